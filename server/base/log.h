@@ -1,0 +1,31 @@
+// Structured logs: one line per event on standard error, "time level event key=value …".
+//
+// Log(Level::kWarn, "lease_lost", {{"queue", name}, {"tasks", absl::StrCat(n)}}).
+// Values are quoted and escaped where needed. Never log payloads, keys, headers, tokens, passwords
+// or connection strings. Thread-safe; lines are written by a background thread in order.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+
+namespace skiplane::base {
+
+enum class LogLevel { kDebug, kInfo, kWarn, kError };
+
+using LogFields = std::initializer_list<std::pair<absl::string_view, std::string>>;
+
+void Log(LogLevel level, absl::string_view event, LogFields fields = {});
+
+// Lines below `level` are dropped. Default: kInfo.
+void SetLogLevel(LogLevel level);
+
+// "debug", "info", "warn" or "error"; false if `text` is none of them.
+bool ParseLogLevel(absl::string_view text, LogLevel* level);
+
+// Writes out what is queued. Call it before the process ends.
+void FlushLog();
+
+}  // namespace skiplane::base

@@ -1,0 +1,27 @@
+// A refusal with a stable reason: an absl::Status that carries the name of a
+// skiplane.v1.ErrorReason (without prefix) and, where one is to blame, the path of the field.
+//
+// The rooms below rpc make refusals with Refuse(); rpc reads them with ReasonOf() and FieldOf() and
+// turns them into google.rpc.ErrorInfo and BadRequest. A status without a reason is a defect and
+// reaches callers as INTERNAL. Messages say what to do; they never hold payloads or secrets.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace skiplane::base {
+
+absl::Status Refuse(absl::StatusCode code, absl::string_view reason, absl::string_view message);
+
+// INVALID_ARGUMENT with reason INVALID_FIELD. `field` is a path as in "tasks[3].priority".
+absl::Status InvalidField(absl::string_view field, absl::string_view message);
+
+// The reason of `status`; empty if it has none.
+std::string ReasonOf(const absl::Status& status);
+
+// The field that `status` blames; empty if none.
+std::string FieldOf(const absl::Status& status);
+
+}  // namespace skiplane::base

@@ -1,0 +1,93 @@
+// What rpc asks of the broker, and the answers: values without gRPC. rpc has checked every field
+// against model/limits.h before it builds one of these.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "server/model/lease.h"
+#include "server/model/queue.h"
+#include "server/model/task.h"
+
+namespace skiplane::broker {
+
+// Called exactly once, on a thread of the broker: it must not block.
+template <typename Answer>
+using Done = absl::AnyInvocable<void(absl::StatusOr<Answer>)>;
+
+struct EnqueueCall {
+  std::string queue;
+  std::vector<model::NewTask> tasks;
+  std::string request_id;  // empty: none
+};
+
+struct EnqueueResult {
+  model::TaskId id;
+  bool existing = false;
+};
+
+struct LeaseQueue {
+  std::string name;
+  int weight = 1;
+};
+
+struct LeaseCall {
+  std::vector<LeaseQueue> queues;
+  bool strict_order = false;
+  std::string worker_id;  // empty: a session of its own
+  std::string worker_name;
+  int max_tasks = 1;
+  int64_t max_bytes = 0;
+  absl::Duration wait;                           // already cut to end before the call's deadline
+  std::optional<absl::Duration> lease_duration;  // unset: the first queue's
+  std::string request_id;                        // empty: none
+};
+
+struct LeaseAnswer {
+  std::vector<model::LeasedTask> tasks;
+  absl::Duration lease_remaining;
+  std::vector<std::string> paused_queues;
+};
+
+struct HeartbeatCall {
+  std::string worker_id;
+  absl::Duration lease_duration;
+  std::vector<model::HeldLease> leases;
+};
+
+struct HeartbeatAnswer {
+  std::vector<model::LeaseState> states;  // one per lease, in order
+  bool session_alive = false;
+  absl::Duration lease_remaining;
+};
+
+struct CreateQueueCall {
+  std::string name;
+  model::QueueSettings settings;
+  int lanes = 1;
+};
+
+struct UpdateQueueCall {
+  std::string name;
+  // Given the settings in force, returns the new ones, or a refusal. Called once or more.
+  absl::AnyInvocable<absl::StatusOr<model::QueueSettings>(const model::QueueSettings&)> change;
+  std::optional<int64_t> version;  // if set: only when the queue still has it, else ETAG_MISMATCH
+};
+
+struct PauseQueueCall {
+  std::string name;
+  model::PauseMode mode = model::PauseMode::kLease;  // kNone resumes
+  std::string reason;
+};
+
+struct QueueWithCounts {
+  model::Queue queue;
+  model::QueueCounts counts;
+};
+
+}  // namespace skiplane::broker

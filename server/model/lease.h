@@ -1,0 +1,81 @@
+// Leases as values: the token that fences an attempt, and what a worker gets and gives back.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "server/model/task.h"
+
+namespace skiplane::model {
+
+// The random 128-bit secret of a worker session. Knowing it is the right to settle its leases.
+using SessionId = std::array<uint8_t, 16>;
+
+// From the operating system's random source.
+SessionId NewSessionId();
+
+// What proves the right to settle one attempt. The row is the judge: lease_no, session and attempt
+// must equal it. `block` and `offset` are where the row was when it was leased: a hint for speed,
+// wrong after the row moved, and never trusted.
+struct LeaseToken {
+  TaskId task;
+  int64_t lease_no = 0;
+  SessionId session{};
+  int32_t attempt = 0;
+  uint32_t block = 0;
+  uint16_t offset = 0;
+
+  friend bool operator==(const LeaseToken&, const LeaseToken&) = default;
+};
+
+// A version byte, the fields big-endian, and a checksum that tells a damaged token from an old one.
+std::string EncodeLeaseToken(const LeaseToken& token);
+
+// MALFORMED_TOKEN (INVALID_ARGUMENT) if `text` is not the result of EncodeLeaseToken.
+absl::StatusOr<LeaseToken> DecodeLeaseToken(absl::string_view text);
+
+// One attempt on its way to its worker.
+struct LeasedTask {
+  LeaseToken token;
+  std::string queue;
+  std::string payload;
+  std::string content_type;
+  Headers headers;
+  std::string key;
+  int16_t priority = 0;
+  int32_t max_attempts = 0;
+  absl::Time create_time;
+  absl::Time schedule_time;
+};
+
+enum class SettleOutcome { kSettled = 1, kAlreadySettled = 2, kLeaseLost = 3, kNotFound = 4 };
+
+enum class NackDisposition { kRetry = 1, kRelease = 2, kFail = 3 };
+
+struct NackItem {
+  LeaseToken token;
+  NackDisposition disposition = NackDisposition::kRetry;
+  std::optional<absl::Duration> retry_delay;  // of kRetry; unset: the queue's policy
+  TaskError error;
+};
+
+struct NackResult {
+  SettleOutcome outcome = SettleOutcome::kNotFound;
+  TaskState state = TaskState::kReady;       // valid with kSettled
+  std::optional<absl::Time> schedule_time;   // set with kSettled when it runs again
+};
+
+struct HeldLease {
+  LeaseToken token;
+  std::optional<TaskProgress> progress;
+};
+
+enum class LeaseState { kHeld = 1, kLost = 2, kCancelRequested = 3 };
+
+}  // namespace skiplane::model

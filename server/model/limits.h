@@ -1,0 +1,66 @@
+// Every bound of the broker, with the reason for its size. rpc checks calls against them, the
+// migrations repeat those that the tables must hold, and the documents quote them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+namespace skiplane::model {
+
+// Sizes of a call. A request fits gRPC's usual message of 4 MiB.
+inline constexpr int kRequestBytesMax = 4 << 20;
+inline constexpr int kPayloadBytesMax = 1 << 20;
+inline constexpr int kTasksPerCallMax = 1000;  // one statement of a few milliseconds
+inline constexpr int kQueuesPerLeaseMax = 64;
+inline constexpr int kLeaseBytesMax = 3 << 20;  // leaves room for headers and tokens below 4 MiB
+
+// Sizes of a field, in bytes.
+inline constexpr size_t kQueueNameBytesMax = 128;
+inline constexpr size_t kContentTypeBytesMax = 255;
+inline constexpr size_t kHeadersMax = 64;
+inline constexpr size_t kHeaderKeyBytesMax = 128;
+inline constexpr size_t kHeaderValueBytesMax = 4096;
+inline constexpr size_t kKeyBytesMax = 255;  // a B-tree entry stays small
+inline constexpr size_t kRequestIdBytesMax = 128;
+inline constexpr size_t kWorkerIdBytesMax = 128;
+inline constexpr size_t kWorkerNameBytesMax = 255;
+inline constexpr size_t kErrorTypeBytesMax = 256;
+inline constexpr size_t kErrorTextBytesMax = 64 << 10;
+inline constexpr size_t kProgressMessageBytesMax = 1024;
+inline constexpr size_t kPauseReasonBytesMax = 1024;
+
+// Ranges.
+inline constexpr int kPriorityMin = -32768;
+inline constexpr int kPriorityMax = 32767;
+inline constexpr int kMaxAttemptsMax = 1000;
+inline constexpr int kMaxAttemptsDefault = 10;
+inline constexpr int kLanesMax = 64;
+inline constexpr int kQueueWeightMax = 1000;
+inline constexpr absl::Duration kStartAheadMax = absl::Hours(24 * 3653);  // 10 years
+inline constexpr absl::Duration kWaitMax = absl::Seconds(60);
+inline constexpr absl::Duration kLeaseDurationMin = absl::Seconds(1);
+inline constexpr absl::Duration kLeaseDurationMax = absl::Hours(12);
+inline constexpr absl::Duration kLeaseDurationDefault = absl::Seconds(30);
+inline constexpr absl::Duration kRetryDelayMax = absl::Hours(24);
+inline constexpr absl::Duration kRetryDelayDefault = absl::Minutes(5);
+inline constexpr size_t kRetryTableMax = 100;
+inline constexpr double kRetryFactorMax = 10.0;
+inline constexpr double kRetryJitterMax = 0.5;
+
+// How long what was settled, and what was asked for with a request id, stays known.
+inline constexpr absl::Duration kSettledKept = absl::Hours(1);
+inline constexpr absl::Duration kRequestKept = absl::Hours(24);
+
+// What one broker holds in memory at most; beyond it calls are refused with TOO_MANY_CALLS.
+inline constexpr int kParkedLeasesMax = 20000;          // 16 kB each in gRPC: 320 MB
+inline constexpr int kPendingCallsMax = 20000;          // calls that wait for their batch
+inline constexpr int64_t kPendingBytesMax = 128 << 20;  // payloads that wait for their batch
+inline constexpr int kTrackedLeasesMax = 1000000;       // the memory that saves folding the ledger
+
+// One statement.
+inline constexpr int kBatchRowsMax = 1000;
+inline constexpr int64_t kBatchBytesMax = 8 << 20;  // one statement's parameters stay small
+
+}  // namespace skiplane::model

@@ -1,0 +1,30 @@
+// Brings the schema `skiplane` to the version that this binary knows.
+//
+// The migrations are the files of migrations/, embedded in the binary: NNNN_name.sql, forward only,
+// each in one transaction with its row in skiplane.schema_version, all under one lock so that
+// several brokers may start at once.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "server/pg/session.h"
+
+namespace skiplane::pg {
+
+// The highest version that this binary knows.
+int LatestSchemaVersion();
+
+// The version in the database; 0 when there is no schema.
+absl::StatusOr<int> SchemaVersion(Session& session);
+
+// Applies what is missing and returns how many migrations ran. FAILED_PRECONDITION when the
+// database's version is newer than this binary knows: nothing is changed then.
+absl::StatusOr<int> Migrate(const ConnectOptions& options);
+
+// FAILED_PRECONDITION, naming the setting, when the server may lose commits: fsync=off,
+// full_page_writes=off, or synchronous_commit not on in this session.
+absl::Status CheckDurability(Session& session);
+
+// FAILED_PRECONDITION when the server is older than PostgreSQL 15.
+absl::Status CheckServerVersion(Session& session);
+
+}  // namespace skiplane::pg

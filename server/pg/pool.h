@@ -1,0 +1,44 @@
+// A few threads, each with one connection, that run jobs in the order they were submitted.
+//
+// A job gets the thread's session, or the status that says why there is none (never both); it must
+// not throw. While the database is away, jobs fail at once with DATABASE_UNAVAILABLE and the threads
+// reconnect with a growing, jittered back-off (50 ms to 2 s), one attempt per thread at a time, also
+// when no job comes. Thread-safe.
+#pragma once
+
+#include <memory>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "server/pg/session.h"
+
+namespace skiplane::pg {
+
+class Pool {
+ public:
+  using Job = absl::AnyInvocable<void(absl::StatusOr<Session*>)>;
+  // Called from a pool thread whenever the answer to "does any connection work" changes.
+  using OnChange = absl::AnyInvocable<void(bool connected)>;
+
+  // Connects in the background; the first jobs wait for the first attempt. `metrics` may be null.
+  Pool(ConnectOptions options, int connections, metrics::Metrics* metrics, OnChange on_change);
+  ~Pool();
+
+  void Submit(Job job);
+
+  // Whether at least one connection works.
+  bool connected() const;
+
+  // Jobs that wait for a thread.
+  int waiting() const;
+
+  // Runs what was submitted before, refuses (SERVER_DRAINING) what comes after, joins the threads.
+  // Idempotent.
+  void Stop();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace skiplane::pg

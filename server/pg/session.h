@@ -1,0 +1,66 @@
+// One connection to PostgreSQL, and the wall at which libpqxx's exceptions end.
+//
+// Every statement is one of sql::kAll, prepared on first use, and is its own transaction: one round
+// trip, no lock survives it. Errors are absl::Status with a reason (base/reason.h), by SQLSTATE:
+//   DATABASE_UNAVAILABLE (UNAVAILABLE)    not connected, 57P01-57P03, 08xxx, 25006, 53300
+//   COMMIT_OUTCOME_UNKNOWN (UNKNOWN)      the connection broke while the statement ran: it may have
+//                                         been committed. The store resolves it or passes it on.
+//   TRANSACTION_CONFLICT (ABORTED)        40001, 40P01, 55P03
+//   STATEMENT_TIMEOUT (DEADLINE_EXCEEDED) 57014
+//   STORAGE_FULL (RESOURCE_EXHAUSTED)     53100
+//   kAlreadyExists without a reason       23505: a case for the store
+//   INTERNAL_ERROR (INTERNAL)             all others, with an id; the log has SQLSTATE and message
+// No status ever holds SQL text, DETAIL or parameters. After the connection broke, alive() is false:
+// drop the session and open another; it never reconnects by itself. Not thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "server/pg/params.h"
+#include "server/pg/rows.h"
+#include "server/sql/query.h"
+
+namespace skiplane::metrics {
+class Metrics;
+}
+
+namespace skiplane::pg {
+
+struct ConnectOptions {
+  std::string uri;  // secret: never logged
+  absl::Duration connect_timeout = absl::Seconds(3);
+  absl::Duration tcp_user_timeout = absl::Seconds(5);
+  absl::Duration statement_timeout = absl::Seconds(10);
+  absl::Duration lock_timeout = absl::Seconds(2);
+};
+
+class Session {
+ public:
+  // Connects and sets what every connection of the broker needs: synchronous_commit=on, the time
+  // limits, time zone UTC, the planner settings of docs/adr (no hash or merge join, no sequential or
+  // bitmap scan, no JIT, generic plans). DATABASE_UNAVAILABLE if that fails.
+  // `metrics` may be null; else it outlives the session.
+  static absl::StatusOr<std::unique_ptr<Session>> Open(const ConnectOptions& options,
+                                                       metrics::Metrics* metrics);
+  ~Session();
+
+  absl::StatusOr<Rows> Run(const sql::Query& query, const Params& params);
+
+  // Runs SQL text with the simple protocol, several statements included. For migrations, tests and
+  // EXPLAIN; run-time statements go through Run().
+  absl::StatusOr<Rows> RunText(absl::string_view text);
+
+  bool alive() const;
+  int backend_pid() const;
+
+ private:
+  struct State;
+  explicit Session(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace skiplane::pg
