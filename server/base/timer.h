@@ -50,7 +50,8 @@ class Timer {
   std::multimap<SteadyTime, Entry> entries_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<Id, std::multimap<SteadyTime, Entry>::iterator> by_id_
       ABSL_GUARDED_BY(mutex_);
-  std::thread thread_;
+  Mutex join_mutex_;    // lets two callers of Stop() both wait for the thread
+  std::thread thread_;  // last: it uses the other members
 };
 
 }  // namespace skiplane::base

@@ -1,0 +1,131 @@
+#include "server/base/log.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "server/base/mutex.h"
+#include "spdlog/async_logger.h"
+#include "spdlog/details/thread_pool.h"
+#include "spdlog/pattern_formatter.h"
+#include "spdlog/sinks/base_sink.h"
+
+namespace skiplane::base {
+namespace {
+
+constexpr size_t kQueuedLinesMax = 8192;
+// A reader of standard error that stands still must not keep the process from ending.
+constexpr std::chrono::seconds kFlushWaitMax(2);
+
+class StderrSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  uint64_t Flushes() {
+    MutexLock lock(flush_mutex_);
+    return flushes_;
+  }
+
+  void WaitForFlushAfter(uint64_t before) {
+    const auto deadline = std::chrono::steady_clock::now() + kFlushWaitMax;
+    MutexLock lock(flush_mutex_);
+    while (flushes_ == before && flushed_.WaitUntil(flush_mutex_, deadline)) {
+    }
+  }
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    std::fwrite(line.data(), 1, line.size(), stderr);
+  }
+
+  void flush_() override {
+    std::fflush(stderr);
+    MutexLock lock(flush_mutex_);
+    ++flushes_;
+    flushed_.NotifyAll();
+  }
+
+  Mutex flush_mutex_;
+  CondVar flushed_;
+  uint64_t flushes_ ABSL_GUARDED_BY(flush_mutex_) = 0;
+};
+
+struct Logger {
+  Logger() {
+    sink->set_formatter(std::make_unique<spdlog::pattern_formatter>(
+        "%Y-%m-%dT%H:%M:%S.%eZ %v", spdlog::pattern_time_type::utc));
+    logger->set_level(spdlog::level::trace);
+  }
+
+  std::atomic<LogLevel> level{LogLevel::kInfo};
+  std::shared_ptr<StderrSink> sink = std::make_shared<StderrSink>();
+  std::shared_ptr<spdlog::details::thread_pool> pool =
+      std::make_shared<spdlog::details::thread_pool>(kQueuedLinesMax, 1);
+  // The oldest lines give way when nobody reads them: logging never blocks a call.
+  std::shared_ptr<spdlog::async_logger> logger = std::make_shared<spdlog::async_logger>(
+      "skiplane", sink, pool, spdlog::async_overflow_policy::overrun_oldest);
+  Mutex flushing;
+};
+
+// Never destroyed: threads that outlive main may still log.
+Logger& TheLogger() {
+  static Logger* const logger = new Logger;
+  return *logger;
+}
+
+constexpr absl::string_view kLevelNames[] = {"debug", "info", "warn", "error"};
+
+absl::string_view LevelName(LogLevel level) { return kLevelNames[static_cast<size_t>(level)]; }
+
+bool NeedsQuotes(absl::string_view value) {
+  for (const char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (!absl::ascii_isgraph(byte) || c == '"' || c == '=' || c == '\\') return true;
+  }
+  return value.empty();
+}
+
+void AppendField(absl::string_view key, absl::string_view value, std::string* line) {
+  if (NeedsQuotes(value)) {
+    absl::StrAppend(line, " ", key, "=\"", absl::CHexEscape(value), "\"");
+  } else {
+    absl::StrAppend(line, " ", key, "=", value);
+  }
+}
+
+}  // namespace
+
+void Log(LogLevel level, absl::string_view event, LogFields fields) {
+  Logger& logger = TheLogger();
+  if (level < logger.level.load(std::memory_order_relaxed)) return;
+  std::string line = absl::StrCat(LevelName(level), " ", event);
+  for (const auto& [key, value] : fields) AppendField(key, value, &line);
+  logger.logger->log(spdlog::level::info, spdlog::string_view_t(line.data(), line.size()));
+}
+
+void SetLogLevel(LogLevel level) { TheLogger().level.store(level, std::memory_order_relaxed); }
+
+bool ParseLogLevel(absl::string_view text, LogLevel* level) {
+  for (const LogLevel known :
+       {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarn, LogLevel::kError}) {
+    if (text != LevelName(known)) continue;
+    *level = known;
+    return true;
+  }
+  return false;
+}
+
+void FlushLog() {
+  Logger& logger = TheLogger();
+  MutexLock lock(logger.flushing);
+  const uint64_t before = logger.sink->Flushes();
+  logger.logger->flush();
+  logger.sink->WaitForFlushAfter(before);
+}
+
+}  // namespace skiplane::base

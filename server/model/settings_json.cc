@@ -1,0 +1,142 @@
+#include <array>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+#include "server/model/queue.h"
+
+namespace skiplane::model {
+namespace {
+
+using Json = nlohmann::json;  // members in the order of their names: the text is canonical
+
+constexpr std::array<absl::string_view, 4> kRetryKinds = {"linear", "fixed", "exponential",
+                                                          "table"};
+constexpr std::array<absl::string_view, 3> kHistoryPolicies = {"all", "failures", "none"};
+
+template <typename Enum, size_t n>
+std::string EnumText(Enum value, const std::array<absl::string_view, n>& names) {
+  return std::string(names.at(static_cast<size_t>(value) - 1));
+}
+
+// What the table holds was written by a broker: anything else is a defect, not a caller's fault.
+absl::Status Unreadable(absl::string_view member) {
+  return base::Refuse(absl::StatusCode::kInternal, "INTERNAL_ERROR",
+                      absl::StrCat("unreadable queue settings: ", member));
+}
+
+absl::Status ReadInteger(const Json& value, absl::string_view member, int64_t* out) {
+  const bool too_large = value.is_number_unsigned() &&
+                         value.get<uint64_t>() > std::numeric_limits<int64_t>::max();
+  if (!value.is_number_integer() || too_large) return Unreadable(member);
+  *out = value.get<int64_t>();
+  return absl::OkStatus();
+}
+
+absl::Status Read(const Json& value, absl::string_view member, int32_t* out) {
+  int64_t number = 0;
+  RETURN_IF_ERROR(ReadInteger(value, member, &number));
+  if (number < 0 || number > std::numeric_limits<int32_t>::max()) return Unreadable(member);
+  *out = static_cast<int32_t>(number);
+  return absl::OkStatus();
+}
+
+absl::Status Read(const Json& value, absl::string_view member, double* out) {
+  if (!value.is_number()) return Unreadable(member);
+  *out = value.get<double>();
+  return absl::OkStatus();
+}
+
+absl::Status Read(const Json& value, absl::string_view member, absl::Duration* out) {
+  int64_t microseconds = 0;
+  RETURN_IF_ERROR(ReadInteger(value, member, &microseconds));
+  *out = absl::Microseconds(microseconds);
+  return absl::OkStatus();
+}
+
+absl::Status Read(const Json& value, absl::string_view member, std::vector<absl::Duration>* out) {
+  if (!value.is_array()) return Unreadable(member);
+  out->clear();
+  for (const Json& entry : value) {
+    RETURN_IF_ERROR(Read(entry, member, &out->emplace_back()));
+  }
+  return absl::OkStatus();
+}
+
+template <typename Enum, size_t n>
+absl::Status ReadEnum(const Json& value, const std::array<absl::string_view, n>& names,
+                      Enum* out) {
+  if (!value.is_string()) return Unreadable("name expected");
+  for (size_t i = 0; i < n; ++i) {
+    if (value.get_ref<const std::string&>() != names[i]) continue;
+    *out = static_cast<Enum>(i + 1);
+    return absl::OkStatus();
+  }
+  return Unreadable("name unknown to this version");
+}
+
+absl::Status Read(const Json& value, absl::string_view, RetryKind* out) {
+  return ReadEnum(value, kRetryKinds, out);
+}
+
+absl::Status Read(const Json& value, absl::string_view, HistoryPolicy* out) {
+  return ReadEnum(value, kHistoryPolicies, out);
+}
+
+// Leaves `out` at its default if there is no such member.
+template <typename T>
+absl::Status ReadMember(const Json& object, const char* member, T* out) {
+  const auto found = object.find(member);
+  return found == object.end() ? absl::OkStatus() : Read(*found, member, out);
+}
+
+absl::Status ReadRetry(const Json& settings, RetryPolicy* out) {
+  const Json object = settings.value("retry", Json::object());
+  if (!object.is_object()) return Unreadable("retry");
+  RETURN_IF_ERROR(ReadMember(object, "kind", &out->kind));
+  RETURN_IF_ERROR(ReadMember(object, "base_delay_us", &out->base_delay));
+  RETURN_IF_ERROR(ReadMember(object, "factor", &out->factor));
+  RETURN_IF_ERROR(ReadMember(object, "max_delay_us", &out->max_delay));
+  RETURN_IF_ERROR(ReadMember(object, "delays_us", &out->delays));
+  RETURN_IF_ERROR(ReadMember(object, "jitter", &out->jitter));
+  return ReadMember(object, "max_attempts", &out->max_attempts);
+}
+
+Json RetryToJson(const RetryPolicy& retry) {
+  Json delays = Json::array();
+  for (const absl::Duration delay : retry.delays) {
+    delays.push_back(absl::ToInt64Microseconds(delay));
+  }
+  return Json{{"kind", EnumText(retry.kind, kRetryKinds)},
+              {"base_delay_us", absl::ToInt64Microseconds(retry.base_delay)},
+              {"factor", retry.factor},
+              {"max_delay_us", absl::ToInt64Microseconds(retry.max_delay)},
+              {"delays_us", std::move(delays)},
+              {"jitter", retry.jitter},
+              {"max_attempts", retry.max_attempts}};
+}
+
+}  // namespace
+
+std::string SettingsToJson(const QueueSettings& settings) {
+  return Json{{"retry", RetryToJson(settings.retry)},
+              {"history", EnumText(settings.history, kHistoryPolicies)},
+              {"lease_duration_us", absl::ToInt64Microseconds(settings.lease_duration)},
+              {"payload_bytes_max", settings.payload_bytes_max}}
+      .dump();
+}
+
+absl::StatusOr<QueueSettings> SettingsFromJson(absl::string_view json) {
+  const Json object = Json::parse(json.begin(), json.end(), nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) return Unreadable("not a JSON object");
+  QueueSettings settings;
+  RETURN_IF_ERROR(ReadRetry(object, &settings.retry));
+  RETURN_IF_ERROR(ReadMember(object, "history", &settings.history));
+  RETURN_IF_ERROR(ReadMember(object, "lease_duration_us", &settings.lease_duration));
+  RETURN_IF_ERROR(ReadMember(object, "payload_bytes_max", &settings.payload_bytes_max));
+  return settings;
+}
+
+}  // namespace skiplane::model
