@@ -1,0 +1,62 @@
+#include "server/app/postgres_binaries.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace skiplane::app {
+namespace {
+
+constexpr char kDebianRoot[] = "/usr/lib/postgresql";
+constexpr int kLeastVersion = 15;
+
+bool HasServer(const std::string& folder) {
+  return access(absl::StrCat(folder, "/initdb").c_str(), X_OK) == 0 &&
+         access(absl::StrCat(folder, "/postgres").c_str(), X_OK) == 0;
+}
+
+std::string FromDebian() {
+  std::string best;
+  int best_version = kLeastVersion - 1;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(kDebianRoot, error)) {
+    int version = 0;
+    const std::string folder = absl::StrCat(entry.path().string(), "/bin");
+    if (!absl::SimpleAtoi(entry.path().filename().string(), &version)) continue;
+    if (version <= best_version || !HasServer(folder)) continue;
+    best_version = version;
+    best = folder;
+  }
+  return best;
+}
+
+std::string FromPath() {
+  const char* path = std::getenv("PATH");
+  if (path == nullptr) return "";
+  for (absl::string_view folder : absl::StrSplit(path, ':', absl::SkipEmpty())) {
+    if (HasServer(std::string(folder))) return std::string(folder);
+  }
+  return "";
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> FindPostgresBinaries(absl::string_view given) {
+  if (!given.empty()) {
+    if (HasServer(std::string(given))) return std::string(given);
+    return absl::NotFoundError(absl::StrCat("no initdb and postgres in ", given));
+  }
+  std::string folder = FromDebian();
+  if (folder.empty()) folder = FromPath();
+  if (!folder.empty()) return folder;
+  return absl::NotFoundError(
+      "PostgreSQL's server programs were not found: install the package postgresql (15 or newer)");
+}
+
+}  // namespace skiplane::app

@@ -1,0 +1,115 @@
+#include "tests/support/cluster.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "server/app/postgres_binaries.h"
+#include "tests/support/require.h"
+
+namespace skiplane::testing {
+namespace {
+
+constexpr char kFolderVariable[] = "SKIPLANE_TEST_PG";
+constexpr char kReady[] = "database system is ready to accept connections";
+
+// Waits until the test program has gone, however it ended, then stops what it left and removes it.
+constexpr char kKeeper[] = R"(
+cat >/dev/null
+pid=$(head -n 1 "$0/data/postmaster.pid" 2>/dev/null) &&
+  kill -QUIT "$pid" 2>/dev/null && tail --pid="$pid" -s 0.1 -f /dev/null
+rm -rf -- "$0"
+)";
+
+std::string MakeFolder(const std::optional<app::SystemUser>& owner) {
+  std::string folder = "/tmp/skiplane-pg-XXXXXX";
+  Require(mkdtemp(folder.data()) != nullptr, "no folder can be made in /tmp");
+  if (owner) Require(chown(folder.c_str(), owner->uid, owner->gid) == 0, "chown");
+  return folder;
+}
+
+}  // namespace
+
+Cluster& Cluster::Shared() {
+  static const char* const folder = std::getenv(kFolderVariable);
+  static Cluster cluster = folder != nullptr ? Cluster(Elsewhere{folder}) : Cluster();
+  return cluster;
+}
+
+Cluster::Cluster(Elsewhere elsewhere) : folder_(std::move(elsewhere.folder)) {}
+
+Cluster::Cluster(ClusterOptions options)
+    : options_(std::move(options)),
+      binaries_(Required(app::FindPostgresBinaries(""))),
+      user_(Required(app::PostgresUser())) {
+  folder_ = MakeFolder(user_);
+  StartKeeper();
+  MakeData();
+  Start();
+}
+
+Cluster::~Cluster() {
+  if (keeper_fd_ < 0) return;
+  StopImmediately();
+  close(keeper_fd_);
+  keeper_->Wait(kGenerous);
+}
+
+std::string Cluster::uri(absl::string_view database) const {
+  return absl::StrCat("postgresql://skiplane@/", database, "?host=", folder_);
+}
+
+void Cluster::StartKeeper() {
+  int ends[2];
+  Require(pipe2(ends, O_CLOEXEC) == 0, "pipe");
+  app::ChildOptions options;
+  options.argv = {"/bin/sh", "-c", kKeeper, folder_};
+  options.stdin_fd = ends[0];
+  keeper_ = Required(app::Child::Start(options));
+  close(ends[0]);
+  keeper_fd_ = ends[1];
+}
+
+void Cluster::MakeData() {
+  app::ChildOptions options;
+  options.argv = {absl::StrCat(binaries_, "/initdb"), "-D", absl::StrCat(folder_, "/data"),
+                  "-U", "skiplane", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"};
+  options.user = user_;
+  Process initdb(options);
+  Require(initdb.Wait() == 0, absl::StrCat("initdb: ", initdb.output()));
+}
+
+void Cluster::Start() {
+  app::ChildOptions options;
+  options.argv = {absl::StrCat(binaries_, "/postgres"), "-D", absl::StrCat(folder_, "/data")};
+  options.user = user_;
+  std::vector<std::string> settings = {
+      "listen_addresses=", absl::StrCat("unix_socket_directories=", folder_),
+      "max_connections=200", "shared_buffers=128MB", "max_wal_size=1GB",
+      absl::StrCat("fsync=", options_.fsync ? "on" : "off")};
+  settings.insert(settings.end(), options_.settings.begin(), options_.settings.end());
+  for (const std::string& setting : settings) {
+    options.argv.push_back("-c");
+    options.argv.push_back(setting);
+  }
+  postmaster_ = std::make_unique<Process>(options);
+  Require(postmaster_->WaitForOutput(kReady), postmaster_->output());
+}
+
+void Cluster::End(int signal) {
+  postmaster_->Signal(SIGCONT);
+  postmaster_->Signal(signal);
+  postmaster_->Wait();
+}
+
+void Cluster::Stop() { End(SIGINT); }
+void Cluster::StopImmediately() { End(SIGQUIT); }
+void Cluster::Kill() { End(SIGKILL); }
+void Cluster::Freeze() { postmaster_->Signal(SIGSTOP); }
+void Cluster::Thaw() { postmaster_->Signal(SIGCONT); }
+
+}  // namespace skiplane::testing
