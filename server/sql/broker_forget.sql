@@ -1,0 +1,3 @@
+-- Forgets a broker that ends ($1 id) and those that fell silent an hour ago. No rows.
+DELETE FROM skiplane.broker b
+WHERE b.id = $1::uuid OR b.expires_at < now() - interval '1 hour'

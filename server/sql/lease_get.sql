@@ -1,0 +1,15 @@
+-- The living leases of ledger rows: what a repeated Lease gets again, and what became of a lease
+-- statement whose answer was lost. $1 lane  $2 request ids  $3 ledger ids (either may be empty).
+-- One row per task that is still held under the lease of its ledger row.
+SELECT g.request_id, g.id, t.session, t.ctid, t.id, t.lease_no, t.attempt, t.max_attempts,
+       t.priority, (date_part('epoch', t.run_at) * 1e6)::int8,
+       (date_part('epoch', t.created_at) * 1e6)::int8, t.key, t.content_type, t.headers, t.payload
+FROM (
+  SELECT l.request_id, l.id, e.task, e.lease_no, e.n
+  FROM skiplane.lease_ledger l
+  CROSS JOIN LATERAL unnest(l.tasks, l.lease_nos) WITH ORDINALITY AS e(task, lease_no, n)
+  WHERE l.lane = $1::int8 AND (l.request_id = ANY ($2::text[]) OR l.id = ANY ($3::uuid[]))
+) g
+JOIN skiplane.task t
+  ON t.lane = $1::int8 AND t.id = g.task AND t.lease_no = g.lease_no AND t.state = 2
+ORDER BY g.id, g.n

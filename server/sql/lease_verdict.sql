@@ -1,0 +1,20 @@
+-- What became of leases that could not be settled. $1 lane; per item: $2 ids  $3 lease numbers
+-- $4 sessions.
+-- One row per item, in order: the task is still held under this very lease (try again); the task
+-- lives; the outcome under which this lease was settled, or null; the task was finished by another
+-- lease.
+SELECT coalesce(t.lease_no = w.lease_no AND t.session = w.session AND t.state = 2, false),
+       t.id IS NOT NULL,
+       (SELECT s.outcome FROM skiplane.settled s
+        WHERE s.lane = $1::int8 AND s.numbers @> w.lease_no AND s.ids @> w.id
+          AND EXISTS (SELECT 1 FROM unnest(s.tasks, s.lease_nos) AS e(task, lease_no)
+                      WHERE e.task = w.id AND e.lease_no = w.lease_no)
+        LIMIT 1),
+       EXISTS (SELECT 1 FROM skiplane.history h WHERE h.lane = $1::int8 AND h.task_id = w.id)
+       OR EXISTS (SELECT 1 FROM skiplane.task_failed f WHERE f.lane = $1::int8 AND f.id = w.id)
+       OR EXISTS (SELECT 1 FROM skiplane.settled s
+                  WHERE s.lane = $1::int8 AND s.numbers && int8range(w.lease_no, NULL)
+                    AND s.ids @> w.id AND w.id = ANY (s.tasks))
+FROM unnest($2::int8[], $3::int8[], $4::uuid[]) WITH ORDINALITY AS w(id, lease_no, session, n)
+LEFT JOIN skiplane.task t ON t.lane = $1::int8 AND t.id = w.id
+ORDER BY w.n

@@ -1,0 +1,30 @@
+-- Takes up to $2 old ledger rows of a lane and writes what they still hold as few rows of at most
+-- 2,000 entries. $1 lane  $2 rows. Rows with a request id stay by themselves.
+-- One row per session that still holds something: session; and one with null when any row was taken.
+WITH taken AS (
+  DELETE FROM skiplane.lease_ledger l
+  WHERE l.lane = $1::int8 AND l.id = ANY (ARRAY(
+    SELECT o.id FROM skiplane.lease_ledger o
+    WHERE o.lane = $1::int8 AND o.check_at < now() ORDER BY o.id LIMIT $2::int4
+    FOR UPDATE SKIP LOCKED))
+  RETURNING l.id, l.request_id, l.sessions, l.tasks, l.lease_nos, l.folds
+), held AS MATERIALIZED (
+  SELECT e.session, e.task, e.lease_no, k.request_id, least(k.folds + 1, 5) AS folds
+  FROM taken k
+  CROSS JOIN LATERAL unnest(k.sessions, k.tasks, k.lease_nos) AS e(session, task, lease_no)
+  WHERE EXISTS (SELECT 1 FROM skiplane.task t
+                WHERE t.lane = $1::int8 AND t.id = e.task AND t.lease_no = e.lease_no AND t.state = 2)
+), folded AS (
+  INSERT INTO skiplane.lease_ledger
+    (lane, id, request_id, sessions, tasks, lease_nos, folds, check_at)
+  SELECT $1::int8, gen_random_uuid(), g.request_id, array_agg(g.session), array_agg(g.task),
+         array_agg(g.lease_no), max(g.folds),
+         now() + max(g.folds) * max(g.folds) * interval '30 seconds'
+  FROM (
+    SELECT h.*, row_number() OVER (PARTITION BY h.request_id) / 2000 AS part FROM held h
+  ) g
+  GROUP BY g.request_id, CASE WHEN g.request_id IS NULL THEN g.part END
+)
+SELECT DISTINCT h.session FROM held h
+UNION ALL
+SELECT NULL WHERE EXISTS (SELECT 1 FROM taken k)

@@ -1,0 +1,34 @@
+-- Ends attempts as succeeded, by the place where the row was when it was leased.
+-- $1 lane; then one element per item: $2 places  $3 ids  $4 lease numbers  $5 sessions; and
+-- $6 whether the queue keeps history of successes  $7 ledger rows whose last task this is
+-- One row per item that was acked: id, lease number. The others are a case for task_settle: their row
+-- moved, or their lease is over.
+WITH gone AS (
+  DELETE FROM skiplane.task t
+  USING unnest($2::tid[], $3::int8[], $4::int8[], $5::uuid[]) AS w(place, id, lease_no, session)
+  WHERE t.lane = $1::int8 AND t.ctid = w.place AND t.id = w.id AND t.lease_no = w.lease_no
+    AND t.session = w.session AND t.state = 2
+  RETURNING t.id, t.lease_no, t.session, t.stage, t.priority, t.attempt, t.max_attempts,
+            t.leased_at, t.run_at, t.created_at, t.key
+), kept AS (
+  INSERT INTO skiplane.history
+    (lane, task_id, finished_at, leased_at, run_at, created_at, session, attempt, max_attempts,
+     stage, priority, outcome, is_last, key)
+  SELECT $1::int8, g.id, now(), g.leased_at, g.run_at, g.created_at, g.session, g.attempt,
+         g.max_attempts, g.stage, g.priority, 1, true, g.key
+  FROM gone g WHERE $6::bool
+), remembered AS (
+  INSERT INTO skiplane.settled (lane, settled_at, outcome, lease_nos, tasks, numbers, ids)
+  SELECT $1::int8, now(), 1, array_agg(g.lease_no), array_agg(g.id),
+         int8range(min(g.lease_no), max(g.lease_no), '[]'), int8range(min(g.id), max(g.id), '[]')
+  FROM gone g HAVING count(*) > 0
+), released AS (
+  UPDATE skiplane.task_key k SET finished_at = now()
+  FROM gone g WHERE k.lane = $1::int8 AND g.key IS NOT NULL AND k.key = g.key AND k.task_id = g.id
+), counted AS (
+  INSERT INTO skiplane.counter_delta (lane, stage, due, leased, succeeded)
+  SELECT $1::int8, g.stage, 0, -count(*), count(*) FROM gone g GROUP BY g.stage
+), closed AS (
+  DELETE FROM skiplane.lease_ledger l WHERE l.lane = $1::int8 AND l.id = ANY ($7::uuid[])
+)
+SELECT g.id, g.lease_no FROM gone g

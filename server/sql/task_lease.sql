@@ -1,0 +1,57 @@
+-- Leases tasks of one lane and stage for many callers at once.
+-- $1 lane  $2 stage  $3 priorities, most urgent first  $4, $5 for each priority the key (run time,
+-- id) after which to look  $6 how many at most  $7 for each place in the result the caller who gets
+-- it (from 1; $6 elements); then for each caller: $8 session  $9 bytes at most  $10 ledger row
+-- $11 request id or null
+-- One row per leased task; no row: nothing was free. Fewer than $6 says neither that the lane is
+-- empty nor that all before the last one is gone: a row that changed between this statement's
+-- snapshot and its lock is skipped.
+-- Rows that do not fit into their caller's bytes are locked until the commit and stay as they were.
+WITH pick AS MATERIALIZED (
+  SELECT x.place, x.bytes
+  FROM unnest($3::int2[], $4::timestamptz[], $5::int8[]) AS p(priority, run_at, id)
+  CROSS JOIN LATERAL (
+    SELECT t.ctid AS place, octet_length(t.payload) + coalesce(pg_column_size(t.headers), 0) AS bytes
+    FROM skiplane.task t
+    WHERE t.lane = $1::int8 AND t.stage = $2::int2 AND t.priority = p.priority
+      AND t.run_at <= now() AND (t.run_at, t.id) > (p.run_at, p.id) AND t.state = 1
+    ORDER BY t.run_at, t.id LIMIT $6::int4
+    FOR UPDATE SKIP LOCKED
+  ) x
+  LIMIT $6::int4
+), dealt AS (
+  SELECT d.place, d.bytes, d.n, ($7::int4[])[d.n] AS caller
+  FROM (SELECT p.place, p.bytes, row_number() OVER () AS n FROM pick p) d
+), fitting AS MATERIALIZED (
+  SELECT f.place, f.n, f.caller, ($8::uuid[])[f.caller] AS session
+  FROM (
+    SELECT d.*, sum(d.bytes) OVER (PARTITION BY d.caller ORDER BY d.n) AS total FROM dealt d
+  ) f
+  WHERE f.total = f.bytes OR f.total <= ($9::int8[])[f.caller]
+), leased AS (
+  UPDATE skiplane.task t
+  SET state = 2, attempt = t.attempt + 1, session = f.session, leased_at = now(),
+      lease_no = greatest(t.lease_no + 1, (date_part('epoch', now()) * 1e6)::int8)
+  FROM fitting f
+  WHERE t.lane = $1::int8 AND t.ctid = f.place AND t.state = 1
+  RETURNING f.n, f.caller, t.ctid AS place, t.id, t.lease_no, t.session, t.due, t.attempt,
+            t.max_attempts, t.priority, t.run_at, t.created_at, t.key, t.content_type, t.headers,
+            t.payload
+), ledger AS (
+  INSERT INTO skiplane.lease_ledger (lane, id, request_id, sessions, tasks, lease_nos, check_at)
+  SELECT $1::int8, e.ledger, min(e.request_id), array_agg(e.session), array_agg(e.id),
+         array_agg(e.lease_no), now() + interval '30 seconds'
+  FROM (
+    SELECT l.session, l.id, l.lease_no, ($10::uuid[])[l.caller] AS ledger,
+           ($11::text[])[l.caller] AS request_id
+    FROM leased l
+  ) e
+  GROUP BY e.ledger
+), counted AS (
+  INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, leased)
+  SELECT $1::int8, $2::int2, l.due, -count(*), count(*) FROM leased l GROUP BY l.due
+)
+SELECT l.caller, l.place, l.id, l.lease_no, l.attempt, l.max_attempts, l.priority,
+       (date_part('epoch', l.run_at) * 1e6)::int8, (date_part('epoch', l.created_at) * 1e6)::int8,
+       l.key, l.content_type, l.headers, l.payload, (date_part('epoch', now()) * 1e6)::int8
+FROM leased l
