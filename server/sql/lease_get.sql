@@ -6,9 +6,14 @@ SELECT g.request_id, g.id, t.session, t.ctid, t.id, t.lease_no, t.attempt, t.max
        (date_part('epoch', t.created_at) * 1e6)::int8, t.key, t.content_type, t.headers, t.payload
 FROM (
   SELECT l.request_id, l.id, e.task, e.lease_no, e.n
-  FROM skiplane.lease_ledger l
+  FROM (
+    SELECT r.* FROM unnest($2::text[]) AS w(request_id)
+    JOIN skiplane.lease_ledger r ON r.lane = $1::int8 AND r.request_id = w.request_id
+    UNION ALL
+    SELECT r.* FROM unnest($3::uuid[]) AS w(id)
+    JOIN skiplane.lease_ledger r ON r.lane = $1::int8 AND r.id = w.id
+  ) l
   CROSS JOIN LATERAL unnest(l.tasks, l.lease_nos) WITH ORDINALITY AS e(task, lease_no, n)
-  WHERE l.lane = $1::int8 AND (l.request_id = ANY ($2::text[]) OR l.id = ANY ($3::uuid[]))
 ) g
 JOIN skiplane.task t
   ON t.lane = $1::int8 AND t.id = g.task AND t.lease_no = g.lease_no AND t.state = 2

@@ -29,6 +29,7 @@ WITH gone AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, leased, succeeded)
   SELECT $1::int8, g.stage, 0, -count(*), count(*) FROM gone g GROUP BY g.stage
 ), closed AS (
-  DELETE FROM skiplane.lease_ledger l WHERE l.lane = $1::int8 AND l.id = ANY ($7::uuid[])
+  DELETE FROM skiplane.lease_ledger l
+  USING unnest($7::uuid[]) AS c(id) WHERE l.lane = $1::int8 AND l.id = c.id
 )
 SELECT g.id, g.lease_no FROM gone g

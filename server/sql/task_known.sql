@@ -1,2 +1,4 @@
 -- Which of some tasks live. $1 lane  $2 ids. One row per living task: id.
-SELECT t.id FROM skiplane.task t WHERE t.lane = $1::int8 AND t.id = ANY ($2::int8[])
+SELECT t.id
+FROM unnest($2::int8[]) AS w(id)
+JOIN skiplane.task t ON t.lane = $1::int8 AND t.id = w.id

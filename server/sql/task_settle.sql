@@ -79,7 +79,8 @@ WITH want AS MATERIALIZED (
   ) c
   GROUP BY c.stage, c.due
 ), closed AS (
-  DELETE FROM skiplane.lease_ledger l WHERE l.lane = $1::int8 AND l.id = ANY ($11::uuid[])
+  DELETE FROM skiplane.lease_ledger l
+  USING unnest($11::uuid[]) AS c(id) WHERE l.lane = $1::int8 AND l.id = c.id
 )
 SELECT d.id, d.lease_no, d.outcome,
        CASE WHEN d.is_last THEN NULL ELSE (date_part('epoch', d.run_at) * 1e6)::int8 END,
