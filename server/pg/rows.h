@@ -39,8 +39,10 @@ class Rows {
 
  private:
   friend class Session;
+  struct Cell;
   struct State;
   explicit Rows(std::shared_ptr<const State> state);
+  const Cell& At(int row, int column) const;
   std::shared_ptr<const State> state_;
 };
 

@@ -1,0 +1,89 @@
+#include "server/pg/conninfo.h"
+
+#include <libpq-fe.h>
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/reason.h"
+
+namespace skiplane::pg {
+namespace {
+
+using Keywords = std::map<std::string, std::string>;
+
+int64_t AtLeast(int64_t least, int64_t value) { return std::max(least, value); }
+
+// A single quote or backslash within a value is escaped by a backslash.
+std::string Quoted(absl::string_view value) {
+  std::string out = "'";
+  for (const char c : value) {
+    if (c == '\'' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "'";
+}
+
+absl::StatusOr<Keywords> Parse(const std::string& uri) {
+  char* error = nullptr;
+  PQconninfoOption* const parsed = PQconninfoParse(uri.c_str(), &error);
+  PQfreemem(error);  // It may quote the password: nobody gets to see it.
+  if (parsed == nullptr) {
+    return base::Refuse(absl::StatusCode::kUnavailable, "DATABASE_UNAVAILABLE",
+                        "the database's URI is malformed");
+  }
+  Keywords keywords;
+  for (const PQconninfoOption* option = parsed; option->keyword != nullptr; ++option) {
+    if (option->val != nullptr) keywords[option->keyword] = option->val;
+  }
+  PQconninfoFree(parsed);
+  return keywords;
+}
+
+void Complete(const ConnectOptions& options, Keywords& keywords) {
+  const int64_t connect_seconds = absl::ToInt64Seconds(options.connect_timeout);
+  const int64_t user_millis = absl::ToInt64Milliseconds(options.tcp_user_timeout);
+  keywords.emplace("application_name", "skiplaned");
+  // libpq takes 1 s as 2 s and 0 as for ever.
+  keywords.emplace("connect_timeout", absl::StrCat(AtLeast(2, connect_seconds)));
+  keywords.emplace("tcp_user_timeout", absl::StrCat(AtLeast(1, user_millis)));
+  // These find a dead peer while nothing is under way, within 6 s.
+  keywords.emplace("keepalives", "1");
+  keywords.emplace("keepalives_idle", "3");
+  keywords.emplace("keepalives_interval", "1");
+  keywords.emplace("keepalives_count", "3");
+  // After a failover one of several hosts is a standby, which could only refuse our writes.
+  keywords.emplace("target_session_attrs", "read-write");
+  keywords["client_encoding"] = "UTF8";
+}
+
+std::string Milliseconds(absl::Duration duration) {
+  return absl::StrCat("'", AtLeast(1, absl::ToInt64Milliseconds(duration)), "ms'");
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> Conninfo(const ConnectOptions& options) {
+  absl::StatusOr<Keywords> keywords = Parse(options.uri);
+  if (!keywords.ok()) return keywords.status();
+  Complete(options, *keywords);
+  std::string out;
+  for (const auto& [keyword, value] : *keywords) {
+    absl::StrAppend(&out, keyword, "=", Quoted(value), " ");
+  }
+  return out;
+}
+
+std::string SessionSettings(const ConnectOptions& options) {
+  return absl::StrCat(
+      "SET synchronous_commit = on; SET default_transaction_isolation = 'read committed'; "
+      "SET TimeZone = 'UTC'; SET idle_in_transaction_session_timeout = '5s'; "
+      "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off; "
+      "SET enable_bitmapscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan; "
+      "SET statement_timeout = ",
+      Milliseconds(options.statement_timeout),
+      "; SET lock_timeout = ", Milliseconds(options.lock_timeout));
+}
+
+}  // namespace skiplane::pg

@@ -1,0 +1,21 @@
+// How a connection of ours is made: libpq's connection string and the settings made on it.
+//
+// Only session.cc's neighbours need it. Thread-safe.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/pg/session.h"
+
+namespace skiplane::pg {
+
+// The caller's URI or keyword string, completed by time limits, keepalives and our name. What the
+// caller says himself stands, save the encoding. The result is as secret as the URI.
+// DATABASE_UNAVAILABLE if libpq cannot read the URI; the message does not repeat it.
+absl::StatusOr<std::string> Conninfo(const ConnectOptions& options);
+
+// The statements that every connection runs first. Not libpq's `options`: poolers refuse those.
+std::string SessionSettings(const ConnectOptions& options);
+
+}  // namespace skiplane::pg

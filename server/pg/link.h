@@ -1,0 +1,32 @@
+// One connection of libpqxx, set up as every part of this room wants it: it never reconnects by
+// itself, writes nothing to standard error, and has the settings of session.h. Not thread-safe.
+#pragma once
+
+#include <memory>
+#include <pqxx/pqxx>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/pg/session.h"
+
+namespace skiplane::pg {
+
+class Link {
+ public:
+  // DATABASE_UNAVAILABLE if it cannot be made; the log says why.
+  static absl::StatusOr<std::unique_ptr<Link>> Open(const ConnectOptions& options);
+
+  pqxx::connection& connection() { return connection_; }
+
+  // Whether the server, or the network, has closed it. Looks at the socket only: a link for which
+  // this is true can be dropped before a statement is sent, so that its outcome is not in doubt.
+  bool HungUp() const;
+
+ private:
+  Link(const std::string& conninfo, const std::string& settings);
+
+  pqxx::connection connection_;
+  pqxx::quiet_errorhandler quiet_;
+};
+
+}  // namespace skiplane::pg

@@ -1,0 +1,110 @@
+#include "server/pg/session.h"
+
+#include <pqxx/pqxx>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
+#include "absl/time/clock.h"
+#include "server/metrics/metrics.h"
+#include "server/pg/errors.h"
+#include "server/pg/link.h"
+#include "server/pg/rows_state.h"
+
+namespace skiplane::pg {
+namespace {
+
+constexpr absl::string_view kTextStatement = "text";
+
+std::vector<pqxx::binarystring> Binary(const std::vector<std::string>& values) {
+  std::vector<pqxx::binarystring> binary;
+  binary.reserve(values.size());
+  for (const std::string& value : values) binary.emplace_back(value);
+  return binary;
+}
+
+}  // namespace
+
+struct Session::State {
+  using Statement = absl::FunctionRef<pqxx::result(pqxx::nontransaction&)>;
+
+  State(std::unique_ptr<Link> opened, metrics::Metrics* sink)
+      : link(std::move(opened)), metrics(sink), backend_pid(link->connection().backendpid()) {}
+
+  void Prepare(const sql::Query& query);
+  absl::StatusOr<pqxx::result> Run(absl::string_view name, Statement statement);
+  absl::Status Failed(const Failure& failure);
+
+  std::unique_ptr<Link> link;
+  metrics::Metrics* metrics;
+  int backend_pid;
+  bool broken = false;
+  absl::flat_hash_set<std::string> prepared;
+};
+
+// libpqxx sends the PREPARE when the statement runs first.
+void Session::State::Prepare(const sql::Query& query) {
+  if (prepared.contains(query.name)) return;
+  link->connection().prepare(query.name, query.text);
+  prepared.insert(query.name);
+}
+
+absl::Status Session::State::Failed(const Failure& failure) {
+  broken = broken || failure.is_broken;
+  if (metrics != nullptr) metrics->DatabaseError(failure.sqlstate_class);
+  return failure.status;
+}
+
+absl::StatusOr<pqxx::result> Session::State::Run(absl::string_view name, Statement statement) {
+  if (broken || link->HungUp()) return Failed({NotConnected(), true, "08"});
+  const absl::Time start = absl::Now();
+  absl::StatusOr<pqxx::result> result = absl::UnknownError("");
+  try {
+    pqxx::nontransaction work(link->connection());
+    result = statement(work);
+  } catch (...) {
+    result = Failed(ExplainException(name));
+  }
+  if (metrics != nullptr) metrics->Statement(name, absl::Now() - start);
+  return result;
+}
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Session::~Session() = default;
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Open(const ConnectOptions& options,
+                                                       metrics::Metrics* metrics) {
+  absl::StatusOr<std::unique_ptr<Link>> link = Link::Open(options);
+  if (!link.ok()) {
+    if (metrics != nullptr) metrics->DatabaseError("08");
+    return std::move(link).status();
+  }
+  return std::unique_ptr<Session>(
+      new Session(std::make_unique<State>(*std::move(link), metrics)));
+}
+
+absl::StatusOr<Rows> Session::Run(const sql::Query& query, const Params& params) {
+  absl::StatusOr<pqxx::result> result =
+      state_->Run(query.name, [this, &query, &params](pqxx::nontransaction& work) {
+        state_->Prepare(query);
+        const std::vector<pqxx::binarystring> binary = Binary(params.values());
+        return work.exec_prepared(query.name, pqxx::prepare::make_dynamic_params(binary));
+      });
+  if (!result.ok()) return std::move(result).status();
+  return Rows(std::make_shared<const Rows::State>(*std::move(result)));
+}
+
+absl::StatusOr<Rows> Session::RunText(absl::string_view text) {
+  absl::StatusOr<pqxx::result> result =
+      state_->Run(kTextStatement, [text](pqxx::nontransaction& work) {
+        return work.exec(std::string(text));
+      });
+  if (!result.ok()) return std::move(result).status();
+  return Rows(std::make_shared<const Rows::State>(*std::move(result)));
+}
+
+bool Session::alive() const { return !state_->broken && !state_->link->HungUp(); }
+
+int Session::backend_pid() const { return state_->backend_pid; }
+
+}  // namespace skiplane::pg
