@@ -1,0 +1,31 @@
+#include "server/base/reason.h"
+
+#include "gtest/gtest.h"
+
+namespace skiplane::base {
+namespace {
+
+TEST(ReasonTest, ARefusalCarriesCodeReasonAndMessage) {
+  const absl::Status status = Refuse(absl::StatusCode::kAborted, "ETAG_MISMATCH", "read it again");
+  EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
+  EXPECT_EQ(status.message(), "read it again");
+  EXPECT_EQ(ReasonOf(status), "ETAG_MISMATCH");
+  EXPECT_EQ(FieldOf(status), "");
+}
+
+TEST(ReasonTest, AnInvalidFieldNamesTheFieldInTheMessageToo) {
+  const absl::Status status = InvalidField("tasks[3].priority", "must be small");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), "tasks[3].priority: must be small");
+  EXPECT_EQ(ReasonOf(status), "INVALID_FIELD");
+  EXPECT_EQ(FieldOf(status), "tasks[3].priority");
+}
+
+TEST(ReasonTest, AStatusOfOthersHasNoReason) {
+  EXPECT_EQ(ReasonOf(absl::InternalError("x")), "");
+  EXPECT_EQ(FieldOf(absl::InternalError("x")), "");
+  EXPECT_EQ(ReasonOf(absl::OkStatus()), "");
+}
+
+}  // namespace
+}  // namespace skiplane::base

@@ -1,0 +1,90 @@
+#include <string>
+
+#include "gtest/gtest.h"
+#include "server/base/reason.h"
+#include "server/model/queue.h"
+
+namespace skiplane::model {
+namespace {
+
+QueueSettings UnusualSettings() {
+  QueueSettings settings;
+  settings.retry = {.kind = RetryKind::kTable,
+                    .base_delay = absl::Microseconds(1),
+                    .factor = 1.1,
+                    .max_delay = absl::Hours(23),
+                    .delays = {absl::Seconds(1), absl::Microseconds(1500001)},
+                    .jitter = 0.1,
+                    .max_attempts = 77};
+  settings.history = HistoryPolicy::kFailures;
+  settings.lease_duration = absl::Seconds(90);
+  settings.payload_bytes_max = 4096;
+  return settings;
+}
+
+TEST(SettingsJsonTest, TheTextIsWhatTheTablesOfReleasedVersionsHold) {
+  EXPECT_EQ(SettingsToJson(QueueSettings()),
+            R"({"history":"all","lease_duration_us":30000000,"payload_bytes_max":1048576,)"
+            R"("retry":{"base_delay_us":300000000,"delays_us":[],"factor":2.0,"jitter":0.0,)"
+            R"("kind":"linear","max_attempts":10,"max_delay_us":86400000000}})");
+}
+
+TEST(SettingsJsonTest, EverySettingSurvivesItsText) {
+  const absl::StatusOr<QueueSettings> read = SettingsFromJson(SettingsToJson(UnusualSettings()));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(*read, UnusualSettings());
+}
+
+TEST(SettingsJsonTest, EveryNameOfAKindAndAPolicySurvives) {
+  for (const RetryKind kind :
+       {RetryKind::kLinear, RetryKind::kFixed, RetryKind::kExponential, RetryKind::kTable}) {
+    QueueSettings settings;
+    settings.retry.kind = kind;
+    EXPECT_EQ(SettingsFromJson(SettingsToJson(settings))->retry.kind, kind);
+  }
+  for (const HistoryPolicy policy :
+       {HistoryPolicy::kAll, HistoryPolicy::kFailures, HistoryPolicy::kNone}) {
+    QueueSettings settings;
+    settings.history = policy;
+    EXPECT_EQ(SettingsFromJson(SettingsToJson(settings))->history, policy);
+  }
+}
+
+TEST(SettingsJsonTest, MissingMembersTakeTheirDefaults) {
+  EXPECT_EQ(*SettingsFromJson("{}"), QueueSettings());
+  QueueSettings expected;
+  expected.retry.max_attempts = 3;
+  EXPECT_EQ(*SettingsFromJson(R"({"retry":{"max_attempts":3}})"), expected);
+}
+
+TEST(SettingsJsonTest, MembersOfANewerVersionAreIgnored) {
+  EXPECT_EQ(*SettingsFromJson(R"({"stages":["a"],"retry":{"budget":{"x":1}}})"), QueueSettings());
+}
+
+TEST(SettingsJsonTest, SpacesAndTheOrderOfMembersDoNotMatter) {
+  EXPECT_EQ(*SettingsFromJson(R"( {"payload_bytes_max" : 1048576, "history": "all"} )"),
+            QueueSettings());
+}
+
+TEST(SettingsJsonTest, AFactorWithoutAFractionIsANumberToo) {
+  EXPECT_EQ(SettingsFromJson(R"({"retry":{"factor":3}})")->retry.factor, 3.0);
+}
+
+TEST(SettingsJsonTest, UnreadableTextIsADefectAndNotTheCallersFault) {
+  for (const char* text :
+       {"", "{", "[]", "null", "7", "{} {}", R"({"retry":7})", R"({"retry":{"kind":1}})",
+        R"({"retry":{"kind":"quadratic"}})", R"({"history":"some"})", R"({"history":null})",
+        R"({"lease_duration_us":"30s"})", R"({"lease_duration_us":1.5})",
+        R"({"lease_duration_us":9223372036854775808})", R"({"payload_bytes_max":2147483648})",
+        R"({"payload_bytes_max":-1})", R"({"retry":{"max_attempts":true}})",
+        R"({"retry":{"delays_us":7}})", R"({"retry":{"delays_us":[1,"2"]}})",
+        R"({"retry":{"jitter":"0"}})"}) {
+    const absl::StatusOr<QueueSettings> read = SettingsFromJson(text);
+    ASSERT_FALSE(read.ok()) << text;
+    EXPECT_EQ(read.status().code(), absl::StatusCode::kInternal) << text;
+    EXPECT_EQ(base::ReasonOf(read.status()), "INTERNAL_ERROR") << text;
+  }
+}
+
+}  // namespace
+}  // namespace skiplane::model
