@@ -18,6 +18,9 @@
 namespace skiplane::app {
 namespace {
 
+// poll() counts milliseconds in an int.
+constexpr absl::Duration kLongest = absl::Hours(24);
+
 // Everything that the new process needs, made before the fork: after it, memory must not be
 // allocated, since another thread may have held the allocator's lock.
 struct Plan {
@@ -136,7 +139,7 @@ std::optional<int> Child::Wait(absl::Duration bound) {
   if (code_ || pid_ <= 0) return code_;
   const absl::Time deadline = absl::Now() + bound;
   for (;;) {
-    const absl::Duration left = std::max(deadline - absl::Now(), absl::ZeroDuration());
+    const absl::Duration left = std::clamp(deadline - absl::Now(), absl::ZeroDuration(), kLongest);
     pollfd waiter{end_fd_, POLLIN, 0};
     const int ready = poll(&waiter, 1, static_cast<int>(absl::ToInt64Milliseconds(left)));
     if (ready > 0) break;

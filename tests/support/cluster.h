@@ -1,6 +1,6 @@
-// A private PostgreSQL for tests: one per test program, or the one that tests/run started for all of
-// them (environment variable SKIPLANE_TEST_PG holds its folder). It listens on a unix socket in a
-// folder of its own below /tmp, and is gone, process and folder, when the test program ends, also
+// A private PostgreSQL for tests: one per test program, or the one that tests/run started for all
+// of them (environment variable SKIPLANE_TEST_PG holds its folder). It listens on a unix socket in
+// a folder of its own below /tmp, and is gone, process and folder, when the test program ends, also
 // when that crashes or is killed. Durable as in production unless a test asks otherwise.
 //
 // Not thread-safe, apart from uri(). Failures to start or stop end the test program.
