@@ -1,5 +1,5 @@
-// Every metric of the broker, declared once, as plain verbs. The names, labels and help texts are in
-// metrics.cc and docs/METRICS.md; the only user of prometheus-cpp is this room.
+// Every metric of the broker, declared once, as plain verbs. The names, labels and help texts are
+// in the classes behind it (*_metrics.cc) and docs/METRICS.md; only this room uses prometheus-cpp.
 //
 // Thread-safe; the verbs cost tens of nanoseconds once a label set is known. A scrape reads
 // what is in memory and never touches the database. Queue labels are capped: beyond 1,000 names

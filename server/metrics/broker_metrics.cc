@@ -1,0 +1,84 @@
+#include "server/metrics/broker_metrics.h"
+
+#include "absl/time/clock.h"
+
+namespace skiplane::metrics {
+namespace {
+
+Buckets BatchBuckets() { return {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}; }
+
+Buckets ChoreBuckets() { return {0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60}; }
+
+double UnixNow() { return static_cast<double>(absl::ToUnixMillis(absl::Now())) / 1000; }
+
+}  // namespace
+
+BrokerMetrics::BrokerMetrics(Registry& registry, absl::string_view version,
+                             absl::string_view commit)
+    : stale_leases_(NewCounter(registry, "skiplane_stale_lease_refused_total",
+                               "Items refused because their lease was over."),
+                    {"rpc", {}, {}}, {"Ack", "Nack", "Heartbeat"}),
+      orphan_leases_(NewCounter(registry, "skiplane_orphan_leases_released_total",
+                                "Leases handed back because their caller had vanished.")
+                         .Add({})),
+      lost_sessions_(NewCounter(registry, "skiplane_sessions_lost_total",
+                                "Worker sessions declared lost by this broker.")
+                         .Add({})),
+      workers_(NewGauge(registry, "skiplane_workers", "Worker sessions in the installation."),
+               {"state", {}, {}}, {"alive"}),
+      draining_(NewGauge(registry, "skiplane_draining", "1 while this broker ends.").Add({})),
+      leader_(NewGauge(registry, "skiplane_leader", "1 while this broker does upkeep.").Add({})),
+      batches_(NewHistogram(registry, "skiplane_batch_tasks", "Tasks that one statement served."),
+               {"operation", {}, BatchBuckets()},
+               {"enqueue", "lease", "ack", "nack", "heartbeat"}),
+      chores_(NewHistogram(registry, "skiplane_maintenance_duration_seconds",
+                           "Time of one run of an upkeep job."),
+              {"job", {}, ChoreBuckets()}),
+      chore_failures_(NewCounter(registry, "skiplane_maintenance_failures_total",
+                                 "Runs of an upkeep job that failed."),
+                      {"job", {}, {}}),
+      chore_successes_(NewGauge(registry, "skiplane_maintenance_last_success_timestamp_seconds",
+                                "Unix time of the last good run on this broker; 0 before."),
+                       {"job", {}, {}}) {
+  NewGauge(registry, "skiplane_build_info", "1, labelled with what runs.")
+      .Add({{"version", std::string(version)}, {"commit", std::string(commit)}})
+      .Set(1);
+}
+
+void BrokerMetrics::StaleLeaseRefused(absl::string_view rpc, int64_t items) {
+  stale_leases_.At(rpc).Increment(static_cast<double>(items));
+}
+
+void BrokerMetrics::OrphanLeasesReleased(int64_t tasks) {
+  orphan_leases_.Increment(static_cast<double>(tasks));
+}
+
+void BrokerMetrics::SessionsLost(int64_t sessions) {
+  lost_sessions_.Increment(static_cast<double>(sessions));
+}
+
+void BrokerMetrics::SetWorkers(int64_t alive) {
+  workers_.At("alive").Set(static_cast<double>(alive));
+}
+
+void BrokerMetrics::SetDraining(bool draining) { draining_.Set(draining ? 1 : 0); }
+
+void BrokerMetrics::SetLeader(bool leader) { leader_.Set(leader ? 1 : 0); }
+
+void BrokerMetrics::Batch(absl::string_view operation, int64_t rows) {
+  batches_.At(operation).Observe(static_cast<double>(rows));
+}
+
+void BrokerMetrics::Chore(absl::string_view name, absl::Duration duration, bool ok) {
+  chores_.At(name).Observe(absl::ToDoubleSeconds(duration));
+  // Both series exist after the first run, whatever came of it: alerts need them.
+  Counter& failures = chore_failures_.At(name);
+  Gauge& last_success = chore_successes_.At(name);
+  if (ok) {
+    last_success.Set(UnixNow());
+  } else {
+    failures.Increment();
+  }
+}
+
+}  // namespace skiplane::metrics

@@ -1,0 +1,40 @@
+// The metrics of this broker as a whole: its role, its batches, its workers, its chores.
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "server/metrics/families.h"
+#include "server/metrics/series.h"
+
+namespace skiplane::metrics {
+
+class BrokerMetrics {
+ public:
+  BrokerMetrics(Registry& registry, absl::string_view version, absl::string_view commit);
+
+  void StaleLeaseRefused(absl::string_view rpc, int64_t items);
+  void OrphanLeasesReleased(int64_t tasks);
+  void SessionsLost(int64_t sessions);
+  void SetWorkers(int64_t alive);
+  void SetDraining(bool draining);
+  void SetLeader(bool leader);
+  void Batch(absl::string_view operation, int64_t rows);
+  void Chore(absl::string_view name, absl::Duration duration, bool ok);
+
+ private:
+  SharedSeries<Counter> stale_leases_;
+  Counter& orphan_leases_;
+  Counter& lost_sessions_;
+  SharedSeries<Gauge> workers_;
+  Gauge& draining_;
+  Gauge& leader_;
+  SharedSeries<Histogram> batches_;
+  SharedSeries<Histogram> chores_;
+  SharedSeries<Counter> chore_failures_;
+  SharedSeries<Gauge> chore_successes_;
+};
+
+}  // namespace skiplane::metrics

@@ -1,0 +1,47 @@
+#include "server/metrics/database_metrics.h"
+
+namespace skiplane::metrics {
+namespace {
+
+Buckets StatementBuckets() {
+  return {0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
+}
+
+}  // namespace
+
+DatabaseMetrics::DatabaseMetrics(Registry& registry)
+    : statements_(NewHistogram(registry, "skiplane_db_statement_seconds",
+                               "Time of one statement, from sending it to its result."),
+                  {"statement", {}, StatementBuckets()}),
+      errors_(NewCounter(registry, "skiplane_db_errors_total",
+                         "Errors of the database, by the first two characters of the SQLSTATE."),
+              {"sqlstate_class", {}, {}}),
+      connections_(NewGauge(registry, "skiplane_db_pool_connections",
+                            "Open connections that run statements."),
+                   {"state", {}, {}}, {"idle", "busy"}),
+      waiting_jobs_(NewGauge(registry, "skiplane_db_pool_waiting_jobs",
+                             "Statements that wait for a connection.")
+                        .Add({})),
+      notifications_(NewCounter(registry, "skiplane_db_notifications_total",
+                                "Wake-ups exchanged with other brokers by NOTIFY."),
+                     {"result", {}, {}}, {"sent", "received"}) {}
+
+void DatabaseMetrics::Statement(absl::string_view name, absl::Duration duration) {
+  statements_.At(name).Observe(absl::ToDoubleSeconds(duration));
+}
+
+void DatabaseMetrics::Error(absl::string_view sqlstate_class) {
+  errors_.At(sqlstate_class).Increment();
+}
+
+void DatabaseMetrics::SetPool(int64_t connections, int64_t idle, int64_t waiting_jobs) {
+  connections_.At("idle").Set(static_cast<double>(idle));
+  connections_.At("busy").Set(static_cast<double>(connections - idle));
+  waiting_jobs_.Set(static_cast<double>(waiting_jobs));
+}
+
+void DatabaseMetrics::Notification(absl::string_view result) {
+  notifications_.At(result).Increment();
+}
+
+}  // namespace skiplane::metrics

@@ -1,0 +1,148 @@
+#include "server/metrics/metrics.h"
+
+#include <CivetServer.h>
+
+#include <exception>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "prometheus/exposer.h"
+#include "prometheus/text_serializer.h"
+#include "server/base/mutex.h"
+#include "server/metrics/broker_metrics.h"
+#include "server/metrics/database_metrics.h"
+#include "server/metrics/process_metrics.h"
+#include "server/metrics/queue_metrics.h"
+#include "server/metrics/rpc_metrics.h"
+
+namespace skiplane::metrics {
+
+struct Metrics::State {
+  State(absl::string_view version, absl::string_view commit)
+      : broker(*registry, version, commit) {}
+
+  const std::shared_ptr<Registry> registry = std::make_shared<Registry>();
+  const std::shared_ptr<ProcessMetrics> process = std::make_shared<ProcessMetrics>();
+  QueueMetrics queues{*registry};
+  RpcMetrics rpcs{*registry};
+  DatabaseMetrics database{*registry};
+  BrokerMetrics broker;
+  mutable base::Mutex mutex;
+  std::unique_ptr<prometheus::Exposer> exposer ABSL_GUARDED_BY(mutex);
+};
+
+Metrics::Metrics(absl::string_view version, absl::string_view commit)
+    : state_(std::make_unique<State>(version, commit)) {}
+
+Metrics::~Metrics() = default;
+
+void Metrics::Enqueued(absl::string_view queue, absl::string_view result, int64_t tasks) {
+  state_->queues.Enqueued(queue, result, tasks);
+}
+
+void Metrics::Leased(absl::string_view queue, absl::string_view kind, int64_t tasks) {
+  state_->queues.Leased(queue, kind, tasks);
+}
+
+void Metrics::AttemptEnded(absl::string_view queue, absl::string_view outcome, int64_t tasks) {
+  state_->queues.AttemptEnded(queue, outcome, tasks);
+}
+
+void Metrics::Finished(absl::string_view queue, absl::string_view outcome, int64_t tasks) {
+  state_->queues.Finished(queue, outcome, tasks);
+}
+
+void Metrics::StaleLeaseRefused(absl::string_view rpc, int64_t items) {
+  state_->broker.StaleLeaseRefused(rpc, items);
+}
+
+void Metrics::OrphanLeasesReleased(int64_t tasks) { state_->broker.OrphanLeasesReleased(tasks); }
+
+void Metrics::SessionsLost(int64_t sessions) { state_->broker.SessionsLost(sessions); }
+
+void Metrics::SetQueue(absl::string_view queue, const QueueGauges& gauges) {
+  state_->queues.Set(queue, gauges);
+}
+
+void Metrics::RemoveQueue(absl::string_view queue) { state_->queues.Remove(queue); }
+
+void Metrics::SetWaitingLeases(absl::string_view queue, int64_t calls) {
+  state_->queues.SetWaitingLeases(queue, calls);
+}
+
+void Metrics::SetWorkers(int64_t alive) { state_->broker.SetWorkers(alive); }
+
+void Metrics::SetDraining(bool draining) { state_->broker.SetDraining(draining); }
+
+void Metrics::SetLeader(bool leader) { state_->broker.SetLeader(leader); }
+
+void Metrics::Batch(absl::string_view operation, int64_t rows) {
+  state_->broker.Batch(operation, rows);
+}
+
+void Metrics::QueueWait(absl::string_view queue, absl::Duration wait) {
+  state_->queues.Waited(queue, wait);
+}
+
+void Metrics::RpcStarted(absl::string_view method) { state_->rpcs.Started(method); }
+
+void Metrics::RpcEnded(absl::string_view method, absl::string_view status,
+                       absl::Duration duration) {
+  state_->rpcs.Ended(method, status, duration);
+}
+
+void Metrics::Statement(absl::string_view name, absl::Duration duration) {
+  state_->database.Statement(name, duration);
+}
+
+void Metrics::DatabaseError(absl::string_view sqlstate_class) {
+  state_->database.Error(sqlstate_class);
+}
+
+void Metrics::SetPool(int64_t connections, int64_t idle, int64_t waiting_jobs) {
+  state_->database.SetPool(connections, idle, waiting_jobs);
+}
+
+void Metrics::Notification(absl::string_view result) { state_->database.Notification(result); }
+
+void Metrics::Chore(absl::string_view name, absl::Duration duration, bool ok) {
+  state_->broker.Chore(name, duration, ok);
+}
+
+std::string Metrics::Text() const {
+  std::vector<prometheus::MetricFamily> families = state_->registry->Collect();
+  for (prometheus::MetricFamily& family : state_->process->Collect()) {
+    families.push_back(std::move(family));
+  }
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+absl::Status Metrics::Serve(absl::string_view address) {
+  base::MutexLock lock(state_->mutex);
+  if (state_->exposer != nullptr) {
+    return absl::FailedPreconditionError("metrics are served already");
+  }
+  // Few threads serve all scrapes: one that stands still must not hold its thread for long.
+  const std::vector<std::string> options = {"listening_ports",    std::string(address),
+                                            "num_threads",        "4",
+                                            "request_timeout_ms", "10000"};
+  try {
+    auto exposer = std::make_unique<prometheus::Exposer>(options);
+    exposer->RegisterCollectable(state_->registry);
+    exposer->RegisterCollectable(state_->process);
+    state_->exposer = std::move(exposer);
+  } catch (const CivetException& error) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot serve metrics on ", address, ": ", error.what()));
+  }
+  return absl::OkStatus();
+}
+
+int Metrics::port() const {
+  base::MutexLock lock(state_->mutex);
+  if (state_->exposer == nullptr) return 0;
+  const std::vector<int> ports = state_->exposer->GetListeningPorts();
+  return ports.empty() ? 0 : ports.front();
+}
+
+}  // namespace skiplane::metrics
