@@ -1,0 +1,146 @@
+// What the calls of a Client take and give: one struct per call, so that a new argument breaks
+// nobody. Plain values; see Client for what the calls do.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "skiplane/task.h"
+
+namespace skiplane {
+
+struct EnqueueCall {
+  std::string queue{};
+  // 1 to 1000, all or none, in the order in which they shall be leased.
+  std::vector<NewTask> tasks{};
+  // Makes the call repeatable for 24 hours. Empty: a random one, which covers the attempts of this
+  // call; give your own to be able to repeat the call after your process died.
+  std::string request_id{};
+  // True: no request id at all. Then the call is sent once only, whatever ClientOptions say.
+  bool without_request_id = false;
+  // Zero: ClientOptions::call_timeout.
+  absl::Duration timeout{};
+};
+
+struct LeaseQueue {
+  std::string name{};
+  // The share of this queue among several. 1 to 1000.
+  int weight = 1;
+};
+
+struct LeaseCall {
+  // 1 to 64 different ones.
+  std::vector<LeaseQueue> queues{};
+  // True: a later queue is asked only when the earlier ones have nothing ready.
+  bool strict_order = false;
+  // The running worker process: a random id of its own. All leases of a worker live as long as its
+  // session, which Lease and Heartbeat move ahead. Empty: this call is a worker of its own, whose
+  // leases live for lease_duration and cannot be renewed.
+  std::string worker_id{};
+  // For people, for example "host:pid".
+  std::string worker_name{};
+  // 1 to 1000.
+  int max_tasks = 1;
+  // Payloads and headers together, but always at least one task. 1 to 3145728; 0 takes the most.
+  int max_bytes = 0;
+  // Wait for a task at most this long. 0 to 60 s.
+  absl::Duration wait{};
+  // How long the worker may stay silent before its tasks go to others. 1 s to 12 h. Unset: the
+  // first queue's setting.
+  std::optional<absl::Duration> lease_duration{};
+  // A repeat with the same id gets the same leases. Empty: a random one.
+  std::string request_id{};
+  // Zero: ClientOptions::call_timeout. `wait` is added to it.
+  absl::Duration timeout{};
+};
+
+struct LeaseAnswer {
+  // Most urgent first; empty when nothing was ready in time.
+  std::vector<LeasedTask> tasks{};
+  // How long the leases live, counted from the moment the call was sent.
+  absl::Duration lease_remaining{};
+  std::vector<std::string> paused_queues{};
+};
+
+// What shall become of an attempt that did not succeed.
+enum class Disposition {
+  kRetry,    // run again after the queue's retry delay, or after retry_delay
+  kRelease,  // not a failure: back to its place, and the attempt is not charged
+  kFail,     // FAILED now, whatever attempts are left
+};
+
+struct NackItem {
+  std::string lease_token{};
+  Disposition disposition = Disposition::kRetry;
+  // With kRetry only. 0 to 24 h.
+  std::optional<absl::Duration> retry_delay{};
+  TaskError error{};
+};
+
+struct NackResult {
+  SettleOutcome outcome = SettleOutcome::kDone;
+  // The task's state after kDone.
+  TaskState state = TaskState::kUnknown;
+  // When it runs again; unset when it does not.
+  std::optional<absl::Time> schedule_time{};
+};
+
+struct HeldLease {
+  std::string lease_token{};
+  // Unset leaves what was reported before.
+  std::optional<TaskProgress> progress{};
+};
+
+struct HeartbeatCall {
+  std::string worker_id{};
+  // 1 s to 12 h.
+  absl::Duration lease_duration = absl::Seconds(30);
+  // 0 to 1000 leases whose state is wanted. All leases of the worker are renewed, named or not.
+  std::vector<HeldLease> leases{};
+  // Zero: ClientOptions::call_timeout.
+  absl::Duration timeout{};
+};
+
+enum class LeaseState { kHeld, kLost, kCancelRequested };
+
+struct HeartbeatAnswer {
+  // One per lease of the call, in order.
+  std::vector<LeaseState> states{};
+  // False: the session is lost, and with it every lease. The next Lease makes a new one.
+  bool session_alive = false;
+  // How long the session lives, counted from the moment the call was sent.
+  absl::Duration lease_remaining{};
+};
+
+// Called exactly once, on a thread of gRPC: it must not block, nor make a synchronous call.
+template <typename Answer>
+using Done = absl::AnyInvocable<void(absl::StatusOr<Answer>)>;
+
+// A call that was begun. Dropping the handle leaves the call alone. Thread-safe.
+class PendingCall {
+ public:
+  class Target {
+   public:
+    virtual ~Target() = default;
+    virtual void Cancel() = 0;
+  };
+
+  PendingCall() = default;
+  explicit PendingCall(std::weak_ptr<Target> target) : target_(std::move(target)) {}
+
+  // Ends the call soon, as CANCELLED unless it ended already; its callback runs in any case.
+  void Cancel() {
+    if (const std::shared_ptr<Target> target = target_.lock()) target->Cancel();
+  }
+
+ private:
+  std::weak_ptr<Target> target_;
+};
+
+}  // namespace skiplane

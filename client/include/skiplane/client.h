@@ -1,0 +1,111 @@
+// A connection to one or several brokers: producers enqueue with it, workers lease and settle with
+// it, operators manage queues with it.
+//
+//   auto client = skiplane::Client::Connect({.addresses = {"127.0.0.1:7070"}});
+//   if (!client.ok()) return client.status();
+//   auto made = client->Enqueue("mail", {.payload = "hello", .key = "order-17"});
+//
+// A program that runs tasks wants skiplane::Worker (worker.h), which beats, settles in batches and
+// survives broker restarts; Lease, Ack, Nack and Heartbeat are the verbs below it.
+//
+// Every call has a deadline. A call that fails as UNAVAILABLE is sent again, with growing random
+// pauses, up to ClientOptions::attempts_max times, where a repeat can do no harm: Enqueue and Lease
+// carry a request id, Ack, Nack and Heartbeat are fenced by lease tokens, the rest has the same
+// effect twice as once. UNKNOWN (COMMIT_OUTCOME_UNKNOWN) is never repeated by itself: an Enqueue
+// with its own request_id may be.
+//
+// A Client is a handle: copies share the connection. Thread-safe. Synchronous calls block the
+// calling thread and must not be made from a callback of an asynchronous one.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "skiplane/calls.h"
+#include "skiplane/lease.h"
+#include "skiplane/options.h"
+#include "skiplane/queue.h"
+#include "skiplane/task.h"
+
+namespace skiplane {
+
+namespace internal {
+class Connection;
+}
+
+class Client {
+ public:
+  // Checks the options and reads the TLS files; the network is touched by the first call. So a
+  // broker may start later than its clients.
+  static absl::StatusOr<Client> Connect(ClientOptions options = {});
+
+  // Puts one task into `queue`. OK means that it is committed.
+  absl::StatusOr<EnqueueResult> Enqueue(absl::string_view queue, NewTask task);
+
+  // Puts all tasks of the call into its queue, or none. One result per task, in order.
+  absl::StatusOr<std::vector<EnqueueResult>> Enqueue(EnqueueCall call);
+
+  // Hands out tasks that are ready, or waits for some. Nothing to do is OK and empty.
+  absl::StatusOr<LeaseAnswer> Lease(LeaseCall call);
+
+  // Waits for one task up to `wait` and returns it with the right to settle it, or nullopt. It has
+  // to be settled within `duration`: this lease cannot be renewed.
+  absl::StatusOr<std::optional<TaskLease>> LeaseOne(absl::string_view queue, absl::Duration wait,
+                                                    absl::Duration duration = absl::Seconds(30));
+
+  // Ends attempts as succeeded. 1 to 1000 tokens, one outcome each, in order: an item that is not
+  // acked never fails the call.
+  absl::StatusOr<std::vector<SettleOutcome>> Ack(std::vector<std::string> lease_tokens);
+
+  // Ends attempts that did not succeed. 1 to 1000 items, one result each, in order.
+  absl::StatusOr<std::vector<NackResult>> Nack(std::vector<NackItem> items);
+
+  // Renews all leases of a worker and tells what became of those that the call names.
+  absl::StatusOr<HeartbeatAnswer> Heartbeat(HeartbeatCall call);
+
+  // The same without blocking.
+  PendingCall EnqueueAsync(EnqueueCall call, Done<std::vector<EnqueueResult>> done);
+  PendingCall LeaseAsync(LeaseCall call, Done<LeaseAnswer> done);
+  PendingCall AckAsync(std::vector<std::string> lease_tokens,
+                       Done<std::vector<SettleOutcome>> done);
+  PendingCall NackAsync(std::vector<NackItem> items, Done<std::vector<NackResult>> done);
+  PendingCall HeartbeatAsync(HeartbeatCall call, Done<HeartbeatAnswer> done);
+
+  // Makes a queue. Making it again with the same settings and lanes (1 to 64) is OK.
+  absl::StatusOr<Queue> CreateQueue(absl::string_view name, const QueueSettings& settings = {},
+                                    int lanes = 1);
+
+  // Returns a queue with its counts.
+  absl::StatusOr<Queue> GetQueue(absl::string_view name);
+
+  // Returns all queues ordered by name, without counts.
+  absl::StatusOr<std::vector<Queue>> ListQueues();
+
+  // Replaces the settings of a queue. With an `etag` only if the queue still has it; otherwise
+  // ABORTED (ETAG_MISMATCH).
+  absl::StatusOr<Queue> UpdateQueue(absl::string_view name, const QueueSettings& settings,
+                                    absl::string_view etag = "");
+
+  // Stops leases, enqueues or both; `reason` is for the next person.
+  absl::StatusOr<Queue> PauseQueue(absl::string_view name, PauseMode mode = PauseMode::kLease,
+                                   absl::string_view reason = "");
+
+  // Ends a pause. A queue that is not paused is OK.
+  absl::StatusOr<Queue> ResumeQueue(absl::string_view name);
+
+  // Returns a task. A finished one is found while its history is kept.
+  absl::StatusOr<Task> GetTask(absl::string_view task_id);
+
+ private:
+  explicit Client(std::shared_ptr<internal::Connection> connection);
+
+  std::shared_ptr<internal::Connection> connection_;
+};
+
+}  // namespace skiplane

@@ -1,0 +1,21 @@
+// Why a call was refused, beyond its code.
+//
+// Each failed status of a Client carries the broker's stable reason as a payload, for example
+// "QUEUE_NOT_FOUND" or "LEASE_LOST" (the names of skiplane.v1.ErrorReason without prefix). Branch on
+// the code first and on the reason where the code is not enough; messages are for people only.
+// A status that no broker made (no connection, deadline) has no reason.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace skiplane {
+
+// The reason of `status`; empty if it has none.
+std::string ErrorReason(const absl::Status& status);
+
+// The path of the field that the broker blames, as in "tasks[3].priority"; empty if none.
+std::string ErrorField(const absl::Status& status);
+
+}  // namespace skiplane

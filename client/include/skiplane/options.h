@@ -1,0 +1,43 @@
+// How a Client connects and how patient it is. Every field has a default that suits a broker on the
+// same machine; the comments give the range and what happens at its edges.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace skiplane {
+
+// Files are read once, by Client::Connect; an unreadable one is its error.
+struct TlsOptions {
+  // False: plain text, for a broker on the loopback interface or in a trusted network.
+  bool enabled = false;
+  // PEM file of the authorities to trust. Empty: those of the system.
+  std::string ca_file{};
+  // PEM files of the client's own certificate, for a broker that asks for one. Both or none.
+  std::string certificate_file{};
+  std::string key_file{};
+  // The name that the broker's certificate must hold. Empty: the host of the address.
+  std::string server_name{};
+};
+
+struct ClientOptions {
+  // One or several "host:port" (or "unix:/path"). Calls go round among the brokers that can be
+  // reached; a repeated attempt goes to the next one.
+  std::vector<std::string> addresses = {"127.0.0.1:7070"};
+  TlsOptions tls{};
+  // The deadline of a call that does not bring its own, over all its attempts. For Lease the time
+  // it may wait is added. Above 0.
+  absl::Duration call_timeout = absl::Seconds(20);
+  // How often a call is sent in all when the broker is UNAVAILABLE, if repeating it is safe.
+  // 1 to 5; 1 never repeats.
+  int attempts_max = 5;
+  // The pause before the second attempt; each further one is three times as long, up to
+  // backoff_max, and each is cut to a random 50 to 100 % so that clients do not return in step.
+  // With the defaults a call bridges about 3 seconds of absence.
+  absl::Duration backoff = absl::Milliseconds(100);
+  absl::Duration backoff_max = absl::Seconds(10);
+};
+
+}  // namespace skiplane

@@ -1,0 +1,76 @@
+// A queue and what an operator may set on it: plain values, used by the administrative calls of
+// Client. The defaults here are the broker's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace skiplane {
+
+// How the delay before the next attempt is computed from the number n of the attempt that failed.
+enum class RetryKind {
+  kLinear,       // base_delay x n: 5, 10, 15 minutes with the default base
+  kFixed,        // base_delay
+  kExponential,  // base_delay x factor ^ (n - 1)
+  kTable,        // delays[n - 1]; the last entry repeats
+};
+
+struct RetryPolicy {
+  RetryKind kind = RetryKind::kLinear;
+  // 0 to 24 h.
+  absl::Duration base_delay = absl::Minutes(5);
+  // 1.0 to 10.0.
+  double factor = 2.0;
+  // No delay is longer than this. 1 s to 24 h.
+  absl::Duration max_delay = absl::Hours(24);
+  // The delays of kTable: 1 to 100 entries, each 0 to 24 h.
+  std::vector<absl::Duration> delays{};
+  // Spreads each delay evenly over +- this share of it. 0.0 to 0.5.
+  double jitter = 0;
+  // Attempts of a task that does not say its own number. 1 to 1000.
+  int max_attempts = 10;
+};
+
+// Which finished attempts leave a history row.
+enum class HistoryPolicy { kAll, kFailures, kNone };
+
+struct QueueSettings {
+  RetryPolicy retry{};
+  HistoryPolicy history = HistoryPolicy::kAll;
+  // The lease duration of a Lease call that names none. 1 s to 12 h.
+  absl::Duration lease_duration = absl::Seconds(30);
+  // The largest payload that Enqueue accepts. 1 to 1048576.
+  int payload_bytes_max = 1 << 20;
+};
+
+// What a pause stops. Attempts that run already always go on.
+enum class PauseMode { kNone, kLease, kEnqueue, kBoth };
+
+// Exact counters; the border between scheduled and ready is exact to 10 seconds.
+struct QueueCounts {
+  int64_t scheduled = 0;
+  int64_t ready = 0;
+  int64_t leased = 0;
+  int64_t succeeded = 0;
+  int64_t failed = 0;
+};
+
+struct Queue {
+  // [A-Za-z0-9][A-Za-z0-9._-]{0,127}
+  std::string name{};
+  QueueSettings settings{};
+  int lanes = 1;
+  PauseMode pause_mode = PauseMode::kNone;
+  std::string pause_reason{};
+  absl::Time create_time{};
+  absl::Time update_time{};
+  // Changes with every update; see Client::UpdateQueue.
+  std::string etag{};
+  // Filled by GetQueue only.
+  QueueCounts counts{};
+};
+
+}  // namespace skiplane

@@ -1,0 +1,62 @@
+#include "client/src/channel.h"
+
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+
+namespace skiplane::internal {
+namespace {
+
+constexpr int kKeepaliveMs = 30'000;  // the broker permits one per 10 s
+constexpr int kKeepaliveTimeoutMs = 10'000;
+constexpr int kReconnectFirstMs = 100;
+constexpr int kReconnectMaxMs = 2'000;  // gRPC's own 120 s would outlast every lease
+constexpr int kMessageBytesMax = 8 << 20;
+
+absl::Status ReadFile(const std::string& path, std::string& content) {
+  if (path.empty()) return absl::OkStatus();
+  std::ifstream file(path, std::ios::binary);
+  content.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  if (!file) return absl::NotFoundError(absl::StrCat("cannot read ", path));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(const TlsOptions& tls) {
+  if (!tls.enabled) return grpc::InsecureChannelCredentials();
+  if (tls.certificate_file.empty() != tls.key_file.empty()) {
+    return absl::InvalidArgumentError("certificate_file and key_file belong together");
+  }
+  grpc::SslCredentialsOptions options;
+  absl::Status status = ReadFile(tls.ca_file, options.pem_root_certs);
+  if (status.ok()) status = ReadFile(tls.certificate_file, options.pem_cert_chain);
+  if (status.ok()) status = ReadFile(tls.key_file, options.pem_private_key);
+  if (!status.ok()) return status;
+  return grpc::SslCredentials(options);
+}
+
+std::shared_ptr<grpc::Channel> MakeChannel(
+    const std::string& address, const std::shared_ptr<grpc::ChannelCredentials>& credentials,
+    const TlsOptions& tls) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectFirstMs);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMaxMs);
+  // The attempts are counted in one place, unary_call.h.
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  arguments.SetMaxReceiveMessageSize(kMessageBytesMax);
+  arguments.SetLoadBalancingPolicyName("round_robin");
+  if (tls.enabled && !tls.server_name.empty()) {
+    arguments.SetSslTargetNameOverride(tls.server_name);
+  }
+  return grpc::CreateCustomChannel(address, credentials, arguments);
+}
+
+}  // namespace skiplane::internal

@@ -1,0 +1,110 @@
+// The operator's half of Client: queues and single tasks.
+#include <string>
+#include <utility>
+
+#include "client/src/await.h"
+#include "client/src/connection.h"
+#include "client/src/convert_queue.h"
+#include "client/src/convert_task.h"
+#include "client/src/unary_call.h"
+#include "skiplane/client.h"
+
+namespace skiplane {
+namespace {
+
+using internal::AdminMethods;
+using internal::AsyncMethod;
+
+constexpr int kPageSize = 1000;
+
+// Calls `method` and waits. All administrative calls have the same effect twice as once.
+template <typename Request, typename Response>
+absl::StatusOr<Response> Call(const std::shared_ptr<internal::Connection>& connection,
+                              Request request,
+                              AsyncMethod<AdminMethods, Request, Response> method) {
+  return internal::Await<Response>([&](auto done) {
+    internal::UnaryCall<Request, Response>::Start(
+        connection, {.send = internal::Via(method),
+                     .request = std::move(request),
+                     .timeout = connection->options().call_timeout,
+                     .repeatable = true,
+                     .done = std::move(done)});
+  });
+}
+
+template <typename Response>
+absl::StatusOr<Queue> QueueOf(const absl::StatusOr<Response>& response) {
+  if (!response.ok()) return response.status();
+  return internal::FromProto(response->queue());
+}
+
+}  // namespace
+
+absl::StatusOr<Queue> Client::CreateQueue(absl::string_view name, const QueueSettings& settings,
+                                          int lanes) {
+  v1::CreateQueueRequest request;
+  request.set_name(std::string(name));
+  internal::ToProto(settings, request.mutable_settings());
+  request.set_lanes(lanes);
+  return QueueOf(Call<v1::CreateQueueRequest, v1::CreateQueueResponse>(
+      connection_, std::move(request), &AdminMethods::CreateQueue));
+}
+
+absl::StatusOr<Queue> Client::GetQueue(absl::string_view name) {
+  v1::GetQueueRequest request;
+  request.set_name(std::string(name));
+  return QueueOf(Call<v1::GetQueueRequest, v1::GetQueueResponse>(connection_, std::move(request),
+                                                                 &AdminMethods::GetQueue));
+}
+
+absl::StatusOr<std::vector<Queue>> Client::ListQueues() {
+  std::vector<Queue> queues;
+  v1::ListQueuesRequest request;
+  request.set_page_size(kPageSize);
+  do {
+    const auto page = Call<v1::ListQueuesRequest, v1::ListQueuesResponse>(
+        connection_, request, &AdminMethods::ListQueues);
+    if (!page.ok()) return page.status();
+    for (const v1::Queue& queue : page->queues()) queues.push_back(internal::FromProto(queue));
+    request.set_page_token(page->next_page_token());
+  } while (!request.page_token().empty());
+  return queues;
+}
+
+absl::StatusOr<Queue> Client::UpdateQueue(absl::string_view name, const QueueSettings& settings,
+                                          absl::string_view etag) {
+  v1::UpdateQueueRequest request;
+  request.set_name(std::string(name));
+  internal::ToProto(settings, request.mutable_settings());
+  request.set_etag(std::string(etag));
+  return QueueOf(Call<v1::UpdateQueueRequest, v1::UpdateQueueResponse>(
+      connection_, std::move(request), &AdminMethods::UpdateQueue));
+}
+
+absl::StatusOr<Queue> Client::PauseQueue(absl::string_view name, PauseMode mode,
+                                         absl::string_view reason) {
+  v1::PauseQueueRequest request;
+  request.set_name(std::string(name));
+  request.set_mode(internal::ToProto(mode));
+  request.set_reason(std::string(reason));
+  return QueueOf(Call<v1::PauseQueueRequest, v1::PauseQueueResponse>(
+      connection_, std::move(request), &AdminMethods::PauseQueue));
+}
+
+absl::StatusOr<Queue> Client::ResumeQueue(absl::string_view name) {
+  v1::ResumeQueueRequest request;
+  request.set_name(std::string(name));
+  return QueueOf(Call<v1::ResumeQueueRequest, v1::ResumeQueueResponse>(
+      connection_, std::move(request), &AdminMethods::ResumeQueue));
+}
+
+absl::StatusOr<Task> Client::GetTask(absl::string_view task_id) {
+  v1::GetTaskRequest request;
+  request.set_task_id(std::string(task_id));
+  const auto response = Call<v1::GetTaskRequest, v1::GetTaskResponse>(
+      connection_, std::move(request), &AdminMethods::GetTask);
+  if (!response.ok()) return response.status();
+  return internal::FromProto(response->task());
+}
+
+}  // namespace skiplane

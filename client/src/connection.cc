@@ -1,0 +1,71 @@
+#include "client/src/connection.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "client/src/channel.h"
+
+namespace skiplane::internal {
+namespace {
+
+constexpr int kAttemptsMax = 5;
+
+absl::Status Check(const ClientOptions& options) {
+  if (options.addresses.empty()) return absl::InvalidArgumentError("addresses is empty");
+  for (const std::string& address : options.addresses) {
+    if (address.empty()) return absl::InvalidArgumentError("an address is empty");
+  }
+  if (options.call_timeout <= absl::ZeroDuration()) {
+    return absl::InvalidArgumentError("call_timeout must be above 0");
+  }
+  if (options.attempts_max < 1 || options.attempts_max > kAttemptsMax) {
+    return absl::InvalidArgumentError("attempts_max must be 1 to 5");
+  }
+  if (options.backoff < absl::ZeroDuration() || options.backoff_max < options.backoff) {
+    return absl::InvalidArgumentError("backoff must be 0 to backoff_max");
+  }
+  return absl::OkStatus();
+}
+
+double RandomShare() {
+  thread_local std::minstd_rand random{std::random_device{}()};
+  return std::uniform_real_distribution<double>(0.5, 1.0)(random);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<Connection>> Connection::Open(ClientOptions options) {
+  if (const absl::Status status = Check(options); !status.ok()) return status;
+  auto credentials = MakeCredentials(options.tls);
+  if (!credentials.ok()) return credentials.status();
+  std::shared_ptr<Connection> connection(new Connection(std::move(options)));
+  for (const std::string& address : connection->options_.addresses) {
+    Backend backend;
+    backend.channel = MakeChannel(address, *credentials, connection->options_.tls);
+    backend.broker = v1::BrokerService::NewStub(backend.channel);
+    backend.admin = v1::AdminService::NewStub(backend.channel);
+    connection->backends_.push_back(std::move(backend));
+  }
+  return connection;
+}
+
+Backend& Connection::Next() {
+  const size_t first = turn_.fetch_add(1, std::memory_order_relaxed);
+  for (size_t i = 0; i < backends_.size(); ++i) {
+    Backend& backend = backends_[(first + i) % backends_.size()];
+    // Asking also makes an idle channel connect, so that one which came back is found.
+    const grpc_connectivity_state state = backend.channel->GetState(/*try_to_connect=*/true);
+    if (state != GRPC_CHANNEL_TRANSIENT_FAILURE) return backend;
+  }
+  return backends_[first % backends_.size()];
+}
+
+absl::Duration Connection::PauseAfter(int attempt) const {
+  absl::Duration pause = options_.backoff;
+  for (int i = 1; i < attempt; ++i) pause *= 3;
+  return std::min(pause, options_.backoff_max) * RandomShare();
+}
+
+}  // namespace skiplane::internal

@@ -1,0 +1,45 @@
+// The channels and stubs of a Client and the rules of its calls: which broker is next, how long to
+// pause before a repeat. Thread-safe.
+#pragma once
+
+#include <grpcpp/channel.h>
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "skiplane/options.h"
+#include "skiplane/v1/admin.grpc.pb.h"
+#include "skiplane/v1/broker.grpc.pb.h"
+
+namespace skiplane::internal {
+
+struct Backend {
+  std::shared_ptr<grpc::Channel> channel;
+  std::unique_ptr<v1::BrokerService::Stub> broker;
+  std::unique_ptr<v1::AdminService::Stub> admin;
+};
+
+class Connection {
+ public:
+  static absl::StatusOr<std::shared_ptr<Connection>> Open(ClientOptions options);
+
+  // The next broker that is not known to be unreachable; if all are, simply the next.
+  Backend& Next();
+
+  // The pause after the attempt of this number, from 1.
+  absl::Duration PauseAfter(int attempt) const;
+
+  const ClientOptions& options() const { return options_; }
+
+ private:
+  explicit Connection(ClientOptions options) : options_(std::move(options)) {}
+
+  const ClientOptions options_;
+  std::vector<Backend> backends_;
+  std::atomic<size_t> turn_{0};
+};
+
+}  // namespace skiplane::internal

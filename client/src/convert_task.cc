@@ -1,0 +1,160 @@
+#include "client/src/convert_task.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/src/convert_time.h"
+
+namespace skiplane::internal {
+namespace {
+
+TaskState StateFromProto(v1::TaskState state) {
+  switch (state) {
+    case v1::TASK_STATE_SCHEDULED: return TaskState::kScheduled;
+    case v1::TASK_STATE_READY: return TaskState::kReady;
+    case v1::TASK_STATE_LEASED: return TaskState::kLeased;
+    case v1::TASK_STATE_SUCCEEDED: return TaskState::kSucceeded;
+    case v1::TASK_STATE_FAILED: return TaskState::kFailed;
+    case v1::TASK_STATE_CANCELLED: return TaskState::kCancelled;
+    default: return TaskState::kUnknown;
+  }
+}
+
+void MoveTask(NewTask& task, v1::NewTask* proto) {
+  proto->set_payload(std::move(task.payload));
+  proto->set_content_type(std::move(task.content_type));
+  for (auto& [key, value] : task.headers) (*proto->mutable_headers())[key] = std::move(value);
+  proto->set_priority(task.priority);
+  if (task.schedule_time) ToProto(*task.schedule_time, proto->mutable_schedule_time());
+  if (task.delay) ToProto(*task.delay, proto->mutable_delay());
+  proto->set_max_attempts(task.max_attempts);
+  proto->set_key(std::move(task.key));
+}
+
+LeasedTask MoveLeased(v1::LeasedTask& proto) {
+  LeasedTask task;
+  task.task_id = std::move(*proto.mutable_task_id());
+  task.lease_token = std::move(*proto.mutable_lease_token());
+  task.queue = std::move(*proto.mutable_queue());
+  task.payload = std::move(*proto.mutable_payload());
+  task.content_type = std::move(*proto.mutable_content_type());
+  for (auto& [key, value] : *proto.mutable_headers()) task.headers[key] = std::move(value);
+  task.key = std::move(*proto.mutable_key());
+  task.priority = proto.priority();
+  task.attempt = proto.attempt();
+  task.max_attempts = proto.max_attempts();
+  task.create_time = FromProto(proto.create_time());
+  task.schedule_time = FromProto(proto.schedule_time());
+  return task;
+}
+
+void MoveProgress(TaskProgress& progress, v1::TaskProgress* proto) {
+  proto->set_fraction(progress.fraction);
+  proto->set_message(std::move(progress.message));
+}
+
+}  // namespace
+
+absl::StatusOr<v1::EnqueueRequest> ToProto(EnqueueCall call) {
+  v1::EnqueueRequest request;
+  request.set_queue(std::move(call.queue));
+  request.set_request_id(std::move(call.request_id));
+  for (NewTask& task : call.tasks) {
+    if (task.schedule_time && task.delay) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "tasks[", request.tasks_size(), "] has both a schedule_time and a delay"));
+    }
+    MoveTask(task, request.add_tasks());
+  }
+  return request;
+}
+
+std::vector<EnqueueResult> FromProto(const v1::EnqueueResponse& response) {
+  std::vector<EnqueueResult> results;
+  for (const v1::EnqueueResult& result : response.results()) {
+    results.push_back({.task_id = result.task_id(),
+                       .existing = result.outcome() == v1::ENQUEUE_OUTCOME_EXISTING});
+  }
+  return results;
+}
+
+v1::LeaseRequest ToProto(const LeaseCall& call) {
+  v1::LeaseRequest request;
+  for (const LeaseQueue& queue : call.queues) {
+    v1::LeaseQueue* proto = request.add_queues();
+    proto->set_name(queue.name);
+    proto->set_weight(queue.weight);
+  }
+  request.set_queue_order(call.strict_order ? v1::QUEUE_ORDER_STRICT : v1::QUEUE_ORDER_WEIGHTED);
+  request.set_worker_id(call.worker_id);
+  request.set_worker_name(call.worker_name);
+  request.set_max_tasks(call.max_tasks);
+  request.set_max_bytes(call.max_bytes);
+  ToProto(call.wait, request.mutable_wait());
+  if (call.lease_duration) ToProto(*call.lease_duration, request.mutable_lease_duration());
+  request.set_request_id(call.request_id);
+  return request;
+}
+
+LeaseAnswer FromProto(v1::LeaseResponse response) {
+  LeaseAnswer answer;
+  for (v1::LeasedTask& task : *response.mutable_tasks()) answer.tasks.push_back(MoveLeased(task));
+  answer.lease_remaining = FromProto(response.lease_remaining());
+  answer.paused_queues.assign(response.paused_queues().begin(), response.paused_queues().end());
+  return answer;
+}
+
+v1::HeartbeatRequest ToProto(HeartbeatCall call) {
+  v1::HeartbeatRequest request;
+  request.set_worker_id(std::move(call.worker_id));
+  ToProto(call.lease_duration, request.mutable_lease_duration());
+  for (HeldLease& lease : call.leases) {
+    v1::HeldLease* proto = request.add_leases();
+    proto->set_lease_token(std::move(lease.lease_token));
+    if (lease.progress) MoveProgress(*lease.progress, proto->mutable_progress());
+  }
+  return request;
+}
+
+HeartbeatAnswer FromProto(const v1::HeartbeatResponse& response) {
+  HeartbeatAnswer answer;
+  for (const v1::HeartbeatResult& result : response.results()) {
+    switch (result.state()) {
+      case v1::LEASE_STATE_LOST: answer.states.push_back(LeaseState::kLost); break;
+      case v1::LEASE_STATE_CANCEL_REQUESTED:
+        answer.states.push_back(LeaseState::kCancelRequested);
+        break;
+      default: answer.states.push_back(LeaseState::kHeld);
+    }
+  }
+  answer.session_alive = response.session_alive();
+  answer.lease_remaining = FromProto(response.lease_remaining());
+  return answer;
+}
+
+Task FromProto(const v1::Task& proto) {
+  Task task{.task_id = proto.task_id(),
+            .queue = proto.queue(),
+            .state = StateFromProto(proto.state()),
+            .key = proto.key(),
+            .priority = proto.priority(),
+            .attempt = proto.attempt(),
+            .max_attempts = proto.max_attempts(),
+            .create_time = FromProto(proto.create_time()),
+            .schedule_time = FromProto(proto.schedule_time()),
+            .worker_name = proto.worker_name()};
+  if (proto.has_lease_time()) task.lease_time = FromProto(proto.lease_time());
+  if (proto.has_end_time()) task.end_time = FromProto(proto.end_time());
+  if (proto.has_last_error()) {
+    task.last_error = TaskError{.type = proto.last_error().type(),
+                                .text = proto.last_error().text(),
+                                .fingerprint = proto.last_error().fingerprint()};
+  }
+  if (proto.has_progress()) {
+    task.progress = TaskProgress{.fraction = proto.progress().fraction(),
+                                 .message = proto.progress().message()};
+  }
+  return task;
+}
+
+}  // namespace skiplane::internal

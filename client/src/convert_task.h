@@ -1,0 +1,33 @@
+// Between the values of task.h and calls.h and the messages of broker.proto and task.proto.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "skiplane/calls.h"
+#include "skiplane/task.h"
+#include "skiplane/v1/broker.pb.h"
+#include "skiplane/v1/task.pb.h"
+
+namespace skiplane::internal {
+
+// INVALID_ARGUMENT for a task with both a schedule time and a delay.
+absl::StatusOr<v1::EnqueueRequest> ToProto(EnqueueCall call);
+std::vector<EnqueueResult> FromProto(const v1::EnqueueResponse& response);
+
+v1::LeaseRequest ToProto(const LeaseCall& call);
+LeaseAnswer FromProto(v1::LeaseResponse response);
+
+v1::AckRequest AckToProto(std::vector<std::string> lease_tokens);
+std::vector<SettleOutcome> FromProto(const v1::AckResponse& response);
+
+v1::NackRequest NackToProto(std::vector<NackItem> items);
+std::vector<NackResult> FromProto(const v1::NackResponse& response);
+
+v1::HeartbeatRequest ToProto(HeartbeatCall call);
+HeartbeatAnswer FromProto(const v1::HeartbeatResponse& response);
+
+Task FromProto(const v1::Task& task);
+
+}  // namespace skiplane::internal

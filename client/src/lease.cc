@@ -1,0 +1,64 @@
+#include "skiplane/lease.h"
+
+#include <utility>
+#include <vector>
+
+#include "skiplane/client.h"
+
+namespace skiplane {
+namespace {
+
+absl::StatusOr<SettleOutcome> NackOne(Client client, NackItem item) {
+  std::vector<NackItem> items;
+  items.push_back(std::move(item));
+  const auto results = client.Nack(std::move(items));
+  if (!results.ok()) return results.status();
+  return results->front().outcome;
+}
+
+}  // namespace
+
+TaskLease::TaskLease(Client client, LeasedTask task)
+    : client_(std::make_unique<Client>(std::move(client))), task_(std::move(task)) {}
+
+TaskLease::TaskLease(TaskLease&&) noexcept = default;
+TaskLease& TaskLease::operator=(TaskLease&&) noexcept = default;
+TaskLease::~TaskLease() = default;
+
+absl::StatusOr<SettleOutcome> TaskLease::Ack() && {
+  const auto outcomes = client_->Ack({task_.lease_token});
+  if (!outcomes.ok()) return outcomes.status();
+  return outcomes->front();
+}
+
+absl::StatusOr<SettleOutcome> TaskLease::Retry(TaskError error,
+                                               std::optional<absl::Duration> delay) && {
+  return NackOne(*client_, {.lease_token = task_.lease_token,
+                            .disposition = Disposition::kRetry,
+                            .retry_delay = delay,
+                            .error = std::move(error)});
+}
+
+absl::StatusOr<SettleOutcome> TaskLease::Fail(TaskError error) && {
+  return NackOne(*client_, {.lease_token = task_.lease_token,
+                            .disposition = Disposition::kFail,
+                            .error = std::move(error)});
+}
+
+absl::StatusOr<SettleOutcome> TaskLease::Release() && {
+  return NackOne(*client_,
+                 {.lease_token = task_.lease_token, .disposition = Disposition::kRelease});
+}
+
+absl::StatusOr<std::optional<TaskLease>> Client::LeaseOne(absl::string_view queue,
+                                                          absl::Duration wait,
+                                                          absl::Duration duration) {
+  LeaseCall call{.wait = wait, .lease_duration = duration};
+  call.queues.push_back({.name = std::string(queue)});
+  auto answer = Lease(std::move(call));
+  if (!answer.ok()) return answer.status();
+  if (answer->tasks.empty()) return std::optional<TaskLease>();
+  return std::optional<TaskLease>(TaskLease(*this, std::move(answer->tasks.front())));
+}
+
+}  // namespace skiplane

@@ -1,0 +1,37 @@
+#include "client/src/worker/crew.h"
+
+#include <exception>
+#include <utility>
+
+namespace skiplane::internal {
+
+Crew::Crew(int threads, Handler handler, Holdings& holdings, Settler& settler)
+    : handler_(std::move(handler)), holdings_(holdings), settler_(settler) {
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Loop(); });
+}
+
+void Crew::Join() {
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+}
+
+void Crew::Loop() {
+  while (const HoldPtr hold = holdings_.Take()) {
+    Result result = Run(*hold);
+    if (hold->End()) settler_.Add(hold, std::move(result));
+    holdings_.Ran();
+  }
+}
+
+Result Crew::Run(Hold& hold) const {
+  try {
+    return handler_(hold.task(), hold);
+  } catch (const std::exception& error) {
+    return Result::Retry({.type = "Exception", .text = error.what()});
+  } catch (...) {
+    return Result::Retry({.type = "Exception", .text = "not derived from std::exception"});
+  }
+}
+
+}  // namespace skiplane::internal

@@ -1,0 +1,62 @@
+#include "client/src/worker/heart.h"
+
+#include <utility>
+
+#include "absl/time/clock.h"
+
+namespace skiplane::internal {
+
+Heart::Heart(Client client, std::string worker_id, absl::Duration lease_duration,
+             Holdings& holdings, Tally& tally)
+    : client_(std::move(client)),
+      worker_id_(std::move(worker_id)),
+      lease_duration_(lease_duration),
+      holdings_(holdings),
+      tally_(tally),
+      thread_([this] { Loop(); }) {}
+
+void Heart::Stop() {
+  line_.Cut();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Heart::Loop() {
+  const absl::Duration interval = lease_duration_ / 3;
+  absl::Time next = absl::Now() + interval;
+  while (true) {
+    line_.Pause(next - absl::Now());
+    if (line_.is_cut()) return;
+    next = absl::Now() + interval;
+    Beat();
+  }
+}
+
+void Heart::Beat() {
+  const std::vector<HoldPtr> holds = holdings_.All();
+  if (holds.empty()) return;
+  HeartbeatCall call{
+      .worker_id = worker_id_, .lease_duration = lease_duration_, .timeout = lease_duration_ / 3};
+  for (const HoldPtr& hold : holds) call.leases.push_back(hold->Beat());
+  const auto answer = line_.Run<HeartbeatAnswer>(
+      [&](auto done) { return client_.HeartbeatAsync(std::move(call), std::move(done)); });
+  if (!answer.ok()) {
+    if (!line_.is_cut()) tally_.Error(answer.status());
+    return;
+  }
+  for (size_t i = 0; i < holds.size(); ++i) {
+    const bool is_answered = answer->session_alive && i < answer->states.size();
+    const LeaseState state = is_answered ? answer->states[i] : LeaseState::kLost;
+    if (state == LeaseState::kLost) Lose(holds[i]);
+    if (state == LeaseState::kCancelRequested) holds[i]->RequestStop();
+  }
+}
+
+void Heart::Lose(const HoldPtr& hold) {
+  // False for a result that is being sent: a settled lease is over as well, and what the broker
+  // says to the ack counts.
+  if (!hold->Lose()) return;
+  tally_.Lost();
+  holdings_.Remove(hold);
+}
+
+}  // namespace skiplane::internal

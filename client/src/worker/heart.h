@@ -1,0 +1,42 @@
+// Renews the leases of a worker with one call per third of their duration, and tells handlers to
+// stop whose lease is lost or whose task an operator cancels.
+//
+// Calls that fail change nothing: whether a lease is lost is for the broker to say. After an outage
+// it gives each worker one full lease duration to beat again.
+#pragma once
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "client/src/worker/holdings.h"
+#include "client/src/worker/line.h"
+#include "client/src/worker/tally.h"
+#include "skiplane/client.h"
+
+namespace skiplane::internal {
+
+class Heart {
+ public:
+  Heart(Client client, std::string worker_id, absl::Duration lease_duration, Holdings& holdings,
+        Tally& tally);
+  ~Heart() { Stop(); }
+
+  // Idempotent.
+  void Stop();
+
+ private:
+  void Loop();
+  void Beat();
+  void Lose(const HoldPtr& hold);
+
+  Client client_;
+  const std::string worker_id_;
+  const absl::Duration lease_duration_;
+  Holdings& holdings_;
+  Tally& tally_;
+  Line line_;
+  std::thread thread_;
+};
+
+}  // namespace skiplane::internal

@@ -1,0 +1,56 @@
+// All tasks in the hands of one worker, and what its threads wait for: room for more, a task to
+// run, nothing left that runs. Thread-safe.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <unordered_set>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "client/src/worker/hold.h"
+
+namespace skiplane::internal {
+
+using HoldPtr = std::shared_ptr<Hold>;
+
+class Holdings {
+ public:
+  explicit Holdings(int capacity) : capacity_(capacity) {}
+
+  // Returns how many tasks fit, at least 1, or 0 once it is closed.
+  int WaitForRoom();
+
+  void Add(std::vector<LeasedTask> tasks);
+
+  // Returns a task whose run has begun, or null once it is closed. The caller calls Ran() when it ended.
+  HoldPtr Take();
+  void Ran();
+
+  // The task is settled or lost: its place is free.
+  void Remove(const HoldPtr& hold);
+
+  std::vector<HoldPtr> All() const;
+
+  // Returns the tasks that no handler has begun and forgets that they wait.
+  std::vector<HoldPtr> TakeWaiting();
+
+  // No further Take or WaitForRoom succeeds.
+  void Close();
+
+  // Returns whether no handler runs any more.
+  bool WaitUntilNoneRuns(absl::Duration at_most);
+
+ private:
+  const int capacity_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_closed_ = false;
+  std::unordered_set<HoldPtr> all_;
+  std::deque<HoldPtr> waiting_;
+  int running_ = 0;
+};
+
+}  // namespace skiplane::internal

@@ -1,0 +1,120 @@
+#include "client/src/worker/settler.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "client/src/worker/nack_item.h"
+
+namespace skiplane::internal {
+namespace {
+
+constexpr size_t kAcksPerCall = 1000;
+constexpr size_t kNacksPerCall = 50;  // of 64 KiB text each, they fit a request of 4 MiB
+constexpr absl::Duration kPauseAfterError = absl::Seconds(1);
+
+}  // namespace
+
+Settler::Settler(Client client, Holdings& holdings, Tally& tally)
+    : client_(std::move(client)),
+      holdings_(holdings),
+      tally_(tally),
+      thread_([this] { Loop(); }) {}
+
+void Settler::Add(HoldPtr hold, Result result) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto& queue = result.kind() == Result::Kind::kDone ? acks_ : nacks_;
+  queue.push_back({std::move(hold), std::move(result)});
+  changed_.notify_all();
+}
+
+void Settler::Stop(absl::Duration at_most) {
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    is_stopping_ = true;
+    changed_.notify_all();
+    changed_.wait_for(lock, absl::ToChronoNanoseconds(at_most),
+                      [this] { return is_idle_ && acks_.empty() && nacks_.empty(); });
+  }
+  line_.Cut();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Settler::Loop() {
+  while (true) {
+    std::vector<Settlement> batch = TakeBatch();
+    if (batch.empty()) return;
+    const absl::StatusOr<std::vector<SettleOutcome>> outcomes = Send(batch);
+    if (outcomes.ok()) {
+      Account(batch, *outcomes);
+      continue;
+    }
+    if (line_.is_cut()) return;
+    tally_.Error(outcomes.status());
+    PutBack(std::move(batch));
+    line_.Pause(kPauseAfterError);
+  }
+}
+
+std::vector<Settler::Settlement> Settler::TakeBatch() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  is_idle_ = true;
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return is_stopping_ || !acks_.empty() || !nacks_.empty(); });
+  is_idle_ = false;
+  std::deque<Settlement>& queue = acks_.size() >= nacks_.size() ? acks_ : nacks_;
+  const size_t limit = &queue == &acks_ ? kAcksPerCall : kNacksPerCall;
+  const auto end = queue.begin() + static_cast<std::ptrdiff_t>(std::min(limit, queue.size()));
+  std::vector<Settlement> batch(std::make_move_iterator(queue.begin()),
+                                std::make_move_iterator(end));
+  queue.erase(queue.begin(), end);
+  if (batch.empty()) is_idle_ = true;
+  return batch;
+}
+
+absl::StatusOr<std::vector<SettleOutcome>> Settler::Send(const std::vector<Settlement>& batch) {
+  if (batch.front().result.kind() == Result::Kind::kDone) {
+    std::vector<std::string> tokens;
+    for (const Settlement& settlement : batch) {
+      tokens.push_back(settlement.hold->task().lease_token);
+    }
+    return line_.Run<std::vector<SettleOutcome>>([&](auto done) {
+      return client_.AckAsync(std::move(tokens), std::move(done));
+    });
+  }
+  std::vector<NackItem> items;
+  for (const Settlement& settlement : batch) {
+    items.push_back(ToNackItem(settlement.hold->task(), settlement.result));
+  }
+  const auto results = line_.Run<std::vector<NackResult>>([&](auto done) {
+    return client_.NackAsync(std::move(items), std::move(done));
+  });
+  if (!results.ok()) return results.status();
+  std::vector<SettleOutcome> outcomes;
+  for (const NackResult& result : *results) outcomes.push_back(result.outcome);
+  return outcomes;
+}
+
+void Settler::Account(const std::vector<Settlement>& batch,
+                      const std::vector<SettleOutcome>& outcomes) {
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const bool settled = outcomes[i] == SettleOutcome::kDone ||
+                         outcomes[i] == SettleOutcome::kAlreadySettled;
+    if (settled) {
+      tally_.Settled(batch[i].result.kind());
+    } else {
+      tally_.Lost();
+    }
+    holdings_.Remove(batch[i].hold);
+  }
+}
+
+void Settler::PutBack(std::vector<Settlement> batch) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto& queue = batch.front().result.kind() == Result::Kind::kDone ? acks_ : nacks_;
+  queue.insert(queue.begin(), std::make_move_iterator(batch.begin()),
+               std::make_move_iterator(batch.end()));
+}
+
+}  // namespace skiplane::internal
