@@ -1,0 +1,80 @@
+#include "server/rpc/broker_service.h"
+
+#include <utility>
+#include <vector>
+
+#include "server/rpc/call_wire.h"
+#include "server/rpc/convert_enqueue.h"
+#include "server/rpc/convert_heartbeat.h"
+#include "server/rpc/convert_lease.h"
+#include "server/rpc/convert_settle.h"
+#include "server/rpc/lease_call.h"
+#include "server/rpc/stale_lease.h"
+
+namespace skiplane::rpc {
+
+using grpc::ByteBuffer;
+using grpc::CallbackServerContext;
+using grpc::ServerUnaryReactor;
+
+ServerUnaryReactor* BrokerService::Enqueue(CallbackServerContext* context,
+                                           const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call = new UnaryCall(scope_, "Enqueue", {context, reply});
+  auto read = ReadCall(*request, &ReadEnqueue);
+  if (!read.ok()) return call->Refuse(read.status());
+  broker_.Enqueue(*std::move(read),
+                  [call](absl::StatusOr<std::vector<broker::EnqueueResult>> results) {
+                    Deliver(call, std::move(results), &WriteEnqueue);
+                  });
+  return call;
+}
+
+ServerUnaryReactor* BrokerService::Lease(CallbackServerContext* context, const ByteBuffer* request,
+                                         ByteBuffer* reply) {
+  auto* call = new LeaseCall(scope_, "Lease", {context, reply}, broker_);
+  auto read = ReadCall(*request, &ReadLease);
+  if (!read.ok()) return call->Refuse(read.status());
+  call->Begin(*std::move(read));
+  return call;
+}
+
+ServerUnaryReactor* BrokerService::Ack(CallbackServerContext* context, const ByteBuffer* request,
+                                       ByteBuffer* reply) {
+  auto* call = new UnaryCall(scope_, "Ack", {context, reply});
+  auto read = ReadCall(*request, &ReadAck);
+  if (!read.ok()) return call->Refuse(read.status());
+  broker_.Ack(*std::move(read), [call, &metrics = scope_.metrics](
+                                    absl::StatusOr<std::vector<model::SettleOutcome>> outcomes) {
+    if (outcomes.ok()) CountStale(*outcomes, metrics);
+    Deliver(call, std::move(outcomes), &WriteAck);
+  });
+  return call;
+}
+
+ServerUnaryReactor* BrokerService::Nack(CallbackServerContext* context, const ByteBuffer* request,
+                                        ByteBuffer* reply) {
+  auto* call = new UnaryCall(scope_, "Nack", {context, reply});
+  auto read = ReadCall(*request, &ReadNack);
+  if (!read.ok()) return call->Refuse(read.status());
+  broker_.Nack(*std::move(read), [call, &metrics = scope_.metrics](
+                                     absl::StatusOr<std::vector<model::NackResult>> results) {
+    if (results.ok()) CountStale(*results, metrics);
+    Deliver(call, std::move(results), &WriteNack);
+  });
+  return call;
+}
+
+ServerUnaryReactor* BrokerService::Heartbeat(CallbackServerContext* context,
+                                             const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call = new UnaryCall(scope_, "Heartbeat", {context, reply});
+  auto read = ReadCall(*request, &ReadHeartbeat);
+  if (!read.ok()) return call->Refuse(read.status());
+  broker_.Heartbeat(*std::move(read), [call, &metrics = scope_.metrics](
+                                          absl::StatusOr<broker::HeartbeatAnswer> answer) {
+    if (answer.ok()) CountStale(*answer, metrics);
+    Deliver(call, std::move(answer), &WriteHeartbeat);
+  });
+  return call;
+}
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,57 @@
+#include "server/rpc/call.h"
+
+#include <grpcpp/impl/codegen/proto_utils.h>
+#include <grpcpp/support/proto_buffer_writer.h>
+
+#include "server/rpc/status.h"
+
+namespace skiplane::rpc {
+namespace {
+
+using std::chrono::steady_clock;
+using std::chrono::system_clock;
+
+// gRPC reports a passed deadline as a cancellation.
+grpc::StatusCode CodeOfLostCall(const grpc::CallbackServerContext& context) {
+  return context.deadline() <= system_clock::now() ? grpc::StatusCode::DEADLINE_EXCEEDED
+                                                   : grpc::StatusCode::CANCELLED;
+}
+
+}  // namespace
+
+UnaryCall::UnaryCall(CallScope scope, absl::string_view method, CallWire wire)
+    : scope_(scope), method_(method), wire_(wire), begin_(steady_clock::now()) {
+  scope_.in_flight.Begin();
+  scope_.metrics.RpcStarted(method_);
+}
+
+void UnaryCall::Reply(const google::protobuf::MessageLite& message) {
+  bool own_buffer = false;
+  End(grpc::GenericSerialize<grpc::ProtoBufferWriter, google::protobuf::MessageLite>(
+      message, wire_.reply, &own_buffer));
+}
+
+UnaryCall* UnaryCall::Refuse(const absl::Status& status) {
+  End(ToGrpc(status));
+  return this;
+}
+
+void UnaryCall::End(const grpc::Status& status) {
+  code_ = status.error_code();
+  Finish(status);
+}
+
+void UnaryCall::Ended(bool) {}
+
+void UnaryCall::OnDone() {
+  const bool cancelled = wire_.context->IsCancelled();
+  Ended(cancelled);
+  const grpc::StatusCode code = cancelled ? CodeOfLostCall(*wire_.context) : code_;
+  const auto duration = absl::FromChrono(steady_clock::now() - begin_);
+  scope_.metrics.RpcEnded(method_, CodeName(code), duration);
+  InFlight& in_flight = scope_.in_flight;
+  delete this;
+  in_flight.End();
+}
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,62 @@
+// One unary call, from its request to its last byte: what every method shares.
+//
+// Made by a handler with new, it deletes itself when gRPC is done with it, which needs exactly one
+// Reply() or Refuse(). These may come from any thread, also before the handler has returned the
+// call to gRPC, and whether or not the caller is still there: a call that nobody waits for any more
+// ends when the broker has answered it, so no answer ever meets a call that is gone.
+#pragma once
+
+#include <chrono>
+
+#include <google/protobuf/message_lite.h>
+#include <grpcpp/grpcpp.h>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "server/metrics/metrics.h"
+#include "server/rpc/in_flight.h"
+
+namespace skiplane::rpc {
+
+// What the calls of one server have in common.
+struct CallScope {
+  metrics::Metrics& metrics;
+  InFlight& in_flight;
+};
+
+// What gRPC hands to a handler.
+struct CallWire {
+  grpc::CallbackServerContext* context;
+  grpc::ByteBuffer* reply;
+};
+
+class UnaryCall : public grpc::ServerUnaryReactor {
+ public:
+  // `method` must outlive the call.
+  UnaryCall(CallScope scope, absl::string_view method, CallWire wire);
+
+  void Reply(const google::protobuf::MessageLite& message);
+  // Returns the call itself, which is what a handler returns.
+  UnaryCall* Refuse(const absl::Status& status);
+
+ protected:
+  ~UnaryCall() override = default;
+
+  // The last that happens. `cancelled`: the caller had gone (cancelled, deadline passed, connection
+  // lost) before the answer was handed to the transport, so it did not get the answer.
+  virtual void Ended(bool cancelled);
+
+  grpc::CallbackServerContext& context() { return *wire_.context; }
+
+ private:
+  void OnDone() final;
+  void End(const grpc::Status& status);
+
+  const CallScope scope_;
+  const absl::string_view method_;
+  const CallWire wire_;
+  const std::chrono::steady_clock::time_point begin_;
+  grpc::StatusCode code_ = grpc::StatusCode::UNKNOWN;
+};
+
+}  // namespace skiplane::rpc

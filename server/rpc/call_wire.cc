@@ -1,0 +1,22 @@
+#include "server/rpc/call_wire.h"
+
+#include <grpcpp/impl/codegen/proto_utils.h>
+#include <grpcpp/support/proto_buffer_reader.h>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/reason.h"
+
+namespace skiplane::rpc {
+
+absl::Status ParseMessage(const grpc::ByteBuffer& bytes, google::protobuf::MessageLite* message) {
+  grpc::ByteBuffer shared(bytes);  // reading empties it; the bytes themselves are not copied
+  const grpc::Status parsed =
+      grpc::GenericDeserialize<grpc::ProtoBufferReader, google::protobuf::MessageLite>(&shared,
+                                                                                       message);
+  if (parsed.ok()) return absl::OkStatus();
+  return base::Refuse(absl::StatusCode::kInvalidArgument, "INVALID_FIELD",
+                      absl::StrCat("the request is no valid ", message->GetTypeName(),
+                                   ": a string that is not UTF-8, or bytes of something else"));
+}
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,41 @@
+// From a request's bytes to a call of the broker, and from its answer to the reply.
+//
+// Handlers take raw bytes, because gRPC answers a message that it cannot parse (a string that is not
+// UTF-8) with a bare UNIMPLEMENTED, and because a request of our own may be moved from: payloads are
+// not copied.
+#pragma once
+
+#include <google/protobuf/message_lite.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include "absl/status/statusor.h"
+#include "server/base/status_macros.h"
+#include "server/rpc/call.h"
+
+namespace skiplane::rpc {
+
+// INVALID_FIELD if `bytes` are no such message.
+absl::Status ParseMessage(const grpc::ByteBuffer& bytes, google::protobuf::MessageLite* message);
+
+// `read` checks the request and takes from it what it needs.
+template <typename Call, typename Request>
+absl::StatusOr<Call> ReadCall(const grpc::ByteBuffer& bytes,
+                              absl::StatusOr<Call> (*read)(Request*)) {
+  Request request;
+  RETURN_IF_ERROR(ParseMessage(bytes, &request));
+  return read(&request);
+}
+
+// `write` may take from the answer what it needs.
+template <typename Answer, typename Response>
+void Deliver(UnaryCall* call, absl::StatusOr<Answer> answer, void (*write)(Answer*, Response*)) {
+  if (!answer.ok()) {
+    call->Refuse(answer.status());
+    return;
+  }
+  Response response;
+  write(&*answer, &response);
+  call->Reply(response);
+}
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,31 @@
+#include "server/rpc/field.h"
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "server/base/reason.h"
+#include "server/rpc/text.h"
+
+namespace skiplane::rpc {
+namespace {
+
+constexpr size_t kKeyBytesShown = 64;
+
+}  // namespace
+
+std::string Field::Path() const {
+  std::string path;
+  if (!list.empty()) absl::StrAppend(&path, list, "[", index, "]");
+  if (!list.empty() && !name.empty()) absl::StrAppend(&path, ".");
+  absl::StrAppend(&path, name);
+  if (key != nullptr) {
+    const std::string shown = absl::Utf8SafeCEscape(CutText(*key, kKeyBytesShown));
+    absl::StrAppend(&path, "[\"", shown, "\"]");
+  }
+  return path;
+}
+
+absl::Status InvalidField(const Field& field, absl::string_view message) {
+  return base::InvalidField(field.Path(), message);
+}
+
+}  // namespace skiplane::rpc

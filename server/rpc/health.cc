@@ -1,0 +1,30 @@
+#include "server/rpc/health.h"
+
+#include "skiplane/v1/admin.grpc.pb.h"
+#include "skiplane/v1/broker.grpc.pb.h"
+
+namespace skiplane::rpc {
+
+Health::Health(grpc::HealthCheckServiceInterface& service) : service_(service) {
+  service_.SetServingStatus("liveness", true);
+  SetReady(false);
+}
+
+void Health::SetReady(bool ready) {
+  base::MutexLock lock(mutex_);
+  if (!retired_) Publish(ready);
+}
+
+void Health::Retire() {
+  base::MutexLock lock(mutex_);
+  retired_ = true;
+  Publish(false);
+}
+
+void Health::Publish(bool ready) {
+  service_.SetServingStatus("", ready);
+  service_.SetServingStatus(v1::BrokerService::service_full_name(), ready);
+  service_.SetServingStatus(v1::AdminService::service_full_name(), ready);
+}
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,33 @@
+// grpc.health.v1: readiness apart from liveness.
+//
+// The services "" and each full service name tell readiness: whether calls should be sent here. The
+// service "liveness" is SERVING as long as the process answers, so that a slow database never gets
+// a healthy process killed. Thread-safe.
+#pragma once
+
+#include <grpcpp/health_check_service_interface.h>
+
+#include "server/base/mutex.h"
+
+namespace skiplane::rpc {
+
+class Health {
+ public:
+  // Not ready at first. `service` must outlive this.
+  explicit Health(grpc::HealthCheckServiceInterface& service);
+
+  // Ignored once Retire() was called.
+  void SetReady(bool ready);
+
+  // Not ready for good.
+  void Retire();
+
+ private:
+  void Publish(bool ready) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  base::Mutex mutex_;
+  bool retired_ ABSL_GUARDED_BY(mutex_) = false;
+  grpc::HealthCheckServiceInterface& service_;
+};
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,23 @@
+#include "server/rpc/in_flight.h"
+
+namespace skiplane::rpc {
+
+void InFlight::Begin() {
+  base::MutexLock lock(mutex_);
+  ++calls_;
+}
+
+void InFlight::End() {
+  base::MutexLock lock(mutex_);
+  if (--calls_ == 0) none_.NotifyAll();
+}
+
+bool InFlight::WaitForNone(std::chrono::steady_clock::time_point deadline) {
+  base::MutexLock lock(mutex_);
+  while (calls_ > 0) {
+    if (!none_.WaitUntil(mutex_, deadline)) return calls_ == 0;
+  }
+  return true;
+}
+
+}  // namespace skiplane::rpc

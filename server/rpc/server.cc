@@ -1,0 +1,93 @@
+#include "server/rpc/server.h"
+
+#include <thread>
+#include <utility>
+
+#include <grpc/grpc.h>
+#include <grpcpp/grpcpp.h>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/mutex.h"
+#include "server/base/status_macros.h"
+#include "server/rpc/admin_service.h"
+#include "server/rpc/broker_service.h"
+#include "server/rpc/credentials.h"
+#include "server/rpc/health.h"
+#include "server/rpc/in_flight.h"
+#include "server/rpc/reflection.h"
+#include "server/rpc/server_limits.h"
+
+namespace skiplane::rpc {
+
+struct Server::State {
+  State(broker::Broker& broker_in, metrics::Metrics& metrics_in)
+      : broker(broker_in), metrics(metrics_in) {}
+
+  void Shutdown(absl::Duration patience);
+
+  broker::Broker& broker;
+  metrics::Metrics& metrics;
+  InFlight in_flight;
+  BrokerService broker_service{broker, {metrics, in_flight}};
+  AdminService admin_service{broker, {metrics, in_flight}};
+  std::unique_ptr<grpc::Server> grpc;
+  std::unique_ptr<Health> health;
+  int port = 0;
+  base::Mutex drain_mutex;
+  bool drained ABSL_GUARDED_BY(drain_mutex) = false;
+};
+
+// Health watches and reflection streams never end by themselves; they must not hold up a drain whose
+// calls are all answered, so what is left after the last call is cut off.
+void Server::State::Shutdown(absl::Duration patience) {
+  const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(patience);
+  std::thread shutdown(
+      [this, patience] { grpc->Shutdown(absl::ToChronoTime(absl::Now() + patience)); });
+  in_flight.WaitForNone(deadline);
+  grpc_server_cancel_all_calls(grpc->c_server());
+  shutdown.join();
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
+                                                      broker::Broker& broker,
+                                                      metrics::Metrics& metrics) {
+  ASSIGN_OR_RETURN(std::shared_ptr<grpc::ServerCredentials> credentials,
+                   MakeCredentials(options.tls));
+  auto state = std::make_unique<State>(broker, metrics);
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::ServerBuilder builder;
+  ApplyLimits(options.limits, &builder);
+  builder.AddListeningPort(options.listen, std::move(credentials), &state->port);
+  builder.RegisterService(&state->broker_service);
+  builder.RegisterService(&state->admin_service);
+  if (options.reflection) AddReflection(&builder);
+  state->grpc = builder.BuildAndStart();
+  if (state->grpc == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "cannot listen on ", options.listen, ": the address is not ours or the port is taken"));
+  }
+  state->health = std::make_unique<Health>(*state->grpc->GetHealthCheckService());
+  return std::unique_ptr<Server>(new Server(std::move(state)));
+}
+
+Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Server::~Server() { Drain(absl::ZeroDuration()); }
+
+int Server::port() const { return state_->port; }
+
+void Server::SetReady(bool ready) { state_->health->SetReady(ready); }
+
+void Server::Drain(absl::Duration patience) {
+  state_->health->Retire();
+  base::MutexLock lock(state_->drain_mutex);
+  if (state_->drained) return;
+  state_->metrics.SetDraining(true);
+  state_->broker.BeginDrain();
+  state_->Shutdown(patience);
+  state_->drained = true;
+}
+
+void Server::Wait() { state_->grpc->Wait(); }
+
+}  // namespace skiplane::rpc
