@@ -1,0 +1,39 @@
+// What brokers tell each other through PostgreSQL's NOTIFY: hints that may be lost, doubled or late,
+// and that nothing depends on but speed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace skiplane::model {
+
+enum class HintKind {
+  kTasks,   // tasks of a lane became claimable, now or at run_at
+  kQueues,  // a queue was made or changed: read them again
+  kBroker,  // a broker started or ends: count them again
+};
+
+struct Hint {
+  HintKind kind = HintKind::kTasks;
+  std::string origin;  // the sender's mark; a broker ignores its own. Empty: for everybody
+  // Of kTasks:
+  int64_t lane = 0;
+  int16_t stage = 0;
+  int16_t priority = 0;
+  int64_t count = 0;
+  absl::Time run_at;  // the least run time of them
+
+  friend bool operator==(const Hint&, const Hint&) = default;
+};
+
+// Space-separated text, far below NOTIFY's limit of 8,000 bytes. `origin` holds no space.
+std::string FormatHint(const Hint& hint);
+
+// Nothing if `text` is not the result of FormatHint: hints of newer brokers are ignored.
+std::optional<Hint> ParseHint(absl::string_view text);
+
+}  // namespace skiplane::model

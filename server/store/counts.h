@@ -1,0 +1,25 @@
+// The exact counters: read in one snapshot, folded by upkeep.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "server/model/queue.h"
+#include "server/pg/session.h"
+
+namespace skiplane::store {
+
+// By lane; a lane in which nothing ever happened is missing.
+absl::StatusOr<absl::flat_hash_map<int64_t, model::QueueCounts>> ReadCounts(pg::Session& session);
+
+absl::StatusOr<std::vector<int64_t>> LanesWithDeltas(pg::Session& session);
+
+// Returns how many deltas of the lane were folded, at most `rows`.
+absl::StatusOr<int64_t> FoldCounts(pg::Session& session, int64_t lane, int rows);
+
+// Removes counters of due times at which nothing waits any more.
+absl::Status CleanCounts(pg::Session& session, int64_t lane);
+
+}  // namespace skiplane::store

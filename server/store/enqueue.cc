@@ -1,0 +1,156 @@
+#include "server/store/enqueue.h"
+
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "server/base/status_macros.h"
+#include "server/sql/queries.h"
+#include "server/store/headers.h"
+
+namespace skiplane::store {
+namespace {
+
+// The arrays of task_enqueue, one element per task. Texts point into the tasks or into `headers`.
+struct TaskColumns {
+  std::vector<int64_t> lanes, ids, delays;
+  std::vector<std::optional<absl::Time>> starts;
+  std::vector<int32_t> max_attempts;
+  std::vector<int16_t> priorities;
+  std::vector<std::optional<absl::string_view>> content_types, headers, keys;
+  std::vector<absl::string_view> payloads;
+  std::vector<std::string> header_texts;
+
+  explicit TaskColumns(absl::Span<const TaskRow> rows) {
+    header_texts.reserve(rows.size());  // views into its elements must stay
+    for (const TaskRow& row : rows) Add(row);
+  }
+
+  void Add(const TaskRow& row) {
+    const model::NewTask& task = *row.task;
+    lanes.push_back(row.id.lane);
+    ids.push_back(row.id.id);
+    starts.push_back(task.schedule_time);
+    delays.push_back(absl::ToInt64Microseconds(task.delay.value_or(absl::ZeroDuration())));
+    max_attempts.push_back(row.max_attempts);
+    priorities.push_back(task.priority);
+    content_types.push_back(IfAny(task.content_type));
+    keys.push_back(IfAny(task.key));
+    payloads.push_back(task.payload);
+    if (task.headers.empty()) {
+      headers.push_back(std::nullopt);
+    } else {
+      headers.push_back(header_texts.emplace_back(HeadersToJson(task.headers)));
+    }
+  }
+
+  static std::optional<absl::string_view> IfAny(const std::string& text) {
+    if (text.empty()) return std::nullopt;
+    return absl::string_view(text);
+  }
+
+  pg::Params Bind() const {
+    pg::Params params;
+    params.Int8Array(lanes).Int8Array(ids).TimestampArray(starts).Int8Array(delays);
+    params.Int4Array(max_attempts).Int2Array(priorities).OptionalTextArray(content_types);
+    params.OptionalTextArray(headers).ByteaArray(payloads);
+    return params;
+  }
+};
+
+void BindRequests(absl::Span<const RequestRow> requests, pg::Params& params) {
+  std::vector<int64_t> lanes, first_ids;
+  std::vector<absl::string_view> ids, hashes;
+  for (const RequestRow& request : requests) {
+    lanes.push_back(request.lane);
+    ids.push_back(request.request_id);
+    hashes.push_back(request.body_hash);
+    first_ids.push_back(request.first_id);
+  }
+  params.Int8Array(lanes).TextArray(ids).ByteaArray(hashes).Int8Array(first_ids);
+}
+
+// Rows of task_enqueue_once, gathered as task_enqueue gathers them in the database.
+Enqueued Gather(const pg::Rows& rows) {
+  Enqueued result;
+  std::map<std::tuple<int64_t, int16_t, bool>, Claimable> groups;
+  for (int row = 0; row < rows.size(); ++row) {
+    result.made.insert(rows.Int(row, 0));
+    const int64_t lane = rows.Int(row, 1);
+    const auto priority = static_cast<int16_t>(rows.Int(row, 2));
+    const bool can_run = rows.Bool(row, 3);
+    const absl::Time run_at = rows.Micros(row, 4);
+    Claimable& group = groups[{lane, priority, can_run}];
+    if (group.count == 0) group = {lane, 0, priority, can_run, 0, run_at};
+    group.run_at = std::min(group.run_at, run_at);
+    ++group.count;
+    result.now = rows.Micros(row, 5);
+  }
+  for (const auto& [key, group] : groups) result.claimable.push_back(group);
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<Enqueued> Enqueue(pg::Session& session, absl::Span<const TaskRow> tasks) {
+  const TaskColumns columns(tasks);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskEnqueue, columns.Bind()));
+  Enqueued result;
+  for (int row = 0; row < rows.size(); ++row) {
+    result.claimable.push_back({rows.Int(row, 0), 0, static_cast<int16_t>(rows.Int(row, 1)),
+                                rows.Bool(row, 2), rows.Int(row, 3), rows.Micros(row, 4)});
+    result.now = rows.Micros(row, 5);
+  }
+  return result;
+}
+
+absl::StatusOr<Enqueued> EnqueueOnce(pg::Session& session, absl::Span<const TaskRow> tasks,
+                                     absl::Span<const RequestRow> requests) {
+  const TaskColumns columns(tasks);
+  pg::Params params = columns.Bind();
+  std::vector<int64_t> calls;
+  for (const TaskRow& task : tasks) calls.push_back(task.call);
+  params.OptionalTextArray(columns.keys).Int8Array(calls);
+  BindRequests(requests, params);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskEnqueueOnce, params));
+  return Gather(rows);
+}
+
+absl::StatusOr<int64_t> NextTaskIds(pg::Session& session) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskIdBlock, pg::Params()));
+  return rows.Int(0, 0);
+}
+
+absl::StatusOr<absl::flat_hash_map<std::string, int64_t>> HeldKeys(
+    pg::Session& session, int64_t lane, absl::Span<const absl::string_view> keys) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kKeyGet, pg::Params().Int8(lane).TextArray(keys)));
+  absl::flat_hash_map<std::string, int64_t> held;
+  for (int row = 0; row < rows.size(); ++row) {
+    held.emplace(std::string(rows.Text(row, 0)), rows.Int(row, 1));
+  }
+  return held;
+}
+
+absl::StatusOr<absl::flat_hash_map<std::string, AnsweredRequest>> AnsweredRequests(
+    pg::Session& session, int64_t lane, absl::Span<const absl::string_view> request_ids) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kRequestGet, pg::Params().Int8(lane).TextArray(request_ids)));
+  absl::flat_hash_map<std::string, AnsweredRequest> answered;
+  for (int row = 0; row < rows.size(); ++row) {
+    answered.emplace(std::string(rows.Text(row, 0)),
+                     AnsweredRequest{rows.Bytea(row, 1), rows.Int(row, 2)});
+  }
+  return answered;
+}
+
+absl::StatusOr<absl::flat_hash_set<int64_t>> LivingTasks(pg::Session& session, int64_t lane,
+                                                         absl::Span<const int64_t> ids) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kTaskKnown, pg::Params().Int8(lane).Int8Array(ids)));
+  absl::flat_hash_set<int64_t> living;
+  for (int row = 0; row < rows.size(); ++row) living.insert(rows.Int(row, 0));
+  return living;
+}
+
+}  // namespace skiplane::store

@@ -1,0 +1,79 @@
+// Puts tasks into lanes: one statement for the tasks of many calls, all or none.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "server/model/task.h"
+#include "server/pg/session.h"
+
+namespace skiplane::store {
+
+// How many task numbers one block has.
+inline constexpr int64_t kTaskIdBlock = 4096;
+
+struct TaskRow {
+  model::TaskId id;
+  const model::NewTask* task;
+  int32_t max_attempts;
+  int64_t call = 0;  // the first id of its call if that has a request id, else 0
+};
+
+struct RequestRow {
+  int64_t lane;
+  std::string request_id;
+  std::string body_hash;
+  int64_t first_id;
+};
+
+// Rows of one lane, stage and priority that became claimable, now or at run_at: what a dispatcher
+// must know of a commit.
+struct Claimable {
+  int64_t lane = 0;
+  int16_t stage = 0;
+  int16_t priority = 0;
+  bool can_run = false;  // else it can at run_at, the least of them
+  int64_t count = 0;
+  absl::Time run_at;
+};
+
+struct Enqueued {
+  std::vector<Claimable> claimable;
+  absl::Time now;                         // the database's
+  absl::flat_hash_set<int64_t> made;      // of EnqueueOnce: the ids that are new tasks
+};
+
+// Tasks without keys, of calls without request ids.
+absl::StatusOr<Enqueued> Enqueue(pg::Session& session, absl::Span<const TaskRow> tasks);
+
+// Tasks of any kind. What a key or a request id knows already is left out of `made`.
+absl::StatusOr<Enqueued> EnqueueOnce(pg::Session& session, absl::Span<const TaskRow> tasks,
+                                     absl::Span<const RequestRow> requests);
+
+// The first of kTaskIdBlock numbers that are the caller's alone.
+absl::StatusOr<int64_t> NextTaskIds(pg::Session& session);
+
+// Which task holds each key; keys that nobody holds are missing.
+absl::StatusOr<absl::flat_hash_map<std::string, int64_t>> HeldKeys(
+    pg::Session& session, int64_t lane, absl::Span<const absl::string_view> keys);
+
+struct AnsweredRequest {
+  std::string body_hash;
+  int64_t first_id = 0;
+};
+
+// What was answered to request ids; unknown ones are missing.
+absl::StatusOr<absl::flat_hash_map<std::string, AnsweredRequest>> AnsweredRequests(
+    pg::Session& session, int64_t lane, absl::Span<const absl::string_view> request_ids);
+
+// Which of some tasks of a lane live.
+absl::StatusOr<absl::flat_hash_set<int64_t>> LivingTasks(pg::Session& session, int64_t lane,
+                                                         absl::Span<const int64_t> ids);
+
+}  // namespace skiplane::store

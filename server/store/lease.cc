@@ -1,0 +1,113 @@
+#include "server/store/lease.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "server/base/status_macros.h"
+#include "server/sql/queries.h"
+#include "server/store/headers.h"
+
+namespace skiplane::store {
+namespace {
+
+void BindBounds(const std::vector<Bound>& bounds, pg::Params& params) {
+  std::vector<int16_t> priorities;
+  std::vector<std::optional<absl::Time>> run_ats;
+  std::vector<int64_t> ids;
+  for (const Bound& bound : bounds) {
+    priorities.push_back(bound.priority);
+    run_ats.push_back(bound.run_at);
+    ids.push_back(bound.id);
+  }
+  params.Int2Array(priorities).TimestampArray(run_ats).Int8Array(ids);
+}
+
+void BindCallers(const std::vector<LeaseCaller>& callers, pg::Params& params) {
+  std::vector<pg::Uuid> sessions, ledgers;
+  std::vector<int64_t> max_bytes;
+  std::vector<std::optional<absl::string_view>> request_ids;
+  for (const LeaseCaller& caller : callers) {
+    sessions.push_back(caller.session);
+    max_bytes.push_back(caller.max_bytes);
+    ledgers.push_back(caller.ledger);
+    request_ids.push_back(caller.request_id.empty()
+                              ? std::nullopt
+                              : std::optional<absl::string_view>(caller.request_id));
+  }
+  params.UuidArray(sessions).Int8Array(max_bytes).UuidArray(ledgers).OptionalTextArray(request_ids);
+}
+
+// The columns that Lease and FindLeases share, from `first` on: place, id, lease number, attempt,
+// max attempts, priority, run time, created, key, content type, headers, payload.
+model::LeasedTask ReadTask(const pg::Rows& rows, int row, int first, int64_t lane) {
+  model::LeasedTask task;
+  const pg::Tid place = rows.TidValue(row, first);
+  task.token.block = place.block;
+  task.token.offset = place.offset;
+  task.token.task = {lane, rows.Int(row, first + 1)};
+  task.token.lease_no = rows.Int(row, first + 2);
+  task.token.attempt = static_cast<int32_t>(rows.Int(row, first + 3));
+  task.max_attempts = static_cast<int32_t>(rows.Int(row, first + 4));
+  task.priority = static_cast<int16_t>(rows.Int(row, first + 5));
+  task.schedule_time = rows.Micros(row, first + 6);
+  task.create_time = rows.Micros(row, first + 7);
+  task.key = std::string(rows.Text(row, first + 8));
+  task.content_type = std::string(rows.Text(row, first + 9));
+  if (!rows.IsNull(row, first + 10)) task.headers = HeadersFromJson(rows.Text(row, first + 10));
+  task.payload = rows.Bytea(row, first + 11);
+  return task;
+}
+
+// The statement follows the index of each priority, but the database promises no order of its own.
+bool IsMoreUrgent(const LeasedRow& a, const LeasedRow& b) {
+  return std::tie(a.task.priority, a.task.schedule_time, a.task.token.task.id) <
+         std::tie(b.task.priority, b.task.schedule_time, b.task.token.task.id);
+}
+
+}  // namespace
+
+absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand) {
+  pg::Params params;
+  params.Int8(demand.lane).Int2(demand.stage);
+  BindBounds(demand.bounds, params);
+  params.Int4(static_cast<int32_t>(demand.places.size())).Int4Array(demand.places);
+  BindCallers(demand.callers, params);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskLease, params));
+  Leased leased;
+  leased.rows.reserve(static_cast<size_t>(rows.size()));
+  for (int row = 0; row < rows.size(); ++row) {
+    LeasedRow& out = leased.rows.emplace_back();
+    out.caller = static_cast<int>(rows.Int(row, 0)) - 1;
+    out.task = ReadTask(rows, row, 1, demand.lane);
+    out.task.token.session = demand.callers[static_cast<size_t>(out.caller)].session;
+    leased.now = rows.Micros(row, 13);
+  }
+  std::sort(leased.rows.begin(), leased.rows.end(), IsMoreUrgent);
+  return leased;
+}
+
+absl::StatusOr<std::vector<LeasedRow>> FindLeases(
+    pg::Session& session, int64_t lane, absl::Span<const absl::string_view> request_ids,
+    absl::Span<const pg::Uuid> ledgers) {
+  ASSIGN_OR_RETURN(
+      const pg::Rows rows,
+      session.Run(sql::kLeaseGet,
+                  pg::Params().Int8(lane).TextArray(request_ids).UuidArray(ledgers)));
+  std::vector<LeasedRow> found;
+  for (int row = 0; row < rows.size(); ++row) {
+    LeasedRow& out = found.emplace_back();
+    out.request_id = std::string(rows.Text(row, 0));
+    out.ledger = rows.UuidValue(row, 1);
+    out.task = ReadTask(rows, row, 3, lane);
+    out.task.token.session = rows.UuidValue(row, 2);
+  }
+  std::sort(found.begin(), found.end(), IsMoreUrgent);
+  return found;
+}
+
+absl::Status CloseLedger(pg::Session& session, int64_t lane, absl::Span<const pg::Uuid> ledgers) {
+  return session.Run(sql::kLedgerClose, pg::Params().Int8(lane).UuidArray(ledgers)).status();
+}
+
+}  // namespace skiplane::store

@@ -1,0 +1,62 @@
+// Leases tasks of one lane for many callers in one statement, and finds leases again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "server/model/lease.h"
+#include "server/pg/session.h"
+
+namespace skiplane::store {
+
+// The key after which a priority is searched. {priority, InfinitePast, 0} is the start.
+struct Bound {
+  int16_t priority = 0;
+  absl::Time run_at = absl::InfinitePast();
+  int64_t id = 0;
+};
+
+struct LeaseCaller {
+  model::SessionId session{};
+  int64_t max_bytes = 0;
+  pg::Uuid ledger{};       // callers with the same one share a ledger row
+  std::string request_id;  // empty: none; else the ledger row is this caller's alone
+};
+
+struct LeaseDemand {
+  int64_t lane = 0;
+  int16_t stage = 0;
+  std::vector<Bound> bounds;        // most urgent first
+  std::vector<int32_t> places;      // who gets the first, second, … task: index + 1 into callers
+  std::vector<LeaseCaller> callers;
+};
+
+struct LeasedRow {
+  int caller = 0;  // index into LeaseDemand::callers
+  model::LeasedTask task;  // without its queue's name
+  pg::Uuid ledger{};       // of FindLeases
+  std::string request_id;  // of FindLeases
+};
+
+struct Leased {
+  std::vector<LeasedRow> rows;  // most urgent first
+  absl::Time now;               // the database's; valid when there are rows
+};
+
+// One commit. No rows: nothing was free. See task_lease.sql for what a short answer does not say.
+absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand);
+
+// The living leases of request ids and of ledger rows of one lane.
+absl::StatusOr<std::vector<LeasedRow>> FindLeases(
+    pg::Session& session, int64_t lane, absl::Span<const absl::string_view> request_ids,
+    absl::Span<const pg::Uuid> ledgers);
+
+// After a lease statement's answer was lost: makes sure that it either was committed or never can
+// be. FindLeases tells then what it leased.
+absl::Status CloseLedger(pg::Session& session, int64_t lane, absl::Span<const pg::Uuid> ledgers);
+
+}  // namespace skiplane::store

@@ -1,0 +1,44 @@
+#include "server/store/peers.h"
+
+#include "server/base/status_macros.h"
+#include "server/sql/queries.h"
+
+namespace skiplane::store {
+
+absl::StatusOr<int64_t> BeatBroker(pg::Session& session, const pg::Uuid& id, absl::string_view name,
+                                   absl::Duration expires_in) {
+  pg::Params params;
+  params.UuidValue(id).Text(name).Int8(absl::ToInt64Microseconds(expires_in));
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBrokerBeat, params));
+  return rows.Int(0, 0);
+}
+
+absl::Status ForgetBroker(pg::Session& session, const pg::Uuid& id) {
+  return session.Run(sql::kBrokerForget, pg::Params().UuidValue(id)).status();
+}
+
+absl::Status SendHints(pg::Session& session, absl::Span<const absl::string_view> payloads) {
+  return session.Run(sql::kHintSend, pg::Params().TextArray(payloads)).status();
+}
+
+absl::StatusOr<Lead> TakeLead(pg::Session& session, const pg::Uuid& id, absl::Duration expires_in) {
+  pg::Params params;
+  params.UuidValue(id).Int8(absl::ToInt64Microseconds(expires_in));
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kUpkeepLead, params));
+  Lead lead;
+  lead.is_leader = !rows.empty();
+  if (lead.is_leader && !rows.IsNull(0, 0)) {
+    lead.reclaimed_ago = absl::Microseconds(rows.Int(0, 0));
+  }
+  return lead;
+}
+
+absl::Status MarkReclaimed(pg::Session& session, const pg::Uuid& id) {
+  return session.Run(sql::kUpkeepMark, pg::Params().UuidValue(id)).status();
+}
+
+absl::Status ResignLead(pg::Session& session, const pg::Uuid& id) {
+  return session.Run(sql::kUpkeepResign, pg::Params().UuidValue(id)).status();
+}
+
+}  // namespace skiplane::store

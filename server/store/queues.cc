@@ -1,0 +1,79 @@
+#include "server/store/queues.h"
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+#include "server/sql/queries.h"
+
+namespace skiplane::store {
+namespace {
+
+absl::StatusOr<std::vector<model::Queue>> Read(pg::Session& session, const std::string& after,
+                                               const std::string& only, int limit) {
+  ASSIGN_OR_RETURN(
+      const pg::Rows rows,
+      session.Run(sql::kQueueList, pg::Params().Text(after).Text(only).Int4(limit)));
+  std::vector<model::Queue> queues;
+  for (int row = 0; row < rows.size(); ++row) {
+    model::Queue& queue = queues.emplace_back();
+    queue.id = rows.Int(row, 0);
+    queue.name = std::string(rows.Text(row, 1));
+    ASSIGN_OR_RETURN(queue.settings, model::SettingsFromJson(rows.Text(row, 2)));
+    queue.pause = static_cast<model::PauseMode>(rows.Int(row, 3));
+    queue.pause_reason = std::string(rows.Text(row, 4));
+    queue.version = rows.Int(row, 5);
+    queue.create_time = rows.Micros(row, 6);
+    queue.update_time = rows.Micros(row, 7);
+    for (absl::string_view lane : absl::StrSplit(rows.Text(row, 8), ',', absl::SkipEmpty())) {
+      int64_t number = 0;
+      if (absl::SimpleAtoi(lane, &number)) queue.lanes.push_back(number);
+    }
+  }
+  return queues;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> CreateQueue(pg::Session& session, const std::string& name,
+                                 const model::QueueSettings& settings, int lanes) {
+  pg::Params params;
+  params.Text(name).Text(model::SettingsToJson(settings)).Int4(lanes);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kQueueCreate, params));
+  return !rows.empty();
+}
+
+absl::StatusOr<model::Queue> GetQueue(pg::Session& session, const std::string& name) {
+  ASSIGN_OR_RETURN(std::vector<model::Queue> queues, Read(session, "", name, 1));
+  if (queues.empty()) {
+    return base::Refuse(absl::StatusCode::kNotFound, "QUEUE_NOT_FOUND",
+                        absl::StrCat("no queue is named \"", name,
+                                     "\": create it with AdminService.CreateQueue, or start the "
+                                     "broker with --auto-create-queues"));
+  }
+  return std::move(queues.front());
+}
+
+absl::StatusOr<std::vector<model::Queue>> ListQueues(pg::Session& session, const std::string& after,
+                                                     int limit) {
+  return Read(session, after, "", limit);
+}
+
+absl::StatusOr<bool> UpdateQueue(pg::Session& session, const std::string& name, int64_t version,
+                                 const model::QueueSettings& settings) {
+  pg::Params params;
+  params.Text(name).Int8(version).Text(model::SettingsToJson(settings));
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kQueueUpdate, params));
+  return !rows.empty();
+}
+
+absl::StatusOr<bool> PauseQueue(pg::Session& session, const std::string& name,
+                                model::PauseMode mode, const std::string& reason) {
+  pg::Params params;
+  params.Text(name).Int2(static_cast<int16_t>(mode)).Text(reason);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kQueuePause, params));
+  return !rows.empty();
+}
+
+}  // namespace skiplane::store

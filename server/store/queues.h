@@ -1,0 +1,32 @@
+// Queues and their settings. Few and rarely written; brokers cache them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/model/queue.h"
+#include "server/pg/session.h"
+
+namespace skiplane::store {
+
+// Returns whether the queue was made: false if one of this name exists, which is left as it is.
+absl::StatusOr<bool> CreateQueue(pg::Session& session, const std::string& name,
+                                 const model::QueueSettings& settings, int lanes);
+
+// QUEUE_NOT_FOUND if there is none of this name.
+absl::StatusOr<model::Queue> GetQueue(pg::Session& session, const std::string& name);
+
+// Queues with names greater than `after`, in order.
+absl::StatusOr<std::vector<model::Queue>> ListQueues(pg::Session& session, const std::string& after,
+                                                     int limit);
+
+// Returns whether the queue still had `version` and was changed.
+absl::StatusOr<bool> UpdateQueue(pg::Session& session, const std::string& name, int64_t version,
+                                 const model::QueueSettings& settings);
+
+// Returns whether the queue exists.
+absl::StatusOr<bool> PauseQueue(pg::Session& session, const std::string& name,
+                                model::PauseMode mode, const std::string& reason);
+
+}  // namespace skiplane::store

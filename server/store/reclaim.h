@@ -1,0 +1,59 @@
+// Takes the tasks of dead workers back. A session is declared lost first, in a commit of its own;
+// then its leases are found through the ledger; then it is forgotten.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "server/model/queue.h"
+#include "server/pg/session.h"
+#include "server/store/enqueue.h"
+
+namespace skiplane::store {
+
+// Declares sessions lost whose end has passed, up to a thousand; returns how many.
+absl::StatusOr<int64_t> ExpireSessions(pg::Session& session);
+
+// Gives every living session one full time-out from now; returns how many.
+absl::StatusOr<int64_t> GrantGrace(pg::Session& session);
+
+// Sessions that are lost and not forgotten, up to a thousand.
+absl::StatusOr<std::vector<pg::Uuid>> LostSessions(pg::Session& session);
+
+// Which of them still occur in the ledger, and in which lanes.
+absl::StatusOr<std::vector<std::pair<int64_t, pg::Uuid>>> LedgerLanes(
+    pg::Session& session, absl::Span<const pg::Uuid> sessions);
+
+// Which of some sessions do not live.
+absl::StatusOr<std::vector<pg::Uuid>> UnknownSessions(pg::Session& session,
+                                                      absl::Span<const pg::Uuid> sessions);
+
+struct Reclaimed {
+  bool found_rows = false;   // ledger rows were looked at: call again
+  int64_t freed = 0;
+  int64_t failed = 0;
+  std::vector<Claimable> claimable;
+};
+
+// Up to `ledger_rows` of one lane.
+absl::StatusOr<Reclaimed> Reclaim(pg::Session& session, int64_t lane,
+                                  absl::Span<const pg::Uuid> sessions,
+                                  model::HistoryPolicy history, int ledger_rows);
+
+absl::Status ForgetSessions(pg::Session& session, absl::Span<const pg::Uuid> sessions);
+
+// Lanes with ledger rows that are old enough to be folded.
+absl::StatusOr<std::vector<int64_t>> LanesToFold(pg::Session& session);
+
+struct Folded {
+  bool found_rows = false;          // call again
+  std::vector<pg::Uuid> sessions;   // that still hold something
+};
+
+absl::StatusOr<Folded> FoldLedger(pg::Session& session, int64_t lane, int ledger_rows);
+
+}  // namespace skiplane::store

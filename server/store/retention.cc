@@ -1,0 +1,35 @@
+#include "server/store/retention.h"
+
+#include "server/base/status_macros.h"
+#include "server/sql/queries.h"
+
+namespace skiplane::store {
+namespace {
+
+absl::StatusOr<int64_t> Expire(pg::Session& session, const sql::Query& query, int64_t lane,
+                               absl::Duration age, int rows) {
+  pg::Params params;
+  params.Int8(lane).Int8(absl::ToInt64Microseconds(age)).Int4(rows);
+  ASSIGN_OR_RETURN(const pg::Rows answer, session.Run(query, params));
+  return answer.Int(0, 0);
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> ExpireSettled(pg::Session& session, int64_t lane, absl::Duration age,
+                                      int rows) {
+  return Expire(session, sql::kSettledExpire, lane, age, rows);
+}
+
+absl::StatusOr<int64_t> ExpireRequests(pg::Session& session, int64_t lane, absl::Duration age,
+                                       int rows) {
+  return Expire(session, sql::kRequestExpire, lane, age, rows);
+}
+
+absl::StatusOr<int64_t> MakePartitions(pg::Session& session, int days_ahead) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kPartitionsMake, pg::Params().Int4(days_ahead)));
+  return rows.Int(0, 0);
+}
+
+}  // namespace skiplane::store

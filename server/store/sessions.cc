@@ -1,0 +1,82 @@
+#include "server/store/sessions.h"
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "server/base/status_macros.h"
+#include "server/sql/queries.h"
+
+namespace skiplane::store {
+namespace {
+
+// "{1,2,3}", PostgreSQL's text of an array of numbers.
+std::vector<int64_t> NumbersOf(absl::string_view array) {
+  std::vector<int64_t> numbers;
+  array = array.substr(1, array.size() - 2);
+  for (absl::string_view part : absl::StrSplit(array, ',', absl::SkipEmpty())) {
+    int64_t number = 0;
+    if (absl::SimpleAtoi(part, &number)) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+std::optional<absl::string_view> IfAny(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return absl::string_view(text);
+}
+
+std::vector<LivingSession> ReadSessions(const pg::Rows& rows, bool with_cancels) {
+  std::vector<LivingSession> living;
+  for (int row = 0; row < rows.size(); ++row) {
+    LivingSession& out = living.emplace_back();
+    out.worker_id = std::string(rows.Text(row, 0));
+    out.id = rows.UuidValue(row, 1);
+    out.remaining = absl::Microseconds(rows.Int(row, 2));
+    if (with_cancels) out.cancels = NumbersOf(rows.Text(row, 3));
+  }
+  return living;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<LivingSession>> TouchSessions(pg::Session& session,
+                                                         absl::Span<const Touch> touches) {
+  std::vector<std::optional<absl::string_view>> workers;
+  std::vector<pg::Uuid> ids;
+  std::vector<absl::string_view> names;
+  std::vector<int64_t> durations, aheads;
+  for (const Touch& touch : touches) {
+    workers.push_back(IfAny(touch.worker_id));
+    ids.push_back(touch.new_id);
+    names.push_back(touch.worker_name);
+    durations.push_back(absl::ToInt64Microseconds(touch.duration));
+    aheads.push_back(absl::ToInt64Microseconds(touch.ahead));
+  }
+  pg::Params params;
+  params.OptionalTextArray(workers).UuidArray(ids).TextArray(names);
+  params.Int8Array(durations).Int8Array(aheads);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionTouch, params));
+  return ReadSessions(rows, /*with_cancels=*/false);
+}
+
+absl::StatusOr<std::vector<LivingSession>> BeatSessions(pg::Session& session,
+                                                        absl::Span<const Beat> beats) {
+  std::vector<absl::string_view> workers;
+  std::vector<int64_t> durations;
+  std::vector<std::optional<absl::string_view>> progress;
+  for (const Beat& beat : beats) {
+    workers.push_back(beat.worker_id);
+    durations.push_back(absl::ToInt64Microseconds(beat.duration));
+    progress.push_back(IfAny(beat.progress_json));
+  }
+  pg::Params params;
+  params.TextArray(workers).Int8Array(durations).OptionalTextArray(progress);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionBeat, params));
+  return ReadSessions(rows, /*with_cancels=*/true);
+}
+
+absl::StatusOr<int64_t> CountWorkers(pg::Session& session) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionCount, pg::Params()));
+  return rows.Int(0, 0);
+}
+
+}  // namespace skiplane::store

@@ -1,0 +1,49 @@
+// Worker sessions: made and moved ahead by leases and heartbeats.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "server/model/lease.h"
+#include "server/pg/session.h"
+
+namespace skiplane::store {
+
+struct Touch {
+  std::string worker_id;      // empty: a session of one call
+  std::string worker_name;
+  model::SessionId new_id{};  // taken if the worker has no living session
+  absl::Duration duration;
+  absl::Duration ahead;       // moved further than `duration` by this
+};
+
+struct LivingSession {
+  std::string worker_id;
+  model::SessionId id{};
+  absl::Duration remaining;
+  std::vector<int64_t> cancels;  // of Beat: lease numbers whose worker shall stop
+};
+
+// Makes each session live for at least its duration. Each worker occurs once, in order of its id.
+absl::StatusOr<std::vector<LivingSession>> TouchSessions(pg::Session& session,
+                                                         absl::Span<const Touch> touches);
+
+struct Beat {
+  std::string worker_id;
+  absl::Duration duration;
+  std::string progress_json;  // {"<task>": {"fraction": …, "message": …}}; empty: unchanged
+};
+
+// Renews living sessions; lost ones are missing from the answer. Each worker occurs once, in order.
+absl::StatusOr<std::vector<LivingSession>> BeatSessions(pg::Session& session,
+                                                        absl::Span<const Beat> beats);
+
+// How many workers live.
+absl::StatusOr<int64_t> CountWorkers(pg::Session& session);
+
+}  // namespace skiplane::store

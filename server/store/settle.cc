@@ -1,0 +1,121 @@
+#include "server/store/settle.h"
+
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "server/base/status_macros.h"
+#include "server/sql/queries.h"
+
+namespace skiplane::store {
+namespace {
+
+using LeaseKey = std::pair<int64_t, int64_t>;  // task id and lease number
+
+absl::flat_hash_map<LeaseKey, size_t> IndexOf(const std::vector<SettleRow>& rows) {
+  absl::flat_hash_map<LeaseKey, size_t> index;
+  index.reserve(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    index.emplace(LeaseKey{rows[i].token.task.id, rows[i].token.lease_no}, i);
+  }
+  return index;
+}
+
+struct TokenColumns {
+  std::vector<pg::Tid> places;
+  std::vector<int64_t> ids, lease_nos;
+  std::vector<pg::Uuid> sessions;
+
+  void Add(const model::LeaseToken& token) {
+    places.push_back({token.block, token.offset});
+    ids.push_back(token.task.id);
+    lease_nos.push_back(token.lease_no);
+    sessions.push_back(token.session);
+  }
+};
+
+TokenColumns Tokens(const std::vector<SettleRow>& rows) {
+  TokenColumns columns;
+  for (const SettleRow& row : rows) columns.Add(row.token);
+  return columns;
+}
+
+void BindActions(const std::vector<SettleRow>& rows, pg::Params& params) {
+  std::vector<int16_t> actions;
+  std::vector<int64_t> delays;
+  std::vector<absl::string_view> types, texts;
+  std::vector<std::optional<absl::string_view>> prints;
+  static const model::TaskError kNoError;
+  for (const SettleRow& row : rows) {
+    const model::TaskError& error = row.error == nullptr ? kNoError : *row.error;
+    actions.push_back(static_cast<int16_t>(row.action));
+    delays.push_back(absl::ToInt64Microseconds(row.delay));
+    types.push_back(error.type);
+    texts.push_back(error.text);
+    prints.push_back(error.fingerprint.empty()
+                         ? std::nullopt
+                         : std::optional<absl::string_view>(error.fingerprint));
+  }
+  params.Int2Array(actions).Int8Array(delays).TextArray(types).OptionalTextArray(prints);
+  params.ByteaArray(texts);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<size_t>> AckByPlace(pg::Session& session, const SettleBatch& batch) {
+  const TokenColumns tokens = Tokens(batch.rows);
+  pg::Params params;
+  params.Int8(batch.lane).TidArray(tokens.places).Int8Array(tokens.ids);
+  params.Int8Array(tokens.lease_nos).UuidArray(tokens.sessions);
+  params.Bool(batch.history == model::HistoryPolicy::kAll).UuidArray(batch.ledgers);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskAck, params));
+  std::vector<size_t> acked;
+  acked.reserve(static_cast<size_t>(rows.size()));
+  const absl::flat_hash_map<LeaseKey, size_t> index = IndexOf(batch.rows);
+  for (int row = 0; row < rows.size(); ++row) {
+    acked.push_back(index.at({rows.Int(row, 0), rows.Int(row, 1)}));
+  }
+  return acked;
+}
+
+absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBatch& batch) {
+  const TokenColumns tokens = Tokens(batch.rows);
+  pg::Params params;
+  params.Int8(batch.lane).Int8Array(tokens.ids).Int8Array(tokens.lease_nos);
+  params.UuidArray(tokens.sessions);
+  BindActions(batch.rows, params);
+  params.Int2(static_cast<int16_t>(batch.history)).UuidArray(batch.ledgers);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskSettle, params));
+  std::vector<Settled> settled;
+  const absl::flat_hash_map<LeaseKey, size_t> index = IndexOf(batch.rows);
+  for (int row = 0; row < rows.size(); ++row) {
+    Settled& out = settled.emplace_back();
+    out.index = index.at({rows.Int(row, 0), rows.Int(row, 1)});
+    out.outcome = static_cast<Action>(rows.Int(row, 2));
+    if (!rows.IsNull(row, 3)) out.run_at = rows.Micros(row, 3);
+    out.priority = static_cast<int16_t>(rows.Int(row, 4));
+    out.stage = static_cast<int16_t>(rows.Int(row, 5));
+    out.now = rows.Micros(row, 6);
+  }
+  return settled;
+}
+
+absl::StatusOr<std::vector<Verdict>> Judge(pg::Session& session, int64_t lane,
+                                           absl::Span<const model::LeaseToken> tokens) {
+  TokenColumns columns;
+  for (const model::LeaseToken& token : tokens) columns.Add(token);
+  pg::Params params;
+  params.Int8(lane).Int8Array(columns.ids).Int8Array(columns.lease_nos);
+  params.UuidArray(columns.sessions);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kLeaseVerdict, params));
+  std::vector<Verdict> verdicts;
+  for (int row = 0; row < rows.size(); ++row) {
+    Verdict& verdict = verdicts.emplace_back();
+    verdict.is_held = rows.Bool(row, 0);
+    verdict.lives = rows.Bool(row, 1);
+    if (!rows.IsNull(row, 2)) verdict.settled_as = static_cast<Action>(rows.Int(row, 2));
+    verdict.was_finished = rows.Bool(row, 3);
+  }
+  return verdicts;
+}
+
+}  // namespace skiplane::store

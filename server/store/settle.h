@@ -1,0 +1,63 @@
+// Ends attempts: acks, nacks, releases. The row is the judge: a token whose lease number or session
+// is not the row's changes nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "server/model/lease.h"
+#include "server/model/queue.h"
+#include "server/pg/session.h"
+
+namespace skiplane::store {
+
+// What shall be done with an attempt; the numbers are those of the database.
+enum class Action : int16_t { kAck = 1, kRetry = 2, kFail = 3, kRelease = 6 };
+
+struct SettleRow {
+  model::LeaseToken token;
+  Action action = Action::kAck;
+  absl::Duration delay;                     // of kRetry
+  const model::TaskError* error = nullptr;  // of kRetry and kFail; may be null
+};
+
+struct SettleBatch {
+  int64_t lane = 0;
+  model::HistoryPolicy history = model::HistoryPolicy::kAll;
+  std::vector<SettleRow> rows;     // ordered by task id
+  std::vector<pg::Uuid> ledgers;   // rows whose last task is among them
+};
+
+// What was done with one row of a batch.
+struct Settled {
+  size_t index = 0;  // into SettleBatch::rows
+  Action outcome = Action::kAck;  // kFail also for a retry without attempts left
+  std::optional<absl::Time> run_at;  // set when the task runs again
+  int16_t priority = 0;
+  int16_t stage = 0;
+  absl::Time now;
+};
+
+// Acks by the place where the rows were leased: fast, and misses rows that have moved since.
+// Returns the indexes of the rows that were acked.
+absl::StatusOr<std::vector<size_t>> AckByPlace(pg::Session& session, const SettleBatch& batch);
+
+// Any action, by id. Rows that are missing from the answer were not settled: see Judge.
+absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBatch& batch);
+
+// What is known of a lease that could not be settled.
+struct Verdict {
+  bool is_held = false;               // by this very lease: a race; settle it again
+  bool lives = false;                 // the task waits or belongs to another lease
+  std::optional<Action> settled_as;   // how this lease was settled, in the last hour
+  bool was_finished = false;          // the task ended under another lease
+};
+
+// One per token, in order.
+absl::StatusOr<std::vector<Verdict>> Judge(pg::Session& session, int64_t lane,
+                                           absl::Span<const model::LeaseToken> tokens);
+
+}  // namespace skiplane::store

@@ -1,0 +1,40 @@
+#include "server/store/sweep.h"
+
+#include "server/base/status_macros.h"
+#include "server/sql/queries.h"
+
+namespace skiplane::store {
+
+absl::StatusOr<std::vector<PriorityView>> Priorities(pg::Session& session, int64_t lane,
+                                                     int16_t stage) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kLanePriorities, pg::Params().Int8(lane).Int2(stage)));
+  std::vector<PriorityView> views;
+  for (int row = 0; row < rows.size(); ++row) {
+    PriorityView& view = views.emplace_back();
+    view.priority = static_cast<int16_t>(rows.Int(row, 0));
+    if (!rows.IsNull(row, 1)) view.next_due_in = rows.Micros(row, 1) - rows.Micros(row, 2);
+  }
+  return views;
+}
+
+absl::StatusOr<Slice> Sweep(pg::Session& session, int64_t lane, int16_t stage, const Bound& from,
+                            int rows) {
+  pg::Params params;
+  params.Int8(lane).Int2(stage).Int2(from.priority).Timestamp(from.run_at).Int8(from.id);
+  params.Int4(rows);
+  ASSIGN_OR_RETURN(const pg::Rows answer, session.Run(sql::kLaneSweep, params));
+  Slice slice;
+  slice.seen = answer.Int(0, 0);
+  slice.free = answer.Int(0, 1);
+  if (!answer.IsNull(0, 2)) {
+    slice.first_free = Bound{from.priority, answer.Micros(0, 2), answer.Int(0, 3)};
+    slice.oldest_age = absl::Microseconds(answer.Int(0, 6));
+  }
+  if (!answer.IsNull(0, 4)) {
+    slice.last_seen = Bound{from.priority, answer.Micros(0, 4), answer.Int(0, 5)};
+  }
+  return slice;
+}
+
+}  // namespace skiplane::store
