@@ -1,0 +1,40 @@
+#include "server/pg/migrator.h"
+
+#include "absl/strings/str_cat.h"
+#include "server/base/status_macros.h"
+#include "server/pg/migration.h"
+#include "server/pg/migrations.h"
+
+namespace skiplane::pg {
+namespace {
+
+constexpr int64_t kOldestServer = 150000;
+
+}  // namespace
+
+int LatestSchemaVersion() { return kMigrations.back().version; }
+
+absl::StatusOr<int> Migrate(const ConnectOptions& options) {
+  return ApplyMigrations(options, kMigrations);
+}
+
+absl::Status CheckDurability(Session& session) {
+  for (const char* const setting : {"fsync", "full_page_writes", "synchronous_commit"}) {
+    ASSIGN_OR_RETURN(const Rows rows, session.RunText(absl::StrCat("SHOW ", setting)));
+    if (rows.Text(0, 0) == "on") continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("the database has ", setting, "=", std::string(rows.Text(0, 0)),
+                     " and may lose what it has committed; set it to on"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckServerVersion(Session& session) {
+  ASSIGN_OR_RETURN(const Rows rows, session.RunText("SHOW server_version_num"));
+  if (rows.Int(0, 0) >= kOldestServer) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the database's server has version ", rows.Int(0, 0) / 10000,
+                   "; PostgreSQL 15 or newer is needed"));
+}
+
+}  // namespace skiplane::pg
