@@ -1,16 +1,13 @@
 #include "server/metrics/metrics.h"
 
-#include <CivetServer.h>
-
-#include <exception>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "prometheus/exposer.h"
 #include "prometheus/text_serializer.h"
 #include "server/base/mutex.h"
+#include "server/base/status_macros.h"
 #include "server/metrics/broker_metrics.h"
 #include "server/metrics/database_metrics.h"
+#include "server/metrics/page_server.h"
 #include "server/metrics/process_metrics.h"
 #include "server/metrics/queue_metrics.h"
 #include "server/metrics/rpc_metrics.h"
@@ -28,7 +25,7 @@ struct Metrics::State {
   DatabaseMetrics database{*registry};
   BrokerMetrics broker;
   mutable base::Mutex mutex;
-  std::unique_ptr<prometheus::Exposer> exposer ABSL_GUARDED_BY(mutex);
+  std::unique_ptr<PageServer> server ABSL_GUARDED_BY(mutex);
 };
 
 Metrics::Metrics(absl::string_view version, absl::string_view commit)
@@ -119,30 +116,16 @@ std::string Metrics::Text() const {
 
 absl::Status Metrics::Serve(absl::string_view address) {
   base::MutexLock lock(state_->mutex);
-  if (state_->exposer != nullptr) {
+  if (state_->server != nullptr) {
     return absl::FailedPreconditionError("metrics are served already");
   }
-  // Few threads serve all scrapes: one that stands still must not hold its thread for long.
-  const std::vector<std::string> options = {"listening_ports",    std::string(address),
-                                            "num_threads",        "4",
-                                            "request_timeout_ms", "10000"};
-  try {
-    auto exposer = std::make_unique<prometheus::Exposer>(options);
-    exposer->RegisterCollectable(state_->registry);
-    exposer->RegisterCollectable(state_->process);
-    state_->exposer = std::move(exposer);
-  } catch (const CivetException& error) {
-    return absl::UnavailableError(
-        absl::StrCat("cannot serve metrics on ", address, ": ", error.what()));
-  }
+  ASSIGN_OR_RETURN(state_->server, PageServer::Start(address, {state_->registry, state_->process}));
   return absl::OkStatus();
 }
 
 int Metrics::port() const {
   base::MutexLock lock(state_->mutex);
-  if (state_->exposer == nullptr) return 0;
-  const std::vector<int> ports = state_->exposer->GetListeningPorts();
-  return ports.empty() ? 0 : ports.front();
+  return state_->server == nullptr ? 0 : state_->server->port();
 }
 
 }  // namespace skiplane::metrics

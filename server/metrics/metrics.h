@@ -20,7 +20,7 @@ struct QueueGauges {
   int64_t scheduled = 0;
   int64_t ready = 0;
   int64_t leased = 0;
-  absl::Duration oldest_ready_age;  // zero when nothing is ready
+  absl::Duration oldest_ready_age{};  // zero when nothing is ready
   int pause_mode = 0;               // bits: 1 leases, 2 enqueues
 };
 

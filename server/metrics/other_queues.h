@@ -22,7 +22,7 @@ struct QueueSample {
   int64_t paused_leases = 0;    // queues whose leases are paused
   int64_t paused_enqueues = 0;  // queues whose enqueues are paused
   int64_t waiting_leases = 0;
-  absl::Duration oldest_ready_age;
+  absl::Duration oldest_ready_age{};
 };
 
 // The sample of one queue.

@@ -1,0 +1,113 @@
+#include "tests/metrics/page.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+
+namespace skiplane::metrics {
+namespace {
+
+// The family of a sample: histograms and summaries add an ending to its name.
+std::string FamilyOf(const Page& page, absl::string_view name) {
+  for (const absl::string_view ending : {"_bucket", "_sum", "_count"}) {
+    const std::string stem(absl::StripSuffix(name, ending));
+    if (stem != name && page.families.contains(stem)) return stem;
+  }
+  return std::string(name);
+}
+
+void AddSample(absl::string_view line, Page* page) {
+  const size_t space = line.rfind(' ');
+  const absl::string_view series = line.substr(0, space);
+  double value = 0;
+  if (!absl::SimpleAtod(line.substr(space + 1), &value)) return;
+  page->series.emplace(series, value);
+  const size_t brace = series.find('{');
+  PageFamily& family = page->families[FamilyOf(*page, series.substr(0, brace))];
+  if (brace == absl::string_view::npos) return;
+  for (const absl::string_view label : absl::StrSplit(series.substr(brace + 1), "\",")) {
+    const std::string name(label.substr(0, label.find('=')));
+    if (name != "le" && name != "quantile" && name != "}") family.labels.insert(name);
+  }
+}
+
+}  // namespace
+
+std::optional<double> Page::Value(const std::string& series_name) const {
+  const auto found = series.find(series_name);
+  if (found == series.end()) return std::nullopt;
+  return found->second;
+}
+
+int Page::CountOf(absl::string_view text) const {
+  int count = 0;
+  for (const auto& [name, value] : series) count += absl::StrContains(name, text) ? 1 : 0;
+  return count;
+}
+
+Page ParsePage(absl::string_view text) {
+  Page page;
+  for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    const std::vector<std::string> words = absl::StrSplit(line, ' ');
+    if (words.size() == 4 && words[1] == "TYPE") {
+      page.families[words[2]].type = words[3];
+    } else if (line.front() != '#') {
+      AddSample(line, &page);
+    }
+  }
+  return page;
+}
+
+void UseEveryVerb(Metrics& metrics) {
+  metrics.Enqueued("emails", "created", 1);
+  metrics.Leased("emails", "first", 1);
+  metrics.AttemptEnded("emails", "acked", 1);
+  metrics.Finished("emails", "succeeded", 1);
+  metrics.StaleLeaseRefused("Ack", 1);
+  metrics.OrphanLeasesReleased(1);
+  metrics.SessionsLost(1);
+  metrics.SetQueue("emails", QueueGauges());
+  metrics.SetWaitingLeases("emails", 1);
+  metrics.SetWorkers(1);
+  metrics.SetDraining(false);
+  metrics.SetLeader(true);
+  metrics.Batch("enqueue", 1);
+  metrics.QueueWait("emails", absl::Seconds(1));
+  metrics.RpcStarted("skiplane.v1.BrokerService/Ack");
+  metrics.RpcEnded("skiplane.v1.BrokerService/Ack", "OK", absl::Seconds(1));
+  metrics.Statement("task_lease", absl::Seconds(1));
+  metrics.DatabaseError("08");
+  metrics.SetPool(1, 1, 0);
+  metrics.Notification("sent");
+  metrics.Chore("reclaim", absl::Seconds(1), true);
+}
+
+std::string HttpGet(int port, const std::string& path) {
+  const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::string answer;
+  if (connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) {
+    const std::string request = absl::StrCat("GET ", path, " HTTP/1.0\r\n\r\n");
+    char bytes[4096];
+    ssize_t size = send(connection, request.data(), request.size(), MSG_NOSIGNAL);
+    while (size > 0 && (size = read(connection, bytes, sizeof(bytes))) > 0) {
+      answer.append(bytes, static_cast<size_t>(size));
+    }
+  }
+  close(connection);
+  return answer;
+}
+
+}  // namespace skiplane::metrics

@@ -1,0 +1,175 @@
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "server/metrics/metrics.h"
+#include "tests/metrics/page.h"
+
+namespace skiplane::metrics {
+namespace {
+
+constexpr int kQueueNamesMax = 1000;
+
+class QueueMetricsTest : public ::testing::Test {
+ protected:
+  std::optional<double> Value(const std::string& series) const {
+    return ParsePage(metrics_.Text()).Value(series);
+  }
+
+  void FillAllNames() {
+    for (int i = 0; i < kQueueNamesMax; ++i) {
+      metrics_.SetQueue(absl::StrCat("q", i), QueueGauges());
+    }
+  }
+
+  Metrics metrics_{"1.2.3", "abc"};
+};
+
+TEST_F(QueueMetricsTest, AQueueThatAppearsHasEverySeriesAtZero) {
+  metrics_.SetQueue("emails", QueueGauges());
+  const Page page = ParsePage(metrics_.Text());
+  int series_of_queue = 0;
+  for (const auto& [name, value] : page.series) {
+    if (name.find("queue=\"emails\"") == std::string::npos) continue;
+    EXPECT_EQ(value, 0) << name;
+    ++series_of_queue;
+  }
+  // 11 counters, 7 gauges, and a histogram of 14 buckets, +Inf, sum and count.
+  EXPECT_EQ(series_of_queue, 11 + 7 + 17);
+}
+
+TEST_F(QueueMetricsTest, EveryVerbReachesItsSeries) {
+  metrics_.Enqueued("a", "created", 1);
+  metrics_.Enqueued("a", "existing", 2);
+  metrics_.Leased("a", "first", 3);
+  metrics_.Leased("a", "retry", 4);
+  int tasks = 10;
+  for (const char* outcome : {"acked", "retried", "released", "failed", "lost"}) {
+    metrics_.AttemptEnded("a", outcome, ++tasks);
+  }
+  metrics_.Finished("a", "succeeded", 5);
+  metrics_.Finished("a", "failed", 6);
+  metrics_.SetWaitingLeases("a", 7);
+  const Page page = ParsePage(metrics_.Text());
+  EXPECT_EQ(page.Value("skiplane_tasks_enqueued_total{queue=\"a\",result=\"created\"}"), 1);
+  EXPECT_EQ(page.Value("skiplane_tasks_enqueued_total{queue=\"a\",result=\"existing\"}"), 2);
+  EXPECT_EQ(page.Value("skiplane_tasks_leased_total{kind=\"first\",queue=\"a\"}"), 3);
+  EXPECT_EQ(page.Value("skiplane_tasks_leased_total{kind=\"retry\",queue=\"a\"}"), 4);
+  EXPECT_EQ(page.Value("skiplane_task_attempts_total{outcome=\"acked\",queue=\"a\"}"), 11);
+  EXPECT_EQ(page.Value("skiplane_task_attempts_total{outcome=\"retried\",queue=\"a\"}"), 12);
+  EXPECT_EQ(page.Value("skiplane_task_attempts_total{outcome=\"released\",queue=\"a\"}"), 13);
+  EXPECT_EQ(page.Value("skiplane_task_attempts_total{outcome=\"failed\",queue=\"a\"}"), 14);
+  EXPECT_EQ(page.Value("skiplane_task_attempts_total{outcome=\"lost\",queue=\"a\"}"), 15);
+  EXPECT_EQ(page.Value("skiplane_tasks_finished_total{outcome=\"succeeded\",queue=\"a\"}"), 5);
+  EXPECT_EQ(page.Value("skiplane_tasks_finished_total{outcome=\"failed\",queue=\"a\"}"), 6);
+  EXPECT_EQ(page.Value("skiplane_queue_waiting_leases{queue=\"a\"}"), 7);
+}
+
+TEST_F(QueueMetricsTest, GaugesShowTheLastSample) {
+  metrics_.SetQueue("a", {.scheduled = 1,
+                          .ready = 2,
+                          .leased = 3,
+                          .oldest_ready_age = absl::Milliseconds(1500),
+                          .pause_mode = 1});
+  EXPECT_EQ(Value("skiplane_queue_tasks{queue=\"a\",state=\"scheduled\"}"), 1);
+  EXPECT_EQ(Value("skiplane_queue_tasks{queue=\"a\",state=\"ready\"}"), 2);
+  EXPECT_EQ(Value("skiplane_queue_tasks{queue=\"a\",state=\"leased\"}"), 3);
+  EXPECT_EQ(Value("skiplane_queue_oldest_ready_age_seconds{queue=\"a\"}"), 1.5);
+  EXPECT_EQ(Value("skiplane_queue_paused{mode=\"lease\",queue=\"a\"}"), 1);
+  EXPECT_EQ(Value("skiplane_queue_paused{mode=\"enqueue\",queue=\"a\"}"), 0);
+  metrics_.SetQueue("a", {.pause_mode = 2});
+  EXPECT_EQ(Value("skiplane_queue_tasks{queue=\"a\",state=\"ready\"}"), 0);
+  EXPECT_EQ(Value("skiplane_queue_paused{mode=\"lease\",queue=\"a\"}"), 0);
+  EXPECT_EQ(Value("skiplane_queue_paused{mode=\"enqueue\",queue=\"a\"}"), 1);
+}
+
+TEST_F(QueueMetricsTest, ASampleLeavesTheWaitingLeasesAlone) {
+  metrics_.SetWaitingLeases("a", 5);
+  metrics_.SetQueue("a", QueueGauges());
+  EXPECT_EQ(Value("skiplane_queue_waiting_leases{queue=\"a\"}"), 5);
+}
+
+TEST_F(QueueMetricsTest, AWaitFallsIntoItsBucketAndIsNeverNegative) {
+  metrics_.QueueWait("a", absl::Seconds(2));
+  metrics_.QueueWait("a", absl::Seconds(-2));
+  EXPECT_EQ(Value("skiplane_task_queue_wait_seconds_sum{queue=\"a\"}"), 2);
+  EXPECT_EQ(Value("skiplane_task_queue_wait_seconds_bucket{queue=\"a\",le=\"1\"}"), 1);
+  EXPECT_EQ(Value("skiplane_task_queue_wait_seconds_bucket{queue=\"a\",le=\"5\"}"), 2);
+}
+
+TEST_F(QueueMetricsTest, ARemovedQueueLeavesNoSeries) {
+  UseEveryVerb(metrics_);
+  metrics_.Enqueued("kept", "created", 1);
+  ASSERT_GT(ParsePage(metrics_.Text()).CountOf("queue=\"emails\""), 0);
+  metrics_.RemoveQueue("emails");
+  EXPECT_EQ(ParsePage(metrics_.Text()).CountOf("queue=\"emails\""), 0);
+  EXPECT_EQ(Value("skiplane_tasks_enqueued_total{queue=\"kept\",result=\"created\"}"), 1);
+}
+
+TEST_F(QueueMetricsTest, RemovingAnUnknownQueueChangesNothing) {
+  const int before = ParsePage(metrics_.Text()).CountOf("skiplane_");
+  metrics_.RemoveQueue("unknown");
+  EXPECT_EQ(ParsePage(metrics_.Text()).CountOf("skiplane_"), before);
+}
+
+TEST_F(QueueMetricsTest, AQueueThatReturnsStartsAtZero) {
+  metrics_.Enqueued("a", "created", 9);
+  metrics_.RemoveQueue("a");
+  metrics_.Enqueued("a", "created", 1);
+  EXPECT_EQ(Value("skiplane_tasks_enqueued_total{queue=\"a\",result=\"created\"}"), 1);
+}
+
+TEST_F(QueueMetricsTest, TheThousandthQueueHasItsNameAndNoneIsCalledOther) {
+  FillAllNames();
+  const Page page = ParsePage(metrics_.Text());
+  EXPECT_EQ(page.CountOf("queue=\"q999\""), 35);
+  EXPECT_EQ(page.CountOf("__other__"), 0);
+}
+
+TEST_F(QueueMetricsTest, QueuesBeyondTheCapAreAddedUpUnderOneName) {
+  FillAllNames();
+  metrics_.Enqueued("x", "created", 1);
+  metrics_.Enqueued("y", "created", 2);
+  metrics_.SetQueue("x", {.ready = 3, .oldest_ready_age = absl::Seconds(8), .pause_mode = 1});
+  metrics_.SetQueue("y", {.ready = 4, .oldest_ready_age = absl::Seconds(7), .pause_mode = 1});
+  metrics_.SetWaitingLeases("x", 5);
+  metrics_.SetWaitingLeases("y", 6);
+  const Page page = ParsePage(metrics_.Text());
+  EXPECT_EQ(page.CountOf("queue=\"x\"") + page.CountOf("queue=\"y\""), 0);
+  EXPECT_EQ(page.Value("skiplane_tasks_enqueued_total{queue=\"__other__\",result=\"created\"}"), 3);
+  EXPECT_EQ(page.Value("skiplane_queue_tasks{queue=\"__other__\",state=\"ready\"}"), 7);
+  EXPECT_EQ(page.Value("skiplane_queue_oldest_ready_age_seconds{queue=\"__other__\"}"), 8);
+  EXPECT_EQ(page.Value("skiplane_queue_paused{mode=\"lease\",queue=\"__other__\"}"), 2);
+  EXPECT_EQ(page.Value("skiplane_queue_waiting_leases{queue=\"__other__\"}"), 11);
+}
+
+TEST_F(QueueMetricsTest, QueuesThatHadANameKeepItAtTheCap) {
+  FillAllNames();
+  metrics_.SetQueue("x", {.ready = 3});
+  metrics_.SetQueue("q5", {.ready = 2});
+  EXPECT_EQ(Value("skiplane_queue_tasks{queue=\"q5\",state=\"ready\"}"), 2);
+}
+
+TEST_F(QueueMetricsTest, AFreedNameGoesToTheNextQueueWithItsGauges) {
+  FillAllNames();
+  metrics_.SetQueue("x", {.ready = 3});
+  metrics_.SetWaitingLeases("x", 1);
+  metrics_.SetQueue("y", {.ready = 4});
+  metrics_.RemoveQueue("q0");
+  metrics_.Enqueued("x", "created", 1);
+  const Page page = ParsePage(metrics_.Text());
+  EXPECT_EQ(page.Value("skiplane_queue_tasks{queue=\"x\",state=\"ready\"}"), 3);
+  EXPECT_EQ(page.Value("skiplane_queue_waiting_leases{queue=\"x\"}"), 1);
+  EXPECT_EQ(page.Value("skiplane_queue_tasks{queue=\"__other__\",state=\"ready\"}"), 4);
+}
+
+TEST_F(QueueMetricsTest, ARemovedQueueBeyondTheCapNoLongerCounts) {
+  FillAllNames();
+  metrics_.SetQueue("x", {.ready = 3});
+  metrics_.SetQueue("y", {.ready = 4});
+  metrics_.RemoveQueue("x");
+  EXPECT_EQ(Value("skiplane_queue_tasks{queue=\"__other__\",state=\"ready\"}"), 4);
+}
+
+}  // namespace
+}  // namespace skiplane::metrics
