@@ -19,7 +19,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "server/app/embedded_data.h"
+#include "server/app/data_folder.h"
 #include "server/base/status_macros.h"
 
 namespace skiplane::app {

@@ -1,4 +1,4 @@
-#include "server/app/embedded_data.h"
+#include "server/app/data_folder.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

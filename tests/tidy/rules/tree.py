@@ -1,0 +1,41 @@
+"""The files that the rules look at: a dictionary from path (below the root) to text.
+
+Rules take such a dictionary and return findings as "path:line: message", so that a self-test can
+plant a violation without touching the disk.
+"""
+
+import os
+
+IGNORED_FOLDERS = {".git", ".cache", "__pycache__", "node_modules"}
+
+
+def read_tree(root):
+    files = {}
+    for folder, folders, names in os.walk(root):
+        place = os.path.relpath(folder, root)
+        folders[:] = [
+            name
+            for name in folders
+            if name not in IGNORED_FOLDERS and not (place == "." and name.startswith("build"))
+        ]
+        for name in names:
+            path = os.path.normpath(os.path.join(place, name))
+            try:
+                with open(os.path.join(root, path), encoding="utf-8") as file:
+                    files[path] = file.read()
+            except (UnicodeDecodeError, FileNotFoundError):
+                continue
+    return files
+
+
+def ours(path):
+    """Whether we wrote the file: what came with a licence of its own is not held to our rules."""
+    return not path.startswith("proto/google/") and os.path.basename(path) != "LICENSE"
+
+
+def finding(path, line, message):
+    return f"{path}:{line}: {message}"
+
+
+def line_of(text, position):
+    return text.count("\n", 0, position) + 1

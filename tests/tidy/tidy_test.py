@@ -1,0 +1,47 @@
+"""The law of this code base, applied to all of it. Each rule has its own test in selftest/."""
+
+import os
+import sys
+import unittest
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, FOLDER)
+
+from rules import documents, includes, scripts, sizes, sql, words  # noqa: E402
+from rules.tree import read_tree  # noqa: E402
+
+
+class Tidy(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.files = read_tree(os.path.dirname(os.path.dirname(FOLDER)))
+
+    def assert_clean(self, rule):
+        problems = rule.check(self.files)
+        self.assertFalse(problems, "\n" + "\n".join(problems))
+
+    def test_the_tree_was_found(self):
+        self.assertIn("server/base/reason.h", self.files)
+
+    def test_rooms_import_one_way(self):
+        self.assert_clean(includes)
+
+    def test_units_are_small(self):
+        self.assert_clean(sizes)
+
+    def test_banned_words_do_not_occur(self):
+        self.assert_clean(words)
+
+    def test_headers_and_documents_say_what_they_are(self):
+        self.assert_clean(documents)
+
+    def test_statements_are_fit_for_many_nodes(self):
+        self.assert_clean(sql)
+
+    @unittest.skipUnless(scripts.available(), "shellcheck is not installed")
+    def test_scripts_are_clean(self):
+        self.assert_clean(scripts)
+
+
+if __name__ == "__main__":
+    unittest.main()
