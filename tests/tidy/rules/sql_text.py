@@ -55,7 +55,8 @@ def own_text(block):
     return "".join(kept)
 
 
-CHANGE = re.compile(r"(?<!FOR )(?<!FOR NO KEY )\b(UPDATE|DELETE\s+FROM)\b(?!\s+(?:SKIP|OF)\b)", re.I)
+CHANGE = re.compile(
+    r"(?<!FOR )(?<!FOR NO KEY )\b(UPDATE|DELETE\s+FROM)\b(?!\s+(?:SKIP|OF)\b)", re.IGNORECASE)
 
 
 def changes(code):
