@@ -1,0 +1,103 @@
+#include "server/config/config.h"
+
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "server/base/status_macros.h"
+#include "server/config/address.h"
+#include "server/config/options.h"
+
+namespace skiplane::config {
+namespace {
+
+constexpr int kUsageError = 2;
+
+EarlyExit UsageError(absl::string_view message) {
+  return {kUsageError,
+          absl::StrCat("skiplaned: ", message, "\nRun skiplaned --help for all flags.\n")};
+}
+
+// From an App that has parsed nothing: CLI11 would show a subcommand's flags, which are none.
+EarlyExit ShowHelp(absl::string_view version) {
+  CLI::App app("", "skiplaned");
+  Options options;
+  DeclareOptions(version, &app, &options);
+  return {0, app.help()};
+}
+
+absl::StatusOr<std::string> ReadUri(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  const std::string uri(absl::StripAsciiWhitespace(line));
+  if (absl::StartsWith(uri, "postgresql://") || absl::StartsWith(uri, "postgres://")) return uri;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--database-file: the first line of ", path,
+                   " must be a URI that begins with postgresql://"));
+}
+
+absl::Status ResolveDatabase(const Options& options, Config* config) {
+  const int given = (config->database_uri.empty() ? 0 : 1) +
+                    (options.database_file.empty() ? 0 : 1) +
+                    (config->embedded_dir.empty() ? 0 : 1);
+  if (given != 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "exactly one of --database, --database-file and --embedded is needed, not ", given,
+        " (flags, SKIPLANE_ environment and --config together)"));
+  }
+  if (!options.database_file.empty()) {
+    ASSIGN_OR_RETURN(config->database_uri, ReadUri(options.database_file));
+  }
+  if (!config->embedded_dir.empty()) {
+    std::error_code error;
+    config->embedded_dir = std::filesystem::absolute(config->embedded_dir, error).string();
+    if (error) {
+      return absl::InvalidArgumentError(absl::StrCat("--embedded: ", error.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// From the flags, each of which is right by itself, to the whole.
+absl::StatusOr<Config> Resolve(const Options& options) {
+  Config config = options.config;
+  config.command = options.migrate->parsed() ? Command::kMigrate : Command::kServe;
+  RETURN_IF_ERROR(ResolveDatabase(options, &config));
+  if (config.metrics_listen == "off") config.metrics_listen.clear();
+  config.migrate_at_start = !options.no_migrate;
+  config.reflection = options.reflection == "on" ||
+                      (options.reflection == "auto" && IsLoopback(config.listen));
+  absl::ParseDuration(options.drain_timeout, &config.drain_timeout);
+  base::ParseLogLevel(options.log_level, &config.log_level);
+  return config;
+}
+
+}  // namespace
+
+std::variant<Config, EarlyExit> ParseConfig(const std::vector<std::string>& arguments,
+                                            absl::string_view version) {
+  CLI::App app("", "skiplaned");
+  Options options;
+  try {
+    DeclareOptions(version, &app, &options);
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    return ShowHelp(version);
+  } catch (const CLI::CallForVersion& call) {
+    return EarlyExit{0, absl::StrCat(call.what(), "\n")};
+  } catch (const CLI::ParseError& error) {
+    return UsageError(error.what());
+  }
+  absl::StatusOr<Config> config = Resolve(options);
+  if (!config.ok()) return UsageError(config.status().message());
+  return *std::move(config);
+}
+
+}  // namespace skiplane::config

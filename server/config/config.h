@@ -1,0 +1,70 @@
+// What skiplaned was told to do: one value, read once at the start from flags, the environment and
+// a file, checked as a whole, and never changed.
+//
+// A flag beats the environment (SKIPLANE_LISTEN for --listen, and so on), which beats the file
+// (--config, lines as "listen = 127.0.0.1:7070").
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "server/base/log.h"
+#include "server/model/limits.h"
+
+namespace skiplane::config {
+
+enum class Command {
+  kServe,    // run the broker
+  kMigrate,  // apply the migrations and end
+};
+
+struct Tls {
+  std::string cert_file;  // empty: no TLS
+  std::string key_file;
+  std::string client_ca_file;  // not empty: clients need a certificate of it
+
+  bool enabled() const { return !cert_file.empty(); }
+};
+
+struct Config {
+  Command command = Command::kServe;
+
+  std::string listen = "127.0.0.1:7070";          // port 0 takes a free one
+  std::string metrics_listen = "127.0.0.1:9464";  // the same; empty: no metrics page
+
+  // Exactly one of the two is not empty.
+  std::string database_uri;  // holds a password perhaps: never logged
+  std::string embedded_dir;  // absolute
+  std::string pg_bindir;     // of embedded_dir; empty: found
+  int connections = 4;
+
+  bool auto_create_queues = false;
+  bool allow_unsafe_durability = false;
+  bool migrate_at_start = true;
+
+  Tls tls;
+  bool reflection = true;
+
+  int max_parked_leases = model::kParkedLeasesMax;
+  absl::Duration drain_timeout = absl::Seconds(8);
+
+  base::LogLevel log_level = base::LogLevel::kInfo;
+  std::string ready_file;  // empty: none
+};
+
+// Nothing is to be run: `text` goes to standard output if the code is 0, else to standard error.
+struct EarlyExit {
+  int code = 0;
+  std::string text;
+};
+
+// `arguments` without the program's name. `version` is what --version shows. Reads the environment
+// and the files named by --config and --database-file. Errors name the flag and have code 2; none
+// repeats a database's URI.
+std::variant<Config, EarlyExit> ParseConfig(const std::vector<std::string>& arguments,
+                                            absl::string_view version);
+
+}  // namespace skiplane::config

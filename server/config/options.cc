@@ -1,0 +1,174 @@
+#include "server/config/options.h"
+
+#include <memory>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "server/config/address.h"
+#include "server/config/help.h"
+#include "server/config/settings_file.h"
+
+namespace skiplane::config {
+namespace {
+
+constexpr int kConnectionsMin = 2;  // one statement that waits must not stop all others
+constexpr int kConnectionsMax = 64;
+constexpr int kParkedLeasesUpperEnd = 1000000;
+constexpr absl::Duration kDrainTimeoutMax = absl::Minutes(5);
+
+template <typename T>
+CLI::Option* Add(CLI::App* app, const std::string& flag, T* value, const std::string& help) {
+  return app->add_option("--" + flag, *value, help)
+      ->envname(EnvironmentName(flag))
+      ->type_name("")  // its check says what it takes
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+CLI::Option* AddSwitch(CLI::App* app, const std::string& flag, bool* value,
+                       const std::string& help) {
+  return app->add_flag("--" + flag, *value, help)
+      ->envname(EnvironmentName(flag))
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+std::string CheckMetricsAddress(const std::string& text) {
+  return text == "off" ? "" : CheckNumericAddress(text);
+}
+
+// The text may hold a password: the message does not repeat it.
+std::string CheckUri(const std::string& text) {
+  const bool is_uri =
+      absl::StartsWith(text, "postgresql://") || absl::StartsWith(text, "postgres://");
+  return is_uri ? "" : "must be a URI that begins with postgresql://";
+}
+
+std::string CheckNotEmpty(const std::string& text) { return text.empty() ? "is empty" : ""; }
+
+std::string CheckDrainTimeout(const std::string& text) {
+  absl::Duration timeout;
+  if (absl::ParseDuration(text, &timeout) && timeout >= absl::ZeroDuration() &&
+      timeout <= kDrainTimeoutMax) {
+    return "";
+  }
+  return absl::StrCat("must be a duration from 0s to ", absl::FormatDuration(kDrainTimeoutMax),
+                      ", as in 8s or 1500ms");
+}
+
+std::string CheckLogLevel(const std::string& text) {
+  base::LogLevel level = base::LogLevel::kInfo;
+  return base::ParseLogLevel(text, &level) ? "" : "must be debug, info, warn or error";
+}
+
+std::string CheckReflection(const std::string& text) {
+  return text == "on" || text == "off" || text == "auto" ? "" : "must be on, off or auto";
+}
+
+void DeclareAddresses(CLI::App* app, Options* options) {
+  Config& config = options->config;
+  Add(app, "listen", &config.listen,
+      "Address for gRPC; only this machine reaches the default, and port 0 takes a free one.")
+      ->check(CheckAddress, "HOST:PORT")
+      ->capture_default_str();
+  Add(app, "metrics-listen", &config.metrics_listen,
+      "Address for Prometheus' GET /metrics, or off for no such page.")
+      ->check(CheckMetricsAddress, "ADDRESS:PORT")
+      ->capture_default_str();
+  Add(app, "ready-file", &config.ready_file,
+      "Write this file, with the addresses in use and the process id, once calls are accepted.")
+      ->check(CheckNotEmpty, "FILE");
+}
+
+void DeclareDatabase(CLI::App* app, Options* options) {
+  Config& config = options->config;
+  Add(app, "database", &config.database_uri,
+      "Use this PostgreSQL (15 or newer); set SKIPLANE_DATABASE instead when the URI holds a "
+      "password, because others can read a command line.")
+      ->check(CheckUri, "URI");
+  Add(app, "database-file", &options->database_file,
+      "Read the database's URI from the first line of this file.")
+      ->check(CLI::ExistingFile);
+  CLI::Option* const embedded =
+      Add(app, "embedded", &config.embedded_dir,
+          "Run a private PostgreSQL whose data is in this directory, made at the first use.")
+          ->check(CheckNotEmpty, "DIR");
+  Add(app, "pg-bindir", &config.pg_bindir,
+      "Take the programs of --embedded (initdb, postgres) from here instead of the newest ones.")
+      ->check(CLI::ExistingDirectory)
+      ->needs(embedded);
+  Add(app, "connections", &config.connections,
+      "Connections that run statements, 2 to 64; more help only when the database has idle cores.")
+      ->check(CLI::Range(kConnectionsMin, kConnectionsMax).description("N"))
+      ->capture_default_str();
+  AddSwitch(app, "no-migrate", &options->no_migrate,
+            "Do not apply migrations at the start: end with an error if any is missing.");
+  AddSwitch(app, "allow-unsafe-durability", &config.allow_unsafe_durability,
+            "Start although the database has fsync or full_page_writes off and may lose what it "
+            "promised to keep.");
+}
+
+void DeclareSecurity(CLI::App* app, Options* options) {
+  Tls& tls = options->config.tls;
+  CLI::Option* const cert =
+      Add(app, "tls-cert", &tls.cert_file,
+          "Serve gRPC with TLS only, and show clients this certificate chain (PEM).")
+          ->check(CLI::ExistingFile);
+  CLI::Option* const key =
+      Add(app, "tls-key", &tls.key_file, "The private key (PEM) of --tls-cert.")
+          ->check(CLI::ExistingFile);
+  cert->needs(key);
+  key->needs(cert);
+  Add(app, "tls-client-ca", &tls.client_ca_file,
+      "Accept only clients with a certificate of these authorities (PEM).")
+      ->check(CLI::ExistingFile)
+      ->needs(cert);
+  Add(app, "reflection", &options->reflection,
+      "Let clients ask for the API's description: on, off, or auto for on a loopback address only.")
+      ->check(CheckReflection, "on|off|auto")
+      ->capture_default_str();
+}
+
+void DeclareBehaviour(CLI::App* app, Options* options) {
+  Config& config = options->config;
+  AddSwitch(app, "auto-create-queues", &config.auto_create_queues,
+            "Create an unknown queue, with default settings, when it is first used.");
+  Add(app, "max-parked-leases", &config.max_parked_leases,
+      "Lease calls that may wait at once; each takes about 16 kB, and further ones are refused.")
+      ->check(CLI::Range(1, kParkedLeasesUpperEnd).description("N"))
+      ->capture_default_str();
+  Add(app, "drain-timeout", &options->drain_timeout,
+      "How long open work may take after SIGTERM before the broker ends without it.")
+      ->check(CheckDrainTimeout, "DURATION")
+      ->capture_default_str();
+  Add(app, "log-level", &options->log_level,
+      "The least level that is logged: debug, info, warn or error.")
+      ->check(CheckLogLevel, "LEVEL")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void DeclareOptions(absl::string_view version, CLI::App* app, Options* options) {
+  app->description("Skiplane: a task queue in front of PostgreSQL.");
+  app->footer(
+      "Exactly one of --database, --database-file and --embedded is needed. A flag beats its\n"
+      "environment variable, which beats the file of --config.");
+  app->set_help_flag("--help,-h", "Show this text and end.");
+  app->set_version_flag("--version", absl::StrCat("skiplaned ", version),
+                        "Show the version and end.");
+  app->formatter(std::make_shared<Help>());
+  app->config_formatter(std::make_shared<SettingsFile>());
+  app->set_config("--config", "", "Read flags from this file, as lines of \"name = value\".")
+      ->type_name("")
+      ->check(CLI::ExistingFile);
+  app->allow_config_extras(false);
+  app->fallthrough();
+  DeclareAddresses(app, options);
+  DeclareDatabase(app, options);
+  DeclareSecurity(app, options);
+  DeclareBehaviour(app, options);
+  app->require_subcommand(0, 1);
+  app->add_subcommand("serve", "Run the broker: what happens without a subcommand.");
+  options->migrate = app->add_subcommand("migrate", "Apply the migrations and end.");
+}
+
+}  // namespace skiplane::config

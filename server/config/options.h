@@ -1,0 +1,27 @@
+// The flags of skiplaned, with their help texts and the checks of each by itself.
+#pragma once
+
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/string_view.h"
+#include "server/config/config.h"
+
+namespace skiplane::config {
+
+// The flags as they were given; those that are no text or number yet go where they can be read.
+struct Options {
+  Config config;
+  std::string database_file;
+  bool no_migrate = false;
+  std::string reflection = "auto";
+  std::string drain_timeout = "8s";
+  std::string log_level = "info";
+
+  CLI::App* migrate = nullptr;  // the subcommand
+};
+
+// Makes `app` fill `options`, which must outlive it.
+void DeclareOptions(absl::string_view version, CLI::App* app, Options* options);
+
+}  // namespace skiplane::config
