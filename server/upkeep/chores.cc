@@ -1,0 +1,124 @@
+#include "server/upkeep/chores.h"
+
+#include <algorithm>
+
+#include "server/base/log.h"
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+
+namespace skiplane::upkeep {
+namespace {
+
+constexpr absl::Duration kAfterFailure = absl::Seconds(5);
+
+absl::Duration Since(std::chrono::steady_clock::time_point start) {
+  return absl::FromChrono(std::chrono::steady_clock::now() - start);
+}
+
+// Runs a chore whose result says itself whether it is complete.
+template <typename Chore>
+auto Completing(Chore& chore) {
+  return [&chore](pg::Session& session) -> absl::StatusOr<bool> {
+    ASSIGN_OR_RETURN(const auto result, chore.RunOnce(session));
+    return result.is_complete;
+  };
+}
+
+}  // namespace
+
+Chores::Chores(const pg::Uuid& broker_id, metrics::Metrics* metrics)
+    : metrics_(metrics),
+      leader_(broker_id, metrics),
+      reclaimer_(broker_id, metrics),
+      ledger_folder_(metrics) {
+  const SteadyTime now = std::chrono::steady_clock::now();
+  const auto make_partitions = [this](pg::Session& session) -> absl::StatusOr<bool> {
+    RETURN_IF_ERROR(partitions_.RunOnce(session).status());
+    return true;
+  };
+  slow_.push_back({"partitions", absl::Hours(1), make_partitions, now});
+  slow_.push_back({"ledger_folder", absl::Seconds(5), Completing(ledger_folder_), now});
+  slow_.push_back({"retention", absl::Seconds(30), Completing(retention_), now});
+}
+
+bool Chores::RunPass(pg::Session& session) {
+  bool grace_due = false;
+  if (!Lead(session, &grace_due)) return false;
+  bool is_complete = true;
+  Run("reclaimer", [&]() -> absl::StatusOr<bool> {
+    ASSIGN_OR_RETURN(const ReclaimResult result, reclaimer_.RunOnce(session, grace_due));
+    is_complete = result.is_complete;
+    return true;
+  });
+  if (session.alive()) Run("counter_folder", [&] { return Completing(counter_folder_)(session); });
+  if (session.alive()) RunSlowest(session);
+  if (!session.alive()) NoteCutOff();
+  return !is_complete;
+}
+
+void Chores::NoteCutOff() {
+  was_cut_off_ = true;
+  leader_.Doubt();
+}
+
+void Chores::Resign(pg::Session& session) {
+  Run("leader", [&]() -> absl::StatusOr<bool> {
+    RETURN_IF_ERROR(leader_.Resign(session));
+    return true;
+  });
+}
+
+bool Chores::Lead(pg::Session& session, bool* grace_due) {
+  const SteadyTime asked = std::chrono::steady_clock::now();
+  store::Lead lead;
+  const bool has_answer = Run("leader", [&]() -> absl::StatusOr<bool> {
+    ASSIGN_OR_RETURN(lead, leader_.RunOnce(session));
+    return true;
+  });
+  if (!has_answer) {
+    NoteCutOff();
+    return false;
+  }
+  *grace_due = GraceIsDue(lead, Since(asked), was_cut_off_);
+  // From here the reclaimer remembers it; where another broker leads, that one does.
+  was_cut_off_ = false;
+  return lead.is_leader;
+}
+
+void Chores::RunSlowest(pg::Session& session) {
+  const auto chore =
+      std::min_element(slow_.begin(), slow_.end(),
+                       [](const SlowChore& a, const SlowChore& b) { return a.due < b.due; });
+  const SteadyTime now = std::chrono::steady_clock::now();
+  if (chore->due > now) return;
+  absl::Duration wait = absl::ZeroDuration();
+  Run(chore->name, [&]() -> absl::StatusOr<bool> {
+    const absl::StatusOr<bool> is_done = chore->run(session);
+    if (!is_done.ok()) wait = std::min(chore->interval, kAfterFailure);
+    if (is_done.ok() && *is_done) wait = chore->interval;
+    return is_done;
+  });
+  chore->due = now + absl::ToChronoNanoseconds(wait);
+}
+
+bool Chores::Run(absl::string_view name, absl::FunctionRef<absl::StatusOr<bool>()> chore) {
+  const SteadyTime start = std::chrono::steady_clock::now();
+  const absl::StatusOr<bool> result = chore();
+  metrics_->Chore(name, Since(start), result.ok());
+  LogChange(name, result.status());
+  return result.ok() && *result;
+}
+
+void Chores::LogChange(absl::string_view name, const absl::Status& status) {
+  if (!status.ok() && failing_.insert(std::string(name)).second) {
+    base::Log(base::LogLevel::kWarn, "chore_failed",
+              {{"chore", std::string(name)},
+               {"reason", base::ReasonOf(status)},
+               {"message", std::string(status.message())}});
+  }
+  if (status.ok() && failing_.erase(name) > 0) {
+    base::Log(base::LogLevel::kInfo, "chore_works_again", {{"chore", std::string(name)}});
+  }
+}
+
+}  // namespace skiplane::upkeep

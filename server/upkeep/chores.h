@@ -1,0 +1,76 @@
+// All chores and their times: one pass asks for the lead, and if it has it, frees what the dead hold,
+// folds the counters, and does the slower chore that waits longest, if one is due.
+//
+// At most one slow chore per pass, so that the next look for the dead is never far. Each chore's
+// time and success go to the metrics; a chore's failures are logged when they begin and when they
+// end. Not thread-safe.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "server/metrics/metrics.h"
+#include "server/pg/session.h"
+#include "server/upkeep/counter_folder.h"
+#include "server/upkeep/leader.h"
+#include "server/upkeep/ledger_folder.h"
+#include "server/upkeep/partitions.h"
+#include "server/upkeep/reclaimer.h"
+#include "server/upkeep/retention.h"
+
+namespace skiplane::upkeep {
+
+class Chores {
+ public:
+  // `metrics` outlives the object.
+  Chores(const pg::Uuid& broker_id, metrics::Metrics* metrics);
+
+  // Returns whether tasks of the dead are left, so that the next pass should come at once.
+  bool RunPass(pg::Session& session);
+
+  // The connection failed: until a pass was good, workers may have been unable to beat.
+  void NoteCutOff();
+
+  // Whether the last pass ended without the database's answer: the next one wants a new connection.
+  bool is_cut_off() const { return was_cut_off_; }
+
+  void Resign(pg::Session& session);
+
+ private:
+  using SteadyTime = std::chrono::steady_clock::time_point;
+
+  // A chore with an interval of its own; `run` returns whether it is done until the next one.
+  struct SlowChore {
+    absl::string_view name;
+    absl::Duration interval;
+    absl::AnyInvocable<absl::StatusOr<bool>(pg::Session&)> run;
+    SteadyTime due;
+  };
+
+  // Runs a chore, measures it, and returns what it returned; false after an error.
+  bool Run(absl::string_view name, absl::FunctionRef<absl::StatusOr<bool>()> chore);
+  // Whether this broker leads; the time and the gap go to `grace_due`.
+  bool Lead(pg::Session& session, bool* grace_due);
+  void RunSlowest(pg::Session& session);
+  void LogChange(absl::string_view name, const absl::Status& status);
+
+  metrics::Metrics* metrics_;
+  Leader leader_;
+  Reclaimer reclaimer_;
+  CounterFolder counter_folder_;
+  LedgerFolder ledger_folder_;
+  Retention retention_;
+  Partitions partitions_;
+  std::vector<SlowChore> slow_;
+  absl::flat_hash_set<std::string> failing_;
+  bool was_cut_off_ = false;
+};
+
+}  // namespace skiplane::upkeep

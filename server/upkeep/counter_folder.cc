@@ -1,0 +1,63 @@
+#include "server/upkeep/counter_folder.h"
+
+#include <utility>
+#include <vector>
+
+#include "server/base/status_macros.h"
+#include "server/store/counts.h"
+
+namespace skiplane::upkeep {
+namespace {
+
+constexpr int kDeltasAtOnce = 5000;
+constexpr int kStepsPerLane = 20;
+constexpr absl::Duration kFoldLimit = absl::Milliseconds(200);
+constexpr absl::Duration kCleanLimit = absl::Milliseconds(100);
+
+}  // namespace
+
+CounterFolder::CounterFolder(absl::Duration clean_after)
+    : clean_after_(clean_after), fold_round_(kFoldLimit), clean_round_(kCleanLimit) {}
+
+absl::StatusOr<CounterFoldResult> CounterFolder::RunOnce(pg::Session& session) {
+  CounterFoldResult result;
+  ASSIGN_OR_RETURN(std::vector<int64_t> lanes, store::LanesWithDeltas(session));
+  absl::Status status = fold_round_.Visit(session, std::move(lanes), [&](int64_t lane) {
+    return FoldLane(session, lane, &result);
+  });
+  result.is_complete = fold_round_.is_complete();
+  status.Update(Clean(session, &result));
+  if (!status.ok()) return status;
+  return result;
+}
+
+absl::StatusOr<bool> CounterFolder::FoldLane(pg::Session& session, int64_t lane,
+                                             CounterFoldResult* result) {
+  const SteadyTime clean_at =
+      std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(clean_after_);
+  clean_at_.try_emplace(lane, clean_at);
+  for (int step = 0; step < kStepsPerLane; ++step) {
+    ASSIGN_OR_RETURN(const int64_t folded, store::FoldCounts(session, lane, kDeltasAtOnce));
+    result->deltas += folded;
+    if (folded < kDeltasAtOnce) return true;
+    if (fold_round_.is_over()) break;
+  }
+  return false;
+}
+
+absl::Status CounterFolder::Clean(pg::Session& session, CounterFoldResult* result) {
+  const SteadyTime now = std::chrono::steady_clock::now();
+  std::vector<int64_t> lanes;
+  for (const auto& [lane, clean_at] : clean_at_) {
+    if (clean_at <= now) lanes.push_back(lane);
+  }
+  return clean_round_.Visit(session, std::move(lanes),
+                            [&](int64_t lane) -> absl::StatusOr<bool> {
+                              RETURN_IF_ERROR(store::CleanCounts(session, lane));
+                              clean_at_.erase(lane);
+                              ++result->lanes_cleaned;
+                              return true;
+                            });
+}
+
+}  // namespace skiplane::upkeep

@@ -1,0 +1,42 @@
+// Adds what statements appended about changed states to the counters, so that reading them stays
+// cheap. The sum of both is exact at any moment. Not thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "server/pg/session.h"
+#include "server/upkeep/round.h"
+
+namespace skiplane::upkeep {
+
+struct CounterFoldResult {
+  int64_t deltas = 0;
+  int64_t lanes_cleaned = 0;
+  bool is_complete = true;
+};
+
+class CounterFolder {
+ public:
+  // A lane's counters are cleaned once, `clean_after` its first fold since it was cleaned.
+  explicit CounterFolder(absl::Duration clean_after = absl::Minutes(1));
+
+  // The first error, when all that it does not concern has been done.
+  absl::StatusOr<CounterFoldResult> RunOnce(pg::Session& session);
+
+ private:
+  using SteadyTime = std::chrono::steady_clock::time_point;
+
+  absl::StatusOr<bool> FoldLane(pg::Session& session, int64_t lane, CounterFoldResult* result);
+  absl::Status Clean(pg::Session& session, CounterFoldResult* result);
+
+  absl::Duration clean_after_;
+  Round fold_round_;
+  Round clean_round_;
+  absl::flat_hash_map<int64_t, SteadyTime> clean_at_;
+};
+
+}  // namespace skiplane::upkeep

@@ -1,0 +1,45 @@
+// Keeps the ledger of leases small: what old rows still hold is written as few rows.
+//
+// It is also the net below the reclaimer: a lease whose session has no row any more is found here,
+// because every lease that lasts is looked at, and taken back. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "server/metrics/metrics.h"
+#include "server/pg/session.h"
+#include "server/upkeep/recovery.h"
+#include "server/upkeep/round.h"
+
+namespace skiplane::upkeep {
+
+struct LedgerFoldResult {
+  int64_t lanes = 0;
+  int64_t stray_sessions = 0;  // that held something and do not live
+  int64_t freed = 0;
+  int64_t failed = 0;
+  bool is_complete = true;
+};
+
+class LedgerFolder {
+ public:
+  // `metrics` outlives the object.
+  explicit LedgerFolder(metrics::Metrics* metrics);
+
+  // The first error, when all that it does not concern has been done.
+  absl::StatusOr<LedgerFoldResult> RunOnce(pg::Session& session);
+
+ private:
+  absl::StatusOr<bool> FoldLane(pg::Session& session, int64_t lane);
+  absl::Status RecoverStrays(pg::Session& session, LedgerFoldResult* result);
+
+  Round round_;
+  Recovery recovery_;
+  // Holders whose state was not asked yet; a row that was folded comes up late again.
+  absl::flat_hash_set<pg::Uuid> unchecked_;
+};
+
+}  // namespace skiplane::upkeep

@@ -1,0 +1,20 @@
+// Makes the day partitions of history and dead letters before their day comes. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "server/pg/session.h"
+
+namespace skiplane::upkeep {
+
+struct PartitionsResult {
+  int64_t made = 0;
+};
+
+class Partitions {
+ public:
+  absl::StatusOr<PartitionsResult> RunOnce(pg::Session& session);
+};
+
+}  // namespace skiplane::upkeep

@@ -1,0 +1,56 @@
+// Finds worker sessions that are dead and frees what they hold.
+//
+// A session is declared lost in a commit of its own, then what it holds is taken back, then it is
+// forgotten; never while a ledger row names it. When nobody looked for the dead for a while, nobody
+// can say whether workers could beat: then every living session first gets one full time-out.
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "server/metrics/metrics.h"
+#include "server/pg/session.h"
+#include "server/store/peers.h"
+#include "server/upkeep/recovery.h"
+
+namespace skiplane::upkeep {
+
+struct ReclaimResult {
+  int64_t spared = 0;  // sessions that got a grace
+  int64_t lost = 0;    // sessions
+  int64_t freed = 0;
+  int64_t failed = 0;
+  int64_t forgotten = 0;  // sessions
+  bool is_complete = true;
+};
+
+// Whether workers may have been unable to beat since the dead were last looked for. `since_asked` is
+// the time since `lead` was asked for, `was_cut_off` whether the connection failed meanwhile.
+bool GraceIsDue(const store::Lead& lead, absl::Duration since_asked, bool was_cut_off);
+
+class Reclaimer {
+ public:
+  // `metrics` outlives the object.
+  Reclaimer(const pg::Uuid& broker_id, metrics::Metrics* metrics);
+
+  // The first error, when all that it does not concern has been done. A grace that could not be
+  // given is still due in the next pass.
+  absl::StatusOr<ReclaimResult> RunOnce(pg::Session& session, bool grace_due);
+
+ private:
+  absl::Status Expire(pg::Session& session, ReclaimResult* result);
+  // Returns what keeps the pass from being a good one; errors of lanes go to `lanes`.
+  absl::Status TakeBack(pg::Session& session, ReclaimResult* result, absl::Status* lanes);
+  absl::StatusOr<int64_t> Forget(pg::Session& session, absl::Span<const pg::Uuid> lost) const;
+
+  pg::Uuid broker_id_;
+  metrics::Metrics* metrics_;
+  Recovery recovery_;
+  bool grace_due_ = false;
+};
+
+}  // namespace skiplane::upkeep

@@ -1,0 +1,92 @@
+#include "server/upkeep/recovery.h"
+
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "server/base/status_macros.h"
+#include "server/model/hint.h"
+#include "server/store/peers.h"
+
+namespace skiplane::upkeep {
+namespace {
+
+constexpr int kLedgerRowsAtOnce = 50;
+constexpr int kStepsPerLane = 100;
+
+}  // namespace
+
+absl::StatusOr<Recovered> Recovery::Recover(pg::Session& session,
+                                            absl::Span<const pg::Uuid> sessions) {
+  Recovered total;
+  ASSIGN_OR_RETURN(const auto named, store::LedgerLanes(session, sessions));
+  if (named.empty()) return total;
+  RETURN_IF_ERROR(owners_.Load(session));
+  absl::flat_hash_map<int64_t, std::vector<pg::Uuid>> by_lane;
+  for (const auto& [lane, id] : named) by_lane[lane].push_back(id);
+  std::vector<int64_t> lanes;
+  for (const auto& [lane, ids] : by_lane) lanes.push_back(lane);
+  total.first_error = round_.Visit(session, std::move(lanes), [&](int64_t lane) {
+    return RecoverLane(session, lane, by_lane[lane], &total);
+  });
+  total.is_complete = round_.is_complete();
+  return total;
+}
+
+absl::StatusOr<bool> Recovery::RecoverLane(pg::Session& session, int64_t lane,
+                                           absl::Span<const pg::Uuid> sessions, Recovered* total) {
+  std::vector<store::Claimable> claimable;
+  absl::StatusOr<bool> is_done = false;
+  for (int step = 0; step < kStepsPerLane && !*is_done; ++step) {
+    const absl::StatusOr<store::Reclaimed> reclaimed = ReclaimStep(session, lane, sessions);
+    if (!reclaimed.ok()) {
+      is_done = reclaimed.status();
+      break;
+    }
+    Count(lane, *reclaimed);
+    total->freed += reclaimed->freed;
+    total->failed += reclaimed->failed;
+    claimable.insert(claimable.end(), reclaimed->claimable.begin(), reclaimed->claimable.end());
+    is_done = !reclaimed->found_rows;
+    if (round_.is_over()) break;
+  }
+  // Also after an error: what was freed before it waits for nobody else to tell.
+  RETURN_IF_ERROR(SendHints(session, claimable));
+  return is_done;
+}
+
+absl::StatusOr<store::Reclaimed> Recovery::ReclaimStep(
+    pg::Session& session, int64_t lane, absl::Span<const pg::Uuid> sessions) const {
+  const LaneOwner* owner = owners_.Find(lane);
+  const model::HistoryPolicy history = owner ? owner->history : LaneOwner().history;
+  absl::StatusOr<store::Reclaimed> reclaimed =
+      store::Reclaim(session, lane, sessions, history, kLedgerRowsAtOnce);
+  if (!absl::IsDeadlineExceeded(reclaimed.status())) return reclaimed;
+  // The same statement would take as long again, for ever; one row is always little enough.
+  return store::Reclaim(session, lane, sessions, history, 1);
+}
+
+void Recovery::Count(int64_t lane, const store::Reclaimed& step) const {
+  const LaneOwner* owner = owners_.Find(lane);
+  if (owner == nullptr || step.freed + step.failed == 0) return;
+  metrics_->AttemptEnded(owner->queue, "lost", step.freed + step.failed);
+  if (step.failed > 0) metrics_->Finished(owner->queue, "failed", step.failed);
+}
+
+absl::Status Recovery::SendHints(pg::Session& session,
+                                 const std::vector<store::Claimable>& claimable) const {
+  if (claimable.empty() || !session.alive()) return absl::OkStatus();
+  std::vector<std::string> texts;
+  for (const store::Claimable& free : claimable) {
+    model::Hint hint;  // without an origin: this process' own workers shall hear it, too
+    hint.lane = free.lane;
+    hint.stage = free.stage;
+    hint.priority = free.priority;
+    hint.count = free.count;
+    hint.run_at = free.run_at;
+    texts.push_back(model::FormatHint(hint));
+  }
+  const std::vector<absl::string_view> payloads(texts.begin(), texts.end());
+  return store::SendHints(session, payloads);
+}
+
+}  // namespace skiplane::upkeep

@@ -1,0 +1,55 @@
+// Takes back what dead worker sessions hold, lane by lane, and tells all brokers which tasks are
+// free again.
+//
+// The sessions must not live: lost, or without a row. A task whose attempt was its last ends as
+// failed. Safe beside acks of the same leases and beside another recovery of the same sessions: each
+// task is taken back once. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "server/metrics/metrics.h"
+#include "server/pg/session.h"
+#include "server/store/reclaim.h"
+#include "server/upkeep/lane_owners.h"
+#include "server/upkeep/round.h"
+
+namespace skiplane::upkeep {
+
+struct Recovered {
+  int64_t freed = 0;
+  int64_t failed = 0;
+  bool is_complete = true;   // else call again soon
+  absl::Status first_error;  // of a lane; the other lanes were recovered nonetheless
+};
+
+class Recovery {
+ public:
+  // Begins no further lane after `limit`. `metrics` outlives the object.
+  Recovery(absl::Duration limit, metrics::Metrics* metrics) : metrics_(metrics), round_(limit) {}
+
+  // An error says that nothing was done.
+  absl::StatusOr<Recovered> Recover(pg::Session& session, absl::Span<const pg::Uuid> sessions);
+
+ private:
+  // Returns whether the lane holds nothing of the sessions any more.
+  absl::StatusOr<bool> RecoverLane(pg::Session& session, int64_t lane,
+                                   absl::Span<const pg::Uuid> sessions, Recovered* total);
+  absl::StatusOr<store::Reclaimed> ReclaimStep(pg::Session& session, int64_t lane,
+                                               absl::Span<const pg::Uuid> sessions) const;
+  void Count(int64_t lane, const store::Reclaimed& step) const;
+  absl::Status SendHints(pg::Session& session,
+                         const std::vector<store::Claimable>& claimable) const;
+
+  metrics::Metrics* metrics_;
+  LaneOwners owners_;
+  Round round_;
+};
+
+}  // namespace skiplane::upkeep

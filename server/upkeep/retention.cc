@@ -1,0 +1,58 @@
+#include "server/upkeep/retention.h"
+
+#include "absl/strings/str_cat.h"
+#include "server/base/log.h"
+#include "server/base/status_macros.h"
+#include "server/model/limits.h"
+#include "server/store/retention.h"
+
+namespace skiplane::upkeep {
+namespace {
+
+constexpr int kRowsAtOnce = 2000;
+constexpr int kStepsPerLane = 10;
+constexpr absl::Duration kLimit = absl::Milliseconds(300);
+
+}  // namespace
+
+Retention::Retention() : round_(kLimit) {}
+
+absl::StatusOr<RetentionResult> Retention::RunOnce(pg::Session& session) {
+  RetentionResult result;
+  RETURN_IF_ERROR(owners_.Load(session));
+  const absl::Status status = round_.Visit(session, owners_.Lanes(), [&](int64_t lane) {
+    return ExpireLane(session, lane, &result);
+  });
+  result.is_complete = round_.is_complete();
+  if (result.settled + result.requests > 0) {
+    base::Log(base::LogLevel::kDebug, "retention",
+              {{"settled", absl::StrCat(result.settled)},
+               {"requests", absl::StrCat(result.requests)}});
+  }
+  if (!status.ok()) return status;
+  return result;
+}
+
+absl::StatusOr<bool> Retention::ExpireLane(pg::Session& session, int64_t lane,
+                                           RetentionResult* result) {
+  ASSIGN_OR_RETURN(const bool settled_done, Drain(&result->settled, [&] {
+                     return store::ExpireSettled(session, lane, model::kSettledKept, kRowsAtOnce);
+                   }));
+  ASSIGN_OR_RETURN(const bool requests_done, Drain(&result->requests, [&] {
+                     return store::ExpireRequests(session, lane, model::kRequestKept, kRowsAtOnce);
+                   }));
+  return settled_done && requests_done;
+}
+
+absl::StatusOr<bool> Retention::Drain(int64_t* removed,
+                                      absl::FunctionRef<absl::StatusOr<int64_t>()> step) const {
+  for (int i = 0; i < kStepsPerLane; ++i) {
+    ASSIGN_OR_RETURN(const int64_t rows, step());
+    *removed += rows;
+    if (rows < kRowsAtOnce) return true;
+    if (round_.is_over()) break;
+  }
+  return false;
+}
+
+}  // namespace skiplane::upkeep

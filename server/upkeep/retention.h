@@ -1,0 +1,38 @@
+// Forgets what was settled, and which request ids were answered, when nobody may ask any more.
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "server/pg/session.h"
+#include "server/upkeep/lane_owners.h"
+#include "server/upkeep/round.h"
+
+namespace skiplane::upkeep {
+
+struct RetentionResult {
+  int64_t settled = 0;   // rows that went
+  int64_t requests = 0;  // rows that went
+  bool is_complete = true;
+};
+
+class Retention {
+ public:
+  Retention();
+
+  // The first error, when all that it does not concern has been done.
+  absl::StatusOr<RetentionResult> RunOnce(pg::Session& session);
+
+ private:
+  absl::StatusOr<bool> ExpireLane(pg::Session& session, int64_t lane, RetentionResult* result);
+  // Runs `step` until it removes less than a full batch; returns whether it came to that.
+  absl::StatusOr<bool> Drain(int64_t* removed,
+                             absl::FunctionRef<absl::StatusOr<int64_t>()> step) const;
+
+  LaneOwners owners_;
+  Round round_;
+};
+
+}  // namespace skiplane::upkeep

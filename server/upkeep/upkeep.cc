@@ -1,0 +1,109 @@
+#include "server/upkeep/upkeep.h"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "server/base/log.h"
+#include "server/base/mutex.h"
+#include "server/base/reason.h"
+#include "server/pg/backoff.h"
+#include "server/upkeep/chores.h"
+
+namespace skiplane::upkeep {
+
+struct Upkeep::State {
+  using Clock = std::chrono::steady_clock;
+
+  State(UpkeepOptions its_options, metrics::Metrics* its_metrics)
+      : options(std::move(its_options)),
+        metrics(its_metrics),
+        chores(options.broker_id, its_metrics) {}
+
+  void Loop();
+  // Connects if need be and runs one pass; returns when the next one is due.
+  Clock::time_point Pass();
+  // Waits; returns false when the thread shall end.
+  bool WaitUntil(Clock::time_point time);
+
+  const UpkeepOptions options;
+  metrics::Metrics* const metrics;
+
+  // The thread's own.
+  Chores chores;
+  pg::Backoff backoff;
+  std::unique_ptr<pg::Session> session;
+  bool cannot_connect = false;
+
+  base::Mutex mutex;
+  base::CondVar changed;
+  bool stopping ABSL_GUARDED_BY(mutex) = false;
+
+  base::Mutex thread_mutex;  // lets two callers of Stop() both wait for the thread
+  std::thread thread ABSL_GUARDED_BY(thread_mutex);
+};
+
+void Upkeep::State::Loop() {
+  while (WaitUntil(Pass())) continue;
+  if (session != nullptr && session->alive()) chores.Resign(*session);
+  session.reset();
+}
+
+Upkeep::State::Clock::time_point Upkeep::State::Pass() {
+  const Clock::time_point start = Clock::now();
+  if (session == nullptr || !session->alive()) {
+    if (session != nullptr) chores.NoteCutOff();  // also when it broke between two passes
+    session.reset();
+    auto opened = pg::Session::Open(options.connect, metrics);
+    if (!opened.ok()) {
+      chores.NoteCutOff();
+      if (!std::exchange(cannot_connect, true)) {
+        base::Log(base::LogLevel::kWarn, "upkeep_cut_off",
+                  {{"broker", options.broker_name},
+                   {"reason", base::ReasonOf(opened.status())},
+                   {"message", std::string(opened.status().message())}});
+      }
+      return Clock::now() + backoff.Next();
+    }
+    session = *std::move(opened);
+    backoff.Reset();
+    if (std::exchange(cannot_connect, false)) base::Log(base::LogLevel::kInfo, "upkeep_reconnected");
+  }
+  const bool is_urgent = chores.RunPass(*session);
+  if (chores.is_cut_off()) session.reset();  // it may live, on a server that cannot write
+  return is_urgent ? start : start + absl::ToChronoNanoseconds(options.pass_interval);
+}
+
+bool Upkeep::State::WaitUntil(Clock::time_point time) {
+  base::MutexLock lock(mutex);
+  while (!stopping && Clock::now() < time) changed.WaitUntil(mutex, time);
+  return !stopping;
+}
+
+Upkeep::Upkeep(UpkeepOptions options, metrics::Metrics* metrics)
+    : state_(std::make_unique<State>(std::move(options), metrics)) {}
+
+Upkeep::~Upkeep() { Stop(); }
+
+void Upkeep::Start() {
+  base::MutexLock lock(state_->thread_mutex);
+  if (state_->thread.joinable()) return;
+  {
+    base::MutexLock state_lock(state_->mutex);
+    state_->stopping = false;
+  }
+  state_->thread = std::thread([state = state_.get()] { state->Loop(); });
+}
+
+void Upkeep::Stop() {
+  base::MutexLock lock(state_->thread_mutex);
+  if (!state_->thread.joinable()) return;
+  {
+    base::MutexLock state_lock(state_->mutex);
+    state_->stopping = true;
+    state_->changed.NotifyAll();
+  }
+  state_->thread.join();
+}
+
+}  // namespace skiplane::upkeep
