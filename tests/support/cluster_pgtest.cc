@@ -28,6 +28,14 @@ TEST(ClusterPgTest, ADatabaseIsItsTestsOwnAndGoesWithIt) {
             "0");
 }
 
+TEST(ClusterPgTest, AMigratedDatabaseHasTheSchemaAndIsNotSharedWithItsTemplate) {
+  const char kQueues[] = "SELECT count(*) FROM skiplane.queue";
+  const Database first = Database::Migrated();
+  first.Run("INSERT INTO skiplane.queue (name, settings) VALUES ('q', '{}')");
+  EXPECT_EQ(first.Run(kQueues), "1");
+  EXPECT_EQ(Database::Migrated().Run(kQueues), "0");
+}
+
 TEST(ClusterPgTest, ItIsDurableUnlessATestAsksOtherwise) {
   EXPECT_EQ(RunSql(Cluster::Shared().uri("postgres"), "SHOW fsync"), "on");
 }

@@ -26,6 +26,7 @@ std::string FreshName() {
 std::string RunSql(const std::string& uri, const std::string& sql) {
   const std::unique_ptr<PGconn, decltype(&PQfinish)> connection(PQconnectdb(uri.c_str()), PQfinish);
   Require(PQstatus(connection.get()) == CONNECTION_OK, PQerrorMessage(connection.get()));
+  PQsetNoticeProcessor(connection.get(), [](void*, const char*) {}, nullptr);
   const std::unique_ptr<PGresult, decltype(&PQclear)> result(
       PQexec(connection.get(), sql.c_str()), PQclear);
   const ExecStatusType status = PQresultStatus(result.get());
