@@ -40,7 +40,9 @@ ConnectLog& TheConnectLog() {
 }  // namespace
 
 Link::Link(const std::string& conninfo, const std::string& settings)
-    : connection_(conninfo), quiet_(connection_) {
+    : connection_(conninfo),
+      breaker_(std::make_shared<const Breaker>(connection_.sock())),
+      quiet_(connection_) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   // The only way to forbid it: a silent reconnect would lose the settings.

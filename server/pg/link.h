@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "server/pg/breaker.h"
 #include "server/pg/session.h"
 
 namespace skiplane::pg {
@@ -22,10 +23,13 @@ class Link {
   // this is true can be dropped before a statement is sent, so that its outcome is not in doubt.
   bool HungUp() const;
 
+  std::shared_ptr<const Breaker> breaker() const { return breaker_; }
+
  private:
   Link(const std::string& conninfo, const std::string& settings);
 
   pqxx::connection connection_;
+  const std::shared_ptr<const Breaker> breaker_;
   pqxx::quiet_errorhandler quiet_;
 };
 

@@ -8,7 +8,9 @@
 #include <pqxx/pqxx>
 #include <thread>
 
+#include "absl/cleanup/cleanup.h"
 #include "server/base/mutex.h"
+#include "server/base/timer.h"
 #include "server/pg/backoff.h"
 #include "server/pg/errors.h"
 #include "server/pg/link.h"
@@ -64,6 +66,7 @@ struct Listener::State {
   void Loop();
   void Listen(Link& link);
   void Hear(Link& link);
+  void Check(Link& link);
   void Tell(bool listening);
 
   ConnectOptions options;
@@ -71,6 +74,7 @@ struct Listener::State {
   OnNotify on_notify;
   OnState on_state;
 
+  base::Timer timer;
   StopSignal stop;
   bool is_listening = false;  // as told last; the thread's own
   base::Mutex joining;
@@ -96,8 +100,17 @@ void Listener::State::Hear(Link& link) {
     if (stop.Wait(connection.sock(), next_check)) return;
     if (Clock::now() < next_check) continue;
     next_check = Clock::now() + kCheckInterval;
-    pqxx::nontransaction(connection).exec("SELECT 1");
+    Check(link);
   }
+}
+
+// Fails, sooner or later, if the server does not answer; it must also fail if it never would.
+void Listener::State::Check(Link& link) {
+  const base::Timer::Id limit =
+      timer.After(absl::ToChronoNanoseconds(options.tcp_user_timeout),
+                  [breaker = link.breaker()] { breaker->Break(); });
+  const absl::Cleanup cancel = [this, limit] { timer.Cancel(limit); };
+  pqxx::nontransaction(link.connection()).exec("SELECT 1");
 }
 
 void Listener::State::Listen(Link& link) {

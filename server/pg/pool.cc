@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "server/base/mutex.h"
 #include "server/base/reason.h"
 #include "server/metrics/metrics.h"
@@ -14,8 +15,9 @@
 namespace skiplane::pg {
 namespace {
 
-// How soon an idle thread notices that its connection is gone.
-constexpr std::chrono::seconds kIdleCheck(1);
+// How soon an idle thread notices that its connection is gone, and how often the concierge looks for
+// statements that are stuck.
+constexpr std::chrono::seconds kCheckInterval(1);
 
 absl::Status Draining() {
   return base::Refuse(absl::StatusCode::kUnavailable, "SERVER_DRAINING",
@@ -25,7 +27,8 @@ absl::Status Draining() {
 }  // namespace
 
 // Each worker thread owns a session and takes jobs only while that works. One more thread, the
-// concierge, has none: it fails the jobs that no worker can take soon, and tells of changes in order.
+// concierge, has none: it fails the jobs that no worker can take soon, tells of changes in order, and
+// frees workers from servers that do not answer.
 struct Pool::State {
   void Work();
   void Concierge();
@@ -39,7 +42,10 @@ struct Pool::State {
 
   bool IsFinished() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) { return stopping && queue.empty(); }
   // A first attempt, at the start or after a loss, is worth waiting for; the later ones are not.
-  bool IsHopeless() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) { return sessions == 0 && hopeful == 0; }
+  bool IsHopeless() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    return sessions.empty() && hopeful == 0;
+  }
+  void BreakStuck() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
   ConnectOptions options;
   metrics::Metrics* metrics = nullptr;
@@ -50,10 +56,10 @@ struct Pool::State {
   base::CondVar changed;   // any other change; for the concierge and for workers that pause
   std::deque<Job> queue ABSL_GUARDED_BY(mutex);
   bool stopping ABSL_GUARDED_BY(mutex) = false;
-  int workers ABSL_GUARDED_BY(mutex) = 0;   // threads that have not ended
-  int sessions ABSL_GUARDED_BY(mutex) = 0;  // of them, those with a working session
-  int hopeful ABSL_GUARDED_BY(mutex) = 0;   // of them, those in a first attempt to connect
-  int idle ABSL_GUARDED_BY(mutex) = 0;      // of those with a session, the ones that wait for a job
+  absl::flat_hash_set<Session*> sessions ABSL_GUARDED_BY(mutex);  // those that work
+  int workers ABSL_GUARDED_BY(mutex) = 0;  // threads that have not ended
+  int hopeful ABSL_GUARDED_BY(mutex) = 0;  // of them, those in a first attempt to connect
+  int idle ABSL_GUARDED_BY(mutex) = 0;     // of them, those with a session that wait for a job
 
   base::Mutex joining;
   std::vector<std::thread> threads ABSL_GUARDED_BY(joining);
@@ -66,7 +72,7 @@ void Pool::State::Report() {
   int64_t now_waiting = 0;
   {
     base::MutexLock lock(mutex);
-    now_open = sessions;
+    now_open = static_cast<int64_t>(sessions.size());
     now_idle = idle;
     now_waiting = static_cast<int64_t>(queue.size());
   }
@@ -80,7 +86,7 @@ std::unique_ptr<Session> Pool::State::Connect(Backoff& backoff) {
     absl::StatusOr<std::unique_ptr<Session>> session = Session::Open(options, metrics);
     base::MutexLock lock(mutex);
     if (is_first) --hopeful;
-    if (session.ok()) ++sessions;
+    if (session.ok()) sessions.insert(session->get());
     changed.NotifyAll();
     if (session.ok()) return *std::move(session);
     is_first = false;
@@ -100,7 +106,7 @@ bool Pool::State::Pause(std::chrono::milliseconds delay) {
 
 // Returns false without a job when it is time to look after the session, or when all is done.
 bool Pool::State::WaitForJob(Job& job) {
-  const auto deadline = std::chrono::steady_clock::now() + kIdleCheck;
+  const auto deadline = std::chrono::steady_clock::now() + kCheckInterval;
   base::MutexLock lock(mutex);
   ++idle;
   while (queue.empty() && !stopping && std::chrono::steady_clock::now() < deadline) {
@@ -146,7 +152,7 @@ void Pool::State::Work() {
     if (worked) backoff.Reset();
     {
       base::MutexLock lock(mutex);
-      --sessions;
+      sessions.erase(session.get());
       if (IsFinished()) break;
       if (worked) ++hopeful;
       changed.NotifyAll();
@@ -163,11 +169,15 @@ void Pool::State::Work() {
   changed.NotifyAll();
 }
 
+void Pool::State::BreakStuck() {
+  for (Session* const session : sessions) session->BreakIfStuck();
+}
+
 void Pool::State::Concierge() {
   bool reported = false;
   mutex.Lock();
   while (workers > 0 || !queue.empty()) {
-    const bool connected = sessions > 0;
+    const bool connected = !sessions.empty();
     if (reported != connected && !stopping) {
       reported = connected;
       mutex.Unlock();
@@ -180,7 +190,8 @@ void Pool::State::Concierge() {
       job(NotConnected());
       mutex.Lock();
     } else {
-      changed.Wait(mutex);
+      changed.WaitUntil(mutex, std::chrono::steady_clock::now() + kCheckInterval);
+      BreakStuck();
     }
   }
   mutex.Unlock();
@@ -221,7 +232,7 @@ void Pool::Submit(Job job) {
 
 bool Pool::connected() const {
   base::MutexLock lock(state_->mutex);
-  return state_->sessions > 0;
+  return !state_->sessions.empty();
 }
 
 int Pool::waiting() const {

@@ -1,10 +1,11 @@
 #include "server/pg/session.h"
 
+#include <atomic>
+#include <chrono>
 #include <pqxx/pqxx>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
-#include "absl/time/clock.h"
 #include "server/metrics/metrics.h"
 #include "server/pg/errors.h"
 #include "server/pg/link.h"
@@ -13,6 +14,9 @@
 namespace skiplane::pg {
 namespace {
 
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+constexpr SteadyTime kNever = SteadyTime::max();
 constexpr absl::string_view kTextStatement = "text";
 
 std::vector<pqxx::binarystring> Binary(const std::vector<std::string>& values) {
@@ -27,14 +31,20 @@ std::vector<pqxx::binarystring> Binary(const std::vector<std::string>& values) {
 struct Session::State {
   using Statement = absl::FunctionRef<pqxx::result(pqxx::nontransaction&)>;
 
-  State(std::unique_ptr<Link> opened, metrics::Metrics* sink)
-      : link(std::move(opened)), metrics(sink), backend_pid(link->connection().backendpid()) {}
+  State(std::unique_ptr<Link> opened, const ConnectOptions& options, metrics::Metrics* sink)
+      : link(std::move(opened)),
+        patience(absl::ToChronoNanoseconds(options.statement_timeout + options.tcp_user_timeout)),
+        metrics(sink),
+        backend_pid(link->connection().backendpid()) {}
 
   void Prepare(const sql::Query& query);
   absl::StatusOr<pqxx::result> Run(absl::string_view name, Statement statement);
   absl::Status Failed(const Failure& failure);
 
   std::unique_ptr<Link> link;
+  const std::chrono::nanoseconds patience;
+  // When the statement that runs is given up; kNever while none runs.
+  std::atomic<SteadyTime> stuck_from = kNever;
   metrics::Metrics* metrics;
   int backend_pid;
   bool broken = false;
@@ -56,7 +66,8 @@ absl::Status Session::State::Failed(const Failure& failure) {
 
 absl::StatusOr<pqxx::result> Session::State::Run(absl::string_view name, Statement statement) {
   if (broken || link->HungUp()) return Failed({NotConnected(), true, "08"});
-  const absl::Time start = absl::Now();
+  const SteadyTime start = std::chrono::steady_clock::now();
+  stuck_from = start + patience;
   absl::StatusOr<pqxx::result> result = absl::UnknownError("");
   try {
     pqxx::nontransaction work(link->connection());
@@ -64,7 +75,10 @@ absl::StatusOr<pqxx::result> Session::State::Run(absl::string_view name, Stateme
   } catch (...) {
     result = Failed(ExplainException(name));
   }
-  if (metrics != nullptr) metrics->Statement(name, absl::Now() - start);
+  stuck_from = kNever;
+  if (metrics != nullptr) {
+    metrics->Statement(name, absl::FromChrono(std::chrono::steady_clock::now() - start));
+  }
   return result;
 }
 
@@ -80,7 +94,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const ConnectOptions& opt
     return std::move(link).status();
   }
   return std::unique_ptr<Session>(
-      new Session(std::make_unique<State>(*std::move(link), metrics)));
+      new Session(std::make_unique<State>(*std::move(link), options, metrics)));
 }
 
 absl::StatusOr<Rows> Session::Run(const sql::Query& query, const Params& params) {
@@ -106,5 +120,10 @@ absl::StatusOr<Rows> Session::RunText(absl::string_view text) {
 bool Session::alive() const { return !state_->broken && !state_->link->HungUp(); }
 
 int Session::backend_pid() const { return state_->backend_pid; }
+
+void Session::BreakIfStuck() {
+  if (std::chrono::steady_clock::now() < state_->stuck_from.load()) return;
+  state_->link->breaker()->Break();
+}
 
 }  // namespace skiplane::pg

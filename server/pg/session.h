@@ -57,6 +57,10 @@ class Session {
   bool alive() const;
   int backend_pid() const;
 
+  // Breaks the connection if a statement has run for so long that the server cannot be answering:
+  // its time limits have passed by tcp_user_timeout. Thread-safe while the session exists.
+  void BreakIfStuck();
+
  private:
   struct State;
   explicit Session(std::unique_ptr<State> state);

@@ -60,6 +60,20 @@ TEST_F(ListenerTest, ALostBackendIsToldAndReplaced) {
                                             true, false, true));
 }
 
+TEST_F(ListenerTest, ABackendThatDoesNotAnswerIsToldAndReplaced) {
+  ConnectOptions options = Options();
+  options.tcp_user_timeout = absl::Milliseconds(100);
+  Listener listener = Listen(options);
+  ASSERT_TRUE(states_.WaitForCount(1));
+  const testing::Frozen frozen(std::stoi(
+      database_.Run("SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%' "
+                    "AND datname = current_database()")));
+  ASSERT_TRUE(states_.WaitForCount(3));
+  Notify("heard again");
+  EXPECT_TRUE(heard_.WaitFor("heard again"));
+  EXPECT_THAT(states_.values(), ElementsAre(true, false, true));
+}
+
 TEST_F(ListenerTest, ARestartOfTheServerIsSurvived) {
   testing::Cluster cluster;
   Listener listener = Listen({.uri = cluster.uri("postgres")});

@@ -129,6 +129,18 @@ TEST_F(PoolTest, ABackendLostInMidJobIsReplaced) {
   EXPECT_THAT(Ask(pool), IsOk());
 }
 
+TEST_F(PoolTest, ABackendThatDoesNotAnswerIsReplaced) {
+  ConnectOptions options = Options();
+  options.statement_timeout = absl::Milliseconds(200);
+  options.tcp_user_timeout = absl::Milliseconds(100);
+  Pool pool(options, 1, nullptr, Nobody());
+  const absl::StatusOr<int> pid = Ask(pool);
+  ASSERT_THAT(pid, IsOk());
+  const testing::Frozen frozen(*pid);
+  EXPECT_THAT(Ask(pool), ReasonIs("COMMIT_OUTCOME_UNKNOWN"));
+  EXPECT_THAT(Ask(pool), IsOk());
+}
+
 TEST_F(PoolTest, AServerThatComesBackIsUsedAgain) {
   testing::Cluster cluster;
   Heard<bool> changes;

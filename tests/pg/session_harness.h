@@ -1,7 +1,8 @@
 // A database of the test's own and sessions on it. Not thread-safe.
 #pragma once
 
-#include <initializer_list>
+#include <signal.h>
+
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,18 @@
 #include "tests/support/require.h"
 
 namespace skiplane::testing {
+
+// A process that does not answer for as long as this lives.
+class Frozen {
+ public:
+  explicit Frozen(pid_t pid) : pid_(pid) { Require(kill(pid_, SIGSTOP) == 0, "cannot stop it"); }
+  ~Frozen() { kill(pid_, SIGCONT); }
+  Frozen(const Frozen&) = delete;
+  Frozen& operator=(const Frozen&) = delete;
+
+ private:
+  const pid_t pid_;
+};
 
 class SessionHarness : public ::testing::Test {
  protected:

@@ -154,6 +154,17 @@ TEST_F(SessionTest, ABackendLostBetweenStatementsIsKnownToHaveDoneNothing) {
   EXPECT_THAT(session->Run(kOne, Params()), ReasonIs("DATABASE_UNAVAILABLE"));
 }
 
+TEST_F(SessionTest, AStatementWithinItsTimeIsNotBroken) {
+  const auto session = Open();
+  std::thread runner([&] {
+    EXPECT_THAT(session->RunText("SELECT pg_advisory_lock(1)"), IsOk());
+  });
+  session->BreakIfStuck();
+  runner.join();
+  session->BreakIfStuck();
+  EXPECT_TRUE(session->alive());
+}
+
 TEST_F(SessionTest, AServerThatDoesNotListenIsUnavailable) {
   const auto session =
       Session::Open({.uri = "postgresql://bob:hunter2@/x?host=/nonexistent"}, nullptr);
