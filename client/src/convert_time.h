@@ -8,7 +8,7 @@
 
 namespace skiplane::internal {
 
-// The bounds of protobuf's types, about 10,000 years, hold for the result; the broker's are tighter.
+// Bounds are the broker's to check: those of protobuf, about 10,000 years, are wider.
 void ToProto(absl::Duration duration, google::protobuf::Duration* proto);
 void ToProto(absl::Time time, google::protobuf::Timestamp* proto);
 

@@ -1,8 +1,8 @@
 // One call of a Client, over all its attempts: starts it, repeats it on UNAVAILABLE where that is
 // safe, ends it at its deadline or when it is cancelled, and calls back exactly once.
 //
-// No thread waits for it: attempts end on gRPC's threads and pauses are gRPC alarms. It keeps itself
-// alive until it called back.
+// No thread waits for it: attempts end on gRPC's threads and pauses are gRPC alarms. It keeps
+// itself alive until it called back.
 #pragma once
 
 #include <grpcpp/alarm.h>

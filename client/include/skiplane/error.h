@@ -1,8 +1,8 @@
 // Why a call was refused, beyond its code.
 //
 // Each failed status of a Client carries the broker's stable reason as a payload, for example
-// "QUEUE_NOT_FOUND" or "LEASE_LOST" (the names of skiplane.v1.ErrorReason without prefix). Branch on
-// the code first and on the reason where the code is not enough; messages are for people only.
+// "QUEUE_NOT_FOUND" (the names of skiplane.v1.ErrorReason without prefix). Branch on the code first
+// and on the reason where the code is not enough; messages are for people only.
 // A status that no broker made (no connection, deadline) has no reason.
 #pragma once
 

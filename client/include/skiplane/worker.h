@@ -8,11 +8,11 @@
 //
 // It leases what its threads can run, renews all leases it holds with one heartbeat per third of
 // their duration, and settles finished attempts in batches: whatever finished while the call before
-// was on its way. An outage or a restart of the broker is waited out: results are kept and sent when
-// it is back, and a lease call whose answer got lost is repeated under the same id.
+// was on its way. An outage or a restart of the broker is waited out: results are kept and sent
+// when it is back, and a lease call whose answer got lost is repeated under the same id.
 //
 // At least once: a handler can run a second time on a task whose worker died or was cut off for
-// longer than the lease, and the first run may still be going on. The fence lets one of them settle.
+// longer than the lease, and the first run may still be going on. The fence lets one of them win.
 // A handler that throws has failed: the attempt is retried with the exception's text.
 //
 // Thread-safe. The handler is called on `concurrency` threads at once.

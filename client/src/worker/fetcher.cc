@@ -9,8 +9,7 @@ namespace skiplane::internal {
 namespace {
 
 constexpr absl::Duration kPauseAfterError = absl::Seconds(1);
-// An empty answer that comes sooner (all queues paused, a broker that drains) is not asked for again
-// at once.
+// An empty answer that comes sooner (queues paused, a broker that drains) has the next call wait.
 constexpr absl::Duration kEmptyAnswerPause = absl::Seconds(1);
 constexpr absl::Duration kRestTimeout = absl::Seconds(2);
 

@@ -25,7 +25,8 @@ class Holdings {
 
   void Add(std::vector<LeasedTask> tasks);
 
-  // Returns a task whose run has begun, or null once it is closed. The caller calls Ran() when it ended.
+  // Returns a task whose run has begun, or null once it is closed. The caller calls Ran() when the
+  // run has ended.
   HoldPtr Take();
   void Ran();
 

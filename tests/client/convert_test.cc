@@ -1,0 +1,131 @@
+// What reaches the wire, and what comes back from it, field by field.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/src/convert_queue.h"
+#include "client/src/convert_task.h"
+#include "client/src/convert_time.h"
+
+namespace skiplane::internal {
+namespace {
+
+TEST(ConvertTest, TimesKeepTheirNanosecondsOnBothSidesOfTheEpoch) {
+  for (const int64_t nanos : {int64_t{-1}, int64_t{0}, int64_t{1}, int64_t{1'500'000'000}}) {
+    google::protobuf::Timestamp time;
+    ToProto(absl::FromUnixNanos(nanos), &time);
+    EXPECT_GE(time.nanos(), 0);
+    EXPECT_EQ(absl::ToUnixNanos(FromProto(time)), nanos);
+    google::protobuf::Duration duration;
+    ToProto(absl::Nanoseconds(nanos), &duration);
+    EXPECT_GE(int64_t{duration.nanos()} * duration.seconds(), 0) << "signs must agree";
+    EXPECT_EQ(FromProto(duration), absl::Nanoseconds(nanos));
+  }
+}
+
+TEST(ConvertTest, ATaskReachesTheWireWithAllItsFields) {
+  const auto request = ToProto(EnqueueCall{.queue = "q",
+                                           .tasks = {{.payload = std::string("a\0b", 3),
+                                                      .content_type = "c",
+                                                      .headers = {{"h", "v"}},
+                                                      .priority = -7,
+                                                      .delay = absl::Milliseconds(1500),
+                                                      .max_attempts = 3,
+                                                      .key = "k"}},
+                                           .request_id = "r"});
+  ASSERT_TRUE(request.ok());
+  EXPECT_EQ(request->queue(), "q");
+  EXPECT_EQ(request->request_id(), "r");
+  const v1::NewTask& task = request->tasks(0);
+  EXPECT_EQ(task.payload(), std::string("a\0b", 3));
+  EXPECT_EQ(task.content_type(), "c");
+  EXPECT_EQ(task.headers().at("h"), "v");
+  EXPECT_EQ(task.priority(), -7);
+  EXPECT_EQ(task.delay().seconds(), 1);
+  EXPECT_EQ(task.delay().nanos(), 500'000'000);
+  EXPECT_EQ(task.max_attempts(), 3);
+  EXPECT_EQ(task.key(), "k");
+}
+
+TEST(ConvertTest, ATaskWithoutAStartStartsAtOnce) {
+  const auto request = ToProto(EnqueueCall{.queue = "q", .tasks = {{}}});
+  EXPECT_EQ(request->tasks(0).start_case(), v1::NewTask::START_NOT_SET);
+}
+
+TEST(ConvertTest, EachOutcomeIsTold) {
+  v1::AckResponse response;
+  for (const auto outcome : {v1::ACK_OUTCOME_ACKED, v1::ACK_OUTCOME_ALREADY_SETTLED,
+                             v1::ACK_OUTCOME_LEASE_LOST, v1::ACK_OUTCOME_NOT_FOUND}) {
+    response.add_results()->set_outcome(outcome);
+  }
+  EXPECT_THAT(FromProto(response),
+              testing::ElementsAre(SettleOutcome::kDone, SettleOutcome::kAlreadySettled,
+                                   SettleOutcome::kLeaseLost, SettleOutcome::kNotFound));
+}
+
+TEST(ConvertTest, AReleaseCarriesNeitherErrorNorDelay) {
+  const v1::NackRequest request =
+      NackToProto({{.lease_token = "t", .disposition = Disposition::kRelease}});
+  EXPECT_EQ(request.items(0).disposition(), v1::NACK_DISPOSITION_RELEASE);
+  EXPECT_FALSE(request.items(0).has_error());
+  EXPECT_FALSE(request.items(0).has_retry_delay());
+}
+
+TEST(ConvertTest, HeartbeatAnswersKeepTheirOrder) {
+  v1::HeartbeatResponse response;
+  response.add_results()->set_state(v1::LEASE_STATE_HELD);
+  response.add_results()->set_state(v1::LEASE_STATE_LOST);
+  response.add_results()->set_state(v1::LEASE_STATE_CANCEL_REQUESTED);
+  response.set_session_alive(true);
+  response.mutable_lease_remaining()->set_seconds(9);
+  const HeartbeatAnswer answer = FromProto(response);
+  EXPECT_THAT(answer.states, testing::ElementsAre(LeaseState::kHeld, LeaseState::kLost,
+                                                  LeaseState::kCancelRequested));
+  EXPECT_TRUE(answer.session_alive);
+  EXPECT_EQ(answer.lease_remaining, absl::Seconds(9));
+}
+
+TEST(ConvertTest, QueueSettingsReturnAsTheyWent) {
+  const QueueSettings settings{.retry = {.kind = RetryKind::kTable,
+                                         .base_delay = absl::Seconds(2),
+                                         .max_delay = absl::Hours(1),
+                                         .delays = {absl::Seconds(1), absl::Minutes(2)},
+                                         .jitter = 0.1,
+                                         .max_attempts = 4},
+                               .history = HistoryPolicy::kFailures,
+                               .lease_duration = absl::Seconds(5),
+                               .payload_bytes_max = 1000};
+  v1::Queue proto;
+  proto.set_name("q");
+  ToProto(settings, proto.mutable_settings());
+  proto.set_pause_mode(v1::PAUSE_MODE_BOTH);
+  proto.mutable_counts()->set_leased_count(3);
+  const Queue queue = FromProto(proto);
+  EXPECT_EQ(queue.name, "q");
+  EXPECT_EQ(queue.settings.retry.kind, RetryKind::kTable);
+  EXPECT_EQ(queue.settings.retry.base_delay, absl::Seconds(2));
+  EXPECT_EQ(queue.settings.retry.max_delay, absl::Hours(1));
+  EXPECT_EQ(queue.settings.retry.delays, settings.retry.delays);
+  EXPECT_EQ(queue.settings.retry.jitter, 0.1);
+  EXPECT_EQ(queue.settings.retry.max_attempts, 4);
+  EXPECT_EQ(queue.settings.history, HistoryPolicy::kFailures);
+  EXPECT_EQ(queue.settings.lease_duration, absl::Seconds(5));
+  EXPECT_EQ(queue.settings.payload_bytes_max, 1000);
+  EXPECT_EQ(queue.pause_mode, PauseMode::kBoth);
+  EXPECT_EQ(queue.counts.leased, 3);
+}
+
+TEST(ConvertTest, ATasksOptionalPartsAreUnsetUntilTold) {
+  v1::Task proto;
+  proto.set_state(v1::TASK_STATE_SCHEDULED);
+  EXPECT_FALSE(FromProto(proto).last_error.has_value());
+  EXPECT_FALSE(FromProto(proto).end_time.has_value());
+  proto.mutable_last_error()->set_type("T");
+  proto.mutable_end_time()->set_seconds(5);
+  const Task task = FromProto(proto);
+  EXPECT_EQ(task.state, TaskState::kScheduled);
+  EXPECT_EQ(task.last_error->type, "T");
+  EXPECT_EQ(task.end_time, absl::FromUnixSeconds(5));
+}
+
+}  // namespace
+}  // namespace skiplane::internal

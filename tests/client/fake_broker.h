@@ -1,0 +1,103 @@
+// A BrokerService in this process that does as a test tells it: fails calls, hands out tasks, loses
+// leases, and keeps every request for the test to look at. Thread-safe.
+#pragma once
+
+#include <grpcpp/server.h>
+#include <grpcpp/server_context.h>
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "skiplane/v1/broker.grpc.pb.h"
+
+namespace skiplane {
+
+class FakeBroker : public v1::BrokerService::CallbackService {
+ public:
+  FakeBroker();
+  ~FakeBroker() override;
+
+  // "127.0.0.1:PORT"
+  std::string address() const;
+  // Ends the server; calls fail as UNAVAILABLE from now on.
+  void Shutdown();
+
+  // The next `times` calls of `method` ("Enqueue", "Lease" ...) fail with `status`.
+  void FailNext(const std::string& method, int times, grpc::Status status);
+  // A task for the next Lease, or for a parked one. Its token is "token-" + id.
+  void AddTask(const std::string& id);
+  // Given to a Lease that repeats the request id of one whose caller went away, as a broker does
+  // that had leased the task before it noticed.
+  void LeaveTaskForRepeat(const std::string& id);
+  // What Heartbeat says of a token from now on.
+  void SetState(const std::string& token, v1::LeaseState state);
+  void LoseSession();
+  // Ack calls wait until `is_held` is false again.
+  void HoldAcks(bool is_held);
+  // Enqueue and Ack answer without results.
+  void AnswerNothing();
+
+  // Returns whether `condition` became true; it may read the members below.
+  bool WaitUntil(const std::function<bool()>& condition);
+
+  template <typename Value>
+  Value Get(const std::function<Value()>& read) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return read();
+  }
+
+  std::vector<v1::EnqueueRequest> enqueues;
+  std::vector<v1::LeaseRequest> leases;
+  std::vector<v1::AckRequest> acks;
+  std::vector<v1::HeartbeatRequest> beats;
+  std::set<std::string> acked;                 // tokens
+  std::map<std::string, v1::NackItem> nacked;  // by token
+  int parked = 0;                              // Lease calls that wait
+
+ private:
+  class ParkedLease;
+
+  grpc::ServerUnaryReactor* Enqueue(grpc::CallbackServerContext* context,
+                                    const v1::EnqueueRequest* request,
+                                    v1::EnqueueResponse* response) override;
+  grpc::ServerUnaryReactor* Lease(grpc::CallbackServerContext* context,
+                                  const v1::LeaseRequest* request,
+                                  v1::LeaseResponse* response) override;
+  grpc::ServerUnaryReactor* Ack(grpc::CallbackServerContext* context,
+                                const v1::AckRequest* request,
+                                v1::AckResponse* response) override;
+  grpc::ServerUnaryReactor* Nack(grpc::CallbackServerContext* context,
+                                 const v1::NackRequest* request,
+                                 v1::NackResponse* response) override;
+  grpc::ServerUnaryReactor* Heartbeat(grpc::CallbackServerContext* context,
+                                      const v1::HeartbeatRequest* request,
+                                      v1::HeartbeatResponse* response) override;
+
+  // Returns the failure that the test ordered, or OK. With mutex_ held.
+  grpc::Status NextStatus(const std::string& method);
+  // With mutex_ held.
+  void Fill(int max_tasks, v1::LeaseResponse* response);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, std::deque<grpc::Status>> failures_;
+  std::deque<std::string> ready_;
+  std::deque<std::string> left_for_repeat_;
+  std::set<std::string> abandoned_;  // request ids
+  std::map<std::string, v1::LeaseState> states_;
+  std::set<ParkedLease*> parked_;
+  bool is_session_alive_ = true;
+  bool are_acks_held_ = false;
+  bool answers_nothing_ = false;
+  int port_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace skiplane

@@ -1,0 +1,75 @@
+// A Worker on a FakeBroker, and a gate that a test's handlers wait at.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "skiplane/worker.h"
+#include "tests/client/fake_broker.h"
+
+namespace skiplane {
+
+// Handlers stop at Pass() until Open(). Thread-safe.
+class Gate {
+ public:
+  void Pass() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    ++arrived_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return is_open_; });
+  }
+
+  void Open() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_open_ = true;
+    changed_.notify_all();
+  }
+
+  void WaitForArrivals(int count) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return arrived_ >= count; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int arrived_ = 0;
+  bool is_open_ = false;
+};
+
+class WorkerTest : public testing::Test {
+ protected:
+  std::unique_ptr<Worker> Started(Handler handler, WorkerOptions options = {}) {
+    options.queues = {{.name = "q"}};
+    auto client = Client::Connect(
+        {.addresses = {broker_.address()}, .backoff = absl::Milliseconds(1)});
+    auto worker = Worker::Start(*client, options, std::move(handler));
+    EXPECT_TRUE(worker.ok()) << worker.status();
+    return *std::move(worker);
+  }
+
+  bool IsAcked(const std::string& token) {
+    return broker_.WaitUntil([&] { return broker_.acked.count(token) > 0; });
+  }
+
+  bool IsNacked(const std::string& token) {
+    return broker_.WaitUntil([&] { return broker_.nacked.count(token) > 0; });
+  }
+
+  // Returns when `stop` was asked for.
+  static void WaitForStop(const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    std::unique_lock<std::mutex> lock(mutex);
+    changed.wait(lock, stop, [] { return false; });
+  }
+
+  FakeBroker broker_;
+};
+
+}  // namespace skiplane

@@ -1,0 +1,248 @@
+// A running worker: what it makes of results, how it keeps its leases, how it bears a broker that
+// fails.
+#include "skiplane/worker.h"
+
+#include <stdexcept>
+
+#include "tests/client/worker_fixture.h"
+
+namespace skiplane {
+namespace {
+
+const grpc::Status kUnavailable(grpc::UNAVAILABLE, "away");
+// The least that is allowed: a beat each third of a second.
+constexpr absl::Duration kShortLease = absl::Seconds(1);
+
+Result Done(const LeasedTask&, Attempt&) { return Result::Done(); }
+
+TEST_F(WorkerTest, ADoneTaskIsAckedAndTheNextOneIsLeased) {
+  const auto worker = Started([](const LeasedTask& task, Attempt&) {
+    return task.payload == "payload-" + task.task_id ? Result::Done() : Result::Release();
+  });
+  broker_.AddTask("a");
+  EXPECT_TRUE(IsAcked("token-a"));
+  broker_.AddTask("b");
+  EXPECT_TRUE(IsAcked("token-b"));
+  worker->Stop();
+  EXPECT_EQ(worker->counts().done, 2);
+}
+
+TEST_F(WorkerTest, EachResultBecomesItsNack) {
+  const auto worker = Started([](const LeasedTask& task, Attempt&) {
+    if (task.task_id == "later") return Result::Retry({.type = "T", .text = "x"}, absl::Seconds(9));
+    if (task.task_id == "retry") return Result::Retry({.type = "T", .fingerprint = "f"});
+    if (task.task_id == "fail") return Result::Fail({.type = "F"});
+    if (task.task_id == "throw") throw std::runtime_error("boom");
+    return Result::Release();
+  });
+  for (const std::string id : {"later", "retry", "fail", "throw", "release"}) {
+    broker_.AddTask(id);
+    ASSERT_TRUE(IsNacked("token-" + id));
+  }
+  worker->Stop();
+  const auto& nacked = broker_.nacked;
+  EXPECT_EQ(nacked.at("token-later").disposition(), v1::NACK_DISPOSITION_RETRY);
+  EXPECT_EQ(nacked.at("token-later").retry_delay().seconds(), 9);
+  EXPECT_EQ(nacked.at("token-later").error().text(), "x");
+  EXPECT_FALSE(nacked.at("token-retry").has_retry_delay());
+  EXPECT_EQ(nacked.at("token-retry").error().fingerprint(), "f");
+  EXPECT_EQ(nacked.at("token-fail").disposition(), v1::NACK_DISPOSITION_FAIL);
+  EXPECT_EQ(nacked.at("token-throw").disposition(), v1::NACK_DISPOSITION_RETRY);
+  EXPECT_EQ(nacked.at("token-throw").error().text(), "boom");
+  EXPECT_EQ(nacked.at("token-release").disposition(), v1::NACK_DISPOSITION_RELEASE);
+  EXPECT_EQ(worker->counts().retried, 3);
+  EXPECT_EQ(worker->counts().failed, 1);
+  EXPECT_EQ(worker->counts().released, 1);
+}
+
+TEST_F(WorkerTest, AnErrorBeyondTheBoundsIsCutInsteadOfBeingRefused) {
+  const auto worker = Started([](const LeasedTask&, Attempt&) {
+    return Result::Retry({.type = std::string(300, '\xff'), .text = std::string(1 << 20, 'x')},
+                         absl::Hours(48));
+  });
+  broker_.AddTask("a");
+  ASSERT_TRUE(IsNacked("token-a"));
+  worker->Stop();
+  const v1::NackItem& item = broker_.nacked.at("token-a");
+  EXPECT_EQ(item.error().type(), std::string(256, '?'));
+  EXPECT_EQ(item.error().text().size(), size_t{64 << 10});
+  EXPECT_EQ(item.retry_delay().seconds(), 24 * 3600);
+}
+
+TEST_F(WorkerTest, ResultsThatGatherDuringACallGoInOne) {
+  Gate gate;
+  const auto worker = Started(
+      [&gate](const LeasedTask& task, Attempt&) {
+        if (task.task_id != "first") gate.Pass();
+        return Result::Done();
+      },
+      {.concurrency = 5});
+  broker_.HoldAcks(true);
+  broker_.AddTask("first");
+  ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.acks.size() == 1; }));
+  for (const std::string id : {"1", "2", "3", "4"}) broker_.AddTask(id);
+  gate.WaitForArrivals(4);
+  gate.Open();
+  worker->counts();
+  std::thread stopping([&worker] { worker->Stop(); });
+  broker_.HoldAcks(false);
+  stopping.join();
+  EXPECT_EQ(broker_.acked.size(), 5u);
+  EXPECT_LT(broker_.acks.size(), 5u);
+}
+
+TEST_F(WorkerTest, AHeldLeaseIsRenewedWhileItsHandlerRuns) {
+  Gate gate;
+  const auto worker = Started(
+      [&gate](const LeasedTask&, Attempt& attempt) {
+        attempt.Report({.fraction = 0.5, .message = "half"});
+        gate.Pass();
+        return Result::Done();
+      },
+      {.lease_duration = kShortLease});
+  broker_.AddTask("a");
+  gate.WaitForArrivals(1);
+  EXPECT_TRUE(broker_.WaitUntil([this] { return broker_.beats.size() >= 2; }));
+  gate.Open();
+  EXPECT_TRUE(IsAcked("token-a"));
+  worker->Stop();
+  const v1::HeartbeatRequest& beat = broker_.beats[0];
+  EXPECT_EQ(beat.worker_id(), broker_.leases[0].worker_id());
+  EXPECT_EQ(beat.worker_id().size(), 32u);
+  EXPECT_EQ(beat.lease_duration().seconds(), 1);
+  ASSERT_EQ(beat.leases_size(), 1);
+  EXPECT_EQ(beat.leases(0).lease_token(), "token-a");
+  EXPECT_EQ(beat.leases(0).progress().message(), "half");
+  EXPECT_FALSE(broker_.beats[1].leases(0).has_progress()) << "told once";
+}
+
+TEST_F(WorkerTest, ALostLeaseStopsItsHandlerAndDropsItsResult) {
+  broker_.SetState("token-lost", v1::LEASE_STATE_LOST);
+  const auto worker = Started(
+      [](const LeasedTask& task, Attempt& attempt) {
+        if (task.task_id == "lost") WaitForStop(attempt.stop_token());
+        return Result::Done();
+      },
+      {.lease_duration = kShortLease});
+  broker_.AddTask("lost");
+  broker_.AddTask("next");
+  EXPECT_TRUE(IsAcked("token-next"));
+  worker->Stop();
+  EXPECT_EQ(broker_.acked.count("token-lost"), 0u);
+  EXPECT_EQ(broker_.nacked.count("token-lost"), 0u);
+  EXPECT_EQ(worker->counts().lost, 1);
+}
+
+TEST_F(WorkerTest, ALostSessionLosesEveryLeaseAndTheNextLeaseMakesANewOne) {
+  Gate gate;
+  const auto worker = Started(
+      [&gate](const LeasedTask& task, Attempt& attempt) {
+        if (task.task_id == "next") return Result::Done();
+        std::thread passing([&gate] { gate.Pass(); });
+        WaitForStop(attempt.stop_token());
+        passing.join();
+        return Result::Done();
+      },
+      {.concurrency = 2, .lease_duration = kShortLease});
+  broker_.AddTask("a");
+  broker_.AddTask("b");
+  gate.WaitForArrivals(2);
+  gate.Open();
+  broker_.LoseSession();
+  ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.parked == 1; }));
+  broker_.AddTask("next");
+  EXPECT_TRUE(IsAcked("token-next"));
+  worker->Stop();
+  EXPECT_EQ(broker_.acked.size(), 1u);
+  EXPECT_EQ(worker->counts().lost, 2);
+}
+
+TEST_F(WorkerTest, ACancelledTaskIsAskedToStopAndItsResultCounts) {
+  broker_.SetState("token-a", v1::LEASE_STATE_CANCEL_REQUESTED);
+  const auto worker = Started(
+      [](const LeasedTask&, Attempt& attempt) {
+        WaitForStop(attempt.stop_token());
+        return Result::Fail({.type = "Cancelled"});
+      },
+      {.lease_duration = kShortLease});
+  broker_.AddTask("a");
+  EXPECT_TRUE(IsNacked("token-a"));
+  worker->Stop();
+  EXPECT_EQ(broker_.nacked["token-a"].error().type(), "Cancelled");
+}
+
+TEST_F(WorkerTest, AResultIsKeptUntilTheBrokerIsBack) {
+  broker_.FailNext("Ack", 6, kUnavailable);  // more than one call tries
+  const auto worker = Started(Done);
+  broker_.AddTask("a");
+  EXPECT_TRUE(IsAcked("token-a"));
+  worker->Stop();
+  EXPECT_EQ(broker_.acks.size(), 7u);
+  EXPECT_EQ(worker->counts().done, 1);
+}
+
+TEST_F(WorkerTest, ALeaseWithoutAnswerIsRepeatedUnderItsId) {
+  broker_.FailNext("Lease", 6, kUnavailable);  // more than one call tries
+  broker_.AddTask("a");
+  broker_.AddTask("b");
+  const auto worker = Started(Done);
+  EXPECT_TRUE(IsAcked("token-b"));
+  worker->Stop();
+  for (size_t i = 1; i < 7; ++i) {
+    EXPECT_EQ(broker_.leases[i].request_id(), broker_.leases[0].request_id());
+  }
+  EXPECT_NE(broker_.leases[7].request_id(), broker_.leases[0].request_id());
+}
+
+TEST_F(WorkerTest, FailedCallsAreTold) {
+  broker_.FailNext("Lease", 1, {grpc::NOT_FOUND, "no queue"});
+  std::mutex mutex;
+  std::vector<absl::StatusCode> codes;
+  const auto worker = Started(Done, {.on_error = [&](const absl::Status& status) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    codes.push_back(status.code());
+  }});
+  broker_.AddTask("a");
+  EXPECT_TRUE(IsAcked("token-a"));
+  worker->Stop();
+  EXPECT_EQ(codes, std::vector{absl::StatusCode::kNotFound});
+}
+
+TEST_F(WorkerTest, ItLeasesWhatItsThreadsAndItsPrefetchCanHold) {
+  Gate gate;
+  const auto worker = Started(
+      [&gate](const LeasedTask&, Attempt&) {
+        gate.Pass();
+        return Result::Done();
+      },
+      {.concurrency = 2, .prefetch = 3, .name = "me"});
+  ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.parked == 1; }));
+  broker_.AddTask("a");
+  ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.leases.size() == 2; }));
+  gate.WaitForArrivals(1);
+  gate.Open();
+  worker->Stop();
+  EXPECT_EQ(broker_.leases[0].max_tasks(), 5);
+  EXPECT_EQ(broker_.leases[0].worker_name(), "me");
+  EXPECT_EQ(broker_.leases[1].max_tasks(), 4);
+}
+
+TEST(WorkerOptionsTest, OptionsOutOfRangeAreRefused) {
+  const auto client = Client::Connect();
+  const auto code = [&client](WorkerOptions options, Handler handler = Done) {
+    return Worker::Start(*client, options, handler).status().code();
+  };
+  constexpr auto kRefused = absl::StatusCode::kInvalidArgument;
+  const std::vector<LeaseQueue> queues = {{.name = "q"}};
+  EXPECT_EQ(code({}), kRefused);
+  EXPECT_EQ(code({.queues = queues}, nullptr), kRefused);
+  EXPECT_EQ(code({.queues = queues, .concurrency = 0}), kRefused);
+  EXPECT_EQ(code({.queues = queues, .concurrency = 1000, .prefetch = 1}), kRefused);
+  EXPECT_EQ(code({.queues = queues, .prefetch = -1}), kRefused);
+  EXPECT_EQ(code({.queues = queues, .lease_duration = absl::Milliseconds(999)}), kRefused);
+  EXPECT_EQ(code({.queues = queues, .wait = absl::Seconds(61)}), kRefused);
+  EXPECT_EQ(code({.queues = queues, .stop_grace = absl::Seconds(-1)}), kRefused);
+}
+
+}  // namespace
+}  // namespace skiplane
