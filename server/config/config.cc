@@ -23,6 +23,13 @@ EarlyExit UsageError(absl::string_view message) {
           absl::StrCat("skiplaned: ", message, "\nRun skiplaned --help for all flags.\n")};
 }
 
+// What CLI11 says, unless that repeats a URI that stands in the wrong place.
+EarlyExit UsageError(const CLI::ParseError& error) {
+  const absl::string_view message = error.what();
+  if (!absl::StrContains(message, "://")) return UsageError(message);
+  return UsageError("a URI stands where none is expected: it needs --database before it");
+}
+
 // From an App that has parsed nothing: CLI11 would show a subcommand's flags, which are none.
 EarlyExit ShowHelp(absl::string_view version) {
   CLI::App app("", "skiplaned");
@@ -78,10 +85,24 @@ absl::StatusOr<Config> Resolve(const Options& options) {
   return config;
 }
 
+// CLI11 would take "--embedded=" for a flag whose value is the next argument, whatever that is:
+// a script with an empty variable would run on something else than it says.
+const std::string* FindEmptyValue(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (absl::StartsWith(argument, "--") && argument.find('=') == argument.size() - 1) {
+      return &argument;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::variant<Config, EarlyExit> ParseConfig(const std::vector<std::string>& arguments,
                                             absl::string_view version) {
+  if (const std::string* const empty = FindEmptyValue(arguments); empty != nullptr) {
+    return UsageError(absl::StrCat(empty->substr(0, empty->size() - 1), ": the value is empty"));
+  }
   CLI::App app("", "skiplaned");
   Options options;
   try {
@@ -93,7 +114,7 @@ std::variant<Config, EarlyExit> ParseConfig(const std::vector<std::string>& argu
   } catch (const CLI::CallForVersion& call) {
     return EarlyExit{0, absl::StrCat(call.what(), "\n")};
   } catch (const CLI::ParseError& error) {
-    return UsageError(error.what());
+    return UsageError(error);
   }
   absl::StatusOr<Config> config = Resolve(options);
   if (!config.ok()) return UsageError(config.status().message());

@@ -1,0 +1,148 @@
+#include "server/config/config.h"
+
+#include <filesystem>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/config/world.h"
+
+namespace skiplane::config {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ConfigTest : public World {};
+
+TEST_F(ConfigTest, TheDefaultsAreSafeAndLocal) {
+  const Config config = Parsed({"--database", "postgresql://db/skiplane"});
+  EXPECT_EQ(config.command, Command::kServe);
+  EXPECT_EQ(config.listen, "127.0.0.1:7070");
+  EXPECT_EQ(config.metrics_listen, "127.0.0.1:9464");
+  EXPECT_EQ(config.database_uri, "postgresql://db/skiplane");
+  EXPECT_EQ(config.embedded_dir, "");
+  EXPECT_EQ(config.pg_bindir, "");
+  EXPECT_EQ(config.connections, 4);
+  EXPECT_FALSE(config.auto_create_queues);
+  EXPECT_FALSE(config.allow_unsafe_durability);
+  EXPECT_TRUE(config.migrate_at_start);
+  EXPECT_FALSE(config.tls.enabled());
+  EXPECT_TRUE(config.reflection);
+  EXPECT_EQ(config.max_parked_leases, 20000);
+  EXPECT_EQ(config.drain_timeout, absl::Seconds(8));
+  EXPECT_EQ(config.log_level, base::LogLevel::kInfo);
+  EXPECT_EQ(config.ready_file, "");
+}
+
+TEST_F(ConfigTest, EveryFlagReachesItsPlace) {
+  const std::string cert = WriteFile("cert", "");
+  const std::string key = WriteFile("key", "");
+  const std::string ca = WriteFile("ca", "");
+  const Config config = Parsed(
+      {"--listen", "[::1]:0", "--metrics-listen", "127.0.0.2:0", "--embedded", folder(),
+       "--pg-bindir", folder(), "--connections", "7", "--auto-create-queues",
+       "--allow-unsafe-durability", "--no-migrate", "--tls-cert", cert, "--tls-key", key,
+       "--tls-client-ca", ca, "--reflection", "off", "--max-parked-leases", "5",
+       "--drain-timeout", "250ms", "--log-level", "debug", "--ready-file", "ready"});
+  EXPECT_EQ(config.listen, "[::1]:0");
+  EXPECT_EQ(config.metrics_listen, "127.0.0.2:0");
+  EXPECT_EQ(config.embedded_dir, folder());
+  EXPECT_EQ(config.pg_bindir, folder());
+  EXPECT_EQ(config.connections, 7);
+  EXPECT_TRUE(config.auto_create_queues);
+  EXPECT_TRUE(config.allow_unsafe_durability);
+  EXPECT_FALSE(config.migrate_at_start);
+  EXPECT_EQ(config.tls.cert_file, cert);
+  EXPECT_EQ(config.tls.key_file, key);
+  EXPECT_EQ(config.tls.client_ca_file, ca);
+  EXPECT_FALSE(config.reflection);
+  EXPECT_EQ(config.max_parked_leases, 5);
+  EXPECT_EQ(config.drain_timeout, absl::Milliseconds(250));
+  EXPECT_EQ(config.log_level, base::LogLevel::kDebug);
+  EXPECT_EQ(config.ready_file, "ready");
+}
+
+TEST_F(ConfigTest, SubcommandsTakeTheFlagsBeforeAndAfterThem) {
+  const Config before = Parsed({"--connections=5", "--database=postgresql://db", "migrate"});
+  const Config after = Parsed({"migrate", "--connections=5", "--database=postgresql://db"});
+  EXPECT_EQ(before.command, Command::kMigrate);
+  EXPECT_EQ(after.command, Command::kMigrate);
+  EXPECT_EQ(before.connections, 5);
+  EXPECT_EQ(after.connections, 5);
+  EXPECT_EQ(ParsedWithDatabase({"serve"}).command, Command::kServe);
+}
+
+TEST_F(ConfigTest, WhatIsNoFlagAndNoSubcommandIsAnError) {
+  EXPECT_THAT(EndedWithDatabase({"migrat"}).text, HasSubstr("migrat"));
+  EXPECT_EQ(EndedWithDatabase({"serve", "migrate"}).code, 2);
+  EXPECT_EQ(EndedWithDatabase({"--verbose"}).code, 2);
+  EXPECT_EQ(EndedWithDatabase({"--conn=5"}).code, 2);
+}
+
+TEST_F(ConfigTest, ADatabaseIsNeeded) {
+  const EarlyExit end = Ended({});
+  EXPECT_EQ(end.code, 2);
+  EXPECT_THAT(end.text, AllOf(HasSubstr("--database"), HasSubstr("--database-file"),
+                              HasSubstr("--embedded")));
+}
+
+TEST_F(ConfigTest, OnlyOneDatabaseMayBeNamedWhereverItIsNamed) {
+  const std::string uri = WriteFile("uri", "postgresql://db\n");
+  EXPECT_EQ(EndedWithDatabase({"--embedded", folder()}).code, 2);
+  EXPECT_EQ(EndedWithDatabase({"--database-file", uri}).code, 2);
+  EXPECT_EQ(Ended({"--embedded", folder(), "--database-file", uri}).code, 2);
+  SetVariable("SKIPLANE_DATABASE", "postgresql://other");
+  EXPECT_EQ(Ended({"--embedded", folder()}).code, 2);
+}
+
+TEST_F(ConfigTest, TheEnvironmentMayNameTheDatabase) {
+  SetVariable("SKIPLANE_DATABASE", "postgresql://u:secret@db/skiplane");
+  EXPECT_EQ(Parsed({}).database_uri, "postgresql://u:secret@db/skiplane");
+}
+
+TEST_F(ConfigTest, AFileMayHoldTheUri) {
+  const std::string uri = WriteFile("uri", "  postgres://u:s#,=t@db/skiplane \r\nmore\n");
+  EXPECT_EQ(Parsed({"--database-file", uri}).database_uri, "postgres://u:s#,=t@db/skiplane");
+}
+
+TEST_F(ConfigTest, AFileWithoutAUriIsAnErrorThatDoesNotRepeatItsText) {
+  for (const char* text : {"", "\n", "hunter2\n", "\npostgresql://hunter2\n"}) {
+    const EarlyExit end = Ended({"--database-file", WriteFile("uri", text)});
+    EXPECT_EQ(end.code, 2) << text;
+    EXPECT_THAT(end.text, HasSubstr("--database-file"));
+    EXPECT_THAT(end.text, ::testing::Not(HasSubstr("hunter2")));
+  }
+}
+
+TEST_F(ConfigTest, ARelativeFolderIsMadeAbsolute) {
+  const Config config = Parsed({"--embedded", "data"});
+  EXPECT_EQ(config.embedded_dir, (std::filesystem::current_path() / "data").string());
+}
+
+TEST_F(ConfigTest, ThePostgresProgramsAreForTheEmbeddedOneOnly) {
+  const EarlyExit end = EndedWithDatabase({"--pg-bindir", folder()});
+  EXPECT_EQ(end.code, 2);
+  EXPECT_THAT(end.text, AllOf(HasSubstr("--pg-bindir"), HasSubstr("--embedded")));
+}
+
+TEST_F(ConfigTest, CertificateAndKeyNeedEachOther) {
+  const std::string file = WriteFile("pem", "");
+  EXPECT_THAT(EndedWithDatabase({"--tls-cert", file}).text, HasSubstr("--tls-key"));
+  EXPECT_THAT(EndedWithDatabase({"--tls-key", file}).text, HasSubstr("--tls-cert"));
+  EXPECT_THAT(EndedWithDatabase({"--tls-client-ca", file}).text, HasSubstr("--tls-cert"));
+  EXPECT_TRUE(ParsedWithDatabase({"--tls-cert", file, "--tls-key", file}).tls.enabled());
+}
+
+TEST_F(ConfigTest, ReflectionIsAutomaticallyOffWhereOthersReachTheBroker) {
+  EXPECT_TRUE(ParsedWithDatabase({"--listen=127.0.0.1:0"}).reflection);
+  EXPECT_FALSE(ParsedWithDatabase({"--listen=0.0.0.0:0"}).reflection);
+  EXPECT_TRUE(ParsedWithDatabase({"--listen=0.0.0.0:0", "--reflection=on"}).reflection);
+  EXPECT_FALSE(ParsedWithDatabase({"--listen=127.0.0.1:0", "--reflection=off"}).reflection);
+}
+
+TEST_F(ConfigTest, TheMetricsPageCanBeSwitchedOff) {
+  EXPECT_EQ(ParsedWithDatabase({"--metrics-listen=off"}).metrics_listen, "");
+}
+
+}  // namespace
+}  // namespace skiplane::config

@@ -1,0 +1,100 @@
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/config/world.h"
+
+namespace skiplane::config {
+namespace {
+
+using ::testing::HasSubstr;
+
+class PrecedenceTest : public World {
+ protected:
+  // A file that says 11 connections, and more.
+  std::string File() const {
+    return WriteFile("settings",
+                     "# a comment\n"
+                     "connections = 11\n"
+                     "auto-create-queues = true\n"
+                     "log-level = \"warn\"\n");
+  }
+};
+
+TEST_F(PrecedenceTest, TheFileBeatsTheDefault) {
+  const Config config = ParsedWithDatabase({"--config", File()});
+  EXPECT_EQ(config.connections, 11);
+  EXPECT_TRUE(config.auto_create_queues);
+  EXPECT_EQ(config.log_level, base::LogLevel::kWarn);
+}
+
+TEST_F(PrecedenceTest, TheEnvironmentBeatsTheDefault) {
+  SetVariable("SKIPLANE_CONNECTIONS", "22");
+  SetVariable("SKIPLANE_AUTO_CREATE_QUEUES", "true");
+  EXPECT_EQ(ParsedWithDatabase({}).connections, 22);
+  EXPECT_TRUE(ParsedWithDatabase({}).auto_create_queues);
+}
+
+TEST_F(PrecedenceTest, TheEnvironmentBeatsTheFile) {
+  SetVariable("SKIPLANE_CONNECTIONS", "22");
+  SetVariable("SKIPLANE_AUTO_CREATE_QUEUES", "false");
+  const Config config = ParsedWithDatabase({"--config", File()});
+  EXPECT_EQ(config.connections, 22);
+  EXPECT_FALSE(config.auto_create_queues);
+  EXPECT_EQ(config.log_level, base::LogLevel::kWarn);
+}
+
+TEST_F(PrecedenceTest, TheFlagBeatsTheFile) {
+  const Config config =
+      ParsedWithDatabase({"--config", File(), "--connections=33", "--auto-create-queues=false"});
+  EXPECT_EQ(config.connections, 33);
+  EXPECT_FALSE(config.auto_create_queues);
+}
+
+TEST_F(PrecedenceTest, TheFlagBeatsTheEnvironmentAndTheFileInAnyOrder) {
+  SetVariable("SKIPLANE_CONNECTIONS", "22");
+  EXPECT_EQ(ParsedWithDatabase({"--connections=33", "--config", File()}).connections, 33);
+  EXPECT_EQ(ParsedWithDatabase({"--config", File(), "--connections=33"}).connections, 33);
+}
+
+TEST_F(PrecedenceTest, AnEmptyVariableSaysNothing) {
+  SetVariable("SKIPLANE_CONNECTIONS", "");
+  EXPECT_EQ(ParsedWithDatabase({"--config", File()}).connections, 11);
+}
+
+TEST_F(PrecedenceTest, AVariableOutOfRangeIsBlamedOnItsFlag) {
+  SetVariable("SKIPLANE_CONNECTIONS", "1000");
+  const EarlyExit end = EndedWithDatabase({});
+  EXPECT_EQ(end.code, 2);
+  EXPECT_THAT(end.text, HasSubstr("--connections"));
+}
+
+TEST_F(PrecedenceTest, TheLastOfTwoEqualFlagsCounts) {
+  EXPECT_EQ(ParsedWithDatabase({"--connections=5", "--connections=6"}).connections, 6);
+}
+
+TEST_F(PrecedenceTest, AnUnknownNameInTheFileIsAnError) {
+  const EarlyExit end = EndedWithDatabase({"--config", WriteFile("settings", "conections = 5\n")});
+  EXPECT_EQ(end.code, 2);
+  EXPECT_THAT(end.text, HasSubstr("conections"));
+}
+
+TEST_F(PrecedenceTest, AFileCannotNameAnotherFile) {
+  const std::string inner = WriteFile("inner", "connections = 5\n");
+  EXPECT_EQ(EndedWithDatabase({"--config", WriteFile("outer", "config = " + inner + "\n")}).code,
+            2);
+}
+
+TEST_F(PrecedenceTest, ValuesOfTheFileAreTakenAsTheyStand) {
+  const std::string file = WriteFile("settings",
+                                     "database = postgresql://u:p#w, x@db/s?a=b\n"
+                                     "listen = [::1]:7070\n"
+                                     "ready-file = \"/run/sky plane\"\n");
+  const Config config = Parsed({"--config", file});
+  EXPECT_EQ(config.database_uri, "postgresql://u:p#w, x@db/s?a=b");
+  EXPECT_EQ(config.listen, "[::1]:7070");
+  EXPECT_EQ(config.ready_file, "/run/sky plane");
+}
+
+}  // namespace
+}  // namespace skiplane::config

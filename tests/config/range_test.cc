@@ -1,0 +1,103 @@
+// Every flag that has a range, at its ends and beyond them.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/config/world.h"
+
+namespace skiplane::config {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Case {
+  std::string flag;
+  std::vector<std::string> bad_values;
+};
+
+class RangeTest : public World, public ::testing::WithParamInterface<Case> {};
+
+TEST_P(RangeTest, AValueOutOfRangeGivesAnErrorThatNamesTheFlag) {
+  for (const std::string& value : GetParam().bad_values) {
+    const std::string flag = "--" + GetParam().flag;
+    const EarlyExit end = EndedWithDatabase({flag + "=" + value});
+    EXPECT_EQ(end.code, 2) << value;
+    EXPECT_THAT(end.text, HasSubstr(flag)) << value;
+  }
+}
+
+TEST_P(RangeTest, TheSameHoldsForTheFile) {
+  for (const std::string& value : GetParam().bad_values) {
+    if (value.empty()) continue;
+    const std::string file = WriteFile("settings", GetParam().flag + " = " + value + "\n");
+    const EarlyExit end = GetParam().flag == "database" ? Ended({"--config", file})
+                                                        : EndedWithDatabase({"--config", file});
+    EXPECT_EQ(end.code, 2) << value;
+    EXPECT_THAT(end.text, HasSubstr("--" + GetParam().flag)) << value;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Flags, RangeTest,
+    ::testing::Values(
+        Case{"listen", {"", "7070", "localhost", "127.0.0.1:65536", "off"}},
+        Case{"metrics-listen", {"", "9464", "localhost:9464", "127.0.0.1:-1", "on"}},
+        Case{"connections", {"", "1", "65", "-4", "four", "4.5", "99999999999999999999"}},
+        Case{"max-parked-leases", {"", "0", "1000001", "-1", "many"}},
+        Case{"drain-timeout", {"", "8", "-1s", "301s", "inf", "soon", "1h"}},
+        Case{"log-level", {"", "INFO", "trace", "2"}},
+        Case{"reflection", {"", "true", "On", "loopback"}},
+        Case{"database", {"", "db", "mysql://db/x", "host=db", "http://postgresql://db"}},
+        Case{"database-file", {"", "/nonexistent/uri"}},
+        Case{"embedded", {""}},
+        Case{"pg-bindir", {"", "/nonexistent"}},
+        Case{"tls-cert", {"", "/nonexistent.pem"}},
+        Case{"tls-key", {"", "/nonexistent.pem"}},
+        Case{"tls-client-ca", {"", "/nonexistent.pem"}},
+        Case{"ready-file", {""}},
+        Case{"auto-create-queues", {"maybe"}},
+        Case{"allow-unsafe-durability", {"maybe"}},
+        Case{"no-migrate", {"maybe"}}),
+    [](const auto& instance) {
+      std::string name = instance.param.flag;
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
+
+class RangeEndsTest : public World {};
+
+TEST_F(RangeEndsTest, TheEndsOfTheRangesAreAccepted) {
+  EXPECT_EQ(ParsedWithDatabase({"--connections=2"}).connections, 2);
+  EXPECT_EQ(ParsedWithDatabase({"--connections=64"}).connections, 64);
+  EXPECT_EQ(ParsedWithDatabase({"--max-parked-leases=1"}).max_parked_leases, 1);
+  EXPECT_EQ(ParsedWithDatabase({"--max-parked-leases=1000000"}).max_parked_leases, 1000000);
+  EXPECT_EQ(ParsedWithDatabase({"--drain-timeout=0s"}).drain_timeout, absl::ZeroDuration());
+  EXPECT_EQ(ParsedWithDatabase({"--drain-timeout=5m"}).drain_timeout, absl::Minutes(5));
+  EXPECT_EQ(ParsedWithDatabase({"--drain-timeout=1.5s"}).drain_timeout, absl::Milliseconds(1500));
+}
+
+TEST_F(RangeEndsTest, AMissingFileIsAnErrorThatNamesItsFlag) {
+  EXPECT_THAT(EndedWithDatabase({"--config", "/nonexistent"}).text, HasSubstr("--config"));
+}
+
+TEST_F(RangeEndsTest, AnEmptyValueDoesNotSwallowTheNextFlag) {
+  const EarlyExit end = Ended({"--ready-file=", "--database=postgresql://db/skiplane"});
+  EXPECT_EQ(end.code, 2);
+  EXPECT_THAT(end.text, HasSubstr("--ready-file: "));
+}
+
+TEST_F(RangeEndsTest, AnErrorNeverRepeatsTheUriOfADatabase) {
+  for (const char* argument :
+       {"--database=oops://user:hunter2@db", "postgresql://user:hunter2@db",
+        "--listen=postgresql://user:hunter2@db", "--connections=postgresql://user:hunter2@db"}) {
+    const EarlyExit end = Ended({argument});
+    EXPECT_EQ(end.code, 2);
+    EXPECT_THAT(end.text, Not(HasSubstr("hunter2")));
+  }
+}
+
+}  // namespace
+}  // namespace skiplane::config
