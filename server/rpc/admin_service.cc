@@ -40,7 +40,7 @@ void ReplyWithPage(UnaryCall* call, size_t limit, std::vector<model::Queue> queu
 
 ServerUnaryReactor* AdminService::CreateQueue(CallbackServerContext* context,
                                               const ByteBuffer* request, ByteBuffer* reply) {
-  auto* call = new UnaryCall(scope_, "CreateQueue", {context, reply});
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/CreateQueue", {context, reply});
   auto read = ReadCall(*request, &ReadCreateQueue);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.CreateQueue(*std::move(read), ReplyWithQueue<v1::CreateQueueResponse>(call));
@@ -49,7 +49,7 @@ ServerUnaryReactor* AdminService::CreateQueue(CallbackServerContext* context,
 
 ServerUnaryReactor* AdminService::GetQueue(CallbackServerContext* context,
                                            const ByteBuffer* request, ByteBuffer* reply) {
-  auto* call = new UnaryCall(scope_, "GetQueue", {context, reply});
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/GetQueue", {context, reply});
   auto read = ReadCall(*request, &ReadGetQueue);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.GetQueue(*std::move(read), [call](absl::StatusOr<broker::QueueWithCounts> answer) {
@@ -60,7 +60,7 @@ ServerUnaryReactor* AdminService::GetQueue(CallbackServerContext* context,
 
 ServerUnaryReactor* AdminService::ListQueues(CallbackServerContext* context,
                                              const ByteBuffer* request, ByteBuffer* reply) {
-  auto* call = new UnaryCall(scope_, "ListQueues", {context, reply});
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ListQueues", {context, reply});
   auto read = ReadCall(*request, &ReadListQueues);
   if (!read.ok()) return call->Refuse(read.status());
   const int limit = read->limit;
@@ -77,7 +77,7 @@ ServerUnaryReactor* AdminService::ListQueues(CallbackServerContext* context,
 
 ServerUnaryReactor* AdminService::UpdateQueue(CallbackServerContext* context,
                                               const ByteBuffer* request, ByteBuffer* reply) {
-  auto* call = new UnaryCall(scope_, "UpdateQueue", {context, reply});
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/UpdateQueue", {context, reply});
   auto read = ReadCall(*request, &ReadUpdateQueue);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.UpdateQueue(*std::move(read), ReplyWithQueue<v1::UpdateQueueResponse>(call));
@@ -86,7 +86,7 @@ ServerUnaryReactor* AdminService::UpdateQueue(CallbackServerContext* context,
 
 ServerUnaryReactor* AdminService::PauseQueue(CallbackServerContext* context,
                                              const ByteBuffer* request, ByteBuffer* reply) {
-  auto* call = new UnaryCall(scope_, "PauseQueue", {context, reply});
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/PauseQueue", {context, reply});
   auto read = ReadCall(*request, &ReadPauseQueue);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.PauseQueue(*std::move(read), ReplyWithQueue<v1::PauseQueueResponse>(call));
@@ -95,7 +95,7 @@ ServerUnaryReactor* AdminService::PauseQueue(CallbackServerContext* context,
 
 ServerUnaryReactor* AdminService::ResumeQueue(CallbackServerContext* context,
                                               const ByteBuffer* request, ByteBuffer* reply) {
-  auto* call = new UnaryCall(scope_, "ResumeQueue", {context, reply});
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ResumeQueue", {context, reply});
   auto read = ReadCall(*request, &ReadResumeQueue);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.PauseQueue(*std::move(read), ReplyWithQueue<v1::ResumeQueueResponse>(call));
@@ -104,7 +104,7 @@ ServerUnaryReactor* AdminService::ResumeQueue(CallbackServerContext* context,
 
 ServerUnaryReactor* AdminService::GetTask(CallbackServerContext* context,
                                           const ByteBuffer* request, ByteBuffer* reply) {
-  auto* call = new UnaryCall(scope_, "GetTask", {context, reply});
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/GetTask", {context, reply});
   auto read = ReadCall(*request, &ReadGetTask);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.GetTask(*read, [call](absl::StatusOr<model::TaskView> task) {

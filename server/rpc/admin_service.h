@@ -1,4 +1,4 @@
-// skiplane.v1.AdminService: what operators call. As BrokerService, nothing here blocks. Thread-safe.
+// skiplane.v1.AdminService: what operators call. As in BrokerService, nothing blocks. Thread-safe.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

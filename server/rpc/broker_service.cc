@@ -19,7 +19,7 @@ using grpc::ServerUnaryReactor;
 
 ServerUnaryReactor* BrokerService::Enqueue(CallbackServerContext* context,
                                            const ByteBuffer* request, ByteBuffer* reply) {
-  auto* call = new UnaryCall(scope_, "Enqueue", {context, reply});
+  auto* call = new UnaryCall(scope_, "skiplane.v1.BrokerService/Enqueue", {context, reply});
   auto read = ReadCall(*request, &ReadEnqueue);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.Enqueue(*std::move(read),
@@ -31,7 +31,7 @@ ServerUnaryReactor* BrokerService::Enqueue(CallbackServerContext* context,
 
 ServerUnaryReactor* BrokerService::Lease(CallbackServerContext* context, const ByteBuffer* request,
                                          ByteBuffer* reply) {
-  auto* call = new LeaseCall(scope_, "Lease", {context, reply}, broker_);
+  auto* call = new LeaseCall(scope_, "skiplane.v1.BrokerService/Lease", {context, reply}, broker_);
   auto read = ReadCall(*request, &ReadLease);
   if (!read.ok()) return call->Refuse(read.status());
   call->Begin(*std::move(read));
@@ -40,7 +40,7 @@ ServerUnaryReactor* BrokerService::Lease(CallbackServerContext* context, const B
 
 ServerUnaryReactor* BrokerService::Ack(CallbackServerContext* context, const ByteBuffer* request,
                                        ByteBuffer* reply) {
-  auto* call = new UnaryCall(scope_, "Ack", {context, reply});
+  auto* call = new UnaryCall(scope_, "skiplane.v1.BrokerService/Ack", {context, reply});
   auto read = ReadCall(*request, &ReadAck);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.Ack(*std::move(read), [call, &metrics = scope_.metrics](
@@ -53,7 +53,7 @@ ServerUnaryReactor* BrokerService::Ack(CallbackServerContext* context, const Byt
 
 ServerUnaryReactor* BrokerService::Nack(CallbackServerContext* context, const ByteBuffer* request,
                                         ByteBuffer* reply) {
-  auto* call = new UnaryCall(scope_, "Nack", {context, reply});
+  auto* call = new UnaryCall(scope_, "skiplane.v1.BrokerService/Nack", {context, reply});
   auto read = ReadCall(*request, &ReadNack);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.Nack(*std::move(read), [call, &metrics = scope_.metrics](
@@ -66,7 +66,7 @@ ServerUnaryReactor* BrokerService::Nack(CallbackServerContext* context, const By
 
 ServerUnaryReactor* BrokerService::Heartbeat(CallbackServerContext* context,
                                              const ByteBuffer* request, ByteBuffer* reply) {
-  auto* call = new UnaryCall(scope_, "Heartbeat", {context, reply});
+  auto* call = new UnaryCall(scope_, "skiplane.v1.BrokerService/Heartbeat", {context, reply});
   auto read = ReadCall(*request, &ReadHeartbeat);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.Heartbeat(*std::move(read), [call, &metrics = scope_.metrics](

@@ -1,8 +1,8 @@
 // From a request's bytes to a call of the broker, and from its answer to the reply.
 //
-// Handlers take raw bytes, because gRPC answers a message that it cannot parse (a string that is not
-// UTF-8) with a bare UNIMPLEMENTED, and because a request of our own may be moved from: payloads are
-// not copied.
+// Handlers take raw bytes, because gRPC answers a message that it cannot parse (a string that is
+// not UTF-8) with a bare UNIMPLEMENTED, and because a request of our own may be moved from:
+// payloads are not copied.
 #pragma once
 
 #include <google/protobuf/message_lite.h>

@@ -16,8 +16,8 @@ struct Range {
   int64_t most;
 };
 
-// At most `bytes_max` bytes, none of them NUL, which PostgreSQL's text cannot hold. That it is UTF-8
-// was checked by protobuf.
+// At most `bytes_max` bytes, none of them NUL, which PostgreSQL's text cannot hold. That it is
+// UTF-8 was checked by protobuf.
 absl::Status CheckText(absl::string_view text, size_t bytes_max, const Field& field);
 
 // As CheckText, and not empty.

@@ -12,7 +12,7 @@ namespace skiplane::rpc {
 // The etag of a queue is its version.
 std::string WriteEtag(int64_t version);
 
-// -1, which no queue has, if `etag` is not the result of WriteEtag: it is another queue's etag then.
+// -1, which no queue has, if `etag` is not the result of WriteEtag.
 int64_t ReadEtag(const std::string& etag);
 
 // Without counts.

@@ -145,8 +145,9 @@ absl::StatusOr<SettingPaths> ReadMask(const google::protobuf::FieldMask& mask) {
   bool all = false;
   for (const std::string& path : mask.paths()) {
     if (path != "*" && !IsKnown(path)) {
-      return InvalidField({"update_mask"}, "must name fields of QueueSettings, for example \"retry\", "
-                                           "\"retry.max_attempts\" or \"history\"");
+      return InvalidField({"update_mask"},
+                          "must name fields of QueueSettings, for example \"retry\", "
+                          "\"retry.max_attempts\" or \"history\"");
     }
     all = all || path == "*";
     paths.push_back(path);

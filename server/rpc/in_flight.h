@@ -1,4 +1,4 @@
-// How many calls are being answered, so that a drain can end as soon as the last one is. Thread-safe.
+// How many calls are being answered, so that a drain can end with the last of them. Thread-safe.
 #pragma once
 
 #include <chrono>

@@ -13,8 +13,8 @@
 namespace skiplane::rpc {
 
 // What to wait at most when the caller wants `wanted` and its deadline is `remaining` away: the
-// answer leaves half a second (or a quarter of a short deadline) before it, so that no lease is made
-// for a caller that has given up. Never negative, never above model::kWaitMax.
+// answer leaves half a second (or a quarter of a short deadline) before it, so that no lease is
+// made for a caller that has given up. Never negative, never above model::kWaitMax.
 absl::Duration CutWait(absl::Duration wanted, absl::Duration remaining);
 
 class LeaseCall final : public UnaryCall {

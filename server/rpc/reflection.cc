@@ -9,19 +9,28 @@
 namespace skiplane::rpc {
 namespace {
 
-// gRPC's own switch holds for every server of the process; this one for the builder it is given to.
+using grpc::reflection::ProtoServerReflectionPlugin;
+using Plugin = std::unique_ptr<grpc::ServerBuilderPlugin>;
+
 class ReflectionOption final : public grpc::ServerBuilderOption {
  public:
+  explicit ReflectionOption(bool on) : on_(on) {}
+
   void UpdateArguments(grpc::ChannelArguments*) override {}
-  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
-    plugins->push_back(std::make_unique<grpc::reflection::ProtoServerReflectionPlugin>());
+  void UpdatePlugins(std::vector<Plugin>* plugins) override {
+    const std::string name = ProtoServerReflectionPlugin().name();
+    std::erase_if(*plugins, [&name](const Plugin& plugin) { return plugin->name() == name; });
+    if (on_) plugins->push_back(std::make_unique<ProtoServerReflectionPlugin>());
   }
+
+ private:
+  const bool on_;
 };
 
 }  // namespace
 
-void AddReflection(grpc::ServerBuilder* builder) {
-  builder->SetOption(std::make_unique<ReflectionOption>());
+void SetReflection(bool on, grpc::ServerBuilder* builder) {
+  builder->SetOption(std::make_unique<ReflectionOption>(on));
 }
 
 }  // namespace skiplane::rpc

@@ -37,8 +37,8 @@ struct Server::State {
   bool drained ABSL_GUARDED_BY(drain_mutex) = false;
 };
 
-// Health watches and reflection streams never end by themselves; they must not hold up a drain whose
-// calls are all answered, so what is left after the last call is cut off.
+// Health watches and reflection streams never end by themselves; they must not hold up a drain
+// whose calls are all answered, so what is left after the last call is cut off.
 void Server::State::Shutdown(absl::Duration patience) {
   const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(patience);
   std::thread shutdown(
@@ -60,7 +60,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   builder.AddListeningPort(options.listen, std::move(credentials), &state->port);
   builder.RegisterService(&state->broker_service);
   builder.RegisterService(&state->admin_service);
-  if (options.reflection) AddReflection(&builder);
+  SetReflection(options.reflection, &builder);
   state->grpc = builder.BuildAndStart();
   if (state->grpc == nullptr) {
     return absl::FailedPreconditionError(absl::StrCat(

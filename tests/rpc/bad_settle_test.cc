@@ -1,0 +1,190 @@
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "server/model/limits.h"
+#include "tests/rpc/bad_call.h"
+
+namespace skiplane::rpc {
+namespace {
+
+using BadAckCall = BadCall<v1::AckRequest>;
+using BadNackCall = BadCall<v1::NackRequest>;
+using BadBeatCall = BadCall<v1::HeartbeatRequest>;
+
+constexpr char kMalformed[] = "MALFORMED_TOKEN";
+
+template <typename Request>
+Request GoodSettle() {
+  Request request;
+  for (int i = 0; i < 3; ++i) request.add_items()->set_lease_token(GoodToken());
+  return request;
+}
+
+v1::HeartbeatRequest GoodBeat() {
+  v1::HeartbeatRequest request;
+  request.set_worker_id("w");
+  for (int i = 0; i < 3; ++i) request.add_leases()->set_lease_token(GoodToken());
+  return request;
+}
+
+std::string ChangedToken() {
+  std::string token = GoodToken();
+  token[token.size() / 2] = static_cast<char>(token[token.size() / 2] ^ 1);
+  return token;
+}
+
+BadNackCall BadItem(const std::string& name, const std::function<void(v1::NackItem&)>& spoil,
+                    const std::string& field) {
+  return {name, [spoil](v1::NackRequest& r) { spoil(*r.mutable_items(2)); }, "items[2]." + field};
+}
+
+class BadAck : public ::testing::TestWithParam<BadAckCall> {};
+
+TEST_P(BadAck, IsRefusedOnItsField) {
+  ExpectRefused<v1::AckRequest, v1::AckResponse>(GoodSettle<v1::AckRequest>(), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Items, BadAck,
+    ::testing::Values(
+        BadAckCall{"no_items", [](v1::AckRequest& r) { r.clear_items(); }, "items"},
+        BadAckCall{"too_many_items",
+                   [](v1::AckRequest& r) {
+                     while (r.items_size() < 1001) r.add_items()->set_lease_token(GoodToken());
+                   },
+                   "items"},
+        BadAckCall{"token_missing",
+                   [](v1::AckRequest& r) { r.mutable_items(1)->clear_lease_token(); },
+                   "items[1].lease_token", kMalformed},
+        BadAckCall{"token_changed",
+                   [](v1::AckRequest& r) { r.mutable_items(1)->set_lease_token(ChangedToken()); },
+                   "items[1].lease_token", kMalformed},
+        BadAckCall{"token_cut",
+                   [](v1::AckRequest& r) { r.mutable_items(0)->mutable_lease_token()->pop_back(); },
+                   "items[0].lease_token", kMalformed},
+        BadAckCall{"token_too_long",
+                   [](v1::AckRequest& r) {
+                     r.mutable_items(2)->set_lease_token(std::string(1000, 't'));
+                   },
+                   "items[2].lease_token", kMalformed}),
+    NameOf<v1::AckRequest>);
+
+class BadNack : public ::testing::TestWithParam<BadNackCall> {};
+
+TEST_P(BadNack, IsRefusedOnItsField) {
+  ExpectRefused<v1::NackRequest, v1::NackResponse>(GoodSettle<v1::NackRequest>(), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Items, BadNack,
+    ::testing::Values(
+        BadNackCall{"no_items", [](v1::NackRequest& r) { r.clear_items(); }, "items"},
+        BadNackCall{"too_many_items",
+                    [](v1::NackRequest& r) {
+                      while (r.items_size() < 1001) r.add_items()->set_lease_token(GoodToken());
+                    },
+                    "items"},
+        BadNackCall{"token_changed",
+                    [](v1::NackRequest& r) { r.mutable_items(1)->set_lease_token(ChangedToken()); },
+                    "items[1].lease_token", kMalformed},
+        BadItem("disposition_unknown",
+                [](v1::NackItem& i) { i.set_disposition(static_cast<v1::NackDisposition>(4)); },
+                "disposition"),
+        BadItem("delay_with_release",
+                [](v1::NackItem& i) {
+                  i.set_disposition(v1::NACK_DISPOSITION_RELEASE);
+                  i.mutable_retry_delay()->set_seconds(1);
+                },
+                "retry_delay"),
+        BadItem("delay_with_fail",
+                [](v1::NackItem& i) {
+                  i.set_disposition(v1::NACK_DISPOSITION_FAIL);
+                  i.mutable_retry_delay();
+                },
+                "retry_delay"),
+        BadItem("delay_negative",
+                [](v1::NackItem& i) { i.mutable_retry_delay()->set_seconds(-1); }, "retry_delay"),
+        BadItem("delay_too_long",
+                [](v1::NackItem& i) { i.mutable_retry_delay()->set_seconds(86401); },
+                "retry_delay"),
+        BadItem("error_type_too_long",
+                [](v1::NackItem& i) { i.mutable_error()->set_type(std::string(257, 't')); },
+                "error.type"),
+        BadItem("error_type_with_nul",
+                [](v1::NackItem& i) { i.mutable_error()->set_type(WithNul()); }, "error.type"),
+        BadItem("error_text_too_long",
+                [](v1::NackItem& i) { i.mutable_error()->set_text(std::string(65537, 't')); },
+                "error.text"),
+        BadItem("fingerprint_too_long",
+                [](v1::NackItem& i) { i.mutable_error()->set_fingerprint(std::string(257, 'f')); },
+                "error.fingerprint"),
+        BadItem("fingerprint_with_nul",
+                [](v1::NackItem& i) { i.mutable_error()->set_fingerprint(WithNul()); },
+                "error.fingerprint")),
+    NameOf<v1::NackRequest>);
+
+class BadBeat : public ::testing::TestWithParam<BadBeatCall> {};
+
+TEST_P(BadBeat, IsRefusedOnItsField) {
+  ExpectRefused<v1::HeartbeatRequest, v1::HeartbeatResponse>(GoodBeat(), GetParam());
+}
+
+void SetFraction(v1::HeartbeatRequest& request, double fraction) {
+  request.mutable_leases(2)->mutable_progress()->set_fraction(fraction);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fields, BadBeat,
+    ::testing::Values(
+        BadBeatCall{"worker_id_missing", [](auto& r) { r.clear_worker_id(); }, "worker_id"},
+        BadBeatCall{"worker_id_too_long", [](auto& r) { r.set_worker_id(std::string(129, 'w')); },
+                    "worker_id"},
+        BadBeatCall{"worker_id_with_nul", [](auto& r) { r.set_worker_id(WithNul()); },
+                    "worker_id"},
+        BadBeatCall{"lease_duration_zero", [](auto& r) { r.mutable_lease_duration(); },
+                    "lease_duration"},
+        BadBeatCall{"lease_duration_too_long",
+                    [](auto& r) { r.mutable_lease_duration()->set_seconds(43201); },
+                    "lease_duration"},
+        BadBeatCall{"too_many_leases",
+                    [](auto& r) {
+                      while (r.leases_size() < 1001) r.add_leases()->set_lease_token(GoodToken());
+                    },
+                    "leases"},
+        BadBeatCall{"token_changed",
+                    [](auto& r) { r.mutable_leases(1)->set_lease_token(ChangedToken()); },
+                    "leases[1].lease_token", kMalformed},
+        BadBeatCall{"fraction_negative", [](auto& r) { SetFraction(r, -0.001); },
+                    "leases[2].progress.fraction"},
+        BadBeatCall{"fraction_above_1", [](auto& r) { SetFraction(r, 1.001); },
+                    "leases[2].progress.fraction"},
+        BadBeatCall{"fraction_nan", [](auto& r) { SetFraction(r, std::nan("")); },
+                    "leases[2].progress.fraction"},
+        BadBeatCall{"message_too_long",
+                    [](auto& r) {
+                      r.mutable_leases(2)->mutable_progress()->set_message(std::string(1025, 'm'));
+                    },
+                    "leases[2].progress.message"},
+        BadBeatCall{"message_with_nul",
+                    [](auto& r) {
+                      r.mutable_leases(2)->mutable_progress()->set_message(WithNul());
+                    },
+                    "leases[2].progress.message"}),
+    NameOf<v1::HeartbeatRequest>);
+
+TEST(SettleLimits, OneBadTokenAmong500IsNamed) {
+  Front front;
+  v1::AckRequest request;
+  for (int i = 0; i < 500; ++i) request.add_items()->set_lease_token(GoodToken());
+  request.mutable_items(417)->set_lease_token("made up");
+  v1::AckResponse response;
+  const grpc::Status status = front.Call(request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(Decode(status).info.reason(), kMalformed);
+  EXPECT_EQ(Decode(status).Field(), "items[417].lease_token");
+  EXPECT_THAT(status.error_message(), ::testing::HasSubstr("items[417]"));
+  EXPECT_EQ(front.broker.calls(), 0);
+}
+
+}  // namespace
+}  // namespace skiplane::rpc

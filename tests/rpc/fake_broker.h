@@ -1,0 +1,86 @@
+// A broker without tasks: it counts what reaches it, keeps the last call of each kind and answers
+// as told. Leases that wait are parked until they are answered, cancelled or drained. Thread-safe.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/base/mutex.h"
+#include "server/broker/broker.h"
+
+namespace skiplane::rpc {
+
+class FakeBroker final : public broker::Broker {
+ public:
+  // Set before the server starts.
+  struct Behaviour {
+    absl::Status refusal;             // if not OK: every call but a parked Lease gets it at once
+    bool answers_cancelled = true;    // as the real one; else a test answers by AnswerParked
+    bool answers_at_drain = true;     // as the real one
+    std::vector<model::SettleOutcome> acks;
+    std::vector<model::NackResult> nacks;
+    broker::HeartbeatAnswer beat;
+    std::vector<model::Queue> queues;  // of ListQueues, by name
+    broker::QueueWithCounts queue;     // of every other call for a queue
+    model::TaskView task;
+  };
+  Behaviour behaviour;
+
+  // The last of each kind. Read when no call is on its way.
+  broker::EnqueueCall enqueue;
+  broker::LeaseCall lease;
+  std::vector<model::LeaseToken> ack;
+  std::vector<model::NackItem> nack;
+  broker::HeartbeatCall heartbeat;
+  broker::CreateQueueCall create;
+  broker::UpdateQueueCall update;
+  broker::PauseQueueCall pause;
+
+  int calls() const;
+  std::vector<broker::LeaseAnswer> handed_back() const;
+
+  // Return false if that did not happen within a generous time.
+  bool WaitForParked(size_t count);
+  bool WaitForCancels(int count);
+  bool WaitForHandBacks(size_t count);
+
+  // Answers every parked Lease.
+  void AnswerParked(const broker::LeaseAnswer& answer);
+
+  void Enqueue(broker::EnqueueCall call,
+               broker::Done<std::vector<broker::EnqueueResult>> done) override;
+  std::shared_ptr<broker::PendingLease> Lease(broker::LeaseCall call,
+                                              broker::Done<broker::LeaseAnswer> done) override;
+  void Ack(std::vector<model::LeaseToken> items,
+           broker::Done<std::vector<model::SettleOutcome>> done) override;
+  void Nack(std::vector<model::NackItem> items,
+            broker::Done<std::vector<model::NackResult>> done) override;
+  void Heartbeat(broker::HeartbeatCall call, broker::Done<broker::HeartbeatAnswer> done) override;
+  void HandBack(const broker::LeaseAnswer& undelivered) override;
+  void CreateQueue(broker::CreateQueueCall call, broker::Done<model::Queue> done) override;
+  void GetQueue(std::string name, broker::Done<broker::QueueWithCounts> done) override;
+  void ListQueues(std::string after, int limit,
+                  broker::Done<std::vector<model::Queue>> done) override;
+  void UpdateQueue(broker::UpdateQueueCall call, broker::Done<model::Queue> done) override;
+  void PauseQueue(broker::PauseQueueCall call, broker::Done<model::Queue> done) override;
+  void GetTask(model::TaskId id, broker::Done<model::TaskView> done) override;
+  void BeginDrain() override;
+
+ private:
+  class Parked;
+
+  void Count();
+  bool WaitFor(const std::function<bool()>& condition);
+  void Cancelled(Parked* parked);
+
+  mutable base::Mutex mutex_;
+  base::CondVar changed_;
+  int calls_ ABSL_GUARDED_BY(mutex_) = 0;
+  int cancels_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<std::shared_ptr<Parked>> parked_ ABSL_GUARDED_BY(mutex_);
+  std::vector<broker::LeaseAnswer> handed_back_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace skiplane::rpc

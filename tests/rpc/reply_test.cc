@@ -1,0 +1,271 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/reason.h"
+#include "tests/rpc/background_lease.h"
+
+namespace skiplane::rpc {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Reply, EnqueueTellsIdsAndOutcomesInOrder) {
+  Front front;
+  v1::EnqueueRequest request;
+  request.set_queue("mail");
+  request.set_request_id("once");
+  request.add_tasks()->set_key("a");
+  request.add_tasks()->mutable_schedule_time()->set_seconds(1700000000);
+  v1::EnqueueResponse response;
+  ASSERT_TRUE(front.Call(request, &response).ok());
+  ASSERT_EQ(response.results_size(), 2);
+  EXPECT_EQ(response.results(0).task_id(), model::FormatTaskId({7, 1}));
+  EXPECT_EQ(response.results(0).outcome(), v1::ENQUEUE_OUTCOME_CREATED);
+  EXPECT_EQ(response.results(1).outcome(), v1::ENQUEUE_OUTCOME_EXISTING);
+  EXPECT_EQ(front.broker.enqueue.request_id, "once");
+  EXPECT_EQ(front.broker.enqueue.tasks[0].key, "a");
+  EXPECT_EQ(front.broker.enqueue.tasks[1].schedule_time, absl::FromUnixSeconds(1700000000));
+}
+
+TEST(Reply, LeaseTellsEverythingAboutATask) {
+  Front front;
+  BackgroundLease lease(front, WaitingLease());
+  ASSERT_TRUE(front.broker.WaitForParked(1));
+  broker::LeaseAnswer answer = SomeTasks(1);
+  model::LeasedTask& task = answer.tasks[0];
+  task.headers = {{"a", "1"}, {"b", "2"}};
+  task.content_type = "text/plain";
+  task.key = "k";
+  task.priority = -3;
+  task.token.attempt = 2;
+  task.max_attempts = 10;
+  answer.paused_queues = {"media"};
+  front.broker.AnswerParked(answer);
+  ASSERT_TRUE(lease.Wait().ok());
+  ASSERT_EQ(lease.response.tasks_size(), 1);
+  const v1::LeasedTask& got = lease.response.tasks(0);
+  EXPECT_EQ(got.task_id(), model::FormatTaskId(task.token.task));
+  EXPECT_EQ(got.lease_token(), model::EncodeLeaseToken(task.token));
+  EXPECT_LE(got.lease_token().size(), 128U);
+  EXPECT_EQ(got.queue(), "mail");
+  EXPECT_EQ(got.payload(), "payload 1");
+  EXPECT_EQ(got.content_type(), "text/plain");
+  EXPECT_EQ(got.headers().at("b"), "2");
+  EXPECT_EQ(got.key(), "k");
+  EXPECT_EQ(got.priority(), -3);
+  EXPECT_EQ(got.attempt(), 2);
+  EXPECT_EQ(got.max_attempts(), 10);
+  EXPECT_EQ(got.create_time().seconds(), 1700000000);
+  EXPECT_EQ(got.schedule_time().seconds(), 1700000001);
+  EXPECT_EQ(lease.response.lease_remaining().seconds(), 30);
+  EXPECT_THAT(lease.response.paused_queues(), ::testing::ElementsAre("media"));
+}
+
+TEST(Reply, AckTellsEachOutcomeAndCountsStaleLeases) {
+  FakeBroker::Behaviour behaviour;
+  behaviour.acks = {model::SettleOutcome::kSettled, model::SettleOutcome::kAlreadySettled,
+                    model::SettleOutcome::kLeaseLost, model::SettleOutcome::kNotFound};
+  Front front(behaviour);
+  v1::AckRequest request;
+  for (int i = 0; i < 4; ++i) request.add_items()->set_lease_token(GoodToken());
+  v1::AckResponse response;
+  ASSERT_TRUE(front.Call(request, &response).ok());
+  ASSERT_EQ(response.results_size(), 4);
+  EXPECT_EQ(response.results(0).outcome(), v1::ACK_OUTCOME_ACKED);
+  EXPECT_EQ(response.results(1).outcome(), v1::ACK_OUTCOME_ALREADY_SETTLED);
+  EXPECT_EQ(response.results(2).outcome(), v1::ACK_OUTCOME_LEASE_LOST);
+  EXPECT_EQ(response.results(3).outcome(), v1::ACK_OUTCOME_NOT_FOUND);
+  EXPECT_EQ(model::EncodeLeaseToken(front.broker.ack.at(3)), GoodToken());
+  EXPECT_THAT(front.metrics.Text(), HasSubstr("rpc=\"Ack\"} 1"));
+}
+
+TEST(Reply, NackTellsStateAndNextTimeOfWhatItSettled) {
+  FakeBroker::Behaviour behaviour;
+  behaviour.nacks = {{model::SettleOutcome::kSettled, model::TaskState::kScheduled,
+                      absl::FromUnixSeconds(1800000000)},
+                     {model::SettleOutcome::kSettled, model::TaskState::kFailed, std::nullopt},
+                     {model::SettleOutcome::kLeaseLost, model::TaskState::kReady, std::nullopt}};
+  Front front(behaviour);
+  v1::NackRequest request;
+  for (int i = 0; i < 3; ++i) request.add_items()->set_lease_token(GoodToken());
+  request.mutable_items(0)->mutable_retry_delay()->set_seconds(0);
+  request.mutable_items(0)->mutable_error()->set_text(std::string("\xff\0", 2));
+  request.mutable_items(1)->set_disposition(v1::NACK_DISPOSITION_FAIL);
+  request.mutable_items(2)->set_disposition(v1::NACK_DISPOSITION_RELEASE);
+  request.mutable_items(2)->mutable_error()->set_type("ignored");
+  v1::NackResponse response;
+  ASSERT_TRUE(front.Call(request, &response).ok());
+  EXPECT_EQ(response.results(0).outcome(), v1::NACK_OUTCOME_NACKED);
+  EXPECT_EQ(response.results(0).state(), v1::TASK_STATE_SCHEDULED);
+  EXPECT_EQ(response.results(0).schedule_time().seconds(), 1800000000);
+  EXPECT_EQ(response.results(1).state(), v1::TASK_STATE_FAILED);
+  EXPECT_FALSE(response.results(1).has_schedule_time());
+  EXPECT_EQ(response.results(2).outcome(), v1::NACK_OUTCOME_LEASE_LOST);
+  EXPECT_EQ(response.results(2).state(), v1::TASK_STATE_UNSPECIFIED);
+  const std::vector<model::NackItem>& seen = front.broker.nack;
+  EXPECT_EQ(seen[0].retry_delay, absl::ZeroDuration());
+  EXPECT_EQ(seen[0].error.text, std::string("\xff\0", 2));
+  EXPECT_EQ(seen[1].disposition, model::NackDisposition::kFail);
+  EXPECT_EQ(seen[1].retry_delay, std::nullopt);
+  EXPECT_EQ(seen[2].disposition, model::NackDisposition::kRelease);
+  EXPECT_EQ(seen[2].error.type, "");
+  EXPECT_THAT(front.metrics.Text(), HasSubstr("rpc=\"Nack\"} 1"));
+}
+
+TEST(Reply, HeartbeatTellsTheSessionAndEachLease) {
+  FakeBroker::Behaviour behaviour;
+  behaviour.beat = {{model::LeaseState::kHeld, model::LeaseState::kLost,
+                     model::LeaseState::kCancelRequested},
+                    true,
+                    absl::Seconds(29)};
+  Front front(behaviour);
+  v1::HeartbeatRequest request;
+  request.set_worker_id("w");
+  for (int i = 0; i < 3; ++i) request.add_leases()->set_lease_token(GoodToken());
+  request.mutable_leases(1)->mutable_progress()->set_fraction(1.0);
+  v1::HeartbeatResponse response;
+  ASSERT_TRUE(front.Call(request, &response).ok());
+  EXPECT_EQ(response.results(0).state(), v1::LEASE_STATE_HELD);
+  EXPECT_EQ(response.results(1).state(), v1::LEASE_STATE_LOST);
+  EXPECT_EQ(response.results(2).state(), v1::LEASE_STATE_CANCEL_REQUESTED);
+  EXPECT_TRUE(response.session_alive());
+  EXPECT_EQ(response.lease_remaining().seconds(), 29);
+  EXPECT_EQ(front.broker.heartbeat.lease_duration, absl::Seconds(30));
+  EXPECT_FALSE(front.broker.heartbeat.leases[0].progress.has_value());
+  EXPECT_EQ(front.broker.heartbeat.leases[1].progress->fraction, 1.0);
+  EXPECT_THAT(front.metrics.Text(), HasSubstr("rpc=\"Heartbeat\"} 1"));
+}
+
+TEST(Reply, GetQueueTellsSettingsPauseCountsAndEtag) {
+  FakeBroker::Behaviour behaviour;
+  model::Queue& queue = behaviour.queue.queue;
+  queue.name = "mail";
+  queue.lanes = {7, 8};
+  queue.pause = model::PauseMode::kBoth;
+  queue.pause_reason = "maintenance";
+  queue.version = 12;
+  queue.create_time = absl::FromUnixSeconds(1700000000);
+  behaviour.queue.counts = {1, 2, 3, 4, 5};
+  Front front(behaviour);
+  v1::GetQueueRequest request;
+  request.set_name("mail");
+  v1::GetQueueResponse response;
+  ASSERT_TRUE(front.Call(request, &response).ok());
+  EXPECT_EQ(response.queue().lanes(), 2);
+  EXPECT_EQ(response.queue().pause_mode(), v1::PAUSE_MODE_BOTH);
+  EXPECT_EQ(response.queue().pause_reason(), "maintenance");
+  EXPECT_EQ(response.queue().etag(), "12");
+  EXPECT_EQ(response.queue().settings().lease_duration().seconds(), 30);
+  EXPECT_EQ(response.queue().counts().scheduled_count(), 1);
+  EXPECT_EQ(response.queue().counts().failed_count(), 5);
+}
+
+TEST(Reply, ListQueuesPagesThroughAllNamesOnce) {
+  FakeBroker::Behaviour behaviour;
+  for (int i = 10; i < 35; ++i) {
+    model::Queue queue;
+    queue.name = absl::StrCat("q", i);
+    behaviour.queues.push_back(queue);
+  }
+  Front front(behaviour);
+  v1::ListQueuesRequest request;
+  request.set_page_size(10);
+  std::vector<std::string> names;
+  do {
+    v1::ListQueuesResponse response;
+    ASSERT_TRUE(front.Call(request, &response).ok());
+    EXPECT_LE(response.queues_size(), 10);
+    for (const v1::Queue& queue : response.queues()) names.push_back(queue.name());
+    request.set_page_token(response.next_page_token());
+  } while (!request.page_token().empty());
+  EXPECT_EQ(front.broker.calls(), 3);
+  ASSERT_EQ(names.size(), 25U);
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+}
+
+TEST(Reply, EtagsReachTheBrokerAsVersions) {
+  Front front;
+  v1::UpdateQueueRequest request;
+  request.set_name("mail");
+  v1::UpdateQueueResponse response;
+  for (const auto& [etag, version] : std::vector<std::pair<std::string, int64_t>>{
+           {"12", 12}, {"012", -1}, {"W/12", -1}, {"99999999999999999999", -1}}) {
+    request.set_etag(etag);
+    ASSERT_TRUE(front.Call(request, &response).ok());
+    EXPECT_EQ(front.broker.update.version, version) << etag;
+  }
+}
+
+TEST(Reply, PauseDefaultsToLeasesAndResumeToNone) {
+  Front front;
+  v1::PauseQueueRequest pause;
+  pause.set_name("mail");
+  pause.set_reason(std::string(1024, 'r'));
+  v1::PauseQueueResponse paused;
+  ASSERT_TRUE(front.Call(pause, &paused).ok());
+  EXPECT_EQ(front.broker.pause.mode, model::PauseMode::kLease);
+  EXPECT_EQ(front.broker.pause.reason, pause.reason());
+  v1::ResumeQueueRequest resume;
+  resume.set_name("mail");
+  v1::ResumeQueueResponse resumed;
+  ASSERT_TRUE(front.Call(resume, &resumed).ok());
+  EXPECT_EQ(front.broker.pause.mode, model::PauseMode::kNone);
+  EXPECT_EQ(front.broker.pause.name, "mail");
+}
+
+TEST(Reply, GetTaskTellsWhatIsKnown) {
+  FakeBroker::Behaviour behaviour;
+  behaviour.task.id = {7, 9};
+  behaviour.task.state = model::TaskState::kLeased;
+  behaviour.task.lease_time = absl::FromUnixSeconds(1700000002);
+  behaviour.task.last_error = model::TaskError{"TimeoutError", "late", "f"};
+  behaviour.task.progress = model::TaskProgress{0.5, "half"};
+  Front front(behaviour);
+  v1::GetTaskRequest request;
+  request.set_task_id(model::FormatTaskId({7, 9}));
+  v1::GetTaskResponse response;
+  ASSERT_TRUE(front.Call(request, &response).ok());
+  EXPECT_EQ(response.task().task_id(), request.task_id());
+  EXPECT_EQ(response.task().state(), v1::TASK_STATE_LEASED);
+  EXPECT_EQ(response.task().lease_time().seconds(), 1700000002);
+  EXPECT_FALSE(response.task().has_end_time());
+  EXPECT_EQ(response.task().last_error().text(), "late");
+  EXPECT_EQ(response.task().progress().message(), "half");
+}
+
+TEST(Reply, EveryCallPassesOnTheBrokersRefusal) {
+  FakeBroker::Behaviour behaviour;
+  behaviour.refusal =
+      base::Refuse(absl::StatusCode::kUnavailable, "DATABASE_UNAVAILABLE", "cannot be reached");
+  Front front(behaviour);
+  const auto expect_refusal = [](const grpc::Status& status) {
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+    EXPECT_EQ(Decode(status).info.reason(), "DATABASE_UNAVAILABLE");
+    EXPECT_TRUE(Decode(status).retry.has_retry_delay());
+  };
+  v1::EnqueueRequest enqueue;
+  enqueue.set_queue("mail");
+  enqueue.add_tasks();
+  v1::EnqueueResponse enqueued;
+  expect_refusal(front.Call(enqueue, &enqueued));
+  v1::LeaseResponse leased;
+  expect_refusal(front.Call(WaitingLease(), &leased));
+  v1::AckRequest ack;
+  ack.add_items()->set_lease_token(GoodToken());
+  v1::AckResponse acked;
+  expect_refusal(front.Call(ack, &acked));
+  v1::NackRequest nack;
+  nack.add_items()->set_lease_token(GoodToken());
+  v1::NackResponse nacked;
+  expect_refusal(front.Call(nack, &nacked));
+  v1::HeartbeatRequest beat;
+  beat.set_worker_id("w");
+  v1::HeartbeatResponse beaten;
+  expect_refusal(front.Call(beat, &beaten));
+  v1::ListQueuesResponse listed;
+  expect_refusal(front.Call(v1::ListQueuesRequest(), &listed));
+}
+
+}  // namespace
+}  // namespace skiplane::rpc
