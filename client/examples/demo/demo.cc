@@ -85,7 +85,7 @@ absl::Status Demo::Enqueue() {
   for (size_t first = 0; first < paths_.size(); first += kTasksPerCall) {
     EnqueueCall call{.queue = options_.queue};
     for (size_t i = first; i < std::min(first + kTasksPerCall, paths_.size()); ++i) {
-      call.tasks.push_back({.payload = paths_[i], .content_type = "text/plain", .key = KeyOf(paths_[i])});
+      call.tasks.push_back({.payload = paths_[i], .key = KeyOf(paths_[i])});
     }
     if (const auto results = client_.Enqueue(std::move(call)); !results.ok()) {
       return results.status();

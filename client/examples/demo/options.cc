@@ -9,8 +9,9 @@ namespace skiplane::demo {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Makes one task of every file below some folders, lets worker processes compute the SHA-256 and
-the word count of each, kills one of them on the way if asked to, and proves that no file was lost.
+    R"(Makes one task of every file below some folders, lets worker processes compute the SHA-256
+and the word count of each, kills one of them on the way if asked to, and proves that no file was
+lost.
 
   skiplane-demo --root DIR [--root DIR]...
     --address HOST:PORT   the broker                                 (127.0.0.1:7070)
