@@ -11,10 +11,14 @@ namespace {
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
-// gRPC reports a passed deadline as a cancellation.
+// gRPC reports a passed deadline as a cancellation. The caller's own clock may notice it a little
+// earlier than ours, because gRPC rounds the time to the deadline up on its way.
+constexpr auto kDeadlineSlack = std::chrono::milliseconds(100);
+
 grpc::StatusCode CodeOfLostCall(const grpc::CallbackServerContext& context) {
-  return context.deadline() <= system_clock::now() ? grpc::StatusCode::DEADLINE_EXCEEDED
-                                                   : grpc::StatusCode::CANCELLED;
+  return context.deadline() - kDeadlineSlack <= system_clock::now()
+             ? grpc::StatusCode::DEADLINE_EXCEEDED
+             : grpc::StatusCode::CANCELLED;
 }
 
 }  // namespace
