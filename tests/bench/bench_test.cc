@@ -1,0 +1,78 @@
+// What the benchmark computes from what it measured.
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/bench/cpu.h"
+#include "tests/bench/figures.h"
+#include "tests/bench/latencies.h"
+#include "tests/bench/options.h"
+
+namespace skiplane::bench {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(LatenciesTest, APercentileIsTheLeastValueThatCoversItsShare) {
+  Latencies latencies;
+  for (int ms = 100; ms >= 1; --ms) latencies.Add(absl::Milliseconds(ms));
+  EXPECT_DOUBLE_EQ(latencies.PercentileMs(0.5), 50);
+  EXPECT_DOUBLE_EQ(latencies.PercentileMs(0.99), 99);
+  EXPECT_DOUBLE_EQ(latencies.PercentileMs(1.0), 100);
+}
+
+TEST(LatenciesTest, NoValuesAreNoFailure) { EXPECT_EQ(Latencies().PercentileMs(0.5), 0); }
+
+TEST(LatenciesTest, MergedValuesCountAll) {
+  Latencies slow;
+  slow.Add(absl::Seconds(1));
+  Latencies latencies;
+  latencies.Add(absl::Milliseconds(1));
+  latencies.Merge(slow);
+  EXPECT_DOUBLE_EQ(latencies.PercentileMs(1.0), 1000);
+}
+
+TEST(CpuTest, AProcessThatWorksUsesCpu) {
+  const absl::Duration before = ProcessCpu(getpid());
+  volatile uint64_t sum = 0;
+  while (ProcessCpu(getpid()) == before) sum = sum + 1;
+  EXPECT_GT(ProcessCpu(getpid()), before);
+}
+
+TEST(CpuTest, ATreeHoldsItsRootAndProcessesThatAreGoneUseNothing) {
+  EXPECT_GE(TreeCpu(getpid()), ProcessCpu(getpid()) - absl::Milliseconds(10));
+  EXPECT_EQ(ProcessCpu(-1), absl::ZeroDuration());
+}
+
+TEST(FiguresTest, CostsArePerTask) {
+  Figures figures;
+  figures.scenario = "s";
+  figures.end = {.time = absl::Time() + absl::Seconds(2),
+                 .tasks = 1000,
+                 .client = absl::Milliseconds(3),
+                 .broker = absl::Milliseconds(4),
+                 .postgres = absl::Milliseconds(5),
+                 .wal_bytes = 700'000};
+  figures.latencies.Add(absl::Milliseconds(7));
+  figures.parts = {{"ack", {}}};
+  const std::string json = ToJson(figures);
+  EXPECT_THAT(json, HasSubstr(R"("scenario": "s", "tasks_per_s": 500, "p50_ms": 7.000)"));
+  EXPECT_THAT(json, HasSubstr(R"("client_us": 3.00, "broker_us": 4.00, "postgres_us": 5.00)"));
+  EXPECT_THAT(json, HasSubstr(R"("wal_bytes": 700, "ack_p50_ms": 0.000)"));
+}
+
+TEST(OptionsTest, FlagsAreTakenAndOthersRefused) {
+  const auto options = ParseOptions({"--only", "a", "--only", "b", "--seconds", "7"});
+  ASSERT_TRUE(options.has_value());
+  EXPECT_TRUE(IsWanted(*options, "b"));
+  EXPECT_FALSE(IsWanted(*options, "c"));
+  EXPECT_EQ(options->seconds, absl::Seconds(7));
+  EXPECT_TRUE(IsWanted(*ParseOptions({"--quick"}), "c"));
+  EXPECT_FALSE(ParseOptions({"--seconds", "0"}).has_value());
+  EXPECT_FALSE(ParseOptions({"--only"}).has_value());
+  EXPECT_FALSE(ParseOptions({"--what"}).has_value());
+}
+
+}  // namespace
+}  // namespace skiplane::bench

@@ -1,0 +1,41 @@
+#include "tests/bench/figures.h"
+
+#include <unistd.h>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "tests/bench/cpu.h"
+
+namespace skiplane::bench {
+
+Meters ReadMeters(const BrokerRun& broker, int64_t tasks) {
+  return {.time = absl::Now(),
+          .tasks = tasks,
+          .client = ProcessCpu(getpid()),
+          .broker = ProcessCpu(broker.pid()),
+          .postgres = TreeCpu(broker.postmaster()),
+          .wal_bytes = broker.WalBytes()};
+}
+
+std::string ToJson(Figures figures) {
+  const Meters& begin = figures.begin;
+  const Meters& end = figures.end;
+  const auto tasks = static_cast<double>(end.tasks - begin.tasks);
+  const auto per_task = [tasks](double value) { return tasks > 0 ? value / tasks : 0.0; };
+  std::string json = absl::StrFormat(
+      R"({"scenario": "%s", "tasks_per_s": %.0f, "p50_ms": %.3f, "p99_ms": %.3f, )"
+      R"("client_us": %.2f, "broker_us": %.2f, "postgres_us": %.2f, "wal_bytes": %.0f)",
+      figures.scenario, tasks / absl::ToDoubleSeconds(end.time - begin.time),
+      figures.latencies.PercentileMs(0.5), figures.latencies.PercentileMs(0.99),
+      per_task(absl::ToDoubleMicroseconds(end.client - begin.client)),
+      per_task(absl::ToDoubleMicroseconds(end.broker - begin.broker)),
+      per_task(absl::ToDoubleMicroseconds(end.postgres - begin.postgres)),
+      per_task(static_cast<double>(end.wal_bytes - begin.wal_bytes)));
+  for (auto& [name, latencies] : figures.parts) {
+    absl::StrAppendFormat(&json, R"(, "%s_p50_ms": %.3f, "%s_p99_ms": %.3f)", name,
+                          latencies.PercentileMs(0.5), name, latencies.PercentileMs(0.99));
+  }
+  return json + "}";
+}
+
+}  // namespace skiplane::bench

@@ -1,0 +1,39 @@
+// What a scenario cost between two moments, and its JSON line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "tests/bench/broker_run.h"
+#include "tests/bench/latencies.h"
+
+namespace skiplane::bench {
+
+// What has been used so far.
+struct Meters {
+  absl::Time time;
+  int64_t tasks = 0;
+  absl::Duration client;
+  absl::Duration broker;
+  absl::Duration postgres;
+  int64_t wal_bytes = 0;
+};
+
+// Reads all meters; `tasks` is the scenario's count at this moment.
+Meters ReadMeters(const BrokerRun& broker, int64_t tasks);
+
+struct Figures {
+  std::string scenario;
+  Meters begin;
+  Meters end;
+  Latencies latencies;
+  // Further latencies, by the name that they carry in the line.
+  std::vector<std::pair<std::string, Latencies>> parts;
+};
+
+std::string ToJson(Figures figures);
+
+}  // namespace skiplane::bench

@@ -1,0 +1,137 @@
+// The time of a task from the start of its Enqueue into the hands of a worker that waits for it.
+#include <grpcpp/client_context.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "tests/bench/scenario.h"
+
+namespace skiplane::bench {
+namespace {
+
+constexpr std::chrono::milliseconds kInterval{20};
+constexpr int kWaitSeconds = 20;
+
+// Tasks that are on their way, by key, and how long those took that arrived. Thread-safe.
+class Journeys {
+ public:
+  void Begin(const std::string& key) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    begins_[key] = absl::Now();
+  }
+
+  void End(const std::string& key, bool is_measured) {
+    const absl::Time now = absl::Now();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto begin = begins_.extract(key);
+    if (!begin.empty() && is_measured) latencies_.Add(now - begin.mapped());
+  }
+
+  Latencies latencies() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return latencies_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, absl::Time> begins_;
+  Latencies latencies_;
+};
+
+// Enqueues one task per interval until the stage is over; a call that takes longer delays the next.
+void Produce(Stage& stage, Journeys& journeys) {
+  std::mutex mutex;
+  std::condition_variable never;
+  std::unique_lock<std::mutex> lock(mutex);
+  v1::EnqueueRequest request;
+  request.set_queue(stage.queue());
+  request.add_tasks()->set_payload(RandomPayload());
+  auto next = std::chrono::steady_clock::now();
+  for (int64_t number = 0; !stage.is_over(); ++number) {
+    next += kInterval;
+    never.wait_until(lock, next, [] { return false; });
+    const std::string key = absl::StrCat(number);
+    (*request.mutable_tasks(0)->mutable_headers())["number"] = key;
+    journeys.Begin(key);
+    grpc::ClientContext context;
+    v1::EnqueueResponse response;
+    const grpc::Status status = stage.stub().Enqueue(&context, request, &response);
+    if (!status.ok()) return stage.Fail("Enqueue", status);
+  }
+}
+
+// Leases one task after the other until the stage is over and the last call's wait is cut.
+class Waiter {
+ public:
+  Waiter(Stage& stage, Journeys& journeys) : stage_(stage), journeys_(journeys) {
+    request_.add_queues()->set_name(stage.queue());
+    request_.set_worker_id("bench-waiter");
+    request_.set_max_tasks(1);
+    request_.mutable_wait()->set_seconds(kWaitSeconds);
+  }
+
+  void Run() {
+    while (!stage_.is_over()) {
+      v1::LeaseResponse response;
+      const grpc::Status status = stage_.stub().Lease(NewCall(), request_, &response);
+      if (status.error_code() == grpc::CANCELLED && stage_.is_over()) return;
+      if (!status.ok()) return stage_.Fail("Lease", status);
+      if (response.tasks().empty()) continue;
+      journeys_.End(response.tasks(0).headers().at("number"), stage_.is_measured());
+      Ack(response.tasks(0).lease_token());
+    }
+  }
+
+  // The stage must be over.
+  void Cut() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (context_ != nullptr) context_->TryCancel();
+  }
+
+ private:
+  grpc::ClientContext* NewCall() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    context_ = std::make_unique<grpc::ClientContext>();
+    if (stage_.is_over()) context_->TryCancel();
+    return context_.get();
+  }
+
+  void Ack(const std::string& token) {
+    v1::AckRequest request;
+    request.add_items()->set_lease_token(token);
+    v1::AckResponse response;
+    grpc::ClientContext context;
+    const grpc::Status status = stage_.stub().Ack(&context, request, &response);
+    if (!status.ok()) return stage_.Fail("Ack", status);
+    stage_.Count(1);
+  }
+
+  Stage& stage_;
+  Journeys& journeys_;
+  v1::LeaseRequest request_;
+  std::mutex mutex_;
+  std::unique_ptr<grpc::ClientContext> context_;
+};
+
+}  // namespace
+
+Figures RunPickup(const std::string& name, const BrokerRun& broker, const Options& options) {
+  Stage stage(name, broker, options);
+  Journeys journeys;
+  Waiter waiter(stage, journeys);
+  std::thread waiting([&waiter] { waiter.Run(); });
+  std::thread producing([&stage, &journeys] { Produce(stage, journeys); });
+  Figures figures = stage.Measure();
+  waiter.Cut();
+  waiting.join();
+  producing.join();
+  figures.latencies = journeys.latencies();
+  return figures;
+}
+
+}  // namespace skiplane::bench

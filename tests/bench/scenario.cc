@@ -1,0 +1,96 @@
+#include "tests/bench/scenario.h"
+
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <iostream>
+#include <random>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "tests/support/require.h"
+
+namespace skiplane::bench {
+namespace {
+
+constexpr size_t kPayloadBytes = 200;
+
+void MakeQueue(const std::shared_ptr<grpc::Channel>& channel, const std::string& name,
+               bool history) {
+  v1::CreateQueueRequest request;
+  request.set_name(name);
+  request.mutable_settings()->set_history(history ? v1::HISTORY_POLICY_ALL
+                                                  : v1::HISTORY_POLICY_NONE);
+  v1::CreateQueueResponse response;
+  grpc::ClientContext context;
+  const grpc::Status status =
+      v1::AdminService::NewStub(channel)->CreateQueue(&context, request, &response);
+  testing::Require(status.ok(), absl::StrCat("CreateQueue: ", status.error_message()));
+}
+
+}  // namespace
+
+Stage::Stage(const std::string& name, const BrokerRun& broker, const Options& options)
+    : name_(name),
+      broker_(broker),
+      options_(options),
+      channel_(grpc::CreateChannel(broker.address(), grpc::InsecureChannelCredentials())),
+      stub_(v1::BrokerService::NewStub(channel_)) {
+  MakeQueue(channel_, name, options.history);
+}
+
+void Stage::Fail(const std::string& what, const grpc::Status& status) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (failure_.empty()) {
+    failure_ = absl::StrCat(what, ": ", status.error_code(), " ", status.error_message());
+  }
+  is_over_ = true;
+  failed_.notify_all();
+}
+
+Figures Stage::Measure() {
+  Figures figures;
+  figures.scenario = name_;
+  ShowProgress("warm-up", options_.warmup);
+  is_measured_ = true;
+  figures.begin = ReadMeters(broker_, tasks_);
+  ShowProgress("measure", options_.seconds);
+  figures.end = ReadMeters(broker_, tasks_);
+  is_measured_ = false;
+  is_over_ = true;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  testing::Require(failure_.empty(), failure_);
+  return figures;
+}
+
+void Stage::ShowProgress(const char* phase, absl::Duration duration) {
+  const bool is_terminal = isatty(STDERR_FILENO) == 1;
+  const absl::Time begin = absl::Now();
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (absl::Duration done; done < duration && failure_.empty(); done = absl::Now() - begin) {
+    const int64_t tasks_before = tasks_;
+    const absl::Duration step = std::min(absl::Seconds(1), duration - done);
+    const auto until = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(step);
+    failed_.wait_until(lock, until, [this] { return !failure_.empty(); });
+    std::cerr << absl::StrFormat("%s%s: %s %.0f of %.0f s, %.0f tasks/s%s",
+                                 is_terminal ? "\r\033[K" : "", name_, phase,
+                                 absl::ToDoubleSeconds(done + step),
+                                 absl::ToDoubleSeconds(duration),
+                                 static_cast<double>(tasks_ - tasks_before) /
+                                     absl::ToDoubleSeconds(step),
+                                 is_terminal ? "" : "\n");
+  }
+  if (is_terminal) std::cerr << "\r\033[K";
+}
+
+std::string RandomPayload() {
+  static std::mt19937_64 random{std::random_device{}()};
+  std::string payload(kPayloadBytes, '\0');
+  for (char& byte : payload) byte = static_cast<char>(random());
+  return payload;
+}
+
+}  // namespace skiplane::bench
