@@ -18,12 +18,13 @@ constexpr char kFolderVariable[] = "SKIPLANE_TEST_PG";
 constexpr char kReady[] = "database system is ready to accept connections";
 
 // Waits until the test program has gone, however it ended, then stops what it left and removes it.
-constexpr char kKeeper[] = R"(
+constexpr char kKeeper[] = R"sh(
 cat >/dev/null
 pid=$(head -n 1 "$0/data/postmaster.pid" 2>/dev/null) &&
+  [ "$(readlink "/proc/$pid/cwd")" = "$0/data" ] &&
   kill -QUIT "$pid" 2>/dev/null && tail --pid="$pid" -s 0.1 -f /dev/null
 rm -rf -- "$0"
-)";
+)sh";
 
 std::string MakeFolder(const std::optional<app::SystemUser>& owner) {
   std::string folder = "/tmp/skiplane-pg-XXXXXX";
@@ -104,6 +105,8 @@ void Cluster::End(int signal) {
   postmaster_->Signal(SIGCONT);
   postmaster_->Signal(signal);
   postmaster_->Wait();
+  // A process that outlives its postmaster would keep the next one from starting.
+  Require(postmaster_->WaitForEndOfOutput(), "PostgreSQL's processes outlive their postmaster");
 }
 
 void Cluster::Stop() { End(SIGINT); }

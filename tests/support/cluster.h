@@ -41,11 +41,12 @@ class Cluster {
   const std::string& folder() const { return folder_; }
 
   // The rest is for clusters of one's own. Start() returns when connections are accepted, after
-  // crash recovery; the others return when the postmaster has ended.
+  // crash recovery; those that end it return when all its processes have gone.
   void Start();
   void Stop();             // fast shutdown: breaks connections, writes a checkpoint
   void StopImmediately();  // as in a crash of the server, orderly for its processes
-  void Kill();             // SIGKILL of the postmaster; its processes notice and end
+  void Kill();             // SIGKILL of the postmaster; its processes notice and end, and may
+                           // finish the statement that they work on before
   void Freeze();           // SIGSTOP of the postmaster: no new connections, old ones go on
   void Thaw();
   pid_t postmaster() const { return postmaster_->pid(); }

@@ -79,6 +79,15 @@ bool Process::WaitForOutput(absl::string_view text, absl::Duration bound) {
   return true;
 }
 
+bool Process::WaitForEndOfOutput(absl::Duration bound) {
+  const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(bound);
+  base::MutexLock lock(mutex_);
+  while (!output_ended_) {
+    if (!changed_.WaitUntil(mutex_, deadline)) return output_ended_;
+  }
+  return true;
+}
+
 bool Process::WaitForFile(const std::string& path, absl::Duration bound) {
   const absl::Time deadline = absl::Now() + bound;
   const int changes = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);

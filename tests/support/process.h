@@ -38,6 +38,10 @@ class Process {
   // True when `text` has been written; false when the output ended without it, or after the bound.
   bool WaitForOutput(absl::string_view text, absl::Duration bound = kGenerous);
 
+  // True when nobody can write any more: the program has ended, and so has all that it started and
+  // that kept its output.
+  bool WaitForEndOfOutput(absl::Duration bound = kGenerous);
+
   // True when `path` exists and is not empty; false when the process ended without it, or after the
   // bound.
   bool WaitForFile(const std::string& path, absl::Duration bound = kGenerous);

@@ -35,6 +35,13 @@ TEST(ProcessTest, WaitingForOutputEndsWithTheProcess) {
   EXPECT_FALSE(Process(Shell("echo one")).WaitForOutput("two"));
 }
 
+TEST(ProcessTest, TheOutputEndsWhenTheLastOneThatHasItEnds) {
+  Process process(Shell("(read line; echo last) <&0 & exit 0"));
+  ASSERT_EQ(process.Wait(), 0);
+  EXPECT_TRUE(process.WaitForEndOfOutput());
+  EXPECT_EQ(process.output(), "last\n");
+}
+
 TEST(ProcessTest, WaitingForAFileEndsWithTheProcess) {
   EXPECT_FALSE(Process(Shell("exit 0")).WaitForFile("/nonexistent/ready"));
 }
