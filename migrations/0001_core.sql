@@ -130,7 +130,7 @@ CREATE TABLE skiplane.worker_session (
   duration   interval NOT NULL,   -- what the worker asked for; its grace after an outage
   expires_at timestamptz NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
-  cancels    bigint[] NOT NULL DEFAULT '{}',  -- lease numbers whose worker shall stop
+  cancels    bigint[] NOT NULL DEFAULT '{}',  -- ids of tasks whose worker shall stop
   progress   jsonb                -- task id -> {fraction, message}, as last reported
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
         autovacuum_vacuum_cost_delay = 0);
@@ -238,11 +238,16 @@ BEGIN
       part := format('%s_%s', parent, to_char(first + i, 'YYYYMMDD'));
       IF to_regclass('skiplane.' || part) IS NULL THEN
         PERFORM pg_advisory_xact_lock(hashtext('skiplane.make_partitions'));
-        EXECUTE format(
-          'CREATE TABLE IF NOT EXISTS skiplane.%I PARTITION OF skiplane.%I FOR VALUES FROM (%L) TO (%L)',
-          part, parent, (first + i)::timestamp AT TIME ZONE 'UTC',
-          (first + i + 1)::timestamp AT TIME ZONE 'UTC');
-        made := made + 1;
+        -- A day whose rows went to the default partition already stays there: it must not keep the
+        -- later days from theirs.
+        BEGIN
+          EXECUTE format(
+            'CREATE TABLE IF NOT EXISTS skiplane.%I PARTITION OF skiplane.%I FOR VALUES FROM (%L) TO (%L)',
+            part, parent, (first + i)::timestamp AT TIME ZONE 'UTC',
+            (first + i + 1)::timestamp AT TIME ZONE 'UTC');
+          made := made + 1;
+        EXCEPTION WHEN check_violation THEN NULL;
+        END;
       END IF;
     END LOOP;
   END LOOP;

@@ -1,6 +1,6 @@
 -- Heartbeats: moves the end of living sessions ahead. Per worker, each once, ordered by worker:
 -- $1 worker ids  $2 durations in microseconds  $3 progress as JSON (null: unchanged)
--- One row per session that lives: worker id, session id, what remains in microseconds, lease numbers
+-- One row per session that lives: worker id, session id, what remains in microseconds, ids of the tasks
 -- whose worker shall stop. No row: the session is lost.
 WITH want AS MATERIALIZED (
   SELECT u.worker_id, u.duration * interval '1 microsecond' AS duration,

@@ -1,7 +1,7 @@
 -- Makes tasks of which some have a key or belong to a call with a request id, all or none. What is
 -- known already is left out, and the answer lacks its row.
 -- $1-$9 as in task_enqueue  $10 keys (null: none)  $11 the first id of the task's call if that has a
--- request id, else null; then one element per call with a request id, ordered by lane and id:
+-- request id, else 0; then one element per call with a request id, ordered by lane and id:
 -- $12 lanes  $13 request ids  $14 body hashes  $15 first ids
 -- One row per task that was made: id, lane, priority, "can run now", run time and time now in
 -- microseconds. A concurrent call with the same key or request id is waited for, not overtaken.
@@ -18,7 +18,7 @@ WITH asked AS (
               $7::text[], $8::text[], $9::bytea[], $10::text[], $11::int8[])
     AS u(lane, id, start_at, delay, max_attempts, priority, content_type, headers, payload, key,
          call)
-  WHERE u.call IS NULL OR u.call IN (SELECT a.first_id FROM asked a)
+  WHERE u.call = 0 OR u.call IN (SELECT a.first_id FROM asked a)
 ), held AS (
   INSERT INTO skiplane.task_key (lane, key, task_id)
   SELECT w.lane, w.key, w.id FROM want w WHERE w.key IS NOT NULL ORDER BY w.lane, w.key, w.id

@@ -2,11 +2,11 @@
 -- $1 lane  $2 stage  $3 priorities, most urgent first  $4, $5 for each priority the key (run time,
 -- id) after which to look  $6 how many at most  $7 for each place in the result the caller who gets
 -- it (from 1; $6 elements); then for each caller: $8 session  $9 bytes at most  $10 ledger row
--- $11 request id or null
+-- $11 request id or null; and $12 bytes at most for all of them together.
 -- One row per leased task; no row: nothing was free. Fewer than $6 says neither that the lane is
 -- empty nor that all before the last one is gone: a row that changed between this statement's
 -- snapshot and its lock is skipped.
--- Rows that do not fit into their caller's bytes are locked until the commit and stay as they were.
+-- Rows that do not fit into those bytes are locked until the commit and stay as they were.
 WITH pick AS MATERIALIZED (
   SELECT x.place, x.bytes
   FROM unnest($3::int2[], $4::timestamptz[], $5::int8[]) AS p(priority, run_at, id)
@@ -20,14 +20,18 @@ WITH pick AS MATERIALIZED (
   ) x
   LIMIT $6::int4
 ), dealt AS (
-  SELECT d.place, d.bytes, d.n, ($7::int4[])[d.n] AS caller
-  FROM (SELECT p.place, p.bytes, row_number() OVER () AS n FROM pick p) d
+  SELECT d.place, d.bytes, d.n, d.so_far, ($7::int4[])[d.n] AS caller
+  FROM (
+    SELECT p.place, p.bytes, row_number() OVER w AS n, sum(p.bytes) OVER w AS so_far
+    FROM pick p WINDOW w AS (ROWS UNBOUNDED PRECEDING)
+  ) d
 ), fitting AS MATERIALIZED (
   SELECT f.place, f.n, f.caller, ($8::uuid[])[f.caller] AS session
   FROM (
     SELECT d.*, sum(d.bytes) OVER (PARTITION BY d.caller ORDER BY d.n) AS total FROM dealt d
   ) f
-  WHERE f.total = f.bytes OR f.total <= ($9::int8[])[f.caller]
+  WHERE f.n = 1
+     OR f.so_far <= $12::int8 AND (f.total = f.bytes OR f.total <= ($9::int8[])[f.caller])
 ), leased AS (
   UPDATE skiplane.task t
   SET state = 2, attempt = t.attempt + 1, session = f.session, leased_at = now(),

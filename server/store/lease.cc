@@ -73,6 +73,7 @@ absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand) {
   BindBounds(demand.bounds, params);
   params.Int4(static_cast<int32_t>(demand.places.size())).Int4Array(demand.places);
   BindCallers(demand.callers, params);
+  params.Int8(demand.bytes_max);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskLease, params));
   Leased leased;
   leased.rows.reserve(static_cast<size_t>(rows.size()));

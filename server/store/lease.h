@@ -33,6 +33,7 @@ struct LeaseDemand {
   std::vector<Bound> bounds;        // most urgent first
   std::vector<int32_t> places;      // who gets the first, second, … task: index + 1 into callers
   std::vector<LeaseCaller> callers;
+  int64_t bytes_max = 16 << 20;       // of payloads in one answer, whoever gets them
 };
 
 struct LeasedRow {

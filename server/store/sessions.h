@@ -26,7 +26,7 @@ struct LivingSession {
   std::string worker_id;
   model::SessionId id{};
   absl::Duration remaining;
-  std::vector<int64_t> cancels;  // of Beat: lease numbers whose worker shall stop
+  std::vector<int64_t> cancels;  // of Beat: ids of tasks whose worker shall stop
 };
 
 // Makes each session live for at least its duration. Each worker occurs once, in order of its id.

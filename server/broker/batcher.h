@@ -1,0 +1,120 @@
+// Gathers what concurrent calls bring into batches, without any added wait.
+//
+// The first item goes to the pool at once; what arrives while its statement runs forms the next
+// batch. A second batch runs beside the first only when many rows wait, so that a loaded broker keeps
+// two connections busy and an idle one answers in one commit. Thread-safe.
+//
+//   Batcher<Item> batcher(pool, {}, [](absl::StatusOr<pg::Session*> session, std::vector<Item> items)
+//                                   { … answer every item … });
+//   if (!batcher.Add(std::move(item), rows, bytes)) … refuse: too much waits …
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "server/base/mutex.h"
+#include "server/model/limits.h"
+#include "server/pg/pool.h"
+
+namespace skiplane::broker {
+
+struct BatchLimits {
+  int64_t rows_max = model::kBatchRowsMax;
+  int64_t bytes_max = model::kBatchBytesMax;
+  int64_t pending_rows_max = model::kPendingCallsMax * 10;
+  int64_t pending_bytes_max = model::kPendingBytesMax;
+  int64_t second_batch_rows = 128;  // that wait before a second batch starts beside the first
+};
+
+template <typename Item>
+class Batcher {
+ public:
+  // Gets the pool's session or the reason why there is none, and answers every item.
+  using Run = absl::AnyInvocable<void(absl::StatusOr<pg::Session*>, std::vector<Item>) const>;
+
+  Batcher(pg::Pool& pool, BatchLimits limits, Run run)
+      : pool_(pool), limits_(limits), run_(std::move(run)) {}
+
+  // Returns false, and leaves `item` as it was, when too much waits already.
+  bool Add(Item&& item, int64_t rows, int64_t bytes) {
+    bool start = false;
+    {
+      base::MutexLock lock(mutex_);
+      if (pending_rows_ + rows > limits_.pending_rows_max) return false;
+      if (pending_bytes_ + bytes > limits_.pending_bytes_max) return false;
+      pending_.push_back({std::move(item), rows, bytes});
+      pending_rows_ += rows;
+      pending_bytes_ += bytes;
+      start = MayStart();
+    }
+    if (start) Submit();
+    return true;
+  }
+
+ private:
+  struct Entry {
+    Item item;
+    int64_t rows;
+    int64_t bytes;
+  };
+
+  // Counts the batch as running if it may start now.
+  bool MayStart() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (pending_.empty()) return false;
+    if (running_ >= 2) return false;
+    if (running_ == 1 && pending_rows_ < limits_.second_batch_rows) return false;
+    ++running_;
+    return true;
+  }
+
+  void Submit() {
+    pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
+      std::vector<Item> items = Take();
+      if (!items.empty()) run_(std::move(session), std::move(items));
+      bool again = false;
+      {
+        base::MutexLock lock(mutex_);
+        --running_;
+        again = MayStart();
+      }
+      if (again) Submit();
+    });
+  }
+
+  // At least one item, more while they fit.
+  std::vector<Item> Take() {
+    base::MutexLock lock(mutex_);
+    std::vector<Item> items;
+    int64_t rows = 0;
+    int64_t bytes = 0;
+    while (!pending_.empty()) {
+      Entry& next = pending_.front();
+      if (!items.empty() && (rows + next.rows > limits_.rows_max ||
+                             bytes + next.bytes > limits_.bytes_max)) {
+        break;
+      }
+      rows += next.rows;
+      bytes += next.bytes;
+      items.push_back(std::move(next.item));
+      pending_.pop_front();
+    }
+    pending_rows_ -= rows;
+    pending_bytes_ -= bytes;
+    return items;
+  }
+
+  pg::Pool& pool_;
+  const BatchLimits limits_;
+  const Run run_;
+  base::Mutex mutex_;
+  std::deque<Entry> pending_ ABSL_GUARDED_BY(mutex_);
+  int64_t pending_rows_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t pending_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  int running_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace skiplane::broker

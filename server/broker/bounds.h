@@ -1,0 +1,67 @@
+// Where the next lease of a lane starts to look: for each known priority the key after which
+// something may be free. It keeps leases fast when dead and leased rows pile up before it.
+//
+// Not every commit is known here, so a bound may be too high for a while and strand a task; the
+// rules make that rare, and a sweep from the start, once a second, finds what they miss:
+//   - whatever makes a task claimable lowers the bound to just before it (Lower);
+//   - a lease raises it only to its own last key, and no further than the least key that was lowered
+//     to since its statement was sent (Begin … End);
+//   - anything that went wrong puts all bounds back to the start (Reset).
+// Invariant: no bound is greater than a key given to Lower since that priority's last End whose
+// statement was sent after it. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "server/store/lease.h"
+
+namespace skiplane::broker {
+
+class Bounds {
+ public:
+  using Ticket = uint64_t;
+
+  // A task of this priority with at least this run time became claimable. A priority that was not
+  // known starts at the start.
+  void Lower(int16_t priority, absl::Time run_at);
+
+  // A task was found free here: lowers to just before it.
+  void LowerTo(const store::Bound& free_task);
+
+  // The priorities of the lane, as just read. Others are forgotten unless `keep_others`.
+  void SetPriorities(const std::vector<int16_t>& priorities, bool keep_others);
+
+  // A statement that uses Current() is about to be sent.
+  Ticket Begin();
+
+  // It leased up to `last` (one key per priority of which it leased something).
+  void End(Ticket ticket, const std::vector<store::Bound>& last);
+
+  // It failed, or nobody knows.
+  void Fail(Ticket ticket);
+
+  void Reset();
+
+  // Most urgent first.
+  std::vector<store::Bound> Current() const;
+  bool empty() const { return bounds_.empty(); }
+  // Whether some bound is not at the start.
+  bool IsRaised() const;
+
+ private:
+  using Key = std::pair<absl::Time, int64_t>;  // run time, id: the order within a priority
+  static Key Start() { return {absl::InfinitePast(), 0}; }
+
+  void LowerKey(int16_t priority, Key key);
+
+  std::map<int16_t, Key> bounds_;
+  // Per open ticket and priority the least key lowered to since its statement was sent.
+  std::map<Ticket, std::map<int16_t, Key>> open_;
+  Ticket last_ticket_ = 0;
+};
+
+}  // namespace skiplane::broker

@@ -1,0 +1,113 @@
+// Leases: gathers the calls that wait for tasks of a lane into one statement, parks those for which
+// there is nothing, and wakes them when something is committed, hinted at, or becomes due.
+//
+// A parked call costs a ticket in a list and an entry in the timer: no thread and no query. Per lane
+// at most two lease statements run at once. Every ticket is answered exactly once. Thread-safe; one
+// mutex, held for list work only, never over a statement or an answer.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "server/base/mutex.h"
+#include "server/broker/broker.h"
+#include "server/broker/context.h"
+#include "server/broker/lane.h"
+#include "server/broker/lease_run.h"
+#include "server/broker/lease_tracker.h"
+#include "server/broker/look.h"
+#include "server/broker/outbox.h"
+#include "server/broker/session_cache.h"
+#include "server/model/hint.h"
+
+namespace skiplane::broker {
+
+class Dispatcher {
+ public:
+  // Gets leases whose caller had vanished, to be handed back uncharged.
+  using HandBack = std::function<void(std::vector<model::LeaseToken>)>;
+
+  Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& tracker, HandBack hand_back,
+             int parked_max);
+
+  // `queues` are those of the call, in its order.
+  std::shared_ptr<PendingLease> Lease(LeaseCall call, std::vector<QueuePtr> queues,
+                                      Done<LeaseAnswer> done);
+
+  // A commit of this broker made tasks claimable; `now` is the database's time of that commit.
+  void Committed(absl::Span<const store::Claimable> claimable, absl::Time now);
+
+  // Another broker or upkeep says so.
+  void Hinted(const model::Hint& hint);
+
+  void QueueChanged(const QueuePtr& queue);
+
+  // Whether hints of others are heard. While they are not, lanes are looked at every second.
+  void SetListening(bool listening);
+
+  // Parked calls are answered empty, further ones refused.
+  void BeginDrain();
+
+  // Waiting calls per queue, for the metrics.
+  std::map<std::string, int64_t> WaitingCalls() const;
+
+ private:
+  class Handle;
+
+  // dispatcher.cc: tickets come and go.
+  void Start(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Enlist(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer, Outbox& outbox)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FinishEmpty(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnDeadline(const TicketPtr& ticket);
+  void OnCancel(const TicketPtr& ticket);
+  Lane& LaneOf(int64_t number, const QueuePtr& queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  // dispatcher_pump.cc: what to do next in a lane.
+  void Pump(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void PumpNeighbours(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool MayServe(const Ticket& ticket, const Lane& lane, base::SteadyTime now) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool HasWork(const Lane& lane, base::SteadyTime now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Exhaust(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void StartLook(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ArmTimer(Lane& lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnTimer(int64_t lane_number);
+  void RunLook(int64_t lane_number, absl::StatusOr<pg::Session*> session);
+
+  // dispatcher_lease.cc: lease statements.
+  void StartLease(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RunLease(int64_t lane_number, absl::StatusOr<pg::Session*> session);
+  LeaseRun Gather(Lane& lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Settle(LeaseRun& run, absl::StatusOr<store::Leased> leased);
+  void Deliver(LeaseRun& run, store::Leased leased, Outbox& outbox)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DeliverTo(const TicketPtr& ticket, Lane& lane, LeaseAnswer answer, Outbox& outbox)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Failed(LeaseRun& run, const absl::Status& status, Outbox& outbox)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Resolve(std::shared_ptr<LeaseRun> run);
+  void RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> session);
+  void Count(const Lane& lane, const store::Leased& leased);
+
+  Context& context_;
+  SessionCache& sessions_;
+  LeaseTracker& tracker_;
+  const HandBack hand_back_;
+  const int parked_max_;
+
+  mutable base::Mutex mutex_;
+  bool is_draining_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_listening_ ABSL_GUARDED_BY(mutex_) = false;
+  int tickets_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::flat_hash_map<int64_t, std::unique_ptr<Lane>> lanes_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, TicketPtr> by_request_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace skiplane::broker

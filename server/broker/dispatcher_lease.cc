@@ -1,0 +1,258 @@
+#include <algorithm>
+#include <utility>
+
+#include "server/broker/dispatcher.h"
+#include "server/broker/refusals.h"
+
+namespace skiplane::broker {
+namespace {
+
+constexpr int kResolveTriesMax = 50;
+constexpr std::chrono::milliseconds kErrorPause(200);
+
+absl::Duration Remaining(base::SteadyTime lives_until) {
+  return absl::FromChrono(lives_until - std::chrono::steady_clock::now());
+}
+
+}  // namespace
+
+void Dispatcher::StartLease(Lane& lane, Outbox& outbox) {
+  ++lane.running;
+  outbox.Add([this, number = lane.number] {
+    context_.pool.Submit([this, number](absl::StatusOr<pg::Session*> session) {
+      RunLease(number, std::move(session));
+    });
+  });
+}
+
+// Takes callers from the front, as many as the expected tasks can serve.
+LeaseRun Dispatcher::Gather(Lane& lane) {
+  LeaseRun run;
+  run.lane = lane.number;
+  run.demand.lane = lane.number;
+  run.demand.bounds = lane.bounds.Current();
+  const int64_t count_max = std::min<int64_t>(lane.expected, model::kBatchRowsMax);
+  const pg::Uuid shared_ledger = model::NewSessionId();
+  const base::SteadyTime now = std::chrono::steady_clock::now();
+  std::vector<int64_t> demands;
+  int64_t demanded = 0;
+  for (const TicketPtr& ticket : lane.waiting) {
+    if (static_cast<int64_t>(demands.size()) >= count_max) break;
+    // A backlog fills the first callers' hands; a few tasks are spread over all who wait.
+    if (demanded >= count_max && lane.expected >= model::kBatchRowsMax) break;
+    if (!MayServe(*ticket, lane, now)) continue;
+    ticket->state = Ticket::State::kServing;
+    demands.push_back(ticket->call.max_tasks);
+    demanded += ticket->call.max_tasks;
+    run.tickets.push_back(ticket);
+    const bool is_alone = !ticket->request_key.empty();
+    run.demand.callers.push_back({{},
+                                  ticket->call.max_bytes,
+                                  is_alone ? model::NewSessionId() : shared_ledger,
+                                  ticket->request_key});
+  }
+  run.demand.places = DealPlaces(demands, std::min(demanded, count_max));
+  run.bounds_ticket = lane.bounds.Begin();
+  run.committed_before = lane.Ask(static_cast<int64_t>(run.demand.places.size()));
+  return run;
+}
+
+void Dispatcher::RunLease(int64_t lane_number, absl::StatusOr<pg::Session*> session) {
+  LeaseRun run;
+  {
+    Outbox outbox;
+    base::MutexLock lock(mutex_);
+    Lane& lane = *lanes_.at(lane_number);
+    if (lane.expected > 0 && !lane.queue->LeasesPaused()) run = Gather(lane);
+    if (run.tickets.empty()) {
+      if (run.bounds_ticket != 0) lane.bounds.End(run.bounds_ticket, {});
+      --lane.running;
+      Pump(lane, outbox);
+      return;
+    }
+  }
+  absl::StatusOr<store::Leased> leased = store::Leased();
+  if (!session.ok()) {
+    leased = session.status();
+  } else if (absl::Status status = PrepareSessions(**session, sessions_, run); !status.ok()) {
+    leased = IsOutcomeUnknown(status) ? RepeatLater() : status;
+  } else if (!run.demand.bounds.empty()) {
+    leased = store::Lease(**session, run.demand);
+  }
+  Settle(run, std::move(leased));
+}
+
+void Dispatcher::Settle(LeaseRun& run, absl::StatusOr<store::Leased> leased) {
+  if (IsOutcomeUnknown(leased.status())) {
+    Resolve(std::make_shared<LeaseRun>(std::move(run)));
+    return;
+  }
+  Outbox outbox;
+  base::MutexLock lock(mutex_);
+  Lane& lane = *lanes_.at(run.lane);
+  --lane.running;
+  if (leased.ok()) {
+    lane.error = absl::OkStatus();
+    lane.bounds.End(run.bounds_ticket, LastKeys(leased->rows));
+    lane.Got(static_cast<int64_t>(run.demand.places.size()),
+             static_cast<int64_t>(leased->rows.size()), IsCutByBytes(run, *leased),
+             run.committed_before);
+    Count(lane, *leased);
+    Deliver(run, *std::move(leased), outbox);
+  } else {
+    lane.bounds.Fail(run.bounds_ticket);
+    Failed(run, leased.status(), outbox);
+  }
+  Pump(lane, outbox);
+  PumpNeighbours(lane, outbox);
+}
+
+void Dispatcher::Count(const Lane& lane, const store::Leased& leased) {
+  const std::string& queue = lane.queue->name;
+  int64_t first = 0;
+  for (const store::LeasedRow& row : leased.rows) {
+    if (row.task.token.attempt == 1) ++first;
+    context_.metrics.QueueWait(queue, leased.now - row.task.schedule_time);
+  }
+  const int64_t all = static_cast<int64_t>(leased.rows.size());
+  if (first > 0) context_.metrics.Leased(queue, "first", first);
+  if (all > first) context_.metrics.Leased(queue, "retry", all - first);
+  context_.metrics.Batch("lease", all);
+}
+
+void Dispatcher::Deliver(LeaseRun& run, store::Leased leased, Outbox& outbox) {
+  Lane& lane = *lanes_.at(run.lane);
+  std::vector<LeaseAnswer> answers(run.tickets.size());
+  absl::flat_hash_map<pg::Uuid, std::vector<model::LeaseToken>> by_ledger;
+  for (store::LeasedRow& row : leased.rows) {
+    const auto caller = static_cast<size_t>(row.caller);
+    by_ledger[run.demand.callers[caller].ledger].push_back(row.task.token);
+    row.task.queue = lane.queue->name;
+    answers[caller].tasks.push_back(std::move(row.task));
+  }
+  for (const auto& [ledger, tokens] : by_ledger) tracker_.Leased(run.lane, ledger, tokens);
+  for (size_t i = 0; i < run.tickets.size(); ++i) {
+    answers[i].lease_remaining = Remaining(run.lives_until[i]);
+    DeliverTo(run.tickets[i], lane, std::move(answers[i]), outbox);
+  }
+}
+
+// Ends a ticket's service in a lane, with tasks or without.
+void Dispatcher::DeliverTo(const TicketPtr& ticket, Lane& lane, LeaseAnswer answer,
+                           Outbox& outbox) {
+  ticket->state = Ticket::State::kWaiting;
+  if (ticket->is_cancelled) {
+    std::vector<model::LeaseToken> orphans;
+    for (const model::LeasedTask& task : answer.tasks) orphans.push_back(task.token);
+    FinishEmpty(ticket, outbox);
+    if (orphans.empty() || !ticket->request_key.empty()) return;
+    context_.metrics.OrphanLeasesReleased(static_cast<int64_t>(orphans.size()));
+    outbox.Add([this, orphans = std::move(orphans)]() mutable { hand_back_(std::move(orphans)); });
+    return;
+  }
+  if (!answer.tasks.empty()) {
+    Finish(ticket, std::move(answer), outbox);
+    return;
+  }
+  if (!ticket->waits) {
+    for (Ticket::Stop& stop : ticket->stops) stop.is_exhausted |= stop.lane == &lane;
+  }
+  const auto is_exhausted = [](const Ticket::Stop& stop) { return stop.is_exhausted; };
+  const bool is_over = std::all_of(ticket->stops.begin(), ticket->stops.end(), is_exhausted);
+  if (ticket->is_expired || is_over) FinishEmpty(ticket, outbox);
+}
+
+// Nothing was leased. Callers that wait go on waiting: the database may come back in time. One whose
+// request id is taken was answered by another broker meanwhile, and asks for that answer.
+void Dispatcher::Failed(LeaseRun& run, const absl::Status& status, Outbox& outbox) {
+  Lane& lane = *lanes_.at(run.lane);
+  const bool is_request_taken = absl::IsAlreadyExists(status);
+  if (!is_request_taken) {
+    lane.error = status;
+    lane.Distrust();
+    lane.expected = 0;
+    lane.look_allowed = std::chrono::steady_clock::now() + kErrorPause;
+  }
+  for (const TicketPtr& ticket : run.tickets) {
+    ticket->state = Ticket::State::kWaiting;
+    if (ticket->is_cancelled) {
+      FinishEmpty(ticket, outbox);
+    } else if (!is_request_taken && (ticket->is_expired || !ticket->waits)) {
+      Finish(ticket, status, outbox);
+    } else if (is_request_taken && !ticket->request_key.empty()) {
+      Finish(ticket, RepeatLater(), outbox);
+    }
+  }
+}
+
+// The connection broke while the statement ran. Its ledger ids tell, on another connection, whether
+// it was committed; until then its callers stay in service.
+void Dispatcher::Resolve(std::shared_ptr<LeaseRun> run) {
+  context_.pool.Submit([this, run](absl::StatusOr<pg::Session*> session) {
+    std::vector<pg::Uuid> ledgers;
+    for (const store::LeaseCaller& caller : run->demand.callers) ledgers.push_back(caller.ledger);
+    absl::Status status = session.status();
+    absl::StatusOr<std::vector<store::LeasedRow>> found = session.status();
+    if (status.ok()) status = store::CloseLedger(**session, run->lane, ledgers);
+    if (status.ok()) found = store::FindLeases(**session, run->lane, {}, ledgers);
+    if (!found.ok() && ++run->tries < kResolveTriesMax) {
+      context_.timer.After(kErrorPause, [this, run] { Resolve(run); });
+      return;
+    }
+    if (!found.ok()) {
+      Settle(*run, RepeatLater());
+      return;
+    }
+    store::Leased leased;
+    leased.rows = *std::move(found);
+    for (store::LeasedRow& row : leased.rows) {
+      leased.now = std::max(leased.now, row.task.schedule_time);
+      for (size_t i = 0; i < run->demand.callers.size(); ++i) {
+        if (run->demand.callers[i].session == row.task.token.session &&
+            run->demand.callers[i].ledger == row.ledger) {
+          row.caller = static_cast<int>(i);
+        }
+      }
+    }
+    Settle(*run, std::move(leased));
+  });
+}
+
+// What an earlier call with this request id got, and still holds, is the answer to this one too.
+void Dispatcher::RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> session) {
+  LeaseAnswer answer;
+  absl::Status status = session.status();
+  LeaseRun run;
+  run.tickets.push_back(ticket);
+  run.demand.callers.emplace_back();
+  const absl::string_view key = ticket->request_key;
+  for (const QueuePtr& queue : ticket->queues) {
+    for (const int64_t lane : queue->lanes) {
+      if (!status.ok()) break;
+      auto found = store::FindLeases(**session, lane, absl::MakeSpan(&key, 1), {});
+      status = found.status();
+      if (!found.ok()) break;
+      for (store::LeasedRow& row : *found) {
+        row.task.queue = queue->name;
+        answer.tasks.push_back(std::move(row.task));
+      }
+    }
+  }
+  if (status.ok() && !answer.tasks.empty()) {
+    status = PrepareSessions(**session, sessions_, run);
+    if (status.ok()) answer.lease_remaining = Remaining(run.lives_until.front());
+  }
+  Outbox outbox;
+  base::MutexLock lock(mutex_);
+  if (!status.ok()) {
+    Finish(ticket, IsOutcomeUnknown(status) ? RepeatLater() : status, outbox);
+  } else if (!answer.tasks.empty()) {
+    Finish(ticket, std::move(answer), outbox);
+  } else if (ticket->is_cancelled || ticket->is_expired || is_draining_) {
+    FinishEmpty(ticket, outbox);
+  } else {
+    Enlist(ticket, outbox);
+  }
+}
+
+}  // namespace skiplane::broker

@@ -1,0 +1,142 @@
+#include "server/broker/enqueue_batch.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/container/flat_hash_map.h"
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+#include "server/broker/fingerprint.h"
+
+namespace skiplane::broker {
+namespace {
+
+int64_t LaneOf(const model::Queue& queue, uint64_t number) {
+  return queue.lanes[number % queue.lanes.size()];
+}
+
+absl::Status Gone() {
+  return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
+                      "a key or request id expired during the call: call again");
+}
+
+std::vector<store::RequestRow> Requests(absl::Span<const std::unique_ptr<PendingEnqueue>> calls) {
+  std::vector<store::RequestRow> requests;
+  for (const auto& call : calls) {
+    if (call->call.request_id.empty()) continue;
+    requests.push_back({call->request_lane, call->call.request_id, call->body_hash,
+                        call->ids.front().id});
+  }
+  // Every broker takes the rows in the same order, so that two batches never wait for each other.
+  std::sort(requests.begin(), requests.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.lane, a.request_id) < std::tie(b.lane, b.request_id);
+  });
+  return requests;
+}
+
+// Learns under which first id a call's request was answered: by itself, or by an earlier call.
+absl::StatusOr<int64_t> AnsweredFirstId(pg::Session& session, const PendingEnqueue& call) {
+  const absl::string_view id = call.call.request_id;
+  ASSIGN_OR_RETURN(const auto answered,
+                   store::AnsweredRequests(session, call.request_lane, absl::MakeSpan(&id, 1)));
+  const auto found = answered.find(call.call.request_id);
+  if (found == answered.end()) return Gone();
+  if (found->second.body_hash != call.body_hash) {
+    return base::Refuse(absl::StatusCode::kAlreadyExists, "REQUEST_ID_REUSED",
+                        "this request_id was used with another body in the last 24 hours: take a "
+                        "new one");
+  }
+  return found->second.first_id;
+}
+
+// Fills in who holds the keys of tasks that were not made.
+absl::Status FillHolders(pg::Session& session, const PendingEnqueue& call,
+                         const std::vector<size_t>& open, std::vector<EnqueueResult>& results) {
+  std::map<int64_t, std::vector<size_t>> by_lane;
+  for (const size_t i : open) by_lane[results[i].id.lane].push_back(i);
+  for (const auto& [lane, tasks] : by_lane) {
+    std::vector<absl::string_view> keys;
+    for (const size_t i : tasks) keys.push_back(call.call.tasks[i].key);
+    ASSIGN_OR_RETURN(const auto holders, store::HeldKeys(session, lane, keys));
+    for (const size_t i : tasks) {
+      const auto holder = holders.find(call.call.tasks[i].key);
+      if (holder == holders.end()) return Gone();
+      results[i].existing = holder->second != results[i].id.id;
+      results[i].id.id = holder->second;
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void PrepareEnqueue(PendingEnqueue& call) {
+  const auto has_key = [](const model::NewTask& task) { return !task.key.empty(); };
+  const std::vector<model::NewTask>& tasks = call.call.tasks;
+  call.has_keys = std::any_of(tasks.begin(), tasks.end(), has_key);
+  call.is_repeatable =
+      !call.call.request_id.empty() || std::all_of(tasks.begin(), tasks.end(), has_key);
+  if (call.call.request_id.empty()) return;
+  call.body_hash = HashBody(call.call);
+  call.request_lane = LaneOf(*call.queue, StableHash(call.call.request_id));
+}
+
+absl::Status NumberTasks(pg::Session& session, TaskNumbers& numbers, PendingEnqueue& call) {
+  if (!call.ids.empty()) return absl::OkStatus();
+  const auto count = static_cast<int64_t>(call.call.tasks.size());
+  ASSIGN_OR_RETURN(const int64_t first, numbers.Take(session, count));
+  // Tasks without a key stay together, so that they are leased in the order of the call.
+  const int64_t common_lane = call.call.request_id.empty()
+                                  ? LaneOf(*call.queue, static_cast<uint64_t>(first) / 64)
+                                  : call.request_lane;
+  for (int64_t i = 0; i < count; ++i) {
+    const std::string& key = call.call.tasks[static_cast<size_t>(i)].key;
+    const int64_t lane = key.empty() ? common_lane : LaneOf(*call.queue, StableHash(key));
+    call.ids.push_back({lane, first + i});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<store::Enqueued> WriteTasks(
+    pg::Session& session, absl::Span<const std::unique_ptr<PendingEnqueue>> calls) {
+  std::vector<store::TaskRow> rows;
+  for (const auto& call : calls) {
+    for (size_t i = 0; i < call->call.tasks.size(); ++i) {
+      const model::NewTask& task = call->call.tasks[i];
+      const int32_t max_attempts = task.max_attempts > 0 ? task.max_attempts
+                                                         : call->queue->settings.retry.max_attempts;
+      const int64_t request = call->call.request_id.empty() ? 0 : call->ids.front().id;
+      rows.push_back({call->ids[i], &task, max_attempts, request});
+    }
+  }
+  if (!calls.front()->NeedsOnce()) return store::Enqueue(session, rows);
+  return store::EnqueueOnce(session, rows, Requests(calls));
+}
+
+absl::StatusOr<std::vector<EnqueueResult>> AnswerEnqueue(pg::Session& session,
+                                                         const PendingEnqueue& call,
+                                                         const store::Enqueued& written) {
+  std::vector<EnqueueResult> results;
+  for (const model::TaskId& id : call.ids) results.push_back({id, false});
+  if (!call.NeedsOnce()) return results;
+
+  std::vector<size_t> open;  // not made by this commit
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!written.made.contains(results[i].id.id)) open.push_back(i);
+  }
+  if (open.empty()) return results;
+  if (!call.call.request_id.empty() && open.size() == results.size()) {
+    ASSIGN_OR_RETURN(const int64_t first_id, AnsweredFirstId(session, call));
+    for (size_t i = 0; i < results.size(); ++i) {
+      results[i].id.id = first_id + static_cast<int64_t>(i);
+    }
+  }
+  std::vector<size_t> keyed;
+  for (const size_t i : open) {
+    if (!call.call.tasks[i].key.empty()) keyed.push_back(i);
+  }
+  RETURN_IF_ERROR(FillHolders(session, call, keyed, results));
+  return results;
+}
+
+}  // namespace skiplane::broker

@@ -1,0 +1,50 @@
+#include "server/broker/fingerprint.h"
+
+#include <openssl/sha.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace skiplane::broker {
+namespace {
+
+// Length first, so that no two different sequences of fields give the same bytes.
+void Append(std::string& bytes, absl::string_view field) {
+  absl::StrAppend(&bytes, field.size(), ":", field);
+}
+
+}  // namespace
+
+uint64_t StableHash(absl::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3;
+  }
+  hash ^= hash >> 32;
+  hash *= 0x9e3779b97f4a7c15;
+  return hash ^ (hash >> 29);
+}
+
+std::string HashBody(const EnqueueCall& call) {
+  std::string bytes;
+  Append(bytes, call.queue);
+  for (const model::NewTask& task : call.tasks) {
+    Append(bytes, task.payload);
+    Append(bytes, task.content_type);
+    Append(bytes, absl::StrCat(task.headers.size()));
+    for (const auto& [key, value] : task.headers) {
+      Append(bytes, key);
+      Append(bytes, value);
+    }
+    Append(bytes, absl::StrCat(task.priority, " ", task.max_attempts));
+    Append(bytes, task.schedule_time ? absl::StrCat(absl::ToUnixMicros(*task.schedule_time)) : "");
+    Append(bytes, task.delay ? absl::StrCat(absl::ToInt64Microseconds(*task.delay)) : "");
+    Append(bytes, task.key);
+  }
+  std::string digest(SHA256_DIGEST_LENGTH, '\0');
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
+         reinterpret_cast<unsigned char*>(digest.data()));
+  return digest;
+}
+
+}  // namespace skiplane::broker

@@ -1,0 +1,19 @@
+// Hashes that every broker and every version computes alike: they decide lanes and compare bodies.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "server/broker/calls.h"
+
+namespace skiplane::broker {
+
+// FNV-1a with a final mix. Never changes: the lane of a key follows from it.
+uint64_t StableHash(absl::string_view text);
+
+// SHA-256 of everything in the call but its request id, in a form that does not depend on the order
+// of header entries.
+std::string HashBody(const EnqueueCall& call);
+
+}  // namespace skiplane::broker

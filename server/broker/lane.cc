@@ -1,0 +1,46 @@
+#include "server/broker/lane.h"
+
+#include <algorithm>
+
+namespace skiplane::broker {
+
+void Lane::Committed(const store::Claimable& claimable) {
+  bounds.Lower(claimable.priority, claimable.run_at);
+  committed += claimable.count;
+  if (claimable.can_run) expected = std::min(expected + claimable.count, kMany);
+}
+
+int64_t Lane::Ask(int64_t asked) {
+  if (expected < kMany) expected = std::max<int64_t>(0, expected - asked);
+  return committed;
+}
+
+// A short answer says that what was believed is not there; a full one, that more may be there than
+// was known of.
+void Lane::Got(int64_t asked, int64_t got, bool is_cut, int64_t committed_before) {
+  if (got < asked && !is_cut) {
+    if (expected == kMany || !is_exact) expected = committed - committed_before;
+    is_exact = true;
+  } else {
+    if (is_cut && expected < kMany) expected += asked - got;
+    if (expected == 0 && !is_exact) expected = 2 * asked;
+  }
+  if (expected == 0) certain_until = {};
+}
+
+void Lane::Looked(int64_t committed_before, int64_t free, base::SteadyTime certain) {
+  if (free > 0) {
+    is_exact = is_exact && expected > 0;
+    expected = std::max(expected, free);
+  } else if (committed == committed_before) {
+    certain_until = certain;
+  }
+}
+
+void Lane::Distrust() {
+  bounds.Reset();
+  certain_until = {};
+  look_allowed = {};
+}
+
+}  // namespace skiplane::broker

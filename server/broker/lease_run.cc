@@ -1,0 +1,130 @@
+#include "server/broker/lease_run.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "server/base/status_macros.h"
+#include "server/store/sessions.h"
+
+namespace skiplane::broker {
+namespace {
+
+// A session is moved this much further than asked, so that a busy worker renews it twice a second
+// and not with every call. It is also how much later than promised a silent worker is noticed.
+absl::Duration AheadOf(absl::Duration duration) {
+  return std::min(absl::Milliseconds(500), duration / 4);
+}
+
+// What must be touched: each worker once, with the longest duration that its calls ask for.
+struct Touches {
+  std::map<std::string, store::Touch> workers;
+  std::vector<store::Touch> anonymous;
+
+  std::vector<store::Touch> All() const {
+    std::vector<store::Touch> all;
+    for (const auto& [worker, touch] : workers) all.push_back(touch);
+    all.insert(all.end(), anonymous.begin(), anonymous.end());
+    return all;
+  }
+};
+
+store::Touch TouchFor(const Ticket& ticket) {
+  store::Touch touch;
+  touch.worker_id = ticket.call.worker_id;
+  touch.worker_name = ticket.call.worker_name;
+  touch.new_id = model::NewSessionId();
+  touch.duration = ticket.lease_duration;
+  touch.ahead = AheadOf(ticket.lease_duration);
+  return touch;
+}
+
+}  // namespace
+
+std::vector<int32_t> DealPlaces(const std::vector<int64_t>& demands, int64_t count) {
+  std::vector<int32_t> places;
+  std::vector<int64_t> open = demands;
+  bool dealt = true;
+  while (dealt && static_cast<int64_t>(places.size()) < count) {
+    dealt = false;
+    for (size_t caller = 0; caller < open.size(); ++caller) {
+      if (open[caller] == 0) continue;
+      if (static_cast<int64_t>(places.size()) == count) break;
+      --open[caller];
+      places.push_back(static_cast<int32_t>(caller) + 1);
+      dealt = true;
+    }
+  }
+  return places;
+}
+
+absl::Status PrepareSessions(pg::Session& session, SessionCache& cache, LeaseRun& run) {
+  Touches touches;
+  std::map<std::string, std::vector<size_t>> callers;  // by worker, or by the new session's bytes
+  run.lives_until.resize(run.tickets.size());
+  for (size_t i = 0; i < run.tickets.size(); ++i) {
+    const Ticket& ticket = *run.tickets[i];
+    const std::string& worker = ticket.call.worker_id;
+    if (worker.empty()) {
+      touches.anonymous.push_back(TouchFor(ticket));
+      run.demand.callers[i].session = touches.anonymous.back().new_id;
+      continue;
+    }
+    if (const auto known = cache.FindLiving(worker, ticket.lease_duration)) {
+      run.demand.callers[i].session = known->id;
+      run.lives_until[i] = known->lives_until;
+      continue;
+    }
+    callers[worker].push_back(i);
+    const auto [touch, is_new] = touches.workers.try_emplace(worker, TouchFor(ticket));
+    touch->second.duration = std::max(touch->second.duration, ticket.lease_duration);
+  }
+  const std::vector<store::Touch> all = touches.All();
+  if (all.empty()) return absl::OkStatus();
+
+  const base::SteadyTime sent = std::chrono::steady_clock::now();
+  ASSIGN_OR_RETURN(const auto living, store::TouchSessions(session, all));
+  std::map<model::SessionId, base::SteadyTime> anonymous;
+  for (const store::LivingSession& alive : living) {
+    const base::SteadyTime lives_until = sent + absl::ToChronoNanoseconds(alive.remaining);
+    if (alive.worker_id.empty()) anonymous[alive.id] = lives_until;
+    for (const size_t i : callers[alive.worker_id]) {
+      run.demand.callers[i].session = alive.id;
+      run.lives_until[i] = lives_until;
+    }
+    if (!alive.worker_id.empty()) cache.Learn(alive.worker_id, alive.id, sent, alive.remaining);
+  }
+  for (size_t i = 0; i < run.tickets.size(); ++i) {
+    const auto found = anonymous.find(run.demand.callers[i].session);
+    if (found != anonymous.end()) run.lives_until[i] = found->second;
+  }
+  return absl::OkStatus();
+}
+
+bool IsCutByBytes(const LeaseRun& run, const store::Leased& leased) {
+  std::vector<int64_t> bytes(run.demand.callers.size());
+  int64_t total = 0;
+  for (const store::LeasedRow& row : leased.rows) {
+    const auto size = static_cast<int64_t>(row.task.payload.size());
+    bytes[static_cast<size_t>(row.caller)] += size;
+    total += size;
+  }
+  if (2 * total >= run.demand.bytes_max) return true;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    if (2 * bytes[i] >= run.demand.callers[i].max_bytes) return true;
+  }
+  return false;
+}
+
+std::vector<store::Bound> LastKeys(const std::vector<store::LeasedRow>& rows) {
+  std::map<int16_t, store::Bound> last;
+  for (const store::LeasedRow& row : rows) {  // in the order of leases
+    const model::LeasedTask& task = row.task;
+    last[task.priority] = {task.priority, task.schedule_time, task.token.task.id};
+  }
+  std::vector<store::Bound> keys;
+  for (const auto& [priority, key] : last) keys.push_back(key);
+  return keys;
+}
+
+}  // namespace skiplane::broker

@@ -1,0 +1,232 @@
+#include "server/broker/local_broker.h"
+
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "server/store/peers.h"
+
+namespace skiplane::broker {
+namespace {
+
+constexpr size_t kSessionsMax = 100000;
+constexpr std::chrono::seconds kBeatEvery(2);
+constexpr absl::Duration kBeatLives = absl::Seconds(7);
+constexpr std::chrono::seconds kQueuesEvery(5);
+
+std::string MarkOf(const pg::Uuid& id) {
+  return absl::BytesToHexString(
+      absl::string_view(reinterpret_cast<const char*>(id.data()), id.size()));
+}
+
+}  // namespace
+
+// Stands for a Lease while its queues are still being read.
+class LocalBroker::LaterLease : public PendingLease {
+ public:
+  void Cancel() override {
+    std::shared_ptr<PendingLease> lease;
+    {
+      base::MutexLock lock(mutex_);
+      is_cancelled_ = true;
+      lease = lease_;
+    }
+    if (lease != nullptr) lease->Cancel();
+  }
+
+  void Become(std::shared_ptr<PendingLease> lease) {
+    bool cancel = false;
+    {
+      base::MutexLock lock(mutex_);
+      lease_ = lease;
+      cancel = is_cancelled_;
+    }
+    if (cancel) lease->Cancel();
+  }
+
+ private:
+  base::Mutex mutex_;
+  bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  std::shared_ptr<PendingLease> lease_ ABSL_GUARDED_BY(mutex_);
+};
+
+LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
+                         absl::AnyInvocable<void(bool)> on_connected)
+    : options_(std::move(options)),
+      pool_(options_.connect, options_.connections, &metrics, std::move(on_connected)),
+      context_{pool_, timer_, metrics, MarkOf(options_.id)},
+      sessions_(kSessionsMax),
+      tracker_(model::kTrackedLeasesMax),
+      hinter_(context_),
+      queues_(context_, options_.create_missing_queues,
+              [this](QueuePtr queue) { dispatcher_.QueueChanged(queue); }),
+      dispatcher_(
+          context_, sessions_, tracker_,
+          [this](std::vector<model::LeaseToken> tokens) { settler_.Release(std::move(tokens)); },
+          options_.parked_leases_max),
+      enqueuer_(context_,
+                [this](const store::Enqueued& written) {
+                  dispatcher_.Committed(written.claimable, written.now);
+                  for (const store::Claimable& tasks : written.claimable) hinter_.Tasks(tasks);
+                }),
+      settler_(context_, queues_, tracker_,
+               [this](const std::vector<store::Claimable>& claimable, absl::Time now) {
+                 dispatcher_.Committed(claimable, now);
+                 for (const store::Claimable& tasks : claimable) hinter_.Tasks(tasks);
+               }),
+      beater_(context_, sessions_),
+      admin_(context_, queues_, hinter_),
+      sampler_(context_, queues_, dispatcher_),
+      listener_(
+          options_.connect, store::kHintChannel,
+          [this](absl::string_view payload) { OnHint(payload); },
+          [this](bool listening) {
+            dispatcher_.SetListening(listening);
+            if (listening && !is_stopped_) RefreshQueues();
+          }) {
+  KeepBeating();
+  KeepRefreshing();
+  sampler_.Start();
+}
+
+LocalBroker::~LocalBroker() { Stop(); }
+
+void LocalBroker::Enqueue(EnqueueCall call, Done<std::vector<EnqueueResult>> done) {
+  std::vector<std::string> names{call.queue};
+  queues_.Find(std::move(names),
+               [this, call = std::move(call), done = std::move(done)](
+                   absl::StatusOr<std::vector<QueuePtr>> queues) mutable {
+                 if (!queues.ok()) {
+                   done(queues.status());
+                   return;
+                 }
+                 enqueuer_.Enqueue(queues->front(), std::move(call), std::move(done));
+               });
+}
+
+std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Done<LeaseAnswer> done) {
+  std::vector<std::string> names;
+  for (const LeaseQueue& queue : call.queues) names.push_back(queue.name);
+  auto later = std::make_shared<LaterLease>();
+  queues_.Find(std::move(names), [this, later, call = std::move(call), done = std::move(done)](
+                                     absl::StatusOr<std::vector<QueuePtr>> queues) mutable {
+    if (!queues.ok()) {
+      done(queues.status());
+      return;
+    }
+    const absl::Duration duration =
+        call.lease_duration.value_or(queues->front()->settings.lease_duration);
+    beater_.Renew(call.worker_id, duration);
+    later->Become(dispatcher_.Lease(std::move(call), *std::move(queues), std::move(done)));
+  });
+  return later;
+}
+
+void LocalBroker::Ack(std::vector<model::LeaseToken> items,
+                      Done<std::vector<model::SettleOutcome>> done) {
+  settler_.Ack(std::move(items), std::move(done));
+}
+
+void LocalBroker::Nack(std::vector<model::NackItem> items,
+                       Done<std::vector<model::NackResult>> done) {
+  settler_.Nack(std::move(items), std::move(done));
+}
+
+void LocalBroker::Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) {
+  beater_.Heartbeat(std::move(call), std::move(done));
+}
+
+void LocalBroker::HandBack(const LeaseAnswer& undelivered) {
+  std::vector<model::LeaseToken> tokens;
+  for (const model::LeasedTask& task : undelivered.tasks) tokens.push_back(task.token);
+  if (tokens.empty()) return;
+  context_.metrics.OrphanLeasesReleased(static_cast<int64_t>(tokens.size()));
+  settler_.Release(std::move(tokens));
+}
+
+void LocalBroker::CreateQueue(CreateQueueCall call, Done<model::Queue> done) {
+  admin_.Create(std::move(call), std::move(done));
+}
+
+void LocalBroker::GetQueue(std::string name, Done<QueueWithCounts> done) {
+  admin_.Get(std::move(name), std::move(done));
+}
+
+void LocalBroker::ListQueues(std::string after, int limit, Done<std::vector<model::Queue>> done) {
+  admin_.List(std::move(after), limit, std::move(done));
+}
+
+void LocalBroker::UpdateQueue(UpdateQueueCall call, Done<model::Queue> done) {
+  admin_.Update(std::move(call), std::move(done));
+}
+
+void LocalBroker::PauseQueue(PauseQueueCall call, Done<model::Queue> done) {
+  admin_.Pause(std::move(call), std::move(done));
+}
+
+void LocalBroker::GetTask(model::TaskId id, Done<model::TaskView> done) {
+  admin_.GetTask(id, std::move(done));
+}
+
+void LocalBroker::BeginDrain() { dispatcher_.BeginDrain(); }
+
+void LocalBroker::OnHint(absl::string_view payload) {
+  const std::optional<model::Hint> hint = model::ParseHint(payload);
+  if (!hint.has_value() || hint->origin == context_.mark) return;
+  context_.metrics.Notification("received");
+  switch (hint->kind) {
+    case model::HintKind::kTasks:
+      dispatcher_.Hinted(*hint);
+      break;
+    case model::HintKind::kQueues:
+      RefreshQueues();
+      break;
+    case model::HintKind::kBroker:
+      Beat();
+      break;
+  }
+}
+
+// Says that this broker runs and learns how many others do. The first beat makes them count again.
+void LocalBroker::Beat() {
+  pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
+    if (!session.ok()) return;
+    const auto peers = store::BeatBroker(**session, options_.id, options_.name, kBeatLives);
+    if (!peers.ok()) return;
+    hinter_.SetPeers(*peers);
+    if (has_beaten_.exchange(true)) return;
+    model::Hint hint;
+    hint.kind = model::HintKind::kBroker;
+    hint.origin = context_.mark;
+    const std::string payload = model::FormatHint(hint);
+    const absl::string_view view = payload;
+    static_cast<void>(store::SendHints(**session, absl::MakeSpan(&view, 1)));
+  });
+}
+
+void LocalBroker::KeepBeating() {
+  Beat();
+  timer_.After(kBeatEvery, [this] { KeepBeating(); });
+}
+
+void LocalBroker::KeepRefreshing() {
+  RefreshQueues();
+  timer_.After(kQueuesEvery, [this] { KeepRefreshing(); });
+}
+
+void LocalBroker::RefreshQueues() {
+  pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
+    if (session.ok()) static_cast<void>(queues_.ReloadAll(**session));
+  });
+}
+
+void LocalBroker::Stop() {
+  if (is_stopped_.exchange(true)) return;
+  listener_.Stop();
+  timer_.Stop();
+  pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
+    if (session.ok()) static_cast<void>(store::ForgetBroker(**session, options_.id));
+  });
+  pool_.Stop();
+}
+
+}  // namespace skiplane::broker

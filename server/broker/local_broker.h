@@ -1,0 +1,87 @@
+// The broker of this process: puts the parts together and keeps them in touch with the database and
+// with other brokers. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "server/base/timer.h"
+#include "server/broker/beater.h"
+#include "server/broker/broker.h"
+#include "server/broker/dispatcher.h"
+#include "server/broker/enqueuer.h"
+#include "server/broker/hinter.h"
+#include "server/broker/queue_admin.h"
+#include "server/broker/queue_cache.h"
+#include "server/broker/sampler.h"
+#include "server/broker/settler.h"
+#include "server/pg/listener.h"
+#include "server/pg/pool.h"
+
+namespace skiplane::broker {
+
+struct BrokerOptions {
+  pg::ConnectOptions connect;
+  int connections = 4;
+  bool create_missing_queues = false;
+  int parked_leases_max = model::kParkedLeasesMax;
+  pg::Uuid id{};     // random
+  std::string name;  // for people
+};
+
+class LocalBroker : public Broker {
+ public:
+  // `on_connected` is told whether the database can be reached, from a thread of the pool; it must
+  // not block. `metrics` outlives the object.
+  LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
+              absl::AnyInvocable<void(bool)> on_connected);
+  ~LocalBroker() override;
+
+  void Enqueue(EnqueueCall call, Done<std::vector<EnqueueResult>> done) override;
+  std::shared_ptr<PendingLease> Lease(LeaseCall call, Done<LeaseAnswer> done) override;
+  void Ack(std::vector<model::LeaseToken> items,
+           Done<std::vector<model::SettleOutcome>> done) override;
+  void Nack(std::vector<model::NackItem> items, Done<std::vector<model::NackResult>> done) override;
+  void Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) override;
+  void HandBack(const LeaseAnswer& undelivered) override;
+  void CreateQueue(CreateQueueCall call, Done<model::Queue> done) override;
+  void GetQueue(std::string name, Done<QueueWithCounts> done) override;
+  void ListQueues(std::string after, int limit, Done<std::vector<model::Queue>> done) override;
+  void UpdateQueue(UpdateQueueCall call, Done<model::Queue> done) override;
+  void PauseQueue(PauseQueueCall call, Done<model::Queue> done) override;
+  void GetTask(model::TaskId id, Done<model::TaskView> done) override;
+  void BeginDrain() override;
+
+  // Finishes what was begun and ends all threads. Idempotent; no calls after it.
+  void Stop();
+
+ private:
+  class LaterLease;
+
+  void OnHint(absl::string_view payload);
+  void Beat();
+  void KeepBeating();
+  void RefreshQueues();
+  void KeepRefreshing();
+
+  const BrokerOptions options_;
+  std::atomic<bool> is_stopped_ = false;
+  std::atomic<bool> has_beaten_ = false;
+  base::Timer timer_;
+  pg::Pool pool_;
+  Context context_;
+  SessionCache sessions_;
+  LeaseTracker tracker_;
+  Hinter hinter_;
+  QueueCache queues_;
+  Dispatcher dispatcher_;
+  Enqueuer enqueuer_;
+  Settler settler_;
+  Beater beater_;
+  QueueAdmin admin_;
+  Sampler sampler_;
+  pg::Listener listener_;
+};
+
+}  // namespace skiplane::broker

@@ -1,0 +1,40 @@
+// Queues as operators make, change and see them. Each call is one job of the pool. Thread-safe.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "server/broker/calls.h"
+#include "server/broker/context.h"
+#include "server/broker/hinter.h"
+#include "server/broker/queue_cache.h"
+
+namespace skiplane::broker {
+
+class QueueAdmin {
+ public:
+  QueueAdmin(Context& context, QueueCache& queues, Hinter& hinter)
+      : context_(context), queues_(queues), hinter_(hinter) {}
+
+  void Create(CreateQueueCall call, Done<model::Queue> done);
+  void Get(std::string name, Done<QueueWithCounts> done);
+  void List(std::string after, int limit, Done<std::vector<model::Queue>> done);
+  void Update(UpdateQueueCall call, Done<model::Queue> done);
+  void Pause(PauseQueueCall call, Done<model::Queue> done);
+  void GetTask(model::TaskId id, Done<model::TaskView> done);
+
+ private:
+  absl::StatusOr<model::Queue> RunCreate(pg::Session& session, const CreateQueueCall& call);
+  absl::StatusOr<QueueWithCounts> RunGet(pg::Session& session, const std::string& name);
+  absl::StatusOr<model::Queue> RunUpdate(pg::Session& session, UpdateQueueCall& call);
+  absl::StatusOr<model::Queue> RunPause(pg::Session& session, const PauseQueueCall& call);
+  absl::StatusOr<model::TaskView> RunGetTask(pg::Session& session, const model::TaskId& id);
+  absl::StatusOr<model::Queue> Changed(pg::Session& session, const std::string& name);
+
+  Context& context_;
+  QueueCache& queues_;
+  Hinter& hinter_;
+};
+
+}  // namespace skiplane::broker

@@ -1,0 +1,28 @@
+#include "server/broker/refusals.h"
+
+#include "server/base/reason.h"
+
+namespace skiplane::broker {
+
+absl::Status Draining() {
+  return base::Refuse(absl::StatusCode::kUnavailable, "SERVER_DRAINING",
+                      "this broker is shutting down; nothing was changed: retry, elsewhere if "
+                      "possible");
+}
+
+absl::Status TooManyCalls() {
+  return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS",
+                      "too many calls wait in this broker; nothing was changed: retry later");
+}
+
+bool IsOutcomeUnknown(const absl::Status& status) {
+  return base::ReasonOf(status) == "COMMIT_OUTCOME_UNKNOWN";
+}
+
+absl::Status RepeatLater() {
+  return base::Refuse(absl::StatusCode::kUnavailable, "DATABASE_UNAVAILABLE",
+                      "the database went away during the call; repeat it as it is: what was done "
+                      "already is not done twice");
+}
+
+}  // namespace skiplane::broker

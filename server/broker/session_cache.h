@@ -1,0 +1,44 @@
+// What this broker knows of worker sessions: their ids, and until when they surely live.
+//
+// "Until when" is counted on the steady clock from before the statement was sent that told what
+// remained, so it is never later than the database's own end. A lease whose session lives long enough
+// by that measure needs no statement to renew it. Thread-safe; bounded: beyond `sessions_max` the
+// cache starts again empty, which costs statements and nothing else.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "server/base/mutex.h"
+#include "server/base/timer.h"
+#include "server/model/lease.h"
+
+namespace skiplane::broker {
+
+class SessionCache {
+ public:
+  explicit SessionCache(size_t sessions_max) : sessions_max_(sessions_max) {}
+
+  struct Entry {
+    model::SessionId id{};
+    base::SteadyTime lives_until;
+  };
+
+  // The session of a worker if it surely lives for `duration` from now.
+  std::optional<Entry> FindLiving(const std::string& worker_id, absl::Duration duration) const;
+
+  // As the database said in answer to a statement that was sent at `sent`.
+  void Learn(const std::string& worker_id, const model::SessionId& id, base::SteadyTime sent,
+             absl::Duration remaining);
+
+  void Forget(const std::string& worker_id);
+
+ private:
+  const size_t sessions_max_;
+  mutable base::Mutex mutex_;
+  absl::flat_hash_map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace skiplane::broker

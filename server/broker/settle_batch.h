@@ -1,0 +1,50 @@
+// Settles the items of one lane on one session: acks by place, the rest by id, and a verdict on what
+// could not be settled.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "server/broker/lease_tracker.h"
+#include "server/broker/settle_call.h"
+#include "server/metrics/metrics.h"
+#include "server/model/queue.h"
+#include "server/store/enqueue.h"
+
+namespace skiplane::broker {
+
+class SettleBatch {
+ public:
+  SettleBatch(int64_t lane, const model::Queue& queue, LeaseTracker& tracker,
+              metrics::Metrics& metrics)
+      : lane_(lane), queue_(queue), tracker_(tracker), metrics_(metrics) {}
+
+  // Decides every item that is not decided yet, or fails; what was decided before stays so, and a
+  // repeat decides the rest: a lease settled by a lost commit is found to be settled.
+  absl::Status Run(pg::Session& session, const std::vector<SettleItem*>& items);
+
+  // Tasks that wait again, as far as Run came, and the database's time of it.
+  const std::vector<store::Claimable>& claimable() const { return claimable_; }
+  absl::Time now() const { return now_; }
+
+ private:
+  using Items = std::vector<SettleItem*>;
+
+  store::SettleBatch BatchOf(const Items& items);
+  absl::Status AckByPlace(pg::Session& session, const Items& acks);
+  absl::Status SettleById(pg::Session& session, const Items& items);
+  absl::Status Judge(pg::Session& session, const Items& items);
+  void Decide(SettleItem& item, model::SettleOutcome outcome);
+  void Apply(SettleItem& item, const store::Settled& settled);
+  void Count(store::Action outcome, int64_t tasks);
+
+  const int64_t lane_;
+  const model::Queue& queue_;
+  LeaseTracker& tracker_;
+  metrics::Metrics& metrics_;
+  std::vector<store::Claimable> claimable_;
+  absl::Time now_;
+};
+
+}  // namespace skiplane::broker

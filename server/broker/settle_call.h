@@ -1,0 +1,59 @@
+// One Ack, Nack or hand-back on its way: its items, what is known of each, and its parts by lane.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "server/base/mutex.h"
+#include "server/broker/calls.h"
+#include "server/store/settle.h"
+
+namespace skiplane::broker {
+
+struct SettleItem {
+  model::LeaseToken token;
+  store::Action action = store::Action::kAck;
+  std::optional<absl::Duration> retry_delay;  // of kRetry; unset: the queue's policy
+  model::TaskError error;
+  model::NackResult result;
+  bool is_decided = false;
+};
+
+// Parts of different lanes run at the same time; each touches its own items only.
+struct SettleCall {
+  std::vector<SettleItem> items;
+  Done<std::vector<model::NackResult>> done;
+  std::atomic<int> open_parts = 0;
+
+  // A part is over. The last one answers: with every result, or with the first failure.
+  void EndPart(const absl::Status& part_status) {
+    {
+      base::MutexLock lock(mutex);
+      if (status.ok()) status = part_status;
+    }
+    if (open_parts.fetch_sub(1) > 1) return;
+    base::MutexLock lock(mutex);
+    if (!status.ok()) {
+      done(status);
+      return;
+    }
+    std::vector<model::NackResult> results;
+    for (const SettleItem& item : items) results.push_back(item.result);
+    done(std::move(results));
+  }
+
+  base::Mutex mutex;
+  absl::Status status ABSL_GUARDED_BY(mutex);
+};
+
+// The items of one call in one lane.
+struct SettlePart {
+  std::shared_ptr<SettleCall> call;
+  std::vector<size_t> items;  // indexes into the call's
+  int tries = 0;
+};
+
+}  // namespace skiplane::broker

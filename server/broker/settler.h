@@ -1,0 +1,52 @@
+// Acks, nacks and releases: gathers concurrent calls per lane into few statements and answers each
+// call item by item. Thread-safe.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "server/broker/batcher.h"
+#include "server/broker/calls.h"
+#include "server/broker/context.h"
+#include "server/broker/lease_tracker.h"
+#include "server/broker/queue_cache.h"
+#include "server/broker/settle_call.h"
+#include "server/store/enqueue.h"
+
+namespace skiplane::broker {
+
+class Settler {
+ public:
+  // Told of tasks that wait again, before the callers are.
+  using OnCommit = std::function<void(const std::vector<store::Claimable>&, absl::Time now)>;
+
+  Settler(Context& context, QueueCache& queues, LeaseTracker& tracker, OnCommit on_commit)
+      : context_(context), queues_(queues), tracker_(tracker), on_commit_(std::move(on_commit)) {}
+
+  void Ack(std::vector<model::LeaseToken> items, Done<std::vector<model::SettleOutcome>> done);
+  void Nack(std::vector<model::NackItem> items, Done<std::vector<model::NackResult>> done);
+
+  // Hands leases back, uncharged. Nobody waits for it; what cannot be handed back ends with its
+  // session.
+  void Release(std::vector<model::LeaseToken> tokens);
+
+ private:
+  using LaneBatcher = Batcher<SettlePart>;
+
+  void Submit(std::shared_ptr<SettleCall> call);
+  LaneBatcher& BatcherOf(int64_t lane);
+  void Run(int64_t lane, absl::StatusOr<pg::Session*> session, std::vector<SettlePart> parts);
+  void Repeat(int64_t lane, std::vector<SettlePart> parts);
+  absl::StatusOr<QueuePtr> QueueOf(pg::Session& session, int64_t lane);
+
+  Context& context_;
+  QueueCache& queues_;
+  LeaseTracker& tracker_;
+  const OnCommit on_commit_;
+  base::Mutex mutex_;
+  absl::flat_hash_map<int64_t, std::unique_ptr<LaneBatcher>> batchers_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace skiplane::broker
