@@ -84,13 +84,14 @@ absl::Status Demo::Enqueue() {
   const absl::Time begin = absl::Now();
   for (size_t first = 0; first < paths_.size(); first += kTasksPerCall) {
     EnqueueCall call{.queue = options_.queue};
-    for (size_t i = first; i < std::min(first + kTasksPerCall, paths_.size()); ++i) {
+    const size_t end = std::min(first + kTasksPerCall, paths_.size());
+    for (size_t i = first; i < end; ++i) {
       call.tasks.push_back({.payload = paths_[i], .key = KeyOf(paths_[i])});
     }
     if (const auto results = client_.Enqueue(std::move(call)); !results.ok()) {
       return results.status();
     }
-    progress_.Show(absl::StrFormat("enqueued %d of %d", first, paths_.size()));
+    progress_.Show(absl::StrFormat("enqueued %d of %d", end, paths_.size()));
   }
   progress_.Say(absl::StrFormat("%d files are tasks in queue %s, committed in %.1f s",
                                 paths_.size(), options_.queue,
