@@ -1,5 +1,5 @@
-// All chores and their times: one pass asks for the lead, and if it has it, frees what the dead hold,
-// folds the counters, and does the slower chore that waits longest, if one is due.
+// All chores and their times: one pass asks for the lead, and if it has it, frees what the dead
+// hold, folds the counters, and does the slower chore that waits longest, if one is due.
 //
 // At most one slow chore per pass, so that the next look for the dead is never far. Each chore's
 // time and success go to the metrics; a chore's failures are logged when they begin and when they

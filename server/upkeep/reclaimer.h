@@ -28,8 +28,8 @@ struct ReclaimResult {
   bool is_complete = true;
 };
 
-// Whether workers may have been unable to beat since the dead were last looked for. `since_asked` is
-// the time since `lead` was asked for, `was_cut_off` whether the connection failed meanwhile.
+// Whether workers may have been unable to beat since the dead were last looked for. `since_asked`
+// is the time since `lead` was asked for, `was_cut_off` whether the connection failed meanwhile.
 bool GraceIsDue(const store::Lead& lead, absl::Duration since_asked, bool was_cut_off);
 
 class Reclaimer {

@@ -2,8 +2,8 @@
 // free again.
 //
 // The sessions must not live: lost, or without a row. A task whose attempt was its last ends as
-// failed. Safe beside acks of the same leases and beside another recovery of the same sessions: each
-// task is taken back once. Not thread-safe.
+// failed. Safe beside acks of the same leases and beside another recovery of the same sessions:
+// each task is taken back once. Not thread-safe.
 #pragma once
 
 #include <cstdint>

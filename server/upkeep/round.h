@@ -23,7 +23,7 @@ class Round {
   // A pass begins no further lane after `limit`; it always gets to one.
   explicit Round(absl::Duration limit) : limit_(limit) {}
 
-  // Calls `visit` with each lane in ascending order. It returns whether nothing is left to do there.
+  // Calls `visit` with each lane in ascending order. It returns whether nothing is left there.
   // Returns the first error; ends early when the session broke.
   absl::Status Visit(pg::Session& session, std::vector<int64_t> lanes,
                      absl::FunctionRef<absl::StatusOr<bool>(int64_t lane)> visit);

@@ -67,7 +67,9 @@ Upkeep::State::Clock::time_point Upkeep::State::Pass() {
     }
     session = *std::move(opened);
     backoff.Reset();
-    if (std::exchange(cannot_connect, false)) base::Log(base::LogLevel::kInfo, "upkeep_reconnected");
+    if (std::exchange(cannot_connect, false)) {
+      base::Log(base::LogLevel::kInfo, "upkeep_reconnected");
+    }
   }
   const bool is_urgent = chores.RunPass(*session);
   if (chores.is_cut_off()) session.reset();  // it may live, on a server that cannot write

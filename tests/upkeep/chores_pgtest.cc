@@ -1,0 +1,106 @@
+#include "server/upkeep/chores.h"
+
+#include "gmock/gmock.h"
+#include "tests/support/status_matchers.h"
+#include "tests/upkeep/upkeep_harness.h"
+
+namespace skiplane::upkeep {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::Required;
+
+class ChoresTest : public testing::UpkeepHarness {
+ protected:
+  // As if the dead had been looked for then, by whoever leads.
+  void SetReclaimed(const std::string& when) const {
+    Sql(absl::StrCat("UPDATE skiplane.upkeep_lease SET reclaimed_at = ", when));
+  }
+  // However slow this machine is, the next pass comes in time.
+  void MakeGapImpossible() const { SetReclaimed("now() + interval '1 hour'"); }
+
+  Chores chores_{testing::UuidOf(201), &metrics_};
+};
+
+TEST_F(ChoresTest, APassAfterAnotherTakesTheTasksOfTheSilentBack) {
+  PutOne();
+  TakeOne(Worker("silent"));
+  chores_.RunPass(*session_);
+  MakeGapImpossible();
+  Silence("silent");
+  chores_.RunPass(*session_);
+  EXPECT_EQ(Tasks("state = 1"), 1);
+}
+
+TEST_F(ChoresTest, TheFirstPassEverGivesAGrace) {
+  PutOne();
+  TakeOne(Worker("silent"));
+  Silence("silent");
+  chores_.RunPass(*session_);
+  EXPECT_EQ(Tasks("state = 2"), 1);
+}
+
+TEST_F(ChoresTest, AGapGivesAGrace) {
+  PutOne();
+  TakeOne(Worker("silent"));
+  chores_.RunPass(*session_);
+  Silence("silent");
+  SetReclaimed("now() - interval '3 s'");
+  chores_.RunPass(*session_);
+  EXPECT_EQ(Tasks("state = 2"), 1);
+}
+
+TEST_F(ChoresTest, ABrokenConnectionGivesAGraceHoweverShortItWas) {
+  PutOne();
+  TakeOne(Worker("silent"));
+  chores_.RunPass(*session_);
+  chores_.NoteCutOff();
+  Silence("silent");
+  MakeGapImpossible();
+  chores_.RunPass(*session_);
+  EXPECT_EQ(Tasks("state = 2"), 1);
+  EXPECT_FALSE(chores_.is_cut_off());
+  MakeGapImpossible();
+  Silence("silent");
+  chores_.RunPass(*session_);
+  EXPECT_EQ(Tasks("state = 1"), 1) << "one grace, not one in every pass";
+}
+
+TEST_F(ChoresTest, APassWithoutAnAnswerIsCutOff) {
+  const auto dying = Open();
+  Sql(absl::StrCat("SELECT pg_terminate_backend(", dying->backend_pid(), ", 10000)"));
+  chores_.RunPass(*dying);
+  EXPECT_TRUE(chores_.is_cut_off());
+  EXPECT_THAT(metrics_.Text(), HasSubstr("skiplane_maintenance_failures_total{job=\"leader\"} 1"));
+}
+
+TEST_F(ChoresTest, WhoDoesNotLeadDoesNothing) {
+  metrics::Metrics metrics("test", "test");
+  Chores others(testing::UuidOf(202), &metrics);
+  others.RunPass(*session_);
+  MakeGapImpossible();
+  PutOne();
+  TakeOne(Worker("silent"));
+  Silence("silent");
+  chores_.RunPass(*session_);
+  EXPECT_EQ(Tasks("state = 2"), 1);
+  EXPECT_THAT(metrics_.Text(), Not(HasSubstr("job=\"reclaimer\"")));
+  others.Resign(*session_);
+  chores_.RunPass(*session_);
+  EXPECT_EQ(Tasks("state = 1"), 1);
+}
+
+TEST_F(ChoresTest, EveryChoreHasItsTurnAndIsMeasured) {
+  for (int i = 0; i < 3; ++i) chores_.RunPass(*session_);
+  const std::string page = metrics_.Text();
+  for (const char* job : {"leader", "reclaimer", "counter_folder", "ledger_folder", "retention",
+                          "partitions"}) {
+    const std::string label = absl::StrCat("{job=\"", job, "\"}");
+    EXPECT_THAT(page, HasSubstr(absl::StrCat("duration_seconds_count", label)));
+    EXPECT_THAT(page, HasSubstr(absl::StrCat("skiplane_maintenance_failures_total", label, " 0")));
+  }
+}
+
+}  // namespace
+}  // namespace skiplane::upkeep

@@ -1,0 +1,67 @@
+#include "server/upkeep/leader.h"
+
+#include "gmock/gmock.h"
+#include "tests/support/status_matchers.h"
+#include "tests/upkeep/upkeep_harness.h"
+
+namespace skiplane::upkeep {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::IsOk;
+using testing::Required;
+
+class LeaderTest : public testing::UpkeepHarness {
+ protected:
+  bool Leads(Leader& leader) { return Required(leader.RunOnce(*session_)).is_leader; }
+
+  Leader first_{testing::UuidOf(201), &metrics_};
+  metrics::Metrics other_metrics_{"test", "test"};
+  Leader second_{testing::UuidOf(202), &other_metrics_};
+};
+
+TEST_F(LeaderTest, OneLeadsAndKeepsTheLead) {
+  EXPECT_TRUE(Leads(first_));
+  EXPECT_FALSE(Leads(second_));
+  EXPECT_TRUE(Leads(first_));
+  EXPECT_FALSE(Leads(second_));
+}
+
+TEST_F(LeaderTest, TheSecondLeadsOnceTheFirstResigned) {
+  ASSERT_TRUE(Leads(first_));
+  ASSERT_THAT(first_.Resign(*session_), IsOk());
+  EXPECT_TRUE(Leads(second_));
+  EXPECT_FALSE(Leads(first_));
+}
+
+TEST_F(LeaderTest, TheSecondLeadsOnceTheTimeOfTheFirstIsOver) {
+  ASSERT_TRUE(Leads(first_));
+  Sql("UPDATE skiplane.upkeep_lease SET expires_at = now() - interval '1 ms'");
+  EXPECT_TRUE(Leads(second_));
+  EXPECT_FALSE(Leads(first_));
+}
+
+TEST_F(LeaderTest, ResigningTakesTheLeadFromNobodyElse) {
+  ASSERT_TRUE(Leads(first_));
+  ASSERT_THAT(second_.Resign(*session_), IsOk());
+  EXPECT_FALSE(Leads(second_));
+}
+
+TEST_F(LeaderTest, TheMetricsSayWhoLeads) {
+  Leads(first_);
+  Leads(second_);
+  EXPECT_THAT(metrics_.Text(), HasSubstr("skiplane_leader 1\n"));
+  EXPECT_THAT(other_metrics_.Text(), HasSubstr("skiplane_leader 0\n"));
+  first_.Doubt();
+  EXPECT_THAT(metrics_.Text(), HasSubstr("skiplane_leader 0\n"));
+}
+
+TEST_F(LeaderTest, TheLeadSaysWhenTheDeadWereLastLookedFor) {
+  EXPECT_FALSE(Required(first_.RunOnce(*session_)).reclaimed_ago.has_value());
+  ASSERT_THAT(store::MarkReclaimed(*session_, testing::UuidOf(201)), IsOk());
+  Sql("UPDATE skiplane.upkeep_lease SET reclaimed_at = now() - interval '1 hour'");
+  EXPECT_GE(Required(first_.RunOnce(*session_)).reclaimed_ago, absl::Hours(1));
+}
+
+}  // namespace
+}  // namespace skiplane::upkeep

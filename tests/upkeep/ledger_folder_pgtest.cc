@@ -1,0 +1,127 @@
+#include "server/upkeep/ledger_folder.h"
+
+#include "gmock/gmock.h"
+#include "tests/support/status_matchers.h"
+#include "tests/upkeep/upkeep_harness.h"
+
+namespace skiplane::upkeep {
+namespace {
+
+using testing::IsOk;
+using testing::Required;
+using testing::TokensOf;
+
+class LedgerFolderTest : public testing::UpkeepHarness {
+ protected:
+  // Folds everything, in as many passes as it takes; returns their sum.
+  LedgerFoldResult Fold() {
+    Sql("UPDATE skiplane.lease_ledger SET check_at = now() - interval '1 s'");
+    LedgerFoldResult sum;
+    for (bool is_complete = false; !is_complete;) {
+      const LedgerFoldResult pass = Required(folder_.RunOnce(*session_));
+      sum.stray_sessions += pass.stray_sessions;
+      sum.freed += pass.freed;
+      is_complete = pass.is_complete;
+    }
+    return sum;
+  }
+  int64_t LedgerEntries() const {
+    return Number("SELECT coalesce(sum(cardinality(tasks)), 0) FROM skiplane.lease_ledger");
+  }
+
+  LedgerFolder folder_{&metrics_};
+};
+
+TEST_F(LedgerFolderTest, LivingLeasesAreKeptAndSettledOnesGo) {
+  const pg::Uuid worker = Worker("living");
+  Put(4);
+  const auto first = Take(2, worker);
+  const auto second = Take(2, worker);
+  Settle({first[0].task.token}, store::Action::kAck);
+  Settle({second[1].task.token}, store::Action::kRelease);
+  EXPECT_EQ(Fold().freed, 0);
+  EXPECT_EQ(LedgerRows(), 1);
+  EXPECT_EQ(LedgerEntries(), 2);
+  EXPECT_TRUE(JudgeOne(first[1].task.token).is_held);
+  Silence("living");
+  EXPECT_EQ(Reclaim().freed, 2) << "what was folded is found by the reclaimer";
+}
+
+TEST_F(LedgerFolderTest, RowsWithNothingLeftGo) {
+  Put(2);
+  Settle(TokensOf(Take(2, Worker("living"))), store::Action::kAck);
+  ASSERT_THAT(store::CloseLedger(*session_, lane_, {testing::kLedger}), IsOk());
+  Fold();
+  EXPECT_EQ(LedgerRows(), 0);
+}
+
+TEST_F(LedgerFolderTest, YoungRowsAreLeftAlone) {
+  Put(2);
+  Settle(TokensOf(Take(2, Worker("living"))), store::Action::kAck);
+  EXPECT_EQ(Required(folder_.RunOnce(*session_)).lanes, 0);
+  EXPECT_EQ(LedgerRows(), 1);
+}
+
+TEST_F(LedgerFolderTest, ARequestIdKeepsItsRowWhileItsLeasesLive) {
+  Put(3);
+  store::LeaseDemand demand = Demand({1, 1});
+  demand.callers[0].session = Worker("living");
+  demand.callers[0].request_id = "living r1";
+  const auto leased = Required(store::Lease(*session_, demand)).rows;
+  TakeOne(demand.callers[0].session);
+  Fold();
+  EXPECT_EQ(LedgerRows(), 2);
+  const auto found = Required(store::FindLeases(*session_, lane_, {"living r1"}, {}));
+  EXPECT_EQ(TokensOf(found), TokensOf(leased));
+  Settle(TokensOf(leased), store::Action::kAck);
+  Fold();
+  EXPECT_EQ(LedgerRows(), 1);
+}
+
+TEST_F(LedgerFolderTest, WhatIsKeptIsWrittenInRowsOfAtMostTwoThousand) {
+  const pg::Uuid worker = Worker("living");
+  Put(4500);
+  for (int i = 0; i < 9; ++i) Take(500, worker);
+  Fold();
+  EXPECT_EQ(LedgerEntries(), 4500);
+  EXPECT_EQ(LedgerRows(), 3);
+  EXPECT_LE(Number("SELECT max(cardinality(tasks)) FROM skiplane.lease_ledger"), 2000);
+}
+
+TEST_F(LedgerFolderTest, ManyRowsAreFoldedInOnePass) {
+  const pg::Uuid worker = Worker("living");
+  Put(70);
+  for (int i = 0; i < 70; ++i) TakeOne(worker);
+  Fold();
+  EXPECT_EQ(LedgerEntries(), 70);
+  EXPECT_EQ(LedgerRows(), 4);
+}
+
+TEST_F(LedgerFolderTest, LeasesWhoseSessionHasNoRowAreTakenBack) {
+  Put(3);
+  const model::LeaseToken kept = TakeOne(Worker("living"));
+  Take(2, Worker("deleted"));
+  DeleteSession("deleted");
+  EXPECT_EQ(Reclaim().freed, 0) << "the reclaimer cannot know of it";
+  const LedgerFoldResult result = Fold();
+  EXPECT_EQ(result.stray_sessions, 1);
+  EXPECT_EQ(result.freed, 2);
+  EXPECT_TRUE(JudgeOne(kept).is_held);
+  EXPECT_EQ(LedgerEntries(), 1);
+}
+
+TEST_F(LedgerFolderTest, AStrayWhoseRecoveryFailedIsNotForgotten) {
+  PutOne();
+  TakeOne(Worker("deleted"));
+  DeleteSession("deleted");
+  BreakReclaimIn(lane_);
+  Sql("UPDATE skiplane.lease_ledger SET check_at = now() - interval '1 s'");
+  EXPECT_FALSE(folder_.RunOnce(*session_).ok());
+  RepairReclaim();
+  const LedgerFoldResult result = Required(folder_.RunOnce(*session_));
+  EXPECT_EQ(result.lanes, 0) << "its row is not due";
+  EXPECT_EQ(result.freed, 1);
+}
+
+}  // namespace
+}  // namespace skiplane::upkeep

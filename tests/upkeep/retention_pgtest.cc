@@ -1,0 +1,63 @@
+#include "server/upkeep/retention.h"
+
+#include "gmock/gmock.h"
+#include "tests/support/status_matchers.h"
+#include "tests/upkeep/upkeep_harness.h"
+
+namespace skiplane::upkeep {
+namespace {
+
+using testing::Required;
+
+class RetentionTest : public testing::UpkeepHarness {
+ protected:
+  void TearDown() override {}  // the rows below are of no task
+
+  // Rows of that age in the test's lane.
+  void AddSettled(const std::string& age, int rows) const {
+    Sql(absl::StrCat("INSERT INTO skiplane.settled SELECT ", lane_, ", now() - interval '", age,
+                     "', 1, '{1}', '{1}', '[1,1]', '[1,1]' FROM generate_series(1, ", rows, ")"));
+  }
+  void AddRequests(const std::string& age, int rows) const {
+    Sql(absl::StrCat("INSERT INTO skiplane.request SELECT ", lane_, ", '", age,
+                     "' || i, '', 1, now() - interval '", age, "' FROM generate_series(1, ", rows,
+                     ") i"));
+  }
+  int64_t Settled() const { return Number("SELECT count(*) FROM skiplane.settled"); }
+  int64_t Requests() const { return Number("SELECT count(*) FROM skiplane.request"); }
+
+  Retention retention_;
+};
+
+TEST_F(RetentionTest, OnlyOldRowsGo) {
+  AddSettled("61 min", 3);
+  AddSettled("59 min", 2);
+  AddRequests("24 h 1 min", 4);
+  AddRequests("23 h 59 min", 1);
+  const RetentionResult result = Required(retention_.RunOnce(*session_));
+  EXPECT_EQ(result.settled, 3);
+  EXPECT_EQ(result.requests, 4);
+  EXPECT_EQ(Settled(), 2);
+  EXPECT_EQ(Requests(), 1);
+}
+
+TEST_F(RetentionTest, EveryLaneIsServed) {
+  AddSettled("2 h", 1);
+  lane_ = MakeLane("other");
+  AddSettled("2 h", 1);
+  bool is_complete = false;
+  while (!is_complete) is_complete = Required(retention_.RunOnce(*session_)).is_complete;
+  EXPECT_EQ(Settled(), 0);
+}
+
+TEST_F(RetentionTest, OnePassIsBoundedAndTheNextGoesOn) {
+  AddSettled("2 h", 20001);
+  EXPECT_FALSE(Required(retention_.RunOnce(*session_)).is_complete);
+  EXPECT_GE(Settled(), 1);
+  bool is_complete = false;
+  while (!is_complete) is_complete = Required(retention_.RunOnce(*session_)).is_complete;
+  EXPECT_EQ(Settled(), 0);
+}
+
+}  // namespace
+}  // namespace skiplane::upkeep

@@ -1,0 +1,82 @@
+#include "server/upkeep/upkeep.h"
+
+#include "gmock/gmock.h"
+#include "server/pg/listener.h"
+#include "server/store/peers.h"
+#include "tests/pg/heard.h"
+#include "tests/support/status_matchers.h"
+#include "tests/upkeep/upkeep_harness.h"
+
+namespace skiplane::upkeep {
+namespace {
+
+using testing::Required;
+
+class UpkeepTest : public testing::UpkeepHarness {
+ protected:
+  UpkeepOptions OptionsOf(uint8_t broker) const {
+    return {.connect = Options(), .broker_id = testing::UuidOf(broker), .broker_name = "test"};
+  }
+
+  // A worker leases a task for a second and never beats; returns whether brokers hear in time that
+  // the task is free again.
+  bool IsRescued(const std::string& name) {
+    testing::Heard<std::string> hints;
+    testing::Heard<bool> states;
+    pg::Listener listener(
+        Options(), store::kHintChannel,
+        [&](absl::string_view payload) { hints.Add(std::string(payload)); },
+        [&](bool listening) { states.Add(listening); });
+    EXPECT_TRUE(states.WaitFor(true));
+    PutOne();
+    const store::Touch touch{name, name, model::NewSessionId(), absl::Seconds(1),
+                             absl::ZeroDuration()};
+    TakeOne(Required(store::TouchSessions(*session_, {touch})).front().id);
+    return hints.WaitForCount(1);
+  }
+
+  // Ends every connection to the database, except those that are made meanwhile.
+  void BreakConnections() {
+    Sql("SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND pid <> pg_backend_pid()");
+    session_ = Open();
+  }
+};
+
+TEST_F(UpkeepTest, TheTaskOfASilentWorkerIsRescued) {
+  Upkeep upkeep(OptionsOf(201), &metrics_);
+  upkeep.Start();
+  upkeep.Start();
+  EXPECT_TRUE(IsRescued("silent"));
+  upkeep.Stop();
+  upkeep.Stop();
+  EXPECT_EQ(Tasks("state = 1 AND attempt = 1"), 1);
+}
+
+TEST_F(UpkeepTest, GoesOnAfterItsConnectionBroke) {
+  Upkeep upkeep(OptionsOf(201), &metrics_);
+  upkeep.Start();
+  ASSERT_TRUE(IsRescued("first"));
+  BreakConnections();
+  EXPECT_TRUE(IsRescued("second"));
+}
+
+TEST_F(UpkeepTest, AnotherLeadsAtOnceWhenItStops) {
+  Upkeep upkeep(OptionsOf(201), &metrics_);
+  upkeep.Start();
+  ASSERT_TRUE(IsRescued("silent"));
+  upkeep.Stop();
+  EXPECT_TRUE(
+      Required(store::TakeLead(*session_, testing::UuidOf(202), absl::Seconds(5))).is_leader);
+}
+
+TEST_F(UpkeepTest, StopsAlsoWithoutADatabase) {
+  UpkeepOptions options = OptionsOf(201);
+  options.connect.uri = "postgresql:///none?host=/nonexistent";
+  Upkeep upkeep(options, &metrics_);
+  upkeep.Start();
+  upkeep.Stop();
+}
+
+}  // namespace
+}  // namespace skiplane::upkeep
