@@ -29,7 +29,8 @@ Failure ExplainSqlstate(absl::string_view sqlstate, absl::string_view statement,
 // DATABASE_UNAVAILABLE, for a statement that was not sent.
 absl::Status NotConnected();
 
-// The first line of a message of PostgreSQL or libpq without its severity: never DETAIL or SQL text.
+// The first line of a message of PostgreSQL or libpq, without its severity. DETAIL, CONTEXT and SQL
+// text come on later lines.
 absl::string_view PrimaryMessage(absl::string_view message);
 
 }  // namespace skiplane::pg

@@ -3,7 +3,8 @@
 // A notification is only a hint: it may be lost at any time. `on_state(false)` says that hints are
 // lost from now on, `on_state(true)` that they are heard again; between the two anything may have
 // happened. The connection is checked by a query of its own every 10 s (half-open connections), and
-// opened again with back-off. Callbacks run on the listener's thread and must not block. Thread-safe.
+// opened again with back-off. Callbacks run on the listener's thread and must not
+// block. Thread-safe.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// One step of the schema, and how a row of steps is applied. For migrator.cc and its tests; the rest
-// of the server calls migrator.h.
+// One step of the schema, and how a row of steps is applied. For migrator.cc and its tests; the
+// rest of the server calls migrator.h.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -14,9 +14,9 @@ struct Migration {
   const char* text;
 };
 
-// Applies those whose version is above the database's, each in a transaction of its own, and returns
-// how many this call applied. FAILED_PRECONDITION when the database is newer than the last of them.
-// Several processes may call it at once. A database that is up to date is only read.
+// Applies those whose version is above the database's, each in a transaction of its own, and
+// returns how many this call applied. FAILED_PRECONDITION when the database is newer than the last
+// of them. Several processes may call it at once. A database that is up to date is only read.
 absl::StatusOr<int> ApplyMigrations(const ConnectOptions& options,
                                     absl::Span<const Migration> migrations);
 

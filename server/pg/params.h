@@ -1,7 +1,7 @@
 // The parameters of one statement in PostgreSQL's binary format, in the order $1, $2, …
 //
-// Binary arrays cost a third of text literals and need no quoting. An array may hold nulls where its
-// element is an optional. Not thread-safe; a value is copied once, here.
+// Binary arrays cost a third of text literals and need no quoting. An array may hold nulls where
+// its element is an optional. Not thread-safe; a value is copied once, here.
 #pragma once
 
 #include <array>

@@ -15,8 +15,8 @@
 namespace skiplane::pg {
 namespace {
 
-// How soon an idle thread notices that its connection is gone, and how often the concierge looks for
-// statements that are stuck.
+// How soon an idle thread notices that its connection is gone, and how often the concierge looks
+// for statements that are stuck.
 constexpr std::chrono::seconds kCheckInterval(1);
 
 absl::Status Draining() {
@@ -27,8 +27,8 @@ absl::Status Draining() {
 }  // namespace
 
 // Each worker thread owns a session and takes jobs only while that works. One more thread, the
-// concierge, has none: it fails the jobs that no worker can take soon, tells of changes in order, and
-// frees workers from servers that do not answer.
+// concierge, has none: it fails the jobs that no worker can take soon, tells of changes in order,
+// and frees workers from servers that do not answer.
 struct Pool::State {
   void Work();
   void Concierge();

@@ -1,7 +1,7 @@
 // What Rows holds: libpqxx's result and where each of its cells lies.
 //
-// libpqxx makes two reference-counted objects for every cell that is looked at, so each is looked at
-// once, here. Immutable once made, hence safe to read from any thread.
+// libpqxx makes two reference-counted objects for every cell that is looked at, so each is looked
+// at once, here. Immutable once made, hence safe to read from any thread.
 #pragma once
 
 #include <pqxx/pqxx>

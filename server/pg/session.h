@@ -10,8 +10,8 @@
 //   STORAGE_FULL (RESOURCE_EXHAUSTED)     53100
 //   kAlreadyExists without a reason       23505: a case for the store
 //   INTERNAL_ERROR (INTERNAL)             all others, with an id; the log has SQLSTATE and message
-// No status ever holds SQL text, DETAIL or parameters. After the connection broke, alive() is false:
-// drop the session and open another; it never reconnects by itself. Not thread-safe.
+// No status ever holds SQL text, DETAIL or parameters. After the connection broke, alive() is
+// false: drop the session and open another; it never reconnects by itself. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -41,8 +41,8 @@ struct ConnectOptions {
 class Session {
  public:
   // Connects and sets what every connection of the broker needs: synchronous_commit=on, the time
-  // limits, time zone UTC, the planner settings of docs/adr (no hash or merge join, no sequential or
-  // bitmap scan, no JIT, generic plans). DATABASE_UNAVAILABLE if that fails.
+  // limits, time zone UTC, the planner settings of docs/adr (no hash or merge join, no sequential
+  // or bitmap scan, no JIT, generic plans). DATABASE_UNAVAILABLE if that fails.
   // `metrics` may be null; else it outlives the session.
   static absl::StatusOr<std::unique_ptr<Session>> Open(const ConnectOptions& options,
                                                        metrics::Metrics* metrics);

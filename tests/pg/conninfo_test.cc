@@ -28,8 +28,8 @@ TEST(ConninfoTest, AUriAndAKeywordStringAreCompleted) {
 
 TEST(ConninfoTest, WhatTheCallerSaysStandsSaveTheEncoding) {
   EXPECT_THAT(
-      Conninfo({.uri = "postgresql:///x?connect_timeout=9&application_name=mine&client_encoding=SQL_"
-                       "ASCII&target_session_attrs=any"}),
+      Conninfo({.uri = "postgresql:///x?connect_timeout=9&application_name=mine"
+                       "&client_encoding=SQL_ASCII&target_session_attrs=any"}),
       IsOkAndHolds(AllOf(HasSubstr("connect_timeout='9'"), HasSubstr("application_name='mine'"),
                          HasSubstr("target_session_attrs='any'"),
                          HasSubstr("client_encoding='UTF8'"), Not(HasSubstr("SQL_ASCII")))));

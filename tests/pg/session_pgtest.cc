@@ -172,6 +172,13 @@ TEST_F(SessionTest, AServerThatDoesNotListenIsUnavailable) {
   EXPECT_THAT(session.status().ToString(), Not(HasSubstr("hunter2")));
 }
 
+TEST_F(SessionTest, AServerThatBecameReadOnlyIsLeft) {
+  const auto session = Open();
+  ASSERT_THAT(session->RunText("SET default_transaction_read_only = on"), IsOk());
+  EXPECT_THAT(session->RunText("CREATE TABLE t (v int)"), ReasonIs("DATABASE_UNAVAILABLE"));
+  EXPECT_FALSE(session->alive());
+}
+
 TEST_F(SessionTest, AReadOnlyServerIsUnavailable) {
   database_.Run(absl::StrCat("ALTER DATABASE ", database_.name(),
                              " SET default_transaction_read_only = on"));
