@@ -1,8 +1,8 @@
 // The background chores, on a thread and a connection of their own.
 //
 // One broker at a time leads; two that believe they lead do no harm. Each chore is one file with
-// one RunOnce, bounded in its work, and logs one line only when it did something. A pass is due every
-// 500 ms (reclaim, counters); slower chores have their own intervals. Start and Stop are
+// one RunOnce, bounded in its work, and logs one line only when it did something. A pass is due
+// every 500 ms (reclaim, counters); slower chores have their own intervals. Start and Stop are
 // idempotent.
 #pragma once
 
