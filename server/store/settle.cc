@@ -42,21 +42,23 @@ TokenColumns Tokens(const std::vector<SettleRow>& rows) {
 void BindActions(const std::vector<SettleRow>& rows, pg::Params& params) {
   std::vector<int16_t> actions;
   std::vector<int64_t> delays;
-  std::vector<absl::string_view> types, texts;
-  std::vector<std::optional<absl::string_view>> prints;
+  std::vector<absl::string_view> texts;
+  std::vector<std::optional<absl::string_view>> types, prints;
   static const model::TaskError kNoError;
   for (const SettleRow& row : rows) {
     const model::TaskError& error = row.error == nullptr ? kNoError : *row.error;
     actions.push_back(static_cast<int16_t>(row.action));
     delays.push_back(absl::ToInt64Microseconds(row.delay));
-    types.push_back(error.type);
+    // Null where there is no error: a task that succeeded keeps the one of the attempt before.
+    types.push_back(row.error == nullptr ? std::nullopt
+                                         : std::optional<absl::string_view>(error.type));
     texts.push_back(error.text);
     prints.push_back(error.fingerprint.empty()
                          ? std::nullopt
                          : std::optional<absl::string_view>(error.fingerprint));
   }
-  params.Int2Array(actions).Int8Array(delays).TextArray(types).OptionalTextArray(prints);
-  params.ByteaArray(texts);
+  params.Int2Array(actions).Int8Array(delays).OptionalTextArray(types);
+  params.OptionalTextArray(prints).ByteaArray(texts);
 }
 
 }  // namespace
