@@ -1,0 +1,116 @@
+#include <map>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "server/sql/queries.h"
+#include "tests/sql/plan.h"
+#include "tests/support/database.h"
+#include "tests/support/require.h"
+
+namespace skiplane::testing {
+namespace {
+
+// Every table that grows with tasks.
+const std::set<std::string> kTaskFamily = {
+    "task",    "task_key", "lease_ledger", "settled",      "request",
+    "counter", "history",  "task_failed",  "counter_delta", "worker_session"};
+
+// Which of them are read as a whole on purpose, by any statement.
+const std::map<std::string, const char*> kReadAsAWhole = {
+    {"counter_delta", "upkeep keeps it small, and appending to it must cost no index"},
+    {"worker_session", "a row per worker, and no index holds what a beat writes"}};
+
+// Which statements do so, as upkeep and the sampler, once in a while.
+const std::map<std::string, std::set<std::string>> kReadsAsAWhole = {
+    {"counter_read", {"counter"}},
+    {"ledger_due", {"lease_ledger"}},
+    {"ledger_lanes", {"lease_ledger"}}};
+
+// "history" for history_20260101 and history_default.
+std::string TableOf(const std::string& relation) {
+  for (const char* const partitioned : {"history", "task_failed"}) {
+    if (absl::StartsWith(relation, absl::StrCat(partitioned, "_"))) return partitioned;
+  }
+  return relation;
+}
+
+bool MayReadAsAWhole(const sql::Query& query, const std::string& table) {
+  if (!kTaskFamily.contains(table) || kReadAsAWhole.contains(table)) return true;
+  const auto allowed = kReadsAsAWhole.find(query.name);
+  return allowed != kReadsAsAWhole.end() && allowed->second.contains(table);
+}
+
+// Lanes 1 to 8 with a backlog, held tasks, finished ones and their records; analysed.
+constexpr char kFill[] = R"sql(
+INSERT INTO skiplane.queue (name, settings) SELECT 'q' || i, '{}' FROM generate_series(1, 8) i;
+INSERT INTO skiplane.queue_lane (queue_id, ordinal) SELECT id, 0 FROM skiplane.queue;
+INSERT INTO skiplane.task (lane, id, run_at, created_at, max_attempts, priority, state, session,
+                           payload)
+  SELECT i % 8 + 1, i, now() + (i % 100 - 50) * interval '1 minute', now(), 10, i % 5,
+         CASE WHEN i % 10 = 0 THEN 2 ELSE 1 END, gen_random_uuid(), 'x'
+  FROM generate_series(1, 40000) i;
+INSERT INTO skiplane.task_key (lane, key, task_id)
+  SELECT i % 8 + 1, 'k' || i, i FROM generate_series(1, 20000) i;
+INSERT INTO skiplane.history (lane, task_id, finished_at, leased_at, run_at, created_at, attempt,
+                              max_attempts, stage, priority, outcome, is_last)
+  SELECT i % 8 + 1, i, now(), now(), now(), now(), 1, 10, 0, 0, 1, true
+  FROM generate_series(1, 20000) i;
+INSERT INTO skiplane.task_failed (lane, id, failed_at, run_at, created_at, lease_no, attempt,
+                                  max_attempts, stage, priority, payload)
+  SELECT i % 8 + 1, i, now(), now(), now(), i, 1, 10, 0, 0, 'x' FROM generate_series(1, 5000) i;
+INSERT INTO skiplane.worker_session (id, worker_id, duration, expires_at)
+  SELECT gen_random_uuid(), 'w' || i, '1 minute', now() FROM generate_series(1, 500) i;
+INSERT INTO skiplane.lease_ledger (lane, id, request_id, sessions, tasks, lease_nos, check_at)
+  SELECT i % 8 + 1, gen_random_uuid(), CASE WHEN i % 2 = 0 THEN 'r' || i END,
+         array[gen_random_uuid()], array[i], array[i], now() FROM generate_series(1, 3000) i;
+INSERT INTO skiplane.settled SELECT i % 8 + 1, now(), 1, array[i], array[i],
+         int8range(i, i, '[]'), int8range(i, i, '[]') FROM generate_series(1, 20000) i;
+INSERT INTO skiplane.request SELECT i % 8 + 1, 'r' || i, '', i, now()
+  FROM generate_series(1, 10000) i;
+INSERT INTO skiplane.counter SELECT l, 0, i, 1, 1, 1, 1, 1
+  FROM generate_series(1, 8) l, generate_series(1, 200) i;
+INSERT INTO skiplane.counter_delta (lane, stage, due, waiting)
+  SELECT i % 8 + 1, 0, i, 1 FROM generate_series(1, 1000) i;
+ANALYZE;
+)sql";
+
+void ExpectGoodPlans(const Database& database) {
+  const auto session = Required(pg::Session::Open({.uri = database.uri()}, nullptr));
+  for (const sql::Query* query : sql::kAll) {
+    for (const PlanNode& node : PlanOf(*session, *query)) {
+      EXPECT_THAT(node.type, ::testing::Not(::testing::AnyOf("Hash Join", "Merge Join")))
+          << query->name;
+      if (node.type != "Seq Scan") continue;
+      EXPECT_TRUE(MayReadAsAWhole(*query, TableOf(node.relation)))
+          << query->name << " reads " << node.relation << " as a whole";
+    }
+  }
+}
+
+TEST(StatementsTest, HaveGoodPlansOnAFilledDatabase) {
+  const Database database = Database::Migrated();
+  database.Run(kFill);
+  ExpectGoodPlans(database);
+}
+
+TEST(StatementsTest, HaveGoodPlansOnADatabaseThatWasNeverAnalysed) {
+  ExpectGoodPlans(Database::Migrated());
+}
+
+TEST(StatementsTest, HaveGoodPlansOnABacklogThatWasNeverAnalysed) {
+  const Database database = Database::Migrated();
+  std::string fill = kFill;
+  database.Run(fill.erase(fill.find("ANALYZE")));
+  ExpectGoodPlans(database);
+}
+
+TEST(StatementsTest, BeginWithAComment) {
+  for (const sql::Query* query : sql::kAll) {
+    EXPECT_TRUE(absl::StartsWith(query->text, "-- ")) << query->name;
+  }
+}
+
+}  // namespace
+}  // namespace skiplane::testing

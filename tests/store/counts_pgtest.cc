@@ -1,0 +1,104 @@
+#include "server/store/counts.h"
+
+#include "gmock/gmock.h"
+#include "tests/store/store_harness.h"
+#include "tests/support/status_matchers.h"
+
+namespace skiplane::store {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+using testing::IsOk;
+using testing::IsOkAndHolds;
+using testing::Required;
+using testing::TaskIn;
+using testing::TokensOf;
+
+class CountsTest : public testing::StoreHarness {
+ protected:
+  // One task of each kind, and what they count.
+  void MakeSome() {
+    Put(5, {}, 1);
+    Put(2, TaskIn(absl::Minutes(5)));
+    const auto tokens = TokensOf(Take(4));
+    Settle({tokens[0]}, Action::kAck);
+    Settle({tokens[1]}, Action::kRetry);
+    Settle({tokens[2]}, Action::kRelease);
+  }
+
+  void ExpectCountsOfSome() {
+    const model::QueueCounts counts = Required(ReadCounts(*session_)).at(lane_);
+    EXPECT_EQ(counts.scheduled, 2);
+    EXPECT_EQ(counts.ready, 2);
+    EXPECT_EQ(counts.leased, 1);
+    EXPECT_EQ(counts.succeeded, 1);
+    EXPECT_EQ(counts.failed, 1);
+    ExpectExactCounts();
+  }
+
+  int64_t Deltas() const { return Number("SELECT count(*) FROM skiplane.counter_delta"); }
+};
+
+TEST_F(CountsTest, ALaneWithoutTasksIsMissing) {
+  EXPECT_THAT(Required(ReadCounts(*session_)), IsEmpty());
+}
+
+TEST_F(CountsTest, AreExactBeforeDuringAndAfterFolding) {
+  MakeSome();
+  ExpectCountsOfSome();
+  const int64_t deltas = Deltas();
+  EXPECT_THAT(FoldCounts(*session_, lane_, 3), IsOkAndHolds(3));
+  EXPECT_EQ(Deltas(), deltas - 3);
+  ExpectCountsOfSome();
+  EXPECT_THAT(FoldCounts(*session_, lane_, 1000), IsOkAndHolds(deltas - 3));
+  EXPECT_EQ(Deltas(), 0);
+  ExpectCountsOfSome();
+  EXPECT_THAT(FoldCounts(*session_, lane_, 1000), IsOkAndHolds(0));
+  ASSERT_THAT(CleanCounts(*session_, lane_), IsOk());
+  ExpectCountsOfSome();
+}
+
+TEST_F(CountsTest, LanesWithDeltasAreNamed) {
+  EXPECT_THAT(LanesWithDeltas(*session_), IsOkAndHolds(IsEmpty()));
+  const int64_t first = lane_;
+  PutOne();
+  lane_ = MakeLane("other");
+  Put(2);
+  EXPECT_THAT(LanesWithDeltas(*session_), IsOkAndHolds(UnorderedElementsAre(first, lane_)));
+  Required(FoldCounts(*session_, lane_, 1000));
+  EXPECT_THAT(LanesWithDeltas(*session_), IsOkAndHolds(UnorderedElementsAre(first)));
+}
+
+TEST_F(CountsTest, FoldingLeavesTheDeltasOfOtherLanes) {
+  PutOne();
+  lane_ = MakeLane("other");
+  EXPECT_THAT(FoldCounts(*session_, lane_, 1000), IsOkAndHolds(0));
+  EXPECT_EQ(Deltas(), 1);
+}
+
+TEST_F(CountsTest, DueTimesAtWhichNothingWaitsAreRemoved) {
+  Put(2, TaskIn(absl::Minutes(5)));
+  PutOne(TaskIn(absl::Hours(5)));
+  LetTimePass();
+  Settle(TokensOf(Take(2)), Action::kAck);
+  Required(FoldCounts(*session_, lane_, 1000));
+  const auto rows = [this] {
+    return Number("SELECT count(*) FROM skiplane.counter WHERE due > 0");
+  };
+  EXPECT_EQ(rows(), 2);
+  ASSERT_THAT(CleanCounts(*session_, lane_), IsOk());
+  EXPECT_EQ(rows(), 1);
+}
+
+TEST_F(CountsTest, AScheduledTaskThatBecameDueIsReady) {
+  PutOne(TaskIn(absl::Minutes(5)));
+  EXPECT_EQ(Required(ReadCounts(*session_)).at(lane_).scheduled, 1);
+  Sql("UPDATE skiplane.task SET due = due - 100; "
+      "UPDATE skiplane.counter_delta SET due = due - 100");
+  EXPECT_EQ(Required(ReadCounts(*session_)).at(lane_).scheduled, 0);
+  EXPECT_EQ(Required(ReadCounts(*session_)).at(lane_).ready, 1);
+}
+
+}  // namespace
+}  // namespace skiplane::store

@@ -1,0 +1,102 @@
+#include "server/store/peers.h"
+
+#include "gmock/gmock.h"
+#include "server/pg/listener.h"
+#include "tests/pg/heard.h"
+#include "tests/store/store_harness.h"
+#include "tests/support/status_matchers.h"
+
+namespace skiplane::store {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::IsOk;
+using testing::IsOkAndHolds;
+using testing::Required;
+using testing::UuidOf;
+
+constexpr absl::Duration kMinute = absl::Minutes(1);
+
+class PeersTest : public testing::StoreHarness {
+ protected:
+  absl::StatusOr<int64_t> Beat(uint8_t broker) {
+    return BeatBroker(*session_, UuidOf(broker), "broker", kMinute);
+  }
+
+  bool Leads(uint8_t broker) {
+    return Required(TakeLead(*session_, UuidOf(broker), kMinute)).is_leader;
+  }
+};
+
+TEST_F(PeersTest, ABeatTellsHowManyOthersRun) {
+  EXPECT_THAT(Beat(1), IsOkAndHolds(0));
+  EXPECT_THAT(Beat(2), IsOkAndHolds(1));
+  EXPECT_THAT(Beat(3), IsOkAndHolds(2));
+  EXPECT_THAT(Beat(1), IsOkAndHolds(2));
+  ASSERT_THAT(ForgetBroker(*session_, UuidOf(2)), IsOk());
+  EXPECT_THAT(Beat(1), IsOkAndHolds(1));
+}
+
+TEST_F(PeersTest, ASilentBrokerDoesNotCount) {
+  Beat(1).IgnoreError();
+  Beat(2).IgnoreError();
+  Sql("UPDATE skiplane.broker SET expires_at = now() - interval '1 second'");
+  EXPECT_THAT(Beat(1), IsOkAndHolds(0));
+  EXPECT_THAT(Beat(2), IsOkAndHolds(1)) << "it came back";
+}
+
+TEST_F(PeersTest, ForgettingClearsThoseThatFellSilentLongAgo) {
+  for (uint8_t broker = 1; broker <= 3; ++broker) Required(Beat(broker));
+  Sql("UPDATE skiplane.broker SET expires_at = now() - interval '2 hours' "
+      "WHERE id = repeat('02', 16)::uuid");
+  ASSERT_THAT(ForgetBroker(*session_, UuidOf(1)), IsOk());
+  EXPECT_EQ(Sql("SELECT string_agg(id::text, ' ') FROM skiplane.broker"),
+            "03030303-0303-0303-0303-030303030303");
+}
+
+TEST_F(PeersTest, OneLeadsUntilItResigns) {
+  EXPECT_TRUE(Leads(1));
+  EXPECT_FALSE(Leads(2));
+  EXPECT_TRUE(Leads(1));
+  ASSERT_THAT(ResignLead(*session_, UuidOf(2)), IsOk());
+  EXPECT_FALSE(Leads(2)) << "only the leader can resign";
+  ASSERT_THAT(ResignLead(*session_, UuidOf(1)), IsOk());
+  EXPECT_TRUE(Leads(2));
+  EXPECT_FALSE(Leads(1));
+}
+
+TEST_F(PeersTest, TheLeadOfASilentBrokerEnds) {
+  EXPECT_TRUE(Leads(1));
+  Sql("UPDATE skiplane.upkeep_lease SET expires_at = now() - interval '1 second'");
+  EXPECT_TRUE(Leads(2));
+  EXPECT_FALSE(Leads(1));
+}
+
+TEST_F(PeersTest, ALeaderLearnsWhenTheDeadWereLookedForLast) {
+  EXPECT_EQ(Required(TakeLead(*session_, UuidOf(1), kMinute)).reclaimed_ago, std::nullopt);
+  ASSERT_THAT(MarkReclaimed(*session_, UuidOf(2)), IsOk());
+  EXPECT_EQ(Required(TakeLead(*session_, UuidOf(1), kMinute)).reclaimed_ago, std::nullopt)
+      << "who does not lead notes nothing";
+  ASSERT_THAT(MarkReclaimed(*session_, UuidOf(1)), IsOk());
+  Sql("UPDATE skiplane.upkeep_lease SET reclaimed_at = reclaimed_at - interval '1 hour'");
+  const Lead lead = Required(TakeLead(*session_, UuidOf(1), kMinute));
+  ASSERT_TRUE(lead.reclaimed_ago.has_value());
+  EXPECT_GT(*lead.reclaimed_ago, absl::Minutes(59));
+  EXPECT_LT(*lead.reclaimed_ago, absl::Minutes(70));
+}
+
+TEST_F(PeersTest, HintsAreHeardInOrder) {
+  testing::Heard<std::string> heard;
+  testing::Heard<bool> states;
+  pg::Listener listener(
+      Options(), kHintChannel,
+      [&heard](absl::string_view payload) { heard.Add(std::string(payload)); },
+      [&states](bool listening) { states.Add(listening); });
+  ASSERT_TRUE(states.WaitFor(true));
+  ASSERT_THAT(SendHints(*session_, {"one", "two, with 'quotes'", "three"}), IsOk());
+  EXPECT_TRUE(heard.WaitForCount(3));
+  EXPECT_THAT(heard.values(), ElementsAre("one", "two, with 'quotes'", "three"));
+}
+
+}  // namespace
+}  // namespace skiplane::store

@@ -1,0 +1,171 @@
+#include "server/store/reclaim.h"
+
+#include "gmock/gmock.h"
+#include "tests/store/store_harness.h"
+#include "tests/support/status_matchers.h"
+
+namespace skiplane::store {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+using testing::IdsOf;
+using testing::IsOk;
+using testing::IsOkAndHolds;
+using testing::kOtherWorker;
+using testing::kWorker;
+using testing::Required;
+using testing::TokensOf;
+
+class ReclaimTest : public testing::StoreHarness {
+ protected:
+  Reclaimed ReclaimOf(const pg::Uuid& session, int rows = 100,
+                      model::HistoryPolicy history = model::HistoryPolicy::kAll) {
+    return Required(Reclaim(*session_, lane_, {session}, history, rows));
+  }
+
+  void LetLedgerBecomeDue() const {
+    Sql("UPDATE skiplane.lease_ledger SET check_at = now() - interval '1 second'");
+  }
+};
+
+TEST_F(ReclaimTest, TasksOfALostSessionAreFreeAtOnceAndCharged) {
+  const std::vector<int64_t> ids = Put(3, testing::TaskWithPriority(4));
+  Take(3);
+  const Reclaimed reclaimed = ReclaimOf(kWorker);
+  EXPECT_TRUE(reclaimed.found_rows);
+  EXPECT_EQ(reclaimed.freed, 3);
+  EXPECT_EQ(reclaimed.failed, 0);
+  ASSERT_EQ(reclaimed.claimable.size(), 1u);
+  EXPECT_EQ(reclaimed.claimable[0].lane, lane_);
+  EXPECT_EQ(reclaimed.claimable[0].priority, 4);
+  EXPECT_EQ(reclaimed.claimable[0].count, 3);
+  EXPECT_TRUE(reclaimed.claimable[0].can_run);
+  const std::vector<LeasedRow> again = Take(3, kOtherWorker);
+  EXPECT_THAT(IdsOf(again), ElementsAre(ids[0], ids[1], ids[2]));
+  EXPECT_EQ(again[0].task.token.attempt, 2);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.history WHERE outcome = 4 AND NOT is_last AND "
+                   "error_type = 'LEASE_LOST' AND attempt = 1"),
+            3);
+  EXPECT_FALSE(ReclaimOf(kWorker).found_rows);
+}
+
+TEST_F(ReclaimTest, ATaskWithoutAttemptsLeftFails) {
+  model::NewTask task = testing::KeyedTask("k");
+  task.payload = "poison";
+  PutOne(task, 2);
+  TakeOne();
+  EXPECT_EQ(ReclaimOf(kWorker).freed, 1);
+  TakeOne();
+  const Reclaimed reclaimed = ReclaimOf(kWorker);
+  EXPECT_EQ(reclaimed.failed, 1);
+  EXPECT_THAT(reclaimed.claimable, IsEmpty());
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_failed WHERE attempt = 2 AND "
+                   "payload = 'poison' AND error_type = 'LEASE_LOST' AND key = 'k'"),
+            1);
+  EXPECT_EQ(Sql("SELECT string_agg(concat(outcome, is_last), ' ' ORDER BY attempt) "
+                "FROM skiplane.history"),
+            "4f 3t");
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_key WHERE finished_at IS NOT NULL"), 1);
+}
+
+TEST_F(ReclaimTest, WithoutHistoryThereIsNone) {
+  PutOne();
+  TakeOne();
+  EXPECT_EQ(ReclaimOf(kWorker, 100, model::HistoryPolicy::kNone).freed, 1);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.history"), 0);
+}
+
+TEST_F(ReclaimTest, OtherSessionsKeepTheirsAlsoInASharedLedgerRow) {
+  const std::vector<int64_t> ids = Put(4);
+  LeaseDemand demand = Demand({1, 2, 1, 2});
+  demand.callers[0].ledger = demand.callers[1].ledger = testing::kLedger;
+  const auto tokens = TokensOf(Required(Lease(*session_, demand)).rows);
+  EXPECT_EQ(ReclaimOf(kWorker).freed, 2);
+  EXPECT_THAT(FindLeases(*session_, lane_, {}, {{testing::kLedger}}),
+              IsOkAndHolds(::testing::SizeIs(2)));
+  EXPECT_EQ(Settle({tokens[1], tokens[3]}, Action::kAck), 2u);
+  EXPECT_THAT(IdsOf(Take(4)), ElementsAre(ids[0], ids[2]));
+}
+
+TEST_F(ReclaimTest, WhatWasSettledBeforeIsLeftAlone) {
+  Put(3);
+  const auto tokens = TokensOf(Take(3));
+  Settle({tokens[0]}, Action::kAck);
+  Settle({tokens[1]}, Action::kRetry);
+  EXPECT_EQ(ReclaimOf(kWorker).freed, 1);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.history WHERE outcome = 4"), 1);
+}
+
+TEST_F(ReclaimTest, ALaterLeaseOfTheTaskIsLeftAlone) {
+  PutOne();
+  Settle({TakeOne(kWorker)}, Action::kRelease);
+  const model::LeaseToken held = TakeOne(kOtherWorker);
+  EXPECT_EQ(ReclaimOf(kWorker).freed, 0);
+  EXPECT_EQ(Settle({held}, Action::kAck), 1u);
+}
+
+TEST_F(ReclaimTest, LedgerRowsAreTakenInSlices) {
+  for (int i = 0; i < 3; ++i) {
+    PutOne();
+    TakeOne();
+  }
+  EXPECT_THAT(LedgerLanes(*session_, {kWorker, kOtherWorker}),
+              IsOkAndHolds(ElementsAre(Pair(lane_, kWorker))));
+  EXPECT_EQ(ReclaimOf(kWorker, 2).freed, 2);
+  EXPECT_EQ(ReclaimOf(kWorker, 2).freed, 1);
+  EXPECT_THAT(LedgerLanes(*session_, {kWorker}), IsOkAndHolds(IsEmpty()));
+}
+
+TEST_F(ReclaimTest, FoldingKeepsOnlyWhatIsHeld) {
+  Put(5);
+  const auto tokens = TokensOf(Take(3, kWorker));
+  const auto others = TokensOf(Take(2, kOtherWorker));
+  Settle({tokens[0], tokens[1]}, Action::kAck);
+  Settle(others, Action::kRelease);
+  EXPECT_THAT(LanesToFold(*session_), IsOkAndHolds(IsEmpty()));
+  EXPECT_FALSE(Required(FoldLedger(*session_, lane_, 100)).found_rows);
+  LetLedgerBecomeDue();
+  EXPECT_THAT(LanesToFold(*session_), IsOkAndHolds(ElementsAre(lane_)));
+  const Folded folded = Required(FoldLedger(*session_, lane_, 100));
+  EXPECT_TRUE(folded.found_rows);
+  EXPECT_THAT(folded.sessions, ElementsAre(kWorker));
+  EXPECT_EQ(Sql("SELECT tasks::text || ' ' || folds || ' ' || (check_at > now() + interval '20 s') "
+                "FROM skiplane.lease_ledger"),
+            absl::StrCat("{", tokens[2].task.id, "} 1 true"));
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.lease_ledger"), 1);
+  EXPECT_EQ(ReclaimOf(kWorker).freed, 1);
+}
+
+TEST_F(ReclaimTest, FoldingJoinsRowsButNotThoseOfRequests) {
+  Put(4);
+  for (int i = 0; i < 3; ++i) {
+    LeaseDemand demand = Demand({1});
+    if (i == 2) demand.callers[0].request_id = "w/1";
+    ASSERT_THAT(Lease(*session_, demand), IsOk());
+  }
+  LetLedgerBecomeDue();
+  Required(FoldLedger(*session_, lane_, 100));
+  EXPECT_EQ(Sql("SELECT string_agg(concat(request_id, cardinality(tasks)), ' ' ORDER BY request_id "
+                "NULLS FIRST) FROM skiplane.lease_ledger"),
+            "2 w/11");
+  EXPECT_THAT(FindLeases(*session_, lane_, {"w/1"}, {}), IsOkAndHolds(::testing::SizeIs(1)));
+}
+
+TEST_F(ReclaimTest, FoldedRowsAreLookedAtEverMoreSeldom) {
+  PutOne();
+  TakeOne();
+  std::vector<int64_t> delays;
+  for (int i = 0; i < 6; ++i) {
+    LetLedgerBecomeDue();
+    Required(FoldLedger(*session_, lane_, 100));
+    delays.push_back(Number("SELECT ceil(date_part('epoch', check_at - now()) / 30)::int8 "
+                            "FROM skiplane.lease_ledger"));
+  }
+  EXPECT_THAT(delays, ElementsAre(1, 4, 9, 16, 25, 25));
+}
+
+}  // namespace
+}  // namespace skiplane::store

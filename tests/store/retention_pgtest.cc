@@ -1,0 +1,69 @@
+#include "server/store/retention.h"
+
+#include "gmock/gmock.h"
+#include "tests/store/store_harness.h"
+#include "tests/support/status_matchers.h"
+
+namespace skiplane::store {
+namespace {
+
+using testing::IsOkAndHolds;
+using testing::Required;
+
+class RetentionTest : public testing::StoreHarness {
+ protected:
+  // `count` records of releases, which no counter knows.
+  void MakeSettled(int count, const char* age) {
+    Sql(absl::StrCat("INSERT INTO skiplane.settled SELECT ", lane_, ", now() - interval '", age,
+                     "', 6, '{1}', '{1}', '[1,1]', '[1,1]' FROM generate_series(1, ", count, ")"));
+  }
+
+  void MakeRequests(int count, const char* age) {
+    Sql(absl::StrCat("INSERT INTO skiplane.request SELECT ", lane_, ", '", age,
+                     "' || i, '', 1, now() - interval '", age, "' FROM generate_series(1, ", count,
+                     ") i"));
+  }
+};
+
+TEST_F(RetentionTest, OldSettledRecordsGoInSteps) {
+  MakeSettled(5, "2 hours");
+  MakeSettled(3, "1 minute");
+  EXPECT_THAT(ExpireSettled(*session_, lane_ + 1, absl::Hours(1), 100), IsOkAndHolds(0));
+  EXPECT_THAT(ExpireSettled(*session_, lane_, absl::Hours(1), 4), IsOkAndHolds(4));
+  EXPECT_THAT(ExpireSettled(*session_, lane_, absl::Hours(1), 4), IsOkAndHolds(1));
+  EXPECT_THAT(ExpireSettled(*session_, lane_, absl::Hours(1), 4), IsOkAndHolds(0));
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.settled"), 3);
+}
+
+TEST_F(RetentionTest, OldRequestsGoInSteps) {
+  MakeRequests(5, "25 hours");
+  MakeRequests(3, "23 hours");
+  EXPECT_THAT(ExpireRequests(*session_, lane_ + 1, absl::Hours(24), 100), IsOkAndHolds(0));
+  EXPECT_THAT(ExpireRequests(*session_, lane_, absl::Hours(24), 4), IsOkAndHolds(4));
+  EXPECT_THAT(ExpireRequests(*session_, lane_, absl::Hours(24), 4), IsOkAndHolds(1));
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.request"), 3);
+}
+
+TEST_F(RetentionTest, PartitionsAreMadeAheadOnce) {
+  const auto days = [this] {
+    return Number("SELECT count(*) FROM pg_inherits "
+                  "WHERE inhparent = 'skiplane.history'::regclass");
+  };
+  const int64_t before = days();
+  const int64_t made = Required(MakePartitions(*session_, 30));
+  EXPECT_GE(made, 2 * 22);
+  EXPECT_EQ(days(), before + made / 2);
+  EXPECT_THAT(MakePartitions(*session_, 30), IsOkAndHolds(0));
+}
+
+TEST_F(RetentionTest, HistoryOfTodayGoesToThePartitionOfToday) {
+  Put(2);
+  const auto tokens = testing::TokensOf(Take(2));
+  Settle({tokens[0]}, Action::kAck);
+  Settle({tokens[1]}, Action::kFail);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.history_default"), 0);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_failed_default"), 0);
+}
+
+}  // namespace
+}  // namespace skiplane::store

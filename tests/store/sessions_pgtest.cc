@@ -1,0 +1,166 @@
+#include "server/store/sessions.h"
+
+#include "gmock/gmock.h"
+#include "server/store/reclaim.h"
+#include "tests/store/store_harness.h"
+#include "tests/support/status_matchers.h"
+
+namespace skiplane::store {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+using testing::IsOk;
+using testing::IsOkAndHolds;
+using testing::Required;
+using testing::UuidOf;
+
+constexpr absl::Duration kShort = absl::Minutes(1);
+constexpr absl::Duration kLong = absl::Hours(1);
+
+class SessionsTest : public testing::StoreHarness {
+ protected:
+  LivingSession TouchOne(const std::string& worker, uint8_t new_id, absl::Duration duration,
+                         absl::Duration ahead = absl::ZeroDuration()) {
+    return Required(TouchSessions(*session_, {{worker, "name of " + worker, UuidOf(new_id),
+                                               duration, ahead}})).front();
+  }
+
+  std::vector<LivingSession> BeatOne(const std::string& worker, absl::Duration duration,
+                                     const std::string& progress = "") {
+    return Required(BeatSessions(*session_, {{worker, duration, progress}}));
+  }
+
+  void LoseAll() {
+    Sql("UPDATE skiplane.worker_session SET expires_at = now() - interval '1 second'");
+    Required(ExpireSessions(*session_));
+  }
+};
+
+TEST_F(SessionsTest, ATouchMakesASession) {
+  const LivingSession made = TouchOne("w", 7, kShort);
+  EXPECT_EQ(made.worker_id, "w");
+  EXPECT_EQ(made.id, UuidOf(7));
+  EXPECT_EQ(made.remaining, kShort);
+  EXPECT_EQ(Sql("SELECT name || ' ' || duration || ' ' || state FROM skiplane.worker_session"),
+            "name of w 00:01:00 1");
+}
+
+TEST_F(SessionsTest, ATouchExtendsAndNeverShortens) {
+  TouchOne("w", 7, kShort);
+  const LivingSession longer = TouchOne("w", 8, kLong);
+  EXPECT_EQ(longer.id, UuidOf(7)) << "the session stays";
+  EXPECT_EQ(longer.remaining, kLong);
+  const LivingSession shorter = TouchOne("w", 8, kShort);
+  EXPECT_GT(shorter.remaining, kShort);
+  EXPECT_LE(shorter.remaining, kLong);
+  EXPECT_EQ(Sql("SELECT duration FROM skiplane.worker_session"), "00:01:00");
+}
+
+TEST_F(SessionsTest, ATouchMovesFurtherAheadThanTheDuration) {
+  EXPECT_EQ(TouchOne("w", 7, kShort, absl::Seconds(30)).remaining, absl::Seconds(90));
+  EXPECT_EQ(Sql("SELECT duration FROM skiplane.worker_session"), "00:01:00");
+}
+
+TEST_F(SessionsTest, ManyWorkersInOneStatement) {
+  const std::vector<Touch> touches = {{"", "", UuidOf(1), kShort, {}},
+                                      {"", "", UuidOf(2), kLong, {}},
+                                      {"a", "", UuidOf(3), kShort, {}},
+                                      {"b", "", UuidOf(4), kLong, {}}};
+  std::vector<pg::Uuid> ids;
+  for (const LivingSession& living : Required(TouchSessions(*session_, touches))) {
+    ids.push_back(living.id);
+  }
+  EXPECT_THAT(ids, UnorderedElementsAre(UuidOf(1), UuidOf(2), UuidOf(3), UuidOf(4)));
+  EXPECT_THAT(CountWorkers(*session_), IsOkAndHolds(2)) << "calls without a worker are none";
+}
+
+TEST_F(SessionsTest, ALostSessionIsNotRevived) {
+  TouchOne("w", 7, kShort);
+  LoseAll();
+  EXPECT_THAT(BeatOne("w", kShort), IsEmpty());
+  EXPECT_EQ(TouchOne("w", 8, kShort).id, UuidOf(8));
+  EXPECT_THAT(BeatOne("w", kShort), ::testing::SizeIs(1));
+  EXPECT_THAT(LostSessions(*session_), IsOkAndHolds(ElementsAre(UuidOf(7))));
+  EXPECT_THAT(UnknownSessions(*session_, {UuidOf(7), UuidOf(8), UuidOf(9)}),
+              IsOkAndHolds(UnorderedElementsAre(UuidOf(7), UuidOf(9))));
+}
+
+TEST_F(SessionsTest, ASessionIsLostOnlyWhenItsEndHasPassed) {
+  TouchOne("w", 7, kShort);
+  TouchOne("x", 8, kShort);
+  Sql("UPDATE skiplane.worker_session SET expires_at = now() - interval '1 second' "
+      "WHERE worker_id = 'w'");
+  EXPECT_THAT(ExpireSessions(*session_), IsOkAndHolds(1));
+  EXPECT_THAT(ExpireSessions(*session_), IsOkAndHolds(0));
+  EXPECT_THAT(LostSessions(*session_), IsOkAndHolds(ElementsAre(UuidOf(7))));
+  EXPECT_THAT(CountWorkers(*session_), IsOkAndHolds(1));
+}
+
+TEST_F(SessionsTest, ABeatOfAnOverdueSessionThatNobodyDeclaredLostSavesIt) {
+  TouchOne("w", 7, kShort);
+  Sql("UPDATE skiplane.worker_session SET expires_at = now() - interval '1 second'");
+  const std::vector<LivingSession> beaten = BeatOne("w", kShort);
+  ASSERT_EQ(beaten.size(), 1u);
+  EXPECT_EQ(beaten[0].remaining, kShort);
+  EXPECT_THAT(ExpireSessions(*session_), IsOkAndHolds(0));
+}
+
+TEST_F(SessionsTest, ABeatExtendsAndNeverShortens) {
+  TouchOne("w", 7, kShort);
+  EXPECT_EQ(BeatOne("w", kLong).front().remaining, kLong);
+  EXPECT_GT(BeatOne("w", kShort).front().remaining, kShort);
+  EXPECT_EQ(BeatOne("w", kShort).front().id, UuidOf(7));
+}
+
+TEST_F(SessionsTest, ABeatOfAnUnknownWorkerIsMissing) {
+  TouchOne("a", 7, kShort);
+  const std::vector<Beat> beats = {{"a", kShort, ""}, {"b", kShort, ""}};
+  const std::vector<LivingSession> living = Required(BeatSessions(*session_, beats));
+  ASSERT_EQ(living.size(), 1u);
+  EXPECT_EQ(living[0].worker_id, "a");
+}
+
+TEST_F(SessionsTest, CancelsComeBackWithTheBeat) {
+  TouchOne("w", 7, kShort);
+  EXPECT_THAT(BeatOne("w", kShort).front().cancels, IsEmpty());
+  Sql("UPDATE skiplane.worker_session SET cancels = '{1700000000000001,-2,3}'");
+  EXPECT_THAT(BeatOne("w", kShort).front().cancels, ElementsAre(1700000000000001, -2, 3));
+}
+
+TEST_F(SessionsTest, ProgressIsMergedByTask) {
+  TouchOne("w", 7, kShort);
+  BeatOne("w", kShort, R"({"1": {"fraction": 0.5, "message": "half"}, "2": {"fraction": 0.1}})");
+  BeatOne("w", kShort);
+  BeatOne("w", kShort, R"({"2": {"fraction": 0.9}})");
+  EXPECT_EQ(Sql("SELECT progress FROM skiplane.worker_session"),
+            R"({"1": {"message": "half", "fraction": 0.5}, "2": {"fraction": 0.9}})");
+}
+
+TEST_F(SessionsTest, GraceGivesLivingSessionsOneTimeOut) {
+  TouchOne("late", 7, kShort);
+  TouchOne("well", 8, kLong);
+  TouchOne("lost", 9, kShort);
+  Sql("UPDATE skiplane.worker_session SET expires_at = now() - interval '1 second' "
+      "WHERE worker_id = 'late'");
+  Sql("UPDATE skiplane.worker_session SET state = 2 WHERE worker_id = 'lost'");
+  EXPECT_THAT(GrantGrace(*session_), IsOkAndHolds(2));
+  EXPECT_THAT(ExpireSessions(*session_), IsOkAndHolds(0));
+  EXPECT_EQ(Sql("SELECT expires_at - now() > interval '50 s' FROM skiplane.worker_session "
+                "WHERE worker_id = 'late'"),
+            "t");
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.worker_session WHERE state = 2"), 1);
+}
+
+TEST_F(SessionsTest, OnlyLostSessionsAreForgotten) {
+  TouchOne("w", 7, kShort);
+  LoseAll();
+  TouchOne("w", 8, kShort);
+  ASSERT_THAT(ForgetSessions(*session_, {UuidOf(7), UuidOf(8)}), IsOk());
+  EXPECT_THAT(LostSessions(*session_), IsOkAndHolds(IsEmpty()));
+  EXPECT_THAT(CountWorkers(*session_), IsOkAndHolds(1));
+}
+
+}  // namespace
+}  // namespace skiplane::store

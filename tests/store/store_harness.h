@@ -1,0 +1,86 @@
+// A database of the test's own with one queue of one lane, and short forms of the store's verbs.
+//
+// When a test ends, the counters must say what the tables hold: every test proves that as well.
+// Not thread-safe, apart from Open().
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "server/metrics/metrics.h"
+#include "server/pg/session.h"
+#include "server/store/enqueue.h"
+#include "server/store/lease.h"
+#include "server/store/settle.h"
+#include "tests/support/database.h"
+#include "tests/support/require.h"
+
+namespace skiplane::testing {
+
+// Hears of every statement that a test of this program runs through the store.
+metrics::Metrics& StatementsRun();
+
+// A uuid whose bytes are all `byte`.
+pg::Uuid UuidOf(uint8_t byte);
+inline const pg::Uuid kWorker = UuidOf(1);
+inline const pg::Uuid kOtherWorker = UuidOf(2);
+inline const pg::Uuid kLedger = UuidOf(101);
+inline const pg::Uuid kOtherLedger = UuidOf(102);
+
+class StoreHarness : public ::testing::Test {
+ protected:
+  StoreHarness();
+  void TearDown() override { ExpectExactCounts(); }
+
+  pg::ConnectOptions Options() const { return {.uri = database_.uri()}; }
+  std::unique_ptr<pg::Session> Open() const;
+  std::string Sql(const std::string& text) const { return database_.Run(text); }
+  int64_t Number(const std::string& text) const;
+
+  int64_t MakeLane(const std::string& queue);
+
+  // Enqueues and returns the new ids.
+  std::vector<int64_t> Put(int count, const model::NewTask& like = {}, int32_t max_attempts = 10);
+  int64_t PutOne(const model::NewTask& like = {}, int32_t max_attempts = 10);
+  // Rows for store::Enqueue with fresh ids. They point to `tasks`.
+  std::vector<store::TaskRow> Rows(const std::vector<model::NewTask>& tasks);
+
+  // Of all priorities that the lane has, from their starts; places are indexes + 1 of callers, of
+  // which there are as many as the highest place says, with the sessions UuidOf(1), UuidOf(2), …
+  store::LeaseDemand Demand(const std::vector<int32_t>& places);
+  // Leases up to `count` tasks that are due, in the order of leases.
+  std::vector<store::LeasedRow> Take(int count, const pg::Uuid& worker = kWorker);
+  model::LeaseToken TakeOne(const pg::Uuid& worker = kWorker);
+
+  store::SettleBatch Batch(const std::vector<model::LeaseToken>& tokens,
+                           store::Action action = store::Action::kAck) const;
+  // By id; returns how many were settled.
+  size_t Settle(const std::vector<model::LeaseToken>& tokens, store::Action action);
+  store::Verdict JudgeOne(const model::LeaseToken& token);
+
+  // Makes every waiting task due, as if time had passed.
+  void LetTimePass() const;
+  // Returns when that backend waits for a lock.
+  void WaitUntilBlocked(const pg::Session& session) const;
+
+  void ExpectExactCounts();
+
+  Database database_;
+  std::unique_ptr<pg::Session> session_;
+  int64_t next_id_;
+  int64_t lane_;
+};
+
+// A task of this payload.
+model::NewTask TaskOf(const std::string& payload);
+model::NewTask KeyedTask(const std::string& key);
+model::NewTask TaskIn(absl::Duration delay);
+model::NewTask TaskWithPriority(int16_t priority);
+
+std::vector<model::LeaseToken> TokensOf(const std::vector<store::LeasedRow>& rows);
+std::vector<int64_t> IdsOf(const std::vector<store::LeasedRow>& rows);
+
+}  // namespace skiplane::testing

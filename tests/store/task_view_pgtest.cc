@@ -1,0 +1,157 @@
+#include "server/store/task_view.h"
+
+#include "gmock/gmock.h"
+#include "server/store/sessions.h"
+#include "tests/store/store_harness.h"
+#include "tests/support/status_matchers.h"
+
+namespace skiplane::store {
+namespace {
+
+using model::TaskState;
+using testing::IsOk;
+using testing::kWorker;
+using testing::ReasonIs;
+using testing::Required;
+using testing::TaskIn;
+
+class GetTaskTest : public testing::StoreHarness {
+ protected:
+  model::TaskView View(int64_t id) { return Required(GetTask(*session_, {lane_, id})); }
+
+  void End(const model::LeaseToken& token, Action action, const model::TaskError* error,
+           model::HistoryPolicy history = model::HistoryPolicy::kAll) {
+    SettleBatch batch = Batch({token}, action);
+    batch.rows[0].error = error;
+    batch.history = history;
+    Required(store::Settle(*session_, batch));
+  }
+
+  void ExpectError(const model::TaskView& view, const model::TaskError& error) {
+    ASSERT_TRUE(view.last_error.has_value());
+    EXPECT_EQ(view.last_error->type, error.type);
+    EXPECT_EQ(view.last_error->text, error.text);
+    EXPECT_EQ(view.last_error->fingerprint, error.fingerprint);
+  }
+
+  const model::TaskError first_{"First", std::string("bytes\0\xff", 7), "print"};
+  const model::TaskError second_{"Second", "", ""};
+};
+
+TEST_F(GetTaskTest, AnUnknownTaskIsNotFound) {
+  const int64_t id = PutOne();
+  EXPECT_THAT(GetTask(*session_, {lane_, id + 1}), ReasonIs("TASK_NOT_FOUND"));
+  EXPECT_THAT(GetTask(*session_, {lane_ + 1, id}), ReasonIs("TASK_NOT_FOUND"));
+}
+
+TEST_F(GetTaskTest, ScheduledThenReady) {
+  model::NewTask task = TaskIn(absl::Minutes(5));
+  task.key = "k";
+  task.priority = -7;
+  const int64_t id = PutOne(task, 4);
+  const model::TaskView view = View(id);
+  EXPECT_EQ(view.id, (model::TaskId{lane_, id}));
+  EXPECT_EQ(view.state, TaskState::kScheduled);
+  EXPECT_EQ(view.key, "k");
+  EXPECT_EQ(view.priority, -7);
+  EXPECT_EQ(view.attempt, 0);
+  EXPECT_EQ(view.max_attempts, 4);
+  EXPECT_EQ(view.schedule_time - view.create_time, absl::Minutes(5));
+  EXPECT_FALSE(view.lease_time.has_value());
+  EXPECT_FALSE(view.end_time.has_value());
+  EXPECT_FALSE(view.last_error.has_value());
+  LetTimePass();
+  EXPECT_EQ(View(id).state, TaskState::kReady);
+}
+
+TEST_F(GetTaskTest, LeasedWithItsWorkerAndProgress) {
+  const int64_t id = PutOne();
+  Required(TouchSessions(*session_, {{"w", "build-7", kWorker, absl::Minutes(1), {}}}));
+  TakeOne(kWorker);
+  model::TaskView view = View(id);
+  EXPECT_EQ(view.state, TaskState::kLeased);
+  EXPECT_EQ(view.attempt, 1);
+  EXPECT_TRUE(view.lease_time.has_value());
+  EXPECT_EQ(view.worker_name, "build-7");
+  EXPECT_FALSE(view.progress.has_value());
+  const std::string progress =
+      absl::StrCat(R"({")", id, R"(": {"fraction": 0.25, "message": "a \"quarter\""}})");
+  Required(BeatSessions(*session_, {{"w", absl::Minutes(1), progress}}));
+  view = View(id);
+  ASSERT_TRUE(view.progress.has_value());
+  EXPECT_EQ(view.progress->fraction, 0.25);
+  EXPECT_EQ(view.progress->message, "a \"quarter\"");
+}
+
+TEST_F(GetTaskTest, TheProgressOfAnEarlierLeaseIsNotShownWhileItWaits) {
+  const int64_t id = PutOne();
+  Required(TouchSessions(*session_, {{"w", "build-7", kWorker, absl::Minutes(1), {}}}));
+  const model::LeaseToken token = TakeOne(kWorker);
+  Required(BeatSessions(*session_, {{"w", absl::Minutes(1),
+                                     absl::StrCat(R"({")", id, R"(": {"fraction": 0.5}})")}}));
+  End(token, Action::kRetry, &first_);
+  const model::TaskView view = View(id);
+  EXPECT_EQ(view.state, TaskState::kReady);
+  EXPECT_FALSE(view.progress.has_value());
+  EXPECT_FALSE(view.lease_time.has_value());
+  ExpectError(view, first_);
+}
+
+TEST_F(GetTaskTest, SucceededWithTheErrorOfTheAttemptBefore) {
+  for (const bool by_place : {true, false}) {
+    const int64_t id = PutOne();
+    End(TakeOne(), Action::kRetry, &first_);
+    const model::LeaseToken token = TakeOne();
+    if (by_place) {
+      ASSERT_THAT(AckByPlace(*session_, Batch({token})), IsOk());
+    } else {
+      End(token, Action::kAck, nullptr);
+    }
+    const model::TaskView view = View(id);
+    EXPECT_EQ(view.state, TaskState::kSucceeded);
+    EXPECT_EQ(view.attempt, 2);
+    EXPECT_TRUE(view.end_time.has_value());
+    ExpectError(view, first_);
+  }
+}
+
+TEST_F(GetTaskTest, SucceededAtOnceWithoutAnError) {
+  for (const bool by_place : {true, false}) {
+    const int64_t id = PutOne();
+    const model::LeaseToken token = TakeOne();
+    if (by_place) {
+      ASSERT_THAT(AckByPlace(*session_, Batch({token})), IsOk());
+    } else {
+      End(token, Action::kAck, nullptr);
+    }
+    EXPECT_EQ(View(id).state, TaskState::kSucceeded);
+    EXPECT_FALSE(View(id).last_error.has_value());
+  }
+}
+
+TEST_F(GetTaskTest, FailedWithItsLastError) {
+  const int64_t id = PutOne({}, 2);
+  End(TakeOne(), Action::kRetry, &first_);
+  End(TakeOne(), Action::kRetry, &second_);
+  const model::TaskView view = View(id);
+  EXPECT_EQ(view.state, TaskState::kFailed);
+  EXPECT_EQ(view.attempt, 2);
+  EXPECT_TRUE(view.end_time.has_value());
+  ExpectError(view, second_);
+}
+
+TEST_F(GetTaskTest, AFailedTaskIsKnownWithoutHistory) {
+  const int64_t id = PutOne();
+  End(TakeOne(), Action::kFail, &first_, model::HistoryPolicy::kNone);
+  EXPECT_EQ(View(id).state, TaskState::kFailed);
+  ExpectError(View(id), first_);
+}
+
+TEST_F(GetTaskTest, ASucceededTaskIsForgottenWithoutHistory) {
+  const int64_t id = PutOne();
+  End(TakeOne(), Action::kAck, nullptr, model::HistoryPolicy::kNone);
+  EXPECT_THAT(GetTask(*session_, {lane_, id}), ReasonIs("TASK_NOT_FOUND"));
+}
+
+}  // namespace
+}  // namespace skiplane::store
