@@ -1,5 +1,6 @@
 // Every flag that has a range, at its ends and beyond them.
 #include <algorithm>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ using ::testing::Not;
 struct Case {
   std::string flag;
   std::vector<std::string> bad_values;
+
+  friend void PrintTo(const Case& instance, std::ostream* out) { *out << instance.flag; }
 };
 
 class RangeTest : public World, public ::testing::WithParamInterface<Case> {};
