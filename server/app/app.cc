@@ -1,0 +1,115 @@
+#include "server/app/app.h"
+
+#include <unistd.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/app/database.h"
+#include "server/app/readiness.h"
+#include "server/app/version.h"
+#include "server/base/log.h"
+#include "server/base/status_macros.h"
+#include "server/broker/local_broker.h"
+#include "server/metrics/metrics.h"
+#include "server/model/lease.h"
+#include "server/rpc/server.h"
+#include "server/upkeep/upkeep.h"
+
+namespace skiplane::app {
+namespace {
+
+std::string HostAndPid() {
+  char host[256] = "";
+  if (gethostname(host, sizeof(host) - 1) != 0) host[0] = '\0';
+  return absl::StrCat(host, ":", getpid());
+}
+
+rpc::ServerOptions FrontOptions(const config::Config& config) {
+  rpc::ServerOptions options;
+  options.listen = config.listen;
+  options.reflection = config.reflection;
+  if (config.tls.enabled()) {
+    options.tls = rpc::TlsFiles{config.tls.cert_file, config.tls.key_file,
+                                config.tls.client_ca_file};
+  }
+  return options;
+}
+
+}  // namespace
+
+// In the order of their need: each part is destroyed before those above it.
+struct App::Parts {
+  config::Config config;
+  Database database;
+  metrics::Metrics metrics{kVersion, kCommit};
+  Readiness readiness;
+  std::unique_ptr<broker::LocalBroker> broker;
+  std::unique_ptr<upkeep::Upkeep> upkeep;
+  std::unique_ptr<rpc::Server> server;
+  bool is_drained = false;
+};
+
+App::App(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
+  auto parts = std::make_unique<Parts>();
+  parts->config = config;
+  ASSIGN_OR_RETURN(parts->database, OpenDatabase(config));
+  const pg::ConnectOptions& connect = parts->database.connect;
+  ASSIGN_OR_RETURN(const int migrated, PrepareDatabase(config, connect));
+  if (migrated > 0) {
+    base::Log(base::LogLevel::kInfo, "migrated", {{"migrations", absl::StrCat(migrated)}});
+  }
+  if (!config.metrics_listen.empty()) {
+    RETURN_IF_ERROR(parts->metrics.Serve(config.metrics_listen));
+  }
+
+  broker::BrokerOptions options;
+  options.connect = connect;
+  options.connections = config.connections;
+  options.create_missing_queues = config.auto_create_queues;
+  options.parked_leases_max = config.max_parked_leases;
+  options.id = model::NewSessionId();
+  options.name = HostAndPid();
+  parts->broker = std::make_unique<broker::LocalBroker>(
+      options, parts->metrics,
+      [readiness = &parts->readiness](bool connected) { readiness->SetConnected(connected); });
+  ASSIGN_OR_RETURN(parts->server,
+                   rpc::Server::Start(FrontOptions(config), *parts->broker, parts->metrics));
+  parts->readiness.SetServer(parts->server.get());
+
+  upkeep::UpkeepOptions chores;
+  chores.connect = connect;
+  chores.broker_id = options.id;
+  chores.broker_name = options.name;
+  parts->upkeep = std::make_unique<upkeep::Upkeep>(chores, &parts->metrics);
+  parts->upkeep->Start();
+  return std::unique_ptr<App>(new App(std::move(parts)));
+}
+
+int App::port() const { return parts_->server->port(); }
+int App::metrics_port() const { return parts_->metrics.port(); }
+
+void App::Drain() {
+  if (std::exchange(parts_->is_drained, true)) return;
+  parts_->metrics.SetDraining(true);
+  parts_->server->Drain(parts_->config.drain_timeout);
+  parts_->readiness.SetServer(nullptr);
+  parts_->upkeep->Stop();
+  parts_->broker->Stop();
+}
+
+App::~App() {
+  parts_->config.drain_timeout = absl::ZeroDuration();
+  Drain();
+}
+
+absl::StatusOr<int> RunMigrations(const config::Config& config) {
+  ASSIGN_OR_RETURN(const Database database, OpenDatabase(config));
+  return PrepareDatabase(config, database.connect);
+}
+
+}  // namespace skiplane::app

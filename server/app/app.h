@@ -1,0 +1,36 @@
+// The whole broker in one object: database, broker, chores, metrics and the gRPC front, composed in
+// the order of their need and ended in the reverse order.
+//
+// Start it from the main thread (see EmbeddedCluster). Not thread-safe but for ports.
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "server/config/config.h"
+
+namespace skiplane::app {
+
+class App {
+ public:
+  // Returns when calls are answered; readiness follows when the database's connections stand.
+  static absl::StatusOr<std::unique_ptr<App>> Start(const config::Config& config);
+  // Drains without patience if nobody did.
+  ~App();
+
+  int port() const;
+  int metrics_port() const;
+
+  // Not ready, no new leases, open work finished within the configured time, all ended.
+  void Drain();
+
+ private:
+  struct Parts;
+  explicit App(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+// Applies the migrations that are missing; what `skiplaned migrate` does. Returns how many ran.
+absl::StatusOr<int> RunMigrations(const config::Config& config);
+
+}  // namespace skiplane::app

@@ -1,0 +1,26 @@
+// The database that the broker is given: reached, checked and brought to the schema it needs.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "server/app/embedded_cluster.h"
+#include "server/config/config.h"
+#include "server/pg/session.h"
+
+namespace skiplane::app {
+
+struct Database {
+  std::unique_ptr<EmbeddedCluster> cluster;  // null for an existing server
+  pg::ConnectOptions connect;
+};
+
+// Starts the embedded cluster if there is to be one.
+absl::StatusOr<Database> OpenDatabase(const config::Config& config);
+
+// Refuses a server that is too old, may lose commits (unless allowed), or has a schema that this
+// binary does not know; applies migrations if the configuration says so. Returns how many ran.
+absl::StatusOr<int> PrepareDatabase(const config::Config& config, const pg::ConnectOptions& connect);
+
+}  // namespace skiplane::app

@@ -1,0 +1,40 @@
+#include "server/app/ready_file.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace skiplane::app {
+namespace {
+
+// The address as configured, with the port that was taken.
+std::string WithPort(const std::string& address, int port) {
+  return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
+}
+
+}  // namespace
+
+absl::Status WriteReadyFile(const config::Config& config, const App& app) {
+  if (config.ready_file.empty()) return absl::OkStatus();
+  const std::string unfinished = config.ready_file + ".new";
+  {
+    std::ofstream file(unfinished, std::ios::trunc);
+    file << "listen=" << WithPort(config.listen, app.port()) << "\n";
+    if (!config.metrics_listen.empty()) {
+      file << "metrics=" << WithPort(config.metrics_listen, app.metrics_port()) << "\n";
+    }
+    file << "pid=" << getpid() << "\n";
+    file.close();
+    if (!file) return absl::InternalError(absl::StrCat("cannot write ", unfinished));
+  }
+  if (std::rename(unfinished.c_str(), config.ready_file.c_str()) != 0) {
+    return absl::InternalError(absl::StrCat("cannot write ", config.ready_file));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace skiplane::app

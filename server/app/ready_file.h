@@ -1,0 +1,14 @@
+// Tells scripts that the broker answers: a file that appears at once and whole, with lines
+// `listen=HOST:PORT`, `metrics=HOST:PORT`, `pid=N`.
+#pragma once
+
+#include "absl/status/status.h"
+#include "server/app/app.h"
+#include "server/config/config.h"
+
+namespace skiplane::app {
+
+// Does nothing if the configuration names no file.
+absl::Status WriteReadyFile(const config::Config& config, const App& app);
+
+}  // namespace skiplane::app
