@@ -22,6 +22,7 @@ std::string Nulls(pg::Session& session) {
 void Collect(const nlohmann::json& node, std::vector<PlanNode>& nodes) {
   const auto text = [&node](const char* key) { return node.value(key, std::string()); };
   nodes.push_back({text("Node Type"), text("Relation Name"), text("Index Name"),
+                   text("Index Cond"),
                    node.value("Shared Hit Blocks", int64_t{0}) +
                        node.value("Shared Read Blocks", int64_t{0})});
   if (!node.contains("Plans")) return;

@@ -16,6 +16,7 @@ struct PlanNode {
   std::string type;      // "Index Scan", "Nested Loop", …
   std::string relation;  // of scans; else empty
   std::string index;
+  std::string condition;  // by which the index is searched; empty: all of it is read
   int64_t buffers = 0;   // shared ones that it and what is below it touched; 0 if it was not run
 };
 

@@ -13,12 +13,12 @@ using testing::Required;
 
 class LeaseRaceTest : public testing::StoreHarness {
  protected:
-  // Leases in batches of `batch` until `total` tasks went to somebody.
+  // Leases in batches of `batch` until `total` tasks went to somebody, or too many calls were made.
   std::vector<int64_t> Drain(int batch, int64_t total, uint8_t worker,
                              std::atomic<int64_t>& taken) {
     const auto session = Open();
     std::vector<int64_t> ids;
-    while (taken < total) {
+    for (int calls = 0; taken < total && calls < 20'000; ++calls) {
       LeaseDemand demand;
       demand.lane = lane_;
       demand.bounds = {{0}, {1}};

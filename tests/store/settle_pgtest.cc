@@ -27,7 +27,8 @@ class SettleTest : public testing::StoreHarness {
 
   std::string History() const {
     return Sql("SELECT string_agg(concat_ws(':', outcome, attempt, "
-               "CASE WHEN is_last THEN 'last' END, error_type, convert_from(error_text, 'UTF8'), error_print), ' ' "
+               "CASE WHEN is_last THEN 'last' END, error_type, "
+               "convert_from(error_text, 'UTF8'), error_print), ' ' "
                "ORDER BY task_id, attempt) FROM skiplane.history");
   }
 
