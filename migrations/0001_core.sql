@@ -57,8 +57,9 @@ CREATE TABLE skiplane.task (
         autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 200000,
         autovacuum_vacuum_cost_delay = 0);
 
--- Serves task_lease, lane_sweep and lane_look: the order in which tasks are leased.
-CREATE INDEX task_claim ON skiplane.task (lane, stage, priority, run_at, id);
+-- Serves task_lease, lane_sweep and lane_priorities: the order in which tasks are leased. It begins
+-- with the stage, which they all name, so that no plan that knows only the lane can prefer it.
+CREATE INDEX task_claim ON skiplane.task (stage, lane, priority, run_at, id);
 
 -- Who holds a key. Outlives the task: the row stays when the task is finished.
 CREATE TABLE skiplane.task_key (
@@ -148,11 +149,11 @@ CREATE TABLE skiplane.lease_ledger (
   lease_nos  bigint[] NOT NULL,
   folds      smallint NOT NULL DEFAULT 0,
   check_at   timestamptz NOT NULL,  -- when upkeep looks at the row next
-  PRIMARY KEY (lane, id)
+  PRIMARY KEY (id, lane)            -- rows are found by their id; a lane alone is no way to them
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
         autovacuum_vacuum_cost_delay = 0);
 
-CREATE UNIQUE INDEX lease_ledger_request ON skiplane.lease_ledger (lane, request_id)
+CREATE UNIQUE INDEX lease_ledger_request ON skiplane.lease_ledger (request_id, lane)
   WHERE request_id IS NOT NULL;
 
 -- What was settled in the last hour: one row per settling statement and outcome (as in history;
@@ -169,7 +170,7 @@ CREATE TABLE skiplane.settled (
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 
 CREATE INDEX settled_ranges ON skiplane.settled USING gist (numbers, ids);
-CREATE INDEX settled_age ON skiplane.settled (lane, settled_at);
+CREATE INDEX settled_age ON skiplane.settled (settled_at, lane);
 
 -- Answered Enqueue calls that carried a request id. The ids of a call are contiguous.
 CREATE TABLE skiplane.request (
@@ -181,7 +182,7 @@ CREATE TABLE skiplane.request (
   PRIMARY KEY (lane, request_id)
 );
 
-CREATE INDEX request_age ON skiplane.request (lane, created_at);
+CREATE INDEX request_age ON skiplane.request (created_at, lane);
 
 -- Exact counts. Every statement that changes a state appends what it changed; upkeep folds the
 -- deltas into one row per lane, stage and due time, so that no transaction waits for another.

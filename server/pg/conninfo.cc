@@ -80,7 +80,12 @@ std::string SessionSettings(const ConnectOptions& options) {
       "SET synchronous_commit = on; SET default_transaction_isolation = 'read committed'; "
       "SET TimeZone = 'UTC'; SET idle_in_transaction_session_timeout = '5s'; "
       "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off; "
-      "SET enable_bitmapscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan; "
+      "SET enable_bitmapscan = off; SET enable_sort = off; SET enable_material = off; "
+      "SET jit = off; SET max_parallel_workers_per_gather = 0; "
+      // A generic plan is made once, perhaps while a table is empty, and must be right when it is
+      // full: a row found by its place costs nothing, every index entry that is passed costs much.
+      "SET random_page_cost = 0.01; SET cpu_index_tuple_cost = 10; "
+      "SET plan_cache_mode = force_generic_plan; "
       "SET statement_timeout = ",
       Milliseconds(options.statement_timeout),
       "; SET lock_timeout = ", Milliseconds(options.lock_timeout));

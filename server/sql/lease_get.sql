@@ -1,20 +1,29 @@
 -- The living leases of ledger rows: what a repeated Lease gets again, and what became of a lease
 -- statement whose answer was lost. $1 lane  $2 request ids  $3 ledger ids (either may be empty).
 -- One row per task that is still held under the lease of its ledger row.
-SELECT g.request_id, g.id, t.session, t.ctid, t.id, t.lease_no, t.attempt, t.max_attempts,
+SELECT g.request_id, g.id, t.session, t.place, t.id, t.lease_no, t.attempt, t.max_attempts,
        t.priority, (date_part('epoch', t.run_at) * 1e6)::int8,
        (date_part('epoch', t.created_at) * 1e6)::int8, t.key, t.content_type, t.headers, t.payload
 FROM (
   SELECT l.request_id, l.id, e.task, e.lease_no, e.n
   FROM (
-    SELECT r.* FROM unnest($2::text[]) AS w(request_id)
-    JOIN skiplane.lease_ledger r ON r.lane = $1::int8 AND r.request_id = w.request_id
+    SELECT x.* FROM unnest($2::text[]) AS w(request_id)
+    CROSS JOIN LATERAL (
+      SELECT r.* FROM skiplane.lease_ledger r
+      WHERE r.lane = $1::int8 AND r.request_id = w.request_id OFFSET 0
+    ) x
     UNION ALL
-    SELECT r.* FROM unnest($3::uuid[]) AS w(id)
-    JOIN skiplane.lease_ledger r ON r.lane = $1::int8 AND r.id = w.id
+    SELECT x.* FROM unnest($3::uuid[]) AS w(id)
+    CROSS JOIN LATERAL (
+      SELECT r.* FROM skiplane.lease_ledger r
+      WHERE r.lane = $1::int8 AND r.id = w.id OFFSET 0
+    ) x
   ) l
   CROSS JOIN LATERAL unnest(l.tasks, l.lease_nos) WITH ORDINALITY AS e(task, lease_no, n)
 ) g
-JOIN skiplane.task t
-  ON t.lane = $1::int8 AND t.id = g.task AND t.lease_no = g.lease_no AND t.state = 2
+CROSS JOIN LATERAL (
+  SELECT o.*, o.ctid AS place FROM skiplane.task o
+  WHERE o.lane = $1::int8 AND o.id = g.task AND o.lease_no = g.lease_no AND o.state = 2
+  OFFSET 0
+) t
 ORDER BY g.id, g.n

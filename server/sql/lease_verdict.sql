@@ -10,11 +10,18 @@ SELECT coalesce(t.lease_no = w.lease_no AND t.session = w.session AND t.state = 
           AND EXISTS (SELECT 1 FROM unnest(s.tasks, s.lease_nos) AS e(task, lease_no)
                       WHERE e.task = w.id AND e.lease_no = w.lease_no)
         LIMIT 1),
-       EXISTS (SELECT 1 FROM skiplane.history h WHERE h.lane = $1::int8 AND h.task_id = w.id)
-       OR EXISTS (SELECT 1 FROM skiplane.task_failed f WHERE f.lane = $1::int8 AND f.id = w.id)
-       OR EXISTS (SELECT 1 FROM skiplane.settled s
-                  WHERE s.lane = $1::int8 AND s.numbers && int8range(w.lease_no, NULL)
-                    AND s.ids @> w.id AND w.id = ANY (s.tasks))
+       coalesce(
+         (SELECT true FROM skiplane.history h
+          WHERE h.lane = $1::int8 AND h.task_id = w.id LIMIT 1),
+         (SELECT true FROM skiplane.task_failed f
+          WHERE f.lane = $1::int8 AND f.id = w.id LIMIT 1),
+         (SELECT true FROM skiplane.settled s
+          WHERE s.lane = $1::int8 AND s.numbers && int8range(w.lease_no, NULL)
+            AND s.ids @> w.id AND w.id = ANY (s.tasks) LIMIT 1),
+         false)
 FROM unnest($2::int8[], $3::int8[], $4::uuid[]) WITH ORDINALITY AS w(id, lease_no, session, n)
-LEFT JOIN skiplane.task t ON t.lane = $1::int8 AND t.id = w.id
+LEFT JOIN LATERAL (
+  SELECT o.id, o.lease_no, o.session, o.state FROM skiplane.task o
+  WHERE o.lane = $1::int8 AND o.id = w.id OFFSET 0
+) t ON true
 ORDER BY w.n

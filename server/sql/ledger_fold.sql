@@ -3,8 +3,8 @@
 -- One row per session that still holds something: session; and one with null when any row was taken.
 WITH taken AS (
   DELETE FROM skiplane.lease_ledger l
-  WHERE l.lane = $1::int8 AND l.id = ANY (ARRAY(
-    SELECT o.id FROM skiplane.lease_ledger o
+  WHERE l.lane = $1::int8 AND l.ctid = ANY (ARRAY(
+    SELECT o.ctid FROM skiplane.lease_ledger o
     WHERE o.lane = $1::int8 AND o.check_at < now() ORDER BY o.id LIMIT $2::int4
     FOR UPDATE SKIP LOCKED))
   RETURNING l.id, l.request_id, l.sessions, l.tasks, l.lease_nos, l.folds
@@ -12,8 +12,11 @@ WITH taken AS (
   SELECT e.session, e.task, e.lease_no, k.request_id, least(k.folds + 1, 5) AS folds
   FROM taken k
   CROSS JOIN LATERAL unnest(k.sessions, k.tasks, k.lease_nos) AS e(session, task, lease_no)
-  WHERE EXISTS (SELECT 1 FROM skiplane.task t
-                WHERE t.lane = $1::int8 AND t.id = e.task AND t.lease_no = e.lease_no AND t.state = 2)
+  CROSS JOIN LATERAL (
+    SELECT 1 FROM skiplane.task t
+    WHERE t.lane = $1::int8 AND t.id = e.task AND t.lease_no = e.lease_no AND t.state = 2
+    OFFSET 0
+  ) x
 ), folded AS (
   INSERT INTO skiplane.lease_ledger
     (lane, id, request_id, sessions, tasks, lease_nos, folds, check_at)

@@ -24,12 +24,25 @@ WITH gone AS (
   FROM gone g HAVING count(*) > 0
 ), released AS (
   UPDATE skiplane.task_key k SET finished_at = now()
-  FROM gone g WHERE k.lane = $1::int8 AND g.key IS NOT NULL AND k.key = g.key AND k.task_id = g.id
+  WHERE k.lane = $1::int8 AND k.ctid = ANY (ARRAY(
+    SELECT x.place
+    FROM gone g
+    CROSS JOIN LATERAL (
+      SELECT o.ctid AS place FROM skiplane.task_key o
+      WHERE o.lane = $1::int8 AND o.key = g.key AND o.task_id = g.id OFFSET 0
+    ) x
+    WHERE g.key IS NOT NULL))
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, leased, succeeded)
   SELECT $1::int8, g.stage, 0, -count(*), count(*) FROM gone g GROUP BY g.stage
 ), closed AS (
   DELETE FROM skiplane.lease_ledger l
-  USING unnest($7::uuid[]) AS c(id) WHERE l.lane = $1::int8 AND l.id = c.id
+  WHERE l.lane = $1::int8 AND l.ctid = ANY (ARRAY(
+    SELECT x.place
+    FROM unnest($7::uuid[]) AS c(id)
+    CROSS JOIN LATERAL (
+      SELECT o.ctid AS place FROM skiplane.lease_ledger o
+      WHERE o.lane = $1::int8 AND o.id = c.id OFFSET 0
+    ) x))
 )
 SELECT g.id, g.lease_no FROM gone g

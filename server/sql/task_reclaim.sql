@@ -5,8 +5,8 @@
 -- A ledger entry goes only with its task, or when the task is not held under it any more.
 WITH named AS (
   DELETE FROM skiplane.lease_ledger l
-  WHERE l.lane = $1::int8 AND l.id = ANY (ARRAY(
-    SELECT o.id FROM skiplane.lease_ledger o
+  WHERE l.lane = $1::int8 AND l.ctid = ANY (ARRAY(
+    SELECT o.ctid FROM skiplane.lease_ledger o
     WHERE o.lane = $1::int8 AND o.sessions && $2::uuid[] ORDER BY o.id LIMIT $4::int4
     FOR UPDATE SKIP LOCKED))
   RETURNING l.id, l.request_id, l.sessions, l.tasks, l.lease_nos, l.folds, l.check_at
@@ -17,9 +17,13 @@ WITH named AS (
   CROSS JOIN LATERAL unnest(n.sessions, n.tasks, n.lease_nos) WITH ORDINALITY
     AS e(session, task, lease_no, n)
 ), held AS MATERIALIZED (
-  SELECT e.task, e.lease_no, e.session
+  SELECT e.task, e.lease_no, e.session, x.place
   FROM entry e
-  JOIN skiplane.task t ON t.lane = $1::int8 AND t.id = e.task AND t.lease_no = e.lease_no AND t.state = 2
+  CROSS JOIN LATERAL (
+    SELECT o.ctid AS place FROM skiplane.task o
+    WHERE o.lane = $1::int8 AND o.id = e.task AND o.lease_no = e.lease_no AND o.state = 2
+    OFFSET 0
+  ) x
   WHERE e.is_lost
   ORDER BY e.task
 ), again AS (
@@ -27,15 +31,15 @@ WITH named AS (
   SET state = 1, due = 0, lease_no = t.lease_no + 1, error_type = 'LEASE_LOST', error_print = NULL,
       error_text = NULL
   FROM held h
-  WHERE t.lane = $1::int8 AND t.id = h.task AND t.lease_no = h.lease_no AND t.session = h.session
-    AND t.state = 2 AND t.attempt < t.max_attempts
+  WHERE t.lane = $1::int8 AND t.ctid = h.place AND t.id = h.task AND t.lease_no = h.lease_no
+    AND t.session = h.session AND t.state = 2 AND t.attempt < t.max_attempts
   RETURNING t.id, t.session, t.stage, t.priority, t.attempt, t.max_attempts, t.leased_at, t.run_at,
             t.created_at, t.key, 4 AS outcome
 ), ended AS (
   DELETE FROM skiplane.task t
   USING held h
-  WHERE t.lane = $1::int8 AND t.id = h.task AND t.lease_no = h.lease_no AND t.session = h.session
-    AND t.state = 2 AND t.attempt >= t.max_attempts
+  WHERE t.lane = $1::int8 AND t.ctid = h.place AND t.id = h.task AND t.lease_no = h.lease_no
+    AND t.session = h.session AND t.state = 2 AND t.attempt >= t.max_attempts
   RETURNING t.id, t.session, t.stage, t.priority, t.attempt, t.max_attempts, t.leased_at, t.run_at,
             t.created_at, t.key, 3 AS outcome, t.lease_no, t.content_type, t.headers, t.payload
 ), done AS MATERIALIZED (
@@ -73,7 +77,14 @@ WITH named AS (
   FROM done d WHERE $3::int2 < 3
 ), released AS (
   UPDATE skiplane.task_key k SET finished_at = now()
-  FROM ended e WHERE k.lane = $1::int8 AND e.key IS NOT NULL AND k.key = e.key AND k.task_id = e.id
+  WHERE k.lane = $1::int8 AND k.ctid = ANY (ARRAY(
+    SELECT x.place
+    FROM ended e
+    CROSS JOIN LATERAL (
+      SELECT o.ctid AS place FROM skiplane.task_key o
+      WHERE o.lane = $1::int8 AND o.key = e.key AND o.task_id = e.id OFFSET 0
+    ) x
+    WHERE e.key IS NOT NULL))
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, leased, failed)
   SELECT $1::int8, d.stage, 0, count(*) FILTER (WHERE d.outcome = 4), -count(*),

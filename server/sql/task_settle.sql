@@ -5,13 +5,19 @@
 -- One row per item whose lease was the task's: id, lease number, outcome (3 also for a retry without
 -- attempts left), run time in microseconds (null when it ended), priority, stage, time now.
 WITH want AS MATERIALIZED (
-  SELECT u.*, now() + u.delay * interval '1 microsecond' AS again_at,
+  SELECT u.*, x.place, now() + u.delay * interval '1 microsecond' AS again_at,
          CASE WHEN u.delay > 0
            THEN ceil(date_part('epoch', now() + u.delay * interval '1 microsecond') / 10)::int
            ELSE 0 END AS again_due
   FROM unnest($2::int8[], $3::int8[], $4::uuid[], $5::int2[], $6::int8[], $7::text[], $8::text[],
               $9::bytea[])
     AS u(id, lease_no, session, action, delay, error_type, error_print, error_text)
+  CROSS JOIN LATERAL (
+    SELECT o.ctid AS place FROM skiplane.task o
+    WHERE o.lane = $1::int8 AND o.id = u.id AND o.lease_no = u.lease_no
+      AND o.session = u.session AND o.state = 2
+    OFFSET 0
+  ) x
 ), again AS (
   UPDATE skiplane.task t
   SET state = 1,
@@ -22,16 +28,18 @@ WITH want AS MATERIALIZED (
       error_print = CASE WHEN w.action = 6 THEN t.error_print ELSE w.error_print END,
       error_text = CASE WHEN w.action = 6 THEN t.error_text ELSE w.error_text END
   FROM want w
-  WHERE t.lane = $1::int8 AND t.id = w.id AND t.lease_no = w.lease_no AND t.session = w.session
-    AND t.state = 2 AND (w.action = 6 OR (w.action = 2 AND t.attempt < t.max_attempts))
+  WHERE t.lane = $1::int8 AND t.ctid = w.place AND t.id = w.id AND t.lease_no = w.lease_no
+    AND t.session = w.session AND t.state = 2
+    AND (w.action = 6 OR (w.action = 2 AND t.attempt < t.max_attempts))
   RETURNING t.id, t.lease_no, t.session, t.due, t.stage, t.priority, t.attempt, t.max_attempts,
             t.leased_at, t.run_at, t.created_at, t.key, w.error_type, w.error_print, w.error_text,
             w.action AS outcome
 ), ended AS (
   DELETE FROM skiplane.task t
   USING want w
-  WHERE t.lane = $1::int8 AND t.id = w.id AND t.lease_no = w.lease_no AND t.session = w.session
-    AND t.state = 2 AND (w.action IN (1, 3) OR (w.action = 2 AND t.attempt >= t.max_attempts))
+  WHERE t.lane = $1::int8 AND t.ctid = w.place AND t.id = w.id AND t.lease_no = w.lease_no
+    AND t.session = w.session AND t.state = 2
+    AND (w.action IN (1, 3) OR (w.action = 2 AND t.attempt >= t.max_attempts))
   RETURNING t.id, t.lease_no, t.session, t.stage, t.priority, t.attempt, t.max_attempts,
             t.leased_at, t.run_at, t.created_at, t.key, w.error_type, w.error_print, w.error_text,
             CASE WHEN w.action = 1 THEN 1 ELSE 3 END AS outcome, t.content_type, t.headers, t.payload
@@ -68,7 +76,14 @@ WITH want AS MATERIALIZED (
   FROM done d GROUP BY d.outcome
 ), released AS (
   UPDATE skiplane.task_key k SET finished_at = now()
-  FROM ended e WHERE k.lane = $1::int8 AND e.key IS NOT NULL AND k.key = e.key AND k.task_id = e.id
+  WHERE k.lane = $1::int8 AND k.ctid = ANY (ARRAY(
+    SELECT x.place
+    FROM ended e
+    CROSS JOIN LATERAL (
+      SELECT o.ctid AS place FROM skiplane.task_key o
+      WHERE o.lane = $1::int8 AND o.key = e.key AND o.task_id = e.id OFFSET 0
+    ) x
+    WHERE e.key IS NOT NULL))
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, leased, succeeded, failed)
   SELECT $1::int8, c.stage, c.due, sum(c.waiting), sum(c.leased), sum(c.succeeded), sum(c.failed)
@@ -80,7 +95,13 @@ WITH want AS MATERIALIZED (
   GROUP BY c.stage, c.due
 ), closed AS (
   DELETE FROM skiplane.lease_ledger l
-  USING unnest($11::uuid[]) AS c(id) WHERE l.lane = $1::int8 AND l.id = c.id
+  WHERE l.lane = $1::int8 AND l.ctid = ANY (ARRAY(
+    SELECT x.place
+    FROM unnest($11::uuid[]) AS c(id)
+    CROSS JOIN LATERAL (
+      SELECT o.ctid AS place FROM skiplane.lease_ledger o
+      WHERE o.lane = $1::int8 AND o.id = c.id OFFSET 0
+    ) x))
 )
 SELECT d.id, d.lease_no, d.outcome,
        CASE WHEN d.is_last THEN NULL ELSE (date_part('epoch', d.run_at) * 1e6)::int8 END,

@@ -1,0 +1,62 @@
+#include "server/broker/lease_tracker.h"
+
+#include "gmock/gmock.h"
+
+namespace skiplane::broker {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+model::LeaseToken Token(int64_t id, int64_t lease_no = 1, int64_t lane = 1) {
+  model::LeaseToken token;
+  token.task = {lane, id};
+  token.lease_no = lease_no;
+  return token;
+}
+
+pg::Uuid Ledger(uint8_t first) { return {first}; }
+
+TEST(LeaseTrackerTest, NamesARowWhenItsLastTaskWasSettled) {
+  LeaseTracker tracker(100);
+  tracker.Leased(1, Ledger(7), {Token(1), Token(2)});
+  tracker.Settled(Token(1));
+  EXPECT_THAT(tracker.TakeFinished(1, 10), IsEmpty());
+  tracker.Settled(Token(2));
+  EXPECT_THAT(tracker.TakeFinished(1, 10), ElementsAre(Ledger(7)));
+}
+
+TEST(LeaseTrackerTest, NamesARowOnce) {
+  LeaseTracker tracker(100);
+  tracker.Leased(1, Ledger(7), {Token(1)});
+  tracker.Settled(Token(1));
+  tracker.Settled(Token(1));
+  EXPECT_EQ(tracker.TakeFinished(1, 10).size(), 1u);
+  EXPECT_THAT(tracker.TakeFinished(1, 10), IsEmpty());
+}
+
+TEST(LeaseTrackerTest, AnotherLeaseOfTheTaskIsAnotherEntry) {
+  LeaseTracker tracker(100);
+  tracker.Leased(1, Ledger(7), {Token(1, 5)});
+  tracker.Settled(Token(1, 4));
+  EXPECT_THAT(tracker.TakeFinished(1, 10), IsEmpty());
+}
+
+TEST(LeaseTrackerTest, KeepsLanesApart) {
+  LeaseTracker tracker(100);
+  tracker.Leased(1, Ledger(7), {Token(1)});
+  tracker.Leased(2, Ledger(8), {Token(2, 1, 2)});
+  tracker.Settled(Token(1));
+  tracker.Settled(Token(2, 1, 2));
+  EXPECT_THAT(tracker.TakeFinished(2, 10), ElementsAre(Ledger(8)));
+}
+
+TEST(LeaseTrackerTest, LeavesToUpkeepWhatIsTooMuch) {
+  LeaseTracker tracker(2);
+  tracker.Leased(1, Ledger(7), {Token(1), Token(2), Token(3)});
+  for (int64_t id = 1; id <= 3; ++id) tracker.Settled(Token(id));
+  EXPECT_THAT(tracker.TakeFinished(1, 10), IsEmpty());
+}
+
+}  // namespace
+}  // namespace skiplane::broker
