@@ -46,12 +46,13 @@ void BindActions(const std::vector<SettleRow>& rows, pg::Params& params) {
   std::vector<std::optional<absl::string_view>> types, prints;
   static const model::TaskError kNoError;
   for (const SettleRow& row : rows) {
-    const model::TaskError& error = row.error == nullptr ? kNoError : *row.error;
+    // Null where there is no error: a task that succeeded keeps the one of the attempt before.
+    const bool has_error =
+        row.error != nullptr && (row.action == Action::kRetry || row.action == Action::kFail);
+    const model::TaskError& error = has_error ? *row.error : kNoError;
     actions.push_back(static_cast<int16_t>(row.action));
     delays.push_back(absl::ToInt64Microseconds(row.delay));
-    // Null where there is no error: a task that succeeded keeps the one of the attempt before.
-    types.push_back(row.error == nullptr ? std::nullopt
-                                         : std::optional<absl::string_view>(error.type));
+    types.push_back(has_error ? std::optional<absl::string_view>(error.type) : std::nullopt);
     texts.push_back(error.text);
     prints.push_back(error.fingerprint.empty()
                          ? std::nullopt

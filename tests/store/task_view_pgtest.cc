@@ -36,6 +36,7 @@ class GetTaskTest : public testing::StoreHarness {
 
   const model::TaskError first_{"First", std::string("bytes\0\xff", 7), "print"};
   const model::TaskError second_{"Second", "", ""};
+  const model::TaskError none_;
 };
 
 TEST_F(GetTaskTest, AnUnknownTaskIsNotFound) {
@@ -105,7 +106,7 @@ TEST_F(GetTaskTest, SucceededWithTheErrorOfTheAttemptBefore) {
     if (by_place) {
       ASSERT_THAT(AckByPlace(*session_, Batch({token})), IsOk());
     } else {
-      End(token, Action::kAck, nullptr);
+      End(token, Action::kAck, &none_);
     }
     const model::TaskView view = View(id);
     EXPECT_EQ(view.state, TaskState::kSucceeded);
@@ -122,7 +123,7 @@ TEST_F(GetTaskTest, SucceededAtOnceWithoutAnError) {
     if (by_place) {
       ASSERT_THAT(AckByPlace(*session_, Batch({token})), IsOk());
     } else {
-      End(token, Action::kAck, nullptr);
+      End(token, Action::kAck, &none_);
     }
     EXPECT_EQ(View(id).state, TaskState::kSucceeded);
     EXPECT_FALSE(View(id).last_error.has_value());
