@@ -39,7 +39,8 @@ std::string ValueOf(const std::vector<std::string>& lines, absl::string_view nam
   return "";
 }
 
-std::string MakeFolder(const std::string& directory) {
+std::string MakeFolder(const std::string& broker, const std::string& directory) {
+  Require(std::filesystem::exists(broker), absl::StrCat("there is no program ", broker));
   std::string folder = directory + "/skiplane-bench.XXXXXX";
   Require(mkdtemp(folder.data()) != nullptr, absl::StrCat("cannot make ", folder));
   // A root caller's PostgreSQL runs under another account.
@@ -50,10 +51,12 @@ std::string MakeFolder(const std::string& directory) {
 }  // namespace
 
 BrokerRun::BrokerRun(const std::string& broker, const std::string& directory)
-    : folder_(MakeFolder(directory)) {
+    : folder_(MakeFolder(broker, directory)) {
   const std::string ready = folder_ + "/ready";
   app::ChildOptions child;
-  child.argv = {broker, "--embedded", folder_ + "/data", "--listen", "127.0.0.1:0",
+  // The child runs in another folder.
+  const std::string program = std::filesystem::absolute(broker).string();
+  child.argv = {program, "--embedded", folder_ + "/data", "--listen", "127.0.0.1:0",
                 "--metrics-listen", "off", "--ready-file", ready, "--log-level", "warn"};
   child.death_signal = SIGTERM;
   process_ = std::make_unique<testing::Process>(child);

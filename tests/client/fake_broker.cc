@@ -27,7 +27,6 @@ class FakeBroker::ParkedLease : public grpc::ServerUnaryReactor {
   void OnCancel() override {
     const std::lock_guard<std::mutex> lock(broker_.mutex_);
     if (broker_.parked_.erase(this) == 0) return;
-    broker_.abandoned_.insert(request_.request_id());
     End(grpc::Status::CANCELLED);
   }
 
@@ -98,7 +97,8 @@ void FakeBroker::LoseSession() {
 void FakeBroker::HoldAcks(bool is_held) {
   const std::lock_guard<std::mutex> lock(mutex_);
   are_acks_held_ = is_held;
-  changed_.notify_all();
+  if (is_held) return;
+  for (grpc::ServerUnaryReactor* ack : std::exchange(held_acks_, {})) ack->Finish(grpc::Status::OK);
 }
 
 void FakeBroker::AnswerNothing() {
@@ -153,7 +153,7 @@ grpc::ServerUnaryReactor* FakeBroker::Lease(grpc::CallbackServerContext* context
   if (const grpc::Status status = NextStatus("Lease"); !status.ok()) {
     return Answer(context, status);
   }
-  if (abandoned_.count(request->request_id()) > 0) {
+  if (!lease_ids_.insert(request->request_id()).second) {
     ready_.insert(ready_.end(), left_for_repeat_.begin(), left_for_repeat_.end());
     left_for_repeat_.clear();
   }
@@ -170,16 +170,17 @@ grpc::ServerUnaryReactor* FakeBroker::Lease(grpc::CallbackServerContext* context
 grpc::ServerUnaryReactor* FakeBroker::Ack(grpc::CallbackServerContext* context,
                                           const v1::AckRequest* request,
                                           v1::AckResponse* response) {
-  std::unique_lock<std::mutex> lock(mutex_);
+  const std::lock_guard<std::mutex> lock(mutex_);
   acks.push_back(*request);
   const grpc::Status status = NextStatus("Ack");
-  changed_.wait(lock, [this] { return !are_acks_held_; });
   for (const v1::AckItem& item : request->items()) {
     if (answers_nothing_ || !status.ok()) continue;
     acked.insert(item.lease_token());
     response->add_results()->set_outcome(v1::ACK_OUTCOME_ACKED);
   }
-  return Answer(context, status);
+  if (!are_acks_held_) return Answer(context, status);
+  held_acks_.push_back(context->DefaultReactor());
+  return held_acks_.back();
 }
 
 grpc::ServerUnaryReactor* FakeBroker::Nack(grpc::CallbackServerContext* context,

@@ -33,13 +33,13 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   void FailNext(const std::string& method, int times, grpc::Status status);
   // A task for the next Lease, or for a parked one. Its token is "token-" + id.
   void AddTask(const std::string& id);
-  // Given to a Lease that repeats the request id of one whose caller went away, as a broker does
-  // that had leased the task before it noticed.
+  // Given to a Lease that repeats the request id of one before it, as a broker does that had leased
+  // the task for a caller that was gone.
   void LeaveTaskForRepeat(const std::string& id);
   // What Heartbeat says of a token from now on.
   void SetState(const std::string& token, v1::LeaseState state);
   void LoseSession();
-  // Ack calls wait until `is_held` is false again.
+  // Ack calls are done but not answered until `is_held` is false again.
   void HoldAcks(bool is_held);
   // Enqueue and Ack answer without results.
   void AnswerNothing();
@@ -90,11 +90,12 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   std::map<std::string, std::deque<grpc::Status>> failures_;
   std::deque<std::string> ready_;
   std::deque<std::string> left_for_repeat_;
-  std::set<std::string> abandoned_;  // request ids
+  std::set<std::string> lease_ids_;  // request ids of calls that were not failed
   std::map<std::string, v1::LeaseState> states_;
   std::set<ParkedLease*> parked_;
   bool is_session_alive_ = true;
   bool are_acks_held_ = false;
+  std::vector<grpc::ServerUnaryReactor*> held_acks_;
   bool answers_nothing_ = false;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;

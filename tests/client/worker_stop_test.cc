@@ -49,7 +49,7 @@ TEST_F(WorkerTest, StopEndsAParkedLease) {
                               {.wait = absl::Seconds(60)});
   ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.parked == 1; }));
   worker->Stop();
-  EXPECT_EQ(broker_.parked, 0);
+  EXPECT_TRUE(broker_.WaitUntil([this] { return broker_.parked == 0; }));
 }
 
 TEST_F(WorkerTest, WhatACutOffLeaseHadLeasedIsHandedBack) {
