@@ -1,10 +1,14 @@
 # skiplane_python_test(FILE file.py [LABELS labels…] [TIMEOUT s] [ENVIRONMENT NAME=value…])
 # One file of Python's unittest; each of its test methods is a test of ctest, run by Debian's
-# Python from the file's folder. The tests find our programs by SKIPLANE_BUILD_DIR.
+# Python from the file's folder. The tests find our programs by SKIPLANE_BUILD_DIR, and the broker by
+# SKIPLANED.
 function(skiplane_python_test)
   cmake_parse_arguments(TEST "" "FILE;TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 300)
+  endif()
+  if(TARGET skiplaned)
+    list(APPEND TEST_ENVIRONMENT "SKIPLANED=$<TARGET_FILE:skiplaned>")
   endif()
   get_filename_component(path ${TEST_FILE} ABSOLUTE)
   get_filename_component(folder ${path} DIRECTORY)

@@ -1,0 +1,187 @@
+"""Bad calls are refused with the right code and reason, write nothing, and harm nobody."""
+
+import unittest
+
+from support.case import SystemTest
+from support.client import (DEADLINE_S, admin_pb2, broker_pb2, lease_request, new_id, queue_pb2,
+                            seconds, task_pb2)
+
+QUEUE = "strict"
+FIELD = ("INVALID_ARGUMENT", "INVALID_FIELD")
+TOKEN = ("INVALID_ARGUMENT", "MALFORMED_TOKEN")
+NO_QUEUE = ("NOT_FOUND", "QUEUE_NOT_FOUND")
+LONG = "x" * 10000
+
+
+def task(**fields):
+    return broker_pb2.NewTask(**fields)
+
+
+class BadInput(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.broker, self.client = self.start()
+        self.client.create_queue(QUEUE)
+        self.client.enqueue(QUEUE, b"held")
+        [self.held] = self.client.lease(QUEUE, worker_id="w")
+        self.before = self.picture()
+
+    def picture(self):
+        return self.database.picture() + self.database.run(
+            "SELECT count(*), max(version), sum(pause) FROM skiplane.queue")
+
+    def assert_all_refused(self, refusal, calls):
+        """`calls`: method and request by what is wrong. Afterwards a good call works."""
+        for wrong, (method, request) in calls.items():
+            with self.subTest(wrong):
+                self.assert_refused(*refusal, method, request, timeout=DEADLINE_S)
+        self.assertEqual(self.picture(), self.before)
+        self.client.enqueue(QUEUE, b"good")
+        [good] = self.client.lease(QUEUE, worker_id="w")
+        self.assertEqual(good.payload, b"good")
+        self.assertEqual(self.client.ack(good, self.held), ["ACKED", "ACKED"])
+
+    def enqueues(self, **requests):
+        return {name: (self.client.broker.Enqueue, broker_pb2.EnqueueRequest(**fields))
+                for name, fields in requests.items()}
+
+    def test_an_enqueue_out_of_range(self):
+        self.assert_all_refused(FIELD, self.enqueues(
+            no_queue={"tasks": [task()]},
+            bad_queue={"queue": "a/b", "tasks": [task()]},
+            no_tasks={"queue": QUEUE},
+            many_tasks={"queue": QUEUE, "tasks": [task()] * 1001},
+            long_request_id={"queue": QUEUE, "tasks": [task()], "request_id": LONG},
+            big_payload={"queue": QUEUE, "tasks": [task(payload=b"x" * (1 << 20) + b"x")]},
+            long_key={"queue": QUEUE, "tasks": [task(key=LONG)]},
+            key_with_nul={"queue": QUEUE, "tasks": [task(key="a\0b")]},
+            priority={"queue": QUEUE, "tasks": [task(priority=32768)]},
+            attempts={"queue": QUEUE, "tasks": [task(max_attempts=1001)]},
+            negative_attempts={"queue": QUEUE, "tasks": [task(max_attempts=-1)]},
+            negative_delay={"queue": QUEUE, "tasks": [task(delay=seconds(-1))]},
+            far_delay={"queue": QUEUE, "tasks": [task(delay=seconds(11 * 366 * 86400))]},
+            many_headers={"queue": QUEUE,
+                          "tasks": [task(headers={f"h{n}": "" for n in range(65)})]},
+            long_header={"queue": QUEUE, "tasks": [task(headers={"h": LONG})]},
+            content_type={"queue": QUEUE, "tasks": [task(content_type=LONG)]}))
+
+    def test_one_bad_item_among_five_hundred(self):
+        good = [task(payload=b"x", key=f"k{number}") for number in range(499)]
+        self.assert_all_refused(FIELD, self.enqueues(
+            first={"queue": QUEUE, "tasks": [task(priority=99999)] + good},
+            middle={"queue": QUEUE, "tasks": good[:250] + [task(key=LONG)] + good[250:]},
+            last={"queue": QUEUE, "tasks": good + [task(max_attempts=1001)]}))
+        self.client.enqueue(QUEUE, b"held")
+        [self.held] = self.client.lease(QUEUE, worker_id="w")
+        self.before = self.picture()
+        tokens = [broker_pb2.AckItem(lease_token=self.held.lease_token)] * 499
+        bad = broker_pb2.AckItem(lease_token=b"nonsense")
+        self.assert_all_refused(TOKEN, {
+            "ack": (self.client.broker.Ack, broker_pb2.AckRequest(items=tokens + [bad]))})
+
+    def test_a_queue_that_does_not_exist(self):
+        admin, name = self.client.admin, "nowhere"
+        self.assert_all_refused(NO_QUEUE, {
+            "enqueue": (self.client.broker.Enqueue,
+                        broker_pb2.EnqueueRequest(queue=name, tasks=[task()])),
+            "lease": (self.client.broker.Lease, lease_request(name)),
+            "get": (admin.GetQueue, admin_pb2.GetQueueRequest(name=name)),
+            "update": (admin.UpdateQueue, admin_pb2.UpdateQueueRequest(name=name)),
+            "pause": (admin.PauseQueue, admin_pb2.PauseQueueRequest(name=name)),
+            "resume": (admin.ResumeQueue, admin_pb2.ResumeQueueRequest(name=name))})
+
+    def test_a_lease_out_of_range(self):
+        def lease(queue=QUEUE, **fields):
+            return self.client.broker.Lease, lease_request(queue, **fields)
+        queues = [broker_pb2.LeaseQueue(name=f"q{number}") for number in range(65)]
+        self.assert_all_refused(FIELD, {
+            "no queue": (self.client.broker.Lease, broker_pb2.LeaseRequest(max_tasks=1)),
+            "many queues": (self.client.broker.Lease,
+                            broker_pb2.LeaseRequest(max_tasks=1, queues=queues)),
+            "twice": (self.client.broker.Lease, broker_pb2.LeaseRequest(
+                max_tasks=1, queues=[broker_pb2.LeaseQueue(name=QUEUE)] * 2)),
+            "no tasks": lease(max_tasks=0), "many tasks": lease(max_tasks=1001),
+            "long wait": lease(wait=61), "negative wait": lease(wait=-1),
+            "short lease": lease(duration=0.5), "long lease": lease(duration=43201),
+            "bytes": lease(max_bytes=-1), "worker": lease(worker_id=LONG),
+            "worker name": lease(worker_name=LONG), "request": lease(request_id=LONG)})
+
+    def test_settling_out_of_range(self):
+        token = self.held.lease_token
+        def nack(**fields):
+            item = broker_pb2.NackItem(lease_token=token, **fields)
+            return self.client.broker.Nack, broker_pb2.NackRequest(items=[item])
+        many = [broker_pb2.AckItem(lease_token=token)] * 1001
+        self.assert_all_refused(FIELD, {
+            "empty ack": (self.client.broker.Ack, broker_pb2.AckRequest()),
+            "many acks": (self.client.broker.Ack, broker_pb2.AckRequest(items=many)),
+            "empty nack": (self.client.broker.Nack, broker_pb2.NackRequest()),
+            "long delay": nack(retry_delay=seconds(86401)),
+            "negative delay": nack(retry_delay=seconds(-1)),
+            "delay of a release": nack(disposition=2, retry_delay=seconds(1)),
+            "disposition": nack(disposition=99),
+            "long text": nack(error=task_pb2.TaskError(text=b"x" * 65537)),
+            "long type": nack(error=task_pb2.TaskError(type="x" * 257)),
+            "no worker": (self.client.broker.Heartbeat, broker_pb2.HeartbeatRequest()),
+            "beat": (self.client.broker.Heartbeat, broker_pb2.HeartbeatRequest(
+                worker_id="w", lease_duration=seconds(0.1)))})
+
+    def test_a_malformed_token(self):
+        token = self.held.lease_token
+        flipped = bytes([token[0]]) + bytes([token[1] ^ 1]) + token[2:]
+        calls = {}
+        for name, bad in {"empty": b"", "cut": token[:-1], "longer": token + b"x",
+                          "changed": flipped, "made up": b"nonsense", "huge": b"x" * 5000}.items():
+            calls[f"ack {name}"] = (self.client.broker.Ack, broker_pb2.AckRequest(
+                items=[broker_pb2.AckItem(lease_token=bad)]))
+            calls[f"nack {name}"] = (self.client.broker.Nack, broker_pb2.NackRequest(
+                items=[broker_pb2.NackItem(lease_token=bad)]))
+            calls[f"beat {name}"] = (self.client.broker.Heartbeat, broker_pb2.HeartbeatRequest(
+                worker_id="w", leases=[broker_pb2.HeldLease(lease_token=bad)]))
+        self.assert_all_refused(TOKEN, calls)
+
+    def test_settings_out_of_range(self):
+        def create(name="new", **settings):
+            return self.client.admin.CreateQueue, admin_pb2.CreateQueueRequest(
+                name=name, settings=queue_pb2.QueueSettings(**settings))
+        retry = queue_pb2.RetryPolicy
+        self.assert_all_refused(FIELD, {
+            "no name": create(""), "reserved": create("__x"), "long": create("x" * 129),
+            "slash": create("a/b"), "payload": create(payload_bytes_max=(1 << 20) + 1),
+            "lease": create(lease_duration=seconds(0.5)),
+            "attempts": create(retry=retry(max_attempts=1001)),
+            "delay": create(retry=retry(base_delay=seconds(86401))),
+            "factor": create(retry=retry(kind=3, factor=11)),
+            "jitter": create(retry=retry(jitter=0.6)),
+            "table": create(retry=retry(kind=4, delays=[seconds(1)] * 101)),
+            "lanes": (self.client.admin.CreateQueue,
+                      admin_pb2.CreateQueueRequest(name="new", lanes=65)),
+            "page": (self.client.admin.ListQueues, admin_pb2.ListQueuesRequest(page_size=-1)),
+            "token": (self.client.admin.ListQueues,
+                      admin_pb2.ListQueuesRequest(page_token="nonsense")),
+            "task": (self.client.admin.GetTask, admin_pb2.GetTaskRequest(task_id=""))})
+
+    def test_a_token_of_another_installation_settles_nothing(self):
+        other = ForeignInstallation("setUp")
+        SystemTest.setUp(other)
+        self.addCleanup(other.doCleanups)
+        _, client = other.start()
+        client.create_queue(QUEUE)
+        client.enqueue_all(QUEUE, [task(), task()])
+        same_id, unknown_id = client.lease(QUEUE, max_tasks=2, worker_id=new_id())
+        self.assertEqual(same_id.task_id, self.held.task_id, "the case that this test is about")
+        self.assertEqual(self.client.ack(same_id, unknown_id), ["LEASE_LOST", "NOT_FOUND"])
+        self.assertEqual(self.client.nack(same_id).outcome, broker_pb2.NACK_OUTCOME_LEASE_LOST)
+        states = self.client.beat("w", 30, same_id, unknown_id, self.held).results
+        self.assertEqual([result.state for result in states],
+                         [broker_pb2.LEASE_STATE_LOST] * 2 + [broker_pb2.LEASE_STATE_HELD])
+        self.assertEqual(self.picture(), self.before)
+        self.assertEqual(self.client.ack(self.held), ["ACKED"])
+
+
+class ForeignInstallation(SystemTest):
+    """A second database with a broker."""
+
+
+if __name__ == "__main__":
+    unittest.main()

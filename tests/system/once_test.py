@@ -1,0 +1,155 @@
+"""A call that is repeated, because its answer was lost, does its work once."""
+
+import concurrent.futures
+import unittest
+
+from support.case import SystemTest
+from support.client import broker_pb2
+
+QUEUE = "once"
+
+
+def batch(*payloads, **fields):
+    return [broker_pb2.NewTask(payload=payload, **fields) for payload in payloads]
+
+
+class EnqueueOnce(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.broker, self.client = self.start()
+        self.other = self.client_of(self.start_broker())
+        self.client.create_queue(QUEUE)
+
+    def tasks(self):
+        return self.database.number("SELECT count(*) FROM skiplane.task")
+
+    def at_once(self, tasks, request_id=""):
+        """The answers to 20 identical calls that meet in two brokers."""
+        with concurrent.futures.ThreadPoolExecutor(20) as pool:
+            calls = [pool.submit(client.enqueue_all, QUEUE, tasks, request_id)
+                     for client in [self.client, self.other] * 10]
+            return [call.result() for call in calls]
+
+    def test_a_repeat_by_key_makes_one_task_and_says_so(self):
+        [first] = self.client.enqueue_all(QUEUE, batch(b"a", key="k"))
+        [again] = self.client.enqueue_all(QUEUE, batch(b"b", key="k"))
+        [elsewhere] = self.other.enqueue_all(QUEUE, batch(b"c", key="k"))
+        self.assertEqual(first.outcome, broker_pb2.ENQUEUE_OUTCOME_CREATED)
+        for result in (again, elsewhere):
+            self.assertEqual((result.task_id, result.outcome),
+                             (first.task_id, broker_pb2.ENQUEUE_OUTCOME_EXISTING))
+        self.assertEqual(self.tasks(), 1)
+        self.assertEqual(self.client.lease(QUEUE)[0].payload, b"a")
+
+    def test_a_repeat_by_key_finds_the_task_while_it_runs_and_after_it_succeeded(self):
+        [first] = self.client.enqueue_all(QUEUE, batch(b"a", key="k"))
+        [task] = self.client.lease(QUEUE)
+        self.assertEqual(self.client.enqueue(QUEUE, b"b", key="k"), first.task_id)
+        self.client.ack(task)
+        self.assertEqual(self.client.enqueue(QUEUE, b"b", key="k"), first.task_id)
+        self.assertEqual(self.tasks(), 0)
+
+    def test_one_key_twice_in_one_call_makes_one_task(self):
+        first, second = self.client.enqueue_all(QUEUE, batch(b"a", b"b", key="k"))
+        self.assertEqual(first.task_id, second.task_id)
+        self.assertEqual(self.tasks(), 1)
+
+    def test_a_key_belongs_to_its_queue(self):
+        self.client.create_queue("another")
+        one = self.client.enqueue(QUEUE, key="k")
+        self.assertNotEqual(self.client.enqueue("another", key="k"), one)
+        self.assertEqual(self.tasks(), 2)
+
+    def test_a_repeat_by_request_id_gets_the_same_answer(self):
+        tasks = batch(b"a", b"b", b"c")
+        first = self.client.enqueue_all(QUEUE, tasks, "r")
+        self.assertEqual(self.client.enqueue_all(QUEUE, tasks, "r"), first)
+        self.assertEqual(self.other.enqueue_all(QUEUE, tasks, "r"), first)
+        self.assertEqual(len({result.task_id for result in first}), 3)
+        self.assertEqual(self.tasks(), 3)
+
+    def test_a_repeat_by_request_id_makes_nothing_after_the_tasks_are_done(self):
+        first = self.client.enqueue(QUEUE, b"a", request_id="r")
+        self.client.ack(*self.client.lease(QUEUE))
+        self.assertEqual(self.client.enqueue(QUEUE, b"a", request_id="r"), first)
+        self.assertEqual(self.tasks(), 0)
+
+    def test_a_request_id_with_another_body_is_refused(self):
+        self.client.enqueue(QUEUE, b"a", request_id="r")
+        before = self.database.picture()
+        for client in (self.client, self.other):
+            self.assert_refused("ALREADY_EXISTS", "REQUEST_ID_REUSED", client.enqueue, QUEUE, b"b",
+                                request_id="r")
+            self.assert_refused("ALREADY_EXISTS", "REQUEST_ID_REUSED", client.enqueue_all, QUEUE,
+                                batch(b"a", b"a"), "r")
+            self.assert_refused("ALREADY_EXISTS", "REQUEST_ID_REUSED", client.enqueue, QUEUE, b"a",
+                                request_id="r", priority=1)
+        self.assertEqual(self.database.picture(), before)
+        self.client.enqueue(QUEUE, b"b", request_id="r2")
+
+    def test_twenty_identical_calls_at_two_brokers_make_one_set(self):
+        answers = self.at_once(batch(b"a", b"b", b"c"), "r")
+        for answer in answers:
+            self.assertEqual(answer, answers[0])
+        self.assertEqual(self.tasks(), 3)
+
+    def test_twenty_calls_with_the_same_keys_at_two_brokers_make_one_set(self):
+        tasks = [broker_pb2.NewTask(key=f"k{number}") for number in range(50)]
+        answers = self.at_once(tasks)
+        ids = {tuple(result.task_id for result in answer) for answer in answers}
+        self.assertEqual(len(ids), 1)
+        created = [result for answer in answers for result in answer
+                   if result.outcome == broker_pb2.ENQUEUE_OUTCOME_CREATED]
+        self.assertEqual(len(created), 50)
+        self.assertEqual(self.tasks(), 50)
+
+
+class LeaseOnce(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.broker, self.client = self.start()
+        self.client.create_queue(QUEUE)
+        self.client.enqueue_all(QUEUE, batch(b"a", b"b", b"c", b"d"))
+
+    def lease(self, client, request_id, **fields):
+        fields = {"max_tasks": 2, "worker_id": "w", "request_id": request_id, **fields}
+        return {task.payload: task.lease_token for task in client.lease(QUEUE, **fields)}
+
+    def test_a_repeated_lease_gets_the_same_leases(self):
+        first = self.lease(self.client, "r")
+        self.assertEqual(len(first), 2)
+        self.assertEqual(self.lease(self.client, "r"), first)
+        self.assertEqual(self.lease(self.client_of(self.start_broker()), "r"), first)
+        self.assertEqual(
+            self.database.number("SELECT sum(attempt) FROM skiplane.task"), 2)
+
+    def test_a_repeated_lease_gets_the_same_leases_from_the_next_broker_after_sigkill(self):
+        first = self.lease(self.client, "r")
+        self.broker.kill()
+        client = self.client_of(self.start_broker())
+        self.assertEqual(self.lease(client, "r"), first)
+        tasks = client.lease(QUEUE, max_tasks=2, worker_id="w", request_id="r")
+        self.assertEqual(client.ack(*tasks), ["ACKED", "ACKED"])
+
+    def test_another_request_or_another_worker_gets_other_tasks(self):
+        first = self.lease(self.client, "r")
+        self.assertEqual(len(first.keys() & self.lease(self.client, "r2", max_tasks=1)), 0)
+        self.assertEqual(
+            len(first.keys() & self.lease(self.client, "r", max_tasks=1, worker_id="w2")), 0)
+
+    def test_a_repeat_gets_what_is_still_held(self):
+        tasks = self.client.lease(QUEUE, max_tasks=2, worker_id="w", request_id="r")
+        self.client.ack(tasks[0])
+        self.assertEqual(self.lease(self.client, "r"), {tasks[1].payload: tasks[1].lease_token})
+
+    def test_a_repeat_after_the_leases_were_lost_gets_new_ones(self):
+        first = self.lease(self.client, "r")
+        self.database.expire_sessions()
+        self.database.eventually("SELECT count(*) FROM skiplane.task WHERE state = 2", "0")
+        again = self.lease(self.client, "r")
+        self.assertEqual(len(again), 2)
+        self.assertFalse(set(first.values()) & set(again.values()))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,1 @@
+"""What the tests from outside share: PostgreSQL, brokers, workers and clients."""

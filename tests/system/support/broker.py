@@ -1,0 +1,68 @@
+"""A `skiplaned` on ports of the kernel's choice, and what it tells of itself besides the API."""
+
+import os
+import tempfile
+import urllib.request
+
+import grpc
+
+from support.process import GENEROUS_S, Process
+
+SERVING, NOT_SERVING = b"\x08\x01", b"\x08\x02"  # grpc.health.v1.HealthCheckResponse
+BROKER = "skiplane.v1.BrokerService"
+
+
+def program():
+    return os.environ.get("SKIPLANED") or os.path.join(
+        os.environ["SKIPLANE_BUILD_DIR"], "server", "skiplaned")
+
+
+class Broker(Process):
+    """Returns from its constructor when it is ready."""
+
+    def __init__(self, *flags, env=None):
+        self._folder = tempfile.TemporaryDirectory(prefix="skiplaned-")
+        ready_file = os.path.join(self._folder.name, "ready")
+        super().__init__([program(), "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0",
+                          f"--ready-file={ready_file}", *flags], env=env)
+        self.wait_for_output(" serving ")
+        with open(ready_file, encoding="utf-8") as file:
+            facts = dict(line.strip().split("=", 1) for line in file)
+        self.address = facts["listen"]
+        self.metrics_address = facts["metrics"]
+        with grpc.insecure_channel(self.address) as channel:
+            next(status for status in watch(channel) if status == SERVING)
+
+    def metrics(self):
+        """The page, as a value per sample."""
+        with urllib.request.urlopen(f"http://{self.metrics_address}/metrics",
+                                    timeout=GENEROUS_S) as page:
+            lines = page.read().decode().splitlines()
+        samples = (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+        return {name: float(value) for name, value in samples}
+
+    def end(self):
+        super().end()
+        self._folder.cleanup()
+
+
+def health_request(service):
+    return b"\x0a" + bytes([len(service)]) + service.encode() if service else b""
+
+
+def check(channel, service=""):
+    """grpc.health.v1.Health/Check, spelled in bytes because Debian has no Python module of it."""
+    return channel.unary_unary("/grpc.health.v1.Health/Check")(
+        health_request(service), timeout=GENEROUS_S, wait_for_ready=True)
+
+
+def watch(channel, service=""):
+    """grpc.health.v1.Health/Watch: each status as it comes."""
+    return channel.unary_stream("/grpc.health.v1.Health/Watch")(
+        health_request(service), timeout=GENEROUS_S, wait_for_ready=True)
+
+
+def reflected_services(channel):
+    """The answer to ListServices of grpc.reflection, as bytes: they contain the names."""
+    method = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
+    return next(channel.stream_stream(method)(iter([b"\x3a\x01*"]), timeout=GENEROUS_S))

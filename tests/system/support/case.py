@@ -1,0 +1,76 @@
+"""The ground of every test from outside: a database of its own, brokers on it, clients of these,
+and workers as processes; all of it gone when the test ends."""
+
+import json
+import os
+import sys
+import time
+import unittest
+
+import grpc
+
+from support import cluster
+from support.broker import Broker
+from support.client import Client, reason_of
+from support.database import Database
+from support.process import GENEROUS_S, Process
+
+WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
+
+
+def leases_begun(broker):
+    name = 'grpc_server_call_started_total{grpc_method="skiplane.v1.BrokerService/Lease"}'
+    return broker.metrics().get(name, 0)
+
+
+class SystemTest(unittest.TestCase):
+    def setUp(self):
+        self.database = Database(cluster.shared())
+        self.addCleanup(self.database.drop)
+
+    def start_broker(self, *flags, **options):
+        broker = Broker(f"--database={self.database.uri}", *flags, **options)
+        self.addCleanup(broker.end)
+        return broker
+
+    def client_of(self, broker):
+        client = Client(broker.address)
+        self.addCleanup(client.close)
+        return client
+
+    def start(self, *flags):
+        """A broker and a client of it."""
+        broker = self.start_broker(*flags)
+        return broker, self.client_of(broker)
+
+    def start_worker(self, broker, queue, **options):
+        """A process that leases one task and works on it for ever; see support/worker.py."""
+        worker = Process(
+            [sys.executable, "-B", WORKER, broker.address, queue, json.dumps(options)],
+            env={"PYTHONPATH": os.path.dirname(os.path.dirname(WORKER))})
+        self.addCleanup(worker.end)
+        worker.wait_for_output("working\n")
+        return worker
+
+    def park(self, broker, client, queue, **fields):
+        """A lease that waits: the broker has it, and found nothing for those who came after it."""
+        before = leases_begun(broker)
+        parked = client.lease_later(queue, **fields)
+        end = time.monotonic() + GENEROUS_S
+        while leases_begun(broker) == before:
+            self.assertLess(time.monotonic(), end, "the lease does not reach the broker")
+        self.assertEqual(client.lease(queue, wait=0), [])
+        return parked
+
+    def assert_refused(self, code, reason, call, *arguments, **fields):
+        with self.assertRaises(grpc.RpcError) as refusal:
+            call(*arguments, **fields)
+        self.assertEqual((refusal.exception.code().name, reason_of(refusal.exception)),
+                         (code, reason), refusal.exception)
+        return refusal.exception
+
+    def assert_nothing_leased(self):
+        """No lease was left behind, and none was charged."""
+        self.assertEqual(
+            self.database.run("SELECT state, attempt FROM skiplane.task "
+                              "WHERE state = 2 OR attempt > 0"), [])

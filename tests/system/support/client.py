@@ -1,0 +1,119 @@
+"""The API in a few words, and what a refusal says."""
+
+import uuid
+
+import grpc
+
+from support import stubs  # noqa: F401  (first: it makes the modules below)
+from google.protobuf import duration_pb2
+from google.rpc import error_details_pb2, status_pb2
+from skiplane.v1 import admin_pb2, admin_pb2_grpc, broker_pb2, broker_pb2_grpc, queue_pb2, task_pb2
+
+DEADLINE_S = 90  # a guard against hangs
+OPTIONS = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
+
+
+def seconds(value):
+    whole = int(value)
+    return duration_pb2.Duration(seconds=whole, nanos=round((value - whole) * 1e9))
+
+
+def state_name(state):
+    return task_pb2.TaskState.Name(state).removeprefix("TASK_STATE_")
+
+
+def reason_of(error):
+    """The reason of a grpc.RpcError; empty if it has none."""
+    for key, value in error.trailing_metadata() or ():
+        if key == "grpc-status-details-bin":
+            for detail in status_pb2.Status.FromString(value).details:
+                info = error_details_pb2.ErrorInfo()
+                if detail.Unpack(info):
+                    return info.reason
+    return ""
+
+
+class Client:
+    """One channel. Names of outcomes and states are the API's, without their prefix."""
+
+    def __init__(self, address):
+        self.channel = grpc.insecure_channel(address, OPTIONS)
+        self.broker = broker_pb2_grpc.BrokerServiceStub(self.channel)
+        self.admin = admin_pb2_grpc.AdminServiceStub(self.channel)
+
+    def close(self):
+        self.channel.close()
+
+    def create_queue(self, name, lanes=0, **settings):
+        request = admin_pb2.CreateQueueRequest(name=name, lanes=lanes,
+                                               settings=queue_pb2.QueueSettings(**settings))
+        return self.admin.CreateQueue(request, timeout=DEADLINE_S).queue
+
+    def queue(self, name):
+        return self.admin.GetQueue(admin_pb2.GetQueueRequest(name=name), timeout=DEADLINE_S).queue
+
+    def pause(self, name, mode="LEASE", reason=""):
+        request = admin_pb2.PauseQueueRequest(name=name, mode=f"PAUSE_MODE_{mode}", reason=reason)
+        return self.admin.PauseQueue(request, timeout=DEADLINE_S).queue
+
+    def resume(self, name):
+        return self.admin.ResumeQueue(admin_pb2.ResumeQueueRequest(name=name),
+                                      timeout=DEADLINE_S).queue
+
+    def task(self, task_id):
+        return self.admin.GetTask(admin_pb2.GetTaskRequest(task_id=task_id),
+                                  timeout=DEADLINE_S).task
+
+    def state(self, task_id):
+        return state_name(self.task(task_id).state)
+
+    def enqueue_all(self, queue, tasks, request_id=""):
+        request = broker_pb2.EnqueueRequest(queue=queue, tasks=tasks, request_id=request_id)
+        return self.broker.Enqueue(request, timeout=DEADLINE_S).results
+
+    def enqueue(self, queue, payload=b"", request_id="", **fields):
+        """One task; its id."""
+        task = broker_pb2.NewTask(payload=payload, **fields)
+        return self.enqueue_all(queue, [task], request_id)[0].task_id
+
+    def lease_call(self, queue, **fields):
+        return self.broker.Lease(lease_request(queue, **fields), timeout=DEADLINE_S)
+
+    def lease(self, queue, **fields):
+        """Leased tasks; waits for the first one for a minute unless told otherwise."""
+        fields.setdefault("wait", 60)
+        return list(self.lease_call(queue, **fields).tasks)
+
+    def lease_later(self, queue, **fields):
+        """A parked lease, as a future."""
+        fields.setdefault("wait", 60)
+        return self.broker.Lease.future(lease_request(queue, **fields), timeout=DEADLINE_S)
+
+    def ack(self, *tasks):
+        items = [broker_pb2.AckItem(lease_token=task.lease_token) for task in tasks]
+        response = self.broker.Ack(broker_pb2.AckRequest(items=items), timeout=DEADLINE_S)
+        return [broker_pb2.AckOutcome.Name(result.outcome).removeprefix("ACK_OUTCOME_")
+                for result in response.results]
+
+    def nack(self, task, disposition="RETRY", **fields):
+        """The result of one item."""
+        item = broker_pb2.NackItem(lease_token=task.lease_token,
+                                   disposition=f"NACK_DISPOSITION_{disposition}", **fields)
+        return self.broker.Nack(broker_pb2.NackRequest(items=[item]),
+                                timeout=DEADLINE_S).results[0]
+
+    def beat(self, worker_id, duration, *tasks):
+        leases = [broker_pb2.HeldLease(lease_token=task.lease_token) for task in tasks]
+        request = broker_pb2.HeartbeatRequest(worker_id=worker_id, leases=leases,
+                                              lease_duration=seconds(duration))
+        return self.broker.Heartbeat(request, timeout=DEADLINE_S)
+
+
+def lease_request(queue, wait=0, duration=None, max_tasks=1, **fields):
+    return broker_pb2.LeaseRequest(
+        queues=[broker_pb2.LeaseQueue(name=queue)], max_tasks=max_tasks, wait=seconds(wait),
+        lease_duration=None if duration is None else seconds(duration), **fields)
+
+
+def new_id():
+    return str(uuid.uuid4())

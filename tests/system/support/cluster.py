@@ -1,0 +1,66 @@
+"""A PostgreSQL server: the one that the whole run shares (SKIPLANE_TEST_PG holds its folder), or
+one of a test's own. It listens on a unix socket in its own folder."""
+
+import atexit
+import functools
+import glob
+import os
+import pwd
+import shutil
+import signal
+import tempfile
+
+from support.process import Process
+
+READY = "database system is ready to accept connections"
+
+
+class Cluster:
+    """One of a test's own. `settings` are lines of postgresql.conf."""
+
+    def __init__(self, settings=()):
+        self.folder = tempfile.mkdtemp(prefix="skiplane-pg-")
+        self._binaries = max(glob.glob("/usr/lib/postgresql/*/bin"),
+                             key=lambda path: int(path.split("/")[-2]))
+        self._data = os.path.join(self.folder, "data")
+        if os.geteuid() == 0:
+            owner = pwd.getpwnam("postgres")
+            os.chown(self.folder, owner.pw_uid, owner.pw_gid)
+        initdb = self._program("initdb", "-D", self._data, "-U", "skiplane", "-A", "trust",
+                               "-E", "UTF8", "--locale=C", "--no-sync")
+        if initdb.wait() != 0:
+            raise AssertionError(initdb.output)
+        initdb.end()
+        with open(os.path.join(self._data, "postgresql.conf"), "a", encoding="utf-8") as file:
+            file.write("\n".join(["listen_addresses = ''", "max_connections = 200",
+                                  f"unix_socket_directories = '{self.folder}'", *settings, ""]))
+        self._postmaster = self._program("postgres", "-D", self._data)
+        self._postmaster.wait_for_output(READY)
+
+    def uri(self, database, user="skiplane"):
+        return f"postgresql://{user}@/{database}?host={self.folder}"
+
+    def end(self):
+        if self._postmaster.runs():
+            self._postmaster.signal(signal.SIGQUIT)
+            self._postmaster.wait()
+        self._postmaster.end()
+        shutil.rmtree(self.folder)
+
+    def _program(self, name, *arguments):
+        return Process([os.path.join(self._binaries, name), *arguments], user="postgres")
+
+
+class SharedCluster(Cluster):
+    def __init__(self, folder):  # pylint: disable=super-init-not-called
+        self.folder = folder
+
+
+@functools.cache
+def shared():
+    folder = os.environ.get("SKIPLANE_TEST_PG")
+    if folder:
+        return SharedCluster(folder)
+    cluster = Cluster()
+    atexit.register(cluster.end)
+    return cluster

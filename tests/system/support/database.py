@@ -1,0 +1,86 @@
+"""A database of a test's own, and a look at its rows."""
+
+import subprocess
+import time
+import uuid
+
+from support.process import GENEROUS_S, Process
+
+
+class Database:
+    def __init__(self, cluster):
+        self._cluster = cluster
+        self.name = f"t_{uuid.uuid4().hex}"
+        self._psql("postgres", f"CREATE DATABASE {self.name} TEMPLATE template0")
+
+    @property
+    def uri(self):
+        return self._cluster.uri(self.name)
+
+    def uri_as(self, user):
+        return self._cluster.uri(self.name, user)
+
+    def run(self, sql):
+        """The rows of the last statement, as tuples of text."""
+        return self._psql(self.name, sql)
+
+    def value(self, sql):
+        return self.run(sql)[0][0]
+
+    def number(self, sql):
+        return int(self.value(sql))
+
+    def eventually(self, sql, wanted="t", bound_s=GENEROUS_S):
+        """Looks again and again until the first value is `wanted`."""
+        end = time.monotonic() + bound_s
+        while (found := self.value(sql)) != wanted:
+            if time.monotonic() > end:
+                raise AssertionError(f"{sql}: {found}, not {wanted}")
+
+    def make_due(self):
+        """As if the run time of all waiting tasks had come."""
+        self.run("UPDATE skiplane.task SET run_at = clock_timestamp() WHERE state = 1")
+
+    def expire_sessions(self):
+        """As if no worker had beaten for its lease time."""
+        self.run("UPDATE skiplane.worker_session SET expires_at = now() - interval '1 s'")
+
+    def picture(self):
+        """All that is known of tasks. Two pictures differ if anything was written between them."""
+        tables = ("task", "task_key", "task_failed", "history", "settled", "request")
+        return [self.value("SELECT count(*) || ': ' ||"
+                           " coalesce(string_agg(r::text, ' ' ORDER BY r::text), '')"
+                           f" FROM skiplane.{table} r") for table in tables]
+
+    def hold(self, statement):
+        """Runs a statement in a transaction that stays open until release()."""
+        return Transaction(self.uri, statement)
+
+    def drop(self):
+        self._psql("postgres", f"DROP DATABASE {self.name} WITH (FORCE)")
+
+    def _psql(self, database, sql):
+        result = subprocess.run(
+            ["psql", "-X", "-q", "-A", "-t", "-F", "\x1f", "-R", "\x1e", "-v", "ON_ERROR_STOP=1",
+             self._cluster.uri(database)],
+            input=sql, text=True, capture_output=True, check=False, timeout=GENEROUS_S)
+        if result.returncode != 0:
+            raise AssertionError(f"{sql}: {result.stderr}")
+        text = result.stdout.rstrip("\n")
+        return [tuple(row.split("\x1f")) for row in text.split("\x1e")] if text else []
+
+
+class Transaction:
+    """An open one, on a connection of its own."""
+
+    def __init__(self, uri, statement):
+        self._psql = Process(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", uri])
+        self._psql.tell(f"BEGIN; {statement};")
+        self._psql.tell("\\echo it holds")
+        self._psql.wait_for_output("it holds")
+
+    def release(self):
+        self._psql.tell("COMMIT;")
+        self._psql.tell("\\q")
+        self._psql.wait()
+        self._psql.end()

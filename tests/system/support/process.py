@@ -1,0 +1,101 @@
+"""A program that a test runs. Its output is kept, and it dies with the test, however that ends.
+
+Everything is waited for by a signal (output that arrived, the end of the process) with a generous
+bound, never by a pause.
+"""
+
+import os
+import select
+import signal
+import subprocess
+import threading
+
+GENEROUS_S = 60
+
+
+class Process:
+    def __init__(self, argv, env=None, user=None, directory="/"):
+        switch = []
+        if user is not None and os.geteuid() == 0:
+            switch = ["--reuid", user, "--regid", user, "--init-groups"]
+        self._changed = threading.Condition()
+        self._output = b""
+        self._output_ended = False
+        self._child = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", *switch, *argv], cwd=directory,
+            env={**os.environ, **(env or {})}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT)
+        self._collector = threading.Thread(target=self._collect, daemon=True)
+        self._collector.start()
+
+    @property
+    def pid(self):
+        return self._child.pid
+
+    @property
+    def output(self):
+        with self._changed:
+            return self._output.decode(errors="replace")
+
+    def runs(self):
+        return self._child.poll() is None
+
+    def signal(self, number):
+        self._child.send_signal(number)
+
+    def kill(self):
+        self.signal(signal.SIGKILL)
+        return self.wait()
+
+    def terminate(self):
+        self.signal(signal.SIGTERM)
+        return self.wait()
+
+    def freeze(self):
+        self.signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.signal(signal.SIGCONT)
+
+    def tell(self, line):
+        self._child.stdin.write(line.encode() + b"\n")
+        self._child.stdin.flush()
+
+    def wait(self, bound_s=GENEROUS_S):
+        """The exit code; minus the signal's number if one ended it."""
+        if self._child.poll() is None:
+            end = os.pidfd_open(self.pid)
+            try:
+                if not select.select([end], [], [], bound_s)[0]:
+                    raise AssertionError(f"still runs after {bound_s} s:\n{self.output}")
+            finally:
+                os.close(end)
+        code = self._child.wait()
+        self._collector.join(GENEROUS_S)
+        return code
+
+    def wait_for_output(self, text, bound_s=GENEROUS_S):
+        """Fails if the output ends without `text`, or when the bound passes."""
+        wanted = text.encode()
+        with self._changed:
+            self._changed.wait_for(
+                lambda: wanted in self._output or self._output_ended, bound_s)
+            if wanted not in self._output:
+                raise AssertionError(f"no {text!r} in the output:\n{self._output.decode()}")
+
+    def end(self):
+        """SIGKILL if it still runs."""
+        if self.runs():
+            self.thaw()
+            self.kill()
+        self._child.stdin.close()
+        self._child.stdout.close()
+
+    def _collect(self):
+        while block := os.read(self._child.stdout.fileno(), 65536):
+            with self._changed:
+                self._output += block
+                self._changed.notify_all()
+        with self._changed:
+            self._output_ended = True
+            self._changed.notify_all()

@@ -1,0 +1,27 @@
+"""A worker process that never finishes: worker.py ADDRESS QUEUE OPTIONS. It leases one task, prints
+"working", and then beats (option "beat": seconds between beats) or is silent until it is killed; it
+prints "lost" and ends when a beat says so. Option "duration" is its lease time in seconds."""
+
+import json
+import sys
+import threading
+
+from support.client import Client, new_id
+
+
+def main():
+    address, queue, options = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+    worker_id = new_id()
+    duration = options.get("duration", 30)
+    client = Client(address)
+    tasks = client.lease(queue, worker_id=worker_id, worker_name="test", duration=duration)
+    print("working" if tasks else "idle", flush=True)
+    never = threading.Event()
+    while not never.wait(options.get("beat")):
+        if not client.beat(worker_id, duration, *tasks).session_alive:
+            print("lost", flush=True)
+            return
+
+
+if __name__ == "__main__":
+    main()

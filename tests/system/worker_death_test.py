@@ -1,0 +1,126 @@
+"""What happens to the tasks of workers that die, hang or are slow."""
+
+import signal
+import unittest
+
+from support.case import SystemTest
+from support.client import state_name
+
+QUEUE = "mortal"
+
+
+class WorkerDeath(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.broker, self.client = self.start()
+        self.client.create_queue(QUEUE)
+
+    def lost_in_time(self):
+        """Whether each lost attempt was lost after its lease time and not before."""
+        return self.database.run(
+            "SELECT bool_and(finished_at >= leased_at + interval '1 s'), count(*)"
+            " FROM skiplane.history WHERE error_type = 'LEASE_LOST'")
+
+    def test_the_task_of_a_killed_worker_is_done_by_another(self):
+        task_id = self.client.enqueue(QUEUE, b"work")
+        self.start_worker(self.broker, QUEUE, duration=1, beat=0.2).kill()
+        [task] = self.client.lease(QUEUE)
+        self.assertEqual((task.task_id, task.payload, task.attempt), (task_id, b"work", 2))
+        self.assertEqual(self.client.ack(task), ["ACKED"])
+        self.assertEqual(self.client.state(task_id), "SUCCEEDED")
+        self.assertEqual(
+            self.database.run("SELECT attempt, outcome, error_type FROM skiplane.history "
+                              "ORDER BY attempt"),
+            [("1", "4", "LEASE_LOST"), ("2", "1", "")])
+
+    def test_the_tasks_of_many_killed_workers_are_all_done(self):
+        for number in range(40):
+            self.client.enqueue(QUEUE, b"%d" % number)
+        for worker in [self.start_worker(self.broker, QUEUE, duration=1) for _ in range(4)]:
+            worker.kill()
+        done = []
+        while len(done) < 40:
+            tasks = self.client.lease(QUEUE, max_tasks=10, worker_id="survivor")
+            self.assertEqual(set(self.client.ack(*tasks)), {"ACKED"})
+            done += tasks
+        self.assertEqual(len({task.task_id for task in done}), 40)
+        self.assertEqual(sorted(task.attempt for task in done), [1] * 36 + [2] * 4)
+
+    def test_the_task_of_a_stopped_worker_goes_to_another_and_does_not_come_back(self):
+        self.client.enqueue(QUEUE, b"work")
+        worker = self.start_worker(self.broker, QUEUE, duration=1, beat=0.2)
+        worker.freeze()
+        [task] = self.client.lease(QUEUE)
+        worker.thaw()
+        worker.wait_for_output("lost\n")  # its next beat tells it
+        self.assertEqual(self.client.ack(task), ["ACKED"])
+
+    def test_a_beating_worker_keeps_its_task_beyond_the_lease_time(self):
+        self.client.enqueue(QUEUE, b"slow")
+        self.client.lease(QUEUE, worker_id="slow", duration=1)
+        late = "SELECT now() > leased_at + interval '4 s' FROM skiplane.task"
+        while self.database.value(late) == "f":
+            self.assertTrue(self.client.beat("slow", 1).session_alive)
+            # Another worker asks all the time: it would get the task at once if it were free.
+            self.assertEqual(self.client.lease(QUEUE, wait=0.2, worker_id="other"), [])
+        self.assertEqual(self.database.run("SELECT state, attempt FROM skiplane.task"),
+                         [("2", "1")])
+
+    def test_a_lease_call_is_a_beat_too(self):
+        self.client.enqueue(QUEUE, b"slow")
+        self.client.lease(QUEUE, worker_id="slow", duration=1)
+        late = "SELECT now() > leased_at + interval '4 s' FROM skiplane.task"
+        while self.database.value(late) == "f":
+            self.assertEqual(self.client.lease(QUEUE, wait=0.2, worker_id="slow", duration=1), [])
+
+    def test_a_silent_worker_loses_its_task_after_the_lease_time(self):
+        self.client.enqueue(QUEUE, b"work")
+        self.client.lease(QUEUE, worker_id="silent", duration=1)
+        [task] = self.client.lease(QUEUE, worker_id="other")
+        self.assertEqual(task.attempt, 2)
+        self.assertEqual(self.lost_in_time(), [("t", "1")])
+        self.assertEqual(self.broker.metrics()["skiplane_sessions_lost_total"], 1)
+
+    def test_a_caller_without_a_worker_id_loses_its_task_after_the_lease_time(self):
+        self.client.enqueue(QUEUE, b"work")
+        self.client.lease(QUEUE, duration=1)
+        [task] = self.client.lease(QUEUE)
+        self.assertEqual(task.attempt, 2)
+        self.assertEqual(self.lost_in_time(), [("t", "1")])
+
+    def test_a_lost_session_never_comes_back(self):
+        self.client.enqueue(QUEUE, b"work")
+        [late] = self.client.lease(QUEUE, worker_id="silent", duration=1)
+        [task] = self.client.lease(QUEUE, worker_id="other")
+        self.client.ack(task)
+        self.assertFalse(self.client.beat("silent", 30).session_alive)
+        self.client.enqueue(QUEUE, b"next")
+        [fresh] = self.client.lease(QUEUE, worker_id="silent")
+        self.assertTrue(self.client.beat("silent", 30, fresh).session_alive)
+        self.assertEqual(self.client.ack(late, fresh), ["LEASE_LOST", "ACKED"])
+
+    def test_a_task_that_kills_every_worker_ends_as_failed(self):
+        task_id = self.client.enqueue(QUEUE, b"poison", max_attempts=3)
+        for _ in range(3):
+            worker = self.start_worker(self.broker, QUEUE, duration=1)
+            self.assertEqual(worker.kill(), -signal.SIGKILL)
+        self.database.eventually("SELECT count(*) FROM skiplane.task_failed", "1")
+        task = self.client.task(task_id)
+        self.assertEqual((state_name(task.state), task.attempt, task.last_error.type),
+                         ("FAILED", 3, "LEASE_LOST"))
+        self.assertTrue(task.HasField("end_time"))
+        self.assertEqual(self.client.lease(QUEUE, wait=0), [])
+        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), 0)
+        self.assertEqual(self.lost_in_time(), [("t", "3")])
+
+    def test_another_broker_reclaims_what_a_dead_worker_of_a_dead_broker_held(self):
+        self.client.enqueue(QUEUE, b"work")
+        self.start_worker(self.broker, QUEUE, duration=1).kill()
+        other = self.client_of(self.start_broker())
+        self.broker.kill()
+        [task] = other.lease(QUEUE)
+        self.assertEqual(task.attempt, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
