@@ -1,6 +1,6 @@
 # skiplane_python_test(FILE file.py [LABELS labels…] [TIMEOUT s] [ENVIRONMENT NAME=value…])
 # One file of Python's unittest; each of its test methods is a test of ctest, run by Debian's
-# Python from the file's folder. The tests find our programs by SKIPLANE_BUILD_DIR, and the broker by
+# Python from the file's folder. The tests find our programs by SKIPLANE_BUILD_DIR, the broker by
 # SKIPLANED.
 function(skiplane_python_test)
   cmake_parse_arguments(TEST "" "FILE;TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})

@@ -1,5 +1,5 @@
-"""A broker that is killed in mid-work loses nothing that it answered, and nothing runs again that it
-acked."""
+"""A broker that is killed in mid-work loses nothing that it answered, and nothing that it acked runs
+again."""
 
 import concurrent.futures
 import threading

@@ -25,6 +25,13 @@ class Broker(Process):
         ready_file = os.path.join(self._folder.name, "ready")
         super().__init__([program(), "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0",
                           f"--ready-file={ready_file}", *flags], env=env)
+        try:
+            self._get_ready(ready_file)
+        except BaseException:
+            self.end()
+            raise
+
+    def _get_ready(self, ready_file):
         self.wait_for_output(" serving ")
         with open(ready_file, encoding="utf-8") as file:
             facts = dict(line.strip().split("=", 1) for line in file)

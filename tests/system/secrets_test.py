@@ -1,0 +1,115 @@
+"""What is private stays out of the logs, whatever goes wrong."""
+
+import unittest
+
+import grpc
+
+from support import broker as brokers
+from support.case import SystemTest
+from support.client import DEADLINE_S, broker_pb2, seconds, task_pb2
+from support.process import Process
+
+QUEUE = "private"
+CANARIES = ("canary_payload", "canary_key", "canary_header", "canary_value", "canary_type",
+            "canary_text", "canary_print", "canary_password", "canary_message")
+
+
+class Secrets(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.broker, self.client = self.start_private()
+        self.client.create_queue(QUEUE)
+
+    def start_private(self):
+        uri = self.database.uri.replace("skiplane@", "skiplane:canary_password@")
+        private = brokers.Broker("--log-level=debug", env={"SKIPLANE_DATABASE": uri})
+        self.addCleanup(private.end)
+        return private, self.client_of(private)
+
+    def task(self, **fields):
+        return broker_pb2.NewTask(payload=b"canary_payload", key=fields.pop("key", "canary_key"),
+                                  headers={"canary_header": "canary_value"}, **fields)
+
+    def assert_silent(self, program):
+        program.terminate()
+        output = program.output
+        self.assertGreater(len(output), 100)
+        for canary in CANARIES:
+            self.assertNotIn(canary, output)
+            self.assertNotIn(canary.encode().hex(), output)
+
+    def refused(self, method, request):
+        with self.assertRaises(grpc.RpcError) as refusal:
+            method(request, timeout=DEADLINE_S)
+        return refusal.exception
+
+    def test_a_life_of_a_task_leaves_nothing_in_the_logs(self):
+        self.client.enqueue_all(QUEUE, [self.task(max_attempts=2)])
+        error = task_pb2.TaskError(type="canary_type", text=b"canary_text",
+                                   fingerprint="canary_print")
+        [task] = self.client.lease(QUEUE, worker_id="w")
+        progress = task_pb2.TaskProgress(message="canary_message")
+        self.client.broker.Heartbeat(broker_pb2.HeartbeatRequest(worker_id="w", leases=[
+            broker_pb2.HeldLease(lease_token=task.lease_token, progress=progress)]),
+                                     timeout=DEADLINE_S)
+        self.client.nack(task, error=error, retry_delay=seconds(0))
+        self.client.nack(self.client.lease(QUEUE)[0], error=error)
+        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task_failed"), 1)
+        self.assertNotIn(task.lease_token.hex(), self.broker.output)
+        self.assert_silent(self.broker)
+
+    def test_refused_calls_leave_nothing_in_the_logs(self):
+        self.refused(self.client.broker.Enqueue, broker_pb2.EnqueueRequest(
+            queue=QUEUE, tasks=[self.task(priority=99999)]))
+        self.refused(self.client.broker.Enqueue, broker_pb2.EnqueueRequest(
+            queue=QUEUE, tasks=[self.task(key="canary_key\0")]))
+        self.refused(self.client.broker.Ack, broker_pb2.AckRequest(
+            items=[broker_pb2.AckItem(lease_token=b"canary_payload")]))
+        self.assert_silent(self.broker)
+
+    def test_errors_of_the_database_that_quote_rows_leave_nothing_in_the_logs(self):
+        # The server's DETAIL shows the whole failing row.
+        self.database.run("ALTER TABLE skiplane.task ADD CONSTRAINT forbidden"
+                          " CHECK (priority <> 7 AND (error_type IS NULL OR state <> 1))")
+        error = self.refused(self.client.broker.Enqueue, broker_pb2.EnqueueRequest(
+            queue=QUEUE, tasks=[self.task(priority=7)]))
+        self.assertEqual(error.code(), grpc.StatusCode.INTERNAL)
+        self.assertNotIn("canary", error.details())
+        self.client.enqueue_all(QUEUE, [self.task()])
+        [task] = self.client.lease(QUEUE)
+        item = broker_pb2.NackItem(lease_token=task.lease_token, error=task_pb2.TaskError(
+            type="canary_type", text=b"canary_text", fingerprint="canary_print"))
+        error = self.refused(self.client.broker.Nack, broker_pb2.NackRequest(items=[item]))
+        self.assertNotIn("canary", error.details())
+        self.broker.wait_for_output("internal_error")  # it is logged, without the row
+        self.assert_silent(self.broker)
+
+    def test_a_broken_connection_leaves_nothing_in_the_logs(self):
+        lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
+        call = self.client.broker.Enqueue.future(
+            broker_pb2.EnqueueRequest(queue=QUEUE, tasks=[self.task()]), timeout=DEADLINE_S)
+        self.database.eventually("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted")
+        self.database.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                          " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                          " AND state = 'active'")
+        lock.release()
+        self.assertIn(call.code(), (grpc.StatusCode.OK, grpc.StatusCode.UNAVAILABLE,
+                                    grpc.StatusCode.UNKNOWN))
+        self.assert_silent(self.broker)
+
+    def test_a_database_that_cannot_be_used_leaves_no_password_in_the_logs(self):
+        for uri in ("postgresql://skiplane:canary_password@/canary?host=/nowhere",
+                    self.database.uri.replace("skiplane@", "nobody:canary_password@"),
+                    "postgresql://skiplane:canary_password@[:::/x",
+                    "canary_password"):
+            with self.subTest(uri):
+                program = Process([brokers.program(), "--listen=127.0.0.1:0",
+                                   "--metrics-listen=off", "--log-level=debug"],
+                                  env={"SKIPLANE_DATABASE": uri})
+                self.addCleanup(program.end)
+                self.assertNotEqual(program.wait(), 0)
+                self.assertNotIn("canary_password", program.output)
+
+
+if __name__ == "__main__":
+    unittest.main()
