@@ -1,7 +1,7 @@
 -- The core: queues, live tasks, what is known of finished ones, worker sessions and upkeep.
 --
--- Written for many-row statements of a few brokers: the first key column of every table of the task
--- family is the lane, nothing that a lease writes occurs in any index (so that a lease is a HOT
+-- Written for many-row statements of a few brokers: every key of the task family holds the lane, which
+-- is the unit of distribution; an index begins with what its statements name besides it; nothing that a lease writes occurs in any index (so that a lease is a HOT
 -- update), and what grows with the finished work lives outside the hot table.
 -- Times are the database's clock. State numbers are those of the comments; brokers of two versions
 -- share them, so they never change their meaning.

@@ -13,16 +13,31 @@
 namespace skiplane::broker {
 namespace {
 
-// What the leases of a call report, by task id; empty if nothing.
-std::string ProgressOf(const std::vector<model::HeldLease>& leases) {
+// What the beats of one worker in one batch say together.
+struct Report {
+  store::Beat beat;
+  nlohmann::json held = nlohmann::json::array();
   nlohmann::json progress = nlohmann::json::object();
-  for (const model::HeldLease& lease : leases) {
-    if (!lease.progress.has_value()) continue;
-    progress[absl::StrCat(lease.token.task.id)] = {{"fraction", lease.progress->fraction},
-                                                   {"message", lease.progress->message}};
+
+  void Add(const HeartbeatCall& call) {
+    beat.worker_id = call.worker_id;
+    beat.duration = std::max(beat.duration, call.lease_duration);
+    for (const model::HeldLease& lease : call.leases) {
+      const std::string task = absl::StrCat(lease.token.task.id);
+      held.push_back(task);
+      if (!lease.progress.has_value()) continue;
+      progress[task] = {{"fraction", lease.progress->fraction},
+                        {"message", lease.progress->message}};
+    }
   }
-  return progress.empty() ? std::string() : progress.dump();
-}
+
+  store::Beat ToRow() && {
+    if (!progress.empty()) {
+      beat.report_json = nlohmann::json{{"held", held}, {"progress", progress}}.dump();
+    }
+    return std::move(beat);
+  }
+};
 
 model::LeaseState StateOf(const model::LeaseToken& token, const store::LivingSession& session) {
   if (token.session != session.id) return model::LeaseState::kLost;
@@ -77,16 +92,10 @@ void Beater::Run(absl::StatusOr<pg::Session*> session, std::vector<Pending> beat
     for (Pending& beat : beats) beat.done(session.status());
     return;
   }
-  std::map<std::string, store::Beat> by_worker;
-  for (const Pending& beat : beats) {
-    store::Beat& row = by_worker[beat.call.worker_id];
-    row.worker_id = beat.call.worker_id;
-    row.duration = std::max(row.duration, beat.call.lease_duration);
-    const std::string progress = ProgressOf(beat.call.leases);
-    if (!progress.empty()) row.progress_json = progress;
-  }
+  std::map<std::string, Report> by_worker;
+  for (const Pending& beat : beats) by_worker[beat.call.worker_id].Add(beat.call);
   std::vector<store::Beat> rows;
-  for (auto& [worker, row] : by_worker) rows.push_back(std::move(row));
+  for (auto& [worker, report] : by_worker) rows.push_back(std::move(report).ToRow());
 
   const base::SteadyTime sent = std::chrono::steady_clock::now();
   const auto living = store::BeatSessions(**session, rows);

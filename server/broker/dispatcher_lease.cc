@@ -3,6 +3,7 @@
 
 #include "server/broker/dispatcher.h"
 #include "server/broker/refusals.h"
+#include "server/store/sessions.h"
 
 namespace skiplane::broker {
 namespace {
@@ -191,10 +192,10 @@ void Dispatcher::Resolve(std::shared_ptr<LeaseRun> run) {
   context_.pool.Submit([this, run](absl::StatusOr<pg::Session*> session) {
     std::vector<pg::Uuid> ledgers;
     for (const store::LeaseCaller& caller : run->demand.callers) ledgers.push_back(caller.ledger);
-    absl::Status status = session.status();
-    absl::StatusOr<std::vector<store::LeasedRow>> found = session.status();
-    if (status.ok()) status = store::CloseLedger(**session, run->lane, ledgers);
-    if (status.ok()) found = store::FindLeases(**session, run->lane, {}, ledgers);
+    absl::StatusOr<std::vector<store::LeasedRow>> found = RepeatLater();
+    if (session.ok() && store::CloseLedger(**session, run->lane, ledgers).ok()) {
+      found = store::FindLeases(**session, run->lane, {}, ledgers);
+    }
     if (!found.ok() && ++run->tries < kResolveTriesMax) {
       context_.timer.After(kErrorPause, [this, run] { Resolve(run); });
       return;
@@ -222,7 +223,7 @@ void Dispatcher::Resolve(std::shared_ptr<LeaseRun> run) {
 void Dispatcher::RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> session) {
   LeaseAnswer answer;
   absl::Status status = session.status();
-  LeaseRun run;
+  LeaseRun run;  // of one caller, for its session
   run.tickets.push_back(ticket);
   run.demand.callers.emplace_back();
   const absl::string_view key = ticket->request_key;
@@ -238,7 +239,12 @@ void Dispatcher::RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> s
       }
     }
   }
-  if (status.ok() && !answer.tasks.empty()) {
+  if (status.ok() && !answer.tasks.empty() && ticket->call.worker_id.empty()) {
+    const auto remaining =
+        store::SessionRemaining(**session, answer.tasks.front().token.session);
+    status = remaining.status();
+    if (remaining.ok()) answer.lease_remaining = *remaining;
+  } else if (status.ok() && !answer.tasks.empty()) {
     status = PrepareSessions(**session, sessions_, run);
     if (status.ok()) answer.lease_remaining = Remaining(run.lives_until.front());
   }

@@ -123,6 +123,9 @@ void Enqueuer::Write(pg::Session& session, PendingEnqueues calls) {
   }
   absl::StatusOr<store::Enqueued> written = WriteTasks(session, calls);
   if (written.ok()) {
+    size_t rows = 0;
+    for (const auto& call : calls) rows += call->ids.size();
+    context_.metrics.Batch("enqueue", static_cast<int64_t>(rows));
     Answer(session, *written, std::move(calls));
   } else if (IsOutcomeUnknown(written.status())) {
     Resolve(std::move(calls));
@@ -149,19 +152,21 @@ void Enqueuer::Answer(pg::Session& session, const store::Enqueued& written, Pend
       continue;
     }
     if (IsOutcomeUnknown(results.status())) results = RepeatLater();
-    if (results.ok()) Count(*call, *results);
+    if (results.ok()) Count(*call, written);
     call->done(std::move(results));
   }
   if (!again.empty()) Write(session, std::move(again));
 }
 
-void Enqueuer::Count(const PendingEnqueue& call, const std::vector<EnqueueResult>& results) {
-  const auto existing = std::count_if(results.begin(), results.end(),
-                                      [](const EnqueueResult& result) { return result.existing; });
-  const auto created = static_cast<int64_t>(results.size()) - existing;
+// A repeat is answered as the first call was, but counted as what it did: nothing.
+void Enqueuer::Count(const PendingEnqueue& call, const store::Enqueued& written) {
+  const auto existing =
+      std::count_if(call.ids.begin(), call.ids.end(), [&](const model::TaskId& id) {
+        return call.NeedsOnce() && !written.made.contains(id.id);
+      });
+  const auto created = static_cast<int64_t>(call.ids.size()) - existing;
   if (created > 0) context_.metrics.Enqueued(call.queue->name, "created", created);
   if (existing > 0) context_.metrics.Enqueued(call.queue->name, "existing", existing);
-  context_.metrics.Batch("enqueue", static_cast<int64_t>(results.size()));
 }
 
 // The connection broke during the commit. On another one: calls that are safe to repeat are written

@@ -34,7 +34,7 @@ class Enqueuer {
   void Run(absl::StatusOr<pg::Session*> session, PendingEnqueues calls);
   void Write(pg::Session& session, PendingEnqueues calls);
   void Answer(pg::Session& session, const store::Enqueued& written, PendingEnqueues calls);
-  void Count(const PendingEnqueue& call, const std::vector<EnqueueResult>& results);
+  void Count(const PendingEnqueue& call, const store::Enqueued& written);
   using ResolveStep = std::function<void(pg::Session&, PendingEnqueues)>;
   void Resolve(PendingEnqueues calls);
   void SubmitResolve(PendingEnqueues calls, ResolveStep step);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "server/base/status_macros.h"
+#include "server/broker/refusals.h"
 #include "server/store/queues.h"
 
 namespace skiplane::broker {
@@ -43,8 +44,8 @@ void QueueCache::Find(std::vector<std::string> names,
     std::vector<QueuePtr> found;
     for (const std::string& name : names) {
       absl::StatusOr<QueuePtr> queue = ReloadOrCreate(**session, name);
-      if (!queue.ok()) {
-        done(queue.status());
+      if (!queue.ok()) {  // of the call itself nothing was done
+        done(IsOutcomeUnknown(queue.status()) ? RepeatLater() : queue.status());
         return;
       }
       found.push_back(*std::move(queue));

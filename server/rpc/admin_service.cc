@@ -41,7 +41,7 @@ void ReplyWithPage(UnaryCall* call, size_t limit, std::vector<model::Queue> queu
 ServerUnaryReactor* AdminService::CreateQueue(CallbackServerContext* context,
                                               const ByteBuffer* request, ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/CreateQueue", {context, reply});
-  auto read = ReadCall(*request, &ReadCreateQueue);
+  auto read = ReadCall(*call, *request, &ReadCreateQueue);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.CreateQueue(*std::move(read), ReplyWithQueue<v1::CreateQueueResponse>(call));
   return call;
@@ -50,7 +50,7 @@ ServerUnaryReactor* AdminService::CreateQueue(CallbackServerContext* context,
 ServerUnaryReactor* AdminService::GetQueue(CallbackServerContext* context,
                                            const ByteBuffer* request, ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/GetQueue", {context, reply});
-  auto read = ReadCall(*request, &ReadGetQueue);
+  auto read = ReadCall(*call, *request, &ReadGetQueue);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.GetQueue(*std::move(read), [call](absl::StatusOr<broker::QueueWithCounts> answer) {
     Deliver(call, std::move(answer), &WriteGetQueue);
@@ -61,7 +61,7 @@ ServerUnaryReactor* AdminService::GetQueue(CallbackServerContext* context,
 ServerUnaryReactor* AdminService::ListQueues(CallbackServerContext* context,
                                              const ByteBuffer* request, ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ListQueues", {context, reply});
-  auto read = ReadCall(*request, &ReadListQueues);
+  auto read = ReadCall(*call, *request, &ReadListQueues);
   if (!read.ok()) return call->Refuse(read.status());
   const int limit = read->limit;
   broker_.ListQueues(std::move(read->after), limit + 1,
@@ -78,7 +78,7 @@ ServerUnaryReactor* AdminService::ListQueues(CallbackServerContext* context,
 ServerUnaryReactor* AdminService::UpdateQueue(CallbackServerContext* context,
                                               const ByteBuffer* request, ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/UpdateQueue", {context, reply});
-  auto read = ReadCall(*request, &ReadUpdateQueue);
+  auto read = ReadCall(*call, *request, &ReadUpdateQueue);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.UpdateQueue(*std::move(read), ReplyWithQueue<v1::UpdateQueueResponse>(call));
   return call;
@@ -87,7 +87,7 @@ ServerUnaryReactor* AdminService::UpdateQueue(CallbackServerContext* context,
 ServerUnaryReactor* AdminService::PauseQueue(CallbackServerContext* context,
                                              const ByteBuffer* request, ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/PauseQueue", {context, reply});
-  auto read = ReadCall(*request, &ReadPauseQueue);
+  auto read = ReadCall(*call, *request, &ReadPauseQueue);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.PauseQueue(*std::move(read), ReplyWithQueue<v1::PauseQueueResponse>(call));
   return call;
@@ -96,7 +96,7 @@ ServerUnaryReactor* AdminService::PauseQueue(CallbackServerContext* context,
 ServerUnaryReactor* AdminService::ResumeQueue(CallbackServerContext* context,
                                               const ByteBuffer* request, ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ResumeQueue", {context, reply});
-  auto read = ReadCall(*request, &ReadResumeQueue);
+  auto read = ReadCall(*call, *request, &ReadResumeQueue);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.PauseQueue(*std::move(read), ReplyWithQueue<v1::ResumeQueueResponse>(call));
   return call;
@@ -105,7 +105,7 @@ ServerUnaryReactor* AdminService::ResumeQueue(CallbackServerContext* context,
 ServerUnaryReactor* AdminService::GetTask(CallbackServerContext* context,
                                           const ByteBuffer* request, ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/GetTask", {context, reply});
-  auto read = ReadCall(*request, &ReadGetTask);
+  auto read = ReadCall(*call, *request, &ReadGetTask);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.GetTask(*read, [call](absl::StatusOr<model::TaskView> task) {
     Deliver(call, std::move(task), &WriteGetTask);

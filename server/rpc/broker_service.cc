@@ -20,7 +20,7 @@ using grpc::ServerUnaryReactor;
 ServerUnaryReactor* BrokerService::Enqueue(CallbackServerContext* context,
                                            const ByteBuffer* request, ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.BrokerService/Enqueue", {context, reply});
-  auto read = ReadCall(*request, &ReadEnqueue);
+  auto read = ReadCall(*call, *request, &ReadEnqueue);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.Enqueue(*std::move(read),
                   [call](absl::StatusOr<std::vector<broker::EnqueueResult>> results) {
@@ -32,7 +32,7 @@ ServerUnaryReactor* BrokerService::Enqueue(CallbackServerContext* context,
 ServerUnaryReactor* BrokerService::Lease(CallbackServerContext* context, const ByteBuffer* request,
                                          ByteBuffer* reply) {
   auto* call = new LeaseCall(scope_, "skiplane.v1.BrokerService/Lease", {context, reply}, broker_);
-  auto read = ReadCall(*request, &ReadLease);
+  auto read = ReadCall(*call, *request, &ReadLease);
   if (!read.ok()) return call->Refuse(read.status());
   call->Begin(*std::move(read));
   return call;
@@ -41,7 +41,7 @@ ServerUnaryReactor* BrokerService::Lease(CallbackServerContext* context, const B
 ServerUnaryReactor* BrokerService::Ack(CallbackServerContext* context, const ByteBuffer* request,
                                        ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.BrokerService/Ack", {context, reply});
-  auto read = ReadCall(*request, &ReadAck);
+  auto read = ReadCall(*call, *request, &ReadAck);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.Ack(*std::move(read), [call, &metrics = scope_.metrics](
                                     absl::StatusOr<std::vector<model::SettleOutcome>> outcomes) {
@@ -54,7 +54,7 @@ ServerUnaryReactor* BrokerService::Ack(CallbackServerContext* context, const Byt
 ServerUnaryReactor* BrokerService::Nack(CallbackServerContext* context, const ByteBuffer* request,
                                         ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.BrokerService/Nack", {context, reply});
-  auto read = ReadCall(*request, &ReadNack);
+  auto read = ReadCall(*call, *request, &ReadNack);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.Nack(*std::move(read), [call, &metrics = scope_.metrics](
                                      absl::StatusOr<std::vector<model::NackResult>> results) {
@@ -67,7 +67,7 @@ ServerUnaryReactor* BrokerService::Nack(CallbackServerContext* context, const By
 ServerUnaryReactor* BrokerService::Heartbeat(CallbackServerContext* context,
                                              const ByteBuffer* request, ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.BrokerService/Heartbeat", {context, reply});
-  auto read = ReadCall(*request, &ReadHeartbeat);
+  auto read = ReadCall(*call, *request, &ReadHeartbeat);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.Heartbeat(*std::move(read), [call, &metrics = scope_.metrics](
                                           absl::StatusOr<broker::HeartbeatAnswer> answer) {

@@ -3,6 +3,7 @@
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/proto_buffer_writer.h>
 
+#include "server/base/reason.h"
 #include "server/rpc/status.h"
 
 namespace skiplane::rpc {
@@ -24,8 +25,11 @@ grpc::StatusCode CodeOfLostCall(const grpc::CallbackServerContext& context) {
 }  // namespace
 
 UnaryCall::UnaryCall(CallScope scope, absl::string_view method, CallWire wire)
-    : scope_(scope), method_(method), wire_(wire), begin_(steady_clock::now()) {
-  scope_.in_flight.Begin();
+    : scope_(scope),
+      method_(method),
+      wire_(wire),
+      begin_(steady_clock::now()),
+      is_admitted_(scope.in_flight.Begin()) {
   scope_.metrics.RpcStarted(method_);
 }
 
@@ -38,6 +42,12 @@ void UnaryCall::Reply(const google::protobuf::MessageLite& message) {
 UnaryCall* UnaryCall::Refuse(const absl::Status& status) {
   End(ToGrpc(status));
   return this;
+}
+
+absl::Status UnaryCall::CheckAdmitted() const {
+  if (is_admitted_) return absl::OkStatus();
+  return base::Refuse(absl::StatusCode::kUnavailable, "SERVER_DRAINING",
+                      "this broker is shutting down; nothing was changed");
 }
 
 void UnaryCall::End(const grpc::Status& status) {
@@ -53,9 +63,9 @@ void UnaryCall::OnDone() {
   const grpc::StatusCode code = cancelled ? CodeOfLostCall(*wire_.context) : code_;
   const auto duration = absl::FromChrono(steady_clock::now() - begin_);
   scope_.metrics.RpcEnded(method_, CodeName(code), duration);
-  InFlight& in_flight = scope_.in_flight;
+  InFlight* const in_flight = is_admitted_ ? &scope_.in_flight : nullptr;
   delete this;
-  in_flight.End();
+  if (in_flight != nullptr) in_flight->End();
 }
 
 }  // namespace skiplane::rpc

@@ -39,6 +39,9 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   // Returns the call itself, which is what a handler returns.
   UnaryCall* Refuse(const absl::Status& status);
 
+  // SERVER_DRAINING if the call came too late to be answered otherwise.
+  absl::Status CheckAdmitted() const;
+
  protected:
   ~UnaryCall() override = default;
 
@@ -56,6 +59,7 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   const absl::string_view method_;
   const CallWire wire_;
   const std::chrono::steady_clock::time_point begin_;
+  const bool is_admitted_;
   grpc::StatusCode code_ = grpc::StatusCode::UNKNOWN;
 };
 

@@ -2,14 +2,20 @@
 
 namespace skiplane::rpc {
 
-void InFlight::Begin() {
+bool InFlight::Begin() {
   base::MutexLock lock(mutex_);
-  ++calls_;
+  if (!is_closed_) ++calls_;
+  return !is_closed_;
 }
 
 void InFlight::End() {
   base::MutexLock lock(mutex_);
   if (--calls_ == 0) none_.NotifyAll();
+}
+
+void InFlight::Close() {
+  base::MutexLock lock(mutex_);
+  is_closed_ = true;
 }
 
 bool InFlight::WaitForNone(std::chrono::steady_clock::time_point deadline) {

@@ -1,4 +1,5 @@
-// How many calls are being answered, so that a drain can end with the last of them. Thread-safe.
+// How many calls are being answered, so that a drain can end with the last of them: from Close() on
+// no further one is taken. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -10,8 +11,11 @@ namespace skiplane::rpc {
 
 class InFlight {
  public:
-  void Begin();
+  // False after Close(): the call is not counted, and End() must not follow.
+  bool Begin();
   void End();
+
+  void Close();
 
   // Returns false if calls were left at `deadline`.
   bool WaitForNone(std::chrono::steady_clock::time_point deadline);
@@ -19,6 +23,7 @@ class InFlight {
  private:
   base::Mutex mutex_;
   base::CondVar none_;
+  bool is_closed_ ABSL_GUARDED_BY(mutex_) = false;
   int64_t calls_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

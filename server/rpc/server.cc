@@ -1,6 +1,5 @@
 #include "server/rpc/server.h"
 
-#include <thread>
 #include <utility>
 
 #include <grpc/grpc.h>
@@ -37,15 +36,15 @@ struct Server::State {
   bool drained ABSL_GUARDED_BY(drain_mutex) = false;
 };
 
-// Health watches and reflection streams never end by themselves; they must not hold up a drain
-// whose calls are all answered, so what is left after the last call is cut off.
+// gRPC's Shutdown turns calls that arrive after it away as CANCELLED, which no caller repeats. So
+// late calls are refused by us as long as others are being answered, and then all connections are
+// cut, which callers see as UNAVAILABLE, before Shutdown begins. This also ends health watches and
+// reflection streams, which never end by themselves and must not hold up a drain.
 void Server::State::Shutdown(absl::Duration patience) {
-  const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(patience);
-  std::thread shutdown(
-      [this, patience] { grpc->Shutdown(absl::ToChronoTime(absl::Now() + patience)); });
-  in_flight.WaitForNone(deadline);
+  in_flight.Close();
+  in_flight.WaitForNone(std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(patience));
   grpc_server_cancel_all_calls(grpc->c_server());
-  shutdown.join();
+  grpc->Shutdown(absl::ToChronoTime(absl::Now()));
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,

@@ -33,7 +33,7 @@ struct ServerLimits {
 };
 
 struct ServerOptions {
-  std::string listen;  // "127.0.0.1:7400"; port 0 takes a free one
+  std::string listen;  // "127.0.0.1:7070"; port 0 takes a free one
   std::optional<TlsFiles> tls;
   bool reflection = false;
   ServerLimits limits;

@@ -62,16 +62,22 @@ absl::StatusOr<std::vector<LivingSession>> BeatSessions(pg::Session& session,
                                                         absl::Span<const Beat> beats) {
   std::vector<absl::string_view> workers;
   std::vector<int64_t> durations;
-  std::vector<std::optional<absl::string_view>> progress;
+  std::vector<std::optional<absl::string_view>> reports;
   for (const Beat& beat : beats) {
     workers.push_back(beat.worker_id);
     durations.push_back(absl::ToInt64Microseconds(beat.duration));
-    progress.push_back(IfAny(beat.progress_json));
+    reports.push_back(IfAny(beat.report_json));
   }
   pg::Params params;
-  params.TextArray(workers).Int8Array(durations).OptionalTextArray(progress);
+  params.TextArray(workers).Int8Array(durations).OptionalTextArray(reports);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionBeat, params));
   return ReadSessions(rows, /*with_cancels=*/true);
+}
+
+absl::StatusOr<absl::Duration> SessionRemaining(pg::Session& session, const model::SessionId& id) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kSessionRemaining, pg::Params().UuidValue(id)));
+  return rows.empty() ? absl::ZeroDuration() : absl::Microseconds(rows.Int(0, 0));
 }
 
 absl::StatusOr<int64_t> CountWorkers(pg::Session& session) {

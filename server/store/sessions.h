@@ -36,12 +36,17 @@ absl::StatusOr<std::vector<LivingSession>> TouchSessions(pg::Session& session,
 struct Beat {
   std::string worker_id;
   absl::Duration duration;
-  std::string progress_json;  // {"<task>": {"fraction": …, "message": …}}; empty: unchanged
+  // {"held": ["<task>", …], "progress": {"<task>": {"fraction": …, "message": …}}}: what was
+  // reported of tasks that are not held any more is dropped. Empty: progress is unchanged.
+  std::string report_json;
 };
 
 // Renews living sessions; lost ones are missing from the answer. Each worker occurs once, in order.
 absl::StatusOr<std::vector<LivingSession>> BeatSessions(pg::Session& session,
                                                         absl::Span<const Beat> beats);
+
+// How long a session lives if nothing renews it; zero when it is lost.
+absl::StatusOr<absl::Duration> SessionRemaining(pg::Session& session, const model::SessionId& id);
 
 // How many workers live.
 absl::StatusOr<int64_t> CountWorkers(pg::Session& session);

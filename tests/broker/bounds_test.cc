@@ -117,7 +117,7 @@ TEST(BoundsTest, KnownPrioritiesKeepTheirBoundOverALook) {
 
 TEST(BoundsTest, CurrentIsInOrderOfUrgency) {
   Bounds bounds;
-  for (const int16_t priority : {7, -3, 0}) bounds.Lower(priority, At(1));
+  for (const int priority : {7, -3, 0}) bounds.Lower(static_cast<int16_t>(priority), At(1));
   const std::vector<store::Bound> current = bounds.Current();
   ASSERT_EQ(current.size(), 3u);
   EXPECT_EQ(current[0].priority, -3);

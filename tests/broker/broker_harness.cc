@@ -1,0 +1,75 @@
+#include "tests/broker/broker_harness.h"
+
+#include <utility>
+
+namespace skiplane::testing {
+
+model::NewTask Payload(const std::string& payload) {
+  model::NewTask task;
+  task.payload = payload;
+  return task;
+}
+
+broker::LeaseCall LeaseOf(const std::string& worker, int max_tasks, absl::Duration wait) {
+  broker::LeaseCall call;
+  call.queues = {{"q", 1}};
+  call.worker_id = worker;
+  call.max_tasks = max_tasks;
+  call.max_bytes = 1 << 20;
+  call.wait = wait;
+  return call;
+}
+
+BrokerHarness::BrokerHarness() : broker_(NewBroker()) {}
+
+std::unique_ptr<broker::LocalBroker> BrokerHarness::NewBroker(bool create_missing_queues) {
+  broker::BrokerOptions options;
+  options.connect.uri = database_.uri();
+  options.create_missing_queues = create_missing_queues;
+  options.id = model::NewSessionId();
+  options.name = "test";
+  return std::make_unique<broker::LocalBroker>(options, metrics_, [](bool) {});
+}
+
+std::vector<broker::EnqueueResult> BrokerHarness::Enqueue(std::vector<model::NewTask> tasks,
+                                                          const std::string& request_id) {
+  Later<std::vector<broker::EnqueueResult>> later;
+  broker_->Enqueue({"q", std::move(tasks), request_id}, later.done());
+  auto results = later.Get();
+  EXPECT_THAT(results, IsOk());
+  return results.ok() ? *results : std::vector<broker::EnqueueResult>();
+}
+
+broker::LeaseAnswer BrokerHarness::Lease(broker::LeaseCall call) {
+  Later<broker::LeaseAnswer> later;
+  const auto pending = broker_->Lease(std::move(call), later.done());
+  auto answer = later.Get();
+  EXPECT_THAT(answer, IsOk());
+  return answer.ok() ? *std::move(answer) : broker::LeaseAnswer();
+}
+
+model::LeasedTask BrokerHarness::LeaseOne(const std::string& worker) {
+  broker::LeaseAnswer answer = Lease(LeaseOf(worker, 1, absl::Seconds(30)));
+  EXPECT_EQ(answer.tasks.size(), 1u);
+  return answer.tasks.empty() ? model::LeasedTask() : answer.tasks.front();
+}
+
+model::SettleOutcome BrokerHarness::Ack(const model::LeaseToken& token) {
+  Later<std::vector<model::SettleOutcome>> later;
+  broker_->Ack({token}, later.done());
+  auto outcomes = later.Get();
+  EXPECT_THAT(outcomes, IsOk());
+  return outcomes.ok() ? outcomes->front() : model::SettleOutcome::kNotFound;
+}
+
+model::NackResult BrokerHarness::Nack(model::NackItem item) {
+  Later<std::vector<model::NackResult>> later;
+  std::vector<model::NackItem> items;
+  items.push_back(std::move(item));
+  broker_->Nack(std::move(items), later.done());
+  auto results = later.Get();
+  EXPECT_THAT(results, IsOk());
+  return results.ok() ? results->front() : model::NackResult();
+}
+
+}  // namespace skiplane::testing
