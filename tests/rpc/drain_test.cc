@@ -25,6 +25,28 @@ TEST(Drain, AnswersParkedLeasesAndTurnsNewCallsAway) {
   EXPECT_EQ(front.broker.calls(), 1);
 }
 
+// gRPC by itself would turn them away as CANCELLED, which no caller repeats.
+TEST(Drain, RefusesLateCallsByTheReasonWhileOthersAreAnswered) {
+  FakeBroker::Behaviour behaviour;
+  behaviour.answers_at_drain = false;
+  Front front(behaviour);
+  BackgroundLease lease(front, WaitingLease());
+  ASSERT_TRUE(front.broker.WaitForParked(1));
+  std::future<void> drained =
+      std::async(std::launch::async, [&front] { front.server->Drain(absl::Hours(1)); });
+  v1::EnqueueRequest request;
+  request.set_queue("mail");
+  request.add_tasks();
+  grpc::Status status;
+  v1::EnqueueResponse response;
+  while (status.ok()) status = front.Call(request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(Decode(status).info.reason(), "SERVER_DRAINING");
+  front.broker.AnswerParked({});
+  EXPECT_TRUE(lease.Wait().ok());
+  EXPECT_EQ(drained.wait_for(kGenerous), std::future_status::ready);
+}
+
 TEST(Drain, EndsWithTheLastCallThoughHealthIsWatched) {
   Front front;
   front.server->SetReady(true);
