@@ -1,8 +1,9 @@
 -- The core: queues, live tasks, what is known of finished ones, worker sessions and upkeep.
 --
--- Written for many-row statements of a few brokers: every key of the task family holds the lane, which
--- is the unit of distribution; an index begins with what its statements name besides it; nothing that a lease writes occurs in any index (so that a lease is a HOT
--- update), and what grows with the finished work lives outside the hot table.
+-- Written for many-row statements of a few brokers: every key of the task family holds the lane,
+-- which is the unit of distribution; an index begins with what its statements name besides it;
+-- nothing that a lease writes occurs in any index (so that a lease is a HOT update), and what grows
+-- with the finished work lives outside the hot table.
 -- Times are the database's clock. State numbers are those of the comments; brokers of two versions
 -- share them, so they never change their meaning.
 
@@ -11,7 +12,7 @@ CREATE TABLE skiplane.queue (
   id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name        text NOT NULL UNIQUE CHECK (name ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'),
   settings    jsonb NOT NULL,
-  pause       smallint NOT NULL DEFAULT 0 CHECK (pause BETWEEN 0 AND 3),  -- bits: 1 lease, 2 enqueue
+  pause       smallint NOT NULL DEFAULT 0 CHECK (pause BETWEEN 0 AND 3),  -- 1 lease, 2 enqueue
   pause_reason text NOT NULL DEFAULT '',
   version     bigint NOT NULL DEFAULT 1,
   created_at  timestamptz NOT NULL DEFAULT now(),
@@ -243,7 +244,8 @@ BEGIN
         -- later days from theirs.
         BEGIN
           EXECUTE format(
-            'CREATE TABLE IF NOT EXISTS skiplane.%I PARTITION OF skiplane.%I FOR VALUES FROM (%L) TO (%L)',
+            'CREATE TABLE IF NOT EXISTS skiplane.%I PARTITION OF skiplane.%I '
+            'FOR VALUES FROM (%L) TO (%L)',
             part, parent, (first + i)::timestamp AT TIME ZONE 'UTC',
             (first + i + 1)::timestamp AT TIME ZONE 'UTC');
           made := made + 1;

@@ -22,22 +22,22 @@ absl::StatusOr<Database> OpenDatabase(const config::Config& config) {
 
 absl::StatusOr<int> PrepareDatabase(const config::Config& config,
                                     const pg::ConnectOptions& connect) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<pg::Session> session,
-                   pg::Session::Open(connect, nullptr));
+  ASSIGN_OR_RETURN(const std::unique_ptr<pg::Session> session, pg::Session::Open(connect, nullptr));
   RETURN_IF_ERROR(pg::CheckServerVersion(*session));
   if (absl::Status status = pg::CheckDurability(*session); !status.ok()) {
     if (!config.allow_unsafe_durability) return status;
-    base::Log(base::LogLevel::kWarn, "unsafe_durability", {{"what", std::string(status.message())}});
+    base::Log(base::LogLevel::kWarn, "unsafe_durability",
+              {{"what", std::string(status.message())}});
   }
   if (config.migrate_at_start || config.command == config::Command::kMigrate) {
     return pg::Migrate(connect);
   }
   ASSIGN_OR_RETURN(const int version, pg::SchemaVersion(*session));
   if (version == pg::LatestSchemaVersion()) return 0;
-  return base::Refuse(absl::StatusCode::kFailedPrecondition, "SCHEMA_VERSION",
-                      absl::StrCat("the database has schema version ", version,
-                                   " and this broker needs ", pg::LatestSchemaVersion(),
-                                   ": run `skiplaned migrate`, or a newer broker"));
+  return base::Refuse(
+      absl::StatusCode::kFailedPrecondition, "SCHEMA_VERSION",
+      absl::StrCat("the database has schema version ", version, " and this broker needs ",
+                   pg::LatestSchemaVersion(), ": run `skiplaned migrate`, or a newer broker"));
 }
 
 }  // namespace skiplane::app

@@ -21,6 +21,7 @@ absl::StatusOr<Database> OpenDatabase(const config::Config& config);
 
 // Refuses a server that is too old, may lose commits (unless allowed), or has a schema that this
 // binary does not know; applies migrations if the configuration says so. Returns how many ran.
-absl::StatusOr<int> PrepareDatabase(const config::Config& config, const pg::ConnectOptions& connect);
+absl::StatusOr<int> PrepareDatabase(const config::Config& config,
+                                    const pg::ConnectOptions& connect);
 
 }  // namespace skiplane::app

@@ -1,10 +1,11 @@
 // Gathers what concurrent calls bring into batches, without any added wait.
 //
 // The first item goes to the pool at once; what arrives while its statement runs forms the next
-// batch. A second batch runs beside the first only when many rows wait, so that a loaded broker keeps
-// two connections busy and an idle one answers in one commit. Thread-safe.
+// batch. A second batch runs beside the first only when many rows wait, so that a loaded broker
+// keeps two connections busy and an idle one answers in one commit. Thread-safe.
 //
-//   Batcher<Item> batcher(pool, {}, [](absl::StatusOr<pg::Session*> session, std::vector<Item> items)
+//   Batcher<Item> batcher(pool, {}, [](absl::StatusOr<pg::Session*> session, std::vector<Item>
+//   items)
 //                                   { … answer every item … });
 //   if (!batcher.Add(std::move(item), rows, bytes)) … refuse: too much waits …
 #pragma once
@@ -93,8 +94,8 @@ class Batcher {
     int64_t bytes = 0;
     while (!pending_.empty()) {
       Entry& next = pending_.front();
-      if (!items.empty() && (rows + next.rows > limits_.rows_max ||
-                             bytes + next.bytes > limits_.bytes_max)) {
+      if (!items.empty() &&
+          (rows + next.rows > limits_.rows_max || bytes + next.bytes > limits_.bytes_max)) {
         break;
       }
       rows += next.rows;

@@ -4,7 +4,8 @@
 // Not every commit is known here, so a bound may be too high for a while and strand a task; the
 // rules make that rare, and a sweep from the start, once a second, finds what they miss:
 //   - whatever makes a task claimable lowers the bound to just before it (Lower);
-//   - a lease raises it only to its own last key, and no further than the least key that was lowered
+//   - a lease raises it only to its own last key, and no further than the least key that was
+//   lowered
 //     to since its statement was sent (Begin … End);
 //   - anything that went wrong puts all bounds back to the start (Reset).
 // Invariant: no bound is greater than a key given to Lower since that priority's last End whose

@@ -1,9 +1,9 @@
 // Leases: gathers the calls that wait for tasks of a lane into one statement, parks those for which
 // there is nothing, and wakes them when something is committed, hinted at, or becomes due.
 //
-// A parked call costs a ticket in a list and an entry in the timer: no thread and no query. Per lane
-// at most two lease statements run at once. Every ticket is answered exactly once. Thread-safe; one
-// mutex, held for list work only, never over a statement or an answer.
+// A parked call costs a ticket in a list and an entry in the timer: no thread and no query. Per
+// lane at most two lease statements run at once. Every ticket is answered exactly once.
+// Thread-safe; one mutex, held for list work only, never over a statement or an answer.
 #pragma once
 
 #include <functional>

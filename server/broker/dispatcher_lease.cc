@@ -163,8 +163,8 @@ void Dispatcher::DeliverTo(const TicketPtr& ticket, Lane& lane, LeaseAnswer answ
   if (ticket->is_expired || is_over) FinishEmpty(ticket, outbox);
 }
 
-// Nothing was leased. Callers that wait go on waiting: the database may come back in time. One whose
-// request id is taken was answered by another broker meanwhile, and asks for that answer.
+// Nothing was leased. Callers that wait go on waiting: the database may come back in time. One
+// whose request id is taken was answered by another broker meanwhile, and asks for that answer.
 void Dispatcher::Failed(LeaseRun& run, const absl::Status& status, Outbox& outbox) {
   Lane& lane = *lanes_.at(run.lane);
   const bool is_request_taken = absl::IsAlreadyExists(status);
@@ -240,8 +240,7 @@ void Dispatcher::RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> s
     }
   }
   if (status.ok() && !answer.tasks.empty() && ticket->call.worker_id.empty()) {
-    const auto remaining =
-        store::SessionRemaining(**session, answer.tasks.front().token.session);
+    const auto remaining = store::SessionRemaining(**session, answer.tasks.front().token.session);
     status = remaining.status();
     if (remaining.ok()) answer.lease_remaining = *remaining;
   } else if (status.ok() && !answer.tasks.empty()) {

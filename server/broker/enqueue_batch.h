@@ -21,9 +21,9 @@ struct PendingEnqueue {
   EnqueueCall call;
   Done<std::vector<EnqueueResult>> done;
   bool has_keys = false;
-  bool is_repeatable = false;   // it has a request id, or every task has a key
-  std::string body_hash;        // with a request id
-  int64_t request_lane = 0;     // with a request id
+  bool is_repeatable = false;      // it has a request id, or every task has a key
+  std::string body_hash;           // with a request id
+  int64_t request_lane = 0;        // with a request id
   std::vector<model::TaskId> ids;  // one per task; kept over repeats
   int tries = 0;
 
@@ -43,8 +43,8 @@ absl::StatusOr<store::Enqueued> WriteTasks(pg::Session& session,
                                            absl::Span<const std::unique_ptr<PendingEnqueue>> calls);
 
 // The answer to one call after the commit that it was part of. Asks the database when a key or a
-// request id was known before. ABORTED (TRANSACTION_CONFLICT) when what was known is gone meanwhile:
-// write the call again.
+// request id was known before. ABORTED (TRANSACTION_CONFLICT) when what was known is gone
+// meanwhile: write the call again.
 absl::StatusOr<std::vector<EnqueueResult>> AnswerEnqueue(pg::Session& session,
                                                          const PendingEnqueue& call,
                                                          const store::Enqueued& written);

@@ -15,15 +15,16 @@ constexpr int kTriesMax = 3;
 
 absl::Status CheckAgainstQueue(const model::Queue& queue, const EnqueueCall& call) {
   if (queue.EnqueuesPaused()) {
-    return base::Refuse(absl::StatusCode::kFailedPrecondition, "QUEUE_PAUSED",
-                        absl::StrCat("enqueues to \"", queue.name,
-                                     "\" are paused: retry after it was resumed"));
+    return base::Refuse(
+        absl::StatusCode::kFailedPrecondition, "QUEUE_PAUSED",
+        absl::StrCat("enqueues to \"", queue.name, "\" are paused: retry after it was resumed"));
   }
   const auto limit = static_cast<size_t>(queue.settings.payload_bytes_max);
   for (size_t i = 0; i < call.tasks.size(); ++i) {
     if (call.tasks[i].payload.size() <= limit) continue;
-    return base::InvalidField(absl::StrCat("tasks[", i, "].payload"),
-                              absl::StrCat("is larger than the queue's limit of ", limit, " bytes"));
+    return base::InvalidField(
+        absl::StrCat("tasks[", i, "].payload"),
+        absl::StrCat("is larger than the queue's limit of ", limit, " bytes"));
   }
   return absl::OkStatus();
 }
@@ -31,9 +32,10 @@ absl::Status CheckAgainstQueue(const model::Queue& queue, const EnqueueCall& cal
 // Answers a call whose commit may or may not have happened and cannot be asked for.
 absl::Status GiveUp(const PendingEnqueue& call) {
   if (call.is_repeatable) return RepeatLater();
-  return base::Refuse(absl::StatusCode::kUnknown, "COMMIT_OUTCOME_UNKNOWN",
-                      "the connection to the database broke during the commit: the tasks may or may "
-                      "not exist. Give a request_id or keys to make a repeat safe");
+  return base::Refuse(
+      absl::StatusCode::kUnknown, "COMMIT_OUTCOME_UNKNOWN",
+      "the connection to the database broke during the commit: the tasks may or may "
+      "not exist. Give a request_id or keys to make a repeat safe");
 }
 
 int64_t BytesOf(const EnqueueCall& call) {
@@ -60,8 +62,8 @@ store::Enqueued Suspected(const PendingEnqueues& calls) {
   store::Enqueued suspected;
   for (const auto& call : calls) {
     for (size_t i = 0; i < call->ids.size(); ++i) {
-      suspected.claimable.push_back({call->ids[i].lane, 0, call->call.tasks[i].priority, true, 1,
-                                     absl::InfinitePast()});
+      suspected.claimable.push_back(
+          {call->ids[i].lane, 0, call->call.tasks[i].priority, true, 1, absl::InfinitePast()});
     }
   }
   return suspected;
@@ -160,10 +162,9 @@ void Enqueuer::Answer(pg::Session& session, const store::Enqueued& written, Pend
 
 // A repeat is answered as the first call was, but counted as what it did: nothing.
 void Enqueuer::Count(const PendingEnqueue& call, const store::Enqueued& written) {
-  const auto existing =
-      std::count_if(call.ids.begin(), call.ids.end(), [&](const model::TaskId& id) {
-        return call.NeedsOnce() && !written.made.contains(id.id);
-      });
+  const auto existing = std::count_if(
+      call.ids.begin(), call.ids.end(),
+      [&](const model::TaskId& id) { return call.NeedsOnce() && !written.made.contains(id.id); });
   const auto created = static_cast<int64_t>(call.ids.size()) - existing;
   if (created > 0) context_.metrics.Enqueued(call.queue->name, "created", created);
   if (existing > 0) context_.metrics.Enqueued(call.queue->name, "existing", existing);
@@ -172,9 +173,8 @@ void Enqueuer::Count(const PendingEnqueue& call, const store::Enqueued& written)
 // The connection broke during the commit. On another one: calls that are safe to repeat are written
 // again under the same ids; for the others their tasks are looked for.
 void Enqueuer::Resolve(PendingEnqueues calls) {
-  const auto first_other =
-      std::stable_partition(calls.begin(), calls.end(),
-                            [](const auto& call) { return call->is_repeatable; });
+  const auto first_other = std::stable_partition(
+      calls.begin(), calls.end(), [](const auto& call) { return call->is_repeatable; });
   PendingEnqueues others(std::make_move_iterator(first_other),
                          std::make_move_iterator(calls.end()));
   calls.erase(first_other, calls.end());

@@ -1,5 +1,5 @@
-// Tells the other brokers of commits here, in hints that go out at most every 50 ms, gathered by lane,
-// so that no enqueue pays for a NOTIFY. Silent while no other broker runs. Thread-safe.
+// Tells the other brokers of commits here, in hints that go out at most every 50 ms, gathered by
+// lane, so that no enqueue pays for a NOTIFY. Silent while no other broker runs. Thread-safe.
 #pragma once
 
 #include <map>

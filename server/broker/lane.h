@@ -1,10 +1,10 @@
-// What a dispatcher believes of one lane: who waits, where to look, and whether looking is worth it.
-// No I/O and no locks: the dispatcher guards it, and tests drive it by hand.
+// What a dispatcher believes of one lane: who waits, where to look, and whether looking is worth
+// it. No I/O and no locks: the dispatcher guards it, and tests drive it by hand.
 //
-// `expected` is how many tasks are believed to be free. Local commits add to it exactly, leases take
-// from it; kMany stands for "an unknown number". At 0 the lane is believed to be empty, and that
-// belief is certain only until `certain_until`: after that, or while `certain_until` has passed,
-// the lane is in doubt and is looked at (read only) before anything else.
+// `expected` is how many tasks are believed to be free. Local commits add to it exactly, leases
+// take from it; kMany stands for "an unknown number". At 0 the lane is believed to be empty, and
+// that belief is certain only until `certain_until`: after that, or while `certain_until` has
+// passed, the lane is in doubt and is looked at (read only) before anything else.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ struct Lane {
   Bounds bounds;
 
   int64_t expected = 0;
-  bool is_exact = true;  // `expected` came from commits here, not from a look, a timer or a hint
-  int64_t committed = 0;      // tasks of local commits and hints so far
-  int running = 0;            // lease statements on their way
-  int many_stops = 0;         // waiting tickets that wait in other lanes too
-  absl::Status error;         // of the last statement, if it failed
+  bool is_exact = true;   // `expected` came from commits here, not from a look, a timer or a hint
+  int64_t committed = 0;  // tasks of local commits and hints so far
+  int running = 0;        // lease statements on their way
+  int many_stops = 0;     // waiting tickets that wait in other lanes too
+  absl::Status error;     // of the last statement, if it failed
   bool is_looking = false;
   base::SteadyTime certain_until{};  // the past: in doubt
   base::SteadyTime look_allowed{};   // looks are kept to 2 % of a core

@@ -1,5 +1,6 @@
-// One lease statement for the callers of one lane: their sessions are renewed if need be, then tasks
-// are leased for all of them in one commit. No locks are held; the dispatcher gathers and applies.
+// One lease statement for the callers of one lane: their sessions are renewed if need be, then
+// tasks are leased for all of them in one commit. No locks are held; the dispatcher gathers and
+// applies.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ namespace skiplane::broker {
 
 struct LeaseRun {
   int64_t lane = 0;
-  std::vector<TicketPtr> tickets;            // the callers, in the order of demand.callers
-  std::vector<base::SteadyTime> lives_until; // of their sessions
+  std::vector<TicketPtr> tickets;             // the callers, in the order of demand.callers
+  std::vector<base::SteadyTime> lives_until;  // of their sessions
   store::LeaseDemand demand;
   Bounds::Ticket bounds_ticket = 0;
   int64_t committed_before = 0;  // from Lane::Ask

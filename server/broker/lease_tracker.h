@@ -3,7 +3,8 @@
 //
 // A row is named only after its tasks are known to be settled, and is deleted by a later statement:
 // deleting it together with them could lose a lease that the statement turned out not to settle.
-// What is not remembered here (another broker's leases, or too many) is folded by upkeep. Thread-safe.
+// What is not remembered here (another broker's leases, or too many) is folded by upkeep.
+// Thread-safe.
 #pragma once
 
 #include <cstdint>

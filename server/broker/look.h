@@ -13,9 +13,9 @@
 namespace skiplane::broker {
 
 struct LookResult {
-  std::vector<int16_t> priorities;        // that occur in the lane
-  std::vector<store::Bound> first_free;   // the first free task of each priority that has one
-  int64_t free = 0;                       // tasks seen free; Lane::kMany when a slice was full of them
+  std::vector<int16_t> priorities;       // that occur in the lane
+  std::vector<store::Bound> first_free;  // the first free task of each priority that has one
+  int64_t free = 0;  // tasks seen free; Lane::kMany when a slice was full of them
   std::optional<absl::Duration> next_due_in;
 };
 

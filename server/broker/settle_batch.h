@@ -1,5 +1,5 @@
-// Settles the items of one lane on one session: acks by place, the rest by id, and a verdict on what
-// could not be settled.
+// Settles the items of one lane on one session: acks by place, the rest by id, and a verdict on
+// what could not be settled.
 #pragma once
 
 #include <cstdint>

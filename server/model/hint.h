@@ -1,5 +1,5 @@
-// What brokers tell each other through PostgreSQL's NOTIFY: hints that may be lost, doubled or late,
-// and that nothing depends on but speed.
+// What brokers tell each other through PostgreSQL's NOTIFY: hints that may be lost, doubled or
+// late, and that nothing depends on but speed.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 #include "server/rpc/server.h"
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include <grpc/grpc.h>
@@ -17,6 +20,13 @@
 #include "server/rpc/server_limits.h"
 
 namespace skiplane::rpc {
+namespace {
+
+// Between the first sign of a drain and the cut of the connections: time for what was sent before
+// it, such as the news to who watches the health.
+constexpr std::chrono::milliseconds kNotice(200);
+
+}  // namespace
 
 struct Server::State {
   State(broker::Broker& broker_in, metrics::Metrics& metrics_in)
@@ -41,8 +51,11 @@ struct Server::State {
 // cut, which callers see as UNAVAILABLE, before Shutdown begins. This also ends health watches and
 // reflection streams, which never end by themselves and must not hold up a drain.
 void Server::State::Shutdown(absl::Duration patience) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto deadline = start + absl::ToChronoNanoseconds(patience);
   in_flight.Close();
-  in_flight.WaitForNone(std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(patience));
+  in_flight.WaitForNone(deadline);
+  std::this_thread::sleep_until(std::min(start + kNotice, deadline));
   grpc_server_cancel_all_calls(grpc->c_server());
   grpc->Shutdown(absl::ToChronoTime(absl::Now()));
 }

@@ -1,6 +1,7 @@
 -- Takes up to $2 old ledger rows of a lane and writes what they still hold as few rows of at most
 -- 2,000 entries. $1 lane  $2 rows. Rows with a request id stay by themselves.
--- One row per session that still holds something: session; and one with null when any row was taken.
+-- One row per session that still holds something: session; and one with null when any row was
+-- taken.
 WITH taken AS (
   DELETE FROM skiplane.lease_ledger l
   WHERE l.lane = $1::int8 AND l.ctid = ANY (ARRAY(

@@ -1,4 +1,5 @@
--- Makes a queue with its lanes unless one of this name exists. $1 name  $2 settings as JSON  $3 lanes.
+-- Makes a queue with its lanes unless one of this name exists. $1 name  $2 settings as JSON  $3
+-- lanes.
 -- One row if it was made: its id.
 WITH made AS (
   INSERT INTO skiplane.queue (name, settings) VALUES ($1::text, $2::text::jsonb)

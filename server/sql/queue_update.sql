@@ -1,4 +1,5 @@
--- Changes a queue that still has the version that was read. $1 name  $2 version  $3 settings as JSON
+-- Changes a queue that still has the version that was read. $1 name  $2 version  $3 settings as
+-- JSON
 -- One row if it was changed: its new version.
 UPDATE skiplane.queue q
 SET settings = $3::text::jsonb, version = q.version + 1, updated_at = now()

@@ -1,8 +1,8 @@
 -- Ends attempts as succeeded, by the place where the row was when it was leased.
 -- $1 lane; then one element per item: $2 places  $3 ids  $4 lease numbers  $5 sessions; and
 -- $6 whether the queue keeps history of successes  $7 ledger rows whose last task this is
--- One row per item that was acked: id, lease number. The others are a case for task_settle: their row
--- moved, or their lease is over.
+-- One row per item that was acked: id, lease number. The others are a case for task_settle: their
+-- row moved, or their lease is over.
 WITH gone AS (
   DELETE FROM skiplane.task t
   USING unnest($2::tid[], $3::int8[], $4::int8[], $5::uuid[]) AS w(place, id, lease_no, session)

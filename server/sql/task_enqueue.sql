@@ -8,7 +8,8 @@ WITH made AS (
   INSERT INTO skiplane.task
     (lane, id, run_at, created_at, due, max_attempts, priority, content_type, headers, payload)
   SELECT n.lane, n.id, n.run_at, n.created_at,
-         CASE WHEN n.run_at > n.created_at THEN ceil(date_part('epoch', n.run_at) / 10)::int ELSE 0 END,
+         CASE WHEN n.run_at > n.created_at THEN ceil(date_part('epoch', n.run_at) / 10)::int
+              ELSE 0 END,
          n.max_attempts, n.priority, n.content_type, n.headers::jsonb, n.payload
   FROM (
     SELECT w.*, greatest(coalesce(w.start_at, w.created_at + w.delay * interval '1 microsecond'),

@@ -1,7 +1,7 @@
 -- Makes tasks of which some have a key or belong to a call with a request id, all or none. What is
 -- known already is left out, and the answer lacks its row.
--- $1-$9 as in task_enqueue  $10 keys (null: none)  $11 the first id of the task's call if that has a
--- request id, else 0; then one element per call with a request id, ordered by lane and id:
+-- $1-$9 as in task_enqueue  $10 keys (null: none)  $11 the first id of the task's call if that has
+-- a request id, else 0; then one element per call with a request id, ordered by lane and id:
 -- $12 lanes  $13 request ids  $14 body hashes  $15 first ids
 -- One row per task that was made: id, lane, priority, "can run now", run time and time now in
 -- microseconds. A concurrent call with the same key or request id is waited for, not overtaken.
@@ -28,7 +28,8 @@ WITH asked AS (
   INSERT INTO skiplane.task
     (lane, id, run_at, created_at, due, max_attempts, priority, content_type, headers, payload, key)
   SELECT n.lane, n.id, n.run_at, n.created_at,
-         CASE WHEN n.run_at > n.created_at THEN ceil(date_part('epoch', n.run_at) / 10)::int ELSE 0 END,
+         CASE WHEN n.run_at > n.created_at THEN ceil(date_part('epoch', n.run_at) / 10)::int
+              ELSE 0 END,
          n.max_attempts, n.priority, n.content_type, n.headers::jsonb, n.payload, n.key
   FROM (
     SELECT w.*, greatest(coalesce(w.start_at, w.created_at + w.delay * interval '1 microsecond'),

@@ -1,7 +1,7 @@
 -- One task, wherever it is. $1 lane  $2 id.
--- At most one row: state (1 waiting, 2 leased, 4 succeeded, 5 failed, 6 cancelled; 1 with a run time
--- after now is scheduled), key, priority, attempt, max attempts; created, run time, leased, ended and
--- now in microseconds; error type, fingerprint, text; worker name; progress as JSON.
+-- At most one row: state (1 waiting, 2 leased, 4 succeeded, 5 failed, 6 cancelled; 1 with a run
+-- time after now is scheduled), key, priority, attempt, max attempts; created, run time, leased,
+-- ended and now in microseconds; error type, fingerprint, text; worker name; progress as JSON.
 SELECT f.state, f.key, f.priority, f.attempt, f.max_attempts,
        (date_part('epoch', f.created_at) * 1e6)::int8, (date_part('epoch', f.run_at) * 1e6)::int8,
        (date_part('epoch', f.leased_at) * 1e6)::int8, (date_part('epoch', f.ended_at) * 1e6)::int8,

@@ -2,8 +2,8 @@
 -- $2 ids  $3 lease numbers  $4 sessions  $5 what to do: 1 ack, 2 retry, 3 fail, 6 release
 -- $6 retry delays in microseconds  $7 error types  $8 fingerprints  $9 error texts; and $10 which
 -- history is kept: 1 all, 2 failures, 3 none  $11 ledger rows whose last task this is
--- One row per item whose lease was the task's: id, lease number, outcome (3 also for a retry without
--- attempts left), run time in microseconds (null when it ended), priority, stage, time now.
+-- One row per item whose lease was the task's: id, lease number, outcome (3 also for a retry
+-- without attempts left), run time in microseconds (null when it ended), priority, stage, time now.
 WITH want AS MATERIALIZED (
   SELECT u.*, x.place, now() + u.delay * interval '1 microsecond' AS again_at,
          CASE WHEN u.delay > 0
@@ -42,7 +42,8 @@ WITH want AS MATERIALIZED (
     AND (w.action IN (1, 3) OR (w.action = 2 AND t.attempt >= t.max_attempts))
   RETURNING t.id, t.lease_no, t.session, t.stage, t.priority, t.attempt, t.max_attempts,
             t.leased_at, t.run_at, t.created_at, t.key, w.error_type, w.error_print, w.error_text,
-            CASE WHEN w.action = 1 THEN 1 ELSE 3 END AS outcome, t.content_type, t.headers, t.payload
+            CASE WHEN w.action = 1 THEN 1 ELSE 3 END AS outcome, t.content_type, t.headers,
+            t.payload
 ), done AS MATERIALIZED (
   SELECT a.id, a.lease_no, a.session, a.stage, a.priority, a.attempt, a.max_attempts,
          a.leased_at, a.run_at, a.created_at, a.key, a.error_type, a.error_print, a.error_text,

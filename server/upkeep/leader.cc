@@ -7,7 +7,8 @@
 namespace skiplane::upkeep {
 namespace {
 
-// Short enough that the next leader looks for the dead within 2 s: a longer gap counts as an outage.
+// Short enough that the next leader looks for the dead within 2 s: a longer gap counts as an
+// outage.
 constexpr absl::Duration kLeadTime = absl::Milliseconds(1200);
 
 }  // namespace

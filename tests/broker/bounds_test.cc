@@ -7,7 +7,9 @@ namespace {
 
 absl::Time At(int64_t micros) { return absl::FromUnixMicros(micros); }
 
-store::Bound Key(int16_t priority, int64_t micros, int64_t id) { return {priority, At(micros), id}; }
+store::Bound Key(int16_t priority, int64_t micros, int64_t id) {
+  return {priority, At(micros), id};
+}
 
 store::Bound Only(const Bounds& bounds) {
   const std::vector<store::Bound> current = bounds.Current();

@@ -1,7 +1,7 @@
 // A broker on a database of the test's own, with calls that wait for their answer.
 //
-// Waiting is bounded: a call that is not answered in a minute ends the test program. Not thread-safe
-// apart from what Broker promises.
+// Waiting is bounded: a call that is not answered in a minute ends the test program. Not
+// thread-safe apart from what Broker promises.
 #pragma once
 
 #include <future>
@@ -25,9 +25,7 @@ class Later {
       promise->set_value(std::move(answer));
     };
   }
-  bool is_there() {
-    return future_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-  }
+  bool is_there() { return future_.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
   absl::StatusOr<Answer> Get() {
     if (future_.wait_for(std::chrono::minutes(1)) != std::future_status::ready) {
       return absl::DeadlineExceededError("no answer within a minute");

@@ -7,8 +7,8 @@
 namespace skiplane::testing {
 namespace {
 
-// Backends are ended under the broker's feet, again and again, while it works. An answer may be lost
-// with its connection; nothing that was answered may be lost, and nothing done twice.
+// Backends are ended under the broker's feet, again and again, while it works. An answer may be
+// lost with its connection; nothing that was answered may be lost, and nothing done twice.
 class LostReplyTest : public BrokerHarness {
  protected:
   void EndBackends() {
@@ -36,7 +36,8 @@ TEST_F(LostReplyTest, AnEnqueueWithARequestIdIsDoneOnceWhateverHappens) {
   constexpr int kCalls = 60;
   std::vector<Later<std::vector<broker::EnqueueResult>>> answers(kCalls);
   for (int i = 0; i < kCalls; ++i) {
-    broker().Enqueue({"q", {Payload("x")}, "r" + std::to_string(i)}, answers[static_cast<size_t>(i)].done());
+    broker().Enqueue({"q", {Payload("x")}, "r" + std::to_string(i)},
+                     answers[static_cast<size_t>(i)].done());
     if (i % 10 == 0) EndBackends();
   }
   int answered = 0;
