@@ -145,8 +145,9 @@ TEST_F(ParkedTest, ACancelThatRacesALeaseLeavesNoLeaseBehind) {
 }
 
 TEST_F(ParkedTest, ADrainAnswersParkedCallsAndRefusesNewOnes) {
-  Parked parked(broker(), LeaseOf("w", 1, kLong));
-  Enqueue({});  // its answer comes after the parked call is in its list
+  Enqueue({Payload("x")});
+  EXPECT_EQ(Ack(LeaseOne("w").token), model::SettleOutcome::kSettled);
+  Parked parked(broker(), LeaseOf("w", 1, kLong));  // at once in its list: the queue is known
   broker().BeginDrain();
   EXPECT_TRUE(parked.Get().tasks.empty());
   Later<broker::LeaseAnswer> later;

@@ -1,5 +1,5 @@
-"""A broker that is killed in mid-work loses nothing that it answered, and nothing that it acked runs
-again."""
+"""A broker that is killed in mid-work loses nothing that it answered, and nothing that it acked
+runs again."""
 
 import concurrent.futures
 import threading
