@@ -82,7 +82,7 @@ void Beater::Renew(const std::string& worker_id, absl::Duration duration) {
   if (worker_id.empty() || sessions_.FindLiving(worker_id, duration).has_value()) return;
   HeartbeatCall call;
   call.worker_id = worker_id;
-  call.lease_duration = duration;
+  call.lease_duration = duration + SessionAhead(duration);
   Heartbeat(std::move(call), [](const absl::StatusOr<HeartbeatAnswer>&) {});
 }
 

@@ -10,12 +10,6 @@
 namespace skiplane::broker {
 namespace {
 
-// A session is moved this much further than asked, so that a busy worker renews it twice a second
-// and not with every call. It is also how much later than promised a silent worker is noticed.
-absl::Duration AheadOf(absl::Duration duration) {
-  return std::min(absl::Milliseconds(500), duration / 4);
-}
-
 // What must be touched: each worker once, with the longest duration that its calls ask for.
 struct Touches {
   std::map<std::string, store::Touch> workers;
@@ -35,8 +29,17 @@ store::Touch TouchFor(const Ticket& ticket) {
   touch.worker_name = ticket.call.worker_name;
   touch.new_id = model::NewSessionId();
   touch.duration = ticket.lease_duration;
-  touch.ahead = AheadOf(ticket.lease_duration);
+  touch.ahead = SessionAhead(ticket.lease_duration);
   return touch;
+}
+
+// Whether any known worker of the run must be renewed: then those that must soon are renewed with
+// it, by the same statement, instead of each by one of its own.
+bool AnyIsStale(const SessionCache& cache, const LeaseRun& run) {
+  return std::any_of(run.tickets.begin(), run.tickets.end(), [&cache](const TicketPtr& ticket) {
+    return !ticket->call.worker_id.empty() &&
+           !cache.FindLiving(ticket->call.worker_id, ticket->lease_duration).has_value();
+  });
 }
 
 }  // namespace
@@ -59,6 +62,7 @@ std::vector<int32_t> DealPlaces(const std::vector<int64_t>& demands, int64_t cou
 }
 
 absl::Status PrepareSessions(pg::Session& session, SessionCache& cache, LeaseRun& run) {
+  const bool renews = AnyIsStale(cache, run);
   Touches touches;
   std::map<std::string, std::vector<size_t>> callers;  // by worker, or by the new session's bytes
   run.lives_until.resize(run.tickets.size());
@@ -70,7 +74,9 @@ absl::Status PrepareSessions(pg::Session& session, SessionCache& cache, LeaseRun
       run.demand.callers[i].session = touches.anonymous.back().new_id;
       continue;
     }
-    if (const auto known = cache.FindLiving(worker, ticket.lease_duration)) {
+    const absl::Duration duration = ticket.lease_duration;
+    const absl::Duration needed = renews ? duration + SessionAhead(duration) / 2 : duration;
+    if (const auto known = cache.FindLiving(worker, needed)) {
       run.demand.callers[i].session = known->id;
       run.lives_until[i] = known->lives_until;
       continue;

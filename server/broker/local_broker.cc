@@ -12,6 +12,7 @@ constexpr size_t kSessionsMax = 100000;
 constexpr std::chrono::seconds kBeatEvery(2);
 constexpr absl::Duration kBeatLives = absl::Seconds(7);
 constexpr std::chrono::seconds kQueuesEvery(5);
+constexpr std::chrono::milliseconds kRenewAfter(50);
 
 std::string MarkOf(const pg::Uuid& id) {
   return absl::BytesToHexString(
@@ -115,10 +116,17 @@ std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Done<LeaseAnswe
     }
     const absl::Duration duration =
         call.lease_duration.value_or(queues->front()->settings.lease_duration);
-    beater_.Renew(call.worker_id, duration);
+    RenewSoon(call.worker_id, duration);
     later->Become(dispatcher_.Lease(std::move(call), *std::move(queues), std::move(done)));
   });
   return later;
+}
+
+// A lease that hands tasks out renews the session itself. One that does not, or not soon, must move
+// the session ahead all the same.
+void LocalBroker::RenewSoon(const std::string& worker_id, absl::Duration duration) {
+  if (worker_id.empty() || sessions_.FindLiving(worker_id, duration).has_value()) return;
+  timer_.After(kRenewAfter, [this, worker_id, duration] { beater_.Renew(worker_id, duration); });
 }
 
 void LocalBroker::Ack(std::vector<model::LeaseToken> items,

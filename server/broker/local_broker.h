@@ -59,6 +59,7 @@ class LocalBroker : public Broker {
  private:
   class LaterLease;
 
+  void RenewSoon(const std::string& worker_id, absl::Duration duration);
   void OnHint(absl::string_view payload);
   void Beat();
   void KeepBeating();

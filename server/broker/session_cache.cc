@@ -1,6 +1,12 @@
 #include "server/broker/session_cache.h"
 
+#include <algorithm>
+
 namespace skiplane::broker {
+
+absl::Duration SessionAhead(absl::Duration duration) {
+  return std::min(absl::Seconds(1), duration / 4);
+}
 
 std::optional<SessionCache::Entry> SessionCache::FindLiving(const std::string& worker_id,
                                                             absl::Duration duration) const {

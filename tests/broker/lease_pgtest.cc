@@ -1,4 +1,5 @@
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <thread>
 
@@ -102,13 +103,10 @@ TEST_F(LeaseTest, ALeaseMovesALivingSessionAheadEvenIfItGetsNothing) {
   call.wait = absl::ZeroDuration();
   call.lease_duration = absl::Hours(1);
   EXPECT_TRUE(Lease(call).tasks.empty());
-  Later<broker::HeartbeatAnswer> beat;  // answered after the renewal before it
-  broker().Heartbeat({"w", absl::Seconds(1), {}}, beat.done());
-  auto answer = beat.Get();
-  ASSERT_THAT(answer, IsOk());
-  EXPECT_TRUE(answer->session_alive);
-  EXPECT_EQ(Sql("SELECT expires_at > now() + interval '50 minutes' FROM skiplane.worker_session"),
-            "t");
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  const std::string is_moved =
+      "SELECT expires_at > now() + interval '50 minutes' FROM skiplane.worker_session";
+  while (Sql(is_moved) != "t") ASSERT_LT(std::chrono::steady_clock::now(), give_up);
 }
 
 // The promise that everything stands on: 64 workers at two brokers, no task leased twice.
