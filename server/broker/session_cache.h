@@ -17,8 +17,8 @@
 
 namespace skiplane::broker {
 
-// A session is moved this much further than asked, so that a busy worker renews it once a second and
-// not with every call. It is also how much later than promised a silent worker is noticed.
+// A session is moved this much further than asked, so that a busy worker renews it once a second
+// and not with every call. It is also how much later than promised a silent worker is noticed.
 absl::Duration SessionAhead(absl::Duration duration);
 
 class SessionCache {
