@@ -131,11 +131,29 @@ TEST_F(SessionsTest, CancelsComeBackWithTheBeat) {
 
 TEST_F(SessionsTest, ProgressIsMergedByTask) {
   TouchOne("w", 7, kShort);
-  BeatOne("w", kShort, R"({"1": {"fraction": 0.5, "message": "half"}, "2": {"fraction": 0.1}})");
+  BeatOne("w", kShort,
+          R"({"held": ["1", "2"], "progress": {"1": {"fraction": 0.5, "message": "half"},)"
+          R"( "2": {"fraction": 0.1}}})");
   BeatOne("w", kShort);
-  BeatOne("w", kShort, R"({"2": {"fraction": 0.9}})");
+  BeatOne("w", kShort, R"({"held": ["1", "2"], "progress": {"2": {"fraction": 0.9}}})");
   EXPECT_EQ(Sql("SELECT progress FROM skiplane.worker_session"),
             R"({"1": {"message": "half", "fraction": 0.5}, "2": {"fraction": 0.9}})");
+}
+
+TEST_F(SessionsTest, ProgressOfTasksThatAreNotHeldAnyMoreIsDropped) {
+  TouchOne("w", 7, kShort);
+  BeatOne("w", kShort, R"({"held": ["1"], "progress": {"1": {"fraction": 0.5}}})");
+  BeatOne("w", kShort, R"({"held": ["2"], "progress": {"2": {"fraction": 0.9}}})");
+  EXPECT_EQ(Sql("SELECT progress FROM skiplane.worker_session"), R"({"2": {"fraction": 0.9}})");
+}
+
+TEST_F(SessionsTest, TellsWhatRemainsOfALivingSessionOnly) {
+  TouchOne("w", 7, kLong);
+  const absl::Duration remaining = Required(SessionRemaining(*session_, UuidOf(7)));
+  EXPECT_GT(remaining, kLong / 2);
+  EXPECT_LE(remaining, kLong);
+  Sql("UPDATE skiplane.worker_session SET state = 2");
+  EXPECT_EQ(Required(SessionRemaining(*session_, UuidOf(7))), absl::ZeroDuration());
 }
 
 TEST_F(SessionsTest, GraceGivesLivingSessionsOneTimeOut) {

@@ -76,7 +76,8 @@ TEST_F(GetTaskTest, LeasedWithItsWorkerAndProgress) {
   EXPECT_EQ(view.worker_name, "build-7");
   EXPECT_FALSE(view.progress.has_value());
   const std::string progress =
-      absl::StrCat(R"({")", id, R"(": {"fraction": 0.25, "message": "a \"quarter\""}})");
+      absl::StrCat(R"({"held": [")", id, R"("], "progress": {")", id,
+                   R"(": {"fraction": 0.25, "message": "a \"quarter\""}}})");
   Required(BeatSessions(*session_, {{"w", absl::Minutes(1), progress}}));
   view = View(id);
   ASSERT_TRUE(view.progress.has_value());
