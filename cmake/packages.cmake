@@ -1,7 +1,9 @@
 # Debian 12's packages only. Protobuf comes before gRPC, which finds it again in module mode.
 find_package(Threads REQUIRED)
-find_package(Protobuf REQUIRED)
-find_package(gRPC CONFIG REQUIRED)
+if(NOT SKIPLANE_CORE_ONLY)
+  find_package(Protobuf REQUIRED)
+  find_package(gRPC CONFIG REQUIRED)
+endif()
 find_package(absl CONFIG REQUIRED)
 if(SKIPLANE_BUILD_SERVER)
   find_package(OpenSSL REQUIRED)

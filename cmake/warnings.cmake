@@ -5,8 +5,3 @@ target_compile_options(skiplane_warnings INTERFACE
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(skiplane_warnings INTERFACE -Wthread-safety)
 endif()
-if(SKIPLANE_SANITIZE)
-  add_compile_options(-fsanitize=${SKIPLANE_SANITIZE} -fno-omit-frame-pointer
-                      -fno-sanitize-recover=all)
-  add_link_options(-fsanitize=${SKIPLANE_SANITIZE})
-endif()

@@ -1,9 +1,12 @@
 # skiplane_python_test(FILE file.py [LABELS labels…] [TIMEOUT s] [ENVIRONMENT NAME=value…])
 # One file of Python's unittest; each of its test methods is a test of ctest, run by Debian's
 # Python from the file's folder. The tests find our programs by SKIPLANE_BUILD_DIR, the broker by
-# SKIPLANED.
+# SKIPLANED. The label `once` says that they run none of them: builds with sanitizers go without.
 function(skiplane_python_test)
   cmake_parse_arguments(TEST "" "FILE;TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
+  if(SKIPLANE_SANITIZE AND "once" IN_LIST TEST_LABELS)
+    return()
+  endif()
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 300)
   endif()

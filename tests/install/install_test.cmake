@@ -11,8 +11,7 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -G ${GENERATOR}
   -D CMAKE_PREFIX_PATH=${WORK}/prefix
   -D CMAKE_CXX_COMPILER=${COMPILER}
-  -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
-  -D CMAKE_CXX_FLAGS=${FLAGS})
+  -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
 run(${WORK}/prefix/bin/skiplane-demo --help)

@@ -1,11 +1,17 @@
-"""Prints `N passed, N failed[, N skipped]` for a JUnit file of ctest.
+"""Prints `N passed, N failed[, N skipped]` for the phases of a run: summary.py FOLDER...
 
-A test whose program is missing counts as failed: it was not skipped on purpose.
+Each folder has the name of its phase and holds `tests.xml`, a JUnit file of ctest. Any other file
+in it is a report of something that went wrong, such as a sanitizer's: it is printed, and is a
+failure. So is a test whose program is missing, since it was not skipped on purpose, and a phase
+whose tests did not come to their end.
 """
 
 import collections
+import os
 import sys
 import xml.etree.ElementTree
+
+JUNIT = "tests.xml"
 
 
 def outcome(case):
@@ -18,11 +24,37 @@ def outcome(case):
     return "skipped" if on_purpose or case.get("status") == "disabled" else "failed"
 
 
+def reports(folder):
+    return sorted(name for name in os.listdir(folder) if name != JUNIT)
+
+
+def results(folder):
+    """Pairs of outcome and name."""
+    for name in reports(folder):
+        yield "failed", name
+    try:
+        root = xml.etree.ElementTree.parse(os.path.join(folder, JUNIT)).getroot()
+    except (OSError, xml.etree.ElementTree.ParseError):
+        if not reports(folder):
+            yield "failed", "ctest did not come to its end"
+        return
+    for case in root.iter("testcase"):
+        yield outcome(case), case.get("name")
+
+
+def print_reports(folder):
+    for name in reports(folder):
+        print(f"---- {os.path.basename(folder)}: {name}")
+        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            print(file.read().rstrip())
+
+
 def main(arguments):
-    cases = xml.etree.ElementTree.parse(arguments[1]).getroot().iter("testcase")
     names = collections.defaultdict(list)
-    for case in cases:
-        names[outcome(case)].append(case.get("name"))
+    for folder in arguments[1:]:
+        print_reports(folder)
+        for kind, name in results(folder):
+            names[kind].append(f"{os.path.basename(folder)}: {name}")
     for kind in ("skipped", "failed"):
         for name in names[kind]:
             print(f"{kind}: {name}")

@@ -1,4 +1,4 @@
-"""The last line of tests/run tells the truth about what ctest wrote."""
+"""The last line of tests/run tells the truth about what ctest and the sanitizers wrote."""
 
 import contextlib
 import io
@@ -19,31 +19,72 @@ MISSING = ('<testcase name="d" status="notrun">'
            '<skipped message="Unable to find executable: d"/></testcase>')
 
 
+def junit(*cases):
+    return {"tests.xml": f"<testsuite>{''.join(cases)}</testsuite>"}
+
+
 class Summary(unittest.TestCase):
-    def check(self, cases, line, code):
-        with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
-            file.write(f"<testsuite>{''.join(cases)}</testsuite>")
-            file.flush()
+    def run_on(self, *phases):
+        """Each phase is a dictionary of file names and texts. Returns the output and the code."""
+        with tempfile.TemporaryDirectory() as place:
+            folders = []
+            for number, files in enumerate(phases, 1):
+                folders.append(os.path.join(place, f"phase{number}"))
+                os.mkdir(folders[-1])
+                for name, text in files.items():
+                    with open(os.path.join(folders[-1], name), "w", encoding="utf-8") as file:
+                        file.write(text)
             output = io.StringIO()
             with contextlib.redirect_stdout(output):
-                got = summary.main(["summary.py", file.name])
-        self.assertEqual((output.getvalue().splitlines()[-1], got), (line, code))
+                code = summary.main(["summary.py", *folders])
+        return output.getvalue(), code
+
+    def check(self, phases, line, code):
+        output, got = self.run_on(*phases)
+        self.assertEqual((output.splitlines()[-1], got), (line, code))
+        return output
 
     def test_all_passed(self):
-        self.check([PASSED, PASSED], "2 passed, 0 failed", 0)
+        self.check([junit(PASSED, PASSED)], "2 passed, 0 failed", 0)
 
     def test_one_failed(self):
-        self.check([PASSED, FAILED], "1 passed, 1 failed", 1)
+        output = self.check([junit(PASSED, FAILED)], "1 passed, 1 failed", 1)
+        self.assertIn("failed: phase1: b\n", output)
 
     def test_skipped_ones_are_told_but_do_not_fail(self):
-        self.check([PASSED, SKIPPED], "1 passed, 0 failed, 1 skipped", 0)
+        self.check([junit(PASSED, SKIPPED)], "1 passed, 0 failed, 1 skipped", 0)
 
     def test_a_missing_program_is_a_failure(self):
-        self.check([PASSED, MISSING], "1 passed, 1 failed", 1)
+        self.check([junit(PASSED, MISSING)], "1 passed, 1 failed", 1)
 
     def test_nothing_passed_is_a_failure(self):
-        self.check([], "0 passed, 0 failed", 1)
-        self.check([SKIPPED], "0 passed, 0 failed, 1 skipped", 1)
+        self.check([junit()], "0 passed, 0 failed", 1)
+        self.check([junit(SKIPPED)], "0 passed, 0 failed, 1 skipped", 1)
+        self.check([junit(), junit()], "0 passed, 0 failed", 1)
+
+    def test_phases_are_added(self):
+        output = self.check([junit(PASSED, SKIPPED), junit(PASSED, PASSED, FAILED)],
+                            "3 passed, 1 failed, 1 skipped", 1)
+        self.assertIn("failed: phase2: b\n", output)
+
+    def test_a_phase_without_a_matching_test_is_no_failure(self):
+        self.check([junit(PASSED), junit()], "1 passed, 0 failed", 0)
+
+    def test_a_report_is_printed_and_is_a_failure_though_all_tests_passed(self):
+        output = self.check([junit(PASSED), {**junit(PASSED), "report.7": "a leak of 5 bytes"}],
+                            "2 passed, 1 failed", 1)
+        self.assertIn("a leak of 5 bytes\n", output)
+        self.assertIn("failed: phase2: report.7\n", output)
+
+    def test_an_empty_report_is_a_failure(self):
+        self.check([{**junit(PASSED), "report.7": ""}], "1 passed, 1 failed", 1)
+
+    def test_a_phase_that_was_not_built_is_one_failure(self):
+        self.check([junit(PASSED), {"build": "the build failed"}], "1 passed, 1 failed", 1)
+
+    def test_a_phase_that_did_not_end_is_a_failure(self):
+        self.check([junit(PASSED), {}], "1 passed, 1 failed", 1)
+        self.check([junit(PASSED), {"tests.xml": "<testsuite>"}], "1 passed, 1 failed", 1)
 
 
 if __name__ == "__main__":

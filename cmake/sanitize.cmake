@@ -1,0 +1,14 @@
+# SKIPLANE_SANITIZE: everything that is built here reports what the sanitizers find, and ends at it.
+# Little is optimized: the time to compile counts more than the time to run.
+#
+# ThreadSanitizer knows only the locks of code that it compiled, and Debian's gRPC and Abseil are
+# not: what uses them is full of false reports. So it goes with SKIPLANE_CORE_ONLY.
+if(SKIPLANE_SANITIZE)
+  if(SKIPLANE_SANITIZE MATCHES thread AND NOT SKIPLANE_CORE_ONLY)
+    message(FATAL_ERROR "The thread sanitizer needs -DSKIPLANE_CORE_ONLY=ON")
+  endif()
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O0 -g1 -D_GLIBCXX_ASSERTIONS")
+  add_compile_options(-fsanitize=${SKIPLANE_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${SKIPLANE_SANITIZE})
+endif()
