@@ -4,7 +4,6 @@
 #include <random>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/model/retry.h"
@@ -31,13 +30,12 @@ std::vector<SettleItem*> Undecided(const std::vector<SettleItem*>& items) {
 // Each lease once, in the order of ids, in which every broker locks rows. A repeat within the batch
 // is judged after the first one was settled.
 std::vector<SettleItem*> FirstOfEachLease(std::vector<SettleItem*> items) {
-  std::sort(items.begin(), items.end(), [](const SettleItem* a, const SettleItem* b) {
-    return a->token.task.id < b->token.task.id;
-  });
-  absl::flat_hash_set<std::pair<int64_t, int64_t>> seen;
-  std::erase_if(items, [&seen](const SettleItem* item) {
-    return !seen.emplace(item->token.task.id, item->token.lease_no).second;
-  });
+  const auto lease = [](const SettleItem* item) {
+    return std::pair(item->token.task.id, item->token.lease_no);
+  };
+  std::ranges::stable_sort(items, {}, lease);
+  const auto repeats = std::ranges::unique(items, {}, lease);
+  items.erase(repeats.begin(), repeats.end());
   return items;
 }
 

@@ -1,5 +1,6 @@
 #include "server/store/settle.h"
 
+#include <numeric>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -71,11 +72,14 @@ absl::StatusOr<std::vector<size_t>> AckByPlace(pg::Session& session, const Settl
   params.Int8Array(tokens.lease_nos).UuidArray(tokens.sessions);
   params.Bool(batch.history == model::HistoryPolicy::kAll).UuidArray(batch.ledgers);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskAck, params));
-  std::vector<size_t> acked;
-  acked.reserve(static_cast<size_t>(rows.size()));
+  std::vector<size_t> acked(static_cast<size_t>(rows.size()));
+  if (acked.size() == batch.rows.size()) {  // all of them, as nearly always
+    std::iota(acked.begin(), acked.end(), size_t{0});
+    return acked;
+  }
   const absl::flat_hash_map<LeaseKey, size_t> index = IndexOf(batch.rows);
   for (int row = 0; row < rows.size(); ++row) {
-    acked.push_back(index.at({rows.Int(row, 0), rows.Int(row, 1)}));
+    acked[static_cast<size_t>(row)] = index.at({rows.Int(row, 0), rows.Int(row, 1)});
   }
   return acked;
 }
