@@ -1,6 +1,5 @@
 #include "tests/bench/broker_run.h"
 
-#include <libpq-fe.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -13,7 +12,9 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "tests/bench/open_connection.h"
 #include "tests/support/require.h"
 
 namespace skiplane::bench {
@@ -23,6 +24,9 @@ using testing::Require;
 
 // The first start makes the cluster.
 constexpr absl::Duration kStartAtMost = absl::Minutes(2);
+
+// As many as the embedded PostgreSQL keeps (min_wal_size).
+constexpr int kWalFiles = 32;
 
 std::vector<std::string> ReadLines(const std::string& path) {
   std::ifstream file(path);
@@ -51,46 +55,78 @@ std::string MakeFolder(const std::string& broker, const std::string& directory) 
 }  // namespace
 
 BrokerRun::BrokerRun(const std::string& broker, const std::string& directory)
-    : folder_(MakeFolder(broker, directory)) {
-  const std::string ready = folder_ + "/ready";
-  app::ChildOptions child;
-  // The child runs in another folder.
-  const std::string program = std::filesystem::absolute(broker).string();
-  child.argv = {program, "--embedded", folder_ + "/data", "--listen", "127.0.0.1:0",
-                "--metrics-listen", "off", "--ready-file", ready, "--log-level", "warn"};
-  child.death_signal = SIGTERM;
-  process_ = std::make_unique<testing::Process>(child);
-  Require(process_->WaitForFile(ready, kStartAtMost),
-          absl::StrCat("the broker did not start: ", process_->output()));
-  address_ = ValueOf(ReadLines(ready), "listen");
-  Require(!address_.empty(), "the broker did not say its address");
+    : broker_(std::filesystem::absolute(broker).string()), folder_(MakeFolder(broker, directory)) {
+  addresses_.push_back(Start({"--embedded", folder_ + "/data"}));
   // Its lines are: process id, data folder, start time, port, socket folder, ...
   const std::vector<std::string> lines = ReadLines(folder_ + "/data/pgdata/postmaster.pid");
   Require(lines.size() > 4 && absl::SimpleAtoi(lines[0], &postmaster_),
           "postmaster.pid is not as expected");
   socket_folder_ = lines[4];
+  for (const char* name : {"fsync", "synchronous_commit", "full_page_writes"}) {
+    Require(Sql(absl::StrCat("SHOW ", name)) == "on", absl::StrCat(name, " is off"));
+  }
+  FillWalFolder();
 }
 
 BrokerRun::~BrokerRun() {
-  process_->Signal(SIGTERM);
-  process_->Wait();
+  // The first holds PostgreSQL: it goes last.
+  for (; !processes_.empty(); processes_.pop_back()) {
+    processes_.back()->Signal(SIGTERM);
+    processes_.back()->Wait();
+  }
   std::error_code ignored;
   std::filesystem::remove_all(folder_, ignored);
 }
 
+std::string BrokerRun::Start(std::vector<std::string> flags) {
+  const std::string ready = absl::StrCat(folder_, "/ready", processes_.size());
+  app::ChildOptions child;
+  child.argv = {broker_, "--listen",    "127.0.0.1:0", "--metrics-listen", "off", "--ready-file",
+                ready,   "--log-level", "warn"};
+  child.argv.insert(child.argv.end(), flags.begin(), flags.end());
+  child.death_signal = SIGTERM;
+  processes_.push_back(std::make_unique<testing::Process>(child));
+  Require(processes_.back()->WaitForFile(ready, kStartAtMost),
+          absl::StrCat("the broker did not start: ", processes_.back()->output()));
+  std::string address = ValueOf(ReadLines(ready), "listen");
+  Require(!address.empty(), "the broker did not say its address");
+  return address;
+}
+
+void BrokerRun::AddBroker() { addresses_.push_back(Start({"--database", uri()})); }
+
+// A young cluster fills each new WAL file with zeros before it uses it: a ninth of the backends'
+// CPU, which nobody pays after the first gigabytes, when old files are used again.
+void BrokerRun::FillWalFolder() const {
+  for (int file = 0; file < kWalFiles; ++file) {
+    Sql("SELECT pg_logical_emit_message(false, 'bench', 'x'); SELECT pg_switch_wal()");
+  }
+  Sql("CHECKPOINT");
+}
+
+std::vector<pid_t> BrokerRun::pids() const {
+  std::vector<pid_t> pids;
+  for (const auto& process : processes_) pids.push_back(process->pid());
+  return pids;
+}
+
+std::string BrokerRun::uri() const {
+  return absl::StrCat("postgresql://skiplane@/skiplane?host=",
+                      absl::StrReplaceAll(socket_folder_, {{"/", "%2F"}}));
+}
+
+std::string BrokerRun::Sql(const std::string& text) const {
+  return OpenConnection(*this).Run(text);
+}
+
+int64_t BrokerRun::SqlNumber(const std::string& text) const {
+  int64_t number = 0;
+  Require(absl::SimpleAtoi(Sql(text), &number), absl::StrCat("no number: ", text));
+  return number;
+}
+
 int64_t BrokerRun::WalBytes() const {
-  const std::string conninfo =
-      absl::StrCat("host='", socket_folder_, "' user=skiplane dbname=skiplane");
-  const std::unique_ptr<PGconn, void (*)(PGconn*)> connection(PQconnectdb(conninfo.c_str()),
-                                                              &PQfinish);
-  const std::unique_ptr<PGresult, void (*)(PGresult*)> result(
-      PQexec(connection.get(), "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::int8"),
-      &PQclear);
-  int64_t bytes = 0;
-  Require(PQntuples(result.get()) == 1 &&
-              absl::SimpleAtoi(PQgetvalue(result.get(), 0, 0), &bytes),
-          PQerrorMessage(connection.get()));
-  return bytes;
+  return SqlNumber("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::int8");
 }
 
 }  // namespace skiplane::bench

@@ -1,5 +1,6 @@
 // A broker with its embedded PostgreSQL, in a folder that goes when the object does: the thing that
-// is measured. Failures to start end the program with what the broker said. Not thread-safe.
+// is measured. Further brokers may join it. Failures end the program with what was said.
+// Not thread-safe.
 #pragma once
 
 #include <sys/types.h>
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tests/support/process.h"
 
@@ -14,24 +16,40 @@ namespace skiplane::bench {
 
 class BrokerRun {
  public:
-  // Runs the program `broker`; its data is in a new folder below `directory`.
+  // Runs the program `broker`; its data is in a new folder below `directory`. PostgreSQL is checked
+  // to be durable, and made to have written-off WAL files at hand, as after some hours of work.
   BrokerRun(const std::string& broker, const std::string& directory);
   ~BrokerRun();
   BrokerRun(const BrokerRun&) = delete;
   BrokerRun& operator=(const BrokerRun&) = delete;
 
-  // "127.0.0.1:PORT"
-  const std::string& address() const { return address_; }
-  pid_t pid() const { return process_->pid(); }
+  // Another broker on the same PostgreSQL.
+  void AddBroker();
+
+  // "127.0.0.1:PORT" of each broker.
+  const std::vector<std::string>& addresses() const { return addresses_; }
+  pid_t pid() const { return processes_.front()->pid(); }
+  std::vector<pid_t> pids() const;
   pid_t postmaster() const { return postmaster_; }
+
+  // Of PostgreSQL, as its superuser.
+  std::string uri() const;
+
+  // Runs SQL and returns the first column of the first row of the last result, or "".
+  std::string Sql(const std::string& text) const;
+  int64_t SqlNumber(const std::string& text) const;
 
   // Bytes of WAL written since the cluster began.
   int64_t WalBytes() const;
 
  private:
+  std::string Start(std::vector<std::string> flags);
+  void FillWalFolder() const;
+
+  const std::string broker_;
   std::string folder_;
-  std::unique_ptr<testing::Process> process_;
-  std::string address_;
+  std::vector<std::unique_ptr<testing::Process>> processes_;
+  std::vector<std::string> addresses_;
   pid_t postmaster_ = 0;
   std::string socket_folder_;
 };

@@ -1,4 +1,6 @@
 // Callers in a closed loop: each enqueues, leases, acks and begins anew, all on gRPC's threads.
+#include "tests/bench/cycle.h"
+
 #include <grpcpp/client_context.h>
 
 #include <algorithm>
@@ -8,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "tests/bench/scenario.h"
+#include "tests/bench/stage.h"
 
 namespace skiplane::bench {
 namespace {
@@ -18,17 +20,21 @@ constexpr std::chrono::seconds kCallTimeout{30};
 
 class Caller {
  public:
-  Caller(Stage& stage, int number, int tasks, std::latch& ended)
-      : stage_(stage), number_(number), ended_(ended) {
-    enqueue_.set_queue(stage.queue());
-    for (int i = 0; i < tasks; ++i) enqueue_.add_tasks()->set_payload(RandomPayload());
-    lease_.add_queues()->set_name(stage.queue());
+  Caller(Stage& stage, int number, const CycleLoad& load, std::latch& ended)
+      : stage_(stage),
+        number_(static_cast<size_t>(number)),
+        stub_(stage.stub(number_)),
+        is_draining_(load.is_draining),
+        ended_(ended) {
+    for (int i = 0; i < load.tasks_per_call; ++i)
+      enqueue_.add_tasks()->set_payload(RandomPayload());
+    lease_.add_queues();
     lease_.set_worker_id(absl::StrCat("bench-", number));
-    lease_.set_max_tasks(tasks);
+    lease_.set_max_tasks(load.tasks_per_call);
     lease_.mutable_wait()->set_seconds(kWaitSeconds);
   }
 
-  void Start() { Enqueue(); }
+  void Start() { Begin(); }
 
   Latencies cycles;
   Latencies enqueues;
@@ -36,34 +42,42 @@ class Caller {
   Latencies acks;
 
  private:
-  void Enqueue() {
+  // Callers go through the queues in turn, each at a place of its own.
+  void Begin() {
     if (stage_.is_over()) return ended_.count_down();
     cycle_begin_ = absl::Now();
+    const std::string& queue = stage_.queue(number_ * (stage_.queues() / 10) + cycles_++);
+    enqueue_.set_queue(queue);
+    lease_.mutable_queues(0)->set_name(queue);
+    is_draining_ ? Lease() : Enqueue();
+  }
+
+  void Enqueue() {
     if (stage_.options().request_ids) enqueue_.set_request_id(NextId());
-    stage_.stub().async()->Enqueue(NewCall(), &enqueue_, &enqueued_, [this](grpc::Status status) {
+    stub_.async()->Enqueue(NewCall(), &enqueue_, &enqueued_, [this](grpc::Status status) {
       if (Ended("Enqueue", status, enqueues)) Lease();
     });
   }
 
   void Lease() {
     if (stage_.options().request_ids) lease_.set_request_id(NextId());
-    stage_.stub().async()->Lease(NewCall(), &lease_, &leased_, [this](grpc::Status status) {
+    stub_.async()->Lease(NewCall(), &lease_, &leased_, [this](grpc::Status status) {
       if (Ended("Lease", status, leases)) Ack();
     });
   }
 
   void Ack() {
-    if (leased_.tasks().empty()) return Enqueue();
+    if (leased_.tasks().empty()) return Begin();
     ack_.clear_items();
     for (const v1::LeasedTask& task : leased_.tasks()) {
       ack_.add_items()->set_lease_token(task.lease_token());
     }
-    stage_.stub().async()->Ack(NewCall(), &ack_, &acked_, [this](grpc::Status status) {
+    stub_.async()->Ack(NewCall(), &ack_, &acked_, [this](grpc::Status status) {
       if (!Ended("Ack", status, acks)) return;
       if (!AreAllAcked()) return Failed("Ack", {grpc::INTERNAL, "a task was not acked"});
       stage_.Count(acked_.results_size());
       if (stage_.is_measured()) cycles.Add(absl::Now() - cycle_begin_);
-      Enqueue();
+      Begin();
     });
   }
 
@@ -94,8 +108,11 @@ class Caller {
   std::string NextId() { return absl::StrCat(number_, "-", ++ids_); }
 
   Stage& stage_;
-  const int number_;
+  const size_t number_;
+  v1::BrokerService::Stub& stub_;
+  const bool is_draining_;
   std::latch& ended_;
+  size_t cycles_ = 0;
   int64_t ids_ = 0;
   absl::Time cycle_begin_;
   absl::Time call_begin_;
@@ -110,16 +127,14 @@ class Caller {
 
 }  // namespace
 
-Figures RunCycle(const std::string& name, int callers, int tasks_per_call,
-                 const BrokerRun& broker, const Options& options) {
-  Stage stage(name, broker, options);
-  std::latch ended(callers);
+Figures RunCycle(Stage& stage, const CycleLoad& load) {
+  std::latch ended(load.callers);
   std::vector<std::unique_ptr<Caller>> all;
-  for (int i = 0; i < callers; ++i) {
-    all.push_back(std::make_unique<Caller>(stage, i, tasks_per_call, ended));
+  for (int i = 0; i < load.callers; ++i) {
+    all.push_back(std::make_unique<Caller>(stage, i, load, ended));
   }
   for (const auto& caller : all) caller->Start();
-  Figures figures = stage.Measure();
+  Figures figures = load.is_draining ? stage.MeasureUntil(load.backlog) : stage.Measure();
   ended.wait();
   figures.parts = {{"enqueue", {}}, {"lease", {}}, {"ack", {}}};
   for (const auto& caller : all) {

@@ -2,19 +2,28 @@
 
 #include <unistd.h>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "tests/bench/cpu.h"
 
 namespace skiplane::bench {
 
 Meters ReadMeters(const BrokerRun& broker, int64_t tasks) {
+  absl::Duration brokers;
+  for (const pid_t pid : broker.pids()) brokers += ProcessCpu(pid);
   return {.time = absl::Now(),
           .tasks = tasks,
           .client = ProcessCpu(getpid()),
-          .broker = ProcessCpu(broker.pid()),
+          .broker = brokers,
           .postgres = TreeCpu(broker.postmaster()),
           .wal_bytes = broker.WalBytes()};
+}
+
+double TasksPerSecond(const Figures& figures) {
+  return static_cast<double>(figures.end.tasks - figures.begin.tasks) /
+         absl::ToDoubleSeconds(figures.end.time - figures.begin.time);
 }
 
 std::string ToJson(Figures figures) {
@@ -25,8 +34,8 @@ std::string ToJson(Figures figures) {
   std::string json = absl::StrFormat(
       R"({"scenario": "%s", "tasks_per_s": %.0f, "p50_ms": %.3f, "p99_ms": %.3f, )"
       R"("client_us": %.2f, "broker_us": %.2f, "postgres_us": %.2f, "wal_bytes": %.0f)",
-      figures.scenario, tasks / absl::ToDoubleSeconds(end.time - begin.time),
-      figures.latencies.PercentileMs(0.5), figures.latencies.PercentileMs(0.99),
+      figures.scenario, TasksPerSecond(figures), figures.latencies.PercentileMs(0.5),
+      figures.latencies.PercentileMs(0.99),
       per_task(absl::ToDoubleMicroseconds(end.client - begin.client)),
       per_task(absl::ToDoubleMicroseconds(end.broker - begin.broker)),
       per_task(absl::ToDoubleMicroseconds(end.postgres - begin.postgres)),
@@ -34,6 +43,15 @@ std::string ToJson(Figures figures) {
   for (auto& [name, latencies] : figures.parts) {
     absl::StrAppendFormat(&json, R"(, "%s_p50_ms": %.3f, "%s_p99_ms": %.3f)", name,
                           latencies.PercentileMs(0.5), name, latencies.PercentileMs(0.99));
+  }
+  for (const auto& [name, value] : figures.extras) {
+    absl::StrAppendFormat(&json, R"(, "%s": %.6g)", name, value);
+  }
+  for (const auto& [name, values] : figures.series) {
+    const auto append = [](std::string* out, double value) {
+      absl::StrAppendFormat(out, "%.0f", value);
+    };
+    absl::StrAppend(&json, ", \"", name, "\": [", absl::StrJoin(values, ", ", append), "]");
   }
   return json + "}";
 }

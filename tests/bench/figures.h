@@ -17,7 +17,7 @@ struct Meters {
   absl::Time time;
   int64_t tasks = 0;
   absl::Duration client;
-  absl::Duration broker;
+  absl::Duration broker;  // of all brokers
   absl::Duration postgres;
   int64_t wal_bytes = 0;
 };
@@ -32,7 +32,15 @@ struct Figures {
   Latencies latencies;
   // Further latencies, by the name that they carry in the line.
   std::vector<std::pair<std::string, Latencies>> parts;
+  // Tasks per second of each second that was measured.
+  std::vector<double> per_second;
+  // Further numbers of the line.
+  std::vector<std::pair<std::string, double>> extras;
+  // Further rates, one per stretch of the run.
+  std::vector<std::pair<std::string, std::vector<double>>> series;
 };
+
+double TasksPerSecond(const Figures& figures);
 
 std::string ToJson(Figures figures);
 

@@ -1,49 +1,37 @@
 // The benchmark; see tests/bench/run --help.
+#include <algorithm>
 #include <iostream>
 #include <string>
 #include <vector>
 
-#include "tests/bench/broker_run.h"
-#include "tests/bench/figures.h"
-#include "tests/bench/options.h"
-#include "tests/bench/scenario.h"
+#include "tests/bench/bench.h"
 
 namespace skiplane::bench {
 namespace {
 
-struct Scenario {
-  std::string name;
-  int callers;  // 0: pick-up latency
-  int tasks_per_call;
-};
-
-const std::vector<Scenario>& Scenarios() {
-  static const std::vector<Scenario> scenarios = {
-      {"cycle_batch", 10, 100}, {"cycle_unary", 100, 1}, {"pickup_latency", 0, 1}};
-  return scenarios;
+bool AreKnown(const std::vector<std::string>& names) {
+  return std::ranges::all_of(names, [](const std::string& name) {
+    const bool is_known = std::ranges::any_of(
+        Scenarios(), [&name](const Scenario& scenario) { return scenario.name == name; });
+    if (!is_known) std::cerr << "bench: there is no scenario " << name << "; see --list\n";
+    return is_known;
+  });
 }
 
-bool AreKnown(const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    bool is_known = false;
-    for (const Scenario& scenario : Scenarios()) is_known = is_known || scenario.name == name;
-    if (!is_known) {
-      std::cerr << "bench: there is no scenario " << name << "\n";
-      return false;
-    }
-  }
-  return true;
+bool IsWanted(const Scenario& scenario, const std::vector<std::string>& only) {
+  if (only.empty()) return !scenario.is_on_demand;
+  return std::ranges::find(only, scenario.name) != only.end();
+}
+
+int List() {
+  for (const Scenario& scenario : Scenarios()) std::cout << scenario.name << "\n";
+  return 0;
 }
 
 int Run(const Options& options) {
-  const BrokerRun broker(options.broker, options.directory);
+  Bench bench(options);
   for (const Scenario& scenario : Scenarios()) {
-    if (!IsWanted(options, scenario.name)) continue;
-    Figures figures = scenario.callers == 0
-                          ? RunPickup(scenario.name, broker, options)
-                          : RunCycle(scenario.name, scenario.callers, scenario.tasks_per_call,
-                                     broker, options);
-    std::cout << ToJson(std::move(figures)) << std::endl;
+    if (IsWanted(scenario, options.only)) scenario.run(bench, scenario.name);
   }
   return 0;
 }
@@ -53,6 +41,7 @@ int Run(const Options& options) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments == std::vector<std::string>{"--list"}) return skiplane::bench::List();
   const auto options = skiplane::bench::ParseOptions(arguments);
   if (!options) return arguments == std::vector<std::string>{"--help"} ? 0 : 2;
   if (!skiplane::bench::AreKnown(options->only)) return 2;

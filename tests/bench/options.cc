@@ -1,6 +1,5 @@
 #include "tests/bench/options.h"
 
-#include <algorithm>
 #include <iostream>
 
 #include "absl/strings/numbers.h"
@@ -12,11 +11,10 @@ constexpr char kHelp[] =
     R"(Runs a broker with a PostgreSQL of its own and prints one JSON line per scenario.
 
   tests/bench/run [flags]
-    --only NAME      this scenario; may be given again. cycle_batch: 10 callers with 100 tasks per
-                     call; cycle_unary: 100 callers with one; pickup_latency: one task each 20 ms
-                     for one waiting worker
+    --list           the scenarios' names, and end
+    --only NAME      this scenario; may be given again. flat_10min runs only when it is asked for
     --seconds N      measured per scenario, after a warm-up                        (15)
-    --quick          3 seconds each
+    --quick          2 seconds each, on a twentieth of the rows: to see that all of it works
     --no-history     queues keep no history rows
     --request-ids    Enqueue and Lease carry request ids, as the client library's do
     --directory DIR  the database's folder is made in here, so put it on the disk
@@ -46,7 +44,8 @@ bool Set(Options& options, const std::string& name, const std::string& value) {
 
 bool SetSwitch(Options& options, const std::string& name) {
   if (name == "--quick") {
-    options.seconds = absl::Seconds(3);
+    options.is_quick = true;
+    options.seconds = absl::Seconds(2);
     options.warmup = absl::Seconds(1);
     return true;
   }
@@ -73,11 +72,6 @@ std::optional<Options> ParseOptions(const std::vector<std::string>& arguments) {
     ++i;
   }
   return options;
-}
-
-bool IsWanted(const Options& options, absl::string_view scenario) {
-  return options.only.empty() ||
-         std::find(options.only.begin(), options.only.end(), scenario) != options.only.end();
 }
 
 }  // namespace skiplane::bench

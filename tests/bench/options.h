@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
 namespace skiplane::bench {
@@ -16,13 +15,12 @@ struct Options {
   std::vector<std::string> only;     // names of scenarios; empty: all
   absl::Duration seconds = absl::Seconds(15);
   absl::Duration warmup = absl::Seconds(3);
+  bool is_quick = false;     // short, and on a twentieth of the rows
   bool history = true;       // queues keep history rows
   bool request_ids = false;  // Enqueue and Lease carry one
 };
 
 // Prints what is wrong, or the help that was asked for, and returns nullopt.
 std::optional<Options> ParseOptions(const std::vector<std::string>& arguments);
-
-bool IsWanted(const Options& options, absl::string_view scenario);
 
 }  // namespace skiplane::bench

@@ -9,7 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "tests/bench/scenario.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/stage.h"
 
 namespace skiplane::bench {
 namespace {
@@ -120,8 +121,8 @@ class Waiter {
 
 }  // namespace
 
-Figures RunPickup(const std::string& name, const BrokerRun& broker, const Options& options) {
-  Stage stage(name, broker, options);
+void RunPickup(Bench& bench, const std::string& name) {
+  Stage stage(name, bench.shared(), bench.options());
   Journeys journeys;
   Waiter waiter(stage, journeys);
   std::thread waiting([&waiter] { waiter.Run(); });
@@ -131,7 +132,7 @@ Figures RunPickup(const std::string& name, const BrokerRun& broker, const Option
   waiting.join();
   producing.join();
   figures.latencies = journeys.latencies();
-  return figures;
+  bench.Print(std::move(figures));
 }
 
 }  // namespace skiplane::bench

@@ -1,4 +1,4 @@
-#include "tests/bench/scenario.h"
+#include "tests/bench/stage.h"
 
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
@@ -17,6 +17,7 @@ namespace skiplane::bench {
 namespace {
 
 constexpr size_t kPayloadBytes = 200;
+constexpr absl::Duration kAtMost = absl::Minutes(5);  // of what ends by itself
 
 void MakeQueue(const std::shared_ptr<grpc::Channel>& channel, const std::string& name,
                bool history) {
@@ -33,13 +34,16 @@ void MakeQueue(const std::shared_ptr<grpc::Channel>& channel, const std::string&
 
 }  // namespace
 
-Stage::Stage(const std::string& name, const BrokerRun& broker, const Options& options)
-    : name_(name),
-      broker_(broker),
-      options_(options),
-      channel_(grpc::CreateChannel(broker.address(), grpc::InsecureChannelCredentials())),
-      stub_(v1::BrokerService::NewStub(channel_)) {
-  MakeQueue(channel_, name, options.history);
+Stage::Stage(const std::string& name, const BrokerRun& broker, const Options& options, int queues)
+    : name_(name), broker_(broker), options_(options) {
+  for (const std::string& address : broker.addresses()) {
+    const auto channel = grpc::CreateChannel(address, grpc::InsecureChannelCredentials());
+    stubs_.push_back(v1::BrokerService::NewStub(channel));
+    for (int i = 0; stubs_.size() == 1 && i < queues; ++i) {
+      queues_.push_back(queues == 1 ? name : absl::StrCat(name, "-", i));
+      MakeQueue(channel, queues_.back(), options.history);
+    }
+  }
 }
 
 void Stage::Fail(const std::string& what, const grpc::Status& status) {
@@ -48,40 +52,62 @@ void Stage::Fail(const std::string& what, const grpc::Status& status) {
     failure_ = absl::StrCat(what, ": ", status.error_code(), " ", status.error_message());
   }
   is_over_ = true;
-  failed_.notify_all();
+  changed_.notify_all();
 }
 
 Figures Stage::Measure() {
+  WarmUp();
+  return MeasureNow();
+}
+
+void Stage::WarmUp() { ShowProgress("warm-up", options_.warmup); }
+
+Figures Stage::MeasureNow() { return MeasureFor(options_.seconds); }
+
+Figures Stage::MeasureUntil(int64_t tasks) {
+  goal_ = tasks;
+  return MeasureFor(kAtMost);
+}
+
+Figures Stage::MeasureFor(absl::Duration duration) {
   Figures figures;
   figures.scenario = name_;
-  ShowProgress("warm-up", options_.warmup);
   is_measured_ = true;
+  per_second_.clear();
   figures.begin = ReadMeters(broker_, tasks_);
-  ShowProgress("measure", options_.seconds);
+  ShowProgress("measure", duration);
   figures.end = ReadMeters(broker_, tasks_);
   is_measured_ = false;
   is_over_ = true;
+  figures.per_second = per_second_;
   const std::lock_guard<std::mutex> lock(mutex_);
   testing::Require(failure_.empty(), failure_);
   return figures;
+}
+
+void Stage::Count(int64_t tasks) {
+  const int64_t before = tasks_.fetch_add(tasks);
+  if (before >= goal_ || before + tasks < goal_) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  changed_.notify_all();
 }
 
 void Stage::ShowProgress(const char* phase, absl::Duration duration) {
   const bool is_terminal = isatty(STDERR_FILENO) == 1;
   const absl::Time begin = absl::Now();
   std::unique_lock<std::mutex> lock(mutex_);
-  for (absl::Duration done; done < duration && failure_.empty(); done = absl::Now() - begin) {
+  const auto is_done = [this] { return !failure_.empty() || tasks_ >= goal_; };
+  for (absl::Duration done; done < duration && !is_done(); done = absl::Now() - begin) {
     const int64_t tasks_before = tasks_;
     const absl::Duration step = std::min(absl::Seconds(1), duration - done);
     const auto until = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(step);
-    failed_.wait_until(lock, until, [this] { return !failure_.empty(); });
-    std::cerr << absl::StrFormat("%s%s: %s %.0f of %.0f s, %.0f tasks/s%s",
-                                 is_terminal ? "\r\033[K" : "", name_, phase,
-                                 absl::ToDoubleSeconds(done + step),
-                                 absl::ToDoubleSeconds(duration),
-                                 static_cast<double>(tasks_ - tasks_before) /
-                                     absl::ToDoubleSeconds(step),
-                                 is_terminal ? "" : "\n");
+    changed_.wait_until(lock, until, is_done);
+    per_second_.push_back(static_cast<double>(tasks_ - tasks_before) /
+                          absl::ToDoubleSeconds(absl::Now() - begin - done));
+    std::cerr << absl::StrFormat(
+        "%s%s: %s %.0f of %.0f s, %.0f tasks/s%s", is_terminal ? "\r\033[K" : "", name_, phase,
+        absl::ToDoubleSeconds(done + step), absl::ToDoubleSeconds(duration), per_second_.back(),
+        is_terminal ? "" : "\n");
   }
   if (is_terminal) std::cerr << "\r\033[K";
 }

@@ -1,13 +1,15 @@
-// What all scenarios share: the stubs, a queue of its own, and the measured stretch of time.
+// What all loads share: the stubs, queues of their own, and the measured stretch of time.
 #pragma once
 
 #include <grpcpp/channel.h>
 
 #include <atomic>
 #include <condition_variable>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "skiplane/v1/admin.grpc.pb.h"
 #include "skiplane/v1/broker.grpc.pb.h"
@@ -20,11 +22,15 @@ namespace skiplane::bench {
 // The scenario as its callers see it. Thread-safe.
 class Stage {
  public:
-  Stage(const std::string& name, const BrokerRun& broker, const Options& options);
+  // Makes `queues` queues; their names begin with `name`.
+  Stage(const std::string& name, const BrokerRun& broker, const Options& options, int queues = 1);
 
-  const std::string& queue() const { return name_; }
+  const std::string& queue(size_t number = 0) const { return queues_[number % queues_.size()]; }
+  size_t queues() const { return queues_.size(); }
   const Options& options() const { return options_; }
-  v1::BrokerService::Stub& stub() const { return *stub_; }
+  const BrokerRun& broker() const { return broker_; }
+  // Callers are spread over the brokers by their number.
+  v1::BrokerService::Stub& stub(size_t number = 0) const { return *stubs_[number % stubs_.size()]; }
 
   // Callers stop after the cycle during which this turns true.
   bool is_over() const { return is_over_; }
@@ -32,41 +38,42 @@ class Stage {
   bool is_measured() const { return is_measured_; }
 
   // Tasks that have come to their end.
-  void Count(int64_t tasks) { tasks_ += tasks; }
+  void Count(int64_t tasks);
+  int64_t count() const { return tasks_; }
 
   // A call failed: the scenario is over, and the program fails.
   void Fail(const std::string& what, const grpc::Status& status);
 
   // Warms up, measures, and turns is_over; shows progress on standard error. The latencies are the
-  // scenario's to fill in.
+  // caller's to fill in.
   Figures Measure();
+  void WarmUp();         // the first half of Measure
+  Figures MeasureNow();  // the second
+  // The same without a warm-up, until `tasks` have come to their end.
+  Figures MeasureUntil(int64_t tasks);
 
  private:
-  // Returns early if the scenario failed.
+  // Returns early if the load failed or reached its goal.
   void ShowProgress(const char* phase, absl::Duration duration);
+  Figures MeasureFor(absl::Duration duration);
 
   const std::string name_;
   const BrokerRun& broker_;
   const Options& options_;
-  std::shared_ptr<grpc::Channel> channel_;
-  std::unique_ptr<v1::BrokerService::Stub> stub_;
+  std::vector<std::string> queues_;
+  std::vector<std::unique_ptr<v1::BrokerService::Stub>> stubs_;
+  std::vector<double> per_second_;
   std::atomic<bool> is_over_{false};
   std::atomic<bool> is_measured_{false};
   std::atomic<int64_t> tasks_{0};
+  std::atomic<int64_t> goal_{std::numeric_limits<int64_t>::max()};
 
   std::mutex mutex_;
-  std::condition_variable failed_;
+  std::condition_variable changed_;
   std::string failure_;
 };
 
 // 200 random bytes.
 std::string RandomPayload();
-
-// Each caller enqueues, leases up to as many tasks, acks what it got, and begins anew.
-Figures RunCycle(const std::string& name, int callers, int tasks_per_call,
-                 const BrokerRun& broker, const Options& options);
-
-// One task each 20 ms for one waiting worker.
-Figures RunPickup(const std::string& name, const BrokerRun& broker, const Options& options);
 
 }  // namespace skiplane::bench

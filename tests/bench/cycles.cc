@@ -1,0 +1,153 @@
+// The scenarios of workers that produce and consume in a closed loop.
+#include <algorithm>
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/open_connection.h"
+#include "tests/bench/preload.h"
+#include "tests/bench/stage.h"
+
+namespace skiplane::bench {
+namespace {
+
+constexpr int64_t kDrained = 200'000;
+
+// Tasks per second from `from` to `to`, in seconds of the measurement.
+double MeanRate(const std::vector<double>& per_second, size_t from, size_t to) {
+  to = std::min(to, per_second.size());
+  from = std::min(from, to);
+  if (from == to) return 0;
+  return std::accumulate(per_second.begin() + static_cast<ptrdiff_t>(from),
+                         per_second.begin() + static_cast<ptrdiff_t>(to), 0.0) /
+         static_cast<double>(to - from);
+}
+
+double LastRate(const Figures& figures) {
+  const size_t seconds = figures.per_second.size();
+  return MeanRate(figures.per_second, seconds - std::min<size_t>(5, seconds), seconds);
+}
+
+// An open transaction that has read: nothing that dies after it can be cleaned away.
+const char kOldSnapshot[] =
+    "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM skiplane.queue";
+
+}  // namespace
+
+void RunBatch(Bench& bench, const std::string& name) {
+  BrokerRun& broker = bench.shared();
+  const std::string settled = "SELECT count(*) FROM skiplane.settled";
+  const int64_t statements_before = broker.SqlNumber(settled);
+  Stage stage(name, broker, bench.options());
+  Figures figures = RunCycle(stage, {});
+  const int64_t statements = broker.SqlNumber(settled) - statements_before;
+  bench.rows_per_statement =
+      static_cast<double>(stage.count()) / static_cast<double>(std::max<int64_t>(1, statements));
+  figures.extras = {{"tasks_per_ack_statement", bench.rows_per_statement}};
+  bench.batch_tasks_per_s = TasksPerSecond(figures);
+  bench.Print(std::move(figures));
+}
+
+void RunNoHistory(Bench& bench, const std::string& name) {
+  Options options = bench.options();
+  options.history = false;
+  Stage stage(name, bench.shared(), options);
+  bench.Print(RunCycle(stage, {}));
+}
+
+void RunUnary(Bench& bench, const std::string& name) {
+  bench.Print(bench.Cycle(name, bench.shared(), {.callers = 100, .tasks_per_call = 1}));
+}
+
+void RunOne(Bench& bench, const std::string& name) {
+  bench.Print(bench.Cycle(name, bench.shared(), {.callers = 1, .tasks_per_call = 1}));
+}
+
+void RunDrain(Bench& bench, const std::string& name) {
+  Stage stage(name, bench.shared(), bench.options());
+  const int64_t backlog = bench.Scaled(kDrained);
+  EnqueueAll(stage, backlog);
+  Figures figures = RunCycle(stage, {.is_draining = true, .backlog = backlog});
+  figures.extras = {{"backlog", static_cast<double>(backlog)}};
+  bench.Print(std::move(figures));
+}
+
+void RunWorkers(Bench& bench, const std::string& name) {
+  const Figures ten =
+      bench.Cycle(absl::StrCat(name, "-10"), bench.shared(), {.callers = 10, .tasks_per_call = 10});
+  Figures hundred = bench.Cycle(name, bench.shared(), {.callers = 100, .tasks_per_call = 10});
+  hundred.extras = {{"workers_10_tasks_per_s", TasksPerSecond(ten)},
+                    {"share", TasksPerSecond(hundred) / TasksPerSecond(ten)}};
+  bench.Print(std::move(hundred));
+}
+
+void RunQueues(Bench& bench, const std::string& name) {
+  const Figures one = bench.Cycle(absl::StrCat(name, "-one"), bench.shared());
+  const int queues = static_cast<int>(bench.Scaled(1000));
+  Stage stage(name, bench.shared(), bench.options(), queues);
+  Figures figures = RunCycle(stage, {});
+  figures.extras = {{"queues", queues},
+                    {"one_queue_tasks_per_s", TasksPerSecond(one)},
+                    {"share", TasksPerSecond(figures) / TasksPerSecond(one)}};
+  bench.Print(std::move(figures));
+}
+
+void RunBrokers(Bench& bench, const std::string& name) {
+  const std::unique_ptr<BrokerRun> broker = bench.Fresh();
+  const Figures one = bench.Cycle(absl::StrCat(name, "-1"), *broker);
+  while (broker->addresses().size() < 4) broker->AddBroker();
+  Figures four = bench.Cycle(name, *broker);
+  four.extras = {{"brokers_1_tasks_per_s", TasksPerSecond(one)},
+                 {"share", TasksPerSecond(four) / TasksPerSecond(one)}};
+  bench.Print(std::move(four));
+}
+
+void RunSnapshot(Bench& bench, const std::string& name) {
+  Options options = bench.options();
+  options.seconds = absl::Seconds(bench.Scaled(60));
+  const auto run = [&](const std::string& queue, bool has_snapshot) {
+    const std::unique_ptr<BrokerRun> broker = bench.Fresh();
+    OpenConnection snapshot(*broker);
+    if (has_snapshot) snapshot.Run(kOldSnapshot);
+    Stage stage(queue, *broker, options);
+    return RunCycle(stage, {});
+  };
+  const Figures without = run(absl::StrCat(name, "-without"), false);
+  Figures with = run(name, true);
+  with.extras = {{"last_5_s", LastRate(with)},
+                 {"last_5_s_without", LastRate(without)},
+                 {"share", LastRate(with) / LastRate(without)}};
+  bench.Print(std::move(with));
+}
+
+void RunFlat(Bench& bench, const std::string& name) {
+  constexpr int kStretch = 30;  // seconds
+  const std::unique_ptr<BrokerRun> broker = bench.Fresh();
+  // PostgreSQL's own defaults; what remains are the storage parameters of our tables.
+  for (const char* setting :
+       {"autovacuum_naptime", "autovacuum_vacuum_cost_delay", "autovacuum_vacuum_scale_factor",
+        "autovacuum_analyze_scale_factor"}) {
+    broker->Sql(absl::StrCat("ALTER SYSTEM SET ", setting, " = ",
+                             broker->Sql(absl::StrCat("SELECT quote_literal(boot_val) FROM "
+                                                      "pg_settings WHERE name = '",
+                                                      setting, "'"))));
+  }
+  broker->Sql("SELECT pg_reload_conf()");
+  Options options = bench.options();
+  options.seconds = bench.options().is_quick ? absl::Seconds(10) : absl::Minutes(10);
+  Stage stage(name, *broker, options);
+  Figures figures = RunCycle(stage, {});
+  std::vector<double> stretches;
+  for (size_t second = 0; second + kStretch <= figures.per_second.size(); second += kStretch) {
+    stretches.push_back(MeanRate(figures.per_second, second, second + kStretch));
+  }
+  if (stretches.size() > 3) {
+    const double first = (stretches[0] + stretches[1]) / 2;
+    const double last = (stretches.end()[-1] + stretches.end()[-2]) / 2;
+    figures.extras = {{"share_of_first_minute", last / first}};
+  }
+  figures.series = {{"tasks_per_s_by_30_s", stretches}};
+  bench.Print(std::move(figures));
+}
+
+}  // namespace skiplane::bench

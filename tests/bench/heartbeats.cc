@@ -1,0 +1,92 @@
+// Ten thousand worker sessions that beat, each three times per lease duration of 30 s.
+#include <grpcpp/client_context.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "tests/bench/bench.h"
+#include "tests/bench/stage.h"
+#include "tests/bench/worker_crowd.h"
+
+namespace skiplane::bench {
+namespace {
+
+constexpr int64_t kSessions = 10'000;
+constexpr absl::Duration kLease = absl::Seconds(30);
+constexpr int kBeatsPerLease = 3;
+constexpr std::chrono::milliseconds kTick{10};
+
+// Sends the beats that are due at each tick, and counts the answers.
+class Metronome {
+ public:
+  Metronome(Stage& stage, const std::vector<HeldTask>& held) : stage_(stage), held_(held) {}
+
+  void Run() {
+    const double per_second =
+        static_cast<double>(held_.size()) * kBeatsPerLease / absl::ToDoubleSeconds(kLease);
+    const auto begin = std::chrono::steady_clock::now();
+    std::unique_lock<std::mutex> lock(mutex_);
+    size_t sent = 0;
+    for (auto tick = begin; !stage_.is_over(); tick += kTick) {
+      idle_.wait_until(lock, tick, [] { return false; });
+      const std::chrono::duration<double> passed = tick - begin;
+      for (; static_cast<double>(sent) < per_second * passed.count(); ++sent) Beat(sent);
+    }
+    idle_.wait(lock, [this] { return under_way_ == 0; });
+  }
+
+ private:
+  struct Call {
+    grpc::ClientContext context;
+    v1::HeartbeatRequest request;
+    v1::HeartbeatResponse response;
+  };
+
+  void Beat(size_t number) {
+    const HeldTask& task = held_[number % held_.size()];
+    const auto call = std::make_shared<Call>();
+    call->request.set_worker_id(task.worker_id);
+    call->request.mutable_lease_duration()->set_seconds(absl::ToInt64Seconds(kLease));
+    call->request.add_leases()->set_lease_token(task.lease_token);
+    ++under_way_;
+    stage_.stub().async()->Heartbeat(
+        &call->context, &call->request, &call->response, [this, call](const grpc::Status& status) {
+          const bool is_held = status.ok() && call->response.results_size() == 1 &&
+                               call->response.results(0).state() == v1::LEASE_STATE_HELD;
+          if (is_held) stage_.Count(1);
+          if (!is_held) stage_.Fail("Heartbeat: a lease is not held", status);
+          const std::lock_guard<std::mutex> lock(mutex_);
+          if (--under_way_ == 0) idle_.notify_all();
+        });
+  }
+
+  Stage& stage_;
+  const std::vector<HeldTask>& held_;
+  std::mutex mutex_;
+  std::condition_variable idle_;
+  int under_way_ = 0;
+};
+
+}  // namespace
+
+void RunHeartbeats(Bench& bench, const std::string& name) {
+  Stage stage(name, bench.shared(), bench.options());
+  const std::vector<HeldTask> held = LeaseOneEach(stage, bench.Scaled(kSessions), kLease);
+  Metronome metronome(stage, held);
+  std::thread beating([&metronome] { metronome.Run(); });
+  Figures figures = stage.Measure();
+  beating.join();
+  const absl::Duration time = figures.end.time - figures.begin.time;
+  const auto percent = [time](absl::Duration used) { return 100 * absl::FDivDuration(used, time); };
+  figures.extras = {
+      {"sessions", static_cast<double>(held.size())},
+      {"broker_cpu_percent", percent(figures.end.broker - figures.begin.broker)},
+      {"postgres_cpu_percent", percent(figures.end.postgres - figures.begin.postgres)}};
+  bench.Print(std::move(figures));
+}
+
+}  // namespace skiplane::bench

@@ -1,0 +1,82 @@
+#include "tests/bench/preload.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/substitute.h"
+#include "tests/support/require.h"
+
+namespace skiplane::bench {
+namespace {
+
+constexpr int64_t kTasksPerCall = 1000;
+constexpr int64_t kRowsPerCommit = 250'000;
+constexpr int64_t kTaskIdBlock = 4096;
+
+// $0 lane, $1 first id, $2 rows, $3 how far the run time is from now.
+constexpr char kTasks[] = R"(
+WITH made AS (
+  INSERT INTO skiplane.task (lane, id, run_at, created_at, due, max_attempts, payload)
+  SELECT $0, $1 + n, now() + interval '$3' + n * interval '1 microsecond', now(),
+         CASE WHEN interval '$3' > interval '0'
+              THEN ceil(date_part('epoch', now() + interval '$3') / 10)::int ELSE 0 END,
+         10, decode(repeat(md5(n::text), 12) || repeat('5', 16), 'hex')
+  FROM generate_series(0, $2 - 1) n
+  RETURNING due
+)
+INSERT INTO skiplane.counter_delta (lane, stage, due, waiting)
+SELECT $0, 0, due, count(*) FROM made GROUP BY due)";
+
+constexpr char kHistory[] = R"(
+INSERT INTO skiplane.history
+  (lane, task_id, finished_at, leased_at, run_at, created_at, attempt, max_attempts, stage,
+   priority, outcome, is_last)
+SELECT $0, $1 + n, now(), now(), now(), now(), 1, 10, 0, 0, 1, true
+FROM generate_series(0, $2 - 1) n -- $3)";
+
+// The first of `rows` task numbers that no broker will use.
+int64_t TakeIds(BrokerRun& broker, int64_t rows) {
+  const int64_t first = broker.SqlNumber("SELECT nextval('skiplane.task_id')") + kTaskIdBlock;
+  const int64_t blocks = rows / kTaskIdBlock + 2;
+  broker.Sql(
+      absl::StrCat("SELECT setval('skiplane.task_id', ", first + blocks * kTaskIdBlock, ")"));
+  return first;
+}
+
+}  // namespace
+
+void EnqueueAll(Stage& stage, int64_t tasks) {
+  v1::EnqueueRequest request;
+  request.set_queue(stage.queue());
+  for (int64_t i = 0; i < std::min(tasks, kTasksPerCall); ++i) {
+    request.add_tasks()->set_payload(RandomPayload());
+  }
+  for (int64_t made = 0; made < tasks; made += kTasksPerCall) {
+    v1::EnqueueResponse response;
+    grpc::ClientContext context;
+    const grpc::Status status = stage.stub().Enqueue(&context, request, &response);
+    testing::Require(status.ok(), absl::StrCat("Enqueue: ", status.error_message()));
+  }
+}
+
+void PreloadRows(BrokerRun& broker, const std::string& queue, Preload what, int64_t rows) {
+  const int64_t lane = broker.SqlNumber(
+      absl::StrCat("SELECT lane FROM skiplane.queue_lane l JOIN skiplane.queue q ON q.id = ",
+                   "l.queue_id WHERE q.name = '", queue, "'"));
+  const int64_t first = TakeIds(broker, rows);
+  const char* const statement = what == Preload::kHistory ? kHistory : kTasks;
+  const char* const ahead = what == Preload::kDelayed ? "10 days" : "-1 hour";
+  for (int64_t made = 0; made < rows; made += kRowsPerCommit) {
+    broker.Sql(absl::Substitute(statement, lane, first + made,
+                                std::min(kRowsPerCommit, rows - made), ahead));
+    std::cerr << absl::StrFormat("%s: %d of %d rows are there\n", queue,
+                                 std::min(rows, made + kRowsPerCommit), rows);
+  }
+  // VACUUM cannot run beside other statements.
+  broker.Sql(what == Preload::kHistory ? "VACUUM skiplane.history" : "VACUUM skiplane.task");
+  broker.Sql("CHECKPOINT");
+}
+
+}  // namespace skiplane::bench

@@ -1,0 +1,148 @@
+// The broker's statements without a broker: as many connections, as many rows per statement, and
+// neither gRPC nor batching nor memory between them.
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "server/store/enqueue.h"
+#include "server/store/lease.h"
+#include "server/store/settle.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/stage.h"
+#include "tests/support/require.h"
+
+namespace skiplane::bench {
+namespace {
+
+constexpr int kConnections = 4;            // as the broker has by default
+constexpr int64_t kLeaseBytes = 16 << 20;  // of one statement
+constexpr double kRowsPerStatement = 200;  // when cycle_batch did not run before
+
+template <typename T>
+T Must(absl::StatusOr<T> value) {
+  testing::Require(value.ok(), value.status().ToString());
+  return *std::move(value);
+}
+
+// One connection in a closed loop: enqueue, lease, ack.
+class Loop {
+ public:
+  Loop(Stage& stage, int64_t lane, size_t rows)
+      : stage_(stage), lane_(lane), rows_(rows), random_(std::random_device{}()) {
+    pg::ConnectOptions options;
+    options.uri = stage.broker().uri();
+    session_ = Must(pg::Session::Open(options, nullptr));
+    worker_ = NewUuid();
+    task_.payload = RandomPayload();
+  }
+
+  void Run() {
+    while (!stage_.is_over()) {
+      const absl::Time begin = absl::Now();
+      Enqueue();
+      Ack(Lease());
+      if (stage_.is_measured()) cycles.Add(absl::Now() - begin);
+    }
+  }
+
+  Latencies cycles;
+
+ private:
+  void Enqueue() {
+    std::vector<store::TaskRow> rows;
+    for (size_t i = 0; i < rows_; ++i) {
+      if (next_ == end_) {
+        next_ = Must(store::NextTaskIds(*session_));
+        end_ = next_ + store::kTaskIdBlock;
+      }
+      rows.push_back({.id = {lane_, next_++}, .task = &task_, .max_attempts = 10});
+    }
+    Must(store::Enqueue(*session_, rows));
+  }
+
+  // From behind the last key, as the broker does; from the start when that gave too few.
+  store::Leased Lease() {
+    ledger_ = NewUuid();
+    store::LeaseDemand demand;
+    demand.lane = lane_;
+    demand.bounds = {bound_};
+    store::LeaseCaller& caller = demand.callers.emplace_back();
+    caller.session = worker_;
+    caller.max_bytes = kLeaseBytes;
+    caller.ledger = ledger_;
+    demand.places.assign(rows_, 1);
+    store::Leased leased = Must(store::Lease(*session_, demand));
+    bound_ = {};
+    if (leased.rows.size() == rows_) {
+      const model::LeasedTask& last = leased.rows.back().task;
+      bound_ = {.run_at = last.schedule_time, .id = last.token.task.id};
+    }
+    return leased;
+  }
+
+  void Ack(const store::Leased& leased) {
+    if (leased.rows.empty()) return;
+    store::SettleBatch batch;
+    batch.lane = lane_;
+    batch.ledgers = {ledger_};
+    for (const store::LeasedRow& row : leased.rows) {
+      batch.rows.emplace_back().token = row.task.token;
+    }
+    std::ranges::sort(batch.rows, {}, [](const auto& row) { return row.token.task.id; });
+    const size_t acked = Must(store::AckByPlace(*session_, batch)).size();
+    testing::Require(acked == batch.rows.size(), "a task was not acked");
+    stage_.Count(static_cast<int64_t>(acked));
+  }
+
+  pg::Uuid NewUuid() {
+    const uint64_t words[2] = {random_(), random_()};
+    pg::Uuid uuid;
+    static_assert(sizeof(words) == sizeof(uuid));
+    std::memcpy(&uuid, words, sizeof(uuid));
+    return uuid;
+  }
+
+  Stage& stage_;
+  const int64_t lane_;
+  const size_t rows_;
+  std::mt19937_64 random_;
+  std::unique_ptr<pg::Session> session_;
+  model::SessionId worker_{};
+  model::NewTask task_;
+  int64_t next_ = 0;
+  int64_t end_ = 0;
+  store::Bound bound_;
+  pg::Uuid ledger_{};
+};
+
+}  // namespace
+
+void RunRawSql(Bench& bench, const std::string& name) {
+  BrokerRun& broker = bench.shared();
+  Stage stage(name, broker, bench.options());
+  const int64_t lane = broker.SqlNumber(
+      absl::StrCat("SELECT lane FROM skiplane.queue_lane l JOIN skiplane.queue q ON q.id = ",
+                   "l.queue_id WHERE q.name = '", name, "'"));
+  const double rows = bench.rows_per_statement > 0 ? bench.rows_per_statement : kRowsPerStatement;
+  std::vector<std::unique_ptr<Loop>> loops;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kConnections; ++i) {
+    loops.push_back(std::make_unique<Loop>(stage, lane, static_cast<size_t>(rows)));
+  }
+  for (const auto& loop : loops) threads.emplace_back([&loop = *loop] { loop.Run(); });
+  Figures figures = stage.Measure();
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& loop : loops) figures.latencies.Merge(loop->cycles);
+  figures.extras = {{"connections", kConnections}, {"rows_per_statement", rows}};
+  if (bench.batch_tasks_per_s > 0) {
+    figures.extras.emplace_back("share_of_cycle_batch",
+                                bench.batch_tasks_per_s / TasksPerSecond(figures));
+  }
+  bench.Print(std::move(figures));
+}
+
+}  // namespace skiplane::bench
