@@ -1,3 +1,3 @@
--- Which lanes have deltas to fold. One row per lane.
+-- Which lanes have deltas to fold, $1 or more. One row per lane.
 -- lanes: any because upkeep asks once per pass over a table that it keeps small
-SELECT DISTINCT c.lane FROM skiplane.counter_delta c
+SELECT c.lane FROM skiplane.counter_delta c GROUP BY c.lane HAVING count(*) >= $1::int4

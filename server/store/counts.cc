@@ -19,8 +19,8 @@ absl::StatusOr<absl::flat_hash_map<int64_t, model::QueueCounts>> ReadCounts(pg::
   return counts;
 }
 
-absl::StatusOr<std::vector<int64_t>> LanesWithDeltas(pg::Session& session) {
-  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kCounterLanes, pg::Params()));
+absl::StatusOr<std::vector<int64_t>> LanesWithDeltas(pg::Session& session, int least) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kCounterLanes, pg::Params().Int4(least)));
   std::vector<int64_t> lanes;
   for (int row = 0; row < rows.size(); ++row) lanes.push_back(rows.Int(row, 0));
   return lanes;

@@ -14,7 +14,8 @@ namespace skiplane::store {
 // By lane; a lane in which nothing ever happened is missing.
 absl::StatusOr<absl::flat_hash_map<int64_t, model::QueueCounts>> ReadCounts(pg::Session& session);
 
-absl::StatusOr<std::vector<int64_t>> LanesWithDeltas(pg::Session& session);
+// Lanes with `least` deltas or more to fold.
+absl::StatusOr<std::vector<int64_t>> LanesWithDeltas(pg::Session& session, int least);
 
 // Returns how many deltas of the lane were folded, at most `rows`.
 absl::StatusOr<int64_t> FoldCounts(pg::Session& session, int64_t lane, int rows);

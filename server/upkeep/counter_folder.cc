@@ -10,22 +10,30 @@ namespace skiplane::upkeep {
 namespace {
 
 constexpr int kDeltasAtOnce = 5000;
+constexpr int kManyDeltas = 64;  // that a lane need not wait with
 constexpr int kStepsPerLane = 20;
 constexpr absl::Duration kFoldLimit = absl::Milliseconds(200);
 constexpr absl::Duration kCleanLimit = absl::Milliseconds(100);
 
 }  // namespace
 
-CounterFolder::CounterFolder(absl::Duration clean_after)
-    : clean_after_(clean_after), fold_round_(kFoldLimit), clean_round_(kCleanLimit) {}
+CounterFolder::CounterFolder(absl::Duration clean_after, absl::Duration all_every)
+    : clean_after_(clean_after),
+      all_every_(all_every),
+      fold_round_(kFoldLimit),
+      clean_round_(kCleanLimit) {}
 
 absl::StatusOr<CounterFoldResult> CounterFolder::RunOnce(pg::Session& session) {
   CounterFoldResult result;
-  ASSIGN_OR_RETURN(std::vector<int64_t> lanes, store::LanesWithDeltas(session));
+  const SteadyTime now = std::chrono::steady_clock::now();
+  const bool are_all_due = all_due_ <= now;
+  ASSIGN_OR_RETURN(std::vector<int64_t> lanes,
+                   store::LanesWithDeltas(session, are_all_due ? 1 : kManyDeltas));
   absl::Status status = fold_round_.Visit(session, std::move(lanes), [&](int64_t lane) {
     return FoldLane(session, lane, &result);
   });
   result.is_complete = fold_round_.is_complete();
+  if (are_all_due && result.is_complete) all_due_ = now + absl::ToChronoNanoseconds(all_every_);
   status.Update(Clean(session, &result));
   if (!status.ok()) return status;
   return result;

@@ -21,8 +21,11 @@ struct CounterFoldResult {
 
 class CounterFolder {
  public:
-  // A lane's counters are cleaned once, `clean_after` its first fold since it was cleaned.
-  explicit CounterFolder(absl::Duration clean_after = absl::Minutes(1));
+  // A lane's counters are cleaned once, `clean_after` its first fold since it was cleaned. A lane
+  // with few deltas waits until all lanes are folded, `all_every`: else thousands of queues with
+  // little to do would cost a commit each in every pass.
+  explicit CounterFolder(absl::Duration clean_after = absl::Minutes(1),
+                         absl::Duration all_every = absl::Seconds(30));
 
   // The first error, when all that it does not concern has been done.
   absl::StatusOr<CounterFoldResult> RunOnce(pg::Session& session);
@@ -34,6 +37,8 @@ class CounterFolder {
   absl::Status Clean(pg::Session& session, CounterFoldResult* result);
 
   absl::Duration clean_after_;
+  absl::Duration all_every_;
+  SteadyTime all_due_{};
   Round fold_round_;
   Round clean_round_;
   absl::flat_hash_map<int64_t, SteadyTime> clean_at_;

@@ -60,14 +60,14 @@ TEST_F(CountsTest, AreExactBeforeDuringAndAfterFolding) {
 }
 
 TEST_F(CountsTest, LanesWithDeltasAreNamed) {
-  EXPECT_THAT(LanesWithDeltas(*session_), IsOkAndHolds(IsEmpty()));
+  EXPECT_THAT(LanesWithDeltas(*session_, 1), IsOkAndHolds(IsEmpty()));
   const int64_t first = lane_;
   PutOne();
   lane_ = MakeLane("other");
   Put(2);
-  EXPECT_THAT(LanesWithDeltas(*session_), IsOkAndHolds(UnorderedElementsAre(first, lane_)));
+  EXPECT_THAT(LanesWithDeltas(*session_, 1), IsOkAndHolds(UnorderedElementsAre(first, lane_)));
   Required(FoldCounts(*session_, lane_, 1000));
-  EXPECT_THAT(LanesWithDeltas(*session_), IsOkAndHolds(UnorderedElementsAre(first)));
+  EXPECT_THAT(LanesWithDeltas(*session_, 1), IsOkAndHolds(UnorderedElementsAre(first)));
 }
 
 TEST_F(CountsTest, FoldingLeavesTheDeltasOfOtherLanes) {

@@ -48,9 +48,19 @@ TEST_F(CounterFolderTest, FoldsMoreThanOneStatementTakes) {
   EXPECT_EQ(Deltas(), 0);
 }
 
+TEST_F(CounterFolderTest, ALaneWithFewDeltasWaitsForTheFoldOfAllLanes) {
+  CounterFolder folder(absl::Hours(1), absl::Hours(1));
+  EXPECT_EQ(FoldAll(folder), 0);
+  PutOne();
+  EXPECT_EQ(FoldAll(folder), 0);
+  EXPECT_EQ(Required(store::ReadCounts(*session_)).at(lane_).ready, 1) << "exact nevertheless";
+  for (int i = 0; i < 63; ++i) PutOne();
+  EXPECT_EQ(FoldAll(folder), 64);
+}
+
 TEST_F(CounterFolderTest, CleansTheDueTimesAtWhichNothingWaits) {
   Put(2, testing::TaskIn(absl::Hours(1)));
-  CounterFolder folder(absl::ZeroDuration());
+  CounterFolder folder(absl::ZeroDuration(), absl::ZeroDuration());
   Required(folder.RunOnce(*session_));
   EXPECT_EQ(Counters(), 2) << "one for the lane, one for the due time";
   LetTimePass();
@@ -60,7 +70,7 @@ TEST_F(CounterFolderTest, CleansTheDueTimesAtWhichNothingWaits) {
 }
 
 TEST_F(CounterFolderTest, CleansALaneOnlyNowAndThen) {
-  CounterFolder folder(absl::Hours(1));
+  CounterFolder folder(absl::Hours(1), absl::ZeroDuration());
   PutOne();
   EXPECT_EQ(Required(folder.RunOnce(*session_)).lanes_cleaned, 0);
 }

@@ -115,7 +115,7 @@ TEST_F(ExactCountsTest, AreTheRealCountsAtAnyMoment) {
   std::atomic<bool> is_over = false;
   const auto fold = [this, &is_over] {
     const auto session = Open();
-    CounterFolder folder(absl::ZeroDuration());
+    CounterFolder folder(absl::ZeroDuration(), absl::ZeroDuration());
     while (!is_over) Required(folder.RunOnce(*session));
   };
   std::thread one(fold), two(fold);
