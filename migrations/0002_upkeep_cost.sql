@@ -10,6 +10,10 @@ ALTER TABLE skiplane.task SET (vacuum_truncate = off, autovacuum_analyze_thresho
 ALTER TABLE skiplane.lease_ledger SET (vacuum_truncate = off);
 ALTER TABLE skiplane.counter_delta SET (vacuum_truncate = off);
 
+-- Beats are HOT updates, whose dead rows the next beat clears away: vacuum has little to add.
+ALTER TABLE skiplane.worker_session
+  SET (autovacuum_vacuum_threshold = 20000, autovacuum_analyze_threshold = 2000000000);
+
 ALTER TABLE skiplane.lease_ledger
   ALTER sessions SET STATISTICS 0, ALTER tasks SET STATISTICS 0, ALTER lease_nos SET STATISTICS 0;
 ALTER TABLE skiplane.settled

@@ -2,7 +2,8 @@
 //
 // The first item goes to the pool at once; what arrives while its statement runs forms the next
 // batch. A second batch runs beside the first only when many rows wait, so that a loaded broker
-// keeps two connections busy and an idle one answers in one commit. Thread-safe.
+// keeps two connections busy and an idle one answers in one commit. Where nobody is in a hurry, a
+// pace keeps two batches apart, and the second is the larger for it. Thread-safe.
 //
 //   Batcher<Item> batcher(pool, {}, [](absl::StatusOr<pg::Session*> session, std::vector<Item>
 //   items)
@@ -10,6 +11,7 @@
 //   if (!batcher.Add(std::move(item), rows, bytes)) … refuse: too much waits …
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <utility>
@@ -18,6 +20,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "server/base/mutex.h"
+#include "server/base/timer.h"
 #include "server/model/limits.h"
 #include "server/pg/pool.h"
 
@@ -29,6 +32,7 @@ struct BatchLimits {
   int64_t pending_rows_max = model::kPendingCallsMax * 10;
   int64_t pending_bytes_max = model::kPendingBytesMax;
   int64_t second_batch_rows = 128;  // that wait before a second batch starts beside the first
+  std::chrono::milliseconds pace{0};  // between the starts of two batches, unless one is full
 };
 
 template <typename Item>
@@ -37,8 +41,9 @@ class Batcher {
   // Gets the pool's session or the reason why there is none, and answers every item.
   using Run = absl::AnyInvocable<void(absl::StatusOr<pg::Session*>, std::vector<Item>) const>;
 
-  Batcher(pg::Pool& pool, BatchLimits limits, Run run)
-      : pool_(pool), limits_(limits), run_(std::move(run)) {}
+  // `timer` stops before the batcher goes; it may be null without a pace.
+  Batcher(pg::Pool& pool, BatchLimits limits, Run run, base::Timer* timer = nullptr)
+      : pool_(pool), limits_(limits), run_(std::move(run)), timer_(timer) {}
 
   // Returns false, and leaves `item` as it was, when too much waits already.
   bool Add(Item&& item, int64_t rows, int64_t bytes) {
@@ -56,6 +61,17 @@ class Batcher {
     return true;
   }
 
+  // What waits goes now, and so does all that comes later. For a timer that has stopped.
+  void EndPace() {
+    bool start = false;
+    {
+      base::MutexLock lock(mutex_);
+      is_paced_ = false;
+      start = MayStart();
+    }
+    if (start) Submit();
+  }
+
  private:
   struct Entry {
     Item item;
@@ -68,8 +84,33 @@ class Batcher {
     if (pending_.empty()) return false;
     if (running_ >= 2) return false;
     if (running_ == 1 && pending_rows_ < limits_.second_batch_rows) return false;
+    if (is_paced_ && pending_rows_ < limits_.rows_max && !IsInPace()) return false;
     ++running_;
     return true;
+  }
+
+  // Sees to it that the batch starts when its time has come.
+  bool IsInPace() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const base::SteadyTime now = std::chrono::steady_clock::now();
+    if (next_start_ <= now) {
+      next_start_ = now + limits_.pace;
+      return true;
+    }
+    if (!is_awaited_) {
+      is_awaited_ = true;
+      timer_->At(next_start_, [this] { OnPace(); });
+    }
+    return false;
+  }
+
+  void OnPace() {
+    bool start = false;
+    {
+      base::MutexLock lock(mutex_);
+      is_awaited_ = false;
+      start = MayStart();
+    }
+    if (start) Submit();
   }
 
   void Submit() {
@@ -111,11 +152,15 @@ class Batcher {
   pg::Pool& pool_;
   const BatchLimits limits_;
   const Run run_;
+  base::Timer* const timer_;
   base::Mutex mutex_;
   std::deque<Entry> pending_ ABSL_GUARDED_BY(mutex_);
   int64_t pending_rows_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t pending_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   int running_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool is_paced_ ABSL_GUARDED_BY(mutex_) = limits_.pace > std::chrono::milliseconds(0);
+  bool is_awaited_ ABSL_GUARDED_BY(mutex_) = false;
+  base::SteadyTime next_start_ ABSL_GUARDED_BY(mutex_){};
 };
 
 }  // namespace skiplane::broker

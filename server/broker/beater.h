@@ -23,6 +23,9 @@ class Beater {
   // it; nothing is sent while the session is known to live long enough.
   void Renew(const std::string& worker_id, absl::Duration duration);
 
+  // Beats no longer wait for others. For the time after the timer has stopped.
+  void EndPace();
+
  private:
   struct Pending {
     HeartbeatCall call;

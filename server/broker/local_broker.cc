@@ -231,6 +231,7 @@ void LocalBroker::Stop() {
   if (is_stopped_.exchange(true)) return;
   listener_.Stop();
   timer_.Stop();
+  beater_.EndPace();
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
     if (session.ok()) static_cast<void>(store::ForgetBroker(**session, options_.id));
   });
