@@ -1,5 +1,5 @@
 # SKIPLANE_SANITIZE: everything that is built here reports what the sanitizers find, and ends at it.
-# Little is optimized: the time to compile counts more than the time to run.
+# Nothing is optimized: the time to compile counts more than the time to run.
 #
 # ThreadSanitizer knows only the locks of code that it compiled, and Debian's gRPC and Abseil are
 # not: what uses them is full of false reports. So it goes with SKIPLANE_CORE_ONLY.
@@ -11,4 +11,8 @@ if(SKIPLANE_SANITIZE)
   add_compile_options(-fsanitize=${SKIPLANE_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SKIPLANE_SANITIZE})
+  if(SKIPLANE_SANITIZE MATCHES undefined AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # As a shared library beside that of ASan it ignores where reports belong.
+    add_link_options(-static-libubsan)
+  endif()
 endif()
