@@ -1,5 +1,7 @@
 // skiplaned: reads its configuration, runs the broker until SIGTERM or SIGINT, and drains.
 
+#include <malloc.h>
+
 #include <csignal>
 #include <iostream>
 #include <string>
@@ -16,6 +18,9 @@ namespace {
 
 using skiplane::base::Log;
 using skiplane::base::LogLevel;
+
+// Large requests come and go: what they took is given back at once instead of being kept in pieces.
+constexpr int kMmapFromBytes = 256 << 10;
 
 int Fail(const absl::Status& status) {
   Log(LogLevel::kError, "cannot_run", {{"why", std::string(status.message())}});
@@ -58,6 +63,7 @@ int main(int argc, char** argv) {
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
+  mallopt(M_MMAP_THRESHOLD, kMmapFromBytes);
 
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const auto parsed = skiplane::config::ParseConfig(arguments, skiplane::app::kVersion);

@@ -21,19 +21,11 @@
 #include "absl/status/statusor.h"
 #include "server/base/mutex.h"
 #include "server/base/timer.h"
-#include "server/model/limits.h"
+#include "server/broker/batch_limits.h"
+#include "server/broker/pace.h"
 #include "server/pg/pool.h"
 
 namespace skiplane::broker {
-
-struct BatchLimits {
-  int64_t rows_max = model::kBatchRowsMax;
-  int64_t bytes_max = model::kBatchBytesMax;
-  int64_t pending_rows_max = model::kPendingCallsMax * 10;
-  int64_t pending_bytes_max = model::kPendingBytesMax;
-  int64_t second_batch_rows = 128;  // that wait before a second batch starts beside the first
-  std::chrono::milliseconds pace{0};  // between the starts of two batches, unless one is full
-};
 
 template <typename Item>
 class Batcher {
@@ -43,7 +35,10 @@ class Batcher {
 
   // `timer` stops before the batcher goes; it may be null without a pace.
   Batcher(pg::Pool& pool, BatchLimits limits, Run run, base::Timer* timer = nullptr)
-      : pool_(pool), limits_(limits), run_(std::move(run)), timer_(timer) {}
+      : pool_(pool),
+        limits_(limits),
+        run_(std::move(run)),
+        pace_(limits.pace, timer, [this] { OnPace(); }) {}
 
   // Returns false, and leaves `item` as it was, when too much waits already.
   bool Add(Item&& item, int64_t rows, int64_t bytes) {
@@ -66,7 +61,7 @@ class Batcher {
     bool start = false;
     {
       base::MutexLock lock(mutex_);
-      is_paced_ = false;
+      pace_.End();
       start = MayStart();
     }
     if (start) Submit();
@@ -84,30 +79,16 @@ class Batcher {
     if (pending_.empty()) return false;
     if (running_ >= 2) return false;
     if (running_ == 1 && pending_rows_ < limits_.second_batch_rows) return false;
-    if (is_paced_ && pending_rows_ < limits_.rows_max && !IsInPace()) return false;
+    if (pending_rows_ < limits_.rows_max && !pace_.Allows()) return false;
     ++running_;
     return true;
-  }
-
-  // Sees to it that the batch starts when its time has come.
-  bool IsInPace() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    const base::SteadyTime now = std::chrono::steady_clock::now();
-    if (next_start_ <= now) {
-      next_start_ = now + limits_.pace;
-      return true;
-    }
-    if (!is_awaited_) {
-      is_awaited_ = true;
-      timer_->At(next_start_, [this] { OnPace(); });
-    }
-    return false;
   }
 
   void OnPace() {
     bool start = false;
     {
       base::MutexLock lock(mutex_);
-      is_awaited_ = false;
+      pace_.Awoke();
       start = MayStart();
     }
     if (start) Submit();
@@ -152,15 +133,12 @@ class Batcher {
   pg::Pool& pool_;
   const BatchLimits limits_;
   const Run run_;
-  base::Timer* const timer_;
   base::Mutex mutex_;
   std::deque<Entry> pending_ ABSL_GUARDED_BY(mutex_);
   int64_t pending_rows_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t pending_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   int running_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool is_paced_ ABSL_GUARDED_BY(mutex_) = limits_.pace > std::chrono::milliseconds(0);
-  bool is_awaited_ ABSL_GUARDED_BY(mutex_) = false;
-  base::SteadyTime next_start_ ABSL_GUARDED_BY(mutex_){};
+  Pace pace_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace skiplane::broker

@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
+#include "server/model/limits.h"
 #include "server/store/peers.h"
 
 namespace skiplane::broker {
 namespace {
 
-constexpr size_t kSessionsMax = 100000;
 constexpr std::chrono::seconds kBeatEvery(2);
 constexpr absl::Duration kBeatLives = absl::Seconds(7);
 constexpr std::chrono::seconds kQueuesEvery(5);
@@ -55,7 +55,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
     : options_(std::move(options)),
       pool_(options_.connect, options_.connections, &metrics, std::move(on_connected)),
       context_{pool_, timer_, metrics, MarkOf(options_.id)},
-      sessions_(kSessionsMax),
+      sessions_(model::kKnownSessionsMax),
       tracker_(model::kTrackedLeasesMax),
       hinter_(context_),
       queues_(context_, options_.create_missing_queues,

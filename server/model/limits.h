@@ -53,14 +53,20 @@ inline constexpr double kRetryJitterMax = 0.5;
 inline constexpr absl::Duration kSettledKept = absl::Hours(1);
 inline constexpr absl::Duration kRequestKept = absl::Hours(24);
 
+// What an installation has at most: each broker keeps all queues and, once used, their lanes.
+inline constexpr int kQueuesMax = 100000;
+
 // What one broker holds in memory at most; beyond it calls are refused with TOO_MANY_CALLS.
 inline constexpr int kParkedLeasesMax = 20000;          // 16 kB each in gRPC: 320 MB
-inline constexpr int kPendingCallsMax = 20000;          // calls that wait for their batch
-inline constexpr int64_t kPendingBytesMax = 128 << 20;  // payloads that wait for their batch
+inline constexpr int kCallsInFlightMax = 50000;         // of all methods, parked ones included
+inline constexpr int64_t kBytesInFlightMax = 32 << 20;  // requests and answers, before copies
+inline constexpr int64_t kPendingRowsMax = 200000;      // that wait for one queue's batches
+inline constexpr int64_t kPendingBytesMax = 64 << 20;   // and what they weigh
 inline constexpr int kTrackedLeasesMax = 1000000;       // the memory that saves folding the ledger
+inline constexpr int kKnownSessionsMax = 100000;        // the memory that saves renewing sessions
 
 // One statement.
 inline constexpr int kBatchRowsMax = 1000;
-inline constexpr int64_t kBatchBytesMax = 8 << 20;  // one statement's parameters stay small
+inline constexpr int64_t kBatchBytesMax = 4 << 20;  // each connection copies it three times
 
 }  // namespace skiplane::model

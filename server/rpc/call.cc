@@ -35,6 +35,9 @@ UnaryCall::UnaryCall(CallScope scope, absl::string_view method, CallWire wire)
 
 void UnaryCall::Reply(const google::protobuf::MessageLite& message) {
   bool own_buffer = false;
+  const auto bytes = static_cast<int64_t>(message.ByteSizeLong());
+  if (is_admitted_) scope_.in_flight.Add(bytes);
+  held_bytes_ += bytes;
   End(grpc::GenericSerialize<grpc::ProtoBufferWriter, google::protobuf::MessageLite>(
       message, wire_.reply, &own_buffer));
 }
@@ -44,10 +47,19 @@ UnaryCall* UnaryCall::Refuse(const absl::Status& status) {
   return this;
 }
 
-absl::Status UnaryCall::CheckAdmitted() const {
-  if (is_admitted_) return absl::OkStatus();
-  return base::Refuse(absl::StatusCode::kUnavailable, "SERVER_DRAINING",
-                      "this broker is shutting down; nothing was changed");
+absl::Status UnaryCall::Admit(size_t request_bytes) {
+  if (!is_admitted_) {
+    return base::Refuse(absl::StatusCode::kUnavailable, "SERVER_DRAINING",
+                        "this broker is shutting down; nothing was changed");
+  }
+  const auto bytes = static_cast<int64_t>(request_bytes);
+  if (!scope_.in_flight.Hold(bytes)) {
+    return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS",
+                        "too many calls or too large ones are under way in this broker; nothing "
+                        "was changed: retry later");
+  }
+  held_bytes_ = bytes;
+  return absl::OkStatus();
 }
 
 void UnaryCall::End(const grpc::Status& status) {
@@ -64,8 +76,9 @@ void UnaryCall::OnDone() {
   const auto duration = absl::FromChrono(steady_clock::now() - begin_);
   scope_.metrics.RpcEnded(method_, CodeName(code), duration);
   InFlight* const in_flight = is_admitted_ ? &scope_.in_flight : nullptr;
+  const int64_t held = held_bytes_;
   delete this;
-  if (in_flight != nullptr) in_flight->End();
+  if (in_flight != nullptr) in_flight->End(held);
 }
 
 }  // namespace skiplane::rpc

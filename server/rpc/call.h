@@ -39,8 +39,9 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   // Returns the call itself, which is what a handler returns.
   UnaryCall* Refuse(const absl::Status& status);
 
-  // SERVER_DRAINING if the call came too late to be answered otherwise.
-  absl::Status CheckAdmitted() const;
+  // To be asked before the request's bytes are read: SERVER_DRAINING if the call came too late,
+  // TOO_MANY_CALLS if there is no room for it.
+  absl::Status Admit(size_t request_bytes);
 
  protected:
   ~UnaryCall() override = default;
@@ -60,6 +61,7 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   const CallWire wire_;
   const std::chrono::steady_clock::time_point begin_;
   const bool is_admitted_;
+  int64_t held_bytes_ = 0;
   grpc::StatusCode code_ = grpc::StatusCode::UNKNOWN;
 };
 

@@ -19,9 +19,9 @@ absl::Status ParseMessage(const grpc::ByteBuffer& bytes, google::protobuf::Messa
 
 // `read` checks the request and takes from it what it needs.
 template <typename Call, typename Request>
-absl::StatusOr<Call> ReadCall(const UnaryCall& call, const grpc::ByteBuffer& bytes,
+absl::StatusOr<Call> ReadCall(UnaryCall& call, const grpc::ByteBuffer& bytes,
                               absl::StatusOr<Call> (*read)(Request*)) {
-  RETURN_IF_ERROR(call.CheckAdmitted());
+  RETURN_IF_ERROR(call.Admit(bytes.Length()));
   Request request;
   RETURN_IF_ERROR(ParseMessage(bytes, &request));
   return read(&request);

@@ -8,8 +8,21 @@ bool InFlight::Begin() {
   return !is_closed_;
 }
 
-void InFlight::End() {
+bool InFlight::Hold(int64_t bytes) {
   base::MutexLock lock(mutex_);
+  if (calls_ > limits_.calls || bytes_ + bytes > limits_.bytes) return false;
+  bytes_ += bytes;
+  return true;
+}
+
+void InFlight::Add(int64_t bytes) {
+  base::MutexLock lock(mutex_);
+  bytes_ += bytes;
+}
+
+void InFlight::End(int64_t held) {
+  base::MutexLock lock(mutex_);
+  bytes_ -= held;
   if (--calls_ == 0) none_.NotifyAll();
 }
 

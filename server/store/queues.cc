@@ -37,11 +37,18 @@ absl::StatusOr<std::vector<model::Queue>> Read(pg::Session& session, const std::
 }  // namespace
 
 absl::StatusOr<bool> CreateQueue(pg::Session& session, const std::string& name,
-                                 const model::QueueSettings& settings, int lanes) {
+                                 const model::QueueSettings& settings, int lanes,
+                                 int queues_max) {
   pg::Params params;
-  params.Text(name).Text(model::SettingsToJson(settings)).Int4(lanes);
+  params.Text(name).Text(model::SettingsToJson(settings)).Int4(lanes).Int4(queues_max);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kQueueCreate, params));
-  return !rows.empty();
+  const bool is_full = rows.Bool(0, 1);
+  if (is_full && absl::IsNotFound(GetQueue(session, name).status())) {
+    return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_QUEUES",
+                        absl::StrCat("there are ", queues_max, " queues, the most that there may ",
+                                     "be: use one of them"));
+  }
+  return !rows.IsNull(0, 0);
 }
 
 absl::StatusOr<model::Queue> GetQueue(pg::Session& session, const std::string& name) {

@@ -5,14 +5,17 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/model/limits.h"
 #include "server/model/queue.h"
 #include "server/pg/session.h"
 
 namespace skiplane::store {
 
 // Returns whether the queue was made: false if one of this name exists, which is left as it is.
+// TOO_MANY_QUEUES if there is none and there are `queues_max` others.
 absl::StatusOr<bool> CreateQueue(pg::Session& session, const std::string& name,
-                                 const model::QueueSettings& settings, int lanes);
+                                 const model::QueueSettings& settings, int lanes,
+                                 int queues_max = model::kQueuesMax);
 
 // QUEUE_NOT_FOUND if there is none of this name.
 absl::StatusOr<model::Queue> GetQueue(pg::Session& session, const std::string& name);

@@ -33,6 +33,15 @@ class QueuesTest : public testing::StoreHarness {
   model::QueueSettings settings_;
 };
 
+TEST_F(QueuesTest, ThereAreOnlySoMany) {
+  EXPECT_THAT(CreateQueue(*session_, "a", settings_, 1, 2), IsOkAndHolds(true));
+  EXPECT_THAT(CreateQueue(*session_, "b", settings_, 1, 2), IsOkAndHolds(true));
+  EXPECT_THAT(CreateQueue(*session_, "c", settings_, 1, 2).status(),
+              ReasonIs("TOO_MANY_QUEUES"));
+  EXPECT_THAT(CreateQueue(*session_, "b", settings_, 1, 2), IsOkAndHolds(false));
+  EXPECT_EQ(Names("", 10), (std::vector<std::string>{"a", "b"}));
+}
+
 TEST_F(QueuesTest, AQueueComesBackAsItWasMade) {
   settings_.history = model::HistoryPolicy::kFailures;
   settings_.lease_duration = absl::Seconds(77);

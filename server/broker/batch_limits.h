@@ -1,0 +1,19 @@
+// How much a batcher gathers, and how much may wait for it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "server/model/limits.h"
+
+namespace skiplane::broker {
+
+struct BatchLimits {
+  int64_t rows_max = model::kBatchRowsMax;
+  int64_t bytes_max = model::kBatchBytesMax;
+  int64_t pending_rows_max = model::kPendingRowsMax;
+  int64_t pending_bytes_max = model::kPendingBytesMax;
+  int64_t second_batch_rows = 128;  // that wait before a second batch starts beside the first
+  std::chrono::milliseconds pace{0};  // between the starts of two batches, unless one is full
+};
+}  // namespace skiplane::broker
