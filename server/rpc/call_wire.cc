@@ -9,6 +9,10 @@
 namespace skiplane::rpc {
 
 absl::Status ParseMessage(const grpc::ByteBuffer& bytes, google::protobuf::MessageLite* message) {
+  if (!bytes.Valid()) {
+    return base::Refuse(absl::StatusCode::kUnimplemented, "INVALID_FIELD",
+                        "the call came without a message: a unary call has exactly one");
+  }
   grpc::ByteBuffer shared(bytes);  // reading empties it; the bytes themselves are not copied
   const grpc::Status parsed =
       grpc::GenericDeserialize<grpc::ProtoBufferReader, google::protobuf::MessageLite>(&shared,

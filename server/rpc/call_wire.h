@@ -14,7 +14,7 @@
 
 namespace skiplane::rpc {
 
-// INVALID_FIELD if `bytes` are no such message.
+// INVALID_FIELD if `bytes` are no such message, or none at all (UNIMPLEMENTED, as gRPC has it).
 absl::Status ParseMessage(const grpc::ByteBuffer& bytes, google::protobuf::MessageLite* message);
 
 // `read` checks the request and takes from it what it needs.

@@ -1,0 +1,98 @@
+"""What a caller is told when the database refuses: the right code, a stable reason, when to come
+again; never a word of SQL. Nothing is written, and the next good call works."""
+
+import re
+import unittest
+
+from support.case import SystemTest
+from support.client import (DEADLINE_S, broker_pb2, error_details_pb2, lease_request, status_pb2)
+from support.cluster import Cluster
+from support.database import Database
+
+QUEUE = "refusing"
+CONFLICT = ("ABORTED", "TRANSACTION_CONFLICT")
+DEFECT = ("INTERNAL", "INTERNAL_ERROR")
+REFUSALS = {"40001": CONFLICT, "40P01": CONFLICT, "55P03": CONFLICT,
+            "57014": ("DEADLINE_EXCEEDED", "STATEMENT_TIMEOUT"),
+            "53100": ("RESOURCE_EXHAUSTED", "STORAGE_FULL"),
+            "XX000": DEFECT, "22012": DEFECT, "P0001": DEFECT}
+TRIGGER = """
+CREATE OR REPLACE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  RAISE EXCEPTION 'canary_message' USING ERRCODE = '{}', DETAIL = 'canary_detail';
+END $$;
+CREATE TRIGGER refuse BEFORE INSERT OR UPDATE OR DELETE ON skiplane.task
+FOR EACH STATEMENT EXECUTE FUNCTION public.refuse()"""
+
+
+def retry_delay(error):
+    """The hint of a grpc.RpcError, in seconds; 0 if it has none."""
+    for key, value in error.trailing_metadata() or ():
+        if key == "grpc-status-details-bin":
+            for detail in status_pb2.Status.FromString(value).details:
+                hint = error_details_pb2.RetryInfo()
+                if detail.Unpack(hint):
+                    return hint.retry_delay.ToTimedelta().total_seconds()
+    return 0
+
+
+class BadDatabase(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.broker, self.client = self.start()
+        self.client.create_queue(QUEUE)
+
+    def calls(self, held):
+        """One of each call that writes tasks."""
+        stub = self.client.broker
+        ack = broker_pb2.AckItem(lease_token=held.lease_token)
+        nack = broker_pb2.NackItem(lease_token=held.lease_token,
+                                   disposition="NACK_DISPOSITION_RETRY")
+        task = broker_pb2.NewTask(payload=b"canary_payload")
+        keyed = broker_pb2.NewTask(key="canary_key")
+        return [(stub.Enqueue, broker_pb2.EnqueueRequest(queue=QUEUE, tasks=[task])),
+                (stub.Enqueue, broker_pb2.EnqueueRequest(queue=QUEUE, tasks=[keyed])),
+                (stub.Lease, lease_request(QUEUE, worker_id="w")),
+                (stub.Ack, broker_pb2.AckRequest(items=[ack])),
+                (stub.Nack, broker_pb2.NackRequest(items=[nack]))]
+
+    def test_each_kind_of_refusal_by_the_database(self):
+        self.client.enqueue(QUEUE, b"held")
+        [held] = self.client.lease(QUEUE, worker_id="w")
+        self.client.enqueue(QUEUE, b"waiting")
+        before = self.database.picture()
+        for sqlstate, refusal in REFUSALS.items():
+            self.database.run(TRIGGER.format(sqlstate))
+            for method, request in self.calls(held):
+                with self.subTest(sqlstate, request=type(request).__name__):
+                    error = self.assert_refused(*refusal, method, request, timeout=DEADLINE_S)
+                    self.assert_says_no_more_than_it_must(error)
+            self.database.run("DROP TRIGGER refuse ON skiplane.task")
+        self.assertEqual(self.database.picture(), before)
+        [waiting] = self.client.lease(QUEUE, worker_id="w")
+        self.assertEqual(waiting.payload, b"waiting")
+        self.assertEqual(self.client.ack(held, waiting), ["ACKED", "ACKED"])
+
+    def assert_says_no_more_than_it_must(self, error):
+        text = error.details() + repr(error.trailing_metadata())
+        for word in ("canary", "SELECT", "INSERT", "skiplane.task", "DETAIL"):
+            self.assertNotIn(word, text)
+        code = error.code().name
+        self.assertEqual(retry_delay(error) > 0, code == "RESOURCE_EXHAUSTED")
+        if code == "INTERNAL":
+            [error_id] = re.findall(r"\b[0-9a-f]{16}\b", error.details())
+            self.broker.wait_for_output(error_id)
+
+    def test_a_database_that_is_away(self):
+        cluster = Cluster()
+        self.database = Database(cluster)
+        _, client = self.start()
+        client.create_queue(QUEUE)
+        cluster.end()
+        request = broker_pb2.EnqueueRequest(queue=QUEUE, tasks=[broker_pb2.NewTask()])
+        error = self.assert_refused("UNAVAILABLE", "DATABASE_UNAVAILABLE", client.broker.Enqueue,
+                                    request, timeout=DEADLINE_S)
+        self.assertGreater(retry_delay(error), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

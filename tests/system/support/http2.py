@@ -1,0 +1,52 @@
+"""One gRPC call spelled by hand, for requests that no gRPC library would send."""
+
+import re
+import socket
+import struct
+
+from support.process import GENEROUS_S
+
+DATA, HEADERS, SETTINGS = 0, 1, 4
+END_STREAM, END_HEADERS, ACK = 1, 4, 1
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+# On a young connection gRPC's server spells the trailer out: its name, a length of one or two, and
+# the number.
+STATUS = re.compile(rb"grpc-status[\x01\x02](\d{1,2})")
+
+
+def frame(kind, flags, stream, payload=b""):
+    return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(
+        ">I", stream) + payload
+
+
+def header(name, value):
+    """A literal without indexing; shorter than 127 bytes."""
+    return b"\x00" + bytes([len(name)]) + name + bytes([len(value)]) + value
+
+
+def message(payload, is_compressed=False):
+    return bytes([is_compressed]) + struct.pack(">I", len(payload)) + payload
+
+
+def read_status(connection):
+    seen = b""
+    while not (found := STATUS.search(seen)):
+        piece = connection.recv(65536)
+        if not piece:
+            raise AssertionError(f"closed without a status: {seen!r}")
+        seen += piece
+    return int(found[1])
+
+
+def call(address, method, body, **further):
+    """The gRPC status of a call with these bytes as its body; `further` headers replace ours."""
+    host, port = address.rsplit(":", 1)
+    fields = {":method": "POST", ":scheme": "http", ":path": method, ":authority": host,
+              "content-type": "application/grpc", "te": "trailers"}
+    fields.update({name.replace("_", "-"): value for name, value in further.items()})
+    block = b"".join(header(name.encode(), value.encode()) for name, value in fields.items())
+    with socket.create_connection((host, int(port)), timeout=GENEROUS_S) as connection:
+        connection.sendall(PREFACE + frame(SETTINGS, 0, 0) + frame(SETTINGS, ACK, 0) +
+                           frame(HEADERS, END_HEADERS, 1, block) +
+                           frame(DATA, END_STREAM, 1, body))
+        return read_status(connection)
