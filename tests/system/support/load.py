@@ -48,7 +48,8 @@ class Load:
                 run(number)
             except Exception as error:  # pylint: disable=broad-except
                 with self._changed:
-                    self.wrong.append(repr(error))
+                    if self._working:
+                        self.wrong.append(repr(error))
                     self._changed.notify_all()
         thread = threading.Thread(target=guarded, daemon=True)
         thread.start()
@@ -86,7 +87,9 @@ class Load:
             return self.rate()
 
     def wait_for_rate(self, wanted):
-        """The deadline of a fault's end."""
+        """From now on: what was acked before does not count."""
+        with self._changed:
+            self._acked_at.clear()
         self.wait_for(lambda: self.rate() >= wanted, BACK_WITHIN_S, f"{wanted} acks per second")
 
     def drain(self):
@@ -154,9 +157,8 @@ class Load:
             self.wrong += [f"leased again: {task}" for task in tasks if task.task_id in self.acked]
         items = [broker_pb2.AckItem(lease_token=task.lease_token) for task in tasks]
         answer, tries = caller.persist("Ack", broker_pb2.AckRequest(items=items))
-        good = (broker_pb2.ACK_OUTCOME_ACKED,)
-        if tries > 1:
-            good += (broker_pb2.ACK_OUTCOME_ALREADY_SETTLED,)
+        # The broker, too, repeats an ack whose answer it missed.
+        good = (broker_pb2.ACK_OUTCOME_ACKED, broker_pb2.ACK_OUTCOME_ALREADY_SETTLED)
         with self._changed:
             for task, result in zip(tasks, answer.results):
                 if result.outcome not in good or task.task_id in self.acked:
@@ -166,7 +168,7 @@ class Load:
             self._changed.notify_all()
 
     def refused(self, error, tries):
-        """Whether to go on after this."""
+        """Whether to go on after this. Not after end(): there may be no broker any more."""
         with self._changed:
             code = error.code()
             self.refusals[code.name] += 1
@@ -174,7 +176,7 @@ class Load:
             if code.name not in self._tolerated and not is_broken_connection(error):
                 self.wrong.append(repr(error))
             self._changed.notify_all()
-            return not self.wrong
+            return self._working and not self.wrong
 
     def pause(self):
         with self._changed:

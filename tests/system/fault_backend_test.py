@@ -1,0 +1,64 @@
+"""Faults of single backends of PostgreSQL: killed, frozen, ended again and again."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+import unittest
+
+from support.fault import OURS, BareConnection, FaultTest
+from support.process import GENEROUS_S
+
+EVERY_S = 0.1
+TIMES = 100
+LOST_CONNECTIONS = 'skiplane_db_errors_total{sqlstate_class="08"}'
+
+
+class BackendFault(FaultTest):
+    own_cluster = ()
+
+    def setUp(self):
+        super().setUp()
+        self.begin(tolerated=["ABORTED"])
+
+    def test_sigkill_of_one_backend_which_restarts_all_of_postgresql(self):
+        os.kill(self.our_backends()[0], signal.SIGKILL)
+        self.load.wait_for_refusal("UNAVAILABLE")
+        self.recover()
+
+    def test_sigstop_of_one_backend_stops_the_others_not(self):
+        victim = self.busy_backend()
+        os.kill(victim, signal.SIGSTOP)
+        self.addCleanup(self.thaw, victim)  # it would outlive its cluster
+        end = time.monotonic() + GENEROUS_S
+        while not self.broker.metrics().get(LOST_CONNECTIONS):
+            self.assertLess(time.monotonic(), end, "the frozen backend was never given up")
+            self.load.wait_for_acks(20)
+        self.thaw(victim)
+        self.recover()
+        self.assertEqual(self.readiness.changes(), 0)
+
+    def thaw(self, backend):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(backend, signal.SIGCONT)
+
+    def busy_backend(self):
+        """Not the one that listens."""
+        rows = self.database.run(
+            OURS.format(self.database.name) + " AND query NOT LIKE 'LISTEN%'")
+        return int(rows[0][0])
+
+    def test_all_backends_ended_every_100_ms_for_10_s(self):
+        nemesis = BareConnection(self.cluster, self.database)
+        self.addCleanup(nemesis.close)
+        pace = threading.Event()
+        for _ in range(TIMES):
+            nemesis.run(f"SELECT pg_terminate_backend(pid) FROM ({OURS}) AS ours"
+                        .format(self.database.name))
+            pace.wait(EVERY_S)
+        self.recover()
+
+
+if __name__ == "__main__":
+    unittest.main()

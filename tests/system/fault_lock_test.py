@@ -1,0 +1,22 @@
+"""A statement that waits for a lock which is held for long."""
+
+import unittest
+
+from support.fault import FaultTest
+
+
+class LockFault(FaultTest):
+    def setUp(self):
+        super().setUp()
+        self.begin(tolerated=["ABORTED", "DEADLINE_EXCEEDED"])
+
+    def test_calls_that_wait_for_a_locked_table_are_refused_and_then_done(self):
+        lock = self.database.hold("LOCK TABLE skiplane.task")
+        self.load.wait_for_refusal("ABORTED", 5)
+        lock.release()
+        self.recover()
+        self.assertEqual(self.readiness.changes(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
