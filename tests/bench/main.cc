@@ -41,7 +41,7 @@ int Run(const Options& options) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (arguments == std::vector<std::string>{"--list"}) return skiplane::bench::List();
+  if (std::ranges::count(arguments, "--list") > 0) return skiplane::bench::List();
   const auto options = skiplane::bench::ParseOptions(arguments);
   if (!options) return arguments == std::vector<std::string>{"--help"} ? 0 : 2;
   if (!skiplane::bench::AreKnown(options->only)) return 2;

@@ -139,7 +139,7 @@ void RunRawSql(Bench& bench, const std::string& name) {
   for (const auto& loop : loops) figures.latencies.Merge(loop->cycles);
   figures.extras = {{"connections", kConnections}, {"rows_per_statement", rows}};
   if (bench.batch_tasks_per_s > 0) {
-    figures.extras.emplace_back("share_of_cycle_batch",
+    figures.extras.emplace_back("cycle_batch_share",
                                 bench.batch_tasks_per_s / TasksPerSecond(figures));
   }
   bench.Print(std::move(figures));
