@@ -64,7 +64,7 @@ TEST_F(BacklogTest, AMillionDelayedTasksDoNotSlowALeaseDown) {
   EXPECT_LE(priorities_beside, 2 * priorities);
   EXPECT_LE(sweep_beside, sweep + 20);
   Take(1000);
-  EXPECT_LE(LeaseBuffers(100), 200) << "nothing is free";
+  EXPECT_LE(LeaseBuffers(100), 500) << "nothing is free, and walking past all takes thousands";
 }
 
 TEST_F(BacklogTest, ABoundSkipsAHundredThousandLeasedTasksAtTheHead) {

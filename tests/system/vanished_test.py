@@ -89,6 +89,7 @@ class Vanished(SystemTest):
         with self.assertRaises(grpc.RpcError) as late:
             self.client.broker.Lease(lease_request(QUEUE, wait=60), timeout=1)
         self.assertEqual(late.exception.code(), grpc.StatusCode.DEADLINE_EXCEEDED)
+        self.client.queue(QUEUE)  # behind the cancellation, on the same connection
         lock.release()
         self.assert_leased_uncharged(b"a")
 
