@@ -20,10 +20,10 @@ def program():
 class Broker(Process):
     """Returns from its constructor when it is ready."""
 
-    def __init__(self, *flags, env=None):
+    def __init__(self, *flags, listen="127.0.0.1:0", env=None):
         self._folder = tempfile.TemporaryDirectory(prefix="skiplaned-")
         ready_file = os.path.join(self._folder.name, "ready")
-        super().__init__([program(), "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0",
+        super().__init__([program(), f"--listen={listen}", "--metrics-listen=127.0.0.1:0",
                           f"--ready-file={ready_file}", *flags], env=env)
         try:
             self._get_ready(ready_file)

@@ -16,18 +16,17 @@ READY = "database system is ready to accept connections"
 
 
 class Cluster:
-    """One of a test's own. `settings` are lines of postgresql.conf."""
+    """One of a test's own, in a new folder of `place`. `settings` are lines of postgresql.conf;
+    initdb gets the further `options`."""
 
-    def __init__(self, settings=()):
-        self.folder = tempfile.mkdtemp(prefix="skiplane-pg-")
+    def __init__(self, settings=(), place=None, options=()):
+        self.folder = tempfile.mkdtemp(prefix="skiplane-pg-", dir=place)
         self._binaries = max(glob.glob("/usr/lib/postgresql/*/bin"),
                              key=lambda path: int(path.split("/")[-2]))
         self._data = os.path.join(self.folder, "data")
-        if os.geteuid() == 0:
-            owner = pwd.getpwnam("postgres")
-            os.chown(self.folder, owner.pw_uid, owner.pw_gid)
+        give_away(self.folder)
         initdb = self._program("initdb", "-D", self._data, "-U", "skiplane", "-A", "trust",
-                               "-E", "UTF8", "--locale=C", "--no-sync")
+                               "-E", "UTF8", "--locale=C", "--no-sync", *options)
         if initdb.wait() != 0:
             raise AssertionError(initdb.output)
         initdb.end()
@@ -49,6 +48,13 @@ class Cluster:
 
     def _program(self, name, *arguments):
         return Process([os.path.join(self._binaries, name), *arguments], user="postgres")
+
+
+def give_away(folder):
+    """To the account that PostgreSQL runs under if we are root."""
+    if os.geteuid() == 0:
+        owner = pwd.getpwnam("postgres")
+        os.chown(folder, owner.pw_uid, owner.pw_gid)
 
 
 class SharedCluster(Cluster):

@@ -8,11 +8,12 @@ import signal
 import socket
 import struct
 import threading
+import time
 
 import grpc
 
 from support import broker as probes
-from support.broker import NOT_SERVING, SERVING
+from support.broker import NOT_SERVING, SERVING, Broker
 from support.case import SystemTest
 from support.cluster import READY, Cluster
 from support.database import Database
@@ -20,6 +21,7 @@ from support.load import QUEUE, Load
 from support.process import GENEROUS_S
 from support.proxy import Proxy
 
+RECLAIMED_AT = 'skiplane_maintenance_last_success_timestamp_seconds{job="reclaimer"}'
 OURS = "SELECT pid FROM pg_stat_activity WHERE application_name = 'skiplaned' AND datname = '{}'"
 
 
@@ -82,9 +84,10 @@ class MortalCluster(Cluster):
         self._postmaster.wait()
 
     def stop_at_once(self):
-        """An `immediate` shutdown."""
-        self._postmaster.signal(signal.SIGQUIT)
-        self._postmaster.wait()
+        """An `immediate` shutdown, unless it has ended by itself."""
+        if self._postmaster.runs():
+            self._postmaster.signal(signal.SIGQUIT)
+            self._postmaster.wait()
 
     def start(self):
         self._postmaster.end()
@@ -98,6 +101,11 @@ class MortalCluster(Cluster):
     def thaw(self):
         for process in [*children(self.pid), self.pid]:
             os.kill(process, signal.SIGCONT)
+
+
+def reclaimed_at(broker):
+    """When it last looked for dead workers; 0 if never."""
+    return broker.metrics().get(RECLAIMED_AT, 0)
 
 
 def children(parent):
@@ -168,10 +176,13 @@ class FaultTest(SystemTest):
     def make_cluster(self):
         return MortalCluster(self.own_cluster)
 
-    def start_proxy(self, cluster):
+    def start_behind_proxy(self, cluster):
+        """A broker that reaches PostgreSQL through a proxy, and this."""
         proxy = Proxy(cluster)
         self.addCleanup(proxy.end)
-        return proxy
+        broker = Broker(f"--database={proxy.uri(self.database)}")
+        self.addCleanup(broker.end)
+        return broker, proxy
 
     def begin(self, *brokers, **options):
         """A load on these brokers; or on a new one, whose process and readiness are watched."""
@@ -193,12 +204,21 @@ class FaultTest(SystemTest):
         """To be called when the cause of the fault is gone."""
         self.load.wait_for_rate(self.rate_before / 2)
         self.readiness_is_back()
+        self.upkeep_is_back()
         self.load.drain()
         self.load.check(self, retried)
         self.assert_not_restarted()
 
     def readiness_is_back(self):
         self.readiness.wait_for(SERVING)
+
+    def upkeep_is_back(self):
+        """A broker goes on looking for dead workers."""
+        before = [reclaimed_at(broker) for broker in self.brokers]
+        end = time.monotonic() + GENEROUS_S
+        while [reclaimed_at(broker) for broker in self.brokers] == before:
+            self.assertLess(time.monotonic(), end, "nobody looks for dead workers")
+            self.load.wait_for_acks(1)
 
     def assert_not_restarted(self):
         self.assertEqual([broker.pid for broker in self.brokers if broker.runs()], self.pids)

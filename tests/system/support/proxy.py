@@ -10,6 +10,7 @@ import threading
 from support.process import GENEROUS_S
 
 IDLE = b"Z\x00\x00\x00\x05I"  # ReadyForQuery outside a transaction: all is committed
+SAID_BYTES = 4096
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: close() sends a reset
 
 
@@ -59,7 +60,8 @@ class Connection:
         return True
 
     def _hear(self, block):
-        self.said = (self.said + block)[:4096]
+        if len(self.said) < SAID_BYTES:
+            self.proxy.note_said(self, block)
         self.swallow = self.swallow or self.proxy.takes(block)
 
     def _swallow(self, block):
@@ -95,6 +97,14 @@ class Proxy:
         with self._changed:
             if not self._changed.wait_for(lambda: self._swallowed >= count, GENEROUS_S):
                 raise AssertionError("the statement was never answered")
+
+    def wait_until_said(self, said):
+        """By a connection that is not lost."""
+        with self._changed:
+            if not self._changed.wait_for(
+                    lambda: any(said in each.said and not each.lost for each in self._connections),
+                    GENEROUS_S):
+                raise AssertionError(f"nobody says {said}")
 
     def lose(self, said=b""):
         """Those of the present connections that said so are lost for ever, without a sign."""
@@ -133,6 +143,11 @@ class Proxy:
                 return False
             self._victim = None
             return True
+
+    def note_said(self, connection, block):
+        with self._changed:
+            connection.said = (connection.said + block)[:SAID_BYTES]
+            self._changed.notify_all()
 
     def tell_swallowed(self):
         with self._changed:
