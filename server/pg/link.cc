@@ -39,10 +39,8 @@ ConnectLog& TheConnectLog() {
 
 }  // namespace
 
-Link::Link(const std::string& conninfo, const std::string& settings)
-    : connection_(conninfo),
-      breaker_(std::make_shared<const Breaker>(connection_.sock())),
-      quiet_(connection_) {
+Link::Link(const std::string& conninfo, const ConnectOptions& options)
+    : connection_(conninfo), watchdog_(connection_.sock()), quiet_(connection_) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   // The only way to forbid it: a silent reconnect would lose the settings.
@@ -51,14 +49,16 @@ Link::Link(const std::string& conninfo, const std::string& settings)
   // Terse leaves DETAIL and CONTEXT out of what() already at the source.
   connection_.set_verbosity(pqxx::connection_base::terse);
   pqxx::nontransaction work(connection_);
-  work.exec(settings);
+  watchdog_.Arm(absl::ToChronoNanoseconds(options.connect_timeout));
+  work.exec(SessionSettings(options));
+  watchdog_.Disarm();
 }
 
 absl::StatusOr<std::unique_ptr<Link>> Link::Open(const ConnectOptions& options) {
   const absl::StatusOr<std::string> conninfo = Conninfo(options);
   if (!conninfo.ok()) return conninfo.status();
   try {
-    return std::unique_ptr<Link>(new Link(*conninfo, SessionSettings(options)));
+    return std::unique_ptr<Link>(new Link(*conninfo, options));
   } catch (const std::exception& error) {
     TheConnectLog().Failed(PrimaryMessage(error.what()));
     return NotConnected();

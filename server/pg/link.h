@@ -7,8 +7,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "server/pg/breaker.h"
 #include "server/pg/session.h"
+#include "server/pg/watchdog.h"
 
 namespace skiplane::pg {
 
@@ -23,13 +23,14 @@ class Link {
   // this is true can be dropped before a statement is sent, so that its outcome is not in doubt.
   bool HungUp() const;
 
-  std::shared_ptr<const Breaker> breaker() const { return breaker_; }
+  // Not armed. To be armed while an answer is awaited.
+  Watchdog& watchdog() { return watchdog_; }
 
  private:
-  Link(const std::string& conninfo, const std::string& settings);
+  Link(const std::string& conninfo, const ConnectOptions& options);
 
   pqxx::connection connection_;
-  const std::shared_ptr<const Breaker> breaker_;
+  Watchdog watchdog_;
   pqxx::quiet_errorhandler quiet_;
 };
 

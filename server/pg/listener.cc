@@ -8,9 +8,7 @@
 #include <pqxx/pqxx>
 #include <thread>
 
-#include "absl/cleanup/cleanup.h"
 #include "server/base/mutex.h"
-#include "server/base/timer.h"
 #include "server/pg/backoff.h"
 #include "server/pg/errors.h"
 #include "server/pg/link.h"
@@ -66,7 +64,6 @@ struct Listener::State {
   void Loop();
   void Listen(Link& link);
   void Hear(Link& link);
-  void Check(Link& link);
   void Tell(bool listening);
 
   ConnectOptions options;
@@ -74,7 +71,6 @@ struct Listener::State {
   OnNotify on_notify;
   OnState on_state;
 
-  base::Timer timer;
   StopSignal stop;
   bool is_listening = false;  // as told last; the thread's own
   base::Mutex joining;
@@ -90,7 +86,10 @@ void Listener::State::Tell(bool listening) {
 // Returns when the listener stops; throws when the connection is lost.
 void Listener::State::Hear(Link& link) {
   pqxx::connection& connection = link.connection();
+  const std::chrono::nanoseconds patience = absl::ToChronoNanoseconds(options.tcp_user_timeout);
+  link.watchdog().Arm(patience);
   const Receiver receiver(connection, channel, on_notify);
+  link.watchdog().Disarm();
   Tell(true);
   Clock::time_point next_check = Clock::now() + kCheckInterval;
   while (true) {
@@ -100,17 +99,10 @@ void Listener::State::Hear(Link& link) {
     if (stop.Wait(connection.sock(), next_check)) return;
     if (Clock::now() < next_check) continue;
     next_check = Clock::now() + kCheckInterval;
-    Check(link);
+    link.watchdog().Arm(patience);
+    pqxx::nontransaction(connection).exec("SELECT 1");
+    link.watchdog().Disarm();
   }
-}
-
-// Fails, sooner or later, if the server does not answer; it must also fail if it never would.
-void Listener::State::Check(Link& link) {
-  const base::Timer::Id limit =
-      timer.After(absl::ToChronoNanoseconds(options.tcp_user_timeout),
-                  [breaker = link.breaker()] { breaker->Break(); });
-  const absl::Cleanup cancel = [this, limit] { timer.Cancel(limit); };
-  pqxx::nontransaction(link.connection()).exec("SELECT 1");
 }
 
 void Listener::State::Listen(Link& link) {

@@ -5,7 +5,6 @@
 #include <thread>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "server/base/mutex.h"
 #include "server/base/reason.h"
 #include "server/metrics/metrics.h"
@@ -15,8 +14,7 @@
 namespace skiplane::pg {
 namespace {
 
-// How soon an idle thread notices that its connection is gone, and how often the concierge looks
-// for statements that are stuck.
+// How soon an idle thread notices that its connection is gone.
 constexpr std::chrono::seconds kCheckInterval(1);
 
 absl::Status Draining() {
@@ -27,8 +25,8 @@ absl::Status Draining() {
 }  // namespace
 
 // Each worker thread owns a session and takes jobs only while that works. One more thread, the
-// concierge, has none: it fails the jobs that no worker can take soon, tells of changes in order,
-// and frees workers from servers that do not answer.
+// concierge, has none: it fails the jobs that no worker can take soon, and tells of changes in
+// order.
 struct Pool::State {
   void Work();
   void Concierge();
@@ -43,9 +41,8 @@ struct Pool::State {
   bool IsFinished() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) { return stopping && queue.empty(); }
   // A first attempt, at the start or after a loss, is worth waiting for; the later ones are not.
   bool IsHopeless() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    return sessions.empty() && hopeful == 0;
+    return sessions == 0 && hopeful == 0;
   }
-  void BreakStuck() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
   ConnectOptions options;
   metrics::Metrics* metrics = nullptr;
@@ -56,7 +53,7 @@ struct Pool::State {
   base::CondVar changed;   // any other change; for the concierge and for workers that pause
   std::deque<Job> queue ABSL_GUARDED_BY(mutex);
   bool stopping ABSL_GUARDED_BY(mutex) = false;
-  absl::flat_hash_set<Session*> sessions ABSL_GUARDED_BY(mutex);  // those that work
+  int sessions ABSL_GUARDED_BY(mutex) = 0;  // those that work
   int workers ABSL_GUARDED_BY(mutex) = 0;  // threads that have not ended
   int hopeful ABSL_GUARDED_BY(mutex) = 0;  // of them, those in a first attempt to connect
   int idle ABSL_GUARDED_BY(mutex) = 0;     // of them, those with a session that wait for a job
@@ -72,7 +69,7 @@ void Pool::State::Report() {
   int64_t now_waiting = 0;
   {
     base::MutexLock lock(mutex);
-    now_open = static_cast<int64_t>(sessions.size());
+    now_open = sessions;
     now_idle = idle;
     now_waiting = static_cast<int64_t>(queue.size());
   }
@@ -86,7 +83,7 @@ std::unique_ptr<Session> Pool::State::Connect(Backoff& backoff) {
     absl::StatusOr<std::unique_ptr<Session>> session = Session::Open(options, metrics);
     base::MutexLock lock(mutex);
     if (is_first) --hopeful;
-    if (session.ok()) sessions.insert(session->get());
+    if (session.ok()) ++sessions;
     changed.NotifyAll();
     if (session.ok()) return *std::move(session);
     is_first = false;
@@ -152,7 +149,7 @@ void Pool::State::Work() {
     if (worked) backoff.Reset();
     {
       base::MutexLock lock(mutex);
-      sessions.erase(session.get());
+      --sessions;
       if (IsFinished()) break;
       if (worked) ++hopeful;
       changed.NotifyAll();
@@ -169,15 +166,11 @@ void Pool::State::Work() {
   changed.NotifyAll();
 }
 
-void Pool::State::BreakStuck() {
-  for (Session* const session : sessions) session->BreakIfStuck();
-}
-
 void Pool::State::Concierge() {
   bool reported = false;
   mutex.Lock();
   while (workers > 0 || !queue.empty()) {
-    const bool connected = !sessions.empty();
+    const bool connected = sessions > 0;
     if (reported != connected && !stopping) {
       reported = connected;
       mutex.Unlock();
@@ -190,8 +183,7 @@ void Pool::State::Concierge() {
       job(NotConnected());
       mutex.Lock();
     } else {
-      changed.WaitUntil(mutex, std::chrono::steady_clock::now() + kCheckInterval);
-      BreakStuck();
+      changed.Wait(mutex);
     }
   }
   mutex.Unlock();
@@ -232,7 +224,7 @@ void Pool::Submit(Job job) {
 
 bool Pool::connected() const {
   base::MutexLock lock(state_->mutex);
-  return !state_->sessions.empty();
+  return state_->sessions > 0;
 }
 
 int Pool::waiting() const {

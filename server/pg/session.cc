@@ -1,6 +1,5 @@
 #include "server/pg/session.h"
 
-#include <atomic>
 #include <chrono>
 #include <pqxx/pqxx>
 
@@ -14,9 +13,6 @@
 namespace skiplane::pg {
 namespace {
 
-using SteadyTime = std::chrono::steady_clock::time_point;
-
-constexpr SteadyTime kNever = SteadyTime::max();
 constexpr absl::string_view kTextStatement = "text";
 
 std::vector<pqxx::binarystring> Binary(const std::vector<std::string>& values) {
@@ -43,8 +39,6 @@ struct Session::State {
 
   std::unique_ptr<Link> link;
   const std::chrono::nanoseconds patience;
-  // When the statement that runs is given up; kNever while none runs.
-  std::atomic<SteadyTime> stuck_from = kNever;
   metrics::Metrics* metrics;
   int backend_pid;
   bool broken = false;
@@ -66,8 +60,8 @@ absl::Status Session::State::Failed(const Failure& failure) {
 
 absl::StatusOr<pqxx::result> Session::State::Run(absl::string_view name, Statement statement) {
   if (broken || link->HungUp()) return Failed({NotConnected(), true, "08"});
-  const SteadyTime start = std::chrono::steady_clock::now();
-  stuck_from = start + patience;
+  const auto start = std::chrono::steady_clock::now();
+  link->watchdog().Arm(patience);
   absl::StatusOr<pqxx::result> result = absl::UnknownError("");
   try {
     pqxx::nontransaction work(link->connection());
@@ -75,7 +69,7 @@ absl::StatusOr<pqxx::result> Session::State::Run(absl::string_view name, Stateme
   } catch (...) {
     result = Failed(ExplainException(name));
   }
-  stuck_from = kNever;
+  link->watchdog().Disarm();
   if (metrics != nullptr) {
     metrics->Statement(name, absl::FromChrono(std::chrono::steady_clock::now() - start));
   }
@@ -120,10 +114,5 @@ absl::StatusOr<Rows> Session::RunText(absl::string_view text) {
 bool Session::alive() const { return !state_->broken && !state_->link->HungUp(); }
 
 int Session::backend_pid() const { return state_->backend_pid; }
-
-void Session::BreakIfStuck() {
-  if (std::chrono::steady_clock::now() < state_->stuck_from.load()) return;
-  state_->link->breaker()->Break();
-}
 
 }  // namespace skiplane::pg

@@ -11,7 +11,9 @@
 //   kAlreadyExists without a reason       23505: a case for the store
 //   INTERNAL_ERROR (INTERNAL)             all others, with an id; the log has SQLSTATE and message
 // No status ever holds SQL text, DETAIL or parameters. After the connection broke, alive() is
-// false: drop the session and open another; it never reconnects by itself. Not thread-safe.
+// false: drop the session and open another; it never reconnects by itself. A server that has not
+// answered when a statement's time limit has passed by tcp_user_timeout counts as lost. Not
+// thread-safe.
 #pragma once
 
 #include <memory>
@@ -56,10 +58,6 @@ class Session {
 
   bool alive() const;
   int backend_pid() const;
-
-  // Breaks the connection if a statement has run for so long that the server cannot be answering:
-  // its time limits have passed by tcp_user_timeout. Thread-safe while the session exists.
-  void BreakIfStuck();
 
  private:
   struct State;

@@ -154,15 +154,18 @@ TEST_F(SessionTest, ABackendLostBetweenStatementsIsKnownToHaveDoneNothing) {
   EXPECT_THAT(session->Run(kOne, Params()), ReasonIs("DATABASE_UNAVAILABLE"));
 }
 
-TEST_F(SessionTest, AStatementWithinItsTimeIsNotBroken) {
-  const auto session = Open();
-  std::thread runner([&] {
-    EXPECT_THAT(session->RunText("SELECT pg_advisory_lock(1)"), IsOk());
-  });
-  session->BreakIfStuck();
-  runner.join();
-  session->BreakIfStuck();
-  EXPECT_TRUE(session->alive());
+TEST_F(SessionTest, AServerThatDoesNotAnswerIsGivenUpAndOthersAreNot) {
+  ConnectOptions options = Options();
+  options.statement_timeout = absl::Milliseconds(200);
+  options.tcp_user_timeout = absl::Milliseconds(100);
+  const auto idle = Open(options);
+  const auto deaf = Open(options);
+  ASSERT_THAT(idle->Run(kOne, Params()), IsOk());
+  const testing::Frozen frozen(deaf->backend_pid());
+  EXPECT_THAT(deaf->Run(kOne, Params()), ReasonIs("COMMIT_OUTCOME_UNKNOWN"));
+  EXPECT_FALSE(deaf->alive());
+  EXPECT_TRUE(idle->alive());
+  EXPECT_THAT(idle->Run(kOne, Params()), IsOk());
 }
 
 TEST_F(SessionTest, AServerThatDoesNotListenIsUnavailable) {

@@ -1,0 +1,32 @@
+// Ends a connection whose server is there but does not answer (frozen, or behind a proxy that lost
+// it): neither libpq nor the kernel notices that. Who waits for the server then fails.
+//
+// One thread, for all connections of the process, looks once a second. Arm() and Disarm() cost one
+// atomic store. Not thread-safe, apart from that thread.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+namespace skiplane::pg {
+
+class Watchdog {
+ public:
+  // `socket` may be closed before the object ends: libpq does so as soon as it sees a loss.
+  explicit Watchdog(int socket);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+  // Breaks the connection after `patience`, unless Disarm() comes first.
+  void Arm(std::chrono::nanoseconds patience);
+  void Disarm();
+
+ private:
+  friend class Kennel;
+
+  const int socket_;
+  std::atomic<std::chrono::steady_clock::time_point> limit_;
+};
+
+}  // namespace skiplane::pg

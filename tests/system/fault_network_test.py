@@ -1,0 +1,142 @@
+"""Faults of the network between a broker and PostgreSQL: a black hole, an answer that is lost after
+its commit, a listener that hears nothing any more."""
+
+import time
+import unittest
+
+import grpc
+
+from support import cluster
+from support.client import DEADLINE_S, broker_pb2, new_id, reason_of
+from support.fault import FaultTest
+from support.load import QUEUE
+from support.process import GENEROUS_S
+
+
+class BlackHole(FaultTest):
+    def test_a_black_hole_with_statements_in_flight(self):
+        broker, proxy = self.start_behind_proxy(cluster.shared())
+        self.begin(broker, tolerated=["DEADLINE_EXCEEDED"])
+        proxy.open_hole()
+        self.assert_unready()
+        self.load.wait_for_refusal("UNAVAILABLE", 5)
+        proxy.close_hole()
+        self.recover()
+
+
+class DeafListener(FaultTest):
+    def test_a_listener_whose_connection_died_without_a_sign(self):
+        near, proxy = self.start_behind_proxy(cluster.shared())
+        near_client, far_client = self.client_of(near), self.client_of(self.start_broker())
+        near_client.create_queue(QUEUE)
+        proxy.wait_until_said(b"LISTEN")
+        parked = near_client.lease_later(QUEUE, wait=60)
+        self.assertGreater(proxy.lose(b"LISTEN"), 0)
+        far_client.enqueue(QUEUE, b"from elsewhere")
+        [task] = parked.result().tasks
+        self.assertEqual(task.payload, b"from elsewhere")
+        self.assertEqual(near_client.ack(task), ["ACKED"])
+        proxy.wait_until_said(b"LISTEN")  # by a new connection
+
+
+class LostAnswer(FaultTest):
+    """The statement was committed and its answer lost. Which it was, the broker finds out."""
+
+    def setUp(self):
+        super().setUp()
+        self.broker, self.proxy = self.start_behind_proxy(cluster.shared())
+        self.client = self.client_of(self.broker)
+        self.client.create_queue(QUEUE)
+        self.pid = self.broker.pid
+
+    def lose_answer_of(self, statement, call):
+        """What `call` returned, when it was repeated as its refusals allow."""
+        self.proxy.swallow_next(statement)
+        end = time.monotonic() + GENEROUS_S
+        while True:
+            try:
+                answer = call()
+                break
+            except grpc.RpcError as error:
+                self.assertEqual((error.code().name, reason_of(error)),
+                                 ("UNAVAILABLE", "DATABASE_UNAVAILABLE"), error)
+                self.assertLess(time.monotonic(), end, error)
+        self.proxy.wait_until_swallowed()
+        self.assertTrue(self.broker.runs())
+        return answer
+
+    def assert_tasks(self, count):
+        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), count)
+
+    def leased(self, **fields):
+        self.client.enqueue(QUEUE, b"a")
+        [task] = self.client.lease(QUEUE, worker_id="w", **fields)
+        return task
+
+    def test_of_an_enqueue(self):
+        request = broker_pb2.EnqueueRequest(queue=QUEUE, tasks=[broker_pb2.NewTask()])
+        self.proxy.swallow_next("task_enqueue")
+        try:
+            self.client.broker.Enqueue(request, timeout=DEADLINE_S)
+        except grpc.RpcError as error:
+            self.assertEqual((error.code().name, reason_of(error)),
+                             ("UNKNOWN", "COMMIT_OUTCOME_UNKNOWN"), error)
+        self.proxy.wait_until_swallowed()
+        self.assert_tasks(1)
+
+    def test_of_an_enqueue_with_a_key(self):
+        task_id = self.lose_answer_of("task_enqueue_once",
+                                      lambda: self.client.enqueue(QUEUE, key="k"))
+        self.assertEqual(self.client.enqueue(QUEUE, key="k"), task_id)
+        self.assert_tasks(1)
+
+    def test_of_an_enqueue_with_a_request_id(self):
+        task_id = self.lose_answer_of("task_enqueue_once",
+                                      lambda: self.client.enqueue(QUEUE, request_id="r"))
+        self.assertEqual(self.client.enqueue(QUEUE, request_id="r"), task_id)
+        self.assert_tasks(1)
+
+    def test_of_a_lease(self):
+        self.client.enqueue(QUEUE, b"a")
+        [task] = self.lose_answer_of("task_lease",
+                                     lambda: self.client.lease(QUEUE, worker_id="w"))
+        self.assertEqual((task.payload, task.attempt), (b"a", 1))
+        self.assertEqual(self.client.ack(task), ["ACKED"])
+
+    def test_of_a_lease_with_a_request_id(self):
+        self.client.enqueue(QUEUE, b"a")
+        fields = {"worker_id": "w", "request_id": new_id()}
+        [task] = self.lose_answer_of("task_lease", lambda: self.client.lease(QUEUE, **fields))
+        self.assertEqual((task.payload, task.attempt), (b"a", 1))
+        [again] = self.client.lease(QUEUE, **fields)
+        self.assertEqual(again.lease_token, task.lease_token)
+
+    def test_of_an_ack(self):
+        task = self.leased()
+        [outcome] = self.lose_answer_of("task_ack", lambda: self.client.ack(task))
+        self.assertIn(outcome, ("ACKED", "ALREADY_SETTLED"))
+        self.assert_tasks(0)
+        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.history"), 1)
+
+    def test_of_a_nack(self):
+        task = self.leased()
+        result = self.lose_answer_of("task_settle", lambda: self.client.nack(task))
+        self.assertIn(result.outcome, (broker_pb2.NACK_OUTCOME_NACKED,
+                                       broker_pb2.NACK_OUTCOME_ALREADY_SETTLED))
+        self.assertEqual(self.client.state(task.task_id), "SCHEDULED")
+        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.history"), 1)
+
+    def test_of_a_heartbeat(self):
+        task = self.leased()
+        answer = self.lose_answer_of("session_beat", lambda: self.client.beat("w", 30, task))
+        self.assertTrue(answer.session_alive)
+        self.assertEqual(self.client.ack(task), ["ACKED"])
+
+    def test_of_the_making_of_a_queue(self):
+        queue = self.lose_answer_of("queue_create", lambda: self.client.create_queue("new"))
+        self.assertEqual(queue.name, "new")
+        self.client.enqueue("new")
+
+
+if __name__ == "__main__":
+    unittest.main()
