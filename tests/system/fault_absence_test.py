@@ -1,0 +1,58 @@
+"""PostgreSQL is away for a minute while workers hold leases that are much shorter."""
+
+import contextlib
+import threading
+import time
+import unittest
+
+import grpc
+
+from support.fault import FaultTest
+from support.process import GENEROUS_S
+
+QUEUE = "patient"
+ABSENT_S = 60
+LEASE_S = 5
+BEAT_EVERY_S = 1
+WORKERS = 5
+
+
+class Absence(FaultTest):
+    own_cluster = ()
+
+    def test_no_worker_is_declared_dead_before_it_could_beat_again(self):
+        broker, client = self.start()
+        client.create_queue(QUEUE)
+        held = {}
+        for number in range(WORKERS):
+            client.enqueue(QUEUE)
+            [held[f"w{number}"]] = client.lease(QUEUE, worker_id=f"w{number}", duration=LEASE_S)
+        self.cluster.stop_at_once()
+        pace = threading.Event()
+        end = time.monotonic() + ABSENT_S
+        while time.monotonic() < end:
+            for worker, task in held.items():
+                with contextlib.suppress(grpc.RpcError):
+                    client.beat(worker, LEASE_S, task)
+                    self.fail("there is a database")
+            pace.wait(BEAT_EVERY_S)
+        self.cluster.start()
+        for worker, task in held.items():
+            self.assertTrue(self.beat_until_answered(client, worker, task).session_alive, worker)
+        self.assertEqual(client.ack(*held.values()), ["ACKED"] * WORKERS)
+        outcomes = "SELECT DISTINCT attempt, outcome FROM skiplane.history"
+        self.assertEqual(self.database.run(outcomes), [("1", "1")])
+        self.assertTrue(broker.runs())
+
+    def beat_until_answered(self, client, worker, task):
+        end = time.monotonic() + GENEROUS_S
+        while True:
+            try:
+                return client.beat(worker, LEASE_S, task)
+            except grpc.RpcError as error:
+                self.assertEqual(error.code(), grpc.StatusCode.UNAVAILABLE)
+                self.assertLess(time.monotonic(), end)
+
+
+if __name__ == "__main__":
+    unittest.main()
