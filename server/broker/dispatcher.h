@@ -23,6 +23,7 @@
 #include "server/broker/look.h"
 #include "server/broker/outbox.h"
 #include "server/broker/session_cache.h"
+#include "server/broker/turns.h"
 #include "server/model/hint.h"
 
 namespace skiplane::broker {
@@ -106,6 +107,7 @@ class Dispatcher {
   bool is_draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_listening_ ABSL_GUARDED_BY(mutex_) = false;
   int tickets_ ABSL_GUARDED_BY(mutex_) = 0;
+  Turns turns_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<int64_t, std::unique_ptr<Lane>> lanes_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, TicketPtr> by_request_ ABSL_GUARDED_BY(mutex_);
 };

@@ -11,8 +11,7 @@ using std::chrono::seconds;
 
 constexpr milliseconds kDoubtPause(25);     // between two looks at an empty lane in doubt
 constexpr milliseconds kErrorPause(200);    // after a look or a lease failed
-constexpr int kLookShare = 50;              // a look may cost 1/50 of the time between two
-constexpr seconds kSweepEvery(1);           // a lane whose bounds are raised
+constexpr seconds kSweepEvery(1);           // a lane whose bounds are raised, at most
 constexpr seconds kCertainListening(5);     // an empty lane while hints of others are heard
 constexpr seconds kCertainDeaf(1);          // and while they are not
 constexpr int64_t kExpectedWhenDue = 16;    // tasks that a due time makes free, at a guess
@@ -148,7 +147,7 @@ void Dispatcher::ArmTimer(Lane& lane) {
       at = std::min(at, std::max(lane.certain_until, lane.look_allowed));
     }
     if (lane.bounds.IsRaised()) {
-      at = std::min(at, std::max(lane.swept + kSweepEvery, lane.look_allowed));
+      at = std::min(at, std::max(lane.sweep_due, lane.look_allowed));
     }
   }
   if (lane.is_looking || at == lane.timer_at) return;
@@ -172,7 +171,7 @@ void Dispatcher::OnTimer(int64_t lane_number) {
     lane.expected = std::max(lane.expected, kExpectedWhenDue);
   }
   const bool is_sweep_due = !lane.waiting.empty() && lane.bounds.IsRaised() &&
-                            std::max(lane.swept + kSweepEvery, lane.look_allowed) <= now;
+                            std::max(lane.sweep_due, lane.look_allowed) <= now;
   if (is_sweep_due && !lane.is_looking) StartLook(lane, outbox);
   Pump(lane, outbox);
 }
@@ -192,7 +191,6 @@ void Dispatcher::RunLook(int64_t lane_number, absl::StatusOr<pg::Session*> sessi
   {
     base::MutexLock lock(mutex_);
     Lane& lane = *lanes_.at(lane_number);
-    lane.swept = began;
     committed_before = lane.committed;
   }
   const absl::StatusOr<LookResult> seen =
@@ -203,6 +201,8 @@ void Dispatcher::RunLook(int64_t lane_number, absl::StatusOr<pg::Session*> sessi
   base::MutexLock lock(mutex_);
   Lane& lane = *lanes_.at(lane_number);
   lane.is_looking = false;
+  const base::SteadyTime turn = turns_.Take(now, now - began);
+  lane.sweep_due = std::max(now + kSweepEvery, turn);
   if (!seen.ok()) {
     lane.error = seen.status();
     lane.Distrust();
@@ -213,9 +213,9 @@ void Dispatcher::RunLook(int64_t lane_number, absl::StatusOr<pg::Session*> sessi
     lane.bounds.SetPriorities(seen->priorities, lane.committed != committed_before);
     for (const store::Bound& free : seen->first_free) lane.bounds.LowerTo(free);
     lane.Looked(committed_before, seen->free,
-                now + (is_listening_ ? kCertainListening : kCertainDeaf));
+                std::max(now + (is_listening_ ? kCertainListening : kCertainDeaf), turn));
     lane.look_allowed = now + std::max<std::chrono::nanoseconds>(kDoubtPause,
-                                                                 kLookShare * (now - began));
+                                                                 Turns::kShare * (now - began));
     if (seen->next_due_in.has_value()) {
       const auto due = began + absl::ToChronoNanoseconds(*seen->next_due_in);
       lane.next_due = std::min(lane.next_due, due);

@@ -38,8 +38,8 @@ struct Lane {
   absl::Status error;     // of the last statement, if it failed
   bool is_looking = false;
   base::SteadyTime certain_until{};  // the past: in doubt
-  base::SteadyTime look_allowed{};   // looks are kept to 2 % of a core
-  base::SteadyTime swept{};          // the last look that began
+  base::SteadyTime look_allowed{};   // its own looks are kept to 2 % of a core
+  base::SteadyTime sweep_due{};      // the next look if its bounds are raised
   base::Timer::Id timer = 0;         // the next thing to do of its own accord
   base::SteadyTime timer_at{};
   base::SteadyTime next_due = base::SteadyTime::max();  // the next scheduled task

@@ -1,29 +1,15 @@
 #include "server/broker/sampler.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "server/store/counts.h"
 #include "server/store/sessions.h"
-#include "server/store/sweep.h"
 
 namespace skiplane::broker {
 namespace {
 
 constexpr std::chrono::seconds kEvery(5);
-constexpr int kProbeRows = 2000;
-
-// How long the oldest ready task of a lane has been due, as far as a bounded probe sees.
-absl::Duration OldestAge(pg::Session& session, int64_t lane) {
-  absl::Duration oldest;
-  const auto priorities = store::Priorities(session, lane, 0);
-  if (!priorities.ok()) return oldest;
-  for (const store::PriorityView& view : *priorities) {
-    const store::Bound start{view.priority, absl::InfinitePast(), 0};
-    const auto slice = store::Sweep(session, lane, 0, start, kProbeRows);
-    if (slice.ok()) oldest = std::max(oldest, slice->oldest_age);
-  }
-  return oldest;
-}
 
 }  // namespace
 
@@ -39,6 +25,12 @@ void Sampler::Run(pg::Session& session) {
   const auto workers = store::CountWorkers(session);
   if (!counts.ok() || !workers.ok()) return;
   context_.metrics.SetWorkers(*workers);
+  std::vector<int64_t> ready_lanes;
+  for (const auto& [lane, count] : *counts) {
+    if (count.ready > 0) ready_lanes.push_back(lane);
+  }
+  std::sort(ready_lanes.begin(), ready_lanes.end());
+  ages_.Run(session, ready_lanes);
   for (const QueuePtr& queue : queues_.All()) {
     metrics::QueueGauges gauges;
     gauges.pause_mode = static_cast<int>(queue->pause);
@@ -48,9 +40,7 @@ void Sampler::Run(pg::Session& session) {
       gauges.scheduled += found->second.scheduled;
       gauges.ready += found->second.ready;
       gauges.leased += found->second.leased;
-      if (found->second.ready > 0) {
-        gauges.oldest_ready_age = std::max(gauges.oldest_ready_age, OldestAge(session, lane));
-      }
+      gauges.oldest_ready_age = std::max(gauges.oldest_ready_age, ages_.AgeOf(lane));
     }
     context_.metrics.SetQueue(queue->name, gauges);
   }

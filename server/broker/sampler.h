@@ -2,6 +2,7 @@
 // sets the gauges, so that a scrape never touches the database.
 #pragma once
 
+#include "server/broker/age_probe.h"
 #include "server/broker/context.h"
 #include "server/broker/dispatcher.h"
 #include "server/broker/queue_cache.h"
@@ -22,6 +23,7 @@ class Sampler {
   Context& context_;
   QueueCache& queues_;
   const Dispatcher& dispatcher_;
+  AgeProbe ages_;
 };
 
 }  // namespace skiplane::broker

@@ -1,0 +1,28 @@
+// When each of many lanes may next be looked at without need, so that all of them together cost no
+// more than one may: 2 % of a core. No I/O and no locks: the dispatcher guards it.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include "server/base/timer.h"
+
+namespace skiplane::broker {
+
+class Turns {
+ public:
+  static constexpr int kShare = 50;  // a look may cost 1/50 of the time to the next
+  static constexpr std::chrono::seconds kDelayMost{1};  // of the others by one expensive lane
+
+  // The next turn of a lane at which a look that took `cost` has just ended.
+  base::SteadyTime Take(base::SteadyTime now, std::chrono::nanoseconds cost) {
+    const std::chrono::nanoseconds delay = kShare * cost;
+    next_ = std::max(next_, now) + std::min<std::chrono::nanoseconds>(delay, kDelayMost);
+    return next_;
+  }
+
+ private:
+  base::SteadyTime next_{};
+};
+
+}  // namespace skiplane::broker
