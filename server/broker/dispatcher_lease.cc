@@ -9,7 +9,7 @@ namespace skiplane::broker {
 namespace {
 
 constexpr int kResolveTriesMax = 50;
-constexpr std::chrono::milliseconds kErrorPause(200);
+constexpr std::chrono::milliseconds kResolvePause(200);
 
 absl::Duration Remaining(base::SteadyTime lives_until) {
   return absl::FromChrono(lives_until - std::chrono::steady_clock::now());
@@ -155,12 +155,8 @@ void Dispatcher::DeliverTo(const TicketPtr& ticket, Lane& lane, LeaseAnswer answ
     Finish(ticket, std::move(answer), outbox);
     return;
   }
-  if (!ticket->waits) {
-    for (Ticket::Stop& stop : ticket->stops) stop.is_exhausted |= stop.lane == &lane;
-  }
-  const auto is_exhausted = [](const Ticket::Stop& stop) { return stop.is_exhausted; };
-  const bool is_over = std::all_of(ticket->stops.begin(), ticket->stops.end(), is_exhausted);
-  if (ticket->is_expired || is_over) FinishEmpty(ticket, outbox);
+  const bool is_exhausted = ticket->Exhaust(lane);
+  if (ticket->is_expired || is_exhausted) FinishEmpty(ticket, outbox);
 }
 
 // Nothing was leased. Callers that wait go on waiting: the database may come back in time. One
@@ -169,10 +165,8 @@ void Dispatcher::Failed(LeaseRun& run, const absl::Status& status, Outbox& outbo
   Lane& lane = *lanes_.at(run.lane);
   const bool is_request_taken = absl::IsAlreadyExists(status);
   if (!is_request_taken) {
-    lane.error = status;
-    lane.Distrust();
+    lane.Failed(status, std::chrono::steady_clock::now());
     lane.expected = 0;
-    lane.look_allowed = std::chrono::steady_clock::now() + kErrorPause;
   }
   for (const TicketPtr& ticket : run.tickets) {
     ticket->state = Ticket::State::kWaiting;
@@ -197,7 +191,7 @@ void Dispatcher::Resolve(std::shared_ptr<LeaseRun> run) {
       found = store::FindLeases(**session, run->lane, {}, ledgers);
     }
     if (!found.ok() && ++run->tries < kResolveTriesMax) {
-      context_.timer.After(kErrorPause, [this, run] { Resolve(run); });
+      context_.timer.After(kResolvePause, [this, run] { Resolve(run); });
       return;
     }
     if (!found.ok()) {

@@ -10,7 +10,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kDoubtPause(25);     // between two looks at an empty lane in doubt
-constexpr milliseconds kErrorPause(200);    // after a look or a lease failed
 constexpr seconds kSweepEvery(1);           // a lane whose bounds are raised, at most
 constexpr seconds kCertainListening(5);     // an empty lane while hints of others are heard
 constexpr seconds kCertainDeaf(1);          // and while they are not
@@ -128,12 +127,8 @@ void Dispatcher::PumpNeighbours(Lane& lane, Outbox& outbox) {
 void Dispatcher::Exhaust(Lane& lane, Outbox& outbox) {
   std::vector<TicketPtr> finished;
   for (const TicketPtr& ticket : lane.waiting) {
-    if (ticket->waits || ticket->state != Ticket::State::kWaiting) continue;
-    for (Ticket::Stop& stop : ticket->stops) stop.is_exhausted |= stop.lane == &lane;
-    const auto is_exhausted = [](const Ticket::Stop& stop) { return stop.is_exhausted; };
-    if (std::all_of(ticket->stops.begin(), ticket->stops.end(), is_exhausted)) {
-      finished.push_back(ticket);
-    }
+    if (ticket->state != Ticket::State::kWaiting) continue;
+    if (ticket->Exhaust(lane)) finished.push_back(ticket);
   }
   for (const TicketPtr& ticket : finished) FinishEmpty(ticket, outbox);
 }
@@ -204,9 +199,7 @@ void Dispatcher::RunLook(int64_t lane_number, absl::StatusOr<pg::Session*> sessi
   const base::SteadyTime turn = turns_.Take(now, now - began);
   lane.sweep_due = std::max(now + kSweepEvery, turn);
   if (!seen.ok()) {
-    lane.error = seen.status();
-    lane.Distrust();
-    lane.look_allowed = now + kErrorPause;
+    lane.Failed(seen.status(), now);
     Exhaust(lane, outbox);
   } else {
     lane.error = absl::OkStatus();

@@ -1,8 +1,14 @@
 #include "server/broker/lane.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace skiplane::broker {
+namespace {
+
+constexpr std::chrono::milliseconds kErrorPause(200);
+
+}  // namespace
 
 void Lane::Committed(const store::Claimable& claimable) {
   bounds.Lower(claimable.priority, claimable.run_at);
@@ -41,6 +47,12 @@ void Lane::Distrust() {
   bounds.Reset();
   certain_until = {};
   look_allowed = {};
+}
+
+void Lane::Failed(absl::Status status, base::SteadyTime now) {
+  error = std::move(status);
+  Distrust();
+  look_allowed = now + kErrorPause;
 }
 
 }  // namespace skiplane::broker

@@ -61,6 +61,9 @@ struct Lane {
 
   // Something failed, or hints were lost: nothing that is believed is certain.
   void Distrust();
+
+  // A look or a lease failed: the next look comes a little later.
+  void Failed(absl::Status status, base::SteadyTime now);
 };
 
 }  // namespace skiplane::broker

@@ -2,6 +2,7 @@
 // the dispatcher's mutex.
 #pragma once
 
+#include <algorithm>
 #include <list>
 #include <memory>
 #include <string>
@@ -40,6 +41,14 @@ struct Ticket {
     bool is_exhausted = false;  // without a wait: the lane had nothing
   };
   std::vector<Stop> stops;  // in the order in which the caller wants them asked
+
+  // The lane had nothing for this call. Returns whether all of its lanes have said so, and the call
+  // does not wait.
+  bool Exhaust(const Lane& lane) {
+    if (waits) return false;
+    for (Stop& stop : stops) stop.is_exhausted |= stop.lane == &lane;
+    return std::all_of(stops.begin(), stops.end(), [](const Stop& s) { return s.is_exhausted; });
+  }
 
   // A repeat of this call with the same request id, which waits for the outcome of this one.
   std::shared_ptr<Ticket> successor;
