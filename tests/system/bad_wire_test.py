@@ -5,6 +5,8 @@ import gzip
 import unittest
 
 import grpc
+from google.protobuf import wrappers_pb2
+from google.protobuf.internal import encoder
 
 from support import http2
 from support.case import SystemTest
@@ -17,7 +19,13 @@ MIB = 1 << 20
 REPEATS = 200
 # What a leak of 10 kB per call would exceed; pages of the allocator come and go by a few.
 SLACK = 2 * MIB
+VARINT, BYTES = 0, 2  # wire types
 OK, INVALID_ARGUMENT, DEADLINE_EXCEEDED, UNIMPLEMENTED = 0, 3, 4, 12
+
+
+def field(message, name, wire_type):
+    """What stands before a value on the wire."""
+    return encoder.TagBytes(message.DESCRIPTOR.fields_by_name[name].number, wire_type)
 
 
 def rss(pid):
@@ -72,6 +80,25 @@ class BadWire(SystemTest):
                 with self.subTest(name, method=method):
                     self.assert_harmless("INVALID_ARGUMENT", "INVALID_FIELD",
                                          lambda b=bytes_, m=method: self.raw(b, m), repeats=50)
+
+    def test_two_million_empty_headers(self):
+        entries = field(broker_pb2.NewTask, "headers", BYTES) + b"\0"
+        task = entries * (4_000_000 // len(entries))
+        bytes_ = (broker_pb2.EnqueueRequest(queue=QUEUE).SerializeToString()
+                  + field(broker_pb2.EnqueueRequest, "tasks", BYTES)
+                  + wrappers_pb2.BytesValue(value=task).SerializeToString()[1:])
+        self.assert_harmless("INVALID_ARGUMENT", "INVALID_FIELD", lambda: self.raw(bytes_),
+                             repeats=5, slack=64 * MIB)
+
+    def test_a_field_of_the_wrong_wire_type_counts_as_missing(self):
+        bytes_ = field(broker_pb2.EnqueueRequest, "queue", VARINT) + b"\1"
+        bytes_ += broker_pb2.EnqueueRequest(tasks=[broker_pb2.NewTask()]).SerializeToString()
+        self.assert_harmless("INVALID_ARGUMENT", "INVALID_FIELD", lambda: self.raw(bytes_))
+
+    def test_a_field_of_a_later_version_is_passed_over(self):
+        good = broker_pb2.EnqueueRequest(queue=QUEUE, tasks=[broker_pb2.NewTask()])
+        self.raw(good.SerializeToString() + encoder.TagBytes(9999, VARINT) + b"\1")
+        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), 1)
 
     def test_a_call_without_a_message(self):
         call = self.client.channel.stream_unary(ENQUEUE)
