@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +53,7 @@ struct LeaseAnswer {
   std::vector<model::LeasedTask> tasks;
   absl::Duration lease_remaining;
   std::vector<std::string> paused_queues;
+  std::shared_ptr<const void> memory;  // to be kept until the caller has read the answer
 };
 
 struct HeartbeatCall {

@@ -40,6 +40,15 @@ std::vector<int64_t> LanesOf(const model::Queue& queue) {
   return lanes;
 }
 
+int64_t BytesOf(const LeaseAnswer& answer) {
+  size_t bytes = 0;
+  for (const model::LeasedTask& task : answer.tasks) {
+    bytes += sizeof(task) + task.payload.size() + task.key.size() + task.content_type.size();
+    for (const auto& [name, value] : task.headers) bytes += name.size() + value.size();
+  }
+  return static_cast<int64_t>(bytes);
+}
+
 std::vector<std::string> PausedOf(const Ticket& ticket) {
   std::vector<std::string> paused;
   for (const Ticket::Stop& stop : ticket.stops) {
@@ -70,17 +79,17 @@ Dispatcher::Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& t
       sessions_(sessions),
       tracker_(tracker),
       hand_back_(std::move(hand_back)),
-      parked_max_(parked_max) {}
+      parked_max_(parked_max),
+      memory_(model::kAnswerBytesMax,
+              [this] { context_.timer.After(std::chrono::seconds(0), [this] { OnRoom(); }); }) {}
 
 std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call, std::vector<QueuePtr> queues,
                                                 Done<LeaseAnswer> done) {
   auto ticket = std::make_shared<Ticket>();
   ticket->waits = call.wait > absl::ZeroDuration();
-  ticket->lease_duration =
-      call.lease_duration.value_or(queues.front()->settings.lease_duration);
+  ticket->lease_duration = call.lease_duration.value_or(queues.front()->settings.lease_duration);
   if (!call.request_id.empty()) {
-    ticket->request_key =
-        absl::StrCat(call.worker_id.size(), ":", call.worker_id, call.request_id);
+    ticket->request_key = absl::StrCat(call.worker_id.size(), ":", call.worker_id, call.request_id);
   }
   ticket->queues = std::move(queues);
   ticket->call = std::move(call);
@@ -88,7 +97,8 @@ std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call, std::vector<Queu
 
   Outbox outbox;
   base::MutexLock lock(mutex_);
-  if (is_draining_ || tickets_ >= parked_max_) {
+  const bool answers_at_once = !ticket->waits || !ticket->request_key.empty();
+  if (is_draining_ || tickets_ >= parked_max_ || (answers_at_once && memory_.IsFull())) {
     ticket->state = Ticket::State::kDone;
     const absl::Status refusal = is_draining_ ? Draining() : TooManyCalls();
     outbox.Add([ticket, refusal] { ticket->done(refusal); });
@@ -179,6 +189,7 @@ void Dispatcher::Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> ans
     stop.lane->waiting.erase(stop.position);
   }
   ticket->stops.clear();
+  if (answer.ok() && !answer->tasks.empty()) answer->memory = memory_.Hold(BytesOf(*answer));
   auto shared = std::make_shared<absl::StatusOr<LeaseAnswer>>(std::move(answer));
   outbox.Add([ticket, shared] { ticket->done(std::move(*shared)); });
   if (ticket->request_key.empty()) return;

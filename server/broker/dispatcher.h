@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
 #include "server/base/mutex.h"
+#include "server/broker/answer_memory.h"
 #include "server/broker/broker.h"
 #include "server/broker/context.h"
 #include "server/broker/lane.h"
@@ -77,6 +79,8 @@ class Dispatcher {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool HasWork(const Lane& lane, base::SteadyTime now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Exhaust(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Starve(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnRoom();
   void StartLook(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ArmTimer(Lane& lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OnTimer(int64_t lane_number);
@@ -102,12 +106,14 @@ class Dispatcher {
   LeaseTracker& tracker_;
   const HandBack hand_back_;
   const int parked_max_;
+  AnswerMemory memory_;
 
   mutable base::Mutex mutex_;
   bool is_draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_listening_ ABSL_GUARDED_BY(mutex_) = false;
   int tickets_ ABSL_GUARDED_BY(mutex_) = 0;
   Turns turns_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_set<int64_t> starved_ ABSL_GUARDED_BY(mutex_);  // lanes that wait for memory
   absl::flat_hash_map<int64_t, std::unique_ptr<Lane>> lanes_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, TicketPtr> by_request_ ABSL_GUARDED_BY(mutex_);
 };

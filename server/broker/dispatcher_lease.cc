@@ -64,7 +64,8 @@ void Dispatcher::RunLease(int64_t lane_number, absl::StatusOr<pg::Session*> sess
     Outbox outbox;
     base::MutexLock lock(mutex_);
     Lane& lane = *lanes_.at(lane_number);
-    if (lane.expected > 0 && !lane.queue->LeasesPaused()) run = Gather(lane);
+    const bool may_run = !lane.queue->LeasesPaused() && !memory_.IsFull();
+    if (lane.expected > 0 && may_run) run = Gather(lane);
     if (run.tickets.empty()) {
       if (run.bounds_ticket != 0) lane.bounds.End(run.bounds_ticket, {});
       --lane.running;

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "server/broker/dispatcher.h"
+#include "server/broker/refusals.h"
 
 namespace skiplane::broker {
 namespace {
@@ -86,9 +87,8 @@ bool Dispatcher::MayServe(const Ticket& ticket, const Lane& lane, base::SteadyTi
 }
 
 bool Dispatcher::HasWork(const Lane& lane, base::SteadyTime now) const {
-  return std::any_of(lane.waiting.begin(), lane.waiting.end(), [&](const TicketPtr& ticket) {
-    return MayServe(*ticket, lane, now);
-  });
+  return std::any_of(lane.waiting.begin(), lane.waiting.end(),
+                     [&](const TicketPtr& ticket) { return MayServe(*ticket, lane, now); });
 }
 
 void Dispatcher::Pump(Lane& lane, Outbox& outbox) {
@@ -98,7 +98,9 @@ void Dispatcher::Pump(Lane& lane, Outbox& outbox) {
     Exhaust(lane, outbox);
     return;
   }
-  if (lane.expected > 0) {
+  if (lane.expected > 0 && memory_.IsFull()) {
+    Starve(lane, outbox);
+  } else if (lane.expected > 0) {
     const int may_run = lane.expected >= kSecondLeaseTasks ? 2 : 1;
     if (lane.running < may_run && HasWork(lane, now)) StartLease(lane, outbox);
   } else if (lane.InDoubt(now)) {
@@ -121,6 +123,23 @@ void Dispatcher::PumpNeighbours(Lane& lane, Outbox& outbox) {
   std::sort(neighbours.begin(), neighbours.end());
   neighbours.erase(std::unique(neighbours.begin(), neighbours.end()), neighbours.end());
   for (Lane* neighbour : neighbours) Pump(*neighbour, outbox);
+}
+
+// Callers that wait go on waiting until others have read their answers.
+void Dispatcher::Starve(Lane& lane, Outbox& outbox) {
+  starved_.insert(lane.number);
+  std::vector<TicketPtr> refused;
+  for (const TicketPtr& ticket : lane.waiting) {
+    const bool may_wait = ticket->waits || ticket->state != Ticket::State::kWaiting;
+    if (!may_wait) refused.push_back(ticket);
+  }
+  for (const TicketPtr& ticket : refused) Finish(ticket, TooManyCalls(), outbox);
+}
+
+void Dispatcher::OnRoom() {
+  Outbox outbox;
+  base::MutexLock lock(mutex_);
+  for (const int64_t number : std::exchange(starved_, {})) Pump(*lanes_.at(number), outbox);
 }
 
 // The lane has nothing for now: callers that do not wait are answered when all their lanes say so.
@@ -207,8 +226,8 @@ void Dispatcher::RunLook(int64_t lane_number, absl::StatusOr<pg::Session*> sessi
     for (const store::Bound& free : seen->first_free) lane.bounds.LowerTo(free);
     lane.Looked(committed_before, seen->free,
                 std::max(now + (is_listening_ ? kCertainListening : kCertainDeaf), turn));
-    lane.look_allowed = now + std::max<std::chrono::nanoseconds>(kDoubtPause,
-                                                                 Turns::kShare * (now - began));
+    lane.look_allowed =
+        now + std::max<std::chrono::nanoseconds>(kDoubtPause, Turns::kShare * (now - began));
     if (seen->next_due_in.has_value()) {
       const auto due = began + absl::ToChronoNanoseconds(*seen->next_due_in);
       lane.next_due = std::min(lane.next_due, due);

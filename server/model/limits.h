@@ -60,10 +60,11 @@ inline constexpr int kQueuesMax = 100000;
 inline constexpr int kParkedLeasesMax = 20000;          // 16 kB each in gRPC: 320 MB
 inline constexpr int kCallsInFlightMax = 50000;         // of all methods, parked ones included
 inline constexpr int64_t kBytesInFlightMax = 32 << 20;  // requests and answers, before copies
-inline constexpr int64_t kPendingRowsMax = 200000;      // that wait for one queue's batches
-inline constexpr int64_t kPendingBytesMax = 64 << 20;   // and what they weigh
-inline constexpr int kTrackedLeasesMax = 1000000;       // the memory that saves folding the ledger
-inline constexpr int kKnownSessionsMax = 100000;        // the memory that saves renewing sessions
+inline constexpr int64_t kAnswerBytesMax = 16 << 20;   // leased tasks not yet read by their callers
+inline constexpr int64_t kPendingRowsMax = 200000;     // that wait for one queue's batches
+inline constexpr int64_t kPendingBytesMax = 64 << 20;  // and what they weigh
+inline constexpr int kTrackedLeasesMax = 1000000;      // the memory that saves folding the ledger
+inline constexpr int kKnownSessionsMax = 100000;       // the memory that saves renewing sessions
 
 // One statement.
 inline constexpr int kBatchRowsMax = 1000;

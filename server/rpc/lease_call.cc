@@ -42,6 +42,7 @@ void LeaseCall::Answer(absl::StatusOr<broker::LeaseAnswer> answer) {
     Refuse(answer.status());
     return;
   }
+  memory_ = answer->memory;
   v1::LeaseResponse response;
   WriteLease(&*answer, &response);
   if (!repeatable_) undelivered_ = *std::move(answer);

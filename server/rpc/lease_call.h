@@ -36,6 +36,7 @@ class LeaseCall final : public UnaryCall {
   // Written by the handler's thread; gRPC calls OnCancel only after the handler has returned.
   std::shared_ptr<broker::PendingLease> pending_;
   broker::LeaseAnswer undelivered_;
+  std::shared_ptr<const void> memory_;  // of the answer, until the transport has taken it
 };
 
 }  // namespace skiplane::rpc

@@ -2,14 +2,17 @@
 what was accepted is there."""
 
 import os
+import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 
+from support import http2
 from support.case import SystemTest
-from support.client import (DEADLINE_S, Client, broker_pb2, error_details_pb2, reason_of,
-                            status_pb2)
+from support.client import (DEADLINE_S, Client, broker_pb2, error_details_pb2, lease_request,
+                            reason_of, status_pb2)
+from support.process import GENEROUS_S
 
 QUEUE = "large"
 CLIENTS = 64
@@ -19,6 +22,9 @@ POLLS_PER_CONNECTION = 100
 RSS_MAX = 400 << 20
 PAYLOAD = os.urandom(1000 << 10)
 TASKS_PER_CALL = 4  # nearly 4 MiB
+TASKS_UNREAD = 3    # nearly as much as one answer may hold
+UNREAD_MAX = 48 << 20  # the limit, and a statement that was under way on each connection
+LEASE = "/skiplane.v1.BrokerService/Lease"
 
 
 def retry_delay(error):
@@ -92,6 +98,40 @@ class Memory(SystemTest):
         self.client.enqueue(QUEUE, b"one more")
         for call in parked:
             call.cancel()
+
+    def test_callers_that_do_not_read_their_answers(self):
+        body = http2.message(lease_request(QUEUE, max_tasks=TASKS_UNREAD, wait=60)
+                             .SerializeToString())
+        deaf = [http2.open_call(self.broker.address, LEASE, body) for _ in range(CLIENTS)]
+        elsewhere = self.client_of(self.start_broker())
+        batch = [broker_pb2.NewTask(payload=PAYLOAD)] * TASKS_UNREAD
+        for _ in deaf:
+            elsewhere.enqueue_all(QUEUE, batch)
+        refusal = self.lease_until_refused()
+        self.assertEqual(reason_of(refusal), "TOO_MANY_CALLS")
+        self.assertGreater(retry_delay(refusal), 0)
+        self.assertLess(self.database.number("SELECT count(*) FROM skiplane.task WHERE state = 2")
+                        * len(PAYLOAD), UNREAD_MAX)
+        if not is_sanitized(self.broker.pid):
+            self.assertLess(peak_rss(self.broker.pid), RSS_MAX)
+
+        waiting = self.client.lease_later(QUEUE, wait=60)
+        for connection in deaf:
+            connection.close()
+        self.assertEqual(len(waiting.result().tasks), 1)
+
+    def lease_until_refused(self):
+        """What is leased here is handed back: a deaf caller is to have it."""
+        request = lease_request(QUEUE, wait=0)
+        end = time.monotonic() + GENEROUS_S
+        while time.monotonic() < end:
+            try:
+                tasks = self.client.broker.Lease(request, timeout=DEADLINE_S).tasks
+            except grpc.RpcError as error:
+                return error
+            for task in tasks:
+                self.client.nack(task, "RELEASE")
+        raise AssertionError("the broker goes on leasing")
 
 
 if __name__ == "__main__":

@@ -133,7 +133,9 @@ class BareConnection:
             self._socket.close()
             raise
 
-    def run(self, statement):
+    def run(self, statement, bound_s=GENEROUS_S):
+        """TimeoutError if there is no answer within that time: then it is of no use any more."""
+        self._socket.settimeout(bound_s)
         text = statement.encode() + b"\0"
         self._socket.sendall(b"Q" + struct.pack("!i", len(text) + 4) + text)
         self._read_answer()

@@ -38,15 +38,22 @@ def read_status(connection):
     return int(found[1])
 
 
-def call(address, method, body, **further):
-    """The gRPC status of a call with these bytes as its body; `further` headers replace ours."""
+def open_call(address, method, body, **further):
+    """The connection of a call with these bytes as its body; `further` headers replace ours. Its
+    answer is cut off after 64 KiB, until the caller would say that it reads."""
     host, port = address.rsplit(":", 1)
     fields = {":method": "POST", ":scheme": "http", ":path": method, ":authority": host,
               "content-type": "application/grpc", "te": "trailers"}
     fields.update({name.replace("_", "-"): value for name, value in further.items()})
     block = b"".join(header(name.encode(), value.encode()) for name, value in fields.items())
-    with socket.create_connection((host, int(port)), timeout=GENEROUS_S) as connection:
-        connection.sendall(PREFACE + frame(SETTINGS, 0, 0) + frame(SETTINGS, ACK, 0) +
-                           frame(HEADERS, END_HEADERS, 1, block) +
-                           frame(DATA, END_STREAM, 1, body))
+    connection = socket.create_connection((host, int(port)), timeout=GENEROUS_S)
+    connection.sendall(PREFACE + frame(SETTINGS, 0, 0) + frame(SETTINGS, ACK, 0) +
+                       frame(HEADERS, END_HEADERS, 1, block) +
+                       frame(DATA, END_STREAM, 1, body))
+    return connection
+
+
+def call(address, method, body, **further):
+    """The gRPC status of such a call."""
+    with open_call(address, method, body, **further) as connection:
         return read_status(connection)
