@@ -1,5 +1,6 @@
 #include "client/src/channel.h"
 
+#include <grpc/grpc.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
@@ -17,6 +18,13 @@ constexpr int kKeepaliveTimeoutMs = 10'000;
 constexpr int kReconnectFirstMs = 100;
 constexpr int kReconnectMaxMs = 2'000;  // gRPC's own 120 s would outlast every lease
 constexpr int kMessageBytesMax = 8 << 20;
+
+// gRPC ends its threads with the last object that uses it. One that ends beside the process frees
+// what OpenSSL's exit handler frees, too. So gRPC stays up once it was used.
+void KeepGrpcUp() {
+  static const bool is_up = (grpc_init(), true);
+  (void)is_up;
+}
 
 absl::Status ReadFile(const std::string& path, std::string& content) {
   if (path.empty()) return absl::OkStatus();
@@ -44,6 +52,7 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(const 
 std::shared_ptr<grpc::Channel> MakeChannel(
     const std::string& address, const std::shared_ptr<grpc::ChannelCredentials>& credentials,
     const TlsOptions& tls) {
+  KeepGrpcUp();
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);

@@ -26,6 +26,13 @@ namespace {
 // it, such as the news to who watches the health.
 constexpr std::chrono::milliseconds kNotice(200);
 
+// gRPC ends its threads with the last object that uses it. One that ends beside the process frees
+// what OpenSSL's exit handler frees, too. So gRPC stays up once it was used.
+void KeepGrpcUp() {
+  static const bool is_up = (grpc_init(), true);
+  (void)is_up;
+}
+
 }  // namespace
 
 struct Server::State {
@@ -63,6 +70,7 @@ void Server::State::Shutdown(absl::Duration patience) {
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
                                                       broker::Broker& broker,
                                                       metrics::Metrics& metrics) {
+  KeepGrpcUp();
   ASSIGN_OR_RETURN(std::shared_ptr<grpc::ServerCredentials> credentials,
                    MakeCredentials(options.tls));
   auto state = std::make_unique<State>(broker, metrics);
