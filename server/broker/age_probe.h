@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "server/base/timer.h"
+#include "server/broker/turns.h"
 #include "server/pg/session.h"
 
 namespace skiplane::broker {
@@ -19,7 +20,8 @@ namespace skiplane::broker {
 class AgeProbe {
  public:
   // After `most` the other lanes wait for the next run, and that for `share` times what this took.
-  explicit AgeProbe(std::chrono::nanoseconds most = std::chrono::milliseconds(100), int share = 50)
+  explicit AgeProbe(std::chrono::nanoseconds most = std::chrono::milliseconds(100),
+                    int share = Turns::kShare)
       : most_(most), share_(share) {}
 
   // Renews the ages of some of these lanes, of all if time allows. `lanes` ascend.

@@ -161,7 +161,7 @@ void Dispatcher::ArmTimer(Lane& lane) {
       at = std::min(at, std::max(lane.certain_until, lane.look_allowed));
     }
     if (lane.bounds.IsRaised()) {
-      at = std::min(at, std::max(lane.sweep_due, lane.look_allowed));
+      at = std::min(at, lane.SweepAt());
     }
   }
   if (lane.is_looking || at == lane.timer_at) return;
@@ -184,8 +184,8 @@ void Dispatcher::OnTimer(int64_t lane_number) {
     lane.is_exact = false;
     lane.expected = std::max(lane.expected, kExpectedWhenDue);
   }
-  const bool is_sweep_due = !lane.waiting.empty() && lane.bounds.IsRaised() &&
-                            std::max(lane.sweep_due, lane.look_allowed) <= now;
+  const bool is_sweep_due =
+      !lane.waiting.empty() && lane.bounds.IsRaised() && lane.SweepAt() <= now;
   if (is_sweep_due && !lane.is_looking) StartLook(lane, outbox);
   Pump(lane, outbox);
 }

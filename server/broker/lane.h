@@ -7,6 +7,7 @@
 // passed, the lane is in doubt and is looked at (read only) before anything else.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <list>
@@ -45,6 +46,9 @@ struct Lane {
   base::SteadyTime next_due = base::SteadyTime::max();  // the next scheduled task
 
   bool InDoubt(base::SteadyTime now) const { return expected == 0 && certain_until <= now; }
+
+  // When it is due to be swept, if its bounds are raised.
+  base::SteadyTime SweepAt() const { return std::max(sweep_due, look_allowed); }
 
   // Tasks became free (a commit here, or a hint). Lowers the bound.
   void Committed(const store::Claimable& claimable);

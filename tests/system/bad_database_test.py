@@ -5,7 +5,7 @@ import re
 import unittest
 
 from support.case import SystemTest
-from support.client import (DEADLINE_S, broker_pb2, error_details_pb2, lease_request, status_pb2)
+from support.client import DEADLINE_S, broker_pb2, lease_request, retry_delay_of
 from support.cluster import Cluster
 from support.database import Database
 
@@ -22,17 +22,6 @@ CREATE OR REPLACE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $
 END $$;
 CREATE TRIGGER refuse BEFORE INSERT OR UPDATE OR DELETE ON skiplane.task
 FOR EACH STATEMENT EXECUTE FUNCTION public.refuse()"""
-
-
-def retry_delay(error):
-    """The hint of a grpc.RpcError, in seconds; 0 if it has none."""
-    for key, value in error.trailing_metadata() or ():
-        if key == "grpc-status-details-bin":
-            for detail in status_pb2.Status.FromString(value).details:
-                hint = error_details_pb2.RetryInfo()
-                if detail.Unpack(hint):
-                    return hint.retry_delay.ToTimedelta().total_seconds()
-    return 0
 
 
 class BadDatabase(SystemTest):
@@ -77,7 +66,7 @@ class BadDatabase(SystemTest):
         for word in ("canary", "SELECT", "INSERT", "skiplane.task", "DETAIL"):
             self.assertNotIn(word, text)
         code = error.code().name
-        self.assertEqual(retry_delay(error) > 0, code == "RESOURCE_EXHAUSTED")
+        self.assertEqual(retry_delay_of(error) > 0, code == "RESOURCE_EXHAUSTED")
         if code == "INTERNAL":
             [error_id] = re.findall(r"\b[0-9a-f]{16}\b", error.details())
             self.broker.wait_for_output(error_id)
@@ -91,7 +80,7 @@ class BadDatabase(SystemTest):
         request = broker_pb2.EnqueueRequest(queue=QUEUE, tasks=[broker_pb2.NewTask()])
         error = self.assert_refused("UNAVAILABLE", "DATABASE_UNAVAILABLE", client.broker.Enqueue,
                                     request, timeout=DEADLINE_S)
-        self.assertGreater(retry_delay(error), 0)
+        self.assertGreater(retry_delay_of(error), 0)
 
 
 if __name__ == "__main__":

@@ -28,17 +28,6 @@ def field(message, name, wire_type):
     return encoder.TagBytes(message.DESCRIPTOR.fields_by_name[name].number, wire_type)
 
 
-def rss(pid):
-    with open(f"/proc/{pid}/status", encoding="ascii") as status:
-        line = next(line for line in status if line.startswith("VmRSS:"))
-    return int(line.split()[1]) << 10
-
-
-def is_sanitized(pid):
-    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
-        return "libasan" in maps.read()
-
-
 class BadWire(SystemTest):
     def setUp(self):
         super().setUp()
@@ -58,11 +47,11 @@ class BadWire(SystemTest):
         """`call` is refused each time, and nothing remains of it."""
         for _ in range(repeats):
             self.assert_refused(code, reason, call)
-        size = rss(self.broker.pid)
+        size = self.broker.rss()
         for _ in range(repeats):
             self.assert_refused(code, reason, call)
-        if not is_sanitized(self.broker.pid):
-            self.assertLess(rss(self.broker.pid) - size, slack)
+        if not self.broker.is_sanitized():
+            self.assertLess(self.broker.rss() - size, slack)
         self.assert_works()
 
     def assert_works(self):
@@ -114,13 +103,13 @@ class BadWire(SystemTest):
         packed = gzip.compress(bytes(200 * MIB), compresslevel=1)
         self.assertEqual(http2.call(self.broker.address, ENQUEUE, http2.message(b"12345678", True),
                                     grpc_encoding="gzip"), UNIMPLEMENTED)
-        size = rss(self.broker.pid)
+        size = self.broker.rss()
         body = http2.message(packed[:16000], True)
         for _ in range(10):
             self.assertEqual(http2.call(self.broker.address, ENQUEUE, body, grpc_encoding="gzip"),
                              UNIMPLEMENTED)
-        if not is_sanitized(self.broker.pid):
-            self.assertLess(rss(self.broker.pid) - size, SLACK)
+        if not self.broker.is_sanitized():
+            self.assertLess(self.broker.rss() - size, SLACK)
         with grpc.insecure_channel(self.broker.address, OPTIONS) as channel:
             with self.assertRaises(grpc.RpcError) as refusal:
                 channel.unary_unary(ENQUEUE)(bytes(3 * MIB), timeout=DEADLINE_S,

@@ -7,7 +7,7 @@ import threading
 import time
 import unittest
 
-from support.fault import OURS, BareConnection, FaultTest
+from support.fault import BareConnection, FaultTest
 from support.process import GENEROUS_S
 
 EVERY_S = 0.1
@@ -67,17 +67,14 @@ class BackendFault(FaultTest):
 
     def busy_backend(self):
         """Not the one that listens."""
-        rows = self.database.run(
-            OURS.format(self.database.name) + " AND query NOT LIKE 'LISTEN%'")
-        return int(rows[0][0])
+        return self.our_backends("query NOT LIKE 'LISTEN%'")[0]
 
     def test_all_backends_ended_every_100_ms_for_10_s(self):
         nemesis = BareConnection(self.cluster, self.database)
         self.addCleanup(nemesis.close)
         pace = threading.Event()
         for _ in range(TIMES):
-            nemesis.run(f"SELECT pg_terminate_backend(pid) FROM ({OURS}) AS ours"
-                        .format(self.database.name))
+            self.end_our_backends(nemesis)
             pace.wait(EVERY_S)
         self.recover()
 

@@ -2,7 +2,7 @@
 
 import unittest
 
-from support.fault import FaultTest, Readiness
+from support.fault import FaultTest
 
 
 class BrokerFault(FaultTest):
@@ -17,9 +17,8 @@ class BrokerFault(FaultTest):
         """A new broker, which the load calls from now on."""
         self.readiness.end()
         self.broker = self.start_broker()
-        self.brokers, self.pids = [self.broker], [self.broker.pid]
-        self.readiness = Readiness(self.broker)
-        self.addCleanup(self.readiness.end)
+        self.brokers = [self.broker]
+        self.watch_readiness()
         self.load.addresses[:] = [self.broker.address]
 
 

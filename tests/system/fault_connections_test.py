@@ -2,10 +2,9 @@
 
 import unittest
 
-from support.fault import OURS, BareConnection, FaultTest
+from support.fault import BareConnection, FaultTest
 
 CONNECTIONS = 20
-MINE = "SELECT pg_terminate_backend(pid) FROM ({}) AS ours".format(OURS)
 
 
 class ConnectionsFault(FaultTest):
@@ -32,7 +31,7 @@ class ConnectionsFault(FaultTest):
     def test_all_connections_taken(self):
         self.take_all()
         while len(self.taken) < CONNECTIONS:
-            self.taken[0].run(MINE.format(self.database.name))
+            self.end_our_backends(self.taken[0])
             self.take_all()
         self.assert_unready()
         self.load.wait_for_refusal("UNAVAILABLE", 10)

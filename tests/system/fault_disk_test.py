@@ -7,7 +7,7 @@ import unittest
 
 import grpc
 
-from support.client import DEADLINE_S, broker_pb2, reason_of
+from support.client import reason_of
 from support.fault import FaultTest, MortalCluster
 
 QUEUE = "large"
@@ -41,7 +41,7 @@ class FullDisk(FaultTest):
         made = self.enqueue_until_refused(client)
         self.assertTrue(broker.runs())
         os.remove(ballast)
-        made.append(self.enqueue(client))
+        made.append(client.enqueue(QUEUE, PAYLOAD))
         left = set(made)
         while left:
             tasks = client.lease(QUEUE, max_tasks=2)
@@ -49,17 +49,12 @@ class FullDisk(FaultTest):
             left -= {task.task_id for task in tasks}
         self.assertEqual(client.lease(QUEUE, wait=0), [])
 
-    def enqueue(self, client):
-        task = broker_pb2.NewTask(payload=PAYLOAD)
-        request = broker_pb2.EnqueueRequest(queue=QUEUE, tasks=[task])
-        return client.broker.Enqueue(request, timeout=DEADLINE_S).results[0].task_id
-
     def enqueue_until_refused(self, client):
         """The ids of those that were answered."""
         made = []
         while True:
             try:
-                made.append(self.enqueue(client))
+                made.append(client.enqueue(QUEUE, PAYLOAD))
             except grpc.RpcError as error:
                 self.assertEqual((error.code().name, reason_of(error)),
                                  ("RESOURCE_EXHAUSTED", "STORAGE_FULL"), error)

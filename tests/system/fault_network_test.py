@@ -47,7 +47,6 @@ class LostAnswer(FaultTest):
         self.broker, self.proxy = self.start_behind_proxy(cluster.shared())
         self.client = self.client_of(self.broker)
         self.client.create_queue(QUEUE)
-        self.pid = self.broker.pid
 
     def lose_answer_of(self, statement, call):
         """What `call` returned, when it was repeated as its refusals allow."""

@@ -10,8 +10,7 @@ import grpc
 
 from support import http2
 from support.case import SystemTest
-from support.client import (DEADLINE_S, Client, broker_pb2, error_details_pb2, lease_request,
-                            reason_of, status_pb2)
+from support.client import broker_pb2, lease_request, reason_of, retry_delay_of
 from support.process import GENEROUS_S
 
 QUEUE = "large"
@@ -25,28 +24,6 @@ TASKS_PER_CALL = 4  # nearly 4 MiB
 TASKS_UNREAD = 3    # nearly as much as one answer may hold
 UNREAD_MAX = 48 << 20  # the limit, and a statement that was under way on each connection
 LEASE = "/skiplane.v1.BrokerService/Lease"
-
-
-def retry_delay(error):
-    """The hint of a grpc.RpcError, in seconds; None if it has none."""
-    for key, value in error.trailing_metadata() or ():
-        if key == "grpc-status-details-bin":
-            for detail in status_pb2.Status.FromString(value).details:
-                hint = error_details_pb2.RetryInfo()
-                if detail.Unpack(hint):
-                    return hint.retry_delay.ToTimedelta().total_seconds()
-    return None
-
-
-def peak_rss(pid):
-    with open(f"/proc/{pid}/status", encoding="ascii") as status:
-        line = next(line for line in status if line.startswith("VmHWM:"))
-    return int(line.split()[1]) << 10
-
-
-def is_sanitized(pid):
-    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
-        return "libasan" in maps.read()
 
 
 class Memory(SystemTest):
@@ -63,14 +40,12 @@ class Memory(SystemTest):
 
     def send_rounds(self, number):
         """How many calls were answered, and the refusals."""
-        client = Client(self.broker.address)
-        self.addCleanup(client.close)
-        request = broker_pb2.EnqueueRequest(
-            queue=QUEUE, tasks=[broker_pb2.NewTask(payload=PAYLOAD)] * TASKS_PER_CALL)
+        client = self.client_of(self.broker)
+        tasks = [broker_pb2.NewTask(payload=PAYLOAD)] * TASKS_PER_CALL
         accepted, refusals = 0, []
         for _ in range(ROUNDS):
             try:
-                client.broker.Enqueue(request, timeout=DEADLINE_S)
+                client.enqueue_all(QUEUE, tasks)
                 accepted += 1
             except grpc.RpcError as error:
                 refusals.append(error)
@@ -87,11 +62,11 @@ class Memory(SystemTest):
         for error in refusals:
             self.assertEqual((error.code().name, reason_of(error)),
                              ("RESOURCE_EXHAUSTED", "TOO_MANY_CALLS"), error)
-            self.assertGreater(retry_delay(error), 0)
+            self.assertGreater(retry_delay_of(error), 0)
         self.assertEqual(self.database.run("SELECT count(*) FROM skiplane.task"),
                          [(str(accepted * TASKS_PER_CALL),)])
-        if not is_sanitized(self.broker.pid):
-            self.assertLess(peak_rss(self.broker.pid), RSS_MAX)
+        if not self.broker.is_sanitized():
+            self.assertLess(self.broker.peak_rss(), RSS_MAX)
 
         self.assertFalse(any(call.done() for call in parked))
         self.client.enqueue("idle", b"at last")
@@ -109,11 +84,11 @@ class Memory(SystemTest):
             elsewhere.enqueue_all(QUEUE, batch)
         refusal = self.lease_until_refused()
         self.assertEqual(reason_of(refusal), "TOO_MANY_CALLS")
-        self.assertGreater(retry_delay(refusal), 0)
+        self.assertGreater(retry_delay_of(refusal), 0)
         self.assertLess(self.database.number("SELECT count(*) FROM skiplane.task WHERE state = 2")
                         * len(PAYLOAD), UNREAD_MAX)
-        if not is_sanitized(self.broker.pid):
-            self.assertLess(peak_rss(self.broker.pid), RSS_MAX)
+        if not self.broker.is_sanitized():
+            self.assertLess(self.broker.peak_rss(), RSS_MAX)
 
         waiting = self.client.lease_later(QUEUE, wait=60)
         for connection in deaf:
@@ -122,11 +97,10 @@ class Memory(SystemTest):
 
     def lease_until_refused(self):
         """What is leased here is handed back: a deaf caller is to have it."""
-        request = lease_request(QUEUE, wait=0)
         end = time.monotonic() + GENEROUS_S
         while time.monotonic() < end:
             try:
-                tasks = self.client.broker.Lease(request, timeout=DEADLINE_S).tasks
+                tasks = self.client.lease(QUEUE, wait=0)
             except grpc.RpcError as error:
                 return error
             for task in tasks:

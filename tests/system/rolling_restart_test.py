@@ -20,7 +20,7 @@ class RollingRestart(FaultTest):
             old.signal(signal.SIGTERM)
             self.assertEqual(old.wait(EXIT_WITHIN_S), 0, old.output)
             self.load.wait_for_acks(20)  # the other goes on
-            self.brokers[turn % 2] = self.start_broker(f"--listen={old.address}")
+            self.brokers[turn % 2] = self.start_broker(listen=old.address)
             self.load.wait_for_acks(20)
         self.load.drain()
         self.load.check(self)  # nothing was lost, and no attempt was charged

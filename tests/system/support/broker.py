@@ -48,6 +48,24 @@ class Broker(Process):
         samples = (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
         return {name: float(value) for name, value in samples}
 
+    def rss(self):
+        """Bytes of memory now."""
+        return self._memory("VmRSS")
+
+    def peak_rss(self):
+        """The most that it ever had."""
+        return self._memory("VmHWM")
+
+    def _memory(self, name):
+        with open(f"/proc/{self.pid}/status", encoding="ascii") as status:
+            line = next(line for line in status if line.startswith(name + ":"))
+        return int(line.split()[1]) << 10
+
+    def is_sanitized(self):
+        """Then its memory says little."""
+        with open(f"/proc/{self.pid}/maps", encoding="utf-8") as maps:
+            return "libasan" in maps.read()
+
     def end(self):
         super().end()
         self._folder.cleanup()

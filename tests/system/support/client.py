@@ -22,15 +22,26 @@ def state_name(state):
     return task_pb2.TaskState.Name(state).removeprefix("TASK_STATE_")
 
 
-def reason_of(error):
-    """The reason of a grpc.RpcError; empty if it has none."""
+def detail_of(error, kind):
+    """The first detail of this kind of a grpc.RpcError; an empty one if it has none."""
+    found = kind()
     for key, value in error.trailing_metadata() or ():
         if key == "grpc-status-details-bin":
             for detail in status_pb2.Status.FromString(value).details:
-                info = error_details_pb2.ErrorInfo()
-                if detail.Unpack(info):
-                    return info.reason
-    return ""
+                if detail.Unpack(found):
+                    return found
+    return found
+
+
+def reason_of(error):
+    """The reason of a grpc.RpcError; empty if it has none."""
+    return detail_of(error, error_details_pb2.ErrorInfo).reason
+
+
+def retry_delay_of(error):
+    """The hint of a grpc.RpcError when to come again, in seconds; 0 if it has none."""
+    hint = detail_of(error, error_details_pb2.RetryInfo).retry_delay
+    return hint.ToTimedelta().total_seconds()
 
 
 class Client:

@@ -13,7 +13,7 @@ import time
 import grpc
 
 from support import broker as probes
-from support.broker import NOT_SERVING, SERVING, Broker
+from support.broker import NOT_SERVING, SERVING
 from support.case import SystemTest
 from support.cluster import READY, Cluster
 from support.database import Database
@@ -182,25 +182,32 @@ class FaultTest(SystemTest):
         """A broker that reaches PostgreSQL through a proxy, and this."""
         proxy = Proxy(cluster)
         self.addCleanup(proxy.end)
-        broker = Broker(f"--database={proxy.uri(self.database)}")
-        self.addCleanup(broker.end)
-        return broker, proxy
+        return self.start_broker(f"--database={proxy.uri(self.database)}"), proxy
 
     def begin(self, *brokers, **options):
         """A load on these brokers; or on a new one, whose process and readiness are watched."""
         self.brokers = brokers or [self.start_broker()]
         self.broker = self.brokers[0]
-        self.pids = [broker.pid for broker in self.brokers]
         self.client = self.client_of(self.broker)
         self.client.create_queue(QUEUE)
-        self.readiness = Readiness(self.broker)
-        self.addCleanup(self.readiness.end)
+        self.watch_readiness()
         self.load = Load([broker.address for broker in self.brokers], **options)
         self.addCleanup(self.load.end)
         self.rate_before = self.load.steady_rate()
 
-    def our_backends(self):
-        return [int(pid) for pid, in self.database.run(OURS.format(self.database.name))]
+    def watch_readiness(self):
+        self.readiness = Readiness(self.broker)
+        self.addCleanup(self.readiness.end)
+
+    def our_backends(self, which="true"):
+        """Of the broker; all, or those for which this condition holds."""
+        rows = self.database.run(f"{OURS.format(self.database.name)} AND {which}")
+        return [int(pid) for pid, in rows]
+
+    def end_our_backends(self, connection):
+        """All of the broker, by a BareConnection."""
+        ours = OURS.format(self.database.name)
+        connection.run(f"SELECT pg_terminate_backend(pid) FROM ({ours}) AS ours")
 
     def recover(self, retried=()):
         """To be called when the cause of the fault is gone."""
@@ -223,7 +230,7 @@ class FaultTest(SystemTest):
             self.load.wait_for_acks(1)
 
     def assert_not_restarted(self):
-        self.assertEqual([broker.pid for broker in self.brokers if broker.runs()], self.pids)
+        self.assertTrue(all(broker.runs() for broker in self.brokers))
 
     def assert_unready(self):
         """Waits for it."""
