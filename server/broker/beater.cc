@@ -45,8 +45,10 @@ struct Report {
 
 model::LeaseState StateOf(const model::LeaseToken& token, const store::LivingSession& session) {
   if (token.session != session.id) return model::LeaseState::kLost;
-  const bool is_cancelled = std::find(session.cancels.begin(), session.cancels.end(),
-                                      token.task.id) != session.cancels.end();
+  bool is_cancelled = false;
+  for (const auto& [task, lease_no] : session.cancels) {
+    is_cancelled |= task == token.task.id && lease_no == token.lease_no;
+  }
   return is_cancelled ? model::LeaseState::kCancelRequested : model::LeaseState::kHeld;
 }
 

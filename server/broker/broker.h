@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "server/broker/calls.h"
+#include "server/broker/operator.h"
 
 namespace skiplane::broker {
 
@@ -28,8 +29,8 @@ class Broker {
 
   virtual void Enqueue(EnqueueCall call, Done<std::vector<EnqueueResult>> done) = 0;
   virtual std::shared_ptr<PendingLease> Lease(LeaseCall call, Done<LeaseAnswer> done) = 0;
-  virtual void Ack(std::vector<model::LeaseToken> items,
-                   Done<std::vector<model::SettleOutcome>> done) = 0;
+  virtual void Ack(std::vector<model::AckItem> items,
+                   Done<std::vector<model::AckResult>> done) = 0;
   virtual void Nack(std::vector<model::NackItem> items,
                     Done<std::vector<model::NackResult>> done) = 0;
   virtual void Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) = 0;
@@ -44,7 +45,9 @@ class Broker {
   virtual void ListQueues(std::string after, int limit, Done<std::vector<model::Queue>> done) = 0;
   virtual void UpdateQueue(UpdateQueueCall call, Done<model::Queue> done) = 0;
   virtual void PauseQueue(PauseQueueCall call, Done<model::Queue> done) = 0;
-  virtual void GetTask(model::TaskId id, Done<model::TaskView> done) = 0;
+
+  // What else operators call.
+  virtual Operator& AsOperator() = 0;
 
   // From now on Lease is refused with SERVER_DRAINING and parked ones are answered empty; the other
   // calls go on.

@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "server/model/lease.h"
 #include "server/model/queue.h"
+#include "server/model/report.h"
 #include "server/model/task.h"
 
 namespace skiplane::broker {
@@ -27,14 +28,12 @@ struct EnqueueCall {
   std::string request_id;  // empty: none
 };
 
-struct EnqueueResult {
-  model::TaskId id;
-  bool existing = false;
-};
+using model::EnqueueResult;
 
 struct LeaseQueue {
   std::string name;
   int weight = 1;
+  std::string stage;  // empty: any, later ones first
 };
 
 struct LeaseCall {
@@ -72,6 +71,7 @@ struct CreateQueueCall {
   std::string name;
   model::QueueSettings settings;
   int lanes = 1;
+  model::Origin origin;
 };
 
 struct UpdateQueueCall {
@@ -79,17 +79,25 @@ struct UpdateQueueCall {
   // Given the settings in force, returns the new ones, or a refusal. Called once or more.
   absl::AnyInvocable<absl::StatusOr<model::QueueSettings>(const model::QueueSettings&)> change;
   std::optional<int64_t> version;  // if set: only when the queue still has it, else ETAG_MISMATCH
+  model::Origin origin;
 };
 
 struct PauseQueueCall {
   std::string name;
   model::PauseMode mode = model::PauseMode::kLease;  // kNone resumes
   std::string reason;
+  model::Origin origin;
+};
+
+struct StageReport {
+  model::QueueCounts counts;
+  absl::Duration oldest_ready_age;
 };
 
 struct QueueWithCounts {
   model::Queue queue;
   model::QueueCounts counts;
+  std::vector<StageReport> stages;  // one per stage; empty in a queue without stages
 };
 
 }  // namespace skiplane::broker

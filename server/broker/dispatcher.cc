@@ -32,12 +32,19 @@ std::vector<size_t> OrderOf(const LeaseCall& call) {
   return order;
 }
 
-// The lanes of a queue, from a random one on, so that no lane is always the last to be asked.
-std::vector<int64_t> LanesOf(const model::Queue& queue) {
+// The lanes of a queue, from a random one on, so that no lane is always the last to be asked; each
+// at the stage that is asked for, or, later ones first, at every stage.
+std::vector<model::LaneStage> PlacesOf(const model::Queue& queue, const LeaseQueue& asked) {
   std::vector<int64_t> lanes = queue.lanes;
   const size_t first = Random()() % lanes.size();
   std::rotate(lanes.begin(), lanes.begin() + static_cast<ptrdiff_t>(first), lanes.end());
-  return lanes;
+  const auto only = queue.settings.FindStage(asked.stage);
+  std::vector<model::LaneStage> places;
+  for (int16_t stage = queue.settings.StageCount(); stage-- > 0;) {
+    if (only.has_value() && stage != *only) continue;
+    for (const int64_t lane : lanes) places.push_back({lane, stage});
+  }
+  return places;
 }
 
 int64_t BytesOf(const LeaseAnswer& answer) {
@@ -87,7 +94,7 @@ std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call, std::vector<Queu
                                                 Done<LeaseAnswer> done) {
   auto ticket = std::make_shared<Ticket>();
   ticket->waits = call.wait > absl::ZeroDuration();
-  ticket->lease_duration = call.lease_duration.value_or(queues.front()->settings.lease_duration);
+  ticket->lease_duration = call.lease_duration.value_or(DefaultDuration(call, *queues.front()));
   if (!call.request_id.empty()) {
     ticket->request_key = absl::StrCat(call.worker_id.size(), ":", call.worker_id, call.request_id);
   }
@@ -140,9 +147,9 @@ void Dispatcher::Start(const TicketPtr& ticket, Outbox& outbox) {
   });
 }
 
-Lane& Dispatcher::LaneOf(int64_t number, const QueuePtr& queue) {
-  std::unique_ptr<Lane>& lane = lanes_[number];
-  if (lane == nullptr) lane = std::make_unique<Lane>(number);
+Lane& Dispatcher::LaneOf(model::LaneStage place, const QueuePtr& queue) {
+  std::unique_ptr<Lane>& lane = lanes_[place];
+  if (lane == nullptr) lane = std::make_unique<Lane>(place);
   if (lane->queue == nullptr || lane->queue->version < queue->version) lane->queue = queue;
   return *lane;
 }
@@ -150,8 +157,8 @@ Lane& Dispatcher::LaneOf(int64_t number, const QueuePtr& queue) {
 void Dispatcher::Enlist(const TicketPtr& ticket, Outbox& outbox) {
   ticket->state = Ticket::State::kWaiting;
   for (const size_t i : OrderOf(ticket->call)) {
-    for (const int64_t number : LanesOf(*ticket->queues[i])) {
-      Lane& lane = LaneOf(number, ticket->queues[i]);
+    for (const model::LaneStage place : PlacesOf(*ticket->queues[i], ticket->call.queues[i])) {
+      Lane& lane = LaneOf(place, ticket->queues[i]);
       lane.waiting.push_back(ticket);
       ticket->stops.push_back({&lane, std::prev(lane.waiting.end())});
     }
@@ -226,6 +233,12 @@ void Dispatcher::BeginDrain() {
     }
   }
   for (const TicketPtr& ticket : waiting) FinishEmpty(ticket, outbox);
+}
+
+int64_t Dispatcher::WaitingCallsAt(model::LaneStage place) const {
+  base::MutexLock lock(mutex_);
+  const auto found = lanes_.find(place);
+  return found == lanes_.end() ? 0 : static_cast<int64_t>(found->second->waiting.size());
 }
 
 std::map<std::string, int64_t> Dispatcher::WaitingCalls() const {

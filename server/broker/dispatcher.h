@@ -59,6 +59,9 @@ class Dispatcher {
   // Waiting calls per queue, for the metrics.
   std::map<std::string, int64_t> WaitingCalls() const;
 
+  // Those that wait for tasks of one stage of a lane.
+  int64_t WaitingCallsAt(model::LaneStage place) const;
+
  private:
   class Handle;
 
@@ -70,7 +73,7 @@ class Dispatcher {
   void FinishEmpty(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OnDeadline(const TicketPtr& ticket);
   void OnCancel(const TicketPtr& ticket);
-  Lane& LaneOf(int64_t number, const QueuePtr& queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Lane& LaneOf(model::LaneStage place, const QueuePtr& queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // dispatcher_pump.cc: what to do next in a lane.
   void Pump(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -83,12 +86,12 @@ class Dispatcher {
   void OnRoom();
   void StartLook(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ArmTimer(Lane& lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void OnTimer(int64_t lane_number);
-  void RunLook(int64_t lane_number, absl::StatusOr<pg::Session*> session);
+  void OnTimer(model::LaneStage place);
+  void RunLook(model::LaneStage place, absl::StatusOr<pg::Session*> session);
 
   // dispatcher_lease.cc: lease statements.
   void StartLease(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void RunLease(int64_t lane_number, absl::StatusOr<pg::Session*> session);
+  void RunLease(model::LaneStage place, absl::StatusOr<pg::Session*> session);
   LeaseRun Gather(Lane& lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Settle(LeaseRun& run, absl::StatusOr<store::Leased> leased);
   void Deliver(LeaseRun& run, store::Leased leased, Outbox& outbox)
@@ -113,8 +116,9 @@ class Dispatcher {
   bool is_listening_ ABSL_GUARDED_BY(mutex_) = false;
   int tickets_ ABSL_GUARDED_BY(mutex_) = 0;
   Turns turns_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_set<int64_t> starved_ ABSL_GUARDED_BY(mutex_);  // lanes that wait for memory
-  absl::flat_hash_map<int64_t, std::unique_ptr<Lane>> lanes_ ABSL_GUARDED_BY(mutex_);
+  // That wait for memory.
+  absl::flat_hash_set<model::LaneStage> starved_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<model::LaneStage, std::unique_ptr<Lane>> lanes_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, TicketPtr> by_request_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -19,9 +19,9 @@ absl::Duration Remaining(base::SteadyTime lives_until) {
 
 void Dispatcher::StartLease(Lane& lane, Outbox& outbox) {
   ++lane.running;
-  outbox.Add([this, number = lane.number] {
-    context_.pool.Submit([this, number](absl::StatusOr<pg::Session*> session) {
-      RunLease(number, std::move(session));
+  outbox.Add([this, place = lane.place] {
+    context_.pool.Submit([this, place](absl::StatusOr<pg::Session*> session) {
+      RunLease(place, std::move(session));
     });
   });
 }
@@ -29,8 +29,9 @@ void Dispatcher::StartLease(Lane& lane, Outbox& outbox) {
 // Takes callers from the front, as many as the expected tasks can serve.
 LeaseRun Dispatcher::Gather(Lane& lane) {
   LeaseRun run;
-  run.lane = lane.number;
-  run.demand.lane = lane.number;
+  run.place = lane.place;
+  run.demand.lane = lane.place.lane;
+  run.demand.stage = lane.place.stage;
   run.demand.bounds = lane.bounds.Current();
   const int64_t count_max = std::min<int64_t>(lane.expected, model::kBatchRowsMax);
   const pg::Uuid shared_ledger = model::NewSessionId();
@@ -58,12 +59,12 @@ LeaseRun Dispatcher::Gather(Lane& lane) {
   return run;
 }
 
-void Dispatcher::RunLease(int64_t lane_number, absl::StatusOr<pg::Session*> session) {
+void Dispatcher::RunLease(model::LaneStage place, absl::StatusOr<pg::Session*> session) {
   LeaseRun run;
   {
     Outbox outbox;
     base::MutexLock lock(mutex_);
-    Lane& lane = *lanes_.at(lane_number);
+    Lane& lane = *lanes_.at(place);
     const bool may_run = !lane.queue->LeasesPaused() && !memory_.IsFull();
     if (lane.expected > 0 && may_run) run = Gather(lane);
     if (run.tickets.empty()) {
@@ -91,7 +92,7 @@ void Dispatcher::Settle(LeaseRun& run, absl::StatusOr<store::Leased> leased) {
   }
   Outbox outbox;
   base::MutexLock lock(mutex_);
-  Lane& lane = *lanes_.at(run.lane);
+  Lane& lane = *lanes_.at(run.place);
   --lane.running;
   if (leased.ok()) {
     lane.error = absl::OkStatus();
@@ -123,16 +124,17 @@ void Dispatcher::Count(const Lane& lane, const store::Leased& leased) {
 }
 
 void Dispatcher::Deliver(LeaseRun& run, store::Leased leased, Outbox& outbox) {
-  Lane& lane = *lanes_.at(run.lane);
+  Lane& lane = *lanes_.at(run.place);
   std::vector<LeaseAnswer> answers(run.tickets.size());
   absl::flat_hash_map<pg::Uuid, std::vector<model::LeaseToken>> by_ledger;
   for (store::LeasedRow& row : leased.rows) {
     const auto caller = static_cast<size_t>(row.caller);
     by_ledger[run.demand.callers[caller].ledger].push_back(row.task.token);
     row.task.queue = lane.queue->name;
+    row.task.stage = lane.queue->settings.StageName(row.task.token.stage);
     answers[caller].tasks.push_back(std::move(row.task));
   }
-  for (const auto& [ledger, tokens] : by_ledger) tracker_.Leased(run.lane, ledger, tokens);
+  for (const auto& [ledger, tokens] : by_ledger) tracker_.Leased(run.place.lane, ledger, tokens);
   for (size_t i = 0; i < run.tickets.size(); ++i) {
     answers[i].lease_remaining = Remaining(run.lives_until[i]);
     DeliverTo(run.tickets[i], lane, std::move(answers[i]), outbox);
@@ -163,7 +165,7 @@ void Dispatcher::DeliverTo(const TicketPtr& ticket, Lane& lane, LeaseAnswer answ
 // Nothing was leased. Callers that wait go on waiting: the database may come back in time. One
 // whose request id is taken was answered by another broker meanwhile, and asks for that answer.
 void Dispatcher::Failed(LeaseRun& run, const absl::Status& status, Outbox& outbox) {
-  Lane& lane = *lanes_.at(run.lane);
+  Lane& lane = *lanes_.at(run.place);
   const bool is_request_taken = absl::IsAlreadyExists(status);
   if (!is_request_taken) {
     lane.Failed(status, std::chrono::steady_clock::now());
@@ -188,8 +190,8 @@ void Dispatcher::Resolve(std::shared_ptr<LeaseRun> run) {
     std::vector<pg::Uuid> ledgers;
     for (const store::LeaseCaller& caller : run->demand.callers) ledgers.push_back(caller.ledger);
     absl::StatusOr<std::vector<store::LeasedRow>> found = RepeatLater();
-    if (session.ok() && store::CloseLedger(**session, run->lane, ledgers).ok()) {
-      found = store::FindLeases(**session, run->lane, {}, ledgers);
+    if (session.ok() && store::CloseLedger(**session, run->place.lane, ledgers).ok()) {
+      found = store::FindLeases(**session, run->place.lane, {}, ledgers);
     }
     if (!found.ok() && ++run->tries < kResolveTriesMax) {
       context_.timer.After(kResolvePause, [this, run] { Resolve(run); });
@@ -230,6 +232,7 @@ void Dispatcher::RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> s
       if (!found.ok()) break;
       for (store::LeasedRow& row : *found) {
         row.task.queue = queue->name;
+        row.task.stage = queue->settings.StageName(row.task.token.stage);
         answer.tasks.push_back(std::move(row.task));
       }
     }

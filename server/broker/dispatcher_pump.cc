@@ -24,7 +24,7 @@ void Dispatcher::Committed(absl::Span<const store::Claimable> claimable, absl::T
   Outbox outbox;
   base::MutexLock lock(mutex_);
   for (const store::Claimable& tasks : claimable) {
-    const auto found = lanes_.find(tasks.lane);
+    const auto found = lanes_.find({tasks.lane, tasks.stage});
     if (found == lanes_.end()) continue;  // nobody ever waited there: the first look finds them
     Lane& lane = *found->second;
     lane.Committed(tasks);
@@ -39,7 +39,7 @@ void Dispatcher::Committed(absl::Span<const store::Claimable> claimable, absl::T
 void Dispatcher::Hinted(const model::Hint& hint) {
   Outbox outbox;
   base::MutexLock lock(mutex_);
-  const auto found = lanes_.find(hint.lane);
+  const auto found = lanes_.find({hint.lane, hint.stage});
   if (found == lanes_.end()) return;
   Lane& lane = *found->second;
   lane.Committed({hint.lane, hint.stage, hint.priority, hint.can_run, hint.count, hint.run_at});
@@ -55,10 +55,12 @@ void Dispatcher::QueueChanged(const QueuePtr& queue) {
   Outbox outbox;
   base::MutexLock lock(mutex_);
   for (const int64_t number : queue->lanes) {
-    const auto found = lanes_.find(number);
-    if (found == lanes_.end()) continue;
-    found->second->queue = queue;
-    Pump(*found->second, outbox);
+    for (int16_t stage = 0; stage < queue->settings.StageCount(); ++stage) {
+      const auto found = lanes_.find({number, stage});
+      if (found == lanes_.end()) continue;
+      found->second->queue = queue;
+      Pump(*found->second, outbox);
+    }
   }
 }
 
@@ -127,7 +129,7 @@ void Dispatcher::PumpNeighbours(Lane& lane, Outbox& outbox) {
 
 // Callers that wait go on waiting until others have read their answers.
 void Dispatcher::Starve(Lane& lane, Outbox& outbox) {
-  starved_.insert(lane.number);
+  starved_.insert(lane.place);
   std::vector<TicketPtr> refused;
   for (const TicketPtr& ticket : lane.waiting) {
     const bool may_wait = ticket->waits || ticket->state != Ticket::State::kWaiting;
@@ -139,7 +141,7 @@ void Dispatcher::Starve(Lane& lane, Outbox& outbox) {
 void Dispatcher::OnRoom() {
   Outbox outbox;
   base::MutexLock lock(mutex_);
-  for (const int64_t number : std::exchange(starved_, {})) Pump(*lanes_.at(number), outbox);
+  for (const model::LaneStage place : std::exchange(starved_, {})) Pump(*lanes_.at(place), outbox);
 }
 
 // The lane has nothing for now: callers that do not wait are answered when all their lanes say so.
@@ -169,14 +171,14 @@ void Dispatcher::ArmTimer(Lane& lane) {
   lane.timer = 0;
   lane.timer_at = at;
   if (at == base::SteadyTime::max()) return;
-  lane.timer = context_.timer.At(at, [this, number = lane.number] { OnTimer(number); });
+  lane.timer = context_.timer.At(at, [this, place = lane.place] { OnTimer(place); });
 }
 
-void Dispatcher::OnTimer(int64_t lane_number) {
+void Dispatcher::OnTimer(model::LaneStage place) {
   const base::SteadyTime now = std::chrono::steady_clock::now();
   Outbox outbox;
   base::MutexLock lock(mutex_);
-  Lane& lane = *lanes_.at(lane_number);
+  Lane& lane = *lanes_.at(place);
   lane.timer = 0;
   lane.timer_at = {};
   if (lane.next_due <= now) {
@@ -192,28 +194,28 @@ void Dispatcher::OnTimer(int64_t lane_number) {
 
 void Dispatcher::StartLook(Lane& lane, Outbox& outbox) {
   lane.is_looking = true;
-  outbox.Add([this, number = lane.number] {
-    context_.pool.Submit([this, number](absl::StatusOr<pg::Session*> session) {
-      RunLook(number, std::move(session));
+  outbox.Add([this, place = lane.place] {
+    context_.pool.Submit([this, place](absl::StatusOr<pg::Session*> session) {
+      RunLook(place, std::move(session));
     });
   });
 }
 
-void Dispatcher::RunLook(int64_t lane_number, absl::StatusOr<pg::Session*> session) {
+void Dispatcher::RunLook(model::LaneStage place, absl::StatusOr<pg::Session*> session) {
   const base::SteadyTime began = std::chrono::steady_clock::now();
   int64_t committed_before = 0;
   {
     base::MutexLock lock(mutex_);
-    Lane& lane = *lanes_.at(lane_number);
+    Lane& lane = *lanes_.at(place);
     committed_before = lane.committed;
   }
   const absl::StatusOr<LookResult> seen =
-      session.ok() ? Look(**session, lane_number, 0) : session.status();
+      session.ok() ? Look(**session, place.lane, place.stage) : session.status();
   const base::SteadyTime now = std::chrono::steady_clock::now();
 
   Outbox outbox;
   base::MutexLock lock(mutex_);
-  Lane& lane = *lanes_.at(lane_number);
+  Lane& lane = *lanes_.at(place);
   lane.is_looking = false;
   const base::SteadyTime turn = turns_.Take(now, now - began);
   lane.sweep_due = std::max(now + kSweepEvery, turn);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/broker/fingerprint.h"
@@ -18,6 +19,16 @@ int64_t LaneOf(const model::Queue& queue, uint64_t number) {
 absl::Status Gone() {
   return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
                       "a key or request id expired during the call: call again");
+}
+
+bool IsSpecial(const model::NewTask& task) {
+  return !task.key.empty() || task.IsPeriodic() || !task.stage.empty();
+}
+
+// Whether the task's key makes a repeat harmless.
+bool TellsRepeat(const model::NewTask& task) {
+  return !task.key.empty() && task.key_policy != model::KeyPolicy::kKeepUnfinished &&
+         task.key_policy != model::KeyPolicy::kReject;
 }
 
 std::vector<store::RequestRow> Requests(absl::Span<const std::unique_ptr<PendingEnqueue>> calls) {
@@ -61,7 +72,9 @@ absl::Status FillHolders(pg::Session& session, const PendingEnqueue& call,
     for (const size_t i : tasks) {
       const auto holder = holders.find(call.call.tasks[i].key);
       if (holder == holders.end()) return Gone();
-      results[i].existing = holder->second != results[i].id.id;
+      if (holder->second != results[i].id.id) {
+        results[i].outcome = model::EnqueueOutcome::kExisting;
+      }
       results[i].id.id = holder->second;
     }
   }
@@ -70,12 +83,28 @@ absl::Status FillHolders(pg::Session& session, const PendingEnqueue& call,
 
 }  // namespace
 
+absl::Status KeyExists(pg::Session& session, const PendingEnqueue& call) {
+  for (size_t i = 0; i < call.ids.size(); ++i) {
+    const model::NewTask& task = call.call.tasks[i];
+    if (task.key_policy != model::KeyPolicy::kReject) continue;
+    const absl::string_view key = task.key;
+    ASSIGN_OR_RETURN(const auto holders,
+                     store::HeldKeys(session, call.ids[i].lane, absl::MakeSpan(&key, 1)));
+    if (holders.empty()) continue;
+    const model::TaskId holder{call.ids[i].lane, holders.begin()->second};
+    return base::Refuse(absl::StatusCode::kAlreadyExists, "KEY_EXISTS",
+                        absl::StrCat("tasks[", i, "].key: task ", model::FormatTaskId(holder),
+                                     " holds this key; nothing was made"));
+  }
+  return base::Refuse(absl::StatusCode::kAlreadyExists, "KEY_EXISTS",
+                      "two tasks of the call have the same key; nothing was made");
+}
+
 void PrepareEnqueue(PendingEnqueue& call) {
-  const auto has_key = [](const model::NewTask& task) { return !task.key.empty(); };
   const std::vector<model::NewTask>& tasks = call.call.tasks;
-  call.has_keys = std::any_of(tasks.begin(), tasks.end(), has_key);
+  call.has_specials = std::any_of(tasks.begin(), tasks.end(), &IsSpecial);
   call.is_repeatable =
-      !call.call.request_id.empty() || std::all_of(tasks.begin(), tasks.end(), has_key);
+      !call.call.request_id.empty() || std::all_of(tasks.begin(), tasks.end(), &TellsRepeat);
   if (call.call.request_id.empty()) return;
   call.body_hash = HashBody(call.call);
   call.request_lane = LaneOf(*call.queue, StableHash(call.call.request_id));
@@ -103,10 +132,12 @@ absl::StatusOr<store::Enqueued> WriteTasks(
   for (const auto& call : calls) {
     for (size_t i = 0; i < call->call.tasks.size(); ++i) {
       const model::NewTask& task = call->call.tasks[i];
-      const int32_t max_attempts = task.max_attempts > 0 ? task.max_attempts
-                                                         : call->queue->settings.retry.max_attempts;
+      const model::QueueSettings& settings = call->queue->settings;
+      const int16_t stage = task.stage.empty() ? 0 : settings.FindStage(task.stage).value_or(0);
+      const int32_t max_attempts =
+          task.max_attempts > 0 ? task.max_attempts : settings.RetryOf(stage).max_attempts;
       const int64_t request = call->call.request_id.empty() ? 0 : call->ids.front().id;
-      rows.push_back({call->ids[i], &task, max_attempts, request});
+      rows.push_back({call->ids[i], &task, max_attempts, request, stage});
     }
   }
   if (!calls.front()->NeedsOnce()) return store::Enqueue(session, rows);
@@ -117,12 +148,20 @@ absl::StatusOr<std::vector<EnqueueResult>> AnswerEnqueue(pg::Session& session,
                                                          const PendingEnqueue& call,
                                                          const store::Enqueued& written) {
   std::vector<EnqueueResult> results;
-  for (const model::TaskId& id : call.ids) results.push_back({id, false});
+  for (const model::TaskId& id : call.ids) {
+    const auto changed = written.changed.find(id.id);
+    if (changed == written.changed.end()) {
+      results.push_back({id, model::EnqueueOutcome::kCreated});
+    } else {
+      results.push_back(changed->second);
+    }
+  }
   if (!call.NeedsOnce()) return results;
 
   std::vector<size_t> open;  // not made by this commit
   for (size_t i = 0; i < results.size(); ++i) {
-    if (!written.made.contains(results[i].id.id)) open.push_back(i);
+    const int64_t id = call.ids[i].id;
+    if (!written.made.contains(id) && !written.changed.contains(id)) open.push_back(i);
   }
   if (open.empty()) return results;
   if (!call.call.request_id.empty() && open.size() == results.size()) {

@@ -20,17 +20,20 @@ struct PendingEnqueue {
   QueuePtr queue;
   EnqueueCall call;
   Done<std::vector<EnqueueResult>> done;
-  bool has_keys = false;
-  bool is_repeatable = false;      // it has a request id, or every task has a key
+  bool has_specials = false;       // keys, stages or schedules
+  bool is_repeatable = false;      // it has a request id, or every task a key that tells a repeat
   std::string body_hash;           // with a request id
   int64_t request_lane = 0;        // with a request id
   std::vector<model::TaskId> ids;  // one per task; kept over repeats
   int tries = 0;
 
-  bool NeedsOnce() const { return has_keys || !call.request_id.empty(); }
+  bool NeedsOnce() const { return has_specials || !call.request_id.empty(); }
 };
 
 using PendingEnqueues = std::vector<std::unique_ptr<PendingEnqueue>>;
+
+// The refusal of a call of which a key with the policy to reject is held, after ALREADY_EXISTS.
+absl::Status KeyExists(pg::Session& session, const PendingEnqueue& call);
 
 // Fills what follows from the call and its queue alone.
 void PrepareEnqueue(PendingEnqueue& call);

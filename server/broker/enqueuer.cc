@@ -6,25 +6,41 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
+#include "server/base/status_macros.h"
 #include "server/broker/refusals.h"
 
 namespace skiplane::broker {
 namespace {
 
 constexpr int kTriesMax = 3;
+constexpr int kConflictsMax = 8;  // each is a task that changed within the statement's millisecond
+
+absl::Status CheckTask(const model::Queue& queue, const model::NewTask& task,
+                       const std::string& prefix) {
+  const auto limit = static_cast<size_t>(queue.settings.payload_bytes_max);
+  if (task.payload.size() > limit) {
+    return base::InvalidField(
+        absl::StrCat(prefix, "payload"),
+        absl::StrCat("is larger than the queue's limit of ", limit, " bytes"));
+  }
+  if (!task.stage.empty() && !queue.settings.FindStage(task.stage).has_value()) {
+    return base::InvalidField(absl::StrCat(prefix, "stage"),
+                              absl::StrCat("is not a stage of queue \"", queue.name, "\""));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOpen(const model::Queue& queue) {
+  if (!queue.EnqueuesPaused()) return absl::OkStatus();
+  return base::Refuse(
+      absl::StatusCode::kFailedPrecondition, "QUEUE_PAUSED",
+      absl::StrCat("enqueues to \"", queue.name, "\" are paused: retry after it was resumed"));
+}
 
 absl::Status CheckAgainstQueue(const model::Queue& queue, const EnqueueCall& call) {
-  if (queue.EnqueuesPaused()) {
-    return base::Refuse(
-        absl::StatusCode::kFailedPrecondition, "QUEUE_PAUSED",
-        absl::StrCat("enqueues to \"", queue.name, "\" are paused: retry after it was resumed"));
-  }
-  const auto limit = static_cast<size_t>(queue.settings.payload_bytes_max);
+  RETURN_IF_ERROR(CheckOpen(queue));
   for (size_t i = 0; i < call.tasks.size(); ++i) {
-    if (call.tasks[i].payload.size() <= limit) continue;
-    return base::InvalidField(
-        absl::StrCat("tasks[", i, "].payload"),
-        absl::StrCat("is larger than the queue's limit of ", limit, " bytes"));
+    RETURN_IF_ERROR(CheckTask(queue, call.tasks[i], absl::StrCat("tasks[", i, "].")));
   }
   return absl::OkStatus();
 }
@@ -36,6 +52,22 @@ absl::Status GiveUp(const PendingEnqueue& call) {
       absl::StatusCode::kUnknown, "COMMIT_OUTCOME_UNKNOWN",
       "the connection to the database broke during the commit: the tasks may or may "
       "not exist. Give a request_id or keys to make a repeat safe");
+}
+
+const char* OutcomeLabel(model::EnqueueOutcome outcome) {
+  switch (outcome) {
+    case model::EnqueueOutcome::kCreated:
+      return "created";
+    case model::EnqueueOutcome::kExisting:
+      return "existing";
+    case model::EnqueueOutcome::kReplaced:
+      return "replaced";
+    case model::EnqueueOutcome::kRestarted:
+      return "restarted";
+    case model::EnqueueOutcome::kRerun:
+      return "rerun";
+  }
+  return "";
 }
 
 int64_t BytesOf(const EnqueueCall& call) {
@@ -76,6 +108,17 @@ void Enqueuer::Enqueue(QueuePtr queue, EnqueueCall call, Done<std::vector<Enqueu
     done(std::move(status));
     return;
   }
+  schedules_.Check(std::move(call), [this, queue = std::move(queue), done = std::move(done)](
+                                        absl::StatusOr<EnqueueCall> checked) mutable {
+    if (!checked.ok()) {
+      done(checked.status());
+      return;
+    }
+    Add(std::move(queue), *std::move(checked), std::move(done));
+  });
+}
+
+void Enqueuer::Add(QueuePtr queue, EnqueueCall call, Done<std::vector<EnqueueResult>> done) {
   const auto rows = static_cast<int64_t>(call.tasks.size());
   const int64_t bytes = BytesOf(call);
   auto pending = std::make_unique<PendingEnqueue>();
@@ -85,6 +128,32 @@ void Enqueuer::Enqueue(QueuePtr queue, EnqueueCall call, Done<std::vector<Enqueu
   PrepareEnqueue(*pending);
   QueueBatcher& batcher = BatcherOf(*pending->queue);
   if (!batcher.Add(std::move(pending), rows, bytes)) pending->done(TooManyCalls());
+}
+
+absl::StatusOr<std::unique_ptr<PendingEnqueue>> Enqueuer::Prepare(pg::Session& session,
+                                                                  const std::string& queue,
+                                                                  const model::NewTask& task,
+                                                                  const std::string& field) {
+  auto pending = std::make_unique<PendingEnqueue>();
+  ASSIGN_OR_RETURN(pending->queue, queues_.Get(session, queue));
+  RETURN_IF_ERROR(CheckOpen(*pending->queue));
+  RETURN_IF_ERROR(CheckTask(*pending->queue, task, field));
+  pending->call.queue = queue;
+  pending->call.tasks.push_back(task);
+  RETURN_IF_ERROR(schedules_.Judge(session, pending->call, field));
+  PrepareEnqueue(*pending);
+  return pending;
+}
+
+absl::StatusOr<std::vector<EnqueueResult>> Enqueuer::WriteWithin(
+    pg::Session& session, std::unique_ptr<PendingEnqueue>& call,
+    std::vector<store::Enqueued>* written) {
+  RETURN_IF_ERROR(NumberTasks(session, numbers_, *call));
+  ASSIGN_OR_RETURN(store::Enqueued enqueued, WriteTasks(session, absl::MakeSpan(&call, 1)));
+  ASSIGN_OR_RETURN(std::vector<EnqueueResult> results, AnswerEnqueue(session, *call, enqueued));
+  Count(*call, enqueued);
+  written->push_back(std::move(enqueued));
+  return results;
 }
 
 Enqueuer::QueueBatcher& Enqueuer::BatcherOf(const model::Queue& queue) {
@@ -131,13 +200,19 @@ void Enqueuer::Write(pg::Session& session, PendingEnqueues calls) {
     Answer(session, *written, std::move(calls));
   } else if (IsOutcomeUnknown(written.status())) {
     Resolve(std::move(calls));
+  } else if (absl::IsAborted(written.status()) && calls.front()->tries < kConflictsMax) {
+    for (auto& call : calls) ++call->tries;
+    Write(session, std::move(calls));
   } else if (calls.size() > 1) {
     // One bad call must not fail its neighbours.
     for (auto& call : calls) {
       PendingEnqueues single;
       single.push_back(std::move(call));
+      single.front()->tries = 0;
       Write(session, std::move(single));
     }
+  } else if (absl::IsAlreadyExists(written.status())) {
+    calls.front()->done(KeyExists(session, *calls.front()));
   } else {
     calls.front()->done(written.status());
   }
@@ -162,12 +237,19 @@ void Enqueuer::Answer(pg::Session& session, const store::Enqueued& written, Pend
 
 // A repeat is answered as the first call was, but counted as what it did: nothing.
 void Enqueuer::Count(const PendingEnqueue& call, const store::Enqueued& written) {
-  const auto existing = std::count_if(
-      call.ids.begin(), call.ids.end(),
-      [&](const model::TaskId& id) { return call.NeedsOnce() && !written.made.contains(id.id); });
-  const auto created = static_cast<int64_t>(call.ids.size()) - existing;
-  if (created > 0) context_.metrics.Enqueued(call.queue->name, "created", created);
-  if (existing > 0) context_.metrics.Enqueued(call.queue->name, "existing", existing);
+  std::map<const char*, int64_t> results;
+  for (const model::TaskId& id : call.ids) {
+    const auto changed = written.changed.find(id.id);
+    const bool made = !call.NeedsOnce() || written.made.contains(id.id);
+    const char* const result = made ? "created"
+                               : changed == written.changed.end()
+                                   ? "existing"
+                                   : OutcomeLabel(changed->second.outcome);
+    ++results[result];
+  }
+  for (const auto& [result, count] : results) {
+    context_.metrics.Enqueued(call.queue->name, result, count);
+  }
 }
 
 // The connection broke during the commit. On another one: calls that are safe to repeat are written

@@ -13,6 +13,7 @@
 #include "server/broker/context.h"
 #include "server/broker/enqueue_batch.h"
 #include "server/broker/queue_cache.h"
+#include "server/broker/schedule_check.h"
 #include "server/broker/task_numbers.h"
 
 namespace skiplane::broker {
@@ -22,14 +23,29 @@ class Enqueuer {
   // `on_commit` is told of every commit, on a thread of the pool, before the callers are.
   using OnCommit = std::function<void(const store::Enqueued&)>;
 
-  Enqueuer(Context& context, OnCommit on_commit)
-      : context_(context), on_commit_(std::move(on_commit)) {}
+  Enqueuer(Context& context, QueueCache& queues, OnCommit on_commit)
+      : context_(context), queues_(queues), on_commit_(std::move(on_commit)), schedules_(context) {}
+
+  Enqueuer(const Enqueuer&) = delete;
+  Enqueuer& operator=(const Enqueuer&) = delete;
 
   void Enqueue(QueuePtr queue, EnqueueCall call, Done<std::vector<EnqueueResult>> done);
+
+  // For a task that is made within somebody else's transaction on `session`: checks it, with
+  // `field` before the name of a bad field; writes it; and, after the commit, tells of it.
+  absl::StatusOr<std::unique_ptr<PendingEnqueue>> Prepare(pg::Session& session,
+                                                          const std::string& queue,
+                                                          const model::NewTask& task,
+                                                          const std::string& field);
+  absl::StatusOr<std::vector<EnqueueResult>> WriteWithin(pg::Session& session,
+                                                         std::unique_ptr<PendingEnqueue>& call,
+                                                         std::vector<store::Enqueued>* written);
+  void Committed(const store::Enqueued& written) { on_commit_(written); }
 
  private:
   using QueueBatcher = Batcher<std::unique_ptr<PendingEnqueue>>;
 
+  void Add(QueuePtr queue, EnqueueCall call, Done<std::vector<EnqueueResult>> done);
   QueueBatcher& BatcherOf(const model::Queue& queue);
   void Run(absl::StatusOr<pg::Session*> session, PendingEnqueues calls);
   void Write(pg::Session& session, PendingEnqueues calls);
@@ -40,7 +56,9 @@ class Enqueuer {
   void SubmitResolve(PendingEnqueues calls, ResolveStep step);
 
   Context& context_;
+  QueueCache& queues_;
   const OnCommit on_commit_;
+  ScheduleCheck schedules_;
   TaskNumbers numbers_;
   base::Mutex mutex_;
   absl::flat_hash_map<int64_t, std::unique_ptr<QueueBatcher>> batchers_ ABSL_GUARDED_BY(mutex_);

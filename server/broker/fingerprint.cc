@@ -25,6 +25,21 @@ uint64_t StableHash(absl::string_view text) {
   return hash ^ (hash >> 29);
 }
 
+namespace {
+
+// What brokers before 0.2 did not know; empty if there is none of it, so that they hash alike.
+std::string RestOf(const model::NewTask& task) {
+  if (task.key_policy == model::KeyPolicy::kKeep && task.version == 0 && !task.IsPeriodic() &&
+      task.stage.empty()) {
+    return std::string();
+  }
+  return absl::StrCat("rest:", static_cast<int>(task.key_policy), " ", task.version, " ",
+                      task.period ? absl::ToInt64Microseconds(*task.period) : 0, " ", task.run_all,
+                      " ", task.cron.size(), " ", task.cron, task.time_zone, " ", task.stage);
+}
+
+}  // namespace
+
 std::string HashBody(const EnqueueCall& call) {
   std::string bytes;
   Append(bytes, call.queue);
@@ -40,6 +55,8 @@ std::string HashBody(const EnqueueCall& call) {
     Append(bytes, task.schedule_time ? absl::StrCat(absl::ToUnixMicros(*task.schedule_time)) : "");
     Append(bytes, task.delay ? absl::StrCat(absl::ToInt64Microseconds(*task.delay)) : "");
     Append(bytes, task.key);
+    const std::string rest = RestOf(task);
+    if (!rest.empty()) Append(bytes, rest);
   }
   std::string digest(SHA256_DIGEST_LENGTH, '\0');
   SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),

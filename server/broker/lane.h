@@ -1,5 +1,5 @@
-// What a dispatcher believes of one lane: who waits, where to look, and whether looking is worth
-// it. No I/O and no locks: the dispatcher guards it, and tests drive it by hand.
+// What a dispatcher believes of one stage of a lane: who waits, where to look, and whether looking
+// is worth it. No I/O and no locks: the dispatcher guards it, and tests drive it by hand.
 //
 // `expected` is how many tasks are believed to be free. Local commits add to it exactly, leases
 // take from it; kMany stands for "an unknown number". At 0 the lane is believed to be empty, and
@@ -17,6 +17,7 @@
 #include "server/base/timer.h"
 #include "server/broker/bounds.h"
 #include "server/broker/ticket.h"
+#include "server/model/lane_stage.h"
 #include "server/store/enqueue.h"
 
 namespace skiplane::broker {
@@ -24,9 +25,9 @@ namespace skiplane::broker {
 struct Lane {
   static constexpr int64_t kMany = std::numeric_limits<int64_t>::max() / 2;
 
-  explicit Lane(int64_t lane_number) : number(lane_number) {}
+  explicit Lane(model::LaneStage lane_and_stage) : place(lane_and_stage) {}
 
-  const int64_t number;
+  const model::LaneStage place;
   QueuePtr queue;  // as last learnt
   std::list<TicketPtr> waiting;
   Bounds bounds;

@@ -11,12 +11,13 @@
 #include "server/broker/bounds.h"
 #include "server/broker/session_cache.h"
 #include "server/broker/ticket.h"
+#include "server/model/lane_stage.h"
 #include "server/store/lease.h"
 
 namespace skiplane::broker {
 
 struct LeaseRun {
-  int64_t lane = 0;
+  model::LaneStage place;
   std::vector<TicketPtr> tickets;             // the callers, in the order of demand.callers
   std::vector<base::SteadyTime> lives_until;  // of their sessions
   store::LeaseDemand demand;

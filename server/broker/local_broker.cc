@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "server/base/reason.h"
 #include "server/model/limits.h"
 #include "server/store/peers.h"
 
@@ -17,6 +19,16 @@ constexpr std::chrono::milliseconds kRenewAfter(50);
 std::string MarkOf(const pg::Uuid& id) {
   return absl::BytesToHexString(
       absl::string_view(reinterpret_cast<const char*>(id.data()), id.size()));
+}
+
+absl::Status CheckStages(const LeaseCall& call, const std::vector<QueuePtr>& queues) {
+  for (size_t i = 0; i < queues.size(); ++i) {
+    const std::string& stage = call.queues[i].stage;
+    if (stage.empty() || queues[i]->settings.FindStage(stage).has_value()) continue;
+    return base::InvalidField(absl::StrCat("queues[", i, "].stage"),
+                              absl::StrCat("is not a stage of queue \"", queues[i]->name, "\""));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -64,18 +76,18 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
           context_, sessions_, tracker_,
           [this](std::vector<model::LeaseToken> tokens) { settler_.Release(std::move(tokens)); },
           options_.parked_leases_max),
-      enqueuer_(context_,
-                [this](const store::Enqueued& written) {
-                  dispatcher_.Committed(written.claimable, written.now);
-                  for (const store::Claimable& tasks : written.claimable) hinter_.Tasks(tasks);
-                }),
-      settler_(context_, queues_, tracker_,
+      enqueuer_(context_, queues_,
+                [this](const store::Enqueued& written) { Tell(written.claimable, written.now); }),
+      settler_(context_, queues_, tracker_, enqueuer_,
                [this](const std::vector<store::Claimable>& claimable, absl::Time now) {
-                 dispatcher_.Committed(claimable, now);
-                 for (const store::Claimable& tasks : claimable) hinter_.Tasks(tasks);
+                 Tell(claimable, now);
                }),
       beater_(context_, sessions_),
       admin_(context_, queues_, hinter_),
+      operator_(context_, queues_, dispatcher_,
+                [this](const std::vector<store::Claimable>& claimable, absl::Time now) {
+                  Tell(claimable, now);
+                }),
       sampler_(context_, queues_, dispatcher_),
       listener_(
           options_.connect, store::kHintChannel,
@@ -87,6 +99,13 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
   KeepBeating();
   KeepRefreshing();
   sampler_.Start();
+  operator_.Start();
+}
+
+// A commit of this broker made tasks claimable: here and elsewhere somebody may wait for them.
+void LocalBroker::Tell(const std::vector<store::Claimable>& claimable, absl::Time now) {
+  dispatcher_.Committed(claimable, now);
+  for (const store::Claimable& tasks : claimable) hinter_.Tasks(tasks);
 }
 
 LocalBroker::~LocalBroker() { Stop(); }
@@ -114,8 +133,12 @@ std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Done<LeaseAnswe
       done(queues.status());
       return;
     }
+    if (const absl::Status status = CheckStages(call, *queues); !status.ok()) {
+      done(status);
+      return;
+    }
     const absl::Duration duration =
-        call.lease_duration.value_or(queues->front()->settings.lease_duration);
+        call.lease_duration.value_or(DefaultDuration(call, *queues->front()));
     RenewSoon(call.worker_id, duration);
     later->Become(dispatcher_.Lease(std::move(call), *std::move(queues), std::move(done)));
   });
@@ -129,8 +152,8 @@ void LocalBroker::RenewSoon(const std::string& worker_id, absl::Duration duratio
   timer_.After(kRenewAfter, [this, worker_id, duration] { beater_.Renew(worker_id, duration); });
 }
 
-void LocalBroker::Ack(std::vector<model::LeaseToken> items,
-                      Done<std::vector<model::SettleOutcome>> done) {
+void LocalBroker::Ack(std::vector<model::AckItem> items,
+                      Done<std::vector<model::AckResult>> done) {
   settler_.Ack(std::move(items), std::move(done));
 }
 
@@ -169,10 +192,6 @@ void LocalBroker::UpdateQueue(UpdateQueueCall call, Done<model::Queue> done) {
 
 void LocalBroker::PauseQueue(PauseQueueCall call, Done<model::Queue> done) {
   admin_.Pause(std::move(call), std::move(done));
-}
-
-void LocalBroker::GetTask(model::TaskId id, Done<model::TaskView> done) {
-  admin_.GetTask(id, std::move(done));
 }
 
 void LocalBroker::BeginDrain() { dispatcher_.BeginDrain(); }

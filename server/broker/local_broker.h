@@ -12,6 +12,7 @@
 #include "server/broker/dispatcher.h"
 #include "server/broker/enqueuer.h"
 #include "server/broker/hinter.h"
+#include "server/broker/local_operator.h"
 #include "server/broker/queue_admin.h"
 #include "server/broker/queue_cache.h"
 #include "server/broker/sampler.h"
@@ -40,8 +41,7 @@ class LocalBroker : public Broker {
 
   void Enqueue(EnqueueCall call, Done<std::vector<EnqueueResult>> done) override;
   std::shared_ptr<PendingLease> Lease(LeaseCall call, Done<LeaseAnswer> done) override;
-  void Ack(std::vector<model::LeaseToken> items,
-           Done<std::vector<model::SettleOutcome>> done) override;
+  void Ack(std::vector<model::AckItem> items, Done<std::vector<model::AckResult>> done) override;
   void Nack(std::vector<model::NackItem> items, Done<std::vector<model::NackResult>> done) override;
   void Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) override;
   void HandBack(const LeaseAnswer& undelivered) override;
@@ -50,7 +50,7 @@ class LocalBroker : public Broker {
   void ListQueues(std::string after, int limit, Done<std::vector<model::Queue>> done) override;
   void UpdateQueue(UpdateQueueCall call, Done<model::Queue> done) override;
   void PauseQueue(PauseQueueCall call, Done<model::Queue> done) override;
-  void GetTask(model::TaskId id, Done<model::TaskView> done) override;
+  Operator& AsOperator() override { return operator_; }
   void BeginDrain() override;
 
   // Finishes what was begun and ends all threads. Idempotent; no calls after it.
@@ -59,6 +59,7 @@ class LocalBroker : public Broker {
  private:
   class LaterLease;
 
+  void Tell(const std::vector<store::Claimable>& claimable, absl::Time now);
   void RenewSoon(const std::string& worker_id, absl::Duration duration);
   void OnHint(absl::string_view payload);
   void Beat();
@@ -81,6 +82,7 @@ class LocalBroker : public Broker {
   Settler settler_;
   Beater beater_;
   QueueAdmin admin_;
+  LocalOperator operator_;
   Sampler sampler_;
   pg::Listener listener_;
 };

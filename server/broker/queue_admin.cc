@@ -1,47 +1,40 @@
 #include "server/broker/queue_admin.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
+#include "server/broker/admin_job.h"
+#include "server/broker/age_probe.h"
 #include "server/broker/refusals.h"
 #include "server/store/counts.h"
 #include "server/store/queues.h"
-#include "server/store/task_view.h"
+#include "server/store/task_change.h"
 
 namespace skiplane::broker {
 namespace {
 
 constexpr int kUpdateTriesMax = 5;
 
-// Every admin call may be repeated: an unknown outcome says so.
-template <typename Answer, typename Work>
-void Submit(pg::Pool& pool, Done<Answer> done, Work work) {
-  pool.Submit([done = std::move(done),
-               work = std::move(work)](absl::StatusOr<pg::Session*> session) mutable {
-    if (!session.ok()) {
-      done(session.status());
-      return;
-    }
-    absl::StatusOr<Answer> answer = work(**session);
-    if (IsOutcomeUnknown(answer.status())) answer = RepeatLater();
-    done(std::move(answer));
-  });
-}
-
 }  // namespace
 
 void QueueAdmin::Create(CreateQueueCall call, Done<model::Queue> done) {
-  Submit(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
+  SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
     return RunCreate(session, call);
   });
 }
 
 absl::StatusOr<model::Queue> QueueAdmin::RunCreate(pg::Session& session,
                                                    const CreateQueueCall& call) {
-  ASSIGN_OR_RETURN(const bool made,
-                   store::CreateQueue(session, call.name, call.settings, call.lanes));
+  ASSIGN_OR_RETURN(
+      const bool made, InTransaction(session, [&]() -> absl::StatusOr<bool> {
+        ASSIGN_OR_RETURN(const bool is_new,
+                         store::CreateQueue(session, call.name, call.settings, call.lanes));
+        if (is_new) RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
+        return is_new;
+      }));
   ASSIGN_OR_RETURN(model::Queue queue, Changed(session, call.name));
   const bool is_same = queue.settings == call.settings &&
                        queue.lanes.size() == static_cast<size_t>(call.lanes);
@@ -52,7 +45,7 @@ absl::StatusOr<model::Queue> QueueAdmin::RunCreate(pg::Session& session,
 }
 
 void QueueAdmin::Get(std::string name, Done<QueueWithCounts> done) {
-  Submit(context_.pool, std::move(done), [this, name = std::move(name)](pg::Session& session) {
+  SubmitJob(context_.pool, std::move(done), [this, name = std::move(name)](pg::Session& session) {
     return RunGet(session, name);
   });
 }
@@ -60,31 +53,36 @@ void QueueAdmin::Get(std::string name, Done<QueueWithCounts> done) {
 absl::StatusOr<QueueWithCounts> QueueAdmin::RunGet(pg::Session& session, const std::string& name) {
   QueueWithCounts answer;
   ASSIGN_OR_RETURN(answer.queue, store::GetQueue(session, name));
-  ASSIGN_OR_RETURN(const auto counts, store::ReadCounts(session));
-  for (const int64_t lane : answer.queue.lanes) {
-    const auto found = counts.find(lane);
-    if (found == counts.end()) continue;
-    answer.counts.scheduled += found->second.scheduled;
-    answer.counts.ready += found->second.ready;
-    answer.counts.leased += found->second.leased;
-    answer.counts.succeeded += found->second.succeeded;
-    answer.counts.failed += found->second.failed;
+  ASSIGN_OR_RETURN(const store::Counts counts, store::ReadCounts(session));
+  const bool has_stages = !answer.queue.settings.stages.empty();
+  for (int16_t stage = 0; stage < answer.queue.settings.StageCount(); ++stage) {
+    StageReport report;
+    for (const int64_t lane : answer.queue.lanes) {
+      const auto found = counts.find({lane, stage});
+      if (found == counts.end()) continue;
+      report.counts += found->second;
+      if (!has_stages || found->second.ready == 0) continue;
+      report.oldest_ready_age =
+          std::max(report.oldest_ready_age, OldestReadyAge(session, {lane, stage}));
+    }
+    answer.counts += report.counts;
+    if (has_stages) answer.stages.push_back(report);
   }
   return answer;
 }
 
 void QueueAdmin::List(std::string after, int limit, Done<std::vector<model::Queue>> done) {
-  Submit(context_.pool, std::move(done),
-         [after = std::move(after), limit](pg::Session& session) {
-           return store::ListQueues(session, after, limit);
-         });
+  SubmitJob(context_.pool, std::move(done),
+            [after = std::move(after), limit](pg::Session& session) {
+              return store::ListQueues(session, after, limit);
+            });
 }
 
 void QueueAdmin::Update(UpdateQueueCall call, Done<model::Queue> done) {
-  Submit(context_.pool, std::move(done),
-         [this, call = std::move(call)](pg::Session& session) mutable {
-           return RunUpdate(session, call);
-         });
+  SubmitJob(context_.pool, std::move(done),
+            [this, call = std::move(call)](pg::Session& session) mutable {
+              return RunUpdate(session, call);
+            });
 }
 
 absl::StatusOr<model::Queue> QueueAdmin::RunUpdate(pg::Session& session, UpdateQueueCall& call) {
@@ -95,15 +93,20 @@ absl::StatusOr<model::Queue> QueueAdmin::RunUpdate(pg::Session& session, UpdateQ
     ASSIGN_OR_RETURN(const model::Queue queue, store::GetQueue(session, call.name));
     if (call.version.has_value() && *call.version != queue.version) return mismatch;
     ASSIGN_OR_RETURN(const model::QueueSettings settings, call.change(queue.settings));
-    ASSIGN_OR_RETURN(const bool changed,
-                     store::UpdateQueue(session, call.name, queue.version, settings));
+    ASSIGN_OR_RETURN(
+        const bool changed, InTransaction(session, [&]() -> absl::StatusOr<bool> {
+          ASSIGN_OR_RETURN(const bool is_done,
+                           store::UpdateQueue(session, call.name, queue.version, settings));
+          if (is_done) RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
+          return is_done;
+        }));
     if (changed) return Changed(session, call.name);
   }
   return mismatch;
 }
 
 void QueueAdmin::Pause(PauseQueueCall call, Done<model::Queue> done) {
-  Submit(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
+  SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
     return RunPause(session, call);
   });
 }
@@ -111,25 +114,14 @@ void QueueAdmin::Pause(PauseQueueCall call, Done<model::Queue> done) {
 absl::StatusOr<model::Queue> QueueAdmin::RunPause(pg::Session& session,
                                                   const PauseQueueCall& call) {
   const std::string reason = call.mode == model::PauseMode::kNone ? "" : call.reason;
-  RETURN_IF_ERROR(store::PauseQueue(session, call.name, call.mode, reason).status());
+  const auto pause = [&]() -> absl::StatusOr<bool> {
+    ASSIGN_OR_RETURN(const bool is_known,
+                     store::PauseQueue(session, call.name, call.mode, reason));
+    if (is_known) RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
+    return is_known;
+  };
+  RETURN_IF_ERROR(InTransaction(session, pause).status());
   return Changed(session, call.name);
-}
-
-void QueueAdmin::GetTask(model::TaskId id, Done<model::TaskView> done) {
-  Submit(context_.pool, std::move(done),
-         [this, id](pg::Session& session) { return RunGetTask(session, id); });
-}
-
-absl::StatusOr<model::TaskView> QueueAdmin::RunGetTask(pg::Session& session,
-                                                       const model::TaskId& id) {
-  ASSIGN_OR_RETURN(model::TaskView task, store::GetTask(session, id));
-  QueuePtr queue = queues_.OfLane(id.lane);
-  if (queue == nullptr) {
-    RETURN_IF_ERROR(queues_.ReloadAll(session));
-    queue = queues_.OfLane(id.lane);
-  }
-  if (queue != nullptr) task.queue = queue->name;
-  return task;
 }
 
 // This broker acts on the change at once, the others when they hear of it.

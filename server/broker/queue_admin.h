@@ -22,14 +22,12 @@ class QueueAdmin {
   void List(std::string after, int limit, Done<std::vector<model::Queue>> done);
   void Update(UpdateQueueCall call, Done<model::Queue> done);
   void Pause(PauseQueueCall call, Done<model::Queue> done);
-  void GetTask(model::TaskId id, Done<model::TaskView> done);
 
  private:
   absl::StatusOr<model::Queue> RunCreate(pg::Session& session, const CreateQueueCall& call);
   absl::StatusOr<QueueWithCounts> RunGet(pg::Session& session, const std::string& name);
   absl::StatusOr<model::Queue> RunUpdate(pg::Session& session, UpdateQueueCall& call);
   absl::StatusOr<model::Queue> RunPause(pg::Session& session, const PauseQueueCall& call);
-  absl::StatusOr<model::TaskView> RunGetTask(pg::Session& session, const model::TaskId& id);
   absl::StatusOr<model::Queue> Changed(pg::Session& session, const std::string& name);
 
   Context& context_;

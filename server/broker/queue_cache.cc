@@ -13,6 +13,11 @@ constexpr int kPageQueues = 1000;
 
 }  // namespace
 
+absl::Duration DefaultDuration(const LeaseCall& call, const model::Queue& first) {
+  const auto stage = first.settings.FindStage(call.queues.front().stage);
+  return stage.has_value() ? first.settings.LeaseDurationOf(*stage) : first.settings.lease_duration;
+}
+
 QueueCache::QueueCache(Context& context, bool create_missing,
                        std::function<void(QueuePtr)> on_change)
     : context_(context), create_missing_(create_missing), on_change_(std::move(on_change)) {}
@@ -52,6 +57,12 @@ void QueueCache::Find(std::vector<std::string> names,
     }
     done(std::move(found));
   });
+}
+
+absl::StatusOr<QueuePtr> QueueCache::Get(pg::Session& session, const std::string& name) {
+  QueuePtr queue = Known(name);
+  if (queue != nullptr) return queue;
+  return ReloadOrCreate(session, name);
 }
 
 absl::StatusOr<QueuePtr> QueueCache::ReloadOrCreate(pg::Session& session, const std::string& name) {

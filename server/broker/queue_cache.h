@@ -11,6 +11,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "server/base/mutex.h"
+#include "server/broker/calls.h"
 #include "server/broker/context.h"
 #include "server/model/queue.h"
 
@@ -27,6 +28,9 @@ class QueueCache {
   // thread of the pool. QUEUE_NOT_FOUND names the first one that does not exist.
   void Find(std::vector<std::string> names,
             absl::AnyInvocable<void(absl::StatusOr<std::vector<QueuePtr>>)> done);
+
+  // One queue, from the database if it is not known. For code that runs on a session anyway.
+  absl::StatusOr<QueuePtr> Get(pg::Session& session, const std::string& name);
 
   // The queue of a lane if it is known; else null.
   QueuePtr OfLane(int64_t lane) const;
@@ -51,5 +55,9 @@ class QueueCache {
   absl::flat_hash_map<std::string, QueuePtr> by_name_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<int64_t, QueuePtr> by_lane_ ABSL_GUARDED_BY(mutex_);
 };
+
+// What a Lease that names no duration gets: that of its first queue, or of the stage that it names
+// there.
+absl::Duration DefaultDuration(const LeaseCall& call, const model::Queue& first);
 
 }  // namespace skiplane::broker

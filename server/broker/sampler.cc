@@ -11,6 +11,16 @@ namespace {
 
 constexpr std::chrono::seconds kEvery(5);
 
+std::vector<model::LaneStage> PlacesOf(const model::Queue& queue) {
+  std::vector<model::LaneStage> places;
+  for (const int64_t lane : queue.lanes) {
+    for (int16_t stage = 0; stage < queue.settings.StageCount(); ++stage) {
+      places.push_back({lane, stage});
+    }
+  }
+  return places;
+}
+
 }  // namespace
 
 void Sampler::Start() {
@@ -25,22 +35,22 @@ void Sampler::Run(pg::Session& session) {
   const auto workers = store::CountWorkers(session);
   if (!counts.ok() || !workers.ok()) return;
   context_.metrics.SetWorkers(*workers);
-  std::vector<int64_t> ready_lanes;
-  for (const auto& [lane, count] : *counts) {
-    if (count.ready > 0) ready_lanes.push_back(lane);
+  std::vector<model::LaneStage> ready;
+  for (const auto& [place, count] : *counts) {
+    if (count.ready > 0) ready.push_back(place);
   }
-  std::sort(ready_lanes.begin(), ready_lanes.end());
-  ages_.Run(session, ready_lanes);
+  std::sort(ready.begin(), ready.end());
+  ages_.Run(session, ready);
   for (const QueuePtr& queue : queues_.All()) {
     metrics::QueueGauges gauges;
     gauges.pause_mode = static_cast<int>(queue->pause);
-    for (const int64_t lane : queue->lanes) {
-      const auto found = counts->find(lane);
+    for (const model::LaneStage place : PlacesOf(*queue)) {
+      const auto found = counts->find(place);
       if (found == counts->end()) continue;
       gauges.scheduled += found->second.scheduled;
       gauges.ready += found->second.ready;
       gauges.leased += found->second.leased;
-      gauges.oldest_ready_age = std::max(gauges.oldest_ready_age, ages_.AgeOf(lane));
+      gauges.oldest_ready_age = std::max(gauges.oldest_ready_age, ages_.AgeOf(place));
     }
     context_.metrics.SetQueue(queue->name, gauges);
   }

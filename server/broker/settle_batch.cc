@@ -41,6 +41,20 @@ std::vector<SettleItem*> FirstOfEachLease(std::vector<SettleItem*> items) {
 
 bool IsAck(store::Action action) { return action == store::Action::kAck; }
 
+// A count of its own in `counts_`: acked, but not finished.
+constexpr auto kMoved = static_cast<store::Action>(0);
+
+model::TaskState EndStateOf(store::Action outcome) {
+  switch (outcome) {
+    case store::Action::kAck:
+      return model::TaskState::kSucceeded;
+    case store::Action::kCancel:
+      return model::TaskState::kCancelled;
+    default:
+      return model::TaskState::kFailed;
+  }
+}
+
 model::SettleOutcome OutcomeOf(const store::Verdict& verdict, store::Action wanted) {
   if (verdict.settled_as.has_value()) {
     return IsAck(*verdict.settled_as) == IsAck(wanted) ? model::SettleOutcome::kAlreadySettled
@@ -55,7 +69,7 @@ model::SettleOutcome OutcomeOf(const store::Verdict& verdict, store::Action want
 absl::Status SettleBatch::Run(pg::Session& session, const Items& items) {
   Items open = Undecided(items);
   Items acks = FirstOfEachLease(open);
-  std::erase_if(acks, [](const SettleItem* item) { return !IsAck(item->action); });
+  std::erase_if(acks, [this](const SettleItem* item) { return !GoesByPlace(*item); });
   if (!acks.empty()) RETURN_IF_ERROR(AckByPlace(session, acks));
 
   for (int round = 0; round < kRoundsMax; ++round) {
@@ -71,10 +85,44 @@ absl::Status SettleBatch::Run(pg::Session& session, const Items& items) {
                       "the task changed again and again during the call: call again");
 }
 
+void SettleBatch::Committed() {
+  for (SettleItem* item : decided_) tracker_.Settled(item->token);
+  for (const auto& [outcome, tasks] : counts_) Count(outcome, tasks);
+  decided_.clear();
+  counts_.clear();
+}
+
+void SettleBatch::RolledBack() {
+  for (SettleItem* item : decided_) {
+    item->is_decided = false;
+    item->result = model::AckResult();
+  }
+  decided_.clear();
+  settled_.clear();
+  counts_.clear();
+  claimable_.clear();
+}
+
+// Where an ack moves the task; unset if the task has passed its last stage.
+std::optional<int16_t> SettleBatch::NextStage(const SettleItem& item) const {
+  if (item.more != nullptr && item.more->finish) return std::nullopt;
+  if (item.more != nullptr && !item.more->next_stage.empty()) {
+    return queue_.settings.FindStage(item.more->next_stage);
+  }
+  const auto next = static_cast<int16_t>(item.token.stage + 1);
+  return next < queue_.settings.StageCount() ? std::optional<int16_t>(next) : std::nullopt;
+}
+
+// Whether all there is to do is to remove the task.
+bool SettleBatch::GoesByPlace(const SettleItem& item) const {
+  if (!IsAck(item.action) || item.token.is_recurring || NextStage(item).has_value()) return false;
+  return item.more == nullptr || item.more->result.empty() || !queue_.settings.keep_results;
+}
+
 store::SettleBatch SettleBatch::BatchOf(const Items& items) {
   store::SettleBatch batch;
   batch.lane = lane_;
-  batch.history = queue_.settings.history;
+  batch.settings = queue_.settings;
   batch.ledgers = tracker_.TakeFinished(lane_, kLedgerRowsPerBatch);
   for (SettleItem* item : items) {
     store::SettleRow& row = batch.rows.emplace_back();
@@ -84,16 +132,25 @@ store::SettleBatch SettleBatch::BatchOf(const Items& items) {
     if (item->action == store::Action::kRetry) {
       row.delay = item->retry_delay.has_value()
                       ? *item->retry_delay
-                      : model::RetryDelay(queue_.settings.retry, item->token.attempt, Spread());
+                      : model::RetryDelay(queue_.settings.RetryOf(item->token.stage),
+                                          item->token.attempt, Spread());
     }
+    if (!IsAck(item->action)) continue;
+    row.next_stage = NextStage(*item);
+    if (item->more == nullptr) continue;
+    row.result = item->more->result;
+    if (item->more->next_content.has_value()) row.next_content = &*item->more->next_content;
   }
   return batch;
 }
 
 absl::Status SettleBatch::AckByPlace(pg::Session& session, const Items& acks) {
   ASSIGN_OR_RETURN(const std::vector<size_t> acked, store::AckByPlace(session, BatchOf(acks)));
-  for (const size_t index : acked) Decide(*acks[index], model::SettleOutcome::kSettled);
-  Count(store::Action::kAck, static_cast<int64_t>(acked.size()));
+  for (const size_t index : acked) {
+    Decide(*acks[index], model::SettleOutcome::kSettled);
+    settled_.push_back(acks[index]);
+  }
+  counts_[store::Action::kAck] += static_cast<int64_t>(acked.size());
   metrics_.Batch("ack", static_cast<int64_t>(acks.size()));
   return absl::OkStatus();
 }
@@ -120,21 +177,25 @@ absl::Status SettleBatch::Judge(pg::Session& session, const Items& items) {
 void SettleBatch::Decide(SettleItem& item, model::SettleOutcome outcome) {
   item.result.outcome = outcome;
   item.is_decided = true;
-  tracker_.Settled(item.token);
+  decided_.push_back(&item);
 }
 
 void SettleBatch::Apply(SettleItem& item, const store::Settled& settled) {
   Decide(item, model::SettleOutcome::kSettled);
-  Count(settled.outcome, 1);
+  settled_.push_back(&item);
+  ++counts_[settled.outcome];
   now_ = settled.now;
   if (!settled.run_at.has_value()) {
-    item.result.state = settled.outcome == store::Action::kAck ? model::TaskState::kSucceeded
-                                                               : model::TaskState::kFailed;
+    item.result.state = EndStateOf(settled.outcome);
     return;
   }
+  if (settled.outcome == store::Action::kAck) ++counts_[kMoved];
   const bool can_run = *settled.run_at <= settled.now;
   item.result.state = can_run ? model::TaskState::kReady : model::TaskState::kScheduled;
   item.result.schedule_time = *settled.run_at;
+  if (settled.stage != item.token.stage) {
+    item.result.stage = queue_.settings.StageName(settled.stage);
+  }
   claimable_.push_back({lane_, settled.stage, settled.priority, can_run, 1, *settled.run_at});
 }
 
@@ -143,7 +204,7 @@ void SettleBatch::Count(store::Action outcome, int64_t tasks) {
   switch (outcome) {
     case store::Action::kAck:
       metrics_.AttemptEnded(queue_.name, "acked", tasks);
-      metrics_.Finished(queue_.name, "succeeded", tasks);
+      metrics_.Finished(queue_.name, "succeeded", tasks - counts_[kMoved]);
       break;
     case store::Action::kRetry:
       metrics_.AttemptEnded(queue_.name, "retried", tasks);
@@ -154,6 +215,14 @@ void SettleBatch::Count(store::Action outcome, int64_t tasks) {
     case store::Action::kFail:
       metrics_.AttemptEnded(queue_.name, "failed", tasks);
       metrics_.Finished(queue_.name, "failed", tasks);
+      break;
+    case store::Action::kCancel:
+      metrics_.AttemptEnded(queue_.name, "cancelled", tasks);
+      metrics_.Finished(queue_.name, "cancelled", tasks);
+      break;
+    case store::Action::kLost:
+    case store::Action::kHang:
+      break;  // upkeep's
   }
 }
 

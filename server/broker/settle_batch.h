@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -24,6 +26,16 @@ class SettleBatch {
   // repeat decides the rest: a lease settled by a lost commit is found to be settled.
   absl::Status Run(pg::Session& session, const std::vector<SettleItem*>& items);
 
+  // What Run did was committed: it takes effect in memory. Without a transaction around it, to be
+  // called whatever Run returned.
+  void Committed();
+
+  // What Run did was rolled back: its items are open again.
+  void RolledBack();
+
+  // Items that this run settled, not an earlier one.
+  const std::vector<SettleItem*>& settled() const { return settled_; }
+
   // Tasks that wait again, as far as Run came, and the database's time of it.
   const std::vector<store::Claimable>& claimable() const { return claimable_; }
   absl::Time now() const { return now_; }
@@ -43,6 +55,12 @@ class SettleBatch {
   const model::Queue& queue_;
   LeaseTracker& tracker_;
   metrics::Metrics& metrics_;
+  bool GoesByPlace(const SettleItem& item) const;
+  std::optional<int16_t> NextStage(const SettleItem& item) const;
+
+  std::vector<SettleItem*> decided_;
+  std::vector<SettleItem*> settled_;
+  std::map<store::Action, int64_t> counts_;
   std::vector<store::Claimable> claimable_;
   absl::Time now_;
 };

@@ -9,6 +9,7 @@
 
 #include "server/base/mutex.h"
 #include "server/broker/calls.h"
+#include "server/broker/enqueue_batch.h"
 #include "server/store/settle.h"
 
 namespace skiplane::broker {
@@ -18,14 +19,16 @@ struct SettleItem {
   store::Action action = store::Action::kAck;
   std::optional<absl::Duration> retry_delay;  // of kRetry; unset: the queue's policy
   model::TaskError error;
-  model::NackResult result;
+  std::shared_ptr<const model::AckMore> more;  // of an ack that says more than that; else null
+  PendingEnqueues follow_ups;                  // ready to be written
+  model::AckResult result;
   bool is_decided = false;
 };
 
 // Parts of different lanes run at the same time; each touches its own items only.
 struct SettleCall {
   std::vector<SettleItem> items;
-  Done<std::vector<model::NackResult>> done;
+  Done<std::vector<model::AckResult>> done;
   std::atomic<int> open_parts = 0;
 
   // A part is over. The last one answers: with every result, or with the first failure.
@@ -40,8 +43,8 @@ struct SettleCall {
       done(status);
       return;
     }
-    std::vector<model::NackResult> results;
-    for (const SettleItem& item : items) results.push_back(item.result);
+    std::vector<model::AckResult> results;
+    for (SettleItem& item : items) results.push_back(std::move(item.result));
     done(std::move(results));
   }
 

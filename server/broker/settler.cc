@@ -1,10 +1,11 @@
 #include "server/broker/settler.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
+#include "server/broker/error_print.h"
 #include "server/broker/refusals.h"
-#include "server/broker/settle_batch.h"
 
 namespace skiplane::broker {
 namespace {
@@ -30,28 +31,34 @@ void EndAll(std::vector<SettlePart>& parts, const absl::Status& status) {
 
 int64_t BytesOf(const SettlePart& part) {
   size_t bytes = 0;
-  for (const size_t i : part.items) bytes += 64 + part.call->items[i].error.text.size();
+  for (const size_t i : part.items) {
+    const SettleItem& item = part.call->items[i];
+    bytes += 64 + item.error.text.size();
+    if (item.more == nullptr) continue;
+    bytes += item.more->result.size();
+    if (item.more->next_content.has_value()) bytes += item.more->next_content->payload.size();
+    for (const auto& follow_up : item.more->follow_ups) bytes += follow_up.task.payload.size();
+  }
   return static_cast<int64_t>(bytes);
 }
 
 }  // namespace
 
-void Settler::Ack(std::vector<model::LeaseToken> items,
-                  Done<std::vector<model::SettleOutcome>> done) {
+void Settler::Ack(std::vector<model::AckItem> items, Done<std::vector<model::AckResult>> done) {
   auto call = std::make_shared<SettleCall>();
   call->items.resize(items.size());
-  for (size_t i = 0; i < items.size(); ++i) call->items[i].token = items[i];
-  call->done = [done = std::move(done)](
-                   absl::StatusOr<std::vector<model::NackResult>> results) mutable {
-    if (!results.ok()) {
-      done(results.status());
-      return;
-    }
-    std::vector<model::SettleOutcome> outcomes;
-    for (const model::NackResult& result : *results) outcomes.push_back(result.outcome);
-    done(std::move(outcomes));
-  };
-  Submit(std::move(call));
+  bool has_more = false;
+  for (size_t i = 0; i < items.size(); ++i) {
+    call->items[i].token = items[i].token;
+    call->items[i].more = std::move(items[i].more);
+    has_more = has_more || call->items[i].more != nullptr;
+  }
+  call->done = std::move(done);
+  if (has_more) {
+    PrepareMore(std::move(call));
+  } else {
+    Submit(std::move(call));
+  }
 }
 
 void Settler::Nack(std::vector<model::NackItem> items,
@@ -63,8 +70,21 @@ void Settler::Nack(std::vector<model::NackItem> items,
     out.action = ActionOf(item.disposition);
     out.retry_delay = item.retry_delay;
     out.error = std::move(item.error);
+    const bool has_failed = out.action != store::Action::kRelease;
+    if (has_failed && out.error.fingerprint.empty()) out.error.fingerprint = ErrorPrint(out.error);
   }
-  call->done = std::move(done);
+  call->done = [done = std::move(done)](
+                   absl::StatusOr<std::vector<model::AckResult>> results) mutable {
+    if (!results.ok()) {
+      done(results.status());
+      return;
+    }
+    std::vector<model::NackResult> nacked;
+    for (const model::AckResult& result : *results) {
+      nacked.push_back({result.outcome, result.state, result.schedule_time});
+    }
+    done(std::move(nacked));
+  };
   Submit(std::move(call));
 }
 
@@ -76,7 +96,7 @@ void Settler::Release(std::vector<model::LeaseToken> tokens) {
     out.token = token;
     out.action = store::Action::kRelease;
   }
-  call->done = [](const absl::StatusOr<std::vector<model::NackResult>>&) {};
+  call->done = [](const absl::StatusOr<std::vector<model::AckResult>>&) {};
   Submit(std::move(call));
 }
 
@@ -140,10 +160,16 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
     for (SettlePart& part : parts) {
       for (const size_t i : part.items) items.push_back(&part.call->items[i]);
     }
-    status = batch.Run(**session, items);
+    const auto has_follow_ups = [](const SettleItem* item) { return !item->follow_ups.empty(); };
+    if (std::any_of(items.begin(), items.end(), has_follow_ups)) {
+      status = RunInTransaction(**session, batch, items);
+    } else {
+      status = batch.Run(**session, items);
+      batch.Committed();
+    }
     if (!batch.claimable().empty()) on_commit_(batch.claimable(), batch.now());
   }
-  if (IsOutcomeUnknown(status)) {
+  if (IsOutcomeUnknown(status) || absl::IsAborted(status)) {
     Repeat(lane, std::move(parts));
   } else if (!status.ok() && parts.size() > 1) {
     // One bad item must not fail its neighbours' calls.
@@ -157,7 +183,8 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
   }
 }
 
-// The connection broke during the commit. Repeating is safe: what was settled is found to be.
+// The connection broke during the commit, or tasks changed beside it. Repeating is safe: what was
+// settled is found to be.
 void Settler::Repeat(int64_t lane, std::vector<SettlePart> parts) {
   std::vector<SettlePart> again;
   for (SettlePart& part : parts) {

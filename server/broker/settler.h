@@ -10,8 +10,10 @@
 #include "server/broker/batcher.h"
 #include "server/broker/calls.h"
 #include "server/broker/context.h"
+#include "server/broker/enqueuer.h"
 #include "server/broker/lease_tracker.h"
 #include "server/broker/queue_cache.h"
+#include "server/broker/settle_batch.h"
 #include "server/broker/settle_call.h"
 #include "server/store/enqueue.h"
 
@@ -22,10 +24,16 @@ class Settler {
   // Told of tasks that wait again, before the callers are.
   using OnCommit = std::function<void(const std::vector<store::Claimable>&, absl::Time now)>;
 
-  Settler(Context& context, QueueCache& queues, LeaseTracker& tracker, OnCommit on_commit)
-      : context_(context), queues_(queues), tracker_(tracker), on_commit_(std::move(on_commit)) {}
+  // `enqueuer` makes the follow-ups of acks.
+  Settler(Context& context, QueueCache& queues, LeaseTracker& tracker, Enqueuer& enqueuer,
+          OnCommit on_commit)
+      : context_(context),
+        queues_(queues),
+        tracker_(tracker),
+        enqueuer_(enqueuer),
+        on_commit_(std::move(on_commit)) {}
 
-  void Ack(std::vector<model::LeaseToken> items, Done<std::vector<model::SettleOutcome>> done);
+  void Ack(std::vector<model::AckItem> items, Done<std::vector<model::AckResult>> done);
   void Nack(std::vector<model::NackItem> items, Done<std::vector<model::NackResult>> done);
 
   // Hands leases back, uncharged. Nobody waits for it; what cannot be handed back ends with its
@@ -36,6 +44,13 @@ class Settler {
   using LaneBatcher = Batcher<SettlePart>;
 
   void Submit(std::shared_ptr<SettleCall> call);
+  // settler_more.cc: acks that say more than that.
+  void PrepareMore(std::shared_ptr<SettleCall> call);
+  absl::Status CheckMore(pg::Session& session, SettleItem& item, const std::string& field);
+  absl::Status RunInTransaction(pg::Session& session, SettleBatch& batch,
+                                const std::vector<SettleItem*>& items);
+  absl::Status WriteFollowUps(pg::Session& session, SettleItem& item,
+                              std::vector<store::Enqueued>* written);
   LaneBatcher& BatcherOf(int64_t lane);
   void Run(int64_t lane, absl::StatusOr<pg::Session*> session, std::vector<SettlePart> parts);
   void Repeat(int64_t lane, std::vector<SettlePart> parts);
@@ -44,6 +59,7 @@ class Settler {
   Context& context_;
   QueueCache& queues_;
   LeaseTracker& tracker_;
+  Enqueuer& enqueuer_;
   const OnCommit on_commit_;
   base::Mutex mutex_;
   absl::flat_hash_map<int64_t, std::unique_ptr<LaneBatcher>> batchers_ ABSL_GUARDED_BY(mutex_);

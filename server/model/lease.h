@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,11 +31,14 @@ struct LeaseToken {
   int32_t attempt = 0;
   uint32_t block = 0;
   uint16_t offset = 0;
+  int16_t stage = 0;          // where the task was when it was leased
+  bool is_recurring = false;  // its ack is expected to arm it again
 
   friend bool operator==(const LeaseToken&, const LeaseToken&) = default;
 };
 
 // A version byte, the fields big-endian, and a checksum that tells a damaged token from an old one.
+// Tokens of the first stage of ordinary tasks have the form that brokers before 0.2 read.
 std::string EncodeLeaseToken(const LeaseToken& token);
 
 // MALFORMED_TOKEN (INVALID_ARGUMENT) if `text` is not the result of EncodeLeaseToken.
@@ -52,9 +56,44 @@ struct LeasedTask {
   int32_t max_attempts = 0;
   absl::Time create_time;
   absl::Time schedule_time;
+  std::string stage;  // empty in a queue without stages
+  int64_t version = 0;
+  std::optional<absl::Time> planned_time;  // of a periodic task
 };
 
 enum class SettleOutcome { kSettled = 1, kAlreadySettled = 2, kLeaseLost = 3, kNotFound = 4 };
+
+// What an ack may say beside that the attempt succeeded.
+struct AckMore {
+  std::string next_stage;  // empty: the one after it
+  bool finish = false;     // the task ends, whatever stages are left
+  struct Content {
+    std::string payload;
+    std::string content_type;
+    Headers headers;
+  };
+  std::optional<Content> next_content;  // for the next stage; unset: as it was
+  std::string result;
+  struct FollowUp {
+    std::string queue;
+    NewTask task;
+  };
+  std::vector<FollowUp> follow_ups;
+};
+
+struct AckItem {
+  LeaseToken token;
+  std::shared_ptr<const AckMore> more;  // null: nothing, as nearly always
+};
+
+struct AckResult {
+  SettleOutcome outcome = SettleOutcome::kNotFound;
+  // Valid with kSettled:
+  TaskState state = TaskState::kSucceeded;
+  std::string stage;                        // that it moved to; empty if it did not move
+  std::optional<absl::Time> schedule_time;  // set when it runs again
+  std::vector<EnqueueResult> follow_ups;    // one per follow-up
+};
 
 enum class NackDisposition { kRetry = 1, kRelease = 2, kFail = 3 };
 

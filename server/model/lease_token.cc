@@ -10,10 +10,12 @@
 namespace skiplane::model {
 namespace {
 
-constexpr char kVersion = 1;
+constexpr char kShortVersion = 1;  // without stage and recurrence
+constexpr char kVersion = 2;
 constexpr size_t kChecksumBytes = sizeof(uint32_t);
-constexpr size_t kTokenBytes = 1 + 3 * sizeof(int64_t) + sizeof(SessionId) + sizeof(int32_t) +
+constexpr size_t kShortBytes = 1 + 3 * sizeof(int64_t) + sizeof(SessionId) + sizeof(int32_t) +
                                sizeof(uint32_t) + sizeof(uint16_t) + kChecksumBytes;
+constexpr size_t kTokenBytes = kShortBytes + sizeof(int16_t) + sizeof(uint8_t);
 
 template <typename Integer>
 void AppendBigEndian(Integer value, std::string* out) {
@@ -49,7 +51,8 @@ absl::Status Malformed() {
 std::string EncodeLeaseToken(const LeaseToken& token) {
   std::string text;
   text.reserve(kTokenBytes);
-  text.push_back(kVersion);
+  const bool is_short = token.stage == 0 && !token.is_recurring;
+  text.push_back(is_short ? kShortVersion : kVersion);
   AppendBigEndian(token.task.lane, &text);
   AppendBigEndian(token.task.id, &text);
   AppendBigEndian(token.lease_no, &text);
@@ -57,14 +60,20 @@ std::string EncodeLeaseToken(const LeaseToken& token) {
   AppendBigEndian(token.attempt, &text);
   AppendBigEndian(token.block, &text);
   AppendBigEndian(token.offset, &text);
+  if (!is_short) {
+    AppendBigEndian(token.stage, &text);
+    AppendBigEndian(static_cast<uint8_t>(token.is_recurring), &text);
+  }
   AppendBigEndian(Checksum(text), &text);
   return text;
 }
 
 absl::StatusOr<LeaseToken> DecodeLeaseToken(absl::string_view text) {
-  if (text.size() != kTokenBytes || text.front() != kVersion) return Malformed();
-  absl::string_view rest = text.substr(kTokenBytes - kChecksumBytes);
-  if (TakeBigEndian<uint32_t>(&rest) != Checksum(text.substr(0, kTokenBytes - kChecksumBytes))) {
+  const bool is_short = text.size() == kShortBytes && text.front() == kShortVersion;
+  const bool is_long = text.size() == kTokenBytes && text.front() == kVersion;
+  if (!is_short && !is_long) return Malformed();
+  absl::string_view rest = text.substr(text.size() - kChecksumBytes);
+  if (TakeBigEndian<uint32_t>(&rest) != Checksum(text.substr(0, text.size() - kChecksumBytes))) {
     return Malformed();
   }
   rest = text.substr(1);
@@ -77,6 +86,12 @@ absl::StatusOr<LeaseToken> DecodeLeaseToken(absl::string_view text) {
   token.attempt = TakeBigEndian<int32_t>(&rest);
   token.block = TakeBigEndian<uint32_t>(&rest);
   token.offset = TakeBigEndian<uint16_t>(&rest);
+  if (is_long) {
+    token.stage = TakeBigEndian<int16_t>(&rest);
+    token.is_recurring = TakeBigEndian<uint8_t>(&rest) != 0;
+    // What would have been written in the short form is none of ours.
+    if (token.stage < 0 || (token.stage == 0 && !token.is_recurring)) return Malformed();
+  }
   if (token.task.lane <= 0 || token.task.id <= 0 || token.lease_no <= 0 || token.attempt <= 0) {
     return Malformed();
   }

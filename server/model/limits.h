@@ -31,6 +31,12 @@ inline constexpr size_t kErrorTextBytesMax = 64 << 10;
 inline constexpr size_t kProgressMessageBytesMax = 1024;
 inline constexpr size_t kPauseReasonBytesMax = 1024;
 
+inline constexpr size_t kStageNameBytesMax = 64;
+inline constexpr size_t kCronBytesMax = 255;
+inline constexpr size_t kTimeZoneBytesMax = 64;
+inline constexpr size_t kActorBytesMax = 255;
+inline constexpr size_t kResultBytesMax = 1 << 20;
+
 // Ranges.
 inline constexpr int kPriorityMin = -32768;
 inline constexpr int kPriorityMax = 32767;
@@ -46,6 +52,16 @@ inline constexpr absl::Duration kLeaseDurationDefault = absl::Seconds(30);
 inline constexpr absl::Duration kRetryDelayMax = absl::Hours(24);
 inline constexpr absl::Duration kRetryDelayDefault = absl::Minutes(5);
 inline constexpr size_t kRetryTableMax = 100;
+inline constexpr size_t kStagesMax = 100;  // each is a list of callers and bounds in each lane
+inline constexpr int kFollowUpsPerItemMax = 100;
+inline constexpr absl::Duration kPeriodMin = absl::Seconds(1);
+inline constexpr absl::Duration kPeriodMax = kStartAheadMax;
+inline constexpr absl::Duration kMaxRunDurationMin = absl::Seconds(1);
+inline constexpr absl::Duration kMaxRunDurationMax = absl::Hours(24 * 30);
+inline constexpr absl::Duration kMaxRunDurationDefault = absl::Hours(1);
+inline constexpr int kRetentionDaysMax = 400;
+inline constexpr int kHistoryDaysDefault = 7;
+inline constexpr int kFailedDaysDefault = 30;
 inline constexpr double kRetryFactorMax = 10.0;
 inline constexpr double kRetryJitterMax = 0.5;
 

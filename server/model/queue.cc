@@ -12,8 +12,8 @@ bool IsNameCharacter(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
 }
 
-bool IsQueueName(absl::string_view name) {
-  if (name.empty() || name.size() > kQueueNameBytesMax) return false;
+bool IsName(absl::string_view name, size_t bytes_max) {
+  if (name.empty() || name.size() > bytes_max) return false;
   if (!absl::ascii_isalnum(static_cast<unsigned char>(name.front()))) return false;
   for (const char c : name) {
     if (!IsNameCharacter(c)) return false;
@@ -69,10 +69,106 @@ absl::Status CheckRetry(const RetryPolicy& retry, absl::string_view prefix) {
   return CheckNumber(retry.max_attempts, 1, kMaxAttemptsMax, path("max_attempts"));
 }
 
+absl::Status CheckHistory(HistoryPolicy policy, const std::string& field) {
+  if (IsWithin(policy, HistoryPolicy::kAll, HistoryPolicy::kNone)) return absl::OkStatus();
+  return base::InvalidField(field, "must be ALL, FAILURES or NONE");
+}
+
+absl::Status CheckMaxRunDuration(absl::Duration value, const std::string& field) {
+  return CheckDuration(value, kMaxRunDurationMin, kMaxRunDurationMax, field);
+}
+
+absl::Status CheckStage(const QueueSettings& settings, size_t index, const std::string& prefix) {
+  const Stage& stage = settings.stages[index];
+  const auto path = [&prefix](absl::string_view name) { return absl::StrCat(prefix, name); };
+  if (!IsName(stage.name, kStageNameBytesMax)) {
+    return base::InvalidField(
+        path("name"), absl::StrCat("must be 1 to ", kStageNameBytesMax,
+                                   " of A-Z a-z 0-9 . _ - and begin with a letter or digit"));
+  }
+  if (settings.FindStage(stage.name) != static_cast<int16_t>(index)) {
+    return base::InvalidField(path("name"), "is listed twice");
+  }
+  if (stage.retry) RETURN_IF_ERROR(CheckRetry(*stage.retry, path("retry.")));
+  if (stage.lease_duration) {
+    RETURN_IF_ERROR(CheckDuration(*stage.lease_duration, kLeaseDurationMin, kLeaseDurationMax,
+                                  path("lease_duration")));
+  }
+  if (!stage.max_run_duration) return absl::OkStatus();
+  return CheckMaxRunDuration(*stage.max_run_duration, path("max_run_duration"));
+}
+
+absl::Status CheckStages(const QueueSettings& settings, absl::string_view prefix) {
+  const std::string field = absl::StrCat(prefix, "stages");
+  if (settings.stages.size() > kStagesMax) {
+    return base::InvalidField(field, absl::StrCat("must have at most ", kStagesMax, " entries"));
+  }
+  for (size_t i = 0; i < settings.stages.size(); ++i) {
+    RETURN_IF_ERROR(CheckStage(settings, i, absl::StrCat(field, "[", i, "].")));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRetention(const QueueSettings& settings, absl::string_view prefix) {
+  RETURN_IF_ERROR(
+      CheckHistory(settings.periodic_history, absl::StrCat(prefix, "periodic_history")));
+  RETURN_IF_ERROR(CheckNumber(settings.history_days, 1, kRetentionDaysMax,
+                              absl::StrCat(prefix, "history_days")));
+  return CheckNumber(settings.failed_days, 1, kRetentionDaysMax,
+                     absl::StrCat(prefix, "failed_days"));
+}
+
 }  // namespace
 
+const RetryPolicy& QueueSettings::RetryOf(int16_t stage) const {
+  const auto index = static_cast<size_t>(stage);
+  return index < stages.size() && stages[index].retry ? *stages[index].retry : retry;
+}
+
+absl::Duration QueueSettings::LeaseDurationOf(int16_t stage) const {
+  const auto index = static_cast<size_t>(stage);
+  if (index >= stages.size()) return lease_duration;
+  return stages[index].lease_duration.value_or(lease_duration);
+}
+
+absl::Duration QueueSettings::MaxRunDurationOf(int16_t stage) const {
+  const auto index = static_cast<size_t>(stage);
+  if (index >= stages.size()) return max_run_duration;
+  return stages[index].max_run_duration.value_or(max_run_duration);
+}
+
+std::string QueueSettings::StageName(int16_t stage) const {
+  const auto index = static_cast<size_t>(stage);
+  return index < stages.size() ? stages[index].name : std::string();
+}
+
+std::optional<int16_t> QueueSettings::FindStage(absl::string_view name) const {
+  for (size_t i = 0; i < stages.size(); ++i) {
+    if (stages[i].name == name) return static_cast<int16_t>(i);
+  }
+  return std::nullopt;
+}
+
+QueueCounts& QueueCounts::operator+=(const QueueCounts& other) {
+  scheduled += other.scheduled;
+  ready += other.ready;
+  leased += other.leased;
+  succeeded += other.succeeded;
+  failed += other.failed;
+  cancelled += other.cancelled;
+  moved += other.moved;
+  return *this;
+}
+
+absl::Status CheckChange(const QueueSettings& from, const QueueSettings& to,
+                         absl::string_view prefix) {
+  if (to.stages.size() >= from.stages.size()) return absl::OkStatus();
+  return base::InvalidField(absl::StrCat(prefix, "stages"),
+                            "stages may be renamed and added at the end, but not removed");
+}
+
 absl::Status CheckQueueName(absl::string_view name, absl::string_view field) {
-  if (IsQueueName(name)) return absl::OkStatus();
+  if (IsName(name, kQueueNameBytesMax)) return absl::OkStatus();
   return base::InvalidField(field,
                             absl::StrCat("must be 1 to ", kQueueNameBytesMax,
                                          " of A-Z a-z 0-9 . _ - and begin with a letter or digit"));
@@ -80,9 +176,11 @@ absl::Status CheckQueueName(absl::string_view name, absl::string_view field) {
 
 absl::Status CheckSettings(const QueueSettings& settings, absl::string_view prefix) {
   RETURN_IF_ERROR(CheckRetry(settings.retry, absl::StrCat(prefix, "retry.")));
-  if (!IsWithin(settings.history, HistoryPolicy::kAll, HistoryPolicy::kNone)) {
-    return base::InvalidField(absl::StrCat(prefix, "history"), "must be ALL, FAILURES or NONE");
-  }
+  RETURN_IF_ERROR(CheckHistory(settings.history, absl::StrCat(prefix, "history")));
+  RETURN_IF_ERROR(CheckRetention(settings, prefix));
+  RETURN_IF_ERROR(CheckStages(settings, prefix));
+  RETURN_IF_ERROR(CheckMaxRunDuration(settings.max_run_duration,
+                                      absl::StrCat(prefix, "max_run_duration")));
   RETURN_IF_ERROR(CheckDuration(settings.lease_duration, kLeaseDurationMin, kLeaseDurationMax,
                                 absl::StrCat(prefix, "lease_duration")));
   return CheckNumber(settings.payload_bytes_max, 1, kPayloadBytesMax,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,36 @@ enum class HistoryPolicy : int16_t { kAll = 1, kFailures = 2, kNone = 3 };
 // What a pause stops; the bits of kLease and kEnqueue make kBoth.
 enum class PauseMode : int16_t { kNone = 0, kLease = 1, kEnqueue = 2, kBoth = 3 };
 
+// One step of a pipeline. What is unset is as in the queue's settings.
+struct Stage {
+  std::string name;
+  std::optional<RetryPolicy> retry;
+  std::optional<absl::Duration> lease_duration;
+  std::optional<absl::Duration> max_run_duration;
+
+  friend bool operator==(const Stage&, const Stage&) = default;
+};
+
 struct QueueSettings {
   RetryPolicy retry;
   HistoryPolicy history = HistoryPolicy::kAll;
   absl::Duration lease_duration = kLeaseDurationDefault;
   int32_t payload_bytes_max = kPayloadBytesMax;
+  std::vector<Stage> stages;  // empty: one, without a name
+  absl::Duration max_run_duration = kMaxRunDurationDefault;
+  HistoryPolicy periodic_history = HistoryPolicy::kFailures;
+  int32_t history_days = kHistoryDaysDefault;
+  int32_t failed_days = kFailedDaysDefault;
+  bool keep_payloads = false;
+  bool keep_results = false;
+
+  // Stages by their number, from 0. A number that the pipeline lacks has the queue's own values.
+  const RetryPolicy& RetryOf(int16_t stage) const;
+  absl::Duration LeaseDurationOf(int16_t stage) const;
+  absl::Duration MaxRunDurationOf(int16_t stage) const;
+  std::string StageName(int16_t stage) const;
+  std::optional<int16_t> FindStage(absl::string_view name) const;
+  int16_t StageCount() const { return stages.empty() ? 1 : static_cast<int16_t>(stages.size()); }
 
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };
@@ -48,6 +74,10 @@ struct QueueCounts {
   int64_t leased = 0;
   int64_t succeeded = 0;
   int64_t failed = 0;
+  int64_t cancelled = 0;
+  int64_t moved = 0;  // acked, and the task lives on
+
+  QueueCounts& operator+=(const QueueCounts& other);
 };
 
 // The settings as the JSON text that the queue table holds, and back. Unknown members are ignored
@@ -57,6 +87,11 @@ absl::StatusOr<QueueSettings> SettingsFromJson(absl::string_view json);
 
 // OK if `name` is [A-Za-z0-9][A-Za-z0-9._-]{0,127}; else INVALID_FIELD on `field`.
 absl::Status CheckQueueName(absl::string_view name, absl::string_view field);
+
+// OK if a queue of these settings may take the others: stages are added at the end only. Else
+// INVALID_FIELD on `prefix` + "stages".
+absl::Status CheckChange(const QueueSettings& from, const QueueSettings& to,
+                         absl::string_view prefix);
 
 // OK if every setting is in its range; else INVALID_FIELD on `prefix` + the setting's path.
 absl::Status CheckSettings(const QueueSettings& settings, absl::string_view prefix);

@@ -85,6 +85,21 @@ absl::Status Read(const Json& value, absl::string_view, HistoryPolicy* out) {
   return ReadEnum(value, kHistoryPolicies, out);
 }
 
+absl::Status Read(const Json& value, absl::string_view member, bool* out) {
+  if (!value.is_boolean()) return Unreadable(member);
+  *out = value.get<bool>();
+  return absl::OkStatus();
+}
+
+absl::Status Read(const Json& value, absl::string_view member, std::string* out) {
+  if (!value.is_string()) return Unreadable(member);
+  *out = value.get<std::string>();
+  return absl::OkStatus();
+}
+
+absl::Status Read(const Json& object, absl::string_view member, RetryPolicy* out);
+absl::Status Read(const Json& value, absl::string_view member, std::vector<Stage>* out);
+
 // Leaves `out` at its default if there is no such member.
 template <typename T>
 absl::Status ReadMember(const Json& object, const char* member, T* out) {
@@ -92,8 +107,7 @@ absl::Status ReadMember(const Json& object, const char* member, T* out) {
   return found == object.end() ? absl::OkStatus() : Read(*found, member, out);
 }
 
-absl::Status ReadRetry(const Json& settings, RetryPolicy* out) {
-  const Json object = settings.value("retry", Json::object());
+absl::Status Read(const Json& object, absl::string_view, RetryPolicy* out) {
   if (!object.is_object()) return Unreadable("retry");
   RETURN_IF_ERROR(ReadMember(object, "kind", &out->kind));
   RETURN_IF_ERROR(ReadMember(object, "base_delay_us", &out->base_delay));
@@ -102,6 +116,29 @@ absl::Status ReadRetry(const Json& settings, RetryPolicy* out) {
   RETURN_IF_ERROR(ReadMember(object, "delays_us", &out->delays));
   RETURN_IF_ERROR(ReadMember(object, "jitter", &out->jitter));
   return ReadMember(object, "max_attempts", &out->max_attempts);
+}
+
+// Leaves `out` unset if there is no such member.
+template <typename T>
+absl::Status ReadIfAny(const Json& object, const char* member, std::optional<T>* out) {
+  return object.contains(member) ? Read(object[member], member, &out->emplace()) : absl::OkStatus();
+}
+
+absl::Status Read(const Json& object, absl::string_view member, Stage* out) {
+  if (!object.is_object()) return Unreadable(member);
+  RETURN_IF_ERROR(ReadMember(object, "name", &out->name));
+  RETURN_IF_ERROR(ReadIfAny(object, "retry", &out->retry));
+  RETURN_IF_ERROR(ReadIfAny(object, "lease_duration_us", &out->lease_duration));
+  return ReadIfAny(object, "max_run_duration_us", &out->max_run_duration);
+}
+
+absl::Status Read(const Json& value, absl::string_view member, std::vector<Stage>* out) {
+  if (!value.is_array()) return Unreadable(member);
+  out->clear();
+  for (const Json& entry : value) {
+    RETURN_IF_ERROR(Read(entry, member, &out->emplace_back()));
+  }
+  return absl::OkStatus();
 }
 
 Json RetryToJson(const RetryPolicy& retry) {
@@ -118,13 +155,35 @@ Json RetryToJson(const RetryPolicy& retry) {
               {"max_attempts", retry.max_attempts}};
 }
 
+Json StagesToJson(const std::vector<Stage>& stages) {
+  Json array = Json::array();
+  for (const Stage& stage : stages) {
+    Json& entry = array.emplace_back(Json{{"name", stage.name}});
+    if (stage.retry) entry["retry"] = RetryToJson(*stage.retry);
+    if (stage.lease_duration) {
+      entry["lease_duration_us"] = absl::ToInt64Microseconds(*stage.lease_duration);
+    }
+    if (stage.max_run_duration) {
+      entry["max_run_duration_us"] = absl::ToInt64Microseconds(*stage.max_run_duration);
+    }
+  }
+  return array;
+}
+
 }  // namespace
 
 std::string SettingsToJson(const QueueSettings& settings) {
   return Json{{"retry", RetryToJson(settings.retry)},
               {"history", EnumText(settings.history, kHistoryPolicies)},
               {"lease_duration_us", absl::ToInt64Microseconds(settings.lease_duration)},
-              {"payload_bytes_max", settings.payload_bytes_max}}
+              {"payload_bytes_max", settings.payload_bytes_max},
+              {"stages", StagesToJson(settings.stages)},
+              {"max_run_duration_us", absl::ToInt64Microseconds(settings.max_run_duration)},
+              {"periodic_history", EnumText(settings.periodic_history, kHistoryPolicies)},
+              {"history_days", settings.history_days},
+              {"failed_days", settings.failed_days},
+              {"keep_payloads", settings.keep_payloads},
+              {"keep_results", settings.keep_results}}
       .dump();
 }
 
@@ -132,10 +191,17 @@ absl::StatusOr<QueueSettings> SettingsFromJson(absl::string_view json) {
   const Json object = Json::parse(json.begin(), json.end(), nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) return Unreadable("not a JSON object");
   QueueSettings settings;
-  RETURN_IF_ERROR(ReadRetry(object, &settings.retry));
+  RETURN_IF_ERROR(ReadMember(object, "retry", &settings.retry));
   RETURN_IF_ERROR(ReadMember(object, "history", &settings.history));
   RETURN_IF_ERROR(ReadMember(object, "lease_duration_us", &settings.lease_duration));
   RETURN_IF_ERROR(ReadMember(object, "payload_bytes_max", &settings.payload_bytes_max));
+  RETURN_IF_ERROR(ReadMember(object, "stages", &settings.stages));
+  RETURN_IF_ERROR(ReadMember(object, "max_run_duration_us", &settings.max_run_duration));
+  RETURN_IF_ERROR(ReadMember(object, "periodic_history", &settings.periodic_history));
+  RETURN_IF_ERROR(ReadMember(object, "history_days", &settings.history_days));
+  RETURN_IF_ERROR(ReadMember(object, "failed_days", &settings.failed_days));
+  RETURN_IF_ERROR(ReadMember(object, "keep_payloads", &settings.keep_payloads));
+  RETURN_IF_ERROR(ReadMember(object, "keep_results", &settings.keep_results));
   return settings;
 }
 

@@ -30,6 +30,15 @@ std::string FormatTaskId(const TaskId& id);
 // INVALID_FIELD (field "task_id") if `text` is not the result of FormatTaskId.
 absl::StatusOr<TaskId> ParseTaskId(absl::string_view text);
 
+// What to do when the key of a new task is known; the numbers are those of the database.
+enum class KeyPolicy : int16_t {
+  kKeep = 1,
+  kKeepUnfinished = 2,
+  kRerunIfNewer = 3,
+  kReplaceWaiting = 4,
+  kReject = 5,
+};
+
 struct NewTask {
   std::string payload;
   std::string content_type;
@@ -40,6 +49,32 @@ struct NewTask {
   std::optional<absl::Duration> delay;
   int32_t max_attempts = 0;  // 0: the queue's default
   std::string key;           // empty: none
+  KeyPolicy key_policy = KeyPolicy::kKeep;
+  int64_t version = 0;  // 0: none
+  // At most one of the two makes the task periodic.
+  std::optional<absl::Duration> period;
+  std::string cron;       // empty: none
+  std::string time_zone;  // of cron; empty: UTC
+  bool run_all = false;   // missed planned times are run, too
+  std::string stage;      // at which it begins; empty: the first
+
+  bool IsPeriodic() const { return period.has_value() || !cron.empty(); }
+};
+
+// What was done for a new task; the numbers are those of the database.
+enum class EnqueueOutcome : int16_t {
+  kCreated = 1,
+  kExisting = 2,
+  kReplaced = 3,
+  kRestarted = 4,
+  kRerun = 5,
+};
+
+struct EnqueueResult {
+  TaskId id;  // of the new task, or of the one that holds the key
+  EnqueueOutcome outcome = EnqueueOutcome::kCreated;
+
+  bool existing() const { return outcome == EnqueueOutcome::kExisting; }
 };
 
 // Why an attempt failed.
@@ -63,7 +98,16 @@ struct TaskProgress {
   std::string message;
 };
 
-// A task as GetTask shows it.
+struct Recurrence {
+  std::optional<absl::Duration> period;
+  std::string cron;
+  std::string time_zone;
+  absl::Time planned_time;
+  bool run_all = false;
+  bool is_paused = false;
+};
+
+// A task as operators see it.
 struct TaskView {
   TaskId id;
   std::string queue;
@@ -79,6 +123,15 @@ struct TaskView {
   std::optional<TaskError> last_error;
   std::string worker_name;
   std::optional<TaskProgress> progress;
+  int16_t stage = 0;
+  std::string stage_name;
+  int64_t version = 0;
+  std::optional<Recurrence> recurrence;
+  bool rerun_pending = false;
+  // If they were asked for:
+  std::string payload;
+  std::string content_type;
+  Headers headers;
 };
 
 }  // namespace skiplane::model

@@ -98,6 +98,33 @@ bool HasNulls(absl::Span<const std::optional<Value>> values) {
   return false;
 }
 
+template <typename Integer>
+std::string OptionalIntegerArray(uint32_t element_oid,
+                                 absl::Span<const std::optional<Integer>> values) {
+  std::string out = ArrayHeader(element_oid, values.size(), HasNulls(values),
+                                values.size() * sizeof(Integer));
+  for (const std::optional<Integer>& value : values) {
+    if (!value.has_value()) {
+      AppendNull(out);
+      continue;
+    }
+    AppendBig<int32_t>(sizeof(Integer), out);
+    AppendBig(*value, out);
+  }
+  return out;
+}
+
+std::string OptionalBytesArray(uint32_t element_oid,
+                               absl::Span<const std::optional<absl::string_view>> values) {
+  size_t bytes = 0;
+  for (const auto& value : values) bytes += value.value_or(absl::string_view()).size();
+  std::string out = ArrayHeader(element_oid, values.size(), HasNulls(values), bytes);
+  for (const auto& value : values) {
+    value.has_value() ? AppendBytes(*value, out) : AppendNull(out);
+  }
+  return out;
+}
+
 }  // namespace
 
 Params& Params::Bool(bool value) {
@@ -164,13 +191,27 @@ Params& Params::TextArray(absl::Span<const absl::string_view> values) {
 }
 
 Params& Params::OptionalTextArray(absl::Span<const std::optional<absl::string_view>> values) {
-  size_t bytes = 0;
-  for (const auto& value : values) bytes += value.value_or(absl::string_view()).size();
-  std::string out = ArrayHeader(kTextOid, values.size(), HasNulls(values), bytes);
-  for (const auto& value : values) {
-    value.has_value() ? AppendBytes(*value, out) : AppendNull(out);
-  }
-  values_.push_back(std::move(out));
+  values_.push_back(OptionalBytesArray(kTextOid, values));
+  return *this;
+}
+
+Params& Params::OptionalByteaArray(absl::Span<const std::optional<absl::string_view>> values) {
+  values_.push_back(OptionalBytesArray(kByteaOid, values));
+  return *this;
+}
+
+Params& Params::OptionalInt2Array(absl::Span<const std::optional<int16_t>> values) {
+  values_.push_back(OptionalIntegerArray(kInt2Oid, values));
+  return *this;
+}
+
+Params& Params::OptionalInt4Array(absl::Span<const std::optional<int32_t>> values) {
+  values_.push_back(OptionalIntegerArray(kInt4Oid, values));
+  return *this;
+}
+
+Params& Params::OptionalInt8Array(absl::Span<const std::optional<int64_t>> values) {
+  values_.push_back(OptionalIntegerArray(kInt8Oid, values));
   return *this;
 }
 

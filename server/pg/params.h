@@ -41,6 +41,10 @@ class Params {
   Params& Int2Array(absl::Span<const int16_t> values);
   Params& Int4Array(absl::Span<const int32_t> values);
   Params& Int8Array(absl::Span<const int64_t> values);
+  Params& OptionalInt2Array(absl::Span<const std::optional<int16_t>> values);
+  Params& OptionalInt4Array(absl::Span<const std::optional<int32_t>> values);
+  Params& OptionalInt8Array(absl::Span<const std::optional<int64_t>> values);
+  Params& OptionalByteaArray(absl::Span<const std::optional<absl::string_view>> values);
   Params& TextArray(absl::Span<const absl::string_view> values);
   Params& OptionalTextArray(absl::Span<const std::optional<absl::string_view>> values);
   Params& ByteaArray(absl::Span<const absl::string_view> values);

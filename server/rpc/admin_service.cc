@@ -7,7 +7,6 @@
 #include "server/rpc/call_wire.h"
 #include "server/rpc/convert_admin.h"
 #include "server/rpc/convert_queue.h"
-#include "server/rpc/convert_task.h"
 #include "server/rpc/page_token.h"
 
 namespace skiplane::rpc {
@@ -41,7 +40,7 @@ void ReplyWithPage(UnaryCall* call, size_t limit, std::vector<model::Queue> queu
 ServerUnaryReactor* AdminService::CreateQueue(CallbackServerContext* context,
                                               const ByteBuffer* request, ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/CreateQueue", {context, reply});
-  auto read = ReadCall(*call, *request, &ReadCreateQueue);
+  auto read = ReadChange(*call, *request, "CreateQueue", &ReadCreateQueue);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.CreateQueue(*std::move(read), ReplyWithQueue<v1::CreateQueueResponse>(call));
   return call;
@@ -78,7 +77,7 @@ ServerUnaryReactor* AdminService::ListQueues(CallbackServerContext* context,
 ServerUnaryReactor* AdminService::UpdateQueue(CallbackServerContext* context,
                                               const ByteBuffer* request, ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/UpdateQueue", {context, reply});
-  auto read = ReadCall(*call, *request, &ReadUpdateQueue);
+  auto read = ReadChange(*call, *request, "UpdateQueue", &ReadUpdateQueue);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.UpdateQueue(*std::move(read), ReplyWithQueue<v1::UpdateQueueResponse>(call));
   return call;
@@ -87,7 +86,7 @@ ServerUnaryReactor* AdminService::UpdateQueue(CallbackServerContext* context,
 ServerUnaryReactor* AdminService::PauseQueue(CallbackServerContext* context,
                                              const ByteBuffer* request, ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/PauseQueue", {context, reply});
-  auto read = ReadCall(*call, *request, &ReadPauseQueue);
+  auto read = ReadChange(*call, *request, "PauseQueue", &ReadPauseQueue);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.PauseQueue(*std::move(read), ReplyWithQueue<v1::PauseQueueResponse>(call));
   return call;
@@ -96,20 +95,9 @@ ServerUnaryReactor* AdminService::PauseQueue(CallbackServerContext* context,
 ServerUnaryReactor* AdminService::ResumeQueue(CallbackServerContext* context,
                                               const ByteBuffer* request, ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ResumeQueue", {context, reply});
-  auto read = ReadCall(*call, *request, &ReadResumeQueue);
+  auto read = ReadChange(*call, *request, "ResumeQueue", &ReadResumeQueue);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.PauseQueue(*std::move(read), ReplyWithQueue<v1::ResumeQueueResponse>(call));
-  return call;
-}
-
-ServerUnaryReactor* AdminService::GetTask(CallbackServerContext* context,
-                                          const ByteBuffer* request, ByteBuffer* reply) {
-  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/GetTask", {context, reply});
-  auto read = ReadCall(*call, *request, &ReadGetTask);
-  if (!read.ok()) return call->Refuse(read.status());
-  broker_.GetTask(*read, [call](absl::StatusOr<model::TaskView> task) {
-    Deliver(call, std::move(task), &WriteGetTask);
-  });
   return call;
 }
 

@@ -44,9 +44,9 @@ ServerUnaryReactor* BrokerService::Ack(CallbackServerContext* context, const Byt
   auto read = ReadCall(*call, *request, &ReadAck);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.Ack(*std::move(read), [call, &metrics = scope_.metrics](
-                                    absl::StatusOr<std::vector<model::SettleOutcome>> outcomes) {
-    if (outcomes.ok()) CountStale(*outcomes, metrics);
-    Deliver(call, std::move(outcomes), &WriteAck);
+                                    absl::StatusOr<std::vector<model::AckResult>> results) {
+    if (results.ok()) CountStale(*results, metrics);
+    Deliver(call, std::move(results), &WriteAck);
   });
   return call;
 }

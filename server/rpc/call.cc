@@ -3,7 +3,9 @@
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/proto_buffer_writer.h>
 
+#include "absl/strings/ascii.h"
 #include "server/base/reason.h"
+#include "server/model/limits.h"
 #include "server/rpc/status.h"
 
 namespace skiplane::rpc {
@@ -22,7 +24,26 @@ grpc::StatusCode CodeOfLostCall(const grpc::CallbackServerContext& context) {
              : grpc::StatusCode::CANCELLED;
 }
 
+std::string VisibleText(absl::string_view text) {
+  std::string visible;
+  for (const char c : text.substr(0, model::kActorBytesMax)) {
+    if (absl::ascii_isprint(static_cast<unsigned char>(c))) visible.push_back(c);
+  }
+  return visible;
+}
+
 }  // namespace
+
+std::string UnaryCall::Actor() const {
+  const auto& metadata = wire_.context->client_metadata();
+  const auto named = metadata.find("skiplane-actor");
+  if (named != metadata.end() && !named->second.empty()) {
+    return VisibleText({named->second.data(), named->second.size()});
+  }
+  const auto identities = wire_.context->auth_context()->GetPeerIdentity();
+  if (!identities.empty()) return VisibleText({identities[0].data(), identities[0].size()});
+  return VisibleText(wire_.context->peer());
+}
 
 UnaryCall::UnaryCall(CallScope scope, absl::string_view method, CallWire wire)
     : scope_(scope),

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include <google/protobuf/message_lite.h>
 #include <grpcpp/grpcpp.h>
@@ -42,6 +43,11 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   // To be asked before the request's bytes are read: SERVER_DRAINING if the call came too late,
   // TOO_MANY_CALLS if there is no room for it.
   absl::Status Admit(size_t request_bytes);
+
+  // Who calls, for the audit: what the metadata "skiplane-actor" says, else the name in the
+  // caller's certificate, else its address. At most 255 bytes of visible ASCII; the rest is left
+  // out.
+  std::string Actor() const;
 
  protected:
   ~UnaryCall() override = default;

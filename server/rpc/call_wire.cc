@@ -1,5 +1,6 @@
 #include "server/rpc/call_wire.h"
 
+#include <google/protobuf/util/json_util.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/proto_buffer_reader.h>
 
@@ -21,6 +22,14 @@ absl::Status ParseMessage(const grpc::ByteBuffer& bytes, google::protobuf::Messa
   return base::Refuse(absl::StatusCode::kInvalidArgument, "INVALID_FIELD",
                       absl::StrCat("the request is no valid ", message->GetTypeName(),
                                    ": a string that is not UTF-8, or bytes of something else"));
+}
+
+std::string MessageToJson(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  std::string json;
+  const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
+  return status.ok() ? json : "{}";
 }
 
 }  // namespace skiplane::rpc

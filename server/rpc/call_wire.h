@@ -5,7 +5,7 @@
 // payloads are not copied.
 #pragma once
 
-#include <google/protobuf/message_lite.h>
+#include <google/protobuf/message.h>
 #include <grpcpp/support/byte_buffer.h>
 
 #include "absl/status/statusor.h"
@@ -17,6 +17,9 @@ namespace skiplane::rpc {
 // INVALID_FIELD if `bytes` are no such message, or none at all (UNIMPLEMENTED, as gRPC has it).
 absl::Status ParseMessage(const grpc::ByteBuffer& bytes, google::protobuf::MessageLite* message);
 
+// Field names as in the .proto; empty fields are left out.
+std::string MessageToJson(const google::protobuf::Message& message);
+
 // `read` checks the request and takes from it what it needs.
 template <typename Call, typename Request>
 absl::StatusOr<Call> ReadCall(UnaryCall& call, const grpc::ByteBuffer& bytes,
@@ -25,6 +28,19 @@ absl::StatusOr<Call> ReadCall(UnaryCall& call, const grpc::ByteBuffer& bytes,
   Request request;
   RETURN_IF_ERROR(ParseMessage(bytes, &request));
   return read(&request);
+}
+
+// The same for a change: notes in the call's origin who asks for what, for the audit.
+template <typename Call, typename Request>
+absl::StatusOr<Call> ReadChange(UnaryCall& call, const grpc::ByteBuffer& bytes, const char* method,
+                                absl::StatusOr<Call> (*read)(Request*)) {
+  RETURN_IF_ERROR(call.Admit(bytes.Length()));
+  Request request;
+  RETURN_IF_ERROR(ParseMessage(bytes, &request));
+  std::string json = MessageToJson(request);
+  ASSIGN_OR_RETURN(Call change, read(&request));
+  change.origin = {call.Actor(), method, std::move(json)};
+  return change;
 }
 
 // `write` may take from the answer what it needs.

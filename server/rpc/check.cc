@@ -19,6 +19,11 @@ absl::Status CheckRequiredText(absl::string_view text, size_t bytes_max, const F
   return CheckText(text, bytes_max, field);
 }
 
+absl::Status CheckBytes(absl::string_view bytes, size_t bytes_max, const Field& field) {
+  if (bytes.size() <= bytes_max) return absl::OkStatus();
+  return InvalidField(field, absl::StrCat("has ", bytes.size(), " bytes; at most ", bytes_max));
+}
+
 absl::Status CheckNumber(int64_t value, Range range, const Field& field) {
   if (value >= range.least && value <= range.most) return absl::OkStatus();
   return InvalidField(field, absl::StrCat("is ", value, "; must be ", range.least, " to ",

@@ -23,6 +23,9 @@ absl::Status CheckText(absl::string_view text, size_t bytes_max, const Field& fi
 // As CheckText, and not empty.
 absl::Status CheckRequiredText(absl::string_view text, size_t bytes_max, const Field& field);
 
+// At most `bytes_max` bytes of any kind.
+absl::Status CheckBytes(absl::string_view bytes, size_t bytes_max, const Field& field);
+
 absl::Status CheckNumber(int64_t value, Range range, const Field& field);
 
 // The number of elements of a repeated field.

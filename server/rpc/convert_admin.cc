@@ -87,11 +87,10 @@ absl::StatusOr<broker::PauseQueueCall> ReadPauseQueue(v1::PauseQueueRequest* req
 
 absl::StatusOr<broker::PauseQueueCall> ReadResumeQueue(v1::ResumeQueueRequest* request) {
   RETURN_IF_ERROR(model::CheckQueueName(request->name(), "name"));
-  return broker::PauseQueueCall{std::move(*request->mutable_name()), model::PauseMode::kNone, ""};
-}
-
-absl::StatusOr<model::TaskId> ReadGetTask(v1::GetTaskRequest* request) {
-  return model::ParseTaskId(request->task_id());
+  broker::PauseQueueCall call;
+  call.name = std::move(*request->mutable_name());
+  call.mode = model::PauseMode::kNone;
+  return call;
 }
 
 }  // namespace skiplane::rpc

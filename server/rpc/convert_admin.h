@@ -20,6 +20,5 @@ absl::StatusOr<QueuePage> ReadListQueues(v1::ListQueuesRequest* request);
 absl::StatusOr<broker::UpdateQueueCall> ReadUpdateQueue(v1::UpdateQueueRequest* request);
 absl::StatusOr<broker::PauseQueueCall> ReadPauseQueue(v1::PauseQueueRequest* request);
 absl::StatusOr<broker::PauseQueueCall> ReadResumeQueue(v1::ResumeQueueRequest* request);
-absl::StatusOr<model::TaskId> ReadGetTask(v1::GetTaskRequest* request);
 
 }  // namespace skiplane::rpc

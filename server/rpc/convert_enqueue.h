@@ -13,6 +13,7 @@ namespace skiplane::rpc {
 // Takes payloads and texts out of `request`.
 absl::StatusOr<broker::EnqueueCall> ReadEnqueue(v1::EnqueueRequest* request);
 
+void WriteEnqueueResult(const model::EnqueueResult& result, v1::EnqueueResult* wire);
 void WriteEnqueue(std::vector<broker::EnqueueResult>* results, v1::EnqueueResponse* response);
 
 }  // namespace skiplane::rpc

@@ -19,15 +19,19 @@ absl::StatusOr<std::vector<broker::LeaseQueue>> ReadQueues(const v1::LeaseReques
   RETURN_IF_ERROR(
       CheckCount(request.queues_size(), {1, model::kQueuesPerLeaseMax}, {"queues"}));
   std::vector<broker::LeaseQueue> queues;
-  absl::flat_hash_set<std::string> names;
+  absl::flat_hash_set<std::pair<std::string, std::string>> names;
   for (size_t i = 0; i < static_cast<size_t>(request.queues_size()); ++i) {
     const v1::LeaseQueue& queue = request.queues(static_cast<int>(i));
     const Field field = {"name", "queues", i};
     RETURN_IF_ERROR(model::CheckQueueName(queue.name(), field.Path()));
     RETURN_IF_ERROR(
         CheckNumber(queue.weight(), {0, model::kQueueWeightMax}, {"weight", "queues", i}));
-    if (!names.insert(queue.name()).second) return InvalidField(field, "is listed twice");
-    queues.push_back({queue.name(), queue.weight() == 0 ? 1 : queue.weight()});
+    RETURN_IF_ERROR(
+        CheckText(queue.stage(), model::kStageNameBytesMax, {"stage", "queues", i}));
+    if (!names.insert({queue.name(), queue.stage()}).second) {
+      return InvalidField(field, "is listed twice");
+    }
+    queues.push_back({queue.name(), queue.weight() == 0 ? 1 : queue.weight(), queue.stage()});
   }
   return queues;
 }
@@ -58,6 +62,9 @@ void WriteTask(model::LeasedTask* task, v1::LeasedTask* wire) {
   wire->set_max_attempts(task->max_attempts);
   WriteTime(task->create_time, wire->mutable_create_time());
   WriteTime(task->schedule_time, wire->mutable_schedule_time());
+  wire->set_stage(std::move(task->stage));
+  wire->set_version(task->version);
+  if (task->planned_time) WriteTime(*task->planned_time, wire->mutable_planned_time());
   task->headers.clear();
 }
 

@@ -33,6 +33,18 @@ void WriteGetQueue(broker::QueueWithCounts* answer, v1::GetQueueResponse* respon
   counts->set_leased_count(answer->counts.leased);
   counts->set_succeeded_count(answer->counts.succeeded);
   counts->set_failed_count(answer->counts.failed);
+  counts->set_cancelled_count(answer->counts.cancelled);
+  for (size_t i = 0; i < answer->stages.size(); ++i) {
+    const broker::StageReport& stage = answer->stages[i];
+    v1::StageCounts* const out = counts->add_stages();
+    out->set_stage(answer->queue.settings.StageName(static_cast<int16_t>(i)));
+    out->set_scheduled_count(stage.counts.scheduled);
+    out->set_ready_count(stage.counts.ready);
+    out->set_leased_count(stage.counts.leased);
+    out->set_succeeded_count(stage.counts.succeeded + stage.counts.moved);
+    out->set_failed_count(stage.counts.failed);
+    WriteDuration(stage.oldest_ready_age, out->mutable_oldest_ready_age());
+  }
 }
 
 }  // namespace skiplane::rpc

@@ -100,12 +100,83 @@ absl::Status TakePayloadBytesMax(const Wire& wire, Settings* to) {
   return absl::OkStatus();
 }
 
+absl::Status TakeMaxRunDuration(const Wire& wire, Settings* to) {
+  ASSIGN_OR_RETURN(to->max_run_duration,
+                   DurationOr(wire.has_max_run_duration(), wire.max_run_duration(),
+                              Settings().max_run_duration, "settings.max_run_duration"));
+  return absl::OkStatus();
+}
+
+absl::Status TakePeriodicHistory(const Wire& wire, Settings* to) {
+  if (!v1::HistoryPolicy_IsValid(wire.periodic_history())) {
+    return InvalidField({"settings.periodic_history"}, "must be ALL, FAILURES or NONE");
+  }
+  const bool is_set = wire.periodic_history() != v1::HISTORY_POLICY_UNSPECIFIED;
+  to->periodic_history = is_set ? static_cast<model::HistoryPolicy>(wire.periodic_history())
+                                : Settings().periodic_history;
+  return absl::OkStatus();
+}
+
+absl::Status TakeHistoryDays(const Wire& wire, Settings* to) {
+  to->history_days = wire.history_days() == 0 ? Settings().history_days : wire.history_days();
+  return absl::OkStatus();
+}
+
+absl::Status TakeFailedDays(const Wire& wire, Settings* to) {
+  to->failed_days = wire.failed_days() == 0 ? Settings().failed_days : wire.failed_days();
+  return absl::OkStatus();
+}
+
+absl::Status TakeKeepPayloads(const Wire& wire, Settings* to) {
+  to->keep_payloads = wire.keep_payloads();
+  return absl::OkStatus();
+}
+
+absl::Status TakeKeepResults(const Wire& wire, Settings* to) {
+  to->keep_results = wire.keep_results();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<model::RetryPolicy> ReadRetry(const v1::RetryPolicy& retry) {
+  Wire wire;
+  *wire.mutable_retry() = retry;
+  Settings settings;
+  for (const auto take : {&TakeKind, &TakeBaseDelay, &TakeFactor, &TakeMaxDelay, &TakeDelays,
+                          &TakeJitter, &TakeMaxAttempts}) {
+    RETURN_IF_ERROR(take(wire, &settings));
+  }
+  return settings.retry;
+}
+
+absl::Status TakeStages(const Wire& wire, Settings* to) {
+  constexpr absl::string_view kStages = "settings.stages";
+  std::vector<model::Stage> stages;
+  for (const v1::Stage& stage : wire.stages()) {
+    const size_t i = stages.size();
+    model::Stage& out = stages.emplace_back();
+    out.name = stage.name();
+    if (stage.has_retry()) {
+      ASSIGN_OR_RETURN(out.retry, ReadRetry(stage.retry()));
+    }
+    if (stage.has_lease_duration()) {
+      ASSIGN_OR_RETURN(out.lease_duration, ReadDuration(stage.lease_duration(), kAnyDuration,
+                                                        {"lease_duration", kStages, i}));
+    }
+    if (stage.has_max_run_duration()) {
+      ASSIGN_OR_RETURN(out.max_run_duration, ReadDuration(stage.max_run_duration(), kAnyDuration,
+                                                          {"max_run_duration", kStages, i}));
+    }
+  }
+  to->stages = std::move(stages);
+  return absl::OkStatus();
+}
+
 struct Setting {
   absl::string_view path;
   absl::Status (*take)(const Wire&, Settings*);
 };
 
-constexpr std::array<Setting, 10> kSettings = {{
+constexpr std::array<Setting, 17> kSettings = {{
     {"retry.kind", &TakeKind},
     {"retry.base_delay", &TakeBaseDelay},
     {"retry.factor", &TakeFactor},
@@ -116,6 +187,13 @@ constexpr std::array<Setting, 10> kSettings = {{
     {"history", &TakeHistory},
     {"lease_duration", &TakeLeaseDuration},
     {"payload_bytes_max", &TakePayloadBytesMax},
+    {"stages", &TakeStages},
+    {"max_run_duration", &TakeMaxRunDuration},
+    {"periodic_history", &TakePeriodicHistory},
+    {"history_days", &TakeHistoryDays},
+    {"failed_days", &TakeFailedDays},
+    {"keep_payloads", &TakeKeepPayloads},
+    {"keep_results", &TakeKeepResults},
 }};
 
 // "retry" names all of its fields.
@@ -136,6 +214,25 @@ bool IsKnown(absl::string_view path) {
     if (Names(path, setting)) return true;
   }
   return false;
+}
+
+void WriteRetry(const model::RetryPolicy& retry, v1::RetryPolicy* wire) {
+  wire->set_kind(static_cast<v1::RetryKind>(retry.kind));
+  WriteDuration(retry.base_delay, wire->mutable_base_delay());
+  wire->set_factor(retry.factor);
+  WriteDuration(retry.max_delay, wire->mutable_max_delay());
+  for (const absl::Duration delay : retry.delays) WriteDuration(delay, wire->add_delays());
+  wire->set_jitter(retry.jitter);
+  wire->set_max_attempts(retry.max_attempts);
+}
+
+void WriteStage(const model::Stage& stage, v1::Stage* wire) {
+  wire->set_name(stage.name);
+  if (stage.retry) WriteRetry(*stage.retry, wire->mutable_retry());
+  if (stage.lease_duration) WriteDuration(*stage.lease_duration, wire->mutable_lease_duration());
+  if (stage.max_run_duration) {
+    WriteDuration(*stage.max_run_duration, wire->mutable_max_run_duration());
+  }
 }
 
 }  // namespace
@@ -163,23 +260,22 @@ absl::StatusOr<model::QueueSettings> ChangeSettings(const model::QueueSettings& 
     if (IsNamed(paths, setting)) RETURN_IF_ERROR(setting.take(wire, &changed));
   }
   RETURN_IF_ERROR(model::CheckSettings(changed, kPrefix));
+  RETURN_IF_ERROR(model::CheckChange(base, changed, kPrefix));
   return changed;
 }
 
 void WriteSettings(const model::QueueSettings& settings, v1::QueueSettings* wire) {
-  v1::RetryPolicy* retry = wire->mutable_retry();
-  retry->set_kind(static_cast<v1::RetryKind>(settings.retry.kind));
-  WriteDuration(settings.retry.base_delay, retry->mutable_base_delay());
-  retry->set_factor(settings.retry.factor);
-  WriteDuration(settings.retry.max_delay, retry->mutable_max_delay());
-  for (const absl::Duration delay : settings.retry.delays) {
-    WriteDuration(delay, retry->add_delays());
-  }
-  retry->set_jitter(settings.retry.jitter);
-  retry->set_max_attempts(settings.retry.max_attempts);
+  WriteRetry(settings.retry, wire->mutable_retry());
   wire->set_history(static_cast<v1::HistoryPolicy>(settings.history));
   WriteDuration(settings.lease_duration, wire->mutable_lease_duration());
   wire->set_payload_bytes_max(settings.payload_bytes_max);
+  for (const model::Stage& stage : settings.stages) WriteStage(stage, wire->add_stages());
+  WriteDuration(settings.max_run_duration, wire->mutable_max_run_duration());
+  wire->set_periodic_history(static_cast<v1::HistoryPolicy>(settings.periodic_history));
+  wire->set_history_days(settings.history_days);
+  wire->set_failed_days(settings.failed_days);
+  wire->set_keep_payloads(settings.keep_payloads);
+  wire->set_keep_results(settings.keep_results);
 }
 
 }  // namespace skiplane::rpc

@@ -1,5 +1,6 @@
 #include "server/rpc/convert_settle.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -7,6 +8,8 @@
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
 #include "server/rpc/check.h"
+#include "server/rpc/convert_enqueue.h"
+#include "server/rpc/convert_new_task.h"
 #include "server/rpc/convert_task.h"
 #include "server/rpc/status.h"
 #include "server/rpc/wire_time.h"
@@ -40,10 +43,7 @@ absl::Status CheckError(const v1::TaskError& error, size_t index) {
       CheckText(error.type(), model::kErrorTypeBytesMax, {"error.type", kItems, index}));
   RETURN_IF_ERROR(CheckText(error.fingerprint(), model::kErrorTypeBytesMax,
                             {"error.fingerprint", kItems, index}));
-  if (error.text().size() <= model::kErrorTextBytesMax) return absl::OkStatus();
-  return InvalidField({"error.text", kItems, index},
-                      absl::StrCat("has ", error.text().size(), " bytes; at most ",
-                                   model::kErrorTextBytesMax));
+  return CheckBytes(error.text(), model::kErrorTextBytesMax, {"error.text", kItems, index});
 }
 
 absl::StatusOr<model::NackItem> ReadNackItem(v1::NackItem* wire, size_t index) {
@@ -64,6 +64,68 @@ absl::StatusOr<model::NackItem> ReadNackItem(v1::NackItem* wire, size_t index) {
   item.error.text = std::move(*error->mutable_text());
   item.error.fingerprint = std::move(*error->mutable_fingerprint());
   return item;
+}
+
+bool SaysMore(const v1::AckItem& wire) {
+  return wire.then_case() != v1::AckItem::THEN_NOT_SET || wire.has_next_payload() ||
+         !wire.result().empty() || wire.follow_ups_size() > 0;
+}
+
+absl::Status ReadThen(v1::AckItem* wire, size_t index, model::AckMore* more) {
+  if (wire->has_finish() && !wire->finish()) {
+    return InvalidField({"finish", kItems, index}, "must be true if set");
+  }
+  more->finish = wire->finish();
+  if (!wire->has_next_stage()) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckRequiredText(wire->next_stage(), model::kStageNameBytesMax,
+                                    {"next_stage", kItems, index}));
+  more->next_stage = std::move(*wire->mutable_next_stage());
+  return absl::OkStatus();
+}
+
+absl::Status ReadNextPayload(v1::NextPayload* wire, size_t index, model::AckMore* more) {
+  const Field field = {"next_payload.payload", kItems, index};
+  RETURN_IF_ERROR(CheckBytes(wire->payload(), model::kPayloadBytesMax, field));
+  RETURN_IF_ERROR(CheckText(wire->content_type(), model::kContentTypeBytesMax,
+                            {"next_payload.content_type", kItems, index}));
+  model::AckMore::Content& content = more->next_content.emplace();
+  ASSIGN_OR_RETURN(content.headers, ReadHeaders(wire->mutable_headers(),
+                                                {"next_payload.headers", kItems, index}));
+  content.payload = std::move(*wire->mutable_payload());
+  content.content_type = std::move(*wire->mutable_content_type());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<model::AckMore::FollowUp> ReadFollowUp(v1::FollowUp* wire, size_t index, int n) {
+  const std::string path = absl::StrCat("follow_ups[", n, "]");
+  RETURN_IF_ERROR(model::CheckQueueName(
+      wire->queue(), Field{absl::StrCat(path, ".queue"), kItems, index}.Path()));
+  if (wire->task().key_policy() != v1::KEY_POLICY_UNSPECIFIED) {
+    return InvalidField({absl::StrCat(path, ".task.key_policy"), kItems, index}, "must be unset");
+  }
+  const std::string task = absl::StrCat(path, ".task");
+  model::AckMore::FollowUp follow_up;
+  ASSIGN_OR_RETURN(follow_up.task, ReadNewTask(wire->mutable_task(), {task, kItems, index}));
+  follow_up.queue = std::move(*wire->mutable_queue());
+  return follow_up;
+}
+
+absl::StatusOr<std::shared_ptr<const model::AckMore>> ReadMore(v1::AckItem* wire, size_t index) {
+  auto more = std::make_shared<model::AckMore>();
+  RETURN_IF_ERROR(ReadThen(wire, index, more.get()));
+  if (wire->has_next_payload()) {
+    RETURN_IF_ERROR(ReadNextPayload(wire->mutable_next_payload(), index, more.get()));
+  }
+  RETURN_IF_ERROR(CheckBytes(wire->result(), model::kResultBytesMax, {"result", kItems, index}));
+  more->result = std::move(*wire->mutable_result());
+  RETURN_IF_ERROR(CheckCount(wire->follow_ups_size(), {0, model::kFollowUpsPerItemMax},
+                             {"follow_ups", kItems, index}));
+  for (int n = 0; n < wire->follow_ups_size(); ++n) {
+    ASSIGN_OR_RETURN(model::AckMore::FollowUp follow_up,
+                     ReadFollowUp(wire->mutable_follow_ups(n), index, n));
+    more->follow_ups.push_back(std::move(follow_up));
+  }
+  return more;
 }
 
 v1::AckOutcome WireAckOutcome(model::SettleOutcome outcome) {
@@ -102,22 +164,34 @@ absl::StatusOr<model::LeaseToken> ReadToken(absl::string_view token, const Field
   return decoded;
 }
 
-absl::StatusOr<std::vector<model::LeaseToken>> ReadAck(v1::AckRequest* request) {
+absl::StatusOr<std::vector<model::AckItem>> ReadAck(v1::AckRequest* request) {
   RETURN_IF_ERROR(CheckItems(request->items_size()));
-  std::vector<model::LeaseToken> tokens;
-  tokens.reserve(static_cast<size_t>(request->items_size()));
-  for (const v1::AckItem& item : request->items()) {
-    ASSIGN_OR_RETURN(const model::LeaseToken token,
-                     ReadToken(item.lease_token(), {"lease_token", kItems, tokens.size()}));
-    tokens.push_back(token);
+  std::vector<model::AckItem> items(static_cast<size_t>(request->items_size()));
+  int follow_ups = 0;
+  for (size_t i = 0; i < items.size(); ++i) {
+    v1::AckItem* const wire = request->mutable_items(static_cast<int>(i));
+    ASSIGN_OR_RETURN(items[i].token, ReadToken(wire->lease_token(), {"lease_token", kItems, i}));
+    if (!SaysMore(*wire)) continue;
+    follow_ups += wire->follow_ups_size();
+    RETURN_IF_ERROR(
+        CheckCount(follow_ups, {0, model::kTasksPerCallMax}, {"follow_ups", kItems, i}));
+    ASSIGN_OR_RETURN(items[i].more, ReadMore(wire, i));
   }
-  return tokens;
+  return items;
 }
 
-void WriteAck(std::vector<model::SettleOutcome>* outcomes, v1::AckResponse* response) {
-  response->mutable_results()->Reserve(static_cast<int>(outcomes->size()));
-  for (const model::SettleOutcome outcome : *outcomes) {
-    response->add_results()->set_outcome(WireAckOutcome(outcome));
+void WriteAck(std::vector<model::AckResult>* results, v1::AckResponse* response) {
+  response->mutable_results()->Reserve(static_cast<int>(results->size()));
+  for (model::AckResult& result : *results) {
+    v1::AckResult* const wire = response->add_results();
+    wire->set_outcome(WireAckOutcome(result.outcome));
+    if (result.outcome != model::SettleOutcome::kSettled) continue;
+    wire->set_state(WireState(result.state));
+    wire->set_stage(std::move(result.stage));
+    if (result.schedule_time) WriteTime(*result.schedule_time, wire->mutable_schedule_time());
+    for (const model::EnqueueResult& follow_up : result.follow_ups) {
+      WriteEnqueueResult(follow_up, wire->add_follow_ups());
+    }
   }
 }
 

@@ -14,8 +14,9 @@ namespace skiplane::rpc {
 // MALFORMED_TOKEN on `field` if `token` is not one of ours.
 absl::StatusOr<model::LeaseToken> ReadToken(absl::string_view token, const Field& field);
 
-absl::StatusOr<std::vector<model::LeaseToken>> ReadAck(v1::AckRequest* request);
-void WriteAck(std::vector<model::SettleOutcome>* outcomes, v1::AckResponse* response);
+// Takes payloads, results and texts out of `request`.
+absl::StatusOr<std::vector<model::AckItem>> ReadAck(v1::AckRequest* request);
+void WriteAck(std::vector<model::AckResult>* results, v1::AckResponse* response);
 
 // Takes the errors' texts out of `request`.
 absl::StatusOr<std::vector<model::NackItem>> ReadNack(v1::NackRequest* request);

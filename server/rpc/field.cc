@@ -15,7 +15,8 @@ constexpr size_t kKeyBytesShown = 64;
 std::string Field::Path() const {
   std::string path;
   if (!list.empty()) absl::StrAppend(&path, list, "[", index, "]");
-  if (!list.empty() && !name.empty()) absl::StrAppend(&path, ".");
+  if (!list.empty() && !(name.empty() && outer.empty())) absl::StrAppend(&path, ".");
+  if (!outer.empty()) absl::StrAppend(&path, outer, ".");
   absl::StrAppend(&path, name);
   if (key != nullptr) {
     const std::string shown = absl::Utf8SafeCEscape(CutText(*key, kKeyBytesShown));

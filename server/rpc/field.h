@@ -16,7 +16,8 @@ struct Field {
   absl::string_view name;       // "priority", "settings.lease_duration"; empty: the item itself
   absl::string_view list = {};  // "tasks": the field belongs to list[index]
   size_t index = 0;
-  const std::string* key = nullptr;  // of a map: the entry
+  const std::string* key = nullptr;   // of a map: the entry
+  absl::string_view outer = {};       // "task": the message in the item that the field belongs to
 
   // At most a few hundred bytes, whatever the key is.
   std::string Path() const;

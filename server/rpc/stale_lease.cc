@@ -9,17 +9,19 @@ void Count(absl::string_view rpc, int64_t items, metrics::Metrics& metrics) {
   if (items > 0) metrics.StaleLeaseRefused(rpc, items);
 }
 
+template <typename Result>
+bool IsLost(const Result& result) {
+  return result.outcome == model::SettleOutcome::kLeaseLost;
+}
+
 }  // namespace
 
-void CountStale(const std::vector<model::SettleOutcome>& acks, metrics::Metrics& metrics) {
-  Count("Ack", std::count(acks.begin(), acks.end(), model::SettleOutcome::kLeaseLost), metrics);
+void CountStale(const std::vector<model::AckResult>& acks, metrics::Metrics& metrics) {
+  Count("Ack", std::count_if(acks.begin(), acks.end(), &IsLost<model::AckResult>), metrics);
 }
 
 void CountStale(const std::vector<model::NackResult>& nacks, metrics::Metrics& metrics) {
-  const auto is_lost = [](const model::NackResult& nack) {
-    return nack.outcome == model::SettleOutcome::kLeaseLost;
-  };
-  Count("Nack", std::count_if(nacks.begin(), nacks.end(), is_lost), metrics);
+  Count("Nack", std::count_if(nacks.begin(), nacks.end(), &IsLost<model::NackResult>), metrics);
 }
 
 void CountStale(const broker::HeartbeatAnswer& beat, metrics::Metrics& metrics) {

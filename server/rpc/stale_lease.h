@@ -8,7 +8,7 @@
 
 namespace skiplane::rpc {
 
-void CountStale(const std::vector<model::SettleOutcome>& acks, metrics::Metrics& metrics);
+void CountStale(const std::vector<model::AckResult>& acks, metrics::Metrics& metrics);
 void CountStale(const std::vector<model::NackResult>& nacks, metrics::Metrics& metrics);
 void CountStale(const broker::HeartbeatAnswer& beat, metrics::Metrics& metrics);
 

@@ -3,7 +3,8 @@
 -- One row per task that is still held under the lease of its ledger row.
 SELECT g.request_id, g.id, t.session, t.place, t.id, t.lease_no, t.attempt, t.max_attempts,
        t.priority, (date_part('epoch', t.run_at) * 1e6)::int8,
-       (date_part('epoch', t.created_at) * 1e6)::int8, t.key, t.content_type, t.headers, t.payload
+       (date_part('epoch', t.created_at) * 1e6)::int8, t.key, t.content_type, t.headers, t.payload,
+       t.version, (date_part('epoch', t.planned_at) * 1e6)::int8, t.stage
 FROM (
   SELECT l.request_id, l.id, e.task, e.lease_no, e.n
   FROM (

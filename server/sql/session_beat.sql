@@ -1,8 +1,9 @@
 -- Heartbeats: moves the end of living sessions ahead. Per worker, each once, ordered by worker:
 -- $1 worker ids  $2 durations in microseconds  $3 reports as JSON (null: progress is unchanged):
 -- {"held": [task ids that the worker still holds], "progress": {task id: {fraction, message}}}
--- One row per session that lives: worker id, session id, what remains in microseconds, ids of the
--- tasks whose worker shall stop. No row: the session is lost.
+-- One row per session that lives: worker id, session id, what remains in microseconds, task and
+-- lease number, one after the other, of leases whose worker shall stop. No row: the session is
+-- lost.
 WITH want AS MATERIALIZED (
   SELECT u.worker_id, u.duration * interval '1 microsecond' AS duration,
          now() + u.duration * interval '1 microsecond' AS expires_at, u.report::jsonb AS report

@@ -1,21 +1,24 @@
 -- Ends attempts as succeeded, by the place where the row was when it was leased.
 -- $1 lane; then one element per item: $2 places  $3 ids  $4 lease numbers  $5 sessions; and
--- $6 whether the queue keeps history of successes  $7 ledger rows whose last task this is
+-- $6 whether the queue keeps history of successes  $7 for how many days  $8 with payloads
+-- $9 ledger rows whose last task this is
 -- One row per item that was acked: id, lease number. The others are a case for task_settle: their
--- row moved, or their lease is over.
+-- row moved, their task does not end with this ack, or their lease is over.
 WITH gone AS (
   DELETE FROM skiplane.task t
   USING unnest($2::tid[], $3::int8[], $4::int8[], $5::uuid[]) AS w(place, id, lease_no, session)
   WHERE t.lane = $1::int8 AND t.ctid = w.place AND t.id = w.id AND t.lease_no = w.lease_no
-    AND t.session = w.session AND t.state = 2
+    AND t.session = w.session AND t.state = 2 AND t.planned_at IS NULL AND t.rerun IS NULL
   RETURNING t.id, t.lease_no, t.session, t.stage, t.priority, t.attempt, t.max_attempts,
-            t.leased_at, t.run_at, t.created_at, t.key
+            t.leased_at, t.run_at, t.created_at, t.version, t.key, t.error_print,
+            CASE WHEN $8::bool THEN t.payload END AS payload
 ), kept AS (
   INSERT INTO skiplane.history
-    (lane, task_id, finished_at, leased_at, run_at, created_at, session, attempt, max_attempts,
-     stage, priority, outcome, is_last, key)
-  SELECT $1::int8, g.id, now(), g.leased_at, g.run_at, g.created_at, g.session, g.attempt,
-         g.max_attempts, g.stage, g.priority, 1, true, g.key
+    (lane, task_id, expires_at, finished_at, leased_at, run_at, created_at, session, attempt,
+     max_attempts, stage, priority, outcome, is_last, version, key, payload)
+  SELECT $1::int8, g.id, now() + $7::int4 * interval '1 day', now(), g.leased_at, g.run_at,
+         g.created_at, g.session, g.attempt, g.max_attempts, g.stage, g.priority, 1, true,
+         g.version, g.key, g.payload
   FROM gone g WHERE $6::bool
 ), remembered AS (
   INSERT INTO skiplane.settled (lane, settled_at, outcome, lease_nos, tasks, numbers, ids)
@@ -33,13 +36,22 @@ WITH gone AS (
     ) x
     WHERE g.key IS NOT NULL))
 ), counted AS (
-  INSERT INTO skiplane.counter_delta (lane, stage, due, leased, succeeded)
-  SELECT $1::int8, g.stage, 0, -count(*), count(*) FROM gone g GROUP BY g.stage
+  INSERT INTO skiplane.counter_delta
+    (lane, stage, due, leased, succeeded, at, outcome, attempts, run_us, run_max_us, wait_us)
+  SELECT $1::int8, g.stage, 0, -count(*), count(*), now(), 1, count(*),
+         (sum(date_part('epoch', now() - g.leased_at)) * 1e6)::int8,
+         (max(date_part('epoch', now() - g.leased_at)) * 1e6)::int8,
+         (sum(greatest(date_part('epoch', g.leased_at - g.run_at), 0)) * 1e6)::int8
+  FROM gone g GROUP BY g.stage
+), grouped AS (
+  INSERT INTO skiplane.error_delta (lane, stage, print, retrying)
+  SELECT $1::int8, g.stage, g.error_print, -count(*)
+  FROM gone g WHERE g.error_print IS NOT NULL GROUP BY g.stage, g.error_print
 ), closed AS (
   DELETE FROM skiplane.lease_ledger l
   WHERE l.lane = $1::int8 AND l.ctid = ANY (ARRAY(
     SELECT x.place
-    FROM unnest($7::uuid[]) AS c(id)
+    FROM unnest($9::uuid[]) AS c(id)
     CROSS JOIN LATERAL (
       SELECT o.ctid AS place FROM skiplane.lease_ledger o
       WHERE o.lane = $1::int8 AND o.id = c.id OFFSET 0

@@ -1,30 +1,46 @@
--- One task, wherever it is. $1 lane  $2 id.
--- At most one row: state (1 waiting, 2 leased, 4 succeeded, 5 failed, 6 cancelled; 1 with a run
--- time after now is scheduled), key, priority, attempt, max attempts; created, run time, leased,
--- ended and now in microseconds; error type, fingerprint, text; worker name; progress as JSON.
-SELECT f.state, f.key, f.priority, f.attempt, f.max_attempts,
-       (date_part('epoch', f.created_at) * 1e6)::int8, (date_part('epoch', f.run_at) * 1e6)::int8,
+-- Tasks, wherever they are. $1 lane  $2 ids  $3 with payload, content type and headers.
+-- One row per task that is known, ordered by id: id, state (1 waiting, 2 leased, 4 succeeded,
+-- 5 failed, 6 cancelled; 1 with a run time after now is scheduled), key, priority, attempt, max
+-- attempts; created, run time (null: never), leased, ended and now in microseconds; error type,
+-- fingerprint, text; worker name; progress as JSON; stage, version, period in microseconds, cron,
+-- time zone, planned in microseconds, missed times are run, paused, newer content waits; payload,
+-- content type, headers.
+SELECT f.id, f.state, f.key, f.priority, f.attempt, f.max_attempts,
+       (date_part('epoch', f.created_at) * 1e6)::int8,
+       CASE WHEN f.run_at < 'infinity' THEN (date_part('epoch', f.run_at) * 1e6)::int8 END,
        (date_part('epoch', f.leased_at) * 1e6)::int8, (date_part('epoch', f.ended_at) * 1e6)::int8,
        (date_part('epoch', now()) * 1e6)::int8,
        f.error_type, f.error_print, f.error_text,
        (SELECT s.name FROM skiplane.worker_session s WHERE s.id = f.session),
        (SELECT s.progress -> (f.id::text) FROM skiplane.worker_session s
-        WHERE s.id = f.session AND f.state = 2)
-FROM (
-  SELECT 1 AS place, t.id, t.state, t.key, t.priority, t.attempt, t.max_attempts, t.created_at,
-         t.run_at, CASE WHEN t.state = 2 THEN t.leased_at END AS leased_at,
-         NULL::timestamptz AS ended_at, t.error_type, t.error_print, t.error_text, t.session
-  FROM skiplane.task t WHERE t.lane = $1::int8 AND t.id = $2::int8
-  UNION ALL
-  (SELECT 2, d.id, 5, d.key, d.priority, d.attempt, d.max_attempts, d.created_at, d.run_at, NULL,
-          d.failed_at, d.error_type, d.error_print, d.error_text, d.session
-   FROM skiplane.task_failed d WHERE d.lane = $1::int8 AND d.id = $2::int8
-   ORDER BY d.failed_at DESC LIMIT 1)
-  UNION ALL
-  (SELECT 3, h.task_id, CASE h.outcome WHEN 1 THEN 4 WHEN 5 THEN 6 ELSE 5 END, h.key, h.priority,
-          h.attempt, h.max_attempts, h.created_at, h.run_at, NULL, h.finished_at, h.error_type,
-          h.error_print, h.error_text, h.session
-   FROM skiplane.history h WHERE h.lane = $1::int8 AND h.task_id = $2::int8 AND h.is_last
-   ORDER BY h.finished_at DESC LIMIT 1)
+        WHERE s.id = f.session AND f.state = 2),
+       f.stage, f.version, f.period, f.cron, f.time_zone,
+       (date_part('epoch', f.planned_at) * 1e6)::int8, f.run_all, f.paused, f.rerun,
+       f.payload, f.content_type, f.headers
+FROM unnest($2::int8[]) AS w(id)
+CROSS JOIN LATERAL (
+  SELECT a.* FROM (
+    SELECT 1 AS place, t.id, t.state, t.key, t.priority, t.attempt, t.max_attempts, t.created_at,
+           t.run_at, CASE WHEN t.state = 2 THEN t.leased_at END AS leased_at,
+           NULL::timestamptz AS ended_at, t.error_type, t.error_print, t.error_text, t.session,
+           t.stage, t.version, t.period, t.cron, t.time_zone, t.planned_at, t.run_all, t.paused,
+           t.rerun, CASE WHEN $3::bool THEN t.payload END AS payload, t.content_type, t.headers
+    FROM skiplane.task t WHERE t.lane = $1::int8 AND t.id = w.id
+    UNION ALL
+    (SELECT 2, d.id, 5, d.key, d.priority, d.attempt, d.max_attempts, d.created_at, d.run_at, NULL,
+            d.failed_at, d.error_type, d.error_print, d.error_text, d.session, d.stage, d.version,
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, CASE WHEN $3::bool THEN d.payload END,
+            d.content_type, d.headers
+     FROM skiplane.task_failed d WHERE d.lane = $1::int8 AND d.id = w.id
+     ORDER BY d.failed_at DESC LIMIT 1)
+    UNION ALL
+    (SELECT 3, h.task_id, CASE h.outcome WHEN 1 THEN 4 WHEN 5 THEN 6 ELSE 5 END, h.key, h.priority,
+            h.attempt, h.max_attempts, h.created_at, h.run_at, NULL, h.finished_at, h.error_type,
+            h.error_print, h.error_text, h.session, h.stage, h.version, NULL, NULL, NULL, NULL,
+            NULL, NULL, NULL, CASE WHEN $3::bool THEN h.payload END, NULL, NULL
+     FROM skiplane.history h WHERE h.lane = $1::int8 AND h.task_id = w.id AND h.is_last
+     ORDER BY h.finished_at DESC LIMIT 1)
+  ) a
+  ORDER BY a.place LIMIT 1
 ) f
-ORDER BY f.place LIMIT 1
+ORDER BY f.id

@@ -41,7 +41,7 @@ WITH pick AS MATERIALIZED (
   WHERE t.lane = $1::int8 AND t.ctid = f.place AND t.state = 1
   RETURNING f.n, f.caller, t.ctid AS place, t.id, t.lease_no, t.session, t.due, t.attempt,
             t.max_attempts, t.priority, t.run_at, t.created_at, t.key, t.content_type, t.headers,
-            t.payload
+            t.payload, t.version, t.planned_at
 ), ledger AS (
   INSERT INTO skiplane.lease_ledger (lane, id, request_id, sessions, tasks, lease_nos, check_at)
   SELECT $1::int8, e.ledger, min(e.request_id), array_agg(e.session), array_agg(e.id),
@@ -58,5 +58,6 @@ WITH pick AS MATERIALIZED (
 )
 SELECT l.caller, l.place, l.id, l.lease_no, l.attempt, l.max_attempts, l.priority,
        (date_part('epoch', l.run_at) * 1e6)::int8, (date_part('epoch', l.created_at) * 1e6)::int8,
-       l.key, l.content_type, l.headers, l.payload, (date_part('epoch', now()) * 1e6)::int8
+       l.key, l.content_type, l.headers, l.payload, l.version,
+       (date_part('epoch', l.planned_at) * 1e6)::int8, (date_part('epoch', now()) * 1e6)::int8
 FROM leased l

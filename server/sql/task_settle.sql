@@ -1,80 +1,135 @@
 -- Ends attempts in any way, by id. $1 lane; then one element per item, ordered by id:
--- $2 ids  $3 lease numbers  $4 sessions  $5 what to do: 1 ack, 2 retry, 3 fail, 6 release
--- $6 retry delays in microseconds  $7 error types  $8 fingerprints  $9 error texts; and $10 which
--- history is kept: 1 all, 2 failures, 3 none  $11 ledger rows whose last task this is
--- One row per item whose lease was the task's: id, lease number, outcome (3 also for a retry
--- without attempts left), run time in microseconds (null when it ended), priority, stage, time now.
+-- $2 ids  $3 lease numbers  $4 sessions  $5 what happened: 1 ack, 2 retry, 3 fail, 4 lost,
+-- 6 release, 7 hanged  $6 retry delays in microseconds  $7 error types  $8 fingerprints
+-- $9 error texts; of acks: $10 stages to move to (null: the task has passed its last one)  $11 max
+-- attempts there  $12 payloads, $13 content types and $14 headers for there (null: as they were)
+-- $15 results. Of the queue: $16 which history is kept: 1 all, 2 failures, 3 none; $17 the same of
+-- periodic tasks  $18 days  $19 days for failed tasks  $20 with payloads  $21 with results
+-- $22 max attempts of its first stage (0: as they were)  $23 ledger rows whose last task this is
+-- One row per item whose lease was the task's: id, lease number, outcome (as in history; 6
+-- released), run time in microseconds (null: the task ended), priority, stage, time now.
+-- A task that changed between this statement's snapshot and its lock has no row: try again.
 WITH want AS MATERIALIZED (
-  SELECT u.*, x.place, now() + u.delay * interval '1 microsecond' AS again_at,
-         CASE WHEN u.delay > 0
-           THEN ceil(date_part('epoch', now() + u.delay * interval '1 microsecond') / 10)::int
-           ELSE 0 END AS again_due
+  SELECT u.*, x.*, now() + u.delay * interval '1 microsecond' AS retry_at
   FROM unnest($2::int8[], $3::int8[], $4::uuid[], $5::int2[], $6::int8[], $7::text[], $8::text[],
-              $9::bytea[])
-    AS u(id, lease_no, session, action, delay, error_type, error_print, error_text)
+              $9::bytea[], $10::int2[], $11::int4[], $12::bytea[], $13::text[], $14::text[],
+              $15::bytea[])
+    AS u(id, lease_no, session, action, delay, error_type, error_print, error_text, next_stage,
+         next_max, next_payload, next_content_type, next_headers, result)
   CROSS JOIN LATERAL (
-    SELECT o.ctid AS place FROM skiplane.task o
+    SELECT o.ctid AS place, o.attempt, o.max_attempts, o.stage, o.run_at, o.rerun, o.cancel,
+           o.paused, o.error_print AS old_print,
+           CASE WHEN o.planned_at IS NOT NULL THEN
+             skiplane.next_tick(o.planned_at, o.period, o.cron, o.time_zone, o.run_all, now())
+           END AS tick
+    FROM skiplane.task o
     WHERE o.lane = $1::int8 AND o.id = u.id AND o.lease_no = u.lease_no
       AND o.session = u.session AND o.state = 2
     OFFSET 0
   ) x
+), judged AS MATERIALIZED (
+  -- Fate: 1 succeeded, 3 failed, 5 cancelled: the task ends. 10 starts afresh, as newer content
+  -- came; 11 moves to its next stage; 12 waits for its next planned time; 13 is retried; 14 goes
+  -- back to its place.
+  SELECT w.*,
+         CASE
+           WHEN w.cancel AND w.action <> 1 THEN 5
+           WHEN w.rerun THEN 10
+           WHEN w.action = 6 THEN 14
+           WHEN w.action = 1 AND w.next_stage IS NOT NULL THEN 11
+           WHEN w.action = 1 AND w.tick IS NULL THEN 1
+           WHEN w.action = 1 THEN 12
+           WHEN w.action <> 3 AND w.attempt < w.max_attempts
+             AND (w.tick IS NULL OR (w.retry_at < w.tick AND w.paused IS NULL)) THEN 13
+           WHEN w.tick IS NOT NULL THEN 12
+           ELSE 3
+         END AS fate
+  FROM want w
+), told AS MATERIALIZED (
+  SELECT j.*,
+         CASE WHEN j.fate = 5 THEN 5
+              WHEN j.action = 2 AND j.fate IN (3, 12) THEN 3
+              WHEN j.fate = 3 THEN 3
+              ELSE j.action END AS outcome,
+         CASE WHEN j.fate IN (10, 11) THEN now()
+              WHEN j.fate = 12 AND j.paused THEN 'infinity'
+              WHEN j.fate = 12 THEN j.tick
+              WHEN j.fate = 13 AND j.action = 2 THEN j.retry_at
+              ELSE j.run_at END AS again_at,
+         j.fate IN (13, 14) OR (j.fate = 12 AND j.action <> 1) AS keeps_error
+  FROM judged j
 ), again AS (
   UPDATE skiplane.task t
-  SET state = 1,
-      attempt = CASE WHEN w.action = 6 THEN t.attempt - 1 ELSE t.attempt END,
-      run_at = CASE WHEN w.action = 6 THEN t.run_at ELSE w.again_at END,
-      due = CASE WHEN w.action = 6 THEN 0 ELSE w.again_due END,
-      error_type = CASE WHEN w.action = 6 THEN t.error_type ELSE w.error_type END,
-      error_print = CASE WHEN w.action = 6 THEN t.error_print ELSE w.error_print END,
-      error_text = CASE WHEN w.action = 6 THEN t.error_text ELSE w.error_text END
-  FROM want w
+  SET state = 1, rerun = NULL,
+      stage = CASE WHEN w.fate = 11 THEN w.next_stage WHEN w.fate IN (10, 12) THEN 0
+                   ELSE t.stage END,
+      attempt = CASE WHEN w.fate IN (10, 11, 12) THEN 0 WHEN w.fate = 14 THEN t.attempt - 1
+                     ELSE t.attempt END,
+      max_attempts = CASE WHEN w.fate = 11 THEN coalesce(w.next_max, t.max_attempts)
+                          WHEN w.fate IN (10, 12) AND $22::int4 > 0 THEN $22::int4
+                          ELSE t.max_attempts END,
+      run_at = w.again_at,
+      due = skiplane.due_of(w.again_at, now()),
+      planned_at = CASE WHEN w.fate = 12 THEN w.tick ELSE t.planned_at END,
+      error_type = CASE WHEN w.fate = 14 THEN t.error_type WHEN w.keeps_error THEN w.error_type END,
+      error_print = CASE WHEN w.fate = 14 THEN t.error_print
+                         WHEN w.keeps_error THEN w.error_print END,
+      error_text = CASE WHEN w.fate = 14 THEN t.error_text WHEN w.keeps_error THEN w.error_text END,
+      payload = CASE WHEN w.fate = 11 AND w.next_payload IS NOT NULL THEN w.next_payload
+                     ELSE t.payload END,
+      content_type = CASE WHEN w.fate = 11 AND w.next_payload IS NOT NULL THEN w.next_content_type
+                          ELSE t.content_type END,
+      headers = CASE WHEN w.fate = 11 AND w.next_payload IS NOT NULL THEN w.next_headers::jsonb
+                     ELSE t.headers END
+  FROM told w
   WHERE t.lane = $1::int8 AND t.ctid = w.place AND t.id = w.id AND t.lease_no = w.lease_no
-    AND t.session = w.session AND t.state = 2
-    AND (w.action = 6 OR (w.action = 2 AND t.attempt < t.max_attempts))
-  RETURNING t.id, t.lease_no, t.session, t.due, t.stage, t.priority, t.attempt, t.max_attempts,
-            t.leased_at, t.run_at, t.created_at, t.key, w.error_type, w.error_print, w.error_text,
-            w.action AS outcome
+    AND t.session = w.session AND t.state = 2 AND w.fate >= 10
+    AND t.rerun IS NOT DISTINCT FROM w.rerun AND t.cancel IS NOT DISTINCT FROM w.cancel
+  RETURNING w.*, t.due AS new_due, t.stage AS new_stage, t.priority, t.leased_at, t.created_at,
+            t.key, t.version, t.planned_at, CASE WHEN $20::bool THEN t.payload END AS ran_with,
+            NULL AS own_content_type, NULL::jsonb AS own_headers, NULL::bytea AS own_payload
 ), ended AS (
   DELETE FROM skiplane.task t
-  USING want w
+  USING told w
   WHERE t.lane = $1::int8 AND t.ctid = w.place AND t.id = w.id AND t.lease_no = w.lease_no
-    AND t.session = w.session AND t.state = 2
-    AND (w.action IN (1, 3) OR (w.action = 2 AND t.attempt >= t.max_attempts))
-  RETURNING t.id, t.lease_no, t.session, t.stage, t.priority, t.attempt, t.max_attempts,
-            t.leased_at, t.run_at, t.created_at, t.key, w.error_type, w.error_print, w.error_text,
-            CASE WHEN w.action = 1 THEN 1 ELSE 3 END AS outcome, t.content_type, t.headers,
-            t.payload
+    AND t.session = w.session AND t.state = 2 AND w.fate < 10
+    AND t.rerun IS NOT DISTINCT FROM w.rerun AND t.cancel IS NOT DISTINCT FROM w.cancel
+  RETURNING w.*, NULL::int AS new_due, NULL::int2 AS new_stage, t.priority, t.leased_at,
+            t.created_at, t.key, t.version, t.planned_at,
+            CASE WHEN $20::bool THEN t.payload END AS ran_with, t.content_type AS own_content_type,
+            t.headers AS own_headers, t.payload AS own_payload
 ), done AS MATERIALIZED (
-  SELECT a.id, a.lease_no, a.session, a.stage, a.priority, a.attempt, a.max_attempts,
-         a.leased_at, a.run_at, a.created_at, a.key, a.error_type, a.error_print, a.error_text,
-         a.outcome, false AS is_last
-  FROM again a
+  SELECT * FROM again
   UNION ALL
-  SELECT e.id, e.lease_no, e.session, e.stage, e.priority, e.attempt, e.max_attempts,
-         e.leased_at, e.run_at, e.created_at, e.key, e.error_type, e.error_print, e.error_text,
-         e.outcome, true
-  FROM ended e
+  SELECT * FROM ended
 ), buried AS (
   INSERT INTO skiplane.task_failed
-    (lane, id, failed_at, run_at, created_at, lease_no, session, attempt, max_attempts, stage,
-     priority, key, content_type, headers, error_type, error_print, error_text, payload)
-  SELECT $1::int8, e.id, now(), e.run_at, e.created_at, e.lease_no, e.session, e.attempt,
-         e.max_attempts, e.stage, e.priority, e.key, e.content_type, e.headers, e.error_type,
-         e.error_print, e.error_text, e.payload
-  FROM ended e WHERE e.outcome = 3
+    (lane, id, expires_at, failed_at, run_at, created_at, lease_no, session, attempt, max_attempts,
+     stage, priority, version, key, content_type, headers, error_type, error_print, error_text,
+     payload)
+  SELECT $1::int8, e.id, now() + $19::int4 * interval '1 day', now(), e.run_at, e.created_at,
+         e.lease_no, e.session, e.attempt, e.max_attempts, e.stage, e.priority, e.version, e.key,
+         e.own_content_type, e.own_headers, e.error_type, e.error_print, e.error_text,
+         e.own_payload
+  FROM ended e WHERE e.fate = 3
 ), kept AS (
   INSERT INTO skiplane.history
-    (lane, task_id, finished_at, leased_at, run_at, created_at, session, attempt, max_attempts,
-     stage, priority, outcome, is_last, key, error_type, error_print, error_text)
-  SELECT $1::int8, d.id, now(), d.leased_at, d.run_at, d.created_at, d.session, d.attempt,
-         d.max_attempts, d.stage, d.priority, d.outcome, d.is_last, d.key, d.error_type,
-         d.error_print, d.error_text
-  FROM done d WHERE d.outcome <> 6 AND ($10::int2 = 1 OR ($10::int2 = 2 AND d.outcome <> 1))
+    (lane, task_id, expires_at, finished_at, leased_at, run_at, created_at, session, attempt,
+     max_attempts, stage, priority, outcome, is_last, version, key, error_type, error_print,
+     error_text, payload, result)
+  SELECT $1::int8, d.id, now() + $18::int4 * interval '1 day', now(), d.leased_at, d.run_at,
+         d.created_at, d.session, d.attempt, d.max_attempts, d.stage, d.priority, d.outcome,
+         d.fate < 10, d.version, d.key, d.error_type, d.error_print, d.error_text, d.ran_with,
+         CASE WHEN $21::bool THEN d.result END
+  FROM done d
+  CROSS JOIN LATERAL (SELECT CASE WHEN d.planned_at IS NULL THEN $16::int2 ELSE $17::int2 END) AS
+    p(policy)
+  WHERE d.outcome <> 6 AND (p.policy = 1 OR (p.policy = 2 AND d.outcome <> 1))
 ), remembered AS (
   INSERT INTO skiplane.settled (lane, settled_at, outcome, lease_nos, tasks, numbers, ids)
   SELECT $1::int8, now(), d.outcome, array_agg(d.lease_no), array_agg(d.id),
          int8range(min(d.lease_no), max(d.lease_no), '[]'), int8range(min(d.id), max(d.id), '[]')
-  FROM done d GROUP BY d.outcome
+  FROM done d WHERE d.action NOT IN (4, 7) GROUP BY d.outcome
 ), released AS (
   UPDATE skiplane.task_key k SET finished_at = now()
   WHERE k.lane = $1::int8 AND k.ctid = ANY (ARRAY(
@@ -86,25 +141,51 @@ WITH want AS MATERIALIZED (
     ) x
     WHERE e.key IS NOT NULL))
 ), counted AS (
-  INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, leased, succeeded, failed)
-  SELECT $1::int8, c.stage, c.due, sum(c.waiting), sum(c.leased), sum(c.succeeded), sum(c.failed)
+  INSERT INTO skiplane.counter_delta
+    (lane, stage, due, waiting, leased, succeeded, failed, cancelled, moved, at, outcome, attempts,
+     run_us, run_max_us, wait_us)
+  SELECT $1::int8, d.new_stage, d.new_due, count(*), 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL,
+         NULL
+  FROM done d WHERE d.fate >= 10 GROUP BY d.new_stage, d.new_due
+  UNION ALL
+  SELECT $1::int8, d.stage, 0, 0, -count(*), count(*) FILTER (WHERE d.fate = 1),
+         count(*) FILTER (WHERE d.fate = 3), count(*) FILTER (WHERE d.fate = 5),
+         count(*) FILTER (WHERE d.action = 1 AND d.fate >= 10), now(),
+         nullif(d.outcome, 6), count(*),
+         (sum(date_part('epoch', now() - d.leased_at)) * 1e6)::int8,
+         (max(date_part('epoch', now() - d.leased_at)) * 1e6)::int8,
+         (sum(greatest(date_part('epoch', d.leased_at - d.run_at), 0)) * 1e6)::int8
+  FROM done d GROUP BY d.stage, d.outcome
+), grouped AS (
+  INSERT INTO skiplane.error_delta
+    (lane, stage, print, retrying, failed, seen_at, error_type, error_text, tasks)
+  SELECT $1::int8, g.stage, g.print, sum(g.retrying), sum(g.failed), max(g.seen_at),
+         (array_agg(g.error_type) FILTER (WHERE g.seen_at IS NOT NULL))[1],
+         (array_agg(g.error_text) FILTER (WHERE g.seen_at IS NOT NULL))[1],
+         (array_agg(g.task) FILTER (WHERE g.seen_at IS NOT NULL))[1:5]
   FROM (
-    SELECT a.stage, a.due, 1 AS waiting, 0 AS leased, 0 AS succeeded, 0 AS failed FROM again a
+    SELECT d.stage, d.old_print AS print, -1 AS retrying, 0 AS failed, NULL::timestamptz AS seen_at,
+           NULL AS error_type, NULL::bytea AS error_text, NULL::int8 AS task
+    FROM done d WHERE d.old_print IS NOT NULL AND d.fate <> 14
     UNION ALL
-    SELECT d.stage, 0, 0, -1, (d.outcome = 1)::int, (d.outcome = 3)::int FROM done d
-  ) c
-  GROUP BY c.stage, c.due
+    SELECT d.stage, d.error_print, (d.keeps_error AND d.fate >= 10)::int, (d.fate = 3)::int, now(),
+           d.error_type, d.error_text, d.id
+    FROM done d WHERE d.error_print IS NOT NULL AND d.fate <> 14
+  ) g
+  GROUP BY g.stage, g.print
 ), closed AS (
   DELETE FROM skiplane.lease_ledger l
   WHERE l.lane = $1::int8 AND l.ctid = ANY (ARRAY(
     SELECT x.place
-    FROM unnest($11::uuid[]) AS c(id)
+    FROM unnest($23::uuid[]) AS c(id)
     CROSS JOIN LATERAL (
       SELECT o.ctid AS place FROM skiplane.lease_ledger o
       WHERE o.lane = $1::int8 AND o.id = c.id OFFSET 0
     ) x))
 )
 SELECT d.id, d.lease_no, d.outcome,
-       CASE WHEN d.is_last THEN NULL ELSE (date_part('epoch', d.run_at) * 1e6)::int8 END,
-       d.priority, d.stage, (date_part('epoch', now()) * 1e6)::int8
+       CASE WHEN d.fate < 10 THEN NULL
+            WHEN d.again_at = 'infinity' THEN 9223372036854775807
+            ELSE (date_part('epoch', d.again_at) * 1e6)::int8 END,
+       d.priority, coalesce(d.new_stage, d.stage), (date_part('epoch', now()) * 1e6)::int8
 FROM done d

@@ -5,16 +5,18 @@
 
 namespace skiplane::store {
 
-absl::StatusOr<absl::flat_hash_map<int64_t, model::QueueCounts>> ReadCounts(pg::Session& session) {
+absl::StatusOr<Counts> ReadCounts(pg::Session& session) {
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kCounterRead, pg::Params()));
-  absl::flat_hash_map<int64_t, model::QueueCounts> counts;
+  Counts counts;
   for (int row = 0; row < rows.size(); ++row) {
-    model::QueueCounts& lane = counts[rows.Int(row, 0)];
-    if (!rows.IsNull(row, 1)) lane.scheduled = rows.Int(row, 1);
-    if (!rows.IsNull(row, 2)) lane.ready = rows.Int(row, 2);
-    lane.leased = rows.Int(row, 3);
-    lane.succeeded = rows.Int(row, 4);
-    lane.failed = rows.Int(row, 5);
+    model::QueueCounts& lane = counts[{rows.Int(row, 0), static_cast<int16_t>(rows.Int(row, 1))}];
+    if (!rows.IsNull(row, 2)) lane.scheduled = rows.Int(row, 2);
+    if (!rows.IsNull(row, 3)) lane.ready = rows.Int(row, 3);
+    lane.leased = rows.Int(row, 4);
+    lane.succeeded = rows.Int(row, 5);
+    lane.failed = rows.Int(row, 6);
+    lane.cancelled = rows.Int(row, 7);
+    lane.moved = rows.Int(row, 8);
   }
   return counts;
 }
@@ -29,6 +31,19 @@ absl::StatusOr<std::vector<int64_t>> LanesWithDeltas(pg::Session& session, int l
 absl::StatusOr<int64_t> FoldCounts(pg::Session& session, int64_t lane, int rows) {
   ASSIGN_OR_RETURN(const pg::Rows answer,
                    session.Run(sql::kCounterFold, pg::Params().Int8(lane).Int4(rows)));
+  return answer.Int(0, 0);
+}
+
+absl::StatusOr<std::vector<int64_t>> LanesWithErrorDeltas(pg::Session& session) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kErrorLanes, pg::Params()));
+  std::vector<int64_t> lanes;
+  for (int row = 0; row < rows.size(); ++row) lanes.push_back(rows.Int(row, 0));
+  return lanes;
+}
+
+absl::StatusOr<int64_t> FoldErrors(pg::Session& session, int64_t lane, int rows) {
+  ASSIGN_OR_RETURN(const pg::Rows answer,
+                   session.Run(sql::kErrorFold, pg::Params().Int8(lane).Int4(rows)));
   return answer.Int(0, 0);
 }
 

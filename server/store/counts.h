@@ -6,19 +6,25 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "server/model/lane_stage.h"
 #include "server/model/queue.h"
 #include "server/pg/session.h"
 
 namespace skiplane::store {
 
-// By lane; a lane in which nothing ever happened is missing.
-absl::StatusOr<absl::flat_hash_map<int64_t, model::QueueCounts>> ReadCounts(pg::Session& session);
+// By lane and stage; where nothing ever happened is missing.
+using Counts = absl::flat_hash_map<model::LaneStage, model::QueueCounts>;
+absl::StatusOr<Counts> ReadCounts(pg::Session& session);
 
 // Lanes with `least` deltas or more to fold.
 absl::StatusOr<std::vector<int64_t>> LanesWithDeltas(pg::Session& session, int least);
 
 // Returns how many deltas of the lane were folded, at most `rows`.
 absl::StatusOr<int64_t> FoldCounts(pg::Session& session, int64_t lane, int rows);
+
+// The same for error groups.
+absl::StatusOr<std::vector<int64_t>> LanesWithErrorDeltas(pg::Session& session);
+absl::StatusOr<int64_t> FoldErrors(pg::Session& session, int64_t lane, int rows);
 
 // Removes counters of due times at which nothing waits any more.
 absl::Status CleanCounts(pg::Session& session, int64_t lane);

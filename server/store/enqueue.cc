@@ -20,6 +20,12 @@ struct TaskColumns {
   std::vector<std::optional<absl::string_view>> content_types, headers, keys;
   std::vector<absl::string_view> payloads;
   std::vector<std::string> header_texts;
+  // Of task_enqueue_once only.
+  std::vector<int64_t> calls;
+  std::vector<int16_t> policies, stages;
+  std::vector<std::optional<int64_t>> versions, periods;
+  std::vector<std::optional<absl::string_view>> crons, time_zones;
+  std::vector<int16_t> catch_ups;
 
   explicit TaskColumns(absl::Span<const TaskRow> rows) {
     header_texts.reserve(rows.size());  // views into its elements must stay
@@ -44,6 +50,21 @@ struct TaskColumns {
     }
   }
 
+  void AddRest(absl::Span<const TaskRow> rows) {
+    for (const TaskRow& row : rows) {
+      const model::NewTask& task = *row.task;
+      calls.push_back(row.call);
+      policies.push_back(static_cast<int16_t>(task.key_policy));
+      stages.push_back(row.stage);
+      versions.push_back(task.version > 0 ? std::optional<int64_t>(task.version) : std::nullopt);
+      periods.emplace_back();
+      if (task.period) periods.back() = absl::ToInt64Microseconds(*task.period);
+      crons.push_back(IfAny(task.cron));
+      time_zones.push_back(IfAny(task.time_zone));
+      catch_ups.push_back(task.run_all ? 2 : 1);
+    }
+  }
+
   static std::optional<absl::string_view> IfAny(const std::string& text) {
     if (text.empty()) return std::nullopt;
     return absl::string_view(text);
@@ -55,6 +76,12 @@ struct TaskColumns {
     params.Int4Array(max_attempts).Int2Array(priorities).OptionalTextArray(content_types);
     params.OptionalTextArray(headers).ByteaArray(payloads);
     return params;
+  }
+
+  void BindRest(pg::Params& params) const {
+    params.OptionalTextArray(keys).Int8Array(calls).Int2Array(policies);
+    params.OptionalInt8Array(versions).Int2Array(stages).OptionalInt8Array(periods);
+    params.OptionalTextArray(crons).OptionalTextArray(time_zones).Int2Array(catch_ups);
   }
 };
 
@@ -73,18 +100,26 @@ void BindRequests(absl::Span<const RequestRow> requests, pg::Params& params) {
 // Rows of task_enqueue_once, gathered as task_enqueue gathers them in the database.
 Enqueued Gather(const pg::Rows& rows) {
   Enqueued result;
-  std::map<std::tuple<int64_t, int16_t, bool>, Claimable> groups;
+  std::map<std::tuple<int64_t, int16_t, int16_t, bool>, Claimable> groups;
   for (int row = 0; row < rows.size(); ++row) {
-    result.made.insert(rows.Int(row, 0));
+    result.now = rows.Micros(row, 5);
+    if (rows.IsNull(row, 0)) continue;
     const int64_t lane = rows.Int(row, 1);
     const auto priority = static_cast<int16_t>(rows.Int(row, 2));
     const bool can_run = rows.Bool(row, 3);
     const absl::Time run_at = rows.Micros(row, 4);
-    Claimable& group = groups[{lane, priority, can_run}];
-    if (group.count == 0) group = {lane, 0, priority, can_run, 0, run_at};
+    const auto outcome = static_cast<model::EnqueueOutcome>(rows.Int(row, 7));
+    const auto stage = static_cast<int16_t>(rows.Int(row, 8));
+    if (outcome == model::EnqueueOutcome::kCreated) {
+      result.made.insert(rows.Int(row, 0));
+    } else {
+      result.changed[rows.Int(row, 6)] = {{lane, rows.Int(row, 0)}, outcome};
+    }
+    if (outcome == model::EnqueueOutcome::kRerun) continue;  // it runs already
+    Claimable& group = groups[{lane, stage, priority, can_run}];
+    if (group.count == 0) group = {lane, stage, priority, can_run, 0, run_at};
     group.run_at = std::min(group.run_at, run_at);
     ++group.count;
-    result.now = rows.Micros(row, 5);
   }
   for (const auto& [key, group] : groups) result.claimable.push_back(group);
   return result;
@@ -106,11 +141,10 @@ absl::StatusOr<Enqueued> Enqueue(pg::Session& session, absl::Span<const TaskRow>
 
 absl::StatusOr<Enqueued> EnqueueOnce(pg::Session& session, absl::Span<const TaskRow> tasks,
                                      absl::Span<const RequestRow> requests) {
-  const TaskColumns columns(tasks);
+  TaskColumns columns(tasks);
+  columns.AddRest(tasks);
   pg::Params params = columns.Bind();
-  std::vector<int64_t> calls;
-  for (const TaskRow& task : tasks) calls.push_back(task.call);
-  params.OptionalTextArray(columns.keys).Int8Array(calls);
+  columns.BindRest(params);
   BindRequests(requests, params);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskEnqueueOnce, params));
   return Gather(rows);

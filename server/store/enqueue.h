@@ -22,7 +22,8 @@ struct TaskRow {
   model::TaskId id;
   const model::NewTask* task;
   int32_t max_attempts;
-  int64_t call = 0;  // the first id of its call if that has a request id, else 0
+  int64_t call = 0;   // the first id of its call if that has a request id, else 0
+  int16_t stage = 0;  // at which it begins
 };
 
 struct RequestRow {
@@ -46,13 +47,18 @@ struct Claimable {
 struct Enqueued {
   std::vector<Claimable> claimable;
   absl::Time now;                         // the database's
-  absl::flat_hash_set<int64_t> made;      // of EnqueueOnce: the ids that are new tasks
+  // Of EnqueueOnce: the ids that are new tasks; and, by the ids that tasks were to get, the tasks
+  // that were changed instead.
+  absl::flat_hash_set<int64_t> made;
+  absl::flat_hash_map<int64_t, model::EnqueueResult> changed;
 };
 
-// Tasks without keys, of calls without request ids.
+// Tasks without keys, of calls without request ids, not periodic, that begin at the first stage.
 absl::StatusOr<Enqueued> Enqueue(pg::Session& session, absl::Span<const TaskRow> tasks);
 
-// Tasks of any kind. What a key or a request id knows already is left out of `made`.
+// Tasks of any kind. What a key or a request id knows already is left out of `made`. ABORTED when
+// tasks or keys changed beside the statement: try again. ALREADY_EXISTS when a key is held whose
+// policy is to reject that. In both cases nothing was done.
 absl::StatusOr<Enqueued> EnqueueOnce(pg::Session& session, absl::Span<const TaskRow> tasks,
                                      absl::Span<const RequestRow> requests);
 

@@ -39,7 +39,8 @@ void BindCallers(const std::vector<LeaseCaller>& callers, pg::Params& params) {
 }
 
 // The columns that Lease and FindLeases share, from `first` on: place, id, lease number, attempt,
-// max attempts, priority, run time, created, key, content type, headers, payload.
+// max attempts, priority, run time, created, key, content type, headers, payload, version, planned
+// time.
 model::LeasedTask ReadTask(const pg::Rows& rows, int row, int first, int64_t lane) {
   model::LeasedTask task;
   const pg::Tid place = rows.TidValue(row, first);
@@ -56,6 +57,9 @@ model::LeasedTask ReadTask(const pg::Rows& rows, int row, int first, int64_t lan
   task.content_type = std::string(rows.Text(row, first + 9));
   if (!rows.IsNull(row, first + 10)) task.headers = HeadersFromJson(rows.Text(row, first + 10));
   task.payload = rows.Bytea(row, first + 11);
+  if (!rows.IsNull(row, first + 12)) task.version = rows.Int(row, first + 12);
+  if (!rows.IsNull(row, first + 13)) task.planned_time = rows.Micros(row, first + 13);
+  task.token.is_recurring = task.planned_time.has_value();
   return task;
 }
 
@@ -82,7 +86,8 @@ absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand) {
     out.caller = static_cast<int>(rows.Int(row, 0)) - 1;
     out.task = ReadTask(rows, row, 1, demand.lane);
     out.task.token.session = demand.callers[static_cast<size_t>(out.caller)].session;
-    leased.now = rows.Micros(row, 13);
+    out.task.token.stage = demand.stage;
+    leased.now = rows.Micros(row, 15);
   }
   std::sort(leased.rows.begin(), leased.rows.end(), IsMoreUrgent);
   return leased;
@@ -102,6 +107,7 @@ absl::StatusOr<std::vector<LeasedRow>> FindLeases(
     out.ledger = rows.UuidValue(row, 1);
     out.task = ReadTask(rows, row, 3, lane);
     out.task.token.session = rows.UuidValue(row, 2);
+    out.task.token.stage = static_cast<int16_t>(rows.Int(row, 17));
   }
   std::sort(found.begin(), found.end(), IsMoreUrgent);
   return found;

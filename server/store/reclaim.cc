@@ -1,9 +1,11 @@
 #include "server/store/reclaim.h"
 
+#include <algorithm>
 #include <map>
 
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
+#include "server/store/settle.h"
 
 namespace skiplane::store {
 namespace {
@@ -12,6 +14,84 @@ std::vector<pg::Uuid> Uuids(const pg::Rows& rows) {
   std::vector<pg::Uuid> uuids;
   for (int row = 0; row < rows.size(); ++row) uuids.push_back(rows.UuidValue(row, 0));
   return uuids;
+}
+
+const model::TaskError kLost{"LEASE_LOST", "", "LEASE_LOST"};
+const model::TaskError kHanged{"HANGED", "", "HANGED"};
+
+// Leases that are to be taken back, and the ledger rows that then are to be written anew.
+struct Found {
+  std::vector<SettleRow> leases;
+  std::vector<pg::Uuid> ledgers;
+};
+
+absl::StatusOr<Found> FindLeasesOf(pg::Session& session, int64_t lane,
+                                 absl::Span<const pg::Uuid> sessions, bool hanged,
+                                 const model::QueueSettings& settings, int ledger_rows) {
+  std::vector<int16_t> stages;
+  std::vector<int64_t> limits;
+  for (int16_t stage = 0; hanged && stage < settings.StageCount(); ++stage) {
+    stages.push_back(stage);
+    limits.push_back(absl::ToInt64Microseconds(settings.MaxRunDurationOf(stage)));
+  }
+  pg::Params params;
+  params.Int8(lane).UuidArray(sessions).Int2Array(stages).Int8Array(limits);
+  params.Int8(limits.empty() ? 0 : *std::ranges::min_element(limits)).Int4(ledger_rows);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kLedgerEntries, params));
+  Found found;
+  for (int row = 0; row < rows.size(); ++row) {
+    const pg::Uuid ledger = rows.UuidValue(row, 0);
+    if (std::ranges::find(found.ledgers, ledger) == found.ledgers.end()) {
+      found.ledgers.push_back(ledger);
+    }
+    if (rows.IsNull(row, 1)) continue;
+    const bool is_lost = rows.Bool(row, 6);
+    SettleRow& lease = found.leases.emplace_back();
+    lease.token.task = {lane, rows.Int(row, 1)};
+    lease.token.lease_no = rows.Int(row, 2);
+    lease.token.session = rows.UuidValue(row, 3);
+    lease.token.attempt = static_cast<int32_t>(rows.Int(row, 4));
+    lease.action = is_lost ? Action::kLost : Action::kHang;
+    lease.error = is_lost ? &kLost : &kHanged;
+  }
+  return found;
+}
+
+void Count(const Settled& row, int64_t lane,
+           std::map<std::pair<int16_t, int16_t>, Claimable>& groups, Reclaimed& result) {
+  if (row.outcome == Action::kCancel) ++result.cancelled;
+  if (row.outcome == Action::kFail) ++result.failed;
+  if (!row.run_at.has_value()) return;
+  ++result.freed;
+  Claimable& group = groups[{row.stage, row.priority}];
+  if (group.count == 0) group = {lane, row.stage, row.priority, true, 0, *row.run_at};
+  group.can_run = *row.run_at <= row.now;
+  group.run_at = std::min(group.run_at, *row.run_at);
+  ++group.count;
+}
+
+// Ledger rows are written anew in a commit after the tasks': if it does not come, the next pass
+// finds them to hold nothing.
+absl::StatusOr<Reclaimed> TakeBack(pg::Session& session, int64_t lane, const Found& found,
+                                   const model::QueueSettings& settings) {
+  Reclaimed result;
+  if (found.ledgers.empty()) return result;
+  SettleBatch batch;
+  batch.lane = lane;
+  batch.settings = settings;
+  batch.rows = found.leases;
+  if (!batch.rows.empty()) {
+    ASSIGN_OR_RETURN(const std::vector<Settled> settled, Settle(session, batch));
+    std::map<std::pair<int16_t, int16_t>, Claimable> groups;
+    for (const Settled& row : settled) Count(row, lane, groups, result);
+    for (const auto& [key, group] : groups) result.claimable.push_back(group);
+  }
+  ASSIGN_OR_RETURN(
+      const pg::Rows dropped,
+      session.Run(sql::kLedgerDrop, pg::Params().Int8(lane).UuidArray(found.ledgers)));
+  // Rows that somebody else works on are no reason to come again at once.
+  result.found_rows = dropped.Int(0, 0) > 0 || result.freed + result.failed + result.cancelled > 0;
+  return result;
 }
 
 }  // namespace
@@ -51,30 +131,27 @@ absl::StatusOr<std::vector<pg::Uuid>> UnknownSessions(pg::Session& session,
 
 absl::StatusOr<Reclaimed> Reclaim(pg::Session& session, int64_t lane,
                                   absl::Span<const pg::Uuid> sessions,
-                                  model::HistoryPolicy history, int ledger_rows) {
-  pg::Params params;
-  params.Int8(lane).UuidArray(sessions).Int2(static_cast<int16_t>(history)).Int4(ledger_rows);
-  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskReclaim, params));
-  Reclaimed result;
-  result.found_rows = !rows.empty();
-  std::map<std::pair<int16_t, int16_t>, Claimable> groups;
+                                  const model::QueueSettings& settings, int ledger_rows) {
+  ASSIGN_OR_RETURN(const Found found, FindLeasesOf(session, lane, sessions, /*hanged=*/false,
+                                                   settings, ledger_rows));
+  return TakeBack(session, lane, found, settings);
+}
+
+absl::StatusOr<std::vector<std::pair<int64_t, absl::Duration>>> OldestLeases(
+    pg::Session& session) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kLedgerOldest, pg::Params()));
+  std::vector<std::pair<int64_t, absl::Duration>> oldest;
   for (int row = 0; row < rows.size(); ++row) {
-    if (rows.IsNull(row, 0)) continue;
-    if (rows.Int(row, 2) == 3) {
-      ++result.failed;
-      continue;
-    }
-    ++result.freed;
-    const auto priority = static_cast<int16_t>(rows.Int(row, 3));
-    const auto stage = static_cast<int16_t>(rows.Int(row, 4));
-    const absl::Time run_at = rows.Micros(row, 5);
-    Claimable& group = groups[{stage, priority}];
-    if (group.count == 0) group = {lane, stage, priority, true, 0, run_at};
-    group.run_at = std::min(group.run_at, run_at);
-    ++group.count;
+    oldest.emplace_back(rows.Int(row, 0), absl::Microseconds(rows.Int(row, 1)));
   }
-  for (const auto& [key, group] : groups) result.claimable.push_back(group);
-  return result;
+  return oldest;
+}
+
+absl::StatusOr<Reclaimed> ReclaimHanged(pg::Session& session, int64_t lane,
+                                        const model::QueueSettings& settings, int ledger_rows) {
+  ASSIGN_OR_RETURN(const Found found,
+                   FindLeasesOf(session, lane, {}, /*hanged=*/true, settings, ledger_rows));
+  return TakeBack(session, lane, found, settings);
 }
 
 absl::Status ForgetSessions(pg::Session& session, absl::Span<const pg::Uuid> sessions) {

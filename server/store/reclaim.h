@@ -36,13 +36,22 @@ struct Reclaimed {
   bool found_rows = false;   // ledger rows were looked at: call again
   int64_t freed = 0;
   int64_t failed = 0;
+  int64_t cancelled = 0;
   std::vector<Claimable> claimable;
 };
 
-// Up to `ledger_rows` of one lane.
+// What `sessions` hold in one lane, as far as up to `ledger_rows` tell: each task is free again at
+// once, its attempt charged, or fails. Sessions must be lost, or without a row.
 absl::StatusOr<Reclaimed> Reclaim(pg::Session& session, int64_t lane,
                                   absl::Span<const pg::Uuid> sessions,
-                                  model::HistoryPolicy history, int ledger_rows);
+                                  const model::QueueSettings& settings, int ledger_rows);
+
+// For how long the oldest lease of each lane has lived, settled ones perhaps included.
+absl::StatusOr<std::vector<std::pair<int64_t, absl::Duration>>> OldestLeases(pg::Session& session);
+
+// The same as Reclaim for attempts that run longer than the settings allow, whoever holds them.
+absl::StatusOr<Reclaimed> ReclaimHanged(pg::Session& session, int64_t lane,
+                                        const model::QueueSettings& settings, int ledger_rows);
 
 absl::Status ForgetSessions(pg::Session& session, absl::Span<const pg::Uuid> sessions);
 

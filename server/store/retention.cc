@@ -26,6 +26,28 @@ absl::StatusOr<int64_t> ExpireRequests(pg::Session& session, int64_t lane, absl:
   return Expire(session, sql::kRequestExpire, lane, age, rows);
 }
 
+absl::StatusOr<int64_t> ExpireKeys(pg::Session& session, int64_t lane, int days, int rows) {
+  pg::Params params;
+  params.Int8(lane).Int4(days).Int4(rows);
+  ASSIGN_OR_RETURN(const pg::Rows answer, session.Run(sql::kKeyExpire, params));
+  return answer.Int(0, 0);
+}
+
+absl::Status ExpireStatistics(pg::Session& session, int64_t lane) {
+  return session.Run(sql::kStatExpire, pg::Params().Int8(lane)).status();
+}
+
+absl::StatusOr<bool> DropPartition(pg::Session& session) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kPartitionDrop, pg::Params()));
+  return !rows.IsNull(0, 0);
+}
+
+absl::StatusOr<int64_t> ExpireDefaults(pg::Session& session, int rows) {
+  ASSIGN_OR_RETURN(const pg::Rows answer,
+                   session.Run(sql::kDefaultExpire, pg::Params().Int4(rows)));
+  return answer.Int(0, 0);
+}
+
 absl::StatusOr<int64_t> MakePartitions(pg::Session& session, int days_ahead) {
   ASSIGN_OR_RETURN(const pg::Rows rows,
                    session.Run(sql::kPartitionsMake, pg::Params().Int4(days_ahead)));

@@ -15,6 +15,18 @@ absl::StatusOr<int64_t> ExpireSettled(pg::Session& session, int64_t lane, absl::
 absl::StatusOr<int64_t> ExpireRequests(pg::Session& session, int64_t lane, absl::Duration age,
                                        int rows);
 
+// Keys of tasks that finished more than `days` ago.
+absl::StatusOr<int64_t> ExpireKeys(pg::Session& session, int64_t lane, int days, int rows);
+
+absl::Status ExpireStatistics(pg::Session& session, int64_t lane);
+
+// Drops one day of history or of dead letters that is over; returns whether there was one. ABORTED
+// when callers were in the way for too long: try again later.
+absl::StatusOr<bool> DropPartition(pg::Session& session);
+
+// Rows that had no partition when they were written; returns how many went, at most 2 * `rows`.
+absl::StatusOr<int64_t> ExpireDefaults(pg::Session& session, int rows);
+
 // Makes the day partitions ahead; returns how many were missing.
 absl::StatusOr<int64_t> MakePartitions(pg::Session& session, int days_ahead);
 

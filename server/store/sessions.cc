@@ -31,7 +31,11 @@ std::vector<LivingSession> ReadSessions(const pg::Rows& rows, bool with_cancels)
     out.worker_id = std::string(rows.Text(row, 0));
     out.id = rows.UuidValue(row, 1);
     out.remaining = absl::Microseconds(rows.Int(row, 2));
-    if (with_cancels) out.cancels = NumbersOf(rows.Text(row, 3));
+    if (!with_cancels) continue;
+    const std::vector<int64_t> numbers = NumbersOf(rows.Text(row, 3));
+    for (size_t i = 1; i < numbers.size(); i += 2) {
+      out.cancels.emplace_back(numbers[i - 1], numbers[i]);
+    }
   }
   return living;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -26,7 +27,8 @@ struct LivingSession {
   std::string worker_id;
   model::SessionId id{};
   absl::Duration remaining;
-  std::vector<int64_t> cancels;  // of Beat: ids of tasks whose worker shall stop
+  // Of Beat: task ids and lease numbers of leases whose worker shall stop.
+  std::vector<std::pair<int64_t, int64_t>> cancels;
 };
 
 // Makes each session live for at least its duration. Each worker occurs once, in order of its id.

@@ -1,11 +1,13 @@
 #include "server/store/settle.h"
 
+#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
+#include "server/store/headers.h"
 
 namespace skiplane::store {
 namespace {
@@ -19,6 +21,12 @@ absl::flat_hash_map<LeaseKey, size_t> IndexOf(const std::vector<SettleRow>& rows
     index.emplace(LeaseKey{rows[i].token.task.id, rows[i].token.lease_no}, i);
   }
   return index;
+}
+
+// The greatest number stands for "never", the run time of a paused task.
+absl::Time TimeOf(int64_t micros) {
+  if (micros == std::numeric_limits<int64_t>::max()) return absl::InfiniteFuture();
+  return absl::FromUnixMicros(micros);
 }
 
 struct TokenColumns {
@@ -40,6 +48,11 @@ TokenColumns Tokens(const std::vector<SettleRow>& rows) {
   return columns;
 }
 
+std::optional<absl::string_view> IfAny(absl::string_view text) {
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
 void BindActions(const std::vector<SettleRow>& rows, pg::Params& params) {
   std::vector<int16_t> actions;
   std::vector<int64_t> delays;
@@ -48,19 +61,54 @@ void BindActions(const std::vector<SettleRow>& rows, pg::Params& params) {
   static const model::TaskError kNoError;
   for (const SettleRow& row : rows) {
     // Null where there is no error: a task that succeeded keeps the one of the attempt before.
-    const bool has_error =
-        row.error != nullptr && (row.action == Action::kRetry || row.action == Action::kFail);
+    const bool has_error = row.error != nullptr && row.action != Action::kAck &&
+                           row.action != Action::kRelease;
     const model::TaskError& error = has_error ? *row.error : kNoError;
     actions.push_back(static_cast<int16_t>(row.action));
     delays.push_back(absl::ToInt64Microseconds(row.delay));
     types.push_back(has_error ? std::optional<absl::string_view>(error.type) : std::nullopt);
     texts.push_back(error.text);
-    prints.push_back(error.fingerprint.empty()
-                         ? std::nullopt
-                         : std::optional<absl::string_view>(error.fingerprint));
+    prints.push_back(IfAny(error.fingerprint));
   }
   params.Int2Array(actions).Int8Array(delays).OptionalTextArray(types);
   params.OptionalTextArray(prints).ByteaArray(texts);
+}
+
+// What comes after acks.
+void BindNext(const SettleBatch& batch, pg::Params& params) {
+  std::vector<std::optional<int16_t>> stages;
+  std::vector<std::optional<int32_t>> max_attempts;
+  std::vector<std::optional<absl::string_view>> payloads, types, headers, results;
+  std::vector<std::string> header_texts;
+  header_texts.reserve(batch.rows.size());  // views into its elements must stay
+  for (const SettleRow& row : batch.rows) {
+    const model::AckMore::Content* const content = row.next_content;
+    stages.push_back(row.next_stage);
+    max_attempts.emplace_back();
+    if (row.next_stage) max_attempts.back() = batch.settings.RetryOf(*row.next_stage).max_attempts;
+    payloads.emplace_back();
+    types.emplace_back();
+    headers.emplace_back();
+    if (content != nullptr) {
+      payloads.back() = content->payload;
+      types.back() = IfAny(content->content_type);
+      if (!content->headers.empty()) {
+        headers.back() = header_texts.emplace_back(HeadersToJson(content->headers));
+      }
+    }
+    results.push_back(IfAny(row.result));
+  }
+  params.OptionalInt2Array(stages).OptionalInt4Array(max_attempts).OptionalByteaArray(payloads);
+  params.OptionalTextArray(types).OptionalTextArray(headers).OptionalByteaArray(results);
+}
+
+void BindSettings(const model::QueueSettings& settings, pg::Params& params) {
+  const bool has_stages = !settings.stages.empty();
+  params.Int2(static_cast<int16_t>(settings.history));
+  params.Int2(static_cast<int16_t>(settings.periodic_history));
+  params.Int4(settings.history_days).Int4(settings.failed_days);
+  params.Bool(settings.keep_payloads).Bool(settings.keep_results);
+  params.Int4(has_stages ? settings.RetryOf(0).max_attempts : 0);
 }
 
 }  // namespace
@@ -70,7 +118,9 @@ absl::StatusOr<std::vector<size_t>> AckByPlace(pg::Session& session, const Settl
   pg::Params params;
   params.Int8(batch.lane).TidArray(tokens.places).Int8Array(tokens.ids);
   params.Int8Array(tokens.lease_nos).UuidArray(tokens.sessions);
-  params.Bool(batch.history == model::HistoryPolicy::kAll).UuidArray(batch.ledgers);
+  params.Bool(batch.settings.history == model::HistoryPolicy::kAll);
+  params.Int4(batch.settings.history_days).Bool(batch.settings.keep_payloads);
+  params.UuidArray(batch.ledgers);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskAck, params));
   std::vector<size_t> acked(static_cast<size_t>(rows.size()));
   if (acked.size() == batch.rows.size()) {  // all of them, as nearly always
@@ -90,7 +140,9 @@ absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBa
   params.Int8(batch.lane).Int8Array(tokens.ids).Int8Array(tokens.lease_nos);
   params.UuidArray(tokens.sessions);
   BindActions(batch.rows, params);
-  params.Int2(static_cast<int16_t>(batch.history)).UuidArray(batch.ledgers);
+  BindNext(batch, params);
+  BindSettings(batch.settings, params);
+  params.UuidArray(batch.ledgers);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskSettle, params));
   std::vector<Settled> settled;
   const absl::flat_hash_map<LeaseKey, size_t> index = IndexOf(batch.rows);
@@ -98,7 +150,7 @@ absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBa
     Settled& out = settled.emplace_back();
     out.index = index.at({rows.Int(row, 0), rows.Int(row, 1)});
     out.outcome = static_cast<Action>(rows.Int(row, 2));
-    if (!rows.IsNull(row, 3)) out.run_at = rows.Micros(row, 3);
+    if (!rows.IsNull(row, 3)) out.run_at = TimeOf(rows.Int(row, 3));
     out.priority = static_cast<int16_t>(rows.Int(row, 4));
     out.stage = static_cast<int16_t>(rows.Int(row, 5));
     out.now = rows.Micros(row, 6);

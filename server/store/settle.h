@@ -15,18 +15,30 @@
 namespace skiplane::store {
 
 // What shall be done with an attempt; the numbers are those of the database.
-enum class Action : int16_t { kAck = 1, kRetry = 2, kFail = 3, kRelease = 6 };
+enum class Action : int16_t {
+  kAck = 1,
+  kRetry = 2,
+  kFail = 3,
+  kLost = 4,    // its worker fell silent
+  kCancel = 5,  // an outcome only: an operator had cancelled the task
+  kRelease = 6,
+  kHang = 7,  // it ran too long
+};
 
 struct SettleRow {
   model::LeaseToken token;
   Action action = Action::kAck;
   absl::Duration delay;                     // of kRetry
-  const model::TaskError* error = nullptr;  // of kRetry and kFail; may be null
+  const model::TaskError* error = nullptr;  // of a failed attempt; may be null
+  // Of kAck:
+  std::optional<int16_t> next_stage;  // unset: the task has passed its last stage
+  const model::AckMore::Content* next_content = nullptr;  // null: as it was
+  absl::string_view result;
 };
 
 struct SettleBatch {
   int64_t lane = 0;
-  model::HistoryPolicy history = model::HistoryPolicy::kAll;
+  model::QueueSettings settings;
   std::vector<SettleRow> rows;     // ordered by task id
   std::vector<pg::Uuid> ledgers;   // rows whose last task is among them
 };
@@ -34,7 +46,7 @@ struct SettleBatch {
 // What was done with one row of a batch.
 struct Settled {
   size_t index = 0;  // into SettleBatch::rows
-  Action outcome = Action::kAck;  // kFail also for a retry without attempts left
+  Action outcome = Action::kAck;  // kFail also when no attempts were left
   std::optional<absl::Time> run_at;  // set when the task runs again
   int16_t priority = 0;
   int16_t stage = 0;

@@ -6,71 +6,139 @@
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
+#include "server/store/headers.h"
 
 namespace skiplane::store {
 namespace {
 
 constexpr int64_t kWaiting = 1;
+constexpr int64_t kLeased = 2;
 
-std::optional<absl::Time> TimeIfAny(const pg::Rows& rows, int column) {
-  if (rows.IsNull(0, column)) return std::nullopt;
-  return rows.Micros(0, column);
+std::optional<absl::Time> TimeIfAny(const pg::Rows& rows, int row, int column) {
+  if (rows.IsNull(row, column)) return std::nullopt;
+  return rows.Micros(row, column);
 }
 
-std::optional<model::TaskError> ErrorIfAny(const pg::Rows& rows, int first) {
-  if (rows.IsNull(0, first)) return std::nullopt;
-  return model::TaskError{std::string(rows.Text(0, first)), rows.Bytea(0, first + 2),
-                          std::string(rows.Text(0, first + 1))};
+std::optional<model::TaskError> ErrorIfAny(const pg::Rows& rows, int row, int first) {
+  if (rows.IsNull(row, first)) return std::nullopt;
+  return model::TaskError{std::string(rows.Text(row, first)), rows.Bytea(row, first + 2),
+                          std::string(rows.Text(row, first + 1))};
 }
 
-std::optional<model::TaskProgress> ProgressIfAny(const pg::Rows& rows, int column) {
-  if (rows.IsNull(0, column)) return std::nullopt;
-  const absl::string_view text = rows.Text(0, column);
+std::optional<model::TaskProgress> ProgressIfAny(const pg::Rows& rows, int row, int column) {
+  if (rows.IsNull(row, column)) return std::nullopt;
+  const absl::string_view text = rows.Text(row, column);
   const nlohmann::json json = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
   if (!json.is_object()) return std::nullopt;
   return model::TaskProgress{json.value("fraction", 0.0), json.value("message", std::string())};
 }
 
+// Period, cron, time zone, planned, missed times are run, paused.
+std::optional<model::Recurrence> RecurrenceIfAny(const pg::Rows& rows, int row, int first) {
+  if (rows.IsNull(row, first + 3)) return std::nullopt;
+  model::Recurrence recurrence;
+  if (!rows.IsNull(row, first)) recurrence.period = absl::Microseconds(rows.Int(row, first));
+  recurrence.cron = std::string(rows.Text(row, first + 1));
+  recurrence.time_zone = std::string(rows.Text(row, first + 2));
+  recurrence.planned_time = rows.Micros(row, first + 3);
+  recurrence.run_all = !rows.IsNull(row, first + 4) && rows.Bool(row, first + 4);
+  recurrence.is_paused = !rows.IsNull(row, first + 5) && rows.Bool(row, first + 5);
+  return recurrence;
+}
+
+model::TaskState StateOf(int64_t state, absl::Time run_at, absl::Time now) {
+  if (state == kLeased) return model::TaskState::kLeased;
+  if (state != kWaiting) return static_cast<model::TaskState>(state);
+  return run_at > now ? model::TaskState::kScheduled : model::TaskState::kReady;
+}
+
+model::TaskView ReadView(const pg::Rows& rows, int row, int64_t lane) {
+  model::TaskView task;
+  task.id = {lane, rows.Int(row, 0)};
+  task.key = std::string(rows.Text(row, 2));
+  task.priority = static_cast<int16_t>(rows.Int(row, 3));
+  task.attempt = static_cast<int32_t>(rows.Int(row, 4));
+  task.max_attempts = static_cast<int32_t>(rows.Int(row, 5));
+  task.create_time = rows.Micros(row, 6);
+  task.schedule_time = TimeIfAny(rows, row, 7).value_or(absl::InfiniteFuture());
+  task.lease_time = TimeIfAny(rows, row, 8);
+  task.end_time = TimeIfAny(rows, row, 9);
+  task.state = StateOf(rows.Int(row, 1), task.schedule_time, rows.Micros(row, 10));
+  task.last_error = ErrorIfAny(rows, row, 11);
+  task.worker_name = std::string(rows.Text(row, 14));
+  task.progress = ProgressIfAny(rows, row, 15);
+  task.stage = static_cast<int16_t>(rows.Int(row, 16));
+  if (!rows.IsNull(row, 17)) task.version = rows.Int(row, 17);
+  task.recurrence = RecurrenceIfAny(rows, row, 18);
+  task.rerun_pending = !rows.IsNull(row, 24) && rows.Bool(row, 24);
+  if (rows.IsNull(row, 25)) return task;
+  task.payload = rows.Bytea(row, 25);
+  task.content_type = std::string(rows.Text(row, 26));
+  if (!rows.IsNull(row, 27)) task.headers = HeadersFromJson(rows.Text(row, 27));
+  return task;
+}
+
 }  // namespace
 
-absl::StatusOr<model::TaskView> GetTask(pg::Session& session, const model::TaskId& id) {
-  const auto params = [&id] { return pg::Params().Int8(id.lane).Int8(id.id); };
-  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskGet, params()));
-  if (rows.empty()) {
+absl::StatusOr<std::vector<model::TaskView>> GetTasks(pg::Session& session, int64_t lane,
+                                                      absl::Span<const int64_t> ids,
+                                                      bool with_payload) {
+  pg::Params params;
+  params.Int8(lane).Int8Array(ids).Bool(with_payload);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskGet, params));
+  std::vector<model::TaskView> tasks;
+  for (int row = 0; row < rows.size(); ++row) tasks.push_back(ReadView(rows, row, lane));
+  return tasks;
+}
+
+absl::StatusOr<model::TaskView> GetTask(pg::Session& session, const model::TaskId& id,
+                                        bool with_payload) {
+  ASSIGN_OR_RETURN(std::vector<model::TaskView> tasks,
+                   GetTasks(session, id.lane, {id.id}, with_payload));
+  if (tasks.empty()) {
     return base::Refuse(absl::StatusCode::kNotFound, "TASK_NOT_FOUND",
                         absl::StrCat("task ", model::FormatTaskId(id),
                                      " is not known, or no longer: finished tasks are known while "
                                      "their history is kept"));
   }
-  model::TaskView task;
-  task.id = id;
-  task.key = std::string(rows.Text(0, 1));
-  task.priority = static_cast<int16_t>(rows.Int(0, 2));
-  task.attempt = static_cast<int32_t>(rows.Int(0, 3));
-  task.max_attempts = static_cast<int32_t>(rows.Int(0, 4));
-  task.create_time = rows.Micros(0, 5);
-  task.schedule_time = rows.Micros(0, 6);
-  task.lease_time = TimeIfAny(rows, 7);
-  task.end_time = TimeIfAny(rows, 8);
-  task.last_error = ErrorIfAny(rows, 10);
-  task.worker_name = std::string(rows.Text(0, 13));
-  task.progress = ProgressIfAny(rows, 14);
-  switch (rows.Int(0, 0)) {
-    case kWaiting:
-      task.state = task.schedule_time > rows.Micros(0, 9) ? model::TaskState::kScheduled
-                                                          : model::TaskState::kReady;
-      break;
-    case 2:
-      task.state = model::TaskState::kLeased;
-      break;
-    default:
-      task.state = static_cast<model::TaskState>(rows.Int(0, 0));
-  }
+  model::TaskView task = std::move(tasks.front());
   if (!task.last_error.has_value() && task.end_time.has_value()) {
-    ASSIGN_OR_RETURN(const pg::Rows error, session.Run(sql::kErrorLast, params()));
-    if (!error.empty()) task.last_error = ErrorIfAny(error, 0);
+    ASSIGN_OR_RETURN(const pg::Rows error,
+                     session.Run(sql::kErrorLast, pg::Params().Int8(id.lane).Int8(id.id)));
+    if (!error.empty()) task.last_error = ErrorIfAny(error, 0, 0);
   }
   return task;
+}
+
+absl::StatusOr<std::vector<model::Attempt>> ListAttempts(pg::Session& session,
+                                                         const model::TaskId& id, int limit) {
+  pg::Params params;
+  params.Int8(id.lane).Int8(id.id).Int4(limit);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kAttemptList, params));
+  std::vector<model::Attempt> attempts;
+  for (int row = 0; row < rows.size(); ++row) {
+    model::Attempt& attempt = attempts.emplace_back();
+    attempt.attempt = static_cast<int32_t>(rows.Int(row, 0));
+    attempt.outcome = static_cast<model::AttemptOutcome>(rows.Int(row, 1));
+    attempt.stage = static_cast<int16_t>(rows.Int(row, 2));
+    attempt.schedule_time = rows.Micros(row, 3);
+    attempt.lease_time = TimeIfAny(rows, row, 4);
+    attempt.end_time = rows.Micros(row, 5);
+    attempt.worker_name = std::string(rows.Text(row, 6));
+    attempt.error = ErrorIfAny(rows, row, 7);
+    attempt.is_last = rows.Bool(row, 10);
+    if (!rows.IsNull(row, 11)) attempt.payload = rows.Bytea(row, 11);
+    if (!rows.IsNull(row, 12)) attempt.result = rows.Bytea(row, 12);
+  }
+  return attempts;
+}
+
+absl::StatusOr<int64_t> TasksAhead(pg::Session& session, const model::TaskView& task) {
+  pg::Params params;
+  params.Int8(task.id.lane).Int2(task.stage).Int2(task.priority).Timestamp(task.schedule_time);
+  params.Int8(task.id.id);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskAhead, params));
+  return rows.Int(0, 0);
 }
 
 }  // namespace skiplane::store

@@ -30,13 +30,12 @@ Chores::Chores(const pg::Uuid& broker_id, metrics::Metrics* metrics)
     : metrics_(metrics),
       leader_(broker_id, metrics),
       reclaimer_(broker_id, metrics),
-      ledger_folder_(metrics) {
+      ledger_folder_(metrics),
+      hang_finder_(metrics) {
   const SteadyTime now = std::chrono::steady_clock::now();
-  const auto make_partitions = [this](pg::Session& session) -> absl::StatusOr<bool> {
-    RETURN_IF_ERROR(partitions_.RunOnce(session).status());
-    return true;
-  };
-  slow_.push_back({"partitions", absl::Hours(1), make_partitions, now});
+  slow_.push_back({"partitions", absl::Hours(1), Completing(partitions_), now});
+  slow_.push_back({"hang_finder", absl::Seconds(1), Completing(hang_finder_), now});
+  slow_.push_back({"error_folder", absl::Seconds(2), Completing(error_folder_), now});
   slow_.push_back({"ledger_folder", absl::Seconds(5), Completing(ledger_folder_), now});
   slow_.push_back({"retention", absl::Seconds(30), Completing(retention_), now});
 }

@@ -19,6 +19,8 @@
 #include "server/metrics/metrics.h"
 #include "server/pg/session.h"
 #include "server/upkeep/counter_folder.h"
+#include "server/upkeep/error_folder.h"
+#include "server/upkeep/hang_finder.h"
 #include "server/upkeep/leader.h"
 #include "server/upkeep/ledger_folder.h"
 #include "server/upkeep/partitions.h"
@@ -68,6 +70,8 @@ class Chores {
   LedgerFolder ledger_folder_;
   Retention retention_;
   Partitions partitions_;
+  HangFinder hang_finder_;
+  ErrorFolder error_folder_;
   std::vector<SlowChore> slow_;
   absl::flat_hash_set<std::string> failing_;
   bool was_cut_off_ = false;

@@ -17,7 +17,7 @@ absl::Status LaneOwners::Load(pg::Session& session) {
     ASSIGN_OR_RETURN(const std::vector<model::Queue> queues,
                      store::ListQueues(session, last, kQueuesAtOnce));
     for (const model::Queue& queue : queues) {
-      for (int64_t lane : queue.lanes) owners_[lane] = {queue.name, queue.settings.history};
+      for (int64_t lane : queue.lanes) owners_[lane] = {queue.name, queue.settings};
     }
     if (queues.size() < kQueuesAtOnce) return absl::OkStatus();
     last = queues.back().name;

@@ -14,7 +14,7 @@ namespace skiplane::upkeep {
 
 struct LaneOwner {
   std::string queue;
-  model::HistoryPolicy history = model::HistoryPolicy::kAll;
+  model::QueueSettings settings;
 };
 
 class LaneOwners {

@@ -1,4 +1,5 @@
-// Makes the day partitions of history and dead letters before their day comes. Not thread-safe.
+// Makes the day partitions of history and dead letters before their day comes, and drops those
+// whose day is over. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,8 @@ namespace skiplane::upkeep {
 
 struct PartitionsResult {
   int64_t made = 0;
+  int64_t dropped = 0;
+  bool is_complete = true;
 };
 
 class Partitions {

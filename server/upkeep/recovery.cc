@@ -57,23 +57,24 @@ absl::StatusOr<bool> Recovery::RecoverLane(pg::Session& session, int64_t lane,
 absl::StatusOr<store::Reclaimed> Recovery::ReclaimStep(
     pg::Session& session, int64_t lane, absl::Span<const pg::Uuid> sessions) const {
   const LaneOwner* owner = owners_.Find(lane);
-  const model::HistoryPolicy history = owner ? owner->history : LaneOwner().history;
+  const model::QueueSettings& settings = owner ? owner->settings : unknown_.settings;
   absl::StatusOr<store::Reclaimed> reclaimed =
-      store::Reclaim(session, lane, sessions, history, kLedgerRowsAtOnce);
+      store::Reclaim(session, lane, sessions, settings, kLedgerRowsAtOnce);
   if (!absl::IsDeadlineExceeded(reclaimed.status())) return reclaimed;
   // The same statement would take as long again, for ever; one row is always little enough.
-  return store::Reclaim(session, lane, sessions, history, 1);
+  return store::Reclaim(session, lane, sessions, settings, 1);
 }
 
 void Recovery::Count(int64_t lane, const store::Reclaimed& step) const {
   const LaneOwner* owner = owners_.Find(lane);
-  if (owner == nullptr || step.freed + step.failed == 0) return;
-  metrics_->AttemptEnded(owner->queue, "lost", step.freed + step.failed);
+  const int64_t all = step.freed + step.failed + step.cancelled;
+  if (owner == nullptr || all == 0) return;
+  metrics_->AttemptEnded(owner->queue, "lost", all);
   if (step.failed > 0) metrics_->Finished(owner->queue, "failed", step.failed);
+  if (step.cancelled > 0) metrics_->Finished(owner->queue, "cancelled", step.cancelled);
 }
 
-absl::Status Recovery::SendHints(pg::Session& session,
-                                 const std::vector<store::Claimable>& claimable) const {
+absl::Status SendHints(pg::Session& session, const std::vector<store::Claimable>& claimable) {
   if (claimable.empty() || !session.alive()) return absl::OkStatus();
   std::vector<std::string> texts;
   for (const store::Claimable& free : claimable) {

@@ -29,6 +29,9 @@ struct Recovered {
   absl::Status first_error;  // of a lane; the other lanes were recovered nonetheless
 };
 
+// Tells all brokers, this one included, which tasks are free again.
+absl::Status SendHints(pg::Session& session, const std::vector<store::Claimable>& claimable);
+
 class Recovery {
  public:
   // Begins no further lane after `limit`. `metrics` outlives the object.
@@ -44,10 +47,9 @@ class Recovery {
   absl::StatusOr<store::Reclaimed> ReclaimStep(pg::Session& session, int64_t lane,
                                                absl::Span<const pg::Uuid> sessions) const;
   void Count(int64_t lane, const store::Reclaimed& step) const;
-  absl::Status SendHints(pg::Session& session,
-                         const std::vector<store::Claimable>& claimable) const;
 
   metrics::Metrics* metrics_;
+  const LaneOwner unknown_;  // of a lane whose queue is not known
   LaneOwners owners_;
   Round round_;
 };

@@ -24,10 +24,11 @@ absl::StatusOr<RetentionResult> Retention::RunOnce(pg::Session& session) {
     return ExpireLane(session, lane, &result);
   });
   result.is_complete = round_.is_complete();
-  if (result.settled + result.requests > 0) {
+  if (result.settled + result.requests + result.keys > 0) {
     base::Log(base::LogLevel::kDebug, "retention",
               {{"settled", absl::StrCat(result.settled)},
-               {"requests", absl::StrCat(result.requests)}});
+               {"requests", absl::StrCat(result.requests)},
+               {"keys", absl::StrCat(result.keys)}});
   }
   if (!status.ok()) return status;
   return result;
@@ -41,7 +42,13 @@ absl::StatusOr<bool> Retention::ExpireLane(pg::Session& session, int64_t lane,
   ASSIGN_OR_RETURN(const bool requests_done, Drain(&result->requests, [&] {
                      return store::ExpireRequests(session, lane, model::kRequestKept, kRowsAtOnce);
                    }));
-  return settled_done && requests_done;
+  const LaneOwner* const owner = owners_.Find(lane);
+  const int days = owner == nullptr ? model::kHistoryDaysDefault : owner->settings.history_days;
+  ASSIGN_OR_RETURN(const bool keys_done, Drain(&result->keys, [&] {
+                     return store::ExpireKeys(session, lane, days, kRowsAtOnce);
+                   }));
+  RETURN_IF_ERROR(store::ExpireStatistics(session, lane));
+  return settled_done && requests_done && keys_done;
 }
 
 absl::StatusOr<bool> Retention::Drain(int64_t* removed,

@@ -1,4 +1,5 @@
-// Forgets what was settled, and which request ids were answered, when nobody may ask any more.
+// Forgets what was settled, which request ids were answered and which keys finished tasks had, when
+// nobody may ask any more; statistics of more than a year ago, too.
 // Not thread-safe.
 #pragma once
 
@@ -15,6 +16,7 @@ namespace skiplane::upkeep {
 struct RetentionResult {
   int64_t settled = 0;   // rows that went
   int64_t requests = 0;  // rows that went
+  int64_t keys = 0;      // rows that went
   bool is_complete = true;
 };
 

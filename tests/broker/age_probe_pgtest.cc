@@ -22,11 +22,11 @@ class AgeProbeTest : public testing::BrokerHarness {
 
   std::vector<int64_t> Hours(const AgeProbe& probe) const {
     std::vector<int64_t> ages;
-    for (const int64_t lane : {1, 2, 3}) ages.push_back(absl::ToInt64Hours(probe.AgeOf(lane)));
+    for (const int64_t lane : {1, 2, 3}) ages.push_back(absl::ToInt64Hours(probe.AgeOf({lane, 0})));
     return ages;
   }
 
-  const std::vector<int64_t> lanes_ = {1, 2, 3};
+  const std::vector<model::LaneStage> lanes_{{1, 0}, {2, 0}, {3, 0}};
   const std::unique_ptr<pg::Session> session_ =
       testing::Required(pg::Session::Open({.uri = database_.uri()}, nullptr));
 };
@@ -63,7 +63,7 @@ TEST_F(AgeProbeTest, WhatCostMuchIsNotReadAgainSoon) {
 TEST_F(AgeProbeTest, LanesThatAreNotAskedForAreForgotten) {
   AgeProbe probe(hours(1), 0);
   probe.Run(*session_, lanes_);
-  probe.Run(*session_, {2});
+  probe.Run(*session_, {{2, 0}});
   EXPECT_EQ(Hours(probe), (std::vector<int64_t>{0, 2, 0}));
 }
 

@@ -12,12 +12,25 @@ model::NewTask Payload(const std::string& payload) {
 
 broker::LeaseCall LeaseOf(const std::string& worker, int max_tasks, absl::Duration wait) {
   broker::LeaseCall call;
-  call.queues = {{"q", 1}};
+  call.queues = {{"q", 1, ""}};
   call.worker_id = worker;
   call.max_tasks = max_tasks;
   call.max_bytes = 1 << 20;
   call.wait = wait;
   return call;
+}
+
+absl::StatusOr<std::vector<model::SettleOutcome>> AckTokens(
+    broker::Broker& broker, const std::vector<model::LeaseToken>& tokens) {
+  std::vector<model::AckItem> items;
+  for (const model::LeaseToken& token : tokens) items.push_back({token, nullptr});
+  Later<std::vector<model::AckResult>> later;
+  broker.Ack(std::move(items), later.done());
+  const auto results = later.Get();
+  if (!results.ok()) return results.status();
+  std::vector<model::SettleOutcome> outcomes;
+  for (const model::AckResult& result : *results) outcomes.push_back(result.outcome);
+  return outcomes;
 }
 
 BrokerHarness::BrokerHarness() : broker_(NewBroker()) {}
@@ -55,9 +68,7 @@ model::LeasedTask BrokerHarness::LeaseOne(const std::string& worker) {
 }
 
 model::SettleOutcome BrokerHarness::Ack(const model::LeaseToken& token) {
-  Later<std::vector<model::SettleOutcome>> later;
-  broker_->Ack({token}, later.done());
-  auto outcomes = later.Get();
+  auto outcomes = AckTokens(*broker_, {token});
   EXPECT_THAT(outcomes, IsOk());
   return outcomes.ok() ? outcomes->front() : model::SettleOutcome::kNotFound;
 }

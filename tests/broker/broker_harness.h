@@ -44,6 +44,13 @@ model::NewTask Payload(const std::string& payload);
 broker::LeaseCall LeaseOf(const std::string& worker, int max_tasks = 1,
                           absl::Duration wait = absl::ZeroDuration());
 
+// Of a change that a test makes as an operator.
+inline model::Origin Origin() { return {"test", "Test", "{}"}; }
+
+// Acks these leases and waits for the answer.
+absl::StatusOr<std::vector<model::SettleOutcome>> AckTokens(
+    broker::Broker& broker, const std::vector<model::LeaseToken>& tokens);
+
 class BrokerHarness : public ::testing::Test {
  protected:
   BrokerHarness();

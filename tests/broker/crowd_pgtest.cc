@@ -86,9 +86,7 @@ class CrowdTest : public BrokerHarness {
     for (const model::LeasedTask& task : answer.tasks) tokens.push_back(task.token);
     absl::StatusOr<std::vector<model::SettleOutcome>> outcomes = absl::UnknownError("");
     while (!outcomes.ok() && GoesOn()) {
-      Later<std::vector<model::SettleOutcome>> later;
-      mine.Ack(tokens, later.done());
-      outcomes = later.Get();
+      outcomes = AckTokens(mine, tokens);
     }
     if (!outcomes.ok()) return;
     base::MutexLock lock(mutex_);
@@ -111,7 +109,7 @@ class CrowdTest : public BrokerHarness {
       static_cast<void>(counts.Get());
       const auto mode = turn % 2 == 0 ? model::PauseMode::kLease : model::PauseMode::kNone;
       Later<model::Queue> paused;
-      BrokerOf(turn / 2).PauseQueue({"q", mode, ""}, paused.done());
+      BrokerOf(turn / 2).PauseQueue({"q", mode, "", Origin()}, paused.done());
       static_cast<void>(paused.Get());
       EXPECT_THAT(metrics_.Text(), ::testing::HasSubstr("skiplane_"));
       if (done_ < breaks * kTasks / kBreaks) continue;

@@ -27,11 +27,11 @@ TEST_F(EnqueueTest, AKeyMakesOneTask) {
   const auto first = Enqueue({Keyed("k")});
   const auto second = Enqueue({Keyed("k"), Keyed("l"), Keyed("l")});
   ASSERT_EQ(second.size(), 3u);
-  EXPECT_FALSE(first[0].existing);
-  EXPECT_TRUE(second[0].existing);
+  EXPECT_FALSE(first[0].existing());
+  EXPECT_TRUE(second[0].existing());
   EXPECT_EQ(second[0].id, first[0].id);
-  EXPECT_FALSE(second[1].existing);
-  EXPECT_TRUE(second[2].existing);
+  EXPECT_FALSE(second[1].existing());
+  EXPECT_TRUE(second[2].existing());
   EXPECT_EQ(second[2].id, second[1].id);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 2);
 }
@@ -40,7 +40,7 @@ TEST_F(EnqueueTest, AKeyIsHeldAfterItsTaskWasAcked) {
   const auto first = Enqueue({Keyed("k")});
   EXPECT_EQ(Ack(LeaseOne("w").token), model::SettleOutcome::kSettled);
   const auto second = Enqueue({Keyed("k")});
-  EXPECT_TRUE(second[0].existing);
+  EXPECT_TRUE(second[0].existing());
   EXPECT_EQ(second[0].id, first[0].id);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 0);
 }
@@ -52,7 +52,7 @@ TEST_F(EnqueueTest, ARequestIdMakesOneSetWithTheSameAnswer) {
   ASSERT_EQ(again.size(), 3u);
   for (size_t i = 0; i < again.size(); ++i) {
     EXPECT_EQ(again[i].id, first[i].id);
-    EXPECT_EQ(again[i].existing, first[i].existing);
+    EXPECT_EQ(again[i].existing(), first[i].existing());
   }
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 3);
 }
@@ -69,7 +69,7 @@ TEST_F(EnqueueTest, AllTasksOfARepeatWithKeysOnlyAreTheSame) {
   const auto first = Enqueue({Keyed("k"), Keyed("l")}, "r-2");
   const auto again = Enqueue({Keyed("k"), Keyed("l")}, "r-2");
   EXPECT_EQ(again[1].id, first[1].id);
-  EXPECT_FALSE(again[1].existing);
+  EXPECT_FALSE(again[1].existing());
 }
 
 TEST_F(EnqueueTest, ConcurrentCallsWithOneRequestIdOverTwoBrokersMakeOneSet) {
@@ -100,7 +100,7 @@ TEST_F(EnqueueTest, ConcurrentCallsWithOneKeyMakeOneTask) {
   for (auto& answer : answers) {
     auto results = answer.Get();
     ASSERT_THAT(results, IsOk());
-    created += results->front().existing ? 0 : 1;
+    created += results->front().existing() ? 0 : 1;
   }
   EXPECT_EQ(created, 1);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 1);

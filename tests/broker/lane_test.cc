@@ -15,18 +15,18 @@ store::Claimable Tasks(int64_t count, bool can_run = true) {
 }
 
 TEST(LaneTest, ANewLaneIsInDoubt) {
-  EXPECT_TRUE(Lane(1).InDoubt(kNow));
+  EXPECT_TRUE(Lane({1, 0}).InDoubt(kNow));
 }
 
 TEST(LaneTest, AnEmptyLookMakesItCertainForAWhile) {
-  Lane lane(1);
+  Lane lane({1, 0});
   lane.Looked(lane.committed, 0, kLater);
   EXPECT_FALSE(lane.InDoubt(kNow));
   EXPECT_TRUE(lane.InDoubt(kLater));
 }
 
 TEST(LaneTest, ACommitDuringALookKeepsTheDoubt) {
-  Lane lane(1);
+  Lane lane({1, 0});
   const int64_t before = lane.committed;
   lane.Committed(Tasks(1, /*can_run=*/false));
   lane.Looked(before, 0, kLater);
@@ -34,7 +34,7 @@ TEST(LaneTest, ACommitDuringALookKeepsTheDoubt) {
 }
 
 TEST(LaneTest, LocalCommitsAreCountedExactly) {
-  Lane lane(1);
+  Lane lane({1, 0});
   lane.Committed(Tasks(3));
   lane.Committed(Tasks(2));
   EXPECT_EQ(lane.expected, 5);
@@ -45,13 +45,13 @@ TEST(LaneTest, LocalCommitsAreCountedExactly) {
 }
 
 TEST(LaneTest, TasksOfLaterAreNotExpectedYet) {
-  Lane lane(1);
+  Lane lane({1, 0});
   lane.Committed(Tasks(3, /*can_run=*/false));
   EXPECT_EQ(lane.expected, 0);
 }
 
 TEST(LaneTest, AShortAnswerEndsTheBeliefInMany) {
-  Lane lane(1);
+  Lane lane({1, 0});
   lane.expected = Lane::kMany;
   const int64_t before = lane.Ask(100);
   EXPECT_EQ(lane.expected, Lane::kMany);
@@ -61,7 +61,7 @@ TEST(LaneTest, AShortAnswerEndsTheBeliefInMany) {
 }
 
 TEST(LaneTest, AShortAnswerKeepsWhatWasCommittedMeanwhile) {
-  Lane lane(1);
+  Lane lane({1, 0});
   lane.expected = Lane::kMany;
   const int64_t before = lane.Ask(100);
   lane.Committed(Tasks(7));
@@ -70,7 +70,7 @@ TEST(LaneTest, AShortAnswerKeepsWhatWasCommittedMeanwhile) {
 }
 
 TEST(LaneTest, AnAnswerCutByBytesIsNotShort) {
-  Lane lane(1);
+  Lane lane({1, 0});
   lane.expected = Lane::kMany;
   const int64_t before = lane.Ask(100);
   lane.Got(100, 3, /*is_cut=*/true, before);
@@ -82,7 +82,7 @@ TEST(LaneTest, AnAnswerCutByBytesIsNotShort) {
 }
 
 TEST(LaneTest, AFullAnswerToAGuessAsksForTwiceAsMany) {
-  Lane lane(1);
+  Lane lane({1, 0});
   lane.expected = 16;
   lane.is_exact = false;
   const int64_t before = lane.Ask(16);
@@ -91,7 +91,7 @@ TEST(LaneTest, AFullAnswerToAGuessAsksForTwiceAsMany) {
 }
 
 TEST(LaneTest, AFullAnswerToAnExactNumberLeavesADoubt) {
-  Lane lane(1);
+  Lane lane({1, 0});
   lane.Looked(lane.committed, 0, kLater);
   lane.Committed(Tasks(2));
   const int64_t before = lane.Ask(2);
@@ -101,14 +101,14 @@ TEST(LaneTest, AFullAnswerToAnExactNumberLeavesADoubt) {
 }
 
 TEST(LaneTest, WhatALookFindsIsExpected) {
-  Lane lane(1);
+  Lane lane({1, 0});
   lane.Looked(lane.committed, 12, kLater);
   EXPECT_EQ(lane.expected, 12);
   EXPECT_FALSE(lane.is_exact);
 }
 
 TEST(LaneTest, DistrustEndsCertaintyAndRaisedBounds) {
-  Lane lane(1);
+  Lane lane({1, 0});
   lane.Committed(Tasks(1));
   lane.bounds.End(lane.bounds.Begin(), {{0, absl::FromUnixMicros(200), 9}});
   lane.expected = 0;

@@ -134,9 +134,7 @@ TEST_F(LeaseTest, TwoBrokersOnOneQueueNeverLeaseATaskTwice) {
           base::MutexLock lock(mutex);
           for (const model::LeaseToken& token : tokens) ++leased[token.task.id];
         }
-        Later<std::vector<model::SettleOutcome>> acked;
-        mine.Ack(tokens, acked.done());
-        auto outcomes = acked.Get();
+        const auto outcomes = AckTokens(mine, tokens);
         if (outcomes.ok()) left -= static_cast<int>(outcomes->size());
       }
     });

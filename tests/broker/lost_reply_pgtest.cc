@@ -20,9 +20,7 @@ class LostReplyTest : public BrokerHarness {
   void SettleAck(const model::LeaseToken& token) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (std::chrono::steady_clock::now() < give_up) {
-      Later<std::vector<model::SettleOutcome>> later;
-      broker().Ack({token}, later.done());
-      auto outcomes = later.Get();
+      const auto outcomes = AckTokens(broker(), {token});
       if (!outcomes.ok()) continue;
       EXPECT_THAT(outcomes->front(), ::testing::AnyOf(model::SettleOutcome::kSettled,
                                                       model::SettleOutcome::kAlreadySettled));

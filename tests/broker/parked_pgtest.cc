@@ -100,14 +100,14 @@ TEST_F(ParkedTest, WakesOnATaskThatNobodyHintedAt) {
 TEST_F(ParkedTest, WakesWhenItsQueueIsResumed) {
   Enqueue({Payload("x")});
   Later<model::Queue> paused;
-  broker().PauseQueue({"q", model::PauseMode::kLease, "why"}, paused.done());
+  broker().PauseQueue({"q", model::PauseMode::kLease, "why", Origin()}, paused.done());
   ASSERT_THAT(paused.Get(), IsOk());
   const broker::LeaseAnswer now = Lease(LeaseOf("w"));
   EXPECT_TRUE(now.tasks.empty());
   EXPECT_THAT(now.paused_queues, ::testing::ElementsAre("q"));
   Parked parked(broker(), LeaseOf("w", 1, kLong));
   Later<model::Queue> resumed;
-  broker().PauseQueue({"q", model::PauseMode::kNone, ""}, resumed.done());
+  broker().PauseQueue({"q", model::PauseMode::kNone, "", Origin()}, resumed.done());
   ASSERT_THAT(resumed.Get(), IsOk());
   EXPECT_EQ(parked.Get().tasks.size(), 1u);
 }
@@ -162,7 +162,7 @@ TEST_F(ParkedTest, SeveralQueuesAreServedInStrictOrder) {
     ASSERT_THAT(done.Get(), IsOk());
   }
   broker::LeaseCall call = LeaseOf("w", 1, kLong);
-  call.queues = {{"b", 1}, {"a", 1}};
+  call.queues = {{"b", 1, ""}, {"a", 1, ""}};
   call.strict_order = true;
   std::vector<std::string> order;
   for (int i = 0; i < 4; ++i) order.push_back(Lease(call).tasks.at(0).queue);
@@ -171,7 +171,7 @@ TEST_F(ParkedTest, SeveralQueuesAreServedInStrictOrder) {
 
 TEST_F(ParkedTest, ACallOnTwoQueuesWakesOnEither) {
   broker::LeaseCall call = LeaseOf("w", 1, kLong);
-  call.queues = {{"a", 1}, {"b", 1}};
+  call.queues = {{"a", 1, ""}, {"b", 1, ""}};
   for (const char* name : {"a", "b", "a"}) {
     Parked parked(broker(), call);
     Later<std::vector<broker::EnqueueResult>> done;

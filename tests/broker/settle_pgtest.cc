@@ -24,9 +24,8 @@ TEST_F(SettleTest, ARepeatedAckIsAnsweredAsSettled) {
 TEST_F(SettleTest, OneLeaseTwiceInACallIsSettledOnce) {
   Enqueue({Payload("x")});
   const model::LeaseToken token = LeaseOne("w").token;
-  Later<std::vector<SettleOutcome>> later;
-  broker().Ack({token, token}, later.done());
-  EXPECT_THAT(later.Get(), IsOkAndHolds(::testing::ElementsAre(SettleOutcome::kSettled,
+  EXPECT_THAT(AckTokens(broker(), {token, token}),
+              IsOkAndHolds(::testing::ElementsAre(SettleOutcome::kSettled,
                                                                SettleOutcome::kAlreadySettled)));
 }
 
@@ -105,9 +104,7 @@ TEST_F(SettleTest, ItemsOfOneCallAreAnsweredInOrder) {
   EXPECT_EQ(Ack(tasks[1].token), SettleOutcome::kSettled);
   model::LeaseToken unknown = tasks[0].token;
   unknown.task.id += 1000000;
-  Later<std::vector<SettleOutcome>> later;
-  broker().Ack({tasks[2].token, unknown, tasks[1].token, tasks[0].token}, later.done());
-  EXPECT_THAT(later.Get(),
+  EXPECT_THAT(AckTokens(broker(), {tasks[2].token, unknown, tasks[1].token, tasks[0].token}),
               IsOkAndHolds(::testing::ElementsAre(
                   SettleOutcome::kSettled, SettleOutcome::kNotFound,
                   SettleOutcome::kAlreadySettled, SettleOutcome::kSettled)));
@@ -133,7 +130,8 @@ TEST_F(SettleTest, AHeartbeatTellsHeldLostAndCancelled) {
   const auto tasks = Lease(LeaseOf("w", 2, absl::Seconds(30))).tasks;
   ASSERT_EQ(tasks.size(), 2u);
   Sql("UPDATE skiplane.worker_session SET cancels = ARRAY[" +
-      std::to_string(tasks[1].token.task.id) + "]");
+      std::to_string(tasks[1].token.task.id) + ", " + std::to_string(tasks[1].token.lease_no) +
+      "]");
   model::LeaseToken stranger = tasks[0].token;
   stranger.session = model::NewSessionId();
   Later<broker::HeartbeatAnswer> later;
@@ -149,13 +147,13 @@ TEST_F(SettleTest, AHeartbeatTellsHeldLostAndCancelled) {
               ::testing::ElementsAre(model::LeaseState::kHeld, model::LeaseState::kCancelRequested,
                                      model::LeaseState::kLost));
   EXPECT_GT(answer->lease_remaining, absl::Seconds(29));
-  Later<model::TaskView> view;
-  broker().GetTask(tasks[0].token.task, view.done());
-  auto task = view.Get();
-  ASSERT_THAT(task, IsOk());
-  EXPECT_EQ(task->queue, "q");
-  ASSERT_TRUE(task->progress.has_value());
-  EXPECT_EQ(task->progress->message, "half");
+  Later<broker::TaskDetails> view;
+  broker().AsOperator().GetTask({tasks[0].token.task, false, 0}, view.done());
+  const auto details = view.Get();
+  ASSERT_THAT(details, IsOk());
+  EXPECT_EQ(details->task.queue, "q");
+  ASSERT_TRUE(details->task.progress.has_value());
+  EXPECT_EQ(details->task.progress->message, "half");
 }
 
 TEST_F(SettleTest, AHeartbeatOfALostSessionSaysSo) {

@@ -19,14 +19,28 @@ QueueSettings UnusualSettings() {
   settings.history = HistoryPolicy::kFailures;
   settings.lease_duration = absl::Seconds(90);
   settings.payload_bytes_max = 4096;
+  settings.stages = {{.name = "first",
+                      .retry = settings.retry,
+                      .lease_duration = absl::Seconds(7),
+                      .max_run_duration = absl::Minutes(3)},
+                     {.name = "second", .retry = {}, .lease_duration = {}, .max_run_duration = {}}};
+  settings.max_run_duration = absl::Hours(3);
+  settings.periodic_history = HistoryPolicy::kAll;
+  settings.history_days = 3;
+  settings.failed_days = 400;
+  settings.keep_payloads = true;
+  settings.keep_results = true;
   return settings;
 }
 
 TEST(SettingsJsonTest, TheTextIsWhatTheTablesOfReleasedVersionsHold) {
   EXPECT_EQ(SettingsToJson(QueueSettings()),
-            R"({"history":"all","lease_duration_us":30000000,"payload_bytes_max":1048576,)"
-            R"("retry":{"base_delay_us":300000000,"delays_us":[],"factor":2.0,"jitter":0.0,)"
-            R"("kind":"linear","max_attempts":10,"max_delay_us":86400000000}})");
+            R"({"failed_days":30,"history":"all","history_days":7,"keep_payloads":false,)"
+            R"("keep_results":false,"lease_duration_us":30000000,)"
+            R"("max_run_duration_us":3600000000,"payload_bytes_max":1048576,)"
+            R"("periodic_history":"failures","retry":{"base_delay_us":300000000,"delays_us":[],)"
+            R"("factor":2.0,"jitter":0.0,"kind":"linear","max_attempts":10,)"
+            R"("max_delay_us":86400000000},"stages":[]})");
 }
 
 TEST(SettingsJsonTest, EverySettingSurvivesItsText) {
@@ -58,7 +72,7 @@ TEST(SettingsJsonTest, MissingMembersTakeTheirDefaults) {
 }
 
 TEST(SettingsJsonTest, MembersOfANewerVersionAreIgnored) {
-  EXPECT_EQ(*SettingsFromJson(R"({"stages":["a"],"retry":{"budget":{"x":1}}})"), QueueSettings());
+  EXPECT_EQ(*SettingsFromJson(R"({"colours":["a"],"retry":{"budget":{"x":1}}})"), QueueSettings());
 }
 
 TEST(SettingsJsonTest, SpacesAndTheOrderOfMembersDoNotMatter) {

@@ -98,7 +98,9 @@ void FakeBroker::Enqueue(broker::EnqueueCall call,
   Count();
   std::vector<broker::EnqueueResult> results;
   for (size_t i = 0; i < call.tasks.size(); ++i) {
-    results.push_back({{7, static_cast<int64_t>(i) + 1}, i % 2 == 1});
+    const auto outcome =
+        i % 2 == 1 ? model::EnqueueOutcome::kExisting : model::EnqueueOutcome::kCreated;
+    results.push_back({{7, static_cast<int64_t>(i) + 1}, outcome});
   }
   enqueue = std::move(call);
   Answered(behaviour.refusal, std::move(results), done);
@@ -124,8 +126,8 @@ std::shared_ptr<broker::PendingLease> FakeBroker::Lease(broker::LeaseCall call,
   return parked;
 }
 
-void FakeBroker::Ack(std::vector<model::LeaseToken> items,
-                     broker::Done<std::vector<model::SettleOutcome>> done) {
+void FakeBroker::Ack(std::vector<model::AckItem> items,
+                     broker::Done<std::vector<model::AckResult>> done) {
   Count();
   ack = std::move(items);
   Answered(behaviour.refusal, behaviour.acks, done);
@@ -187,9 +189,11 @@ void FakeBroker::PauseQueue(broker::PauseQueueCall call, broker::Done<model::Que
   Answered(behaviour.refusal, behaviour.queue.queue, done);
 }
 
-void FakeBroker::GetTask(model::TaskId, broker::Done<model::TaskView> done) {
-  Count();
-  Answered(behaviour.refusal, behaviour.task, done);
+// The first call comes when the server starts, after the test has said how it shall behave.
+broker::Operator& FakeBroker::AsOperator() {
+  operators.refusal = behaviour.refusal;
+  operators.task = behaviour.task;
+  return operators;
 }
 
 void FakeBroker::BeginDrain() {

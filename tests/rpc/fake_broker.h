@@ -9,6 +9,7 @@
 
 #include "server/base/mutex.h"
 #include "server/broker/broker.h"
+#include "tests/rpc/fake_operator.h"
 
 namespace skiplane::rpc {
 
@@ -19,7 +20,7 @@ class FakeBroker final : public broker::Broker {
     absl::Status refusal;             // if not OK: every call but a parked Lease gets it at once
     bool answers_cancelled = true;    // as the real one; else a test answers by AnswerParked
     bool answers_at_drain = true;     // as the real one
-    std::vector<model::SettleOutcome> acks;
+    std::vector<model::AckResult> acks;
     std::vector<model::NackResult> nacks;
     broker::HeartbeatAnswer beat;
     std::vector<model::Queue> queues;  // of ListQueues, by name
@@ -28,10 +29,12 @@ class FakeBroker final : public broker::Broker {
   };
   Behaviour behaviour;
 
+  FakeOperator operators;
+
   // The last of each kind. Read when no call is on its way.
   broker::EnqueueCall enqueue;
   broker::LeaseCall lease;
-  std::vector<model::LeaseToken> ack;
+  std::vector<model::AckItem> ack;
   std::vector<model::NackItem> nack;
   broker::HeartbeatCall heartbeat;
   broker::CreateQueueCall create;
@@ -53,8 +56,8 @@ class FakeBroker final : public broker::Broker {
                broker::Done<std::vector<broker::EnqueueResult>> done) override;
   std::shared_ptr<broker::PendingLease> Lease(broker::LeaseCall call,
                                               broker::Done<broker::LeaseAnswer> done) override;
-  void Ack(std::vector<model::LeaseToken> items,
-           broker::Done<std::vector<model::SettleOutcome>> done) override;
+  void Ack(std::vector<model::AckItem> items,
+           broker::Done<std::vector<model::AckResult>> done) override;
   void Nack(std::vector<model::NackItem> items,
             broker::Done<std::vector<model::NackResult>> done) override;
   void Heartbeat(broker::HeartbeatCall call, broker::Done<broker::HeartbeatAnswer> done) override;
@@ -65,7 +68,7 @@ class FakeBroker final : public broker::Broker {
                   broker::Done<std::vector<model::Queue>> done) override;
   void UpdateQueue(broker::UpdateQueueCall call, broker::Done<model::Queue> done) override;
   void PauseQueue(broker::PauseQueueCall call, broker::Done<model::Queue> done) override;
-  void GetTask(model::TaskId id, broker::Done<model::TaskView> done) override;
+  broker::Operator& AsOperator() override;
   void BeginDrain() override;
 
  private:

@@ -64,8 +64,11 @@ TEST(Reply, LeaseTellsEverythingAboutATask) {
 
 TEST(Reply, AckTellsEachOutcomeAndCountsStaleLeases) {
   FakeBroker::Behaviour behaviour;
-  behaviour.acks = {model::SettleOutcome::kSettled, model::SettleOutcome::kAlreadySettled,
-                    model::SettleOutcome::kLeaseLost, model::SettleOutcome::kNotFound};
+  behaviour.acks.resize(4);
+  behaviour.acks[0].outcome = model::SettleOutcome::kSettled;
+  behaviour.acks[1].outcome = model::SettleOutcome::kAlreadySettled;
+  behaviour.acks[2].outcome = model::SettleOutcome::kLeaseLost;
+  behaviour.acks[3].outcome = model::SettleOutcome::kNotFound;
   Front front(behaviour);
   v1::AckRequest request;
   for (int i = 0; i < 4; ++i) request.add_items()->set_lease_token(GoodToken());
@@ -76,7 +79,7 @@ TEST(Reply, AckTellsEachOutcomeAndCountsStaleLeases) {
   EXPECT_EQ(response.results(1).outcome(), v1::ACK_OUTCOME_ALREADY_SETTLED);
   EXPECT_EQ(response.results(2).outcome(), v1::ACK_OUTCOME_LEASE_LOST);
   EXPECT_EQ(response.results(3).outcome(), v1::ACK_OUTCOME_NOT_FOUND);
-  EXPECT_EQ(model::EncodeLeaseToken(front.broker.ack.at(3)), GoodToken());
+  EXPECT_EQ(model::EncodeLeaseToken(front.broker.ack.at(3).token), GoodToken());
   EXPECT_THAT(front.metrics.Text(), HasSubstr("rpc=\"Ack\"} 1"));
 }
 

@@ -25,8 +25,11 @@ const std::map<std::string, const char*> kReadAsAWhole = {
 // Which statements do so, as upkeep and the sampler, once in a while.
 const std::map<std::string, std::set<std::string>> kReadsAsAWhole = {
     {"counter_read", {"counter"}},
+    {"default_expire", {"history", "task_failed"}},
     {"ledger_due", {"lease_ledger"}},
-    {"ledger_lanes", {"lease_ledger"}}};
+    {"ledger_lanes", {"lease_ledger"}},
+    {"ledger_oldest", {"lease_ledger"}},
+    {"worker_list", {"lease_ledger"}}};
 
 // Searched by ranges of ids, which are unique in the installation; GiST has no bigint of its own.
 constexpr char kIndexWithoutLane[] = "settled_ranges";

@@ -28,7 +28,7 @@ class CountsTest : public testing::StoreHarness {
   }
 
   void ExpectCountsOfSome() {
-    const model::QueueCounts counts = Required(ReadCounts(*session_)).at(lane_);
+    const model::QueueCounts counts = Required(ReadCounts(*session_)).at({lane_, 0});
     EXPECT_EQ(counts.scheduled, 2);
     EXPECT_EQ(counts.ready, 2);
     EXPECT_EQ(counts.leased, 1);
@@ -93,11 +93,11 @@ TEST_F(CountsTest, DueTimesAtWhichNothingWaitsAreRemoved) {
 
 TEST_F(CountsTest, AScheduledTaskThatBecameDueIsReady) {
   PutOne(TaskIn(absl::Minutes(5)));
-  EXPECT_EQ(Required(ReadCounts(*session_)).at(lane_).scheduled, 1);
+  EXPECT_EQ(Required(ReadCounts(*session_)).at({lane_, 0}).scheduled, 1);
   Sql("UPDATE skiplane.task SET due = due - 100; "
       "UPDATE skiplane.counter_delta SET due = due - 100");
-  EXPECT_EQ(Required(ReadCounts(*session_)).at(lane_).scheduled, 0);
-  EXPECT_EQ(Required(ReadCounts(*session_)).at(lane_).ready, 1);
+  EXPECT_EQ(Required(ReadCounts(*session_)).at({lane_, 0}).scheduled, 0);
+  EXPECT_EQ(Required(ReadCounts(*session_)).at({lane_, 0}).ready, 1);
 }
 
 }  // namespace

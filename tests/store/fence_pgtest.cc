@@ -143,7 +143,8 @@ TEST_F(FenceTest, AnAckThatRacesTheReclaimOfItsTaskIsRefused) {
   const auto acked = Race(
       [&](pg::Session& session) {
         const auto history = model::HistoryPolicy::kAll;
-        EXPECT_EQ(Required(Reclaim(session, lane_, {kWorker}, history, 10)).freed, 1);
+        const auto settings = testing::SettingsWith(history);
+        EXPECT_EQ(Required(Reclaim(session, lane_, {kWorker}, settings, 10)).freed, 1);
       },
       [&](pg::Session& session) { return AckByPlace(session, Batch({token})); });
   EXPECT_THAT(acked, IsOkAndHolds(IsEmpty()));
@@ -159,7 +160,7 @@ TEST_F(FenceTest, AReclaimThatRacesTheAckOfItsTaskFindsNothing) {
         EXPECT_THAT(AckByPlace(session, Batch({token})), IsOkAndHolds(ElementsAre(0)));
       },
       [&](pg::Session& session) {
-        return Reclaim(session, lane_, {kWorker}, model::HistoryPolicy::kAll, 10);
+        return Reclaim(session, lane_, {kWorker}, {}, 10);
       });
   ASSERT_THAT(reclaimed, IsOk());
   EXPECT_EQ(reclaimed->freed + reclaimed->failed, 0);

@@ -31,7 +31,7 @@ class JudgeTest : public testing::StoreHarness,
  protected:
   void End(const model::LeaseToken& token, Action action) {
     SettleBatch batch = Batch({token}, action);
-    batch.history = GetParam();
+    batch.settings.history = GetParam();
     ASSERT_THAT(store::Settle(*session_, batch), IsOkAndHolds(::testing::SizeIs(1)));
   }
 
@@ -54,7 +54,7 @@ TEST_P(JudgeTest, AckedByMeByPlace) {
   Put(3);
   const auto tokens = testing::TokensOf(Take(3));
   SettleBatch batch = Batch(tokens);
-  batch.history = GetParam();
+  batch.settings.history = GetParam();
   ASSERT_THAT(AckByPlace(*session_, batch), IsOk());
   for (const model::LeaseToken& token : tokens) EXPECT_EQ(Judged(token), "finished settled:1");
 }
@@ -90,7 +90,7 @@ TEST_P(JudgeTest, ReleasedByMeAndLeasedByAnother) {
 TEST_P(JudgeTest, LostAndLeasedByAnother) {
   PutOne();
   const model::LeaseToken token = TakeOne(kWorker);
-  Required(Reclaim(*session_, lane_, {kWorker}, GetParam(), 10));
+  Required(Reclaim(*session_, lane_, {kWorker}, testing::SettingsWith(GetParam()), 10));
   const auto expect_lost = [&] {
     const Verdict verdict = JudgeOne(token);
     EXPECT_TRUE(verdict.lives);

@@ -23,7 +23,7 @@ class ReclaimTest : public testing::StoreHarness {
  protected:
   Reclaimed ReclaimOf(const pg::Uuid& session, int rows = 100,
                       model::HistoryPolicy history = model::HistoryPolicy::kAll) {
-    return Required(Reclaim(*session_, lane_, {session}, history, rows));
+    return Required(Reclaim(*session_, lane_, {session}, testing::SettingsWith(history), rows));
   }
 
   void LetLedgerBecomeDue() const {

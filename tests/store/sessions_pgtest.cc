@@ -125,8 +125,9 @@ TEST_F(SessionsTest, ABeatOfAnUnknownWorkerIsMissing) {
 TEST_F(SessionsTest, CancelsComeBackWithTheBeat) {
   TouchOne("w", 7, kShort);
   EXPECT_THAT(BeatOne("w", kShort).front().cancels, IsEmpty());
-  Sql("UPDATE skiplane.worker_session SET cancels = '{1700000000000001,-2,3}'");
-  EXPECT_THAT(BeatOne("w", kShort).front().cancels, ElementsAre(1700000000000001, -2, 3));
+  Sql("UPDATE skiplane.worker_session SET cancels = '{17,1700000000000001,-2,3}'");
+  EXPECT_THAT(BeatOne("w", kShort).front().cancels,
+              ElementsAre(std::pair(17, 1700000000000001), std::pair(-2, 3)));
 }
 
 TEST_F(SessionsTest, ProgressIsMergedByTask) {

@@ -166,13 +166,13 @@ TEST_F(SettleTest, HistoryFollowsTheQueuesPolicy) {
     Put(5);
     const auto tokens = TokensOf(Take(5));
     SettleBatch by_id = Batch({tokens[0], tokens[1], tokens[2], tokens[3]}, Action::kAck);
-    by_id.history = policy;
+    by_id.settings.history = policy;
     by_id.rows[1].action = Action::kRetry;
     by_id.rows[2].action = Action::kFail;
     by_id.rows[3].action = Action::kRelease;
     ASSERT_THAT(store::Settle(*session_, by_id), IsOk());
     SettleBatch by_place = Batch({tokens[4]});
-    by_place.history = policy;
+    by_place.settings.history = policy;
     ASSERT_THAT(AckByPlace(*session_, by_place), IsOk());
     EXPECT_EQ(Sql("SELECT string_agg(outcome::text, ' ' ORDER BY outcome) FROM skiplane.history"),
               outcomes);

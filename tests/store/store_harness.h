@@ -30,6 +30,12 @@ inline const pg::Uuid kOtherWorker = UuidOf(2);
 inline const pg::Uuid kLedger = UuidOf(101);
 inline const pg::Uuid kOtherLedger = UuidOf(102);
 
+inline model::QueueSettings SettingsWith(model::HistoryPolicy history) {
+  model::QueueSettings settings;
+  settings.history = history;
+  return settings;
+}
+
 class StoreHarness : public ::testing::Test {
  protected:
   StoreHarness();

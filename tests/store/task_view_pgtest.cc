@@ -23,7 +23,7 @@ class GetTaskTest : public testing::StoreHarness {
            model::HistoryPolicy history = model::HistoryPolicy::kAll) {
     SettleBatch batch = Batch({token}, action);
     batch.rows[0].error = error;
-    batch.history = history;
+    batch.settings.history = history;
     Required(store::Settle(*session_, batch));
   }
 

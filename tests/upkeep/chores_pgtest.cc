@@ -92,10 +92,10 @@ TEST_F(ChoresTest, WhoDoesNotLeadDoesNothing) {
 }
 
 TEST_F(ChoresTest, EveryChoreHasItsTurnAndIsMeasured) {
-  for (int i = 0; i < 3; ++i) chores_.RunPass(*session_);
+  for (int i = 0; i < 5; ++i) chores_.RunPass(*session_);
   const std::string page = metrics_.Text();
   for (const char* job : {"leader", "reclaimer", "counter_folder", "ledger_folder", "retention",
-                          "partitions"}) {
+                          "partitions", "hang_finder", "error_folder"}) {
     const std::string label = absl::StrCat("{job=\"", job, "\"}");
     EXPECT_THAT(page, HasSubstr(absl::StrCat("duration_seconds_count", label)));
     EXPECT_THAT(page, HasSubstr(absl::StrCat("skiplane_maintenance_failures_total", label, " 0")));

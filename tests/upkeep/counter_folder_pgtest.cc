@@ -35,8 +35,8 @@ TEST_F(CounterFolderTest, FoldsTheDeltasOfEveryLane) {
   EXPECT_EQ(FoldAll(folder), 8);
   EXPECT_EQ(Deltas(), 0);
   const auto counts = Required(store::ReadCounts(*session_));
-  EXPECT_EQ(counts.at(first_lane).ready, 5);
-  EXPECT_EQ(counts.at(lane_).ready, 3);
+  EXPECT_EQ(counts.at({first_lane, 0}).ready, 5);
+  EXPECT_EQ(counts.at({lane_, 0}).ready, 3);
   EXPECT_EQ(FoldAll(folder), 0);
 }
 
@@ -53,7 +53,7 @@ TEST_F(CounterFolderTest, ALaneWithFewDeltasWaitsForTheFoldOfAllLanes) {
   EXPECT_EQ(FoldAll(folder), 0);
   PutOne();
   EXPECT_EQ(FoldAll(folder), 0);
-  EXPECT_EQ(Required(store::ReadCounts(*session_)).at(lane_).ready, 1) << "exact nevertheless";
+  EXPECT_EQ(Required(store::ReadCounts(*session_)).at({lane_, 0}).ready, 1) << "exact nevertheless";
   for (int i = 0; i < 63; ++i) PutOne();
   EXPECT_EQ(FoldAll(folder), 64);
 }

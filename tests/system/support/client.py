@@ -5,9 +5,10 @@ import uuid
 import grpc
 
 from support import stubs  # noqa: F401  (first: it makes the modules below)
-from google.protobuf import duration_pb2
+from google.protobuf import duration_pb2, field_mask_pb2
 from google.rpc import error_details_pb2, status_pb2
-from skiplane.v1 import admin_pb2, admin_pb2_grpc, broker_pb2, broker_pb2_grpc, queue_pb2, task_pb2
+from skiplane.v1 import (admin_pb2, admin_pb2_grpc, broker_pb2, broker_pb2_grpc, bulk_pb2,
+                         queue_pb2, report_pb2, task_pb2)
 
 DEADLINE_S = 90  # a guard against hangs
 OPTIONS = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
@@ -60,6 +61,12 @@ class Client:
                                                settings=queue_pb2.QueueSettings(**settings))
         return self.admin.CreateQueue(request, timeout=DEADLINE_S).queue
 
+    def update_queue(self, name, *paths, **settings):
+        request = admin_pb2.UpdateQueueRequest(
+            name=name, settings=queue_pb2.QueueSettings(**settings),
+            update_mask=field_mask_pb2.FieldMask(paths=paths))
+        return self.admin.UpdateQueue(request, timeout=DEADLINE_S).queue
+
     def queue(self, name):
         return self.admin.GetQueue(admin_pb2.GetQueueRequest(name=name), timeout=DEADLINE_S).queue
 
@@ -82,9 +89,13 @@ class Client:
         request = broker_pb2.EnqueueRequest(queue=queue, tasks=tasks, request_id=request_id)
         return self.broker.Enqueue(request, timeout=DEADLINE_S).results
 
+    @staticmethod
+    def new_task(payload=b"", **fields):
+        return broker_pb2.NewTask(payload=payload, **fields)
+
     def enqueue(self, queue, payload=b"", request_id="", **fields):
         """One task; its id."""
-        task = broker_pb2.NewTask(payload=payload, **fields)
+        task = self.new_task(payload, **fields)
         return self.enqueue_all(queue, [task], request_id)[0].task_id
 
     def lease_call(self, queue, **fields):
@@ -106,6 +117,11 @@ class Client:
         return [broker_pb2.AckOutcome.Name(result.outcome).removeprefix("ACK_OUTCOME_")
                 for result in response.results]
 
+    def ack_results(self, task, **fields):
+        """The whole results of one item that may say more than that the attempt succeeded."""
+        item = broker_pb2.AckItem(lease_token=task.lease_token, **fields)
+        return self.broker.Ack(broker_pb2.AckRequest(items=[item]), timeout=DEADLINE_S).results
+
     def nack(self, task, disposition="RETRY", **fields):
         """The result of one item."""
         item = broker_pb2.NackItem(lease_token=task.lease_token,
@@ -120,9 +136,10 @@ class Client:
         return self.broker.Heartbeat(request, timeout=DEADLINE_S)
 
 
-def lease_request(queue, wait=0, duration=None, max_tasks=1, **fields):
+def lease_request(queue, wait=0, duration=None, max_tasks=1, stage="", **fields):
     return broker_pb2.LeaseRequest(
-        queues=[broker_pb2.LeaseQueue(name=queue)], max_tasks=max_tasks, wait=seconds(wait),
+        queues=[broker_pb2.LeaseQueue(name=queue, stage=stage)], max_tasks=max_tasks,
+        wait=seconds(wait),
         lease_duration=None if duration is None else seconds(duration), **fields)
 
 

@@ -1,0 +1,186 @@
+#include "server/broker/bulk_runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "server/base/log.h"
+#include "server/base/status_macros.h"
+#include "server/broker/admin_job.h"
+#include "server/broker/task_operator.h"
+
+namespace skiplane::broker {
+namespace {
+
+// A step takes some 10 to 30 ms, and holds its rows for that long.
+constexpr int kRowsPerStep = 2000;
+constexpr int kChangesPerStep = 500;
+constexpr int kRest = 2;  // times the step
+constexpr std::chrono::seconds kWatchEvery(5);
+constexpr std::chrono::milliseconds kPollEvery(50);
+constexpr std::chrono::milliseconds kAfterFailure(500);
+
+// The place after this one, if the filter means several.
+void GoOn(const model::TaskStates& states, store::BulkCursor* cursor) {
+  const std::vector<store::Place> places = store::PlacesOf(states);
+  const auto place = std::find(places.begin(), places.end(), cursor->place);
+  cursor->after = 0;
+  if (place != places.end() && place + 1 != places.end()) {
+    cursor->place = *(place + 1);
+    return;
+  }
+  cursor->place = places.front();
+  cursor->lanes.erase(cursor->lanes.begin());
+}
+
+// How many tasks were changed is known at the end only.
+absl::Status NoteEnd(pg::Session& session, const model::SessionId& id) {
+  ASSIGN_OR_RETURN(const model::BulkOperation operation, store::GetBulk(session, id));
+  const model::Origin origin{operation.actor, "BulkOperationDone",
+                             model::BulkToJson(operation.filter, operation.change)};
+  return store::AddAudit(session, origin, operation.filter.queue, operation.changed);
+}
+
+}  // namespace
+
+void BulkRunner::Watch() {
+  context_.timer.After(kWatchEvery, [this] {
+    context_.pool.Submit([this](absl::StatusOr<pg::Session*> session) {
+      if (!session.ok()) return;
+      const auto idle = store::IdleBulks(**session);
+      if (!idle.ok()) return;
+      for (const model::SessionId& id : *idle) SubmitStep(id);
+    });
+    Watch();
+  });
+}
+
+void BulkRunner::Start(StartBulkCall call, Done<model::BulkOperation> done) {
+  const absl::Duration wait = call.wait;
+  SubmitJob(context_.pool,
+            Done<model::SessionId>([this, wait, done = std::move(done)](
+                                       absl::StatusOr<model::SessionId> id) mutable {
+              if (!id.ok()) {
+                done(id.status());
+                return;
+              }
+              SubmitStep(*id);
+              Get(*id, wait, std::move(done));
+            }),
+            [this, call = std::move(call)](pg::Session& session) { return Create(session, call); });
+}
+
+absl::StatusOr<model::SessionId> BulkRunner::Create(pg::Session& session,
+                                                    const StartBulkCall& call) {
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.filter.queue));
+  RETURN_IF_ERROR(TaskOperator::StageOf(*queue, call.filter.stage, "filter.stage").status());
+  store::NewBulk bulk;
+  bulk.id = model::NewSessionId();
+  bulk.queue_id = queue->id;
+  bulk.filter = call.filter;
+  bulk.change = call.change;
+  bulk.dry_run = call.dry_run;
+  bulk.lanes = queue->lanes;
+  bulk.actor = call.origin.actor;
+  return InTransaction(session, [&]() -> absl::StatusOr<model::SessionId> {
+    RETURN_IF_ERROR(store::CreateBulk(session, bulk));
+    if (!bulk.dry_run) RETURN_IF_ERROR(store::AddAudit(session, call.origin, queue->name, 0));
+    return bulk.id;
+  });
+}
+
+void BulkRunner::Get(const model::SessionId& id, absl::Duration wait,
+                     Done<model::BulkOperation> done) {
+  const auto until = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait);
+  auto shared = std::make_shared<Done<model::BulkOperation>>(std::move(done));
+  SubmitJob(context_.pool,
+            Done<model::BulkOperation>([this, id, until, shared](
+                                           absl::StatusOr<model::BulkOperation> found) {
+              const absl::Duration left =
+                  absl::FromChrono(until - std::chrono::steady_clock::now());
+              if (!found.ok() || found->state != model::BulkState::kRunning ||
+                  left <= absl::ZeroDuration()) {
+                (*shared)(std::move(found));
+                return;
+              }
+              context_.timer.After(kPollEvery,
+                                   [this, id, left, shared] { Get(id, left, std::move(*shared)); });
+            }),
+            [id](pg::Session& session) { return store::GetBulk(session, id); });
+}
+
+void BulkRunner::Stop(StopBulkCall call, Done<model::BulkOperation> done) {
+  SubmitJob(context_.pool, std::move(done), [call = std::move(call)](pg::Session& session) {
+    return InTransaction(session, [&]() -> absl::StatusOr<model::BulkOperation> {
+      RETURN_IF_ERROR(store::StopBulk(session, call.id));
+      ASSIGN_OR_RETURN(model::BulkOperation operation, store::GetBulk(session, call.id));
+      RETURN_IF_ERROR(store::AddAudit(session, call.origin, operation.filter.queue,
+                                      operation.changed));
+      return operation;
+    });
+  });
+}
+
+void BulkRunner::SubmitStep(const model::SessionId& id) {
+  context_.pool.Submit([this, id](absl::StatusOr<pg::Session*> session) {
+    if (!session.ok()) return;  // Watch, here or elsewhere, goes on with it
+    const auto began = std::chrono::steady_clock::now();
+    const absl::StatusOr<bool> has_more = RunStep(**session, id);
+    if (has_more.ok() && !*has_more) return;
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - began);
+    context_.timer.After(has_more.ok() ? kRest * took : kAfterFailure, [this, id] {
+      SubmitStep(id);
+    });
+  });
+}
+
+absl::StatusOr<bool> BulkRunner::RunStep(pg::Session& session, const model::SessionId& id) {
+  store::Changes changes;
+  const auto step = [&]() -> absl::StatusOr<bool> {
+    ASSIGN_OR_RETURN(std::optional<store::BulkCursor> cursor, store::ClaimBulk(session, id));
+    if (!cursor.has_value()) return false;
+    ASSIGN_OR_RETURN(const store::BulkProgress progress, Work(session, *cursor, &changes));
+    RETURN_IF_ERROR(store::AdvanceBulk(session, id, *cursor, progress));
+    if (!cursor->lanes.empty()) return true;
+    if (!cursor->dry_run) RETURN_IF_ERROR(NoteEnd(session, id));
+    return false;
+  };
+  absl::StatusOr<bool> has_more = InTransaction(session, step);
+  if (!has_more.ok()) {
+    base::Log(base::LogLevel::kWarn, "bulk_step_failed",
+              {{"message", std::string(has_more.status().message())}});
+    return has_more;
+  }
+  std::vector<store::Claimable> claimable;
+  for (const store::Changed& changed : changes.tasks) {
+    if (changed.claimable.count > 0) claimable.push_back(changed.claimable);
+  }
+  if (!claimable.empty()) on_commit_(claimable, changes.now);
+  return has_more;
+}
+
+absl::StatusOr<store::BulkProgress> BulkRunner::Work(pg::Session& session,
+                                                     store::BulkCursor& cursor,
+                                                     store::Changes* changes) {
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, cursor.filter.queue));
+  const int64_t lane = cursor.lanes.front();
+  const store::Step look{cursor.place, lane, cursor.after, kRowsPerStep, kChangesPerStep};
+  ASSIGN_OR_RETURN(const store::Matches matches,
+                   store::FindTasks(session, look, cursor.filter,
+                                    queue->settings.FindStage(cursor.filter.stage)));
+  if (!matches.ids.empty() && !cursor.dry_run) {
+    ASSIGN_OR_RETURN(*changes, store::ChangeTasks(session, cursor.place, lane, matches.ids,
+                                                  cursor.change, queue->settings));
+  }
+  if (matches.next_after.has_value()) {
+    cursor.after = *matches.next_after;
+  } else {
+    GoOn(cursor.filter.states, &cursor);
+  }
+  return store::BulkProgress{matches.scanned, static_cast<int64_t>(matches.ids.size()),
+                             static_cast<int64_t>(changes->tasks.size())};
+}
+
+}  // namespace skiplane::broker

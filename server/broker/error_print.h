@@ -1,0 +1,14 @@
+// The fingerprint of an error whose worker gave none: equal for failures that differ only in what
+// varies from one to the next, such as numbers, ids, addresses and quoted values.
+#pragma once
+
+#include <string>
+
+#include "server/model/task.h"
+
+namespace skiplane::broker {
+
+// 16 hexadecimal digits, the same in every broker and version.
+std::string ErrorPrint(const model::TaskError& error);
+
+}  // namespace skiplane::broker

@@ -1,0 +1,112 @@
+#include "server/broker/local_operator.h"
+
+#include <utility>
+
+#include "server/broker/admin_job.h"
+#include "server/store/reports.h"
+
+namespace skiplane::broker {
+
+void LocalOperator::GetTask(GetTaskCall call, Done<TaskDetails> done) {
+  SubmitJob(context_.pool, std::move(done),
+            [this, call](pg::Session& session) { return tasks_.Get(session, call); });
+}
+
+void LocalOperator::ListTasks(ListTasksCall call, Done<TaskPage> done) {
+  SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
+    return tasks_.List(session, call);
+  });
+}
+
+void LocalOperator::ExplainTask(model::TaskId id, Done<Explanation> done) {
+  SubmitJob(context_.pool, std::move(done),
+            [this, id](pg::Session& session) { return tasks_.Explain(session, id); });
+}
+
+void LocalOperator::ChangeTask(ChangeTaskCall call, Done<model::TaskView> done) {
+  SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
+    return tasks_.Change(session, call);
+  });
+}
+
+void LocalOperator::PreviewSchedule(PreviewCall call, Done<std::vector<absl::Time>> done) {
+  SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
+    return tasks_.Preview(session, call);
+  });
+}
+
+void LocalOperator::StartBulk(StartBulkCall call, Done<model::BulkOperation> done) {
+  bulks_.Start(std::move(call), std::move(done));
+}
+
+void LocalOperator::GetBulk(GetBulkCall call, Done<model::BulkOperation> done) {
+  bulks_.Get(call.id, call.wait, std::move(done));
+}
+
+void LocalOperator::ListBulks(ListBulksCall call, Done<std::vector<model::BulkOperation>> done) {
+  SubmitJob(context_.pool, std::move(done), [call](pg::Session& session) {
+    return store::ListBulks(session, call.before, call.before_id, call.limit);
+  });
+}
+
+void LocalOperator::StopBulk(StopBulkCall call, Done<model::BulkOperation> done) {
+  bulks_.Stop(std::move(call), std::move(done));
+}
+
+void LocalOperator::ListErrorGroups(ListErrorsCall call, Done<ErrorPage> done) {
+  SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
+    return ReadErrors(session, call);
+  });
+}
+
+absl::StatusOr<ErrorPage> LocalOperator::ReadErrors(pg::Session& session,
+                                                    const ListErrorsCall& call) {
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.queue));
+  ASSIGN_OR_RETURN(const auto stage, TaskOperator::StageOf(*queue, call.stage, "stage"));
+  ErrorPage page;
+  ASSIGN_OR_RETURN(page.groups,
+                   store::ListErrorGroups(
+                       session, queue->lanes, stage,
+                       {call.seen_micros, call.after_stage, call.after_fingerprint}, call.limit));
+  for (const model::ErrorGroup& group : page.groups) {
+    page.stages.push_back(queue->settings.StageName(group.stage));
+  }
+  return page;
+}
+
+void LocalOperator::ReadStatistics(StatisticsCall call, Done<Statistics> done) {
+  SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
+    return ReadHours(session, call);
+  });
+}
+
+absl::StatusOr<Statistics> LocalOperator::ReadHours(pg::Session& session,
+                                                    const StatisticsCall& call) {
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.queue));
+  store::StatisticsRange range;
+  ASSIGN_OR_RETURN(range.stage, TaskOperator::StageOf(*queue, call.stage, "stage"));
+  range.outcome = call.outcome;
+  // A range that is left open ends with what there is: no hour begins later than now.
+  range.end = call.end.value_or(absl::InfiniteFuture());
+  range.start = call.start.value_or(absl::Now() - absl::Hours(24));
+  Statistics statistics;
+  ASSIGN_OR_RETURN(statistics.hours, store::ReadStatistics(session, queue->lanes, range));
+  for (const model::HourStatistics& hour : statistics.hours) {
+    statistics.stages.push_back(queue->settings.StageName(hour.stage));
+  }
+  return statistics;
+}
+
+void LocalOperator::ListWorkers(ListWorkersCall call, Done<std::vector<model::Worker>> done) {
+  SubmitJob(context_.pool, std::move(done), [call = std::move(call)](pg::Session& session) {
+    return store::ListWorkers(session, call.after_name, call.after_id, call.limit);
+  });
+}
+
+void LocalOperator::ListAudit(ListAuditCall call, Done<std::vector<model::AuditRecord>> done) {
+  SubmitJob(context_.pool, std::move(done), [call = std::move(call)](pg::Session& session) {
+    return store::ListAudit(session, call.queue, call.before, call.limit);
+  });
+}
+
+}  // namespace skiplane::broker

@@ -1,0 +1,84 @@
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+#include "server/broker/refusals.h"
+#include "server/broker/settler.h"
+
+namespace skiplane::broker {
+
+// Looks everything up that may be refused, so that a call that is refused has changed nothing.
+void Settler::PrepareMore(std::shared_ptr<SettleCall> call) {
+  context_.pool.Submit([this, call](absl::StatusOr<pg::Session*> session) {
+    absl::Status status = session.status();
+    for (size_t i = 0; i < call->items.size() && status.ok(); ++i) {
+      if (call->items[i].more == nullptr) continue;
+      status = CheckMore(**session, call->items[i], absl::StrCat("items[", i, "]."));
+    }
+    if (status.ok()) {
+      Submit(call);
+    } else {
+      call->done(IsOutcomeUnknown(status) ? RepeatLater() : status);
+    }
+  });
+}
+
+absl::Status Settler::CheckMore(pg::Session& session, SettleItem& item, const std::string& field) {
+  const model::AckMore& more = *item.more;
+  ASSIGN_OR_RETURN(const QueuePtr queue, QueueOf(session, item.token.task.lane));
+  if (queue != nullptr && !more.next_stage.empty() &&
+      !queue->settings.FindStage(more.next_stage).has_value()) {
+    return base::InvalidField(absl::StrCat(field, "next_stage"),
+                              absl::StrCat("is not a stage of queue \"", queue->name, "\""));
+  }
+  if (queue != nullptr && more.next_content.has_value() &&
+      more.next_content->payload.size() > static_cast<size_t>(queue->settings.payload_bytes_max)) {
+    return base::InvalidField(absl::StrCat(field, "next_payload.payload"),
+                              absl::StrCat("is larger than the queue's limit of ",
+                                           queue->settings.payload_bytes_max, " bytes"));
+  }
+  for (size_t i = 0; i < more.follow_ups.size(); ++i) {
+    const model::AckMore::FollowUp& follow_up = more.follow_ups[i];
+    ASSIGN_OR_RETURN(
+        std::unique_ptr<PendingEnqueue> pending,
+        enqueuer_.Prepare(session, follow_up.queue, follow_up.task,
+                          absl::StrCat(field, "follow_ups[", i, "].task.")));
+    item.follow_ups.push_back(std::move(pending));
+  }
+  return absl::OkStatus();
+}
+
+// The acks and the tasks that follow from them are one commit.
+absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
+                                       const std::vector<SettleItem*>& items) {
+  RETURN_IF_ERROR(session.RunText("BEGIN").status());
+  std::vector<store::Enqueued> written;
+  absl::Status status = batch.Run(session, items);
+  for (SettleItem* item : batch.settled()) {
+    if (status.ok()) status = WriteFollowUps(session, *item, &written);
+  }
+  if (status.ok()) status = session.RunText("COMMIT").status();
+  if (!status.ok()) {
+    if (session.alive()) static_cast<void>(session.RunText("ROLLBACK"));
+    batch.RolledBack();
+    return status;
+  }
+  batch.Committed();
+  for (const store::Enqueued& commit : written) enqueuer_.Committed(commit);
+  return absl::OkStatus();
+}
+
+absl::Status Settler::WriteFollowUps(pg::Session& session, SettleItem& item,
+                                     std::vector<store::Enqueued>* written) {
+  item.result.follow_ups.clear();
+  for (std::unique_ptr<PendingEnqueue>& follow_up : item.follow_ups) {
+    ASSIGN_OR_RETURN(std::vector<EnqueueResult> results,
+                     enqueuer_.WriteWithin(session, follow_up, written));
+    item.result.follow_ups.push_back(results.front());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace skiplane::broker

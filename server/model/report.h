@@ -1,0 +1,103 @@
+// What operators are told, as values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "server/model/lease.h"
+#include "server/model/task.h"
+#include "server/model/task_filter.h"
+
+namespace skiplane::model {
+
+// How an attempt ended; the numbers are those of the database.
+enum class AttemptOutcome : int16_t {
+  kSucceeded = 1,
+  kRetried = 2,
+  kFailed = 3,
+  kLost = 4,
+  kCancelled = 5,
+  kHanged = 7,
+};
+
+struct Attempt {
+  int32_t attempt = 0;
+  AttemptOutcome outcome = AttemptOutcome::kSucceeded;
+  int16_t stage = 0;
+  absl::Time schedule_time;
+  std::optional<absl::Time> lease_time;  // unset: cancelled while it waited
+  absl::Time end_time;
+  std::string worker_name;
+  std::optional<TaskError> error;
+  bool is_last = false;
+  std::string payload;
+  std::string result;
+};
+
+struct ErrorGroup {
+  std::string fingerprint;
+  int16_t stage = 0;
+  std::string type;
+  std::string text;
+  int64_t retrying = 0;
+  int64_t failed = 0;
+  absl::Time first_seen;
+  absl::Time last_seen;
+  std::vector<std::string> task_ids;
+};
+
+struct HourStatistics {
+  absl::Time hour;
+  int16_t stage = 0;
+  AttemptOutcome outcome = AttemptOutcome::kSucceeded;
+  int64_t attempts = 0;
+  absl::Duration run_total;
+  absl::Duration run_max;
+  absl::Duration wait_total;
+};
+
+struct Worker {
+  SessionId id{};
+  std::string worker_id;
+  std::string name;
+  absl::Time create_time;
+  absl::Time expire_time;
+  int64_t leased = 0;
+};
+
+// Who asks for a change, and with what, for the audit.
+struct Origin {
+  std::string actor;
+  std::string method;
+  std::string request_json;
+};
+
+struct AuditRecord {
+  int64_t id = 0;
+  absl::Time time;
+  Origin origin;
+  std::string queue;
+  int64_t changed = 0;
+};
+
+enum class BulkState : int16_t { kRunning = 1, kDone = 2, kStopped = 3 };
+
+struct BulkOperation {
+  SessionId id{};
+  TaskFilter filter;
+  TaskChange change;
+  bool dry_run = false;
+  BulkState state = BulkState::kRunning;
+  int64_t scanned = 0;
+  int64_t matched = 0;
+  int64_t changed = 0;
+  int64_t total = 0;
+  std::string actor;
+  absl::Time create_time;
+  absl::Time update_time;
+};
+
+}  // namespace skiplane::model

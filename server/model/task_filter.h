@@ -1,0 +1,78 @@
+// Which tasks an operator means, and what shall become of them. Values and pure rules.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "server/model/task.h"
+
+namespace skiplane::model {
+
+// Which states are meant.
+struct TaskStates {
+  bool scheduled = false;
+  bool ready = false;
+  bool leased = false;
+  bool succeeded = false;
+  bool failed = false;
+  bool cancelled = false;
+
+  bool IsEmpty() const {
+    return !(scheduled || ready || leased || succeeded || failed || cancelled);
+  }
+
+  friend bool operator==(const TaskStates&, const TaskStates&) = default;
+};
+
+// Tasks of one queue for which everything holds that is set.
+struct TaskFilter {
+  std::string queue;
+  std::string stage;
+  TaskStates states;
+  std::string key_prefix;
+  Headers headers;
+  std::string error_group;
+  std::optional<absl::Duration> age_min;
+  std::optional<absl::Duration> age_max;
+  std::optional<int16_t> priority;
+  bool periodic = false;
+
+  // Whether anything but the queue is asked for.
+  bool IsNarrow() const;
+
+  friend bool operator==(const TaskFilter&, const TaskFilter&) = default;
+};
+
+// A change of tasks; the numbers are those of the statements.
+struct TaskChange {
+  enum class Kind : int16_t {
+    kPrioritize = 1,
+    kRunNow = 2,
+    kRunAt = 3,
+    kPostpone = 4,
+    kCancel = 5,
+    kDelete = 6,
+    kPause = 7,
+    kResume = 8,
+    kRetry = 9,
+  };
+  Kind kind = Kind::kRunNow;
+  int16_t priority = 0;     // of kPrioritize
+  absl::Time run_at;        // of kRunAt
+  absl::Duration postpone;  // of kPostpone
+
+  // Whether it is for failed tasks, too.
+  bool IsForFailed() const { return kind == Kind::kRetry || kind == Kind::kDelete; }
+
+  friend bool operator==(const TaskChange&, const TaskChange&) = default;
+};
+
+// Both as the JSON text that a bulk operation's row holds, and back.
+std::string BulkToJson(const TaskFilter& filter, const TaskChange& change);
+absl::Status BulkFromJson(absl::string_view json, TaskFilter* filter, TaskChange* change);
+
+}  // namespace skiplane::model

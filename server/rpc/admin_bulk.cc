@@ -1,0 +1,94 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/rpc/admin_service.h"
+#include "server/rpc/call_wire.h"
+#include "server/rpc/convert_filter.h"
+#include "server/rpc/list_token.h"
+
+namespace skiplane::rpc {
+namespace {
+
+using grpc::ByteBuffer;
+using grpc::CallbackServerContext;
+using grpc::ServerUnaryReactor;
+
+template <typename Response>
+broker::Done<model::BulkOperation> ReplyWithOperation(UnaryCall* call) {
+  return [call](absl::StatusOr<model::BulkOperation> operation) {
+    Deliver(call, std::move(operation), &WriteOperation<Response>);
+  };
+}
+
+}  // namespace
+
+ServerUnaryReactor* AdminService::StartBulkOperation(CallbackServerContext* context,
+                                                     const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call =
+      new UnaryCall(scope_, "skiplane.v1.AdminService/StartBulkOperation", {context, reply});
+  auto read = ReadChange(*call, *request, "StartBulkOperation", &ReadStartBulk);
+  if (!read.ok()) return call->Refuse(read.status());
+  operator_.StartBulk(*std::move(read), ReplyWithOperation<v1::StartBulkOperationResponse>(call));
+  return call;
+}
+
+ServerUnaryReactor* AdminService::RetryErrorGroup(CallbackServerContext* context,
+                                                  const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call =
+      new UnaryCall(scope_, "skiplane.v1.AdminService/RetryErrorGroup", {context, reply});
+  auto read = ReadChange(*call, *request, "RetryErrorGroup", &ReadRetryGroup);
+  if (!read.ok()) return call->Refuse(read.status());
+  operator_.StartBulk(*std::move(read), ReplyWithOperation<v1::RetryErrorGroupResponse>(call));
+  return call;
+}
+
+ServerUnaryReactor* AdminService::GetBulkOperation(CallbackServerContext* context,
+                                                   const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call =
+      new UnaryCall(scope_, "skiplane.v1.AdminService/GetBulkOperation", {context, reply});
+  auto read = ReadCall(*call, *request, &ReadGetBulk);
+  if (!read.ok()) return call->Refuse(read.status());
+  operator_.GetBulk(*std::move(read), ReplyWithOperation<v1::GetBulkOperationResponse>(call));
+  return call;
+}
+
+ServerUnaryReactor* AdminService::StopBulkOperation(CallbackServerContext* context,
+                                                    const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call =
+      new UnaryCall(scope_, "skiplane.v1.AdminService/StopBulkOperation", {context, reply});
+  auto read = ReadChange(*call, *request, "StopBulkOperation", &ReadStopBulk);
+  if (!read.ok()) return call->Refuse(read.status());
+  operator_.StopBulk(*std::move(read), ReplyWithOperation<v1::StopBulkOperationResponse>(call));
+  return call;
+}
+
+ServerUnaryReactor* AdminService::ListBulkOperations(CallbackServerContext* context,
+                                                     const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call =
+      new UnaryCall(scope_, "skiplane.v1.AdminService/ListBulkOperations", {context, reply});
+  auto read = ReadCall(*call, *request, &ReadListBulks);
+  if (!read.ok()) return call->Refuse(read.status());
+  const auto limit = static_cast<size_t>(read->limit++);  // one more tells of a next page
+  operator_.ListBulks(*read, [call, limit](
+                                 absl::StatusOr<std::vector<model::BulkOperation>> found) {
+    if (!found.ok()) {
+      call->Refuse(found.status());
+      return;
+    }
+    v1::ListBulkOperationsResponse response;
+    if (found->size() > limit) {
+      found->resize(limit);
+      const model::BulkOperation& last = found->back();
+      response.set_next_page_token(
+          WriteListToken({std::to_string(absl::ToUnixMicros(last.create_time)),
+                          WriteOperationId(last.id)},
+                         TokenScope(v1::ListBulkOperationsRequest())));
+    }
+    for (const model::BulkOperation& one : *found) WriteBulk(one, response.add_operations());
+    call->Reply(response);
+  });
+  return call;
+}
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,6 @@
+-- Takes a running bulk operation for one step. $1 id. One row if it runs and nobody else is at it:
+-- request, whether it only counts, lanes as text "{1,2}", phase, id after which to look, actor.
+SELECT b.request, b.dry_run, b.lanes, b.phase, b.after_id, b.actor
+FROM skiplane.bulk_operation b
+WHERE b.id = $1::uuid AND b.state = 1
+FOR UPDATE SKIP LOCKED

@@ -1,0 +1,19 @@
+-- Forgets rows of days that had no partition when they were written. $1 rows at most.
+-- One row: how many.
+-- lanes: any because upkeep asks once an hour over tables that are nearly always empty
+WITH history AS (
+  DELETE FROM skiplane.history_default h
+  WHERE h.ctid = ANY (ARRAY(
+    SELECT o.ctid FROM skiplane.history_default o WHERE o.expires_at < now() LIMIT $1::int4))
+  RETURNING 1
+), failed AS (
+  DELETE FROM skiplane.task_failed_default f
+  WHERE f.ctid = ANY (ARRAY(
+    SELECT o.ctid FROM skiplane.task_failed_default o WHERE o.expires_at < now() LIMIT $1::int4))
+  RETURNING f.lane, f.stage, f.error_print
+), grouped AS (
+  INSERT INTO skiplane.error_delta (lane, stage, print, failed)
+  SELECT f.lane, f.stage, f.error_print, -count(*)
+  FROM failed f WHERE f.error_print IS NOT NULL GROUP BY f.lane, f.stage, f.error_print
+)
+SELECT (SELECT count(*) FROM history) + (SELECT count(*) FROM failed)

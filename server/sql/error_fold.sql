@@ -1,0 +1,34 @@
+-- Adds up to $2 deltas of a lane to its error groups; groups without tasks go after a week.
+-- $1 lane  $2 rows. One row: how many deltas were folded.
+WITH taken AS (
+  DELETE FROM skiplane.error_delta d
+  WHERE d.lane = $1::int8 AND d.ctid = ANY (ARRAY(
+    SELECT o.ctid FROM skiplane.error_delta o WHERE o.lane = $1::int8 LIMIT $2::int4
+    FOR UPDATE SKIP LOCKED))
+  RETURNING d.stage, d.print, d.retrying, d.failed, d.seen_at, d.error_type, d.error_text, d.tasks
+), added AS (
+  INSERT INTO skiplane.error_group AS g
+    (lane, stage, print, retrying, failed, first_seen, last_seen, error_type, error_text, tasks)
+  SELECT $1::int8, t.stage, t.print, sum(t.retrying), sum(t.failed),
+         coalesce(min(t.seen_at), now()), coalesce(max(t.seen_at), '-infinity'),
+         (array_agg(t.error_type ORDER BY t.seen_at DESC NULLS LAST))[1],
+         (array_agg(t.error_text ORDER BY t.seen_at DESC NULLS LAST))[1],
+         coalesce((array_agg(t.tasks[1] ORDER BY t.seen_at DESC)
+                   FILTER (WHERE t.tasks IS NOT NULL))[1:5], '{}')
+  FROM taken t
+  GROUP BY t.stage, t.print ORDER BY t.stage, t.print
+  ON CONFLICT (lane, stage, print) DO UPDATE
+  SET retrying = g.retrying + excluded.retrying, failed = g.failed + excluded.failed,
+      last_seen = greatest(g.last_seen, excluded.last_seen),
+      error_type = CASE WHEN excluded.last_seen > g.last_seen THEN excluded.error_type
+                        ELSE g.error_type END,
+      error_text = CASE WHEN excluded.last_seen > g.last_seen THEN excluded.error_text
+                        ELSE g.error_text END,
+      tasks = CASE WHEN excluded.tasks <> '{}' THEN excluded.tasks ELSE g.tasks END
+), emptied AS (
+  DELETE FROM skiplane.error_group g
+  WHERE g.lane = $1::int8 AND g.retrying = 0 AND g.failed = 0
+    AND g.last_seen < now() - interval '7 days'
+    AND (g.stage, g.print) NOT IN (SELECT t.stage, t.print FROM taken t)
+)
+SELECT count(*) FROM taken

@@ -1,0 +1,24 @@
+-- Takes out of ledger rows what is not held under them any more; a row that holds nothing goes.
+-- $1 lane  $2 ids. One row: how many rows were looked at. Rows that others work on are left.
+WITH taken AS (
+  DELETE FROM skiplane.lease_ledger l
+  WHERE l.lane = $1::int8 AND l.ctid = ANY (ARRAY(
+    SELECT o.ctid FROM skiplane.lease_ledger o
+    WHERE o.lane = $1::int8 AND o.id = ANY ($2::uuid[]) ORDER BY o.id FOR UPDATE SKIP LOCKED))
+  RETURNING l.id, l.request_id, l.sessions, l.tasks, l.lease_nos, l.folds, l.check_at
+), kept AS (
+  INSERT INTO skiplane.lease_ledger
+    (lane, id, request_id, sessions, tasks, lease_nos, folds, check_at)
+  SELECT $1::int8, k.id, k.request_id, array_agg(e.session ORDER BY e.n),
+         array_agg(e.task ORDER BY e.n), array_agg(e.lease_no ORDER BY e.n), k.folds, k.check_at
+  FROM taken k
+  CROSS JOIN LATERAL unnest(k.sessions, k.tasks, k.lease_nos) WITH ORDINALITY
+    AS e(session, task, lease_no, n)
+  CROSS JOIN LATERAL (
+    SELECT 1 FROM skiplane.task t
+    WHERE t.lane = $1::int8 AND t.id = e.task AND t.lease_no = e.lease_no AND t.state = 2
+    OFFSET 0
+  ) x
+  GROUP BY k.id, k.request_id, k.folds, k.check_at
+)
+SELECT count(*) FROM taken

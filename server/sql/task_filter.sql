@@ -1,0 +1,33 @@
+-- Looks through living tasks of a lane in the order of their ids.
+-- $1 lane  $2 id after which to look  $3 rows to look at  $4 matches to return; the filter:
+-- $5 stage  $6 states: sum of 1 ready, 2 scheduled, 4 leased  $7 key prefix, headers that must be
+-- among the task's as JSON, fingerprint  $8 least and greatest age in microseconds  $9 priority
+-- $10 only periodic ones. All but $6 and $10 are arrays, in which null stands for "any".
+-- One row with how many were looked at, and the last one's id (null: the lane is at its end); then
+-- one per match: null, id.
+WITH slice AS MATERIALIZED (
+  SELECT t.id, t.stage, t.state, t.run_at, t.key, t.headers, t.error_print, t.created_at,
+         t.priority, t.planned_at
+  FROM skiplane.task t
+  WHERE t.lane = $1::int8 AND t.id > $2::int8
+  ORDER BY t.id LIMIT $3::int4
+), match AS MATERIALIZED (
+  SELECT s.id FROM slice s
+  WHERE coalesce(s.stage = ($5::int2[])[1], true)
+    AND $6::int4 & CASE WHEN s.state = 2 THEN 4 WHEN s.run_at > now() THEN 2 ELSE 1 END > 0
+    AND (starts_with(s.key, ($7::text[])[1]) OR ($7::text[])[1] IS NULL)
+    AND (s.headers @> (($7::text[])[2])::jsonb OR ($7::text[])[2] IS NULL)
+    AND (s.error_print = ($7::text[])[3] OR ($7::text[])[3] IS NULL)
+    AND coalesce(s.created_at <= now() - ($8::int8[])[1] * interval '1 microsecond', true)
+    AND coalesce(s.created_at >= now() - ($8::int8[])[2] * interval '1 microsecond', true)
+    AND coalesce(s.priority = ($9::int2[])[1], true)
+    AND (s.planned_at IS NOT NULL OR NOT $10::bool)
+  ORDER BY s.id LIMIT $4::int4
+)
+-- When the page is full, what comes after its last match is looked at again with the next one.
+SELECT count(*), CASE WHEN (SELECT count(*) FROM match m) >= $4::int4
+                        THEN (SELECT max(m.id) FROM match m)
+                      WHEN count(*) >= $3::int4 THEN max(s.id) END
+FROM slice s
+UNION ALL
+SELECT NULL, m.id FROM match m

@@ -1,0 +1,16 @@
+-- Living worker sessions by name. $1, $2 name and id after which to go on
+-- $3 at most. One row each: id, worker id, name, created and expires in microseconds, tasks that
+-- the ledger says it holds.
+-- lanes: any because operators ask for all workers, over small tables
+SELECT s.id, s.worker_id, s.name, (date_part('epoch', s.created_at) * 1e6)::int8,
+       (date_part('epoch', s.expires_at) * 1e6)::int8,
+       (SELECT count(*) FROM skiplane.lease_ledger l
+        CROSS JOIN LATERAL unnest(l.sessions) AS e(session)
+        WHERE l.sessions && ARRAY[s.id] AND e.session = s.id)
+FROM (
+  SELECT w.id, w.worker_id, w.name, w.created_at, w.expires_at
+  FROM skiplane.worker_session w
+  WHERE w.state = 1 AND (w.name, w.id) > ($1::text, $2::uuid)
+  ORDER BY w.name, w.id LIMIT $3::int4
+) s
+ORDER BY s.name, s.id

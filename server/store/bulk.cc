@@ -1,0 +1,112 @@
+#include "server/store/bulk.h"
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+#include "server/sql/queries.h"
+
+namespace skiplane::store {
+namespace {
+
+absl::Status NotFound() {
+  return base::Refuse(absl::StatusCode::kNotFound, "OPERATION_NOT_FOUND",
+                      "no bulk operation of this id is known: they are kept for a week");
+}
+
+// "{1,2,3}", PostgreSQL's text of an array of numbers.
+std::vector<int64_t> NumbersOf(absl::string_view array) {
+  std::vector<int64_t> numbers;
+  array = array.substr(1, array.size() - 2);
+  for (absl::string_view part : absl::StrSplit(array, ',', absl::SkipEmpty())) {
+    int64_t number = 0;
+    if (absl::SimpleAtoi(part, &number)) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+absl::StatusOr<std::vector<model::BulkOperation>> Read(pg::Session& session,
+                                                       const pg::Params& params) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBulkGet, params));
+  std::vector<model::BulkOperation> operations;
+  for (int row = 0; row < rows.size(); ++row) {
+    model::BulkOperation& out = operations.emplace_back();
+    out.id = rows.UuidValue(row, 0);
+    RETURN_IF_ERROR(model::BulkFromJson(rows.Text(row, 1), &out.filter, &out.change));
+    out.dry_run = rows.Bool(row, 2);
+    out.state = static_cast<model::BulkState>(rows.Int(row, 3));
+    out.scanned = rows.Int(row, 4);
+    out.matched = rows.Int(row, 5);
+    out.changed = rows.Int(row, 6);
+    out.total = rows.Int(row, 7);
+    out.actor = std::string(rows.Text(row, 8));
+    out.create_time = rows.Micros(row, 9);
+    out.update_time = rows.Micros(row, 10);
+  }
+  return operations;
+}
+
+}  // namespace
+
+absl::Status CreateBulk(pg::Session& session, const NewBulk& bulk) {
+  pg::Params params;
+  params.UuidValue(bulk.id).Int8(bulk.queue_id);
+  params.Text(model::BulkToJson(bulk.filter, bulk.change)).Bool(bulk.dry_run);
+  params.Int8Array(bulk.lanes);
+  params.Int2(static_cast<int16_t>(PlacesOf(bulk.filter.states).front())).Text(bulk.actor);
+  return session.Run(sql::kBulkCreate, params).status();
+}
+
+absl::StatusOr<std::optional<BulkCursor>> ClaimBulk(pg::Session& session,
+                                                    const model::SessionId& id) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBulkClaim, pg::Params().UuidValue(id)));
+  if (rows.empty()) return std::nullopt;
+  BulkCursor cursor;
+  RETURN_IF_ERROR(model::BulkFromJson(rows.Text(0, 0), &cursor.filter, &cursor.change));
+  cursor.dry_run = rows.Bool(0, 1);
+  cursor.lanes = NumbersOf(rows.Text(0, 2));
+  cursor.place = static_cast<Place>(rows.Int(0, 3));
+  cursor.after = rows.Int(0, 4);
+  return cursor;
+}
+
+absl::Status AdvanceBulk(pg::Session& session, const model::SessionId& id,
+                         const BulkCursor& cursor, const BulkProgress& progress) {
+  const auto state =
+      cursor.lanes.empty() ? model::BulkState::kDone : model::BulkState::kRunning;
+  pg::Params params;
+  params.UuidValue(id).Int8Array(cursor.lanes).Int2(static_cast<int16_t>(cursor.place));
+  params.Int8(cursor.after).Int8(progress.scanned).Int8(progress.matched).Int8(progress.changed);
+  return session.Run(sql::kBulkAdvance, params.Int2(static_cast<int16_t>(state))).status();
+}
+
+absl::StatusOr<model::BulkOperation> GetBulk(pg::Session& session, const model::SessionId& id) {
+  pg::Params params;
+  params.UuidArray({id}).Timestamp(absl::InfiniteFuture()).UuidValue({}).Int4(1);
+  ASSIGN_OR_RETURN(std::vector<model::BulkOperation> found, Read(session, params));
+  if (found.empty()) return NotFound();
+  return std::move(found.front());
+}
+
+absl::StatusOr<std::vector<model::BulkOperation>> ListBulks(pg::Session& session,
+                                                            absl::Time before,
+                                                            const model::SessionId& before_id,
+                                                            int limit) {
+  pg::Params params;
+  params.UuidArray({}).Timestamp(before).UuidValue(before_id).Int4(limit);
+  return Read(session, params);
+}
+
+absl::Status StopBulk(pg::Session& session, const model::SessionId& id) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBulkStop, pg::Params().UuidValue(id)));
+  return rows.empty() ? NotFound() : absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<model::SessionId>> IdleBulks(pg::Session& session) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBulkIdle, pg::Params()));
+  std::vector<model::SessionId> ids;
+  for (int row = 0; row < rows.size(); ++row) ids.push_back(rows.UuidValue(row, 0));
+  return ids;
+}
+
+}  // namespace skiplane::store

@@ -1,0 +1,47 @@
+// What operators ask for: error groups, statistics, workers. Each costs what its answer does, never
+// what waits in the queues.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "server/model/report.h"
+#include "server/pg/session.h"
+
+namespace skiplane::store {
+
+// Where the list goes on: after this group.
+struct ErrorCursor {
+  int64_t seen_micros = INT64_MAX;
+  int16_t stage = -1;
+  std::string fingerprint;
+};
+
+// Groups that have tasks, the latest seen first.
+absl::StatusOr<std::vector<model::ErrorGroup>> ListErrorGroups(pg::Session& session,
+                                                               absl::Span<const int64_t> lanes,
+                                                               std::optional<int16_t> stage,
+                                                               const ErrorCursor& after, int limit);
+
+struct StatisticsRange {
+  std::optional<int16_t> stage;
+  std::optional<model::AttemptOutcome> outcome;
+  absl::Time start;
+  absl::Time end;
+};
+
+// By hour, stage and outcome.
+absl::StatusOr<std::vector<model::HourStatistics>> ReadStatistics(pg::Session& session,
+                                                                  absl::Span<const int64_t> lanes,
+                                                                  const StatisticsRange& range);
+
+// Living ones by name, those after (name, id).
+absl::StatusOr<std::vector<model::Worker>> ListWorkers(pg::Session& session,
+                                                       const std::string& after_name,
+                                                       const model::SessionId& after_id, int limit);
+
+}  // namespace skiplane::store

@@ -1,0 +1,35 @@
+#include "server/store/schedules.h"
+
+#include "server/base/status_macros.h"
+#include "server/sql/queries.h"
+
+namespace skiplane::store {
+
+absl::StatusOr<std::vector<std::string>> CheckSchedules(pg::Session& session,
+                                                        absl::Span<const Schedule> schedules) {
+  std::vector<absl::string_view> crons, zones;
+  for (const auto& [cron, zone] : schedules) {
+    crons.push_back(cron);
+    zones.push_back(zone);
+  }
+  ASSIGN_OR_RETURN(
+      const pg::Rows rows,
+      session.Run(sql::kScheduleCheck, pg::Params().TextArray(crons).TextArray(zones)));
+  std::vector<std::string> problems;
+  for (int row = 0; row < rows.size(); ++row) problems.emplace_back(rows.Text(row, 0));
+  return problems;
+}
+
+absl::StatusOr<std::vector<absl::Time>> PreviewSchedule(pg::Session& session,
+                                                        const Schedule& schedule,
+                                                        std::optional<absl::Time> after,
+                                                        int count) {
+  pg::Params params;
+  params.Text(schedule.first).Text(schedule.second).TimestampArray({after}).Int4(count);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSchedulePreview, params));
+  std::vector<absl::Time> ticks;
+  for (int row = 0; row < rows.size(); ++row) ticks.push_back(rows.Micros(row, 0));
+  return ticks;
+}
+
+}  // namespace skiplane::store

@@ -1,0 +1,144 @@
+#include "server/store/task_change.h"
+
+#include "server/base/status_macros.h"
+#include "server/sql/queries.h"
+#include "server/store/headers.h"
+
+namespace skiplane::store {
+namespace {
+
+// As the three statements have it.
+int32_t StateBits(Place place, const model::TaskStates& states) {
+  if (place == Place::kLiving) {
+    return (states.ready ? 1 : 0) | (states.scheduled ? 2 : 0) | (states.leased ? 4 : 0);
+  }
+  return (states.succeeded ? 1 : 0) | (states.cancelled ? 2 : 0);
+}
+
+const sql::Query& StatementOf(Place place) {
+  switch (place) {
+    case Place::kLiving:
+      return sql::kTaskFilter;
+    case Place::kFailed:
+      return sql::kFailedFilter;
+    case Place::kFinished:
+      break;
+  }
+  return sql::kFinishedFilter;
+}
+
+std::optional<absl::string_view> IfAny(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return absl::string_view(text);
+}
+
+std::optional<int64_t> MicrosIfAny(const std::optional<absl::Duration>& duration) {
+  if (!duration.has_value()) return std::nullopt;
+  return absl::ToInt64Microseconds(*duration);
+}
+
+// A single value, or null, as an array of one: parameters by themselves are never null.
+void BindFilter(const model::TaskFilter& filter, std::optional<int16_t> stage, int32_t states,
+                pg::Params& params) {
+  const std::string headers = filter.headers.empty() ? "" : HeadersToJson(filter.headers);
+  const std::optional<absl::string_view> texts[] = {IfAny(filter.key_prefix), IfAny(headers),
+                                                    IfAny(filter.error_group)};
+  const std::optional<int64_t> ages[] = {MicrosIfAny(filter.age_min), MicrosIfAny(filter.age_max)};
+  params.OptionalInt2Array({stage}).Int4(states);
+  params.OptionalTextArray(texts).OptionalInt8Array(ages).OptionalInt2Array({filter.priority});
+  params.Bool(filter.periodic);
+}
+
+Changes ReadChanges(const pg::Rows& rows, int64_t lane) {
+  Changes changes;
+  for (int row = 0; row < rows.size(); ++row) {
+    Changed& changed = changes.tasks.emplace_back();
+    changed.id = rows.Int(row, 0);
+    changes.now = rows.Micros(row, 6);
+    if (rows.IsNull(row, 5)) continue;
+    changed.claimable = {lane,
+                         static_cast<int16_t>(rows.Int(row, 3)),
+                         static_cast<int16_t>(rows.Int(row, 2)),
+                         rows.Bool(row, 4),
+                         1,
+                         rows.Micros(row, 5)};
+  }
+  return changes;
+}
+
+}  // namespace
+
+std::vector<Place> PlacesOf(const model::TaskStates& states) {
+  std::vector<Place> places;
+  if (StateBits(Place::kLiving, states) != 0) places.push_back(Place::kLiving);
+  if (states.failed) places.push_back(Place::kFailed);
+  if (StateBits(Place::kFinished, states) != 0) places.push_back(Place::kFinished);
+  return places;
+}
+
+absl::StatusOr<Matches> FindTasks(pg::Session& session, const Step& step,
+                                  const model::TaskFilter& filter, std::optional<int16_t> stage) {
+  pg::Params params;
+  params.Int8(step.lane).Int8(step.after).Int4(step.rows).Int4(step.matches);
+  BindFilter(filter, stage, StateBits(step.place, filter.states), params);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(StatementOf(step.place), params));
+  Matches matches;
+  for (int row = 0; row < rows.size(); ++row) {
+    if (rows.IsNull(row, 0)) {
+      matches.ids.push_back(rows.Int(row, 1));
+      continue;
+    }
+    matches.scanned = rows.Int(row, 0);
+    if (!rows.IsNull(row, 1)) matches.next_after = rows.Int(row, 1);
+  }
+  return matches;
+}
+
+absl::StatusOr<Changes> ChangeTasks(pg::Session& session, Place place, int64_t lane,
+                                    absl::Span<const int64_t> ids, const model::TaskChange& change,
+                                    const model::QueueSettings& settings) {
+  pg::Params params;
+  params.Int8(lane).Int8Array(ids).Int2(static_cast<int16_t>(change.kind));
+  if (place == Place::kFailed) {
+    std::vector<int32_t> max_attempts;
+    for (int16_t stage = 0; stage < settings.StageCount(); ++stage) {
+      max_attempts.push_back(settings.stages.empty() ? 0 : settings.RetryOf(stage).max_attempts);
+    }
+    params.Int4Array(max_attempts);
+    ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kFailedChange, params));
+    return ReadChanges(rows, lane);
+  }
+  params.Int2(change.priority).Timestamp(change.run_at);
+  params.Int8(absl::ToInt64Microseconds(change.postpone));
+  params.Int2(static_cast<int16_t>(settings.history)).Int4(settings.history_days);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskChange, params));
+  return ReadChanges(rows, lane);
+}
+
+absl::Status AddAudit(pg::Session& session, const model::Origin& origin, const std::string& queue,
+                      int64_t changed) {
+  pg::Params params;
+  params.Text(origin.actor).Text(origin.method).Text(queue).Text(origin.request_json);
+  return session.Run(sql::kAuditAdd, params.Int8(changed)).status();
+}
+
+absl::StatusOr<std::vector<model::AuditRecord>> ListAudit(pg::Session& session,
+                                                          const std::string& queue, int64_t before,
+                                                          int limit) {
+  pg::Params params;
+  params.Text(queue).Int8(before).Int4(limit);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kAuditList, params));
+  std::vector<model::AuditRecord> records;
+  for (int row = 0; row < rows.size(); ++row) {
+    model::AuditRecord& record = records.emplace_back();
+    record.id = rows.Int(row, 0);
+    record.time = rows.Micros(row, 1);
+    record.origin = {std::string(rows.Text(row, 2)), std::string(rows.Text(row, 3)),
+                     std::string(rows.Text(row, 5))};
+    record.queue = std::string(rows.Text(row, 4));
+    record.changed = rows.Int(row, 6);
+  }
+  return records;
+}
+
+}  // namespace skiplane::store

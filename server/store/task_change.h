@@ -1,0 +1,66 @@
+// Finds tasks by a filter, step by step, and changes tasks as operators want it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "server/model/queue.h"
+#include "server/model/report.h"
+#include "server/model/task_filter.h"
+#include "server/pg/session.h"
+#include "server/store/enqueue.h"
+
+namespace skiplane::store {
+
+// Where tasks are looked for, in this order; the numbers are those of bulk operations.
+enum class Place : int16_t { kLiving = 1, kFailed = 2, kFinished = 3 };
+
+// The places that hold tasks of these states, in order.
+std::vector<Place> PlacesOf(const model::TaskStates& states);
+
+struct Step {
+  Place place = Place::kLiving;
+  int64_t lane = 0;
+  int64_t after = 0;  // id after which to look
+  int rows = 0;       // to look at
+  int matches = 0;    // to return
+};
+
+struct Matches {
+  int64_t scanned = 0;
+  std::optional<int64_t> next_after;  // unset: there is no more
+  std::vector<int64_t> ids;           // ascending
+};
+
+// `stage` is the number of the filter's stage, if it names one.
+absl::StatusOr<Matches> FindTasks(pg::Session& session, const Step& step,
+                                  const model::TaskFilter& filter, std::optional<int16_t> stage);
+
+// What became of one task.
+struct Changed {
+  int64_t id = 0;
+  Claimable claimable;  // count 0: it cannot be leased
+};
+
+struct Changes {
+  std::vector<Changed> tasks;  // those that were changed; the others' states did not allow it
+  absl::Time now;
+};
+
+// Living tasks (Place::kLiving) or failed ones (Place::kFailed) of one lane.
+absl::StatusOr<Changes> ChangeTasks(pg::Session& session, Place place, int64_t lane,
+                                    absl::Span<const int64_t> ids, const model::TaskChange& change,
+                                    const model::QueueSettings& settings);
+
+absl::Status AddAudit(pg::Session& session, const model::Origin& origin, const std::string& queue,
+                      int64_t changed);
+
+// The latest first; `before` is an id, `queue` may be empty for any.
+absl::StatusOr<std::vector<model::AuditRecord>> ListAudit(pg::Session& session,
+                                                          const std::string& queue, int64_t before,
+                                                          int limit);
+
+}  // namespace skiplane::store

@@ -1,0 +1,30 @@
+#include "server/upkeep/error_folder.h"
+
+#include "server/base/status_macros.h"
+#include "server/store/counts.h"
+
+namespace skiplane::upkeep {
+namespace {
+
+constexpr absl::Duration kLimit = absl::Milliseconds(200);
+constexpr int kRowsAtOnce = 2000;
+
+}  // namespace
+
+ErrorFolder::ErrorFolder() : round_(kLimit) {}
+
+absl::StatusOr<ErrorFoldResult> ErrorFolder::RunOnce(pg::Session& session) {
+  ErrorFoldResult result;
+  ASSIGN_OR_RETURN(std::vector<int64_t> lanes, store::LanesWithErrorDeltas(session));
+  const absl::Status status =
+      round_.Visit(session, std::move(lanes), [&](int64_t lane) -> absl::StatusOr<bool> {
+        ASSIGN_OR_RETURN(const int64_t folded, store::FoldErrors(session, lane, kRowsAtOnce));
+        result.deltas += folded;
+        return folded < kRowsAtOnce;
+      });
+  result.is_complete = round_.is_complete();
+  if (!status.ok()) return status;
+  return result;
+}
+
+}  // namespace skiplane::upkeep

@@ -1,0 +1,77 @@
+#include "server/upkeep/hang_finder.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/log.h"
+#include "server/base/status_macros.h"
+#include "server/store/reclaim.h"
+#include "server/upkeep/recovery.h"
+
+namespace skiplane::upkeep {
+namespace {
+
+constexpr absl::Duration kLimit = absl::Milliseconds(300);
+constexpr absl::Duration kOftenest = absl::Seconds(1);
+constexpr absl::Duration kRarest = absl::Minutes(1);
+constexpr int kLedgerRowsAtOnce = 50;
+
+absl::Duration ShortestLimit(const model::QueueSettings& settings) {
+  absl::Duration shortest = settings.max_run_duration;
+  for (int16_t stage = 0; stage < settings.StageCount(); ++stage) {
+    shortest = std::min(shortest, settings.MaxRunDurationOf(stage));
+  }
+  return shortest;
+}
+
+}  // namespace
+
+HangFinder::HangFinder(metrics::Metrics* metrics) : metrics_(metrics), round_(kLimit) {}
+
+absl::StatusOr<HangResult> HangFinder::RunOnce(pg::Session& session) {
+  HangResult result;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < due_) return result;
+  RETURN_IF_ERROR(owners_.Load(session));
+  ASSIGN_OR_RETURN(const auto oldest, store::OldestLeases(session));
+  absl::Duration shortest = model::kMaxRunDurationMax;
+  for (const int64_t lane : owners_.Lanes()) {
+    shortest = std::min(shortest, ShortestLimit(owners_.Find(lane)->settings));
+  }
+  std::vector<int64_t> lanes;
+  for (const auto& [lane, age] : oldest) {
+    const LaneOwner* const owner = owners_.Find(lane);
+    if (owner != nullptr && age > ShortestLimit(owner->settings)) lanes.push_back(lane);
+  }
+  const absl::Status status = round_.Visit(
+      session, std::move(lanes), [&](int64_t lane) { return VisitLane(session, lane, &result); });
+  result.is_complete = round_.is_complete();
+  if (result.is_complete) {
+    due_ = now + absl::ToChronoNanoseconds(
+                     std::clamp(shortest / 10, kOftenest, kRarest) - absl::Milliseconds(100));
+  }
+  if (!status.ok()) return status;
+  return result;
+}
+
+absl::StatusOr<bool> HangFinder::VisitLane(pg::Session& session, int64_t lane,
+                                           HangResult* result) {
+  const LaneOwner& owner = *owners_.Find(lane);
+  ASSIGN_OR_RETURN(const store::Reclaimed step,
+                   store::ReclaimHanged(session, lane, owner.settings, kLedgerRowsAtOnce));
+  const int64_t all = step.freed + step.failed + step.cancelled;
+  result->freed += step.freed;
+  result->failed += step.failed;
+  if (all > 0) {
+    metrics_->AttemptEnded(owner.queue, "hanged", all);
+    if (step.failed > 0) metrics_->Finished(owner.queue, "failed", step.failed);
+    base::Log(base::LogLevel::kWarn, "attempts_hanged",
+              {{"queue", owner.queue}, {"tasks", absl::StrCat(all)}});
+  }
+  RETURN_IF_ERROR(SendHints(session, step.claimable));
+  return !step.found_rows;
+}
+
+}  // namespace skiplane::upkeep

@@ -1,0 +1,41 @@
+// Takes attempts back that run longer than their stage allows, however well their workers beat: the
+// error is HANGED. How often it looks follows from the shortest limit of all queues: at a tenth of
+// it, at least every second and at most once a minute. Not thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "server/metrics/metrics.h"
+#include "server/pg/session.h"
+#include "server/upkeep/lane_owners.h"
+#include "server/upkeep/round.h"
+
+namespace skiplane::upkeep {
+
+struct HangResult {
+  int64_t freed = 0;
+  int64_t failed = 0;
+  bool is_complete = true;
+};
+
+class HangFinder {
+ public:
+  // `metrics` outlives the object.
+  explicit HangFinder(metrics::Metrics* metrics);
+
+  // The first error, when all that it does not concern has been done. Returns at once while the
+  // next look is not due.
+  absl::StatusOr<HangResult> RunOnce(pg::Session& session);
+
+ private:
+  absl::StatusOr<bool> VisitLane(pg::Session& session, int64_t lane, HangResult* result);
+
+  metrics::Metrics* metrics_;
+  LaneOwners owners_;
+  Round round_;
+  std::chrono::steady_clock::time_point due_{};
+};
+
+}  // namespace skiplane::upkeep

@@ -1,0 +1,88 @@
+// An operators' door without tasks: it keeps the last call of each kind and answers as told.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "server/broker/operator.h"
+
+namespace skiplane::rpc {
+
+class FakeOperator final : public broker::Operator {
+ public:
+  // Set before the server starts.
+  absl::Status refusal;  // if not OK: every call gets it
+  model::TaskView task;
+  broker::TaskPage page;
+  broker::Explanation explanation;
+  model::BulkOperation operation;
+
+  // The last of each kind. Read when no call is on its way.
+  broker::GetTaskCall get;
+  broker::ListTasksCall list;
+  broker::ChangeTaskCall change;
+  broker::StartBulkCall bulk;
+  int calls = 0;
+
+  void GetTask(broker::GetTaskCall call, broker::Done<broker::TaskDetails> done) override {
+    get = std::move(call);
+    broker::TaskDetails details;
+    details.task = task;
+    Answer(std::move(details), done);
+  }
+  void ListTasks(broker::ListTasksCall call, broker::Done<broker::TaskPage> done) override {
+    list = std::move(call);
+    Answer(page, done);
+  }
+  void ExplainTask(model::TaskId, broker::Done<broker::Explanation> done) override {
+    Answer(explanation, done);
+  }
+  void ChangeTask(broker::ChangeTaskCall call, broker::Done<model::TaskView> done) override {
+    change = std::move(call);
+    Answer(task, done);
+  }
+  void PreviewSchedule(broker::PreviewCall, broker::Done<std::vector<absl::Time>> done) override {
+    Answer(std::vector<absl::Time>(), done);
+  }
+  void StartBulk(broker::StartBulkCall call, broker::Done<model::BulkOperation> done) override {
+    bulk = std::move(call);
+    Answer(operation, done);
+  }
+  void GetBulk(broker::GetBulkCall, broker::Done<model::BulkOperation> done) override {
+    Answer(operation, done);
+  }
+  void ListBulks(broker::ListBulksCall,
+                 broker::Done<std::vector<model::BulkOperation>> done) override {
+    Answer(std::vector<model::BulkOperation>{operation}, done);
+  }
+  void StopBulk(broker::StopBulkCall, broker::Done<model::BulkOperation> done) override {
+    Answer(operation, done);
+  }
+  void ListErrorGroups(broker::ListErrorsCall, broker::Done<broker::ErrorPage> done) override {
+    Answer(broker::ErrorPage(), done);
+  }
+  void ReadStatistics(broker::StatisticsCall, broker::Done<broker::Statistics> done) override {
+    Answer(broker::Statistics(), done);
+  }
+  void ListWorkers(broker::ListWorkersCall,
+                   broker::Done<std::vector<model::Worker>> done) override {
+    Answer(std::vector<model::Worker>(), done);
+  }
+  void ListAudit(broker::ListAuditCall,
+                 broker::Done<std::vector<model::AuditRecord>> done) override {
+    Answer(std::vector<model::AuditRecord>(), done);
+  }
+
+ private:
+  template <typename T>
+  void Answer(T answer, broker::Done<T>& done) {
+    ++calls;
+    if (refusal.ok()) {
+      done(std::move(answer));
+    } else {
+      done(refusal);
+    }
+  }
+};
+
+}  // namespace skiplane::rpc

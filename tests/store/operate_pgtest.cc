@@ -1,0 +1,192 @@
+#include "gmock/gmock.h"
+#include "server/store/bulk.h"
+#include "server/store/counts.h"
+#include "server/store/reclaim.h"
+#include "server/store/reports.h"
+#include "server/store/retention.h"
+#include "server/store/schedules.h"
+#include "server/store/task_change.h"
+#include "server/store/task_view.h"
+#include "tests/store/store_harness.h"
+#include "tests/support/status_matchers.h"
+
+namespace skiplane::store {
+namespace {
+
+using model::TaskChange;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using testing::IsOk;
+using testing::Required;
+
+class OperateTest : public testing::StoreHarness {
+ protected:
+  Changes Change(Place place, const std::vector<int64_t>& ids, TaskChange::Kind kind) {
+    TaskChange change;
+    change.kind = kind;
+    return Required(ChangeTasks(*session_, place, lane_, ids, change, {}));
+  }
+  std::vector<int64_t> Find(Place place, const model::TaskFilter& filter) {
+    return Required(FindTasks(*session_, {place, lane_, 0, 100, 100}, filter, std::nullopt)).ids;
+  }
+  static model::TaskFilter All() {
+    model::TaskFilter filter;
+    filter.queue = "q";
+    filter.states = {true, true, true, true, true, true};
+    return filter;
+  }
+};
+
+TEST_F(OperateTest, StepsGoThroughALaneInSlices) {
+  const std::vector<int64_t> ids = Put(7);
+  Step step{Place::kLiving, lane_, 0, 3, 100};
+  std::vector<int64_t> found;
+  int steps = 0;
+  for (std::optional<int64_t> after = 0; after.has_value(); ++steps) {
+    step.after = *after;
+    const Matches matches = Required(FindTasks(*session_, step, All(), std::nullopt));
+    found.insert(found.end(), matches.ids.begin(), matches.ids.end());
+    after = matches.next_after;
+  }
+  EXPECT_EQ(found, ids);
+  EXPECT_EQ(steps, 3);
+}
+
+TEST_F(OperateTest, AFullPageGoesOnAfterItsLastMatch) {
+  const std::vector<int64_t> ids = Put(5);
+  const Step step{Place::kLiving, lane_, 0, 100, 2};
+  const Matches matches = Required(FindTasks(*session_, step, All(), std::nullopt));
+  EXPECT_THAT(matches.ids, ElementsAre(ids[0], ids[1]));
+  EXPECT_EQ(matches.next_after, ids[1]);
+}
+
+TEST_F(OperateTest, FinishedAndFailedTasksAreFoundWhereTheyAre) {
+  const std::vector<int64_t> ids = Put(3);
+  const auto tokens = testing::TokensOf(Take(2));
+  Settle({tokens[0]}, Action::kAck);
+  Settle({tokens[1]}, Action::kFail);
+  EXPECT_THAT(Find(Place::kFinished, All()), ElementsAre(ids[0]));
+  EXPECT_THAT(Find(Place::kFailed, All()), ElementsAre(ids[1]));
+  EXPECT_THAT(Find(Place::kLiving, All()), ElementsAre(ids[2]));
+  EXPECT_THAT(PlacesOf(All().states), SizeIs(3));
+}
+
+TEST_F(OperateTest, EveryChangeKeepsTheCountsExact) {
+  const std::vector<int64_t> ids = Put(6);
+  EXPECT_THAT(Change(Place::kLiving, {ids[0]}, TaskChange::Kind::kPrioritize).tasks, SizeIs(1));
+  EXPECT_THAT(Change(Place::kLiving, {ids[1]}, TaskChange::Kind::kRunNow).tasks, SizeIs(1));
+  TaskChange later;
+  later.kind = TaskChange::Kind::kPostpone;
+  later.postpone = absl::Hours(1);
+  EXPECT_THAT(Required(ChangeTasks(*session_, Place::kLiving, lane_, {ids[2]}, later, {})).tasks,
+              SizeIs(1));
+  EXPECT_THAT(Change(Place::kLiving, {ids[3]}, TaskChange::Kind::kDelete).tasks, SizeIs(1));
+  EXPECT_THAT(Change(Place::kLiving, {ids[4]}, TaskChange::Kind::kPause).tasks, IsEmpty());
+  EXPECT_THAT(Change(Place::kLiving, {ids[5], ids[5]}, TaskChange::Kind::kRetry).tasks, IsEmpty());
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 5);
+}
+
+TEST_F(OperateTest, AFailedTaskStartsAgainUnlessItsKeyIsTaken) {
+  model::NewTask keyed;
+  keyed.key = "k";
+  const int64_t id = PutOne();
+  Settle({testing::TokensOf(Take(1))[0]}, Action::kFail);
+  Sql("UPDATE skiplane.task_failed SET key = 'k'");
+  Sql(absl::StrCat("INSERT INTO skiplane.task_key (lane, key, task_id) VALUES (", lane_,
+                   ", 'k', 1)"));
+  EXPECT_THAT(Change(Place::kFailed, {id}, TaskChange::Kind::kRetry).tasks, IsEmpty());
+  Sql("DELETE FROM skiplane.task_key");
+  EXPECT_THAT(Change(Place::kFailed, {id}, TaskChange::Kind::kRetry).tasks, SizeIs(1));
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_failed"), 0);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_key WHERE finished_at IS NULL"), 1);
+}
+
+TEST_F(OperateTest, ABulkOperationIsOneBrokersAtATime) {
+  NewBulk bulk;
+  bulk.id = testing::UuidOf(7);
+  bulk.filter = All();
+  bulk.filter.states = {true, true, true, false, true, false};
+  bulk.filter.headers = {{"a", "b"}};
+  bulk.filter.age_min = absl::Seconds(3);
+  bulk.filter.priority = -3;
+  bulk.lanes = {lane_};
+  bulk.actor = "ann";
+  EXPECT_THAT(CreateBulk(*session_, bulk), IsOk());
+  const auto other = Open();
+  ASSERT_THAT(other->RunText("BEGIN"), IsOk());
+  std::optional<BulkCursor> cursor = Required(ClaimBulk(*other, bulk.id));
+  ASSERT_TRUE(cursor.has_value());
+  EXPECT_EQ(cursor->filter, bulk.filter);
+  EXPECT_FALSE(Required(ClaimBulk(*session_, bulk.id)).has_value());
+  cursor->lanes.clear();
+  EXPECT_THAT(AdvanceBulk(*other, bulk.id, *cursor, {5, 4, 3}), IsOk());
+  ASSERT_THAT(other->RunText("COMMIT"), IsOk());
+  const model::BulkOperation done = Required(GetBulk(*session_, bulk.id));
+  EXPECT_EQ(done.state, model::BulkState::kDone);
+  EXPECT_EQ(done.changed, 3);
+  EXPECT_FALSE(Required(ClaimBulk(*session_, bulk.id)).has_value());
+  EXPECT_THAT(StopBulk(*session_, bulk.id), IsOk());
+  EXPECT_THAT(Required(ListBulks(*session_, absl::InfiniteFuture(), {}, 5)), SizeIs(1));
+  EXPECT_THAT(Required(IdleBulks(*session_)), IsEmpty());
+}
+
+TEST_F(OperateTest, ErrorGroupsAreTheSameFoldedOrNot) {
+  Put(3);
+  for (const auto& row : Take(3)) {
+    const model::TaskError error{"Boom", "text", "print"};
+    SettleBatch batch;
+    batch.lane = lane_;
+    batch.rows.push_back({row.task.token, Action::kRetry, absl::Hours(1), &error, {}, nullptr, {}});
+    Required(store::Settle(*session_, batch));
+  }
+  for (int fold = 0; fold < 2; ++fold) {
+    const auto groups = Required(ListErrorGroups(*session_, {lane_}, std::nullopt, {}, 10));
+    ASSERT_THAT(groups, SizeIs(1));
+    EXPECT_EQ(groups[0].retrying, 3);
+    EXPECT_EQ(groups[0].type, "Boom");
+    EXPECT_FALSE(groups[0].task_ids.empty());
+    for (const int64_t lane : Required(LanesWithErrorDeltas(*session_))) {
+      Required(FoldErrors(*session_, lane, 100));
+    }
+  }
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.error_delta"), 0);
+}
+
+TEST_F(OperateTest, OldKeysGoAndYoungOnesStay) {
+  Sql(absl::StrCat("INSERT INTO skiplane.task_key (lane, key, task_id, finished_at) VALUES (",
+                   lane_, ", 'old', 1, now() - interval '8 days'), (", lane_,
+                   ", 'young', 2, now() - interval '6 days'), (", lane_, ", 'held', 3, NULL)"));
+  EXPECT_EQ(Required(ExpireKeys(*session_, lane_, 7, 100)), 1);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_key"), 2);
+}
+
+TEST_F(OperateTest, ReportsOfAQuietInstallationAreEmpty) {
+  EXPECT_THAT(ExpireStatistics(*session_, lane_), IsOk());
+  EXPECT_FALSE(Required(DropPartition(*session_)));
+  EXPECT_EQ(Required(ExpireDefaults(*session_, 10)), 0);
+  EXPECT_THAT(Required(OldestLeases(*session_)), IsEmpty());
+  EXPECT_THAT(Required(ListWorkers(*session_, "", {}, 10)), IsEmpty());
+  EXPECT_THAT(Required(ReadStatistics(*session_, {lane_},
+                                      {{}, {}, absl::Now() - absl::Hours(1), absl::Now()})),
+              IsEmpty());
+  EXPECT_THAT(AddAudit(*session_, {"ann", "Test", "{}"}, "q", 3), IsOk());
+  EXPECT_THAT(Required(ListAudit(*session_, "q", INT64_MAX, 10)), SizeIs(1));
+  EXPECT_THAT(Required(CheckSchedules(*session_, {{"* * * * *", "UTC"}, {"x", "UTC"}})),
+              ElementsAre("", ::testing::StartsWith("cron: ")));
+  EXPECT_THAT(Required(PreviewSchedule(*session_, {"* * * * *", "UTC"}, std::nullopt, 3)),
+              SizeIs(3));
+}
+
+TEST_F(OperateTest, TheAttemptsOfATaskAndWhatIsBeforeIt) {
+  const int64_t id = PutOne();
+  Settle({testing::TokensOf(Take(1))[0]}, Action::kRetry);
+  EXPECT_THAT(Required(ListAttempts(*session_, {lane_, id}, 10)), SizeIs(1));
+  const std::vector<int64_t> ids = Put(3);
+  const model::TaskView last = Required(GetTask(*session_, {lane_, ids[2]}));
+  EXPECT_EQ(Required(TasksAhead(*session_, last)), 2 + Number("SELECT count(*) FROM skiplane.task "
+                                                              "WHERE run_at < now()") - 3);
+}
+
+}  // namespace
+}  // namespace skiplane::store
