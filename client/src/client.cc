@@ -42,6 +42,12 @@ Done<std::vector<Answer>> WithSize(size_t size, Done<std::vector<Answer>> done) 
   };
 }
 
+std::vector<AckItem> ToItems(std::vector<std::string> lease_tokens) {
+  std::vector<AckItem> items;
+  for (std::string& token : lease_tokens) items.push_back({.lease_token = std::move(token)});
+  return items;
+}
+
 }  // namespace
 
 Client::Client(std::shared_ptr<internal::Connection> connection)
@@ -87,10 +93,14 @@ PendingCall Client::LeaseAsync(LeaseCall call, Done<LeaseAnswer> done) {
 
 PendingCall Client::AckAsync(std::vector<std::string> lease_tokens,
                              Done<std::vector<SettleOutcome>> done) {
-  const size_t size = lease_tokens.size();
+  return AckAsync(ToItems(std::move(lease_tokens)), std::move(done));
+}
+
+PendingCall Client::AckAsync(std::vector<AckItem> items, Done<std::vector<SettleOutcome>> done) {
+  const size_t size = items.size();
   return UnaryCall<v1::AckRequest, v1::AckResponse>::Start(
       connection_, {.send = Via(&BrokerMethods::Ack),
-                    .request = internal::AckToProto(std::move(lease_tokens)),
+                    .request = internal::AckToProto(std::move(items)),
                     .timeout = connection_->options().call_timeout,
                     .repeatable = true,
                     .done = Converted<v1::AckResponse>(WithSize(size, std::move(done)))});
@@ -135,8 +145,12 @@ absl::StatusOr<LeaseAnswer> Client::Lease(LeaseCall call) {
 }
 
 absl::StatusOr<std::vector<SettleOutcome>> Client::Ack(std::vector<std::string> lease_tokens) {
+  return Ack(ToItems(std::move(lease_tokens)));
+}
+
+absl::StatusOr<std::vector<SettleOutcome>> Client::Ack(std::vector<AckItem> items) {
   return internal::Await<std::vector<SettleOutcome>>(
-      [&](auto done) { AckAsync(std::move(lease_tokens), std::move(done)); });
+      [&](auto done) { AckAsync(std::move(items), std::move(done)); });
 }
 
 absl::StatusOr<std::vector<NackResult>> Client::Nack(std::vector<NackItem> items) {

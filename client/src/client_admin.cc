@@ -2,35 +2,19 @@
 #include <string>
 #include <utility>
 
-#include "client/src/await.h"
+#include "client/src/call.h"
 #include "client/src/connection.h"
 #include "client/src/convert_queue.h"
 #include "client/src/convert_task.h"
-#include "client/src/unary_call.h"
 #include "skiplane/client.h"
 
 namespace skiplane {
 namespace {
 
 using internal::AdminMethods;
-using internal::AsyncMethod;
+using internal::Call;
 
 constexpr int kPageSize = 1000;
-
-// Calls `method` and waits. All administrative calls have the same effect twice as once.
-template <typename Request, typename Response>
-absl::StatusOr<Response> Call(const std::shared_ptr<internal::Connection>& connection,
-                              Request request,
-                              AsyncMethod<AdminMethods, Request, Response> method) {
-  return internal::Await<Response>([&](auto done) {
-    internal::UnaryCall<Request, Response>::Start(
-        connection, {.send = internal::Via(method),
-                     .request = std::move(request),
-                     .timeout = connection->options().call_timeout,
-                     .repeatable = true,
-                     .done = std::move(done)});
-  });
-}
 
 template <typename Response>
 absl::StatusOr<Queue> QueueOf(const absl::StatusOr<Response>& response) {

@@ -12,10 +12,21 @@ namespace {
 
 constexpr int kAttemptsMax = 5;
 
+constexpr size_t kActorBytesMax = 255;
+
+// gRPC aborts on metadata that it cannot send.
+bool IsActor(const std::string& actor) {
+  const auto is_printable = [](char c) { return c >= ' ' && c <= '~'; };
+  return actor.size() <= kActorBytesMax && std::all_of(actor.begin(), actor.end(), is_printable);
+}
+
 absl::Status Check(const ClientOptions& options) {
   if (options.addresses.empty()) return absl::InvalidArgumentError("addresses is empty");
   for (const std::string& address : options.addresses) {
     if (address.empty()) return absl::InvalidArgumentError("an address is empty");
+  }
+  if (!IsActor(options.actor)) {
+    return absl::InvalidArgumentError("actor must be 0 to 255 bytes of printable ASCII");
   }
   if (options.call_timeout <= absl::ZeroDuration()) {
     return absl::InvalidArgumentError("call_timeout must be above 0");

@@ -45,9 +45,13 @@ TaskState NackStateFromProto(v1::TaskState state) {
 
 }  // namespace
 
-v1::AckRequest AckToProto(std::vector<std::string> lease_tokens) {
+v1::AckRequest AckToProto(std::vector<AckItem> items) {
   v1::AckRequest request;
-  for (std::string& token : lease_tokens) request.add_items()->set_lease_token(std::move(token));
+  for (AckItem& item : items) {
+    v1::AckItem* proto = request.add_items();
+    proto->set_lease_token(std::move(item.lease_token));
+    proto->set_result(std::move(item.result));
+  }
   return request;
 }
 

@@ -45,6 +45,7 @@ LeasedTask MoveLeased(v1::LeasedTask& proto) {
   task.max_attempts = proto.max_attempts();
   task.create_time = FromProto(proto.create_time());
   task.schedule_time = FromProto(proto.schedule_time());
+  task.stage = std::move(*proto.mutable_stage());
   return task;
 }
 
@@ -84,6 +85,7 @@ v1::LeaseRequest ToProto(const LeaseCall& call) {
     v1::LeaseQueue* proto = request.add_queues();
     proto->set_name(queue.name);
     proto->set_weight(queue.weight);
+    proto->set_stage(queue.stage);
   }
   request.set_queue_order(call.strict_order ? v1::QUEUE_ORDER_STRICT : v1::QUEUE_ORDER_WEIGHTED);
   request.set_worker_id(call.worker_id);

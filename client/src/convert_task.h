@@ -19,7 +19,7 @@ std::vector<EnqueueResult> FromProto(const v1::EnqueueResponse& response);
 v1::LeaseRequest ToProto(const LeaseCall& call);
 LeaseAnswer FromProto(v1::LeaseResponse response);
 
-v1::AckRequest AckToProto(std::vector<std::string> lease_tokens);
+v1::AckRequest AckToProto(std::vector<AckItem> items);
 std::vector<SettleOutcome> FromProto(const v1::AckResponse& response);
 
 v1::NackRequest NackToProto(std::vector<NackItem> items);

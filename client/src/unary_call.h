@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
@@ -69,6 +70,8 @@ class UnaryCall : public PendingCall::Target,
     response_.Clear();
     context_ = std::make_unique<grpc::ClientContext>();
     context_->set_deadline(absl::ToChronoTime(deadline_));
+    const std::string& actor = connection_->options().actor;
+    if (!actor.empty()) context_->AddMetadata("skiplane-actor", actor);
     grpc::ClientContext* const context = context_.get();
     lock.unlock();
     plan_.send(connection_->Next(), context, &plan_.request, &response_,

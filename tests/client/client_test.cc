@@ -55,6 +55,15 @@ TEST_F(ClientTest, EnqueueIsRepeatedUnderTheSameRequestId) {
   }
 }
 
+TEST_F(ClientTest, AnActorThatCannotBeSentIsRefused) {
+  ASSERT_TRUE(Connected({.actor = "ann@host"}).Enqueue("q", {}).ok());
+  for (const std::string& actor : {std::string("ann\n"), std::string("\xc3\xa4"),
+                                   std::string(256, 'a')}) {
+    EXPECT_EQ(Client::Connect({.actor = actor}).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+}
+
 TEST_F(ClientTest, EachEnqueueHasARequestIdOfItsOwn) {
   Client client = Connected();
   ASSERT_TRUE(client.Enqueue("q", {}).ok());

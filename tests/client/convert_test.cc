@@ -22,6 +22,17 @@ TEST(ConvertTest, TimesKeepTheirNanosecondsOnBothSidesOfTheEpoch) {
   }
 }
 
+TEST(ConvertTest, StagesAndResultsReachTheWire) {
+  const v1::LeaseRequest lease = ToProto(LeaseCall{.queues = {{.name = "q", .stage = "encode"}}});
+  EXPECT_EQ(lease.queues(0).stage(), "encode");
+  v1::LeaseResponse response;
+  response.add_tasks()->set_stage("encode");
+  EXPECT_EQ(FromProto(std::move(response)).tasks.front().stage, "encode");
+  const v1::AckRequest ack = AckToProto({{.lease_token = "t", .result = "42"}});
+  EXPECT_EQ(ack.items(0).lease_token(), "t");
+  EXPECT_EQ(ack.items(0).result(), "42");
+}
+
 TEST(ConvertTest, ATaskReachesTheWireWithAllItsFields) {
   const auto request = ToProto(EnqueueCall{.queue = "q",
                                            .tasks = {{.payload = std::string("a\0b", 3),

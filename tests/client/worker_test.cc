@@ -55,6 +55,23 @@ TEST_F(WorkerTest, EachResultBecomesItsNack) {
   EXPECT_EQ(worker->counts().released, 1);
 }
 
+TEST_F(WorkerTest, WhatAnAttemptBroughtForthGoesWithItsAckAndCallsStayBelowTheLimit) {
+  // Together far more than a request may hold.
+  const auto worker = Started(
+      [](const LeasedTask&, Attempt&) { return Result::Done(std::string(2 << 20, 'x')); },
+      {.concurrency = 8});
+  broker_.HoldAcks(true);
+  for (int i = 0; i < 8; ++i) broker_.AddTask(std::to_string(i));
+  EXPECT_TRUE(IsAcked("token-0"));
+  broker_.HoldAcks(false);
+  for (int i = 0; i < 8; ++i) EXPECT_TRUE(IsAcked("token-" + std::to_string(i)));
+  worker->Stop();
+  for (const v1::AckRequest& request : broker_.acks) {
+    EXPECT_LT(request.ByteSizeLong(), size_t{4} << 20);
+    EXPECT_EQ(request.items(0).result().size(), size_t{1} << 20);
+  }
+}
+
 TEST_F(WorkerTest, AnErrorBeyondTheBoundsIsCutInsteadOfBeingRefused) {
   const auto worker = Started([](const LeasedTask&, Attempt&) {
     return Result::Retry({.type = std::string(300, '\xff'), .text = std::string(1 << 20, 'x')},

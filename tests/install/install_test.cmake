@@ -15,4 +15,5 @@ run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -G ${GENERATOR}
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
 run(${WORK}/prefix/bin/skiplane-demo --help)
+run(${WORK}/prefix/bin/skiplane --help)
 file(REMOVE_RECURSE ${WORK})

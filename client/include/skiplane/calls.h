@@ -2,15 +2,12 @@
 // nobody. Plain values; see Client for what the calls do.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "absl/functional/any_invocable.h"
-#include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "skiplane/pending_call.h"
 #include "skiplane/task.h"
 
 namespace skiplane {
@@ -32,6 +29,9 @@ struct LeaseQueue {
   std::string name{};
   // The share of this queue among several. 1 to 1000.
   int weight = 1;
+  // Only tasks at this stage; a queue may be listed once per stage. Empty: any stage, later ones
+  // first.
+  std::string stage{};
 };
 
 struct LeaseCall {
@@ -66,6 +66,12 @@ struct LeaseAnswer {
   // How long the leases live, counted from the moment the call was sent.
   absl::Duration lease_remaining{};
   std::vector<std::string> paused_queues{};
+};
+
+struct AckItem {
+  std::string lease_token{};
+  // What the attempt brought forth, kept with its history if the queue keeps results. 0 to 1 MiB.
+  std::string result{};
 };
 
 // What shall become of an attempt that did not succeed.
@@ -116,31 +122,6 @@ struct HeartbeatAnswer {
   bool session_alive = false;
   // How long the session lives, counted from the moment the call was sent.
   absl::Duration lease_remaining{};
-};
-
-// Called exactly once, on a thread of gRPC: it must not block, nor make a synchronous call.
-template <typename Answer>
-using Done = absl::AnyInvocable<void(absl::StatusOr<Answer>)>;
-
-// A call that was begun. Dropping the handle leaves the call alone. Thread-safe.
-class PendingCall {
- public:
-  class Target {
-   public:
-    virtual ~Target() = default;
-    virtual void Cancel() = 0;
-  };
-
-  PendingCall() = default;
-  explicit PendingCall(std::weak_ptr<Target> target) : target_(std::move(target)) {}
-
-  // Ends the call soon, as CANCELLED unless it ended already; its callback runs in any case.
-  void Cancel() {
-    if (const std::shared_ptr<Target> target = target_.lock()) target->Cancel();
-  }
-
- private:
-  std::weak_ptr<Target> target_;
 };
 
 }  // namespace skiplane

@@ -36,6 +36,7 @@
 namespace skiplane {
 
 namespace internal {
+struct Access;
 class Connection;
 }
 
@@ -63,6 +64,9 @@ class Client {
   // acked never fails the call.
   absl::StatusOr<std::vector<SettleOutcome>> Ack(std::vector<std::string> lease_tokens);
 
+  // The same with what the attempts brought forth; together at most 4 MiB.
+  absl::StatusOr<std::vector<SettleOutcome>> Ack(std::vector<AckItem> items);
+
   // Ends attempts that did not succeed. 1 to 1000 items, one result each, in order.
   absl::StatusOr<std::vector<NackResult>> Nack(std::vector<NackItem> items);
 
@@ -74,6 +78,7 @@ class Client {
   PendingCall LeaseAsync(LeaseCall call, Done<LeaseAnswer> done);
   PendingCall AckAsync(std::vector<std::string> lease_tokens,
                        Done<std::vector<SettleOutcome>> done);
+  PendingCall AckAsync(std::vector<AckItem> items, Done<std::vector<SettleOutcome>> done);
   PendingCall NackAsync(std::vector<NackItem> items, Done<std::vector<NackResult>> done);
   PendingCall HeartbeatAsync(HeartbeatCall call, Done<HeartbeatAnswer> done);
 
@@ -103,6 +108,7 @@ class Client {
   absl::StatusOr<Task> GetTask(absl::string_view task_id);
 
  private:
+  friend struct internal::Access;
   explicit Client(std::shared_ptr<internal::Connection> connection);
 
   std::shared_ptr<internal::Connection> connection_;

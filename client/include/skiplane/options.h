@@ -27,6 +27,9 @@ struct ClientOptions {
   // reached; a repeated attempt goes to the next one.
   std::vector<std::string> addresses = {"127.0.0.1:7070"};
   TlsOptions tls{};
+  // Who calls, as the audit records of the broker shall name it: 0 to 255 bytes of printable ASCII.
+  // Empty: the broker takes the name in the client's certificate, else its address.
+  std::string actor{};
   // The deadline of a call that does not bring its own, over all its attempts. For Lease the time
   // it may wait is added. Above 0.
   absl::Duration call_timeout = absl::Seconds(20);

@@ -55,6 +55,8 @@ struct LeasedTask {
   int max_attempts = 0;
   absl::Time create_time{};
   absl::Time schedule_time{};
+  // The stage that the task is at; empty in a queue without stages.
+  std::string stage{};
 };
 
 // Why an attempt failed. Kept as given.

@@ -38,7 +38,13 @@ namespace skiplane {
 // What a handler says about its attempt.
 class Result {
  public:
-  static Result Done() { return Result(Kind::kDone); }
+  // `output` is what the attempt brought forth, kept with its history if the queue keeps results:
+  // at most 1 MiB, what is longer is cut off.
+  static Result Done(std::string output = {}) {
+    Result result(Kind::kDone);
+    result.output_ = std::move(output);
+    return result;
+  }
   // Failed: runs again after `delay`, or after the queue's retry delay, while attempts are left.
   static Result Retry(TaskError error, std::optional<absl::Duration> delay = std::nullopt) {
     return Result(Kind::kRetry, std::move(error), delay);
@@ -52,6 +58,7 @@ class Result {
   Kind kind() const { return kind_; }
   const TaskError& error() const { return error_; }
   std::optional<absl::Duration> delay() const { return delay_; }
+  const std::string& output() const { return output_; }
 
  private:
   explicit Result(Kind kind, TaskError error = {}, std::optional<absl::Duration> delay = {})
@@ -60,6 +67,7 @@ class Result {
   Kind kind_;
   TaskError error_;
   std::optional<absl::Duration> delay_;
+  std::string output_{};
 };
 
 // What a handler can do while it runs. Thread-safe.

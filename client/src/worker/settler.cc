@@ -12,6 +12,8 @@ namespace {
 
 constexpr size_t kAcksPerCall = 1000;
 constexpr size_t kNacksPerCall = 50;  // of 64 KiB text each, they fit a request of 4 MiB
+constexpr size_t kOutputBytesMax = size_t{1} << 20;
+constexpr size_t kOutputBytesPerCall = size_t{5} << 19;  // and one more: below 4 MiB
 constexpr absl::Duration kPauseAfterError = absl::Seconds(1);
 
 }  // namespace
@@ -65,7 +67,14 @@ std::vector<Settler::Settlement> Settler::TakeBatch() {
   is_idle_ = false;
   std::deque<Settlement>& queue = acks_.size() >= nacks_.size() ? acks_ : nacks_;
   const size_t limit = &queue == &acks_ ? kAcksPerCall : kNacksPerCall;
-  const auto end = queue.begin() + static_cast<std::ptrdiff_t>(std::min(limit, queue.size()));
+  auto end = queue.begin();
+  size_t bytes = 0;
+  while (end != queue.end() && static_cast<size_t>(end - queue.begin()) < limit &&
+         bytes < kOutputBytesPerCall) {
+    // The last one that is taken may reach beyond by the most of one, which still fits.
+    bytes += std::min(end->result.output().size(), kOutputBytesMax);
+    ++end;
+  }
   std::vector<Settlement> batch(std::make_move_iterator(queue.begin()),
                                 std::make_move_iterator(end));
   queue.erase(queue.begin(), end);
@@ -75,12 +84,13 @@ std::vector<Settler::Settlement> Settler::TakeBatch() {
 
 absl::StatusOr<std::vector<SettleOutcome>> Settler::Send(const std::vector<Settlement>& batch) {
   if (batch.front().result.kind() == Result::Kind::kDone) {
-    std::vector<std::string> tokens;
+    std::vector<AckItem> items;
     for (const Settlement& settlement : batch) {
-      tokens.push_back(settlement.hold->task().lease_token);
+      items.push_back({.lease_token = settlement.hold->task().lease_token,
+                       .result = settlement.result.output().substr(0, kOutputBytesMax)});
     }
     return line_.Run<std::vector<SettleOutcome>>([&](auto done) {
-      return client_.AckAsync(std::move(tokens), std::move(done));
+      return client_.AckAsync(std::move(items), std::move(done));
     });
   }
   std::vector<NackItem> items;

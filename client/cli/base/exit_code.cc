@@ -1,0 +1,59 @@
+#include "client/cli/base/exit_code.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/optional.h"
+#include "skiplane/error.h"
+
+namespace skiplane::cli {
+namespace {
+
+constexpr absl::string_view kExitCodePayload = "skiplane.dev/exit-code";
+
+absl::Status WithExitCode(absl::Status status, ExitCode code) {
+  status.SetPayload(kExitCodePayload, absl::Cord(absl::StrCat(static_cast<int>(code))));
+  return status;
+}
+
+}  // namespace
+
+absl::Status UsageError(absl::string_view message) {
+  return WithExitCode(absl::InvalidArgumentError(message), kUsage);
+}
+
+absl::Status LocalError(absl::string_view message) {
+  return WithExitCode(absl::InternalError(message), kLocal);
+}
+
+absl::Status Interrupted(absl::string_view message) {
+  return WithExitCode(absl::CancelledError(message), kInterrupted);
+}
+
+ExitCode ExitCodeOf(const absl::Status& status) {
+  if (status.ok()) return kOk;
+  if (const absl::optional<absl::Cord> payload = status.GetPayload(kExitCodePayload)) {
+    int code = kLocal;
+    if (absl::SimpleAtoi(std::string(*payload), &code)) return static_cast<ExitCode>(code);
+  }
+  switch (status.code()) {
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded: return kNotReachable;
+    case absl::StatusCode::kNotFound: return kNotFound;
+    default: return kRefused;
+  }
+}
+
+std::string Explain(const absl::Status& status) {
+  std::string text(status.message());
+  if (text.empty()) text = absl::AsciiStrToLower(absl::StatusCodeToString(status.code()));
+  if (absl::IsUnimplemented(status)) text = "this broker does not know this call yet";
+  const std::string reason = ErrorReason(status);
+  const std::string field = ErrorField(status);
+  if (!field.empty()) absl::StrAppend(&text, " [field ", field, "]");
+  if (!reason.empty()) absl::StrAppend(&text, " (", reason, ")");
+  return text;
+}
+
+}  // namespace skiplane::cli

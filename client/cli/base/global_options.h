@@ -1,0 +1,26 @@
+// What every command understands.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+
+namespace skiplane::cli {
+
+struct GlobalOptions {
+  // One or several addresses, separated by commas.
+  std::string broker = "127.0.0.1:7070";
+  std::string actor{};
+  bool json = false;
+  // Unset: show once.
+  std::optional<absl::Duration> watch{};
+  absl::Duration timeout = absl::Seconds(20);
+  bool tls = false;
+  std::string tls_ca{};
+  std::string tls_cert{};
+  std::string tls_key{};
+  std::string tls_server_name{};
+};
+
+}  // namespace skiplane::cli

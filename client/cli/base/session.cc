@@ -1,0 +1,36 @@
+#include "client/cli/base/session.h"
+
+#include "absl/strings/str_split.h"
+#include "client/cli/base/exit_code.h"
+#include "client/src/access.h"
+
+namespace skiplane::cli {
+namespace {
+
+ClientOptions ToClientOptions(const GlobalOptions& options) {
+  ClientOptions client{.addresses = absl::StrSplit(options.broker, ',', absl::SkipEmpty()),
+                       .actor = options.actor,
+                       .call_timeout = options.timeout};
+  client.tls.enabled = options.tls || !options.tls_ca.empty() || !options.tls_cert.empty();
+  client.tls.ca_file = options.tls_ca;
+  client.tls.certificate_file = options.tls_cert;
+  client.tls.key_file = options.tls_key;
+  client.tls.server_name = options.tls_server_name;
+  return client;
+}
+
+}  // namespace
+
+Session::Session(GlobalOptions options, Client client)
+    : options_(std::move(options)),
+      client_(std::move(client)),
+      connection_(internal::Access::ConnectionOf(client_)) {}
+
+absl::StatusOr<Session> Session::Open(const GlobalOptions& options) {
+  auto client = Client::Connect(ToClientOptions(options));
+  // What is wrong here was said on the command line.
+  if (!client.ok()) return UsageError(client.status().message());
+  return Session(options, *std::move(client));
+}
+
+}  // namespace skiplane::cli

@@ -1,0 +1,45 @@
+// What a command works with: the connection to the broker and where its words go.
+#pragma once
+
+#include <iostream>
+#include <memory>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "client/cli/base/global_options.h"
+#include "client/src/call.h"
+#include "client/src/connection.h"
+#include "skiplane/client.h"
+
+namespace skiplane::cli {
+
+class Session {
+ public:
+  // The network is touched by the first call.
+  static absl::StatusOr<Session> Open(const GlobalOptions& options);
+
+  // See internal::Call.
+  template <typename Request, typename Response, typename Methods>
+  absl::StatusOr<Response> Call(Request request,
+                                internal::AsyncMethod<Methods, Request, Response> method,
+                                internal::CallRules rules = {}) {
+    return internal::Call<Request, Response, Methods>(connection_, std::move(request), method,
+                                                      rules);
+  }
+
+  const Client& client() const { return client_; }
+  const GlobalOptions& options() const { return options_; }
+  // For programs: one JSON document per line and nothing else on standard output.
+  bool json() const { return options_.json; }
+  std::ostream& out() const { return std::cout; }
+
+ private:
+  Session(GlobalOptions options, Client client);
+
+  GlobalOptions options_;
+  Client client_;
+  std::shared_ptr<internal::Connection> connection_;
+};
+
+}  // namespace skiplane::cli

@@ -1,0 +1,58 @@
+#include "client/cli/command/enqueue_tally.h"
+
+#include <iostream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/base/terminal.h"
+#include "client/cli/text/field.h"
+#include "client/cli/text/table.h"
+#include "nlohmann/json.hpp"
+
+namespace skiplane::cli {
+
+EnqueueTally::EnqueueTally(Session& session, bool is_stream, std::string batch_id)
+    : session_(session),
+      is_stream_(is_stream),
+      batch_id_(std::move(batch_id)),
+      bar_(std::cerr, is_stream && IsTerminal(2)) {}
+
+void EnqueueTally::Add(const v1::EnqueueResponse& response) {
+  for (const v1::EnqueueResult& result : response.results()) {
+    const std::string outcome = FieldText(result, "outcome");
+    ++outcomes_[outcome];
+    ++count_;
+    if (is_stream_) continue;
+    if (session_.json()) {
+      session_.out() << ToJson(result) << "\n";
+    } else {
+      session_.out() << result.task_id() << " " << outcome << "\n";
+    }
+  }
+  bar_.Draw(count_, 0, "tasks");
+}
+
+void EnqueueTally::End() {
+  bar_.Clear();
+  if (!is_stream_) return;
+  if (session_.json()) {
+    session_.out() << nlohmann::json{
+        {"batch_id", batch_id_}, {"task_count", count_}, {"outcomes", outcomes_}}
+                   << "\n";
+    return;
+  }
+  session_.out() << FormatCount(count_) << " tasks enqueued";
+  const char* separator = ": ";
+  for (const auto& [outcome, count] : outcomes_) {
+    session_.out() << std::exchange(separator, ", ") << FormatCount(count) << " " << outcome;
+  }
+  session_.out() << "\n";
+}
+
+void EnqueueTally::TellHowToGoOn() const {
+  if (!is_stream_ && count_ == 0) return;
+  std::cerr << "skiplane: the first " << FormatCount(count_) << " tasks are in. To go on, repeat "
+            << "the run with --batch-id " << batch_id_ << "\n";
+}
+
+}  // namespace skiplane::cli

@@ -1,0 +1,36 @@
+// Which tasks are meant: ids one by one, or all that match a filter.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "skiplane/v1/bulk.pb.h"
+
+namespace skiplane::cli {
+
+struct FilterOptions {
+  std::string queue{};
+  std::string stage{};
+  std::vector<std::string> states{};
+  std::string key_prefix{};
+  std::vector<std::string> headers{};
+  std::string error_group{};
+  std::optional<absl::Duration> age_min{};
+  std::optional<absl::Duration> age_max{};
+  bool periodic = false;
+  bool all = false;
+};
+
+void AddFilter(CLI::App* app, FilterOptions* options);
+
+// A usage error for a word that is no state or a header without '='.
+absl::StatusOr<v1::TaskFilter> ToFilter(const FilterOptions& options);
+
+// Splits "key=value".
+absl::StatusOr<std::pair<std::string, std::string>> ParseHeader(const std::string& text);
+
+}  // namespace skiplane::cli

@@ -1,0 +1,38 @@
+// Changes of single tasks, one call each.
+#pragma once
+
+#include <functional>
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/cli/base/exit_code.h"
+#include "client/cli/command/show.h"
+
+namespace skiplane::cli {
+
+// Calls `change` for each id, also after failures, which it tells of; returns the first of them.
+absl::Status ForEachId(const std::vector<std::string>& ids,
+                       const std::function<absl::Status(const std::string&)>& change);
+
+// Calls `method` for the task and shows what became of it.
+template <typename Request, typename Response>
+absl::Status ChangeOne(Session& session, const std::string& id, Request request,
+                       internal::AsyncMethod<internal::AdminMethods, Request, Response> method,
+                       internal::CallRules rules = {}) {
+  request.set_task_id(id);
+  const absl::StatusOr<Response> answer =
+      session.Call<Request, Response>(std::move(request), method, rules);
+  if (!answer.ok()) return answer.status();
+  if (session.json()) {
+    ShowOne(session, answer->task());
+  } else {
+    const std::string time = FieldText(answer->task(), "schedule_time");
+    session.out() << id << " is " << FieldText(answer->task(), "state")
+                  << (time.empty() ? "" : ", runs " + time) << "\n";
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace skiplane::cli

@@ -1,0 +1,217 @@
+// skiplane queues: what there is, and how it is set.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "client/cli/base/exit_code.h"
+#include "client/cli/command/commands.h"
+#include "client/cli/command/queue_settings.h"
+#include "client/cli/command/show.h"
+#include "client/cli/input/option.h"
+#include "client/cli/text/enum_word.h"
+
+namespace skiplane::cli {
+namespace {
+
+using internal::AdminMethods;
+
+struct ListOptions {
+  bool no_counts = false;
+  std::optional<int> limit{};
+};
+
+struct QueueOptions {
+  std::string name{};
+  SettingTexts settings{};
+  std::optional<int> lanes{};
+  std::string etag{};
+  std::string mode{};
+  std::string reason{};
+};
+
+absl::StatusOr<v1::Queue> Get(Session& session, const std::string& name) {
+  v1::GetQueueRequest request;
+  request.set_name(name);
+  auto answer = session.Call<v1::GetQueueRequest, v1::GetQueueResponse>(std::move(request),
+                                                                        &AdminMethods::GetQueue);
+  if (!answer.ok()) return answer.status();
+  return std::move(*answer->mutable_queue());
+}
+
+absl::Status List(Session& session, const ListOptions& options) {
+  std::vector<v1::Queue> queues;
+  absl::Status status = ForEach<v1::ListQueuesRequest, v1::ListQueuesResponse>(
+      session, {}, &AdminMethods::ListQueues,
+      [](const v1::ListQueuesResponse& page) { return page.queues(); },
+      [&](const v1::Queue& queue) { queues.push_back(queue); }, options.limit.value_or(100));
+  if (!status.ok()) return status;
+  Columns columns{{"QUEUE", "name"}, {"PAUSED", "pause_mode"}, {"LANES", "lanes"}};
+  if (!options.no_counts) {
+    for (const char* const name : {"scheduled", "ready", "leased", "succeeded", "failed"}) {
+      columns.emplace_back(absl::AsciiStrToUpper(name), absl::StrCat("counts.", name, "_count"));
+    }
+  }
+  Listing listing(session, columns);
+  for (v1::Queue& queue : queues) {
+    if (!options.no_counts) {
+      auto counted = Get(session, queue.name());
+      if (!counted.ok()) return counted.status();
+      queue = *std::move(counted);
+    }
+    listing.Add(queue);
+  }
+  listing.End();
+  return absl::OkStatus();
+}
+
+void ShowQueue(Session& session, const v1::Queue& queue) {
+  ShowOne(session, queue);
+  if (session.json() || queue.counts().stages().empty()) return;
+  session.out() << "\n";
+  Listing stages(session, {{"STAGE", "stage"},
+                           {"SCHEDULED", "scheduled_count"},
+                           {"READY", "ready_count"},
+                           {"LEASED", "leased_count"},
+                           {"SUCCEEDED", "succeeded_count"},
+                           {"FAILED", "failed_count"},
+                           {"OLDEST READY", "oldest_ready_age"}});
+  for (const v1::StageCounts& stage : queue.counts().stages()) stages.Add(stage);
+  stages.End();
+}
+
+template <typename Response>
+absl::Status Tell(Session& session, const absl::StatusOr<Response>& answer) {
+  if (!answer.ok()) return answer.status();
+  ShowQueue(session, answer->queue());
+  return absl::OkStatus();
+}
+
+absl::Status Show(Session& session, const QueueOptions& options) {
+  const absl::StatusOr<v1::Queue> queue = Get(session, options.name);
+  if (!queue.ok()) return queue.status();
+  ShowQueue(session, *queue);
+  return absl::OkStatus();
+}
+
+absl::Status Create(Session& session, const QueueOptions& options) {
+  v1::CreateQueueRequest request;
+  request.set_name(options.name);
+  request.set_lanes(options.lanes.value_or(0));
+  if (const absl::Status status = options.settings.Put(*request.mutable_settings()); !status.ok()) {
+    return status;
+  }
+  return Tell(session, session.Call<v1::CreateQueueRequest, v1::CreateQueueResponse>(
+                           std::move(request), &AdminMethods::CreateQueue));
+}
+
+absl::Status Update(Session& session, const QueueOptions& options) {
+  v1::UpdateQueueRequest request;
+  request.set_name(options.name);
+  request.set_etag(options.etag);
+  if (const absl::Status status = options.settings.Put(*request.mutable_settings()); !status.ok()) {
+    return status;
+  }
+  for (const std::string& path : options.settings.Paths()) {
+    request.mutable_update_mask()->add_paths(path);
+  }
+  if (request.update_mask().paths().empty()) {
+    return UsageError("nothing is to be changed: give at least one setting");
+  }
+  return Tell(session, session.Call<v1::UpdateQueueRequest, v1::UpdateQueueResponse>(
+                           std::move(request), &AdminMethods::UpdateQueue));
+}
+
+absl::Status Pause(Session& session, const QueueOptions& options) {
+  v1::PauseQueueRequest request;
+  request.set_name(options.name);
+  request.set_reason(options.reason);
+  if (!options.mode.empty()) {
+    const absl::StatusOr<int> mode = ParseEnumWord(*v1::PauseMode_descriptor(), options.mode);
+    if (!mode.ok()) return mode.status();
+    request.set_mode(static_cast<v1::PauseMode>(*mode));
+  }
+  return Tell(session, session.Call<v1::PauseQueueRequest, v1::PauseQueueResponse>(
+                           std::move(request), &AdminMethods::PauseQueue));
+}
+
+absl::Status Resume(Session& session, const QueueOptions& options) {
+  v1::ResumeQueueRequest request;
+  request.set_name(options.name);
+  return Tell(session, session.Call<v1::ResumeQueueRequest, v1::ResumeQueueResponse>(
+                           std::move(request), &AdminMethods::ResumeQueue));
+}
+
+void AddQueue(CLI::App* app, QueueOptions* options) {
+  AddText(app, "QUEUE", &options->name, "The queue")->required();
+}
+
+void DeclareSettings(CLI::App* queues, Plan* plan) {
+  const auto create_options = std::make_shared<QueueOptions>();
+  CLI::App* const create = AddCommand(
+      queues, plan, "create",
+      "Makes a queue. Settings that are not given take their defaults. A repeat with the same "
+      "settings does nothing.",
+      create_options, Create);
+  AddQueue(create, create_options.get());
+  AddNumber(create, "--lanes", &create_options->lanes,
+            "1 to 64: more lanes spread a hot queue; order is strict within a lane only");
+  AddSettings(create, &create_options->settings);
+  AddExamples(create, {"skiplane queues create mail --max-attempts 5 --base-delay 30s",
+                       "skiplane queues create video --stage fetch --stage encode --stage publish "
+                       "--lease-duration 2m"});
+
+  const auto update_options = std::make_shared<QueueOptions>();
+  CLI::App* const update =
+      AddCommand(queues, plan, "update",
+                 "Changes the settings that are given and leaves the others as they are.",
+                 update_options, Update);
+  AddQueue(update, update_options.get());
+  AddText(update, "--etag", &update_options->etag,
+          "Refuse unless the queue still has this etag (queues show prints it)");
+  AddSettings(update, &update_options->settings);
+  AddExamples(update, {"skiplane queues update mail --retry exponential --base-delay 10s"});
+}
+
+void DeclarePauses(CLI::App* queues, Plan* plan) {
+  const auto pause_options = std::make_shared<QueueOptions>();
+  CLI::App* const pause =
+      AddCommand(queues, plan, "pause",
+                 "Stops leases, enqueues or both. Attempts that run already go on.", pause_options,
+                 Pause);
+  AddQueue(pause, pause_options.get());
+  AddText(pause, "--mode", &pause_options->mode, "lease (default), enqueue or both")
+      ->type_name("WORD");
+  AddText(pause, "--reason", &pause_options->reason, "Why, for the next person");
+  AddExamples(pause, {"skiplane queues pause mail --reason 'SMTP server moves'"});
+
+  const auto resume_options = std::make_shared<QueueOptions>();
+  CLI::App* const resume = AddCommand(
+      queues, plan, "resume", "Ends a pause; waiting workers get tasks at once.", resume_options,
+      Resume);
+  AddQueue(resume, resume_options.get());
+}
+
+}  // namespace
+
+void DeclareQueues(CLI::App* app, Plan* plan) {
+  CLI::App* const queues = AddGroup(app, "queues", "Lists, makes, changes and pauses queues");
+  const auto list_options = std::make_shared<ListOptions>();
+  CLI::App* const list =
+      AddView(queues, plan, "list", "Lists queues by name, with their counts.", list_options, List);
+  AddSwitch(list, "--no-counts", &list_options->no_counts,
+            "Names and settings only: one call instead of one per queue");
+  AddNumber(list, "--limit", &list_options->limit, "At most so many; 0: all")->default_str("100");
+
+  const auto show_options = std::make_shared<QueueOptions>();
+  CLI::App* const show = AddView(
+      queues, plan, "show", "Shows a queue's settings, its pause and its counts, also by stage.",
+      show_options, Show);
+  AddQueue(show, show_options.get());
+  AddExamples(show, {"skiplane queues show mail --watch", "skiplane queues show mail --json"});
+  DeclareSettings(queues, plan);
+  DeclarePauses(queues, plan);
+}
+
+}  // namespace skiplane::cli

@@ -1,0 +1,118 @@
+// skiplane stats, workers and audit.
+#include "absl/time/clock.h"
+#include "client/cli/command/commands.h"
+#include "client/cli/command/show.h"
+#include "client/cli/input/option.h"
+#include "client/cli/text/enum_word.h"
+#include "client/src/convert_time.h"
+
+namespace skiplane::cli {
+namespace {
+
+using internal::AdminMethods;
+
+struct StatsOptions {
+  std::string queue{};
+  std::string stage{};
+  std::string outcome{};
+  std::optional<absl::Duration> since{};
+  std::optional<absl::Time> from{};
+  std::optional<absl::Time> to{};
+};
+
+struct ListOptions {
+  std::string queue{};
+  std::optional<int> limit{};
+};
+
+absl::Status Stats(Session& session, const StatsOptions& options) {
+  v1::GetStatisticsRequest request;
+  request.set_queue(options.queue);
+  request.set_stage(options.stage);
+  if (!options.outcome.empty()) {
+    const auto outcome = ParseEnumWord(*v1::AttemptOutcome_descriptor(), options.outcome);
+    if (!outcome.ok()) return outcome.status();
+    request.set_outcome(static_cast<v1::AttemptOutcome>(*outcome));
+  }
+  if (options.since) internal::ToProto(absl::Now() - *options.since, request.mutable_start_time());
+  if (options.from) internal::ToProto(*options.from, request.mutable_start_time());
+  if (options.to) internal::ToProto(*options.to, request.mutable_end_time());
+  const auto answer = session.Call<v1::GetStatisticsRequest, v1::GetStatisticsResponse>(
+      std::move(request), &AdminMethods::GetStatistics);
+  if (!answer.ok()) return answer.status();
+  Listing listing(session, {{"HOUR", "hour"},
+                            {"STAGE", "stage"},
+                            {"OUTCOME", "outcome"},
+                            {"ATTEMPTS", "attempt_count"},
+                            {"RUN MEAN", "run_mean"},
+                            {"RUN MAX", "run_max"},
+                            {"WAIT MEAN", "wait_mean"}});
+  for (const v1::HourStatistics& hour : answer->hours()) listing.Add(hour);
+  listing.End();
+  return absl::OkStatus();
+}
+
+absl::Status Workers(Session& session, const ListOptions& options) {
+  return ShowPages<v1::ListWorkersRequest, v1::ListWorkersResponse>(
+      session, {}, &AdminMethods::ListWorkers,
+      [](const v1::ListWorkersResponse& page) { return page.workers(); },
+      {{"NAME", "name"},
+       {"WORKER", "worker_id"},
+       {"HOLDS", "leased_count"},
+       {"SINCE", "create_time"},
+       {"LOST AT", "expire_time"}},
+      options.limit.value_or(100));
+}
+
+absl::Status Audit(Session& session, const ListOptions& options) {
+  v1::ListAuditRecordsRequest request;
+  request.set_queue(options.queue);
+  return ShowPages<v1::ListAuditRecordsRequest, v1::ListAuditRecordsResponse>(
+      session, std::move(request), &AdminMethods::ListAuditRecords,
+      [](const v1::ListAuditRecordsResponse& page) { return page.records(); },
+      {{"TIME", "time"},
+       {"ACTOR", "actor"},
+       {"METHOD", "method"},
+       {"QUEUE", "queue"},
+       {"CHANGED", "changed_count"},
+       {"REQUEST", "request_json"}},
+      options.limit.value_or(100));
+}
+
+void DeclareStats(CLI::App* app, Plan* plan) {
+  const auto options = std::make_shared<StatsOptions>();
+  CLI::App* const stats = AddView(
+      app, plan, "stats",
+      "Shows how the attempts of a queue ended, hour by hour: how many, how long they ran and how "
+      "long they had waited. Hours without attempts are left out.",
+      options, Stats);
+  AddText(stats, "QUEUE", &options->queue, "The queue")->required();
+  AddText(stats, "--stage", &options->stage, "Of this stage only");
+  AddText(stats, "--outcome", &options->outcome,
+          "Of this outcome only: succeeded, retried, failed, lost, cancelled or hanged")
+      ->type_name("WORD");
+  AddDuration(stats, "--since", &options->since, "Of the last so long")->default_str("24h");
+  AddInstant(stats, "--from", &options->from, "From this time on");
+  AddInstant(stats, "--to", &options->to, "Up to this time");
+  AddExamples(stats, {"skiplane stats mail --since 7d --outcome failed"});
+}
+
+}  // namespace
+
+void DeclareReports(CLI::App* app, Plan* plan) {
+  DeclareStats(app, plan);
+  auto options = std::make_shared<ListOptions>();
+  CLI::App* const workers = AddView(
+      app, plan, "workers", "Lists living workers and how many tasks each holds.", options,
+      Workers);
+  AddNumber(workers, "--limit", &options->limit, "At most so many; 0: all")->default_str("100");
+
+  options = std::make_shared<ListOptions>();
+  CLI::App* const audit =
+      AddView(app, plan, "audit", "Lists the changes that operators made, the latest first.",
+              options, Audit);
+  AddText(audit, "--queue,-q", &options->queue, "Of this queue only");
+  AddNumber(audit, "--limit", &options->limit, "At most so many; 0: all")->default_str("100");
+}
+
+}  // namespace skiplane::cli

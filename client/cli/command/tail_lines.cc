@@ -1,0 +1,41 @@
+#include "client/cli/command/tail_lines.h"
+
+#include <google/protobuf/util/message_differencer.h>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/text/field.h"
+#include "client/cli/text/table.h"
+
+namespace skiplane::cli {
+
+std::string CountLines::Next(const v1::QueueCounts& counts) {
+  using google::protobuf::util::MessageDifferencer;
+  if (last_ && MessageDifferencer::Equals(*last_, counts)) return "";
+  const v1::QueueCounts before = last_.value_or(counts);
+  last_ = counts;
+  return absl::StrCat("succeeded +", counts.succeeded_count() - before.succeeded_count(),
+                      "  failed +", counts.failed_count() - before.failed_count(), "  ready ",
+                      counts.ready_count(), "  leased ", counts.leased_count(), "  scheduled ",
+                      counts.scheduled_count());
+}
+
+std::string ErrorLines::Next(const v1::ErrorGroup& group) {
+  const std::string seen =
+      absl::StrCat(group.last_seen_time().seconds(), ".", group.last_seen_time().nanos());
+  std::string& last = last_seen_[absl::StrCat(group.stage(), "/", group.fingerprint())];
+  const bool is_new = last != seen && !is_first_round_;
+  last = seen;
+  if (!is_new) return "";
+  const std::string stage = group.stage().empty() ? "" : absl::StrCat(" at ", group.stage());
+  return OneLine(absl::StrCat("error ", group.type(), stage, " (", group.retrying_count(),
+                              " retrying, ", group.failed_count(), " failed): ", group.text()));
+}
+
+std::string TaskLine(const v1::Task& task) {
+  std::string line = absl::StrCat("task ", task.task_id(), " ", FieldText(task, "state"));
+  if (!task.stage().empty()) absl::StrAppend(&line, " at ", task.stage());
+  if (!task.key().empty()) absl::StrAppend(&line, " key ", task.key());
+  return OneLine(line);
+}
+
+}  // namespace skiplane::cli

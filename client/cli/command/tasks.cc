@@ -1,0 +1,120 @@
+// skiplane tasks list, show and explain; the changes are in task_changes.cc.
+#include "client/cli/base/exit_code.h"
+#include "client/cli/command/commands.h"
+#include "client/cli/command/filter_options.h"
+#include "client/cli/command/show.h"
+#include "client/cli/input/option.h"
+
+namespace skiplane::cli {
+namespace {
+
+using internal::AdminMethods;
+
+struct ListOptions {
+  std::string queue{};
+  FilterOptions filter{};
+  std::optional<int> limit{};
+  bool full = false;
+};
+
+struct TaskOptions {
+  std::string task_id{};
+  std::optional<int> attempts{};
+};
+
+absl::Status List(Session& session, const ListOptions& options) {
+  absl::StatusOr<v1::TaskFilter> filter = ToFilter(options.filter);
+  if (!filter.ok()) return filter.status();
+  if (!options.queue.empty()) filter->set_queue(options.queue);
+  if (filter->queue().empty()) return UsageError("which queue? tasks list QUEUE");
+  v1::ListTasksRequest request;
+  *request.mutable_filter() = *std::move(filter);
+  request.set_view(options.full ? v1::TASK_VIEW_FULL : v1::TASK_VIEW_BASIC);
+  return ShowPages<v1::ListTasksRequest, v1::ListTasksResponse>(
+      session, std::move(request), &AdminMethods::ListTasks,
+      [](const v1::ListTasksResponse& page) { return page.tasks(); },
+      {{"TASK", "task_id"},
+       {"STATE", "state"},
+       {"STAGE", "stage"},
+       {"ATTEMPT", "attempt"},
+       {"PRIORITY", "priority"},
+       {"RUNS", "schedule_time"},
+       {"KEY", "key"},
+       {"WORKER", "worker_name"},
+       {"LAST ERROR", "last_error.type"}},
+      options.limit.value_or(100));
+}
+
+absl::Status Show(Session& session, const TaskOptions& options) {
+  v1::GetTaskRequest request;
+  request.set_task_id(options.task_id);
+  request.set_view(v1::TASK_VIEW_FULL);
+  request.set_attempts_max(options.attempts.value_or(100));
+  const auto answer = session.Call<v1::GetTaskRequest, v1::GetTaskResponse>(
+      std::move(request), &AdminMethods::GetTask);
+  if (!answer.ok()) return answer.status();
+  if (session.json()) {
+    ShowOne(session, *answer);
+    return absl::OkStatus();
+  }
+  ShowOne(session, answer->task());
+  if (answer->attempts().empty()) return absl::OkStatus();
+  session.out() << "\n";
+  Listing attempts(session, {{"ATTEMPT", "attempt"},
+                             {"STAGE", "stage"},
+                             {"OUTCOME", "outcome"},
+                             {"LEASED", "lease_time"},
+                             {"ENDED", "end_time"},
+                             {"WORKER", "worker_name"},
+                             {"ERROR", "error.type"},
+                             {"TEXT", "error.text"}});
+  for (const v1::Attempt& attempt : answer->attempts()) attempts.Add(attempt);
+  attempts.End();
+  return absl::OkStatus();
+}
+
+absl::Status ExplainOne(Session& session, const TaskOptions& options) {
+  v1::ExplainTaskRequest request;
+  request.set_task_id(options.task_id);
+  const auto answer = session.Call<v1::ExplainTaskRequest, v1::ExplainTaskResponse>(
+      std::move(request), &AdminMethods::ExplainTask);
+  if (!answer.ok()) return answer.status();
+  if (!session.json()) session.out() << OneLine(answer->explanation()) << "\n\n";
+  ShowOne(session, *answer);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void DeclareTasks(CLI::App* app, Plan* plan) {
+  CLI::App* const tasks = AddGroup(app, "tasks", "Looks at tasks and changes them");
+  const auto list_options = std::make_shared<ListOptions>();
+  CLI::App* const list =
+      AddView(tasks, plan, "list",
+              "Lists the tasks of a queue that match, in the order of their ids. Finished tasks "
+              "are found with --state succeeded,failed,cancelled while they are kept.",
+              list_options, List);
+  AddText(list, "QUEUE", &list_options->queue, "The queue; --queue does as well");
+  AddFilter(list, &list_options->filter);
+  AddNumber(list, "--limit", &list_options->limit, "At most so many; 0: all")->default_str("100");
+  AddSwitch(list, "--full", &list_options->full, "With --json: payloads and headers, too");
+  AddExamples(list, {"skiplane tasks list mail --state failed",
+                     "skiplane tasks list mail --state failed --limit 0 --full --json | "
+                     "jq -r '.payload | @base64d'"});
+
+  const auto show_options = std::make_shared<TaskOptions>();
+  CLI::App* const show = AddView(
+      tasks, plan, "show", "Shows a task with its payload and its finished attempts, latest first.",
+      show_options, Show);
+  AddText(show, "TASK", &show_options->task_id, "The task's id")->required();
+  AddNumber(show, "--attempts", &show_options->attempts, "At most so many attempts")
+      ->default_str("100");
+
+  const auto explain_options = std::make_shared<TaskOptions>();
+  CLI::App* const explain =
+      AddView(tasks, plan, "explain", "Says why a task does not run.", explain_options, ExplainOne);
+  AddText(explain, "TASK", &explain_options->task_id, "The task's id")->required();
+  DeclareTaskChanges(tasks, plan);
+}
+
+}  // namespace skiplane::cli

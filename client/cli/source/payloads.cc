@@ -1,0 +1,90 @@
+// The sources that know payloads only: arguments, files, lines.
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/base/exit_code.h"
+#include "client/cli/source/sources.h"
+
+namespace skiplane::cli {
+namespace {
+
+// What the broker takes at most, and a byte more to see that there is more.
+constexpr size_t kPayloadBytesMax = (size_t{1} << 20) + 1;
+
+class Payloads : public RecordSource {
+ public:
+  explicit Payloads(std::vector<std::string> payloads) : payloads_(std::move(payloads)) {}
+
+  absl::StatusOr<std::optional<Record>> Next() override {
+    if (next_ == payloads_.size()) return std::nullopt;
+    std::string& payload = payloads_[next_++];
+    return Record{.place = absl::StrCat("payload ", next_),
+                  .fields = {{"payload", std::move(payload)}}};
+  }
+
+ private:
+  std::vector<std::string> payloads_;
+  size_t next_ = 0;
+};
+
+class Files : public RecordSource {
+ public:
+  explicit Files(std::vector<std::string> paths) : paths_(std::move(paths)) {}
+
+  absl::StatusOr<std::optional<Record>> Next() override {
+    if (next_ == paths_.size()) return std::nullopt;
+    const std::string& path = paths_[next_++];
+    std::ifstream file;
+    if (path != "-") file.open(path, std::ios::binary);
+    std::istream& in = path == "-" ? std::cin : file;
+    if (!in) return LocalError(absl::StrCat("cannot read ", path));
+    std::string payload(kPayloadBytesMax, '\0');
+    in.read(payload.data(), static_cast<std::streamsize>(payload.size()));
+    if (in.bad() || (in.fail() && !in.eof())) {
+      return LocalError(absl::StrCat("cannot read ", path));
+    }
+    payload.resize(static_cast<size_t>(in.gcount()));
+    if (payload.size() == kPayloadBytesMax) {
+      return UsageError(absl::StrCat(path, " is larger than 1 MiB, the most for a task"));
+    }
+    return Record{.place = absl::StrCat("file ", path),
+                  .fields = {{"payload", std::move(payload)}}};
+  }
+
+ private:
+  const std::vector<std::string> paths_;
+  size_t next_ = 0;
+};
+
+class Lines : public RecordSource {
+ public:
+  explicit Lines(std::istream& in) : in_(in) {}
+
+  absl::StatusOr<std::optional<Record>> Next() override {
+    std::string line;
+    if (!std::getline(in_, line)) return std::nullopt;
+    return Record{.place = absl::StrCat("line ", ++line_),
+                  .fields = {{"payload", std::move(line)}}};
+  }
+
+ private:
+  std::istream& in_;
+  size_t line_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordSource> FromPayloads(std::vector<std::string> payloads) {
+  return std::make_unique<Payloads>(std::move(payloads));
+}
+
+std::unique_ptr<RecordSource> FromFiles(std::vector<std::string> paths) {
+  return std::make_unique<Files>(std::move(paths));
+}
+
+std::unique_ptr<RecordSource> FromLines(std::istream& in) { return std::make_unique<Lines>(in); }
+
+}  // namespace skiplane::cli

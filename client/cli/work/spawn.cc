@@ -1,0 +1,106 @@
+#include "client/cli/work/spawn.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <vector>
+
+namespace skiplane::cli {
+namespace {
+
+struct Pipe {
+  Descriptor read;
+  Descriptor write;
+};
+
+Pipe MakePipe() {
+  std::array<int, 2> ends{-1, -1};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return {};
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+std::vector<char*> Pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// What the child needs, made before the fork.
+struct Child {
+  std::vector<char*> argv;
+  std::vector<char*> environment;
+  int input = -1;
+  int output = -1;
+  int error = -1;
+  int report = -1;
+  pid_t parent = 0;
+};
+
+[[noreturn]] void Become(const Child& child) {
+  setpgid(0, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (const int number : {SIGPIPE, SIGINT, SIGTERM}) signal(number, SIG_DFL);
+  // So that nobody works on a task whose worker was killed.
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  const bool is_ready = getppid() == child.parent && dup2(child.input, STDIN_FILENO) >= 0 &&
+                        (child.output < 0 || dup2(child.output, STDOUT_FILENO) >= 0) &&
+                        dup2(child.error, STDERR_FILENO) >= 0;
+  if (is_ready) execvpe(child.argv[0], child.argv.data(), child.environment.data());
+  const int error_number = errno;
+  [[maybe_unused]] const ssize_t written =
+      write(child.report, &error_number, sizeof(error_number));
+  _exit(127);
+}
+
+void DoNotBlock(const Descriptor& descriptor) {
+  if (descriptor.is_open()) fcntl(descriptor.get(), F_SETFL, O_NONBLOCK);
+}
+
+}  // namespace
+
+Spawned Spawn(const Program& program) {
+  Spawned spawned;
+  Pipe input = MakePipe();
+  Pipe output = program.keeps_output ? MakePipe() : Pipe{};
+  Pipe error = MakePipe();
+  Pipe report = MakePipe();
+  const Child child{.argv = Pointers(program.argv),
+                    .environment = Pointers(program.environment),
+                    .input = input.read.get(),
+                    .output = output.write.get(),
+                    .error = error.write.get(),
+                    .report = report.write.get(),
+                    .parent = getpid()};
+  const pid_t pid = report.write.is_open() ? fork() : -1;
+  if (pid == 0) Become(child);
+  spawned.error_number = errno;
+  if (pid < 0) return spawned;
+  setpgid(pid, pid);  // either of the two is first
+  report.write.Close();
+  // Ends without a word when exec has closed the other end.
+  if (read(report.read.get(), &spawned.error_number, sizeof(int)) > 0) {
+    siginfo_t end;
+    waitid(P_PID, static_cast<id_t>(pid), &end, WEXITED);
+    return spawned;
+  }
+  spawned.pid = pid;
+  spawned.end = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  spawned.input = std::move(input.write);
+  spawned.output = std::move(output.read);
+  spawned.error = std::move(error.read);
+  for (const Descriptor* stream : {&spawned.input, &spawned.output, &spawned.error}) {
+    DoNotBlock(*stream);
+  }
+  return spawned;
+}
+
+}  // namespace skiplane::cli

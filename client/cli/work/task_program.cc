@@ -1,0 +1,68 @@
+#include "client/cli/work/task_program.h"
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace skiplane::cli {
+namespace {
+
+std::string HeaderName(const std::string& key) {
+  std::string name = absl::AsciiStrToUpper(key);
+  for (char& c : name) {
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return absl::StrCat("SKIPLANE_HEADER_", name);
+}
+
+}  // namespace
+
+std::vector<std::string> EnvironmentOf(const LeasedTask& task,
+                                       const std::vector<std::string>& ours) {
+  std::vector<std::string> environment;
+  for (const std::string& variable : ours) {
+    // Of the task that this process itself may be the worker of.
+    if (!absl::StartsWith(variable, "SKIPLANE_HEADER_")) environment.push_back(variable);
+  }
+  const auto add = [&](absl::string_view name, absl::string_view value) {
+    const std::string prefix = absl::StrCat(name, "=");
+    std::erase_if(environment,
+                  [&](const std::string& entry) { return absl::StartsWith(entry, prefix); });
+    environment.push_back(absl::StrCat(prefix, value));
+  };
+  add("SKIPLANE_TASK_ID", task.task_id);
+  add("SKIPLANE_QUEUE", task.queue);
+  add("SKIPLANE_STAGE", task.stage);
+  add("SKIPLANE_KEY", task.key);
+  add("SKIPLANE_ATTEMPT", absl::StrCat(task.attempt));
+  add("SKIPLANE_MAX_ATTEMPTS", absl::StrCat(task.max_attempts));
+  add("SKIPLANE_PRIORITY", absl::StrCat(task.priority));
+  add("SKIPLANE_CONTENT_TYPE", task.content_type);
+  for (const auto& [key, value] : task.headers) add(HeaderName(key), value);
+  return environment;
+}
+
+Result ResultOf(ProgramEnd end, const WorkRules& rules) {
+  if (!end.start_error.empty()) {
+    return Result::Retry({.type = "cannot start", .text = std::move(end.start_error)});
+  }
+  if (end.signal != 0) {
+    return Result::Retry(
+        {.type = absl::StrCat("signal ", end.signal), .text = std::move(end.error_tail)});
+  }
+  if (end.exit_code != 0) {
+    TaskError error{.type = absl::StrCat("exit ", end.exit_code),
+                    .text = std::move(end.error_tail)};
+    if (rules.fail_codes.contains(end.exit_code)) return Result::Fail(std::move(error));
+    return Result::Retry(std::move(error));
+  }
+  if (!rules.keeps_result) return Result::Done();
+  if (end.output.size() > kOutputBytesMax) {
+    return Result::Fail({.type = "result too large", .text = "more than 1 MiB on standard output"});
+  }
+  return Result::Done(std::move(end.output));
+}
+
+}  // namespace skiplane::cli

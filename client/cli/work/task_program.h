@@ -1,0 +1,29 @@
+// How a task becomes a run of a program, and the run a result.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "client/cli/work/program.h"
+#include "skiplane/task.h"
+#include "skiplane/worker.h"
+
+namespace skiplane::cli {
+
+struct WorkRules {
+  // Exit codes after which the task has failed for good.
+  std::set<int> fail_codes{65};  // EX_DATAERR
+  bool keeps_result = false;
+  absl::Duration kill_after = absl::Seconds(10);
+};
+
+// The program's environment: ours, and what is known of the task. A header "Trace-Parent" is
+// SKIPLANE_HEADER_TRACE_PARENT.
+std::vector<std::string> EnvironmentOf(const LeasedTask& task,
+                                       const std::vector<std::string>& ours);
+
+// 0 is done, one of fail_codes has failed for good, everything else runs again.
+Result ResultOf(ProgramEnd end, const WorkRules& rules);
+
+}  // namespace skiplane::cli

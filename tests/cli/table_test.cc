@@ -1,0 +1,57 @@
+#include "client/cli/text/table.h"
+
+#include <gtest/gtest.h>
+
+#include "client/cli/text/progress_bar.h"
+#include "client/cli/text/utf8.h"
+
+namespace skiplane::cli {
+namespace {
+
+TEST(TableTest, NumbersAreAlignedToTheRight) {
+  Table table({"QUEUE", "READY"});
+  table.Add({"mail", "12"});
+  table.Add({"very-long", "3"});
+  EXPECT_EQ(table.Render(0),
+            "QUEUE      READY\n"
+            "mail          12\n"
+            "very-long      3\n");
+}
+
+TEST(TableTest, LinesAreCutToTheWidthBetweenCharacters) {
+  Table table({});
+  table.Add({"a", "äöüäöüäöü"});
+  EXPECT_EQ(table.Render(8), "a  äöüä…\n");
+  EXPECT_EQ(table.Render(80), "a  äöüäöüäöü\n");
+}
+
+TEST(TableTest, WhatATerminalWouldObeyIsNotPrinted) {
+  EXPECT_EQ(OneLine("a\x1b[31mb\nc\td\x7f"), "a?[31mb c d?");
+  EXPECT_EQ(OneLine("\xC2\x9B" "31m"), "?31m");
+  EXPECT_EQ(OneLine("\xff\xfe ok"), "?? ok");
+}
+
+TEST(TableTest, OverlongFormsAndSurrogatesAreNoUtf8) {
+  EXPECT_TRUE(Utf8IsValid("aä€😀\n"));
+  for (const char* const text : {"\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80",
+                                 "\xE2\x82"}) {
+    EXPECT_FALSE(Utf8IsValid(text));
+  }
+}
+
+TEST(TableTest, ThousandsAreSetApart) {
+  EXPECT_EQ(FormatCount(0), "0");
+  EXPECT_EQ(FormatCount(999), "999");
+  EXPECT_EQ(FormatCount(1234567), "1,234,567");
+  EXPECT_EQ(FormatCount(-1234), "-1,234");
+}
+
+TEST(TableTest, AProgressLineNeverGoesBeyondTheEnd) {
+  EXPECT_EQ(ProgressLine(50, 100, "looked at"),
+            "[###############---------------]  50%  50 of about 100 looked at");
+  EXPECT_EQ(ProgressLine(150, 100, "x").find("100%") == std::string::npos, false);
+  EXPECT_EQ(ProgressLine(1500, 0, "tasks"), "1,500 tasks");
+}
+
+}  // namespace
+}  // namespace skiplane::cli

@@ -1,0 +1,106 @@
+"""Changes of tasks, one by one and by filter."""
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import unittest
+
+from support.cli import CliTest, program
+
+
+class Changes(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.client.create_queue("mail")
+
+    def count(self, name):
+        return getattr(self.client.queue("mail").counts, f"{name}_count")
+
+    def fail_one(self):
+        task_id = self.client.enqueue("mail", max_attempts=1)
+        [task] = self.client.lease("mail")
+        self.client.nack(task, "FAIL")
+        return task_id
+
+    def test_single_tasks_are_changed_by_their_ids(self):
+        one, other = self.client.enqueue("mail"), self.client.enqueue("mail")
+        self.run_cli("tasks", "prioritize", one, other, "--priority", "-7")
+        self.assertEqual(self.client.task(other).priority, -7)
+        self.assertIn("is scheduled", self.run_cli("tasks", "reschedule", one, "--postpone", "1h"))
+        self.assertIn("is ready", self.run_cli("tasks", "reschedule", one, "--now"))
+        self.assertIn("is cancelled", self.run_cli("tasks", "cancel", one))
+        self.run_cli("tasks", "delete", other)
+        self.run_cli("tasks", "show", other, code=4)
+
+    def test_a_failed_task_starts_again(self):
+        task_id = self.fail_one()
+        self.assertIn("is ready", self.run_cli("tasks", "retry", task_id))
+        self.assertEqual(self.client.state(task_id), "READY")
+
+    def test_the_first_refusal_is_the_exit_code_and_the_others_are_done(self):
+        task_id = self.client.enqueue("mail")
+        failed = self.fail_one()
+        self.run_cli("tasks", "cancel", failed, task_id, code=1)
+        self.assertIn("(WRONG_STATE)", self.errors)
+        self.assertEqual(self.client.state(task_id), "CANCELLED")
+
+    def test_a_filter_without_a_terminal_needs_yes(self):
+        for number in range(5):
+            self.client.enqueue("mail", key=f"a-{number}")
+        self.client.enqueue("mail", key="b")
+        change = ("tasks", "cancel", "-q", "mail", "--key-prefix", "a-")
+        self.run_cli(*change, code=2)
+        self.assertIn("would cancel 5 tasks of queue mail", self.errors)
+        self.assertEqual(self.run_cli(*change, "--dry-run"),
+                         "would cancel 5 tasks of queue mail\n")
+        self.assertEqual(self.count("ready"), 6)
+        self.assertEqual(self.run_cli(*change, "--yes"), "5 tasks changed of 5 that matched\n")
+        self.assertEqual(self.count("ready"), 1)
+
+    def test_all_must_be_said(self):
+        self.client.enqueue("mail")
+        self.run_cli("tasks", "delete", "-q", "mail", "--yes", code=1)
+        [operation] = self.lines("tasks", "delete", "-q", "mail", "--all", "--yes")
+        self.assertEqual((operation["state"], operation["changed_count"]),
+                         ("BULK_STATE_DONE", "1"))
+        listed = self.lines("operations", "list")
+        self.assertEqual(listed[0]["operation_id"], operation["operation_id"])
+        self.assertEqual(listed[0]["actor"], "tester")
+
+    def test_a_person_is_asked(self):
+        self.client.enqueue("mail")
+        self.assertEqual(self.answer("n\n"), 2)
+        self.assertEqual(self.count("ready"), 1)
+        self.assertEqual(self.answer("y\n"), 0)
+        self.assertEqual(self.count("ready"), 0)
+
+    def answer(self, text):
+        """The exit code of a change whose question is answered at a terminal."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([program(), "tasks", "cancel", "-q", "mail", "--all"],
+                                   stdin=theirs, stdout=theirs, stderr=theirs,
+                                   env=self.environment)
+        os.close(theirs)
+        seen = b""
+        while b"[y/N]" not in seen:
+            self.assertTrue(select.select([ours], [], [], 60)[0], seen)
+            seen += os.read(ours, 4096)
+        self.assertIn(b"Really cancel 1 task of queue mail?", seen)
+        os.write(ours, text.encode())
+        code = process.wait(60)
+        os.close(ours)
+        return code
+
+    def test_an_operation_is_stopped_by_an_interrupt(self):
+        for _ in range(20):
+            self.client.enqueue_all("mail", [{}] * 1000)
+        process = self.start_cli("tasks", "prioritize", "-q", "mail", "--all", "--yes",
+                                 "--priority", "1")
+        process.signal(signal.SIGINT)
+        self.assertIn(process.wait(), (0, 130, -signal.SIGINT))
+
+
+if __name__ == "__main__":
+    unittest.main()

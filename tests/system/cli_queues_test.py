@@ -1,0 +1,86 @@
+"""The command line on queues and single tasks, its exit codes and its views."""
+
+import signal
+import unittest
+
+from support.cli import CliTest
+
+
+class Queues(CliTest):
+    def test_a_queue_is_made_changed_and_shown(self):
+        said = self.run_cli("queues", "create", "mail", "--max-attempts", "5", "--retry",
+                            "exponential", "--base-delay", "1m30s", "--lanes", "2")
+        self.assertRegex(said, r"settings.retry.max_attempts +5\n")
+        self.assertRegex(said, r"settings.retry.base_delay +1m30s\n")
+        self.run_cli("queues", "update", "mail", "--max-attempts", "7")
+        retry = self.client.queue("mail").settings.retry
+        self.assertEqual((retry.max_attempts, retry.base_delay.seconds), (7, 90))
+
+    def test_lists_hold_counts_for_people_and_for_programs(self):
+        self.client.create_queue("mail")
+        self.client.create_queue("video")
+        self.client.enqueue("mail")
+        head, mail, video = self.run_cli("queues", "list").splitlines()
+        self.assertEqual(head.split()[:3], ["QUEUE", "PAUSED", "LANES"])
+        self.assertEqual((mail.split()[0], video.split()[0]), ("mail", "video"))
+        documents = self.lines("queues", "list")
+        self.assertEqual([queue["name"] for queue in documents], ["mail", "video"])
+        self.assertEqual(documents[0]["counts"]["ready_count"], "1")
+        self.assertNotIn("counts", self.lines("queues", "list", "--no-counts")[0])
+
+    def test_a_pause_has_a_mode_and_a_reason(self):
+        self.client.create_queue("mail")
+        self.run_cli("queues", "pause", "mail", "--mode", "both", "--reason", "deploy")
+        queue = self.client.queue("mail")
+        self.assertEqual((queue.pause_mode, queue.pause_reason), (3, "deploy"))
+        self.run_cli("enqueue", "mail", "x", code=1)
+        self.assertIn("(QUEUE_PAUSED)", self.errors)
+        self.run_cli("queues", "resume", "mail")
+        self.assertEqual(self.client.queue("mail").pause_mode, 0)
+
+    def test_a_queue_named_like_a_command_is_a_queue(self):
+        self.run_cli("queues", "create", "stats")
+        self.run_cli("enqueue", "stats", "list")
+        self.assertEqual(self.client.lease("stats")[0].payload, b"list")
+
+    def test_a_task_is_shown_with_its_payload(self):
+        self.client.create_queue("mail")
+        task_id = self.client.enqueue("mail", b"he\x1bllo", key="k")
+        said = self.run_cli("tasks", "show", task_id)
+        self.assertRegex(said, r"state +ready\n")
+        self.assertRegex(said, r"key +k\n")
+        self.assertNotIn("\x1b", said)
+
+    def test_exit_codes_tell_what_went_wrong(self):
+        self.run_cli("queues", "show", "nothing", code=4)
+        self.assertIn("(QUEUE_NOT_FOUND)", self.errors)
+        self.run_cli("queues", "create", "bad name", code=1)
+        self.run_cli("queues", "create", "mail", "--base-delay", "5", code=2)
+        self.run_cli("queues", "update", "mail", code=2)
+        self.run_cli("queues", "list", "--broker", "127.0.0.1:1", "--timeout", "1s", code=3)
+        self.run_cli("work", "mail", "--", "/no/such/program", code=5)
+        self.run_cli("--help")
+
+    def test_a_view_without_a_terminal_prints_snapshots_until_it_is_interrupted(self):
+        self.client.create_queue("mail")
+        view = self.start_cli("queues", "list", "--watch=0.1", "--json")
+        view.wait_for_output('"ready_count":"0"')
+        self.client.enqueue("mail")
+        view.wait_for_output('"ready_count":"1"')
+        view.signal(signal.SIGINT)
+        self.assertEqual(view.wait(), 0)
+        self.assertNotIn("\x1b", view.output)
+
+    def test_tail_tells_of_changes(self):
+        self.client.create_queue("mail")
+        tail = self.start_cli("tail", "mail", "--interval", "100ms")
+        tail.wait_for_output("ready 0  leased 0")
+        self.client.enqueue("mail")
+        tail.wait_for_output("ready 1  leased 0")
+        self.client.ack(*self.client.lease("mail"))
+        tail.wait_for_output("succeeded +1")
+        self.assertEqual(tail.terminate(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,100 @@
+"""Lists, errors, statistics, workers, records of changes and schedules."""
+
+import unittest
+
+from support.cli import CliTest
+from support.client import task_pb2
+
+
+class Reports(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.client.create_queue("mail")
+
+    def fail(self, kind, text):
+        task_id = self.client.enqueue("mail", key=text)
+        [task] = self.client.lease("mail")
+        self.client.nack(task, "FAIL", error=task_pb2.TaskError(type=kind, text=text.encode()))
+        return task_id
+
+    def test_tasks_are_listed_by_filter_in_pages(self):
+        self.client.enqueue_all("mail", [{"key": f"a-{number:04}"} for number in range(1000)])
+        self.client.enqueue_all("mail", [{"key": f"b-{number:04}"} for number in range(500)])
+        listed = self.lines("tasks", "list", "mail", "--key-prefix", "b-", "--limit", "0")
+        self.assertEqual(len(listed), 500)
+        self.assertEqual(len(self.run_cli("tasks", "list", "mail").splitlines()), 101)
+        self.assertIn("--limit 0", self.errors)
+
+    def test_failed_tasks_are_listed_with_their_error(self):
+        task_id = self.fail("SmtpError", "no answer")
+        self.client.enqueue("mail")
+        head, line = self.run_cli("tasks", "list", "mail", "--state", "failed").splitlines()
+        self.assertTrue(head.startswith("TASK"))
+        self.assertTrue(line.startswith(task_id) and line.endswith("SmtpError"), line)
+
+    def test_a_task_is_explained(self):
+        task_id = self.client.enqueue("mail")
+        [answer] = self.lines("tasks", "explain", task_id)
+        self.assertIn("WAIT_REASON_NO_WORKER", answer["reasons"])
+        self.assertEqual(self.run_cli("tasks", "explain", task_id).splitlines()[0],
+                         answer["explanation"])
+
+    def test_errors_are_grouped_and_retried(self):
+        for number in range(3):
+            self.fail("SmtpError", f"server {number} does not answer")
+        [group] = self.lines("errors", "list", "mail")
+        self.assertEqual((group["type"], group["failed_count"]), ("SmtpError", "3"))
+        said = self.run_cli("errors", "retry", "mail", group["fingerprint"])
+        self.assertEqual(said, "3 tasks changed of 3 that matched\n")
+        self.assertEqual(self.client.queue("mail").counts.ready_count, 3)
+
+    def test_attempts_are_counted_by_hour(self):
+        self.client.enqueue("mail")
+        self.client.ack(*self.client.lease("mail"))
+        self.assertTrue(self.run_cli("stats", "mail").startswith("HOUR"))
+
+    def test_workers_are_listed(self):
+        self.client.enqueue("mail")
+        self.client.lease("mail", worker_id="w1", worker_name="host:1")
+        self.assertEqual([worker["name"] for worker in self.lines("workers")], ["host:1"])
+
+    def test_changes_are_recorded_with_their_actor(self):
+        self.run_cli("queues", "pause", "mail")
+        records = self.lines("audit", "--queue", "mail", "--limit", "1")
+        self.assertEqual((records[0]["actor"], records[0]["method"]), ("tester", "PauseQueue"))
+
+    def test_periodic_tasks_are_listed_and_steered(self):
+        [made] = self.lines("enqueue", "mail", "x", "--key", "daily", "--cron", "0 6 * * *",
+                            "--time-zone", "Europe/Berlin")
+        task_id = made["task_id"]
+        [listed] = self.lines("schedules", "list", "mail")
+        self.assertEqual((listed["task_id"], listed["recurrence"]["cron"]), (task_id, "0 6 * * *"))
+        self.run_cli("schedules", "pause", task_id)
+        self.assertTrue(self.client.task(task_id).recurrence.paused)
+        self.run_cli("schedules", "trigger", task_id)
+        self.assertEqual(self.client.lease("mail")[0].task_id, task_id)
+        self.assertEqual(len(self.run_cli("schedules", "preview", task_id).splitlines()), 10)
+
+    def test_planned_times_are_told_without_a_task(self):
+        said = self.run_cli("schedules", "preview", "--cron", "0 6 * * *", "--start",
+                            "2026-11-21T00:00:00Z", "--count", "2")
+        self.assertEqual(said, "2026-11-21 06:00:00\n2026-11-22 06:00:00\n")
+        self.run_cli("schedules", "preview", code=2)
+
+
+class Pipelines(CliTest):
+    def test_a_worker_of_a_stage_takes_its_tasks_and_leaves_results(self):
+        self.run_cli("queues", "create", "video", "--stage", "fetch", "--stage", "encode",
+                     "--keep-results", "yes")
+        task_id = self.client.enqueue("video", b"in")
+        worker = self.start_cli("work", "video:fetch", "--result", "--", "tr", "a-z", "A-Z")
+        tail = self.start_cli("tail", "video", "--interval", "100ms")
+        tail.wait_for_output("succeeded +1")
+        self.assertEqual(worker.terminate(), 0)
+        [shown] = self.lines("tasks", "show", task_id)
+        self.assertEqual((shown["task"]["stage"], shown["attempts"][0]["result"]),
+                         ("encode", "SU4="))
+
+
+if __name__ == "__main__":
+    unittest.main()
