@@ -118,7 +118,8 @@ absl::StatusOr<Changes> ChangeTasks(pg::Session& session, Place place, int64_t l
 absl::Status AddAudit(pg::Session& session, const model::Origin& origin, const std::string& queue,
                       int64_t changed) {
   pg::Params params;
-  params.Text(origin.actor).Text(origin.method).Text(queue).Text(origin.request_json);
+  params.Text(origin.actor).Text(origin.method).Text(queue);
+  params.Text(origin.request_json.empty() ? "{}" : origin.request_json);
   return session.Run(sql::kAuditAdd, params.Int8(changed)).status();
 }
 

@@ -33,7 +33,7 @@ class FakeBroker::Parked final : public broker::PendingLease {
 
 int FakeBroker::calls() const {
   base::MutexLock lock(mutex_);
-  return calls_;
+  return calls_ + operators.calls;
 }
 
 std::vector<broker::LeaseAnswer> FakeBroker::handed_back() const {

@@ -40,8 +40,8 @@ class Changes(CliTest):
         self.assertEqual(self.client.state(task_id), "READY")
 
     def test_the_first_refusal_is_the_exit_code_and_the_others_are_done(self):
-        task_id = self.client.enqueue("mail")
         failed = self.fail_one()
+        task_id = self.client.enqueue("mail")
         self.run_cli("tasks", "cancel", failed, task_id, code=1)
         self.assertIn("(WRONG_STATE)", self.errors)
         self.assertEqual(self.client.state(task_id), "CANCELLED")

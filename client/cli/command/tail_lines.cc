@@ -8,12 +8,24 @@
 
 namespace skiplane::cli {
 
-std::string CountLines::Next(const v1::QueueCounts& counts) {
+namespace {
+
+// Attempts that ended well: of a pipeline, those of all its stages.
+int64_t Succeeded(const v1::QueueCounts& counts) {
+  int64_t succeeded = counts.stages().empty() ? counts.succeeded_count() : 0;
+  for (const v1::StageCounts& stage : counts.stages()) succeeded += stage.succeeded_count();
+  return succeeded;
+}
+
+}  // namespace
+
+std::string CountLines::Next(v1::QueueCounts counts) {
   using google::protobuf::util::MessageDifferencer;
+  for (v1::StageCounts& stage : *counts.mutable_stages()) stage.clear_oldest_ready_age();
   if (last_ && MessageDifferencer::Equals(*last_, counts)) return "";
   const v1::QueueCounts before = last_.value_or(counts);
   last_ = counts;
-  return absl::StrCat("succeeded +", counts.succeeded_count() - before.succeeded_count(),
+  return absl::StrCat("succeeded +", Succeeded(counts) - Succeeded(before),
                       "  failed +", counts.failed_count() - before.failed_count(), "  ready ",
                       counts.ready_count(), "  leased ", counts.leased_count(), "  scheduled ",
                       counts.scheduled_count());

@@ -14,7 +14,7 @@ namespace skiplane::cli {
 class CountLines {
  public:
   // Empty when no number has changed.
-  std::string Next(const v1::QueueCounts& counts);
+  std::string Next(v1::QueueCounts counts);
 
  private:
   std::optional<v1::QueueCounts> last_{};
