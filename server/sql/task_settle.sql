@@ -18,7 +18,7 @@ WITH want AS MATERIALIZED (
          next_max, next_payload, next_content_type, next_headers, result)
   CROSS JOIN LATERAL (
     SELECT o.ctid AS place, o.attempt, o.max_attempts, o.stage, o.run_at, o.rerun, o.cancel,
-           o.paused, o.error_print AS old_print,
+           o.paused, o.error_print AS old_print, o.run_all, o.planned_at AS was_planned_at,
            CASE WHEN o.planned_at IS NOT NULL THEN
              skiplane.next_tick(o.planned_at, o.period, o.cron, o.time_zone, o.run_all, now())
            END AS tick
@@ -39,8 +39,11 @@ WITH want AS MATERIALIZED (
            WHEN w.action = 1 AND w.next_stage IS NOT NULL THEN 11
            WHEN w.action = 1 AND w.tick IS NULL THEN 1
            WHEN w.action = 1 THEN 12
-           WHEN w.action <> 3 AND w.attempt < w.max_attempts
-             AND (w.tick IS NULL OR (w.retry_at < w.tick AND w.paused IS NULL)) THEN 13
+           WHEN w.action <> 3 AND w.attempt < w.max_attempts AND w.paused IS NULL
+             AND (w.tick IS NULL OR w.action <> 2 OR w.retry_at < CASE
+                    -- Of one that runs late, each planned time has as long as between two of them.
+                    WHEN w.run_all THEN greatest(w.tick, now() + (w.tick - w.was_planned_at))
+                    ELSE w.tick END) THEN 13
            WHEN w.tick IS NOT NULL THEN 12
            ELSE 3
          END AS fate

@@ -111,6 +111,18 @@ class Periodic(SystemTest):
         self.database.make_due()
         self.assertEqual(self.take().attempt, 1)
 
+    def test_a_late_run_is_retried_before_the_next_one_is_begun(self):
+        self.put(catch_up="CATCH_UP_RUN_ALL")
+        self.shift(3 * 3600 + 60)
+        first = self.take(worker_id="dies", duration=1)
+        again = self.take()
+        self.assertEqual((again.planned_time, again.attempt), (first.planned_time, 2))
+        self.client.nack(again, retry_delay=seconds(0))
+        third = self.take()
+        self.assertEqual((third.planned_time, third.attempt), (first.planned_time, 3))
+        self.client.nack(third, retry_delay=seconds(3601))
+        self.assertEqual(self.offset(first.planned_time), (1, 0))
+
     def test_the_last_failure_and_a_permanent_one_wait_for_the_next_time(self):
         self.put(max_attempts=1)
         for disposition in ("RETRY", "FAIL"):

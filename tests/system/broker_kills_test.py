@@ -1,0 +1,121 @@
+"""A broker that is killed again and again, at random moments of what moves tasks on: of acks that
+move a task to its next stage, and of acks that arm a periodic task again. No stage and no planned
+time is lost, and none is run to its end twice.
+
+SKIPLANE_TEST_KILLS sets how often it is killed (50), SKIPLANE_TEST_SEED repeats a run's moments.
+"""
+
+import os
+import random
+import threading
+import unittest
+
+import grpc
+
+from support.case import SystemTest
+from support.client import Client, broker_pb2, new_id, queue_pb2, seconds
+
+QUEUE = "moved"
+KILLS = int(os.environ.get("SKIPLANE_TEST_KILLS", "50"))
+WORKERS = 4
+MOMENTS_S = 0.08  # a kill comes at most so long after the work goes on
+
+
+class Kills(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.seed = int(os.environ.get("SKIPLANE_TEST_SEED", "0")) or random.randrange(1, 10**9)
+        self.random = random.Random(self.seed)
+        self.broker = self.start_broker()
+        self.over = threading.Event()
+        self.acks = 0
+
+    def work(self):
+        """Leases and acks at the broker of the moment; repeats each ack until it is answered."""
+        worker_id, open_items = new_id(), []
+        while not self.over.is_set() or open_items:
+            client = Client(self.broker.address)
+            try:
+                while not self.over.is_set() or open_items:
+                    self.settle(client, open_items)
+                    if not self.over.is_set():
+                        open_items += client.lease(QUEUE, wait=0.2, max_tasks=5, duration=2,
+                                                   worker_id=worker_id)
+            except grpc.RpcError as error:
+                if error.code() not in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNKNOWN):
+                    raise
+            finally:
+                client.close()
+
+    def settle(self, client, open_items):
+        if not open_items:
+            return
+        items = [broker_pb2.AckItem(lease_token=task.lease_token) for task in open_items]
+        results = client.broker.Ack(broker_pb2.AckRequest(items=items), timeout=60).results
+        self.acks += sum(result.outcome == broker_pb2.ACK_OUTCOME_ACKED for result in results)
+        open_items.clear()
+
+    def kill_again_and_again(self):
+        workers = [threading.Thread(target=self.work) for _ in range(WORKERS)]
+        for worker in workers:
+            worker.start()
+        try:
+            for _ in range(KILLS):
+                self.over.wait(self.random.random() * MOMENTS_S)  # the moment, not a wait for work
+                self.broker.kill()
+                self.broker = self.start_broker()
+        finally:
+            self.over.set()
+            for worker in workers:
+                worker.join()
+
+    def assert_none(self, sql):
+        rows = self.database.run(sql)
+        self.assertEqual(rows, [], f"seed {self.seed}")
+
+    def test_no_stage_is_lost_or_run_twice(self):
+        client = self.client_of(self.broker)
+        client.create_queue(QUEUE, stages=[queue_pb2.Stage(name=name) for name in "abc"],
+                            retry=queue_pb2.RetryPolicy(max_attempts=1000))
+        tasks = 40 * KILLS
+        for start in range(0, tasks, 1000):
+            client.enqueue_all(QUEUE, [client.new_task() for _ in range(min(1000, tasks - start))])
+        self.kill_again_and_again()
+        self.assert_none("SELECT task_id, stage FROM skiplane.history WHERE outcome = 1"
+                         " GROUP BY 1, 2 HAVING count(*) > 1")
+        # Each task is where its acks have brought it: at the next stage, or gone after the last.
+        self.assert_none(
+            "SELECT h.task_id, h.acked, t.stage FROM (SELECT task_id, count(*) AS acked"
+            " FROM skiplane.history WHERE outcome = 1 GROUP BY 1) h"
+            " LEFT JOIN skiplane.task t ON t.id = h.task_id"
+            " WHERE h.acked IS DISTINCT FROM coalesce(t.stage, 3)")
+        self.assertEqual(tasks, self.database.number(
+            "SELECT (SELECT count(*) FROM skiplane.task) + (SELECT count(*) FROM skiplane.history"
+            " WHERE outcome = 1 AND is_last)"))
+        self.assertGreater(self.acks, KILLS)
+
+    def test_no_planned_time_is_lost_or_run_twice(self):
+        client = self.client_of(self.broker)
+        client.create_queue(QUEUE, periodic_history=queue_pb2.HISTORY_POLICY_ALL,
+                            retry=queue_pb2.RetryPolicy(max_attempts=1000))
+        client.enqueue_all(QUEUE, [client.new_task(period=seconds(1), catch_up="CATCH_UP_RUN_ALL")
+                                   for _ in range(20)])
+        # As if nobody had worked for a long time: there is always another time to be run.
+        self.database.run("UPDATE skiplane.task SET planned_at = planned_at - interval '30 days',"
+                          " run_at = run_at - interval '30 days'")
+        self.kill_again_and_again()
+        # Every second since the first one, once each, up to what is planned next.
+        self.assert_none("SELECT task_id, run_at FROM skiplane.history WHERE outcome = 1"
+                         " GROUP BY 1, 2 HAVING count(*) > 1")
+        self.assert_none(
+            "SELECT h.task_id FROM (SELECT task_id, count(*) AS acked, min(run_at) AS first,"
+            " max(run_at) AS last FROM skiplane.history WHERE outcome = 1 GROUP BY 1) h"
+            " JOIN skiplane.task t ON t.id = h.task_id"
+            " WHERE h.last <> h.first + interval '1 s' * (h.acked - 1)"
+            " OR t.planned_at <> h.last + interval '1 s'")
+        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), 20)
+        self.assertGreater(self.acks, KILLS)
+
+
+if __name__ == "__main__":
+    unittest.main()
