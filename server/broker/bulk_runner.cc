@@ -100,7 +100,7 @@ void BulkRunner::Get(const model::SessionId& id, absl::Duration wait,
               const absl::Duration left =
                   absl::FromChrono(until - std::chrono::steady_clock::now());
               if (!found.ok() || found->state != model::BulkState::kRunning ||
-                  left <= absl::ZeroDuration()) {
+                  left <= absl::ZeroDuration() || is_draining_) {
                 (*shared)(std::move(found));
                 return;
               }

@@ -5,6 +5,7 @@
 // An operation whose broker ended is taken over by another one. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <vector>
 
@@ -33,6 +34,9 @@ class BulkRunner {
   void Get(const model::SessionId& id, absl::Duration wait, Done<model::BulkOperation> done);
   void Stop(StopBulkCall call, Done<model::BulkOperation> done);
 
+  // From now on Get does not wait.
+  void BeginDrain() { is_draining_ = true; }
+
  private:
   absl::StatusOr<model::SessionId> Create(pg::Session& session, const StartBulkCall& call);
   void SubmitStep(const model::SessionId& id);
@@ -44,6 +48,7 @@ class BulkRunner {
   Context& context_;
   QueueCache& queues_;
   const OnCommit on_commit_;
+  std::atomic<bool> is_draining_ = false;
 };
 
 }  // namespace skiplane::broker

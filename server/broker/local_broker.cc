@@ -194,7 +194,10 @@ void LocalBroker::PauseQueue(PauseQueueCall call, Done<model::Queue> done) {
   admin_.Pause(std::move(call), std::move(done));
 }
 
-void LocalBroker::BeginDrain() { dispatcher_.BeginDrain(); }
+void LocalBroker::BeginDrain() {
+  dispatcher_.BeginDrain();
+  operator_.BeginDrain();
+}
 
 void LocalBroker::OnHint(absl::string_view payload) {
   const std::optional<model::Hint> hint = model::ParseHint(payload);

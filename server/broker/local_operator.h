@@ -22,6 +22,9 @@ class LocalOperator : public Operator {
   // Begins to take over the bulk operations of brokers that ended.
   void Start() { bulks_.Watch(); }
 
+  // From now on calls that wait for the end of a bulk operation are answered with how far it is.
+  void BeginDrain() { bulks_.BeginDrain(); }
+
   void GetTask(GetTaskCall call, Done<TaskDetails> done) override;
   void ListTasks(ListTasksCall call, Done<TaskPage> done) override;
   void ExplainTask(model::TaskId id, Done<Explanation> done) override;

@@ -192,10 +192,11 @@ void SettleBatch::Apply(SettleItem& item, const store::Settled& settled) {
   if (settled.outcome == store::Action::kAck) ++counts_[kMoved];
   const bool can_run = *settled.run_at <= settled.now;
   item.result.state = can_run ? model::TaskState::kReady : model::TaskState::kScheduled;
-  item.result.schedule_time = *settled.run_at;
   if (settled.stage != item.token.stage) {
     item.result.stage = queue_.settings.StageName(settled.stage);
   }
+  if (*settled.run_at == absl::InfiniteFuture()) return;  // paused meanwhile
+  item.result.schedule_time = *settled.run_at;
   claimable_.push_back({lane_, settled.stage, settled.priority, can_run, 1, *settled.run_at});
 }
 

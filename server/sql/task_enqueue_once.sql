@@ -99,7 +99,7 @@ WITH asked AS (
       due = CASE WHEN c.outcome = 3 THEN c.due ELSE t.due END,
       attempt = CASE WHEN c.outcome = 3 THEN 0 ELSE t.attempt END,
       stage = CASE WHEN c.outcome = 3 THEN c.stage ELSE t.stage END,
-      rerun = CASE WHEN c.outcome = 5 THEN true END,
+      rerun = CASE WHEN c.outcome = 5 THEN true END, cancel = NULL,
       error_type = CASE WHEN c.outcome = 5 THEN t.error_type END,
       error_print = CASE WHEN c.outcome = 5 THEN t.error_print END,
       error_text = CASE WHEN c.outcome = 5 THEN t.error_text END

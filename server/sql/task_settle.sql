@@ -33,7 +33,8 @@ WITH want AS MATERIALIZED (
   -- back to its place.
   SELECT w.*,
          CASE
-           WHEN w.cancel AND w.action <> 1 THEN 5
+           -- An ack that ends the task comes before a cancel; one that moves it on does not.
+           WHEN w.cancel AND NOT (w.action = 1 AND w.next_stage IS NULL AND w.tick IS NULL) THEN 5
            WHEN w.rerun THEN 10
            WHEN w.action = 6 THEN 14
            WHEN w.action = 1 AND w.next_stage IS NOT NULL THEN 11
@@ -130,9 +131,13 @@ WITH want AS MATERIALIZED (
   WHERE d.outcome <> 6 AND (p.policy = 1 OR (p.policy = 2 AND d.outcome <> 1))
 ), remembered AS (
   INSERT INTO skiplane.settled (lane, settled_at, outcome, lease_nos, tasks, numbers, ids)
-  SELECT $1::int8, now(), d.outcome, array_agg(d.lease_no), array_agg(d.id),
-         int8range(min(d.lease_no), max(d.lease_no), '[]'), int8range(min(d.id), max(d.id), '[]')
-  FROM done d WHERE d.action NOT IN (4, 7) GROUP BY d.outcome
+  SELECT $1::int8, now(), a.outcome, array_agg(a.lease_no), array_agg(a.id),
+         int8range(min(a.lease_no), max(a.lease_no), '[]'), int8range(min(a.id), max(a.id), '[]')
+  FROM (
+    SELECT d.id, d.lease_no, CASE WHEN d.action = 1 THEN 1 ELSE d.outcome END AS outcome
+    FROM done d WHERE d.action NOT IN (4, 7)
+  ) a
+  GROUP BY a.outcome
 ), released AS (
   UPDATE skiplane.task_key k SET finished_at = now()
   WHERE k.lane = $1::int8 AND k.ctid = ANY (ARRAY(

@@ -63,6 +63,7 @@ void Count(const Settled& row, int64_t lane,
   if (row.outcome == Action::kFail) ++result.failed;
   if (!row.run_at.has_value()) return;
   ++result.freed;
+  if (*row.run_at == absl::InfiniteFuture()) return;  // paused meanwhile
   Claimable& group = groups[{row.stage, row.priority}];
   if (group.count == 0) group = {lane, row.stage, row.priority, true, 0, *row.run_at};
   group.can_run = *row.run_at <= row.now;

@@ -109,6 +109,16 @@ class Bulk(SystemTest):
         self.assertEqual(self.database.number(
             "SELECT count(*) FROM skiplane.task WHERE priority = 9"), again.changed_count)
 
+    def test_a_drain_does_not_wait_for_its_end(self):
+        self.put(20000)
+        operation = self.start_bulk({"set_priority": 9}, wait=0, all=True)
+        request = admin_pb2.GetBulkOperationRequest(operation_id=operation.operation_id,
+                                                    wait=seconds(60))
+        waiting = self.client.admin.GetBulkOperation.future(request, timeout=90)
+        self.get(operation.operation_id)
+        self.assertEqual(self.broker.terminate(), 0)
+        self.assertEqual(waiting.result().operation.operation_id, operation.operation_id)
+
     def test_another_broker_takes_it_over(self):
         self.put(20000)
         operation = self.start_bulk({"set_priority": 9}, wait=0, all=True)

@@ -141,6 +141,41 @@ class Operator(SystemTest):
         self.assertEqual(resumed.schedule_time, planned)
         self.assert_wrong_state("Resume", task_id)
 
+    def test_a_periodic_task_that_is_paused_while_it_runs_stays_so_after_its_ack(self):
+        task_id = self.put(period=seconds(3600))
+        [task] = self.client.lease(QUEUE, worker_id="w")
+        self.change("Pause", task_id)
+        [result] = self.client.ack_results(task)
+        self.assertEqual((state_name(result.state), result.HasField("schedule_time")),
+                         ("SCHEDULED", False))
+        self.assertEqual(self.reasons(task_id), ["TASK_PAUSED"])
+        self.assertEqual(state_name(self.change("Resume", task_id).task.state), "SCHEDULED")
+        self.change("Trigger", task_id)
+        self.client.lease(QUEUE, worker_id="dies", duration=1)
+        self.change("Pause", task_id)
+        self.database.eventually("SELECT state = 1 FROM skiplane.task")
+        self.assertEqual(self.reasons(task_id), ["TASK_PAUSED"])
+
+    def test_a_cancel_ends_a_task_that_would_move_on(self):
+        self.client.create_queue("line", stages=[queue_pb2.Stage(name="a"),
+                                                 queue_pb2.Stage(name="b")])
+        for queue, fields in (("line", {}), (QUEUE, {"period": seconds(60)})):
+            task_id = self.client.enqueue(queue, **fields)
+            [task] = self.client.lease(queue, worker_id="w")
+            self.change("Cancel", task_id)
+            self.assertEqual(state_name(self.client.ack_results(task)[0].state), "CANCELLED")
+            self.assertEqual(self.client.ack(task), ["ALREADY_SETTLED"])
+            self.assertEqual(self.client.state(task_id), "CANCELLED")
+
+    def test_newer_content_outlives_a_cancel_of_the_old(self):
+        put = {"key": "k", "key_policy": "KEY_POLICY_RERUN_IF_NEWER"}
+        task_id = self.put(b"old", version=1, **put)
+        [task] = self.client.lease(QUEUE, worker_id="w")
+        self.change("Cancel", task_id)
+        self.put(b"new", version=2, **put)
+        self.client.nack(task)
+        self.assertEqual(self.client.lease(QUEUE)[0].payload, b"new")
+
     def test_only_periodic_tasks_are_paused_and_triggered(self):
         task_id = self.put()
         for verb in ("Pause", "Resume", "Trigger"):
