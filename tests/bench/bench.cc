@@ -42,6 +42,8 @@ const std::vector<Scenario>& Scenarios() {
       {"backlog_1m", &RunBacklog1m},
       {"backlog_10m", &RunBacklog10m},
       {"history_10m", &RunHistory10m},
+      {"stages", &RunStages},
+      {"periodic", &RunPeriodic},
       {"flat_10min", &RunFlat, /*is_on_demand=*/true},
   };
   return scenarios;

@@ -70,6 +70,8 @@ void RunBacklog1m(Bench& bench, const std::string& name);
 void RunBacklog10m(Bench& bench, const std::string& name);
 void RunHistory10m(Bench& bench, const std::string& name);
 void RunDelayed1m(Bench& bench, const std::string& name);
+void RunPeriodic(Bench& bench, const std::string& name);
+void RunStages(Bench& bench, const std::string& name);
 void RunFlat(Bench& bench, const std::string& name);
 
 }  // namespace skiplane::bench

@@ -36,6 +36,30 @@ INSERT INTO skiplane.history
 SELECT $0, $1 + n, now(), now(), now(), now(), 1, 10, 0, 0, 1, true
 FROM generate_series(0, $2 - 1) n -- $3)";
 
+constexpr char kPeriodic[] = R"(
+WITH made AS (
+  INSERT INTO skiplane.task
+    (lane, id, run_at, created_at, max_attempts, payload, period, planned_at)
+  SELECT $0, $1 + n, x.at, now(), 10, decode(repeat(md5(n::text), 12) || repeat('5', 16), 'hex'),
+         10000000, x.at
+  FROM generate_series(0, $2 - 1) n
+  CROSS JOIN LATERAL (SELECT now() + interval '$3' + n * interval '1 microsecond' AS at) x
+  RETURNING due
+)
+INSERT INTO skiplane.counter_delta (lane, stage, due, waiting)
+SELECT $0, 0, due, count(*) FROM made GROUP BY due)";
+
+const char* StatementOf(Preload what) {
+  switch (what) {
+    case Preload::kHistory:
+      return kHistory;
+    case Preload::kPeriodic:
+      return kPeriodic;
+    default:
+      return kTasks;
+  }
+}
+
 // The first of `rows` task numbers that no broker will use.
 int64_t TakeIds(BrokerRun& broker, int64_t rows) {
   const int64_t first = broker.SqlNumber("SELECT nextval('skiplane.task_id')") + kTaskIdBlock;
@@ -66,7 +90,7 @@ void PreloadRows(BrokerRun& broker, const std::string& queue, Preload what, int6
       absl::StrCat("SELECT lane FROM skiplane.queue_lane l JOIN skiplane.queue q ON q.id = ",
                    "l.queue_id WHERE q.name = '", queue, "'"));
   const int64_t first = TakeIds(broker, rows);
-  const char* const statement = what == Preload::kHistory ? kHistory : kTasks;
+  const char* const statement = StatementOf(what);
   const char* const ahead = what == Preload::kDelayed ? "10 days" : "-1 hour";
   for (int64_t made = 0; made < rows; made += kRowsPerCommit) {
     broker.Sql(absl::Substitute(statement, lane, first + made,

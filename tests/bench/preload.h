@@ -12,7 +12,7 @@ namespace skiplane::bench {
 // Through the broker, in calls of 1,000.
 void EnqueueAll(Stage& stage, int64_t tasks);
 
-enum class Preload { kReady, kDelayed, kHistory };
+enum class Preload { kReady, kDelayed, kHistory, kPeriodic };  // periodic: every 10 s, due
 
 // Straight into the tables of queue `queue`, as the broker would have written it; vacuumed and
 // checkpointed when this returns.

@@ -1,0 +1,63 @@
+// The scenarios of tasks that are acked more than once: periodic ones, and those of a pipeline.
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+
+#include "absl/strings/str_cat.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/preload.h"
+#include "tests/bench/stage.h"
+#include "tests/support/require.h"
+
+namespace skiplane::bench {
+namespace {
+
+constexpr int64_t kPeriodicTasks = 1'000'000;
+constexpr int64_t kChecks = 400'000;
+constexpr int64_t kPipelineTasks = 100'000;
+constexpr int kStages = 3;
+
+void AddStages(const BrokerRun& broker, const std::string& queue) {
+  const auto stub = v1::AdminService::NewStub(
+      grpc::CreateChannel(broker.addresses().front(), grpc::InsecureChannelCredentials()));
+  v1::UpdateQueueRequest request;
+  request.set_name(queue);
+  for (int i = 0; i < kStages; ++i) {
+    request.mutable_settings()->add_stages()->set_name(absl::StrCat("stage", i));
+  }
+  request.mutable_update_mask()->add_paths("stages");
+  v1::UpdateQueueResponse response;
+  grpc::ClientContext context;
+  const grpc::Status status = stub->UpdateQueue(&context, request, &response);
+  testing::Require(status.ok(), absl::StrCat("UpdateQueue: ", status.error_message()));
+}
+
+}  // namespace
+
+// A million tasks with a period of 10 s and 100 workers who never come to the end of them.
+void RunPeriodic(Bench& bench, const std::string& name) {
+  const std::unique_ptr<BrokerRun> broker = bench.Fresh();
+  Stage stage(name, *broker, bench.options());
+  const int64_t tasks = bench.Scaled(kPeriodicTasks);
+  PreloadRows(*broker, stage.queue(), Preload::kPeriodic, tasks);
+  Figures figures = RunCycle(stage, {.callers = 100,
+                                     .tasks_per_call = 10,
+                                     .is_draining = true,
+                                     .backlog = bench.Scaled(kChecks)});
+  figures.extras = {{"periodic_tasks", static_cast<double>(tasks)}};
+  bench.Print(std::move(figures));
+}
+
+// Tasks that pass three stages; the rate is that of acks.
+void RunStages(Bench& bench, const std::string& name) {
+  const std::unique_ptr<BrokerRun> broker = bench.Fresh();
+  Stage stage(name, *broker, bench.options());
+  AddStages(*broker, stage.queue());
+  const int64_t tasks = bench.Scaled(kPipelineTasks);
+  EnqueueAll(stage, tasks);
+  Figures figures = RunCycle(stage, {.is_draining = true, .backlog = kStages * tasks});
+  figures.extras = {{"stages", kStages},
+                    {"finished_tasks_per_s", TasksPerSecond(figures) / kStages}};
+  bench.Print(std::move(figures));
+}
+
+}  // namespace skiplane::bench
