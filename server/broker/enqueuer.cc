@@ -192,6 +192,7 @@ void Enqueuer::Write(pg::Session& session, PendingEnqueues calls) {
     for (auto& call : calls) call->done(IsOutcomeUnknown(status) ? RepeatLater() : status);
     return;
   }
+  const auto began = std::chrono::steady_clock::now();
   absl::StatusOr<store::Enqueued> written = WriteTasks(session, calls);
   if (written.ok()) {
     size_t rows = 0;
@@ -200,7 +201,7 @@ void Enqueuer::Write(pg::Session& session, PendingEnqueues calls) {
     Answer(session, *written, std::move(calls));
   } else if (IsOutcomeUnknown(written.status())) {
     Resolve(std::move(calls));
-  } else if (absl::IsAborted(written.status()) && calls.front()->tries < kConflictsMax) {
+  } else if (IsPassingConflict(written.status(), began) && calls.front()->tries < kConflictsMax) {
     for (auto& call : calls) ++call->tries;
     Write(session, std::move(calls));
   } else if (calls.size() > 1) {

@@ -154,6 +154,7 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
     return;
   }
   absl::Status status = queue.status();
+  const auto began = std::chrono::steady_clock::now();
   if (status.ok()) {
     SettleBatch batch(lane, **queue, tracker_, context_.metrics);
     std::vector<SettleItem*> items;
@@ -169,8 +170,8 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
     }
     if (!batch.claimable().empty()) on_commit_(batch.claimable(), batch.now());
   }
-  if (IsOutcomeUnknown(status) || absl::IsAborted(status)) {
-    Repeat(lane, std::move(parts));
+  if (IsOutcomeUnknown(status) || IsPassingConflict(status, began)) {
+    Repeat(lane, std::move(parts), IsOutcomeUnknown(status) ? RepeatLater() : status);
   } else if (!status.ok() && parts.size() > 1) {
     // One bad item must not fail its neighbours' calls.
     for (SettlePart& part : parts) {
@@ -185,13 +186,14 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
 
 // The connection broke during the commit, or tasks changed beside it. Repeating is safe: what was
 // settled is found to be.
-void Settler::Repeat(int64_t lane, std::vector<SettlePart> parts) {
+void Settler::Repeat(int64_t lane, std::vector<SettlePart> parts,
+                     const absl::Status& last_word) {
   std::vector<SettlePart> again;
   for (SettlePart& part : parts) {
     if (++part.tries < kTriesMax) {
       again.push_back(std::move(part));
     } else {
-      part.call->EndPart(RepeatLater());
+      part.call->EndPart(last_word);
     }
   }
   if (again.empty()) return;

@@ -9,7 +9,8 @@ import threading
 
 from support.process import GENEROUS_S
 
-IDLE = b"Z\x00\x00\x00\x05I"  # ReadyForQuery outside a transaction: all is committed
+# ReadyForQuery: outside a transaction all is committed, inside of one nothing is.
+READY = (b"Z\x00\x00\x00\x05I", b"Z\x00\x00\x00\x05T")
 SAID_BYTES = 4096
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: close() sends a reset
 
@@ -66,7 +67,7 @@ class Connection:
 
     def _swallow(self, block):
         self._answer += block
-        if not self._answer.endswith(IDLE):
+        if not self._answer.endswith(READY):
             return True
         self.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
         self.proxy.tell_swallowed()
