@@ -72,7 +72,7 @@ class TaskView(SystemTest):
 
     def test_failed_by_its_worker(self):
         task_id = self.enqueue(key="k", priority=9)
-        error = task_pb2.TaskError(type="BadInput", text=b"no use")
+        error = task_pb2.TaskError(type="BadInput", text=b"no use", fingerprint="own")
         self.client.nack(self.client.lease(QUEUE, worker_name="host:2")[0], "FAIL", error=error)
         self.assert_view(task_id, "FAILED", 1, key="k", priority=9, last_error=error)
 
