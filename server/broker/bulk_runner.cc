@@ -153,10 +153,7 @@ absl::StatusOr<bool> BulkRunner::RunStep(pg::Session& session, const model::Sess
               {{"message", std::string(has_more.status().message())}});
     return has_more;
   }
-  std::vector<store::Claimable> claimable;
-  for (const store::Changed& changed : changes.tasks) {
-    if (changed.claimable.count > 0) claimable.push_back(changed.claimable);
-  }
+  const std::vector<store::Claimable> claimable = store::ClaimableOf(changes);
   if (!claimable.empty()) on_commit_(claimable, changes.now);
   return has_more;
 }

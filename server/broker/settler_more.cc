@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
+#include "server/broker/admin_job.h"
 #include "server/broker/refusals.h"
 #include "server/broker/settler.h"
 
@@ -53,15 +54,16 @@ absl::Status Settler::CheckMore(pg::Session& session, SettleItem& item, const st
 // The acks and the tasks that follow from them are one commit.
 absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
                                        const std::vector<SettleItem*>& items) {
-  RETURN_IF_ERROR(session.RunText("BEGIN").status());
   std::vector<store::Enqueued> written;
-  absl::Status status = batch.Run(session, items);
-  for (SettleItem* item : batch.settled()) {
-    if (status.ok()) status = WriteFollowUps(session, *item, &written);
-  }
-  if (status.ok()) status = session.RunText("COMMIT").status();
+  const auto settle_and_enqueue = [&]() -> absl::StatusOr<bool> {
+    RETURN_IF_ERROR(batch.Run(session, items));
+    for (SettleItem* item : batch.settled()) {
+      RETURN_IF_ERROR(WriteFollowUps(session, *item, &written));
+    }
+    return true;
+  };
+  const absl::Status status = InTransaction(session, settle_and_enqueue).status();
   if (!status.ok()) {
-    if (session.alive()) static_cast<void>(session.RunText("ROLLBACK"));
     batch.RolledBack();
     return status;
   }

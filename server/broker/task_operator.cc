@@ -130,11 +130,7 @@ absl::StatusOr<model::TaskView> TaskOperator::Change(pg::Session& session,
     return changes;
   };
   ASSIGN_OR_RETURN(const store::Changes changes, InTransaction(session, change));
-  std::vector<store::Claimable> claimable;
-  for (const store::Changed& changed : changes.tasks) {
-    if (changed.claimable.count > 0) claimable.push_back(changed.claimable);
-  }
-  on_commit_(claimable, changes.now);
+  on_commit_(store::ClaimableOf(changes), changes.now);
   if (call.change.kind == model::TaskChange::Kind::kDelete) return before;
   absl::StatusOr<model::TaskView> after = View(session, call.id, false);
   if (!absl::IsNotFound(after.status())) return after;

@@ -14,12 +14,6 @@ using grpc::ByteBuffer;
 using grpc::CallbackServerContext;
 using grpc::ServerUnaryReactor;
 
-template <typename Request>
-std::string ScopeOf(const ByteBuffer& bytes) {
-  Request request;
-  return ParseMessage(bytes, &request).ok() ? TokenScope(std::move(request)) : std::string();
-}
-
 }  // namespace
 
 ServerUnaryReactor* AdminService::ListErrorGroups(CallbackServerContext* context,

@@ -33,13 +33,6 @@ void WritePage(broker::TaskPage* page, const std::string& scope, v1::ListTasksRe
       {std::to_string(next.lane), std::to_string(next.place), std::to_string(next.after)}, scope));
 }
 
-// The request's scope, for the token of the next page.
-template <typename Request>
-std::string ScopeOf(const ByteBuffer& bytes) {
-  Request request;
-  return ParseMessage(bytes, &request).ok() ? TokenScope(std::move(request)) : std::string();
-}
-
 }  // namespace
 
 ServerUnaryReactor* AdminService::GetTask(CallbackServerContext* context,

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
+#include "server/rpc/call_wire.h"
 
 namespace skiplane::rpc {
 
@@ -34,6 +36,13 @@ std::string TokenScope(Request request) {
   request.clear_page_token();
   request.clear_page_size();
   return request.GetTypeName() + request.SerializeAsString();
+}
+
+// The same of a request's bytes, for the token of the next page.
+template <typename Request>
+std::string ScopeOf(const grpc::ByteBuffer& bytes) {
+  Request request;
+  return ParseMessage(bytes, &request).ok() ? TokenScope(std::move(request)) : std::string();
 }
 
 // The parts as numbers. INVALID_FIELD on page_token if they are none.

@@ -1,10 +1,9 @@
 #include "server/store/bulk.h"
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
+#include "server/store/texts.h"
 
 namespace skiplane::store {
 namespace {
@@ -12,17 +11,6 @@ namespace {
 absl::Status NotFound() {
   return base::Refuse(absl::StatusCode::kNotFound, "OPERATION_NOT_FOUND",
                       "no bulk operation of this id is known: they are kept for a week");
-}
-
-// "{1,2,3}", PostgreSQL's text of an array of numbers.
-std::vector<int64_t> NumbersOf(absl::string_view array) {
-  std::vector<int64_t> numbers;
-  array = array.substr(1, array.size() - 2);
-  for (absl::string_view part : absl::StrSplit(array, ',', absl::SkipEmpty())) {
-    int64_t number = 0;
-    if (absl::SimpleAtoi(part, &number)) numbers.push_back(number);
-  }
-  return numbers;
 }
 
 absl::StatusOr<std::vector<model::BulkOperation>> Read(pg::Session& session,

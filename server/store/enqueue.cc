@@ -7,6 +7,7 @@
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
 #include "server/store/headers.h"
+#include "server/store/texts.h"
 
 namespace skiplane::store {
 namespace {
@@ -63,11 +64,6 @@ struct TaskColumns {
       time_zones.push_back(IfAny(task.time_zone));
       catch_ups.push_back(task.run_all ? 2 : 1);
     }
-  }
-
-  static std::optional<absl::string_view> IfAny(const std::string& text) {
-    if (text.empty()) return std::nullopt;
-    return absl::string_view(text);
   }
 
   pg::Params Bind() const {

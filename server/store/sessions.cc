@@ -1,28 +1,11 @@
 #include "server/store/sessions.h"
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
+#include "server/store/texts.h"
 
 namespace skiplane::store {
 namespace {
-
-// "{1,2,3}", PostgreSQL's text of an array of numbers.
-std::vector<int64_t> NumbersOf(absl::string_view array) {
-  std::vector<int64_t> numbers;
-  array = array.substr(1, array.size() - 2);
-  for (absl::string_view part : absl::StrSplit(array, ',', absl::SkipEmpty())) {
-    int64_t number = 0;
-    if (absl::SimpleAtoi(part, &number)) numbers.push_back(number);
-  }
-  return numbers;
-}
-
-std::optional<absl::string_view> IfAny(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  return absl::string_view(text);
-}
 
 std::vector<LivingSession> ReadSessions(const pg::Rows& rows, bool with_cancels) {
   std::vector<LivingSession> living;

@@ -8,6 +8,7 @@
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
 #include "server/store/headers.h"
+#include "server/store/texts.h"
 
 namespace skiplane::store {
 namespace {
@@ -46,11 +47,6 @@ TokenColumns Tokens(const std::vector<SettleRow>& rows) {
   TokenColumns columns;
   for (const SettleRow& row : rows) columns.Add(row.token);
   return columns;
-}
-
-std::optional<absl::string_view> IfAny(absl::string_view text) {
-  if (text.empty()) return std::nullopt;
-  return text;
 }
 
 void BindActions(const std::vector<SettleRow>& rows, pg::Params& params) {

@@ -3,6 +3,7 @@
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
 #include "server/store/headers.h"
+#include "server/store/texts.h"
 
 namespace skiplane::store {
 namespace {
@@ -25,11 +26,6 @@ const sql::Query& StatementOf(Place place) {
       break;
   }
   return sql::kFinishedFilter;
-}
-
-std::optional<absl::string_view> IfAny(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  return absl::string_view(text);
 }
 
 std::optional<int64_t> MicrosIfAny(const std::optional<absl::Duration>& duration) {
@@ -67,6 +63,14 @@ Changes ReadChanges(const pg::Rows& rows, int64_t lane) {
 }
 
 }  // namespace
+
+std::vector<Claimable> ClaimableOf(const Changes& changes) {
+  std::vector<Claimable> claimable;
+  for (const Changed& changed : changes.tasks) {
+    if (changed.claimable.count > 0) claimable.push_back(changed.claimable);
+  }
+  return claimable;
+}
 
 std::vector<Place> PlacesOf(const model::TaskStates& states) {
   std::vector<Place> places;

@@ -50,6 +50,9 @@ struct Changes {
   absl::Time now;
 };
 
+// Those of them that can be leased, now or later.
+std::vector<Claimable> ClaimableOf(const Changes& changes);
+
 // Living tasks (Place::kLiving) or failed ones (Place::kFailed) of one lane.
 absl::StatusOr<Changes> ChangeTasks(pg::Session& session, Place place, int64_t lane,
                                     absl::Span<const int64_t> ids, const model::TaskChange& change,
