@@ -66,7 +66,7 @@ void Dispatcher::RunLease(model::LaneStage place, absl::StatusOr<pg::Session*> s
     base::MutexLock lock(mutex_);
     Lane& lane = *lanes_.at(place);
     const bool may_run = !lane.queue->LeasesPaused() && !memory_.IsFull();
-    if (lane.expected > 0 && may_run) run = Gather(lane);
+    if (lane.MayLease() && may_run) run = Gather(lane);
     if (run.tickets.empty()) {
       if (run.bounds_ticket != 0) lane.bounds.End(run.bounds_ticket, {});
       --lane.running;

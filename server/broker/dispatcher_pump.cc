@@ -100,9 +100,9 @@ void Dispatcher::Pump(Lane& lane, Outbox& outbox) {
     Exhaust(lane, outbox);
     return;
   }
-  if (lane.expected > 0 && memory_.IsFull()) {
+  if (lane.MayLease() && memory_.IsFull()) {
     Starve(lane, outbox);
-  } else if (lane.expected > 0) {
+  } else if (lane.MayLease()) {
     const int may_run = lane.expected >= kSecondLeaseTasks ? 2 : 1;
     if (lane.running < may_run && HasWork(lane, now)) StartLease(lane, outbox);
   } else if (lane.InDoubt(now)) {
@@ -159,7 +159,7 @@ void Dispatcher::ArmTimer(Lane& lane) {
   base::SteadyTime at = base::SteadyTime::max();
   if (!lane.waiting.empty() && !lane.queue->LeasesPaused()) {
     at = lane.next_due;
-    if (lane.expected == 0 && lane.running == 0) {
+    if (!lane.MayLease() && lane.running == 0) {
       at = std::min(at, std::max(lane.certain_until, lane.look_allowed));
     }
     if (lane.bounds.IsRaised()) {

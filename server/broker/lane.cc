@@ -35,6 +35,7 @@ void Lane::Got(int64_t asked, int64_t got, bool is_cut, int64_t committed_before
 }
 
 void Lane::Looked(int64_t committed_before, int64_t free, base::SteadyTime certain) {
+  is_known = true;
   if (free > 0) {
     is_exact = is_exact && expected > 0;
     expected = std::max(expected, free);

@@ -4,7 +4,9 @@
 // `expected` is how many tasks are believed to be free. Local commits add to it exactly, leases
 // take from it; kMany stands for "an unknown number". At 0 the lane is believed to be empty, and
 // that belief is certain only until `certain_until`: after that, or while `certain_until` has
-// passed, the lane is in doubt and is looked at (read only) before anything else.
+// passed, the lane is in doubt and is looked at (read only) before anything else. So is a lane that
+// was never looked at, whatever is expected: the most urgent tasks may be older than the broker, or
+// their hints still on their way.
 #pragma once
 
 #include <algorithm>
@@ -39,6 +41,7 @@ struct Lane {
   int many_stops = 0;     // waiting tickets that wait in other lanes too
   absl::Status error;     // of the last statement, if it failed
   bool is_looking = false;
+  bool is_known = false;             // its priorities were read
   base::SteadyTime certain_until{};  // the past: in doubt
   base::SteadyTime look_allowed{};   // its own looks are kept to 2 % of a core
   base::SteadyTime sweep_due{};      // the next look if its bounds are raised
@@ -46,7 +49,10 @@ struct Lane {
   base::SteadyTime timer_at{};
   base::SteadyTime next_due = base::SteadyTime::max();  // the next scheduled task
 
-  bool InDoubt(base::SteadyTime now) const { return expected == 0 && certain_until <= now; }
+  bool MayLease() const { return expected > 0 && is_known; }
+  bool InDoubt(base::SteadyTime now) const {
+    return !is_known || (expected == 0 && certain_until <= now);
+  }
 
   // When it is due to be swept, if its bounds are raised.
   base::SteadyTime SweepAt() const { return std::max(sweep_due, look_allowed); }

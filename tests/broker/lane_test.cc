@@ -18,6 +18,18 @@ TEST(LaneTest, ANewLaneIsInDoubt) {
   EXPECT_TRUE(Lane({1, 0}).InDoubt(kNow));
 }
 
+// A hint of less urgent tasks once overtook the first look, and its tasks those of others.
+TEST(LaneTest, AHintBeforeTheFirstLookDoesNotOvertakeMoreUrgentTasks) {
+  Lane lane({1, 0});
+  const int64_t before = lane.committed;
+  lane.Committed(Tasks(1));
+  EXPECT_FALSE(lane.MayLease());
+  EXPECT_TRUE(lane.InDoubt(kNow));
+  lane.Looked(before, 0, kLater);
+  EXPECT_TRUE(lane.MayLease());
+  EXPECT_FALSE(lane.InDoubt(kNow));
+}
+
 TEST(LaneTest, AnEmptyLookMakesItCertainForAWhile) {
   Lane lane({1, 0});
   lane.Looked(lane.committed, 0, kLater);
