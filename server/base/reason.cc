@@ -2,6 +2,7 @@
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "absl/types/optional.h"
 
 namespace skiplane::base {
@@ -28,6 +29,14 @@ absl::Status InvalidField(absl::string_view field, absl::string_view message) {
                                absl::StrCat(field, ": ", message));
   status.SetPayload(kFieldUrl, absl::Cord(field));
   return status;
+}
+
+absl::Status PrefixField(absl::string_view prefix, const absl::Status& status) {
+  const std::string field = FieldOf(status);
+  if (field.empty()) return status;
+  absl::string_view message = status.message();
+  absl::ConsumePrefix(&message, absl::StrCat(field, ": "));
+  return InvalidField(absl::StrCat(prefix, field), message);
 }
 
 std::string ReasonOf(const absl::Status& status) { return Payload(status, kReasonUrl); }

@@ -18,6 +18,9 @@ absl::Status Refuse(absl::StatusCode code, absl::string_view reason, absl::strin
 // INVALID_ARGUMENT with reason INVALID_FIELD. `field` is a path as in "tasks[3].priority".
 absl::Status InvalidField(absl::string_view field, absl::string_view message);
 
+// The same refusal with `prefix` before the field that it blames, if it blames one.
+absl::Status PrefixField(absl::string_view prefix, const absl::Status& status);
+
 // The reason of `status`; empty if it has none.
 std::string ReasonOf(const absl::Status& status);
 

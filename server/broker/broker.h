@@ -31,6 +31,9 @@ class Broker {
   virtual std::shared_ptr<PendingLease> Lease(LeaseCall call, Done<LeaseAnswer> done) = 0;
   virtual void Ack(std::vector<model::AckItem> items,
                    Done<std::vector<model::AckResult>> done) = 0;
+  // The lease begins when the acks are committed, or with them. Cancel() does not undo the acks.
+  virtual std::shared_ptr<PendingLease> AckAndLease(AckAndLeaseCall call,
+                                                    Done<AckAndLeaseAnswer> done) = 0;
   virtual void Nack(std::vector<model::NackItem> items,
                     Done<std::vector<model::NackResult>> done) = 0;
   virtual void Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) = 0;

@@ -55,6 +55,16 @@ struct LeaseAnswer {
   std::shared_ptr<const void> memory;  // to be kept until the caller has read the answer
 };
 
+struct AckAndLeaseCall {
+  std::vector<model::AckItem> items;
+  LeaseCall lease;
+};
+
+struct AckAndLeaseAnswer {
+  std::vector<model::AckResult> results;
+  std::optional<LeaseAnswer> lease;  // unset: it failed after the acks were committed
+};
+
 struct HeartbeatCall {
   std::string worker_id;
   absl::Duration lease_duration;

@@ -92,6 +92,23 @@ Dispatcher::Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& t
 
 std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call, std::vector<QueuePtr> queues,
                                                 Done<LeaseAnswer> done) {
+  const TicketPtr ticket = NewTicket(std::move(call), std::move(queues), std::move(done));
+  Outbox outbox;
+  base::MutexLock lock(mutex_);
+  const bool answers_at_once = !ticket->waits || !ticket->request_key.empty();
+  if (is_draining_ || tickets_ >= parked_max_ || (answers_at_once && memory_.IsFull())) {
+    ticket->state = Ticket::State::kDone;
+    const absl::Status refusal = is_draining_ ? Draining() : TooManyCalls();
+    outbox.Add([ticket, refusal] { ticket->done(refusal); });
+  } else {
+    Count(ticket);
+    Start(ticket, outbox);
+  }
+  return HandleOf(ticket);
+}
+
+TicketPtr Dispatcher::NewTicket(LeaseCall call, std::vector<QueuePtr> queues,
+                                Done<LeaseAnswer> done) {
   auto ticket = std::make_shared<Ticket>();
   ticket->waits = call.wait > absl::ZeroDuration();
   ticket->lease_duration = call.lease_duration.value_or(DefaultDuration(call, *queues.front()));
@@ -101,24 +118,20 @@ std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call, std::vector<Queu
   ticket->queues = std::move(queues);
   ticket->call = std::move(call);
   ticket->done = std::move(done);
+  return ticket;
+}
 
-  Outbox outbox;
-  base::MutexLock lock(mutex_);
-  const bool answers_at_once = !ticket->waits || !ticket->request_key.empty();
-  if (is_draining_ || tickets_ >= parked_max_ || (answers_at_once && memory_.IsFull())) {
-    ticket->state = Ticket::State::kDone;
-    const absl::Status refusal = is_draining_ ? Draining() : TooManyCalls();
-    outbox.Add([ticket, refusal] { ticket->done(refusal); });
-  } else {
-    ++tickets_;
-    const auto deadline =
-        std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(ticket->call.wait);
-    if (ticket->waits) {
-      ticket->deadline = context_.timer.At(deadline, [this, ticket] { OnDeadline(ticket); });
-    }
-    Start(ticket, outbox);
-  }
+std::shared_ptr<PendingLease> Dispatcher::HandleOf(const TicketPtr& ticket) {
   return std::make_shared<Handle>(*this, ticket);
+}
+
+// From now on it is one of those that are limited, and ends when its wait does.
+void Dispatcher::Count(const TicketPtr& ticket) {
+  ++tickets_;
+  if (!ticket->waits) return;
+  const auto deadline =
+      std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(ticket->call.wait);
+  ticket->deadline = context_.timer.At(deadline, [this, ticket] { OnDeadline(ticket); });
 }
 
 // A call with a request id first looks for what an earlier one with this id got. One that is on its
@@ -154,8 +167,7 @@ Lane& Dispatcher::LaneOf(model::LaneStage place, const QueuePtr& queue) {
   return *lane;
 }
 
-void Dispatcher::Enlist(const TicketPtr& ticket, Outbox& outbox) {
-  ticket->state = Ticket::State::kWaiting;
+void Dispatcher::AddStops(const TicketPtr& ticket) {
   for (const size_t i : OrderOf(ticket->call)) {
     for (const model::LaneStage place : PlacesOf(*ticket->queues[i], ticket->call.queues[i])) {
       Lane& lane = LaneOf(place, ticket->queues[i]);
@@ -163,11 +175,15 @@ void Dispatcher::Enlist(const TicketPtr& ticket, Outbox& outbox) {
       ticket->stops.push_back({&lane, std::prev(lane.waiting.end())});
     }
   }
+  if (ticket->stops.size() == 1) return;
+  for (const Ticket::Stop& stop : ticket->stops) ++stop.lane->many_stops;
+}
+
+void Dispatcher::Enlist(const TicketPtr& ticket, Outbox& outbox) {
+  ticket->state = Ticket::State::kWaiting;
+  AddStops(ticket);
   std::vector<Lane*> lanes;
-  for (const Ticket::Stop& stop : ticket->stops) {
-    if (ticket->stops.size() > 1) ++stop.lane->many_stops;
-    lanes.push_back(stop.lane);
-  }
+  for (const Ticket::Stop& stop : ticket->stops) lanes.push_back(stop.lane);
   for (Lane* lane : lanes) {  // the ticket may be answered, and lose its stops, on the way
     if (ticket->state != Ticket::State::kDone) Pump(*lane, outbox);
   }

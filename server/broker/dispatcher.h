@@ -42,6 +42,15 @@ class Dispatcher {
   std::shared_ptr<PendingLease> Lease(LeaseCall call, std::vector<QueuePtr> queues,
                                       Done<LeaseAnswer> done);
 
+  // Takes up those of the calls that a stage of this lane can serve now, and whose turn it is; the
+  // others are for Lease. Every one that is returned must be ended.
+  std::vector<LeaseWithin> BeginWithin(pg::Session& session, int64_t lane,
+                                       const std::vector<NextLeasePtr>& nexts);
+  // In the transaction.
+  static absl::Status RunWithin(pg::Session& session, LeaseWithin& within);
+  // The transaction ended so.
+  void EndWithin(LeaseWithin& within, const absl::Status& status);
+
   // A commit of this broker made tasks claimable; `now` is the database's time of that commit.
   void Committed(absl::Span<const store::Claimable> claimable, absl::Time now);
 
@@ -66,6 +75,10 @@ class Dispatcher {
   class Handle;
 
   // dispatcher.cc: tickets come and go.
+  TicketPtr NewTicket(LeaseCall call, std::vector<QueuePtr> queues, Done<LeaseAnswer> done);
+  std::shared_ptr<PendingLease> HandleOf(const TicketPtr& ticket);
+  void Count(const TicketPtr& ticket) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AddStops(const TicketPtr& ticket) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Start(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Enlist(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer, Outbox& outbox)
@@ -93,6 +106,7 @@ class Dispatcher {
   void StartLease(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RunLease(model::LaneStage place, absl::StatusOr<pg::Session*> session);
   LeaseRun Gather(Lane& lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static LeaseRun RunOf(Lane& lane, const std::vector<TicketPtr>& tickets, int64_t count_max);
   void Settle(LeaseRun& run, absl::StatusOr<store::Leased> leased);
   void Deliver(LeaseRun& run, store::Leased leased, Outbox& outbox)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -103,6 +117,10 @@ class Dispatcher {
   void Resolve(std::shared_ptr<LeaseRun> run);
   void RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> session);
   void Count(const Lane& lane, const store::Leased& leased);
+
+  // dispatcher_within.cc: leases in the transaction of an ack.
+  Lane* FindPlaceWithin(const Ticket& ticket, int64_t lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Withdraw(LeaseWithin& within);
 
   Context& context_;
   SessionCache& sessions_;

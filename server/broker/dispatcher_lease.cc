@@ -28,25 +28,36 @@ void Dispatcher::StartLease(Lane& lane, Outbox& outbox) {
 
 // Takes callers from the front, as many as the expected tasks can serve.
 LeaseRun Dispatcher::Gather(Lane& lane) {
-  LeaseRun run;
-  run.place = lane.place;
-  run.demand.lane = lane.place.lane;
-  run.demand.stage = lane.place.stage;
-  run.demand.bounds = lane.bounds.Current();
   const int64_t count_max = std::min<int64_t>(lane.expected, model::kBatchRowsMax);
-  const pg::Uuid shared_ledger = model::NewSessionId();
   const base::SteadyTime now = std::chrono::steady_clock::now();
-  std::vector<int64_t> demands;
+  std::vector<TicketPtr> tickets;
   int64_t demanded = 0;
   for (const TicketPtr& ticket : lane.waiting) {
-    if (static_cast<int64_t>(demands.size()) >= count_max) break;
+    if (static_cast<int64_t>(tickets.size()) >= count_max) break;
     // A backlog fills the first callers' hands; a few tasks are spread over all who wait.
     if (demanded >= count_max && lane.expected >= model::kBatchRowsMax) break;
     if (!MayServe(*ticket, lane, now)) continue;
+    demanded += ticket->call.max_tasks;
+    tickets.push_back(ticket);
+  }
+  return RunOf(lane, tickets, count_max);
+}
+
+// From now on these tickets are served by this lane, with at most `count_max` tasks together.
+LeaseRun Dispatcher::RunOf(Lane& lane, const std::vector<TicketPtr>& tickets, int64_t count_max) {
+  LeaseRun run;
+  run.place = lane.place;
+  run.tickets = tickets;
+  run.demand.lane = lane.place.lane;
+  run.demand.stage = lane.place.stage;
+  run.demand.bounds = lane.bounds.Current();
+  const pg::Uuid shared_ledger = model::NewSessionId();
+  std::vector<int64_t> demands;
+  int64_t demanded = 0;
+  for (const TicketPtr& ticket : tickets) {
     ticket->state = Ticket::State::kServing;
     demands.push_back(ticket->call.max_tasks);
     demanded += ticket->call.max_tasks;
-    run.tickets.push_back(ticket);
     const bool is_alone = !ticket->request_key.empty();
     run.demand.callers.push_back({{},
                                   ticket->call.max_bytes,
@@ -93,7 +104,7 @@ void Dispatcher::Settle(LeaseRun& run, absl::StatusOr<store::Leased> leased) {
   Outbox outbox;
   base::MutexLock lock(mutex_);
   Lane& lane = *lanes_.at(run.place);
-  --lane.running;
+  if (!run.is_within) --lane.running;
   if (leased.ok()) {
     lane.error = absl::OkStatus();
     lane.bounds.End(run.bounds_ticket, LastKeys(leased->rows));

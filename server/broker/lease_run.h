@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "server/base/timer.h"
 #include "server/broker/bounds.h"
+#include "server/broker/next_lease.h"
 #include "server/broker/session_cache.h"
 #include "server/broker/ticket.h"
 #include "server/model/lane_stage.h"
@@ -24,6 +25,14 @@ struct LeaseRun {
   Bounds::Ticket bounds_ticket = 0;
   int64_t committed_before = 0;  // from Lane::Ask
   int tries = 0;
+  bool is_within = false;  // the transaction of an ack: it does not count as the lane's own
+};
+
+// A lease in the transaction of an ack.
+struct LeaseWithin {
+  LeaseRun run;
+  std::vector<NextLeasePtr> nexts;  // one per ticket
+  store::Leased leased;
 };
 
 // Deals `count` places to callers with these demands, one each in turn.

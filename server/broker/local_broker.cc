@@ -21,6 +21,12 @@ std::string MarkOf(const pg::Uuid& id) {
       absl::string_view(reinterpret_cast<const char*>(id.data()), id.size()));
 }
 
+std::vector<std::string> NamesOf(const LeaseCall& call) {
+  std::vector<std::string> names;
+  for (const LeaseQueue& queue : call.queues) names.push_back(queue.name);
+  return names;
+}
+
 absl::Status CheckStages(const LeaseCall& call, const std::vector<QueuePtr>& queues) {
   for (size_t i = 0; i < queues.size(); ++i) {
     const std::string& stage = call.queues[i].stage;
@@ -78,7 +84,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
           options_.parked_leases_max),
       enqueuer_(context_, queues_,
                 [this](const store::Enqueued& written) { Tell(written.claimable, written.now); }),
-      settler_(context_, queues_, tracker_, enqueuer_,
+      settler_(context_, queues_, tracker_, enqueuer_, dispatcher_,
                [this](const std::vector<store::Claimable>& claimable, absl::Time now) {
                  Tell(claimable, now);
                }),
@@ -124,10 +130,9 @@ void LocalBroker::Enqueue(EnqueueCall call, Done<std::vector<EnqueueResult>> don
 }
 
 std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Done<LeaseAnswer> done) {
-  std::vector<std::string> names;
-  for (const LeaseQueue& queue : call.queues) names.push_back(queue.name);
+  const std::vector<std::string> names = NamesOf(call);
   auto later = std::make_shared<LaterLease>();
-  queues_.Find(std::move(names), [this, later, call = std::move(call), done = std::move(done)](
+  queues_.Find(names, [this, later, call = std::move(call), done = std::move(done)](
                                      absl::StatusOr<std::vector<QueuePtr>> queues) mutable {
     if (!queues.ok()) {
       done(queues.status());
@@ -137,9 +142,7 @@ std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Done<LeaseAnswe
       done(status);
       return;
     }
-    const absl::Duration duration =
-        call.lease_duration.value_or(DefaultDuration(call, *queues->front()));
-    RenewSoon(call.worker_id, duration);
+    RenewSoon(call, *queues->front());
     later->Become(dispatcher_.Lease(std::move(call), *std::move(queues), std::move(done)));
   });
   return later;
@@ -147,14 +150,46 @@ std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Done<LeaseAnswe
 
 // A lease that hands tasks out renews the session itself. One that does not, or not soon, must move
 // the session ahead all the same.
-void LocalBroker::RenewSoon(const std::string& worker_id, absl::Duration duration) {
+void LocalBroker::RenewSoon(const LeaseCall& call, const model::Queue& first) {
+  const std::string& worker_id = call.worker_id;
+  const absl::Duration duration = call.lease_duration.value_or(DefaultDuration(call, first));
   if (worker_id.empty() || sessions_.FindLiving(worker_id, duration).has_value()) return;
   timer_.After(kRenewAfter, [this, worker_id, duration] { beater_.Renew(worker_id, duration); });
 }
 
 void LocalBroker::Ack(std::vector<model::AckItem> items,
                       Done<std::vector<model::AckResult>> done) {
-  settler_.Ack(std::move(items), std::move(done));
+  settler_.Ack(std::move(items), nullptr, std::move(done));
+}
+
+std::shared_ptr<PendingLease> LocalBroker::AckAndLease(AckAndLeaseCall call,
+                                                       Done<AckAndLeaseAnswer> done) {
+  const std::vector<std::string> names = NamesOf(call.lease);
+  auto next = std::make_shared<NextLease>(std::move(call.lease), std::move(done),
+                                          [this](const LeaseAnswer& late) { HandBack(late); });
+  queues_.Find(names, [this, next, items = std::move(call.items)](
+                          absl::StatusOr<std::vector<QueuePtr>> queues) mutable {
+    absl::Status status = queues.status();
+    if (status.ok()) status = CheckStages(next->Call(), *queues);
+    if (!status.ok()) {
+      next->Refuse(base::PrefixField("lease_next.", status));
+      return;
+    }
+    RenewSoon(next->Call(), *queues->front());
+    next->SetQueues(*std::move(queues));
+    settler_.Ack(std::move(items), next,
+                 [this, next](absl::StatusOr<std::vector<model::AckResult>> results) {
+                   if (next->Acked(std::move(results))) LeaseNow(next);
+                 });
+  });
+  return next;
+}
+
+void LocalBroker::LeaseNow(const NextLeasePtr& next) {
+  next->Become(dispatcher_.Lease(next->Call(), next->queues(),
+                                 [next](absl::StatusOr<LeaseAnswer> answer) {
+                                   next->Leased(std::move(answer));
+                                 }));
 }
 
 void LocalBroker::Nack(std::vector<model::NackItem> items,

@@ -42,6 +42,8 @@ class LocalBroker : public Broker {
   void Enqueue(EnqueueCall call, Done<std::vector<EnqueueResult>> done) override;
   std::shared_ptr<PendingLease> Lease(LeaseCall call, Done<LeaseAnswer> done) override;
   void Ack(std::vector<model::AckItem> items, Done<std::vector<model::AckResult>> done) override;
+  std::shared_ptr<PendingLease> AckAndLease(AckAndLeaseCall call,
+                                            Done<AckAndLeaseAnswer> done) override;
   void Nack(std::vector<model::NackItem> items, Done<std::vector<model::NackResult>> done) override;
   void Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) override;
   void HandBack(const LeaseAnswer& undelivered) override;
@@ -60,7 +62,8 @@ class LocalBroker : public Broker {
   class LaterLease;
 
   void Tell(const std::vector<store::Claimable>& claimable, absl::Time now);
-  void RenewSoon(const std::string& worker_id, absl::Duration duration);
+  void RenewSoon(const LeaseCall& call, const model::Queue& first);
+  void LeaseNow(const NextLeasePtr& next);
   void OnHint(absl::string_view payload);
   void Beat();
   void KeepBeating();

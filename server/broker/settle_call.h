@@ -10,6 +10,7 @@
 #include "server/base/mutex.h"
 #include "server/broker/calls.h"
 #include "server/broker/enqueue_batch.h"
+#include "server/broker/next_lease.h"
 #include "server/store/settle.h"
 
 namespace skiplane::broker {
@@ -29,6 +30,7 @@ struct SettleItem {
 struct SettleCall {
   std::vector<SettleItem> items;
   Done<std::vector<model::AckResult>> done;
+  std::shared_ptr<NextLease> next;  // what to lease with the acks, if anything
   std::atomic<int> open_parts = 0;
 
   // A part is over. The last one answers: with every result, or with the first failure.

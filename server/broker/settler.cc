@@ -42,10 +42,21 @@ int64_t BytesOf(const SettlePart& part) {
   return static_cast<int64_t>(bytes);
 }
 
+// What the calls want to lease next whose last open part is in this statement.
+std::vector<NextLeasePtr> NextOf(const std::vector<SettlePart>& parts) {
+  std::vector<NextLeasePtr> nexts;
+  for (const SettlePart& part : parts) {
+    if (part.call->next != nullptr && part.call->open_parts == 1) nexts.push_back(part.call->next);
+  }
+  return nexts;
+}
+
 }  // namespace
 
-void Settler::Ack(std::vector<model::AckItem> items, Done<std::vector<model::AckResult>> done) {
+void Settler::Ack(std::vector<model::AckItem> items, NextLeasePtr next,
+                  Done<std::vector<model::AckResult>> done) {
   auto call = std::make_shared<SettleCall>();
+  call->next = std::move(next);
   call->items.resize(items.size());
   bool has_more = false;
   for (size_t i = 0; i < items.size(); ++i) {
@@ -162,8 +173,13 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
       for (const size_t i : part.items) items.push_back(&part.call->items[i]);
     }
     const auto has_follow_ups = [](const SettleItem* item) { return !item->follow_ups.empty(); };
-    if (std::any_of(items.begin(), items.end(), has_follow_ups)) {
-      status = RunInTransaction(**session, batch, items);
+    std::vector<LeaseWithin> withins = dispatcher_.BeginWithin(**session, lane, NextOf(parts));
+    if (!withins.empty() || std::any_of(items.begin(), items.end(), has_follow_ups)) {
+      status = RunInTransaction(**session, batch, items, withins);
+      if (!status.ok() && !IsOutcomeUnknown(status) && !withins.empty()) {
+        Run(lane, session, std::move(parts));  // it may have been the lease; the acks come first
+        return;
+      }
     } else {
       status = batch.Run(**session, items);
       batch.Committed();

@@ -10,6 +10,7 @@
 #include "server/broker/batcher.h"
 #include "server/broker/calls.h"
 #include "server/broker/context.h"
+#include "server/broker/dispatcher.h"
 #include "server/broker/enqueuer.h"
 #include "server/broker/lease_tracker.h"
 #include "server/broker/queue_cache.h"
@@ -24,16 +25,19 @@ class Settler {
   // Told of tasks that wait again, before the callers are.
   using OnCommit = std::function<void(const std::vector<store::Claimable>&, absl::Time now)>;
 
-  // `enqueuer` makes the follow-ups of acks.
+  // `enqueuer` makes the follow-ups of acks, `dispatcher` their next leases.
   Settler(Context& context, QueueCache& queues, LeaseTracker& tracker, Enqueuer& enqueuer,
-          OnCommit on_commit)
+          Dispatcher& dispatcher, OnCommit on_commit)
       : context_(context),
         queues_(queues),
         tracker_(tracker),
         enqueuer_(enqueuer),
+        dispatcher_(dispatcher),
         on_commit_(std::move(on_commit)) {}
 
-  void Ack(std::vector<model::AckItem> items, Done<std::vector<model::AckResult>> done);
+  // `next`, if any, is begun with the acks if that can be; else the caller begins it.
+  void Ack(std::vector<model::AckItem> items, NextLeasePtr next,
+           Done<std::vector<model::AckResult>> done);
   void Nack(std::vector<model::NackItem> items, Done<std::vector<model::NackResult>> done);
 
   // Hands leases back, uncharged. Nobody waits for it; what cannot be handed back ends with its
@@ -48,7 +52,8 @@ class Settler {
   void PrepareMore(std::shared_ptr<SettleCall> call);
   absl::Status CheckMore(pg::Session& session, SettleItem& item, const std::string& field);
   absl::Status RunInTransaction(pg::Session& session, SettleBatch& batch,
-                                const std::vector<SettleItem*>& items);
+                                const std::vector<SettleItem*>& items,
+                                std::vector<LeaseWithin>& withins);
   absl::Status WriteFollowUps(pg::Session& session, SettleItem& item,
                               std::vector<store::Enqueued>* written);
   LaneBatcher& BatcherOf(int64_t lane);
@@ -61,6 +66,7 @@ class Settler {
   QueueCache& queues_;
   LeaseTracker& tracker_;
   Enqueuer& enqueuer_;
+  Dispatcher& dispatcher_;
   const OnCommit on_commit_;
   base::Mutex mutex_;
   absl::flat_hash_map<int64_t, std::unique_ptr<LaneBatcher>> batchers_ ABSL_GUARDED_BY(mutex_);

@@ -51,18 +51,23 @@ absl::Status Settler::CheckMore(pg::Session& session, SettleItem& item, const st
   return absl::OkStatus();
 }
 
-// The acks and the tasks that follow from them are one commit.
+// The acks, the tasks that follow from them and the next leases are one commit.
 absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
-                                       const std::vector<SettleItem*>& items) {
+                                       const std::vector<SettleItem*>& items,
+                                       std::vector<LeaseWithin>& withins) {
   std::vector<store::Enqueued> written;
-  const auto settle_and_enqueue = [&]() -> absl::StatusOr<bool> {
+  const auto write = [&]() -> absl::StatusOr<bool> {
     RETURN_IF_ERROR(batch.Run(session, items));
     for (SettleItem* item : batch.settled()) {
       RETURN_IF_ERROR(WriteFollowUps(session, *item, &written));
     }
+    for (LeaseWithin& within : withins) {
+      RETURN_IF_ERROR(Dispatcher::RunWithin(session, within));
+    }
     return true;
   };
-  const absl::Status status = InTransaction(session, settle_and_enqueue).status();
+  const absl::Status status = InTransaction(session, write).status();
+  for (LeaseWithin& within : withins) dispatcher_.EndWithin(within, status);
   if (!status.ok()) {
     batch.RolledBack();
     return status;

@@ -40,10 +40,14 @@ ServerUnaryReactor* BrokerService::Lease(CallbackServerContext* context, const B
 
 ServerUnaryReactor* BrokerService::Ack(CallbackServerContext* context, const ByteBuffer* request,
                                        ByteBuffer* reply) {
-  auto* call = new UnaryCall(scope_, "skiplane.v1.BrokerService/Ack", {context, reply});
+  auto* call = new LeaseCall(scope_, "skiplane.v1.BrokerService/Ack", {context, reply}, broker_);
   auto read = ReadCall(*call, *request, &ReadAck);
   if (!read.ok()) return call->Refuse(read.status());
-  broker_.Ack(*std::move(read), [call, &metrics = scope_.metrics](
+  if (read->lease.has_value()) {
+    call->Begin(broker::AckAndLeaseCall{std::move(read->items), *std::move(read->lease)});
+    return call;
+  }
+  broker_.Ack(std::move(read->items), [call, &metrics = scope_.metrics](
                                     absl::StatusOr<std::vector<model::AckResult>> results) {
     if (results.ok()) CountStale(*results, metrics);
     Deliver(call, std::move(results), &WriteAck);

@@ -57,6 +57,7 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   virtual void Ended(bool cancelled);
 
   grpc::CallbackServerContext& context() { return *wire_.context; }
+  metrics::Metrics& metrics() { return scope_.metrics; }
 
  private:
   void OnDone() final;

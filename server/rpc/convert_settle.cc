@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
 #include "server/rpc/check.h"
 #include "server/rpc/convert_enqueue.h"
+#include "server/rpc/convert_lease.h"
 #include "server/rpc/convert_new_task.h"
 #include "server/rpc/convert_task.h"
 #include "server/rpc/status.h"
@@ -156,15 +158,7 @@ v1::NackOutcome WireNackOutcome(model::SettleOutcome outcome) {
   return v1::NACK_OUTCOME_UNSPECIFIED;
 }
 
-}  // namespace
-
-absl::StatusOr<model::LeaseToken> ReadToken(absl::string_view token, const Field& field) {
-  absl::StatusOr<model::LeaseToken> decoded = model::DecodeLeaseToken(token);
-  if (!decoded.ok()) return MalformedToken(field);
-  return decoded;
-}
-
-absl::StatusOr<std::vector<model::AckItem>> ReadAck(v1::AckRequest* request) {
+absl::StatusOr<std::vector<model::AckItem>> ReadAckItems(v1::AckRequest* request) {
   RETURN_IF_ERROR(CheckItems(request->items_size()));
   std::vector<model::AckItem> items(static_cast<size_t>(request->items_size()));
   int follow_ups = 0;
@@ -178,6 +172,25 @@ absl::StatusOr<std::vector<model::AckItem>> ReadAck(v1::AckRequest* request) {
     ASSIGN_OR_RETURN(items[i].more, ReadMore(wire, i));
   }
   return items;
+}
+
+}  // namespace
+
+absl::StatusOr<model::LeaseToken> ReadToken(absl::string_view token, const Field& field) {
+  absl::StatusOr<model::LeaseToken> decoded = model::DecodeLeaseToken(token);
+  if (!decoded.ok()) return MalformedToken(field);
+  return decoded;
+}
+
+absl::StatusOr<AckCall> ReadAck(v1::AckRequest* request) {
+  AckCall call;
+  if (request->has_lease_next()) {
+    absl::StatusOr<broker::LeaseCall> lease = ReadLease(request->mutable_lease_next());
+    if (!lease.ok()) return base::PrefixField("lease_next.", lease.status());
+    call.lease = *std::move(lease);
+  }
+  ASSIGN_OR_RETURN(call.items, ReadAckItems(request));
+  return call;
 }
 
 void WriteAck(std::vector<model::AckResult>* results, v1::AckResponse* response) {

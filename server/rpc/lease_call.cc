@@ -5,6 +5,8 @@
 
 #include "server/model/limits.h"
 #include "server/rpc/convert_lease.h"
+#include "server/rpc/convert_settle.h"
+#include "server/rpc/stale_lease.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -29,9 +31,21 @@ LeaseCall::LeaseCall(CallScope scope, absl::string_view method, CallWire wire,
                      broker::Broker& broker)
     : UnaryCall(scope, method, wire), broker_(broker) {}
 
-void LeaseCall::Begin(broker::LeaseCall request) {
+void LeaseCall::Prepare(broker::LeaseCall& request) {
   repeatable_ = !request.request_id.empty();
   request.wait = CutWait(request.wait, Remaining(context()));
+}
+
+void LeaseCall::Begin(broker::AckAndLeaseCall request) {
+  Prepare(request.lease);
+  pending_ = broker_.AckAndLease(std::move(request),
+                                 [this](absl::StatusOr<broker::AckAndLeaseAnswer> answer) {
+                                   AnswerBoth(std::move(answer));
+                                 });
+}
+
+void LeaseCall::Begin(broker::LeaseCall request) {
+  Prepare(request);
   pending_ = broker_.Lease(std::move(request), [this](absl::StatusOr<broker::LeaseAnswer> answer) {
     Answer(std::move(answer));
   });
@@ -42,11 +56,30 @@ void LeaseCall::Answer(absl::StatusOr<broker::LeaseAnswer> answer) {
     Refuse(answer.status());
     return;
   }
-  memory_ = answer->memory;
   v1::LeaseResponse response;
   WriteLease(&*answer, &response);
-  if (!repeatable_) undelivered_ = *std::move(answer);
+  Keep(*std::move(answer));
   Reply(response);
+}
+
+void LeaseCall::AnswerBoth(absl::StatusOr<broker::AckAndLeaseAnswer> answer) {
+  if (!answer.ok()) {
+    Refuse(answer.status());
+    return;
+  }
+  CountStale(answer->results, metrics());
+  v1::AckResponse response;
+  WriteAck(&answer->results, &response);
+  if (answer->lease.has_value()) {
+    WriteLease(&*answer->lease, response.mutable_lease());
+    Keep(*std::move(answer->lease));
+  }
+  Reply(response);
+}
+
+void LeaseCall::Keep(broker::LeaseAnswer answer) {
+  memory_ = answer.memory;
+  if (!repeatable_) undelivered_ = std::move(answer);
 }
 
 void LeaseCall::OnCancel() {

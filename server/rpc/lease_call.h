@@ -1,4 +1,5 @@
-// A Lease: the one call that waits, and whose answer must not get lost.
+// A Lease, or an Ack that asks for the next one: calls that wait, and whose answers must not get
+// lost.
 //
 // A caller that leaves while the call waits cancels it at the broker. A caller that left before the
 // answer reached the transport has its tasks handed back, unless it sent a request_id and may ask
@@ -21,13 +22,17 @@ class LeaseCall final : public UnaryCall {
  public:
   LeaseCall(CallScope scope, absl::string_view method, CallWire wire, broker::Broker& broker);
 
-  // Once, from the handler.
+  // One of them, once, from the handler.
   void Begin(broker::LeaseCall request);
+  void Begin(broker::AckAndLeaseCall request);
 
  private:
   ~LeaseCall() override = default;
 
   void Answer(absl::StatusOr<broker::LeaseAnswer> answer);
+  void AnswerBoth(absl::StatusOr<broker::AckAndLeaseAnswer> answer);
+  void Prepare(broker::LeaseCall& request);
+  void Keep(broker::LeaseAnswer answer);
   void OnCancel() override;
   void Ended(bool cancelled) override;
 

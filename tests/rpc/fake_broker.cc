@@ -133,6 +133,19 @@ void FakeBroker::Ack(std::vector<model::AckItem> items,
   Answered(behaviour.refusal, behaviour.acks, done);
 }
 
+std::shared_ptr<broker::PendingLease> FakeBroker::AckAndLease(
+    broker::AckAndLeaseCall call, broker::Done<broker::AckAndLeaseAnswer> done) {
+  ack = std::move(call.items);
+  return Lease(std::move(call.lease), [acks = behaviour.acks, done = std::move(done)](
+                                          absl::StatusOr<broker::LeaseAnswer> answer) mutable {
+    if (answer.ok()) {
+      done(broker::AckAndLeaseAnswer{std::move(acks), *std::move(answer)});
+    } else {
+      done(answer.status());
+    }
+  });
+}
+
 void FakeBroker::Nack(std::vector<model::NackItem> items,
                       broker::Done<std::vector<model::NackResult>> done) {
   Count();

@@ -58,6 +58,8 @@ class FakeBroker final : public broker::Broker {
                                               broker::Done<broker::LeaseAnswer> done) override;
   void Ack(std::vector<model::AckItem> items,
            broker::Done<std::vector<model::AckResult>> done) override;
+  std::shared_ptr<broker::PendingLease> AckAndLease(
+      broker::AckAndLeaseCall call, broker::Done<broker::AckAndLeaseAnswer> done) override;
   void Nack(std::vector<model::NackItem> items,
             broker::Done<std::vector<model::NackResult>> done) override;
   void Heartbeat(broker::HeartbeatCall call, broker::Done<broker::HeartbeatAnswer> done) override;
