@@ -125,7 +125,11 @@ void Dispatcher::Count(const Lane& lane, const store::Leased& leased) {
   const std::string& queue = lane.queue->name;
   int64_t first = 0;
   for (const store::LeasedRow& row : leased.rows) {
-    if (row.task.token.attempt == 1) ++first;
+    if (row.task.token.attempt == 1) {
+      ++first;
+      const std::optional<absl::Time>& planned = row.task.planned_time;
+      if (planned) context_.metrics.ScheduleLag(queue, leased.now - *planned);
+    }
     context_.metrics.QueueWait(queue, leased.now - row.task.schedule_time);
   }
   const int64_t all = static_cast<int64_t>(leased.rows.size());

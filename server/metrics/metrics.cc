@@ -81,6 +81,10 @@ void Metrics::QueueWait(absl::string_view queue, absl::Duration wait) {
   state_->queues.Waited(queue, wait);
 }
 
+void Metrics::ScheduleLag(absl::string_view queue, absl::Duration lag) {
+  state_->queues.Lagged(queue, lag);
+}
+
 void Metrics::RpcStarted(absl::string_view method) { state_->rpcs.Started(method); }
 
 void Metrics::RpcEnded(absl::string_view method, absl::string_view status,

@@ -57,6 +57,8 @@ class Metrics {
   // Time from commit to the hand-over of a task to a waiting caller's RPC is not measured here;
   // this is the time a task waited from its run time to its lease.
   void QueueWait(absl::string_view queue, absl::Duration wait);
+  // From the planned time of a periodic task to the first lease for it.
+  void ScheduleLag(absl::string_view queue, absl::Duration lag);
 
   // RPC and database. `status` is gRPC's name of the code, for example "OK".
   void RpcStarted(absl::string_view method);

@@ -40,7 +40,9 @@ struct QueueMetrics::Families {
         waiting(NewGauge(registry, "skiplane_queue_waiting_leases",
                          "Lease calls that wait in this broker for a task of the queue.")),
         wait(NewHistogram(registry, "skiplane_task_queue_wait_seconds",
-                          "Time from a task's run time to its lease.")) {}
+                          "Time from a task's run time to its lease.")),
+        lag(NewHistogram(registry, "skiplane_schedule_lag_seconds",
+                         "Time from a periodic task's planned time to its first lease.")) {}
 
   Family<Counter>& enqueued;
   Family<Counter>& leased;
@@ -51,6 +53,7 @@ struct QueueMetrics::Families {
   Family<Gauge>& paused;
   Family<Gauge>& waiting;
   Family<Histogram>& wait;
+  Family<Histogram>& lag;
 };
 
 struct QueueMetrics::Series {
@@ -59,6 +62,7 @@ struct QueueMetrics::Series {
 
   Series(Families& to, const prometheus::Labels& queue)
       : families(to),
+        labels(queue),
         enqueued(to.enqueued, {"result", queue, {}}, {"created", "existing"}),
         leased(to.leased, {"kind", queue, {}}, {"first", "retry"}),
         attempts(to.attempts, {"outcome", queue, {}},
@@ -80,9 +84,16 @@ struct QueueMetrics::Series {
     families.oldest.Remove(&oldest);
     families.waiting.Remove(&waiting);
     families.wait.Remove(&wait);
+    if (lag != nullptr) families.lag.Remove(lag);
   }
   Series(const Series&) = delete;
   Series& operator=(const Series&) = delete;
+
+  // Most queues have no periodic tasks, and no lines about them.
+  Histogram& Lag() {
+    if (lag == nullptr) lag = &families.lag.Add(labels, WaitBuckets());
+    return *lag;
+  }
 
   void Show(const QueueSample& sample) {
     tasks.At("scheduled").Set(ToDouble(sample.scheduled));
@@ -95,6 +106,7 @@ struct QueueMetrics::Series {
   }
 
   Families& families;
+  const prometheus::Labels labels;
   SeriesSet<Counter> enqueued;
   SeriesSet<Counter> leased;
   SeriesSet<Counter> attempts;
@@ -104,6 +116,7 @@ struct QueueMetrics::Series {
   Gauge& oldest;
   Gauge& waiting;
   Histogram& wait;
+  Histogram* lag = nullptr;
 };
 
 QueueMetrics::QueueMetrics(Registry& registry) : families_(std::make_unique<Families>(registry)) {}
@@ -134,6 +147,11 @@ void QueueMetrics::Finished(absl::string_view queue, absl::string_view outcome, 
 void QueueMetrics::Waited(absl::string_view queue, absl::Duration wait) {
   base::MutexLock lock(mutex_);
   SeriesOf(queue).wait.Observe(std::max(0.0, absl::ToDoubleSeconds(wait)));
+}
+
+void QueueMetrics::Lagged(absl::string_view queue, absl::Duration lag) {
+  base::MutexLock lock(mutex_);
+  SeriesOf(queue).Lag().Observe(std::max(0.0, absl::ToDoubleSeconds(lag)));
 }
 
 void QueueMetrics::Set(absl::string_view queue, const QueueGauges& gauges) {

@@ -1,6 +1,7 @@
 // The metrics that carry a queue's name, for at most kQueuesMax names.
 //
-// A queue that appears for the first time has all its series at zero. Beyond the cap queues share
+// A queue that appears for the first time has all its series at zero, but for the lag of schedules,
+// which is there once it has leased a periodic task. Beyond the cap queues share
 // the name "__other__", which no queue can have: counters and task gauges are their sums, the
 // oldest age is their maximum, and a pause gauge counts the paused ones. A queue of "__other__"
 // gets a name of its own as soon as it shows up after another one was removed. Thread-safe.
@@ -32,6 +33,7 @@ class QueueMetrics {
   void AttemptEnded(absl::string_view queue, absl::string_view outcome, int64_t tasks);
   void Finished(absl::string_view queue, absl::string_view outcome, int64_t tasks);
   void Waited(absl::string_view queue, absl::Duration wait);
+  void Lagged(absl::string_view queue, absl::Duration lag);
   void Set(absl::string_view queue, const QueueGauges& gauges);
   void SetWaitingLeases(absl::string_view queue, int64_t calls);
   void Remove(absl::string_view queue);

@@ -82,6 +82,7 @@ void UseEveryVerb(Metrics& metrics) {
   metrics.SetLeader(true);
   metrics.Batch("enqueue", 1);
   metrics.QueueWait("emails", absl::Seconds(1));
+  metrics.ScheduleLag("emails", absl::Seconds(1));
   metrics.RpcStarted("skiplane.v1.BrokerService/Ack");
   metrics.RpcEnded("skiplane.v1.BrokerService/Ack", "OK", absl::Seconds(1));
   metrics.Statement("task_lease", absl::Seconds(1));

@@ -97,6 +97,18 @@ TEST_F(QueueMetricsTest, AWaitFallsIntoItsBucketAndIsNeverNegative) {
   EXPECT_EQ(Value("skiplane_task_queue_wait_seconds_bucket{queue=\"a\",le=\"5\"}"), 2);
 }
 
+TEST_F(QueueMetricsTest, OnlyAQueueWithSchedulesHasALag) {
+  metrics_.QueueWait("a", absl::Seconds(2));
+  metrics_.ScheduleLag("b", absl::Seconds(2));
+  metrics_.ScheduleLag("b", absl::Seconds(-1));
+  EXPECT_EQ(Value("skiplane_schedule_lag_seconds_sum{queue=\"b\"}"), 2);
+  EXPECT_EQ(Value("skiplane_schedule_lag_seconds_bucket{queue=\"b\",le=\"1\"}"), 1);
+  EXPECT_EQ(metrics_.Text().find("skiplane_schedule_lag_seconds_sum{queue=\"a\"}"),
+            std::string::npos);
+  metrics_.RemoveQueue("b");
+  EXPECT_EQ(metrics_.Text().find("skiplane_schedule_lag_seconds_sum{"), std::string::npos);
+}
+
 TEST_F(QueueMetricsTest, ARemovedQueueLeavesNoSeries) {
   UseEveryVerb(metrics_);
   metrics_.Enqueued("kept", "created", 1);

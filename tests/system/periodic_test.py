@@ -69,6 +69,22 @@ class Periodic(SystemTest):
         self.assertEqual(self.offset(task.planned_time), (6, 0))
         self.assert_idle()
 
+    def test_the_lag_of_a_late_run_is_a_metric(self):
+        self.put()
+        self.assertEqual(self.lag(), (None, None))
+        self.take()
+        self.shift(1000)
+        self.database.run("UPDATE skiplane.task SET state = 1, attempt = 0, session = NULL")
+        self.take()
+        count, lag = self.lag()
+        self.assertEqual(count, 2)
+        self.assertGreaterEqual(lag, 1000)
+
+    def lag(self):
+        page = self.broker.metrics()
+        return tuple(page.get(f'skiplane_schedule_lag_seconds_{part}{{queue="{QUEUE}"}}')
+                     for part in ("count", "sum"))
+
     def test_missed_times_are_run_one_by_one_if_that_is_asked_for(self):
         self.put(catch_up="CATCH_UP_RUN_ALL")
         self.shift(3 * 3600 + 60)
