@@ -15,16 +15,14 @@ namespace {
 constexpr int kTriesMax = 3;
 constexpr int kConflictsMax = 8;  // each is a task that changed within the statement's millisecond
 
-absl::Status CheckTask(const model::Queue& queue, const model::NewTask& task,
-                       const std::string& prefix) {
+absl::Status CheckTask(const model::Queue& queue, const model::NewTask& task) {
   const auto limit = static_cast<size_t>(queue.settings.payload_bytes_max);
   if (task.payload.size() > limit) {
     return base::InvalidField(
-        absl::StrCat(prefix, "payload"),
-        absl::StrCat("is larger than the queue's limit of ", limit, " bytes"));
+        "payload", absl::StrCat("is larger than the queue's limit of ", limit, " bytes"));
   }
   if (!task.stage.empty() && !queue.settings.FindStage(task.stage).has_value()) {
-    return base::InvalidField(absl::StrCat(prefix, "stage"),
+    return base::InvalidField("stage",
                               absl::StrCat("is not a stage of queue \"", queue.name, "\""));
   }
   return absl::OkStatus();
@@ -40,7 +38,8 @@ absl::Status CheckOpen(const model::Queue& queue) {
 absl::Status CheckAgainstQueue(const model::Queue& queue, const EnqueueCall& call) {
   RETURN_IF_ERROR(CheckOpen(queue));
   for (size_t i = 0; i < call.tasks.size(); ++i) {
-    RETURN_IF_ERROR(CheckTask(queue, call.tasks[i], absl::StrCat("tasks[", i, "].")));
+    const absl::Status status = CheckTask(queue, call.tasks[i]);
+    if (!status.ok()) return base::PrefixField(absl::StrCat("tasks[", i, "]."), status);
   }
   return absl::OkStatus();
 }
@@ -137,7 +136,7 @@ absl::StatusOr<std::unique_ptr<PendingEnqueue>> Enqueuer::Prepare(pg::Session& s
   auto pending = std::make_unique<PendingEnqueue>();
   ASSIGN_OR_RETURN(pending->queue, queues_.Get(session, queue));
   RETURN_IF_ERROR(CheckOpen(*pending->queue));
-  RETURN_IF_ERROR(CheckTask(*pending->queue, task, field));
+  RETURN_IF_ERROR(base::PrefixField(field, CheckTask(*pending->queue, task)));
   pending->call.queue = queue;
   pending->call.tasks.push_back(task);
   RETURN_IF_ERROR(schedules_.Judge(session, pending->call, field));
@@ -147,13 +146,17 @@ absl::StatusOr<std::unique_ptr<PendingEnqueue>> Enqueuer::Prepare(pg::Session& s
 
 absl::StatusOr<std::vector<EnqueueResult>> Enqueuer::WriteWithin(
     pg::Session& session, std::unique_ptr<PendingEnqueue>& call,
-    std::vector<store::Enqueued>* written) {
+    std::vector<Within>* written) {
   RETURN_IF_ERROR(NumberTasks(session, numbers_, *call));
   ASSIGN_OR_RETURN(store::Enqueued enqueued, WriteTasks(session, absl::MakeSpan(&call, 1)));
   ASSIGN_OR_RETURN(std::vector<EnqueueResult> results, AnswerEnqueue(session, *call, enqueued));
-  Count(*call, enqueued);
-  written->push_back(std::move(enqueued));
+  written->push_back({call.get(), std::move(enqueued)});
   return results;
+}
+
+void Enqueuer::Committed(const Within& within) {
+  Count(*within.call, within.written);
+  on_commit_(within.written);
 }
 
 Enqueuer::QueueBatcher& Enqueuer::BatcherOf(const model::Queue& queue) {

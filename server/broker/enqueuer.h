@@ -37,10 +37,14 @@ class Enqueuer {
                                                           const std::string& queue,
                                                           const model::NewTask& task,
                                                           const std::string& field);
+  struct Within {
+    const PendingEnqueue* call;
+    store::Enqueued written;
+  };
   absl::StatusOr<std::vector<EnqueueResult>> WriteWithin(pg::Session& session,
                                                          std::unique_ptr<PendingEnqueue>& call,
-                                                         std::vector<store::Enqueued>* written);
-  void Committed(const store::Enqueued& written) { on_commit_(written); }
+                                                         std::vector<Within>* written);
+  void Committed(const Within& within);
 
  private:
   using QueueBatcher = Batcher<std::unique_ptr<PendingEnqueue>>;

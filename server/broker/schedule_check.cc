@@ -1,5 +1,6 @@
 #include "server/broker/schedule_check.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -25,6 +26,8 @@ absl::Status ScheduleCheck::RefusalOf(absl::string_view problem, absl::string_vi
 std::vector<std::pair<store::Schedule, size_t>> ScheduleCheck::Unknown(
     const EnqueueCall& call) const {
   std::vector<std::pair<store::Schedule, size_t>> unknown;
+  const auto has_cron = [](const model::NewTask& task) { return !task.cron.empty(); };
+  if (std::none_of(call.tasks.begin(), call.tasks.end(), has_cron)) return unknown;
   base::MutexLock lock(mutex_);
   for (size_t i = 0; i < call.tasks.size(); ++i) {
     const model::NewTask& task = call.tasks[i];

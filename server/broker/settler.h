@@ -55,7 +55,7 @@ class Settler {
                                 const std::vector<SettleItem*>& items,
                                 std::vector<LeaseWithin>& withins);
   absl::Status WriteFollowUps(pg::Session& session, SettleItem& item,
-                              std::vector<store::Enqueued>* written);
+                              std::vector<Enqueuer::Within>* written);
   LaneBatcher& BatcherOf(int64_t lane);
   void Run(int64_t lane, absl::StatusOr<pg::Session*> session, std::vector<SettlePart> parts);
   // `last_word` is for parts that were tried often enough.

@@ -55,7 +55,7 @@ absl::Status Settler::CheckMore(pg::Session& session, SettleItem& item, const st
 absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
                                        const std::vector<SettleItem*>& items,
                                        std::vector<LeaseWithin>& withins) {
-  std::vector<store::Enqueued> written;
+  std::vector<Enqueuer::Within> written;
   const auto write = [&]() -> absl::StatusOr<bool> {
     RETURN_IF_ERROR(batch.Run(session, items));
     for (SettleItem* item : batch.settled()) {
@@ -73,12 +73,12 @@ absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
     return status;
   }
   batch.Committed();
-  for (const store::Enqueued& commit : written) enqueuer_.Committed(commit);
+  for (const Enqueuer::Within& within : written) enqueuer_.Committed(within);
   return absl::OkStatus();
 }
 
 absl::Status Settler::WriteFollowUps(pg::Session& session, SettleItem& item,
-                                     std::vector<store::Enqueued>* written) {
+                                     std::vector<Enqueuer::Within>* written) {
   item.result.follow_ups.clear();
   for (std::unique_ptr<PendingEnqueue>& follow_up : item.follow_ups) {
     ASSIGN_OR_RETURN(std::vector<EnqueueResult> results,
