@@ -28,6 +28,8 @@ const std::vector<Scenario>& Scenarios() {
       {"raw_sql", &RunRawSql},
       {"cycle_batch_no_history", &RunNoHistory},
       {"cycle_unary", &RunUnary},
+      {"chained_batch", &RunChainedBatch},
+      {"chained_unary", &RunChainedUnary},
       {"cycle_one", &RunOne},
       {"drain", &RunDrain},
       {"pickup_latency", &RunPickup},

@@ -56,6 +56,8 @@ void RunBatch(Bench& bench, const std::string& name);
 void RunRawSql(Bench& bench, const std::string& name);
 void RunNoHistory(Bench& bench, const std::string& name);
 void RunUnary(Bench& bench, const std::string& name);
+void RunChainedBatch(Bench& bench, const std::string& name);
+void RunChainedUnary(Bench& bench, const std::string& name);
 void RunOne(Bench& bench, const std::string& name);
 void RunDrain(Bench& bench, const std::string& name);
 void RunPickup(Bench& bench, const std::string& name);

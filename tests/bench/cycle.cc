@@ -25,6 +25,7 @@ class Caller {
         number_(static_cast<size_t>(number)),
         stub_(stage.stub(number_)),
         is_draining_(load.is_draining),
+        is_chained_(load.is_chained),
         ended_(ended) {
     for (int i = 0; i < load.tasks_per_call; ++i)
       enqueue_.add_tasks()->set_payload(RandomPayload());
@@ -49,13 +50,16 @@ class Caller {
     const std::string& queue = stage_.queue(number_ * (stage_.queues() / 10) + cycles_++);
     enqueue_.set_queue(queue);
     lease_.mutable_queues(0)->set_name(queue);
-    is_draining_ ? Lease() : Enqueue();
+    is_draining_ ? Take() : Enqueue();
   }
+
+  // What the last ack leased is next, if it leased something.
+  void Take() { leased_.tasks().empty() ? Lease() : Ack(); }
 
   void Enqueue() {
     if (stage_.options().request_ids) enqueue_.set_request_id(NextId());
     stub_.async()->Enqueue(NewCall(), &enqueue_, &enqueued_, [this](grpc::Status status) {
-      if (Ended("Enqueue", status, enqueues)) Lease();
+      if (Ended("Enqueue", status, enqueues)) Take();
     });
   }
 
@@ -72,10 +76,12 @@ class Caller {
     for (const v1::LeasedTask& task : leased_.tasks()) {
       ack_.add_items()->set_lease_token(task.lease_token());
     }
+    if (is_chained_) *ack_.mutable_lease_next() = lease_;
     stub_.async()->Ack(NewCall(), &ack_, &acked_, [this](grpc::Status status) {
       if (!Ended("Ack", status, acks)) return;
       if (!AreAllAcked()) return Failed("Ack", {grpc::INTERNAL, "a task was not acked"});
       stage_.Count(acked_.results_size());
+      leased_ = std::move(*acked_.mutable_lease());
       if (stage_.is_measured()) cycles.Add(absl::Now() - cycle_begin_);
       Begin();
     });
@@ -111,6 +117,7 @@ class Caller {
   const size_t number_;
   v1::BrokerService::Stub& stub_;
   const bool is_draining_;
+  const bool is_chained_;
   std::latch& ended_;
   size_t cycles_ = 0;
   int64_t ids_ = 0;

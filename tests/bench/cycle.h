@@ -14,6 +14,7 @@ struct CycleLoad {
   int tasks_per_call = 100;
   bool is_draining = false;  // lease and ack only, until `backlog` tasks are done
   int64_t backlog = 0;
+  bool is_chained = false;  // each ack leases the next tasks
 };
 
 // Returns when all callers have ended.

@@ -32,6 +32,16 @@ double LastRate(const Figures& figures) {
 const char kOldSnapshot[] =
     "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM skiplane.queue";
 
+// Beside the same load without chains, so that both have the same machine.
+Figures Chained(Bench& bench, const std::string& name, CycleLoad load) {
+  const double unchained = TasksPerSecond(bench.Cycle(name, bench.shared(), load));
+  load.is_chained = true;
+  Figures figures = bench.Cycle(name, bench.shared(), load);
+  figures.extras = {{"unchained_tasks_per_s", unchained},
+                    {"ratio", TasksPerSecond(figures) / unchained}};
+  return figures;
+}
+
 }  // namespace
 
 void RunBatch(Bench& bench, const std::string& name) {
@@ -57,6 +67,14 @@ void RunNoHistory(Bench& bench, const std::string& name) {
 
 void RunUnary(Bench& bench, const std::string& name) {
   bench.Print(bench.Cycle(name, bench.shared(), {.callers = 100, .tasks_per_call = 1}));
+}
+
+void RunChainedBatch(Bench& bench, const std::string& name) {
+  bench.Print(Chained(bench, name, {}));
+}
+
+void RunChainedUnary(Bench& bench, const std::string& name) {
+  bench.Print(Chained(bench, name, {.callers = 100, .tasks_per_call = 1}));
 }
 
 void RunOne(Bench& bench, const std::string& name) {

@@ -10,7 +10,7 @@ from support.broker import program
 FIELDS = {"scenario", "tasks_per_s", "p50_ms", "p99_ms", "client_us", "broker_us", "postgres_us",
           "wal_bytes"}
 EXTRAS = {"cycle_batch": {"tasks_per_ack_statement"}, "raw_sql": {"cycle_batch_share"},
-          "drain": {"backlog"}, "heartbeats": {"broker_cpu_percent"},
+          "chained_batch": {"ratio"}, "drain": {"backlog"}, "heartbeats": {"broker_cpu_percent"},
           "stages": {"finished_tasks_per_s"}, "periodic": {"periodic_tasks"}}
 BOUND_S = 280
 
