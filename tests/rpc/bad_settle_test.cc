@@ -66,7 +66,16 @@ INSTANTIATE_TEST_SUITE_P(
                    [](v1::AckRequest& r) {
                      r.mutable_items(2)->set_lease_token(std::string(1000, 't'));
                    },
-                   "items[2].lease_token", kMalformed}),
+                   "items[2].lease_token", kMalformed},
+        BadAckCall{"nothing_to_lease_from",
+                   [](v1::AckRequest& r) { r.mutable_lease_next()->set_max_tasks(1); },
+                   "lease_next.queues"},
+        BadAckCall{"a_bad_queue_to_lease_from",
+                   [](v1::AckRequest& r) {
+                     r.mutable_lease_next()->set_max_tasks(1);
+                     r.mutable_lease_next()->add_queues()->set_name("a b");
+                   },
+                   "lease_next.queues[0].name"}),
     NameOf<v1::AckRequest>);
 
 class BadNack : public ::testing::TestWithParam<BadNackCall> {};

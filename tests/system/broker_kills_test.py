@@ -13,7 +13,8 @@ import unittest
 import grpc
 
 from support.case import SystemTest
-from support.client import Client, broker_pb2, new_id, queue_pb2, seconds
+from support.client import (Client, broker_pb2, lease_request, new_id, queue_pb2,
+                            seconds)
 
 QUEUE = "moved"
 KILLS = int(os.environ.get("SKIPLANE_TEST_KILLS", "50"))
@@ -29,50 +30,61 @@ class Kills(SystemTest):
         self.broker = self.start_broker()
         self.over = threading.Event()
         self.acks = 0
-        self.acked = threading.Event()  # set by each acked item; cleared when a broker starts
+        self.acked = threading.Event()  # set by each acked item; cleared by each kill
+        self.up = threading.Event()  # whether a broker runs
+        self.up.set()
 
-    def work(self):
-        """Leases and acks at the broker of the moment; repeats each call until it is answered."""
+    def work(self, is_chained):
+        """Leases and acks at the broker of the moment; repeats each call until it is answered. If
+        it is chained, each ack leases the next tasks."""
         worker_id, open_items, request_id = new_id(), [], new_id()
         while not self.over.is_set() or open_items:
+            self.up.wait()
             client = Client(self.broker.address)
             try:
                 while not self.over.is_set() or open_items:
-                    self.settle(client, open_items)
-                    if not self.over.is_set():
-                        open_items += client.lease(QUEUE, wait=0.2, max_tasks=5, duration=2,
-                                                   worker_id=worker_id, request_id=request_id)
-                        request_id = new_id()
+                    lease = None if self.over.is_set() else lease_request(
+                        QUEUE, wait=0.2, max_tasks=5, duration=2, worker_id=worker_id,
+                        request_id=request_id)
+                    if open_items:
+                        chained = lease if is_chained else None
+                        open_items = self.settle(client, open_items, chained)
+                    elif lease is not None:
+                        open_items = client.broker.Lease(lease, timeout=60).tasks
+                    request_id = new_id()
             except grpc.RpcError as error:
                 if error.code() not in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNKNOWN):
                     raise
             finally:
                 client.close()
 
-    def settle(self, client, open_items):
-        if not open_items:
-            return
-        items = [broker_pb2.AckItem(lease_token=task.lease_token) for task in open_items]
-        results = client.broker.Ack(broker_pb2.AckRequest(items=items), timeout=60).results
-        acked = sum(result.outcome == broker_pb2.ACK_OUTCOME_ACKED for result in results)
+    def settle(self, client, tasks, lease):
+        """The tasks that were leased with it."""
+        items = [broker_pb2.AckItem(lease_token=task.lease_token) for task in tasks]
+        response = client.broker.Ack(broker_pb2.AckRequest(items=items, lease_next=lease),
+                                     timeout=60)
+        acked = sum(result.outcome == broker_pb2.ACK_OUTCOME_ACKED for result in response.results)
         if acked:
             self.acks += acked
             self.acked.set()
-        open_items.clear()
+        return response.lease.tasks
 
     def kill_again_and_again(self):
-        workers = [threading.Thread(target=self.work) for _ in range(WORKERS)]
+        workers = [threading.Thread(target=self.work, args=[i % 2 == 0]) for i in range(WORKERS)]
         for worker in workers:
             worker.start()
         try:
             for _ in range(KILLS):
                 self.assertTrue(self.acked.wait(120), "no ack after a restart")
                 self.over.wait(self.random.random() * MOMENTS_S)  # the moment, not a wait for work
+                self.up.clear()
                 self.broker.kill()
                 self.acked.clear()
                 self.broker = self.start_broker()
+                self.up.set()
         finally:
             self.over.set()
+            self.up.set()
             for worker in workers:
                 worker.join()
 
