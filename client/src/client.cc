@@ -98,9 +98,14 @@ PendingCall Client::AckAsync(std::vector<std::string> lease_tokens,
 
 PendingCall Client::AckAsync(std::vector<AckItem> items, Done<std::vector<SettleOutcome>> done) {
   const size_t size = items.size();
+  auto request = internal::AckToProto(std::move(items));
+  if (!request.ok()) {
+    done(request.status());
+    return PendingCall();
+  }
   return UnaryCall<v1::AckRequest, v1::AckResponse>::Start(
       connection_, {.send = Via(&BrokerMethods::Ack),
-                    .request = internal::AckToProto(std::move(items)),
+                    .request = *std::move(request),
                     .timeout = connection_->options().call_timeout,
                     .repeatable = true,
                     .done = Converted<v1::AckResponse>(WithSize(size, std::move(done)))});

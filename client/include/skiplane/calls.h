@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "skiplane/ack.h"
 #include "skiplane/pending_call.h"
 #include "skiplane/task.h"
 
@@ -66,12 +67,6 @@ struct LeaseAnswer {
   // How long the leases live, counted from the moment the call was sent.
   absl::Duration lease_remaining{};
   std::vector<std::string> paused_queues{};
-};
-
-struct AckItem {
-  std::string lease_token{};
-  // What the attempt brought forth, kept with its history if the queue keeps results. 0 to 1 MiB.
-  std::string result{};
 };
 
 // What shall become of an attempt that did not succeed.

@@ -64,7 +64,8 @@ class Client {
   // acked never fails the call.
   absl::StatusOr<std::vector<SettleOutcome>> Ack(std::vector<std::string> lease_tokens);
 
-  // The same with what the attempts brought forth; together at most 4 MiB.
+  // The same with what the attempts brought forth and what comes after them; together at most
+  // 4 MiB. INVALID_ARGUMENT for an item with both a next_stage and finish.
   absl::StatusOr<std::vector<SettleOutcome>> Ack(std::vector<AckItem> items);
 
   // Ends attempts that did not succeed. 1 to 1000 items, one result each, in order.
