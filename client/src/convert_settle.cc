@@ -41,6 +41,7 @@ TaskState NackStateFromProto(v1::TaskState state) {
     case v1::TASK_STATE_SCHEDULED: return TaskState::kScheduled;
     case v1::TASK_STATE_READY: return TaskState::kReady;
     case v1::TASK_STATE_FAILED: return TaskState::kFailed;
+    case v1::TASK_STATE_CANCELLED: return TaskState::kCancelled;
     default: return TaskState::kUnknown;
   }
 }

@@ -100,6 +100,17 @@ TEST(ConvertTest, EachOutcomeIsTold) {
                                    SettleOutcome::kLeaseLost, SettleOutcome::kNotFound));
 }
 
+TEST(ConvertTest, ANackTellsWhatTheTaskIsNow) {
+  for (const auto& [wire, state] : {std::pair{v1::TASK_STATE_SCHEDULED, TaskState::kScheduled},
+                                    std::pair{v1::TASK_STATE_READY, TaskState::kReady},
+                                    std::pair{v1::TASK_STATE_FAILED, TaskState::kFailed},
+                                    std::pair{v1::TASK_STATE_CANCELLED, TaskState::kCancelled}}) {
+    v1::NackResponse response;
+    response.add_results()->set_state(wire);
+    EXPECT_EQ(FromProto(response).front().state, state);
+  }
+}
+
 TEST(ConvertTest, AReleaseCarriesNeitherErrorNorDelay) {
   const v1::NackRequest request =
       NackToProto({{.lease_token = "t", .disposition = Disposition::kRelease}});
