@@ -42,6 +42,22 @@ Done<std::vector<Answer>> WithSize(size_t size, Done<std::vector<Answer>> done) 
   };
 }
 
+auto Joined(size_t size, Done<AckAndLeaseAnswer> done) {
+  return [size, done = std::move(done)](absl::StatusOr<v1::AckResponse> response) mutable {
+    if (!response.ok()) return done(response.status());
+    AckAndLeaseAnswer answer;
+    if (response->has_lease()) {
+      answer.lease = internal::FromProto(std::move(*response->mutable_lease()));
+    }
+    const auto join = [&](absl::StatusOr<std::vector<SettleOutcome>> outcomes) {
+      if (!outcomes.ok()) return done(outcomes.status());
+      answer.outcomes = *std::move(outcomes);
+      done(std::move(answer));
+    };
+    WithSize<SettleOutcome>(size, join)(internal::FromProto(*response));
+  };
+}
+
 std::vector<AckItem> ToItems(std::vector<std::string> lease_tokens) {
   std::vector<AckItem> items;
   for (std::string& token : lease_tokens) items.push_back({.lease_token = std::move(token)});
@@ -98,12 +114,35 @@ PendingCall Client::AckAsync(std::vector<std::string> lease_tokens,
 
 PendingCall Client::AckAsync(std::vector<AckItem> items, Done<std::vector<SettleOutcome>> done) {
   const size_t size = items.size();
+  auto request = internal::AckToProto(std::move(items));
+  if (!request.ok()) {
+    done(request.status());
+    return PendingCall();
+  }
   return UnaryCall<v1::AckRequest, v1::AckResponse>::Start(
       connection_, {.send = Via(&BrokerMethods::Ack),
-                    .request = internal::AckToProto(std::move(items)),
+                    .request = *std::move(request),
                     .timeout = connection_->options().call_timeout,
                     .repeatable = true,
                     .done = Converted<v1::AckResponse>(WithSize(size, std::move(done)))});
+}
+
+PendingCall Client::AckAndLeaseAsync(std::vector<AckItem> items, LeaseCall next,
+                                     Done<AckAndLeaseAnswer> done) {
+  const size_t size = items.size();
+  auto request = internal::AckToProto(std::move(items));
+  if (!request.ok()) {
+    done(request.status());
+    return PendingCall();
+  }
+  if (next.request_id.empty()) next.request_id = internal::RandomId();
+  *request->mutable_lease_next() = internal::ToProto(next);
+  return UnaryCall<v1::AckRequest, v1::AckResponse>::Start(
+      connection_, {.send = Via(&BrokerMethods::Ack),
+                    .request = *std::move(request),
+                    .timeout = next.wait + TimeoutOr(next.timeout, *connection_),
+                    .repeatable = true,
+                    .done = Joined(size, std::move(done))});
 }
 
 PendingCall Client::NackAsync(std::vector<NackItem> items, Done<std::vector<NackResult>> done) {
@@ -151,6 +190,13 @@ absl::StatusOr<std::vector<SettleOutcome>> Client::Ack(std::vector<std::string> 
 absl::StatusOr<std::vector<SettleOutcome>> Client::Ack(std::vector<AckItem> items) {
   return internal::Await<std::vector<SettleOutcome>>(
       [&](auto done) { AckAsync(std::move(items), std::move(done)); });
+}
+
+absl::StatusOr<AckAndLeaseAnswer> Client::AckAndLease(std::vector<AckItem> items,
+                                                      LeaseCall next) {
+  return internal::Await<AckAndLeaseAnswer>([&](auto done) {
+    AckAndLeaseAsync(std::move(items), std::move(next), std::move(done));
+  });
 }
 
 absl::StatusOr<std::vector<NackResult>> Client::Nack(std::vector<NackItem> items) {

@@ -71,13 +71,54 @@ RetryPolicy RetryFromProto(const v1::RetryPolicy& proto) {
   return retry;
 }
 
+void ToProto(const Stage& stage, v1::Stage* proto) {
+  proto->set_name(stage.name);
+  if (stage.retry) ToProto(*stage.retry, proto->mutable_retry());
+  if (stage.lease_duration) {
+    internal::ToProto(*stage.lease_duration, proto->mutable_lease_duration());
+  }
+  if (stage.max_run_duration) {
+    internal::ToProto(*stage.max_run_duration, proto->mutable_max_run_duration());
+  }
+}
+
+Stage StageFromProto(const v1::Stage& proto) {
+  Stage stage{.name = proto.name()};
+  if (proto.has_retry()) stage.retry = RetryFromProto(proto.retry());
+  if (proto.has_lease_duration()) stage.lease_duration = FromProto(proto.lease_duration());
+  if (proto.has_max_run_duration()) stage.max_run_duration = FromProto(proto.max_run_duration());
+  return stage;
+}
+
+QueueSettings SettingsFromProto(const v1::QueueSettings& proto) {
+  QueueSettings settings{.retry = RetryFromProto(proto.retry()),
+                         .history = HistoryFromProto(proto.history()),
+                         .periodic_history = HistoryFromProto(proto.periodic_history()),
+                         .lease_duration = FromProto(proto.lease_duration()),
+                         .payload_bytes_max = proto.payload_bytes_max(),
+                         .max_run_duration = FromProto(proto.max_run_duration()),
+                         .history_days = proto.history_days(),
+                         .failed_days = proto.failed_days(),
+                         .keep_payloads = proto.keep_payloads(),
+                         .keep_results = proto.keep_results()};
+  for (const v1::Stage& stage : proto.stages()) settings.stages.push_back(StageFromProto(stage));
+  return settings;
+}
+
 }  // namespace
 
 void ToProto(const QueueSettings& settings, v1::QueueSettings* proto) {
   ToProto(settings.retry, proto->mutable_retry());
   proto->set_history(ToProto(settings.history));
+  proto->set_periodic_history(ToProto(settings.periodic_history));
   ToProto(settings.lease_duration, proto->mutable_lease_duration());
   proto->set_payload_bytes_max(settings.payload_bytes_max);
+  for (const Stage& stage : settings.stages) ToProto(stage, proto->add_stages());
+  ToProto(settings.max_run_duration, proto->mutable_max_run_duration());
+  proto->set_history_days(settings.history_days);
+  proto->set_failed_days(settings.failed_days);
+  proto->set_keep_payloads(settings.keep_payloads);
+  proto->set_keep_results(settings.keep_results);
 }
 
 v1::PauseMode ToProto(PauseMode mode) {
@@ -91,13 +132,9 @@ v1::PauseMode ToProto(PauseMode mode) {
 }
 
 Queue FromProto(const v1::Queue& proto) {
-  const v1::QueueSettings& settings = proto.settings();
   const v1::QueueCounts& counts = proto.counts();
   return {.name = proto.name(),
-          .settings = {.retry = RetryFromProto(settings.retry()),
-                       .history = HistoryFromProto(settings.history()),
-                       .lease_duration = FromProto(settings.lease_duration()),
-                       .payload_bytes_max = settings.payload_bytes_max()},
+          .settings = SettingsFromProto(proto.settings()),
           .lanes = proto.lanes(),
           .pause_mode = PauseFromProto(proto.pause_mode()),
           .pause_reason = proto.pause_reason(),
@@ -108,7 +145,8 @@ Queue FromProto(const v1::Queue& proto) {
                      .ready = counts.ready_count(),
                      .leased = counts.leased_count(),
                      .succeeded = counts.succeeded_count(),
-                     .failed = counts.failed_count()}};
+                     .failed = counts.failed_count(),
+                     .cancelled = counts.cancelled_count()}};
 }
 
 }  // namespace skiplane::internal

@@ -1,6 +1,8 @@
 // The half of convert_task.h that ends attempts: Ack and Nack.
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "client/src/convert_new_task.h"
 #include "client/src/convert_task.h"
 #include "client/src/convert_time.h"
 
@@ -39,18 +41,45 @@ TaskState NackStateFromProto(v1::TaskState state) {
     case v1::TASK_STATE_SCHEDULED: return TaskState::kScheduled;
     case v1::TASK_STATE_READY: return TaskState::kReady;
     case v1::TASK_STATE_FAILED: return TaskState::kFailed;
+    case v1::TASK_STATE_CANCELLED: return TaskState::kCancelled;
     default: return TaskState::kUnknown;
   }
 }
 
+void MovePayload(NextPayload& payload, v1::NextPayload* proto) {
+  proto->set_payload(std::move(payload.payload));
+  proto->set_content_type(std::move(payload.content_type));
+  for (auto& [key, value] : payload.headers) (*proto->mutable_headers())[key] = std::move(value);
+}
+
+absl::Status MoveMore(AckMore& more, absl::string_view at, v1::AckItem* proto) {
+  if (!more.next_stage.empty() && more.finish) {
+    return absl::InvalidArgumentError(absl::StrCat(at, " has both a next_stage and finish"));
+  }
+  if (!more.next_stage.empty()) proto->set_next_stage(std::move(more.next_stage));
+  if (more.finish) proto->set_finish(true);
+  if (more.next_payload) MovePayload(*more.next_payload, proto->mutable_next_payload());
+  for (FollowUp& follow_up : more.follow_ups) {
+    const std::string task = absl::StrCat(at, ".follow_ups[", proto->follow_ups_size(), "].task");
+    v1::FollowUp* converted = proto->add_follow_ups();
+    converted->set_queue(std::move(follow_up.queue));
+    const absl::Status status = MoveTask(follow_up.task, task, converted->mutable_task());
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-v1::AckRequest AckToProto(std::vector<AckItem> items) {
+absl::StatusOr<v1::AckRequest> AckToProto(std::vector<AckItem> items) {
   v1::AckRequest request;
   for (AckItem& item : items) {
+    const std::string at = absl::StrCat("items[", request.items_size(), "]");
     v1::AckItem* proto = request.add_items();
     proto->set_lease_token(std::move(item.lease_token));
     proto->set_result(std::move(item.result));
+    const absl::Status status = MoveMore(item.more, at, proto);
+    if (!status.ok()) return status;
   }
   return request;
 }

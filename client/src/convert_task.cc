@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/src/convert_new_task.h"
 #include "client/src/convert_time.h"
 
 namespace skiplane::internal {
@@ -20,17 +21,6 @@ TaskState StateFromProto(v1::TaskState state) {
   }
 }
 
-void MoveTask(NewTask& task, v1::NewTask* proto) {
-  proto->set_payload(std::move(task.payload));
-  proto->set_content_type(std::move(task.content_type));
-  for (auto& [key, value] : task.headers) (*proto->mutable_headers())[key] = std::move(value);
-  proto->set_priority(task.priority);
-  if (task.schedule_time) ToProto(*task.schedule_time, proto->mutable_schedule_time());
-  if (task.delay) ToProto(*task.delay, proto->mutable_delay());
-  proto->set_max_attempts(task.max_attempts);
-  proto->set_key(std::move(task.key));
-}
-
 LeasedTask MoveLeased(v1::LeasedTask& proto) {
   LeasedTask task;
   task.task_id = std::move(*proto.mutable_task_id());
@@ -46,6 +36,8 @@ LeasedTask MoveLeased(v1::LeasedTask& proto) {
   task.create_time = FromProto(proto.create_time());
   task.schedule_time = FromProto(proto.schedule_time());
   task.stage = std::move(*proto.mutable_stage());
+  task.version = proto.version();
+  if (proto.has_planned_time()) task.planned_time = FromProto(proto.planned_time());
   return task;
 }
 
@@ -61,11 +53,9 @@ absl::StatusOr<v1::EnqueueRequest> ToProto(EnqueueCall call) {
   request.set_queue(std::move(call.queue));
   request.set_request_id(std::move(call.request_id));
   for (NewTask& task : call.tasks) {
-    if (task.schedule_time && task.delay) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "tasks[", request.tasks_size(), "] has both a schedule_time and a delay"));
-    }
-    MoveTask(task, request.add_tasks());
+    const std::string at = absl::StrCat("tasks[", request.tasks_size(), "]");
+    const absl::Status status = MoveTask(task, at, request.add_tasks());
+    if (!status.ok()) return status;
   }
   return request;
 }
@@ -74,7 +64,8 @@ std::vector<EnqueueResult> FromProto(const v1::EnqueueResponse& response) {
   std::vector<EnqueueResult> results;
   for (const v1::EnqueueResult& result : response.results()) {
     results.push_back({.task_id = result.task_id(),
-                       .existing = result.outcome() == v1::ENQUEUE_OUTCOME_EXISTING});
+                       .existing = result.outcome() == v1::ENQUEUE_OUTCOME_EXISTING,
+                       .outcome = FromProto(result.outcome())});
   }
   return results;
 }
@@ -144,7 +135,10 @@ Task FromProto(const v1::Task& proto) {
             .max_attempts = proto.max_attempts(),
             .create_time = FromProto(proto.create_time()),
             .schedule_time = FromProto(proto.schedule_time()),
-            .worker_name = proto.worker_name()};
+            .worker_name = proto.worker_name(),
+            .stage = proto.stage(),
+            .version = proto.version(),
+            .rerun_pending = proto.rerun_pending()};
   if (proto.has_lease_time()) task.lease_time = FromProto(proto.lease_time());
   if (proto.has_end_time()) task.end_time = FromProto(proto.end_time());
   if (proto.has_last_error()) {

@@ -12,14 +12,15 @@
 
 namespace skiplane::internal {
 
-// INVALID_ARGUMENT for a task with both a schedule time and a delay.
+// INVALID_ARGUMENT for a task that no message can say; see MoveTask.
 absl::StatusOr<v1::EnqueueRequest> ToProto(EnqueueCall call);
 std::vector<EnqueueResult> FromProto(const v1::EnqueueResponse& response);
 
 v1::LeaseRequest ToProto(const LeaseCall& call);
 LeaseAnswer FromProto(v1::LeaseResponse response);
 
-v1::AckRequest AckToProto(std::vector<AckItem> items);
+// INVALID_ARGUMENT for an item with both a next stage and finish, or with such a task.
+absl::StatusOr<v1::AckRequest> AckToProto(std::vector<AckItem> items);
 std::vector<SettleOutcome> FromProto(const v1::AckResponse& response);
 
 v1::NackRequest NackToProto(std::vector<NackItem> items);

@@ -25,8 +25,12 @@ TaskLease::TaskLease(TaskLease&&) noexcept = default;
 TaskLease& TaskLease::operator=(TaskLease&&) noexcept = default;
 TaskLease::~TaskLease() = default;
 
-absl::StatusOr<SettleOutcome> TaskLease::Ack() && {
-  const auto outcomes = client_->Ack({task_.lease_token});
+absl::StatusOr<SettleOutcome> TaskLease::Ack(std::string result, AckMore more) && {
+  std::vector<AckItem> items;
+  items.push_back({.lease_token = task_.lease_token,
+                   .result = std::move(result),
+                   .more = std::move(more)});
+  const auto outcomes = client_->Ack(std::move(items));
   if (!outcomes.ok()) return outcomes.status();
   return outcomes->front();
 }

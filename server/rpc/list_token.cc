@@ -1,5 +1,7 @@
 #include "server/rpc/list_token.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -17,13 +19,22 @@ constexpr char kVersion[] = "2";
 
 std::string Checksum(absl::string_view body, absl::string_view scope) {
   uLong sum = crc32_z(0, reinterpret_cast<const Bytef*>(body.data()), body.size());
-  std::string sorted(scope);
-  std::sort(sorted.begin(), sorted.end());  // a map's entries come in any order
-  sum = crc32_z(sum, reinterpret_cast<const Bytef*>(sorted.data()), sorted.size());
+  sum = crc32_z(sum, reinterpret_cast<const Bytef*>(scope.data()), scope.size());
   return absl::StrCat(absl::Hex(sum, absl::kZeroPad8));
 }
 
 }  // namespace
+
+std::string SortedBytes(const google::protobuf::Message& message) {
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    message.SerializeToCodedStream(&coded);
+  }
+  return message.GetTypeName() + bytes;
+}
 
 absl::StatusOr<int> ReadPageSize(int wire) {
   if (wire < 0) return InvalidField({"page_size"}, "must not be negative");

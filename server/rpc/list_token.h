@@ -30,12 +30,15 @@ absl::StatusOr<std::vector<std::string>> ReadListToken(absl::string_view token,
 
 absl::Status BadListToken();
 
+// The message's type and content, with the entries of its maps in order.
+std::string SortedBytes(const google::protobuf::Message& message);
+
 // What a token is good for: the request without its token and page size.
 template <typename Request>
 std::string TokenScope(Request request) {
   request.clear_page_token();
   request.clear_page_size();
-  return request.GetTypeName() + request.SerializeAsString();
+  return SortedBytes(request);
 }
 
 // The same of a request's bytes, for the token of the next page.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr absl::Duration kLimit = absl::Milliseconds(300);
 constexpr absl::Duration kOftenest = absl::Seconds(1);
-constexpr absl::Duration kRarest = absl::Minutes(1);
+constexpr absl::Duration kRarest = absl::Seconds(10);  // a new limit is noticed so late
 constexpr int kLedgerRowsAtOnce = 50;
 
 absl::Duration ShortestLimit(const model::QueueSettings& settings) {

@@ -1,6 +1,6 @@
 // Takes attempts back that run longer than their stage allows, however well their workers beat: the
 // error is HANGED. How often it looks follows from the shortest limit of all queues: at a tenth of
-// it, at least every second and at most once a minute. Not thread-safe.
+// it, at most every second and at least every ten seconds. Not thread-safe.
 #pragma once
 
 #include <chrono>

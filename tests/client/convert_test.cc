@@ -28,9 +28,36 @@ TEST(ConvertTest, StagesAndResultsReachTheWire) {
   v1::LeaseResponse response;
   response.add_tasks()->set_stage("encode");
   EXPECT_EQ(FromProto(std::move(response)).tasks.front().stage, "encode");
-  const v1::AckRequest ack = AckToProto({{.lease_token = "t", .result = "42"}});
-  EXPECT_EQ(ack.items(0).lease_token(), "t");
-  EXPECT_EQ(ack.items(0).result(), "42");
+  const auto ack = AckToProto({{.lease_token = "t", .result = "42"}});
+  ASSERT_TRUE(ack.ok());
+  EXPECT_EQ(ack->items(0).lease_token(), "t");
+  EXPECT_EQ(ack->items(0).result(), "42");
+}
+
+TEST(ConvertTest, APlainAckSaysNothingMore) {
+  const auto ack = AckToProto({{.lease_token = "t"}});
+  EXPECT_EQ(ack->items(0).then_case(), v1::AckItem::THEN_NOT_SET);
+  EXPECT_FALSE(ack->items(0).has_next_payload());
+}
+
+TEST(ConvertTest, EachKeyPolicyIsTold) {
+  const auto told = [](KeyPolicy policy) {
+    return ToProto(EnqueueCall{.tasks = {{.key_policy = policy}}})->tasks(0).key_policy();
+  };
+  EXPECT_EQ(told(KeyPolicy::kKeep), v1::KEY_POLICY_UNSPECIFIED);
+  EXPECT_EQ(told(KeyPolicy::kKeepUnfinished), v1::KEY_POLICY_KEEP_UNFINISHED);
+  EXPECT_EQ(told(KeyPolicy::kRerunIfNewer), v1::KEY_POLICY_RERUN_IF_NEWER);
+  EXPECT_EQ(told(KeyPolicy::kReplaceWaiting), v1::KEY_POLICY_REPLACE_WAITING);
+  EXPECT_EQ(told(KeyPolicy::kReject), v1::KEY_POLICY_REJECT);
+}
+
+TEST(ConvertTest, ATaskThatNoMessageCanSayIsRefusedByName) {
+  const NewTask twice{.period = absl::Hours(1), .cron = "@daily"};
+  EXPECT_THAT(std::string(ToProto(EnqueueCall{.tasks = {{}, twice}}).status().message()),
+              testing::StartsWith("tasks[1] has both a period"));
+  EXPECT_THAT(std::string(AckToProto({{.more = {.follow_ups = {{.task = twice}}}}})
+                              .status().message()),
+              testing::StartsWith("items[0].follow_ups[0].task has both"));
 }
 
 TEST(ConvertTest, ATaskReachesTheWireWithAllItsFields) {
@@ -71,6 +98,17 @@ TEST(ConvertTest, EachOutcomeIsTold) {
   EXPECT_THAT(FromProto(response),
               testing::ElementsAre(SettleOutcome::kDone, SettleOutcome::kAlreadySettled,
                                    SettleOutcome::kLeaseLost, SettleOutcome::kNotFound));
+}
+
+TEST(ConvertTest, ANackTellsWhatTheTaskIsNow) {
+  for (const auto& [wire, state] : {std::pair{v1::TASK_STATE_SCHEDULED, TaskState::kScheduled},
+                                    std::pair{v1::TASK_STATE_READY, TaskState::kReady},
+                                    std::pair{v1::TASK_STATE_FAILED, TaskState::kFailed},
+                                    std::pair{v1::TASK_STATE_CANCELLED, TaskState::kCancelled}}) {
+    v1::NackResponse response;
+    response.add_results()->set_state(wire);
+    EXPECT_EQ(FromProto(response).front().state, state);
+  }
 }
 
 TEST(ConvertTest, AReleaseCarriesNeitherErrorNorDelay) {

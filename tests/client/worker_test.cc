@@ -72,6 +72,52 @@ TEST_F(WorkerTest, WhatAnAttemptBroughtForthGoesWithItsAckAndCallsStayBelowTheLi
   }
 }
 
+TEST_F(WorkerTest, FollowUpsOfManyAcksStayBelowTheLimitsOfACall) {
+  const auto worker = Started(
+      [](const LeasedTask&, Attempt&) {
+        const FollowUp one{.queue = "next", .task = {.payload = std::string(10'000, 'x')}};
+        return Result::Done("", {.follow_ups = std::vector<FollowUp>(100, one)});
+      },
+      {.concurrency = 16});
+  broker_.HoldAcks(true);
+  for (int i = 0; i < 16; ++i) broker_.AddTask(std::to_string(i));
+  EXPECT_TRUE(IsAcked("token-0"));
+  broker_.HoldAcks(false);
+  for (int i = 0; i < 16; ++i) EXPECT_TRUE(IsAcked("token-" + std::to_string(i)));
+  worker->Stop();
+  for (const v1::AckRequest& request : broker_.acks) {
+    EXPECT_LT(request.ByteSizeLong(), size_t{4} << 20);
+    EXPECT_LE(request.items_size(), 10);
+  }
+}
+
+TEST_F(WorkerTest, AcksThatAreRefusedTogetherAreSentOneByOne) {
+  Gate gate;
+  const auto worker = Started(
+      [&gate](const LeasedTask& task, Attempt&) {
+        if (task.task_id == "last") gate.Pass();
+        return Result::Done();
+      },
+      {.concurrency = 1, .prefetch = 4});
+  broker_.HoldAcks(true);
+  broker_.AddTask("first");
+  ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.acks.size() == 1; }));
+  for (const std::string id : {"1", "2", "3", "last"}) broker_.AddTask(id);
+  gate.WaitForArrivals(1);
+  // That of three, then that of the first of them.
+  broker_.FailNext("Ack", 2, grpc::Status(grpc::INVALID_ARGUMENT, "no"));
+  broker_.HoldAcks(false);
+  ASSERT_TRUE(IsNacked("token-1"));
+  ASSERT_TRUE(IsAcked("token-3"));
+  gate.Open();
+  worker->Stop();
+  EXPECT_EQ(broker_.nacked.at("token-1").disposition(), v1::NACK_DISPOSITION_RETRY);
+  EXPECT_EQ(broker_.nacked.at("token-1").error().text(), "no");
+  EXPECT_EQ(broker_.acked.count("token-2"), 1u);
+  EXPECT_EQ(broker_.acks[1].items_size(), 3);
+  EXPECT_EQ(broker_.acks[2].items_size(), 1);
+}
+
 TEST_F(WorkerTest, AnErrorBeyondTheBoundsIsCutInsteadOfBeingRefused) {
   const auto worker = Started([](const LeasedTask&, Attempt&) {
     return Result::Retry({.type = std::string(300, '\xff'), .text = std::string(1 << 20, 'x')},

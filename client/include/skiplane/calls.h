@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "skiplane/ack.h"
 #include "skiplane/pending_call.h"
 #include "skiplane/task.h"
 
@@ -68,10 +69,11 @@ struct LeaseAnswer {
   std::vector<std::string> paused_queues{};
 };
 
-struct AckItem {
-  std::string lease_token{};
-  // What the attempt brought forth, kept with its history if the queue keeps results. 0 to 1 MiB.
-  std::string result{};
+struct AckAndLeaseAnswer {
+  // One per item, in order.
+  std::vector<SettleOutcome> outcomes{};
+  // Unset: the items are settled, but the lease failed after that; Lease tells why.
+  std::optional<LeaseAnswer> lease{};
 };
 
 // What shall become of an attempt that did not succeed.

@@ -64,8 +64,13 @@ class Client {
   // acked never fails the call.
   absl::StatusOr<std::vector<SettleOutcome>> Ack(std::vector<std::string> lease_tokens);
 
-  // The same with what the attempts brought forth; together at most 4 MiB.
+  // The same with what the attempts brought forth and what comes after them; together at most
+  // 4 MiB. INVALID_ARGUMENT for an item with both a next_stage and finish.
   absl::StatusOr<std::vector<SettleOutcome>> Ack(std::vector<AckItem> items);
+
+  // The same, and leases the next tasks in one call: in one commit when some are free at once.
+  // A bad lease is refused before anything is settled.
+  absl::StatusOr<AckAndLeaseAnswer> AckAndLease(std::vector<AckItem> items, LeaseCall next);
 
   // Ends attempts that did not succeed. 1 to 1000 items, one result each, in order.
   absl::StatusOr<std::vector<NackResult>> Nack(std::vector<NackItem> items);
@@ -79,6 +84,8 @@ class Client {
   PendingCall AckAsync(std::vector<std::string> lease_tokens,
                        Done<std::vector<SettleOutcome>> done);
   PendingCall AckAsync(std::vector<AckItem> items, Done<std::vector<SettleOutcome>> done);
+  PendingCall AckAndLeaseAsync(std::vector<AckItem> items, LeaseCall next,
+                               Done<AckAndLeaseAnswer> done);
   PendingCall NackAsync(std::vector<NackItem> items, Done<std::vector<NackResult>> done);
   PendingCall HeartbeatAsync(HeartbeatCall call, Done<HeartbeatAnswer> done);
 

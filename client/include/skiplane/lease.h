@@ -13,9 +13,11 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "skiplane/ack.h"
 #include "skiplane/task.h"
 
 namespace skiplane {
@@ -32,8 +34,8 @@ class TaskLease {
 
   const LeasedTask& task() const { return task_; }
 
-  // The work is done.
-  absl::StatusOr<SettleOutcome> Ack() &&;
+  // The work is done. `result` is what it brought forth, `more` what comes after it (ack.h).
+  absl::StatusOr<SettleOutcome> Ack(std::string result = {}, AckMore more = {}) &&;
 
   // The attempt failed; it runs again after `delay`, or after the queue's retry delay.
   absl::StatusOr<SettleOutcome> Retry(TaskError error,

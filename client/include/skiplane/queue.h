@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,13 +38,38 @@ struct RetryPolicy {
 // Which finished attempts leave a history row.
 enum class HistoryPolicy { kAll, kFailures, kNone };
 
+// One step of a queue's pipeline. Unset fields take the queue's values.
+struct Stage {
+  // By which workers lease and acks advance, unique in the queue. [A-Za-z0-9][A-Za-z0-9._-]{0,63}
+  std::string name{};
+  // max_attempts are attempts of this stage.
+  std::optional<RetryPolicy> retry{};
+  // 1 s to 12 h.
+  std::optional<absl::Duration> lease_duration{};
+  // 1 s to 30 days.
+  std::optional<absl::Duration> max_run_duration{};
+};
+
 struct QueueSettings {
   RetryPolicy retry{};
   HistoryPolicy history = HistoryPolicy::kAll;
+  // That of periodic tasks.
+  HistoryPolicy periodic_history = HistoryPolicy::kFailures;
   // The lease duration of a Lease call that names none. 1 s to 12 h.
   absl::Duration lease_duration = absl::Seconds(30);
   // The largest payload that Enqueue accepts. 1 to 1048576.
   int payload_bytes_max = 1 << 20;
+  // The pipeline, in order: 0 to 100. Stages may be added at the end and renamed, never removed.
+  std::vector<Stage> stages{};
+  // An attempt that runs longer loses its task, however well its worker beats. 1 s to 30 days.
+  absl::Duration max_run_duration = absl::Hours(1);
+  // How many days history rows and keys of finished tasks are kept, and FAILED tasks with their
+  // payloads. 1 to 400.
+  int history_days = 7;
+  int failed_days = 30;
+  // Whether history rows hold the payload that the attempt ran with, and the result of its ack.
+  bool keep_payloads = false;
+  bool keep_results = false;
 };
 
 // What a pause stops. Attempts that run already always go on.
@@ -56,6 +82,7 @@ struct QueueCounts {
   int64_t leased = 0;
   int64_t succeeded = 0;
   int64_t failed = 0;
+  int64_t cancelled = 0;
 };
 
 struct Queue {

@@ -1,42 +1,19 @@
-// What goes into a queue, what a worker gets, and what becomes of it: plain values.
+// What a worker gets, and what becomes of it: plain values. For what goes in see new_task.h.
 //
 // Times are the database's clock, never the client's. Strings that hold payloads, tokens and error
 // texts may hold any bytes; all others are UTF-8. The broker checks every bound given here and
 // refuses a call beyond it as INVALID_ARGUMENT.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "absl/time/time.h"
+#include "skiplane/new_task.h"
 
 namespace skiplane {
-
-struct NewTask {
-  // What the worker gets. 0 to 1 MiB.
-  std::string payload{};
-  // The payload's media type, for example "application/json". 0 to 255 bytes.
-  std::string content_type{};
-  // Small facts that travel with the payload. At most 64; keys of 1 to 128, values to 4096 bytes.
-  std::map<std::string, std::string> headers{};
-  // Smaller is more urgent. -32768 to 32767.
-  int priority = 0;
-  // Not before this time (at most 10 years ahead), or not before this long after the commit (0 to
-  // 10 years). At most one of the two. Neither: at once.
-  std::optional<absl::Time> schedule_time{};
-  std::optional<absl::Duration> delay{};
-  // Failed attempts that end the task as FAILED. 1 to 1000; 0 takes the queue's number.
-  int max_attempts = 0;
-  // The caller's own id, unique in its queue: a repeat makes no second task. 0 to 255 bytes.
-  std::string key{};
-};
-
-struct EnqueueResult {
-  std::string task_id{};
-  // A task with this key was known: `task_id` is that task's, and nothing was made.
-  bool existing = false;
-};
 
 // One attempt of one task, in the hands of a worker.
 struct LeasedTask {
@@ -57,6 +34,10 @@ struct LeasedTask {
   absl::Time schedule_time{};
   // The stage that the task is at; empty in a queue without stages.
   std::string stage{};
+  // What the producer gave; 0 if it gave none.
+  int64_t version = 0;
+  // Of a periodic task: the planned time that this run is for.
+  std::optional<absl::Time> planned_time{};
 };
 
 // Why an attempt failed. Kept as given.
@@ -101,6 +82,11 @@ struct Task {
   std::optional<TaskError> last_error{};
   std::string worker_name{};
   std::optional<TaskProgress> progress{};
+  // The stage that the task is at, or ended at; empty in a queue without stages.
+  std::string stage{};
+  int64_t version = 0;
+  // Whether newer content waits for the running attempt to end.
+  bool rerun_pending = false;
 };
 
 }  // namespace skiplane

@@ -39,10 +39,12 @@ namespace skiplane {
 class Result {
  public:
   // `output` is what the attempt brought forth, kept with its history if the queue keeps results:
-  // at most 1 MiB, what is longer is cut off.
-  static Result Done(std::string output = {}) {
+  // at most 1 MiB, what is longer is cut off. `more` is what comes after it (ack.h): if the broker
+  // refuses that, the attempt is retried with the refusal as its error.
+  static Result Done(std::string output = {}, AckMore more = {}) {
     Result result(Kind::kDone);
     result.output_ = std::move(output);
+    result.more_ = std::move(more);
     return result;
   }
   // Failed: runs again after `delay`, or after the queue's retry delay, while attempts are left.
@@ -59,6 +61,7 @@ class Result {
   const TaskError& error() const { return error_; }
   std::optional<absl::Duration> delay() const { return delay_; }
   const std::string& output() const { return output_; }
+  const AckMore& more() const { return more_; }
 
  private:
   explicit Result(Kind kind, TaskError error = {}, std::optional<absl::Duration> delay = {})
@@ -68,6 +71,7 @@ class Result {
   TaskError error_;
   std::optional<absl::Duration> delay_;
   std::string output_{};
+  AckMore more_{};
 };
 
 // What a handler can do while it runs. Thread-safe.

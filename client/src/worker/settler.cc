@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string>
 #include <utility>
 
+#include "client/src/worker/ack_item.h"
 #include "client/src/worker/nack_item.h"
 
 namespace skiplane::internal {
@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t kAcksPerCall = 1000;
 constexpr size_t kNacksPerCall = 50;  // of 64 KiB text each, they fit a request of 4 MiB
-constexpr size_t kOutputBytesMax = size_t{1} << 20;
-constexpr size_t kOutputBytesPerCall = size_t{5} << 19;  // and one more: below 4 MiB
+constexpr size_t kAckBytesPerCall = size_t{7} << 19;  // 4 MiB but for what is not counted
+constexpr size_t kFollowUpsPerCall = 1000;
 constexpr absl::Duration kPauseAfterError = absl::Seconds(1);
 
 }  // namespace
@@ -54,6 +54,11 @@ void Settler::Loop() {
     }
     if (line_.is_cut()) return;
     tally_.Error(outcomes.status());
+    const bool is_ack = batch.front().result.kind() == Result::Kind::kDone;
+    if (is_ack && IsRefusal(outcomes.status())) {
+      TakeBack(std::move(batch), outcomes.status());
+      continue;
+    }
     PutBack(std::move(batch));
     line_.Pause(kPauseAfterError);
   }
@@ -66,15 +71,7 @@ std::vector<Settler::Settlement> Settler::TakeBatch() {
   changed_.wait(lock, [this] { return is_stopping_ || !acks_.empty() || !nacks_.empty(); });
   is_idle_ = false;
   std::deque<Settlement>& queue = acks_.size() >= nacks_.size() ? acks_ : nacks_;
-  const size_t limit = &queue == &acks_ ? kAcksPerCall : kNacksPerCall;
-  auto end = queue.begin();
-  size_t bytes = 0;
-  while (end != queue.end() && static_cast<size_t>(end - queue.begin()) < limit &&
-         bytes < kOutputBytesPerCall) {
-    // The last one that is taken may reach beyond by the most of one, which still fits.
-    bytes += std::min(end->result.output().size(), kOutputBytesMax);
-    ++end;
-  }
+  const auto end = queue.begin() + (&queue == &acks_ ? AcksThatFit() : NacksThatFit());
   std::vector<Settlement> batch(std::make_move_iterator(queue.begin()),
                                 std::make_move_iterator(end));
   queue.erase(queue.begin(), end);
@@ -82,12 +79,31 @@ std::vector<Settler::Settlement> Settler::TakeBatch() {
   return batch;
 }
 
+ptrdiff_t Settler::AcksThatFit() const {
+  size_t count = 0;
+  size_t bytes = 0;
+  size_t follow_ups = 0;
+  for (const Settlement& settlement : acks_) {
+    bytes += BytesOf(settlement.result);
+    follow_ups += settlement.result.more().follow_ups.size();
+    const bool fits = count < kAcksPerCall && bytes <= kAckBytesPerCall &&
+                      follow_ups <= kFollowUpsPerCall && !settlement.is_alone;
+    if (count > 0 && !fits) break;
+    ++count;
+    if (settlement.is_alone) break;
+  }
+  return static_cast<ptrdiff_t>(count);
+}
+
+ptrdiff_t Settler::NacksThatFit() const {
+  return static_cast<ptrdiff_t>(std::min(nacks_.size(), kNacksPerCall));
+}
+
 absl::StatusOr<std::vector<SettleOutcome>> Settler::Send(const std::vector<Settlement>& batch) {
   if (batch.front().result.kind() == Result::Kind::kDone) {
     std::vector<AckItem> items;
     for (const Settlement& settlement : batch) {
-      items.push_back({.lease_token = settlement.hold->task().lease_token,
-                       .result = settlement.result.output().substr(0, kOutputBytesMax)});
+      items.push_back(ToAckItem(settlement.hold->task(), settlement.result));
     }
     return line_.Run<std::vector<SettleOutcome>>([&](auto done) {
       return client_.AckAsync(std::move(items), std::move(done));
@@ -125,6 +141,15 @@ void Settler::PutBack(std::vector<Settlement> batch) {
   auto& queue = batch.front().result.kind() == Result::Kind::kDone ? acks_ : nacks_;
   queue.insert(queue.begin(), std::make_move_iterator(batch.begin()),
                std::make_move_iterator(batch.end()));
+}
+
+void Settler::TakeBack(std::vector<Settlement> batch, const absl::Status& refusal) {
+  if (batch.size() > 1) {
+    for (Settlement& settlement : batch) settlement.is_alone = true;
+  } else {
+    batch.front().result = FromRefusal(refusal);
+  }
+  PutBack(std::move(batch));
 }
 
 }  // namespace skiplane::internal

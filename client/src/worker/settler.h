@@ -1,8 +1,10 @@
 // Sends what became of attempts: one thread, which takes whatever gathered while its last call was
-// on the way. Results are kept through outages until the broker has answered for them. Thread-safe.
+// on the way. Results are kept through outages until the broker has answered for them; one that the
+// broker refuses takes nobody with it. Thread-safe.
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <mutex>
 #include <thread>
@@ -31,15 +33,22 @@ class Settler {
   struct Settlement {
     HoldPtr hold;
     Result result;
+    bool is_alone = false;  // in a call of its own, after one with others was refused
   };
 
   void Loop();
   // Waits for settlements and takes some of one verb; empty: stopping and nothing is left.
   std::vector<Settlement> TakeBatch();
+  // How many of the first ones go into one call. With mutex_ held.
+  ptrdiff_t AcksThatFit() const;
+  ptrdiff_t NacksThatFit() const;
   // Returns the broker's outcomes, one per settlement.
   absl::StatusOr<std::vector<SettleOutcome>> Send(const std::vector<Settlement>& batch);
   void Account(const std::vector<Settlement>& batch, const std::vector<SettleOutcome>& outcomes);
   void PutBack(std::vector<Settlement> batch);
+  // Of acks that were refused: one is to blame, so each goes alone; the one that is refused alone
+  // has failed.
+  void TakeBack(std::vector<Settlement> batch, const absl::Status& refusal);
 
   Client client_;
   Holdings& holdings_;

@@ -1,0 +1,81 @@
+// What a producer puts into a queue, and what was done with it: plain values.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+
+namespace skiplane {
+
+// What Enqueue does when the key of a task is known.
+enum class KeyPolicy {
+  kKeep,            // whoever holds the key, finished or not, answers; nothing changes
+  kKeepUnfinished,  // an unfinished task answers; a finished one starts again
+  kRerunIfNewer,    // needs a version. If it is newer: a waiting task takes the new content, a
+                    // running one takes it and runs once more, a finished one starts again
+  kReplaceWaiting,  // a waiting task takes the new content, unless the version is not newer; a
+                    // running one is left alone, a finished one starts again
+  kReject,          // the call is refused as ALREADY_EXISTS (KEY_EXISTS)
+};
+
+// What becomes of planned times that passed while a periodic task ran or waited.
+enum class CatchUp {
+  kSkipMissed,  // left out: the next run is at the first planned time that lies ahead
+  kRunAll,      // each of them is run, one after the other
+};
+
+struct NewTask {
+  // What the worker gets. 0 to 1 MiB.
+  std::string payload{};
+  // The payload's media type, for example "application/json". 0 to 255 bytes.
+  std::string content_type{};
+  // Small facts that travel with the payload. At most 64; keys of 1 to 128, values to 4096 bytes.
+  std::map<std::string, std::string> headers{};
+  // Smaller is more urgent. -32768 to 32767.
+  int priority = 0;
+  // Not before this time (at most 10 years ahead), or not before this long after the commit (0 to
+  // 10 years). At most one of the two. Neither: at once.
+  std::optional<absl::Time> schedule_time{};
+  std::optional<absl::Duration> delay{};
+  // Failed attempts that end the task as FAILED. 1 to 1000; 0 takes the queue's number.
+  int max_attempts = 0;
+  // The caller's own id, unique in its queue: a repeat makes no second task. 0 to 255 bytes.
+  std::string key{};
+  // What a repeat of the key does. Only kKeep without a key.
+  KeyPolicy key_policy = KeyPolicy::kKeep;
+  // How new the content is: larger is newer. Needs a key. 0: none, older than any other.
+  // 0 to 2^63-1.
+  int64_t version = 0;
+  // Makes the task periodic: its ack arms it for the next planned time instead of ending it. Either
+  // every `period` from the first run on, 1 s to 10 years; or by a `cron` schedule of five fields
+  // (six with seconds first) or @daily and the like, 1 to 255 bytes. At most one of the two.
+  std::optional<absl::Duration> period{};
+  std::string cron{};
+  // The IANA zone of cron, for example "Europe/Berlin". Empty: UTC. Only with cron.
+  std::string time_zone{};
+  // kRunAll only of a periodic task.
+  CatchUp catch_up = CatchUp::kSkipMissed;
+  // The stage of the queue's pipeline at which it begins. Empty: the first.
+  std::string stage{};
+};
+
+enum class EnqueueOutcome {
+  kCreated,
+  kExisting,   // a task with this key is known; nothing was made
+  kReplaced,   // the waiting task with this key took the new content
+  kRestarted,  // the finished task with this key starts again
+  kRerun,      // the running task with this key runs once more, with the new content
+};
+
+struct EnqueueResult {
+  // The id of the new task, or of the one that holds the key.
+  std::string task_id{};
+  // Whether `outcome` is kExisting.
+  bool existing = false;
+  EnqueueOutcome outcome = EnqueueOutcome::kCreated;
+};
+
+}  // namespace skiplane

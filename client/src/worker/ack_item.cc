@@ -1,0 +1,62 @@
+#include "client/src/worker/ack_item.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "skiplane/error.h"
+
+namespace skiplane::internal {
+namespace {
+
+constexpr size_t kOutputBytesMax = size_t{1} << 20;
+constexpr size_t kItemBytes = 256;  // a token, and the frame around the texts
+
+size_t BytesOf(const std::map<std::string, std::string>& headers) {
+  size_t bytes = 0;
+  for (const auto& [key, value] : headers) bytes += key.size() + value.size();
+  return bytes;
+}
+
+size_t BytesOf(const FollowUp& follow_up) {
+  const NewTask& task = follow_up.task;
+  return kItemBytes + follow_up.queue.size() + task.payload.size() + task.content_type.size() +
+         BytesOf(task.headers) + task.key.size() + task.cron.size();
+}
+
+}  // namespace
+
+AckItem ToAckItem(const LeasedTask& task, const Result& result) {
+  return {.lease_token = task.lease_token,
+          .result = result.output().substr(0, kOutputBytesMax),
+          .more = result.more()};
+}
+
+size_t BytesOf(const Result& result) {
+  size_t bytes = kItemBytes + std::min(result.output().size(), kOutputBytesMax);
+  if (const auto& next = result.more().next_payload) {
+    bytes += next->payload.size() + BytesOf(next->headers);
+  }
+  for (const FollowUp& follow_up : result.more().follow_ups) bytes += BytesOf(follow_up);
+  return bytes;
+}
+
+bool IsRefusal(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kAlreadyExists:
+    case absl::StatusCode::kFailedPrecondition: return true;
+    // gRPC's own is for a request that is too large; the broker's say that it has too much to do.
+    case absl::StatusCode::kResourceExhausted: return ErrorReason(status).empty();
+    default: return false;
+  }
+}
+
+Result FromRefusal(const absl::Status& status) {
+  const std::string reason = ErrorReason(status);
+  return Result::Retry({.type = reason.empty() ? "ACK_REFUSED" : reason,
+                        .text = std::string(status.message())});
+}
+
+}  // namespace skiplane::internal

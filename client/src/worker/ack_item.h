@@ -1,0 +1,25 @@
+// The ack of a result that is Done: its item, its weight in a call, and what becomes of the attempt
+// when the broker refuses it.
+#pragma once
+
+#include <cstddef>
+
+#include "absl/status/status.h"
+#include "skiplane/ack.h"
+#include "skiplane/worker.h"
+
+namespace skiplane::internal {
+
+// The output is cut to what the broker accepts.
+AckItem ToAckItem(const LeasedTask& task, const Result& result);
+
+// About how many bytes of a request the item takes.
+size_t BytesOf(const Result& result);
+
+// Whether a repeat of the call would be refused again, so that its items must not be kept for one.
+bool IsRefusal(const absl::Status& status);
+
+// A failure with the broker's reason as its type, so that it is found among the error groups.
+Result FromRefusal(const absl::Status& status);
+
+}  // namespace skiplane::internal

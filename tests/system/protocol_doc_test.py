@@ -1,0 +1,58 @@
+"""The examples of the protocol's documents do what they say."""
+
+import os
+import re
+import unittest
+
+from support import stubs
+from support.case import SystemTest
+from support.client import admin_pb2, broker_pb2, seconds
+
+DOCUMENT = "docs/EXAMPLES.md"
+ADDRESS = "127.0.0.1:7070"  # where a reader's broker listens
+
+
+def read_document():
+    with open(os.path.join(stubs.ROOT, DOCUMENT), encoding="utf-8") as file:
+        return file.read()
+
+
+def examples(document):
+    """(line of the document, code) of each block."""
+    for block in re.finditer(r"(?ms)^```python\n(.*?)^```", document):
+        yield document.count("\n", 0, block.start(1)), block.group(1)
+
+
+class ProtocolDocument(SystemTest):
+    def test_the_examples_work_one_after_the_other(self):
+        # How often hung attempts are looked for follows from the limits at the look before.
+        other, client = self.start()
+        client.create_queue("warm", max_run_duration=seconds(1))
+        other.terminate()
+        broker, names = self.start_broker(), {}
+        self.addCleanup(lambda: names["channel"].close())
+        for line, code in examples(read_document()):
+            # Traces and failed asserts tell the line of the document.
+            text = "\n" * line + code.replace(ADDRESS, broker.address)
+            exec(compile(text, DOCUMENT, "exec"), names)
+
+
+class Coverage(unittest.TestCase):
+    def test_each_part_has_an_example(self):
+        _, *parts = re.split(r"(?m)^## ", read_document())
+        self.assertGreater(len(parts), 10)
+        for part in parts:
+            with self.subTest(part.splitlines()[0]):
+                self.assertTrue(list(examples(part)))
+
+    def test_each_call_of_the_services_has_an_example(self):
+        code = "".join(block for _, block in examples(read_document()))
+        for name, api in (("broker", broker_pb2.DESCRIPTOR.services_by_name["BrokerService"]),
+                          ("admin", admin_pb2.DESCRIPTOR.services_by_name["AdminService"])):
+            for method in api.methods:
+                with self.subTest(method.full_name):
+                    self.assertRegex(code, rf"\b{name}\.{method.name}\b")
+
+
+if __name__ == "__main__":
+    unittest.main()
