@@ -31,6 +31,15 @@ struct Span {
   absl::Time end;
 };
 
+// The stretches of the workers' time: each change is beside the usual work before it.
+struct Course {
+  Span usual;
+  Span bulk;
+  Span quiet;
+  Span drop;
+  Span around_drop;  // and what follows it
+};
+
 void MakeQueue(v1::AdminService::Stub& stub, const std::string& name) {
   v1::CreateQueueRequest request;
   request.set_name(name);
@@ -100,11 +109,8 @@ Span DropDay(const BrokerRun& broker, const std::string& partition) {
 
 double Milliseconds(absl::Duration duration) { return absl::ToDoubleMilliseconds(duration); }
 
-// The line's numbers of the two changes, each beside the stretch of usual work before it.
 std::vector<std::pair<std::string, double>> ChangesOf(const SteadyWork& work, int64_t tasks,
-                                                      const Span& usual, const Span& bulk,
-                                                      const Span& quiet, const Span& drop,
-                                                      const Span& around) {
+                                                      const Course& course) {
   const auto p99 = [&work](const Span& span) {
     return work.LeasesOf(span.begin, span.end).PercentileMs(0.99);
   };
@@ -114,16 +120,17 @@ std::vector<std::pair<std::string, double>> ChangesOf(const SteadyWork& work, in
   const auto gap = [&work](const Span& span) {
     return Milliseconds(work.LongestGap(span.begin, span.end));
   };
-  return {{"usual_lease_p99_ms", p99(usual)},
-          {"bulk_lease_p99_ms", p99(bulk)},
-          {"bulk_lease_p99_share", p99(bulk) / p99(usual)},
+  return {{"usual_lease_p99_ms", p99(course.usual)},
+          {"bulk_lease_p99_ms", p99(course.bulk)},
+          {"bulk_lease_p99_share", p99(course.bulk) / p99(course.usual)},
           {"bulk_tasks_per_s",
-           static_cast<double>(tasks) / absl::ToDoubleSeconds(bulk.end - bulk.begin)},
-          {"drop_ms", Milliseconds(drop.end - drop.begin)},
-          {"drop_slowest_lease_ms", slowest(around)},
-          {"drop_longest_gap_ms", gap(around)},
-          {"before_drop_slowest_lease_ms", slowest(quiet)},
-          {"before_drop_longest_gap_ms", gap(quiet)}};
+           static_cast<double>(tasks) /
+               absl::ToDoubleSeconds(course.bulk.end - course.bulk.begin)},
+          {"drop_ms", Milliseconds(course.drop.end - course.drop.begin)},
+          {"drop_slowest_lease_ms", slowest(course.around_drop)},
+          {"drop_longest_gap_ms", gap(course.around_drop)},
+          {"before_drop_slowest_lease_ms", slowest(course.quiet)},
+          {"before_drop_longest_gap_ms", gap(course.quiet)}};
 }
 
 }  // namespace
@@ -141,18 +148,19 @@ void RunAdmin(Bench& bench, const std::string& name) {
 
   const absl::Duration stretch = bench.options().seconds;
   SteadyWork work(*broker, name, absl::StrCat("stage", kAdminStages - 1));
+  Course course;
   LetPass("workers begin", bench.options().warmup);
-  const Span usual = LetPass("usual work", stretch);
+  course.usual = LetPass("usual work", stretch);
   figures.begin = ReadMeters(*broker, work.count());
-  const Span bulk = Prioritize(*stub, name, rows.waiting);
+  course.bulk = Prioritize(*stub, name, rows.waiting);
   figures.end = ReadMeters(*broker, work.count());
-  const Span quiet = LetPass("usual work again", stretch / 2);
-  const Span drop = DropDay(*broker, rows.partition);
-  const Span after = LetPass("and after the drop", stretch / 2);
+  course.quiet = LetPass("usual work again", stretch / 2);
+  course.drop = DropDay(*broker, rows.partition);
+  course.around_drop = {course.drop.begin, LetPass("and after the drop", stretch / 2).end};
   work.Stop();
 
-  figures.latencies = work.LeasesOf(bulk.begin, bulk.end);
-  figures.extras = ChangesOf(work, rows.waiting, usual, bulk, quiet, drop, {drop.begin, after.end});
+  figures.latencies = work.LeasesOf(course.bulk.begin, course.bulk.end);
+  figures.extras = ChangesOf(work, rows.waiting, course);
   figures.extras.emplace_back("rows", static_cast<double>(rows.history));
   figures.extras.emplace_back("waiting", static_cast<double>(rows.waiting));
   bench.Print(std::move(figures));

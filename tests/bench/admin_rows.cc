@@ -91,7 +91,7 @@ int64_t Fill(const BrokerRun& broker, const char* what, const char* statement, i
     const int64_t count = std::min(kRowsPerCommit, rows - made);
     broker.Sql(absl::Substitute(statement, lane, first + made, count, kAdminGroups, kAdminTenants,
                                 kAdminPriority, kAdminStages));
-    std::cerr << absl::StrFormat("admin: %d of %d rows of %s are there\n", made + count, rows, what);
+    std::cerr << absl::StrFormat("admin: %d of %d %s are there\n", made + count, rows, what);
   }
   return first;
 }
@@ -118,10 +118,10 @@ AdminRows FillForAdmin(const BrokerRun& broker, const std::string& queue, int64_
   rows.failed = failed;
   rows.history = history;
   rows.partition = MakePartition(broker);
-  rows.first_history = Fill(broker, "history", kHistory, rows.lane, history);
+  rows.first_history = Fill(broker, "rows of history", kHistory, rows.lane, history);
   rows.first_failed = Fill(broker, "dead letters", kFailed, rows.lane, failed);
   rows.first_waiting = Fill(broker, "waiting tasks", kWaiting, rows.lane, waiting);
-  Fill(broker, "statistics", kStatistics, rows.lane, 1);
+  Fill(broker, "months of statistics", kStatistics, rows.lane, 1);
   // VACUUM cannot run beside other statements.
   for (const std::string& table :
        {rows.partition, std::string("task"), std::string("task_key"), std::string("task_failed")}) {

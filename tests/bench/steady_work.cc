@@ -19,8 +19,8 @@ namespace skiplane::bench {
 namespace {
 
 constexpr int kWorkers = 10;
-constexpr int kTasksPerCall = 50;
-constexpr std::chrono::milliseconds kInterval{33};  // 15,000 tasks a second in all
+constexpr int kTasksPerCall = 20;
+constexpr std::chrono::milliseconds kInterval{20};  // 10,000 tasks a second in all
 
 void RequireOk(const char* what, const grpc::Status& status) {
   testing::Require(status.ok(), absl::StrCat(what, ": ", status.error_message()));
