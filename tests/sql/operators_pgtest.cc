@@ -134,5 +134,9 @@ TEST_F(OperatorsTest, ExplainCountsNoMoreThanTenThousandTasks) {
   ExpectBuffers(sql::kTaskAhead, "1, 0::int2, 5::int2, now(), 1000000", 2500);
 }
 
+TEST_F(OperatorsTest, ExplainOfTheFirstTaskLooksAtNoneBehindIt) {
+  ExpectBuffers(sql::kTaskAhead, "1, 0::int2, 5::int2, now() - interval '1 day', 1", 20);
+}
+
 }  // namespace
 }  // namespace skiplane::testing
