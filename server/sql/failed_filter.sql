@@ -15,10 +15,12 @@ WITH slice AS MATERIALIZED (
     AND coalesce(s.created_at >= now() - ($8::int8[])[2] * interval '1 microsecond', true)
     AND coalesce(s.priority = ($9::int2[])[1], true) AND NOT $10::bool
   ORDER BY s.id LIMIT $4::int4
+), page AS MATERIALIZED (
+  SELECT max(m.id) AS last FROM match m HAVING count(*) >= $4::int4
 )
-SELECT count(*), CASE WHEN (SELECT count(*) FROM match m) >= $4::int4
-                        THEN (SELECT max(m.id) FROM match m)
-                      WHEN count(*) >= $3::int4 THEN max(s.id) END
+-- What comes after the last match of a full page is looked at, and counted, with the next one.
+SELECT count(*) FILTER (WHERE s.id <= coalesce((SELECT p.last FROM page p), s.id)),
+       coalesce((SELECT p.last FROM page p), CASE WHEN count(*) >= $3::int4 THEN max(s.id) END)
 FROM slice s
 UNION ALL
 SELECT NULL, m.id FROM match m

@@ -6,9 +6,13 @@ WITH slice AS MATERIALIZED (
   FROM skiplane.history h
   WHERE h.lane = $1::int8 AND h.task_id > $2::int8
   ORDER BY h.task_id LIMIT $3::int4
+), edge AS MATERIALIZED (
+  -- The attempts of a task may go on behind the slice: its last one is left to the next slice.
+  SELECT max(s.id) AS id FROM slice s HAVING count(*) >= $3::int4 AND min(s.id) < max(s.id)
 ), match AS MATERIALIZED (
   SELECT DISTINCT s.id FROM slice s
-  WHERE s.is_last AND $6::int4 & CASE s.outcome WHEN 1 THEN 1 WHEN 5 THEN 2 ELSE 0 END > 0
+  WHERE s.id < coalesce((SELECT e.id FROM edge e), 9223372036854775807)
+    AND s.is_last AND $6::int4 & CASE s.outcome WHEN 1 THEN 1 WHEN 5 THEN 2 ELSE 0 END > 0
     AND coalesce(s.stage = ($5::int2[])[1], true)
     AND (starts_with(s.key, ($7::text[])[1]) OR ($7::text[])[1] IS NULL)
     AND ($7::text[])[2] IS NULL AND ($7::text[])[3] IS NULL AND NOT $10::bool
@@ -16,10 +20,14 @@ WITH slice AS MATERIALIZED (
     AND coalesce(s.created_at >= now() - ($8::int8[])[2] * interval '1 microsecond', true)
     AND coalesce(s.priority = ($9::int2[])[1], true)
   ORDER BY s.id LIMIT $4::int4
+), page AS MATERIALIZED (
+  SELECT max(m.id) AS last FROM match m HAVING count(*) >= $4::int4
 )
-SELECT count(*), CASE WHEN (SELECT count(*) FROM match m) >= $4::int4
-                        THEN (SELECT max(m.id) FROM match m)
-                      WHEN count(*) >= $3::int4 THEN max(s.id) END
+-- What comes after the last match of a full page is looked at, and counted, with the next one.
+SELECT count(*) FILTER (WHERE s.id <= coalesce((SELECT p.last FROM page p), s.id)),
+       coalesce((SELECT p.last FROM page p),
+                CASE WHEN count(*) >= $3::int4
+                     THEN coalesce((SELECT e.id - 1 FROM edge e), max(s.id)) END)
 FROM slice s
 UNION ALL
 SELECT NULL, m.id FROM match m

@@ -56,12 +56,7 @@ std::string MakeFolder(const std::string& broker, const std::string& directory) 
 
 BrokerRun::BrokerRun(const std::string& broker, const std::string& directory)
     : broker_(std::filesystem::absolute(broker).string()), folder_(MakeFolder(broker, directory)) {
-  addresses_.push_back(Start({"--embedded", folder_ + "/data"}));
-  // Its lines are: process id, data folder, start time, port, socket folder, ...
-  const std::vector<std::string> lines = ReadLines(folder_ + "/data/pgdata/postmaster.pid");
-  Require(lines.size() > 4 && absl::SimpleAtoi(lines[0], &postmaster_),
-          "postmaster.pid is not as expected");
-  socket_folder_ = lines[4];
+  StartFirst();
   for (const char* name : {"fsync", "synchronous_commit", "full_page_writes"}) {
     Require(Sql(absl::StrCat("SHOW ", name)) == "on", absl::StrCat(name, " is off"));
   }
@@ -76,6 +71,25 @@ BrokerRun::~BrokerRun() {
   }
   std::error_code ignored;
   std::filesystem::remove_all(folder_, ignored);
+}
+
+void BrokerRun::StartFirst() {
+  addresses_.push_back(Start({"--embedded", folder_ + "/data"}));
+  // Its lines are: process id, data folder, start time, port, socket folder, ...
+  const std::vector<std::string> lines = ReadLines(folder_ + "/data/pgdata/postmaster.pid");
+  Require(lines.size() > 4 && absl::SimpleAtoi(lines[0], &postmaster_),
+          "postmaster.pid is not as expected");
+  socket_folder_ = lines[4];
+}
+
+void BrokerRun::Restart() {
+  Require(processes_.size() == 1, "there are other brokers");
+  processes_.back()->Signal(SIGTERM);
+  processes_.back()->Wait();
+  processes_.clear();
+  addresses_.clear();
+  std::filesystem::remove(absl::StrCat(folder_, "/ready0"));
+  StartFirst();
 }
 
 std::string BrokerRun::Start(std::vector<std::string> flags) {

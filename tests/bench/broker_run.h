@@ -26,6 +26,9 @@ class BrokerRun {
   // Another broker on the same PostgreSQL.
   void AddBroker();
 
+  // Stops the only broker and PostgreSQL, and starts them again: for settings that need it.
+  void Restart();
+
   // "127.0.0.1:PORT" of each broker.
   const std::vector<std::string>& addresses() const { return addresses_; }
   pid_t pid() const { return processes_.front()->pid(); }
@@ -43,6 +46,7 @@ class BrokerRun {
   int64_t WalBytes() const;
 
  private:
+  void StartFirst();
   std::string Start(std::vector<std::string> flags);
   void FillWalFolder() const;
 

@@ -4,10 +4,12 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tests/bench/broker_run.h"
 
 struct pg_conn;
+struct pg_result;
 
 namespace skiplane::bench {
 
@@ -17,8 +19,12 @@ class OpenConnection {
 
   // The first column of the first row of the last result, or "".
   std::string Run(const std::string& text);
+  // The first column of all rows.
+  std::vector<std::string> Column(const std::string& text);
 
  private:
+  std::unique_ptr<pg_result, void (*)(pg_result*)> Execute(const std::string& text);
+
   std::unique_ptr<pg_conn, void (*)(pg_conn*)> connection_;
 };
 

@@ -60,16 +60,21 @@ const char* StatementOf(Preload what) {
   }
 }
 
-// The first of `rows` task numbers that no broker will use.
-int64_t TakeIds(BrokerRun& broker, int64_t rows) {
+}  // namespace
+
+int64_t LaneOf(const BrokerRun& broker, const std::string& queue) {
+  return broker.SqlNumber(
+      absl::StrCat("SELECT lane FROM skiplane.queue_lane l JOIN skiplane.queue q ON q.id = ",
+                   "l.queue_id WHERE q.name = '", queue, "'"));
+}
+
+int64_t TakeIds(const BrokerRun& broker, int64_t rows) {
   const int64_t first = broker.SqlNumber("SELECT nextval('skiplane.task_id')") + kTaskIdBlock;
   const int64_t blocks = rows / kTaskIdBlock + 2;
   broker.Sql(
       absl::StrCat("SELECT setval('skiplane.task_id', ", first + blocks * kTaskIdBlock, ")"));
   return first;
 }
-
-}  // namespace
 
 void EnqueueAll(Stage& stage, int64_t tasks) {
   v1::EnqueueRequest request;
@@ -86,9 +91,7 @@ void EnqueueAll(Stage& stage, int64_t tasks) {
 }
 
 void PreloadRows(BrokerRun& broker, const std::string& queue, Preload what, int64_t rows) {
-  const int64_t lane = broker.SqlNumber(
-      absl::StrCat("SELECT lane FROM skiplane.queue_lane l JOIN skiplane.queue q ON q.id = ",
-                   "l.queue_id WHERE q.name = '", queue, "'"));
+  const int64_t lane = LaneOf(broker, queue);
   const int64_t first = TakeIds(broker, rows);
   const char* const statement = StatementOf(what);
   const char* const ahead = what == Preload::kDelayed ? "10 days" : "-1 hour";

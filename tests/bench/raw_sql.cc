@@ -12,6 +12,7 @@
 #include "server/store/lease.h"
 #include "server/store/settle.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/preload.h"
 #include "tests/bench/stage.h"
 #include "tests/support/require.h"
 
@@ -124,9 +125,7 @@ class Loop {
 void RunRawSql(Bench& bench, const std::string& name) {
   BrokerRun& broker = bench.shared();
   Stage stage(name, broker, bench.options());
-  const int64_t lane = broker.SqlNumber(
-      absl::StrCat("SELECT lane FROM skiplane.queue_lane l JOIN skiplane.queue q ON q.id = ",
-                   "l.queue_id WHERE q.name = '", name, "'"));
+  const int64_t lane = LaneOf(broker, name);
   const double rows = bench.rows_per_statement > 0 ? bench.rows_per_statement : kRowsPerStatement;
   std::vector<std::unique_ptr<Loop>> loops;
   std::vector<std::thread> threads;

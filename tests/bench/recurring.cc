@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/classic.h"
 #include "tests/bench/preload.h"
 #include "tests/bench/stage.h"
 #include "tests/support/require.h"
@@ -33,9 +34,10 @@ void AddStages(const BrokerRun& broker, const std::string& queue) {
 
 }  // namespace
 
-// A million tasks with a period of 10 s and 100 workers who never come to the end of them.
+// A million tasks with a period of 10 s and 100 workers who never come to the end of them; and the
+// same work at a hand-made table.
 void RunPeriodic(Bench& bench, const std::string& name) {
-  const std::unique_ptr<BrokerRun> broker = bench.Fresh();
+  std::unique_ptr<BrokerRun> broker = bench.Fresh();
   Stage stage(name, *broker, bench.options());
   const int64_t tasks = bench.Scaled(kPeriodicTasks);
   PreloadRows(*broker, stage.queue(), Preload::kPeriodic, tasks);
@@ -43,7 +45,13 @@ void RunPeriodic(Bench& bench, const std::string& name) {
                                      .tasks_per_call = 10,
                                      .is_draining = true,
                                      .backlog = bench.Scaled(kChecks)});
-  figures.extras = {{"periodic_tasks", static_cast<double>(tasks)}};
+  broker = bench.Fresh();
+  Figures classic = RunClassic(absl::StrCat(name, "-classic"), *broker, bench.options(), tasks);
+  figures.extras = {{"periodic_tasks", static_cast<double>(tasks)},
+                    {"classic_tasks_per_s", TasksPerSecond(classic)},
+                    {"classic_p50_ms", classic.latencies.PercentileMs(0.5)},
+                    {"classic_p99_ms", classic.latencies.PercentileMs(0.99)},
+                    {"classic_share", TasksPerSecond(figures) / TasksPerSecond(classic)}};
   bench.Print(std::move(figures));
 }
 

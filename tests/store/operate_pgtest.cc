@@ -59,6 +59,26 @@ TEST_F(OperateTest, AFullPageGoesOnAfterItsLastMatch) {
   const Matches matches = Required(FindTasks(*session_, step, All(), std::nullopt));
   EXPECT_THAT(matches.ids, ElementsAre(ids[0], ids[1]));
   EXPECT_EQ(matches.next_after, ids[1]);
+  EXPECT_EQ(matches.scanned, 2) << "what is behind the page is counted with the next one";
+}
+
+TEST_F(OperateTest, AFinishedTaskIsFoundWhereverASliceCutsItsAttempts) {
+  const std::vector<int64_t> ids = Put(3);
+  for (int attempt = 1; attempt <= 2; ++attempt) {
+    const auto tokens = testing::TokensOf(Take(3));
+    Settle(tokens, attempt == 1 ? Action::kRetry : Action::kAck);
+    LetTimePass();
+  }
+  for (int rows = 2; rows <= 7; ++rows) {
+    std::vector<int64_t> found;
+    for (std::optional<int64_t> after = 0; after.has_value();) {
+      const Step step{Place::kFinished, lane_, *after, rows, 100};
+      const Matches matches = Required(FindTasks(*session_, step, All(), std::nullopt));
+      found.insert(found.end(), matches.ids.begin(), matches.ids.end());
+      after = matches.next_after;
+    }
+    EXPECT_EQ(found, ids) << "slices of " << rows;
+  }
 }
 
 TEST_F(OperateTest, FinishedAndFailedTasksAreFoundWhereTheyAre) {
