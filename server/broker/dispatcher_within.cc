@@ -37,6 +37,7 @@ std::vector<LeaseWithin> Dispatcher::BeginWithin(pg::Session& session, int64_t l
                                                  const std::vector<NextLeasePtr>& nexts) {
   std::map<Lane*, std::pair<std::vector<TicketPtr>, std::vector<NextLeasePtr>>> takers;
   std::vector<LeaseWithin> withins;
+  if (nexts.empty()) return withins;
   {
     Outbox outbox;
     base::MutexLock lock(mutex_);
