@@ -66,7 +66,10 @@ class Caller {
   void Lease() {
     if (stage_.options().request_ids) lease_.set_request_id(NextId());
     stub_.async()->Lease(NewCall(), &lease_, &leased_, [this](grpc::Status status) {
-      if (Ended("Lease", status, leases)) Ack();
+      if (!Ended("Lease", status, leases)) return;
+      // A chain is one task ahead: what the first ack leases must be there.
+      const bool begins_chain = is_chained_ && !is_draining_ && !leased_.tasks().empty();
+      begins_chain ? Enqueue() : Ack();
     });
   }
 
