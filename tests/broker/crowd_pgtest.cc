@@ -40,27 +40,57 @@ class CrowdTest : public BrokerHarness {
     }
   }
 
+  // Half of the workers lease the next tasks by their acks.
   void Work(int number) {
+    const bool is_chained = number % 4 < 2;
+    broker::LeaseAnswer held;
     for (int turn = 0; GoesOn(); ++turn) {
       // Now and then a new session, as of a worker that died and left what it held.
       broker::LeaseCall call = LeaseOf(absl::StrCat("w", number, ".", turn / 20), 1 + turn % 30,
                                        absl::Milliseconds(turn % 100));
       call.lease_duration = absl::Seconds(2);
       broker::LocalBroker& mine = BrokerOf(number);
-      Later<broker::LeaseAnswer> later;
-      const auto pending = mine.Lease(call, later.done());
-      if (turn % 9 == 8) pending->Cancel();
-      const auto answer = later.Get();
-      if (!answer.ok() || answer->tasks.empty()) continue;
-      Beat(mine, call, *answer);
+      if (held.tasks.empty()) held = LeaseSome(mine, call, turn);
+      if (held.tasks.empty()) continue;
+      Beat(mine, call, held);
       if (turn % 7 == 3) {
-        mine.HandBack(*answer);
+        mine.HandBack(held);
       } else if (turn % 7 == 5) {
-        Release(mine, *answer);
+        Release(mine, held);
+      } else if (is_chained) {
+        held = AckAndLease(mine, held, call, turn);
+        continue;
       } else {
-        AckAll(mine, *answer);
+        AckAll(mine, held);
       }
+      held = {};
     }
+  }
+
+  static broker::LeaseAnswer LeaseSome(broker::LocalBroker& mine, const broker::LeaseCall& call,
+                                       int turn) {
+    Later<broker::LeaseAnswer> later;
+    const auto pending = mine.Lease(call, later.done());
+    if (turn % 9 == 8) pending->Cancel();
+    auto answer = later.Get();
+    return answer.ok() ? *std::move(answer) : broker::LeaseAnswer();
+  }
+
+  broker::LeaseAnswer AckAndLease(broker::LocalBroker& mine, const broker::LeaseAnswer& held,
+                                  broker::LeaseCall call, int turn) {
+    if (turn % 2 == 0) call.request_id = absl::StrCat("turn", turn);
+    std::vector<model::AckItem> items;
+    for (const model::LeasedTask& task : held.tasks) items.push_back({task.token, nullptr});
+    while (GoesOn()) {
+      Later<broker::AckAndLeaseAnswer> later;
+      const auto pending = mine.AckAndLease({items, call}, later.done());
+      if (turn % 11 == 5) pending->Cancel();
+      auto answer = later.Get();
+      if (!answer.ok()) continue;
+      for (size_t i = 0; i < items.size(); ++i) Note(items[i].token, answer->results[i].outcome);
+      return answer->lease.value_or(broker::LeaseAnswer());
+    }
+    return {};
   }
 
   static void Beat(broker::LocalBroker& mine, const broker::LeaseCall& call,
@@ -89,13 +119,14 @@ class CrowdTest : public BrokerHarness {
       outcomes = AckTokens(mine, tokens);
     }
     if (!outcomes.ok()) return;
+    for (size_t i = 0; i < tokens.size(); ++i) Note(tokens[i], (*outcomes)[i]);
+  }
+
+  void Note(const model::LeaseToken& token, model::SettleOutcome outcome) {
     base::MutexLock lock(mutex_);
-    for (size_t i = 0; i < tokens.size(); ++i) {
-      const model::SettleOutcome outcome = (*outcomes)[i];
-      if (outcome == model::SettleOutcome::kSettled ||
-          outcome == model::SettleOutcome::kAlreadySettled) {
-        settled_.insert(tokens[i].task.id);
-      }
+    if (outcome == model::SettleOutcome::kSettled ||
+        outcome == model::SettleOutcome::kAlreadySettled) {
+      settled_.insert(token.task.id);
     }
     done_ = static_cast<int>(settled_.size());
   }

@@ -33,6 +33,7 @@ class Kills(SystemTest):
         self.acked = threading.Event()  # set by each acked item; cleared by each kill
         self.up = threading.Event()  # whether a broker runs
         self.up.set()
+        self.is_given_up = False  # there is no broker any more
 
     def work(self, is_chained):
         """Leases and acks at the broker of the moment; repeats each call until it is answered. If
@@ -40,6 +41,8 @@ class Kills(SystemTest):
         worker_id, open_items, request_id = new_id(), [], new_id()
         while not self.over.is_set() or open_items:
             self.up.wait()
+            if self.is_given_up:
+                return
             client = Client(self.broker.address)
             try:
                 while not self.over.is_set() or open_items:
@@ -79,9 +82,13 @@ class Kills(SystemTest):
                 self.over.wait(self.random.random() * MOMENTS_S)  # the moment, not a wait for work
                 self.up.clear()
                 self.broker.kill()
+                self.broker.end()
                 self.acked.clear()
                 self.broker = self.start_broker()
                 self.up.set()
+        except BaseException:
+            self.is_given_up = True
+            raise
         finally:
             self.over.set()
             self.up.set()
