@@ -6,7 +6,7 @@
 #include <grpcpp/support/channel_arguments.h>
 
 #include <fstream>
-#include <iterator>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 
@@ -29,8 +29,9 @@ void KeepGrpcUp() {
 absl::Status ReadFile(const std::string& path, std::string& content) {
   if (path.empty()) return absl::OkStatus();
   std::ifstream file(path, std::ios::binary);
-  content.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  if (!file) return absl::NotFoundError(absl::StrCat("cannot read ", path));
+  // Up to the first NUL, which no PEM has. An iterator over a file that is a directory would throw.
+  std::getline(file, content, '\0');
+  if (!file.is_open() || file.bad()) return absl::NotFoundError(absl::StrCat("cannot read ", path));
   return absl::OkStatus();
 }
 

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,7 +25,8 @@ struct Stat {
 // The name of a program may hold spaces and parentheses: fields are counted behind the last ')'.
 Stat ReadStat(pid_t pid) {
   std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::string text;
+  std::getline(file, text, '\0');  // an iterator would throw when the process ends meanwhile
   const size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return {};
   const std::vector<std::string> fields = absl::StrSplit(text.substr(name_end + 2), ' ');

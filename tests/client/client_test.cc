@@ -213,6 +213,7 @@ TEST(ConnectTest, OptionsOutOfRangeAreRefused) {
   EXPECT_EQ(code({.backoff = absl::Minutes(1)}), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code({.tls = {.enabled = true, .ca_file = "/no/such/file"}}),
             absl::StatusCode::kNotFound);
+  EXPECT_EQ(code({.tls = {.enabled = true, .ca_file = "/"}}), absl::StatusCode::kNotFound);
   EXPECT_EQ(code({.tls = {.enabled = true, .key_file = "/no/such/file"}}),
             absl::StatusCode::kInvalidArgument);
 }
