@@ -50,7 +50,7 @@ class Settler {
   void Submit(std::shared_ptr<SettleCall> call);
   // settler_more.cc: acks that say more than that.
   void PrepareMore(std::shared_ptr<SettleCall> call);
-  absl::Status CheckMore(pg::Session& session, SettleItem& item, const std::string& field);
+  absl::Status CheckMore(pg::Session& session, SettleItem& item);
   absl::Status RunInTransaction(pg::Session& session, SettleBatch& batch,
                                 const std::vector<SettleItem*>& items,
                                 std::vector<LeaseWithin>& withins);

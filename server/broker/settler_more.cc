@@ -16,7 +16,8 @@ void Settler::PrepareMore(std::shared_ptr<SettleCall> call) {
     absl::Status status = session.status();
     for (size_t i = 0; i < call->items.size() && status.ok(); ++i) {
       if (call->items[i].more == nullptr) continue;
-      status = CheckMore(**session, call->items[i], absl::StrCat("items[", i, "]."));
+      status = CheckMore(**session, call->items[i]);
+      if (!status.ok()) status = base::PrefixField(absl::StrCat("items[", i, "]."), status);
     }
     if (status.ok()) {
       Submit(call);
@@ -26,17 +27,17 @@ void Settler::PrepareMore(std::shared_ptr<SettleCall> call) {
   });
 }
 
-absl::Status Settler::CheckMore(pg::Session& session, SettleItem& item, const std::string& field) {
+absl::Status Settler::CheckMore(pg::Session& session, SettleItem& item) {
   const model::AckMore& more = *item.more;
   ASSIGN_OR_RETURN(const QueuePtr queue, QueueOf(session, item.token.task.lane));
   if (queue != nullptr && !more.next_stage.empty() &&
       !queue->settings.FindStage(more.next_stage).has_value()) {
-    return base::InvalidField(absl::StrCat(field, "next_stage"),
+    return base::InvalidField("next_stage",
                               absl::StrCat("is not a stage of queue \"", queue->name, "\""));
   }
   if (queue != nullptr && more.next_content.has_value() &&
       more.next_content->payload.size() > static_cast<size_t>(queue->settings.payload_bytes_max)) {
-    return base::InvalidField(absl::StrCat(field, "next_payload.payload"),
+    return base::InvalidField("next_payload.payload",
                               absl::StrCat("is larger than the queue's limit of ",
                                            queue->settings.payload_bytes_max, " bytes"));
   }
@@ -45,7 +46,7 @@ absl::Status Settler::CheckMore(pg::Session& session, SettleItem& item, const st
     ASSIGN_OR_RETURN(
         std::unique_ptr<PendingEnqueue> pending,
         enqueuer_.Prepare(session, follow_up.queue, follow_up.task,
-                          absl::StrCat(field, "follow_ups[", i, "].task.")));
+                          absl::StrCat("follow_ups[", i, "].task.")));
     item.follow_ups.push_back(std::move(pending));
   }
   return absl::OkStatus();

@@ -27,5 +27,15 @@ TEST(ReasonTest, AStatusOfOthersHasNoReason) {
   EXPECT_EQ(ReasonOf(absl::OkStatus()), "");
 }
 
+TEST(ReasonTest, APrefixChangesTheFieldOnly) {
+  const absl::Status plain = PrefixField("a.", InvalidField("b", "is wrong"));
+  EXPECT_EQ(plain.message(), "a.b: is wrong");
+  EXPECT_EQ(FieldOf(plain), "a.b");
+  EXPECT_EQ(ReasonOf(plain), "INVALID_FIELD");
+  absl::Status token = Refuse(absl::StatusCode::kInvalidArgument, "MALFORMED_TOKEN", "no token");
+  EXPECT_EQ(PrefixField("a.", token), token);
+  EXPECT_EQ(PrefixField("a.", absl::OkStatus()), absl::OkStatus());
+}
+
 }  // namespace
 }  // namespace skiplane::base

@@ -1,8 +1,6 @@
 // The scenario of operators at a queue that has grown: their looks, a change of a million tasks
 // and the end of a day's history, the last two while workers go on.
 #include <grpcpp/client_context.h>
-#include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -14,6 +12,7 @@
 #include "tests/bench/admin_reads.h"
 #include "tests/bench/admin_rows.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/channel.h"
 #include "tests/bench/steady_work.h"
 #include "tests/support/require.h"
 
@@ -137,8 +136,7 @@ std::vector<std::pair<std::string, double>> ChangesOf(const SteadyWork& work, in
 
 void RunAdmin(Bench& bench, const std::string& name) {
   const std::unique_ptr<BrokerRun> broker = bench.Fresh();
-  const auto stub = v1::AdminService::NewStub(
-      grpc::CreateChannel(broker->addresses().front(), grpc::InsecureChannelCredentials()));
+  const auto stub = v1::AdminService::NewStub(KeptChannel(broker->addresses().front()));
   MakeQueue(*stub, name);
   const AdminRows rows = FillForAdmin(*broker, name, bench.Scaled(kWaiting), bench.Scaled(kFailed),
                                       bench.Scaled(kHistory));

@@ -1,9 +1,9 @@
 // The scenarios of tasks that are acked more than once: periodic ones, and those of a pipeline.
-#include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
+#include <grpcpp/client_context.h>
 
 #include "absl/strings/str_cat.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/channel.h"
 #include "tests/bench/classic.h"
 #include "tests/bench/preload.h"
 #include "tests/bench/stage.h"
@@ -18,8 +18,7 @@ constexpr int64_t kPipelineTasks = 100'000;
 constexpr int kStages = 3;
 
 void AddStages(const BrokerRun& broker, const std::string& queue) {
-  const auto stub = v1::AdminService::NewStub(
-      grpc::CreateChannel(broker.addresses().front(), grpc::InsecureChannelCredentials()));
+  const auto stub = v1::AdminService::NewStub(KeptChannel(broker.addresses().front()));
   v1::UpdateQueueRequest request;
   request.set_name(queue);
   for (int i = 0; i < kStages; ++i) {

@@ -1,17 +1,15 @@
 #include "tests/bench/stage.h"
 
-#include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <iostream>
 #include <random>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "tests/bench/channel.h"
 #include "tests/support/require.h"
 
 namespace skiplane::bench {
@@ -19,14 +17,6 @@ namespace {
 
 constexpr size_t kPayloadBytes = 200;
 constexpr absl::Duration kAtMost = absl::Minutes(5);  // of what ends by itself
-
-// gRPC 1.51 aborts, once in hundreds of runs on a busy machine, in the count of its references when
-// a channel ends while its last callback returns. So channels stay until the process ends.
-std::shared_ptr<grpc::Channel> KeptChannel(const std::string& address) {
-  static auto* const kept = new std::vector<std::shared_ptr<grpc::Channel>>();
-  kept->push_back(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
-  return kept->back();
-}
 
 void MakeQueue(const std::shared_ptr<grpc::Channel>& channel, const std::string& name,
                bool history) {

@@ -1,8 +1,6 @@
 #include "tests/bench/steady_work.h"
 
 #include <grpcpp/client_context.h>
-#include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "tests/bench/channel.h"
 #include "tests/bench/stage.h"
 #include "tests/support/require.h"
 
@@ -31,8 +30,7 @@ void RequireOk(const char* what, const grpc::Status& status) {
 SteadyWork::SteadyWork(const BrokerRun& broker, const std::string& queue, const std::string& stage)
     : queue_(queue),
       stage_(stage),
-      stub_(v1::BrokerService::NewStub(
-          grpc::CreateChannel(broker.addresses().front(), grpc::InsecureChannelCredentials()))),
+      stub_(v1::BrokerService::NewStub(KeptChannel(broker.addresses().front()))),
       payload_(RandomPayload()),
       leases_(kWorkers) {
   for (int i = 0; i < kWorkers; ++i) threads_.emplace_back([this, i] { Run(i); });

@@ -53,6 +53,22 @@ class WorkerTest : public testing::Test {
     return *std::move(worker);
   }
 
+  // A worker with the results of "1", "2" and "3" ready behind the ack of "first", which is held.
+  // The handler of "last" waits at `gate`, in the one thread that had added these results before.
+  void GatherThree(Gate& gate, std::unique_ptr<Worker>* worker) {
+    *worker = Started(
+        [&gate](const LeasedTask& task, Attempt&) {
+          if (task.task_id == "last") gate.Pass();
+          return Result::Done();
+        },
+        {.concurrency = 1, .prefetch = 4});
+    broker_.HoldAcks(true);
+    broker_.AddTask("first");
+    ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.acks.size() == 1; }));
+    for (const std::string id : {"1", "2", "3", "last"}) broker_.AddTask(id);
+    gate.WaitForArrivals(1);
+  }
+
   bool IsAcked(const std::string& token) {
     return broker_.WaitUntil([&] { return broker_.acked.count(token) > 0; });
   }

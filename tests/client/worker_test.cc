@@ -93,17 +93,8 @@ TEST_F(WorkerTest, FollowUpsOfManyAcksStayBelowTheLimitsOfACall) {
 
 TEST_F(WorkerTest, AcksThatAreRefusedTogetherAreSentOneByOne) {
   Gate gate;
-  const auto worker = Started(
-      [&gate](const LeasedTask& task, Attempt&) {
-        if (task.task_id == "last") gate.Pass();
-        return Result::Done();
-      },
-      {.concurrency = 1, .prefetch = 4});
-  broker_.HoldAcks(true);
-  broker_.AddTask("first");
-  ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.acks.size() == 1; }));
-  for (const std::string id : {"1", "2", "3", "last"}) broker_.AddTask(id);
-  gate.WaitForArrivals(1);
+  std::unique_ptr<Worker> worker;
+  ASSERT_NO_FATAL_FAILURE(GatherThree(gate, &worker));
   // That of three, then that of the first of them.
   broker_.FailNext("Ack", 2, grpc::Status(grpc::INVALID_ARGUMENT, "no"));
   broker_.HoldAcks(false);
@@ -134,17 +125,8 @@ TEST_F(WorkerTest, AnErrorBeyondTheBoundsIsCutInsteadOfBeingRefused) {
 
 TEST_F(WorkerTest, ResultsThatGatherDuringACallGoInOne) {
   Gate gate;
-  const auto worker = Started(
-      [&gate](const LeasedTask& task, Attempt&) {
-        if (task.task_id == "last") gate.Pass();
-        return Result::Done();
-      },
-      {.concurrency = 1, .prefetch = 4});
-  broker_.HoldAcks(true);
-  broker_.AddTask("first");
-  ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.acks.size() == 1; }));
-  for (const std::string id : {"1", "2", "3", "last"}) broker_.AddTask(id);
-  gate.WaitForArrivals(1);  // by the one thread that had added the results before
+  std::unique_ptr<Worker> worker;
+  ASSERT_NO_FATAL_FAILURE(GatherThree(gate, &worker));
   broker_.HoldAcks(false);
   ASSERT_TRUE(IsAcked("token-3"));
   gate.Open();
