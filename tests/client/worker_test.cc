@@ -62,7 +62,7 @@ TEST_F(WorkerTest, WhatAnAttemptBroughtForthGoesWithItsAckAndCallsStayBelowTheLi
       {.concurrency = 8});
   broker_.HoldAcks(true);
   for (int i = 0; i < 8; ++i) broker_.AddTask(std::to_string(i));
-  EXPECT_TRUE(IsAcked("token-0"));
+  WaitForFirstAck();
   broker_.HoldAcks(false);
   for (int i = 0; i < 8; ++i) EXPECT_TRUE(IsAcked("token-" + std::to_string(i)));
   worker->Stop();
@@ -81,7 +81,7 @@ TEST_F(WorkerTest, FollowUpsOfManyAcksStayBelowTheLimitsOfACall) {
       {.concurrency = 16});
   broker_.HoldAcks(true);
   for (int i = 0; i < 16; ++i) broker_.AddTask(std::to_string(i));
-  EXPECT_TRUE(IsAcked("token-0"));
+  WaitForFirstAck();
   broker_.HoldAcks(false);
   for (int i = 0; i < 16; ++i) EXPECT_TRUE(IsAcked("token-" + std::to_string(i)));
   worker->Stop();

@@ -12,6 +12,7 @@ import sys
 import xml.etree.ElementTree
 
 JUNIT = "tests.xml"
+LINES = 200  # of each failure
 
 
 def outcome(case):
@@ -29,7 +30,7 @@ def reports(folder):
 
 
 def results(folder):
-    """Pairs of outcome and name."""
+    """Pairs of outcome and name; what failed is printed."""
     for name in reports(folder):
         yield "failed", name
     try:
@@ -39,14 +40,23 @@ def results(folder):
             yield "failed", "ctest did not come to its end"
         return
     for case in root.iter("testcase"):
-        yield outcome(case), case.get("name")
+        kind = outcome(case)
+        if kind == "failed":
+            print_end(folder, case.get("name"), case.findtext("system-out", ""))
+        yield kind, case.get("name")
+
+
+def print_end(folder, name, text):
+    """What it said last, again: who has only the end of a long log is to see why, too."""
+    print(f"---- {os.path.basename(folder)}: {name}")
+    for line in text.rstrip().splitlines()[-LINES:]:
+        print(line)
 
 
 def print_reports(folder):
     for name in reports(folder):
-        print(f"---- {os.path.basename(folder)}: {name}")
         with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-            print(file.read().rstrip())
+            print_end(folder, name, file.read())
 
 
 def main(arguments):

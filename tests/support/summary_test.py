@@ -51,6 +51,16 @@ class Summary(unittest.TestCase):
         output = self.check([junit(PASSED, FAILED)], "1 passed, 1 failed", 1)
         self.assertIn("failed: phase1: b\n", output)
 
+    def test_what_a_failed_test_said_last_is_told_again(self):
+        said = "\n".join(f"line {number}" for number in range(1000))
+        failed = FAILED.replace("</testcase>", f"<system-out>{said}</system-out></testcase>")
+        passed = PASSED.replace("/>", "><system-out>all is well</system-out></testcase>")
+        output = self.check([junit(passed, failed)], "1 passed, 1 failed", 1)
+        self.assertIn("---- phase1: b\nline 800\n", output)
+        self.assertIn("line 999\nfailed: phase1: b\n", output)
+        self.assertNotIn("line 799\n", output)
+        self.assertNotIn("all is well", output)
+
     def test_skipped_ones_are_told_but_do_not_fail(self):
         self.check([junit(PASSED, SKIPPED)], "1 passed, 0 failed, 1 skipped", 0)
 

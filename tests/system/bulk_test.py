@@ -185,7 +185,7 @@ class ErrorGroups(SystemTest):
         request = admin_pb2.ListErrorGroupsRequest(queue=QUEUE, **fields)
         return self.client.admin.ListErrorGroups(request, timeout=60)
 
-    def fail(self, text, count=1, disposition="RETRY", **error):
+    def fail_tasks(self, text, count=1, disposition="RETRY", **error):
         ids = []
         for number in range(count):
             task_id = self.client.enqueue(QUEUE)
@@ -197,9 +197,9 @@ class ErrorGroups(SystemTest):
         return ids
 
     def test_failures_with_other_numbers_are_one_group(self):
-        ids = self.fail("no file /tmp/{}1.txt for user 'u{}'".replace("{}", "{0}"), 3)
-        dead = self.fail("no file /tmp/{0}9.txt for user 'x{0}'", 2, "FAIL")
-        self.fail("quite another thing")
+        ids = self.fail_tasks("no file /tmp/{}1.txt for user 'u{}'".replace("{}", "{0}"), 3)
+        dead = self.fail_tasks("no file /tmp/{0}9.txt for user 'x{0}'", 2, "FAIL")
+        self.fail_tasks("quite another thing")
         other, group = self.groups().groups
         self.assertEqual((group.retrying_count, group.failed_count, group.type),
                          (3, 2, "IOError"))
@@ -210,14 +210,14 @@ class ErrorGroups(SystemTest):
                              group.last_seen_time.ToMicroseconds())
 
     def test_a_fingerprint_of_the_workers_own(self):
-        self.fail("one {0}", 2, fingerprint="mine")
-        self.fail("two {0}", 2, fingerprint="mine")
+        self.fail_tasks("one {0}", 2, fingerprint="mine")
+        self.fail_tasks("two {0}", 2, fingerprint="mine")
         [group] = self.groups().groups
         self.assertEqual((group.fingerprint, group.retrying_count), ("mine", 4))
 
     def test_counts_follow_the_tasks(self):
-        self.fail("x", 2)
-        self.fail("x", 1, "FAIL")
+        self.fail_tasks("x", 2)
+        self.fail_tasks("x", 1, "FAIL")
         self.database.make_due()
         tasks = self.client.lease(QUEUE, max_tasks=2)
         self.client.ack(tasks[0])
@@ -229,9 +229,9 @@ class ErrorGroups(SystemTest):
                          [(0, 1), (0, 1)])
 
     def test_a_group_is_retried_by_one_call(self):
-        self.fail("x{0}", 2)
-        self.fail("x{0}", 2, "FAIL")
-        self.fail("leave me")
+        self.fail_tasks("x{0}", 2)
+        self.fail_tasks("x{0}", 2, "FAIL")
+        self.fail_tasks("leave me")
         group = self.groups().groups[1]
         request = admin_pb2.RetryErrorGroupRequest(queue=QUEUE, fingerprint=group.fingerprint,
                                                    wait=seconds(60))
@@ -244,7 +244,7 @@ class ErrorGroups(SystemTest):
 
     def test_groups_come_in_pages(self):
         for letter in "abcdefg":
-            self.fail(letter)
+            self.fail_tasks(letter)
         texts, token = [], ""
         while len(texts) == 0 or token:
             answer = self.groups(page_size=3, page_token=token)

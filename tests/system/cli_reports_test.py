@@ -11,7 +11,7 @@ class Reports(CliTest):
         super().setUp()
         self.client.create_queue("mail")
 
-    def fail(self, kind, text):
+    def fail_one(self, kind, text):
         task_id = self.client.enqueue("mail", key=text)
         [task] = self.client.lease("mail")
         self.client.nack(task, "FAIL", error=task_pb2.TaskError(type=kind, text=text.encode()))
@@ -26,7 +26,7 @@ class Reports(CliTest):
         self.assertIn("--limit 0", self.errors)
 
     def test_failed_tasks_are_listed_with_their_error(self):
-        task_id = self.fail("SmtpError", "no answer")
+        task_id = self.fail_one("SmtpError", "no answer")
         self.client.enqueue("mail")
         head, line = self.run_cli("tasks", "list", "mail", "--state", "failed").splitlines()
         self.assertEqual(head.split()[0], "TASK")
@@ -41,7 +41,7 @@ class Reports(CliTest):
 
     def test_errors_are_grouped_and_retried(self):
         for number in range(3):
-            self.fail("SmtpError", f"server {number} does not answer")
+            self.fail_one("SmtpError", f"server {number} does not answer")
         [group] = self.lines("errors", "list", "mail")
         self.assertEqual((group["type"], group["failed_count"]), ("SmtpError", "3"))
         said = self.run_cli("errors", "retry", "mail", group["fingerprint"])
@@ -87,8 +87,9 @@ class Pipelines(CliTest):
         self.run_cli("queues", "create", "video", "--stage", "fetch", "--stage", "encode",
                      "--keep-results", "yes")
         task_id = self.client.enqueue("video", b"in")
-        worker = self.start_cli("work", "video:fetch", "--result", "--", "tr", "a-z", "A-Z")
         tail = self.start_cli("tail", "video", "--interval", "100ms")
+        tail.wait_for_output("ready 1  leased 0")  # it tells only of what comes after its start
+        worker = self.start_cli("work", "video:fetch", "--result", "--", "tr", "a-z", "A-Z")
         tail.wait_for_output("succeeded +1")
         self.assertEqual(worker.terminate(), 0)
         [shown] = self.lines("tasks", "show", task_id)
