@@ -8,9 +8,9 @@
 
 namespace skiplane::bench {
 
-// gRPC 1.51 aborts, once in hundreds of runs on a busy machine, in the count of its references when
-// a channel ends while its last callback returns. So channels stay until the process ends. Not
-// thread-safe.
+// gRPC ends its callback threads with the last channel that uses them; where that happens on one of
+// these threads, 1.51 frees what it still uses and aborts. So channels stay until the process ends.
+// Not thread-safe.
 std::shared_ptr<grpc::Channel> KeptChannel(const std::string& address);
 
 }  // namespace skiplane::bench

@@ -168,6 +168,17 @@ TEST_F(ClientTest, AnotherBrokerTakesTheCallsOfOneThatIsGone) {
   EXPECT_EQ(broker_.enqueues.size(), 10u);
 }
 
+// The call has the last hold on the connection, and lets it go on one of gRPC's own threads.
+TEST(ClientWithoutBrokerTest, ACallEndsThoughItsClientIsGone) {
+  for (int i = 0; i < 100; ++i) {
+    std::promise<absl::Status> ended;
+    Client::Connect({.addresses = {"127.0.0.1:1"}, .attempts_max = 1})
+        ->EnqueueAsync({.queue = "q", .tasks = {{}}},
+                       [&ended](auto results) { ended.set_value(results.status()); });
+    EXPECT_EQ(ended.get_future().get().code(), absl::StatusCode::kUnavailable);
+  }
+}
+
 TEST_F(ClientTest, ATaskWithTwoStartsIsRefusedHere) {
   const auto result = Connected().Enqueue(
       "q", {.schedule_time = absl::FromUnixSeconds(1), .delay = absl::Seconds(1)});

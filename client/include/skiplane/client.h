@@ -14,8 +14,9 @@
 // effect twice as once. UNKNOWN (COMMIT_OUTCOME_UNKNOWN) is never repeated by itself: an Enqueue
 // with its own request_id may be.
 //
-// A Client is a handle: copies share the connection. Thread-safe. Synchronous calls block the
-// calling thread and must not be made from a callback of an asynchronous one.
+// A Client is a handle: copies share the connection, and calls in flight keep it, so a Client may
+// end before they do. Thread-safe. Synchronous calls block the calling thread and must not be made
+// from a callback of an asynchronous one.
 #pragma once
 
 #include <memory>
