@@ -9,8 +9,16 @@ WITH slice AS MATERIALIZED (
 ), edge AS MATERIALIZED (
   -- The attempts of a task may go on behind the slice: its last one is left to the next slice.
   SELECT max(s.id) AS id FROM slice s HAVING count(*) >= $3::int4 AND min(s.id) < max(s.id)
+), alone AS MATERIALIZED (
+  -- One task fills the slice: the newest of its attempts says what became of it.
+  SELECT h.task_id AS id, h.stage, h.outcome, h.is_last, h.key, h.created_at, h.priority
+  FROM skiplane.history h
+  WHERE h.lane = $1::int8
+    AND h.task_id = (SELECT max(s.id) FROM slice s
+                     HAVING count(*) >= $3::int4 AND min(s.id) = max(s.id))
+  ORDER BY h.finished_at DESC LIMIT 1
 ), match AS MATERIALIZED (
-  SELECT DISTINCT s.id FROM slice s
+  SELECT DISTINCT s.id FROM (SELECT * FROM slice UNION ALL SELECT * FROM alone) s
   WHERE s.id < coalesce((SELECT e.id FROM edge e), 9223372036854775807)
     AND s.is_last AND $6::int4 & CASE s.outcome WHEN 1 THEN 1 WHEN 5 THEN 2 ELSE 0 END > 0
     AND coalesce(s.stage = ($5::int2[])[1], true)

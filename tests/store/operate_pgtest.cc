@@ -64,12 +64,12 @@ TEST_F(OperateTest, AFullPageGoesOnAfterItsLastMatch) {
 
 TEST_F(OperateTest, AFinishedTaskIsFoundWhereverASliceCutsItsAttempts) {
   const std::vector<int64_t> ids = Put(3);
-  for (int attempt = 1; attempt <= 2; ++attempt) {
+  for (int attempt = 1; attempt <= 3; ++attempt) {
     const auto tokens = testing::TokensOf(Take(3));
-    Settle(tokens, attempt == 1 ? Action::kRetry : Action::kAck);
+    Settle(tokens, attempt < 3 ? Action::kRetry : Action::kAck);
     LetTimePass();
   }
-  for (int rows = 2; rows <= 7; ++rows) {
+  for (int rows = 1; rows <= 10; ++rows) {
     std::vector<int64_t> found;
     for (std::optional<int64_t> after = 0; after.has_value();) {
       const Step step{Place::kFinished, lane_, *after, rows, 100};
