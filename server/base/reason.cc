@@ -24,11 +24,15 @@ absl::Status Refuse(absl::StatusCode code, absl::string_view reason, absl::strin
   return status;
 }
 
-absl::Status InvalidField(absl::string_view field, absl::string_view message) {
-  absl::Status status = Refuse(absl::StatusCode::kInvalidArgument, "INVALID_FIELD",
-                               absl::StrCat(field, ": ", message));
+absl::Status RefuseField(absl::StatusCode code, absl::string_view reason, absl::string_view field,
+                         absl::string_view message) {
+  absl::Status status = Refuse(code, reason, absl::StrCat(field, ": ", message));
   status.SetPayload(kFieldUrl, absl::Cord(field));
   return status;
+}
+
+absl::Status InvalidField(absl::string_view field, absl::string_view message) {
+  return RefuseField(absl::StatusCode::kInvalidArgument, "INVALID_FIELD", field, message);
 }
 
 absl::Status PrefixField(absl::string_view prefix, const absl::Status& status) {

@@ -15,7 +15,11 @@ namespace skiplane::base {
 
 absl::Status Refuse(absl::StatusCode code, absl::string_view reason, absl::string_view message);
 
-// INVALID_ARGUMENT with reason INVALID_FIELD. `field` is a path as in "tasks[3].priority".
+// The same, blaming a field: a path as in "tasks[3].priority", which the message begins with.
+absl::Status RefuseField(absl::StatusCode code, absl::string_view reason, absl::string_view field,
+                         absl::string_view message);
+
+// INVALID_ARGUMENT with reason INVALID_FIELD.
 absl::Status InvalidField(absl::string_view field, absl::string_view message);
 
 // The same refusal with `prefix` before the field that it blames, if it blames one.

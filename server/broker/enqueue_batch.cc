@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
@@ -11,6 +11,8 @@
 
 namespace skiplane::broker {
 namespace {
+
+constexpr absl::string_view kKeyExists = "KEY_EXISTS";
 
 int64_t LaneOf(const model::Queue& queue, uint64_t number) {
   return queue.lanes[number % queue.lanes.size()];
@@ -81,23 +83,35 @@ absl::Status FillHolders(pg::Session& session, const PendingEnqueue& call,
   return absl::OkStatus();
 }
 
+absl::Status RefuseKey(size_t index, absl::string_view why) {
+  return base::RefuseField(absl::StatusCode::kAlreadyExists, kKeyExists,
+                           absl::StrCat("tasks[", index, "].key"),
+                           absl::StrCat(why, "; nothing was made"));
+}
+
 }  // namespace
 
 absl::Status KeyExists(pg::Session& session, const PendingEnqueue& call) {
-  for (size_t i = 0; i < call.ids.size(); ++i) {
-    const model::NewTask& task = call.call.tasks[i];
-    if (task.key_policy != model::KeyPolicy::kReject) continue;
-    const absl::string_view key = task.key;
+  const std::vector<model::NewTask>& tasks = call.call.tasks;
+  absl::flat_hash_set<absl::string_view> rejecting;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].key_policy != model::KeyPolicy::kReject) continue;
+    const absl::string_view key = tasks[i].key;
+    rejecting.insert(key);
     ASSIGN_OR_RETURN(const auto holders,
                      store::HeldKeys(session, call.ids[i].lane, absl::MakeSpan(&key, 1)));
     if (holders.empty()) continue;
     const model::TaskId holder{call.ids[i].lane, holders.begin()->second};
-    return base::Refuse(absl::StatusCode::kAlreadyExists, "KEY_EXISTS",
-                        absl::StrCat("tasks[", i, "].key: task ", model::FormatTaskId(holder),
-                                     " holds this key; nothing was made"));
+    return RefuseKey(i, absl::StrCat("task ", model::FormatTaskId(holder), " holds this key"));
   }
-  return base::Refuse(absl::StatusCode::kAlreadyExists, "KEY_EXISTS",
-                      "two tasks of the call have the same key; nothing was made");
+  absl::flat_hash_set<absl::string_view> seen;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (rejecting.contains(tasks[i].key) && !seen.insert(tasks[i].key).second) {
+      return RefuseKey(i, "an earlier task of the call has this key");
+    }
+  }
+  return base::Refuse(absl::StatusCode::kAlreadyExists, kKeyExists,
+                      "a key of the call was held until just now; nothing was made. Call again");
 }
 
 void PrepareEnqueue(PendingEnqueue& call) {

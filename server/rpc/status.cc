@@ -2,10 +2,8 @@
 
 #include <random>
 
-#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/types/optional.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "server/base/log.h"
@@ -18,14 +16,8 @@ namespace {
 
 constexpr absl::string_view kDomain = "skiplane.dev";
 constexpr absl::string_view kInternalError = "INTERNAL_ERROR";
-constexpr absl::string_view kTokenFieldUrl = "skiplane.dev/token_field";
 constexpr size_t kReasonBytesMax = 63;  // the bound of ErrorInfo.reason
 constexpr size_t kFieldBytesMax = 512;
-
-std::string BlamedField(const absl::Status& status) {
-  const absl::optional<absl::Cord> field = status.GetPayload(kTokenFieldUrl);
-  return field.has_value() ? std::string(*field) : base::FieldOf(status);
-}
 
 // When a repeat has a chance. Database failovers take seconds, a full broker drains in less.
 absl::Duration RetryDelay(absl::string_view reason) {
@@ -59,7 +51,7 @@ google::rpc::Status Details(const absl::Status& status, absl::string_view messag
   info.set_reason(reason);
   info.set_domain(std::string(kDomain));
   details.add_details()->PackFrom(info);
-  const std::string field = BlamedField(status);
+  const std::string field = base::FieldOf(status);
   if (!field.empty()) {
     google::rpc::BadRequest request;
     google::rpc::BadRequest::FieldViolation* violation = request.add_field_violations();
@@ -92,12 +84,8 @@ grpc::Status ToGrpc(const absl::Status& status) {
 }
 
 absl::Status MalformedToken(const Field& field) {
-  const std::string path = field.Path();
-  absl::Status status = base::Refuse(
-      absl::StatusCode::kInvalidArgument, "MALFORMED_TOKEN",
-      absl::StrCat(path, ": must be the bytes that Lease returned, unchanged"));
-  status.SetPayload(kTokenFieldUrl, absl::Cord(path));
-  return status;
+  return base::RefuseField(absl::StatusCode::kInvalidArgument, "MALFORMED_TOKEN", field.Path(),
+                           "must be the bytes that Lease returned, unchanged");
 }
 
 std::string CodeName(grpc::StatusCode code) {

@@ -21,6 +21,16 @@ TEST(ReasonTest, AnInvalidFieldNamesTheFieldInTheMessageToo) {
   EXPECT_EQ(FieldOf(status), "tasks[3].priority");
 }
 
+TEST(ReasonTest, OtherRefusalsMayBlameAFieldToo) {
+  const absl::Status status = RefuseField(absl::StatusCode::kAlreadyExists, "KEY_EXISTS",
+                                          "tasks[3].key", "is held");
+  EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(status.message(), "tasks[3].key: is held");
+  EXPECT_EQ(ReasonOf(status), "KEY_EXISTS");
+  EXPECT_EQ(FieldOf(status), "tasks[3].key");
+  EXPECT_EQ(FieldOf(PrefixField("items[1].enqueue.", status)), "items[1].enqueue.tasks[3].key");
+}
+
 TEST(ReasonTest, AStatusOfOthersHasNoReason) {
   EXPECT_EQ(ReasonOf(absl::InternalError("x")), "");
   EXPECT_EQ(FieldOf(absl::InternalError("x")), "");

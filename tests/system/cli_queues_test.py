@@ -4,6 +4,7 @@ import signal
 import unittest
 
 from support.cli import CliTest
+from support.client import queue_pb2
 
 
 class Queues(CliTest):
@@ -15,6 +16,30 @@ class Queues(CliTest):
         self.run_cli("queues", "update", "mail", "--max-attempts", "7")
         retry = self.client.queue("mail").settings.retry
         self.assertEqual((retry.max_attempts, retry.base_delay.seconds), (7, 90))
+
+    def test_stages_have_their_own_settings_and_keep_them(self):
+        self.run_cli("queues", "create", "video", "--max-attempts", "9", "--stage", "fetch",
+                     "--stage", "encode lease-duration=2m max-attempts=3 delays=1s,5m")
+        self.run_cli("queues", "update", "video", "--stage", "get", "--stage", "encode delays=7s",
+                     "--stage", "publish retry=fixed base-delay=4s")
+        fetch, encode, publish = self.client.queue("video").settings.stages
+        self.assertEqual((fetch.name, encode.name, publish.name), ("get", "encode", "publish"))
+        self.assertEqual((encode.lease_duration.seconds, encode.retry.max_attempts), (120, 3))
+        self.assertEqual([delay.seconds for delay in encode.retry.delays], [7])
+        self.assertEqual((publish.retry.kind, publish.retry.base_delay.seconds),
+                         (queue_pb2.RETRY_KIND_FIXED, 4))
+        self.run_cli("queues", "update", "video", "--stage", "fetch lease-duration=9s", "--stage",
+                     "encode", "--stage", "publish")
+        fetch, encode, _ = self.client.queue("video").settings.stages
+        self.assertEqual((fetch.name, fetch.lease_duration.seconds), ("fetch", 9))
+        self.assertEqual(encode.lease_duration.seconds, 120)
+
+    def test_a_bad_setting_of_a_stage_is_named(self):
+        for text, said in (("", "--stage: the name is missing"),
+                           ("encode history=all", "--stage encode: history: "),
+                           ("encode lease-duration=soon", "--stage encode: lease-duration: ")):
+            self.run_cli("queues", "create", "video", "--stage", text, code=2)
+            self.assertIn(said, self.errors)
 
     def test_lists_hold_counts_for_people_and_for_programs(self):
         self.client.create_queue("mail")

@@ -1,8 +1,11 @@
 #include "client/cli/command/queue_settings.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/text/field.h"
 
@@ -47,14 +50,66 @@ const char* OptionOf(const std::string& path) {
   return "";
 }
 
+// An unknown word is no path either, and SetField says so.
+std::string PathOf(const std::string& word) {
+  for (const Setting& setting : kSettings) {
+    if (absl::StrCat("--", word) == setting.option) return setting.path;
+  }
+  return word;
+}
+
+using Words = std::vector<std::string>;
+
+Words WordsOf(const std::string& text) { return absl::StrSplit(text, ' ', absl::SkipEmpty()); }
+
+// The stage of this name, or the one at this place if no word of `all` speaks of that.
+v1::Stage KnownStage(const v1::QueueSettings& known, const std::string& name, size_t place,
+                     const std::vector<Words>& all) {
+  for (const v1::Stage& stage : known.stages()) {
+    if (stage.name() == name) return stage;
+  }
+  if (place >= static_cast<size_t>(known.stages_size())) return {};
+  const v1::Stage& there = known.stages(static_cast<int>(place));
+  const bool is_spoken_of = std::any_of(
+      all.begin(), all.end(), [&](const Words& words) { return words[0] == there.name(); });
+  return is_spoken_of ? v1::Stage() : there;
+}
+
+absl::Status PutStage(const Words& words, v1::Stage& stage) {
+  stage.set_name(words[0]);
+  for (size_t i = 1; i < words.size(); ++i) {
+    const std::pair<std::string, std::string> setting =
+        absl::StrSplit(words[i], absl::MaxSplits('=', 1));
+    const std::string path = PathOf(setting.first);
+    if (path == "retry.delays") stage.mutable_retry()->clear_delays();
+    const absl::Status status = SetField(stage, path, setting.second);
+    if (!status.ok()) {
+      return UsageError(
+          absl::StrCat("--stage ", words[0], ": ", setting.first, ": ", status.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::Status SettingTexts::Put(v1::QueueSettings& settings) const {
+absl::Status SettingTexts::Put(v1::QueueSettings& settings,
+                               const v1::QueueSettings& known) const {
   for (const auto& [path, text] : texts_) {
     const absl::Status status = SetField(settings, path, text);
     if (!status.ok()) return UsageError(absl::StrCat(OptionOf(path), ": ", status.message()));
   }
-  for (const std::string& stage : stages_) settings.add_stages()->set_name(stage);
+  std::vector<Words> stages;
+  for (const std::string& text : stages_) {
+    stages.push_back(WordsOf(text));
+    if (stages.back().empty()) return UsageError("--stage: the name is missing");
+  }
+  for (size_t i = 0; i < stages.size(); ++i) {
+    v1::Stage& stage = *settings.add_stages();
+    stage = KnownStage(known, stages[i][0], i, stages);
+    const absl::Status status = PutStage(stages[i], stage);
+    if (!status.ok()) return status;
+  }
   return absl::OkStatus();
 }
 
@@ -79,8 +134,11 @@ void AddSettings(CLI::App* app, SettingTexts* texts) {
          [texts](const std::vector<std::string>& names) {
            for (const std::string& name : names) texts->AddStage(name);
          },
-         "A stage of the pipeline; once per stage, in their order, those that there are first")
-      ->type_name("NAME")
+         "A stage of the pipeline; once per stage, in their order, those that there are first. Its "
+         "own settings follow its name, as in 'encode lease-duration=2m max-attempts=3': "
+         "max-attempts, retry, base-delay, max-delay, factor, delays, jitter, lease-duration, "
+         "max-run-duration")
+      ->type_name("TEXT")
       ->allow_extra_args(false)
       ->group("Settings");
 }

@@ -15,10 +15,13 @@ namespace skiplane::cli {
 class SettingTexts {
  public:
   void Set(const std::string& path, const std::string& text) { texts_[path] = text; }
-  void AddStage(const std::string& name) { stages_.push_back(name); }
+  // "NAME [SETTING=VALUE]...", with the words of the options as names of settings.
+  void AddStage(const std::string& text) { stages_.push_back(text); }
+  bool has_stages() const { return !stages_.empty(); }
 
-  // A usage error names the option whose text is wrong.
-  absl::Status Put(v1::QueueSettings& settings) const;
+  // A usage error names the option whose text is wrong. Stages keep what they have in `known`, by
+  // their names, and a renamed one by its place.
+  absl::Status Put(v1::QueueSettings& settings, const v1::QueueSettings& known = {}) const;
 
   // For an update mask.
   std::vector<std::string> Paths() const;

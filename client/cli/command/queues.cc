@@ -110,9 +110,17 @@ absl::Status Update(Session& session, const QueueOptions& options) {
   v1::UpdateQueueRequest request;
   request.set_name(options.name);
   request.set_etag(options.etag);
-  if (const absl::Status status = options.settings.Put(*request.mutable_settings()); !status.ok()) {
-    return status;
+  v1::Queue known;
+  if (options.settings.has_stages()) {
+    // What stages keep is written back, so it must still be what was read.
+    absl::StatusOr<v1::Queue> queue = Get(session, options.name);
+    if (!queue.ok()) return queue.status();
+    known = *std::move(queue);
+    if (options.etag.empty()) request.set_etag(known.etag());
   }
+  const absl::Status status =
+      options.settings.Put(*request.mutable_settings(), known.settings());
+  if (!status.ok()) return status;
   for (const std::string& path : options.settings.Paths()) {
     request.mutable_update_mask()->add_paths(path);
   }
@@ -159,8 +167,8 @@ void DeclareSettings(CLI::App* queues, Plan* plan) {
             "1 to 64: more lanes spread a hot queue; order is strict within a lane only");
   AddSettings(create, &create_options->settings);
   AddExamples(create, {"skiplane queues create mail --max-attempts 5 --base-delay 30s",
-                       "skiplane queues create video --stage fetch --stage encode --stage publish "
-                       "--lease-duration 2m"});
+                       "skiplane queues create video --stage fetch "
+                       "--stage 'encode lease-duration=2m max-attempts=3' --stage publish"});
 
   const auto update_options = std::make_shared<QueueOptions>();
   CLI::App* const update =

@@ -39,6 +39,12 @@ def reason_of(error):
     return detail_of(error, error_details_pb2.ErrorInfo).reason
 
 
+def field_of(error):
+    """The path of the field that a grpc.RpcError blames; empty if none."""
+    blamed = detail_of(error, error_details_pb2.BadRequest).field_violations
+    return blamed[0].field if blamed else ""
+
+
 def retry_delay_of(error):
     """The hint of a grpc.RpcError when to come again, in seconds; 0 if it has none."""
     hint = detail_of(error, error_details_pb2.RetryInfo).retry_delay
