@@ -38,13 +38,9 @@ absl::Status InvalidField(absl::string_view field, absl::string_view message) {
 absl::Status PrefixField(absl::string_view prefix, const absl::Status& status) {
   const std::string field = FieldOf(status);
   if (field.empty()) return status;
-  const std::string path = absl::StrCat(prefix, field);
-  absl::string_view rest = status.message();
-  const bool names_field = absl::ConsumePrefix(&rest, field);
-  absl::Status prefixed = Refuse(status.code(), ReasonOf(status),
-                                 names_field ? absl::StrCat(path, rest) : std::string(rest));
-  prefixed.SetPayload(kFieldUrl, absl::Cord(path));
-  return prefixed;
+  absl::string_view message = status.message();
+  absl::ConsumePrefix(&message, absl::StrCat(field, ": "));
+  return RefuseField(status.code(), ReasonOf(status), absl::StrCat(prefix, field), message);
 }
 
 std::string ReasonOf(const absl::Status& status) { return Payload(status, kReasonUrl); }

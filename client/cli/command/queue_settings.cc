@@ -80,9 +80,7 @@ absl::Status PutStage(const Words& words, v1::Stage& stage) {
   for (size_t i = 1; i < words.size(); ++i) {
     const std::pair<std::string, std::string> setting =
         absl::StrSplit(words[i], absl::MaxSplits('=', 1));
-    const std::string path = PathOf(setting.first);
-    if (path == "retry.delays") stage.mutable_retry()->clear_delays();
-    const absl::Status status = SetField(stage, path, setting.second);
+    const absl::Status status = SetField(stage, PathOf(setting.first), setting.second);
     if (!status.ok()) {
       return UsageError(
           absl::StrCat("--stage ", words[0], ": ", setting.first, ": ", status.message()));
