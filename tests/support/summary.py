@@ -12,7 +12,7 @@ import sys
 import xml.etree.ElementTree
 
 JUNIT = "tests.xml"
-LINES = 200  # of each failure
+LINES = 200  # of each failed test
 
 
 def outcome(case):
@@ -29,42 +29,36 @@ def reports(folder):
     return sorted(name for name in os.listdir(folder) if name != JUNIT)
 
 
+def text_of(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read().rstrip()
+
+
 def results(folder):
-    """Pairs of outcome and name; what failed is printed."""
+    """Triples of outcome, name and, of what failed, what it said: all of a report, the end of a
+    test's output."""
     for name in reports(folder):
-        yield "failed", name
+        yield "failed", name, text_of(os.path.join(folder, name))
     try:
         root = xml.etree.ElementTree.parse(os.path.join(folder, JUNIT)).getroot()
     except (OSError, xml.etree.ElementTree.ParseError):
         if not reports(folder):
-            yield "failed", "ctest did not come to its end"
+            yield "failed", "ctest did not come to its end", ""
         return
     for case in root.iter("testcase"):
-        kind = outcome(case)
-        if kind == "failed":
-            print_end(folder, case.get("name"), case.findtext("system-out", ""))
-        yield kind, case.get("name")
-
-
-def print_end(folder, name, text):
-    """What it said last, again: who has only the end of a long log is to see why, too."""
-    print(f"---- {os.path.basename(folder)}: {name}")
-    for line in text.rstrip().splitlines()[-LINES:]:
-        print(line)
-
-
-def print_reports(folder):
-    for name in reports(folder):
-        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-            print_end(folder, name, file.read())
+        lines = case.findtext("system-out", "").rstrip().splitlines()
+        yield outcome(case), case.get("name"), "\n".join(lines[-LINES:])
 
 
 def main(arguments):
     names = collections.defaultdict(list)
     for folder in arguments[1:]:
-        print_reports(folder)
-        for kind, name in results(folder):
-            names[kind].append(f"{os.path.basename(folder)}: {name}")
+        phase = os.path.basename(folder)
+        for kind, name, said in results(folder):
+            names[kind].append(f"{phase}: {name}")
+            # Once more: who has only the end of a long log is to see why, too.
+            if kind == "failed":
+                print(f"---- {phase}: {name}\n{said}")
     for kind in ("skipped", "failed"):
         for name in names[kind]:
             print(f"{kind}: {name}")

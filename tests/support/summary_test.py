@@ -86,6 +86,11 @@ class Summary(unittest.TestCase):
         self.assertIn("a leak of 5 bytes\n", output)
         self.assertIn("failed: phase2: report.7\n", output)
 
+    def test_a_report_is_printed_whole(self):
+        report = "\n".join(f"line {number}" for number in range(1000))
+        output = self.check([{**junit(PASSED), "report.7": report}], "1 passed, 1 failed", 1)
+        self.assertIn(f"---- phase1: report.7\n{report}\nfailed: ", output)
+
     def test_an_empty_report_is_a_failure(self):
         self.check([{**junit(PASSED), "report.7": ""}], "1 passed, 1 failed", 1)
 

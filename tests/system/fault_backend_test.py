@@ -52,6 +52,7 @@ class BackendFault(FaultTest):
                 self.assertEqual(others.ack(*others.lease("others", wait=60)), ["ACKED"])
                 done += 1
             except grpc.RpcError as error:
+                self.assertIn(error.code().name, ("UNKNOWN", "UNAVAILABLE", "ABORTED"))
                 refused.append(error)
         self.thaw(victim)
         # One call at a time, so one at most was with it.

@@ -6,7 +6,7 @@ import time
 import grpc
 
 from support.case import SystemTest
-from support.client import broker_pb2, field_of, lease_request, new_id
+from support.client import broker_pb2, fields_of, lease_request, new_id
 from support.process import GENEROUS_S
 
 QUEUE = "chain"
@@ -115,8 +115,8 @@ class LeaseNext(SystemTest):
                 self.client.broker.Ack(broker_pb2.AckRequest(items=[item], lease_next=wrong),
                                        timeout=90)
             error = caught.exception
-            self.assertEqual((error.code(), field_of(error)),
-                             (grpc.StatusCode.INVALID_ARGUMENT, field))
+            self.assertEqual((error.code(), fields_of(error)),
+                             (grpc.StatusCode.INVALID_ARGUMENT, [field]))
         self.assertEqual(self.client.state(task_id), "LEASED")
 
     def test_what_a_vanished_caller_got_goes_to_others(self):

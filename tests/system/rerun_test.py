@@ -3,7 +3,7 @@
 import unittest
 
 from support.case import SystemTest
-from support.client import broker_pb2, field_of, seconds
+from support.client import broker_pb2, fields_of, seconds
 
 QUEUE = "documents"
 
@@ -133,12 +133,13 @@ class Rerun(SystemTest):
                  broker_pb2.NewTask(payload=b"two", key="doc", key_policy="KEY_POLICY_REJECT")]
         error = self.assert_refused("ALREADY_EXISTS", "KEY_EXISTS", self.client.enqueue_all, QUEUE,
                                     tasks)
-        self.assertEqual(field_of(error), "tasks[1].key")
+        self.assertIn("tasks[1].key", error.details())
+        self.assertEqual(fields_of(error), ["tasks[1].key"])
         twice = [self.client.new_task(key="a")] + 2 * [
             broker_pb2.NewTask(key="new", key_policy="KEY_POLICY_REJECT")]
         error = self.assert_refused("ALREADY_EXISTS", "KEY_EXISTS", self.client.enqueue_all, QUEUE,
                                     twice)
-        self.assertEqual(field_of(error), "tasks[2].key")
+        self.assertEqual(fields_of(error), ["tasks[2].key"])
         self.assertEqual(self.run_one().payload, b"one")
         self.assert_idle()
 

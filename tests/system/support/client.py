@@ -39,10 +39,10 @@ def reason_of(error):
     return detail_of(error, error_details_pb2.ErrorInfo).reason
 
 
-def field_of(error):
-    """The path of the field that a grpc.RpcError blames; empty if none."""
+def fields_of(error):
+    """The paths of the fields that a grpc.RpcError blames."""
     blamed = detail_of(error, error_details_pb2.BadRequest).field_violations
-    return blamed[0].field if blamed else ""
+    return [violation.field for violation in blamed]
 
 
 def retry_delay_of(error):
