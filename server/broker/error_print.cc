@@ -61,8 +61,7 @@ std::string WithoutVariables(absl::string_view text) {
 std::string ErrorPrint(const model::TaskError& error) {
   const absl::string_view text = absl::string_view(error.text).substr(0, kBytesRead);
   return absl::StrFormat(
-      "%016x", StableHash(absl::StrCat(WithoutVariables(error.type), "\n",
-                                       WithoutVariables(text))));
+      "%016x", StableHash(absl::StrCat(error.type, "\n", WithoutVariables(text))));
 }
 
 }  // namespace skiplane::broker
