@@ -12,24 +12,32 @@ import tempfile
 
 from support.process import Process
 
+VARIABLE = "SKIPLANE_TEST_PG"
 READY = "database system is ready to accept connections"
 
 
 class Cluster:
-    """One of a test's own, in a new folder of `place`. `settings` are lines of postgresql.conf;
-    initdb gets the further `options`."""
+    """One of a test's own, in a new folder of `place`, or beside the shared one. `settings` are
+    lines of postgresql.conf; initdb gets the further `options`."""
 
     def __init__(self, settings=(), place=None, options=()):
+        shared_folder = os.environ.get(VARIABLE)
+        if place is None and shared_folder:
+            place = os.path.dirname(shared_folder)
         self.folder = tempfile.mkdtemp(prefix="skiplane-pg-", dir=place)
         self._binaries = max(glob.glob("/usr/lib/postgresql/*/bin"),
                              key=lambda path: int(path.split("/")[-2]))
         self._data = os.path.join(self.folder, "data")
         give_away(self.folder)
-        initdb = self._program("initdb", "-D", self._data, "-U", "skiplane", "-A", "trust",
-                               "-E", "UTF8", "--locale=C", "--no-sync", *options)
-        if initdb.wait() != 0:
-            raise AssertionError(initdb.output)
-        initdb.end()
+        if shared_folder and not options:
+            made = Process(["cp", "-a", os.path.join(shared_folder, "pristine"), self._data],
+                           user="postgres")
+        else:
+            made = self._program("initdb", "-D", self._data, "-U", "skiplane", "-A", "trust",
+                                 "-E", "UTF8", "--locale=C", "--no-sync", *options)
+        if made.wait() != 0:
+            raise AssertionError(made.output)
+        made.end()
         with open(os.path.join(self._data, "postgresql.conf"), "a", encoding="utf-8") as file:
             file.write("\n".join(["listen_addresses = ''", "max_connections = 200",
                                   f"unix_socket_directories = '{self.folder}'", *settings, ""]))
@@ -64,7 +72,7 @@ class SharedCluster(Cluster):
 
 @functools.cache
 def shared():
-    folder = os.environ.get("SKIPLANE_TEST_PG")
+    folder = os.environ.get(VARIABLE)
     if folder:
         return SharedCluster(folder)
     cluster = Cluster()
