@@ -51,10 +51,11 @@ function(skiplane_python_process name label)
   endif()
   get_filename_component(folder ${path} DIRECTORY)
   list(LENGTH ARGN cost)
+  set(labels ${TEST_LABELS} ${label})
   add_test(NAME ${name} WORKING_DIRECTORY ${folder}
     COMMAND /usr/bin/python3 -B ${PROJECT_SOURCE_DIR}/tests/support/cases.py
       ${SKIPLANE_TEST_CASES}/${name}.xml ${ARGN})
   set_tests_properties(${name} PROPERTIES
-    TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABELS};${label}" COST ${cost}
+    TIMEOUT ${TEST_TIMEOUT} LABELS "${labels}" COST ${cost}
     ENVIRONMENT "SKIPLANE_BUILD_DIR=${PROJECT_BINARY_DIR};${TEST_ENVIRONMENT}")
 endfunction()

@@ -96,7 +96,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
                 }),
       sampler_(context_, queues_, dispatcher_),
       listener_(
-          options_.connect, store::kHintChannel,
+          options_.connect, store::kHintChannel, &metrics,
           [this](absl::string_view payload) { OnHint(payload); },
           [this](bool listening) {
             dispatcher_.SetListening(listening);

@@ -21,7 +21,7 @@ struct ClusterOptions {
   // Off is faster, and the broker refuses it unless told otherwise.
   bool fsync = true;
   // Further settings, as "name=value".
-  std::vector<std::string> settings;
+  std::vector<std::string> settings = {};
   // Keeps a copy of the data as initdb made it, for the clusters of the tests below this one.
   bool keeps_pristine = false;
 };
