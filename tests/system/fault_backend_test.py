@@ -33,6 +33,7 @@ class BackendFault(FaultTest):
         self.load.wait_for_refusal("UNAVAILABLE")
         self.recover()
 
+    @slow
     def test_sigstop_of_one_backend_stops_the_others_not(self):
         others = self.client_of(self.broker)
         others.create_queue("others")
@@ -108,6 +109,7 @@ class BackendFault(FaultTest):
         self.recover()
         self.assertEqual(self.readiness.changes(), 0)
 
+    @slow
     def test_all_backends_ended_every_100_ms_for_10_s(self):
         nemesis = BareConnection(self.cluster, self.database)
         self.addCleanup(nemesis.close)

@@ -7,12 +7,14 @@ import unittest
 import grpc
 
 from support import cluster
+from support.case import slow
 from support.client import DEADLINE_S, broker_pb2, new_id, reason_of
 from support.fault import FaultTest
 from support.load import QUEUE
 from support.process import GENEROUS_S
 
 
+@slow
 class BlackHole(FaultTest):
     def test_a_black_hole_with_statements_in_flight(self):
         broker, proxy = self.start_behind_proxy(cluster.shared())
@@ -24,6 +26,7 @@ class BlackHole(FaultTest):
         self.recover()
 
 
+@slow
 class DeafListener(FaultTest):
     def test_a_listener_whose_connection_died_without_a_sign(self):
         near, proxy = self.start_behind_proxy(cluster.shared())
