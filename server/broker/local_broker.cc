@@ -96,12 +96,13 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
                 }),
       sampler_(context_, queues_, dispatcher_),
       listener_(
-          options_.connect, store::kHintChannel, &metrics,
+          options_.connect, store::kHintChannel,
           [this](absl::string_view payload) { OnHint(payload); },
           [this](bool listening) {
             dispatcher_.SetListening(listening);
             if (listening && !is_stopped_) RefreshQueues();
-          }) {
+          },
+          &metrics) {
   KeepBeating();
   KeepRefreshing();
   sampler_.Start();

@@ -136,8 +136,8 @@ void Listener::State::Loop() {
   } while (!stop.Wait(-1, Clock::now() + backoff.Next()));
 }
 
-Listener::Listener(ConnectOptions options, std::string channel, metrics::Metrics* metrics,
-                   OnNotify on_notify, OnState on_state)
+Listener::Listener(ConnectOptions options, std::string channel, OnNotify on_notify,
+                   OnState on_state, metrics::Metrics* metrics)
     : state_(std::make_unique<State>()) {
   state_->options = std::move(options);
   state_->channel = std::move(channel);

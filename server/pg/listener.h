@@ -25,8 +25,8 @@ class Listener {
   using OnState = absl::AnyInvocable<void(bool listening)>;
 
   // `metrics` may be null; else it outlives the listener.
-  Listener(ConnectOptions options, std::string channel, metrics::Metrics* metrics,
-           OnNotify on_notify, OnState on_state);
+  Listener(ConnectOptions options, std::string channel, OnNotify on_notify, OnState on_state,
+           metrics::Metrics* metrics = nullptr);
   ~Listener();
 
   // Joins the thread; no callback runs after it. Idempotent.

@@ -20,9 +20,8 @@ class ListenerTest : public testing::SessionHarness {
   Listener Listen() { return Listen(Options()); }
   Listener Listen(const ConnectOptions& options) {
     return Listener(
-        options, kChannel, &metrics_,
-        [this](absl::string_view payload) { heard_.Add(std::string(payload)); },
-        [this](bool listening) { states_.Add(listening); });
+        options, kChannel, [this](absl::string_view payload) { heard_.Add(std::string(payload)); },
+        [this](bool listening) { states_.Add(listening); }, &metrics_);
   }
 
   void Notify(const std::string& payload) const {
