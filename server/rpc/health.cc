@@ -22,9 +22,10 @@ void Health::Retire() {
 }
 
 void Health::Publish(bool ready) {
-  service_.SetServingStatus("", ready);
   service_.SetServingStatus(v1::BrokerService::service_full_name(), ready);
   service_.SetServingStatus(v1::AdminService::service_full_name(), ready);
+  // The whole comes last: who has seen it ready finds its parts ready, too.
+  service_.SetServingStatus("", ready);
 }
 
 }  // namespace skiplane::rpc
