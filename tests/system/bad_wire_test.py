@@ -159,9 +159,11 @@ class BadWire(SystemTest):
                                             http2.message(good.SerializeToString()),
                                             grpc_timeout=timeout), OK)
         self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), 2)
-        self.assertEqual(http2.call(self.broker.address, ENQUEUE,
-                                    http2.message(good.SerializeToString()),
-                                    grpc_timeout="1n"), DEADLINE_EXCEEDED)
+        outcomes = {http2.call(self.broker.address, ENQUEUE,
+                               http2.message(good.SerializeToString()), grpc_timeout="1n")
+                    for _ in range(20)}
+        self.assertIn(DEADLINE_EXCEEDED, outcomes)
+        self.assertLessEqual(outcomes, {DEADLINE_EXCEEDED, OK})  # an answer may be quicker
 
 
 if __name__ == "__main__":
