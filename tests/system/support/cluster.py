@@ -3,14 +3,13 @@ one of a test's own. It listens on a unix socket in its own folder."""
 
 import atexit
 import functools
-import glob
 import os
 import pwd
 import shutil
 import signal
 import tempfile
 
-from support.process import Process
+from support.process import POSTGRES, Process
 
 VARIABLE = "SKIPLANE_TEST_PG"
 READY = "database system is ready to accept connections"
@@ -25,8 +24,6 @@ class Cluster:
         if place is None and shared_folder:
             place = os.path.dirname(shared_folder)
         self.folder = tempfile.mkdtemp(prefix="skiplane-pg-", dir=place)
-        self._binaries = max(glob.glob("/usr/lib/postgresql/*/bin"),
-                             key=lambda path: int(path.split("/")[-2]))
         self._data = os.path.join(self.folder, "data")
         give_away(self.folder)
         if shared_folder and not options:
@@ -55,7 +52,7 @@ class Cluster:
         shutil.rmtree(self.folder)
 
     def _program(self, name, *arguments):
-        return Process([os.path.join(self._binaries, name), *arguments], user="postgres")
+        return Process([os.path.join(POSTGRES, name), *arguments], user="postgres")
 
 
 def give_away(folder):
