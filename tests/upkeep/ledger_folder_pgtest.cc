@@ -104,7 +104,7 @@ TEST_F(LedgerFolderTest, LeasesWhoseSessionHasNoRowAreTakenBack) {
   DeleteSession("deleted");
   EXPECT_EQ(Reclaim().freed, 0) << "the reclaimer cannot know of it";
   const LedgerFoldResult result = Fold();
-  EXPECT_EQ(result.stray_sessions, 1);
+  EXPECT_GE(result.stray_sessions, 1) << "once in each pass until its row is gone";
   EXPECT_EQ(result.freed, 2);
   EXPECT_TRUE(JudgeOne(kept).is_held);
   EXPECT_EQ(LedgerEntries(), 1);
