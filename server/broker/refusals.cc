@@ -1,6 +1,7 @@
 #include "server/broker/refusals.h"
 
 #include "server/base/reason.h"
+#include "server/pg/outcome.h"
 
 namespace skiplane::broker {
 
@@ -16,7 +17,7 @@ absl::Status TooManyCalls() {
 }
 
 bool IsOutcomeUnknown(const absl::Status& status) {
-  return base::ReasonOf(status) == "COMMIT_OUTCOME_UNKNOWN";
+  return pg::OutcomeOf(status) == pg::CommitOutcome::kUnknown;
 }
 
 bool IsPassingConflict(const absl::Status& status, std::chrono::steady_clock::time_point began) {

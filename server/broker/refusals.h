@@ -13,7 +13,7 @@ absl::Status Draining();
 // TOO_MANY_CALLS: nothing was changed.
 absl::Status TooManyCalls();
 
-// Whether `status` leaves open if the statement was committed.
+// Whether `status` leaves open if the statement was committed: pg::CommitOutcome::kUnknown.
 bool IsOutcomeUnknown(const absl::Status& status);
 
 // Whether `status` is a conflict of the kind that the next try is likely not to meet: rows changed

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <pqxx/pqxx>
 
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "server/metrics/metrics.h"
 #include "server/pg/errors.h"
@@ -33,8 +33,8 @@ struct Session::State {
         metrics(sink),
         backend_pid(link->connection().backendpid()) {}
 
-  void Prepare(const sql::Query& query);
-  absl::StatusOr<pqxx::result> Run(absl::string_view name, Statement statement);
+  bool& Prepare(const sql::Query& query);
+  absl::StatusOr<pqxx::result> Run(absl::string_view name, bool& has_worked, Statement statement);
   absl::Status Failed(const Failure& failure);
 
   std::unique_ptr<Link> link;
@@ -42,14 +42,16 @@ struct Session::State {
   metrics::Metrics* metrics;
   int backend_pid;
   bool broken = false;
-  absl::flat_hash_set<std::string> prepared;
+  // By name; whether it has worked.
+  absl::flat_hash_map<std::string, bool> prepared;
 };
 
-// libpqxx sends the PREPARE when the statement runs first.
-void Session::State::Prepare(const sql::Query& query) {
-  if (prepared.contains(query.name)) return;
-  link->connection().prepare(query.name, query.text);
-  prepared.insert(query.name);
+// libpqxx sends the PREPARE when the statement runs first. Returns whether that ever worked; valid
+// until the next statement is prepared.
+bool& Session::State::Prepare(const sql::Query& query) {
+  const auto [entry, is_new] = prepared.try_emplace(query.name, false);
+  if (is_new) link->connection().prepare(query.name, query.text);
+  return entry->second;
 }
 
 absl::Status Session::State::Failed(const Failure& failure) {
@@ -58,7 +60,8 @@ absl::Status Session::State::Failed(const Failure& failure) {
   return failure.status;
 }
 
-absl::StatusOr<pqxx::result> Session::State::Run(absl::string_view name, Statement statement) {
+absl::StatusOr<pqxx::result> Session::State::Run(absl::string_view name, bool& has_worked,
+                                                 Statement statement) {
   if (broken || link->HungUp()) return Failed({NotConnected(), true, "08"});
   const auto start = std::chrono::steady_clock::now();
   link->watchdog().Arm(patience);
@@ -66,8 +69,9 @@ absl::StatusOr<pqxx::result> Session::State::Run(absl::string_view name, Stateme
   try {
     pqxx::nontransaction work(link->connection());
     result = statement(work);
+    has_worked = true;
   } catch (...) {
-    result = Failed(ExplainException(name));
+    result = Failed(ExplainException({name, link->connection().is_open(), has_worked}));
   }
   link->watchdog().Disarm();
   if (metrics != nullptr) {
@@ -92,9 +96,8 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const ConnectOptions& opt
 }
 
 absl::StatusOr<Rows> Session::Run(const sql::Query& query, const Params& params) {
-  absl::StatusOr<pqxx::result> result =
-      state_->Run(query.name, [this, &query, &params](pqxx::nontransaction& work) {
-        state_->Prepare(query);
+  absl::StatusOr<pqxx::result> result = state_->Run(
+      query.name, state_->Prepare(query), [&query, &params](pqxx::nontransaction& work) {
         const std::vector<pqxx::binarystring> binary = Binary(params.values());
         return work.exec_prepared(query.name, pqxx::prepare::make_dynamic_params(binary));
       });
@@ -103,8 +106,9 @@ absl::StatusOr<Rows> Session::Run(const sql::Query& query, const Params& params)
 }
 
 absl::StatusOr<Rows> Session::RunText(absl::string_view text) {
+  bool has_worked = false;
   absl::StatusOr<pqxx::result> result =
-      state_->Run(kTextStatement, [text](pqxx::nontransaction& work) {
+      state_->Run(kTextStatement, has_worked, [text](pqxx::nontransaction& work) {
         return work.exec(std::string(text));
       });
   if (!result.ok()) return std::move(result).status();

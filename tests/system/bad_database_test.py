@@ -12,9 +12,14 @@ from support.database import Database
 QUEUE = "refusing"
 CONFLICT = ("ABORTED", "TRANSACTION_CONFLICT")
 DEFECT = ("INTERNAL", "INTERNAL_ERROR")
+AWAY = ("UNAVAILABLE", "DATABASE_UNAVAILABLE")
+DENIED = ("FAILED_PRECONDITION", "DATABASE_PERMISSION_DENIED")
 REFUSALS = {"40001": CONFLICT, "40P01": CONFLICT, "55P03": CONFLICT,
             "57014": ("DEADLINE_EXCEEDED", "STATEMENT_TIMEOUT"),
             "53100": ("RESOURCE_EXHAUSTED", "STORAGE_FULL"),
+            "08006": AWAY, "53300": AWAY,
+            "42P05": ("FAILED_PRECONDITION", "POOLER_NOT_SUPPORTED"),
+            "0A000": DEFECT,
             "XX000": DEFECT, "22012": DEFECT, "P0001": DEFECT}
 TRIGGER = """
 CREATE OR REPLACE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -66,7 +71,7 @@ class BadDatabase(SystemTest):
         for word in ("canary", "SELECT", "INSERT", "skiplane.task", "DETAIL"):
             self.assertNotIn(word, text)
         code = error.code().name
-        self.assertEqual(retry_delay_of(error) > 0, code == "RESOURCE_EXHAUSTED")
+        self.assertEqual(retry_delay_of(error) > 0, code in ("RESOURCE_EXHAUSTED", "UNAVAILABLE"))
         if code == "INTERNAL":
             [error_id] = re.findall(r"\b[0-9a-f]{16}\b", error.details())
             self.broker.wait_for_output(error_id)
