@@ -18,12 +18,13 @@ namespace skiplane::broker {
 struct SettleItem {
   model::LeaseToken token;
   store::Action action = store::Action::kAck;
-  std::optional<absl::Duration> retry_delay;  // of kRetry; unset: the queue's policy
+  std::optional<absl::Duration> retry_delay;  // of kRetry; unset until it is drawn by the policy
   model::TaskError error;
   std::shared_ptr<const model::AckMore> more;  // of an ack that says more than that; else null
   PendingEnqueues follow_ups;                  // ready to be written
   model::AckResult result;
   bool is_decided = false;
+  std::vector<int64_t> tries;  // ids of those that settled it if they were committed: nobody knows
 };
 
 // Parts of different lanes run at the same time; each touches its own items only.

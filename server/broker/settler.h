@@ -56,6 +56,7 @@ class Settler {
                                 std::vector<LeaseWithin>& withins);
   absl::Status WriteFollowUps(pg::Session& session, SettleItem& item,
                               std::vector<Enqueuer::Within>* written);
+  absl::Status RecallFollowUps(pg::Session& session, SettleItem& item);
   LaneBatcher& BatcherOf(int64_t lane);
   void Run(int64_t lane, absl::StatusOr<pg::Session*> session, std::vector<SettlePart> parts);
   // `last_word` is for parts that were tried often enough.

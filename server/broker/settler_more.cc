@@ -62,6 +62,7 @@ absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
     for (SettleItem* item : batch.settled()) {
       RETURN_IF_ERROR(WriteFollowUps(session, *item, &written));
     }
+    for (SettleItem* item : batch.recalled()) RETURN_IF_ERROR(RecallFollowUps(session, *item));
     for (LeaseWithin& within : withins) {
       RETURN_IF_ERROR(Dispatcher::RunWithin(session, within));
     }
@@ -69,6 +70,7 @@ absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
   };
   const absl::Status status = InTransaction(session, write).status();
   for (LeaseWithin& within : withins) dispatcher_.EndWithin(within, status);
+  if (IsOutcomeUnknown(status)) batch.OutcomeUnknown();
   if (!status.ok()) {
     batch.RolledBack();
     return status;
@@ -84,6 +86,15 @@ absl::Status Settler::WriteFollowUps(pg::Session& session, SettleItem& item,
   for (std::unique_ptr<PendingEnqueue>& follow_up : item.follow_ups) {
     ASSIGN_OR_RETURN(std::vector<EnqueueResult> results,
                      enqueuer_.WriteWithin(session, follow_up, written));
+    item.result.follow_ups.push_back(results.front());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Settler::RecallFollowUps(pg::Session& session, SettleItem& item) {
+  item.result.follow_ups.clear();
+  for (const std::unique_ptr<PendingEnqueue>& follow_up : item.follow_ups) {
+    ASSIGN_OR_RETURN(std::vector<EnqueueResult> results, enqueuer_.Recall(session, *follow_up));
     item.result.follow_ups.push_back(results.front());
   }
   return absl::OkStatus();

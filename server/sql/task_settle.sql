@@ -6,6 +6,7 @@
 -- $15 results. Of the queue: $16 which history is kept: 1 all, 2 failures, 3 none; $17 the same of
 -- periodic tasks  $18 days  $19 days for failed tasks  $20 with payloads  $21 with results
 -- $22 max attempts of its first stage (0: as they were)  $23 ledger rows whose last task this is
+-- $24 id of this try
 -- One row per item whose lease was the task's: id, lease number, outcome (as in history; 6
 -- released), run time in microseconds (null: the task ended), priority, stage, time now.
 -- A task that changed between this statement's snapshot and its lock has no row: try again.
@@ -130,14 +131,16 @@ WITH want AS MATERIALIZED (
     p(policy)
   WHERE d.outcome <> 6 AND (p.policy = 1 OR (p.policy = 2 AND d.outcome <> 1))
 ), remembered AS (
-  INSERT INTO skiplane.settled (lane, settled_at, outcome, lease_nos, tasks, numbers, ids)
+  INSERT INTO skiplane.settled
+    (lane, settled_at, outcome, lease_nos, tasks, numbers, ids, try_id, fate)
   SELECT $1::int8, now(), a.outcome, array_agg(a.lease_no), array_agg(a.id),
-         int8range(min(a.lease_no), max(a.lease_no), '[]'), int8range(min(a.id), max(a.id), '[]')
+         int8range(min(a.lease_no), max(a.lease_no), '[]'), int8range(min(a.id), max(a.id), '[]'),
+         $24::int8, a.fate
   FROM (
-    SELECT d.id, d.lease_no, CASE WHEN d.action = 1 THEN 1 ELSE d.outcome END AS outcome
+    SELECT d.id, d.lease_no, d.fate, CASE WHEN d.action = 1 THEN 1 ELSE d.outcome END AS outcome
     FROM done d WHERE d.action NOT IN (4, 7)
   ) a
-  GROUP BY a.outcome
+  GROUP BY a.outcome, a.fate
 ), released AS (
   UPDATE skiplane.task_key k SET finished_at = now()
   WHERE k.lane = $1::int8 AND k.ctid = ANY (ARRAY(

@@ -41,6 +41,7 @@ struct SettleBatch {
   model::QueueSettings settings;
   std::vector<SettleRow> rows;     // ordered by task id
   std::vector<pg::Uuid> ledgers;   // rows whose last task is among them
+  int64_t try_id = 0;              // for Recall; 0: nobody will ask
 };
 
 // What was done with one row of a batch.
@@ -51,6 +52,18 @@ struct Settled {
   int16_t priority = 0;
   int16_t stage = 0;
   absl::Time now;
+};
+
+// What became of a task that was settled; the numbers are those of the database.
+enum class Fate : int16_t {
+  kSucceeded = 1,
+  kFailed = 3,
+  kCancelled = 5,
+  kStartsAfresh = 10,  // newer content came
+  kMovesOn = 11,       // to its next stage
+  kWaitsForTick = 12,  // periodic
+  kIsRetried = 13,
+  kGoesBack = 14,  // to its place
 };
 
 // Acks by the place where the rows were leased: fast, and misses rows that have moved since.
@@ -71,5 +84,26 @@ struct Verdict {
 // One per token, in order.
 absl::StatusOr<std::vector<Verdict>> Judge(pg::Session& session, int64_t lane,
                                            absl::Span<const model::LeaseToken> tokens);
+
+// A settlement whose commit was in doubt: that it happened, and what it did.
+struct Recalled {
+  size_t index = 0;  // into the items that were asked for
+  Action outcome = Action::kAck;  // 1 for every ack
+  Fate fate = Fate::kSucceeded;
+  absl::Time settled_at;
+  // The task's, unless it ended or was settled again since.
+  std::optional<absl::Time> run_at;
+  int16_t priority = 0;
+  absl::Time now;
+};
+
+struct RecallItem {
+  model::LeaseToken token;
+  std::vector<int64_t> tries;  // ids of those that are in doubt
+};
+
+// Those of `items` that one of their own tries has settled.
+absl::StatusOr<std::vector<Recalled>> Recall(pg::Session& session, int64_t lane,
+                                             const std::vector<RecallItem>& items);
 
 }  // namespace skiplane::store
