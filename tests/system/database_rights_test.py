@@ -63,13 +63,14 @@ class DatabaseRights(SystemTest):
         self.assertRegex(broker.output, "statement_refused.*42501.*denied for table task")
 
     def assert_does_not_start(self, *words, flags=()):
-        program_ = Process([brokers.program(), "--listen=127.0.0.1:0", "--metrics-listen=",
-                            f"--database={self.database.uri_as(self.role)}", *flags])
-        self.addCleanup(program_.end)
-        self.assertEqual(program_.wait(), 1, program_.output)
+        broker = Process([brokers.program(), "--listen=127.0.0.1:0",
+                          "--metrics-listen=127.0.0.1:0",
+                          f"--database={self.database.uri_as(self.role)}", *flags])
+        self.addCleanup(broker.end)
+        self.assertEqual(broker.wait(), 1, broker.output)
         for word in words:
-            self.assertIn(word, program_.output)
-        self.assertNotIn("may or may not", program_.output)
+            self.assertIn(word, broker.output)
+        self.assertNotIn("may or may not", broker.output)
 
     def test_a_role_that_may_not_make_the_schema(self):
         self.assert_does_not_start(f"permission denied for database {self.database.name}",
