@@ -7,11 +7,13 @@
 #include "server/base/status_macros.h"
 #include "server/broker/calls.h"
 #include "server/broker/refusals.h"
+#include "server/pg/conflicts.h"
 #include "server/pg/pool.h"
 
 namespace skiplane::broker {
 
-// Every admin call may be repeated: an unknown outcome says so.
+// Every admin call may be repeated: an unknown outcome says so. A conflict is repeated here, all of
+// `work` anew.
 template <typename Answer, typename Work>
 void SubmitJob(pg::Pool& pool, Done<Answer> done, Work work) {
   pool.Submit([done = std::move(done),
@@ -20,7 +22,8 @@ void SubmitJob(pg::Pool& pool, Done<Answer> done, Work work) {
       done(session.status());
       return;
     }
-    absl::StatusOr<Answer> answer = work(**session);
+    absl::StatusOr<Answer> answer =
+        pg::RepeatConflicts([&]() -> absl::StatusOr<Answer> { return work(**session); });
     if (IsOutcomeUnknown(answer.status())) answer = RepeatLater();
     done(std::move(answer));
   });

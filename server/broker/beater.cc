@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "server/broker/refusals.h"
+#include "server/pg/conflicts.h"
 #include "server/store/sessions.h"
 
 namespace skiplane::broker {
@@ -108,7 +109,8 @@ void Beater::Run(absl::StatusOr<pg::Session*> session, std::vector<Pending> beat
   for (auto& [worker, report] : by_worker) rows.push_back(std::move(report).ToRow());
 
   const base::SteadyTime sent = std::chrono::steady_clock::now();
-  const auto living = store::BeatSessions(**session, rows);
+  const auto living =
+      pg::RepeatConflicts([&] { return store::BeatSessions(**session, rows); });
   context_.metrics.Batch("heartbeat", static_cast<int64_t>(rows.size()));
   if (!living.ok()) {  // a beat may be repeated at will
     const absl::Status status = IsOutcomeUnknown(living.status()) ? RepeatLater() : living.status();

@@ -9,6 +9,7 @@
 #include "server/base/status_macros.h"
 #include "server/broker/admin_job.h"
 #include "server/broker/task_operator.h"
+#include "server/pg/conflicts.h"
 
 namespace skiplane::broker {
 namespace {
@@ -126,7 +127,8 @@ void BulkRunner::SubmitStep(const model::SessionId& id) {
   context_.pool.Submit([this, id](absl::StatusOr<pg::Session*> session) {
     if (!session.ok()) return;  // Watch, here or elsewhere, goes on with it
     const auto began = std::chrono::steady_clock::now();
-    const absl::StatusOr<bool> has_more = RunStep(**session, id);
+    const absl::StatusOr<bool> has_more =
+        pg::RepeatConflicts([&] { return RunStep(**session, id); });
     if (has_more.ok() && !*has_more) return;
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - began);
@@ -148,7 +150,7 @@ absl::StatusOr<bool> BulkRunner::RunStep(pg::Session& session, const model::Sess
     return false;
   };
   absl::StatusOr<bool> has_more = InTransaction(session, step);
-  if (!has_more.ok()) {
+  if (!has_more.ok() && !pg::IsConflict(has_more.status())) {
     base::Log(base::LogLevel::kWarn, "bulk_step_failed",
               {{"message", std::string(has_more.status().message())}});
     return has_more;

@@ -25,7 +25,8 @@ struct PendingEnqueue {
   std::string body_hash;           // with a request id
   int64_t request_lane = 0;        // with a request id
   std::vector<model::TaskId> ids;  // one per task; kept over repeats
-  int tries = 0;
+  int rewrites = 0;     // as what was known had gone when it was to be answered
+  int resolutions = 0;  // after commits of unknown outcome
 
   bool NeedsOnce() const { return has_specials || !call.request_id.empty(); }
 };

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "server/base/status_macros.h"
+#include "server/pg/conflicts.h"
 #include "server/store/sessions.h"
 
 namespace skiplane::broker {
@@ -89,7 +90,8 @@ absl::Status PrepareSessions(pg::Session& session, SessionCache& cache, LeaseRun
   if (all.empty()) return absl::OkStatus();
 
   const base::SteadyTime sent = std::chrono::steady_clock::now();
-  ASSIGN_OR_RETURN(const auto living, store::TouchSessions(session, all));
+  ASSIGN_OR_RETURN(const auto living,
+                   pg::RepeatConflicts([&] { return store::TouchSessions(session, all); }));
   std::map<model::SessionId, base::SteadyTime> anonymous;
   for (const store::LivingSession& alive : living) {
     const base::SteadyTime lives_until = sent + absl::ToChronoNanoseconds(alive.remaining);

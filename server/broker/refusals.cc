@@ -19,11 +19,6 @@ bool IsOutcomeUnknown(const absl::Status& status) {
   return base::ReasonOf(status) == "COMMIT_OUTCOME_UNKNOWN";
 }
 
-bool IsPassingConflict(const absl::Status& status, std::chrono::steady_clock::time_point began) {
-  return absl::IsAborted(status) &&
-         std::chrono::steady_clock::now() - began < std::chrono::milliseconds(500);
-}
-
 absl::Status RepeatLater() {
   return base::Refuse(absl::StatusCode::kUnavailable, "DATABASE_UNAVAILABLE",
                       "the database went away during the call; repeat it as it is: what was done "

@@ -1,8 +1,6 @@
 // The refusals that several parts of the broker make.
 #pragma once
 
-#include <chrono>
-
 #include "absl/status/status.h"
 
 namespace skiplane::broker {
@@ -15,10 +13,6 @@ absl::Status TooManyCalls();
 
 // Whether `status` leaves open if the statement was committed.
 bool IsOutcomeUnknown(const absl::Status& status);
-
-// Whether `status` is a conflict of the kind that the next try is likely not to meet: rows changed
-// beside the statement. One that came slowly had waited for a lock, and would wait again.
-bool IsPassingConflict(const absl::Status& status, std::chrono::steady_clock::time_point began);
 
 // The answer to a call that is safe to repeat, after its outcome could not be learnt.
 absl::Status RepeatLater();

@@ -39,6 +39,11 @@ std::vector<SettleItem*> FirstOfEachLease(std::vector<SettleItem*> items) {
   return items;
 }
 
+absl::Status ChangedAgain() {
+  return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
+                      "the task changed again and again during the call: call again");
+}
+
 bool IsAck(store::Action action) { return action == store::Action::kAck; }
 
 // A count of its own in `counts_`: acked, but not finished.
@@ -80,9 +85,18 @@ absl::Status SettleBatch::Run(pg::Session& session, const Items& items) {
     if (open.empty()) return absl::OkStatus();
     RETURN_IF_ERROR(Judge(session, open));
   }
-  if (Undecided(items).empty()) return absl::OkStatus();
-  return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
-                      "the task changed again and again during the call: call again");
+  return Undecided(items).empty() ? absl::OkStatus() : ChangedAgain();
+}
+
+absl::Status SettleBatch::RunWithin(pg::Session& session, const Items& items, bool by_id) {
+  const Items open = FirstOfEachLease(Undecided(items));
+  if (open.empty()) return absl::OkStatus();
+  const auto by_place = [this](const SettleItem* item) { return GoesByPlace(*item); };
+  RETURN_IF_ERROR(by_id || !std::ranges::all_of(open, by_place) ? SettleById(session, open)
+                                                                : AckByPlace(session, open));
+  const Items left = Undecided(items);
+  if (!left.empty()) RETURN_IF_ERROR(Judge(session, left));
+  return Undecided(items).empty() ? absl::OkStatus() : ChangedAgain();
 }
 
 void SettleBatch::Committed() {

@@ -26,6 +26,11 @@ class SettleBatch {
   // repeat decides the rest: a lease settled by a lost commit is found to be settled.
   absl::Status Run(pg::Session& session, const std::vector<SettleItem*>& items);
 
+  // Within a transaction, where one statement may lock rows and no more, lest they be locked out of
+  // order: decides every item, or fails. TRANSACTION_CONFLICT if rows have moved since they were
+  // leased: roll back, and run anew with `by_id`.
+  absl::Status RunWithin(pg::Session& session, const std::vector<SettleItem*>& items, bool by_id);
+
   // What Run did was committed: it takes effect in memory. Without a transaction around it, to be
   // called whatever Run returned.
   void Committed();

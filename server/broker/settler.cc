@@ -6,6 +6,7 @@
 
 #include "server/broker/error_print.h"
 #include "server/broker/refusals.h"
+#include "server/pg/conflicts.h"
 
 namespace skiplane::broker {
 namespace {
@@ -165,7 +166,6 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
     return;
   }
   absl::Status status = queue.status();
-  const auto began = std::chrono::steady_clock::now();
   if (status.ok()) {
     SettleBatch batch(lane, **queue, tracker_, context_.metrics);
     std::vector<SettleItem*> items;
@@ -181,13 +181,13 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
         return;
       }
     } else {
-      status = batch.Run(**session, items);
+      status = pg::RepeatConflicts([&] { return batch.Run(**session, items); });
       batch.Committed();
     }
     if (!batch.claimable().empty()) on_commit_(batch.claimable(), batch.now());
   }
-  if (IsOutcomeUnknown(status) || IsPassingConflict(status, began)) {
-    Repeat(lane, std::move(parts), IsOutcomeUnknown(status) ? RepeatLater() : status);
+  if (IsOutcomeUnknown(status)) {
+    Repeat(lane, std::move(parts));
   } else if (!status.ok() && parts.size() > 1) {
     // One bad item must not fail its neighbours' calls.
     for (SettlePart& part : parts) {
@@ -200,16 +200,14 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
   }
 }
 
-// The connection broke during the commit, or tasks changed beside it. Repeating is safe: what was
-// settled is found to be.
-void Settler::Repeat(int64_t lane, std::vector<SettlePart> parts,
-                     const absl::Status& last_word) {
+// The connection broke during the commit. Repeating is safe: what was settled is found to be.
+void Settler::Repeat(int64_t lane, std::vector<SettlePart> parts) {
   std::vector<SettlePart> again;
   for (SettlePart& part : parts) {
     if (++part.tries < kTriesMax) {
       again.push_back(std::move(part));
     } else {
-      part.call->EndPart(last_word);
+      part.call->EndPart(RepeatLater());
     }
   }
   if (again.empty()) return;

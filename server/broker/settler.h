@@ -58,8 +58,7 @@ class Settler {
                               std::vector<Enqueuer::Within>* written);
   LaneBatcher& BatcherOf(int64_t lane);
   void Run(int64_t lane, absl::StatusOr<pg::Session*> session, std::vector<SettlePart> parts);
-  // `last_word` is for parts that were tried often enough.
-  void Repeat(int64_t lane, std::vector<SettlePart> parts, const absl::Status& last_word);
+  void Repeat(int64_t lane, std::vector<SettlePart> parts);
   absl::StatusOr<QueuePtr> QueueOf(pg::Session& session, int64_t lane);
 
   Context& context_;

@@ -7,6 +7,7 @@
 #include "server/broker/admin_job.h"
 #include "server/broker/refusals.h"
 #include "server/broker/settler.h"
+#include "server/pg/conflicts.h"
 
 namespace skiplane::broker {
 
@@ -52,13 +53,17 @@ absl::Status Settler::CheckMore(pg::Session& session, SettleItem& item) {
   return absl::OkStatus();
 }
 
-// The acks, the tasks that follow from them and the next leases are one commit.
+// The acks, the tasks that follow from them and the next leases are one commit. What they lock
+// beside that of the acks is not in one order with it, so that a deadlock is possible: repeated.
 absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
                                        const std::vector<SettleItem*>& items,
                                        std::vector<LeaseWithin>& withins) {
   std::vector<Enqueuer::Within> written;
+  bool by_id = false;
   const auto write = [&]() -> absl::StatusOr<bool> {
-    RETURN_IF_ERROR(batch.Run(session, items));
+    batch.RolledBack();  // what a try before this one did
+    written.clear();
+    RETURN_IF_ERROR(batch.RunWithin(session, items, std::exchange(by_id, true)));
     for (SettleItem* item : batch.settled()) {
       RETURN_IF_ERROR(WriteFollowUps(session, *item, &written));
     }
@@ -67,7 +72,8 @@ absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
     }
     return true;
   };
-  const absl::Status status = InTransaction(session, write).status();
+  const absl::Status status =
+      pg::RepeatConflicts([&] { return InTransaction(session, write); }).status();
   for (LeaseWithin& within : withins) dispatcher_.EndWithin(within, status);
   if (!status.ok()) {
     batch.RolledBack();

@@ -36,6 +36,17 @@ absl::Status Conflict() {
                       "the database broke the transaction off; call again");
 }
 
+constexpr absl::string_view kLockTimeout = "skiplane.lock_timeout";
+
+absl::Status LockTimeout() {
+  absl::Status status = base::Refuse(
+      absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
+      "another transaction held a lock in the database for too long; nothing was changed: call "
+      "again");
+  status.SetPayload(kLockTimeout, absl::Cord());
+  return status;
+}
+
 Failure OutcomeUnknown() {
   return {base::Refuse(absl::StatusCode::kUnknown, "COMMIT_OUTCOME_UNKNOWN",
                        "the connection to the database broke while the change was under way; it "
@@ -55,7 +66,8 @@ bool IsStalePlan(absl::string_view sqlstate) { return sqlstate == "0A000" || sql
 absl::Status StatusOf(absl::string_view sqlstate, absl::string_view statement,
                       absl::string_view message) {
   if (IsUnavailable(sqlstate)) return NotConnected();
-  if (sqlstate == "40001" || sqlstate == "40P01" || sqlstate == "55P03") return Conflict();
+  if (sqlstate == "40001" || sqlstate == "40P01") return Conflict();
+  if (sqlstate == "55P03") return LockTimeout();
   if (sqlstate == "57014") {
     return base::Refuse(absl::StatusCode::kDeadlineExceeded, "STATEMENT_TIMEOUT",
                         "the database did not finish in time; nothing was changed");
@@ -73,6 +85,10 @@ absl::Status StatusOf(absl::string_view sqlstate, absl::string_view statement,
 absl::Status NotConnected() {
   return base::Refuse(absl::StatusCode::kUnavailable, "DATABASE_UNAVAILABLE",
                       "the database cannot be reached; nothing was changed");
+}
+
+bool IsLockTimeout(const absl::Status& status) {
+  return status.GetPayload(kLockTimeout).has_value();
 }
 
 absl::string_view PrimaryMessage(absl::string_view message) {

@@ -29,6 +29,9 @@ Failure ExplainSqlstate(absl::string_view sqlstate, absl::string_view statement,
 // DATABASE_UNAVAILABLE, for a statement that was not sent.
 absl::Status NotConnected();
 
+// Whether `status` says that a lock was waited for until lock_timeout.
+bool IsLockTimeout(const absl::Status& status);
+
 // The first line of a message of PostgreSQL or libpq, without its severity. DETAIL, CONTEXT and SQL
 // text come on later lines.
 absl::string_view PrimaryMessage(absl::string_view message);

@@ -64,25 +64,35 @@ WITH target AS MATERIALIZED (
          g.created_at, g.attempt, g.max_attempts, g.stage, g.priority, 5, true, g.version, g.key
   FROM gone g WHERE $3::int2 = 5 AND $7::int2 < 3
 ), key_place AS MATERIALIZED (
-  SELECT k.place FROM gone g
+  SELECT k.place
+  FROM (SELECT w.id, w.key FROM gone w WHERE w.key IS NOT NULL ORDER BY w.key) g
   CROSS JOIN LATERAL (
     SELECT o.ctid AS place FROM skiplane.task_key o
     WHERE o.lane = $1::int8 AND o.key = g.key AND o.task_id = g.id OFFSET 0
   ) k
-  WHERE g.key IS NOT NULL
 ), released AS (
   UPDATE skiplane.task_key k SET finished_at = now()
-  WHERE k.lane = $1::int8 AND $3::int2 = 5 AND k.ctid = ANY (ARRAY(SELECT p.place FROM key_place p))
+  FROM key_place p
+  WHERE k.lane = $1::int8 AND $3::int2 = 5 AND k.ctid = p.place
+  RETURNING 1
 ), forgotten AS (
-  DELETE FROM skiplane.task_key k
-  WHERE k.lane = $1::int8 AND $3::int2 = 6 AND k.ctid = ANY (ARRAY(SELECT p.place FROM key_place p))
+  DELETE FROM skiplane.task_key k USING key_place p
+  WHERE k.lane = $1::int8 AND $3::int2 = 6 AND k.ctid = p.place
+  RETURNING 1
 ), told AS (
+  -- After the keys, in the order of beats.
   UPDATE skiplane.worker_session s
   SET cancels = s.cancels || ARRAY(
     SELECT n.number FROM updated u CROSS JOIN LATERAL (VALUES (1, u.id), (2, u.lease_no))
       AS n(place, number)
     WHERE u.fate = 3 AND u.session = s.id ORDER BY u.id, n.place)
-  WHERE s.id = ANY (ARRAY(SELECT u.session FROM updated u WHERE u.fate = 3))
+  FROM (
+    SELECT o.id FROM skiplane.worker_session o
+    WHERE o.id = ANY (ARRAY(SELECT u.session FROM updated u WHERE u.fate = 3))
+    ORDER BY o.worker_id COLLATE "C", o.id OFFSET 0
+  ) w
+  WHERE s.id = w.id
+    AND (SELECT count(*) FROM released) + (SELECT count(*) FROM forgotten) >= 0
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, cancelled)
   SELECT $1::int8, c.stage, c.due, sum(c.waiting), sum(c.cancelled)

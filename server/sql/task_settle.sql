@@ -9,6 +9,7 @@
 -- One row per item whose lease was the task's: id, lease number, outcome (as in history; 6
 -- released), run time in microseconds (null: the task ended), priority, stage, time now.
 -- A task that changed between this statement's snapshot and its lock has no row: try again.
+-- locks: any because a settlement waits for whoever has the row, in the order of ids
 WITH want AS MATERIALIZED (
   SELECT u.*, x.*, now() + u.delay * interval '1 microsecond' AS retry_at
   FROM unnest($2::int8[], $3::int8[], $4::uuid[], $5::int2[], $6::int8[], $7::text[], $8::text[],
@@ -62,6 +63,17 @@ WITH want AS MATERIALIZED (
               ELSE j.run_at END AS again_at,
          j.fate IN (13, 14) OR (j.fate = 12 AND j.action <> 1) AS keeps_error
   FROM judged j
+), mixed AS MATERIALIZED (
+  -- Rows that change and then rows that go would not be in one order: so all are locked before.
+  SELECT count(*) AS rows FROM told w
+  CROSS JOIN LATERAL (
+    SELECT FROM skiplane.task o
+    WHERE o.lane = $1::int8 AND o.id = w.id AND o.lease_no = w.lease_no
+      AND o.session = w.session AND o.state = 2
+    FOR UPDATE
+  ) x
+  WHERE EXISTS (SELECT FROM told f WHERE f.fate >= 10)
+    AND EXISTS (SELECT FROM told f WHERE f.fate < 10)
 ), again AS (
   UPDATE skiplane.task t
   SET state = 1, rerun = NULL,
@@ -89,6 +101,7 @@ WITH want AS MATERIALIZED (
   WHERE t.lane = $1::int8 AND t.ctid = w.place AND t.id = w.id AND t.lease_no = w.lease_no
     AND t.session = w.session AND t.state = 2 AND w.fate >= 10
     AND t.rerun IS NOT DISTINCT FROM w.rerun AND t.cancel IS NOT DISTINCT FROM w.cancel
+    AND (SELECT m.rows FROM mixed m) >= 0
   RETURNING w.*, t.due AS new_due, t.stage AS new_stage, t.priority, t.leased_at, t.created_at,
             t.key, t.version, t.planned_at, CASE WHEN $20::bool THEN t.payload END AS ran_with,
             NULL AS own_content_type, NULL::jsonb AS own_headers, NULL::bytea AS own_payload
@@ -98,6 +111,7 @@ WITH want AS MATERIALIZED (
   WHERE t.lane = $1::int8 AND t.ctid = w.place AND t.id = w.id AND t.lease_no = w.lease_no
     AND t.session = w.session AND t.state = 2 AND w.fate < 10
     AND t.rerun IS NOT DISTINCT FROM w.rerun AND t.cancel IS NOT DISTINCT FROM w.cancel
+    AND (SELECT m.rows FROM mixed m) >= 0
   RETURNING w.*, NULL::int AS new_due, NULL::int2 AS new_stage, t.priority, t.leased_at,
             t.created_at, t.key, t.version, t.planned_at,
             CASE WHEN $20::bool THEN t.payload END AS ran_with, t.content_type AS own_content_type,
@@ -140,14 +154,16 @@ WITH want AS MATERIALIZED (
   GROUP BY a.outcome
 ), released AS (
   UPDATE skiplane.task_key k SET finished_at = now()
-  WHERE k.lane = $1::int8 AND k.ctid = ANY (ARRAY(
+  FROM (
     SELECT x.place
-    FROM ended e
+    FROM (SELECT w.id, w.key FROM ended w WHERE w.key IS NOT NULL ORDER BY w.key) e
     CROSS JOIN LATERAL (
       SELECT o.ctid AS place FROM skiplane.task_key o
       WHERE o.lane = $1::int8 AND o.key = e.key AND o.task_id = e.id OFFSET 0
     ) x
-    WHERE e.key IS NOT NULL))
+    OFFSET 0
+  ) y
+  WHERE k.lane = $1::int8 AND k.ctid = y.place
 ), counted AS (
   INSERT INTO skiplane.counter_delta
     (lane, stage, due, waiting, leased, succeeded, failed, cancelled, moved, at, outcome, attempts,

@@ -1,5 +1,6 @@
 #include "server/store/task_change.h"
 
+#include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
 #include "server/store/headers.h"
@@ -62,6 +63,11 @@ Changes ReadChanges(const pg::Rows& rows, int64_t lane) {
   return changes;
 }
 
+absl::Status Conflict() {
+  return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
+                      "a failed task went during the call: call again");
+}
+
 }  // namespace
 
 std::vector<Claimable> ClaimableOf(const Changes& changes) {
@@ -110,6 +116,9 @@ absl::StatusOr<Changes> ChangeTasks(pg::Session& session, Place place, int64_t l
     }
     params.Int4Array(max_attempts);
     ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kFailedChange, params));
+    for (int row = 0; row < rows.size(); ++row) {
+      if (rows.IsNull(row, 0)) return Conflict();
+    }
     return ReadChanges(rows, lane);
   }
   params.Int2(change.priority).Timestamp(change.run_at);

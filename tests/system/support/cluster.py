@@ -39,6 +39,13 @@ class Cluster:
     def uri(self, database, user="skiplane"):
         return f"postgresql://{user}@/{database}?host={self.folder}"
 
+    def log(self):
+        """What the server has said so far."""
+        return self._postmaster.output
+
+    def wait_for_log(self, text):
+        self._postmaster.wait_for_output(text)
+
     def end(self):
         if self._postmaster.runs():
             self._postmaster.signal(signal.SIGQUIT)
