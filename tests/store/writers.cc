@@ -44,7 +44,10 @@ void Writers::Refill(pg::Session& session, Random& random) {
     if (action != store::Action::kFail) break;
     store::SettleBatch batch;
     batch.lane = lane_;
-    for (const model::LeaseToken& token : leases_) batch.rows.push_back({token, action});
+    for (const model::LeaseToken& token : leases_) {
+      batch.rows.emplace_back().token = token;
+      batch.rows.back().action = action;
+    }
     std::ranges::sort(batch.rows, {}, [](const auto& row) { return row.token.task.id; });
     Required(store::Settle(session, batch));
   }
@@ -133,7 +136,7 @@ store::SettleBatch Writers::SomeLeases(Random& random) {
   base::MutexLock lock(mutex_);
   for (const model::LeaseToken& token : leases_) {
     if (random() % 4 == 0) continue;
-    batch.rows.push_back({token, store::Action::kAck});
+    batch.rows.emplace_back().token = token;
   }
   std::ranges::sort(batch.rows, {}, [](const auto& row) { return row.token.task.id; });
   return batch;
