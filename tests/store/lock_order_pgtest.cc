@@ -1,6 +1,7 @@
 // What can wait for rows waits in one order: docs/adr/2026-11-22-one-lock-order.md.
 //
 // Deadlocks are counted by PostgreSQL itself. SKIPLANE_LOCK_ROUNDS makes the runs longer.
+#include <barrier>
 #include <cstdlib>
 #include <thread>
 
@@ -45,6 +46,15 @@ class LockOrderTest : public StoreHarness {
     EXPECT_THAT(status, IsOk()) << writer.name;
   }
 
+  // Together with another session, each time.
+  static void RunSome(const Writers::Writer& writer, pg::Session& session, Writers::Random& random,
+                      std::barrier<>& begin) {
+    for (int i = 0; i < 3; ++i) {
+      begin.arrive_and_wait();
+      Run(writer, session, random);
+    }
+  }
+
   static void Flush(pg::Session& session) {
     Required(session.RunText("SELECT pg_stat_force_next_flush()"));
     Required(session.RunText("SELECT 1"));
@@ -65,8 +75,9 @@ TEST_F(LockOrderTest, NoTwoStatementsDeadlock) {
         writers_.Refill(*session_, random);
         Writers::Random first(random());
         Writers::Random second(random());
-        std::thread beside([&] { Run(all[j], *other, second); });
-        Run(all[i], *one, first);
+        std::barrier begin(2);
+        std::thread beside([&] { RunSome(all[j], *other, second, begin); });
+        RunSome(all[i], *one, first, begin);
         beside.join();
       }
       Flush(*one);

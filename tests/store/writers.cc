@@ -18,7 +18,7 @@ namespace {
 using Kind = model::TaskChange::Kind;
 using model::KeyPolicy;
 
-constexpr int kKeys = 24;
+constexpr int kKeys = 40;
 constexpr int kWorkers = 4;
 
 model::SessionId SessionOf(int worker) { return UuidOf(static_cast<uint8_t>(worker + 1)); }
