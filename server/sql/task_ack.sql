@@ -1,7 +1,7 @@
 -- Ends attempts as succeeded, by the place where the row was when it was leased.
--- $1 lane; then one element per item, ordered by id: $2 places  $3 ids  $4 lease numbers  $5 sessions; and
--- $6 whether the queue keeps history of successes  $7 for how many days  $8 with payloads
--- $9 ledger rows whose last task this is
+-- $1 lane; then one element per item, ordered by id: $2 places  $3 ids  $4 lease numbers
+-- $5 sessions; and $6 whether the queue keeps history of successes  $7 for how many days
+-- $8 with payloads  $9 ledger rows whose last task this is
 -- One row per item that was acked: id, lease number. The others are a case for task_settle: their
 -- row moved, their task does not end with this ack, or their lease is over.
 WITH gone AS (
