@@ -6,6 +6,7 @@
 
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
+#include "server/broker/admin_job.h"
 #include "server/model/retry.h"
 
 namespace skiplane::broker {
@@ -80,7 +81,9 @@ absl::Status SettleBatch::Run(pg::Session& session, const Items& items) {
   for (int round = 0; round < kRoundsMax; ++round) {
     open = Undecided(items);
     if (open.empty()) return absl::OkStatus();
-    RETURN_IF_ERROR(SettleById(session, FirstOfEachLease(open)));
+    const Items each = FirstOfEachLease(open);
+    // Who was overtaken once is overtaken again, where newer content comes all the time.
+    RETURN_IF_ERROR(round == 0 ? SettleById(session, each) : SettleLocked(session, each));
     open = Undecided(items);
     if (open.empty()) return absl::OkStatus();
     RETURN_IF_ERROR(Judge(session, open));
@@ -92,6 +95,7 @@ absl::Status SettleBatch::RunWithin(pg::Session& session, const Items& items, bo
   const Items open = FirstOfEachLease(Undecided(items));
   if (open.empty()) return absl::OkStatus();
   const auto by_place = [this](const SettleItem* item) { return GoesByPlace(*item); };
+  if (by_id) RETURN_IF_ERROR(LockTasks(session, open));
   RETURN_IF_ERROR(by_id || !std::ranges::all_of(open, by_place) ? SettleById(session, open)
                                                                 : AckByPlace(session, open));
   const Items left = Undecided(items);
@@ -172,6 +176,25 @@ absl::Status SettleBatch::AckByPlace(pg::Session& session, const Items& acks) {
 absl::Status SettleBatch::SettleById(pg::Session& session, const Items& items) {
   ASSIGN_OR_RETURN(const std::vector<store::Settled> settled,
                    store::Settle(session, BatchOf(items)));
+  for (const store::Settled& row : settled) Apply(*items[row.index], row);
+  metrics_.Batch("nack", static_cast<int64_t>(items.size()));
+  return absl::OkStatus();
+}
+
+absl::Status SettleBatch::LockTasks(pg::Session& session, const Items& items) const {
+  std::vector<int64_t> ids;
+  for (const SettleItem* item : items) ids.push_back(item->token.task.id);
+  return store::LockTasks(session, lane_, ids);
+}
+
+// A transaction of its own: nothing is decided before it is committed.
+absl::Status SettleBatch::SettleLocked(pg::Session& session, const Items& items) {
+  const store::SettleBatch batch = BatchOf(items);
+  using Rows = std::vector<store::Settled>;
+  ASSIGN_OR_RETURN(const Rows settled, InTransaction(session, [&]() -> absl::StatusOr<Rows> {
+                     RETURN_IF_ERROR(LockTasks(session, items));
+                     return store::Settle(session, batch);
+                   }));
   for (const store::Settled& row : settled) Apply(*items[row.index], row);
   metrics_.Batch("nack", static_cast<int64_t>(items.size()));
   return absl::OkStatus();

@@ -51,6 +51,8 @@ class SettleBatch {
   store::SettleBatch BatchOf(const Items& items);
   absl::Status AckByPlace(pg::Session& session, const Items& acks);
   absl::Status SettleById(pg::Session& session, const Items& items);
+  absl::Status LockTasks(pg::Session& session, const Items& items) const;
+  absl::Status SettleLocked(pg::Session& session, const Items& items);
   absl::Status Judge(pg::Session& session, const Items& items);
   void Decide(SettleItem& item, model::SettleOutcome outcome);
   void Apply(SettleItem& item, const store::Settled& settled);

@@ -154,6 +154,10 @@ absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBa
   return settled;
 }
 
+absl::Status LockTasks(pg::Session& session, int64_t lane, absl::Span<const int64_t> ids) {
+  return session.Run(sql::kTaskLock, pg::Params().Int8(lane).Int8Array(ids)).status();
+}
+
 absl::StatusOr<std::vector<Verdict>> Judge(pg::Session& session, int64_t lane,
                                            absl::Span<const model::LeaseToken> tokens) {
   TokenColumns columns;

@@ -150,7 +150,14 @@ absl::Status Writers::Settle(pg::Session& session, Random& random, bool by_place
                                           store::Action::kFail, store::Action::kRelease};
     row.action = kActions[random() % 4];
   }
-  return store::Settle(session, batch).status();
+  if (random() % 2 == 0) return store::Settle(session, batch).status();
+  std::vector<int64_t> ids;
+  for (const store::SettleRow& row : batch.rows) ids.push_back(row.token.task.id);
+  RETURN_IF_ERROR(session.RunText("BEGIN").status());
+  absl::Status status = store::LockTasks(session, lane_, ids);
+  if (status.ok()) status = store::Settle(session, batch).status();
+  Required(session.RunText(status.ok() ? "COMMIT" : "ROLLBACK"));
+  return status;
 }
 
 absl::Status Writers::Reclaim(pg::Session& session) {
