@@ -155,7 +155,9 @@ WITH asked AS (
          END AS outcome
   FROM known k
 ), chosen AS MATERIALIZED (
-  SELECT j.* FROM judged j WHERE j.outcome > 0 AND j.rank = 1
+  -- Nothing if the call is to be broken off.
+  SELECT j.* FROM judged j
+  WHERE j.outcome > 0 AND j.rank = 1 AND NOT EXISTS (SELECT FROM judged b WHERE b.outcome = 0)
 ), changed AS (
   UPDATE skiplane.task t
   SET payload = c.payload, content_type = c.content_type, headers = c.headers::jsonb,
