@@ -89,17 +89,6 @@ absl::StatusOr<bool> AnyLives(pg::Session& session, const PendingEnqueues& calls
   return false;
 }
 
-store::Enqueued Suspected(const PendingEnqueues& calls) {
-  store::Enqueued suspected;
-  for (const auto& call : calls) {
-    for (size_t i = 0; i < call->ids.size(); ++i) {
-      suspected.claimable.push_back(
-          {call->ids[i].lane, 0, call->call.tasks[i].priority, true, 1, absl::InfinitePast()});
-    }
-  }
-  return suspected;
-}
-
 }  // namespace
 
 void Enqueuer::Enqueue(QueuePtr queue, EnqueueCall call, Done<std::vector<EnqueueResult>> done) {
