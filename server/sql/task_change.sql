@@ -11,7 +11,7 @@ WITH target AS MATERIALIZED (
   SELECT x.*
   FROM (SELECT DISTINCT u.id FROM unnest($2::int8[]) AS u(id) ORDER BY u.id) w
   CROSS JOIN LATERAL (
-    SELECT o.ctid AS place, o.id, o.state, o.due, o.run_at, o.stage, o.attempt, o.max_attempts,
+    SELECT o.id, o.state, o.due, o.run_at, o.stage, o.attempt, o.max_attempts,
            o.priority, o.lease_no, o.session, o.created_at, o.key, o.version, o.error_print,
            o.planned_at, o.period, o.cron, o.time_zone, o.paused, o.cancel
     FROM skiplane.task o WHERE o.lane = $1::int8 AND o.id = w.id
@@ -40,6 +40,7 @@ WITH target AS MATERIALIZED (
          END AS new_run_at
   FROM target t
 ), updated AS (
+  -- By id: the place of a row that was waited for is newer than what this statement sees.
   UPDATE skiplane.task t
   SET priority = CASE WHEN $3::int2 = 1 THEN $4::int2 ELSE t.priority END,
       run_at = j.new_run_at,
@@ -49,12 +50,12 @@ WITH target AS MATERIALIZED (
       planned_at = CASE WHEN $3::int2 = 8 AND t.state = 1 THEN j.new_run_at ELSE t.planned_at END,
       cancel = CASE WHEN j.fate = 3 THEN true ELSE t.cancel END
   FROM judged j
-  WHERE t.lane = $1::int8 AND t.ctid = j.place AND j.fate IN (1, 3)
+  WHERE t.lane = $1::int8 AND t.id = j.id AND j.fate IN (1, 3)
   RETURNING t.id, j.fate, t.priority, t.stage, t.state, t.due, j.due AS old_due, t.run_at,
             t.lease_no, t.session
 ), gone AS (
   DELETE FROM skiplane.task t USING judged j
-  WHERE t.lane = $1::int8 AND t.ctid = j.place AND j.fate = 2
+  WHERE t.lane = $1::int8 AND t.id = j.id AND j.fate = 2
   RETURNING j.*
 ), kept AS (
   INSERT INTO skiplane.history

@@ -89,6 +89,7 @@ WITH want AS MATERIALIZED (
   WHERE t.lane = $1::int8 AND t.ctid = w.place AND t.id = w.id AND t.lease_no = w.lease_no
     AND t.session = w.session AND t.state = 2 AND w.fate >= 10
     AND t.rerun IS NOT DISTINCT FROM w.rerun AND t.cancel IS NOT DISTINCT FROM w.cancel
+    AND t.paused IS NOT DISTINCT FROM w.paused
   RETURNING w.*, t.due AS new_due, t.stage AS new_stage, t.priority, t.leased_at, t.created_at,
             t.key, t.version, t.planned_at, CASE WHEN $20::bool THEN t.payload END AS ran_with,
             NULL AS own_content_type, NULL::jsonb AS own_headers, NULL::bytea AS own_payload
@@ -98,6 +99,7 @@ WITH want AS MATERIALIZED (
   WHERE t.lane = $1::int8 AND t.ctid = w.place AND t.id = w.id AND t.lease_no = w.lease_no
     AND t.session = w.session AND t.state = 2 AND w.fate < 10
     AND t.rerun IS NOT DISTINCT FROM w.rerun AND t.cancel IS NOT DISTINCT FROM w.cancel
+    AND t.paused IS NOT DISTINCT FROM w.paused
   RETURNING w.*, NULL::int AS new_due, NULL::int2 AS new_stage, t.priority, t.leased_at,
             t.created_at, t.key, t.version, t.planned_at,
             CASE WHEN $20::bool THEN t.payload END AS ran_with, t.content_type AS own_content_type,
