@@ -145,21 +145,13 @@ Settler::LaneBatcher& Settler::BatcherOf(int64_t lane) {
   return *batcher;
 }
 
-absl::StatusOr<QueuePtr> Settler::QueueOf(pg::Session& session, int64_t lane) {
-  QueuePtr queue = queues_.OfLane(lane);
-  if (queue != nullptr) return queue;
-  const absl::Status status = queues_.ReloadAll(session);
-  if (!status.ok()) return status;
-  return queues_.OfLane(lane);
-}
-
 void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
                   std::vector<SettlePart> parts) {
   if (!session.ok()) {
     EndAll(parts, session.status());
     return;
   }
-  absl::StatusOr<QueuePtr> queue = QueueOf(**session, lane);
+  absl::StatusOr<QueuePtr> queue = queues_.FindLane(**session, lane);
   if (queue.ok() && *queue == nullptr) {  // a token of another installation: items are NOT_FOUND
     EndAll(parts, absl::OkStatus());
     return;

@@ -60,7 +60,6 @@ class Settler {
   void Run(int64_t lane, absl::StatusOr<pg::Session*> session, std::vector<SettlePart> parts);
   // `last_word` is for parts that were tried often enough.
   void Repeat(int64_t lane, std::vector<SettlePart> parts, const absl::Status& last_word);
-  absl::StatusOr<QueuePtr> QueueOf(pg::Session& session, int64_t lane);
 
   Context& context_;
   QueueCache& queues_;

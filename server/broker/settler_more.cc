@@ -29,7 +29,7 @@ void Settler::PrepareMore(std::shared_ptr<SettleCall> call) {
 
 absl::Status Settler::CheckMore(pg::Session& session, SettleItem& item) {
   const model::AckMore& more = *item.more;
-  ASSIGN_OR_RETURN(const QueuePtr queue, QueueOf(session, item.token.task.lane));
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, item.token.task.lane));
   if (queue != nullptr && !more.next_stage.empty() &&
       !queue->settings.FindStage(more.next_stage).has_value()) {
     return base::InvalidField("next_stage",

@@ -43,17 +43,10 @@ absl::StatusOr<std::optional<int16_t>> TaskOperator::StageOf(const model::Queue&
                             absl::StrCat("is not a stage of queue \"", queue.name, "\""));
 }
 
-absl::StatusOr<QueuePtr> TaskOperator::QueueOf(pg::Session& session, int64_t lane) {
-  QueuePtr queue = queues_.OfLane(lane);
-  if (queue != nullptr) return queue;
-  RETURN_IF_ERROR(queues_.ReloadAll(session));
-  return queues_.OfLane(lane);
-}
-
 absl::StatusOr<model::TaskView> TaskOperator::View(pg::Session& session, const model::TaskId& id,
                                                    bool with_payload) {
   ASSIGN_OR_RETURN(model::TaskView task, store::GetTask(session, id, with_payload));
-  ASSIGN_OR_RETURN(const QueuePtr queue, QueueOf(session, id.lane));
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, id.lane));
   if (queue != nullptr) NameStage(*queue, &task);
   return task;
 }
@@ -63,7 +56,7 @@ absl::StatusOr<TaskDetails> TaskOperator::Get(pg::Session& session, const GetTas
   ASSIGN_OR_RETURN(details.task, View(session, call.id, call.with_payload));
   if (call.attempts_max == 0) return details;
   ASSIGN_OR_RETURN(details.attempts, store::ListAttempts(session, call.id, call.attempts_max));
-  ASSIGN_OR_RETURN(const QueuePtr queue, QueueOf(session, call.id.lane));
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, call.id.lane));
   for (const model::Attempt& attempt : details.attempts) {
     details.stages.push_back(queue == nullptr ? "" : queue->settings.StageName(attempt.stage));
   }
@@ -114,7 +107,7 @@ absl::Status TaskOperator::AddMatches(pg::Session& session, const ListTasksCall&
 absl::StatusOr<model::TaskView> TaskOperator::Change(pg::Session& session,
                                                      const ChangeTaskCall& call) {
   ASSIGN_OR_RETURN(model::TaskView before, View(session, call.id, false));
-  ASSIGN_OR_RETURN(const QueuePtr queue, QueueOf(session, call.id.lane));
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, call.id.lane));
   if (queue == nullptr || (call.is_trigger && !before.recurrence.has_value())) {
     return WrongState(before, call);
   }

@@ -36,7 +36,6 @@ class TaskOperator {
  private:
   absl::StatusOr<model::TaskView> View(pg::Session& session, const model::TaskId& id,
                                        bool with_payload);
-  absl::StatusOr<QueuePtr> QueueOf(pg::Session& session, int64_t lane);
   absl::Status AddMatches(pg::Session& session, const ListTasksCall& call,
                           const model::Queue& queue, const store::Step& step,
                           const store::Matches& matches, TaskPage* page);

@@ -62,6 +62,12 @@ absl::StatusOr<model::Queue> GetQueue(pg::Session& session, const std::string& n
   return std::move(queues.front());
 }
 
+absl::StatusOr<std::optional<model::Queue>> QueueOfLane(pg::Session& session, int64_t lane) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kLaneGet, pg::Params().Int8(lane)));
+  if (rows.empty()) return std::nullopt;
+  return GetQueue(session, std::string(rows.Text(0, 0)));
+}
+
 absl::StatusOr<std::vector<model::Queue>> ListQueues(pg::Session& session, const std::string& after,
                                                      int limit) {
   return Read(session, after, "", limit);

@@ -1,6 +1,8 @@
 // Queues and their settings. Few and rarely written; brokers cache them.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,9 @@ absl::StatusOr<bool> CreateQueue(pg::Session& session, const std::string& name,
 
 // QUEUE_NOT_FOUND if there is none of this name.
 absl::StatusOr<model::Queue> GetQueue(pg::Session& session, const std::string& name);
+
+// Unset if no queue has this lane.
+absl::StatusOr<std::optional<model::Queue>> QueueOfLane(pg::Session& session, int64_t lane);
 
 // Queues with names greater than `after`, in order.
 absl::StatusOr<std::vector<model::Queue>> ListQueues(pg::Session& session, const std::string& after,

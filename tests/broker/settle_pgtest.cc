@@ -21,6 +21,34 @@ TEST_F(SettleTest, ARepeatedAckIsAnsweredAsSettled) {
   EXPECT_EQ(Ack(token), SettleOutcome::kAlreadySettled);
 }
 
+// Each once made the broker read all queues again.
+TEST_F(SettleTest, TokensOfLanesThatNobodyHasAreCheap) {
+  constexpr int kForged = 200;
+  Enqueue({Payload("x")});
+  model::LeaseToken token = LeaseOne("w").token;
+  const int64_t before = RunsOf("queue_list");
+  for (int i = 0; i < kForged; ++i) {
+    token.task.lane = 1000000 + i;
+    EXPECT_EQ(Ack(token), SettleOutcome::kNotFound);
+  }
+  EXPECT_LT(RunsOf("queue_list") - before, kForged / 2) << "it is also read every few seconds";
+}
+
+TEST_F(SettleTest, AQueueThatWasMadeElsewhereJustNowIsKnown) {
+  const auto other = NewBroker();
+  Later<std::vector<broker::EnqueueResult>> enqueued;
+  other->Enqueue({"new", {Payload("x")}, ""}, enqueued.done());
+  ASSERT_THAT(enqueued.Get(), IsOk());
+  broker::LeaseCall call = LeaseOf("w", 1, absl::Seconds(30));
+  call.queues = {{"new", 1, ""}};
+  Later<broker::LeaseAnswer> leased;
+  const auto pending = other->Lease(call, leased.done());
+  const auto answer = leased.Get();
+  ASSERT_THAT(answer, IsOk());
+  ASSERT_EQ(answer->tasks.size(), 1u);
+  EXPECT_EQ(Ack(answer->tasks[0].token), SettleOutcome::kSettled);
+}
+
 TEST_F(SettleTest, OneLeaseTwiceInACallIsSettledOnce) {
   Enqueue({Payload("x")});
   const model::LeaseToken token = LeaseOne("w").token;
