@@ -18,7 +18,6 @@ constexpr int kRowsPerStep = 2000;
 constexpr int kChangesPerStep = 500;
 constexpr int kRest = 2;  // times the step
 constexpr std::chrono::seconds kWatchEvery(5);
-constexpr std::chrono::milliseconds kPollEvery(50);
 constexpr std::chrono::milliseconds kAfterFailure(500);
 
 // The place after this one, if the filter means several.
@@ -93,19 +92,17 @@ absl::StatusOr<model::SessionId> BulkRunner::Create(pg::Session& session,
 void BulkRunner::Get(const model::SessionId& id, absl::Duration wait,
                      Done<model::BulkOperation> done) {
   const auto until = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait);
-  auto shared = std::make_shared<Done<model::BulkOperation>>(std::move(done));
   SubmitJob(context_.pool,
-            Done<model::BulkOperation>([this, id, until, shared](
-                                           absl::StatusOr<model::BulkOperation> found) {
+            Done<model::BulkOperation>([this, id, until, done = std::move(done)](
+                                           absl::StatusOr<model::BulkOperation> found) mutable {
               const absl::Duration left =
                   absl::FromChrono(until - std::chrono::steady_clock::now());
-              if (!found.ok() || found->state != model::BulkState::kRunning ||
-                  left <= absl::ZeroDuration() || is_draining_) {
-                (*shared)(std::move(found));
-                return;
+              const bool runs = found.ok() && found->state == model::BulkState::kRunning;
+              if (runs && left > absl::ZeroDuration()) {
+                waiters_.Add(id, left, std::move(done));
+              } else {
+                done(std::move(found));
               }
-              context_.timer.After(kPollEvery,
-                                   [this, id, left, shared] { Get(id, left, std::move(*shared)); });
             }),
             [id](pg::Session& session) { return store::GetBulk(session, id); });
 }

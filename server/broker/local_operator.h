@@ -23,7 +23,7 @@ class LocalOperator : public Operator {
   void Start() { bulks_.Watch(); }
 
   // From now on calls that wait for the end of a bulk operation are answered with how far it is.
-  void BeginDrain() { bulks_.BeginDrain(); }
+  void BeginDrain() { bulks_.EndWaits(); }
 
   void GetTask(GetTaskCall call, Done<TaskDetails> done) override;
   void ListTasks(ListTasksCall call, Done<TaskPage> done) override;

@@ -8,11 +8,6 @@
 namespace skiplane::store {
 namespace {
 
-absl::Status NotFound() {
-  return base::Refuse(absl::StatusCode::kNotFound, "OPERATION_NOT_FOUND",
-                      "no bulk operation of this id is known: they are kept for a week");
-}
-
 absl::StatusOr<std::vector<model::BulkOperation>> Read(pg::Session& session,
                                                        const pg::Params& params) {
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBulkGet, params));
@@ -35,6 +30,11 @@ absl::StatusOr<std::vector<model::BulkOperation>> Read(pg::Session& session,
 }
 
 }  // namespace
+
+absl::Status BulkNotFound() {
+  return base::Refuse(absl::StatusCode::kNotFound, "OPERATION_NOT_FOUND",
+                      "no bulk operation of this id is known: they are kept for a week");
+}
 
 absl::Status CreateBulk(pg::Session& session, const NewBulk& bulk) {
   pg::Params params;
@@ -72,8 +72,16 @@ absl::StatusOr<model::BulkOperation> GetBulk(pg::Session& session, const model::
   pg::Params params;
   params.UuidArray({id}).Timestamp(absl::InfiniteFuture()).UuidValue({}).Int4(1);
   ASSIGN_OR_RETURN(std::vector<model::BulkOperation> found, Read(session, params));
-  if (found.empty()) return NotFound();
+  if (found.empty()) return BulkNotFound();
   return std::move(found.front());
+}
+
+absl::StatusOr<std::vector<model::BulkOperation>> GetBulks(
+    pg::Session& session, absl::Span<const model::SessionId> ids) {
+  if (ids.empty()) return std::vector<model::BulkOperation>();  // to the statement: any
+  pg::Params params;
+  params.UuidArray(ids).Timestamp(absl::InfiniteFuture()).UuidValue({});
+  return Read(session, params.Int4(static_cast<int32_t>(ids.size())));
 }
 
 absl::StatusOr<std::vector<model::BulkOperation>> ListBulks(pg::Session& session,
@@ -87,7 +95,7 @@ absl::StatusOr<std::vector<model::BulkOperation>> ListBulks(pg::Session& session
 
 absl::Status StopBulk(pg::Session& session, const model::SessionId& id) {
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBulkStop, pg::Params().UuidValue(id)));
-  return rows.empty() ? NotFound() : absl::OkStatus();
+  return rows.empty() ? BulkNotFound() : absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<model::SessionId>> IdleBulks(pg::Session& session) {

@@ -51,8 +51,15 @@ struct BulkProgress {
 absl::Status AdvanceBulk(pg::Session& session, const model::SessionId& id,
                          const BulkCursor& cursor, const BulkProgress& progress);
 
+// OPERATION_NOT_FOUND.
+absl::Status BulkNotFound();
+
 // OPERATION_NOT_FOUND if nothing is known of it.
 absl::StatusOr<model::BulkOperation> GetBulk(pg::Session& session, const model::SessionId& id);
+
+// Those of them that are known.
+absl::StatusOr<std::vector<model::BulkOperation>> GetBulks(
+    pg::Session& session, absl::Span<const model::SessionId> ids);
 
 // The latest first, those before `before` (created, id).
 absl::StatusOr<std::vector<model::BulkOperation>> ListBulks(pg::Session& session,

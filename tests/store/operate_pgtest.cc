@@ -1,3 +1,5 @@
+#include <thread>
+
 #include "gmock/gmock.h"
 #include "server/store/bulk.h"
 #include "server/store/counts.h"
@@ -149,6 +151,47 @@ TEST_F(OperateTest, ABulkOperationIsOneBrokersAtATime) {
   EXPECT_THAT(StopBulk(*session_, bulk.id), IsOk());
   EXPECT_THAT(Required(ListBulks(*session_, absl::InfiniteFuture(), {}, 5)), SizeIs(1));
   EXPECT_THAT(Required(IdleBulks(*session_)), IsEmpty());
+  EXPECT_THAT(Required(GetBulks(*session_, {bulk.id, testing::UuidOf(8)})), SizeIs(1));
+  EXPECT_THAT(Required(GetBulks(*session_, {})), IsEmpty());
+}
+
+// The change waits for the lease, and then once found nothing at the place that it knew.
+TEST_F(OperateTest, AChangeThatMeetsALeaseIsMadeAfterIt) {
+  const int64_t id = PutOne();
+  const auto leasing = Open();
+  ASSERT_THAT(leasing->RunText("BEGIN"), IsOk());
+  ASSERT_THAT(Lease(*leasing, Demand({1})), IsOk());
+  TaskChange change;
+  change.kind = TaskChange::Kind::kPrioritize;
+  change.priority = 7;
+  absl::StatusOr<Changes> changes;
+  std::thread changing([&] {
+    changes = ChangeTasks(*session_, Place::kLiving, lane_, {id}, change, {});
+  });
+  WaitUntilBlocked(*session_);
+  ASSERT_THAT(leasing->RunText("COMMIT"), IsOk());
+  changing.join();
+  EXPECT_THAT(Required(changes).tasks, SizeIs(1));
+  EXPECT_EQ(Number("SELECT priority FROM skiplane.task WHERE state = 2"), 7);
+}
+
+TEST_F(OperateTest, ADeletionThatMeetsARetryIsMadeAfterIt) {
+  const int64_t id = PutOne();
+  const model::LeaseToken token = TakeOne();
+  const auto settling = Open();
+  ASSERT_THAT(settling->RunText("BEGIN"), IsOk());
+  ASSERT_THAT(store::Settle(*settling, Batch({token}, Action::kRelease)), IsOk());
+  TaskChange change;
+  change.kind = TaskChange::Kind::kDelete;
+  absl::StatusOr<Changes> changes;
+  std::thread changing([&] {
+    changes = ChangeTasks(*session_, Place::kLiving, lane_, {id}, change, {});
+  });
+  WaitUntilBlocked(*session_);
+  ASSERT_THAT(settling->RunText("COMMIT"), IsOk());
+  changing.join();
+  EXPECT_THAT(Required(changes).tasks, SizeIs(1));
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 0);
 }
 
 TEST_F(OperateTest, ErrorGroupsAreTheSameFoldedOrNot) {
