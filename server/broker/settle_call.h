@@ -35,14 +35,15 @@ struct SettleCall {
 
   // A part is over. The last one answers: with every result, or with the first failure.
   void EndPart(const absl::Status& part_status) {
+    absl::Status first_failure;
     {
       base::MutexLock lock(mutex);
       if (status.ok()) status = part_status;
+      if (open_parts.fetch_sub(1) > 1) return;
+      first_failure = status;
     }
-    if (open_parts.fetch_sub(1) > 1) return;
-    base::MutexLock lock(mutex);
-    if (!status.ok()) {
-      done(status);
+    if (!first_failure.ok()) {
+      done(first_failure);
       return;
     }
     std::vector<model::AckResult> results;
