@@ -78,6 +78,7 @@ void Dispatcher::RunLease(model::LaneStage place, absl::StatusOr<pg::Session*> s
     Lane& lane = *lanes_.at(place);
     const bool may_run = !lane.queue->LeasesPaused() && !memory_.IsFull();
     if (lane.MayLease() && may_run) run = Gather(lane);
+    PumpNeighbours(lane, outbox);
     if (run.tickets.empty()) {
       if (run.bounds_ticket != 0) lane.bounds.End(run.bounds_ticket, {});
       --lane.running;
