@@ -88,7 +88,10 @@ Dispatcher::Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& t
       hand_back_(std::move(hand_back)),
       parked_max_(parked_max),
       memory_(model::kAnswerBytesMax,
-              [this] { context_.timer.After(std::chrono::seconds(0), [this] { OnRoom(); }); }) {}
+              [this] { context_.timer.After(std::chrono::seconds(0), [this] { OnRoom(); }); }),
+      lost_(context, [this](LeaseRun& run, absl::StatusOr<store::Leased> leased) {
+        Settle(run, std::move(leased));
+      }) {}
 
 std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call, std::vector<QueuePtr> queues,
                                                 Done<LeaseAnswer> done) {

@@ -23,6 +23,7 @@
 #include "server/broker/lease_run.h"
 #include "server/broker/lease_tracker.h"
 #include "server/broker/look.h"
+#include "server/broker/lost_leases.h"
 #include "server/broker/outbox.h"
 #include "server/broker/session_cache.h"
 #include "server/broker/turns.h"
@@ -65,8 +66,10 @@ class Dispatcher {
   // Parked calls are answered empty, further ones refused.
   void BeginDrain();
 
-  // Waiting calls per queue, for the metrics.
-  std::map<std::string, int64_t> WaitingCalls() const;
+  // The timer has stopped: what waits for it is ended.
+  void EndRetries() { lost_.EndRetries(); }
+
+  // Waiting calls per queue, for the metrics.  std::map<std::string, int64_t> WaitingCalls() const;
 
   // Those that wait for tasks of one stage of a lane.
   int64_t WaitingCallsAt(model::LaneStage place) const;
@@ -114,7 +117,6 @@ class Dispatcher {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Failed(LeaseRun& run, const absl::Status& status, Outbox& outbox)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Resolve(std::shared_ptr<LeaseRun> run);
   void RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> session);
   void Count(const Lane& lane, const store::Leased& leased);
 
@@ -128,7 +130,7 @@ class Dispatcher {
   const HandBack hand_back_;
   const int parked_max_;
   AnswerMemory memory_;
-
+  LostLeases lost_;
   mutable base::Mutex mutex_;
   bool is_draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_listening_ ABSL_GUARDED_BY(mutex_) = false;

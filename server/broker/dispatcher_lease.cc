@@ -8,9 +8,6 @@
 namespace skiplane::broker {
 namespace {
 
-constexpr int kResolveTriesMax = 50;
-constexpr std::chrono::milliseconds kResolvePause(200);
-
 absl::Duration Remaining(base::SteadyTime lives_until) {
   return absl::FromChrono(lives_until - std::chrono::steady_clock::now());
 }
@@ -99,7 +96,7 @@ void Dispatcher::RunLease(model::LaneStage place, absl::StatusOr<pg::Session*> s
 
 void Dispatcher::Settle(LeaseRun& run, absl::StatusOr<store::Leased> leased) {
   if (IsOutcomeUnknown(leased.status())) {
-    Resolve(std::make_shared<LeaseRun>(std::move(run)));
+    lost_.Resolve(std::move(run));
     return;
   }
   Outbox outbox;
@@ -197,39 +194,6 @@ void Dispatcher::Failed(LeaseRun& run, const absl::Status& status, Outbox& outbo
       Finish(ticket, RepeatLater(), outbox);
     }
   }
-}
-
-// The connection broke while the statement ran. Its ledger ids tell, on another connection, whether
-// it was committed; until then its callers stay in service.
-void Dispatcher::Resolve(std::shared_ptr<LeaseRun> run) {
-  context_.pool.Submit([this, run](absl::StatusOr<pg::Session*> session) {
-    std::vector<pg::Uuid> ledgers;
-    for (const store::LeaseCaller& caller : run->demand.callers) ledgers.push_back(caller.ledger);
-    absl::StatusOr<std::vector<store::LeasedRow>> found = RepeatLater();
-    if (session.ok() && store::CloseLedger(**session, run->place.lane, ledgers).ok()) {
-      found = store::FindLeases(**session, run->place.lane, {}, ledgers);
-    }
-    if (!found.ok() && ++run->tries < kResolveTriesMax) {
-      context_.timer.After(kResolvePause, [this, run] { Resolve(run); });
-      return;
-    }
-    if (!found.ok()) {
-      Settle(*run, RepeatLater());
-      return;
-    }
-    store::Leased leased;
-    leased.rows = *std::move(found);
-    for (store::LeasedRow& row : leased.rows) {
-      leased.now = std::max(leased.now, row.task.schedule_time);
-      for (size_t i = 0; i < run->demand.callers.size(); ++i) {
-        if (run->demand.callers[i].session == row.task.token.session &&
-            run->demand.callers[i].ledger == row.ledger) {
-          row.caller = static_cast<int>(i);
-        }
-      }
-    }
-    Settle(*run, std::move(leased));
-  });
 }
 
 // What an earlier call with this request id got, and still holds, is the answer to this one too.

@@ -287,7 +287,9 @@ void LocalBroker::RefreshQueues() {
 void LocalBroker::Stop() {
   if (is_stopped_.exchange(true)) return;
   listener_.Stop();
+  BeginDrain();  // who waits is answered
   timer_.Stop();
+  dispatcher_.EndRetries();
   beater_.EndPace();
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
     if (session.ok()) static_cast<void>(store::ForgetBroker(**session, options_.id));

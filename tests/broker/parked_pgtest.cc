@@ -217,5 +217,12 @@ TEST_F(ParkedTest, APollThatDoesNotWaitFindsATaskThatIsDue) {
   EXPECT_EQ(Lease(LeaseOf("w")).tasks.size(), 1u);
 }
 
+TEST_F(ParkedTest, AStopWithoutADrainAnswersWhoWaits) {
+  EXPECT_TRUE(Lease(LeaseOf("w")).tasks.empty());
+  Parked parked(broker(), LeaseOf("w", 1, kLong));
+  broker().Stop();
+  EXPECT_TRUE(parked.Get().tasks.empty());
+}
+
 }  // namespace
 }  // namespace skiplane::testing
