@@ -155,6 +155,10 @@ void Dispatcher::Start(const TicketPtr& ticket, Outbox& outbox) {
     FinishEmpty(earlier, outbox);
     by_request_[ticket->request_key] = ticket;
   }
+  Find(ticket, outbox);
+}
+
+void Dispatcher::Find(const TicketPtr& ticket, Outbox& outbox) {
   ticket->state = Ticket::State::kServing;
   outbox.Add([this, ticket] {
     context_.pool.Submit([this, ticket](absl::StatusOr<pg::Session*> session) {
@@ -204,17 +208,21 @@ void Dispatcher::FinishEmpty(const TicketPtr& ticket, Outbox& outbox) {
   Finish(ticket, std::move(empty), outbox);
 }
 
+void Dispatcher::LeaveLanes(Ticket& ticket) {
+  for (const Ticket::Stop& stop : ticket.stops) {
+    if (ticket.stops.size() > 1) --stop.lane->many_stops;
+    stop.lane->waiting.erase(stop.position);
+  }
+  ticket.stops.clear();
+}
+
 void Dispatcher::Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer,
                         Outbox& outbox) {
   if (ticket->state == Ticket::State::kDone) return;
   ticket->state = Ticket::State::kDone;
   --tickets_;
   if (ticket->deadline != 0) context_.timer.Cancel(ticket->deadline);
-  for (const Ticket::Stop& stop : ticket->stops) {
-    if (ticket->stops.size() > 1) --stop.lane->many_stops;
-    stop.lane->waiting.erase(stop.position);
-  }
-  ticket->stops.clear();
+  LeaveLanes(*ticket);
   if (answer.ok() && !answer->tasks.empty()) answer->memory = memory_.Hold(BytesOf(*answer));
   auto shared = std::make_shared<absl::StatusOr<LeaseAnswer>>(std::move(answer));
   outbox.Add([ticket, shared] { ticket->done(std::move(*shared)); });

@@ -69,7 +69,8 @@ class Dispatcher {
   // The timer has stopped: what waits for it is ended.
   void EndRetries() { lost_.EndRetries(); }
 
-  // Waiting calls per queue, for the metrics.  std::map<std::string, int64_t> WaitingCalls() const;
+  // Waiting calls per queue, for the metrics.
+  std::map<std::string, int64_t> WaitingCalls() const;
 
   // Those that wait for tasks of one stage of a lane.
   int64_t WaitingCallsAt(model::LaneStage place) const;
@@ -84,6 +85,8 @@ class Dispatcher {
   void AddStops(const TicketPtr& ticket) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Start(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Enlist(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Find(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static void LeaveLanes(Ticket& ticket);
   void Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer, Outbox& outbox)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FinishEmpty(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -117,6 +120,7 @@ class Dispatcher {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Failed(LeaseRun& run, const absl::Status& status, Outbox& outbox)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Collided(LeaseRun& run, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> session);
   void Count(const Lane& lane, const store::Leased& leased);
 
@@ -131,6 +135,7 @@ class Dispatcher {
   const int parked_max_;
   AnswerMemory memory_;
   LostLeases lost_;
+
   mutable base::Mutex mutex_;
   bool is_draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_listening_ ABSL_GUARDED_BY(mutex_) = false;

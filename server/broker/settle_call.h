@@ -1,6 +1,7 @@
 // One Ack, Nack or hand-back on its way: its items, what is known of each, and its parts by lane.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -32,6 +33,14 @@ struct SettleCall {
   Done<std::vector<model::AckResult>> done;
   std::shared_ptr<NextLease> next;  // what to lease with the acks, if anything
   std::atomic<int> open_parts = 0;
+
+  // Whether any item was settled by this call, as far as it came. If none was, it may be the repeat
+  // of one that settled them.
+  bool HasSettled() const {
+    return std::any_of(items.begin(), items.end(), [](const SettleItem& item) {
+      return item.is_decided && item.result.outcome == model::SettleOutcome::kSettled;
+    });
+  }
 
   // A part is over. The last one answers: with every result, or with the first failure.
   void EndPart(const absl::Status& part_status) {

@@ -53,7 +53,9 @@ class Settler {
   absl::Status CheckMore(pg::Session& session, SettleItem& item);
   absl::Status RunInTransaction(pg::Session& session, SettleBatch& batch,
                                 const std::vector<SettleItem*>& items,
+                                const std::vector<SettlePart>& parts,
                                 std::vector<LeaseWithin>& withins);
+  void WithdrawRepeats(const std::vector<SettlePart>& parts, std::vector<LeaseWithin>& withins);
   absl::Status WriteFollowUps(pg::Session& session, SettleItem& item,
                               std::vector<Enqueuer::Within>* written);
   LaneBatcher& BatcherOf(int64_t lane);

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <map>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
@@ -55,6 +57,7 @@ absl::Status Settler::CheckMore(pg::Session& session, SettleItem& item) {
 // The acks, the tasks that follow from them and the next leases are one commit.
 absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
                                        const std::vector<SettleItem*>& items,
+                                       const std::vector<SettlePart>& parts,
                                        std::vector<LeaseWithin>& withins) {
   std::vector<Enqueuer::Within> written;
   const auto write = [&]() -> absl::StatusOr<bool> {
@@ -62,6 +65,7 @@ absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
     for (SettleItem* item : batch.settled()) {
       RETURN_IF_ERROR(WriteFollowUps(session, *item, &written));
     }
+    WithdrawRepeats(parts, withins);
     for (LeaseWithin& within : withins) {
       RETURN_IF_ERROR(Dispatcher::RunWithin(session, within));
     }
@@ -76,6 +80,25 @@ absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
   batch.Committed();
   for (const Enqueuer::Within& within : written) enqueuer_.Committed(within);
   return absl::OkStatus();
+}
+
+// What the first try of a call leased may be in any lane: a repeat looks for it after the acks. A
+// call that has just settled something is the first try: its lease never comes before its acks.
+void Settler::WithdrawRepeats(const std::vector<SettlePart>& parts,
+                              std::vector<LeaseWithin>& withins) {
+  absl::flat_hash_set<const NextLease*> first_tries;
+  for (const SettlePart& part : parts) {
+    const SettleCall& call = *part.call;
+    if (call.open_parts > 1) continue;  // others work on its items
+    if (call.next != nullptr && call.HasSettled()) first_tries.insert(call.next.get());
+  }
+  std::erase_if(withins, [&](LeaseWithin& within) {
+    const bool may_lease = std::ranges::all_of(within.nexts, [&](const NextLeasePtr& next) {
+      return !next->IsRepeatable() || first_tries.contains(next.get());
+    });
+    if (!may_lease) dispatcher_.EndWithin(within, absl::AbortedError("it may be a repeat"));
+    return !may_lease;
+  });
 }
 
 absl::Status Settler::WriteFollowUps(pg::Session& session, SettleItem& item,
