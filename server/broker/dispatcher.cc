@@ -188,7 +188,7 @@ void Dispatcher::AddStops(const TicketPtr& ticket) {
 
 void Dispatcher::Enlist(const TicketPtr& ticket, Outbox& outbox) {
   ticket->state = Ticket::State::kWaiting;
-  AddStops(ticket);
+  if (ticket->stops.empty()) AddStops(ticket);
   std::vector<Lane*> lanes;
   for (const Ticket::Stop& stop : ticket->stops) lanes.push_back(stop.lane);
   for (Lane* lane : lanes) {  // the ticket may be answered, and lose its stops, on the way

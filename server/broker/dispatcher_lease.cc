@@ -129,6 +129,11 @@ void Dispatcher::Settle(LeaseRun& run, absl::StatusOr<store::Leased> leased) {
   }
   Pump(lane, outbox);
   PumpNeighbours(lane, outbox);
+  if (!run.is_within) return;
+  // Only this lane was asked. Who got nothing waits for its others, too, from now on.
+  for (const TicketPtr& ticket : run.tickets) {
+    if (ticket->state == Ticket::State::kWaiting) Enlist(ticket, outbox);
+  }
 }
 
 void Dispatcher::Count(const Lane& lane, const store::Leased& leased) {

@@ -204,6 +204,28 @@ TEST_F(ParkedTest, APausedQueueDoesNotKeepACallFromTheNextOne) {
   EXPECT_EQ(answer.tasks[0].queue, "b");
 }
 
+// Its lease began with the acks, in their queue, and then once never looked at the next one.
+TEST_F(ParkedTest, AnAckThatLeasesNothingFromItsQueueIsServedByTheNextOne) {
+  for (const char* name : {"a", "b"}) {
+    Later<std::vector<broker::EnqueueResult>> done;
+    broker().Enqueue({name, {Payload(name)}, ""}, done.done());
+    ASSERT_THAT(done.Get(), IsOk());
+  }
+  broker::AckAndLeaseCall call;
+  call.lease = LeaseOf("w", 1, absl::Seconds(20));
+  call.lease.queues = {{"a", 1, ""}};
+  call.items.push_back({Lease(call.lease).tasks.at(0).token, nullptr});
+  call.lease.queues.push_back({"b", 1, ""});
+  call.lease.strict_order = true;
+  Later<broker::AckAndLeaseAnswer> later;
+  const auto pending = broker().AckAndLease(std::move(call), later.done());
+  const auto answer = later.Get();
+  ASSERT_THAT(answer, IsOk());
+  ASSERT_TRUE(answer->lease.has_value());
+  ASSERT_EQ(answer->lease->tasks.size(), 1u);
+  EXPECT_EQ(answer->lease->tasks[0].queue, "b");
+}
+
 // A poll that does not wait arms no timer, and for five seconds once believed the lane to be empty.
 TEST_F(ParkedTest, APollThatDoesNotWaitFindsATaskThatIsDue) {
   EXPECT_TRUE(Lease(LeaseOf("w")).tasks.empty());

@@ -162,7 +162,8 @@ TEST_F(RepeatTest, TwoBrokersAtOnceLeaseOneSetOfTasks) {
     const auto two = there.Get();
     ASSERT_THAT(one, IsOk());
     ASSERT_THAT(two, IsOk());
-    EXPECT_EQ(Held(), 3) << "round " << i;
+    ASSERT_FALSE(one->tasks.empty());
+    EXPECT_EQ(Held(), static_cast<int64_t>(one->tasks.size())) << "round " << i;
     EXPECT_EQ(TokensOf(*one), TokensOf(*two));
     AckAll(TokensOf(*one));
     Sql("DELETE FROM skiplane.task");
@@ -225,9 +226,11 @@ TEST_F(RepeatTest, ARepeatedAckFindsTheLeaseOfTheFirstInAnotherQueue) {
   const std::vector<model::LeaseToken> first = TokensOf(Lease(call));
   broker::LeaseCall next = Call(1);
   next.queues = {{"a", 1, ""}, {"b", 1, ""}};
+  next.strict_order = true;
   const broker::AckAndLeaseAnswer answer = AckAndLease(first, next);
   ASSERT_TRUE(answer.lease.has_value());
-  ASSERT_EQ(answer.lease->tasks.at(0).queue, "b");
+  ASSERT_THAT(answer.lease->tasks, SizeIs(1));
+  ASSERT_EQ(answer.lease->tasks[0].queue, "b");
   Fill(3, "a");
   const broker::AckAndLeaseAnswer again = AckAndLease(first, next);
   ASSERT_TRUE(again.lease.has_value());
