@@ -9,7 +9,6 @@
 namespace skiplane::testing {
 namespace {
 
-using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr absl::Duration kLong = absl::Seconds(30);
