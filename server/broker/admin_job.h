@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "server/base/status_macros.h"
 #include "server/broker/calls.h"
 #include "server/broker/refusals.h"
 #include "server/pg/pool.h"
+#include "server/pg/transaction.h"
 
 namespace skiplane::broker {
 
@@ -26,15 +26,6 @@ void SubmitJob(pg::Pool& pool, Done<Answer> done, Work work) {
   });
 }
 
-// Several statements as one transaction. What `work` returns decides; an error undoes all of it.
-template <typename Work>
-auto InTransaction(pg::Session& session, Work work) -> decltype(work()) {
-  RETURN_IF_ERROR(session.RunText("BEGIN").status());
-  auto answer = work();
-  absl::Status status = answer.ok() ? session.RunText("COMMIT").status() : absl::OkStatus();
-  if (!answer.ok() && session.alive()) static_cast<void>(session.RunText("ROLLBACK"));
-  if (!status.ok()) return status;
-  return answer;
-}
+using pg::InTransaction;
 
 }  // namespace skiplane::broker

@@ -76,13 +76,19 @@ WITH target AS MATERIALIZED (
 ), forgotten AS (
   DELETE FROM skiplane.task_key k
   WHERE k.lane = $1::int8 AND $3::int2 = 6 AND k.ctid = ANY (ARRAY(SELECT p.place FROM key_place p))
+), worker AS MATERIALIZED (
+  SELECT o.id, n.lease_no
+  FROM (
+    SELECT u.session, max(u.lease_no) AS lease_no FROM updated u WHERE u.fate = 3 GROUP BY u.session
+  ) n
+  JOIN skiplane.worker_session o ON o.id = n.session
+  WHERE o.state = 1
+  ORDER BY o.worker_id COLLATE "C", o.id
+  FOR UPDATE OF o
 ), told AS (
-  UPDATE skiplane.worker_session s
-  SET cancels = s.cancels || ARRAY(
-    SELECT n.number FROM updated u CROSS JOIN LATERAL (VALUES (1, u.id), (2, u.lease_no))
-      AS n(place, number)
-    WHERE u.fate = 3 AND u.session = s.id ORDER BY u.id, n.place)
-  WHERE s.id = ANY (ARRAY(SELECT u.session FROM updated u WHERE u.fate = 3))
+  -- As session_tell has it.
+  UPDATE skiplane.worker_session s SET recheck_until = greatest(s.recheck_until, w.lease_no)
+  FROM worker w WHERE s.id = w.id
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, cancelled)
   SELECT $1::int8, c.stage, c.due, sum(c.waiting), sum(c.cancelled)

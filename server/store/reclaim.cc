@@ -4,7 +4,9 @@
 #include <map>
 
 #include "server/base/status_macros.h"
+#include "server/pg/transaction.h"
 #include "server/sql/queries.h"
+#include "server/store/sessions.h"
 #include "server/store/settle.h"
 
 namespace skiplane::store {
@@ -71,6 +73,18 @@ void Count(const Settled& row, int64_t lane,
   ++group.count;
 }
 
+// The workers of hanged attempts live, and hear of it with their next beat.
+absl::StatusOr<std::vector<Settled>> SettleAndTell(pg::Session& session,
+                                                   const SettleBatch& batch) {
+  return pg::InTransaction(session, [&]() -> absl::StatusOr<std::vector<Settled>> {
+    ASSIGN_OR_RETURN(std::vector<Settled> settled, Settle(session, batch));
+    std::vector<model::LeaseToken> taken;
+    for (const Settled& row : settled) taken.push_back(batch.rows[row.index].token);
+    RETURN_IF_ERROR(TellSessions(session, taken));
+    return settled;
+  });
+}
+
 // Ledger rows are written anew in a commit after the tasks': if it does not come, the next pass
 // finds them to hold nothing.
 absl::StatusOr<Reclaimed> TakeBack(pg::Session& session, int64_t lane, const Found& found,
@@ -82,7 +96,9 @@ absl::StatusOr<Reclaimed> TakeBack(pg::Session& session, int64_t lane, const Fou
   batch.settings = settings;
   batch.rows = found.leases;
   if (!batch.rows.empty()) {
-    ASSIGN_OR_RETURN(const std::vector<Settled> settled, Settle(session, batch));
+    const bool are_hanged = batch.rows.front().action == Action::kHang;
+    ASSIGN_OR_RETURN(const std::vector<Settled> settled,
+                     are_hanged ? SettleAndTell(session, batch) : Settle(session, batch));
     std::map<std::pair<int16_t, int16_t>, Claimable> groups;
     for (const Settled& row : settled) Count(row, lane, groups, result);
     for (const auto& [key, group] : groups) result.claimable.push_back(group);

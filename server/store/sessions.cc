@@ -1,5 +1,8 @@
 #include "server/store/sessions.h"
 
+#include <algorithm>
+#include <map>
+
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
 #include "server/store/texts.h"
@@ -7,18 +10,14 @@
 namespace skiplane::store {
 namespace {
 
-std::vector<LivingSession> ReadSessions(const pg::Rows& rows, bool with_cancels) {
+std::vector<LivingSession> ReadSessions(const pg::Rows& rows, bool are_beats) {
   std::vector<LivingSession> living;
   for (int row = 0; row < rows.size(); ++row) {
     LivingSession& out = living.emplace_back();
     out.worker_id = std::string(rows.Text(row, 0));
     out.id = rows.UuidValue(row, 1);
     out.remaining = absl::Microseconds(rows.Int(row, 2));
-    if (!with_cancels) continue;
-    const std::vector<int64_t> numbers = NumbersOf(rows.Text(row, 3));
-    for (size_t i = 1; i < numbers.size(); i += 2) {
-      out.cancels.emplace_back(numbers[i - 1], numbers[i]);
-    }
+    if (are_beats) out.recheck_until = rows.Int(row, 3);
   }
   return living;
 }
@@ -42,7 +41,7 @@ absl::StatusOr<std::vector<LivingSession>> TouchSessions(pg::Session& session,
   params.OptionalTextArray(workers).UuidArray(ids).TextArray(names);
   params.Int8Array(durations).Int8Array(aheads);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionTouch, params));
-  return ReadSessions(rows, /*with_cancels=*/false);
+  return ReadSessions(rows, /*are_beats=*/false);
 }
 
 absl::StatusOr<std::vector<LivingSession>> BeatSessions(pg::Session& session,
@@ -58,7 +57,45 @@ absl::StatusOr<std::vector<LivingSession>> BeatSessions(pg::Session& session,
   pg::Params params;
   params.TextArray(workers).Int8Array(durations).OptionalTextArray(reports);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionBeat, params));
-  return ReadSessions(rows, /*with_cancels=*/true);
+  return ReadSessions(rows, /*are_beats=*/true);
+}
+
+absl::StatusOr<std::vector<model::LeaseState>> FindLeaseStates(
+    pg::Session& session, absl::Span<const model::LeaseToken> tokens) {
+  std::vector<int64_t> lanes, ids, lease_nos;
+  std::vector<pg::Uuid> sessions;
+  for (const model::LeaseToken& token : tokens) {
+    lanes.push_back(token.task.lane);
+    ids.push_back(token.task.id);
+    lease_nos.push_back(token.lease_no);
+    sessions.push_back(token.session);
+  }
+  pg::Params params;
+  params.Int8Array(lanes).Int8Array(ids).Int8Array(lease_nos).UuidArray(sessions);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kLeaseState, params));
+  std::vector<model::LeaseState> states(tokens.size(), model::LeaseState::kLost);
+  for (int row = 0; row < rows.size(); ++row) {
+    states[static_cast<size_t>(rows.Int(row, 0)) - 1] =
+        rows.Bool(row, 1) ? model::LeaseState::kCancelRequested : model::LeaseState::kHeld;
+  }
+  return states;
+}
+
+absl::Status TellSessions(pg::Session& session, absl::Span<const model::LeaseToken> taken) {
+  std::map<pg::Uuid, int64_t> greatest;
+  for (const model::LeaseToken& token : taken) {
+    int64_t& lease_no = greatest[token.session];
+    lease_no = std::max(lease_no, token.lease_no);
+  }
+  if (greatest.empty()) return absl::OkStatus();
+  std::vector<pg::Uuid> ids;
+  std::vector<int64_t> lease_nos;
+  for (const auto& [id, lease_no] : greatest) {
+    ids.push_back(id);
+    lease_nos.push_back(lease_no);
+  }
+  pg::Params params;
+  return session.Run(sql::kSessionTell, params.UuidArray(ids).Int8Array(lease_nos)).status();
 }
 
 absl::StatusOr<absl::Duration> SessionRemaining(pg::Session& session, const model::SessionId& id) {

@@ -125,48 +125,5 @@ TEST_F(SettleTest, LedgerRowsGoWithTheSettlementsAfterThem) {
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.lease_ledger"), 1);
 }
 
-TEST_F(SettleTest, AHeartbeatTellsHeldLostAndCancelled) {
-  Enqueue({Payload("a"), Payload("b")});
-  const auto tasks = Lease(LeaseOf("w", 2, absl::Seconds(30))).tasks;
-  ASSERT_EQ(tasks.size(), 2u);
-  Sql("UPDATE skiplane.worker_session SET cancels = ARRAY[" +
-      std::to_string(tasks[1].token.task.id) + ", " + std::to_string(tasks[1].token.lease_no) +
-      "]");
-  model::LeaseToken stranger = tasks[0].token;
-  stranger.session = model::NewSessionId();
-  Later<broker::HeartbeatAnswer> later;
-  broker().Heartbeat({"w",
-                      absl::Seconds(30),
-                      {{tasks[0].token, model::TaskProgress{0.5, "half"}},
-                       {tasks[1].token, std::nullopt},
-                       {stranger, std::nullopt}}},
-                     later.done());
-  auto answer = later.Get();
-  ASSERT_THAT(answer, IsOk());
-  EXPECT_THAT(answer->states,
-              ::testing::ElementsAre(model::LeaseState::kHeld, model::LeaseState::kCancelRequested,
-                                     model::LeaseState::kLost));
-  EXPECT_GT(answer->lease_remaining, absl::Seconds(29));
-  Later<broker::TaskDetails> view;
-  broker().AsOperator().GetTask({tasks[0].token.task, false, 0}, view.done());
-  const auto details = view.Get();
-  ASSERT_THAT(details, IsOk());
-  EXPECT_EQ(details->task.queue, "q");
-  ASSERT_TRUE(details->task.progress.has_value());
-  EXPECT_EQ(details->task.progress->message, "half");
-}
-
-TEST_F(SettleTest, AHeartbeatOfALostSessionSaysSo) {
-  Enqueue({Payload("a")});
-  const model::LeaseToken token = LeaseOne("w").token;
-  Sql("UPDATE skiplane.worker_session SET state = 2");
-  Later<broker::HeartbeatAnswer> later;
-  broker().Heartbeat({"w", absl::Seconds(30), {{token, std::nullopt}}}, later.done());
-  auto answer = later.Get();
-  ASSERT_THAT(answer, IsOk());
-  EXPECT_FALSE(answer->session_alive);
-  EXPECT_THAT(answer->states, ::testing::ElementsAre(model::LeaseState::kLost));
-}
-
 }  // namespace
 }  // namespace skiplane::testing

@@ -1,5 +1,6 @@
 #include "server/store/sessions.h"
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "server/store/reclaim.h"
 #include "tests/store/store_harness.h"
@@ -122,12 +123,37 @@ TEST_F(SessionsTest, ABeatOfAnUnknownWorkerIsMissing) {
   EXPECT_EQ(living[0].worker_id, "a");
 }
 
-TEST_F(SessionsTest, CancelsComeBackWithTheBeat) {
+TEST_F(SessionsTest, TheBeatSaysUpToWhichLeaseToLook) {
+  TouchOne("v", 6, kShort);
   TouchOne("w", 7, kShort);
-  EXPECT_THAT(BeatOne("w", kShort).front().cancels, IsEmpty());
+  EXPECT_EQ(BeatOne("w", kShort).front().recheck_until, 0);
+  model::LeaseToken older, newer;
+  older.session = newer.session = UuidOf(7);
+  older.lease_no = 1700000000000001;
+  newer.lease_no = 1700000000000002;
+  EXPECT_THAT(TellSessions(*session_, {newer, older}), IsOk());
+  EXPECT_THAT(TellSessions(*session_, {older}), IsOk());
+  EXPECT_EQ(BeatOne("w", kShort).front().recheck_until, newer.lease_no);
+  EXPECT_EQ(BeatOne("w", kShort).front().recheck_until, newer.lease_no) << "an answer may get lost";
+  EXPECT_EQ(BeatOne("v", kShort).front().recheck_until, 0);
+}
+
+TEST_F(SessionsTest, WhatABrokerOfTheVersionBeforeCancelledIsLookedAt) {
+  TouchOne("w", 7, kShort);
   Sql("UPDATE skiplane.worker_session SET cancels = '{17,1700000000000001,-2,3}'");
-  EXPECT_THAT(BeatOne("w", kShort).front().cancels,
-              ElementsAre(std::pair(17, 1700000000000001), std::pair(-2, 3)));
+  EXPECT_EQ(BeatOne("w", kShort).front().recheck_until, 1700000000000001);
+}
+
+TEST_F(SessionsTest, TasksTellWhatBecameOfLeases) {
+  Put(4);
+  const std::vector<LeasedRow> leased = Take(4);
+  const std::vector<model::LeaseToken> tokens = testing::TokensOf(leased);
+  Settle({tokens[1]}, Action::kAck);
+  Settle({tokens[2]}, Action::kRelease);
+  Sql(absl::StrCat("UPDATE skiplane.task SET cancel = true WHERE id = ", tokens[3].task.id));
+  EXPECT_THAT(Required(FindLeaseStates(*session_, tokens)),
+              ElementsAre(model::LeaseState::kHeld, model::LeaseState::kLost,
+                          model::LeaseState::kLost, model::LeaseState::kCancelRequested));
 }
 
 TEST_F(SessionsTest, ProgressIsMergedByTask) {
