@@ -36,6 +36,7 @@ class Broker {
                                                     Done<AckAndLeaseAnswer> done) = 0;
   virtual void Nack(std::vector<model::NackItem> items,
                     Done<std::vector<model::NackResult>> done) = 0;
+  // With end_session: ends the worker's session and hands back all that it holds, uncharged.
   virtual void Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) = 0;
 
   // The answer to a Lease could not be delivered: hands its tasks back at once and uncharged.

@@ -84,16 +84,11 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
           options_.parked_leases_max),
       enqueuer_(context_, queues_,
                 [this](const store::Enqueued& written) { Tell(written.claimable, written.now); }),
-      settler_(context_, queues_, tracker_, enqueuer_, dispatcher_,
-               [this](const std::vector<store::Claimable>& claimable, absl::Time now) {
-                 Tell(claimable, now);
-               }),
+      settler_(context_, queues_, tracker_, enqueuer_, dispatcher_, Teller()),
       beater_(context_, sessions_),
+      ender_(context_, queues_, sessions_, Teller()),
       admin_(context_, queues_, hinter_),
-      operator_(context_, queues_, dispatcher_,
-                [this](const std::vector<store::Claimable>& claimable, absl::Time now) {
-                  Tell(claimable, now);
-                }),
+      operator_(context_, queues_, dispatcher_, Teller()),
       sampler_(context_, queues_, dispatcher_),
       listener_(
           options_.connect, store::kHintChannel,
@@ -112,6 +107,12 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
 void LocalBroker::Tell(const std::vector<store::Claimable>& claimable, absl::Time now) {
   dispatcher_.Committed(claimable, now);
   for (const store::Claimable& tasks : claimable) hinter_.Tasks(tasks);
+}
+
+Settler::OnCommit LocalBroker::Teller() {
+  return [this](const std::vector<store::Claimable>& claimable, absl::Time now) {
+    Tell(claimable, now);
+  };
 }
 
 LocalBroker::~LocalBroker() { Stop(); }
@@ -198,6 +199,7 @@ void LocalBroker::Nack(std::vector<model::NackItem> items,
 }
 
 void LocalBroker::Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) {
+  if (call.end_session) return ender_.End(std::move(call), std::move(done));
   beater_.Heartbeat(std::move(call), std::move(done));
 }
 

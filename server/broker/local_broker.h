@@ -16,6 +16,7 @@
 #include "server/broker/queue_admin.h"
 #include "server/broker/queue_cache.h"
 #include "server/broker/sampler.h"
+#include "server/broker/session_ender.h"
 #include "server/broker/settler.h"
 #include "server/pg/listener.h"
 #include "server/pg/pool.h"
@@ -62,6 +63,7 @@ class LocalBroker : public Broker {
   class LaterLease;
 
   void Tell(const std::vector<store::Claimable>& claimable, absl::Time now);
+  Settler::OnCommit Teller();
   void RenewSoon(const LeaseCall& call, const model::Queue& first);
   void LeaseNow(const NextLeasePtr& next);
   void OnHint(absl::string_view payload);
@@ -84,6 +86,7 @@ class LocalBroker : public Broker {
   Enqueuer enqueuer_;
   Settler settler_;
   Beater beater_;
+  SessionEnder ender_;
   QueueAdmin admin_;
   LocalOperator operator_;
   Sampler sampler_;

@@ -61,6 +61,7 @@ absl::StatusOr<broker::HeartbeatCall> ReadHeartbeat(v1::HeartbeatRequest* reques
     call.leases.push_back(std::move(held));
   }
   call.worker_id = std::move(*request->mutable_worker_id());
+  call.end_session = request->end_session();
   return call;
 }
 

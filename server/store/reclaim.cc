@@ -12,10 +12,12 @@
 namespace skiplane::store {
 namespace {
 
-std::vector<pg::Uuid> Uuids(const pg::Rows& rows) {
-  std::vector<pg::Uuid> uuids;
-  for (int row = 0; row < rows.size(); ++row) uuids.push_back(rows.UuidValue(row, 0));
-  return uuids;
+GoneSessions ReadGone(const pg::Rows& rows) {
+  GoneSessions gone;
+  for (int row = 0; row < rows.size(); ++row) {
+    (rows.Bool(row, 1) ? gone.ended : gone.lost).push_back(rows.UuidValue(row, 0));
+  }
+  return gone;
 }
 
 const model::TaskError kLost{"LEASE_LOST", "", "LEASE_LOST"};
@@ -28,8 +30,9 @@ struct Found {
 };
 
 absl::StatusOr<Found> FindLeasesOf(pg::Session& session, int64_t lane,
-                                 absl::Span<const pg::Uuid> sessions, bool hanged,
-                                 const model::QueueSettings& settings, int ledger_rows) {
+                                   absl::Span<const pg::Uuid> sessions, Action action,
+                                   const model::QueueSettings& settings, int ledger_rows) {
+  const bool hanged = action == Action::kHang;
   std::vector<int16_t> stages;
   std::vector<int64_t> limits;
   for (int16_t stage = 0; hanged && stage < settings.StageCount(); ++stage) {
@@ -47,14 +50,13 @@ absl::StatusOr<Found> FindLeasesOf(pg::Session& session, int64_t lane,
       found.ledgers.push_back(ledger);
     }
     if (rows.IsNull(row, 1)) continue;
-    const bool is_lost = rows.Bool(row, 6);
     SettleRow& lease = found.leases.emplace_back();
     lease.token.task = {lane, rows.Int(row, 1)};
     lease.token.lease_no = rows.Int(row, 2);
     lease.token.session = rows.UuidValue(row, 3);
     lease.token.attempt = static_cast<int32_t>(rows.Int(row, 4));
-    lease.action = is_lost ? Action::kLost : Action::kHang;
-    lease.error = is_lost ? &kLost : &kHanged;
+    lease.action = action;
+    if (action != Action::kRelease) lease.error = hanged ? &kHanged : &kLost;
   }
   return found;
 }
@@ -101,6 +103,7 @@ absl::StatusOr<Reclaimed> TakeBack(pg::Session& session, int64_t lane, const Fou
                      are_hanged ? SettleAndTell(session, batch) : Settle(session, batch));
     std::map<std::pair<int16_t, int16_t>, Claimable> groups;
     for (const Settled& row : settled) Count(row, lane, groups, result);
+    if (!settled.empty()) result.now = settled.front().now;
     for (const auto& [key, group] : groups) result.claimable.push_back(group);
   }
   ASSIGN_OR_RETURN(
@@ -123,9 +126,9 @@ absl::StatusOr<int64_t> GrantGrace(pg::Session& session) {
   return rows.Int(0, 0);
 }
 
-absl::StatusOr<std::vector<pg::Uuid>> LostSessions(pg::Session& session) {
-  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionLost, pg::Params()));
-  return Uuids(rows);
+absl::StatusOr<GoneSessions> FindGoneSessions(pg::Session& session) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionGone, pg::Params()));
+  return ReadGone(rows);
 }
 
 absl::StatusOr<std::vector<std::pair<int64_t, pg::Uuid>>> LedgerLanes(
@@ -139,18 +142,19 @@ absl::StatusOr<std::vector<std::pair<int64_t, pg::Uuid>>> LedgerLanes(
   return lanes;
 }
 
-absl::StatusOr<std::vector<pg::Uuid>> UnknownSessions(pg::Session& session,
-                                                      absl::Span<const pg::Uuid> sessions) {
+absl::StatusOr<GoneSessions> UnknownSessions(pg::Session& session,
+                                             absl::Span<const pg::Uuid> sessions) {
   ASSIGN_OR_RETURN(const pg::Rows rows,
                    session.Run(sql::kSessionUnknown, pg::Params().UuidArray(sessions)));
-  return Uuids(rows);
+  return ReadGone(rows);
 }
 
 absl::StatusOr<Reclaimed> Reclaim(pg::Session& session, int64_t lane,
                                   absl::Span<const pg::Uuid> sessions,
-                                  const model::QueueSettings& settings, int ledger_rows) {
-  ASSIGN_OR_RETURN(const Found found, FindLeasesOf(session, lane, sessions, /*hanged=*/false,
-                                                   settings, ledger_rows));
+                                  const model::QueueSettings& settings, int ledger_rows,
+                                  Action as) {
+  ASSIGN_OR_RETURN(const Found found,
+                   FindLeasesOf(session, lane, sessions, as, settings, ledger_rows));
   return TakeBack(session, lane, found, settings);
 }
 
@@ -167,12 +171,14 @@ absl::StatusOr<std::vector<std::pair<int64_t, absl::Duration>>> OldestLeases(
 absl::StatusOr<Reclaimed> ReclaimHanged(pg::Session& session, int64_t lane,
                                         const model::QueueSettings& settings, int ledger_rows) {
   ASSIGN_OR_RETURN(const Found found,
-                   FindLeasesOf(session, lane, {}, /*hanged=*/true, settings, ledger_rows));
+                   FindLeasesOf(session, lane, {}, Action::kHang, settings, ledger_rows));
   return TakeBack(session, lane, found, settings);
 }
 
-absl::Status ForgetSessions(pg::Session& session, absl::Span<const pg::Uuid> sessions) {
-  return session.Run(sql::kSessionForget, pg::Params().UuidArray(sessions)).status();
+absl::StatusOr<int64_t> ForgetSessions(pg::Session& session, absl::Span<const pg::Uuid> sessions) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kSessionForget, pg::Params().UuidArray(sessions)));
+  return rows.size();
 }
 
 absl::StatusOr<std::vector<int64_t>> LanesToFold(pg::Session& session) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "server/base/status_macros.h"
+#include "server/pg/transaction.h"
 #include "server/sql/queries.h"
 #include "server/store/texts.h"
 
@@ -22,6 +24,24 @@ std::vector<LivingSession> ReadSessions(const pg::Rows& rows, bool are_beats) {
   return living;
 }
 
+// Asked only when a worker's session was made, by a statement that sees every end that came before.
+absl::Status EndLateOnes(pg::Session& session, absl::Span<const Touch> touches,
+                         std::vector<LivingSession>& living) {
+  std::set<pg::Uuid> ids;
+  for (const LivingSession& one : living) ids.insert(one.id);
+  std::vector<pg::Uuid> made;
+  for (const Touch& touch : touches) {
+    if (!touch.worker_id.empty() && ids.contains(touch.new_id)) made.push_back(touch.new_id);
+  }
+  if (made.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kSessionEndLate, pg::Params().UuidArray(made)));
+  for (int row = 0; row < rows.size(); ++row) {
+    for (LivingSession& one : living) one.has_ended |= one.id == rows.UuidValue(row, 0);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<LivingSession>> TouchSessions(pg::Session& session,
@@ -29,19 +49,22 @@ absl::StatusOr<std::vector<LivingSession>> TouchSessions(pg::Session& session,
   std::vector<std::optional<absl::string_view>> workers;
   std::vector<pg::Uuid> ids;
   std::vector<absl::string_view> names;
-  std::vector<int64_t> durations, aheads;
+  std::vector<int64_t> durations, aheads, ages;
   for (const Touch& touch : touches) {
     workers.push_back(IfAny(touch.worker_id));
     ids.push_back(touch.new_id);
     names.push_back(touch.worker_name);
     durations.push_back(absl::ToInt64Microseconds(touch.duration));
     aheads.push_back(absl::ToInt64Microseconds(touch.ahead));
+    ages.push_back(absl::ToInt64Microseconds(touch.age));
   }
   pg::Params params;
   params.OptionalTextArray(workers).UuidArray(ids).TextArray(names);
-  params.Int8Array(durations).Int8Array(aheads);
+  params.Int8Array(durations).Int8Array(aheads).Int8Array(ages);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionTouch, params));
-  return ReadSessions(rows, /*are_beats=*/false);
+  std::vector<LivingSession> living = ReadSessions(rows, /*are_beats=*/false);
+  RETURN_IF_ERROR(EndLateOnes(session, touches, living));
+  return living;
 }
 
 absl::StatusOr<std::vector<LivingSession>> BeatSessions(pg::Session& session,
@@ -58,6 +81,31 @@ absl::StatusOr<std::vector<LivingSession>> BeatSessions(pg::Session& session,
   params.TextArray(workers).Int8Array(durations).OptionalTextArray(reports);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionBeat, params));
   return ReadSessions(rows, /*are_beats=*/true);
+}
+
+absl::StatusOr<std::vector<pg::Uuid>> EndSessions(pg::Session& session,
+                                                  absl::Span<const SessionEnd> ends) {
+  std::vector<absl::string_view> workers;
+  std::vector<pg::Uuid> new_ids;
+  std::vector<int64_t> ages;
+  for (const SessionEnd& end : ends) {
+    workers.push_back(end.worker_id);
+    new_ids.push_back(model::NewSessionId());
+    ages.push_back(absl::ToInt64Microseconds(end.age));
+  }
+  const auto claim_and_end = [&]() -> absl::Status {
+    pg::Params claim, end;
+    claim.TextArray(workers).UuidArray(new_ids);
+    RETURN_IF_ERROR(session.Run(sql::kSessionClaim, claim).status());
+    end.TextArray(workers).UuidArray(new_ids).Int8Array(ages);
+    return session.Run(sql::kSessionEnd, end).status();
+  };
+  RETURN_IF_ERROR(pg::InTransaction(session, claim_and_end));
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kSessionEnded, pg::Params().TextArray(workers)));
+  std::vector<pg::Uuid> ended;
+  for (int row = 0; row < rows.size(); ++row) ended.push_back(rows.UuidValue(row, 0));
+  return ended;
 }
 
 absl::StatusOr<std::vector<model::LeaseState>> FindLeaseStates(

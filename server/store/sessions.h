@@ -20,6 +20,7 @@ struct Touch {
   model::SessionId new_id{};  // taken if the worker has no living session
   absl::Duration duration;
   absl::Duration ahead;       // moved further than `duration` by this
+  absl::Duration age{};       // of the call that needs it
 };
 
 struct LivingSession {
@@ -29,6 +30,9 @@ struct LivingSession {
   // Of BeatSessions: leases up to this number are to be looked at (FindLeaseStates); those above it
   // are held. 0: none is.
   int64_t recheck_until = 0;
+  // Of TouchSessions: made for a call from before an end of its worker, and ended again at once, so
+  // that what is leased for it is handed back.
+  bool has_ended = false;
 };
 
 // Makes each session live for at least its duration. Each worker occurs once, in order of its id.
@@ -46,6 +50,17 @@ struct Beat {
 // Renews living sessions; lost ones are missing from the answer. Each worker occurs once, in order.
 absl::StatusOr<std::vector<LivingSession>> BeatSessions(pg::Session& session,
                                                         absl::Span<const Beat> beats);
+
+struct SessionEnd {
+  std::string worker_id;
+  absl::Duration age;  // of the call that ends it
+};
+
+// Ends the living sessions of workers, unless a later call made them. What is leased for them from
+// then on, by calls from before, is taken back by upkeep. Returns all ended sessions of these
+// workers that are not forgotten, so that a repeat goes on. Each worker occurs once, in order.
+absl::StatusOr<std::vector<pg::Uuid>> EndSessions(pg::Session& session,
+                                                  absl::Span<const SessionEnd> ends);
 
 // What the tasks say of leases whose sessions live. One state per token, in order.
 absl::StatusOr<std::vector<model::LeaseState>> FindLeaseStates(

@@ -83,9 +83,11 @@ TEST_F(SessionsTest, ALostSessionIsNotRevived) {
   EXPECT_THAT(BeatOne("w", kShort), IsEmpty());
   EXPECT_EQ(TouchOne("w", 8, kShort).id, UuidOf(8));
   EXPECT_THAT(BeatOne("w", kShort), ::testing::SizeIs(1));
-  EXPECT_THAT(LostSessions(*session_), IsOkAndHolds(ElementsAre(UuidOf(7))));
-  EXPECT_THAT(UnknownSessions(*session_, {UuidOf(7), UuidOf(8), UuidOf(9)}),
-              IsOkAndHolds(UnorderedElementsAre(UuidOf(7), UuidOf(9))));
+  EXPECT_THAT(Required(FindGoneSessions(*session_)).lost, ElementsAre(UuidOf(7)));
+  const GoneSessions unknown =
+      Required(UnknownSessions(*session_, {UuidOf(7), UuidOf(8), UuidOf(9)}));
+  EXPECT_THAT(unknown.lost, UnorderedElementsAre(UuidOf(7), UuidOf(9)));
+  EXPECT_THAT(unknown.ended, IsEmpty());
 }
 
 TEST_F(SessionsTest, ASessionIsLostOnlyWhenItsEndHasPassed) {
@@ -95,7 +97,7 @@ TEST_F(SessionsTest, ASessionIsLostOnlyWhenItsEndHasPassed) {
       "WHERE worker_id = 'w'");
   EXPECT_THAT(ExpireSessions(*session_), IsOkAndHolds(1));
   EXPECT_THAT(ExpireSessions(*session_), IsOkAndHolds(0));
-  EXPECT_THAT(LostSessions(*session_), IsOkAndHolds(ElementsAre(UuidOf(7))));
+  EXPECT_THAT(Required(FindGoneSessions(*session_)).lost, ElementsAre(UuidOf(7)));
   EXPECT_THAT(CountWorkers(*session_), IsOkAndHolds(1));
 }
 
@@ -202,8 +204,8 @@ TEST_F(SessionsTest, OnlyLostSessionsAreForgotten) {
   TouchOne("w", 7, kShort);
   LoseAll();
   TouchOne("w", 8, kShort);
-  ASSERT_THAT(ForgetSessions(*session_, {UuidOf(7), UuidOf(8)}), IsOk());
-  EXPECT_THAT(LostSessions(*session_), IsOkAndHolds(IsEmpty()));
+  EXPECT_THAT(ForgetSessions(*session_, {UuidOf(7), UuidOf(8)}), IsOkAndHolds(1));
+  EXPECT_THAT(Required(FindGoneSessions(*session_)).lost, IsEmpty());
   EXPECT_THAT(CountWorkers(*session_), IsOkAndHolds(1));
 }
 

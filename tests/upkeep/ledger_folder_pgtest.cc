@@ -21,6 +21,7 @@ class LedgerFolderTest : public testing::UpkeepHarness {
       const LedgerFoldResult pass = Required(folder_.RunOnce(*session_));
       sum.stray_sessions += pass.stray_sessions;
       sum.freed += pass.freed;
+      sum.handed_back += pass.handed_back;
       is_complete = pass.is_complete;
     }
     return sum;
@@ -95,6 +96,19 @@ TEST_F(LedgerFolderTest, ManyRowsAreFoldedInOnePass) {
   Fold();
   EXPECT_EQ(LedgerEntries(), 70);
   EXPECT_EQ(LedgerRows(), 4);
+}
+
+TEST_F(LedgerFolderTest, LateLeasesOfAnEndedSessionAreHandedBackUncharged) {
+  Put(2, {}, 1);
+  const pg::Uuid done = Worker("done");
+  End("done");
+  Reclaim();
+  Take(2, done);  // by a broker that believes that it lives
+  EXPECT_EQ(Reclaim().handed_back, 0) << "the reclaimer looks again when the session expires";
+  const LedgerFoldResult result = Fold();
+  EXPECT_EQ(result.handed_back, 2);
+  EXPECT_EQ(result.freed, 0);
+  EXPECT_EQ(Tasks("state = 1 AND attempt = 0"), 2);
 }
 
 TEST_F(LedgerFolderTest, LeasesWhoseSessionHasNoRowAreTakenBack) {
