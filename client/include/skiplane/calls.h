@@ -111,6 +111,9 @@ struct HeartbeatCall {
   absl::Duration lease_duration = absl::Seconds(30);
   // 0 to 1000 leases whose state is wanted. All leases of the worker are renewed, named or not.
   std::vector<HeldLease> leases{};
+  // The worker is done: ends its session and hands back all that it holds, uncharged, and what a
+  // Lease that it cancelled may have got. A repeat does no harm; a later Lease makes a new session.
+  bool end_session = false;
   // Zero: ClientOptions::call_timeout.
   absl::Duration timeout{};
 };

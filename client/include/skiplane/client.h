@@ -76,7 +76,8 @@ class Client {
   // Ends attempts that did not succeed. 1 to 1000 items, one result each, in order.
   absl::StatusOr<std::vector<NackResult>> Nack(std::vector<NackItem> items);
 
-  // Renews all leases of a worker and tells what became of those that the call names.
+  // Renews all leases of a worker and tells what became of those that the call names; or ends its
+  // session and hands everything back.
   absl::StatusOr<HeartbeatAnswer> Heartbeat(HeartbeatCall call);
 
   // The same without blocking.
