@@ -26,6 +26,9 @@ class SettleBatch {
   // repeat decides the rest: a lease settled by a lost commit is found to be settled.
   absl::Status Run(pg::Session& session, const std::vector<SettleItem*>& items);
 
+  // Decides those items whose leases are over.
+  absl::Status Judge(pg::Session& session, const std::vector<SettleItem*>& items);
+
   // What Run did was committed: it takes effect in memory. Without a transaction around it, to be
   // called whatever Run returned.
   void Committed();
@@ -46,7 +49,6 @@ class SettleBatch {
   store::SettleBatch BatchOf(const Items& items);
   absl::Status AckByPlace(pg::Session& session, const Items& acks);
   absl::Status SettleById(pg::Session& session, const Items& items);
-  absl::Status Judge(pg::Session& session, const Items& items);
   void Decide(SettleItem& item, model::SettleOutcome outcome);
   void Apply(SettleItem& item, const store::Settled& settled);
   void Count(store::Action outcome, int64_t tasks);

@@ -24,6 +24,15 @@ struct SettleItem {
   PendingEnqueues follow_ups;                  // ready to be written
   model::AckResult result;
   bool is_decided = false;
+
+  // What it asks for cannot be: it is answered so, and its lease is left as it is.
+  void Refuse(absl::Status why) {
+    result.outcome = model::SettleOutcome::kRefused;
+    result.refusal = std::move(why);
+    is_decided = true;
+    more = nullptr;
+    follow_ups.clear();
+  }
 };
 
 // Parts of different lanes run at the same time; each touches its own items only.

@@ -60,9 +60,11 @@ void Settler::Ack(std::vector<model::AckItem> items, NextLeasePtr next,
   call->items.resize(items.size());
   bool has_more = false;
   for (size_t i = 0; i < items.size(); ++i) {
-    call->items[i].token = items[i].token;
-    call->items[i].more = std::move(items[i].more);
-    has_more = has_more || call->items[i].more != nullptr;
+    SettleItem& item = call->items[i];
+    item.token = items[i].token;
+    item.more = std::move(items[i].more);
+    if (!items[i].refusal.ok()) item.Refuse(std::move(items[i].refusal));
+    has_more = has_more || item.more != nullptr;
   }
   call->done = std::move(done);
   if (has_more) {
@@ -81,6 +83,7 @@ void Settler::Nack(std::vector<model::NackItem> items,
     out.action = ActionOf(item.disposition);
     out.retry_delay = item.retry_delay;
     out.error = std::move(item.error);
+    if (!item.refusal.ok()) out.Refuse(std::move(item.refusal));
     const bool has_failed = out.action != store::Action::kRelease;
     if (has_failed && out.error.fingerprint.empty()) out.error.fingerprint = ErrorPrint(out.error);
   }
@@ -92,7 +95,7 @@ void Settler::Nack(std::vector<model::NackItem> items,
     }
     std::vector<model::NackResult> nacked;
     for (const model::AckResult& result : *results) {
-      nacked.push_back({result.outcome, result.state, result.schedule_time});
+      nacked.push_back({result.outcome, result.refusal, result.state, result.schedule_time});
     }
     done(std::move(nacked));
   };
@@ -114,9 +117,11 @@ void Settler::Release(std::vector<model::LeaseToken> tokens) {
 void Settler::Submit(std::shared_ptr<SettleCall> call) {
   std::map<int64_t, std::vector<size_t>> by_lane;
   for (size_t i = 0; i < call->items.size(); ++i) {
+    if (call->items[i].is_decided) continue;  // refused
     by_lane[call->items[i].token.task.lane].push_back(i);
   }
-  call->open_parts = static_cast<int>(by_lane.size());
+  call->open_parts = static_cast<int>(std::max<size_t>(by_lane.size(), 1));
+  if (by_lane.empty()) call->EndPart(absl::OkStatus());
   for (auto& [lane, items] : by_lane) {
     const auto rows = static_cast<int64_t>(items.size());
     SettlePart part{call, std::move(items)};

@@ -51,6 +51,8 @@ class Settler {
   // settler_more.cc: acks that say more than that.
   void PrepareMore(std::shared_ptr<SettleCall> call);
   absl::Status CheckMore(pg::Session& session, SettleItem& item);
+  // Decides the item: its lease is over, or else it is refused.
+  absl::Status RefuseUnlessOver(pg::Session& session, SettleItem& item, const absl::Status& why);
   absl::Status RunInTransaction(pg::Session& session, SettleBatch& batch,
                                 const std::vector<SettleItem*>& items,
                                 std::vector<LeaseWithin>& withins);

@@ -10,14 +10,31 @@
 
 namespace skiplane::broker {
 
-// Looks everything up that may be refused, so that a call that is refused has changed nothing.
+namespace {
+
+// Whether only what the item asks for is to blame.
+bool IsOfItem(const absl::Status& status) {
+  const std::string reason = base::ReasonOf(status);
+  return reason == "INVALID_FIELD" || reason == "QUEUE_NOT_FOUND" || reason == "QUEUE_PAUSED" ||
+         reason == "TOO_MANY_QUEUES";
+}
+
+// What is wrong with the queue of a follow-up blames no field by itself.
+absl::Status BlameQueue(absl::string_view field, const absl::Status& status) {
+  if (!IsOfItem(status) || !base::FieldOf(status).empty()) return status;
+  return base::RefuseField(status.code(), base::ReasonOf(status), field, status.message());
+}
+
+}  // namespace
+
+// Looks everything up that may be refused, so that an item that is refused has changed nothing.
 void Settler::PrepareMore(std::shared_ptr<SettleCall> call) {
   context_.pool.Submit([this, call](absl::StatusOr<pg::Session*> session) {
     absl::Status status = session.status();
-    for (size_t i = 0; i < call->items.size() && status.ok(); ++i) {
-      if (call->items[i].more == nullptr) continue;
-      status = CheckMore(**session, call->items[i]);
-      if (!status.ok()) status = base::PrefixField(absl::StrCat("items[", i, "]."), status);
+    for (SettleItem& item : call->items) {
+      if (item.more == nullptr || !status.ok()) continue;
+      status = CheckMore(**session, item);
+      if (IsOfItem(status)) status = RefuseUnlessOver(**session, item, status);
     }
     if (status.ok()) {
       Submit(call);
@@ -27,15 +44,26 @@ void Settler::PrepareMore(std::shared_ptr<SettleCall> call) {
   });
 }
 
+// The repeat of an ack that was done is as good as done, whatever could not be asked for any more.
+absl::Status Settler::RefuseUnlessOver(pg::Session& session, SettleItem& item,
+                                       const absl::Status& why) {
+  const int64_t lane = item.token.task.lane;
+  ASSIGN_OR_RETURN(const QueuePtr queue, QueueOf(session, lane));
+  SettleBatch batch(lane, *queue, tracker_, context_.metrics);
+  RETURN_IF_ERROR(batch.Judge(session, {&item}));
+  if (!item.is_decided) item.Refuse(why);
+  return absl::OkStatus();
+}
+
 absl::Status Settler::CheckMore(pg::Session& session, SettleItem& item) {
   const model::AckMore& more = *item.more;
   ASSIGN_OR_RETURN(const QueuePtr queue, QueueOf(session, item.token.task.lane));
-  if (queue != nullptr && !more.next_stage.empty() &&
-      !queue->settings.FindStage(more.next_stage).has_value()) {
+  if (queue == nullptr) return absl::OkStatus();  // of another installation: NOT_FOUND
+  if (!more.next_stage.empty() && !queue->settings.FindStage(more.next_stage).has_value()) {
     return base::InvalidField("next_stage",
                               absl::StrCat("is not a stage of queue \"", queue->name, "\""));
   }
-  if (queue != nullptr && more.next_content.has_value() &&
+  if (more.next_content.has_value() &&
       more.next_content->payload.size() > static_cast<size_t>(queue->settings.payload_bytes_max)) {
     return base::InvalidField("next_payload.payload",
                               absl::StrCat("is larger than the queue's limit of ",
@@ -43,11 +71,11 @@ absl::Status Settler::CheckMore(pg::Session& session, SettleItem& item) {
   }
   for (size_t i = 0; i < more.follow_ups.size(); ++i) {
     const model::AckMore::FollowUp& follow_up = more.follow_ups[i];
-    ASSIGN_OR_RETURN(
-        std::unique_ptr<PendingEnqueue> pending,
-        enqueuer_.Prepare(session, follow_up.queue, follow_up.task,
-                          absl::StrCat("follow_ups[", i, "].task.")));
-    item.follow_ups.push_back(std::move(pending));
+    const std::string path = absl::StrCat("follow_ups[", i, "].");
+    auto pending = enqueuer_.Prepare(session, follow_up.queue, follow_up.task,
+                                     absl::StrCat(path, "task."));
+    if (!pending.ok()) return BlameQueue(absl::StrCat(path, "queue"), pending.status());
+    item.follow_ups.push_back(*std::move(pending));
   }
   return absl::OkStatus();
 }
