@@ -9,8 +9,10 @@
 
 namespace skiplane::model {
 
-// Sizes of a call. A request fits gRPC's usual message of 4 MiB.
+// Sizes of a call. A request and an answer fit gRPC's usual message of 4 MiB.
 inline constexpr int kRequestBytesMax = 4 << 20;
+inline constexpr int64_t kListBytesMax = 3 << 20;  // of an operator's answer, but always one item
+inline constexpr int kStatisticsHoursMax = 10000;  // of one answer: 200 bytes each
 inline constexpr int kPayloadBytesMax = 1 << 20;
 inline constexpr int kTasksPerCallMax = 1000;  // one statement of a few milliseconds
 inline constexpr int kQueuesPerLeaseMax = 64;
@@ -76,7 +78,9 @@ inline constexpr int kQueuesMax = 100000;
 inline constexpr int kParkedLeasesMax = 20000;          // 16 kB each in gRPC: 320 MB
 inline constexpr int kCallsInFlightMax = 50000;         // of all methods, parked ones included
 inline constexpr int64_t kBytesInFlightMax = 32 << 20;  // requests and answers, before copies
+inline constexpr int64_t kTransportBytesMax = 1 << 30;  // of gRPC, messages half received included
 inline constexpr int64_t kAnswerBytesMax = 16 << 20;   // leased tasks not yet read by their callers
+inline constexpr int64_t kListsBytesMax = 16 << 20;    // operators' answers not yet read by them
 inline constexpr int64_t kPendingRowsMax = 200000;     // that wait for one queue's batches
 inline constexpr int64_t kPendingBytesMax = 64 << 20;  // and what they weigh
 inline constexpr int kTrackedLeasesMax = 1000000;      // the memory that saves folding the ledger

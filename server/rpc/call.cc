@@ -4,6 +4,7 @@
 #include <grpcpp/support/proto_buffer_writer.h>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/model/limits.h"
 #include "server/rpc/status.h"
@@ -72,6 +73,12 @@ absl::Status UnaryCall::Admit(size_t request_bytes) {
   if (!is_admitted_) {
     return base::Refuse(absl::StatusCode::kUnavailable, "SERVER_DRAINING",
                         "this broker is shutting down; nothing was changed");
+  }
+  if (request_bytes > static_cast<size_t>(model::kRequestBytesMax)) {
+    return base::Refuse(absl::StatusCode::kInvalidArgument, "REQUEST_TOO_LARGE",
+                        absl::StrCat("the request has ", request_bytes, " bytes; at most ",
+                                     model::kRequestBytesMax,
+                                     ". Nothing was changed: send less in one call"));
   }
   const auto bytes = static_cast<int64_t>(request_bytes);
   if (!scope_.in_flight.Hold(bytes)) {

@@ -5,6 +5,7 @@
 // Thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "absl/time/time.h"
 #include "server/broker/broker.h"
 #include "server/metrics/metrics.h"
+#include "server/model/limits.h"
 
 namespace skiplane::rpc {
 
@@ -30,6 +32,9 @@ struct ServerLimits {
   // Makes clients spread again after brokers were added. The grace is longer than any Lease waits.
   absl::Duration connection_age = absl::Minutes(30);
   absl::Duration connection_age_grace = absl::Seconds(70);
+  // What gRPC takes at most for calls and for messages that it is about to receive. Above what
+  // 20,000 waiting leases (320 MB) and many large requests at once need.
+  size_t memory_bytes = model::kTransportBytesMax;
 };
 
 struct ServerOptions {

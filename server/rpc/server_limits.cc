@@ -1,8 +1,7 @@
 #include "server/rpc/server_limits.h"
 
 #include <grpc/grpc.h>
-
-#include "server/model/limits.h"
+#include <grpcpp/resource_quota.h>
 
 namespace skiplane::rpc {
 namespace {
@@ -23,7 +22,12 @@ void ApplyKeepalive(grpc::ServerBuilder* builder) {
 }  // namespace
 
 void ApplyLimits(const ServerLimits& limits, grpc::ServerBuilder* builder) {
-  builder->SetMaxReceiveMessageSize(model::kRequestBytesMax);
+  // A request above kRequestBytesMax is refused by us, with a reason. A limit here would not spare
+  // memory: gRPC compares a message with it when it has all of it. What bounds memory is the quota,
+  // which resets a stream that would exceed it.
+  builder->SetMaxReceiveMessageSize(-1);
+  grpc::ResourceQuota quota("skiplane");
+  builder->SetResourceQuota(quota.Resize(limits.memory_bytes));
   // The broker bounds what it leases; a reply that exists must be sent, or its leases are lost.
   builder->SetMaxSendMessageSize(-1);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, limits.streams_per_connection);
