@@ -45,7 +45,7 @@ class Broker {
   virtual void CreateQueue(CreateQueueCall call, Done<model::Queue> done) = 0;
   virtual void GetQueue(std::string name, Done<QueueWithCounts> done) = 0;
   // Queues with names greater than `after`, in order, at most `limit`.
-  virtual void ListQueues(std::string after, int limit, Done<std::vector<model::Queue>> done) = 0;
+  virtual void ListQueues(std::string after, int limit, Done<model::Page<model::Queue>> done) = 0;
   virtual void UpdateQueue(UpdateQueueCall call, Done<model::Queue> done) = 0;
   virtual void PauseQueue(PauseQueueCall call, Done<model::Queue> done) = 0;
 

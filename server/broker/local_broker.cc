@@ -89,8 +89,9 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
                  Tell(claimable, now);
                }),
       beater_(context_, sessions_),
-      admin_(context_, queues_, hinter_),
-      operator_(context_, queues_, dispatcher_,
+      lists_(model::kListsBytesMax, nullptr),
+      admin_(context_, queues_, hinter_, lists_),
+      operator_(context_, queues_, dispatcher_, lists_,
                 [this](const std::vector<store::Claimable>& claimable, absl::Time now) {
                   Tell(claimable, now);
                 }),
@@ -217,7 +218,7 @@ void LocalBroker::GetQueue(std::string name, Done<QueueWithCounts> done) {
   admin_.Get(std::move(name), std::move(done));
 }
 
-void LocalBroker::ListQueues(std::string after, int limit, Done<std::vector<model::Queue>> done) {
+void LocalBroker::ListQueues(std::string after, int limit, Done<model::Page<model::Queue>> done) {
   admin_.List(std::move(after), limit, std::move(done));
 }
 

@@ -49,7 +49,7 @@ class LocalBroker : public Broker {
   void HandBack(const LeaseAnswer& undelivered) override;
   void CreateQueue(CreateQueueCall call, Done<model::Queue> done) override;
   void GetQueue(std::string name, Done<QueueWithCounts> done) override;
-  void ListQueues(std::string after, int limit, Done<std::vector<model::Queue>> done) override;
+  void ListQueues(std::string after, int limit, Done<model::Page<model::Queue>> done) override;
   void UpdateQueue(UpdateQueueCall call, Done<model::Queue> done) override;
   void PauseQueue(PauseQueueCall call, Done<model::Queue> done) override;
   Operator& AsOperator() override { return operator_; }
@@ -84,6 +84,7 @@ class LocalBroker : public Broker {
   Enqueuer enqueuer_;
   Settler settler_;
   Beater beater_;
+  AnswerMemory lists_;
   QueueAdmin admin_;
   LocalOperator operator_;
   Sampler sampler_;

@@ -58,7 +58,7 @@ void LeaseCall::Answer(absl::StatusOr<broker::LeaseAnswer> answer) {
   }
   v1::LeaseResponse response;
   WriteLease(&*answer, &response);
-  Keep(*std::move(answer));
+  Hold(*std::move(answer));
   Reply(response);
 }
 
@@ -72,13 +72,13 @@ void LeaseCall::AnswerBoth(absl::StatusOr<broker::AckAndLeaseAnswer> answer) {
   WriteAck(&answer->results, &response);
   if (answer->lease.has_value()) {
     WriteLease(&*answer->lease, response.mutable_lease());
-    Keep(*std::move(answer->lease));
+    Hold(*std::move(answer->lease));
   }
   Reply(response);
 }
 
-void LeaseCall::Keep(broker::LeaseAnswer answer) {
-  memory_ = answer.memory;
+void LeaseCall::Hold(broker::LeaseAnswer answer) {
+  Keep(answer.memory);
   if (!repeatable_) undelivered_ = std::move(answer);
 }
 

@@ -32,7 +32,7 @@ class LeaseCall final : public UnaryCall {
   void Answer(absl::StatusOr<broker::LeaseAnswer> answer);
   void AnswerBoth(absl::StatusOr<broker::AckAndLeaseAnswer> answer);
   void Prepare(broker::LeaseCall& request);
-  void Keep(broker::LeaseAnswer answer);
+  void Hold(broker::LeaseAnswer answer);
   void OnCancel() override;
   void Ended(bool cancelled) override;
 
@@ -41,7 +41,6 @@ class LeaseCall final : public UnaryCall {
   // Written by the handler's thread; gRPC calls OnCancel only after the handler has returned.
   std::shared_ptr<broker::PendingLease> pending_;
   broker::LeaseAnswer undelivered_;
-  std::shared_ptr<const void> memory_;  // of the answer, until the transport has taken it
 };
 
 }  // namespace skiplane::rpc

@@ -1,6 +1,7 @@
 -- Statistics by hour, folded and not yet folded. $1 lanes  $2 stage and $3 outcome as arrays (null
 -- in them: any)
 -- $4 from the hour of this time  $5 up to and without the hour that begins at or after this time
+-- $6, $7, $8 hour, stage and outcome after which to go on  $9 at most
 -- lanes: any because an operator asks for all lanes of a queue
 -- One row per hour, stage and outcome: hour in microseconds, stage, outcome, attempts, total and
 -- greatest run time and total waiting time in microseconds.
@@ -19,5 +20,6 @@ FROM (
     AND d.at >= date_trunc('hour', $4::timestamptz) AND date_trunc('hour', d.at) < $5::timestamptz
 ) a
 WHERE coalesce(a.stage = ($2::int2[])[1], true) AND coalesce(a.outcome = ($3::int2[])[1], true)
+  AND (a.hour, a.stage, a.outcome) > ($6::timestamptz, $7::int2, $8::int2)
 GROUP BY a.hour, a.stage, a.outcome
-ORDER BY a.hour, a.stage, a.outcome
+ORDER BY a.hour, a.stage, a.outcome LIMIT $9::int4

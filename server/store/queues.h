@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "server/model/limits.h"
 #include "server/model/queue.h"
+#include "server/model/report.h"
 #include "server/pg/session.h"
 
 namespace skiplane::store {
@@ -23,6 +24,11 @@ absl::StatusOr<model::Queue> GetQueue(pg::Session& session, const std::string& n
 // Queues with names greater than `after`, in order.
 absl::StatusOr<std::vector<model::Queue>> ListQueues(pg::Session& session, const std::string& after,
                                                      int limit);
+
+// The same as a page of what weighs at most `bytes_max`, but always one.
+absl::StatusOr<model::Page<model::Queue>> ListQueuePage(pg::Session& session,
+                                                        const std::string& after, int limit,
+                                                        int64_t bytes_max);
 
 // Returns whether the queue still had `version` and was changed.
 absl::StatusOr<bool> UpdateQueue(pg::Session& session, const std::string& name, int64_t version,

@@ -127,23 +127,25 @@ absl::Status AddAudit(pg::Session& session, const model::Origin& origin, const s
   return session.Run(sql::kAuditAdd, params.Int8(changed)).status();
 }
 
-absl::StatusOr<std::vector<model::AuditRecord>> ListAudit(pg::Session& session,
+absl::StatusOr<model::Page<model::AuditRecord>> ListAudit(pg::Session& session,
                                                           const std::string& queue, int64_t before,
-                                                          int limit) {
+                                                          int limit, int64_t bytes_max) {
   pg::Params params;
-  params.Text(queue).Int8(before).Int4(limit);
+  params.Text(queue).Int8(before).Int4(limit).Int8(bytes_max);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kAuditList, params));
-  std::vector<model::AuditRecord> records;
+  model::Page<model::AuditRecord> page;
   for (int row = 0; row < rows.size(); ++row) {
-    model::AuditRecord& record = records.emplace_back();
+    model::AuditRecord& record = page.items.emplace_back();
     record.id = rows.Int(row, 0);
     record.time = rows.Micros(row, 1);
     record.origin = {std::string(rows.Text(row, 2)), std::string(rows.Text(row, 3)),
                      std::string(rows.Text(row, 5))};
     record.queue = std::string(rows.Text(row, 4));
     record.changed = rows.Int(row, 6);
+    page.bytes = rows.Int(row, 7);
+    page.has_more = rows.Bool(row, 8);
   }
-  return records;
+  return page;
 }
 
 }  // namespace skiplane::store

@@ -147,7 +147,8 @@ TEST_F(OperateTest, ABulkOperationIsOneBrokersAtATime) {
   EXPECT_EQ(done.changed, 3);
   EXPECT_FALSE(Required(ClaimBulk(*session_, bulk.id)).has_value());
   EXPECT_THAT(StopBulk(*session_, bulk.id), IsOk());
-  EXPECT_THAT(Required(ListBulks(*session_, absl::InfiniteFuture(), {}, 5)), SizeIs(1));
+  EXPECT_THAT(Required(ListBulks(*session_, absl::InfiniteFuture(), {}, 5, INT64_MAX)).items,
+              SizeIs(1));
   EXPECT_THAT(Required(IdleBulks(*session_)), IsEmpty());
 }
 
@@ -161,7 +162,8 @@ TEST_F(OperateTest, ErrorGroupsAreTheSameFoldedOrNot) {
     Required(store::Settle(*session_, batch));
   }
   for (int fold = 0; fold < 2; ++fold) {
-    const auto groups = Required(ListErrorGroups(*session_, {lane_}, std::nullopt, {}, 10));
+    const auto groups =
+        Required(ListErrorGroups(*session_, {lane_}, std::nullopt, {}, 10, INT64_MAX)).items;
     ASSERT_THAT(groups, SizeIs(1));
     EXPECT_EQ(groups[0].retrying, 3);
     EXPECT_EQ(groups[0].type, "Boom");
@@ -188,10 +190,11 @@ TEST_F(OperateTest, ReportsOfAQuietInstallationAreEmpty) {
   EXPECT_THAT(Required(OldestLeases(*session_)), IsEmpty());
   EXPECT_THAT(Required(ListWorkers(*session_, "", {}, 10)), IsEmpty());
   EXPECT_THAT(Required(ReadStatistics(*session_, {lane_},
-                                      {{}, {}, absl::Now() - absl::Hours(1), absl::Now()})),
+                                      {{}, {}, absl::Now() - absl::Hours(1), absl::Now()}, 10))
+                  .items,
               IsEmpty());
   EXPECT_THAT(AddAudit(*session_, {"ann", "Test", "{}"}, "q", 3), IsOk());
-  EXPECT_THAT(Required(ListAudit(*session_, "q", INT64_MAX, 10)), SizeIs(1));
+  EXPECT_THAT(Required(ListAudit(*session_, "q", INT64_MAX, 10, INT64_MAX)).items, SizeIs(1));
   EXPECT_THAT(Required(CheckSchedules(*session_, {{"* * * * *", "UTC"}, {"x", "UTC"}})),
               ElementsAre("", ::testing::StartsWith("cron: ")));
   EXPECT_THAT(Required(PreviewSchedule(*session_, {"* * * * *", "UTC"}, std::nullopt, 3)),
@@ -201,7 +204,9 @@ TEST_F(OperateTest, ReportsOfAQuietInstallationAreEmpty) {
 TEST_F(OperateTest, TheAttemptsOfATaskAndWhatIsBeforeIt) {
   const int64_t id = PutOne();
   Settle({testing::TokensOf(Take(1))[0]}, Action::kRetry);
-  EXPECT_THAT(Required(ListAttempts(*session_, {lane_, id}, 10)), SizeIs(1));
+  EXPECT_THAT(
+      Required(ListAttempts(*session_, {lane_, id}, absl::InfiniteFuture(), 10, INT64_MAX)).items,
+      SizeIs(1));
   const std::vector<int64_t> ids = Put(3);
   const model::TaskView last = Required(GetTask(*session_, {lane_, ids[2]}));
   EXPECT_EQ(Required(TasksAhead(*session_, last)), 2 + Number("SELECT count(*) FROM skiplane.task "
