@@ -90,8 +90,8 @@ struct AckMore {
 
 struct AckItem {
   LeaseToken token;
-  std::shared_ptr<const AckMore> more;  // null: nothing, as nearly always
-  absl::Status refusal;                 // not OK: the item cannot be; it is answered, not settled
+  std::shared_ptr<const AckMore> more;       // null: nothing, as nearly always
+  absl::Status refusal = absl::OkStatus();  // else the item cannot be: it is answered, not settled
 };
 
 struct AckResult {
@@ -111,7 +111,7 @@ struct NackItem {
   NackDisposition disposition = NackDisposition::kRetry;
   std::optional<absl::Duration> retry_delay;  // of kRetry; unset: the queue's policy
   TaskError error;
-  absl::Status refusal;  // as in AckItem
+  absl::Status refusal = absl::OkStatus();  // as in AckItem
 };
 
 struct NackResult {

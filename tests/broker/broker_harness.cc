@@ -23,7 +23,7 @@ broker::LeaseCall LeaseOf(const std::string& worker, int max_tasks, absl::Durati
 absl::StatusOr<std::vector<model::SettleOutcome>> AckTokens(
     broker::Broker& broker, const std::vector<model::LeaseToken>& tokens) {
   std::vector<model::AckItem> items;
-  for (const model::LeaseToken& token : tokens) items.push_back({token, nullptr, {}});
+  for (const model::LeaseToken& token : tokens) items.push_back({token, nullptr});
   Later<std::vector<model::AckResult>> later;
   broker.Ack(std::move(items), later.done());
   const auto results = later.Get();

@@ -80,7 +80,7 @@ class CrowdTest : public BrokerHarness {
                                   broker::LeaseCall call, int turn) {
     if (turn % 2 == 0) call.request_id = absl::StrCat("turn", turn);
     std::vector<model::AckItem> items;
-    for (const model::LeasedTask& task : held.tasks) items.push_back({task.token, nullptr, {}});
+    for (const model::LeasedTask& task : held.tasks) items.push_back({task.token, nullptr});
     while (GoesOn()) {
       Later<broker::AckAndLeaseAnswer> later;
       const auto pending = mine.AckAndLease({items, call}, later.done());
