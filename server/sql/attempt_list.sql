@@ -1,4 +1,4 @@
--- The finished attempts of a task, the latest first. $1 lane  $2 id  $3 only those that ended before
+-- The finished attempts of a task, the latest first. $1 lane  $2 id  $3 only what ended before this
 -- (infinity: all)  $4 at most  $5 bytes that they may have together, but always one.
 -- One row each: attempt, outcome, stage; run time, leased (null) and ended in microseconds; worker
 -- name, error type, fingerprint, text, whether it was the last, payload, result; bytes up to here,

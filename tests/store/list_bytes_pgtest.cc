@@ -28,7 +28,7 @@ class ListBytesTest : public testing::StoreHarness {
     return Required(GetTasks(*session_, lane_, ids, full, room));
   }
 
-  // What one more page of `text` bytes each would be allowed to hold.
+  // Room for two items of a mebibyte, but not for three.
   static constexpr int64_t kForTwo = 5 * kMebibyte / 2;
 };
 
@@ -149,17 +149,19 @@ TEST_F(ListBytesTest, BulkOperationsEndWithTheLastThatFits) {
 
 TEST_F(ListBytesTest, QueuesEndWithTheLastThatFitsButNotForBrokersThemselves) {
   model::QueueSettings settings;
-  for (int i = 0; i < 100; ++i) settings.stages.push_back({absl::StrCat(std::string(60, 's'), i)});
-  for (const char* name : {"large-a", "large-b", "large-c"}) {
+  for (int i = 0; i < 100; ++i) {
+    settings.stages.emplace_back().name = absl::StrCat(std::string(60, 's'), i);
+  }
+  for (const char* name : {"z-a", "z-b", "z-c"}) {
     EXPECT_TRUE(Required(CreateQueue(*session_, name, settings, 1)));
   }
-  const auto one = Required(ListQueuePage(*session_, "large", 1, INT64_MAX));
+  const auto one = Required(ListQueuePage(*session_, "z", 1, INT64_MAX));
   EXPECT_TRUE(one.has_more);
-  const auto page = Required(ListQueuePage(*session_, "large", 100, one.bytes * 5 / 2));
+  const auto page = Required(ListQueuePage(*session_, "z", 100, one.bytes * 5 / 2));
   ASSERT_THAT(page.items, SizeIs(2));
   EXPECT_TRUE(page.has_more);
-  EXPECT_FALSE(Required(ListQueuePage(*session_, "large-b", 100, one.bytes)).has_more);
-  EXPECT_THAT(Required(ListQueues(*session_, "large", 100)), SizeIs(3));
+  EXPECT_FALSE(Required(ListQueuePage(*session_, "z-b", 100, one.bytes)).has_more);
+  EXPECT_THAT(Required(ListQueues(*session_, "z", 100)), SizeIs(3));
 }
 
 TEST_F(ListBytesTest, StatisticsGoOnAfterTheLastHour) {
