@@ -96,9 +96,11 @@ std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call, std::vector<Queu
   Outbox outbox;
   base::MutexLock lock(mutex_);
   const bool answers_at_once = !ticket->waits || !ticket->request_key.empty();
-  if (is_draining_ || tickets_ >= parked_max_ || (answers_at_once && memory_.IsFull())) {
+  const bool is_full = ticket->waits && parked_ >= parked_max_;
+  if (is_draining_ || is_full || (answers_at_once && memory_.IsFull())) {
     ticket->state = Ticket::State::kDone;
-    const absl::Status refusal = is_draining_ ? Draining() : TooManyCalls();
+    const absl::Status refusal =
+        is_draining_ ? Draining() : is_full ? TooManyWaitingLeases() : TooManyCalls();
     outbox.Add([ticket, refusal] { ticket->done(refusal); });
   } else {
     Count(ticket);
@@ -127,8 +129,8 @@ std::shared_ptr<PendingLease> Dispatcher::HandleOf(const TicketPtr& ticket) {
 
 // From now on it is one of those that are limited, and ends when its wait does.
 void Dispatcher::Count(const TicketPtr& ticket) {
-  ++tickets_;
   if (!ticket->waits) return;
+  ++parked_;
   const auto deadline =
       std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(ticket->call.wait);
   ticket->deadline = context_.timer.At(deadline, [this, ticket] { OnDeadline(ticket); });
@@ -205,7 +207,7 @@ void Dispatcher::Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> ans
                         Outbox& outbox) {
   if (ticket->state == Ticket::State::kDone) return;
   ticket->state = Ticket::State::kDone;
-  --tickets_;
+  if (ticket->waits) --parked_;
   if (ticket->deadline != 0) context_.timer.Cancel(ticket->deadline);
   for (const Ticket::Stop& stop : ticket->stops) {
     if (ticket->stops.size() > 1) --stop.lane->many_stops;

@@ -132,7 +132,7 @@ class Dispatcher {
   mutable base::Mutex mutex_;
   bool is_draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_listening_ ABSL_GUARDED_BY(mutex_) = false;
-  int tickets_ ABSL_GUARDED_BY(mutex_) = 0;
+  int parked_ ABSL_GUARDED_BY(mutex_) = 0;  // tickets that wait
   Turns turns_ ABSL_GUARDED_BY(mutex_);
   // That wait for memory.
   absl::flat_hash_set<model::LaneStage> starved_ ABSL_GUARDED_BY(mutex_);

@@ -42,7 +42,7 @@ std::vector<LeaseWithin> Dispatcher::BeginWithin(pg::Session& session, int64_t l
     Outbox outbox;
     base::MutexLock lock(mutex_);
     for (const NextLeasePtr& next : nexts) {
-      if (is_draining_ || tickets_ >= parked_max_ || memory_.IsFull()) break;
+      if (is_draining_ || parked_ >= parked_max_ || memory_.IsFull()) break;
       const TicketPtr ticket =
           NewTicket(next->Call(), next->queues(), [next](absl::StatusOr<LeaseAnswer> answer) {
             next->Leased(std::move(answer));

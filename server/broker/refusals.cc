@@ -15,6 +15,12 @@ absl::Status TooManyCalls() {
                       "too many calls wait in this broker; nothing was changed: retry later");
 }
 
+absl::Status TooManyWaitingLeases() {
+  return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_WAITING_LEASES",
+                      "too many Lease calls wait in this broker; nothing was leased: retry later, "
+                      "or use another broker");
+}
+
 bool IsOutcomeUnknown(const absl::Status& status) {
   return base::ReasonOf(status) == "COMMIT_OUTCOME_UNKNOWN";
 }

@@ -13,6 +13,9 @@ absl::Status Draining();
 // TOO_MANY_CALLS: nothing was changed.
 absl::Status TooManyCalls();
 
+// TOO_MANY_WAITING_LEASES: nothing was leased.
+absl::Status TooManyWaitingLeases();
+
 // Whether `status` leaves open if the statement was committed.
 bool IsOutcomeUnknown(const absl::Status& status);
 

@@ -58,6 +58,10 @@ class UnaryCall : public grpc::ServerUnaryReactor {
 
   grpc::CallbackServerContext& context() { return *wire_.context; }
   metrics::Metrics& metrics() { return scope_.metrics; }
+  InFlight& in_flight() { return scope_.in_flight; }
+
+  // Gives back of what Admit() was granted, at most `bytes`.
+  void GiveBack(int64_t bytes);
 
  private:
   void OnDone() final;
