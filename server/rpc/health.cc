@@ -6,7 +6,7 @@
 namespace skiplane::rpc {
 
 Health::Health(grpc::HealthCheckServiceInterface& service) : service_(service) {
-  service_.SetServingStatus("liveness", true);
+  SetAlive(true);
   SetReady(false);
 }
 
@@ -14,6 +14,8 @@ void Health::SetReady(bool ready) {
   base::MutexLock lock(mutex_);
   if (!retired_) Publish(ready);
 }
+
+void Health::SetAlive(bool alive) { service_.SetServingStatus("liveness", alive); }
 
 void Health::Retire() {
   base::MutexLock lock(mutex_);

@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "server/broker/broker.h"
 #include "server/metrics/metrics.h"
+#include "server/model/limits.h"
 
 namespace skiplane::rpc {
 
@@ -24,8 +25,11 @@ struct TlsFiles {
 };
 
 struct ServerLimits {
-  // Parked leases are streams, and many workers behind one proxy share a connection.
-  int streams_per_connection = 20000;
+  int connections = model::kConnectionsMax;
+  // Leases that wait, in all and on one connection. They are streams, and many workers behind one
+  // proxy share a connection; it may have kStreamsBesideParked more for everything else.
+  int parked_leases = model::kParkedLeasesMax;
+  int parked_leases_per_connection = model::kParkedLeasesPerConnectionMax;
   absl::Duration handshake_timeout = absl::Seconds(5);
   // Makes clients spread again after brokers were added. The grace is longer than any Lease waits.
   absl::Duration connection_age = absl::Minutes(30);
