@@ -23,12 +23,12 @@ constexpr int kPauseMs = 100;  // after an error that the next try would meet, t
 constexpr int kAtOnceMax = 64;
 constexpr std::chrono::seconds kLogEvery(10);
 
-struct Peer {
+struct Endpoint {
   int port = 0;
   std::string host;  // its bytes
 };
 
-Peer PeerOf(int fd, int (*name)(int, sockaddr*, socklen_t*)) {
+Endpoint EndpointOf(int fd, int (*name)(int, sockaddr*, socklen_t*)) {
   sockaddr_storage storage{};
   socklen_t length = sizeof(storage);
   if (name(fd, reinterpret_cast<sockaddr*>(&storage), &length) != 0) return {};
@@ -109,20 +109,22 @@ bool Acceptor::AcceptAll(int listen_fd) {
 }
 
 void Acceptor::Admit(int listen_fd, int fd) {
-  if (!open_.HasRoom() && !IsProbe(fd)) {
-    Refuse(fd);
-    return;
+  if (!IsProbe(fd)) {
+    if (!open_.HasRoom()) {
+      Refuse(fd);
+      return;
+    }
+    open_.Add(fd);
+    Publish();
   }
-  open_.Add(fd);
-  Publish();
   take_(listen_fd, fd);
 }
 
 bool Acceptor::IsProbe(int fd) const {
   const int expected = probe_port_;
   if (expected == 0) return false;
-  const Peer peer = PeerOf(fd, &getpeername);
-  return peer.port == expected && peer.host == PeerOf(fd, &getsockname).host;
+  const Endpoint caller = EndpointOf(fd, &getpeername);
+  return caller.port == expected && caller.host == EndpointOf(fd, &getsockname).host;
 }
 
 void Acceptor::Refuse(int fd) {

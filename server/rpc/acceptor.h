@@ -1,6 +1,6 @@
 // Accepts connections and hands them on, at most so many at a time.
 //
-// Beyond that, a connection is accepted and closed at once: its peer sees UNAVAILABLE without a
+// Beyond that, a connection is accepted and closed at once: its caller sees UNAVAILABLE without a
 // wait, and tries another broker or comes again. So accepting never runs out of descriptors by
 // itself. If something else in the process does, or the machine is short of memory, it pauses and
 // goes on. One thread, from Start() to Stop().
@@ -37,7 +37,7 @@ class Acceptor {
   const ListenSockets& sockets() const { return sockets_; }
 
   // The port from which this process is about to connect to its own, to see whether it answers:
-  // such a connection is let in beyond the limit. 0: none. From any thread.
+  // such a connection is let in and not counted. 0: none. From any thread.
   void ExpectProbe(int from_port) { probe_port_ = from_port; }
 
  private:

@@ -43,7 +43,7 @@ class InFlight {
   void Add(int64_t bytes);
 
   // If granted, the call counts as one that waits, and no longer as one of `calls`, until Unpark().
-  // `connection` is its peer: address and port.
+  // `connection`: the caller's address and port.
   Parking Park(const std::string& connection);
   void Unpark(const std::string& connection);
 

@@ -38,6 +38,8 @@ class WaitingLeases : public ::testing::Test {
   explicit WaitingLeases(int parked = 3, int parked_per_connection = 2)
       : front_(AcksOne(), AtMost(parked, parked_per_connection)) {}
 
+  ~WaitingLeases() override { front_.broker.AnswerParked({}); }
+
   void Park(size_t count) {
     for (size_t i = 0; i < count; ++i) {
       parked_.push_back(std::make_unique<BackgroundLease>(front_, WaitingLease()));
