@@ -1,35 +1,61 @@
 # skiplane_python_test(FILE file.py [LABELS labels…] [TIMEOUT s] [ENVIRONMENT NAME=value…])
-# One file of Python's unittest; each of its test methods is a test of ctest, run by Debian's
-# Python from the file's folder. The tests find our programs by SKIPLANE_BUILD_DIR, the broker by
-# SKIPLANED. The label `once` says that they run none of them: builds with sanitizers go without.
+# One file of Python's unittest. Each of its classes is a test of ctest, FILE.CLASS, and a process
+# of its own, run by Debian's Python from the file's folder. The tests find our programs by
+# SKIPLANE_BUILD_DIR, the broker by SKIPLANED. The label `once` says that they run none of them:
+# builds with sanitizers go without.
+#
+# A method, or a class, behind a line `@slow` takes more than ten seconds: each such method is a
+# test of its own, FILE.CLASS.METHOD, with the label `slow`.
 function(skiplane_python_test)
   cmake_parse_arguments(TEST "" "FILE;TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
   if(SKIPLANE_SANITIZE AND "once" IN_LIST TEST_LABELS)
     return()
   endif()
+  get_filename_component(path ${TEST_FILE} ABSOLUTE)
+  get_filename_component(module ${path} NAME_WE)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+
+  set(classes)
+  file(STRINGS ${path} lines REGEX "^ *@slow$|^class [A-Za-z0-9_]+|^    def test_[A-Za-z0-9_]+")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^( *)@slow$")
+      set(mark "${CMAKE_MATCH_1}slow")
+    elseif(line MATCHES "^class ([A-Za-z0-9_]+)")
+      set(class ${CMAKE_MATCH_1})
+      set(class_mark "${mark}")
+      set(mark)
+    elseif(line MATCHES "def (test_[A-Za-z0-9_]+)")
+      set(method ${module}.${class}.${CMAKE_MATCH_1})
+      if(mark OR class_mark)
+        skiplane_python_process(${method} slow ${method})
+      else()
+        list(APPEND classes ${class})
+        list(APPEND quick_of_${class} ${method})
+      endif()
+      set(mark)
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES classes)
+  foreach(class IN LISTS classes)
+    skiplane_python_process(${module}.${class} "" ${quick_of_${class}})
+  endforeach()
+endfunction()
+
+# For skiplane_python_test(), whose variables it reads: a test of ctest that runs these methods.
+function(skiplane_python_process name label)
   if(NOT TEST_TIMEOUT)
-    set(TEST_TIMEOUT 300)
+    set(TEST_TIMEOUT 600)
   endif()
   if(TARGET skiplaned)
     list(APPEND TEST_ENVIRONMENT "SKIPLANED=$<TARGET_FILE:skiplaned>")
   endif()
-  get_filename_component(path ${TEST_FILE} ABSOLUTE)
   get_filename_component(folder ${path} DIRECTORY)
-  get_filename_component(module ${path} NAME_WE)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
-
-  file(STRINGS ${path} lines REGEX "^class [A-Za-z0-9_]+|^    def test_[A-Za-z0-9_]+")
-  foreach(line IN LISTS lines)
-    if(line MATCHES "^class ([A-Za-z0-9_]+)")
-      set(class ${CMAKE_MATCH_1})
-    elseif(line MATCHES "def (test_[A-Za-z0-9_]+)")
-      set(name ${module}.${class}.${CMAKE_MATCH_1})
-      add_test(NAME ${name} WORKING_DIRECTORY ${folder}
-        COMMAND /usr/bin/python3 -B -m unittest -v ${name})
-      set_tests_properties(${name} PROPERTIES
-        TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABELS}"
-        SKIP_REGULAR_EXPRESSION "OK \\(skipped="
-        ENVIRONMENT "SKIPLANE_BUILD_DIR=${PROJECT_BINARY_DIR};${TEST_ENVIRONMENT}")
-    endif()
-  endforeach()
+  list(LENGTH ARGN cost)
+  set(labels ${TEST_LABELS} ${label})
+  add_test(NAME ${name} WORKING_DIRECTORY ${folder}
+    COMMAND /usr/bin/python3 -B ${PROJECT_SOURCE_DIR}/tests/support/cases.py
+      ${SKIPLANE_TEST_CASES}/${name}.xml ${ARGN})
+  set_tests_properties(${name} PROPERTIES
+    TIMEOUT ${TEST_TIMEOUT} LABELS "${labels}" COST ${cost}
+    ENVIRONMENT "SKIPLANE_BUILD_DIR=${PROJECT_BINARY_DIR};${TEST_ENVIRONMENT}")
 endfunction()

@@ -49,12 +49,12 @@ auto Joined(size_t size, Done<AckAndLeaseAnswer> done) {
     if (response->has_lease()) {
       answer.lease = internal::FromProto(std::move(*response->mutable_lease()));
     }
-    const auto join = [&](absl::StatusOr<std::vector<SettleOutcome>> outcomes) {
-      if (!outcomes.ok()) return done(outcomes.status());
-      answer.outcomes = *std::move(outcomes);
+    const auto join = [&](absl::StatusOr<std::vector<AckResult>> results) {
+      if (!results.ok()) return done(results.status());
+      answer.results = *std::move(results);
       done(std::move(answer));
     };
-    WithSize<SettleOutcome>(size, join)(internal::FromProto(*response));
+    WithSize<AckResult>(size, join)(internal::FromProto(*response));
   };
 }
 
@@ -108,11 +108,11 @@ PendingCall Client::LeaseAsync(LeaseCall call, Done<LeaseAnswer> done) {
 }
 
 PendingCall Client::AckAsync(std::vector<std::string> lease_tokens,
-                             Done<std::vector<SettleOutcome>> done) {
+                             Done<std::vector<AckResult>> done) {
   return AckAsync(ToItems(std::move(lease_tokens)), std::move(done));
 }
 
-PendingCall Client::AckAsync(std::vector<AckItem> items, Done<std::vector<SettleOutcome>> done) {
+PendingCall Client::AckAsync(std::vector<AckItem> items, Done<std::vector<AckResult>> done) {
   const size_t size = items.size();
   auto request = internal::AckToProto(std::move(items));
   if (!request.ok()) {
@@ -183,12 +183,12 @@ absl::StatusOr<LeaseAnswer> Client::Lease(LeaseCall call) {
       [&](auto done) { LeaseAsync(std::move(call), std::move(done)); });
 }
 
-absl::StatusOr<std::vector<SettleOutcome>> Client::Ack(std::vector<std::string> lease_tokens) {
+absl::StatusOr<std::vector<AckResult>> Client::Ack(std::vector<std::string> lease_tokens) {
   return Ack(ToItems(std::move(lease_tokens)));
 }
 
-absl::StatusOr<std::vector<SettleOutcome>> Client::Ack(std::vector<AckItem> items) {
-  return internal::Await<std::vector<SettleOutcome>>(
+absl::StatusOr<std::vector<AckResult>> Client::Ack(std::vector<AckItem> items) {
+  return internal::Await<std::vector<AckResult>>(
       [&](auto done) { AckAsync(std::move(items), std::move(done)); });
 }
 

@@ -5,6 +5,7 @@
 #include "client/src/convert_new_task.h"
 #include "client/src/convert_task.h"
 #include "client/src/convert_time.h"
+#include "client/src/status.h"
 
 namespace skiplane::internal {
 namespace {
@@ -14,6 +15,7 @@ SettleOutcome OutcomeFromProto(v1::AckOutcome outcome) {
     case v1::ACK_OUTCOME_ACKED: return SettleOutcome::kDone;
     case v1::ACK_OUTCOME_ALREADY_SETTLED: return SettleOutcome::kAlreadySettled;
     case v1::ACK_OUTCOME_LEASE_LOST: return SettleOutcome::kLeaseLost;
+    case v1::ACK_OUTCOME_REFUSED: return SettleOutcome::kRefused;
     default: return SettleOutcome::kNotFound;
   }
 }
@@ -23,6 +25,7 @@ SettleOutcome OutcomeFromProto(v1::NackOutcome outcome) {
     case v1::NACK_OUTCOME_NACKED: return SettleOutcome::kDone;
     case v1::NACK_OUTCOME_ALREADY_SETTLED: return SettleOutcome::kAlreadySettled;
     case v1::NACK_OUTCOME_LEASE_LOST: return SettleOutcome::kLeaseLost;
+    case v1::NACK_OUTCOME_REFUSED: return SettleOutcome::kRefused;
     default: return SettleOutcome::kNotFound;
   }
 }
@@ -84,12 +87,14 @@ absl::StatusOr<v1::AckRequest> AckToProto(std::vector<AckItem> items) {
   return request;
 }
 
-std::vector<SettleOutcome> FromProto(const v1::AckResponse& response) {
-  std::vector<SettleOutcome> outcomes;
+std::vector<AckResult> FromProto(const v1::AckResponse& response) {
+  std::vector<AckResult> results;
   for (const v1::AckResult& result : response.results()) {
-    outcomes.push_back(OutcomeFromProto(result.outcome()));
+    AckResult& converted = results.emplace_back();
+    converted.outcome = OutcomeFromProto(result.outcome());
+    if (result.has_error()) converted.error = FromProto(result.error());
   }
-  return outcomes;
+  return results;
 }
 
 v1::NackRequest NackToProto(std::vector<NackItem> items) {
@@ -114,6 +119,7 @@ std::vector<NackResult> FromProto(const v1::NackResponse& response) {
     converted.outcome = OutcomeFromProto(result.outcome());
     converted.state = NackStateFromProto(result.state());
     if (result.has_schedule_time()) converted.schedule_time = FromProto(result.schedule_time());
+    if (result.has_error()) converted.error = FromProto(result.error());
   }
   return results;
 }

@@ -101,6 +101,7 @@ v1::HeartbeatRequest ToProto(HeartbeatCall call) {
   v1::HeartbeatRequest request;
   request.set_worker_id(std::move(call.worker_id));
   ToProto(call.lease_duration, request.mutable_lease_duration());
+  request.set_end_session(call.end_session);
   for (HeldLease& lease : call.leases) {
     v1::HeldLease* proto = request.add_leases();
     proto->set_lease_token(std::move(lease.lease_token));

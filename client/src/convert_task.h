@@ -21,7 +21,7 @@ LeaseAnswer FromProto(v1::LeaseResponse response);
 
 // INVALID_ARGUMENT for an item with both a next stage and finish, or with such a task.
 absl::StatusOr<v1::AckRequest> AckToProto(std::vector<AckItem> items);
-std::vector<SettleOutcome> FromProto(const v1::AckResponse& response);
+std::vector<AckResult> FromProto(const v1::AckResponse& response);
 
 v1::NackRequest NackToProto(std::vector<NackItem> items);
 std::vector<NackResult> FromProto(const v1::NackResponse& response);

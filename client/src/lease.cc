@@ -8,12 +8,19 @@
 namespace skiplane {
 namespace {
 
+// A refusal is the failure of a call that has but one item.
+template <typename Result>
+absl::StatusOr<SettleOutcome> OutcomeOf(const Result& result) {
+  if (result.outcome == SettleOutcome::kRefused && !result.error.ok()) return result.error;
+  return result.outcome;
+}
+
 absl::StatusOr<SettleOutcome> NackOne(Client client, NackItem item) {
   std::vector<NackItem> items;
   items.push_back(std::move(item));
   const auto results = client.Nack(std::move(items));
   if (!results.ok()) return results.status();
-  return results->front().outcome;
+  return OutcomeOf(results->front());
 }
 
 }  // namespace
@@ -30,9 +37,9 @@ absl::StatusOr<SettleOutcome> TaskLease::Ack(std::string result, AckMore more) &
   items.push_back({.lease_token = task_.lease_token,
                    .result = std::move(result),
                    .more = std::move(more)});
-  const auto outcomes = client_->Ack(std::move(items));
-  if (!outcomes.ok()) return outcomes.status();
-  return outcomes->front();
+  const auto results = client_->Ack(std::move(items));
+  if (!results.ok()) return results.status();
+  return OutcomeOf(results->front());
 }
 
 absl::StatusOr<SettleOutcome> TaskLease::Retry(TaskError error,

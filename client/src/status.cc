@@ -20,6 +20,14 @@ std::string Payload(const absl::Status& status, absl::string_view url) {
   return payload.has_value() ? std::string(*payload) : std::string();
 }
 
+// The code that a call has which is refused for the same reason.
+absl::StatusCode CodeOf(absl::string_view reason) {
+  if (reason == "QUEUE_NOT_FOUND") return absl::StatusCode::kNotFound;
+  if (reason == "QUEUE_PAUSED") return absl::StatusCode::kFailedPrecondition;
+  if (reason == "TOO_MANY_QUEUES") return absl::StatusCode::kResourceExhausted;
+  return absl::StatusCode::kInvalidArgument;
+}
+
 void AddDetails(const std::string& bytes, absl::Status& status) {
   google::rpc::Status rich;
   if (bytes.empty() || !rich.ParseFromString(bytes)) return;
@@ -41,6 +49,13 @@ std::string ErrorReason(const absl::Status& status) { return Payload(status, kRe
 std::string ErrorField(const absl::Status& status) { return Payload(status, kFieldPayload); }
 
 namespace internal {
+
+absl::Status FromProto(const v1::ItemError& error) {
+  absl::Status status(CodeOf(error.reason()), error.message());
+  status.SetPayload(kReasonPayload, absl::Cord(error.reason()));
+  if (!error.field().empty()) status.SetPayload(kFieldPayload, absl::Cord(error.field()));
+  return status;
+}
 
 absl::Status FromGrpc(const grpc::Status& status) {
   if (status.ok()) return absl::OkStatus();

@@ -4,9 +4,13 @@
 #include <grpcpp/support/status.h>
 
 #include "absl/status/status.h"
+#include "skiplane/v1/broker.pb.h"
 
 namespace skiplane::internal {
 
 absl::Status FromGrpc(const grpc::Status& status);
+
+// The refusal of one item of a call.
+absl::Status FromProto(const v1::ItemError& error);
 
 }  // namespace skiplane::internal

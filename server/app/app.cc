@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/app/database.h"
+#include "server/app/descriptors.h"
 #include "server/app/readiness.h"
 #include "server/app/version.h"
 #include "server/base/log.h"
@@ -21,14 +22,20 @@
 namespace skiplane::app {
 namespace {
 
+// One that listens, one for upkeep, one to migrate.
+constexpr int kFurtherDatabaseConnections = 3;
+
 std::string HostAndPid() {
   char host[256] = "";
   if (gethostname(host, sizeof(host) - 1) != 0) host[0] = '\0';
   return absl::StrCat(host, ":", getpid());
 }
 
-rpc::ServerOptions FrontOptions(const config::Config& config) {
+rpc::ServerOptions FrontOptions(const config::Config& config, int connections_max) {
   rpc::ServerOptions options;
+  options.limits.connections = connections_max;
+  options.limits.parked_leases = config.max_parked_leases;
+  options.limits.parked_leases_per_connection = config.max_parked_leases_per_connection;
   options.listen = config.listen;
   options.reflection = config.reflection;
   if (config.tls.enabled()) {
@@ -57,6 +64,10 @@ App::App(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
   auto parts = std::make_unique<Parts>();
   parts->config = config;
+  ASSIGN_OR_RETURN(const int64_t descriptors, RaiseDescriptorLimit());
+  ASSIGN_OR_RETURN(const int connections_max,
+                   ConnectionsWithin(descriptors, config.max_connections,
+                                     config.connections + kFurtherDatabaseConnections));
   ASSIGN_OR_RETURN(parts->database, OpenDatabase(config));
   const pg::ConnectOptions& connect = parts->database.connect;
   ASSIGN_OR_RETURN(const int migrated, PrepareDatabase(config, connect));
@@ -78,7 +89,8 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
       options, parts->metrics,
       [readiness = &parts->readiness](bool connected) { readiness->SetConnected(connected); });
   ASSIGN_OR_RETURN(parts->server,
-                   rpc::Server::Start(FrontOptions(config), *parts->broker, parts->metrics));
+                   rpc::Server::Start(FrontOptions(config, connections_max), *parts->broker,
+                                      parts->metrics));
   parts->readiness.SetServer(parts->server.get());
 
   upkeep::UpkeepOptions chores;

@@ -4,14 +4,16 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "server/base/status_macros.h"
 #include "server/broker/calls.h"
 #include "server/broker/refusals.h"
+#include "server/pg/conflicts.h"
 #include "server/pg/pool.h"
+#include "server/pg/transaction.h"
 
 namespace skiplane::broker {
 
-// Every admin call may be repeated: an unknown outcome says so.
+// Every admin call may be repeated: an unknown outcome says so. A conflict is repeated here, all of
+// `work` anew.
 template <typename Answer, typename Work>
 void SubmitJob(pg::Pool& pool, Done<Answer> done, Work work) {
   pool.Submit([done = std::move(done),
@@ -20,21 +22,13 @@ void SubmitJob(pg::Pool& pool, Done<Answer> done, Work work) {
       done(session.status());
       return;
     }
-    absl::StatusOr<Answer> answer = work(**session);
+    absl::StatusOr<Answer> answer =
+        pg::RepeatConflicts([&]() -> absl::StatusOr<Answer> { return work(**session); });
     if (IsOutcomeUnknown(answer.status())) answer = RepeatLater();
     done(std::move(answer));
   });
 }
 
-// Several statements as one transaction. What `work` returns decides; an error undoes all of it.
-template <typename Work>
-auto InTransaction(pg::Session& session, Work work) -> decltype(work()) {
-  RETURN_IF_ERROR(session.RunText("BEGIN").status());
-  auto answer = work();
-  absl::Status status = answer.ok() ? session.RunText("COMMIT").status() : absl::OkStatus();
-  if (!answer.ok() && session.alive()) static_cast<void>(session.RunText("ROLLBACK"));
-  if (!status.ok()) return status;
-  return answer;
-}
+using pg::InTransaction;
 
 }  // namespace skiplane::broker

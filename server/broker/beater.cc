@@ -7,7 +7,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "server/base/status_macros.h"
 #include "server/broker/refusals.h"
+#include "server/pg/conflicts.h"
 #include "server/store/sessions.h"
 
 namespace skiplane::broker {
@@ -43,30 +45,51 @@ struct Report {
   }
 };
 
-model::LeaseState StateOf(const model::LeaseToken& token, const store::LivingSession& session) {
-  if (token.session != session.id) return model::LeaseState::kLost;
-  bool is_cancelled = false;
-  for (const auto& [task, lease_no] : session.cancels) {
-    is_cancelled |= task == token.task.id && lease_no == token.lease_no;
-  }
-  return is_cancelled ? model::LeaseState::kCancelRequested : model::LeaseState::kHeld;
-}
-
 HeartbeatAnswer LostAnswer(const HeartbeatCall& call) {
   HeartbeatAnswer answer;
   answer.states.assign(call.leases.size(), model::LeaseState::kLost);
   return answer;
 }
 
-HeartbeatAnswer AnswerFor(const HeartbeatCall& call, const store::LivingSession& session) {
-  HeartbeatAnswer answer;
-  answer.session_alive = true;
-  answer.lease_remaining = session.remaining;
-  for (const model::HeldLease& lease : call.leases) {
-    answer.states.push_back(StateOf(lease.token, session));
+// The leases of living sessions that beats name and whose tasks must be asked, since a lease of
+// their worker was taken back or is to stop. None, as nearly always: then no task is read.
+class Recheck {
+ public:
+  void Add(const HeartbeatCall& call, const store::LivingSession& session) {
+    for (const model::HeldLease& lease : call.leases) {
+      if (Concerns(lease.token, session)) tokens_.push_back(lease.token);
+    }
   }
-  return answer;
-}
+
+  absl::Status Run(pg::Session& session) {
+    if (tokens_.empty()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(states_, store::FindLeaseStates(session, tokens_));
+    return absl::OkStatus();
+  }
+
+  // For the same calls and sessions as Add, in the same order, after a Run that was OK.
+  HeartbeatAnswer AnswerFor(const HeartbeatCall& call, const store::LivingSession& session) {
+    HeartbeatAnswer answer;
+    answer.session_alive = true;
+    answer.lease_remaining = session.remaining;
+    for (const model::HeldLease& lease : call.leases) {
+      const bool is_own = lease.token.session == session.id;
+      model::LeaseState state = is_own ? model::LeaseState::kHeld : model::LeaseState::kLost;
+      if (Concerns(lease.token, session)) state = states_[next_++];
+      answer.states.push_back(state);
+    }
+    return answer;
+  }
+
+ private:
+  static bool Concerns(const model::LeaseToken& token, const store::LivingSession& session) {
+    return token.session == session.id && token.lease_no <= session.recheck_until;
+  }
+
+  std::vector<model::LeaseToken> tokens_;
+  std::vector<model::LeaseState> states_;
+  size_t next_ = 0;
+};
 
 }  // namespace
 
@@ -108,7 +131,8 @@ void Beater::Run(absl::StatusOr<pg::Session*> session, std::vector<Pending> beat
   for (auto& [worker, report] : by_worker) rows.push_back(std::move(report).ToRow());
 
   const base::SteadyTime sent = std::chrono::steady_clock::now();
-  const auto living = store::BeatSessions(**session, rows);
+  const auto living =
+      pg::RepeatConflicts([&] { return store::BeatSessions(**session, rows); });
   context_.metrics.Batch("heartbeat", static_cast<int64_t>(rows.size()));
   if (!living.ok()) {  // a beat may be repeated at will
     const absl::Status status = IsOutcomeUnknown(living.status()) ? RepeatLater() : living.status();
@@ -120,10 +144,22 @@ void Beater::Run(absl::StatusOr<pg::Session*> session, std::vector<Pending> beat
     alive[one.worker_id] = &one;
     sessions_.Learn(one.worker_id, one.id, sent, one.remaining);
   }
+  Recheck recheck;
+  for (const Pending& beat : beats) {
+    const auto found = alive.find(beat.call.worker_id);
+    if (found != alive.end()) recheck.Add(beat.call, *found->second);
+  }
+  const absl::Status rechecked = recheck.Run(**session);
   for (Pending& beat : beats) {
     const auto found = alive.find(beat.call.worker_id);
-    if (found == alive.end()) sessions_.Forget(beat.call.worker_id);
-    beat.done(found == alive.end() ? LostAnswer(beat.call) : AnswerFor(beat.call, *found->second));
+    if (found == alive.end()) {
+      sessions_.Forget(beat.call.worker_id);
+      beat.done(LostAnswer(beat.call));
+    } else if (!rechecked.ok()) {
+      beat.done(IsOutcomeUnknown(rechecked) ? RepeatLater() : rechecked);
+    } else {
+      beat.done(recheck.AnswerFor(beat.call, *found->second));
+    }
   }
 }
 

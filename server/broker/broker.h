@@ -36,6 +36,7 @@ class Broker {
                                                     Done<AckAndLeaseAnswer> done) = 0;
   virtual void Nack(std::vector<model::NackItem> items,
                     Done<std::vector<model::NackResult>> done) = 0;
+  // With end_session: ends the worker's session and hands back all that it holds, uncharged.
   virtual void Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) = 0;
 
   // The answer to a Lease could not be delivered: hands its tasks back at once and uncharged.
@@ -45,7 +46,7 @@ class Broker {
   virtual void CreateQueue(CreateQueueCall call, Done<model::Queue> done) = 0;
   virtual void GetQueue(std::string name, Done<QueueWithCounts> done) = 0;
   // Queues with names greater than `after`, in order, at most `limit`.
-  virtual void ListQueues(std::string after, int limit, Done<std::vector<model::Queue>> done) = 0;
+  virtual void ListQueues(std::string after, int limit, Done<model::Page<model::Queue>> done) = 0;
   virtual void UpdateQueue(UpdateQueueCall call, Done<model::Queue> done) = 0;
   virtual void PauseQueue(PauseQueueCall call, Done<model::Queue> done) = 0;
 

@@ -9,6 +9,7 @@
 #include "server/base/status_macros.h"
 #include "server/broker/admin_job.h"
 #include "server/broker/task_operator.h"
+#include "server/pg/conflicts.h"
 
 namespace skiplane::broker {
 namespace {
@@ -18,7 +19,6 @@ constexpr int kRowsPerStep = 2000;
 constexpr int kChangesPerStep = 500;
 constexpr int kRest = 2;  // times the step
 constexpr std::chrono::seconds kWatchEvery(5);
-constexpr std::chrono::milliseconds kPollEvery(50);
 constexpr std::chrono::milliseconds kAfterFailure(500);
 
 // The place after this one, if the filter means several.
@@ -93,19 +93,17 @@ absl::StatusOr<model::SessionId> BulkRunner::Create(pg::Session& session,
 void BulkRunner::Get(const model::SessionId& id, absl::Duration wait,
                      Done<model::BulkOperation> done) {
   const auto until = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait);
-  auto shared = std::make_shared<Done<model::BulkOperation>>(std::move(done));
   SubmitJob(context_.pool,
-            Done<model::BulkOperation>([this, id, until, shared](
-                                           absl::StatusOr<model::BulkOperation> found) {
+            Done<model::BulkOperation>([this, id, until, done = std::move(done)](
+                                           absl::StatusOr<model::BulkOperation> found) mutable {
               const absl::Duration left =
                   absl::FromChrono(until - std::chrono::steady_clock::now());
-              if (!found.ok() || found->state != model::BulkState::kRunning ||
-                  left <= absl::ZeroDuration() || is_draining_) {
-                (*shared)(std::move(found));
-                return;
+              const bool runs = found.ok() && found->state == model::BulkState::kRunning;
+              if (runs && left > absl::ZeroDuration()) {
+                waiters_.Add(id, left, std::move(done));
+              } else {
+                done(std::move(found));
               }
-              context_.timer.After(kPollEvery,
-                                   [this, id, left, shared] { Get(id, left, std::move(*shared)); });
             }),
             [id](pg::Session& session) { return store::GetBulk(session, id); });
 }
@@ -126,7 +124,8 @@ void BulkRunner::SubmitStep(const model::SessionId& id) {
   context_.pool.Submit([this, id](absl::StatusOr<pg::Session*> session) {
     if (!session.ok()) return;  // Watch, here or elsewhere, goes on with it
     const auto began = std::chrono::steady_clock::now();
-    const absl::StatusOr<bool> has_more = RunStep(**session, id);
+    const absl::StatusOr<bool> has_more =
+        pg::RepeatConflicts([&] { return RunStep(**session, id); });
     if (has_more.ok() && !*has_more) return;
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - began);
@@ -148,7 +147,7 @@ absl::StatusOr<bool> BulkRunner::RunStep(pg::Session& session, const model::Sess
     return false;
   };
   absl::StatusOr<bool> has_more = InTransaction(session, step);
-  if (!has_more.ok()) {
+  if (!has_more.ok() && !pg::IsConflict(has_more.status())) {
     base::Log(base::LogLevel::kWarn, "bulk_step_failed",
               {{"message", std::string(has_more.status().message())}});
     return has_more;

@@ -5,13 +5,13 @@
 // An operation whose broker ended is taken over by another one. Thread-safe.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "server/base/mutex.h"
+#include "server/broker/bulk_waiters.h"
 #include "server/broker/context.h"
 #include "server/broker/operator_calls.h"
 #include "server/broker/queue_cache.h"
@@ -24,7 +24,7 @@ class BulkRunner {
   using OnCommit = std::function<void(const std::vector<store::Claimable>&, absl::Time now)>;
 
   BulkRunner(Context& context, QueueCache& queues, OnCommit on_commit)
-      : context_(context), queues_(queues), on_commit_(std::move(on_commit)) {}
+      : context_(context), queues_(queues), on_commit_(std::move(on_commit)), waiters_(context) {}
 
   // Takes operations over, now and then, until the timer stops.
   void Watch();
@@ -35,7 +35,7 @@ class BulkRunner {
   void Stop(StopBulkCall call, Done<model::BulkOperation> done);
 
   // From now on Get does not wait.
-  void BeginDrain() { is_draining_ = true; }
+  void EndWaits() { waiters_.End(); }
 
  private:
   absl::StatusOr<model::SessionId> Create(pg::Session& session, const StartBulkCall& call);
@@ -48,7 +48,7 @@ class BulkRunner {
   Context& context_;
   QueueCache& queues_;
   const OnCommit on_commit_;
-  std::atomic<bool> is_draining_ = false;
+  BulkWaiters waiters_;
 };
 
 }  // namespace skiplane::broker

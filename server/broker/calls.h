@@ -2,6 +2,7 @@
 // against model/limits.h before it builds one of these.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/base/timer.h"
 #include "server/model/lease.h"
 #include "server/model/queue.h"
 #include "server/model/report.h"
@@ -46,6 +48,8 @@ struct LeaseCall {
   absl::Duration wait;                           // already cut to end before the call's deadline
   std::optional<absl::Duration> lease_duration;  // unset: the first queue's
   std::string request_id;                        // empty: none
+  // When it came in: a worker's session that was ended after that is not made anew for it.
+  base::SteadyTime began = std::chrono::steady_clock::now();
 };
 
 struct LeaseAnswer {
@@ -69,6 +73,8 @@ struct HeartbeatCall {
   std::string worker_id;
   absl::Duration lease_duration;
   std::vector<model::HeldLease> leases;
+  bool end_session = false;
+  base::SteadyTime began = std::chrono::steady_clock::now();
 };
 
 struct HeartbeatAnswer {

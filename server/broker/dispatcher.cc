@@ -88,7 +88,10 @@ Dispatcher::Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& t
       hand_back_(std::move(hand_back)),
       parked_max_(parked_max),
       memory_(model::kAnswerBytesMax,
-              [this] { context_.timer.After(std::chrono::seconds(0), [this] { OnRoom(); }); }) {}
+              [this] { context_.timer.After(std::chrono::seconds(0), [this] { OnRoom(); }); }),
+      lost_(context, [this](LeaseRun& run, absl::StatusOr<store::Leased> leased) {
+        Settle(run, std::move(leased));
+      }) {}
 
 std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call, std::vector<QueuePtr> queues,
                                                 Done<LeaseAnswer> done) {
@@ -96,9 +99,11 @@ std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call, std::vector<Queu
   Outbox outbox;
   base::MutexLock lock(mutex_);
   const bool answers_at_once = !ticket->waits || !ticket->request_key.empty();
-  if (is_draining_ || tickets_ >= parked_max_ || (answers_at_once && memory_.IsFull())) {
+  const bool is_full = ticket->waits && parked_ >= parked_max_;
+  if (is_draining_ || is_full || (answers_at_once && memory_.IsFull())) {
     ticket->state = Ticket::State::kDone;
-    const absl::Status refusal = is_draining_ ? Draining() : TooManyCalls();
+    const absl::Status refusal =
+        is_draining_ ? Draining() : is_full ? TooManyWaitingLeases() : TooManyCalls();
     outbox.Add([ticket, refusal] { ticket->done(refusal); });
   } else {
     Count(ticket);
@@ -127,8 +132,8 @@ std::shared_ptr<PendingLease> Dispatcher::HandleOf(const TicketPtr& ticket) {
 
 // From now on it is one of those that are limited, and ends when its wait does.
 void Dispatcher::Count(const TicketPtr& ticket) {
-  ++tickets_;
   if (!ticket->waits) return;
+  ++parked_;
   const auto deadline =
       std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(ticket->call.wait);
   ticket->deadline = context_.timer.At(deadline, [this, ticket] { OnDeadline(ticket); });
@@ -152,6 +157,10 @@ void Dispatcher::Start(const TicketPtr& ticket, Outbox& outbox) {
     FinishEmpty(earlier, outbox);
     by_request_[ticket->request_key] = ticket;
   }
+  Find(ticket, outbox);
+}
+
+void Dispatcher::Find(const TicketPtr& ticket, Outbox& outbox) {
   ticket->state = Ticket::State::kServing;
   outbox.Add([this, ticket] {
     context_.pool.Submit([this, ticket](absl::StatusOr<pg::Session*> session) {
@@ -181,7 +190,7 @@ void Dispatcher::AddStops(const TicketPtr& ticket) {
 
 void Dispatcher::Enlist(const TicketPtr& ticket, Outbox& outbox) {
   ticket->state = Ticket::State::kWaiting;
-  AddStops(ticket);
+  if (ticket->stops.empty()) AddStops(ticket);
   std::vector<Lane*> lanes;
   for (const Ticket::Stop& stop : ticket->stops) lanes.push_back(stop.lane);
   for (Lane* lane : lanes) {  // the ticket may be answered, and lose its stops, on the way
@@ -201,17 +210,21 @@ void Dispatcher::FinishEmpty(const TicketPtr& ticket, Outbox& outbox) {
   Finish(ticket, std::move(empty), outbox);
 }
 
+void Dispatcher::LeaveLanes(Ticket& ticket) {
+  for (const Ticket::Stop& stop : ticket.stops) {
+    if (ticket.stops.size() > 1) --stop.lane->many_stops;
+    stop.lane->waiting.erase(stop.position);
+  }
+  ticket.stops.clear();
+}
+
 void Dispatcher::Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer,
                         Outbox& outbox) {
   if (ticket->state == Ticket::State::kDone) return;
   ticket->state = Ticket::State::kDone;
-  --tickets_;
+  if (ticket->waits) --parked_;
   if (ticket->deadline != 0) context_.timer.Cancel(ticket->deadline);
-  for (const Ticket::Stop& stop : ticket->stops) {
-    if (ticket->stops.size() > 1) --stop.lane->many_stops;
-    stop.lane->waiting.erase(stop.position);
-  }
-  ticket->stops.clear();
+  LeaveLanes(*ticket);
   if (answer.ok() && !answer->tasks.empty()) answer->memory = memory_.Hold(BytesOf(*answer));
   auto shared = std::make_shared<absl::StatusOr<LeaseAnswer>>(std::move(answer));
   outbox.Add([ticket, shared] { ticket->done(std::move(*shared)); });

@@ -23,6 +23,7 @@
 #include "server/broker/lease_run.h"
 #include "server/broker/lease_tracker.h"
 #include "server/broker/look.h"
+#include "server/broker/lost_leases.h"
 #include "server/broker/outbox.h"
 #include "server/broker/session_cache.h"
 #include "server/broker/turns.h"
@@ -65,6 +66,9 @@ class Dispatcher {
   // Parked calls are answered empty, further ones refused.
   void BeginDrain();
 
+  // The timer has stopped: what waits for it is ended.
+  void EndRetries() { lost_.EndRetries(); }
+
   // Waiting calls per queue, for the metrics.
   std::map<std::string, int64_t> WaitingCalls() const;
 
@@ -81,6 +85,8 @@ class Dispatcher {
   void AddStops(const TicketPtr& ticket) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Start(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Enlist(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Find(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static void LeaveLanes(Ticket& ticket);
   void Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer, Outbox& outbox)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FinishEmpty(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -114,7 +120,7 @@ class Dispatcher {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Failed(LeaseRun& run, const absl::Status& status, Outbox& outbox)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Resolve(std::shared_ptr<LeaseRun> run);
+  void Collided(LeaseRun& run, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> session);
   void Count(const Lane& lane, const store::Leased& leased);
 
@@ -128,11 +134,12 @@ class Dispatcher {
   const HandBack hand_back_;
   const int parked_max_;
   AnswerMemory memory_;
+  LostLeases lost_;
 
   mutable base::Mutex mutex_;
   bool is_draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_listening_ ABSL_GUARDED_BY(mutex_) = false;
-  int tickets_ ABSL_GUARDED_BY(mutex_) = 0;
+  int parked_ ABSL_GUARDED_BY(mutex_) = 0;  // tickets that wait
   Turns turns_ ABSL_GUARDED_BY(mutex_);
   // That wait for memory.
   absl::flat_hash_set<model::LaneStage> starved_ ABSL_GUARDED_BY(mutex_);

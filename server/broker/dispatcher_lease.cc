@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/base/reason.h"
 #include "server/broker/dispatcher.h"
 #include "server/broker/refusals.h"
 #include "server/store/sessions.h"
@@ -8,8 +9,13 @@
 namespace skiplane::broker {
 namespace {
 
-constexpr int kResolveTriesMax = 50;
-constexpr std::chrono::milliseconds kResolvePause(200);
+constexpr int kConflictsMax = 10;
+
+// Again and again something was leased under the request id and settled before it was found.
+absl::Status RequestTaken() {
+  return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
+                      "other calls lease under this request_id at the same time; repeat the call");
+}
 
 absl::Duration Remaining(base::SteadyTime lives_until) {
   return absl::FromChrono(lives_until - std::chrono::steady_clock::now());
@@ -78,6 +84,7 @@ void Dispatcher::RunLease(model::LaneStage place, absl::StatusOr<pg::Session*> s
     Lane& lane = *lanes_.at(place);
     const bool may_run = !lane.queue->LeasesPaused() && !memory_.IsFull();
     if (lane.MayLease() && may_run) run = Gather(lane);
+    PumpNeighbours(lane, outbox);
     if (run.tickets.empty()) {
       if (run.bounds_ticket != 0) lane.bounds.End(run.bounds_ticket, {});
       --lane.running;
@@ -98,7 +105,7 @@ void Dispatcher::RunLease(model::LaneStage place, absl::StatusOr<pg::Session*> s
 
 void Dispatcher::Settle(LeaseRun& run, absl::StatusOr<store::Leased> leased) {
   if (IsOutcomeUnknown(leased.status())) {
-    Resolve(std::make_shared<LeaseRun>(std::move(run)));
+    lost_.Resolve(std::move(run));
     return;
   }
   Outbox outbox;
@@ -113,12 +120,20 @@ void Dispatcher::Settle(LeaseRun& run, absl::StatusOr<store::Leased> leased) {
              run.committed_before);
     Count(lane, *leased);
     Deliver(run, *std::move(leased), outbox);
+  } else if (absl::IsAlreadyExists(leased.status())) {
+    lane.bounds.End(run.bounds_ticket, {});
+    Collided(run, outbox);
   } else {
     lane.bounds.Fail(run.bounds_ticket);
     Failed(run, leased.status(), outbox);
   }
   Pump(lane, outbox);
   PumpNeighbours(lane, outbox);
+  if (!run.is_within) return;
+  // Only this lane was asked. Who got nothing waits for its others, too, from now on.
+  for (const TicketPtr& ticket : run.tickets) {
+    if (ticket->state == Ticket::State::kWaiting) Enlist(ticket, outbox);
+  }
 }
 
 void Dispatcher::Count(const Lane& lane, const store::Leased& leased) {
@@ -177,58 +192,41 @@ void Dispatcher::DeliverTo(const TicketPtr& ticket, Lane& lane, LeaseAnswer answ
   if (ticket->is_expired || is_exhausted) FinishEmpty(ticket, outbox);
 }
 
-// Nothing was leased. Callers that wait go on waiting: the database may come back in time. One
-// whose request id is taken was answered by another broker meanwhile, and asks for that answer.
+// Nothing was leased. Callers that wait go on waiting: the database may come back in time.
 void Dispatcher::Failed(LeaseRun& run, const absl::Status& status, Outbox& outbox) {
   Lane& lane = *lanes_.at(run.place);
-  const bool is_request_taken = absl::IsAlreadyExists(status);
-  if (!is_request_taken) {
-    lane.Failed(status, std::chrono::steady_clock::now());
-    lane.expected = 0;
-  }
+  lane.Failed(status, std::chrono::steady_clock::now());
+  lane.expected = 0;
   for (const TicketPtr& ticket : run.tickets) {
     ticket->state = Ticket::State::kWaiting;
     if (ticket->is_cancelled) {
       FinishEmpty(ticket, outbox);
-    } else if (!is_request_taken && (ticket->is_expired || !ticket->waits)) {
+    } else if (ticket->is_expired || !ticket->waits) {
       Finish(ticket, status, outbox);
-    } else if (is_request_taken && !ticket->request_key.empty()) {
-      Finish(ticket, RepeatLater(), outbox);
     }
   }
 }
 
-// The connection broke while the statement ran. Its ledger ids tell, on another connection, whether
-// it was committed; until then its callers stay in service.
-void Dispatcher::Resolve(std::shared_ptr<LeaseRun> run) {
-  context_.pool.Submit([this, run](absl::StatusOr<pg::Session*> session) {
-    std::vector<pg::Uuid> ledgers;
-    for (const store::LeaseCaller& caller : run->demand.callers) ledgers.push_back(caller.ledger);
-    absl::StatusOr<std::vector<store::LeasedRow>> found = RepeatLater();
-    if (session.ok() && store::CloseLedger(**session, run->place.lane, ledgers).ok()) {
-      found = store::FindLeases(**session, run->place.lane, {}, ledgers);
+// Nothing was leased, because another broker leases under the request id of one of the callers. It
+// is not known of which one: all that have one look again for what was leased under it, also those
+// whose wait is over; the others go on waiting.
+void Dispatcher::Collided(LeaseRun& run, Outbox& outbox) {
+  lanes_.at(run.place)->Unask(static_cast<int64_t>(run.demand.places.size()));
+  for (const TicketPtr& ticket : run.tickets) {
+    ticket->state = Ticket::State::kWaiting;
+    if (ticket->is_cancelled || (ticket->is_expired && ticket->request_key.empty())) {
+      FinishEmpty(ticket, outbox);
+    } else if (ticket->request_key.empty()) {
+      continue;
+    } else if (ticket->successor != nullptr) {
+      FinishEmpty(ticket, outbox);  // the repeat looks for itself
+    } else if (++ticket->conflicts == kConflictsMax) {
+      Finish(ticket, RequestTaken(), outbox);
+    } else {
+      LeaveLanes(*ticket);
+      Find(ticket, outbox);
     }
-    if (!found.ok() && ++run->tries < kResolveTriesMax) {
-      context_.timer.After(kResolvePause, [this, run] { Resolve(run); });
-      return;
-    }
-    if (!found.ok()) {
-      Settle(*run, RepeatLater());
-      return;
-    }
-    store::Leased leased;
-    leased.rows = *std::move(found);
-    for (store::LeasedRow& row : leased.rows) {
-      leased.now = std::max(leased.now, row.task.schedule_time);
-      for (size_t i = 0; i < run->demand.callers.size(); ++i) {
-        if (run->demand.callers[i].session == row.task.token.session &&
-            run->demand.callers[i].ledger == row.ledger) {
-          row.caller = static_cast<int>(i);
-        }
-      }
-    }
-    Settle(*run, std::move(leased));
-  });
+  }
 }
 
 // What an earlier call with this request id got, and still holds, is the answer to this one too.
@@ -238,11 +236,10 @@ void Dispatcher::RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> s
   LeaseRun run;  // of one caller, for its session
   run.tickets.push_back(ticket);
   run.demand.callers.emplace_back();
-  const absl::string_view key = ticket->request_key;
   for (const QueuePtr& queue : ticket->queues) {
     for (const int64_t lane : queue->lanes) {
       if (!status.ok()) break;
-      auto found = store::FindLeases(**session, lane, absl::MakeSpan(&key, 1), {});
+      auto found = store::FindRequest(**session, lane, ticket->request_key);
       status = found.status();
       if (!found.ok()) break;
       for (store::LeasedRow& row : *found) {

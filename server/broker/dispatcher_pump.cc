@@ -14,7 +14,6 @@ constexpr milliseconds kDoubtPause(25);     // between two looks at an empty lan
 constexpr seconds kSweepEvery(1);           // a lane whose bounds are raised, at most
 constexpr seconds kCertainListening(5);     // an empty lane while hints of others are heard
 constexpr seconds kCertainDeaf(1);          // and while they are not
-constexpr int64_t kExpectedWhenDue = 16;    // tasks that a due time makes free, at a guess
 constexpr int64_t kSecondLeaseTasks = 128;  // that a second statement beside the first needs
 
 }  // namespace
@@ -60,6 +59,7 @@ void Dispatcher::QueueChanged(const QueuePtr& queue) {
       if (found == lanes_.end()) continue;
       found->second->queue = queue;
       Pump(*found->second, outbox);
+      PumpNeighbours(*found->second, outbox);
     }
   }
 }
@@ -80,10 +80,7 @@ bool Dispatcher::MayServe(const Ticket& ticket, const Lane& lane, base::SteadyTi
   if (ticket.state != Ticket::State::kWaiting) return false;
   for (const Ticket::Stop& stop : ticket.stops) {
     if (stop.lane == &lane) return true;
-    const Lane& earlier = *stop.lane;
-    if (earlier.queue->LeasesPaused()) continue;
-    if (earlier.expected > 0 || earlier.is_looking) return false;
-    if (earlier.InDoubt(now) && earlier.look_allowed <= now) return false;
+    if (stop.lane->BlocksLater(now)) return false;
   }
   return false;
 }
@@ -96,6 +93,7 @@ bool Dispatcher::HasWork(const Lane& lane, base::SteadyTime now) const {
 void Dispatcher::Pump(Lane& lane, Outbox& outbox) {
   if (lane.waiting.empty()) return;
   const base::SteadyTime now = std::chrono::steady_clock::now();
+  lane.Passed(now);
   if (lane.queue->LeasesPaused()) {
     Exhaust(lane, outbox);
     return;
@@ -113,9 +111,10 @@ void Dispatcher::Pump(Lane& lane, Outbox& outbox) {
   ArmTimer(lane);
 }
 
-// Other lanes may serve the callers of a lane that turned out to be empty.
+// Other lanes may serve the callers of a lane that blocks them no more: to be called after whatever
+// may have ended that.
 void Dispatcher::PumpNeighbours(Lane& lane, Outbox& outbox) {
-  if (lane.many_stops == 0 || lane.expected > 0) return;
+  if (lane.many_stops == 0 || lane.BlocksLater(std::chrono::steady_clock::now())) return;
   std::vector<Lane*> neighbours;
   for (const TicketPtr& ticket : lane.waiting) {
     for (const Ticket::Stop& stop : ticket->stops) {
@@ -181,11 +180,6 @@ void Dispatcher::OnTimer(model::LaneStage place) {
   Lane& lane = *lanes_.at(place);
   lane.timer = 0;
   lane.timer_at = {};
-  if (lane.next_due <= now) {
-    lane.next_due = base::SteadyTime::max();
-    lane.is_exact = false;
-    lane.expected = std::max(lane.expected, kExpectedWhenDue);
-  }
   const bool is_sweep_due =
       !lane.waiting.empty() && lane.bounds.IsRaised() && lane.SweepAt() <= now;
   if (is_sweep_due && !lane.is_looking) StartLook(lane, outbox);

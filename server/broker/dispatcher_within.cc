@@ -42,7 +42,7 @@ std::vector<LeaseWithin> Dispatcher::BeginWithin(pg::Session& session, int64_t l
     Outbox outbox;
     base::MutexLock lock(mutex_);
     for (const NextLeasePtr& next : nexts) {
-      if (is_draining_ || tickets_ >= parked_max_ || memory_.IsFull()) break;
+      if (is_draining_ || parked_ >= parked_max_ || memory_.IsFull()) break;
       const TicketPtr ticket =
           NewTicket(next->Call(), next->queues(), [next](absl::StatusOr<LeaseAnswer> answer) {
             next->Leased(std::move(answer));
@@ -70,6 +70,7 @@ std::vector<LeaseWithin> Dispatcher::BeginWithin(pg::Session& session, int64_t l
       within.run = RunOf(*place, taken.first, std::max<int64_t>(1, SpareIn(*place, nullptr)));
       within.run.is_within = true;
       within.nexts = std::move(taken.second);
+      PumpNeighbours(*place, outbox);
     }
   }
   for (auto within = withins.begin(); within != withins.end();) {
@@ -105,8 +106,7 @@ void Dispatcher::Withdraw(LeaseWithin& within) {
   base::MutexLock lock(mutex_);
   Lane& lane = *lanes_.at(within.run.place);
   lane.bounds.End(within.run.bounds_ticket, {});
-  lane.expected =
-      std::min(Lane::kMany, lane.expected + static_cast<int64_t>(within.run.demand.places.size()));
+  lane.Unask(static_cast<int64_t>(within.run.demand.places.size()));
   for (size_t i = 0; i < within.nexts.size(); ++i) {
     const TicketPtr& ticket = within.run.tickets[i];
     ticket->state = Ticket::State::kWaiting;

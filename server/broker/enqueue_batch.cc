@@ -33,6 +33,10 @@ bool TellsRepeat(const model::NewTask& task) {
          task.key_policy != model::KeyPolicy::kReject;
 }
 
+int16_t StageOf(const model::NewTask& task, const model::QueueSettings& settings) {
+  return task.stage.empty() ? 0 : settings.FindStage(task.stage).value_or(0);
+}
+
 std::vector<store::RequestRow> Requests(absl::Span<const std::unique_ptr<PendingEnqueue>> calls) {
   std::vector<store::RequestRow> requests;
   for (const auto& call : calls) {
@@ -147,7 +151,7 @@ absl::StatusOr<store::Enqueued> WriteTasks(
     for (size_t i = 0; i < call->call.tasks.size(); ++i) {
       const model::NewTask& task = call->call.tasks[i];
       const model::QueueSettings& settings = call->queue->settings;
-      const int16_t stage = task.stage.empty() ? 0 : settings.FindStage(task.stage).value_or(0);
+      const int16_t stage = StageOf(task, settings);
       const int32_t max_attempts =
           task.max_attempts > 0 ? task.max_attempts : settings.RetryOf(stage).max_attempts;
       const int64_t request = call->call.request_id.empty() ? 0 : call->ids.front().id;
@@ -156,6 +160,18 @@ absl::StatusOr<store::Enqueued> WriteTasks(
   }
   if (!calls.front()->NeedsOnce()) return store::Enqueue(session, rows);
   return store::EnqueueOnce(session, rows, Requests(calls));
+}
+
+store::Enqueued Suspected(absl::Span<const std::unique_ptr<PendingEnqueue>> calls) {
+  store::Enqueued suspected;
+  for (const auto& call : calls) {
+    for (size_t i = 0; i < call->ids.size(); ++i) {
+      const model::NewTask& task = call->call.tasks[i];
+      suspected.claimable.push_back({call->ids[i].lane, StageOf(task, call->queue->settings),
+                                     task.priority, true, 1, absl::InfinitePast()});
+    }
+  }
+  return suspected;
 }
 
 absl::StatusOr<std::vector<EnqueueResult>> AnswerEnqueue(pg::Session& session,

@@ -25,7 +25,8 @@ struct PendingEnqueue {
   std::string body_hash;           // with a request id
   int64_t request_lane = 0;        // with a request id
   std::vector<model::TaskId> ids;  // one per task; kept over repeats
-  int tries = 0;
+  int rewrites = 0;     // as what was known had gone when it was to be answered
+  int resolutions = 0;  // after commits of unknown outcome
 
   bool NeedsOnce() const { return has_specials || !call.request_id.empty(); }
 };
@@ -44,6 +45,9 @@ absl::Status NumberTasks(pg::Session& session, TaskNumbers& numbers, PendingEnqu
 // Writes the tasks of all calls in one commit; they are all of one kind (NeedsOnce() or not).
 absl::StatusOr<store::Enqueued> WriteTasks(pg::Session& session,
                                            absl::Span<const std::unique_ptr<PendingEnqueue>> calls);
+
+// What may have become claimable by a commit of these calls whose answer was lost: all of it.
+store::Enqueued Suspected(absl::Span<const std::unique_ptr<PendingEnqueue>> calls);
 
 // The answer to one call after the commit that it was part of. Asks the database when a key or a
 // request id was known before. ABORTED (TRANSACTION_CONFLICT) when what was known is gone

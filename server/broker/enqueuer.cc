@@ -8,12 +8,13 @@
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/broker/refusals.h"
+#include "server/pg/conflicts.h"
 
 namespace skiplane::broker {
 namespace {
 
-constexpr int kTriesMax = 3;
-constexpr int kConflictsMax = 8;  // each is a task that changed within the statement's millisecond
+constexpr int kRewritesMax = 3;
+constexpr int kResolutionsMax = 3;
 
 absl::Status CheckTask(const model::Queue& queue, const model::NewTask& task) {
   const auto limit = static_cast<size_t>(queue.settings.payload_bytes_max);
@@ -87,17 +88,6 @@ absl::StatusOr<bool> AnyLives(pg::Session& session, const PendingEnqueues& calls
     if (!living->empty()) return true;
   }
   return false;
-}
-
-store::Enqueued Suspected(const PendingEnqueues& calls) {
-  store::Enqueued suspected;
-  for (const auto& call : calls) {
-    for (size_t i = 0; i < call->ids.size(); ++i) {
-      suspected.claimable.push_back(
-          {call->ids[i].lane, 0, call->call.tasks[i].priority, true, 1, absl::InfinitePast()});
-    }
-  }
-  return suspected;
 }
 
 }  // namespace
@@ -195,8 +185,8 @@ void Enqueuer::Write(pg::Session& session, PendingEnqueues calls) {
     for (auto& call : calls) call->done(IsOutcomeUnknown(status) ? RepeatLater() : status);
     return;
   }
-  const auto began = std::chrono::steady_clock::now();
-  absl::StatusOr<store::Enqueued> written = WriteTasks(session, calls);
+  absl::StatusOr<store::Enqueued> written =
+      pg::RepeatConflicts([&] { return WriteTasks(session, calls); });
   if (written.ok()) {
     size_t rows = 0;
     for (const auto& call : calls) rows += call->ids.size();
@@ -204,15 +194,11 @@ void Enqueuer::Write(pg::Session& session, PendingEnqueues calls) {
     Answer(session, *written, std::move(calls));
   } else if (IsOutcomeUnknown(written.status())) {
     Resolve(std::move(calls));
-  } else if (IsPassingConflict(written.status(), began) && calls.front()->tries < kConflictsMax) {
-    for (auto& call : calls) ++call->tries;
-    Write(session, std::move(calls));
   } else if (calls.size() > 1) {
     // One bad call must not fail its neighbours.
     for (auto& call : calls) {
       PendingEnqueues single;
       single.push_back(std::move(call));
-      single.front()->tries = 0;
       Write(session, std::move(single));
     }
   } else if (absl::IsAlreadyExists(written.status())) {
@@ -227,7 +213,7 @@ void Enqueuer::Answer(pg::Session& session, const store::Enqueued& written, Pend
   PendingEnqueues again;
   for (auto& call : calls) {
     absl::StatusOr<std::vector<EnqueueResult>> results = AnswerEnqueue(session, *call, written);
-    if (absl::IsAborted(results.status()) && ++call->tries < kTriesMax) {
+    if (absl::IsAborted(results.status()) && ++call->rewrites < kRewritesMax) {
       call->ids.clear();
       again.push_back(std::move(call));
       continue;
@@ -285,7 +271,7 @@ void Enqueuer::SubmitResolve(PendingEnqueues calls, ResolveStep step) {
   auto shared = std::make_shared<PendingEnqueues>(std::move(calls));
   context_.pool.Submit([this, shared, step](absl::StatusOr<pg::Session*> session) {
     PendingEnqueues open = std::move(*shared);
-    if (!session.ok() || open.front()->tries++ >= kTriesMax) {
+    if (!session.ok() || open.front()->resolutions++ >= kResolutionsMax) {
       for (auto& call : open) call->done(GiveUp(*call));
       return;
     }

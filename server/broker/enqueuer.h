@@ -45,6 +45,10 @@ class Enqueuer {
                                                          std::unique_ptr<PendingEnqueue>& call,
                                                          std::vector<Within>* written);
   void Committed(const Within& within);
+  // What WriteWithin had answered, after a commit whose answer was lost and which has happened. A
+  // task that held the key counts as EXISTING, as for any repeat.
+  absl::StatusOr<std::vector<EnqueueResult>> Recall(pg::Session& session,
+                                                    const PendingEnqueue& call);
 
  private:
   using QueueBatcher = Batcher<std::unique_ptr<PendingEnqueue>>;

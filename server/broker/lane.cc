@@ -7,6 +7,7 @@ namespace skiplane::broker {
 namespace {
 
 constexpr std::chrono::milliseconds kErrorPause(200);
+constexpr int64_t kExpectedWhenDue = 16;  // tasks that a due time makes free, at a guess
 
 }  // namespace
 
@@ -16,10 +17,19 @@ void Lane::Committed(const store::Claimable& claimable) {
   if (claimable.can_run) expected = std::min(expected + claimable.count, kMany);
 }
 
+void Lane::Passed(base::SteadyTime now) {
+  if (next_due > now) return;
+  next_due = base::SteadyTime::max();
+  is_exact = false;
+  expected = std::max(expected, kExpectedWhenDue);
+}
+
 int64_t Lane::Ask(int64_t asked) {
   if (expected < kMany) expected = std::max<int64_t>(0, expected - asked);
   return committed;
 }
+
+void Lane::Unask(int64_t asked) { expected = std::min(expected + asked, kMany); }
 
 // A short answer says that what was believed is not there; a full one, that more may be there than
 // was known of.

@@ -54,17 +54,30 @@ struct Lane {
     return !is_known || (expected == 0 && certain_until <= now);
   }
 
+  // Whether a caller that wants this lane before others is to wait for it: it may have something,
+  // or is about to tell. Whenever this turns false, the lanes behind it have to be asked.
+  bool BlocksLater(base::SteadyTime now) const {
+    if (queue->LeasesPaused()) return false;
+    return expected > 0 || is_looking || (InDoubt(now) && look_allowed <= now);
+  }
+
   // When it is due to be swept, if its bounds are raised.
   base::SteadyTime SweepAt() const { return std::max(sweep_due, look_allowed); }
 
   // Tasks became free (a commit here, or a hint). Lowers the bound.
   void Committed(const store::Claimable& claimable);
 
+  // Time has passed. What was scheduled until now is expected, at a guess.
+  void Passed(base::SteadyTime now);
+
   // A statement for `asked` tasks is about to be sent. Returns what Got wants back.
   int64_t Ask(int64_t asked);
 
   // It has leased `got` of them. `is_cut` when bytes and not a lack of tasks ended it.
   void Got(int64_t asked, int64_t got, bool is_cut, int64_t committed_before);
+
+  // It was not run, or changed nothing: no word on the lane.
+  void Unask(int64_t asked);
 
   // A look that began when `committed` was `committed_before` found `free` tasks (kMany: a full
   // slice). If none, the lane is empty for sure until `certain`.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "server/base/status_macros.h"
+#include "server/pg/conflicts.h"
 #include "server/store/sessions.h"
 
 namespace skiplane::broker {
@@ -30,6 +31,7 @@ store::Touch TouchFor(const Ticket& ticket) {
   touch.new_id = model::NewSessionId();
   touch.duration = ticket.lease_duration;
   touch.ahead = SessionAhead(ticket.lease_duration);
+  touch.age = absl::FromChrono(std::chrono::steady_clock::now() - ticket.call.began);
   return touch;
 }
 
@@ -83,13 +85,17 @@ absl::Status PrepareSessions(pg::Session& session, SessionCache& cache, LeaseRun
     }
     callers[worker].push_back(i);
     const auto [touch, is_new] = touches.workers.try_emplace(worker, TouchFor(ticket));
-    touch->second.duration = std::max(touch->second.duration, ticket.lease_duration);
+    if (is_new) continue;
+    const store::Touch other = TouchFor(ticket);
+    touch->second.duration = std::max(touch->second.duration, other.duration);
+    touch->second.age = std::min(touch->second.age, other.age);
   }
   const std::vector<store::Touch> all = touches.All();
   if (all.empty()) return absl::OkStatus();
 
   const base::SteadyTime sent = std::chrono::steady_clock::now();
-  ASSIGN_OR_RETURN(const auto living, store::TouchSessions(session, all));
+  ASSIGN_OR_RETURN(const auto living,
+                   pg::RepeatConflicts([&] { return store::TouchSessions(session, all); }));
   std::map<model::SessionId, base::SteadyTime> anonymous;
   for (const store::LivingSession& alive : living) {
     const base::SteadyTime lives_until = sent + absl::ToChronoNanoseconds(alive.remaining);
@@ -98,7 +104,8 @@ absl::Status PrepareSessions(pg::Session& session, SessionCache& cache, LeaseRun
       run.demand.callers[i].session = alive.id;
       run.lives_until[i] = lives_until;
     }
-    if (!alive.worker_id.empty()) cache.Learn(alive.worker_id, alive.id, sent, alive.remaining);
+    if (alive.worker_id.empty() || alive.has_ended) continue;
+    cache.Learn(alive.worker_id, alive.id, sent, alive.remaining);
   }
   for (size_t i = 0; i < run.tickets.size(); ++i) {
     const auto found = anonymous.find(run.demand.callers[i].session);

@@ -3,10 +3,13 @@
 //
 // A row is named only after its tasks are known to be settled, and is deleted by a later statement:
 // deleting it together with them could lose a lease that the statement turned out not to settle.
-// What is not remembered here (another broker's leases, or too many) is folded by upkeep.
-// Thread-safe.
+// Leases that end elsewhere are never heard of. So what is remembered is in two generations: every
+// minute, or when the younger one is half of what may be held, it becomes the older one, and the
+// one before is forgotten. What is not remembered is folded by upkeep, which after 2 minutes gives
+// rows other ids anyway. Thread-safe.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -15,6 +18,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "server/base/mutex.h"
+#include "server/base/timer.h"
 #include "server/model/lease.h"
 #include "server/pg/params.h"
 
@@ -22,10 +26,13 @@ namespace skiplane::broker {
 
 class LeaseTracker {
  public:
+  static constexpr std::chrono::seconds kGeneration{60};
+
   explicit LeaseTracker(size_t leases_max) : leases_max_(leases_max) {}
 
-  // The tasks that were leased under one ledger row of a lane.
-  void Leased(int64_t lane, const pg::Uuid& ledger, absl::Span<const model::LeaseToken> tokens);
+  // The tasks that were leased under one ledger row of a lane, just now.
+  void Leased(int64_t lane, const pg::Uuid& ledger, absl::Span<const model::LeaseToken> tokens,
+              base::SteadyTime now = std::chrono::steady_clock::now());
 
   // A lease is over.
   void Settled(const model::LeaseToken& token);
@@ -39,10 +46,15 @@ class LeaseTracker {
     size_t open;
   };
   using Key = std::pair<int64_t, int64_t>;  // task id and lease number
+  using Rows = absl::flat_hash_map<Key, std::shared_ptr<Row>>;
+
+  bool Settle(Rows& rows, const model::LeaseToken& token) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const size_t leases_max_;
   base::Mutex mutex_;
-  absl::flat_hash_map<Key, std::shared_ptr<Row>> rows_ ABSL_GUARDED_BY(mutex_);
+  Rows young_ ABSL_GUARDED_BY(mutex_);
+  Rows old_ ABSL_GUARDED_BY(mutex_);
+  base::SteadyTime young_since_ ABSL_GUARDED_BY(mutex_){};
   absl::flat_hash_map<int64_t, std::vector<pg::Uuid>> finished_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -5,6 +5,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
+#include "server/broker/deferred_lease.h"
 #include "server/model/limits.h"
 #include "server/store/peers.h"
 
@@ -39,35 +40,6 @@ absl::Status CheckStages(const LeaseCall& call, const std::vector<QueuePtr>& que
 
 }  // namespace
 
-// Stands for a Lease while its queues are still being read.
-class LocalBroker::LaterLease : public PendingLease {
- public:
-  void Cancel() override {
-    std::shared_ptr<PendingLease> lease;
-    {
-      base::MutexLock lock(mutex_);
-      is_cancelled_ = true;
-      lease = lease_;
-    }
-    if (lease != nullptr) lease->Cancel();
-  }
-
-  void Become(std::shared_ptr<PendingLease> lease) {
-    bool cancel = false;
-    {
-      base::MutexLock lock(mutex_);
-      lease_ = lease;
-      cancel = is_cancelled_;
-    }
-    if (cancel) lease->Cancel();
-  }
-
- private:
-  base::Mutex mutex_;
-  bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
-  std::shared_ptr<PendingLease> lease_ ABSL_GUARDED_BY(mutex_);
-};
-
 LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
                          absl::AnyInvocable<void(bool)> on_connected)
     : options_(std::move(options)),
@@ -84,16 +56,12 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
           options_.parked_leases_max),
       enqueuer_(context_, queues_,
                 [this](const store::Enqueued& written) { Tell(written.claimable, written.now); }),
-      settler_(context_, queues_, tracker_, enqueuer_, dispatcher_,
-               [this](const std::vector<store::Claimable>& claimable, absl::Time now) {
-                 Tell(claimable, now);
-               }),
+      settler_(context_, queues_, tracker_, enqueuer_, dispatcher_, Teller()),
       beater_(context_, sessions_),
-      admin_(context_, queues_, hinter_),
-      operator_(context_, queues_, dispatcher_,
-                [this](const std::vector<store::Claimable>& claimable, absl::Time now) {
-                  Tell(claimable, now);
-                }),
+      lists_(model::kListsBytesMax, nullptr),
+      ender_(context_, queues_, sessions_, Teller()),
+      admin_(context_, queues_, hinter_, lists_),
+      operator_(context_, queues_, dispatcher_, lists_, Teller()),
       sampler_(context_, queues_, dispatcher_),
       listener_(
           options_.connect, store::kHintChannel,
@@ -101,7 +69,8 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
           [this](bool listening) {
             dispatcher_.SetListening(listening);
             if (listening && !is_stopped_) RefreshQueues();
-          }) {
+          },
+          &metrics) {
   KeepBeating();
   KeepRefreshing();
   sampler_.Start();
@@ -112,6 +81,12 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
 void LocalBroker::Tell(const std::vector<store::Claimable>& claimable, absl::Time now) {
   dispatcher_.Committed(claimable, now);
   for (const store::Claimable& tasks : claimable) hinter_.Tasks(tasks);
+}
+
+Settler::OnCommit LocalBroker::Teller() {
+  return [this](const std::vector<store::Claimable>& claimable, absl::Time now) {
+    Tell(claimable, now);
+  };
 }
 
 LocalBroker::~LocalBroker() { Stop(); }
@@ -131,7 +106,7 @@ void LocalBroker::Enqueue(EnqueueCall call, Done<std::vector<EnqueueResult>> don
 
 std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Done<LeaseAnswer> done) {
   const std::vector<std::string> names = NamesOf(call);
-  auto later = std::make_shared<LaterLease>();
+  auto later = std::make_shared<DeferredLease>();
   queues_.Find(names, [this, later, call = std::move(call), done = std::move(done)](
                                      absl::StatusOr<std::vector<QueuePtr>> queues) mutable {
     if (!queues.ok()) {
@@ -198,6 +173,7 @@ void LocalBroker::Nack(std::vector<model::NackItem> items,
 }
 
 void LocalBroker::Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) {
+  if (call.end_session) return ender_.End(std::move(call), std::move(done));
   beater_.Heartbeat(std::move(call), std::move(done));
 }
 
@@ -217,7 +193,7 @@ void LocalBroker::GetQueue(std::string name, Done<QueueWithCounts> done) {
   admin_.Get(std::move(name), std::move(done));
 }
 
-void LocalBroker::ListQueues(std::string after, int limit, Done<std::vector<model::Queue>> done) {
+void LocalBroker::ListQueues(std::string after, int limit, Done<model::Page<model::Queue>> done) {
   admin_.List(std::move(after), limit, std::move(done));
 }
 
@@ -287,7 +263,9 @@ void LocalBroker::RefreshQueues() {
 void LocalBroker::Stop() {
   if (is_stopped_.exchange(true)) return;
   listener_.Stop();
+  BeginDrain();  // who waits is answered
   timer_.Stop();
+  dispatcher_.EndRetries();
   beater_.EndPace();
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
     if (session.ok()) static_cast<void>(store::ForgetBroker(**session, options_.id));

@@ -16,6 +16,7 @@
 #include "server/broker/queue_admin.h"
 #include "server/broker/queue_cache.h"
 #include "server/broker/sampler.h"
+#include "server/broker/session_ender.h"
 #include "server/broker/settler.h"
 #include "server/pg/listener.h"
 #include "server/pg/pool.h"
@@ -49,7 +50,7 @@ class LocalBroker : public Broker {
   void HandBack(const LeaseAnswer& undelivered) override;
   void CreateQueue(CreateQueueCall call, Done<model::Queue> done) override;
   void GetQueue(std::string name, Done<QueueWithCounts> done) override;
-  void ListQueues(std::string after, int limit, Done<std::vector<model::Queue>> done) override;
+  void ListQueues(std::string after, int limit, Done<model::Page<model::Queue>> done) override;
   void UpdateQueue(UpdateQueueCall call, Done<model::Queue> done) override;
   void PauseQueue(PauseQueueCall call, Done<model::Queue> done) override;
   Operator& AsOperator() override { return operator_; }
@@ -59,9 +60,8 @@ class LocalBroker : public Broker {
   void Stop();
 
  private:
-  class LaterLease;
-
   void Tell(const std::vector<store::Claimable>& claimable, absl::Time now);
+  Settler::OnCommit Teller();
   void RenewSoon(const LeaseCall& call, const model::Queue& first);
   void LeaseNow(const NextLeasePtr& next);
   void OnHint(absl::string_view payload);
@@ -84,6 +84,8 @@ class LocalBroker : public Broker {
   Enqueuer enqueuer_;
   Settler settler_;
   Beater beater_;
+  AnswerMemory lists_;
+  SessionEnder ender_;
   QueueAdmin admin_;
   LocalOperator operator_;
   Sampler sampler_;

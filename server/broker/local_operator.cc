@@ -1,21 +1,23 @@
 #include "server/broker/local_operator.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "server/broker/admin_job.h"
+#include "server/broker/list_job.h"
+#include "server/model/limits.h"
 #include "server/store/reports.h"
 
 namespace skiplane::broker {
 
 void LocalOperator::GetTask(GetTaskCall call, Done<TaskDetails> done) {
-  SubmitJob(context_.pool, std::move(done),
-            [this, call](pg::Session& session) { return tasks_.Get(session, call); });
+  SubmitList(context_.pool, lists_, std::move(done), &TaskDetails::attempts,
+             [this, call](pg::Session& session) { return tasks_.Get(session, call); });
 }
 
 void LocalOperator::ListTasks(ListTasksCall call, Done<TaskPage> done) {
-  SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
-    return tasks_.List(session, call);
-  });
+  SubmitList(
+      context_.pool, lists_, std::move(done), &TaskPage::tasks,
+      [this, call = std::move(call)](pg::Session& session) { return tasks_.List(session, call); });
 }
 
 void LocalOperator::ExplainTask(model::TaskId id, Done<Explanation> done) {
@@ -43,9 +45,10 @@ void LocalOperator::GetBulk(GetBulkCall call, Done<model::BulkOperation> done) {
   bulks_.Get(call.id, call.wait, std::move(done));
 }
 
-void LocalOperator::ListBulks(ListBulksCall call, Done<std::vector<model::BulkOperation>> done) {
-  SubmitJob(context_.pool, std::move(done), [call](pg::Session& session) {
-    return store::ListBulks(session, call.before, call.before_id, call.limit);
+void LocalOperator::ListBulks(ListBulksCall call, Done<model::Page<model::BulkOperation>> done) {
+  SubmitPage(context_.pool, lists_, std::move(done), [call](pg::Session& session) {
+    return store::ListBulks(session, call.before, call.before_id, call.limit,
+                            model::kListBytesMax);
   });
 }
 
@@ -54,9 +57,9 @@ void LocalOperator::StopBulk(StopBulkCall call, Done<model::BulkOperation> done)
 }
 
 void LocalOperator::ListErrorGroups(ListErrorsCall call, Done<ErrorPage> done) {
-  SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
-    return ReadErrors(session, call);
-  });
+  SubmitList(
+      context_.pool, lists_, std::move(done), &ErrorPage::groups,
+      [this, call = std::move(call)](pg::Session& session) { return ReadErrors(session, call); });
 }
 
 absl::StatusOr<ErrorPage> LocalOperator::ReadErrors(pg::Session& session,
@@ -67,17 +70,18 @@ absl::StatusOr<ErrorPage> LocalOperator::ReadErrors(pg::Session& session,
   ASSIGN_OR_RETURN(page.groups,
                    store::ListErrorGroups(
                        session, queue->lanes, stage,
-                       {call.seen_micros, call.after_stage, call.after_fingerprint}, call.limit));
-  for (const model::ErrorGroup& group : page.groups) {
+                       {call.seen_micros, call.after_stage, call.after_fingerprint}, call.limit,
+                       model::kListBytesMax));
+  for (const model::ErrorGroup& group : page.groups.items) {
     page.stages.push_back(queue->settings.StageName(group.stage));
   }
   return page;
 }
 
 void LocalOperator::ReadStatistics(StatisticsCall call, Done<Statistics> done) {
-  SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
-    return ReadHours(session, call);
-  });
+  SubmitList(
+      context_.pool, lists_, std::move(done), &Statistics::hours,
+      [this, call = std::move(call)](pg::Session& session) { return ReadHours(session, call); });
 }
 
 absl::StatusOr<Statistics> LocalOperator::ReadHours(pg::Session& session,
@@ -89,9 +93,14 @@ absl::StatusOr<Statistics> LocalOperator::ReadHours(pg::Session& session,
   // A range that is left open ends with what there is: no hour begins later than now.
   range.end = call.end.value_or(absl::InfiniteFuture());
   range.start = call.start.value_or(absl::Now() - absl::Hours(24));
+  range.start = std::max(range.start, call.after_hour);
+  range.after_hour = call.after_hour;
+  range.after_stage = call.after_stage;
+  range.after_outcome = call.after_outcome;
   Statistics statistics;
-  ASSIGN_OR_RETURN(statistics.hours, store::ReadStatistics(session, queue->lanes, range));
-  for (const model::HourStatistics& hour : statistics.hours) {
+  ASSIGN_OR_RETURN(statistics.hours, store::ReadStatistics(session, queue->lanes, range,
+                                                           model::kStatisticsHoursMax));
+  for (const model::HourStatistics& hour : statistics.hours.items) {
     statistics.stages.push_back(queue->settings.StageName(hour.stage));
   }
   return statistics;
@@ -103,10 +112,12 @@ void LocalOperator::ListWorkers(ListWorkersCall call, Done<std::vector<model::Wo
   });
 }
 
-void LocalOperator::ListAudit(ListAuditCall call, Done<std::vector<model::AuditRecord>> done) {
-  SubmitJob(context_.pool, std::move(done), [call = std::move(call)](pg::Session& session) {
-    return store::ListAudit(session, call.queue, call.before, call.limit);
-  });
+void LocalOperator::ListAudit(ListAuditCall call, Done<model::Page<model::AuditRecord>> done) {
+  SubmitPage(context_.pool, lists_, std::move(done),
+             [call = std::move(call)](pg::Session& session) {
+               return store::ListAudit(session, call.queue, call.before, call.limit,
+                                       model::kListBytesMax);
+             });
 }
 
 }  // namespace skiplane::broker

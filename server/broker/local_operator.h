@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "server/broker/answer_memory.h"
 #include "server/broker/bulk_runner.h"
 #include "server/broker/context.h"
 #include "server/broker/operator.h"
@@ -13,9 +14,10 @@ namespace skiplane::broker {
 class LocalOperator : public Operator {
  public:
   LocalOperator(Context& context, QueueCache& queues, const Dispatcher& dispatcher,
-                TaskOperator::OnCommit on_commit)
+                AnswerMemory& lists, TaskOperator::OnCommit on_commit)
       : context_(context),
         queues_(queues),
+        lists_(lists),
         tasks_(queues, dispatcher, on_commit),
         bulks_(context, queues, on_commit) {}
 
@@ -23,7 +25,7 @@ class LocalOperator : public Operator {
   void Start() { bulks_.Watch(); }
 
   // From now on calls that wait for the end of a bulk operation are answered with how far it is.
-  void BeginDrain() { bulks_.BeginDrain(); }
+  void BeginDrain() { bulks_.EndWaits(); }
 
   void GetTask(GetTaskCall call, Done<TaskDetails> done) override;
   void ListTasks(ListTasksCall call, Done<TaskPage> done) override;
@@ -32,12 +34,12 @@ class LocalOperator : public Operator {
   void PreviewSchedule(PreviewCall call, Done<std::vector<absl::Time>> done) override;
   void StartBulk(StartBulkCall call, Done<model::BulkOperation> done) override;
   void GetBulk(GetBulkCall call, Done<model::BulkOperation> done) override;
-  void ListBulks(ListBulksCall call, Done<std::vector<model::BulkOperation>> done) override;
+  void ListBulks(ListBulksCall call, Done<model::Page<model::BulkOperation>> done) override;
   void StopBulk(StopBulkCall call, Done<model::BulkOperation> done) override;
   void ListErrorGroups(ListErrorsCall call, Done<ErrorPage> done) override;
   void ReadStatistics(StatisticsCall call, Done<Statistics> done) override;
   void ListWorkers(ListWorkersCall call, Done<std::vector<model::Worker>> done) override;
-  void ListAudit(ListAuditCall call, Done<std::vector<model::AuditRecord>> done) override;
+  void ListAudit(ListAuditCall call, Done<model::Page<model::AuditRecord>> done) override;
 
  private:
   absl::StatusOr<ErrorPage> ReadErrors(pg::Session& session, const ListErrorsCall& call);
@@ -45,6 +47,7 @@ class LocalOperator : public Operator {
 
   Context& context_;
   QueueCache& queues_;
+  AnswerMemory& lists_;
   TaskOperator tasks_;
   BulkRunner bulks_;
 };

@@ -28,6 +28,9 @@ class NextLease : public PendingLease {
   // What to lease; its wait is what is left of the one that was asked for.
   LeaseCall Call() const;
 
+  // Whether it may come again, to find what it leased before.
+  bool IsRepeatable() const { return !call_.request_id.empty(); }
+
   // Whether the lease may begin in the acks' transaction: only once, so that what made a
   // transaction fail is not tried again in the next one.
   bool TakeUpWithin();

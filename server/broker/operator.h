@@ -1,6 +1,8 @@
 // What operators do with tasks: look at them, change them one by one or in bulk, and read reports.
 // Every method returns at once and answers through `done`, exactly once, on a thread of the broker.
-// Changes leave an audit record in their transaction. Thread-safe. Knows no gRPC.
+// Changes leave an audit record in their transaction. An answer with a list weighs at most
+// model::kListBytesMax; TOO_MANY_CALLS while too many of them have not reached their readers.
+// Thread-safe. Knows no gRPC.
 #pragma once
 
 #include "server/broker/operator_calls.h"
@@ -20,13 +22,13 @@ class Operator {
 
   virtual void StartBulk(StartBulkCall call, Done<model::BulkOperation> done) = 0;
   virtual void GetBulk(GetBulkCall call, Done<model::BulkOperation> done) = 0;
-  virtual void ListBulks(ListBulksCall call, Done<std::vector<model::BulkOperation>> done) = 0;
+  virtual void ListBulks(ListBulksCall call, Done<model::Page<model::BulkOperation>> done) = 0;
   virtual void StopBulk(StopBulkCall call, Done<model::BulkOperation> done) = 0;
 
   virtual void ListErrorGroups(ListErrorsCall call, Done<ErrorPage> done) = 0;
   virtual void ReadStatistics(StatisticsCall call, Done<Statistics> done) = 0;
   virtual void ListWorkers(ListWorkersCall call, Done<std::vector<model::Worker>> done) = 0;
-  virtual void ListAudit(ListAuditCall call, Done<std::vector<model::AuditRecord>> done) = 0;
+  virtual void ListAudit(ListAuditCall call, Done<model::Page<model::AuditRecord>> done) = 0;
 };
 
 }  // namespace skiplane::broker

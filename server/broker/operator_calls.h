@@ -16,11 +16,12 @@ struct GetTaskCall {
   model::TaskId id;
   bool with_payload = false;
   int attempts_max = 0;
+  absl::Time attempts_before = absl::InfiniteFuture();  // where the list of attempts goes on
 };
 
 struct TaskDetails {
   model::TaskView task;
-  std::vector<model::Attempt> attempts;
+  model::Page<model::Attempt> attempts;
   std::vector<std::string> stages;  // of each attempt: its name
 };
 
@@ -39,7 +40,7 @@ struct ListTasksCall {
 };
 
 struct TaskPage {
-  std::vector<model::TaskView> tasks;
+  model::Page<model::TaskView> tasks;
   std::optional<TaskCursor> next;  // unset: that was all
 };
 
@@ -113,7 +114,7 @@ struct ListErrorsCall {
 };
 
 struct ErrorPage {
-  std::vector<model::ErrorGroup> groups;
+  model::Page<model::ErrorGroup> groups;
   std::vector<std::string> stages;  // of each group: its name
 };
 
@@ -123,10 +124,13 @@ struct StatisticsCall {
   std::optional<model::AttemptOutcome> outcome;
   std::optional<absl::Time> start;  // unset: 24 hours ago
   std::optional<absl::Time> end;    // unset: now
+  absl::Time after_hour = absl::InfinitePast();  // where it goes on: after these
+  int16_t after_stage = 0;
+  int16_t after_outcome = 0;
 };
 
 struct Statistics {
-  std::vector<model::HourStatistics> hours;
+  model::Page<model::HourStatistics> hours;
   std::vector<std::string> stages;  // of each: its name
 };
 

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
-#include "server/broker/admin_job.h"
+#include "server/broker/list_job.h"
 #include "server/broker/age_probe.h"
 #include "server/broker/refusals.h"
 #include "server/store/counts.h"
@@ -71,11 +71,11 @@ absl::StatusOr<QueueWithCounts> QueueAdmin::RunGet(pg::Session& session, const s
   return answer;
 }
 
-void QueueAdmin::List(std::string after, int limit, Done<std::vector<model::Queue>> done) {
-  SubmitJob(context_.pool, std::move(done),
-            [after = std::move(after), limit](pg::Session& session) {
-              return store::ListQueues(session, after, limit);
-            });
+void QueueAdmin::List(std::string after, int limit, Done<model::Page<model::Queue>> done) {
+  SubmitPage(context_.pool, lists_, std::move(done),
+             [after = std::move(after), limit](pg::Session& session) {
+               return store::ListQueuePage(session, after, limit, model::kListBytesMax);
+             });
 }
 
 void QueueAdmin::Update(UpdateQueueCall call, Done<model::Queue> done) {

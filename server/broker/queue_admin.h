@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "server/broker/answer_memory.h"
 #include "server/broker/calls.h"
 #include "server/broker/context.h"
 #include "server/broker/hinter.h"
@@ -14,12 +15,12 @@ namespace skiplane::broker {
 
 class QueueAdmin {
  public:
-  QueueAdmin(Context& context, QueueCache& queues, Hinter& hinter)
-      : context_(context), queues_(queues), hinter_(hinter) {}
+  QueueAdmin(Context& context, QueueCache& queues, Hinter& hinter, AnswerMemory& lists)
+      : context_(context), queues_(queues), hinter_(hinter), lists_(lists) {}
 
   void Create(CreateQueueCall call, Done<model::Queue> done);
   void Get(std::string name, Done<QueueWithCounts> done);
-  void List(std::string after, int limit, Done<std::vector<model::Queue>> done);
+  void List(std::string after, int limit, Done<model::Page<model::Queue>> done);
   void Update(UpdateQueueCall call, Done<model::Queue> done);
   void Pause(PauseQueueCall call, Done<model::Queue> done);
 
@@ -33,6 +34,7 @@ class QueueAdmin {
   Context& context_;
   QueueCache& queues_;
   Hinter& hinter_;
+  AnswerMemory& lists_;
 };
 
 }  // namespace skiplane::broker

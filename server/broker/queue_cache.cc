@@ -108,6 +108,14 @@ QueuePtr QueueCache::OfLane(int64_t lane) const {
   return found == by_lane_.end() ? nullptr : found->second;
 }
 
+absl::StatusOr<QueuePtr> QueueCache::FindLane(pg::Session& session, int64_t lane) {
+  QueuePtr queue = OfLane(lane);
+  if (queue != nullptr) return queue;
+  ASSIGN_OR_RETURN(std::optional<model::Queue> found, store::QueueOfLane(session, lane));
+  if (!found.has_value()) return nullptr;
+  return Learn(*std::move(found));
+}
+
 std::vector<QueuePtr> QueueCache::All() const {
   base::MutexLock lock(mutex_);
   std::vector<QueuePtr> all;

@@ -35,6 +35,10 @@ class QueueCache {
   // The queue of a lane if it is known; else null.
   QueuePtr OfLane(int64_t lane) const;
 
+  // The same, from the database if it is not known; null if no queue has this lane. A lane that
+  // nobody has costs one look at an index.
+  absl::StatusOr<QueuePtr> FindLane(pg::Session& session, int64_t lane);
+
   std::vector<QueuePtr> All() const;
 
   // Reads a queue again, on the caller's session.

@@ -1,6 +1,7 @@
 #include "server/broker/refusals.h"
 
 #include "server/base/reason.h"
+#include "server/pg/outcome.h"
 
 namespace skiplane::broker {
 
@@ -15,13 +16,14 @@ absl::Status TooManyCalls() {
                       "too many calls wait in this broker; nothing was changed: retry later");
 }
 
-bool IsOutcomeUnknown(const absl::Status& status) {
-  return base::ReasonOf(status) == "COMMIT_OUTCOME_UNKNOWN";
+absl::Status TooManyWaitingLeases() {
+  return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_WAITING_LEASES",
+                      "too many Lease calls wait in this broker; nothing was leased: retry later, "
+                      "or use another broker");
 }
 
-bool IsPassingConflict(const absl::Status& status, std::chrono::steady_clock::time_point began) {
-  return absl::IsAborted(status) &&
-         std::chrono::steady_clock::now() - began < std::chrono::milliseconds(500);
+bool IsOutcomeUnknown(const absl::Status& status) {
+  return pg::OutcomeOf(status) == pg::CommitOutcome::kUnknown;
 }
 
 absl::Status RepeatLater() {

@@ -6,6 +6,7 @@
 
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
+#include "server/broker/refusals.h"
 #include "server/model/retry.h"
 
 namespace skiplane::broker {
@@ -14,10 +15,16 @@ namespace {
 constexpr int kRoundsMax = 5;
 constexpr size_t kLedgerRowsPerBatch = 200;
 
-double Spread() {
-  thread_local std::mt19937_64 generator{std::random_device{}()};
-  return std::uniform_real_distribution<double>(-1.0, 1.0)(generator);
+std::mt19937_64& Random() {
+  thread_local std::mt19937_64 generator = [] {
+    std::random_device device;
+    std::seed_seq seed{device(), device(), device(), device()};
+    return std::mt19937_64(seed);
+  }();
+  return generator;
 }
+
+double Spread() { return std::uniform_real_distribution<double>(-1.0, 1.0)(Random()); }
 
 std::vector<SettleItem*> Undecided(const std::vector<SettleItem*>& items) {
   std::vector<SettleItem*> open;
@@ -37,6 +44,11 @@ std::vector<SettleItem*> FirstOfEachLease(std::vector<SettleItem*> items) {
   const auto repeats = std::ranges::unique(items, {}, lease);
   items.erase(repeats.begin(), repeats.end());
   return items;
+}
+
+absl::Status ChangedAgain() {
+  return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
+                      "the task changed again and again during the call: call again");
 }
 
 bool IsAck(store::Action action) { return action == store::Action::kAck; }
@@ -66,6 +78,14 @@ model::SettleOutcome OutcomeOf(const store::Verdict& verdict, store::Action want
 
 }  // namespace
 
+SettleBatch::SettleBatch(int64_t lane, const model::Queue& queue, LeaseTracker& tracker,
+                         metrics::Metrics& metrics)
+    : try_id_(static_cast<int64_t>(Random()())),
+      lane_(lane),
+      queue_(queue),
+      tracker_(tracker),
+      metrics_(metrics) {}
+
 absl::Status SettleBatch::Run(pg::Session& session, const Items& items) {
   Items open = Undecided(items);
   Items acks = FirstOfEachLease(open);
@@ -75,14 +95,26 @@ absl::Status SettleBatch::Run(pg::Session& session, const Items& items) {
   for (int round = 0; round < kRoundsMax; ++round) {
     open = Undecided(items);
     if (open.empty()) return absl::OkStatus();
-    RETURN_IF_ERROR(SettleById(session, FirstOfEachLease(open)));
+    const Items each = FirstOfEachLease(open);
+    // Who was overtaken once is overtaken again, where newer content comes all the time.
+    RETURN_IF_ERROR(round == 0 ? SettleById(session, each) : SettleLocked(session, each));
     open = Undecided(items);
     if (open.empty()) return absl::OkStatus();
     RETURN_IF_ERROR(Judge(session, open));
   }
-  if (Undecided(items).empty()) return absl::OkStatus();
-  return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
-                      "the task changed again and again during the call: call again");
+  return Undecided(items).empty() ? absl::OkStatus() : ChangedAgain();
+}
+
+absl::Status SettleBatch::RunWithin(pg::Session& session, const Items& items, bool by_id) {
+  const Items open = FirstOfEachLease(Undecided(items));
+  if (open.empty()) return absl::OkStatus();
+  const auto by_place = [this](const SettleItem* item) { return GoesByPlace(*item); };
+  if (by_id) RETURN_IF_ERROR(LockTasks(session, open));
+  RETURN_IF_ERROR(by_id || !std::ranges::all_of(open, by_place) ? SettleById(session, open)
+                                                                : AckByPlace(session, open));
+  const Items left = Undecided(items);
+  if (!left.empty()) RETURN_IF_ERROR(Judge(session, left));
+  return Undecided(items).empty() ? absl::OkStatus() : ChangedAgain();
 }
 
 void SettleBatch::Committed() {
@@ -99,8 +131,20 @@ void SettleBatch::RolledBack() {
   }
   decided_.clear();
   settled_.clear();
+  recalled_.clear();
   counts_.clear();
   claimable_.clear();
+}
+
+void SettleBatch::OutcomeUnknown() {
+  for (SettleItem* item : settled_) item->tries.push_back(try_id_);
+  RolledBack();
+}
+
+// A statement that is its own transaction may have been committed.
+void SettleBatch::NoteDoubt(const absl::Status& status, const Items& sent) const {
+  if (!IsOutcomeUnknown(status)) return;
+  for (SettleItem* item : sent) item->tries.push_back(try_id_);
 }
 
 // Where an ack moves the task; unset if the task has passed its last stage.
@@ -122,6 +166,7 @@ bool SettleBatch::GoesByPlace(const SettleItem& item) const {
 store::SettleBatch SettleBatch::BatchOf(const Items& items) {
   store::SettleBatch batch;
   batch.lane = lane_;
+  batch.try_id = try_id_;
   batch.settings = queue_.settings;
   batch.ledgers = tracker_.TakeFinished(lane_, kLedgerRowsPerBatch);
   for (SettleItem* item : items) {
@@ -130,10 +175,11 @@ store::SettleBatch SettleBatch::BatchOf(const Items& items) {
     row.action = item->action;
     row.error = &item->error;
     if (item->action == store::Action::kRetry) {
-      row.delay = item->retry_delay.has_value()
-                      ? *item->retry_delay
-                      : model::RetryDelay(queue_.settings.RetryOf(item->token.stage),
-                                          item->token.attempt, Spread());
+      if (!item->retry_delay.has_value()) {
+        item->retry_delay = model::RetryDelay(queue_.settings.RetryOf(item->token.stage),
+                                              item->token.attempt, Spread());
+      }
+      row.delay = *item->retry_delay;
     }
     if (!IsAck(item->action)) continue;
     row.next_stage = NextStage(*item);
@@ -145,20 +191,30 @@ store::SettleBatch SettleBatch::BatchOf(const Items& items) {
 }
 
 absl::Status SettleBatch::AckByPlace(pg::Session& session, const Items& acks) {
-  ASSIGN_OR_RETURN(const std::vector<size_t> acked, store::AckByPlace(session, BatchOf(acks)));
-  for (const size_t index : acked) {
+  const absl::StatusOr<std::vector<size_t>> acked = store::AckByPlace(session, BatchOf(acks));
+  NoteDoubt(acked.status(), acks);
+  RETURN_IF_ERROR(acked.status());
+  for (const size_t index : *acked) {
     Decide(*acks[index], model::SettleOutcome::kSettled);
     settled_.push_back(acks[index]);
   }
-  counts_[store::Action::kAck] += static_cast<int64_t>(acked.size());
+  counts_[store::Action::kAck] += static_cast<int64_t>(acked->size());
   metrics_.Batch("ack", static_cast<int64_t>(acks.size()));
   return absl::OkStatus();
 }
 
 absl::Status SettleBatch::SettleById(pg::Session& session, const Items& items) {
-  ASSIGN_OR_RETURN(const std::vector<store::Settled> settled,
-                   store::Settle(session, BatchOf(items)));
-  for (const store::Settled& row : settled) Apply(*items[row.index], row);
+  return TakeSettled(store::Settle(session, BatchOf(items)), items);
+}
+
+absl::Status SettleBatch::TakeSettled(const absl::StatusOr<std::vector<store::Settled>>& settled,
+                                      const Items& items) {
+  NoteDoubt(settled.status(), items);
+  RETURN_IF_ERROR(settled.status());
+  for (const store::Settled& row : *settled) {
+    Apply(*items[row.index], row);
+    settled_.push_back(items[row.index]);
+  }
   metrics_.Batch("nack", static_cast<int64_t>(items.size()));
   return absl::OkStatus();
 }
@@ -168,8 +224,15 @@ absl::Status SettleBatch::Judge(pg::Session& session, const Items& items) {
   for (const SettleItem* item : items) tokens.push_back(item->token);
   ASSIGN_OR_RETURN(const std::vector<store::Verdict> verdicts,
                    store::Judge(session, lane_, tokens));
+  Items in_doubt;
   for (size_t i = 0; i < items.size(); ++i) {
-    if (!verdicts[i].is_held) Decide(*items[i], OutcomeOf(verdicts[i], items[i]->action));
+    const bool may_be_own = verdicts[i].settled_as.has_value() && !items[i]->tries.empty();
+    if (may_be_own) in_doubt.push_back(items[i]);
+  }
+  if (!in_doubt.empty()) RETURN_IF_ERROR(Recall(session, FirstOfEachLease(std::move(in_doubt))));
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (verdicts[i].is_held || items[i]->is_decided) continue;
+    Decide(*items[i], OutcomeOf(verdicts[i], items[i]->action));
   }
   return absl::OkStatus();
 }
@@ -182,7 +245,6 @@ void SettleBatch::Decide(SettleItem& item, model::SettleOutcome outcome) {
 
 void SettleBatch::Apply(SettleItem& item, const store::Settled& settled) {
   Decide(item, model::SettleOutcome::kSettled);
-  settled_.push_back(&item);
   ++counts_[settled.outcome];
   now_ = settled.now;
   if (!settled.run_at.has_value()) {
@@ -195,7 +257,9 @@ void SettleBatch::Apply(SettleItem& item, const store::Settled& settled) {
   if (settled.stage != item.token.stage) {
     item.result.stage = queue_.settings.StageName(settled.stage);
   }
-  if (*settled.run_at == absl::InfiniteFuture()) return;  // paused meanwhile
+  const bool has_time =
+      *settled.run_at != absl::InfiniteFuture() && *settled.run_at != absl::InfinitePast();
+  if (!has_time) return;  // paused, or not known any more
   item.result.schedule_time = *settled.run_at;
   claimable_.push_back({lane_, settled.stage, settled.priority, can_run, 1, *settled.run_at});
 }

@@ -19,12 +19,18 @@ namespace skiplane::broker {
 class SettleBatch {
  public:
   SettleBatch(int64_t lane, const model::Queue& queue, LeaseTracker& tracker,
-              metrics::Metrics& metrics)
-      : lane_(lane), queue_(queue), tracker_(tracker), metrics_(metrics) {}
+              metrics::Metrics& metrics);
 
   // Decides every item that is not decided yet, or fails; what was decided before stays so, and a
-  // repeat decides the rest: a lease settled by a lost commit is found to be settled.
+  // repeat decides the rest: what a lost commit of the same items did is found and answered.
   absl::Status Run(pg::Session& session, const std::vector<SettleItem*>& items);
+
+  // Within a transaction, where one statement may lock rows and no more, lest they be locked out of
+  // order: decides every item, or fails. TRANSACTION_CONFLICT if rows have moved since they were
+  // leased: roll back, and run anew with `by_id`.
+  absl::Status RunWithin(pg::Session& session, const std::vector<SettleItem*>& items, bool by_id);
+  // Decides those items whose leases are over.
+  absl::Status Judge(pg::Session& session, const std::vector<SettleItem*>& items);
 
   // What Run did was committed: it takes effect in memory. Without a transaction around it, to be
   // called whatever Run returned.
@@ -33,8 +39,14 @@ class SettleBatch {
   // What Run did was rolled back: its items are open again.
   void RolledBack();
 
+  // The same, if it was rolled back. A repeat finds out.
+  void OutcomeUnknown();
+
   // Items that this run settled, not an earlier one.
   const std::vector<SettleItem*>& settled() const { return settled_; }
+
+  // Items that an earlier run settled, in a commit whose answer was lost.
+  const std::vector<SettleItem*>& recalled() const { return recalled_; }
 
   // Tasks that wait again, as far as Run came, and the database's time of it.
   const std::vector<store::Claimable>& claimable() const { return claimable_; }
@@ -46,11 +58,18 @@ class SettleBatch {
   store::SettleBatch BatchOf(const Items& items);
   absl::Status AckByPlace(pg::Session& session, const Items& acks);
   absl::Status SettleById(pg::Session& session, const Items& items);
-  absl::Status Judge(pg::Session& session, const Items& items);
+  absl::Status Recall(pg::Session& session, const Items& items);
+  store::Settled Restore(const SettleItem& item, const store::Recalled& recalled) const;
+  void NoteDoubt(const absl::Status& status, const Items& sent) const;
+  absl::Status LockTasks(pg::Session& session, const Items& items) const;
+  absl::Status SettleLocked(pg::Session& session, const Items& items);
+  absl::Status TakeSettled(const absl::StatusOr<std::vector<store::Settled>>& settled,
+                           const Items& items);
   void Decide(SettleItem& item, model::SettleOutcome outcome);
   void Apply(SettleItem& item, const store::Settled& settled);
   void Count(store::Action outcome, int64_t tasks);
 
+  const int64_t try_id_;
   const int64_t lane_;
   const model::Queue& queue_;
   LeaseTracker& tracker_;
@@ -60,6 +79,7 @@ class SettleBatch {
 
   std::vector<SettleItem*> decided_;
   std::vector<SettleItem*> settled_;
+  std::vector<SettleItem*> recalled_;
   std::map<store::Action, int64_t> counts_;
   std::vector<store::Claimable> claimable_;
   absl::Time now_;

@@ -6,6 +6,7 @@
 
 #include "server/broker/error_print.h"
 #include "server/broker/refusals.h"
+#include "server/pg/conflicts.h"
 
 namespace skiplane::broker {
 namespace {
@@ -60,9 +61,11 @@ void Settler::Ack(std::vector<model::AckItem> items, NextLeasePtr next,
   call->items.resize(items.size());
   bool has_more = false;
   for (size_t i = 0; i < items.size(); ++i) {
-    call->items[i].token = items[i].token;
-    call->items[i].more = std::move(items[i].more);
-    has_more = has_more || call->items[i].more != nullptr;
+    SettleItem& item = call->items[i];
+    item.token = items[i].token;
+    item.more = std::move(items[i].more);
+    if (!items[i].refusal.ok()) item.Refuse(std::move(items[i].refusal));
+    has_more = has_more || item.more != nullptr;
   }
   call->done = std::move(done);
   if (has_more) {
@@ -81,6 +84,7 @@ void Settler::Nack(std::vector<model::NackItem> items,
     out.action = ActionOf(item.disposition);
     out.retry_delay = item.retry_delay;
     out.error = std::move(item.error);
+    if (!item.refusal.ok()) out.Refuse(std::move(item.refusal));
     const bool has_failed = out.action != store::Action::kRelease;
     if (has_failed && out.error.fingerprint.empty()) out.error.fingerprint = ErrorPrint(out.error);
   }
@@ -92,7 +96,7 @@ void Settler::Nack(std::vector<model::NackItem> items,
     }
     std::vector<model::NackResult> nacked;
     for (const model::AckResult& result : *results) {
-      nacked.push_back({result.outcome, result.state, result.schedule_time});
+      nacked.push_back({result.outcome, result.refusal, result.state, result.schedule_time});
     }
     done(std::move(nacked));
   };
@@ -114,9 +118,11 @@ void Settler::Release(std::vector<model::LeaseToken> tokens) {
 void Settler::Submit(std::shared_ptr<SettleCall> call) {
   std::map<int64_t, std::vector<size_t>> by_lane;
   for (size_t i = 0; i < call->items.size(); ++i) {
+    if (call->items[i].is_decided) continue;  // refused
     by_lane[call->items[i].token.task.lane].push_back(i);
   }
-  call->open_parts = static_cast<int>(by_lane.size());
+  call->open_parts = static_cast<int>(std::max<size_t>(by_lane.size(), 1));
+  if (by_lane.empty()) call->EndPart(absl::OkStatus());
   for (auto& [lane, items] : by_lane) {
     const auto rows = static_cast<int64_t>(items.size());
     SettlePart part{call, std::move(items)};
@@ -145,27 +151,18 @@ Settler::LaneBatcher& Settler::BatcherOf(int64_t lane) {
   return *batcher;
 }
 
-absl::StatusOr<QueuePtr> Settler::QueueOf(pg::Session& session, int64_t lane) {
-  QueuePtr queue = queues_.OfLane(lane);
-  if (queue != nullptr) return queue;
-  const absl::Status status = queues_.ReloadAll(session);
-  if (!status.ok()) return status;
-  return queues_.OfLane(lane);
-}
-
 void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
                   std::vector<SettlePart> parts) {
   if (!session.ok()) {
     EndAll(parts, session.status());
     return;
   }
-  absl::StatusOr<QueuePtr> queue = QueueOf(**session, lane);
+  absl::StatusOr<QueuePtr> queue = queues_.FindLane(**session, lane);
   if (queue.ok() && *queue == nullptr) {  // a token of another installation: items are NOT_FOUND
     EndAll(parts, absl::OkStatus());
     return;
   }
   absl::Status status = queue.status();
-  const auto began = std::chrono::steady_clock::now();
   if (status.ok()) {
     SettleBatch batch(lane, **queue, tracker_, context_.metrics);
     std::vector<SettleItem*> items;
@@ -175,19 +172,19 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
     const auto has_follow_ups = [](const SettleItem* item) { return !item->follow_ups.empty(); };
     std::vector<LeaseWithin> withins = dispatcher_.BeginWithin(**session, lane, NextOf(parts));
     if (!withins.empty() || std::any_of(items.begin(), items.end(), has_follow_ups)) {
-      status = RunInTransaction(**session, batch, items, withins);
+      status = RunInTransaction(**session, batch, items, parts, withins);
       if (!status.ok() && !IsOutcomeUnknown(status) && !withins.empty()) {
         Run(lane, session, std::move(parts));  // it may have been the lease; the acks come first
         return;
       }
     } else {
-      status = batch.Run(**session, items);
+      status = pg::RepeatConflicts([&] { return batch.Run(**session, items); });
       batch.Committed();
     }
     if (!batch.claimable().empty()) on_commit_(batch.claimable(), batch.now());
   }
-  if (IsOutcomeUnknown(status) || IsPassingConflict(status, began)) {
-    Repeat(lane, std::move(parts), IsOutcomeUnknown(status) ? RepeatLater() : status);
+  if (IsOutcomeUnknown(status)) {
+    Repeat(lane, std::move(parts));
   } else if (!status.ok() && parts.size() > 1) {
     // One bad item must not fail its neighbours' calls.
     for (SettlePart& part : parts) {
@@ -200,16 +197,14 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
   }
 }
 
-// The connection broke during the commit, or tasks changed beside it. Repeating is safe: what was
-// settled is found to be.
-void Settler::Repeat(int64_t lane, std::vector<SettlePart> parts,
-                     const absl::Status& last_word) {
+// The connection broke during the commit. Repeating is safe: what was settled is found to be.
+void Settler::Repeat(int64_t lane, std::vector<SettlePart> parts) {
   std::vector<SettlePart> again;
   for (SettlePart& part : parts) {
     if (++part.tries < kTriesMax) {
       again.push_back(std::move(part));
     } else {
-      part.call->EndPart(last_word);
+      part.call->EndPart(RepeatLater());
     }
   }
   if (again.empty()) return;

@@ -51,16 +51,19 @@ class Settler {
   // settler_more.cc: acks that say more than that.
   void PrepareMore(std::shared_ptr<SettleCall> call);
   absl::Status CheckMore(pg::Session& session, SettleItem& item);
+  // Decides the item: its lease is over, or else it is refused.
+  absl::Status RefuseUnlessOver(pg::Session& session, SettleItem& item, const absl::Status& why);
   absl::Status RunInTransaction(pg::Session& session, SettleBatch& batch,
                                 const std::vector<SettleItem*>& items,
+                                const std::vector<SettlePart>& parts,
                                 std::vector<LeaseWithin>& withins);
+  void WithdrawRepeats(const std::vector<SettlePart>& parts, std::vector<LeaseWithin>& withins);
   absl::Status WriteFollowUps(pg::Session& session, SettleItem& item,
                               std::vector<Enqueuer::Within>* written);
+  absl::Status RecallFollowUps(pg::Session& session, SettleItem& item);
   LaneBatcher& BatcherOf(int64_t lane);
   void Run(int64_t lane, absl::StatusOr<pg::Session*> session, std::vector<SettlePart> parts);
-  // `last_word` is for parts that were tried often enough.
-  void Repeat(int64_t lane, std::vector<SettlePart> parts, const absl::Status& last_word);
-  absl::StatusOr<QueuePtr> QueueOf(pg::Session& session, int64_t lane);
+  void Repeat(int64_t lane, std::vector<SettlePart> parts);
 
   Context& context_;
   QueueCache& queues_;

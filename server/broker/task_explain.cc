@@ -78,7 +78,7 @@ std::vector<WaitReason> ReasonsOf(const Explanation& why, const model::Queue& qu
 absl::StatusOr<Explanation> TaskOperator::Explain(pg::Session& session, const model::TaskId& id) {
   Explanation why;
   ASSIGN_OR_RETURN(why.task, View(session, id, false));
-  ASSIGN_OR_RETURN(QueuePtr queue, QueueOf(session, id.lane));
+  ASSIGN_OR_RETURN(QueuePtr queue, queues_.FindLane(session, id.lane));
   if (queue == nullptr) queue = std::make_shared<const model::Queue>();
   why.waiting_leases = dispatcher_.WaitingCallsAt({id.lane, why.task.stage});
   if (why.task.state == model::TaskState::kReady) {

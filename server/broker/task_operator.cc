@@ -7,6 +7,7 @@
 #include "server/base/reason.h"
 #include "server/broker/admin_job.h"
 #include "server/broker/schedule_check.h"
+#include "server/model/limits.h"
 #include "server/store/task_view.h"
 
 namespace skiplane::broker {
@@ -26,6 +27,13 @@ absl::Status WrongState(const model::TaskView& task, const ChangeTaskCall& call)
                                    kStates[static_cast<int>(task.state)], " and ", periodic));
 }
 
+int64_t BytesOf(const model::TaskView& task) {
+  size_t bytes = 512 + task.payload.size();
+  for (const auto& [key, value] : task.headers) bytes += key.size() + value.size() + 8;
+  if (task.last_error.has_value()) bytes += task.last_error->text.size();
+  return static_cast<int64_t>(bytes);
+}
+
 void NameStage(const model::Queue& queue, model::TaskView* task) {
   task->queue = queue.name;
   task->stage_name = queue.settings.StageName(task->stage);
@@ -43,17 +51,10 @@ absl::StatusOr<std::optional<int16_t>> TaskOperator::StageOf(const model::Queue&
                             absl::StrCat("is not a stage of queue \"", queue.name, "\""));
 }
 
-absl::StatusOr<QueuePtr> TaskOperator::QueueOf(pg::Session& session, int64_t lane) {
-  QueuePtr queue = queues_.OfLane(lane);
-  if (queue != nullptr) return queue;
-  RETURN_IF_ERROR(queues_.ReloadAll(session));
-  return queues_.OfLane(lane);
-}
-
 absl::StatusOr<model::TaskView> TaskOperator::View(pg::Session& session, const model::TaskId& id,
                                                    bool with_payload) {
   ASSIGN_OR_RETURN(model::TaskView task, store::GetTask(session, id, with_payload));
-  ASSIGN_OR_RETURN(const QueuePtr queue, QueueOf(session, id.lane));
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, id.lane));
   if (queue != nullptr) NameStage(*queue, &task);
   return task;
 }
@@ -61,10 +62,15 @@ absl::StatusOr<model::TaskView> TaskOperator::View(pg::Session& session, const m
 absl::StatusOr<TaskDetails> TaskOperator::Get(pg::Session& session, const GetTaskCall& call) {
   TaskDetails details;
   ASSIGN_OR_RETURN(details.task, View(session, call.id, call.with_payload));
-  if (call.attempts_max == 0) return details;
-  ASSIGN_OR_RETURN(details.attempts, store::ListAttempts(session, call.id, call.attempts_max));
-  ASSIGN_OR_RETURN(const QueuePtr queue, QueueOf(session, call.id.lane));
-  for (const model::Attempt& attempt : details.attempts) {
+  const int64_t bytes = BytesOf(details.task);
+  if (call.attempts_max > 0) {
+    ASSIGN_OR_RETURN(details.attempts,
+                     store::ListAttempts(session, call.id, call.attempts_before, call.attempts_max,
+                                         model::kListBytesMax - bytes));
+  }
+  details.attempts.bytes += bytes;
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, call.id.lane));
+  for (const model::Attempt& attempt : details.attempts.items) {
     details.stages.push_back(queue == nullptr ? "" : queue->settings.StageName(attempt.stage));
   }
   return details;
@@ -81,40 +87,46 @@ absl::StatusOr<TaskPage> TaskOperator::List(pg::Session& session, const ListTask
   for (int step = 0; step < kStepsPerPage; ++step) {
     if (at.lane >= static_cast<int>(queue->lanes.size())) return page;
     const int64_t lane = queue->lanes[static_cast<size_t>(at.lane)];
-    const int open = call.limit - static_cast<int>(page.tasks.size());
+    const int open = call.limit - static_cast<int>(page.tasks.items.size());
     const store::Step look{*place, lane, at.after, kRowsPerStep, open};
     ASSIGN_OR_RETURN(const store::Matches matches,
                      store::FindTasks(session, look, call.filter, stage));
-    RETURN_IF_ERROR(AddMatches(session, call, *queue, look, matches, &page));
-    at.after = matches.next_after.value_or(0);
-    if (!matches.next_after.has_value() && ++place == places.end()) {
+    ASSIGN_OR_RETURN(const std::optional<int64_t> next,
+                     AddMatches(session, call, *queue, look, matches, &page.tasks));
+    at.after = next.value_or(0);
+    if (!next.has_value() && ++place == places.end()) {
       place = places.begin();
       ++at.lane;
     }
     at.place = static_cast<int16_t>(*place);
-    if (static_cast<int>(page.tasks.size()) >= call.limit) break;
+    if (page.tasks.has_more || static_cast<int>(page.tasks.items.size()) >= call.limit) break;
   }
   if (at.lane < static_cast<int>(queue->lanes.size())) page.next = at;
   return page;
 }
 
-absl::Status TaskOperator::AddMatches(pg::Session& session, const ListTasksCall& call,
-                                      const model::Queue& queue, const store::Step& step,
-                                      const store::Matches& matches, TaskPage* page) {
-  if (matches.ids.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(std::vector<model::TaskView> tasks,
-                   store::GetTasks(session, step.lane, matches.ids, call.with_payload));
-  for (model::TaskView& task : tasks) {
+// A page that is full before the matches are through goes on behind the last one that fitted.
+absl::StatusOr<std::optional<int64_t>> TaskOperator::AddMatches(
+    pg::Session& session, const ListTasksCall& call, const model::Queue& queue,
+    const store::Step& step, const store::Matches& matches, model::Page<model::TaskView>* page) {
+  if (matches.ids.empty()) return matches.next_after;
+  const store::Room room{model::kListBytesMax - page->bytes, page->items.empty()};
+  ASSIGN_OR_RETURN(model::Page<model::TaskView> found,
+                   store::GetTasks(session, step.lane, matches.ids, call.with_payload, room));
+  const int64_t last = found.items.empty() ? step.after : found.items.back().id.id;
+  for (model::TaskView& task : found.items) {
     NameStage(queue, &task);
-    page->tasks.push_back(std::move(task));
+    page->items.push_back(std::move(task));
   }
-  return absl::OkStatus();
+  page->bytes += found.bytes;
+  page->has_more = found.has_more;
+  return found.has_more ? std::optional<int64_t>(last) : matches.next_after;
 }
 
 absl::StatusOr<model::TaskView> TaskOperator::Change(pg::Session& session,
                                                      const ChangeTaskCall& call) {
   ASSIGN_OR_RETURN(model::TaskView before, View(session, call.id, false));
-  ASSIGN_OR_RETURN(const QueuePtr queue, QueueOf(session, call.id.lane));
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, call.id.lane));
   if (queue == nullptr || (call.is_trigger && !before.recurrence.has_value())) {
     return WrongState(before, call);
   }

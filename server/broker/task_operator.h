@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,10 +37,13 @@ class TaskOperator {
  private:
   absl::StatusOr<model::TaskView> View(pg::Session& session, const model::TaskId& id,
                                        bool with_payload);
-  absl::StatusOr<QueuePtr> QueueOf(pg::Session& session, int64_t lane);
-  absl::Status AddMatches(pg::Session& session, const ListTasksCall& call,
-                          const model::Queue& queue, const store::Step& step,
-                          const store::Matches& matches, TaskPage* page);
+  // Returns where to go on; unset: the step found nothing behind what was added.
+  absl::StatusOr<std::optional<int64_t>> AddMatches(pg::Session& session,
+                                                    const ListTasksCall& call,
+                                                    const model::Queue& queue,
+                                                    const store::Step& step,
+                                                    const store::Matches& matches,
+                                                    model::Page<model::TaskView>* page);
 
   QueueCache& queues_;
   const Dispatcher& dispatcher_;

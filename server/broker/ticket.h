@@ -32,6 +32,7 @@ struct Ticket {
   State state = State::kWaiting;
   bool is_cancelled = false;  // while serving: what comes is handed back
   bool is_expired = false;    // while serving: an empty outcome ends it
+  int conflicts = 0;          // how often its request id was found to be taken
   Done<LeaseAnswer> done;
   base::Timer::Id deadline = 0;
 

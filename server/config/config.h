@@ -48,7 +48,9 @@ struct Config {
   Tls tls;
   bool reflection = true;
 
+  int max_connections = model::kConnectionsMax;
   int max_parked_leases = model::kParkedLeasesMax;
+  int max_parked_leases_per_connection = model::kParkedLeasesPerConnectionMax;
   absl::Duration drain_timeout = absl::Seconds(8);
 
   base::LogLevel log_level = base::LogLevel::kInfo;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kConnectionsMin = 2;  // one statement that waits must not stop all others
 constexpr int kConnectionsMax = 64;
+constexpr int kConnectionsUpperEnd = 1000000;
 constexpr int kParkedLeasesUpperEnd = 1000000;
 constexpr absl::Duration kDrainTimeoutMax = absl::Minutes(5);
 
@@ -131,8 +132,18 @@ void DeclareBehaviour(CLI::App* app, Options* options) {
   Config& config = options->config;
   AddSwitch(app, "auto-create-queues", &config.auto_create_queues,
             "Create an unknown queue, with default settings, when it is first used.");
+  Add(app, "max-connections", &config.max_connections,
+      "Connections of callers that may be open; further ones are closed at once. Fewer if the "
+      "limit of open files is too low.")
+      ->check(CLI::Range(1, kConnectionsUpperEnd).description("N"))
+      ->capture_default_str();
   Add(app, "max-parked-leases", &config.max_parked_leases,
       "Lease calls that may wait at once; each takes about 16 kB, and further ones are refused.")
+      ->check(CLI::Range(1, kParkedLeasesUpperEnd).description("N"))
+      ->capture_default_str();
+  Add(app, "max-parked-leases-per-connection", &config.max_parked_leases_per_connection,
+      "Those that may wait at once on one connection; a proxy that puts all workers on one needs "
+      "more.")
       ->check(CLI::Range(1, kParkedLeasesUpperEnd).description("N"))
       ->capture_default_str();
   Add(app, "drain-timeout", &options->drain_timeout,

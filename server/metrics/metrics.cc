@@ -6,6 +6,7 @@
 #include "server/base/mutex.h"
 #include "server/base/status_macros.h"
 #include "server/metrics/broker_metrics.h"
+#include "server/metrics/connection_metrics.h"
 #include "server/metrics/database_metrics.h"
 #include "server/metrics/page_server.h"
 #include "server/metrics/process_metrics.h"
@@ -22,6 +23,7 @@ struct Metrics::State {
   const std::shared_ptr<ProcessMetrics> process = std::make_shared<ProcessMetrics>();
   QueueMetrics queues{*registry};
   RpcMetrics rpcs{*registry};
+  ConnectionMetrics connections{*registry};
   DatabaseMetrics database{*registry};
   BrokerMetrics broker;
   mutable base::Mutex mutex;
@@ -91,6 +93,16 @@ void Metrics::RpcEnded(absl::string_view method, absl::string_view status,
                        absl::Duration duration) {
   state_->rpcs.Ended(method, status, duration);
 }
+
+void Metrics::SetConnections(int64_t open, int64_t max) {
+  state_->connections.Set(open, max);
+}
+
+void Metrics::ConnectionRefused() { state_->connections.Refused(); }
+
+void Metrics::AcceptFailed() { state_->connections.AcceptFailed(); }
+
+void Metrics::SetPortAnswers(bool answers) { state_->connections.SetPortAnswers(answers); }
 
 void Metrics::Statement(absl::string_view name, absl::Duration duration) {
   state_->database.Statement(name, duration);

@@ -63,6 +63,11 @@ class Metrics {
   // RPC and database. `status` is gRPC's name of the code, for example "OK".
   void RpcStarted(absl::string_view method);
   void RpcEnded(absl::string_view method, absl::string_view status, absl::Duration duration);
+  // Connections of callers: open ones, and how many may be.
+  void SetConnections(int64_t open, int64_t max);
+  void ConnectionRefused();
+  void AcceptFailed();
+  void SetPortAnswers(bool answers);
   void Statement(absl::string_view name, absl::Duration duration);
   void DatabaseError(absl::string_view sqlstate_class);
   void SetPool(int64_t connections, int64_t idle, int64_t waiting_jobs);

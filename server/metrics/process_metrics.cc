@@ -61,6 +61,12 @@ std::optional<double> OpenFiles() {
   return count;
 }
 
+std::optional<double> OpenFilesMax() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return std::nullopt;
+  return static_cast<double>(limit.rlim_cur);
+}
+
 std::optional<double> StartTime() {
   const std::string stat = ReadFile("/proc/self/stat");
   // The second word is the program's name in parentheses and may hold anything.
@@ -93,6 +99,7 @@ std::vector<MetricFamily> ProcessMetrics::Collect() const {
   Add("process_resident_memory_bytes", "Memory in RAM.", ResidentBytes(), &families);
   Add("process_cpu_seconds_total", "User and system time spent.", CpuSeconds(), &families);
   Add("process_open_fds", "Open file descriptors.", OpenFiles(), &families);
+  Add("process_max_fds", "File descriptors that may be open.", OpenFilesMax(), &families);
   Add("process_start_time_seconds", "Unix time at which the process began.", StartTime(),
       &families);
   return families;

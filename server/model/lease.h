@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -61,7 +62,13 @@ struct LeasedTask {
   std::optional<absl::Time> planned_time;  // of a periodic task
 };
 
-enum class SettleOutcome { kSettled = 1, kAlreadySettled = 2, kLeaseLost = 3, kNotFound = 4 };
+enum class SettleOutcome {
+  kSettled = 1,
+  kAlreadySettled = 2,
+  kLeaseLost = 3,
+  kNotFound = 4,
+  kRefused = 5,
+};
 
 // What an ack may say beside that the attempt succeeded.
 struct AckMore {
@@ -83,11 +90,13 @@ struct AckMore {
 
 struct AckItem {
   LeaseToken token;
-  std::shared_ptr<const AckMore> more;  // null: nothing, as nearly always
+  std::shared_ptr<const AckMore> more;       // null: nothing, as nearly always
+  absl::Status refusal = absl::OkStatus();  // else the item cannot be: it is answered, not settled
 };
 
 struct AckResult {
   SettleOutcome outcome = SettleOutcome::kNotFound;
+  absl::Status refusal;  // with kRefused: why, blaming a field of the item
   // Valid with kSettled:
   TaskState state = TaskState::kSucceeded;
   std::string stage;                        // that it moved to; empty if it did not move
@@ -102,10 +111,12 @@ struct NackItem {
   NackDisposition disposition = NackDisposition::kRetry;
   std::optional<absl::Duration> retry_delay;  // of kRetry; unset: the queue's policy
   TaskError error;
+  absl::Status refusal = absl::OkStatus();  // as in AckItem
 };
 
 struct NackResult {
   SettleOutcome outcome = SettleOutcome::kNotFound;
+  absl::Status refusal;                      // with kRefused: why
   TaskState state = TaskState::kReady;       // valid with kSettled
   std::optional<absl::Time> schedule_time;   // set with kSettled when it runs again
 };

@@ -9,8 +9,10 @@
 
 namespace skiplane::model {
 
-// Sizes of a call. A request fits gRPC's usual message of 4 MiB.
+// Sizes of a call. A request and an answer fit gRPC's usual message of 4 MiB.
 inline constexpr int kRequestBytesMax = 4 << 20;
+inline constexpr int64_t kListBytesMax = 3 << 20;  // of an operator's answer, but always one item
+inline constexpr int kStatisticsHoursMax = 10000;  // of one answer: 200 bytes each
 inline constexpr int kPayloadBytesMax = 1 << 20;
 inline constexpr int kTasksPerCallMax = 1000;  // one statement of a few milliseconds
 inline constexpr int kQueuesPerLeaseMax = 64;
@@ -72,11 +74,26 @@ inline constexpr absl::Duration kRequestKept = absl::Hours(24);
 // What an installation has at most: each broker keeps all queues and, once used, their lanes.
 inline constexpr int kQueuesMax = 100000;
 
-// What one broker holds in memory at most; beyond it calls are refused with TOO_MANY_CALLS.
+// What peers may have open. Both are defaults of flags.
+inline constexpr int kConnectionsMax = 10000;                // 25 kB each: 250 MB
+inline constexpr int kParkedLeasesPerConnectionMax = 5000;  // a quarter of what the broker parks
+// Streams of a connection beside its parked leases. Above the limit of streams gRPC's clients wait
+// without a word, so that parked leases must never reach it.
+inline constexpr int kStreamsBesideParked = 1000;
+
+// What one broker holds in memory at most; beyond it calls are refused with TOO_MANY_CALLS, or with
+// TOO_MANY_WAITING_LEASES. Leases that wait are counted apart from the calls in flight, so that
+// they cannot take the room of others.
 inline constexpr int kParkedLeasesMax = 20000;          // 16 kB each in gRPC: 320 MB
-inline constexpr int kCallsInFlightMax = 50000;         // of all methods, parked ones included
+inline constexpr int64_t kParkedRequestBytes = 4 << 10;  // of those 16 kB; more counts as in flight
+inline constexpr int kCallsInFlightMax = 30000;         // of all methods
 inline constexpr int64_t kBytesInFlightMax = 32 << 20;  // requests and answers, before copies
+// Beyond the two: room for Ack, Nack and Heartbeat, which keep work from being done twice.
+inline constexpr int kCallsReserved = 10000;
+inline constexpr int64_t kBytesReserved = 8 << 20;
+inline constexpr int64_t kTransportBytesMax = 1 << 30;  // of gRPC, messages half received included
 inline constexpr int64_t kAnswerBytesMax = 16 << 20;   // leased tasks not yet read by their callers
+inline constexpr int64_t kListsBytesMax = 16 << 20;    // operators' answers not yet read by them
 inline constexpr int64_t kPendingRowsMax = 200000;     // that wait for one queue's batches
 inline constexpr int64_t kPendingBytesMax = 64 << 20;  // and what they weigh
 inline constexpr int kTrackedLeasesMax = 1000000;      // the memory that saves folding the ledger

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,15 @@
 #include "server/model/task_filter.h"
 
 namespace skiplane::model {
+
+// A part of a list.
+template <typename Item>
+struct Page {
+  std::vector<Item> items;
+  bool has_more = false;               // behind the last one
+  int64_t bytes = 0;                   // about, of all of them on the wire
+  std::shared_ptr<const void> memory;  // to be kept until its reader has got it
+};
 
 // How an attempt ended; the numbers are those of the database.
 enum class AttemptOutcome : int16_t {

@@ -8,11 +8,14 @@
 #include "absl/strings/strip.h"
 #include "server/base/log.h"
 #include "server/base/reason.h"
+#include "server/pg/log_limit.h"
+#include "server/pg/outcome.h"
+#include "server/pg/refusals.h"
 
 namespace skiplane::pg {
 namespace {
 
-constexpr absl::string_view kConnectionLost = "08";
+constexpr absl::string_view kConnectionClass = "08";
 
 std::string RandomId() {
   std::random_device random;
@@ -26,7 +29,7 @@ absl::Status Defect(absl::string_view sqlstate, absl::string_view statement,
             {{"statement", std::string(statement)},
              {"sqlstate", std::string(sqlstate)},
              {"id", id},
-             {"message", std::string(PrimaryMessage(message))}});
+             {"message", std::string(message)}});
   return base::Refuse(absl::StatusCode::kInternal, "INTERNAL_ERROR",
                       absl::StrCat("internal error ", id));
 }
@@ -36,26 +39,72 @@ absl::Status Conflict() {
                       "the database broke the transaction off; call again");
 }
 
+constexpr absl::string_view kLockTimeout = "skiplane.lock_timeout";
+
+absl::Status LockTimeout() {
+  absl::Status status = base::Refuse(
+      absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
+      "another transaction held a lock in the database for too long; nothing was changed: call "
+      "again");
+  status.SetPayload(kLockTimeout, absl::Cord());
+  return status;
+}
+
 Failure OutcomeUnknown() {
-  return {base::Refuse(absl::StatusCode::kUnknown, "COMMIT_OUTCOME_UNKNOWN",
-                       "the connection to the database broke while the change was under way; it "
-                       "may or may not have happened"),
-          true, std::string(kConnectionLost)};
+  return {WithUnknownOutcome(base::Refuse(
+              absl::StatusCode::kUnknown, "COMMIT_OUTCOME_UNKNOWN",
+              "the connection to the database broke while the change was under way; it may or may "
+              "not have happened")),
+          true, std::string(kConnectionClass)};
 }
 
-bool IsUnavailable(absl::string_view sqlstate) {
-  return absl::StartsWith(sqlstate, "08") || sqlstate == "57P01" || sqlstate == "57P02" ||
-         sqlstate == "57P03" || sqlstate == "25006" || sqlstate == "53300";
+// A part of the database, or a server behind it, is away: this server has answered.
+absl::Status PartUnavailable() {
+  return base::Refuse(absl::StatusCode::kUnavailable, "DATABASE_UNAVAILABLE",
+                      "the database cannot reach a part of itself, or is out of connections; "
+                      "nothing was changed");
 }
 
-// A statement whose plan no longer fits the schema, or that a pooler forgot: a new connection
-// prepares it anew.
-bool IsStalePlan(absl::string_view sqlstate) { return sqlstate == "0A000" || sqlstate == "26000"; }
+// The server ends the connection with it.
+bool IsHangUp(absl::string_view sqlstate) {
+  return sqlstate == "57P01" || sqlstate == "57P02" || sqlstate == "57P03" ||
+         sqlstate == "57P05" || sqlstate == "25P03";
+}
 
-absl::Status StatusOf(absl::string_view sqlstate, absl::string_view statement,
+bool IsPoolers(absl::string_view sqlstate) { return sqlstate == "42P05" || sqlstate == "26000"; }
+
+// "cached plan must not change result type": the schema has changed under a prepared statement. All
+// else that has this SQLSTATE would fail when it is prepared anew, too.
+bool IsStalePlan(absl::string_view sqlstate, const FailedStatement& failed) {
+  return sqlstate == "0A000" && failed.has_worked;
+}
+
+// Of what is nobody's defect but does not pass by itself; the others come with the traffic.
+bool IsForOperators(absl::string_view sqlstate) {
+  return sqlstate == "42501" || sqlstate == "25006" || sqlstate == "53300" ||
+         IsPoolers(sqlstate) || absl::StartsWith(sqlstate, kConnectionClass);
+}
+
+void LogRefusal(absl::string_view sqlstate, const FailedStatement& failed,
+                absl::string_view message) {
+  static LogLimit* const limit = new LogLimit;
+  if (!limit->Allows(absl::StrCat(sqlstate, message))) return;
+  base::Log(base::LogLevel::kWarn, "statement_refused",
+            {{"statement", std::string(failed.statement)},
+             {"sqlstate", std::string(sqlstate)},
+             {"message", std::string(message)}});
+}
+
+absl::Status StatusOf(absl::string_view sqlstate, const FailedStatement& failed,
                       absl::string_view message) {
-  if (IsUnavailable(sqlstate)) return NotConnected();
-  if (sqlstate == "40001" || sqlstate == "40P01" || sqlstate == "55P03") return Conflict();
+  if (IsHangUp(sqlstate)) return NotConnected();
+  if (sqlstate == "42501") return PermissionDenied(message);
+  if (sqlstate == "25006") return ReadOnly();
+  if (IsPoolers(sqlstate)) return PoolerNotSupported();
+  if (sqlstate == "53300" || absl::StartsWith(sqlstate, kConnectionClass)) return PartUnavailable();
+  if (sqlstate == "40001" || sqlstate == "40P01") return Conflict();
+  if (sqlstate == "55P03") return LockTimeout();
+  if (IsStalePlan(sqlstate, failed)) return Conflict();
   if (sqlstate == "57014") {
     return base::Refuse(absl::StatusCode::kDeadlineExceeded, "STATEMENT_TIMEOUT",
                         "the database did not finish in time; nothing was changed");
@@ -65,7 +114,7 @@ absl::Status StatusOf(absl::string_view sqlstate, absl::string_view statement,
                         "the database has no room left");
   }
   if (sqlstate == "23505") return absl::AlreadyExistsError("already exists");
-  return Defect(sqlstate, statement, message);
+  return Defect(sqlstate, failed.statement, message);
 }
 
 }  // namespace
@@ -73,6 +122,10 @@ absl::Status StatusOf(absl::string_view sqlstate, absl::string_view statement,
 absl::Status NotConnected() {
   return base::Refuse(absl::StatusCode::kUnavailable, "DATABASE_UNAVAILABLE",
                       "the database cannot be reached; nothing was changed");
+}
+
+bool IsLockTimeout(const absl::Status& status) {
+  return status.GetPayload(kLockTimeout).has_value();
 }
 
 absl::string_view PrimaryMessage(absl::string_view message) {
@@ -83,29 +136,48 @@ absl::string_view PrimaryMessage(absl::string_view message) {
   return absl::StripLeadingAsciiWhitespace(message);
 }
 
-Failure ExplainSqlstate(absl::string_view sqlstate, absl::string_view statement,
+absl::Status ExplainNoConnection(absl::string_view message) {
+  // Of several hosts one may be a standby and the others away: then this is what it comes to.
+  return absl::StrContains(message, "session is read-only") ? ReadOnly() : NotConnected();
+}
+
+Failure ExplainSqlstate(absl::string_view sqlstate, const FailedStatement& failed,
                         absl::string_view message) {
   // libpq itself gave up on the answer: the server may have committed.
   if (sqlstate.empty()) return OutcomeUnknown();
-  return {StatusOf(sqlstate, statement, message), IsUnavailable(sqlstate) || IsStalePlan(sqlstate),
-          std::string(sqlstate.substr(0, 2))};
+  message = PrimaryMessage(message);
+  if (IsForOperators(sqlstate)) LogRefusal(sqlstate, failed, message);
+  // Another connection may lead to another server, or have its own statements.
+  const bool is_broken = !failed.is_open || IsHangUp(sqlstate) || sqlstate == "25006" ||
+                         IsPoolers(sqlstate);
+  return {StatusOf(sqlstate, failed, message), is_broken, std::string(sqlstate.substr(0, 2)),
+          IsStalePlan(sqlstate, failed)};
 }
 
-Failure ExplainException(absl::string_view statement) {
+// libpqxx leaves the SQLSTATE out of some exceptions, and throws all of class 08 as lost
+// connections.
+Failure ExplainException(const FailedStatement& failed) {
   try {
     throw;
-  } catch (const pqxx::broken_connection&) {
-    return OutcomeUnknown();
+  } catch (const pqxx::insufficient_privilege& error) {
+    return ExplainSqlstate("42501", failed, error.what());
+  } catch (const pqxx::too_many_connections& error) {
+    return ExplainSqlstate("53300", failed, error.what());
+  } catch (const pqxx::broken_connection& error) {
+    if (!failed.is_open) return OutcomeUnknown();
+    return ExplainSqlstate(kConnectionClass, failed, error.what());
   } catch (const pqxx::in_doubt_error&) {
     return OutcomeUnknown();
   } catch (const pqxx::statement_completion_unknown&) {
     return OutcomeUnknown();
   } catch (const pqxx::transaction_rollback&) {
-    return {Conflict(), false, "40"};
+    return {Conflict(), !failed.is_open, "40"};
   } catch (const pqxx::sql_error& error) {
-    return ExplainSqlstate(error.sqlstate(), statement, error.what());
+    return ExplainSqlstate(error.sqlstate(), failed, error.what());
   } catch (const std::exception& error) {
-    return {Defect("", statement, error.what()), true, "XX"};
+    const bool is_lost = !failed.is_open && dynamic_cast<const pqxx::failure*>(&error) != nullptr;
+    if (is_lost) return OutcomeUnknown();
+    return {Defect("", failed.statement, PrimaryMessage(error.what())), true, "XX"};
   }
 }
 

@@ -2,39 +2,19 @@
 
 #include <poll.h>
 
-#include "absl/time/clock.h"
 #include "server/base/log.h"
-#include "server/base/mutex.h"
 #include "server/pg/conninfo.h"
 #include "server/pg/errors.h"
+#include "server/pg/log_limit.h"
 
 namespace skiplane::pg {
 namespace {
 
-// During an outage every connection fails several times a second; one line in ten seconds, or a new
-// cause, tells as much.
-class ConnectLog {
- public:
-  void Failed(absl::string_view message) {
-    const absl::Time now = absl::Now();
-    {
-      base::MutexLock lock(mutex_);
-      if (message == last_ && now - last_time_ < absl::Seconds(10)) return;
-      last_ = std::string(message);
-      last_time_ = now;
-    }
-    base::Log(base::LogLevel::kWarn, "connect_failed", {{"message", std::string(message)}});
-  }
-
- private:
-  base::Mutex mutex_;
-  std::string last_ ABSL_GUARDED_BY(mutex_);
-  absl::Time last_time_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
-};
-
-ConnectLog& TheConnectLog() {
-  static ConnectLog* const log = new ConnectLog;
-  return *log;
+// During an outage every connection fails several times a second.
+void LogFailure(absl::string_view message) {
+  static LogLimit* const limit = new LogLimit;
+  if (!limit->Allows(message)) return;
+  base::Log(base::LogLevel::kWarn, "connect_failed", {{"message", std::string(message)}});
 }
 
 }  // namespace
@@ -60,8 +40,8 @@ absl::StatusOr<std::unique_ptr<Link>> Link::Open(const ConnectOptions& options) 
   try {
     return std::unique_ptr<Link>(new Link(*conninfo, options));
   } catch (const std::exception& error) {
-    TheConnectLog().Failed(PrimaryMessage(error.what()));
-    return NotConnected();
+    LogFailure(PrimaryMessage(error.what()));
+    return ExplainNoConnection(error.what());
   }
 }
 

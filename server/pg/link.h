@@ -14,7 +14,7 @@ namespace skiplane::pg {
 
 class Link {
  public:
-  // DATABASE_UNAVAILABLE if it cannot be made; the log says why.
+  // DATABASE_UNAVAILABLE or DATABASE_READ_ONLY if it cannot be made; the log says why.
   static absl::StatusOr<std::unique_ptr<Link>> Open(const ConnectOptions& options);
 
   pqxx::connection& connection() { return connection_; }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "server/base/mutex.h"
+#include "server/metrics/metrics.h"
 #include "server/pg/backoff.h"
 #include "server/pg/errors.h"
 #include "server/pg/link.h"
@@ -18,6 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr absl::string_view kStatement = "listen";
 constexpr std::chrono::seconds kCheckInterval(10);
 // A connection that lived less than this does not end the back-off.
 constexpr std::chrono::seconds kStable(2);
@@ -65,9 +67,11 @@ struct Listener::State {
   void Listen(Link& link);
   void Hear(Link& link);
   void Tell(bool listening);
+  void Count(absl::string_view sqlstate_class);
 
   ConnectOptions options;
   std::string channel;
+  metrics::Metrics* metrics = nullptr;
   OnNotify on_notify;
   OnState on_state;
 
@@ -76,6 +80,10 @@ struct Listener::State {
   base::Mutex joining;
   std::thread thread ABSL_GUARDED_BY(joining);
 };
+
+void Listener::State::Count(absl::string_view sqlstate_class) {
+  if (metrics != nullptr) metrics->DatabaseError(sqlstate_class);
+}
 
 void Listener::State::Tell(bool listening) {
   if (listening == is_listening) return;
@@ -108,7 +116,9 @@ void Listener::State::Hear(Link& link) {
 void Listener::State::Listen(Link& link) {
   try {
     Hear(link);
-  } catch (const std::exception&) {
+  } catch (...) {
+    const FailedStatement failed{kStatement, link.connection().is_open(), false};
+    Count(ExplainException(failed).sqlstate_class);
     Tell(false);
   }
 }
@@ -118,17 +128,21 @@ void Listener::State::Loop() {
   do {
     const Clock::time_point start = Clock::now();
     const absl::StatusOr<std::unique_ptr<Link>> link = Link::Open(options);
-    if (!link.ok()) continue;
+    if (!link.ok()) {
+      Count("08");
+      continue;
+    }
     Listen(**link);
     if (Clock::now() - start > kStable) backoff.Reset();
   } while (!stop.Wait(-1, Clock::now() + backoff.Next()));
 }
 
 Listener::Listener(ConnectOptions options, std::string channel, OnNotify on_notify,
-                   OnState on_state)
+                   OnState on_state, metrics::Metrics* metrics)
     : state_(std::make_unique<State>()) {
   state_->options = std::move(options);
   state_->channel = std::move(channel);
+  state_->metrics = metrics;
   state_->on_notify = std::move(on_notify);
   state_->on_state = std::move(on_state);
   base::MutexLock lock(state_->joining);

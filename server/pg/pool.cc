@@ -57,6 +57,7 @@ struct Pool::State {
   int workers ABSL_GUARDED_BY(mutex) = 0;  // threads that have not ended
   int hopeful ABSL_GUARDED_BY(mutex) = 0;  // of them, those in a first attempt to connect
   int idle ABSL_GUARDED_BY(mutex) = 0;     // of them, those with a session that wait for a job
+  absl::Status outage ABSL_GUARDED_BY(mutex) = NotConnected();  // why the last attempt failed
 
   base::Mutex joining;
   std::vector<std::thread> threads ABSL_GUARDED_BY(joining);
@@ -83,7 +84,11 @@ std::unique_ptr<Session> Pool::State::Connect(Backoff& backoff) {
     absl::StatusOr<std::unique_ptr<Session>> session = Session::Open(options, metrics);
     base::MutexLock lock(mutex);
     if (is_first) --hopeful;
-    if (session.ok()) ++sessions;
+    if (session.ok()) {
+      ++sessions;
+    } else {
+      outage = session.status();
+    }
     changed.NotifyAll();
     if (session.ok()) return *std::move(session);
     is_first = false;
@@ -179,8 +184,9 @@ void Pool::State::Concierge() {
     } else if (IsHopeless() && !queue.empty()) {
       Job job = std::move(queue.front());
       queue.pop_front();
+      const absl::Status why = outage;
       mutex.Unlock();
-      job(NotConnected());
+      job(why);
       mutex.Lock();
     } else {
       changed.Wait(mutex);

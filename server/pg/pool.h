@@ -1,10 +1,11 @@
 // A few threads, each with one connection, that run jobs in the order they were submitted.
 //
 // A job gets the thread's session, or the status that says why there is none (never both); it must
-// not throw. While the database is away, jobs fail at once with DATABASE_UNAVAILABLE and the
-// threads reconnect with a growing, jittered back-off (50 ms to 2 s), one attempt per thread at a
-// time, also when no job comes. A connection that is lost is first replaced without a delay, and
-// jobs wait for that attempt. Thread-safe.
+// not throw. While the database is away, jobs fail at once with DATABASE_UNAVAILABLE
+// (DATABASE_READ_ONLY where only such a server is found) and the threads reconnect with a growing,
+// jittered back-off (50 ms to 2 s), one attempt per thread at a time, also when no job comes. A
+// connection that is lost is first replaced without a delay, and jobs wait for that attempt.
+// Thread-safe.
 #pragma once
 
 #include <memory>

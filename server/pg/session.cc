@@ -3,7 +3,7 @@
 #include <chrono>
 #include <pqxx/pqxx>
 
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "server/metrics/metrics.h"
 #include "server/pg/errors.h"
@@ -33,8 +33,15 @@ struct Session::State {
         metrics(sink),
         backend_pid(link->connection().backendpid()) {}
 
-  void Prepare(const sql::Query& query);
-  absl::StatusOr<pqxx::result> Run(absl::string_view name, Statement statement);
+  struct Prepared {
+    bool has_worked = false;
+    bool is_stale = false;  // to be prepared anew before it runs again
+  };
+
+  Prepared& Prepare(const sql::Query& query);
+  void PrepareAnew(const sql::Query& query, Prepared& prepared);
+  absl::StatusOr<pqxx::result> Run(absl::string_view name, Prepared& prepared,
+                                   Statement statement);
   absl::Status Failed(const Failure& failure);
 
   std::unique_ptr<Link> link;
@@ -42,14 +49,21 @@ struct Session::State {
   metrics::Metrics* metrics;
   int backend_pid;
   bool broken = false;
-  absl::flat_hash_set<std::string> prepared;
+  absl::flat_hash_map<std::string, Prepared> statements;  // by name
 };
 
-// libpqxx sends the PREPARE when the statement runs first.
-void Session::State::Prepare(const sql::Query& query) {
-  if (prepared.contains(query.name)) return;
+// libpqxx sends the PREPARE when the statement runs first. What is returned is valid until the next
+// statement is prepared.
+Session::State::Prepared& Session::State::Prepare(const sql::Query& query) {
+  const auto [entry, is_new] = statements.try_emplace(query.name);
+  if (is_new) link->connection().prepare(query.name, query.text);
+  return entry->second;
+}
+
+void Session::State::PrepareAnew(const sql::Query& query, Prepared& prepared) {
+  link->connection().unprepare(query.name);
   link->connection().prepare(query.name, query.text);
-  prepared.insert(query.name);
+  prepared.is_stale = false;
 }
 
 absl::Status Session::State::Failed(const Failure& failure) {
@@ -58,7 +72,8 @@ absl::Status Session::State::Failed(const Failure& failure) {
   return failure.status;
 }
 
-absl::StatusOr<pqxx::result> Session::State::Run(absl::string_view name, Statement statement) {
+absl::StatusOr<pqxx::result> Session::State::Run(absl::string_view name, Prepared& prepared,
+                                                 Statement statement) {
   if (broken || link->HungUp()) return Failed({NotConnected(), true, "08"});
   const auto start = std::chrono::steady_clock::now();
   link->watchdog().Arm(patience);
@@ -66,8 +81,12 @@ absl::StatusOr<pqxx::result> Session::State::Run(absl::string_view name, Stateme
   try {
     pqxx::nontransaction work(link->connection());
     result = statement(work);
+    prepared.has_worked = true;
   } catch (...) {
-    result = Failed(ExplainException(name));
+    const Failure failure =
+        ExplainException({name, link->connection().is_open(), prepared.has_worked});
+    if (failure.is_stale) prepared = {false, true};
+    result = Failed(failure);
   }
   link->watchdog().Disarm();
   if (metrics != nullptr) {
@@ -92,9 +111,10 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const ConnectOptions& opt
 }
 
 absl::StatusOr<Rows> Session::Run(const sql::Query& query, const Params& params) {
+  State::Prepared& prepared = state_->Prepare(query);
   absl::StatusOr<pqxx::result> result =
-      state_->Run(query.name, [this, &query, &params](pqxx::nontransaction& work) {
-        state_->Prepare(query);
+      state_->Run(query.name, prepared, [&](pqxx::nontransaction& work) {
+        if (prepared.is_stale) state_->PrepareAnew(query, prepared);
         const std::vector<pqxx::binarystring> binary = Binary(params.values());
         return work.exec_prepared(query.name, pqxx::prepare::make_dynamic_params(binary));
       });
@@ -103,8 +123,9 @@ absl::StatusOr<Rows> Session::Run(const sql::Query& query, const Params& params)
 }
 
 absl::StatusOr<Rows> Session::RunText(absl::string_view text) {
+  State::Prepared once;
   absl::StatusOr<pqxx::result> result =
-      state_->Run(kTextStatement, [text](pqxx::nontransaction& work) {
+      state_->Run(kTextStatement, once, [text](pqxx::nontransaction& work) {
         return work.exec(std::string(text));
       });
   if (!result.ok()) return std::move(result).status();

@@ -2,15 +2,22 @@
 //
 // Every statement is one of sql::kAll, prepared on first use, and is its own transaction: one round
 // trip, no lock survives it. Errors are absl::Status with a reason (base/reason.h), by SQLSTATE:
-//   DATABASE_UNAVAILABLE (UNAVAILABLE)    not connected, 57P01-57P03, 08xxx, 25006, 53300
+//   DATABASE_UNAVAILABLE (UNAVAILABLE)    not connected, 57P01-57P03, 57P05, 25P03; 08xxx and 53300
+//                                         as an answer, after which the connection works on
+//   DATABASE_READ_ONLY (UNAVAILABLE)      25006; no server that takes writes is found
+//   DATABASE_PERMISSION_DENIED (FAILED_PRECONDITION)  42501
+//   POOLER_NOT_SUPPORTED (FAILED_PRECONDITION)        42P05, 26000
 //   COMMIT_OUTCOME_UNKNOWN (UNKNOWN)      the connection broke while the statement ran: it may have
-//                                         been committed. The store resolves it or passes it on.
-//   TRANSACTION_CONFLICT (ABORTED)        40001, 40P01, 55P03
+//                                         been committed (outcome.h tells it apart). The store
+//                                         resolves it or passes it on.
+//   TRANSACTION_CONFLICT (ABORTED)        40001, 40P01, 55P03; 0A000 of a statement that has
+//                                         worked, which is prepared anew when it runs again
 //   STATEMENT_TIMEOUT (DEADLINE_EXCEEDED) 57014
 //   STORAGE_FULL (RESOURCE_EXHAUSTED)     53100
 //   kAlreadyExists without a reason       23505: a case for the store
 //   INTERNAL_ERROR (INTERNAL)             all others, with an id; the log has SQLSTATE and message
-// No status ever holds SQL text, DETAIL or parameters. After the connection broke, alive() is
+// No status ever holds SQL text, DETAIL or parameters. Nothing was changed where the outcome is not
+// said to be unknown. After the connection broke, alive() is
 // false: drop the session and open another; it never reconnects by itself. A server that has not
 // answered when a statement's time limit has passed by tcp_user_timeout counts as lost. Not
 // thread-safe.
@@ -44,7 +51,8 @@ class Session {
  public:
   // Connects and sets what every connection of the broker needs: synchronous_commit=on, the time
   // limits, time zone UTC, the planner settings of docs/adr (no hash or merge join, no sequential
-  // or bitmap scan, no JIT, generic plans). DATABASE_UNAVAILABLE if that fails.
+  // or bitmap scan, no JIT, generic plans). DATABASE_UNAVAILABLE or DATABASE_READ_ONLY if that
+  // fails.
   // `metrics` may be null; else it outlives the session.
   static absl::StatusOr<std::unique_ptr<Session>> Open(const ConnectOptions& options,
                                                        metrics::Metrics* metrics);

@@ -21,6 +21,18 @@ broker::Done<model::BulkOperation> ReplyWithOperation(UnaryCall* call) {
   };
 }
 
+void WriteBulks(model::Page<model::BulkOperation>* page,
+                v1::ListBulkOperationsResponse* response) {
+  if (page->has_more) {
+    const model::BulkOperation& last = page->items.back();
+    response->set_next_page_token(
+        WriteListToken({std::to_string(absl::ToUnixMicros(last.create_time)),
+                        WriteOperationId(last.id)},
+                       TokenScope(v1::ListBulkOperationsRequest())));
+  }
+  for (const model::BulkOperation& one : page->items) WriteBulk(one, response->add_operations());
+}
+
 }  // namespace
 
 ServerUnaryReactor* AdminService::StartBulkOperation(CallbackServerContext* context,
@@ -69,24 +81,9 @@ ServerUnaryReactor* AdminService::ListBulkOperations(CallbackServerContext* cont
       new UnaryCall(scope_, "skiplane.v1.AdminService/ListBulkOperations", {context, reply});
   auto read = ReadCall(*call, *request, &ReadListBulks);
   if (!read.ok()) return call->Refuse(read.status());
-  const auto limit = static_cast<size_t>(read->limit++);  // one more tells of a next page
-  operator_.ListBulks(*read, [call, limit](
-                                 absl::StatusOr<std::vector<model::BulkOperation>> found) {
-    if (!found.ok()) {
-      call->Refuse(found.status());
-      return;
-    }
-    v1::ListBulkOperationsResponse response;
-    if (found->size() > limit) {
-      found->resize(limit);
-      const model::BulkOperation& last = found->back();
-      response.set_next_page_token(
-          WriteListToken({std::to_string(absl::ToUnixMicros(last.create_time)),
-                          WriteOperationId(last.id)},
-                         TokenScope(v1::ListBulkOperationsRequest())));
-    }
-    for (const model::BulkOperation& one : *found) WriteBulk(one, response.add_operations());
-    call->Reply(response);
+  operator_.ListBulks(*read, [call](absl::StatusOr<model::Page<model::BulkOperation>> page) {
+    if (page.ok()) call->Keep(page->memory);
+    Deliver(call, std::move(page), &WriteBulks);
   });
   return call;
 }

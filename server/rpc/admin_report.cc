@@ -21,25 +21,25 @@ ServerUnaryReactor* AdminService::ListErrorGroups(CallbackServerContext* context
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ListErrorGroups", {context, reply});
   auto read = ReadCall(*call, *request, &ReadListErrors);
   if (!read.ok()) return call->Refuse(read.status());
-  const auto limit = static_cast<size_t>(read->limit++);  // one more tells of a next page
   operator_.ListErrorGroups(
-      *std::move(read), [call, limit, scope = ScopeOf<v1::ListErrorGroupsRequest>(*request)](
+      *std::move(read), [call, scope = ScopeOf<v1::ListErrorGroupsRequest>(*request)](
                             absl::StatusOr<broker::ErrorPage> page) {
         if (!page.ok()) {
           call->Refuse(page.status());
           return;
         }
+        call->Keep(page->groups.memory);
         v1::ListErrorGroupsResponse response;
-        if (page->groups.size() > limit) {
-          page->groups.resize(limit);
-          const model::ErrorGroup& last = page->groups.back();
+        std::vector<model::ErrorGroup>& groups = page->groups.items;
+        if (page->groups.has_more) {
+          const model::ErrorGroup& last = groups.back();
           response.set_next_page_token(
               WriteListToken({std::to_string(absl::ToUnixMicros(last.last_seen)),
                               std::to_string(last.stage), last.fingerprint},
                              scope));
         }
-        for (size_t i = 0; i < page->groups.size(); ++i) {
-          WriteErrorGroup(&page->groups[i], page->stages[i], response.add_groups());
+        for (size_t i = 0; i < groups.size(); ++i) {
+          WriteErrorGroup(&groups[i], page->stages[i], response.add_groups());
         }
         call->Reply(response);
       });
@@ -51,9 +51,26 @@ ServerUnaryReactor* AdminService::GetStatistics(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/GetStatistics", {context, reply});
   auto read = ReadCall(*call, *request, &ReadStatistics);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.ReadStatistics(*std::move(read), [call](absl::StatusOr<broker::Statistics> hours) {
-    Deliver(call, std::move(hours), &WriteStatistics);
-  });
+  operator_.ReadStatistics(
+      *std::move(read), [call, scope = ScopeOf<v1::GetStatisticsRequest>(*request)](
+                            absl::StatusOr<broker::Statistics> statistics) {
+        if (!statistics.ok()) {
+          call->Refuse(statistics.status());
+          return;
+        }
+        call->Keep(statistics->hours.memory);
+        v1::GetStatisticsResponse response;
+        WriteStatistics(&*statistics, &response);
+        if (statistics->hours.has_more) {
+          const model::HourStatistics& last = statistics->hours.items.back();
+          response.set_next_page_token(
+              WriteListToken({std::to_string(absl::ToUnixMicros(last.hour)),
+                              std::to_string(last.stage),
+                              std::to_string(static_cast<int>(last.outcome))},
+                             scope));
+        }
+        call->Reply(response);
+      });
   return call;
 }
 
@@ -88,20 +105,20 @@ ServerUnaryReactor* AdminService::ListAuditRecords(CallbackServerContext* contex
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ListAuditRecords", {context, reply});
   auto read = ReadCall(*call, *request, &ReadListAudit);
   if (!read.ok()) return call->Refuse(read.status());
-  const auto limit = static_cast<size_t>(read->limit++);  // one more tells of a next page
   operator_.ListAudit(
-      *std::move(read), [call, limit, scope = ScopeOf<v1::ListAuditRecordsRequest>(*request)](
-                            absl::StatusOr<std::vector<model::AuditRecord>> found) {
-        if (!found.ok()) {
-          call->Refuse(found.status());
+      *std::move(read), [call, scope = ScopeOf<v1::ListAuditRecordsRequest>(*request)](
+                            absl::StatusOr<model::Page<model::AuditRecord>> page) {
+        if (!page.ok()) {
+          call->Refuse(page.status());
           return;
         }
+        call->Keep(page->memory);
         v1::ListAuditRecordsResponse response;
-        if (found->size() > limit) {
-          found->resize(limit);
-          response.set_next_page_token(WriteListToken({std::to_string(found->back().id)}, scope));
+        if (page->has_more) {
+          response.set_next_page_token(
+              WriteListToken({std::to_string(page->items.back().id)}, scope));
         }
-        for (const model::AuditRecord& record : *found) {
+        for (const model::AuditRecord& record : page->items) {
           WriteAuditRecord(record, response.add_records());
         }
         call->Reply(response);

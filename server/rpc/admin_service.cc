@@ -24,15 +24,9 @@ broker::Done<model::Queue> ReplyWithQueue(UnaryCall* call) {
   };
 }
 
-// One queue more than the page holds was asked for: it tells whether there is a next page.
-void ReplyWithPage(UnaryCall* call, size_t limit, std::vector<model::Queue> queues) {
-  v1::ListQueuesResponse response;
-  if (queues.size() > limit) {
-    queues.resize(limit);
-    response.set_next_page_token(EncodePageToken(queues.back().name));
-  }
-  for (const model::Queue& queue : queues) WriteQueue(queue, response.add_queues());
-  call->Reply(response);
+void WriteQueues(model::Page<model::Queue>* page, v1::ListQueuesResponse* response) {
+  if (page->has_more) response->set_next_page_token(EncodePageToken(page->items.back().name));
+  for (const model::Queue& queue : page->items) WriteQueue(queue, response->add_queues());
 }
 
 }  // namespace
@@ -62,14 +56,10 @@ ServerUnaryReactor* AdminService::ListQueues(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ListQueues", {context, reply});
   auto read = ReadCall(*call, *request, &ReadListQueues);
   if (!read.ok()) return call->Refuse(read.status());
-  const int limit = read->limit;
-  broker_.ListQueues(std::move(read->after), limit + 1,
-                     [call, limit](absl::StatusOr<std::vector<model::Queue>> queues) {
-                       if (!queues.ok()) {
-                         call->Refuse(queues.status());
-                         return;
-                       }
-                       ReplyWithPage(call, static_cast<size_t>(limit), *std::move(queues));
+  broker_.ListQueues(std::move(read->after), read->limit,
+                     [call](absl::StatusOr<model::Page<model::Queue>> page) {
+                       if (page.ok()) call->Keep(page->memory);
+                       Deliver(call, std::move(page), &WriteQueues);
                      });
   return call;
 }

@@ -26,7 +26,7 @@ broker::Done<model::TaskView> ReplyWithTask(UnaryCall* call) {
 void WriteNothing(model::TaskView*, v1::DeleteTaskResponse*) {}
 
 void WritePage(broker::TaskPage* page, const std::string& scope, v1::ListTasksResponse* response) {
-  for (model::TaskView& task : page->tasks) WriteTask(&task, response->add_tasks());
+  for (model::TaskView& task : page->tasks.items) WriteTask(&task, response->add_tasks());
   if (!page->next.has_value()) return;
   const broker::TaskCursor& next = *page->next;
   response->set_next_page_token(WriteListToken(
@@ -41,6 +41,7 @@ ServerUnaryReactor* AdminService::GetTask(CallbackServerContext* context,
   auto read = ReadCall(*call, *request, &ReadGetTask);
   if (!read.ok()) return call->Refuse(read.status());
   operator_.GetTask(*std::move(read), [call](absl::StatusOr<broker::TaskDetails> details) {
+    if (details.ok()) call->Keep(details->attempts.memory);
     Deliver(call, std::move(details), &WriteGetTask);
   });
   return call;
@@ -57,6 +58,7 @@ ServerUnaryReactor* AdminService::ListTasks(CallbackServerContext* context,
       call->Refuse(page.status());
       return;
     }
+    call->Keep(page->tasks.memory);
     v1::ListTasksResponse response;
     WritePage(&*page, scope, &response);
     call->Reply(response);

@@ -73,9 +73,10 @@ ServerUnaryReactor* BrokerService::Heartbeat(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.BrokerService/Heartbeat", {context, reply});
   auto read = ReadCall(*call, *request, &ReadHeartbeat);
   if (!read.ok()) return call->Refuse(read.status());
-  broker_.Heartbeat(*std::move(read), [call, &metrics = scope_.metrics](
+  const bool ends = read->end_session;  // then the leases are over because the worker says so
+  broker_.Heartbeat(*std::move(read), [call, ends, &metrics = scope_.metrics](
                                           absl::StatusOr<broker::HeartbeatAnswer> answer) {
-    if (answer.ok()) CountStale(*answer, metrics);
+    if (answer.ok() && !ends) CountStale(*answer, metrics);
     Deliver(call, std::move(answer), &WriteHeartbeat);
   });
   return call;

@@ -1,9 +1,12 @@
 #include "server/rpc/call.h"
 
+#include <algorithm>
+
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/proto_buffer_writer.h>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/model/limits.h"
 #include "server/rpc/status.h"
@@ -22,6 +25,12 @@ grpc::StatusCode CodeOfLostCall(const grpc::CallbackServerContext& context) {
   return context.deadline() - kDeadlineSlack <= system_clock::now()
              ? grpc::StatusCode::DEADLINE_EXCEEDED
              : grpc::StatusCode::CANCELLED;
+}
+
+// A refused enqueue or lease costs time; one of these, work that was done.
+bool KeepsWork(absl::string_view method) {
+  return method == "skiplane.v1.BrokerService/Ack" || method == "skiplane.v1.BrokerService/Nack" ||
+         method == "skiplane.v1.BrokerService/Heartbeat";
 }
 
 std::string VisibleText(absl::string_view text) {
@@ -73,14 +82,26 @@ absl::Status UnaryCall::Admit(size_t request_bytes) {
     return base::Refuse(absl::StatusCode::kUnavailable, "SERVER_DRAINING",
                         "this broker is shutting down; nothing was changed");
   }
+  if (request_bytes > static_cast<size_t>(model::kRequestBytesMax)) {
+    return base::Refuse(absl::StatusCode::kInvalidArgument, "REQUEST_TOO_LARGE",
+                        absl::StrCat("the request has ", request_bytes, " bytes; at most ",
+                                     model::kRequestBytesMax,
+                                     ". Nothing was changed: send less in one call"));
+  }
   const auto bytes = static_cast<int64_t>(request_bytes);
-  if (!scope_.in_flight.Hold(bytes)) {
+  if (!scope_.in_flight.Hold(bytes, KeepsWork(method_))) {
     return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS",
                         "too many calls or too large ones are under way in this broker; nothing "
                         "was changed: retry later");
   }
   held_bytes_ = bytes;
   return absl::OkStatus();
+}
+
+void UnaryCall::GiveBack(int64_t bytes) {
+  const int64_t given = std::min(bytes, held_bytes_);
+  held_bytes_ -= given;
+  scope_.in_flight.Add(-given);
 }
 
 void UnaryCall::End(const grpc::Status& status) {

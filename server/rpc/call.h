@@ -7,7 +7,9 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include <google/protobuf/message_lite.h>
 #include <grpcpp/grpcpp.h>
@@ -44,6 +46,9 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   // TOO_MANY_CALLS if there is no room for it.
   absl::Status Admit(size_t request_bytes);
 
+  // To be kept until the transport has taken the answer: what it weighs is counted until then.
+  void Keep(std::shared_ptr<const void> memory) { memory_ = std::move(memory); }
+
   // Who calls, for the audit: what the metadata "skiplane-actor" says, else the name in the
   // caller's certificate, else its address. At most 255 bytes of visible ASCII; the rest is left
   // out.
@@ -58,6 +63,10 @@ class UnaryCall : public grpc::ServerUnaryReactor {
 
   grpc::CallbackServerContext& context() { return *wire_.context; }
   metrics::Metrics& metrics() { return scope_.metrics; }
+  InFlight& in_flight() { return scope_.in_flight; }
+
+  // Gives back of what Admit() was granted, at most `bytes`.
+  void GiveBack(int64_t bytes);
 
  private:
   void OnDone() final;
@@ -69,6 +78,7 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   const std::chrono::steady_clock::time_point begin_;
   const bool is_admitted_;
   int64_t held_bytes_ = 0;
+  std::shared_ptr<const void> memory_;
   grpc::StatusCode code_ = grpc::StatusCode::UNKNOWN;
 };
 

@@ -17,6 +17,7 @@ namespace {
 using Kind = model::TaskChange::Kind;
 
 constexpr int kHeadersMost = 16;
+constexpr int kStatesMost = 100;  // a few, perhaps repeated: the audit keeps them
 constexpr DurationRange kAgeRange = {absl::ZeroDuration(), model::kStartAheadMax};
 constexpr DurationRange kWaitRange = {absl::ZeroDuration(), model::kWaitMax};
 constexpr absl::Duration kWaitDefault = absl::Seconds(5);
@@ -146,8 +147,7 @@ absl::Status CheckStates(const model::TaskFilter& filter, const model::TaskChang
 
 absl::StatusOr<absl::Duration> ReadWait(bool is_set, const google::protobuf::Duration& wait,
                                         absl::Duration unset) {
-  if (!is_set) return unset;
-  return ReadDuration(wait, kWaitRange, {"wait"});
+  return is_set ? ReadDuration(wait, kWaitRange, {"wait"}) : unset;
 }
 
 absl::StatusOr<model::SessionId> ReadOperationId(const std::string& text) {
@@ -172,6 +172,7 @@ absl::StatusOr<model::TaskFilter> ReadFilter(v1::TaskFilter* wire) {
   model::TaskFilter filter;
   RETURN_IF_ERROR(model::CheckQueueName(wire->queue(), "filter.queue"));
   RETURN_IF_ERROR(CheckText(wire->stage(), model::kStageNameBytesMax, {"filter.stage"}));
+  RETURN_IF_ERROR(CheckCount(wire->states_size(), {0, kStatesMost}, {"filter.states"}));
   for (int i = 0; i < wire->states_size(); ++i) {
     RETURN_IF_ERROR(AddState(wire->states(i), static_cast<size_t>(i), &filter.states));
   }

@@ -7,6 +7,7 @@
 #include "server/model/limits.h"
 #include "server/rpc/check.h"
 #include "server/rpc/convert_settle.h"
+#include "server/rpc/text.h"
 #include "server/rpc/wire_time.h"
 
 namespace skiplane::rpc {
@@ -24,8 +25,8 @@ absl::StatusOr<model::HeldLease> ReadHeld(v1::HeldLease* wire, size_t index) {
   if (!(fraction >= 0.0 && fraction <= 1.0)) {
     return InvalidField({"progress.fraction", kLeases, index}, "must be 0.0 to 1.0");
   }
-  RETURN_IF_ERROR(CheckText(wire->progress().message(), model::kProgressMessageBytesMax,
-                            {"progress.message", kLeases, index}));
+  // Cut, because a beat that is refused costs the worker all that it holds.
+  CutTextInPlace(model::kProgressMessageBytesMax, wire->mutable_progress()->mutable_message());
   held.progress = model::TaskProgress{
       fraction, std::move(*wire->mutable_progress()->mutable_message())};
   return held;
@@ -61,6 +62,7 @@ absl::StatusOr<broker::HeartbeatCall> ReadHeartbeat(v1::HeartbeatRequest* reques
     call.leases.push_back(std::move(held));
   }
   call.worker_id = std::move(*request->mutable_worker_id());
+  call.end_session = request->end_session();
   return call;
 }
 

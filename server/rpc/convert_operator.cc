@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
 #include "server/rpc/check.h"
@@ -28,6 +29,10 @@ absl::StatusOr<bool> ReadView(v1::TaskView view) {
   return InvalidField({"view"}, "must be BASIC or FULL");
 }
 
+std::string AttemptsScope(const model::TaskId& id) {
+  return absl::StrCat("attempts of ", model::FormatTaskId(id));
+}
+
 v1::WaitReason WireReason(broker::WaitReason reason) {
   return static_cast<v1::WaitReason>(reason);
 }
@@ -40,13 +45,27 @@ absl::StatusOr<broker::GetTaskCall> ReadGetTask(v1::GetTaskRequest* request) {
   ASSIGN_OR_RETURN(call.with_payload, ReadView(request->view()));
   RETURN_IF_ERROR(CheckNumber(request->attempts_max(), {0, kPageMost}, {"attempts_max"}));
   call.attempts_max = request->attempts_max();
+  if (request->attempts_page_token().empty()) return call;
+  const auto parts = ReadListToken(request->attempts_page_token(), AttemptsScope(call.id), 1);
+  int64_t before_micros = 0;
+  if (!parts.ok() || !ReadNumbers(*parts, &before_micros).ok()) {
+    return InvalidField({"attempts_page_token"},
+                        "must be the next_attempts_page_token of the same task");
+  }
+  call.attempts_before = absl::FromUnixMicros(before_micros);
   return call;
 }
 
 void WriteGetTask(broker::TaskDetails* details, v1::GetTaskResponse* response) {
+  std::vector<model::Attempt>& attempts = details->attempts.items;
+  if (details->attempts.has_more) {
+    response->set_next_attempts_page_token(
+        WriteListToken({std::to_string(absl::ToUnixMicros(attempts.back().end_time))},
+                       AttemptsScope(details->task.id)));
+  }
   WriteTask(&details->task, response->mutable_task());
-  for (size_t i = 0; i < details->attempts.size(); ++i) {
-    WriteAttempt(&details->attempts[i], details->stages[i], response->add_attempts());
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    WriteAttempt(&attempts[i], details->stages[i], response->add_attempts());
   }
 }
 

@@ -71,14 +71,21 @@ absl::StatusOr<broker::StatisticsCall> ReadStatistics(v1::GetStatisticsRequest* 
   if (end - start > kRangeMost) {
     return InvalidField({"end_time"}, "is more than 400 days after start_time");
   }
+  if (!request->page_token().empty()) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> parts,
+                     ReadListToken(request->page_token(), TokenScope(*request), 3));
+    int64_t hour_micros = 0;
+    RETURN_IF_ERROR(ReadNumbers(parts, &hour_micros, &call.after_stage, &call.after_outcome));
+    call.after_hour = absl::FromUnixMicros(hour_micros);
+  }
   call.queue = std::move(*request->mutable_queue());
   call.stage = std::move(*request->mutable_stage());
   return call;
 }
 
 void WriteStatistics(broker::Statistics* statistics, v1::GetStatisticsResponse* response) {
-  for (size_t i = 0; i < statistics->hours.size(); ++i) {
-    const model::HourStatistics& hour = statistics->hours[i];
+  for (size_t i = 0; i < statistics->hours.items.size(); ++i) {
+    const model::HourStatistics& hour = statistics->hours.items[i];
     v1::HourStatistics* const wire = response->add_hours();
     WriteTime(hour.hour, wire->mutable_hour());
     wire->set_stage(statistics->stages[i]);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
+#include "server/rpc/check.h"
 #include "server/rpc/field.h"
 #include "server/rpc/wire_time.h"
 
@@ -12,6 +13,7 @@ namespace skiplane::rpc {
 namespace {
 
 constexpr absl::string_view kPrefix = "settings.";
+constexpr int kPathsMax = 100;  // more than there are settings: the audit keeps them
 
 // What protobuf can hold; the model knows the ranges.
 constexpr DurationRange kAnyDuration = {-absl::InfiniteDuration(), absl::InfiniteDuration()};
@@ -239,6 +241,7 @@ void WriteStage(const model::Stage& stage, v1::Stage* wire) {
 
 absl::StatusOr<SettingPaths> ReadMask(const google::protobuf::FieldMask& mask) {
   SettingPaths paths;
+  RETURN_IF_ERROR(CheckCount(mask.paths_size(), {0, kPathsMax}, {"update_mask"}));
   bool all = false;
   for (const std::string& path : mask.paths()) {
     if (path != "*" && !IsKnown(path)) {

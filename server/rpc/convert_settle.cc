@@ -14,19 +14,23 @@
 #include "server/rpc/convert_new_task.h"
 #include "server/rpc/convert_task.h"
 #include "server/rpc/status.h"
+#include "server/rpc/text.h"
 #include "server/rpc/wire_time.h"
 
 namespace skiplane::rpc {
 namespace {
 
 constexpr absl::string_view kItems = "items";
+// A thousand refused items and the next lease make an answer below 4 MiB.
+constexpr size_t kItemFieldBytesMax = 256;
+constexpr size_t kItemMessageBytesMax = 512;
 constexpr DurationRange kRetryDelayRange = {absl::ZeroDuration(), model::kRetryDelayMax};
 
 absl::Status CheckItems(int count) {
   return CheckCount(count, {1, model::kTasksPerCallMax}, {kItems});
 }
 
-absl::StatusOr<model::NackDisposition> ReadDisposition(v1::NackDisposition wire, size_t index) {
+absl::StatusOr<model::NackDisposition> ReadDisposition(v1::NackDisposition wire) {
   switch (wire) {
     case v1::NACK_DISPOSITION_UNSPECIFIED:
     case v1::NACK_DISPOSITION_RETRY:
@@ -36,36 +40,33 @@ absl::StatusOr<model::NackDisposition> ReadDisposition(v1::NackDisposition wire,
     case v1::NACK_DISPOSITION_FAIL:
       return model::NackDisposition::kFail;
     default:
-      return InvalidField({"disposition", kItems, index}, "must be RETRY, RELEASE or FAIL");
+      return InvalidField({"disposition"}, "must be RETRY, RELEASE or FAIL");
   }
 }
 
-absl::Status CheckError(const v1::TaskError& error, size_t index) {
-  RETURN_IF_ERROR(
-      CheckText(error.type(), model::kErrorTypeBytesMax, {"error.type", kItems, index}));
-  RETURN_IF_ERROR(CheckText(error.fingerprint(), model::kErrorTypeBytesMax,
-                            {"error.fingerprint", kItems, index}));
-  return CheckBytes(error.text(), model::kErrorTextBytesMax, {"error.text", kItems, index});
+// What is too long is cut: the end of an attempt must not be lost for the sake of its error.
+model::TaskError ReadError(v1::TaskError* wire) {
+  CutTextInPlace(model::kErrorTypeBytesMax, wire->mutable_type());
+  CutTextInPlace(model::kErrorTypeBytesMax, wire->mutable_fingerprint());
+  CutInPlace(model::kErrorTextBytesMax, wire->mutable_text());
+  return {std::move(*wire->mutable_type()), std::move(*wire->mutable_text()),
+          std::move(*wire->mutable_fingerprint())};
 }
 
-absl::StatusOr<model::NackItem> ReadNackItem(v1::NackItem* wire, size_t index) {
-  model::NackItem item;
-  ASSIGN_OR_RETURN(item.token, ReadToken(wire->lease_token(), {"lease_token", kItems, index}));
-  ASSIGN_OR_RETURN(item.disposition, ReadDisposition(wire->disposition(), index));
+absl::Status ReadNackItem(v1::NackItem* wire, model::NackItem* item) {
+  ASSIGN_OR_RETURN(item->disposition, ReadDisposition(wire->disposition()));
   if (wire->has_retry_delay()) {
-    const Field field = {"retry_delay", kItems, index};
-    if (item.disposition != model::NackDisposition::kRetry) {
-      return InvalidField(field, "must be unset unless the disposition is RETRY");
+    if (item->disposition != model::NackDisposition::kRetry) {
+      return InvalidField({"retry_delay"}, "must be unset unless the disposition is RETRY");
     }
-    ASSIGN_OR_RETURN(item.retry_delay, ReadDuration(wire->retry_delay(), kRetryDelayRange, field));
+    ASSIGN_OR_RETURN(item->retry_delay,
+                     ReadDuration(wire->retry_delay(), kRetryDelayRange, {"retry_delay"}));
   }
-  RETURN_IF_ERROR(CheckError(wire->error(), index));
-  if (item.disposition == model::NackDisposition::kRelease) return item;
-  v1::TaskError* error = wire->mutable_error();
-  item.error.type = std::move(*error->mutable_type());
-  item.error.text = std::move(*error->mutable_text());
-  item.error.fingerprint = std::move(*error->mutable_fingerprint());
-  return item;
+  if (item->disposition == model::NackDisposition::kRelease || !wire->has_error()) {
+    return absl::OkStatus();
+  }
+  item->error = ReadError(wire->mutable_error());
+  return absl::OkStatus();
 }
 
 bool SaysMore(const v1::AckItem& wire) {
@@ -73,58 +74,57 @@ bool SaysMore(const v1::AckItem& wire) {
          !wire.result().empty() || wire.follow_ups_size() > 0;
 }
 
-absl::Status ReadThen(v1::AckItem* wire, size_t index, model::AckMore* more) {
+absl::Status ReadThen(v1::AckItem* wire, model::AckMore* more) {
   if (wire->has_finish() && !wire->finish()) {
-    return InvalidField({"finish", kItems, index}, "must be true if set");
+    return InvalidField({"finish"}, "must be true if set");
   }
   more->finish = wire->finish();
   if (!wire->has_next_stage()) return absl::OkStatus();
-  RETURN_IF_ERROR(CheckRequiredText(wire->next_stage(), model::kStageNameBytesMax,
-                                    {"next_stage", kItems, index}));
+  RETURN_IF_ERROR(
+      CheckRequiredText(wire->next_stage(), model::kStageNameBytesMax, {"next_stage"}));
   more->next_stage = std::move(*wire->mutable_next_stage());
   return absl::OkStatus();
 }
 
-absl::Status ReadNextPayload(v1::NextPayload* wire, size_t index, model::AckMore* more) {
-  const Field field = {"next_payload.payload", kItems, index};
-  RETURN_IF_ERROR(CheckBytes(wire->payload(), model::kPayloadBytesMax, field));
+absl::Status ReadNextPayload(v1::NextPayload* wire, model::AckMore* more) {
+  RETURN_IF_ERROR(
+      CheckBytes(wire->payload(), model::kPayloadBytesMax, {"next_payload.payload"}));
   RETURN_IF_ERROR(CheckText(wire->content_type(), model::kContentTypeBytesMax,
-                            {"next_payload.content_type", kItems, index}));
+                            {"next_payload.content_type"}));
   model::AckMore::Content& content = more->next_content.emplace();
-  ASSIGN_OR_RETURN(content.headers, ReadHeaders(wire->mutable_headers(),
-                                                {"next_payload.headers", kItems, index}));
+  ASSIGN_OR_RETURN(content.headers,
+                   ReadHeaders(wire->mutable_headers(), {"next_payload.headers"}));
   content.payload = std::move(*wire->mutable_payload());
   content.content_type = std::move(*wire->mutable_content_type());
   return absl::OkStatus();
 }
 
-absl::StatusOr<model::AckMore::FollowUp> ReadFollowUp(v1::FollowUp* wire, size_t index, int n) {
-  const std::string path = absl::StrCat("follow_ups[", n, "]");
-  RETURN_IF_ERROR(model::CheckQueueName(
-      wire->queue(), Field{absl::StrCat(path, ".queue"), kItems, index}.Path()));
-  if (wire->task().key_policy() != v1::KEY_POLICY_UNSPECIFIED) {
-    return InvalidField({absl::StrCat(path, ".task.key_policy"), kItems, index}, "must be unset");
-  }
+absl::StatusOr<model::AckMore::FollowUp> ReadFollowUp(v1::FollowUp* wire, int index) {
+  const std::string path = absl::StrCat("follow_ups[", index, "]");
+  RETURN_IF_ERROR(model::CheckQueueName(wire->queue(), absl::StrCat(path, ".queue")));
   const std::string task = absl::StrCat(path, ".task");
+  if (wire->task().key_policy() != v1::KEY_POLICY_UNSPECIFIED) {
+    return InvalidField({absl::StrCat(task, ".key_policy")}, "must be unset");
+  }
   model::AckMore::FollowUp follow_up;
-  ASSIGN_OR_RETURN(follow_up.task, ReadNewTask(wire->mutable_task(), {task, kItems, index}));
+  ASSIGN_OR_RETURN(follow_up.task, ReadNewTask(wire->mutable_task(), {task}));
   follow_up.queue = std::move(*wire->mutable_queue());
   return follow_up;
 }
 
-absl::StatusOr<std::shared_ptr<const model::AckMore>> ReadMore(v1::AckItem* wire, size_t index) {
+absl::StatusOr<std::shared_ptr<const model::AckMore>> ReadMore(v1::AckItem* wire) {
   auto more = std::make_shared<model::AckMore>();
-  RETURN_IF_ERROR(ReadThen(wire, index, more.get()));
+  RETURN_IF_ERROR(ReadThen(wire, more.get()));
   if (wire->has_next_payload()) {
-    RETURN_IF_ERROR(ReadNextPayload(wire->mutable_next_payload(), index, more.get()));
+    RETURN_IF_ERROR(ReadNextPayload(wire->mutable_next_payload(), more.get()));
   }
-  RETURN_IF_ERROR(CheckBytes(wire->result(), model::kResultBytesMax, {"result", kItems, index}));
+  RETURN_IF_ERROR(CheckBytes(wire->result(), model::kResultBytesMax, {"result"}));
   more->result = std::move(*wire->mutable_result());
-  RETURN_IF_ERROR(CheckCount(wire->follow_ups_size(), {0, model::kFollowUpsPerItemMax},
-                             {"follow_ups", kItems, index}));
-  for (int n = 0; n < wire->follow_ups_size(); ++n) {
+  RETURN_IF_ERROR(
+      CheckCount(wire->follow_ups_size(), {0, model::kFollowUpsPerItemMax}, {"follow_ups"}));
+  for (int i = 0; i < wire->follow_ups_size(); ++i) {
     ASSIGN_OR_RETURN(model::AckMore::FollowUp follow_up,
-                     ReadFollowUp(wire->mutable_follow_ups(n), index, n));
+                     ReadFollowUp(wire->mutable_follow_ups(i), i));
     more->follow_ups.push_back(std::move(follow_up));
   }
   return more;
@@ -140,6 +140,8 @@ v1::AckOutcome WireAckOutcome(model::SettleOutcome outcome) {
       return v1::ACK_OUTCOME_LEASE_LOST;
     case model::SettleOutcome::kNotFound:
       return v1::ACK_OUTCOME_NOT_FOUND;
+    case model::SettleOutcome::kRefused:
+      return v1::ACK_OUTCOME_REFUSED;
   }
   return v1::ACK_OUTCOME_UNSPECIFIED;
 }
@@ -154,10 +156,19 @@ v1::NackOutcome WireNackOutcome(model::SettleOutcome outcome) {
       return v1::NACK_OUTCOME_LEASE_LOST;
     case model::SettleOutcome::kNotFound:
       return v1::NACK_OUTCOME_NOT_FOUND;
+    case model::SettleOutcome::kRefused:
+      return v1::NACK_OUTCOME_REFUSED;
   }
   return v1::NACK_OUTCOME_UNSPECIFIED;
 }
 
+void WriteRefusal(const absl::Status& refusal, v1::ItemError* wire) {
+  wire->set_reason(base::ReasonOf(refusal));
+  wire->set_field(std::string(CutText(base::FieldOf(refusal), kItemFieldBytesMax)));
+  wire->set_message(std::string(CutText(refusal.message(), kItemMessageBytesMax)));
+}
+
+// Only what makes the call as a whole impossible fails it: the rest is an answer for its item.
 absl::StatusOr<std::vector<model::AckItem>> ReadAckItems(v1::AckRequest* request) {
   RETURN_IF_ERROR(CheckItems(request->items_size()));
   std::vector<model::AckItem> items(static_cast<size_t>(request->items_size()));
@@ -166,10 +177,15 @@ absl::StatusOr<std::vector<model::AckItem>> ReadAckItems(v1::AckRequest* request
     v1::AckItem* const wire = request->mutable_items(static_cast<int>(i));
     ASSIGN_OR_RETURN(items[i].token, ReadToken(wire->lease_token(), {"lease_token", kItems, i}));
     if (!SaysMore(*wire)) continue;
+    absl::StatusOr<std::shared_ptr<const model::AckMore>> more = ReadMore(wire);
+    if (!more.ok()) {
+      items[i].refusal = more.status();
+      continue;
+    }
     follow_ups += wire->follow_ups_size();
     RETURN_IF_ERROR(
         CheckCount(follow_ups, {0, model::kTasksPerCallMax}, {"follow_ups", kItems, i}));
-    ASSIGN_OR_RETURN(items[i].more, ReadMore(wire, i));
+    items[i].more = *std::move(more);
   }
   return items;
 }
@@ -198,6 +214,7 @@ void WriteAck(std::vector<model::AckResult>* results, v1::AckResponse* response)
   for (model::AckResult& result : *results) {
     v1::AckResult* const wire = response->add_results();
     wire->set_outcome(WireAckOutcome(result.outcome));
+    if (!result.refusal.ok()) WriteRefusal(result.refusal, wire->mutable_error());
     if (result.outcome != model::SettleOutcome::kSettled) continue;
     wire->set_state(WireState(result.state));
     wire->set_stage(std::move(result.stage));
@@ -213,8 +230,10 @@ absl::StatusOr<std::vector<model::NackItem>> ReadNack(v1::NackRequest* request) 
   std::vector<model::NackItem> items;
   items.reserve(static_cast<size_t>(request->items_size()));
   for (v1::NackItem& wire : *request->mutable_items()) {
-    ASSIGN_OR_RETURN(model::NackItem item, ReadNackItem(&wire, items.size()));
-    items.push_back(std::move(item));
+    const Field field = {"lease_token", kItems, items.size()};
+    model::NackItem& item = items.emplace_back();
+    ASSIGN_OR_RETURN(item.token, ReadToken(wire.lease_token(), field));
+    item.refusal = ReadNackItem(&wire, &item);
   }
   return items;
 }
@@ -224,6 +243,7 @@ void WriteNack(std::vector<model::NackResult>* results, v1::NackResponse* respon
   for (const model::NackResult& result : *results) {
     v1::NackResult* wire = response->add_results();
     wire->set_outcome(WireNackOutcome(result.outcome));
+    if (!result.refusal.ok()) WriteRefusal(result.refusal, wire->mutable_error());
     if (result.outcome != model::SettleOutcome::kSettled) continue;
     wire->set_state(WireState(result.state));
     if (result.schedule_time) WriteTime(*result.schedule_time, wire->mutable_schedule_time());

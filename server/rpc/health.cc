@@ -6,7 +6,7 @@
 namespace skiplane::rpc {
 
 Health::Health(grpc::HealthCheckServiceInterface& service) : service_(service) {
-  service_.SetServingStatus("liveness", true);
+  SetAlive(true);
   SetReady(false);
 }
 
@@ -15,6 +15,8 @@ void Health::SetReady(bool ready) {
   if (!retired_) Publish(ready);
 }
 
+void Health::SetAlive(bool alive) { service_.SetServingStatus("liveness", alive); }
+
 void Health::Retire() {
   base::MutexLock lock(mutex_);
   retired_ = true;
@@ -22,9 +24,10 @@ void Health::Retire() {
 }
 
 void Health::Publish(bool ready) {
-  service_.SetServingStatus("", ready);
   service_.SetServingStatus(v1::BrokerService::service_full_name(), ready);
   service_.SetServingStatus(v1::AdminService::service_full_name(), ready);
+  // The whole comes last: who has seen it ready finds its parts ready, too.
+  service_.SetServingStatus("", ready);
 }
 
 }  // namespace skiplane::rpc

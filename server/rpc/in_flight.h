@@ -1,11 +1,14 @@
 // How many calls are being answered, so that a drain can end with the last of them: from Close() on
 // no further one is taken. And how many bytes they hold, because requests of all queues and methods
-// share the broker's memory. Thread-safe.
+// share the broker's memory. Leases that wait are counted by themselves, in all and of each
+// connection: however many there are, they take no room from other calls. Thread-safe.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
+#include "absl/container/flat_hash_map.h"
 #include "server/base/mutex.h"
 #include "server/model/limits.h"
 
@@ -16,7 +19,13 @@ class InFlight {
   struct Limits {
     int64_t calls = model::kCallsInFlightMax;
     int64_t bytes = model::kBytesInFlightMax;
+    int64_t reserved_calls = model::kCallsReserved;  // beyond `calls` and `bytes`
+    int64_t reserved_bytes = model::kBytesReserved;
+    int64_t parked = model::kParkedLeasesMax;
+    int64_t parked_per_connection = model::kParkedLeasesPerConnectionMax;
   };
+
+  enum class Parking { kGranted, kConnectionIsFull, kBrokerIsFull };
 
   InFlight() : InFlight(Limits()) {}
   explicit InFlight(Limits limits) : limits_(limits) {}
@@ -26,10 +35,19 @@ class InFlight {
   // `held`: what the call was granted by Hold() and Add().
   void End(int64_t held);
 
-  // Grants the bytes of a request, unless too many calls or bytes are under way.
-  bool Hold(int64_t bytes);
-  // Counts those of an answer, which is there already: the next requests feel it.
+  // Grants the bytes of a request, unless too many calls or bytes are under way. `may_use_reserve`:
+  // the call is one of those for which a part is kept free.
+  bool Hold(int64_t bytes, bool may_use_reserve = false);
+  // Counts those of an answer, which is there already: the next requests feel it. Negative: they
+  // are given back.
   void Add(int64_t bytes);
+
+  // If granted, the call counts as one that waits, and no longer as one of `calls`, until Unpark().
+  // `connection`: the caller's address and port.
+  Parking Park(const std::string& connection);
+  void Unpark(const std::string& connection);
+
+  const Limits& limits() const { return limits_; }
 
   void Close();
 
@@ -41,8 +59,10 @@ class InFlight {
   base::Mutex mutex_;
   base::CondVar none_;
   bool is_closed_ ABSL_GUARDED_BY(mutex_) = false;
-  int64_t calls_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t calls_ ABSL_GUARDED_BY(mutex_) = 0;   // but those that are parked
+  int64_t parked_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::flat_hash_map<std::string, int64_t> parked_by_connection_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace skiplane::rpc

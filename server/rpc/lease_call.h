@@ -1,6 +1,9 @@
 // A Lease, or an Ack that asks for the next one: calls that wait, and whose answers must not get
 // lost.
 //
+// One that would wait is refused with TOO_MANY_WAITING_LEASES if as many wait on its connection, or
+// in this server, as may. An Ack is not: its lease does not wait then.
+//
 // A caller that leaves while the call waits cancels it at the broker. A caller that left before the
 // answer reached the transport has its tasks handed back, unless it sent a request_id and may ask
 // again.
@@ -32,16 +35,17 @@ class LeaseCall final : public UnaryCall {
   void Answer(absl::StatusOr<broker::LeaseAnswer> answer);
   void AnswerBoth(absl::StatusOr<broker::AckAndLeaseAnswer> answer);
   void Prepare(broker::LeaseCall& request);
-  void Keep(broker::LeaseAnswer answer);
+  absl::Status Park();
+  void Hold(broker::LeaseAnswer answer);
   void OnCancel() override;
   void Ended(bool cancelled) override;
 
   broker::Broker& broker_;
   bool repeatable_ = false;
+  std::string connection_;  // not empty while it is parked
   // Written by the handler's thread; gRPC calls OnCancel only after the handler has returned.
   std::shared_ptr<broker::PendingLease> pending_;
   broker::LeaseAnswer undelivered_;
-  std::shared_ptr<const void> memory_;  // of the answer, until the transport has taken it
 };
 
 }  // namespace skiplane::rpc

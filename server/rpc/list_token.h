@@ -37,7 +37,7 @@ std::string SortedBytes(const google::protobuf::Message& message);
 template <typename Request>
 std::string TokenScope(Request request) {
   request.clear_page_token();
-  request.clear_page_size();
+  if constexpr (requires { request.clear_page_size(); }) request.clear_page_size();
   return SortedBytes(request);
 }
 

@@ -8,14 +8,16 @@
 #include <grpc/grpc.h>
 #include <grpcpp/grpcpp.h>
 
-#include "absl/strings/str_cat.h"
 #include "server/base/mutex.h"
 #include "server/base/status_macros.h"
+#include "server/rpc/acceptor.h"
 #include "server/rpc/admin_service.h"
 #include "server/rpc/broker_service.h"
 #include "server/rpc/credentials.h"
 #include "server/rpc/health.h"
 #include "server/rpc/in_flight.h"
+#include "server/rpc/listen_sockets.h"
+#include "server/rpc/port_probe.h"
 #include "server/rpc/reflection.h"
 #include "server/rpc/server_limits.h"
 
@@ -33,12 +35,20 @@ void KeepGrpcUp() {
   (void)is_up;
 }
 
+InFlight::Limits ParkingOf(const ServerLimits& limits) {
+  InFlight::Limits parking;
+  parking.parked = limits.parked_leases;
+  parking.parked_per_connection = limits.parked_leases_per_connection;
+  return parking;
+}
+
 }  // namespace
 
 struct Server::State {
-  State(broker::Broker& broker_in, metrics::Metrics& metrics_in)
-      : broker(broker_in), metrics(metrics_in) {}
+  State(broker::Broker& broker_in, metrics::Metrics& metrics_in, const ServerLimits& limits)
+      : broker(broker_in), metrics(metrics_in), in_flight(ParkingOf(limits)) {}
 
+  void Listen(bool tls);
   void Shutdown(absl::Duration patience);
 
   broker::Broker& broker;
@@ -46,12 +56,36 @@ struct Server::State {
   InFlight in_flight;
   BrokerService broker_service{broker, {metrics, in_flight}};
   AdminService admin_service{broker, {metrics, in_flight}};
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> entrance;
   std::unique_ptr<grpc::Server> grpc;
   std::unique_ptr<Health> health;
+  std::unique_ptr<Acceptor> acceptor;
+  std::unique_ptr<PortProbe> probe;
   int port = 0;
   base::Mutex drain_mutex;
   bool drained ABSL_GUARDED_BY(drain_mutex) = false;
 };
+
+// From now on connections are served. They are accepted by us and not by gRPC, whose listener never
+// accepts again once the descriptors have run out, and knows no limit of connections.
+void Server::State::Listen(bool tls) {
+  acceptor->Start([this](int listen_fd, int fd) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+    connection.listener_fd = listen_fd;
+    connection.fd = fd;
+    entrance->HandleNewConnection(&connection);
+  });
+  PortProbe::Options options;
+  options.listen_fd = acceptor->sockets().fds().front();
+  options.tls = tls;
+  metrics.SetPortAnswers(true);
+  probe = std::make_unique<PortProbe>(
+      options, PortProbe::Listener{[this](int from_port) { acceptor->ExpectProbe(from_port); },
+                                   [this](bool answers) {
+                                     metrics.SetPortAnswers(answers);
+                                     health->SetAlive(answers);
+                                   }});
+}
 
 // gRPC's Shutdown turns calls that arrive after it away as CANCELLED, which no caller repeats. So
 // late calls are refused by us as long as others are being answered, and then all connections are
@@ -63,6 +97,8 @@ void Server::State::Shutdown(absl::Duration patience) {
   in_flight.Close();
   in_flight.WaitForNone(deadline);
   std::this_thread::sleep_until(std::min(start + kNotice, deadline));
+  probe.reset();
+  acceptor->Stop();
   grpc_server_cancel_all_calls(grpc->c_server());
   grpc->Shutdown(absl::ToChronoTime(absl::Now()));
 }
@@ -73,20 +109,26 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   KeepGrpcUp();
   ASSIGN_OR_RETURN(std::shared_ptr<grpc::ServerCredentials> credentials,
                    MakeCredentials(options.tls));
-  auto state = std::make_unique<State>(broker, metrics);
+  ASSIGN_OR_RETURN(ListenSockets sockets, ListenSockets::Open(options.listen));
+  auto state = std::make_unique<State>(broker, metrics, options.limits);
+  state->port = sockets.port();
+  state->acceptor =
+      std::make_unique<Acceptor>(std::move(sockets), options.limits.connections, metrics);
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   ApplyLimits(options.limits, &builder);
-  builder.AddListeningPort(options.listen, std::move(credentials), &state->port);
+  using Kind = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+  state->entrance = builder.experimental().AddExternalConnectionAcceptor(Kind::FROM_FD,
+                                                                         std::move(credentials));
   builder.RegisterService(&state->broker_service);
   builder.RegisterService(&state->admin_service);
   SetReflection(options.reflection, &builder);
   state->grpc = builder.BuildAndStart();
   if (state->grpc == nullptr) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "cannot listen on ", options.listen, ": the address is not ours or the port is taken"));
+    return absl::InternalError("gRPC cannot start its server; its own log says why");
   }
   state->health = std::make_unique<Health>(*state->grpc->GetHealthCheckService());
+  state->Listen(options.tls.has_value());
   return std::unique_ptr<Server>(new Server(std::move(state)));
 }
 

@@ -5,6 +5,7 @@
 // Thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "absl/time/time.h"
 #include "server/broker/broker.h"
 #include "server/metrics/metrics.h"
+#include "server/model/limits.h"
 
 namespace skiplane::rpc {
 
@@ -24,12 +26,18 @@ struct TlsFiles {
 };
 
 struct ServerLimits {
-  // Parked leases are streams, and many workers behind one proxy share a connection.
-  int streams_per_connection = 20000;
+  int connections = model::kConnectionsMax;
+  // Leases that wait, in all and on one connection. They are streams, and many workers behind one
+  // proxy share a connection; it may have kStreamsBesideParked more for everything else.
+  int parked_leases = model::kParkedLeasesMax;
+  int parked_leases_per_connection = model::kParkedLeasesPerConnectionMax;
   absl::Duration handshake_timeout = absl::Seconds(5);
   // Makes clients spread again after brokers were added. The grace is longer than any Lease waits.
   absl::Duration connection_age = absl::Minutes(30);
   absl::Duration connection_age_grace = absl::Seconds(70);
+  // What gRPC takes at most for calls and for messages that it is about to receive. Above what
+  // 20,000 waiting leases (320 MB) and many large requests at once need.
+  size_t memory_bytes = model::kTransportBytesMax;
 };
 
 struct ServerOptions {

@@ -1,8 +1,9 @@
 #include "server/rpc/server_limits.h"
 
-#include <grpc/grpc.h>
+#include <algorithm>
 
-#include "server/model/limits.h"
+#include <grpc/grpc.h>
+#include <grpcpp/resource_quota.h>
 
 namespace skiplane::rpc {
 namespace {
@@ -23,10 +24,18 @@ void ApplyKeepalive(grpc::ServerBuilder* builder) {
 }  // namespace
 
 void ApplyLimits(const ServerLimits& limits, grpc::ServerBuilder* builder) {
-  builder->SetMaxReceiveMessageSize(model::kRequestBytesMax);
+  // A request above kRequestBytesMax is refused by us, with a reason. A limit here would not spare
+  // memory: gRPC compares a message with it when it has all of it. What bounds memory is the quota,
+  // which resets a stream that would exceed it.
+  builder->SetMaxReceiveMessageSize(-1);
+  grpc::ResourceQuota quota("skiplane");
+  builder->SetResourceQuota(quota.Resize(limits.memory_bytes));
   // The broker bounds what it leases; a reply that exists must be sent, or its leases are lost.
   builder->SetMaxSendMessageSize(-1);
-  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, limits.streams_per_connection);
+  builder->AddChannelArgument(
+      GRPC_ARG_MAX_CONCURRENT_STREAMS,
+      std::min(limits.parked_leases, limits.parked_leases_per_connection) +
+          model::kStreamsBesideParked);
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
                               Milliseconds(limits.handshake_timeout));
   builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS,
@@ -35,8 +44,6 @@ void ApplyLimits(const ServerLimits& limits, grpc::ServerBuilder* builder) {
                               Milliseconds(limits.connection_age_grace));
   // No compression: a small request could otherwise unpack to a large one before it is measured.
   builder->AddChannelArgument(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1);
-  // Two brokers on one port would share its connections silently; the second shall fail instead.
-  builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   ApplyKeepalive(builder);
 }
 

@@ -2,7 +2,9 @@
 -- One row each: id.
 WITH gone AS (
   DELETE FROM skiplane.bulk_operation b
-  WHERE b.created_at < now() - interval '7 days' AND b.state <> 1
+  WHERE b.id = ANY (ARRAY(
+    SELECT o.id FROM skiplane.bulk_operation o
+    WHERE o.created_at < now() - interval '7 days' AND o.state <> 1 FOR UPDATE SKIP LOCKED))
 )
 SELECT b.id FROM skiplane.bulk_operation b
 WHERE b.state = 1 AND b.updated_at < now() - interval '5 seconds'

@@ -4,12 +4,14 @@
 WITH history AS (
   DELETE FROM skiplane.history_default h
   WHERE h.ctid = ANY (ARRAY(
-    SELECT o.ctid FROM skiplane.history_default o WHERE o.expires_at < now() LIMIT $1::int4))
+    SELECT o.ctid FROM skiplane.history_default o WHERE o.expires_at < now() LIMIT $1::int4
+    FOR UPDATE SKIP LOCKED))
   RETURNING 1
 ), failed AS (
   DELETE FROM skiplane.task_failed_default f
   WHERE f.ctid = ANY (ARRAY(
-    SELECT o.ctid FROM skiplane.task_failed_default o WHERE o.expires_at < now() LIMIT $1::int4))
+    SELECT o.ctid FROM skiplane.task_failed_default o WHERE o.expires_at < now() LIMIT $1::int4
+    FOR UPDATE SKIP LOCKED))
   RETURNING f.lane, f.stage, f.error_print
 ), grouped AS (
   INSERT INTO skiplane.error_delta (lane, stage, print, failed)

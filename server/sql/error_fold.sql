@@ -27,8 +27,11 @@ WITH taken AS (
       tasks = CASE WHEN excluded.tasks <> '{}' THEN excluded.tasks ELSE g.tasks END
 ), emptied AS (
   DELETE FROM skiplane.error_group g
-  WHERE g.lane = $1::int8 AND g.retrying = 0 AND g.failed = 0
-    AND g.last_seen < now() - interval '7 days'
-    AND (g.stage, g.print) NOT IN (SELECT t.stage, t.print FROM taken t)
+  WHERE g.lane = $1::int8 AND g.ctid = ANY (ARRAY(
+    SELECT o.ctid FROM skiplane.error_group o
+    WHERE o.lane = $1::int8 AND o.retrying = 0 AND o.failed = 0
+      AND o.last_seen < now() - interval '7 days'
+      AND (o.stage, o.print) NOT IN (SELECT t.stage, t.print FROM taken t)
+    FOR UPDATE SKIP LOCKED))
 )
 SELECT count(*) FROM taken

@@ -2,33 +2,43 @@
 -- 9 retry now  $4 max attempts by stage, from 0 (an element of 0: as they were)
 -- One row per task that was changed: id, what became of it (1 starts again, 2 gone), priority,
 -- stage, "can run now", run time and time now in microseconds. A failed task whose id or key lives
--- again has no row, and stays.
-WITH gone AS (
-  DELETE FROM skiplane.task_failed f
+-- again has no row, and stays. A row with a null id says that one went beside the statement: to be
+-- rolled back, and tried again.
+-- locks: any because a key that is about to live again must not be overtaken
+WITH seen AS MATERIALIZED (
+  SELECT f.id, f.key, f.version FROM skiplane.task_failed f
   WHERE f.lane = $1::int8 AND f.id = ANY ($2::int8[])
     AND ($3::int2 = 6 OR NOT EXISTS (
       SELECT FROM skiplane.task t WHERE t.lane = $1::int8 AND t.id = f.id))
-    AND ($3::int2 = 6 OR f.key IS NULL OR NOT EXISTS (
-      SELECT FROM skiplane.task_key k
-      WHERE k.lane = $1::int8 AND k.key = f.key
-        AND (k.task_id <> f.id OR k.finished_at IS NULL)))
+), held AS (
+  -- The keys come first, in their order: whoever starts a finished key again has them before the
+  -- failed task.
+  INSERT INTO skiplane.task_key AS k (lane, key, task_id, version)
+  SELECT DISTINCT ON (s.key) $1::int8, s.key, s.id, s.version FROM seen s
+  WHERE s.key IS NOT NULL AND $3::int2 = 9 ORDER BY s.key, s.id
+  ON CONFLICT (lane, key) DO UPDATE SET finished_at = NULL
+  WHERE k.task_id = excluded.task_id AND k.finished_at IS NOT NULL
+  RETURNING k.task_id
+), key_place AS MATERIALIZED (
+  SELECT x.place
+  FROM (SELECT s.id, s.key FROM seen s WHERE s.key IS NOT NULL AND $3::int2 = 6
+        ORDER BY s.key, s.id) w
+  CROSS JOIN LATERAL (
+    SELECT o.ctid AS place FROM skiplane.task_key o
+    WHERE o.lane = $1::int8 AND o.key = w.key AND o.task_id = w.id AND o.finished_at IS NOT NULL
+    FOR UPDATE
+  ) x
+), gone AS (
+  DELETE FROM skiplane.task_failed f
+  WHERE f.lane = $1::int8 AND (SELECT count(*) FROM key_place) >= 0
+    AND f.id = ANY (ARRAY(
+      SELECT s.id FROM seen s
+      WHERE $3::int2 = 6 OR s.key IS NULL OR s.id IN (SELECT h.task_id FROM held h)))
   RETURNING f.id, f.created_at, f.max_attempts, f.stage, f.priority, f.version, f.key,
             f.content_type, f.headers, f.error_print, f.payload
-), held AS (
-  INSERT INTO skiplane.task_key AS k (lane, key, task_id, version)
-  SELECT $1::int8, g.key, g.id, g.version FROM gone g
-  WHERE g.key IS NOT NULL AND $3::int2 = 9 ORDER BY g.key
-  ON CONFLICT (lane, key) DO UPDATE SET finished_at = NULL
 ), forgotten AS (
   DELETE FROM skiplane.task_key k
-  WHERE k.lane = $1::int8 AND $3::int2 = 6 AND k.ctid = ANY (ARRAY(
-    SELECT x.place FROM gone g
-    CROSS JOIN LATERAL (
-      SELECT o.ctid AS place FROM skiplane.task_key o
-      WHERE o.lane = $1::int8 AND o.key = g.key AND o.task_id = g.id
-        AND o.finished_at IS NOT NULL OFFSET 0
-    ) x
-    WHERE g.key IS NOT NULL))
+  WHERE k.lane = $1::int8 AND k.ctid = ANY (ARRAY(SELECT p.place FROM key_place p))
 ), made AS (
   INSERT INTO skiplane.task
     (lane, id, run_at, created_at, max_attempts, stage, priority, version, key, content_type,
@@ -50,3 +60,7 @@ SELECT g.id, CASE WHEN $3::int2 = 9 THEN 1 ELSE 2 END, g.priority, g.stage, $3::
        CASE WHEN $3::int2 = 9 THEN (date_part('epoch', now()) * 1e6)::int8 END,
        (date_part('epoch', now()) * 1e6)::int8
 FROM gone g
+UNION ALL
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL
+WHERE (SELECT count(*) FROM held) <> (SELECT count(*) FROM gone g WHERE g.key IS NOT NULL)
+  AND $3::int2 = 9

@@ -1,5 +1,7 @@
 -- Takes up to $2 old ledger rows of a lane and writes what they still hold as few rows of at most
--- 2,000 entries. $1 lane  $2 rows. Rows with a request id stay by themselves.
+-- 2,000 entries. $1 lane  $2 rows. Rows with a request id, and those that are looked at for the
+-- first time, stay by themselves and keep their id: for 2 minutes after a lease its broker may ask
+-- what was leased under it.
 -- One row per session that still holds something: session; and one with null when any row was
 -- taken.
 WITH taken AS (
@@ -10,7 +12,8 @@ WITH taken AS (
     FOR UPDATE SKIP LOCKED))
   RETURNING l.id, l.request_id, l.sessions, l.tasks, l.lease_nos, l.folds
 ), held AS MATERIALIZED (
-  SELECT e.session, e.task, e.lease_no, k.request_id, least(k.folds + 1, 5) AS folds
+  SELECT e.session, e.task, e.lease_no, k.request_id, least(k.folds + 1, 5) AS folds,
+         CASE WHEN k.request_id IS NOT NULL OR k.folds = 0 THEN k.id END AS own_id
   FROM taken k
   CROSS JOIN LATERAL unnest(k.sessions, k.tasks, k.lease_nos) AS e(session, task, lease_no)
   CROSS JOIN LATERAL (
@@ -21,13 +24,13 @@ WITH taken AS (
 ), folded AS (
   INSERT INTO skiplane.lease_ledger
     (lane, id, request_id, sessions, tasks, lease_nos, folds, check_at)
-  SELECT $1::int8, gen_random_uuid(), g.request_id, array_agg(g.session), array_agg(g.task),
-         array_agg(g.lease_no), max(g.folds),
-         now() + max(g.folds) * max(g.folds) * interval '30 seconds'
+  SELECT $1::int8, coalesce(g.own_id, gen_random_uuid()), min(g.request_id), array_agg(g.session),
+         array_agg(g.task), array_agg(g.lease_no), max(g.folds),
+         now() + greatest(3, max(g.folds) * max(g.folds)) * interval '30 seconds'
   FROM (
-    SELECT h.*, row_number() OVER (PARTITION BY h.request_id) / 2000 AS part FROM held h
+    SELECT h.*, row_number() OVER (PARTITION BY h.own_id) / 2000 AS part FROM held h
   ) g
-  GROUP BY g.request_id, CASE WHEN g.request_id IS NULL THEN g.part END
+  GROUP BY g.own_id, CASE WHEN g.own_id IS NULL THEN g.part END
 )
 SELECT DISTINCT h.session FROM held h
 UNION ALL

@@ -1,9 +1,9 @@
 -- Heartbeats: moves the end of living sessions ahead. Per worker, each once, ordered by worker:
 -- $1 worker ids  $2 durations in microseconds  $3 reports as JSON (null: progress is unchanged):
 -- {"held": [task ids that the worker still holds], "progress": {task id: {fraction, message}}}
--- One row per session that lives: worker id, session id, what remains in microseconds, task and
--- lease number, one after the other, of leases whose worker shall stop. No row: the session is
--- lost.
+-- One row per session that lives: worker id, session id, what remains in microseconds, and the
+-- number up to which leases must be looked at, as some were taken back or are to stop (0: none).
+-- No row: the session does not live.
 WITH want AS MATERIALIZED (
   SELECT u.worker_id, u.duration * interval '1 microsecond' AS duration,
          now() + u.duration * interval '1 microsecond' AS expires_at, u.report::jsonb AS report
@@ -16,4 +16,7 @@ SET expires_at = greatest(s.expires_at, w.expires_at), duration = w.duration,
                 WHERE w.report -> 'held' ? e.key), '{}'::jsonb) || (w.report -> 'progress') END
 FROM want w
 WHERE s.worker_id = w.worker_id AND s.state = 1
-RETURNING s.worker_id, s.id, (date_part('epoch', s.expires_at - now()) * 1e6)::int8, s.cancels
+RETURNING s.worker_id, s.id, (date_part('epoch', s.expires_at - now()) * 1e6)::int8,
+          -- Lease numbers are greater than task ids, which stand between them in `cancels`.
+          CASE WHEN s.cancels = '{}' THEN s.recheck_until
+               ELSE greatest(s.recheck_until, (SELECT max(n) FROM unnest(s.cancels) AS n)) END

@@ -1,6 +1,11 @@
 -- After an outage: every living session gets one full time-out to beat again. One row: how many.
 WITH spared AS (
   UPDATE skiplane.worker_session s SET expires_at = greatest(s.expires_at, now() + s.duration)
-  WHERE s.state = 1 RETURNING 1
+  FROM (
+    SELECT o.id FROM skiplane.worker_session o
+    WHERE o.state = 1 ORDER BY o.worker_id COLLATE "C", o.id OFFSET 0  -- the order of beats
+  ) w
+  WHERE s.id = w.id AND s.state = 1
+  RETURNING 1
 )
 SELECT count(*) FROM spared

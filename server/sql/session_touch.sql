@@ -1,12 +1,15 @@
 -- Makes worker sessions or moves their end ahead. Per session, each worker once, ordered by worker:
 -- $1 worker ids (null: a session of one call)  $2 the id of a new session  $3 names
 -- $4 durations in microseconds  $5 how much further ahead than the duration, in microseconds
+-- $6 how long ago the call came in that needs it, in microseconds: since then a new one exists
 -- One row each: worker id, session id, what remains of it in microseconds.
-INSERT INTO skiplane.worker_session AS s (id, worker_id, name, duration, expires_at)
+INSERT INTO skiplane.worker_session AS s
+  (id, worker_id, name, duration, expires_at, created_at)
 SELECT u.id, u.worker_id, u.name, u.duration * interval '1 microsecond',
-       now() + (u.duration + u.ahead) * interval '1 microsecond'
-FROM unnest($1::text[], $2::uuid[], $3::text[], $4::int8[], $5::int8[])
-  AS u(worker_id, id, name, duration, ahead)
+       now() + (u.duration + u.ahead) * interval '1 microsecond',
+       now() - u.age * interval '1 microsecond'
+FROM unnest($1::text[], $2::uuid[], $3::text[], $4::int8[], $5::int8[], $6::int8[])
+  AS u(worker_id, id, name, duration, ahead, age)
 ON CONFLICT (worker_id) WHERE state = 1 DO UPDATE
 SET expires_at = greatest(s.expires_at, excluded.expires_at), duration = excluded.duration,
     name = excluded.name

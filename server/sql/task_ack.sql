@@ -1,7 +1,7 @@
 -- Ends attempts as succeeded, by the place where the row was when it was leased.
--- $1 lane; then one element per item: $2 places  $3 ids  $4 lease numbers  $5 sessions; and
--- $6 whether the queue keeps history of successes  $7 for how many days  $8 with payloads
--- $9 ledger rows whose last task this is
+-- $1 lane; then one element per item, ordered by id: $2 places  $3 ids  $4 lease numbers
+-- $5 sessions; and $6 whether the queue keeps history of successes  $7 for how many days
+-- $8 with payloads  $9 ledger rows whose last task this is  $10 id of this try
 -- One row per item that was acked: id, lease number. The others are a case for task_settle: their
 -- row moved, their task does not end with this ack, or their lease is over.
 WITH gone AS (
@@ -21,20 +21,24 @@ WITH gone AS (
          g.version, g.key, g.payload
   FROM gone g WHERE $6::bool
 ), remembered AS (
-  INSERT INTO skiplane.settled (lane, settled_at, outcome, lease_nos, tasks, numbers, ids)
+  INSERT INTO skiplane.settled
+    (lane, settled_at, outcome, lease_nos, tasks, numbers, ids, try_id, fate)
   SELECT $1::int8, now(), 1, array_agg(g.lease_no), array_agg(g.id),
-         int8range(min(g.lease_no), max(g.lease_no), '[]'), int8range(min(g.id), max(g.id), '[]')
+         int8range(min(g.lease_no), max(g.lease_no), '[]'), int8range(min(g.id), max(g.id), '[]'),
+         $10::int8, 1
   FROM gone g HAVING count(*) > 0
 ), released AS (
   UPDATE skiplane.task_key k SET finished_at = now()
-  WHERE k.lane = $1::int8 AND k.ctid = ANY (ARRAY(
+  FROM (
     SELECT x.place
-    FROM gone g
+    FROM (SELECT w.id, w.key FROM gone w WHERE w.key IS NOT NULL ORDER BY w.key) g
     CROSS JOIN LATERAL (
       SELECT o.ctid AS place FROM skiplane.task_key o
       WHERE o.lane = $1::int8 AND o.key = g.key AND o.task_id = g.id OFFSET 0
     ) x
-    WHERE g.key IS NOT NULL))
+    OFFSET 0
+  ) y
+  WHERE k.lane = $1::int8 AND k.ctid = y.place
 ), counted AS (
   INSERT INTO skiplane.counter_delta
     (lane, stage, due, leased, succeeded, at, outcome, attempts, run_us, run_max_us, wait_us)

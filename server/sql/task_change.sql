@@ -11,7 +11,7 @@ WITH target AS MATERIALIZED (
   SELECT x.*
   FROM (SELECT DISTINCT u.id FROM unnest($2::int8[]) AS u(id) ORDER BY u.id) w
   CROSS JOIN LATERAL (
-    SELECT o.ctid AS place, o.id, o.state, o.due, o.run_at, o.stage, o.attempt, o.max_attempts,
+    SELECT o.id, o.state, o.due, o.run_at, o.stage, o.attempt, o.max_attempts,
            o.priority, o.lease_no, o.session, o.created_at, o.key, o.version, o.error_print,
            o.planned_at, o.period, o.cron, o.time_zone, o.paused, o.cancel
     FROM skiplane.task o WHERE o.lane = $1::int8 AND o.id = w.id
@@ -40,6 +40,7 @@ WITH target AS MATERIALIZED (
          END AS new_run_at
   FROM target t
 ), updated AS (
+  -- By id: the place of a row that was waited for is newer than what this statement sees.
   UPDATE skiplane.task t
   SET priority = CASE WHEN $3::int2 = 1 THEN $4::int2 ELSE t.priority END,
       run_at = j.new_run_at,
@@ -49,12 +50,12 @@ WITH target AS MATERIALIZED (
       planned_at = CASE WHEN $3::int2 = 8 AND t.state = 1 THEN j.new_run_at ELSE t.planned_at END,
       cancel = CASE WHEN j.fate = 3 THEN true ELSE t.cancel END
   FROM judged j
-  WHERE t.lane = $1::int8 AND t.ctid = j.place AND j.fate IN (1, 3)
+  WHERE t.lane = $1::int8 AND t.id = j.id AND j.fate IN (1, 3)
   RETURNING t.id, j.fate, t.priority, t.stage, t.state, t.due, j.due AS old_due, t.run_at,
             t.lease_no, t.session
 ), gone AS (
   DELETE FROM skiplane.task t USING judged j
-  WHERE t.lane = $1::int8 AND t.ctid = j.place AND j.fate = 2
+  WHERE t.lane = $1::int8 AND t.id = j.id AND j.fate = 2
   RETURNING j.*
 ), kept AS (
   INSERT INTO skiplane.history
@@ -63,26 +64,33 @@ WITH target AS MATERIALIZED (
   SELECT $1::int8, g.id, now() + $8::int4 * interval '1 day', now(), least(g.run_at, now()),
          g.created_at, g.attempt, g.max_attempts, g.stage, g.priority, 5, true, g.version, g.key
   FROM gone g WHERE $3::int2 = 5 AND $7::int2 < 3
-), key_place AS MATERIALIZED (
-  SELECT k.place FROM gone g
-  CROSS JOIN LATERAL (
-    SELECT o.ctid AS place FROM skiplane.task_key o
-    WHERE o.lane = $1::int8 AND o.key = g.key AND o.task_id = g.id OFFSET 0
-  ) k
-  WHERE g.key IS NOT NULL
+), freed AS MATERIALIZED (
+  SELECT g.id, g.key FROM gone g WHERE g.key IS NOT NULL ORDER BY g.key
 ), released AS (
+  -- By key, for the same reason.
   UPDATE skiplane.task_key k SET finished_at = now()
-  WHERE k.lane = $1::int8 AND $3::int2 = 5 AND k.ctid = ANY (ARRAY(SELECT p.place FROM key_place p))
+  FROM freed f
+  WHERE $3::int2 = 5 AND k.lane = $1::int8 AND k.key = f.key AND k.task_id = f.id
+  RETURNING 1
 ), forgotten AS (
-  DELETE FROM skiplane.task_key k
-  WHERE k.lane = $1::int8 AND $3::int2 = 6 AND k.ctid = ANY (ARRAY(SELECT p.place FROM key_place p))
+  DELETE FROM skiplane.task_key k USING freed f
+  WHERE $3::int2 = 6 AND k.lane = $1::int8 AND k.key = f.key AND k.task_id = f.id
+  RETURNING 1
+), worker AS MATERIALIZED (
+  SELECT o.id, n.lease_no
+  FROM (
+    SELECT u.session, max(u.lease_no) AS lease_no FROM updated u WHERE u.fate = 3 GROUP BY u.session
+  ) n
+  JOIN skiplane.worker_session o ON o.id = n.session
+  WHERE o.state = 1
+    -- After the keys.
+    AND (SELECT count(*) FROM released) + (SELECT count(*) FROM forgotten) >= 0
+  ORDER BY o.worker_id COLLATE "C", o.id
+  FOR UPDATE OF o
 ), told AS (
-  UPDATE skiplane.worker_session s
-  SET cancels = s.cancels || ARRAY(
-    SELECT n.number FROM updated u CROSS JOIN LATERAL (VALUES (1, u.id), (2, u.lease_no))
-      AS n(place, number)
-    WHERE u.fate = 3 AND u.session = s.id ORDER BY u.id, n.place)
-  WHERE s.id = ANY (ARRAY(SELECT u.session FROM updated u WHERE u.fate = 3))
+  -- As session_tell has it.
+  UPDATE skiplane.worker_session s SET recheck_until = greatest(s.recheck_until, w.lease_no)
+  FROM worker w WHERE s.id = w.id
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, cancelled)
   SELECT $1::int8, c.stage, c.due, sum(c.waiting), sum(c.cancelled)

@@ -1,46 +1,63 @@
--- Tasks, wherever they are. $1 lane  $2 ids  $3 with payload, content type and headers.
--- One row per task that is known, ordered by id: id, state (1 waiting, 2 leased, 4 succeeded,
--- 5 failed, 6 cancelled; 1 with a run time after now is scheduled), key, priority, attempt, max
--- attempts; created, run time (null: never), leased, ended and now in microseconds; error type,
--- fingerprint, text; worker name; progress as JSON; stage, version, period in microseconds, cron,
--- time zone, planned in microseconds, missed times are run, paused, newer content waits; payload,
--- content type, headers.
-SELECT f.id, f.state, f.key, f.priority, f.attempt, f.max_attempts,
-       (date_part('epoch', f.created_at) * 1e6)::int8,
-       CASE WHEN f.run_at < 'infinity' THEN (date_part('epoch', f.run_at) * 1e6)::int8 END,
-       (date_part('epoch', f.leased_at) * 1e6)::int8, (date_part('epoch', f.ended_at) * 1e6)::int8,
+-- Tasks, wherever they are. $1 lane  $2 ids  $3 with payload, content type and headers
+-- $4 bytes that they may have together  $5 whether the first one may have more.
+-- One row per task that is known, ordered by id, while they fit: id, state (1 waiting, 2 leased,
+-- 4 succeeded, 5 failed, 6 cancelled; 1 with a run time after now is scheduled), key, priority,
+-- attempt, max attempts; created, run time (null: never), leased, ended and now in microseconds;
+-- error type, fingerprint, text; worker name; progress as JSON; stage, version, period in
+-- microseconds, cron, time zone, planned in microseconds, missed times are run, paused, newer
+-- content waits; payload, content type, headers; bytes up to here, whether others did not fit.
+-- What does not fit is not read: the length of a large value is known without it.
+SELECT g.id, g.state, g.key, g.priority, g.attempt, g.max_attempts,
+       (date_part('epoch', g.created_at) * 1e6)::int8,
+       CASE WHEN g.run_at < 'infinity' THEN (date_part('epoch', g.run_at) * 1e6)::int8 END,
+       (date_part('epoch', g.leased_at) * 1e6)::int8, (date_part('epoch', g.ended_at) * 1e6)::int8,
        (date_part('epoch', now()) * 1e6)::int8,
-       f.error_type, f.error_print, f.error_text,
-       (SELECT s.name FROM skiplane.worker_session s WHERE s.id = f.session),
-       (SELECT s.progress -> (f.id::text) FROM skiplane.worker_session s
-        WHERE s.id = f.session AND f.state = 2),
-       f.stage, f.version, f.period, f.cron, f.time_zone,
-       (date_part('epoch', f.planned_at) * 1e6)::int8, f.run_all, f.paused, f.rerun,
-       f.payload, f.content_type, f.headers
-FROM unnest($2::int8[]) AS w(id)
-CROSS JOIN LATERAL (
-  SELECT a.* FROM (
-    SELECT 1 AS place, t.id, t.state, t.key, t.priority, t.attempt, t.max_attempts, t.created_at,
-           t.run_at, CASE WHEN t.state = 2 THEN t.leased_at END AS leased_at,
-           NULL::timestamptz AS ended_at, t.error_type, t.error_print, t.error_text, t.session,
-           t.stage, t.version, t.period, t.cron, t.time_zone, t.planned_at, t.run_all, t.paused,
-           t.rerun, CASE WHEN $3::bool THEN t.payload END AS payload, t.content_type, t.headers
-    FROM skiplane.task t WHERE t.lane = $1::int8 AND t.id = w.id
-    UNION ALL
-    (SELECT 2, d.id, 5, d.key, d.priority, d.attempt, d.max_attempts, d.created_at, d.run_at, NULL,
-            d.failed_at, d.error_type, d.error_print, d.error_text, d.session, d.stage, d.version,
-            NULL, NULL, NULL, NULL, NULL, NULL, NULL, CASE WHEN $3::bool THEN d.payload END,
-            d.content_type, d.headers
-     FROM skiplane.task_failed d WHERE d.lane = $1::int8 AND d.id = w.id
-     ORDER BY d.failed_at DESC LIMIT 1)
-    UNION ALL
-    (SELECT 3, h.task_id, CASE h.outcome WHEN 1 THEN 4 WHEN 5 THEN 6 ELSE 5 END, h.key, h.priority,
-            h.attempt, h.max_attempts, h.created_at, h.run_at, NULL, h.finished_at, h.error_type,
-            h.error_print, h.error_text, h.session, h.stage, h.version, NULL, NULL, NULL, NULL,
-            NULL, NULL, NULL, CASE WHEN $3::bool THEN h.payload END, NULL, NULL
-     FROM skiplane.history h WHERE h.lane = $1::int8 AND h.task_id = w.id AND h.is_last
-     ORDER BY h.finished_at DESC LIMIT 1)
-  ) a
-  ORDER BY a.place LIMIT 1
-) f
-ORDER BY f.id
+       g.error_type, g.error_print, g.error_text, g.worker_name, g.progress,
+       g.stage, g.version, g.period, g.cron, g.time_zone,
+       (date_part('epoch', g.planned_at) * 1e6)::int8, g.run_all, g.paused, g.rerun,
+       g.payload, g.content_type, g.headers, g.bytes, g.number < g.found
+FROM (
+  SELECT f.*, row_number() OVER (ORDER BY f.id) AS number, count(*) OVER () AS found,
+         sum(512 + octet_length(concat(f.key, f.error_type, f.error_print, f.cron, f.content_type,
+                                       f.worker_name, f.progress, f.headers))
+             + coalesce(octet_length(f.error_text), 0) + coalesce(octet_length(f.payload), 0))
+           OVER (ORDER BY f.id) AS bytes
+  FROM (
+    SELECT l.*,
+           (SELECT s.name FROM skiplane.worker_session s WHERE s.id = l.session) AS worker_name,
+           (SELECT s.progress -> (l.id::text) FROM skiplane.worker_session s
+            WHERE s.id = l.session AND l.state = 2) AS progress
+    FROM unnest($2::int8[]) AS w(id)
+    CROSS JOIN LATERAL (
+      SELECT a.* FROM (
+        SELECT 1 AS place, t.id, t.state, t.key, t.priority, t.attempt, t.max_attempts,
+               t.created_at, t.run_at, CASE WHEN t.state = 2 THEN t.leased_at END AS leased_at,
+               NULL::timestamptz AS ended_at, t.error_type, t.error_print, t.error_text, t.session,
+               t.stage, t.version, t.period, t.cron, t.time_zone, t.planned_at, t.run_all, t.paused,
+               t.rerun, CASE WHEN $3::bool THEN t.payload END AS payload,
+               CASE WHEN $3::bool THEN t.content_type END AS content_type,
+               CASE WHEN $3::bool THEN t.headers END AS headers
+        FROM skiplane.task t WHERE t.lane = $1::int8 AND t.id = w.id
+        UNION ALL
+        (SELECT 2, d.id, 5, d.key, d.priority, d.attempt, d.max_attempts, d.created_at, d.run_at,
+                NULL, d.failed_at, d.error_type, d.error_print, d.error_text, d.session, d.stage,
+                d.version, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                CASE WHEN $3::bool THEN d.payload END, CASE WHEN $3::bool THEN d.content_type END,
+                CASE WHEN $3::bool THEN d.headers END
+         FROM skiplane.task_failed d WHERE d.lane = $1::int8 AND d.id = w.id
+         ORDER BY d.failed_at DESC LIMIT 1)
+        UNION ALL
+        (SELECT 3, h.task_id, CASE h.outcome WHEN 1 THEN 4 WHEN 5 THEN 6 ELSE 5 END, h.key,
+                h.priority, h.attempt, h.max_attempts, h.created_at, h.run_at, NULL, h.finished_at,
+                h.error_type, h.error_print, h.error_text, h.session, h.stage, h.version, NULL,
+                NULL, NULL, NULL, NULL, NULL, NULL, CASE WHEN $3::bool THEN h.payload END, NULL,
+                NULL
+         FROM skiplane.history h WHERE h.lane = $1::int8 AND h.task_id = w.id AND h.is_last
+         ORDER BY h.finished_at DESC LIMIT 1)
+      ) a
+      ORDER BY a.place LIMIT 1
+    ) l
+  ) f
+) g
+WHERE g.bytes <= $4::int8 OR g.number = 1 AND $5::bool
+ORDER BY g.id

@@ -51,7 +51,7 @@ WITH pick AS MATERIALIZED (
            ($11::text[])[l.caller] AS request_id
     FROM leased l
   ) e
-  GROUP BY e.ledger
+  GROUP BY e.ledger ORDER BY min(e.request_id)  -- one that is taken is waited for
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, leased)
   SELECT $1::int8, $2::int2, l.due, -count(*), count(*) FROM leased l GROUP BY l.due

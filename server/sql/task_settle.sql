@@ -6,9 +6,11 @@
 -- $15 results. Of the queue: $16 which history is kept: 1 all, 2 failures, 3 none; $17 the same of
 -- periodic tasks  $18 days  $19 days for failed tasks  $20 with payloads  $21 with results
 -- $22 max attempts of its first stage (0: as they were)  $23 ledger rows whose last task this is
+-- $24 id of this try
 -- One row per item whose lease was the task's: id, lease number, outcome (as in history; 6
 -- released), run time in microseconds (null: the task ended), priority, stage, time now.
 -- A task that changed between this statement's snapshot and its lock has no row: try again.
+-- locks: any because a settlement waits for whoever has the row, in the order of ids
 WITH want AS MATERIALIZED (
   SELECT u.*, x.*, now() + u.delay * interval '1 microsecond' AS retry_at
   FROM unnest($2::int8[], $3::int8[], $4::uuid[], $5::int2[], $6::int8[], $7::text[], $8::text[],
@@ -62,6 +64,17 @@ WITH want AS MATERIALIZED (
               ELSE j.run_at END AS again_at,
          j.fate IN (13, 14) OR (j.fate = 12 AND j.action <> 1) AS keeps_error
   FROM judged j
+), mixed AS MATERIALIZED (
+  -- Rows that change and then rows that go would not be in one order: so all are locked before.
+  SELECT count(*) AS rows FROM told w
+  CROSS JOIN LATERAL (
+    SELECT FROM skiplane.task o
+    WHERE o.lane = $1::int8 AND o.id = w.id AND o.lease_no = w.lease_no
+      AND o.session = w.session AND o.state = 2
+    FOR UPDATE
+  ) x
+  WHERE EXISTS (SELECT FROM told f WHERE f.fate >= 10)
+    AND EXISTS (SELECT FROM told f WHERE f.fate < 10)
 ), again AS (
   UPDATE skiplane.task t
   SET state = 1, rerun = NULL,
@@ -89,6 +102,8 @@ WITH want AS MATERIALIZED (
   WHERE t.lane = $1::int8 AND t.ctid = w.place AND t.id = w.id AND t.lease_no = w.lease_no
     AND t.session = w.session AND t.state = 2 AND w.fate >= 10
     AND t.rerun IS NOT DISTINCT FROM w.rerun AND t.cancel IS NOT DISTINCT FROM w.cancel
+    AND t.paused IS NOT DISTINCT FROM w.paused
+    AND (SELECT m.rows FROM mixed m) >= 0
   RETURNING w.*, t.due AS new_due, t.stage AS new_stage, t.priority, t.leased_at, t.created_at,
             t.key, t.version, t.planned_at, CASE WHEN $20::bool THEN t.payload END AS ran_with,
             NULL AS own_content_type, NULL::jsonb AS own_headers, NULL::bytea AS own_payload
@@ -98,6 +113,8 @@ WITH want AS MATERIALIZED (
   WHERE t.lane = $1::int8 AND t.ctid = w.place AND t.id = w.id AND t.lease_no = w.lease_no
     AND t.session = w.session AND t.state = 2 AND w.fate < 10
     AND t.rerun IS NOT DISTINCT FROM w.rerun AND t.cancel IS NOT DISTINCT FROM w.cancel
+    AND t.paused IS NOT DISTINCT FROM w.paused
+    AND (SELECT m.rows FROM mixed m) >= 0
   RETURNING w.*, NULL::int AS new_due, NULL::int2 AS new_stage, t.priority, t.leased_at,
             t.created_at, t.key, t.version, t.planned_at,
             CASE WHEN $20::bool THEN t.payload END AS ran_with, t.content_type AS own_content_type,
@@ -130,24 +147,28 @@ WITH want AS MATERIALIZED (
     p(policy)
   WHERE d.outcome <> 6 AND (p.policy = 1 OR (p.policy = 2 AND d.outcome <> 1))
 ), remembered AS (
-  INSERT INTO skiplane.settled (lane, settled_at, outcome, lease_nos, tasks, numbers, ids)
+  INSERT INTO skiplane.settled
+    (lane, settled_at, outcome, lease_nos, tasks, numbers, ids, try_id, fate)
   SELECT $1::int8, now(), a.outcome, array_agg(a.lease_no), array_agg(a.id),
-         int8range(min(a.lease_no), max(a.lease_no), '[]'), int8range(min(a.id), max(a.id), '[]')
+         int8range(min(a.lease_no), max(a.lease_no), '[]'), int8range(min(a.id), max(a.id), '[]'),
+         $24::int8, a.fate
   FROM (
-    SELECT d.id, d.lease_no, CASE WHEN d.action = 1 THEN 1 ELSE d.outcome END AS outcome
+    SELECT d.id, d.lease_no, d.fate, CASE WHEN d.action = 1 THEN 1 ELSE d.outcome END AS outcome
     FROM done d WHERE d.action NOT IN (4, 7)
   ) a
-  GROUP BY a.outcome
+  GROUP BY a.outcome, a.fate
 ), released AS (
   UPDATE skiplane.task_key k SET finished_at = now()
-  WHERE k.lane = $1::int8 AND k.ctid = ANY (ARRAY(
+  FROM (
     SELECT x.place
-    FROM ended e
+    FROM (SELECT w.id, w.key FROM ended w WHERE w.key IS NOT NULL ORDER BY w.key) e
     CROSS JOIN LATERAL (
       SELECT o.ctid AS place FROM skiplane.task_key o
       WHERE o.lane = $1::int8 AND o.key = e.key AND o.task_id = e.id OFFSET 0
     ) x
-    WHERE e.key IS NOT NULL))
+    OFFSET 0
+  ) y
+  WHERE k.lane = $1::int8 AND k.ctid = y.place
 ), counted AS (
   INSERT INTO skiplane.counter_delta
     (lane, stage, due, waiting, leased, succeeded, failed, cancelled, moved, at, outcome, attempts,

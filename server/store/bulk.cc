@@ -1,5 +1,7 @@
 #include "server/store/bulk.h"
 
+#include <limits>
+
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
@@ -8,17 +10,12 @@
 namespace skiplane::store {
 namespace {
 
-absl::Status NotFound() {
-  return base::Refuse(absl::StatusCode::kNotFound, "OPERATION_NOT_FOUND",
-                      "no bulk operation of this id is known: they are kept for a week");
-}
-
-absl::StatusOr<std::vector<model::BulkOperation>> Read(pg::Session& session,
+absl::StatusOr<model::Page<model::BulkOperation>> Read(pg::Session& session,
                                                        const pg::Params& params) {
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBulkGet, params));
-  std::vector<model::BulkOperation> operations;
+  model::Page<model::BulkOperation> page;
   for (int row = 0; row < rows.size(); ++row) {
-    model::BulkOperation& out = operations.emplace_back();
+    model::BulkOperation& out = page.items.emplace_back();
     out.id = rows.UuidValue(row, 0);
     RETURN_IF_ERROR(model::BulkFromJson(rows.Text(row, 1), &out.filter, &out.change));
     out.dry_run = rows.Bool(row, 2);
@@ -30,11 +27,18 @@ absl::StatusOr<std::vector<model::BulkOperation>> Read(pg::Session& session,
     out.actor = std::string(rows.Text(row, 8));
     out.create_time = rows.Micros(row, 9);
     out.update_time = rows.Micros(row, 10);
+    page.bytes = rows.Int(row, 11);
+    page.has_more = rows.Bool(row, 12);
   }
-  return operations;
+  return page;
 }
 
 }  // namespace
+
+absl::Status BulkNotFound() {
+  return base::Refuse(absl::StatusCode::kNotFound, "OPERATION_NOT_FOUND",
+                      "no bulk operation of this id is known: they are kept for a week");
+}
 
 absl::Status CreateBulk(pg::Session& session, const NewBulk& bulk) {
   pg::Params params;
@@ -70,24 +74,34 @@ absl::Status AdvanceBulk(pg::Session& session, const model::SessionId& id,
 
 absl::StatusOr<model::BulkOperation> GetBulk(pg::Session& session, const model::SessionId& id) {
   pg::Params params;
-  params.UuidArray({id}).Timestamp(absl::InfiniteFuture()).UuidValue({}).Int4(1);
-  ASSIGN_OR_RETURN(std::vector<model::BulkOperation> found, Read(session, params));
-  if (found.empty()) return NotFound();
-  return std::move(found.front());
+  params.UuidArray({id}).Timestamp(absl::InfiniteFuture()).UuidValue({}).Int4(1).Int8(0);
+  ASSIGN_OR_RETURN(model::Page<model::BulkOperation> found, Read(session, params));
+  if (found.items.empty()) return BulkNotFound();
+  return std::move(found.items.front());
 }
 
-absl::StatusOr<std::vector<model::BulkOperation>> ListBulks(pg::Session& session,
+absl::StatusOr<std::vector<model::BulkOperation>> GetBulks(
+    pg::Session& session, absl::Span<const model::SessionId> ids) {
+  if (ids.empty()) return std::vector<model::BulkOperation>();  // to the statement: any
+  pg::Params params;
+  params.UuidArray(ids).Timestamp(absl::InfiniteFuture()).UuidValue({});
+  params.Int4(static_cast<int32_t>(ids.size())).Int8(std::numeric_limits<int64_t>::max());
+  ASSIGN_OR_RETURN(model::Page<model::BulkOperation> found, Read(session, params));
+  return std::move(found.items);
+}
+
+absl::StatusOr<model::Page<model::BulkOperation>> ListBulks(pg::Session& session,
                                                             absl::Time before,
                                                             const model::SessionId& before_id,
-                                                            int limit) {
+                                                            int limit, int64_t bytes_max) {
   pg::Params params;
-  params.UuidArray({}).Timestamp(before).UuidValue(before_id).Int4(limit);
+  params.UuidArray({}).Timestamp(before).UuidValue(before_id).Int4(limit).Int8(bytes_max);
   return Read(session, params);
 }
 
 absl::Status StopBulk(pg::Session& session, const model::SessionId& id) {
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBulkStop, pg::Params().UuidValue(id)));
-  return rows.empty() ? NotFound() : absl::OkStatus();
+  return rows.empty() ? BulkNotFound() : absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<model::SessionId>> IdleBulks(pg::Session& session) {

@@ -51,14 +51,21 @@ struct BulkProgress {
 absl::Status AdvanceBulk(pg::Session& session, const model::SessionId& id,
                          const BulkCursor& cursor, const BulkProgress& progress);
 
+// OPERATION_NOT_FOUND.
+absl::Status BulkNotFound();
+
 // OPERATION_NOT_FOUND if nothing is known of it.
 absl::StatusOr<model::BulkOperation> GetBulk(pg::Session& session, const model::SessionId& id);
 
+// Those of them that are known.
+absl::StatusOr<std::vector<model::BulkOperation>> GetBulks(
+    pg::Session& session, absl::Span<const model::SessionId> ids);
+
 // The latest first, those before `before` (created, id).
-absl::StatusOr<std::vector<model::BulkOperation>> ListBulks(pg::Session& session,
+absl::StatusOr<model::Page<model::BulkOperation>> ListBulks(pg::Session& session,
                                                             absl::Time before,
                                                             const model::SessionId& before_id,
-                                                            int limit);
+                                                            int limit, int64_t bytes_max);
 
 // OPERATION_NOT_FOUND if nothing is known of it. Stopping what does not run changes nothing.
 absl::Status StopBulk(pg::Session& session, const model::SessionId& id);

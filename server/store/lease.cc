@@ -11,6 +11,8 @@
 namespace skiplane::store {
 namespace {
 
+constexpr int kTaskId = 4;  // of lease_get
+
 void BindBounds(const std::vector<Bound>& bounds, pg::Params& params) {
   std::vector<int16_t> priorities;
   std::vector<std::optional<absl::Time>> run_ats;
@@ -69,6 +71,37 @@ bool IsMoreUrgent(const LeasedRow& a, const LeasedRow& b) {
          std::tie(b.task.priority, b.task.schedule_time, b.task.token.task.id);
 }
 
+// What ledger rows say: leases that live, and the rows of those that do not.
+struct Ledger {
+  std::vector<LeasedRow> living;
+  std::vector<pg::Uuid> ended;
+};
+
+absl::StatusOr<Ledger> ReadLedger(pg::Session& session, int64_t lane,
+                                  absl::Span<const absl::string_view> request_ids,
+                                  absl::Span<const pg::Uuid> ledgers) {
+  ASSIGN_OR_RETURN(
+      const pg::Rows rows,
+      session.Run(sql::kLeaseGet,
+                  pg::Params().Int8(lane).TextArray(request_ids).UuidArray(ledgers)));
+  Ledger found;
+  for (int row = 0; row < rows.size(); ++row) {
+    if (rows.IsNull(row, kTaskId)) {
+      const pg::Uuid ledger = rows.UuidValue(row, 1);
+      if (found.ended.empty() || found.ended.back() != ledger) found.ended.push_back(ledger);
+      continue;
+    }
+    LeasedRow& out = found.living.emplace_back();
+    out.request_id = std::string(rows.Text(row, 0));
+    out.ledger = rows.UuidValue(row, 1);
+    out.task = ReadTask(rows, row, 3, lane);
+    out.task.token.session = rows.UuidValue(row, 2);
+    out.task.token.stage = static_cast<int16_t>(rows.Int(row, 17));
+  }
+  std::sort(found.living.begin(), found.living.end(), IsMoreUrgent);
+  return found;
+}
+
 }  // namespace
 
 absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand) {
@@ -96,21 +129,20 @@ absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand) {
 absl::StatusOr<std::vector<LeasedRow>> FindLeases(
     pg::Session& session, int64_t lane, absl::Span<const absl::string_view> request_ids,
     absl::Span<const pg::Uuid> ledgers) {
-  ASSIGN_OR_RETURN(
-      const pg::Rows rows,
-      session.Run(sql::kLeaseGet,
-                  pg::Params().Int8(lane).TextArray(request_ids).UuidArray(ledgers)));
-  std::vector<LeasedRow> found;
-  for (int row = 0; row < rows.size(); ++row) {
-    LeasedRow& out = found.emplace_back();
-    out.request_id = std::string(rows.Text(row, 0));
-    out.ledger = rows.UuidValue(row, 1);
-    out.task = ReadTask(rows, row, 3, lane);
-    out.task.token.session = rows.UuidValue(row, 2);
-    out.task.token.stage = static_cast<int16_t>(rows.Int(row, 17));
+  ASSIGN_OR_RETURN(Ledger found, ReadLedger(session, lane, request_ids, ledgers));
+  return std::move(found.living);
+}
+
+// A lease that is over stays so, and so does a row that holds nothing: by its id it can be dropped
+// at any time after.
+absl::StatusOr<std::vector<LeasedRow>> FindRequest(pg::Session& session, int64_t lane,
+                                                   absl::string_view request_id) {
+  ASSIGN_OR_RETURN(Ledger found, ReadLedger(session, lane, absl::MakeSpan(&request_id, 1), {}));
+  if (found.living.empty() && !found.ended.empty()) {
+    const pg::Params params = pg::Params().Int8(lane).UuidArray(found.ended);
+    RETURN_IF_ERROR(session.Run(sql::kLedgerDrop, params).status());
   }
-  std::sort(found.begin(), found.end(), IsMoreUrgent);
-  return found;
+  return std::move(found.living);
 }
 
 absl::Status CloseLedger(pg::Session& session, int64_t lane, absl::Span<const pg::Uuid> ledgers) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "server/model/lease.h"
@@ -49,7 +50,15 @@ struct Leased {
 };
 
 // One commit. No rows: nothing was free. See task_lease.sql for what a short answer does not say.
+// kAlreadyExists: something is leased under a caller's request id, or was until it was settled; ask
+// FindRequest. Nothing was leased for any caller.
 absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand);
+
+// What an earlier Lease with this request id got in the lane and its worker still holds. If that is
+// nothing, what the ledger still has of the id goes, so that it may lease anew. An id under which
+// something is leased while this runs is found by Lease to be taken.
+absl::StatusOr<std::vector<LeasedRow>> FindRequest(pg::Session& session, int64_t lane,
+                                                   absl::string_view request_id);
 
 // The living leases of request ids and of ledger rows of one lane.
 absl::StatusOr<std::vector<LeasedRow>> FindLeases(

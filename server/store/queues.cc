@@ -10,14 +10,17 @@
 namespace skiplane::store {
 namespace {
 
-absl::StatusOr<std::vector<model::Queue>> Read(pg::Session& session, const std::string& after,
-                                               const std::string& only, int limit) {
-  ASSIGN_OR_RETURN(
-      const pg::Rows rows,
-      session.Run(sql::kQueueList, pg::Params().Text(after).Text(only).Int4(limit)));
-  std::vector<model::Queue> queues;
+absl::StatusOr<model::Page<model::Queue>> Read(pg::Session& session, const std::string& after,
+                                               const std::string& only, int limit,
+                                               int64_t bytes_max = INT64_MAX) {
+  pg::Params params;
+  params.Text(after).Text(only).Int4(limit).Int8(bytes_max);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kQueueList, params));
+  model::Page<model::Queue> page;
   for (int row = 0; row < rows.size(); ++row) {
-    model::Queue& queue = queues.emplace_back();
+    model::Queue& queue = page.items.emplace_back();
+    page.bytes = rows.Int(row, 9);
+    page.has_more = rows.Bool(row, 10);
     queue.id = rows.Int(row, 0);
     queue.name = std::string(rows.Text(row, 1));
     ASSIGN_OR_RETURN(queue.settings, model::SettingsFromJson(rows.Text(row, 2)));
@@ -31,7 +34,7 @@ absl::StatusOr<std::vector<model::Queue>> Read(pg::Session& session, const std::
       if (absl::SimpleAtoi(lane, &number)) queue.lanes.push_back(number);
     }
   }
-  return queues;
+  return page;
 }
 
 }  // namespace
@@ -52,19 +55,32 @@ absl::StatusOr<bool> CreateQueue(pg::Session& session, const std::string& name,
 }
 
 absl::StatusOr<model::Queue> GetQueue(pg::Session& session, const std::string& name) {
-  ASSIGN_OR_RETURN(std::vector<model::Queue> queues, Read(session, "", name, 1));
-  if (queues.empty()) {
+  ASSIGN_OR_RETURN(model::Page<model::Queue> found, Read(session, "", name, 1));
+  if (found.items.empty()) {
     return base::Refuse(absl::StatusCode::kNotFound, "QUEUE_NOT_FOUND",
                         absl::StrCat("no queue is named \"", name,
                                      "\": create it with AdminService.CreateQueue, or start the "
                                      "broker with --auto-create-queues"));
   }
-  return std::move(queues.front());
+  return std::move(found.items.front());
+}
+
+absl::StatusOr<std::optional<model::Queue>> QueueOfLane(pg::Session& session, int64_t lane) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kLaneGet, pg::Params().Int8(lane)));
+  if (rows.empty()) return std::nullopt;
+  return GetQueue(session, std::string(rows.Text(0, 0)));
 }
 
 absl::StatusOr<std::vector<model::Queue>> ListQueues(pg::Session& session, const std::string& after,
                                                      int limit) {
-  return Read(session, after, "", limit);
+  ASSIGN_OR_RETURN(model::Page<model::Queue> page, Read(session, after, "", limit));
+  return std::move(page.items);
+}
+
+absl::StatusOr<model::Page<model::Queue>> ListQueuePage(pg::Session& session,
+                                                        const std::string& after, int limit,
+                                                        int64_t bytes_max) {
+  return Read(session, after, "", limit, bytes_max);
 }
 
 absl::StatusOr<bool> UpdateQueue(pg::Session& session, const std::string& name, int64_t version,

@@ -4,16 +4,20 @@
 #include <map>
 
 #include "server/base/status_macros.h"
+#include "server/pg/transaction.h"
 #include "server/sql/queries.h"
+#include "server/store/sessions.h"
 #include "server/store/settle.h"
 
 namespace skiplane::store {
 namespace {
 
-std::vector<pg::Uuid> Uuids(const pg::Rows& rows) {
-  std::vector<pg::Uuid> uuids;
-  for (int row = 0; row < rows.size(); ++row) uuids.push_back(rows.UuidValue(row, 0));
-  return uuids;
+GoneSessions ReadGone(const pg::Rows& rows) {
+  GoneSessions gone;
+  for (int row = 0; row < rows.size(); ++row) {
+    (rows.Bool(row, 1) ? gone.ended : gone.lost).push_back(rows.UuidValue(row, 0));
+  }
+  return gone;
 }
 
 const model::TaskError kLost{"LEASE_LOST", "", "LEASE_LOST"};
@@ -26,8 +30,9 @@ struct Found {
 };
 
 absl::StatusOr<Found> FindLeasesOf(pg::Session& session, int64_t lane,
-                                 absl::Span<const pg::Uuid> sessions, bool hanged,
-                                 const model::QueueSettings& settings, int ledger_rows) {
+                                   absl::Span<const pg::Uuid> sessions, Action action,
+                                   const model::QueueSettings& settings, int ledger_rows) {
+  const bool hanged = action == Action::kHang;
   std::vector<int16_t> stages;
   std::vector<int64_t> limits;
   for (int16_t stage = 0; hanged && stage < settings.StageCount(); ++stage) {
@@ -45,14 +50,13 @@ absl::StatusOr<Found> FindLeasesOf(pg::Session& session, int64_t lane,
       found.ledgers.push_back(ledger);
     }
     if (rows.IsNull(row, 1)) continue;
-    const bool is_lost = rows.Bool(row, 6);
     SettleRow& lease = found.leases.emplace_back();
     lease.token.task = {lane, rows.Int(row, 1)};
     lease.token.lease_no = rows.Int(row, 2);
     lease.token.session = rows.UuidValue(row, 3);
     lease.token.attempt = static_cast<int32_t>(rows.Int(row, 4));
-    lease.action = is_lost ? Action::kLost : Action::kHang;
-    lease.error = is_lost ? &kLost : &kHanged;
+    lease.action = action;
+    if (action != Action::kRelease) lease.error = hanged ? &kHanged : &kLost;
   }
   return found;
 }
@@ -71,6 +75,18 @@ void Count(const Settled& row, int64_t lane,
   ++group.count;
 }
 
+// The workers of hanged attempts live, and hear of it with their next beat.
+absl::StatusOr<std::vector<Settled>> SettleAndTell(pg::Session& session,
+                                                   const SettleBatch& batch) {
+  return pg::InTransaction(session, [&]() -> absl::StatusOr<std::vector<Settled>> {
+    ASSIGN_OR_RETURN(std::vector<Settled> settled, Settle(session, batch));
+    std::vector<model::LeaseToken> taken;
+    for (const Settled& row : settled) taken.push_back(batch.rows[row.index].token);
+    RETURN_IF_ERROR(TellSessions(session, taken));
+    return settled;
+  });
+}
+
 // Ledger rows are written anew in a commit after the tasks': if it does not come, the next pass
 // finds them to hold nothing.
 absl::StatusOr<Reclaimed> TakeBack(pg::Session& session, int64_t lane, const Found& found,
@@ -82,9 +98,12 @@ absl::StatusOr<Reclaimed> TakeBack(pg::Session& session, int64_t lane, const Fou
   batch.settings = settings;
   batch.rows = found.leases;
   if (!batch.rows.empty()) {
-    ASSIGN_OR_RETURN(const std::vector<Settled> settled, Settle(session, batch));
+    const bool are_hanged = batch.rows.front().action == Action::kHang;
+    ASSIGN_OR_RETURN(const std::vector<Settled> settled,
+                     are_hanged ? SettleAndTell(session, batch) : Settle(session, batch));
     std::map<std::pair<int16_t, int16_t>, Claimable> groups;
     for (const Settled& row : settled) Count(row, lane, groups, result);
+    if (!settled.empty()) result.now = settled.front().now;
     for (const auto& [key, group] : groups) result.claimable.push_back(group);
   }
   ASSIGN_OR_RETURN(
@@ -107,9 +126,9 @@ absl::StatusOr<int64_t> GrantGrace(pg::Session& session) {
   return rows.Int(0, 0);
 }
 
-absl::StatusOr<std::vector<pg::Uuid>> LostSessions(pg::Session& session) {
-  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionLost, pg::Params()));
-  return Uuids(rows);
+absl::StatusOr<GoneSessions> FindGoneSessions(pg::Session& session) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionGone, pg::Params()));
+  return ReadGone(rows);
 }
 
 absl::StatusOr<std::vector<std::pair<int64_t, pg::Uuid>>> LedgerLanes(
@@ -123,18 +142,19 @@ absl::StatusOr<std::vector<std::pair<int64_t, pg::Uuid>>> LedgerLanes(
   return lanes;
 }
 
-absl::StatusOr<std::vector<pg::Uuid>> UnknownSessions(pg::Session& session,
-                                                      absl::Span<const pg::Uuid> sessions) {
+absl::StatusOr<GoneSessions> UnknownSessions(pg::Session& session,
+                                             absl::Span<const pg::Uuid> sessions) {
   ASSIGN_OR_RETURN(const pg::Rows rows,
                    session.Run(sql::kSessionUnknown, pg::Params().UuidArray(sessions)));
-  return Uuids(rows);
+  return ReadGone(rows);
 }
 
 absl::StatusOr<Reclaimed> Reclaim(pg::Session& session, int64_t lane,
                                   absl::Span<const pg::Uuid> sessions,
-                                  const model::QueueSettings& settings, int ledger_rows) {
-  ASSIGN_OR_RETURN(const Found found, FindLeasesOf(session, lane, sessions, /*hanged=*/false,
-                                                   settings, ledger_rows));
+                                  const model::QueueSettings& settings, int ledger_rows,
+                                  Action as) {
+  ASSIGN_OR_RETURN(const Found found,
+                   FindLeasesOf(session, lane, sessions, as, settings, ledger_rows));
   return TakeBack(session, lane, found, settings);
 }
 
@@ -151,12 +171,14 @@ absl::StatusOr<std::vector<std::pair<int64_t, absl::Duration>>> OldestLeases(
 absl::StatusOr<Reclaimed> ReclaimHanged(pg::Session& session, int64_t lane,
                                         const model::QueueSettings& settings, int ledger_rows) {
   ASSIGN_OR_RETURN(const Found found,
-                   FindLeasesOf(session, lane, {}, /*hanged=*/true, settings, ledger_rows));
+                   FindLeasesOf(session, lane, {}, Action::kHang, settings, ledger_rows));
   return TakeBack(session, lane, found, settings);
 }
 
-absl::Status ForgetSessions(pg::Session& session, absl::Span<const pg::Uuid> sessions) {
-  return session.Run(sql::kSessionForget, pg::Params().UuidArray(sessions)).status();
+absl::StatusOr<int64_t> ForgetSessions(pg::Session& session, absl::Span<const pg::Uuid> sessions) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kSessionForget, pg::Params().UuidArray(sessions)));
+  return rows.size();
 }
 
 absl::StatusOr<std::vector<int64_t>> LanesToFold(pg::Session& session) {

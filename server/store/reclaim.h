@@ -1,5 +1,6 @@
-// Takes the tasks of dead workers back. A session is declared lost first, in a commit of its own;
-// then its leases are found through the ledger; then it is forgotten.
+// Takes the tasks of workers back that died, or that are done. A session is declared lost or ended
+// first, in a commit of its own; then its leases are found through the ledger; then it is
+// forgotten.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include "server/model/queue.h"
 #include "server/pg/session.h"
 #include "server/store/enqueue.h"
+#include "server/store/settle.h"
 
 namespace skiplane::store {
 
@@ -21,16 +23,22 @@ absl::StatusOr<int64_t> ExpireSessions(pg::Session& session);
 // Gives every living session one full time-out from now; returns how many.
 absl::StatusOr<int64_t> GrantGrace(pg::Session& session);
 
-// Sessions that are lost and not forgotten, up to a thousand.
-absl::StatusOr<std::vector<pg::Uuid>> LostSessions(pg::Session& session);
+// Sessions that do not live.
+struct GoneSessions {
+  std::vector<pg::Uuid> lost;   // or without a row
+  std::vector<pg::Uuid> ended;  // by their worker
+};
+
+// Those that are to be looked at and forgotten, up to a thousand.
+absl::StatusOr<GoneSessions> FindGoneSessions(pg::Session& session);
 
 // Which of them still occur in the ledger, and in which lanes.
 absl::StatusOr<std::vector<std::pair<int64_t, pg::Uuid>>> LedgerLanes(
     pg::Session& session, absl::Span<const pg::Uuid> sessions);
 
 // Which of some sessions do not live.
-absl::StatusOr<std::vector<pg::Uuid>> UnknownSessions(pg::Session& session,
-                                                      absl::Span<const pg::Uuid> sessions);
+absl::StatusOr<GoneSessions> UnknownSessions(pg::Session& session,
+                                             absl::Span<const pg::Uuid> sessions);
 
 struct Reclaimed {
   bool found_rows = false;   // ledger rows were looked at: call again
@@ -38,13 +46,16 @@ struct Reclaimed {
   int64_t failed = 0;
   int64_t cancelled = 0;
   std::vector<Claimable> claimable;
+  absl::Time now;
 };
 
-// What `sessions` hold in one lane, as far as up to `ledger_rows` tell: each task is free again at
-// once, its attempt charged, or fails. Sessions must be lost, or without a row.
+// What `sessions` hold in one lane, as far as up to `ledger_rows` tell. As kLost: each task is free
+// again at once, its attempt charged, or fails; the sessions must be lost, or without a row. As
+// kRelease: each is free again, uncharged; the sessions must be ended.
 absl::StatusOr<Reclaimed> Reclaim(pg::Session& session, int64_t lane,
                                   absl::Span<const pg::Uuid> sessions,
-                                  const model::QueueSettings& settings, int ledger_rows);
+                                  const model::QueueSettings& settings, int ledger_rows,
+                                  Action as = Action::kLost);
 
 // For how long the oldest lease of each lane has lived, settled ones perhaps included.
 absl::StatusOr<std::vector<std::pair<int64_t, absl::Duration>>> OldestLeases(pg::Session& session);
@@ -53,7 +64,8 @@ absl::StatusOr<std::vector<std::pair<int64_t, absl::Duration>>> OldestLeases(pg:
 absl::StatusOr<Reclaimed> ReclaimHanged(pg::Session& session, int64_t lane,
                                         const model::QueueSettings& settings, int ledger_rows);
 
-absl::Status ForgetSessions(pg::Session& session, absl::Span<const pg::Uuid> sessions);
+// Returns how many were forgotten: ended ones stay as long as a broker may lease for them.
+absl::StatusOr<int64_t> ForgetSessions(pg::Session& session, absl::Span<const pg::Uuid> sessions);
 
 // Lanes with ledger rows that are old enough to be folded.
 absl::StatusOr<std::vector<int64_t>> LanesToFold(pg::Session& session);

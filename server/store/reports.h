@@ -22,22 +22,28 @@ struct ErrorCursor {
 };
 
 // Groups that have tasks, the latest seen first.
-absl::StatusOr<std::vector<model::ErrorGroup>> ListErrorGroups(pg::Session& session,
+absl::StatusOr<model::Page<model::ErrorGroup>> ListErrorGroups(pg::Session& session,
                                                                absl::Span<const int64_t> lanes,
                                                                std::optional<int16_t> stage,
-                                                               const ErrorCursor& after, int limit);
+                                                               const ErrorCursor& after, int limit,
+                                                               int64_t bytes_max);
 
 struct StatisticsRange {
   std::optional<int16_t> stage;
   std::optional<model::AttemptOutcome> outcome;
   absl::Time start;
   absl::Time end;
+  // Where the list goes on: after these.
+  absl::Time after_hour = absl::InfinitePast();
+  int16_t after_stage = 0;
+  int16_t after_outcome = 0;
 };
 
 // By hour, stage and outcome.
-absl::StatusOr<std::vector<model::HourStatistics>> ReadStatistics(pg::Session& session,
+absl::StatusOr<model::Page<model::HourStatistics>> ReadStatistics(pg::Session& session,
                                                                   absl::Span<const int64_t> lanes,
-                                                                  const StatisticsRange& range);
+                                                                  const StatisticsRange& range,
+                                                                  int limit);
 
 // Living ones by name, those after (name, id).
 absl::StatusOr<std::vector<model::Worker>> ListWorkers(pg::Session& session,

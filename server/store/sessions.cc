@@ -1,26 +1,45 @@
 #include "server/store/sessions.h"
 
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include "server/base/status_macros.h"
+#include "server/pg/transaction.h"
 #include "server/sql/queries.h"
 #include "server/store/texts.h"
 
 namespace skiplane::store {
 namespace {
 
-std::vector<LivingSession> ReadSessions(const pg::Rows& rows, bool with_cancels) {
+std::vector<LivingSession> ReadSessions(const pg::Rows& rows, bool are_beats) {
   std::vector<LivingSession> living;
   for (int row = 0; row < rows.size(); ++row) {
     LivingSession& out = living.emplace_back();
     out.worker_id = std::string(rows.Text(row, 0));
     out.id = rows.UuidValue(row, 1);
     out.remaining = absl::Microseconds(rows.Int(row, 2));
-    if (!with_cancels) continue;
-    const std::vector<int64_t> numbers = NumbersOf(rows.Text(row, 3));
-    for (size_t i = 1; i < numbers.size(); i += 2) {
-      out.cancels.emplace_back(numbers[i - 1], numbers[i]);
-    }
+    if (are_beats) out.recheck_until = rows.Int(row, 3);
   }
   return living;
+}
+
+// Asked only when a worker's session was made, by a statement that sees every end that came before.
+absl::Status EndLateOnes(pg::Session& session, absl::Span<const Touch> touches,
+                         std::vector<LivingSession>& living) {
+  std::set<pg::Uuid> ids;
+  for (const LivingSession& one : living) ids.insert(one.id);
+  std::vector<pg::Uuid> made;
+  for (const Touch& touch : touches) {
+    if (!touch.worker_id.empty() && ids.contains(touch.new_id)) made.push_back(touch.new_id);
+  }
+  if (made.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kSessionEndLate, pg::Params().UuidArray(made)));
+  for (int row = 0; row < rows.size(); ++row) {
+    for (LivingSession& one : living) one.has_ended |= one.id == rows.UuidValue(row, 0);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -30,19 +49,22 @@ absl::StatusOr<std::vector<LivingSession>> TouchSessions(pg::Session& session,
   std::vector<std::optional<absl::string_view>> workers;
   std::vector<pg::Uuid> ids;
   std::vector<absl::string_view> names;
-  std::vector<int64_t> durations, aheads;
+  std::vector<int64_t> durations, aheads, ages;
   for (const Touch& touch : touches) {
     workers.push_back(IfAny(touch.worker_id));
     ids.push_back(touch.new_id);
     names.push_back(touch.worker_name);
     durations.push_back(absl::ToInt64Microseconds(touch.duration));
     aheads.push_back(absl::ToInt64Microseconds(touch.ahead));
+    ages.push_back(absl::ToInt64Microseconds(touch.age));
   }
   pg::Params params;
   params.OptionalTextArray(workers).UuidArray(ids).TextArray(names);
-  params.Int8Array(durations).Int8Array(aheads);
+  params.Int8Array(durations).Int8Array(aheads).Int8Array(ages);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionTouch, params));
-  return ReadSessions(rows, /*with_cancels=*/false);
+  std::vector<LivingSession> living = ReadSessions(rows, /*are_beats=*/false);
+  RETURN_IF_ERROR(EndLateOnes(session, touches, living));
+  return living;
 }
 
 absl::StatusOr<std::vector<LivingSession>> BeatSessions(pg::Session& session,
@@ -58,7 +80,70 @@ absl::StatusOr<std::vector<LivingSession>> BeatSessions(pg::Session& session,
   pg::Params params;
   params.TextArray(workers).Int8Array(durations).OptionalTextArray(reports);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionBeat, params));
-  return ReadSessions(rows, /*with_cancels=*/true);
+  return ReadSessions(rows, /*are_beats=*/true);
+}
+
+absl::StatusOr<std::vector<pg::Uuid>> EndSessions(pg::Session& session,
+                                                  absl::Span<const SessionEnd> ends) {
+  std::vector<absl::string_view> workers;
+  std::vector<pg::Uuid> new_ids;
+  std::vector<int64_t> ages;
+  for (const SessionEnd& end : ends) {
+    workers.push_back(end.worker_id);
+    new_ids.push_back(model::NewSessionId());
+    ages.push_back(absl::ToInt64Microseconds(end.age));
+  }
+  const auto claim_and_end = [&]() -> absl::Status {
+    pg::Params claim, end;
+    claim.TextArray(workers).UuidArray(new_ids);
+    RETURN_IF_ERROR(session.Run(sql::kSessionClaim, claim).status());
+    end.TextArray(workers).UuidArray(new_ids).Int8Array(ages);
+    return session.Run(sql::kSessionEnd, end).status();
+  };
+  RETURN_IF_ERROR(pg::InTransaction(session, claim_and_end));
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kSessionEnded, pg::Params().TextArray(workers)));
+  std::vector<pg::Uuid> ended;
+  for (int row = 0; row < rows.size(); ++row) ended.push_back(rows.UuidValue(row, 0));
+  return ended;
+}
+
+absl::StatusOr<std::vector<model::LeaseState>> FindLeaseStates(
+    pg::Session& session, absl::Span<const model::LeaseToken> tokens) {
+  std::vector<int64_t> lanes, ids, lease_nos;
+  std::vector<pg::Uuid> sessions;
+  for (const model::LeaseToken& token : tokens) {
+    lanes.push_back(token.task.lane);
+    ids.push_back(token.task.id);
+    lease_nos.push_back(token.lease_no);
+    sessions.push_back(token.session);
+  }
+  pg::Params params;
+  params.Int8Array(lanes).Int8Array(ids).Int8Array(lease_nos).UuidArray(sessions);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kLeaseState, params));
+  std::vector<model::LeaseState> states(tokens.size(), model::LeaseState::kLost);
+  for (int row = 0; row < rows.size(); ++row) {
+    states[static_cast<size_t>(rows.Int(row, 0)) - 1] =
+        rows.Bool(row, 1) ? model::LeaseState::kCancelRequested : model::LeaseState::kHeld;
+  }
+  return states;
+}
+
+absl::Status TellSessions(pg::Session& session, absl::Span<const model::LeaseToken> taken) {
+  std::map<pg::Uuid, int64_t> greatest;
+  for (const model::LeaseToken& token : taken) {
+    int64_t& lease_no = greatest[token.session];
+    lease_no = std::max(lease_no, token.lease_no);
+  }
+  if (greatest.empty()) return absl::OkStatus();
+  std::vector<pg::Uuid> ids;
+  std::vector<int64_t> lease_nos;
+  for (const auto& [id, lease_no] : greatest) {
+    ids.push_back(id);
+    lease_nos.push_back(lease_no);
+  }
+  pg::Params params;
+  return session.Run(sql::kSessionTell, params.UuidArray(ids).Int8Array(lease_nos)).status();
 }
 
 absl::StatusOr<absl::Duration> SessionRemaining(pg::Session& session, const model::SessionId& id) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,14 +20,19 @@ struct Touch {
   model::SessionId new_id{};  // taken if the worker has no living session
   absl::Duration duration;
   absl::Duration ahead;       // moved further than `duration` by this
+  absl::Duration age{};       // of the call that needs it
 };
 
 struct LivingSession {
   std::string worker_id;
   model::SessionId id{};
   absl::Duration remaining;
-  // Of Beat: task ids and lease numbers of leases whose worker shall stop.
-  std::vector<std::pair<int64_t, int64_t>> cancels;
+  // Of BeatSessions: leases up to this number are to be looked at (FindLeaseStates); those above it
+  // are held. 0: none is.
+  int64_t recheck_until = 0;
+  // Of TouchSessions: made for a call from before an end of its worker, and ended again at once, so
+  // that what is leased for it is handed back.
+  bool has_ended = false;
 };
 
 // Makes each session live for at least its duration. Each worker occurs once, in order of its id.
@@ -46,6 +50,25 @@ struct Beat {
 // Renews living sessions; lost ones are missing from the answer. Each worker occurs once, in order.
 absl::StatusOr<std::vector<LivingSession>> BeatSessions(pg::Session& session,
                                                         absl::Span<const Beat> beats);
+
+struct SessionEnd {
+  std::string worker_id;
+  absl::Duration age;  // of the call that ends it
+};
+
+// Ends the living sessions of workers, unless a later call made them. What is leased for them from
+// then on, by calls from before, is taken back by upkeep. Returns all ended sessions of these
+// workers that are not forgotten, so that a repeat goes on. Each worker occurs once, in order.
+absl::StatusOr<std::vector<pg::Uuid>> EndSessions(pg::Session& session,
+                                                  absl::Span<const SessionEnd> ends);
+
+// What the tasks say of leases whose sessions live. One state per token, in order.
+absl::StatusOr<std::vector<model::LeaseState>> FindLeaseStates(
+    pg::Session& session, absl::Span<const model::LeaseToken> tokens);
+
+// Has the beats of these leases' workers look at them, as they were taken back. In the transaction
+// that does so.
+absl::Status TellSessions(pg::Session& session, absl::Span<const model::LeaseToken> taken);
 
 // How long a session lives if nothing renews it; zero when it is lost.
 absl::StatusOr<absl::Duration> SessionRemaining(pg::Session& session, const model::SessionId& id);

@@ -116,7 +116,7 @@ absl::StatusOr<std::vector<size_t>> AckByPlace(pg::Session& session, const Settl
   params.Int8Array(tokens.lease_nos).UuidArray(tokens.sessions);
   params.Bool(batch.settings.history == model::HistoryPolicy::kAll);
   params.Int4(batch.settings.history_days).Bool(batch.settings.keep_payloads);
-  params.UuidArray(batch.ledgers);
+  params.UuidArray(batch.ledgers).Int8(batch.try_id);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskAck, params));
   std::vector<size_t> acked(static_cast<size_t>(rows.size()));
   if (acked.size() == batch.rows.size()) {  // all of them, as nearly always
@@ -138,7 +138,7 @@ absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBa
   BindActions(batch.rows, params);
   BindNext(batch, params);
   BindSettings(batch.settings, params);
-  params.UuidArray(batch.ledgers);
+  params.UuidArray(batch.ledgers).Int8(batch.try_id);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskSettle, params));
   std::vector<Settled> settled;
   const absl::flat_hash_map<LeaseKey, size_t> index = IndexOf(batch.rows);
@@ -152,6 +152,10 @@ absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBa
     out.now = rows.Micros(row, 6);
   }
   return settled;
+}
+
+absl::Status LockTasks(pg::Session& session, int64_t lane, absl::Span<const int64_t> ids) {
+  return session.Run(sql::kTaskLock, pg::Params().Int8(lane).Int8Array(ids)).status();
 }
 
 absl::StatusOr<std::vector<Verdict>> Judge(pg::Session& session, int64_t lane,
@@ -171,6 +175,36 @@ absl::StatusOr<std::vector<Verdict>> Judge(pg::Session& session, int64_t lane,
     verdict.was_finished = rows.Bool(row, 3);
   }
   return verdicts;
+}
+
+absl::StatusOr<std::vector<Recalled>> Recall(pg::Session& session, int64_t lane,
+                                             const std::vector<RecallItem>& items) {
+  std::vector<int64_t> ids, lease_nos, tries;
+  absl::flat_hash_map<LeaseKey, size_t> index;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const model::LeaseToken& token = items[i].token;
+    index.emplace(LeaseKey{token.task.id, token.lease_no}, i);
+    for (const int64_t try_id : items[i].tries) {
+      ids.push_back(token.task.id);
+      lease_nos.push_back(token.lease_no);
+      tries.push_back(try_id);
+    }
+  }
+  pg::Params params;
+  params.Int8(lane).Int8Array(ids).Int8Array(lease_nos).Int8Array(tries);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSettledRecall, params));
+  std::vector<Recalled> recalled;
+  for (int row = 0; row < rows.size(); ++row) {
+    Recalled& out = recalled.emplace_back();
+    out.index = index.at({rows.Int(row, 0), rows.Int(row, 1)});
+    out.outcome = static_cast<Action>(rows.Int(row, 2));
+    out.fate = static_cast<Fate>(rows.Int(row, 3));
+    out.settled_at = rows.Micros(row, 4);
+    if (!rows.IsNull(row, 5)) out.run_at = TimeOf(rows.Int(row, 5));
+    if (!rows.IsNull(row, 6)) out.priority = static_cast<int16_t>(rows.Int(row, 6));
+    out.now = rows.Micros(row, 7);
+  }
+  return recalled;
 }
 
 }  // namespace skiplane::store

@@ -41,6 +41,7 @@ struct SettleBatch {
   model::QueueSettings settings;
   std::vector<SettleRow> rows;     // ordered by task id
   std::vector<pg::Uuid> ledgers;   // rows whose last task is among them
+  int64_t try_id = 0;              // for Recall; 0: nobody will ask
 };
 
 // What was done with one row of a batch.
@@ -53,12 +54,28 @@ struct Settled {
   absl::Time now;
 };
 
+// What became of a task that was settled; the numbers are those of the database.
+enum class Fate : int16_t {
+  kSucceeded = 1,
+  kFailed = 3,
+  kCancelled = 5,
+  kStartsAfresh = 10,  // newer content came
+  kMovesOn = 11,       // to its next stage
+  kWaitsForTick = 12,  // periodic
+  kIsRetried = 13,
+  kGoesBack = 14,  // to its place
+};
+
 // Acks by the place where the rows were leased: fast, and misses rows that have moved since.
 // Returns the indexes of the rows that were acked.
 absl::StatusOr<std::vector<size_t>> AckByPlace(pg::Session& session, const SettleBatch& batch);
 
 // Any action, by id. Rows that are missing from the answer were not settled: see Judge.
 absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBatch& batch);
+
+// Within a transaction: these tasks stay as they are until it ends, so that none changes beside
+// Settle().
+absl::Status LockTasks(pg::Session& session, int64_t lane, absl::Span<const int64_t> ids);
 
 // What is known of a lease that could not be settled.
 struct Verdict {
@@ -71,5 +88,26 @@ struct Verdict {
 // One per token, in order.
 absl::StatusOr<std::vector<Verdict>> Judge(pg::Session& session, int64_t lane,
                                            absl::Span<const model::LeaseToken> tokens);
+
+// A settlement whose commit was in doubt: that it happened, and what it did.
+struct Recalled {
+  size_t index = 0;  // into the items that were asked for
+  Action outcome = Action::kAck;  // 1 for every ack
+  Fate fate = Fate::kSucceeded;
+  absl::Time settled_at;
+  // The task's, unless it ended or was settled again since.
+  std::optional<absl::Time> run_at;
+  int16_t priority = 0;
+  absl::Time now;
+};
+
+struct RecallItem {
+  model::LeaseToken token;
+  std::vector<int64_t> tries;  // ids of those that are in doubt
+};
+
+// Those of `items` that one of their own tries has settled.
+absl::StatusOr<std::vector<Recalled>> Recall(pg::Session& session, int64_t lane,
+                                             const std::vector<RecallItem>& items);
 
 }  // namespace skiplane::store

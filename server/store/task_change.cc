@@ -1,5 +1,6 @@
 #include "server/store/task_change.h"
 
+#include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
 #include "server/store/headers.h"
@@ -62,6 +63,11 @@ Changes ReadChanges(const pg::Rows& rows, int64_t lane) {
   return changes;
 }
 
+absl::Status Conflict() {
+  return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
+                      "a failed task went during the call: call again");
+}
+
 }  // namespace
 
 std::vector<Claimable> ClaimableOf(const Changes& changes) {
@@ -110,6 +116,9 @@ absl::StatusOr<Changes> ChangeTasks(pg::Session& session, Place place, int64_t l
     }
     params.Int4Array(max_attempts);
     ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kFailedChange, params));
+    for (int row = 0; row < rows.size(); ++row) {
+      if (rows.IsNull(row, 0)) return Conflict();
+    }
     return ReadChanges(rows, lane);
   }
   params.Int2(change.priority).Timestamp(change.run_at);
@@ -127,23 +136,25 @@ absl::Status AddAudit(pg::Session& session, const model::Origin& origin, const s
   return session.Run(sql::kAuditAdd, params.Int8(changed)).status();
 }
 
-absl::StatusOr<std::vector<model::AuditRecord>> ListAudit(pg::Session& session,
+absl::StatusOr<model::Page<model::AuditRecord>> ListAudit(pg::Session& session,
                                                           const std::string& queue, int64_t before,
-                                                          int limit) {
+                                                          int limit, int64_t bytes_max) {
   pg::Params params;
-  params.Text(queue).Int8(before).Int4(limit);
+  params.Text(queue).Int8(before).Int4(limit).Int8(bytes_max);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kAuditList, params));
-  std::vector<model::AuditRecord> records;
+  model::Page<model::AuditRecord> page;
   for (int row = 0; row < rows.size(); ++row) {
-    model::AuditRecord& record = records.emplace_back();
+    model::AuditRecord& record = page.items.emplace_back();
     record.id = rows.Int(row, 0);
     record.time = rows.Micros(row, 1);
     record.origin = {std::string(rows.Text(row, 2)), std::string(rows.Text(row, 3)),
                      std::string(rows.Text(row, 5))};
     record.queue = std::string(rows.Text(row, 4));
     record.changed = rows.Int(row, 6);
+    page.bytes = rows.Int(row, 7);
+    page.has_more = rows.Bool(row, 8);
   }
-  return records;
+  return page;
 }
 
 }  // namespace skiplane::store

@@ -62,8 +62,8 @@ absl::Status AddAudit(pg::Session& session, const model::Origin& origin, const s
                       int64_t changed);
 
 // The latest first; `before` is an id, `queue` may be empty for any.
-absl::StatusOr<std::vector<model::AuditRecord>> ListAudit(pg::Session& session,
+absl::StatusOr<model::Page<model::AuditRecord>> ListAudit(pg::Session& session,
                                                           const std::string& queue, int64_t before,
-                                                          int limit);
+                                                          int limit, int64_t bytes_max);
 
 }  // namespace skiplane::store

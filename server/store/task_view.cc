@@ -80,28 +80,34 @@ model::TaskView ReadView(const pg::Rows& rows, int row, int64_t lane) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<model::TaskView>> GetTasks(pg::Session& session, int64_t lane,
+absl::StatusOr<model::Page<model::TaskView>> GetTasks(pg::Session& session, int64_t lane,
                                                       absl::Span<const int64_t> ids,
-                                                      bool with_payload) {
+                                                      bool with_payload, const Room& room) {
   pg::Params params;
-  params.Int8(lane).Int8Array(ids).Bool(with_payload);
+  params.Int8(lane).Int8Array(ids).Bool(with_payload).Int8(room.bytes).Bool(room.takes_first);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskGet, params));
-  std::vector<model::TaskView> tasks;
-  for (int row = 0; row < rows.size(); ++row) tasks.push_back(ReadView(rows, row, lane));
-  return tasks;
+  model::Page<model::TaskView> page;
+  for (int row = 0; row < rows.size(); ++row) page.items.push_back(ReadView(rows, row, lane));
+  if (rows.empty()) {
+    page.has_more = !room.takes_first && !ids.empty();  // perhaps the first one did not fit
+    return page;
+  }
+  page.bytes = rows.Int(rows.size() - 1, 28);
+  page.has_more = rows.Bool(rows.size() - 1, 29);
+  return page;
 }
 
 absl::StatusOr<model::TaskView> GetTask(pg::Session& session, const model::TaskId& id,
                                         bool with_payload) {
-  ASSIGN_OR_RETURN(std::vector<model::TaskView> tasks,
-                   GetTasks(session, id.lane, {id.id}, with_payload));
-  if (tasks.empty()) {
+  ASSIGN_OR_RETURN(model::Page<model::TaskView> tasks,
+                   GetTasks(session, id.lane, {id.id}, with_payload, Room()));
+  if (tasks.items.empty()) {
     return base::Refuse(absl::StatusCode::kNotFound, "TASK_NOT_FOUND",
                         absl::StrCat("task ", model::FormatTaskId(id),
                                      " is not known, or no longer: finished tasks are known while "
                                      "their history is kept"));
   }
-  model::TaskView task = std::move(tasks.front());
+  model::TaskView task = std::move(tasks.items.front());
   if (!task.last_error.has_value() && task.end_time.has_value()) {
     ASSIGN_OR_RETURN(const pg::Rows error,
                      session.Run(sql::kErrorLast, pg::Params().Int8(id.lane).Int8(id.id)));
@@ -110,14 +116,16 @@ absl::StatusOr<model::TaskView> GetTask(pg::Session& session, const model::TaskI
   return task;
 }
 
-absl::StatusOr<std::vector<model::Attempt>> ListAttempts(pg::Session& session,
-                                                         const model::TaskId& id, int limit) {
+absl::StatusOr<model::Page<model::Attempt>> ListAttempts(pg::Session& session,
+                                                         const model::TaskId& id,
+                                                         absl::Time before, int limit,
+                                                         int64_t bytes_max) {
   pg::Params params;
-  params.Int8(id.lane).Int8(id.id).Int4(limit);
+  params.Int8(id.lane).Int8(id.id).Timestamp(before).Int4(limit).Int8(bytes_max);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kAttemptList, params));
-  std::vector<model::Attempt> attempts;
+  model::Page<model::Attempt> page;
   for (int row = 0; row < rows.size(); ++row) {
-    model::Attempt& attempt = attempts.emplace_back();
+    model::Attempt& attempt = page.items.emplace_back();
     attempt.attempt = static_cast<int32_t>(rows.Int(row, 0));
     attempt.outcome = static_cast<model::AttemptOutcome>(rows.Int(row, 1));
     attempt.stage = static_cast<int16_t>(rows.Int(row, 2));
@@ -129,8 +137,10 @@ absl::StatusOr<std::vector<model::Attempt>> ListAttempts(pg::Session& session,
     attempt.is_last = rows.Bool(row, 10);
     if (!rows.IsNull(row, 11)) attempt.payload = rows.Bytea(row, 11);
     if (!rows.IsNull(row, 12)) attempt.result = rows.Bytea(row, 12);
+    page.bytes = rows.Int(row, 13);
+    page.has_more = rows.Bool(row, 14);
   }
-  return attempts;
+  return page;
 }
 
 absl::StatusOr<int64_t> TasksAhead(pg::Session& session, const model::TaskView& task) {

@@ -15,15 +15,24 @@ namespace skiplane::store {
 absl::StatusOr<model::TaskView> GetTask(pg::Session& session, const model::TaskId& id,
                                         bool with_payload = false);
 
-// The same of many tasks of a lane, ordered by id; unknown ones are missing. The last error of
-// finished tasks is missing.
-absl::StatusOr<std::vector<model::TaskView>> GetTasks(pg::Session& session, int64_t lane,
-                                                      absl::Span<const int64_t> ids,
-                                                      bool with_payload);
+// What tasks may weigh together.
+struct Room {
+  int64_t bytes = 0;
+  bool takes_first = true;  // whatever it weighs
+};
 
-// Finished attempts, the latest first, as far as the history keeps them.
-absl::StatusOr<std::vector<model::Attempt>> ListAttempts(pg::Session& session,
-                                                         const model::TaskId& id, int limit);
+// The same of many tasks of a lane, ordered by id, while they fit; unknown ones are missing. The
+// last error of finished tasks is missing.
+absl::StatusOr<model::Page<model::TaskView>> GetTasks(pg::Session& session, int64_t lane,
+                                                      absl::Span<const int64_t> ids,
+                                                      bool with_payload, const Room& room);
+
+// Finished attempts that ended before `before`, the latest first, as far as the history keeps them:
+// at most `limit`, and as many as weigh `bytes_max`, but always one.
+absl::StatusOr<model::Page<model::Attempt>> ListAttempts(pg::Session& session,
+                                                         const model::TaskId& id,
+                                                         absl::Time before, int limit,
+                                                         int64_t bytes_max);
 
 // How many tasks of its lane will be leased before a task that is ready: 10,001 stands for more.
 absl::StatusOr<int64_t> TasksAhead(pg::Session& session, const model::TaskView& task);

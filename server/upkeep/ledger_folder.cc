@@ -19,7 +19,9 @@ constexpr absl::Duration kRecoveryLimit = absl::Milliseconds(300);
 }  // namespace
 
 LedgerFolder::LedgerFolder(metrics::Metrics* metrics)
-    : round_(kFoldLimit), recovery_(kRecoveryLimit, metrics) {}
+    : round_(kFoldLimit),
+      recovery_(kRecoveryLimit, metrics),
+      hand_back_(kRecoveryLimit, metrics, store::Action::kRelease) {}
 
 absl::StatusOr<LedgerFoldResult> LedgerFolder::RunOnce(pg::Session& session) {
   LedgerFoldResult result;
@@ -48,23 +50,35 @@ absl::StatusOr<bool> LedgerFolder::FoldLane(pg::Session& session, int64_t lane) 
 absl::Status LedgerFolder::RecoverStrays(pg::Session& session, LedgerFoldResult* result) {
   if (unchecked_.empty()) return absl::OkStatus();
   const std::vector<pg::Uuid> holders(unchecked_.begin(), unchecked_.end());
-  ASSIGN_OR_RETURN(const std::vector<pg::Uuid> strays, store::UnknownSessions(session, holders));
+  ASSIGN_OR_RETURN(const store::GoneSessions strays, store::UnknownSessions(session, holders));
   unchecked_.clear();
-  if (strays.empty()) return absl::OkStatus();
-  unchecked_.insert(strays.begin(), strays.end());  // until nothing names them
-  ASSIGN_OR_RETURN(const Recovered recovered, recovery_.Recover(session, strays));
-  if (recovered.is_complete && recovered.first_error.ok()) unchecked_.clear();
-  result->stray_sessions = static_cast<int64_t>(strays.size());
-  result->freed = recovered.freed;
-  result->failed = recovered.failed;
-  if (!recovered.is_complete) result->is_complete = false;
-  if (recovered.freed + recovered.failed > 0) {
-    base::Log(base::LogLevel::kWarn, "stray_leases_reclaimed",
-              {{"sessions", absl::StrCat(strays.size())},
-               {"tasks_freed", absl::StrCat(recovered.freed)},
-               {"tasks_failed", absl::StrCat(recovered.failed)}});
+  absl::StatusOr<Recovered> lost = Recover(session, recovery_, strays.lost, result);
+  absl::StatusOr<Recovered> ended = Recover(session, hand_back_, strays.ended, result);
+  absl::Status status = lost.ok() ? lost->first_error : lost.status();
+  status.Update(ended.ok() ? ended->first_error : ended.status());
+  if (ended.ok()) result->handed_back = ended->freed;
+  if (lost.ok()) {
+    result->freed = lost->freed;
+    result->failed = lost->failed;
   }
-  return recovered.first_error;
+  if (result->freed + result->failed > 0) {
+    base::Log(base::LogLevel::kWarn, "stray_leases_reclaimed",
+              {{"sessions", absl::StrCat(strays.lost.size())},
+               {"tasks_freed", absl::StrCat(result->freed)},
+               {"tasks_failed", absl::StrCat(result->failed)}});
+  }
+  return status;
+}
+
+absl::StatusOr<Recovered> LedgerFolder::Recover(pg::Session& session, Recovery& recovery,
+                                                const std::vector<pg::Uuid>& strays,
+                                                LedgerFoldResult* result) {
+  result->stray_sessions += static_cast<int64_t>(strays.size());
+  absl::StatusOr<Recovered> recovered = recovery.Recover(session, strays);
+  const bool is_done = recovered.ok() && recovered->is_complete && recovered->first_error.ok();
+  if (!is_done) unchecked_.insert(strays.begin(), strays.end());  // until nothing names them
+  if (recovered.ok() && !recovered->is_complete) result->is_complete = false;
+  return recovered;
 }
 
 }  // namespace skiplane::upkeep

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
@@ -19,6 +20,7 @@ namespace skiplane::upkeep {
 struct LedgerFoldResult {
   int64_t lanes = 0;
   int64_t stray_sessions = 0;  // that held something and do not live
+  int64_t handed_back = 0;     // of sessions that their workers ended
   int64_t freed = 0;
   int64_t failed = 0;
   bool is_complete = true;
@@ -35,9 +37,13 @@ class LedgerFolder {
  private:
   absl::StatusOr<bool> FoldLane(pg::Session& session, int64_t lane);
   absl::Status RecoverStrays(pg::Session& session, LedgerFoldResult* result);
+  // Of one kind of strays; they are asked for again unless it is done.
+  absl::StatusOr<Recovered> Recover(pg::Session& session, Recovery& recovery,
+                                    const std::vector<pg::Uuid>& strays, LedgerFoldResult* result);
 
   Round round_;
   Recovery recovery_;
+  Recovery hand_back_;
   // Holders whose state was not asked yet; a row that was folded comes up late again.
   absl::flat_hash_set<pg::Uuid> unchecked_;
 };

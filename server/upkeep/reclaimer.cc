@@ -16,12 +16,16 @@ namespace {
 constexpr absl::Duration kGapWithoutGrace = absl::Seconds(2);
 constexpr absl::Duration kRecoveryLimit = absl::Seconds(1);
 constexpr int kRounds = 10;
-constexpr int64_t kSessionsAtOnce = 1000;  // as many as session_expire and session_lost give
+constexpr int64_t kSessionsAtOnce = 1000;  // as many as session_expire and session_gone give
 
 void LogIfAny(const ReclaimResult& result) {
   if (result.spared > 0) {
     base::Log(base::LogLevel::kInfo, "sessions_spared",
               {{"sessions", absl::StrCat(result.spared)}});
+  }
+  if (result.handed_back > 0) {
+    base::Log(base::LogLevel::kInfo, "leases_handed_back",
+              {{"tasks", absl::StrCat(result.handed_back)}});
   }
   if (result.lost + result.freed + result.failed == 0) return;
   base::Log(base::LogLevel::kInfo, "sessions_lost",
@@ -37,7 +41,10 @@ bool GraceIsDue(const store::Lead& lead, absl::Duration since_asked, bool was_cu
 }
 
 Reclaimer::Reclaimer(const pg::Uuid& broker_id, metrics::Metrics* metrics)
-    : broker_id_(broker_id), metrics_(metrics), recovery_(kRecoveryLimit, metrics) {}
+    : broker_id_(broker_id),
+      metrics_(metrics),
+      recovery_(kRecoveryLimit, metrics),
+      hand_back_(kRecoveryLimit, metrics, store::Action::kRelease) {}
 
 absl::StatusOr<ReclaimResult> Reclaimer::RunOnce(pg::Session& session, bool grace_due) {
   grace_due_ = grace_due_ || grace_due;
@@ -72,33 +79,40 @@ absl::Status Reclaimer::Expire(pg::Session& session, ReclaimResult* result) {
 absl::Status Reclaimer::TakeBack(pg::Session& session, ReclaimResult* result,
                                  absl::Status* lanes) {
   for (int round = 0; round < kRounds; ++round) {
-    ASSIGN_OR_RETURN(const std::vector<pg::Uuid> lost, store::LostSessions(session));
-    if (lost.empty()) return absl::OkStatus();
-    ASSIGN_OR_RETURN(const Recovered recovered, recovery_.Recover(session, lost));
-    result->freed += recovered.freed;
-    result->failed += recovered.failed;
-    if (!recovered.is_complete) result->is_complete = false;
-    lanes->Update(recovered.first_error);
-    ASSIGN_OR_RETURN(const int64_t forgotten, Forget(session, lost));
-    result->forgotten += forgotten;
-    const bool are_all = static_cast<int64_t>(lost.size()) < kSessionsAtOnce;
-    if (are_all || forgotten == 0 || !recovered.is_complete) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const store::GoneSessions gone, store::FindGoneSessions(session));
+    if (gone.lost.empty() && gone.ended.empty()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const Recovered lost, recovery_.Recover(session, gone.lost));
+    ASSIGN_OR_RETURN(const Recovered ended, hand_back_.Recover(session, gone.ended));
+    result->freed += lost.freed;
+    result->failed += lost.failed;
+    result->handed_back += ended.freed;
+    const bool is_complete = lost.is_complete && ended.is_complete;
+    if (!is_complete) result->is_complete = false;
+    lanes->Update(lost.first_error);
+    lanes->Update(ended.first_error);
+    ASSIGN_OR_RETURN(const int64_t done, Forget(session, gone, result));
+    const size_t found = gone.lost.size() + gone.ended.size();
+    const bool are_all = static_cast<int64_t>(found) < kSessionsAtOnce;
+    if (are_all || done == 0 || !is_complete) return absl::OkStatus();
   }
   result->is_complete = false;
   return absl::OkStatus();
 }
 
-absl::StatusOr<int64_t> Reclaimer::Forget(pg::Session& session,
-                                          absl::Span<const pg::Uuid> lost) const {
+absl::StatusOr<int64_t> Reclaimer::Forget(pg::Session& session, const store::GoneSessions& gone,
+                                          ReclaimResult* result) {
+  std::vector<pg::Uuid> all = gone.lost;
+  all.insert(all.end(), gone.ended.begin(), gone.ended.end());
   // Asked again, since another broker may hold a ledger row of theirs between two commits.
-  ASSIGN_OR_RETURN(const auto named, store::LedgerLanes(session, lost));
+  ASSIGN_OR_RETURN(const auto named, store::LedgerLanes(session, all));
   absl::flat_hash_set<pg::Uuid> kept;
   for (const auto& [lane, id] : named) kept.insert(id);
   std::vector<pg::Uuid> free;
-  std::copy_if(lost.begin(), lost.end(), std::back_inserter(free),
+  std::copy_if(all.begin(), all.end(), std::back_inserter(free),
                [&kept](const pg::Uuid& id) { return !kept.contains(id); });
   if (free.empty()) return 0;
-  RETURN_IF_ERROR(store::ForgetSessions(session, free));
+  ASSIGN_OR_RETURN(const int64_t forgotten, store::ForgetSessions(session, free));
+  result->forgotten += forgotten;
   return static_cast<int64_t>(free.size());
 }
 

@@ -1,4 +1,5 @@
-// Finds worker sessions that are dead and frees what they hold.
+// Finds worker sessions that are dead and frees what they hold; and what sessions still hold that
+// their workers ended, uncharged.
 //
 // A session is declared lost in a commit of its own, then what it holds is taken back, then it is
 // forgotten; never while a ledger row names it. When nobody looked for the dead for a while, nobody
@@ -24,7 +25,8 @@ struct ReclaimResult {
   int64_t lost = 0;    // sessions
   int64_t freed = 0;
   int64_t failed = 0;
-  int64_t forgotten = 0;  // sessions
+  int64_t handed_back = 0;  // tasks of ended sessions
+  int64_t forgotten = 0;    // sessions
   bool is_complete = true;
 };
 
@@ -45,11 +47,14 @@ class Reclaimer {
   absl::Status Expire(pg::Session& session, ReclaimResult* result);
   // Returns what keeps the pass from being a good one; errors of lanes go to `lanes`.
   absl::Status TakeBack(pg::Session& session, ReclaimResult* result, absl::Status* lanes);
-  absl::StatusOr<int64_t> Forget(pg::Session& session, absl::Span<const pg::Uuid> lost) const;
+  // Returns for how many there is nothing left to do now.
+  static absl::StatusOr<int64_t> Forget(pg::Session& session, const store::GoneSessions& gone,
+                                        ReclaimResult* result);
 
   pg::Uuid broker_id_;
   metrics::Metrics* metrics_;
   Recovery recovery_;
+  Recovery hand_back_;
   bool grace_due_ = false;
 };
 

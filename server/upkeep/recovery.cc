@@ -18,6 +18,7 @@ constexpr int kStepsPerLane = 100;
 absl::StatusOr<Recovered> Recovery::Recover(pg::Session& session,
                                             absl::Span<const pg::Uuid> sessions) {
   Recovered total;
+  if (sessions.empty()) return total;
   ASSIGN_OR_RETURN(const auto named, store::LedgerLanes(session, sessions));
   if (named.empty()) return total;
   RETURN_IF_ERROR(owners_.Load(session));
@@ -59,17 +60,17 @@ absl::StatusOr<store::Reclaimed> Recovery::ReclaimStep(
   const LaneOwner* owner = owners_.Find(lane);
   const model::QueueSettings& settings = owner ? owner->settings : unknown_.settings;
   absl::StatusOr<store::Reclaimed> reclaimed =
-      store::Reclaim(session, lane, sessions, settings, kLedgerRowsAtOnce);
+      store::Reclaim(session, lane, sessions, settings, kLedgerRowsAtOnce, as_);
   if (!absl::IsDeadlineExceeded(reclaimed.status())) return reclaimed;
   // The same statement would take as long again, for ever; one row is always little enough.
-  return store::Reclaim(session, lane, sessions, settings, 1);
+  return store::Reclaim(session, lane, sessions, settings, 1, as_);
 }
 
 void Recovery::Count(int64_t lane, const store::Reclaimed& step) const {
   const LaneOwner* owner = owners_.Find(lane);
   const int64_t all = step.freed + step.failed + step.cancelled;
   if (owner == nullptr || all == 0) return;
-  metrics_->AttemptEnded(owner->queue, "lost", all);
+  metrics_->AttemptEnded(owner->queue, as_ == store::Action::kLost ? "lost" : "released", all);
   if (step.failed > 0) metrics_->Finished(owner->queue, "failed", step.failed);
   if (step.cancelled > 0) metrics_->Finished(owner->queue, "cancelled", step.cancelled);
 }

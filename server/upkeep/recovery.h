@@ -1,9 +1,10 @@
-// Takes back what dead worker sessions hold, lane by lane, and tells all brokers which tasks are
-// free again.
+// Takes back what worker sessions hold that do not live any more, lane by lane, and tells all
+// brokers which tasks are free again.
 //
-// The sessions must not live: lost, or without a row. A task whose attempt was its last ends as
-// failed. Safe beside acks of the same leases and beside another recovery of the same sessions:
-// each task is taken back once. Not thread-safe.
+// Of lost ones, or those without a row, the attempts are charged: a task whose attempt was its last
+// ends as failed. Of sessions that their worker ended they are not. Safe beside acks of the same
+// leases and beside another recovery of the same sessions: each task is taken back once. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +35,11 @@ absl::Status SendHints(pg::Session& session, const std::vector<store::Claimable>
 
 class Recovery {
  public:
-  // Begins no further lane after `limit`. `metrics` outlives the object.
-  Recovery(absl::Duration limit, metrics::Metrics* metrics) : metrics_(metrics), round_(limit) {}
+  // `as` says what kind of sessions: kLost or kRelease. Begins no further lane after `limit`.
+  // `metrics` outlives the object.
+  Recovery(absl::Duration limit, metrics::Metrics* metrics,
+           store::Action as = store::Action::kLost)
+      : as_(as), metrics_(metrics), round_(limit) {}
 
   // An error says that nothing was done.
   absl::StatusOr<Recovered> Recover(pg::Session& session, absl::Span<const pg::Uuid> sessions);
@@ -48,6 +52,7 @@ class Recovery {
                                                absl::Span<const pg::Uuid> sessions) const;
   void Count(int64_t lane, const store::Reclaimed& step) const;
 
+  const store::Action as_;
   metrics::Metrics* metrics_;
   const LaneOwner unknown_;  // of a lane whose queue is not known
   LaneOwners owners_;

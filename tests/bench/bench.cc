@@ -46,6 +46,7 @@ const std::vector<Scenario>& Scenarios() {
       {"history_10m", &RunHistory10m},
       {"stages", &RunStages},
       {"periodic", &RunPeriodic},
+      {"keyed", &RunKeyed},
       {"admin", &RunAdmin},
       {"flat_10min", &RunFlat, /*is_on_demand=*/true},
   };

@@ -74,6 +74,7 @@ void RunHistory10m(Bench& bench, const std::string& name);
 void RunDelayed1m(Bench& bench, const std::string& name);
 void RunPeriodic(Bench& bench, const std::string& name);
 void RunStages(Bench& bench, const std::string& name);
+void RunKeyed(Bench& bench, const std::string& name);
 void RunAdmin(Bench& bench, const std::string& name);
 void RunFlat(Bench& bench, const std::string& name);
 

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
+#include "absl/strings/match.h"
 #include "tests/bench/cpu.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/latencies.h"
@@ -71,6 +74,18 @@ TEST(OptionsTest, FlagsAreTakenAndOthersRefused) {
   EXPECT_FALSE(ParseOptions({"--seconds", "0"}).has_value());
   EXPECT_FALSE(ParseOptions({"--only"}).has_value());
   EXPECT_FALSE(ParseOptions({"--what"}).has_value());
+}
+
+TEST(OptionsTest, EveryFlagOfTheHelpIsUnderstood) {
+  std::ifstream file(SKIPLANE_BENCH_HELP);
+  std::string word;
+  int flags = 0;
+  while (file >> word) {
+    if (!absl::StartsWith(word, "--") || word == "--list") continue;
+    EXPECT_TRUE(ParseOptions({word}).has_value() || ParseOptions({word, "1"}).has_value()) << word;
+    ++flags;
+  }
+  EXPECT_GT(flags, 3);
 }
 
 }  // namespace

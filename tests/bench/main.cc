@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (std::ranges::count(arguments, "--list") > 0) return skiplane::bench::List();
   const auto options = skiplane::bench::ParseOptions(arguments);
-  if (!options) return arguments == std::vector<std::string>{"--help"} ? 0 : 2;
+  if (!options) return 2;
   if (!skiplane::bench::AreKnown(options->only)) return 2;
   return skiplane::bench::Run(*options);
 }

@@ -1,4 +1,4 @@
-// The command line of the benchmark.
+// The command line of the benchmark; tests/bench/help.txt explains it.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ struct Options {
   bool request_ids = false;  // Enqueue and Lease carry one
 };
 
-// Prints what is wrong, or the help that was asked for, and returns nullopt.
+// Prints what is wrong and returns nullopt.
 std::optional<Options> ParseOptions(const std::vector<std::string>& arguments);
 
 }  // namespace skiplane::bench

@@ -35,13 +35,31 @@ absl::StatusOr<std::vector<model::SettleOutcome>> AckTokens(
 
 BrokerHarness::BrokerHarness() : broker_(NewBroker()) {}
 
-std::unique_ptr<broker::LocalBroker> BrokerHarness::NewBroker(bool create_missing_queues) {
+std::unique_ptr<broker::LocalBroker> BrokerHarness::NewBroker(bool create_missing_queues,
+                                                              int connections) {
   broker::BrokerOptions options;
   options.connect.uri = database_.uri();
+  options.connections = connections;
   options.create_missing_queues = create_missing_queues;
   options.id = model::NewSessionId();
   options.name = "test";
   return std::make_unique<broker::LocalBroker>(options, metrics_, [](bool) {});
+}
+
+int64_t BrokerHarness::RunsOf(const std::string& statement) const {
+  const std::string series =
+      "skiplane_db_statement_seconds_count{statement=\"" + statement + "\"} ";
+  const std::string page = metrics_.Text();
+  const size_t found = page.find(series);
+  return found == std::string::npos ? 0 : std::stoll(page.substr(found + series.size()));
+}
+
+void BrokerHarness::WaitForListeners(int brokers) const {
+  const std::string listening =
+      "SELECT count(*) FROM pg_stat_activity "
+      "WHERE datname = current_database() AND query LIKE 'LISTEN%'";
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (Number(listening) < brokers) ASSERT_LT(std::chrono::steady_clock::now(), give_up);
 }
 
 std::vector<broker::EnqueueResult> BrokerHarness::Enqueue(std::vector<model::NewTask> tasks,

@@ -56,10 +56,16 @@ class BrokerHarness : public ::testing::Test {
   BrokerHarness();
 
   // One more broker on the same database, or the first.
-  std::unique_ptr<broker::LocalBroker> NewBroker(bool create_missing_queues = true);
+  std::unique_ptr<broker::LocalBroker> NewBroker(bool create_missing_queues = true,
+                                                 int connections = 4);
   broker::LocalBroker& broker() { return *broker_; }
   std::string Sql(const std::string& text) const { return database_.Run(text); }
   int64_t Number(const std::string& text) const { return std::stoll(Sql(text)); }
+
+  // How often a statement was run by all brokers.
+  int64_t RunsOf(const std::string& statement) const;
+  // Returns when the brokers hear notifications.
+  void WaitForListeners(int brokers) const;
 
   std::vector<broker::EnqueueResult> Enqueue(std::vector<model::NewTask> tasks,
                                              const std::string& request_id = "");

@@ -119,6 +119,50 @@ TEST(LaneTest, WhatALookFindsIsExpected) {
   EXPECT_FALSE(lane.is_exact);
 }
 
+// While it may have something it comes first; whatever ends that is a reason to ask the next lane.
+TEST(LaneTest, BlocksLaterLanesOnlyWhileItMayHaveSomething) {
+  Lane lane({1, 0});
+  auto queue = std::make_shared<model::Queue>();
+  lane.queue = queue;
+  EXPECT_TRUE(lane.BlocksLater(kNow)) << "nobody knows";
+  lane.look_allowed = kLater;
+  EXPECT_FALSE(lane.BlocksLater(kNow)) << "nobody will know soon";
+  lane.is_looking = true;
+  EXPECT_TRUE(lane.BlocksLater(kNow));
+  lane.is_looking = false;
+  lane.Looked(lane.committed, 0, kLater);
+  EXPECT_FALSE(lane.BlocksLater(kNow));
+  lane.Committed(Tasks(1));
+  EXPECT_TRUE(lane.BlocksLater(kNow));
+  auto paused = std::make_shared<model::Queue>();
+  paused->pause = model::PauseMode::kLease;
+  lane.queue = paused;
+  EXPECT_FALSE(lane.BlocksLater(kNow));
+}
+
+TEST(LaneTest, WhatIsDueIsExpected) {
+  Lane lane({1, 0});
+  lane.Looked(lane.committed, 0, kLater);
+  lane.next_due = kNow + std::chrono::seconds(1);
+  lane.Passed(kNow);
+  EXPECT_FALSE(lane.MayLease());
+  lane.Passed(lane.next_due);
+  EXPECT_TRUE(lane.MayLease());
+  EXPECT_FALSE(lane.is_exact);
+}
+
+TEST(LaneTest, AStatementThatDidNotRunTakesNothing) {
+  Lane lane({1, 0});
+  lane.Committed(Tasks(5));
+  lane.Ask(3);
+  lane.Unask(3);
+  EXPECT_EQ(lane.expected, 5);
+  lane.expected = Lane::kMany;
+  lane.Ask(3);
+  lane.Unask(3);
+  EXPECT_EQ(lane.expected, Lane::kMany);
+}
+
 TEST(LaneTest, DistrustEndsCertaintyAndRaisedBounds) {
   Lane lane({1, 0});
   lane.Committed(Tasks(1));

@@ -183,5 +183,68 @@ TEST_F(ParkedTest, ACallOnTwoQueuesWakesOnEither) {
   }
 }
 
+// The first queue once blocked the second while it was paused. One connection runs the calls in
+// their order: both queues get tasks, then the first is paused before it could serve the call.
+TEST_F(ParkedTest, APausedQueueDoesNotKeepACallFromTheNextOne) {
+  broker_ = NewBroker(true, /*connections=*/1);
+  WaitForListeners(1);
+  broker::LeaseCall call = LeaseOf("w", 1);
+  call.queues = {{"a", 1, ""}, {"b", 1, ""}};
+  call.strict_order = true;
+  EXPECT_TRUE(Lease(call).tasks.empty()) << "now both are known to be empty";
+  call.wait = absl::Seconds(20);
+  Parked parked(broker(), call);
+  Later<std::vector<broker::EnqueueResult>> first, second;
+  Later<model::Queue> paused;
+  broker().Enqueue({"a", {Payload("a")}, ""}, first.done());
+  broker().Enqueue({"b", {Payload("b")}, ""}, second.done());
+  broker().PauseQueue({"a", model::PauseMode::kLease, "why", Origin()}, paused.done());
+  const broker::LeaseAnswer answer = parked.Get();
+  ASSERT_EQ(answer.tasks.size(), 1u);
+  EXPECT_EQ(answer.tasks[0].queue, "b");
+}
+
+// Its lease began with the acks, in their queue, and then once never looked at the next one.
+TEST_F(ParkedTest, AnAckThatLeasesNothingFromItsQueueIsServedByTheNextOne) {
+  for (const char* name : {"a", "b"}) {
+    Later<std::vector<broker::EnqueueResult>> done;
+    broker().Enqueue({name, {Payload(name)}, ""}, done.done());
+    ASSERT_THAT(done.Get(), IsOk());
+  }
+  broker::AckAndLeaseCall call;
+  call.lease = LeaseOf("w", 1, absl::Seconds(20));
+  call.lease.queues = {{"a", 1, ""}};
+  call.items.push_back({Lease(call.lease).tasks.at(0).token, nullptr});
+  call.lease.queues.push_back({"b", 1, ""});
+  call.lease.strict_order = true;
+  Later<broker::AckAndLeaseAnswer> later;
+  const auto pending = broker().AckAndLease(std::move(call), later.done());
+  const auto answer = later.Get();
+  ASSERT_THAT(answer, IsOk());
+  ASSERT_TRUE(answer->lease.has_value());
+  ASSERT_EQ(answer->lease->tasks.size(), 1u);
+  EXPECT_EQ(answer->lease->tasks[0].queue, "b");
+}
+
+// A poll that does not wait arms no timer, and for five seconds once believed the lane to be empty.
+TEST_F(ParkedTest, APollThatDoesNotWaitFindsATaskThatIsDue) {
+  EXPECT_TRUE(Lease(LeaseOf("w")).tasks.empty());
+  model::NewTask later = Payload("x");
+  later.delay = absl::Milliseconds(200);
+  Enqueue({later});
+  EXPECT_TRUE(Lease(LeaseOf("w")).tasks.empty());
+  const std::string is_due = "SELECT max(run_at) + interval '1 s' < now() FROM skiplane.task";
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (Sql(is_due) != "t") ASSERT_LT(std::chrono::steady_clock::now(), give_up);
+  EXPECT_EQ(Lease(LeaseOf("w")).tasks.size(), 1u);
+}
+
+TEST_F(ParkedTest, AStopWithoutADrainAnswersWhoWaits) {
+  EXPECT_TRUE(Lease(LeaseOf("w")).tasks.empty());
+  Parked parked(broker(), LeaseOf("w", 1, kLong));
+  broker().Stop();
+  EXPECT_TRUE(parked.Get().tasks.empty());
+}
+
 }  // namespace
 }  // namespace skiplane::testing

@@ -1,4 +1,5 @@
 #include "gmock/gmock.h"
+#include "server/base/reason.h"
 #include "tests/broker/broker_harness.h"
 
 namespace skiplane::testing {
@@ -19,6 +20,34 @@ TEST_F(SettleTest, ARepeatedAckIsAnsweredAsSettled) {
   const model::LeaseToken token = LeaseOne("w").token;
   EXPECT_EQ(Ack(token), SettleOutcome::kSettled);
   EXPECT_EQ(Ack(token), SettleOutcome::kAlreadySettled);
+}
+
+// Each once made the broker read all queues again.
+TEST_F(SettleTest, TokensOfLanesThatNobodyHasAreCheap) {
+  constexpr int kForged = 200;
+  Enqueue({Payload("x")});
+  model::LeaseToken token = LeaseOne("w").token;
+  const int64_t before = RunsOf("queue_list");
+  for (int i = 0; i < kForged; ++i) {
+    token.task.lane = 1000000 + i;
+    EXPECT_EQ(Ack(token), SettleOutcome::kNotFound);
+  }
+  EXPECT_LT(RunsOf("queue_list") - before, kForged / 2) << "it is also read every few seconds";
+}
+
+TEST_F(SettleTest, AQueueThatWasMadeElsewhereJustNowIsKnown) {
+  const auto other = NewBroker();
+  Later<std::vector<broker::EnqueueResult>> enqueued;
+  other->Enqueue({"new", {Payload("x")}, ""}, enqueued.done());
+  ASSERT_THAT(enqueued.Get(), IsOk());
+  broker::LeaseCall call = LeaseOf("w", 1, absl::Seconds(30));
+  call.queues = {{"new", 1, ""}};
+  Later<broker::LeaseAnswer> leased;
+  const auto pending = other->Lease(call, leased.done());
+  const auto answer = leased.Get();
+  ASSERT_THAT(answer, IsOk());
+  ASSERT_EQ(answer->tasks.size(), 1u);
+  EXPECT_EQ(Ack(answer->tasks[0].token), SettleOutcome::kSettled);
 }
 
 TEST_F(SettleTest, OneLeaseTwiceInACallIsSettledOnce) {
@@ -110,6 +139,95 @@ TEST_F(SettleTest, ItemsOfOneCallAreAnsweredInOrder) {
                   SettleOutcome::kAlreadySettled, SettleOutcome::kSettled)));
 }
 
+absl::StatusOr<std::vector<model::AckResult>> AckAll(broker::Broker& broker,
+                                                    std::vector<model::AckItem> items) {
+  Later<std::vector<model::AckResult>> later;
+  broker.Ack(std::move(items), later.done());
+  return later.Get();
+}
+
+model::AckItem AckOf(const model::LeaseToken& token, model::AckMore more) {
+  return {token, std::make_shared<const model::AckMore>(std::move(more)), {}};
+}
+
+model::AckMore GoOnTo(const std::string& stage) {
+  model::AckMore more;
+  more.next_stage = stage;
+  return more;
+}
+
+model::AckMore Then(const std::string& queue, const std::string& payload = "") {
+  model::AckMore more;
+  more.follow_ups.push_back({queue, Payload(payload)});
+  return more;
+}
+
+TEST_F(SettleTest, AnItemThatCannotBeLeavesItsNeighboursAndItsLeaseAlone) {
+  broker_ = nullptr;
+  broker_ = NewBroker(/*create_missing_queues=*/false);
+  Sql("INSERT INTO skiplane.queue (name, settings) VALUES ('q', '{}'), ('closed', '{}');"
+      "UPDATE skiplane.queue SET pause = 2 WHERE name = 'closed';"
+      "INSERT INTO skiplane.queue_lane (queue_id, ordinal) SELECT id, 0 FROM skiplane.queue");
+  Enqueue(std::vector<model::NewTask>(6, Payload("x")));
+  const auto tasks = Lease(LeaseOf("w", 6, absl::Seconds(30))).tasks;
+  ASSERT_EQ(tasks.size(), 6u);
+  model::AckItem too_long{tasks[4].token, nullptr, base::InvalidField("result", "is too long")};
+  const auto results =
+      AckAll(broker(), {{tasks[0].token, nullptr, {}},
+                        AckOf(tasks[1].token, GoOnTo("nowhere")),
+                        AckOf(tasks[2].token, Then("missing")),
+                        AckOf(tasks[3].token, Then("closed")),
+                        too_long,
+                        AckOf(tasks[5].token, Then("q"))});
+  ASSERT_THAT(results, IsOk());
+  std::vector<SettleOutcome> outcomes;
+  std::vector<std::string> reasons;
+  std::vector<std::string> fields;
+  for (const model::AckResult& result : *results) {
+    outcomes.push_back(result.outcome);
+    reasons.push_back(base::ReasonOf(result.refusal));
+    fields.push_back(base::FieldOf(result.refusal));
+  }
+  EXPECT_THAT(outcomes, ::testing::ElementsAre(SettleOutcome::kSettled, SettleOutcome::kRefused,
+                                               SettleOutcome::kRefused, SettleOutcome::kRefused,
+                                               SettleOutcome::kRefused, SettleOutcome::kSettled));
+  EXPECT_THAT(reasons, ::testing::ElementsAre("", "INVALID_FIELD", "QUEUE_NOT_FOUND",
+                                              "QUEUE_PAUSED", "INVALID_FIELD", ""));
+  EXPECT_THAT(fields, ::testing::ElementsAre("", "next_stage", "follow_ups[0].queue",
+                                             "follow_ups[0].queue", "result", ""));
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE state = 2"), 4);
+  for (const int i : {1, 2, 3, 4}) EXPECT_EQ(Ack(tasks[static_cast<size_t>(i)].token),
+                                             SettleOutcome::kSettled);
+}
+
+TEST_F(SettleTest, ACallWhoseItemsAreAllRefusedIsAnswered) {
+  Enqueue({Payload("x")});
+  const model::LeaseToken token = LeaseOne("w").token;
+  const auto results = AckAll(broker(), {{token, nullptr, base::InvalidField("result", "no")}});
+  ASSERT_THAT(results, IsOk());
+  EXPECT_EQ(results->front().outcome, SettleOutcome::kRefused);
+  model::NackItem item = NackOf(token);
+  item.refusal = base::InvalidField("retry_delay", "no");
+  const model::NackResult nacked = Nack(item);
+  EXPECT_EQ(nacked.outcome, SettleOutcome::kRefused);
+  EXPECT_EQ(base::FieldOf(nacked.refusal), "retry_delay");
+  EXPECT_EQ(Ack(token), SettleOutcome::kSettled);
+}
+
+TEST_F(SettleTest, ARepeatedAckIsSettledWhateverCouldNotBeAskedForAnyMore) {
+  Enqueue({Payload("x"), Payload("y")});
+  const auto tasks = Lease(LeaseOf("w", 2, absl::Seconds(30))).tasks;
+  const auto ack = [&](size_t i) {
+    return AckAll(broker(), {AckOf(tasks[i].token, GoOnTo("gone"))})->front().outcome;
+  };
+  EXPECT_EQ(Ack(tasks[0].token), SettleOutcome::kSettled);
+  EXPECT_EQ(ack(0), SettleOutcome::kAlreadySettled);
+  model::NackItem release = NackOf(tasks[1].token);
+  release.disposition = model::NackDisposition::kRelease;
+  Nack(release);
+  EXPECT_EQ(ack(1), SettleOutcome::kLeaseLost);
+}
+
 TEST_F(SettleTest, AnAckWorksAfterTheRowMoved) {
   Enqueue({Payload("x")});
   const model::LeaseToken token = LeaseOne("w").token;
@@ -123,49 +241,6 @@ TEST_F(SettleTest, LedgerRowsGoWithTheSettlementsAfterThem) {
     EXPECT_EQ(Ack(LeaseOne("w").token), SettleOutcome::kSettled);
   }
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.lease_ledger"), 1);
-}
-
-TEST_F(SettleTest, AHeartbeatTellsHeldLostAndCancelled) {
-  Enqueue({Payload("a"), Payload("b")});
-  const auto tasks = Lease(LeaseOf("w", 2, absl::Seconds(30))).tasks;
-  ASSERT_EQ(tasks.size(), 2u);
-  Sql("UPDATE skiplane.worker_session SET cancels = ARRAY[" +
-      std::to_string(tasks[1].token.task.id) + ", " + std::to_string(tasks[1].token.lease_no) +
-      "]");
-  model::LeaseToken stranger = tasks[0].token;
-  stranger.session = model::NewSessionId();
-  Later<broker::HeartbeatAnswer> later;
-  broker().Heartbeat({"w",
-                      absl::Seconds(30),
-                      {{tasks[0].token, model::TaskProgress{0.5, "half"}},
-                       {tasks[1].token, std::nullopt},
-                       {stranger, std::nullopt}}},
-                     later.done());
-  auto answer = later.Get();
-  ASSERT_THAT(answer, IsOk());
-  EXPECT_THAT(answer->states,
-              ::testing::ElementsAre(model::LeaseState::kHeld, model::LeaseState::kCancelRequested,
-                                     model::LeaseState::kLost));
-  EXPECT_GT(answer->lease_remaining, absl::Seconds(29));
-  Later<broker::TaskDetails> view;
-  broker().AsOperator().GetTask({tasks[0].token.task, false, 0}, view.done());
-  const auto details = view.Get();
-  ASSERT_THAT(details, IsOk());
-  EXPECT_EQ(details->task.queue, "q");
-  ASSERT_TRUE(details->task.progress.has_value());
-  EXPECT_EQ(details->task.progress->message, "half");
-}
-
-TEST_F(SettleTest, AHeartbeatOfALostSessionSaysSo) {
-  Enqueue({Payload("a")});
-  const model::LeaseToken token = LeaseOne("w").token;
-  Sql("UPDATE skiplane.worker_session SET state = 2");
-  Later<broker::HeartbeatAnswer> later;
-  broker().Heartbeat({"w", absl::Seconds(30), {{token, std::nullopt}}}, later.done());
-  auto answer = later.Get();
-  ASSERT_THAT(answer, IsOk());
-  EXPECT_FALSE(answer->session_alive);
-  EXPECT_THAT(answer->states, ::testing::ElementsAre(model::LeaseState::kLost));
 }
 
 }  // namespace

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/work/group_keeper.h"
 
 namespace skiplane::cli {
 namespace {
@@ -82,6 +84,95 @@ TEST(ProgramTest, AndSigkillLater) {
   stop.request_stop();
   runner.join();
   EXPECT_EQ(end.signal, SIGKILL);
+}
+
+// Reads until nobody holds the other end open, and returns how it ended: 0 for the end.
+ssize_t WaitForEndOf(int pipe_end) {
+  char byte = 0;
+  ssize_t count = 0;
+  while ((count = read(pipe_end, &byte, 1)) > 0) {
+  }
+  return count;
+}
+
+// A shell whose child holds this pipe open for minutes.
+Program Hanging(int pipe_end, const std::string& before = "") {
+  return {.argv = {"/bin/sh", "-c",
+                   absl::StrCat(before, "exec 8>/dev/fd/", pipe_end, "; sleep 301; true")},
+          .environment = {"PATH=/usr/bin:/bin"},
+          .kill_after = absl::Milliseconds(100)};
+}
+
+TEST(ProgramTest, ItsTimeEndsWithItsChildren) {
+  int held[2];
+  ASSERT_EQ(pipe(held), 0);
+  Program program = Hanging(held[1]);
+  program.timeout = absl::Milliseconds(100);
+  const ProgramEnd end = RunProgram(program, std::stop_token());
+  EXPECT_TRUE(end.has_timed_out);
+  close(held[1]);
+  EXPECT_EQ(WaitForEndOf(held[0]), 0);
+  close(held[0]);
+}
+
+TEST(ProgramTest, ChildrenThatDoNotObeyAreKilledAfterTheirParentEnded) {
+  int held[2];
+  ASSERT_EQ(pipe(held), 0);
+  Program program = Hanging(held[1], "(trap '' TERM; sleep 302) & ");
+  program.timeout = absl::Milliseconds(100);
+  const ProgramEnd end = RunProgram(program, std::stop_token());
+  EXPECT_EQ(end.signal, SIGTERM);
+  close(held[1]);
+  EXPECT_EQ(WaitForEndOf(held[0]), 0);
+  close(held[0]);
+}
+
+TEST(ProgramTest, AProgramThatEndsInTimeHasNotTimedOut) {
+  const ProgramEnd end = RunProgram({.argv = {"/bin/true"}, .timeout = absl::Hours(1)},
+                                    std::stop_token());
+  EXPECT_FALSE(end.has_timed_out);
+  EXPECT_EQ(end.exit_code, 0);
+}
+
+// The worker as a process of its own, which is killed.
+TEST(GroupKeeperTest, WhateverKillsTheWorkerItsProgramsEnd) {
+  int held[2];
+  ASSERT_EQ(pipe(held), 0);
+  int begun[2];
+  ASSERT_EQ(pipe(begun), 0);
+  const pid_t worker = fork();
+  if (worker == 0) {
+    GroupKeeper keeper(absl::Milliseconds(100));
+    const std::string tell = absl::StrCat("echo > /dev/fd/", begun[1]);
+    Program program = Hanging(held[1], absl::StrCat("(trap '' TERM; ", tell, "; sleep 302) & "));
+    program.keeper = &keeper;
+    RunProgram(program, std::stop_token());
+    _exit(0);
+  }
+  close(held[1]);
+  char byte = 0;
+  ASSERT_EQ(read(begun[0], &byte, 1), 1);
+  kill(worker, SIGKILL);
+  EXPECT_EQ(WaitForEndOf(held[0]), 0);
+  int status = 0;
+  EXPECT_EQ(waitpid(worker, &status, 0), worker);
+}
+
+TEST(GroupKeeperTest, ItLeavesAloneWhatHasEnded) {
+  const pid_t other = fork();
+  if (other == 0) {
+    setpgid(0, 0);
+    pause();
+  }
+  setpgid(other, other);
+  {
+    GroupKeeper keeper(absl::ZeroDuration());
+    keeper.Began(other);
+    keeper.Ended(other);
+  }
+  EXPECT_EQ(waitpid(other, nullptr, WNOHANG), 0) << "it lives";
+  kill(other, SIGKILL);
+  waitpid(other, nullptr, 0);
 }
 
 TEST(ProgramTest, FindsProgramsOnThePath) {

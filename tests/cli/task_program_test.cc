@@ -43,6 +43,14 @@ TEST(TaskProgramTest, TheErrorIsTheCodeAndTheEndOfStandardError) {
   EXPECT_EQ(ResultOf({.signal = 9}, {}).kind(), Result::Kind::kRetry);
 }
 
+TEST(TaskProgramTest, WhatTookTooLongHasFailedHoweverItEnded) {
+  const WorkRules rules{.timeout = absl::Seconds(90)};
+  const Result late = ResultOf({.has_timed_out = true, .error_tail = "at 99 %"}, rules);
+  EXPECT_EQ(late.kind(), Result::Kind::kRetry);
+  EXPECT_EQ(late.error().type, "timeout");
+  EXPECT_EQ(late.error().text, "it ran longer than --timeout 1m30s and was stopped\nat 99 %");
+}
+
 TEST(TaskProgramTest, TheOutputIsTheResultIfThatIsAskedFor) {
   EXPECT_EQ(ResultOf({.output = "42"}, {.keeps_result = true}).output(), "42");
   EXPECT_EQ(ResultOf({.output = "42"}, {}).output(), "");

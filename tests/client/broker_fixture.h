@@ -65,9 +65,9 @@ class BrokerTest : public ::testing::Test {
   void Ack(const LeasedTask& task, AckMore more = {}, const std::string& result = "") {
     std::vector<AckItem> items;
     items.push_back({.lease_token = task.lease_token, .result = result, .more = std::move(more)});
-    const auto outcomes = client().Ack(std::move(items));
-    ASSERT_TRUE(outcomes.ok()) << outcomes.status();
-    EXPECT_EQ(outcomes->front(), SettleOutcome::kDone);
+    const auto results = client().Ack(std::move(items));
+    ASSERT_TRUE(results.ok()) << results.status();
+    EXPECT_EQ(results->front().outcome, SettleOutcome::kDone);
   }
 
   Task View(const std::string& task_id) {

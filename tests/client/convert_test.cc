@@ -5,6 +5,7 @@
 #include "client/src/convert_queue.h"
 #include "client/src/convert_task.h"
 #include "client/src/convert_time.h"
+#include "skiplane/error.h"
 
 namespace skiplane::internal {
 namespace {
@@ -92,12 +93,32 @@ TEST(ConvertTest, ATaskWithoutAStartStartsAtOnce) {
 TEST(ConvertTest, EachOutcomeIsTold) {
   v1::AckResponse response;
   for (const auto outcome : {v1::ACK_OUTCOME_ACKED, v1::ACK_OUTCOME_ALREADY_SETTLED,
-                             v1::ACK_OUTCOME_LEASE_LOST, v1::ACK_OUTCOME_NOT_FOUND}) {
+                             v1::ACK_OUTCOME_LEASE_LOST, v1::ACK_OUTCOME_NOT_FOUND,
+                             v1::ACK_OUTCOME_REFUSED}) {
     response.add_results()->set_outcome(outcome);
   }
-  EXPECT_THAT(FromProto(response),
+  std::vector<SettleOutcome> outcomes;
+  for (const AckResult& result : FromProto(response)) outcomes.push_back(result.outcome);
+  EXPECT_THAT(outcomes,
               testing::ElementsAre(SettleOutcome::kDone, SettleOutcome::kAlreadySettled,
-                                   SettleOutcome::kLeaseLost, SettleOutcome::kNotFound));
+                                   SettleOutcome::kLeaseLost, SettleOutcome::kNotFound,
+                                   SettleOutcome::kRefused));
+}
+
+TEST(ConvertTest, ARefusedItemTellsWhyAsARefusedCallDoes) {
+  v1::AckResponse response;
+  v1::ItemError* const error = response.add_results()->mutable_error();
+  error->set_reason("QUEUE_NOT_FOUND");
+  error->set_field("follow_ups[1].queue");
+  error->set_message("no queue is named so");
+  const absl::Status told = FromProto(response).front().error;
+  EXPECT_EQ(told.code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(told.message(), "no queue is named so");
+  EXPECT_EQ(ErrorReason(told), "QUEUE_NOT_FOUND");
+  EXPECT_EQ(ErrorField(told), "follow_ups[1].queue");
+  v1::NackResponse nacked;
+  nacked.add_results()->mutable_error()->set_reason("INVALID_FIELD");
+  EXPECT_EQ(FromProto(nacked).front().error.code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(ConvertTest, ANackTellsWhatTheTaskIsNow) {

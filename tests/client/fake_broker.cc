@@ -101,6 +101,11 @@ void FakeBroker::HoldAcks(bool is_held) {
   for (grpc::ServerUnaryReactor* ack : std::exchange(held_acks_, {})) ack->Finish(grpc::Status::OK);
 }
 
+void FakeBroker::RefuseItem(const std::string& token, const std::string& message) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  refused_[token] = message;
+}
+
 void FakeBroker::AnswerNothing() {
   const std::lock_guard<std::mutex> lock(mutex_);
   answers_nothing_ = true;
@@ -175,8 +180,15 @@ grpc::ServerUnaryReactor* FakeBroker::Ack(grpc::CallbackServerContext* context,
   const grpc::Status status = NextStatus("Ack");
   for (const v1::AckItem& item : request->items()) {
     if (answers_nothing_ || !status.ok()) continue;
+    v1::AckResult* const result = response->add_results();
+    if (const auto refused = refused_.find(item.lease_token()); refused != refused_.end()) {
+      result->set_outcome(v1::ACK_OUTCOME_REFUSED);
+      result->mutable_error()->set_reason("INVALID_FIELD");
+      result->mutable_error()->set_message(refused->second);
+      continue;
+    }
     acked.insert(item.lease_token());
-    response->add_results()->set_outcome(v1::ACK_OUTCOME_ACKED);
+    result->set_outcome(v1::ACK_OUTCOME_ACKED);
   }
   if (!are_acks_held_) return Answer(context, status);
   held_acks_.push_back(context->DefaultReactor());
@@ -187,6 +199,7 @@ grpc::ServerUnaryReactor* FakeBroker::Nack(grpc::CallbackServerContext* context,
                                            const v1::NackRequest* request,
                                            v1::NackResponse* response) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  nacks.push_back(*request);
   const grpc::Status status = NextStatus("Nack");
   for (const v1::NackItem& item : request->items()) {
     if (status.ok()) nacked[item.lease_token()] = item;

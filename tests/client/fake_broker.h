@@ -41,6 +41,8 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   void LoseSession();
   // Ack calls are done but not answered until `is_held` is false again.
   void HoldAcks(bool is_held);
+  // The ack of this token is refused as an item, with `message`.
+  void RefuseItem(const std::string& token, const std::string& message);
   // Enqueue and Ack answer without results.
   void AnswerNothing();
 
@@ -56,6 +58,7 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   std::vector<v1::EnqueueRequest> enqueues;
   std::vector<v1::LeaseRequest> leases;
   std::vector<v1::AckRequest> acks;
+  std::vector<v1::NackRequest> nacks;
   std::vector<v1::HeartbeatRequest> beats;
   std::set<std::string> acked;                 // tokens
   std::map<std::string, v1::NackItem> nacked;  // by token
@@ -92,6 +95,7 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   std::deque<std::string> left_for_repeat_;
   std::set<std::string> lease_ids_;  // request ids of calls that were not failed
   std::map<std::string, v1::LeaseState> states_;
+  std::map<std::string, std::string> refused_;  // the message by token
   std::set<ParkedLease*> parked_;
   bool is_session_alive_ = true;
   bool are_acks_held_ = false;

@@ -52,7 +52,8 @@ TEST_F(AckOnBroker, OneCallAcksAndLeasesTheNextTask) {
   const auto answer = client().AckAndLease({{.lease_token = first.lease_token}},
                                            {.queues = {{.name = "plain"}}, .max_tasks = 2});
   ASSERT_TRUE(answer.ok()) << answer.status();
-  EXPECT_EQ(answer->outcomes, std::vector<SettleOutcome>{SettleOutcome::kDone});
+  ASSERT_EQ(answer->results.size(), 1u);
+  EXPECT_EQ(answer->results[0].outcome, SettleOutcome::kDone);
   ASSERT_TRUE(answer->lease.has_value());
   EXPECT_EQ(answer->lease->tasks.size(), 2u);
   const auto refused =
@@ -88,16 +89,32 @@ TEST_F(AckOnBroker, WhatCannotBeIsRefusedAndSettlesNothing) {
   Put("line", {});
   const LeasedTask task = Take("line");
   const auto refusal = [&](AckMore more) {
-    return client().Ack({AckItem{.lease_token = task.lease_token, .more = std::move(more)}})
-        .status();
+    const auto results =
+        client().Ack({AckItem{.lease_token = task.lease_token, .more = std::move(more)}});
+    if (!results.ok()) return results.status();
+    EXPECT_EQ(results->front().outcome, SettleOutcome::kRefused);
+    return results->front().error;
   };
-  EXPECT_EQ(ErrorField(refusal({.next_stage = "none"})), "items[0].next_stage");
-  EXPECT_EQ(ErrorReason(refusal({.follow_ups = {{.queue = "missing"}}})), "QUEUE_NOT_FOUND");
+  EXPECT_EQ(ErrorField(refusal({.next_stage = "none"})), "next_stage");
+  const absl::Status missing = refusal({.follow_ups = {{.queue = "missing"}}});
+  EXPECT_EQ(ErrorReason(missing), "QUEUE_NOT_FOUND");
+  EXPECT_EQ(ErrorField(missing), "follow_ups[0].queue");
+  EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(ErrorField(refusal({.follow_ups = {{.queue = "line", .task = {.version = 1}}}})),
-            "items[0].follow_ups[0].task.version");
+            "follow_ups[0].task.version");
   EXPECT_EQ(refusal({.next_stage = "b", .finish = true}).code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(View(task.task_id).state, TaskState::kLeased);
+}
+
+TEST_F(AckOnBroker, AHandleWhoseAckIsRefusedSettlesItMended) {
+  Put("line", {});
+  auto lease = client().LeaseOne("line", absl::Seconds(60));
+  ASSERT_TRUE(lease.ok() && lease->has_value());
+  EXPECT_EQ(ErrorField(std::move(**lease).Ack("", {.next_stage = "none"}).status()), "next_stage");
+  const auto outcome = std::move(**lease).Ack("", {.next_stage = "c"});
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(Take("line").stage, "c");
 }
 
 TEST_F(AckOnBroker, SettingsOfAQueueReturnAsTheyWent) {

@@ -75,6 +75,38 @@ TEST_F(WorkerOnBroker, AHandlersFollowUpsAreMade) {
   EXPECT_EQ(Take("line").stage, "b");
 }
 
+TEST_F(WorkerOnBroker, AHangedRunIsAskedToStopAndTheNextTaskHasItsTurn) {
+  MakeQueue("hasty", {.max_run_duration = absl::Seconds(1)});
+  const std::string hanged = Put("hasty", {.payload = "hang", .max_attempts = 1}).task_id;
+  Put("hasty", {.payload = "good"});
+  std::promise<void> ran;
+  auto worker = Worker::Start(
+      client(), {.queues = {{.name = "hasty"}}, .lease_duration = absl::Seconds(1)},
+      [&](const LeasedTask& task, Attempt& attempt) {
+        if (task.payload == "good") {
+          ran.set_value();
+          return Result::Done();
+        }
+        std::promise<void> stopped;
+        const std::stop_callback stop(attempt.stop_token(), [&] { stopped.set_value(); });
+        stopped.get_future().wait();
+        return Result::Done();
+      });
+  ASSERT_TRUE(worker.ok()) << worker.status();
+  EXPECT_EQ(ran.get_future().wait_for(std::chrono::minutes(1)), std::future_status::ready);
+  (*worker)->Stop();
+  EXPECT_EQ((*worker)->counts().lost, 1);
+  EXPECT_EQ((*worker)->counts().done, 1);
+  EXPECT_EQ(View(hanged).state, TaskState::kFailed);
+  EXPECT_EQ(View(hanged).last_error->type, "HANGED");
+}
+
+TEST_F(WorkerOnBroker, AWorkerThatStoppedHasNoSession) {
+  Put("line", {});
+  Run("a", 1, [](const LeasedTask&) { return Result::Done(); });
+  EXPECT_EQ(database_.Run("SELECT count(*) FROM skiplane.worker_session WHERE state = 1"), "0");
+}
+
 TEST_F(WorkerOnBroker, ARefusedAckIsAFailedAttemptAndTakesNobodyWithIt) {
   std::vector<std::string> ids;
   for (const std::string next : {"b", "none", "c"}) {

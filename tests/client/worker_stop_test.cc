@@ -77,6 +77,22 @@ TEST_F(WorkerTest, StopComesBackThoughTheBrokerIsGone) {
   EXPECT_EQ(worker->counts().done, 0);
 }
 
+TEST_F(WorkerTest, StopEndsTheSessionWhenAllElseIsDone) {
+  Gate gate;
+  broker_.AddTask("a");
+  const auto worker = Started([&gate](const LeasedTask&, Attempt&) {
+    gate.Pass();
+    return Result::Done();
+  });
+  gate.WaitForArrivals(1);
+  gate.Open();
+  ASSERT_TRUE(IsAcked("token-a"));
+  worker->Stop();
+  ASSERT_FALSE(broker_.beats.empty());
+  EXPECT_TRUE(broker_.beats.back().end_session());
+  EXPECT_EQ(broker_.beats.back().worker_id(), broker_.leases[0].worker_id());
+}
+
 TEST_F(WorkerTest, StoppingTwiceIsStoppingOnce) {
   const auto worker = Started([](const LeasedTask&, Attempt&) { return Result::Done(); });
   worker->Stop();

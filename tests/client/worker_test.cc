@@ -109,6 +109,53 @@ TEST_F(WorkerTest, AcksThatAreRefusedTogetherAreSentOneByOne) {
   EXPECT_EQ(broker_.acks[2].items_size(), 1);
 }
 
+TEST_F(WorkerTest, AnItemThatIsRefusedIsNackedAndTakesNobodyWithIt) {
+  Gate gate;
+  std::unique_ptr<Worker> worker;
+  ASSERT_NO_FATAL_FAILURE(GatherThree(gate, &worker));
+  broker_.RefuseItem("token-2", "next_stage: is not a stage");
+  broker_.HoldAcks(false);
+  ASSERT_TRUE(IsNacked("token-2"));
+  gate.Open();
+  worker->Stop();
+  const v1::NackItem& item = broker_.nacked.at("token-2");
+  EXPECT_EQ(item.disposition(), v1::NACK_DISPOSITION_RETRY);
+  EXPECT_EQ(item.error().type(), "INVALID_FIELD");
+  EXPECT_EQ(item.error().text(), "next_stage: is not a stage");
+  EXPECT_EQ(broker_.acked, (std::set<std::string>{"token-first", "token-1", "token-3",
+                                                  "token-last"}));
+  EXPECT_EQ(broker_.acks.size(), 3u) << "nothing is acked twice";
+  EXPECT_EQ(worker->counts().retried, 1);
+}
+
+TEST_F(WorkerTest, NacksThatAreRefusedTogetherAreSentOneByOneAndNotForEver) {
+  const auto worker = Started(
+      [](const LeasedTask&, Attempt&) { return Result::Retry({.type = "Oops"}); });
+  broker_.FailNext("Nack", 1, grpc::Status(grpc::INVALID_ARGUMENT, "no"));
+  broker_.AddTask("a");
+  ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.nacks.size() == 1; }));
+  broker_.AddTask("b");
+  ASSERT_TRUE(IsNacked("token-b"));
+  worker->Stop();
+  EXPECT_EQ(broker_.nacked.count("token-a"), 0u);
+  EXPECT_EQ(worker->counts().lost, 1);
+}
+
+TEST_F(WorkerTest, LongErrorsOfManyAttemptsStayBelowTheLimitOfACall) {
+  constexpr int kTasks = 128;
+  const auto worker = Started(
+      [](const LeasedTask&, Attempt&) {
+        return Result::Retry({.type = "Oops", .text = std::string(100'000, 'x')});
+      },
+      {.concurrency = kTasks});
+  for (int i = 0; i < kTasks; ++i) broker_.AddTask(std::to_string(i));
+  ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.nacked.size() == kTasks; }));
+  worker->Stop();
+  for (const v1::NackRequest& request : broker_.nacks) {
+    EXPECT_LT(request.ByteSizeLong(), size_t{4} << 20);
+  }
+}
+
 TEST_F(WorkerTest, AnErrorBeyondTheBoundsIsCutInsteadOfBeingRefused) {
   const auto worker = Started([](const LeasedTask&, Attempt&) {
     return Result::Retry({.type = std::string(300, '\xff'), .text = std::string(1 << 20, 'x')},

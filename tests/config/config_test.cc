@@ -28,7 +28,9 @@ TEST_F(ConfigTest, TheDefaultsAreSafeAndLocal) {
   EXPECT_TRUE(config.migrate_at_start);
   EXPECT_FALSE(config.tls.enabled());
   EXPECT_TRUE(config.reflection);
+  EXPECT_EQ(config.max_connections, 10000);
   EXPECT_EQ(config.max_parked_leases, 20000);
+  EXPECT_EQ(config.max_parked_leases_per_connection, 5000);
   EXPECT_EQ(config.drain_timeout, absl::Seconds(8));
   EXPECT_EQ(config.log_level, base::LogLevel::kInfo);
   EXPECT_EQ(config.ready_file, "");
@@ -43,6 +45,7 @@ TEST_F(ConfigTest, EveryFlagReachesItsPlace) {
        "--pg-bindir", folder(), "--connections", "7", "--auto-create-queues",
        "--allow-unsafe-durability", "--no-migrate", "--tls-cert", cert, "--tls-key", key,
        "--tls-client-ca", ca, "--reflection", "off", "--max-parked-leases", "5",
+       "--max-connections", "6", "--max-parked-leases-per-connection", "4",
        "--drain-timeout", "250ms", "--log-level", "debug", "--ready-file", "ready"});
   EXPECT_EQ(config.listen, "[::1]:0");
   EXPECT_EQ(config.metrics_listen, "127.0.0.2:0");
@@ -56,7 +59,9 @@ TEST_F(ConfigTest, EveryFlagReachesItsPlace) {
   EXPECT_EQ(config.tls.key_file, key);
   EXPECT_EQ(config.tls.client_ca_file, ca);
   EXPECT_FALSE(config.reflection);
+  EXPECT_EQ(config.max_connections, 6);
   EXPECT_EQ(config.max_parked_leases, 5);
+  EXPECT_EQ(config.max_parked_leases_per_connection, 4);
   EXPECT_EQ(config.drain_timeout, absl::Milliseconds(250));
   EXPECT_EQ(config.log_level, base::LogLevel::kDebug);
   EXPECT_EQ(config.ready_file, "ready");

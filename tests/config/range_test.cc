@@ -49,7 +49,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"listen", {"", "7070", "localhost", "127.0.0.1:65536", "off"}},
         Case{"metrics-listen", {"", "9464", "localhost:9464", "127.0.0.1:-1", "on"}},
         Case{"connections", {"", "1", "65", "-4", "four", "4.5", "99999999999999999999"}},
+        Case{"max-connections", {"", "0", "1000001", "-1", "many"}},
         Case{"max-parked-leases", {"", "0", "1000001", "-1", "many"}},
+        Case{"max-parked-leases-per-connection", {"", "0", "1000001", "-1", "many"}},
         Case{"drain-timeout", {"", "8", "-1s", "301s", "inf", "soon", "1h"}},
         Case{"log-level", {"", "INFO", "trace", "2"}},
         Case{"reflection", {"", "true", "On", "loopback"}},
@@ -77,6 +79,11 @@ TEST_F(RangeEndsTest, TheEndsOfTheRangesAreAccepted) {
   EXPECT_EQ(ParsedWithDatabase({"--connections=64"}).connections, 64);
   EXPECT_EQ(ParsedWithDatabase({"--max-parked-leases=1"}).max_parked_leases, 1);
   EXPECT_EQ(ParsedWithDatabase({"--max-parked-leases=1000000"}).max_parked_leases, 1000000);
+  EXPECT_EQ(ParsedWithDatabase({"--max-connections=1"}).max_connections, 1);
+  EXPECT_EQ(ParsedWithDatabase({"--max-connections=1000000"}).max_connections, 1000000);
+  EXPECT_EQ(ParsedWithDatabase({"--max-parked-leases-per-connection=1"})
+                .max_parked_leases_per_connection,
+            1);
   EXPECT_EQ(ParsedWithDatabase({"--drain-timeout=0s"}).drain_timeout, absl::ZeroDuration());
   EXPECT_EQ(ParsedWithDatabase({"--drain-timeout=5m"}).drain_timeout, absl::Minutes(5));
   EXPECT_EQ(ParsedWithDatabase({"--drain-timeout=1.5s"}).drain_timeout, absl::Milliseconds(1500));

@@ -85,6 +85,10 @@ void UseEveryVerb(Metrics& metrics) {
   metrics.ScheduleLag("emails", absl::Seconds(1));
   metrics.RpcStarted("skiplane.v1.BrokerService/Ack");
   metrics.RpcEnded("skiplane.v1.BrokerService/Ack", "OK", absl::Seconds(1));
+  metrics.SetConnections(1, 2);
+  metrics.ConnectionRefused();
+  metrics.AcceptFailed();
+  metrics.SetPortAnswers(true);
   metrics.Statement("task_lease", absl::Seconds(1));
   metrics.DatabaseError("08");
   metrics.SetPool(1, 1, 0);

@@ -1,6 +1,7 @@
 #include "server/pg/listener.h"
 
 #include "gmock/gmock.h"
+#include "server/metrics/metrics.h"
 #include "tests/pg/heard.h"
 #include "tests/pg/session_harness.h"
 
@@ -8,6 +9,7 @@ namespace skiplane::pg {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Heard;
 
@@ -19,7 +21,7 @@ class ListenerTest : public testing::SessionHarness {
   Listener Listen(const ConnectOptions& options) {
     return Listener(
         options, kChannel, [this](absl::string_view payload) { heard_.Add(std::string(payload)); },
-        [this](bool listening) { states_.Add(listening); });
+        [this](bool listening) { states_.Add(listening); }, &metrics_);
   }
 
   void Notify(const std::string& payload) const {
@@ -31,6 +33,7 @@ class ListenerTest : public testing::SessionHarness {
                   "WHERE query LIKE 'LISTEN%' AND datname = current_database()");
   }
 
+  metrics::Metrics metrics_{"1.2.3", "abc"};
   Heard<std::string> heard_;
   Heard<bool> states_;
 };
@@ -60,7 +63,7 @@ TEST_F(ListenerTest, ALostBackendIsToldAndReplaced) {
                                             true, false, true));
 }
 
-TEST_F(ListenerTest, ABackendThatDoesNotAnswerIsToldAndReplaced) {
+TEST_F(ListenerTest, ABackendThatDoesNotAnswerIsToldCountedAndReplaced) {
   ConnectOptions options = Options();
   options.tcp_user_timeout = absl::Milliseconds(100);
   Listener listener = Listen(options);
@@ -72,6 +75,7 @@ TEST_F(ListenerTest, ABackendThatDoesNotAnswerIsToldAndReplaced) {
   Notify("heard again");
   EXPECT_TRUE(heard_.WaitFor("heard again"));
   EXPECT_THAT(states_.values(), ElementsAre(true, false, true));
+  EXPECT_THAT(metrics_.Text(), HasSubstr("skiplane_db_errors_total{sqlstate_class=\"08\"} 1\n"));
 }
 
 TEST_F(ListenerTest, ARestartOfTheServerIsSurvived) {

@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "server/base/log.h"
+#include "server/pg/outcome.h"
 #include "tests/pg/session_harness.h"
 #include "tests/support/status_matchers.h"
 
@@ -178,14 +179,66 @@ TEST_F(SessionTest, AServerThatDoesNotListenIsUnavailable) {
 TEST_F(SessionTest, AServerThatBecameReadOnlyIsLeft) {
   const auto session = Open();
   ASSERT_THAT(session->RunText("SET default_transaction_read_only = on"), IsOk());
-  EXPECT_THAT(session->RunText("CREATE TABLE t (v int)"), ReasonIs("DATABASE_UNAVAILABLE"));
+  EXPECT_THAT(session->RunText("CREATE TABLE t (v int)"), ReasonIs("DATABASE_READ_ONLY"));
   EXPECT_FALSE(session->alive());
 }
 
-TEST_F(SessionTest, AReadOnlyServerIsUnavailable) {
+TEST_F(SessionTest, AReadOnlyServerIsNotTaken) {
   database_.Run(absl::StrCat("ALTER DATABASE ", database_.name(),
                              " SET default_transaction_read_only = on"));
-  EXPECT_THAT(Session::Open(Options(), nullptr), ReasonIs("DATABASE_UNAVAILABLE"));
+  EXPECT_THAT(Session::Open(Options(), nullptr), ReasonIs("DATABASE_READ_ONLY"));
+}
+
+TEST_F(SessionTest, AMissingRightIsNoLostConnection) {
+  const auto session = Open();
+  ASSERT_THAT(session->RunText("CREATE TABLE guarded (v int); SET ROLE pg_monitor"), IsOk());
+  const absl::Status status =
+      session->Run({"put", "INSERT INTO guarded VALUES ($1::int4)"}, Params().Int4(7)).status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(status, ReasonIs("DATABASE_PERMISSION_DENIED"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("permission denied for table guarded"));
+  EXPECT_EQ(OutcomeOf(status), CommitOutcome::kRolledBack);
+  EXPECT_TRUE(session->alive());
+  EXPECT_THAT(session->Run(kOne, Params()), IsOk());
+}
+
+TEST_F(SessionTest, AnErrorOfClass08InAnAnswerLeavesTheConnection) {
+  const auto session = Open();
+  for (const char* const sqlstate : {"08006", "08001", "53300"}) {
+    const absl::Status status =
+        session
+            ->RunText(absl::StrCat("DO $$BEGIN RAISE 'm' USING ERRCODE='", sqlstate, "'; END$$"))
+            .status();
+    EXPECT_THAT(status, ReasonIs("DATABASE_UNAVAILABLE")) << sqlstate;
+    EXPECT_EQ(OutcomeOf(status), CommitOutcome::kRolledBack) << sqlstate;
+    EXPECT_TRUE(session->alive()) << sqlstate;
+  }
+  EXPECT_THAT(session->Run(kOne, Params()), IsOk());
+}
+
+TEST_F(SessionTest, APoolerThatMixesUpPreparedStatementsIsNamed) {
+  const auto forgetful = Open();
+  ASSERT_THAT(forgetful->Run(kOne, Params()), IsOk());
+  ASSERT_THAT(forgetful->RunText("DEALLOCATE ALL"), IsOk());
+  EXPECT_THAT(forgetful->Run(kOne, Params()), ReasonIs("POOLER_NOT_SUPPORTED"));
+  EXPECT_FALSE(forgetful->alive());
+  const auto crowded = Open();
+  ASSERT_THAT(crowded->RunText("PREPARE one AS SELECT 2"), IsOk());
+  EXPECT_THAT(crowded->Run(kOne, Params()), ReasonIs("POOLER_NOT_SUPPORTED"));
+  EXPECT_FALSE(crowded->alive());
+}
+
+TEST_F(SessionTest, AStalePlanIsMadeAnewAndAMissingFeatureIsADefect) {
+  const auto session = Open();
+  const sql::Query all{"all", "SELECT * FROM t"};
+  ASSERT_THAT(session->RunText("CREATE TABLE t (v int)"), IsOk());
+  ASSERT_THAT(session->Run(all, Params()), IsOk());
+  ASSERT_THAT(session->RunText("ALTER TABLE t ADD w int"), IsOk());
+  EXPECT_THAT(session->Run(all, Params()), ReasonIs("TRANSACTION_CONFLICT"));
+  EXPECT_THAT(session->Run(all, Params()), IsOk());
+  const sql::Query never{"never", "SELECT count(*) FROM t FOR UPDATE"};
+  EXPECT_THAT(session->Run(never, Params()), ReasonIs("INTERNAL_ERROR"));
+  EXPECT_TRUE(session->alive());
 }
 
 }  // namespace

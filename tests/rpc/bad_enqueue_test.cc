@@ -171,7 +171,41 @@ TEST(EnqueueLimits, ARequestAboveFourMebibytesIsRefusedAndTheNextWorks) {
   request.set_queue("mail");
   for (int i = 0; i < 5; ++i) request.add_tasks()->set_payload(std::string(900000, 'p'));
   v1::EnqueueResponse response;
-  EXPECT_EQ(front.Call(request, &response).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  const grpc::Status status = front.Call(request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(Decode(status).info.reason(), "REQUEST_TOO_LARGE");
+  EXPECT_FALSE(Decode(status).retry.has_retry_delay());
+  EXPECT_EQ(front.broker.calls(), 0);
+  EXPECT_TRUE(front.Call(GoodRequest(), &response).ok());
+}
+
+TEST(EnqueueLimits, FourMebibytesAreNotTooLarge) {
+  Front front;
+  Request request = GoodRequest();
+  request.clear_tasks();
+  for (int i = 0; i < 4; ++i) request.add_tasks()->set_payload(std::string(1 << 20, 'p'));
+  request.mutable_tasks(3)->mutable_payload()->resize((4 << 20) - 3 * (1 << 20) - 100);
+  const auto slack = static_cast<size_t>(4 << 20) - request.ByteSizeLong();
+  request.mutable_tasks(3)->mutable_payload()->append(slack, 'p');
+  ASSERT_EQ(request.ByteSizeLong(), size_t{4} << 20);
+  v1::EnqueueResponse response;
+  EXPECT_TRUE(front.Call(request, &response).ok());
+  request.mutable_tasks(3)->mutable_payload()->push_back('p');
+  EXPECT_EQ(Decode(front.Call(request, &response)).info.reason(), "REQUEST_TOO_LARGE");
+}
+
+// Without a bound on what gRPC holds the server would have all of it before it could refuse.
+TEST(EnqueueLimits, ARequestLargerThanTheMemoryOfGrpcIsBrokenOffAndTheNextWorks) {
+  ServerOptions options;
+  options.limits.memory_bytes = 32 << 20;
+  Front front({}, options);
+  Request request;
+  request.set_queue("mail");
+  request.add_tasks()->set_payload(std::string(200 << 20, 'p'));
+  v1::EnqueueResponse response;
+  const grpc::Status status = front.Call(request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(Decode(status).info.reason(), "");
   EXPECT_EQ(front.broker.calls(), 0);
   EXPECT_TRUE(front.Call(GoodRequest(), &response).ok());
 }

@@ -17,20 +17,25 @@ struct Bad {
   std::string field;
 };
 
-// The second of two items is spoilt.
-absl::Status StatusOf(const std::function<void(v1::AckItem&)>& spoil) {
+// Why the second of two items is refused, which is spoilt. The first one must be taken.
+absl::Status RefusalOf(const std::function<void(v1::AckItem&)>& spoil) {
   v1::AckRequest request;
   for (int i = 0; i < 2; ++i) request.add_items()->set_lease_token(GoodToken());
   spoil(*request.mutable_items(1));
-  return ReadAck(&request).status();
+  const auto call = ReadAck(&request);
+  EXPECT_TRUE(call.ok()) << call.status();
+  if (!call.ok()) return absl::OkStatus();
+  EXPECT_TRUE(call->items[0].refusal.ok());
+  EXPECT_EQ(call->items[1].more, nullptr);
+  return call->items[1].refusal;
 }
 
 void ExpectRefused(const std::vector<Bad>& table) {
   for (const Bad& bad : table) {
     SCOPED_TRACE(bad.name);
-    const absl::Status status = StatusOf(bad.spoil);
-    EXPECT_EQ(base::ReasonOf(status), "INVALID_FIELD");
-    EXPECT_EQ(base::FieldOf(status), "items[1]." + bad.field);
+    const absl::Status refusal = RefusalOf(bad.spoil);
+    EXPECT_EQ(base::ReasonOf(refusal), "INVALID_FIELD");
+    EXPECT_EQ(base::FieldOf(refusal), bad.field);
   }
 }
 
@@ -179,9 +184,25 @@ TEST(WriteAck, TellsWhatBecameOfWhatWasSettledOnly) {
   ASSERT_EQ(told.follow_ups_size(), 2);
   EXPECT_EQ(told.follow_ups(1).task_id(), model::FormatTaskId({7, 2}));
   EXPECT_EQ(told.follow_ups(1).outcome(), v1::ENQUEUE_OUTCOME_EXISTING);
+  EXPECT_FALSE(told.has_error());
   v1::AckResult only_outcome;
   only_outcome.set_outcome(v1::ACK_OUTCOME_LEASE_LOST);
   EXPECT_EQ(response.results(1).SerializeAsString(), only_outcome.SerializeAsString());
+}
+
+TEST(WriteAck, TellsWhyAnItemWasRefused) {
+  model::AckResult refused;
+  refused.outcome = model::SettleOutcome::kRefused;
+  refused.refusal = base::InvalidField("next_stage", std::string(5000, 'x'));
+  std::vector<model::AckResult> results = {refused};
+  v1::AckResponse response;
+  WriteAck(&results, &response);
+  const v1::AckResult& told = response.results(0);
+  EXPECT_EQ(told.outcome(), v1::ACK_OUTCOME_REFUSED);
+  EXPECT_EQ(told.state(), v1::TASK_STATE_UNSPECIFIED);
+  EXPECT_EQ(told.error().reason(), "INVALID_FIELD");
+  EXPECT_EQ(told.error().field(), "next_stage");
+  EXPECT_EQ(told.error().message().size(), 512u);
 }
 
 }  // namespace

@@ -97,6 +97,10 @@ TEST(ReadFilter, NamesTheBadField) {
       {[](auto& x) { x.set_stage(std::string(65, 's')); }, "filter.stage"},
       {[](auto& x) { x.add_states(v1::TASK_STATE_UNSPECIFIED); }, "filter.states[0]"},
       {[](auto& x) {
+         while (x.states_size() < 101) x.add_states(v1::TASK_STATE_READY);
+       },
+       "filter.states"},
+      {[](auto& x) {
          x.add_states(v1::TASK_STATE_READY);
          x.add_states(static_cast<v1::TaskState>(7));
        },

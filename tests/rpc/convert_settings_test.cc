@@ -102,6 +102,14 @@ TEST(ReadMask, StarAmongOthersMeansAll) {
   EXPECT_TRUE(paths->empty());
 }
 
+TEST(ReadMask, HasABound) {
+  google::protobuf::FieldMask mask;
+  for (int i = 0; i < 100; ++i) mask.add_paths("retry");
+  EXPECT_TRUE(ReadMask(mask).ok());
+  mask.add_paths("retry");
+  EXPECT_EQ(base::FieldOf(ReadMask(mask).status()), "update_mask");
+}
+
 TEST(UpdateQueue, ChangesTheSettingsInForceByMask) {
   FakeBroker::Behaviour behaviour;
   behaviour.queue.queue.settings = Unusual();

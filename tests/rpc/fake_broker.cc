@@ -177,11 +177,13 @@ void FakeBroker::GetQueue(std::string, broker::Done<broker::QueueWithCounts> don
 }
 
 void FakeBroker::ListQueues(std::string after, int limit,
-                            broker::Done<std::vector<model::Queue>> done) {
+                            broker::Done<model::Page<model::Queue>> done) {
   Count();
-  std::vector<model::Queue> page;
+  model::Page<model::Queue> page;
   for (const model::Queue& queue : behaviour.queues) {
-    if (queue.name > after && page.size() < static_cast<size_t>(limit)) page.push_back(queue);
+    if (queue.name <= after) continue;
+    page.has_more = page.items.size() == static_cast<size_t>(limit);
+    if (!page.has_more) page.items.push_back(queue);
   }
   Answered(behaviour.refusal, std::move(page), done);
 }

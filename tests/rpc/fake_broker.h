@@ -67,7 +67,7 @@ class FakeBroker final : public broker::Broker {
   void CreateQueue(broker::CreateQueueCall call, broker::Done<model::Queue> done) override;
   void GetQueue(std::string name, broker::Done<broker::QueueWithCounts> done) override;
   void ListQueues(std::string after, int limit,
-                  broker::Done<std::vector<model::Queue>> done) override;
+                  broker::Done<model::Page<model::Queue>> done) override;
   void UpdateQueue(broker::UpdateQueueCall call, broker::Done<model::Queue> done) override;
   void PauseQueue(broker::PauseQueueCall call, broker::Done<model::Queue> done) override;
   broker::Operator& AsOperator() override;

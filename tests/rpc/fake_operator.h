@@ -52,8 +52,10 @@ class FakeOperator final : public broker::Operator {
     Answer(operation, done);
   }
   void ListBulks(broker::ListBulksCall,
-                 broker::Done<std::vector<model::BulkOperation>> done) override {
-    Answer(std::vector<model::BulkOperation>{operation}, done);
+                 broker::Done<model::Page<model::BulkOperation>> done) override {
+    model::Page<model::BulkOperation> found;
+    found.items.push_back(operation);
+    Answer(std::move(found), done);
   }
   void StopBulk(broker::StopBulkCall, broker::Done<model::BulkOperation> done) override {
     Answer(operation, done);
@@ -69,8 +71,8 @@ class FakeOperator final : public broker::Operator {
     Answer(std::vector<model::Worker>(), done);
   }
   void ListAudit(broker::ListAuditCall,
-                 broker::Done<std::vector<model::AuditRecord>> done) override {
-    Answer(std::vector<model::AuditRecord>(), done);
+                 broker::Done<model::Page<model::AuditRecord>> done) override {
+    Answer(model::Page<model::AuditRecord>(), done);
   }
 
  private:

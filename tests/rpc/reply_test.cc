@@ -85,10 +85,13 @@ TEST(Reply, AckTellsEachOutcomeAndCountsStaleLeases) {
 
 TEST(Reply, NackTellsStateAndNextTimeOfWhatItSettled) {
   FakeBroker::Behaviour behaviour;
-  behaviour.nacks = {{model::SettleOutcome::kSettled, model::TaskState::kScheduled,
-                      absl::FromUnixSeconds(1800000000)},
-                     {model::SettleOutcome::kSettled, model::TaskState::kFailed, std::nullopt},
-                     {model::SettleOutcome::kLeaseLost, model::TaskState::kReady, std::nullopt}};
+  behaviour.nacks.resize(3);
+  behaviour.nacks[0].outcome = model::SettleOutcome::kSettled;
+  behaviour.nacks[0].state = model::TaskState::kScheduled;
+  behaviour.nacks[0].schedule_time = absl::FromUnixSeconds(1800000000);
+  behaviour.nacks[1].outcome = model::SettleOutcome::kSettled;
+  behaviour.nacks[1].state = model::TaskState::kFailed;
+  behaviour.nacks[2].outcome = model::SettleOutcome::kLeaseLost;
   Front front(behaviour);
   v1::NackRequest request;
   for (int i = 0; i < 3; ++i) request.add_items()->set_lease_token(GoodToken());

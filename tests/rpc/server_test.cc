@@ -1,15 +1,12 @@
 #include "server/rpc/server.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "tests/rpc/front.h"
 #include "tests/rpc/raw_stream.h"
+#include "tests/rpc/socket.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -69,21 +66,44 @@ TEST(Server, ClosesAConnectionThatNeverShakesHands) {
   ServerOptions options;
   options.limits.handshake_timeout = absl::Milliseconds(100);
   Front front({}, options);
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(front.server->port()));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  ASSERT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
-  const timeval generous = {60, 0};
-  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &generous, sizeof(generous));
+  const Socket silent = Socket::ConnectedTo(front.server->port());
   char buffer[256];
   ssize_t got = 0;
   do {
-    got = recv(fd, buffer, sizeof(buffer), 0);  // the server's own settings come first
+    got = recv(silent.fd(), buffer, sizeof(buffer), 0);  // the server's own settings come first
   } while (got > 0);
   EXPECT_EQ(got, 0);
-  close(fd);
+}
+
+TEST(Server, TurnsConnectionsAboveItsLimitAwayAndServesTheOthers) {
+  ServerOptions options;
+  options.limits.connections = 1;
+  Front front({}, options);
+  EXPECT_EQ(HealthOf(front.channel, "liveness"), 1);
+  const Socket other = Socket::ConnectedTo(front.server->port());
+  EXPECT_TRUE(other.IsTurnedAway());
+  EXPECT_EQ(HealthOf(front.channel, "liveness"), 1);
+}
+
+TEST(Server, TellsTheBrokerTheTrueAddressOfACaller) {
+  Front front;
+  v1::PauseQueueRequest request;
+  request.set_name("mail");
+  v1::PauseQueueResponse response;
+  ASSERT_TRUE(front.Call(request, &response).ok());
+  EXPECT_THAT(front.broker.pause.origin.actor, ::testing::StartsWith("ipv4:127.0.0.1:"));
+}
+
+TEST(Server, ServesIpv6) {
+  ServerOptions options;
+  options.listen = "[::1]:0";
+  FakeBroker broker;
+  metrics::Metrics metrics("test", "test");
+  const auto server = Server::Start(options, broker, metrics);
+  if (!server.ok()) GTEST_SKIP() << "this machine has no IPv6: " << server.status();
+  const auto channel = grpc::CreateChannel(absl::StrCat("[::1]:", (*server)->port()),
+                                           grpc::InsecureChannelCredentials());
+  EXPECT_EQ(HealthOf(channel, "liveness"), 1);
 }
 
 TEST(Server, CountsCallsByMethodAndStatus) {

@@ -21,6 +21,11 @@ TEST(CutText, NeverCutsACharacter) {
   EXPECT_EQ(CutText("\xe2\x82\xac", 2), "");
 }
 
+TEST(CutText, OfBytesThatAreNoTextKeepsAsManyAsFit) {
+  const std::string bytes(8, '\x80');
+  EXPECT_EQ(CutText(bytes, 5), bytes.substr(0, 5));
+}
+
 TEST(Field, SpellsItsPath) {
   const std::string key = "a\"b";
   EXPECT_EQ((Field{"queue"}).Path(), "queue");

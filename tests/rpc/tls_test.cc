@@ -1,5 +1,11 @@
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <atomic>
 #include <cstdio>
 #include <fstream>
+#include <future>
+#include <memory>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -9,6 +15,7 @@
 #include <openssl/x509v3.h>
 
 #include "absl/strings/str_cat.h"
+#include "server/rpc/port_probe.h"
 #include "tests/rpc/front.h"
 
 namespace skiplane::rpc {
@@ -105,6 +112,45 @@ TEST(Tls, WantsTheClientsCertificateWhenGivenAClientCa) {
   ssl.pem_private_key = Text(client.key);
   const grpc::Status status = GetQueue(front, ssl);
   EXPECT_TRUE(status.ok()) << status.error_message();
+}
+
+// The socket of this process that listens on `port`.
+int ListeningSocket(int port) {
+  for (int fd = 0; fd < 1024; ++fd) {
+    int listens = 0;
+    socklen_t length = sizeof(listens);
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) != 0 || listens == 0) continue;
+    sockaddr_in address{};
+    length = sizeof(address);
+    getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length);
+    if (ntohs(address.sin_port) == port) return fd;
+  }
+  return -1;
+}
+
+TEST(Tls, AnswersAProbeThatHasNoCertificate) {
+  TlsFiles files = MakePair("server");
+  files.client_ca = files.certificate;
+  Front front({}, WithTls(files));
+  PortProbe::Options options;
+  options.listen_fd = ListeningSocket(front.server->port());
+  options.tls = true;
+  options.every = absl::Milliseconds(1);
+  options.patience = absl::Minutes(1);
+  options.failures_max = 1;
+  std::atomic<int> begun = 0;
+  std::atomic<int> told = 0;
+  std::promise<void> enough;
+  auto probe = std::make_unique<PortProbe>(options, PortProbe::Listener{
+                                                        [&](int port) {
+                                                          if (port != 0 && ++begun == 5) {
+                                                            enough.set_value();
+                                                          }
+                                                        },
+                                                        [&](bool) { ++told; }});
+  EXPECT_EQ(enough.get_future().wait_for(std::chrono::minutes(1)), std::future_status::ready);
+  probe.reset();
+  EXPECT_EQ(told, 0);
 }
 
 std::string StartError(const TlsFiles& files) {

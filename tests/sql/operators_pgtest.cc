@@ -112,21 +112,23 @@ TEST_F(OperatorsTest, APageOfFailedTasksTouchesOnlyWhatItLooksAt) {
 }
 
 TEST_F(OperatorsTest, TheTasksOfAPageAreFoundOneByOne) {
-  ExpectBuffers(sql::kTaskGet, "1, '{200, 40000, 100000, 160000, 199000}', false", 400);
+  ExpectBuffers(sql::kTaskGet,
+                "1, '{200, 40000, 100000, 160000, 199000}', false, 1000000, true", 400);
 }
 
 TEST_F(OperatorsTest, AttemptsOfATaskAreFoundByIt) {
-  ExpectBuffers(sql::kAttemptList, "1, 300000, 10", 50);
+  ExpectBuffers(sql::kAttemptList, "1, 300000, 'infinity', 10, 1000000", 50);
 }
 
 TEST_F(OperatorsTest, ErrorGroupsAreThoseOfTheQueue) {
   ExpectBuffers(sql::kErrorList,
-                "'{1}', array[NULL]::int2[], 9223372036854775807, -1, '', 101", 250);
+                "'{1}', array[NULL]::int2[], 9223372036854775807, -1, '', 101, 3145728", 250);
 }
 
 TEST_F(OperatorsTest, StatisticsOfADayAreThoseOfItsHours) {
   ExpectBuffers(sql::kStatRead,
-                "'{1}', array[NULL]::int2[], array[NULL]::int2[], now() - interval '1 day', now()",
+                "'{1}', array[NULL]::int2[], array[NULL]::int2[], now() - interval '1 day', "
+                "now(), '-infinity', 0, 0, 10001",
                 30);
 }
 

@@ -114,6 +114,25 @@ TEST(StatementsTest, HaveGoodPlansOnABacklogThatWasNeverAnalysed) {
   ExpectGoodPlans(database);
 }
 
+// One known key that waits, one of a finished task, and one that is new.
+constexpr char kRenewal[] =
+    "'{1,1,1}', '{900001,900002,900003}', '{null,null,null}', '{0,0,0}', '{10,10,10}', '{0,0,0}', "
+    "'{null,null,null}', '{null,null,null}', '{a,b,c}', '{k8,k16,new}', '{900001,900001,900001}', "
+    "'{4,4,4}', '{null,null,null}', '{0,0,0}', '{null,null,null}', '{null,null,null}', "
+    "'{null,null,null}', '{1,1,1}', '{1}', '{renewal}', '{hash}', '{900001}'";
+
+TEST(StatementsTest, RenewingKeysReadsFewRowsOfTablesThatHaveGrownSinceTheyWerePlanned) {
+  const Database database = Database::Migrated();
+  const auto session = Required(pg::Session::Open({.uri = database.uri()}, nullptr));
+  BuffersOf(*session, sql::kTaskEnqueueOnce, kRenewal);  // its plans are made for empty tables
+  std::string fill = kFill;
+  database.Run(fill.erase(fill.find("ANALYZE")));
+  database.Run(
+      "UPDATE skiplane.task_key SET finished_at = now() WHERE key = 'k16'; "
+      "DELETE FROM skiplane.task WHERE id = 16");
+  EXPECT_LT(BuffersOf(*session, sql::kTaskEnqueueOnce, kRenewal), 400);
+}
+
 TEST(StatementsTest, BeginWithAComment) {
   for (const sql::Query* query : sql::kAll) {
     EXPECT_TRUE(absl::StartsWith(query->text, "-- ")) << query->name;

@@ -137,6 +137,21 @@ TEST_F(FenceTest, ASettleByIdThatRacesAMoveOfItsRowSettlesItOrLeavesItHeld) {
   EXPECT_EQ(Settle({token}, Action::kRetry), settled->empty() ? 1u : 0u);
 }
 
+// Whatever version of the row the ack finds after its wait.
+TEST_F(FenceTest, APauseThatMeetsTheAckOfItsRunIsKept) {
+  PutOne();
+  Sql("UPDATE skiplane.task SET period = 3600000000, planned_at = run_at");
+  const model::LeaseToken token = TakeOne();
+  const auto settled = Race(
+      [](pg::Session& session) {
+        Required(session.RunText("UPDATE skiplane.task SET paused = true"));
+      },
+      [&](pg::Session& session) { return store::Settle(session, Batch({token})); });
+  ASSERT_THAT(settled, IsOk());
+  EXPECT_EQ(Settle({token}, Action::kAck), settled->empty() ? 1u : 0u) << "once";
+  EXPECT_EQ(Sql("SELECT run_at FROM skiplane.task WHERE paused"), "infinity");
+}
+
 TEST_F(FenceTest, AnAckThatRacesTheReclaimOfItsTaskIsRefused) {
   PutOne();
   const model::LeaseToken token = TakeOne();

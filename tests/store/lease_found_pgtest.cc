@@ -89,6 +89,44 @@ TEST_F(FindLeasesTest, ARequestIdLeasesOnce) {
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE state = 2"), 4);
 }
 
+TEST_F(FindLeasesTest, ARequestIdWhoseLeasesAreOverLeasesAnew) {
+  Put(8);
+  LeaseDemand demand = ThreeCallers();
+  for (const Action action : {Action::kAck, Action::kRelease}) {
+    const auto tokens = TokensOf(Required(Lease(*session_, demand)).rows);
+    Settle(tokens, action);
+    EXPECT_THAT(Required(FindRequest(*session_, lane_, "worker/7")), IsEmpty());
+    EXPECT_EQ(Number("SELECT count(*) FROM skiplane.lease_ledger WHERE request_id IS NOT NULL"), 0);
+    demand.callers[0].ledger = demand.callers[1].ledger = model::NewSessionId();
+    demand.callers[2].ledger = model::NewSessionId();
+  }
+  EXPECT_THAT(Lease(*session_, demand), IsOk());
+}
+
+TEST_F(FindLeasesTest, ARequestIdThatStillHoldsSomethingStays) {
+  const std::vector<int64_t> ids = Put(4);
+  const auto tokens = TokensOf(Required(Lease(*session_, ThreeCallers())).rows);
+  Settle({tokens[2]}, Action::kAck);
+  EXPECT_THAT(IdsOf(Required(FindRequest(*session_, lane_, "worker/7"))), ElementsAre(ids[3]));
+  EXPECT_THAT(Required(FindRequest(*session_, lane_, "worker/8")), IsEmpty());
+  EXPECT_THAT(IdsOf(Find({"worker/7"}, {})), ElementsAre(ids[3]));
+}
+
+// Its look found nothing and waits for nobody; then another broker leased under the id.
+TEST_F(FindLeasesTest, ALookThatComesLateLeavesTheNewLease) {
+  Put(8);
+  LeaseDemand demand = ThreeCallers();
+  Settle(TokensOf(Required(Lease(*session_, demand)).rows), Action::kAck);
+  const auto folding = Open();
+  ASSERT_THAT(folding->RunText("BEGIN; SELECT FROM skiplane.lease_ledger FOR UPDATE"), IsOk());
+  EXPECT_THAT(Required(FindRequest(*session_, lane_, "worker/7")), IsEmpty());
+  ASSERT_THAT(folding->RunText("DELETE FROM skiplane.lease_ledger; COMMIT"), IsOk());
+  demand.callers[0].ledger = demand.callers[1].ledger = model::NewSessionId();
+  demand.callers[2].ledger = model::NewSessionId();
+  ASSERT_THAT(Lease(*session_, demand), IsOk());
+  EXPECT_EQ(Required(FindRequest(*session_, lane_, "worker/7")).size(), 2u);
+}
+
 TEST_F(FindLeasesTest, AClosedLedgerRowCanNotBeLeasedUnder) {
   Put(4);
   ASSERT_THAT(CloseLedger(*session_, lane_, {{kLedger}}), IsOk());

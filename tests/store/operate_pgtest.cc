@@ -1,3 +1,5 @@
+#include <thread>
+
 #include "gmock/gmock.h"
 #include "server/store/bulk.h"
 #include "server/store/counts.h"
@@ -147,8 +149,72 @@ TEST_F(OperateTest, ABulkOperationIsOneBrokersAtATime) {
   EXPECT_EQ(done.changed, 3);
   EXPECT_FALSE(Required(ClaimBulk(*session_, bulk.id)).has_value());
   EXPECT_THAT(StopBulk(*session_, bulk.id), IsOk());
-  EXPECT_THAT(Required(ListBulks(*session_, absl::InfiniteFuture(), {}, 5)), SizeIs(1));
+  EXPECT_THAT(Required(ListBulks(*session_, absl::InfiniteFuture(), {}, 5, INT64_MAX)).items,
+              SizeIs(1));
   EXPECT_THAT(Required(IdleBulks(*session_)), IsEmpty());
+  EXPECT_THAT(Required(GetBulks(*session_, {bulk.id, testing::UuidOf(8)})), SizeIs(1));
+  EXPECT_THAT(Required(GetBulks(*session_, {})), IsEmpty());
+}
+
+// The change waits for the lease, and then once found nothing at the place that it knew.
+TEST_F(OperateTest, AChangeThatMeetsALeaseIsMadeAfterIt) {
+  const int64_t id = PutOne();
+  const auto leasing = Open();
+  ASSERT_THAT(leasing->RunText("BEGIN"), IsOk());
+  ASSERT_THAT(Lease(*leasing, Demand({1})), IsOk());
+  TaskChange change;
+  change.kind = TaskChange::Kind::kPrioritize;
+  change.priority = 7;
+  absl::StatusOr<Changes> changes;
+  std::thread changing([&] {
+    changes = ChangeTasks(*session_, Place::kLiving, lane_, {id}, change, {});
+  });
+  WaitUntilBlocked(*session_);
+  ASSERT_THAT(leasing->RunText("COMMIT"), IsOk());
+  changing.join();
+  EXPECT_THAT(Required(changes).tasks, SizeIs(1));
+  EXPECT_EQ(Number("SELECT priority FROM skiplane.task WHERE state = 2"), 7);
+}
+
+TEST_F(OperateTest, ADeletionThatMeetsARetryIsMadeAfterIt) {
+  const int64_t id = PutOne();
+  const model::LeaseToken token = TakeOne();
+  const auto settling = Open();
+  ASSERT_THAT(settling->RunText("BEGIN"), IsOk());
+  ASSERT_THAT(store::Settle(*settling, Batch({token}, Action::kRelease)), IsOk());
+  TaskChange change;
+  change.kind = TaskChange::Kind::kDelete;
+  absl::StatusOr<Changes> changes;
+  std::thread changing([&] {
+    changes = ChangeTasks(*session_, Place::kLiving, lane_, {id}, change, {});
+  });
+  WaitUntilBlocked(*session_);
+  ASSERT_THAT(settling->RunText("COMMIT"), IsOk());
+  changing.join();
+  EXPECT_THAT(Required(changes).tasks, SizeIs(1));
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 0);
+}
+
+// A key that stayed behind would refuse its renewals for ever.
+TEST_F(OperateTest, ADeletionThatMeetsARenewalTakesTheKeyAlong) {
+  const int64_t id = PutOne(testing::KeyedTask("k"));
+  model::NewTask renewed = testing::KeyedTask("k");
+  renewed.key_policy = model::KeyPolicy::kReplaceWaiting;
+  renewed.version = 2;
+  const auto renewing = Open();
+  ASSERT_THAT(renewing->RunText("BEGIN"), IsOk());
+  ASSERT_THAT(EnqueueOnce(*renewing, {TaskRow{{lane_, id + 1}, &renewed, 10}}, {}), IsOk());
+  TaskChange change;
+  change.kind = TaskChange::Kind::kDelete;
+  absl::StatusOr<Changes> changes;
+  std::thread changing([&] {
+    changes = ChangeTasks(*session_, Place::kLiving, lane_, {id}, change, {});
+  });
+  WaitUntilBlocked(*session_);
+  ASSERT_THAT(renewing->RunText("COMMIT"), IsOk());
+  changing.join();
+  EXPECT_THAT(Required(changes).tasks, SizeIs(1));
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_key"), 0);
 }
 
 TEST_F(OperateTest, ErrorGroupsAreTheSameFoldedOrNot) {
@@ -161,7 +227,8 @@ TEST_F(OperateTest, ErrorGroupsAreTheSameFoldedOrNot) {
     Required(store::Settle(*session_, batch));
   }
   for (int fold = 0; fold < 2; ++fold) {
-    const auto groups = Required(ListErrorGroups(*session_, {lane_}, std::nullopt, {}, 10));
+    const auto groups =
+        Required(ListErrorGroups(*session_, {lane_}, std::nullopt, {}, 10, INT64_MAX)).items;
     ASSERT_THAT(groups, SizeIs(1));
     EXPECT_EQ(groups[0].retrying, 3);
     EXPECT_EQ(groups[0].type, "Boom");
@@ -188,10 +255,11 @@ TEST_F(OperateTest, ReportsOfAQuietInstallationAreEmpty) {
   EXPECT_THAT(Required(OldestLeases(*session_)), IsEmpty());
   EXPECT_THAT(Required(ListWorkers(*session_, "", {}, 10)), IsEmpty());
   EXPECT_THAT(Required(ReadStatistics(*session_, {lane_},
-                                      {{}, {}, absl::Now() - absl::Hours(1), absl::Now()})),
+                                      {{}, {}, absl::Now() - absl::Hours(1), absl::Now()}, 10))
+                  .items,
               IsEmpty());
   EXPECT_THAT(AddAudit(*session_, {"ann", "Test", "{}"}, "q", 3), IsOk());
-  EXPECT_THAT(Required(ListAudit(*session_, "q", INT64_MAX, 10)), SizeIs(1));
+  EXPECT_THAT(Required(ListAudit(*session_, "q", INT64_MAX, 10, INT64_MAX)).items, SizeIs(1));
   EXPECT_THAT(Required(CheckSchedules(*session_, {{"* * * * *", "UTC"}, {"x", "UTC"}})),
               ElementsAre("", ::testing::StartsWith("cron: ")));
   EXPECT_THAT(Required(PreviewSchedule(*session_, {"* * * * *", "UTC"}, std::nullopt, 3)),
@@ -201,7 +269,9 @@ TEST_F(OperateTest, ReportsOfAQuietInstallationAreEmpty) {
 TEST_F(OperateTest, TheAttemptsOfATaskAndWhatIsBeforeIt) {
   const int64_t id = PutOne();
   Settle({testing::TokensOf(Take(1))[0]}, Action::kRetry);
-  EXPECT_THAT(Required(ListAttempts(*session_, {lane_, id}, 10)), SizeIs(1));
+  EXPECT_THAT(
+      Required(ListAttempts(*session_, {lane_, id}, absl::InfiniteFuture(), 10, INT64_MAX)).items,
+      SizeIs(1));
   const std::vector<int64_t> ids = Put(3);
   const model::TaskView last = Required(GetTask(*session_, {lane_, ids[2]}));
   EXPECT_EQ(Required(TasksAhead(*session_, last)), 2 + Number("SELECT count(*) FROM skiplane.task "

@@ -42,6 +42,14 @@ TEST_F(QueuesTest, ThereAreOnlySoMany) {
   EXPECT_EQ(Names("", 10), (std::vector<std::string>{"a", "b"}));
 }
 
+TEST_F(QueuesTest, AQueueIsFoundByEachOfItsLanes) {
+  EXPECT_THAT(Create("a", 2), IsOkAndHolds(true));
+  EXPECT_THAT(Create("b"), IsOkAndHolds(true));
+  EXPECT_EQ(Required(QueueOfLane(*session_, 2))->name, "a");
+  EXPECT_EQ(Required(QueueOfLane(*session_, 3))->name, "b");
+  EXPECT_FALSE(Required(QueueOfLane(*session_, 4)).has_value());
+}
+
 TEST_F(QueuesTest, AQueueComesBackAsItWasMade) {
   settings_.history = model::HistoryPolicy::kFailures;
   settings_.lease_duration = absl::Seconds(77);

@@ -1,5 +1,6 @@
 #include "server/store/sessions.h"
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "server/store/reclaim.h"
 #include "tests/store/store_harness.h"
@@ -82,9 +83,11 @@ TEST_F(SessionsTest, ALostSessionIsNotRevived) {
   EXPECT_THAT(BeatOne("w", kShort), IsEmpty());
   EXPECT_EQ(TouchOne("w", 8, kShort).id, UuidOf(8));
   EXPECT_THAT(BeatOne("w", kShort), ::testing::SizeIs(1));
-  EXPECT_THAT(LostSessions(*session_), IsOkAndHolds(ElementsAre(UuidOf(7))));
-  EXPECT_THAT(UnknownSessions(*session_, {UuidOf(7), UuidOf(8), UuidOf(9)}),
-              IsOkAndHolds(UnorderedElementsAre(UuidOf(7), UuidOf(9))));
+  EXPECT_THAT(Required(FindGoneSessions(*session_)).lost, ElementsAre(UuidOf(7)));
+  const GoneSessions unknown =
+      Required(UnknownSessions(*session_, {UuidOf(7), UuidOf(8), UuidOf(9)}));
+  EXPECT_THAT(unknown.lost, UnorderedElementsAre(UuidOf(7), UuidOf(9)));
+  EXPECT_THAT(unknown.ended, IsEmpty());
 }
 
 TEST_F(SessionsTest, ASessionIsLostOnlyWhenItsEndHasPassed) {
@@ -94,7 +97,7 @@ TEST_F(SessionsTest, ASessionIsLostOnlyWhenItsEndHasPassed) {
       "WHERE worker_id = 'w'");
   EXPECT_THAT(ExpireSessions(*session_), IsOkAndHolds(1));
   EXPECT_THAT(ExpireSessions(*session_), IsOkAndHolds(0));
-  EXPECT_THAT(LostSessions(*session_), IsOkAndHolds(ElementsAre(UuidOf(7))));
+  EXPECT_THAT(Required(FindGoneSessions(*session_)).lost, ElementsAre(UuidOf(7)));
   EXPECT_THAT(CountWorkers(*session_), IsOkAndHolds(1));
 }
 
@@ -122,12 +125,37 @@ TEST_F(SessionsTest, ABeatOfAnUnknownWorkerIsMissing) {
   EXPECT_EQ(living[0].worker_id, "a");
 }
 
-TEST_F(SessionsTest, CancelsComeBackWithTheBeat) {
+TEST_F(SessionsTest, TheBeatSaysUpToWhichLeaseToLook) {
+  TouchOne("v", 6, kShort);
   TouchOne("w", 7, kShort);
-  EXPECT_THAT(BeatOne("w", kShort).front().cancels, IsEmpty());
+  EXPECT_EQ(BeatOne("w", kShort).front().recheck_until, 0);
+  model::LeaseToken older, newer;
+  older.session = newer.session = UuidOf(7);
+  older.lease_no = 1700000000000001;
+  newer.lease_no = 1700000000000002;
+  EXPECT_THAT(TellSessions(*session_, {newer, older}), IsOk());
+  EXPECT_THAT(TellSessions(*session_, {older}), IsOk());
+  EXPECT_EQ(BeatOne("w", kShort).front().recheck_until, newer.lease_no);
+  EXPECT_EQ(BeatOne("w", kShort).front().recheck_until, newer.lease_no) << "an answer may get lost";
+  EXPECT_EQ(BeatOne("v", kShort).front().recheck_until, 0);
+}
+
+TEST_F(SessionsTest, WhatABrokerOfTheVersionBeforeCancelledIsLookedAt) {
+  TouchOne("w", 7, kShort);
   Sql("UPDATE skiplane.worker_session SET cancels = '{17,1700000000000001,-2,3}'");
-  EXPECT_THAT(BeatOne("w", kShort).front().cancels,
-              ElementsAre(std::pair(17, 1700000000000001), std::pair(-2, 3)));
+  EXPECT_EQ(BeatOne("w", kShort).front().recheck_until, 1700000000000001);
+}
+
+TEST_F(SessionsTest, TasksTellWhatBecameOfLeases) {
+  Put(4);
+  const std::vector<LeasedRow> leased = Take(4);
+  const std::vector<model::LeaseToken> tokens = testing::TokensOf(leased);
+  Settle({tokens[1]}, Action::kAck);
+  Settle({tokens[2]}, Action::kRelease);
+  Sql(absl::StrCat("UPDATE skiplane.task SET cancel = true WHERE id = ", tokens[3].task.id));
+  EXPECT_THAT(Required(FindLeaseStates(*session_, tokens)),
+              ElementsAre(model::LeaseState::kHeld, model::LeaseState::kLost,
+                          model::LeaseState::kLost, model::LeaseState::kCancelRequested));
 }
 
 TEST_F(SessionsTest, ProgressIsMergedByTask) {
@@ -176,8 +204,8 @@ TEST_F(SessionsTest, OnlyLostSessionsAreForgotten) {
   TouchOne("w", 7, kShort);
   LoseAll();
   TouchOne("w", 8, kShort);
-  ASSERT_THAT(ForgetSessions(*session_, {UuidOf(7), UuidOf(8)}), IsOk());
-  EXPECT_THAT(LostSessions(*session_), IsOkAndHolds(IsEmpty()));
+  EXPECT_THAT(ForgetSessions(*session_, {UuidOf(7), UuidOf(8)}), IsOkAndHolds(1));
+  EXPECT_THAT(Required(FindGoneSessions(*session_)).lost, IsEmpty());
   EXPECT_THAT(CountWorkers(*session_), IsOkAndHolds(1));
 }
 

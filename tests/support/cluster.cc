@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -15,6 +16,9 @@ namespace skiplane::testing {
 namespace {
 
 constexpr char kFolderVariable[] = "SKIPLANE_TEST_PG";
+constexpr char kMemory[] = "/dev/shm";
+constexpr uint64_t kRoom = uint64_t{4} << 30;
+constexpr char kPristine[] = "/pristine";
 constexpr char kReady[] = "database system is ready to accept connections";
 
 // Waits until the test program has gone, however it ended, then stops what it left and removes it.
@@ -26,9 +30,15 @@ pid=$(head -n 1 "$0/data/postmaster.pid" 2>/dev/null) &&
 rm -rf -- "$0"
 )sh";
 
+bool HasRoomInMemory() {
+  struct statvfs memory;
+  return access(kMemory, W_OK) == 0 && statvfs(kMemory, &memory) == 0 &&
+         uint64_t{memory.f_bavail} * memory.f_frsize >= kRoom;
+}
+
 std::string MakeFolder(const std::optional<app::SystemUser>& owner) {
-  std::string folder = "/tmp/skiplane-pg-XXXXXX";
-  Require(mkdtemp(folder.data()) != nullptr, "no folder can be made in /tmp");
+  std::string folder = absl::StrCat(HasRoomInMemory() ? kMemory : "/tmp", "/skiplane-pg-XXXXXX");
+  Require(mkdtemp(folder.data()) != nullptr, absl::StrCat("no folder can be made: ", folder));
   if (owner) Require(chown(folder.c_str(), owner->uid, owner->gid) == 0, "chown");
   return folder;
 }
@@ -76,12 +86,24 @@ void Cluster::StartKeeper() {
 }
 
 void Cluster::MakeData() {
+  const std::string data = absl::StrCat(folder_, "/data");
+  if (const char* const shared = std::getenv(kFolderVariable)) {
+    RunAsOwner({"/bin/cp", "-a", absl::StrCat(shared, kPristine), data});
+    return;
+  }
+  RunAsOwner({absl::StrCat(binaries_, "/initdb"), "-D", data, "-U", "skiplane", "-A", "trust", "-E",
+              "UTF8", "--locale=C", "--no-sync"});
+  if (options_.keeps_pristine) {
+    RunAsOwner({"/bin/cp", "-a", data, absl::StrCat(folder_, kPristine)});
+  }
+}
+
+void Cluster::RunAsOwner(std::vector<std::string> argv) {
   app::ChildOptions options;
-  options.argv = {absl::StrCat(binaries_, "/initdb"), "-D", absl::StrCat(folder_, "/data"),
-                  "-U", "skiplane", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"};
+  options.argv = std::move(argv);
   options.user = user_;
-  Process initdb(options);
-  Require(initdb.Wait() == 0, absl::StrCat("initdb: ", initdb.output()));
+  Process process(options);
+  Require(process.Wait() == 0, absl::StrCat(options.argv[0], ": ", process.output()));
 }
 
 void Cluster::Start() {

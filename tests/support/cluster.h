@@ -1,7 +1,8 @@
 // A private PostgreSQL for tests: one per test program, or the one that tests/run started for all
 // of them (environment variable SKIPLANE_TEST_PG holds its folder). It listens on a unix socket in
-// a folder of its own below /tmp, and is gone, process and folder, when the test program ends, also
-// when that crashes or is killed. Durable as in production unless a test asks otherwise.
+// a folder of its own, and is gone, process and folder, when the test program ends, also when that
+// crashes or is killed. Durable as in production unless a test asks otherwise; the folder is in
+// memory (/dev/shm) where there are 4 GiB of room, else in /tmp: fsync stays on, but costs little.
 //
 // Not thread-safe, apart from uri(). Failures to start or stop end the test program.
 #pragma once
@@ -20,7 +21,9 @@ struct ClusterOptions {
   // Off is faster, and the broker refuses it unless told otherwise.
   bool fsync = true;
   // Further settings, as "name=value".
-  std::vector<std::string> settings;
+  std::vector<std::string> settings = {};
+  // Keeps a copy of the data as initdb made it, for the clusters of the tests below this one.
+  bool keeps_pristine = false;
 };
 
 class Cluster {
@@ -61,6 +64,7 @@ class Cluster {
   explicit Cluster(Elsewhere elsewhere);
 
   void MakeData();
+  void RunAsOwner(std::vector<std::string> argv);
   void StartKeeper();
   void End(int signal);
 

@@ -1,9 +1,10 @@
 """Prints `N passed, N failed[, N skipped]` for the phases of a run: summary.py FOLDER...
 
-Each folder has the name of its phase and holds `tests.xml`, a JUnit file of ctest. Any other file
-in it is a report of something that went wrong, such as a sanitizer's: it is printed, and is a
-failure. So is a test whose program is missing, since it was not skipped on purpose, and a phase
-whose tests did not come to their end.
+Each folder has the name of its phase and holds `tests.xml`, a JUnit file of ctest, and `cases`: for
+each test of ctest that ran several cases a JUnit file of these, which are counted in its stead. Any
+other file in it is a report of something that went wrong, such as a sanitizer's: it is printed, and
+is a failure. So is a test whose program is missing, since it was not skipped on purpose, one that
+failed though none of its cases did, and a phase whose tests did not come to their end.
 """
 
 import collections
@@ -12,10 +13,12 @@ import sys
 import xml.etree.ElementTree
 
 JUNIT = "tests.xml"
+CASES = "cases"
 LINES = 200  # of each failed test
 
 
-def outcome(case):
+def outcome_of_test(case):
+    """By ctest."""
     if case.get("status") == "run":
         return "passed"
     skipped = case.find("skipped")
@@ -25,8 +28,16 @@ def outcome(case):
     return "skipped" if on_purpose or case.get("status") == "disabled" else "failed"
 
 
+def outcome_of_case(case):
+    """By GoogleTest or cases.py."""
+    if case.find("failure") is not None:
+        return "failed"
+    skipped = case.find("skipped") is not None or case.get("status") == "notrun"
+    return "skipped" if skipped else "passed"
+
+
 def reports(folder):
-    return sorted(name for name in os.listdir(folder) if name != JUNIT)
+    return sorted(name for name in os.listdir(folder) if name not in (JUNIT, CASES))
 
 
 def text_of(path):
@@ -34,9 +45,35 @@ def text_of(path):
         return file.read().rstrip()
 
 
+def last_lines(text):
+    return "\n".join(text.rstrip().splitlines()[-LINES:])
+
+
+def cases_of(folder, test):
+    """Triples as of results(); none if the test told of no case, as one that broke off."""
+    try:
+        path = os.path.join(folder, CASES, f"{test}.xml")
+        root = xml.etree.ElementTree.parse(path).getroot()
+    except (OSError, xml.etree.ElementTree.ParseError):
+        return
+    for case in root.iter("testcase"):
+        said = "\n".join(failure.text or "" for failure in case.iter("failure"))
+        name = f"{case.get('classname')}.{case.get('name')}".lstrip(".")
+        yield outcome_of_case(case), f"{test}: {name}", last_lines(said)
+
+
+def results_of_test(folder, test):
+    cases = list(cases_of(folder, test.get("name")))
+    yield from cases
+    outcome = outcome_of_test(test)
+    is_told = any(kind == "failed" for kind, _, _ in cases) if outcome == "failed" else cases
+    if not is_told:
+        yield outcome, test.get("name"), last_lines(test.findtext("system-out", ""))
+
+
 def results(folder):
-    """Triples of outcome, name and, of what failed, what it said: all of a report, the end of a
-    test's output."""
+    """Triples of outcome, name and, of what failed, what it said: all of a report, the end of what
+    a test or a case said."""
     for name in reports(folder):
         yield "failed", name, text_of(os.path.join(folder, name))
     try:
@@ -45,9 +82,8 @@ def results(folder):
         if not reports(folder):
             yield "failed", "ctest did not come to its end", ""
         return
-    for case in root.iter("testcase"):
-        lines = case.findtext("system-out", "").rstrip().splitlines()
-        yield outcome(case), case.get("name"), "\n".join(lines[-LINES:])
+    for test in root.iter("testcase"):
+        yield from results_of_test(folder, test)
 
 
 def main(arguments):

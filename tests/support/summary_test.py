@@ -23,6 +23,18 @@ def junit(*cases):
     return {"tests.xml": f"<testsuite>{''.join(cases)}</testsuite>"}
 
 
+def cases(test, *texts):
+    suite = f"<testsuite>{''.join(texts)}</testsuite>"
+    return {f"cases/{test}.xml": f"<testsuites>{suite}</testsuites>"}
+
+
+CASE_PASSED = '<testcase classname="Suite" name="Good" status="run" result="completed"/>'
+CASE_FAILED = ('<testcase classname="Suite" name="Bad" status="run">'
+               '<failure message="">expected 1</failure></testcase>')
+CASE_SKIPPED = ('<testcase classname="Suite" name="Later" status="run" result="skipped">'
+                '<skipped message="no disk"/></testcase>')
+
+
 class Summary(unittest.TestCase):
     def run_on(self, *phases):
         """Each phase is a dictionary of file names and texts. Returns the output and the code."""
@@ -30,7 +42,7 @@ class Summary(unittest.TestCase):
             folders = []
             for number, files in enumerate(phases, 1):
                 folders.append(os.path.join(place, f"phase{number}"))
-                os.mkdir(folders[-1])
+                os.makedirs(os.path.join(folders[-1], "cases"))
                 for name, text in files.items():
                     with open(os.path.join(folders[-1], name), "w", encoding="utf-8") as file:
                         file.write(text)
@@ -63,6 +75,27 @@ class Summary(unittest.TestCase):
 
     def test_skipped_ones_are_told_but_do_not_fail(self):
         self.check([junit(PASSED, SKIPPED)], "1 passed, 0 failed, 1 skipped", 0)
+
+    def test_cases_are_counted_in_place_of_their_test(self):
+        found = cases("a", CASE_PASSED, CASE_PASSED.replace("Good", "Better"), CASE_SKIPPED)
+        output = self.check([{**junit(PASSED), **found}], "2 passed, 0 failed, 1 skipped", 0)
+        self.assertIn("skipped: phase1: a: Suite.Later\n", output)
+
+    def test_a_failed_case_is_named_with_what_it_said(self):
+        found = cases("b", CASE_PASSED, CASE_FAILED)
+        output = self.check([{**junit(FAILED), **found}], "1 passed, 1 failed", 1)
+        self.assertIn("---- phase1: b: Suite.Bad\nexpected 1\n", output)
+        self.assertIn("failed: phase1: b: Suite.Bad\n", output)
+
+    def test_a_test_that_fails_though_its_cases_pass_is_a_failure(self):
+        failed = FAILED.replace("</testcase>", "<system-out>a leak</system-out></testcase>")
+        output = self.check([{**junit(failed), **cases("b", CASE_PASSED)}],
+                            "1 passed, 1 failed", 1)
+        self.assertIn("---- phase1: b\na leak\n", output)
+
+    def test_a_test_that_broke_off_is_one_failure(self):
+        self.check([{**junit(FAILED), "cases/b.xml": "<testsuites>"}], "0 passed, 1 failed", 1)
+        self.check([{**junit(FAILED), **cases("other", CASE_PASSED)}], "0 passed, 1 failed", 1)
 
     def test_a_missing_program_is_a_failure(self):
         self.check([junit(PASSED, MISSING)], "1 passed, 1 failed", 1)

@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
     std::cerr << "usage: with_postgres COMMAND [ARGUMENT]...\n";
     return 2;
   }
-  const skiplane::testing::Cluster cluster;
+  const skiplane::testing::Cluster cluster({.keeps_pristine = true});
   ChildOptions options;
   options.argv.assign(argv + 1, argv + argc);
   options.env = {"SKIPLANE_TEST_PG=" + cluster.folder()};

@@ -5,16 +5,21 @@ import re
 import unittest
 
 from support.case import SystemTest
-from support.client import DEADLINE_S, broker_pb2, lease_request, retry_delay_of
+from support.client import DEADLINE_S, admin_pb2, broker_pb2, lease_request, retry_delay_of
 from support.cluster import Cluster
 from support.database import Database
 
 QUEUE = "refusing"
 CONFLICT = ("ABORTED", "TRANSACTION_CONFLICT")
 DEFECT = ("INTERNAL", "INTERNAL_ERROR")
+AWAY = ("UNAVAILABLE", "DATABASE_UNAVAILABLE")
+DENIED = ("FAILED_PRECONDITION", "DATABASE_PERMISSION_DENIED")
 REFUSALS = {"40001": CONFLICT, "40P01": CONFLICT, "55P03": CONFLICT,
             "57014": ("DEADLINE_EXCEEDED", "STATEMENT_TIMEOUT"),
             "53100": ("RESOURCE_EXHAUSTED", "STORAGE_FULL"),
+            "08006": AWAY, "53300": AWAY,
+            "42P05": ("FAILED_PRECONDITION", "POOLER_NOT_SUPPORTED"),
+            "0A000": DEFECT,
             "XX000": DEFECT, "22012": DEFECT, "P0001": DEFECT}
 TRIGGER = """
 CREATE OR REPLACE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -22,6 +27,17 @@ CREATE OR REPLACE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $
 END $$;
 CREATE TRIGGER refuse BEFORE INSERT OR UPDATE OR DELETE ON skiplane.task
 FOR EACH STATEMENT EXECUTE FUNCTION public.refuse()"""
+
+
+# As long as PostgreSQL takes to see one, or nearly.
+DEADLOCK = """
+CREATE FUNCTION public.deadlock() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  IF nextval('public.statement') > 1 THEN RETURN NULL; END IF;
+  PERFORM pg_sleep(0.7);
+  RAISE EXCEPTION 'canary_message' USING ERRCODE = '40P01';
+END $$;
+CREATE TRIGGER deadlock AFTER INSERT OR UPDATE OR DELETE ON skiplane.task
+FOR EACH ROW EXECUTE FUNCTION public.deadlock()"""
 
 
 class BadDatabase(SystemTest):
@@ -66,10 +82,31 @@ class BadDatabase(SystemTest):
         for word in ("canary", "SELECT", "INSERT", "skiplane.task", "DETAIL"):
             self.assertNotIn(word, text)
         code = error.code().name
-        self.assertEqual(retry_delay_of(error) > 0, code == "RESOURCE_EXHAUSTED")
+        self.assertEqual(retry_delay_of(error) > 0, code in ("RESOURCE_EXHAUSTED", "UNAVAILABLE"))
         if code == "INTERNAL":
             [error_id] = re.findall(r"\b[0-9a-f]{16}\b", error.details())
             self.broker.wait_for_output(error_id)
+
+    def test_a_call_that_a_deadlock_broke_off_is_repeated_and_its_caller_does_not_hear_of_it(self):
+        self.client.enqueue(QUEUE, b"first")
+        self.client.enqueue(QUEUE, b"second")
+        first, second = self.client.lease(QUEUE, worker_id="w", max_tasks=2)
+        waiting = self.client.enqueue(QUEUE, b"waiting", priority=7)
+        self.database.run("CREATE SEQUENCE public.statement;" + DEADLOCK)
+        keyed = self.client.new_task(key="renewed", key_policy="KEY_POLICY_REPLACE_WAITING")
+        calls = (lambda: self.client.enqueue(QUEUE, b"plain"),
+                 lambda: self.client.enqueue_all(QUEUE, [keyed]),
+                 lambda: self.client.ack(first),
+                 lambda: self.client.nack(second),
+                 lambda: self.client.admin.PrioritizeTask(
+                     admin_pb2.PrioritizeTaskRequest(task_id=waiting, priority=3),
+                     timeout=DEADLINE_S))
+        for number, call in enumerate(calls):
+            with self.subTest(number):
+                self.database.run("ALTER SEQUENCE public.statement RESTART")
+                call()
+                self.assertGreater(self.database.number("SELECT last_value FROM public.statement"),
+                                   1)
 
     def test_a_database_that_is_away(self):
         cluster = Cluster()

@@ -108,23 +108,50 @@ class BadInput(SystemTest):
 
     def test_settling_out_of_range(self):
         token = self.held.lease_token
-        def nack(**fields):
-            item = broker_pb2.NackItem(lease_token=token, **fields)
-            return self.client.broker.Nack, broker_pb2.NackRequest(items=[item])
         many = [broker_pb2.AckItem(lease_token=token)] * 1001
         self.assert_all_refused(FIELD, {
             "empty ack": (self.client.broker.Ack, broker_pb2.AckRequest()),
             "many acks": (self.client.broker.Ack, broker_pb2.AckRequest(items=many)),
             "empty nack": (self.client.broker.Nack, broker_pb2.NackRequest()),
-            "long delay": nack(retry_delay=seconds(86401)),
-            "negative delay": nack(retry_delay=seconds(-1)),
-            "delay of a release": nack(disposition=2, retry_delay=seconds(1)),
-            "disposition": nack(disposition=99),
-            "long text": nack(error=task_pb2.TaskError(text=b"x" * 65537)),
-            "long type": nack(error=task_pb2.TaskError(type="x" * 257)),
             "no worker": (self.client.broker.Heartbeat, broker_pb2.HeartbeatRequest()),
             "beat": (self.client.broker.Heartbeat, broker_pb2.HeartbeatRequest(
                 worker_id="w", lease_duration=seconds(0.1)))})
+
+    def test_items_out_of_range_are_refused_alone(self):
+        for field, fields in {"retry_delay": [{"retry_delay": seconds(86401)},
+                                              {"retry_delay": seconds(-1)},
+                                              {"disposition": 2, "retry_delay": seconds(1)}],
+                              "disposition": [{"disposition": 99}]}.items():
+            for one in fields:
+                with self.subTest(one):
+                    item = broker_pb2.NackItem(lease_token=self.held.lease_token, **one)
+                    [result] = self.client.broker.Nack(broker_pb2.NackRequest(items=[item]),
+                                                       timeout=90).results
+                    self.assertEqual((result.outcome, result.error.reason, result.error.field),
+                                     (broker_pb2.NACK_OUTCOME_REFUSED, "INVALID_FIELD", field))
+        self.assertEqual(self.picture(), self.before)
+
+    def test_one_long_error_costs_its_neighbours_nothing_and_is_kept_cut(self):
+        ids = [self.client.enqueue(QUEUE, b"", key=f"e{number}") for number in range(3)]
+        items = [broker_pb2.NackItem(lease_token=task.lease_token)
+                 for task in self.client.lease(QUEUE, max_tasks=3)]
+        items[1].error.type = "t" * 70_000
+        items[1].error.text = ("x" * 65535 + "\N{EURO SIGN}").encode()
+        items[1].error.fingerprint = "f" * 300
+        results = self.client.broker.Nack(broker_pb2.NackRequest(items=items), timeout=90).results
+        self.assertEqual([result.outcome for result in results],
+                         [broker_pb2.NACK_OUTCOME_NACKED] * 3)
+        error = self.client.task(ids[1]).last_error
+        self.assertEqual((error.type, error.text, error.fingerprint),
+                         ("t" * 256, b"x" * 65535, "f" * 256))
+
+    def test_a_beat_with_a_long_progress_message_is_a_beat(self):
+        progress = task_pb2.TaskProgress(fraction=0.5, message="m" * 5000)
+        answer = self.client.broker.Heartbeat(broker_pb2.HeartbeatRequest(
+            worker_id="w", leases=[broker_pb2.HeldLease(lease_token=self.held.lease_token,
+                                                        progress=progress)]), timeout=90)
+        self.assertTrue(answer.session_alive)
+        self.assertEqual(self.client.task(self.held.task_id).progress.message, "m" * 1024)
 
     def test_a_malformed_token(self):
         token = self.held.lease_token

@@ -3,9 +3,12 @@
 import json
 import os
 import subprocess
+import tempfile
 import unittest
 
 from support.broker import program
+from support.case import slow
+from support.stubs import ROOT
 
 FIELDS = {"scenario", "tasks_per_s", "p50_ms", "p99_ms", "client_us", "broker_us", "postgres_us",
           "wal_bytes"}
@@ -22,6 +25,7 @@ class Bench(unittest.TestCase):
         return subprocess.run([bench, "--broker", program(), *flags], capture_output=True,
                               text=True, timeout=BOUND_S, check=False)
 
+    @slow
     def test_a_line_for_a_scenario_of_each_kind(self):
         flags = [flag for name in EXTRAS for flag in ("--only", name)]
         result = self.run_bench("--quick", "--seconds", "1", *flags)
@@ -31,6 +35,16 @@ class Bench(unittest.TestCase):
         for name, extras in EXTRAS.items():
             self.assertLessEqual(FIELDS | extras, set(lines[name]))
         self.assertGreater(lines["cycle_batch"]["tasks_per_s"], 0)
+
+    def test_the_help_needs_no_build(self):
+        run = os.path.join(ROOT, "tests", "bench", "run")
+        with tempfile.TemporaryDirectory() as folder:
+            build = os.path.join(folder, "build")
+            result = subprocess.run([run, "--help"], capture_output=True, text=True, check=False,
+                                    env={**os.environ, "SKIPLANE_BENCH_BUILD_DIR": build})
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertIn("--only NAME", result.stdout)
+            self.assertFalse(os.path.exists(build))
 
     def test_an_unknown_scenario_is_refused(self):
         result = self.run_bench("--only", "nothing")

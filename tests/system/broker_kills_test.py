@@ -12,7 +12,7 @@ import unittest
 
 import grpc
 
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.client import (Client, broker_pb2, lease_request, new_id, queue_pb2,
                             seconds)
 
@@ -22,6 +22,7 @@ WORKERS = 4
 MOMENTS_S = 0.08  # a kill comes at most so long after the work goes on
 
 
+@slow
 class Kills(SystemTest):
     def setUp(self):
         super().setUp()

@@ -2,7 +2,7 @@
 
 import unittest
 
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.client import admin_pb2, bulk_pb2, seconds, task_pb2
 
 QUEUE = "bulk"
@@ -119,6 +119,7 @@ class Bulk(SystemTest):
         self.assertEqual(self.broker.terminate(), 0)
         self.assertEqual(waiting.result().operation.operation_id, operation.operation_id)
 
+    @slow
     def test_another_broker_takes_it_over(self):
         self.put(20000)
         operation = self.start_bulk({"set_priority": 9}, wait=0, all=True)
@@ -270,6 +271,7 @@ class Reports(SystemTest):
         request = admin_pb2.GetStatisticsRequest(queue=QUEUE, **fields)
         return self.client.admin.GetStatistics(request, timeout=60).hours
 
+    @slow
     def test_statistics_are_exact_folded_or_not(self):
         for _ in range(12):
             self.client.enqueue(QUEUE)

@@ -7,6 +7,7 @@ import unittest
 
 import grpc
 
+from support.case import slow
 from support.fault import FaultTest
 from support.process import GENEROUS_S
 
@@ -17,6 +18,7 @@ BEAT_EVERY_S = 1
 WORKERS = 5
 
 
+@slow
 class Absence(FaultTest):
     own_cluster = ()
 

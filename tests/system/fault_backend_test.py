@@ -9,12 +9,15 @@ import unittest
 
 import grpc
 
+from support.case import slow
 from support.fault import BareConnection, FaultTest
 from support.process import GENEROUS_S
 
 EVERY_S = 0.1
 TIMES = 100
 PROBE_S = 3
+# What this one runs last: once in ten seconds, to see whether it is still connected, the second.
+LISTENS = "(query LIKE 'LISTEN%' OR query = 'SELECT 1')"
 LOST_CONNECTIONS = 'skiplane_db_errors_total{sqlstate_class="08"}'
 
 
@@ -30,6 +33,7 @@ class BackendFault(FaultTest):
         self.load.wait_for_refusal("UNAVAILABLE")
         self.recover()
 
+    @slow
     def test_sigstop_of_one_backend_stops_the_others_not(self):
         others = self.client_of(self.broker)
         others.create_queue("others")
@@ -86,9 +90,26 @@ class BackendFault(FaultTest):
             os.kill(backend, signal.SIGCONT)
 
     def busy_backend(self):
-        """Not the one that listens."""
-        return self.our_backends("query NOT LIKE 'LISTEN%'")[0]
+        """Not the one that listens, which nobody's call waits for."""
+        return self.our_backends(f"NOT {LISTENS}")[0]
 
+    @slow
+    def test_sigstop_of_the_backend_that_listens_is_counted_and_it_is_replaced(self):
+        lost = self.lost_connections()
+        [victim] = self.our_backends(LISTENS)
+        os.kill(victim, signal.SIGSTOP)
+        self.addCleanup(self.thaw, victim)
+        end = time.monotonic() + GENEROUS_S
+        while self.lost_connections() == lost:
+            self.assertLess(time.monotonic(), end, "the frozen backend was never given up")
+            self.load.wait_for_acks(1)
+        self.thaw(victim)
+        self.database.eventually(f"SELECT count(*) FROM pg_stat_activity WHERE {LISTENS}"
+                                 f" AND pid <> {victim}", "1")
+        self.recover()
+        self.assertEqual(self.readiness.changes(), 0)
+
+    @slow
     def test_all_backends_ended_every_100_ms_for_10_s(self):
         nemesis = BareConnection(self.cluster, self.database)
         self.addCleanup(nemesis.close)

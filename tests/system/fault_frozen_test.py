@@ -8,6 +8,7 @@ import grpc
 
 from support import broker as probes
 from support.broker import SERVING
+from support.case import slow
 from support.client import broker_pb2
 from support.fault import FaultTest
 
@@ -15,6 +16,7 @@ QUEUE = "cold"
 PATIENCE_S = 2
 
 
+@slow
 class FrozenPostgresql(FaultTest):
     own_cluster = ()
 

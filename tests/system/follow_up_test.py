@@ -24,6 +24,11 @@ class FollowUps(SystemTest):
         [task] = self.client.lease(queue, **fields)
         return task
 
+    def assert_item_refused(self, reason, field, task, **fields):
+        [result] = self.client.ack_results(task, **fields)
+        self.assertEqual((result.outcome, result.error.reason, result.error.field),
+                         (broker_pb2.ACK_OUTCOME_REFUSED, reason, field), result)
+
     def tasks(self):
         return self.database.number("SELECT count(*) FROM skiplane.task")
 
@@ -99,14 +104,29 @@ class FollowUps(SystemTest):
                            (follow_up(period=seconds(0)), "task.period"),
                            (follow_up(b"xx", queue="small"), "task.payload")):
             with self.subTest(field=field):
-                error = self.assert_refused("INVALID_ARGUMENT", "INVALID_FIELD",
-                                            self.client.ack_results, task,
-                                            follow_ups=[follow_up(), bad])
-                self.assertIn(f"items[0].follow_ups[1].{field}", error.details())
-        self.assert_refused("NOT_FOUND", "QUEUE_NOT_FOUND", self.client.ack_results, task,
-                            follow_ups=[follow_up(queue="missing")])
+                self.assert_item_refused("INVALID_FIELD", f"follow_ups[1].{field}", task,
+                                         follow_ups=[follow_up(), bad])
+        self.assert_item_refused("QUEUE_NOT_FOUND", "follow_ups[0].queue", task,
+                                 follow_ups=[follow_up(queue="missing")])
+        self.client.pause(NEXT, "ENQUEUE")
+        self.assert_item_refused("QUEUE_PAUSED", "follow_ups[0].queue", task,
+                                 follow_ups=[follow_up()])
         self.assertEqual(self.client.state(task.task_id), "LEASED")
         self.assertEqual(self.tasks(), 1)
+
+    def test_one_item_that_cannot_be_leaves_a_hundred_others_settled(self):
+        self.client.enqueue_all(QUEUE, [self.client.new_task() for _ in range(101)])
+        tasks = self.client.lease(QUEUE, max_tasks=101)
+        items = [broker_pb2.AckItem(lease_token=task.lease_token) for task in tasks]
+        items[50].follow_ups.append(follow_up(queue="missing"))
+        items[51].result = bytes((1 << 20) + 1)
+        results = self.client.broker.Ack(broker_pb2.AckRequest(items=items), timeout=60).results
+        self.assertEqual([place for place, result in enumerate(results)
+                          if result.outcome != broker_pb2.ACK_OUTCOME_ACKED], [50, 51])
+        self.assertEqual([results[place].error.reason for place in (50, 51)],
+                         ["QUEUE_NOT_FOUND", "INVALID_FIELD"])
+        self.assertEqual(self.tasks(), 2)
+        self.assertEqual(self.client.ack(tasks[50], tasks[51]), ["ACKED", "ACKED"])
 
     def test_results_are_kept_if_the_queue_says_so(self):
         for queue in (QUEUE, NEXT):

@@ -119,6 +119,18 @@ class LeaseNext(SystemTest):
                              (grpc.StatusCode.INVALID_ARGUMENT, [field]))
         self.assertEqual(self.client.state(task_id), "LEASED")
 
+    def test_refused_items_hold_no_lease_up(self):
+        for _ in range(4):
+            self.client.enqueue(QUEUE)
+        first, second = self.client.lease(QUEUE, max_tasks=2)
+        bad = broker_pb2.AckItem(lease_token=first.lease_token, next_stage="nowhere")
+        good = broker_pb2.AckItem(lease_token=second.lease_token)
+        alone, beside = self.ack(items=[bad]), self.ack(items=[bad, good])
+        self.assertEqual(self.outcomes(alone) + self.outcomes(beside),
+                         ["ACK_OUTCOME_REFUSED", "ACK_OUTCOME_REFUSED", "ACK_OUTCOME_ACKED"])
+        self.assertEqual([len(response.lease.tasks) for response in (alone, beside)], [1, 1])
+        self.assertEqual(self.client.ack(first), ["ACKED"])
+
     def test_what_a_vanished_caller_got_goes_to_others(self):
         self.client.enqueue(QUEUE)
         call = self.client.broker.Ack.future(

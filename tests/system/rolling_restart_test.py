@@ -3,6 +3,7 @@
 import signal
 import unittest
 
+from support.case import slow
 from support.fault import FaultTest
 from support.load import MACHINE_FACTOR
 
@@ -11,6 +12,7 @@ EXIT_WITHIN_S = 10 * MACHINE_FACTOR
 TRIES_MOST = 6  # of one call: at the broker that ends, at the other, and so on
 
 
+@slow
 class RollingRestart(FaultTest):
     def test_twenty_restarts_of_two_brokers_in_turn(self):
         self.begin(self.start_broker(), self.start_broker())

@@ -14,6 +14,8 @@ from support.process import Process
 
 
 class Schema(SystemTest):
+    is_migrated = False
+
     def run_skiplaned(self, *arguments):
         """One that ends by itself: its exit code and its output."""
         program = Process([brokers.program(), *arguments])

@@ -7,7 +7,7 @@ import unittest
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, FOLDER)
 
-from rules import documents, includes, scripts, sizes, sql, words  # noqa: E402
+from rules import documents, includes, registration, scripts, sizes, sql, words  # noqa: E402
 from rules.tree import read_tree  # noqa: E402
 
 
@@ -37,6 +37,9 @@ class Tidy(unittest.TestCase):
 
     def test_statements_are_fit_for_many_nodes(self):
         self.assert_clean(sql)
+
+    def test_no_test_is_lost(self):
+        self.assert_clean(registration)
 
     @unittest.skipUnless(scripts.available(), "shellcheck is not installed")
     def test_scripts_are_clean(self):

@@ -17,8 +17,10 @@ class ChoresTest : public testing::UpkeepHarness {
   void SetReclaimed(const std::string& when) const {
     Sql(absl::StrCat("UPDATE skiplane.upkeep_lease SET reclaimed_at = ", when));
   }
-  // However slow this machine is, the next pass comes in time.
-  void MakeGapImpossible() const { SetReclaimed("now() + interval '1 hour'"); }
+  // However slow this machine is, the next pass comes in time, and who leads still does so.
+  void MakeGapImpossible() const {
+    SetReclaimed("now() + interval '1 hour', expires_at = now() + interval '1 hour'");
+  }
 
   Chores chores_{testing::UuidOf(201), &metrics_};
 };

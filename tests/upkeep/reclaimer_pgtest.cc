@@ -57,6 +57,34 @@ TEST_F(ReclaimerTest, NeighboursInOneLedgerRowAreToldApart) {
   EXPECT_EQ(Settle({leased[0].task.token}, store::Action::kAck), 1u);
 }
 
+TEST_F(ReclaimerTest, WhatAnEndedSessionStillHoldsIsHandedBackUncharged) {
+  Put(2, {}, 1);
+  const pg::Uuid done = Worker("done");
+  Take(1, done);
+  End("done");
+  Take(1, done);  // by a broker that believes that it lives
+  const ReclaimResult result = Reclaim();
+  EXPECT_EQ(result.lost, 0);
+  EXPECT_EQ(result.freed, 0);
+  EXPECT_EQ(result.handed_back, 2);
+  EXPECT_EQ(Tasks("state = 1 AND attempt = 0"), 2);
+  EXPECT_EQ(LostAttempts(), 0);
+  EXPECT_THAT(metrics_.Text(), ::testing::ContainsRegex("outcome=\"released\"[^\n]*} 2\n"));
+  EXPECT_EQ(Reclaim().handed_back, 0);
+}
+
+TEST_F(ReclaimerTest, ThousandsOfEndedSessionsDoNotKeepOthersFromTheirTurn) {
+  Sql("INSERT INTO skiplane.worker_session "
+      "(id, worker_id, state, duration, expires_at, ended_at, check_at) "
+      "SELECT gen_random_uuid(), 'e' || i, 3, '1 h', now() + interval '1 h', now(), "
+      "now() - interval '1 s' FROM generate_series(1, 2500) i");
+  PutOne();
+  TakeOne(Worker("silent"));
+  Silence("silent");
+  EXPECT_EQ(Reclaim().freed, 1);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.worker_session WHERE check_at < now()"), 0);
+}
+
 TEST_F(ReclaimerTest, ATaskThatKilledItsLastWorkerFails) {
   PutOne(testing::KeyedTask("poison"), 1);
   TakeOne(Worker("silent"));
@@ -200,7 +228,7 @@ TEST_F(ReclaimerTest, TwoAtOnceTakeEachTaskBackOnce) {
   Sql("UPDATE skiplane.worker_session SET state = 2");  // so that both begin with all of them
   const auto run_until_empty = [this](Reclaimer& reclaimer, int64_t* freed) {
     const auto session = Open();
-    while (!Required(store::LostSessions(*session)).empty()) {
+    while (!Required(store::FindGoneSessions(*session)).lost.empty()) {
       *freed += Required(reclaimer.RunOnce(*session, false)).freed;
     }
   };

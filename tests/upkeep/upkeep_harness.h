@@ -27,6 +27,12 @@ class UpkeepHarness : public StoreHarness {
                      name, "'"));
   }
 
+  // It ends its session; upkeep looks for what it holds at once.
+  void End(const std::string& name) {
+    Required(store::EndSessions(*session_, {{name, absl::ZeroDuration()}}));
+    Sql("UPDATE skiplane.worker_session SET check_at = now() WHERE state = 3");
+  }
+
   // As if somebody had removed its row by hand.
   void DeleteSession(const std::string& name) const {
     Sql(absl::StrCat("DELETE FROM skiplane.worker_session WHERE worker_id = '", name, "'"));
@@ -58,6 +64,7 @@ class UpkeepHarness : public StoreHarness {
       sum.lost += pass.lost;
       sum.freed += pass.freed;
       sum.failed += pass.failed;
+      sum.handed_back += pass.handed_back;
       sum.forgotten += pass.forgotten;
       is_complete = pass.is_complete;
     }

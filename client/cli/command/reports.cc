@@ -37,9 +37,6 @@ absl::Status Stats(Session& session, const StatsOptions& options) {
   if (options.since) internal::ToProto(absl::Now() - *options.since, request.mutable_start_time());
   if (options.from) internal::ToProto(*options.from, request.mutable_start_time());
   if (options.to) internal::ToProto(*options.to, request.mutable_end_time());
-  const auto answer = session.Call<v1::GetStatisticsRequest, v1::GetStatisticsResponse>(
-      std::move(request), &AdminMethods::GetStatistics);
-  if (!answer.ok()) return answer.status();
   Listing listing(session, {{"HOUR", "hour"},
                             {"STAGE", "stage"},
                             {"OUTCOME", "outcome"},
@@ -47,7 +44,13 @@ absl::Status Stats(Session& session, const StatsOptions& options) {
                             {"RUN MEAN", "run_mean"},
                             {"RUN MAX", "run_max"},
                             {"WAIT MEAN", "wait_mean"}});
-  for (const v1::HourStatistics& hour : answer->hours()) listing.Add(hour);
+  do {
+    const auto page = session.Call<v1::GetStatisticsRequest, v1::GetStatisticsResponse>(
+        request, &AdminMethods::GetStatistics);
+    if (!page.ok()) return page.status();
+    for (const v1::HourStatistics& hour : page->hours()) listing.Add(hour);
+    request.set_page_token(page->next_page_token());
+  } while (!request.page_token().empty());
   listing.End();
   return absl::OkStatus();
 }

@@ -1,4 +1,6 @@
 // skiplane tasks list, show and explain; the changes are in task_changes.cc.
+#include <algorithm>
+
 #include "client/cli/base/exit_code.h"
 #include "client/cli/command/commands.h"
 #include "client/cli/command/filter_options.h"
@@ -45,13 +47,34 @@ absl::Status List(Session& session, const ListOptions& options) {
       options.limit.value_or(100));
 }
 
-absl::Status Show(Session& session, const TaskOptions& options) {
+// The task with all the attempts that are wanted, however many answers they fill.
+absl::StatusOr<v1::GetTaskResponse> GetWhole(Session& session, const TaskOptions& options) {
+  const int wanted = options.attempts.value_or(100);
   v1::GetTaskRequest request;
   request.set_task_id(options.task_id);
   request.set_view(v1::TASK_VIEW_FULL);
-  request.set_attempts_max(options.attempts.value_or(100));
-  const auto answer = session.Call<v1::GetTaskRequest, v1::GetTaskResponse>(
-      std::move(request), &AdminMethods::GetTask);
+  request.set_attempts_max(std::min(wanted, static_cast<int>(kPageSize)));
+  absl::StatusOr<v1::GetTaskResponse> whole =
+      session.Call<v1::GetTaskRequest, v1::GetTaskResponse>(request, &AdminMethods::GetTask);
+  request.set_view(v1::TASK_VIEW_BASIC);
+  while (whole.ok() && !whole->next_attempts_page_token().empty() &&
+         whole->attempts_size() < wanted) {
+    request.set_attempts_page_token(whole->next_attempts_page_token());
+    request.set_attempts_max(
+        std::min(wanted - whole->attempts_size(), static_cast<int>(kPageSize)));
+    auto older =
+        session.Call<v1::GetTaskRequest, v1::GetTaskResponse>(request, &AdminMethods::GetTask);
+    if (!older.ok()) return older.status();
+    for (v1::Attempt& attempt : *older->mutable_attempts()) {
+      *whole->add_attempts() = std::move(attempt);
+    }
+    whole->set_next_attempts_page_token(older->next_attempts_page_token());
+  }
+  return whole;
+}
+
+absl::Status Show(Session& session, const TaskOptions& options) {
+  const absl::StatusOr<v1::GetTaskResponse> answer = GetWhole(session, options);
   if (!answer.ok()) return answer.status();
   if (session.json()) {
     ShowOne(session, *answer);

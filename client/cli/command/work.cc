@@ -13,6 +13,7 @@
 #include "client/cli/command/commands.h"
 #include "client/cli/input/option.h"
 #include "client/cli/text/table.h"
+#include "client/cli/work/group_keeper.h"
 #include "client/cli/work/task_program.h"
 #include "skiplane/worker.h"
 
@@ -26,6 +27,7 @@ struct WorkOptions {
   std::optional<absl::Duration> lease_duration{};
   std::optional<absl::Duration> grace{};
   std::optional<absl::Duration> kill_after{};
+  std::optional<absl::Duration> timeout{};
   std::string fail_codes{};
   std::string name{};
   bool strict = false;
@@ -83,7 +85,11 @@ WorkerOptions ToWorkerOptions(const WorkOptions& options, Complaints& complaints
 
 absl::StatusOr<WorkRules> ToRules(const WorkOptions& options) {
   WorkRules rules{.keeps_result = options.result,
-                  .kill_after = options.kill_after.value_or(absl::Seconds(10))};
+                  .kill_after = options.kill_after.value_or(absl::Seconds(10)),
+                  .timeout = options.timeout.value_or(absl::InfiniteDuration())};
+  if (rules.timeout <= absl::ZeroDuration()) {
+    return UsageError("--timeout: a program needs more than no time");
+  }
   if (options.fail_codes.empty()) return rules;
   auto codes = ParseCodes(options.fail_codes);
   if (!codes.ok()) return codes.status();
@@ -105,6 +111,7 @@ absl::Status Work(Session& session, const WorkOptions& options) {
   const std::vector<std::string> environment = OwnEnvironment();
   Complaints complaints;
   Interrupt interrupt;
+  GroupKeeper keeper(rules->kill_after);
   auto worker = Worker::Start(
       session.client(), ToWorkerOptions(options, complaints),
       [&](const LeasedTask& task, Attempt& attempt) {
@@ -112,7 +119,9 @@ absl::Status Work(Session& session, const WorkOptions& options) {
                               .environment = EnvironmentOf(task, environment),
                               .input = task.payload,
                               .keeps_output = rules->keeps_result,
-                              .kill_after = rules->kill_after};
+                              .kill_after = rules->kill_after,
+                              .timeout = rules->timeout,
+                              .keeper = &keeper};
         return ResultOf(RunProgram(program, attempt.stop_token()), *rules);
       });
   if (!worker.ok()) return UsageError(worker.status().message());
@@ -143,6 +152,10 @@ void AddWorkOptions(CLI::App* app, WorkOptions* options) {
   AddDuration(app, "--kill-after", &options->kill_after,
               "How long after its SIGTERM a program gets SIGKILL")
       ->default_str("10s");
+  AddDuration(app, "--timeout", &options->timeout,
+              "How long a program may run: then it is stopped, and its task runs again as the "
+              "queue's retry policy says; before the command's name, how long a call may take")
+      ->default_str("no end");
   AddDuration(app, "--lease-duration", &options->lease_duration,
               "How long after this worker's last sign of life its tasks go to others")
       ->default_str("30s");
@@ -164,10 +177,12 @@ void DeclareWork(CLI::App* app, Plan* plan) {
       "SKIPLANE_PRIORITY, SKIPLANE_CONTENT_TYPE and SKIPLANE_HEADER_NAME for each header.\n\n"
       "Exit code 0: the task is done. One of --fail-codes: it has failed for good. Any other, as "
       "75 (EX_TEMPFAIL), and death by a signal: it runs again as the queue's retry policy says; "
-      "the end of standard error is kept as the error's text. When the lease is lost or the task "
-      "is cancelled, the program and its children get SIGTERM, later SIGKILL.\n\n"
+      "the end of standard error is kept as the error's text. When the lease is lost, as after the "
+      "queue's max_run_duration, when the task is cancelled, and after --timeout, the program and "
+      "its children get SIGTERM, later SIGKILL, and the next task has its turn.\n\n"
       "SIGTERM or Ctrl-C end the worker: it leases nothing more, lets programs end within --grace, "
-      "then stops them and hands their tasks back. The second Ctrl-C ends it at once.",
+      "then stops them and hands their tasks back. The second Ctrl-C ends it at once; its programs "
+      "get SIGTERM, later SIGKILL, however it ends.",
       options, Work);
   AddTexts(work, "QUEUE", &options->queues,
            "QUEUE or QUEUE:STAGE, one or several; then -- and the command with its arguments")
@@ -176,6 +191,7 @@ void DeclareWork(CLI::App* app, Plan* plan) {
   TakeRest(work, plan, &options->command);
   AddExamples(work, {"skiplane work mail -c 4 -- ./send-mail --quiet",
                      "skiplane work video:encode --lease-duration 1m -- ffmpeg -i - out.mp4",
+                     "skiplane work thumbnails --timeout 90s -- ./thumbnail",
                      "skiplane work words --result -- wc -w"});
 }
 

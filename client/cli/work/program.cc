@@ -15,16 +15,31 @@
 
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
+#include "client/cli/work/group_keeper.h"
 #include "client/cli/work/spawn.h"
 
 namespace skiplane::cli {
 namespace {
 
+constexpr absl::Duration kPollAtMost = absl::Hours(1);
+constexpr int kGroupPauseMs = 20;
+
 // One run, while it lasts.
 class Running {
  public:
   Running(const Program& program, Spawned spawned)
-      : program_(program), child_(std::move(spawned)), wake_(eventfd(0, EFD_CLOEXEC)) {}
+      : program_(program),
+        child_(std::move(spawned)),
+        wake_(eventfd(0, EFD_CLOEXEC)),
+        end_time_(absl::Now() + program.timeout) {
+    if (program_.keeper != nullptr) program_.keeper->Began(child_.pid);
+  }
+
+  ~Running() {
+    if (program_.keeper != nullptr) program_.keeper->Ended(child_.pid);
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
 
   ProgramEnd Finish(const std::stop_token& stop) {
     const std::stop_callback wake(stop, [this] {
@@ -33,11 +48,11 @@ class Running {
     });
     bool has_ended = false;
     while (!has_ended) has_ended = Wait(stop);
-    // What it left in the pipes; a grandchild may hold them open, so nobody waits for their end.
-    Read(child_.output, [this](const char* data, size_t size) { AddOutput(data, size); });
-    Read(child_.error, [this](const char* data, size_t size) { AddError(data, size); });
     siginfo_t end{};
     waitid(P_PID, static_cast<id_t>(child_.pid), &end, WEXITED);
+    if (is_stopping_) EndGroup();
+    // What it left in the pipes; a grandchild may hold them open, so nobody waits for their end.
+    ReadAll();
     if (end.si_code == CLD_EXITED) {
       end_.exit_code = end.si_status;
     } else {
@@ -56,20 +71,41 @@ class Running {
                                  pollfd{is_stopping_ ? -1 : wake_.get(), POLLIN, 0}};
     poll(waited.data(), waited.size(), TimeToWait());
     if (waited[1].revents != 0) Write();
-    if (waited[2].revents != 0) {
-      Read(child_.output, [this](const char* data, size_t size) { AddOutput(data, size); });
-    }
-    if (waited[3].revents != 0) {
-      Read(child_.error, [this](const char* data, size_t size) { AddError(data, size); });
-    }
-    if (stop.stop_requested()) Stop();
-    return waited[0].revents != 0;
+    if (waited[2].revents != 0 || waited[3].revents != 0) ReadAll();
+    if (waited[0].revents != 0) return true;
+    const bool is_late = !is_stopping_ && absl::Now() >= end_time_;
+    if (is_late) end_.has_timed_out = true;
+    if (is_late || is_stopping_ || stop.stop_requested()) Stop();
+    return false;
   }
 
   int TimeToWait() const {
-    if (kill_time_ == absl::InfiniteFuture()) return -1;
-    const absl::Duration rest = std::max(kill_time_ - absl::Now(), absl::ZeroDuration());
+    const absl::Time next = is_stopping_ ? kill_time_ : end_time_;
+    if (is_killed_ || next == absl::InfiniteFuture()) return -1;
+    const absl::Duration rest = std::clamp(next - absl::Now(), absl::ZeroDuration(), kPollAtMost);
     return static_cast<int>(absl::ToInt64Milliseconds(rest) + 1);
+  }
+
+  // The leader is gone. Others of the group have what is left of the time to end; the number of a
+  // group that lives is given to no other process.
+  void EndGroup() {
+    std::array<pollfd, 2> waited{pollfd{child_.output.get(), POLLIN, 0},
+                                 pollfd{child_.error.get(), POLLIN, 0}};
+    while (kill(-child_.pid, 0) == 0) {
+      if (absl::Now() >= kill_time_) {
+        kill(-child_.pid, SIGKILL);
+        return;
+      }
+      poll(waited.data(), waited.size(), kGroupPauseMs);
+      ReadAll();
+      waited[0].fd = child_.output.get();
+      waited[1].fd = child_.error.get();
+    }
+  }
+
+  void ReadAll() {
+    Read(child_.output, [this](const char* data, size_t size) { AddOutput(data, size); });
+    Read(child_.error, [this](const char* data, size_t size) { AddError(data, size); });
   }
 
   void Stop() {
@@ -77,9 +113,9 @@ class Running {
       is_stopping_ = true;
       kill(-child_.pid, SIGTERM);
       kill_time_ = absl::Now() + program_.kill_after;
-    } else if (absl::Now() >= kill_time_) {
+    } else if (!is_killed_ && absl::Now() >= kill_time_) {
+      is_killed_ = true;
       kill(-child_.pid, SIGKILL);
-      kill_time_ = absl::InfiniteFuture();
     }
   }
 
@@ -125,7 +161,9 @@ class Running {
   const Program& program_;
   Spawned child_;
   const Descriptor wake_;
+  const absl::Time end_time_;
   bool is_stopping_ = false;
+  bool is_killed_ = false;
   absl::Time kill_time_ = absl::InfiniteFuture();
   size_t written_ = 0;
   ProgramEnd end_;

@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "client/cli/text/duration.h"
 
 namespace skiplane::cli {
 namespace {
@@ -47,6 +48,11 @@ std::vector<std::string> EnvironmentOf(const LeasedTask& task,
 Result ResultOf(ProgramEnd end, const WorkRules& rules) {
   if (!end.start_error.empty()) {
     return Result::Retry({.type = "cannot start", .text = std::move(end.start_error)});
+  }
+  if (end.has_timed_out) {
+    const std::string text = absl::StrCat("it ran longer than --timeout ",
+                                          DurationText(rules.timeout), " and was stopped\n");
+    return Result::Retry({.type = "timeout", .text = absl::StrCat(text, end.error_tail)});
   }
   if (end.signal != 0) {
     return Result::Retry(

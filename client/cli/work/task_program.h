@@ -16,6 +16,7 @@ struct WorkRules {
   std::set<int> fail_codes{65};  // EX_DATAERR
   bool keeps_result = false;
   absl::Duration kill_after = absl::Seconds(10);
+  absl::Duration timeout = absl::InfiniteDuration();
 };
 
 // The program's environment: ours, and what is known of the task. A header "Trace-Parent" is
@@ -23,7 +24,8 @@ struct WorkRules {
 std::vector<std::string> EnvironmentOf(const LeasedTask& task,
                                        const std::vector<std::string>& ours);
 
-// 0 is done, one of fail_codes has failed for good, everything else runs again.
+// 0 is done, one of fail_codes has failed for good, everything else runs again, as does what was
+// stopped because its time was over.
 Result ResultOf(ProgramEnd end, const WorkRules& rules);
 
 }  // namespace skiplane::cli

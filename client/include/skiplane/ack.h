@@ -28,15 +28,15 @@ struct FollowUp {
 // What comes after the attempt. By default the task moves to the next stage of its queue, and ends
 // after the last one.
 struct AckMore {
-  // The stage that the task goes to, which may be an earlier one or the same. A name that is none
-  // of the queue's is refused as INVALID_ARGUMENT.
+  // The stage that the task goes to, which may be an earlier one or the same. An item with a name
+  // that is none of the queue's is refused (kRefused).
   std::string next_stage{};
   // True: the task ends, whatever stages are left. Not together with next_stage.
   bool finish = false;
   // For the next stage; ignored when the task ends. Unset: what this stage got.
   std::optional<NextPayload> next_payload{};
-  // 0 to 100; together at most 1000 in a call. One that cannot be made has the whole call refused,
-  // for example as NOT_FOUND (QUEUE_NOT_FOUND).
+  // 0 to 100; together at most 1000 in a call. One that cannot be made has its item refused, for
+  // example as NOT_FOUND (QUEUE_NOT_FOUND).
   std::vector<FollowUp> follow_ups{};
 };
 

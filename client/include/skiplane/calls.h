@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "skiplane/ack.h"
 #include "skiplane/pending_call.h"
@@ -69,9 +70,15 @@ struct LeaseAnswer {
   std::vector<std::string> paused_queues{};
 };
 
+struct AckResult {
+  SettleOutcome outcome = SettleOutcome::kDone;
+  // With kRefused: why, with the reason and the field of the item that is to blame (error.h).
+  absl::Status error{};
+};
+
 struct AckAndLeaseAnswer {
   // One per item, in order.
-  std::vector<SettleOutcome> outcomes{};
+  std::vector<AckResult> results{};
   // Unset: the items are settled, but the lease failed after that; Lease tells why.
   std::optional<LeaseAnswer> lease{};
 };
@@ -97,6 +104,8 @@ struct NackResult {
   TaskState state = TaskState::kUnknown;
   // When it runs again; unset when it does not.
   std::optional<absl::Time> schedule_time{};
+  // With kRefused: why.
+  absl::Status error{};
 };
 
 struct HeldLease {
@@ -111,6 +120,9 @@ struct HeartbeatCall {
   absl::Duration lease_duration = absl::Seconds(30);
   // 0 to 1000 leases whose state is wanted. All leases of the worker are renewed, named or not.
   std::vector<HeldLease> leases{};
+  // The worker is done: ends its session and hands back all that it holds, uncharged, and what a
+  // Lease that it cancelled may have got. A repeat does no harm; a later Lease makes a new session.
+  bool end_session = false;
   // Zero: ClientOptions::call_timeout.
   absl::Duration timeout{};
 };

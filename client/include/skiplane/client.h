@@ -63,11 +63,11 @@ class Client {
 
   // Ends attempts as succeeded. 1 to 1000 tokens, one outcome each, in order: an item that is not
   // acked never fails the call.
-  absl::StatusOr<std::vector<SettleOutcome>> Ack(std::vector<std::string> lease_tokens);
+  absl::StatusOr<std::vector<AckResult>> Ack(std::vector<std::string> lease_tokens);
 
   // The same with what the attempts brought forth and what comes after them; together at most
   // 4 MiB. INVALID_ARGUMENT for an item with both a next_stage and finish.
-  absl::StatusOr<std::vector<SettleOutcome>> Ack(std::vector<AckItem> items);
+  absl::StatusOr<std::vector<AckResult>> Ack(std::vector<AckItem> items);
 
   // The same, and leases the next tasks in one call: in one commit when some are free at once.
   // A bad lease is refused before anything is settled.
@@ -76,15 +76,16 @@ class Client {
   // Ends attempts that did not succeed. 1 to 1000 items, one result each, in order.
   absl::StatusOr<std::vector<NackResult>> Nack(std::vector<NackItem> items);
 
-  // Renews all leases of a worker and tells what became of those that the call names.
+  // Renews all leases of a worker and tells what became of those that the call names; or ends its
+  // session and hands everything back.
   absl::StatusOr<HeartbeatAnswer> Heartbeat(HeartbeatCall call);
 
   // The same without blocking.
   PendingCall EnqueueAsync(EnqueueCall call, Done<std::vector<EnqueueResult>> done);
   PendingCall LeaseAsync(LeaseCall call, Done<LeaseAnswer> done);
   PendingCall AckAsync(std::vector<std::string> lease_tokens,
-                       Done<std::vector<SettleOutcome>> done);
-  PendingCall AckAsync(std::vector<AckItem> items, Done<std::vector<SettleOutcome>> done);
+                       Done<std::vector<AckResult>> done);
+  PendingCall AckAsync(std::vector<AckItem> items, Done<std::vector<AckResult>> done);
   PendingCall AckAndLeaseAsync(std::vector<AckItem> items, LeaseCall next,
                                Done<AckAndLeaseAnswer> done);
   PendingCall NackAsync(std::vector<NackItem> items, Done<std::vector<NackResult>> done);

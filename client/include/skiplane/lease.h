@@ -8,6 +8,7 @@
 //
 // Settling takes the handle, so that acking twice does not compile. A handle that is dropped
 // unsettled lets its lease run out: the task goes to another worker and the attempt is charged.
+// What cannot be is refused with an error, as INVALID_ARGUMENT, and leaves the handle as it was.
 // Not for many tasks at a time: use Worker, or Client::Ack with a batch. Not thread-safe.
 #pragma once
 

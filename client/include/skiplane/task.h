@@ -40,7 +40,7 @@ struct LeasedTask {
   std::optional<absl::Time> planned_time{};
 };
 
-// Why an attempt failed. Kept as given.
+// Why an attempt failed. Kept as given; the broker cuts what is longer than said here.
 struct TaskError {
   // A short class of the failure, for example "TimeoutError". 0 to 256 bytes.
   std::string type{};
@@ -54,13 +54,14 @@ struct TaskError {
 struct TaskProgress {
   // 0.0 to 1.0.
   double fraction = 0;
-  // 0 to 1024 bytes.
+  // 0 to 1024 bytes; the broker cuts what is longer.
   std::string message{};
 };
 
 // What became of one item of Ack or Nack. Only kDone changed anything; kAlreadySettled is what a
-// repeat of a call sees whose answer got lost, and as good as kDone.
-enum class SettleOutcome { kDone, kAlreadySettled, kLeaseLost, kNotFound };
+// repeat of a call sees whose answer got lost, and as good as kDone. kRefused: what the item asks
+// for cannot be, and its lease is as it was; settle it again, mended, or nack it.
+enum class SettleOutcome { kDone, kAlreadySettled, kLeaseLost, kNotFound, kRefused };
 
 enum class TaskState { kUnknown, kScheduled, kReady, kLeased, kSucceeded, kFailed, kCancelled };
 

@@ -79,8 +79,8 @@ class Attempt {
  public:
   virtual ~Attempt() = default;
 
-  // Asks to stop when the lease is lost (the result will be dropped), when an operator asks to
-  // cancel the task, and when the grace time of Stop() is over.
+  // Asks to stop when the lease is lost, as after max_run_duration (the result will be dropped),
+  // when an operator asks to cancel the task, and when the grace time of Stop() is over.
   virtual std::stop_token stop_token() const = 0;
 
   // Goes out with the next heartbeat.
@@ -134,8 +134,8 @@ class Worker {
 
   // Leases nothing more, hands back what no handler has begun, lets running handlers end within the
   // grace time, then asks them to stop and hands their tasks back. Returns when all handlers have
-  // returned and results are delivered, or given up after 5 s without a broker. Idempotent.
-  // Not from a handler.
+  // returned, results are delivered and the session is ended, which hands back what else was leased
+  // for it; or gives up after 5 s without a broker. Idempotent. Not from a handler.
   void Stop();
 
   WorkerCounts counts() const;

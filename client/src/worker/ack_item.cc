@@ -10,7 +10,8 @@ namespace skiplane::internal {
 namespace {
 
 constexpr size_t kOutputBytesMax = size_t{1} << 20;
-constexpr size_t kItemBytes = 256;  // a token, and the frame around the texts
+constexpr size_t kErrorBytesMax = size_t{64} << 10;
+constexpr size_t kItemBytes = 1024;  // a token, the short texts of an error, the frame around them
 
 size_t BytesOf(const std::map<std::string, std::string>& headers) {
   size_t bytes = 0;
@@ -33,7 +34,8 @@ AckItem ToAckItem(const LeasedTask& task, const Result& result) {
 }
 
 size_t BytesOf(const Result& result) {
-  size_t bytes = kItemBytes + std::min(result.output().size(), kOutputBytesMax);
+  size_t bytes = kItemBytes + std::min(result.output().size(), kOutputBytesMax) +
+                 std::min(result.error().text.size(), kErrorBytesMax);
   if (const auto& next = result.more().next_payload) {
     bytes += next->payload.size() + BytesOf(next->headers);
   }
@@ -47,7 +49,7 @@ bool IsRefusal(const absl::Status& status) {
     case absl::StatusCode::kNotFound:
     case absl::StatusCode::kAlreadyExists:
     case absl::StatusCode::kFailedPrecondition: return true;
-    // gRPC's own is for a request that is too large; the broker's say that it has too much to do.
+    // gRPC's own is for a request that is far too large; the broker's is for too much to do.
     case absl::StatusCode::kResourceExhausted: return ErrorReason(status).empty();
     default: return false;
   }

@@ -1,5 +1,5 @@
-// The ack of a result that is Done: its item, its weight in a call, and what becomes of the attempt
-// when the broker refuses it.
+// The ack of a result that is Done, and what becomes of the attempt when the broker refuses it; the
+// weight of any result in a call.
 #pragma once
 
 #include <cstddef>

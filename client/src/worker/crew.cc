@@ -20,7 +20,7 @@ void Crew::Loop() {
   while (const HoldPtr hold = holdings_.Take()) {
     Result result = Run(*hold);
     if (hold->End()) settler_.Add(hold, std::move(result));
-    holdings_.Ran();
+    holdings_.Ran(hold);
   }
 }
 

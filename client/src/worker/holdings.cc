@@ -6,7 +6,7 @@ namespace skiplane::internal {
 
 int Holdings::WaitForRoom() {
   std::unique_lock<std::mutex> lock(mutex_);
-  const auto room = [this] { return capacity_ - static_cast<int>(all_.size()); };
+  const auto room = [this] { return capacity_ - static_cast<int>(all_.size()) - lingering_; };
   changed_.wait(lock, [&] { return is_closed_ || room() > 0; });
   return is_closed_ ? 0 : room();
 }
@@ -29,20 +29,21 @@ HoldPtr Holdings::Take() {
     HoldPtr hold = std::move(waiting_.front());
     waiting_.pop_front();
     if (!hold->Begin()) continue;  // lost while it waited
-    ++running_;
+    running_.insert(hold);
     return hold;
   }
 }
 
-void Holdings::Ran() {
+void Holdings::Ran(const HoldPtr& hold) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  --running_;
+  running_.erase(hold);
+  if (!all_.contains(hold)) --lingering_;
   changed_.notify_all();
 }
 
 void Holdings::Remove(const HoldPtr& hold) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  all_.erase(hold);
+  if (all_.erase(hold) > 0 && running_.contains(hold)) ++lingering_;
   changed_.notify_all();
 }
 
@@ -67,7 +68,7 @@ void Holdings::Close() {
 bool Holdings::WaitUntilNoneRuns(absl::Duration at_most) {
   std::unique_lock<std::mutex> lock(mutex_);
   return changed_.wait_for(lock, absl::ToChronoNanoseconds(at_most),
-                           [this] { return running_ == 0; });
+                           [this] { return running_.empty(); });
 }
 
 }  // namespace skiplane::internal

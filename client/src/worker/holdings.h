@@ -28,9 +28,9 @@ class Holdings {
   // Returns a task whose run has begun, or null once it is closed. The caller calls Ran() when the
   // run has ended.
   HoldPtr Take();
-  void Ran();
+  void Ran(const HoldPtr& hold);
 
-  // The task is settled or lost: its place is free.
+  // The task is settled or lost: its place is free, as soon as no handler runs for it any more.
   void Remove(const HoldPtr& hold);
 
   std::vector<HoldPtr> All() const;
@@ -51,7 +51,8 @@ class Holdings {
   bool is_closed_ = false;
   std::unordered_set<HoldPtr> all_;
   std::deque<HoldPtr> waiting_;
-  int running_ = 0;
+  std::unordered_set<HoldPtr> running_;
+  int lingering_ = 0;  // that run, but are not held any more
 };
 
 }  // namespace skiplane::internal

@@ -10,9 +10,8 @@
 namespace skiplane::internal {
 namespace {
 
-constexpr size_t kAcksPerCall = 1000;
-constexpr size_t kNacksPerCall = 50;  // of 64 KiB text each, they fit a request of 4 MiB
-constexpr size_t kAckBytesPerCall = size_t{7} << 19;  // 4 MiB but for what is not counted
+constexpr size_t kItemsPerCall = 1000;
+constexpr size_t kBytesPerCall = size_t{7} << 19;  // 4 MiB but for what is not counted
 constexpr size_t kFollowUpsPerCall = 1000;
 constexpr absl::Duration kPauseAfterError = absl::Seconds(1);
 
@@ -47,16 +46,15 @@ void Settler::Loop() {
   while (true) {
     std::vector<Settlement> batch = TakeBatch();
     if (batch.empty()) return;
-    const absl::StatusOr<std::vector<SettleOutcome>> outcomes = Send(batch);
-    if (outcomes.ok()) {
-      Account(batch, *outcomes);
+    const absl::StatusOr<std::vector<AckResult>> results = Send(batch);
+    if (results.ok()) {
+      Account(batch, *results);
       continue;
     }
     if (line_.is_cut()) return;
-    tally_.Error(outcomes.status());
-    const bool is_ack = batch.front().result.kind() == Result::Kind::kDone;
-    if (is_ack && IsRefusal(outcomes.status())) {
-      TakeBack(std::move(batch), outcomes.status());
+    tally_.Error(results.status());
+    if (IsRefusal(results.status())) {
+      TakeBack(std::move(batch), results.status());
       continue;
     }
     PutBack(std::move(batch));
@@ -71,7 +69,7 @@ std::vector<Settler::Settlement> Settler::TakeBatch() {
   changed_.wait(lock, [this] { return is_stopping_ || !acks_.empty() || !nacks_.empty(); });
   is_idle_ = false;
   std::deque<Settlement>& queue = acks_.size() >= nacks_.size() ? acks_ : nacks_;
-  const auto end = queue.begin() + (&queue == &acks_ ? AcksThatFit() : NacksThatFit());
+  const auto end = queue.begin() + ThatFit(queue);
   std::vector<Settlement> batch(std::make_move_iterator(queue.begin()),
                                 std::make_move_iterator(end));
   queue.erase(queue.begin(), end);
@@ -79,14 +77,14 @@ std::vector<Settler::Settlement> Settler::TakeBatch() {
   return batch;
 }
 
-ptrdiff_t Settler::AcksThatFit() const {
+ptrdiff_t Settler::ThatFit(const std::deque<Settlement>& queue) {
   size_t count = 0;
   size_t bytes = 0;
   size_t follow_ups = 0;
-  for (const Settlement& settlement : acks_) {
+  for (const Settlement& settlement : queue) {
     bytes += BytesOf(settlement.result);
     follow_ups += settlement.result.more().follow_ups.size();
-    const bool fits = count < kAcksPerCall && bytes <= kAckBytesPerCall &&
+    const bool fits = count < kItemsPerCall && bytes <= kBytesPerCall &&
                       follow_ups <= kFollowUpsPerCall && !settlement.is_alone;
     if (count > 0 && !fits) break;
     ++count;
@@ -95,17 +93,13 @@ ptrdiff_t Settler::AcksThatFit() const {
   return static_cast<ptrdiff_t>(count);
 }
 
-ptrdiff_t Settler::NacksThatFit() const {
-  return static_cast<ptrdiff_t>(std::min(nacks_.size(), kNacksPerCall));
-}
-
-absl::StatusOr<std::vector<SettleOutcome>> Settler::Send(const std::vector<Settlement>& batch) {
+absl::StatusOr<std::vector<AckResult>> Settler::Send(const std::vector<Settlement>& batch) {
   if (batch.front().result.kind() == Result::Kind::kDone) {
     std::vector<AckItem> items;
     for (const Settlement& settlement : batch) {
       items.push_back(ToAckItem(settlement.hold->task(), settlement.result));
     }
-    return line_.Run<std::vector<SettleOutcome>>([&](auto done) {
+    return line_.Run<std::vector<AckResult>>([&](auto done) {
       return client_.AckAsync(std::move(items), std::move(done));
     });
   }
@@ -113,20 +107,24 @@ absl::StatusOr<std::vector<SettleOutcome>> Settler::Send(const std::vector<Settl
   for (const Settlement& settlement : batch) {
     items.push_back(ToNackItem(settlement.hold->task(), settlement.result));
   }
-  const auto results = line_.Run<std::vector<NackResult>>([&](auto done) {
+  const auto nacked = line_.Run<std::vector<NackResult>>([&](auto done) {
     return client_.NackAsync(std::move(items), std::move(done));
   });
-  if (!results.ok()) return results.status();
-  std::vector<SettleOutcome> outcomes;
-  for (const NackResult& result : *results) outcomes.push_back(result.outcome);
-  return outcomes;
+  if (!nacked.ok()) return nacked.status();
+  std::vector<AckResult> results;
+  for (const NackResult& result : *nacked) results.push_back({result.outcome, result.error});
+  return results;
 }
 
-void Settler::Account(const std::vector<Settlement>& batch,
-                      const std::vector<SettleOutcome>& outcomes) {
+void Settler::Account(std::vector<Settlement>& batch, const std::vector<AckResult>& results) {
   for (size_t i = 0; i < batch.size(); ++i) {
-    const bool settled = outcomes[i] == SettleOutcome::kDone ||
-                         outcomes[i] == SettleOutcome::kAlreadySettled;
+    if (results[i].outcome == SettleOutcome::kRefused) {
+      tally_.Error(results[i].error);
+      Refused(std::move(batch[i]), results[i].error);
+      continue;
+    }
+    const bool settled = results[i].outcome == SettleOutcome::kDone ||
+                         results[i].outcome == SettleOutcome::kAlreadySettled;
     if (settled) {
       tally_.Settled(batch[i].result.kind());
     } else {
@@ -134,6 +132,16 @@ void Settler::Account(const std::vector<Settlement>& batch,
     }
     holdings_.Remove(batch[i].hold);
   }
+}
+
+void Settler::Refused(Settlement settlement, const absl::Status& refusal) {
+  if (settlement.result.kind() == Result::Kind::kDone) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    nacks_.push_back({std::move(settlement.hold), FromRefusal(refusal)});
+    return;
+  }
+  tally_.Lost();
+  holdings_.Remove(settlement.hold);
 }
 
 void Settler::PutBack(std::vector<Settlement> batch) {
@@ -144,11 +152,11 @@ void Settler::PutBack(std::vector<Settlement> batch) {
 }
 
 void Settler::TakeBack(std::vector<Settlement> batch, const absl::Status& refusal) {
-  if (batch.size() > 1) {
-    for (Settlement& settlement : batch) settlement.is_alone = true;
-  } else {
-    batch.front().result = FromRefusal(refusal);
+  if (batch.size() == 1) {
+    Refused(std::move(batch.front()), refusal);
+    return;
   }
+  for (Settlement& settlement : batch) settlement.is_alone = true;
   PutBack(std::move(batch));
 }
 

@@ -39,15 +39,16 @@ class Settler {
   void Loop();
   // Waits for settlements and takes some of one verb; empty: stopping and nothing is left.
   std::vector<Settlement> TakeBatch();
-  // How many of the first ones go into one call. With mutex_ held.
-  ptrdiff_t AcksThatFit() const;
-  ptrdiff_t NacksThatFit() const;
-  // Returns the broker's outcomes, one per settlement.
-  absl::StatusOr<std::vector<SettleOutcome>> Send(const std::vector<Settlement>& batch);
-  void Account(const std::vector<Settlement>& batch, const std::vector<SettleOutcome>& outcomes);
+  // How many of the first ones go into one call.
+  static ptrdiff_t ThatFit(const std::deque<Settlement>& queue);
+  // Returns the broker's results, one per settlement.
+  absl::StatusOr<std::vector<AckResult>> Send(const std::vector<Settlement>& batch);
+  void Account(std::vector<Settlement>& batch, const std::vector<AckResult>& results);
   void PutBack(std::vector<Settlement> batch);
-  // Of acks that were refused: one is to blame, so each goes alone; the one that is refused alone
-  // has failed.
+  // An ack that cannot be has failed; a nack that cannot be is left to the end of its lease. A
+  // repeat would be refused again.
+  void Refused(Settlement settlement, const absl::Status& refusal);
+  // Of a call that was refused: one item is to blame, so each goes alone.
   void TakeBack(std::vector<Settlement> batch, const absl::Status& refusal);
 
   Client client_;

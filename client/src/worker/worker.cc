@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "client/src/random_id.h"
 #include "client/src/worker/crew.h"
 #include "client/src/worker/fetcher.h"
@@ -18,6 +20,7 @@ namespace {
 
 constexpr int kHeldMax = 1000;  // what one heartbeat can name
 constexpr absl::Duration kDeliverAtMost = absl::Seconds(5);
+constexpr absl::Duration kEndAtMost = absl::Seconds(2);
 
 absl::Status Check(const WorkerOptions& options, const Handler& handler) {
   if (!handler) return absl::InvalidArgumentError("handler is empty");
@@ -61,7 +64,8 @@ LeaseCall ToLeaseCall(const WorkerOptions& options, const std::string& worker_id
 class Worker::Parts {
  public:
   Parts(const Client& client, const WorkerOptions& options, Handler handler)
-      : grace_(options.stop_grace),
+      : client_(client),
+        grace_(options.stop_grace),
         worker_id_(internal::RandomId()),
         holdings_(options.concurrency + options.prefetch),
         tally_(options.on_error),
@@ -79,8 +83,10 @@ class Worker::Parts {
     ReleaseWaiting();
     if (!holdings_.WaitUntilNoneRuns(grace_)) ReleaseAll();
     crew_.Join();
+    const absl::Time until = absl::Now() + kDeliverAtMost;
     settler_.Stop(kDeliverAtMost);
     heart_.Stop();
+    EndSession(until - absl::Now());
   }
 
   WorkerCounts counts() const { return tally_.counts(); }
@@ -98,6 +104,16 @@ class Worker::Parts {
     if (hold->Withdraw()) settler_.Add(hold, Result::Release());
   }
 
+  // By now everything is settled that this worker knows of; what it does not know of goes back.
+  void EndSession(absl::Duration at_most) {
+    if (at_most <= absl::ZeroDuration()) return;  // there is no broker
+    const auto answer = client_.Heartbeat({.worker_id = worker_id_,
+                                           .end_session = true,
+                                           .timeout = std::min(at_most, kEndAtMost)});
+    if (!answer.ok()) tally_.Error(answer.status());
+  }
+
+  Client client_;
   const absl::Duration grace_;
   const std::string worker_id_;
   internal::Holdings holdings_;

@@ -18,12 +18,14 @@ def program():
 
 
 class Broker(Process):
-    """Returns from its constructor when it is ready."""
+    """Returns from its constructor when it is ready. `descriptors`: its soft and
+    hard limit of open files, or "SOFT:HARD"."""
 
-    def __init__(self, *flags, listen="127.0.0.1:0", env=None):
+    def __init__(self, *flags, listen="127.0.0.1:0", env=None, descriptors=None):
         self._folder = tempfile.TemporaryDirectory(prefix="skiplaned-")
         ready_file = os.path.join(self._folder.name, "ready")
-        super().__init__([program(), f"--listen={listen}", "--metrics-listen=127.0.0.1:0",
+        limit = [] if descriptors is None else ["prlimit", f"--nofile={descriptors}"]
+        super().__init__([*limit, program(), f"--listen={listen}", "--metrics-listen=127.0.0.1:0",
                           f"--ready-file={ready_file}", *flags], env=env)
         try:
             self._get_ready(ready_file)

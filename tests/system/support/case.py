@@ -9,7 +9,7 @@ import unittest
 
 import grpc
 
-from support import cluster
+from support import cluster, template
 from support.broker import Broker
 from support.client import Client, reason_of
 from support.database import Database
@@ -23,9 +23,21 @@ def leases_begun(broker):
     return broker.metrics().get(name, 0)
 
 
+def slow(test):
+    """Marks a method or a class that takes more than ten seconds: only `tests/run --all` runs it.
+    tests/skiplane_python_test.cmake looks for the line."""
+    return test
+
+
 class SystemTest(unittest.TestCase):
+    """Its database has the broker's schema unless `is_migrated` is false."""
+
+    is_migrated = True
+
     def setUp(self):
-        self.database = Database(cluster.shared())
+        shared = cluster.shared()
+        made_from = template.made_in(shared) if self.is_migrated else "template0"
+        self.database = Database(shared, made_from)
         self.addCleanup(self.database.drop)
 
     def start_broker(self, *flags, **options):

@@ -3,33 +3,38 @@ one of a test's own. It listens on a unix socket in its own folder."""
 
 import atexit
 import functools
-import glob
 import os
 import pwd
 import shutil
 import signal
 import tempfile
 
-from support.process import Process
+from support.process import POSTGRES, Process
 
+VARIABLE = "SKIPLANE_TEST_PG"
 READY = "database system is ready to accept connections"
 
 
 class Cluster:
-    """One of a test's own, in a new folder of `place`. `settings` are lines of postgresql.conf;
-    initdb gets the further `options`."""
+    """One of a test's own, in a new folder of `place`, or beside the shared one. `settings` are
+    lines of postgresql.conf; initdb gets the further `options`."""
 
     def __init__(self, settings=(), place=None, options=()):
+        shared_folder = os.environ.get(VARIABLE)
+        if place is None and shared_folder:
+            place = os.path.dirname(shared_folder)
         self.folder = tempfile.mkdtemp(prefix="skiplane-pg-", dir=place)
-        self._binaries = max(glob.glob("/usr/lib/postgresql/*/bin"),
-                             key=lambda path: int(path.split("/")[-2]))
         self._data = os.path.join(self.folder, "data")
         give_away(self.folder)
-        initdb = self._program("initdb", "-D", self._data, "-U", "skiplane", "-A", "trust",
-                               "-E", "UTF8", "--locale=C", "--no-sync", *options)
-        if initdb.wait() != 0:
-            raise AssertionError(initdb.output)
-        initdb.end()
+        if shared_folder and not options:
+            made = Process(["cp", "-a", os.path.join(shared_folder, "pristine"), self._data],
+                           user="postgres")
+        else:
+            made = self._program("initdb", "-D", self._data, "-U", "skiplane", "-A", "trust",
+                                 "-E", "UTF8", "--locale=C", "--no-sync", *options)
+        if made.wait() != 0:
+            raise AssertionError(made.output)
+        made.end()
         with open(os.path.join(self._data, "postgresql.conf"), "a", encoding="utf-8") as file:
             file.write("\n".join(["listen_addresses = ''", "max_connections = 200",
                                   f"unix_socket_directories = '{self.folder}'", *settings, ""]))
@@ -39,6 +44,13 @@ class Cluster:
     def uri(self, database, user="skiplane"):
         return f"postgresql://{user}@/{database}?host={self.folder}"
 
+    def log(self):
+        """What the server has said so far."""
+        return self._postmaster.output
+
+    def wait_for_log(self, text):
+        self._postmaster.wait_for_output(text)
+
     def end(self):
         if self._postmaster.runs():
             self._postmaster.signal(signal.SIGQUIT)
@@ -47,7 +59,7 @@ class Cluster:
         shutil.rmtree(self.folder)
 
     def _program(self, name, *arguments):
-        return Process([os.path.join(self._binaries, name), *arguments], user="postgres")
+        return Process([os.path.join(POSTGRES, name), *arguments], user="postgres")
 
 
 def give_away(folder):
@@ -64,7 +76,7 @@ class SharedCluster(Cluster):
 
 @functools.cache
 def shared():
-    folder = os.environ.get("SKIPLANE_TEST_PG")
+    folder = os.environ.get(VARIABLE)
     if folder:
         return SharedCluster(folder)
     cluster = Cluster()

@@ -8,10 +8,10 @@ from support.process import GENEROUS_S, Process
 
 
 class Database:
-    def __init__(self, cluster):
+    def __init__(self, cluster, template="template0"):
         self._cluster = cluster
         self.name = f"t_{uuid.uuid4().hex}"
-        self._psql("postgres", f"CREATE DATABASE {self.name} TEMPLATE template0")
+        self._psql("postgres", f"CREATE DATABASE {self.name} TEMPLATE {template}")
 
     @property
     def uri(self):
@@ -60,14 +60,18 @@ class Database:
         self._psql("postgres", f"DROP DATABASE {self.name} WITH (FORCE)")
 
     def _psql(self, database, sql):
-        result = subprocess.run(
-            ["psql", "-X", "-q", "-A", "-t", "-F", "\x1f", "-R", "\x1e", "-v", "ON_ERROR_STOP=1",
-             self._cluster.uri(database)],
-            input=sql, text=True, capture_output=True, check=False, timeout=GENEROUS_S)
-        if result.returncode != 0:
-            raise AssertionError(f"{sql}: {result.stderr}")
-        text = result.stdout.rstrip("\n")
-        return [tuple(row.split("\x1f")) for row in text.split("\x1e")] if text else []
+        return psql(self._cluster.uri(database), sql)
+
+
+def psql(uri, sql):
+    """The rows of the last statement, as tuples of text."""
+    result = subprocess.run(
+        ["psql", "-X", "-q", "-A", "-t", "-F", "\x1f", "-R", "\x1e", "-v", "ON_ERROR_STOP=1", uri],
+        input=sql, text=True, capture_output=True, check=False, timeout=GENEROUS_S)
+    if result.returncode != 0:
+        raise AssertionError(f"{sql}: {result.stderr}")
+    text = result.stdout.rstrip("\n")
+    return [tuple(row.split("\x1f")) for row in text.split("\x1e")] if text else []
 
 
 class Transaction:

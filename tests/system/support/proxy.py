@@ -15,6 +15,9 @@ SAID_BYTES = 4096
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: close() sends a reset
 
 
+COMMIT = re.compile(b"Q.{4}COMMIT\x00", re.DOTALL)
+
+
 def runs_statement(name):
     """Bind of a prepared statement."""
     return re.compile(b"B.{4}\x00" + re.escape(name.encode()) + b"\x00", re.DOTALL)
@@ -26,6 +29,7 @@ class Connection:
     def __init__(self, proxy, client, server):
         self.proxy, self.client, self.server = proxy, client, server
         self.said = b""
+        self.in_transaction = False  # the one whose commit is to be lost
         self.lost = False     # nothing passes any more, and nobody is told
         self.swallow = False  # the answer that comes next is for nobody
         self._answer = b""
@@ -63,7 +67,7 @@ class Connection:
     def _hear(self, block):
         if len(self.said) < SAID_BYTES:
             self.proxy.note_said(self, block)
-        self.swallow = self.swallow or self.proxy.takes(block)
+        self.swallow = self.swallow or self.proxy.takes(self, block)
 
     def _swallow(self, block):
         self._answer += block
@@ -81,6 +85,7 @@ class Proxy:
         self._connections = []
         self._hole = False
         self._victim = None  # a pattern
+        self._before = None  # a pattern that its connection must have sent before
         self._swallowed = 0
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
@@ -93,6 +98,13 @@ class Proxy:
         """The next answer to this prepared statement is lost, and its connection with it."""
         with self._changed:
             self._victim = runs_statement(statement)
+            self._before = None
+
+    def swallow_commit_after(self, statement):
+        """The next answer to the COMMIT of a transaction in which this prepared statement ran."""
+        with self._changed:
+            self._victim = COMMIT
+            self._before = runs_statement(statement)
 
     def wait_until_swallowed(self, count=1):
         with self._changed:
@@ -137,10 +149,14 @@ class Proxy:
                     except OSError:
                         pass
 
-    def takes(self, block):
+    def takes(self, connection, block):
         """Whether the answer to this block is to be swallowed. True once."""
         with self._changed:
+            if self._before is not None and self._before.search(block):
+                connection.in_transaction = True
             if self._victim is None or not self._victim.search(block):
+                return False
+            if self._before is not None and not connection.in_transaction:
                 return False
             self._victim = None
             return True

@@ -18,7 +18,7 @@ def read_tree(root):
             for name in folders
             if name not in IGNORED_FOLDERS and not (place == "." and name.startswith("build"))
         ]
-        for name in names:
+        for name in sorted(set(names) - IGNORED_FOLDERS):  # a worktree's .git is a file
             path = os.path.normpath(os.path.join(place, name))
             try:
                 with open(os.path.join(root, path), encoding="utf-8") as file:

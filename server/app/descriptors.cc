@@ -1,0 +1,53 @@
+#include "server/app/descriptors.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/log.h"
+
+namespace skiplane::app {
+namespace {
+
+constexpr char kRemedy[] = "set LimitNOFILE= of the service, or ulimit -n, to ";
+
+int64_t NumberOf(rlim_t limit) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  return limit > static_cast<rlim_t>(kMax) ? kMax : static_cast<int64_t>(limit);
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return absl::ErrnoToStatus(errno, "getrlimit");
+  const rlimit raised = {limit.rlim_max, limit.rlim_max};
+  // A sandbox may forbid it: then the limit is what it was, and what follows from it is told.
+  if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  return NumberOf(limit.rlim_cur);
+}
+
+absl::StatusOr<int> ConnectionsWithin(int64_t limit, int wanted, int database_connections) {
+  const int64_t reserved = kDescriptorsReserved + database_connections;
+  const int64_t needed = reserved + wanted;
+  if (limit >= needed) return wanted;
+  const std::string remedy = absl::StrCat(kRemedy, needed);
+  if (limit <= reserved) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the limit of open files, ", limit,
+                     ", leaves nothing for callers: the broker itself needs ", reserved, "; ",
+                     remedy, " or more"));
+  }
+  base::Log(base::LogLevel::kWarn, "few_descriptors",
+            {{"limit", absl::StrCat(limit)},
+             {"connections_max", absl::StrCat(limit - reserved)},
+             {"wanted", absl::StrCat(wanted)},
+             {"why", absl::StrCat("callers beyond that are refused; ", remedy, " or more")}});
+  return static_cast<int>(limit - reserved);
+}
+
+}  // namespace skiplane::app

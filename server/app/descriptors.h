@@ -1,0 +1,25 @@
+// What the limit of open files (RLIMIT_NOFILE) allows this process.
+//
+// Each connection of a caller is a descriptor, and a process that has none left can neither accept
+// nor connect to its database. So the soft limit is raised as far as it may be, and connections are
+// counted below it, with a reserve for everything else.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+
+namespace skiplane::app {
+
+// Descriptors that are kept for other things than callers' connections: files, gRPC's own, the
+// metrics page, the first connections to an embedded database. Those to a database come on top.
+inline constexpr int64_t kDescriptorsReserved = 96;
+
+// Raises the soft limit to the hard one. Returns the limit in force.
+absl::StatusOr<int64_t> RaiseDescriptorLimit();
+
+// Of `wanted` connections of callers, those that `limit` allows beside `database_connections`. With
+// fewer than wanted a warning is logged. FAILED_PRECONDITION if none is left.
+absl::StatusOr<int> ConnectionsWithin(int64_t limit, int wanted, int database_connections);
+
+}  // namespace skiplane::app

@@ -1,0 +1,54 @@
+#include "server/pg/refusals.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "server/base/reason.h"
+
+namespace skiplane::pg {
+namespace {
+
+// PostgreSQL names the object, but not the right that is missing. A server that speaks another
+// language than English gets the last line.
+absl::string_view Advice(absl::string_view message) {
+  constexpr std::pair<absl::string_view, absl::string_view> kAdvice[] = {
+      {"permission denied for table",
+       "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA skiplane"},
+      {"permission denied for view", "GRANT SELECT ON ALL TABLES IN SCHEMA skiplane"},
+      {"permission denied for sequence", "GRANT USAGE ON ALL SEQUENCES IN SCHEMA skiplane"},
+      {"permission denied for function", "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA skiplane"},
+      {"permission denied for schema", "GRANT USAGE, CREATE ON SCHEMA skiplane"},
+      {"permission denied for database",
+       "GRANT CREATE ON DATABASE, or migrate as a role that has it"},
+      {"must be owner of", "ALTER ... OWNER TO, or migrate as the owner"},
+  };
+  for (const auto& [start, advice] : kAdvice) {
+    if (absl::StartsWith(message, start)) return advice;
+  }
+  return "GRANT what OPERATIONS lists under Rights";
+}
+
+}  // namespace
+
+absl::Status PermissionDenied(absl::string_view message) {
+  return base::Refuse(absl::StatusCode::kFailedPrecondition, "DATABASE_PERMISSION_DENIED",
+                      absl::StrCat("the broker's role in the database lacks a right: ", message,
+                                   "; nothing was changed. An operator has to mend it: ",
+                                   Advice(message)));
+}
+
+absl::Status ReadOnly() {
+  return base::Refuse(absl::StatusCode::kUnavailable, "DATABASE_READ_ONLY",
+                      "the database takes no writes, as a standby does; nothing was changed");
+}
+
+absl::Status PoolerNotSupported() {
+  return base::Refuse(
+      absl::StatusCode::kFailedPrecondition, "POOLER_NOT_SUPPORTED",
+      "the database lost or mixed up prepared statements, as a pooler in transaction mode does; "
+      "nothing was changed. An operator has to connect the broker directly, or through a pooler in "
+      "session mode");
+}
+
+}  // namespace skiplane::pg

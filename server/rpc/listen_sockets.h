@@ -1,0 +1,38 @@
+// The sockets that a server listens on: one for each address that a name stands for.
+//
+// As gRPC has it: an address that means "any" (0.0.0.0 or ::) takes IPv4 and IPv6, and with port 0
+// all sockets take the same free port. Not thread-safe.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace skiplane::rpc {
+
+class ListenSockets {
+ public:
+  // `address`: "127.0.0.1:7070", "[::1]:0", "broker.internal:7070". From now on the kernel accepts
+  // connections and queues them. FAILED_PRECONDITION, saying why, if the port is taken; an address
+  // that this machine does not have is left out if there is another.
+  static absl::StatusOr<ListenSockets> Open(const std::string& address);
+
+  ListenSockets(ListenSockets&& other) noexcept = default;
+  ListenSockets& operator=(ListenSockets&&) = delete;
+  ~ListenSockets() { Close(); }
+
+  int port() const { return port_; }
+  const std::vector<int>& fds() const { return fds_; }
+
+  // Who waits to be accepted is turned away by the kernel. Idempotent.
+  void Close();
+
+ private:
+  ListenSockets() = default;
+
+  std::vector<int> fds_;
+  int port_ = 0;
+};
+
+}  // namespace skiplane::rpc

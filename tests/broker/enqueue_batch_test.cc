@@ -1,0 +1,31 @@
+#include "server/broker/enqueue_batch.h"
+
+#include "gtest/gtest.h"
+
+namespace skiplane::broker {
+namespace {
+
+TEST(EnqueueBatchTest, WhatALostCommitMayHaveMadeIsSuspectedInItsStage) {
+  auto queue = std::make_shared<model::Queue>();
+  queue->lanes = {7};
+  queue->settings.stages.resize(2);
+  queue->settings.stages[0].name = "first";
+  queue->settings.stages[1].name = "second";
+  PendingEnqueues calls;
+  calls.push_back(std::make_unique<PendingEnqueue>());
+  calls[0]->queue = queue;
+  calls[0]->call.tasks.resize(2);
+  calls[0]->call.tasks[1].stage = "second";
+  calls[0]->call.tasks[1].priority = -3;
+  calls[0]->ids = {{7, 1}, {7, 2}};
+  const std::vector<store::Claimable> suspected = Suspected(calls).claimable;
+  ASSERT_EQ(suspected.size(), 2u);
+  EXPECT_EQ(suspected[0].stage, 0);
+  EXPECT_EQ(suspected[1].stage, 1);
+  EXPECT_EQ(suspected[1].lane, 7);
+  EXPECT_EQ(suspected[1].priority, -3);
+  EXPECT_TRUE(suspected[1].can_run);
+}
+
+}  // namespace
+}  // namespace skiplane::broker

@@ -1,0 +1,35 @@
+#include "server/broker/lost_leases.h"
+
+#include <atomic>
+
+#include "gtest/gtest.h"
+
+namespace skiplane::broker {
+namespace {
+
+// While the database is away it is tried again and again; the end of the timer once left the
+// callers without an answer.
+TEST(LostLeasesTest, EveryOneIsAnsweredWhenTheTimerStops) {
+  constexpr int kRuns = 20;
+  metrics::Metrics metrics("test", "test");
+  base::Timer timer;
+  pg::Pool pool({.uri = "postgresql:///x?host=/nonexistent"}, 1, nullptr, [](bool) {});
+  Context context{pool, timer, metrics, "mark"};
+  std::atomic<int> answers = 0;
+  LostLeases lost(context, [&](LeaseRun& run, const absl::StatusOr<store::Leased>& leased) {
+    EXPECT_EQ(run.demand.lane, 7);
+    EXPECT_EQ(leased.status().code(), absl::StatusCode::kUnavailable);
+    ++answers;
+  });
+  LeaseRun run;
+  run.demand.lane = 7;
+  for (int i = 0; i < kRuns; ++i) lost.Resolve(run);
+  timer.Stop();
+  lost.EndRetries();
+  lost.Resolve(run);
+  pool.Stop();
+  EXPECT_EQ(answers, kRuns + 1);
+}
+
+}  // namespace
+}  // namespace skiplane::broker

@@ -1,0 +1,113 @@
+"""More connections than a broker has descriptors for: it goes on to answer new callers, and says so
+when it cannot."""
+
+import os
+import resource
+import socket
+import unittest
+
+import grpc
+
+from support import http2
+from support.broker import NOT_SERVING, SERVING, check, watch
+from support.case import SystemTest
+from support.process import GENEROUS_S
+
+QUEUE = "crowded"
+DESCRIPTORS = 256
+CROWD = 400
+CONNECTIONS_MAX = "skiplane_connections_max"
+
+
+def connect(address):
+    """An idle HTTP/2 connection; None if the broker turned it away."""
+    host, port = address.rsplit(":", 1)
+    connection = socket.socket()
+    connection.settimeout(GENEROUS_S)
+    try:
+        connection.connect((host, int(port)))
+        connection.sendall(http2.PREFACE + http2.frame(http2.SETTINGS, 0, 0))
+        if connection.recv(1):
+            return connection
+    except ConnectionError:
+        pass
+    connection.close()
+    return None
+
+
+class Connections(SystemTest):
+    def crowd(self, broker):
+        """As many connections of one peer as the broker lets in."""
+        connections = [connect(broker.address) for _ in range(CROWD)]
+        inside = [connection for connection in connections if connection is not None]
+        self.addCleanup(lambda: [connection.close() for connection in inside])
+        return inside
+
+    def assert_served(self, client):
+        client.enqueue(QUEUE, b"x")
+        [task] = client.lease(QUEUE)
+        self.assertEqual(client.ack(task), ["ACKED"])
+
+    def test_one_peer_with_more_connections_than_there_are_descriptors(self):
+        broker = self.start_broker(descriptors=DESCRIPTORS)
+        client = self.client_of(broker)
+        client.create_queue(QUEUE)
+        self.assertIn("few_descriptors limit=256 ", broker.output)
+
+        inside = self.crowd(broker)
+        self.assertLess(len(inside), CROWD)
+        metrics = broker.metrics()
+        self.assertEqual(metrics[CONNECTIONS_MAX], metrics["skiplane_connections"])
+        self.assertGreaterEqual(metrics["skiplane_connections_refused_total"], CROWD - len(inside))
+        self.assertIn(" connections_refused ", broker.output)
+
+        self.assert_served(client)
+        self.assertEqual(check(client.channel, "liveness"), SERVING)
+        with self.assertRaises(grpc.RpcError) as refusal:
+            self.client_of(broker).queue(QUEUE)
+        self.assertEqual(refusal.exception.code(), grpc.StatusCode.UNAVAILABLE)
+
+        for connection in inside:
+            connection.close()
+        late = self.client_of(broker)
+        check(late.channel)  # waits until it is connected
+        self.assert_served(late)
+        self.assertEqual(broker.metrics()["skiplane_accept_failures_total"], 0)
+
+    def test_a_limit_of_connections_of_the_operators_own(self):
+        broker = self.start_broker("--max-connections=3")
+        inside = self.crowd(broker)
+        self.assertLessEqual(len(inside), 3)
+        self.assertEqual(broker.metrics()[CONNECTIONS_MAX], 3)
+
+    def test_new_callers_wait_only_as_long_as_descriptors_are_wanting(self):
+        broker, client = self.start()
+        client.create_queue(QUEUE)
+        usual = resource.prlimit(broker.pid, resource.RLIMIT_NOFILE)
+        liveness = watch(client.channel, "liveness")
+        self.assertEqual(next(liveness), SERVING)
+
+        resource.prlimit(broker.pid, resource.RLIMIT_NOFILE,
+                         (len(os.listdir(f"/proc/{broker.pid}/fd")), usual[1]))
+        self.assertEqual(next(liveness), NOT_SERVING)
+        broker.wait_for_output(" port_does_not_answer ")
+        self.assert_served(client)
+        early = grpc.insecure_channel(broker.address, [("grpc.use_local_subchannel_pool", 1)])
+        self.addCleanup(early.close)
+        waiting = early.unary_unary("/grpc.health.v1.Health/Check").future(
+            b"", timeout=GENEROUS_S, wait_for_ready=True)
+
+        resource.prlimit(broker.pid, resource.RLIMIT_NOFILE, usual)
+        self.assertEqual(next(liveness), SERVING)
+        self.assertEqual(waiting.result(), SERVING)
+        self.assert_served(self.client_of(broker))
+
+    def test_the_soft_limit_is_raised(self):
+        broker = self.start_broker(descriptors="300:500")
+        soft, hard = resource.prlimit(broker.pid, resource.RLIMIT_NOFILE)
+        self.assertEqual(soft, hard)
+        self.assertEqual(broker.metrics()["process_max_fds"], hard)
+
+
+if __name__ == "__main__":
+    unittest.main()

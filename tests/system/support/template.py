@@ -1,0 +1,28 @@
+"""The database with the broker's schema that those of tests are copied from, which spares each
+broker to make it. Made once per cluster, under the name and the lock of
+tests/support/database_migrated.cc."""
+
+import fcntl
+import os
+import subprocess
+
+from support import broker
+from support.database import psql
+from support.process import GENEROUS_S
+
+NAME = "skiplane_migrated"
+DRAFT = "skiplane_migrated_draft"
+
+
+def made_in(cluster):
+    """Its name."""
+    with open(os.path.join(cluster.folder, "template.lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        postgres = cluster.uri("postgres")
+        if not psql(postgres, f"SELECT 1 FROM pg_database WHERE datname = '{NAME}'"):
+            psql(postgres, f"DROP DATABASE IF EXISTS {DRAFT} WITH (FORCE)")
+            psql(postgres, f"CREATE DATABASE {DRAFT}")
+            subprocess.run([broker.program(), "migrate", f"--database={cluster.uri(DRAFT)}"],
+                           check=True, capture_output=True, timeout=GENEROUS_S)
+            psql(postgres, f"ALTER DATABASE {DRAFT} RENAME TO {NAME}")
+    return NAME
