@@ -8,7 +8,6 @@
 #include "server/broker/refusals.h"
 #include "server/pg/conflicts.h"
 #include "server/pg/pool.h"
-#include "server/pg/transaction.h"
 
 namespace skiplane::broker {
 
@@ -28,7 +27,5 @@ void SubmitJob(pg::Pool& pool, Done<Answer> done, Work work) {
     done(std::move(answer));
   });
 }
-
-using pg::InTransaction;
 
 }  // namespace skiplane::broker

@@ -10,6 +10,7 @@
 #include "server/broker/admin_job.h"
 #include "server/broker/task_operator.h"
 #include "server/pg/conflicts.h"
+#include "server/pg/transaction.h"
 
 namespace skiplane::broker {
 namespace {
@@ -83,7 +84,7 @@ absl::StatusOr<model::SessionId> BulkRunner::Create(pg::Session& session,
   bulk.dry_run = call.dry_run;
   bulk.lanes = queue->lanes;
   bulk.actor = call.origin.actor;
-  return InTransaction(session, [&]() -> absl::StatusOr<model::SessionId> {
+  return pg::InTransaction(session, [&]() -> absl::StatusOr<model::SessionId> {
     RETURN_IF_ERROR(store::CreateBulk(session, bulk));
     if (!bulk.dry_run) RETURN_IF_ERROR(store::AddAudit(session, call.origin, queue->name, 0));
     return bulk.id;
@@ -110,7 +111,7 @@ void BulkRunner::Get(const model::SessionId& id, absl::Duration wait,
 
 void BulkRunner::Stop(StopBulkCall call, Done<model::BulkOperation> done) {
   SubmitJob(context_.pool, std::move(done), [call = std::move(call)](pg::Session& session) {
-    return InTransaction(session, [&]() -> absl::StatusOr<model::BulkOperation> {
+    return pg::InTransaction(session, [&]() -> absl::StatusOr<model::BulkOperation> {
       RETURN_IF_ERROR(store::StopBulk(session, call.id));
       ASSIGN_OR_RETURN(model::BulkOperation operation, store::GetBulk(session, call.id));
       RETURN_IF_ERROR(store::AddAudit(session, call.origin, operation.filter.queue,
@@ -146,7 +147,7 @@ absl::StatusOr<bool> BulkRunner::RunStep(pg::Session& session, const model::Sess
     if (!cursor->dry_run) RETURN_IF_ERROR(NoteEnd(session, id));
     return false;
   };
-  absl::StatusOr<bool> has_more = InTransaction(session, step);
+  absl::StatusOr<bool> has_more = pg::InTransaction(session, step);
   if (!has_more.ok() && !pg::IsConflict(has_more.status())) {
     base::Log(base::LogLevel::kWarn, "bulk_step_failed",
               {{"message", std::string(has_more.status().message())}});

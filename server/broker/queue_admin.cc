@@ -6,9 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
-#include "server/broker/list_job.h"
 #include "server/broker/age_probe.h"
+#include "server/broker/list_job.h"
 #include "server/broker/refusals.h"
+#include "server/pg/transaction.h"
 #include "server/store/counts.h"
 #include "server/store/queues.h"
 #include "server/store/task_change.h"
@@ -29,7 +30,7 @@ void QueueAdmin::Create(CreateQueueCall call, Done<model::Queue> done) {
 absl::StatusOr<model::Queue> QueueAdmin::RunCreate(pg::Session& session,
                                                    const CreateQueueCall& call) {
   ASSIGN_OR_RETURN(
-      const bool made, InTransaction(session, [&]() -> absl::StatusOr<bool> {
+      const bool made, pg::InTransaction(session, [&]() -> absl::StatusOr<bool> {
         ASSIGN_OR_RETURN(const bool is_new,
                          store::CreateQueue(session, call.name, call.settings, call.lanes));
         if (is_new) RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
@@ -94,7 +95,7 @@ absl::StatusOr<model::Queue> QueueAdmin::RunUpdate(pg::Session& session, UpdateQ
     if (call.version.has_value() && *call.version != queue.version) return mismatch;
     ASSIGN_OR_RETURN(const model::QueueSettings settings, call.change(queue.settings));
     ASSIGN_OR_RETURN(
-        const bool changed, InTransaction(session, [&]() -> absl::StatusOr<bool> {
+        const bool changed, pg::InTransaction(session, [&]() -> absl::StatusOr<bool> {
           ASSIGN_OR_RETURN(const bool is_done,
                            store::UpdateQueue(session, call.name, queue.version, settings));
           if (is_done) RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
@@ -120,7 +121,7 @@ absl::StatusOr<model::Queue> QueueAdmin::RunPause(pg::Session& session,
     if (is_known) RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
     return is_known;
   };
-  RETURN_IF_ERROR(InTransaction(session, pause).status());
+  RETURN_IF_ERROR(pg::InTransaction(session, pause).status());
   return Changed(session, call.name);
 }
 

@@ -1,7 +1,7 @@
 // Settlements that were overtaken by another change of their tasks: the tasks are locked first.
 #include "server/base/status_macros.h"
-#include "server/broker/admin_job.h"
 #include "server/broker/settle_batch.h"
+#include "server/pg/transaction.h"
 
 namespace skiplane::broker {
 
@@ -15,7 +15,7 @@ absl::Status SettleBatch::LockTasks(pg::Session& session, const Items& items) co
 absl::Status SettleBatch::SettleLocked(pg::Session& session, const Items& items) {
   const store::SettleBatch batch = BatchOf(items);
   using Rows = std::vector<store::Settled>;
-  const absl::StatusOr<Rows> settled = InTransaction(session, [&]() -> absl::StatusOr<Rows> {
+  const absl::StatusOr<Rows> settled = pg::InTransaction(session, [&]() -> absl::StatusOr<Rows> {
     RETURN_IF_ERROR(LockTasks(session, items));
     return store::Settle(session, batch);
   });

@@ -6,10 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
-#include "server/broker/admin_job.h"
 #include "server/broker/refusals.h"
 #include "server/broker/settler.h"
 #include "server/pg/conflicts.h"
+#include "server/pg/transaction.h"
 
 namespace skiplane::broker {
 
@@ -106,7 +106,7 @@ absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
     return true;
   };
   const absl::Status status =
-      pg::RepeatConflicts([&] { return InTransaction(session, write); }).status();
+      pg::RepeatConflicts([&] { return pg::InTransaction(session, write); }).status();
   for (LeaseWithin& within : withins) dispatcher_.EndWithin(within, status);
   if (IsOutcomeUnknown(status)) batch.OutcomeUnknown();
   if (!status.ok()) {

@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
-#include "server/broker/admin_job.h"
 #include "server/broker/schedule_check.h"
 #include "server/model/limits.h"
+#include "server/pg/transaction.h"
 #include "server/store/task_view.h"
 
 namespace skiplane::broker {
@@ -141,7 +141,7 @@ absl::StatusOr<model::TaskView> TaskOperator::Change(pg::Session& session,
     RETURN_IF_ERROR(store::AddAudit(session, call.origin, queue->name, 1));
     return changes;
   };
-  ASSIGN_OR_RETURN(const store::Changes changes, InTransaction(session, change));
+  ASSIGN_OR_RETURN(const store::Changes changes, pg::InTransaction(session, change));
   on_commit_(store::ClaimableOf(changes), changes.now);
   if (call.change.kind == model::TaskChange::Kind::kDelete) return before;
   absl::StatusOr<model::TaskView> after = View(session, call.id, false);
