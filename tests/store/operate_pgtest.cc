@@ -29,6 +29,17 @@ class OperateTest : public testing::StoreHarness {
     change.kind = kind;
     return Required(ChangeTasks(*session_, place, lane_, ids, change, {}));
   }
+  // Begun beside an open transaction that it waits for; ends after its commit.
+  Changes ChangeBeside(pg::Session& open, int64_t id, const TaskChange& change) {
+    absl::StatusOr<Changes> changes;
+    std::thread changing([&] {
+      changes = ChangeTasks(*session_, Place::kLiving, lane_, {id}, change, {});
+    });
+    WaitUntilBlocked(*session_);
+    Required(open.RunText("COMMIT"));
+    changing.join();
+    return Required(changes);
+  }
   std::vector<int64_t> Find(Place place, const model::TaskFilter& filter) {
     return Required(FindTasks(*session_, {place, lane_, 0, 100, 100}, filter, std::nullopt)).ids;
   }
@@ -165,14 +176,7 @@ TEST_F(OperateTest, AChangeThatMeetsALeaseIsMadeAfterIt) {
   TaskChange change;
   change.kind = TaskChange::Kind::kPrioritize;
   change.priority = 7;
-  absl::StatusOr<Changes> changes;
-  std::thread changing([&] {
-    changes = ChangeTasks(*session_, Place::kLiving, lane_, {id}, change, {});
-  });
-  WaitUntilBlocked(*session_);
-  ASSERT_THAT(leasing->RunText("COMMIT"), IsOk());
-  changing.join();
-  EXPECT_THAT(Required(changes).tasks, SizeIs(1));
+  EXPECT_THAT(ChangeBeside(*leasing, id, change).tasks, SizeIs(1));
   EXPECT_EQ(Number("SELECT priority FROM skiplane.task WHERE state = 2"), 7);
 }
 
@@ -184,14 +188,7 @@ TEST_F(OperateTest, ADeletionThatMeetsARetryIsMadeAfterIt) {
   ASSERT_THAT(store::Settle(*settling, Batch({token}, Action::kRelease)), IsOk());
   TaskChange change;
   change.kind = TaskChange::Kind::kDelete;
-  absl::StatusOr<Changes> changes;
-  std::thread changing([&] {
-    changes = ChangeTasks(*session_, Place::kLiving, lane_, {id}, change, {});
-  });
-  WaitUntilBlocked(*session_);
-  ASSERT_THAT(settling->RunText("COMMIT"), IsOk());
-  changing.join();
-  EXPECT_THAT(Required(changes).tasks, SizeIs(1));
+  EXPECT_THAT(ChangeBeside(*settling, id, change).tasks, SizeIs(1));
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 0);
 }
 
@@ -206,14 +203,7 @@ TEST_F(OperateTest, ADeletionThatMeetsARenewalTakesTheKeyAlong) {
   ASSERT_THAT(EnqueueOnce(*renewing, {TaskRow{{lane_, id + 1}, &renewed, 10}}, {}), IsOk());
   TaskChange change;
   change.kind = TaskChange::Kind::kDelete;
-  absl::StatusOr<Changes> changes;
-  std::thread changing([&] {
-    changes = ChangeTasks(*session_, Place::kLiving, lane_, {id}, change, {});
-  });
-  WaitUntilBlocked(*session_);
-  ASSERT_THAT(renewing->RunText("COMMIT"), IsOk());
-  changing.join();
-  EXPECT_THAT(Required(changes).tasks, SizeIs(1));
+  EXPECT_THAT(ChangeBeside(*renewing, id, change).tasks, SizeIs(1));
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_key"), 0);
 }
 
