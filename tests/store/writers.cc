@@ -83,6 +83,8 @@ std::vector<Writers::Writer> Writers::All() {
       {"remove failed", failed(Kind::kDelete)},
       {"touch", [](auto& s, Random&) { return Touch(s); }},
       {"beat", [](auto& s, Random&) { return Beat(s); }},
+      {"end", [](auto& s, Random&) { return End(s); }},
+      {"tell", [this](auto& s, Random&) { return Tell(s); }},
       {"expire", [this](auto& s, Random&) { return Expire(s); }},
       {"fold", [this](auto& s, Random&) { return Fold(s); }},
   };
@@ -209,6 +211,24 @@ absl::Status Writers::Beat(pg::Session& session) {
   std::vector<store::Beat> beats;
   for (int i = 0; i < kWorkers; ++i) beats.push_back({WorkerOf(i), absl::Seconds(30), ""});
   return store::BeatSessions(session, beats).status();
+}
+
+// Its workers then live again, so that the next one has sessions to end.
+absl::Status Writers::End(pg::Session& session) {
+  std::vector<store::SessionEnd> ends;
+  for (int i = 0; i < kWorkers; ++i) ends.push_back({WorkerOf(i), absl::ZeroDuration()});
+  RETURN_IF_ERROR(store::EndSessions(session, ends).status());
+  return Touch(session);
+}
+
+absl::Status Writers::Tell(pg::Session& session) {
+  std::vector<model::LeaseToken> taken;
+  {
+    base::MutexLock lock(mutex_);
+    taken = leases_;
+  }
+  std::ranges::reverse(taken);
+  return store::TellSessions(session, taken);
 }
 
 absl::Status Writers::Expire(pg::Session& session) {

@@ -43,6 +43,8 @@ class Writers {
   absl::Status Reclaim(pg::Session& session);
   static absl::Status Touch(pg::Session& session);
   static absl::Status Beat(pg::Session& session);
+  static absl::Status End(pg::Session& session);
+  absl::Status Tell(pg::Session& session);
   absl::Status Expire(pg::Session& session);
   absl::Status Fold(pg::Session& session) const;
   store::SettleBatch SomeLeases(Random& random);
