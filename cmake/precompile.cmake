@@ -1,20 +1,23 @@
-# Headers that are compiled once for many targets. The tests share them in every build. What is
-# shipped does so only with sanitizers (skiplane_precompile_rooms): the plain build shows that each
-# of its files includes what it needs. To be included before these targets are made.
+# Headers that are compiled once for many files: for the tests in every build, for what is shipped
+# if SKIPLANE_PRECOMPILE says so. A release is built without, and so is `tests/run --all`, which shows
+# that each file includes what it needs. To be included before the targets are made.
 set(common_headers
   <algorithm> <atomic> <chrono> <functional> <map> <memory> <optional> <string> <thread> <utility>
   <vector> <absl/container/flat_hash_map.h> <absl/container/flat_hash_set.h>
   <absl/functional/any_invocable.h> <absl/status/statusor.h> <absl/strings/str_cat.h>
   <absl/strings/str_join.h> <absl/time/clock.h> <absl/time/time.h>)
 set(test_headers ${common_headers} <future> <gmock/gmock.h> <gtest/gtest.h>)
-set(grpc_headers ${test_headers} <grpcpp/grpcpp.h>
-  <skiplane/v1/admin.grpc.pb.h> <skiplane/v1/broker.grpc.pb.h>)
+set(api_headers <grpcpp/grpcpp.h> <skiplane/v1/admin.grpc.pb.h> <skiplane/v1/broker.grpc.pb.h>)
 # The folders of tests that know gRPC.
 set(grpc_tests bench cli client rpc)
 
 if(CCACHE)
   # Else it does not cache what uses such a header.
   set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # In KiB: compilers of one file each need not collect garbage before.
+  add_compile_options(--param=ggc-min-heapsize=1048576)
 endif()
 # What GoogleTest defines for its users only; a header is shared by those who define the same.
 add_compile_definitions(GTEST_HAS_PTHREAD=1)
@@ -46,14 +49,24 @@ function(skiplane_precompile_tests)
   skiplane_share_headers(skiplane_test_headers "${test_headers}" "" ${without_grpc})
   if(NOT SKIPLANE_CORE_ONLY)
     list(REMOVE_ITEM folders ${without_grpc})
-    skiplane_share_headers(skiplane_grpc_headers "${grpc_headers}" skiplane_proto ${folders})
+    skiplane_share_headers(skiplane_grpc_headers "${test_headers};${api_headers}" skiplane_proto
+      ${folders})
   endif()
 endfunction()
 
-# The same for the rooms below the API, which nearly halves the time that these take without
-# optimization.
-function(skiplane_precompile_rooms)
-  set(folders base model metrics pg sql store broker upkeep)
+# The same for what is shipped, when all of its targets exist.
+function(skiplane_precompile_product)
+  set(folders base model metrics pg sql config store broker upkeep)
   list(TRANSFORM folders PREPEND ${PROJECT_SOURCE_DIR}/server/)
   skiplane_share_headers(skiplane_common_headers "${common_headers}" "" ${folders})
+  if(SKIPLANE_CORE_ONLY)
+    return()
+  endif()
+  skiplane_share_headers(skiplane_rpc_headers "${common_headers};${api_headers}" skiplane_proto
+    ${PROJECT_SOURCE_DIR}/server/rpc)
+  # Compiled with flags of their own, so the headers are, too.
+  target_precompile_headers(skiplane_client PRIVATE ${common_headers} ${api_headers})
+  if(TARGET skiplane_cli)
+    target_precompile_headers(skiplane_cli PRIVATE ${common_headers} ${api_headers} <CLI/CLI.hpp>)
+  endif()
 endfunction()
