@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "server/base/status_macros.h"
 #include "server/broker/admin_job.h"
 #include "server/broker/answer_memory.h"
 #include "server/model/report.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/base/status_macros.h"
 #include "server/broker/list_job.h"
 #include "server/model/limits.h"
 #include "server/store/reports.h"
