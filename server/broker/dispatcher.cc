@@ -177,8 +177,10 @@ Lane& Dispatcher::LaneOf(model::LaneStage place, const QueuePtr& queue) {
 }
 
 void Dispatcher::AddStops(const TicketPtr& ticket) {
+  absl::flat_hash_set<model::LaneStage> known;  // a call may name a queue and a stage of it
   for (const size_t i : OrderOf(ticket->call)) {
     for (const model::LaneStage place : PlacesOf(*ticket->queues[i], ticket->call.queues[i])) {
+      if (ticket->queues.size() > 1 && !known.insert(place).second) continue;
       Lane& lane = LaneOf(place, ticket->queues[i]);
       lane.waiting.push_back(ticket);
       ticket->stops.push_back({&lane, std::prev(lane.waiting.end())});

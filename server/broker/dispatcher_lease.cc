@@ -236,9 +236,11 @@ void Dispatcher::RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> s
   LeaseRun run;  // of one caller, for its session
   run.tickets.push_back(ticket);
   run.demand.callers.emplace_back();
+  absl::flat_hash_set<int64_t> asked;  // the call may name several stages of a queue
   for (const QueuePtr& queue : ticket->queues) {
     for (const int64_t lane : queue->lanes) {
       if (!status.ok()) break;
+      if (!asked.insert(lane).second) continue;
       auto found = store::FindRequest(**session, lane, ticket->request_key);
       status = found.status();
       if (!found.ok()) break;
