@@ -12,7 +12,7 @@ WITH pick AS MATERIALIZED (
   FROM unnest($3::int2[], $4::timestamptz[], $5::int8[]) AS p(priority, run_at, id)
   CROSS JOIN LATERAL (
     SELECT t.ctid AS place,
-           octet_length(t.payload) + coalesce(pg_column_size(t.headers), 0) AS bytes
+           octet_length(t.payload) + coalesce(octet_length(t.headers::text), 0) AS bytes
     FROM skiplane.task t
     WHERE t.lane = $1::int8 AND t.stage = $2::int2 AND t.priority = p.priority
       AND t.run_at <= now() AND (t.run_at, t.id) > (p.run_at, p.id) AND t.state = 1

@@ -200,5 +200,17 @@ TEST_F(LeaseTest, AThousandTasksForManyCallers) {
   EXPECT_THAT(CallersOf(rows), ElementsAreArray(wanted));
 }
 
+// Their place in the table says how well they compress; the answer holds all of them.
+TEST_F(LeaseTest, HeadersCountAsTheyAreSent) {
+  model::NewTask task = TaskWithPriority(0);
+  for (int i = 0; i < 64; ++i) {
+    task.headers.emplace_back(absl::StrCat("header-", i), std::string(4096, 'x'));
+  }
+  Put(4, task);
+  LeaseDemand demand = Demand({1, 1, 1, 1});
+  demand.callers[0].max_bytes = 600'000;
+  EXPECT_EQ(LeaseRows(demand).size(), 2u);
+}
+
 }  // namespace
 }  // namespace skiplane::store
