@@ -1,4 +1,5 @@
--- Takes out of ledger rows what is not held under them any more; a row that holds nothing goes.
+-- Takes out of ledger rows what is not held under them any more; a row that holds nothing goes, and
+-- one whose session is over gives its request id up: what it holds is taken back.
 -- $1 lane  $2 ids. One row: how many rows were looked at. Rows that others work on are left.
 WITH taken AS (
   DELETE FROM skiplane.lease_ledger l
@@ -11,7 +12,13 @@ WITH taken AS (
     (lane, id, request_id, sessions, tasks, lease_nos, folds, check_at)
   SELECT $1::int8, k.id, k.request_id, array_agg(e.session ORDER BY e.n),
          array_agg(e.task ORDER BY e.n), array_agg(e.lease_no ORDER BY e.n), k.folds, k.check_at
-  FROM taken k
+  FROM (
+    SELECT d.id, d.sessions, d.tasks, d.lease_nos, d.folds, d.check_at,
+           CASE WHEN NOT EXISTS (SELECT FROM skiplane.worker_session s
+                                 WHERE s.id = ANY (d.sessions) AND s.state <> 1)
+                THEN d.request_id END AS request_id
+    FROM taken d
+  ) k
   CROSS JOIN LATERAL unnest(k.sessions, k.tasks, k.lease_nos) WITH ORDINALITY
     AS e(session, task, lease_no, n)
   CROSS JOIN LATERAL (

@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "gmock/gmock.h"
+#include "server/store/sessions.h"
 #include "tests/store/store_harness.h"
 #include "tests/support/status_matchers.h"
 
@@ -19,6 +20,7 @@ using testing::kOtherLedger;
 using testing::Required;
 using testing::StatusIs;
 using testing::TokensOf;
+using testing::UuidOf;
 
 class FindLeasesTest : public testing::StoreHarness {
  protected:
@@ -101,6 +103,23 @@ TEST_F(FindLeasesTest, ARequestIdWhoseLeasesAreOverLeasesAnew) {
     demand.callers[2].ledger = model::NewSessionId();
   }
   EXPECT_THAT(Lease(*session_, demand), IsOk());
+}
+
+// Upkeep takes them back at any moment: a worker that was stopped for long once got them again.
+TEST_F(FindLeasesTest, WhatASessionHeldThatIsLostOrEndedIsNotFoundAgain) {
+  for (const char* state : {"2", "3, ended_at = now(), check_at = now()"}) {
+    Put(3);
+    LeaseDemand demand = Demand({1});
+    demand.callers[0].request_id = "worker/7";
+    Required(TouchSessions(*session_, {{"w", "", UuidOf(1), absl::Hours(1), {}, {}}}));
+    ASSERT_EQ(Required(Lease(*session_, demand)).rows.size(), 1u);
+    ASSERT_EQ(Required(FindRequest(*session_, lane_, "worker/7")).size(), 1u);
+    Sql(absl::StrCat("UPDATE skiplane.worker_session SET state = ", state));
+    EXPECT_THAT(Required(FindRequest(*session_, lane_, "worker/7")), IsEmpty());
+    demand.callers[0].ledger = model::NewSessionId();
+    EXPECT_EQ(Required(Lease(*session_, demand)).rows.size(), 1u) << "the id leases anew";
+    Sql("DELETE FROM skiplane.worker_session; DELETE FROM skiplane.lease_ledger");
+  }
 }
 
 TEST_F(FindLeasesTest, ARequestIdThatStillHoldsSomethingStays) {
