@@ -24,8 +24,7 @@ struct LeaseRun {
   store::LeaseDemand demand;
   Bounds::Ticket bounds_ticket = 0;
   int64_t committed_before = 0;  // from Lane::Ask
-  int tries = 0;                      // to resolve it, after its answer was lost
-  base::SteadyTime resolve_until{};
+  base::SteadyTime resolve_until{};  // after its answer was lost
   bool is_within = false;  // the transaction of an ack: it does not count as the lane's own
 };
 

@@ -7,18 +7,13 @@
 
 #include "server/base/status_macros.h"
 #include "server/broker/refusals.h"
+#include "server/store/sessions.h"
 
 namespace skiplane::broker {
 namespace {
 
-constexpr int kTriesMax = 50;
-constexpr std::chrono::milliseconds kPause(200);
-// Upkeep keeps the ids for 2 minutes (ledger_fold.sql). Before this the statement may have hung for
-// 16 seconds, and the two of the last try may hang for as long each.
-constexpr std::chrono::seconds kTryFor(60);
-
 // What the statement leased, after making sure that it was committed or never can be.
-absl::StatusOr<store::Leased> FindLost(pg::Session& session, const LeaseRun& run) {
+absl::StatusOr<store::Leased> FindLost(pg::Session& session, LeaseRun& run) {
   const std::vector<store::LeaseCaller>& callers = run.demand.callers;
   std::vector<pg::Uuid> ledgers;
   for (const store::LeaseCaller& caller : callers) ledgers.push_back(caller.ledger);
@@ -32,13 +27,23 @@ absl::StatusOr<store::Leased> FindLost(pg::Session& session, const LeaseRun& run
       if (is_same_session && callers[i].ledger == row.ledger) row.caller = static_cast<int>(i);
     }
   }
+  // While it was looked for, sessions may have been given a grace.
+  absl::flat_hash_set<int> found;
+  for (const store::LeasedRow& row : leased.rows) {
+    if (!found.insert(row.caller).second) continue;
+    const auto caller = static_cast<size_t>(row.caller);
+    ASSIGN_OR_RETURN(const absl::Duration remaining,
+                     store::SessionRemaining(session, callers[caller].session));
+    run.lives_until[caller] =
+        std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(remaining);
+  }
   return leased;
 }
 
 }  // namespace
 
 void LostLeases::Resolve(LeaseRun run) {
-  run.resolve_until = std::chrono::steady_clock::now() + kTryFor;
+  run.resolve_until = std::chrono::steady_clock::now() + patience_.try_for;
   Try(std::make_shared<LeaseRun>(std::move(run)));
 }
 
@@ -56,9 +61,9 @@ void LostLeases::Try(const Run& run) {
 bool LostLeases::PutOff(const Run& run) {
   const bool is_over = std::chrono::steady_clock::now() >= run->resolve_until;
   base::MutexLock lock(mutex_);
-  if (is_over || is_stopping_ || ++run->tries >= kTriesMax) return false;
+  if (is_over || is_stopping_) return false;
   waiting_.insert(run);
-  context_.timer.After(kPause, [this, run] { OnTimer(run); });
+  context_.timer.After(patience_.pause, [this, run] { OnTimer(run); });
   return true;
 }
 

@@ -3,8 +3,10 @@
 // ledger rows for longer. Thread-safe.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
@@ -20,7 +22,16 @@ class LostLeases {
   // without locks.
   using Done = std::function<void(LeaseRun&, absl::StatusOr<store::Leased>)>;
 
-  LostLeases(Context& context, Done done) : context_(context), done_(std::move(done)) {}
+  // Upkeep keeps the ids for 2 minutes (ledger_fold.sql). Before this the statement may have hung
+  // for 16 seconds, and the two of the last try may hang for as long each.
+  struct Patience {
+    std::chrono::milliseconds pause{200};  // between two tries
+    std::chrono::seconds try_for{60};
+  };
+
+  LostLeases(Context& context, Done done) : LostLeases(context, std::move(done), Patience()) {}
+  LostLeases(Context& context, Done done, Patience patience)
+      : context_(context), done_(std::move(done)), patience_(patience) {}
 
   void Resolve(LeaseRun run);
 
@@ -37,6 +48,7 @@ class LostLeases {
 
   Context& context_;
   const Done done_;
+  const Patience patience_;
   base::Mutex mutex_;
   bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
   absl::flat_hash_set<Run> waiting_ ABSL_GUARDED_BY(mutex_);

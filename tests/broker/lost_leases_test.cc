@@ -1,6 +1,8 @@
 #include "server/broker/lost_leases.h"
 
 #include <atomic>
+#include <chrono>
+#include <future>
 
 #include "gtest/gtest.h"
 
@@ -29,6 +31,29 @@ TEST(LostLeasesTest, EveryOneIsAnsweredWhenTheTimerStops) {
   lost.Resolve(run);
   pool.Stop();
   EXPECT_EQ(answers, kRuns + 1);
+}
+
+// It once ended after fifty tries, which pass soon while every connection is refused at once: the
+// caller's tasks were then known to nobody.
+TEST(LostLeasesTest, TheTimeOfTheTriesIsTheLimitNotTheirNumber) {
+  metrics::Metrics metrics("test", "test");
+  base::Timer timer;
+  pg::Pool pool({.uri = "postgresql:///x?host=/nonexistent"}, 1, nullptr, [](bool) {});
+  Context context{pool, timer, metrics, "mark"};
+  std::promise<std::chrono::steady_clock::time_point> answered;
+  const LostLeases::Patience patience{.pause = std::chrono::milliseconds(1),
+                                      .try_for = std::chrono::seconds(1)};
+  LostLeases lost(
+      context,
+      [&](LeaseRun&, const absl::StatusOr<store::Leased>&) {
+        answered.set_value(std::chrono::steady_clock::now());
+      },
+      patience);
+  const auto began = std::chrono::steady_clock::now();
+  lost.Resolve(LeaseRun());
+  EXPECT_GE(answered.get_future().get() - began, patience.try_for);
+  timer.Stop();
+  pool.Stop();
 }
 
 }  // namespace
