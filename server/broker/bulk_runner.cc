@@ -148,9 +148,11 @@ absl::StatusOr<bool> BulkRunner::RunStep(pg::Session& session, const model::Sess
     return false;
   };
   absl::StatusOr<bool> has_more = pg::InTransaction(session, step);
-  if (!has_more.ok() && !pg::IsConflict(has_more.status())) {
-    base::Log(base::LogLevel::kWarn, "bulk_step_failed",
-              {{"message", std::string(has_more.status().message())}});
+  if (!has_more.ok()) {
+    if (!pg::IsConflict(has_more.status())) {
+      base::Log(base::LogLevel::kWarn, "bulk_step_failed",
+                {{"message", std::string(has_more.status().message())}});
+    }
     return has_more;
   }
   const std::vector<store::Claimable> claimable = store::ClaimableOf(changes);

@@ -8,6 +8,7 @@
 
 #include "server/base/status_macros.h"
 #include "server/broker/refusals.h"
+#include "server/pg/conflicts.h"
 #include "server/store/reclaim.h"
 #include "server/store/sessions.h"
 
@@ -52,7 +53,8 @@ void SessionEnder::Run(absl::StatusOr<pg::Session*> session, std::vector<Pending
   auto ending = std::make_shared<Ending>();
   ending->calls = std::move(ends);
   if (session.ok()) {
-    const absl::Status status = Begin(**session, *ending);
+    const absl::Status status =
+        pg::RepeatConflicts([&] { return Begin(**session, *ending); });
     if (!status.ok()) session = status;
   }
   HandBack(ending, session);
@@ -89,7 +91,8 @@ void SessionEnder::HandBack(const std::shared_ptr<Ending>& ending,
       });
       return;
     }
-    const absl::StatusOr<bool> is_done = Step(**session, *ending);
+    const absl::StatusOr<bool> is_done =
+        pg::RepeatConflicts([&] { return Step(**session, *ending); });
     if (!is_done.ok()) {
       session = is_done.status();
     } else if (*is_done) {
