@@ -6,13 +6,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "server/base/status_macros.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -47,26 +47,21 @@ Address AnyOfBoth(in_port_t port) {
   return any;
 }
 
-absl::StatusOr<std::vector<Address>> Resolve(const std::string& text) {
-  const size_t colon = text.rfind(':');
-  absl::string_view host = absl::string_view(text).substr(0, colon);
-  if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int error =
-      getaddrinfo(std::string(host).c_str(), text.c_str() + colon + 1, &hints, &found);
-  if (error != 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("cannot listen on ", text, ": ", gai_strerror(error)));
-  }
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
+bool IsKnown(const std::vector<Address>& known, const Address& address) {
+  return std::ranges::any_of(known, [&](const Address& other) {
+    if (other.IsAny() && address.IsAny()) return true;
+    return other.length == address.length &&
+           std::memcmp(&other.storage, &address.storage, address.length) == 0;
+  });
+}
+
+std::vector<Address> AddressesOf(const addrinfo* found) {
   std::vector<Address> addresses;
   for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-    Address& address = addresses.emplace_back();
+    Address address;
     std::memcpy(&address.storage, one->ai_addr, one->ai_addrlen);
     address.length = one->ai_addrlen;
+    if (!IsKnown(addresses, address)) addresses.push_back(address);
   }
   return addresses;
 }
@@ -106,10 +101,28 @@ in_port_t PortOf(int fd) {
 }  // namespace
 
 absl::StatusOr<ListenSockets> ListenSockets::Open(const std::string& text) {
-  ASSIGN_OR_RETURN(std::vector<Address> addresses, Resolve(text));
+  const size_t colon = text.rfind(':');
+  absl::string_view host = absl::string_view(text).substr(0, colon);
+  if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int error =
+      getaddrinfo(std::string(host).c_str(), text.c_str() + colon + 1, &hints, &found);
+  if (error != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot listen on ", text, ": ", gai_strerror(error)));
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
+  return OpenOn(found, text);
+}
+
+absl::StatusOr<ListenSockets> ListenSockets::OpenOn(const addrinfo* found,
+                                                    const std::string& text) {
   ListenSockets sockets;
   int missing = 0;
-  for (Address& address : addresses) {
+  for (Address& address : AddressesOf(found)) {
     if (!sockets.fds_.empty()) address.port() = htons(static_cast<uint16_t>(sockets.port_));
     const int fd = address.IsAny() ? ListenOnAny(address, address.port()) : Listen(address);
     if (fd >= 0) {

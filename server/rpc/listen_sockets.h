@@ -4,6 +4,8 @@
 // all sockets take the same free port. Not thread-safe.
 #pragma once
 
+#include <netdb.h>
+
 #include <string>
 #include <vector>
 
@@ -17,6 +19,10 @@ class ListenSockets {
   // connections and queues them. FAILED_PRECONDITION, saying why, if the port is taken; an address
   // that this machine does not have is left out if there is another.
   static absl::StatusOr<ListenSockets> Open(const std::string& address);
+
+  // The same with what `address` was found to stand for. What stands there twice, as a name of
+  // /etc/hosts may, is listened on once.
+  static absl::StatusOr<ListenSockets> OpenOn(const addrinfo* found, const std::string& address);
 
   ListenSockets(ListenSockets&& other) noexcept = default;
   ListenSockets& operator=(ListenSockets&&) = delete;

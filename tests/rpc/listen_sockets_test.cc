@@ -44,6 +44,20 @@ TEST(ListenSockets, AllAddressesOfANameTakeTheSamePort) {
   EXPECT_THAT(ports, ::testing::ElementsAre(sockets.port()));
 }
 
+TEST(ListenSockets, AnAddressThatANameHasTwiceIsListenedOnOnce) {
+  const std::string name = "127.0.0.1";
+  addrinfo* one = nullptr;
+  addrinfo* other = nullptr;
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  ASSERT_EQ(getaddrinfo(name.c_str(), "0", &hints, &one), 0);
+  ASSERT_EQ(getaddrinfo(name.c_str(), "0", &hints, &other), 0);
+  one->ai_next = other;
+  const ListenSockets sockets = testing::Required(ListenSockets::OpenOn(one, name));
+  EXPECT_EQ(sockets.fds().size(), 1U);
+  freeaddrinfo(one);  // frees both
+}
+
 TEST(ListenSockets, SaysWhyItCannotListen) {
   const Socket taken = Socket::Listening();
   const std::string address = absl::StrCat("127.0.0.1:", taken.port());
