@@ -58,7 +58,7 @@ FakeBroker::~FakeBroker() { Shutdown(); }
 std::string FakeBroker::address() const { return "127.0.0.1:" + std::to_string(port_); }
 
 void FakeBroker::Shutdown() {
-  HoldAcks(false);
+  HoldSettlements(false);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (ParkedLease* lease : std::exchange(parked_, {})) lease->End(grpc::Status::CANCELLED);
@@ -94,11 +94,11 @@ void FakeBroker::LoseSession() {
   is_session_alive_ = false;
 }
 
-void FakeBroker::HoldAcks(bool is_held) {
+void FakeBroker::HoldSettlements(bool is_held) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  are_acks_held_ = is_held;
+  is_holding_ = is_held;
   if (is_held) return;
-  for (grpc::ServerUnaryReactor* ack : std::exchange(held_acks_, {})) ack->Finish(grpc::Status::OK);
+  for (grpc::ServerUnaryReactor* call : std::exchange(held_, {})) call->Finish(grpc::Status::OK);
 }
 
 void FakeBroker::RefuseItem(const std::string& token, const std::string& message) {
@@ -177,6 +177,7 @@ grpc::ServerUnaryReactor* FakeBroker::Ack(grpc::CallbackServerContext* context,
                                           v1::AckResponse* response) {
   const std::lock_guard<std::mutex> lock(mutex_);
   acks.push_back(*request);
+  calls.push_back("Ack");
   const grpc::Status status = NextStatus("Ack");
   for (const v1::AckItem& item : request->items()) {
     if (answers_nothing_ || !status.ok()) continue;
@@ -190,9 +191,14 @@ grpc::ServerUnaryReactor* FakeBroker::Ack(grpc::CallbackServerContext* context,
     acked.insert(item.lease_token());
     result->set_outcome(v1::ACK_OUTCOME_ACKED);
   }
-  if (!are_acks_held_) return Answer(context, status);
-  held_acks_.push_back(context->DefaultReactor());
-  return held_acks_.back();
+  return AnswerSettlement(context, status);
+}
+
+grpc::ServerUnaryReactor* FakeBroker::AnswerSettlement(grpc::CallbackServerContext* context,
+                                                       const grpc::Status& status) {
+  if (!is_holding_) return Answer(context, status);
+  held_.push_back(context->DefaultReactor());
+  return held_.back();
 }
 
 grpc::ServerUnaryReactor* FakeBroker::Nack(grpc::CallbackServerContext* context,
@@ -200,12 +206,13 @@ grpc::ServerUnaryReactor* FakeBroker::Nack(grpc::CallbackServerContext* context,
                                            v1::NackResponse* response) {
   const std::lock_guard<std::mutex> lock(mutex_);
   nacks.push_back(*request);
+  calls.push_back("Nack");
   const grpc::Status status = NextStatus("Nack");
   for (const v1::NackItem& item : request->items()) {
     if (status.ok()) nacked[item.lease_token()] = item;
     response->add_results()->set_outcome(v1::NACK_OUTCOME_NACKED);
   }
-  return Answer(context, status);
+  return AnswerSettlement(context, status);
 }
 
 grpc::ServerUnaryReactor* FakeBroker::Heartbeat(grpc::CallbackServerContext* context,
@@ -213,6 +220,7 @@ grpc::ServerUnaryReactor* FakeBroker::Heartbeat(grpc::CallbackServerContext* con
                                                 v1::HeartbeatResponse* response) {
   const std::lock_guard<std::mutex> lock(mutex_);
   beats.push_back(*request);
+  calls.push_back("Heartbeat");
   response->set_session_alive(is_session_alive_);
   for (const v1::HeldLease& lease : request->leases()) {
     const auto state = states_.find(lease.lease_token());

@@ -39,8 +39,8 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   // What Heartbeat says of a token from now on.
   void SetState(const std::string& token, v1::LeaseState state);
   void LoseSession();
-  // Ack calls are done but not answered until `is_held` is false again.
-  void HoldAcks(bool is_held);
+  // Calls of Ack and Nack are done but not answered until `is_held` is false again.
+  void HoldSettlements(bool is_held);
   // The ack of this token is refused as an item, with `message`.
   void RefuseItem(const std::string& token, const std::string& message);
   // Enqueue and Ack answer without results.
@@ -60,6 +60,7 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   std::vector<v1::AckRequest> acks;
   std::vector<v1::NackRequest> nacks;
   std::vector<v1::HeartbeatRequest> beats;
+  std::vector<std::string> calls;              // the methods of Ack, Nack and Heartbeat, in order
   std::set<std::string> acked;                 // tokens
   std::map<std::string, v1::NackItem> nacked;  // by token
   int parked = 0;                              // Lease calls that wait
@@ -85,6 +86,9 @@ class FakeBroker : public v1::BrokerService::CallbackService {
 
   // Returns the failure that the test ordered, or OK. With mutex_ held.
   grpc::Status NextStatus(const std::string& method);
+  // Of an Ack or a Nack. With mutex_ held.
+  grpc::ServerUnaryReactor* AnswerSettlement(grpc::CallbackServerContext* context,
+                                             const grpc::Status& status);
   // With mutex_ held.
   void Fill(int max_tasks, v1::LeaseResponse* response);
 
@@ -98,8 +102,8 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   std::map<std::string, std::string> refused_;  // the message by token
   std::set<ParkedLease*> parked_;
   bool is_session_alive_ = true;
-  bool are_acks_held_ = false;
-  std::vector<grpc::ServerUnaryReactor*> held_acks_;
+  bool is_holding_ = false;
+  std::vector<grpc::ServerUnaryReactor*> held_;
   bool answers_nothing_ = false;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;

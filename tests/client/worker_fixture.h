@@ -62,7 +62,7 @@ class WorkerTest : public testing::Test {
           return Result::Done();
         },
         {.concurrency = 1, .prefetch = 4});
-    broker_.HoldAcks(true);
+    broker_.HoldSettlements(true);
     broker_.AddTask("first");
     ASSERT_NO_FATAL_FAILURE(WaitForFirstAck());
     for (const std::string id : {"1", "2", "3", "last"}) broker_.AddTask(id);

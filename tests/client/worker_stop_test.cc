@@ -79,16 +79,21 @@ TEST_F(WorkerTest, StopComesBackThoughTheBrokerIsGone) {
 
 TEST_F(WorkerTest, StopEndsTheSessionWhenAllElseIsDone) {
   Gate gate;
-  broker_.AddTask("a");
-  const auto worker = Started([&gate](const LeasedTask&, Attempt&) {
-    gate.Pass();
-    return Result::Done();
-  });
+  for (const std::string id : {"a", "b"}) broker_.AddTask(id);
+  const auto worker = Started(
+      [&gate](const LeasedTask&, Attempt&) {
+        gate.Pass();
+        return Result::Done();
+      },
+      {.concurrency = 1, .prefetch = 1});
   gate.WaitForArrivals(1);
+  std::thread stopping([&worker] { worker->Stop(); });
+  EXPECT_TRUE(IsNacked("token-b")) << "it is stopping";
   gate.Open();
-  ASSERT_TRUE(IsAcked("token-a"));
-  worker->Stop();
+  stopping.join();
+  EXPECT_EQ(broker_.acked.count("token-a"), 1u);
   ASSERT_FALSE(broker_.beats.empty());
+  EXPECT_EQ(broker_.calls.back(), "Heartbeat");
   EXPECT_TRUE(broker_.beats.back().end_session());
   EXPECT_EQ(broker_.beats.back().worker_id(), broker_.leases[0].worker_id());
 }

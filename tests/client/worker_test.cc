@@ -60,10 +60,10 @@ TEST_F(WorkerTest, WhatAnAttemptBroughtForthGoesWithItsAckAndCallsStayBelowTheLi
   const auto worker = Started(
       [](const LeasedTask&, Attempt&) { return Result::Done(std::string(2 << 20, 'x')); },
       {.concurrency = 8});
-  broker_.HoldAcks(true);
+  broker_.HoldSettlements(true);
   for (int i = 0; i < 8; ++i) broker_.AddTask(std::to_string(i));
   WaitForFirstAck();
-  broker_.HoldAcks(false);
+  broker_.HoldSettlements(false);
   for (int i = 0; i < 8; ++i) EXPECT_TRUE(IsAcked("token-" + std::to_string(i)));
   worker->Stop();
   for (const v1::AckRequest& request : broker_.acks) {
@@ -79,10 +79,10 @@ TEST_F(WorkerTest, FollowUpsOfManyAcksStayBelowTheLimitsOfACall) {
         return Result::Done("", {.follow_ups = std::vector<FollowUp>(100, one)});
       },
       {.concurrency = 16});
-  broker_.HoldAcks(true);
+  broker_.HoldSettlements(true);
   for (int i = 0; i < 16; ++i) broker_.AddTask(std::to_string(i));
   WaitForFirstAck();
-  broker_.HoldAcks(false);
+  broker_.HoldSettlements(false);
   for (int i = 0; i < 16; ++i) EXPECT_TRUE(IsAcked("token-" + std::to_string(i)));
   worker->Stop();
   for (const v1::AckRequest& request : broker_.acks) {
@@ -97,7 +97,7 @@ TEST_F(WorkerTest, AcksThatAreRefusedTogetherAreSentOneByOne) {
   ASSERT_NO_FATAL_FAILURE(GatherThree(gate, &worker));
   // That of three, then that of the first of them.
   broker_.FailNext("Ack", 2, grpc::Status(grpc::INVALID_ARGUMENT, "no"));
-  broker_.HoldAcks(false);
+  broker_.HoldSettlements(false);
   ASSERT_TRUE(IsNacked("token-1"));
   ASSERT_TRUE(IsAcked("token-3"));
   gate.Open();
@@ -114,7 +114,7 @@ TEST_F(WorkerTest, AnItemThatIsRefusedIsNackedAndTakesNobodyWithIt) {
   std::unique_ptr<Worker> worker;
   ASSERT_NO_FATAL_FAILURE(GatherThree(gate, &worker));
   broker_.RefuseItem("token-2", "next_stage: is not a stage");
-  broker_.HoldAcks(false);
+  broker_.HoldSettlements(false);
   ASSERT_TRUE(IsNacked("token-2"));
   gate.Open();
   worker->Stop();
@@ -128,16 +128,39 @@ TEST_F(WorkerTest, AnItemThatIsRefusedIsNackedAndTakesNobodyWithIt) {
   EXPECT_EQ(worker->counts().retried, 1);
 }
 
-TEST_F(WorkerTest, NacksThatAreRefusedTogetherAreSentOneByOneAndNotForEver) {
-  const auto worker = Started(
-      [](const LeasedTask&, Attempt&) { return Result::Retry({.type = "Oops"}); });
-  broker_.FailNext("Nack", 1, grpc::Status(grpc::INVALID_ARGUMENT, "no"));
+// An operator mends it; the work is done and must not be done again.
+TEST_F(WorkerTest, AcksThatTheDatabaseRefusesAreKept) {
+  const auto worker = Started([](const LeasedTask&, Attempt&) { return Result::Done(); });
+  broker_.FailNext("Ack", 1, grpc::Status(grpc::FAILED_PRECONDITION, "no right to do this"));
   broker_.AddTask("a");
-  ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.nacks.size() == 1; }));
-  broker_.AddTask("b");
-  ASSERT_TRUE(IsNacked("token-b"));
+  ASSERT_TRUE(IsAcked("token-a"));
   worker->Stop();
-  EXPECT_EQ(broker_.nacked.count("token-a"), 0u);
+  EXPECT_EQ(broker_.acks.size(), 2u);
+  EXPECT_TRUE(broker_.nacks.empty());
+}
+
+TEST_F(WorkerTest, NacksThatAreRefusedTogetherAreSentOneByOneAndNotForEver) {
+  Gate gate;
+  const auto worker = Started(
+      [&gate](const LeasedTask& task, Attempt&) {
+        if (task.task_id == "last") gate.Pass();
+        return Result::Retry({.type = "Oops"});
+      },
+      {.concurrency = 1, .prefetch = 4});
+  broker_.HoldSettlements(true);
+  broker_.AddTask("first");
+  ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.nacks.size() == 1; }));
+  for (const std::string id : {"1", "2", "3", "last"}) broker_.AddTask(id);
+  gate.WaitForArrivals(1);
+  // That of three, then that of the first of them.
+  broker_.FailNext("Nack", 2, grpc::Status(grpc::INVALID_ARGUMENT, "no"));
+  broker_.HoldSettlements(false);
+  ASSERT_TRUE(IsNacked("token-3"));
+  gate.Open();
+  worker->Stop();
+  EXPECT_EQ(broker_.nacks[1].items_size(), 3);
+  EXPECT_EQ(broker_.nacked.count("token-1"), 0u);
+  EXPECT_EQ(broker_.nacked.count("token-2"), 1u);
   EXPECT_EQ(worker->counts().lost, 1);
 }
 
@@ -148,7 +171,10 @@ TEST_F(WorkerTest, LongErrorsOfManyAttemptsStayBelowTheLimitOfACall) {
         return Result::Retry({.type = "Oops", .text = std::string(100'000, 'x')});
       },
       {.concurrency = kTasks});
+  broker_.HoldSettlements(true);
   for (int i = 0; i < kTasks; ++i) broker_.AddTask(std::to_string(i));
+  ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.nacks.size() == 1; }));
+  broker_.HoldSettlements(false);
   ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.nacked.size() == kTasks; }));
   worker->Stop();
   for (const v1::NackRequest& request : broker_.nacks) {
@@ -174,7 +200,7 @@ TEST_F(WorkerTest, ResultsThatGatherDuringACallGoInOne) {
   Gate gate;
   std::unique_ptr<Worker> worker;
   ASSERT_NO_FATAL_FAILURE(GatherThree(gate, &worker));
-  broker_.HoldAcks(false);
+  broker_.HoldSettlements(false);
   ASSERT_TRUE(IsAcked("token-3"));
   gate.Open();
   worker->Stop();

@@ -44,15 +44,9 @@ size_t BytesOf(const Result& result) {
 }
 
 bool IsRefusal(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kNotFound:
-    case absl::StatusCode::kAlreadyExists:
-    case absl::StatusCode::kFailedPrecondition: return true;
-    // gRPC's own is for a request that is far too large; the broker's is for too much to do.
-    case absl::StatusCode::kResourceExhausted: return ErrorReason(status).empty();
-    default: return false;
-  }
+  if (absl::IsInvalidArgument(status)) return true;
+  // gRPC's own is for a request that is far too large; the broker's is for too much to do.
+  return absl::IsResourceExhausted(status) && ErrorReason(status).empty();
 }
 
 Result FromRefusal(const absl::Status& status) {

@@ -16,7 +16,8 @@ AckItem ToAckItem(const LeasedTask& task, const Result& result);
 // About how many bytes of a request the item takes.
 size_t BytesOf(const Result& result);
 
-// Whether a repeat of the call would be refused again, so that its items must not be kept for one.
+// Whether a repeat of the call would be refused again for what it holds, so that its items must not
+// be kept for one. What the database refuses, as for a missing right, is mended without the worker.
 bool IsRefusal(const absl::Status& status);
 
 // A failure with the broker's reason as its type, so that it is found among the error groups.

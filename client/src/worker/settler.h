@@ -45,8 +45,8 @@ class Settler {
   absl::StatusOr<std::vector<AckResult>> Send(const std::vector<Settlement>& batch);
   void Account(std::vector<Settlement>& batch, const std::vector<AckResult>& results);
   void PutBack(std::vector<Settlement> batch);
-  // An ack that cannot be has failed; a nack that cannot be is left to the end of its lease. A
-  // repeat would be refused again.
+  // An ack that cannot be has failed. A nack that cannot be is given up: its task stays leased for
+  // its max_run_duration or until the session ends. A repeat would be refused again.
   void Refused(Settlement settlement, const absl::Status& refusal);
   // Of a call that was refused: one item is to blame, so each goes alone.
   void TakeBack(std::vector<Settlement> batch, const absl::Status& refusal);
