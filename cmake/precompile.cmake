@@ -1,6 +1,6 @@
 # Headers that are compiled once for many files: for the tests in every build, for what is shipped
-# if SKIPLANE_PRECOMPILE says so. A release is built without, and so is `tests/run --all`, which shows
-# that each file includes what it needs. To be included before the targets are made.
+# if SKIPLANE_PRECOMPILE says so. A release is built without, and so is `tests/run --all`, which
+# shows that each file includes what it needs. To be included before the targets are made.
 set(common_headers
   <algorithm> <atomic> <chrono> <functional> <map> <memory> <optional> <string> <thread> <utility>
   <vector> <absl/container/flat_hash_map.h> <absl/container/flat_hash_set.h>
@@ -67,6 +67,6 @@ function(skiplane_precompile_product)
   # Compiled with flags of their own, so the headers are, too.
   target_precompile_headers(skiplane_client PRIVATE ${common_headers} ${api_headers})
   if(TARGET skiplane_cli)
-    target_precompile_headers(skiplane_cli PRIVATE ${common_headers} ${api_headers} <CLI/CLI.hpp>)
+    target_precompile_headers(skiplane_cli PRIVATE ${common_headers} ${api_headers})
   endif()
 endfunction()

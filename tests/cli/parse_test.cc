@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "CLI/CLI.hpp"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/command/completion.h"
 

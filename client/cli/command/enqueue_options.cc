@@ -59,11 +59,11 @@ void AddSources(CLI::App* app, EnqueueOptions* options) {
   const std::string group = "Where tasks come from";
   AddTexts(app, "--file", &options->files,
            "Files whose contents are payloads, one task each; - is standard input")
-      ->type_name("PATH...")
-      ->allow_extra_args(true)
-      ->group(group);
+      .Type("PATH...")
+      .TakesMany()
+      .Group(group);
   const auto add = [&](const char* name, std::string* value, const char* help) {
-    AddText(app, name, value, help)->type_name("FILE")->group(group);
+    AddText(app, name, value, help).Type("FILE").Group(group);
   };
   add("--lines", &options->lines, "Each line is a payload; - is standard input");
   add("--jsonl", &options->jsonl, "Each line is a JSON object; a payload may be any JSON value");
@@ -71,41 +71,40 @@ void AddSources(CLI::App* app, EnqueueOptions* options) {
   add("--tsv", &options->tsv, "Tab-separated with backslashes, as mysql --batch and COPY write it");
   AddTexts(app, "--map", &options->renames,
            "This column or member means that field; - leaves it out")
-      ->type_name("COLUMN=FIELD")
-      ->group(group);
+      .Type("COLUMN=FIELD")
+      .Group(group);
   AddText(app, "--columns", &options->columns,
           "The columns of --csv and --tsv when the first row does not name them")
-      ->type_name("NAME,...")
-      ->group(group);
+      .Type("NAME,...")
+      .Group(group);
   AddText(app, "--null", &options->null, "A cell that is this text has no value, for mysql: NULL")
-      ->group(group);
+      .Group(group);
   AddText(app, "--batch-id", &options->batch_id,
           "Makes the run repeatable: see above. Default: a random one, told when the run breaks")
-      ->group(group);
+      .Group(group);
   AddNumber(app, "--batch-size", &options->batch_size, "Tasks per call, 1 to 1000")
-      ->default_str("1000")
-      ->group(group);
+      .Default("1000")
+      .Group(group);
 }
 
 }  // namespace
 
 void AddEnqueueOptions(CLI::App* app, EnqueueOptions* options) {
-  AddText(app, "QUEUE", &options->queue, "The queue")->required();
+  AddText(app, "QUEUE", &options->queue, "The queue").Required();
   AddTexts(app, "PAYLOAD", &options->payloads, "Payloads, one task each");
   AddSources(app, options);
   for (const TaskField& field : kTaskFields) {
-    app->add_option_function<std::string>(
-           field.option,
-           [options, name = field.field](const std::string& text) {
-             options->fields[name] = text;
-           },
-           field.help)
-        ->type_name(field.type)
-        ->group("What tasks have in common");
+    AddSetter(app, field.option,
+              [options, name = field.field](const std::string& text) {
+                options->fields[name] = text;
+              },
+              field.help)
+        .Type(field.type)
+        .Group("What tasks have in common");
   }
   AddTexts(app, "--header", &options->headers, "May be given several times")
-      ->type_name("KEY=VALUE")
-      ->group("What tasks have in common");
+      .Type("KEY=VALUE")
+      .Group("What tasks have in common");
 }
 
 EnqueueOptions Whole(EnqueueOptions options) {

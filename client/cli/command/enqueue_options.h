@@ -8,9 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "client/cli/source/sources.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace skiplane::cli {
 

@@ -49,7 +49,7 @@ absl::Status Retry(Session& session, const ErrorOptions& options) {
 }
 
 void AddQueue(CLI::App* app, const std::shared_ptr<ErrorOptions>& options) {
-  AddText(app, "QUEUE", &options->queue, "The queue")->required();
+  AddText(app, "QUEUE", &options->queue, "The queue").Required();
   AddText(app, "--stage", &options->stage, "Of this stage only");
 }
 
@@ -64,14 +64,14 @@ void DeclareErrors(CLI::App* app, Plan* plan) {
               "Lists the error groups of a queue that still have tasks, the latest seen first.",
               options, List);
   AddQueue(list, options);
-  AddNumber(list, "--limit", &options->limit, "At most so many; 0: all")->default_str("100");
+  AddNumber(list, "--limit", &options->limit, "At most so many; 0: all").Default("100");
 
   options = std::make_shared<ErrorOptions>();
   CLI::App* const retry = AddCommand(errors, plan, "retry",
                                      "Retries all tasks of an error group now.", options, Retry);
   AddQueue(retry, options);
   AddText(retry, "FINGERPRINT", &options->fingerprint, "The group, as errors list shows it")
-      ->required();
+      .Required();
 }
 
 }  // namespace skiplane::cli

@@ -26,17 +26,17 @@ absl::Status AddStates(const std::vector<std::string>& texts, v1::TaskFilter& fi
 }  // namespace
 
 void AddFilter(CLI::App* app, FilterOptions* options) {
-  const auto in_group = [](CLI::Option* option) { option->group("Which tasks"); };
+  const auto in_group = [](Option option) { option.Group("Which tasks"); };
   in_group(AddText(app, "--queue,-q", &options->queue, "Those of this queue"));
   in_group(AddText(app, "--stage", &options->stage, "At this stage"));
   in_group(AddTexts(app, "--state", &options->states,
                     "In these states: scheduled, ready, leased, succeeded, failed, cancelled; "
                     "several are separated by commas. Without it: scheduled, ready and leased")
-               ->type_name("WORD"));
+               .Type("WORD"));
   in_group(AddText(app, "--key-prefix", &options->key_prefix, "Whose key begins with this"));
   in_group(AddTexts(app, "--header", &options->headers,
                     "That have this header; may be given several times")
-               ->type_name("KEY=VALUE"));
+               .Type("KEY=VALUE"));
   in_group(AddText(app, "--error-group", &options->error_group,
                    "Whose last failure has this fingerprint (errors list shows them)"));
   in_group(AddDuration(app, "--age-min", &options->age_min, "Enqueued at least so long ago"));

@@ -5,10 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "skiplane/v1/bulk.pb.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace skiplane::cli {
 

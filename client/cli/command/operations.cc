@@ -62,18 +62,18 @@ void DeclareOperations(CLI::App* app, Plan* plan) {
   CLI::App* const list = AddView(operations, plan, "list",
                                  "Lists operations of the last week, the latest first.",
                                  list_options, List);
-  AddNumber(list, "--limit", &list_options->limit, "At most so many; 0: all")->default_str("100");
+  AddNumber(list, "--limit", &list_options->limit, "At most so many; 0: all").Default("100");
 
   const auto show_options = std::make_shared<OperationOptions>();
   CLI::App* const show = AddView(operations, plan, "show", "Shows how far an operation is.",
                                  show_options, Show);
-  AddText(show, "OPERATION", &show_options->operation_id, "Its id")->required();
+  AddText(show, "OPERATION", &show_options->operation_id, "Its id").Required();
 
   const auto stop_options = std::make_shared<OperationOptions>();
   CLI::App* const stop =
       AddCommand(operations, plan, "stop", "Stops an operation; what was done stays done.",
                  stop_options, Stop);
-  AddText(stop, "OPERATION", &stop_options->operation_id, "Its id")->required();
+  AddText(stop, "OPERATION", &stop_options->operation_id, "Its id").Required();
 }
 
 }  // namespace skiplane::cli

@@ -4,9 +4,11 @@
 #include <array>
 #include <utility>
 
+#include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "client/cli/base/exit_code.h"
+#include "client/cli/input/option.h"
 #include "client/cli/text/field.h"
 
 namespace skiplane::cli {
@@ -120,12 +122,11 @@ std::vector<std::string> SettingTexts::Paths() const {
 
 void AddSettings(CLI::App* app, SettingTexts* texts) {
   for (const Setting& setting : kSettings) {
-    app->add_option_function<std::string>(
-           setting.option,
-           [texts, path = setting.path](const std::string& text) { texts->Set(path, text); },
-           setting.help)
-        ->type_name(setting.type)
-        ->group("Settings");
+    AddSetter(app, setting.option,
+              [texts, path = setting.path](const std::string& text) { texts->Set(path, text); },
+              setting.help)
+        .Type(setting.type)
+        .Group("Settings");
   }
   app->add_option_function<std::vector<std::string>>(
          "--stage",

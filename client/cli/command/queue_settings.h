@@ -5,9 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "skiplane/v1/queue.pb.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace skiplane::cli {
 

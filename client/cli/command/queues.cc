@@ -152,7 +152,7 @@ absl::Status Resume(Session& session, const QueueOptions& options) {
 }
 
 void AddQueue(CLI::App* app, QueueOptions* options) {
-  AddText(app, "QUEUE", &options->name, "The queue")->required();
+  AddText(app, "QUEUE", &options->name, "The queue").Required();
 }
 
 void DeclareSettings(CLI::App* queues, Plan* plan) {
@@ -190,7 +190,7 @@ void DeclarePauses(CLI::App* queues, Plan* plan) {
                  Pause);
   AddQueue(pause, pause_options.get());
   AddText(pause, "--mode", &pause_options->mode, "lease (default), enqueue or both")
-      ->type_name("WORD");
+      .Type("WORD");
   AddText(pause, "--reason", &pause_options->reason, "Why, for the next person");
   AddExamples(pause, {"skiplane queues pause mail --reason 'SMTP server moves'"});
 
@@ -210,7 +210,7 @@ void DeclareQueues(CLI::App* app, Plan* plan) {
       AddView(queues, plan, "list", "Lists queues by name, with their counts.", list_options, List);
   AddSwitch(list, "--no-counts", &list_options->no_counts,
             "Names and settings only: one call instead of one per queue");
-  AddNumber(list, "--limit", &list_options->limit, "At most so many; 0: all")->default_str("100");
+  AddNumber(list, "--limit", &list_options->limit, "At most so many; 0: all").Default("100");
 
   const auto show_options = std::make_shared<QueueOptions>();
   CLI::App* const show = AddView(

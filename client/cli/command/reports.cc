@@ -89,12 +89,12 @@ void DeclareStats(CLI::App* app, Plan* plan) {
       "Shows how the attempts of a queue ended, hour by hour: how many, how long they ran and how "
       "long they had waited. Hours without attempts are left out.",
       options, Stats);
-  AddText(stats, "QUEUE", &options->queue, "The queue")->required();
+  AddText(stats, "QUEUE", &options->queue, "The queue").Required();
   AddText(stats, "--stage", &options->stage, "Of this stage only");
   AddText(stats, "--outcome", &options->outcome,
           "Of this outcome only: succeeded, retried, failed, lost, cancelled or hanged")
-      ->type_name("WORD");
-  AddDuration(stats, "--since", &options->since, "Of the last so long")->default_str("24h");
+      .Type("WORD");
+  AddDuration(stats, "--since", &options->since, "Of the last so long").Default("24h");
   AddInstant(stats, "--from", &options->from, "From this time on");
   AddInstant(stats, "--to", &options->to, "Up to this time");
   AddExamples(stats, {"skiplane stats mail --since 7d --outcome failed"});
@@ -108,14 +108,14 @@ void DeclareReports(CLI::App* app, Plan* plan) {
   CLI::App* const workers = AddView(
       app, plan, "workers", "Lists living workers and how many tasks each holds.", options,
       Workers);
-  AddNumber(workers, "--limit", &options->limit, "At most so many; 0: all")->default_str("100");
+  AddNumber(workers, "--limit", &options->limit, "At most so many; 0: all").Default("100");
 
   options = std::make_shared<ListOptions>();
   CLI::App* const audit =
       AddView(app, plan, "audit", "Lists the changes that operators made, the latest first.",
               options, Audit);
   AddText(audit, "--queue,-q", &options->queue, "Of this queue only");
-  AddNumber(audit, "--limit", &options->limit, "At most so many; 0: all")->default_str("100");
+  AddNumber(audit, "--limit", &options->limit, "At most so many; 0: all").Default("100");
 }
 
 }  // namespace skiplane::cli

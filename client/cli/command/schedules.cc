@@ -96,7 +96,7 @@ void AddChange(CLI::App* schedules, Plan* plan, const std::string& name,
                absl::Status (*run)(Session&, const TaskOptions&)) {
   const auto options = std::make_shared<TaskOptions>();
   CLI::App* const app = AddCommand(schedules, plan, name, description, options, run);
-  AddTexts(app, "TASK", &options->ids, "Ids of periodic tasks")->required();
+  AddTexts(app, "TASK", &options->ids, "Ids of periodic tasks").Required();
 }
 
 void DeclarePreview(CLI::App* schedules, Plan* plan) {
@@ -108,9 +108,9 @@ void DeclarePreview(CLI::App* schedules, Plan* plan) {
   AddText(preview, "TASK", &options->task_id, "Of this periodic task");
   AddDuration(preview, "--period", &options->period, "Of one with this period");
   AddText(preview, "--cron", &options->cron, "Of one with this cron schedule");
-  AddText(preview, "--time-zone", &options->time_zone, "Its IANA zone")->default_str("UTC");
-  AddInstant(preview, "--start", &options->start, "Times after this one")->default_str("now");
-  AddNumber(preview, "--count", &options->count, "How many")->default_str("10");
+  AddText(preview, "--time-zone", &options->time_zone, "Its IANA zone").Default("UTC");
+  AddInstant(preview, "--start", &options->start, "Times after this one").Default("now");
+  AddNumber(preview, "--count", &options->count, "How many").Default("10");
   AddExamples(preview,
               {"skiplane schedules preview --cron '0 6 * * mon-fri' --time-zone Europe/Berlin"});
 }
@@ -122,8 +122,8 @@ void DeclareSchedules(CLI::App* app, Plan* plan) {
   const auto options = std::make_shared<ListOptions>();
   CLI::App* const list = AddView(schedules, plan, "list", "Lists the periodic tasks of a queue.",
                                  options, List);
-  AddText(list, "QUEUE", &options->queue, "The queue")->required();
-  AddNumber(list, "--limit", &options->limit, "At most so many; 0: all")->default_str("100");
+  AddText(list, "QUEUE", &options->queue, "The queue").Required();
+  AddNumber(list, "--limit", &options->limit, "At most so many; 0: all").Default("100");
   AddChange(schedules, plan, "pause",
             "Pauses periodic tasks: they run at no time until they are resumed or triggered.",
             Pause);

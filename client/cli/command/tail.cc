@@ -119,9 +119,9 @@ void DeclareTail(CLI::App* app, Plan* plan) {
       "first ones being those of the last seconds. It asks the broker every --interval; tasks that "
       "were enqueued and deleted between two questions are not seen.",
       options, Tail);
-  AddText(tail, "QUEUE", &options->queue, "The queue")->required();
+  AddText(tail, "QUEUE", &options->queue, "The queue").Required();
   AddSwitch(tail, "--new-tasks", &options->new_tasks, "Show tasks as they are enqueued");
-  AddDuration(tail, "--interval", &options->interval, "How often to ask")->default_str("2s");
+  AddDuration(tail, "--interval", &options->interval, "How often to ask").Default("2s");
 }
 
 }  // namespace skiplane::cli

@@ -129,7 +129,7 @@ std::shared_ptr<ChangeOptions> AddChange(CLI::App* tasks, Plan* plan, const std:
   AddTexts(app, "TASK", &options->ids, "Ids of tasks");
   AddFilter(app, &options->filter);
   AddSwitch(app, "--all", &options->filter.all, "All tasks of the queue: --queue and nothing else")
-      ->group("Which tasks");
+      .Group("Which tasks");
   AddSwitch(app, "--yes,-y", &options->yes, "Do not ask");
   AddSwitch(app, "--dry-run", &options->dry_run, "Only count");
   return options;
@@ -140,15 +140,15 @@ std::shared_ptr<ChangeOptions> AddChange(CLI::App* tasks, Plan* plan, const std:
 void DeclareTaskChanges(CLI::App* tasks, Plan* plan) {
   auto options = AddChange(tasks, plan, "prioritize",
                            "Changes the priority of tasks that have not ended.", Prioritize);
-  AddNumber(tasks->get_subcommand("prioritize"), "--priority,-p", &options->priority,
+  AddNumber(CommandOf(tasks, "prioritize"), "--priority,-p", &options->priority,
             "-32768 to 32767; smaller is more urgent");
-  AddExamples(tasks->get_subcommand("prioritize"),
+  AddExamples(CommandOf(tasks, "prioritize"),
               {"skiplane tasks prioritize TASK --priority -10",
                "skiplane tasks prioritize -q mail --key-prefix urgent- --priority -10 --yes"});
 
   options = AddChange(tasks, plan, "reschedule", "Moves the run time of waiting tasks.",
                       Reschedule);
-  CLI::App* const reschedule = tasks->get_subcommand("reschedule");
+  CLI::App* const reschedule = CommandOf(tasks, "reschedule");
   AddSwitch(reschedule, "--now", &options->now, "Run now");
   AddInstant(reschedule, "--at", &options->at, "Run at this time");
   AddDuration(reschedule, "--postpone", &options->postpone, "Run this much later than planned");
@@ -158,16 +158,16 @@ void DeclareTaskChanges(CLI::App* tasks, Plan* plan) {
             "Failed tasks start again with all their attempts; those that wait for a retry run "
             "now.",
             Retry);
-  AddExamples(tasks->get_subcommand("retry"),
+  AddExamples(CommandOf(tasks, "retry"),
               {"skiplane tasks retry -q mail --state failed --age-max 2h"});
   AddChange(tasks, plan, "cancel",
             "Ends waiting tasks as cancelled; the workers of running ones are asked to stop.",
             Cancel);
-  AddExamples(tasks->get_subcommand("cancel"), {"skiplane tasks cancel -q mail --all"});
+  AddExamples(CommandOf(tasks, "cancel"), {"skiplane tasks cancel -q mail --all"});
   AddChange(tasks, plan, "delete",
             "Removes waiting and failed tasks with their keys, as if they had never been.",
             Delete);
-  AddExamples(tasks->get_subcommand("delete"),
+  AddExamples(CommandOf(tasks, "delete"),
               {"skiplane tasks delete -q mail --state failed --age-min 30d --dry-run"});
 }
 

@@ -119,7 +119,7 @@ void DeclareTasks(CLI::App* app, Plan* plan) {
               list_options, List);
   AddText(list, "QUEUE", &list_options->queue, "The queue; --queue does as well");
   AddFilter(list, &list_options->filter);
-  AddNumber(list, "--limit", &list_options->limit, "At most so many; 0: all")->default_str("100");
+  AddNumber(list, "--limit", &list_options->limit, "At most so many; 0: all").Default("100");
   AddSwitch(list, "--full", &list_options->full, "With --json: payloads and headers, too");
   AddExamples(list, {"skiplane tasks list mail --state failed",
                      "skiplane tasks list mail --state failed --limit 0 --full --json | "
@@ -129,14 +129,14 @@ void DeclareTasks(CLI::App* app, Plan* plan) {
   CLI::App* const show = AddView(
       tasks, plan, "show", "Shows a task with its payload and its finished attempts, latest first.",
       show_options, Show);
-  AddText(show, "TASK", &show_options->task_id, "The task's id")->required();
+  AddText(show, "TASK", &show_options->task_id, "The task's id").Required();
   AddNumber(show, "--attempts", &show_options->attempts, "At most so many attempts")
-      ->default_str("100");
+      .Default("100");
 
   const auto explain_options = std::make_shared<TaskOptions>();
   CLI::App* const explain =
       AddView(tasks, plan, "explain", "Says why a task does not run.", explain_options, ExplainOne);
-  AddText(explain, "TASK", &explain_options->task_id, "The task's id")->required();
+  AddText(explain, "TASK", &explain_options->task_id, "The task's id").Required();
   DeclareTaskChanges(tasks, plan);
 }
 

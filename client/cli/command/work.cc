@@ -139,28 +139,28 @@ absl::Status Work(Session& session, const WorkOptions& options) {
 
 void AddWorkOptions(CLI::App* app, WorkOptions* options) {
   AddNumber(app, "--concurrency,-c", &options->concurrency, "Programs at once, 1 to 1000")
-      ->default_str("1");
+      .Default("1");
   AddSwitch(app, "--result", &options->result,
             "What the program writes to standard output, up to 1 MiB, is the task's result");
   AddText(app, "--fail-codes", &options->fail_codes,
           "Exit codes after which a task has failed for good")
-      ->type_name("N,...")
-      ->default_str("65");
+      .Type("N,...")
+      .Default("65");
   AddDuration(app, "--grace", &options->grace,
               "How long running programs may go on after SIGTERM or Ctrl-C")
-      ->default_str("30s");
+      .Default("30s");
   AddDuration(app, "--kill-after", &options->kill_after,
               "How long after its SIGTERM a program gets SIGKILL")
-      ->default_str("10s");
+      .Default("10s");
   AddDuration(app, "--timeout", &options->timeout,
               "How long a program may run: then it is stopped, and its task runs again as the "
               "queue's retry policy says; before the command's name, how long a call may take")
-      ->default_str("no end");
+      .Default("no end");
   AddDuration(app, "--lease-duration", &options->lease_duration,
               "How long after this worker's last sign of life its tasks go to others")
-      ->default_str("30s");
+      .Default("30s");
   AddText(app, "--name", &options->name, "The worker's name for people")
-      ->default_str("host:pid");
+      .Default("host:pid");
   AddSwitch(app, "--strict", &options->strict,
             "Ask later queues only when the earlier ones have nothing ready");
 }
@@ -186,7 +186,7 @@ void DeclareWork(CLI::App* app, Plan* plan) {
       options, Work);
   AddTexts(work, "QUEUE", &options->queues,
            "QUEUE or QUEUE:STAGE, one or several; then -- and the command with its arguments")
-      ->required();
+      .Required();
   AddWorkOptions(work, options.get());
   TakeRest(work, plan, &options->command);
   AddExamples(work, {"skiplane work mail -c 4 -- ./send-mail --quiet",

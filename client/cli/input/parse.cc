@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "CLI/CLI.hpp"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/base/exit_code.h"
@@ -42,42 +43,41 @@ void SetWatch(const std::string& text, GlobalOptions* options) {
 void DeclareConnection(CLI::App* app, GlobalOptions* options) {
   AddText(app, "--broker", &options->broker,
           "The broker; several addresses are separated by commas")
-      ->type_name("HOST:PORT")
-      ->default_str(options->broker)
-      ->envname("SKIPLANE_BROKER");
+      .Type("HOST:PORT")
+      .Default(options->broker)
+      .Variable("SKIPLANE_BROKER");
   AddText(app, "--actor", &options->actor, "Who makes changes, for the audit records")
-      ->type_name("NAME")
-      ->default_str("user@host")
-      ->envname("SKIPLANE_ACTOR");
-  app->add_option_function<std::string>(
-         "--timeout",
-         [options](const std::string& text) {
-           const absl::StatusOr<absl::Duration> timeout = ParseDuration(text);
-           if (!timeout.ok() || *timeout <= absl::ZeroDuration()) {
-             throw CLI::ValidationError("--timeout", "must be a duration such as 20s");
-           }
-           options->timeout = *timeout;
-         },
-         "How long a call may take, repeats included")
-      ->type_name("DURATION")
-      ->default_str("20s");
+      .Type("NAME")
+      .Default("user@host")
+      .Variable("SKIPLANE_ACTOR");
+  AddSetter(app, "--timeout",
+            [options](const std::string& text) {
+              const absl::StatusOr<absl::Duration> timeout = ParseDuration(text);
+              if (!timeout.ok() || *timeout <= absl::ZeroDuration()) {
+                throw CLI::ValidationError("--timeout", "must be a duration such as 20s");
+              }
+              options->timeout = *timeout;
+            },
+            "How long a call may take, repeats included")
+      .Type("DURATION")
+      .Default("20s");
 }
 
 void DeclareTls(CLI::App* app, GlobalOptions* options) {
   AddSwitch(app, "--tls", &options->tls, "Encrypt; the other --tls options imply it")
-      ->envname("SKIPLANE_TLS");
+      .Variable("SKIPLANE_TLS");
   AddText(app, "--tls-ca", &options->tls_ca, "PEM file of the authorities to trust")
-      ->type_name("FILE")
-      ->envname("SKIPLANE_TLS_CA");
+      .Type("FILE")
+      .Variable("SKIPLANE_TLS_CA");
   AddText(app, "--tls-cert", &options->tls_cert, "PEM file of the own certificate")
-      ->type_name("FILE")
-      ->envname("SKIPLANE_TLS_CERT");
+      .Type("FILE")
+      .Variable("SKIPLANE_TLS_CERT");
   AddText(app, "--tls-key", &options->tls_key, "PEM file of its key")
-      ->type_name("FILE")
-      ->envname("SKIPLANE_TLS_KEY");
+      .Type("FILE")
+      .Variable("SKIPLANE_TLS_KEY");
   AddText(app, "--tls-server-name", &options->tls_server_name,
           "The name that the broker's certificate must hold, if not the address")
-      ->type_name("NAME");
+      .Type("NAME");
 }
 
 // CLI11 would take "--key=" for an option whose value is the next argument, whatever that is.

@@ -7,10 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "client/cli/base/global_options.h"
 #include "client/cli/base/session.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace skiplane::cli {
 
@@ -27,28 +30,33 @@ struct Plan {
   bool takes_rest = false;
 };
 
-// Adds a command whose options are declared on the result and kept in `options`. The description is
-// its manual; `examples` are whole lines.
+// Adds a command that does `run`. The description is its manual.
+CLI::App* AddCommand(CLI::App* parent, Plan* plan, const std::string& name,
+                     const std::string& description, Run run);
+
+// The same for a command that only shows something.
+CLI::App* AddView(CLI::App* parent, Plan* plan, const std::string& name,
+                  const std::string& description, Run run);
+
+// The same for commands whose options are declared on the result and kept in `options`.
 template <typename Options>
 CLI::App* AddCommand(CLI::App* parent, Plan* plan, const std::string& name,
                      const std::string& description, std::shared_ptr<Options> options,
                      absl::Status (*run)(Session&, const Options&)) {
-  CLI::App* const app = parent->add_subcommand(name, description);
-  app->callback([plan, options, run] {
-    plan->run = [options, run](Session& session) { return run(session, *options); };
-  });
-  return app;
+  return AddCommand(parent, plan, name, description,
+                    [options, run](Session& session) { return run(session, *options); });
 }
 
-// The same for a command that only shows something.
 template <typename Options>
 CLI::App* AddView(CLI::App* parent, Plan* plan, const std::string& name,
                   const std::string& description, std::shared_ptr<Options> options,
                   absl::Status (*run)(Session&, const Options&)) {
-  CLI::App* const app = AddCommand(parent, plan, name, description, std::move(options), run);
-  app->preparse_callback([plan](size_t) { plan->is_view = true; });
-  return app;
+  return AddView(parent, plan, name, description,
+                 [options, run](Session& session) { return run(session, *options); });
 }
+
+// The command of this name, which `parent` has.
+CLI::App* CommandOf(CLI::App* parent, const std::string& name);
 
 // The command gets what stands after "--".
 void TakeRest(CLI::App* app, Plan* plan, std::vector<std::string>* rest);
