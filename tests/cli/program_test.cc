@@ -1,7 +1,9 @@
 #include "client/cli/work/program.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/work/group_keeper.h"
+#include "client/cli/work/spawn.h"
 
 namespace skiplane::cli {
 namespace {
@@ -86,12 +89,15 @@ TEST(ProgramTest, AndSigkillLater) {
   EXPECT_EQ(end.signal, SIGKILL);
 }
 
-// Reads until nobody holds the other end open, and returns how it ended: 0 for the end.
+// Reads until nobody holds the other end open, for a minute at most; returns 0 at the end.
 ssize_t WaitForEndOf(int pipe_end) {
   char byte = 0;
   ssize_t count = 0;
-  while ((count = read(pipe_end, &byte, 1)) > 0) {
-  }
+  pollfd waited{pipe_end, POLLIN, 0};
+  do {
+    if (poll(&waited, 1, 60'000) == 0) return -1;
+    count = read(pipe_end, &byte, 1);
+  } while (count > 0);
   return count;
 }
 
@@ -134,7 +140,8 @@ TEST(ProgramTest, AProgramThatEndsInTimeHasNotTimedOut) {
   EXPECT_EQ(end.exit_code, 0);
 }
 
-// The worker as a process of its own, which is killed.
+// The worker as a process of its own, which is killed. The program tells of itself at once: its
+// group was once unknown for a moment, and then outlived the worker.
 TEST(GroupKeeperTest, WhateverKillsTheWorkerItsProgramsEnd) {
   int held[2];
   ASSERT_EQ(pipe(held), 0);
@@ -158,6 +165,19 @@ TEST(GroupKeeperTest, WhateverKillsTheWorkerItsProgramsEnd) {
   EXPECT_EQ(waitpid(worker, &status, 0), worker);
 }
 
+TEST(ProgramTest, ManyMayRunAtOnceAndEachHasTheUsualLimitOfFiles) {
+  rlimit usual{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const rlimit low{.rlim_cur = 200, .rlim_max = usual.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+  RaiseFileLimit();
+  rlimit raised{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &raised), 0);
+  EXPECT_EQ(raised.rlim_cur, usual.rlim_max);
+  EXPECT_EQ(Shell("ulimit -n").output, "200\n");
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
+}
+
 TEST(GroupKeeperTest, ItLeavesAloneWhatHasEnded) {
   const pid_t other = fork();
   if (other == 0) {
@@ -170,9 +190,10 @@ TEST(GroupKeeperTest, ItLeavesAloneWhatHasEnded) {
     keeper.Began(other);
     keeper.Ended(other);
   }
-  EXPECT_EQ(waitpid(other, nullptr, WNOHANG), 0) << "it lives";
-  kill(other, SIGKILL);
-  waitpid(other, nullptr, 0);
+  kill(other, SIGUSR1);
+  int status = 0;
+  waitpid(other, &status, 0);
+  EXPECT_EQ(WTERMSIG(status), SIGUSR1) << "it was ended before";
 }
 
 TEST(ProgramTest, FindsProgramsOnThePath) {

@@ -157,7 +157,8 @@ class Work(CliTest):
         self.end(worker, "1 done, 1 retried, 0 failed, 0 released, 0 lost")
 
     def test_programs_and_their_children_die_with_a_worker_that_is_told_twice_or_killed(self):
-        for signals in ([signal.SIGTERM, signal.SIGTERM], [signal.SIGHUP], [signal.SIGKILL]):
+        for signals in ([signal.SIGTERM, signal.SIGTERM], [signal.SIGTERM, signal.SIGINT],
+                        [signal.SIGHUP], [signal.SIGKILL]):
             with self.subTest(signals=signals):
                 _, fifo = self.put_hanging(max_attempts=1)
                 worker = self.work(self.HANG, "--kill-after", "1s")

@@ -18,13 +18,6 @@ namespace {
 // A pipe that the handler writes into: its reader waits for the signal and for a time at once.
 std::array<int, 2> signal_pipe{-1, -1};
 
-void Tell(int) {
-  const int saved = errno;
-  const char byte = 1;
-  [[maybe_unused]] const ssize_t written = write(signal_pipe[1], &byte, 1);
-  errno = saved;
-}
-
 void Handle(void (*handler)(int), int flags) {
   struct sigaction action = {};
   action.sa_handler = handler;
@@ -33,11 +26,20 @@ void Handle(void (*handler)(int), int flags) {
   sigaction(SIGTERM, &action, nullptr);
 }
 
+// Whichever of the two signals comes next ends the process.
+void Tell(int) {
+  const int saved = errno;
+  Handle(SIG_DFL, 0);
+  const char byte = 1;
+  [[maybe_unused]] const ssize_t written = write(signal_pipe[1], &byte, 1);
+  errno = saved;
+}
+
 }  // namespace
 
 Interrupt::Interrupt() {
   if (pipe2(signal_pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0) signal_pipe = {-1, -1};
-  Handle(Tell, static_cast<int>(SA_RESETHAND | SA_RESTART));
+  Handle(Tell, SA_RESTART);
 }
 
 Interrupt::~Interrupt() {

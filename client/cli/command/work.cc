@@ -14,6 +14,7 @@
 #include "client/cli/input/option.h"
 #include "client/cli/text/table.h"
 #include "client/cli/work/group_keeper.h"
+#include "client/cli/work/spawn.h"
 #include "client/cli/work/task_program.h"
 #include "skiplane/worker.h"
 
@@ -108,6 +109,7 @@ absl::Status Work(Session& session, const WorkOptions& options) {
   if (!rules.ok()) return rules.status();
 
   signal(SIGPIPE, SIG_IGN);  // a program need not read its input
+  RaiseFileLimit();
   const std::vector<std::string> environment = OwnEnvironment();
   Complaints complaints;
   Interrupt interrupt;

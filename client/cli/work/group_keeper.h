@@ -22,6 +22,7 @@ class GroupKeeper {
   GroupKeeper(const GroupKeeper&) = delete;
   GroupKeeper& operator=(const GroupKeeper&) = delete;
 
+  // May be called between fork and exec.
   void Began(pid_t group) { Tell(group); }
   void Ended(pid_t group) { Tell(-group); }
 

@@ -31,9 +31,7 @@ class Running {
       : program_(program),
         child_(std::move(spawned)),
         wake_(eventfd(0, EFD_CLOEXEC)),
-        end_time_(absl::Now() + program.timeout) {
-    if (program_.keeper != nullptr) program_.keeper->Began(child_.pid);
-  }
+        end_time_(absl::Now() + program.timeout) {}
 
   ~Running() {
     if (program_.keeper != nullptr) program_.keeper->Ended(child_.pid);

@@ -3,16 +3,23 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <vector>
+
+#include "client/cli/work/group_keeper.h"
 
 namespace skiplane::cli {
 namespace {
+
+// The limit of open files that programs get, if this process raised its own.
+std::optional<rlimit> programs_file_limit;
 
 struct Pipe {
   Descriptor read;
@@ -41,14 +48,19 @@ struct Child {
   int error = -1;
   int report = -1;
   pid_t parent = 0;
+  std::optional<rlimit> file_limit;
+  GroupKeeper* keeper = nullptr;
 };
 
 [[noreturn]] void Become(const Child& child) {
   setpgid(0, 0);
+  // Before it can have children; the worker may be killed before it could tell.
+  if (child.keeper != nullptr) child.keeper->Began(getpid());
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int number : {SIGPIPE, SIGINT, SIGTERM}) signal(number, SIG_DFL);
+  if (child.file_limit) setrlimit(RLIMIT_NOFILE, &*child.file_limit);
   // So that nobody works on a task whose worker was killed.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   const bool is_ready = getppid() == child.parent && dup2(child.input, STDIN_FILENO) >= 0 &&
@@ -61,11 +73,26 @@ struct Child {
   _exit(127);
 }
 
+// One that did not become a program.
+void Bury(pid_t pid, const Program& program) {
+  siginfo_t end;
+  waitid(P_PID, static_cast<id_t>(pid), &end, WEXITED);
+  if (program.keeper != nullptr) program.keeper->Ended(pid);
+}
+
 void DoNotBlock(const Descriptor& descriptor) {
   if (descriptor.is_open()) fcntl(descriptor.get(), F_SETFL, O_NONBLOCK);
 }
 
 }  // namespace
+
+void RaiseFileLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  if (!programs_file_limit) programs_file_limit = limit;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 Spawned Spawn(const Program& program) {
   Spawned spawned;
@@ -79,21 +106,28 @@ Spawned Spawn(const Program& program) {
                     .output = output.write.get(),
                     .error = error.write.get(),
                     .report = report.write.get(),
-                    .parent = getpid()};
+                    .parent = getpid(),
+                    .file_limit = programs_file_limit,
+                    .keeper = program.keeper};
   const pid_t pid = report.write.is_open() ? fork() : -1;
   if (pid == 0) Become(child);
   spawned.error_number = errno;
   if (pid < 0) return spawned;
   setpgid(pid, pid);  // either of the two is first
   report.write.Close();
-  // Ends without a word when exec has closed the other end.
+  // Reads nothing when exec has closed the other end.
   if (read(report.read.get(), &spawned.error_number, sizeof(int)) > 0) {
-    siginfo_t end;
-    waitid(P_PID, static_cast<id_t>(pid), &end, WEXITED);
+    Bury(pid, program);
+    return spawned;
+  }
+  spawned.end = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (!spawned.end.is_open()) {
+    spawned.error_number = errno;
+    kill(-pid, SIGKILL);
+    Bury(pid, program);
     return spawned;
   }
   spawned.pid = pid;
-  spawned.end = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   spawned.input = std::move(input.write);
   spawned.output = std::move(output.read);
   spawned.error = std::move(error.read);

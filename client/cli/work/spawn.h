@@ -19,6 +19,12 @@ struct Spawned {
   Descriptor error;
 };
 
+// The program's keeper is told of its group before the program runs, and of its end if it could not
+// be started.
 Spawned Spawn(const Program& program);
+
+// Lets this process open as many files as it may at all: each program takes four. Programs start
+// with the limit from before the first call. Not thread-safe.
+void RaiseFileLimit();
 
 }  // namespace skiplane::cli
