@@ -232,11 +232,11 @@ TEST_F(ParkedTest, APollThatDoesNotWaitFindsATaskThatIsDue) {
   model::NewTask later = Payload("x");
   later.delay = absl::Milliseconds(200);
   Enqueue({later});
-  EXPECT_TRUE(Lease(LeaseOf("w")).tasks.empty());
+  const size_t early = Lease(LeaseOf("w")).tasks.size();  // 0, unless this process was held up
   const std::string is_due = "SELECT max(run_at) + interval '1 s' < now() FROM skiplane.task";
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (Sql(is_due) != "t") ASSERT_LT(std::chrono::steady_clock::now(), give_up);
-  EXPECT_EQ(Lease(LeaseOf("w")).tasks.size(), 1u);
+  EXPECT_EQ(early + Lease(LeaseOf("w")).tasks.size(), 1u);
 }
 
 TEST_F(ParkedTest, AStopWithoutADrainAnswersWhoWaits) {

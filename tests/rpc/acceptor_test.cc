@@ -122,7 +122,7 @@ TEST_F(AcceptorTest, TheProcessItselfIsLetInAboveTheLimit) {
 }
 
 // gRPC's own listener never accepts again after this.
-TEST_F(AcceptorTest, AfterAWantOfDescriptorsItHearsAgain) {
+TEST_F(AcceptorTest, AfterAWantOfDescriptorsItAcceptsAgain) {
   Begin(100);
   Socket early;
   Socket late;

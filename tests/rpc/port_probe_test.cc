@@ -121,7 +121,7 @@ class FullPortTest : public PortProbeTest {
   Acceptor acceptor_;
 };
 
-TEST_F(FullPortTest, IsNotDeaf) {
+TEST_F(FullPortTest, IsProbedThoughItIsFull) {
   Begin(acceptor_.sockets().fds()[0], absl::Minutes(1));
   EXPECT_TRUE(WaitForProbes(10));
   EXPECT_TRUE(Socket::ConnectedTo(acceptor_.sockets().port()).IsTurnedAway());

@@ -87,6 +87,7 @@ class SessionEnd(SystemTest):
             held += len(tasks)
         self.assertEqual(held, 6000)
         self.end("w")
+        self.assert_nothing_leased()
         self.assert_all_ready(6000)
 
     def test_it_can_be_ended_at_another_broker(self):
