@@ -78,7 +78,7 @@ inline constexpr int kQueuesMax = 100000;
 inline constexpr int kConnectionsMax = 10000;                // 25 kB each: 250 MB
 inline constexpr int kParkedLeasesPerConnectionMax = 5000;  // a quarter of what the broker parks
 // Streams of a connection beside its parked leases. Above the limit of streams gRPC's clients wait
-// without a word, so that parked leases must never reach it.
+// untold, so that parked leases must never reach it.
 inline constexpr int kStreamsBesideParked = 1000;
 
 // What one broker holds in memory at most; beyond it calls are refused with TOO_MANY_CALLS, or with

@@ -21,7 +21,7 @@ namespace skiplane::rpc {
 namespace {
 
 constexpr absl::string_view kItems = "items";
-// A thousand refused items and the next lease make an answer below 4 MiB.
+// So that a thousand refused items and a next lease of usual tasks make an answer below 4 MiB.
 constexpr size_t kItemFieldBytesMax = 256;
 constexpr size_t kItemMessageBytesMax = 512;
 constexpr DurationRange kRetryDelayRange = {absl::ZeroDuration(), model::kRetryDelayMax};

@@ -20,7 +20,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   return text.str();
 }
 
-// gRPC takes a pair that does not match without a word and then fails every handshake.
+// gRPC takes a pair that does not match, says nothing, and then fails every handshake.
 absl::Status CheckPair(const TlsFiles& tls) {
   const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_server_method()),
                                                                   &SSL_CTX_free);

@@ -61,7 +61,7 @@ class Client {
   absl::StatusOr<std::optional<TaskLease>> LeaseOne(absl::string_view queue, absl::Duration wait,
                                                     absl::Duration duration = absl::Seconds(30));
 
-  // Ends attempts as succeeded. 1 to 1000 tokens, one outcome each, in order: an item that is not
+  // Ends attempts as succeeded. 1 to 1000 tokens, one result each, in order: an item that is not
   // acked never fails the call.
   absl::StatusOr<std::vector<AckResult>> Ack(std::vector<std::string> lease_tokens);
 
