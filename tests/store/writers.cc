@@ -25,6 +25,10 @@ model::SessionId SessionOf(int worker) { return UuidOf(static_cast<uint8_t>(work
 
 std::string WorkerOf(int worker) { return absl::StrCat("worker-", worker); }
 
+store::Touch TouchOf(int worker, const model::SessionId& new_id) {
+  return {WorkerOf(worker), "", new_id, absl::Seconds(30), absl::Seconds(1)};
+}
+
 }  // namespace
 
 void Writers::Refill(pg::Session& session, Random& random) {
@@ -52,7 +56,10 @@ void Writers::Refill(pg::Session& session, Random& random) {
     std::ranges::sort(batch.rows, {}, [](const auto& row) { return row.token.task.id; });
     Required(store::Settle(session, batch));
   }
-  Require(Touch(session).ok(), "touch");
+  Required(session.RunText("DELETE FROM skiplane.worker_session"));
+  std::vector<store::Touch> touches;
+  for (int i = 0; i < kWorkers; ++i) touches.push_back(TouchOf(i, SessionOf(i)));
+  Required(store::TouchSessions(session, touches));
 }
 
 std::vector<Writers::Writer> Writers::All() {
@@ -201,9 +208,7 @@ absl::Status Writers::ChangeFailed(pg::Session& session, Random& random, Kind ki
 
 absl::Status Writers::Touch(pg::Session& session) {
   std::vector<store::Touch> touches;
-  for (int i = 0; i < kWorkers; ++i) {
-    touches.push_back({WorkerOf(i), "", SessionOf(i), absl::Seconds(30), absl::Seconds(1)});
-  }
+  for (int i = 0; i < kWorkers; ++i) touches.push_back(TouchOf(i, model::NewSessionId()));
   return store::TouchSessions(session, touches).status();
 }
 
