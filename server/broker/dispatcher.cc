@@ -4,7 +4,7 @@
 #include <random>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "server/broker/fingerprint.h"
 #include "server/broker/refusals.h"
 
 namespace skiplane::broker {
@@ -118,7 +118,7 @@ TicketPtr Dispatcher::NewTicket(LeaseCall call, std::vector<QueuePtr> queues,
   ticket->waits = call.wait > absl::ZeroDuration();
   ticket->lease_duration = call.lease_duration.value_or(DefaultDuration(call, *queues.front()));
   if (!call.request_id.empty()) {
-    ticket->request_key = absl::StrCat(call.worker_id.size(), ":", call.worker_id, call.request_id);
+    ticket->request_key = HashLeaseRequest(call.worker_id, call.request_id);
   }
   ticket->queues = std::move(queues);
   ticket->call = std::move(call);

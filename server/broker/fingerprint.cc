@@ -2,6 +2,7 @@
 
 #include <openssl/sha.h>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 
 namespace skiplane::broker {
@@ -10,6 +11,13 @@ namespace {
 // Length first, so that no two different sequences of fields give the same bytes.
 void Append(std::string& bytes, absl::string_view field) {
   absl::StrAppend(&bytes, field.size(), ":", field);
+}
+
+std::string Sha256(absl::string_view bytes) {
+  std::string digest(SHA256_DIGEST_LENGTH, '\0');
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
+         reinterpret_cast<unsigned char*>(digest.data()));
+  return digest;
 }
 
 }  // namespace
@@ -58,10 +66,14 @@ std::string HashBody(const EnqueueCall& call) {
     const std::string rest = RestOf(task);
     if (!rest.empty()) Append(bytes, rest);
   }
-  std::string digest(SHA256_DIGEST_LENGTH, '\0');
-  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
-         reinterpret_cast<unsigned char*>(digest.data()));
-  return digest;
+  return Sha256(bytes);
+}
+
+std::string HashLeaseRequest(absl::string_view worker_id, absl::string_view request_id) {
+  std::string bytes;
+  Append(bytes, worker_id);
+  Append(bytes, request_id);
+  return absl::BytesToHexString(Sha256(bytes).substr(0, 20));
 }
 
 }  // namespace skiplane::broker

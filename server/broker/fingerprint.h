@@ -16,4 +16,8 @@ uint64_t StableHash(absl::string_view text);
 // of header entries.
 std::string HashBody(const EnqueueCall& call);
 
+// What stands in the ledger for a worker's request id: 40 hexadecimal digits of SHA-256. Who knows
+// both may have the leases again, and PostgreSQL's log shows values that conflict.
+std::string HashLeaseRequest(absl::string_view worker_id, absl::string_view request_id);
+
 }  // namespace skiplane::broker

@@ -7,6 +7,7 @@ import grpc
 from support import broker as brokers
 from support.case import SystemTest
 from support.client import DEADLINE_S, broker_pb2, seconds, task_pb2
+from support.cluster import Cluster
 from support.process import Process
 
 QUEUE = "private"
@@ -37,6 +38,28 @@ class Secrets(SystemTest):
         for canary in CANARIES:
             self.assertNotIn(canary, output)
             self.assertNotIn(canary.encode().hex(), output)
+
+    def test_two_brokers_at_one_request_id_leave_it_out_of_the_databases_log(self):
+        cluster = Cluster()
+        self.addCleanup(cluster.end)
+        clients = []
+        for _ in range(2):
+            broker = brokers.Broker(f"--database={cluster.uri('postgres')}")
+            self.addCleanup(broker.end)
+            clients.append(self.client_of(broker))
+        clients[0].create_queue(QUEUE)
+        for number in range(100):
+            clients[0].enqueue(QUEUE)
+            clients[0].enqueue(QUEUE)
+            calls = [client.lease_later(QUEUE, worker_id="canary_worker", wait=5,
+                                        request_id=f"canary_request_{number}")
+                     for client in clients]
+            for call in calls:
+                call.result()
+            if "lease_ledger_request" in cluster.log():
+                break
+        self.assertIn("lease_ledger_request", cluster.log(), "they never met")
+        self.assertNotIn("canary", cluster.log())
 
     def refused(self, method, request):
         with self.assertRaises(grpc.RpcError) as refusal:
