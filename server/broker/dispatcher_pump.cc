@@ -213,8 +213,8 @@ void Dispatcher::RunLook(model::LaneStage place, absl::StatusOr<pg::Session*> se
   lane.is_looking = false;
   const base::SteadyTime turn = turns_.Take(now, now - began);
   lane.sweep_due = std::max(now + kSweepEvery, turn);
-  if (!seen.ok()) {
-    lane.Failed(seen.status(), now);
+  if (!seen.ok()) {  // a look changes nothing
+    lane.Failed(IsOutcomeUnknown(seen.status()) ? RepeatLater() : seen.status(), now);
     Exhaust(lane, outbox);
   } else {
     lane.error = absl::OkStatus();

@@ -55,6 +55,20 @@ TEST_F(LostReplyTest, AnEnqueueWithARequestIdIsDoneOnceWhateverHappens) {
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), kCalls);
 }
 
+// A look at an empty lane that lost its connection was once told to the caller as it was.
+TEST_F(LostReplyTest, ALeaseIsNeverToldThatItsOutcomeIsUnknown) {
+  for (int round = 0; round < 150; ++round) {
+    Later<broker::LeaseAnswer> answers[4];
+    std::vector<std::shared_ptr<broker::PendingLease>> pending;
+    for (auto& answer : answers) pending.push_back(broker().Lease(LeaseOf("w"), answer.done()));
+    EndBackends();
+    for (auto& answer : answers) {
+      const auto result = answer.Get();
+      ASSERT_TRUE(result.ok() || absl::IsUnavailable(result.status())) << result.status();
+    }
+  }
+}
+
 TEST_F(LostReplyTest, APlainEnqueueIsNeverAnsweredUnavailableAfterItWasCommitted) {
   Enqueue({Payload("warm")});
   int ok = 0;
