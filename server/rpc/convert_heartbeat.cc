@@ -1,5 +1,6 @@
 #include "server/rpc/convert_heartbeat.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -20,15 +21,12 @@ absl::StatusOr<model::HeldLease> ReadHeld(v1::HeldLease* wire, size_t index) {
   model::HeldLease held;
   ASSIGN_OR_RETURN(held.token, ReadToken(wire->lease_token(), {"lease_token", kLeases, index}));
   if (!wire->has_progress()) return held;
+  // Both are cut, because a beat that is refused costs the worker all that it holds.
   const double fraction = wire->progress().fraction();
-  // Written so that NaN is refused.
-  if (!(fraction >= 0.0 && fraction <= 1.0)) {
-    return InvalidField({"progress.fraction", kLeases, index}, "must be 0.0 to 1.0");
-  }
-  // Cut, because a beat that is refused costs the worker all that it holds.
+  const double cut = fraction >= 0.0 ? std::min(fraction, 1.0) : 0.0;  // NaN is 0, too
   CutTextInPlace(model::kProgressMessageBytesMax, wire->mutable_progress()->mutable_message());
   held.progress = model::TaskProgress{
-      fraction, std::move(*wire->mutable_progress()->mutable_message())};
+      cut, std::move(*wire->mutable_progress()->mutable_message())};
   return held;
 }
 

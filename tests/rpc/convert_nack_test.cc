@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "server/base/reason.h"
@@ -107,6 +108,25 @@ TEST(WriteNack, TellsWhyAnItemWasRefused) {
   EXPECT_EQ(response.results(0).outcome(), v1::NACK_OUTCOME_REFUSED);
   EXPECT_EQ(response.results(0).error().field(), "retry_delay");
   EXPECT_EQ(response.results(0).error().message(), "retry_delay: is too long");
+}
+
+// A beat that was refused for it once cost the worker all of its leases.
+TEST(ReadHeartbeat, AProgressFractionOutOfRangeIsCut) {
+  const auto fraction = [](double sent) {
+    v1::HeartbeatRequest request;
+    request.set_worker_id("w");
+    v1::HeldLease* const lease = request.add_leases();
+    lease->set_lease_token(GoodToken());
+    lease->mutable_progress()->set_fraction(sent);
+    const auto call = ReadHeartbeat(&request);
+    EXPECT_TRUE(call.ok()) << call.status();
+    return call.ok() ? call->leases[0].progress->fraction : -1.0;
+  };
+  EXPECT_EQ(fraction(0.25), 0.25);
+  EXPECT_EQ(fraction(1.0000001), 1.0);
+  EXPECT_EQ(fraction(-0.001), 0.0);
+  EXPECT_EQ(fraction(std::nan("")), 0.0);
+  EXPECT_EQ(fraction(HUGE_VAL), 1.0);
 }
 
 TEST(ReadHeartbeat, AProgressMessageThatIsTooLongIsCut) {
