@@ -22,6 +22,8 @@ absl::Status Execute(const Plan& plan) {
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
+  // What gRPC says of each try to connect is in our own message once, in words.
+  setenv("GRPC_VERBOSITY", "NONE", /*replace=*/0);
   const std::variant<Plan, EarlyExit> parsed = Parse({argv + 1, argv + argc});
   if (const auto* const exit = std::get_if<EarlyExit>(&parsed)) {
     (exit->code == kOk ? std::cout : std::cerr) << exit->text;

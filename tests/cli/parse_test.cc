@@ -65,6 +65,16 @@ TEST(ParseTest, WrongUsageIsTold) {
   EXPECT_THAT(ExitOf({"tasks", "list", "mail", "--age-min", "5"}).text, HasSubstr("--age-min"));
 }
 
+// "A subcommand is required" was all that was said.
+TEST(ParseTest, AWordThatIsNoCommandIsNamedWithThoseThatThereAre) {
+  EXPECT_THAT(ExitOf({"queue", "list"}).text,
+              HasSubstr("'queue' is no command of skiplane. There"));
+  EXPECT_THAT(ExitOf({"queues", "delete", "x"}).text,
+              HasSubstr("'delete' is no command of skiplane queues. There are: list, show"));
+  EXPECT_THAT(ExitOf({"queues"}).text, HasSubstr("which command of skiplane queues?"));
+  EXPECT_THAT(ExitOf({"queues", "pause"}).text, HasSubstr("QUEUE"));
+}
+
 TEST(ParseTest, EveryCommandHasAManual) {
   const EarlyExit all = ExitOf({"--help"});
   EXPECT_EQ(all.code, 0);

@@ -1,14 +1,14 @@
 #include "client/cli/base/session.h"
 
-#include "absl/strings/str_split.h"
 #include "client/cli/base/exit_code.h"
+#include "client/cli/text/address.h"
 #include "client/src/access.h"
 
 namespace skiplane::cli {
 namespace {
 
 ClientOptions ToClientOptions(const GlobalOptions& options) {
-  ClientOptions client{.addresses = absl::StrSplit(options.broker, ',', absl::SkipEmpty()),
+  ClientOptions client{.addresses = ParseAddresses(options.broker),
                        .actor = options.actor,
                        .call_timeout = options.timeout};
   client.tls.enabled = options.tls || !options.tls_ca.empty() || !options.tls_cert.empty();

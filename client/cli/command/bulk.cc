@@ -100,6 +100,10 @@ absl::Status RunBulk(Session& session, const BulkPlan& plan) {
     session.out() << "would " << what << "\n";
     return absl::OkStatus();
   }
+  if (count->matched_count() == 0) {
+    session.out() << "no task of queue " << OneLine(plan.filter.queue()) << " matches\n";
+    return absl::OkStatus();
+  }
   if (!IsTerminal(0)) {
     return UsageError(absl::StrCat("would ", what, "; nothing was done: repeat it with --yes"));
   }

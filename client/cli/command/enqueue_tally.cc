@@ -51,8 +51,12 @@ void EnqueueTally::End() {
 
 void EnqueueTally::TellHowToGoOn() const {
   if (!is_stream_ && count_ == 0) return;
-  std::cerr << "skiplane: the first " << FormatCount(count_) << " tasks are in. To go on, repeat "
-            << "the run with --batch-id " << batch_id_ << "\n";
+  if (count_ == 0) {
+    std::cerr << "skiplane: no task is known to be in";
+  } else {
+    std::cerr << "skiplane: the first " << FormatCount(count_) << " tasks are in";
+  }
+  std::cerr << ". To go on, repeat the run with --batch-id " << batch_id_ << "\n";
 }
 
 }  // namespace skiplane::cli

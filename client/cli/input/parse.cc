@@ -6,6 +6,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/terminal.h"
 #include "client/cli/command/commands.h"
@@ -107,6 +108,22 @@ std::string PathOf(const CLI::App* app) {
   return absl::StrCat(before, before.empty() ? "" : " ", app->get_parent()->get_name());
 }
 
+// CLI11 says "A subcommand is required" also where one is there that it does not know.
+std::string WithoutCommand(CLI::App* app) {
+  const CLI::App* const reached = Innermost(app);
+  const std::string path = PathOf(reached);
+  const std::string whole = absl::StrCat(path, path.empty() ? "" : " ", reached->get_name());
+  std::vector<std::string> known;
+  for (const CLI::App* command : reached->get_subcommands([](const CLI::App*) { return true; })) {
+    known.push_back(command->get_name());
+  }
+  const std::vector<std::string> rest = app->remaining(true);
+  return absl::StrCat(rest.empty() ? absl::StrCat("which command of ", whole, "?")
+                                   : absl::StrCat("'", rest.front(), "' is no command of ", whole,
+                                                  "."),
+                      " There are: ", absl::StrJoin(known, ", "));
+}
+
 }  // namespace
 
 void DeclareEverything(CLI::App* app, Plan* plan) {
@@ -156,6 +173,11 @@ std::variant<Plan, EarlyExit> Parse(const std::vector<std::string>& everything) 
     return EarlyExit{kOk, command->help(PathOf(command))};
   } catch (const CLI::CallForVersion& call) {
     return EarlyExit{kOk, absl::StrCat(call.what(), "\n")};
+  } catch (const CLI::RequiredError& error) {
+    const bool has_commands = !Innermost(&app)->get_subcommands([](const CLI::App*) {
+      return true;
+    }).empty();
+    return Wrong(has_commands ? WithoutCommand(&app) : error.what());
   } catch (const CLI::ParseError& error) {
     return Wrong(error.what());
   }
