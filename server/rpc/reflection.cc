@@ -1,10 +1,16 @@
 #include "server/rpc/reflection.h"
 
-#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/impl/server_builder_option.h>
+
+#include "grpc/health/v1/health.pb.h"
+#include "server/rpc/reflection_service.h"
+#include "skiplane/v1/admin.grpc.pb.h"
+#include "skiplane/v1/broker.grpc.pb.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -29,8 +35,19 @@ class ReflectionOption final : public grpc::ServerBuilderOption {
 
 }  // namespace
 
-void SetReflection(bool on, grpc::ServerBuilder* builder) {
+std::unique_ptr<grpc::Service> SetReflection(bool on, grpc::ServerBuilder* builder) {
   builder->SetOption(std::make_unique<ReflectionOption>(on));
+  if (!on) return nullptr;
+  std::vector<std::string> services = {
+      skiplane::v1::BrokerService::service_full_name(),
+      skiplane::v1::AdminService::service_full_name(),
+      // Also has the linker take its description in.
+      grpc::health::v1::HealthCheckRequest::descriptor()->file()->service(0)->full_name(),
+      grpc::reflection::v1::ServerReflection::service_full_name(),
+      "grpc.reflection.v1alpha.ServerReflection"};
+  auto service = std::make_unique<ReflectionService>(std::move(services));
+  builder->RegisterService(service.get());
+  return service;
 }
 
 }  // namespace skiplane::rpc

@@ -56,6 +56,7 @@ struct Server::State {
   InFlight in_flight;
   BrokerService broker_service{broker, {metrics, in_flight}};
   AdminService admin_service{broker, {metrics, in_flight}};
+  std::unique_ptr<grpc::Service> reflection;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> entrance;
   std::unique_ptr<grpc::Server> grpc;
   std::unique_ptr<Health> health;
@@ -122,7 +123,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
                                                                          std::move(credentials));
   builder.RegisterService(&state->broker_service);
   builder.RegisterService(&state->admin_service);
-  SetReflection(options.reflection, &builder);
+  state->reflection = SetReflection(options.reflection, &builder);
   state->grpc = builder.BuildAndStart();
   if (state->grpc == nullptr) {
     return absl::InternalError("gRPC cannot start its server; its own log says why");
