@@ -41,8 +41,14 @@ int Serve(const skiplane::config::Config& config, const sigset_t& signals) {
   if (absl::Status status = WriteReadyFile(config, **app); !status.ok()) return Fail(status);
   Log(LogLevel::kInfo, "serving",
       {{"version", skiplane::app::kVersion},
+       {"commit", skiplane::app::kCommit},
+       {"listen", config.listen},
        {"port", std::to_string((*app)->port())},
-       {"metrics_port", std::to_string((*app)->metrics_port())}});
+       {"metrics_listen", config.metrics_listen},
+       {"metrics_port", std::to_string((*app)->metrics_port())},
+       {"tls", config.tls.client_ca_file.empty() ? config.tls.enabled() ? "on" : "off" : "mutual"},
+       {"database", (*app)->database()},
+       {"directory", config.embedded_dir}});
   int signal = 0;
   sigwait(&signals, &signal);
   Log(LogLevel::kInfo, "draining", {{"signal", std::to_string(signal)}});
@@ -73,6 +79,7 @@ int main(int argc, char** argv) {
   }
   const auto& config = std::get<skiplane::config::Config>(parsed);
   skiplane::base::SetLogLevel(config.log_level);
+  skiplane::base::SetLogFormat(config.log_format);
   return config.command == skiplane::config::Command::kMigrate ? Migrate(config)
                                                                : Serve(config, signals);
 }

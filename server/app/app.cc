@@ -51,6 +51,7 @@ rpc::ServerOptions FrontOptions(const config::Config& config, int connections_ma
 struct App::Parts {
   config::Config config;
   Database database;
+  std::string description{};  // of the database
   metrics::Metrics metrics{kVersion, kCommit};
   Readiness readiness;
   std::unique_ptr<broker::LocalBroker> broker;
@@ -74,6 +75,7 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
   if (migrated > 0) {
     base::Log(base::LogLevel::kInfo, "migrated", {{"migrations", absl::StrCat(migrated)}});
   }
+  ASSIGN_OR_RETURN(parts->description, DescribeDatabase(connect));
   if (!config.metrics_listen.empty()) {
     RETURN_IF_ERROR(parts->metrics.Serve(config.metrics_listen));
   }
@@ -104,6 +106,7 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
 
 int App::port() const { return parts_->server->port(); }
 int App::metrics_port() const { return parts_->metrics.port(); }
+const std::string& App::database() const { return parts_->description; }
 
 void App::Drain() {
   if (std::exchange(parts_->is_drained, true)) return;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "server/config/config.h"
@@ -20,6 +21,8 @@ class App {
 
   int port() const;
   int metrics_port() const;
+  // See DescribeDatabase.
+  const std::string& database() const;
 
   // Not ready, no new leases, open work finished within the configured time, all ended.
   void Drain();

@@ -24,6 +24,7 @@ absl::StatusOr<int> PrepareDatabase(const config::Config& config,
                                     const pg::ConnectOptions& connect) {
   ASSIGN_OR_RETURN(const std::unique_ptr<pg::Session> session, pg::Session::Open(connect, nullptr));
   RETURN_IF_ERROR(pg::CheckServerVersion(*session));
+  RETURN_IF_ERROR(pg::CheckNotDistributed(*session));
   if (absl::Status status = pg::CheckDurability(*session); !status.ok()) {
     if (!config.allow_unsafe_durability) return status;
     base::Log(base::LogLevel::kWarn, "unsafe_durability",
@@ -38,6 +39,18 @@ absl::StatusOr<int> PrepareDatabase(const config::Config& config,
       absl::StatusCode::kFailedPrecondition, "SCHEMA_VERSION",
       absl::StrCat("the database has schema version ", version, " and this broker needs ",
                    pg::LatestSchemaVersion(), ": run `skiplaned migrate`, or a newer broker"));
+}
+
+absl::StatusOr<std::string> DescribeDatabase(const pg::ConnectOptions& connect) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<pg::Session> session, pg::Session::Open(connect, nullptr));
+  ASSIGN_OR_RETURN(const int version, pg::SchemaVersion(*session));
+  ASSIGN_OR_RETURN(
+      const pg::Rows rows,
+      session->RunText("SELECT current_database() || ' at ' || "
+                       "coalesce(host(inet_server_addr()) || ':' || inet_server_port(), "
+                       "'a local socket') || ', PostgreSQL ' || "
+                       "current_setting('server_version')"));
+  return absl::StrCat(std::string(rows.Text(0, 0)), ", schema ", version);
 }
 
 }  // namespace skiplane::app

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "server/app/embedded_cluster.h"
@@ -23,5 +24,9 @@ absl::StatusOr<Database> OpenDatabase(const config::Config& config);
 // binary does not know; applies migrations if the configuration says so. Returns how many ran.
 absl::StatusOr<int> PrepareDatabase(const config::Config& config,
                                     const pg::ConnectOptions& connect);
+
+// What it is, for the log: "NAME at HOST:PORT, PostgreSQL 15.20, schema 12". Without the user and
+// the password.
+absl::StatusOr<std::string> DescribeDatabase(const pg::ConnectOptions& connect);
 
 }  // namespace skiplane::app

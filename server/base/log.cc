@@ -11,6 +11,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "nlohmann/json.hpp"
 #include "server/base/mutex.h"
 #include "spdlog/async_logger.h"
 #include "spdlog/details/thread_pool.h"
@@ -57,14 +59,23 @@ class StderrSink final : public spdlog::sinks::base_sink<std::mutex> {
   uint64_t flushes_ ABSL_GUARDED_BY(flush_mutex_) = 0;
 };
 
+// Of whole lines; %v is what Log() makes.
+constexpr char kTextPattern[] = "%Y-%m-%dT%H:%M:%S.%eZ %v";
+constexpr char kJsonPattern[] = R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ",%v})";
+
 struct Logger {
   Logger() {
-    sink->set_formatter(std::make_unique<spdlog::pattern_formatter>(
-        "%Y-%m-%dT%H:%M:%S.%eZ %v", spdlog::pattern_time_type::utc));
+    SetPattern(kTextPattern);
     logger->set_level(spdlog::level::trace);
   }
 
+  void SetPattern(const char* pattern) const {
+    sink->set_formatter(std::make_unique<spdlog::pattern_formatter>(
+        pattern, spdlog::pattern_time_type::utc));
+  }
+
   std::atomic<LogLevel> level{LogLevel::kInfo};
+  std::atomic<LogFormat> format{LogFormat::kText};
   std::shared_ptr<StderrSink> sink = std::make_shared<StderrSink>();
   std::shared_ptr<spdlog::details::thread_pool> pool =
       std::make_shared<spdlog::details::thread_pool>(kQueuedLinesMax, 1);
@@ -94,10 +105,28 @@ bool NeedsQuotes(absl::string_view value) {
 
 void AppendField(absl::string_view key, absl::string_view value, std::string* line) {
   if (NeedsQuotes(value)) {
-    absl::StrAppend(line, " ", key, "=\"", absl::CHexEscape(value), "\"");
+    // Within double quotes a single one needs no escape.
+    const std::string escaped = absl::StrReplaceAll(absl::CHexEscape(value), {{"\\'", "'"}});
+    absl::StrAppend(line, " ", key, "=\"", escaped, "\"");
   } else {
     absl::StrAppend(line, " ", key, "=", value);
   }
+}
+
+std::string TextLine(LogLevel level, absl::string_view event, LogFields fields) {
+  std::string line = absl::StrCat(LevelName(level), " ", event);
+  for (const auto& [key, value] : fields) AppendField(key, value, &line);
+  return line;
+}
+
+// What is not UTF-8 is replaced. Without the braces, as the time goes before it.
+std::string JsonLine(LogLevel level, absl::string_view event, LogFields fields) {
+  nlohmann::ordered_json line = {{"level", std::string(LevelName(level))},
+                                 {"event", std::string(event)}};
+  for (const auto& [key, value] : fields) line[std::string(key)] = value;
+  const std::string text =
+      line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return text.substr(1, text.size() - 2);
 }
 
 }  // namespace
@@ -105,12 +134,20 @@ void AppendField(absl::string_view key, absl::string_view value, std::string* li
 void Log(LogLevel level, absl::string_view event, LogFields fields) {
   Logger& logger = TheLogger();
   if (level < logger.level.load(std::memory_order_relaxed)) return;
-  std::string line = absl::StrCat(LevelName(level), " ", event);
-  for (const auto& [key, value] : fields) AppendField(key, value, &line);
+  const bool is_json = logger.format.load(std::memory_order_relaxed) == LogFormat::kJson;
+  const std::string line =
+      is_json ? JsonLine(level, event, fields) : TextLine(level, event, fields);
   logger.logger->log(spdlog::level::info, spdlog::string_view_t(line.data(), line.size()));
 }
 
 void SetLogLevel(LogLevel level) { TheLogger().level.store(level, std::memory_order_relaxed); }
+
+void SetLogFormat(LogFormat format) {
+  FlushLog();  // what is queued has the form of before
+  Logger& logger = TheLogger();
+  logger.SetPattern(format == LogFormat::kJson ? kJsonPattern : kTextPattern);
+  logger.format.store(format, std::memory_order_relaxed);
+}
 
 bool ParseLogLevel(absl::string_view text, LogLevel* level) {
   for (const LogLevel known :

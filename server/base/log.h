@@ -1,4 +1,5 @@
-// Structured logs: one line per event on standard error, "time level event key=value …".
+// Structured logs: one line per event on standard error, "time level event key=value …", or a JSON
+// object with the members time, level, event and the keys, whose values are texts.
 //
 // Log(Level::kWarn, "lease_lost", {{"queue", name}, {"tasks", absl::StrCat(n)}}).
 // Values are quoted and escaped where needed. Never log payloads, keys, headers, tokens, passwords
@@ -17,10 +18,15 @@ enum class LogLevel { kDebug, kInfo, kWarn, kError };
 
 using LogFields = std::initializer_list<std::pair<absl::string_view, std::string>>;
 
+enum class LogFormat { kText, kJson };
+
 void Log(LogLevel level, absl::string_view event, LogFields fields = {});
 
 // Lines below `level` are dropped. Default: kInfo.
 void SetLogLevel(LogLevel level);
+
+// Of the lines from now on. Default: kText.
+void SetLogFormat(LogFormat format);
 
 // "debug", "info", "warn" or "error"; false if `text` is none of them.
 bool ParseLogLevel(absl::string_view text, LogLevel* level);

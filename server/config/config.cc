@@ -82,6 +82,7 @@ absl::StatusOr<Config> Resolve(const Options& options) {
                       (options.reflection == "auto" && IsLoopback(config.listen));
   absl::ParseDuration(options.drain_timeout, &config.drain_timeout);
   base::ParseLogLevel(options.log_level, &config.log_level);
+  if (options.log_format == "json") config.log_format = base::LogFormat::kJson;
   return config;
 }
 

@@ -54,6 +54,7 @@ struct Config {
   absl::Duration drain_timeout = absl::Seconds(8);
 
   base::LogLevel log_level = base::LogLevel::kInfo;
+  base::LogFormat log_format = base::LogFormat::kText;
   std::string ready_file;  // empty: none
 };
 

@@ -60,6 +60,10 @@ std::string CheckLogLevel(const std::string& text) {
   return base::ParseLogLevel(text, &level) ? "" : "must be debug, info, warn or error";
 }
 
+std::string CheckLogFormat(const std::string& text) {
+  return text == "text" || text == "json" ? "" : "must be text or json";
+}
+
 std::string CheckReflection(const std::string& text) {
   return text == "on" || text == "off" || text == "auto" ? "" : "must be on, off or auto";
 }
@@ -153,6 +157,10 @@ void DeclareBehaviour(CLI::App* app, Options* options) {
   Add(app, "log-level", &options->log_level,
       "The least level that is logged: debug, info, warn or error.")
       ->check(CheckLogLevel, "LEVEL")
+      ->capture_default_str();
+  Add(app, "log-format", &options->log_format,
+      "How lines are logged: text for people, or json, an object per line.")
+      ->check(CheckLogFormat, "text|json")
       ->capture_default_str();
 }
 

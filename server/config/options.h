@@ -17,6 +17,7 @@ struct Options {
   std::string reflection = "auto";
   std::string drain_timeout = "8s";
   std::string log_level = "info";
+  std::string log_format = "text";
 
   CLI::App* migrate = nullptr;  // the subcommand
 };

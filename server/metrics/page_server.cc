@@ -34,9 +34,10 @@ absl::StatusOr<std::unique_ptr<PageServer>> PageServer::Start(
     auto exposer = std::make_unique<prometheus::Exposer>(options);
     for (const auto& collectable : collectables) exposer->RegisterCollectable(collectable);
     return std::unique_ptr<PageServer>(new PageServer(HostOf(address), std::move(exposer)));
-  } catch (const CivetException& error) {
+  } catch (const CivetException&) {  // it knows no reason
     return absl::UnavailableError(
-        absl::StrCat("cannot serve metrics on ", address, ": ", error.what()));
+        absl::StrCat("cannot serve metrics on ", address,
+                     ": the port is taken, or the address is none of this machine"));
   }
 }
 

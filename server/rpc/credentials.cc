@@ -20,8 +20,9 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   return text.str();
 }
 
-// gRPC takes a pair that does not match, says nothing, and then fails every handshake.
-absl::Status CheckPair(const TlsFiles& tls) {
+// gRPC takes a pair that does not match, says nothing, and then fails every handshake; of a file
+// without authorities it says nothing, either.
+absl::Status CheckFiles(const TlsFiles& tls) {
   const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_server_method()),
                                                                   &SSL_CTX_free);
   if (SSL_CTX_use_certificate_chain_file(context.get(), tls.certificate.c_str()) != 1) {
@@ -31,6 +32,11 @@ absl::Status CheckPair(const TlsFiles& tls) {
   if (SSL_CTX_use_PrivateKey_file(context.get(), tls.key.c_str(), SSL_FILETYPE_PEM) != 1) {
     return absl::FailedPreconditionError(
         absl::StrCat("no private key in PEM form that fits ", tls.certificate, ": ", tls.key));
+  }
+  if (!tls.client_ca.empty() &&
+      SSL_CTX_load_verify_locations(context.get(), tls.client_ca.c_str(), nullptr) != 1) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("no certificates of authorities in PEM form: ", tls.client_ca));
   }
   return absl::OkStatus();
 }
@@ -43,13 +49,13 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
   grpc::SslServerCredentialsOptions options;
   ASSIGN_OR_RETURN(std::string key, ReadFile(tls->key));
   ASSIGN_OR_RETURN(std::string certificate, ReadFile(tls->certificate));
-  RETURN_IF_ERROR(CheckPair(*tls));
   options.pem_key_cert_pairs.push_back({key, certificate});
   if (!tls->client_ca.empty()) {
     ASSIGN_OR_RETURN(options.pem_root_certs, ReadFile(tls->client_ca));
     options.client_certificate_request =
         GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY;
   }
+  RETURN_IF_ERROR(CheckFiles(*tls));
   return grpc::SslServerCredentials(options);
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace skiplane::base {
 namespace {
@@ -22,7 +23,10 @@ class LogTest : public ::testing::Test {
     FlushLog();
     testing::internal::CaptureStderr();
   }
-  ~LogTest() override { SetLogLevel(LogLevel::kInfo); }
+  ~LogTest() override {
+    SetLogLevel(LogLevel::kInfo);
+    SetLogFormat(LogFormat::kText);
+  }
 
   static std::string Written() {
     FlushLog();
@@ -52,6 +56,27 @@ TEST_F(LogTest, ControlCharactersCannotForgeASecondLineOrMoveTheCursor) {
 TEST_F(LogTest, ABackslashIsEscapedSoThatEscapesAreUnambiguous) {
   Log(LogLevel::kInfo, "e", {{"a", "\\n"}});
   EXPECT_THAT(Written(), EndsWith("a=\"\\\\n\"\n"));
+}
+
+TEST_F(LogTest, AnApostropheIsReadAsItIs) {
+  Log(LogLevel::kInfo, "e", {{"a", "PostgreSQL's \\'"}});
+  EXPECT_THAT(Written(), EndsWith("a=\"PostgreSQL's \\\\'\"\n"));
+}
+
+TEST_F(LogTest, AsJsonALineIsAnObject) {
+  Log(LogLevel::kInfo, "before");
+  SetLogFormat(LogFormat::kJson);
+  Log(LogLevel::kWarn, "lease_lost", {{"queue", "a \"b\"\n\xff"}, {"tasks", "3"}});
+  const std::vector<std::string> lines = absl::StrSplit(Written(), '\n', absl::SkipEmpty());
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_THAT(lines[0], EndsWith("Z info before"));
+  auto line = nlohmann::json::parse(lines[1]);
+  EXPECT_THAT(line["time"].get<std::string>(), MatchesRegex("[0-9T:.-]+Z"));
+  line.erase("time");
+  EXPECT_EQ(line, (nlohmann::json{{"level", "warn"},
+                                  {"event", "lease_lost"},
+                                  {"queue", "a \"b\"\n\xef\xbf\xbd"},
+                                  {"tasks", "3"}}));
 }
 
 TEST_F(LogTest, BracesInValuesAreNotFormats) {

@@ -46,7 +46,8 @@ TEST_F(ConfigTest, EveryFlagReachesItsPlace) {
        "--allow-unsafe-durability", "--no-migrate", "--tls-cert", cert, "--tls-key", key,
        "--tls-client-ca", ca, "--reflection", "off", "--max-parked-leases", "5",
        "--max-connections", "6", "--max-parked-leases-per-connection", "4",
-       "--drain-timeout", "250ms", "--log-level", "debug", "--ready-file", "ready"});
+       "--drain-timeout", "250ms", "--log-level", "debug", "--log-format", "json",
+       "--ready-file", "ready"});
   EXPECT_EQ(config.listen, "[::1]:0");
   EXPECT_EQ(config.metrics_listen, "127.0.0.2:0");
   EXPECT_EQ(config.embedded_dir, folder());
@@ -64,6 +65,7 @@ TEST_F(ConfigTest, EveryFlagReachesItsPlace) {
   EXPECT_EQ(config.max_parked_leases_per_connection, 4);
   EXPECT_EQ(config.drain_timeout, absl::Milliseconds(250));
   EXPECT_EQ(config.log_level, base::LogLevel::kDebug);
+  EXPECT_EQ(config.log_format, base::LogFormat::kJson);
   EXPECT_EQ(config.ready_file, "ready");
 }
 

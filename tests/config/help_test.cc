@@ -21,7 +21,7 @@ constexpr const char* kFlags[] = {
     "database-file",    "embedded",       "pg-bindir",               "connections",
     "no-migrate",       "tls-cert",       "allow-unsafe-durability", "tls-key",
     "tls-client-ca",    "reflection",     "auto-create-queues",      "max-parked-leases",
-    "drain-timeout",    "log-level",      "max-connections",
+    "drain-timeout",    "log-level",      "max-connections",         "log-format",
     "max-parked-leases-per-connection"};
 
 bool IsLineOfFlag(absl::string_view line, absl::string_view flag) {

@@ -54,6 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"max-parked-leases-per-connection", {"", "0", "1000001", "-1", "many"}},
         Case{"drain-timeout", {"", "8", "-1s", "301s", "inf", "soon", "1h"}},
         Case{"log-level", {"", "INFO", "trace", "2"}},
+        Case{"log-format", {"", "JSON", "xml"}},
         Case{"reflection", {"", "true", "On", "loopback"}},
         Case{"database", {"", "db", "mysql://db/x", "host=db", "http://postgresql://db"}},
         Case{"database-file", {"", "/nonexistent/uri"}},

@@ -13,13 +13,15 @@ from support.process import POSTGRES, Process
 
 VARIABLE = "SKIPLANE_TEST_PG"
 READY = "database system is ready to accept connections"
+READY_TO_READ = "database system is ready to accept read-only connections"
 
 
 class Cluster:
     """One of a test's own, in a new folder of `place`, or beside the shared one. `settings` are
-    lines of postgresql.conf; initdb gets the further `options`."""
+    lines of postgresql.conf; initdb gets the further `options`. A standby has no primary and only
+    reads."""
 
-    def __init__(self, settings=(), place=None, options=()):
+    def __init__(self, settings=(), place=None, options=(), standby=False):
         shared_folder = os.environ.get(VARIABLE)
         if place is None and shared_folder:
             place = os.path.dirname(shared_folder)
@@ -38,8 +40,11 @@ class Cluster:
         with open(os.path.join(self._data, "postgresql.conf"), "a", encoding="utf-8") as file:
             file.write("\n".join(["listen_addresses = ''", "max_connections = 200",
                                   f"unix_socket_directories = '{self.folder}'", *settings, ""]))
+        if standby:
+            with open(os.path.join(self._data, "standby.signal"), "w", encoding="utf-8"):
+                pass
         self._postmaster = self._program("postgres", "-D", self._data)
-        self._postmaster.wait_for_output(READY)
+        self._postmaster.wait_for_output(READY_TO_READ if standby else READY)
 
     def uri(self, database, user="skiplane"):
         return f"postgresql://{user}@/{database}?host={self.folder}"
