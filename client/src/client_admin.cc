@@ -24,6 +24,13 @@ absl::StatusOr<Queue> QueueOf(const absl::StatusOr<Response>& response) {
 
 }  // namespace
 
+absl::StatusOr<Queue> Client::CreateQueue(absl::string_view name) {
+  v1::CreateQueueRequest request;
+  request.set_name(std::string(name));
+  return QueueOf(Call<v1::CreateQueueRequest, v1::CreateQueueResponse>(
+      connection_, std::move(request), &AdminMethods::CreateQueue));
+}
+
 absl::StatusOr<Queue> Client::CreateQueue(absl::string_view name, const QueueSettings& settings,
                                           int lanes) {
   v1::CreateQueueRequest request;

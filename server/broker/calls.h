@@ -71,7 +71,7 @@ struct AckAndLeaseAnswer {
 
 struct HeartbeatCall {
   std::string worker_id;
-  absl::Duration lease_duration;
+  absl::Duration lease_duration;  // zero: the session's own
   std::vector<model::HeldLease> leases;
   bool end_session = false;
   base::SteadyTime began = std::chrono::steady_clock::now();
@@ -85,8 +85,9 @@ struct HeartbeatAnswer {
 
 struct CreateQueueCall {
   std::string name;
-  model::QueueSettings settings;
-  int lanes = 1;
+  // Not set: the defaults, and any that an existing queue has are fine.
+  std::optional<model::QueueSettings> settings;
+  std::optional<int> lanes;
   model::Origin origin;
 };
 

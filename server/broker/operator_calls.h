@@ -53,7 +53,7 @@ enum class WaitReason {
   kTaskPaused = 6,
   kQueuePaused = 7,
   kBehindOthers = 8,
-  kNoWorker = 9,
+  kNoWorker = 9, kWorkersBusy = 10,
 };
 
 struct Explanation {
@@ -62,6 +62,7 @@ struct Explanation {
   std::string text;
   int64_t ahead = 0;
   int64_t waiting_leases = 0;
+  int64_t busy_workers = 0;  // of a task that is ready
 };
 
 struct ChangeTaskCall {

@@ -32,17 +32,21 @@ absl::StatusOr<model::Queue> QueueAdmin::RunCreate(pg::Session& session,
   ASSIGN_OR_RETURN(
       const bool made, pg::InTransaction(session, [&]() -> absl::StatusOr<bool> {
         ASSIGN_OR_RETURN(const bool is_new,
-                         store::CreateQueue(session, call.name, call.settings, call.lanes));
+                         store::CreateQueue(session, call.name,
+                                            call.settings.value_or(model::QueueSettings()),
+                                            call.lanes.value_or(1)));
         if (is_new) RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
         return is_new;
       }));
   ASSIGN_OR_RETURN(model::Queue queue, Changed(session, call.name));
-  const bool is_same = queue.settings == call.settings &&
-                       queue.lanes.size() == static_cast<size_t>(call.lanes);
+  const bool is_same =
+      (!call.settings || queue.settings == *call.settings) &&
+      (!call.lanes || queue.lanes.size() == static_cast<size_t>(*call.lanes));
   if (made || is_same) return queue;
   return base::Refuse(absl::StatusCode::kAlreadyExists, "QUEUE_ALREADY_EXISTS",
                       absl::StrCat("queue \"", call.name,
-                                   "\" exists with other settings: change them with UpdateQueue"));
+                                   "\" exists with other settings or lanes: UpdateQueue (skiplane "
+                                   "queues update) changes settings"));
 }
 
 void QueueAdmin::Get(std::string name, Done<QueueWithCounts> done) {

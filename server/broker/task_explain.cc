@@ -45,6 +45,10 @@ std::string TextOf(WaitReason reason, const Explanation& why, const model::Queue
       return absl::StrCat(AheadText(why.ahead), " before it");
     case WaitReason::kNoWorker:
       return "no worker asks this broker for its queue and stage";
+    case WaitReason::kWorkersBusy:
+      return why.busy_workers == 1 ? "the worker of its queue and stage is busy"
+                                   : absl::StrCat("all ", why.busy_workers,
+                                                  " workers of its queue and stage are busy");
   }
   return "";
 }
@@ -67,7 +71,9 @@ std::vector<WaitReason> ReasonsOf(const Explanation& why, const model::Queue& qu
   }
   if (queue.LeasesPaused()) reasons.push_back(WaitReason::kQueuePaused);
   if (why.task.state == model::TaskState::kScheduled) return reasons;
-  if (why.waiting_leases == 0) reasons.push_back(WaitReason::kNoWorker);
+  if (why.waiting_leases == 0) {
+    reasons.push_back(why.busy_workers > 0 ? WaitReason::kWorkersBusy : WaitReason::kNoWorker);
+  }
   if (why.ahead > 0) reasons.push_back(WaitReason::kBehindOthers);
   if (reasons.empty()) reasons.push_back(WaitReason::kNone);
   return reasons;
@@ -83,6 +89,8 @@ absl::StatusOr<Explanation> TaskOperator::Explain(pg::Session& session, const mo
   why.waiting_leases = dispatcher_.WaitingCallsAt({id.lane, why.task.stage});
   if (why.task.state == model::TaskState::kReady) {
     ASSIGN_OR_RETURN(why.ahead, store::TasksAhead(session, why.task));
+    ASSIGN_OR_RETURN(why.busy_workers,
+                     store::BusyWorkers(session, {id.lane, why.task.stage}));
   }
   why.reasons = ReasonsOf(why, *queue);
   std::vector<std::string> texts;

@@ -83,6 +83,7 @@ struct Origin {
   std::string actor;
   std::string method;
   std::string request_json;
+  std::string peer{};  // the name in the caller's certificate, else its address
 };
 
 struct AuditRecord {

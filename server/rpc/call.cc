@@ -49,6 +49,10 @@ std::string UnaryCall::Actor() const {
   if (named != metadata.end() && !named->second.empty()) {
     return VisibleText({named->second.data(), named->second.size()});
   }
+  return Peer();
+}
+
+std::string UnaryCall::Peer() const {
   const auto identities = wire_.context->auth_context()->GetPeerIdentity();
   if (!identities.empty()) return VisibleText({identities[0].data(), identities[0].size()});
   return VisibleText(wire_.context->peer());

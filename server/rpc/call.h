@@ -49,10 +49,11 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   // To be kept until the transport has taken the answer: what it weighs is counted until then.
   void Keep(std::shared_ptr<const void> memory) { memory_ = std::move(memory); }
 
-  // Who calls, for the audit: what the metadata "skiplane-actor" says, else the name in the
-  // caller's certificate, else its address. At most 255 bytes of visible ASCII; the rest is left
-  // out.
+  // Who calls, for the audit: what the metadata "skiplane-actor" says, else the peer. At most 255
+  // bytes of visible ASCII; the rest is left out.
   std::string Actor() const;
+  // The name in the caller's certificate, else its address. As long.
+  std::string Peer() const;
 
  protected:
   ~UnaryCall() override = default;

@@ -39,7 +39,7 @@ absl::StatusOr<Call> ReadChange(UnaryCall& call, const grpc::ByteBuffer& bytes, 
   RETURN_IF_ERROR(ParseMessage(bytes, &request));
   std::string json = MessageToJson(request);
   ASSIGN_OR_RETURN(Call change, read(&request));
-  change.origin = {call.Actor(), method, std::move(json)};
+  change.origin = {call.Actor(), method, std::move(json), call.Peer()};
   return change;
 }
 

@@ -28,10 +28,12 @@ model::QueueSettings SettingsOfAnyKind() {
 absl::StatusOr<broker::CreateQueueCall> ReadCreateQueue(v1::CreateQueueRequest* request) {
   broker::CreateQueueCall call;
   RETURN_IF_ERROR(model::CheckQueueName(request->name(), "name"));
-  ASSIGN_OR_RETURN(call.settings,
-                   ChangeSettings(model::QueueSettings(), request->settings(), SettingPaths()));
+  if (request->has_settings()) {
+    ASSIGN_OR_RETURN(call.settings,
+                     ChangeSettings(model::QueueSettings(), request->settings(), SettingPaths()));
+  }
   RETURN_IF_ERROR(CheckNumber(request->lanes(), {0, model::kLanesMax}, {"lanes"}));
-  call.lanes = request->lanes() == 0 ? 1 : request->lanes();
+  if (request->lanes() != 0) call.lanes = request->lanes();
   call.name = std::move(*request->mutable_name());
   return call;
 }

@@ -48,7 +48,6 @@ absl::StatusOr<broker::HeartbeatCall> ReadHeartbeat(v1::HeartbeatRequest* reques
   broker::HeartbeatCall call;
   RETURN_IF_ERROR(
       CheckRequiredText(request->worker_id(), model::kWorkerIdBytesMax, {"worker_id"}));
-  call.lease_duration = model::kLeaseDurationDefault;
   if (request->has_lease_duration()) {
     ASSIGN_OR_RETURN(call.lease_duration,
                      ReadDuration(request->lease_duration(), kLeaseRange, {"lease_duration"}));

@@ -98,6 +98,7 @@ void WriteExplainTask(broker::Explanation* why, v1::ExplainTaskResponse* respons
     WriteTime(why->task.schedule_time, response->mutable_schedule_time());
   }
   response->set_ahead_count(why->ahead);
+  response->set_busy_worker_count(why->busy_workers);
   response->set_waiting_lease_count(why->waiting_leases);
   WriteTask(&why->task, response->mutable_task());
 }

@@ -141,6 +141,7 @@ void WriteAuditRecord(const model::AuditRecord& record, v1::AuditRecord* wire) {
   wire->set_queue(record.queue);
   wire->set_request_json(record.origin.request_json);
   wire->set_changed_count(record.changed);
+  wire->set_peer(record.origin.peer);
 }
 
 }  // namespace skiplane::rpc

@@ -41,7 +41,7 @@ absl::StatusOr<std::vector<LivingSession>> TouchSessions(pg::Session& session,
 
 struct Beat {
   std::string worker_id;
-  absl::Duration duration;
+  absl::Duration duration;  // zero: the session's own
   // {"held": ["<task>", …], "progress": {"<task>": {"fraction": …, "message": …}}}: what was
   // reported of tasks that are not held any more is dropped. Empty: progress is unchanged.
   std::string report_json;

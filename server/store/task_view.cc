@@ -143,6 +143,12 @@ absl::StatusOr<model::Page<model::Attempt>> ListAttempts(pg::Session& session,
   return page;
 }
 
+absl::StatusOr<int64_t> BusyWorkers(pg::Session& session, const model::LaneStage& place) {
+  const pg::Params params = pg::Params().Int8(place.lane).Int2(place.stage);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kWorkersBusy, params));
+  return rows.Int(0, 0);
+}
+
 absl::StatusOr<int64_t> TasksAhead(pg::Session& session, const model::TaskView& task) {
   pg::Params params;
   params.Int8(task.id.lane).Int2(task.stage).Int2(task.priority).Timestamp(task.schedule_time);

@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "server/model/lane_stage.h"
 #include "server/model/report.h"
 #include "server/model/task.h"
 #include "server/pg/session.h"
@@ -33,6 +34,10 @@ absl::StatusOr<model::Page<model::Attempt>> ListAttempts(pg::Session& session,
                                                          const model::TaskId& id,
                                                          absl::Time before, int limit,
                                                          int64_t bytes_max);
+
+// How many living workers hold tasks of a lane at a stage. Of a lane with very many leases a part
+// is looked at.
+absl::StatusOr<int64_t> BusyWorkers(pg::Session& session, const model::LaneStage& place);
 
 // How many tasks of its lane will be leased before a task that is ready: 10,001 stands for more.
 absl::StatusOr<int64_t> TasksAhead(pg::Session& session, const model::TaskView& task);

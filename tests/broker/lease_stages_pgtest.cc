@@ -22,9 +22,9 @@ class LeaseStagesTest : public BrokerHarness {
     broker::CreateQueueCall call;
     call.name = "staged";
     call.lanes = 1;
-    call.settings.stages.resize(2);
-    call.settings.stages[0].name = "a";
-    call.settings.stages[1].name = "b";
+    call.settings.emplace().stages.resize(2);
+    call.settings->stages[0].name = "a";
+    call.settings->stages[1].name = "b";
     call.origin = Origin();
     Later<model::Queue> made;
     broker().CreateQueue(std::move(call), made.done());

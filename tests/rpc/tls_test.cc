@@ -114,6 +114,29 @@ TEST(Tls, WantsTheClientsCertificateWhenGivenAClientCa) {
   EXPECT_TRUE(status.ok()) << status.error_message();
 }
 
+// Whoever has a certificate may say any name; the audit once kept nothing else.
+TEST(Tls, AChangeIsNotedWithTheCertificateBesideTheNameThatItsCallerGave) {
+  TlsFiles files = MakePair("server");
+  const TlsFiles client = MakePair("client");
+  files.client_ca = client.certificate;
+  Front front({}, WithTls(files));
+  grpc::SslCredentialsOptions ssl;
+  ssl.pem_root_certs = Text(files.certificate);
+  ssl.pem_cert_chain = Text(client.certificate);
+  ssl.pem_private_key = Text(client.key);
+  const auto channel = grpc::CreateChannel(absl::StrCat("localhost:", front.server->port()),
+                                           grpc::SslCredentials(ssl));
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
+  context.AddMetadata("skiplane-actor", "root-of-all");
+  v1::CreateQueueRequest request;
+  request.set_name("mail");
+  v1::CreateQueueResponse response;
+  ASSERT_TRUE(v1::AdminService::NewStub(channel)->CreateQueue(&context, request, &response).ok());
+  EXPECT_EQ(front.broker.create.origin.actor, "root-of-all");
+  EXPECT_EQ(front.broker.create.origin.peer, "localhost");
+}
+
 // The socket of this process that listens on `port`.
 int ListeningSocket(int port) {
   for (int fd = 0; fd < 1024; ++fd) {
@@ -169,6 +192,7 @@ TEST(Tls, NamesTheFileThatIsWrong) {
   EXPECT_THAT(StartError({good.certificate, other.key, ""}), HasSubstr(other.key));
   EXPECT_THAT(StartError({good.key, good.key, ""}), HasSubstr("no certificate"));
   EXPECT_THAT(StartError({good.certificate, good.key, "/no/ca.crt"}), HasSubstr("/no/ca.crt"));
+  EXPECT_THAT(StartError({good.certificate, good.key, good.key}), HasSubstr("no certificates of"));
 }
 
 }  // namespace

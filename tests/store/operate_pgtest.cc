@@ -7,6 +7,7 @@
 #include "server/store/reports.h"
 #include "server/store/retention.h"
 #include "server/store/schedules.h"
+#include "server/store/sessions.h"
 #include "server/store/task_change.h"
 #include "server/store/task_view.h"
 #include "tests/store/store_harness.h"
@@ -254,6 +255,18 @@ TEST_F(OperateTest, ReportsOfAQuietInstallationAreEmpty) {
               ElementsAre("", ::testing::StartsWith("cron: ")));
   EXPECT_THAT(Required(PreviewSchedule(*session_, {"* * * * *", "UTC"}, std::nullopt, 3)),
               SizeIs(3));
+}
+
+TEST_F(OperateTest, WorkersAreBusyWithTasksOfTheirStageWhileTheyLive) {
+  Required(TouchSessions(*session_, {{"v", "", testing::UuidOf(1), absl::Hours(1), {}, {}},
+                                     {"w", "", testing::UuidOf(2), absl::Hours(1), {}, {}}}));
+  Put(3);
+  EXPECT_EQ(Required(BusyWorkers(*session_, {lane_, 0})), 0);
+  Required(store::Lease(*session_, Demand({1, 2, 2})));
+  EXPECT_EQ(Required(BusyWorkers(*session_, {lane_, 0})), 2);
+  EXPECT_EQ(Required(BusyWorkers(*session_, {lane_, 1})), 0);
+  Sql("UPDATE skiplane.worker_session SET state = 2 WHERE worker_id = 'v'");
+  EXPECT_EQ(Required(BusyWorkers(*session_, {lane_, 0})), 1);
 }
 
 TEST_F(OperateTest, TheAttemptsOfATaskAndWhatIsBeforeIt) {

@@ -209,5 +209,14 @@ TEST_F(SessionsTest, OnlyLostSessionsAreForgotten) {
   EXPECT_THAT(CountWorkers(*session_), IsOkAndHolds(1));
 }
 
+// The default of 30 s once hid the death of a worker that had asked for three.
+TEST_F(SessionsTest, ABeatWithoutADurationKeepsTheSessions) {
+  Required(TouchSessions(*session_, {{"w", "", testing::UuidOf(1), absl::Seconds(3), {}, {}}}));
+  const auto living = Required(BeatSessions(*session_, {{"w", absl::ZeroDuration(), ""}}));
+  ASSERT_EQ(living.size(), 1u);
+  EXPECT_LE(living[0].remaining, absl::Seconds(3));
+  EXPECT_EQ(Sql("SELECT duration FROM skiplane.worker_session"), "00:00:03");
+}
+
 }  // namespace
 }  // namespace skiplane::store

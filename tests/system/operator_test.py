@@ -288,6 +288,8 @@ class Operator(SystemTest):
         [task] = self.client.lease(QUEUE, worker_id="w", worker_name="joe")
         self.assertEqual((task.task_id, self.reasons(ahead)), (ahead, ["RUNNING"]))
         self.assertIn("joe", self.explain(ahead).explanation)
+        self.assertEqual(self.reasons(task_id), ["WORKERS_BUSY"])
+        self.assertEqual(self.explain(task_id).busy_worker_count, 1)
         self.client.nack(task)
         self.assertEqual(self.reasons(ahead), ["RETRY"])
         self.assertEqual(self.reasons(self.put(delay=seconds(60))), ["SCHEDULED"])
@@ -305,6 +307,7 @@ class Operator(SystemTest):
         self.assertEqual([record.method for record in records],
                          ["PauseQueue", "CancelTask", "PrioritizeTask", "CreateQueue"])
         self.assertEqual((records[2].actor, records[2].changed_count), ("ann", 1))
+        self.assertTrue(records[2].peer.startswith("ipv4:127.0.0.1:"), records[2].peer)
         self.assertIn('"priority": 2', records[2].request_json)
 
     def test_bad_requests_name_the_field(self):

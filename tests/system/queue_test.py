@@ -41,6 +41,19 @@ class Queues(SystemTest):
         self.assert_refused("ALREADY_EXISTS", "QUEUE_ALREADY_EXISTS", self.other.create_queue,
                             QUEUE, lanes=2, payload_bytes_max=10)
 
+    def test_a_service_that_makes_its_queue_at_each_start_takes_what_an_operator_set(self):
+        def create(**fields):
+            request = admin_pb2.CreateQueueRequest(name=QUEUE, **fields)
+            return self.other.admin.CreateQueue(request, timeout=90).queue
+        made = create()
+        self.assertEqual((made.lanes, made.settings.payload_bytes_max), (1, 1 << 20))
+        self.update("payload_bytes_max", payload_bytes_max=10)
+        self.assertEqual(create().settings.payload_bytes_max, 10)
+        self.assertEqual(create(lanes=1).settings.payload_bytes_max, 10)
+        self.assert_refused("ALREADY_EXISTS", "QUEUE_ALREADY_EXISTS", create, lanes=2)
+        self.assert_refused("ALREADY_EXISTS", "QUEUE_ALREADY_EXISTS", create,
+                            settings=queue_pb2.QueueSettings())
+
     def test_the_list_comes_in_pages_by_name(self):
         names = sorted(f"q{number:02}" for number in range(25))
         for name in reversed(names):

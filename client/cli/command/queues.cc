@@ -99,8 +99,9 @@ absl::Status Create(Session& session, const QueueOptions& options) {
   v1::CreateQueueRequest request;
   request.set_name(options.name);
   request.set_lanes(options.lanes.value_or(0));
-  if (const absl::Status status = options.settings.Put(*request.mutable_settings()); !status.ok()) {
-    return status;
+  if (!options.settings.Paths().empty()) {
+    const absl::Status status = options.settings.Put(*request.mutable_settings());
+    if (!status.ok()) return status;
   }
   return Tell(session, session.Call<v1::CreateQueueRequest, v1::CreateQueueResponse>(
                            std::move(request), &AdminMethods::CreateQueue));
@@ -159,8 +160,8 @@ void DeclareSettings(CLI::App* queues, Plan* plan) {
   const auto create_options = std::make_shared<QueueOptions>();
   CLI::App* const create = AddCommand(
       queues, plan, "create",
-      "Makes a queue. Settings that are not given take their defaults. A repeat with the same "
-      "settings does nothing.",
+      "Makes a queue. Settings that are not given take their defaults. If it exists with the same "
+      "settings, or none are given, nothing is done.",
       create_options, Create);
   AddQueue(create, create_options.get());
   AddNumber(create, "--lanes", &create_options->lanes,

@@ -91,8 +91,12 @@ class Client {
   PendingCall NackAsync(std::vector<NackItem> items, Done<std::vector<NackResult>> done);
   PendingCall HeartbeatAsync(HeartbeatCall call, Done<HeartbeatAnswer> done);
 
-  // Makes a queue. Making it again with the same settings and lanes (1 to 64) is OK.
-  absl::StatusOr<Queue> CreateQueue(absl::string_view name, const QueueSettings& settings = {},
+  // Makes a queue with default settings, or returns the one that exists, whatever its settings are.
+  // For a service that calls it at each start.
+  absl::StatusOr<Queue> CreateQueue(absl::string_view name);
+
+  // Makes a queue. ALREADY_EXISTS if it exists with other settings or lanes (1 to 64).
+  absl::StatusOr<Queue> CreateQueue(absl::string_view name, const QueueSettings& settings,
                                     int lanes = 1);
 
   // Returns a queue with its counts.
