@@ -56,7 +56,10 @@ endfunction()
 
 # The same for what is shipped, when all of its targets exist.
 function(skiplane_precompile_product)
-  set(folders base model metrics pg sql config store broker upkeep)
+  set(folders base model metrics pg sql store broker upkeep)
+  if(NOT SKIPLANE_CORE_ONLY)
+    list(APPEND folders config)
+  endif()
   list(TRANSFORM folders PREPEND ${PROJECT_SOURCE_DIR}/server/)
   skiplane_share_headers(skiplane_common_headers "${common_headers}" "" ${folders})
   if(SKIPLANE_CORE_ONLY)
