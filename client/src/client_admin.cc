@@ -22,13 +22,18 @@ absl::StatusOr<Queue> QueueOf(const absl::StatusOr<Response>& response) {
   return internal::FromProto(response->queue());
 }
 
+absl::StatusOr<Queue> Create(const std::shared_ptr<internal::Connection>& connection,
+                             v1::CreateQueueRequest request) {
+  return QueueOf(Call<v1::CreateQueueRequest, v1::CreateQueueResponse>(
+      connection, std::move(request), &AdminMethods::CreateQueue));
+}
+
 }  // namespace
 
 absl::StatusOr<Queue> Client::CreateQueue(absl::string_view name) {
   v1::CreateQueueRequest request;
   request.set_name(std::string(name));
-  return QueueOf(Call<v1::CreateQueueRequest, v1::CreateQueueResponse>(
-      connection_, std::move(request), &AdminMethods::CreateQueue));
+  return Create(connection_, std::move(request));
 }
 
 absl::StatusOr<Queue> Client::CreateQueue(absl::string_view name, const QueueSettings& settings,
@@ -37,8 +42,7 @@ absl::StatusOr<Queue> Client::CreateQueue(absl::string_view name, const QueueSet
   request.set_name(std::string(name));
   internal::ToProto(settings, request.mutable_settings());
   request.set_lanes(lanes);
-  return QueueOf(Call<v1::CreateQueueRequest, v1::CreateQueueResponse>(
-      connection_, std::move(request), &AdminMethods::CreateQueue));
+  return Create(connection_, std::move(request));
 }
 
 absl::StatusOr<Queue> Client::GetQueue(absl::string_view name) {

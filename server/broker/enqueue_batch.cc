@@ -162,16 +162,12 @@ absl::StatusOr<store::Enqueued> WriteTasks(
   return store::EnqueueOnce(session, rows, Requests(calls));
 }
 
-store::Enqueued Suspected(absl::Span<const std::unique_ptr<PendingEnqueue>> calls) {
-  store::Enqueued suspected;
-  for (const auto& call : calls) {
-    for (size_t i = 0; i < call->ids.size(); ++i) {
-      const model::NewTask& task = call->call.tasks[i];
-      suspected.claimable.push_back({call->ids[i].lane, StageOf(task, call->queue->settings),
-                                     task.priority, true, 1, absl::InfinitePast()});
-    }
+void Suspect(const PendingEnqueue& call, store::Enqueued& suspected) {
+  for (size_t i = 0; i < call.ids.size(); ++i) {
+    const model::NewTask& task = call.call.tasks[i];
+    suspected.claimable.push_back({call.ids[i].lane, StageOf(task, call.queue->settings),
+                                   task.priority, true, 1, absl::InfinitePast()});
   }
-  return suspected;
 }
 
 absl::StatusOr<std::vector<EnqueueResult>> AnswerEnqueue(pg::Session& session,

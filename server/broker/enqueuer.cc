@@ -276,7 +276,9 @@ void Enqueuer::SubmitResolve(PendingEnqueues calls, ResolveStep step) {
       return;
     }
     // What the lost commit made free is not known: dispatchers look from the start.
-    on_commit_(Suspected(open));
+    store::Enqueued suspected;
+    for (const auto& call : open) Suspect(*call, suspected);
+    on_commit_(suspected);
     step(**session, std::move(open));
   });
 }

@@ -9,12 +9,7 @@ absl::StatusOr<std::vector<EnqueueResult>> Enqueuer::Recall(pg::Session& session
   const store::Enqueued unknown;
   ASSIGN_OR_RETURN(std::vector<EnqueueResult> results, AnswerEnqueue(session, call, unknown));
   store::Enqueued suspected;
-  for (size_t i = 0; i < call.ids.size(); ++i) {
-    const model::NewTask& task = call.call.tasks[i];
-    const int16_t stage = call.queue->settings.FindStage(task.stage).value_or(0);
-    suspected.claimable.push_back(
-        {call.ids[i].lane, stage, task.priority, true, 1, absl::InfinitePast()});
-  }
+  Suspect(call, suspected);
   on_commit_(suspected);
   Count(call, unknown);
   return results;

@@ -105,11 +105,7 @@ void SessionEnder::HandBack(const std::shared_ptr<Ending>& ending,
 // Returns whether the first lane holds nothing of the sessions any more.
 absl::StatusOr<bool> SessionEnder::Step(pg::Session& session, Ending& ending) {
   const int64_t lane = *ending.lanes.begin();
-  QueuePtr queue = queues_.OfLane(lane);
-  if (queue == nullptr) {
-    RETURN_IF_ERROR(queues_.ReloadAll(session));
-    queue = queues_.OfLane(lane);
-  }
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, lane));
   if (queue == nullptr) return true;  // what upkeep cannot free either
   ASSIGN_OR_RETURN(const store::Reclaimed freed,
                    store::Reclaim(session, lane, ending.sessions, queue->settings,

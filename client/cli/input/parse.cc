@@ -108,16 +108,18 @@ std::string PathOf(const CLI::App* app) {
   return absl::StrCat(before, before.empty() ? "" : " ", app->get_parent()->get_name());
 }
 
-// CLI11 says "A subcommand is required" also where one is there that it does not know.
-std::string WithoutCommand(CLI::App* app) {
-  const CLI::App* const reached = Innermost(app);
+// CLI11 says "A subcommand is required" also where one is there that it does not know. Nothing if
+// what is missing is something else.
+std::string WithoutCommand(const CLI::App& app) {
+  const CLI::App* const reached = Innermost(&app);
   const std::string path = PathOf(reached);
   const std::string whole = absl::StrCat(path, path.empty() ? "" : " ", reached->get_name());
   std::vector<std::string> known;
-  for (const CLI::App* command : reached->get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* command : reached->get_subcommands({})) {
     known.push_back(command->get_name());
   }
-  const std::vector<std::string> rest = app->remaining(true);
+  if (known.empty()) return "";
+  const std::vector<std::string> rest = app.remaining(true);
   return absl::StrCat(rest.empty() ? absl::StrCat("which command of ", whole, "?")
                                    : absl::StrCat("'", rest.front(), "' is no command of ", whole,
                                                   "."),
@@ -174,10 +176,8 @@ std::variant<Plan, EarlyExit> Parse(const std::vector<std::string>& everything) 
   } catch (const CLI::CallForVersion& call) {
     return EarlyExit{kOk, absl::StrCat(call.what(), "\n")};
   } catch (const CLI::RequiredError& error) {
-    const bool has_commands = !Innermost(&app)->get_subcommands([](const CLI::App*) {
-      return true;
-    }).empty();
-    return Wrong(has_commands ? WithoutCommand(&app) : error.what());
+    const std::string without = WithoutCommand(app);
+    return Wrong(without.empty() ? error.what() : without);
   } catch (const CLI::ParseError& error) {
     return Wrong(error.what());
   }
