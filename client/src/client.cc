@@ -64,6 +64,14 @@ std::vector<AckItem> ToItems(std::vector<std::string> lease_tokens) {
   return items;
 }
 
+// The broker knows a repeat by the worker and the id. So a caller who is no worker is one for this
+// call, and a call with only one of the two by its caller's will is left as it is.
+void MakeRepeatable(LeaseCall& call) {
+  if (!call.request_id.empty()) return;
+  call.request_id = internal::RandomId();
+  if (call.worker_id.empty()) call.worker_id = internal::RandomId();
+}
+
 }  // namespace
 
 Client::Client(std::shared_ptr<internal::Connection> connection)
@@ -98,7 +106,7 @@ PendingCall Client::EnqueueAsync(EnqueueCall call, Done<std::vector<EnqueueResul
 }
 
 PendingCall Client::LeaseAsync(LeaseCall call, Done<LeaseAnswer> done) {
-  if (call.request_id.empty()) call.request_id = internal::RandomId();
+  MakeRepeatable(call);
   return UnaryCall<v1::LeaseRequest, v1::LeaseResponse>::Start(
       connection_, {.send = Via(&BrokerMethods::Lease),
                     .request = internal::ToProto(call),
@@ -135,7 +143,7 @@ PendingCall Client::AckAndLeaseAsync(std::vector<AckItem> items, LeaseCall next,
     done(request.status());
     return PendingCall();
   }
-  if (next.request_id.empty()) next.request_id = internal::RandomId();
+  MakeRepeatable(next);
   *request->mutable_lease_next() = internal::ToProto(next);
   return UnaryCall<v1::AckRequest, v1::AckResponse>::Start(
       connection_, {.send = Via(&BrokerMethods::Ack),

@@ -44,6 +44,11 @@ absl::Status CheckSizes(const v1::LeaseRequest& request) {
   RETURN_IF_ERROR(CheckText(request.worker_name(), model::kWorkerNameBytesMax, {"worker_name"}));
   RETURN_IF_ERROR(CheckNumber(request.max_tasks(), {1, model::kTasksPerCallMax}, {"max_tasks"}));
   RETURN_IF_ERROR(CheckNumber(request.max_bytes(), {0, model::kLeaseBytesMax}, {"max_bytes"}));
+  if (request.worker_id().empty() && !request.request_id().empty()) {
+    return InvalidField({"request_id"},
+                        "needs a worker_id, or else two callers with the same id would get each "
+                        "other's tasks: give both or neither");
+  }
   return CheckText(request.request_id(), model::kRequestIdBytesMax, {"request_id"});
 }
 

@@ -112,7 +112,20 @@ TEST_F(ClientTest, LeaseIsRepeatedUnderTheSameRequestId) {
   ASSERT_EQ(broker_.leases.size(), 2u);
   EXPECT_EQ(broker_.leases[0].request_id().size(), 32u);
   EXPECT_EQ(broker_.leases[0].request_id(), broker_.leases[1].request_id());
+  EXPECT_EQ(broker_.leases[0].worker_id().size(), 32u);
+  EXPECT_EQ(broker_.leases[0].worker_id(), broker_.leases[1].worker_id());
   EXPECT_EQ(broker_.leases[1].max_tasks(), 7);
+}
+
+TEST_F(ClientTest, ALeaseKeepsTheIdsThatItsCallerGave) {
+  Client client = Connected();
+  ASSERT_TRUE(client.Lease({.queues = {{.name = "q"}}, .worker_id = "w"}).ok());
+  ASSERT_TRUE(client.Lease({.queues = {{.name = "q"}}, .request_id = "r"}).ok());
+  ASSERT_EQ(broker_.leases.size(), 2u);
+  EXPECT_EQ(broker_.leases[0].worker_id(), "w");
+  EXPECT_EQ(broker_.leases[0].request_id().size(), 32u);
+  EXPECT_EQ(broker_.leases[1].worker_id(), "");
+  EXPECT_EQ(broker_.leases[1].request_id(), "r");
 }
 
 TEST_F(ClientTest, ACallEndsAtItsDeadline) {

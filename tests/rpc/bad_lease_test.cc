@@ -12,6 +12,8 @@ Request GoodRequest() {
   request.add_queues()->set_name("mail");
   request.add_queues()->set_name("media");
   request.set_max_tasks(10);
+  request.set_worker_id("worker");
+  request.set_request_id("call");
   return request;
 }
 
@@ -70,6 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
             "worker_name"},
         Bad{"request_id_too_long", [](Request& r) { r.set_request_id(std::string(129, 'i')); },
             "request_id"},
+        Bad{"request_id_of_nobody", [](Request& r) { r.clear_worker_id(); }, "request_id"},
         Bad{"request_id_with_nul", [](Request& r) { r.set_request_id(WithNul()); },
             "request_id"}),
     NameOf<Request>);

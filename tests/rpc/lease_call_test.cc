@@ -120,6 +120,7 @@ TEST(LeaseCall, HandsNothingBackWhenTheAnswerArrived) {
 TEST(LeaseCall, WithARequestIdLeavesItsTasksToTheRepeat) {
   Front front(AnswersCancelledItself());
   v1::LeaseRequest request = WaitingLease();
+  request.set_worker_id("worker");
   request.set_request_id("again");
   BackgroundLease lease(front, request);
   ASSERT_TRUE(front.broker.WaitForParked(1));

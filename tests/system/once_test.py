@@ -150,6 +150,12 @@ class LeaseOnce(SystemTest):
         self.assertEqual(len(again), 2)
         self.assertFalse(set(first.values()) & set(again.values()))
 
+    def test_two_callers_without_a_worker_do_not_share_an_id(self):
+        for _ in range(2):
+            self.assert_refused("INVALID_ARGUMENT", "INVALID_FIELD", self.lease, self.client, "1",
+                                worker_id="")
+        self.assert_nothing_leased()
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -56,7 +56,8 @@ struct LeaseCall {
   // How long the worker may stay silent before its tasks go to others. 1 s to 12 h. Unset: the
   // first queue's setting.
   std::optional<absl::Duration> lease_duration{};
-  // A repeat with the same id gets the same leases. Empty: a random one.
+  // A repeat of the same worker with the same id gets the same leases; needs a worker_id. Empty: a
+  // random one, which covers the attempts of this call.
   std::string request_id{};
   // Zero: ClientOptions::call_timeout. `wait` is added to it.
   absl::Duration timeout{};
