@@ -11,19 +11,20 @@
 
 namespace skiplane::broker {
 
-// Every admin call may be repeated: an unknown outcome says so. A conflict is repeated here, all of
-// `work` anew.
+// A conflict is repeated here, all of `work` anew. `if_unknown` is the answer when its outcome
+// could not be learnt.
 template <typename Answer, typename Work>
-void SubmitJob(pg::Pool& pool, Done<Answer> done, Work work) {
-  pool.Submit([done = std::move(done),
-               work = std::move(work)](absl::StatusOr<pg::Session*> session) mutable {
+void SubmitJob(pg::Pool& pool, Done<Answer> done, Work work,
+               absl::Status if_unknown = RepeatLater()) {
+  pool.Submit([done = std::move(done), work = std::move(work),
+               if_unknown = std::move(if_unknown)](absl::StatusOr<pg::Session*> session) mutable {
     if (!session.ok()) {
       done(session.status());
       return;
     }
     absl::StatusOr<Answer> answer =
         pg::RepeatConflicts([&]() -> absl::StatusOr<Answer> { return work(**session); });
-    if (IsOutcomeUnknown(answer.status())) answer = RepeatLater();
+    if (IsOutcomeUnknown(answer.status())) answer = std::move(if_unknown);
     done(std::move(answer));
   });
 }

@@ -5,9 +5,12 @@
 #include <memory>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/escaping.h"
 #include "server/base/log.h"
 #include "server/base/status_macros.h"
 #include "server/broker/admin_job.h"
+#include "server/broker/change_once.h"
 #include "server/broker/task_operator.h"
 #include "server/pg/conflicts.h"
 #include "server/pg/transaction.h"
@@ -59,36 +62,45 @@ void BulkRunner::Watch() {
 
 void BulkRunner::Start(StartBulkCall call, Done<model::BulkOperation> done) {
   const absl::Duration wait = call.wait;
+  absl::Status if_unknown = call.dry_run ? RepeatLater() : RepeatOrLook(call.origin);
   SubmitJob(context_.pool,
-            Done<model::SessionId>([this, wait, done = std::move(done)](
-                                       absl::StatusOr<model::SessionId> id) mutable {
-              if (!id.ok()) {
-                done(id.status());
+            Done<Begun>([this, wait, done = std::move(done)](absl::StatusOr<Begun> begun) mutable {
+              if (!begun.ok()) {
+                done(begun.status());
                 return;
               }
-              SubmitStep(*id);
-              Get(*id, wait, std::move(done));
+              // Who made steps goes on, and if it ended, who watches does.
+              if (!begun->has_steps) SubmitStep(begun->id);
+              Get(begun->id, wait, std::move(done));
             }),
-            [this, call = std::move(call)](pg::Session& session) { return Create(session, call); });
+            [this, call = std::move(call)](pg::Session& session) { return Create(session, call); },
+            std::move(if_unknown));
 }
 
-absl::StatusOr<model::SessionId> BulkRunner::Create(pg::Session& session,
-                                                    const StartBulkCall& call) {
-  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.filter.queue));
-  RETURN_IF_ERROR(TaskOperator::StageOf(*queue, call.filter.stage, "filter.stage").status());
+absl::StatusOr<BulkRunner::Begun> BulkRunner::Create(pg::Session& session,
+                                                     const StartBulkCall& call) {
   store::NewBulk bulk;
   bulk.id = model::NewSessionId();
-  bulk.queue_id = queue->id;
   bulk.filter = call.filter;
   bulk.change = call.change;
   bulk.dry_run = call.dry_run;
-  bulk.lanes = queue->lanes;
   bulk.actor = call.origin.actor;
-  return pg::InTransaction(session, [&]() -> absl::StatusOr<model::SessionId> {
+  const auto create = [&]() -> absl::StatusOr<std::string> {
+    ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.filter.queue));
+    RETURN_IF_ERROR(TaskOperator::StageOf(*queue, call.filter.stage, "filter.stage").status());
+    bulk.queue_id = queue->id;
+    bulk.lanes = queue->lanes;
     RETURN_IF_ERROR(store::CreateBulk(session, bulk));
     if (!bulk.dry_run) RETURN_IF_ERROR(store::AddAudit(session, call.origin, queue->name, 0));
-    return bulk.id;
-  });
+    return absl::BytesToHexString(std::string(bulk.id.begin(), bulk.id.end()));
+  };
+  ASSIGN_OR_RETURN(const auto earlier, ChangeOnce(session, call.origin, create));
+  if (!earlier.has_value()) return Begun{bulk.id};
+  Begun begun;
+  absl::c_copy_n(absl::HexStringToBytes(*earlier), begun.id.size(), begun.id.begin());
+  ASSIGN_OR_RETURN(const model::BulkOperation operation, store::GetBulk(session, begun.id));
+  begun.has_steps = operation.update_time != operation.create_time;
+  return begun;
 }
 
 void BulkRunner::Get(const model::SessionId& id, absl::Duration wait,
@@ -110,15 +122,18 @@ void BulkRunner::Get(const model::SessionId& id, absl::Duration wait,
 }
 
 void BulkRunner::Stop(StopBulkCall call, Done<model::BulkOperation> done) {
-  SubmitJob(context_.pool, std::move(done), [call = std::move(call)](pg::Session& session) {
-    return pg::InTransaction(session, [&]() -> absl::StatusOr<model::BulkOperation> {
-      RETURN_IF_ERROR(store::StopBulk(session, call.id));
-      ASSIGN_OR_RETURN(model::BulkOperation operation, store::GetBulk(session, call.id));
-      RETURN_IF_ERROR(store::AddAudit(session, call.origin, operation.filter.queue,
-                                      operation.changed));
-      return operation;
-    });
-  });
+  SubmitJob(context_.pool, std::move(done),
+            [call = std::move(call)](pg::Session& session) -> absl::StatusOr<model::BulkOperation> {
+              const auto stop = [&]() -> absl::StatusOr<std::string> {
+                RETURN_IF_ERROR(store::StopBulk(session, call.id));
+                ASSIGN_OR_RETURN(const auto operation, store::GetBulk(session, call.id));
+                RETURN_IF_ERROR(store::AddAudit(session, call.origin, operation.filter.queue,
+                                                operation.changed));
+                return "";
+              };
+              RETURN_IF_ERROR(ChangeOnce(session, call.origin, stop).status());
+              return store::GetBulk(session, call.id);
+            });
 }
 
 void BulkRunner::SubmitStep(const model::SessionId& id) {

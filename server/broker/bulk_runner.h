@@ -38,7 +38,13 @@ class BulkRunner {
   void EndWaits() { waiters_.End(); }
 
  private:
-  absl::StatusOr<model::SessionId> Create(pg::Session& session, const StartBulkCall& call);
+  // By this call, or by an earlier one with the same request id.
+  struct Begun {
+    model::SessionId id{};
+    bool has_steps = false;
+  };
+
+  absl::StatusOr<Begun> Create(pg::Session& session, const StartBulkCall& call);
   void SubmitStep(const model::SessionId& id);
   // Whether there is another step to be made.
   absl::StatusOr<bool> RunStep(pg::Session& session, const model::SessionId& id);

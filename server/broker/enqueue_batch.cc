@@ -8,6 +8,7 @@
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/broker/fingerprint.h"
+#include "server/broker/refusals.h"
 
 namespace skiplane::broker {
 namespace {
@@ -16,11 +17,6 @@ constexpr absl::string_view kKeyExists = "KEY_EXISTS";
 
 int64_t LaneOf(const model::Queue& queue, uint64_t number) {
   return queue.lanes[number % queue.lanes.size()];
-}
-
-absl::Status Gone() {
-  return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
-                      "a key or request id expired during the call: call again");
 }
 
 bool IsSpecial(const model::NewTask& task) {
@@ -57,12 +53,8 @@ absl::StatusOr<int64_t> AnsweredFirstId(pg::Session& session, const PendingEnque
   ASSIGN_OR_RETURN(const auto answered,
                    store::AnsweredRequests(session, call.request_lane, absl::MakeSpan(&id, 1)));
   const auto found = answered.find(call.call.request_id);
-  if (found == answered.end()) return Gone();
-  if (found->second.body_hash != call.body_hash) {
-    return base::Refuse(absl::StatusCode::kAlreadyExists, "REQUEST_ID_REUSED",
-                        "this request_id was used with another body in the last 24 hours: take a "
-                        "new one");
-  }
+  if (found == answered.end()) return ExpiredDuringTheCall();
+  if (found->second.body_hash != call.body_hash) return RequestIdReused();
   return found->second.first_id;
 }
 
@@ -77,7 +69,7 @@ absl::Status FillHolders(pg::Session& session, const PendingEnqueue& call,
     ASSIGN_OR_RETURN(const auto holders, store::HeldKeys(session, lane, keys));
     for (const size_t i : tasks) {
       const auto holder = holders.find(call.call.tasks[i].key);
-      if (holder == holders.end()) return Gone();
+      if (holder == holders.end()) return ExpiredDuringTheCall();
       if (holder->second != results[i].id.id) {
         results[i].outcome = model::EnqueueOutcome::kExisting;
       }

@@ -76,4 +76,12 @@ std::string HashLeaseRequest(absl::string_view worker_id, absl::string_view requ
   return absl::BytesToHexString(Sha256(bytes).substr(0, 20));
 }
 
+model::RequestHash HashChange(absl::string_view request_id, absl::string_view method,
+                              absl::string_view body) {
+  std::string bytes;
+  Append(bytes, method);
+  Append(bytes, body);
+  return {Sha256(request_id), Sha256(bytes)};
+}
+
 }  // namespace skiplane::broker

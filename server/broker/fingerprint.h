@@ -6,6 +6,7 @@
 
 #include "absl/strings/string_view.h"
 #include "server/broker/calls.h"
+#include "server/model/report.h"
 
 namespace skiplane::broker {
 
@@ -19,5 +20,9 @@ std::string HashBody(const EnqueueCall& call);
 // What stands in the ledger for a worker's request id: 40 hexadecimal digits of SHA-256. Who knows
 // both may have the leases again, and PostgreSQL's log shows values that conflict.
 std::string HashLeaseRequest(absl::string_view worker_id, absl::string_view request_id);
+
+// Of an operator's change; `body` is the request without its id. SHA-256.
+model::RequestHash HashChange(absl::string_view request_id, absl::string_view method,
+                              absl::string_view body);
 
 }  // namespace skiplane::broker

@@ -27,9 +27,11 @@ void LocalOperator::ExplainTask(model::TaskId id, Done<Explanation> done) {
 }
 
 void LocalOperator::ChangeTask(ChangeTaskCall call, Done<model::TaskView> done) {
-  SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
-    return tasks_.Change(session, call);
-  });
+  absl::Status if_unknown = call.change.AddsUp() ? RepeatOrLook(call.origin) : RepeatLater();
+  SubmitJob(
+      context_.pool, std::move(done),
+      [this, call = std::move(call)](pg::Session& session) { return tasks_.Change(session, call); },
+      std::move(if_unknown));
 }
 
 void LocalOperator::PreviewSchedule(PreviewCall call, Done<std::vector<absl::Time>> done) {

@@ -7,9 +7,8 @@
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/broker/age_probe.h"
+#include "server/broker/change_once.h"
 #include "server/broker/list_job.h"
-#include "server/broker/refusals.h"
-#include "server/pg/transaction.h"
 #include "server/store/counts.h"
 #include "server/store/queues.h"
 #include "server/store/task_change.h"
@@ -17,7 +16,30 @@
 namespace skiplane::broker {
 namespace {
 
-constexpr int kUpdateTriesMax = 5;
+absl::Status EtagMismatch(const std::string& name) {
+  return base::Refuse(
+      absl::StatusCode::kAborted, "ETAG_MISMATCH",
+      absl::StrCat("queue \"", name, "\" changed since it was read: read it again"));
+}
+
+// Another change came between reading the queue and writing it: to be done again.
+absl::Status Overtaken(const std::string& name) {
+  return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
+                      absl::StrCat("queue \"", name, "\" is changed by others: call again"));
+}
+
+// QUEUE_ALREADY_EXISTS unless the queue that exists is as asked for.
+absl::Status CheckIsSame(pg::Session& session, const CreateQueueCall& call) {
+  ASSIGN_OR_RETURN(const model::Queue queue, store::GetQueue(session, call.name));
+  const bool is_same =
+      (!call.settings || queue.settings == *call.settings) &&
+      (!call.lanes || queue.lanes.size() == static_cast<size_t>(*call.lanes));
+  if (is_same) return absl::OkStatus();
+  return base::Refuse(absl::StatusCode::kAlreadyExists, "QUEUE_ALREADY_EXISTS",
+                      absl::StrCat("queue \"", call.name,
+                                   "\" exists with other settings or lanes: UpdateQueue (skiplane "
+                                   "queues update) changes settings"));
+}
 
 }  // namespace
 
@@ -29,24 +51,17 @@ void QueueAdmin::Create(CreateQueueCall call, Done<model::Queue> done) {
 
 absl::StatusOr<model::Queue> QueueAdmin::RunCreate(pg::Session& session,
                                                    const CreateQueueCall& call) {
-  ASSIGN_OR_RETURN(
-      const bool made, pg::InTransaction(session, [&]() -> absl::StatusOr<bool> {
-        ASSIGN_OR_RETURN(const bool is_new,
-                         store::CreateQueue(session, call.name,
-                                            call.settings.value_or(model::QueueSettings()),
-                                            call.lanes.value_or(1)));
-        if (is_new) RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
-        return is_new;
-      }));
-  ASSIGN_OR_RETURN(model::Queue queue, Changed(session, call.name));
-  const bool is_same =
-      (!call.settings || queue.settings == *call.settings) &&
-      (!call.lanes || queue.lanes.size() == static_cast<size_t>(*call.lanes));
-  if (made || is_same) return queue;
-  return base::Refuse(absl::StatusCode::kAlreadyExists, "QUEUE_ALREADY_EXISTS",
-                      absl::StrCat("queue \"", call.name,
-                                   "\" exists with other settings or lanes: UpdateQueue (skiplane "
-                                   "queues update) changes settings"));
+  const auto create = [&]() -> absl::StatusOr<std::string> {
+    ASSIGN_OR_RETURN(const bool is_new,
+                     store::CreateQueue(session, call.name,
+                                        call.settings.value_or(model::QueueSettings()),
+                                        call.lanes.value_or(1)));
+    if (is_new) RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
+    if (!is_new) RETURN_IF_ERROR(CheckIsSame(session, call));
+    return "";
+  };
+  RETURN_IF_ERROR(ChangeOnce(session, call.origin, create).status());
+  return Changed(session, call.name);
 }
 
 void QueueAdmin::Get(std::string name, Done<QueueWithCounts> done) {
@@ -91,23 +106,18 @@ void QueueAdmin::Update(UpdateQueueCall call, Done<model::Queue> done) {
 }
 
 absl::StatusOr<model::Queue> QueueAdmin::RunUpdate(pg::Session& session, UpdateQueueCall& call) {
-  const absl::Status mismatch = base::Refuse(
-      absl::StatusCode::kAborted, "ETAG_MISMATCH",
-      absl::StrCat("queue \"", call.name, "\" changed since it was read: read it again"));
-  for (int tries = 0; tries < kUpdateTriesMax; ++tries) {
+  const auto update = [&]() -> absl::StatusOr<std::string> {
     ASSIGN_OR_RETURN(const model::Queue queue, store::GetQueue(session, call.name));
-    if (call.version.has_value() && *call.version != queue.version) return mismatch;
+    if (call.version.value_or(queue.version) != queue.version) return EtagMismatch(call.name);
     ASSIGN_OR_RETURN(const model::QueueSettings settings, call.change(queue.settings));
-    ASSIGN_OR_RETURN(
-        const bool changed, pg::InTransaction(session, [&]() -> absl::StatusOr<bool> {
-          ASSIGN_OR_RETURN(const bool is_done,
-                           store::UpdateQueue(session, call.name, queue.version, settings));
-          if (is_done) RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
-          return is_done;
-        }));
-    if (changed) return Changed(session, call.name);
-  }
-  return mismatch;
+    ASSIGN_OR_RETURN(const bool is_done,
+                     store::UpdateQueue(session, call.name, queue.version, settings));
+    if (!is_done) return Overtaken(call.name);
+    RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
+    return "";
+  };
+  RETURN_IF_ERROR(ChangeOnce(session, call.origin, update).status());
+  return Changed(session, call.name);
 }
 
 void QueueAdmin::Pause(PauseQueueCall call, Done<model::Queue> done) {
@@ -119,13 +129,14 @@ void QueueAdmin::Pause(PauseQueueCall call, Done<model::Queue> done) {
 absl::StatusOr<model::Queue> QueueAdmin::RunPause(pg::Session& session,
                                                   const PauseQueueCall& call) {
   const std::string reason = call.mode == model::PauseMode::kNone ? "" : call.reason;
-  const auto pause = [&]() -> absl::StatusOr<bool> {
+  const auto pause = [&]() -> absl::StatusOr<std::string> {
     ASSIGN_OR_RETURN(const bool is_known,
                      store::PauseQueue(session, call.name, call.mode, reason));
-    if (is_known) RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
-    return is_known;
+    if (!is_known) return store::QueueNotFound(call.name);
+    RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
+    return "";
   };
-  RETURN_IF_ERROR(pg::InTransaction(session, pause).status());
+  RETURN_IF_ERROR(ChangeOnce(session, call.origin, pause).status());
   return Changed(session, call.name);
 }
 

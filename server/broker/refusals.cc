@@ -22,6 +22,17 @@ absl::Status TooManyWaitingLeases() {
                       "or use another broker");
 }
 
+absl::Status RequestIdReused() {
+  return base::Refuse(absl::StatusCode::kAlreadyExists, "REQUEST_ID_REUSED",
+                      "this request_id was used with another body in the last 24 hours: take a "
+                      "new one");
+}
+
+absl::Status ExpiredDuringTheCall() {
+  return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
+                      "a key or request id expired during the call: call again");
+}
+
 bool IsOutcomeUnknown(const absl::Status& status) {
   return pg::OutcomeOf(status) == pg::CommitOutcome::kUnknown;
 }
@@ -30,6 +41,13 @@ absl::Status RepeatLater() {
   return base::Refuse(absl::StatusCode::kUnavailable, "DATABASE_UNAVAILABLE",
                       "the database went away during the call; repeat it as it is: what was done "
                       "already is not done twice");
+}
+
+absl::Status RepeatOrLook(const model::Origin& origin) {
+  if (origin.request.has_value()) return RepeatLater();
+  return base::Refuse(absl::StatusCode::kUnknown, "COMMIT_OUTCOME_UNKNOWN",
+                      "the connection to the database broke during the commit: the change may or "
+                      "may not have been made. Give a request_id to make a repeat safe");
 }
 
 }  // namespace skiplane::broker

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "absl/status/status.h"
+#include "server/model/report.h"
 
 namespace skiplane::broker {
 
@@ -14,10 +15,20 @@ absl::Status TooManyCalls();
 // TOO_MANY_WAITING_LEASES: nothing was leased.
 absl::Status TooManyWaitingLeases();
 
+// REQUEST_ID_REUSED: the id was answered for something else.
+absl::Status RequestIdReused();
+
+// TRANSACTION_CONFLICT: a key or request id was known when the call met it, and then was not.
+absl::Status ExpiredDuringTheCall();
+
 // Whether `status` leaves open if the statement was committed: pg::CommitOutcome::kUnknown.
 bool IsOutcomeUnknown(const absl::Status& status);
 
 // The answer to a call that is safe to repeat, after its outcome could not be learnt.
 absl::Status RepeatLater();
+
+// The same for a change that would do more when it is made again, unless `origin` has a request id:
+// then COMMIT_OUTCOME_UNKNOWN.
+absl::Status RepeatOrLook(const model::Origin& origin);
 
 }  // namespace skiplane::broker

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
+#include "server/base/status_macros.h"
+#include "server/broker/change_once.h"
 #include "server/broker/schedule_check.h"
 #include "server/model/limits.h"
-#include "server/pg/transaction.h"
 #include "server/store/task_view.h"
 
 namespace skiplane::broker {
@@ -125,6 +127,21 @@ absl::StatusOr<std::optional<int64_t>> TaskOperator::AddMatches(
 
 absl::StatusOr<model::TaskView> TaskOperator::Change(pg::Session& session,
                                                      const ChangeTaskCall& call) {
+  model::TaskView task;
+  store::Changes changes;
+  const auto change = [&]() -> absl::StatusOr<std::string> {
+    ASSIGN_OR_RETURN(task, Apply(session, call, &changes));
+    return absl::StrCat(static_cast<int>(task.state));
+  };
+  ASSIGN_OR_RETURN(const auto earlier, ChangeOnce(session, call.origin, change));
+  if (earlier.has_value()) return Recall(session, call, *earlier);
+  on_commit_(store::ClaimableOf(changes), changes.now);
+  return task;
+}
+
+absl::StatusOr<model::TaskView> TaskOperator::Apply(pg::Session& session,
+                                                    const ChangeTaskCall& call,
+                                                    store::Changes* changes) {
   ASSIGN_OR_RETURN(model::TaskView before, View(session, call.id, false));
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, call.id.lane));
   if (queue == nullptr || (call.is_trigger && !before.recurrence.has_value())) {
@@ -133,21 +150,32 @@ absl::StatusOr<model::TaskView> TaskOperator::Change(pg::Session& session,
   const bool is_failed = before.state == model::TaskState::kFailed;
   if (is_failed && !call.change.IsForFailed()) return WrongState(before, call);
   const store::Place place = is_failed ? store::Place::kFailed : store::Place::kLiving;
-  const auto change = [&]() -> absl::StatusOr<store::Changes> {
-    ASSIGN_OR_RETURN(store::Changes changes,
-                     store::ChangeTasks(session, place, call.id.lane, {call.id.id}, call.change,
-                                        queue->settings));
-    if (changes.tasks.empty()) return WrongState(before, call);
-    RETURN_IF_ERROR(store::AddAudit(session, call.origin, queue->name, 1));
-    return changes;
-  };
-  ASSIGN_OR_RETURN(const store::Changes changes, pg::InTransaction(session, change));
-  on_commit_(store::ClaimableOf(changes), changes.now);
+  ASSIGN_OR_RETURN(*changes, store::ChangeTasks(session, place, call.id.lane, {call.id.id},
+                                                call.change, queue->settings));
+  if (changes->tasks.empty()) return WrongState(before, call);
+  RETURN_IF_ERROR(store::AddAudit(session, call.origin, queue->name, 1));
   if (call.change.kind == model::TaskChange::Kind::kDelete) return before;
   absl::StatusOr<model::TaskView> after = View(session, call.id, false);
   if (!absl::IsNotFound(after.status())) return after;
   before.state = model::TaskState::kCancelled;  // and its queue keeps no history
   return before;
+}
+
+absl::StatusOr<model::TaskView> TaskOperator::Recall(pg::Session& session,
+                                                     const ChangeTaskCall& call,
+                                                     const std::string& outcome) {
+  absl::StatusOr<model::TaskView> now = View(session, call.id, false);
+  if (!absl::IsNotFound(now.status())) return now;
+  int state = 0;
+  if (!absl::SimpleAtoi(outcome, &state)) return now;
+  model::TaskView gone;
+  gone.id = call.id;
+  gone.state = static_cast<model::TaskState>(state);
+  gone.create_time = absl::InfinitePast();
+  gone.schedule_time = absl::InfiniteFuture();
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, call.id.lane));
+  if (queue != nullptr) gone.queue = queue->name;
+  return gone;
 }
 
 absl::StatusOr<std::vector<absl::Time>> TaskOperator::Preview(pg::Session& session,

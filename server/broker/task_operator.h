@@ -35,6 +35,13 @@ class TaskOperator {
                                                         absl::string_view field);
 
  private:
+  // Within a transaction: makes the change and returns the task as it then is.
+  absl::StatusOr<model::TaskView> Apply(pg::Session& session, const ChangeTaskCall& call,
+                                        store::Changes* changes);
+  // The answer to a repeat: the task as it is now, or its id, queue and state as the first call
+  // left it.
+  absl::StatusOr<model::TaskView> Recall(pg::Session& session, const ChangeTaskCall& call,
+                                         const std::string& outcome);
   absl::StatusOr<model::TaskView> View(pg::Session& session, const model::TaskId& id,
                                        bool with_payload);
   // Returns where to go on; unset: the step found nothing behind what was added.

@@ -78,12 +78,20 @@ struct Worker {
   int64_t leased = 0;
 };
 
+// Of a change with a request id, which a repeat has again: hashes, so that the id itself is known
+// to nobody but its caller.
+struct RequestHash {
+  std::string id;    // of the request id
+  std::string body;  // of the method and of the request without its id
+};
+
 // Who asks for a change, and with what, for the audit.
 struct Origin {
   std::string actor;
   std::string method;
-  std::string request_json;
-  std::string peer{};  // the name in the caller's certificate, else its address
+  std::string request_json;  // without the request id
+  std::string peer{};        // the name in the caller's certificate, else its address
+  std::optional<RequestHash> request{};
 };
 
 struct AuditRecord {

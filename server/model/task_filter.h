@@ -68,6 +68,12 @@ struct TaskChange {
   // Whether it is for failed tasks, too.
   bool IsForFailed() const { return kind == Kind::kRetry || kind == Kind::kDelete; }
 
+  // Whether a second one like it would do more than the first: run a task again, or later still.
+  bool AddsUp() const {
+    return kind == Kind::kRunNow || kind == Kind::kRunAt || kind == Kind::kPostpone ||
+           kind == Kind::kRetry;
+  }
+
   friend bool operator==(const TaskChange&, const TaskChange&) = default;
 };
 

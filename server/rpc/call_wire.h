@@ -5,11 +5,15 @@
 // payloads are not copied.
 #pragma once
 
+#include <string>
+#include <utility>
+
 #include <google/protobuf/message.h>
 #include <grpcpp/support/byte_buffer.h>
 
 #include "absl/status/statusor.h"
 #include "server/base/status_macros.h"
+#include "server/model/report.h"
 #include "server/rpc/call.h"
 
 namespace skiplane::rpc {
@@ -30,16 +34,24 @@ absl::StatusOr<Call> ReadCall(UnaryCall& call, const grpc::ByteBuffer& bytes,
   return read(&request);
 }
 
-// The same for a change: notes in the call's origin who asks for what, for the audit.
+// Who asks for which change, and what tells a repeat of it. `request` without its request id, which
+// INVALID_FIELD says is too long or holds a NUL byte.
+absl::StatusOr<model::Origin> OriginOf(const UnaryCall& call, const char* method,
+                                       const google::protobuf::Message& request,
+                                       const std::string& request_id);
+
+// The same for a change, all of which have a request id: notes their origin in the call.
 template <typename Call, typename Request>
 absl::StatusOr<Call> ReadChange(UnaryCall& call, const grpc::ByteBuffer& bytes, const char* method,
                                 absl::StatusOr<Call> (*read)(Request*)) {
   RETURN_IF_ERROR(call.Admit(bytes.Length()));
   Request request;
   RETURN_IF_ERROR(ParseMessage(bytes, &request));
-  std::string json = MessageToJson(request);
+  const std::string request_id = std::move(*request.mutable_request_id());
+  request.clear_request_id();
+  ASSIGN_OR_RETURN(model::Origin origin, OriginOf(call, method, request, request_id));
   ASSIGN_OR_RETURN(Call change, read(&request));
-  change.origin = {call.Actor(), method, std::move(json), call.Peer()};
+  change.origin = std::move(origin);
   return change;
 }
 

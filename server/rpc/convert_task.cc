@@ -61,7 +61,9 @@ void WriteTask(model::TaskView* task, v1::Task* wire) {
   wire->set_priority(task->priority);
   wire->set_attempt(task->attempt);
   wire->set_max_attempts(task->max_attempts);
-  WriteTime(task->create_time, wire->mutable_create_time());
+  if (task->create_time != absl::InfinitePast()) {
+    WriteTime(task->create_time, wire->mutable_create_time());
+  }
   if (task->schedule_time != absl::InfiniteFuture()) {
     WriteTime(task->schedule_time, wire->mutable_schedule_time());
   }

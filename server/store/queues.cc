@@ -54,14 +54,16 @@ absl::StatusOr<bool> CreateQueue(pg::Session& session, const std::string& name,
   return !rows.IsNull(0, 0);
 }
 
+absl::Status QueueNotFound(const std::string& name) {
+  return base::Refuse(absl::StatusCode::kNotFound, "QUEUE_NOT_FOUND",
+                      absl::StrCat("no queue is named \"", name,
+                                   "\": create it with AdminService.CreateQueue, or start the "
+                                   "broker with --auto-create-queues"));
+}
+
 absl::StatusOr<model::Queue> GetQueue(pg::Session& session, const std::string& name) {
   ASSIGN_OR_RETURN(model::Page<model::Queue> found, Read(session, "", name, 1));
-  if (found.items.empty()) {
-    return base::Refuse(absl::StatusCode::kNotFound, "QUEUE_NOT_FOUND",
-                        absl::StrCat("no queue is named \"", name,
-                                     "\": create it with AdminService.CreateQueue, or start the "
-                                     "broker with --auto-create-queues"));
-  }
+  if (found.items.empty()) return QueueNotFound(name);
   return std::move(found.items.front());
 }
 

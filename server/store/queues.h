@@ -20,6 +20,9 @@ absl::StatusOr<bool> CreateQueue(pg::Session& session, const std::string& name,
                                  const model::QueueSettings& settings, int lanes,
                                  int queues_max = model::kQueuesMax);
 
+// QUEUE_NOT_FOUND.
+absl::Status QueueNotFound(const std::string& name);
+
 // QUEUE_NOT_FOUND if there is none of this name.
 absl::StatusOr<model::Queue> GetQueue(pg::Session& session, const std::string& name);
 

@@ -16,6 +16,13 @@ absl::StatusOr<int64_t> Expire(pg::Session& session, const sql::Query& query, in
 
 }  // namespace
 
+absl::StatusOr<int64_t> ExpireAdminRequests(pg::Session& session, absl::Duration age, int rows) {
+  pg::Params params;
+  params.Int8(absl::ToInt64Microseconds(age)).Int4(rows);
+  ASSIGN_OR_RETURN(const pg::Rows answer, session.Run(sql::kAdminRequestExpire, params));
+  return answer.Int(0, 0);
+}
+
 absl::StatusOr<int64_t> ExpireSettled(pg::Session& session, int64_t lane, absl::Duration age,
                                       int rows) {
   return Expire(session, sql::kSettledExpire, lane, age, rows);

@@ -9,7 +9,8 @@
 
 namespace skiplane::store {
 
-// Both return how many rows went, at most `rows`.
+// All three return how many rows went, at most `rows`.
+absl::StatusOr<int64_t> ExpireAdminRequests(pg::Session& session, absl::Duration age, int rows);
 absl::StatusOr<int64_t> ExpireSettled(pg::Session& session, int64_t lane, absl::Duration age,
                                       int rows);
 absl::StatusOr<int64_t> ExpireRequests(pg::Session& session, int64_t lane, absl::Duration age,

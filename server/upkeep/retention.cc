@@ -20,14 +20,19 @@ Retention::Retention() : round_(kLimit) {}
 absl::StatusOr<RetentionResult> Retention::RunOnce(pg::Session& session) {
   RetentionResult result;
   RETURN_IF_ERROR(owners_.Load(session));
-  const absl::Status status = round_.Visit(session, owners_.Lanes(), [&](int64_t lane) {
+  absl::Status status = round_.Visit(session, owners_.Lanes(), [&](int64_t lane) {
     return ExpireLane(session, lane, &result);
   });
-  result.is_complete = round_.is_complete();
-  if (result.settled + result.requests + result.keys > 0) {
+  const absl::StatusOr<bool> admin_done = Drain(&result.admin_requests, [&] {
+    return store::ExpireAdminRequests(session, model::kRequestKept, kRowsAtOnce);
+  });
+  status.Update(admin_done.status());
+  result.is_complete = round_.is_complete() && admin_done.ok() && *admin_done;
+  if (result.settled + result.requests + result.admin_requests + result.keys > 0) {
     base::Log(base::LogLevel::kDebug, "retention",
               {{"settled", absl::StrCat(result.settled)},
                {"requests", absl::StrCat(result.requests)},
+               {"admin_requests", absl::StrCat(result.admin_requests)},
                {"keys", absl::StrCat(result.keys)}});
   }
   if (!status.ok()) return status;

@@ -1,5 +1,5 @@
-// Forgets what was settled, which request ids were answered and which keys finished tasks had, when
-// nobody may ask any more; statistics of more than a year ago, too.
+// Forgets what was settled, which request ids were answered, operators' among them, and which keys
+// finished tasks had, when nobody may ask any more; statistics of more than a year ago, too.
 // Not thread-safe.
 #pragma once
 
@@ -14,9 +14,10 @@
 namespace skiplane::upkeep {
 
 struct RetentionResult {
-  int64_t settled = 0;   // rows that went
-  int64_t requests = 0;  // rows that went
-  int64_t keys = 0;      // rows that went
+  int64_t settled = 0;         // rows that went
+  int64_t requests = 0;        // rows that went
+  int64_t admin_requests = 0;  // rows that went
+  int64_t keys = 0;            // rows that went
   bool is_complete = true;
 };
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
+#include "server/store/admin_requests.h"
 #include "server/store/counts.h"
 #include "server/store/lease.h"
 #include "server/store/reclaim.h"
@@ -57,6 +58,7 @@ void Writers::Refill(pg::Session& session, Random& random) {
     Required(store::Settle(session, batch));
   }
   Required(session.RunText("DELETE FROM skiplane.worker_session"));
+  Required(session.RunText("DELETE FROM skiplane.admin_request"));
   std::vector<store::Touch> touches;
   for (int i = 0; i < kWorkers; ++i) touches.push_back(TouchOf(i, SessionOf(i)));
   Required(store::TouchSessions(session, touches));
@@ -86,6 +88,7 @@ std::vector<Writers::Writer> Writers::All() {
       {"reclaim", [this](auto& s, Random&) { return Reclaim(s); }},
       {"cancel", change(Kind::kCancel)},
       {"remove", change(Kind::kDelete)},
+      {"change once", [this](auto& s, Random& random) { return ChangeOnce(s, random); }},
       {"retry failed", failed(Kind::kRetry)},
       {"remove failed", failed(Kind::kDelete)},
       {"touch", [](auto& s, Random&) { return Touch(s); }},
@@ -191,6 +194,16 @@ absl::Status Writers::Change(pg::Session& session, Random& random, Kind kind) {
   return store::ChangeTasks(session, store::Place::kLiving, lane_, Ids(session, "task", random),
                             change, model::QueueSettings())
       .status();
+}
+
+// Under one of a few request ids, some of which others have.
+absl::Status Writers::ChangeOnce(pg::Session& session, Random& random) {
+  const model::RequestHash request{absl::StrCat("id-", random() % 3), ""};
+  RETURN_IF_ERROR(session.RunText("BEGIN").status());
+  absl::Status status = store::ClaimAdminRequest(session, request).status();
+  if (status.ok()) status = Change(session, random, Kind::kRetry);
+  Required(session.RunText(status.ok() ? "COMMIT" : "ROLLBACK"));
+  return status;
 }
 
 // As operators' changes are: rolled back when they fail.

@@ -39,6 +39,7 @@ class Writers {
   absl::Status EnqueueBySql(pg::Session& session, Random& random);
   absl::Status Settle(pg::Session& session, Random& random, bool by_place);
   absl::Status Change(pg::Session& session, Random& random, model::TaskChange::Kind kind);
+  absl::Status ChangeOnce(pg::Session& session, Random& random);
   absl::Status ChangeFailed(pg::Session& session, Random& random, model::TaskChange::Kind kind);
   absl::Status Reclaim(pg::Session& session);
   static absl::Status Touch(pg::Session& session);

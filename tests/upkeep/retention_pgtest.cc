@@ -41,6 +41,21 @@ TEST_F(RetentionTest, OnlyOldRowsGo) {
   EXPECT_EQ(Requests(), 1);
 }
 
+TEST_F(RetentionTest, RequestIdsOfOperatorsGoTheirDayLater) {
+  const auto add = [this](const char* age, int rows) {
+    Sql(absl::StrCat("INSERT INTO skiplane.admin_request SELECT convert_to('", age,
+                     "' || i, 'UTF8'), '', '', now() - interval '", age,
+                     "' FROM generate_series(1, ", rows, ") i"));
+  };
+  add("24 h 1 min", 3);
+  add("23 h 59 min", 2);
+  EXPECT_EQ(Required(retention_.RunOnce(*session_)).admin_requests, 3);
+  add("24 h 1 min", 20001);
+  EXPECT_FALSE(Required(retention_.RunOnce(*session_)).is_complete);
+  EXPECT_EQ(Required(retention_.RunOnce(*session_)).admin_requests, 1);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.admin_request"), 2);
+}
+
 TEST_F(RetentionTest, EveryLaneIsServed) {
   AddSettled("2 h", 1);
   lane_ = MakeLane("other");

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "client/cli/base/global_options.h"
 #include "client/src/call.h"
 #include "client/src/connection.h"
@@ -22,10 +21,8 @@ class Session {
   // See internal::Call.
   template <typename Request, typename Response, typename Methods>
   absl::StatusOr<Response> Call(Request request,
-                                internal::AsyncMethod<Methods, Request, Response> method,
-                                internal::CallRules rules = {}) {
-    return internal::Call<Request, Response, Methods>(connection_, std::move(request), method,
-                                                      rules);
+                                internal::AsyncMethod<Methods, Request, Response> method) {
+    return internal::Call<Request, Response, Methods>(connection_, std::move(request), method);
   }
 
   const Client& client() const { return client_; }

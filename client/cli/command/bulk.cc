@@ -24,9 +24,8 @@ absl::StatusOr<v1::BulkOperation> Start(Session& session, const BulkPlan& plan, 
   request.set_dry_run(dry_run);
   // Short, so that Ctrl-C is heard and the bar is drawn soon.
   internal::ToProto(kPollInterval, request.mutable_wait());
-  // Begun twice, an operation would postpone twice.
   auto answer = session.Call<v1::StartBulkOperationRequest, v1::StartBulkOperationResponse>(
-      std::move(request), &AdminMethods::StartBulkOperation, {.is_repeatable = dry_run});
+      std::move(request), &AdminMethods::StartBulkOperation);
   if (!answer.ok()) return answer.status();
   return std::move(*answer->mutable_operation());
 }

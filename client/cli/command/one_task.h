@@ -19,11 +19,10 @@ absl::Status ForEachId(const std::vector<std::string>& ids,
 // Calls `method` for the task and shows what became of it.
 template <typename Request, typename Response>
 absl::Status ChangeOne(Session& session, const std::string& id, Request request,
-                       internal::AsyncMethod<internal::AdminMethods, Request, Response> method,
-                       internal::CallRules rules = {}) {
+                       internal::AsyncMethod<internal::AdminMethods, Request, Response> method) {
   request.set_task_id(id);
   const absl::StatusOr<Response> answer =
-      session.Call<Request, Response>(std::move(request), method, rules);
+      session.Call<Request, Response>(std::move(request), method);
   if (!answer.ok()) return answer.status();
   if (session.json()) {
     ShowOne(session, answer->task());

@@ -79,8 +79,7 @@ absl::Status Reschedule(Session& session, const ChangeOptions& options) {
     v1::RescheduleTaskRequest request;
     SetTime(options, request);
     return ChangeOne<v1::RescheduleTaskRequest, v1::RescheduleTaskResponse>(
-        session, id, std::move(request), &AdminMethods::RescheduleTask,
-        {.is_repeatable = !options.postpone});
+        session, id, std::move(request), &AdminMethods::RescheduleTask);
   });
 }
 

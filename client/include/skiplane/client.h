@@ -9,10 +9,10 @@
 // survives broker restarts; Lease, Ack, Nack and Heartbeat are the verbs below it.
 //
 // Every call has a deadline. A call that fails as UNAVAILABLE is sent again, with growing random
-// pauses, up to ClientOptions::attempts_max times, where a repeat can do no harm: Enqueue and Lease
-// carry a request id, Ack, Nack and Heartbeat are fenced by lease tokens, the rest has the same
-// effect twice as once. UNKNOWN (COMMIT_OUTCOME_UNKNOWN) is never repeated by itself: an Enqueue
-// with its own request_id may be.
+// pauses, up to ClientOptions::attempts_max times, where a repeat can do no harm: Enqueue, Lease
+// and the changes of operators carry a request id, Ack, Nack and Heartbeat are fenced by lease
+// tokens, the rest changes nothing. UNKNOWN (COMMIT_OUTCOME_UNKNOWN) is never repeated by itself:
+// it means an Enqueue without a request id.
 //
 // A Client is a handle: copies share the connection, and calls in flight keep it, so a Client may
 // end before they do. Thread-safe. Synchronous calls block the calling thread and must not be made

@@ -1,0 +1,11 @@
+-- Forgets request ids of changes of long ago. $1 age in microseconds  $2 rows at most.
+-- One row: how many.
+WITH gone AS (
+  DELETE FROM skiplane.admin_request r
+  WHERE r.id = ANY (ARRAY(
+    SELECT o.id FROM skiplane.admin_request o
+    WHERE o.created_at < now() - $1::int8 * interval '1 microsecond'
+    ORDER BY o.created_at LIMIT $2::int4 FOR UPDATE SKIP LOCKED))
+  RETURNING 1
+)
+SELECT count(*) FROM gone
