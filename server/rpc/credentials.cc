@@ -64,8 +64,10 @@ grpc_ssl_certificate_config_reload_status Credentials::Fetch(
   }
   const TlsIdentity& identity = *credentials.identity_;
   const grpc_ssl_pem_key_cert_pair pair = {identity.key.c_str(), identity.certificate.c_str()};
-  *config = grpc_ssl_server_certificate_config_create(
-      identity.client_ca.empty() ? nullptr : identity.client_ca.c_str(), &pair, 1);
+  // gRPC 1.51 wants authorities also when clients are not asked for certificates. Any will do then.
+  const std::string& authorities =
+      identity.client_ca.empty() ? identity.certificate : identity.client_ca;
+  *config = grpc_ssl_server_certificate_config_create(authorities.c_str(), &pair, 1);
   return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
 }
 

@@ -53,7 +53,7 @@ TEST(ListenSockets, AnAddressThatANameHasTwiceIsListenedOnOnce) {
   ASSERT_EQ(getaddrinfo(name.c_str(), "0", &hints, &one), 0);
   ASSERT_EQ(getaddrinfo(name.c_str(), "0", &hints, &other), 0);
   one->ai_next = other;
-  const ListenSockets sockets = testing::Required(ListenSockets::OpenOn(one, name));
+  const ListenSockets sockets = testing::Required(ListenSockets::BindTo(one, name));
   EXPECT_EQ(sockets.fds().size(), 1U);
   freeaddrinfo(one);  // frees both
 }
