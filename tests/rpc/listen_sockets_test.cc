@@ -71,6 +71,28 @@ TEST(ListenSockets, SaysWhyItCannotListen) {
               HasSubstr("no-such-host.invalid"));
 }
 
+// Callers would wait in the kernel's queue for as long as a migration takes.
+TEST(ListenSockets, APortThatIsBoundTurnsCallersAwayUntilItIsListenedOn) {
+  ListenSockets sockets = testing::Required(ListenSockets::Bind("127.0.0.1:0"));
+  const int caller = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_storage address{};
+  socklen_t length = sizeof(address);
+  getsockname(sockets.fds()[0], reinterpret_cast<sockaddr*>(&address), &length);
+  EXPECT_EQ(connect(caller, reinterpret_cast<sockaddr*>(&address), length), -1);
+  EXPECT_EQ(errno, ECONNREFUSED);
+  EXPECT_TRUE(sockets.Listen().ok());
+  EXPECT_EQ(connect(caller, reinterpret_cast<sockaddr*>(&address), length), 0);
+  close(caller);
+}
+
+TEST(ListenSockets, OfTwoThatBindAtTheSameTimeTheSlowerIsTold) {
+  ListenSockets first = testing::Required(ListenSockets::Bind("127.0.0.1:0"));
+  const std::string address = absl::StrCat("127.0.0.1:", first.port());
+  ListenSockets second = testing::Required(ListenSockets::Bind(address));
+  EXPECT_TRUE(second.Listen().ok());
+  EXPECT_THAT(std::string(first.Listen().message()), HasSubstr(absl::StrCat("cannot listen on ")));
+}
+
 TEST(ListenSockets, AcceptedConnectionsInheritTheOptions) {
   const ListenSockets sockets = testing::Required(ListenSockets::Open("127.0.0.1:0"));
   const Socket caller = Socket::ConnectedTo(sockets.port());
