@@ -1,5 +1,6 @@
-// What the broker decided, for the log at level debug; sampled (base/sampled_event.h). Queues, lanes
-// and counts only: nothing that a caller sent, no ids of workers, requests or leases. Thread-safe.
+// What the broker decided, for the log at level debug; sampled (base/sampled_event.h). Queues,
+// lanes and counts only: nothing that a caller sent, no ids of workers, requests or leases.
+// Thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -101,7 +101,6 @@ absl::Status PrepareSessions(pg::Session& session, SessionCache& cache, LeaseRun
   }
   const std::vector<store::Touch> all = touches.All();
   if (all.empty()) return absl::OkStatus();
-
   LogRenewed(touches);
   const base::SteadyTime sent = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(const auto living,

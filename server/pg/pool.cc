@@ -20,9 +20,10 @@ namespace {
 constexpr std::chrono::seconds kCheckInterval(1);
 
 // Few: each pool has some, and pauses between attempts.
-void LogBackend(absl::string_view event, const Session& session) {
+void LogBackend(bool connected, const Session& session) {
   if (!base::IsLogged(base::LogLevel::kDebug)) return;
-  base::Log(base::LogLevel::kDebug, event, {{"backend", absl::StrCat(session.backend_pid())}});
+  base::Log(base::LogLevel::kDebug, connected ? "database_connected" : "database_disconnected",
+            {{"backend", absl::StrCat(session.backend_pid())}});
 }
 
 absl::Status Draining() {
@@ -99,7 +100,7 @@ std::unique_ptr<Session> Pool::State::Connect(Backoff& backoff) {
     }
     changed.NotifyAll();
     if (session.ok()) {
-      LogBackend("database_connected", **session);
+      LogBackend(true, **session);
       return *std::move(session);
     }
     is_first = false;
@@ -162,7 +163,7 @@ void Pool::State::Work() {
   while (std::unique_ptr<Session> session = Connect(backoff)) {
     Report();
     const bool worked = ServeUntilBroken(*session);
-    if (!session->alive()) LogBackend("database_disconnected", *session);
+    if (!session->alive()) LogBackend(false, *session);
     if (worked) backoff.Reset();
     {
       base::MutexLock lock(mutex);
