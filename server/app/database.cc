@@ -33,15 +33,19 @@ absl::StatusOr<Database> OpenDatabase(const config::Config& config,
 }
 
 void LogDatabaseStops(const Database& database) {
-  const auto session = pg::Session::Open(database.connect, nullptr);
+  pg::ConnectOptions brief = database.connect;  // it must not hold up the end
+  brief.connect_timeout = brief.statement_timeout = brief.tcp_user_timeout = absl::Seconds(1);
+  const auto session = pg::Session::Open(brief, nullptr);
   if (!session.ok()) return;  // it has stopped by itself
   const auto others = (*session)->RunText(
+      // A backend may outlive its client by a moment: our own are not to be counted.
       "SELECT (SELECT count(*) FROM skiplane.broker WHERE expires_at > now()), count(*) "
-      "FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()");
-  if (!others.ok() || others->Text(0, 1) == "0") return;
+      "FROM pg_stat_activity "
+      "WHERE backend_type = 'client backend' AND application_name <> 'skiplaned'");
+  if (!others.ok() || (others->Int(0, 0) == 0 && others->Int(0, 1) == 0)) return;
   base::Log(base::LogLevel::kWarn, "database_stops",
             {{"other_brokers", std::string(others->Text(0, 0))},
-             {"connections_of_others", std::string(others->Text(0, 1))},
+             {"other_clients", std::string(others->Text(0, 1))},
              {"why", "PostgreSQL ends with the broker that was started with --embedded: other "
                      "brokers on it are not ready until it runs again"}});
 }

@@ -25,8 +25,8 @@ absl::StatusOr<std::optional<ReservedPlace>> ReserveDatabase(const config::Confi
 absl::StatusOr<Database> OpenDatabase(const config::Config& config,
                                       std::optional<ReservedPlace> reserved);
 
-// To be called before the end of the embedded cluster and after that of our own connections: logs
-// how many of others it cuts.
+// To be called before the end of the embedded cluster and after that of the broker on it: logs how
+// many other brokers and clients lose it.
 void LogDatabaseStops(const Database& database);
 
 // Refuses a server that is too old, may lose commits (unless allowed), or has a schema that this

@@ -1,4 +1,4 @@
-"""The log at level debug: what it tells, that it is bounded, and that nobody's secrets are in it."""
+"""The log at level debug: what it tells, its bounds, and that nobody's secrets are in it."""
 
 import collections
 import time

@@ -17,11 +17,12 @@ QUEUE = "shared"
 
 
 class Embedded(unittest.TestCase):
-    def setUp(self):
+    @classmethod
+    def setUpClass(cls):
         folder = tempfile.TemporaryDirectory(prefix="skiplane-embedded-")
-        self.addCleanup(folder.cleanup)
+        cls.addClassCleanup(folder.cleanup)
         os.chmod(folder.name, 0o755)  # a root caller's cluster runs as another user
-        self.flag = f"--embedded={folder.name}/data"
+        cls.flag = f"--embedded={folder.name}/data"  # made once: that takes its time
 
     def start(self, *flags):
         broker = Broker(*flags)
