@@ -140,6 +140,15 @@ class Reload(SystemTest):
         self.assertNotIn("PRIVATE", program.output)
         self.assertEqual(program.terminate(), 0)
 
+    def test_a_storm_of_them_fails_no_call(self):
+        broker, client = self.start()
+        client.create_queue(QUEUE)
+        for _ in range(100):
+            broker.signal(signal.SIGHUP)
+            client.enqueue(QUEUE)
+        self.assertEqual(len(client.lease(QUEUE, max_tasks=100)), 100)
+        self.assertEqual(broker.terminate(), 0)
+
     def test_during_a_drain_it_is_of_no_account(self):
         broker, client = self.start()
         client.create_queue(QUEUE)
