@@ -31,6 +31,11 @@ std::string HostAndPid() {
   return absl::StrCat(host, ":", getpid());
 }
 
+std::optional<rpc::TlsFiles> FilesOf(const config::Tls& tls) {
+  if (!tls.enabled()) return std::nullopt;
+  return rpc::TlsFiles{tls.cert_file, tls.key_file, tls.client_ca_file};
+}
+
 rpc::ServerOptions FrontOptions(const config::Config& config, int connections_max) {
   rpc::ServerOptions options;
   options.limits.connections = connections_max;
@@ -38,10 +43,7 @@ rpc::ServerOptions FrontOptions(const config::Config& config, int connections_ma
   options.limits.parked_leases_per_connection = config.max_parked_leases_per_connection;
   options.listen = config.listen;
   options.reflection = config.reflection;
-  if (config.tls.enabled()) {
-    options.tls = rpc::TlsFiles{config.tls.cert_file, config.tls.key_file,
-                                config.tls.client_ca_file};
-  }
+  options.tls = FilesOf(config.tls);
   return options;
 }
 
@@ -69,16 +71,19 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
   ASSIGN_OR_RETURN(const int connections_max,
                    ConnectionsWithin(descriptors, config.max_connections,
                                      config.connections + kFurtherDatabaseConnections));
-  ASSIGN_OR_RETURN(parts->database, OpenDatabase(config));
+  // First what can be refused without a look at the database, which is begun or changed below.
+  ASSIGN_OR_RETURN(std::optional<ReservedPlace> reserved, ReserveDatabase(config));
+  if (!config.metrics_listen.empty()) {
+    RETURN_IF_ERROR(parts->metrics.Serve(config.metrics_listen));
+  }
+  ASSIGN_OR_RETURN(rpc::Binding binding, rpc::Bind(FrontOptions(config, connections_max)));
+  ASSIGN_OR_RETURN(parts->database, OpenDatabase(config, std::move(reserved)));
   const pg::ConnectOptions& connect = parts->database.connect;
   ASSIGN_OR_RETURN(const int migrated, PrepareDatabase(config, connect));
   if (migrated > 0) {
     base::Log(base::LogLevel::kInfo, "migrated", {{"migrations", absl::StrCat(migrated)}});
   }
   ASSIGN_OR_RETURN(parts->description, DescribeDatabase(connect));
-  if (!config.metrics_listen.empty()) {
-    RETURN_IF_ERROR(parts->metrics.Serve(config.metrics_listen));
-  }
 
   broker::BrokerOptions options;
   options.connect = connect;
@@ -91,8 +96,7 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
       options, parts->metrics,
       [readiness = &parts->readiness](bool connected) { readiness->SetConnected(connected); });
   ASSIGN_OR_RETURN(parts->server,
-                   rpc::Server::Start(FrontOptions(config, connections_max), *parts->broker,
-                                      parts->metrics));
+                   rpc::Server::Start(std::move(binding), *parts->broker, parts->metrics));
   parts->readiness.SetServer(parts->server.get());
 
   upkeep::UpkeepOptions chores;
@@ -108,6 +112,15 @@ int App::port() const { return parts_->server->port(); }
 int App::metrics_port() const { return parts_->metrics.port(); }
 const std::string& App::database() const { return parts_->description; }
 
+std::string App::embedded_uri() const {
+  const auto& cluster = parts_->database.cluster;
+  return cluster == nullptr ? "" : cluster->uri();
+}
+
+absl::Status App::ReloadTls(const config::Tls& tls) {
+  return parts_->server->ReloadTls(FilesOf(tls));
+}
+
 void App::Drain() {
   if (std::exchange(parts_->is_drained, true)) return;
   parts_->metrics.SetDraining(true);
@@ -115,6 +128,7 @@ void App::Drain() {
   parts_->readiness.SetServer(nullptr);
   parts_->upkeep->Stop();
   parts_->broker->Stop();
+  if (parts_->database.cluster != nullptr) LogDatabaseStops(parts_->database);
 }
 
 App::~App() {
@@ -123,7 +137,8 @@ App::~App() {
 }
 
 absl::StatusOr<int> RunMigrations(const config::Config& config) {
-  ASSIGN_OR_RETURN(const Database database, OpenDatabase(config));
+  ASSIGN_OR_RETURN(std::optional<ReservedPlace> reserved, ReserveDatabase(config));
+  ASSIGN_OR_RETURN(const Database database, OpenDatabase(config, std::move(reserved)));
   return PrepareDatabase(config, database.connect);
 }
 

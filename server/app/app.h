@@ -23,6 +23,11 @@ class App {
   int metrics_port() const;
   // See DescribeDatabase.
   const std::string& database() const;
+  // See EmbeddedUri; empty without --embedded.
+  std::string embedded_uri() const;
+
+  // See rpc::Server.
+  absl::Status ReloadTls(const config::Tls& tls);
 
   // Not ready, no new leases, open work finished within the configured time, all ended.
   void Drain();

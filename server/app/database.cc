@@ -10,14 +10,44 @@
 
 namespace skiplane::app {
 
-absl::StatusOr<Database> OpenDatabase(const config::Config& config) {
+absl::StatusOr<std::optional<ReservedPlace>> ReserveDatabase(const config::Config& config) {
+  std::optional<ReservedPlace> reserved;
+  if (config.embedded_dir.empty()) return reserved;
+  ASSIGN_OR_RETURN(ReservedPlace place, ReservePlace(config.embedded_dir));
+  reserved.emplace(std::move(place));
+  return reserved;
+}
+
+absl::StatusOr<Database> OpenDatabase(const config::Config& config,
+                                      std::optional<ReservedPlace> reserved) {
   Database database;
   database.connect.uri = config.database_uri;
-  if (config.embedded_dir.empty()) return database;
+  if (!reserved) return database;
   ASSIGN_OR_RETURN(database.cluster,
-                   EmbeddedCluster::Start({config.embedded_dir, config.pg_bindir}));
+                   EmbeddedCluster::Start(*std::move(reserved),
+                                          {config.embedded_dir, config.pg_bindir}));
   database.connect.uri = database.cluster->uri();
+  base::Log(base::LogLevel::kInfo, "database_started",
+            {{"uri", database.cluster->uri()}, {"directory", config.embedded_dir}});
   return database;
+}
+
+void LogDatabaseStops(const Database& database) {
+  pg::ConnectOptions brief = database.connect;  // it must not hold up the end
+  brief.connect_timeout = brief.statement_timeout = brief.tcp_user_timeout = absl::Seconds(1);
+  const auto session = pg::Session::Open(brief, nullptr);
+  if (!session.ok()) return;  // it has stopped by itself
+  const auto others = (*session)->RunText(
+      // A backend may outlive its client by a moment: our own are not to be counted.
+      "SELECT (SELECT count(*) FROM skiplane.broker WHERE expires_at > now()), count(*) "
+      "FROM pg_stat_activity "
+      "WHERE backend_type = 'client backend' AND application_name <> 'skiplaned'");
+  if (!others.ok() || (others->Int(0, 0) == 0 && others->Int(0, 1) == 0)) return;
+  base::Log(base::LogLevel::kWarn, "database_stops",
+            {{"other_brokers", std::string(others->Text(0, 0))},
+             {"other_clients", std::string(others->Text(0, 1))},
+             {"why", "PostgreSQL ends with the broker that was started with --embedded: other "
+                     "brokers on it are not ready until it runs again"}});
 }
 
 absl::StatusOr<int> PrepareDatabase(const config::Config& config,

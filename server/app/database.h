@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -17,8 +18,16 @@ struct Database {
   pg::ConnectOptions connect;
 };
 
-// Starts the embedded cluster if there is to be one.
-absl::StatusOr<Database> OpenDatabase(const config::Config& config);
+// The directory of the embedded cluster, if there is to be one; see ReservePlace.
+absl::StatusOr<std::optional<ReservedPlace>> ReserveDatabase(const config::Config& config);
+
+// Starts the embedded cluster, if there is to be one, in its directory.
+absl::StatusOr<Database> OpenDatabase(const config::Config& config,
+                                      std::optional<ReservedPlace> reserved);
+
+// To be called before the end of the embedded cluster and after that of the broker on it: logs how
+// many other brokers and clients lose it.
+void LogDatabaseStops(const Database& database);
 
 // Refuses a server that is too old, may lose commits (unless allowed), or has a schema that this
 // binary does not know; applies migrations if the configuration says so. Returns how many ran.

@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -122,46 +121,37 @@ absl::Status AwaitReady(const EmbeddedPlace& place, Child& postmaster, absl::Dur
                    LogPath(place)));
 }
 
-std::string PercentEncoded(absl::string_view text) {
-  std::string encoded;
-  for (const char c : text) {
-    if (absl::ascii_isalnum(static_cast<unsigned char>(c)) || absl::StrContains("-._~/", c)) {
-      encoded.push_back(c);
-    } else {
-      absl::StrAppend(&encoded, "%", absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad2));
-    }
-  }
-  return encoded;
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(
     const EmbeddedOptions& options) {
-  ASSIGN_OR_RETURN(const EmbeddedPlace place, PreparePlace(options.dir));
-  ASSIGN_OR_RETURN(FolderLock lock, FolderLock::Take(place.folder));
+  ASSIGN_OR_RETURN(ReservedPlace reserved, ReservePlace(options.dir));
+  return Start(std::move(reserved), options);
+}
+
+absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(
+    ReservedPlace reserved, const EmbeddedOptions& options) {
+  const EmbeddedPlace& place = reserved.place;
   RETURN_IF_ERROR(AwaitPredecessor(place));
   ASSIGN_OR_RETURN(const std::string binaries, BinariesFor(place, options.pg_bindir));
   RETURN_IF_ERROR(WriteSettings(place));
   RETURN_IF_ERROR(EnsureData(place, binaries));
-  ASSIGN_OR_RETURN(std::string socket_folder, MakeSocketFolder(place));
+  const std::string socket_folder = SocketFolder(place);
+  RETURN_IF_ERROR(MakePrivateFolder(socket_folder, place.user));
   ASSIGN_OR_RETURN(Child postmaster, StartPostmaster(place, binaries, socket_folder));
   auto cluster = std::unique_ptr<EmbeddedCluster>(
-      new EmbeddedCluster(std::move(lock), std::move(socket_folder), std::move(postmaster)));
-  RETURN_IF_ERROR(AwaitReady(place, cluster->postmaster_, options.start_timeout));
+      new EmbeddedCluster(std::move(reserved), std::move(postmaster)));
+  RETURN_IF_ERROR(
+      AwaitReady(cluster->reserved_.place, cluster->postmaster_, options.start_timeout));
   return cluster;
 }
 
-EmbeddedCluster::EmbeddedCluster(FolderLock lock, std::string socket_folder, Child postmaster)
-    : lock_(std::move(lock)),
-      socket_folder_(std::move(socket_folder)),
-      postmaster_(std::move(postmaster)) {}
+EmbeddedCluster::EmbeddedCluster(ReservedPlace reserved, Child postmaster)
+    : reserved_(std::move(reserved)), postmaster_(std::move(postmaster)) {}
 
 EmbeddedCluster::~EmbeddedCluster() { Stop(); }
 
-std::string EmbeddedCluster::uri() const {
-  return absl::StrCat("postgresql://skiplane@/skiplane?host=", PercentEncoded(socket_folder_));
-}
+std::string EmbeddedCluster::uri() const { return EmbeddedUri(reserved_.place); }
 
 void EmbeddedCluster::Stop(absl::Duration bound) {
   if (std::exchange(stopped_, true)) return;
@@ -175,7 +165,7 @@ void EmbeddedCluster::Stop(absl::Duration bound) {
       postmaster_.Wait(absl::Seconds(2));
     }
   }
-  rmdir(socket_folder_.c_str());
+  rmdir(SocketFolder(reserved_.place).c_str());
 }
 
 }  // namespace skiplane::app

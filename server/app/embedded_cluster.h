@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/app/child.h"
-#include "server/app/folder_lock.h"
+#include "server/app/reserved_place.h"
 
 namespace skiplane::app {
 
@@ -32,11 +32,14 @@ class EmbeddedCluster {
   // Returns when connections are accepted. FAILED_PRECONDITION, saying what to do, when DIR is in
   // use or the server's account cannot reach it; else the last lines of PostgreSQL's log.
   static absl::StatusOr<std::unique_ptr<EmbeddedCluster>> Start(const EmbeddedOptions& options);
+  // The same in a directory that was reserved before.
+  static absl::StatusOr<std::unique_ptr<EmbeddedCluster>> Start(ReservedPlace reserved,
+                                                                const EmbeddedOptions& options);
   ~EmbeddedCluster();
   EmbeddedCluster(const EmbeddedCluster&) = delete;
   EmbeddedCluster& operator=(const EmbeddedCluster&) = delete;
 
-  // libpq URI of the database `skiplane`, as its owner.
+  // See EmbeddedUri.
   std::string uri() const;
 
   // Ends PostgreSQL: in order within `bound`, else so that the next start recovers. Idempotent.
@@ -45,10 +48,9 @@ class EmbeddedCluster {
   pid_t postmaster() const { return postmaster_.pid(); }
 
  private:
-  EmbeddedCluster(FolderLock lock, std::string socket_folder, Child postmaster);
+  EmbeddedCluster(ReservedPlace reserved, Child postmaster);
 
-  FolderLock lock_;
-  std::string socket_folder_;
+  ReservedPlace reserved_;
   Child postmaster_;
   bool stopped_ = false;
 };

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/app/child.h"
 #include "server/base/status_macros.h"
@@ -41,6 +43,18 @@ std::string ShortName(const std::string& folder) {
   return absl::StrCat("skiplane-", geteuid(), "-", absl::Hex(hash));
 }
 
+std::string PercentEncoded(absl::string_view text) {
+  std::string encoded;
+  for (const char c : text) {
+    if (absl::ascii_isalnum(static_cast<unsigned char>(c)) || absl::StrContains("-._~/", c)) {
+      encoded.push_back(c);
+    } else {
+      absl::StrAppend(&encoded, "%", absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad2));
+    }
+  }
+  return encoded;
+}
+
 }  // namespace
 
 absl::StatusOr<EmbeddedPlace> PreparePlace(const std::string& dir) {
@@ -72,14 +86,18 @@ absl::Status MakePrivateFolder(const std::string& path, const std::optional<Syst
                    ": remove it, or start the broker as the account that made it"));
 }
 
-absl::StatusOr<std::string> MakeSocketFolder(const EmbeddedPlace& place) {
+std::string SocketFolder(const EmbeddedPlace& place) {
   std::string folder = absl::StrCat(place.folder, "/socket");
   if (folder.size() + kSocketName.size() >= sizeof(sockaddr_un::sun_path)) {
     const char* parent = access("/run", W_OK) == 0 ? "/run/" : "/tmp/";
     folder = absl::StrCat(parent, ShortName(place.folder));
   }
-  RETURN_IF_ERROR(MakePrivateFolder(folder, place.user));
   return folder;
+}
+
+std::string EmbeddedUri(const EmbeddedPlace& place) {
+  return absl::StrCat("postgresql://skiplane@/skiplane?host=",
+                      PercentEncoded(SocketFolder(place)));
 }
 
 }  // namespace skiplane::app

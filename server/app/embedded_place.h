@@ -26,6 +26,9 @@ absl::Status MakePrivateFolder(const std::string& path, const std::optional<Syst
 
 // The folder of the unix socket: in the place if that path is short enough for a socket, else below
 // /run or /tmp under a name that depends on the place only.
-absl::StatusOr<std::string> MakeSocketFolder(const EmbeddedPlace& place);
+std::string SocketFolder(const EmbeddedPlace& place);
+
+// libpq URI of the database `skiplane` at that socket, as its owner. It holds no secret.
+std::string EmbeddedUri(const EmbeddedPlace& place);
 
 }  // namespace skiplane::app

@@ -30,7 +30,8 @@ bool WriteOwner(int fd) {
 
 }  // namespace
 
-absl::StatusOr<FolderLock> FolderLock::Take(const std::string& folder) {
+absl::StatusOr<FolderLock> FolderLock::Take(const std::string& folder,
+                                            const std::string& advice) {
   const std::string path = absl::StrCat(folder, "/lock");
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
@@ -38,7 +39,7 @@ absl::StatusOr<FolderLock> FolderLock::Take(const std::string& folder) {
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     return absl::FailedPreconditionError(
         absl::StrCat(folder, " is in use by another broker (process ", OwnerOf(fd),
-                     "): stop it, or choose another directory"));
+                     "): ", advice));
   }
   if (!WriteOwner(fd)) return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
   return lock;

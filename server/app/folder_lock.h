@@ -11,8 +11,8 @@ namespace skiplane::app {
 class FolderLock {
  public:
   // Locks the file `lock` in `folder`, which holds the owner's process id. FAILED_PRECONDITION,
-  // naming that process, when another one has it.
-  static absl::StatusOr<FolderLock> Take(const std::string& folder);
+  // naming that process and ending with `advice`, when another one has it.
+  static absl::StatusOr<FolderLock> Take(const std::string& folder, const std::string& advice);
 
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&&) = delete;

@@ -27,6 +27,9 @@ absl::Status WriteReadyFile(const config::Config& config, const App& app) {
     if (!config.metrics_listen.empty()) {
       file << "metrics=" << WithPort(config.metrics_listen, app.metrics_port()) << "\n";
     }
+    if (const std::string uri = app.embedded_uri(); !uri.empty()) {
+      file << "database=" << uri << "\n";
+    }
     file << "pid=" << getpid() << "\n";
     file.close();
     if (!file) return absl::InternalError(absl::StrCat("cannot write ", unfinished));

@@ -1,5 +1,5 @@
 // Tells scripts that the broker answers: a file that appears at once and whole, with lines
-// `listen=HOST:PORT`, `metrics=HOST:PORT`, `pid=N`.
+// `listen=HOST:PORT`, `metrics=HOST:PORT`, `database=URI` (with --embedded), `pid=N`.
 #pragma once
 
 #include "absl/status/status.h"

@@ -74,7 +74,6 @@ struct Logger {
         pattern, spdlog::pattern_time_type::utc));
   }
 
-  std::atomic<LogLevel> level{LogLevel::kInfo};
   std::atomic<LogFormat> format{LogFormat::kText};
   std::shared_ptr<StderrSink> sink = std::make_shared<StderrSink>();
   std::shared_ptr<spdlog::details::thread_pool> pool =
@@ -92,8 +91,6 @@ Logger& TheLogger() {
 }
 
 constexpr absl::string_view kLevelNames[] = {"debug", "info", "warn", "error"};
-
-absl::string_view LevelName(LogLevel level) { return kLevelNames[static_cast<size_t>(level)]; }
 
 bool NeedsQuotes(absl::string_view value) {
   for (const char c : value) {
@@ -113,15 +110,15 @@ void AppendField(absl::string_view key, absl::string_view value, std::string* li
   }
 }
 
-std::string TextLine(LogLevel level, absl::string_view event, LogFields fields) {
-  std::string line = absl::StrCat(LevelName(level), " ", event);
+std::string TextLine(LogLevel level, absl::string_view event, absl::Span<const LogField> fields) {
+  std::string line = absl::StrCat(LogLevelName(level), " ", event);
   for (const auto& [key, value] : fields) AppendField(key, value, &line);
   return line;
 }
 
 // What is not UTF-8 is replaced. Without the braces, as the time goes before it.
-std::string JsonLine(LogLevel level, absl::string_view event, LogFields fields) {
-  nlohmann::ordered_json line = {{"level", std::string(LevelName(level))},
+std::string JsonLine(LogLevel level, absl::string_view event, absl::Span<const LogField> fields) {
+  nlohmann::ordered_json line = {{"level", std::string(LogLevelName(level))},
                                  {"event", std::string(event)}};
   for (const auto& [key, value] : fields) line[std::string(key)] = value;
   const std::string text =
@@ -131,16 +128,24 @@ std::string JsonLine(LogLevel level, absl::string_view event, LogFields fields) 
 
 }  // namespace
 
+absl::string_view LogLevelName(LogLevel level) { return kLevelNames[static_cast<size_t>(level)]; }
+
 void Log(LogLevel level, absl::string_view event, LogFields fields) {
+  LogAll(level, event, fields);
+}
+
+void LogAll(LogLevel level, absl::string_view event, absl::Span<const LogField> fields) {
+  if (!IsLogged(level)) return;
   Logger& logger = TheLogger();
-  if (level < logger.level.load(std::memory_order_relaxed)) return;
   const bool is_json = logger.format.load(std::memory_order_relaxed) == LogFormat::kJson;
   const std::string line =
       is_json ? JsonLine(level, event, fields) : TextLine(level, event, fields);
   logger.logger->log(spdlog::level::info, spdlog::string_view_t(line.data(), line.size()));
 }
 
-void SetLogLevel(LogLevel level) { TheLogger().level.store(level, std::memory_order_relaxed); }
+void SetLogLevel(LogLevel level) {
+  internal::log_level.store(level, std::memory_order_relaxed);
+}
 
 void SetLogFormat(LogFormat format) {
   FlushLog();  // what is queued has the form of before
@@ -152,7 +157,7 @@ void SetLogFormat(LogFormat format) {
 bool ParseLogLevel(absl::string_view text, LogLevel* level) {
   for (const LogLevel known :
        {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarn, LogLevel::kError}) {
-    if (text != LevelName(known)) continue;
+    if (text != LogLevelName(known)) continue;
     *level = known;
     return true;
   }

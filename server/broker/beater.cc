@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "server/base/sampled_event.h"
 #include "server/base/status_macros.h"
 #include "server/broker/refusals.h"
 #include "server/pg/conflicts.h"
@@ -44,6 +45,12 @@ struct Report {
     return std::move(beat);
   }
 };
+
+void LogBeats(size_t workers, size_t alive) {
+  static constinit base::SampledEvent event("beats");
+  if (!event.Wanted()) return;
+  event.Write({{"workers", absl::StrCat(workers)}, {"alive", absl::StrCat(alive)}});
+}
 
 HeartbeatAnswer LostAnswer(const HeartbeatCall& call) {
   HeartbeatAnswer answer;
@@ -139,6 +146,7 @@ void Beater::Run(absl::StatusOr<pg::Session*> session, std::vector<Pending> beat
     for (Pending& beat : beats) beat.done(status);
     return;
   }
+  LogBeats(rows.size(), living->size());
   absl::flat_hash_map<std::string, const store::LivingSession*> alive;
   for (const store::LivingSession& one : *living) {
     alive[one.worker_id] = &one;

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "server/base/reason.h"
+#include "server/broker/decision_log.h"
 #include "server/broker/dispatcher.h"
 #include "server/broker/refusals.h"
 #include "server/store/sessions.h"
@@ -119,6 +120,7 @@ void Dispatcher::Settle(LeaseRun& run, absl::StatusOr<store::Leased> leased) {
              static_cast<int64_t>(leased->rows.size()), IsCutByBytes(run, *leased),
              run.committed_before);
     Count(lane, *leased);
+    LogLeased(*lane.queue, run, leased->rows.size(), lane.waiting.size());
     Deliver(run, *std::move(leased), outbox);
   } else if (absl::IsAlreadyExists(leased.status())) {
     lane.bounds.End(run.bounds_ticket, {});

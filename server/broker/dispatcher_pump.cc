@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/broker/decision_log.h"
 #include "server/broker/dispatcher.h"
 #include "server/broker/refusals.h"
 
@@ -95,10 +96,12 @@ void Dispatcher::Pump(Lane& lane, Outbox& outbox) {
   const base::SteadyTime now = std::chrono::steady_clock::now();
   lane.Passed(now);
   if (lane.queue->LeasesPaused()) {
+    LogHeldBack(*lane.queue, lane.place, "the queue is paused");
     Exhaust(lane, outbox);
     return;
   }
   if (lane.MayLease() && memory_.IsFull()) {
+    LogHeldBack(*lane.queue, lane.place, "callers have not read what was leased before");
     Starve(lane, outbox);
   } else if (lane.MayLease()) {
     const int may_run = lane.expected >= kSecondLeaseTasks ? 2 : 1;

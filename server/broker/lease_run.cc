@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "server/base/sampled_event.h"
 #include "server/base/status_macros.h"
 #include "server/pg/conflicts.h"
 #include "server/store/sessions.h"
@@ -33,6 +35,13 @@ store::Touch TouchFor(const Ticket& ticket) {
   touch.ahead = SessionAhead(ticket.lease_duration);
   touch.age = absl::FromChrono(std::chrono::steady_clock::now() - ticket.call.began);
   return touch;
+}
+
+void LogRenewed(const Touches& touches) {
+  static constinit base::SampledEvent event("sessions_renewed");
+  if (!event.Wanted()) return;
+  event.Write({{"of_workers", absl::StrCat(touches.workers.size())},
+               {"of_calls_without_worker", absl::StrCat(touches.anonymous.size())}});
 }
 
 // Whether any known worker of the run must be renewed: then those that must soon are renewed with
@@ -92,7 +101,7 @@ absl::Status PrepareSessions(pg::Session& session, SessionCache& cache, LeaseRun
   }
   const std::vector<store::Touch> all = touches.All();
   if (all.empty()) return absl::OkStatus();
-
+  LogRenewed(touches);
   const base::SteadyTime sent = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(const auto living,
                    pg::RepeatConflicts([&] { return store::TouchSessions(session, all); }));

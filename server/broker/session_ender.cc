@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "server/base/sampled_event.h"
 #include "server/base/status_macros.h"
 #include "server/broker/refusals.h"
 #include "server/pg/conflicts.h"
@@ -21,6 +23,14 @@ constexpr std::chrono::seconds kAtMost(10);
 // Then others get their turn at the connection.
 constexpr std::chrono::milliseconds kTurn(100);
 constexpr int kLedgerRowsAtOnce = 20;
+
+void LogEnded(size_t workers, size_t sessions, size_t lanes) {
+  static constinit base::SampledEvent event("sessions_ended");
+  if (!event.Wanted()) return;
+  event.Write({{"workers", absl::StrCat(workers)},
+               {"sessions", absl::StrCat(sessions)},
+               {"lanes_with_leases", absl::StrCat(lanes)}});
+}
 
 }  // namespace
 
@@ -76,6 +86,7 @@ absl::Status SessionEnder::Begin(pg::Session& session, Ending& ending) {
   for (const auto& [worker, began] : workers) sessions_.Forget(worker);
   ASSIGN_OR_RETURN(const auto held, store::LedgerLanes(session, ending.sessions));
   for (const auto& [lane, id] : held) ending.lanes.insert(lane);
+  LogEnded(workers.size(), ending.sessions.size(), ending.lanes.size());
   return absl::OkStatus();
 }
 

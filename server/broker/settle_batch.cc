@@ -6,6 +6,7 @@
 
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
+#include "server/broker/decision_log.h"
 #include "server/broker/refusals.h"
 #include "server/model/retry.h"
 
@@ -118,6 +119,7 @@ absl::Status SettleBatch::RunWithin(pg::Session& session, const Items& items, bo
 }
 
 void SettleBatch::Committed() {
+  if (!decided_.empty()) LogSettled(queue_, lane_, decided_, counts_);
   for (SettleItem* item : decided_) tracker_.Settled(item->token);
   for (const auto& [outcome, tasks] : counts_) Count(outcome, tasks);
   decided_.clear();

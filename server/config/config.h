@@ -27,6 +27,7 @@ struct Tls {
   std::string client_ca_file;  // not empty: clients need a certificate of it
 
   bool enabled() const { return !cert_file.empty(); }
+  bool operator==(const Tls&) const = default;
 };
 
 struct Config {
@@ -56,6 +57,8 @@ struct Config {
   base::LogLevel log_level = base::LogLevel::kInfo;
   base::LogFormat log_format = base::LogFormat::kText;
   std::string ready_file;  // empty: none
+
+  bool operator==(const Config&) const = default;
 };
 
 // Nothing is to be run: `text` goes to standard output if the code is 0, else to standard error.

@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "server/base/log.h"
 #include "server/base/mutex.h"
 #include "server/base/reason.h"
 #include "server/metrics/metrics.h"
@@ -16,6 +18,13 @@ namespace {
 
 // How soon an idle thread notices that its connection is gone.
 constexpr std::chrono::seconds kCheckInterval(1);
+
+// Few: each pool has some, and pauses between attempts.
+void LogBackend(bool connected, const Session& session) {
+  if (!base::IsLogged(base::LogLevel::kDebug)) return;
+  base::Log(base::LogLevel::kDebug, connected ? "database_connected" : "database_disconnected",
+            {{"backend", absl::StrCat(session.backend_pid())}});
+}
 
 absl::Status Draining() {
   return base::Refuse(absl::StatusCode::kUnavailable, "SERVER_DRAINING",
@@ -90,7 +99,10 @@ std::unique_ptr<Session> Pool::State::Connect(Backoff& backoff) {
       outage = session.status();
     }
     changed.NotifyAll();
-    if (session.ok()) return *std::move(session);
+    if (session.ok()) {
+      LogBackend(true, **session);
+      return *std::move(session);
+    }
     is_first = false;
   } while (Pause(backoff.Next()));
   return nullptr;
@@ -151,6 +163,7 @@ void Pool::State::Work() {
   while (std::unique_ptr<Session> session = Connect(backoff)) {
     Report();
     const bool worked = ServeUntilBroken(*session);
+    if (!session->alive()) LogBackend(false, *session);
     if (worked) backoff.Reset();
     {
       base::MutexLock lock(mutex);

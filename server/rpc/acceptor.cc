@@ -1,5 +1,6 @@
 #include "server/rpc/acceptor.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -14,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/base/log.h"
+#include "server/base/sampled_event.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -40,6 +42,29 @@ Endpoint EndpointOf(int fd, int (*name)(int, sockaddr*, socklen_t*)) {
   const auto* const ipv4 = reinterpret_cast<const sockaddr_in*>(&storage);
   return {ntohs(ipv4->sin_port),
           {reinterpret_cast<const char*>(&ipv4->sin_addr), sizeof(ipv4->sin_addr)}};
+}
+
+std::string PeerOf(int fd) {
+  const Endpoint peer = EndpointOf(fd, &getpeername);
+  char host[INET6_ADDRSTRLEN] = "";
+  const int family = peer.host.size() == sizeof(in_addr) ? AF_INET : AF_INET6;
+  if (peer.host.empty() || inet_ntop(family, peer.host.data(), host, sizeof(host)) == nullptr) {
+    return "";
+  }
+  return absl::StrCat(family == AF_INET6 ? "[" : "", host, family == AF_INET6 ? "]:" : ":",
+                      peer.port);
+}
+
+void LogAccepted(int fd, int64_t connections) {
+  static constinit base::SampledEvent event("connection_accepted");
+  if (!event.Wanted()) return;
+  event.Write({{"peer", PeerOf(fd)}, {"connections", absl::StrCat(connections)}});
+}
+
+void LogClosed(int64_t closed, int64_t connections) {
+  static constinit base::SampledEvent event("connections_closed");
+  if (closed <= 0 || !event.Wanted()) return;
+  event.Write({{"closed", absl::StrCat(closed)}, {"connections", absl::StrCat(connections)}});
 }
 
 // Whether all connections meet it, not only the one that was to be accepted.
@@ -95,8 +120,10 @@ void Acceptor::SweepIfDue() {
   const SteadyTime now = std::chrono::steady_clock::now();
   if (now < sweep_due_) return;
   sweep_due_ = now + std::chrono::milliseconds(kSweepEveryMs);
+  const int64_t before = open_.count();
   open_.Sweep();
   Publish();
+  LogClosed(before - open_.count(), open_.count());
 }
 
 bool Acceptor::AcceptAll(int listen_fd) {
@@ -116,6 +143,7 @@ void Acceptor::Admit(int listen_fd, int fd) {
     }
     open_.Add(fd);
     Publish();
+    LogAccepted(fd, open_.count());
   }
   take_(listen_fd, fd);
 }

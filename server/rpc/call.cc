@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
+#include "server/base/sampled_event.h"
 #include "server/model/limits.h"
 #include "server/rpc/status.h"
 
@@ -31,6 +32,15 @@ grpc::StatusCode CodeOfLostCall(const grpc::CallbackServerContext& context) {
 bool KeepsWork(absl::string_view method) {
   return method == "skiplane.v1.BrokerService/Ack" || method == "skiplane.v1.BrokerService/Nack" ||
          method == "skiplane.v1.BrokerService/Heartbeat";
+}
+
+// Without the message, which may repeat what the caller sent.
+void LogRefused(absl::string_view method, const absl::Status& status) {
+  static constinit base::SampledEvent event("call_refused");
+  if (!event.Wanted()) return;
+  event.Write({{"method", std::string(method)},
+               {"code", absl::StatusCodeToString(status.code())},
+               {"reason", base::ReasonOf(status)}});
 }
 
 std::string VisibleText(absl::string_view text) {
@@ -77,6 +87,7 @@ void UnaryCall::Reply(const google::protobuf::MessageLite& message) {
 }
 
 UnaryCall* UnaryCall::Refuse(const absl::Status& status) {
+  LogRefused(method_, status);
   End(ToGrpc(status));
   return this;
 }

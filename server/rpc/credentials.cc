@@ -1,62 +1,74 @@
 #include "server/rpc/credentials.h"
 
-#include <fstream>
-#include <sstream>
+#include <string>
+#include <utility>
 
-#include <openssl/ssl.h>
-
-#include "absl/strings/str_cat.h"
-#include "server/base/status_macros.h"
+#include <grpc/grpc.h>
 
 namespace skiplane::rpc {
 namespace {
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!(file && text << file.rdbuf())) {
-    return absl::FailedPreconditionError(absl::StrCat("cannot read the TLS file ", path));
-  }
-  return text.str();
-}
+// gRPC's C++ can replace certificates only by watching files itself, which would take broken and
+// half-written ones. Its C library asks before each handshake whether there is something new.
+class FetchedCredentials final : public grpc::ServerCredentials {
+ public:
+  // Takes over `credentials`.
+  explicit FetchedCredentials(grpc_server_credentials* credentials) : credentials_(credentials) {}
+  ~FetchedCredentials() override { grpc_server_credentials_release(credentials_); }
+  FetchedCredentials(const FetchedCredentials&) = delete;
+  FetchedCredentials& operator=(const FetchedCredentials&) = delete;
 
-// gRPC takes a pair that does not match, says nothing, and then fails every handshake; of a file
-// without authorities it says nothing, either.
-absl::Status CheckFiles(const TlsFiles& tls) {
-  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_server_method()),
-                                                                  &SSL_CTX_free);
-  if (SSL_CTX_use_certificate_chain_file(context.get(), tls.certificate.c_str()) != 1) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("no certificate in PEM form: ", tls.certificate));
+  void SetAuthMetadataProcessor(
+      const std::shared_ptr<grpc::AuthMetadataProcessor>& /*processor*/) override {}
+
+ private:
+  int AddPortToServer(const std::string& address, grpc_server* server) override {
+    return grpc_server_add_http2_port(server, address.c_str(), credentials_);
   }
-  if (SSL_CTX_use_PrivateKey_file(context.get(), tls.key.c_str(), SSL_FILETYPE_PEM) != 1) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("no private key in PEM form that fits ", tls.certificate, ": ", tls.key));
-  }
-  if (!tls.client_ca.empty() &&
-      SSL_CTX_load_verify_locations(context.get(), tls.client_ca.c_str(), nullptr) != 1) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("no certificates of authorities in PEM form: ", tls.client_ca));
-  }
-  return absl::OkStatus();
-}
+
+  grpc_server_credentials* const credentials_;
+};
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
-    const std::optional<TlsFiles>& tls) {
-  if (!tls) return grpc::InsecureServerCredentials();
-  grpc::SslServerCredentialsOptions options;
-  ASSIGN_OR_RETURN(std::string key, ReadFile(tls->key));
-  ASSIGN_OR_RETURN(std::string certificate, ReadFile(tls->certificate));
-  options.pem_key_cert_pairs.push_back({key, certificate});
-  if (!tls->client_ca.empty()) {
-    ASSIGN_OR_RETURN(options.pem_root_certs, ReadFile(tls->client_ca));
-    options.client_certificate_request =
-        GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY;
+Credentials::Credentials(std::optional<TlsIdentity> identity) : identity_(std::move(identity)) {}
+
+void Credentials::Replace(TlsIdentity identity) {
+  base::MutexLock lock(mutex_);
+  identity_ = std::move(identity);
+  is_new_ = true;
+}
+
+std::shared_ptr<grpc::ServerCredentials> Credentials::ForPort() {
+  bool asks_clients = false;
+  {
+    base::MutexLock lock(mutex_);
+    if (!identity_) return grpc::InsecureServerCredentials();
+    asks_clients = !identity_->client_ca.empty();
   }
-  RETURN_IF_ERROR(CheckFiles(*tls));
-  return grpc::SslServerCredentials(options);
+  grpc_ssl_server_credentials_options* const options =
+      grpc_ssl_server_credentials_create_options_using_config_fetcher(
+          asks_clients ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                       : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE,
+          &Credentials::Fetch, this);
+  return std::make_shared<FetchedCredentials>(
+      grpc_ssl_server_credentials_create_with_options(options));
+}
+
+grpc_ssl_certificate_config_reload_status Credentials::Fetch(
+    void* self, grpc_ssl_server_certificate_config** config) {
+  auto& credentials = *static_cast<Credentials*>(self);
+  base::MutexLock lock(credentials.mutex_);
+  if (!std::exchange(credentials.is_new_, false)) {
+    return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
+  }
+  const TlsIdentity& identity = *credentials.identity_;
+  const grpc_ssl_pem_key_cert_pair pair = {identity.key.c_str(), identity.certificate.c_str()};
+  // gRPC 1.51 wants authorities also when clients are not asked for certificates. Any will do then.
+  const std::string& authorities =
+      identity.client_ca.empty() ? identity.certificate : identity.client_ca;
+  *config = grpc_ssl_server_certificate_config_create(authorities.c_str(), &pair, 1);
+  return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
 }
 
 }  // namespace skiplane::rpc

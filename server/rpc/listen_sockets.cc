@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "server/base/status_macros.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -71,7 +72,7 @@ void Set(int fd, int level, int option, int value) {
 }
 
 // The descriptor, or minus the error. Accepted sockets inherit the options.
-int Listen(const Address& address) {
+int Bound(const Address& address) {
   const int fd = socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return -errno;
   Set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
@@ -80,15 +81,15 @@ int Listen(const Address& address) {
   if (address.storage.ss_family == AF_INET6) {
     Set(fd, IPPROTO_IPV6, IPV6_V6ONLY, address.IsAny() ? 0 : 1);
   }
-  if (bind(fd, address.get(), address.length) == 0 && listen(fd, kBacklog) == 0) return fd;
+  if (bind(fd, address.get(), address.length) == 0) return fd;
   const int error = errno;
   close(fd);
   return -error;
 }
 
-int ListenOnAny(const Address& address, in_port_t port) {
-  const int both = Listen(AnyOfBoth(port));
-  return both == -EAFNOSUPPORT || both == -EADDRNOTAVAIL ? Listen(address) : both;
+int BoundToAny(const Address& address, in_port_t port) {
+  const int both = Bound(AnyOfBoth(port));
+  return both == -EAFNOSUPPORT || both == -EADDRNOTAVAIL ? Bound(address) : both;
 }
 
 in_port_t PortOf(int fd) {
@@ -98,9 +99,13 @@ in_port_t PortOf(int fd) {
   return own.port();
 }
 
+absl::Status CannotListen(absl::string_view address, absl::string_view why) {
+  return absl::FailedPreconditionError(absl::StrCat("cannot listen on ", address, ": ", why));
+}
+
 }  // namespace
 
-absl::StatusOr<ListenSockets> ListenSockets::Open(const std::string& text) {
+absl::StatusOr<ListenSockets> ListenSockets::Bind(const std::string& text) {
   const size_t colon = text.rfind(':');
   absl::string_view host = absl::string_view(text).substr(0, colon);
   if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
@@ -111,34 +116,45 @@ absl::StatusOr<ListenSockets> ListenSockets::Open(const std::string& text) {
   const int error =
       getaddrinfo(std::string(host).c_str(), text.c_str() + colon + 1, &hints, &found);
   if (error != 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("cannot listen on ", text, ": ", gai_strerror(error)));
+    return CannotListen(text, gai_strerror(error));
   }
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
-  return OpenOn(found, text);
+  return BindTo(found, text);
 }
 
-absl::StatusOr<ListenSockets> ListenSockets::OpenOn(const addrinfo* found,
+absl::StatusOr<ListenSockets> ListenSockets::BindTo(const addrinfo* found,
                                                     const std::string& text) {
   ListenSockets sockets;
+  sockets.address_ = text;
   int missing = 0;
   for (Address& address : AddressesOf(found)) {
     if (!sockets.fds_.empty()) address.port() = htons(static_cast<uint16_t>(sockets.port_));
-    const int fd = address.IsAny() ? ListenOnAny(address, address.port()) : Listen(address);
+    const int fd = address.IsAny() ? BoundToAny(address, address.port()) : Bound(address);
     if (fd >= 0) {
       sockets.fds_.push_back(fd);
       sockets.port_ = ntohs(PortOf(fd));
     } else if (fd == -EADDRNOTAVAIL || fd == -EAFNOSUPPORT) {
       missing = -fd;
     } else {
-      return absl::FailedPreconditionError(
-          absl::StrCat("cannot listen on ", text, ": ", std::strerror(-fd)));
+      return CannotListen(text, std::strerror(-fd));
     }
   }
   if (sockets.fds_.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("cannot listen on ", text, ": ", std::strerror(missing)));
+    return CannotListen(text, std::strerror(missing));
   }
+  return sockets;
+}
+
+absl::Status ListenSockets::Listen() {
+  for (const int fd : fds_) {
+    if (listen(fd, kBacklog) != 0) return CannotListen(address_, std::strerror(errno));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ListenSockets> ListenSockets::Open(const std::string& text) {
+  ASSIGN_OR_RETURN(ListenSockets sockets, Bind(text));
+  RETURN_IF_ERROR(sockets.Listen());
   return sockets;
 }
 

@@ -8,6 +8,8 @@
 #include <grpc/grpc.h>
 #include <grpcpp/grpcpp.h>
 
+#include "absl/time/clock.h"
+#include "server/base/log.h"
 #include "server/base/mutex.h"
 #include "server/base/status_macros.h"
 #include "server/rpc/acceptor.h"
@@ -35,6 +37,16 @@ void KeepGrpcUp() {
   (void)is_up;
 }
 
+void LogLoaded(const TlsFiles& files, const TlsIdentity& identity) {
+  const bool has_expired = identity.expires <= absl::Now();
+  base::Log(has_expired ? base::LogLevel::kWarn : base::LogLevel::kInfo,
+            has_expired ? "tls_expired" : "tls_loaded",
+            {{"certificate", files.certificate},
+             {"sha256", identity.sha256},
+             {"expires", absl::FormatTime(identity.expires, absl::UTCTimeZone())},
+             {"client_ca", files.client_ca}});
+}
+
 InFlight::Limits ParkingOf(const ServerLimits& limits) {
   InFlight::Limits parking;
   parking.parked = limits.parked_leases;
@@ -57,6 +69,9 @@ struct Server::State {
   BrokerService broker_service{broker, {metrics, in_flight}};
   AdminService admin_service{broker, {metrics, in_flight}};
   std::unique_ptr<grpc::Service> reflection;
+  std::unique_ptr<Credentials> credentials;
+  bool has_tls = false;
+  bool asks_clients = false;  // for a certificate
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> entrance;
   std::unique_ptr<grpc::Server> grpc;
   std::unique_ptr<Health> health;
@@ -107,20 +122,29 @@ void Server::State::Shutdown(absl::Duration patience) {
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
                                                       broker::Broker& broker,
                                                       metrics::Metrics& metrics) {
+  ASSIGN_OR_RETURN(Binding binding, Bind(options));
+  return Start(std::move(binding), broker, metrics);
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(Binding binding, broker::Broker& broker,
+                                                      metrics::Metrics& metrics) {
   KeepGrpcUp();
-  ASSIGN_OR_RETURN(std::shared_ptr<grpc::ServerCredentials> credentials,
-                   MakeCredentials(options.tls));
-  ASSIGN_OR_RETURN(ListenSockets sockets, ListenSockets::Open(options.listen));
+  RETURN_IF_ERROR(binding.sockets.Listen());
+  const ServerOptions& options = binding.options;
   auto state = std::make_unique<State>(broker, metrics, options.limits);
-  state->port = sockets.port();
+  state->port = binding.sockets.port();
+  state->has_tls = options.tls.has_value();
+  state->asks_clients = options.tls && !options.tls->client_ca.empty();
+  if (binding.identity) LogLoaded(*options.tls, *binding.identity);
+  state->credentials = std::make_unique<Credentials>(std::move(binding.identity));
   state->acceptor =
-      std::make_unique<Acceptor>(std::move(sockets), options.limits.connections, metrics);
+      std::make_unique<Acceptor>(std::move(binding.sockets), options.limits.connections, metrics);
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   ApplyLimits(options.limits, &builder);
   using Kind = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
-  state->entrance = builder.experimental().AddExternalConnectionAcceptor(Kind::FROM_FD,
-                                                                         std::move(credentials));
+  state->entrance = builder.experimental().AddExternalConnectionAcceptor(
+      Kind::FROM_FD, state->credentials->ForPort());
   builder.RegisterService(&state->broker_service);
   builder.RegisterService(&state->admin_service);
   state->reflection = SetReflection(options.reflection, &builder);
@@ -129,7 +153,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
     return absl::InternalError("gRPC cannot start its server; its own log says why");
   }
   state->health = std::make_unique<Health>(*state->grpc->GetHealthCheckService());
-  state->Listen(options.tls.has_value());
+  state->Listen(state->has_tls);
   return std::unique_ptr<Server>(new Server(std::move(state)));
 }
 
@@ -140,6 +164,20 @@ Server::~Server() { Drain(absl::ZeroDuration()); }
 int Server::port() const { return state_->port; }
 
 void Server::SetReady(bool ready) { state_->health->SetReady(ready); }
+
+absl::Status Server::ReloadTls(const std::optional<TlsFiles>& files) {
+  const bool asks_clients = files && !files->client_ca.empty();
+  if (files.has_value() != state_->has_tls || asks_clients != state_->asks_clients) {
+    return absl::FailedPreconditionError(
+        "TLS, or the wish for certificates of clients, cannot be switched on or off while the "
+        "broker runs: restart it");
+  }
+  if (!files) return absl::OkStatus();
+  ASSIGN_OR_RETURN(TlsIdentity identity, ReadTlsFiles(*files));
+  LogLoaded(*files, identity);
+  state_->credentials->Replace(std::move(identity));
+  return absl::OkStatus();
+}
 
 void Server::Drain(absl::Duration patience) {
   state_->health->Retire();

@@ -5,50 +5,25 @@
 // Thread-safe.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/broker/broker.h"
 #include "server/metrics/metrics.h"
-#include "server/model/limits.h"
+#include "server/rpc/binding.h"
+#include "server/rpc/server_options.h"
+#include "server/rpc/tls_files.h"
 
 namespace skiplane::rpc {
 
-// Paths of PEM files.
-struct TlsFiles {
-  std::string certificate;  // with its chain
-  std::string key;
-  std::string client_ca;  // if not empty, clients must show a certificate that it signed
-};
-
-struct ServerLimits {
-  int connections = model::kConnectionsMax;
-  // Leases that wait, in all and on one connection. They are streams, and many workers behind one
-  // proxy share a connection; it may have kStreamsBesideParked more for everything else.
-  int parked_leases = model::kParkedLeasesMax;
-  int parked_leases_per_connection = model::kParkedLeasesPerConnectionMax;
-  absl::Duration handshake_timeout = absl::Seconds(5);
-  // Makes clients spread again after brokers were added. The grace is longer than any Lease waits.
-  absl::Duration connection_age = absl::Minutes(30);
-  absl::Duration connection_age_grace = absl::Seconds(70);
-  // What gRPC takes at most for calls and for messages that it is about to receive. Above what
-  // 20,000 waiting leases (320 MB) and many large requests at once need.
-  size_t memory_bytes = model::kTransportBytesMax;
-};
-
-struct ServerOptions {
-  std::string listen;  // "127.0.0.1:7070"; port 0 takes a free one
-  std::optional<TlsFiles> tls;
-  bool reflection = false;
-  ServerLimits limits;
-};
-
 class Server {
  public:
+  // From now on the port is listened on.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(Binding binding, broker::Broker& broker,
+                                                       metrics::Metrics& metrics);
+  // With a binding of its own.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options,
                                                        broker::Broker& broker,
                                                        metrics::Metrics& metrics);
@@ -61,6 +36,11 @@ class Server {
 
   // What health checks tell. Ignored once a drain has begun.
   void SetReady(bool ready);
+
+  // New connections are shown what these files hold now; those that stand live on. If a file is not
+  // right, or TLS or the wish for clients' certificates would be switched on or off by it, nothing
+  // changes: FAILED_PRECONDITION. Logs what was loaded.
+  absl::Status ReloadTls(const std::optional<TlsFiles>& files);
 
   // Not ready from now on; parked leases are answered; no new calls; those that run are waited for,
   // at most `patience`, then cut off. Returns when the last call has ended. Idempotent: a second

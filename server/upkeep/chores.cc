@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_format.h"
 #include "server/base/log.h"
 #include "server/base/reason.h"
+#include "server/base/sampled_event.h"
 #include "server/base/status_macros.h"
 
 namespace skiplane::upkeep {
@@ -13,6 +15,14 @@ constexpr absl::Duration kAfterFailure = absl::Seconds(5);
 
 absl::Duration Since(std::chrono::steady_clock::time_point start) {
   return absl::FromChrono(std::chrono::steady_clock::now() - start);
+}
+
+void LogRun(absl::string_view name, absl::Duration duration, const absl::StatusOr<bool>& result) {
+  static constinit base::SampledEvent event("chore");
+  if (!event.Wanted()) return;
+  event.Write({{"chore", std::string(name)},
+               {"milliseconds", absl::StrFormat("%.1f", absl::ToDoubleMilliseconds(duration))},
+               {"result", !result.ok() ? "failed" : *result ? "done" : "not done"}});
 }
 
 // Runs a chore whose result says itself whether it is complete.
@@ -104,6 +114,7 @@ bool Chores::Run(absl::string_view name, absl::FunctionRef<absl::StatusOr<bool>(
   const SteadyTime start = std::chrono::steady_clock::now();
   const absl::StatusOr<bool> result = chore();
   metrics_->Chore(name, Since(start), result.ok());
+  LogRun(name, Since(start), result);
   LogChange(name, result.status());
   return result.ok() && *result;
 }

@@ -3,6 +3,8 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "server/base/sampled_event.h"
 #include "server/base/status_macros.h"
 #include "server/model/hint.h"
 #include "server/store/peers.h"
@@ -12,6 +14,18 @@ namespace {
 
 constexpr int kLedgerRowsAtOnce = 50;
 constexpr int kStepsPerLane = 100;
+
+void LogReclaimed(const LaneOwner* owner, int64_t lane, store::Action as,
+                  const store::Reclaimed& step) {
+  static constinit base::SampledEvent event("reclaimed");
+  if (!event.Wanted()) return;
+  event.Write({{"queue", owner == nullptr ? "" : owner->queue},
+               {"lane", absl::StrCat(lane)},
+               {"sessions", as == store::Action::kLost ? "lost" : "ended"},
+               {"freed", absl::StrCat(step.freed)},
+               {"failed", absl::StrCat(step.failed)},
+               {"cancelled", absl::StrCat(step.cancelled)}});
+}
 
 }  // namespace
 
@@ -69,6 +83,7 @@ absl::StatusOr<store::Reclaimed> Recovery::ReclaimStep(
 void Recovery::Count(int64_t lane, const store::Reclaimed& step) const {
   const LaneOwner* owner = owners_.Find(lane);
   const int64_t all = step.freed + step.failed + step.cancelled;
+  if (all > 0) LogReclaimed(owner, lane, as_, step);
   if (owner == nullptr || all == 0) return;
   metrics_->AttemptEnded(owner->queue, as_ == store::Action::kLost ? "lost" : "released", all);
   if (step.failed > 0) metrics_->Finished(owner->queue, "failed", step.failed);

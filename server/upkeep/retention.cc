@@ -1,7 +1,7 @@
 #include "server/upkeep/retention.h"
 
 #include "absl/strings/str_cat.h"
-#include "server/base/log.h"
+#include "server/base/sampled_event.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
 #include "server/store/retention.h"
@@ -12,6 +12,15 @@ namespace {
 constexpr int kRowsAtOnce = 2000;
 constexpr int kStepsPerLane = 10;
 constexpr absl::Duration kLimit = absl::Milliseconds(300);
+
+void LogRemoved(const RetentionResult& result) {
+  static constinit base::SampledEvent event("retention");
+  if (!event.Wanted()) return;
+  event.Write({{"settled", absl::StrCat(result.settled)},
+               {"requests", absl::StrCat(result.requests)},
+               {"admin_requests", absl::StrCat(result.admin_requests)},
+               {"keys", absl::StrCat(result.keys)}});
+}
 
 }  // namespace
 
@@ -29,11 +38,7 @@ absl::StatusOr<RetentionResult> Retention::RunOnce(pg::Session& session) {
   status.Update(admin_done.status());
   result.is_complete = round_.is_complete() && admin_done.ok() && *admin_done;
   if (result.settled + result.requests + result.admin_requests + result.keys > 0) {
-    base::Log(base::LogLevel::kDebug, "retention",
-              {{"settled", absl::StrCat(result.settled)},
-               {"requests", absl::StrCat(result.requests)},
-               {"admin_requests", absl::StrCat(result.admin_requests)},
-               {"keys", absl::StrCat(result.keys)}});
+    LogRemoved(result);
   }
   if (!status.ok()) return status;
   return result;

@@ -53,7 +53,7 @@ TEST(ListenSockets, AnAddressThatANameHasTwiceIsListenedOnOnce) {
   ASSERT_EQ(getaddrinfo(name.c_str(), "0", &hints, &one), 0);
   ASSERT_EQ(getaddrinfo(name.c_str(), "0", &hints, &other), 0);
   one->ai_next = other;
-  const ListenSockets sockets = testing::Required(ListenSockets::OpenOn(one, name));
+  const ListenSockets sockets = testing::Required(ListenSockets::BindTo(one, name));
   EXPECT_EQ(sockets.fds().size(), 1U);
   freeaddrinfo(one);  // frees both
 }
@@ -69,6 +69,28 @@ TEST(ListenSockets, SaysWhyItCannotListen) {
               HasSubstr("192.0.2.1:7070"));
   EXPECT_THAT(std::string(ListenSockets::Open("no-such-host.invalid:7070").status().message()),
               HasSubstr("no-such-host.invalid"));
+}
+
+// Callers would wait in the kernel's queue for as long as a migration takes.
+TEST(ListenSockets, APortThatIsBoundTurnsCallersAwayUntilItIsListenedOn) {
+  ListenSockets sockets = testing::Required(ListenSockets::Bind("127.0.0.1:0"));
+  const int caller = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_storage address{};
+  socklen_t length = sizeof(address);
+  getsockname(sockets.fds()[0], reinterpret_cast<sockaddr*>(&address), &length);
+  EXPECT_EQ(connect(caller, reinterpret_cast<sockaddr*>(&address), length), -1);
+  EXPECT_EQ(errno, ECONNREFUSED);
+  EXPECT_TRUE(sockets.Listen().ok());
+  EXPECT_EQ(connect(caller, reinterpret_cast<sockaddr*>(&address), length), 0);
+  close(caller);
+}
+
+TEST(ListenSockets, OfTwoThatBindAtTheSameTimeTheSlowerIsTold) {
+  ListenSockets first = testing::Required(ListenSockets::Bind("127.0.0.1:0"));
+  const std::string address = absl::StrCat("127.0.0.1:", first.port());
+  ListenSockets second = testing::Required(ListenSockets::Bind(address));
+  EXPECT_TRUE(second.Listen().ok());
+  EXPECT_THAT(std::string(first.Listen().message()), HasSubstr(absl::StrCat("cannot listen on ")));
 }
 
 TEST(ListenSockets, AcceptedConnectionsInheritTheOptions) {

@@ -2,68 +2,21 @@
 #include <sys/socket.h>
 
 #include <atomic>
-#include <cstdio>
-#include <fstream>
 #include <future>
 #include <memory>
-#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
-#include <openssl/x509v3.h>
 
 #include "absl/strings/str_cat.h"
 #include "server/rpc/port_probe.h"
+#include "tests/rpc/certificate.h"
 #include "tests/rpc/front.h"
 
 namespace skiplane::rpc {
 namespace {
 
 using ::testing::HasSubstr;
-
-void Write(const std::string& path, const std::function<void(FILE*)>& write) {
-  FILE* file = std::fopen(path.c_str(), "w");
-  ASSERT_NE(file, nullptr);
-  write(file);
-  std::fclose(file);
-}
-
-std::string Text(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-// A key and a certificate for "localhost" that it signed itself, as name.key and name.crt.
-TlsFiles MakePair(const std::string& name) {
-  const std::string base = absl::StrCat(::testing::TempDir(), "/skiplane_", getpid(), "_", name);
-  const TlsFiles files = {base + ".crt", base + ".key", ""};
-  EVP_PKEY* key = EVP_EC_gen("P-256");
-  X509* certificate = X509_new();
-  X509_set_version(certificate, 2);
-  ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
-  X509_gmtime_adj(X509_getm_notBefore(certificate), -3600);
-  X509_gmtime_adj(X509_getm_notAfter(certificate), 86400);
-  X509_set_pubkey(certificate, key);
-  X509_NAME* subject = X509_get_subject_name(certificate);
-  X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC,
-                             reinterpret_cast<const unsigned char*>("localhost"), -1, -1, 0);
-  X509_set_issuer_name(certificate, subject);
-  X509_EXTENSION* names =
-      X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, "DNS:localhost");
-  X509_add_ext(certificate, names, -1);
-  X509_sign(certificate, key, EVP_sha256());
-  Write(files.certificate, [&](FILE* file) { PEM_write_X509(file, certificate); });
-  Write(files.key, [&](FILE* file) {
-    PEM_write_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr);
-  });
-  X509_EXTENSION_free(names);
-  X509_free(certificate);
-  EVP_PKEY_free(key);
-  return files;
-}
 
 ServerOptions WithTls(const TlsFiles& files) {
   ServerOptions options;
@@ -86,7 +39,7 @@ TEST(Tls, AnswersThoseWhoTrustItsCertificate) {
   const TlsFiles files = MakePair("server");
   Front front({}, WithTls(files));
   grpc::SslCredentialsOptions ssl;
-  ssl.pem_root_certs = Text(files.certificate);
+  ssl.pem_root_certs = FileText(files.certificate);
   const grpc::Status status = GetQueue(front, ssl);
   EXPECT_TRUE(status.ok()) << status.error_message();
 }
@@ -106,10 +59,10 @@ TEST(Tls, WantsTheClientsCertificateWhenGivenAClientCa) {
   files.client_ca = client.certificate;
   Front front({}, WithTls(files));
   grpc::SslCredentialsOptions ssl;
-  ssl.pem_root_certs = Text(files.certificate);
+  ssl.pem_root_certs = FileText(files.certificate);
   EXPECT_EQ(GetQueue(front, ssl).error_code(), grpc::StatusCode::UNAVAILABLE);
-  ssl.pem_cert_chain = Text(client.certificate);
-  ssl.pem_private_key = Text(client.key);
+  ssl.pem_cert_chain = FileText(client.certificate);
+  ssl.pem_private_key = FileText(client.key);
   const grpc::Status status = GetQueue(front, ssl);
   EXPECT_TRUE(status.ok()) << status.error_message();
 }
@@ -121,9 +74,9 @@ TEST(Tls, AChangeIsNotedWithTheCertificateBesideTheNameThatItsCallerGave) {
   files.client_ca = client.certificate;
   Front front({}, WithTls(files));
   grpc::SslCredentialsOptions ssl;
-  ssl.pem_root_certs = Text(files.certificate);
-  ssl.pem_cert_chain = Text(client.certificate);
-  ssl.pem_private_key = Text(client.key);
+  ssl.pem_root_certs = FileText(files.certificate);
+  ssl.pem_cert_chain = FileText(client.certificate);
+  ssl.pem_private_key = FileText(client.key);
   const auto channel = grpc::CreateChannel(absl::StrCat("localhost:", front.server->port()),
                                            grpc::SslCredentials(ssl));
   grpc::ClientContext context;

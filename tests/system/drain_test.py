@@ -1,6 +1,8 @@
 """SIGTERM: everybody is answered, nothing is stranded, and the broker ends with 0."""
 
 import concurrent.futures
+import os
+import select
 import threading
 import unittest
 
@@ -128,6 +130,37 @@ class Drain(SystemTest):
         _, client = self.start()
         self.assertTrue(client.beat("w", 30, task).session_alive)
         self.assertEqual(client.ack(task), ["ACKED"])
+
+    def hold_up(self, *flags, signals=(15,)):
+        """A broker that drains until the lock is released; the call that holds it up."""
+        broker = self.start_broker(*flags)
+        client = self.client_of(broker)
+        lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
+        enqueue = client.broker.Enqueue.future(broker_pb2.EnqueueRequest(
+            queue=QUEUE, tasks=[broker_pb2.NewTask()]), timeout=90)
+        self.database.eventually("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted")
+        for number in signals:
+            broker.signal(number)
+        broker.wait_for_output(" draining ")
+        return broker, lock, enqueue
+
+    # GNU timeout signals the process, and then its group.
+    def test_a_second_signal_at_once_is_the_same_request(self):
+        broker, lock, enqueue = self.hold_up(signals=(15, 2))
+        lock.release()
+        self.assertEqual(len(enqueue.result().results), 1)
+        self.assertEqual(broker.wait(), 0)
+        self.assertNotIn("ended_at_once", broker.output)
+
+    def test_a_later_signal_ends_the_broker_at_once(self):
+        broker, lock, _ = self.hold_up("--drain-timeout=5m")
+        end = os.pidfd_open(broker.pid)
+        self.addCleanup(os.close, end)
+        while not select.select([end], [], [], 0.1)[0]:  # until a second has passed
+            broker.signal(15)
+        self.assertEqual(broker.wait(), 1)
+        self.assertIn("warn ended_at_once signal=15 ", broker.output)
+        lock.release()
 
     def test_sigint_drains_too(self):
         parked = self.park(self.broker, self.client, QUEUE)

@@ -7,7 +7,8 @@ import unittest
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, FOLDER)
 
-from rules import documents, includes, registration, scripts, sizes, sql, words  # noqa: E402
+from rules import (documents, events, includes, registration, scripts, sizes,  # noqa: E402
+                   sql, words)
 from rules.tree import read_tree  # noqa: E402
 
 
@@ -37,6 +38,9 @@ class Tidy(unittest.TestCase):
 
     def test_statements_are_fit_for_many_nodes(self):
         self.assert_clean(sql)
+
+    def test_events_of_the_log_are_explained(self):
+        self.assert_clean(events)
 
     def test_no_test_is_lost(self):
         self.assert_clean(registration)

@@ -39,6 +39,7 @@ class Broker(Process):
             facts = dict(line.strip().split("=", 1) for line in file)
         self.address = facts["listen"]
         self.metrics_address = facts["metrics"]
+        self.database_uri = facts.get("database")  # of --embedded
         with grpc.insecure_channel(self.address) as channel:
             next(status for status in watch(channel) if status == SERVING)
 

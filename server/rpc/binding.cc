@@ -1,0 +1,18 @@
+#include "server/rpc/binding.h"
+
+#include <utility>
+
+#include "server/base/status_macros.h"
+
+namespace skiplane::rpc {
+
+absl::StatusOr<Binding> Bind(const ServerOptions& options) {
+  std::optional<TlsIdentity> identity;
+  if (options.tls) {
+    ASSIGN_OR_RETURN(identity, ReadTlsFiles(*options.tls));
+  }
+  ASSIGN_OR_RETURN(ListenSockets sockets, ListenSockets::Bind(options.listen));
+  return Binding{options, std::move(identity), std::move(sockets)};
+}
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,94 @@
+"""The PostgreSQL of a broker, and others who use it."""
+
+import os
+import tempfile
+import unittest
+
+import grpc
+
+from support import broker as brokers
+from support.broker import Broker, NOT_SERVING, SERVING
+from support.case import slow
+from support.client import Client
+from support.database import psql
+from support.process import Process
+
+QUEUE = "shared"
+
+
+class Embedded(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="skiplane-embedded-")
+        cls.addClassCleanup(folder.cleanup)
+        os.chmod(folder.name, 0o755)  # a root caller's cluster runs as another user
+        cls.flag = f"--embedded={folder.name}/data"  # made once: that takes its time
+
+    def start(self, *flags):
+        broker = Broker(*flags)
+        self.addCleanup(broker.end)
+        return broker
+
+    def client_of(self, broker):
+        client = Client(broker.address)
+        self.addCleanup(client.close)
+        return client
+
+    def readiness_of(self, broker):
+        """Each status as it comes."""
+        channel = grpc.insecure_channel(broker.address)
+        self.addCleanup(channel.close)
+        statuses = brokers.watch(channel)
+        self.assertEqual(next(statuses), SERVING)
+        return statuses
+
+    def refused(self):
+        program = Process([brokers.program(), self.flag])
+        self.addCleanup(program.end)
+        self.assertEqual(program.wait(), 1)
+        return program.output
+
+    def start_second(self, first):
+        """Its readiness and a client of it."""
+        second = self.start(f"--database={first.database_uri}")
+        client = self.client_of(second)
+        client.create_queue(QUEUE)
+        return second, self.readiness_of(second), client
+
+    def test_the_uri_is_told_to_people_to_scripts_and_to_who_comes_second(self):
+        first = self.start(self.flag)
+        self.assertIn(f'database_started uri="{first.database_uri}" ', first.output)
+        self.assertEqual(psql(first.database_uri, "SELECT 1"), [("1",)])
+        # The ports of the first are taken, too: the directory is the reason that helps.
+        refusal = self.refused()
+        self.assertIn(f"process {first.pid}", refusal)
+        self.assertIn(f"--database='{first.database_uri}'", refusal)
+        self.assertEqual(first.terminate(), 0)
+        self.assertNotIn("database_stops", first.output)  # nobody else is there
+
+    def test_a_second_broker_outlives_the_first_and_goes_on_with_its_next_start(self):
+        first = self.start(self.flag)
+        second, readiness, client = self.start_second(first)
+        task_id = client.enqueue(QUEUE)
+        self.assertEqual(first.terminate(), 0)
+        self.assertIn("warn database_stops other_brokers=1 ", first.output)
+        self.assertEqual(next(readiness), NOT_SERVING)
+        self.start(self.flag)
+        self.assertEqual(next(readiness), SERVING)
+        self.assertEqual([task.task_id for task in client.lease(QUEUE)], [task_id])
+        self.assertEqual(second.terminate(), 0)
+
+    @slow
+    def test_so_it_does_when_the_first_is_killed(self):
+        first = self.start(self.flag)
+        _, readiness, client = self.start_second(first)
+        task_id = client.enqueue(QUEUE)
+        first.kill()
+        self.assertEqual(next(readiness), NOT_SERVING)
+        self.start(self.flag)
+        self.assertEqual(next(readiness), SERVING)
+        self.assertEqual([task.task_id for task in client.lease(QUEUE)], [task_id])
+
+
+if __name__ == "__main__":
+    unittest.main()

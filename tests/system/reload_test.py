@@ -1,0 +1,183 @@
+"""SIGHUP: the log level and the TLS files as they are now, without an end to anything."""
+
+import os
+import signal
+import subprocess
+import tempfile
+import unittest
+
+import grpc
+
+from support import broker as brokers
+from support.case import SystemTest
+from support.client import DEADLINE_S, broker_pb2, broker_pb2_grpc
+from support.process import Process
+
+QUEUE = "mail"
+MIGRATION_LOCK = "SELECT pg_advisory_xact_lock(8316857068445331045)"
+# In this database: others of the cluster are other tests'.
+SOMEBODY_WAITS = ("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND database ="
+                  " (SELECT oid FROM pg_database WHERE datname = current_database())")
+
+
+class Folder:
+    """Of files that a broker reads."""
+
+    def __init__(self):
+        self._folder = tempfile.TemporaryDirectory(prefix="skiplane-reload-")
+        self.remove = self._folder.cleanup
+
+    def path(self, name):
+        return os.path.join(self._folder.name, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def make_pair(self, name):
+        """A key and a certificate that it signed itself."""
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                        "-addext", "subjectAltName=DNS:localhost", "-keyout",
+                        self.path(f"{name}.key"), "-out", self.path(f"{name}.crt")],
+                       check=True, capture_output=True)
+
+
+class Reload(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.files = Folder()
+        self.addCleanup(self.files.remove)
+
+    def configure(self, level):
+        return self.files.write("settings", f"log-level = {level}\n")
+
+    def reload(self, program, answer):
+        program.signal(signal.SIGHUP)
+        program.wait_for_output(answer)
+
+    def test_debug_is_switched_on_and_off_in_a_running_broker(self):
+        broker, client = self.start(f"--config={self.configure('info')}")
+        client.create_queue(QUEUE)
+        self.assertNotIn(" debug ", broker.output)
+        self.configure("debug")
+        self.reload(broker, 'reloaded log_level=debug log_level_from="file or default" tls=off\n')
+        client.enqueue(QUEUE)
+        client.ack(*client.lease(QUEUE))
+        for event in ("leased", "settled", "chore", "sessions_renewed"):
+            broker.wait_for_output(f" debug {event} ")
+        self.configure("warn")
+        self.reload(broker, "reloaded log_level=warn ")
+        client.enqueue(QUEUE)
+        client.ack(*client.lease(QUEUE))
+        self.configure("info")
+        self.reload(broker, "reloaded log_level=info ")
+        silent = broker.output.split("reloaded log_level=warn ")[1]
+        self.assertNotIn(" debug leased ", silent)
+        self.assertEqual(broker.terminate(), 0)
+
+    def test_a_flag_wins_over_the_file_and_the_log_says_so(self):
+        broker = self.start_broker(f"--config={self.configure('info')}", "--log-level=info")
+        self.configure("debug")
+        self.reload(broker, "reloaded log_level=info log_level_from=flag ")
+
+    def test_a_file_that_is_not_right_changes_nothing(self):
+        broker, client = self.start(f"--config={self.configure('info')}")
+        self.files.write("settings", "log-level = debug\nlissten = x\n")
+        self.reload(broker, "error reload_failed ")
+        self.assertNotIn(" debug ", broker.output)
+        client.create_queue(QUEUE)
+
+    def test_settings_that_need_a_restart_are_told(self):
+        broker = self.start_broker(f"--config={self.configure('info')}")
+        self.files.write("settings", "log-level = info\nmax-connections = 77\n")
+        self.reload(broker, "warn restart_needed ")
+
+    def start_with_tls(self):
+        self.files.make_pair("server")
+        ready = self.files.path("ready")
+        program = Process([brokers.program(), f"--database={self.database.uri}",
+                           "--listen=127.0.0.1:0", "--metrics-listen=off",
+                           f"--ready-file={ready}", f"--tls-cert={self.files.path('server.crt')}",
+                           f"--tls-key={self.files.path('server.key')}", "--auto-create-queues"])
+        self.addCleanup(program.end)
+        program.wait_for_output(" serving ")
+        port = self.files.read("ready").decode().split("\n", 1)[0].rsplit(":", 1)[1]
+        return program, f"localhost:{port}"
+
+    def enqueue(self, channel):
+        broker_pb2_grpc.BrokerServiceStub(channel).Enqueue(
+            broker_pb2.EnqueueRequest(queue=QUEUE, tasks=[broker_pb2.NewTask()]),
+            timeout=DEADLINE_S, wait_for_ready=True)
+
+    def channel(self, address):
+        """Of one who trusts the certificate that is in the file now."""
+        channel = grpc.secure_channel(
+            address, grpc.ssl_channel_credentials(self.files.read("server.crt")),
+            [("grpc.use_local_subchannel_pool", 1)])
+        self.addCleanup(channel.close)
+        return channel
+
+    def test_a_new_certificate_is_taken_and_a_broken_one_is_not(self):
+        program, address = self.start_with_tls()
+        old = self.channel(address)
+        self.enqueue(old)
+        with open(self.files.path("server.key"), "w", encoding="utf-8") as file:
+            file.write("garbage")
+        self.reload(program, "error reload_failed ")
+        self.enqueue(self.channel(address))
+        before = program.output.count("tls_loaded")
+        self.files.make_pair("server")
+        self.reload(program, "info reloaded ")
+        self.assertEqual(program.output.count("tls_loaded"), before + 1)
+        self.enqueue(self.channel(address))
+        self.enqueue(old)
+        self.assertNotIn("PRIVATE", program.output)
+        self.assertEqual(program.terminate(), 0)
+
+    def test_a_storm_of_them_fails_no_call(self):
+        broker, client = self.start()
+        client.create_queue(QUEUE)
+        for _ in range(100):
+            broker.signal(signal.SIGHUP)
+            client.enqueue(QUEUE)
+        self.assertEqual(len(client.lease(QUEUE, max_tasks=100)), 100)
+        self.assertEqual(broker.terminate(), 0)
+
+    def test_during_a_drain_it_is_of_no_account(self):
+        broker, client = self.start()
+        client.create_queue(QUEUE)
+        lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
+        enqueue = client.broker.Enqueue.future(broker_pb2.EnqueueRequest(
+            queue=QUEUE, tasks=[broker_pb2.NewTask()]), timeout=DEADLINE_S)
+        self.database.eventually(SOMEBODY_WAITS)
+        broker.signal(signal.SIGTERM)
+        broker.wait_for_output(" draining ")
+        broker.signal(signal.SIGHUP)
+        lock.release()
+        self.assertEqual(len(enqueue.result().results), 1)
+        self.assertEqual(broker.wait(), 0)
+
+
+class ReloadAtStart(SystemTest):
+    is_migrated = False
+
+    def test_during_the_start_it_waits_for_its_turn(self):
+        lock = self.database.hold(MIGRATION_LOCK)
+        program = Process([brokers.program(), f"--database={self.database.uri}",
+                           "--listen=127.0.0.1:0", "--metrics-listen=off"])
+        self.addCleanup(program.end)
+        self.database.eventually(SOMEBODY_WAITS)
+        program.signal(signal.SIGHUP)
+        lock.release()
+        program.wait_for_output(" reloaded ")
+        self.assertEqual(program.terminate(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,83 @@
+"""What a broker looks at before it touches the database, and who is let in meanwhile."""
+
+import os
+import socket
+import tempfile
+import unittest
+
+from support import broker as brokers
+from support.case import SystemTest
+from support.process import Process
+
+MIGRATION_LOCK = "SELECT pg_advisory_xact_lock(8316857068445331045)"
+# In this database: others of the cluster are other tests'.
+SOMEBODY_WAITS = ("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND database ="
+                  " (SELECT oid FROM pg_database WHERE datname = current_database())")
+
+
+class Start(SystemTest):
+    is_migrated = False
+
+    def setUp(self):
+        super().setUp()
+        self.taken = socket.socket()
+        self.addCleanup(self.taken.close)
+        self.taken.bind(("127.0.0.1", 0))
+        self.taken.listen()
+        self.taken_address = f"127.0.0.1:{self.taken.getsockname()[1]}"
+
+    def run_skiplaned(self, *arguments):
+        program = Process([brokers.program(), *arguments])
+        self.addCleanup(program.end)
+        return program.wait(), program.output
+
+    def assert_untouched(self, *flags):
+        """The broker ends because of the flags, before the database or a cluster was changed."""
+        code, output = self.run_skiplaned(f"--database={self.database.uri}", *flags)
+        self.assertEqual(code, 1, output)
+        self.assertEqual(self.database.value("SELECT to_regnamespace('skiplane') IS NULL"), "t")
+        with tempfile.TemporaryDirectory(prefix="skiplane-embedded-") as folder:
+            os.chmod(folder, 0o755)
+            code, other_output = self.run_skiplaned(f"--embedded={folder}/data", *flags)
+            self.assertEqual(code, 1, other_output)
+            self.assertEqual(os.listdir(f"{folder}/data"), ["lock"])
+        return output
+
+    def test_a_port_that_is_taken_is_found_before_the_database_is_touched(self):
+        output = self.assert_untouched(f"--listen={self.taken_address}", "--metrics-listen=off")
+        self.assertIn(f"cannot listen on {self.taken_address}: Address already in use", output)
+
+    def test_so_is_one_of_the_metrics_page(self):
+        output = self.assert_untouched("--listen=127.0.0.1:0",
+                                       f"--metrics-listen={self.taken_address}")
+        self.assertIn(f"cannot serve metrics on {self.taken_address}", output)
+
+    def test_so_is_one_that_both_are_to_have(self):
+        self.taken.close()
+        output = self.assert_untouched(f"--listen={self.taken_address}",
+                                       f"--metrics-listen={self.taken_address}")
+        self.assertIn(f"cannot listen on {self.taken_address}", output)
+
+    def test_so_are_tls_files(self):
+        output = self.assert_untouched(
+            "--listen=127.0.0.1:0", "--metrics-listen=off", f"--tls-cert={__file__}",
+            f"--tls-key={__file__}")
+        self.assertIn(f"no certificate in PEM form: {__file__}", output)
+
+    def test_callers_are_refused_until_the_broker_can_answer(self):
+        self.taken.close()
+        lock = self.database.hold(MIGRATION_LOCK)
+        program = Process([brokers.program(), f"--database={self.database.uri}",
+                           f"--listen={self.taken_address}", "--metrics-listen=off"])
+        self.addCleanup(program.end)
+        self.database.eventually(SOMEBODY_WAITS)
+        with self.assertRaises(ConnectionRefusedError):
+            socket.create_connection(self.taken_address.rsplit(":", 1)).close()
+        lock.release()
+        program.wait_for_output(" serving ")
+        socket.create_connection(self.taken_address.rsplit(":", 1)).close()
+        self.assertEqual(program.terminate(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
