@@ -5,11 +5,14 @@
 #include <thread>
 #include <vector>
 
+#include "server/base/log.h"
 #include "server/base/mutex.h"
 #include "server/base/reason.h"
+#include "server/base/status_macros.h"
 #include "server/metrics/metrics.h"
 #include "server/pg/backoff.h"
 #include "server/pg/errors.h"
+#include "server/pg/requirements.h"
 
 namespace skiplane::pg {
 namespace {
@@ -32,6 +35,10 @@ struct Pool::State {
   void Concierge();
 
   std::unique_ptr<Session> Connect(Backoff& backoff);
+  absl::StatusOr<std::unique_ptr<Session>> Open();
+  bool Recheck(Session& session, int64_t& looked);
+  // What an outage that began, changed or ended means to operators, once each.
+  void TellOutage(absl::Status why);
   bool ServeUntilBroken(Session& session);
   bool WaitForJob(Job& job);
   void PutBack(Job job);
@@ -51,6 +58,7 @@ struct Pool::State {
   base::Mutex mutex;
   base::CondVar job_came;  // for idle workers
   base::CondVar changed;   // any other change; for the concierge and for workers that pause
+  base::Mutex opening ABSL_ACQUIRED_BEFORE(mutex);  // one looks whether the server will do
   std::deque<Job> queue ABSL_GUARDED_BY(mutex);
   bool stopping ABSL_GUARDED_BY(mutex) = false;
   int sessions ABSL_GUARDED_BY(mutex) = 0;  // those that work
@@ -58,6 +66,7 @@ struct Pool::State {
   int hopeful ABSL_GUARDED_BY(mutex) = 0;  // of them, those in a first attempt to connect
   int idle ABSL_GUARDED_BY(mutex) = 0;     // of them, those with a session that wait for a job
   absl::Status outage ABSL_GUARDED_BY(mutex) = NotConnected();  // why the last attempt failed
+  int64_t doubts ABSL_GUARDED_BY(mutex) = 0;  // sessions that found their server to have changed
 
   base::Mutex joining;
   std::vector<std::thread> threads ABSL_GUARDED_BY(joining);
@@ -77,18 +86,30 @@ void Pool::State::Report() {
   metrics->SetPool(now_open, now_idle, now_waiting);
 }
 
+// The first one after an outage looks longer: it may find another server, or pooler, than before.
+absl::StatusOr<std::unique_ptr<Session>> Pool::State::Open() {
+  absl::StatusOr<std::unique_ptr<Session>> session = Session::Open(options, metrics);
+  if (!session.ok()) return session;
+  base::MutexLock is_opening(opening);
+  bool is_first = false;
+  {
+    base::MutexLock lock(mutex);
+    is_first = sessions == 0;
+  }
+  if (is_first) RETURN_IF_ERROR(CheckNotShared(options, **session));
+  base::MutexLock lock(mutex);
+  ++sessions;
+  return session;
+}
+
 // Returns null once the pool stops.
 std::unique_ptr<Session> Pool::State::Connect(Backoff& backoff) {
   bool is_first = true;
   do {
-    absl::StatusOr<std::unique_ptr<Session>> session = Session::Open(options, metrics);
+    absl::StatusOr<std::unique_ptr<Session>> session = Open();
     base::MutexLock lock(mutex);
     if (is_first) --hopeful;
-    if (session.ok()) {
-      ++sessions;
-    } else {
-      outage = session.status();
-    }
+    if (!session.ok()) outage = session.status();
     changed.NotifyAll();
     if (session.ok()) return *std::move(session);
     is_first = false;
@@ -121,6 +142,34 @@ bool Pool::State::WaitForJob(Job& job) {
   return true;
 }
 
+// What one session finds, the others look for at once. `looked` is the session's own. Returns false
+// if the session is of no use any more.
+bool Pool::State::Recheck(Session& session, int64_t& looked) {
+  bool is_urgent = false;
+  {
+    base::MutexLock lock(mutex);
+    is_urgent = looked != doubts;
+    looked = doubts;
+  }
+  const absl::Status status = is_urgent ? session.RecheckNow() : session.Recheck();
+  if (status.ok()) return true;
+  base::MutexLock lock(mutex);
+  outage = status;
+  if (base::ReasonOf(status) != "DATABASE_UNAVAILABLE") ++doubts;
+  return false;
+}
+
+void Pool::State::TellOutage(absl::Status why) {
+  const std::string reason = base::ReasonOf(why);
+  if (metrics != nullptr) metrics->SetDatabaseOutage(reason);
+  if (why.ok()) {
+    base::Log(base::LogLevel::kInfo, "database_usable");
+  } else {
+    base::Log(base::LogLevel::kWarn, "database_unusable",
+              {{"reason", reason}, {"message", std::string(why.message())}});
+  }
+}
+
 void Pool::State::PutBack(Job job) {
   base::MutexLock lock(mutex);
   queue.push_front(std::move(job));
@@ -130,7 +179,12 @@ void Pool::State::PutBack(Job job) {
 // Returns whether the session worked at all; also when the pool is finished.
 bool Pool::State::ServeUntilBroken(Session& session) {
   bool worked = false;
-  while (session.alive()) {
+  int64_t looked = 0;
+  {
+    base::MutexLock lock(mutex);
+    looked = doubts;
+  }
+  while (session.alive() && Recheck(session, looked)) {
     Job job;
     const bool has_job = WaitForJob(job);
     Report();
@@ -173,10 +227,18 @@ void Pool::State::Work() {
 
 void Pool::State::Concierge() {
   bool reported = false;
+  std::string told;  // the reason of the outage
   mutex.Lock();
   while (workers > 0 || !queue.empty()) {
     const bool connected = sessions > 0;
-    if (reported != connected && !stopping) {
+    const std::string reason = connected ? "" : IsHopeless() ? base::ReasonOf(outage) : told;
+    if (told != reason && !stopping) {
+      told = reason;
+      const absl::Status why = connected ? absl::OkStatus() : outage;
+      mutex.Unlock();
+      TellOutage(why);
+      mutex.Lock();
+    } else if (reported != connected && !stopping) {
       reported = connected;
       mutex.Unlock();
       if (on_change) on_change(connected);

@@ -51,6 +51,7 @@ void Upkeep::State::Loop() {
 
 Upkeep::State::Clock::time_point Upkeep::State::Pass() {
   const Clock::time_point start = Clock::now();
+  if (session != nullptr) static_cast<void>(session->Recheck());  // if that fails it is not alive
   if (session == nullptr || !session->alive()) {
     if (session != nullptr) chores.NoteCutOff();  // also when it broke between two passes
     session.reset();
