@@ -31,12 +31,18 @@ absl::Status Draining() {
 // concierge, has none: it fails the jobs that no worker can take soon, and tells of changes in
 // order.
 struct Pool::State {
+  // How often a session found that its server had changed, or that others use its connection.
+  struct Doubts {
+    int64_t changed = 0;
+    int64_t shared = 0;
+  };
+
   void Work();
   void Concierge();
 
   std::unique_ptr<Session> Connect(Backoff& backoff);
   absl::StatusOr<std::unique_ptr<Session>> Open();
-  bool Recheck(Session& session, int64_t& looked);
+  bool Recheck(Session& session, Doubts& seen);
   // What an outage that began, changed or ended means to operators, once each.
   void TellOutage(absl::Status why);
   bool ServeUntilBroken(Session& session);
@@ -66,7 +72,8 @@ struct Pool::State {
   int hopeful ABSL_GUARDED_BY(mutex) = 0;  // of them, those in a first attempt to connect
   int idle ABSL_GUARDED_BY(mutex) = 0;     // of them, those with a session that wait for a job
   absl::Status outage ABSL_GUARDED_BY(mutex) = NotConnected();  // why the last attempt failed
-  int64_t doubts ABSL_GUARDED_BY(mutex) = 0;  // sessions that found their server to have changed
+  Doubts doubts ABSL_GUARDED_BY(mutex);
+  int64_t shares_checked ABSL_GUARDED_BY(mutex) = 0;  // after so many of them all was well
 
   base::Mutex joining;
   std::vector<std::thread> threads ABSL_GUARDED_BY(joining);
@@ -86,18 +93,22 @@ void Pool::State::Report() {
   metrics->SetPool(now_open, now_idle, now_waiting);
 }
 
-// The first one after an outage looks longer: it may find another server, or pooler, than before.
+// The first one after an outage, or after a pooler was met, looks longer: what it finds may be
+// another server, or pooler, than before.
 absl::StatusOr<std::unique_ptr<Session>> Pool::State::Open() {
   absl::StatusOr<std::unique_ptr<Session>> session = Session::Open(options, metrics);
   if (!session.ok()) return session;
   base::MutexLock is_opening(opening);
-  bool is_first = false;
+  int64_t known = 0;
+  bool must_check = false;
   {
     base::MutexLock lock(mutex);
-    is_first = sessions == 0;
+    known = doubts.shared;
+    must_check = sessions == 0 || known != shares_checked;
   }
-  if (is_first) RETURN_IF_ERROR(CheckNotShared(options, **session));
+  if (must_check) RETURN_IF_ERROR(CheckNotShared(options, **session));
   base::MutexLock lock(mutex);
+  shares_checked = known;
   ++sessions;
   return session;
 }
@@ -142,20 +153,22 @@ bool Pool::State::WaitForJob(Job& job) {
   return true;
 }
 
-// What one session finds, the others look for at once. `looked` is the session's own. Returns false
-// if the session is of no use any more.
-bool Pool::State::Recheck(Session& session, int64_t& looked) {
+// What one session finds, the others look for at once; if connections are shared, none of them can
+// know whose it has. `seen` is the session's own. Returns false if the session is of no use any
+// more.
+bool Pool::State::Recheck(Session& session, Doubts& seen) {
   bool is_urgent = false;
   {
     base::MutexLock lock(mutex);
-    is_urgent = looked != doubts;
-    looked = doubts;
+    if (seen.shared != doubts.shared) return false;
+    is_urgent = seen.changed != doubts.changed;
+    seen = doubts;
   }
   const absl::Status status = is_urgent ? session.RecheckNow() : session.Recheck();
   if (status.ok()) return true;
   base::MutexLock lock(mutex);
   outage = status;
-  if (base::ReasonOf(status) != "DATABASE_UNAVAILABLE") ++doubts;
+  if (base::ReasonOf(status) != "DATABASE_UNAVAILABLE") ++doubts.changed;
   return false;
 }
 
@@ -179,12 +192,12 @@ void Pool::State::PutBack(Job job) {
 // Returns whether the session worked at all; also when the pool is finished.
 bool Pool::State::ServeUntilBroken(Session& session) {
   bool worked = false;
-  int64_t looked = 0;
+  Doubts seen;
   {
     base::MutexLock lock(mutex);
-    looked = doubts;
+    seen = doubts;
   }
-  while (session.alive() && Recheck(session, looked)) {
+  while (session.alive() && Recheck(session, seen)) {
     Job job;
     const bool has_job = WaitForJob(job);
     Report();
@@ -197,6 +210,8 @@ bool Pool::State::ServeUntilBroken(Session& session) {
     base::MutexLock lock(mutex);
     if (IsFinished()) break;
   }
+  base::MutexLock lock(mutex);
+  if (session.is_shared()) ++doubts.shared;
   return worked;
 }
 

@@ -8,6 +8,7 @@
 #include "server/base/mutex.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
+#include "server/pg/errors.h"
 #include "server/pg/refusals.h"
 
 namespace skiplane::pg {
@@ -54,6 +55,20 @@ void LogOnce(const absl::Status& unsafe) {
   base::Log(base::LogLevel::kWarn, "unsafe_durability", {{"what", what}});
 }
 
+// Whether the two see only themselves, in turn.
+absl::Status CheckApart(Session& one, Session& other) {
+  for (int look = 0; look < kLooks; ++look) {
+    RETURN_IF_ERROR(one.RecheckNow());
+    RETURN_IF_ERROR(other.RecheckNow());
+    // Keeps the server's connection, so that a pooler has to give the first one another.
+    RETURN_IF_ERROR(other.RunText("BEGIN").status());
+    RETURN_IF_ERROR(other.RecheckNow());
+    RETURN_IF_ERROR(one.RecheckNow());
+    RETURN_IF_ERROR(other.RunText("COMMIT").status());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 Requirements::Requirements(const ConnectOptions& options)
@@ -88,21 +103,13 @@ absl::Status Requirements::Check(pqxx::connection& connection) {
 
 absl::Status CheckNotShared(const ConnectOptions& options, Session& session) {
   const absl::StatusOr<std::unique_ptr<Session>> other = Session::Open(options, nullptr);
-  // Who has the only connection there is shares it with nobody.
-  if (!other.ok() && base::ReasonOf(other.status()) != "POOLER_NOT_SUPPORTED") {
-    return absl::OkStatus();
+  if (!other.ok()) {
+    // Who has the only connection there is shares it with nobody.
+    return base::ReasonOf(other.status()) == "POOLER_NOT_SUPPORTED" ? other.status()
+                                                                    : absl::OkStatus();
   }
-  RETURN_IF_ERROR(other.status());
-  for (int look = 0; look < kLooks; ++look) {
-    RETURN_IF_ERROR(session.RecheckNow());
-    RETURN_IF_ERROR((*other)->RecheckNow());
-    // Keeps the server's connection, so that a pooler has to give the first one another.
-    RETURN_IF_ERROR((*other)->RunText("BEGIN").status());
-    RETURN_IF_ERROR((*other)->RecheckNow());
-    RETURN_IF_ERROR(session.RecheckNow());
-    RETURN_IF_ERROR((*other)->RunText("COMMIT").status());
-  }
-  return absl::OkStatus();
+  absl::Status status = CheckApart(session, **other);
+  return absl::IsUnknown(status) ? NotConnected() : status;  // nothing was to be changed
 }
 
 }  // namespace skiplane::pg

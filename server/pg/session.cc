@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
+#include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/metrics/metrics.h"
 #include "server/pg/abandoned_backends.h"
@@ -26,6 +27,10 @@ std::vector<pqxx::binarystring> Binary(const std::vector<std::string>& values) {
   binary.reserve(values.size());
   for (const std::string& value : values) binary.emplace_back(value);
   return binary;
+}
+
+bool IsOfPooler(const absl::Status& status) {
+  return base::ReasonOf(status) == "POOLER_NOT_SUPPORTED";
 }
 
 }  // namespace
@@ -63,6 +68,7 @@ struct Session::State {
   metrics::Metrics* metrics;
   const std::shared_ptr<AbandonedBackends> abandoned;
   bool broken = false;
+  bool shared = false;
   Clock::time_point recheck_at = Clock::now() + kFirstRecheck;
   absl::flat_hash_map<std::string, Prepared> statements;  // by name
 };
@@ -83,6 +89,7 @@ void Session::State::PrepareAnew(const sql::Query& query, Prepared& prepared) {
 
 absl::Status Session::State::Failed(const Failure& failure) {
   broken = broken || failure.is_broken;
+  shared = shared || IsOfPooler(failure.status);
   if (metrics != nullptr) metrics->DatabaseError(failure.sqlstate_class);
   return failure.status;
 }
@@ -95,6 +102,7 @@ absl::Status Session::State::Recheck() {
   try {
     status = link->CheckRequirements();
     broken = !status.ok();
+    shared = IsOfPooler(status);
   } catch (...) {
     status = Failed(ExplainException({kRecheckStatement, link->connection().is_open(), false}));
     status = broken ? NotConnected() : absl::OkStatus();
@@ -183,6 +191,8 @@ absl::Status Session::Recheck() {
 }
 
 absl::Status Session::RecheckNow() { return state_->Recheck(); }
+
+bool Session::is_shared() const { return state_->shared; }
 
 bool Session::alive() const { return !state_->broken && !state_->link->HungUp(); }
 

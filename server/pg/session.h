@@ -80,6 +80,8 @@ class Session {
   absl::Status RecheckNow();
 
   bool alive() const;
+  // Whether it is not alive because others use the connection, too: POOLER_NOT_SUPPORTED.
+  bool is_shared() const;
   int backend_pid() const;
 
  private:
