@@ -67,7 +67,7 @@ class Life:
                              admin_pb2.ListErrorGroupsRequest(queue=NEXT)).groups
         self._call("RetryErrorGroup", admin_pb2.RetryErrorGroupRequest(
             queue=NEXT, fingerprint=group.fingerprint, wait=seconds(60)))
-        client.nack(self._take(NEXT), "FAIL", error=task_pb2.TaskError(type="Broken", message="e"))
+        client.nack(self._take(NEXT), "FAIL", error=task_pb2.TaskError(type="Broken", text=b"e"))
         [failed] = self._call("ListTasks", admin_pb2.ListTasksRequest(
             filter=bulk_pb2.TaskFilter(queue=NEXT, states=["TASK_STATE_FAILED"]))).tasks
         self._call("RetryTask", admin_pb2.RetryTaskRequest(task_id=failed.task_id))
