@@ -6,7 +6,9 @@
 #include "server/base/log.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
+#include "server/pg/abandoned_backends.h"
 #include "server/pg/migrator.h"
+#include "server/pg/requirements.h"
 
 namespace skiplane::app {
 
@@ -22,6 +24,8 @@ absl::StatusOr<Database> OpenDatabase(const config::Config& config,
                                       std::optional<ReservedPlace> reserved) {
   Database database;
   database.connect.uri = config.database_uri;
+  database.connect.allow_unsafe_durability = config.allow_unsafe_durability;
+  database.connect.abandoned = std::make_shared<pg::AbandonedBackends>(config.connections);
   if (!reserved) return database;
   ASSIGN_OR_RETURN(database.cluster,
                    EmbeddedCluster::Start(*std::move(reserved),
@@ -54,12 +58,7 @@ absl::StatusOr<int> PrepareDatabase(const config::Config& config,
                                     const pg::ConnectOptions& connect) {
   ASSIGN_OR_RETURN(const std::unique_ptr<pg::Session> session, pg::Session::Open(connect, nullptr));
   RETURN_IF_ERROR(pg::CheckServerVersion(*session));
-  RETURN_IF_ERROR(pg::CheckNotDistributed(*session));
-  if (absl::Status status = pg::CheckDurability(*session); !status.ok()) {
-    if (!config.allow_unsafe_durability) return status;
-    base::Log(base::LogLevel::kWarn, "unsafe_durability",
-              {{"what", std::string(status.message())}});
-  }
+  RETURN_IF_ERROR(pg::CheckNotShared(connect, *session));
   if (config.migrate_at_start || config.command == config::Command::kMigrate) {
     return pg::Migrate(connect);
   }

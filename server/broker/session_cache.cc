@@ -13,16 +13,18 @@ std::optional<SessionCache::Entry> SessionCache::FindLiving(const std::string& w
   base::MutexLock lock(mutex_);
   const auto found = entries_.find(worker_id);
   if (found == entries_.end()) return std::nullopt;
-  const auto needed = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(duration);
-  if (found->second.lives_until < needed) return std::nullopt;
-  return found->second;
+  const base::SteadyTime now = std::chrono::steady_clock::now();
+  const Entry& entry = found->second;
+  if (entry.lives_until < now + absl::ToChronoNanoseconds(duration)) return std::nullopt;
+  if (entry.sent + absl::ToChronoNanoseconds(SessionAhead(duration)) < now) return std::nullopt;
+  return entry;
 }
 
 void SessionCache::Learn(const std::string& worker_id, const model::SessionId& id,
                          base::SteadyTime sent, absl::Duration remaining) {
   base::MutexLock lock(mutex_);
   if (entries_.size() >= sessions_max_) entries_.clear();
-  entries_[worker_id] = {id, sent + absl::ToChronoNanoseconds(remaining)};
+  entries_[worker_id] = {id, sent + absl::ToChronoNanoseconds(remaining), sent};
 }
 
 void SessionCache::Forget(const std::string& worker_id) {

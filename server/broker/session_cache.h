@@ -28,9 +28,11 @@ class SessionCache {
   struct Entry {
     model::SessionId id{};
     base::SteadyTime lives_until;
+    base::SteadyTime sent;  // the statement that told it
   };
 
-  // The session of a worker if it surely lives for `duration` from now.
+  // The session of a worker if it surely lives for `duration` from now. No longer believed than its
+  // slack: what remains is much too long when the database's clock went back.
   std::optional<Entry> FindLiving(const std::string& worker_id, absl::Duration duration) const;
 
   // As the database said in answer to a statement that was sent at `sent`.

@@ -4,6 +4,7 @@
 #include "absl/strings/str_join.h"
 #include "server/base/status_macros.h"
 #include "server/broker/task_operator.h"
+#include "server/store/clock.h"
 #include "server/store/task_view.h"
 
 namespace skiplane::broker {
@@ -53,6 +54,16 @@ std::string TextOf(WaitReason reason, const Explanation& why, const model::Queue
   return "";
 }
 
+// Why a time that seemed near is far away.
+std::string ClockText(const store::ClockStep& step, absl::Time run_at) {
+  const std::string size = absl::FormatDuration(absl::Trunc(step.Back(), absl::Milliseconds(1)));
+  const bool is_being_mended = !step.is_mended && run_at <= step.was_at;
+  return absl::StrCat("the database's clock went back by ", size, ", from ", TimeText(step.was_at),
+                      " to ", TimeText(step.seen_at),
+                      is_being_mended ? ": what was due by then is made due again within a minute"
+                                      : ": times that were named before come that much later");
+}
+
 std::vector<WaitReason> ReasonsOf(const Explanation& why, const model::Queue& queue) {
   std::vector<WaitReason> reasons;
   const bool is_paused = why.task.recurrence.has_value() && why.task.recurrence->is_paused;
@@ -95,6 +106,10 @@ absl::StatusOr<Explanation> TaskOperator::Explain(pg::Session& session, const mo
   why.reasons = ReasonsOf(why, *queue);
   std::vector<std::string> texts;
   for (const WaitReason reason : why.reasons) texts.push_back(TextOf(reason, why, *queue));
+  if (why.task.state == model::TaskState::kScheduled) {
+    ASSIGN_OR_RETURN(const auto step, store::FindClockStepBefore(session, why.task.schedule_time));
+    if (step.has_value()) texts.push_back(ClockText(*step, why.task.schedule_time));
+  }
   why.text = absl::StrJoin(texts, "; ");
   return why;
 }

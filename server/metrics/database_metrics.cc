@@ -7,6 +7,11 @@ Buckets StatementBuckets() {
   return {0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
 }
 
+constexpr absl::string_view kOutages[] = {
+    "DATABASE_UNAVAILABLE", "DATABASE_READ_ONLY",    "DATABASE_NOT_DURABLE",
+    "DATABASE_DISTRIBUTED", "POOLER_NOT_SUPPORTED",  "SYNCHRONOUS_STANDBY_AWAY",
+};
+
 }  // namespace
 
 DatabaseMetrics::DatabaseMetrics(Registry& registry)
@@ -24,7 +29,18 @@ DatabaseMetrics::DatabaseMetrics(Registry& registry)
                         .Add({})),
       notifications_(NewCounter(registry, "skiplane_db_notifications_total",
                                 "Wake-ups exchanged with other brokers by NOTIFY."),
-                     {"result", {}, {}}, {"sent", "received"}) {}
+                     {"result", {}, {}}, {"sent", "received"}),
+      outage_(NewGauge(registry, "skiplane_db_outage",
+                       "1 for the reason why no connection to the database works."),
+              {"reason", {}, {}}),
+      clock_steps_(NewCounter(registry, "skiplane_db_clock_steps_total",
+                              "Times that the database's clock was seen to go back.")
+                       .Add({})),
+      clock_step_seconds_(NewCounter(registry, "skiplane_db_clock_step_seconds_total",
+                                     "By how much the database's clock went back, in total.")
+                              .Add({})) {
+  SetOutage("");
+}
 
 void DatabaseMetrics::Statement(absl::string_view name, absl::Duration duration) {
   statements_.At(name).Observe(absl::ToDoubleSeconds(duration));
@@ -42,6 +58,15 @@ void DatabaseMetrics::SetPool(int64_t connections, int64_t idle, int64_t waiting
 
 void DatabaseMetrics::Notification(absl::string_view result) {
   notifications_.At(result).Increment();
+}
+
+void DatabaseMetrics::SetOutage(absl::string_view reason) {
+  for (const absl::string_view each : kOutages) outage_.At(each).Set(each == reason ? 1 : 0);
+}
+
+void DatabaseMetrics::ClockStep(absl::Duration back) {
+  clock_steps_.Increment();
+  clock_step_seconds_.Increment(absl::ToDoubleSeconds(back));
 }
 
 }  // namespace skiplane::metrics

@@ -18,6 +18,8 @@ class DatabaseMetrics {
   void Error(absl::string_view sqlstate_class);
   void SetPool(int64_t connections, int64_t idle, int64_t waiting_jobs);
   void Notification(absl::string_view result);
+  void SetOutage(absl::string_view reason);
+  void ClockStep(absl::Duration back);
 
  private:
   SharedSeries<Histogram> statements_;
@@ -25,6 +27,9 @@ class DatabaseMetrics {
   SharedSeries<Gauge> connections_;
   Gauge& waiting_jobs_;
   SharedSeries<Counter> notifications_;
+  SharedSeries<Gauge> outage_;
+  Counter& clock_steps_;
+  Counter& clock_step_seconds_;
 };
 
 }  // namespace skiplane::metrics

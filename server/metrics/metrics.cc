@@ -118,6 +118,10 @@ void Metrics::SetPool(int64_t connections, int64_t idle, int64_t waiting_jobs) {
 
 void Metrics::Notification(absl::string_view result) { state_->database.Notification(result); }
 
+void Metrics::SetDatabaseOutage(absl::string_view reason) { state_->database.SetOutage(reason); }
+
+void Metrics::ClockStep(absl::Duration back) { state_->database.ClockStep(back); }
+
 void Metrics::Chore(absl::string_view name, absl::Duration duration, bool ok) {
   state_->broker.Chore(name, duration, ok);
 }

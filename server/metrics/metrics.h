@@ -72,6 +72,10 @@ class Metrics {
   void DatabaseError(absl::string_view sqlstate_class);
   void SetPool(int64_t connections, int64_t idle, int64_t waiting_jobs);
   void Notification(absl::string_view result);  // sent | received
+  // Why no connection of the pool works, as a reason of error_reason.proto; empty: one does.
+  void SetDatabaseOutage(absl::string_view reason);
+  // The database's clock went back by so much.
+  void ClockStep(absl::Duration back);
   void Chore(absl::string_view name, absl::Duration duration, bool ok);
 
   // The page, in Prometheus' text format.

@@ -2,7 +2,10 @@
 
 #include <poll.h>
 
+#include "absl/strings/str_cat.h"
 #include "server/base/log.h"
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
 #include "server/pg/conninfo.h"
 #include "server/pg/errors.h"
 #include "server/pg/log_limit.h"
@@ -20,7 +23,10 @@ void LogFailure(absl::string_view message) {
 }  // namespace
 
 Link::Link(const std::string& conninfo, const ConnectOptions& options)
-    : connection_(conninfo), watchdog_(connection_.sock()), quiet_(connection_) {
+    : connection_(conninfo),
+      requirements_(options),
+      watchdog_(connection_.sock()),
+      quiet_(connection_) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   // The only way to forbid it: a silent reconnect would lose the settings.
@@ -30,7 +36,7 @@ Link::Link(const std::string& conninfo, const ConnectOptions& options)
   connection_.set_verbosity(pqxx::connection_base::terse);
   pqxx::nontransaction work(connection_);
   watchdog_.Arm(absl::ToChronoNanoseconds(options.connect_timeout));
-  work.exec(SessionSettings(options));
+  work.exec(absl::StrCat(SessionSettings(options), "; ", requirements_.MarkStatement()));
   watchdog_.Disarm();
 }
 
@@ -38,10 +44,15 @@ absl::StatusOr<std::unique_ptr<Link>> Link::Open(const ConnectOptions& options) 
   const absl::StatusOr<std::string> conninfo = Conninfo(options);
   if (!conninfo.ok()) return conninfo.status();
   try {
-    return std::unique_ptr<Link>(new Link(*conninfo, options));
+    std::unique_ptr<Link> link(new Link(*conninfo, options));
+    link->watchdog().Arm(absl::ToChronoNanoseconds(options.connect_timeout));
+    RETURN_IF_ERROR(link->CheckRequirements());
+    link->watchdog().Disarm();
+    return link;
   } catch (const std::exception& error) {
-    LogFailure(PrimaryMessage(error.what()));
-    return ExplainNoConnection(error.what());
+    absl::Status why = ExplainNoConnection(error.what());
+    if (base::ReasonOf(why) == "DATABASE_UNAVAILABLE") LogFailure(PrimaryMessage(error.what()));
+    return why;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "server/pg/requirements.h"
 #include "server/pg/session.h"
 #include "server/pg/watchdog.h"
 
@@ -14,10 +15,16 @@ namespace skiplane::pg {
 
 class Link {
  public:
-  // DATABASE_UNAVAILABLE or DATABASE_READ_ONLY if it cannot be made; the log says why.
+  // DATABASE_UNAVAILABLE or DATABASE_READ_ONLY if it cannot be made; the log says why. What
+  // requirements.h says if the server is not one for a broker.
   static absl::StatusOr<std::unique_ptr<Link>> Open(const ConnectOptions& options);
 
   pqxx::connection& connection() { return connection_; }
+
+  // Whether the server still is what Open() required. Throws what libpqxx throws; arms nothing.
+  absl::Status CheckRequirements() { return requirements_.Check(connection_); }
+
+  const Backend& backend() const { return requirements_.backend(); }
 
   // Whether the server, or the network, has closed it. Looks at the socket only: a link for which
   // this is true can be dropped before a statement is sent, so that its outcome is not in doubt.
@@ -30,6 +37,7 @@ class Link {
   Link(const std::string& conninfo, const ConnectOptions& options);
 
   pqxx::connection connection_;
+  Requirements requirements_;
   Watchdog watchdog_;
   pqxx::quiet_errorhandler quiet_;
 };

@@ -20,13 +20,6 @@ absl::StatusOr<int> SchemaVersion(Session& session);
 // database's version is newer than this binary knows: nothing is changed then.
 absl::StatusOr<int> Migrate(const ConnectOptions& options);
 
-// FAILED_PRECONDITION when Citus has distributed our tables: statements are made for one server.
-absl::Status CheckNotDistributed(Session& session);
-
-// FAILED_PRECONDITION, naming the setting, when the server may lose commits: fsync=off,
-// full_page_writes=off, or synchronous_commit not on in this session.
-absl::Status CheckDurability(Session& session);
-
 // FAILED_PRECONDITION when the server is older than PostgreSQL 15.
 absl::Status CheckServerVersion(Session& session);
 

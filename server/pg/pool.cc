@@ -9,9 +9,11 @@
 #include "server/base/log.h"
 #include "server/base/mutex.h"
 #include "server/base/reason.h"
+#include "server/base/status_macros.h"
 #include "server/metrics/metrics.h"
 #include "server/pg/backoff.h"
 #include "server/pg/errors.h"
+#include "server/pg/requirements.h"
 
 namespace skiplane::pg {
 namespace {
@@ -37,10 +39,20 @@ absl::Status Draining() {
 // concierge, has none: it fails the jobs that no worker can take soon, and tells of changes in
 // order.
 struct Pool::State {
+  // How often a session found that its server had changed, or that others use its connection.
+  struct Doubts {
+    int64_t changed = 0;
+    int64_t shared = 0;
+  };
+
   void Work();
   void Concierge();
 
   std::unique_ptr<Session> Connect(Backoff& backoff);
+  absl::StatusOr<std::unique_ptr<Session>> Open();
+  bool Recheck(Session& session, Doubts& seen);
+  // What an outage that began, changed or ended means to operators, once each.
+  void TellOutage(absl::Status why);
   bool ServeUntilBroken(Session& session);
   bool WaitForJob(Job& job);
   void PutBack(Job job);
@@ -60,6 +72,7 @@ struct Pool::State {
   base::Mutex mutex;
   base::CondVar job_came;  // for idle workers
   base::CondVar changed;   // any other change; for the concierge and for workers that pause
+  base::Mutex opening ABSL_ACQUIRED_BEFORE(mutex);  // one looks whether the server will do
   std::deque<Job> queue ABSL_GUARDED_BY(mutex);
   bool stopping ABSL_GUARDED_BY(mutex) = false;
   int sessions ABSL_GUARDED_BY(mutex) = 0;  // those that work
@@ -67,6 +80,8 @@ struct Pool::State {
   int hopeful ABSL_GUARDED_BY(mutex) = 0;  // of them, those in a first attempt to connect
   int idle ABSL_GUARDED_BY(mutex) = 0;     // of them, those with a session that wait for a job
   absl::Status outage ABSL_GUARDED_BY(mutex) = NotConnected();  // why the last attempt failed
+  Doubts doubts ABSL_GUARDED_BY(mutex);
+  int64_t shares_checked ABSL_GUARDED_BY(mutex) = 0;  // after so many of them all was well
 
   base::Mutex joining;
   std::vector<std::thread> threads ABSL_GUARDED_BY(joining);
@@ -86,18 +101,34 @@ void Pool::State::Report() {
   metrics->SetPool(now_open, now_idle, now_waiting);
 }
 
+// The first one after an outage, or after a pooler was met, looks longer: what it finds may be
+// another server, or pooler, than before.
+absl::StatusOr<std::unique_ptr<Session>> Pool::State::Open() {
+  absl::StatusOr<std::unique_ptr<Session>> session = Session::Open(options, metrics);
+  if (!session.ok()) return session;
+  base::MutexLock is_opening(opening);
+  int64_t known = 0;
+  bool must_check = false;
+  {
+    base::MutexLock lock(mutex);
+    known = doubts.shared;
+    must_check = sessions == 0 || known != shares_checked;
+  }
+  if (must_check) RETURN_IF_ERROR(CheckNotShared(options, **session));
+  base::MutexLock lock(mutex);
+  shares_checked = known;
+  ++sessions;
+  return session;
+}
+
 // Returns null once the pool stops.
 std::unique_ptr<Session> Pool::State::Connect(Backoff& backoff) {
   bool is_first = true;
   do {
-    absl::StatusOr<std::unique_ptr<Session>> session = Session::Open(options, metrics);
+    absl::StatusOr<std::unique_ptr<Session>> session = Open();
     base::MutexLock lock(mutex);
     if (is_first) --hopeful;
-    if (session.ok()) {
-      ++sessions;
-    } else {
-      outage = session.status();
-    }
+    if (!session.ok()) outage = session.status();
     changed.NotifyAll();
     if (session.ok()) {
       LogBackend(true, **session);
@@ -133,6 +164,36 @@ bool Pool::State::WaitForJob(Job& job) {
   return true;
 }
 
+// What one session finds, the others look for at once; if connections are shared, none of them can
+// know whose it has. `seen` is the session's own. Returns false if the session is of no use any
+// more.
+bool Pool::State::Recheck(Session& session, Doubts& seen) {
+  bool is_urgent = false;
+  {
+    base::MutexLock lock(mutex);
+    if (seen.shared != doubts.shared) return false;
+    is_urgent = seen.changed != doubts.changed;
+    seen = doubts;
+  }
+  const absl::Status status = is_urgent ? session.RecheckNow() : session.Recheck();
+  if (status.ok()) return true;
+  base::MutexLock lock(mutex);
+  outage = status;
+  if (base::ReasonOf(status) != "DATABASE_UNAVAILABLE") ++doubts.changed;
+  return false;
+}
+
+void Pool::State::TellOutage(absl::Status why) {
+  const std::string reason = base::ReasonOf(why);
+  if (metrics != nullptr) metrics->SetDatabaseOutage(reason);
+  if (why.ok()) {
+    base::Log(base::LogLevel::kInfo, "database_usable");
+  } else {
+    base::Log(base::LogLevel::kWarn, "database_unusable",
+              {{"reason", reason}, {"message", std::string(why.message())}});
+  }
+}
+
 void Pool::State::PutBack(Job job) {
   base::MutexLock lock(mutex);
   queue.push_front(std::move(job));
@@ -142,7 +203,12 @@ void Pool::State::PutBack(Job job) {
 // Returns whether the session worked at all; also when the pool is finished.
 bool Pool::State::ServeUntilBroken(Session& session) {
   bool worked = false;
-  while (session.alive()) {
+  Doubts seen;
+  {
+    base::MutexLock lock(mutex);
+    seen = doubts;
+  }
+  while (session.alive() && Recheck(session, seen)) {
     Job job;
     const bool has_job = WaitForJob(job);
     Report();
@@ -155,6 +221,8 @@ bool Pool::State::ServeUntilBroken(Session& session) {
     base::MutexLock lock(mutex);
     if (IsFinished()) break;
   }
+  base::MutexLock lock(mutex);
+  if (session.is_shared()) ++doubts.shared;
   return worked;
 }
 
@@ -186,10 +254,18 @@ void Pool::State::Work() {
 
 void Pool::State::Concierge() {
   bool reported = false;
+  std::string told;  // the reason of the outage
   mutex.Lock();
   while (workers > 0 || !queue.empty()) {
     const bool connected = sessions > 0;
-    if (reported != connected && !stopping) {
+    const std::string reason = connected ? "" : IsHopeless() ? base::ReasonOf(outage) : told;
+    if (told != reason && !stopping) {
+      told = reason;
+      const absl::Status why = connected ? absl::OkStatus() : outage;
+      mutex.Unlock();
+      TellOutage(why);
+      mutex.Lock();
+    } else if (reported != connected && !stopping) {
       reported = connected;
       mutex.Unlock();
       if (on_change) on_change(connected);

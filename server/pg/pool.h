@@ -4,7 +4,9 @@
 // not throw. While the database is away, jobs fail at once with DATABASE_UNAVAILABLE
 // (DATABASE_READ_ONLY where only such a server is found) and the threads reconnect with a growing,
 // jittered back-off (50 ms to 2 s), one attempt per thread at a time, also when no job comes. A
-// connection that is lost is first replaced without a delay, and jobs wait for that attempt.
+// connection that is lost is first replaced without a delay, and jobs wait for that attempt. A
+// server that has become none for a broker (requirements.h) is noticed within 10 s, and left: then
+// jobs get that reason. The log tells when no connection works any more, why, and when one does.
 // Thread-safe.
 #pragma once
 

@@ -51,4 +51,36 @@ absl::Status PoolerNotSupported() {
       "session mode");
 }
 
+absl::Status ConnectionShared() {
+  return base::Refuse(
+      absl::StatusCode::kFailedPrecondition, "POOLER_NOT_SUPPORTED",
+      "the broker shares its connections to the database with others, as behind a pooler in "
+      "transaction or statement mode: commits could be lost; nothing was changed. An operator has "
+      "to connect the broker directly, or through a pooler in session mode (pool_mode = session)");
+}
+
+absl::Status Distributed(int64_t tables) {
+  return base::Refuse(
+      absl::StatusCode::kFailedPrecondition, "DATABASE_DISTRIBUTED",
+      absl::StrCat("Citus has distributed tables of the schema skiplane (", tables,
+                   "), which this version does not know; nothing was changed. An operator has to "
+                   "undistribute them, or to use a database whose tables are plain"));
+}
+
+absl::Status NotDurable(absl::string_view setting, absl::string_view value) {
+  return base::Refuse(
+      absl::StatusCode::kFailedPrecondition, "DATABASE_NOT_DURABLE",
+      absl::StrCat("the database has ", setting, "=", value,
+                   " and may lose what it has committed; nothing was changed. An operator has to "
+                   "set it to on, or to start the broker with --allow-unsafe-durability"));
+}
+
+absl::Status StandbyAway(int64_t waiting) {
+  return base::Refuse(
+      absl::StatusCode::kUnavailable, "SYNCHRONOUS_STANDBY_AWAY",
+      absl::StrCat("commits wait for a synchronous standby that does not answer (", waiting,
+                   " of this broker do); nothing was changed. An operator has to bring the standby "
+                   "back, or to take it out of synchronous_standby_names"));
+}
+
 }  // namespace skiplane::pg

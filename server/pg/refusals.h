@@ -2,6 +2,8 @@
 // errors.h that say what to do.
 #pragma once
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
@@ -15,5 +17,17 @@ absl::Status ReadOnly();
 
 // POOLER_NOT_SUPPORTED: prepared statements are not there, or another client's are.
 absl::Status PoolerNotSupported();
+
+// POOLER_NOT_SUPPORTED: another client uses the same connection to the server.
+absl::Status ConnectionShared();
+
+// DATABASE_DISTRIBUTED: Citus has distributed so many of our tables.
+absl::Status Distributed(int64_t tables);
+
+// DATABASE_NOT_DURABLE: `setting` has this value.
+absl::Status NotDurable(absl::string_view setting, absl::string_view value);
+
+// SYNCHRONOUS_STANDBY_AWAY: the commits of so many connections that were given up wait for it.
+absl::Status StandbyAway(int64_t waiting);
 
 }  // namespace skiplane::pg

@@ -5,7 +5,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
 #include "server/metrics/metrics.h"
+#include "server/pg/abandoned_backends.h"
 #include "server/pg/errors.h"
 #include "server/pg/link.h"
 #include "server/pg/rows_state.h"
@@ -14,6 +17,10 @@ namespace skiplane::pg {
 namespace {
 
 constexpr absl::string_view kTextStatement = "text";
+constexpr absl::string_view kRecheckStatement = "recheck";
+// Soon at first: a pooler that mixes connections up has others by then.
+constexpr std::chrono::seconds kFirstRecheck(1);
+constexpr std::chrono::seconds kRecheckEvery(10);
 
 std::vector<pqxx::binarystring> Binary(const std::vector<std::string>& values) {
   std::vector<pqxx::binarystring> binary;
@@ -22,16 +29,26 @@ std::vector<pqxx::binarystring> Binary(const std::vector<std::string>& values) {
   return binary;
 }
 
+bool IsOfPooler(const absl::Status& status) {
+  return base::ReasonOf(status) == "POOLER_NOT_SUPPORTED";
+}
+
 }  // namespace
 
 struct Session::State {
+  using Clock = std::chrono::steady_clock;
   using Statement = absl::FunctionRef<pqxx::result(pqxx::nontransaction&)>;
 
   State(std::unique_ptr<Link> opened, const ConnectOptions& options, metrics::Metrics* sink)
       : link(std::move(opened)),
         patience(absl::ToChronoNanoseconds(options.statement_timeout + options.tcp_user_timeout)),
         metrics(sink),
-        backend_pid(link->connection().backendpid()) {}
+        abandoned(options.abandoned) {}
+
+  // What the server was asked to do may go on there.
+  ~State() {
+    if (abandoned != nullptr && link->watchdog().has_bitten()) abandoned->Add(link->backend());
+  }
 
   struct Prepared {
     bool has_worked = false;
@@ -43,12 +60,16 @@ struct Session::State {
   absl::StatusOr<pqxx::result> Run(absl::string_view name, Prepared& prepared,
                                    Statement statement);
   absl::Status Failed(const Failure& failure);
+  absl::Status Recheck();
+  absl::Status CheckAbandoned();
 
   std::unique_ptr<Link> link;
   const std::chrono::nanoseconds patience;
   metrics::Metrics* metrics;
-  int backend_pid;
+  const std::shared_ptr<AbandonedBackends> abandoned;
   bool broken = false;
+  bool shared = false;
+  Clock::time_point recheck_at = Clock::now() + kFirstRecheck;
   absl::flat_hash_map<std::string, Prepared> statements;  // by name
 };
 
@@ -68,8 +89,39 @@ void Session::State::PrepareAnew(const sql::Query& query, Prepared& prepared) {
 
 absl::Status Session::State::Failed(const Failure& failure) {
   broken = broken || failure.is_broken;
+  shared = shared || IsOfPooler(failure.status);
   if (metrics != nullptr) metrics->DatabaseError(failure.sqlstate_class);
   return failure.status;
+}
+
+absl::Status Session::State::Recheck() {
+  recheck_at = Clock::now() + kRecheckEvery;
+  if (broken || link->HungUp()) return Failed({NotConnected(), true, "08"});
+  link->watchdog().Arm(patience);
+  absl::Status status;
+  try {
+    status = link->CheckRequirements();
+    broken = !status.ok();
+    shared = IsOfPooler(status);
+  } catch (...) {
+    status = Failed(ExplainException({kRecheckStatement, link->connection().is_open(), false}));
+    status = broken ? NotConnected() : absl::OkStatus();
+  }
+  link->watchdog().Disarm();
+  return status;
+}
+
+absl::Status Session::State::CheckAbandoned() {
+  if (abandoned == nullptr) return absl::OkStatus();
+  link->watchdog().Arm(patience);
+  absl::Status status;
+  try {
+    status = abandoned->Check(link->connection());
+  } catch (...) {
+    status = Failed(ExplainException({kRecheckStatement, link->connection().is_open(), false}));
+  }
+  link->watchdog().Disarm();
+  return status;
 }
 
 absl::StatusOr<pqxx::result> Session::State::Run(absl::string_view name, Prepared& prepared,
@@ -106,8 +158,9 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const ConnectOptions& opt
     if (metrics != nullptr) metrics->DatabaseError("08");
     return std::move(link).status();
   }
-  return std::unique_ptr<Session>(
-      new Session(std::make_unique<State>(*std::move(link), options, metrics)));
+  auto state = std::make_unique<State>(*std::move(link), options, metrics);
+  RETURN_IF_ERROR(state->CheckAbandoned());
+  return std::unique_ptr<Session>(new Session(std::move(state)));
 }
 
 absl::StatusOr<Rows> Session::Run(const sql::Query& query, const Params& params) {
@@ -132,8 +185,17 @@ absl::StatusOr<Rows> Session::RunText(absl::string_view text) {
   return Rows(std::make_shared<const Rows::State>(*std::move(result)));
 }
 
+absl::Status Session::Recheck() {
+  if (State::Clock::now() < state_->recheck_at) return absl::OkStatus();
+  return state_->Recheck();
+}
+
+absl::Status Session::RecheckNow() { return state_->Recheck(); }
+
+bool Session::is_shared() const { return state_->shared; }
+
 bool Session::alive() const { return !state_->broken && !state_->link->HungUp(); }
 
-int Session::backend_pid() const { return state_->backend_pid; }
+int Session::backend_pid() const { return state_->link->backend().pid; }
 
 }  // namespace skiplane::pg

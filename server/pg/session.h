@@ -6,7 +6,7 @@
 //                                         as an answer, after which the connection works on
 //   DATABASE_READ_ONLY (UNAVAILABLE)      25006; no server that takes writes is found
 //   DATABASE_PERMISSION_DENIED (FAILED_PRECONDITION)  42501
-//   POOLER_NOT_SUPPORTED (FAILED_PRECONDITION)        42P05, 26000
+//   POOLER_NOT_SUPPORTED (FAILED_PRECONDITION)        42P05, 26000; others use the connection, too
 //   COMMIT_OUTCOME_UNKNOWN (UNKNOWN)      the connection broke while the statement ran: it may have
 //                                         been committed (outcome.h tells it apart). The store
 //                                         resolves it or passes it on.
@@ -39,12 +39,18 @@ class Metrics;
 
 namespace skiplane::pg {
 
+class AbandonedBackends;
+
 struct ConnectOptions {
   std::string uri;  // secret: never logged
   absl::Duration connect_timeout = absl::Seconds(3);
   absl::Duration tcp_user_timeout = absl::Seconds(5);
   absl::Duration statement_timeout = absl::Seconds(10);
   absl::Duration lock_timeout = absl::Seconds(2);
+  // Connect also to a server that may lose what it has committed; logged once.
+  bool allow_unsafe_durability = false;
+  // Shared by all connections of the process, so that they do not pile up; may be null.
+  std::shared_ptr<AbandonedBackends> abandoned{};
 };
 
 class Session {
@@ -52,7 +58,8 @@ class Session {
   // Connects and sets what every connection of the broker needs: synchronous_commit=on, the time
   // limits, time zone UTC, the planner settings of docs/adr (no hash or merge join, no sequential
   // or bitmap scan, no JIT, generic plans). DATABASE_UNAVAILABLE or DATABASE_READ_ONLY if that
-  // fails.
+  // fails; what requirements.h says if the server is not one for a broker;
+  // SYNCHRONOUS_STANDBY_AWAY while too many abandoned backends wait for one.
   // `metrics` may be null; else it outlives the session.
   static absl::StatusOr<std::unique_ptr<Session>> Open(const ConnectOptions& options,
                                                        metrics::Metrics* metrics);
@@ -64,7 +71,17 @@ class Session {
   // EXPLAIN; run-time statements go through Run().
   absl::StatusOr<Rows> RunText(absl::string_view text);
 
+  // Asks again, every 10 s at most, whether the server is what Open() required: it may have become
+  // a standby, or a pooler may have changed its mode. If not, the session is not alive any more. An
+  // error of the question itself counts only if it breaks the connection.
+  absl::Status Recheck();
+
+  // The same, at once.
+  absl::Status RecheckNow();
+
   bool alive() const;
+  // Whether it is not alive because others use the connection, too: POOLER_NOT_SUPPORTED.
+  bool is_shared() const;
   int backend_pid() const;
 
  private:

@@ -49,7 +49,9 @@ class Kennel {
       while (all_.empty()) came_.Wait(mutex_);
       const Clock::time_point now = Clock::now();
       for (Watchdog* const each : all_) {
-        if (each->limit_.load() <= now) shutdown(each->socket_, SHUT_RDWR);
+        if (each->limit_.load() > now) continue;
+        each->has_bitten_ = true;
+        shutdown(each->socket_, SHUT_RDWR);
       }
       while (Clock::now() < now + kInterval) came_.WaitUntil(mutex_, now + kInterval);
     }

@@ -22,11 +22,15 @@ class Watchdog {
   void Arm(std::chrono::nanoseconds patience);
   void Disarm();
 
+  // Whether it has broken the connection: what the server was asked to do may go on there.
+  bool has_bitten() const { return has_bitten_; }
+
  private:
   friend class Kennel;
 
   const int socket_;
   std::atomic<std::chrono::steady_clock::time_point> limit_;
+  std::atomic<bool> has_bitten_ = false;
 };
 
 }  // namespace skiplane::pg

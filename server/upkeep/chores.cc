@@ -39,10 +39,12 @@ auto Completing(Chore& chore) {
 Chores::Chores(const pg::Uuid& broker_id, metrics::Metrics* metrics)
     : metrics_(metrics),
       leader_(broker_id, metrics),
+      clock_mender_(broker_id, metrics),
       reclaimer_(broker_id, metrics),
       ledger_folder_(metrics),
       hang_finder_(metrics) {
   const SteadyTime now = std::chrono::steady_clock::now();
+  slow_.push_back({"clock_mender", absl::Seconds(10), Completing(clock_mender_), now});
   slow_.push_back({"partitions", absl::Hours(1), Completing(partitions_), now});
   slow_.push_back({"hang_finder", absl::Seconds(1), Completing(hang_finder_), now});
   slow_.push_back({"error_folder", absl::Seconds(2), Completing(error_folder_), now});
@@ -82,6 +84,9 @@ bool Chores::Lead(pg::Session& session, bool* grace_due) {
   store::Lead lead;
   const bool has_answer = Run("leader", [&]() -> absl::StatusOr<bool> {
     ASSIGN_OR_RETURN(lead, leader_.RunOnce(session));
+    if (!lead.is_leader) return true;
+    ASSIGN_OR_RETURN(const bool went_back, clock_mender_.Watch(session, lead));
+    if (went_back) slow_.front().due = asked;  // that of the clock
     return true;
   });
   if (!has_answer) {

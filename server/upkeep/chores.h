@@ -18,6 +18,7 @@
 #include "absl/time/time.h"
 #include "server/metrics/metrics.h"
 #include "server/pg/session.h"
+#include "server/upkeep/clock_mender.h"
 #include "server/upkeep/counter_folder.h"
 #include "server/upkeep/error_folder.h"
 #include "server/upkeep/hang_finder.h"
@@ -65,6 +66,7 @@ class Chores {
 
   metrics::Metrics* metrics_;
   Leader leader_;
+  ClockMender clock_mender_;
   Reclaimer reclaimer_;
   CounterFolder counter_folder_;
   LedgerFolder ledger_folder_;

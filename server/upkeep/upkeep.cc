@@ -7,7 +7,9 @@
 #include "server/base/log.h"
 #include "server/base/mutex.h"
 #include "server/base/reason.h"
+#include "server/base/status_macros.h"
 #include "server/pg/backoff.h"
+#include "server/pg/requirements.h"
 #include "server/upkeep/chores.h"
 
 namespace skiplane::upkeep {
@@ -21,6 +23,7 @@ struct Upkeep::State {
         chores(options.broker_id, its_metrics) {}
 
   void Loop();
+  absl::Status Connect();
   // Connects if need be and runs one pass; returns when the next one is due.
   Clock::time_point Pass();
   // Waits; returns false when the thread shall end.
@@ -49,23 +52,29 @@ void Upkeep::State::Loop() {
   session.reset();
 }
 
+absl::Status Upkeep::State::Connect() {
+  ASSIGN_OR_RETURN(auto opened, pg::Session::Open(options.connect, metrics));
+  RETURN_IF_ERROR(pg::CheckNotShared(options.connect, *opened));
+  session = std::move(opened);
+  return absl::OkStatus();
+}
+
 Upkeep::State::Clock::time_point Upkeep::State::Pass() {
   const Clock::time_point start = Clock::now();
+  if (session != nullptr) static_cast<void>(session->Recheck());  // if that fails it is not alive
   if (session == nullptr || !session->alive()) {
     if (session != nullptr) chores.NoteCutOff();  // also when it broke between two passes
     session.reset();
-    auto opened = pg::Session::Open(options.connect, metrics);
-    if (!opened.ok()) {
+    if (absl::Status status = Connect(); !status.ok()) {
       chores.NoteCutOff();
       if (!std::exchange(cannot_connect, true)) {
         base::Log(base::LogLevel::kWarn, "upkeep_cut_off",
                   {{"broker", options.broker_name},
-                   {"reason", base::ReasonOf(opened.status())},
-                   {"message", std::string(opened.status().message())}});
+                   {"reason", base::ReasonOf(status)},
+                   {"message", std::string(status.message())}});
       }
       return Clock::now() + backoff.Next();
     }
-    session = *std::move(opened);
     backoff.Reset();
     if (std::exchange(cannot_connect, false)) {
       base::Log(base::LogLevel::kInfo, "upkeep_reconnected");

@@ -80,6 +80,8 @@ void UseEveryVerb(Metrics& metrics) {
   metrics.SetWorkers(1);
   metrics.SetDraining(false);
   metrics.SetLeader(true);
+  metrics.SetDatabaseOutage("DATABASE_READ_ONLY");
+  metrics.ClockStep(absl::Seconds(1));
   metrics.Batch("enqueue", 1);
   metrics.QueueWait("emails", absl::Seconds(1));
   metrics.ScheduleLag("emails", absl::Seconds(1));

@@ -13,6 +13,13 @@ class Database:
         self.name = f"t_{uuid.uuid4().hex}"
         self._psql("postgres", f"CREATE DATABASE {self.name} TEMPLATE {template}")
 
+    @classmethod
+    def named(cls, cluster, name):
+        """One that is there."""
+        database = cls.__new__(cls)
+        database._cluster, database.name = cluster, name
+        return database
+
     @property
     def uri(self):
         return self._cluster.uri(self.name)

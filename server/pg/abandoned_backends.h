@@ -1,0 +1,44 @@
+// The server's processes whose connections were given up while they worked, and why that matters:
+//
+// One that waits for a synchronous standby goes on waiting, for as long as the standby is away, and
+// each new connection would leave one more. Nobody may cancel or terminate those: PostgreSQL would
+// then have committed on this server only. So while too many of them wait no connection is opened.
+// Thread-safe.
+#pragma once
+
+#include <pqxx/pqxx>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "server/base/mutex.h"
+
+namespace skiplane::pg {
+
+struct Backend {
+  int pid = 0;
+  std::string start;  // when it was started, as PostgreSQL writes it: pids are used again
+
+  friend bool operator==(const Backend& a, const Backend& b) {
+    return a.pid == b.pid && a.start == b.start;
+  }
+};
+
+class AbandonedBackends {
+ public:
+  // So many may wait at once.
+  explicit AbandonedBackends(int waiting_max) : waiting_max_(waiting_max) {}
+
+  void Add(const Backend& backend);
+
+  // SYNCHRONOUS_STANDBY_AWAY while as many as may wait do. Forgets those that are gone. Asks the
+  // server only if there are so many at all; throws what libpqxx throws.
+  absl::Status Check(pqxx::connection& connection);
+
+ private:
+  const size_t waiting_max_;
+  base::Mutex mutex_;
+  std::vector<Backend> backends_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace skiplane::pg

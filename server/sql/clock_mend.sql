@@ -1,0 +1,30 @@
+-- Makes tasks due again that were due before the clock went back. $1 lane  $2 stage  $3 priority
+-- $4 the time before the step  $5 the time after it  $6 rows at most.
+-- One row: how many tasks were found. Left alone: what was made since the step, for a later time; and
+-- periodic tasks that wait for a planned time, none of which comes twice.
+WITH late AS MATERIALIZED (
+  SELECT t.ctid AS place, t.due
+  FROM skiplane.task t
+  WHERE t.lane = $1::int8 AND t.stage = $2::int2 AND t.priority = $3::int2
+    AND t.run_at > now() AND t.run_at <= $4::timestamptz AND t.state = 1
+    AND NOT (t.created_at >= $5::timestamptz AND t.created_at <= now())
+    AND t.planned_at IS DISTINCT FROM t.run_at
+  ORDER BY t.run_at, t.id LIMIT $6::int4
+  FOR UPDATE SKIP LOCKED
+), mended AS (
+  -- All at the same time: then they are leased in the order of their ids.
+  UPDATE skiplane.task t SET run_at = least(now(), $5::timestamptz), due = 0
+  FROM late l
+  WHERE t.lane = $1::int8 AND t.ctid = l.place AND t.state = 1
+  RETURNING l.due AS old_due
+), counted AS (
+  INSERT INTO skiplane.counter_delta (lane, stage, due, waiting)
+  SELECT $1::int8, $2::int2, c.due, sum(c.waiting)
+  FROM (
+    SELECT 0 AS due, 1 AS waiting FROM mended m WHERE m.old_due <> 0
+    UNION ALL
+    SELECT m.old_due, -1 FROM mended m WHERE m.old_due <> 0
+  ) c
+  GROUP BY c.due
+)
+SELECT count(*) FROM mended

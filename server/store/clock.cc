@@ -1,0 +1,59 @@
+#include "server/store/clock.h"
+
+#include "server/base/status_macros.h"
+#include "server/sql/queries.h"
+
+namespace skiplane::store {
+namespace {
+
+std::optional<ClockStep> ReadStep(const pg::Rows& rows) {
+  if (rows.empty()) return std::nullopt;
+  return ClockStep{rows.Micros(0, 0), rows.Micros(0, 1)};
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<ClockStep>> NoteClockStep(pg::Session& session,
+                                                       const pg::Uuid& broker_id,
+                                                       absl::Duration least) {
+  pg::Params params;
+  params.UuidValue(broker_id).Int8(absl::ToInt64Microseconds(least));
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kClockNote, params));
+  return ReadStep(rows);
+}
+
+absl::StatusOr<std::optional<ClockStep>> FindOpenClockStep(pg::Session& session) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kClockOpen, pg::Params()));
+  return ReadStep(rows);
+}
+
+absl::Status CloseClockStep(pg::Session& session, const ClockStep& step) {
+  return session.Run(sql::kClockMended, pg::Params().Timestamp(step.was_at)).status();
+}
+
+absl::StatusOr<std::optional<ClockStep>> FindClockStepBefore(pg::Session& session,
+                                                             absl::Time run_at) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kClockStep, pg::Params().Timestamp(run_at)));
+  std::optional<ClockStep> step = ReadStep(rows);
+  if (step.has_value()) step->is_mended = rows.Bool(0, 2);
+  return step;
+}
+
+absl::StatusOr<int64_t> MendSessions(pg::Session& session, const ClockStep& step) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kClockSessions,
+                               pg::Params().Int8(absl::ToInt64Microseconds(step.Back()))));
+  return rows.Int(0, 0);
+}
+
+absl::StatusOr<int64_t> MendTasks(pg::Session& session, const ClockStep& step, int64_t lane,
+                                  int16_t stage, int16_t priority, int rows) {
+  pg::Params params;
+  params.Int8(lane).Int2(stage).Int2(priority).Timestamp(step.was_at).Timestamp(step.seen_at);
+  params.Int4(rows);
+  ASSIGN_OR_RETURN(const pg::Rows answer, session.Run(sql::kClockMend, params));
+  return answer.Int(0, 0);
+}
+
+}  // namespace skiplane::store

@@ -1,0 +1,43 @@
+// What becomes of sessions and tasks when the database's clock goes back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "server/pg/session.h"
+
+namespace skiplane::store {
+
+struct ClockStep {
+  absl::Time was_at;   // the last time that was seen before
+  absl::Time seen_at;  // the time that was seen next
+  bool is_mended = false;
+
+  absl::Duration Back() const { return was_at - seen_at; }
+};
+
+// Notes a step of `least` or more since the dead were last looked for. Unset if there was none, if
+// this broker does not lead, or if it is noted already.
+absl::StatusOr<std::optional<ClockStep>> NoteClockStep(pg::Session& session,
+                                                       const pg::Uuid& broker_id,
+                                                       absl::Duration least);
+
+// The first one whose tasks are still to be mended.
+absl::StatusOr<std::optional<ClockStep>> FindOpenClockStep(pg::Session& session);
+
+absl::Status CloseClockStep(pg::Session& session, const ClockStep& step);
+
+// The one that makes a task wait for `run_at`, if any does.
+absl::StatusOr<std::optional<ClockStep>> FindClockStepBefore(pg::Session& session,
+                                                             absl::Time run_at);
+
+// Sessions do not live longer for the step. Returns how many were changed.
+absl::StatusOr<int64_t> MendSessions(pg::Session& session, const ClockStep& step);
+
+// What was due before the step is due again. Returns how many tasks were changed, `rows` at most.
+absl::StatusOr<int64_t> MendTasks(pg::Session& session, const ClockStep& step, int64_t lane,
+                                  int16_t stage, int16_t priority, int rows);
+
+}  // namespace skiplane::store
