@@ -1,5 +1,6 @@
 """What a broker looks at before it touches the database, and who is let in meanwhile."""
 
+import json
 import os
 import socket
 import tempfile
@@ -63,6 +64,24 @@ class Start(SystemTest):
             "--listen=127.0.0.1:0", "--metrics-listen=off", f"--tls-cert={__file__}",
             f"--tls-key={__file__}")
         self.assertIn(f"no certificate in PEM form: {__file__}", output)
+
+    def test_the_serving_line_tells_what_runs_where_as_an_object_too(self):
+        program = Process([brokers.program(), f"--database={self.database.uri}",
+                           "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0",
+                           "--log-format=json"])
+        self.addCleanup(program.end)
+        program.wait_for_output('"event":"serving"')
+        self.assertEqual(program.terminate(), 0)
+        lines = [json.loads(line) for line in program.output.splitlines()]
+        [serving] = [line for line in lines if line["event"] == "serving"]
+        self.assertEqual((serving["level"], serving["listen"], serving["metrics_listen"],
+                          serving["tls"], serving["directory"]),
+                         ("info", "127.0.0.1:0", "127.0.0.1:0", "off", ""))
+        for port in ("port", "metrics_port"):
+            self.assertGreater(int(serving[port]), 0)
+        self.assertRegex(serving["commit"], r"^\w+$")
+        self.assertRegex(serving["database"],
+                         rf"^{self.database.name} at .+, PostgreSQL [\d.]+.*, schema \d+$")
 
     def test_callers_are_refused_until_the_broker_can_answer(self):
         self.taken.close()
