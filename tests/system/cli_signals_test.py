@@ -1,4 +1,4 @@
-"""How a worker of any program ends when it is told to, and that none of its programs outlives it."""
+"""How a worker of any program ends when it is told to, and that no program outlives it."""
 
 import os
 import signal

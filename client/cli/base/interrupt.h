@@ -1,4 +1,5 @@
-// The signals that ask a command to end, as something that it waits for: SIGINT (Ctrl-C) and SIGTERM.
+// The signals that ask a command to end, as something that it waits for: SIGINT (Ctrl-C) and
+// SIGTERM.
 //
 // What comes within a second of the one that was told last is the same one: `timeout` signals its
 // program and then the program's group, and a terminal signals all of its group. A signal that was
@@ -24,8 +25,8 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  // Returns after `at_most`, as soon as there is a signal that was not told yet: true, or when it is
-  // woken.
+  // Returns after `at_most`, as soon as there is a signal that was not told yet: true, or when it
+  // is woken.
   bool Wait(absl::Duration at_most);
 
   // Ends the Wait that is under way, or else the next one. From any thread.

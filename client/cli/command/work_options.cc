@@ -73,7 +73,8 @@ void AddWorkOptions(CLI::App* app, WorkOptions* options) {
             "The program may write files that SKIPLANE_FOLLOW_UPS_FILE, SKIPLANE_NEXT_PAYLOAD_FILE "
             "and SKIPLANE_PROGRESS_FILE name: see below");
   AddSwitch(app, "--burst", &options->burst,
-            "End when nothing is ready and nothing runs; what is scheduled for later does not count");
+            "End when nothing is ready and nothing runs; what is scheduled for later does not "
+            "count");
   AddNumber(app, "--max-tasks", &options->max_tasks, "End after this many tasks")
       .Default("no end");
   AddText(app, "--log", &options->log,

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/source/sources.h"
+#include "client/cli/text/utf8.h"
 #include "nlohmann/json.hpp"
 
 namespace skiplane::cli {
@@ -37,6 +38,8 @@ class JsonLines : public RecordSource {
 
  private:
   absl::Status Read(const std::string& line, Record& record) const {
+    const std::string fault = Utf8Fault(line);
+    if (!fault.empty()) return UsageError(absl::StrCat(fault, ", which JSON must be"));
     const Json object = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (!object.is_object()) return UsageError("not a JSON object");
     for (const auto& [name, value] : object.items()) {

@@ -14,8 +14,14 @@ namespace skiplane::cli {
 // Each text is the payload of a task.
 std::unique_ptr<RecordSource> FromPayloads(std::vector<std::string> payloads);
 
-// Each file's content is the payload of a task; "-" is standard input.
-std::unique_ptr<RecordSource> FromFiles(std::vector<std::string> paths);
+// What becomes of the names of files, as they were given.
+struct FileNames {
+  bool as_header = true;  // "file"
+  bool as_key = false;
+};
+
+// Each file's content is the payload of a task; "-" is standard input, which has no name.
+std::unique_ptr<RecordSource> FromFiles(std::vector<std::string> paths, FileNames names);
 
 // Each line is the payload of a task.
 std::unique_ptr<RecordSource> FromLines(std::istream& in);

@@ -1,5 +1,5 @@
-// Sees to it that no program outlives this process, however it ends: a third Ctrl-C or SIGKILL leave
-// no time for that.
+// Sees to it that no program outlives this process, however it ends: a third Ctrl-C or SIGKILL
+// leave no time for that.
 //
 // It is a process of its own, which does nothing but wait for the end of this one. Then it sends
 // SIGTERM to the process groups that it was told of, SIGKILL later to those that are left, and

@@ -1,6 +1,5 @@
 #include "client/cli/work/progress.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -38,7 +37,7 @@ std::optional<TaskProgress> ProgressLines::Add(absl::string_view text) {
   while (!text.empty()) {
     const size_t end = text.find('\n');
     const absl::string_view piece = text.substr(0, end);
-    absl::StrAppend(&begun_, piece.substr(0, kLineBytesMax - std::min(kLineBytesMax, begun_.size())));
+    absl::StrAppend(&begun_, piece.substr(0, kLineBytesMax - begun_.size()));
     if (end == absl::string_view::npos) break;
     if (auto progress = ParseProgress(begun_)) last = std::move(progress);
     begun_.clear();

@@ -1,4 +1,5 @@
-// How far a program says that it has come: a line of text, "0.4" or "40%", and a message if it likes.
+// How far a program says that it has come: a line of text, "0.4" or "40%", and a message if it
+// likes.
 #pragma once
 
 #include <optional>

@@ -36,8 +36,8 @@ class TaskFiles {
   // A fifo that progress is written to; empty without output files.
   std::string progress_path() const;
 
-  // What the program wrote: follow-ups, and what the next stage gets. The failure says which file is
-  // wrong, and where.
+  // What the program wrote: follow-ups, and what the next stage gets. The failure says which file
+  // is wrong, and where.
   absl::StatusOr<AckMore> ReadMore(const LeasedTask& task) const;
 
  private:

@@ -38,10 +38,10 @@ struct WorkerOptions {
   absl::Duration lease_duration = absl::Seconds(30);
   // How long a call waits for tasks before it asks anew. 0 to 60 s.
   absl::Duration wait = absl::Seconds(20);
-  // True: the worker comes to its end when nothing is ready any more, which is when a lease call that
-  // was made while no attempt was under way gets no task. Tasks that are scheduled for later, as
-  // retries with a delay, do not keep it, nor do those of paused queues. Calls do not wait; while
-  // attempts run the worker asks whenever one has ended, and once per second.
+  // True: the worker comes to its end when nothing is ready any more, which is when a lease call
+  // that was made while no attempt was under way gets no task. Tasks that are scheduled for later,
+  // as retries with a delay, do not keep it, nor do those of paused queues. Calls do not wait;
+  // while attempts run the worker asks whenever one has ended, and once per second.
   bool burst = false;
   // The worker comes to its end when it has leased this many tasks and all are settled or lost.
   // 0 or more; 0: no such end.
@@ -52,9 +52,9 @@ struct WorkerOptions {
   std::string name{};
   // Told of calls that failed; the worker goes on by itself. Must not block.
   std::function<void(const absl::Status&)> on_error{};
-  // Told of each attempt once, when it is over for the broker; if it was lost, its handler may still
-  // run. Not told of what could not be delivered before Stop() gave up. Must not block, nor call the
-  // worker.
+  // Told of each attempt once, when it is over for the broker; if it was lost, its handler may
+  // still run. Not told of what could not be delivered before Stop() gave up. Must not block, nor
+  // call the worker.
   std::function<void(const LeasedTask&, AttemptEnd)> on_attempt_end{};
 };
 
