@@ -59,7 +59,7 @@ absl::StatusOr<model::Queue> GetQueue(pg::Session& session, const std::string& n
   if (found.items.empty()) {
     return base::Refuse(absl::StatusCode::kNotFound, "QUEUE_NOT_FOUND",
                         absl::StrCat("no queue is named \"", name,
-                                     "\": create it with AdminService.CreateQueue, or start the "
+                                     "\": CreateQueue (skiplane queues create) makes it, or a "
                                      "broker with --auto-create-queues"));
   }
   return std::move(found.items.front());
