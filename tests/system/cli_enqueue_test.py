@@ -160,8 +160,10 @@ class Enqueue(CliTest):
         self.run_cli("enqueue", "mail", "x", "--lines", "-", code=2)
         self.run_cli("enqueue", "mail", "x", "y", "--key", "k", code=2)
         self.run_cli("enqueue", "mail", "x", "--delay", "1s", "--at", "2033-01-01", code=2)
-        self.run_cli("enqueue", "mail", "--csv", "-", given=b"colour\nred\n", code=2)
+        said = self.run_cli("enqueue", "mail", "--csv", "-", given=b"colour\nred\n", code=2)
         self.assertIn("tasks have no 'colour'", self.errors)
+        self.assertIn("nothing was enqueued", self.errors)
+        self.assertEqual((said, "--batch-id" in self.errors), ("", False))
 
 
 if __name__ == "__main__":

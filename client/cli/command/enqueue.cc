@@ -15,6 +15,7 @@ using internal::BrokerMethods;
 
 absl::Status Send(Session& session, std::optional<v1::EnqueueRequest> batch, EnqueueTally& tally) {
   if (!batch) return absl::OkStatus();
+  tally.Sending();
   const auto answer = session.Call<v1::EnqueueRequest, v1::EnqueueResponse>(
       *std::move(batch), &BrokerMethods::Enqueue);
   if (!answer.ok()) return answer.status();
@@ -51,8 +52,7 @@ absl::Status Enqueue(Session& session, const EnqueueOptions& given) {
   Batcher batcher(options.queue, batch_id, static_cast<size_t>(options.batch_size.value_or(1000)));
   EnqueueTally tally(session, /*is_stream=*/IsStream(options), batch_id);
   const absl::Status status = SendAll(session, options, batcher, tally);
-  tally.End();
-  if (!status.ok()) tally.TellHowToGoOn();
+  tally.End(status);
   return status;
 }
 

@@ -43,9 +43,17 @@ void EnqueueTally::Tell(const v1::EnqueueResult& result, const std::string& outc
   session_.out() << "\n";
 }
 
-void EnqueueTally::End() {
+void EnqueueTally::End(const absl::Status& status) {
   bar_.Clear();
-  if (!is_stream_) return;
+  if (!status.ok() && !has_sent_) {
+    std::cerr << "skiplane: nothing was enqueued\n";
+    return;
+  }
+  if (is_stream_) TellSum();
+  if (!status.ok()) TellHowToGoOn();
+}
+
+void EnqueueTally::TellSum() {
   if (session_.json()) {
     session_.out() << nlohmann::json{
         {"batch_id", batch_id_}, {"task_count", count_}, {"outcomes", outcomes_}}

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "client/cli/base/session.h"
 #include "client/cli/text/progress_bar.h"
 #include "skiplane/v1/broker.pb.h"
@@ -22,13 +23,15 @@ class EnqueueTally {
 
   void Add(const v1::EnqueueResponse& response);
 
-  // The sum of a stream.
-  void End();
+  // A call is made, which may do its work though it fails.
+  void Sending() { has_sent_ = true; }
 
-  // After a failure: what is in, and how to repeat the run. On standard error.
-  void TellHowToGoOn() const;
+  // The sum of a stream; after a failure what is in, and how to repeat the run, on standard error.
+  void End(const absl::Status& status);
 
  private:
+  void TellSum();
+  void TellHowToGoOn() const;
   void Tell(const v1::EnqueueResult& result, const std::string& outcome, const std::string& file);
 
   Session& session_;
@@ -36,6 +39,7 @@ class EnqueueTally {
   const std::string batch_id_;
   ProgressBar bar_;
   std::deque<std::string> files_;  // of tasks without a result yet
+  bool has_sent_ = false;
   int64_t count_ = 0;
   // By outcome: "created", "existing".
   std::map<std::string, int64_t> outcomes_;

@@ -12,8 +12,8 @@ namespace skiplane::cli {
 // U+0080 to U+009F.
 std::string Utf8Valid(absl::string_view text);
 
-// Says where the first byte is that does not belong to a well-formed character, as "byte 5 (0xfc) is
-// not UTF-8", counted from 1; empty if there is none.
+// Says where the first byte is that does not belong to a well-formed character, counted from 1, as
+// "byte 5 (0xfc) is not UTF-8"; empty if there is none.
 std::string Utf8Fault(absl::string_view text);
 
 // Whether all of it is well-formed characters; control characters are.
