@@ -22,8 +22,8 @@ class SettingsFile : public CLI::ConfigBase {
   explicit SettingsFile(CLI::App* app);
 
   // Leaves out what the environment says: CLI11 by itself lets the file win. Throws
-  // CLI::ConfigError for a name that is no setting's or stands there twice, and for a value that its
-  // check refuses.
+  // CLI::ConfigError for a name that is no setting's or stands there twice, and for a value that
+  // its check refuses.
   std::vector<CLI::ConfigItem> from_config(std::istream& input) const override;
 
  private:

@@ -175,17 +175,18 @@ void DeclareWork(CLI::App* app, Plan* plan) {
       "queue's max_run_duration, when the task is cancelled, and after --timeout, the program and "
       "its children get SIGTERM, later SIGKILL, and the next task has its turn.\n\n"
       "With --output-files, a program that ends with 0 leaves what comes after its task: in "
-      "SKIPLANE_FOLLOW_UPS_FILE tasks that are made together with the ack, a JSON object per line "
-      "as in enqueue --jsonl, with a member queue; in SKIPLANE_NEXT_PAYLOAD_FILE the payload for "
-      "the next stage. If they are wrong, the attempt has failed, with the line in its error. "
-      "While it runs, lines like '40% encoding' in SKIPLANE_PROGRESS_FILE tell how far it has come.\n\n"
+      "SKIPLANE_FOLLOW_UPS_FILE tasks that are made together with the ack, a JSON object per "
+      "line as in enqueue --jsonl, with a member queue; in SKIPLANE_NEXT_PAYLOAD_FILE the "
+      "payload for the next stage. If they are wrong, the attempt has failed, with the line in "
+      "its error. While it runs, lines like '40% encoding' in SKIPLANE_PROGRESS_FILE tell how "
+      "far it has come.\n\n"
       "SIGTERM, SIGHUP or Ctrl-C end the worker: it leases nothing more, lets programs end "
       "within --grace, then stops them and hands their tasks back. A second one, a second later "
       "or more, stops them at once, the third ends the worker itself; its programs get SIGTERM, "
       "later SIGKILL, however it ends.\n\n"
       "--burst and --max-tasks end it with 0 whatever became of the tasks, or as a failed call "
-      "says when a burst gets no tasks because the broker refuses or is away; with 130 if a signal came "
-      "first.",
+      "says when a burst gets no tasks because the broker refuses or is away; with 130 if a "
+      "signal came first.",
       options, Work);
   AddTexts(work, "QUEUE", &options->queues,
            "QUEUE or QUEUE:STAGE, one or several; then -- and the command with its arguments")
