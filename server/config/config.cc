@@ -1,5 +1,6 @@
 #include "server/config/config.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -12,6 +13,7 @@
 #include "server/base/status_macros.h"
 #include "server/config/address.h"
 #include "server/config/options.h"
+#include "server/config/settings_file.h"
 
 namespace skiplane::config {
 namespace {
@@ -23,11 +25,26 @@ EarlyExit UsageError(absl::string_view message) {
           absl::StrCat("skiplaned: ", message, "\nRun skiplaned --help for all flags.\n")};
 }
 
+// The environment variable that is to blame, where CLI11 blames its flag; empty if it is the flag.
+std::string VariableToBlame(absl::string_view message, const std::vector<std::string>& arguments) {
+  const std::string flag(message.substr(0, message.find(':')));
+  if (!absl::StartsWith(flag, "--") || !IsInEnvironment(flag.substr(2))) return "";
+  const bool is_given =
+      std::any_of(arguments.begin(), arguments.end(), [&](const std::string& argument) {
+        return argument == flag || absl::StartsWith(argument, flag + "=");
+      });
+  return is_given ? "" : EnvironmentName(flag.substr(2));
+}
+
 // What CLI11 says, unless that repeats a URI that stands in the wrong place.
-EarlyExit UsageError(const CLI::ParseError& error) {
+EarlyExit UsageError(const CLI::ParseError& error, const std::vector<std::string>& arguments) {
   const absl::string_view message = error.what();
-  if (!absl::StrContains(message, "://")) return UsageError(message);
-  return UsageError("a URI stands where none is expected: it needs --database before it");
+  if (absl::StrContains(message, "://")) {
+    return UsageError("a URI stands where none is expected: it needs --database before it");
+  }
+  const std::string variable = VariableToBlame(message, arguments);
+  return UsageError(variable.empty() ? std::string(message)
+                                     : absl::StrCat(variable, ", for ", message));
 }
 
 // From an App that has parsed nothing: CLI11 would show a subcommand's flags, which are none.
@@ -114,8 +131,10 @@ std::variant<Config, EarlyExit> ParseConfig(const std::vector<std::string>& argu
     return ShowHelp(version);
   } catch (const CLI::CallForVersion& call) {
     return EarlyExit{0, absl::StrCat(call.what(), "\n")};
+  } catch (const CLI::ConfigError& error) {
+    return UsageError(error.what());  // of the file: it repeats no URI
   } catch (const CLI::ParseError& error) {
-    return UsageError(error);
+    return UsageError(error, arguments);
   }
   absl::StatusOr<Config> config = Resolve(options);
   if (!config.ok()) return UsageError(config.status().message());

@@ -175,7 +175,7 @@ void DeclareOptions(absl::string_view version, CLI::App* app, Options* options) 
   app->set_version_flag("--version", absl::StrCat("skiplaned ", version),
                         "Show the version and end.");
   app->formatter(std::make_shared<Help>());
-  app->config_formatter(std::make_shared<SettingsFile>());
+  app->config_formatter(std::make_shared<SettingsFile>(app));
   app->set_config("--config", "", "Read flags from this file, as lines of \"name = value\".")
       ->type_name("")
       ->check(CLI::ExistingFile);

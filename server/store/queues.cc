@@ -57,7 +57,7 @@ absl::StatusOr<bool> CreateQueue(pg::Session& session, const std::string& name,
 absl::Status QueueNotFound(const std::string& name) {
   return base::Refuse(absl::StatusCode::kNotFound, "QUEUE_NOT_FOUND",
                       absl::StrCat("no queue is named \"", name,
-                                   "\": create it with AdminService.CreateQueue, or start the "
+                                   "\": CreateQueue (skiplane queues create) makes it, or a "
                                    "broker with --auto-create-queues"));
 }
 

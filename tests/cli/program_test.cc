@@ -4,9 +4,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -194,6 +198,31 @@ TEST(GroupKeeperTest, ItLeavesAloneWhatHasEnded) {
   int status = 0;
   waitpid(other, &status, 0);
   EXPECT_EQ(WTERMSIG(status), SIGUSR1) << "it was ended before";
+}
+
+TEST(GroupKeeperTest, ItRemovesTheProgramsFiles) {
+  std::string folder = testing::TempDir() + "/keeper-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  std::ofstream(folder + "/payload") << "secret";
+  { GroupKeeper keeper(absl::ZeroDuration(), folder); }
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+TEST(ProgramTest, TellsOfItsProgress) {
+  const std::string path = testing::TempDir() + "/progress-" + std::to_string(getpid());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  std::stop_source stop;
+  std::vector<double> told;
+  const Program program{.argv = {"/bin/sh", "-c", "echo 50% > \"$1\"; exec sleep 1000", "-", path},
+                        .environment = {"PATH=/usr/bin:/bin"},
+                        .progress_path = path,
+                        .on_progress = [&](TaskProgress progress) {
+                          told.push_back(progress.fraction);
+                          stop.request_stop();
+                        }};
+  RunProgram(program, stop.get_token());
+  EXPECT_EQ(told, std::vector<double>{0.5});
+  std::filesystem::remove(path);
 }
 
 TEST(ProgramTest, FindsProgramsOnThePath) {

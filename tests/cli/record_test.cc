@@ -53,9 +53,26 @@ TEST(RecordTest, WhatIsWrongIsNamedWithItsPlace) {
             "line 7: priority: 'x' is not a whole number");
   EXPECT_EQ(Refusal({.place = "line 7", .fields = {{"delay", "5s"}, {"schedule_time", "now"}}}),
             "line 7: both delay and schedule_time");
-  EXPECT_EQ(Refusal({.place = "line 7", .fields = {{"key", "\xff"}}}), "line 7: key: not UTF-8");
+  EXPECT_EQ(Refusal({.place = "line 7", .fields = {{"key", "\xff"}}}), 
+            "line 7: key: byte 1 (0xff) is not UTF-8");
   EXPECT_EQ(Refusal({.place = "line 7", .fields = {{"payload_base64", "%%"}}}),
             "line 7: payload_base64: not base64");
+}
+
+TEST(RecordTest, TextThatIsNotUtf8IsNamedWithItsByte) {
+  EXPECT_TRUE(CheckText({.fields = {{"payload", "Gr\xc3\xbc\xc3\x9f" "e € 😀"}}}).ok());
+  EXPECT_TRUE(CheckText({.fields = {{"payload_base64", "\xff"}}}).ok()) << "not this one's matter";
+  const absl::Status latin =
+      CheckText({.place = "line 3", .fields = {{"key", "k"}, {"payload", "Gr\xfc\xdf" "e"}}});
+  EXPECT_EQ(ExitCodeOf(latin), kUsage);
+  EXPECT_THAT(std::string(latin.message()),
+              HasSubstr("line 3: payload: byte 3 (0xfc) is not UTF-8"));
+  EXPECT_FALSE(CheckText({.fields = {{"payload", "cut\xe2\x82"}}}).ok());
+  std::istringstream lines("{\"payload\": \"a\"}\n{\"payload\": \"\xfc\"}\n");
+  const auto source = FromJsonLines(lines, {});
+  EXPECT_TRUE(source->Next().ok());
+  EXPECT_EQ(source->Next().status().message(),
+            "line 2: byte 14 (0xfc) is not UTF-8, which JSON must be");
 }
 
 TEST(RecordTest, TheFirstRowNamesTheColumns) {

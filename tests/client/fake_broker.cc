@@ -94,6 +94,11 @@ void FakeBroker::LoseSession() {
   is_session_alive_ = false;
 }
 
+void FakeBroker::SetNackState(const std::string& token, v1::TaskState state) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  nack_states_[token] = state;
+}
+
 void FakeBroker::HoldSettlements(bool is_held) {
   const std::lock_guard<std::mutex> lock(mutex_);
   is_holding_ = is_held;
@@ -210,7 +215,9 @@ grpc::ServerUnaryReactor* FakeBroker::Nack(grpc::CallbackServerContext* context,
   const grpc::Status status = NextStatus("Nack");
   for (const v1::NackItem& item : request->items()) {
     if (status.ok()) nacked[item.lease_token()] = item;
-    response->add_results()->set_outcome(v1::NACK_OUTCOME_NACKED);
+    v1::NackResult* const result = response->add_results();
+    result->set_outcome(v1::NACK_OUTCOME_NACKED);
+    result->set_state(nack_states_[item.lease_token()]);
   }
   return AnswerSettlement(context, status);
 }

@@ -39,6 +39,8 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   // What Heartbeat says of a token from now on.
   void SetState(const std::string& token, v1::LeaseState state);
   void LoseSession();
+  // What Nack says that the task is now.
+  void SetNackState(const std::string& token, v1::TaskState state);
   // Calls of Ack and Nack are done but not answered until `is_held` is false again.
   void HoldSettlements(bool is_held);
   // The ack of this token is refused as an item, with `message`.
@@ -99,6 +101,7 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   std::deque<std::string> left_for_repeat_;
   std::set<std::string> lease_ids_;  // request ids of calls that were not failed
   std::map<std::string, v1::LeaseState> states_;
+  std::map<std::string, v1::TaskState> nack_states_;
   std::map<std::string, std::string> refused_;  // the message by token
   std::set<ParkedLease*> parked_;
   bool is_session_alive_ = true;

@@ -26,7 +26,27 @@ TEST_F(WorkerTest, StopReleasesWhatNoHandlerHasBegun) {
   EXPECT_EQ(worker->counts().done, 1);
 }
 
-TEST_F(WorkerTest, AfterTheGraceTimeARunningTaskIsHandedBackOnce) {
+TEST_F(WorkerTest, AfterTheGraceTimeARunningTaskIsHandedBackWhenItsHandlerReturns) {
+  Gate gate;
+  broker_.AddTask("a");
+  const auto worker = Started(
+      [&](const LeasedTask&, Attempt& attempt) {
+        gate.Pass();
+        WaitForStop(attempt.stop_token());
+        EXPECT_TRUE(broker_.Get<bool>([this] { return broker_.nacked.empty(); }))
+            << "another worker would begin it while this one still runs";
+        return Result::Retry({.type = "cut short"});
+      },
+      {.stop_grace = absl::ZeroDuration()});
+  gate.WaitForArrivals(1);
+  gate.Open();
+  worker->Stop();
+  EXPECT_EQ(broker_.nacked.at("token-a").disposition(), v1::NACK_DISPOSITION_RELEASE);
+  EXPECT_TRUE(broker_.acked.empty());
+  EXPECT_EQ(worker->counts().released, 1);
+}
+
+TEST_F(WorkerTest, WhatIsDoneAfterTheGraceTimeIsDone) {
   Gate gate;
   broker_.AddTask("a");
   const auto worker = Started(
@@ -39,9 +59,27 @@ TEST_F(WorkerTest, AfterTheGraceTimeARunningTaskIsHandedBackOnce) {
   gate.WaitForArrivals(1);
   gate.Open();
   worker->Stop();
+  EXPECT_EQ(broker_.acked.count("token-a"), 1u);
+  EXPECT_TRUE(broker_.nacked.empty());
+}
+
+TEST_F(WorkerTest, TheGraceTimeCanBeEndedWhileStopWaits) {
+  Gate gate;
+  for (const std::string id : {"a", "b"}) broker_.AddTask(id);
+  const auto worker = Started(
+      [&gate](const LeasedTask&, Attempt& attempt) {
+        gate.Pass();
+        WaitForStop(attempt.stop_token());
+        return Result::Retry({.type = "cut short"});
+      },
+      {.prefetch = 1, .stop_grace = absl::Hours(1)});
+  gate.WaitForArrivals(1);
+  gate.Open();
+  std::thread stopping([&worker] { worker->Stop(); });
+  EXPECT_TRUE(IsNacked("token-b")) << "it is stopping";
+  worker->EndGrace();
+  stopping.join();
   EXPECT_EQ(broker_.nacked.at("token-a").disposition(), v1::NACK_DISPOSITION_RELEASE);
-  EXPECT_TRUE(broker_.acked.empty());
-  EXPECT_EQ(worker->counts().released, 1);
 }
 
 TEST_F(WorkerTest, StopEndsAParkedLease) {

@@ -62,11 +62,13 @@ TEST_F(PrecedenceTest, AnEmptyVariableSaysNothing) {
   EXPECT_EQ(ParsedWithDatabase({"--config", File()}).connections, 11);
 }
 
-TEST_F(PrecedenceTest, AVariableOutOfRangeIsBlamedOnItsFlag) {
+TEST_F(PrecedenceTest, AVariableOutOfRangeIsBlamedAndNotItsFlag) {
   SetVariable("SKIPLANE_CONNECTIONS", "1000");
   const EarlyExit end = EndedWithDatabase({});
   EXPECT_EQ(end.code, 2);
-  EXPECT_THAT(end.text, HasSubstr("--connections"));
+  EXPECT_THAT(end.text, HasSubstr("SKIPLANE_CONNECTIONS, for --connections: "));
+  EXPECT_THAT(EndedWithDatabase({"--connections=1000"}).text,
+              ::testing::Not(HasSubstr("SKIPLANE_")));
 }
 
 TEST_F(PrecedenceTest, TheLastOfTwoEqualFlagsCounts) {
@@ -76,7 +78,44 @@ TEST_F(PrecedenceTest, TheLastOfTwoEqualFlagsCounts) {
 TEST_F(PrecedenceTest, AnUnknownNameInTheFileIsAnError) {
   const EarlyExit end = EndedWithDatabase({"--config", WriteFile("settings", "conections = 5\n")});
   EXPECT_EQ(end.code, 2);
-  EXPECT_THAT(end.text, HasSubstr("conections"));
+  EXPECT_THAT(end.text, HasSubstr("settings line 1: there is no setting conections. There are: "));
+  EXPECT_THAT(end.text, HasSubstr("listen, metrics-listen, "));
+}
+
+TEST_F(PrecedenceTest, AWrongValueInTheFileIsBlamedOnItsLine) {
+  const auto said = [this](const std::string& text) {
+    const EarlyExit end =
+        EndedWithDatabase({"--config", WriteFile("settings", "# a comment\n\n" + text + "\n")});
+    EXPECT_EQ(end.code, 2);
+    return end.text;
+  };
+  EXPECT_THAT(said("listen = nonsense"), HasSubstr("settings line 3: listen: must be HOST:PORT"));
+  EXPECT_THAT(said("connections = 99"), HasSubstr("line 3: connections: Value 99 not in range 2"));
+  EXPECT_THAT(said("no-migrate = maybe"), HasSubstr("line 3: no-migrate: must be true or false"));
+  EXPECT_THAT(said("listen ="), HasSubstr("line 3: listen: has no value"));
+  EXPECT_THAT(said("[broker]"), HasSubstr("line 3: must be 'name = value'"));
+  EXPECT_THAT(said("x"), HasSubstr("line 3: must be 'name = value'"));
+  EXPECT_THAT(said("config = other"), HasSubstr("line 3: a file cannot set config."));
+  EXPECT_THAT(said("connections = 5\nlog-level = warn\nconnections = 6"),
+              HasSubstr("line 5: connections: stands in line 3 already"));
+}
+
+TEST_F(PrecedenceTest, ALineThatIsNoSettingIsNotRepeated) {
+  for (const char* const line : {"postgresql://u:hunter2@db", "database = hunter2",
+                                 "database: postgresql://u:hunter2@db/x?a=b",
+                                 "database-file = postgresql://u:hunter2@db",
+                                 "connections = postgresql://u:hunter2@db"}) {
+    const EarlyExit end = Ended({"--config", WriteFile("settings", line)});
+    EXPECT_THAT(end.text, HasSubstr("settings line 1: ")) << line;
+    EXPECT_THAT(end.text, ::testing::Not(HasSubstr("hunter2")));
+  }
+}
+
+TEST_F(PrecedenceTest, AWrongValueThatDoesNotCountDoesNoHarm) {
+  const std::string file = WriteFile("settings", "connections = 99\n");
+  EXPECT_EQ(ParsedWithDatabase({"--config", file, "--connections=5"}).connections, 5);
+  SetVariable("SKIPLANE_CONNECTIONS", "6");
+  EXPECT_EQ(ParsedWithDatabase({"--config", file}).connections, 6);
 }
 
 TEST_F(PrecedenceTest, AFileCannotNameAnotherFile) {

@@ -39,7 +39,7 @@ TEST_P(RangeTest, TheSameHoldsForTheFile) {
     const EarlyExit end = GetParam().flag == "database" ? Ended({"--config", file})
                                                         : EndedWithDatabase({"--config", file});
     EXPECT_EQ(end.code, 2) << value;
-    EXPECT_THAT(end.text, HasSubstr("--" + GetParam().flag)) << value;
+    EXPECT_THAT(end.text, HasSubstr("settings line 1: " + GetParam().flag + ": ")) << value;
   }
 }
 

@@ -61,7 +61,8 @@ class Changes(CliTest):
 
     def test_all_must_be_said(self):
         self.client.enqueue("mail")
-        self.run_cli("tasks", "delete", "-q", "mail", "--yes", code=1)
+        self.run_cli("tasks", "delete", "-q", "mail", "--yes", code=2)
+        self.assertIn("or --all", self.errors)
         [operation] = self.lines("tasks", "delete", "-q", "mail", "--all", "--yes")
         self.assertEqual((operation["state"], operation["changed_count"]),
                          ("BULK_STATE_DONE", "1"))

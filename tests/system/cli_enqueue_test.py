@@ -57,6 +57,39 @@ class Enqueue(CliTest):
         self.run_cli("enqueue", "mail", "--file", "-", given=b"piped\n")
         self.assertEqual(self.payloads(), [b"piped\n"])
 
+    def test_a_file_keeps_its_name(self):
+        path = self.file("scän.tif", b"\xff")
+        said = self.run_cli("enqueue", "mail", "--key-from-file", "--file", path)
+        self.assertRegex(said, rf"^\S+ created {path}\n$")
+        [again] = self.lines("enqueue", "mail", "--key-from-file", "--file", path)
+        self.assertEqual((again["outcome"], again["file"]), ("ENQUEUE_OUTCOME_EXISTING", path))
+        [task] = self.client.lease("mail", max_tasks=10)
+        self.assertEqual((task.key, dict(task.headers)), (path, {"file": path}))
+        self.run_cli("enqueue", "mail", "--header", "file=mine", "--file", path)
+        self.run_cli("enqueue", "mail", "--file", "-", given=b"no name")
+        own, piped = self.client.lease("mail", max_tasks=10)
+        self.assertEqual((dict(own.headers), dict(piped.headers)), ({"file": "mine"}, {}))
+        self.run_cli("enqueue", "mail", "--key-from-file", "--file", "-", code=2)
+        self.run_cli("enqueue", "mail", "--key-from-file", "x", code=2)
+
+    def test_text_that_is_not_utf_8_is_refused_unless_it_is_allowed(self):
+        latin = "Grüße".encode("latin-1")
+        for stream, text in (("--lines", latin), ("--csv", b"payload\n" + latin),
+                             ("--tsv", b"payload\n" + latin)):
+            with self.subTest(stream):
+                text = b"good\n" + text if stream == "--lines" else text
+                self.run_cli("enqueue", "mail", stream, "-", given=text + b"\n", code=2)
+                self.assertIn("line 2: payload: byte 3 (0xfc) is not UTF-8", self.errors)
+                self.assertEqual(self.client.queue("mail").counts.ready_count, 0)
+                self.run_cli("enqueue", "mail", stream, "-", "--allow-invalid-utf8",
+                             given=text + b"\n")
+                self.assertIn(latin, self.payloads())
+        self.run_cli("enqueue", "mail", "--jsonl", "-", "--allow-invalid-utf8", code=2,
+                     given=b'{"payload": "' + latin + b'"}')
+        self.assertIn("line 1: byte 16 (0xfc) is not UTF-8, which JSON must be", self.errors)
+        self.run_cli("enqueue", "mail", "--file", self.file("latin", latin))
+        self.assertEqual(self.payloads(), [latin])
+
     def test_csv_rows_are_tasks(self):
         text = b'id,body,priority,headers.h\r\n1,"a ""b"",\nc",5,x\r\n2,plain,,\r\n'
         self.run_cli("enqueue", "mail", "--csv", "-", "--map", "id=key", "--map", "body=payload",
@@ -127,8 +160,10 @@ class Enqueue(CliTest):
         self.run_cli("enqueue", "mail", "x", "--lines", "-", code=2)
         self.run_cli("enqueue", "mail", "x", "y", "--key", "k", code=2)
         self.run_cli("enqueue", "mail", "x", "--delay", "1s", "--at", "2033-01-01", code=2)
-        self.run_cli("enqueue", "mail", "--csv", "-", given=b"colour\nred\n", code=2)
+        said = self.run_cli("enqueue", "mail", "--csv", "-", given=b"colour\nred\n", code=2)
         self.assertIn("tasks have no 'colour'", self.errors)
+        self.assertIn("nothing was enqueued", self.errors)
+        self.assertEqual((said, "--batch-id" in self.errors), ("", False))
 
 
 if __name__ == "__main__":

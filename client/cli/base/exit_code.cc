@@ -5,6 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/optional.h"
+#include "client/cli/text/unreachable.h"
 #include "skiplane/error.h"
 
 namespace skiplane::cli {
@@ -46,7 +47,7 @@ ExitCode ExitCodeOf(const absl::Status& status) {
 }
 
 std::string Explain(const absl::Status& status) {
-  std::string text(status.message());
+  std::string text = TellUnreachable(status.message());
   if (text.empty()) text = absl::AsciiStrToLower(absl::StatusCodeToString(status.code()));
   if (absl::IsUnimplemented(status)) text = "this broker does not know this call yet";
   const std::string reason = ErrorReason(status);

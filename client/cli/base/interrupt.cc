@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 
@@ -15,35 +17,63 @@
 namespace skiplane::cli {
 namespace {
 
+constexpr int64_t kSameWithinMs = 1000;
+constexpr absl::Duration kPollAtMost = absl::Hours(1);
+constexpr char kSignal = 's';
+constexpr char kWake = 'w';
+
 // A pipe that the handler writes into: its reader waits for the signal and for a time at once.
 std::array<int, 2> signal_pipe{-1, -1};
+std::atomic<int> rest = 0;
+std::atomic<int64_t> told_at_ms = 0;  // 0: none yet
 
-void Handle(void (*handler)(int), int flags) {
-  struct sigaction action = {};
-  action.sa_handler = handler;
-  action.sa_flags = flags;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+int64_t NowMs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000 + 1;
 }
 
-// Whichever of the two signals comes next ends the process.
-void Tell(int) {
+void Put(char byte) { [[maybe_unused]] const ssize_t written = write(signal_pipe[1], &byte, 1); }
+
+// May run on several threads at once; does only what a signal handler may.
+void Tell(int number) {
   const int saved = errno;
-  Handle(SIG_DFL, 0);
-  const char byte = 1;
-  [[maybe_unused]] const ssize_t written = write(signal_pipe[1], &byte, 1);
+  const int64_t now = NowMs();
+  int64_t before = told_at_ms.load();
+  const bool is_same = before != 0 && now - before < kSameWithinMs;
+  if (!is_same && told_at_ms.compare_exchange_strong(before, now)) {
+    if (rest.fetch_sub(1) > 0) {
+      Put(kSignal);
+    } else {
+      signal(number, SIG_DFL);
+      raise(number);  // it comes when this handler has returned
+    }
+  }
   errno = saved;
+}
+
+void Handle(int number, void (*handler)(int)) {
+  struct sigaction action = {};
+  sigaction(number, nullptr, &action);
+  if (action.sa_handler == SIG_IGN && number != SIGTERM) return;
+  action = {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigaction(number, &action, nullptr);
 }
 
 }  // namespace
 
-Interrupt::Interrupt() {
+Interrupt::Interrupt(InterruptOptions options) {
   if (pipe2(signal_pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0) signal_pipe = {-1, -1};
-  Handle(Tell, SA_RESTART);
+  rest = options.told;
+  told_at_ms = 0;
+  for (const int number : {SIGINT, SIGTERM}) Handle(number, Tell);
+  if (options.with_hangup) Handle(SIGHUP, Tell);
 }
 
 Interrupt::~Interrupt() {
-  Handle(SIG_DFL, 0);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) Handle(number, SIG_DFL);
   close(signal_pipe[0]);
   close(signal_pipe[1]);
   signal_pipe = {-1, -1};
@@ -52,14 +82,17 @@ Interrupt::~Interrupt() {
 bool Interrupt::Wait(absl::Duration at_most) {
   const absl::Time end = absl::Now() + at_most;
   while (true) {
-    const int64_t rest = absl::ToInt64Milliseconds(end - absl::Now()) + 1;
+    const absl::Duration left = std::clamp(end - absl::Now(), absl::ZeroDuration(), kPollAtMost);
     pollfd waited{.fd = signal_pipe[0], .events = POLLIN, .revents = 0};
-    const int found = poll(&waited, 1, at_most == absl::ZeroDuration()
-                                           ? 0
-                                           : static_cast<int>(std::clamp<int64_t>(rest, 0, 60000)));
-    if (found > 0) return true;
+    char byte = 0;
+    if (poll(&waited, 1, static_cast<int>(absl::ToInt64Milliseconds(left)) + 1) > 0 &&
+        read(signal_pipe[0], &byte, 1) == 1) {
+      return byte == kSignal;
+    }
     if (absl::Now() >= end) return false;
   }
 }
+
+void Interrupt::Wake() { Put(kWake); }
 
 }  // namespace skiplane::cli

@@ -27,6 +27,9 @@ Session::Session(GlobalOptions options, Client client)
       connection_(internal::Access::ConnectionOf(client_)) {}
 
 absl::StatusOr<Session> Session::Open(const GlobalOptions& options) {
+  if (options.tls_cert.empty() != options.tls_key.empty()) {
+    return UsageError("--tls-cert and --tls-key belong together");
+  }
   auto client = Client::Connect(ToClientOptions(options));
   // What is wrong here was said on the command line.
   if (!client.ok()) return UsageError(client.status().message());

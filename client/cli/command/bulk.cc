@@ -85,6 +85,11 @@ absl::Status FollowAndTell(Session& session, v1::BulkOperation operation) {
 }
 
 absl::Status RunBulk(Session& session, const BulkPlan& plan) {
+  v1::TaskFilter choice = plan.filter;
+  choice.clear_queue();
+  if (choice.ByteSizeLong() == 0) {
+    return UsageError("say which tasks of the queue, as by --state or --key-prefix, or --all");
+  }
   if (plan.is_sure && !plan.dry_run) {
     auto operation = Start(session, plan, /*dry_run=*/false);
     return operation.ok() ? FollowAndTell(session, *std::move(operation)) : operation.status();

@@ -15,6 +15,7 @@ using internal::BrokerMethods;
 
 absl::Status Send(Session& session, std::optional<v1::EnqueueRequest> batch, EnqueueTally& tally) {
   if (!batch) return absl::OkStatus();
+  tally.Sending();
   const auto answer = session.Call<v1::EnqueueRequest, v1::EnqueueResponse>(
       *std::move(batch), &BrokerMethods::Enqueue);
   if (!answer.ok()) return answer.status();
@@ -32,8 +33,12 @@ absl::Status SendAll(Session& session, const EnqueueOptions& options, Batcher& b
     const auto record = input->source->Next();
     if (!record.ok()) return record.status();
     if (!record->has_value()) return Send(session, batcher.End(), tally);
+    if (IsStream(options) && !options.allow_invalid_utf8) {
+      if (const absl::Status status = CheckText(**record); !status.ok()) return status;
+    }
     auto task = ToTask(**record, *defaults);
     if (!task.ok()) return task.status();
+    tally.Expect((*record)->name);
     const absl::Status status = Send(session, batcher.Add(*std::move(task)), tally);
     if (!status.ok()) return status;
   }
@@ -47,8 +52,7 @@ absl::Status Enqueue(Session& session, const EnqueueOptions& given) {
   Batcher batcher(options.queue, batch_id, static_cast<size_t>(options.batch_size.value_or(1000)));
   EnqueueTally tally(session, /*is_stream=*/IsStream(options), batch_id);
   const absl::Status status = SendAll(session, options, batcher, tally);
-  tally.End();
-  if (!status.ok()) tally.TellHowToGoOn();
+  tally.End(status);
   return status;
 }
 
@@ -63,7 +67,8 @@ void DeclareEnqueue(CLI::App* app, Plan* plan) {
       "Columns of --csv and --tsv and members of --jsonl are named after what they set: payload, "
       "payload_base64, key, key_policy, priority, delay, schedule_time, max_attempts, stage, "
       "version, period, cron, time_zone, catch_up, content_type and headers.NAME. What a row does "
-      "not say is taken from the options.\n\n"
+      "not say is taken from the options. Text is UTF-8: what is not is refused, with its line; "
+      "arguments and files may hold any bytes.\n\n"
       "A stream is sent in batches of up to 1000 tasks, each all or none. A bad line ends the "
       "run with its number; nothing of its batch is enqueued, the batches before it are. To go on "
       "after that, or after a lost connection, run it again with the same input, the same options "
@@ -74,7 +79,7 @@ void DeclareEnqueue(CLI::App* app, Plan* plan) {
   AddExamples(
       enqueue,
       {"skiplane enqueue mail '{\"to\": \"ann@example.org\"}' --key order-17",
-       "skiplane enqueue thumbnails --file *.jpg --content-type image/jpeg",
+       "skiplane enqueue thumbnails --file *.jpg --key-from-file --content-type image/jpeg",
        "skiplane enqueue mail --jsonl tasks.jsonl --batch-id import-1",
        "skiplane enqueue report x --cron '0 6 * * mon-fri' --time-zone Europe/Berlin --key daily",
        "psql -c \"COPY (SELECT id AS key, body AS payload FROM jobs) TO STDOUT CSV HEADER\" |",

@@ -1,10 +1,12 @@
 #include "client/cli/command/enqueue_options.h"
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <iostream>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "client/cli/base/exit_code.h"
@@ -58,9 +60,13 @@ absl::StatusOr<Renames> ToRenames(const std::vector<std::string>& texts) {
 void AddSources(CLI::App* app, EnqueueOptions* options) {
   const std::string group = "Where tasks come from";
   AddTexts(app, "--file", &options->files,
-           "Files whose contents are payloads, one task each; - is standard input")
+           "Files whose contents are payloads, one task each, with the name as header 'file'; - is "
+           "standard input")
       .Type("PATH...")
       .TakesMany()
+      .Group(group);
+  AddSwitch(app, "--key-from-file", &options->key_from_file,
+            "The name of each --file is its task's key, too: a repeat makes no second task")
       .Group(group);
   const auto add = [&](const char* name, std::string* value, const char* help) {
     AddText(app, name, value, help).Type("FILE").Group(group);
@@ -78,6 +84,9 @@ void AddSources(CLI::App* app, EnqueueOptions* options) {
       .Type("NAME,...")
       .Group(group);
   AddText(app, "--null", &options->null, "A cell that is this text has no value, for mysql: NULL")
+      .Group(group);
+  AddSwitch(app, "--allow-invalid-utf8", &options->allow_invalid_utf8,
+            "Take payloads of --lines, --csv and --tsv that are not UTF-8 as they are")
       .Group(group);
   AddText(app, "--batch-id", &options->batch_id,
           "Makes the run repeatable: see above. Default: a random one, told when the run breaks")
@@ -131,7 +140,14 @@ absl::Status Check(const EnqueueOptions& options) {
     return UsageError("give one of --period and --cron");
   }
   if (options.fields.contains("key") && options.payloads.size() + options.files.size() != 1) {
-    return UsageError("--key is the key of a single task");
+    return UsageError("--key is the key of a single task; for files there is --key-from-file");
+  }
+  if (options.key_from_file) {
+    if (options.files.empty()) return UsageError("--key-from-file is for --file");
+    if (options.fields.contains("key")) return UsageError("give one of --key and --key-from-file");
+    if (std::count(options.files.begin(), options.files.end(), "-") > 0) {
+      return UsageError("--key-from-file: standard input has no name; give --key");
+    }
   }
   if (options.batch_id.size() > kBatchIdBytesMax) {
     return UsageError("--batch-id has at most 100 bytes");
@@ -155,7 +171,13 @@ absl::StatusOr<v1::NewTask> Defaults(const EnqueueOptions& options) {
 
 absl::StatusOr<Input> OpenInput(const EnqueueOptions& options) {
   if (!options.payloads.empty()) return Input{.source = FromPayloads(options.payloads)};
-  if (!options.files.empty()) return Input{.source = FromFiles(options.files)};
+  if (!options.files.empty()) {
+    const bool has_header =
+        std::any_of(options.headers.begin(), options.headers.end(),
+                    [](const std::string& text) { return absl::StartsWith(text, "file="); });
+    return Input{.source = FromFiles(options.files, {.as_header = !has_header,
+                                                     .as_key = options.key_from_file})};
+  }
   absl::StatusOr<Renames> renames = ToRenames(options.renames);
   if (!renames.ok()) return renames.status();
   const std::string path =

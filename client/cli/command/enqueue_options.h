@@ -32,6 +32,9 @@ struct EnqueueOptions {
   std::vector<std::string> renames{};
   std::string columns{};
   std::string null{};
+  bool allow_invalid_utf8 = false;
+  // The key is the file's name.
+  bool key_from_file = false;
   std::string batch_id{};
   std::optional<int> batch_size{};
   // Texts by the field of NewTask that they set.

@@ -7,6 +7,7 @@
 #include "client/cli/base/terminal.h"
 #include "client/cli/text/field.h"
 #include "client/cli/text/table.h"
+#include "client/cli/text/utf8.h"
 #include "nlohmann/json.hpp"
 
 namespace skiplane::cli {
@@ -22,19 +23,37 @@ void EnqueueTally::Add(const v1::EnqueueResponse& response) {
     const std::string outcome = FieldText(result, "outcome");
     ++outcomes_[outcome];
     ++count_;
-    if (is_stream_) continue;
-    if (session_.json()) {
-      session_.out() << ToJson(result) << "\n";
-    } else {
-      session_.out() << result.task_id() << " " << outcome << "\n";
-    }
+    const std::string file = std::move(files_.front());
+    files_.pop_front();
+    if (!is_stream_) Tell(result, outcome, file);
   }
   bar_.Draw(count_, 0, "tasks");
 }
 
-void EnqueueTally::End() {
+void EnqueueTally::Tell(const v1::EnqueueResult& result, const std::string& outcome,
+                        const std::string& file) {
+  if (session_.json()) {
+    auto fields = nlohmann::ordered_json::parse(ToJson(result));
+    if (!file.empty()) fields["file"] = Utf8Valid(file);
+    session_.out() << fields << "\n";
+    return;
+  }
+  session_.out() << result.task_id() << " " << outcome;
+  if (!file.empty()) session_.out() << " " << OneLine(file);
+  session_.out() << "\n";
+}
+
+void EnqueueTally::End(const absl::Status& status) {
   bar_.Clear();
-  if (!is_stream_) return;
+  if (!status.ok() && !has_sent_) {
+    std::cerr << "skiplane: nothing was enqueued\n";
+    return;
+  }
+  if (is_stream_) TellSum();
+  if (!status.ok()) TellHowToGoOn();
+}
+
+void EnqueueTally::TellSum() {
   if (session_.json()) {
     session_.out() << nlohmann::json{
         {"batch_id", batch_id_}, {"task_count", count_}, {"outcomes", outcomes_}}

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
+#include <utility>
 
+#include "absl/status/status.h"
 #include "client/cli/base/session.h"
 #include "client/cli/text/progress_bar.h"
 #include "skiplane/v1/broker.pb.h"
@@ -15,19 +18,28 @@ class EnqueueTally {
  public:
   EnqueueTally(Session& session, bool is_stream, std::string batch_id);
 
+  // The next task that is sent is made of this file; empty: of none.
+  void Expect(std::string file) { files_.push_back(std::move(file)); }
+
   void Add(const v1::EnqueueResponse& response);
 
-  // The sum of a stream.
-  void End();
+  // A call is made, which may do its work though it fails.
+  void Sending() { has_sent_ = true; }
 
-  // After a failure: what is in, and how to repeat the run. On standard error.
-  void TellHowToGoOn() const;
+  // The sum of a stream; after a failure what is in, and how to repeat the run, on standard error.
+  void End(const absl::Status& status);
 
  private:
+  void TellSum();
+  void TellHowToGoOn() const;
+  void Tell(const v1::EnqueueResult& result, const std::string& outcome, const std::string& file);
+
   Session& session_;
   const bool is_stream_;
   const std::string batch_id_;
   ProgressBar bar_;
+  std::deque<std::string> files_;  // of tasks without a result yet
+  bool has_sent_ = false;
   int64_t count_ = 0;
   // By outcome: "created", "existing".
   std::map<std::string, int64_t> outcomes_;

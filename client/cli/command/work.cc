@@ -2,50 +2,29 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <iostream>
 #include <mutex>
+#include <thread>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/interrupt.h"
 #include "client/cli/command/commands.h"
+#include "client/cli/command/work_options.h"
 #include "client/cli/input/option.h"
 #include "client/cli/text/table.h"
 #include "client/cli/work/group_keeper.h"
+#include "client/cli/work/journal.h"
 #include "client/cli/work/spawn.h"
+#include "client/cli/work/task_files.h"
 #include "client/cli/work/task_program.h"
 #include "skiplane/worker.h"
 
 namespace skiplane::cli {
 namespace {
 
-struct WorkOptions {
-  std::vector<std::string> queues{};
-  std::vector<std::string> command{};
-  std::optional<int> concurrency{};
-  std::optional<absl::Duration> lease_duration{};
-  std::optional<absl::Duration> grace{};
-  std::optional<absl::Duration> kill_after{};
-  std::optional<absl::Duration> timeout{};
-  std::string fail_codes{};
-  std::string name{};
-  bool strict = false;
-  bool result = false;
-};
-
-absl::StatusOr<std::set<int>> ParseCodes(const std::string& text) {
-  std::set<int> codes;
-  for (const absl::string_view word : absl::StrSplit(text, ',', absl::SkipEmpty())) {
-    int code = 0;
-    if (!absl::SimpleAtoi(word, &code) || code < 1 || code > 255) {
-      return UsageError(absl::StrCat("--fail-codes: '", word, "' is not 1 to 255"));
-    }
-    codes.insert(code);
-  }
-  return codes;
-}
+constexpr int kSignalsTold = 2;
 
 std::vector<std::string> OwnEnvironment() {
   std::vector<std::string> variables;
@@ -69,33 +48,74 @@ class Complaints {
   std::string last_;
 };
 
-WorkerOptions ToWorkerOptions(const WorkOptions& options, Complaints& complaints) {
-  WorkerOptions worker{.strict_order = options.strict,
-                       .concurrency = options.concurrency.value_or(1),
-                       .lease_duration = options.lease_duration.value_or(absl::Seconds(30)),
-                       .stop_grace = options.grace.value_or(absl::Seconds(30)),
-                       .name = options.name};
-  for (const std::string& queue : options.queues) {
-    const std::pair<std::string, std::string> parts =
-        absl::StrSplit(queue, absl::MaxSplits(':', 1));
-    worker.queues.push_back({.name = parts.first, .stage = parts.second});
+// What all runs have in common.
+struct Workshop {
+  const WorkOptions& options;
+  const WorkRules& rules;
+  const Scratch& scratch;
+  const std::vector<std::string>& environment;
+  GroupKeeper& keeper;
+  Journal& journal;
+};
+
+Result Run(const Workshop& shop, const LeasedTask& task, Attempt& attempt) {
+  shop.journal.Began(task);
+  const auto files = TaskFiles::Make(shop.scratch, task, ToFileRules(shop.options));
+  if (!files.ok()) {
+    const std::string text(files.status().message());
+    shop.journal.Ran(task, {.start_error = text});
+    return Result::Retry({.type = "cannot start", .text = text});
   }
-  worker.on_error = [&complaints](const absl::Status& status) { complaints.Tell(status); };
-  return worker;
+  Program program{.argv = files->Arguments(shop.options.command),
+                  .environment = EnvironmentOf(task, shop.environment),
+                  .input = shop.options.payload_file ? "" : task.payload,
+                  .keeps_output = shop.rules.keeps_result,
+                  .kill_after = shop.rules.kill_after,
+                  .timeout = shop.rules.timeout,
+                  .progress_path = files->progress_path(),
+                  .on_progress = [&](TaskProgress now) { attempt.Report(std::move(now)); },
+                  .keeper = &shop.keeper};
+  files->AddTo(&program.environment);
+  const ProgramEnd end = RunProgram(program, attempt.stop_token());
+  shop.journal.Ran(task, end);
+  Result result = ResultOf(end, shop.rules);
+  if (result.kind() != Result::Kind::kDone || !shop.options.output_files) return result;
+  return WithMore(std::move(result), files->ReadMore(task), end.error_tail);
 }
 
-absl::StatusOr<WorkRules> ToRules(const WorkOptions& options) {
-  WorkRules rules{.keeps_result = options.result,
-                  .kill_after = options.kill_after.value_or(absl::Seconds(10)),
-                  .timeout = options.timeout.value_or(absl::InfiniteDuration())};
-  if (rules.timeout <= absl::ZeroDuration()) {
-    return UsageError("--timeout: a program needs more than no time");
+// Returns when the worker has come to its end, or is told to stop, and has stopped.
+absl::Status RunToEnd(Worker& worker, Interrupt& interrupt, bool has_end) {
+  std::atomic<bool> has_ended = false;
+  std::atomic<bool> has_stopped = false;
+  absl::Status end;
+  std::thread ending([&] {
+    end = worker.WaitForEnd();
+    has_ended = true;
+    interrupt.Wake();
+  });
+  bool is_told = false;
+  while (!is_told && !has_ended) is_told = interrupt.Wait(absl::Hours(1));
+  if (is_told) std::cerr << "skiplane: stopping\n";
+  std::thread stopping([&] {
+    worker.Stop();
+    has_stopped = true;
+    interrupt.Wake();
+  });
+  while (!has_stopped) {
+    if (!interrupt.Wait(absl::Hours(1))) continue;
+    std::cerr << "skiplane: stopping the programs\n";
+    worker.EndGrace();
   }
-  if (options.fail_codes.empty()) return rules;
-  auto codes = ParseCodes(options.fail_codes);
-  if (!codes.ok()) return codes.status();
-  rules.fail_codes = *std::move(codes);
-  return rules;
+  ending.join();
+  stopping.join();
+  if (!is_told) return end;
+  return has_end ? Interrupted("stopped before its end") : absl::OkStatus();
+}
+
+void TellSum(const WorkerCounts& counts) {
+  std::cerr << absl::StrCat("skiplane: ", counts.done, " done, ", counts.retried, " retried, ",
+                            counts.failed, " failed, ", counts.released, " released, ",
+                            counts.cancelled, " cancelled, ", counts.lost, " lost\n");
 }
 
 absl::Status Work(Session& session, const WorkOptions& options) {
@@ -107,64 +127,36 @@ absl::Status Work(Session& session, const WorkOptions& options) {
   }
   const absl::StatusOr<WorkRules> rules = ToRules(options);
   if (!rules.ok()) return rules.status();
+  auto journal = Journal::Open(options.log);
+  if (!journal.ok()) return journal.status();
+  auto scratch = ToFileRules(options).any() ? Scratch::Make() : Scratch();
+  if (!scratch.ok()) return scratch.status();
 
   signal(SIGPIPE, SIG_IGN);  // a program need not read its input
   RaiseFileLimit();
   const std::vector<std::string> environment = OwnEnvironment();
   Complaints complaints;
-  Interrupt interrupt;
-  GroupKeeper keeper(rules->kill_after);
+  Interrupt interrupt({.told = kSignalsTold, .with_hangup = true});
+  GroupKeeper keeper(rules->kill_after, scratch->path());
+  WorkerOptions worker_options = ToWorkerOptions(options);
+  worker_options.on_error = [&](const absl::Status& status) { complaints.Tell(status); };
+  worker_options.on_attempt_end = [&](const LeasedTask& task, AttemptEnd end) {
+    (*journal)->Settled(task, end);
+  };
+  const Workshop shop{.options = options,
+                      .rules = *rules,
+                      .scratch = *scratch,
+                      .environment = environment,
+                      .keeper = keeper,
+                      .journal = **journal};
   auto worker = Worker::Start(
-      session.client(), ToWorkerOptions(options, complaints),
-      [&](const LeasedTask& task, Attempt& attempt) {
-        const Program program{.argv = options.command,
-                              .environment = EnvironmentOf(task, environment),
-                              .input = task.payload,
-                              .keeps_output = rules->keeps_result,
-                              .kill_after = rules->kill_after,
-                              .timeout = rules->timeout,
-                              .keeper = &keeper};
-        return ResultOf(RunProgram(program, attempt.stop_token()), *rules);
-      });
+      session.client(), std::move(worker_options),
+      [&](const LeasedTask& task, Attempt& attempt) { return Run(shop, task, attempt); });
   if (!worker.ok()) return UsageError(worker.status().message());
   std::cerr << "skiplane: working\n";
-  while (!interrupt.Wait(absl::Hours(1))) {
-  }
-  std::cerr << "skiplane: stopping\n";
-  (*worker)->Stop();
-  const WorkerCounts counts = (*worker)->counts();
-  std::cerr << absl::StrCat("skiplane: ", counts.done, " done, ", counts.retried, " retried, ",
-                            counts.failed, " failed, ", counts.released, " released, ",
-                            counts.lost, " lost\n");
-  return absl::OkStatus();
-}
-
-void AddWorkOptions(CLI::App* app, WorkOptions* options) {
-  AddNumber(app, "--concurrency,-c", &options->concurrency, "Programs at once, 1 to 1000")
-      .Default("1");
-  AddSwitch(app, "--result", &options->result,
-            "What the program writes to standard output, up to 1 MiB, is the task's result");
-  AddText(app, "--fail-codes", &options->fail_codes,
-          "Exit codes after which a task has failed for good")
-      .Type("N,...")
-      .Default("65");
-  AddDuration(app, "--grace", &options->grace,
-              "How long running programs may go on after SIGTERM or Ctrl-C")
-      .Default("30s");
-  AddDuration(app, "--kill-after", &options->kill_after,
-              "How long after its SIGTERM a program gets SIGKILL")
-      .Default("10s");
-  AddDuration(app, "--timeout", &options->timeout,
-              "How long a program may run: then it is stopped, and its task runs again as the "
-              "queue's retry policy says; before the command's name, how long a call may take")
-      .Default("no end");
-  AddDuration(app, "--lease-duration", &options->lease_duration,
-              "How long after this worker's last sign of life its tasks go to others")
-      .Default("30s");
-  AddText(app, "--name", &options->name, "The worker's name for people")
-      .Default("host:pid");
-  AddSwitch(app, "--strict", &options->strict,
-            "Ask later queues only when the earlier ones have nothing ready");
+  const absl::Status status = RunToEnd(**worker, interrupt, options.has_end());
+  TellSum((*worker)->counts());
+  return status;
 }
 
 }  // namespace
@@ -182,9 +174,19 @@ void DeclareWork(CLI::App* app, Plan* plan) {
       "the end of standard error is kept as the error's text. When the lease is lost, as after the "
       "queue's max_run_duration, when the task is cancelled, and after --timeout, the program and "
       "its children get SIGTERM, later SIGKILL, and the next task has its turn.\n\n"
-      "SIGTERM or Ctrl-C end the worker: it leases nothing more, lets programs end within --grace, "
-      "then stops them and hands their tasks back. The second Ctrl-C ends it at once; its programs "
-      "get SIGTERM, later SIGKILL, however it ends.",
+      "With --output-files, a program that ends with 0 leaves what comes after its task: in "
+      "SKIPLANE_FOLLOW_UPS_FILE tasks that are made together with the ack, a JSON object per "
+      "line as in enqueue --jsonl, with a member queue; in SKIPLANE_NEXT_PAYLOAD_FILE the "
+      "payload for the next stage. If they are wrong, the attempt has failed, with the line in "
+      "its error. While it runs, lines like '40% encoding' in SKIPLANE_PROGRESS_FILE tell how "
+      "far it has come.\n\n"
+      "SIGTERM, SIGHUP or Ctrl-C end the worker: it leases nothing more, lets programs end "
+      "within --grace, then stops them and hands their tasks back. A second one, a second later "
+      "or more, stops them at once, the third ends the worker itself; its programs get SIGTERM, "
+      "later SIGKILL, however it ends.\n\n"
+      "--burst and --max-tasks end it with 0 whatever became of the tasks, or as a failed call "
+      "says when a burst gets no tasks because the broker refuses or is away; with 130 if a "
+      "signal came first.",
       options, Work);
   AddTexts(work, "QUEUE", &options->queues,
            "QUEUE or QUEUE:STAGE, one or several; then -- and the command with its arguments")
@@ -194,7 +196,8 @@ void DeclareWork(CLI::App* app, Plan* plan) {
   AddExamples(work, {"skiplane work mail -c 4 -- ./send-mail --quiet",
                      "skiplane work video:encode --lease-duration 1m -- ffmpeg -i - out.mp4",
                      "skiplane work thumbnails --timeout 90s -- ./thumbnail",
-                     "skiplane work words --result -- wc -w"});
+                     "skiplane work words --result -- wc -w",
+                     "skiplane work scans --payload-file --burst --log work.log -- ocr {}"});
 }
 
 }  // namespace skiplane::cli

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/source/sources.h"
+#include "client/cli/text/utf8.h"
 #include "nlohmann/json.hpp"
 
 namespace skiplane::cli {
@@ -18,7 +19,8 @@ std::string TextOf(const Json& value) {
 
 class JsonLines : public RecordSource {
  public:
-  JsonLines(std::istream& in, Renames renames) : in_(in), renames_(std::move(renames)) {}
+  JsonLines(std::istream& in, Renames renames, std::string extra)
+      : in_(in), renames_(std::move(renames)), extra_(std::move(extra)) {}
 
   absl::StatusOr<std::optional<Record>> Next() override {
     std::string line;
@@ -36,6 +38,8 @@ class JsonLines : public RecordSource {
 
  private:
   absl::Status Read(const std::string& line, Record& record) const {
+    const std::string fault = Utf8Fault(line);
+    if (!fault.empty()) return UsageError(absl::StrCat(fault, ", which JSON must be"));
     const Json object = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (!object.is_object()) return UsageError("not a JSON object");
     for (const auto& [name, value] : object.items()) {
@@ -54,7 +58,8 @@ class JsonLines : public RecordSource {
       }
       return absl::OkStatus();
     }
-    const absl::StatusOr<std::string> field = FieldOf(name, renames_);
+    const absl::StatusOr<std::string> field =
+        name == extra_ ? absl::StatusOr<std::string>(name) : FieldOf(name, renames_);
     if (!field.ok()) return field.status();
     if (*field == "-") return absl::OkStatus();
     if (*field != "payload" && value.is_structured()) {
@@ -66,13 +71,15 @@ class JsonLines : public RecordSource {
 
   std::istream& in_;
   const Renames renames_;
+  const std::string extra_;
   size_t line_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<RecordSource> FromJsonLines(std::istream& in, Renames renames) {
-  return std::make_unique<JsonLines>(in, std::move(renames));
+std::unique_ptr<RecordSource> FromJsonLines(std::istream& in, Renames renames,
+                                            std::string extra) {
+  return std::make_unique<JsonLines>(in, std::move(renames), std::move(extra));
 }
 
 }  // namespace skiplane::cli

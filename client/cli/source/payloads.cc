@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/source/sources.h"
+#include "client/cli/text/table.h"
+#include "client/cli/text/utf8.h"
 
 namespace skiplane::cli {
 namespace {
@@ -32,7 +34,8 @@ class Payloads : public RecordSource {
 
 class Files : public RecordSource {
  public:
-  explicit Files(std::vector<std::string> paths) : paths_(std::move(paths)) {}
+  Files(std::vector<std::string> paths, FileNames names)
+      : paths_(std::move(paths)), as_header_(names.as_header), as_key_(names.as_key) {}
 
   absl::StatusOr<std::optional<Record>> Next() override {
     if (next_ == paths_.size()) return std::nullopt;
@@ -50,12 +53,23 @@ class Files : public RecordSource {
     if (payload.size() == kPayloadBytesMax) {
       return UsageError(absl::StrCat(path, " is larger than 1 MiB, the most for a task"));
     }
-    return Record{.place = absl::StrCat("file ", path),
-                  .fields = {{"payload", std::move(payload)}}};
+    Record record{.place = absl::StrCat("file ", path), .name = path == "-" ? "" : path};
+    record.fields.emplace_back("payload", std::move(payload));
+    if (path == "-") return record;
+    if (as_header_ && !Utf8IsValid(path)) {
+      return UsageError(absl::StrCat("file ", OneLine(path), ": its name is not UTF-8, as the ",
+                                     "header 'file' must be: rename it, or give a name with ",
+                                     "--header file=NAME"));
+    }
+    if (as_key_) record.fields.emplace_back("key", path);
+    if (as_header_) record.fields.emplace_back("headers.file", path);
+    return record;
   }
 
  private:
   const std::vector<std::string> paths_;
+  const bool as_header_;
+  const bool as_key_;
   size_t next_ = 0;
 };
 
@@ -81,8 +95,8 @@ std::unique_ptr<RecordSource> FromPayloads(std::vector<std::string> payloads) {
   return std::make_unique<Payloads>(std::move(payloads));
 }
 
-std::unique_ptr<RecordSource> FromFiles(std::vector<std::string> paths) {
-  return std::make_unique<Files>(std::move(paths));
+std::unique_ptr<RecordSource> FromFiles(std::vector<std::string> paths, FileNames names) {
+  return std::make_unique<Files>(std::move(paths), names);
 }
 
 std::unique_ptr<RecordSource> FromLines(std::istream& in) { return std::make_unique<Lines>(in); }

@@ -20,7 +20,8 @@ absl::Status Set(v1::NewTask& task, const std::string& name, const std::string& 
     if (absl::Base64Unescape(text, task.mutable_payload())) return absl::OkStatus();
     return UsageError("not base64");
   }
-  if (name != "payload" && !Utf8IsValid(text)) return UsageError("not UTF-8");
+  const std::string fault = name == "payload" ? "" : Utf8Fault(text);
+  if (!fault.empty()) return UsageError(fault);
   return SetField(task, name, text);
 }
 
@@ -50,6 +51,18 @@ absl::StatusOr<std::string> FieldOf(const std::string& name, const Renames& rena
   return UsageError(absl::StrCat("tasks have no '", OneLine(field), "': rename it with --map ",
                                  OneLine(name), "=FIELD, or leave it out with --map ",
                                  OneLine(name), "=-"));
+}
+
+absl::Status CheckText(const Record& record) {
+  for (const auto& [name, text] : record.fields) {
+    if (name != "payload") continue;
+    const std::string fault = Utf8Fault(text);
+    if (fault.empty()) continue;
+    return UsageError(absl::StrCat(
+        record.place, ": payload: ", fault, ". Have it written as UTF-8, give bytes as "
+        "payload_base64, or take them as they are with --allow-invalid-utf8"));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<v1::NewTask> ToTask(const Record& record, const v1::NewTask& defaults) {

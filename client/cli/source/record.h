@@ -18,6 +18,8 @@ namespace skiplane::cli {
 struct Record {
   // For messages: "line 17", "file a.json".
   std::string place{};
+  // The file that the task is made of, if it is a file.
+  std::string name{};
   std::vector<std::pair<std::string, std::string>> fields{};
 };
 
@@ -35,6 +37,10 @@ using Renames = std::map<std::string, std::string>;
 
 // The field that `name` means: a usage error for one that tasks do not have.
 absl::StatusOr<std::string> FieldOf(const std::string& name, const Renames& renames);
+
+// A usage error if the payload is not UTF-8: of a stream of text, where other bytes mean that a
+// program wrote it in another character set.
+absl::Status CheckText(const Record& record);
 
 // `defaults` with the fields of the record. Failures name the record's place.
 absl::StatusOr<v1::NewTask> ToTask(const Record& record, const v1::NewTask& defaults);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_format.h"
+
 namespace skiplane::cli {
 namespace {
 
@@ -44,14 +46,19 @@ std::string Utf8Valid(absl::string_view text) {
   return valid;
 }
 
-bool Utf8IsValid(absl::string_view text) {
-  while (!text.empty()) {
-    const size_t bytes = CharacterBytes(text);
-    if (bytes == 0) return false;
-    text.remove_prefix(bytes);
+std::string Utf8Fault(absl::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const size_t bytes = CharacterBytes(text.substr(i));
+    if (bytes == 0) {
+      return absl::StrFormat("byte %d (0x%02x) is not UTF-8", i + 1,
+                             static_cast<unsigned char>(text[i]));
+    }
+    i += bytes;
   }
-  return true;
+  return "";
 }
+
+bool Utf8IsValid(absl::string_view text) { return Utf8Fault(text).empty(); }
 
 size_t Utf8Length(absl::string_view text) {
   return static_cast<size_t>(

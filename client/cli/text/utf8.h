@@ -12,6 +12,10 @@ namespace skiplane::cli {
 // U+0080 to U+009F.
 std::string Utf8Valid(absl::string_view text);
 
+// Says where the first byte is that does not belong to a well-formed character, counted from 1, as
+// "byte 5 (0xfc) is not UTF-8"; empty if there is none.
+std::string Utf8Fault(absl::string_view text);
+
 // Whether all of it is well-formed characters; control characters are.
 bool Utf8IsValid(absl::string_view text);
 

@@ -51,7 +51,7 @@ void LetGoOfEverything(int line) {
   for (int number = 1; number < 4096; ++number) close(number);
 }
 
-[[noreturn]] void Keep(int line, int64_t kill_after_ms) {
+[[noreturn]] void Keep(int line, int64_t kill_after_ms, char* const* last_command) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(number, SIG_IGN);
   setpgid(0, 0);  // what is meant for the worker's group is not meant for it
   prctl(PR_SET_NAME, "skiplane-keeper");
@@ -68,19 +68,24 @@ void LetGoOfEverything(int line) {
     nanosleep(&pause, nullptr);
   }
   groups.Signal(SIGKILL);
+  if (last_command != nullptr) execv(last_command[0], last_command);
   _exit(0);
 }
 
 }  // namespace
 
-GroupKeeper::GroupKeeper(absl::Duration kill_after) {
+GroupKeeper::GroupKeeper(absl::Duration kill_after, std::string folder) {
   std::array<int, 2> ends{-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return;
   const Descriptor read_end(ends[0]);
   Descriptor write_end(ends[1]);
   const int64_t kill_after_ms = absl::ToInt64Milliseconds(kill_after);
+  std::array<std::string, 4> words{"/bin/rm", "-rf", "--", std::move(folder)};
+  std::array<char*, 5> remove{words[0].data(), words[1].data(), words[2].data(), words[3].data(),
+                              nullptr};
+  char* const* const last_command = words[3].empty() ? nullptr : remove.data();
   pid_ = fork();
-  if (pid_ == 0) Keep(read_end.get(), kill_after_ms);
+  if (pid_ == 0) Keep(read_end.get(), kill_after_ms, last_command);
   if (pid_ > 0) line_ = std::move(write_end);
 }
 

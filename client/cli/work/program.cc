@@ -1,5 +1,6 @@
 #include "client/cli/work/program.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -16,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "client/cli/work/group_keeper.h"
+#include "client/cli/work/progress.h"
 #include "client/cli/work/spawn.h"
 
 namespace skiplane::cli {
@@ -24,6 +26,12 @@ namespace {
 constexpr absl::Duration kPollAtMost = absl::Hours(1);
 constexpr int kGroupPauseMs = 20;
 
+// For writing as well: then it never ends, and a program that opens it need not wait.
+Descriptor OpenProgress(const std::string& path) {
+  return path.empty() ? Descriptor()
+                      : Descriptor(open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+}
+
 // One run, while it lasts.
 class Running {
  public:
@@ -31,6 +39,7 @@ class Running {
       : program_(program),
         child_(std::move(spawned)),
         wake_(eventfd(0, EFD_CLOEXEC)),
+        progress_(OpenProgress(program.progress_path)),
         end_time_(absl::Now() + program.timeout) {}
 
   ~Running() {
@@ -62,14 +71,16 @@ class Running {
  private:
   // One round: true when the program has ended.
   bool Wait(const std::stop_token& stop) {
-    std::array<pollfd, 5> waited{pollfd{child_.end.get(), POLLIN, 0},
+    std::array<pollfd, 6> waited{pollfd{child_.end.get(), POLLIN, 0},
                                  pollfd{child_.input.get(), POLLOUT, 0},
                                  pollfd{child_.output.get(), POLLIN, 0},
                                  pollfd{child_.error.get(), POLLIN, 0},
-                                 pollfd{is_stopping_ ? -1 : wake_.get(), POLLIN, 0}};
+                                 pollfd{is_stopping_ ? -1 : wake_.get(), POLLIN, 0},
+                                 pollfd{progress_.get(), POLLIN, 0}};
     poll(waited.data(), waited.size(), TimeToWait());
     if (waited[1].revents != 0) Write();
     if (waited[2].revents != 0 || waited[3].revents != 0) ReadAll();
+    if (waited[5].revents != 0) ReadProgress();
     if (waited[0].revents != 0) return true;
     const bool is_late = !is_stopping_ && absl::Now() >= end_time_;
     if (is_late) end_.has_timed_out = true;
@@ -104,6 +115,13 @@ class Running {
   void ReadAll() {
     Read(child_.output, [this](const char* data, size_t size) { AddOutput(data, size); });
     Read(child_.error, [this](const char* data, size_t size) { AddError(data, size); });
+  }
+
+  void ReadProgress() {
+    Read(progress_, [this](const char* data, size_t size) {
+      auto progress = progress_lines_.Add(absl::string_view(data, size));
+      if (progress) program_.on_progress(*std::move(progress));
+    });
   }
 
   void Stop() {
@@ -159,6 +177,8 @@ class Running {
   const Program& program_;
   Spawned child_;
   const Descriptor wake_;
+  Descriptor progress_;
+  ProgressLines progress_lines_;
   const absl::Time end_time_;
   bool is_stopping_ = false;
   bool is_killed_ = false;

@@ -1,11 +1,13 @@
 // One run of a program: text in, text out, until it ends or is told to.
 #pragma once
 
+#include <functional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "skiplane/task.h"
 
 namespace skiplane::cli {
 
@@ -23,6 +25,9 @@ struct Program {
   absl::Duration kill_after = absl::Seconds(10);
   // How long it may run before it is stopped.
   absl::Duration timeout = absl::InfiniteDuration();
+  // A fifo that the program may write its progress into; empty: none. on_progress is told of it.
+  std::string progress_path{};
+  std::function<void(TaskProgress)> on_progress{};
   // Told of its process group while it runs; may be null.
   GroupKeeper* keeper = nullptr;
 };

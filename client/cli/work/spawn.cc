@@ -60,6 +60,7 @@ struct Child {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int number : {SIGPIPE, SIGINT, SIGTERM}) signal(number, SIG_DFL);
+  if (signal(SIGHUP, SIG_DFL) == SIG_IGN) signal(SIGHUP, SIG_IGN);  // as nohup wants it
   if (child.file_limit) setrlimit(RLIMIT_NOFILE, &*child.file_limit);
   // So that nobody works on a task whose worker was killed.
   prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -1,5 +1,7 @@
 #include "client/cli/work/task_program.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -9,6 +11,16 @@
 
 namespace skiplane::cli {
 namespace {
+
+// Of the task that this process itself may be the worker of.
+bool IsOfAnotherTask(absl::string_view variable) {
+  constexpr std::array kPrefixes{"SKIPLANE_HEADER_", "SKIPLANE_PAYLOAD_FILE=",
+                                 "SKIPLANE_FOLLOW_UPS_FILE=", "SKIPLANE_NEXT_PAYLOAD_FILE=",
+                                 "SKIPLANE_PROGRESS_FILE="};
+  return std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](const char* prefix) {
+    return absl::StartsWith(variable, prefix);
+  });
+}
 
 std::string HeaderName(const std::string& key) {
   std::string name = absl::AsciiStrToUpper(key);
@@ -24,8 +36,7 @@ std::vector<std::string> EnvironmentOf(const LeasedTask& task,
                                        const std::vector<std::string>& ours) {
   std::vector<std::string> environment;
   for (const std::string& variable : ours) {
-    // Of the task that this process itself may be the worker of.
-    if (!absl::StartsWith(variable, "SKIPLANE_HEADER_")) environment.push_back(variable);
+    if (!IsOfAnotherTask(variable)) environment.push_back(variable);
   }
   const auto add = [&](absl::string_view name, absl::string_view value) {
     const std::string prefix = absl::StrCat(name, "=");
@@ -69,6 +80,13 @@ Result ResultOf(ProgramEnd end, const WorkRules& rules) {
     return Result::Fail({.type = "result too large", .text = "more than 1 MiB on standard output"});
   }
   return Result::Done(std::move(end.output));
+}
+
+Result WithMore(Result result, absl::StatusOr<AckMore> more, const std::string& error_tail) {
+  if (result.kind() != Result::Kind::kDone) return result;
+  if (more.ok()) return Result::Done(result.output(), *std::move(more));
+  return Result::Retry(
+      {.type = "bad output file", .text = absl::StrCat(more.status().message(), "\n", error_tail)});
 }
 
 }  // namespace skiplane::cli

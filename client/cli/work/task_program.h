@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "client/cli/work/program.h"
+#include "skiplane/result.h"
 #include "skiplane/task.h"
-#include "skiplane/worker.h"
 
 namespace skiplane::cli {
 
@@ -27,5 +28,8 @@ std::vector<std::string> EnvironmentOf(const LeasedTask& task,
 // 0 is done, one of fail_codes has failed for good, everything else runs again, as does what was
 // stopped because its time was over.
 Result ResultOf(ProgramEnd end, const WorkRules& rules);
+
+// What is done with what comes after it. If that cannot be read, the attempt has failed.
+Result WithMore(Result result, absl::StatusOr<AckMore> more, const std::string& error_tail);
 
 }  // namespace skiplane::cli

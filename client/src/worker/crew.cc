@@ -19,6 +19,9 @@ void Crew::Join() {
 void Crew::Loop() {
   while (const HoldPtr hold = holdings_.Take()) {
     Result result = Run(*hold);
+    // What it says of a run that was cut short is not the task's fault.
+    const bool is_cut = hold->is_withdrawn() && result.kind() != Result::Kind::kDone;
+    if (is_cut) result = Result::Release();
     if (hold->End()) settler_.Add(hold, std::move(result));
     holdings_.Ran(hold);
   }

@@ -1,5 +1,6 @@
 #include "client/src/worker/fetcher.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -11,13 +12,16 @@ namespace {
 constexpr absl::Duration kPauseAfterError = absl::Seconds(1);
 // An empty answer that comes sooner (queues paused, a broker that drains) has the next call wait.
 constexpr absl::Duration kEmptyAnswerPause = absl::Seconds(1);
+constexpr absl::Duration kBurstInterval = absl::Seconds(1);
 constexpr absl::Duration kRestTimeout = absl::Seconds(2);
 
 }  // namespace
 
-Fetcher::Fetcher(Client client, LeaseCall call, Holdings& holdings, Tally& tally)
+Fetcher::Fetcher(Client client, LeaseCall call, FetchLimits limits, Holdings& holdings,
+                 Tally& tally)
     : client_(std::move(client)),
       call_(std::move(call)),
+      limits_(limits),
       holdings_(holdings),
       tally_(tally),
       thread_([this] { Loop(); }) {}
@@ -27,33 +31,66 @@ void Fetcher::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Fetcher::Loop() {
-  call_.request_id = RandomId();
-  while (true) {
-    const int room = holdings_.WaitForRoom();
-    if (room == 0) return;
-    const bool answered = Ask(room);
-    if (answered) call_.request_id = RandomId();
-    if (!line_.is_cut()) continue;
-    if (!answered) AskForRest(room);
-    return;
-  }
+absl::Status Fetcher::WaitForEnd() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  ended_.wait(lock, [this] { return end_.has_value(); });
+  return *end_;
 }
 
-bool Fetcher::Ask(int max_tasks) {
+void Fetcher::End(absl::Status status) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  end_ = std::move(status);
+  ended_.notify_all();
+}
+
+void Fetcher::Loop() {
+  call_.request_id = RandomId();
+  while (const int room = WaitForRoom()) {
+    const bool was_empty = holdings_.IsEmpty();
+    const uint64_t freed = holdings_.freed();
+    const absl::Time begin = absl::Now();
+    const absl::StatusOr<size_t> count = Ask(room);
+    if (line_.is_cut()) {
+      if (!count.ok()) AskForRest(room);
+      break;
+    }
+    if (count.ok() && *count > 0) continue;
+    if (limits_.burst && was_empty) return End(count.status());
+    if (!count.ok()) tally_.Error(count.status());
+    Pause(count, begin, freed);
+  }
+  End(holdings_.WaitUntilEmpty() ? absl::OkStatus()
+                                 : absl::CancelledError("the worker was stopped"));
+}
+
+int Fetcher::WaitForRoom() {
+  if (limits_.max_tasks == 0) return holdings_.WaitForRoom();
+  const int64_t rest = limits_.max_tasks - leased_;
+  if (rest <= 0) return 0;
+  return static_cast<int>(std::min<int64_t>(rest, holdings_.WaitForRoom()));
+}
+
+absl::StatusOr<size_t> Fetcher::Ask(int max_tasks) {
   call_.max_tasks = max_tasks;
-  const absl::Time begin = absl::Now();
   auto answer = line_.Run<LeaseAnswer>(
       [&](auto done) { return client_.LeaseAsync(call_, std::move(done)); });
-  if (!answer.ok()) {
-    if (line_.is_cut()) return false;
-    tally_.Error(answer.status());
-    line_.Pause(kPauseAfterError);
-    return false;
-  }
-  if (answer->tasks.empty()) line_.Pause(kEmptyAnswerPause - (absl::Now() - begin));
+  if (!answer.ok()) return answer.status();
+  call_.request_id = RandomId();
+  const size_t count = answer->tasks.size();
+  leased_ += static_cast<int64_t>(count);
   holdings_.Add(std::move(answer->tasks));
-  return true;
+  return count;
+}
+
+void Fetcher::Pause(const absl::StatusOr<size_t>& count, absl::Time begin, uint64_t freed) {
+  if (!count.ok()) {
+    line_.Pause(kPauseAfterError);
+  } else if (limits_.burst) {
+    // An attempt that ends may have made tasks, and some may come from elsewhere.
+    holdings_.WaitForMore(freed, kBurstInterval);
+  } else {
+    line_.Pause(kEmptyAnswerPause - (absl::Now() - begin));
+  }
 }
 
 void Fetcher::AskForRest(int max_tasks) {

@@ -55,7 +55,7 @@ void Heart::Lose(const HoldPtr& hold) {
   // False for a result that is being sent: a settled lease is over as well, and what the broker
   // says to the ack counts.
   if (!hold->Lose()) return;
-  tally_.Lost();
+  tally_.Ended(hold->task(), AttemptEnd::kLost);
   holdings_.Remove(hold);
 }
 

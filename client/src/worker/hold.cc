@@ -21,11 +21,17 @@ bool Hold::Lose() {
 }
 
 bool Hold::Withdraw() {
-  if (!Move(State::kWaiting, State::kSettling) && !Move(State::kRunning, State::kSettling)) {
-    return false;
-  }
   RequestStop();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  is_withdrawn_ = true;
+  if (state_ != State::kWaiting) return false;
+  state_ = State::kSettling;
   return true;
+}
+
+bool Hold::is_withdrawn() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return is_withdrawn_;
 }
 
 HeldLease Hold::Beat() {

@@ -30,8 +30,10 @@ class Hold : public Attempt {
   bool End() { return Move(State::kRunning, State::kSettling); }
   // The broker says that the lease is over. True if that is news; asks the handler to stop.
   bool Lose();
-  // The worker hands the task back. True: a release is to be sent; asks the handler to stop.
+  // The worker hands the task back. True: a release is to be sent. A handler that runs is asked to
+  // stop, and the task is handed back when it has returned.
   bool Withdraw();
+  bool is_withdrawn() const;
 
   // The state for a heartbeat, with the progress that was not reported yet.
   HeldLease Beat();
@@ -44,8 +46,9 @@ class Hold : public Attempt {
   const LeasedTask task_;
   std::stop_source stop_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   State state_ = State::kWaiting;
+  bool is_withdrawn_ = false;
   std::optional<TaskProgress> progress_;
 };
 

@@ -37,13 +37,22 @@ HoldPtr Holdings::Take() {
 void Holdings::Ran(const HoldPtr& hold) {
   const std::lock_guard<std::mutex> lock(mutex_);
   running_.erase(hold);
-  if (!all_.contains(hold)) --lingering_;
+  if (!all_.contains(hold)) {
+    --lingering_;
+    ++freed_;
+  }
   changed_.notify_all();
 }
 
 void Holdings::Remove(const HoldPtr& hold) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (all_.erase(hold) > 0 && running_.contains(hold)) ++lingering_;
+  if (all_.erase(hold) > 0) {
+    if (running_.contains(hold)) {
+      ++lingering_;
+    } else {
+      ++freed_;
+    }
+  }
   changed_.notify_all();
 }
 
@@ -67,8 +76,37 @@ void Holdings::Close() {
 
 bool Holdings::WaitUntilNoneRuns(absl::Duration at_most) {
   std::unique_lock<std::mutex> lock(mutex_);
-  return changed_.wait_for(lock, absl::ToChronoNanoseconds(at_most),
-                           [this] { return running_.empty(); });
+  changed_.wait_for(lock, absl::ToChronoNanoseconds(at_most),
+                    [this] { return running_.empty() || is_grace_over_; });
+  return running_.empty();
+}
+
+void Holdings::EndGrace() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  is_grace_over_ = true;
+  changed_.notify_all();
+}
+
+bool Holdings::IsEmpty() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return HasNone();
+}
+
+bool Holdings::WaitUntilEmpty() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [this] { return is_closed_ || HasNone(); });
+  return !is_closed_;
+}
+
+uint64_t Holdings::freed() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return freed_;
+}
+
+void Holdings::WaitForMore(uint64_t freed, absl::Duration at_most) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait_for(lock, absl::ToChronoNanoseconds(at_most),
+                    [&] { return is_closed_ || freed_ > freed; });
 }
 
 }  // namespace skiplane::internal

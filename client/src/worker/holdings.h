@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -38,17 +39,35 @@ class Holdings {
   // Returns the tasks that no handler has begun and forgets that they wait.
   std::vector<HoldPtr> TakeWaiting();
 
+  // Whether nothing is held and no handler runs.
+  bool IsEmpty() const;
+
+  // Returns when that is so: true; false once it is closed.
+  bool WaitUntilEmpty();
+
+  // How many places were given back so far.
+  uint64_t freed() const;
+
+  // Returns when more than `freed` were, when it is closed, or after `at_most`.
+  void WaitForMore(uint64_t freed, absl::Duration at_most);
+
   // No further Take or WaitForRoom succeeds.
   void Close();
 
-  // Returns whether no handler runs any more.
+  // Returns whether no handler runs any more; after EndGrace() without waiting.
   bool WaitUntilNoneRuns(absl::Duration at_most);
+  void EndGrace();
 
  private:
+  // With mutex_ held.
+  bool HasNone() const { return all_.empty() && running_.empty(); }
+
   const int capacity_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool is_closed_ = false;
+  bool is_grace_over_ = false;
+  uint64_t freed_ = 0;
   std::unordered_set<HoldPtr> all_;
   std::deque<HoldPtr> waiting_;
   std::unordered_set<HoldPtr> running_;

@@ -15,6 +15,21 @@ constexpr size_t kBytesPerCall = size_t{7} << 19;  // 4 MiB but for what is not 
 constexpr size_t kFollowUpsPerCall = 1000;
 constexpr absl::Duration kPauseAfterError = absl::Seconds(1);
 
+AttemptEnd EndOf(Result::Kind kind, const NackResult& result) {
+  const bool is_over = result.outcome == SettleOutcome::kDone ||
+                       result.outcome == SettleOutcome::kAlreadySettled;
+  if (!is_over) return AttemptEnd::kLost;
+  if (result.state == TaskState::kCancelled) return AttemptEnd::kCancelled;
+  if (result.state == TaskState::kFailed) return AttemptEnd::kFailed;
+  switch (kind) {
+    case Result::Kind::kDone: return AttemptEnd::kDone;
+    case Result::Kind::kFail: return AttemptEnd::kFailed;
+    case Result::Kind::kRelease: return AttemptEnd::kReleased;
+    case Result::Kind::kRetry: break;
+  }
+  return AttemptEnd::kRetried;
+}
+
 }  // namespace
 
 Settler::Settler(Client client, Holdings& holdings, Tally& tally)
@@ -46,7 +61,7 @@ void Settler::Loop() {
   while (true) {
     std::vector<Settlement> batch = TakeBatch();
     if (batch.empty()) return;
-    const absl::StatusOr<std::vector<AckResult>> results = Send(batch);
+    const absl::StatusOr<std::vector<NackResult>> results = Send(batch);
     if (results.ok()) {
       Account(batch, *results);
       continue;
@@ -93,45 +108,45 @@ ptrdiff_t Settler::ThatFit(const std::deque<Settlement>& queue) {
   return static_cast<ptrdiff_t>(count);
 }
 
-absl::StatusOr<std::vector<AckResult>> Settler::Send(const std::vector<Settlement>& batch) {
-  if (batch.front().result.kind() == Result::Kind::kDone) {
-    std::vector<AckItem> items;
+absl::StatusOr<std::vector<NackResult>> Settler::Send(const std::vector<Settlement>& batch) {
+  if (batch.front().result.kind() != Result::Kind::kDone) {
+    std::vector<NackItem> items;
     for (const Settlement& settlement : batch) {
-      items.push_back(ToAckItem(settlement.hold->task(), settlement.result));
+      items.push_back(ToNackItem(settlement.hold->task(), settlement.result));
     }
-    return line_.Run<std::vector<AckResult>>([&](auto done) {
-      return client_.AckAsync(std::move(items), std::move(done));
+    return line_.Run<std::vector<NackResult>>([&](auto done) {
+      return client_.NackAsync(std::move(items), std::move(done));
     });
   }
-  std::vector<NackItem> items;
+  std::vector<AckItem> items;
   for (const Settlement& settlement : batch) {
-    items.push_back(ToNackItem(settlement.hold->task(), settlement.result));
+    items.push_back(ToAckItem(settlement.hold->task(), settlement.result));
   }
-  const auto nacked = line_.Run<std::vector<NackResult>>([&](auto done) {
-    return client_.NackAsync(std::move(items), std::move(done));
+  const auto acked = line_.Run<std::vector<AckResult>>([&](auto done) {
+    return client_.AckAsync(std::move(items), std::move(done));
   });
-  if (!nacked.ok()) return nacked.status();
-  std::vector<AckResult> results;
-  for (const NackResult& result : *nacked) results.push_back({result.outcome, result.error});
+  if (!acked.ok()) return acked.status();
+  std::vector<NackResult> results;
+  for (const AckResult& result : *acked) {
+    results.push_back({.outcome = result.outcome, .error = result.error});
+  }
   return results;
 }
 
-void Settler::Account(std::vector<Settlement>& batch, const std::vector<AckResult>& results) {
+void Settler::Account(std::vector<Settlement>& batch, const std::vector<NackResult>& results) {
   for (size_t i = 0; i < batch.size(); ++i) {
     if (results[i].outcome == SettleOutcome::kRefused) {
       tally_.Error(results[i].error);
       Refused(std::move(batch[i]), results[i].error);
-      continue;
-    }
-    const bool settled = results[i].outcome == SettleOutcome::kDone ||
-                         results[i].outcome == SettleOutcome::kAlreadySettled;
-    if (settled) {
-      tally_.Settled(batch[i].result.kind());
     } else {
-      tally_.Lost();
+      End(batch[i], EndOf(batch[i].result.kind(), results[i]));
     }
-    holdings_.Remove(batch[i].hold);
   }
+}
+
+void Settler::End(const Settlement& settlement, AttemptEnd end) {
+  tally_.Ended(settlement.hold->task(), end);
+  holdings_.Remove(settlement.hold);
 }
 
 void Settler::Refused(Settlement settlement, const absl::Status& refusal) {
@@ -140,8 +155,7 @@ void Settler::Refused(Settlement settlement, const absl::Status& refusal) {
     nacks_.push_back({std::move(settlement.hold), FromRefusal(refusal)});
     return;
   }
-  tally_.Lost();
-  holdings_.Remove(settlement.hold);
+  End(settlement, AttemptEnd::kLost);
 }
 
 void Settler::PutBack(std::vector<Settlement> batch) {

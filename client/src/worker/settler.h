@@ -41,9 +41,11 @@ class Settler {
   std::vector<Settlement> TakeBatch();
   // How many of the first ones go into one call.
   static ptrdiff_t ThatFit(const std::deque<Settlement>& queue);
-  // Returns the broker's results, one per settlement.
-  absl::StatusOr<std::vector<AckResult>> Send(const std::vector<Settlement>& batch);
-  void Account(std::vector<Settlement>& batch, const std::vector<AckResult>& results);
+  // Returns the broker's results, one per settlement, those of acks in the same form.
+  absl::StatusOr<std::vector<NackResult>> Send(const std::vector<Settlement>& batch);
+  void Account(std::vector<Settlement>& batch, const std::vector<NackResult>& results);
+  // The settlement is over.
+  void End(const Settlement& settlement, AttemptEnd end);
   void PutBack(std::vector<Settlement> batch);
   // An ack that cannot be has failed. A nack that cannot be is given up: its task stays leased for
   // its max_run_duration or until the session ends. A repeat would be refused again.

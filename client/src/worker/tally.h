@@ -1,33 +1,26 @@
 // What became of a worker's attempts, and whom to tell of failed calls. Thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <mutex>
-#include <utility>
 
 #include "absl/status/status.h"
-#include "skiplane/worker.h"
+#include "skiplane/worker_options.h"
 
 namespace skiplane::internal {
 
 class Tally {
  public:
-  explicit Tally(std::function<void(const absl::Status&)> on_error)
-      : on_error_(std::move(on_error)) {}
+  explicit Tally(const WorkerOptions& options)
+      : on_error_(options.on_error), on_attempt_end_(options.on_attempt_end) {}
 
-  void Settled(Result::Kind kind) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    switch (kind) {
-      case Result::Kind::kDone: ++counts_.done; break;
-      case Result::Kind::kRetry: ++counts_.retried; break;
-      case Result::Kind::kFail: ++counts_.failed; break;
-      case Result::Kind::kRelease: ++counts_.released; break;
+  void Ended(const LeasedTask& task, AttemptEnd end) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ++CountOf(end);
     }
-  }
-
-  void Lost() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ++counts_.lost;
+    if (on_attempt_end_) on_attempt_end_(task, end);
   }
 
   void Error(const absl::Status& status) const {
@@ -40,7 +33,20 @@ class Tally {
   }
 
  private:
+  int64_t& CountOf(AttemptEnd end) {
+    switch (end) {
+      case AttemptEnd::kDone: return counts_.done;
+      case AttemptEnd::kRetried: return counts_.retried;
+      case AttemptEnd::kFailed: return counts_.failed;
+      case AttemptEnd::kReleased: return counts_.released;
+      case AttemptEnd::kCancelled: return counts_.cancelled;
+      case AttemptEnd::kLost: break;
+    }
+    return counts_.lost;
+  }
+
   const std::function<void(const absl::Status&)> on_error_;
+  const std::function<void(const LeasedTask&, AttemptEnd)> on_attempt_end_;
   mutable std::mutex mutex_;
   WorkerCounts counts_;
 };

@@ -40,6 +40,7 @@ absl::Status Check(const WorkerOptions& options, const Handler& handler) {
   if (options.stop_grace < absl::ZeroDuration()) {
     return absl::InvalidArgumentError("stop_grace must not be negative");
   }
+  if (options.max_tasks < 0) return absl::InvalidArgumentError("max_tasks must not be negative");
   return absl::OkStatus();
 }
 
@@ -54,7 +55,7 @@ LeaseCall ToLeaseCall(const WorkerOptions& options, const std::string& worker_id
           .strict_order = options.strict_order,
           .worker_id = worker_id,
           .worker_name = options.name.empty() ? HostAndPid() : options.name,
-          .wait = options.wait,
+          .wait = options.burst ? absl::ZeroDuration() : options.wait,
           .lease_duration = options.lease_duration};
 }
 
@@ -68,11 +69,12 @@ class Worker::Parts {
         grace_(options.stop_grace),
         worker_id_(internal::RandomId()),
         holdings_(options.concurrency + options.prefetch),
-        tally_(options.on_error),
+        tally_(options),
         heart_(client, worker_id_, options.lease_duration, holdings_, tally_),
         settler_(client, holdings_, tally_),
         crew_(options.concurrency, std::move(handler), holdings_, settler_),
-        fetcher_(client, ToLeaseCall(options, worker_id_), holdings_, tally_) {}
+        fetcher_(client, ToLeaseCall(options, worker_id_),
+                 {.burst = options.burst, .max_tasks = options.max_tasks}, holdings_, tally_) {}
 
   void Stop() {
     const std::lock_guard<std::mutex> lock(stop_mutex_);
@@ -88,6 +90,10 @@ class Worker::Parts {
     heart_.Stop();
     EndSession(until - absl::Now());
   }
+
+  void EndGrace() { holdings_.EndGrace(); }
+
+  absl::Status WaitForEnd() { return fetcher_.WaitForEnd(); }
 
   WorkerCounts counts() const { return tally_.counts(); }
 
@@ -139,6 +145,10 @@ Worker::Worker(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Worker::~Worker() { Stop(); }
 
 void Worker::Stop() { parts_->Stop(); }
+
+void Worker::EndGrace() { parts_->EndGrace(); }
+
+absl::Status Worker::WaitForEnd() { return parts_->WaitForEnd(); }
 
 WorkerCounts Worker::counts() const { return parts_->counts(); }
 

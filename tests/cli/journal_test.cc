@@ -1,0 +1,98 @@
+// The line for each attempt, and what a program says of its progress.
+#include "client/cli/work/journal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "client/cli/work/progress.h"
+
+namespace skiplane::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
+
+class JournalTest : public testing::Test {
+ protected:
+  ~JournalTest() override { std::remove(path_.c_str()); }
+
+  std::string Text() const {
+    std::ostringstream text;
+    text << std::ifstream(path_).rdbuf();
+    return text.str();
+  }
+
+  static LeasedTask Task(const std::string& id, const std::string& key = "") {
+    LeasedTask task;
+    task.task_id = id;
+    task.lease_token = "token-" + id;
+    task.queue = "mail";
+    task.key = key;
+    task.attempt = 2;
+    task.payload = "secret";
+    return task;
+  }
+
+  const std::string path_ = testing::TempDir() + "/journal";
+};
+
+TEST_F(JournalTest, ALineTellsOfOneAttemptAndNeverOfItsPayload) {
+  auto journal = *Journal::Open(path_);
+  const LeasedTask task = Task("1", "order 17\n");
+  journal->Began(task);
+  journal->Ran(task, {.exit_code = 75, .error_tail = "secret"});
+  EXPECT_EQ(Text(), "") << "the broker was not told";
+  journal->Settled(task, AttemptEnd::kRetried);
+  EXPECT_THAT(Text(), MatchesRegex("[0-9TZ:.-]+ task=1 queue=mail key=\"order 17\\\\n\" attempt=2 "
+                                   "end=retried exit=75 seconds=[0-9.]+\n"));
+  EXPECT_THAT(Text(), Not(HasSubstr("secret")));
+}
+
+TEST_F(JournalTest, ALostOneIsToldWhenItsProgramHasEnded) {
+  auto journal = *Journal::Open(path_);
+  journal->Began(Task("1"));
+  journal->Settled(Task("1"), AttemptEnd::kLost);
+  EXPECT_EQ(Text(), "");
+  journal->Ran(Task("1"), {.signal = 15, .has_timed_out = true});
+  EXPECT_THAT(Text(), HasSubstr("end=lost signal=15 timeout=true seconds="));
+}
+
+TEST_F(JournalTest, WhatTheBrokerCouldNotBeToldOfIsUnknown) {
+  {
+    auto journal = *Journal::Open(path_);
+    journal->Began(Task("1"));
+    journal->Ran(Task("1"), {});
+    journal->Settled(Task("2"), AttemptEnd::kReleased);  // it did not run
+  }
+  EXPECT_THAT(Text(), MatchesRegex("[^\n]+ task=1 [^\n]+ end=unknown exit=0 [^\n]+\n"));
+}
+
+TEST_F(JournalTest, AFileThatCannotBeWrittenIsAnError) {
+  EXPECT_FALSE(Journal::Open("/no/such/folder/log").ok());
+}
+
+TEST(ProgressTest, ANumberAndAMessage) {
+  ASSERT_TRUE(ParseProgress("0.25 page 3 of 12").has_value());
+  EXPECT_EQ(ParseProgress("0.25 page 3 of 12")->fraction, 0.25);
+  EXPECT_EQ(ParseProgress("0.25 page 3 of 12")->message, "page 3 of 12");
+  EXPECT_EQ(ParseProgress(" 40%")->fraction, 0.4);
+  for (const char* const wrong : {"", "half", "1.5", "-1", "101%", "nan", "%"}) {
+    EXPECT_FALSE(ParseProgress(wrong).has_value()) << wrong;
+  }
+}
+
+TEST(ProgressTest, TheLastWholeLineCounts) {
+  ProgressLines lines;
+  EXPECT_FALSE(lines.Add("10").has_value());
+  EXPECT_EQ(lines.Add("%\n20%\nnonsense\n3")->fraction, 0.2);
+  EXPECT_EQ(lines.Add("0%\n")->fraction, 0.3);
+  EXPECT_EQ(lines.Add("1 " + std::string(100000, 'x') + "\n")->fraction, 1);
+}
+
+}  // namespace
+}  // namespace skiplane::cli
