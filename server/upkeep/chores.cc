@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "server/base/log.h"
-#include "server/base/reason.h"
 #include "server/base/status_macros.h"
 
 namespace skiplane::upkeep {
@@ -27,7 +25,7 @@ auto Completing(Chore& chore) {
 }  // namespace
 
 Chores::Chores(const pg::Uuid& broker_id, metrics::Metrics* metrics)
-    : metrics_(metrics),
+    : log_(metrics),
       leader_(broker_id, metrics),
       reclaimer_(broker_id, metrics),
       ledger_folder_(metrics),
@@ -44,12 +42,14 @@ bool Chores::RunPass(pg::Session& session) {
   bool grace_due = false;
   if (!Lead(session, &grace_due)) return false;
   bool is_complete = true;
-  Run("reclaimer", [&]() -> absl::StatusOr<bool> {
+  log_.Run("reclaimer", [&]() -> absl::StatusOr<bool> {
     ASSIGN_OR_RETURN(const ReclaimResult result, reclaimer_.RunOnce(session, grace_due));
     is_complete = result.is_complete;
     return true;
   });
-  if (session.alive()) Run("counter_folder", [&] { return Completing(counter_folder_)(session); });
+  if (session.alive()) {
+    log_.Run("counter_folder", [&] { return Completing(counter_folder_)(session); });
+  }
   if (session.alive()) RunSlowest(session);
   if (!session.alive()) NoteCutOff();
   return !is_complete;
@@ -61,7 +61,7 @@ void Chores::NoteCutOff() {
 }
 
 void Chores::Resign(pg::Session& session) {
-  Run("leader", [&]() -> absl::StatusOr<bool> {
+  log_.Run("leader", [&]() -> absl::StatusOr<bool> {
     RETURN_IF_ERROR(leader_.Resign(session));
     return true;
   });
@@ -70,7 +70,7 @@ void Chores::Resign(pg::Session& session) {
 bool Chores::Lead(pg::Session& session, bool* grace_due) {
   const SteadyTime asked = std::chrono::steady_clock::now();
   store::Lead lead;
-  const bool has_answer = Run("leader", [&]() -> absl::StatusOr<bool> {
+  const bool has_answer = log_.Run("leader", [&]() -> absl::StatusOr<bool> {
     ASSIGN_OR_RETURN(lead, leader_.RunOnce(session));
     return true;
   });
@@ -91,33 +91,13 @@ void Chores::RunSlowest(pg::Session& session) {
   const SteadyTime now = std::chrono::steady_clock::now();
   if (chore->due > now) return;
   absl::Duration wait = absl::ZeroDuration();
-  Run(chore->name, [&]() -> absl::StatusOr<bool> {
+  log_.Run(chore->name, [&]() -> absl::StatusOr<bool> {
     const absl::StatusOr<bool> is_done = chore->run(session);
     if (!is_done.ok()) wait = std::min(chore->interval, kAfterFailure);
     if (is_done.ok() && *is_done) wait = chore->interval;
     return is_done;
   });
   chore->due = now + absl::ToChronoNanoseconds(wait);
-}
-
-bool Chores::Run(absl::string_view name, absl::FunctionRef<absl::StatusOr<bool>()> chore) {
-  const SteadyTime start = std::chrono::steady_clock::now();
-  const absl::StatusOr<bool> result = chore();
-  metrics_->Chore(name, Since(start), result.ok());
-  LogChange(name, result.status());
-  return result.ok() && *result;
-}
-
-void Chores::LogChange(absl::string_view name, const absl::Status& status) {
-  if (!status.ok() && failing_.insert(std::string(name)).second) {
-    base::Log(base::LogLevel::kWarn, "chore_failed",
-              {{"chore", std::string(name)},
-               {"reason", base::ReasonOf(status)},
-               {"message", std::string(status.message())}});
-  }
-  if (status.ok() && failing_.erase(name) > 0) {
-    base::Log(base::LogLevel::kInfo, "chore_works_again", {{"chore", std::string(name)}});
-  }
 }
 
 }  // namespace skiplane::upkeep

@@ -1,5 +1,6 @@
 #include "server/upkeep/upkeep.h"
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "server/base/reason.h"
 #include "server/pg/backoff.h"
 #include "server/upkeep/chores.h"
+#include "server/upkeep/vacuum_thread.h"
 
 namespace skiplane::upkeep {
 
@@ -18,7 +20,9 @@ struct Upkeep::State {
   State(UpkeepOptions its_options, metrics::Metrics* its_metrics)
       : options(std::move(its_options)),
         metrics(its_metrics),
-        chores(options.broker_id, its_metrics) {}
+        chores(options.broker_id, its_metrics),
+        vacuum({options.connect, options.vacuum_interval, options.vacuum},
+               [this] { return is_leader.load(); }, its_metrics) {}
 
   void Loop();
   // Connects if need be and runs one pass; returns when the next one is due.
@@ -35,6 +39,9 @@ struct Upkeep::State {
   std::unique_ptr<pg::Session> session;
   bool cannot_connect = false;
 
+  std::atomic<bool> is_leader = false;
+  VacuumThread vacuum;
+
   base::Mutex mutex;
   base::CondVar changed;
   bool stopping ABSL_GUARDED_BY(mutex) = false;
@@ -44,7 +51,12 @@ struct Upkeep::State {
 };
 
 void Upkeep::State::Loop() {
-  while (WaitUntil(Pass())) continue;
+  Clock::time_point next{};
+  do {
+    next = Pass();
+    is_leader = chores.is_leader();
+  } while (WaitUntil(next));
+  is_leader = false;
   if (session != nullptr && session->alive()) chores.Resign(*session);
   session.reset();
 }
@@ -95,6 +107,7 @@ void Upkeep::Start() {
     state_->stopping = false;
   }
   state_->thread = std::thread([state = state_.get()] { state->Loop(); });
+  state_->vacuum.Start();
 }
 
 void Upkeep::Stop() {
@@ -105,6 +118,7 @@ void Upkeep::Stop() {
     state_->stopping = true;
     state_->changed.NotifyAll();
   }
+  state_->vacuum.Stop();
   state_->thread.join();
 }
 

@@ -1,0 +1,31 @@
+#include "server/upkeep/chore_log.h"
+
+#include <chrono>
+
+#include "absl/time/time.h"
+#include "server/base/log.h"
+#include "server/base/reason.h"
+
+namespace skiplane::upkeep {
+
+bool ChoreLog::Run(absl::string_view name, absl::FunctionRef<absl::StatusOr<bool>()> chore) {
+  const auto start = std::chrono::steady_clock::now();
+  const absl::StatusOr<bool> result = chore();
+  metrics_->Chore(name, absl::FromChrono(std::chrono::steady_clock::now() - start), result.ok());
+  LogChange(name, result.status());
+  return result.ok() && *result;
+}
+
+void ChoreLog::LogChange(absl::string_view name, const absl::Status& status) {
+  if (!status.ok() && failing_.insert(std::string(name)).second) {
+    base::Log(base::LogLevel::kWarn, "chore_failed",
+              {{"chore", std::string(name)},
+               {"reason", base::ReasonOf(status)},
+               {"message", std::string(status.message())}});
+  }
+  if (status.ok() && failing_.erase(name) > 0) {
+    base::Log(base::LogLevel::kInfo, "chore_works_again", {{"chore", std::string(name)}});
+  }
+}
+
+}  // namespace skiplane::upkeep
