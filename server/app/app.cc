@@ -53,7 +53,7 @@ struct App::Parts {
   Database database;
   std::string description{};  // of the database
   metrics::Metrics metrics{kVersion, kCommit};
-  Readiness readiness;
+  Readiness readiness{metrics};
   std::unique_ptr<broker::LocalBroker> broker;
   std::unique_ptr<upkeep::Upkeep> upkeep;
   std::unique_ptr<rpc::Server> server;
@@ -76,6 +76,7 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
     base::Log(base::LogLevel::kInfo, "migrated", {{"migrations", absl::StrCat(migrated)}});
   }
   ASSIGN_OR_RETURN(parts->description, DescribeDatabase(connect));
+  parts->metrics.PinQueues(config.metrics_queues);
   if (!config.metrics_listen.empty()) {
     RETURN_IF_ERROR(parts->metrics.Serve(config.metrics_listen));
   }
@@ -111,6 +112,7 @@ const std::string& App::database() const { return parts_->description; }
 void App::Drain() {
   if (std::exchange(parts_->is_drained, true)) return;
   parts_->metrics.SetDraining(true);
+  parts_->readiness.BeginDrain();
   parts_->server->Drain(parts_->config.drain_timeout);
   parts_->readiness.SetServer(nullptr);
   parts_->upkeep->Stop();

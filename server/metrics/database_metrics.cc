@@ -24,7 +24,10 @@ DatabaseMetrics::DatabaseMetrics(Registry& registry)
                         .Add({})),
       notifications_(NewCounter(registry, "skiplane_db_notifications_total",
                                 "Wake-ups exchanged with other brokers by NOTIFY."),
-                     {"result", {}, {}}, {"sent", "received"}) {}
+                     {"result", {}, {}}, {"sent", "received"}),
+      up_(NewGauge(registry, "skiplane_database_up",
+                   "1 while a connection to the database works.")
+              .Add({})) {}
 
 void DatabaseMetrics::Statement(absl::string_view name, absl::Duration duration) {
   statements_.At(name).Observe(absl::ToDoubleSeconds(duration));
@@ -39,6 +42,8 @@ void DatabaseMetrics::SetPool(int64_t connections, int64_t idle, int64_t waiting
   connections_.At("busy").Set(static_cast<double>(connections - idle));
   waiting_jobs_.Set(static_cast<double>(waiting_jobs));
 }
+
+void DatabaseMetrics::SetUp(bool up) { up_.Set(up ? 1 : 0); }
 
 void DatabaseMetrics::Notification(absl::string_view result) {
   notifications_.At(result).Increment();

@@ -18,6 +18,7 @@ class DatabaseMetrics {
   void Error(absl::string_view sqlstate_class);
   void SetPool(int64_t connections, int64_t idle, int64_t waiting_jobs);
   void Notification(absl::string_view result);
+  void SetUp(bool up);
 
  private:
   SharedSeries<Histogram> statements_;
@@ -25,6 +26,7 @@ class DatabaseMetrics {
   SharedSeries<Gauge> connections_;
   Gauge& waiting_jobs_;
   SharedSeries<Counter> notifications_;
+  Gauge& up_;
 };
 
 }  // namespace skiplane::metrics
