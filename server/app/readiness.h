@@ -20,11 +20,11 @@ class Readiness {
     Tell();
   }
 
-  // From now on it is not ready, whatever comes.
+  // From now on it is not ready, whatever comes. The server tells that by itself.
   void BeginDrain() {
     base::MutexLock lock(mutex_);
     is_draining_ = true;
-    Tell();
+    metrics_.SetReady(false);
   }
 
   // `server` outlives this object, or is taken away by SetServer(nullptr).

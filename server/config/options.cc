@@ -91,8 +91,8 @@ void DeclareAddresses(CLI::App* app, Options* options) {
       ->check(CheckMetricsAddress, "ADDRESS:PORT")
       ->capture_default_str();
   Add(app, "metrics-queue", &config.metrics_queues,
-      "Give this queue metrics of its own before others, where more than 1,000 exist; * and ? match "
-      "several. May be given again, or several with commas between.")
+      "Give this queue metrics of its own before others, where more than 1,000 exist; * and ? "
+      "match several. May be given again, or several with commas between.")
       ->check(CheckQueuePattern, "NAME")
       ->delimiter(',')
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)

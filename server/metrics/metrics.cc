@@ -157,7 +157,8 @@ absl::Status Metrics::Serve(absl::string_view address) {
   if (state_->server != nullptr) {
     return absl::FailedPreconditionError("metrics are served already");
   }
-  ASSIGN_OR_RETURN(state_->server, PageServer::Start(address, [this] { return Text(); }, *state_->registry));
+  ASSIGN_OR_RETURN(state_->server,
+                   PageServer::Start(address, [this] { return Text(); }, *state_->registry));
   return absl::OkStatus();
 }
 

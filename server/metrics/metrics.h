@@ -2,8 +2,8 @@
 // in the classes behind it (*_metrics.cc) and docs/METRICS.md; only this room uses prometheus-cpp.
 //
 // Thread-safe; the verbs cost tens of nanoseconds once a label set is known. A scrape reads
-// what is in memory and never touches the database. Queue labels are capped: beyond kQueuesMax names
-// the rest is counted as queue="__other__".
+// what is in memory and never touches the database. Queue labels are capped: beyond kQueuesMax
+// names the rest is counted as queue="__other__".
 #pragma once
 
 #include <cstdint>

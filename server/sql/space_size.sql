@@ -1,6 +1,6 @@
 -- The space that the tables of the schema take, partitions together with their table.
--- One row per table: name; bytes of its rows, of their large values (TOAST) and of its indexes; dead
--- rows as far as PostgreSQL knows; and, in each row, the bytes of the whole database.
+-- One row per table: name; bytes of its rows, of their large values (TOAST) and of its indexes;
+-- dead rows as far as PostgreSQL knows; and, in each row, the bytes of the whole database.
 SELECT coalesce(p.relname, t.relname), sum(t.bytes - t.toast_bytes)::int8, sum(t.toast_bytes)::int8,
        sum(t.index_bytes)::int8, sum(t.dead)::int8, pg_database_size(current_database())
 FROM (

@@ -29,7 +29,7 @@ absl::StatusOr<Sizes> ReadSizes(pg::Session& session);
 struct SpaceBounds {
   int64_t table_pages_min = 0;    // smaller tables keep what they have
   int64_t index_pages_min = 0;    // smaller indexes, too
-  int64_t rebuilt_pages_max = 0;  // of a table whose index is rebuilt: nobody writes to it meanwhile
+  int64_t rebuilt_pages_max = 0;  // of a table whose index is rebuilt: nobody can write meanwhile
 };
 
 struct SpaceStep {
@@ -38,7 +38,7 @@ struct SpaceStep {
   std::string command;
 };
 
-// Tables that are three quarters empty at least, and indexes of small tables that are nearly empty.
+// Tables that are three quarters empty at least, and nearly empty indexes of small tables.
 // ABORTED when a table was locked for too long.
 absl::StatusOr<std::vector<SpaceStep>> FindSpace(pg::Session& session, const SpaceBounds& bounds);
 

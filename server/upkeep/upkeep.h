@@ -2,8 +2,9 @@
 //
 // One broker at a time leads; two that believe they lead do no harm. Each chore is one file with
 // one RunOnce, bounded in its work, and logs one line only when it did something. A pass is due
-// every 500 ms (reclaim, counters); slower chores have their own intervals; giving space back, which
-// may take long, has a thread and at times a connection of its own. Start and Stop are idempotent.
+// every 500 ms (reclaim, counters); slower chores have their own intervals; giving space back,
+// which may take long, has a thread and at times a connection of its own. Start and Stop are
+// idempotent.
 #pragma once
 
 #include <memory>

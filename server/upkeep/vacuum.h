@@ -1,5 +1,5 @@
-// Gives space back to the disk: cuts the empty end of tables off that are mostly empty, and rebuilds
-// the indexes of tables that became small.
+// Gives space back to the disk: cuts the empty end of tables off that are mostly empty, and
+// rebuilds the indexes of tables that became small.
 //
 // Tables breathe with the backlog, and a file that is cut must grow again: so only what was mostly
 // empty at several looks in a row is given back. Neither step waits for a lock for longer than the

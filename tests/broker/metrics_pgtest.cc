@@ -37,9 +37,8 @@ TEST_F(BrokerMetricsTest, EveryAttemptThatItsWorkerSettledTellsHowLongItRan) {
   EXPECT_EQ(Runs(), 1);
   const double ran = Value(metrics_, "skiplane_task_run_seconds_sum{queue=\"q\"}").value_or(-1);
   EXPECT_GE(ran, 0);
-  EXPECT_LE(ran, absl::ToDoubleSeconds(
-                     absl::FromUnixMicros(Number("SELECT (date_part('epoch', now()) * 1e6)::int8")) -
-                     leased));
+  const int64_t now = Number("SELECT (date_part('epoch', now()) * 1e6)::int8");
+  EXPECT_LE(ran, absl::ToDoubleSeconds(absl::FromUnixMicros(now) - leased));
   Ack(acked);
   EXPECT_EQ(Runs(), 1) << "a repeat is no second attempt";
   Nack(NackOf(LeaseOne("w").token, model::NackDisposition::kFail));
