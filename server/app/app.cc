@@ -55,7 +55,7 @@ struct App::Parts {
   Database database;
   std::string description{};  // of the database
   metrics::Metrics metrics{kVersion, kCommit};
-  Readiness readiness;
+  Readiness readiness{metrics};
   std::unique_ptr<broker::LocalBroker> broker;
   std::unique_ptr<upkeep::Upkeep> upkeep;
   std::unique_ptr<rpc::Server> server;
@@ -73,6 +73,7 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
                                      config.connections + kFurtherDatabaseConnections));
   // First what can be refused without a look at the database, which is begun or changed below.
   ASSIGN_OR_RETURN(std::optional<ReservedPlace> reserved, ReserveDatabase(config));
+  parts->metrics.PinQueues(config.metrics_queues);
   if (!config.metrics_listen.empty()) {
     RETURN_IF_ERROR(parts->metrics.Serve(config.metrics_listen));
   }
@@ -124,6 +125,7 @@ absl::Status App::ReloadTls(const config::Tls& tls) {
 void App::Drain() {
   if (std::exchange(parts_->is_drained, true)) return;
   parts_->metrics.SetDraining(true);
+  parts_->readiness.BeginDrain();
   parts_->server->Drain(parts_->config.drain_timeout);
   parts_->readiness.SetServer(nullptr);
   parts_->upkeep->Stop();

@@ -54,9 +54,6 @@ absl::Status ChangedAgain() {
 
 bool IsAck(store::Action action) { return action == store::Action::kAck; }
 
-// A count of its own in `counts_`: acked, but not finished.
-constexpr auto kMoved = static_cast<store::Action>(0);
-
 model::TaskState EndStateOf(store::Action outcome) {
   switch (outcome) {
     case store::Action::kAck:
@@ -121,9 +118,8 @@ absl::Status SettleBatch::RunWithin(pg::Session& session, const Items& items, bo
 void SettleBatch::Committed() {
   if (!decided_.empty()) LogSettled(queue_, lane_, decided_, counts_);
   for (SettleItem* item : decided_) tracker_.Settled(item->token);
-  for (const auto& [outcome, tasks] : counts_) Count(outcome, tasks);
+  CountAll();
   decided_.clear();
-  counts_.clear();
 }
 
 void SettleBatch::RolledBack() {
@@ -135,6 +131,7 @@ void SettleBatch::RolledBack() {
   settled_.clear();
   recalled_.clear();
   counts_.clear();
+  run_times_.clear();
   claimable_.clear();
 }
 
@@ -193,12 +190,15 @@ store::SettleBatch SettleBatch::BatchOf(const Items& items) {
 }
 
 absl::Status SettleBatch::AckByPlace(pg::Session& session, const Items& acks) {
-  const absl::StatusOr<std::vector<size_t>> acked = store::AckByPlace(session, BatchOf(acks));
+  absl::Time now;
+  const absl::StatusOr<std::vector<size_t>> acked =
+      store::AckByPlace(session, BatchOf(acks), &now);
   NoteDoubt(acked.status(), acks);
   RETURN_IF_ERROR(acked.status());
   for (const size_t index : *acked) {
     Decide(*acks[index], model::SettleOutcome::kSettled);
     settled_.push_back(acks[index]);
+    NoteRunTime(*acks[index], now);
   }
   counts_[store::Action::kAck] += static_cast<int64_t>(acked->size());
   metrics_.Batch("ack", static_cast<int64_t>(acks.size()));
@@ -248,12 +248,13 @@ void SettleBatch::Decide(SettleItem& item, model::SettleOutcome outcome) {
 void SettleBatch::Apply(SettleItem& item, const store::Settled& settled) {
   Decide(item, model::SettleOutcome::kSettled);
   ++counts_[settled.outcome];
+  if (settled.outcome != store::Action::kRelease) NoteRunTime(item, settled.now);
   now_ = settled.now;
   if (!settled.run_at.has_value()) {
     item.result.state = EndStateOf(settled.outcome);
     return;
   }
-  if (settled.outcome == store::Action::kAck) ++counts_[kMoved];
+  if (settled.outcome == store::Action::kAck) ++counts_[kMovedOn];
   const bool can_run = *settled.run_at <= settled.now;
   item.result.state = can_run ? model::TaskState::kReady : model::TaskState::kScheduled;
   if (settled.stage != item.token.stage) {
@@ -264,33 +265,6 @@ void SettleBatch::Apply(SettleItem& item, const store::Settled& settled) {
   if (!has_time) return;  // paused, or not known any more
   item.result.schedule_time = *settled.run_at;
   claimable_.push_back({lane_, settled.stage, settled.priority, can_run, 1, *settled.run_at});
-}
-
-void SettleBatch::Count(store::Action outcome, int64_t tasks) {
-  if (tasks == 0) return;
-  switch (outcome) {
-    case store::Action::kAck:
-      metrics_.AttemptEnded(queue_.name, "acked", tasks);
-      metrics_.Finished(queue_.name, "succeeded", tasks - counts_[kMoved]);
-      break;
-    case store::Action::kRetry:
-      metrics_.AttemptEnded(queue_.name, "retried", tasks);
-      break;
-    case store::Action::kRelease:
-      metrics_.AttemptEnded(queue_.name, "released", tasks);
-      break;
-    case store::Action::kFail:
-      metrics_.AttemptEnded(queue_.name, "failed", tasks);
-      metrics_.Finished(queue_.name, "failed", tasks);
-      break;
-    case store::Action::kCancel:
-      metrics_.AttemptEnded(queue_.name, "cancelled", tasks);
-      metrics_.Finished(queue_.name, "cancelled", tasks);
-      break;
-    case store::Action::kLost:
-    case store::Action::kHang:
-      break;  // upkeep's
-  }
 }
 
 }  // namespace skiplane::broker

@@ -53,6 +53,9 @@ class SettleBatch {
   absl::Time now() const { return now_; }
 
  private:
+  // A count of its own in `counts_`: acked, but not finished.
+  static constexpr auto kMovedOn = static_cast<store::Action>(0);
+
   using Items = std::vector<SettleItem*>;
 
   store::SettleBatch BatchOf(const Items& items);
@@ -67,7 +70,9 @@ class SettleBatch {
                            const Items& items);
   void Decide(SettleItem& item, model::SettleOutcome outcome);
   void Apply(SettleItem& item, const store::Settled& settled);
+  void CountAll();
   void Count(store::Action outcome, int64_t tasks);
+  void NoteRunTime(const SettleItem& item, absl::Time settled_at);
 
   const int64_t try_id_;
   const int64_t lane_;
@@ -81,6 +86,7 @@ class SettleBatch {
   std::vector<SettleItem*> settled_;
   std::vector<SettleItem*> recalled_;
   std::map<store::Action, int64_t> counts_;
+  std::vector<absl::Duration> run_times_;
   std::vector<store::Claimable> claimable_;
   absl::Time now_;
 };

@@ -36,6 +36,8 @@ struct Config {
   std::string listen = "127.0.0.1:7070";          // port 0 takes a free one
   std::string metrics_listen = "127.0.0.1:9464";  // the same; empty: no metrics page
 
+  std::vector<std::string> metrics_queues;  // patterns; these have metrics of their own first
+
   // Exactly one of the two is not empty.
   std::string database_uri;  // holds a password perhaps: never logged
   std::string embedded_dir;  // absolute

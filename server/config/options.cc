@@ -1,7 +1,9 @@
 #include "server/config/options.h"
 
+#include <algorithm>
 #include <memory>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/config/address.h"
@@ -34,6 +36,16 @@ CLI::Option* AddSwitch(CLI::App* app, const std::string& flag, bool* value,
 
 std::string CheckMetricsAddress(const std::string& text) {
   return text == "off" ? "" : CheckNumericAddress(text);
+}
+
+std::string CheckQueuePattern(const std::string& text) {
+  const bool is_pattern =
+      !text.empty() && text.size() <= model::kQueueNameBytesMax &&
+      std::all_of(text.begin(), text.end(), [](char c) {
+        return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+               absl::StrContains("._-*?", c);
+      });
+  return is_pattern ? "" : "must be the name of a queue, in which * and ? stand for others";
 }
 
 // The text may hold a password: the message does not repeat it.
@@ -78,6 +90,13 @@ void DeclareAddresses(CLI::App* app, Options* options) {
       "Address for Prometheus' GET /metrics, or off for no such page.")
       ->check(CheckMetricsAddress, "ADDRESS:PORT")
       ->capture_default_str();
+  Add(app, "metrics-queue", &config.metrics_queues,
+      "Give this queue metrics of its own before others, where more than 1,000 exist; * and ? "
+      "match several. May be given again, or several with commas between.")
+      ->check(CheckQueuePattern, "NAME")
+      ->delimiter(',')
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->expected(1);
   Add(app, "ready-file", &config.ready_file,
       "Write this file, with the addresses in use and the process id, once calls are accepted.")
       ->check(CheckNotEmpty, "FILE");

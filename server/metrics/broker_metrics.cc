@@ -28,6 +28,7 @@ BrokerMetrics::BrokerMetrics(Registry& registry, absl::string_view version,
                {"state", {}, {}}, {"alive"}),
       draining_(NewGauge(registry, "skiplane_draining", "1 while this broker ends.").Add({})),
       leader_(NewGauge(registry, "skiplane_leader", "1 while this broker does upkeep.").Add({})),
+      ready_(NewGauge(registry, "skiplane_ready", "1 while this broker takes calls.").Add({})),
       batches_(NewHistogram(registry, "skiplane_batch_tasks", "Tasks that one statement served."),
                {"operation", {}, BatchBuckets()},
                {"enqueue", "lease", "ack", "nack", "heartbeat"}),
@@ -64,6 +65,8 @@ void BrokerMetrics::SetWorkers(int64_t alive) {
 void BrokerMetrics::SetDraining(bool draining) { draining_.Set(draining ? 1 : 0); }
 
 void BrokerMetrics::SetLeader(bool leader) { leader_.Set(leader ? 1 : 0); }
+
+void BrokerMetrics::SetReady(bool ready) { ready_.Set(ready ? 1 : 0); }
 
 void BrokerMetrics::Batch(absl::string_view operation, int64_t rows) {
   batches_.At(operation).Observe(static_cast<double>(rows));

@@ -21,6 +21,7 @@ class BrokerMetrics {
   void SetWorkers(int64_t alive);
   void SetDraining(bool draining);
   void SetLeader(bool leader);
+  void SetReady(bool ready);
   void Batch(absl::string_view operation, int64_t rows);
   void Chore(absl::string_view name, absl::Duration duration, bool ok);
 
@@ -31,6 +32,7 @@ class BrokerMetrics {
   SharedSeries<Gauge> workers_;
   Gauge& draining_;
   Gauge& leader_;
+  Gauge& ready_;
   SharedSeries<Histogram> batches_;
   SharedSeries<Histogram> chores_;
   SharedSeries<Counter> chore_failures_;

@@ -38,7 +38,10 @@ DatabaseMetrics::DatabaseMetrics(Registry& registry)
                        .Add({})),
       clock_step_seconds_(NewCounter(registry, "skiplane_db_clock_step_seconds_total",
                                      "By how much the database's clock went back, in total.")
-                              .Add({})) {
+                              .Add({})),
+      up_(NewGauge(registry, "skiplane_db_up",
+                   "1 while a connection to the database works.")
+              .Add({})) {
   SetOutage("");
 }
 
@@ -55,6 +58,8 @@ void DatabaseMetrics::SetPool(int64_t connections, int64_t idle, int64_t waiting
   connections_.At("busy").Set(static_cast<double>(connections - idle));
   waiting_jobs_.Set(static_cast<double>(waiting_jobs));
 }
+
+void DatabaseMetrics::SetUp(bool up) { up_.Set(up ? 1 : 0); }
 
 void DatabaseMetrics::Notification(absl::string_view result) {
   notifications_.At(result).Increment();

@@ -20,6 +20,7 @@ class DatabaseMetrics {
   void Notification(absl::string_view result);
   void SetOutage(absl::string_view reason);
   void ClockStep(absl::Duration back);
+  void SetUp(bool up);
 
  private:
   SharedSeries<Histogram> statements_;
@@ -30,6 +31,7 @@ class DatabaseMetrics {
   SharedSeries<Gauge> outage_;
   Counter& clock_steps_;
   Counter& clock_step_seconds_;
+  Gauge& up_;
 };
 
 }  // namespace skiplane::metrics

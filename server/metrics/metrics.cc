@@ -1,6 +1,6 @@
 #include "server/metrics/metrics.h"
 
-#include <vector>
+#include <utility>
 
 #include "prometheus/text_serializer.h"
 #include "server/base/mutex.h"
@@ -12,6 +12,7 @@
 #include "server/metrics/process_metrics.h"
 #include "server/metrics/queue_metrics.h"
 #include "server/metrics/rpc_metrics.h"
+#include "server/metrics/size_metrics.h"
 
 namespace skiplane::metrics {
 
@@ -25,6 +26,7 @@ struct Metrics::State {
   RpcMetrics rpcs{*registry};
   ConnectionMetrics connections{*registry};
   DatabaseMetrics database{*registry};
+  SizeMetrics sizes{*registry};
   BrokerMetrics broker;
   mutable base::Mutex mutex;
   std::unique_ptr<PageServer> server ABSL_GUARDED_BY(mutex);
@@ -59,6 +61,12 @@ void Metrics::OrphanLeasesReleased(int64_t tasks) { state_->broker.OrphanLeasesR
 
 void Metrics::SessionsLost(int64_t sessions) { state_->broker.SessionsLost(sessions); }
 
+void Metrics::PinQueues(std::vector<std::string> patterns) {
+  state_->queues.Pin(std::move(patterns));
+}
+
+void Metrics::NameQueues(const std::vector<std::string>& names) { state_->queues.Name(names); }
+
 void Metrics::SetQueue(absl::string_view queue, const QueueGauges& gauges) {
   state_->queues.Set(queue, gauges);
 }
@@ -75,12 +83,26 @@ void Metrics::SetDraining(bool draining) { state_->broker.SetDraining(draining);
 
 void Metrics::SetLeader(bool leader) { state_->broker.SetLeader(leader); }
 
+void Metrics::SetReady(bool ready) { state_->broker.SetReady(ready); }
+
+void Metrics::SetDatabaseUp(bool up) { state_->database.SetUp(up); }
+
+void Metrics::SetTable(absl::string_view table, const TableGauges& gauges) {
+  state_->sizes.SetTable(table, gauges);
+}
+
+void Metrics::SetDatabaseBytes(int64_t bytes) { state_->sizes.SetDatabase(bytes); }
+
 void Metrics::Batch(absl::string_view operation, int64_t rows) {
   state_->broker.Batch(operation, rows);
 }
 
 void Metrics::QueueWait(absl::string_view queue, absl::Duration wait) {
   state_->queues.Waited(queue, wait);
+}
+
+void Metrics::RunTimes(absl::string_view queue, absl::Span<const absl::Duration> times) {
+  state_->queues.Ran(queue, times);
 }
 
 void Metrics::ScheduleLag(absl::string_view queue, absl::Duration lag) {
@@ -139,7 +161,8 @@ absl::Status Metrics::Serve(absl::string_view address) {
   if (state_->server != nullptr) {
     return absl::FailedPreconditionError("metrics are served already");
   }
-  ASSIGN_OR_RETURN(state_->server, PageServer::Start(address, {state_->registry, state_->process}));
+  ASSIGN_OR_RETURN(state_->server,
+                   PageServer::Start(address, [this] { return Text(); }, *state_->registry));
   return absl::OkStatus();
 }
 

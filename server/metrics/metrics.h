@@ -2,19 +2,31 @@
 // in the classes behind it (*_metrics.cc) and docs/METRICS.md; only this room uses prometheus-cpp.
 //
 // Thread-safe; the verbs cost tens of nanoseconds once a label set is known. A scrape reads
-// what is in memory and never touches the database. Queue labels are capped: beyond 1,000 names
-// the rest is counted as queue="__other__".
+// what is in memory and never touches the database. Queue labels are capped: beyond kQueuesMax
+// names the rest is counted as queue="__other__".
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 
 namespace skiplane::metrics {
+
+// That have series of their own: about 55 each when they are in use, 4 MB of a page.
+inline constexpr size_t kQueuesMax = 1000;
+
+struct TaskGauges {
+  int64_t scheduled = 0;
+  int64_t ready = 0;
+  int64_t leased = 0;
+};
 
 struct QueueGauges {
   int64_t scheduled = 0;
@@ -22,6 +34,16 @@ struct QueueGauges {
   int64_t leased = 0;
   absl::Duration oldest_ready_age{};  // zero when nothing is ready
   int pause_mode = 0;               // bits: 1 leases, 2 enqueues
+  absl::Duration oldest_attempt_age{};  // zero when nothing is leased
+  int64_t dead_letters = 0;
+  std::map<std::string, TaskGauges> stages{};  // by name; none of a queue without stages
+};
+
+struct TableGauges {
+  int64_t row_bytes = 0;
+  int64_t toast_bytes = 0;
+  int64_t index_bytes = 0;
+  int64_t dead_rows = 0;
 };
 
 class Metrics {
@@ -44,6 +66,13 @@ class Metrics {
   void OrphanLeasesReleased(int64_t tasks);
   void SessionsLost(int64_t sessions);
 
+  // Queues whose names match one of these patterns (* and ?) have names of their own before others.
+  // To be called before all else.
+  void PinQueues(std::vector<std::string> patterns);
+  // Of these the pinned ones and then the first have names of their own, kQueuesMax together; all
+  // others share one. Until the first call, the first that appear have names.
+  void NameQueues(const std::vector<std::string>& names);
+
   // State, set from samples.
   void SetQueue(absl::string_view queue, const QueueGauges& gauges);
   void RemoveQueue(absl::string_view queue);
@@ -51,12 +80,18 @@ class Metrics {
   void SetWorkers(int64_t alive);
   void SetDraining(bool draining);
   void SetLeader(bool leader);
+  void SetReady(bool ready);
+  void SetDatabaseUp(bool up);
+  void SetTable(absl::string_view table, const TableGauges& gauges);
+  void SetDatabaseBytes(int64_t bytes);
 
   // Batches: rows of one statement of `operation` (enqueue | lease | ack | nack | heartbeat).
   void Batch(absl::string_view operation, int64_t rows);
   // Time from commit to the hand-over of a task to a waiting caller's RPC is not measured here;
   // this is the time a task waited from its run time to its lease.
   void QueueWait(absl::string_view queue, absl::Duration wait);
+  // Of attempts that their workers settled: from their lease to that.
+  void RunTimes(absl::string_view queue, absl::Span<const absl::Duration> times);
   // From the planned time of a periodic task to the first lease for it.
   void ScheduleLag(absl::string_view queue, absl::Duration lag);
 

@@ -9,7 +9,9 @@ QueueSample SampleOf(const QueueGauges& gauges, int64_t waiting_leases) {
           .paused_leases = gauges.pause_mode & 1,
           .paused_enqueues = (gauges.pause_mode >> 1) & 1,
           .waiting_leases = waiting_leases,
-          .oldest_ready_age = gauges.oldest_ready_age};
+          .oldest_ready_age = gauges.oldest_ready_age,
+          .oldest_attempt_age = gauges.oldest_attempt_age,
+          .dead_letters = gauges.dead_letters};
 }
 
 void OtherQueues::Set(absl::string_view queue, const QueueGauges& gauges) {
@@ -27,20 +29,23 @@ QueueSample OtherQueues::Take(absl::string_view queue) {
   if (found == queues_.end()) return {};
   const QueueSample sample = found->second;
   queues_.erase(found);
-  ages_.erase(ages_.find(sample.oldest_ready_age));
+  ready_ages_.erase(ready_ages_.find(sample.oldest_ready_age));
+  attempt_ages_.erase(attempt_ages_.find(sample.oldest_attempt_age));
   Add(sample, -1);
   return sample;
 }
 
 QueueSample OtherQueues::Total() const {
   QueueSample total = sums_;
-  if (!ages_.empty()) total.oldest_ready_age = *ages_.rbegin();
+  if (!ready_ages_.empty()) total.oldest_ready_age = *ready_ages_.rbegin();
+  if (!attempt_ages_.empty()) total.oldest_attempt_age = *attempt_ages_.rbegin();
   return total;
 }
 
 void OtherQueues::Put(absl::string_view queue, const QueueSample& sample) {
   queues_.emplace(queue, sample);
-  ages_.insert(sample.oldest_ready_age);
+  ready_ages_.insert(sample.oldest_ready_age);
+  attempt_ages_.insert(sample.oldest_attempt_age);
   Add(sample, 1);
 }
 
@@ -51,6 +56,7 @@ void OtherQueues::Add(const QueueSample& sample, int64_t sign) {
   sums_.paused_leases += sign * sample.paused_leases;
   sums_.paused_enqueues += sign * sample.paused_enqueues;
   sums_.waiting_leases += sign * sample.waiting_leases;
+  sums_.dead_letters += sign * sample.dead_letters;
 }
 
 }  // namespace skiplane::metrics

@@ -23,6 +23,8 @@ struct QueueSample {
   int64_t paused_enqueues = 0;  // queues whose enqueues are paused
   int64_t waiting_leases = 0;
   absl::Duration oldest_ready_age{};
+  absl::Duration oldest_attempt_age{};
+  int64_t dead_letters = 0;
 };
 
 // The sample of one queue.
@@ -36,7 +38,7 @@ class OtherQueues {
   // Forgets a queue and returns what it showed last; zeros if it never showed anything.
   QueueSample Take(absl::string_view queue);
 
-  // Sums, and the highest age.
+  // Sums, and the highest ages.
   QueueSample Total() const;
 
  private:
@@ -44,8 +46,9 @@ class OtherQueues {
   void Put(absl::string_view queue, const QueueSample& sample);
 
   absl::flat_hash_map<std::string, QueueSample> queues_;
-  QueueSample sums_;  // of queues_, without the age
-  std::multiset<absl::Duration> ages_;
+  QueueSample sums_;  // of queues_, without the ages
+  std::multiset<absl::Duration> ready_ages_;
+  std::multiset<absl::Duration> attempt_ages_;
 };
 
 }  // namespace skiplane::metrics

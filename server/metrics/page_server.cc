@@ -1,12 +1,13 @@
 #include "server/metrics/page_server.h"
 
-#include <CivetServer.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -23,17 +24,19 @@ std::string HostOf(absl::string_view address) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<PageServer>> PageServer::Start(
-    absl::string_view address,
-    const std::vector<std::shared_ptr<prometheus::Collectable>>& collectables) {
+absl::StatusOr<std::unique_ptr<PageServer>> PageServer::Start(absl::string_view address,
+                                                              std::function<std::string()> page,
+                                                              Registry& registry) {
   // Few threads serve all scrapes: one that stands still must not hold its thread for long.
   const std::vector<std::string> options = {"listening_ports",    std::string(address),
                                             "num_threads",        "4",
                                             "request_timeout_ms", "10000"};
   try {
-    auto exposer = std::make_unique<prometheus::Exposer>(options);
-    for (const auto& collectable : collectables) exposer->RegisterCollectable(collectable);
-    return std::unique_ptr<PageServer>(new PageServer(HostOf(address), std::move(exposer)));
+    auto server = std::make_unique<CivetServer>(options);
+    auto handler = std::make_unique<PageHandler>(std::move(page), registry);
+    server->addHandler("/metrics", *handler);
+    return std::unique_ptr<PageServer>(
+        new PageServer(HostOf(address), std::move(handler), std::move(server)));
   } catch (const CivetException&) {  // it knows no reason
     return absl::UnavailableError(
         absl::StrCat("cannot serve metrics on ", address,
@@ -41,17 +44,19 @@ absl::StatusOr<std::unique_ptr<PageServer>> PageServer::Start(
   }
 }
 
-PageServer::PageServer(std::string host, std::unique_ptr<prometheus::Exposer> exposer)
+PageServer::PageServer(std::string host, std::unique_ptr<PageHandler> handler,
+                       std::unique_ptr<CivetServer> server)
     : host_(std::move(host)),
-      exposer_(std::move(exposer)),
-      port_(exposer_->GetListeningPorts().at(0)) {}
+      handler_(std::move(handler)),
+      server_(std::move(server)),
+      port_(server_->getListeningPorts().at(0)) {}
 
 // civetweb notices that it is to stop when its accepting thread wakes: by itself every two seconds,
 // which is a fifth of what a broker has for its whole shutdown. Connections wake it at once.
 PageServer::~PageServer() {
   std::atomic<bool> stopped = false;
   std::thread stopper([&] {
-    exposer_.reset();
+    server_.reset();
     stopped = true;
   });
   while (!stopped && Touch()) {

@@ -2,8 +2,9 @@
 -- $1 lane; then one element per item, ordered by id: $2 places  $3 ids  $4 lease numbers
 -- $5 sessions; and $6 whether the queue keeps history of successes  $7 for how many days
 -- $8 with payloads  $9 ledger rows whose last task this is  $10 id of this try
--- One row per item that was acked: id, lease number. The others are a case for task_settle: their
--- row moved, their task does not end with this ack, or their lease is over.
+-- One row per item that was acked: id, lease number, time now in microseconds. The others are a
+-- case for task_settle: their row moved, their task does not end with this ack, or their lease is
+-- over.
 WITH gone AS (
   DELETE FROM skiplane.task t
   USING unnest($2::tid[], $3::int8[], $4::int8[], $5::uuid[]) AS w(place, id, lease_no, session)
@@ -61,4 +62,4 @@ WITH gone AS (
       WHERE o.lane = $1::int8 AND o.id = c.id OFFSET 0
     ) x))
 )
-SELECT g.id, g.lease_no FROM gone g
+SELECT g.id, g.lease_no, (SELECT (date_part('epoch', now()) * 1e6)::int8) FROM gone g

@@ -1,5 +1,7 @@
 #include "server/store/counts.h"
 
+#include <algorithm>
+
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
 
@@ -19,6 +21,31 @@ absl::StatusOr<Counts> ReadCounts(pg::Session& session) {
     lane.moved = rows.Int(row, 8);
   }
   return counts;
+}
+
+absl::StatusOr<absl::flat_hash_map<int64_t, absl::Duration>> OldestAttempts(pg::Session& session) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kAttemptOldest, pg::Params()));
+  absl::flat_hash_map<int64_t, absl::Duration> ages;
+  for (int row = 0; row < rows.size(); ++row) {
+    // A lease number may be a little more than the time.
+    ages[rows.Int(row, 0)] =
+        std::max(absl::ZeroDuration(), absl::Microseconds(rows.Int(row, 1)));
+  }
+  return ages;
+}
+
+absl::StatusOr<absl::flat_hash_map<int64_t, int64_t>> CountFailed(pg::Session& session) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kFailedCount, pg::Params()));
+  absl::flat_hash_map<int64_t, int64_t> tasks;
+  for (int row = 0; row < rows.size(); ++row) tasks[rows.Int(row, 0)] = rows.Int(row, 1);
+  return tasks;
+}
+
+absl::StatusOr<absl::flat_hash_set<int64_t>> ActiveLanes(pg::Session& session) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kLaneActive, pg::Params()));
+  absl::flat_hash_set<int64_t> lanes;
+  for (int row = 0; row < rows.size(); ++row) lanes.insert(rows.Int(row, 0));
+  return lanes;
 }
 
 absl::StatusOr<std::vector<int64_t>> LanesWithDeltas(pg::Session& session, int least) {

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "server/model/lane_stage.h"
 #include "server/model/queue.h"
 #include "server/pg/session.h"
@@ -15,6 +17,15 @@ namespace skiplane::store {
 // By lane and stage; where nothing ever happened is missing.
 using Counts = absl::flat_hash_map<model::LaneStage, model::QueueCounts>;
 absl::StatusOr<Counts> ReadCounts(pg::Session& session);
+
+// How long the oldest running attempt of each lane runs; lanes without one are missing.
+absl::StatusOr<absl::flat_hash_map<int64_t, absl::Duration>> OldestAttempts(pg::Session& session);
+
+// Failed tasks that are kept, by lane; lanes without any are missing.
+absl::StatusOr<absl::flat_hash_map<int64_t, int64_t>> CountFailed(pg::Session& session);
+
+// Lanes in which attempts ended in the last seven days.
+absl::StatusOr<absl::flat_hash_set<int64_t>> ActiveLanes(pg::Session& session);
 
 // Lanes with `least` deltas or more to fold.
 absl::StatusOr<std::vector<int64_t>> LanesWithDeltas(pg::Session& session, int least);

@@ -109,7 +109,8 @@ void BindSettings(const model::QueueSettings& settings, pg::Params& params) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<size_t>> AckByPlace(pg::Session& session, const SettleBatch& batch) {
+absl::StatusOr<std::vector<size_t>> AckByPlace(pg::Session& session, const SettleBatch& batch,
+                                               absl::Time* now) {
   const TokenColumns tokens = Tokens(batch.rows);
   pg::Params params;
   params.Int8(batch.lane).TidArray(tokens.places).Int8Array(tokens.ids);
@@ -118,6 +119,7 @@ absl::StatusOr<std::vector<size_t>> AckByPlace(pg::Session& session, const Settl
   params.Int4(batch.settings.history_days).Bool(batch.settings.keep_payloads);
   params.UuidArray(batch.ledgers).Int8(batch.try_id);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskAck, params));
+  if (now != nullptr && !rows.empty()) *now = rows.Micros(0, 2);
   std::vector<size_t> acked(static_cast<size_t>(rows.size()));
   if (acked.size() == batch.rows.size()) {  // all of them, as nearly always
     std::iota(acked.begin(), acked.end(), size_t{0});

@@ -67,8 +67,10 @@ enum class Fate : int16_t {
 };
 
 // Acks by the place where the rows were leased: fast, and misses rows that have moved since.
-// Returns the indexes of the rows that were acked.
-absl::StatusOr<std::vector<size_t>> AckByPlace(pg::Session& session, const SettleBatch& batch);
+// Returns the indexes of the rows that were acked; if there are any, `now`, unless it is null, gets
+// the time at which they were.
+absl::StatusOr<std::vector<size_t>> AckByPlace(pg::Session& session, const SettleBatch& batch,
+                                               absl::Time* now = nullptr);
 
 // Any action, by id. Rows that are missing from the answer were not settled: see Judge.
 absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBatch& batch);

@@ -2,10 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_format.h"
-#include "server/base/log.h"
-#include "server/base/reason.h"
-#include "server/base/sampled_event.h"
 #include "server/base/status_macros.h"
 
 namespace skiplane::upkeep {
@@ -15,14 +11,6 @@ constexpr absl::Duration kAfterFailure = absl::Seconds(5);
 
 absl::Duration Since(std::chrono::steady_clock::time_point start) {
   return absl::FromChrono(std::chrono::steady_clock::now() - start);
-}
-
-void LogRun(absl::string_view name, absl::Duration duration, const absl::StatusOr<bool>& result) {
-  static constinit base::SampledEvent event("chore");
-  if (!event.Wanted()) return;
-  event.Write({{"chore", std::string(name)},
-               {"milliseconds", absl::StrFormat("%.1f", absl::ToDoubleMilliseconds(duration))},
-               {"result", !result.ok() ? "failed" : *result ? "done" : "not done"}});
 }
 
 // Runs a chore whose result says itself whether it is complete.
@@ -37,7 +25,7 @@ auto Completing(Chore& chore) {
 }  // namespace
 
 Chores::Chores(const pg::Uuid& broker_id, metrics::Metrics* metrics)
-    : metrics_(metrics),
+    : log_(metrics),
       leader_(broker_id, metrics),
       clock_mender_(broker_id, metrics),
       reclaimer_(broker_id, metrics),
@@ -56,12 +44,14 @@ bool Chores::RunPass(pg::Session& session) {
   bool grace_due = false;
   if (!Lead(session, &grace_due)) return false;
   bool is_complete = true;
-  Run("reclaimer", [&]() -> absl::StatusOr<bool> {
+  log_.Run("reclaimer", [&]() -> absl::StatusOr<bool> {
     ASSIGN_OR_RETURN(const ReclaimResult result, reclaimer_.RunOnce(session, grace_due));
     is_complete = result.is_complete;
     return true;
   });
-  if (session.alive()) Run("counter_folder", [&] { return Completing(counter_folder_)(session); });
+  if (session.alive()) {
+    log_.Run("counter_folder", [&] { return Completing(counter_folder_)(session); });
+  }
   if (session.alive()) RunSlowest(session);
   if (!session.alive()) NoteCutOff();
   return !is_complete;
@@ -73,7 +63,7 @@ void Chores::NoteCutOff() {
 }
 
 void Chores::Resign(pg::Session& session) {
-  Run("leader", [&]() -> absl::StatusOr<bool> {
+  log_.Run("leader", [&]() -> absl::StatusOr<bool> {
     RETURN_IF_ERROR(leader_.Resign(session));
     return true;
   });
@@ -82,7 +72,7 @@ void Chores::Resign(pg::Session& session) {
 bool Chores::Lead(pg::Session& session, bool* grace_due) {
   const SteadyTime asked = std::chrono::steady_clock::now();
   store::Lead lead;
-  const bool has_answer = Run("leader", [&]() -> absl::StatusOr<bool> {
+  const bool has_answer = log_.Run("leader", [&]() -> absl::StatusOr<bool> {
     ASSIGN_OR_RETURN(lead, leader_.RunOnce(session));
     if (!lead.is_leader) return true;
     ASSIGN_OR_RETURN(const bool went_back, clock_mender_.Watch(session, lead));
@@ -106,34 +96,13 @@ void Chores::RunSlowest(pg::Session& session) {
   const SteadyTime now = std::chrono::steady_clock::now();
   if (chore->due > now) return;
   absl::Duration wait = absl::ZeroDuration();
-  Run(chore->name, [&]() -> absl::StatusOr<bool> {
+  log_.Run(chore->name, [&]() -> absl::StatusOr<bool> {
     const absl::StatusOr<bool> is_done = chore->run(session);
     if (!is_done.ok()) wait = std::min(chore->interval, kAfterFailure);
     if (is_done.ok() && *is_done) wait = chore->interval;
     return is_done;
   });
   chore->due = now + absl::ToChronoNanoseconds(wait);
-}
-
-bool Chores::Run(absl::string_view name, absl::FunctionRef<absl::StatusOr<bool>()> chore) {
-  const SteadyTime start = std::chrono::steady_clock::now();
-  const absl::StatusOr<bool> result = chore();
-  metrics_->Chore(name, Since(start), result.ok());
-  LogRun(name, Since(start), result);
-  LogChange(name, result.status());
-  return result.ok() && *result;
-}
-
-void Chores::LogChange(absl::string_view name, const absl::Status& status) {
-  if (!status.ok() && failing_.insert(std::string(name)).second) {
-    base::Log(base::LogLevel::kWarn, "chore_failed",
-              {{"chore", std::string(name)},
-               {"reason", base::ReasonOf(status)},
-               {"message", std::string(status.message())}});
-  }
-  if (status.ok() && failing_.erase(name) > 0) {
-    base::Log(base::LogLevel::kInfo, "chore_works_again", {{"chore", std::string(name)}});
-  }
 }
 
 }  // namespace skiplane::upkeep

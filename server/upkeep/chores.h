@@ -7,17 +7,15 @@
 #pragma once
 
 #include <chrono>
-#include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/functional/any_invocable.h"
-#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "server/metrics/metrics.h"
 #include "server/pg/session.h"
+#include "server/upkeep/chore_log.h"
 #include "server/upkeep/clock_mender.h"
 #include "server/upkeep/counter_folder.h"
 #include "server/upkeep/error_folder.h"
@@ -44,6 +42,9 @@ class Chores {
   // Whether the last pass ended without the database's answer: the next one wants a new connection.
   bool is_cut_off() const { return was_cut_off_; }
 
+  // Whether this broker led when it last asked.
+  bool is_leader() const { return leader_.is_leader(); }
+
   void Resign(pg::Session& session);
 
  private:
@@ -57,14 +58,11 @@ class Chores {
     SteadyTime due;
   };
 
-  // Runs a chore, measures it, and returns what it returned; false after an error.
-  bool Run(absl::string_view name, absl::FunctionRef<absl::StatusOr<bool>()> chore);
   // Whether this broker leads; the time and the gap go to `grace_due`.
   bool Lead(pg::Session& session, bool* grace_due);
   void RunSlowest(pg::Session& session);
-  void LogChange(absl::string_view name, const absl::Status& status);
 
-  metrics::Metrics* metrics_;
+  ChoreLog log_;
   Leader leader_;
   ClockMender clock_mender_;
   Reclaimer reclaimer_;
@@ -75,7 +73,6 @@ class Chores {
   HangFinder hang_finder_;
   ErrorFolder error_folder_;
   std::vector<SlowChore> slow_;
-  absl::flat_hash_set<std::string> failing_;
   bool was_cut_off_ = false;
 };
 

@@ -24,6 +24,8 @@ class Leader {
   // The database cannot be asked: somebody else may lead by now.
   void Doubt();
 
+  bool is_leader() const { return is_leader_; }
+
  private:
   void Become(bool is_leader);
 

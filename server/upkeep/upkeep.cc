@@ -1,5 +1,6 @@
 #include "server/upkeep/upkeep.h"
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "server/pg/backoff.h"
 #include "server/pg/requirements.h"
 #include "server/upkeep/chores.h"
+#include "server/upkeep/vacuum_thread.h"
 
 namespace skiplane::upkeep {
 
@@ -20,7 +22,9 @@ struct Upkeep::State {
   State(UpkeepOptions its_options, metrics::Metrics* its_metrics)
       : options(std::move(its_options)),
         metrics(its_metrics),
-        chores(options.broker_id, its_metrics) {}
+        chores(options.broker_id, its_metrics),
+        vacuum({options.connect, options.vacuum_interval, options.vacuum},
+               [this] { return is_leader.load(); }, its_metrics) {}
 
   void Loop();
   absl::Status Connect();
@@ -38,6 +42,9 @@ struct Upkeep::State {
   std::unique_ptr<pg::Session> session;
   bool cannot_connect = false;
 
+  std::atomic<bool> is_leader = false;
+  VacuumThread vacuum;
+
   base::Mutex mutex;
   base::CondVar changed;
   bool stopping ABSL_GUARDED_BY(mutex) = false;
@@ -47,7 +54,12 @@ struct Upkeep::State {
 };
 
 void Upkeep::State::Loop() {
-  while (WaitUntil(Pass())) continue;
+  Clock::time_point next{};
+  do {
+    next = Pass();
+    is_leader = chores.is_leader();
+  } while (WaitUntil(next));
+  is_leader = false;
   if (session != nullptr && session->alive()) chores.Resign(*session);
   session.reset();
 }
@@ -104,6 +116,7 @@ void Upkeep::Start() {
     state_->stopping = false;
   }
   state_->thread = std::thread([state = state_.get()] { state->Loop(); });
+  state_->vacuum.Start();
 }
 
 void Upkeep::Stop() {
@@ -114,6 +127,7 @@ void Upkeep::Stop() {
     state_->stopping = true;
     state_->changed.NotifyAll();
   }
+  state_->vacuum.Stop();
   state_->thread.join();
 }
 

@@ -2,7 +2,8 @@
 //
 // One broker at a time leads; two that believe they lead do no harm. Each chore is one file with
 // one RunOnce, bounded in its work, and logs one line only when it did something. A pass is due
-// every 500 ms (reclaim, counters); slower chores have their own intervals. Start and Stop are
+// every 500 ms (reclaim, counters); slower chores have their own intervals; giving space back,
+// which may take long, has a thread and at times a connection of its own. Start and Stop are
 // idempotent.
 #pragma once
 
@@ -12,6 +13,7 @@
 #include "absl/time/time.h"
 #include "server/metrics/metrics.h"
 #include "server/pg/session.h"
+#include "server/upkeep/vacuum.h"
 
 namespace skiplane::upkeep {
 
@@ -20,6 +22,8 @@ struct UpkeepOptions {
   pg::Uuid broker_id{};
   std::string broker_name;
   absl::Duration pass_interval = absl::Milliseconds(500);
+  absl::Duration vacuum_interval = absl::Minutes(1);
+  VacuumOptions vacuum{};
 };
 
 class Upkeep {

@@ -69,6 +69,21 @@ TEST_F(ConfigTest, EveryFlagReachesItsPlace) {
   EXPECT_EQ(config.ready_file, "ready");
 }
 
+TEST_F(ConfigTest, SeveralQueuesMayBeNamedForTheMetrics) {
+  const std::vector<std::string> both = {"mail", "pay-*"};
+  EXPECT_EQ(ParsedWithDatabase({"--metrics-queue", "mail", "--metrics-queue", "pay-*"})
+                .metrics_queues,
+            both);
+  EXPECT_EQ(ParsedWithDatabase({"--metrics-queue=mail,pay-*"}).metrics_queues, both);
+  SetVariable("SKIPLANE_METRICS_QUEUE", "mail,pay-*");
+  EXPECT_EQ(ParsedWithDatabase({}).metrics_queues, both);
+  SetVariable("SKIPLANE_METRICS_QUEUE", "");
+  const std::string file = WriteFile("settings", "metrics-queue = mail,pay-*\n");
+  EXPECT_EQ(ParsedWithDatabase({"--config", file}).metrics_queues, both);
+  EXPECT_THAT(EndedWithDatabase({"--metrics-queue", "no queue"}).text,
+              HasSubstr("--metrics-queue"));
+}
+
 TEST_F(ConfigTest, SubcommandsTakeTheFlagsBeforeAndAfterThem) {
   const Config before = Parsed({"--connections=5", "--database=postgresql://db", "migrate"});
   const Config after = Parsed({"migrate", "--connections=5", "--database=postgresql://db"});

@@ -22,7 +22,7 @@ constexpr const char* kFlags[] = {
     "no-migrate",       "tls-cert",       "allow-unsafe-durability", "tls-key",
     "tls-client-ca",    "reflection",     "auto-create-queues",      "max-parked-leases",
     "drain-timeout",    "log-level",      "max-connections",         "log-format",
-    "max-parked-leases-per-connection"};
+    "max-parked-leases-per-connection", "metrics-queue"};
 
 bool IsLineOfFlag(absl::string_view line, absl::string_view flag) {
   return absl::StartsWith(line, absl::StrCat("  --", flag, " "));

@@ -22,13 +22,11 @@ namespace {
 
 using ::testing::ContainerEq;
 
-// What Prometheus would get from a broker that has done everything once. The library that serves
-// the page counts its scrapes: only the second one shows that.
+// What Prometheus would get from a broker that has done everything once.
 std::string ServedPage() {
   Metrics metrics("1.2.3", "abc");
   UseEveryVerb(metrics);
   EXPECT_TRUE(metrics.Serve("127.0.0.1:0").ok());
-  HttpGet(metrics.port(), "/metrics");
   const std::string answer = HttpGet(metrics.port(), "/metrics");
   return answer.substr(answer.find("\r\n\r\n") + 4);
 }
@@ -67,6 +65,18 @@ TEST(CatalogTest, EveryMetricHasAHelpText) {
   for (const auto& [name, family] : ParsePage(page).families) {
     EXPECT_TRUE(absl::StrContains(page, absl::StrCat("# HELP ", name, " "))) << name;
     EXPECT_FALSE(family.type.empty()) << name;
+  }
+}
+
+TEST(CatalogTest, TheNameOfATimeOrASizeSaysItsUnit) {
+  for (const auto& [name, family] : ParsePage(ServedPage()).families) {
+    const bool is_distribution = family.type == "histogram" || family.type == "summary";
+    EXPECT_TRUE(!is_distribution || absl::EndsWith(name, "_seconds") ||
+                absl::EndsWith(name, "_tasks"))
+        << name;
+    for (const char* const word : {"latenc", "duration", "_age", "millis", "micros"}) {
+      EXPECT_TRUE(!absl::StrContains(name, word) || absl::StrContains(name, "_seconds")) << name;
+    }
   }
 }
 

@@ -29,6 +29,7 @@ TEST_F(MetricsTest, WhatIsKnownBeforehandIsZeroFromTheBeginning) {
         "skiplane_stale_lease_refused_total{rpc=\"Heartbeat\"}",
         "skiplane_orphan_leases_released_total", "skiplane_sessions_lost_total",
         "skiplane_workers{state=\"alive\"}", "skiplane_leader", "skiplane_draining",
+        "skiplane_ready", "skiplane_db_up",
         "skiplane_batch_tasks_count{operation=\"enqueue\"}",
         "skiplane_batch_tasks_count{operation=\"lease\"}",
         "skiplane_batch_tasks_count{operation=\"ack\"}",
@@ -65,9 +66,24 @@ TEST_F(MetricsTest, GaugesTakeTheLastValue) {
   metrics_.SetLeader(true);
   EXPECT_EQ(Value("skiplane_workers{state=\"alive\"}"), 6);
   EXPECT_EQ(Value("skiplane_draining"), 1);
+  metrics_.SetReady(true);
+  metrics_.SetDatabaseUp(true);
+  EXPECT_EQ(Value("skiplane_ready"), 1);
+  EXPECT_EQ(Value("skiplane_db_up"), 1);
   EXPECT_EQ(Value("skiplane_leader"), 1);
   metrics_.SetLeader(false);
   EXPECT_EQ(Value("skiplane_leader"), 0);
+}
+
+TEST_F(MetricsTest, ATableShowsTheBytesOfItsParts) {
+  metrics_.SetTable("task", {.row_bytes = 1, .toast_bytes = 2, .index_bytes = 3, .dead_rows = 4});
+  metrics_.SetTable("task", {.row_bytes = 5, .toast_bytes = 6, .index_bytes = 7, .dead_rows = 8});
+  metrics_.SetDatabaseBytes(9);
+  EXPECT_EQ(Value("skiplane_table_bytes{part=\"rows\",table=\"task\"}"), 5);
+  EXPECT_EQ(Value("skiplane_table_bytes{part=\"toast\",table=\"task\"}"), 6);
+  EXPECT_EQ(Value("skiplane_table_bytes{part=\"indexes\",table=\"task\"}"), 7);
+  EXPECT_EQ(Value("skiplane_table_dead_rows{table=\"task\"}"), 8);
+  EXPECT_EQ(Value("skiplane_db_bytes"), 9);
 }
 
 TEST_F(MetricsTest, ThePoolIsSplitIntoIdleAndBusy) {

@@ -75,15 +75,22 @@ void UseEveryVerb(Metrics& metrics) {
   metrics.StaleLeaseRefused("Ack", 1);
   metrics.OrphanLeasesReleased(1);
   metrics.SessionsLost(1);
-  metrics.SetQueue("emails", QueueGauges());
+  metrics.PinQueues({"emails"});
+  metrics.NameQueues({"emails", "kept"});
+  metrics.SetQueue("emails", {.stages = {{"fetch", {.ready = 1}}}});
   metrics.SetWaitingLeases("emails", 1);
   metrics.SetWorkers(1);
   metrics.SetDraining(false);
   metrics.SetLeader(true);
   metrics.SetDatabaseOutage("DATABASE_READ_ONLY");
   metrics.ClockStep(absl::Seconds(1));
+  metrics.SetReady(true);
+  metrics.SetDatabaseUp(true);
+  metrics.SetTable("task", {.row_bytes = 1});
+  metrics.SetDatabaseBytes(1);
   metrics.Batch("enqueue", 1);
   metrics.QueueWait("emails", absl::Seconds(1));
+  metrics.RunTimes("emails", {absl::Seconds(1)});
   metrics.ScheduleLag("emails", absl::Seconds(1));
   metrics.RpcStarted("skiplane.v1.BrokerService/Ack");
   metrics.RpcEnded("skiplane.v1.BrokerService/Ack", "OK", absl::Seconds(1));
@@ -98,7 +105,11 @@ void UseEveryVerb(Metrics& metrics) {
   metrics.Chore("reclaim", absl::Seconds(1), true);
 }
 
-std::string HttpGet(int port, const std::string& path) {
+std::string HttpGet(int port, const std::string& path, const std::string& headers) {
+  return HttpCall(port, absl::StrCat("GET ", path, " HTTP/1.0\r\n", headers, "\r\n"));
+}
+
+std::string HttpCall(int port, const std::string& request) {
   const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -106,7 +117,6 @@ std::string HttpGet(int port, const std::string& path) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   std::string answer;
   if (connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) {
-    const std::string request = absl::StrCat("GET ", path, " HTTP/1.0\r\n\r\n");
     char bytes[4096];
     ssize_t size = send(connection, request.data(), request.size(), MSG_NOSIGNAL);
     while (size > 0 && (size = read(connection, bytes, sizeof(bytes))) > 0) {

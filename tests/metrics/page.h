@@ -35,7 +35,11 @@ Page ParsePage(absl::string_view text);
 // Calls every verb once, so that every metric is on the page.
 void UseEveryVerb(Metrics& metrics);
 
-// The answer of 127.0.0.1:port to "GET path", header included; empty if there is none.
-std::string HttpGet(int port, const std::string& path);
+// The answer of 127.0.0.1:port to "GET path", header included; empty if there is none. Each line of
+// `headers` ends with CR and LF.
+std::string HttpGet(int port, const std::string& path, const std::string& headers = "");
+
+// The same to any request.
+std::string HttpCall(int port, const std::string& request);
 
 }  // namespace skiplane::metrics

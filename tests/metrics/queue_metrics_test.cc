@@ -9,6 +9,8 @@ namespace skiplane::metrics {
 namespace {
 
 constexpr int kQueueNamesMax = 1000;
+constexpr int kCounters = 11;
+constexpr int kGauges = 9;
 
 class QueueMetricsTest : public ::testing::Test {
  protected:
@@ -25,7 +27,7 @@ class QueueMetricsTest : public ::testing::Test {
   Metrics metrics_{"1.2.3", "abc"};
 };
 
-TEST_F(QueueMetricsTest, AQueueThatAppearsHasEverySeriesAtZero) {
+TEST_F(QueueMetricsTest, AQueueThatAppearsHasItsCountersAndGaugesAtZero) {
   metrics_.SetQueue("emails", QueueGauges());
   const Page page = ParsePage(metrics_.Text());
   int series_of_queue = 0;
@@ -34,8 +36,7 @@ TEST_F(QueueMetricsTest, AQueueThatAppearsHasEverySeriesAtZero) {
     EXPECT_EQ(value, 0) << name;
     ++series_of_queue;
   }
-  // 11 counters, 7 gauges, and a histogram of 14 buckets, +Inf, sum and count.
-  EXPECT_EQ(series_of_queue, 11 + 7 + 17);
+  EXPECT_EQ(series_of_queue, kCounters + kGauges);
 }
 
 TEST_F(QueueMetricsTest, EveryVerbReachesItsSeries) {
@@ -70,7 +71,11 @@ TEST_F(QueueMetricsTest, GaugesShowTheLastSample) {
                           .ready = 2,
                           .leased = 3,
                           .oldest_ready_age = absl::Milliseconds(1500),
-                          .pause_mode = 1});
+                          .pause_mode = 1,
+                          .oldest_attempt_age = absl::Minutes(2),
+                          .dead_letters = 4});
+  EXPECT_EQ(Value("skiplane_queue_oldest_attempt_age_seconds{queue=\"a\"}"), 120);
+  EXPECT_EQ(Value("skiplane_queue_dead_letters{queue=\"a\"}"), 4);
   EXPECT_EQ(Value("skiplane_queue_tasks{queue=\"a\",state=\"scheduled\"}"), 1);
   EXPECT_EQ(Value("skiplane_queue_tasks{queue=\"a\",state=\"ready\"}"), 2);
   EXPECT_EQ(Value("skiplane_queue_tasks{queue=\"a\",state=\"leased\"}"), 3);
@@ -95,6 +100,28 @@ TEST_F(QueueMetricsTest, AWaitFallsIntoItsBucketAndIsNeverNegative) {
   EXPECT_EQ(Value("skiplane_task_queue_wait_seconds_sum{queue=\"a\"}"), 2);
   EXPECT_EQ(Value("skiplane_task_queue_wait_seconds_bucket{queue=\"a\",le=\"1\"}"), 1);
   EXPECT_EQ(Value("skiplane_task_queue_wait_seconds_bucket{queue=\"a\",le=\"5\"}"), 2);
+}
+
+TEST_F(QueueMetricsTest, ARunTimeFallsIntoItsBucketAndIsNeverNegative) {
+  metrics_.RunTimes("a", {absl::Milliseconds(3), absl::Minutes(2), absl::Seconds(-1)});
+  metrics_.RunTimes("a", {absl::Hours(24)});
+  EXPECT_EQ(Value("skiplane_task_run_seconds_bucket{queue=\"a\",le=\"0.005\"}"), 2);
+  EXPECT_EQ(Value("skiplane_task_run_seconds_bucket{queue=\"a\",le=\"60\"}"), 2);
+  EXPECT_EQ(Value("skiplane_task_run_seconds_bucket{queue=\"a\",le=\"300\"}"), 3);
+  EXPECT_EQ(Value("skiplane_task_run_seconds_bucket{queue=\"a\",le=\"43200\"}"), 3);
+  EXPECT_EQ(Value("skiplane_task_run_seconds_count{queue=\"a\"}"), 4);
+}
+
+TEST_F(QueueMetricsTest, StagesAreThoseOfTheLastSample) {
+  metrics_.SetQueue("a", {.stages = {{"fetch", {.ready = 1}}, {"send", {.scheduled = 2}}}});
+  const std::string of_fetch = "skiplane_queue_stage_tasks{queue=\"a\",stage=\"fetch\"";
+  EXPECT_EQ(Value(of_fetch + ",state=\"ready\"}"), 1);
+  EXPECT_EQ(Value(of_fetch + ",state=\"leased\"}"), 0);
+  EXPECT_EQ(Value("skiplane_queue_stage_tasks{queue=\"a\",stage=\"send\",state=\"scheduled\"}"),
+            2);
+  metrics_.SetQueue("a", {.stages = {{"fetch", {.leased = 5}}}});
+  EXPECT_EQ(Value(of_fetch + ",state=\"leased\"}"), 5);
+  EXPECT_EQ(ParsePage(metrics_.Text()).CountOf("stage=\"send\""), 0);
 }
 
 TEST_F(QueueMetricsTest, OnlyAQueueWithSchedulesHasALag) {
@@ -134,7 +161,7 @@ TEST_F(QueueMetricsTest, AQueueThatReturnsStartsAtZero) {
 TEST_F(QueueMetricsTest, TheThousandthQueueHasItsNameAndNoneIsCalledOther) {
   FillAllNames();
   const Page page = ParsePage(metrics_.Text());
-  EXPECT_EQ(page.CountOf("queue=\"q999\""), 35);
+  EXPECT_EQ(page.CountOf("queue=\"q999\""), kCounters + kGauges);
   EXPECT_EQ(page.CountOf("__other__"), 0);
 }
 

@@ -1,3 +1,5 @@
+#include <zlib.h>
+
 #include <thread>
 #include <vector>
 
@@ -11,10 +13,26 @@ namespace skiplane::metrics {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
+
+// What gzip packed.
+std::string Unpacked(std::string packed) {
+  std::string text(1 << 20, '\0');
+  z_stream stream{};
+  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_in = static_cast<uInt>(packed.size());
+  stream.next_out = reinterpret_cast<Bytef*>(text.data());
+  stream.avail_out = static_cast<uInt>(text.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  text.resize(stream.total_out);
+  inflateEnd(&stream);
+  return text;
+}
 
 class ServeTest : public ::testing::Test {
  protected:
@@ -35,6 +53,31 @@ TEST_F(ServeTest, AScrapeShowsWhatHappenedSinceTheLastOne) {
   EXPECT_THAT(HttpGet(metrics_.port(), "/metrics"), HasSubstr("sessions_lost_total 0"));
   metrics_.SessionsLost(3);
   EXPECT_THAT(HttpGet(metrics_.port(), "/metrics"), HasSubstr("sessions_lost_total 3"));
+}
+
+TEST_F(ServeTest, ScrapesAreCountedAndTimedInSeconds) {
+  ASSERT_TRUE(metrics_.Serve("127.0.0.1:0").ok());
+  HttpGet(metrics_.port(), "/metrics");
+  const std::string page = HttpGet(metrics_.port(), "/metrics");
+  EXPECT_THAT(page, AllOf(HasSubstr("\nskiplane_scrapes_total 1\n"),
+                          HasSubstr("\nskiplane_scrape_duration_seconds_count 1\n"),
+                          Not(HasSubstr("exposer"))));
+}
+
+TEST_F(ServeTest, ThePageIsCompressedForWhoTakesThat) {
+  ASSERT_TRUE(metrics_.Serve("127.0.0.1:0").ok());
+  const std::string answer =
+      HttpGet(metrics_.port(), "/metrics", "Accept-Encoding: deflate, gzip;q=1.0\r\n");
+  EXPECT_THAT(answer, HasSubstr("\r\nContent-Encoding: gzip\r\n"));
+  const std::string page = Unpacked(answer.substr(answer.find("\r\n\r\n") + 4));
+  EXPECT_THAT(page, HasSubstr("\nskiplane_draining 0"));
+  EXPECT_LT(answer.size(), page.size() / 2);
+}
+
+TEST_F(ServeTest, HeadHasNoBody) {
+  ASSERT_TRUE(metrics_.Serve("127.0.0.1:0").ok());
+  EXPECT_THAT(HttpCall(metrics_.port(), "HEAD /metrics HTTP/1.0\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 200"), EndsWith("\r\n\r\n")));
 }
 
 TEST_F(ServeTest, NothingElseIsServed) {

@@ -24,6 +24,7 @@ const std::map<std::string, const char*> kReadAsAWhole = {
 
 // Which statements do so, as upkeep and the sampler, once in a while.
 const std::map<std::string, std::set<std::string>> kReadsAsAWhole = {
+    {"attempt_oldest", {"lease_ledger"}},
     {"counter_read", {"counter"}},
     {"default_expire", {"history", "task_failed"}},
     {"ledger_due", {"lease_ledger"}},

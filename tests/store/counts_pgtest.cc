@@ -8,6 +8,7 @@ namespace skiplane::store {
 namespace {
 
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 using testing::IsOk;
 using testing::IsOkAndHolds;
@@ -98,6 +99,49 @@ TEST_F(CountsTest, AScheduledTaskThatBecameDueIsReady) {
       "UPDATE skiplane.counter_delta SET due = due - 100");
   EXPECT_EQ(Required(ReadCounts(*session_)).at({lane_, 0}).scheduled, 0);
   EXPECT_EQ(Required(ReadCounts(*session_)).at({lane_, 0}).ready, 1);
+}
+
+TEST_F(CountsTest, TheOldestAttemptIsOneThatRunsNotOneThatIsOver) {
+  EXPECT_THAT(Required(OldestAttempts(*session_)), IsEmpty());
+  Put(3);
+  const auto tokens = TokensOf(Take(3));  // one ledger row, which lasts as long as one of them
+  const auto make_older = [&](const model::LeaseToken& token, const char* by) {
+    Sql(absl::StrCat("UPDATE skiplane.task SET lease_no = lease_no - ", by, " WHERE id = ",
+                     token.task.id, "; UPDATE skiplane.lease_ledger SET lease_nos[array_position("
+                     "tasks, ", token.task.id, "::int8)] = ", token.lease_no, " - ", by));
+  };
+  make_older(tokens[0], "7200000000");
+  make_older(tokens[1], "3600000000");
+  const auto age = [this] { return Required(OldestAttempts(*session_)).at(lane_); };
+  EXPECT_GE(age(), absl::Hours(2));
+  Sql(absl::StrCat("UPDATE skiplane.task SET state = 1, session = NULL WHERE id = ",
+                   tokens[0].task.id,
+                   "; INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, leased) "
+                   "VALUES (", lane_, ", 0, 0, 1, -1)"));
+  EXPECT_GE(age(), absl::Hours(1));
+  EXPECT_LT(age(), absl::Hours(2));
+}
+
+TEST_F(CountsTest, KeptFailedTasksAreCountedUntilTheyGo) {
+  EXPECT_THAT(Required(CountFailed(*session_)), IsEmpty());
+  Put(3, {}, 1);
+  const model::TaskError error{"Boom", "it broke", "print"};
+  SettleBatch batch = Batch(TokensOf(Take(3)), Action::kFail);
+  for (SettleRow& row : batch.rows) row.error = &error;
+  ASSERT_THAT(store::Settle(*session_, batch), IsOk());
+  EXPECT_THAT(Required(CountFailed(*session_)), UnorderedElementsAre(Pair(lane_, 3)));
+  ASSERT_THAT(FoldErrors(*session_, lane_, 100), IsOk());
+  EXPECT_THAT(Required(CountFailed(*session_)), UnorderedElementsAre(Pair(lane_, 3)));
+}
+
+TEST_F(CountsTest, ALaneIsActiveForAWeekAfterItsLastAttempt) {
+  EXPECT_THAT(Required(ActiveLanes(*session_)), IsEmpty());
+  PutOne();
+  Settle({TakeOne()}, Action::kAck);
+  ASSERT_THAT(FoldCounts(*session_, lane_, 100), IsOk());
+  EXPECT_THAT(Required(ActiveLanes(*session_)), UnorderedElementsAre(lane_));
+  Sql("UPDATE skiplane.stat_hour SET hour = hour - interval '8 days'");
+  EXPECT_THAT(Required(ActiveLanes(*session_)), IsEmpty());
 }
 
 }  // namespace

@@ -44,6 +44,16 @@ TEST_F(SettleTest, AnAckByPlaceEndsTheTask) {
   EXPECT_EQ(History(), "1:1:last 1:1:last");
 }
 
+TEST_F(SettleTest, AnAckByPlaceTellsWhenItWas) {
+  PutOne();
+  const model::LeaseToken token = TakeOne();
+  absl::Time now = absl::InfinitePast();
+  ASSERT_THAT(AckByPlace(*session_, Batch({token}), &now), IsOk());
+  EXPECT_EQ(absl::ToUnixMicros(now), Number("SELECT (date_part('epoch', settled_at) * 1e6)::int8 "
+                                            "FROM skiplane.settled"));
+  EXPECT_GE(now, absl::FromUnixMicros(token.lease_no));
+}
+
 TEST_F(SettleTest, ARowThatMovedIsMissedByPlaceAndSettledById) {
   Put(2);
   const auto tokens = TokensOf(Take(2));

@@ -1,0 +1,8 @@
+-- Lanes in which attempts ended within the last week. One row per lane.
+-- lanes: any because the sampler asks for all lanes at once, seldom, by one look at an index each
+SELECT l.lane
+FROM skiplane.queue_lane l
+CROSS JOIN LATERAL (
+  SELECT 1 FROM skiplane.stat_hour h
+  WHERE h.lane = l.lane AND h.hour >= now() - interval '7 days' LIMIT 1
+) active

@@ -1,0 +1,66 @@
+"""The metrics page of a whole broker: what it says of itself, of attempts and of the disk, and for
+which queues."""
+
+import time
+import unittest
+
+from support import broker as brokers
+from support.case import SystemTest
+
+PAUSED = 'skiplane_queue_paused{mode="lease",queue="%s"}'
+OTHER = "__other__"
+
+
+class MetricsPage(SystemTest):
+    def test_a_broker_that_lost_its_database_is_not_ready_and_says_why(self):
+        broker, _ = self.start()
+        page = broker.metrics()
+        self.assertEqual((page["skiplane_ready"], page["skiplane_db_up"]), (1, 1))
+        name = self.database.name
+        self.database.run(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+        self.database.run("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE"
+                          " datname = current_database() AND pid <> pg_backend_pid()")
+        with brokers.grpc.insecure_channel(broker.address) as channel:
+            next(status for status in brokers.watch(channel) if status == brokers.NOT_SERVING)
+        page = broker.metrics()
+        self.assertEqual((page["skiplane_ready"], page["skiplane_db_up"]), (0, 0))
+        self.database.run("SET default_transaction_read_only = off;"
+                          f" ALTER DATABASE {name} RESET default_transaction_read_only")
+
+    def test_attempts_tell_how_long_they_ran_and_tables_how_large_they_are(self):
+        broker, client = self.start()
+        client.create_queue("mail")
+        client.enqueue("mail")
+        [task] = client.lease("mail")
+        leased = time.monotonic()
+        client.ack(task)
+        page = broker.metrics()
+        self.assertEqual(page['skiplane_task_run_seconds_count{queue="mail"}'], 1)
+        self.assertGreaterEqual(page['skiplane_task_run_seconds_sum{queue="mail"}'], 0)
+        self.assertLess(page['skiplane_task_run_seconds_sum{queue="mail"}'],
+                        time.monotonic() - leased + 60)
+        self.wait_for_series(broker, 'skiplane_table_bytes{part="rows",table="history"}')
+        self.assertGreater(broker.metrics()["skiplane_db_bytes"], 1 << 20)
+
+    def wait_for_series(self, broker, name):
+        while name not in broker.metrics():
+            pass
+
+    def test_with_too_many_queues_the_listed_ones_have_names(self):
+        self.start_broker().terminate()
+        self.database.run("INSERT INTO skiplane.queue (name, settings)"
+                          " SELECT 'q' || i, '{}' FROM generate_series(1, 1010) i;"
+                          " INSERT INTO skiplane.queue_lane (queue_id, ordinal)"
+                          " SELECT id, 0 FROM skiplane.queue")
+        broker = self.start_broker("--metrics-queue=q998", "--metrics-queue=q99?")
+        page = {}
+        while sum(name.startswith("skiplane_queue_paused{") for name in page) < 2 * 1001:
+            page = broker.metrics()
+        self.assertIn(PAUSED % "q999", page)
+        self.assertIn(PAUSED % "q998", page)
+        self.assertNotIn(PAUSED % "q989", page)
+        self.assertIn(PAUSED % OTHER, page)
+
+
+if __name__ == "__main__":
+    unittest.main()
