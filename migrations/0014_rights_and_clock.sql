@@ -6,8 +6,8 @@ ALTER FUNCTION skiplane.drop_partition() SECURITY DEFINER SET search_path = pg_c
 
 -- When the clock went back, as the leader of the chores saw it: one row per step.
 CREATE TABLE skiplane.clock_step (
-  was_at    timestamptz PRIMARY KEY,  -- the last time that was seen before
-  seen_at   timestamptz NOT NULL,     -- the time that was seen next
+  was_at    timestamptz PRIMARY KEY,  -- the time that it would have been
+  seen_at   timestamptz NOT NULL,     -- the time that it was instead
   mended_at timestamptz               -- null: tasks that were due are still to be made due again
 );
 

@@ -1,9 +1,16 @@
 -- Notes that the clock went back since the dead were last looked for. $1 broker id  $2 by how much
--- at least, in microseconds. One row if that is so, this broker leads, and nobody has noted it: the
--- time before, in microseconds, and the time now.
+-- at least, in microseconds  $3 how long ago that was, by another clock, in microseconds.
+-- One row if that is so, this broker leads, and nobody has noted it: the time that it would be, in
+-- microseconds, and the time now.
+WITH last AS MATERIALIZED (
+  SELECT u.name, u.reclaimed_at FROM skiplane.upkeep_lease u
+  WHERE u.name = 'upkeep' AND u.holder = $1::uuid
+    AND u.reclaimed_at > now() + $2::int8 * interval '1 microsecond'
+  FOR UPDATE
+), noted AS (
+  UPDATE skiplane.upkeep_lease u SET reclaimed_at = now() FROM last l WHERE u.name = l.name
+)
 INSERT INTO skiplane.clock_step (was_at, seen_at)
-SELECT u.reclaimed_at, now() FROM skiplane.upkeep_lease u
-WHERE u.name = 'upkeep' AND u.holder = $1::uuid
-  AND u.reclaimed_at > now() + $2::int8 * interval '1 microsecond'
+SELECT l.reclaimed_at + $3::int8 * interval '1 microsecond', now() FROM last l
 ON CONFLICT (was_at) DO NOTHING
 RETURNING (date_part('epoch', was_at) * 1e6)::int8, (date_part('epoch', seen_at) * 1e6)::int8

@@ -6,7 +6,7 @@ WITH mended AS (
   SET expires_at = least(s.expires_at,
                          greatest(s.expires_at - $1::int8 * interval '1 microsecond',
                                   now() + s.duration + interval '1 second')),
-      check_at = least(s.check_at, now() + interval '1 second')
+      check_at = CASE WHEN s.state = 3 THEN least(s.check_at, now() + interval '1 second') END
   FROM (
     SELECT o.id FROM skiplane.worker_session o
     WHERE o.state = 1 AND o.expires_at > now() + o.duration + interval '1 second'

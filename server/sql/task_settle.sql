@@ -61,7 +61,7 @@ WITH want AS MATERIALIZED (
               WHEN j.fate = 12 AND j.paused THEN 'infinity'
               WHEN j.fate = 12 THEN j.tick
               WHEN j.fate = 13 AND j.action = 2 THEN j.retry_at
-              ELSE j.run_at END AS again_at,
+              ELSE least(j.run_at, now()) END AS again_at,  -- it was due: the clock may go back
          j.fate IN (13, 14) OR (j.fate = 12 AND j.action <> 1) AS keeps_error
   FROM judged j
 ), mixed AS MATERIALIZED (

@@ -15,9 +15,11 @@ std::optional<ClockStep> ReadStep(const pg::Rows& rows) {
 
 absl::StatusOr<std::optional<ClockStep>> NoteClockStep(pg::Session& session,
                                                        const pg::Uuid& broker_id,
-                                                       absl::Duration least) {
+                                                       absl::Duration least,
+                                                       absl::Duration elapsed) {
   pg::Params params;
   params.UuidValue(broker_id).Int8(absl::ToInt64Microseconds(least));
+  params.Int8(absl::ToInt64Microseconds(elapsed));
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kClockNote, params));
   return ReadStep(rows);
 }

@@ -11,18 +11,19 @@
 namespace skiplane::store {
 
 struct ClockStep {
-  absl::Time was_at;   // the last time that was seen before
-  absl::Time seen_at;  // the time that was seen next
+  absl::Time was_at;   // the time that it would have been
+  absl::Time seen_at;  // the time that it was instead
   bool is_mended = false;
 
   absl::Duration Back() const { return was_at - seen_at; }
 };
 
-// Notes a step of `least` or more since the dead were last looked for. Unset if there was none, if
-// this broker does not lead, or if it is noted already.
+// Notes a step of `least` or more since the dead were last looked for, which was `elapsed` ago.
+// Unset if there was none, if this broker does not lead, or if it is noted already.
 absl::StatusOr<std::optional<ClockStep>> NoteClockStep(pg::Session& session,
                                                        const pg::Uuid& broker_id,
-                                                       absl::Duration least);
+                                                       absl::Duration least,
+                                                       absl::Duration elapsed);
 
 // The first one whose tasks are still to be mended.
 absl::StatusOr<std::optional<ClockStep>> FindOpenClockStep(pg::Session& session);

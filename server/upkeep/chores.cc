@@ -74,7 +74,6 @@ bool Chores::Lead(pg::Session& session, bool* grace_due) {
   store::Lead lead;
   const bool has_answer = log_.Run("leader", [&]() -> absl::StatusOr<bool> {
     ASSIGN_OR_RETURN(lead, leader_.RunOnce(session));
-    if (!lead.is_leader) return true;
     ASSIGN_OR_RETURN(const bool went_back, clock_mender_.Watch(session, lead));
     if (went_back) slow_.front().due = asked;  // that of the clock
     return true;

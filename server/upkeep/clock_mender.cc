@@ -1,6 +1,7 @@
 #include "server/upkeep/clock_mender.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -27,8 +28,14 @@ ClockMender::ClockMender(const pg::Uuid& broker_id, metrics::Metrics* metrics)
     : broker_id_(broker_id), metrics_(metrics), round_(kLimit) {}
 
 absl::StatusOr<bool> ClockMender::Watch(pg::Session& session, const store::Lead& lead) {
+  if (!lead.is_leader) watched_.reset();
+  if (!lead.is_leader) return false;
+  const auto now = std::chrono::steady_clock::now();
+  const auto before = std::exchange(watched_, now);
   if (!lead.reclaimed_ago.has_value() || *lead.reclaimed_ago > -kLeastStep) return false;
-  ASSIGN_OR_RETURN(const auto step, store::NoteClockStep(session, broker_id_, kLeastStep));
+  const absl::Duration elapsed = absl::FromChrono(now - before.value_or(now));
+  ASSIGN_OR_RETURN(const auto step,
+                   store::NoteClockStep(session, broker_id_, kLeastStep, elapsed));
   if (!step.has_value()) return false;
   metrics_->ClockStep(step->Back());
   base::Log(base::LogLevel::kWarn, "clock_went_back",

@@ -5,6 +5,7 @@
 // again lane by lane, in bounded steps. Not thread-safe.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -30,8 +31,8 @@ class ClockMender {
   // `metrics` outlives the object.
   ClockMender(const pg::Uuid& broker_id, metrics::Metrics* metrics);
 
-  // To be called with each lead, before the dead are looked for: notes, logs and counts a step. Costs
-  // a statement only after one. Returns whether there was one.
+  // To be called with each answer about the lead, before the dead are looked for: notes, logs and
+  // counts a step. Costs a statement only after one. Returns whether there was one.
   absl::StatusOr<bool> Watch(pg::Session& session, const store::Lead& lead);
 
   // Mends the sessions, then tasks for a while.
@@ -46,8 +47,9 @@ class ClockMender {
   metrics::Metrics* metrics_;
   LaneOwners owners_;
   Round round_;
-  std::optional<store::ClockStep> step_;  // that is being mended
-  int64_t sessions_ = 0;                  // that were mended for it
+  std::optional<std::chrono::steady_clock::time_point> watched_;  // last, as the leader
+  std::optional<store::ClockStep> step_;                          // that is being mended
+  int64_t sessions_ = 0;  // that were mended for it
   int64_t tasks_ = 0;
 };
 

@@ -19,9 +19,9 @@ READY_TO_READ = "database system is ready to accept read-only connections"
 class Cluster:
     """One of a test's own, in a new folder of `place`, or beside the shared one. `settings` are
     lines of postgresql.conf; initdb gets the further `options`. A standby has no primary and only
-    reads."""
+    reads. `env` is its server's, as NAME=VALUE."""
 
-    def __init__(self, settings=(), place=None, options=(), standby=False):
+    def __init__(self, settings=(), place=None, options=(), standby=False, env=()):
         shared_folder = os.environ.get(VARIABLE)
         if place is None and shared_folder:
             place = os.path.dirname(shared_folder)
@@ -43,11 +43,17 @@ class Cluster:
         if standby:
             with open(os.path.join(self._data, "standby.signal"), "w", encoding="utf-8"):
                 pass
-        self._postmaster = self._program("postgres", "-D", self._data)
+        # Set by a program of its own: what comes before it runs as another user.
+        self._postmaster = Process(
+            ["env", *env, os.path.join(POSTGRES, "postgres"), "-D", self._data], user="postgres")
         self._postmaster.wait_for_output(READY_TO_READ if standby else READY)
 
     def uri(self, database, user="skiplane"):
         return f"postgresql://{user}@/{database}?host={self.folder}"
+
+    @property
+    def pid(self):
+        return self._postmaster.pid
 
     def log(self):
         """What the server has said so far."""
