@@ -16,6 +16,7 @@ class Signals(WorkTest):
     def insist(self, worker, number, text):
         """Signals until one counts: those within a second of the last that counted do not."""
         while text not in worker.output:
+            self.assertTrue(worker.runs(), worker.output)
             worker.signal(number)
             try:
                 worker.wait_for_output(text, bound_s=0.2)
