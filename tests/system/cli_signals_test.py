@@ -88,6 +88,19 @@ class Signals(WorkTest):
         self.assert_nobody_works(fifo)
         self.assert_handed_back(task)
 
+    def test_a_repeat_at_once_is_the_same_signal(self):
+        task, fifo = self.put_hanging()
+        worker = self.work(self.HANG, "--grace", "1s")
+        self.assert_works(fifo)
+        worker.signal(signal.SIGTERM)
+        worker.wait_for_output("stopping\n")
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            worker.signal(number)
+        self.assertEqual(worker.wait(), 0, worker.output)
+        self.assertIn(HANDED_BACK, worker.output)
+        self.assert_nobody_works(fifo)
+        self.assert_handed_back(task)
+
     def test_one_who_is_told_again_stops_its_programs_and_their_children_at_once(self):
         for first, again in ((signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGHUP)):
             with self.subTest(again=again):
