@@ -8,9 +8,11 @@
 namespace skiplane {
 namespace {
 
+using WorkerEndTest = WorkerTest;
+
 Result Succeed(const LeasedTask&, Attempt&) { return Result::Done(); }
 
-TEST_F(WorkerTest, ABurstEndsWhenNothingIsReady) {
+TEST_F(WorkerEndTest, ABurstEndsWhenNothingIsReady) {
   for (const std::string id : {"a", "b", "c"}) broker_.AddTask(id);
   const auto worker = Started(Succeed, {.concurrency = 2, .burst = true});
   EXPECT_TRUE(worker->WaitForEnd().ok());
@@ -18,7 +20,7 @@ TEST_F(WorkerTest, ABurstEndsWhenNothingIsReady) {
   EXPECT_EQ(broker_.parked, 0) << "it does not wait for more";
 }
 
-TEST_F(WorkerTest, ABurstTakesWhatItsLastAttemptBroughtForth) {
+TEST_F(WorkerEndTest, ABurstTakesWhatItsLastAttemptBroughtForth) {
   broker_.AddTask("a");
   const auto worker = Started(
       [this](const LeasedTask& task, Attempt&) {
@@ -30,7 +32,7 @@ TEST_F(WorkerTest, ABurstTakesWhatItsLastAttemptBroughtForth) {
   EXPECT_EQ(worker->counts().done, 2);
 }
 
-TEST_F(WorkerTest, ABurstTakesWhatComesWhileAnAttemptRuns) {
+TEST_F(WorkerEndTest, ABurstTakesWhatComesWhileAnAttemptRuns) {
   Gate gate;
   broker_.AddTask("a");
   const auto worker = Started(
@@ -45,13 +47,13 @@ TEST_F(WorkerTest, ABurstTakesWhatComesWhileAnAttemptRuns) {
   EXPECT_EQ(worker->counts().done, 2);
 }
 
-TEST_F(WorkerTest, ABurstThatMayNotLeaseEndsWithTheRefusal) {
+TEST_F(WorkerEndTest, ABurstThatMayNotLeaseEndsWithTheRefusal) {
   broker_.FailNext("Lease", 1, grpc::Status(grpc::StatusCode::NOT_FOUND, "no such queue"));
   const auto worker = Started(Succeed, {.burst = true});
   EXPECT_TRUE(absl::IsNotFound(worker->WaitForEnd()));
 }
 
-TEST_F(WorkerTest, AWorkerEndsAfterItsNumberOfTasks) {
+TEST_F(WorkerEndTest, AWorkerEndsAfterItsNumberOfTasks) {
   for (const std::string id : {"a", "b", "c", "d"}) broker_.AddTask(id);
   const auto worker = Started(Succeed, {.concurrency = 2, .prefetch = 5, .max_tasks = 3});
   EXPECT_TRUE(worker->WaitForEnd().ok());
@@ -59,7 +61,7 @@ TEST_F(WorkerTest, AWorkerEndsAfterItsNumberOfTasks) {
   EXPECT_EQ(broker_.acked.count("token-d"), 0u);
 }
 
-TEST_F(WorkerTest, OneThatIsStoppedHasNotComeToItsEnd) {
+TEST_F(WorkerEndTest, OneThatIsStoppedHasNotComeToItsEnd) {
   const auto worker = Started(Succeed, {.max_tasks = 3});
   ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.parked == 1; }));
   std::thread stopping([&worker] { worker->Stop(); });
@@ -67,7 +69,7 @@ TEST_F(WorkerTest, OneThatIsStoppedHasNotComeToItsEnd) {
   stopping.join();
 }
 
-TEST_F(WorkerTest, EachAttemptIsToldWithWhatTheBrokerMadeOfIt) {
+TEST_F(WorkerEndTest, EachAttemptIsToldWithWhatTheBrokerMadeOfIt) {
   broker_.SetNackState("token-cancelled", v1::TASK_STATE_CANCELLED);
   broker_.SetNackState("token-last", v1::TASK_STATE_FAILED);
   std::mutex mutex;

@@ -121,24 +121,29 @@ class Scripts(WorkTest):
         self.assertEqual((progress.fraction, progress.message), (0.4, "encoding"))
         worker.terminate()
 
-    def test_the_guide_for_many_files(self):
-        names = [f"a log {number}.log" for number in range(500)]
-        for name in names:
-            self.put(name, f"lines of {name}\n")
-        commands = document.commands("docs/CLI.md", "Many files through a queue")
+    def give(self, commands):
         path = os.path.dirname(program()) + ":" + os.environ["PATH"]
         done = subprocess.run(["bash", "-e", "-c", commands], cwd=self.folder, check=False,
                               capture_output=True, timeout=GENEROUS_S,
                               env={**self.environment, "PATH": path})
         self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_the_guide_for_many_files(self):
+        names = [f"a log {number}.log" for number in range(500)]
+        for name in names:
+            self.put(name, f"lines of {name}\n")
+        commands = document.commands("docs/CLI.md", "Many files through a queue")
+        done = self.give(commands)
         self.assertIn(b"skiplane: 500 done, 0 retried, 0 failed", done.stderr)
         lines = [line for line in done.stdout.decode().splitlines() if " created " in line]
         self.assertEqual(sorted(line.split(" ", 2)[2] for line in lines), sorted(names))
         for name in names:
             with gzip.open(os.path.join(self.folder, "packed", name + ".gz"), "rt") as file:
                 self.assertEqual(file.read(), f"lines of {name}\n")
-        self.run_cli("enqueue", "archive", "--key-from-file", "--file",
-                     os.path.join(self.folder, names[0]))
+        again = self.give(commands)
+        self.assertEqual(again.stdout.count(b" existing "), 500)
+        self.assertIn(b"skiplane: 0 done, 0 retried, 0 failed", again.stderr)
 
 
 if __name__ == "__main__":

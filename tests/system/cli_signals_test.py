@@ -16,6 +16,7 @@ class Signals(WorkTest):
     def insist(self, worker, number, text):
         """Signals until one counts: those within a second of the last that counted do not."""
         while text not in worker.output:
+            self.assertTrue(worker.runs(), worker.output)
             worker.signal(number)
             try:
                 worker.wait_for_output(text, bound_s=0.2)
@@ -83,6 +84,19 @@ class Signals(WorkTest):
         self.assert_works(fifo)
         worker.signal(signal.SIGTERM)  # as its time does
         worker.wait()
+        self.assertIn(HANDED_BACK, worker.output)
+        self.assert_nobody_works(fifo)
+        self.assert_handed_back(task)
+
+    def test_a_repeat_at_once_is_the_same_signal(self):
+        task, fifo = self.put_hanging()
+        worker = self.work(self.HANG, "--grace", "1s")
+        self.assert_works(fifo)
+        worker.signal(signal.SIGTERM)
+        worker.wait_for_output("stopping\n")
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            worker.signal(number)
+        self.assertEqual(worker.wait(), 0, worker.output)
         self.assertIn(HANDED_BACK, worker.output)
         self.assert_nobody_works(fifo)
         self.assert_handed_back(task)

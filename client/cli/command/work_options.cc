@@ -71,7 +71,7 @@ void AddWorkOptions(CLI::App* app, WorkOptions* options) {
             "SKIPLANE_PAYLOAD_FILE names it, and it is removed when the program has ended");
   AddSwitch(app, "--output-files", &options->output_files,
             "The program may write files that SKIPLANE_FOLLOW_UPS_FILE, SKIPLANE_NEXT_PAYLOAD_FILE "
-            "and SKIPLANE_PROGRESS_FILE name: see below");
+            "and SKIPLANE_PROGRESS_FILE name: see above");
   AddSwitch(app, "--burst", &options->burst,
             "End when nothing is ready and nothing runs; what is scheduled for later does not "
             "count");
