@@ -20,6 +20,10 @@ namespace {
 // How soon an idle thread notices that its connection is gone.
 constexpr std::chrono::seconds kCheckInterval(1);
 
+bool IsStandbyAway(const absl::Status& status) {
+  return base::ReasonOf(status) == "SYNCHRONOUS_STANDBY_AWAY";
+}
+
 absl::Status Draining() {
   return base::Refuse(absl::StatusCode::kUnavailable, "SERVER_DRAINING",
                       "this broker is shutting down; nothing was changed");
@@ -54,7 +58,13 @@ struct Pool::State {
   bool IsFinished() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) { return stopping && queue.empty(); }
   // A first attempt, at the start or after a loss, is worth waiting for; the later ones are not.
   bool IsHopeless() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    return sessions == 0 && hopeful == 0;
+    return !refusal.ok() || (sessions == 0 && hopeful == 0);
+  }
+  bool IsConnected() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    return refusal.ok() && sessions > 0;
+  }
+  const absl::Status& Outage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    return refusal.ok() ? outage : refusal;
   }
 
   ConnectOptions options;
@@ -72,6 +82,8 @@ struct Pool::State {
   int hopeful ABSL_GUARDED_BY(mutex) = 0;  // of them, those in a first attempt to connect
   int idle ABSL_GUARDED_BY(mutex) = 0;     // of them, those with a session that wait for a job
   absl::Status outage ABSL_GUARDED_BY(mutex) = NotConnected();  // why the last attempt failed
+  // Sessions that work are of no use either, as a commit would not end.
+  absl::Status refusal ABSL_GUARDED_BY(mutex);
   Doubts doubts ABSL_GUARDED_BY(mutex);
   int64_t shares_checked ABSL_GUARDED_BY(mutex) = 0;  // after so many of them all was well
 
@@ -121,7 +133,9 @@ std::unique_ptr<Session> Pool::State::Connect(Backoff& backoff) {
     base::MutexLock lock(mutex);
     if (is_first) --hopeful;
     if (!session.ok()) outage = session.status();
+    if (session.ok() || IsStandbyAway(outage)) refusal = session.status();
     changed.NotifyAll();
+    if (session.ok()) job_came.NotifyAll();
     if (session.ok()) return *std::move(session);
     is_first = false;
   } while (Pause(backoff.Next()));
@@ -143,11 +157,12 @@ bool Pool::State::WaitForJob(Job& job) {
   const auto deadline = std::chrono::steady_clock::now() + kCheckInterval;
   base::MutexLock lock(mutex);
   ++idle;
-  while (queue.empty() && !stopping && std::chrono::steady_clock::now() < deadline) {
+  while ((queue.empty() || !refusal.ok()) && !stopping &&
+         std::chrono::steady_clock::now() < deadline) {
     job_came.WaitUntil(mutex, deadline);
   }
   --idle;
-  if (queue.empty()) return false;
+  if (queue.empty() || !refusal.ok()) return false;
   job = std::move(queue.front());
   queue.pop_front();
   return true;
@@ -245,11 +260,11 @@ void Pool::State::Concierge() {
   std::string told;  // the reason of the outage
   mutex.Lock();
   while (workers > 0 || !queue.empty()) {
-    const bool connected = sessions > 0;
-    const std::string reason = connected ? "" : IsHopeless() ? base::ReasonOf(outage) : told;
+    const bool connected = IsConnected();
+    const std::string reason = connected ? "" : IsHopeless() ? base::ReasonOf(Outage()) : told;
     if (told != reason && !stopping) {
       told = reason;
-      const absl::Status why = connected ? absl::OkStatus() : outage;
+      const absl::Status why = connected ? absl::OkStatus() : Outage();
       mutex.Unlock();
       TellOutage(why);
       mutex.Lock();
@@ -261,7 +276,7 @@ void Pool::State::Concierge() {
     } else if (IsHopeless() && !queue.empty()) {
       Job job = std::move(queue.front());
       queue.pop_front();
-      const absl::Status why = outage;
+      const absl::Status why = Outage();
       mutex.Unlock();
       job(why);
       mutex.Lock();
@@ -307,7 +322,7 @@ void Pool::Submit(Job job) {
 
 bool Pool::connected() const {
   base::MutexLock lock(state_->mutex);
-  return state_->sessions > 0;
+  return state_->IsConnected();
 }
 
 int Pool::waiting() const {
