@@ -25,7 +25,7 @@ absl::StatusOr<Database> OpenDatabase(const config::Config& config,
   Database database;
   database.connect.uri = config.database_uri;
   database.connect.allow_unsafe_durability = config.allow_unsafe_durability;
-  database.connect.abandoned = std::make_shared<pg::AbandonedBackends>(config.connections);
+  database.connect.abandoned = std::make_shared<pg::AbandonedBackends>();
   if (!reserved) return database;
   ASSIGN_OR_RETURN(database.cluster,
                    EmbeddedCluster::Start(*std::move(reserved),

@@ -32,10 +32,10 @@ absl::Status AbandonedBackends::Check(pqxx::connection& connection) {
     base::MutexLock lock(mutex_);
     asked = backends_;
   }
-  if (asked.size() < waiting_max_) return absl::OkStatus();
+  if (asked.empty()) return absl::OkStatus();
   pqxx::nontransaction work(connection);
   std::vector<Backend> left;
-  size_t waiting = 0;
+  int64_t waiting = 0;
   for (const pqxx::row& row : work.exec(Question(asked))) {
     const Backend backend{row[0].as<int>(), row[1].as<std::string>("")};
     if (std::find(asked.begin(), asked.end(), backend) == asked.end()) continue;
@@ -50,8 +50,7 @@ absl::Status AbandonedBackends::Check(pqxx::connection& connection) {
     };
     backends_.erase(std::remove_if(backends_.begin(), backends_.end(), is_gone), backends_.end());
   }
-  if (waiting < waiting_max_) return absl::OkStatus();
-  return StandbyAway(static_cast<int64_t>(waiting));
+  return waiting == 0 ? absl::OkStatus() : StandbyAway(waiting);
 }
 
 }  // namespace skiplane::pg

@@ -2,7 +2,7 @@
 //
 // One that waits for a synchronous standby goes on waiting, for as long as the standby is away, and
 // each new connection would leave one more. Nobody may cancel or terminate those: PostgreSQL would
-// then have committed on this server only. So while too many of them wait no connection is opened.
+// then have committed on this server only. So while one of them waits no connection is opened.
 // Thread-safe.
 #pragma once
 
@@ -26,17 +26,13 @@ struct Backend {
 
 class AbandonedBackends {
  public:
-  // So many may wait at once.
-  explicit AbandonedBackends(int waiting_max) : waiting_max_(waiting_max) {}
-
   void Add(const Backend& backend);
 
-  // SYNCHRONOUS_STANDBY_AWAY while as many as may wait do. Forgets those that are gone. Asks the
-  // server only if there are so many at all; throws what libpqxx throws.
+  // SYNCHRONOUS_STANDBY_AWAY while one of them waits. Forgets those that are gone. Asks the server
+  // only if there are any; throws what libpqxx throws.
   absl::Status Check(pqxx::connection& connection);
 
  private:
-  const size_t waiting_max_;
   base::Mutex mutex_;
   std::vector<Backend> backends_ ABSL_GUARDED_BY(mutex_);
 };

@@ -28,6 +28,10 @@ void LogBackend(bool connected, const Session& session) {
             {{"backend", absl::StrCat(session.backend_pid())}});
 }
 
+bool IsStandbyAway(const absl::Status& status) {
+  return base::ReasonOf(status) == "SYNCHRONOUS_STANDBY_AWAY";
+}
+
 absl::Status Draining() {
   return base::Refuse(absl::StatusCode::kUnavailable, "SERVER_DRAINING",
                       "this broker is shutting down; nothing was changed");
@@ -62,7 +66,13 @@ struct Pool::State {
   bool IsFinished() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) { return stopping && queue.empty(); }
   // A first attempt, at the start or after a loss, is worth waiting for; the later ones are not.
   bool IsHopeless() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    return sessions == 0 && hopeful == 0;
+    return !refusal.ok() || (sessions == 0 && hopeful == 0);
+  }
+  bool IsConnected() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    return refusal.ok() && sessions > 0;
+  }
+  const absl::Status& Outage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    return refusal.ok() ? outage : refusal;
   }
 
   ConnectOptions options;
@@ -80,6 +90,8 @@ struct Pool::State {
   int hopeful ABSL_GUARDED_BY(mutex) = 0;  // of them, those in a first attempt to connect
   int idle ABSL_GUARDED_BY(mutex) = 0;     // of them, those with a session that wait for a job
   absl::Status outage ABSL_GUARDED_BY(mutex) = NotConnected();  // why the last attempt failed
+  // Sessions that work are of no use either, as a commit would not end.
+  absl::Status refusal ABSL_GUARDED_BY(mutex);
   Doubts doubts ABSL_GUARDED_BY(mutex);
   int64_t shares_checked ABSL_GUARDED_BY(mutex) = 0;  // after so many of them all was well
 
@@ -129,8 +141,10 @@ std::unique_ptr<Session> Pool::State::Connect(Backoff& backoff) {
     base::MutexLock lock(mutex);
     if (is_first) --hopeful;
     if (!session.ok()) outage = session.status();
+    if (session.ok() || IsStandbyAway(outage)) refusal = session.status();
     changed.NotifyAll();
     if (session.ok()) {
+      job_came.NotifyAll();
       LogBackend(true, **session);
       return *std::move(session);
     }
@@ -154,11 +168,12 @@ bool Pool::State::WaitForJob(Job& job) {
   const auto deadline = std::chrono::steady_clock::now() + kCheckInterval;
   base::MutexLock lock(mutex);
   ++idle;
-  while (queue.empty() && !stopping && std::chrono::steady_clock::now() < deadline) {
+  while ((queue.empty() || !refusal.ok()) && !stopping &&
+         std::chrono::steady_clock::now() < deadline) {
     job_came.WaitUntil(mutex, deadline);
   }
   --idle;
-  if (queue.empty()) return false;
+  if (queue.empty() || !refusal.ok()) return false;
   job = std::move(queue.front());
   queue.pop_front();
   return true;
@@ -257,11 +272,11 @@ void Pool::State::Concierge() {
   std::string told;  // the reason of the outage
   mutex.Lock();
   while (workers > 0 || !queue.empty()) {
-    const bool connected = sessions > 0;
-    const std::string reason = connected ? "" : IsHopeless() ? base::ReasonOf(outage) : told;
+    const bool connected = IsConnected();
+    const std::string reason = connected ? "" : IsHopeless() ? base::ReasonOf(Outage()) : told;
     if (told != reason && !stopping) {
       told = reason;
-      const absl::Status why = connected ? absl::OkStatus() : outage;
+      const absl::Status why = connected ? absl::OkStatus() : Outage();
       mutex.Unlock();
       TellOutage(why);
       mutex.Lock();
@@ -273,7 +288,7 @@ void Pool::State::Concierge() {
     } else if (IsHopeless() && !queue.empty()) {
       Job job = std::move(queue.front());
       queue.pop_front();
-      const absl::Status why = outage;
+      const absl::Status why = Outage();
       mutex.Unlock();
       job(why);
       mutex.Lock();
@@ -319,7 +334,7 @@ void Pool::Submit(Job job) {
 
 bool Pool::connected() const {
   base::MutexLock lock(state_->mutex);
-  return state_->sessions > 0;
+  return state_->IsConnected();
 }
 
 int Pool::waiting() const {
