@@ -1,5 +1,5 @@
--- A broker's role that does not own the tables may still make and drop days: the two functions do it
--- as their owner. And what became of the database's clock.
+-- A broker's role that does not own the tables may still make and drop days: the two functions do
+-- it as their owner. And what became of the database's clock.
 
 ALTER FUNCTION skiplane.make_partitions(int) SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
 ALTER FUNCTION skiplane.drop_partition() SECURITY DEFINER SET search_path = pg_catalog, pg_temp;

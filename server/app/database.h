@@ -30,7 +30,8 @@ absl::StatusOr<Database> OpenDatabase(const config::Config& config,
 void LogDatabaseStops(const Database& database);
 
 // Refuses a server that is too old, is not what connections require (pg/requirements.h), or has a
-// schema that this binary does not know; applies migrations if the configuration says so. Returns how many ran.
+// schema that this binary does not know; applies migrations if the configuration says so. Returns
+// how many ran.
 absl::StatusOr<int> PrepareDatabase(const config::Config& config,
                                     const pg::ConnectOptions& connect);
 

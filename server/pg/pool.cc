@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <deque>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -9,11 +10,10 @@
 #include "server/base/log.h"
 #include "server/base/mutex.h"
 #include "server/base/reason.h"
-#include "server/base/status_macros.h"
 #include "server/metrics/metrics.h"
 #include "server/pg/backoff.h"
+#include "server/pg/connector.h"
 #include "server/pg/errors.h"
-#include "server/pg/requirements.h"
 
 namespace skiplane::pg {
 namespace {
@@ -43,20 +43,11 @@ absl::Status Draining() {
 // concierge, has none: it fails the jobs that no worker can take soon, and tells of changes in
 // order.
 struct Pool::State {
-  // How often a session found that its server had changed, or that others use its connection.
-  struct Doubts {
-    int64_t changed = 0;
-    int64_t shared = 0;
-  };
-
   void Work();
   void Concierge();
 
   std::unique_ptr<Session> Connect(Backoff& backoff);
   absl::StatusOr<std::unique_ptr<Session>> Open();
-  bool Recheck(Session& session, Doubts& seen);
-  // What an outage that began, changed or ended means to operators, once each.
-  void TellOutage(absl::Status why);
   bool ServeUntilBroken(Session& session);
   bool WaitForJob(Job& job);
   void PutBack(Job job);
@@ -75,14 +66,13 @@ struct Pool::State {
     return refusal.ok() ? outage : refusal;
   }
 
-  ConnectOptions options;
+  std::optional<Connector> connector;
   metrics::Metrics* metrics = nullptr;
   OnChange on_change;
 
   base::Mutex mutex;
   base::CondVar job_came;  // for idle workers
   base::CondVar changed;   // any other change; for the concierge and for workers that pause
-  base::Mutex opening ABSL_ACQUIRED_BEFORE(mutex);  // one looks whether the server will do
   std::deque<Job> queue ABSL_GUARDED_BY(mutex);
   bool stopping ABSL_GUARDED_BY(mutex) = false;
   int sessions ABSL_GUARDED_BY(mutex) = 0;  // those that work
@@ -92,8 +82,6 @@ struct Pool::State {
   absl::Status outage ABSL_GUARDED_BY(mutex) = NotConnected();  // why the last attempt failed
   // Sessions that work are of no use either, as a commit would not end.
   absl::Status refusal ABSL_GUARDED_BY(mutex);
-  Doubts doubts ABSL_GUARDED_BY(mutex);
-  int64_t shares_checked ABSL_GUARDED_BY(mutex) = 0;  // after so many of them all was well
 
   base::Mutex joining;
   std::vector<std::thread> threads ABSL_GUARDED_BY(joining);
@@ -113,23 +101,13 @@ void Pool::State::Report() {
   metrics->SetPool(now_open, now_idle, now_waiting);
 }
 
-// The first one after an outage, or after a pooler was met, looks longer: what it finds may be
-// another server, or pooler, than before.
 absl::StatusOr<std::unique_ptr<Session>> Pool::State::Open() {
-  absl::StatusOr<std::unique_ptr<Session>> session = Session::Open(options, metrics);
-  if (!session.ok()) return session;
-  base::MutexLock is_opening(opening);
-  int64_t known = 0;
-  bool must_check = false;
-  {
+  absl::StatusOr<std::unique_ptr<Session>> session = connector->Open([this] {
     base::MutexLock lock(mutex);
-    known = doubts.shared;
-    must_check = sessions == 0 || known != shares_checked;
-  }
-  if (must_check) RETURN_IF_ERROR(CheckNotShared(options, **session));
+    return sessions == 0;
+  });
   base::MutexLock lock(mutex);
-  shares_checked = known;
-  ++sessions;
+  if (session.ok()) ++sessions;
   return session;
 }
 
@@ -179,36 +157,6 @@ bool Pool::State::WaitForJob(Job& job) {
   return true;
 }
 
-// What one session finds, the others look for at once; if connections are shared, none of them can
-// know whose it has. `seen` is the session's own. Returns false if the session is of no use any
-// more.
-bool Pool::State::Recheck(Session& session, Doubts& seen) {
-  bool is_urgent = false;
-  {
-    base::MutexLock lock(mutex);
-    if (seen.shared != doubts.shared) return false;
-    is_urgent = seen.changed != doubts.changed;
-    seen = doubts;
-  }
-  const absl::Status status = is_urgent ? session.RecheckNow() : session.Recheck();
-  if (status.ok()) return true;
-  base::MutexLock lock(mutex);
-  outage = status;
-  if (base::ReasonOf(status) != "DATABASE_UNAVAILABLE") ++doubts.changed;
-  return false;
-}
-
-void Pool::State::TellOutage(absl::Status why) {
-  const std::string reason = base::ReasonOf(why);
-  if (metrics != nullptr) metrics->SetDatabaseOutage(reason);
-  if (why.ok()) {
-    base::Log(base::LogLevel::kInfo, "database_usable");
-  } else {
-    base::Log(base::LogLevel::kWarn, "database_unusable",
-              {{"reason", reason}, {"message", std::string(why.message())}});
-  }
-}
-
 void Pool::State::PutBack(Job job) {
   base::MutexLock lock(mutex);
   queue.push_front(std::move(job));
@@ -218,12 +166,13 @@ void Pool::State::PutBack(Job job) {
 // Returns whether the session worked at all; also when the pool is finished.
 bool Pool::State::ServeUntilBroken(Session& session) {
   bool worked = false;
-  Doubts seen;
-  {
-    base::MutexLock lock(mutex);
-    seen = doubts;
-  }
-  while (session.alive() && Recheck(session, seen)) {
+  Connector::Doubts known = connector->Known();
+  while (session.alive()) {
+    if (const absl::Status status = connector->Recheck(session, known); !status.ok()) {
+      base::MutexLock lock(mutex);
+      outage = status;
+      break;
+    }
     Job job;
     const bool has_job = WaitForJob(job);
     Report();
@@ -236,8 +185,7 @@ bool Pool::State::ServeUntilBroken(Session& session) {
     base::MutexLock lock(mutex);
     if (IsFinished()) break;
   }
-  base::MutexLock lock(mutex);
-  if (session.is_shared()) ++doubts.shared;
+  connector->GivenUp(session);
   return worked;
 }
 
@@ -278,7 +226,7 @@ void Pool::State::Concierge() {
       told = reason;
       const absl::Status why = connected ? absl::OkStatus() : Outage();
       mutex.Unlock();
-      TellOutage(why);
+      connector->Tell(why);
       mutex.Lock();
     } else if (reported != connected && !stopping) {
       reported = connected;
@@ -301,7 +249,7 @@ void Pool::State::Concierge() {
 
 Pool::Pool(ConnectOptions options, int connections, metrics::Metrics* metrics, OnChange on_change)
     : state_(std::make_unique<State>()) {
-  state_->options = std::move(options);
+  state_->connector.emplace(std::move(options), metrics);
   state_->metrics = metrics;
   state_->on_change = std::move(on_change);
   {

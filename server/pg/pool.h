@@ -7,7 +7,8 @@
 // connection that is lost is first replaced without a delay, and jobs wait for that attempt. A
 // server that has become none for a broker (requirements.h) is noticed within 10 s, and left: then
 // jobs get that reason. While commits wait for a synchronous standby no connection is replaced, and
-// jobs get SYNCHRONOUS_STANDBY_AWAY, also where a connection works. The log tells when no connection works any more, why, and when one does.
+// jobs get SYNCHRONOUS_STANDBY_AWAY, also where a connection works. The log tells when and why none
+// can be used any more, and when one can.
 // Thread-safe.
 #pragma once
 

@@ -1,7 +1,7 @@
 -- Makes tasks due again that were due before the clock went back. $1 lane  $2 stage  $3 priority
 -- $4 the time before the step  $5 the time after it  $6 rows at most.
--- One row: how many tasks were found. Left alone: what was made since the step, for a later time; and
--- periodic tasks that wait for a planned time, none of which comes twice.
+-- One row: how many tasks were found. Left alone: what was made since the step, for a later time;
+-- and periodic tasks that wait for a planned time, none of which comes twice.
 WITH late AS MATERIALIZED (
   SELECT t.ctid AS place, t.due
   FROM skiplane.task t

@@ -2,6 +2,7 @@
 -- at least, in microseconds  $3 how long ago that was, by another clock, in microseconds.
 -- One row if that is so, this broker leads, and nobody has noted it: the time that it would be, in
 -- microseconds, and the time now.
+-- locks: any because there is one row, which only brokers change that lead or want to
 WITH last AS MATERIALIZED (
   SELECT u.name, u.reclaimed_at FROM skiplane.upkeep_lease u
   WHERE u.name = 'upkeep' AND u.holder = $1::uuid

@@ -1,5 +1,5 @@
-"""The database's clock goes back by an hour: what was due is due again, nobody who is silent lives for
-an hour more, and it is told to operators."""
+"""The database's clock goes back by an hour: what was due is due again, nobody who is silent lives
+for an hour more, and it is told to operators."""
 
 import glob
 import os
@@ -94,7 +94,8 @@ class ClockGoesBack(SystemTest):
 
     def test_a_step_beside_the_end_of_the_leader_leaves_the_lead_to_others(self):
         leader = self.start_broker()
-        self.database.eventually("SELECT max(reclaimed_at) > '-infinity' FROM skiplane.upkeep_lease")
+        self.database.eventually("SELECT max(reclaimed_at) > '-infinity'"
+                                 " FROM skiplane.upkeep_lease")
         leader.kill()
         self.set_clock(-HOUR_S)
         successor, client = self.start()

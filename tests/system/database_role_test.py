@@ -1,5 +1,5 @@
-"""A role that migrates and owns, and a role that runs brokers with the rights that OPERATIONS lists and
-no other: together they go through the whole life of a queue, and PostgreSQL denies nothing."""
+"""A role that migrates and owns, and a role that runs brokers with the rights that OPERATIONS lists
+and no other: together they go through the whole life of a queue, and PostgreSQL denies nothing."""
 
 import os
 import re

@@ -1,5 +1,5 @@
-"""A synchronous standby that is away: commits wait for it, and nothing piles up meanwhile. When it is
-back, or is not waited for any more, all goes on by itself and nothing is lost."""
+"""A synchronous standby that is away: commits wait for it, and nothing piles up meanwhile. When it
+is back, or is not waited for any more, all goes on by itself and nothing is lost."""
 
 import threading
 import time
@@ -30,7 +30,8 @@ class StandbyAway(SystemTest):
 
     def await_standby(self, name):
         psql(self.cluster.uri("postgres"),
-             f"SET synchronous_commit = local; ALTER SYSTEM SET synchronous_standby_names = '{name}'")
+             "SET synchronous_commit = local;"
+             f"ALTER SYSTEM SET synchronous_standby_names = '{name}'")
         psql(self.cluster.uri("postgres"), "SELECT pg_reload_conf()")
 
     def call(self, broker, number):

@@ -1,5 +1,5 @@
-"""The whole life of a queue: every call of the API, and every way that a task may take. For what has
-to bear all of it, as a role with few rights, or a pooler."""
+"""The whole life of a queue: every call of the API, and every way that a task may take. For what
+has to bear all of it, as a role with few rights, or a pooler."""
 
 from google.protobuf import duration_pb2
 

@@ -1,0 +1,69 @@
+#include "server/pg/connector.h"
+
+#include <string>
+#include <utility>
+
+#include "server/base/log.h"
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+#include "server/metrics/metrics.h"
+#include "server/pg/refusals.h"
+#include "server/pg/requirements.h"
+
+namespace skiplane::pg {
+
+Connector::Connector(ConnectOptions options, metrics::Metrics* metrics)
+    : options_(std::move(options)), metrics_(metrics) {}
+
+absl::StatusOr<std::unique_ptr<Session>> Connector::Open(
+    absl::FunctionRef<bool()> is_outage) {
+  const int64_t known = Known().shared;
+  ASSIGN_OR_RETURN(std::unique_ptr<Session> session, Session::Open(options_, metrics_));
+  base::MutexLock is_checking(checking_);
+  const bool must_check = is_outage();
+  {
+    base::MutexLock lock(mutex_);
+    if (!must_check && shared_checked_ == known) return session;
+  }
+  RETURN_IF_ERROR(CheckNotShared(options_, *session));
+  base::MutexLock lock(mutex_);
+  shared_checked_ = known;
+  return session;
+}
+
+Connector::Doubts Connector::Known() const {
+  base::MutexLock lock(mutex_);
+  return doubts_;
+}
+
+absl::Status Connector::Recheck(Session& session, Doubts& known) {
+  const Doubts now = Known();
+  if (known.shared != now.shared) return ConnectionShared();
+  const bool is_urgent = known.changed != now.changed;
+  known = now;
+  absl::Status status = is_urgent ? session.RecheckNow() : session.Recheck();
+  if (!status.ok() && base::ReasonOf(status) != "DATABASE_UNAVAILABLE") {
+    base::MutexLock lock(mutex_);
+    ++doubts_.changed;
+  }
+  return status;
+}
+
+void Connector::GivenUp(const Session& session) {
+  if (!session.is_shared()) return;
+  base::MutexLock lock(mutex_);
+  ++doubts_.shared;
+}
+
+void Connector::Tell(const absl::Status& outage) const {
+  const std::string reason = base::ReasonOf(outage);
+  if (metrics_ != nullptr) metrics_->SetDatabaseOutage(reason);
+  if (outage.ok()) {
+    base::Log(base::LogLevel::kInfo, "database_usable");
+  } else {
+    base::Log(base::LogLevel::kWarn, "database_unusable",
+              {{"reason", reason}, {"message", std::string(outage.message())}});
+  }
+}
+
+}  // namespace skiplane::pg

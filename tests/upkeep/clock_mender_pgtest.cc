@@ -1,0 +1,93 @@
+#include "server/upkeep/clock_mender.h"
+
+#include "gmock/gmock.h"
+#include "tests/support/status_matchers.h"
+#include "tests/upkeep/upkeep_harness.h"
+
+namespace skiplane::upkeep {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::IsOkAndHolds;
+using testing::Required;
+
+class ClockMenderTest : public testing::UpkeepHarness {
+ protected:
+  // As if the clock had shown an hour more until now.
+  void SetClockBack() {
+    TakeLead(broker_);
+    Sql("UPDATE skiplane.upkeep_lease SET reclaimed_at = now() + interval '1 hour'");
+  }
+  store::Lead TakeLead(const pg::Uuid& broker) {
+    return Required(store::TakeLead(*session_, broker, absl::Seconds(60)));
+  }
+  // A waiting task; both times as SQL.
+  void PutAt(const std::string& created_at, const std::string& run_at) {
+    PutOne();
+    Sql(absl::StrCat("WITH moved AS (UPDATE skiplane.task SET created_at = ", created_at,
+                     ", run_at = ", run_at, ", due = skiplane.due_of(", run_at, ", ", created_at,
+                     ") WHERE id = (SELECT max(id) FROM skiplane.task) RETURNING lane, stage, due) "
+                     "INSERT INTO skiplane.counter_delta (lane, stage, due, waiting) "
+                     "SELECT lane, stage, due, 1 FROM moved UNION ALL "
+                     "SELECT lane, stage, 0, -1 FROM moved"));
+  }
+  MendResult Mend() {
+    EXPECT_THAT(mender_.Watch(*session_, TakeLead(broker_)), IsOkAndHolds(true));
+    return Required(mender_.RunOnce(*session_));
+  }
+  std::string Until(const std::string& interval) const {
+    return absl::StrCat("now() + interval '", interval, "'");
+  }
+
+  const pg::Uuid broker_ = testing::UuidOf(200);
+  ClockMender mender_{broker_, &metrics_};
+};
+
+TEST_F(ClockMenderTest, AStepIsNotedAndCountedOnce) {
+  SetClockBack();
+  EXPECT_THAT(mender_.Watch(*session_, TakeLead(broker_)), IsOkAndHolds(true));
+  EXPECT_THAT(mender_.Watch(*session_, TakeLead(broker_)), IsOkAndHolds(false));
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.clock_step"), 1);
+  EXPECT_THAT(metrics_.Text(), HasSubstr("skiplane_db_clock_steps_total 1"));
+}
+
+TEST_F(ClockMenderTest, TasksThatWereDueAreDueAgainAndOthersKeepTheirTime) {
+  PutAt(Until("50 minutes"), Until("50 minutes"));  // made to run at once
+  PutAt(Until("-2 hours"), Until("30 minutes"));    // its delay was over
+  PutAt(Until("50 minutes"), Until("70 minutes"));  // its delay was not
+  SetClockBack();
+  EXPECT_THAT(mender_.Watch(*session_, TakeLead(broker_)), IsOkAndHolds(true));
+  PutAt("now()", Until("10 minutes"));  // since the step
+  EXPECT_EQ(Required(mender_.RunOnce(*session_)).tasks, 2);
+  EXPECT_EQ(Tasks("run_at <= now() AND due = 0"), 2);
+  EXPECT_EQ(Tasks("run_at > now() + interval '5 minutes'"), 2);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.clock_step WHERE mended_at IS NULL"), 0);
+  EXPECT_EQ(Required(mender_.RunOnce(*session_)).tasks, 0);
+}
+
+TEST_F(ClockMenderTest, APlannedTimeDoesNotComeTwice) {
+  PutAt(Until("-2 hours"), Until("30 minutes"));
+  Sql("UPDATE skiplane.task SET planned_at = run_at, period = 3600000000");
+  SetClockBack();
+  EXPECT_EQ(Mend().tasks, 0);
+}
+
+TEST_F(ClockMenderTest, ASessionKeepsItsTimeOutAndNoMore) {
+  Worker("silent");
+  Sql("UPDATE skiplane.worker_session SET duration = '1 minute', expires_at = " +
+      Until("61 minutes"));
+  SetClockBack();
+  Mend();
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.worker_session WHERE expires_at BETWEEN "
+                   "now() + interval '30 s' AND now() + interval '62 s'"),
+            1);
+}
+
+TEST_F(ClockMenderTest, ALeadThatEndsInAnHourIsTakenOver) {
+  TakeLead(testing::UuidOf(201));
+  Sql("UPDATE skiplane.upkeep_lease SET expires_at = now() + interval '1 hour'");
+  EXPECT_TRUE(Required(store::TakeLead(*session_, broker_, absl::Seconds(1))).is_leader);
+}
+
+}  // namespace
+}  // namespace skiplane::upkeep
