@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "server/base/log.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
@@ -11,6 +12,16 @@
 #include "server/pg/requirements.h"
 
 namespace skiplane::pg {
+namespace {
+
+// Few: each pool has some, and pauses between attempts.
+void LogBackend(bool is_connected, const Session& session) {
+  if (!base::IsLogged(base::LogLevel::kDebug)) return;
+  base::Log(base::LogLevel::kDebug, is_connected ? "database_connected" : "database_disconnected",
+            {{"backend", absl::StrCat(session.backend_pid())}});
+}
+
+}  // namespace
 
 Connector::Connector(ConnectOptions options, metrics::Metrics* metrics)
     : options_(std::move(options)), metrics_(metrics) {}
@@ -19,6 +30,7 @@ absl::StatusOr<std::unique_ptr<Session>> Connector::Open(
     absl::FunctionRef<bool()> is_outage) {
   const int64_t known = Known().shared;
   ASSIGN_OR_RETURN(std::unique_ptr<Session> session, Session::Open(options_, metrics_));
+  LogBackend(true, *session);
   base::MutexLock is_checking(checking_);
   const bool must_check = is_outage();
   {
@@ -50,6 +62,7 @@ absl::Status Connector::Recheck(Session& session, Doubts& known) {
 }
 
 void Connector::GivenUp(const Session& session) {
+  if (!session.alive()) LogBackend(false, session);
   if (!session.is_shared()) return;
   base::MutexLock lock(mutex_);
   ++doubts_.shared;

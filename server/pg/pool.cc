@@ -6,8 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "server/base/log.h"
 #include "server/base/mutex.h"
 #include "server/base/reason.h"
 #include "server/metrics/metrics.h"
@@ -20,13 +18,6 @@ namespace {
 
 // How soon an idle thread notices that its connection is gone.
 constexpr std::chrono::seconds kCheckInterval(1);
-
-// Few: each pool has some, and pauses between attempts.
-void LogBackend(bool connected, const Session& session) {
-  if (!base::IsLogged(base::LogLevel::kDebug)) return;
-  base::Log(base::LogLevel::kDebug, connected ? "database_connected" : "database_disconnected",
-            {{"backend", absl::StrCat(session.backend_pid())}});
-}
 
 bool IsStandbyAway(const absl::Status& status) {
   return base::ReasonOf(status) == "SYNCHRONOUS_STANDBY_AWAY";
@@ -123,7 +114,6 @@ std::unique_ptr<Session> Pool::State::Connect(Backoff& backoff) {
     changed.NotifyAll();
     if (session.ok()) {
       job_came.NotifyAll();
-      LogBackend(true, **session);
       return *std::move(session);
     }
     is_first = false;
@@ -194,7 +184,6 @@ void Pool::State::Work() {
   while (std::unique_ptr<Session> session = Connect(backoff)) {
     Report();
     const bool worked = ServeUntilBroken(*session);
-    if (!session->alive()) LogBackend(false, *session);
     if (worked) backoff.Reset();
     {
       base::MutexLock lock(mutex);
