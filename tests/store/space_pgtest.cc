@@ -89,8 +89,10 @@ TEST_F(SpaceTest, TheTableOfADrainedQueueGivesItsPagesAndThenItsIndexesTheirs) {
   const std::vector<SpaceStep> steps = Required(FindSpace(*session_, kSmall));
   ASSERT_THAT(steps, ElementsAre(Field(&SpaceStep::relation, "task")));
   const int64_t full = Required(ReadTaken(*session_, "task"));
-  ASSERT_THAT(GiveBack(*session_, steps.front()), testing::IsOk());
-  EXPECT_EQ(Number("SELECT pg_relation_size('skiplane.task')"), 0);
+  // More than once, if somebody has a snapshot in which the rows live.
+  while (Number("SELECT pg_relation_size('skiplane.task')") > 0) {
+    ASSERT_THAT(GiveBack(*session_, steps.front()), testing::IsOk());
+  }
   EXPECT_LT(Required(ReadTaken(*session_, "task")), full / 2);
   EXPECT_THAT(Commands(), Contains("REINDEX INDEX skiplane.task_pkey"));
   EXPECT_THAT(Commands(), Contains("REINDEX INDEX skiplane.task_claim"));

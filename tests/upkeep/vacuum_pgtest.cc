@@ -43,6 +43,17 @@ class VacuumTest : public testing::UpkeepHarness {
   int64_t IndexPages() const {
     return Number("SELECT pg_indexes_size('skiplane.task') / 8192");
   }
+  // Dead rows stay while somebody has an old snapshot, such as autovacuum's own: then the next run
+  // gives them back.
+  VacuumResult RunUntil(int64_t pages_most, Vacuum& vacuum, pg::Session& session) const {
+    VacuumResult sum;
+    do {
+      const VacuumResult once = Required(vacuum.RunOnce(session));
+      sum.steps += once.steps;
+      sum.bytes += once.bytes;
+    } while (Pages() > pages_most);
+    return sum;
+  }
   void AwaitInSql(const std::string& condition) const {
     Sql(absl::StrCat("DO $$ BEGIN WHILE NOT (", condition,
                      ") LOOP PERFORM pg_stat_clear_snapshot(); END LOOP; END $$"));
@@ -62,8 +73,7 @@ TEST_F(VacuumTest, TheSpaceOfADrainedQueueComesBack) {
   const int64_t full = Pages();
   ASSERT_GT(full, 300);
   Vacuum vacuum(Eager());
-  const VacuumResult cut = Required(vacuum.RunOnce(*session_));
-  EXPECT_EQ(Pages(), 0);
+  const VacuumResult cut = RunUntil(0, vacuum, *session_);
   EXPECT_GE(cut.bytes, full * 8192);
   const int64_t index_pages = IndexPages();
   Required(vacuum.RunOnce(*session_));
@@ -76,7 +86,7 @@ TEST_F(VacuumTest, TasksThatAreLeftStayAsTheyAre) {
   Fill();
   Sql(absl::StrCat("DELETE FROM skiplane.task WHERE payload <> ''", kNoted));
   Vacuum vacuum(Eager());
-  EXPECT_GT(Required(vacuum.RunOnce(*session_)).bytes, 0);
+  EXPECT_GT(RunUntil(20, vacuum, *session_).bytes, 0);
   Required(vacuum.RunOnce(*session_));
   EXPECT_EQ(testing::IdsOf(Take(20)), ids);
 }
@@ -103,18 +113,13 @@ TEST_F(VacuumTest, NobodyWaitsForItWhileItWaits) {
       "LOCK TABLE skiplane.task IN ROW EXCLUSIVE MODE"));
   const auto cutter = Open();
   Vacuum vacuum(Eager());
-  std::thread thread([&] { Required(vacuum.RunOnce(*cutter)); });
-  AwaitInSql(absl::StrCat(
-      "EXISTS (SELECT FROM pg_stat_progress_vacuum WHERE phase = 'truncating heap') OR "
-      "EXISTS (SELECT FROM pg_stat_activity WHERE state = 'idle' AND query LIKE 'VACUUM%' "
-      "AND pid = ", cutter->backend_pid(), ")"));
+  std::thread thread([&] { RunUntil(20, vacuum, *cutter); });
+  AwaitInSql("EXISTS (SELECT FROM pg_stat_progress_vacuum WHERE phase = 'truncating heap')");
   Required(session_->RunText("SET lock_timeout = '1ms'"));
   PutOne();
   EXPECT_EQ(Settle({TakeOne()}, store::Action::kAck), 1u);
   Required(holder->RunText("COMMIT"));
   thread.join();
-  Required(session_->RunText("SET lock_timeout = '2s'"));
-  while (Pages() > 20) Required(vacuum.RunOnce(*session_));
 }
 
 TEST_F(VacuumTest, ARoleThatDoesNotOwnTheTablesSaysSoOnce) {
@@ -157,7 +162,7 @@ TEST_F(VacuumTest, ACommandThatTakesLongIsStoppedWithTheBroker) {
   AwaitInSql("EXISTS (SELECT FROM pg_stat_progress_vacuum)");
   upkeep.Stop();
   EXPECT_EQ(Number("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
-                   "query LIKE 'VACUUM%'"),
+                   "state = 'active' AND query LIKE 'VACUUM%'"),
             0);
   EXPECT_GT(Pages(), 300);
 }
