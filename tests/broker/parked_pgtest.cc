@@ -174,9 +174,12 @@ TEST_F(ParkedTest, ADrainTellsNobodyThatThereIsNothingBeforeSomebodyLooked) {
   int refused = 0;
   for (Later<broker::LeaseAnswer>& answer : answers) {
     const auto lease = answer.Get();
-    if (lease.ok()) EXPECT_EQ(lease->tasks.size(), 1u);
-    if (!lease.ok()) EXPECT_THAT(lease, ReasonIs("SERVER_DRAINING"));
-    if (!lease.ok()) ++refused;
+    if (lease.ok()) {
+      EXPECT_EQ(lease->tasks.size(), 1u);
+    } else {
+      EXPECT_THAT(lease, ReasonIs("SERVER_DRAINING"));
+      ++refused;
+    }
   }
   EXPECT_GT(refused, 0);
 }
