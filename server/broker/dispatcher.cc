@@ -200,8 +200,13 @@ void Dispatcher::Enlist(const TicketPtr& ticket, Outbox& outbox) {
   }
 }
 
-// Empty because there is nothing, or because a lane could not be asked: then the caller is told so.
+// Empty because there is nothing, or because a lane could not be asked, or was not asked yet by a
+// caller that does not wait: then the caller is told so.
 void Dispatcher::FinishEmpty(const TicketPtr& ticket, Outbox& outbox) {
+  if (is_draining_ && !ticket->waits && !ticket->IsExhausted()) {
+    Finish(ticket, Draining(), outbox);
+    return;
+  }
   for (const Ticket::Stop& stop : ticket->stops) {
     if (stop.lane->error.ok() || is_draining_) continue;
     Finish(ticket, stop.lane->error, outbox);

@@ -48,6 +48,10 @@ struct Ticket {
   bool Exhaust(const Lane& lane) {
     if (waits) return false;
     for (Stop& stop : stops) stop.is_exhausted |= stop.lane == &lane;
+    return IsExhausted();
+  }
+
+  bool IsExhausted() const {
     return std::all_of(stops.begin(), stops.end(), [](const Stop& s) { return s.is_exhausted; });
   }
 

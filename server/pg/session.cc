@@ -128,6 +128,7 @@ absl::Status Session::State::CheckAbandoned() {
     status = abandoned->Check(link->connection());
   } catch (...) {
     status = Failed(ExplainException({kRecheckStatement, link->connection().is_open(), false}));
+    if (broken) status = NotConnected();  // nothing was to be changed
   }
   link->watchdog().Disarm();
   return status;

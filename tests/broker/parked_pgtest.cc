@@ -1,4 +1,5 @@
 #include "gmock/gmock.h"
+#include "server/pg/session.h"
 #include "tests/broker/broker_harness.h"
 
 namespace skiplane::testing {
@@ -153,6 +154,31 @@ TEST_F(ParkedTest, ADrainAnswersParkedCallsAndRefusesNewOnes) {
   Later<broker::LeaseAnswer> later;
   const auto pending = broker().Lease(LeaseOf("w", 1, kLong), later.done());
   EXPECT_THAT(later.Get(), ReasonIs("SERVER_DRAINING"));
+}
+
+// A worker that ends when there is nothing more to do would end too early.
+TEST_F(ParkedTest, ADrainTellsNobodyThatThereIsNothingBeforeSomebodyLooked) {
+  constexpr int kCalls = 10;
+  Enqueue(std::vector<model::NewTask>(kCalls, Payload("x")));
+  const auto blocker = pg::Session::Open({.uri = database_.uri()}, nullptr);
+  ASSERT_THAT(blocker, IsOk());
+  ASSERT_THAT((*blocker)->RunText("BEGIN; LOCK TABLE skiplane.task IN ACCESS EXCLUSIVE MODE"),
+              IsOk());
+  std::vector<Later<broker::LeaseAnswer>> answers(kCalls);
+  std::vector<std::shared_ptr<broker::PendingLease>> pending;
+  for (Later<broker::LeaseAnswer>& answer : answers) {
+    pending.push_back(broker().Lease(LeaseOf("w"), answer.done()));
+  }
+  broker().BeginDrain();
+  ASSERT_THAT((*blocker)->RunText("ROLLBACK"), IsOk());
+  int refused = 0;
+  for (Later<broker::LeaseAnswer>& answer : answers) {
+    const auto lease = answer.Get();
+    if (lease.ok()) EXPECT_EQ(lease->tasks.size(), 1u);
+    if (!lease.ok()) EXPECT_THAT(lease, ReasonIs("SERVER_DRAINING"));
+    if (!lease.ok()) ++refused;
+  }
+  EXPECT_GT(refused, 0);
 }
 
 TEST_F(ParkedTest, SeveralQueuesAreServedInStrictOrder) {
