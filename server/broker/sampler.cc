@@ -48,7 +48,7 @@ void Sampler::Run(pg::Session& session) {
     if (failed.ok()) failed_ = *std::move(failed);
   });
   Take(sizes_turn_, kSizesEvery, [&] { ReadSizes(session); });
-  RankQueues(session, *counts);
+  NameQueues(session, *counts);
   for (const QueuePtr& queue : queues_.All()) {
     context_.metrics.SetQueue(queue->name, GaugesOf(*queue, *counts));
   }
@@ -88,12 +88,12 @@ void Sampler::ReadSizes(pg::Session& session) {
   context_.metrics.SetDatabaseBytes(sizes->database_bytes);
 }
 
-void Sampler::RankQueues(pg::Session& session, const store::Counts& counts) {
+void Sampler::NameQueues(pg::Session& session, const store::Counts& counts) {
   const std::vector<QueuePtr> queues = queues_.All();
   if (queues.size() <= metrics::kQueuesMax) return;
   Take(ranking_turn_, kRankingEvery, [&] {
     const auto active = store::ActiveLanes(session);
-    if (active.ok()) context_.metrics.NameQueues(broker::RankQueues(queues, counts, *active));
+    if (active.ok()) context_.metrics.NameQueues(RankQueues(queues, counts, *active));
   });
 }
 

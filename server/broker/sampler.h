@@ -34,7 +34,7 @@ class Sampler {
   void ReadAges(pg::Session& session, const store::Counts& counts);
   void ReadSizes(pg::Session& session);
   // Only where not all queues have names.
-  void RankQueues(pg::Session& session, const store::Counts& counts);
+  void NameQueues(pg::Session& session, const store::Counts& counts);
   metrics::QueueGauges GaugesOf(const model::Queue& queue, const store::Counts& counts) const;
 
   Context& context_;

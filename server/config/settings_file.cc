@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 
 namespace skiplane::config {
 namespace {
@@ -21,10 +22,17 @@ bool IsName(const std::string& text) {
   });
 }
 
+bool TakesSeveral(const CLI::Option* option) { return option->get_delimiter() != '\0'; }
+
+// The values that CLI11 takes from this one.
+std::vector<std::string> PartsOf(const CLI::Option* option, const std::string& value) {
+  if (!TakesSeveral(option)) return {value};
+  return absl::StrSplit(value, option->get_delimiter(), absl::SkipEmpty());
+}
+
 // What the check of the option says; each has one at most. Some repeat the value, which must not be
 // when it is a URI.
 std::string Refusal(CLI::Option* option, std::string value) {
-  if (value.empty()) return "has no value";
   try {
     const bool may_be_secret = absl::StrContains(value, "://");
     const std::string refusal = (*option->get_validator(0))(value);
@@ -45,8 +53,12 @@ void Check(CLI::Option* option, const CLI::ConfigItem& item) {
     }
     return;
   }
-  const std::string refusal = Refusal(option, value);
-  if (!refusal.empty()) throw CLI::ConfigError(item.name + ": " + refusal);
+  const std::vector<std::string> parts = PartsOf(option, value);
+  if (value.empty() || parts.empty()) throw CLI::ConfigError(item.name + ": has no value");
+  for (const std::string& part : parts) {
+    const std::string refusal = Refusal(option, part);
+    if (!refusal.empty()) throw CLI::ConfigError(item.name + ": " + refusal);
+  }
 }
 
 }  // namespace
@@ -79,8 +91,9 @@ std::vector<CLI::ConfigItem> SettingsFile::from_config(std::istream& input) cons
         CLI::Option* const option = Find(item.name);
         const auto [before, is_new] = seen.emplace(item.name, number);
         if (!is_new) {
-          throw CLI::ConfigError(
-              absl::StrCat(item.name, ": stands in line ", before->second, " already"));
+          throw CLI::ConfigError(absl::StrCat(
+              item.name, ": stands in line ", before->second, " already",
+              TakesSeveral(option) ? "; put all values there, with commas between" : ""));
         }
         if (IsInEnvironment(item.name) || !option->empty()) continue;  // they win
         Check(option, item);

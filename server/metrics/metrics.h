@@ -32,9 +32,9 @@ struct QueueGauges {
   int64_t scheduled = 0;
   int64_t ready = 0;
   int64_t leased = 0;
-  absl::Duration oldest_ready_age{};  // zero when nothing is ready
-  int pause_mode = 0;               // bits: 1 leases, 2 enqueues
-  absl::Duration oldest_attempt_age{};  // zero when nothing is leased
+  absl::Duration oldest_ready_age{};           // zero when nothing is ready
+  int pause_mode = 0;                          // bits: 1 leases, 2 enqueues
+  absl::Duration oldest_attempt_age{};         // zero when nothing is leased
   int64_t dead_letters = 0;
   std::map<std::string, TaskGauges> stages{};  // by name; none of a queue without stages
 };

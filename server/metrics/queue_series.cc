@@ -68,9 +68,7 @@ QueueSeries::QueueSeries(QueueFamilies& families, absl::string_view queue)
     : QueueSeries(families, prometheus::Labels{{"queue", std::string(queue)}}) {}
 
 QueueSeries::QueueSeries(QueueFamilies& families, const prometheus::Labels& queue)
-    : families_(families),
-      labels_(queue),
-      enqueued(families.enqueued, {"result", queue, {}}, {"created", "existing"}),
+    : enqueued(families.enqueued, {"result", queue, {}}, {"created", "existing"}),
       leased(families.leased, {"kind", queue, {}}, {"first", "retry"}),
       attempts(families.attempts, {"outcome", queue, {}},
                {"acked", "retried", "released", "failed", "lost"}),
@@ -79,6 +77,8 @@ QueueSeries::QueueSeries(QueueFamilies& families, const prometheus::Labels& queu
       wait(families.wait, queue, WaitBuckets()),
       run(families.run, queue, RunBuckets()),
       lag(families.lag, queue, WaitBuckets()),
+      families_(families),
+      labels_(queue),
       tasks_(families.tasks, {"state", queue, {}}, {"scheduled", "ready", "leased"}),
       paused_(families.paused, {"mode", queue, {}}, {"lease", "enqueue"}),
       oldest_ready_(families.oldest_ready.Add(queue)),

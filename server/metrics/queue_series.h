@@ -64,13 +64,6 @@ class QueueSeries {
   // Of all stages of the queue; those that are not among them have no series any more.
   void ShowStages(const std::map<std::string, TaskGauges>& stages);
 
- private:
-  QueueSeries(QueueFamilies& families, const prometheus::Labels& queue);
-
-  QueueFamilies& families_;
-  const prometheus::Labels labels_;
-
- public:
   SeriesSet<Counter> enqueued;
   SeriesSet<Counter> leased;
   SeriesSet<Counter> attempts;
@@ -81,6 +74,10 @@ class QueueSeries {
   LateHistogram lag;
 
  private:
+  QueueSeries(QueueFamilies& families, const prometheus::Labels& queue);
+
+  QueueFamilies& families_;
+  const prometheus::Labels labels_;
   SeriesSet<Gauge> tasks_;
   SeriesSet<Gauge> paused_;
   Gauge& oldest_ready_;

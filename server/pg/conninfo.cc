@@ -75,6 +75,10 @@ absl::StatusOr<std::string> Conninfo(const ConnectOptions& options) {
   return out;
 }
 
+std::string StatementTimeoutSetting(absl::Duration limit) {
+  return absl::StrCat("SET statement_timeout = ", Milliseconds(limit));
+}
+
 std::string SessionSettings(const ConnectOptions& options) {
   return absl::StrCat(
       "SET synchronous_commit = on; SET default_transaction_isolation = 'read committed'; "
@@ -85,9 +89,8 @@ std::string SessionSettings(const ConnectOptions& options) {
       // A generic plan is made once, perhaps while a table is empty, and must be right when it is
       // full: a row found by its place costs nothing, every index entry that is passed costs much.
       "SET random_page_cost = 0.01; SET cpu_index_tuple_cost = 10; "
-      "SET plan_cache_mode = force_generic_plan; "
-      "SET statement_timeout = ",
-      Milliseconds(options.statement_timeout),
+      "SET plan_cache_mode = force_generic_plan; ",
+      StatementTimeoutSetting(options.statement_timeout),
       "; SET lock_timeout = ", Milliseconds(options.lock_timeout));
 }
 

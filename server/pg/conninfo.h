@@ -18,4 +18,7 @@ absl::StatusOr<std::string> Conninfo(const ConnectOptions& options);
 // The statements that every connection runs first. Not libpq's `options`: poolers refuse those.
 std::string SessionSettings(const ConnectOptions& options);
 
+// The one of them that says how long a statement may take.
+std::string StatementTimeoutSetting(absl::Duration limit);
+
 }  // namespace skiplane::pg

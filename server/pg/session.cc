@@ -9,6 +9,7 @@
 #include "server/base/status_macros.h"
 #include "server/metrics/metrics.h"
 #include "server/pg/abandoned_backends.h"
+#include "server/pg/conninfo.h"
 #include "server/pg/errors.h"
 #include "server/pg/link.h"
 #include "server/pg/rows_state.h"
@@ -41,7 +42,9 @@ struct Session::State {
 
   State(std::unique_ptr<Link> opened, const ConnectOptions& options, metrics::Metrics* sink)
       : link(std::move(opened)),
-        patience(absl::ToChronoNanoseconds(options.statement_timeout + options.tcp_user_timeout)),
+        statement_timeout(options.statement_timeout),
+        answer_timeout(options.tcp_user_timeout),
+        patience(PatienceFor(statement_timeout)),
         metrics(sink),
         abandoned(options.abandoned) {}
 
@@ -62,9 +65,15 @@ struct Session::State {
   absl::Status Failed(const Failure& failure);
   absl::Status Recheck();
   absl::Status CheckAbandoned();
+  // For an answer to a statement of this limit.
+  std::chrono::nanoseconds PatienceFor(absl::Duration limit) const {
+    return absl::ToChronoNanoseconds(limit + answer_timeout);
+  }
 
   std::unique_ptr<Link> link;
-  const std::chrono::nanoseconds patience;
+  const absl::Duration statement_timeout;  // as a rule
+  const absl::Duration answer_timeout;     // of a server whose time for the statement is over
+  std::chrono::nanoseconds patience;
   metrics::Metrics* metrics;
   const std::shared_ptr<AbandonedBackends> abandoned;
   bool broken = false;
@@ -184,6 +193,19 @@ absl::StatusOr<Rows> Session::RunText(absl::string_view text) {
       });
   if (!result.ok()) return std::move(result).status();
   return Rows(std::make_shared<const Rows::State>(*std::move(result)));
+}
+
+absl::Status Session::RunLong(absl::string_view command, absl::Duration statement_timeout) {
+  RETURN_IF_ERROR(RunText(StatementTimeoutSetting(statement_timeout)).status());
+  state_->patience = state_->PatienceFor(statement_timeout);
+  const absl::Status status = RunText(command).status();
+  state_->patience = state_->PatienceFor(state_->statement_timeout);
+  const absl::Status reset = RunText(StatementTimeoutSetting(state_->statement_timeout)).status();
+  return status.ok() ? reset : status;
+}
+
+void Session::EndWithin(absl::Duration rest) {
+  state_->link->watchdog().EndWithin(absl::ToChronoNanoseconds(rest));
 }
 
 absl::Status Session::Recheck() {

@@ -29,6 +29,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "server/pg/params.h"
 #include "server/pg/rows.h"
 #include "server/sql/query.h"
@@ -70,6 +71,13 @@ class Session {
   // Runs SQL text with the simple protocol, several statements included. For migrations, tests and
   // EXPLAIN; run-time statements go through Run().
   absl::StatusOr<Rows> RunText(absl::string_view text);
+
+  // The same for one command that may take longer than others: this is its statement_timeout.
+  absl::Status RunLong(absl::string_view command, absl::Duration statement_timeout);
+
+  // Breaks the connection when this has passed, give or take a second: a statement that is under
+  // way then fails. Thread-safe, while the session lives.
+  void EndWithin(absl::Duration rest);
 
   // Asks again, every 10 s at most, whether the server is what Open() required: it may have become
   // a standby, or a pooler may have changed its mode. If not, the session is not alive any more. An

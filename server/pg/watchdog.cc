@@ -49,7 +49,7 @@ class Kennel {
       while (all_.empty()) came_.Wait(mutex_);
       const Clock::time_point now = Clock::now();
       for (Watchdog* const each : all_) {
-        if (each->limit_.load() > now) continue;
+        if (each->limit_.load() > now && each->end_.load() > now) continue;
         each->has_bitten_ = true;
         shutdown(each->socket_, SHUT_RDWR);
       }
@@ -63,7 +63,8 @@ class Kennel {
 };
 
 // The number may be that of another's socket by the time it is needed: hence a duplicate.
-Watchdog::Watchdog(int socket) : socket_(fcntl(socket, F_DUPFD_CLOEXEC, 0)), limit_(kNever) {
+Watchdog::Watchdog(int socket)
+    : socket_(fcntl(socket, F_DUPFD_CLOEXEC, 0)), limit_(kNever), end_(kNever) {
   Kennel::Get().Add(this);
 }
 
@@ -75,5 +76,7 @@ Watchdog::~Watchdog() {
 void Watchdog::Arm(std::chrono::nanoseconds patience) { limit_ = Clock::now() + patience; }
 
 void Watchdog::Disarm() { limit_ = kNever; }
+
+void Watchdog::EndWithin(std::chrono::nanoseconds rest) { end_ = Clock::now() + rest; }
 
 }  // namespace skiplane::pg

@@ -2,7 +2,7 @@
 // it): neither libpq nor the kernel notices that. Who waits for the server then fails.
 //
 // One thread, for all connections of the process, looks once a second. Arm() and Disarm() cost one
-// atomic store. Not thread-safe, apart from that thread.
+// atomic store. Not thread-safe, apart from that thread and EndWithin().
 #pragma once
 
 #include <atomic>
@@ -22,6 +22,9 @@ class Watchdog {
   void Arm(std::chrono::nanoseconds patience);
   void Disarm();
 
+  // Breaks the connection after `rest`, whatever is armed or not. Thread-safe.
+  void EndWithin(std::chrono::nanoseconds rest);
+
   // Whether it has broken the connection: what the server was asked to do may go on there.
   bool has_bitten() const { return has_bitten_; }
 
@@ -30,6 +33,7 @@ class Watchdog {
 
   const int socket_;
   std::atomic<std::chrono::steady_clock::time_point> limit_;
+  std::atomic<std::chrono::steady_clock::time_point> end_;  // of the connection
   std::atomic<bool> has_bitten_ = false;
 };
 

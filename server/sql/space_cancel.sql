@@ -1,3 +1,5 @@
--- Stops what gives space back. $1 the backend that does it. One row if it was at it.
+-- Stops what gives space back. $1 the backend that does it. One row if it was at it, or if
+-- PostgreSQL does not know (track_activities is off): nothing else that it does would be lost.
 SELECT pg_cancel_backend(a.pid) FROM pg_stat_activity a
-WHERE a.pid = $1::int4 AND a.state = 'active' AND a.query ~ '^(VACUUM|REINDEX) '
+WHERE a.pid = $1::int4
+  AND (a.state = 'disabled' OR (a.state = 'active' AND a.query ~ '^(VACUUM|REINDEX) '))

@@ -2,15 +2,17 @@
 -- of tables that are small again. $1 pages a table has at least  $2 pages an index has at least
 -- $3 pages that a table whose index is rebuilt has at most
 -- One row per step: name of the table or index, whether this role may take the step, the command.
+-- The database's owner may vacuum what others own, but not rebuild it.
 -- A page in use holds a row at least, and one of an index many: so a table with four pages for each
 -- row is three quarters empty at least, and an index with fewer rows than pages is nearly so.
 WITH relation AS MATERIALIZED (
   SELECT c.oid, c.relname, pg_stat_get_live_tuples(c.oid) AS rows, s.pages,
          pg_stat_get_live_tuples(c.reltoastrelid) AS toast_rows,
          coalesce(pg_relation_size(nullif(c.reltoastrelid, 0)) / s.page_bytes, 0) AS toast_pages,
-         pg_has_role(c.relowner, 'USAGE') OR pg_has_role(d.datdba, 'USAGE')
+         pg_has_role(d.datdba, 'USAGE') AS owns_database,
+         pg_has_role(c.relowner, 'USAGE')
            OR CASE WHEN current_setting('server_version_num')::int4 >= 170000
-                   THEN has_table_privilege(c.oid, 'MAINTAIN') ELSE false END AS may
+                   THEN has_table_privilege(c.oid, 'MAINTAIN') ELSE false END AS may_rebuild
   FROM pg_database d, pg_class c
   CROSS JOIN LATERAL (
     SELECT b.page_bytes, pg_relation_size(c.oid) / b.page_bytes AS pages
@@ -19,12 +21,13 @@ WITH relation AS MATERIALIZED (
   WHERE d.datname = current_database() AND c.relkind = 'r'
     AND c.relnamespace = 'skiplane'::regnamespace
 )
-SELECT r.relname, r.may, format('VACUUM (SKIP_LOCKED, TRUNCATE, PARALLEL 0) skiplane.%I', r.relname)
+SELECT r.relname, r.may_rebuild OR r.owns_database,
+       format('VACUUM (SKIP_LOCKED, TRUNCATE, PARALLEL 0) skiplane.%I', r.relname)
 FROM relation r
 WHERE (r.pages >= $1::int8 AND r.rows < r.pages / 4)
    OR (r.toast_pages >= $1::int8 AND r.toast_rows < r.toast_pages / 4)
 UNION ALL
-SELECT i.relname, r.may, format('REINDEX INDEX skiplane.%I', i.relname)
+SELECT i.relname, r.may_rebuild, format('REINDEX INDEX skiplane.%I', i.relname)
 FROM relation r
 CROSS JOIN LATERAL (
   SELECT c.relname, pg_relation_size(c.oid) / current_setting('block_size')::int8 AS pages

@@ -4,6 +4,12 @@
 #include "server/sql/queries.h"
 
 namespace skiplane::store {
+namespace {
+
+// A terabyte may take that long; whoever waits for a lock is let in all the while.
+constexpr absl::Duration kGiveBackTimeout = absl::Minutes(30);
+
+}  // namespace
 
 absl::StatusOr<Sizes> ReadSizes(pg::Session& session) {
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSpaceSize, pg::Params()));
@@ -38,7 +44,7 @@ absl::StatusOr<int64_t> ReadTaken(pg::Session& session, const std::string& relat
 }
 
 absl::Status GiveBack(pg::Session& session, const SpaceStep& step) {
-  return session.RunText(step.command).status();
+  return session.RunLong(step.command, kGiveBackTimeout);
 }
 
 absl::StatusOr<bool> CancelGiveBack(pg::Session& session, int backend_pid) {

@@ -45,11 +45,12 @@ absl::StatusOr<std::vector<SpaceStep>> FindSpace(pg::Session& session, const Spa
 // The bytes of a table with its indexes, or of an index; 0 if it is gone.
 absl::StatusOr<int64_t> ReadTaken(pg::Session& session, const std::string& relation);
 
-// Runs the step's command. It takes no lock that it would have to wait for longer than the
+// Runs the step's command, for half an hour at most. It waits for no lock for longer than the
 // session's lock_timeout; where somebody is in the way it does less, or is ABORTED.
 absl::Status GiveBack(pg::Session& session, const SpaceStep& step);
 
-// Stops GiveBack() of another session, which then fails. Returns whether it was at it.
+// Stops GiveBack() of another session, which then fails. Returns whether it was at it, as far as
+// PostgreSQL knows.
 absl::StatusOr<bool> CancelGiveBack(pg::Session& session, int backend_pid);
 
 }  // namespace skiplane::store

@@ -4,8 +4,8 @@
 // Tables breathe with the backlog, and a file that is cut must grow again: so only what was mostly
 // empty at several looks in a row is given back. Neither step waits for a lock for longer than the
 // session's lock_timeout, and while a table is cut PostgreSQL lets others in who wait for it.
-// Commands may run for long: the session needs a statement_timeout that allows it, and must not be
-// the one of other chores. Not thread-safe.
+// Commands may run for half an hour: the session must not be the one of other chores. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -13,11 +13,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A terabyte may take that long; whoever waits for a lock is let in all the while.
-constexpr absl::Duration kStatementTimeout = absl::Minutes(30);
 // Whoever comes after the chore waits for as long as it does.
 constexpr absl::Duration kLockTimeout = absl::Milliseconds(20);
 constexpr std::chrono::milliseconds kCancelAgainAfter(200);
+// A command that nobody could cancel by then is left to PostgreSQL: the broker shall end.
+constexpr absl::Duration kCutAfter = absl::Seconds(2);
+
+// Asks PostgreSQL once to stop what that backend does. Ends soon also when nobody answers.
+void Cancel(const pg::ConnectOptions& connect, int backend_pid) {
+  pg::ConnectOptions options = connect;
+  options.connect_timeout = kCutAfter;
+  options.statement_timeout = absl::Seconds(1);
+  options.tcp_user_timeout = absl::Seconds(1);
+  options.abandoned = nullptr;  // this one commits nothing
+  const auto session = pg::Session::Open(options, nullptr);
+  if (session.ok()) static_cast<void>(store::CancelGiveBack(**session, backend_pid));
+}
 
 }  // namespace
 
@@ -32,10 +43,10 @@ struct VacuumThread::State {
   absl::StatusOr<bool> RunOnce();
   // Waits; returns false when the thread shall end.
   bool Pause();
-  // Notes whose command Stop() has to cancel; 0: nobody's. Returns false when the thread shall end.
-  bool Enter(int pid);
+  // Notes whose command Stop() has to end; null: nobody's. Returns false when the thread shall end.
+  bool Enter(pg::Session* its_session);
   // Returns whether the thread is done.
-  bool CancelAndWait(pg::Session* canceller);
+  bool CancelAndWait();
 
   const VacuumThreadOptions options;
   absl::AnyInvocable<bool()> is_due;
@@ -46,7 +57,7 @@ struct VacuumThread::State {
   base::CondVar changed;
   bool stopping ABSL_GUARDED_BY(mutex) = false;
   bool running ABSL_GUARDED_BY(mutex) = false;
-  int backend_pid ABSL_GUARDED_BY(mutex) = 0;
+  pg::Session* session ABSL_GUARDED_BY(mutex) = nullptr;
 
   base::Mutex thread_mutex;  // lets two callers of Stop() both wait for the thread
   std::thread thread ABSL_GUARDED_BY(thread_mutex);
@@ -63,13 +74,12 @@ void VacuumThread::State::Loop() {
 
 absl::StatusOr<bool> VacuumThread::State::RunOnce() {
   pg::ConnectOptions connect = options.connect;
-  connect.statement_timeout = kStatementTimeout;
   connect.lock_timeout = kLockTimeout;
-  ASSIGN_OR_RETURN(const std::unique_ptr<pg::Session> session,
+  ASSIGN_OR_RETURN(const std::unique_ptr<pg::Session> opened,
                    pg::Session::Open(connect, nullptr));
-  if (!Enter(session->backend_pid())) return true;
-  const absl::Status status = vacuum.RunOnce(*session).status();
-  const bool was_stopped = !Enter(0);
+  absl::Status status;
+  if (Enter(opened.get())) status = vacuum.RunOnce(*opened).status();
+  const bool was_stopped = !Enter(nullptr);
   if (!was_stopped) RETURN_IF_ERROR(status);
   return true;
 }
@@ -81,22 +91,20 @@ bool VacuumThread::State::Pause() {
   return !stopping;
 }
 
-bool VacuumThread::State::Enter(int pid) {
+bool VacuumThread::State::Enter(pg::Session* its_session) {
   base::MutexLock lock(mutex);
-  backend_pid = pid;
+  session = its_session;
   return !stopping;
 }
 
-bool VacuumThread::State::CancelAndWait(pg::Session* canceller) {
+bool VacuumThread::State::CancelAndWait() {
   int pid = 0;
   {
     base::MutexLock lock(mutex);
-    pid = backend_pid;
+    if (session != nullptr) pid = session->backend_pid();
   }
   // It may come just before the command begins: then the next one meets it.
-  if (pid != 0 && canceller != nullptr) {
-    static_cast<void>(store::CancelGiveBack(*canceller, pid));
-  }
+  if (pid != 0) Cancel(options.connect, pid);
   const auto end = Clock::now() + kCancelAgainAfter;
   base::MutexLock lock(mutex);
   while (running && Clock::now() < end) changed.WaitUntil(mutex, end);
@@ -123,19 +131,13 @@ void VacuumThread::Start() {
 void VacuumThread::Stop() {
   base::MutexLock lock(state_->thread_mutex);
   if (!state_->thread.joinable()) return;
-  int pid = 0;
   {
     base::MutexLock state_lock(state_->mutex);
     state_->stopping = true;
     state_->changed.NotifyAll();
-    pid = state_->backend_pid;
+    if (state_->session != nullptr) state_->session->EndWithin(kCutAfter);
   }
-  std::unique_ptr<pg::Session> canceller;
-  if (pid != 0) {
-    auto opened = pg::Session::Open(state_->options.connect, nullptr);
-    if (opened.ok()) canceller = *std::move(opened);
-  }
-  while (!state_->CancelAndWait(canceller.get())) continue;
+  while (!state_->CancelAndWait()) continue;
   state_->thread.join();
 }
 

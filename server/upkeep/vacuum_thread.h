@@ -13,7 +13,7 @@
 namespace skiplane::upkeep {
 
 struct VacuumThreadOptions {
-  pg::ConnectOptions connect;  // its time limits are replaced
+  pg::ConnectOptions connect;  // its lock_timeout is replaced
   absl::Duration interval = absl::Minutes(1);
   VacuumOptions vacuum{};
 };
@@ -28,7 +28,8 @@ class VacuumThread {
 
   void Start();
 
-  // Stops a command that runs, and ends the thread. Idempotent.
+  // Stops a command that runs, and ends the thread: within some seconds, also when PostgreSQL does
+  // not answer. What it could not stop then goes on there. Idempotent.
   void Stop();
 
  private:

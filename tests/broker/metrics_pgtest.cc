@@ -1,10 +1,13 @@
 // What a broker's metrics say of what it did, and of what is in the database.
+#include <chrono>
 #include <thread>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "tests/broker/broker_harness.h"
 #include "tests/metrics/page.h"
+#include "tests/support/require.h"
 
 namespace skiplane::testing {
 namespace {
@@ -23,8 +26,16 @@ class BrokerMetricsTest : public BrokerHarness {
     item.disposition = disposition;
     return item;
   }
+  // Ends the test program if it does not come true.
+  static void Await(const std::string& what, absl::FunctionRef<bool()> is_true) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!is_true()) {
+      Require(std::chrono::steady_clock::now() < end, what + ": not within a minute");
+      std::this_thread::yield();
+    }
+  }
   void AwaitValue(const std::string& series, double value) const {
-    while (Value(metrics_, series) != value) std::this_thread::yield();
+    Await(absl::StrCat(series, " ", value), [&] { return Value(metrics_, series) == value; });
   }
 };
 
@@ -92,8 +103,9 @@ TEST_F(BrokerMetricsTest, TheQueuesThatWorkAreNamedAgainAfterARestart) {
       const std::string labels = absl::StrCat("{mode=\"lease\",queue=\"", queue, "\"}");
       return Value(metrics, "skiplane_queue_paused" + labels).has_value();
     };
-    while (!is_named("zz-busy")) std::this_thread::yield();
-    while (!is_named("__other__")) std::this_thread::yield();
+    for (const char* const queue : {"zz-busy", "__other__"}) {
+      Await(queue, [&] { return is_named(queue); });
+    }
     EXPECT_EQ(is_named("a999"), is_pinned) << "the last of those that never worked";
     EXPECT_EQ(is_named("a99"), !is_pinned) << "the last beside those that are pinned";
     broker.Stop();

@@ -84,6 +84,20 @@ TEST_F(ConfigTest, SeveralQueuesMayBeNamedForTheMetrics) {
               HasSubstr("--metrics-queue"));
 }
 
+TEST_F(ConfigTest, AFileMayNameSeveralQueuesInOneLineOnly) {
+  const auto file = [this](const std::string& text) {
+    return std::vector<std::string>{"--config", WriteFile("settings", text)};
+  };
+  EXPECT_EQ(ParsedWithDatabase(file("metrics-queue = a,b*,c?\n")).metrics_queues,
+            (std::vector<std::string>{"a", "b*", "c?"}));
+  EXPECT_THAT(EndedWithDatabase(file("metrics-queue = a\nmetrics-queue = b\n")).text,
+              AllOf(HasSubstr("line 2"), HasSubstr("stands in line 1 already"),
+                    HasSubstr("with commas between")));
+  EXPECT_THAT(EndedWithDatabase(file("metrics-queue = a,no queue\n")).text,
+              AllOf(HasSubstr("line 1"), HasSubstr("must be the name of a queue")));
+  EXPECT_THAT(EndedWithDatabase(file("metrics-queue = ,\n")).text, HasSubstr("has no value"));
+}
+
 TEST_F(ConfigTest, SubcommandsTakeTheFlagsBeforeAndAfterThem) {
   const Config before = Parsed({"--connections=5", "--database=postgresql://db", "migrate"});
   const Config after = Parsed({"migrate", "--connections=5", "--database=postgresql://db"});

@@ -241,5 +241,28 @@ TEST_F(SessionTest, AStalePlanIsMadeAnewAndAMissingFeatureIsADefect) {
   EXPECT_TRUE(session->alive());
 }
 
+TEST_F(SessionTest, ACommandThatMayTakeLongHasALimitOfItsOwn) {
+  ConnectOptions options = Options();
+  options.statement_timeout = absl::Milliseconds(200);
+  const auto session = Open(options);
+  EXPECT_THAT(session->RunLong("SELECT pg_sleep(0.5)", absl::Minutes(1)), IsOk());
+  EXPECT_THAT(session->RunText("SELECT pg_sleep(60)"), ReasonIs("STATEMENT_TIMEOUT"));
+  EXPECT_THAT(session->RunLong("SELECT pg_sleep(60)", absl::Milliseconds(1)),
+              ReasonIs("STATEMENT_TIMEOUT"));
+  EXPECT_EQ(testing::Required(session->RunText("SHOW statement_timeout")).Text(0, 0), "200ms");
+}
+
+TEST_F(SessionTest, AnotherThreadMayBreakItsConnection) {
+  const auto session = Open();
+  std::thread other([&] {
+    WaitUntilRuns(session->backend_pid(), "pg_sleep");
+    session->EndWithin(absl::ZeroDuration());
+  });
+  EXPECT_THAT(session->RunLong("SELECT pg_sleep(600)", absl::Minutes(20)),
+              ReasonIs("COMMIT_OUTCOME_UNKNOWN"));
+  other.join();
+  EXPECT_FALSE(session->alive());
+}
+
 }  // namespace
 }  // namespace skiplane::pg

@@ -1,10 +1,13 @@
 #include "server/upkeep/vacuum.h"
 
+#include <chrono>
+#include <future>
 #include <thread>
 
 #include "gmock/gmock.h"
 #include "server/base/log.h"
 #include "server/upkeep/upkeep.h"
+#include "tests/pg/session_harness.h"
 #include "tests/support/status_matchers.h"
 #include "tests/upkeep/upkeep_harness.h"
 
@@ -18,6 +21,14 @@ using testing::Required;
 
 // PostgreSQL knows of it when the statement ends, not a second later.
 constexpr char kNoted[] = "; SELECT pg_stat_force_next_flush()";
+// A test that waits longer has failed.
+constexpr std::chrono::seconds kBound(60);
+// The vacuum of a broker, whatever statistics PostgreSQL keeps.
+constexpr char kVacuumLock[] =
+    "FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.granted AND "
+    "l.relation = 'skiplane.task'::regclass AND l.mode = 'ShareUpdateExclusiveLock' AND "
+    "l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND "
+    "a.backend_type = 'client backend'";
 
 class VacuumTest : public testing::UpkeepHarness {
  protected:
@@ -46,25 +57,45 @@ class VacuumTest : public testing::UpkeepHarness {
   // Dead rows stay while somebody has an old snapshot, such as autovacuum's own: then the next run
   // gives them back.
   VacuumResult RunUntil(int64_t pages_most, Vacuum& vacuum, pg::Session& session) const {
+    const auto end = std::chrono::steady_clock::now() + kBound;
     VacuumResult sum;
     do {
+      testing::Require(std::chrono::steady_clock::now() < end, "the space does not come back");
       const VacuumResult once = Required(vacuum.RunOnce(session));
       sum.steps += once.steps;
       sum.bytes += once.bytes;
     } while (Pages() > pages_most);
     return sum;
   }
+  // Ends the test program if that does not come true.
   void AwaitInSql(const std::string& condition) const {
-    Sql(absl::StrCat("DO $$ BEGIN WHILE NOT (", condition,
-                     ") LOOP PERFORM pg_stat_clear_snapshot(); END LOOP; END $$"));
+    Sql(absl::StrCat("SET statement_timeout = '", kBound.count(), "s'; DO $$ BEGIN WHILE NOT (",
+                     condition, ") LOOP PERFORM pg_stat_clear_snapshot(); END LOOP; END $$"));
   }
 
-  std::string Logged(Vacuum& vacuum, pg::Session& session) {
+  // From now on each vacuum takes an hour, and waits nearly all the time.
+  void SlowDown() const {
+    Sql(absl::StrCat("ALTER DATABASE ", database_.name(), " SET vacuum_cost_limit = 1"));
+    Sql(absl::StrCat("ALTER DATABASE ", database_.name(), " SET vacuum_cost_delay = '100ms'"));
+  }
+  UpkeepOptions EagerUpkeep() const {
+    return {.connect = Options(), .broker_id = testing::UuidOf(201), .broker_name = "test",
+            .vacuum_interval = absl::Milliseconds(5), .vacuum = Eager()};
+  }
+  // Whether that ends while the test waits.
+  static bool Ends(std::future<void>& work) {
+    return work.wait_for(kBound) == std::future_status::ready;
+  }
+
+  static std::string LoggedBy(absl::FunctionRef<void()> work) {
     base::FlushLog();
     ::testing::internal::CaptureStderr();
-    Required(vacuum.RunOnce(session));
+    work();
     base::FlushLog();
     return ::testing::internal::GetCapturedStderr();
+  }
+  static std::string Logged(Vacuum& vacuum, pg::Session& session) {
+    return LoggedBy([&] { Required(vacuum.RunOnce(session)); });
   }
 };
 
@@ -114,7 +145,9 @@ TEST_F(VacuumTest, NobodyWaitsForItWhileItWaits) {
   const auto cutter = Open();
   Vacuum vacuum(Eager());
   std::thread thread([&] { RunUntil(20, vacuum, *cutter); });
-  AwaitInSql("EXISTS (SELECT FROM pg_stat_progress_vacuum WHERE phase = 'truncating heap')");
+  AwaitInSql(absl::StrCat(
+      "EXISTS (SELECT FROM pg_stat_progress_vacuum WHERE phase = 'truncating heap' AND pid = ",
+      cutter->backend_pid(), ")"));
   Required(session_->RunText("SET lock_timeout = '1ms'"));
   PutOne();
   EXPECT_EQ(Settle({TakeOne()}, store::Action::kAck), 1u);
@@ -137,11 +170,27 @@ TEST_F(VacuumTest, ARoleThatDoesNotOwnTheTablesSaysSoOnce) {
   Sql("DROP ROLE " + role);
 }
 
+TEST_F(VacuumTest, TheOwnerOfTheDatabaseCutsTablesAndLeavesIndexesToTheirOwner) {
+  FillAndDrain();
+  const std::string role = "owner_" + database_.name();
+  Sql("CREATE ROLE " + role + "; GRANT USAGE ON SCHEMA skiplane TO " + role);
+  Sql("ALTER DATABASE " + database_.name() + " OWNER TO " + role);
+  const auto owner = Open();
+  Required(owner->RunText("SET ROLE " + role));
+  Vacuum vacuum(Eager());
+  EXPECT_THAT(LoggedBy([&] {
+                RunUntil(0, vacuum, *owner);
+                for (int i = 0; i < 2; ++i) EXPECT_THAT(vacuum.RunOnce(*owner), testing::IsOk());
+              }),
+              AllOf(HasSubstr("space_given_back"), HasSubstr("space_kept"),
+                    HasSubstr("REINDEX INDEX skiplane.task_")));
+  Sql("REASSIGN OWNED BY " + role + " TO CURRENT_USER; DROP OWNED BY " + role);
+  Sql("DROP ROLE " + role);
+}
+
 TEST_F(VacuumTest, TheLeaderDoesItByItself) {
   FillAndDrain();
-  Upkeep upkeep({.connect = Options(), .broker_id = testing::UuidOf(201), .broker_name = "test",
-                 .vacuum_interval = absl::Milliseconds(5), .vacuum = Eager()},
-                &metrics_);
+  Upkeep upkeep(EagerUpkeep(), &metrics_);
   upkeep.Start();
   AwaitInSql("pg_relation_size('skiplane.task') = 0 AND "
              "pg_relation_size('skiplane.task_claim') <= 8192");
@@ -152,12 +201,8 @@ TEST_F(VacuumTest, TheLeaderDoesItByItself) {
 
 TEST_F(VacuumTest, ACommandThatTakesLongIsStoppedWithTheBroker) {
   FillAndDrain();
-  // Now it takes an hour.
-  Sql(absl::StrCat("ALTER DATABASE ", database_.name(), " SET vacuum_cost_limit = 1"));
-  Sql(absl::StrCat("ALTER DATABASE ", database_.name(), " SET vacuum_cost_delay = '100ms'"));
-  Upkeep upkeep({.connect = Options(), .broker_id = testing::UuidOf(201), .broker_name = "test",
-                 .vacuum_interval = absl::Milliseconds(5), .vacuum = Eager()},
-                &metrics_);
+  SlowDown();
+  Upkeep upkeep(EagerUpkeep(), &metrics_);
   upkeep.Start();
   AwaitInSql("EXISTS (SELECT FROM pg_stat_progress_vacuum)");
   upkeep.Stop();
@@ -165,6 +210,36 @@ TEST_F(VacuumTest, ACommandThatTakesLongIsStoppedWithTheBroker) {
                    "state = 'active' AND query LIKE 'VACUUM%'"),
             0);
   EXPECT_GT(Pages(), 300);
+}
+
+TEST_F(VacuumTest, ABrokerEndsAlthoughTheProcessThatVacuumsIsFrozen) {
+  FillAndDrain();
+  SlowDown();
+  Upkeep upkeep(EagerUpkeep(), &metrics_);
+  upkeep.Start();
+  AwaitInSql(absl::StrCat("EXISTS (SELECT ", kVacuumLock, ")"));
+  std::future<void> stop;
+  {
+    const testing::Frozen frozen(
+        static_cast<pid_t>(Number(absl::StrCat("SELECT a.pid ", kVacuumLock))));
+    stop = std::async(std::launch::async, [&] { upkeep.Stop(); });
+    EXPECT_TRUE(Ends(stop)) << "it waits for PostgreSQL";
+  }
+  stop.get();
+}
+
+TEST_F(VacuumTest, ACommandIsStoppedAlsoWhereNobodySeesWhatBackendsDo) {
+  FillAndDrain();
+  SlowDown();
+  Sql(absl::StrCat("ALTER DATABASE ", database_.name(), " SET track_activities = off"));
+  Upkeep upkeep(EagerUpkeep(), &metrics_);
+  upkeep.Start();
+  AwaitInSql(absl::StrCat("EXISTS (SELECT ", kVacuumLock, ")"));
+  auto stop = std::async(std::launch::async, [&] { upkeep.Stop(); });
+  EXPECT_TRUE(Ends(stop)) << "it waits for PostgreSQL";
+  EXPECT_EQ(Number(absl::StrCat("SELECT count(*) ", kVacuumLock)), 0);
+  Sql(absl::StrCat("SELECT pg_terminate_backend(a.pid) ", kVacuumLock));
+  stop.get();
 }
 
 }  // namespace
