@@ -1,5 +1,6 @@
 -- A broker's role that does not own the tables may still make and drop days: the two functions do
--- it as their owner. And what became of the database's clock.
+-- it as their owner. And what became of the database's clock. And its rights on the tables of this
+-- migration and the one before.
 
 ALTER FUNCTION skiplane.make_partitions(int) SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
 ALTER FUNCTION skiplane.drop_partition() SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
@@ -22,6 +23,7 @@ BEGIN
     WHERE c.oid = 'skiplane.task'::regclass AND a.privilege_type = 'INSERT'
       AND a.grantee NOT IN (0, c.relowner)
   LOOP
-    EXECUTE 'GRANT SELECT, INSERT, UPDATE, DELETE ON skiplane.clock_step TO ' || broker;
+    EXECUTE 'GRANT SELECT, INSERT, UPDATE, DELETE '
+            'ON skiplane.admin_request, skiplane.clock_step TO ' || broker;
   END LOOP;
 END $$;

@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "server/pg/migration.h"
+#include "server/pg/migrations.h"
 #include "tests/pg/session_harness.h"
 #include "tests/support/status_matchers.h"
 
@@ -89,6 +90,30 @@ TEST_F(MigratorTest, TheBrokersOwnMigrationsApplyToAnEmptyDatabase) {
   EXPECT_THAT(Migrate(Options()), IsOkAndHolds(LatestSchemaVersion()));
   EXPECT_THAT(Migrate(Options()), IsOkAndHolds(0));
   EXPECT_THAT(SchemaVersion(*Open()), IsOkAndHolds(LatestSchemaVersion()));
+}
+
+// A role that was granted its rights before those on later tables were to be granted, too.
+TEST_F(MigratorTest, ABrokersRoleOfVersion12MayUseWhatLaterMigrationsMake) {
+  ASSERT_THAT(Apply({kMigrations.begin(), kMigrations.begin() + 12}), IsOk());
+  const std::string role = absl::StrCat("broker_", database_.name());
+  database_.Run(absl::StrCat(
+      "CREATE ROLE ", role, "; GRANT USAGE ON SCHEMA skiplane TO ", role,
+      "; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA skiplane TO ", role,
+      "; GRANT USAGE ON ALL SEQUENCES IN SCHEMA skiplane TO ", role,
+      "; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA skiplane TO ", role));
+  EXPECT_THAT(Migrate(Options()), IsOk());
+  const std::string denied = absl::StrCat(
+      "SELECT string_agg(concat_ws(' ', r, c.relname), ', ' ORDER BY c.relname, r) "
+      "FROM pg_class c CROSS JOIN unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) r "
+      "WHERE c.relnamespace = 'skiplane'::regnamespace AND c.relkind IN ('r', 'p') "
+      "AND NOT c.relispartition AND NOT has_table_privilege('", role, "', c.oid, r)");
+  EXPECT_EQ(database_.Run(denied), "");
+  EXPECT_EQ(database_.Run(absl::StrCat(
+                "SELECT string_agg(p.proname, ', ') FROM pg_proc p "
+                "WHERE p.pronamespace = 'skiplane'::regnamespace "
+                "AND NOT has_function_privilege('", role, "', p.oid, 'EXECUTE')")),
+            "");
+  database_.Run(absl::StrCat("DROP OWNED BY ", role, "; DROP ROLE ", role));
 }
 
 TEST_F(MigratorTest, AServerThatIsNewEnoughPassesTheCheck) {

@@ -202,6 +202,7 @@ absl::Status Writers::ChangeOnce(pg::Session& session, Random& random) {
   RETURN_IF_ERROR(session.RunText("BEGIN").status());
   absl::Status status = store::ClaimAdminRequest(session, request).status();
   if (status.ok()) status = Change(session, random, Kind::kRetry);
+  if (status.ok()) status = store::NoteOutcome(session, request, "1");
   Required(session.RunText(status.ok() ? "COMMIT" : "ROLLBACK"));
   return status;
 }
