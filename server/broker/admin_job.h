@@ -29,4 +29,27 @@ void SubmitJob(pg::Pool& pool, Done<Answer> done, Work work,
   });
 }
 
+// The same of a change that is safe to repeat: `change` returns how its commit went, and `read` the
+// answer. Where that cannot be read, the change was made all the same, and nothing else is told.
+template <typename Answer, typename Change, typename Read>
+void SubmitChange(pg::Pool& pool, Done<Answer> done, Change change, Read read) {
+  pool.Submit([done = std::move(done), change = std::move(change),
+               read = std::move(read)](absl::StatusOr<pg::Session*> session) mutable {
+    if (!session.ok()) {
+      done(session.status());
+      return;
+    }
+    const absl::Status changed =
+        pg::RepeatConflicts([&]() -> absl::Status { return change(**session); });
+    if (!changed.ok()) {
+      done(IsOutcomeUnknown(changed) ? RepeatLater() : changed);
+      return;
+    }
+    absl::StatusOr<Answer> answer =
+        pg::RepeatConflicts([&]() -> absl::StatusOr<Answer> { return read(**session); });
+    if (!answer.ok() && !absl::IsNotFound(answer.status())) answer = RepeatLater();
+    done(std::move(answer));
+  });
+}
+
 }  // namespace skiplane::broker

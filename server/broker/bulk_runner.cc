@@ -14,6 +14,7 @@
 #include "server/broker/task_operator.h"
 #include "server/pg/conflicts.h"
 #include "server/pg/transaction.h"
+#include "server/store/queues.h"
 
 namespace skiplane::broker {
 namespace {
@@ -46,6 +47,15 @@ absl::Status NoteEnd(pg::Session& session, const model::SessionId& id) {
   return store::AddAudit(session, origin, operation.filter.queue, operation.changed);
 }
 
+// For the look at an operation that was begun: its error is not that of the call.
+Done<model::BulkOperation> LookOr(const absl::Status& if_unread, Done<model::BulkOperation> done) {
+  return [if_unread,
+          done = std::move(done)](absl::StatusOr<model::BulkOperation> found) mutable {
+    if (!found.ok() && !absl::IsNotFound(found.status())) found = if_unread;
+    done(std::move(found));
+  };
+}
+
 }  // namespace
 
 void BulkRunner::Watch() {
@@ -63,16 +73,17 @@ void BulkRunner::Watch() {
 void BulkRunner::Start(StartBulkCall call, Done<model::BulkOperation> done) {
   const absl::Duration wait = call.wait;
   absl::Status if_unknown = call.dry_run ? RepeatLater() : RepeatOrLook(call.origin);
-  SubmitJob(context_.pool,
-            Done<Begun>([this, wait, done = std::move(done)](absl::StatusOr<Begun> begun) mutable {
-              if (!begun.ok()) {
-                done(begun.status());
-                return;
-              }
-              // Who made steps goes on, and if it ended, who watches does.
-              if (!begun->has_steps) SubmitStep(begun->id);
-              Get(begun->id, wait, std::move(done));
-            }),
+  Done<Begun> look = [this, wait, dry_run = call.dry_run, if_unknown,
+                      done = std::move(done)](absl::StatusOr<Begun> begun) mutable {
+    if (!begun.ok()) {
+      done(begun.status());
+      return;
+    }
+    // Who made steps goes on, and if it ended, who watches does.
+    if (!begun->has_steps) SubmitStep(begun->id);
+    Get(begun->id, wait, dry_run ? std::move(done) : LookOr(if_unknown, std::move(done)));
+  };
+  SubmitJob(context_.pool, std::move(look),
             [this, call = std::move(call)](pg::Session& session) { return Create(session, call); },
             std::move(if_unknown));
 }
@@ -85,8 +96,8 @@ absl::StatusOr<BulkRunner::Begun> BulkRunner::Create(pg::Session& session,
   bulk.change = call.change;
   bulk.dry_run = call.dry_run;
   bulk.actor = call.origin.actor;
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.filter.queue));
   const auto create = [&]() -> absl::StatusOr<std::string> {
-    ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.filter.queue));
     RETURN_IF_ERROR(TaskOperator::StageOf(*queue, call.filter.stage, "filter.stage").status());
     bulk.queue_id = queue->id;
     bulk.lanes = queue->lanes;
@@ -122,18 +133,20 @@ void BulkRunner::Get(const model::SessionId& id, absl::Duration wait,
 }
 
 void BulkRunner::Stop(StopBulkCall call, Done<model::BulkOperation> done) {
-  SubmitJob(context_.pool, std::move(done),
-            [call = std::move(call)](pg::Session& session) -> absl::StatusOr<model::BulkOperation> {
-              const auto stop = [&]() -> absl::StatusOr<std::string> {
-                RETURN_IF_ERROR(store::StopBulk(session, call.id));
-                ASSIGN_OR_RETURN(const auto operation, store::GetBulk(session, call.id));
-                RETURN_IF_ERROR(store::AddAudit(session, call.origin, operation.filter.queue,
-                                                operation.changed));
-                return "";
-              };
-              RETURN_IF_ERROR(ChangeOnce(session, call.origin, stop).status());
-              return store::GetBulk(session, call.id);
-            });
+  const model::SessionId id = call.id;
+  SubmitChange(
+      context_.pool, std::move(done),
+      [call = std::move(call)](pg::Session& session) {
+        const auto stop = [&]() -> absl::StatusOr<std::string> {
+          RETURN_IF_ERROR(store::StopBulk(session, call.id));
+          ASSIGN_OR_RETURN(const auto operation, store::GetBulk(session, call.id));
+          RETURN_IF_ERROR(store::AddAudit(session, call.origin, operation.filter.queue,
+                                          operation.changed));
+          return "";
+        };
+        return ChangeOnce(session, call.origin, stop).status();
+      },
+      [id](pg::Session& session) { return store::GetBulk(session, id); });
 }
 
 void BulkRunner::SubmitStep(const model::SessionId& id) {
@@ -178,8 +191,9 @@ absl::StatusOr<bool> BulkRunner::RunStep(pg::Session& session, const model::Sess
 absl::StatusOr<store::BulkProgress> BulkRunner::Work(pg::Session& session,
                                                      store::BulkCursor& cursor,
                                                      store::Changes* changes) {
-  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, cursor.filter.queue));
   const int64_t lane = cursor.lanes.front();
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, lane));
+  if (queue == nullptr) return store::QueueNotFound(cursor.filter.queue);
   const store::Step look{cursor.place, lane, cursor.after, kRowsPerStep, kChangesPerStep};
   ASSIGN_OR_RETURN(const store::Matches matches,
                    store::FindTasks(session, look, cursor.filter,

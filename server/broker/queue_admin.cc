@@ -41,16 +41,7 @@ absl::Status CheckIsSame(pg::Session& session, const CreateQueueCall& call) {
                                    "queues update) changes settings"));
 }
 
-}  // namespace
-
-void QueueAdmin::Create(CreateQueueCall call, Done<model::Queue> done) {
-  SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
-    return RunCreate(session, call);
-  });
-}
-
-absl::StatusOr<model::Queue> QueueAdmin::RunCreate(pg::Session& session,
-                                                   const CreateQueueCall& call) {
+absl::Status RunCreate(pg::Session& session, const CreateQueueCall& call) {
   const auto create = [&]() -> absl::StatusOr<std::string> {
     ASSIGN_OR_RETURN(const bool is_new,
                      store::CreateQueue(session, call.name,
@@ -60,8 +51,43 @@ absl::StatusOr<model::Queue> QueueAdmin::RunCreate(pg::Session& session,
     if (!is_new) RETURN_IF_ERROR(CheckIsSame(session, call));
     return "";
   };
-  RETURN_IF_ERROR(ChangeOnce(session, call.origin, create).status());
-  return Changed(session, call.name);
+  return ChangeOnce(session, call.origin, create).status();
+}
+
+absl::Status RunUpdate(pg::Session& session, UpdateQueueCall& call) {
+  const auto update = [&]() -> absl::StatusOr<std::string> {
+    ASSIGN_OR_RETURN(const model::Queue queue, store::GetQueue(session, call.name));
+    if (call.version.value_or(queue.version) != queue.version) return EtagMismatch(call.name);
+    ASSIGN_OR_RETURN(const model::QueueSettings settings, call.change(queue.settings));
+    ASSIGN_OR_RETURN(const bool is_done,
+                     store::UpdateQueue(session, call.name, queue.version, settings));
+    if (!is_done) return Overtaken(call.name);
+    RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
+    return "";
+  };
+  return ChangeOnce(session, call.origin, update).status();
+}
+
+absl::Status RunPause(pg::Session& session, const PauseQueueCall& call) {
+  const std::string reason = call.mode == model::PauseMode::kNone ? "" : call.reason;
+  const auto pause = [&]() -> absl::StatusOr<std::string> {
+    ASSIGN_OR_RETURN(const bool is_known,
+                     store::PauseQueue(session, call.name, call.mode, reason));
+    if (!is_known) return store::QueueNotFound(call.name);
+    RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
+    return "";
+  };
+  return ChangeOnce(session, call.origin, pause).status();
+}
+
+}  // namespace
+
+void QueueAdmin::Create(CreateQueueCall call, Done<model::Queue> done) {
+  const std::string name = call.name;
+  SubmitChange(
+      context_.pool, std::move(done),
+      [call = std::move(call)](pg::Session& session) { return RunCreate(session, call); },
+      [this, name](pg::Session& session) { return Changed(session, name); });
 }
 
 void QueueAdmin::Get(std::string name, Done<QueueWithCounts> done) {
@@ -99,51 +125,25 @@ void QueueAdmin::List(std::string after, int limit, Done<model::Page<model::Queu
 }
 
 void QueueAdmin::Update(UpdateQueueCall call, Done<model::Queue> done) {
-  SubmitJob(context_.pool, std::move(done),
-            [this, call = std::move(call)](pg::Session& session) mutable {
-              return RunUpdate(session, call);
-            });
-}
-
-absl::StatusOr<model::Queue> QueueAdmin::RunUpdate(pg::Session& session, UpdateQueueCall& call) {
-  const auto update = [&]() -> absl::StatusOr<std::string> {
-    ASSIGN_OR_RETURN(const model::Queue queue, store::GetQueue(session, call.name));
-    if (call.version.value_or(queue.version) != queue.version) return EtagMismatch(call.name);
-    ASSIGN_OR_RETURN(const model::QueueSettings settings, call.change(queue.settings));
-    ASSIGN_OR_RETURN(const bool is_done,
-                     store::UpdateQueue(session, call.name, queue.version, settings));
-    if (!is_done) return Overtaken(call.name);
-    RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
-    return "";
-  };
-  RETURN_IF_ERROR(ChangeOnce(session, call.origin, update).status());
-  return Changed(session, call.name);
+  const std::string name = call.name;
+  SubmitChange(
+      context_.pool, std::move(done),
+      [call = std::move(call)](pg::Session& session) mutable { return RunUpdate(session, call); },
+      [this, name](pg::Session& session) { return Changed(session, name); });
 }
 
 void QueueAdmin::Pause(PauseQueueCall call, Done<model::Queue> done) {
-  SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
-    return RunPause(session, call);
-  });
-}
-
-absl::StatusOr<model::Queue> QueueAdmin::RunPause(pg::Session& session,
-                                                  const PauseQueueCall& call) {
-  const std::string reason = call.mode == model::PauseMode::kNone ? "" : call.reason;
-  const auto pause = [&]() -> absl::StatusOr<std::string> {
-    ASSIGN_OR_RETURN(const bool is_known,
-                     store::PauseQueue(session, call.name, call.mode, reason));
-    if (!is_known) return store::QueueNotFound(call.name);
-    RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
-    return "";
-  };
-  RETURN_IF_ERROR(ChangeOnce(session, call.origin, pause).status());
-  return Changed(session, call.name);
+  const std::string name = call.name;
+  SubmitChange(
+      context_.pool, std::move(done),
+      [call = std::move(call)](pg::Session& session) { return RunPause(session, call); },
+      [this, name](pg::Session& session) { return Changed(session, name); });
 }
 
 // This broker acts on the change at once, the others when they hear of it.
 absl::StatusOr<model::Queue> QueueAdmin::Changed(pg::Session& session, const std::string& name) {
-  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Reload(session, name));
   hinter_.QueuesChanged();
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Reload(session, name));
   return *queue;
 }
 

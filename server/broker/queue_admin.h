@@ -25,10 +25,7 @@ class QueueAdmin {
   void Pause(PauseQueueCall call, Done<model::Queue> done);
 
  private:
-  absl::StatusOr<model::Queue> RunCreate(pg::Session& session, const CreateQueueCall& call);
   absl::StatusOr<QueueWithCounts> RunGet(pg::Session& session, const std::string& name);
-  absl::StatusOr<model::Queue> RunUpdate(pg::Session& session, UpdateQueueCall& call);
-  absl::StatusOr<model::Queue> RunPause(pg::Session& session, const PauseQueueCall& call);
   absl::StatusOr<model::Queue> Changed(pg::Session& session, const std::string& name);
 
   Context& context_;

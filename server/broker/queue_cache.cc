@@ -48,9 +48,9 @@ void QueueCache::Find(std::vector<std::string> names,
     }
     std::vector<QueuePtr> found;
     for (const std::string& name : names) {
-      absl::StatusOr<QueuePtr> queue = ReloadOrCreate(**session, name);
-      if (!queue.ok()) {  // of the call itself nothing was done
-        done(IsOutcomeUnknown(queue.status()) ? RepeatLater() : queue.status());
+      absl::StatusOr<QueuePtr> queue = Get(**session, name);
+      if (!queue.ok()) {
+        done(queue.status());
         return;
       }
       found.push_back(*std::move(queue));
@@ -62,7 +62,10 @@ void QueueCache::Find(std::vector<std::string> names,
 absl::StatusOr<QueuePtr> QueueCache::Get(pg::Session& session, const std::string& name) {
   QueuePtr queue = Known(name);
   if (queue != nullptr) return queue;
-  return ReloadOrCreate(session, name);
+  absl::StatusOr<QueuePtr> found = ReloadOrCreate(session, name);
+  // Of the call itself nothing was done.
+  if (IsOutcomeUnknown(found.status())) return RepeatLater();
+  return found;
 }
 
 absl::StatusOr<QueuePtr> QueueCache::ReloadOrCreate(pg::Session& session, const std::string& name) {

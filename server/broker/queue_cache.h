@@ -29,19 +29,20 @@ class QueueCache {
   void Find(std::vector<std::string> names,
             absl::AnyInvocable<void(absl::StatusOr<std::vector<QueuePtr>>)> done);
 
-  // One queue, from the database if it is not known. For code that runs on a session anyway.
+  // One queue, from the database if it is not known. For code that runs on a session anyway, but
+  // not within a transaction: a queue that is made here is known at once, and must not be undone.
   absl::StatusOr<QueuePtr> Get(pg::Session& session, const std::string& name);
 
   // The queue of a lane if it is known; else null.
   QueuePtr OfLane(int64_t lane) const;
 
   // The same, from the database if it is not known; null if no queue has this lane. A lane that
-  // nobody has costs one look at an index.
+  // nobody has costs one look at an index. Also within transactions that change no queues.
   absl::StatusOr<QueuePtr> FindLane(pg::Session& session, int64_t lane);
 
   std::vector<QueuePtr> All() const;
 
-  // Reads a queue again, on the caller's session.
+  // Reads a queue again, on the caller's session, after the commit of what changed it.
   absl::StatusOr<QueuePtr> Reload(pg::Session& session, const std::string& name);
 
   // Reads all queues again.

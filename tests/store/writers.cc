@@ -200,9 +200,10 @@ absl::Status Writers::Change(pg::Session& session, Random& random, Kind kind) {
 absl::Status Writers::ChangeOnce(pg::Session& session, Random& random) {
   const model::RequestHash request{absl::StrCat("id-", random() % 3), ""};
   RETURN_IF_ERROR(session.RunText("BEGIN").status());
-  absl::Status status = store::ClaimAdminRequest(session, request).status();
+  const absl::StatusOr<bool> is_first = store::ClaimAdminRequest(session, request);
+  absl::Status status = is_first.status();
   if (status.ok()) status = Change(session, random, Kind::kRetry);
-  if (status.ok()) status = store::NoteOutcome(session, request, "1");
+  if (status.ok() && *is_first) status = store::NoteOutcome(session, request, "1");
   Required(session.RunText(status.ok() ? "COMMIT" : "ROLLBACK"));
   return status;
 }

@@ -196,6 +196,26 @@ class LostCommit(FaultTest):
         self.assert_refused("UNKNOWN", "COMMIT_OUTCOME_UNKNOWN", self.postpone, "")
         self.assertEqual(self.database.run(RUN_TIMES), [("2",)])
 
+    def test_an_operation_that_was_begun_is_not_begun_again(self):
+        """Its first step waits for the task, so that the look that is lost is the call's."""
+        held = self.database.hold("SELECT * FROM skiplane.task FOR UPDATE")
+        self.addCleanup(held.release)
+        request = admin_pb2.StartBulkOperationRequest(
+            filter=filter_of(all=True), action=bulk_pb2.BulkAction(postpone=HOUR))
+        self.proxy.swallow_next("bulk_get")
+        self.assert_refused("UNKNOWN", "COMMIT_OUTCOME_UNKNOWN",
+                            self.client.admin.StartBulkOperation, request, timeout=60)
+        self.assertEqual(self.operations(), 1)
+        request.request_id = new_id()
+        self.proxy.swallow_next("bulk_get")
+        self.assert_refused("UNAVAILABLE", "DATABASE_UNAVAILABLE",
+                            self.client.admin.StartBulkOperation, request, timeout=60)
+        self.client.admin.StartBulkOperation(request, timeout=60)
+        self.assertEqual(self.operations(), 2)
+
+    def operations(self):
+        return self.database.number("SELECT count(*) FROM skiplane.bulk_operation")
+
     def test_the_command_line_repeats_its_changes(self):
         """It once gave up where a repeat would have postponed twice."""
         self.run_cli("task_change", "reschedule", self.task_id, "--postpone", "1h")
