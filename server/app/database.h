@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"

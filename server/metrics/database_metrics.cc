@@ -10,6 +10,7 @@ Buckets StatementBuckets() {
 constexpr absl::string_view kOutages[] = {
     "DATABASE_UNAVAILABLE", "DATABASE_READ_ONLY",    "DATABASE_NOT_DURABLE",
     "DATABASE_DISTRIBUTED", "POOLER_NOT_SUPPORTED",  "SYNCHRONOUS_STANDBY_AWAY",
+    "DATABASE_PERMISSION_DENIED",
 };
 
 }  // namespace

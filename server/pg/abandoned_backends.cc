@@ -9,13 +9,17 @@
 namespace skiplane::pg {
 namespace {
 
-// A role sees what its own backends wait for.
+constexpr size_t kMost = 1000;  // where the server does not tell which are gone
+
+// A role sees what its own backends wait for: the one that logged in, also where another is set.
 std::string Question(const std::vector<Backend>& backends) {
   const std::string pids = absl::StrJoin(backends, ",", [](std::string* out, const Backend& each) {
     absl::StrAppend(out, each.pid);
   });
   return absl::StrCat(
-      "SELECT a.pid, a.backend_start::text, coalesce(a.wait_event = 'SyncRep', false) "
+      "SET LOCAL ROLE NONE; "
+      "SELECT a.pid, coalesce((date_part('epoch', a.backend_start) * 1e6)::int8, 0), "
+      "coalesce(a.wait_event = 'SyncRep', false) "
       "FROM pg_catalog.pg_stat_activity a WHERE a.pid IN (", pids, ")");
 }
 
@@ -23,6 +27,7 @@ std::string Question(const std::vector<Backend>& backends) {
 
 void AbandonedBackends::Add(const Backend& backend) {
   base::MutexLock lock(mutex_);
+  if (backends_.size() >= kMost) backends_.erase(backends_.begin());
   backends_.push_back(backend);
 }
 
@@ -37,9 +42,13 @@ absl::Status AbandonedBackends::Check(pqxx::connection& connection) {
   std::vector<Backend> left;
   int64_t waiting = 0;
   for (const pqxx::row& row : work.exec(Question(asked))) {
-    const Backend backend{row[0].as<int>(), row[1].as<std::string>("")};
-    if (std::find(asked.begin(), asked.end(), backend) == asked.end()) continue;
-    left.push_back(backend);
+    const int pid = row[0].as<int>();
+    const auto start = row[1].as<int64_t>();
+    const auto same = std::find_if(asked.begin(), asked.end(), [&](const Backend& each) {
+      return each.pid == pid && start <= each.seen_at;
+    });
+    if (same == asked.end()) continue;
+    left.push_back(*same);
     if (row[2].as<bool>()) ++waiting;
   }
   {

@@ -6,8 +6,8 @@
 // Thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <pqxx/pqxx>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,10 +17,10 @@ namespace skiplane::pg {
 
 struct Backend {
   int pid = 0;
-  std::string start;  // when it was started, as PostgreSQL writes it: pids are used again
+  int64_t seen_at = 0;  // by its clock, in microseconds: one that started later is another one
 
   friend bool operator==(const Backend& a, const Backend& b) {
-    return a.pid == b.pid && a.start == b.start;
+    return a.pid == b.pid && a.seen_at == b.seen_at;
   }
 };
 

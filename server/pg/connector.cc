@@ -8,6 +8,7 @@
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/metrics/metrics.h"
+#include "server/pg/errors.h"
 #include "server/pg/refusals.h"
 #include "server/pg/requirements.h"
 
@@ -21,6 +22,13 @@ void LogBackend(bool is_connected, const Session& session) {
             {{"backend", absl::StrCat(session.backend_pid())}});
 }
 
+// What is asked of a new connection changes nothing: no caller's outcome is in doubt, and no other
+// reason than an outage is why there is no connection.
+absl::Status AsOutage(const absl::Status& status) {
+  const bool is_one = absl::IsUnavailable(status) || absl::IsFailedPrecondition(status);
+  return status.ok() || is_one ? status : NotConnected();
+}
+
 }  // namespace
 
 Connector::Connector(ConnectOptions options, metrics::Metrics* metrics)
@@ -29,7 +37,9 @@ Connector::Connector(ConnectOptions options, metrics::Metrics* metrics)
 absl::StatusOr<std::unique_ptr<Session>> Connector::Open(
     absl::FunctionRef<bool()> is_outage) {
   const int64_t known = Known().shared;
-  ASSIGN_OR_RETURN(std::unique_ptr<Session> session, Session::Open(options_, metrics_));
+  absl::StatusOr<std::unique_ptr<Session>> opened = Session::Open(options_, metrics_);
+  if (!opened.ok()) return AsOutage(opened.status());
+  std::unique_ptr<Session> session = *std::move(opened);
   LogBackend(true, *session);
   base::MutexLock is_checking(checking_);
   const bool must_check = is_outage();
@@ -37,7 +47,7 @@ absl::StatusOr<std::unique_ptr<Session>> Connector::Open(
     base::MutexLock lock(mutex_);
     if (!must_check && shared_checked_ == known) return session;
   }
-  RETURN_IF_ERROR(CheckNotShared(options_, *session));
+  RETURN_IF_ERROR(AsOutage(CheckNotShared(options_, *session)));
   base::MutexLock lock(mutex_);
   shared_checked_ = known;
   return session;

@@ -9,6 +9,7 @@
 #include "server/pg/conninfo.h"
 #include "server/pg/errors.h"
 #include "server/pg/log_limit.h"
+#include "server/pg/refusals.h"
 
 namespace skiplane::pg {
 namespace {
@@ -49,6 +50,9 @@ absl::StatusOr<std::unique_ptr<Link>> Link::Open(const ConnectOptions& options) 
     RETURN_IF_ERROR(link->CheckRequirements());
     link->watchdog().Disarm();
     return link;
+  } catch (const pqxx::insufficient_privilege& error) {
+    LogFailure(PrimaryMessage(error.what()));
+    return PermissionDenied(PrimaryMessage(error.what()));
   } catch (const std::exception& error) {
     absl::Status why = ExplainNoConnection(error.what());
     if (base::ReasonOf(why) == "DATABASE_UNAVAILABLE") LogFailure(PrimaryMessage(error.what()));

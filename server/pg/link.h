@@ -15,8 +15,8 @@ namespace skiplane::pg {
 
 class Link {
  public:
-  // DATABASE_UNAVAILABLE or DATABASE_READ_ONLY if it cannot be made; the log says why. What
-  // requirements.h says if the server is not one for a broker.
+  // DATABASE_UNAVAILABLE, DATABASE_READ_ONLY or DATABASE_PERMISSION_DENIED if it cannot be made;
+  // the log says why. What requirements.h says if the server is not one for a broker.
   static absl::StatusOr<std::unique_ptr<Link>> Open(const ConnectOptions& options);
 
   pqxx::connection& connection() { return connection_; }

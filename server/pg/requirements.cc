@@ -14,15 +14,16 @@
 namespace skiplane::pg {
 namespace {
 
+// Asks nothing that a role may not see. The mark tells connections apart that had the same pid.
 constexpr char kFacts[] =
     "SELECT pg_catalog.pg_is_in_recovery() AS in_recovery, "
     "current_setting('transaction_read_only') AS read_only, "
     "current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes, "
     "current_setting('synchronous_commit') AS synchronous_commit, "
     "coalesce(current_setting('skiplane.connection', true), '') AS mark, "
-    "a.pid AS pid, a.backend_start::text AS backend_start, "
-    "to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS has_citus "
-    "FROM pg_catalog.pg_stat_activity a WHERE a.pid = pg_catalog.pg_backend_pid()";
+    "pg_catalog.pg_backend_pid() AS pid, "
+    "(date_part('epoch', pg_catalog.clock_timestamp()) * 1e6)::int8 AS seen_at, "
+    "to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS has_citus";
 
 // Names a table that is only there with Citus.
 constexpr char kDistributed[] =
@@ -82,12 +83,10 @@ absl::Status Requirements::Check(pqxx::connection& connection) {
   pqxx::nontransaction work(connection);
   const pqxx::result answer = work.exec(kFacts);
   const pqxx::row facts = answer.at(0);
-  const Backend backend{facts["pid"].as<int>(), facts["backend_start"].as<std::string>()};
-  if (backend_.pid == 0) backend_ = backend;
+  const int pid = facts["pid"].as<int>();
+  if (backend_.pid == 0) backend_ = {pid, facts["seen_at"].as<int64_t>()};
   // First, since the settings are not ours if the connection is not.
-  if (facts["mark"].as<std::string>() != mark_ || !(backend == backend_)) {
-    return ConnectionShared();
-  }
+  if (facts["mark"].as<std::string>() != mark_ || pid != backend_.pid) return ConnectionShared();
   if (facts["in_recovery"].as<bool>() || facts["read_only"].as<std::string>() == "on") {
     return ReadOnly();
   }

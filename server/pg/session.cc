@@ -110,8 +110,8 @@ absl::Status Session::State::Recheck() {
   absl::Status status;
   try {
     status = link->CheckRequirements();
-    broken = !status.ok();
-    shared = IsOfPooler(status);
+    broken = broken || !status.ok();
+    shared = shared || IsOfPooler(status);
   } catch (...) {
     status = Failed(ExplainException({kRecheckStatement, link->connection().is_open(), false}));
     status = broken ? NotConnected() : absl::OkStatus();
@@ -127,8 +127,9 @@ absl::Status Session::State::CheckAbandoned() {
   try {
     status = abandoned->Check(link->connection());
   } catch (...) {
+    // Nothing was to be changed; and who cannot be told connects as if there were none.
     status = Failed(ExplainException({kRecheckStatement, link->connection().is_open(), false}));
-    if (broken) status = NotConnected();  // nothing was to be changed
+    status = broken ? NotConnected() : absl::OkStatus();
   }
   link->watchdog().Disarm();
   return status;

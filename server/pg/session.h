@@ -58,8 +58,9 @@ class Session {
  public:
   // Connects and sets what every connection of the broker needs: synchronous_commit=on, the time
   // limits, time zone UTC, the planner settings of docs/adr (no hash or merge join, no sequential
-  // or bitmap scan, no JIT, generic plans). DATABASE_UNAVAILABLE or DATABASE_READ_ONLY if that
-  // fails; what requirements.h says if the server is not one for a broker;
+  // or bitmap scan, no JIT, generic plans). DATABASE_UNAVAILABLE, DATABASE_READ_ONLY
+  // or DATABASE_PERMISSION_DENIED if that fails; what requirements.h says if the server is not one
+  // for a broker;
   // SYNCHRONOUS_STANDBY_AWAY while an abandoned backend waits for one.
   // `metrics` may be null; else it outlives the session.
   static absl::StatusOr<std::unique_ptr<Session>> Open(const ConnectOptions& options,
