@@ -14,8 +14,8 @@
 #include "client/cli/command/work_options.h"
 #include "client/cli/input/option.h"
 #include "client/cli/text/table.h"
+#include "client/cli/work/attempt_log.h"
 #include "client/cli/work/group_keeper.h"
-#include "client/cli/work/journal.h"
 #include "client/cli/work/spawn.h"
 #include "client/cli/work/task_files.h"
 #include "client/cli/work/task_program.h"
@@ -55,15 +55,15 @@ struct Workshop {
   const Scratch& scratch;
   const std::vector<std::string>& environment;
   GroupKeeper& keeper;
-  Journal& journal;
+  AttemptLog& log;
 };
 
 Result Run(const Workshop& shop, const LeasedTask& task, Attempt& attempt) {
-  shop.journal.Began(task);
+  shop.log.Began(task);
   const auto files = TaskFiles::Make(shop.scratch, task, ToFileRules(shop.options));
   if (!files.ok()) {
     const std::string text(files.status().message());
-    shop.journal.Ran(task, {.start_error = text});
+    shop.log.Ran(task, {.start_error = text});
     return Result::Retry({.type = "cannot start", .text = text});
   }
   Program program{.argv = files->Arguments(shop.options.command),
@@ -77,7 +77,7 @@ Result Run(const Workshop& shop, const LeasedTask& task, Attempt& attempt) {
                   .keeper = &shop.keeper};
   files->AddTo(&program.environment);
   const ProgramEnd end = RunProgram(program, attempt.stop_token());
-  shop.journal.Ran(task, end);
+  shop.log.Ran(task, end);
   Result result = ResultOf(end, shop.rules);
   if (result.kind() != Result::Kind::kDone || !shop.options.output_files) return result;
   return WithMore(std::move(result), files->ReadMore(task), end.error_tail);
@@ -127,8 +127,8 @@ absl::Status Work(Session& session, const WorkOptions& options) {
   }
   const absl::StatusOr<WorkRules> rules = ToRules(options);
   if (!rules.ok()) return rules.status();
-  auto journal = Journal::Open(options.log);
-  if (!journal.ok()) return journal.status();
+  auto log = AttemptLog::Open(options.log);
+  if (!log.ok()) return log.status();
   auto scratch = ToFileRules(options).any() ? Scratch::Make() : Scratch();
   if (!scratch.ok()) return scratch.status();
 
@@ -141,14 +141,14 @@ absl::Status Work(Session& session, const WorkOptions& options) {
   WorkerOptions worker_options = ToWorkerOptions(options);
   worker_options.on_error = [&](const absl::Status& status) { complaints.Tell(status); };
   worker_options.on_attempt_end = [&](const LeasedTask& task, AttemptEnd end) {
-    (*journal)->Settled(task, end);
+    (*log)->Settled(task, end);
   };
   const Workshop shop{.options = options,
                       .rules = *rules,
                       .scratch = *scratch,
                       .environment = environment,
                       .keeper = keeper,
-                      .journal = **journal};
+                      .log = **log};
   auto worker = Worker::Start(
       session.client(), std::move(worker_options),
       [&](const LeasedTask& task, Attempt& attempt) { return Run(shop, task, attempt); });
