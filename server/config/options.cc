@@ -189,7 +189,9 @@ void DeclareOptions(absl::string_view version, CLI::App* app, Options* options) 
   app->description("Skiplane: a task queue in front of PostgreSQL.");
   app->footer(
       "Exactly one of --database, --database-file and --embedded is needed. A flag beats its\n"
-      "environment variable, which beats the file of --config.");
+      "environment variable, which beats the file of --config.\n\n"
+      "SIGTERM and SIGINT drain the broker and end it; the same again, a second later or more,\n"
+      "ends it at once. SIGHUP reads the log level and the TLS files anew.");
   app->set_help_flag("--help,-h", "Show this text and end.");
   app->set_version_flag("--version", absl::StrCat("skiplaned ", version),
                         "Show the version and end.");

@@ -50,6 +50,7 @@ TEST(JsonLinesTest, ABadLineIsNamed) {
   EXPECT_EQ(refusal("\n\n{\"payload\": "), "line 3: not a JSON object");
   EXPECT_EQ(refusal("[1]"), "line 1: not a JSON object");
   EXPECT_THAT(refusal(R"({"colour": "red"})"), HasSubstr("line 1: tasks have no 'colour'"));
+  EXPECT_THAT(refusal(R"({"": "red"})"), HasSubstr("line 1: tasks have no ''"));
   EXPECT_EQ(refusal(R"({"key": {"a": 1}})"), "line 1: key: not a text or a number");
 }
 

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/work/group_keeper.h"
 #include "client/cli/work/spawn.h"
+#include "tests/support/machine_clock.h"
 
 namespace skiplane::cli {
 namespace {
@@ -123,6 +124,28 @@ TEST(ProgramTest, ItsTimeEndsWithItsChildren) {
   close(held[1]);
   EXPECT_EQ(WaitForEndOf(held[0]), 0);
   close(held[0]);
+}
+
+TEST(ProgramTest, ItsTimeEndsThoughTheMachinesClockIsSetBack) {
+  const std::string path = testing::TempDir() + "/set-back-" + std::to_string(getpid());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  // Set back before the program's time is over, and once more before it is killed.
+  const Program program{
+      .argv = {"/bin/sh", "-c", "trap 'echo 2% > \"$1\"' TERM; echo 1% > \"$1\"; "
+                                "i=0; while [ $i -lt 300 ]; do sleep 0.1; i=$((i + 1)); done",
+               "-", path},
+      .environment = {"PATH=/usr/bin:/bin"},
+      .kill_after = absl::Milliseconds(300),
+      .timeout = absl::Milliseconds(300),
+      .progress_path = path,
+      .on_progress = [](const TaskProgress& progress) {
+        test::SetMachineClockBack(absl::Hours(progress.fraction * 100));
+      }};
+  const ProgramEnd end = RunProgram(program, std::stop_token());
+  test::SetMachineClockBack(absl::ZeroDuration());
+  EXPECT_TRUE(end.has_timed_out);
+  EXPECT_EQ(end.signal, SIGKILL);
+  std::filesystem::remove(path);
 }
 
 TEST(ProgramTest, ChildrenThatDoNotObeyAreKilledAfterTheirParentEnded) {

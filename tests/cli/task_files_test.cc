@@ -75,6 +75,15 @@ TEST_F(TaskFilesTest, ThePayloadIsAFileThatOnlyItsUserReadsAndThatGoes) {
   EXPECT_TRUE(std::filesystem::is_empty(scratch_.path()));
 }
 
+TEST_F(TaskFilesTest, AFolderThatACleanerTookIsMadeAnewForItsUserAlone) {
+  std::filesystem::remove(scratch_.path());
+  const TaskFiles files = Make({.payload = true});
+  EXPECT_TRUE(std::filesystem::exists(PathIn(files, "SKIPLANE_PAYLOAD_FILE")));
+  struct stat found {};
+  ASSERT_EQ(stat(scratch_.path().c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777U, 0700U);
+}
+
 TEST_F(TaskFilesTest, WithoutRulesArgumentsAreTakenAsTheyAre) {
   const TaskFiles files = Make({});
   EXPECT_EQ(files.Arguments({"jq", "{}"}), (std::vector<std::string>{"jq", "{}"}));

@@ -227,6 +227,7 @@ grpc::ServerUnaryReactor* FakeBroker::Heartbeat(grpc::CallbackServerContext* con
                                                 v1::HeartbeatResponse* response) {
   const std::lock_guard<std::mutex> lock(mutex_);
   beats.push_back(*request);
+  if (on_beat_) on_beat_();
   calls.push_back("Heartbeat");
   response->set_session_alive(is_session_alive_);
   for (const v1::HeldLease& lease : request->leases()) {

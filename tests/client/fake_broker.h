@@ -13,6 +13,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "skiplane/v1/broker.grpc.pb.h"
@@ -39,6 +40,8 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   // What Heartbeat says of a token from now on.
   void SetState(const std::string& token, v1::LeaseState state);
   void LoseSession();
+  // Called during each Heartbeat. Set it before there is a worker.
+  void OnBeat(std::function<void()> told) { on_beat_ = std::move(told); }
   // What Nack says that the task is now.
   void SetNackState(const std::string& token, v1::TaskState state);
   // Calls of Ack and Nack are done but not answered until `is_held` is false again.
@@ -108,6 +111,7 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   bool is_holding_ = false;
   std::vector<grpc::ServerUnaryReactor*> held_;
   bool answers_nothing_ = false;
+  std::function<void()> on_beat_;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
 };

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "tests/client/worker_fixture.h"
+#include "tests/support/machine_clock.h"
 
 namespace skiplane {
 namespace {
@@ -232,6 +233,22 @@ TEST_F(WorkerTest, AHeldLeaseIsRenewedWhileItsHandlerRuns) {
   EXPECT_EQ(beat.leases(0).lease_token(), "token-a");
   EXPECT_EQ(beat.leases(0).progress().message(), "half");
   EXPECT_FALSE(broker_.beats[1].leases(0).has_progress()) << "told once";
+}
+
+TEST_F(WorkerTest, LeasesAreRenewedThoughTheMachinesClockIsSetBack) {
+  broker_.OnBeat([] { test::SetMachineClockBack(absl::Hours(1)); });
+  Gate gate;
+  const auto worker = Started(
+      [&gate](const LeasedTask&, Attempt&) {
+        gate.Pass();
+        return Result::Done();
+      },
+      {.lease_duration = kShortLease});
+  broker_.AddTask("a");
+  EXPECT_TRUE(broker_.WaitUntil([this] { return broker_.beats.size() >= 2; }));
+  gate.Open();
+  worker->Stop();
+  test::SetMachineClockBack(absl::ZeroDuration());
 }
 
 TEST_F(WorkerTest, ALostLeaseStopsItsHandlerAndDropsItsResult) {

@@ -2,12 +2,14 @@
 
 import gzip
 import os
+import shutil
 import signal
 import subprocess
 import unittest
 
 from support import document
 from support.cli import program
+from support.client import state_name
 from support.process import GENEROUS_S
 from support.work import WorkTest
 
@@ -144,6 +146,53 @@ class Scripts(WorkTest):
         again = self.give(commands)
         self.assertEqual(again.stdout.count(b" existing "), 500)
         self.assertIn(b"skiplane: 0 done, 0 retried, 0 failed", again.stderr)
+
+    def test_the_guide_for_many_files_when_one_cannot_be_packed(self):
+        self.put("a.log", "good")
+        self.put("b.log", "bad")
+        obstacle = os.path.join(self.folder, "packed", "b.log.gz")
+        os.makedirs(obstacle)
+        commands = document.commands("docs/CLI.md", "Many files through a queue")
+        for _ in range(3):  # each has one attempt or more
+            self.give(commands)
+            self.database.eventually(
+                "SELECT count(*) FROM skiplane.task WHERE run_at > clock_timestamp()", "0")
+        failed = self.give(commands)
+        self.assertIn("0 done, 0 retried, 0 failed", failed.stderr.decode())
+        self.assertIn("b.log", failed.stdout.decode())
+        os.rmdir(obstacle)
+        self.give(document.commands("docs/CLI.md", "Many files through a queue", block=1))
+        self.assertIn("1 done, 0 retried, 0 failed", self.give(commands).stderr.decode())
+        with gzip.open(obstacle, "rt") as file:
+            self.assertEqual(file.read(), "bad")
+
+    def start_with_files(self):
+        """A worker that makes files below its TMPDIR; this folder."""
+        folder = os.path.join(self.folder, "tmp")
+        os.mkdir(folder)
+        self.environment["TMPDIR"] = folder
+        worker = self.work('cat "$SKIPLANE_PAYLOAD_FILE"', "--payload-file", "--log", "-")
+        return worker, folder
+
+    def test_a_worker_that_cannot_make_files_hands_its_task_back_and_ends(self):
+        worker, folder = self.start_with_files()
+        shutil.rmtree(folder)
+        task = self.client.enqueue("mail", b"", max_attempts=1)
+        self.assertEqual(worker.wait(), 5, worker.output)
+        self.assertIn("skiplane: stopping: cannot make a folder in ", worker.output)
+        self.assertRegex(worker.output, r" attempt=1 end=released start_error=\"cannot make a ")
+        self.assertIn("skiplane: 0 done, 0 retried, 0 failed, ", worker.output)
+        view = self.client.task(task)
+        self.assertEqual((state_name(view.state), view.attempt), ("READY", 0))
+
+    def test_a_worker_whose_folder_a_cleaner_took_makes_it_anew(self):
+        worker, folder = self.start_with_files()
+        [made] = os.listdir(folder)
+        os.rmdir(os.path.join(folder, made))
+        self.client.enqueue("mail", b"")
+        self.assert_succeeded(1)
+        self.end(worker, "1 done, 0 retried, 0 failed, 0 released, 0 cancelled, 0 lost")
+        self.assertEqual(os.listdir(folder), [])
 
 
 if __name__ == "__main__":

@@ -13,15 +13,10 @@ HANDED_BACK = "skiplane: 0 done, 0 retried, 0 failed, 1 released, 0 cancelled, 0
 
 
 class Signals(WorkTest):
-    def insist(self, worker, number, text):
-        """Signals until one counts: those within a second of the last that counted do not."""
-        while text not in worker.output:
-            self.assertTrue(worker.runs(), worker.output)
-            worker.signal(number)
-            try:
-                worker.wait_for_output(text, bound_s=0.2)
-            except AssertionError:
-                pass
+    def signal_again(self, worker, number):
+        """One that counts: more than a second after the one before, of which there is output."""
+        self.assertTrue(worker.runs_for(1.1), worker.output)
+        worker.signal(number)
 
     def assert_handed_back(self, task_id):
         view = self.client.task(task_id)
@@ -109,7 +104,8 @@ class Signals(WorkTest):
                 self.assert_works(fifo)
                 worker.signal(first)
                 worker.wait_for_output("stopping\n")
-                self.insist(worker, again, "stopping the programs\n")
+                self.signal_again(worker, again)
+                worker.wait_for_output("stopping the programs\n")
                 self.assertEqual(worker.wait(), 0, worker.output)
                 self.assertIn(HANDED_BACK, worker.output)
                 self.assert_nobody_works(fifo)
@@ -125,13 +121,9 @@ class Signals(WorkTest):
         self.assert_works(fifo)
         worker.signal(signal.SIGTERM)
         worker.wait_for_output("stopping\n")
-        self.insist(worker, signal.SIGTERM, "stopping the programs\n")
-        while worker.runs():
-            worker.signal(signal.SIGTERM)
-            try:
-                worker.wait(bound_s=0.2)
-            except AssertionError:
-                pass
+        self.signal_again(worker, signal.SIGTERM)
+        worker.wait_for_output("stopping the programs\n")
+        self.signal_again(worker, signal.SIGTERM)
         self.assertEqual(worker.wait(), -signal.SIGTERM)
         self.assert_nobody_works(fifo)
 

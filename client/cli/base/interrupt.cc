@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "absl/time/clock.h"
+#include "client/cli/base/steady_now.h"
 
 namespace skiplane::cli {
 namespace {
@@ -80,16 +80,16 @@ Interrupt::~Interrupt() {
 }
 
 bool Interrupt::Wait(absl::Duration at_most) {
-  const absl::Time end = absl::Now() + at_most;
+  const absl::Duration end = SteadyNow() + at_most;
   while (true) {
-    const absl::Duration left = std::clamp(end - absl::Now(), absl::ZeroDuration(), kPollAtMost);
+    const absl::Duration left = std::clamp(end - SteadyNow(), absl::ZeroDuration(), kPollAtMost);
     pollfd waited{.fd = signal_pipe[0], .events = POLLIN, .revents = 0};
     char byte = 0;
     if (poll(&waited, 1, static_cast<int>(absl::ToInt64Milliseconds(left)) + 1) > 0 &&
         read(signal_pipe[0], &byte, 1) == 1) {
       return byte == kSignal;
     }
-    if (absl::Now() >= end) return false;
+    if (SteadyNow() >= end) return false;
   }
 }
 

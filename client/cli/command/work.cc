@@ -14,8 +14,8 @@
 #include "client/cli/command/work_options.h"
 #include "client/cli/input/option.h"
 #include "client/cli/text/table.h"
+#include "client/cli/work/attempt_log.h"
 #include "client/cli/work/group_keeper.h"
-#include "client/cli/work/journal.h"
 #include "client/cli/work/spawn.h"
 #include "client/cli/work/task_files.h"
 #include "client/cli/work/task_program.h"
@@ -48,43 +48,67 @@ class Complaints {
   std::string last_;
 };
 
+// What keeps this machine from running any task: the tasks are not to blame.
+class MachineFault {
+ public:
+  // The first one counts.
+  void Set(const absl::Status& status) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    status_.Update(status);
+  }
+
+  absl::Status status() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return status_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  absl::Status status_;
+};
+
 // What all runs have in common.
-struct Workshop {
+struct RunContext {
   const WorkOptions& options;
   const WorkRules& rules;
   const Scratch& scratch;
   const std::vector<std::string>& environment;
   GroupKeeper& keeper;
-  Journal& journal;
+  AttemptLog& log;
+  MachineFault& fault;
+  Interrupt& interrupt;
 };
 
-Result Run(const Workshop& shop, const LeasedTask& task, Attempt& attempt) {
-  shop.journal.Began(task);
-  const auto files = TaskFiles::Make(shop.scratch, task, ToFileRules(shop.options));
+Result Run(const RunContext& context, const LeasedTask& task, Attempt& attempt) {
+  context.log.Began(task);
+  const auto files = TaskFiles::Make(context.scratch, task, ToFileRules(context.options));
   if (!files.ok()) {
-    const std::string text(files.status().message());
-    shop.journal.Ran(task, {.start_error = text});
-    return Result::Retry({.type = "cannot start", .text = text});
+    context.log.Ran(task, {.start_error = std::string(files.status().message())});
+    context.fault.Set(files.status());
+    context.interrupt.Wake();
+    return Result::Release();
   }
-  Program program{.argv = files->Arguments(shop.options.command),
-                  .environment = EnvironmentOf(task, shop.environment),
-                  .input = shop.options.payload_file ? "" : task.payload,
-                  .keeps_output = shop.rules.keeps_result,
-                  .kill_after = shop.rules.kill_after,
-                  .timeout = shop.rules.timeout,
+  Program program{.argv = files->Arguments(context.options.command),
+                  .environment = EnvironmentOf(task, context.environment),
+                  .input = context.options.payload_file ? "" : task.payload,
+                  .keeps_output = context.rules.keeps_result,
+                  .kill_after = context.rules.kill_after,
+                  .timeout = context.rules.timeout,
                   .progress_path = files->progress_path(),
                   .on_progress = [&](TaskProgress now) { attempt.Report(std::move(now)); },
-                  .keeper = &shop.keeper};
+                  .keeper = &context.keeper};
   files->AddTo(&program.environment);
   const ProgramEnd end = RunProgram(program, attempt.stop_token());
-  shop.journal.Ran(task, end);
-  Result result = ResultOf(end, shop.rules);
-  if (result.kind() != Result::Kind::kDone || !shop.options.output_files) return result;
+  context.log.Ran(task, end);
+  Result result = ResultOf(end, context.rules);
+  if (result.kind() != Result::Kind::kDone || !context.options.output_files) return result;
   return WithMore(std::move(result), files->ReadMore(task), end.error_tail);
 }
 
-// Returns when the worker has come to its end, or is told to stop, and has stopped.
-absl::Status RunToEnd(Worker& worker, Interrupt& interrupt, bool has_end) {
+// Returns when the worker has come to its end, or is told to stop, or this machine fails, and it
+// has stopped.
+absl::Status RunToEnd(Worker& worker, Interrupt& interrupt, const MachineFault& fault,
+                      bool has_end) {
   std::atomic<bool> has_ended = false;
   std::atomic<bool> has_stopped = false;
   absl::Status end;
@@ -94,8 +118,12 @@ absl::Status RunToEnd(Worker& worker, Interrupt& interrupt, bool has_end) {
     interrupt.Wake();
   });
   bool is_told = false;
-  while (!is_told && !has_ended) is_told = interrupt.Wait(absl::Hours(1));
-  if (is_told) std::cerr << "skiplane: stopping\n";
+  while (!is_told && !has_ended && fault.status().ok()) is_told = interrupt.Wait(absl::Hours(1));
+  if (!fault.status().ok()) {
+    std::cerr << absl::StrCat("skiplane: stopping: ", Explain(fault.status()), "\n");
+  } else if (is_told) {
+    std::cerr << "skiplane: stopping\n";
+  }
   std::thread stopping([&] {
     worker.Stop();
     has_stopped = true;
@@ -108,6 +136,7 @@ absl::Status RunToEnd(Worker& worker, Interrupt& interrupt, bool has_end) {
   }
   ending.join();
   stopping.join();
+  if (const absl::Status status = fault.status(); !status.ok()) return status;
   if (!is_told) return end;
   return has_end ? Interrupted("stopped before its end") : absl::OkStatus();
 }
@@ -127,8 +156,10 @@ absl::Status Work(Session& session, const WorkOptions& options) {
   }
   const absl::StatusOr<WorkRules> rules = ToRules(options);
   if (!rules.ok()) return rules.status();
-  auto journal = Journal::Open(options.log);
-  if (!journal.ok()) return journal.status();
+  auto log = AttemptLog::Open(options.log);
+  if (!log.ok()) return log.status();
+  // Before the folder is made: a signal would leave it behind.
+  Interrupt interrupt({.told = kSignalsTold, .with_hangup = true});
   auto scratch = ToFileRules(options).any() ? Scratch::Make() : Scratch();
   if (!scratch.ok()) return scratch.status();
 
@@ -136,25 +167,27 @@ absl::Status Work(Session& session, const WorkOptions& options) {
   RaiseFileLimit();
   const std::vector<std::string> environment = OwnEnvironment();
   Complaints complaints;
-  Interrupt interrupt({.told = kSignalsTold, .with_hangup = true});
+  MachineFault fault;
   GroupKeeper keeper(rules->kill_after, scratch->path());
   WorkerOptions worker_options = ToWorkerOptions(options);
   worker_options.on_error = [&](const absl::Status& status) { complaints.Tell(status); };
   worker_options.on_attempt_end = [&](const LeasedTask& task, AttemptEnd end) {
-    (*journal)->Settled(task, end);
+    (*log)->Settled(task, end);
   };
-  const Workshop shop{.options = options,
-                      .rules = *rules,
-                      .scratch = *scratch,
-                      .environment = environment,
-                      .keeper = keeper,
-                      .journal = **journal};
+  const RunContext context{.options = options,
+                           .rules = *rules,
+                           .scratch = *scratch,
+                           .environment = environment,
+                           .keeper = keeper,
+                           .log = **log,
+                           .fault = fault,
+                           .interrupt = interrupt};
   auto worker = Worker::Start(
       session.client(), std::move(worker_options),
-      [&](const LeasedTask& task, Attempt& attempt) { return Run(shop, task, attempt); });
+      [&](const LeasedTask& task, Attempt& attempt) { return Run(context, task, attempt); });
   if (!worker.ok()) return UsageError(worker.status().message());
   std::cerr << "skiplane: working\n";
-  const absl::Status status = RunToEnd(**worker, interrupt, options.has_end());
+  const absl::Status status = RunToEnd(**worker, interrupt, fault, options.has_end());
   TellSum((*worker)->counts());
   return status;
 }
@@ -177,16 +210,17 @@ void DeclareWork(CLI::App* app, Plan* plan) {
       "With --output-files, a program that ends with 0 leaves what comes after its task: in "
       "SKIPLANE_FOLLOW_UPS_FILE tasks that are made together with the ack, a JSON object per "
       "line as in enqueue --jsonl, with a member queue; in SKIPLANE_NEXT_PAYLOAD_FILE the "
-      "payload for the next stage. If they are wrong, the attempt has failed, with the line in "
-      "its error. While it runs, lines like '40% encoding' in SKIPLANE_PROGRESS_FILE tell how "
-      "far it has come.\n\n"
+      "payload for the next stage. If they are wrong, the attempt has failed: its error names the "
+      "line that cannot be read, or is the broker's refusal. While it runs, lines like "
+      "'40% encoding' in SKIPLANE_PROGRESS_FILE tell how far it has come.\n\n"
       "SIGTERM, SIGHUP or Ctrl-C end the worker: it leases nothing more, lets programs end "
       "within --grace, then stops them and hands their tasks back. A second one, a second later "
       "or more, stops them at once, the third ends the worker itself; its programs get SIGTERM, "
       "later SIGKILL, however it ends.\n\n"
       "--burst and --max-tasks end it with 0 whatever became of the tasks, or as a failed call "
       "says when a burst gets no tasks because the broker refuses or is away; with 130 if a "
-      "signal came first.",
+      "signal came first. A worker that cannot make the files of a task hands it back, uncharged, "
+      "and ends with 5.",
       options, Work);
   AddTexts(work, "QUEUE", &options->queues,
            "QUEUE or QUEUE:STAGE, one or several; then -- and the command with its arguments")

@@ -58,8 +58,9 @@ class JsonLines : public RecordSource {
       }
       return absl::OkStatus();
     }
+    const bool is_extra = !extra_.empty() && name == extra_;
     const absl::StatusOr<std::string> field =
-        name == extra_ ? absl::StatusOr<std::string>(name) : FieldOf(name, renames_);
+        is_extra ? absl::StatusOr<std::string>(name) : FieldOf(name, renames_);
     if (!field.ok()) return field.status();
     if (*field == "-") return absl::OkStatus();
     if (*field != "payload" && value.is_structured()) {

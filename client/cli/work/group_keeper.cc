@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "client/cli/work/fork.h"
+
 namespace skiplane::cli {
 namespace {
 
@@ -53,6 +55,7 @@ void LetGoOfEverything(int line) {
 
 [[noreturn]] void Keep(int line, int64_t kill_after_ms, char* const* last_command) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(number, SIG_IGN);
+  UnblockSignals();
   setpgid(0, 0);  // what is meant for the worker's group is not meant for it
   prctl(PR_SET_NAME, "skiplane-keeper");
   LetGoOfEverything(line);
@@ -84,7 +87,7 @@ GroupKeeper::GroupKeeper(absl::Duration kill_after, std::string folder) {
   std::array<char*, 5> remove{words[0].data(), words[1].data(), words[2].data(), words[3].data(),
                               nullptr};
   char* const* const last_command = words[3].empty() ? nullptr : remove.data();
-  pid_ = fork();
+  pid_ = ForkBlocked();
   if (pid_ == 0) Keep(read_end.get(), kill_after_ms, last_command);
   if (pid_ > 0) line_ = std::move(write_end);
 }

@@ -15,7 +15,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_split.h"
-#include "absl/time/clock.h"
+#include "client/cli/base/steady_now.h"
 #include "client/cli/work/group_keeper.h"
 #include "client/cli/work/progress.h"
 #include "client/cli/work/spawn.h"
@@ -40,7 +40,7 @@ class Running {
         child_(std::move(spawned)),
         wake_(eventfd(0, EFD_CLOEXEC)),
         progress_(OpenProgress(program.progress_path)),
-        end_time_(absl::Now() + program.timeout) {}
+        end_time_(SteadyNow() + program.timeout) {}
 
   ~Running() {
     if (program_.keeper != nullptr) program_.keeper->Ended(child_.pid);
@@ -82,16 +82,16 @@ class Running {
     if (waited[2].revents != 0 || waited[3].revents != 0) ReadAll();
     if (waited[5].revents != 0) ReadProgress();
     if (waited[0].revents != 0) return true;
-    const bool is_late = !is_stopping_ && absl::Now() >= end_time_;
+    const bool is_late = !is_stopping_ && SteadyNow() >= end_time_;
     if (is_late) end_.has_timed_out = true;
     if (is_late || is_stopping_ || stop.stop_requested()) Stop();
     return false;
   }
 
   int TimeToWait() const {
-    const absl::Time next = is_stopping_ ? kill_time_ : end_time_;
-    if (is_killed_ || next == absl::InfiniteFuture()) return -1;
-    const absl::Duration rest = std::clamp(next - absl::Now(), absl::ZeroDuration(), kPollAtMost);
+    const absl::Duration next = is_stopping_ ? kill_time_ : end_time_;
+    if (is_killed_ || next == absl::InfiniteDuration()) return -1;
+    const absl::Duration rest = std::clamp(next - SteadyNow(), absl::ZeroDuration(), kPollAtMost);
     return static_cast<int>(absl::ToInt64Milliseconds(rest) + 1);
   }
 
@@ -101,7 +101,7 @@ class Running {
     std::array<pollfd, 2> waited{pollfd{child_.output.get(), POLLIN, 0},
                                  pollfd{child_.error.get(), POLLIN, 0}};
     while (kill(-child_.pid, 0) == 0) {
-      if (absl::Now() >= kill_time_) {
+      if (SteadyNow() >= kill_time_) {
         kill(-child_.pid, SIGKILL);
         return;
       }
@@ -128,8 +128,8 @@ class Running {
     if (!is_stopping_) {
       is_stopping_ = true;
       kill(-child_.pid, SIGTERM);
-      kill_time_ = absl::Now() + program_.kill_after;
-    } else if (!is_killed_ && absl::Now() >= kill_time_) {
+      kill_time_ = SteadyNow() + program_.kill_after;
+    } else if (!is_killed_ && SteadyNow() >= kill_time_) {
       is_killed_ = true;
       kill(-child_.pid, SIGKILL);
     }
@@ -179,10 +179,10 @@ class Running {
   const Descriptor wake_;
   Descriptor progress_;
   ProgressLines progress_lines_;
-  const absl::Time end_time_;
+  const absl::Duration end_time_;
   bool is_stopping_ = false;
   bool is_killed_ = false;
-  absl::Time kill_time_ = absl::InfiniteFuture();
+  absl::Duration kill_time_ = absl::InfiniteDuration();
   size_t written_ = 0;
   ProgramEnd end_;
 };

@@ -1,5 +1,7 @@
 #include "client/cli/work/scratch.h"
 
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -26,6 +28,11 @@ absl::StatusOr<Scratch> Scratch::MakeIn(const std::string& parent, const std::st
   }
   scratch.path_ = std::move(path);
   return scratch;
+}
+
+absl::StatusOr<Scratch> Scratch::MakeInside(const std::string& name) const {
+  mkdir(path_.c_str(), 0700);  // fails if it is there, as it should be
+  return MakeIn(path_, name);
 }
 
 Scratch::~Scratch() {

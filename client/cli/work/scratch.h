@@ -15,6 +15,9 @@ class Scratch {
   static absl::StatusOr<Scratch> Make();
   // A new one in that folder; its name begins with `name`.
   static absl::StatusOr<Scratch> MakeIn(const std::string& parent, const std::string& name);
+  // A new one in this one, which is made anew if it is gone: who cleans the machine may have taken
+  // it for forgotten.
+  absl::StatusOr<Scratch> MakeInside(const std::string& name) const;
 
   // Removes it with everything in it.
   ~Scratch();

@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "client/cli/work/fork.h"
 #include "client/cli/work/group_keeper.h"
 
 namespace skiplane::cli {
@@ -52,15 +53,21 @@ struct Child {
   GroupKeeper* keeper = nullptr;
 };
 
+// What came since the fork was meant for the worker's group: to ignore it drops it.
+void ResetHandlers() {
+  for (const int number : {SIGPIPE, SIGINT, SIGTERM}) {
+    signal(number, SIG_IGN);
+    signal(number, SIG_DFL);
+  }
+  if (signal(SIGHUP, SIG_IGN) != SIG_IGN) signal(SIGHUP, SIG_DFL);  // as nohup wants it
+}
+
 [[noreturn]] void Become(const Child& child) {
   setpgid(0, 0);
   // Before it can have children; the worker may be killed before it could tell.
   if (child.keeper != nullptr) child.keeper->Began(getpid());
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const int number : {SIGPIPE, SIGINT, SIGTERM}) signal(number, SIG_DFL);
-  if (signal(SIGHUP, SIG_DFL) == SIG_IGN) signal(SIGHUP, SIG_IGN);  // as nohup wants it
+  ResetHandlers();
+  UnblockSignals();
   if (child.file_limit) setrlimit(RLIMIT_NOFILE, &*child.file_limit);
   // So that nobody works on a task whose worker was killed.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -110,7 +117,7 @@ Spawned Spawn(const Program& program) {
                     .parent = getpid(),
                     .file_limit = programs_file_limit,
                     .keeper = program.keeper};
-  const pid_t pid = report.write.is_open() ? fork() : -1;
+  const pid_t pid = report.write.is_open() ? ForkBlocked() : -1;
   if (pid == 0) Become(child);
   spawned.error_number = errno;
   if (pid < 0) return spawned;

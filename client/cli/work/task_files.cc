@@ -62,7 +62,7 @@ absl::StatusOr<std::optional<std::string>> Read(const std::string& path, absl::s
 absl::StatusOr<TaskFiles> TaskFiles::Make(const Scratch& scratch, const LeasedTask& task,
                                           const FileRules& rules) {
   if (!rules.any()) return TaskFiles(Scratch(), rules);
-  auto folder = Scratch::MakeIn(scratch.path(), "task");
+  auto folder = scratch.MakeInside("task");
   if (!folder.ok()) return folder.status();
   TaskFiles files(*std::move(folder), rules);
   if (rules.payload) {

@@ -23,7 +23,8 @@ struct FileRules {
 
 class TaskFiles {
  public:
-  // Writes the payload if the rules say so. With rules that want no files it does nothing.
+  // Writes the payload if the rules say so. With rules that want no files it does nothing. A
+  // failure is this machine's, not the task's.
   static absl::StatusOr<TaskFiles> Make(const Scratch& scratch, const LeasedTask& task,
                                         const FileRules& rules);
 

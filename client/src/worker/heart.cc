@@ -1,8 +1,7 @@
 #include "client/src/worker/heart.h"
 
+#include <chrono>
 #include <utility>
-
-#include "absl/time/clock.h"
 
 namespace skiplane::internal {
 
@@ -22,12 +21,14 @@ void Heart::Stop() {
 
 void Heart::Loop() {
   const absl::Duration interval = lease_duration_ / 3;
-  absl::Time next = absl::Now() + interval;
+  absl::Duration rest = interval;
   while (true) {
-    line_.Pause(next - absl::Now());
+    line_.Pause(rest);
     if (line_.is_cut()) return;
-    next = absl::Now() + interval;
+    // Not by the machine's clock: a step back of it would delay a beat beyond the lease.
+    const auto begin = std::chrono::steady_clock::now();
     Beat();
+    rest = interval - absl::FromChrono(std::chrono::steady_clock::now() - begin);
   }
 }
 

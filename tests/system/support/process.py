@@ -17,6 +17,9 @@ GENEROUS_S = 60
 POSTGRES = max(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[-2]))
 os.environ["PATH"] = os.pathsep.join([POSTGRES, os.environ["PATH"]])
 
+# Whoever runs the tests may ignore some, as nohup does, and a shell for what it starts with &.
+HEARS_SIGNALS = ["env", "--default-signal=HUP,INT,QUIT,TERM"]
+
 
 class Process:
     def __init__(self, argv, env=None, user=None, directory="/"):
@@ -27,7 +30,7 @@ class Process:
         self._output = b""
         self._output_ended = False
         self._child = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", *switch, *argv], cwd=directory,
+            ["setpriv", "--pdeathsig", "KILL", *switch, *HEARS_SIGNALS, *argv], cwd=directory,
             env={**os.environ, **(env or {})}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT)
         self._collector = threading.Thread(target=self._collect, daemon=True)
@@ -41,6 +44,14 @@ class Process:
     def output(self):
         with self._changed:
             return self._output.decode(errors="replace")
+
+    def runs_for(self, seconds):
+        """Whether it still runs then. Not to wait for something that could be waited for."""
+        end = os.pidfd_open(self.pid)
+        try:
+            return not select.select([end], [], [], seconds)[0]
+        finally:
+            os.close(end)
 
     def runs(self):
         return self._child.poll() is None

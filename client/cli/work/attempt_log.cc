@@ -1,4 +1,4 @@
-#include "client/cli/work/journal.h"
+#include "client/cli/work/attempt_log.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -15,9 +15,13 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "client/cli/base/exit_code.h"
+#include "client/cli/base/steady_now.h"
 
 namespace skiplane::cli {
 namespace {
+
+// A worker holds 1,000 tasks at most.
+constexpr size_t kEarlyEndsMax = 1000;
 
 absl::string_view WordFor(AttemptEnd end) {
   switch (end) {
@@ -56,7 +60,7 @@ std::string Describe(const ProgramEnd& end) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const std::string& path) {
+absl::StatusOr<std::unique_ptr<AttemptLog>> AttemptLog::Open(const std::string& path) {
   Descriptor file;
   if (path == "-") {
     file = Descriptor(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0));
@@ -66,47 +70,58 @@ absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const std::string& path) 
   if (!path.empty() && !file.is_open()) {
     return LocalError(absl::StrCat("--log: cannot write ", path, ": ", std::strerror(errno)));
   }
-  return std::unique_ptr<Journal>(new Journal(std::move(file), !path.empty()));
+  return std::unique_ptr<AttemptLog>(new AttemptLog(std::move(file), !path.empty()));
 }
 
-Journal::~Journal() {
+AttemptLog::~AttemptLog() {
   for (const auto& [token, run] : runs_) Write(run, "unknown");
 }
 
-void Journal::Began(const LeasedTask& task) {
+void AttemptLog::Began(const LeasedTask& task) {
   if (!is_on_) return;
   const std::lock_guard<std::mutex> lock(mutex_);
-  runs_[task.lease_token] = {.task = Describe(task), .begin = absl::Now()};
+  Run& run = runs_[task.lease_token];
+  run = {.task = Describe(task), .begin = SteadyNow()};
+  const auto early = std::find_if(early_ends_.begin(), early_ends_.end(), [&](const auto& entry) {
+    return entry.first == task.lease_token;
+  });
+  if (early == early_ends_.end()) return;
+  run.end = early->second;
+  early_ends_.erase(early);
 }
 
-void Journal::Ran(const LeasedTask& task, const ProgramEnd& end) {
+void AttemptLog::Ran(const LeasedTask& task, const ProgramEnd& end) {
   if (!is_on_) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto run = runs_.find(task.lease_token);
   if (run == runs_.end()) return;
   run->second.program =
       absl::StrFormat("%s seconds=%.3f", Describe(end),
-                      absl::ToDoubleSeconds(absl::Now() - run->second.begin));
+                      absl::ToDoubleSeconds(SteadyNow() - run->second.begin));
   WriteIfWhole(task.lease_token);
 }
 
-void Journal::Settled(const LeasedTask& task, AttemptEnd end) {
+void AttemptLog::Settled(const LeasedTask& task, AttemptEnd end) {
   if (!is_on_) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto run = runs_.find(task.lease_token);
-  if (run == runs_.end()) return;  // handed back before it ran
-  run->second.end = end;
-  WriteIfWhole(task.lease_token);
+  if (run != runs_.end()) {
+    run->second.end = end;
+    WriteIfWhole(task.lease_token);
+    return;
+  }
+  early_ends_.emplace_back(task.lease_token, end);
+  if (early_ends_.size() > kEarlyEndsMax) early_ends_.pop_front();
 }
 
-void Journal::WriteIfWhole(const std::string& lease_token) {
+void AttemptLog::WriteIfWhole(const std::string& lease_token) {
   const auto run = runs_.find(lease_token);
   if (run->second.program.empty() || !run->second.end) return;
   Write(run->second, WordFor(*run->second.end));
   runs_.erase(run);
 }
 
-void Journal::Write(const Run& run, absl::string_view end) const {
+void AttemptLog::Write(const Run& run, absl::string_view end) const {
   const std::string line =
       absl::StrCat(absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone()), " ",
                    run.task, " end=", end, run.program.empty() ? "" : " ", run.program, "\n");

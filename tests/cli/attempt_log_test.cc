@@ -1,10 +1,11 @@
 // The line for each attempt, and what a program says of its progress.
-#include "client/cli/work/journal.h"
+#include "client/cli/work/attempt_log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -17,13 +18,16 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::Not;
 
-class JournalTest : public testing::Test {
+class AttemptLogTest : public testing::Test {
  protected:
-  ~JournalTest() override { std::remove(path_.c_str()); }
+  AttemptLogTest() { EXPECT_NE(mkdtemp(folder_.data()), nullptr); }
+  ~AttemptLogTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string Path() const { return folder_ + "/log"; }
 
   std::string Text() const {
     std::ostringstream text;
-    text << std::ifstream(path_).rdbuf();
+    text << std::ifstream(Path()).rdbuf();
     return text.str();
   }
 
@@ -38,42 +42,51 @@ class JournalTest : public testing::Test {
     return task;
   }
 
-  const std::string path_ = testing::TempDir() + "/journal";
+  std::string folder_ = testing::TempDir() + "/attempt-log-XXXXXX";
 };
 
-TEST_F(JournalTest, ALineTellsOfOneAttemptAndNeverOfItsPayload) {
-  auto journal = *Journal::Open(path_);
+TEST_F(AttemptLogTest, ALineTellsOfOneAttemptAndNeverOfItsPayload) {
+  auto log = *AttemptLog::Open(Path());
   const LeasedTask task = Task("1", "order 17\n");
-  journal->Began(task);
-  journal->Ran(task, {.exit_code = 75, .error_tail = "secret"});
+  log->Began(task);
+  log->Ran(task, {.exit_code = 75, .error_tail = "secret"});
   EXPECT_EQ(Text(), "") << "the broker was not told";
-  journal->Settled(task, AttemptEnd::kRetried);
+  log->Settled(task, AttemptEnd::kRetried);
   EXPECT_THAT(Text(), MatchesRegex("[0-9TZ:.-]+ task=1 queue=mail key=\"order 17\\\\n\" attempt=2 "
                                    "end=retried exit=75 seconds=[0-9.]+\n"));
   EXPECT_THAT(Text(), Not(HasSubstr("secret")));
 }
 
-TEST_F(JournalTest, ALostOneIsToldWhenItsProgramHasEnded) {
-  auto journal = *Journal::Open(path_);
-  journal->Began(Task("1"));
-  journal->Settled(Task("1"), AttemptEnd::kLost);
+TEST_F(AttemptLogTest, ALostOneIsToldWhenItsProgramHasEnded) {
+  auto log = *AttemptLog::Open(Path());
+  log->Began(Task("1"));
+  log->Settled(Task("1"), AttemptEnd::kLost);
   EXPECT_EQ(Text(), "");
-  journal->Ran(Task("1"), {.signal = 15, .has_timed_out = true});
+  log->Ran(Task("1"), {.signal = 15, .has_timed_out = true});
   EXPECT_THAT(Text(), HasSubstr("end=lost signal=15 timeout=true seconds="));
 }
 
-TEST_F(JournalTest, WhatTheBrokerCouldNotBeToldOfIsUnknown) {
+TEST_F(AttemptLogTest, OneThatIsLostBeforeItBeginsIsLostAndNotUnknown) {
+  auto log = *AttemptLog::Open(Path());
+  log->Settled(Task("1"), AttemptEnd::kLost);
+  log->Began(Task("1"));
+  EXPECT_EQ(Text(), "");
+  log->Ran(Task("1"), {.signal = 15});
+  EXPECT_THAT(Text(), HasSubstr("end=lost signal=15 seconds="));
+}
+
+TEST_F(AttemptLogTest, WhatTheBrokerCouldNotBeToldOfIsUnknown) {
   {
-    auto journal = *Journal::Open(path_);
-    journal->Began(Task("1"));
-    journal->Ran(Task("1"), {});
-    journal->Settled(Task("2"), AttemptEnd::kReleased);  // it did not run
+    auto log = *AttemptLog::Open(Path());
+    log->Began(Task("1"));
+    log->Ran(Task("1"), {});
+    log->Settled(Task("2"), AttemptEnd::kReleased);  // it did not run
   }
   EXPECT_THAT(Text(), MatchesRegex("[^\n]+ task=1 [^\n]+ end=unknown exit=0 [^\n]+\n"));
 }
 
-TEST_F(JournalTest, AFileThatCannotBeWrittenIsAnError) {
-  EXPECT_FALSE(Journal::Open("/no/such/folder/log").ok());
+TEST_F(AttemptLogTest, AFileThatCannotBeWrittenIsAnError) {
+  EXPECT_FALSE(AttemptLog::Open("/no/such/folder/log").ok());
 }
 
 TEST(ProgressTest, ANumberAndAMessage) {

@@ -1,10 +1,11 @@
 // A line for each attempt: what it was, how its program ended, and what the broker made of it.
 //
-//   2026-11-22T10:00:00Z task=0192… queue=mail key=order-17 attempt=1 end=done exit=0 seconds=1.204
+//   2026-11-22T10:00:04.117Z task=0193… queue=mail attempt=1 end=done exit=0 seconds=1.204
 //
 // Never payloads, headers or what a program wrote. Thread-safe.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,17 +22,18 @@
 
 namespace skiplane::cli {
 
-class Journal {
+class AttemptLog {
  public:
   // Appends to the file; "-" is standard error, and an empty path writes nothing.
-  static absl::StatusOr<std::unique_ptr<Journal>> Open(const std::string& path);
+  static absl::StatusOr<std::unique_ptr<AttemptLog>> Open(const std::string& path);
 
   // Writes what is left, as attempts of which the broker could not be told.
-  ~Journal();
-  Journal(const Journal&) = delete;
-  Journal& operator=(const Journal&) = delete;
+  ~AttemptLog();
+  AttemptLog(const AttemptLog&) = delete;
+  AttemptLog& operator=(const AttemptLog&) = delete;
 
-  // In this order, but Settled may come before Ran; the line is written when both were there.
+  // The line is written when all three were there. Settled may come first, or be all that comes:
+  // of what never ran there is no line.
   void Began(const LeasedTask& task);
   void Ran(const LeasedTask& task, const ProgramEnd& end);
   void Settled(const LeasedTask& task, AttemptEnd end);
@@ -39,12 +41,12 @@ class Journal {
  private:
   struct Run {
     std::string task{};  // what is known of it at the beginning
-    absl::Time begin{};
+    absl::Duration begin{};  // by SteadyNow
     std::string program{};
     std::optional<AttemptEnd> end{};
   };
 
-  Journal(Descriptor file, bool is_on) : file_(std::move(file)), is_on_(is_on) {}
+  AttemptLog(Descriptor file, bool is_on) : file_(std::move(file)), is_on_(is_on) {}
 
   // With mutex_ held. Removes it.
   void WriteIfWhole(const std::string& lease_token);
@@ -54,6 +56,8 @@ class Journal {
   const bool is_on_;
   std::mutex mutex_;
   std::map<std::string, Run> runs_;  // by lease token
+  // Of those that have not begun, by lease token; the latest ones.
+  std::deque<std::pair<std::string, AttemptEnd>> early_ends_;
 };
 
 }  // namespace skiplane::cli
