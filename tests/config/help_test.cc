@@ -71,6 +71,12 @@ TEST_F(HelpTest, NoLineIsTooLongForATerminal) {
   for (const std::string& line : Lines()) EXPECT_LE(line.size(), 100U) << line;
 }
 
+TEST_F(HelpTest, SignalsAreExplained) {
+  for (const char* shown : {"SIGTERM", "SIGINT", "SIGHUP"}) {
+    EXPECT_THAT(Ended({"--help"}).text, HasSubstr(shown));
+  }
+}
+
 TEST_F(HelpTest, DefaultsAreShown) {
   const std::string text = Ended({"--help"}).text;
   for (const char* shown : {"default 127.0.0.1:7070", "default 127.0.0.1:9464", "default 4 ",
