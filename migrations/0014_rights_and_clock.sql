@@ -8,8 +8,11 @@ ALTER FUNCTION skiplane.drop_partition() SECURITY DEFINER SET search_path = pg_c
 CREATE TABLE skiplane.clock_step (
   was_at    timestamptz PRIMARY KEY,  -- the time that it would have been
   seen_at   timestamptz NOT NULL,     -- the time that it was instead
+  noted_by  xid8 NOT NULL DEFAULT pg_current_xact_id(),  -- later ones wrote since
   mended_at timestamptz               -- null: tasks that were due are still to be made due again
 );
+
+ALTER TABLE skiplane.upkeep_lease ADD reclaimed_by uuid;  -- who looked for the dead last
 
 -- As migration 7 did for functions.
 DO $$

@@ -107,8 +107,10 @@ absl::StatusOr<Explanation> TaskOperator::Explain(pg::Session& session, const mo
   std::vector<std::string> texts;
   for (const WaitReason reason : why.reasons) texts.push_back(TextOf(reason, why, *queue));
   if (why.task.state == model::TaskState::kScheduled) {
-    ASSIGN_OR_RETURN(const auto step, store::FindClockStepBefore(session, why.task.schedule_time));
-    if (step.has_value()) texts.push_back(ClockText(*step, why.task.schedule_time));
+    const auto step = store::FindClockStepBefore(session, why.task.schedule_time);
+    if (!step.ok() && !session.alive()) return step.status();
+    // An explanation without it is still one.
+    if (step.ok() && step->has_value()) texts.push_back(ClockText(**step, why.task.schedule_time));
   }
   why.text = absl::StrJoin(texts, "; ");
   return why;

@@ -1,7 +1,8 @@
 -- Makes tasks due again that were due before the clock went back. $1 lane  $2 stage  $3 priority
 -- $4 the time before the step  $5 the time after it  $6 rows at most.
--- One row: how many tasks were found. Left alone: what was made since the step, for a later time;
--- and periodic tasks that wait for a planned time, none of which comes twice.
+-- One row: how many tasks were found, and the time at which they are due now, in microseconds.
+-- Left alone: what was written since the step was noted, such as retries; and periodic tasks that
+-- wait for a planned time, none of which comes twice.
 WITH late AS MATERIALIZED (
   SELECT t.ctid AS place, t.due
   FROM skiplane.task t
@@ -9,7 +10,8 @@ WITH late AS MATERIALIZED (
     AND t.run_at > now() AND t.run_at <= $4::timestamptz + interval '1 minute' AND t.state = 1
     -- Made to run at once, perhaps while nobody looked at the clock.
     AND (t.run_at <= $4::timestamptz OR t.run_at <= t.created_at)
-    AND NOT (t.created_at >= $5::timestamptz AND t.created_at <= now())
+    AND age(t.xmin) > age((SELECT c.noted_by::xid FROM skiplane.clock_step c
+                           WHERE c.was_at = $4::timestamptz))
     AND t.planned_at IS DISTINCT FROM t.run_at
   ORDER BY t.run_at, t.id LIMIT $6::int4
   FOR UPDATE SKIP LOCKED
@@ -29,4 +31,4 @@ WITH late AS MATERIALIZED (
   ) c
   GROUP BY c.due
 )
-SELECT count(*) FROM mended
+SELECT count(*), (date_part('epoch', least(now(), $5::timestamptz)) * 1e6)::int8 FROM mended

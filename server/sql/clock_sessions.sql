@@ -1,17 +1,28 @@
--- Takes from living and ended sessions what the clock gave them by going back. $1 by how much, in
--- microseconds. A session keeps its full time-out, and a second more: so long brokers rely on it.
--- One row: how many.
+-- Takes from living and ended sessions what the clock gave them by going back. $1 the time before
+-- the step  $2 by how much, in microseconds  $3 the longest time-out there is, in microseconds
+-- $4 sessions at most. A session keeps its full time-out, and a second more: so long brokers rely
+-- on it. One row: how many.
+-- Left alone: what ends by the time before the step, as only a lease since then can have set it;
+-- and what was written since the step was noted, by leases, beats or this, unless no lease is so
+-- long.
+-- locks: any because nobody else looks for these sessions again; by worker id, as beats do
 WITH mended AS (
   UPDATE skiplane.worker_session s
   SET expires_at = least(s.expires_at,
-                         greatest(s.expires_at - $1::int8 * interval '1 microsecond',
+                         greatest(s.expires_at - $2::int8 * interval '1 microsecond',
                                   now() + s.duration + interval '1 second')),
       check_at = CASE WHEN s.state = 3 THEN least(s.check_at, now() + interval '1 second') END
   FROM (
     SELECT o.id FROM skiplane.worker_session o
-    WHERE o.state = 1 AND o.expires_at > now() + o.duration + interval '1 second'
-       OR o.state = 3 AND o.check_at > now() + interval '1 second'
-    ORDER BY o.worker_id COLLATE "C", o.id OFFSET 0  -- the order of beats
+    WHERE o.state = 1 AND o.expires_at > $1::timestamptz
+        AND o.expires_at > now() + o.duration + interval '1 second'
+        AND (age(o.xmin) > age((SELECT c.noted_by::xid FROM skiplane.clock_step c
+                                WHERE c.was_at = $1::timestamptz))
+          OR o.expires_at > now() + $3::int8 * interval '1 microsecond' + interval '1 minute')
+       OR o.state = 3 AND o.check_at > $1::timestamptz
+        AND o.check_at > now() + interval '1 second'
+    ORDER BY o.worker_id COLLATE "C", o.id LIMIT $4::int4
+    FOR UPDATE
   ) w
   WHERE s.id = w.id AND s.state IN (1, 3)
   RETURNING 1

@@ -1,6 +1,7 @@
 #include "server/store/clock.h"
 
 #include "server/base/status_macros.h"
+#include "server/model/limits.h"
 #include "server/sql/queries.h"
 
 namespace skiplane::store {
@@ -42,20 +43,21 @@ absl::StatusOr<std::optional<ClockStep>> FindClockStepBefore(pg::Session& sessio
   return step;
 }
 
-absl::StatusOr<int64_t> MendSessions(pg::Session& session, const ClockStep& step) {
-  ASSIGN_OR_RETURN(const pg::Rows rows,
-                   session.Run(sql::kClockSessions,
-                               pg::Params().Int8(absl::ToInt64Microseconds(step.Back()))));
-  return rows.Int(0, 0);
+absl::StatusOr<int64_t> MendSessions(pg::Session& session, const ClockStep& step, int rows) {
+  pg::Params params;
+  params.Timestamp(step.was_at).Int8(absl::ToInt64Microseconds(step.Back()));
+  params.Int8(absl::ToInt64Microseconds(model::kLeaseDurationMax)).Int4(rows);
+  ASSIGN_OR_RETURN(const pg::Rows answer, session.Run(sql::kClockSessions, params));
+  return answer.Int(0, 0);
 }
 
-absl::StatusOr<int64_t> MendTasks(pg::Session& session, const ClockStep& step, int64_t lane,
+absl::StatusOr<MadeDue> MendTasks(pg::Session& session, const ClockStep& step, int64_t lane,
                                   int16_t stage, int16_t priority, int rows) {
   pg::Params params;
   params.Int8(lane).Int2(stage).Int2(priority).Timestamp(step.was_at).Timestamp(step.seen_at);
   params.Int4(rows);
   ASSIGN_OR_RETURN(const pg::Rows answer, session.Run(sql::kClockMend, params));
-  return answer.Int(0, 0);
+  return MadeDue{answer.Int(0, 0), answer.Micros(0, 1)};
 }
 
 }  // namespace skiplane::store

@@ -18,7 +18,8 @@ struct ClockStep {
   absl::Duration Back() const { return was_at - seen_at; }
 };
 
-// Notes a step of `least` or more since the dead were last looked for, which was `elapsed` ago.
+// Notes a step of `least` or more since the dead were last looked for, which was `elapsed` ago if
+// this broker did.
 // Unset if there was none, if this broker does not lead, or if it is noted already.
 absl::StatusOr<std::optional<ClockStep>> NoteClockStep(pg::Session& session,
                                                        const pg::Uuid& broker_id,
@@ -34,11 +35,17 @@ absl::Status CloseClockStep(pg::Session& session, const ClockStep& step);
 absl::StatusOr<std::optional<ClockStep>> FindClockStepBefore(pg::Session& session,
                                                              absl::Time run_at);
 
-// Sessions do not live longer for the step. Returns how many were changed.
-absl::StatusOr<int64_t> MendSessions(pg::Session& session, const ClockStep& step);
+// Sessions do not live longer for the step. Returns how many were changed, `rows` at most. May be
+// repeated: what was written since the step was noted is left alone.
+absl::StatusOr<int64_t> MendSessions(pg::Session& session, const ClockStep& step, int rows);
 
-// What was due before the step is due again. Returns how many tasks were changed, `rows` at most.
-absl::StatusOr<int64_t> MendTasks(pg::Session& session, const ClockStep& step, int64_t lane,
+struct MadeDue {
+  int64_t tasks = 0;
+  absl::Time run_at;
+};
+
+// What was due before the step is due again: `rows` tasks at most.
+absl::StatusOr<MadeDue> MendTasks(pg::Session& session, const ClockStep& step, int64_t lane,
                                   int16_t stage, int16_t priority, int rows);
 
 }  // namespace skiplane::store

@@ -8,6 +8,7 @@ namespace skiplane::upkeep {
 namespace {
 
 constexpr absl::Duration kAfterFailure = absl::Seconds(5);
+constexpr absl::string_view kClockMender = "clock_mender";
 
 absl::Duration Since(std::chrono::steady_clock::time_point start) {
   return absl::FromChrono(std::chrono::steady_clock::now() - start);
@@ -32,7 +33,7 @@ Chores::Chores(const pg::Uuid& broker_id, metrics::Metrics* metrics)
       ledger_folder_(metrics),
       hang_finder_(metrics) {
   const SteadyTime now = std::chrono::steady_clock::now();
-  slow_.push_back({"clock_mender", absl::Seconds(10), Completing(clock_mender_), now});
+  slow_.push_back({kClockMender, absl::Seconds(10), Completing(clock_mender_), now});
   slow_.push_back({"partitions", absl::Hours(1), Completing(partitions_), now});
   slow_.push_back({"hang_finder", absl::Seconds(1), Completing(hang_finder_), now});
   slow_.push_back({"error_folder", absl::Seconds(2), Completing(error_folder_), now});
@@ -74,11 +75,10 @@ bool Chores::Lead(pg::Session& session, bool* grace_due) {
   store::Lead lead;
   const bool has_answer = log_.Run("leader", [&]() -> absl::StatusOr<bool> {
     ASSIGN_OR_RETURN(lead, leader_.RunOnce(session));
-    ASSIGN_OR_RETURN(const bool went_back, clock_mender_.Watch(session, lead));
-    if (went_back) slow_.front().due = asked;  // that of the clock
     return true;
   });
-  if (!has_answer) {
+  if (has_answer) WatchClock(session, lead);
+  if (!has_answer || !session.alive()) {
     NoteCutOff();
     return false;
   }
@@ -86,6 +86,18 @@ bool Chores::Lead(pg::Session& session, bool* grace_due) {
   // From here the reclaimer remembers it; where another broker leads, that one does.
   was_cut_off_ = false;
   return lead.is_leader;
+}
+
+// A chore of its own: the dead are looked for also if it fails.
+void Chores::WatchClock(pg::Session& session, const store::Lead& lead) {
+  log_.Run("clock_watch", [&]() -> absl::StatusOr<bool> {
+    ASSIGN_OR_RETURN(const bool went_back,
+                     clock_mender_.Watch(session, lead, reclaimer_.marked_at()));
+    for (SlowChore& chore : slow_) {
+      if (went_back && chore.name == kClockMender) chore.due = SteadyTime::min();
+    }
+    return true;
+  });
 }
 
 void Chores::RunSlowest(pg::Session& session) {

@@ -60,6 +60,7 @@ class Chores {
 
   // Whether this broker leads; the time and the gap go to `grace_due`.
   bool Lead(pg::Session& session, bool* grace_due);
+  void WatchClock(pg::Session& session, const store::Lead& lead);
   void RunSlowest(pg::Session& session);
 
   ChoreLog log_;

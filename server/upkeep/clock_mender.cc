@@ -24,16 +24,18 @@ std::string SizeText(const store::ClockStep& step) {
 
 }  // namespace
 
-ClockMender::ClockMender(const pg::Uuid& broker_id, metrics::Metrics* metrics)
-    : broker_id_(broker_id), metrics_(metrics), round_(kLimit) {}
+ClockMender::ClockMender(const pg::Uuid& broker_id, metrics::Metrics* metrics,
+                         absl::Duration quiet_time)
+    : broker_id_(broker_id), metrics_(metrics), quiet_time_(quiet_time), round_(kLimit) {}
 
-absl::StatusOr<bool> ClockMender::Watch(pg::Session& session, const store::Lead& lead) {
-  if (!lead.is_leader) watched_.reset();
+absl::StatusOr<bool> ClockMender::Watch(pg::Session& session, const store::Lead& lead,
+                                        std::optional<SteadyTime> marked_at) {
+  // Another leader may have done anything by the time this one leads again.
+  if (!lead.is_leader) step_.reset();
   if (!lead.is_leader) return false;
-  const auto now = std::chrono::steady_clock::now();
-  const auto before = std::exchange(watched_, now);
+  const SteadyTime now = std::chrono::steady_clock::now();
   if (!lead.reclaimed_ago.has_value() || *lead.reclaimed_ago > -kLeastStep) return false;
-  const absl::Duration elapsed = absl::FromChrono(now - before.value_or(now));
+  const absl::Duration elapsed = absl::FromChrono(now - marked_at.value_or(now));
   ASSIGN_OR_RETURN(const auto step,
                    store::NoteClockStep(session, broker_id_, kLeastStep, elapsed));
   if (!step.has_value()) return false;
@@ -42,32 +44,63 @@ absl::StatusOr<bool> ClockMender::Watch(pg::Session& session, const store::Lead&
             {{"by", SizeText(*step)},
              {"from", absl::FormatTime(step->was_at, absl::UTCTimeZone())},
              {"to", absl::FormatTime(step->seen_at, absl::UTCTimeZone())}});
+  // At once: what is renewed from here on is left alone.
+  RETURN_IF_ERROR(MendSessions(session, *step));
   return true;
+}
+
+void ClockMender::Begin(const store::ClockStep& step) {
+  step_ = step;
+  round_ = Round(kLimit);
+  found_ = 0;
+  quiet_since_.reset();
+}
+
+absl::Status ClockMender::MendSessions(pg::Session& session, const store::ClockStep& step) {
+  int64_t mended = kRowsAtOnce;
+  while (mended >= kRowsAtOnce) {
+    ASSIGN_OR_RETURN(mended, store::MendSessions(session, step, kRowsAtOnce));
+    sessions_ += mended;
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<MendResult> ClockMender::RunOnce(pg::Session& session) {
   MendResult result;
-  if (!step_.has_value()) {
-    ASSIGN_OR_RETURN(const auto step, store::FindOpenClockStep(session));
-    if (!step.has_value()) return result;
-    ASSIGN_OR_RETURN(sessions_, store::MendSessions(session, *step));
-    step_ = step;
-    tasks_ = 0;
-  }
+  // Asked each time: another leader may have closed it.
+  ASSIGN_OR_RETURN(const auto step, store::FindOpenClockStep(session));
+  if (!step.has_value()) step_.reset();
+  if (!step.has_value()) return result;
+  if (!step_.has_value() || step_->was_at != step->was_at) Begin(*step);
+  RETURN_IF_ERROR(MendSessions(session, *step));
   RETURN_IF_ERROR(owners_.Load(session));
   const absl::Status status = round_.Visit(
       session, owners_.Lanes(), [&](int64_t lane) { return VisitLane(session, lane, &result); });
-  tasks_ += result.tasks;
+  found_ += result.tasks;
   RETURN_IF_ERROR(status);
-  result.is_complete = false;  // there may be another step
-  if (!round_.is_complete()) return result;
-  RETURN_IF_ERROR(store::CloseClockStep(session, *step_));
-  base::Log(base::LogLevel::kInfo, "clock_mended",
-            {{"by", SizeText(*step_)},
-             {"sessions", absl::StrCat(sessions_)},
-             {"tasks_made_due", absl::StrCat(tasks_)}});
-  step_.reset();
+  result.is_complete = round_.is_complete();
+  if (!result.is_complete) return result;
+  ASSIGN_OR_RETURN(const bool is_closed, EndRound(session));
+  result.is_complete = !is_closed;  // there may be another step
   return result;
+}
+
+// Rows that others had locked were left out: the step is closed once a later round found nothing.
+absl::StatusOr<bool> ClockMender::EndRound(pg::Session& session) {
+  const SteadyTime now = std::chrono::steady_clock::now();
+  const int64_t found = std::exchange(found_, 0);
+  if (found > 0 || !quiet_since_.has_value()) {
+    base::Log(base::LogLevel::kInfo, "clock_mended",
+              {{"by", SizeText(*step_)},
+               {"sessions", absl::StrCat(std::exchange(sessions_, 0))},
+               {"tasks_made_due", absl::StrCat(found)}});
+    quiet_since_ = now;
+    return false;
+  }
+  if (absl::FromChrono(now - *quiet_since_) < quiet_time_) return false;
+  RETURN_IF_ERROR(store::CloseClockStep(session, *step_));
+  step_.reset();
+  return true;
 }
 
 absl::StatusOr<bool> ClockMender::VisitLane(pg::Session& session, int64_t lane,
@@ -89,14 +122,18 @@ absl::StatusOr<bool> ClockMender::MendPriority(pg::Session& session, const model
                                                int16_t priority, MendResult* result) {
   int64_t all = 0;
   int64_t mended = kRowsAtOnce;
+  absl::Time run_at;
   while (mended >= kRowsAtOnce && !round_.is_over()) {
-    ASSIGN_OR_RETURN(mended, store::MendTasks(session, *step_, place.lane, place.stage, priority,
-                                              kRowsAtOnce));
+    ASSIGN_OR_RETURN(const store::MadeDue made, store::MendTasks(session, *step_, place.lane,
+                                                                 place.stage, priority,
+                                                                 kRowsAtOnce));
+    mended = made.tasks;
+    run_at = made.run_at;
     all += mended;
   }
   result->tasks += all;
   if (all > 0) {
-    store::Claimable due{place.lane, place.stage, priority, true, all, step_->seen_at};
+    store::Claimable due{place.lane, place.stage, priority, true, all, run_at};
     RETURN_IF_ERROR(SendHints(session, {due}));
   }
   return mended < kRowsAtOnce;

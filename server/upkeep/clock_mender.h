@@ -28,29 +28,38 @@ struct MendResult {
 
 class ClockMender {
  public:
-  // `metrics` outlives the object.
-  ClockMender(const pg::Uuid& broker_id, metrics::Metrics* metrics);
+  using SteadyTime = std::chrono::steady_clock::time_point;
+
+  // A step is open until nothing has been found for `quiet_time`. `metrics` outlives the object.
+  ClockMender(const pg::Uuid& broker_id, metrics::Metrics* metrics,
+              absl::Duration quiet_time = absl::Seconds(15));
 
   // To be called with each answer about the lead, before the dead are looked for: notes, logs and
-  // counts a step. Costs a statement only after one. Returns whether there was one.
-  absl::StatusOr<bool> Watch(pg::Session& session, const store::Lead& lead);
+  // counts a step, and mends the sessions. `marked_at`: when this broker last noted that it had
+  // looked for the dead. Costs a statement only after a step. Returns whether there was one.
+  absl::StatusOr<bool> Watch(pg::Session& session, const store::Lead& lead,
+                             std::optional<SteadyTime> marked_at = std::nullopt);
 
-  // Mends the sessions, then tasks for a while.
+  // Mends what is left of the sessions, then tasks for a while.
   absl::StatusOr<MendResult> RunOnce(pg::Session& session);
 
  private:
+  void Begin(const store::ClockStep& step);
+  absl::Status MendSessions(pg::Session& session, const store::ClockStep& step);
+  absl::StatusOr<bool> EndRound(pg::Session& session);
   absl::StatusOr<bool> VisitLane(pg::Session& session, int64_t lane, MendResult* result);
   absl::StatusOr<bool> MendPriority(pg::Session& session, const model::LaneStage& place,
                                     int16_t priority, MendResult* result);
 
   pg::Uuid broker_id_;
   metrics::Metrics* metrics_;
+  const absl::Duration quiet_time_;
   LaneOwners owners_;
   Round round_;
-  std::optional<std::chrono::steady_clock::time_point> watched_;  // last, as the leader
-  std::optional<store::ClockStep> step_;                          // that is being mended
-  int64_t sessions_ = 0;  // that were mended for it
-  int64_t tasks_ = 0;
+  std::optional<store::ClockStep> step_;  // that is being mended
+  int64_t sessions_ = 0;                  // that were mended and not logged yet
+  int64_t found_ = 0;                     // tasks, in this round
+  std::optional<SteadyTime> quiet_since_;
 };
 
 }  // namespace skiplane::upkeep

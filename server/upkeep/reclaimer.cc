@@ -60,6 +60,7 @@ absl::StatusOr<ReclaimResult> Reclaimer::RunOnce(pg::Session& session, bool grac
   // A lane's own trouble must not look as if nobody had cared for the dead: a grace for every
   // session in every pass would keep all of them alive. A broken connection is such a gap.
   if (pass.ok() && session.alive()) pass = store::MarkReclaimed(session, broker_id_);
+  if (pass.ok() && session.alive()) marked_at_ = std::chrono::steady_clock::now();
   lanes.Update(pass);
   if (!lanes.ok()) return lanes;
   return result;

@@ -7,7 +7,9 @@
 // Not thread-safe.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -43,6 +45,9 @@ class Reclaimer {
   // given is still due in the next pass.
   absl::StatusOr<ReclaimResult> RunOnce(pg::Session& session, bool grace_due);
 
+  // When this noted last that the dead were looked for.
+  std::optional<std::chrono::steady_clock::time_point> marked_at() const { return marked_at_; }
+
  private:
   absl::Status Expire(pg::Session& session, ReclaimResult* result);
   // Returns what keeps the pass from being a good one; errors of lanes go to `lanes`.
@@ -56,6 +61,7 @@ class Reclaimer {
   Recovery recovery_;
   Recovery hand_back_;
   bool grace_due_ = false;
+  std::optional<std::chrono::steady_clock::time_point> marked_at_;
 };
 
 }  // namespace skiplane::upkeep

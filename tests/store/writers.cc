@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 #include "server/store/admin_requests.h"
+#include "server/store/clock.h"
 #include "server/store/counts.h"
 #include "server/store/lease.h"
 #include "server/store/reclaim.h"
@@ -62,6 +63,12 @@ void Writers::Refill(pg::Session& session, Random& random) {
   std::vector<store::Touch> touches;
   for (int i = 0; i < kWorkers; ++i) touches.push_back(TouchOf(i, SessionOf(i)));
   Required(store::TouchSessions(session, touches));
+  // As if the clock had gone back since.
+  Required(session.RunText("DELETE FROM skiplane.clock_step"));
+  Required(session.RunText(
+      "UPDATE skiplane.worker_session SET expires_at = expires_at + interval '1 hour'"));
+  Required(session.RunText("INSERT INTO skiplane.clock_step (was_at, seen_at) "
+                           "VALUES (clock_timestamp() + interval '1 hour', now())"));
 }
 
 std::vector<Writers::Writer> Writers::All() {
@@ -96,6 +103,7 @@ std::vector<Writers::Writer> Writers::All() {
       {"end", [](auto& s, Random&) { return End(s); }},
       {"tell", [this](auto& s, Random&) { return Tell(s); }},
       {"expire", [this](auto& s, Random&) { return Expire(s); }},
+      {"clock", [this](auto& s, Random&) { return MendClock(s); }},
       {"fold", [this](auto& s, Random&) { return Fold(s); }},
   };
 }
@@ -257,6 +265,13 @@ absl::Status Writers::Expire(pg::Session& session) {
   RETURN_IF_ERROR(store::ForgetSessions(session, sessions).status());
   RETURN_IF_ERROR(store::ExpireKeys(session, lane_, 1, 100).status());
   return store::ExpireDefaults(session, 100).status();
+}
+
+absl::Status Writers::MendClock(pg::Session& session) {
+  ASSIGN_OR_RETURN(const auto step, store::FindOpenClockStep(session));
+  if (!step.has_value()) return absl::OkStatus();
+  RETURN_IF_ERROR(store::MendSessions(session, *step, kWorkers).status());
+  return store::MendTasks(session, *step, lane_, 0, 0, kKeys).status();
 }
 
 absl::Status Writers::Fold(pg::Session& session) const {

@@ -47,6 +47,7 @@ class Writers {
   static absl::Status End(pg::Session& session);
   absl::Status Tell(pg::Session& session);
   absl::Status Expire(pg::Session& session);
+  absl::Status MendClock(pg::Session& session);
   absl::Status Fold(pg::Session& session) const;
   store::SettleBatch SomeLeases(Random& random);
   std::vector<int64_t> Ids(pg::Session& session, const std::string& from, Random& random) const;

@@ -90,7 +90,7 @@ class Drain(SystemTest):
             lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
             enqueue = self.client.broker.Enqueue.future(broker_pb2.EnqueueRequest(
                 queue=QUEUE, tasks=[broker_pb2.NewTask(payload=b"open")]), timeout=90)
-            self.database.eventually("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted")
+            self.database.wait_for_lock_wait()
             self.broker.signal(15)
             self.assertEqual(next(readiness), probes.NOT_SERVING)
             self.assertEqual(next(service), probes.NOT_SERVING)
@@ -116,7 +116,7 @@ class Drain(SystemTest):
         lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
         enqueue = client.broker.Enqueue.future(broker_pb2.EnqueueRequest(
             queue=QUEUE, tasks=[broker_pb2.NewTask()]), timeout=90)
-        self.database.eventually("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted")
+        self.database.wait_for_lock_wait()
         broker.signal(15)
         self.assertEqual(broker.wait(), 0)
         self.assertIn(enqueue.code(), (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED,
@@ -138,7 +138,7 @@ class Drain(SystemTest):
         lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
         enqueue = client.broker.Enqueue.future(broker_pb2.EnqueueRequest(
             queue=QUEUE, tasks=[broker_pb2.NewTask()]), timeout=90)
-        self.database.eventually("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted")
+        self.database.wait_for_lock_wait()
         for number in signals:
             broker.signal(number)
         broker.wait_for_output(" draining ")

@@ -15,9 +15,6 @@ from support.process import Process
 
 QUEUE = "mail"
 MIGRATION_LOCK = "SELECT pg_advisory_xact_lock(8316857068445331045)"
-# In this database: others of the cluster are other tests'.
-SOMEBODY_WAITS = ("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND database ="
-                  " (SELECT oid FROM pg_database WHERE datname = current_database())")
 
 
 class Folder:
@@ -155,7 +152,7 @@ class Reload(SystemTest):
         lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
         enqueue = client.broker.Enqueue.future(broker_pb2.EnqueueRequest(
             queue=QUEUE, tasks=[broker_pb2.NewTask()]), timeout=DEADLINE_S)
-        self.database.eventually(SOMEBODY_WAITS)
+        self.database.wait_for_lock_wait()
         broker.signal(signal.SIGTERM)
         broker.wait_for_output(" draining ")
         broker.signal(signal.SIGHUP)
@@ -172,7 +169,7 @@ class ReloadAtStart(SystemTest):
         program = Process([brokers.program(), f"--database={self.database.uri}",
                            "--listen=127.0.0.1:0", "--metrics-listen=off"])
         self.addCleanup(program.end)
-        self.database.eventually(SOMEBODY_WAITS)
+        self.database.wait_for_lock_wait()
         program.signal(signal.SIGHUP)
         lock.release()
         program.wait_for_output(" reloaded ")

@@ -111,7 +111,7 @@ class Secrets(SystemTest):
         lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
         call = self.client.broker.Enqueue.future(
             broker_pb2.EnqueueRequest(queue=QUEUE, tasks=[self.task()]), timeout=DEADLINE_S)
-        self.database.eventually("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted")
+        self.database.wait_for_lock_wait()
         self.database.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                           " WHERE datname = current_database() AND pid <> pg_backend_pid()"
                           " AND state = 'active'")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import socket
 import tempfile
 import unittest
@@ -11,9 +12,23 @@ from support.case import SystemTest
 from support.process import Process
 
 MIGRATION_LOCK = "SELECT pg_advisory_xact_lock(8316857068445331045)"
-# In this database: others of the cluster are other tests'.
-SOMEBODY_WAITS = ("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND database ="
-                  " (SELECT oid FROM pg_database WHERE datname = current_database())")
+
+
+def listen_where_nobody_is_put():
+    """On a port that stays free once it is given back: the kernel gives none of these away."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
+        end = int(file.read().split()[0])
+    for port in random.sample(range(1024, end), 100):
+        taken = socket.socket()
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind(("127.0.0.1", port))
+        except OSError:
+            taken.close()
+            continue
+        taken.listen()
+        return taken
+    raise AssertionError("no free port")
 
 
 class Start(SystemTest):
@@ -21,10 +36,8 @@ class Start(SystemTest):
 
     def setUp(self):
         super().setUp()
-        self.taken = socket.socket()
+        self.taken = listen_where_nobody_is_put()
         self.addCleanup(self.taken.close)
-        self.taken.bind(("127.0.0.1", 0))
-        self.taken.listen()
         self.taken_address = f"127.0.0.1:{self.taken.getsockname()[1]}"
 
     def run_skiplaned(self, *arguments):
@@ -89,7 +102,7 @@ class Start(SystemTest):
         program = Process([brokers.program(), f"--database={self.database.uri}",
                            f"--listen={self.taken_address}", "--metrics-listen=off"])
         self.addCleanup(program.end)
-        self.database.eventually(SOMEBODY_WAITS)
+        self.database.wait_for_lock_wait()
         with self.assertRaises(ConnectionRefusedError):
             socket.create_connection(self.taken_address.rsplit(":", 1)).close()
         lock.release()

@@ -98,7 +98,7 @@ class Vanished(SystemTest):
         fields = {"worker_id": new_id(), "request_id": new_id()}
         lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
         gone = self.client.lease_later(QUEUE, **fields)
-        self.database.eventually("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted")
+        self.database.wait_for_lock_wait()
         gone.cancel()
         lock.release()
         [task] = self.client.lease(QUEUE, **fields)
@@ -108,7 +108,7 @@ class Vanished(SystemTest):
         self.client.enqueue(QUEUE, b"a")
         lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
         gone = self.client.lease_later(QUEUE, worker_id=new_id())
-        self.database.eventually("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted")
+        self.database.wait_for_lock_wait()
         gone.cancel()
         lock.release()
         self.assert_leased_uncharged(b"a")

@@ -36,6 +36,17 @@ TEST_F(ChoresTest, APassAfterAnotherTakesTheTasksOfTheSilentBack) {
   EXPECT_EQ(Tasks("state = 1"), 1);
 }
 
+TEST_F(ChoresTest, TheDeadAreLookedForAlsoIfAStepOfTheClockCannotBeNoted) {
+  PutOne();
+  TakeOne(Worker("silent"));
+  chores_.RunPass(*session_);
+  Sql("ALTER TABLE skiplane.clock_step RENAME TO out_of_reach");
+  SetReclaimed("now() + interval '1 hour', expires_at = now() + interval '10 s'");
+  Silence("silent");
+  chores_.RunPass(*session_);
+  EXPECT_EQ(Tasks("state = 1"), 1);
+}
+
 TEST_F(ChoresTest, TheFirstPassEverGivesAGrace) {
   PutOne();
   TakeOne(Worker("silent"));

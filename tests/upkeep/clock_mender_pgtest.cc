@@ -1,5 +1,7 @@
 #include "server/upkeep/clock_mender.h"
 
+#include <chrono>
+
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 #include "tests/upkeep/upkeep_harness.h"
@@ -8,6 +10,7 @@ namespace skiplane::upkeep {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::IsOk;
 using testing::IsOkAndHolds;
 using testing::Required;
 
@@ -35,12 +38,24 @@ class ClockMenderTest : public testing::UpkeepHarness {
     EXPECT_THAT(mender_.Watch(*session_, TakeLead(broker_)), IsOkAndHolds(true));
     return Required(mender_.RunOnce(*session_));
   }
+  int64_t OpenSteps() const {
+    return Number("SELECT count(*) FROM skiplane.clock_step WHERE mended_at IS NULL");
+  }
+  // Which its row does not show: a later call has asked for less.
+  void LeaseFor10Minutes() {
+    Sql("UPDATE skiplane.worker_session SET duration = '10 s', expires_at = " +
+        Until("10 minutes"));
+  }
+  int64_t LeasesOf10Minutes() const {
+    return Number("SELECT count(*) FROM skiplane.worker_session "
+                  "WHERE expires_at > now() + interval '8 minutes'");
+  }
   std::string Until(const std::string& interval) const {
     return absl::StrCat("now() + interval '", interval, "'");
   }
 
   const pg::Uuid broker_ = testing::UuidOf(200);
-  ClockMender mender_{broker_, &metrics_};
+  ClockMender mender_{broker_, &metrics_, absl::ZeroDuration()};
 };
 
 TEST_F(ClockMenderTest, AStepIsNotedAndCountedOnce) {
@@ -61,8 +76,57 @@ TEST_F(ClockMenderTest, TasksThatWereDueAreDueAgainAndOthersKeepTheirTime) {
   EXPECT_EQ(Required(mender_.RunOnce(*session_)).tasks, 2);
   EXPECT_EQ(Tasks("run_at <= now() AND due = 0"), 2);
   EXPECT_EQ(Tasks("run_at > now() + interval '5 minutes'"), 2);
-  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.clock_step WHERE mended_at IS NULL"), 0);
   EXPECT_EQ(Required(mender_.RunOnce(*session_)).tasks, 0);
+  EXPECT_EQ(OpenSteps(), 0);
+}
+
+TEST_F(ClockMenderTest, WhatWasDecidedSinceTheStepHolds) {
+  PutAt(Until("-2 hours"), Until("-1 minute"));
+  SetClockBack();
+  EXPECT_THAT(mender_.Watch(*session_, TakeLead(broker_)), IsOkAndHolds(true));
+  Sql("UPDATE skiplane.task SET run_at = " + Until("10 minutes"));  // as a retry does
+  EXPECT_EQ(Required(mender_.RunOnce(*session_)).tasks, 0);
+}
+
+TEST_F(ClockMenderTest, ATaskThatWasLockedIsMendedByALaterRound) {
+  PutAt(Until("50 minutes"), Until("50 minutes"));
+  SetClockBack();
+  const auto other = Open();
+  Required(other->RunText("BEGIN"));
+  Required(other->RunText("SELECT 1 FROM skiplane.task FOR UPDATE"));
+  EXPECT_EQ(Mend().tasks, 0);
+  EXPECT_EQ(OpenSteps(), 1);
+  Required(other->RunText("ROLLBACK"));
+  EXPECT_EQ(Required(mender_.RunOnce(*session_)).tasks, 1);
+  EXPECT_EQ(Required(mender_.RunOnce(*session_)).tasks, 0);
+  EXPECT_EQ(OpenSteps(), 0);
+}
+
+TEST_F(ClockMenderTest, AStepThatAnotherLeaderHasClosedIsLeftAlone) {
+  PutAt(Until("50 minutes"), Until("50 minutes"));
+  SetClockBack();
+  const auto other = Open();
+  Required(other->RunText("BEGIN"));
+  Required(other->RunText("SELECT 1 FROM skiplane.task FOR UPDATE"));
+  EXPECT_EQ(Mend().tasks, 0);
+  Required(other->RunText("ROLLBACK"));
+  Sql("UPDATE skiplane.clock_step SET mended_at = now()");
+  EXPECT_EQ(Required(mender_.RunOnce(*session_)).tasks, 0);
+}
+
+TEST_F(ClockMenderTest, TheTimeSinceTheDeadWereLookedForCountsOnlyWhereThisBrokerDidIt) {
+  const auto an_hour_ago = std::chrono::steady_clock::now() - std::chrono::hours(1);
+  for (const pg::Uuid& who : {testing::UuidOf(201), broker_}) {
+    TakeLead(who);
+    EXPECT_THAT(store::MarkReclaimed(*session_, who), IsOk());
+    Sql("UPDATE skiplane.upkeep_lease SET expires_at = '-infinity'");
+    SetClockBack();
+    EXPECT_THAT(mender_.Watch(*session_, TakeLead(broker_), an_hour_ago), IsOkAndHolds(true));
+    EXPECT_EQ(Number("SELECT count(*) FROM skiplane.clock_step "
+                     "WHERE was_at > now() + interval '90 minutes'"),
+              who == broker_ ? 1 : 0);
+    Sql("UPDATE skiplane.upkeep_lease SET expires_at = '-infinity'");
+  }
 }
 
 TEST_F(ClockMenderTest, APlannedTimeDoesNotComeTwice) {
@@ -81,6 +145,24 @@ TEST_F(ClockMenderTest, ASessionKeepsItsTimeOutAndNoMore) {
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.worker_session WHERE expires_at BETWEEN "
                    "now() + interval '30 s' AND now() + interval '62 s'"),
             1);
+}
+
+TEST_F(ClockMenderTest, ALeaseMadeBetweenTheStepAndItsNotingKeepsItsEnd) {
+  Worker("busy");
+  SetClockBack();
+  LeaseFor10Minutes();
+  Mend();
+  EXPECT_EQ(LeasesOf10Minutes(), 1);
+}
+
+TEST_F(ClockMenderTest, ALeaseMadeSinceTheStepWasNotedKeepsItsEndHoweverSmallTheStep) {
+  Worker("busy");
+  TakeLead(broker_);
+  Sql("UPDATE skiplane.upkeep_lease SET reclaimed_at = now() + interval '5 minutes'");
+  EXPECT_THAT(mender_.Watch(*session_, TakeLead(broker_)), IsOkAndHolds(true));
+  LeaseFor10Minutes();
+  Required(mender_.RunOnce(*session_));
+  EXPECT_EQ(LeasesOf10Minutes(), 1);
 }
 
 TEST_F(ClockMenderTest, ALeadThatEndsInAnHourIsTakenOver) {

@@ -44,6 +44,11 @@ class Database:
             if time.monotonic() > end:
                 raise AssertionError(f"{sql}: {found}, not {wanted}")
 
+    def wait_for_lock_wait(self):
+        """Until somebody waits for a lock of this database: the cluster has others', too."""
+        self.eventually("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND database ="
+                        " (SELECT oid FROM pg_database WHERE datname = current_database())")
+
     def make_due(self):
         """As if the run time of all waiting tasks had come."""
         self.run("UPDATE skiplane.task SET run_at = clock_timestamp() WHERE state = 1")
