@@ -34,8 +34,8 @@ TEST_F(ClockTest, AStepIsNotedOnceAndOpenUntilItIsClosed) {
   EXPECT_GT(step->Back(), absl::Minutes(59));
   EXPECT_FALSE(Note().has_value());
   EXPECT_TRUE(Required(FindOpenClockStep(*session_)).has_value());
-  EXPECT_THAT(MendSessions(*session_, *step), IsOkAndHolds(0));
-  EXPECT_THAT(MendTasks(*session_, *step, 1, 0, 0, 10), IsOkAndHolds(0));
+  EXPECT_THAT(MendSessions(*session_, *step, 10), IsOkAndHolds(0));
+  EXPECT_EQ(Required(MendTasks(*session_, *step, 1, 0, 0, 10)).tasks, 0);
   ASSERT_THAT(CloseClockStep(*session_, *step), IsOk());
   EXPECT_FALSE(Required(FindOpenClockStep(*session_)).has_value());
 }
