@@ -25,6 +25,9 @@ namespace {
 // One that listens, one for upkeep, one to migrate.
 constexpr int kFurtherDatabaseConnections = 3;
 
+// For the answers to calls that are cut off.
+constexpr absl::Duration kAnswerWithin = absl::Seconds(1);
+
 std::string HostAndPid() {
   char host[256] = "";
   if (gethostname(host, sizeof(host) - 1) != 0) host[0] = '\0';
@@ -126,6 +129,8 @@ void App::Drain() {
   if (std::exchange(parts_->is_drained, true)) return;
   parts_->metrics.SetDraining(true);
   parts_->readiness.BeginDrain();
+  // Whoever waits for a database that does not answer would hold up the end.
+  parts_->broker->EndConnectionsWithin(parts_->config.drain_timeout + kAnswerWithin);
   parts_->server->Drain(parts_->config.drain_timeout);
   parts_->readiness.SetServer(nullptr);
   parts_->upkeep->Stop();

@@ -59,6 +59,9 @@ class LocalBroker : public Broker {
   // Finishes what was begun and ends all threads. Idempotent; no calls after it.
   void Stop();
 
+  // See pg::Pool.
+  void EndConnectionsWithin(absl::Duration rest) { pool_.EndWithin(rest); }
+
  private:
   void Tell(const std::vector<store::Claimable>& claimable, absl::Time now);
   Settler::OnCommit Teller();

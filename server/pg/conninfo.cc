@@ -83,6 +83,9 @@ std::string SessionSettings(const ConnectOptions& options) {
   return absl::StrCat(
       "SET synchronous_commit = on; SET default_transaction_isolation = 'read committed'; "
       "SET TimeZone = 'UTC'; SET idle_in_transaction_session_timeout = '5s'; "
+      // Answers come as text, in the form that is read here.
+      "SET bytea_output = 'hex'; SET DateStyle = 'ISO'; SET IntervalStyle = 'postgres'; "
+      "SET extra_float_digits = 1; SET idle_session_timeout = 0; "
       "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off; "
       "SET enable_bitmapscan = off; SET enable_sort = off; SET enable_material = off; "
       "SET jit = off; SET max_parallel_workers_per_gather = 0; "

@@ -12,16 +12,14 @@
 #include "server/pg/backoff.h"
 #include "server/pg/connector.h"
 #include "server/pg/errors.h"
+#include "server/pg/open_sessions.h"
 
 namespace skiplane::pg {
 namespace {
 
 // How soon an idle thread notices that its connection is gone.
 constexpr std::chrono::seconds kCheckInterval(1);
-
-bool IsStandbyAway(const absl::Status& status) {
-  return base::ReasonOf(status) == "SYNCHRONOUS_STANDBY_AWAY";
-}
+constexpr absl::Duration kStopWithin = absl::Seconds(5);
 
 absl::Status Draining() {
   return base::Refuse(absl::StatusCode::kUnavailable, "SERVER_DRAINING",
@@ -48,10 +46,10 @@ struct Pool::State {
   bool IsFinished() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) { return stopping && queue.empty(); }
   // A first attempt, at the start or after a loss, is worth waiting for; the later ones are not.
   bool IsHopeless() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    return !refusal.ok() || (sessions == 0 && hopeful == 0);
+    return !refusal.ok() || (sessions.empty() && hopeful == 0);
   }
   bool IsConnected() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    return refusal.ok() && sessions > 0;
+    return refusal.ok() && !sessions.empty();
   }
   const absl::Status& Outage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     return refusal.ok() ? outage : refusal;
@@ -66,7 +64,7 @@ struct Pool::State {
   base::CondVar changed;   // any other change; for the concierge and for workers that pause
   std::deque<Job> queue ABSL_GUARDED_BY(mutex);
   bool stopping ABSL_GUARDED_BY(mutex) = false;
-  int sessions ABSL_GUARDED_BY(mutex) = 0;  // those that work
+  OpenSessions sessions ABSL_GUARDED_BY(mutex);
   int workers ABSL_GUARDED_BY(mutex) = 0;  // threads that have not ended
   int hopeful ABSL_GUARDED_BY(mutex) = 0;  // of them, those in a first attempt to connect
   int idle ABSL_GUARDED_BY(mutex) = 0;     // of them, those with a session that wait for a job
@@ -85,7 +83,7 @@ void Pool::State::Report() {
   int64_t now_waiting = 0;
   {
     base::MutexLock lock(mutex);
-    now_open = sessions;
+    now_open = static_cast<int64_t>(sessions.size());
     now_idle = idle;
     now_waiting = static_cast<int64_t>(queue.size());
   }
@@ -95,10 +93,10 @@ void Pool::State::Report() {
 absl::StatusOr<std::unique_ptr<Session>> Pool::State::Open() {
   absl::StatusOr<std::unique_ptr<Session>> session = connector->Open([this] {
     base::MutexLock lock(mutex);
-    return sessions == 0;
+    return sessions.empty();
   });
   base::MutexLock lock(mutex);
-  if (session.ok()) ++sessions;
+  if (session.ok()) sessions.Add(**session);
   return session;
 }
 
@@ -110,7 +108,8 @@ std::unique_ptr<Session> Pool::State::Connect(Backoff& backoff) {
     base::MutexLock lock(mutex);
     if (is_first) --hopeful;
     if (!session.ok()) outage = session.status();
-    if (session.ok() || IsStandbyAway(outage)) refusal = session.status();
+    const bool commits_wait = base::ReasonOf(session.status()) == "SYNCHRONOUS_STANDBY_AWAY";
+    if (session.ok() || commits_wait) refusal = session.status();
     changed.NotifyAll();
     if (session.ok()) {
       job_came.NotifyAll();
@@ -187,7 +186,7 @@ void Pool::State::Work() {
     if (worked) backoff.Reset();
     {
       base::MutexLock lock(mutex);
-      --sessions;
+      sessions.Remove(*session);
       if (IsFinished()) break;
       if (worked) ++hopeful;
       changed.NotifyAll();
@@ -279,7 +278,13 @@ int Pool::waiting() const {
   return static_cast<int>(state_->queue.size());
 }
 
+void Pool::EndWithin(absl::Duration rest) {
+  base::MutexLock lock(state_->mutex);
+  state_->sessions.EndWithin(rest);
+}
+
 void Pool::Stop() {
+  EndWithin(kStopWithin);
   {
     base::MutexLock lock(state_->mutex);
     state_->stopping = true;

@@ -39,8 +39,12 @@ class Pool {
   // Jobs that wait for a thread.
   int waiting() const;
 
-  // Runs what was submitted before, refuses (SERVER_DRAINING) what comes after, joins the threads.
-  // Idempotent.
+  // Breaks all connections, also later ones, when this has passed, give or take a second, so that
+  // a server that does not answer holds nobody up: what is under way then fails.
+  void EndWithin(absl::Duration rest);
+
+  // Runs what was submitted before, for 5 s at most, refuses (SERVER_DRAINING) what comes after, and
+  // joins the threads. Idempotent.
   void Stop();
 
  private:

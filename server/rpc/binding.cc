@@ -3,10 +3,12 @@
 #include <utility>
 
 #include "server/base/status_macros.h"
+#include "server/rpc/grpc_log.h"
 
 namespace skiplane::rpc {
 
 absl::StatusOr<Binding> Bind(const ServerOptions& options) {
+  TakeGrpcLog();
   std::optional<TlsIdentity> identity;
   if (options.tls) {
     ASSIGN_OR_RETURN(identity, ReadTlsFiles(*options.tls));

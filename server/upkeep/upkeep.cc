@@ -15,6 +15,12 @@
 #include "server/upkeep/vacuum_thread.h"
 
 namespace skiplane::upkeep {
+namespace {
+
+// What a pass is at may take so long when the broker ends.
+constexpr absl::Duration kStopWithin = absl::Seconds(3);
+
+}  // namespace
 
 struct Upkeep::State {
   using Clock = std::chrono::steady_clock;
@@ -28,6 +34,7 @@ struct Upkeep::State {
 
   void Loop();
   absl::Status Connect();
+  void Use(std::unique_ptr<pg::Session> other);
   // Connects if need be and runs one pass; returns when the next one is due.
   Clock::time_point Pass();
   // Waits; returns false when the thread shall end.
@@ -39,7 +46,7 @@ struct Upkeep::State {
   // The thread's own.
   Chores chores;
   pg::Backoff backoff;
-  std::unique_ptr<pg::Session> session;
+  std::unique_ptr<pg::Session> session;  // changed under the mutex, as Stop() looks at it
   bool cannot_connect = false;
 
   std::atomic<bool> is_leader = false;
@@ -61,14 +68,20 @@ void Upkeep::State::Loop() {
   } while (WaitUntil(next));
   is_leader = false;
   if (session != nullptr && session->alive()) chores.Resign(*session);
-  session.reset();
+  Use(nullptr);
 }
 
 absl::Status Upkeep::State::Connect() {
   ASSIGN_OR_RETURN(auto opened, pg::Session::Open(options.connect, metrics));
   RETURN_IF_ERROR(pg::CheckNotShared(options.connect, *opened));
-  session = std::move(opened);
+  Use(std::move(opened));
   return absl::OkStatus();
+}
+
+void Upkeep::State::Use(std::unique_ptr<pg::Session> other) {
+  base::MutexLock lock(mutex);
+  session = std::move(other);
+  if (session != nullptr && stopping) session->EndWithin(kStopWithin);
 }
 
 Upkeep::State::Clock::time_point Upkeep::State::Pass() {
@@ -76,7 +89,7 @@ Upkeep::State::Clock::time_point Upkeep::State::Pass() {
   if (session != nullptr) static_cast<void>(session->Recheck());  // if that fails it is not alive
   if (session == nullptr || !session->alive()) {
     if (session != nullptr) chores.NoteCutOff();  // also when it broke between two passes
-    session.reset();
+    Use(nullptr);
     if (absl::Status status = Connect(); !status.ok()) {
       chores.NoteCutOff();
       if (!std::exchange(cannot_connect, true)) {
@@ -93,7 +106,7 @@ Upkeep::State::Clock::time_point Upkeep::State::Pass() {
     }
   }
   const bool is_urgent = chores.RunPass(*session);
-  if (chores.is_cut_off()) session.reset();  // it may live, on a server that cannot write
+  if (chores.is_cut_off()) Use(nullptr);  // it may live, on a server that cannot write
   return is_urgent ? start : start + absl::ToChronoNanoseconds(options.pass_interval);
 }
 
@@ -125,6 +138,7 @@ void Upkeep::Stop() {
   {
     base::MutexLock state_lock(state_->mutex);
     state_->stopping = true;
+    if (state_->session != nullptr) state_->session->EndWithin(kStopWithin);
     state_->changed.NotifyAll();
   }
   state_->vacuum.Stop();

@@ -172,6 +172,24 @@ TEST_F(PoolTest, StopRunsWhatWasSubmittedAndRefusesTheRest) {
   pool.Stop();
 }
 
+// A server that does not answer once held a broker up for as long as its statements may take.
+TEST_F(PoolTest, StopWaitsForNoServerThatDoesNotAnswer) {
+  ConnectOptions options = Options();
+  options.statement_timeout = absl::Hours(1);
+  Heard<int> begun;
+  Heard<absl::Status> ended;
+  Pool pool(options, 1, nullptr, Nobody());
+  pool.Submit([&](absl::StatusOr<Session*> session) {
+    begun.Add(testing::Required(session)->backend_pid());
+    ended.Add((*session)->RunText("SELECT pg_sleep(3600)").status());
+  });
+  ASSERT_TRUE(begun.WaitForCount(1));
+  const testing::Frozen frozen(begun.values()[0]);
+  pool.EndWithin(absl::ZeroDuration());
+  pool.Stop();
+  EXPECT_THAT(ended.values(), ElementsAre(ReasonIs("COMMIT_OUTCOME_UNKNOWN")));
+}
+
 TEST_F(PoolTest, StopWithoutAServerAnswersWhatWaits) {
   std::atomic<int> refused = 0;
   {

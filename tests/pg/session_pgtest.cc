@@ -60,6 +60,17 @@ TEST_F(SessionTest, SettingsWinOverThoseOfTheDatabase) {
   EXPECT_EQ(testing::Required(session->RunText("SHOW synchronous_commit")).Text(0, 0), "on");
 }
 
+// Bytes in the other form once ended the broker at its first lease.
+TEST_F(SessionTest, AnswersHaveTheFormThatIsReadHereWhateverTheDatabaseSays) {
+  database_.Run(absl::StrCat("ALTER DATABASE ", database_.name(), " SET bytea_output = 'escape'"));
+  database_.Run(absl::StrCat("ALTER DATABASE ", database_.name(), " SET DateStyle = 'German'"));
+  const auto session = Open();
+  const Rows rows = testing::Required(session->RunText("SELECT '\\x0041ff'::bytea"));
+  EXPECT_EQ(rows.Bytea(0, 0), std::string("\0A\xff", 3));
+  EXPECT_EQ(testing::Required(session->RunText("SELECT date '2026-11-22'::text")).Text(0, 0),
+            "2026-11-22");
+}
+
 TEST_F(SessionTest, AStatementIsPreparedOnceOnFirstUse) {
   const auto session = Open();
   ASSERT_THAT(session->Run(kOne, Params()), IsOk());
