@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "server/config/address.h"
 #include "server/config/help.h"
 #include "server/config/settings_file.h"
@@ -53,6 +54,23 @@ std::string CheckUri(const std::string& text) {
   const bool is_uri =
       absl::StartsWith(text, "postgresql://") || absl::StartsWith(text, "postgres://");
   return is_uri ? "" : "must be a URI that begins with postgresql://";
+}
+
+bool IsWholeNumber(absl::string_view text) {
+  absl::ConsumePrefix(&text, "-");
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return absl::ascii_isdigit(static_cast<unsigned char>(c));
+  });
+}
+
+// CLI11's own range says of a word that it is not in the range.
+CLI::Validator InRange(int min, int max) {
+  return CLI::Validator(
+      [range = CLI::Range(min, max)](std::string& text) {
+        const std::string refusal = range(text);
+        return refusal.empty() || IsWholeNumber(text) ? refusal : "is not a whole number";
+      },
+      "N");
 }
 
 std::string CheckNotEmpty(const std::string& text) { return text.empty() ? "is empty" : ""; }
@@ -121,7 +139,7 @@ void DeclareDatabase(CLI::App* app, Options* options) {
       ->needs(embedded);
   Add(app, "connections", &config.connections,
       "Connections that run statements, 2 to 64; more help only when the database has idle cores.")
-      ->check(CLI::Range(kConnectionsMin, kConnectionsMax).description("N"))
+      ->check(InRange(kConnectionsMin, kConnectionsMax))
       ->capture_default_str();
   AddSwitch(app, "no-migrate", &options->no_migrate,
             "Do not apply migrations at the start: end with an error if any is missing.");
@@ -158,16 +176,16 @@ void DeclareBehaviour(CLI::App* app, Options* options) {
   Add(app, "max-connections", &config.max_connections,
       "Connections of callers that may be open; further ones are closed at once. Fewer if the "
       "limit of open files is too low.")
-      ->check(CLI::Range(1, kConnectionsUpperEnd).description("N"))
+      ->check(InRange(1, kConnectionsUpperEnd))
       ->capture_default_str();
   Add(app, "max-parked-leases", &config.max_parked_leases,
       "Lease calls that may wait at once; each takes about 16 kB, and further ones are refused.")
-      ->check(CLI::Range(1, kParkedLeasesUpperEnd).description("N"))
+      ->check(InRange(1, kParkedLeasesUpperEnd))
       ->capture_default_str();
   Add(app, "max-parked-leases-per-connection", &config.max_parked_leases_per_connection,
       "Those that may wait at once on one connection; a proxy that puts all workers on one needs "
       "more.")
-      ->check(CLI::Range(1, kParkedLeasesUpperEnd).description("N"))
+      ->check(InRange(1, kParkedLeasesUpperEnd))
       ->capture_default_str();
   Add(app, "drain-timeout", &options->drain_timeout,
       "How long open work may take after SIGTERM before the broker ends without it.")

@@ -85,6 +85,18 @@ TEST_F(AttemptLogTest, WhatTheBrokerCouldNotBeToldOfIsUnknown) {
   EXPECT_THAT(Text(), MatchesRegex("[^\n]+ task=1 [^\n]+ end=unknown exit=0 [^\n]+\n"));
 }
 
+TEST_F(AttemptLogTest, WhatIsUnknownIsCountedAlsoWithoutAFile) {
+  auto log = *AttemptLog::Open("");
+  for (const char* const id : {"1", "2", "3"}) log->Began(Task(id));
+  for (const char* const id : {"1", "2"}) log->Ran(Task(id), {});
+  EXPECT_EQ(log->unknown(), 3U);
+  log->Settled(Task("1"), AttemptEnd::kDone);
+  log->Settled(Task("3"), AttemptEnd::kLost);
+  log->Ran(Task("3"), {.signal = 15});
+  log->Settled(Task("4"), AttemptEnd::kReleased);  // it did not run
+  EXPECT_EQ(log->unknown(), 1U);
+}
+
 TEST_F(AttemptLogTest, AFileThatCannotBeWrittenIsAnError) {
   EXPECT_FALSE(AttemptLog::Open("/no/such/folder/log").ok());
 }

@@ -75,6 +75,16 @@ TEST(ParseTest, AWordThatIsNoCommandIsNamedWithThoseThatThereAre) {
   EXPECT_THAT(ExitOf({"queues", "pause"}).text, HasSubstr("QUEUE"));
 }
 
+// "--keep-results: 1 required yes|no missing" was all that was said.
+TEST(ParseTest, AnOptionWithoutItsValueSaysWhatItNeeds) {
+  EXPECT_THAT(ExitOf({"queues", "create", "x", "--keep-results"}).text,
+              HasSubstr("skiplane: --keep-results needs yes or no\n"));
+  EXPECT_THAT(ExitOf({"queues", "create", "x", "--max-attempts"}).text,
+              HasSubstr("skiplane: --max-attempts needs a value (N)\n"));
+  EXPECT_THAT(ExitOf({"queues", "list", "--broker"}).text,
+              HasSubstr("skiplane: --broker needs a value (HOST:PORT)\n"));
+}
+
 TEST(ParseTest, EveryCommandHasAManual) {
   const EarlyExit all = ExitOf({"--help"});
   EXPECT_EQ(all.code, 0);

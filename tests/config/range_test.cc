@@ -90,6 +90,17 @@ TEST_F(RangeEndsTest, TheEndsOfTheRangesAreAccepted) {
   EXPECT_EQ(ParsedWithDatabase({"--drain-timeout=1.5s"}).drain_timeout, absl::Milliseconds(1500));
 }
 
+// "Value many not in range 1 to 1000000" was what was said.
+TEST_F(RangeEndsTest, WhatIsNoNumberIsNotSaidToBeOutOfRange) {
+  const std::string file = WriteFile("settings", "max-connections = many\n");
+  EXPECT_THAT(EndedWithDatabase({"--config", file}).text,
+              HasSubstr("line 1: max-connections: is not a whole number\n"));
+  EXPECT_THAT(EndedWithDatabase({"--connections=4.5"}).text,
+              HasSubstr("--connections: is not a whole number\n"));
+  EXPECT_THAT(EndedWithDatabase({"--connections=-99999999999999999999"}).text,
+              HasSubstr("not in range 2"));
+}
+
 TEST_F(RangeEndsTest, AMissingFileIsAnErrorThatNamesItsFlag) {
   EXPECT_THAT(EndedWithDatabase({"--config", "/nonexistent"}).text, HasSubstr("--config"));
 }

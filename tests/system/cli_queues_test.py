@@ -76,6 +76,11 @@ class Queues(CliTest):
         self.assertRegex(said, r"key +k\n")
         self.assertNotIn("\x1b", said)
 
+    def test_bytes_are_shown_by_their_size(self):
+        self.client.create_queue("mail")
+        said = self.run_cli("tasks", "show", self.client.enqueue("mail", b"\xff" * 1234))
+        self.assertRegex(said, r"payload +1,234 bytes, not UTF-8\n")
+
     def test_exit_codes_tell_what_went_wrong(self):
         self.run_cli("queues", "show", "nothing", code=4)
         self.assertIn("(QUEUE_NOT_FOUND)", self.errors)

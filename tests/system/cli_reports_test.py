@@ -96,6 +96,25 @@ class Pipelines(CliTest):
         self.assertEqual((shown["task"]["stage"], shown["attempts"][0]["result"]),
                          ("encode", "SU4="))
 
+    def test_results_are_shown_with_their_attempts(self):
+        self.run_cli("queues", "create", "words", "--keep-results", "yes")
+        for given, shown in (("printf '12 words\\nof 3\\n'", "12 words of 3"),
+                             ("printf 'ü%.0s' $(seq 100)", "ü" * 59 + "…"),
+                             ("printf '\\377\\376'", "2 bytes, not UTF-8")):
+            task_id = self.client.enqueue("words", given.encode())
+            self.run_cli("work", "words", "--result", "--burst", "--", "sh")
+            _, head, line = self.run_cli("tasks", "show", task_id).rsplit("\n", 3)[:3]
+            self.assertIn("  RESULT", head)
+            self.assertTrue(line.endswith("  " + shown), line)
+
+    def test_attempts_without_results_have_no_such_column(self):
+        self.client.create_queue("mail")
+        task_id = self.client.enqueue("mail")
+        self.client.ack(*self.client.lease("mail"))
+        said = self.run_cli("tasks", "show", task_id)
+        self.assertIn("OUTCOME", said)
+        self.assertNotIn("RESULT", said)
+
 
 if __name__ == "__main__":
     unittest.main()

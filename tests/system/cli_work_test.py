@@ -75,6 +75,14 @@ class Work(WorkTest):
                          ("timeout", "it ran longer than --timeout 2s and was stopped\n"))
         self.end(worker, "1 done, 1 retried, 0 failed, 0 released, 0 cancelled, 0 lost")
 
+    def test_what_the_broker_could_not_be_told_of_is_unknown(self):
+        _, fifo = self.put_hanging()
+        worker = self.work(self.HANG, "--grace", "0", "--lease-duration", "10m")
+        self.assert_works(fifo)
+        self.broker.kill()
+        self.end(worker, "0 done, 0 retried, 0 failed, 0 released, 0 cancelled, 0 lost, 1 unknown")
+        self.assert_nobody_works(fifo)
+
     def test_a_worker_that_ended_leaves_no_session(self):
         self.client.enqueue("mail", b"")
         worker = self.work("true", "--lease-duration", "10m")

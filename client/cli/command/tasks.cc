@@ -1,16 +1,22 @@
 // skiplane tasks list, show and explain; the changes are in task_changes.cc.
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/command/commands.h"
 #include "client/cli/command/filter_options.h"
 #include "client/cli/command/show.h"
 #include "client/cli/input/option.h"
+#include "client/cli/text/utf8.h"
 
 namespace skiplane::cli {
 namespace {
 
 using internal::AdminMethods;
+
+// In characters; --json has all of it.
+constexpr size_t kResultLengthMax = 60;
 
 struct ListOptions {
   std::string queue{};
@@ -73,26 +79,41 @@ absl::StatusOr<v1::GetTaskResponse> GetWhole(Session& session, const TaskOptions
   return whole;
 }
 
+// What a payload or result is for people: itself, or its size if it is not UTF-8.
+std::string ShownBytes(const std::string& bytes) {
+  return Utf8IsValid(bytes) ? bytes : absl::StrCat(FormatCount(bytes.size()), " bytes, not UTF-8");
+}
+
+void ShowAttempts(Session& session, v1::GetTaskResponse& answer) {
+  Columns columns{{"ATTEMPT", "attempt"},   {"STAGE", "stage"},    {"OUTCOME", "outcome"},
+                  {"LEASED", "lease_time"}, {"ENDED", "end_time"}, {"WORKER", "worker_name"}};
+  const bool has_results =
+      std::any_of(answer.attempts().begin(), answer.attempts().end(),
+                  [](const v1::Attempt& attempt) { return !attempt.result().empty(); });
+  if (has_results) columns.emplace_back("RESULT", "result");
+  columns.insert(columns.end(), {{"ERROR", "error.type"}, {"TEXT", "error.text"}});
+  Listing listing(session, std::move(columns));
+  for (v1::Attempt& attempt : *answer.mutable_attempts()) {
+    const std::string result = OneLine(ShownBytes(attempt.result()));
+    attempt.set_result(Utf8Cut(absl::StripAsciiWhitespace(result), kResultLengthMax));
+    listing.Add(attempt);
+  }
+  listing.End();
+}
+
 absl::Status Show(Session& session, const TaskOptions& options) {
-  const absl::StatusOr<v1::GetTaskResponse> answer = GetWhole(session, options);
+  absl::StatusOr<v1::GetTaskResponse> answer = GetWhole(session, options);
   if (!answer.ok()) return answer.status();
   if (session.json()) {
     ShowOne(session, *answer);
     return absl::OkStatus();
   }
-  ShowOne(session, answer->task());
+  v1::Task& task = *answer->mutable_task();
+  task.set_payload(ShownBytes(task.payload()));
+  ShowOne(session, task);
   if (answer->attempts().empty()) return absl::OkStatus();
   session.out() << "\n";
-  Listing attempts(session, {{"ATTEMPT", "attempt"},
-                             {"STAGE", "stage"},
-                             {"OUTCOME", "outcome"},
-                             {"LEASED", "lease_time"},
-                             {"ENDED", "end_time"},
-                             {"WORKER", "worker_name"},
-                             {"ERROR", "error.type"},
-                             {"TEXT", "error.text"}});
-  for (const v1::Attempt& attempt : answer->attempts()) attempts.Add(attempt);
-  attempts.End();
+  ShowAttempts(session, *answer);
   return absl::OkStatus();
 }
 
@@ -127,7 +148,8 @@ void DeclareTasks(CLI::App* app, Plan* plan) {
 
   const auto show_options = std::make_shared<TaskOptions>();
   CLI::App* const show = AddView(
-      tasks, plan, "show", "Shows a task with its payload and its finished attempts, latest first.",
+      tasks, plan, "show", "Shows a task with its payload and its finished attempts, latest first; "
+      "with the beginning of their results, if the queue keeps results. With --json all of them.",
       show_options, Show);
   AddText(show, "TASK", &show_options->task_id, "The task's id").Required();
   AddNumber(show, "--attempts", &show_options->attempts, "At most so many attempts")

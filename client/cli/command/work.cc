@@ -141,10 +141,11 @@ absl::Status RunToEnd(Worker& worker, Interrupt& interrupt, const MachineFault& 
   return has_end ? Interrupted("stopped before its end") : absl::OkStatus();
 }
 
-void TellSum(const WorkerCounts& counts) {
+void TellSum(const WorkerCounts& counts, size_t unknown) {
   std::cerr << absl::StrCat("skiplane: ", counts.done, " done, ", counts.retried, " retried, ",
                             counts.failed, " failed, ", counts.released, " released, ",
-                            counts.cancelled, " cancelled, ", counts.lost, " lost\n");
+                            counts.cancelled, " cancelled, ", counts.lost, " lost",
+                            unknown > 0 ? absl::StrCat(", ", unknown, " unknown") : "", "\n");
 }
 
 absl::Status Work(Session& session, const WorkOptions& options) {
@@ -188,7 +189,7 @@ absl::Status Work(Session& session, const WorkOptions& options) {
   if (!worker.ok()) return UsageError(worker.status().message());
   std::cerr << "skiplane: working\n";
   const absl::Status status = RunToEnd(**worker, interrupt, fault, options.has_end());
-  TellSum((*worker)->counts());
+  TellSum((*worker)->counts(), (*log)->unknown());
   return status;
 }
 

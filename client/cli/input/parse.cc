@@ -7,6 +7,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/terminal.h"
 #include "client/cli/command/commands.h"
@@ -126,6 +129,17 @@ std::string WithoutCommand(const CLI::App& app) {
                       " There are: ", absl::StrJoin(known, ", "));
 }
 
+// CLI11 says "--keep-results: 1 required yes|no missing".
+std::string WithoutValue(absl::string_view message) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(message, absl::MaxSplits(": 1 required ", 1));
+  absl::string_view type = parts.second;
+  if (!absl::ConsumeSuffix(&type, " missing")) return std::string(message);
+  return absl::StrContains(type, '|')
+             ? absl::StrCat(parts.first, " needs ", absl::StrReplaceAll(type, {{"|", " or "}}))
+             : absl::StrCat(parts.first, " needs a value (", type, ")");
+}
+
 }  // namespace
 
 void DeclareEverything(CLI::App* app, Plan* plan) {
@@ -178,6 +192,8 @@ std::variant<Plan, EarlyExit> Parse(const std::vector<std::string>& everything) 
   } catch (const CLI::RequiredError& error) {
     const std::string without = WithoutCommand(app);
     return Wrong(without.empty() ? error.what() : without);
+  } catch (const CLI::ArgumentMismatch& error) {
+    return Wrong(WithoutValue(error.what()));
   } catch (const CLI::ParseError& error) {
     return Wrong(error.what());
   }

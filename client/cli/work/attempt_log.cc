@@ -78,7 +78,6 @@ AttemptLog::~AttemptLog() {
 }
 
 void AttemptLog::Began(const LeasedTask& task) {
-  if (!is_on_) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   Run& run = runs_[task.lease_token];
   run = {.task = Describe(task), .begin = SteadyNow()};
@@ -91,7 +90,6 @@ void AttemptLog::Began(const LeasedTask& task) {
 }
 
 void AttemptLog::Ran(const LeasedTask& task, const ProgramEnd& end) {
-  if (!is_on_) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto run = runs_.find(task.lease_token);
   if (run == runs_.end()) return;
@@ -102,7 +100,6 @@ void AttemptLog::Ran(const LeasedTask& task, const ProgramEnd& end) {
 }
 
 void AttemptLog::Settled(const LeasedTask& task, AttemptEnd end) {
-  if (!is_on_) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto run = runs_.find(task.lease_token);
   if (run != runs_.end()) {
@@ -114,6 +111,11 @@ void AttemptLog::Settled(const LeasedTask& task, AttemptEnd end) {
   if (early_ends_.size() > kEarlyEndsMax) early_ends_.pop_front();
 }
 
+size_t AttemptLog::unknown() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return runs_.size();
+}
+
 void AttemptLog::WriteIfWhole(const std::string& lease_token) {
   const auto run = runs_.find(lease_token);
   if (run->second.program.empty() || !run->second.end) return;
@@ -122,6 +124,7 @@ void AttemptLog::WriteIfWhole(const std::string& lease_token) {
 }
 
 void AttemptLog::Write(const Run& run, absl::string_view end) const {
+  if (!is_on_) return;
   const std::string line =
       absl::StrCat(absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone()), " ",
                    run.task, " end=", end, run.program.empty() ? "" : " ", run.program, "\n");

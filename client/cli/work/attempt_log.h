@@ -5,6 +5,7 @@
 // Never payloads, headers or what a program wrote. Thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <map>
 #include <memory>
@@ -38,6 +39,9 @@ class AttemptLog {
   void Ran(const LeasedTask& task, const ProgramEnd& end);
   void Settled(const LeasedTask& task, AttemptEnd end);
 
+  // Attempts that began and of which the broker was not told, or not yet; also without a file.
+  size_t unknown() const;
+
  private:
   struct Run {
     std::string task{};  // what is known of it at the beginning
@@ -54,7 +58,7 @@ class AttemptLog {
 
   const Descriptor file_;
   const bool is_on_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, Run> runs_;  // by lease token
   // Of those that have not begun, by lease token; the latest ones.
   std::deque<std::pair<std::string, AttemptEnd>> early_ends_;
