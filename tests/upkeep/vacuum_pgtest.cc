@@ -118,13 +118,13 @@ TEST_F(VacuumTest, TheSpaceOfADrainedQueueComesBack) {
 }
 
 TEST_F(VacuumTest, SpaceComesBackAlsoIfAnAutovacuumOverlappedTheEndOfTheDrain) {
+  const int64_t id = PutOne();
   Fill();
   const int64_t full = Pages();
   Sql("VACUUM skiplane.task");
   // What is deleted while a vacuum runs is in no statistic of PostgreSQL afterwards.
-  Sql("SET track_counts = off; DELETE FROM skiplane.task");
-  ASSERT_EQ(Number("SELECT pg_stat_get_live_tuples('skiplane.task'::regclass)"), 5000);
-  const int64_t id = PutOne();
+  Sql("SET track_counts = off; DELETE FROM skiplane.task WHERE payload <> ''");
+  ASSERT_EQ(Number("SELECT pg_stat_get_live_tuples('skiplane.task'::regclass)"), 5001);
   Vacuum vacuum(Eager());
   EXPECT_GE(RunUntil(20, vacuum, *session_).bytes, (full - 20) * 8192);
   EXPECT_THAT(testing::IdsOf(Take(2)), ::testing::ElementsAre(id));
