@@ -1,13 +1,24 @@
 -- What a vacuum or a rebuild would give back to the disk: tables that are mostly empty, and indexes
 -- of tables that are small again. $1 pages a table has at least  $2 pages an index has at least
 -- $3 pages that a table whose index is rebuilt has at most
+-- $4 seconds after which an estimate of rows is made anew, by a vacuum
 -- One row per step: name of the table or index, whether this role may take the step, the command.
+-- lanes: any because upkeep asks once a minute, over tables that it keeps small
 -- The database's owner may vacuum what others own, but not rebuild it.
 -- A page in use holds a row at least, and one of an index many: so a table with four pages for each
 -- row is three quarters empty at least, and an index with fewer rows than pages is nearly so.
+-- The counters know the rows of the table of tasks. Of the others, and of large values, PostgreSQL
+-- has an estimate: without those that were deleted while the vacuum ran that made it.
 WITH relation AS MATERIALIZED (
-  SELECT c.oid, c.relname, pg_stat_get_live_tuples(c.oid) AS rows, s.pages,
-         pg_stat_get_live_tuples(c.reltoastrelid) AS toast_rows,
+  SELECT c.oid, c.relname, c.reltoastrelid AS toast, s.pages,
+         CASE WHEN c.relname = 'task' THEN (
+           SELECT coalesce(sum(a.waiting + a.leased), 0)::int8
+           FROM (
+             SELECT n.waiting, n.leased FROM skiplane.counter n
+             UNION ALL
+             SELECT n.waiting, n.leased FROM skiplane.counter_delta n
+           ) a
+         ) ELSE pg_stat_get_live_tuples(c.oid) END AS rows,
          coalesce(pg_relation_size(nullif(c.reltoastrelid, 0)) / s.page_bytes, 0) AS toast_pages,
          pg_has_role(d.datdba, 'USAGE') AS owns_database,
          pg_has_role(c.relowner, 'USAGE')
@@ -20,12 +31,26 @@ WITH relation AS MATERIALIZED (
   ) s
   WHERE d.datname = current_database() AND c.relkind = 'r'
     AND c.relnamespace = 'skiplane'::regnamespace
+), file AS (
+  SELECT r.oid AS relation, CASE WHEN r.relname <> 'task' THEN r.oid END AS estimated, r.rows,
+         r.pages
+  FROM relation r
+  UNION ALL
+  SELECT r.oid, r.toast, pg_stat_get_live_tuples(r.toast), r.toast_pages FROM relation r
 )
 SELECT r.relname, r.may_rebuild OR r.owns_database,
        format('VACUUM (SKIP_LOCKED, TRUNCATE, PARALLEL 0) skiplane.%I', r.relname)
 FROM relation r
-WHERE (r.pages >= $1::int8 AND r.rows < r.pages / 4)
-   OR (r.toast_pages >= $1::int8 AND r.toast_rows < r.toast_pages / 4)
+WHERE EXISTS (
+  SELECT FROM file f
+  WHERE f.relation = r.oid AND f.pages >= $1::int8
+    AND (f.rows < f.pages / 4
+         OR (pg_stat_get_tuples_deleted(f.estimated) > 0
+             AND greatest(pg_stat_get_last_vacuum_time(f.estimated),
+                          pg_stat_get_last_autovacuum_time(f.estimated),
+                          pg_stat_get_last_analyze_time(f.estimated),
+                          pg_stat_get_last_autoanalyze_time(f.estimated))
+                 < now() - $4::int8 * interval '1 second')))
 UNION ALL
 SELECT i.relname, r.may_rebuild, format('REINDEX INDEX skiplane.%I', i.relname)
 FROM relation r

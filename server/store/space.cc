@@ -27,7 +27,8 @@ absl::StatusOr<Sizes> ReadSizes(pg::Session& session) {
 
 absl::StatusOr<std::vector<SpaceStep>> FindSpace(pg::Session& session, const SpaceBounds& bounds) {
   pg::Params params;
-  params.Int8(bounds.table_pages_min).Int8(bounds.index_pages_min).Int8(bounds.rebuilt_pages_max);
+  params.Int8(bounds.table_pages_min).Int8(bounds.index_pages_min).Int8(bounds.rebuilt_pages_max)
+      .Int8(absl::ToInt64Seconds(bounds.estimate_age));
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSpaceFind, params));
   std::vector<SpaceStep> steps;
   for (int row = 0; row < rows.size(); ++row) {

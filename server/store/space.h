@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "server/pg/session.h"
 
 namespace skiplane::store {
@@ -30,6 +31,7 @@ struct SpaceBounds {
   int64_t table_pages_min = 0;    // smaller tables keep what they have
   int64_t index_pages_min = 0;    // smaller indexes, too
   int64_t rebuilt_pages_max = 0;  // of a table whose index is rebuilt: nobody can write meanwhile
+  absl::Duration estimate_age = absl::Hours(1);  // in seconds; then rows are estimated anew
 };
 
 struct SpaceStep {
@@ -38,7 +40,8 @@ struct SpaceStep {
   std::string command;
 };
 
-// Tables that are three quarters empty at least, and nearly empty indexes of small tables.
+// Tables that are three quarters empty at least, or may be since rows were deleted and their number
+// is an old estimate, and nearly empty indexes of small tables.
 // ABORTED when a table was locked for too long.
 absl::StatusOr<std::vector<SpaceStep>> FindSpace(pg::Session& session, const SpaceBounds& bounds);
 

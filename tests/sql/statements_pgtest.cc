@@ -30,6 +30,7 @@ const std::map<std::string, std::set<std::string>> kReadsAsAWhole = {
     {"ledger_due", {"lease_ledger"}},
     {"ledger_lanes", {"lease_ledger"}},
     {"ledger_oldest", {"lease_ledger"}},
+    {"space_find", {"counter"}},
     {"worker_list", {"lease_ledger"}}};
 
 // Searched by ranges of ids, which are unique in the installation; GiST has no bigint of its own.

@@ -30,6 +30,11 @@ class SpaceTest : public testing::StoreHarness {
                      "payload) SELECT 1, i, now(), now(), 10, decode(repeat('55', 200), 'hex') "
                      "FROM generate_series(1, ", tasks, ") i", kNoted));
   }
+  // As the statements do that enqueue.
+  void Count(int tasks) const {
+    Sql(absl::StrCat("INSERT INTO skiplane.counter_delta (lane, stage, due, waiting) "
+                     "VALUES (1, 0, 0, ", tasks, ")"));
+  }
   void Drain() const { Sql(absl::StrCat("DELETE FROM skiplane.task", kNoted)); }
 
   TableSize SizeOf(const std::string& table) {
@@ -38,9 +43,9 @@ class SpaceTest : public testing::StoreHarness {
     testing::Require(found != sizes.tables.end(), "no such table");
     return *found;
   }
-  std::vector<std::string> Commands() {
+  std::vector<std::string> Commands(const SpaceBounds& bounds = kSmall) {
     std::vector<std::string> commands;
-    for (const SpaceStep& step : Required(FindSpace(*session_, kSmall))) {
+    for (const SpaceStep& step : Required(FindSpace(*session_, bounds))) {
       EXPECT_TRUE(step.is_allowed) << step.command;
       commands.push_back(step.command);
     }
@@ -79,8 +84,36 @@ TEST_F(SpaceTest, PartitionsCountWithTheirTable) {
 
 TEST_F(SpaceTest, ATableInUseHasNothingToGive) {
   Fill(5000);
+  Count(5000);
   EXPECT_THAT(Commands(), IsEmpty());
   Drain();
+  Count(-5000);
+}
+
+TEST_F(SpaceTest, TheNumberOfTasksIsKnownAlsoWhereStatisticsWereLost) {
+  Fill(5000);
+  Count(5000);
+  Sql("SELECT pg_stat_reset_single_table_counters('skiplane.task'::regclass)");
+  EXPECT_THAT(Commands(), IsEmpty());
+  Drain();
+  Count(-5000);
+}
+
+TEST_F(SpaceTest, ATableOfOthersIsVacuumedWhenItsEstimateIsOldAndRowsWereDeleted) {
+  Sql("INSERT INTO skiplane.task_key (lane, key, task_id) SELECT 1, repeat('k', 200) || i, i "
+      "FROM generate_series(1, 5000) i");
+  Sql("VACUUM skiplane.task_key");
+  SpaceBounds bounds = kSmall;
+  bounds.estimate_age = -absl::Seconds(1);
+  EXPECT_THAT(Commands(bounds), IsEmpty());
+  Sql(absl::StrCat("DELETE FROM skiplane.task_key WHERE task_id = 1", kNoted));
+  Sql(absl::StrCat("SET track_counts = off; DELETE FROM skiplane.task_key", kNoted));
+  EXPECT_THAT(Commands(), IsEmpty());
+  const std::vector<SpaceStep> steps = Required(FindSpace(*session_, bounds));
+  ASSERT_THAT(steps, ElementsAre(Field(&SpaceStep::relation, "task_key")));
+  while (Number("SELECT pg_relation_size('skiplane.task_key')") > 0) {
+    ASSERT_THAT(GiveBack(*session_, steps.front()), testing::IsOk());
+  }
 }
 
 TEST_F(SpaceTest, TheTableOfADrainedQueueGivesItsPagesAndThenItsIndexesTheirs) {
