@@ -21,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr absl::string_view kStatement = "listen";
 constexpr std::chrono::seconds kCheckInterval(10);
+constexpr std::chrono::seconds kStopWithin(1);
 // A connection that lived less than this does not end the back-off.
 constexpr std::chrono::seconds kStable(2);
 
@@ -104,7 +105,10 @@ void Listener::State::Hear(Link& link) {
     // Also before the first wait: what came with an answer is not announced by the socket again.
     connection.get_notifs();
     if (link.HungUp()) throw pqxx::broken_connection();
-    if (stop.Wait(connection.sock(), next_check)) return;
+    if (stop.Wait(connection.sock(), next_check)) {
+      link.watchdog().EndWithin(kStopWithin);  // the receiver ends with a statement
+      return;
+    }
     if (Clock::now() < next_check) continue;
     next_check = Clock::now() + kCheckInterval;
     link.watchdog().Arm(patience);

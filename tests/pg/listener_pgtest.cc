@@ -106,5 +106,15 @@ TEST_F(ListenerTest, StopEndsTheConnectionAndTheCallbacks) {
   EXPECT_THAT(states_.values(), ElementsAre(true));
 }
 
+// Its last statement once waited for ever.
+TEST_F(ListenerTest, StopWaitsForNoBackendThatDoesNotAnswer) {
+  Listener listener = Listen();
+  ASSERT_TRUE(states_.WaitFor(true));
+  const testing::Frozen frozen(std::stoi(
+      database_.Run("SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%' "
+                    "AND datname = current_database()")));
+  listener.Stop();
+}
+
 }  // namespace
 }  // namespace skiplane::pg
