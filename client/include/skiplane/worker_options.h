@@ -36,7 +36,8 @@ struct WorkerOptions {
   // How long after this worker's last sign of life its tasks go to others. 1 s to 12 h. Short finds
   // a dead worker soon, long survives a long outage of the network.
   absl::Duration lease_duration = absl::Seconds(30);
-  // How long a call waits for tasks before it asks anew. 0 to 60 s.
+  // How long a call waits for tasks before it asks anew: no longer than half of lease_duration, so
+  // that the session of an idle worker lives on. 0 to 60 s.
   absl::Duration wait = absl::Seconds(20);
   // True: the worker comes to its end when nothing is ready any more, which is when a lease call
   // that was made while no attempt was under way gets no task. Tasks that are scheduled for later,
