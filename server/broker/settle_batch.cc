@@ -6,8 +6,8 @@
 
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
-#include "server/broker/decision_log.h"
 #include "server/broker/refusals.h"
+#include "server/broker/settle_log.h"
 #include "server/model/retry.h"
 
 namespace skiplane::broker {
