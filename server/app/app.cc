@@ -16,7 +16,7 @@
 #include "server/broker/local_broker.h"
 #include "server/metrics/metrics.h"
 #include "server/model/lease.h"
-#include "server/rpc/server.h"
+#include "server/rpc/serve/server.h"
 #include "server/upkeep/upkeep.h"
 
 namespace skiplane::app {

@@ -7,7 +7,7 @@
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/pg/abandoned_backends.h"
-#include "server/pg/migrator.h"
+#include "server/pg/migrate/migrator.h"
 #include "server/pg/requirements.h"
 
 namespace skiplane::app {

@@ -1,0 +1,91 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/rpc/admin/admin_service.h"
+#include "server/rpc/admin/convert_filter.h"
+#include "server/rpc/call/call_wire.h"
+#include "server/rpc/call/list_token.h"
+
+namespace skiplane::rpc {
+namespace {
+
+using grpc::ByteBuffer;
+using grpc::CallbackServerContext;
+using grpc::ServerUnaryReactor;
+
+template <typename Response>
+broker::Done<model::BulkOperation> ReplyWithOperation(UnaryCall* call) {
+  return [call](absl::StatusOr<model::BulkOperation> operation) {
+    Deliver(call, std::move(operation), &WriteOperation<Response>);
+  };
+}
+
+void WriteBulks(model::Page<model::BulkOperation>* page,
+                v1::ListBulkOperationsResponse* response) {
+  if (page->has_more) {
+    const model::BulkOperation& last = page->items.back();
+    response->set_next_page_token(
+        WriteListToken({std::to_string(absl::ToUnixMicros(last.create_time)),
+                        WriteOperationId(last.id)},
+                       TokenScope(v1::ListBulkOperationsRequest())));
+  }
+  for (const model::BulkOperation& one : page->items) WriteBulk(one, response->add_operations());
+}
+
+}  // namespace
+
+ServerUnaryReactor* AdminService::StartBulkOperation(CallbackServerContext* context,
+                                                     const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call =
+      new UnaryCall(scope_, "skiplane.v1.AdminService/StartBulkOperation", {context, reply});
+  auto read = ReadChange(*call, *request, "StartBulkOperation", &ReadStartBulk);
+  if (!read.ok()) return call->Refuse(read.status());
+  operator_.StartBulk(*std::move(read), ReplyWithOperation<v1::StartBulkOperationResponse>(call));
+  return call;
+}
+
+ServerUnaryReactor* AdminService::RetryErrorGroup(CallbackServerContext* context,
+                                                  const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call =
+      new UnaryCall(scope_, "skiplane.v1.AdminService/RetryErrorGroup", {context, reply});
+  auto read = ReadChange(*call, *request, "RetryErrorGroup", &ReadRetryGroup);
+  if (!read.ok()) return call->Refuse(read.status());
+  operator_.StartBulk(*std::move(read), ReplyWithOperation<v1::RetryErrorGroupResponse>(call));
+  return call;
+}
+
+ServerUnaryReactor* AdminService::GetBulkOperation(CallbackServerContext* context,
+                                                   const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call =
+      new UnaryCall(scope_, "skiplane.v1.AdminService/GetBulkOperation", {context, reply});
+  auto read = ReadCall(*call, *request, &ReadGetBulk);
+  if (!read.ok()) return call->Refuse(read.status());
+  operator_.GetBulk(*std::move(read), ReplyWithOperation<v1::GetBulkOperationResponse>(call));
+  return call;
+}
+
+ServerUnaryReactor* AdminService::StopBulkOperation(CallbackServerContext* context,
+                                                    const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call =
+      new UnaryCall(scope_, "skiplane.v1.AdminService/StopBulkOperation", {context, reply});
+  auto read = ReadChange(*call, *request, "StopBulkOperation", &ReadStopBulk);
+  if (!read.ok()) return call->Refuse(read.status());
+  operator_.StopBulk(*std::move(read), ReplyWithOperation<v1::StopBulkOperationResponse>(call));
+  return call;
+}
+
+ServerUnaryReactor* AdminService::ListBulkOperations(CallbackServerContext* context,
+                                                     const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call =
+      new UnaryCall(scope_, "skiplane.v1.AdminService/ListBulkOperations", {context, reply});
+  auto read = ReadCall(*call, *request, &ReadListBulks);
+  if (!read.ok()) return call->Refuse(read.status());
+  operator_.ListBulks(*read, [call](absl::StatusOr<model::Page<model::BulkOperation>> page) {
+    if (page.ok()) call->Keep(page->memory);
+    Deliver(call, std::move(page), &WriteBulks);
+  });
+  return call;
+}
+
+}  // namespace skiplane::rpc
