@@ -9,6 +9,7 @@
 #include "server/rpc/admin/convert_settings.h"
 #include "server/rpc/call/check.h"
 #include "server/rpc/call/page_token.h"
+#include "server/rpc/call/wire_enum.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -74,14 +75,10 @@ absl::StatusOr<broker::UpdateQueueCall> ReadUpdateQueue(v1::UpdateQueueRequest* 
 
 absl::StatusOr<broker::PauseQueueCall> ReadPauseQueue(v1::PauseQueueRequest* request) {
   RETURN_IF_ERROR(model::CheckQueueName(request->name(), "name"));
-  if (!v1::PauseMode_IsValid(request->mode())) {
-    return InvalidField({"mode"}, "must be LEASE, ENQUEUE or BOTH");
-  }
+  ASSIGN_OR_RETURN(const auto mode, ReadEnum(request->mode(), {"mode"}));
   RETURN_IF_ERROR(CheckText(request->reason(), model::kPauseReasonBytesMax, {"reason"}));
   broker::PauseQueueCall call;
-  if (request->mode() != v1::PAUSE_MODE_UNSPECIFIED) {
-    call.mode = static_cast<model::PauseMode>(request->mode());
-  }
+  call.mode = mode.value_or(call.mode);
   call.name = std::move(*request->mutable_name());
   call.reason = std::move(*request->mutable_reason());
   return call;

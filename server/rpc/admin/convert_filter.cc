@@ -9,6 +9,7 @@
 #include "server/rpc/broker/convert_new_task.h"
 #include "server/rpc/call/check.h"
 #include "server/rpc/call/list_token.h"
+#include "server/rpc/call/wire_enum.h"
 #include "server/rpc/call/wire_time.h"
 
 namespace skiplane::rpc {
@@ -22,39 +23,29 @@ constexpr DurationRange kAgeRange = {absl::ZeroDuration(), model::kStartAheadMax
 constexpr DurationRange kWaitRange = {absl::ZeroDuration(), model::kWaitMax};
 constexpr absl::Duration kWaitDefault = absl::Seconds(5);
 
-absl::Status AddState(int state, size_t index, model::TaskStates* states) {
-  switch (state) {
-    case v1::TASK_STATE_SCHEDULED:
-      states->scheduled = true;
-      return absl::OkStatus();
-    case v1::TASK_STATE_READY:
-      states->ready = true;
-      return absl::OkStatus();
-    case v1::TASK_STATE_LEASED:
-      states->leased = true;
-      return absl::OkStatus();
-    case v1::TASK_STATE_SUCCEEDED:
-      states->succeeded = true;
-      return absl::OkStatus();
-    case v1::TASK_STATE_FAILED:
-      states->failed = true;
-      return absl::OkStatus();
-    case v1::TASK_STATE_CANCELLED:
-      states->cancelled = true;
-      return absl::OkStatus();
-    default:
-      return InvalidField({"", "filter.states", index}, "must be a state of a task");
+constexpr std::pair<model::TaskState, bool model::TaskStates::*> kStates[] = {
+    {model::TaskState::kScheduled, &model::TaskStates::scheduled},
+    {model::TaskState::kReady, &model::TaskStates::ready},
+    {model::TaskState::kLeased, &model::TaskStates::leased},
+    {model::TaskState::kSucceeded, &model::TaskStates::succeeded},
+    {model::TaskState::kFailed, &model::TaskStates::failed},
+    {model::TaskState::kCancelled, &model::TaskStates::cancelled},
+};
+
+absl::Status AddState(v1::TaskState wire, size_t index, model::TaskStates* states) {
+  ASSIGN_OR_RETURN(const model::TaskState state, ReadEnum(wire, {"", "filter.states", index}));
+  for (const auto& [value, member] : kStates) {
+    if (value == state) states->*member = true;
   }
+  return absl::OkStatus();
 }
 
 void WriteFilter(const model::TaskFilter& filter, v1::TaskFilter* wire) {
   wire->set_queue(filter.queue);
   wire->set_stage(filter.stage);
-  const model::TaskStates& states = filter.states;
-  if (states.scheduled) wire->add_states(v1::TASK_STATE_SCHEDULED);
-  if (states.ready) wire->add_states(v1::TASK_STATE_READY);
-  if (states.leased) wire->add_states(v1::TASK_STATE_LEASED);
-  if (states.failed) wire->add_states(v1::TASK_STATE_FAILED);
+  for (const auto& [state, member] : kStates) {
+    if (filter.states.*member) wire->add_states(ToWire(state));
+  }
   wire->set_key_prefix(filter.key_prefix);
   for (const auto& [key, value] : filter.headers) (*wire->mutable_headers())[key] = value;
   wire->set_error_group(filter.error_group);
@@ -287,7 +278,7 @@ void WriteBulk(const model::BulkOperation& operation, v1::BulkOperation* wire) {
   WriteAction(operation.change, wire->mutable_action());
   WriteFilter(operation.filter, wire->mutable_filter());
   wire->set_dry_run(operation.dry_run);
-  wire->set_state(static_cast<v1::BulkState>(operation.state));
+  wire->set_state(ToWire(operation.state));
   wire->set_scanned_count(operation.scanned);
   wire->set_matched_count(operation.matched);
   wire->set_changed_count(operation.changed);

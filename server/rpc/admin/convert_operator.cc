@@ -9,6 +9,7 @@
 #include "server/rpc/broker/convert_task.h"
 #include "server/rpc/call/check.h"
 #include "server/rpc/call/list_token.h"
+#include "server/rpc/call/wire_enum.h"
 #include "server/rpc/call/wire_time.h"
 
 namespace skiplane::rpc {
@@ -24,17 +25,8 @@ absl::StatusOr<broker::ChangeTaskCall> ReadChange(const Request& request, Kind k
   return call;
 }
 
-absl::StatusOr<bool> ReadView(v1::TaskView view) {
-  if (v1::TaskView_IsValid(view)) return view == v1::TASK_VIEW_FULL;
-  return InvalidField({"view"}, "must be BASIC or FULL");
-}
-
 std::string AttemptsScope(const model::TaskId& id) {
   return absl::StrCat("attempts of ", model::FormatTaskId(id));
-}
-
-v1::WaitReason WireReason(broker::WaitReason reason) {
-  return static_cast<v1::WaitReason>(reason);
 }
 
 }  // namespace
@@ -42,7 +34,7 @@ v1::WaitReason WireReason(broker::WaitReason reason) {
 absl::StatusOr<broker::GetTaskCall> ReadGetTask(v1::GetTaskRequest* request) {
   broker::GetTaskCall call;
   ASSIGN_OR_RETURN(call.id, model::ParseTaskId(request->task_id()));
-  ASSIGN_OR_RETURN(call.with_payload, ReadView(request->view()));
+  ASSIGN_OR_RETURN(call.with_payload, ReadEnum(request->view(), {"view"}));
   RETURN_IF_ERROR(CheckNumber(request->attempts_max(), {0, kPageMost}, {"attempts_max"}));
   call.attempts_max = request->attempts_max();
   if (request->attempts_page_token().empty()) return call;
@@ -77,7 +69,7 @@ absl::StatusOr<broker::ListTasksCall> ReadListTasks(v1::ListTasksRequest* reques
   const std::string scope = TokenScope(*request);
   ASSIGN_OR_RETURN(call.filter, ReadFilter(request->mutable_filter()));
   if (call.filter.states.IsEmpty()) call.filter.states = LivingStates();
-  ASSIGN_OR_RETURN(call.with_payload, ReadView(request->view()));
+  ASSIGN_OR_RETURN(call.with_payload, ReadEnum(request->view(), {"view"}));
   ASSIGN_OR_RETURN(call.limit, ReadPageSize(request->page_size()));
   if (request->page_token().empty()) return call;
   ASSIGN_OR_RETURN(const std::vector<std::string> parts,
@@ -91,7 +83,7 @@ absl::StatusOr<model::TaskId> ReadExplainTask(v1::ExplainTaskRequest* request) {
 }
 
 void WriteExplainTask(broker::Explanation* why, v1::ExplainTaskResponse* response) {
-  for (const broker::WaitReason reason : why->reasons) response->add_reasons(WireReason(reason));
+  for (const broker::WaitReason reason : why->reasons) response->add_reasons(ToWire(reason));
   response->set_explanation(std::move(why->text));
   const bool waits = why->task.state == model::TaskState::kScheduled;
   if (waits && why->task.schedule_time != absl::InfiniteFuture()) {

@@ -3,6 +3,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "server/rpc/admin/convert_settings.h"
+#include "server/rpc/call/wire_enum.h"
 #include "server/rpc/call/wire_time.h"
 
 namespace skiplane::rpc {
@@ -18,7 +19,7 @@ void WriteQueue(const model::Queue& queue, v1::Queue* wire) {
   wire->set_name(queue.name);
   WriteSettings(queue.settings, wire->mutable_settings());
   wire->set_lanes(static_cast<int32_t>(queue.lanes.size()));
-  wire->set_pause_mode(static_cast<v1::PauseMode>(queue.pause));
+  wire->set_pause_mode(ToWire(queue.pause));
   wire->set_pause_reason(queue.pause_reason);
   WriteTime(queue.create_time, wire->mutable_create_time());
   WriteTime(queue.update_time, wire->mutable_update_time());

@@ -7,20 +7,13 @@
 #include "server/model/limits.h"
 #include "server/rpc/call/check.h"
 #include "server/rpc/call/list_token.h"
+#include "server/rpc/call/wire_enum.h"
 #include "server/rpc/call/wire_time.h"
 
 namespace skiplane::rpc {
 namespace {
 
 constexpr absl::Duration kRangeMost = absl::Hours(24 * 400);
-
-absl::StatusOr<std::optional<model::AttemptOutcome>> ReadOutcome(v1::AttemptOutcome wire) {
-  if (!v1::AttemptOutcome_IsValid(wire)) {
-    return InvalidField({"outcome"}, "must be an outcome of attempts");
-  }
-  if (wire == v1::ATTEMPT_OUTCOME_UNSPECIFIED) return std::nullopt;
-  return static_cast<model::AttemptOutcome>(wire);
-}
 
 }  // namespace
 
@@ -56,7 +49,7 @@ absl::StatusOr<broker::StatisticsCall> ReadStatistics(v1::GetStatisticsRequest* 
   broker::StatisticsCall call;
   RETURN_IF_ERROR(model::CheckQueueName(request->queue(), "queue"));
   RETURN_IF_ERROR(CheckText(request->stage(), model::kStageNameBytesMax, {"stage"}));
-  ASSIGN_OR_RETURN(call.outcome, ReadOutcome(request->outcome()));
+  ASSIGN_OR_RETURN(call.outcome, ReadEnum(request->outcome(), {"outcome"}));
   if (request->has_start_time()) {
     ASSIGN_OR_RETURN(call.start, ReadTime(request->start_time(), {"start_time"}));
   }
@@ -89,7 +82,7 @@ void WriteStatistics(broker::Statistics* statistics, v1::GetStatisticsResponse* 
     v1::HourStatistics* const wire = response->add_hours();
     WriteTime(hour.hour, wire->mutable_hour());
     wire->set_stage(statistics->stages[i]);
-    wire->set_outcome(static_cast<v1::AttemptOutcome>(hour.outcome));
+    wire->set_outcome(ToWire(hour.outcome));
     wire->set_attempt_count(hour.attempts);
     WriteDuration(hour.run_total, wire->mutable_run_total());
     WriteDuration(hour.run_total / hour.attempts, wire->mutable_run_mean());

@@ -7,6 +7,7 @@
 #include "server/base/status_macros.h"
 #include "server/rpc/call/check.h"
 #include "server/rpc/call/field.h"
+#include "server/rpc/call/wire_enum.h"
 #include "server/rpc/call/wire_time.h"
 
 namespace skiplane::rpc {
@@ -28,12 +29,8 @@ absl::StatusOr<absl::Duration> DurationOr(bool is_set, const google::protobuf::D
 }
 
 absl::Status TakeKind(const Wire& wire, Settings* to) {
-  if (!v1::RetryKind_IsValid(wire.retry().kind())) {
-    return InvalidField({"settings.retry.kind"}, "must be LINEAR, FIXED, EXPONENTIAL or TABLE");
-  }
-  const bool is_set = wire.retry().kind() != v1::RETRY_KIND_UNSPECIFIED;
-  to->retry.kind =
-      is_set ? static_cast<model::RetryKind>(wire.retry().kind()) : model::RetryPolicy().kind;
+  ASSIGN_OR_RETURN(const auto kind, ReadEnum(wire.retry().kind(), {"settings.retry.kind"}));
+  to->retry.kind = kind.value_or(model::RetryPolicy().kind);
   return absl::OkStatus();
 }
 
@@ -81,11 +78,8 @@ absl::Status TakeMaxAttempts(const Wire& wire, Settings* to) {
 }
 
 absl::Status TakeHistory(const Wire& wire, Settings* to) {
-  if (!v1::HistoryPolicy_IsValid(wire.history())) {
-    return InvalidField({"settings.history"}, "must be ALL, FAILURES or NONE");
-  }
-  const bool is_set = wire.history() != v1::HISTORY_POLICY_UNSPECIFIED;
-  to->history = is_set ? static_cast<model::HistoryPolicy>(wire.history()) : Settings().history;
+  ASSIGN_OR_RETURN(const auto history, ReadEnum(wire.history(), {"settings.history"}));
+  to->history = history.value_or(Settings().history);
   return absl::OkStatus();
 }
 
@@ -110,12 +104,9 @@ absl::Status TakeMaxRunDuration(const Wire& wire, Settings* to) {
 }
 
 absl::Status TakePeriodicHistory(const Wire& wire, Settings* to) {
-  if (!v1::HistoryPolicy_IsValid(wire.periodic_history())) {
-    return InvalidField({"settings.periodic_history"}, "must be ALL, FAILURES or NONE");
-  }
-  const bool is_set = wire.periodic_history() != v1::HISTORY_POLICY_UNSPECIFIED;
-  to->periodic_history = is_set ? static_cast<model::HistoryPolicy>(wire.periodic_history())
-                                : Settings().periodic_history;
+  ASSIGN_OR_RETURN(const auto history,
+                   ReadEnum(wire.periodic_history(), {"settings.periodic_history"}));
+  to->periodic_history = history.value_or(Settings().periodic_history);
   return absl::OkStatus();
 }
 
@@ -219,7 +210,7 @@ bool IsKnown(absl::string_view path) {
 }
 
 void WriteRetry(const model::RetryPolicy& retry, v1::RetryPolicy* wire) {
-  wire->set_kind(static_cast<v1::RetryKind>(retry.kind));
+  wire->set_kind(ToWire(retry.kind));
   WriteDuration(retry.base_delay, wire->mutable_base_delay());
   wire->set_factor(retry.factor);
   WriteDuration(retry.max_delay, wire->mutable_max_delay());
@@ -269,12 +260,12 @@ absl::StatusOr<model::QueueSettings> ChangeSettings(const model::QueueSettings& 
 
 void WriteSettings(const model::QueueSettings& settings, v1::QueueSettings* wire) {
   WriteRetry(settings.retry, wire->mutable_retry());
-  wire->set_history(static_cast<v1::HistoryPolicy>(settings.history));
+  wire->set_history(ToWire(settings.history));
   WriteDuration(settings.lease_duration, wire->mutable_lease_duration());
   wire->set_payload_bytes_max(settings.payload_bytes_max);
   for (const model::Stage& stage : settings.stages) WriteStage(stage, wire->add_stages());
   WriteDuration(settings.max_run_duration, wire->mutable_max_run_duration());
-  wire->set_periodic_history(static_cast<v1::HistoryPolicy>(settings.periodic_history));
+  wire->set_periodic_history(ToWire(settings.periodic_history));
   wire->set_history_days(settings.history_days);
   wire->set_failed_days(settings.failed_days);
   wire->set_keep_payloads(settings.keep_payloads);

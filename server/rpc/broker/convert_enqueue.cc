@@ -7,6 +7,7 @@
 #include "server/model/limits.h"
 #include "server/rpc/broker/convert_new_task.h"
 #include "server/rpc/call/check.h"
+#include "server/rpc/call/wire_enum.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -32,7 +33,7 @@ absl::StatusOr<broker::EnqueueCall> ReadEnqueue(v1::EnqueueRequest* request) {
 
 void WriteEnqueueResult(const model::EnqueueResult& result, v1::EnqueueResult* wire) {
   wire->set_task_id(model::FormatTaskId(result.id));
-  wire->set_outcome(static_cast<v1::EnqueueOutcome>(result.outcome));
+  wire->set_outcome(ToWire(result.outcome));
 }
 
 void WriteEnqueue(std::vector<broker::EnqueueResult>* results, v1::EnqueueResponse* response) {

@@ -9,6 +9,7 @@
 #include "server/rpc/broker/convert_settle.h"
 #include "server/rpc/call/check.h"
 #include "server/rpc/call/text.h"
+#include "server/rpc/call/wire_enum.h"
 #include "server/rpc/call/wire_time.h"
 
 namespace skiplane::rpc {
@@ -28,18 +29,6 @@ absl::StatusOr<model::HeldLease> ReadHeld(v1::HeldLease* wire, size_t index) {
   held.progress = model::TaskProgress{
       cut, std::move(*wire->mutable_progress()->mutable_message())};
   return held;
-}
-
-v1::LeaseState WireLeaseState(model::LeaseState state) {
-  switch (state) {
-    case model::LeaseState::kHeld:
-      return v1::LEASE_STATE_HELD;
-    case model::LeaseState::kLost:
-      return v1::LEASE_STATE_LOST;
-    case model::LeaseState::kCancelRequested:
-      return v1::LEASE_STATE_CANCEL_REQUESTED;
-  }
-  return v1::LEASE_STATE_UNSPECIFIED;
 }
 
 }  // namespace
@@ -66,7 +55,7 @@ absl::StatusOr<broker::HeartbeatCall> ReadHeartbeat(v1::HeartbeatRequest* reques
 void WriteHeartbeat(broker::HeartbeatAnswer* answer, v1::HeartbeatResponse* response) {
   response->mutable_results()->Reserve(static_cast<int>(answer->states.size()));
   for (const model::LeaseState state : answer->states) {
-    response->add_results()->set_state(WireLeaseState(state));
+    response->add_results()->set_state(ToWire(state));
   }
   response->set_session_alive(answer->session_alive);
   if (answer->session_alive) {

@@ -7,6 +7,7 @@
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
 #include "server/rpc/call/check.h"
+#include "server/rpc/call/wire_enum.h"
 #include "server/rpc/call/wire_time.h"
 
 namespace skiplane::rpc {
@@ -37,9 +38,6 @@ absl::StatusOr<std::vector<broker::LeaseQueue>> ReadQueues(const v1::LeaseReques
 }
 
 absl::Status CheckSizes(const v1::LeaseRequest& request) {
-  if (!v1::QueueOrder_IsValid(request.queue_order())) {
-    return InvalidField({"queue_order"}, "must be WEIGHTED or STRICT");
-  }
   RETURN_IF_ERROR(CheckText(request.worker_id(), model::kWorkerIdBytesMax, {"worker_id"}));
   RETURN_IF_ERROR(CheckText(request.worker_name(), model::kWorkerNameBytesMax, {"worker_name"}));
   RETURN_IF_ERROR(CheckNumber(request.max_tasks(), {1, model::kTasksPerCallMax}, {"max_tasks"}));
@@ -78,6 +76,7 @@ void WriteTask(model::LeasedTask* task, v1::LeasedTask* wire) {
 absl::StatusOr<broker::LeaseCall> ReadLease(v1::LeaseRequest* request) {
   broker::LeaseCall call;
   ASSIGN_OR_RETURN(call.queues, ReadQueues(*request));
+  ASSIGN_OR_RETURN(call.strict_order, ReadEnum(request->queue_order(), {"queue_order"}));
   RETURN_IF_ERROR(CheckSizes(*request));
   if (request->has_wait()) {
     ASSIGN_OR_RETURN(call.wait, ReadDuration(request->wait(), kWaitRange, {"wait"}));
@@ -86,7 +85,6 @@ absl::StatusOr<broker::LeaseCall> ReadLease(v1::LeaseRequest* request) {
     ASSIGN_OR_RETURN(call.lease_duration,
                      ReadDuration(request->lease_duration(), kLeaseRange, {"lease_duration"}));
   }
-  call.strict_order = request->queue_order() == v1::QUEUE_ORDER_STRICT;
   call.worker_id = std::move(*request->mutable_worker_id());
   call.worker_name = std::move(*request->mutable_worker_name());
   call.max_tasks = request->max_tasks();

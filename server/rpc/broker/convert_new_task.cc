@@ -8,6 +8,7 @@
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
 #include "server/rpc/call/check.h"
+#include "server/rpc/call/wire_enum.h"
 #include "server/rpc/call/wire_time.h"
 
 namespace skiplane::rpc {
@@ -41,23 +42,19 @@ absl::Status ReadStart(const v1::NewTask& wire, const Fields& field, model::NewT
 
 absl::Status ReadKey(v1::NewTask* wire, const Fields& field, model::NewTask* task) {
   RETURN_IF_ERROR(CheckText(wire->key(), model::kKeyBytesMax, field("key")));
-  if (!v1::KeyPolicy_IsValid(wire->key_policy())) {
-    return InvalidField(field("key_policy"),
-                        "must be KEEP, KEEP_UNFINISHED, RERUN_IF_NEWER, REPLACE_WAITING or REJECT");
-  }
-  const bool has_policy = wire->key_policy() != v1::KEY_POLICY_UNSPECIFIED;
-  if (has_policy && wire->key().empty()) {
+  ASSIGN_OR_RETURN(const auto policy, ReadEnum(wire->key_policy(), field("key_policy")));
+  if (policy.has_value() && wire->key().empty()) {
     return InvalidField(field("key_policy"), "must be unset without a key");
   }
   if (wire->version() < 0) return InvalidField(field("version"), "must not be negative");
   if (wire->version() > 0 && wire->key().empty()) {
     return InvalidField(field("version"), "must be unset without a key");
   }
-  if (wire->version() == 0 && wire->key_policy() == v1::KEY_POLICY_RERUN_IF_NEWER) {
+  if (wire->version() == 0 && policy == model::KeyPolicy::kRerunIfNewer) {
     return InvalidField(field("version"), "must be set with RERUN_IF_NEWER");
   }
   task->key = std::move(*wire->mutable_key());
-  if (has_policy) task->key_policy = static_cast<model::KeyPolicy>(wire->key_policy());
+  task->key_policy = policy.value_or(task->key_policy);
   task->version = wire->version();
   return absl::OkStatus();
 }
@@ -76,14 +73,11 @@ absl::Status ReadRecurrence(v1::NewTask* wire, const Fields& field, model::NewTa
   if (!wire->time_zone().empty() && task->cron.empty()) {
     return InvalidField(field("time_zone"), "must be unset without cron");
   }
-  if (!v1::CatchUp_IsValid(wire->catch_up())) {
-    return InvalidField(field("catch_up"), "must be SKIP_MISSED or RUN_ALL");
-  }
+  ASSIGN_OR_RETURN(task->run_all, ReadEnum(wire->catch_up(), field("catch_up")));
   if (wire->catch_up() != v1::CATCH_UP_UNSPECIFIED && !task->IsPeriodic()) {
     return InvalidField(field("catch_up"), "must be unset without period or cron");
   }
   task->time_zone = std::move(*wire->mutable_time_zone());
-  task->run_all = wire->catch_up() == v1::CATCH_UP_RUN_ALL;
   return absl::OkStatus();
 }
 

@@ -15,6 +15,7 @@
 #include "server/rpc/call/check.h"
 #include "server/rpc/call/status.h"
 #include "server/rpc/call/text.h"
+#include "server/rpc/call/wire_enum.h"
 #include "server/rpc/call/wire_time.h"
 
 namespace skiplane::rpc {
@@ -30,20 +31,6 @@ absl::Status CheckItems(int count) {
   return CheckCount(count, {1, model::kTasksPerCallMax}, {kItems});
 }
 
-absl::StatusOr<model::NackDisposition> ReadDisposition(v1::NackDisposition wire) {
-  switch (wire) {
-    case v1::NACK_DISPOSITION_UNSPECIFIED:
-    case v1::NACK_DISPOSITION_RETRY:
-      return model::NackDisposition::kRetry;
-    case v1::NACK_DISPOSITION_RELEASE:
-      return model::NackDisposition::kRelease;
-    case v1::NACK_DISPOSITION_FAIL:
-      return model::NackDisposition::kFail;
-    default:
-      return InvalidField({"disposition"}, "must be RETRY, RELEASE or FAIL");
-  }
-}
-
 // What is too long is cut: the end of an attempt must not be lost for the sake of its error.
 model::TaskError ReadError(v1::TaskError* wire) {
   CutTextInPlace(model::kErrorTypeBytesMax, wire->mutable_type());
@@ -54,7 +41,8 @@ model::TaskError ReadError(v1::TaskError* wire) {
 }
 
 absl::Status ReadNackItem(v1::NackItem* wire, model::NackItem* item) {
-  ASSIGN_OR_RETURN(item->disposition, ReadDisposition(wire->disposition()));
+  ASSIGN_OR_RETURN(const auto disposition, ReadEnum(wire->disposition(), {"disposition"}));
+  item->disposition = disposition.value_or(model::NackDisposition::kRetry);
   if (wire->has_retry_delay()) {
     if (item->disposition != model::NackDisposition::kRetry) {
       return InvalidField({"retry_delay"}, "must be unset unless the disposition is RETRY");
@@ -130,38 +118,6 @@ absl::StatusOr<std::shared_ptr<const model::AckMore>> ReadMore(v1::AckItem* wire
   return more;
 }
 
-v1::AckOutcome WireAckOutcome(model::SettleOutcome outcome) {
-  switch (outcome) {
-    case model::SettleOutcome::kSettled:
-      return v1::ACK_OUTCOME_ACKED;
-    case model::SettleOutcome::kAlreadySettled:
-      return v1::ACK_OUTCOME_ALREADY_SETTLED;
-    case model::SettleOutcome::kLeaseLost:
-      return v1::ACK_OUTCOME_LEASE_LOST;
-    case model::SettleOutcome::kNotFound:
-      return v1::ACK_OUTCOME_NOT_FOUND;
-    case model::SettleOutcome::kRefused:
-      return v1::ACK_OUTCOME_REFUSED;
-  }
-  return v1::ACK_OUTCOME_UNSPECIFIED;
-}
-
-v1::NackOutcome WireNackOutcome(model::SettleOutcome outcome) {
-  switch (outcome) {
-    case model::SettleOutcome::kSettled:
-      return v1::NACK_OUTCOME_NACKED;
-    case model::SettleOutcome::kAlreadySettled:
-      return v1::NACK_OUTCOME_ALREADY_SETTLED;
-    case model::SettleOutcome::kLeaseLost:
-      return v1::NACK_OUTCOME_LEASE_LOST;
-    case model::SettleOutcome::kNotFound:
-      return v1::NACK_OUTCOME_NOT_FOUND;
-    case model::SettleOutcome::kRefused:
-      return v1::NACK_OUTCOME_REFUSED;
-  }
-  return v1::NACK_OUTCOME_UNSPECIFIED;
-}
-
 void WriteRefusal(const absl::Status& refusal, v1::ItemError* wire) {
   wire->set_reason(base::ReasonOf(refusal));
   wire->set_field(std::string(CutText(base::FieldOf(refusal), kItemFieldBytesMax)));
@@ -213,10 +169,10 @@ void WriteAck(std::vector<model::AckResult>* results, v1::AckResponse* response)
   response->mutable_results()->Reserve(static_cast<int>(results->size()));
   for (model::AckResult& result : *results) {
     v1::AckResult* const wire = response->add_results();
-    wire->set_outcome(WireAckOutcome(result.outcome));
+    wire->set_outcome(ToAckOutcome(result.outcome));
     if (!result.refusal.ok()) WriteRefusal(result.refusal, wire->mutable_error());
     if (result.outcome != model::SettleOutcome::kSettled) continue;
-    wire->set_state(WireState(result.state));
+    wire->set_state(ToWire(result.state));
     wire->set_stage(std::move(result.stage));
     if (result.schedule_time) WriteTime(*result.schedule_time, wire->mutable_schedule_time());
     for (const model::EnqueueResult& follow_up : result.follow_ups) {
@@ -242,10 +198,10 @@ void WriteNack(std::vector<model::NackResult>* results, v1::NackResponse* respon
   response->mutable_results()->Reserve(static_cast<int>(results->size()));
   for (const model::NackResult& result : *results) {
     v1::NackResult* wire = response->add_results();
-    wire->set_outcome(WireNackOutcome(result.outcome));
+    wire->set_outcome(ToNackOutcome(result.outcome));
     if (!result.refusal.ok()) WriteRefusal(result.refusal, wire->mutable_error());
     if (result.outcome != model::SettleOutcome::kSettled) continue;
-    wire->set_state(WireState(result.state));
+    wire->set_state(ToWire(result.state));
     if (result.schedule_time) WriteTime(*result.schedule_time, wire->mutable_schedule_time());
   }
 }

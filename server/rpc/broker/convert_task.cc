@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "server/rpc/call/wire_enum.h"
 #include "server/rpc/call/wire_time.h"
 
 namespace skiplane::rpc {
@@ -35,28 +36,10 @@ void WriteReports(model::TaskView* task, v1::Task* wire) {
 
 }  // namespace
 
-v1::TaskState WireState(model::TaskState state) {
-  switch (state) {
-    case model::TaskState::kScheduled:
-      return v1::TASK_STATE_SCHEDULED;
-    case model::TaskState::kReady:
-      return v1::TASK_STATE_READY;
-    case model::TaskState::kLeased:
-      return v1::TASK_STATE_LEASED;
-    case model::TaskState::kSucceeded:
-      return v1::TASK_STATE_SUCCEEDED;
-    case model::TaskState::kFailed:
-      return v1::TASK_STATE_FAILED;
-    case model::TaskState::kCancelled:
-      return v1::TASK_STATE_CANCELLED;
-  }
-  return v1::TASK_STATE_UNSPECIFIED;
-}
-
 void WriteTask(model::TaskView* task, v1::Task* wire) {
   wire->set_task_id(model::FormatTaskId(task->id));
   wire->set_queue(std::move(task->queue));
-  wire->set_state(WireState(task->state));
+  wire->set_state(ToWire(task->state));
   wire->set_key(std::move(task->key));
   wire->set_priority(task->priority);
   wire->set_attempt(task->attempt);
@@ -82,7 +65,7 @@ void WriteTask(model::TaskView* task, v1::Task* wire) {
 
 void WriteAttempt(model::Attempt* attempt, const std::string& stage, v1::Attempt* wire) {
   wire->set_attempt(attempt->attempt);
-  wire->set_outcome(static_cast<v1::AttemptOutcome>(attempt->outcome));
+  wire->set_outcome(ToWire(attempt->outcome));
   wire->set_stage(stage);
   WriteTime(attempt->schedule_time, wire->mutable_schedule_time());
   if (attempt->lease_time) WriteTime(*attempt->lease_time, wire->mutable_lease_time());

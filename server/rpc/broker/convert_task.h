@@ -8,8 +8,6 @@
 
 namespace skiplane::rpc {
 
-v1::TaskState WireState(model::TaskState state);
-
 // Takes the texts out of `task`.
 void WriteTask(model::TaskView* task, v1::Task* wire);
 
