@@ -1,5 +1,5 @@
-// The tables have a twin of every value that the API's files name, with the number that the database
-// has of it.
+// The tables have a twin of every value that the API's files name, with the same number, which the
+// database has, too.
 #include "server/rpc/call/wire_enum.h"
 
 #include <gtest/gtest.h>
