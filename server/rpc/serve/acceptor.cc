@@ -1,7 +1,5 @@
 #include "server/rpc/serve/acceptor.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -16,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/log.h"
 #include "server/base/sampled_event.h"
+#include "server/rpc/serve/socket_address.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -25,40 +24,11 @@ constexpr int kPauseMs = 100;  // after an error that the next try would meet, t
 constexpr int kAtOnceMax = 64;
 constexpr std::chrono::seconds kLogEvery(10);
 
-struct Endpoint {
-  int port = 0;
-  std::string host;  // its bytes
-};
-
-Endpoint EndpointOf(int fd, int (*name)(int, sockaddr*, socklen_t*)) {
-  sockaddr_storage storage{};
-  socklen_t length = sizeof(storage);
-  if (name(fd, reinterpret_cast<sockaddr*>(&storage), &length) != 0) return {};
-  if (storage.ss_family == AF_INET6) {
-    const auto* const ipv6 = reinterpret_cast<const sockaddr_in6*>(&storage);
-    return {ntohs(ipv6->sin6_port),
-            {reinterpret_cast<const char*>(&ipv6->sin6_addr), sizeof(ipv6->sin6_addr)}};
-  }
-  const auto* const ipv4 = reinterpret_cast<const sockaddr_in*>(&storage);
-  return {ntohs(ipv4->sin_port),
-          {reinterpret_cast<const char*>(&ipv4->sin_addr), sizeof(ipv4->sin_addr)}};
-}
-
-std::string PeerOf(int fd) {
-  const Endpoint peer = EndpointOf(fd, &getpeername);
-  char host[INET6_ADDRSTRLEN] = "";
-  const int family = peer.host.size() == sizeof(in_addr) ? AF_INET : AF_INET6;
-  if (peer.host.empty() || inet_ntop(family, peer.host.data(), host, sizeof(host)) == nullptr) {
-    return "";
-  }
-  return absl::StrCat(family == AF_INET6 ? "[" : "", host, family == AF_INET6 ? "]:" : ":",
-                      peer.port);
-}
-
 void LogAccepted(int fd, int64_t connections) {
   static constinit base::SampledEvent event("connection_accepted");
   if (!event.Wanted()) return;
-  event.Write({{"peer", PeerOf(fd)}, {"connections", absl::StrCat(connections)}});
+  event.Write({{"peer", SocketAddress::PeerOf(fd).Text()},
+               {"connections", absl::StrCat(connections)}});
 }
 
 void LogClosed(int64_t closed, int64_t connections) {
@@ -151,8 +121,8 @@ void Acceptor::Admit(int listen_fd, int fd) {
 bool Acceptor::IsProbe(int fd) const {
   const int expected = probe_port_;
   if (expected == 0) return false;
-  const Endpoint caller = EndpointOf(fd, &getpeername);
-  return caller.port == expected && caller.host == EndpointOf(fd, &getsockname).host;
+  const SocketAddress caller = SocketAddress::PeerOf(fd);
+  return caller.port() == expected && caller.HasHostOf(SocketAddress::OwnOf(fd));
 }
 
 void Acceptor::Refuse(int fd) {

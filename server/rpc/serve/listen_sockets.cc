@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "server/base/status_macros.h"
+#include "server/rpc/serve/socket_address.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -21,47 +22,16 @@ namespace {
 constexpr int kBacklog = 4096;             // the kernel cuts it to net.core.somaxconn
 constexpr int kUserTimeoutMs = 20 * 1000;  // data that is not acknowledged, as gRPC sets it
 
-struct Address {
-  sockaddr_storage storage{};
-  socklen_t length = 0;
-
-  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
-  in_port_t& port() {
-    return storage.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6*>(&storage)->sin6_port
-                                         : reinterpret_cast<sockaddr_in*>(&storage)->sin_port;
-  }
-  bool IsAny() const {
-    if (storage.ss_family == AF_INET6) {
-      return IN6_IS_ADDR_UNSPECIFIED(&reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr);
-    }
-    return reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr.s_addr == INADDR_ANY;
-  }
-};
-
-Address AnyOfBoth(in_port_t port) {
-  Address any;
-  auto* const ipv6 = reinterpret_cast<sockaddr_in6*>(&any.storage);
-  ipv6->sin6_family = AF_INET6;
-  ipv6->sin6_addr = in6addr_any;
-  ipv6->sin6_port = port;
-  any.length = sizeof(sockaddr_in6);
-  return any;
-}
-
-bool IsKnown(const std::vector<Address>& known, const Address& address) {
-  return std::ranges::any_of(known, [&](const Address& other) {
-    if (other.IsAny() && address.IsAny()) return true;
-    return other.length == address.length &&
-           std::memcmp(&other.storage, &address.storage, address.length) == 0;
+bool IsKnown(const std::vector<SocketAddress>& known, const SocketAddress& address) {
+  return std::ranges::any_of(known, [&](const SocketAddress& other) {
+    return other == address || (other.IsAny() && address.IsAny());
   });
 }
 
-std::vector<Address> AddressesOf(const addrinfo* found) {
-  std::vector<Address> addresses;
+std::vector<SocketAddress> AddressesOf(const addrinfo* found) {
+  std::vector<SocketAddress> addresses;
   for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-    Address address;
-    std::memcpy(&address.storage, one->ai_addr, one->ai_addrlen);
-    address.length = one->ai_addrlen;
+    const SocketAddress address(one->ai_addr, one->ai_addrlen);
     if (!IsKnown(addresses, address)) addresses.push_back(address);
   }
   return addresses;
@@ -72,31 +42,24 @@ void Set(int fd, int level, int option, int value) {
 }
 
 // The descriptor, or minus the error. Accepted sockets inherit the options.
-int Bound(const Address& address) {
-  const int fd = socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+int Bound(const SocketAddress& address) {
+  const int fd = socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return -errno;
   Set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
   Set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   Set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, kUserTimeoutMs);
-  if (address.storage.ss_family == AF_INET6) {
+  if (address.family() == AF_INET6) {
     Set(fd, IPPROTO_IPV6, IPV6_V6ONLY, address.IsAny() ? 0 : 1);
   }
-  if (bind(fd, address.get(), address.length) == 0) return fd;
+  if (bind(fd, address.get(), address.length()) == 0) return fd;
   const int error = errno;
   close(fd);
   return -error;
 }
 
-int BoundToAny(const Address& address, in_port_t port) {
-  const int both = Bound(AnyOfBoth(port));
+int BoundToAny(const SocketAddress& address) {
+  const int both = Bound(SocketAddress::Any(AF_INET6, address.port()));
   return both == -EAFNOSUPPORT || both == -EADDRNOTAVAIL ? Bound(address) : both;
-}
-
-in_port_t PortOf(int fd) {
-  Address own;
-  own.length = sizeof(own.storage);
-  getsockname(fd, reinterpret_cast<sockaddr*>(&own.storage), &own.length);
-  return own.port();
 }
 
 absl::Status CannotListen(absl::string_view address, absl::string_view why) {
@@ -127,12 +90,12 @@ absl::StatusOr<ListenSockets> ListenSockets::BindTo(const addrinfo* found,
   ListenSockets sockets;
   sockets.address_ = text;
   int missing = 0;
-  for (Address& address : AddressesOf(found)) {
-    if (!sockets.fds_.empty()) address.port() = htons(static_cast<uint16_t>(sockets.port_));
-    const int fd = address.IsAny() ? BoundToAny(address, address.port()) : Bound(address);
+  for (SocketAddress& address : AddressesOf(found)) {
+    if (!sockets.fds_.empty()) address.set_port(sockets.port_);
+    const int fd = address.IsAny() ? BoundToAny(address) : Bound(address);
     if (fd >= 0) {
       sockets.fds_.push_back(fd);
-      sockets.port_ = ntohs(PortOf(fd));
+      sockets.port_ = SocketAddress::OwnOf(fd).port();
     } else if (fd == -EADDRNOTAVAIL || fd == -EAFNOSUPPORT) {
       missing = -fd;
     } else {

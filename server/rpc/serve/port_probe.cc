@@ -1,6 +1,5 @@
 #include "server/rpc/serve/port_probe.h"
 
-#include <netinet/in.h>
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
 #include <poll.h>
@@ -40,34 +39,15 @@ std::string TlsHello() {
 }
 
 // Where to reach a socket that listens on any address: over IPv4, which both kinds of "any" take.
-void ReplaceAny(sockaddr_storage* address, socklen_t* length) {
-  in_port_t port = 0;
-  if (address->ss_family == AF_INET6) {
-    const auto* const ipv6 = reinterpret_cast<const sockaddr_in6*>(address);
-    if (!IN6_IS_ADDR_UNSPECIFIED(&ipv6->sin6_addr)) return;
-    port = ipv6->sin6_port;
-  } else {
-    const auto* const ipv4 = reinterpret_cast<const sockaddr_in*>(address);
-    if (ipv4->sin_addr.s_addr != INADDR_ANY) return;
-    port = ipv4->sin_port;
-  }
-  sockaddr_in loopback{};
-  loopback.sin_family = AF_INET;
-  loopback.sin_port = port;
-  loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  std::memcpy(address, &loopback, sizeof(loopback));
-  *length = sizeof(loopback);
+SocketAddress TargetOf(int listen_fd) {
+  const SocketAddress own = SocketAddress::OwnOf(listen_fd);
+  return own.IsAny() ? SocketAddress::LoopbackIpv4(own.port()) : own;
 }
 
 // Takes a free port of any address, so that it is known before the server sees the connection.
 int BindToFreePort(int fd, sa_family_t family) {
-  sockaddr_storage own{};
-  own.ss_family = family;
-  socklen_t length = family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
-  if (bind(fd, reinterpret_cast<const sockaddr*>(&own), length) != 0) return 0;
-  if (getsockname(fd, reinterpret_cast<sockaddr*>(&own), &length) != 0) return 0;
-  return ntohs(family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(&own)->sin6_port
-                                  : reinterpret_cast<const sockaddr_in*>(&own)->sin_port);
+  const SocketAddress any = SocketAddress::Any(family, 0);
+  return bind(fd, any.get(), any.length()) == 0 ? SocketAddress::OwnOf(fd).port() : 0;
 }
 
 std::string Failed(absl::string_view step) {
@@ -80,10 +60,8 @@ PortProbe::PortProbe(const Options& options, Listener listener)
     : options_(options),
       listener_(std::move(listener)),
       hello_(options.tls ? TlsHello() : PlainHello()),
-      target_length_(sizeof(target_)),
+      target_(TargetOf(options.listen_fd)),
       end_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  getsockname(options.listen_fd, reinterpret_cast<sockaddr*>(&target_), &target_length_);
-  ReplaceAny(&target_, &target_length_);
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -119,9 +97,9 @@ void PortProbe::Note(const std::string& error) {
 }
 
 std::string PortProbe::Probe() {
-  const int fd = socket(target_.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const int fd = socket(target_.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return Failed("socket");
-  listener_.expect(BindToFreePort(fd, target_.ss_family));
+  listener_.expect(BindToFreePort(fd, target_.family()));
   std::string error = Converse(fd);
   listener_.expect(0);
   close(fd);
@@ -130,8 +108,9 @@ std::string PortProbe::Probe() {
 
 std::string PortProbe::Converse(int fd) {
   const absl::Time deadline = absl::Now() + options_.patience;
-  const auto* const target = reinterpret_cast<const sockaddr*>(&target_);
-  if (connect(fd, target, target_length_) != 0 && errno != EINPROGRESS) return Failed("connect");
+  if (connect(fd, target_.get(), target_.length()) != 0 && errno != EINPROGRESS) {
+    return Failed("connect");
+  }
   if (!Await(fd, POLLOUT, deadline)) return "connect: no answer in time";
   if (send(fd, hello_.data(), hello_.size(), MSG_NOSIGNAL) < 0) return Failed("send");
   if (!Await(fd, POLLIN, deadline)) return "no answer in time";

@@ -6,14 +6,13 @@
 // construction to destruction.
 #pragma once
 
-#include <sys/socket.h>
-
 #include <atomic>
 #include <functional>
 #include <string>
 #include <thread>
 
 #include "absl/time/time.h"
+#include "server/rpc/serve/socket_address.h"
 
 namespace skiplane::rpc {
 
@@ -54,8 +53,7 @@ class PortProbe {
   const Options options_;
   const Listener listener_;
   const std::string hello_;
-  sockaddr_storage target_{};
-  socklen_t target_length_ = 0;
+  const SocketAddress target_;
   int failures_ = 0;
   const int end_fd_;
   std::atomic<bool> is_ended_ = false;
