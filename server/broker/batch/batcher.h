@@ -5,9 +5,8 @@
 // keeps two connections busy and an idle one answers in one commit. Where nobody is in a hurry, a
 // pace keeps two batches apart, and the second is the larger for it. Thread-safe.
 //
-//   Batcher<Item> batcher(pool, {}, [](absl::StatusOr<pg::Session*> session, std::vector<Item>
-//   items)
-//                                   { … answer every item … });
+//   Batcher<Item> batcher(pool, {}, [](absl::StatusOr<pg::Session*> session,
+//                                      std::vector<Item> items) { … answer every item … });
 //   if (!batcher.Add(std::move(item), rows, bytes)) … refuse: too much waits …
 #pragma once
 
@@ -21,11 +20,21 @@
 #include "absl/status/statusor.h"
 #include "server/base/mutex.h"
 #include "server/base/timer.h"
-#include "server/broker/batch/batch_limits.h"
 #include "server/broker/batch/pace.h"
+#include "server/model/limits.h"
 #include "server/pg/connections/pool.h"
 
 namespace skiplane::broker {
+
+// How much a batch gathers, and how much may wait for it.
+struct BatchLimits {
+  int64_t rows_max = model::kBatchRowsMax;
+  int64_t bytes_max = model::kBatchBytesMax;
+  int64_t pending_rows_max = model::kPendingRowsMax;
+  int64_t pending_bytes_max = model::kPendingBytesMax;
+  int64_t second_batch_rows = 128;  // that wait before a second batch starts beside the first
+  std::chrono::milliseconds pace{0};  // between the starts of two batches, unless one is full
+};
 
 template <typename Item>
 class Batcher {
@@ -38,7 +47,7 @@ class Batcher {
       : pool_(pool),
         limits_(limits),
         run_(std::move(run)),
-        pace_(limits.pace, timer, [this] { OnPace(); }) {}
+        pace_(limits.pace, timer, [this] { Resume(&Pace::Awoke); }) {}
 
   // Returns false, and leaves `item` as it was, when too much waits already.
   bool Add(Item&& item, int64_t rows, int64_t bytes) {
@@ -57,15 +66,7 @@ class Batcher {
   }
 
   // What waits goes now, and so does all that comes later. For a timer that has stopped.
-  void EndPace() {
-    bool start = false;
-    {
-      base::MutexLock lock(mutex_);
-      pace_.End();
-      start = MayStart();
-    }
-    if (start) Submit();
-  }
+  void EndPace() { Resume(&Pace::End); }
 
  private:
   struct Entry {
@@ -84,11 +85,12 @@ class Batcher {
     return true;
   }
 
-  void OnPace() {
+  // What waits starts if it may by now.
+  void Resume(void (Pace::*change)()) {
     bool start = false;
     {
       base::MutexLock lock(mutex_);
-      pace_.Awoke();
+      (pace_.*change)();
       start = MayStart();
     }
     if (start) Submit();
