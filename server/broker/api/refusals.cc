@@ -1,5 +1,6 @@
 #include "server/broker/api/refusals.h"
 
+#include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/pg/outcome.h"
 
@@ -16,10 +17,9 @@ absl::Status TooManyCalls() {
                       "too many calls wait in this broker; nothing was changed: retry later");
 }
 
-absl::Status TooManyWaitingLeases() {
+absl::Status TooManyWaitingLeases(absl::string_view full, absl::string_view instead) {
   return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_WAITING_LEASES",
-                      "too many Lease calls wait in this broker; nothing was leased: retry later, "
-                      "or use another broker");
+                      absl::StrCat(full, "; nothing was leased: ", instead));
 }
 
 absl::Status RequestIdReused() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "server/model/report.h"
 
 namespace skiplane::broker {
@@ -12,8 +13,10 @@ absl::Status Draining();
 // TOO_MANY_CALLS: nothing was changed.
 absl::Status TooManyCalls();
 
-// TOO_MANY_WAITING_LEASES: nothing was leased.
-absl::Status TooManyWaitingLeases();
+// TOO_MANY_WAITING_LEASES: nothing was leased. `full` says what is, and `instead` what helps.
+absl::Status TooManyWaitingLeases(
+    absl::string_view full = "too many Lease calls wait in this broker",
+    absl::string_view instead = "retry later, or use another broker");
 
 // REQUEST_ID_REUSED: the id was answered for something else.
 absl::Status RequestIdReused();

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "server/base/reason.h"
+#include "server/broker/api/refusals.h"
 #include "server/model/limits.h"
 #include "server/rpc/broker/convert_lease.h"
 #include "server/rpc/broker/convert_settle.h"
@@ -21,17 +21,15 @@ absl::Duration Remaining(const grpc::CallbackServerContext& context) {
   return absl::FromChrono(deadline) - absl::Now();
 }
 
-absl::Status TooManyWaitingLeases(InFlight::Parking parking, const InFlight::Limits& limits) {
-  const bool is_connection = parking == InFlight::Parking::kConnectionIsFull;
-  return base::Refuse(
-      absl::StatusCode::kResourceExhausted, "TOO_MANY_WAITING_LEASES",
-      is_connection
-          ? absl::StrCat(limits.parked_per_connection,
-                         " Lease calls wait on this connection already; nothing was leased: use "
-                         "more connections, or fewer calls with a larger max_tasks")
-          : absl::StrCat(limits.parked,
-                         " Lease calls wait in this broker already; nothing was leased: retry "
-                         "later, use another broker, or fewer calls with a larger max_tasks"));
+absl::Status NoPlaceToWait(InFlight::Parking parking, const InFlight::Limits& limits) {
+  if (parking == InFlight::Parking::kConnectionIsFull) {
+    return broker::TooManyWaitingLeases(
+        absl::StrCat(limits.parked_per_connection, " Lease calls wait on this connection already"),
+        "use more connections, or fewer calls with a larger max_tasks");
+  }
+  return broker::TooManyWaitingLeases(
+      absl::StrCat(limits.parked, " Lease calls wait in this broker already"),
+      "retry later, use another broker, or fewer calls with a larger max_tasks");
 }
 
 }  // namespace
@@ -55,7 +53,7 @@ absl::Status LeaseCall::Park() {
   std::string connection = context().peer();
   const InFlight::Parking parking = in_flight().Park(connection);
   if (parking != InFlight::Parking::kGranted) {
-    return TooManyWaitingLeases(parking, in_flight().limits());
+    return NoPlaceToWait(parking, in_flight().limits());
   }
   connection_ = std::move(connection);
   GiveBack(model::kParkedRequestBytes);
