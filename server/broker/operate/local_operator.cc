@@ -1,6 +1,7 @@
 #include "server/broker/operate/local_operator.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "server/base/status_macros.h"
@@ -49,10 +50,11 @@ void LocalOperator::GetBulk(GetBulkCall call, Done<model::BulkOperation> done) {
 }
 
 void LocalOperator::ListBulks(ListBulksCall call, Done<model::Page<model::BulkOperation>> done) {
-  SubmitPage(context_.pool, lists_, std::move(done), [call](pg::Session& session) {
-    return store::ListBulks(session, call.before, call.before_id, call.limit,
-                            model::kListBytesMax);
-  });
+  SubmitList(context_.pool, lists_, std::move(done), std::identity(),
+             [call](pg::Session& session) {
+               return store::ListBulks(session, call.before, call.before_id, call.limit,
+                                       model::kListBytesMax);
+             });
 }
 
 void LocalOperator::StopBulk(StopBulkCall call, Done<model::BulkOperation> done) {
@@ -116,7 +118,7 @@ void LocalOperator::ListWorkers(ListWorkersCall call, Done<std::vector<model::Wo
 }
 
 void LocalOperator::ListAudit(ListAuditCall call, Done<model::Page<model::AuditRecord>> done) {
-  SubmitPage(context_.pool, lists_, std::move(done),
+  SubmitList(context_.pool, lists_, std::move(done), std::identity(),
              [call = std::move(call)](pg::Session& session) {
                return store::ListAudit(session, call.queue, call.before, call.limit,
                                        model::kListBytesMax);

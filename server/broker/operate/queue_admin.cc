@@ -1,6 +1,7 @@
 #include "server/broker/operate/queue_admin.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -118,7 +119,7 @@ absl::StatusOr<QueueWithCounts> QueueAdmin::RunGet(pg::Session& session, const s
 }
 
 void QueueAdmin::List(std::string after, int limit, Done<model::Page<model::Queue>> done) {
-  SubmitPage(context_.pool, lists_, std::move(done),
+  SubmitList(context_.pool, lists_, std::move(done), std::identity(),
              [after = std::move(after), limit](pg::Session& session) {
                return store::ListQueuePage(session, after, limit, model::kListBytesMax);
              });
