@@ -1,16 +1,15 @@
-#include <utility>
+#include "server/broker/operate/explanation.h"
+
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "server/base/status_macros.h"
-#include "server/broker/operate/task_operator.h"
-#include "server/store/clock.h"
-#include "server/store/task_view.h"
 
 namespace skiplane::broker {
 namespace {
 
-constexpr int64_t kAheadMost = 10001;
+constexpr int64_t kAheadMost = 10001;  // as far as task_ahead.sql counts
 
 std::string TimeText(absl::Time time) {
   return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", time, absl::UTCTimeZone());
@@ -92,28 +91,13 @@ std::vector<WaitReason> ReasonsOf(const Explanation& why, const model::Queue& qu
 
 }  // namespace
 
-absl::StatusOr<Explanation> TaskOperator::Explain(pg::Session& session, const model::TaskId& id) {
-  Explanation why;
-  ASSIGN_OR_RETURN(why.task, View(session, id, false));
-  ASSIGN_OR_RETURN(QueuePtr queue, queues_.FindLane(session, id.lane));
-  if (queue == nullptr) queue = std::make_shared<const model::Queue>();
-  why.waiting_leases = dispatcher_.WaitingCallsAt({id.lane, why.task.stage});
-  if (why.task.state == model::TaskState::kReady) {
-    ASSIGN_OR_RETURN(why.ahead, store::TasksAhead(session, why.task));
-    ASSIGN_OR_RETURN(why.busy_workers,
-                     store::BusyWorkers(session, {id.lane, why.task.stage}));
-  }
-  why.reasons = ReasonsOf(why, *queue);
+void Explain(const model::Queue& queue, const std::optional<store::ClockStep>& step,
+             Explanation* why) {
+  why->reasons = ReasonsOf(*why, queue);
   std::vector<std::string> texts;
-  for (const WaitReason reason : why.reasons) texts.push_back(TextOf(reason, why, *queue));
-  if (why.task.state == model::TaskState::kScheduled) {
-    const auto step = store::FindClockStepBefore(session, why.task.schedule_time);
-    if (!step.ok() && !session.alive()) return step.status();
-    // An explanation without it is still one.
-    if (step.ok() && step->has_value()) texts.push_back(ClockText(**step, why.task.schedule_time));
-  }
-  why.text = absl::StrJoin(texts, "; ");
-  return why;
+  for (const WaitReason reason : why->reasons) texts.push_back(TextOf(reason, *why, queue));
+  if (step.has_value()) texts.push_back(ClockText(*step, why->task.schedule_time));
+  why->text = absl::StrJoin(texts, "; ");
 }
 
 }  // namespace skiplane::broker

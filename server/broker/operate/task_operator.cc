@@ -1,6 +1,7 @@
 #include "server/broker/operate/task_operator.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -9,7 +10,9 @@
 #include "server/base/status_macros.h"
 #include "server/broker/enqueue/schedule_check.h"
 #include "server/broker/operate/change_once.h"
+#include "server/broker/operate/explanation.h"
 #include "server/model/limits.h"
+#include "server/store/clock.h"
 #include "server/store/task_view.h"
 
 namespace skiplane::broker {
@@ -123,6 +126,27 @@ absl::StatusOr<std::optional<int64_t>> TaskOperator::AddMatches(
   page->bytes += found.bytes;
   page->has_more = found.has_more;
   return found.has_more ? std::optional<int64_t>(last) : matches.next_after;
+}
+
+absl::StatusOr<Explanation> TaskOperator::Explain(pg::Session& session, const model::TaskId& id) {
+  Explanation why;
+  ASSIGN_OR_RETURN(why.task, View(session, id, false));
+  ASSIGN_OR_RETURN(QueuePtr queue, queues_.FindLane(session, id.lane));
+  if (queue == nullptr) queue = std::make_shared<const model::Queue>();
+  why.waiting_leases = dispatcher_.WaitingCallsAt({id.lane, why.task.stage});
+  if (why.task.state == model::TaskState::kReady) {
+    ASSIGN_OR_RETURN(why.ahead, store::TasksAhead(session, why.task));
+    ASSIGN_OR_RETURN(why.busy_workers,
+                     store::BusyWorkers(session, {id.lane, why.task.stage}));
+  }
+  std::optional<store::ClockStep> step;
+  if (why.task.state == model::TaskState::kScheduled) {
+    auto found = store::FindClockStepBefore(session, why.task.schedule_time);
+    if (!found.ok() && !session.alive()) return found.status();
+    if (found.ok()) step = *found;  // an explanation without it is still one
+  }
+  broker::Explain(*queue, step, &why);
+  return why;
 }
 
 absl::StatusOr<model::TaskView> TaskOperator::Change(pg::Session& session,
