@@ -1,11 +1,12 @@
+#include <functional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "server/rpc/admin/admin_service.h"
 #include "server/rpc/admin/convert_filter.h"
 #include "server/rpc/call/call_wire.h"
 #include "server/rpc/call/list_token.h"
+#include "server/rpc/call/reply.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -13,13 +14,6 @@ namespace {
 using grpc::ByteBuffer;
 using grpc::CallbackServerContext;
 using grpc::ServerUnaryReactor;
-
-template <typename Response>
-broker::Done<model::BulkOperation> ReplyWithOperation(UnaryCall* call) {
-  return [call](absl::StatusOr<model::BulkOperation> operation) {
-    Deliver(call, std::move(operation), &WriteOperation<Response>);
-  };
-}
 
 void WriteBulks(model::Page<model::BulkOperation>* page,
                 v1::ListBulkOperationsResponse* response) {
@@ -41,7 +35,8 @@ ServerUnaryReactor* AdminService::StartBulkOperation(CallbackServerContext* cont
       new UnaryCall(scope_, "skiplane.v1.AdminService/StartBulkOperation", {context, reply});
   auto read = ReadChange(*call, *request, "StartBulkOperation", &ReadStartBulk);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.StartBulk(*std::move(read), ReplyWithOperation<v1::StartBulkOperationResponse>(call));
+  operator_.StartBulk(*std::move(read),
+                      ReplyWith(call, &WriteOperation<v1::StartBulkOperationResponse>));
   return call;
 }
 
@@ -51,7 +46,8 @@ ServerUnaryReactor* AdminService::RetryErrorGroup(CallbackServerContext* context
       new UnaryCall(scope_, "skiplane.v1.AdminService/RetryErrorGroup", {context, reply});
   auto read = ReadChange(*call, *request, "RetryErrorGroup", &ReadRetryGroup);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.StartBulk(*std::move(read), ReplyWithOperation<v1::RetryErrorGroupResponse>(call));
+  operator_.StartBulk(*std::move(read),
+                      ReplyWith(call, &WriteOperation<v1::RetryErrorGroupResponse>));
   return call;
 }
 
@@ -61,7 +57,8 @@ ServerUnaryReactor* AdminService::GetBulkOperation(CallbackServerContext* contex
       new UnaryCall(scope_, "skiplane.v1.AdminService/GetBulkOperation", {context, reply});
   auto read = ReadCall(*call, *request, &ReadGetBulk);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.GetBulk(*std::move(read), ReplyWithOperation<v1::GetBulkOperationResponse>(call));
+  operator_.GetBulk(*std::move(read),
+                    ReplyWith(call, &WriteOperation<v1::GetBulkOperationResponse>));
   return call;
 }
 
@@ -71,7 +68,8 @@ ServerUnaryReactor* AdminService::StopBulkOperation(CallbackServerContext* conte
       new UnaryCall(scope_, "skiplane.v1.AdminService/StopBulkOperation", {context, reply});
   auto read = ReadChange(*call, *request, "StopBulkOperation", &ReadStopBulk);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.StopBulk(*std::move(read), ReplyWithOperation<v1::StopBulkOperationResponse>(call));
+  operator_.StopBulk(*std::move(read),
+                     ReplyWith(call, &WriteOperation<v1::StopBulkOperationResponse>));
   return call;
 }
 
@@ -81,10 +79,7 @@ ServerUnaryReactor* AdminService::ListBulkOperations(CallbackServerContext* cont
       new UnaryCall(scope_, "skiplane.v1.AdminService/ListBulkOperations", {context, reply});
   auto read = ReadCall(*call, *request, &ReadListBulks);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.ListBulks(*read, [call](absl::StatusOr<model::Page<model::BulkOperation>> page) {
-    if (page.ok()) call->Keep(page->memory);
-    Deliver(call, std::move(page), &WriteBulks);
-  });
+  operator_.ListBulks(*read, ReplyWithList(call, std::identity(), &WriteBulks));
   return call;
 }
 

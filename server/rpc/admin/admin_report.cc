@@ -1,4 +1,4 @@
-#include <string>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -6,6 +6,7 @@
 #include "server/rpc/admin/convert_report.h"
 #include "server/rpc/call/call_wire.h"
 #include "server/rpc/call/list_token.h"
+#include "server/rpc/call/reply.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -22,27 +23,9 @@ ServerUnaryReactor* AdminService::ListErrorGroups(CallbackServerContext* context
   auto read = ReadCall(*call, *request, &ReadListErrors);
   if (!read.ok()) return call->Refuse(read.status());
   operator_.ListErrorGroups(
-      *std::move(read), [call, scope = ScopeOf<v1::ListErrorGroupsRequest>(*request)](
-                            absl::StatusOr<broker::ErrorPage> page) {
-        if (!page.ok()) {
-          call->Refuse(page.status());
-          return;
-        }
-        call->Keep(page->groups.memory);
-        v1::ListErrorGroupsResponse response;
-        std::vector<model::ErrorGroup>& groups = page->groups.items;
-        if (page->groups.has_more) {
-          const model::ErrorGroup& last = groups.back();
-          response.set_next_page_token(
-              WriteListToken({std::to_string(absl::ToUnixMicros(last.last_seen)),
-                              std::to_string(last.stage), last.fingerprint},
-                             scope));
-        }
-        for (size_t i = 0; i < groups.size(); ++i) {
-          WriteErrorGroup(&groups[i], page->stages[i], response.add_groups());
-        }
-        call->Reply(response);
-      });
+      *std::move(read),
+      ReplyWithList(call, &broker::ErrorPage::groups,
+                    ScopeOf<v1::ListErrorGroupsRequest>(*request), &WriteErrorGroups));
   return call;
 }
 
@@ -52,25 +35,9 @@ ServerUnaryReactor* AdminService::GetStatistics(CallbackServerContext* context,
   auto read = ReadCall(*call, *request, &ReadStatistics);
   if (!read.ok()) return call->Refuse(read.status());
   operator_.ReadStatistics(
-      *std::move(read), [call, scope = ScopeOf<v1::GetStatisticsRequest>(*request)](
-                            absl::StatusOr<broker::Statistics> statistics) {
-        if (!statistics.ok()) {
-          call->Refuse(statistics.status());
-          return;
-        }
-        call->Keep(statistics->hours.memory);
-        v1::GetStatisticsResponse response;
-        WriteStatistics(&*statistics, &response);
-        if (statistics->hours.has_more) {
-          const model::HourStatistics& last = statistics->hours.items.back();
-          response.set_next_page_token(
-              WriteListToken({std::to_string(absl::ToUnixMicros(last.hour)),
-                              std::to_string(last.stage),
-                              std::to_string(static_cast<int>(last.outcome))},
-                             scope));
-        }
-        call->Reply(response);
-      });
+      *std::move(read),
+      ReplyWithList(call, &broker::Statistics::hours, ScopeOf<v1::GetStatisticsRequest>(*request),
+                    &WriteStatistics));
   return call;
 }
 
@@ -80,23 +47,12 @@ ServerUnaryReactor* AdminService::ListWorkers(CallbackServerContext* context,
   auto read = ReadCall(*call, *request, &ReadListWorkers);
   if (!read.ok()) return call->Refuse(read.status());
   const auto limit = static_cast<size_t>(read->limit++);  // one more tells of a next page
-  operator_.ListWorkers(*std::move(read), [call, limit](
-                                              absl::StatusOr<std::vector<model::Worker>> found) {
-    if (!found.ok()) {
-      call->Refuse(found.status());
-      return;
-    }
-    v1::ListWorkersResponse response;
-    if (found->size() > limit) {
-      found->resize(limit);
-      const model::Worker& last = found->back();
-      response.set_next_page_token(
-          WriteListToken({last.name, std::string(last.id.begin(), last.id.end())},
-                         TokenScope(v1::ListWorkersRequest())));
-    }
-    for (const model::Worker& worker : *found) WriteWorker(worker, response.add_workers());
-    call->Reply(response);
-  });
+  operator_.ListWorkers(
+      *std::move(read), [call, limit](absl::StatusOr<std::vector<model::Worker>> workers) {
+        Deliver<v1::ListWorkersResponse>(
+            call, std::move(workers),
+            [limit](auto* found, auto* response) { WriteWorkers(found, limit, response); });
+      });
   return call;
 }
 
@@ -106,23 +62,9 @@ ServerUnaryReactor* AdminService::ListAuditRecords(CallbackServerContext* contex
   auto read = ReadCall(*call, *request, &ReadListAudit);
   if (!read.ok()) return call->Refuse(read.status());
   operator_.ListAudit(
-      *std::move(read), [call, scope = ScopeOf<v1::ListAuditRecordsRequest>(*request)](
-                            absl::StatusOr<model::Page<model::AuditRecord>> page) {
-        if (!page.ok()) {
-          call->Refuse(page.status());
-          return;
-        }
-        call->Keep(page->memory);
-        v1::ListAuditRecordsResponse response;
-        if (page->has_more) {
-          response.set_next_page_token(
-              WriteListToken({std::to_string(page->items.back().id)}, scope));
-        }
-        for (const model::AuditRecord& record : page->items) {
-          WriteAuditRecord(record, response.add_records());
-        }
-        call->Reply(response);
-      });
+      *std::move(read),
+      ReplyWithList(call, std::identity(), ScopeOf<v1::ListAuditRecordsRequest>(*request),
+                    &WriteAudit));
   return call;
 }
 

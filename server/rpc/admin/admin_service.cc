@@ -1,13 +1,13 @@
 #include "server/rpc/admin/admin_service.h"
 
-#include <string>
+#include <functional>
 #include <utility>
-#include <vector>
 
 #include "server/rpc/admin/convert_admin.h"
 #include "server/rpc/admin/convert_queue.h"
 #include "server/rpc/call/call_wire.h"
 #include "server/rpc/call/page_token.h"
+#include "server/rpc/call/reply.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -15,14 +15,6 @@ namespace {
 using grpc::ByteBuffer;
 using grpc::CallbackServerContext;
 using grpc::ServerUnaryReactor;
-
-// For the calls whose answer is the queue as it is now.
-template <typename Response>
-broker::Done<model::Queue> ReplyWithQueue(UnaryCall* call) {
-  return [call](absl::StatusOr<model::Queue> queue) {
-    Deliver(call, std::move(queue), &WriteChangedQueue<Response>);
-  };
-}
 
 void WriteQueues(model::Page<model::Queue>* page, v1::ListQueuesResponse* response) {
   if (page->has_more) response->set_next_page_token(EncodePageToken(page->items.back().name));
@@ -36,7 +28,8 @@ ServerUnaryReactor* AdminService::CreateQueue(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/CreateQueue", {context, reply});
   auto read = ReadChange(*call, *request, "CreateQueue", &ReadCreateQueue);
   if (!read.ok()) return call->Refuse(read.status());
-  broker_.CreateQueue(*std::move(read), ReplyWithQueue<v1::CreateQueueResponse>(call));
+  broker_.CreateQueue(*std::move(read),
+                      ReplyWith(call, &WriteChangedQueue<v1::CreateQueueResponse>));
   return call;
 }
 
@@ -45,9 +38,7 @@ ServerUnaryReactor* AdminService::GetQueue(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/GetQueue", {context, reply});
   auto read = ReadCall(*call, *request, &ReadGetQueue);
   if (!read.ok()) return call->Refuse(read.status());
-  broker_.GetQueue(*std::move(read), [call](absl::StatusOr<broker::QueueWithCounts> answer) {
-    Deliver(call, std::move(answer), &WriteGetQueue);
-  });
+  broker_.GetQueue(*std::move(read), ReplyWith(call, &WriteGetQueue));
   return call;
 }
 
@@ -57,10 +48,7 @@ ServerUnaryReactor* AdminService::ListQueues(CallbackServerContext* context,
   auto read = ReadCall(*call, *request, &ReadListQueues);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.ListQueues(std::move(read->after), read->limit,
-                     [call](absl::StatusOr<model::Page<model::Queue>> page) {
-                       if (page.ok()) call->Keep(page->memory);
-                       Deliver(call, std::move(page), &WriteQueues);
-                     });
+                     ReplyWithList(call, std::identity(), &WriteQueues));
   return call;
 }
 
@@ -69,7 +57,8 @@ ServerUnaryReactor* AdminService::UpdateQueue(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/UpdateQueue", {context, reply});
   auto read = ReadChange(*call, *request, "UpdateQueue", &ReadUpdateQueue);
   if (!read.ok()) return call->Refuse(read.status());
-  broker_.UpdateQueue(*std::move(read), ReplyWithQueue<v1::UpdateQueueResponse>(call));
+  broker_.UpdateQueue(*std::move(read),
+                      ReplyWith(call, &WriteChangedQueue<v1::UpdateQueueResponse>));
   return call;
 }
 
@@ -78,7 +67,7 @@ ServerUnaryReactor* AdminService::PauseQueue(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/PauseQueue", {context, reply});
   auto read = ReadChange(*call, *request, "PauseQueue", &ReadPauseQueue);
   if (!read.ok()) return call->Refuse(read.status());
-  broker_.PauseQueue(*std::move(read), ReplyWithQueue<v1::PauseQueueResponse>(call));
+  broker_.PauseQueue(*std::move(read), ReplyWith(call, &WriteChangedQueue<v1::PauseQueueResponse>));
   return call;
 }
 
@@ -87,7 +76,8 @@ ServerUnaryReactor* AdminService::ResumeQueue(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ResumeQueue", {context, reply});
   auto read = ReadChange(*call, *request, "ResumeQueue", &ReadResumeQueue);
   if (!read.ok()) return call->Refuse(read.status());
-  broker_.PauseQueue(*std::move(read), ReplyWithQueue<v1::ResumeQueueResponse>(call));
+  broker_.PauseQueue(*std::move(read),
+                     ReplyWith(call, &WriteChangedQueue<v1::ResumeQueueResponse>));
   return call;
 }
 

@@ -1,12 +1,12 @@
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "server/rpc/admin/admin_service.h"
 #include "server/rpc/admin/convert_operator.h"
 #include "server/rpc/broker/convert_task.h"
 #include "server/rpc/call/call_wire.h"
 #include "server/rpc/call/list_token.h"
+#include "server/rpc/call/reply.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -14,14 +14,6 @@ namespace {
 using grpc::ByteBuffer;
 using grpc::CallbackServerContext;
 using grpc::ServerUnaryReactor;
-
-// For the calls whose answer is the task as it is now.
-template <typename Response>
-broker::Done<model::TaskView> ReplyWithTask(UnaryCall* call) {
-  return [call](absl::StatusOr<model::TaskView> task) {
-    Deliver(call, std::move(task), &WriteChangedTask<Response>);
-  };
-}
 
 void WriteNothing(model::TaskView*, v1::DeleteTaskResponse*) {}
 
@@ -40,10 +32,8 @@ ServerUnaryReactor* AdminService::GetTask(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/GetTask", {context, reply});
   auto read = ReadCall(*call, *request, &ReadGetTask);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.GetTask(*std::move(read), [call](absl::StatusOr<broker::TaskDetails> details) {
-    if (details.ok()) call->Keep(details->attempts.memory);
-    Deliver(call, std::move(details), &WriteGetTask);
-  });
+  operator_.GetTask(*std::move(read),
+                    ReplyWithList(call, &broker::TaskDetails::attempts, &WriteGetTask));
   return call;
 }
 
@@ -52,17 +42,9 @@ ServerUnaryReactor* AdminService::ListTasks(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ListTasks", {context, reply});
   auto read = ReadCall(*call, *request, &ReadListTasks);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.ListTasks(*std::move(read), [call, scope = ScopeOf<v1::ListTasksRequest>(*request)](
-                                            absl::StatusOr<broker::TaskPage> page) {
-    if (!page.ok()) {
-      call->Refuse(page.status());
-      return;
-    }
-    call->Keep(page->tasks.memory);
-    v1::ListTasksResponse response;
-    WritePage(&*page, scope, &response);
-    call->Reply(response);
-  });
+  operator_.ListTasks(
+      *std::move(read), ReplyWithList(call, &broker::TaskPage::tasks,
+                                      ScopeOf<v1::ListTasksRequest>(*request), &WritePage));
   return call;
 }
 
@@ -71,9 +53,7 @@ ServerUnaryReactor* AdminService::ExplainTask(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ExplainTask", {context, reply});
   auto read = ReadCall(*call, *request, &ReadExplainTask);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.ExplainTask(*read, [call](absl::StatusOr<broker::Explanation> why) {
-    Deliver(call, std::move(why), &WriteExplainTask);
-  });
+  operator_.ExplainTask(*read, ReplyWith(call, &WriteExplainTask));
   return call;
 }
 
@@ -82,7 +62,8 @@ ServerUnaryReactor* AdminService::PrioritizeTask(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/PrioritizeTask", {context, reply});
   auto read = ReadChange(*call, *request, "PrioritizeTask", &ReadPrioritizeTask);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.ChangeTask(*std::move(read), ReplyWithTask<v1::PrioritizeTaskResponse>(call));
+  operator_.ChangeTask(*std::move(read),
+                       ReplyWith(call, &WriteChangedTask<v1::PrioritizeTaskResponse>));
   return call;
 }
 
@@ -91,7 +72,8 @@ ServerUnaryReactor* AdminService::RescheduleTask(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/RescheduleTask", {context, reply});
   auto read = ReadChange(*call, *request, "RescheduleTask", &ReadRescheduleTask);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.ChangeTask(*std::move(read), ReplyWithTask<v1::RescheduleTaskResponse>(call));
+  operator_.ChangeTask(*std::move(read),
+                       ReplyWith(call, &WriteChangedTask<v1::RescheduleTaskResponse>));
   return call;
 }
 
@@ -100,7 +82,7 @@ ServerUnaryReactor* AdminService::RetryTask(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/RetryTask", {context, reply});
   auto read = ReadChange(*call, *request, "RetryTask", &ReadRetryTask);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.ChangeTask(*std::move(read), ReplyWithTask<v1::RetryTaskResponse>(call));
+  operator_.ChangeTask(*std::move(read), ReplyWith(call, &WriteChangedTask<v1::RetryTaskResponse>));
   return call;
 }
 
@@ -109,7 +91,8 @@ ServerUnaryReactor* AdminService::CancelTask(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/CancelTask", {context, reply});
   auto read = ReadChange(*call, *request, "CancelTask", &ReadCancelTask);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.ChangeTask(*std::move(read), ReplyWithTask<v1::CancelTaskResponse>(call));
+  operator_.ChangeTask(*std::move(read),
+                       ReplyWith(call, &WriteChangedTask<v1::CancelTaskResponse>));
   return call;
 }
 
@@ -118,7 +101,7 @@ ServerUnaryReactor* AdminService::PauseTask(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/PauseTask", {context, reply});
   auto read = ReadChange(*call, *request, "PauseTask", &ReadPauseTask);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.ChangeTask(*std::move(read), ReplyWithTask<v1::PauseTaskResponse>(call));
+  operator_.ChangeTask(*std::move(read), ReplyWith(call, &WriteChangedTask<v1::PauseTaskResponse>));
   return call;
 }
 
@@ -127,7 +110,8 @@ ServerUnaryReactor* AdminService::ResumeTask(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ResumeTask", {context, reply});
   auto read = ReadChange(*call, *request, "ResumeTask", &ReadResumeTask);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.ChangeTask(*std::move(read), ReplyWithTask<v1::ResumeTaskResponse>(call));
+  operator_.ChangeTask(*std::move(read),
+                       ReplyWith(call, &WriteChangedTask<v1::ResumeTaskResponse>));
   return call;
 }
 
@@ -136,7 +120,8 @@ ServerUnaryReactor* AdminService::TriggerTask(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/TriggerTask", {context, reply});
   auto read = ReadChange(*call, *request, "TriggerTask", &ReadTriggerTask);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.ChangeTask(*std::move(read), ReplyWithTask<v1::TriggerTaskResponse>(call));
+  operator_.ChangeTask(*std::move(read),
+                       ReplyWith(call, &WriteChangedTask<v1::TriggerTaskResponse>));
   return call;
 }
 
@@ -145,9 +130,7 @@ ServerUnaryReactor* AdminService::DeleteTask(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/DeleteTask", {context, reply});
   auto read = ReadChange(*call, *request, "DeleteTask", &ReadDeleteTask);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.ChangeTask(*std::move(read), [call](absl::StatusOr<model::TaskView> task) {
-    Deliver(call, std::move(task), &WriteNothing);
-  });
+  operator_.ChangeTask(*std::move(read), ReplyWith(call, &WriteNothing));
   return call;
 }
 
@@ -156,10 +139,7 @@ ServerUnaryReactor* AdminService::PreviewSchedule(CallbackServerContext* context
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/PreviewSchedule", {context, reply});
   auto read = ReadCall(*call, *request, &ReadPreviewSchedule);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.PreviewSchedule(*std::move(read),
-                            [call](absl::StatusOr<std::vector<absl::Time>> times) {
-                              Deliver(call, std::move(times), &WritePreviewSchedule);
-                            });
+  operator_.PreviewSchedule(*std::move(read), ReplyWith(call, &WritePreviewSchedule));
   return call;
 }
 

@@ -15,6 +15,36 @@ namespace {
 
 constexpr absl::Duration kRangeMost = absl::Hours(24 * 400);
 
+void WriteErrorGroup(model::ErrorGroup* group, const std::string& stage, v1::ErrorGroup* wire) {
+  wire->set_fingerprint(std::move(group->fingerprint));
+  wire->set_stage(stage);
+  wire->set_type(std::move(group->type));
+  wire->set_text(std::move(group->text));
+  wire->set_retrying_count(group->retrying);
+  wire->set_failed_count(group->failed);
+  WriteTime(group->first_seen, wire->mutable_first_seen_time());
+  WriteTime(group->last_seen, wire->mutable_last_seen_time());
+  for (std::string& id : group->task_ids) wire->add_sample_task_ids(std::move(id));
+}
+
+void WriteWorker(const model::Worker& worker, v1::Worker* wire) {
+  wire->set_worker_id(worker.worker_id);
+  wire->set_name(worker.name);
+  WriteTime(worker.create_time, wire->mutable_create_time());
+  WriteTime(worker.expire_time, wire->mutable_expire_time());
+  wire->set_leased_count(worker.leased);
+}
+
+void WriteAuditRecord(const model::AuditRecord& record, v1::AuditRecord* wire) {
+  WriteTime(record.time, wire->mutable_time());
+  wire->set_actor(record.origin.actor);
+  wire->set_method(record.origin.method);
+  wire->set_queue(record.queue);
+  wire->set_request_json(record.origin.request_json);
+  wire->set_changed_count(record.changed);
+  wire->set_peer(record.origin.peer);
+}
+
 }  // namespace
 
 absl::StatusOr<broker::ListErrorsCall> ReadListErrors(v1::ListErrorGroupsRequest* request) {
@@ -33,16 +63,19 @@ absl::StatusOr<broker::ListErrorsCall> ReadListErrors(v1::ListErrorGroupsRequest
   return call;
 }
 
-void WriteErrorGroup(model::ErrorGroup* group, const std::string& stage, v1::ErrorGroup* wire) {
-  wire->set_fingerprint(std::move(group->fingerprint));
-  wire->set_stage(stage);
-  wire->set_type(std::move(group->type));
-  wire->set_text(std::move(group->text));
-  wire->set_retrying_count(group->retrying);
-  wire->set_failed_count(group->failed);
-  WriteTime(group->first_seen, wire->mutable_first_seen_time());
-  WriteTime(group->last_seen, wire->mutable_last_seen_time());
-  for (std::string& id : group->task_ids) wire->add_sample_task_ids(std::move(id));
+void WriteErrorGroups(broker::ErrorPage* page, const std::string& scope,
+                      v1::ListErrorGroupsResponse* response) {
+  std::vector<model::ErrorGroup>& groups = page->groups.items;
+  if (page->groups.has_more) {
+    const model::ErrorGroup& last = groups.back();
+    response->set_next_page_token(
+        WriteListToken({std::to_string(absl::ToUnixMicros(last.last_seen)),
+                        std::to_string(last.stage), last.fingerprint},
+                       scope));
+  }
+  for (size_t i = 0; i < groups.size(); ++i) {
+    WriteErrorGroup(&groups[i], page->stages[i], response->add_groups());
+  }
 }
 
 absl::StatusOr<broker::StatisticsCall> ReadStatistics(v1::GetStatisticsRequest* request) {
@@ -76,7 +109,8 @@ absl::StatusOr<broker::StatisticsCall> ReadStatistics(v1::GetStatisticsRequest* 
   return call;
 }
 
-void WriteStatistics(broker::Statistics* statistics, v1::GetStatisticsResponse* response) {
+void WriteStatistics(broker::Statistics* statistics, const std::string& scope,
+                     v1::GetStatisticsResponse* response) {
   for (size_t i = 0; i < statistics->hours.items.size(); ++i) {
     const model::HourStatistics& hour = statistics->hours.items[i];
     v1::HourStatistics* const wire = response->add_hours();
@@ -90,6 +124,12 @@ void WriteStatistics(broker::Statistics* statistics, v1::GetStatisticsResponse* 
     WriteDuration(hour.wait_total, wire->mutable_wait_total());
     WriteDuration(hour.wait_total / hour.attempts, wire->mutable_wait_mean());
   }
+  if (!statistics->hours.has_more) return;
+  const model::HourStatistics& last = statistics->hours.items.back();
+  response->set_next_page_token(WriteListToken(
+      {std::to_string(absl::ToUnixMicros(last.hour)), std::to_string(last.stage),
+       std::to_string(static_cast<int>(last.outcome))},
+      scope));
 }
 
 absl::StatusOr<broker::ListWorkersCall> ReadListWorkers(v1::ListWorkersRequest* request) {
@@ -104,12 +144,16 @@ absl::StatusOr<broker::ListWorkersCall> ReadListWorkers(v1::ListWorkersRequest* 
   return call;
 }
 
-void WriteWorker(const model::Worker& worker, v1::Worker* wire) {
-  wire->set_worker_id(worker.worker_id);
-  wire->set_name(worker.name);
-  WriteTime(worker.create_time, wire->mutable_create_time());
-  WriteTime(worker.expire_time, wire->mutable_expire_time());
-  wire->set_leased_count(worker.leased);
+void WriteWorkers(std::vector<model::Worker>* workers, size_t limit,
+                  v1::ListWorkersResponse* response) {
+  if (workers->size() > limit) {
+    workers->resize(limit);
+    const model::Worker& last = workers->back();
+    response->set_next_page_token(
+        WriteListToken({last.name, std::string(last.id.begin(), last.id.end())},
+                       TokenScope(v1::ListWorkersRequest())));
+  }
+  for (const model::Worker& worker : *workers) WriteWorker(worker, response->add_workers());
 }
 
 absl::StatusOr<broker::ListAuditCall> ReadListAudit(v1::ListAuditRecordsRequest* request) {
@@ -127,14 +171,14 @@ absl::StatusOr<broker::ListAuditCall> ReadListAudit(v1::ListAuditRecordsRequest*
   return call;
 }
 
-void WriteAuditRecord(const model::AuditRecord& record, v1::AuditRecord* wire) {
-  WriteTime(record.time, wire->mutable_time());
-  wire->set_actor(record.origin.actor);
-  wire->set_method(record.origin.method);
-  wire->set_queue(record.queue);
-  wire->set_request_json(record.origin.request_json);
-  wire->set_changed_count(record.changed);
-  wire->set_peer(record.origin.peer);
+void WriteAudit(model::Page<model::AuditRecord>* page, const std::string& scope,
+                v1::ListAuditRecordsResponse* response) {
+  if (page->has_more) {
+    response->set_next_page_token(WriteListToken({std::to_string(page->items.back().id)}, scope));
+  }
+  for (const model::AuditRecord& record : page->items) {
+    WriteAuditRecord(record, response->add_records());
+  }
 }
 
 }  // namespace skiplane::rpc

@@ -1,6 +1,9 @@
-// Reports for operators between the wire and the broker. Pure functions.
+// Reports for operators between the wire and the broker. Pure functions. `scope` is what the token
+// of the next page is good for (list_token.h).
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -10,15 +13,20 @@
 namespace skiplane::rpc {
 
 absl::StatusOr<broker::ListErrorsCall> ReadListErrors(v1::ListErrorGroupsRequest* request);
-void WriteErrorGroup(model::ErrorGroup* group, const std::string& stage, v1::ErrorGroup* wire);
+void WriteErrorGroups(broker::ErrorPage* page, const std::string& scope,
+                      v1::ListErrorGroupsResponse* response);
 
 absl::StatusOr<broker::StatisticsCall> ReadStatistics(v1::GetStatisticsRequest* request);
-void WriteStatistics(broker::Statistics* statistics, v1::GetStatisticsResponse* response);
+void WriteStatistics(broker::Statistics* statistics, const std::string& scope,
+                     v1::GetStatisticsResponse* response);
 
 absl::StatusOr<broker::ListWorkersCall> ReadListWorkers(v1::ListWorkersRequest* request);
-void WriteWorker(const model::Worker& worker, v1::Worker* wire);
+// Those beyond `limit` only tell that there is a next page.
+void WriteWorkers(std::vector<model::Worker>* workers, size_t limit,
+                  v1::ListWorkersResponse* response);
 
 absl::StatusOr<broker::ListAuditCall> ReadListAudit(v1::ListAuditRecordsRequest* request);
-void WriteAuditRecord(const model::AuditRecord& record, v1::AuditRecord* wire);
+void WriteAudit(model::Page<model::AuditRecord>* page, const std::string& scope,
+                v1::ListAuditRecordsResponse* response);
 
 }  // namespace skiplane::rpc

@@ -10,6 +10,7 @@
 #include "server/rpc/broker/lease_call.h"
 #include "server/rpc/broker/stale_lease.h"
 #include "server/rpc/call/call_wire.h"
+#include "server/rpc/call/reply.h"
 
 namespace skiplane::rpc {
 
@@ -22,10 +23,7 @@ ServerUnaryReactor* BrokerService::Enqueue(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.BrokerService/Enqueue", {context, reply});
   auto read = ReadCall(*call, *request, &ReadEnqueue);
   if (!read.ok()) return call->Refuse(read.status());
-  broker_.Enqueue(*std::move(read),
-                  [call](absl::StatusOr<std::vector<broker::EnqueueResult>> results) {
-                    Deliver(call, std::move(results), &WriteEnqueue);
-                  });
+  broker_.Enqueue(*std::move(read), ReplyWith(call, &WriteEnqueue));
   return call;
 }
 
@@ -50,7 +48,7 @@ ServerUnaryReactor* BrokerService::Ack(CallbackServerContext* context, const Byt
   broker_.Ack(std::move(read->items), [call, &metrics = scope_.metrics](
                                     absl::StatusOr<std::vector<model::AckResult>> results) {
     if (results.ok()) CountStale(*results, metrics);
-    Deliver(call, std::move(results), &WriteAck);
+    Deliver<v1::AckResponse>(call, std::move(results), &WriteAck);
   });
   return call;
 }
@@ -63,7 +61,7 @@ ServerUnaryReactor* BrokerService::Nack(CallbackServerContext* context, const By
   broker_.Nack(*std::move(read), [call, &metrics = scope_.metrics](
                                      absl::StatusOr<std::vector<model::NackResult>> results) {
     if (results.ok()) CountStale(*results, metrics);
-    Deliver(call, std::move(results), &WriteNack);
+    Deliver<v1::NackResponse>(call, std::move(results), &WriteNack);
   });
   return call;
 }
@@ -77,7 +75,7 @@ ServerUnaryReactor* BrokerService::Heartbeat(CallbackServerContext* context,
   broker_.Heartbeat(*std::move(read), [call, ends, &metrics = scope_.metrics](
                                           absl::StatusOr<broker::HeartbeatAnswer> answer) {
     if (answer.ok() && !ends) CountStale(*answer, metrics);
-    Deliver(call, std::move(answer), &WriteHeartbeat);
+    Deliver<v1::HeartbeatResponse>(call, std::move(answer), &WriteHeartbeat);
   });
   return call;
 }

@@ -1,4 +1,4 @@
-// From a request's bytes to a call of the broker, and from its answer to the reply.
+// From a request's bytes to a call of the broker; reply.h leads back.
 //
 // Handlers take raw bytes, because gRPC answers a message that it cannot parse (a string that is
 // not UTF-8) with a bare UNIMPLEMENTED, and because a request of our own may be moved from:
@@ -53,18 +53,6 @@ absl::StatusOr<Call> ReadChange(UnaryCall& call, const grpc::ByteBuffer& bytes, 
   ASSIGN_OR_RETURN(Call change, read(&request));
   change.origin = std::move(origin);
   return change;
-}
-
-// `write` may take from the answer what it needs.
-template <typename Answer, typename Response>
-void Deliver(UnaryCall* call, absl::StatusOr<Answer> answer, void (*write)(Answer*, Response*)) {
-  if (!answer.ok()) {
-    call->Refuse(answer.status());
-    return;
-  }
-  Response response;
-  write(&*answer, &response);
-  call->Reply(response);
 }
 
 }  // namespace skiplane::rpc
