@@ -28,8 +28,8 @@ TEST(ExplanationTest, AReadyTaskNamesAllThatKeepsItWaiting) {
   EXPECT_THAT(why.reasons, ElementsAre(WaitReason::kQueuePaused, WaitReason::kWorkersBusy,
                                        WaitReason::kBehindOthers));
   EXPECT_EQ(why.text,
-            "leases of queue \"mail\" are paused: maintenance; all 2 workers of its queue and stage "
-            "are busy; 1 task is before it");
+            "leases of queue \"mail\" are paused: maintenance; "
+            "all 2 workers of its queue and stage are busy; 1 task is before it");
 }
 
 TEST(ExplanationTest, NothingIsInTheWayOfATaskThatAWorkerWaitsFor) {
