@@ -21,7 +21,7 @@ class Includes(Planted):
         self.assert_caught("server/broker/lease/a.cc", include("server/broker/settle/b.h"),
                            "broker/lease may not import broker/settle")
 
-    def test_an_import_of_the_house_above_a_room_is_caught(self):
+    def test_an_import_of_the_room_that_holds_it_is_caught(self):
         self.assert_caught("server/broker/lease/a.cc", include("server/broker/b.h"),
                            "broker/lease may not import broker")
 
