@@ -56,17 +56,22 @@ endfunction()
 
 # The same for what is shipped, when all of its targets exist.
 function(skiplane_precompile_product)
-  set(folders base model metrics pg sql store broker upkeep)
+  set(folders base model metrics pg pg/connections pg/migrate sql store broker upkeep)
+  get_property(broker_folders DIRECTORY ${PROJECT_SOURCE_DIR}/server/broker
+    PROPERTY SUBDIRECTORIES)
   if(NOT SKIPLANE_CORE_ONLY)
     list(APPEND folders config)
   endif()
   list(TRANSFORM folders PREPEND ${PROJECT_SOURCE_DIR}/server/)
-  skiplane_share_headers(skiplane_common_headers "${common_headers}" "" ${folders})
+  skiplane_share_headers(skiplane_common_headers "${common_headers}" "" ${folders}
+    ${broker_folders})
   if(SKIPLANE_CORE_ONLY)
     return()
   endif()
+  set(rpc_folders call broker admin serve)
+  list(TRANSFORM rpc_folders PREPEND ${PROJECT_SOURCE_DIR}/server/rpc/)
   skiplane_share_headers(skiplane_rpc_headers "${common_headers};${api_headers}" skiplane_proto
-    ${PROJECT_SOURCE_DIR}/server/rpc)
+    ${rpc_folders})
   # Compiled with flags of their own, so the headers are, too.
   target_precompile_headers(skiplane_client PRIVATE ${common_headers} ${api_headers})
   if(TARGET skiplane_cli)

@@ -1,5 +1,6 @@
 # skiplane_room(NAME SOURCES … DEPENDS rooms… LIBRARIES targets…)
-# One room of the server: a static library whose headers are included as "server/NAME/…".
+# One room of the server: a static library whose headers are included as "server/NAME/…"; the room
+# broker_api is the folder server/broker/api.
 # DEPENDS are the rooms it may include; tests/tidy holds the includes against the same table.
 function(skiplane_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})

@@ -4,6 +4,7 @@
 
 #include "client/src/call.h"
 #include "client/src/connection.h"
+#include "client/src/convert_enum.h"
 #include "client/src/convert_queue.h"
 #include "client/src/convert_task.h"
 #include "skiplane/client.h"

@@ -3,22 +3,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/src/convert_enum.h"
 #include "client/src/convert_time.h"
 
 namespace skiplane::internal {
 namespace {
-
-v1::KeyPolicy PolicyToProto(KeyPolicy policy) {
-  switch (policy) {
-    case KeyPolicy::kKeepUnfinished: return v1::KEY_POLICY_KEEP_UNFINISHED;
-    case KeyPolicy::kRerunIfNewer: return v1::KEY_POLICY_RERUN_IF_NEWER;
-    case KeyPolicy::kReplaceWaiting: return v1::KEY_POLICY_REPLACE_WAITING;
-    case KeyPolicy::kReject: return v1::KEY_POLICY_REJECT;
-    case KeyPolicy::kKeep: break;
-  }
-  // Unset means KEEP, and may be sent without a key and in a follow-up.
-  return v1::KEY_POLICY_UNSPECIFIED;
-}
 
 void MoveRecurrence(NewTask& task, v1::NewTask* proto) {
   if (task.period) ToProto(*task.period, proto->mutable_period());
@@ -45,21 +34,11 @@ absl::Status MoveTask(NewTask& task, absl::string_view at, v1::NewTask* proto) {
   if (task.delay) ToProto(*task.delay, proto->mutable_delay());
   proto->set_max_attempts(task.max_attempts);
   proto->set_key(std::move(task.key));
-  proto->set_key_policy(PolicyToProto(task.key_policy));
+  proto->set_key_policy(ToProto(task.key_policy));
   proto->set_version(task.version);
   MoveRecurrence(task, proto);
   proto->set_stage(std::move(task.stage));
   return absl::OkStatus();
-}
-
-EnqueueOutcome FromProto(v1::EnqueueOutcome outcome) {
-  switch (outcome) {
-    case v1::ENQUEUE_OUTCOME_EXISTING: return EnqueueOutcome::kExisting;
-    case v1::ENQUEUE_OUTCOME_REPLACED: return EnqueueOutcome::kReplaced;
-    case v1::ENQUEUE_OUTCOME_RESTARTED: return EnqueueOutcome::kRestarted;
-    case v1::ENQUEUE_OUTCOME_RERUN: return EnqueueOutcome::kRerun;
-    default: return EnqueueOutcome::kCreated;
-  }
 }
 
 }  // namespace skiplane::internal

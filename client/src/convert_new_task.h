@@ -14,6 +14,4 @@ namespace skiplane::internal {
 // and a delay, or both a period and a cron; `at` names the task, as in "tasks[3]".
 absl::Status MoveTask(NewTask& task, absl::string_view at, v1::NewTask* proto);
 
-EnqueueOutcome FromProto(v1::EnqueueOutcome outcome);
-
 }  // namespace skiplane::internal

@@ -7,7 +7,6 @@
 namespace skiplane::internal {
 
 void ToProto(const QueueSettings& settings, v1::QueueSettings* proto);
-v1::PauseMode ToProto(PauseMode mode);
 Queue FromProto(const v1::Queue& proto);
 
 }  // namespace skiplane::internal

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/src/convert_enum.h"
 #include "client/src/convert_new_task.h"
 #include "client/src/convert_task.h"
 #include "client/src/convert_time.h"
@@ -9,45 +10,6 @@
 
 namespace skiplane::internal {
 namespace {
-
-SettleOutcome OutcomeFromProto(v1::AckOutcome outcome) {
-  switch (outcome) {
-    case v1::ACK_OUTCOME_ACKED: return SettleOutcome::kDone;
-    case v1::ACK_OUTCOME_ALREADY_SETTLED: return SettleOutcome::kAlreadySettled;
-    case v1::ACK_OUTCOME_LEASE_LOST: return SettleOutcome::kLeaseLost;
-    case v1::ACK_OUTCOME_REFUSED: return SettleOutcome::kRefused;
-    default: return SettleOutcome::kNotFound;
-  }
-}
-
-SettleOutcome OutcomeFromProto(v1::NackOutcome outcome) {
-  switch (outcome) {
-    case v1::NACK_OUTCOME_NACKED: return SettleOutcome::kDone;
-    case v1::NACK_OUTCOME_ALREADY_SETTLED: return SettleOutcome::kAlreadySettled;
-    case v1::NACK_OUTCOME_LEASE_LOST: return SettleOutcome::kLeaseLost;
-    case v1::NACK_OUTCOME_REFUSED: return SettleOutcome::kRefused;
-    default: return SettleOutcome::kNotFound;
-  }
-}
-
-v1::NackDisposition ToProto(Disposition disposition) {
-  switch (disposition) {
-    case Disposition::kRelease: return v1::NACK_DISPOSITION_RELEASE;
-    case Disposition::kFail: return v1::NACK_DISPOSITION_FAIL;
-    case Disposition::kRetry: break;
-  }
-  return v1::NACK_DISPOSITION_RETRY;
-}
-
-TaskState NackStateFromProto(v1::TaskState state) {
-  switch (state) {
-    case v1::TASK_STATE_SCHEDULED: return TaskState::kScheduled;
-    case v1::TASK_STATE_READY: return TaskState::kReady;
-    case v1::TASK_STATE_FAILED: return TaskState::kFailed;
-    case v1::TASK_STATE_CANCELLED: return TaskState::kCancelled;
-    default: return TaskState::kUnknown;
-  }
-}
 
 void MovePayload(NextPayload& payload, v1::NextPayload* proto) {
   proto->set_payload(std::move(payload.payload));
@@ -91,7 +53,7 @@ std::vector<AckResult> FromProto(const v1::AckResponse& response) {
   std::vector<AckResult> results;
   for (const v1::AckResult& result : response.results()) {
     AckResult& converted = results.emplace_back();
-    converted.outcome = OutcomeFromProto(result.outcome());
+    converted.outcome = FromProto(result.outcome());
     if (result.has_error()) converted.error = FromProto(result.error());
   }
   return results;
@@ -116,8 +78,8 @@ std::vector<NackResult> FromProto(const v1::NackResponse& response) {
   std::vector<NackResult> results;
   for (const v1::NackResult& result : response.results()) {
     NackResult& converted = results.emplace_back();
-    converted.outcome = OutcomeFromProto(result.outcome());
-    converted.state = NackStateFromProto(result.state());
+    converted.outcome = FromProto(result.outcome());
+    converted.state = FromProto(result.state());
     if (result.has_schedule_time()) converted.schedule_time = FromProto(result.schedule_time());
     if (result.has_error()) converted.error = FromProto(result.error());
   }

@@ -3,23 +3,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/src/convert_enum.h"
 #include "client/src/convert_new_task.h"
 #include "client/src/convert_time.h"
 
 namespace skiplane::internal {
 namespace {
-
-TaskState StateFromProto(v1::TaskState state) {
-  switch (state) {
-    case v1::TASK_STATE_SCHEDULED: return TaskState::kScheduled;
-    case v1::TASK_STATE_READY: return TaskState::kReady;
-    case v1::TASK_STATE_LEASED: return TaskState::kLeased;
-    case v1::TASK_STATE_SUCCEEDED: return TaskState::kSucceeded;
-    case v1::TASK_STATE_FAILED: return TaskState::kFailed;
-    case v1::TASK_STATE_CANCELLED: return TaskState::kCancelled;
-    default: return TaskState::kUnknown;
-  }
-}
 
 LeasedTask MoveLeased(v1::LeasedTask& proto) {
   LeasedTask task;
@@ -113,13 +102,7 @@ v1::HeartbeatRequest ToProto(HeartbeatCall call) {
 HeartbeatAnswer FromProto(const v1::HeartbeatResponse& response) {
   HeartbeatAnswer answer;
   for (const v1::HeartbeatResult& result : response.results()) {
-    switch (result.state()) {
-      case v1::LEASE_STATE_LOST: answer.states.push_back(LeaseState::kLost); break;
-      case v1::LEASE_STATE_CANCEL_REQUESTED:
-        answer.states.push_back(LeaseState::kCancelRequested);
-        break;
-      default: answer.states.push_back(LeaseState::kHeld);
-    }
+    answer.states.push_back(FromProto(result.state()));
   }
   answer.session_alive = response.session_alive();
   answer.lease_remaining = FromProto(response.lease_remaining());
@@ -129,7 +112,7 @@ HeartbeatAnswer FromProto(const v1::HeartbeatResponse& response) {
 Task FromProto(const v1::Task& proto) {
   Task task{.task_id = proto.task_id(),
             .queue = proto.queue(),
-            .state = StateFromProto(proto.state()),
+            .state = FromProto(proto.state()),
             .key = proto.key(),
             .priority = proto.priority(),
             .attempt = proto.attempt(),

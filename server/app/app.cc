@@ -16,7 +16,7 @@
 #include "server/broker/local_broker.h"
 #include "server/metrics/metrics.h"
 #include "server/model/lease.h"
-#include "server/rpc/server.h"
+#include "server/rpc/serve/server.h"
 #include "server/upkeep/upkeep.h"
 
 namespace skiplane::app {
@@ -83,11 +83,12 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
   ASSIGN_OR_RETURN(rpc::Binding binding, rpc::Bind(FrontOptions(config, connections_max)));
   ASSIGN_OR_RETURN(parts->database, OpenDatabase(config, std::move(reserved)));
   const pg::ConnectOptions& connect = parts->database.connect;
-  ASSIGN_OR_RETURN(const int migrated, PrepareDatabase(config, connect));
-  if (migrated > 0) {
-    base::Log(base::LogLevel::kInfo, "migrated", {{"migrations", absl::StrCat(migrated)}});
+  ASSIGN_OR_RETURN(Prepared prepared, PrepareDatabase(config, connect));
+  if (prepared.migrations > 0) {
+    base::Log(base::LogLevel::kInfo, "migrated",
+              {{"migrations", absl::StrCat(prepared.migrations)}});
   }
-  ASSIGN_OR_RETURN(parts->description, DescribeDatabase(connect));
+  parts->description = std::move(prepared.description);
 
   broker::BrokerOptions options;
   options.connect = connect;
@@ -146,7 +147,8 @@ App::~App() {
 absl::StatusOr<int> RunMigrations(const config::Config& config) {
   ASSIGN_OR_RETURN(std::optional<ReservedPlace> reserved, ReserveDatabase(config));
   ASSIGN_OR_RETURN(const Database database, OpenDatabase(config, std::move(reserved)));
-  return PrepareDatabase(config, database.connect);
+  ASSIGN_OR_RETURN(const Prepared prepared, PrepareDatabase(config, database.connect));
+  return prepared.migrations;
 }
 
 }  // namespace skiplane::app

@@ -21,7 +21,7 @@ class App {
 
   int port() const;
   int metrics_port() const;
-  // See DescribeDatabase.
+  // See Prepared::description.
   const std::string& database() const;
   // See EmbeddedUri; empty without --embedded.
   std::string embedded_uri() const;

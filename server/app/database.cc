@@ -7,10 +7,24 @@
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/pg/abandoned_backends.h"
-#include "server/pg/migrator.h"
+#include "server/pg/migrate/migrator.h"
 #include "server/pg/requirements.h"
 
 namespace skiplane::app {
+namespace {
+
+// With the schema that it will have: any other one is refused.
+absl::StatusOr<std::string> Describe(pg::Session& session) {
+  ASSIGN_OR_RETURN(
+      const pg::Rows rows,
+      session.RunText("SELECT current_database() || ' at ' || "
+                      "coalesce(host(inet_server_addr()) || ':' || inet_server_port(), "
+                      "'a local socket') || ', PostgreSQL ' || "
+                      "current_setting('server_version')"));
+  return absl::StrCat(std::string(rows.Text(0, 0)), ", schema ", pg::LatestSchemaVersion());
+}
+
+}  // namespace
 
 absl::StatusOr<std::optional<ReservedPlace>> ReserveDatabase(const config::Config& config) {
   std::optional<ReservedPlace> reserved;
@@ -54,32 +68,23 @@ void LogDatabaseStops(const Database& database) {
                      "brokers on it are not ready until it runs again"}});
 }
 
-absl::StatusOr<int> PrepareDatabase(const config::Config& config,
-                                    const pg::ConnectOptions& connect) {
+absl::StatusOr<Prepared> PrepareDatabase(const config::Config& config,
+                                         const pg::ConnectOptions& connect) {
   ASSIGN_OR_RETURN(const std::unique_ptr<pg::Session> session, pg::Session::Open(connect, nullptr));
   RETURN_IF_ERROR(pg::CheckServerVersion(*session));
   RETURN_IF_ERROR(pg::CheckNotShared(connect, *session));
+  Prepared prepared;
+  ASSIGN_OR_RETURN(prepared.description, Describe(*session));
   if (config.migrate_at_start || config.command == config::Command::kMigrate) {
-    return pg::Migrate(connect);
+    ASSIGN_OR_RETURN(prepared.migrations, pg::Migrate(connect));
+    return prepared;
   }
   ASSIGN_OR_RETURN(const int version, pg::SchemaVersion(*session));
-  if (version == pg::LatestSchemaVersion()) return 0;
+  if (version == pg::LatestSchemaVersion()) return prepared;
   return base::Refuse(
       absl::StatusCode::kFailedPrecondition, "SCHEMA_VERSION",
       absl::StrCat("the database has schema version ", version, " and this broker needs ",
                    pg::LatestSchemaVersion(), ": run `skiplaned migrate`, or a newer broker"));
-}
-
-absl::StatusOr<std::string> DescribeDatabase(const pg::ConnectOptions& connect) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<pg::Session> session, pg::Session::Open(connect, nullptr));
-  ASSIGN_OR_RETURN(const int version, pg::SchemaVersion(*session));
-  ASSIGN_OR_RETURN(
-      const pg::Rows rows,
-      session->RunText("SELECT current_database() || ' at ' || "
-                       "coalesce(host(inet_server_addr()) || ':' || inet_server_port(), "
-                       "'a local socket') || ', PostgreSQL ' || "
-                       "current_setting('server_version')"));
-  return absl::StrCat(std::string(rows.Text(0, 0)), ", schema ", version);
 }
 
 }  // namespace skiplane::app

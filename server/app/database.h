@@ -28,14 +28,16 @@ absl::StatusOr<Database> OpenDatabase(const config::Config& config,
 // many other brokers and clients lose it.
 void LogDatabaseStops(const Database& database);
 
-// Refuses a server that is too old, is not what connections require (pg/requirements.h), or has a
-// schema that this binary does not know; applies migrations if the configuration says so. Returns
-// how many ran.
-absl::StatusOr<int> PrepareDatabase(const config::Config& config,
-                                    const pg::ConnectOptions& connect);
+struct Prepared {
+  int migrations = 0;  // that ran
+  // For the log: "NAME at HOST:PORT, PostgreSQL 15.20, schema 12", without the user and the
+  // password.
+  std::string description;
+};
 
-// What it is, for the log: "NAME at HOST:PORT, PostgreSQL 15.20, schema 12". Without the user and
-// the password.
-absl::StatusOr<std::string> DescribeDatabase(const pg::ConnectOptions& connect);
+// Refuses a server that is too old, is not what connections require (pg/requirements.h), or has a
+// schema that this binary does not know; applies migrations if the configuration says so.
+absl::StatusOr<Prepared> PrepareDatabase(const config::Config& config,
+                                         const pg::ConnectOptions& connect);
 
 }  // namespace skiplane::app

@@ -4,7 +4,7 @@
 
 #include "server/base/mutex.h"
 #include "server/metrics/metrics.h"
-#include "server/rpc/server.h"
+#include "server/rpc/serve/server.h"
 
 namespace skiplane::app {
 

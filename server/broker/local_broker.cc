@@ -5,7 +5,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
-#include "server/broker/deferred_lease.h"
+#include "server/broker/lease/deferred_lease.h"
 #include "server/model/limits.h"
 #include "server/store/peers.h"
 

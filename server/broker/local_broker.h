@@ -7,19 +7,19 @@
 #include <string>
 
 #include "server/base/timer.h"
-#include "server/broker/beater.h"
-#include "server/broker/broker.h"
-#include "server/broker/dispatcher.h"
-#include "server/broker/enqueuer.h"
-#include "server/broker/hinter.h"
-#include "server/broker/local_operator.h"
-#include "server/broker/queue_admin.h"
-#include "server/broker/queue_cache.h"
-#include "server/broker/sampler.h"
-#include "server/broker/session_ender.h"
-#include "server/broker/settler.h"
-#include "server/pg/listener.h"
-#include "server/pg/pool.h"
+#include "server/broker/api/broker.h"
+#include "server/broker/enqueue/enqueuer.h"
+#include "server/broker/lease/dispatcher.h"
+#include "server/broker/operate/local_operator.h"
+#include "server/broker/operate/queue_admin.h"
+#include "server/broker/operate/sampler.h"
+#include "server/broker/queues/hinter.h"
+#include "server/broker/queues/queue_cache.h"
+#include "server/broker/sessions/beater.h"
+#include "server/broker/sessions/session_ender.h"
+#include "server/broker/settle/settler.h"
+#include "server/pg/connections/listener.h"
+#include "server/pg/connections/pool.h"
 
 namespace skiplane::broker {
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "client/src/convert_enum.h"
 #include "client/src/convert_queue.h"
 #include "client/src/convert_task.h"
 #include "client/src/convert_time.h"
@@ -152,6 +153,27 @@ TEST(ConvertTest, HeartbeatAnswersKeepTheirOrder) {
                                                   LeaseState::kCancelRequested));
   EXPECT_TRUE(answer.session_alive);
   EXPECT_EQ(answer.lease_remaining, absl::Seconds(9));
+}
+
+TEST(ConvertTest, EachKindOfRetryAndHistoryReturnsAsItWent) {
+  for (const RetryKind kind :
+       {RetryKind::kLinear, RetryKind::kFixed, RetryKind::kExponential, RetryKind::kTable}) {
+    EXPECT_EQ(FromProto(ToProto(kind)), kind);
+  }
+  for (const HistoryPolicy policy :
+       {HistoryPolicy::kAll, HistoryPolicy::kFailures, HistoryPolicy::kNone}) {
+    EXPECT_EQ(FromProto(ToProto(policy)), policy);
+  }
+  EXPECT_EQ(ToProto(RetryKind::kLinear), v1::RETRY_KIND_LINEAR);
+  EXPECT_EQ(ToProto(RetryKind::kFixed), v1::RETRY_KIND_FIXED);
+  EXPECT_EQ(ToProto(HistoryPolicy::kAll), v1::HISTORY_POLICY_ALL);
+}
+
+TEST(ConvertTest, AValueOfALaterVersionIsNoneOfOurs) {
+  EXPECT_EQ(FromProto(static_cast<v1::TaskState>(99)), TaskState::kUnknown);
+  EXPECT_EQ(FromProto(static_cast<v1::AckOutcome>(99)), SettleOutcome::kNotFound);
+  EXPECT_EQ(FromProto(static_cast<v1::NackOutcome>(99)), SettleOutcome::kNotFound);
+  EXPECT_EQ(FromProto(static_cast<v1::LeaseState>(99)), LeaseState::kHeld);
 }
 
 TEST(ConvertTest, QueueSettingsReturnAsTheyWent) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "server/base/mutex.h"
-#include "server/broker/broker.h"
+#include "server/broker/api/broker.h"
 #include "tests/rpc/fake_operator.h"
 
 namespace skiplane::rpc {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/broker/operator.h"
+#include "server/broker/api/operator.h"
 
 namespace skiplane::rpc {
 

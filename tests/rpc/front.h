@@ -8,7 +8,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "google/rpc/error_details.pb.h"
-#include "server/rpc/server.h"
+#include "server/rpc/serve/server.h"
 #include "skiplane/v1/admin.grpc.pb.h"
 #include "skiplane/v1/broker.grpc.pb.h"
 #include "tests/rpc/fake_broker.h"

@@ -1,8 +1,8 @@
 #include "server/store/peers.h"
 
 #include "gmock/gmock.h"
-#include "server/pg/listener.h"
-#include "tests/pg/heard.h"
+#include "server/pg/connections/listener.h"
+#include "tests/pg/connections/heard.h"
 #include "tests/store/store_harness.h"
 #include "tests/support/status_matchers.h"
 

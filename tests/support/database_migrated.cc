@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
-#include "server/pg/migrator.h"
+#include "server/pg/migrate/migrator.h"
 #include "tests/support/database.h"
 #include "tests/support/require.h"
 

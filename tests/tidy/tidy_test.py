@@ -8,7 +8,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, FOLDER)
 
 from rules import (documents, events, includes, registration, scripts, sizes,  # noqa: E402
-                   sql, words)
+                   sql, units, words)
 from rules.tree import read_tree  # noqa: E402
 
 
@@ -29,6 +29,9 @@ class Tidy(unittest.TestCase):
 
     def test_units_are_small(self):
         self.assert_clean(sizes)
+
+    def test_folders_are_small(self):
+        self.assert_clean(units)
 
     def test_banned_words_do_not_occur(self):
         self.assert_clean(words)

@@ -2,10 +2,10 @@
 
 #include "gmock/gmock.h"
 #include "server/model/hint.h"
-#include "server/pg/listener.h"
+#include "server/pg/connections/listener.h"
 #include "server/store/peers.h"
 #include "server/store/queues.h"
-#include "tests/pg/heard.h"
+#include "tests/pg/connections/heard.h"
 #include "tests/support/status_matchers.h"
 #include "tests/upkeep/upkeep_harness.h"
 

@@ -1,9 +1,9 @@
 #include "server/upkeep/upkeep.h"
 
 #include "gmock/gmock.h"
-#include "server/pg/listener.h"
+#include "server/pg/connections/listener.h"
 #include "server/store/peers.h"
-#include "tests/pg/heard.h"
+#include "tests/pg/connections/heard.h"
 #include "tests/support/status_matchers.h"
 #include "tests/upkeep/upkeep_harness.h"
 

@@ -2,9 +2,9 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/command/commands.h"
-#include "client/cli/command/enqueue_options.h"
 #include "client/cli/command/enqueue_tally.h"
 #include "client/cli/input/option.h"
+#include "client/cli/options/enqueue_options.h"
 #include "client/cli/source/batcher.h"
 #include "client/src/random_id.h"
 

@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/command/commands.h"
-#include "client/cli/command/queue_settings.h"
 #include "client/cli/command/show.h"
 #include "client/cli/input/option.h"
+#include "client/cli/options/queue_settings.h"
 #include "client/cli/text/enum_word.h"
 
 namespace skiplane::cli {

@@ -6,10 +6,10 @@
 #include "client/cli/base/exit_code.h"
 #include "client/cli/command/bulk.h"
 #include "client/cli/command/commands.h"
-#include "client/cli/command/filter_options.h"
 #include "client/cli/command/one_task.h"
 #include "client/cli/command/show.h"
 #include "client/cli/input/option.h"
+#include "client/cli/options/filter_options.h"
 #include "client/src/convert_time.h"
 
 namespace skiplane::cli {

@@ -5,9 +5,9 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/command/commands.h"
-#include "client/cli/command/filter_options.h"
 #include "client/cli/command/show.h"
 #include "client/cli/input/option.h"
+#include "client/cli/options/filter_options.h"
 #include "client/cli/text/utf8.h"
 
 namespace skiplane::cli {

@@ -5,17 +5,36 @@ import re
 from rules.tree import finding, line_of
 
 ALL = None
+BELOW = {"store", "pg", "model", "metrics", "base"}
+API = {"broker/api", "model", "metrics", "base"}
+# Each room, and those that it may include. They stand before it, so that there are no rings.
 ROOMS = {
     "base": set(),
     "sql": set(),
     "model": {"base"},
     "metrics": {"base"},
     "pg": {"sql", "metrics", "base"},
+    "pg/connections": {"pg", "metrics", "base"},
+    "pg/migrate": {"pg", "base"},
     "store": {"pg", "sql", "model", "base"},
-    "broker": {"store", "pg", "model", "metrics", "base"},
-    "upkeep": {"store", "pg", "model", "metrics", "base"},
-    "rpc": {"broker", "model", "metrics", "base"},
-    "web": {"broker", "model", "metrics", "base"},
+    "broker/api": {"pg", "model", "base"},
+    "broker/batch": {"pg/connections", "pg", "model", "metrics", "base"},
+    "broker/queues": {"broker/batch", "broker/api", *BELOW},
+    "broker/sessions": {"broker/queues", "broker/batch", "broker/api", *BELOW},
+    "broker/enqueue": {"broker/queues", "broker/batch", "broker/api", *BELOW},
+    "broker/lease": {"broker/sessions", "broker/queues", "broker/batch", "broker/api", *BELOW},
+    "broker/settle": {"broker/lease", "broker/enqueue", "broker/queues", "broker/batch",
+                      "broker/api", *BELOW},
+    "broker/operate": {"broker/lease", "broker/enqueue", "broker/queues", "broker/batch",
+                       "broker/api", "pg/connections", *BELOW},
+    "broker": {"broker/operate", "broker/settle", "broker/lease", "broker/enqueue",
+               "broker/sessions", "broker/queues", "broker/batch", "broker/api",
+               "pg/connections", *BELOW},
+    "upkeep": BELOW,
+    "rpc/call": API,
+    "rpc/broker": {"rpc/call", *API},
+    "rpc/admin": {"rpc/broker", "rpc/call", *API},
+    "rpc/serve": {"rpc/admin", "rpc/broker", "rpc/call", *API},
     "config": {"model", "base"},
     "app": ALL,
 }
@@ -31,8 +50,18 @@ DEPENDS = re.compile(r"skiplane_room\(\s*(\w+)[^)]*?\bDEPENDS\s+([^)]*?)(?:\bLIB
 
 
 def room_of(path):
-    parts = path.split("/")
-    return parts[1] if parts[0] == "server" and len(parts) > 2 else "app"
+    folder = path.split("/")[1:-1]
+    return "/".join(folder) or "app"
+
+
+def check_order(rooms):
+    """Names every room of the table that may include one that does not stand before it."""
+    before = set()
+    for room, others in rooms.items():
+        for other in sorted((others or set()) - before):
+            yield finding("tests/tidy/rules/includes.py", 1,
+                          f"{room} may include {other}, which does not stand before it")
+        before.add(room)
 
 
 def check_edge(path, target):
@@ -76,17 +105,19 @@ def check_sources(files):
 
 
 def check_links(files):
+    rooms = {room.replace("/", "_"): room for room in ROOMS}
     for path, text in files.items():
         if not (path.startswith("server/") and path.endswith("CMakeLists.txt")):
             continue
         for match in DEPENDS.finditer(text):
-            room, others = match.group(1), match.group(2).split()
+            room = rooms.get(match.group(1), match.group(1))
             allowed = ROOMS.get(room, set())
-            for other in others:
+            for name in match.group(2).split():
+                other = rooms.get(name, name)
                 if allowed is not ALL and other not in allowed:
                     yield finding(path, line_of(text, match.start()),
                                   f"{room} may not depend on {other}")
 
 
 def check(files):
-    return [*check_sources(files), *check_links(files)]
+    return [*check_order(ROOMS), *check_sources(files), *check_links(files)]

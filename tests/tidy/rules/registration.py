@@ -20,15 +20,17 @@ def list_of(path, files):
     return ""
 
 
-def is_listed(path, text):
-    """By its name; of a Python file also by what a list of names makes it of."""
-    name = posixpath.basename(path)
-    return re.search(rf"\b({re.escape(name)}|{name.removesuffix('_test.py')})\b", text) is not None
+def is_listed(path, where, text):
+    """By its path below the list; of a Python file also by what a list of names makes it of."""
+    names = [posixpath.relpath(path, posixpath.dirname(where))]
+    if path.endswith(".py"):
+        names.append(posixpath.basename(path).removesuffix("_test.py"))
+    return any(re.search(rf"(?<![\w/]){re.escape(name)}(?!\w)", text) for name in names)
 
 
 def check_file(path, text, files):
     where = list_of(path, files)
-    if not path.startswith(ALL_ARE_RUN) and not is_listed(path, files.get(where, "")):
+    if not path.startswith(ALL_ARE_RUN) and not is_listed(path, where, files.get(where, "")):
         yield finding(path, 1, f"not in {where or 'any CMakeLists.txt'}: nobody runs it")
     if not path.endswith(".py"):
         return

@@ -1,0 +1,74 @@
+#include "client/cli/options/filter_options.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "client/cli/base/exit_code.h"
+#include "client/cli/input/option.h"
+#include "client/cli/text/enum_word.h"
+#include "client/src/convert_time.h"
+
+namespace skiplane::cli {
+namespace {
+
+absl::Status AddStates(const std::vector<std::string>& texts, v1::TaskFilter& filter) {
+  for (const std::string& text : texts) {
+    for (const absl::string_view word : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+      const absl::StatusOr<int> state = ParseEnumWord(*v1::TaskState_descriptor(), word);
+      if (!state.ok()) return state.status();
+      filter.add_states(static_cast<v1::TaskState>(*state));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddFilter(CLI::App* app, FilterOptions* options) {
+  const auto in_group = [](Option option) { option.Group("Which tasks"); };
+  in_group(AddText(app, "--queue,-q", &options->queue, "Those of this queue"));
+  in_group(AddText(app, "--stage", &options->stage, "At this stage"));
+  in_group(AddTexts(app, "--state", &options->states,
+                    "In these states: scheduled, ready, leased, succeeded, failed, cancelled; "
+                    "several are separated by commas. Without it: scheduled, ready and leased")
+               .Type("WORD"));
+  in_group(AddText(app, "--key-prefix", &options->key_prefix, "Whose key begins with this"));
+  in_group(AddTexts(app, "--header", &options->headers,
+                    "That have this header; may be given several times")
+               .Type("KEY=VALUE"));
+  in_group(AddText(app, "--error-group", &options->error_group,
+                   "Whose last failure has this fingerprint (errors list shows them)"));
+  in_group(AddDuration(app, "--age-min", &options->age_min, "Enqueued at least so long ago"));
+  in_group(AddDuration(app, "--age-max", &options->age_max, "Enqueued at most so long ago"));
+  in_group(AddSwitch(app, "--periodic", &options->periodic, "Periodic ones only"));
+}
+
+absl::StatusOr<v1::TaskFilter> ToFilter(const FilterOptions& options) {
+  v1::TaskFilter filter;
+  filter.set_queue(options.queue);
+  filter.set_stage(options.stage);
+  if (absl::Status status = AddStates(options.states, filter); !status.ok()) return status;
+  filter.set_key_prefix(options.key_prefix);
+  for (const std::string& text : options.headers) {
+    auto header = ParseHeader(text);
+    if (!header.ok()) return header.status();
+    (*filter.mutable_headers())[header->first] = header->second;
+  }
+  filter.set_error_group(options.error_group);
+  if (options.age_min) internal::ToProto(*options.age_min, filter.mutable_age_min());
+  if (options.age_max) internal::ToProto(*options.age_max, filter.mutable_age_max());
+  filter.set_periodic(options.periodic);
+  filter.set_all(options.all);
+  return filter;
+}
+
+absl::StatusOr<std::pair<std::string, std::string>> ParseHeader(const std::string& text) {
+  std::pair<std::string, std::string> header = absl::StrSplit(text, absl::MaxSplits('=', 1));
+  if (header.first.empty() || text.find('=') == std::string::npos) {
+    return UsageError(absl::StrCat("--header: '", text, "' is not KEY=VALUE"));
+  }
+  return header;
+}
+
+}  // namespace skiplane::cli

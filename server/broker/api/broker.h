@@ -1,0 +1,61 @@
+// The only door from rpc to the tasks. Every method returns at once and answers through `done`,
+// which is called exactly once, also when the broker stops (SERVER_DRAINING).
+//
+// Thread-safe. Knows no gRPC.
+#pragma once
+
+#include <memory>
+
+#include "server/broker/api/calls.h"
+#include "server/broker/api/operator.h"
+
+namespace skiplane::broker {
+
+// A Lease on its way. Cancel() may be called at any time from any thread, once or more, also after
+// the answer; the object may be dropped without it.
+class PendingLease {
+ public:
+  virtual ~PendingLease() = default;
+
+  // The caller vanished before its answer: the call is forgotten, `done` is called with an empty
+  // answer, and what had been leased for it is handed back at once and uncharged, unless the call
+  // had a request id.
+  virtual void Cancel() = 0;
+};
+
+class Broker {
+ public:
+  virtual ~Broker() = default;
+
+  virtual void Enqueue(EnqueueCall call, Done<std::vector<EnqueueResult>> done) = 0;
+  virtual std::shared_ptr<PendingLease> Lease(LeaseCall call, Done<LeaseAnswer> done) = 0;
+  virtual void Ack(std::vector<model::AckItem> items,
+                   Done<std::vector<model::AckResult>> done) = 0;
+  // The lease begins when the acks are committed, or with them. Cancel() does not undo the acks.
+  virtual std::shared_ptr<PendingLease> AckAndLease(AckAndLeaseCall call,
+                                                    Done<AckAndLeaseAnswer> done) = 0;
+  virtual void Nack(std::vector<model::NackItem> items,
+                    Done<std::vector<model::NackResult>> done) = 0;
+  // With end_session: ends the worker's session and hands back all that it holds, uncharged.
+  virtual void Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) = 0;
+
+  // The answer to a Lease could not be delivered: hands its tasks back at once and uncharged.
+  // Not for calls with a request id: their caller may ask again.
+  virtual void HandBack(const LeaseAnswer& undelivered) = 0;
+
+  virtual void CreateQueue(CreateQueueCall call, Done<model::Queue> done) = 0;
+  virtual void GetQueue(std::string name, Done<QueueWithCounts> done) = 0;
+  // Queues with names greater than `after`, in order, at most `limit`.
+  virtual void ListQueues(std::string after, int limit, Done<model::Page<model::Queue>> done) = 0;
+  virtual void UpdateQueue(UpdateQueueCall call, Done<model::Queue> done) = 0;
+  virtual void PauseQueue(PauseQueueCall call, Done<model::Queue> done) = 0;
+
+  // What else operators call.
+  virtual Operator& AsOperator() = 0;
+
+  // From now on Lease is refused with SERVER_DRAINING and parked ones are answered empty; the other
+  // calls go on.
+  virtual void BeginDrain() = 0;
+};
+
+}  // namespace skiplane::broker

@@ -1,0 +1,34 @@
+// What operators do with tasks: look at them, change them one by one or in bulk, and read reports.
+// Every method returns at once and answers through `done`, exactly once, on a thread of the broker.
+// Changes leave an audit record in their transaction. An answer with a list weighs at most
+// model::kListBytesMax; TOO_MANY_CALLS while too many of them have not reached their readers.
+// Thread-safe. Knows no gRPC.
+#pragma once
+
+#include "server/broker/api/operator_calls.h"
+
+namespace skiplane::broker {
+
+class Operator {
+ public:
+  virtual ~Operator() = default;
+
+  virtual void GetTask(GetTaskCall call, Done<TaskDetails> done) = 0;
+  virtual void ListTasks(ListTasksCall call, Done<TaskPage> done) = 0;
+  virtual void ExplainTask(model::TaskId id, Done<Explanation> done) = 0;
+  // Answers with the task as it is afterwards. WRONG_STATE if its state does not allow the change.
+  virtual void ChangeTask(ChangeTaskCall call, Done<model::TaskView> done) = 0;
+  virtual void PreviewSchedule(PreviewCall call, Done<std::vector<absl::Time>> done) = 0;
+
+  virtual void StartBulk(StartBulkCall call, Done<model::BulkOperation> done) = 0;
+  virtual void GetBulk(GetBulkCall call, Done<model::BulkOperation> done) = 0;
+  virtual void ListBulks(ListBulksCall call, Done<model::Page<model::BulkOperation>> done) = 0;
+  virtual void StopBulk(StopBulkCall call, Done<model::BulkOperation> done) = 0;
+
+  virtual void ListErrorGroups(ListErrorsCall call, Done<ErrorPage> done) = 0;
+  virtual void ReadStatistics(StatisticsCall call, Done<Statistics> done) = 0;
+  virtual void ListWorkers(ListWorkersCall call, Done<std::vector<model::Worker>> done) = 0;
+  virtual void ListAudit(ListAuditCall call, Done<model::Page<model::AuditRecord>> done) = 0;
+};
+
+}  // namespace skiplane::broker

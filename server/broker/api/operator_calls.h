@@ -1,0 +1,150 @@
+// What rpc asks of the operators' door, and the answers. rpc has checked what needs no database.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/broker/api/calls.h"
+#include "server/model/report.h"
+#include "server/model/task_filter.h"
+
+namespace skiplane::broker {
+
+struct GetTaskCall {
+  model::TaskId id;
+  bool with_payload = false;
+  int attempts_max = 0;
+  absl::Time attempts_before = absl::InfiniteFuture();  // where the list of attempts goes on
+};
+
+struct TaskDetails {
+  model::TaskView task;
+  model::Page<model::Attempt> attempts;
+  std::vector<std::string> stages;  // of each attempt: its name
+};
+
+// Where a list of tasks goes on.
+struct TaskCursor {
+  int lane = 0;       // index into the queue's lanes
+  int16_t place = 0;  // of store::Place; 0: the first
+  int64_t after = 0;  // task number
+};
+
+struct ListTasksCall {
+  model::TaskFilter filter;
+  bool with_payload = false;
+  int limit = 0;
+  TaskCursor from;
+};
+
+struct TaskPage {
+  model::Page<model::TaskView> tasks;
+  std::optional<TaskCursor> next;  // unset: that was all
+};
+
+enum class WaitReason {
+  kNone = 1,
+  kRunning = 2,
+  kEnded = 3,
+  kScheduled = 4,
+  kRetry = 5,
+  kTaskPaused = 6,
+  kQueuePaused = 7,
+  kBehindOthers = 8,
+  kNoWorker = 9, kWorkersBusy = 10,
+};
+
+struct Explanation {
+  model::TaskView task;
+  std::vector<WaitReason> reasons;  // the weightiest first
+  std::string text;
+  int64_t ahead = 0;
+  int64_t waiting_leases = 0;
+  int64_t busy_workers = 0;  // of a task that is ready
+};
+
+struct ChangeTaskCall {
+  model::TaskId id;
+  model::TaskChange change;
+  bool is_trigger = false;  // of a periodic task only
+  model::Origin origin;
+};
+
+struct PreviewCall {
+  std::optional<model::TaskId> task;  // or:
+  std::optional<absl::Duration> period;
+  std::string cron;
+  std::string time_zone;
+  std::optional<absl::Time> start;
+  int count = 10;
+};
+
+struct StartBulkCall {
+  model::TaskFilter filter;
+  model::TaskChange change;
+  bool dry_run = false;
+  absl::Duration wait;
+  model::Origin origin;
+};
+
+struct GetBulkCall {
+  model::SessionId id{};
+  absl::Duration wait;
+};
+
+struct StopBulkCall {
+  model::SessionId id{};
+  model::Origin origin;
+};
+
+struct ListBulksCall {
+  absl::Time before = absl::InfiniteFuture();
+  model::SessionId before_id{};
+  int limit = 0;
+};
+
+struct ListErrorsCall {
+  std::string queue;
+  std::string stage;
+  int64_t seen_micros = INT64_MAX;  // where it goes on: after this group
+  int16_t after_stage = -1;
+  std::string after_fingerprint;
+  int limit = 0;
+};
+
+struct ErrorPage {
+  model::Page<model::ErrorGroup> groups;
+  std::vector<std::string> stages;  // of each group: its name
+};
+
+struct StatisticsCall {
+  std::string queue;
+  std::string stage;
+  std::optional<model::AttemptOutcome> outcome;
+  std::optional<absl::Time> start;  // unset: 24 hours ago
+  std::optional<absl::Time> end;    // unset: now
+  absl::Time after_hour = absl::InfinitePast();  // where it goes on: after these
+  int16_t after_stage = 0;
+  int16_t after_outcome = 0;
+};
+
+struct Statistics {
+  model::Page<model::HourStatistics> hours;
+  std::vector<std::string> stages;  // of each: its name
+};
+
+struct ListWorkersCall {
+  std::string after_name;
+  model::SessionId after_id{};
+  int limit = 0;
+};
+
+struct ListAuditCall {
+  std::string queue;  // empty: any
+  int64_t before = INT64_MAX;
+  int limit = 0;
+};
+
+}  // namespace skiplane::broker

@@ -1,0 +1,37 @@
+// The refusals that several parts of the broker make.
+#pragma once
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "server/model/report.h"
+
+namespace skiplane::broker {
+
+// SERVER_DRAINING: nothing was changed.
+absl::Status Draining();
+
+// TOO_MANY_CALLS: nothing was changed.
+absl::Status TooManyCalls();
+
+// TOO_MANY_WAITING_LEASES: nothing was leased. `full` says what is, and `instead` what helps.
+absl::Status TooManyWaitingLeases(
+    absl::string_view full = "too many Lease calls wait in this broker",
+    absl::string_view instead = "retry later, or use another broker");
+
+// REQUEST_ID_REUSED: the id was answered for something else.
+absl::Status RequestIdReused();
+
+// TRANSACTION_CONFLICT: a key or request id was known when the call met it, and then was not.
+absl::Status ExpiredDuringTheCall();
+
+// Whether `status` leaves open if the statement was committed: pg::CommitOutcome::kUnknown.
+bool IsOutcomeUnknown(const absl::Status& status);
+
+// The answer to a call that is safe to repeat, after its outcome could not be learnt.
+absl::Status RepeatLater();
+
+// The same for a change that would do more when it is made again, unless `origin` has a request id:
+// then COMMIT_OUTCOME_UNKNOWN.
+absl::Status RepeatOrLook(const model::Origin& origin);
+
+}  // namespace skiplane::broker

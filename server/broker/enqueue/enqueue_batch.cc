@@ -1,0 +1,199 @@
+#include "server/broker/enqueue/enqueue_batch.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+#include "server/broker/api/fingerprint.h"
+#include "server/broker/api/refusals.h"
+
+namespace skiplane::broker {
+namespace {
+
+constexpr absl::string_view kKeyExists = "KEY_EXISTS";
+
+int64_t LaneOf(const model::Queue& queue, uint64_t number) {
+  return queue.lanes[number % queue.lanes.size()];
+}
+
+bool IsSpecial(const model::NewTask& task) {
+  return !task.key.empty() || task.IsPeriodic() || !task.stage.empty();
+}
+
+// Whether the task's key makes a repeat harmless.
+bool TellsRepeat(const model::NewTask& task) {
+  return !task.key.empty() && task.key_policy != model::KeyPolicy::kKeepUnfinished &&
+         task.key_policy != model::KeyPolicy::kReject;
+}
+
+int16_t StageOf(const model::NewTask& task, const model::QueueSettings& settings) {
+  return task.stage.empty() ? 0 : settings.FindStage(task.stage).value_or(0);
+}
+
+std::vector<store::RequestRow> Requests(absl::Span<const std::unique_ptr<PendingEnqueue>> calls) {
+  std::vector<store::RequestRow> requests;
+  for (const auto& call : calls) {
+    if (call->call.request_id.empty()) continue;
+    requests.push_back({call->request_lane, call->call.request_id, call->body_hash,
+                        call->ids.front().id});
+  }
+  // Every broker takes the rows in the same order, so that two batches never wait for each other.
+  std::sort(requests.begin(), requests.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.lane, a.request_id) < std::tie(b.lane, b.request_id);
+  });
+  return requests;
+}
+
+// Learns under which first id a call's request was answered: by itself, or by an earlier call.
+absl::StatusOr<int64_t> AnsweredFirstId(pg::Session& session, const PendingEnqueue& call) {
+  const absl::string_view id = call.call.request_id;
+  ASSIGN_OR_RETURN(const auto answered,
+                   store::AnsweredRequests(session, call.request_lane, absl::MakeSpan(&id, 1)));
+  const auto found = answered.find(call.call.request_id);
+  if (found == answered.end()) return ExpiredDuringTheCall();
+  if (found->second.body_hash != call.body_hash) return RequestIdReused();
+  return found->second.first_id;
+}
+
+// Fills in who holds the keys of tasks that were not made.
+absl::Status FillHolders(pg::Session& session, const PendingEnqueue& call,
+                         const std::vector<size_t>& open, std::vector<EnqueueResult>& results) {
+  std::map<int64_t, std::vector<size_t>> by_lane;
+  for (const size_t i : open) by_lane[results[i].id.lane].push_back(i);
+  for (const auto& [lane, tasks] : by_lane) {
+    std::vector<absl::string_view> keys;
+    for (const size_t i : tasks) keys.push_back(call.call.tasks[i].key);
+    ASSIGN_OR_RETURN(const auto holders, store::HeldKeys(session, lane, keys));
+    for (const size_t i : tasks) {
+      const auto holder = holders.find(call.call.tasks[i].key);
+      if (holder == holders.end()) return ExpiredDuringTheCall();
+      if (holder->second != results[i].id.id) {
+        results[i].outcome = model::EnqueueOutcome::kExisting;
+      }
+      results[i].id.id = holder->second;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RefuseKey(size_t index, absl::string_view why) {
+  return base::RefuseField(absl::StatusCode::kAlreadyExists, kKeyExists,
+                           absl::StrCat("tasks[", index, "].key"),
+                           absl::StrCat(why, "; nothing was made"));
+}
+
+}  // namespace
+
+absl::Status KeyExists(pg::Session& session, const PendingEnqueue& call) {
+  const std::vector<model::NewTask>& tasks = call.call.tasks;
+  absl::flat_hash_set<absl::string_view> rejecting;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].key_policy != model::KeyPolicy::kReject) continue;
+    const absl::string_view key = tasks[i].key;
+    rejecting.insert(key);
+    ASSIGN_OR_RETURN(const auto holders,
+                     store::HeldKeys(session, call.ids[i].lane, absl::MakeSpan(&key, 1)));
+    if (holders.empty()) continue;
+    const model::TaskId holder{call.ids[i].lane, holders.begin()->second};
+    return RefuseKey(i, absl::StrCat("task ", model::FormatTaskId(holder), " holds this key"));
+  }
+  absl::flat_hash_set<absl::string_view> seen;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (rejecting.contains(tasks[i].key) && !seen.insert(tasks[i].key).second) {
+      return RefuseKey(i, "an earlier task of the call has this key");
+    }
+  }
+  return base::Refuse(absl::StatusCode::kAlreadyExists, kKeyExists,
+                      "a key of the call was held until just now; nothing was made. Call again");
+}
+
+void PrepareEnqueue(PendingEnqueue& call) {
+  const std::vector<model::NewTask>& tasks = call.call.tasks;
+  call.has_specials = std::any_of(tasks.begin(), tasks.end(), &IsSpecial);
+  call.is_repeatable =
+      !call.call.request_id.empty() || std::all_of(tasks.begin(), tasks.end(), &TellsRepeat);
+  if (call.call.request_id.empty()) return;
+  call.body_hash = HashBody(call.call);
+  call.request_lane = LaneOf(*call.queue, StableHash(call.call.request_id));
+}
+
+absl::Status NumberTasks(pg::Session& session, TaskNumbers& numbers, PendingEnqueue& call) {
+  if (!call.ids.empty()) return absl::OkStatus();
+  const auto count = static_cast<int64_t>(call.call.tasks.size());
+  ASSIGN_OR_RETURN(const int64_t first, numbers.Take(session, count));
+  // Tasks without a key stay together, so that they are leased in the order of the call.
+  const int64_t common_lane = call.call.request_id.empty()
+                                  ? LaneOf(*call.queue, static_cast<uint64_t>(first) / 64)
+                                  : call.request_lane;
+  for (int64_t i = 0; i < count; ++i) {
+    const std::string& key = call.call.tasks[static_cast<size_t>(i)].key;
+    const int64_t lane = key.empty() ? common_lane : LaneOf(*call.queue, StableHash(key));
+    call.ids.push_back({lane, first + i});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<store::Enqueued> WriteTasks(
+    pg::Session& session, absl::Span<const std::unique_ptr<PendingEnqueue>> calls) {
+  std::vector<store::TaskRow> rows;
+  for (const auto& call : calls) {
+    for (size_t i = 0; i < call->call.tasks.size(); ++i) {
+      const model::NewTask& task = call->call.tasks[i];
+      const model::QueueSettings& settings = call->queue->settings;
+      const int16_t stage = StageOf(task, settings);
+      const int32_t max_attempts =
+          task.max_attempts > 0 ? task.max_attempts : settings.RetryOf(stage).max_attempts;
+      const int64_t request = call->call.request_id.empty() ? 0 : call->ids.front().id;
+      rows.push_back({call->ids[i], &task, max_attempts, request, stage});
+    }
+  }
+  if (!calls.front()->NeedsOnce()) return store::Enqueue(session, rows);
+  return store::EnqueueOnce(session, rows, Requests(calls));
+}
+
+void Suspect(const PendingEnqueue& call, store::Enqueued& suspected) {
+  for (size_t i = 0; i < call.ids.size(); ++i) {
+    const model::NewTask& task = call.call.tasks[i];
+    suspected.claimable.push_back({call.ids[i].lane, StageOf(task, call.queue->settings),
+                                   task.priority, true, 1, absl::InfinitePast()});
+  }
+}
+
+absl::StatusOr<std::vector<EnqueueResult>> AnswerEnqueue(pg::Session& session,
+                                                         const PendingEnqueue& call,
+                                                         const store::Enqueued& written) {
+  std::vector<EnqueueResult> results;
+  for (const model::TaskId& id : call.ids) {
+    const auto changed = written.changed.find(id.id);
+    if (changed == written.changed.end()) {
+      results.push_back({id, model::EnqueueOutcome::kCreated});
+    } else {
+      results.push_back(changed->second);
+    }
+  }
+  if (!call.NeedsOnce()) return results;
+
+  std::vector<size_t> open;  // not made by this commit
+  for (size_t i = 0; i < results.size(); ++i) {
+    const int64_t id = call.ids[i].id;
+    if (!written.made.contains(id) && !written.changed.contains(id)) open.push_back(i);
+  }
+  if (open.empty()) return results;
+  if (!call.call.request_id.empty() && open.size() == results.size()) {
+    ASSIGN_OR_RETURN(const int64_t first_id, AnsweredFirstId(session, call));
+    for (size_t i = 0; i < results.size(); ++i) {
+      results[i].id.id = first_id + static_cast<int64_t>(i);
+    }
+  }
+  std::vector<size_t> keyed;
+  for (const size_t i : open) {
+    if (!call.call.tasks[i].key.empty()) keyed.push_back(i);
+  }
+  RETURN_IF_ERROR(FillHolders(session, call, keyed, results));
+  return results;
+}
+
+}  // namespace skiplane::broker

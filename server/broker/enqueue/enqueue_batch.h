@@ -1,0 +1,59 @@
+// One batch of Enqueue calls on one session: from calls to rows, and from rows to answers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "server/broker/api/calls.h"
+#include "server/broker/enqueue/task_numbers.h"
+#include "server/broker/queues/queue_cache.h"
+#include "server/store/enqueue.h"
+
+namespace skiplane::broker {
+
+// A call on its way, with what was decided for it.
+struct PendingEnqueue {
+  QueuePtr queue;
+  EnqueueCall call;
+  Done<std::vector<EnqueueResult>> done;
+  bool has_specials = false;       // keys, stages or schedules
+  bool is_repeatable = false;      // it has a request id, or every task a key that tells a repeat
+  std::string body_hash;           // with a request id
+  int64_t request_lane = 0;        // with a request id
+  std::vector<model::TaskId> ids;  // one per task; kept over repeats
+  int rewrites = 0;     // as what was known had gone when it was to be answered
+  int resolutions = 0;  // after commits of unknown outcome
+
+  bool NeedsOnce() const { return has_specials || !call.request_id.empty(); }
+};
+
+using PendingEnqueues = std::vector<std::unique_ptr<PendingEnqueue>>;
+
+// The refusal of a call of which a key with the policy to reject is held, after ALREADY_EXISTS.
+absl::Status KeyExists(pg::Session& session, const PendingEnqueue& call);
+
+// Fills what follows from the call and its queue alone.
+void PrepareEnqueue(PendingEnqueue& call);
+
+// Gives every task of `call` its lane and number.
+absl::Status NumberTasks(pg::Session& session, TaskNumbers& numbers, PendingEnqueue& call);
+
+// Writes the tasks of all calls in one commit; they are all of one kind (NeedsOnce() or not).
+absl::StatusOr<store::Enqueued> WriteTasks(pg::Session& session,
+                                           absl::Span<const std::unique_ptr<PendingEnqueue>> calls);
+
+// Adds what may have become claimable by a commit of this call whose answer was lost: all of it.
+void Suspect(const PendingEnqueue& call, store::Enqueued& suspected);
+
+// The answer to one call after the commit that it was part of. Asks the database when a key or a
+// request id was known before. ABORTED (TRANSACTION_CONFLICT) when what was known is gone
+// meanwhile: write the call again.
+absl::StatusOr<std::vector<EnqueueResult>> AnswerEnqueue(pg::Session& session,
+                                                         const PendingEnqueue& call,
+                                                         const store::Enqueued& written);
+
+}  // namespace skiplane::broker

@@ -1,0 +1,286 @@
+#include "server/broker/enqueue/enqueuer.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+#include "server/broker/api/refusals.h"
+#include "server/pg/conflicts.h"
+
+namespace skiplane::broker {
+namespace {
+
+constexpr int kRewritesMax = 3;
+constexpr int kResolutionsMax = 3;
+
+absl::Status CheckTask(const model::Queue& queue, const model::NewTask& task) {
+  const auto limit = static_cast<size_t>(queue.settings.payload_bytes_max);
+  if (task.payload.size() > limit) {
+    return base::InvalidField(
+        "payload", absl::StrCat("is larger than the queue's limit of ", limit, " bytes"));
+  }
+  if (!task.stage.empty() && !queue.settings.FindStage(task.stage).has_value()) {
+    return base::InvalidField("stage",
+                              absl::StrCat("is not a stage of queue \"", queue.name, "\""));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOpen(const model::Queue& queue) {
+  if (!queue.EnqueuesPaused()) return absl::OkStatus();
+  return base::Refuse(
+      absl::StatusCode::kFailedPrecondition, "QUEUE_PAUSED",
+      absl::StrCat("enqueues to \"", queue.name, "\" are paused: retry after it was resumed"));
+}
+
+absl::Status CheckAgainstQueue(const model::Queue& queue, const EnqueueCall& call) {
+  RETURN_IF_ERROR(CheckOpen(queue));
+  for (size_t i = 0; i < call.tasks.size(); ++i) {
+    const absl::Status status = CheckTask(queue, call.tasks[i]);
+    if (!status.ok()) return base::PrefixField(absl::StrCat("tasks[", i, "]."), status);
+  }
+  return absl::OkStatus();
+}
+
+// Answers a call whose commit may or may not have happened and cannot be asked for.
+absl::Status GiveUp(const PendingEnqueue& call) {
+  if (call.is_repeatable) return RepeatLater();
+  return base::Refuse(
+      absl::StatusCode::kUnknown, "COMMIT_OUTCOME_UNKNOWN",
+      "the connection to the database broke during the commit: the tasks may or may "
+      "not exist. Give a request_id or keys to make a repeat safe");
+}
+
+const char* OutcomeLabel(model::EnqueueOutcome outcome) {
+  switch (outcome) {
+    case model::EnqueueOutcome::kCreated:
+      return "created";
+    case model::EnqueueOutcome::kExisting:
+      return "existing";
+    case model::EnqueueOutcome::kReplaced:
+      return "replaced";
+    case model::EnqueueOutcome::kRestarted:
+      return "restarted";
+    case model::EnqueueOutcome::kRerun:
+      return "rerun";
+  }
+  return "";
+}
+
+int64_t BytesOf(const EnqueueCall& call) {
+  size_t bytes = 0;
+  for (const model::NewTask& task : call.tasks) bytes += task.payload.size() + task.key.size() + 64;
+  return static_cast<int64_t>(bytes);
+}
+
+// Whether any task of the batch lives: then its commit happened, and with it all of them.
+absl::StatusOr<bool> AnyLives(pg::Session& session, const PendingEnqueues& calls) {
+  std::map<int64_t, std::vector<int64_t>> by_lane;
+  for (const auto& call : calls) {
+    for (const model::TaskId& id : call->ids) by_lane[id.lane].push_back(id.id);
+  }
+  for (const auto& [lane, ids] : by_lane) {
+    absl::StatusOr<absl::flat_hash_set<int64_t>> living = store::LivingTasks(session, lane, ids);
+    if (!living.ok()) return living.status();
+    if (!living->empty()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Enqueuer::Enqueue(QueuePtr queue, EnqueueCall call, Done<std::vector<EnqueueResult>> done) {
+  if (absl::Status status = CheckAgainstQueue(*queue, call); !status.ok()) {
+    done(std::move(status));
+    return;
+  }
+  schedules_.Check(std::move(call), [this, queue = std::move(queue), done = std::move(done)](
+                                        absl::StatusOr<EnqueueCall> checked) mutable {
+    if (!checked.ok()) {
+      done(checked.status());
+      return;
+    }
+    Add(std::move(queue), *std::move(checked), std::move(done));
+  });
+}
+
+void Enqueuer::Add(QueuePtr queue, EnqueueCall call, Done<std::vector<EnqueueResult>> done) {
+  const auto rows = static_cast<int64_t>(call.tasks.size());
+  const int64_t bytes = BytesOf(call);
+  auto pending = std::make_unique<PendingEnqueue>();
+  pending->queue = std::move(queue);
+  pending->call = std::move(call);
+  pending->done = std::move(done);
+  PrepareEnqueue(*pending);
+  QueueBatcher& batcher = BatcherOf(*pending->queue);
+  if (!batcher.Add(std::move(pending), rows, bytes)) pending->done(TooManyCalls());
+}
+
+absl::StatusOr<std::unique_ptr<PendingEnqueue>> Enqueuer::Prepare(pg::Session& session,
+                                                                  const std::string& queue,
+                                                                  const model::NewTask& task,
+                                                                  const std::string& field) {
+  auto pending = std::make_unique<PendingEnqueue>();
+  ASSIGN_OR_RETURN(pending->queue, queues_.Get(session, queue));
+  RETURN_IF_ERROR(CheckOpen(*pending->queue));
+  RETURN_IF_ERROR(base::PrefixField(field, CheckTask(*pending->queue, task)));
+  pending->call.queue = queue;
+  pending->call.tasks.push_back(task);
+  RETURN_IF_ERROR(schedules_.Judge(session, pending->call, field));
+  PrepareEnqueue(*pending);
+  return pending;
+}
+
+absl::StatusOr<std::vector<EnqueueResult>> Enqueuer::WriteWithin(
+    pg::Session& session, std::unique_ptr<PendingEnqueue>& call,
+    std::vector<Within>* written) {
+  RETURN_IF_ERROR(NumberTasks(session, numbers_, *call));
+  ASSIGN_OR_RETURN(store::Enqueued enqueued, WriteTasks(session, absl::MakeSpan(&call, 1)));
+  ASSIGN_OR_RETURN(std::vector<EnqueueResult> results, AnswerEnqueue(session, *call, enqueued));
+  written->push_back({call.get(), std::move(enqueued)});
+  return results;
+}
+
+void Enqueuer::Committed(const Within& within) {
+  Count(*within.call, within.written);
+  on_commit_(within.written);
+}
+
+Enqueuer::QueueBatcher& Enqueuer::BatcherOf(const model::Queue& queue) {
+  base::MutexLock lock(mutex_);
+  std::unique_ptr<QueueBatcher>& batcher = batchers_[queue.id];
+  if (batcher == nullptr) {
+    batcher = std::make_unique<QueueBatcher>(
+        context_.pool, BatchLimits(),
+        [this](absl::StatusOr<pg::Session*> session, PendingEnqueues calls) {
+          Run(std::move(session), std::move(calls));
+        });
+  }
+  return *batcher;
+}
+
+// Plain calls and those with keys or request ids are different statements, each its own commit.
+void Enqueuer::Run(absl::StatusOr<pg::Session*> session, PendingEnqueues calls) {
+  if (!session.ok()) {
+    for (auto& call : calls) call->done(session.status());
+    return;
+  }
+  const auto first_once = std::stable_partition(
+      calls.begin(), calls.end(), [](const auto& call) { return !call->NeedsOnce(); });
+  PendingEnqueues once(std::make_move_iterator(first_once), std::make_move_iterator(calls.end()));
+  calls.erase(first_once, calls.end());
+  if (!calls.empty()) Write(**session, std::move(calls));
+  if (!once.empty()) Write(**session, std::move(once));
+}
+
+void Enqueuer::Write(pg::Session& session, PendingEnqueues calls) {
+  absl::Status status = absl::OkStatus();
+  for (auto& call : calls) {
+    if (status.ok()) status = NumberTasks(session, numbers_, *call);
+  }
+  if (!status.ok()) {  // nothing was written: asking for numbers changes nothing
+    for (auto& call : calls) call->done(IsOutcomeUnknown(status) ? RepeatLater() : status);
+    return;
+  }
+  absl::StatusOr<store::Enqueued> written =
+      pg::RepeatConflicts([&] { return WriteTasks(session, calls); });
+  if (written.ok()) {
+    size_t rows = 0;
+    for (const auto& call : calls) rows += call->ids.size();
+    context_.metrics.Batch("enqueue", static_cast<int64_t>(rows));
+    Answer(session, *written, std::move(calls));
+  } else if (IsOutcomeUnknown(written.status())) {
+    Resolve(std::move(calls));
+  } else if (calls.size() > 1) {
+    // One bad call must not fail its neighbours.
+    for (auto& call : calls) {
+      PendingEnqueues single;
+      single.push_back(std::move(call));
+      Write(session, std::move(single));
+    }
+  } else if (absl::IsAlreadyExists(written.status())) {
+    calls.front()->done(KeyExists(session, *calls.front()));
+  } else {
+    calls.front()->done(written.status());
+  }
+}
+
+void Enqueuer::Answer(pg::Session& session, const store::Enqueued& written, PendingEnqueues calls) {
+  on_commit_(written);
+  PendingEnqueues again;
+  for (auto& call : calls) {
+    absl::StatusOr<std::vector<EnqueueResult>> results = AnswerEnqueue(session, *call, written);
+    if (absl::IsAborted(results.status()) && ++call->rewrites < kRewritesMax) {
+      call->ids.clear();
+      again.push_back(std::move(call));
+      continue;
+    }
+    if (IsOutcomeUnknown(results.status())) results = RepeatLater();
+    if (results.ok()) Count(*call, written);
+    call->done(std::move(results));
+  }
+  if (!again.empty()) Write(session, std::move(again));
+}
+
+// A repeat is answered as the first call was, but counted as what it did: nothing.
+void Enqueuer::Count(const PendingEnqueue& call, const store::Enqueued& written) {
+  std::map<const char*, int64_t> results;
+  for (const model::TaskId& id : call.ids) {
+    const auto changed = written.changed.find(id.id);
+    const bool made = !call.NeedsOnce() || written.made.contains(id.id);
+    const char* const result = made ? "created"
+                               : changed == written.changed.end()
+                                   ? "existing"
+                                   : OutcomeLabel(changed->second.outcome);
+    ++results[result];
+  }
+  for (const auto& [result, count] : results) {
+    context_.metrics.Enqueued(call.queue->name, result, count);
+  }
+}
+
+// The connection broke during the commit. On another one: calls that are safe to repeat are written
+// again under the same ids; for the others their tasks are looked for.
+void Enqueuer::Resolve(PendingEnqueues calls) {
+  const auto first_other = std::stable_partition(
+      calls.begin(), calls.end(), [](const auto& call) { return call->is_repeatable; });
+  PendingEnqueues others(std::make_move_iterator(first_other),
+                         std::make_move_iterator(calls.end()));
+  calls.erase(first_other, calls.end());
+  if (!calls.empty()) {
+    SubmitResolve(std::move(calls), [this](pg::Session& session, PendingEnqueues open) {
+      Write(session, std::move(open));
+    });
+  }
+  if (!others.empty()) {
+    SubmitResolve(std::move(others), [this](pg::Session& session, PendingEnqueues open) {
+      const absl::StatusOr<bool> lives = AnyLives(session, open);
+      if (lives.ok() && *lives) {
+        Answer(session, store::Enqueued(), std::move(open));
+      } else {
+        for (auto& call : open) call->done(GiveUp(*call));
+      }
+    });
+  }
+}
+
+void Enqueuer::SubmitResolve(PendingEnqueues calls, ResolveStep step) {
+  auto shared = std::make_shared<PendingEnqueues>(std::move(calls));
+  context_.pool.Submit([this, shared, step](absl::StatusOr<pg::Session*> session) {
+    PendingEnqueues open = std::move(*shared);
+    if (!session.ok() || open.front()->resolutions++ >= kResolutionsMax) {
+      for (auto& call : open) call->done(GiveUp(*call));
+      return;
+    }
+    // What the lost commit made free is not known: dispatchers look from the start.
+    store::Enqueued suspected;
+    for (const auto& call : open) Suspect(*call, suspected);
+    on_commit_(suspected);
+    step(**session, std::move(open));
+  });
+}
+
+}  // namespace skiplane::broker

@@ -1,0 +1,75 @@
+// Puts tasks into queues: gathers concurrent calls per queue into one statement, answers each call,
+// and tells of what became claimable. Thread-safe.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "server/broker/api/calls.h"
+#include "server/broker/batch/batcher.h"
+#include "server/broker/batch/context.h"
+#include "server/broker/enqueue/enqueue_batch.h"
+#include "server/broker/enqueue/schedule_check.h"
+#include "server/broker/enqueue/task_numbers.h"
+#include "server/broker/queues/queue_cache.h"
+
+namespace skiplane::broker {
+
+class Enqueuer {
+ public:
+  // `on_commit` is told of every commit, on a thread of the pool, before the callers are.
+  using OnCommit = std::function<void(const store::Enqueued&)>;
+
+  Enqueuer(Context& context, QueueCache& queues, OnCommit on_commit)
+      : context_(context), queues_(queues), on_commit_(std::move(on_commit)), schedules_(context) {}
+
+  Enqueuer(const Enqueuer&) = delete;
+  Enqueuer& operator=(const Enqueuer&) = delete;
+
+  void Enqueue(QueuePtr queue, EnqueueCall call, Done<std::vector<EnqueueResult>> done);
+
+  // For a task that is made within somebody else's transaction on `session`: checks it, with
+  // `field` before the name of a bad field; writes it; and, after the commit, tells of it.
+  absl::StatusOr<std::unique_ptr<PendingEnqueue>> Prepare(pg::Session& session,
+                                                          const std::string& queue,
+                                                          const model::NewTask& task,
+                                                          const std::string& field);
+  struct Within {
+    const PendingEnqueue* call;
+    store::Enqueued written;
+  };
+  absl::StatusOr<std::vector<EnqueueResult>> WriteWithin(pg::Session& session,
+                                                         std::unique_ptr<PendingEnqueue>& call,
+                                                         std::vector<Within>* written);
+  void Committed(const Within& within);
+  // What WriteWithin had answered, after a commit whose answer was lost and which has happened. A
+  // task that held the key counts as EXISTING, as for any repeat.
+  absl::StatusOr<std::vector<EnqueueResult>> Recall(pg::Session& session,
+                                                    const PendingEnqueue& call);
+
+ private:
+  using QueueBatcher = Batcher<std::unique_ptr<PendingEnqueue>>;
+
+  void Add(QueuePtr queue, EnqueueCall call, Done<std::vector<EnqueueResult>> done);
+  QueueBatcher& BatcherOf(const model::Queue& queue);
+  void Run(absl::StatusOr<pg::Session*> session, PendingEnqueues calls);
+  void Write(pg::Session& session, PendingEnqueues calls);
+  void Answer(pg::Session& session, const store::Enqueued& written, PendingEnqueues calls);
+  void Count(const PendingEnqueue& call, const store::Enqueued& written);
+  using ResolveStep = std::function<void(pg::Session&, PendingEnqueues)>;
+  void Resolve(PendingEnqueues calls);
+  void SubmitResolve(PendingEnqueues calls, ResolveStep step);
+
+  Context& context_;
+  QueueCache& queues_;
+  const OnCommit on_commit_;
+  ScheduleCheck schedules_;
+  TaskNumbers numbers_;
+  base::Mutex mutex_;
+  absl::flat_hash_map<int64_t, std::unique_ptr<QueueBatcher>> batchers_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace skiplane::broker

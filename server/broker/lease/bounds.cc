@@ -1,0 +1,74 @@
+#include "server/broker/lease/bounds.h"
+
+#include <algorithm>
+
+namespace skiplane::broker {
+
+void Bounds::LowerKey(int16_t priority, Key key) {
+  const auto [bound, is_new] = bounds_.try_emplace(priority, Start());
+  bound->second = std::min(bound->second, key);
+  for (auto& [ticket, least] : open_) {
+    const auto [known, first] = least.try_emplace(priority, key);
+    known->second = std::min(known->second, key);
+  }
+}
+
+// Ids are greater than 0, so (run time, 0) comes before every task of that run time.
+void Bounds::Lower(int16_t priority, absl::Time run_at) { LowerKey(priority, {run_at, 0}); }
+
+void Bounds::LowerTo(const store::Bound& free_task) {
+  LowerKey(free_task.priority, {free_task.run_at, free_task.id - 1});
+}
+
+void Bounds::SetPriorities(const std::vector<int16_t>& priorities, bool keep_others) {
+  std::map<int16_t, Key> next;
+  if (keep_others) next = bounds_;
+  for (const int16_t priority : priorities) {
+    const auto known = bounds_.find(priority);
+    next.try_emplace(priority, known == bounds_.end() ? Start() : known->second);
+  }
+  bounds_ = std::move(next);
+}
+
+Bounds::Ticket Bounds::Begin() {
+  open_[++last_ticket_];
+  return last_ticket_;
+}
+
+void Bounds::End(Ticket ticket, const std::vector<store::Bound>& last) {
+  const auto opened = open_.find(ticket);
+  if (opened == open_.end()) return;  // Reset() came between
+  for (const store::Bound& leased : last) {
+    const auto bound = bounds_.find(leased.priority);
+    if (bound == bounds_.end()) continue;
+    Key key{leased.run_at, leased.id};
+    const auto least = opened->second.find(leased.priority);
+    if (least != opened->second.end()) key = std::min(key, least->second);
+    bound->second = std::max(bound->second, key);
+  }
+  open_.erase(opened);
+}
+
+void Bounds::Fail(Ticket ticket) {
+  open_.erase(ticket);
+  Reset();
+}
+
+void Bounds::Reset() {
+  for (auto& [priority, key] : bounds_) key = Start();
+  open_.clear();
+}
+
+std::vector<store::Bound> Bounds::Current() const {
+  std::vector<store::Bound> current;
+  current.reserve(bounds_.size());
+  for (const auto& [priority, key] : bounds_) current.push_back({priority, key.first, key.second});
+  return current;
+}
+
+bool Bounds::IsRaised() const {
+  return std::any_of(bounds_.begin(), bounds_.end(),
+                     [](const auto& entry) { return entry.second != Start(); });
+}
+
+}  // namespace skiplane::broker

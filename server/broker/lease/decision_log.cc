@@ -1,0 +1,36 @@
+#include "server/broker/lease/decision_log.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/sampled_event.h"
+
+namespace skiplane::broker {
+
+using base::SampledEvent;
+
+void LogLeased(const model::Queue& queue, const LeaseRun& run, size_t tasks,
+               size_t lanes_callers) {
+  static constinit SampledEvent event("leased");
+  if (!event.Wanted()) return;
+  event.Write({{"queue", queue.name},
+               {"lane", absl::StrCat(run.place.lane)},
+               {"stage", absl::StrCat(run.place.stage)},
+               {"asked", absl::StrCat(run.demand.places.size())},
+               {"tasks", absl::StrCat(tasks)},
+               {"callers", absl::StrCat(run.tickets.size())},
+               {"lanes_callers", absl::StrCat(lanes_callers)},
+               {"with_an_ack", run.is_within ? "yes" : "no"}});
+}
+
+void LogHeldBack(const model::Queue& queue, const model::LaneStage& place,
+                 absl::string_view why) {
+  static constinit SampledEvent event("lease_held_back");
+  if (!event.Wanted()) return;
+  event.Write({{"queue", queue.name},
+               {"lane", absl::StrCat(place.lane)},
+               {"stage", absl::StrCat(place.stage)},
+               {"why", std::string(why)}});
+}
+
+}  // namespace skiplane::broker

@@ -1,0 +1,31 @@
+// Runs an operator's call whose answer holds a list: as any other, but only while the lists that
+// were made before have mostly reached their readers. Each of them weighs as much as a page may.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "server/base/status_macros.h"
+#include "server/broker/batch/answer_memory.h"
+#include "server/broker/operate/admin_job.h"
+
+namespace skiplane::broker {
+
+// `page_of` says what of the answer is counted: a member, or std::identity() of an answer that is
+// nothing but a list.
+template <typename Answer, typename PageOf, typename Work>
+void SubmitList(pg::Pool& pool, AnswerMemory& lists, Done<Answer> done, PageOf page_of,
+                Work work) {
+  SubmitJob(pool, std::move(done),
+            [&lists, page_of, work = std::move(work)](
+                pg::Session& session) mutable -> absl::StatusOr<Answer> {
+              if (lists.IsFull()) return TooManyCalls();
+              ASSIGN_OR_RETURN(Answer answer, work(session));
+              auto& page = std::invoke(page_of, answer);
+              page.memory = lists.Hold(page.bytes);
+              return answer;
+            });
+}
+
+}  // namespace skiplane::broker

@@ -1,0 +1,128 @@
+#include "server/broker/operate/local_operator.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "server/base/status_macros.h"
+#include "server/broker/operate/list_job.h"
+#include "server/model/limits.h"
+#include "server/store/reports.h"
+
+namespace skiplane::broker {
+
+void LocalOperator::GetTask(GetTaskCall call, Done<TaskDetails> done) {
+  SubmitList(context_.pool, lists_, std::move(done), &TaskDetails::attempts,
+             [this, call](pg::Session& session) { return tasks_.Get(session, call); });
+}
+
+void LocalOperator::ListTasks(ListTasksCall call, Done<TaskPage> done) {
+  SubmitList(
+      context_.pool, lists_, std::move(done), &TaskPage::tasks,
+      [this, call = std::move(call)](pg::Session& session) { return tasks_.List(session, call); });
+}
+
+void LocalOperator::ExplainTask(model::TaskId id, Done<Explanation> done) {
+  SubmitJob(context_.pool, std::move(done),
+            [this, id](pg::Session& session) { return tasks_.Explain(session, id); });
+}
+
+void LocalOperator::ChangeTask(ChangeTaskCall call, Done<model::TaskView> done) {
+  absl::Status if_unknown = call.change.AddsUp() ? RepeatOrLook(call.origin) : RepeatLater();
+  SubmitJob(
+      context_.pool, std::move(done),
+      [this, call = std::move(call)](pg::Session& session) { return tasks_.Change(session, call); },
+      std::move(if_unknown));
+}
+
+void LocalOperator::PreviewSchedule(PreviewCall call, Done<std::vector<absl::Time>> done) {
+  SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
+    return tasks_.Preview(session, call);
+  });
+}
+
+void LocalOperator::StartBulk(StartBulkCall call, Done<model::BulkOperation> done) {
+  bulks_.Start(std::move(call), std::move(done));
+}
+
+void LocalOperator::GetBulk(GetBulkCall call, Done<model::BulkOperation> done) {
+  bulks_.Get(call.id, call.wait, std::move(done));
+}
+
+void LocalOperator::ListBulks(ListBulksCall call, Done<model::Page<model::BulkOperation>> done) {
+  SubmitList(context_.pool, lists_, std::move(done), std::identity(),
+             [call](pg::Session& session) {
+               return store::ListBulks(session, call.before, call.before_id, call.limit,
+                                       model::kListBytesMax);
+             });
+}
+
+void LocalOperator::StopBulk(StopBulkCall call, Done<model::BulkOperation> done) {
+  bulks_.Stop(std::move(call), std::move(done));
+}
+
+void LocalOperator::ListErrorGroups(ListErrorsCall call, Done<ErrorPage> done) {
+  SubmitList(
+      context_.pool, lists_, std::move(done), &ErrorPage::groups,
+      [this, call = std::move(call)](pg::Session& session) { return ReadErrors(session, call); });
+}
+
+absl::StatusOr<ErrorPage> LocalOperator::ReadErrors(pg::Session& session,
+                                                    const ListErrorsCall& call) {
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.queue));
+  ASSIGN_OR_RETURN(const auto stage, TaskOperator::StageOf(*queue, call.stage, "stage"));
+  ErrorPage page;
+  ASSIGN_OR_RETURN(page.groups,
+                   store::ListErrorGroups(
+                       session, queue->lanes, stage,
+                       {call.seen_micros, call.after_stage, call.after_fingerprint}, call.limit,
+                       model::kListBytesMax));
+  for (const model::ErrorGroup& group : page.groups.items) {
+    page.stages.push_back(queue->settings.StageName(group.stage));
+  }
+  return page;
+}
+
+void LocalOperator::ReadStatistics(StatisticsCall call, Done<Statistics> done) {
+  SubmitList(
+      context_.pool, lists_, std::move(done), &Statistics::hours,
+      [this, call = std::move(call)](pg::Session& session) { return ReadHours(session, call); });
+}
+
+absl::StatusOr<Statistics> LocalOperator::ReadHours(pg::Session& session,
+                                                    const StatisticsCall& call) {
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.queue));
+  store::StatisticsRange range;
+  ASSIGN_OR_RETURN(range.stage, TaskOperator::StageOf(*queue, call.stage, "stage"));
+  range.outcome = call.outcome;
+  // A range that is left open ends with what there is: no hour begins later than now.
+  range.end = call.end.value_or(absl::InfiniteFuture());
+  range.start = call.start.value_or(absl::Now() - absl::Hours(24));
+  range.start = std::max(range.start, call.after_hour);
+  range.after_hour = call.after_hour;
+  range.after_stage = call.after_stage;
+  range.after_outcome = call.after_outcome;
+  Statistics statistics;
+  ASSIGN_OR_RETURN(statistics.hours, store::ReadStatistics(session, queue->lanes, range,
+                                                           model::kStatisticsHoursMax));
+  for (const model::HourStatistics& hour : statistics.hours.items) {
+    statistics.stages.push_back(queue->settings.StageName(hour.stage));
+  }
+  return statistics;
+}
+
+void LocalOperator::ListWorkers(ListWorkersCall call, Done<std::vector<model::Worker>> done) {
+  SubmitJob(context_.pool, std::move(done), [call = std::move(call)](pg::Session& session) {
+    return store::ListWorkers(session, call.after_name, call.after_id, call.limit);
+  });
+}
+
+void LocalOperator::ListAudit(ListAuditCall call, Done<model::Page<model::AuditRecord>> done) {
+  SubmitList(context_.pool, lists_, std::move(done), std::identity(),
+             [call = std::move(call)](pg::Session& session) {
+               return store::ListAudit(session, call.queue, call.before, call.limit,
+                                       model::kListBytesMax);
+             });
+}
+
+}  // namespace skiplane::broker

@@ -1,0 +1,55 @@
+// The operators' door of this process. Thread-safe.
+#pragma once
+
+#include <vector>
+
+#include "server/broker/api/operator.h"
+#include "server/broker/batch/answer_memory.h"
+#include "server/broker/batch/context.h"
+#include "server/broker/operate/bulk_runner.h"
+#include "server/broker/operate/task_operator.h"
+
+namespace skiplane::broker {
+
+class LocalOperator : public Operator {
+ public:
+  LocalOperator(Context& context, QueueCache& queues, const Dispatcher& dispatcher,
+                AnswerMemory& lists, TaskOperator::OnCommit on_commit)
+      : context_(context),
+        queues_(queues),
+        lists_(lists),
+        tasks_(queues, dispatcher, on_commit),
+        bulks_(context, queues, on_commit) {}
+
+  // Begins to take over the bulk operations of brokers that ended.
+  void Start() { bulks_.Watch(); }
+
+  // From now on calls that wait for the end of a bulk operation are answered with how far it is.
+  void BeginDrain() { bulks_.EndWaits(); }
+
+  void GetTask(GetTaskCall call, Done<TaskDetails> done) override;
+  void ListTasks(ListTasksCall call, Done<TaskPage> done) override;
+  void ExplainTask(model::TaskId id, Done<Explanation> done) override;
+  void ChangeTask(ChangeTaskCall call, Done<model::TaskView> done) override;
+  void PreviewSchedule(PreviewCall call, Done<std::vector<absl::Time>> done) override;
+  void StartBulk(StartBulkCall call, Done<model::BulkOperation> done) override;
+  void GetBulk(GetBulkCall call, Done<model::BulkOperation> done) override;
+  void ListBulks(ListBulksCall call, Done<model::Page<model::BulkOperation>> done) override;
+  void StopBulk(StopBulkCall call, Done<model::BulkOperation> done) override;
+  void ListErrorGroups(ListErrorsCall call, Done<ErrorPage> done) override;
+  void ReadStatistics(StatisticsCall call, Done<Statistics> done) override;
+  void ListWorkers(ListWorkersCall call, Done<std::vector<model::Worker>> done) override;
+  void ListAudit(ListAuditCall call, Done<model::Page<model::AuditRecord>> done) override;
+
+ private:
+  absl::StatusOr<ErrorPage> ReadErrors(pg::Session& session, const ListErrorsCall& call);
+  absl::StatusOr<Statistics> ReadHours(pg::Session& session, const StatisticsCall& call);
+
+  Context& context_;
+  QueueCache& queues_;
+  AnswerMemory& lists_;
+  TaskOperator tasks_;
+  BulkRunner bulks_;
+};
+
+}  // namespace skiplane::broker

@@ -1,0 +1,151 @@
+#include "server/broker/operate/queue_admin.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+#include "server/broker/operate/age_probe.h"
+#include "server/broker/operate/change_once.h"
+#include "server/broker/operate/list_job.h"
+#include "server/store/counts.h"
+#include "server/store/queues.h"
+#include "server/store/task_change.h"
+
+namespace skiplane::broker {
+namespace {
+
+absl::Status EtagMismatch(const std::string& name) {
+  return base::Refuse(
+      absl::StatusCode::kAborted, "ETAG_MISMATCH",
+      absl::StrCat("queue \"", name, "\" changed since it was read: read it again"));
+}
+
+// Another change came between reading the queue and writing it: to be done again.
+absl::Status Overtaken(const std::string& name) {
+  return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
+                      absl::StrCat("queue \"", name, "\" is changed by others: call again"));
+}
+
+// QUEUE_ALREADY_EXISTS unless the queue that exists is as asked for.
+absl::Status CheckIsSame(pg::Session& session, const CreateQueueCall& call) {
+  ASSIGN_OR_RETURN(const model::Queue queue, store::GetQueue(session, call.name));
+  const bool is_same =
+      (!call.settings || queue.settings == *call.settings) &&
+      (!call.lanes || queue.lanes.size() == static_cast<size_t>(*call.lanes));
+  if (is_same) return absl::OkStatus();
+  return base::Refuse(absl::StatusCode::kAlreadyExists, "QUEUE_ALREADY_EXISTS",
+                      absl::StrCat("queue \"", call.name,
+                                   "\" exists with other settings or lanes: UpdateQueue (skiplane "
+                                   "queues update) changes settings"));
+}
+
+absl::Status RunCreate(pg::Session& session, const CreateQueueCall& call) {
+  const auto create = [&]() -> absl::StatusOr<std::string> {
+    ASSIGN_OR_RETURN(const bool is_new,
+                     store::CreateQueue(session, call.name,
+                                        call.settings.value_or(model::QueueSettings()),
+                                        call.lanes.value_or(1)));
+    if (is_new) RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
+    if (!is_new) RETURN_IF_ERROR(CheckIsSame(session, call));
+    return "";
+  };
+  return ChangeOnce(session, call.origin, create).status();
+}
+
+absl::Status RunUpdate(pg::Session& session, UpdateQueueCall& call) {
+  const auto update = [&]() -> absl::StatusOr<std::string> {
+    ASSIGN_OR_RETURN(const model::Queue queue, store::GetQueue(session, call.name));
+    if (call.version.value_or(queue.version) != queue.version) return EtagMismatch(call.name);
+    ASSIGN_OR_RETURN(const model::QueueSettings settings, call.change(queue.settings));
+    ASSIGN_OR_RETURN(const bool is_done,
+                     store::UpdateQueue(session, call.name, queue.version, settings));
+    if (!is_done) return Overtaken(call.name);
+    RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
+    return "";
+  };
+  return ChangeOnce(session, call.origin, update).status();
+}
+
+absl::Status RunPause(pg::Session& session, const PauseQueueCall& call) {
+  const std::string reason = call.mode == model::PauseMode::kNone ? "" : call.reason;
+  const auto pause = [&]() -> absl::StatusOr<std::string> {
+    ASSIGN_OR_RETURN(const bool is_known,
+                     store::PauseQueue(session, call.name, call.mode, reason));
+    if (!is_known) return store::QueueNotFound(call.name);
+    RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
+    return "";
+  };
+  return ChangeOnce(session, call.origin, pause).status();
+}
+
+}  // namespace
+
+void QueueAdmin::Create(CreateQueueCall call, Done<model::Queue> done) {
+  const std::string name = call.name;
+  SubmitChange(
+      context_.pool, std::move(done),
+      [call = std::move(call)](pg::Session& session) { return RunCreate(session, call); },
+      [this, name](pg::Session& session) { return Changed(session, name); });
+}
+
+void QueueAdmin::Get(std::string name, Done<QueueWithCounts> done) {
+  SubmitJob(context_.pool, std::move(done), [this, name = std::move(name)](pg::Session& session) {
+    return RunGet(session, name);
+  });
+}
+
+absl::StatusOr<QueueWithCounts> QueueAdmin::RunGet(pg::Session& session, const std::string& name) {
+  QueueWithCounts answer;
+  ASSIGN_OR_RETURN(answer.queue, store::GetQueue(session, name));
+  ASSIGN_OR_RETURN(const store::Counts counts, store::ReadCounts(session));
+  const bool has_stages = !answer.queue.settings.stages.empty();
+  for (int16_t stage = 0; stage < answer.queue.settings.StageCount(); ++stage) {
+    StageReport report;
+    for (const int64_t lane : answer.queue.lanes) {
+      const auto found = counts.find({lane, stage});
+      if (found == counts.end()) continue;
+      report.counts += found->second;
+      if (!has_stages || found->second.ready == 0) continue;
+      report.oldest_ready_age =
+          std::max(report.oldest_ready_age, OldestReadyAge(session, {lane, stage}));
+    }
+    answer.counts += report.counts;
+    if (has_stages) answer.stages.push_back(report);
+  }
+  return answer;
+}
+
+void QueueAdmin::List(std::string after, int limit, Done<model::Page<model::Queue>> done) {
+  SubmitList(context_.pool, lists_, std::move(done), std::identity(),
+             [after = std::move(after), limit](pg::Session& session) {
+               return store::ListQueuePage(session, after, limit, model::kListBytesMax);
+             });
+}
+
+void QueueAdmin::Update(UpdateQueueCall call, Done<model::Queue> done) {
+  const std::string name = call.name;
+  SubmitChange(
+      context_.pool, std::move(done),
+      [call = std::move(call)](pg::Session& session) mutable { return RunUpdate(session, call); },
+      [this, name](pg::Session& session) { return Changed(session, name); });
+}
+
+void QueueAdmin::Pause(PauseQueueCall call, Done<model::Queue> done) {
+  const std::string name = call.name;
+  SubmitChange(
+      context_.pool, std::move(done),
+      [call = std::move(call)](pg::Session& session) { return RunPause(session, call); },
+      [this, name](pg::Session& session) { return Changed(session, name); });
+}
+
+// This broker acts on the change at once, the others when they hear of it.
+absl::StatusOr<model::Queue> QueueAdmin::Changed(pg::Session& session, const std::string& name) {
+  hinter_.QueuesChanged();
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Reload(session, name));
+  return *queue;
+}
+
+}  // namespace skiplane::broker

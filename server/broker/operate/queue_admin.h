@@ -1,0 +1,37 @@
+// Queues as operators make, change and see them. Each call is one job of the pool. Thread-safe.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "server/broker/api/calls.h"
+#include "server/broker/batch/answer_memory.h"
+#include "server/broker/batch/context.h"
+#include "server/broker/queues/hinter.h"
+#include "server/broker/queues/queue_cache.h"
+
+namespace skiplane::broker {
+
+class QueueAdmin {
+ public:
+  QueueAdmin(Context& context, QueueCache& queues, Hinter& hinter, AnswerMemory& lists)
+      : context_(context), queues_(queues), hinter_(hinter), lists_(lists) {}
+
+  void Create(CreateQueueCall call, Done<model::Queue> done);
+  void Get(std::string name, Done<QueueWithCounts> done);
+  void List(std::string after, int limit, Done<model::Page<model::Queue>> done);
+  void Update(UpdateQueueCall call, Done<model::Queue> done);
+  void Pause(PauseQueueCall call, Done<model::Queue> done);
+
+ private:
+  absl::StatusOr<QueueWithCounts> RunGet(pg::Session& session, const std::string& name);
+  absl::StatusOr<model::Queue> Changed(pg::Session& session, const std::string& name);
+
+  Context& context_;
+  QueueCache& queues_;
+  Hinter& hinter_;
+  AnswerMemory& lists_;
+};
+
+}  // namespace skiplane::broker

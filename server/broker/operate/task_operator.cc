@@ -1,0 +1,234 @@
+#include "server/broker/operate/task_operator.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+#include "server/broker/enqueue/schedule_check.h"
+#include "server/broker/operate/change_once.h"
+#include "server/broker/operate/explanation.h"
+#include "server/model/limits.h"
+#include "server/store/clock.h"
+#include "server/store/task_view.h"
+
+namespace skiplane::broker {
+namespace {
+
+// A page looks at this many tasks at most, a few milliseconds' work in each step.
+constexpr int kRowsPerStep = 2000;
+constexpr int kStepsPerPage = 10;
+
+absl::Status WrongState(const model::TaskView& task, const ChangeTaskCall& call) {
+  static constexpr const char* kStates[] = {"",          "SCHEDULED", "READY",    "LEASED",
+                                            "SUCCEEDED", "FAILED",    "CANCELLED"};
+  const char* const periodic = task.recurrence.has_value() ? "periodic" : "not periodic";
+  return base::Refuse(absl::StatusCode::kFailedPrecondition, "WRONG_STATE",
+                      absl::StrCat(call.origin.method, " does not suit task ",
+                                   model::FormatTaskId(task.id), ": it is ",
+                                   kStates[static_cast<int>(task.state)], " and ", periodic));
+}
+
+int64_t BytesOf(const model::TaskView& task) {
+  size_t bytes = 512 + task.payload.size();
+  for (const auto& [key, value] : task.headers) bytes += key.size() + value.size() + 8;
+  if (task.last_error.has_value()) bytes += task.last_error->text.size();
+  return static_cast<int64_t>(bytes);
+}
+
+void NameStage(const model::Queue& queue, model::TaskView* task) {
+  task->queue = queue.name;
+  task->stage_name = queue.settings.StageName(task->stage);
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<int16_t>> TaskOperator::StageOf(const model::Queue& queue,
+                                                             const std::string& stage,
+                                                             absl::string_view field) {
+  if (stage.empty()) return std::nullopt;
+  const std::optional<int16_t> number = queue.settings.FindStage(stage);
+  if (number.has_value()) return number;
+  return base::InvalidField(field,
+                            absl::StrCat("is not a stage of queue \"", queue.name, "\""));
+}
+
+absl::StatusOr<model::TaskView> TaskOperator::View(pg::Session& session, const model::TaskId& id,
+                                                   bool with_payload) {
+  ASSIGN_OR_RETURN(model::TaskView task, store::GetTask(session, id, with_payload));
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, id.lane));
+  if (queue != nullptr) NameStage(*queue, &task);
+  return task;
+}
+
+absl::StatusOr<TaskDetails> TaskOperator::Get(pg::Session& session, const GetTaskCall& call) {
+  TaskDetails details;
+  ASSIGN_OR_RETURN(details.task, View(session, call.id, call.with_payload));
+  const int64_t bytes = BytesOf(details.task);
+  if (call.attempts_max > 0) {
+    ASSIGN_OR_RETURN(details.attempts,
+                     store::ListAttempts(session, call.id, call.attempts_before, call.attempts_max,
+                                         model::kListBytesMax - bytes));
+  }
+  details.attempts.bytes += bytes;
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, call.id.lane));
+  for (const model::Attempt& attempt : details.attempts.items) {
+    details.stages.push_back(queue == nullptr ? "" : queue->settings.StageName(attempt.stage));
+  }
+  return details;
+}
+
+absl::StatusOr<TaskPage> TaskOperator::List(pg::Session& session, const ListTasksCall& call) {
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.filter.queue));
+  ASSIGN_OR_RETURN(const auto stage, StageOf(*queue, call.filter.stage, "filter.stage"));
+  const std::vector<store::Place> places = store::PlacesOf(call.filter.states);
+  TaskPage page;
+  TaskCursor at = call.from;
+  auto place = std::find(places.begin(), places.end(), static_cast<store::Place>(at.place));
+  if (place == places.end()) place = places.begin();
+  for (int step = 0; step < kStepsPerPage; ++step) {
+    if (at.lane >= static_cast<int>(queue->lanes.size())) return page;
+    const int64_t lane = queue->lanes[static_cast<size_t>(at.lane)];
+    const int open = call.limit - static_cast<int>(page.tasks.items.size());
+    const store::Step look{*place, lane, at.after, kRowsPerStep, open};
+    ASSIGN_OR_RETURN(const store::Matches matches,
+                     store::FindTasks(session, look, call.filter, stage));
+    ASSIGN_OR_RETURN(const std::optional<int64_t> next,
+                     AddMatches(session, call, *queue, look, matches, &page.tasks));
+    at.after = next.value_or(0);
+    if (!next.has_value() && ++place == places.end()) {
+      place = places.begin();
+      ++at.lane;
+    }
+    at.place = static_cast<int16_t>(*place);
+    if (page.tasks.has_more || static_cast<int>(page.tasks.items.size()) >= call.limit) break;
+  }
+  if (at.lane < static_cast<int>(queue->lanes.size())) page.next = at;
+  return page;
+}
+
+// A page that is full before the matches are through goes on behind the last one that fitted.
+absl::StatusOr<std::optional<int64_t>> TaskOperator::AddMatches(
+    pg::Session& session, const ListTasksCall& call, const model::Queue& queue,
+    const store::Step& step, const store::Matches& matches, model::Page<model::TaskView>* page) {
+  if (matches.ids.empty()) return matches.next_after;
+  const store::Room room{model::kListBytesMax - page->bytes, page->items.empty()};
+  ASSIGN_OR_RETURN(model::Page<model::TaskView> found,
+                   store::GetTasks(session, step.lane, matches.ids, call.with_payload, room));
+  const int64_t last = found.items.empty() ? step.after : found.items.back().id.id;
+  for (model::TaskView& task : found.items) {
+    NameStage(queue, &task);
+    page->items.push_back(std::move(task));
+  }
+  page->bytes += found.bytes;
+  page->has_more = found.has_more;
+  return found.has_more ? std::optional<int64_t>(last) : matches.next_after;
+}
+
+absl::StatusOr<Explanation> TaskOperator::Explain(pg::Session& session, const model::TaskId& id) {
+  Explanation why;
+  ASSIGN_OR_RETURN(why.task, View(session, id, false));
+  ASSIGN_OR_RETURN(QueuePtr queue, queues_.FindLane(session, id.lane));
+  if (queue == nullptr) queue = std::make_shared<const model::Queue>();
+  why.waiting_leases = dispatcher_.WaitingCallsAt({id.lane, why.task.stage});
+  if (why.task.state == model::TaskState::kReady) {
+    ASSIGN_OR_RETURN(why.ahead, store::TasksAhead(session, why.task));
+    ASSIGN_OR_RETURN(why.busy_workers,
+                     store::BusyWorkers(session, {id.lane, why.task.stage}));
+  }
+  std::optional<store::ClockStep> step;
+  if (why.task.state == model::TaskState::kScheduled) {
+    auto found = store::FindClockStepBefore(session, why.task.schedule_time);
+    if (!found.ok() && !session.alive()) return found.status();
+    if (found.ok()) step = *found;  // an explanation without it is still one
+  }
+  broker::Explain(*queue, step, &why);
+  return why;
+}
+
+absl::StatusOr<model::TaskView> TaskOperator::Change(pg::Session& session,
+                                                     const ChangeTaskCall& call) {
+  model::TaskView task;
+  store::Changes changes;
+  const auto change = [&]() -> absl::StatusOr<std::string> {
+    ASSIGN_OR_RETURN(task, Apply(session, call, &changes));
+    return absl::StrCat(static_cast<int>(task.state));
+  };
+  ASSIGN_OR_RETURN(const auto earlier, ChangeOnce(session, call.origin, change));
+  if (earlier.has_value()) return Recall(session, call, *earlier);
+  on_commit_(store::ClaimableOf(changes), changes.now);
+  return task;
+}
+
+absl::StatusOr<model::TaskView> TaskOperator::Apply(pg::Session& session,
+                                                    const ChangeTaskCall& call,
+                                                    store::Changes* changes) {
+  ASSIGN_OR_RETURN(model::TaskView before, View(session, call.id, false));
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, call.id.lane));
+  if (queue == nullptr || (call.is_trigger && !before.recurrence.has_value())) {
+    return WrongState(before, call);
+  }
+  const bool is_failed = before.state == model::TaskState::kFailed;
+  if (is_failed && !call.change.IsForFailed()) return WrongState(before, call);
+  const store::Place place = is_failed ? store::Place::kFailed : store::Place::kLiving;
+  ASSIGN_OR_RETURN(*changes, store::ChangeTasks(session, place, call.id.lane, {call.id.id},
+                                                call.change, queue->settings));
+  if (changes->tasks.empty()) return WrongState(before, call);
+  RETURN_IF_ERROR(store::AddAudit(session, call.origin, queue->name, 1));
+  if (call.change.kind == model::TaskChange::Kind::kDelete) return before;
+  absl::StatusOr<model::TaskView> after = View(session, call.id, false);
+  if (!absl::IsNotFound(after.status())) return after;
+  before.state = model::TaskState::kCancelled;  // and its queue keeps no history
+  return before;
+}
+
+absl::StatusOr<model::TaskView> TaskOperator::Recall(pg::Session& session,
+                                                     const ChangeTaskCall& call,
+                                                     const std::string& outcome) {
+  absl::StatusOr<model::TaskView> now = View(session, call.id, false);
+  if (!absl::IsNotFound(now.status())) return now;
+  int state = 0;
+  if (!absl::SimpleAtoi(outcome, &state)) return now;
+  model::TaskView gone;
+  gone.id = call.id;
+  gone.state = static_cast<model::TaskState>(state);
+  gone.create_time = absl::InfinitePast();
+  gone.schedule_time = absl::InfiniteFuture();
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, call.id.lane));
+  if (queue != nullptr) gone.queue = queue->name;
+  return gone;
+}
+
+absl::StatusOr<std::vector<absl::Time>> TaskOperator::Preview(pg::Session& session,
+                                                              const PreviewCall& call) {
+  store::Schedule schedule{call.cron, call.time_zone.empty() ? "UTC" : call.time_zone};
+  std::optional<absl::Duration> period = call.period;
+  std::optional<absl::Time> start = call.start;
+  if (call.task.has_value()) {
+    ASSIGN_OR_RETURN(const model::TaskView task, View(session, *call.task, false));
+    if (!task.recurrence.has_value()) {
+      ChangeTaskCall refused;
+      refused.origin.method = "PreviewSchedule";
+      return WrongState(task, refused);
+    }
+    period = task.recurrence->period;
+    schedule = {task.recurrence->cron,
+                task.recurrence->time_zone.empty() ? "UTC" : task.recurrence->time_zone};
+    if (period.has_value()) start = task.recurrence->planned_time - *period;
+  }
+  std::vector<absl::Time> times;
+  if (period.has_value()) {
+    const absl::Time first = start.value_or(absl::Now());
+    for (int n = 1; n <= call.count; ++n) times.push_back(first + n * *period);
+    return times;
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> problems,
+                   store::CheckSchedules(session, {schedule}));
+  if (!problems.front().empty()) return ScheduleCheck::RefusalOf(problems.front(), "");
+  return store::PreviewSchedule(session, schedule, start, call.count);
+}
+
+}  // namespace skiplane::broker

@@ -1,0 +1,60 @@
+// Tasks one by one, for operators: found, explained, changed. All methods run on a session of the
+// pool. Thread-safe.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/broker/api/operator_calls.h"
+#include "server/broker/lease/dispatcher.h"
+#include "server/broker/queues/queue_cache.h"
+#include "server/store/task_change.h"
+
+namespace skiplane::broker {
+
+class TaskOperator {
+ public:
+  // Told of tasks that can be leased after a change, before its caller is.
+  using OnCommit = std::function<void(const std::vector<store::Claimable>&, absl::Time now)>;
+
+  TaskOperator(QueueCache& queues, const Dispatcher& dispatcher, OnCommit on_commit)
+      : queues_(queues), dispatcher_(dispatcher), on_commit_(std::move(on_commit)) {}
+
+  absl::StatusOr<TaskDetails> Get(pg::Session& session, const GetTaskCall& call);
+  absl::StatusOr<TaskPage> List(pg::Session& session, const ListTasksCall& call);
+  absl::StatusOr<Explanation> Explain(pg::Session& session, const model::TaskId& id);
+  absl::StatusOr<model::TaskView> Change(pg::Session& session, const ChangeTaskCall& call);
+  absl::StatusOr<std::vector<absl::Time>> Preview(pg::Session& session, const PreviewCall& call);
+
+  // INVALID_FIELD on `field` if the queue has no such stage. Unset for no stage.
+  static absl::StatusOr<std::optional<int16_t>> StageOf(const model::Queue& queue,
+                                                        const std::string& stage,
+                                                        absl::string_view field);
+
+ private:
+  // Within a transaction: makes the change and returns the task as it then is.
+  absl::StatusOr<model::TaskView> Apply(pg::Session& session, const ChangeTaskCall& call,
+                                        store::Changes* changes);
+  // The answer to a repeat: the task as it is now, or its id, queue and state as the first call
+  // left it.
+  absl::StatusOr<model::TaskView> Recall(pg::Session& session, const ChangeTaskCall& call,
+                                         const std::string& outcome);
+  absl::StatusOr<model::TaskView> View(pg::Session& session, const model::TaskId& id,
+                                       bool with_payload);
+  // Returns where to go on; unset: the step found nothing behind what was added.
+  absl::StatusOr<std::optional<int64_t>> AddMatches(pg::Session& session,
+                                                    const ListTasksCall& call,
+                                                    const model::Queue& queue,
+                                                    const store::Step& step,
+                                                    const store::Matches& matches,
+                                                    model::Page<model::TaskView>* page);
+
+  QueueCache& queues_;
+  const Dispatcher& dispatcher_;
+  const OnCommit on_commit_;
+};
+
+}  // namespace skiplane::broker

@@ -1,0 +1,90 @@
+#include "server/broker/queues/hinter.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "server/store/peers.h"
+
+namespace skiplane::broker {
+namespace {
+
+constexpr std::chrono::milliseconds kApart(50);
+
+}  // namespace
+
+void Hinter::SetPeers(int64_t peers) {
+  base::MutexLock lock(mutex_);
+  peers_ = peers;
+}
+
+void Hinter::Tasks(const store::Claimable& claimable) {
+  bool arm = false;
+  {
+    base::MutexLock lock(mutex_);
+    if (peers_ == 0) return;
+    model::Hint& hint =
+        tasks_[{claimable.lane, claimable.stage, claimable.priority, claimable.can_run}];
+    if (hint.count == 0) {
+      hint = {model::HintKind::kTasks, context_.mark, claimable.lane, claimable.stage,
+              claimable.priority, claimable.can_run, 0, claimable.run_at};
+    }
+    hint.count += claimable.count;
+    hint.run_at = std::min(hint.run_at, claimable.run_at);
+    arm = Schedule();
+  }
+  if (arm) Arm();
+}
+
+// Queues change rarely, and a new broker must not miss that: no peer needs to be known.
+void Hinter::QueuesChanged() {
+  bool arm = false;
+  {
+    base::MutexLock lock(mutex_);
+    queues_changed_ = true;
+    arm = Schedule();
+  }
+  if (arm) Arm();
+}
+
+bool Hinter::Schedule() {
+  if (is_scheduled_) return false;
+  is_scheduled_ = true;
+  return true;
+}
+
+// The first hint after a silence goes at once.
+void Hinter::Arm() {
+  base::SteadyTime at;
+  {
+    base::MutexLock lock(mutex_);
+    at = last_flush_ + kApart;
+  }
+  context_.timer.At(at, [this] { Flush(); });
+}
+
+void Hinter::Flush() {
+  std::vector<std::string> payloads;
+  {
+    base::MutexLock lock(mutex_);
+    is_scheduled_ = false;
+    last_flush_ = std::chrono::steady_clock::now();
+    for (const auto& [key, hint] : tasks_) payloads.push_back(model::FormatHint(hint));
+    tasks_.clear();
+    if (queues_changed_) {
+      model::Hint hint;
+      hint.kind = model::HintKind::kQueues;
+      hint.origin = context_.mark;
+      payloads.push_back(model::FormatHint(hint));
+    }
+    queues_changed_ = false;
+  }
+  const auto count = static_cast<int64_t>(payloads.size());
+  context_.pool.Submit([this, count, payloads](absl::StatusOr<pg::Session*> session) {
+    if (!session.ok()) return;  // a hint may be lost
+    const std::vector<absl::string_view> views(payloads.begin(), payloads.end());
+    if (!store::SendHints(**session, views).ok()) return;
+    for (int64_t i = 0; i < count; ++i) context_.metrics.Notification("sent");
+  });
+}
+
+}  // namespace skiplane::broker

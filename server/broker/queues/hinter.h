@@ -1,0 +1,42 @@
+// Tells the other brokers of commits here, in hints that go out at most every 50 ms, gathered by
+// lane, so that no enqueue pays for a NOTIFY. Silent while no other broker runs. Thread-safe.
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "server/base/mutex.h"
+#include "server/broker/batch/context.h"
+#include "server/model/hint.h"
+#include "server/store/enqueue.h"
+
+namespace skiplane::broker {
+
+class Hinter {
+ public:
+  explicit Hinter(Context& context) : context_(context) {}
+
+  void Tasks(const store::Claimable& claimable);
+  void QueuesChanged();
+
+  // How many other brokers run.
+  void SetPeers(int64_t peers);
+
+ private:
+  using Key = std::tuple<int64_t, int16_t, int16_t, bool>;  // lane, stage, priority, can run
+
+  bool Schedule() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Arm();
+  void Flush();
+
+  Context& context_;
+  base::Mutex mutex_;
+  int64_t peers_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool is_scheduled_ ABSL_GUARDED_BY(mutex_) = false;
+  base::SteadyTime last_flush_ ABSL_GUARDED_BY(mutex_){};
+  bool queues_changed_ ABSL_GUARDED_BY(mutex_) = false;
+  std::map<Key, model::Hint> tasks_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace skiplane::broker

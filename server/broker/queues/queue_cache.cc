@@ -1,0 +1,129 @@
+#include "server/broker/queues/queue_cache.h"
+
+#include <utility>
+
+#include "server/base/status_macros.h"
+#include "server/broker/api/refusals.h"
+#include "server/store/queues.h"
+
+namespace skiplane::broker {
+namespace {
+
+constexpr int kPageQueues = 1000;
+
+}  // namespace
+
+absl::Duration DefaultDuration(const LeaseCall& call, const model::Queue& first) {
+  const auto stage = first.settings.FindStage(call.queues.front().stage);
+  return stage.has_value() ? first.settings.LeaseDurationOf(*stage) : first.settings.lease_duration;
+}
+
+QueueCache::QueueCache(Context& context, bool create_missing,
+                       std::function<void(QueuePtr)> on_change)
+    : context_(context), create_missing_(create_missing), on_change_(std::move(on_change)) {}
+
+QueuePtr QueueCache::Known(const std::string& name) const {
+  base::MutexLock lock(mutex_);
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+void QueueCache::Find(std::vector<std::string> names,
+                      absl::AnyInvocable<void(absl::StatusOr<std::vector<QueuePtr>>)> done) {
+  std::vector<QueuePtr> queues;
+  for (const std::string& name : names) {
+    QueuePtr queue = Known(name);
+    if (queue == nullptr) break;
+    queues.push_back(std::move(queue));
+  }
+  if (queues.size() == names.size()) {
+    done(std::move(queues));
+    return;
+  }
+  context_.pool.Submit([this, names = std::move(names),
+                        done = std::move(done)](absl::StatusOr<pg::Session*> session) mutable {
+    if (!session.ok()) {
+      done(session.status());
+      return;
+    }
+    std::vector<QueuePtr> found;
+    for (const std::string& name : names) {
+      absl::StatusOr<QueuePtr> queue = Get(**session, name);
+      if (!queue.ok()) {
+        done(queue.status());
+        return;
+      }
+      found.push_back(*std::move(queue));
+    }
+    done(std::move(found));
+  });
+}
+
+absl::StatusOr<QueuePtr> QueueCache::Get(pg::Session& session, const std::string& name) {
+  QueuePtr queue = Known(name);
+  if (queue != nullptr) return queue;
+  absl::StatusOr<QueuePtr> found = ReloadOrCreate(session, name);
+  // Of the call itself nothing was done.
+  if (IsOutcomeUnknown(found.status())) return RepeatLater();
+  return found;
+}
+
+absl::StatusOr<QueuePtr> QueueCache::ReloadOrCreate(pg::Session& session, const std::string& name) {
+  absl::StatusOr<QueuePtr> queue = Reload(session, name);
+  if (!create_missing_ || !absl::IsNotFound(queue.status())) return queue;
+  RETURN_IF_ERROR(store::CreateQueue(session, name, model::QueueSettings(), 1).status());
+  return Reload(session, name);
+}
+
+absl::StatusOr<QueuePtr> QueueCache::Reload(pg::Session& session, const std::string& name) {
+  ASSIGN_OR_RETURN(model::Queue queue, store::GetQueue(session, name));
+  return Learn(std::move(queue));
+}
+
+absl::Status QueueCache::ReloadAll(pg::Session& session) {
+  std::string after;
+  while (true) {
+    ASSIGN_OR_RETURN(std::vector<model::Queue> page,
+                     store::ListQueues(session, after, kPageQueues));
+    const bool is_last = page.size() < kPageQueues;
+    if (!page.empty()) after = page.back().name;
+    for (model::Queue& queue : page) Learn(std::move(queue));
+    if (is_last) return absl::OkStatus();
+  }
+}
+
+QueuePtr QueueCache::Learn(model::Queue queue) {
+  auto learnt = std::make_shared<const model::Queue>(std::move(queue));
+  {
+    base::MutexLock lock(mutex_);
+    QueuePtr& known = by_name_[learnt->name];
+    if (known != nullptr && known->version >= learnt->version) return known;
+    known = learnt;
+    for (const int64_t lane : learnt->lanes) by_lane_[lane] = learnt;
+  }
+  on_change_(learnt);
+  return learnt;
+}
+
+QueuePtr QueueCache::OfLane(int64_t lane) const {
+  base::MutexLock lock(mutex_);
+  const auto found = by_lane_.find(lane);
+  return found == by_lane_.end() ? nullptr : found->second;
+}
+
+absl::StatusOr<QueuePtr> QueueCache::FindLane(pg::Session& session, int64_t lane) {
+  QueuePtr queue = OfLane(lane);
+  if (queue != nullptr) return queue;
+  ASSIGN_OR_RETURN(std::optional<model::Queue> found, store::QueueOfLane(session, lane));
+  if (!found.has_value()) return nullptr;
+  return Learn(*std::move(found));
+}
+
+std::vector<QueuePtr> QueueCache::All() const {
+  base::MutexLock lock(mutex_);
+  std::vector<QueuePtr> all;
+  for (const auto& [name, queue] : by_name_) all.push_back(queue);
+  return all;
+}
+
+}  // namespace skiplane::broker

@@ -1,0 +1,68 @@
+// The queues as this broker knows them: read once, refreshed on hints and every few seconds, so
+// that hot calls never ask the database for settings. Thread-safe.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "server/base/mutex.h"
+#include "server/broker/api/calls.h"
+#include "server/broker/batch/context.h"
+#include "server/model/queue.h"
+
+namespace skiplane::broker {
+
+using QueuePtr = std::shared_ptr<const model::Queue>;
+
+class QueueCache {
+ public:
+  // `on_change` is told of every queue that was learnt or changed, and must not block.
+  QueueCache(Context& context, bool create_missing, std::function<void(QueuePtr)> on_change);
+
+  // Calls `done` with the queues of these names, in order: at once when all are known, else from a
+  // thread of the pool. QUEUE_NOT_FOUND names the first one that does not exist.
+  void Find(std::vector<std::string> names,
+            absl::AnyInvocable<void(absl::StatusOr<std::vector<QueuePtr>>)> done);
+
+  // One queue, from the database if it is not known. For code that runs on a session anyway, but
+  // not within a transaction: a queue that is made here is known at once, and must not be undone.
+  absl::StatusOr<QueuePtr> Get(pg::Session& session, const std::string& name);
+
+  // The queue of a lane if it is known; else null.
+  QueuePtr OfLane(int64_t lane) const;
+
+  // The same, from the database if it is not known; null if no queue has this lane. A lane that
+  // nobody has costs one look at an index. Also within transactions that change no queues.
+  absl::StatusOr<QueuePtr> FindLane(pg::Session& session, int64_t lane);
+
+  std::vector<QueuePtr> All() const;
+
+  // Reads a queue again, on the caller's session, after the commit of what changed it.
+  absl::StatusOr<QueuePtr> Reload(pg::Session& session, const std::string& name);
+
+  // Reads all queues again.
+  absl::Status ReloadAll(pg::Session& session);
+
+ private:
+  absl::StatusOr<QueuePtr> ReloadOrCreate(pg::Session& session, const std::string& name);
+  QueuePtr Known(const std::string& name) const;
+  QueuePtr Learn(model::Queue queue);
+
+  Context& context_;
+  const bool create_missing_;
+  const std::function<void(QueuePtr)> on_change_;
+  mutable base::Mutex mutex_;
+  absl::flat_hash_map<std::string, QueuePtr> by_name_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<int64_t, QueuePtr> by_lane_ ABSL_GUARDED_BY(mutex_);
+};
+
+// What a Lease that names no duration gets: that of its first queue, or of the stage that it names
+// there.
+absl::Duration DefaultDuration(const LeaseCall& call, const model::Queue& first);
+
+}  // namespace skiplane::broker

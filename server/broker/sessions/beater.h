@@ -1,0 +1,42 @@
+// Heartbeats: gathers those of many workers into one statement, and says of each lease what became
+// of it. Thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/broker/api/calls.h"
+#include "server/broker/batch/batcher.h"
+#include "server/broker/batch/context.h"
+#include "server/broker/sessions/session_cache.h"
+
+namespace skiplane::broker {
+
+class Beater {
+ public:
+  Beater(Context& context, SessionCache& sessions);
+
+  void Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done);
+
+  // A Lease call moves a living session ahead, too, whether it gets tasks or not. Nobody waits for
+  // it; nothing is sent while the session is known to live long enough.
+  void Renew(const std::string& worker_id, absl::Duration duration);
+
+  // Beats no longer wait for others. For the time after the timer has stopped.
+  void EndPace();
+
+ private:
+  struct Pending {
+    HeartbeatCall call;
+    Done<HeartbeatAnswer> done;
+  };
+
+  void Run(absl::StatusOr<pg::Session*> session, std::vector<Pending> beats);
+
+  Context& context_;
+  SessionCache& sessions_;
+  Batcher<Pending> batcher_;
+};
+
+}  // namespace skiplane::broker

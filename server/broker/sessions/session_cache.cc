@@ -1,0 +1,35 @@
+#include "server/broker/sessions/session_cache.h"
+
+#include <algorithm>
+
+namespace skiplane::broker {
+
+absl::Duration SessionAhead(absl::Duration duration) {
+  return std::min(absl::Seconds(1), duration / 4);
+}
+
+std::optional<SessionCache::Entry> SessionCache::FindLiving(const std::string& worker_id,
+                                                            absl::Duration duration) const {
+  base::MutexLock lock(mutex_);
+  const auto found = entries_.find(worker_id);
+  if (found == entries_.end()) return std::nullopt;
+  const base::SteadyTime now = std::chrono::steady_clock::now();
+  const Entry& entry = found->second;
+  if (entry.lives_until < now + absl::ToChronoNanoseconds(duration)) return std::nullopt;
+  if (entry.sent + absl::ToChronoNanoseconds(SessionAhead(duration)) < now) return std::nullopt;
+  return entry;
+}
+
+void SessionCache::Learn(const std::string& worker_id, const model::SessionId& id,
+                         base::SteadyTime sent, absl::Duration remaining) {
+  base::MutexLock lock(mutex_);
+  if (entries_.size() >= sessions_max_) entries_.clear();
+  entries_[worker_id] = {id, sent + absl::ToChronoNanoseconds(remaining), sent};
+}
+
+void SessionCache::Forget(const std::string& worker_id) {
+  base::MutexLock lock(mutex_);
+  entries_.erase(worker_id);
+}
+
+}  // namespace skiplane::broker

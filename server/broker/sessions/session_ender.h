@@ -1,0 +1,52 @@
+// Ends sessions of workers that are done, and hands back what they hold.
+//
+// A session ends in a commit of its own; then its leases are found through the ledger and released,
+// uncharged, in steps of bounded size. What is leased for it after that, by a statement that was on
+// its way or a broker that believes it to live, is released by upkeep, as is what a call could not
+// hand back in its time. Thread-safe.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "server/broker/api/calls.h"
+#include "server/broker/batch/batcher.h"
+#include "server/broker/batch/context.h"
+#include "server/broker/queues/queue_cache.h"
+#include "server/broker/sessions/session_cache.h"
+#include "server/store/enqueue.h"
+
+namespace skiplane::broker {
+
+class SessionEnder {
+ public:
+  // Told of tasks that wait again, before the callers are.
+  using OnCommit = std::function<void(const std::vector<store::Claimable>&, absl::Time now)>;
+
+  SessionEnder(Context& context, QueueCache& queues, SessionCache& sessions, OnCommit on_commit);
+
+  // Answered when all is handed back that is known of, or after 10 s.
+  void End(HeartbeatCall call, Done<HeartbeatAnswer> done);
+
+ private:
+  struct Pending {
+    HeartbeatCall call;
+    Done<HeartbeatAnswer> done;
+  };
+  struct Ending;
+
+  void Run(absl::StatusOr<pg::Session*> session, std::vector<Pending> ends);
+  absl::Status Begin(pg::Session& session, Ending& ending);
+  void HandBack(const std::shared_ptr<Ending>& ending, absl::StatusOr<pg::Session*> session);
+  absl::StatusOr<bool> Step(pg::Session& session, Ending& ending);
+  static void Answer(Ending& ending, const absl::Status& status);
+
+  Context& context_;
+  QueueCache& queues_;
+  SessionCache& sessions_;
+  const OnCommit on_commit_;
+  Batcher<Pending> batcher_;
+};
+
+}  // namespace skiplane::broker

@@ -1,0 +1,94 @@
+// Settles the items of one lane on one session: acks by place, the rest by id, and a verdict on
+// what could not be settled.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "server/broker/lease/lease_tracker.h"
+#include "server/broker/settle/settle_call.h"
+#include "server/metrics/metrics.h"
+#include "server/model/queue.h"
+#include "server/store/enqueue.h"
+
+namespace skiplane::broker {
+
+class SettleBatch {
+ public:
+  SettleBatch(int64_t lane, const model::Queue& queue, LeaseTracker& tracker,
+              metrics::Metrics& metrics);
+
+  // Decides every item that is not decided yet, or fails; what was decided before stays so, and a
+  // repeat decides the rest: what a lost commit of the same items did is found and answered.
+  absl::Status Run(pg::Session& session, const std::vector<SettleItem*>& items);
+
+  // Within a transaction, where one statement may lock rows and no more, lest they be locked out of
+  // order: decides every item, or fails. TRANSACTION_CONFLICT if rows have moved since they were
+  // leased: roll back, and run anew with `by_id`.
+  absl::Status RunWithin(pg::Session& session, const std::vector<SettleItem*>& items, bool by_id);
+  // Decides those items whose leases are over.
+  absl::Status Judge(pg::Session& session, const std::vector<SettleItem*>& items);
+
+  // What Run did was committed: it takes effect in memory. Without a transaction around it, to be
+  // called whatever Run returned.
+  void Committed();
+
+  // What Run did was rolled back: its items are open again.
+  void RolledBack();
+
+  // The same, if it was rolled back. A repeat finds out.
+  void OutcomeUnknown();
+
+  // Items that this run settled, not an earlier one.
+  const std::vector<SettleItem*>& settled() const { return settled_; }
+
+  // Items that an earlier run settled, in a commit whose answer was lost.
+  const std::vector<SettleItem*>& recalled() const { return recalled_; }
+
+  // Tasks that wait again, as far as Run came, and the database's time of it.
+  const std::vector<store::Claimable>& claimable() const { return claimable_; }
+  absl::Time now() const { return now_; }
+
+ private:
+  // A count of its own in `counts_`: acked, but not finished.
+  static constexpr auto kMovedOn = static_cast<store::Action>(0);
+
+  using Items = std::vector<SettleItem*>;
+
+  store::SettleBatch BatchOf(const Items& items);
+  absl::Status AckByPlace(pg::Session& session, const Items& acks);
+  absl::Status SettleById(pg::Session& session, const Items& items);
+  absl::Status Recall(pg::Session& session, const Items& items);
+  store::Settled Restore(const SettleItem& item, const store::Recalled& recalled) const;
+  void NoteDoubt(const absl::Status& status, const Items& sent) const;
+  absl::Status LockTasks(pg::Session& session, const Items& items) const;
+  absl::Status SettleLocked(pg::Session& session, const Items& items);
+  absl::Status TakeSettled(const absl::StatusOr<std::vector<store::Settled>>& settled,
+                           const Items& items);
+  void Decide(SettleItem& item, model::SettleOutcome outcome);
+  void Apply(SettleItem& item, const store::Settled& settled);
+  void CountAll();
+  void Count(store::Action outcome, int64_t tasks);
+  void NoteRunTime(const SettleItem& item, absl::Time settled_at);
+
+  const int64_t try_id_;
+  const int64_t lane_;
+  const model::Queue& queue_;
+  LeaseTracker& tracker_;
+  metrics::Metrics& metrics_;
+  bool GoesByPlace(const SettleItem& item) const;
+  std::optional<int16_t> NextStage(const SettleItem& item) const;
+
+  std::vector<SettleItem*> decided_;
+  std::vector<SettleItem*> settled_;
+  std::vector<SettleItem*> recalled_;
+  std::map<store::Action, int64_t> counts_;
+  std::vector<absl::Duration> run_times_;
+  std::vector<store::Claimable> claimable_;
+  absl::Time now_;
+};
+
+}  // namespace skiplane::broker

@@ -1,0 +1,25 @@
+// Settlements that were overtaken by another change of their tasks: the tasks are locked first.
+#include "server/base/status_macros.h"
+#include "server/broker/settle/settle_batch.h"
+#include "server/pg/transaction.h"
+
+namespace skiplane::broker {
+
+absl::Status SettleBatch::LockTasks(pg::Session& session, const Items& items) const {
+  std::vector<int64_t> ids;
+  for (const SettleItem* item : items) ids.push_back(item->token.task.id);
+  return store::LockTasks(session, lane_, ids);
+}
+
+// A transaction of its own: nothing is decided before it is committed.
+absl::Status SettleBatch::SettleLocked(pg::Session& session, const Items& items) {
+  const store::SettleBatch batch = BatchOf(items);
+  using Rows = std::vector<store::Settled>;
+  const absl::StatusOr<Rows> settled = pg::InTransaction(session, [&]() -> absl::StatusOr<Rows> {
+    RETURN_IF_ERROR(LockTasks(session, items));
+    return store::Settle(session, batch);
+  });
+  return TakeSettled(settled, items);
+}
+
+}  // namespace skiplane::broker

@@ -1,0 +1,217 @@
+#include "server/broker/settle/settler.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "server/broker/api/refusals.h"
+#include "server/broker/settle/error_print.h"
+#include "server/pg/conflicts.h"
+
+namespace skiplane::broker {
+namespace {
+
+constexpr int kTriesMax = 3;
+constexpr size_t kLanesMax = 100000;  // more than an installation has; a forged token names any
+
+store::Action ActionOf(model::NackDisposition disposition) {
+  switch (disposition) {
+    case model::NackDisposition::kRelease:
+      return store::Action::kRelease;
+    case model::NackDisposition::kFail:
+      return store::Action::kFail;
+    case model::NackDisposition::kRetry:
+      break;
+  }
+  return store::Action::kRetry;
+}
+
+void EndAll(std::vector<SettlePart>& parts, const absl::Status& status) {
+  for (SettlePart& part : parts) part.call->EndPart(status);
+}
+
+int64_t BytesOf(const SettlePart& part) {
+  size_t bytes = 0;
+  for (const size_t i : part.items) {
+    const SettleItem& item = part.call->items[i];
+    bytes += 64 + item.error.text.size();
+    if (item.more == nullptr) continue;
+    bytes += item.more->result.size();
+    if (item.more->next_content.has_value()) bytes += item.more->next_content->payload.size();
+    for (const auto& follow_up : item.more->follow_ups) bytes += follow_up.task.payload.size();
+  }
+  return static_cast<int64_t>(bytes);
+}
+
+// What the calls want to lease next whose last open part is in this statement.
+std::vector<NextLeasePtr> NextOf(const std::vector<SettlePart>& parts) {
+  std::vector<NextLeasePtr> nexts;
+  for (const SettlePart& part : parts) {
+    if (part.call->next != nullptr && part.call->open_parts == 1) nexts.push_back(part.call->next);
+  }
+  return nexts;
+}
+
+}  // namespace
+
+void Settler::Ack(std::vector<model::AckItem> items, NextLeasePtr next,
+                  Done<std::vector<model::AckResult>> done) {
+  auto call = std::make_shared<SettleCall>();
+  call->next = std::move(next);
+  call->items.resize(items.size());
+  bool has_more = false;
+  for (size_t i = 0; i < items.size(); ++i) {
+    SettleItem& item = call->items[i];
+    item.token = items[i].token;
+    item.more = std::move(items[i].more);
+    if (!items[i].refusal.ok()) item.Refuse(std::move(items[i].refusal));
+    has_more = has_more || item.more != nullptr;
+  }
+  call->done = std::move(done);
+  if (has_more) {
+    PrepareMore(std::move(call));
+  } else {
+    Submit(std::move(call));
+  }
+}
+
+void Settler::Nack(std::vector<model::NackItem> items,
+                   Done<std::vector<model::NackResult>> done) {
+  auto call = std::make_shared<SettleCall>();
+  for (model::NackItem& item : items) {
+    SettleItem& out = call->items.emplace_back();
+    out.token = item.token;
+    out.action = ActionOf(item.disposition);
+    out.retry_delay = item.retry_delay;
+    out.error = std::move(item.error);
+    if (!item.refusal.ok()) out.Refuse(std::move(item.refusal));
+    const bool has_failed = out.action != store::Action::kRelease;
+    if (has_failed && out.error.fingerprint.empty()) out.error.fingerprint = ErrorPrint(out.error);
+  }
+  call->done = [done = std::move(done)](
+                   absl::StatusOr<std::vector<model::AckResult>> results) mutable {
+    if (!results.ok()) {
+      done(results.status());
+      return;
+    }
+    std::vector<model::NackResult> nacked;
+    for (const model::AckResult& result : *results) {
+      nacked.push_back({result.outcome, result.refusal, result.state, result.schedule_time});
+    }
+    done(std::move(nacked));
+  };
+  Submit(std::move(call));
+}
+
+void Settler::Release(std::vector<model::LeaseToken> tokens) {
+  if (tokens.empty()) return;
+  auto call = std::make_shared<SettleCall>();
+  for (const model::LeaseToken& token : tokens) {
+    SettleItem& out = call->items.emplace_back();
+    out.token = token;
+    out.action = store::Action::kRelease;
+  }
+  call->done = [](const absl::StatusOr<std::vector<model::AckResult>>&) {};
+  Submit(std::move(call));
+}
+
+void Settler::Submit(std::shared_ptr<SettleCall> call) {
+  std::map<int64_t, std::vector<size_t>> by_lane;
+  for (size_t i = 0; i < call->items.size(); ++i) {
+    if (call->items[i].is_decided) continue;  // refused
+    by_lane[call->items[i].token.task.lane].push_back(i);
+  }
+  call->open_parts = static_cast<int>(std::max<size_t>(by_lane.size(), 1));
+  if (by_lane.empty()) call->EndPart(absl::OkStatus());
+  for (auto& [lane, items] : by_lane) {
+    const auto rows = static_cast<int64_t>(items.size());
+    SettlePart part{call, std::move(items)};
+    const int64_t bytes = BytesOf(part);
+    if (!BatcherOf(lane).Add(std::move(part), rows, bytes)) call->EndPart(TooManyCalls());
+  }
+}
+
+// A lane of which no queue is known shares one batcher with all such lanes.
+Settler::LaneBatcher& Settler::BatcherOf(int64_t lane) {
+  base::MutexLock lock(mutex_);
+  if (batchers_.size() >= kLanesMax && !batchers_.contains(lane)) lane = batchers_.begin()->first;
+  std::unique_ptr<LaneBatcher>& batcher = batchers_[lane];
+  if (batcher == nullptr) {
+    batcher = std::make_unique<LaneBatcher>(
+        context_.pool, BatchLimits(),
+        [this](absl::StatusOr<pg::Session*> session, std::vector<SettlePart> parts) {
+          std::map<int64_t, std::vector<SettlePart>> by_lane;
+          for (SettlePart& part : parts) {
+            const int64_t number = part.call->items[part.items.front()].token.task.lane;
+            by_lane[number].push_back(std::move(part));
+          }
+          for (auto& [number, lane_parts] : by_lane) Run(number, session, std::move(lane_parts));
+        });
+  }
+  return *batcher;
+}
+
+void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
+                  std::vector<SettlePart> parts) {
+  if (!session.ok()) {
+    EndAll(parts, session.status());
+    return;
+  }
+  absl::StatusOr<QueuePtr> queue = queues_.FindLane(**session, lane);
+  if (queue.ok() && *queue == nullptr) {  // a token of another installation: items are NOT_FOUND
+    EndAll(parts, absl::OkStatus());
+    return;
+  }
+  absl::Status status = queue.status();
+  if (status.ok()) {
+    SettleBatch batch(lane, **queue, tracker_, context_.metrics);
+    std::vector<SettleItem*> items;
+    for (SettlePart& part : parts) {
+      for (const size_t i : part.items) items.push_back(&part.call->items[i]);
+    }
+    const auto has_follow_ups = [](const SettleItem* item) { return !item->follow_ups.empty(); };
+    std::vector<LeaseWithin> withins = dispatcher_.BeginWithin(**session, lane, NextOf(parts));
+    if (!withins.empty() || std::any_of(items.begin(), items.end(), has_follow_ups)) {
+      status = RunInTransaction(**session, batch, items, parts, withins);
+      if (!status.ok() && !IsOutcomeUnknown(status) && !withins.empty()) {
+        Run(lane, session, std::move(parts));  // it may have been the lease; the acks come first
+        return;
+      }
+    } else {
+      status = pg::RepeatConflicts([&] { return batch.Run(**session, items); });
+      batch.Committed();
+    }
+    if (!batch.claimable().empty()) on_commit_(batch.claimable(), batch.now());
+  }
+  if (IsOutcomeUnknown(status)) {
+    Repeat(lane, std::move(parts));
+  } else if (!status.ok() && parts.size() > 1) {
+    // One bad item must not fail its neighbours' calls.
+    for (SettlePart& part : parts) {
+      std::vector<SettlePart> single;
+      single.push_back(std::move(part));
+      Run(lane, session, std::move(single));
+    }
+  } else {
+    EndAll(parts, status);
+  }
+}
+
+// The connection broke during the commit. Repeating is safe: what was settled is found to be.
+void Settler::Repeat(int64_t lane, std::vector<SettlePart> parts) {
+  std::vector<SettlePart> again;
+  for (SettlePart& part : parts) {
+    if (++part.tries < kTriesMax) {
+      again.push_back(std::move(part));
+    } else {
+      part.call->EndPart(RepeatLater());
+    }
+  }
+  if (again.empty()) return;
+  auto shared = std::make_shared<std::vector<SettlePart>>(std::move(again));
+  context_.pool.Submit([this, lane, shared](absl::StatusOr<pg::Session*> session) {
+    Run(lane, session.ok() ? session : RepeatLater(), std::move(*shared));
+  });
+}
+
+}  // namespace skiplane::broker

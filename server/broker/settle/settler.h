@@ -1,0 +1,78 @@
+// Acks, nacks and releases: gathers concurrent calls per lane into few statements and answers each
+// call item by item. Thread-safe.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "server/broker/api/calls.h"
+#include "server/broker/batch/batcher.h"
+#include "server/broker/batch/context.h"
+#include "server/broker/enqueue/enqueuer.h"
+#include "server/broker/lease/dispatcher.h"
+#include "server/broker/lease/lease_tracker.h"
+#include "server/broker/queues/queue_cache.h"
+#include "server/broker/settle/settle_batch.h"
+#include "server/broker/settle/settle_call.h"
+#include "server/store/enqueue.h"
+
+namespace skiplane::broker {
+
+class Settler {
+ public:
+  // Told of tasks that wait again, before the callers are.
+  using OnCommit = std::function<void(const std::vector<store::Claimable>&, absl::Time now)>;
+
+  // `enqueuer` makes the follow-ups of acks, `dispatcher` their next leases.
+  Settler(Context& context, QueueCache& queues, LeaseTracker& tracker, Enqueuer& enqueuer,
+          Dispatcher& dispatcher, OnCommit on_commit)
+      : context_(context),
+        queues_(queues),
+        tracker_(tracker),
+        enqueuer_(enqueuer),
+        dispatcher_(dispatcher),
+        on_commit_(std::move(on_commit)) {}
+
+  // `next`, if any, is begun with the acks if that can be; else the caller begins it.
+  void Ack(std::vector<model::AckItem> items, NextLeasePtr next,
+           Done<std::vector<model::AckResult>> done);
+  void Nack(std::vector<model::NackItem> items, Done<std::vector<model::NackResult>> done);
+
+  // Hands leases back, uncharged. Nobody waits for it; what cannot be handed back ends with its
+  // session.
+  void Release(std::vector<model::LeaseToken> tokens);
+
+ private:
+  using LaneBatcher = Batcher<SettlePart>;
+
+  void Submit(std::shared_ptr<SettleCall> call);
+  // settler_more.cc: acks that say more than that.
+  void PrepareMore(std::shared_ptr<SettleCall> call);
+  absl::Status CheckMore(pg::Session& session, SettleItem& item);
+  // Decides the item: its lease is over, or else it is refused.
+  absl::Status RefuseUnlessOver(pg::Session& session, SettleItem& item, const absl::Status& why);
+  absl::Status RunInTransaction(pg::Session& session, SettleBatch& batch,
+                                const std::vector<SettleItem*>& items,
+                                const std::vector<SettlePart>& parts,
+                                std::vector<LeaseWithin>& withins);
+  void WithdrawRepeats(const std::vector<SettlePart>& parts, std::vector<LeaseWithin>& withins);
+  absl::Status WriteFollowUps(pg::Session& session, SettleItem& item,
+                              std::vector<Enqueuer::Within>* written);
+  absl::Status RecallFollowUps(pg::Session& session, SettleItem& item);
+  LaneBatcher& BatcherOf(int64_t lane);
+  void Run(int64_t lane, absl::StatusOr<pg::Session*> session, std::vector<SettlePart> parts);
+  void Repeat(int64_t lane, std::vector<SettlePart> parts);
+
+  Context& context_;
+  QueueCache& queues_;
+  LeaseTracker& tracker_;
+  Enqueuer& enqueuer_;
+  Dispatcher& dispatcher_;
+  const OnCommit on_commit_;
+  base::Mutex mutex_;
+  absl::flat_hash_map<int64_t, std::unique_ptr<LaneBatcher>> batchers_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace skiplane::broker

@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+#include "server/broker/api/refusals.h"
+#include "server/broker/settle/settler.h"
+#include "server/pg/conflicts.h"
+#include "server/pg/transaction.h"
+
+namespace skiplane::broker {
+
+namespace {
+
+// Whether only what the item asks for is to blame.
+bool IsOfItem(const absl::Status& status) {
+  const std::string reason = base::ReasonOf(status);
+  return reason == "INVALID_FIELD" || reason == "QUEUE_NOT_FOUND" || reason == "QUEUE_PAUSED" ||
+         reason == "TOO_MANY_QUEUES";
+}
+
+// What is wrong with the queue of a follow-up blames no field by itself.
+absl::Status BlameQueue(absl::string_view field, const absl::Status& status) {
+  if (!IsOfItem(status) || !base::FieldOf(status).empty()) return status;
+  return base::RefuseField(status.code(), base::ReasonOf(status), field, status.message());
+}
+
+}  // namespace
+
+// Looks everything up that may be refused, so that an item that is refused has changed nothing.
+void Settler::PrepareMore(std::shared_ptr<SettleCall> call) {
+  context_.pool.Submit([this, call](absl::StatusOr<pg::Session*> session) {
+    absl::Status status = session.status();
+    for (SettleItem& item : call->items) {
+      if (item.more == nullptr || !status.ok()) continue;
+      status = CheckMore(**session, item);
+      if (IsOfItem(status)) status = RefuseUnlessOver(**session, item, status);
+    }
+    if (status.ok()) {
+      Submit(call);
+    } else {
+      call->done(IsOutcomeUnknown(status) ? RepeatLater() : status);
+    }
+  });
+}
+
+// The repeat of an ack that was done is as good as done, whatever could not be asked for any more.
+absl::Status Settler::RefuseUnlessOver(pg::Session& session, SettleItem& item,
+                                       const absl::Status& why) {
+  const int64_t lane = item.token.task.lane;
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, lane));
+  SettleBatch batch(lane, *queue, tracker_, context_.metrics);
+  RETURN_IF_ERROR(batch.Judge(session, {&item}));
+  if (!item.is_decided) item.Refuse(why);
+  return absl::OkStatus();
+}
+
+absl::Status Settler::CheckMore(pg::Session& session, SettleItem& item) {
+  const model::AckMore& more = *item.more;
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, item.token.task.lane));
+  if (queue == nullptr) return absl::OkStatus();  // of another installation: NOT_FOUND
+  if (!more.next_stage.empty() && !queue->settings.FindStage(more.next_stage).has_value()) {
+    return base::InvalidField("next_stage",
+                              absl::StrCat("is not a stage of queue \"", queue->name, "\""));
+  }
+  if (more.next_content.has_value() &&
+      more.next_content->payload.size() > static_cast<size_t>(queue->settings.payload_bytes_max)) {
+    return base::InvalidField("next_payload.payload",
+                              absl::StrCat("is larger than the queue's limit of ",
+                                           queue->settings.payload_bytes_max, " bytes"));
+  }
+  for (size_t i = 0; i < more.follow_ups.size(); ++i) {
+    const model::AckMore::FollowUp& follow_up = more.follow_ups[i];
+    const std::string path = absl::StrCat("follow_ups[", i, "].");
+    auto pending = enqueuer_.Prepare(session, follow_up.queue, follow_up.task,
+                                     absl::StrCat(path, "task."));
+    if (!pending.ok()) return BlameQueue(absl::StrCat(path, "queue"), pending.status());
+    item.follow_ups.push_back(*std::move(pending));
+  }
+  return absl::OkStatus();
+}
+
+// The acks, the tasks that follow from them and the next leases are one commit. What they lock
+// beside that of the acks is not in one order with it, so that a deadlock is possible: repeated.
+absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
+                                       const std::vector<SettleItem*>& items,
+                                       const std::vector<SettlePart>& parts,
+                                       std::vector<LeaseWithin>& withins) {
+  std::vector<Enqueuer::Within> written;
+  bool by_id = false;
+  const auto write = [&]() -> absl::StatusOr<bool> {
+    batch.RolledBack();  // what a try before this one did
+    written.clear();
+    RETURN_IF_ERROR(batch.RunWithin(session, items, std::exchange(by_id, true)));
+    for (SettleItem* item : batch.settled()) {
+      RETURN_IF_ERROR(WriteFollowUps(session, *item, &written));
+    }
+    for (SettleItem* item : batch.recalled()) RETURN_IF_ERROR(RecallFollowUps(session, *item));
+    WithdrawRepeats(parts, withins);
+    for (LeaseWithin& within : withins) {
+      RETURN_IF_ERROR(Dispatcher::RunWithin(session, within));
+    }
+    return true;
+  };
+  const absl::Status status =
+      pg::RepeatConflicts([&] { return pg::InTransaction(session, write); }).status();
+  for (LeaseWithin& within : withins) dispatcher_.EndWithin(within, status);
+  if (IsOutcomeUnknown(status)) batch.OutcomeUnknown();
+  if (!status.ok()) {
+    batch.RolledBack();
+    return status;
+  }
+  batch.Committed();
+  for (const Enqueuer::Within& within : written) enqueuer_.Committed(within);
+  return absl::OkStatus();
+}
+
+// What the first try of a call leased may be in any lane: a repeat looks for it after the acks. A
+// call that has just settled something is the first try: its lease never comes before its acks.
+void Settler::WithdrawRepeats(const std::vector<SettlePart>& parts,
+                              std::vector<LeaseWithin>& withins) {
+  absl::flat_hash_set<const NextLease*> first_tries;
+  for (const SettlePart& part : parts) {
+    const SettleCall& call = *part.call;
+    if (call.open_parts > 1) continue;  // others work on its items
+    if (call.next != nullptr && call.HasSettled()) first_tries.insert(call.next.get());
+  }
+  std::erase_if(withins, [&](LeaseWithin& within) {
+    const bool may_lease = std::ranges::all_of(within.nexts, [&](const NextLeasePtr& next) {
+      return !next->IsRepeatable() || first_tries.contains(next.get());
+    });
+    if (!may_lease) dispatcher_.EndWithin(within, absl::AbortedError("it may be a repeat"));
+    return !may_lease;
+  });
+}
+
+absl::Status Settler::WriteFollowUps(pg::Session& session, SettleItem& item,
+                                     std::vector<Enqueuer::Within>* written) {
+  item.result.follow_ups.clear();
+  for (std::unique_ptr<PendingEnqueue>& follow_up : item.follow_ups) {
+    ASSIGN_OR_RETURN(std::vector<EnqueueResult> results,
+                     enqueuer_.WriteWithin(session, follow_up, written));
+    item.result.follow_ups.push_back(results.front());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Settler::RecallFollowUps(pg::Session& session, SettleItem& item) {
+  item.result.follow_ups.clear();
+  for (const std::unique_ptr<PendingEnqueue>& follow_up : item.follow_ups) {
+    ASSIGN_OR_RETURN(std::vector<EnqueueResult> results, enqueuer_.Recall(session, *follow_up));
+    item.result.follow_ups.push_back(results.front());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace skiplane::broker

@@ -1,0 +1,98 @@
+#include "server/pg/migrate/migration.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/log.h"
+#include "server/base/status_macros.h"
+#include "server/pg/migrate/migrator.h"
+
+namespace skiplane::pg {
+namespace {
+
+// The lock's number is "skiplane" in ASCII; it must never change.
+constexpr absl::string_view kLock = "SELECT pg_advisory_xact_lock(8316857068445331045)";
+
+constexpr absl::string_view kBookkeeping =
+    "CREATE SCHEMA IF NOT EXISTS skiplane; "
+    "CREATE TABLE IF NOT EXISTS skiplane.schema_version ("
+    "version int PRIMARY KEY, name text NOT NULL, "
+    "applied_at timestamptz NOT NULL DEFAULT clock_timestamp())";
+
+constexpr sql::Query kRecord{
+    "schema_version_record",
+    "INSERT INTO skiplane.schema_version (version, name) VALUES ($1::int4, $2::text)"};
+
+int Latest(absl::Span<const Migration> migrations) {
+  return migrations.empty() ? 0 : migrations.back().version;
+}
+
+absl::Status CheckNotNewer(int version, int latest) {
+  if (version <= latest) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the database's schema has version ", version, ", this binary knows ", latest,
+                   " at most: start a newer binary"));
+}
+
+absl::Status Apply(Session& session, const Migration& migration) {
+  base::Log(base::LogLevel::kInfo, "migration_started",
+            {{"version", absl::StrCat(migration.version)}, {"name", migration.name}});
+  RETURN_IF_ERROR(session.RunText(migration.text).status());
+  return session.Run(kRecord, Params().Int4(migration.version).Text(migration.name)).status();
+}
+
+// Inside a transaction. Another process may have been here while we waited for the lock.
+absl::StatusOr<bool> ApplyNext(Session& session, absl::Span<const Migration> migrations) {
+  RETURN_IF_ERROR(session.RunText(kLock).status());
+  RETURN_IF_ERROR(session.RunText(kBookkeeping).status());
+  ASSIGN_OR_RETURN(const int version, SchemaVersion(session));
+  RETURN_IF_ERROR(CheckNotNewer(version, Latest(migrations)));
+  const auto next = std::find_if(migrations.begin(), migrations.end(),
+                                 [version](const Migration& m) { return m.version > version; });
+  if (next == migrations.end()) return false;
+  RETURN_IF_ERROR(Apply(session, *next));
+  return true;
+}
+
+absl::StatusOr<bool> ApplyNextInTransaction(Session& session,
+                                            absl::Span<const Migration> migrations) {
+  RETURN_IF_ERROR(session.RunText("BEGIN").status());
+  absl::StatusOr<bool> applied = ApplyNext(session, migrations);
+  if (!applied.ok()) {
+    // If this fails too, the session's end rolls back.
+    session.RunText("ROLLBACK").IgnoreError();
+    return applied;
+  }
+  RETURN_IF_ERROR(session.RunText("COMMIT").status());
+  return applied;
+}
+
+}  // namespace
+
+absl::StatusOr<int> SchemaVersion(Session& session) {
+  ASSIGN_OR_RETURN(const Rows table,
+                   session.RunText("SELECT to_regclass('skiplane.schema_version') IS NULL"));
+  if (table.Bool(0, 0)) return 0;
+  ASSIGN_OR_RETURN(const Rows rows,
+                   session.RunText("SELECT coalesce(max(version), 0) FROM "
+                                   "skiplane.schema_version"));
+  return static_cast<int>(rows.Int(0, 0));
+}
+
+absl::StatusOr<int> ApplyMigrations(const ConnectOptions& options,
+                                    absl::Span<const Migration> migrations) {
+  ConnectOptions patient = options;
+  patient.statement_timeout = absl::Hours(1);  // an index over a large table
+  patient.lock_timeout = absl::Minutes(10);    // another process that migrates
+  ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(patient, nullptr));
+  int count = 0;
+  while (true) {
+    ASSIGN_OR_RETURN(const int version, SchemaVersion(*session));
+    RETURN_IF_ERROR(CheckNotNewer(version, Latest(migrations)));
+    if (version == Latest(migrations)) return count;
+    ASSIGN_OR_RETURN(const bool applied, ApplyNextInTransaction(*session, migrations));
+    count += applied ? 1 : 0;
+  }
+}
+
+}  // namespace skiplane::pg

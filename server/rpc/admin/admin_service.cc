@@ -1,0 +1,84 @@
+#include "server/rpc/admin/admin_service.h"
+
+#include <functional>
+#include <utility>
+
+#include "server/rpc/admin/convert_admin.h"
+#include "server/rpc/admin/convert_queue.h"
+#include "server/rpc/call/call_wire.h"
+#include "server/rpc/call/page_token.h"
+#include "server/rpc/call/reply.h"
+
+namespace skiplane::rpc {
+namespace {
+
+using grpc::ByteBuffer;
+using grpc::CallbackServerContext;
+using grpc::ServerUnaryReactor;
+
+void WriteQueues(model::Page<model::Queue>* page, v1::ListQueuesResponse* response) {
+  if (page->has_more) response->set_next_page_token(EncodePageToken(page->items.back().name));
+  for (const model::Queue& queue : page->items) WriteQueue(queue, response->add_queues());
+}
+
+}  // namespace
+
+ServerUnaryReactor* AdminService::CreateQueue(CallbackServerContext* context,
+                                              const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/CreateQueue", {context, reply});
+  auto read = ReadChange(*call, *request, "CreateQueue", &ReadCreateQueue);
+  if (!read.ok()) return call->Refuse(read.status());
+  broker_.CreateQueue(*std::move(read),
+                      ReplyWith(call, &WriteChangedQueue<v1::CreateQueueResponse>));
+  return call;
+}
+
+ServerUnaryReactor* AdminService::GetQueue(CallbackServerContext* context,
+                                           const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/GetQueue", {context, reply});
+  auto read = ReadCall(*call, *request, &ReadGetQueue);
+  if (!read.ok()) return call->Refuse(read.status());
+  broker_.GetQueue(*std::move(read), ReplyWith(call, &WriteGetQueue));
+  return call;
+}
+
+ServerUnaryReactor* AdminService::ListQueues(CallbackServerContext* context,
+                                             const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ListQueues", {context, reply});
+  auto read = ReadCall(*call, *request, &ReadListQueues);
+  if (!read.ok()) return call->Refuse(read.status());
+  broker_.ListQueues(std::move(read->after), read->limit,
+                     ReplyWithList(call, std::identity(), &WriteQueues));
+  return call;
+}
+
+ServerUnaryReactor* AdminService::UpdateQueue(CallbackServerContext* context,
+                                              const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/UpdateQueue", {context, reply});
+  auto read = ReadChange(*call, *request, "UpdateQueue", &ReadUpdateQueue);
+  if (!read.ok()) return call->Refuse(read.status());
+  broker_.UpdateQueue(*std::move(read),
+                      ReplyWith(call, &WriteChangedQueue<v1::UpdateQueueResponse>));
+  return call;
+}
+
+ServerUnaryReactor* AdminService::PauseQueue(CallbackServerContext* context,
+                                             const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/PauseQueue", {context, reply});
+  auto read = ReadChange(*call, *request, "PauseQueue", &ReadPauseQueue);
+  if (!read.ok()) return call->Refuse(read.status());
+  broker_.PauseQueue(*std::move(read), ReplyWith(call, &WriteChangedQueue<v1::PauseQueueResponse>));
+  return call;
+}
+
+ServerUnaryReactor* AdminService::ResumeQueue(CallbackServerContext* context,
+                                              const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ResumeQueue", {context, reply});
+  auto read = ReadChange(*call, *request, "ResumeQueue", &ReadResumeQueue);
+  if (!read.ok()) return call->Refuse(read.status());
+  broker_.PauseQueue(*std::move(read),
+                     ReplyWith(call, &WriteChangedQueue<v1::ResumeQueueResponse>));
+  return call;
+}
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,184 @@
+#include "server/rpc/admin/convert_report.h"
+
+#include <string>
+#include <utility>
+
+#include "server/base/status_macros.h"
+#include "server/model/limits.h"
+#include "server/rpc/call/check.h"
+#include "server/rpc/call/list_token.h"
+#include "server/rpc/call/wire_enum.h"
+#include "server/rpc/call/wire_time.h"
+
+namespace skiplane::rpc {
+namespace {
+
+constexpr absl::Duration kRangeMost = absl::Hours(24 * 400);
+
+void WriteErrorGroup(model::ErrorGroup* group, const std::string& stage, v1::ErrorGroup* wire) {
+  wire->set_fingerprint(std::move(group->fingerprint));
+  wire->set_stage(stage);
+  wire->set_type(std::move(group->type));
+  wire->set_text(std::move(group->text));
+  wire->set_retrying_count(group->retrying);
+  wire->set_failed_count(group->failed);
+  WriteTime(group->first_seen, wire->mutable_first_seen_time());
+  WriteTime(group->last_seen, wire->mutable_last_seen_time());
+  for (std::string& id : group->task_ids) wire->add_sample_task_ids(std::move(id));
+}
+
+void WriteWorker(const model::Worker& worker, v1::Worker* wire) {
+  wire->set_worker_id(worker.worker_id);
+  wire->set_name(worker.name);
+  WriteTime(worker.create_time, wire->mutable_create_time());
+  WriteTime(worker.expire_time, wire->mutable_expire_time());
+  wire->set_leased_count(worker.leased);
+}
+
+void WriteAuditRecord(const model::AuditRecord& record, v1::AuditRecord* wire) {
+  WriteTime(record.time, wire->mutable_time());
+  wire->set_actor(record.origin.actor);
+  wire->set_method(record.origin.method);
+  wire->set_queue(record.queue);
+  wire->set_request_json(record.origin.request_json);
+  wire->set_changed_count(record.changed);
+  wire->set_peer(record.origin.peer);
+}
+
+}  // namespace
+
+absl::StatusOr<broker::ListErrorsCall> ReadListErrors(v1::ListErrorGroupsRequest* request) {
+  broker::ListErrorsCall call;
+  RETURN_IF_ERROR(model::CheckQueueName(request->queue(), "queue"));
+  RETURN_IF_ERROR(CheckText(request->stage(), model::kStageNameBytesMax, {"stage"}));
+  ASSIGN_OR_RETURN(call.limit, ReadPageSize(request->page_size()));
+  if (!request->page_token().empty()) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> parts,
+                     ReadListToken(request->page_token(), TokenScope(*request), 3));
+    RETURN_IF_ERROR(ReadNumbers({parts[0], parts[1]}, &call.seen_micros, &call.after_stage));
+    call.after_fingerprint = parts[2];
+  }
+  call.queue = std::move(*request->mutable_queue());
+  call.stage = std::move(*request->mutable_stage());
+  return call;
+}
+
+void WriteErrorGroups(broker::ErrorPage* page, const std::string& scope,
+                      v1::ListErrorGroupsResponse* response) {
+  std::vector<model::ErrorGroup>& groups = page->groups.items;
+  if (page->groups.has_more) {
+    const model::ErrorGroup& last = groups.back();
+    response->set_next_page_token(
+        WriteListToken({std::to_string(absl::ToUnixMicros(last.last_seen)),
+                        std::to_string(last.stage), last.fingerprint},
+                       scope));
+  }
+  for (size_t i = 0; i < groups.size(); ++i) {
+    WriteErrorGroup(&groups[i], page->stages[i], response->add_groups());
+  }
+}
+
+absl::StatusOr<broker::StatisticsCall> ReadStatistics(v1::GetStatisticsRequest* request) {
+  broker::StatisticsCall call;
+  RETURN_IF_ERROR(model::CheckQueueName(request->queue(), "queue"));
+  RETURN_IF_ERROR(CheckText(request->stage(), model::kStageNameBytesMax, {"stage"}));
+  ASSIGN_OR_RETURN(call.outcome, ReadEnum(request->outcome(), {"outcome"}));
+  if (request->has_start_time()) {
+    ASSIGN_OR_RETURN(call.start, ReadTime(request->start_time(), {"start_time"}));
+  }
+  if (request->has_end_time()) {
+    ASSIGN_OR_RETURN(call.end, ReadTime(request->end_time(), {"end_time"}));
+  }
+  const absl::Time start = call.start.value_or(absl::Now() - absl::Hours(24));
+  const absl::Time end = call.end.value_or(absl::Now());
+  if (call.end.has_value() && end < start) {
+    return InvalidField({"end_time"}, "is before start_time");
+  }
+  if (end - start > kRangeMost) {
+    return InvalidField({"end_time"}, "is more than 400 days after start_time");
+  }
+  if (!request->page_token().empty()) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> parts,
+                     ReadListToken(request->page_token(), TokenScope(*request), 3));
+    int64_t hour_micros = 0;
+    RETURN_IF_ERROR(ReadNumbers(parts, &hour_micros, &call.after_stage, &call.after_outcome));
+    call.after_hour = absl::FromUnixMicros(hour_micros);
+  }
+  call.queue = std::move(*request->mutable_queue());
+  call.stage = std::move(*request->mutable_stage());
+  return call;
+}
+
+void WriteStatistics(broker::Statistics* statistics, const std::string& scope,
+                     v1::GetStatisticsResponse* response) {
+  for (size_t i = 0; i < statistics->hours.items.size(); ++i) {
+    const model::HourStatistics& hour = statistics->hours.items[i];
+    v1::HourStatistics* const wire = response->add_hours();
+    WriteTime(hour.hour, wire->mutable_hour());
+    wire->set_stage(statistics->stages[i]);
+    wire->set_outcome(ToWire(hour.outcome));
+    wire->set_attempt_count(hour.attempts);
+    WriteDuration(hour.run_total, wire->mutable_run_total());
+    WriteDuration(hour.run_total / hour.attempts, wire->mutable_run_mean());
+    WriteDuration(hour.run_max, wire->mutable_run_max());
+    WriteDuration(hour.wait_total, wire->mutable_wait_total());
+    WriteDuration(hour.wait_total / hour.attempts, wire->mutable_wait_mean());
+  }
+  if (!statistics->hours.has_more) return;
+  const model::HourStatistics& last = statistics->hours.items.back();
+  response->set_next_page_token(WriteListToken(
+      {std::to_string(absl::ToUnixMicros(last.hour)), std::to_string(last.stage),
+       std::to_string(static_cast<int>(last.outcome))},
+      scope));
+}
+
+absl::StatusOr<broker::ListWorkersCall> ReadListWorkers(v1::ListWorkersRequest* request) {
+  broker::ListWorkersCall call;
+  ASSIGN_OR_RETURN(call.limit, ReadPageSize(request->page_size()));
+  if (request->page_token().empty()) return call;
+  ASSIGN_OR_RETURN(std::vector<std::string> parts,
+                   ReadListToken(request->page_token(), TokenScope(*request), 2));
+  if (parts[1].size() != call.after_id.size()) return BadListToken();
+  call.after_name = std::move(parts[0]);
+  std::copy(parts[1].begin(), parts[1].end(), call.after_id.begin());
+  return call;
+}
+
+void WriteWorkers(std::vector<model::Worker>* workers, size_t limit,
+                  v1::ListWorkersResponse* response) {
+  if (workers->size() > limit) {
+    workers->resize(limit);
+    const model::Worker& last = workers->back();
+    response->set_next_page_token(
+        WriteListToken({last.name, std::string(last.id.begin(), last.id.end())},
+                       TokenScope(v1::ListWorkersRequest())));
+  }
+  for (const model::Worker& worker : *workers) WriteWorker(worker, response->add_workers());
+}
+
+absl::StatusOr<broker::ListAuditCall> ReadListAudit(v1::ListAuditRecordsRequest* request) {
+  broker::ListAuditCall call;
+  if (!request->queue().empty()) {
+    RETURN_IF_ERROR(model::CheckQueueName(request->queue(), "queue"));
+  }
+  ASSIGN_OR_RETURN(call.limit, ReadPageSize(request->page_size()));
+  if (!request->page_token().empty()) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> parts,
+                     ReadListToken(request->page_token(), TokenScope(*request), 1));
+    RETURN_IF_ERROR(ReadNumbers(parts, &call.before));
+  }
+  call.queue = std::move(*request->mutable_queue());
+  return call;
+}
+
+void WriteAudit(model::Page<model::AuditRecord>* page, const std::string& scope,
+                v1::ListAuditRecordsResponse* response) {
+  if (page->has_more) {
+    response->set_next_page_token(WriteListToken({std::to_string(page->items.back().id)}, scope));
+  }
+  for (const model::AuditRecord& record : page->items) {
+    WriteAuditRecord(record, response->add_records());
+  }
+}
+
+}  // namespace skiplane::rpc

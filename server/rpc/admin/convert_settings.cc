@@ -1,0 +1,275 @@
+#include "server/rpc/admin/convert_settings.h"
+
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/status_macros.h"
+#include "server/rpc/call/check.h"
+#include "server/rpc/call/field.h"
+#include "server/rpc/call/wire_enum.h"
+#include "server/rpc/call/wire_time.h"
+
+namespace skiplane::rpc {
+namespace {
+
+constexpr absl::string_view kPrefix = "settings.";
+constexpr int kPathsMax = 100;  // more than there are settings: the audit keeps them
+
+// What protobuf can hold; the model knows the ranges.
+constexpr DurationRange kAnyDuration = {-absl::InfiniteDuration(), absl::InfiniteDuration()};
+
+using Wire = v1::QueueSettings;
+using Settings = model::QueueSettings;
+
+absl::StatusOr<absl::Duration> DurationOr(bool is_set, const google::protobuf::Duration& wire,
+                                          absl::Duration unset, absl::string_view name) {
+  if (!is_set) return unset;
+  return ReadDuration(wire, kAnyDuration, {name});
+}
+
+absl::Status TakeKind(const Wire& wire, Settings* to) {
+  ASSIGN_OR_RETURN(const auto kind, ReadEnum(wire.retry().kind(), {"settings.retry.kind"}));
+  to->retry.kind = kind.value_or(model::RetryPolicy().kind);
+  return absl::OkStatus();
+}
+
+absl::Status TakeBaseDelay(const Wire& wire, Settings* to) {
+  ASSIGN_OR_RETURN(to->retry.base_delay,
+                   DurationOr(wire.retry().has_base_delay(), wire.retry().base_delay(),
+                              model::RetryPolicy().base_delay, "settings.retry.base_delay"));
+  return absl::OkStatus();
+}
+
+absl::Status TakeFactor(const Wire& wire, Settings* to) {
+  const double factor = wire.retry().factor();
+  to->retry.factor = factor == 0.0 ? model::RetryPolicy().factor : factor;
+  return absl::OkStatus();
+}
+
+absl::Status TakeMaxDelay(const Wire& wire, Settings* to) {
+  ASSIGN_OR_RETURN(to->retry.max_delay,
+                   DurationOr(wire.retry().has_max_delay(), wire.retry().max_delay(),
+                              model::RetryPolicy().max_delay, "settings.retry.max_delay"));
+  return absl::OkStatus();
+}
+
+absl::Status TakeDelays(const Wire& wire, Settings* to) {
+  std::vector<absl::Duration> delays;
+  for (const google::protobuf::Duration& delay : wire.retry().delays()) {
+    ASSIGN_OR_RETURN(const absl::Duration value,
+                     ReadDuration(delay, kAnyDuration, {"", "settings.retry.delays",
+                                                        delays.size()}));
+    delays.push_back(value);
+  }
+  to->retry.delays = std::move(delays);
+  return absl::OkStatus();
+}
+
+absl::Status TakeJitter(const Wire& wire, Settings* to) {
+  to->retry.jitter = wire.retry().jitter();
+  return absl::OkStatus();
+}
+
+absl::Status TakeMaxAttempts(const Wire& wire, Settings* to) {
+  const int32_t attempts = wire.retry().max_attempts();
+  to->retry.max_attempts = attempts == 0 ? model::RetryPolicy().max_attempts : attempts;
+  return absl::OkStatus();
+}
+
+absl::Status TakeHistory(const Wire& wire, Settings* to) {
+  ASSIGN_OR_RETURN(const auto history, ReadEnum(wire.history(), {"settings.history"}));
+  to->history = history.value_or(Settings().history);
+  return absl::OkStatus();
+}
+
+absl::Status TakeLeaseDuration(const Wire& wire, Settings* to) {
+  ASSIGN_OR_RETURN(to->lease_duration,
+                   DurationOr(wire.has_lease_duration(), wire.lease_duration(),
+                              Settings().lease_duration, "settings.lease_duration"));
+  return absl::OkStatus();
+}
+
+absl::Status TakePayloadBytesMax(const Wire& wire, Settings* to) {
+  const int32_t bytes = wire.payload_bytes_max();
+  to->payload_bytes_max = bytes == 0 ? Settings().payload_bytes_max : bytes;
+  return absl::OkStatus();
+}
+
+absl::Status TakeMaxRunDuration(const Wire& wire, Settings* to) {
+  ASSIGN_OR_RETURN(to->max_run_duration,
+                   DurationOr(wire.has_max_run_duration(), wire.max_run_duration(),
+                              Settings().max_run_duration, "settings.max_run_duration"));
+  return absl::OkStatus();
+}
+
+absl::Status TakePeriodicHistory(const Wire& wire, Settings* to) {
+  ASSIGN_OR_RETURN(const auto history,
+                   ReadEnum(wire.periodic_history(), {"settings.periodic_history"}));
+  to->periodic_history = history.value_or(Settings().periodic_history);
+  return absl::OkStatus();
+}
+
+absl::Status TakeHistoryDays(const Wire& wire, Settings* to) {
+  to->history_days = wire.history_days() == 0 ? Settings().history_days : wire.history_days();
+  return absl::OkStatus();
+}
+
+absl::Status TakeFailedDays(const Wire& wire, Settings* to) {
+  to->failed_days = wire.failed_days() == 0 ? Settings().failed_days : wire.failed_days();
+  return absl::OkStatus();
+}
+
+absl::Status TakeKeepPayloads(const Wire& wire, Settings* to) {
+  to->keep_payloads = wire.keep_payloads();
+  return absl::OkStatus();
+}
+
+absl::Status TakeKeepResults(const Wire& wire, Settings* to) {
+  to->keep_results = wire.keep_results();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<model::RetryPolicy> ReadRetry(const v1::RetryPolicy& retry) {
+  Wire wire;
+  *wire.mutable_retry() = retry;
+  Settings settings;
+  for (const auto take : {&TakeKind, &TakeBaseDelay, &TakeFactor, &TakeMaxDelay, &TakeDelays,
+                          &TakeJitter, &TakeMaxAttempts}) {
+    RETURN_IF_ERROR(take(wire, &settings));
+  }
+  return settings.retry;
+}
+
+absl::Status TakeStages(const Wire& wire, Settings* to) {
+  constexpr absl::string_view kStages = "settings.stages";
+  std::vector<model::Stage> stages;
+  for (const v1::Stage& stage : wire.stages()) {
+    const size_t i = stages.size();
+    model::Stage& out = stages.emplace_back();
+    out.name = stage.name();
+    if (stage.has_retry()) {
+      ASSIGN_OR_RETURN(out.retry, ReadRetry(stage.retry()));
+    }
+    if (stage.has_lease_duration()) {
+      ASSIGN_OR_RETURN(out.lease_duration, ReadDuration(stage.lease_duration(), kAnyDuration,
+                                                        {"lease_duration", kStages, i}));
+    }
+    if (stage.has_max_run_duration()) {
+      ASSIGN_OR_RETURN(out.max_run_duration, ReadDuration(stage.max_run_duration(), kAnyDuration,
+                                                          {"max_run_duration", kStages, i}));
+    }
+  }
+  to->stages = std::move(stages);
+  return absl::OkStatus();
+}
+
+struct Setting {
+  absl::string_view path;
+  absl::Status (*take)(const Wire&, Settings*);
+};
+
+constexpr std::array<Setting, 17> kSettings = {{
+    {"retry.kind", &TakeKind},
+    {"retry.base_delay", &TakeBaseDelay},
+    {"retry.factor", &TakeFactor},
+    {"retry.max_delay", &TakeMaxDelay},
+    {"retry.delays", &TakeDelays},
+    {"retry.jitter", &TakeJitter},
+    {"retry.max_attempts", &TakeMaxAttempts},
+    {"history", &TakeHistory},
+    {"lease_duration", &TakeLeaseDuration},
+    {"payload_bytes_max", &TakePayloadBytesMax},
+    {"stages", &TakeStages},
+    {"max_run_duration", &TakeMaxRunDuration},
+    {"periodic_history", &TakePeriodicHistory},
+    {"history_days", &TakeHistoryDays},
+    {"failed_days", &TakeFailedDays},
+    {"keep_payloads", &TakeKeepPayloads},
+    {"keep_results", &TakeKeepResults},
+}};
+
+// "retry" names all of its fields.
+bool Names(absl::string_view path, const Setting& setting) {
+  return path == setting.path || (path == "retry" && setting.path.substr(0, 6) == "retry.");
+}
+
+bool IsNamed(const SettingPaths& paths, const Setting& setting) {
+  if (paths.empty()) return true;
+  for (const std::string& path : paths) {
+    if (Names(path, setting)) return true;
+  }
+  return false;
+}
+
+bool IsKnown(absl::string_view path) {
+  for (const Setting& setting : kSettings) {
+    if (Names(path, setting)) return true;
+  }
+  return false;
+}
+
+void WriteRetry(const model::RetryPolicy& retry, v1::RetryPolicy* wire) {
+  wire->set_kind(ToWire(retry.kind));
+  WriteDuration(retry.base_delay, wire->mutable_base_delay());
+  wire->set_factor(retry.factor);
+  WriteDuration(retry.max_delay, wire->mutable_max_delay());
+  for (const absl::Duration delay : retry.delays) WriteDuration(delay, wire->add_delays());
+  wire->set_jitter(retry.jitter);
+  wire->set_max_attempts(retry.max_attempts);
+}
+
+void WriteStage(const model::Stage& stage, v1::Stage* wire) {
+  wire->set_name(stage.name);
+  if (stage.retry) WriteRetry(*stage.retry, wire->mutable_retry());
+  if (stage.lease_duration) WriteDuration(*stage.lease_duration, wire->mutable_lease_duration());
+  if (stage.max_run_duration) {
+    WriteDuration(*stage.max_run_duration, wire->mutable_max_run_duration());
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<SettingPaths> ReadMask(const google::protobuf::FieldMask& mask) {
+  SettingPaths paths;
+  RETURN_IF_ERROR(CheckCount(mask.paths_size(), {0, kPathsMax}, {"update_mask"}));
+  bool all = false;
+  for (const std::string& path : mask.paths()) {
+    if (path != "*" && !IsKnown(path)) {
+      return InvalidField({"update_mask"},
+                          "must name fields of QueueSettings, for example \"retry\", "
+                          "\"retry.max_attempts\" or \"history\"");
+    }
+    all = all || path == "*";
+    paths.push_back(path);
+  }
+  return all ? SettingPaths() : paths;
+}
+
+absl::StatusOr<model::QueueSettings> ChangeSettings(const model::QueueSettings& base,
+                                                    const v1::QueueSettings& wire,
+                                                    const SettingPaths& paths) {
+  model::QueueSettings changed = base;
+  for (const Setting& setting : kSettings) {
+    if (IsNamed(paths, setting)) RETURN_IF_ERROR(setting.take(wire, &changed));
+  }
+  RETURN_IF_ERROR(model::CheckSettings(changed, kPrefix));
+  RETURN_IF_ERROR(model::CheckChange(base, changed, kPrefix));
+  return changed;
+}
+
+void WriteSettings(const model::QueueSettings& settings, v1::QueueSettings* wire) {
+  WriteRetry(settings.retry, wire->mutable_retry());
+  wire->set_history(ToWire(settings.history));
+  WriteDuration(settings.lease_duration, wire->mutable_lease_duration());
+  wire->set_payload_bytes_max(settings.payload_bytes_max);
+  for (const model::Stage& stage : settings.stages) WriteStage(stage, wire->add_stages());
+  WriteDuration(settings.max_run_duration, wire->mutable_max_run_duration());
+  wire->set_periodic_history(ToWire(settings.periodic_history));
+  wire->set_history_days(settings.history_days);
+  wire->set_failed_days(settings.failed_days);
+  wire->set_keep_payloads(settings.keep_payloads);
+  wire->set_keep_results(settings.keep_results);
+}
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,23 @@
+// Tasks as operators see them, on their way to the wire. Pure functions.
+#pragma once
+
+#include <string>
+
+#include "server/model/report.h"
+#include "skiplane/v1/admin.pb.h"
+
+namespace skiplane::rpc {
+
+// Takes the texts out of `task`.
+void WriteTask(model::TaskView* task, v1::Task* wire);
+
+// Takes the texts out of `attempt`.
+void WriteAttempt(model::Attempt* attempt, const std::string& stage, v1::Attempt* wire);
+
+// For every response that is just the task as it is now.
+template <typename Response>
+void WriteChangedTask(model::TaskView* task, Response* response) {
+  WriteTask(task, response->mutable_task());
+}
+
+}  // namespace skiplane::rpc

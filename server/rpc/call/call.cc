@@ -1,0 +1,141 @@
+#include "server/rpc/call/call.h"
+
+#include <algorithm>
+
+#include <grpcpp/impl/codegen/proto_utils.h>
+#include <grpcpp/support/proto_buffer_writer.h>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "server/base/reason.h"
+#include "server/base/sampled_event.h"
+#include "server/model/limits.h"
+#include "server/rpc/call/status.h"
+
+namespace skiplane::rpc {
+namespace {
+
+using std::chrono::steady_clock;
+using std::chrono::system_clock;
+
+// gRPC reports a passed deadline as a cancellation. The caller's own clock may notice it a little
+// earlier than ours, because gRPC rounds the time to the deadline up on its way.
+constexpr auto kDeadlineSlack = std::chrono::milliseconds(100);
+
+grpc::StatusCode CodeOfLostCall(const grpc::CallbackServerContext& context) {
+  return context.deadline() - kDeadlineSlack <= system_clock::now()
+             ? grpc::StatusCode::DEADLINE_EXCEEDED
+             : grpc::StatusCode::CANCELLED;
+}
+
+// A refused enqueue or lease costs time; one of these, work that was done.
+bool KeepsWork(absl::string_view method) {
+  return method == "skiplane.v1.BrokerService/Ack" || method == "skiplane.v1.BrokerService/Nack" ||
+         method == "skiplane.v1.BrokerService/Heartbeat";
+}
+
+// Without the message, which may repeat what the caller sent.
+void LogRefused(absl::string_view method, const absl::Status& status) {
+  static constinit base::SampledEvent event("call_refused");
+  if (!event.Wanted()) return;
+  event.Write({{"method", std::string(method)},
+               {"code", absl::StatusCodeToString(status.code())},
+               {"reason", base::ReasonOf(status)}});
+}
+
+std::string VisibleText(absl::string_view text) {
+  std::string visible;
+  for (const char c : text.substr(0, model::kActorBytesMax)) {
+    if (absl::ascii_isprint(static_cast<unsigned char>(c))) visible.push_back(c);
+  }
+  return visible;
+}
+
+}  // namespace
+
+std::string UnaryCall::Actor() const {
+  const auto& metadata = wire_.context->client_metadata();
+  const auto named = metadata.find("skiplane-actor");
+  if (named != metadata.end() && !named->second.empty()) {
+    return VisibleText({named->second.data(), named->second.size()});
+  }
+  return Peer();
+}
+
+std::string UnaryCall::Peer() const {
+  const auto identities = wire_.context->auth_context()->GetPeerIdentity();
+  if (!identities.empty()) return VisibleText({identities[0].data(), identities[0].size()});
+  return VisibleText(wire_.context->peer());
+}
+
+UnaryCall::UnaryCall(CallScope scope, absl::string_view method, CallWire wire)
+    : scope_(scope),
+      method_(method),
+      wire_(wire),
+      begin_(steady_clock::now()),
+      is_admitted_(scope.in_flight.Begin()) {
+  scope_.metrics.RpcStarted(method_);
+}
+
+void UnaryCall::Reply(const google::protobuf::MessageLite& message) {
+  bool own_buffer = false;
+  const auto bytes = static_cast<int64_t>(message.ByteSizeLong());
+  if (is_admitted_) scope_.in_flight.Add(bytes);
+  held_bytes_ += bytes;
+  End(grpc::GenericSerialize<grpc::ProtoBufferWriter, google::protobuf::MessageLite>(
+      message, wire_.reply, &own_buffer));
+}
+
+UnaryCall* UnaryCall::Refuse(const absl::Status& status) {
+  LogRefused(method_, status);
+  End(ToGrpc(status));
+  return this;
+}
+
+absl::Status UnaryCall::Admit(size_t request_bytes) {
+  if (!is_admitted_) {
+    return base::Refuse(absl::StatusCode::kUnavailable, "SERVER_DRAINING",
+                        "this broker is shutting down; nothing was changed");
+  }
+  if (request_bytes > static_cast<size_t>(model::kRequestBytesMax)) {
+    return base::Refuse(absl::StatusCode::kInvalidArgument, "REQUEST_TOO_LARGE",
+                        absl::StrCat("the request has ", request_bytes, " bytes; at most ",
+                                     model::kRequestBytesMax,
+                                     ". Nothing was changed: send less in one call"));
+  }
+  const auto bytes = static_cast<int64_t>(request_bytes);
+  if (!scope_.in_flight.Hold(bytes, KeepsWork(method_))) {
+    return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS",
+                        "too many calls or too large ones are under way in this broker; nothing "
+                        "was changed: retry later");
+  }
+  held_bytes_ = bytes;
+  return absl::OkStatus();
+}
+
+void UnaryCall::GiveBack(int64_t bytes) {
+  const int64_t given = std::min(bytes, held_bytes_);
+  held_bytes_ -= given;
+  scope_.in_flight.Add(-given);
+}
+
+void UnaryCall::End(const grpc::Status& status) {
+  code_ = status.error_code();
+  Finish(status);
+}
+
+void UnaryCall::Ended(bool) {}
+
+void UnaryCall::OnDone() {
+  const bool cancelled = wire_.context->IsCancelled();
+  Ended(cancelled);
+  const grpc::StatusCode code = cancelled ? CodeOfLostCall(*wire_.context) : code_;
+  const auto duration = absl::FromChrono(steady_clock::now() - begin_);
+  scope_.metrics.RpcEnded(method_, CodeName(code), duration);
+  InFlight* const in_flight = is_admitted_ ? &scope_.in_flight : nullptr;
+  const int64_t held = held_bytes_;
+  delete this;
+  if (in_flight != nullptr) in_flight->End(held);
+}
+
+}  // namespace skiplane::rpc

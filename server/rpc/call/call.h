@@ -1,0 +1,86 @@
+// One unary call, from its request to its last byte: what every method shares.
+//
+// Made by a handler with new, it deletes itself when gRPC is done with it, which needs exactly one
+// Reply() or Refuse(). These may come from any thread, also before the handler has returned the
+// call to gRPC, and whether or not the caller is still there: a call that nobody waits for any more
+// ends when the broker has answered it, so no answer ever meets a call that is gone.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <google/protobuf/message_lite.h>
+#include <grpcpp/grpcpp.h>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "server/metrics/metrics.h"
+#include "server/rpc/call/in_flight.h"
+
+namespace skiplane::rpc {
+
+// What the calls of one server have in common.
+struct CallScope {
+  metrics::Metrics& metrics;
+  InFlight& in_flight;
+};
+
+// What gRPC hands to a handler.
+struct CallWire {
+  grpc::CallbackServerContext* context;
+  grpc::ByteBuffer* reply;
+};
+
+class UnaryCall : public grpc::ServerUnaryReactor {
+ public:
+  // `method` must outlive the call.
+  UnaryCall(CallScope scope, absl::string_view method, CallWire wire);
+
+  void Reply(const google::protobuf::MessageLite& message);
+  // Returns the call itself, which is what a handler returns.
+  UnaryCall* Refuse(const absl::Status& status);
+
+  // To be asked before the request's bytes are read: SERVER_DRAINING if the call came too late,
+  // TOO_MANY_CALLS if there is no room for it.
+  absl::Status Admit(size_t request_bytes);
+
+  // To be kept until the transport has taken the answer: what it weighs is counted until then.
+  void Keep(std::shared_ptr<const void> memory) { memory_ = std::move(memory); }
+
+  // Who calls, for the audit: what the metadata "skiplane-actor" says, else the peer. At most 255
+  // bytes of visible ASCII; the rest is left out.
+  std::string Actor() const;
+  // The name in the caller's certificate, else its address. As long.
+  std::string Peer() const;
+
+ protected:
+  ~UnaryCall() override = default;
+
+  // The last that happens. `cancelled`: the caller had gone (cancelled, deadline passed, connection
+  // lost) before the answer was handed to the transport, so it did not get the answer.
+  virtual void Ended(bool cancelled);
+
+  grpc::CallbackServerContext& context() { return *wire_.context; }
+  metrics::Metrics& metrics() { return scope_.metrics; }
+  InFlight& in_flight() { return scope_.in_flight; }
+
+  // Gives back of what Admit() was granted, at most `bytes`.
+  void GiveBack(int64_t bytes);
+
+ private:
+  void OnDone() final;
+  void End(const grpc::Status& status);
+
+  const CallScope scope_;
+  const absl::string_view method_;
+  const CallWire wire_;
+  const std::chrono::steady_clock::time_point begin_;
+  const bool is_admitted_;
+  int64_t held_bytes_ = 0;
+  std::shared_ptr<const void> memory_;
+  grpc::StatusCode code_ = grpc::StatusCode::UNKNOWN;
+};
+
+}  // namespace skiplane::rpc

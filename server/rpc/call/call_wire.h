@@ -1,0 +1,58 @@
+// From a request's bytes to a call of the broker; reply.h leads back.
+//
+// Handlers take raw bytes, because gRPC answers a message that it cannot parse (a string that is
+// not UTF-8) with a bare UNIMPLEMENTED, and because a request of our own may be moved from:
+// payloads are not copied.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <google/protobuf/message.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include "absl/status/statusor.h"
+#include "server/base/status_macros.h"
+#include "server/model/report.h"
+#include "server/rpc/call/call.h"
+
+namespace skiplane::rpc {
+
+// INVALID_FIELD if `bytes` are no such message, or none at all (UNIMPLEMENTED, as gRPC has it).
+absl::Status ParseMessage(const grpc::ByteBuffer& bytes, google::protobuf::MessageLite* message);
+
+// Field names as in the .proto; empty fields are left out.
+std::string MessageToJson(const google::protobuf::Message& message);
+
+// `read` checks the request and takes from it what it needs.
+template <typename Call, typename Request>
+absl::StatusOr<Call> ReadCall(UnaryCall& call, const grpc::ByteBuffer& bytes,
+                              absl::StatusOr<Call> (*read)(Request*)) {
+  RETURN_IF_ERROR(call.Admit(bytes.Length()));
+  Request request;
+  RETURN_IF_ERROR(ParseMessage(bytes, &request));
+  return read(&request);
+}
+
+// Who asks for which change, and what tells a repeat of it. `request` without its request id, which
+// INVALID_FIELD says is too long or holds a NUL byte.
+absl::StatusOr<model::Origin> OriginOf(const UnaryCall& call, const char* method,
+                                       const google::protobuf::Message& request,
+                                       const std::string& request_id);
+
+// The same for a change, all of which have a request id: notes their origin in the call.
+template <typename Call, typename Request>
+absl::StatusOr<Call> ReadChange(UnaryCall& call, const grpc::ByteBuffer& bytes, const char* method,
+                                absl::StatusOr<Call> (*read)(Request*)) {
+  RETURN_IF_ERROR(call.Admit(bytes.Length()));
+  Request request;
+  RETURN_IF_ERROR(ParseMessage(bytes, &request));
+  const std::string request_id = std::move(*request.mutable_request_id());
+  request.clear_request_id();
+  ASSIGN_OR_RETURN(model::Origin origin, OriginOf(call, method, request, request_id));
+  ASSIGN_OR_RETURN(Call change, read(&request));
+  change.origin = std::move(origin);
+  return change;
+}
+
+}  // namespace skiplane::rpc

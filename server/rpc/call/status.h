@@ -1,0 +1,30 @@
+// Refusals as callers see them: absl::Status to grpc::Status with google.rpc details.
+//
+// Every status but OK carries an ErrorInfo; a refused field also a BadRequest; what may be repeated
+// soon also a RetryInfo. A status without a reason is a defect: the caller gets INTERNAL with a
+// random id, and the log repeats the id with the text. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include <grpcpp/support/status.h>
+
+#include "absl/status/status.h"
+#include "server/rpc/call/field.h"
+
+namespace skiplane::rpc {
+
+inline constexpr size_t kStatusMessageBytesMax = 1024;
+// gRPC turns a status whose trailer exceeds 8 KiB into RESOURCE_EXHAUSTED, and the cause is gone.
+inline constexpr size_t kStatusDetailsBytesMax = 4096;
+
+grpc::Status ToGrpc(const absl::Status& status);
+
+// INVALID_ARGUMENT with reason MALFORMED_TOKEN that blames `field`.
+absl::Status MalformedToken(const Field& field);
+
+// gRPC's name of `code`, for example "INVALID_ARGUMENT".
+std::string CodeName(grpc::StatusCode code);
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,71 @@
+// Accepts connections and hands them on, at most so many at a time.
+//
+// Beyond that, a connection is accepted and closed at once: its caller sees UNAVAILABLE without a
+// wait, and tries another broker or comes again. So accepting never runs out of descriptors by
+// itself. If something else in the process does, or the machine is short of memory, it pauses and
+// goes on. One thread, from Start() to Stop().
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "server/metrics/metrics.h"
+#include "server/rpc/serve/listen_sockets.h"
+#include "server/rpc/serve/open_connections.h"
+
+namespace skiplane::rpc {
+
+class Acceptor {
+ public:
+  // Gets a connection that is its own from then on, and the socket that it came by. Called on the
+  // acceptor's thread.
+  using Take = std::function<void(int listen_fd, int fd)>;
+
+  // `metrics` must outlive this.
+  Acceptor(ListenSockets sockets, int connections_max, metrics::Metrics& metrics);
+  ~Acceptor();
+  Acceptor(const Acceptor&) = delete;
+  Acceptor& operator=(const Acceptor&) = delete;
+
+  void Start(Take take);
+
+  // No connection is handed on after this, and the port is free. Idempotent.
+  void Stop();
+
+  const ListenSockets& sockets() const { return sockets_; }
+
+  // The port from which this process is about to connect to its own, to see whether it answers:
+  // such a connection is let in and not counted. 0: none. From any thread.
+  void ExpectProbe(int from_port) { probe_port_ = from_port; }
+
+ private:
+  using SteadyTime = std::chrono::steady_clock::time_point;
+
+  void Run();
+  void SweepIfDue();
+  // Returns false if nothing can be accepted for a while.
+  bool AcceptAll(int listen_fd);
+  void Admit(int listen_fd, int fd);
+  bool IsProbe(int fd) const;
+  void Refuse(int fd);
+  bool AfterError(int error);
+  void Publish();
+
+  ListenSockets sockets_;
+  metrics::Metrics& metrics_;
+  Take take_;
+  std::atomic<int> probe_port_ = 0;
+  std::atomic<bool> is_stopped_ = false;
+  const int wake_fd_;
+  std::thread thread_;
+  // Of the thread.
+  OpenConnections open_;
+  SteadyTime sweep_due_;
+  int64_t refused_ = 0;  // since the last line of the log
+  SteadyTime may_log_refusal_;
+  SteadyTime may_log_error_;
+};
+
+}  // namespace skiplane::rpc

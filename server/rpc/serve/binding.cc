@@ -1,0 +1,20 @@
+#include "server/rpc/serve/binding.h"
+
+#include <utility>
+
+#include "server/base/status_macros.h"
+#include "server/rpc/serve/grpc_log.h"
+
+namespace skiplane::rpc {
+
+absl::StatusOr<Binding> Bind(const ServerOptions& options) {
+  TakeGrpcLog();
+  std::optional<TlsIdentity> identity;
+  if (options.tls) {
+    ASSIGN_OR_RETURN(identity, ReadTlsFiles(*options.tls));
+  }
+  ASSIGN_OR_RETURN(ListenSockets sockets, ListenSockets::Bind(options.listen));
+  return Binding{options, std::move(identity), std::move(sockets)};
+}
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,74 @@
+#include "server/rpc/serve/credentials.h"
+
+#include <string>
+#include <utility>
+
+#include <grpc/grpc.h>
+
+namespace skiplane::rpc {
+namespace {
+
+// gRPC's C++ can replace certificates only by watching files itself, which would take broken and
+// half-written ones. Its C library asks before each handshake whether there is something new.
+class FetchedCredentials final : public grpc::ServerCredentials {
+ public:
+  // Takes over `credentials`.
+  explicit FetchedCredentials(grpc_server_credentials* credentials) : credentials_(credentials) {}
+  ~FetchedCredentials() override { grpc_server_credentials_release(credentials_); }
+  FetchedCredentials(const FetchedCredentials&) = delete;
+  FetchedCredentials& operator=(const FetchedCredentials&) = delete;
+
+  void SetAuthMetadataProcessor(
+      const std::shared_ptr<grpc::AuthMetadataProcessor>& /*processor*/) override {}
+
+ private:
+  int AddPortToServer(const std::string& address, grpc_server* server) override {
+    return grpc_server_add_http2_port(server, address.c_str(), credentials_);
+  }
+
+  grpc_server_credentials* const credentials_;
+};
+
+}  // namespace
+
+Credentials::Credentials(std::optional<TlsIdentity> identity) : identity_(std::move(identity)) {}
+
+void Credentials::Replace(TlsIdentity identity) {
+  base::MutexLock lock(mutex_);
+  identity_ = std::move(identity);
+  is_new_ = true;
+}
+
+std::shared_ptr<grpc::ServerCredentials> Credentials::ForPort() {
+  bool asks_clients = false;
+  {
+    base::MutexLock lock(mutex_);
+    if (!identity_) return grpc::InsecureServerCredentials();
+    asks_clients = !identity_->client_ca.empty();
+  }
+  grpc_ssl_server_credentials_options* const options =
+      grpc_ssl_server_credentials_create_options_using_config_fetcher(
+          asks_clients ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                       : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE,
+          &Credentials::Fetch, this);
+  return std::make_shared<FetchedCredentials>(
+      grpc_ssl_server_credentials_create_with_options(options));
+}
+
+grpc_ssl_certificate_config_reload_status Credentials::Fetch(
+    void* self, grpc_ssl_server_certificate_config** config) {
+  auto& credentials = *static_cast<Credentials*>(self);
+  base::MutexLock lock(credentials.mutex_);
+  if (!std::exchange(credentials.is_new_, false)) {
+    return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
+  }
+  const TlsIdentity& identity = *credentials.identity_;
+  const grpc_ssl_pem_key_cert_pair pair = {identity.key.c_str(), identity.certificate.c_str()};
+  // gRPC 1.51 wants authorities also when clients are not asked for certificates. Any will do then.
+  const std::string& authorities =
+      identity.client_ca.empty() ? identity.certificate : identity.client_ca;
+  *config = grpc_ssl_server_certificate_config_create(authorities.c_str(), &pair, 1);
+  return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
+}
+
+}  // namespace skiplane::rpc

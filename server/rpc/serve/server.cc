@@ -1,0 +1,194 @@
+#include "server/rpc/serve/server.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include <grpc/grpc.h>
+#include <grpcpp/grpcpp.h>
+
+#include "absl/time/clock.h"
+#include "server/base/log.h"
+#include "server/base/mutex.h"
+#include "server/base/status_macros.h"
+#include "server/rpc/admin/admin_service.h"
+#include "server/rpc/broker/broker_service.h"
+#include "server/rpc/call/in_flight.h"
+#include "server/rpc/serve/acceptor.h"
+#include "server/rpc/serve/credentials.h"
+#include "server/rpc/serve/health.h"
+#include "server/rpc/serve/listen_sockets.h"
+#include "server/rpc/serve/port_probe.h"
+#include "server/rpc/serve/reflection.h"
+#include "server/rpc/serve/server_limits.h"
+
+namespace skiplane::rpc {
+namespace {
+
+// Between the first sign of a drain and the cut of the connections: time for what was sent before
+// it, such as the news to who watches the health.
+constexpr std::chrono::milliseconds kNotice(200);
+
+// gRPC ends its threads with the last object that uses it. One that ends beside the process frees
+// what OpenSSL's exit handler frees, too. So gRPC stays up once it was used.
+void KeepGrpcUp() {
+  static const bool is_up = (grpc_init(), true);
+  (void)is_up;
+}
+
+void LogLoaded(const TlsFiles& files, const TlsIdentity& identity) {
+  const bool has_expired = identity.expires <= absl::Now();
+  base::Log(has_expired ? base::LogLevel::kWarn : base::LogLevel::kInfo,
+            has_expired ? "tls_expired" : "tls_loaded",
+            {{"certificate", files.certificate},
+             {"sha256", identity.sha256},
+             {"expires", absl::FormatTime(identity.expires, absl::UTCTimeZone())},
+             {"client_ca", files.client_ca}});
+}
+
+InFlight::Limits ParkingOf(const ServerLimits& limits) {
+  InFlight::Limits parking;
+  parking.parked = limits.parked_leases;
+  parking.parked_per_connection = limits.parked_leases_per_connection;
+  return parking;
+}
+
+}  // namespace
+
+struct Server::State {
+  State(broker::Broker& broker_in, metrics::Metrics& metrics_in, const ServerLimits& limits)
+      : broker(broker_in), metrics(metrics_in), in_flight(ParkingOf(limits)) {}
+
+  void Listen(bool tls);
+  void Shutdown(absl::Duration patience);
+
+  broker::Broker& broker;
+  metrics::Metrics& metrics;
+  InFlight in_flight;
+  BrokerService broker_service{broker, {metrics, in_flight}};
+  AdminService admin_service{broker, {metrics, in_flight}};
+  std::unique_ptr<grpc::Service> reflection;
+  std::unique_ptr<Credentials> credentials;
+  bool has_tls = false;
+  bool asks_clients = false;  // for a certificate
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> entrance;
+  std::unique_ptr<grpc::Server> grpc;
+  std::unique_ptr<Health> health;
+  std::unique_ptr<Acceptor> acceptor;
+  std::unique_ptr<PortProbe> probe;
+  int port = 0;
+  base::Mutex drain_mutex;
+  bool drained ABSL_GUARDED_BY(drain_mutex) = false;
+};
+
+// From now on connections are served. They are accepted by us and not by gRPC, whose listener never
+// accepts again once the descriptors have run out, and knows no limit of connections.
+void Server::State::Listen(bool tls) {
+  acceptor->Start([this](int listen_fd, int fd) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+    connection.listener_fd = listen_fd;
+    connection.fd = fd;
+    entrance->HandleNewConnection(&connection);
+  });
+  PortProbe::Options options;
+  options.listen_fd = acceptor->sockets().fds().front();
+  options.tls = tls;
+  metrics.SetPortAnswers(true);
+  probe = std::make_unique<PortProbe>(
+      options, PortProbe::Listener{[this](int from_port) { acceptor->ExpectProbe(from_port); },
+                                   [this](bool answers) {
+                                     metrics.SetPortAnswers(answers);
+                                     health->SetAlive(answers);
+                                   }});
+}
+
+// gRPC's Shutdown turns calls that arrive after it away as CANCELLED, which no caller repeats. So
+// late calls are refused by us as long as others are being answered, and then all connections are
+// cut, which callers see as UNAVAILABLE, before Shutdown begins. This also ends health watches and
+// reflection streams, which never end by themselves and must not hold up a drain.
+void Server::State::Shutdown(absl::Duration patience) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto deadline = start + absl::ToChronoNanoseconds(patience);
+  in_flight.Close();
+  in_flight.WaitForNone(deadline);
+  std::this_thread::sleep_until(std::min(start + kNotice, deadline));
+  probe.reset();
+  acceptor->Stop();
+  grpc_server_cancel_all_calls(grpc->c_server());
+  grpc->Shutdown(absl::ToChronoTime(absl::Now()));
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
+                                                      broker::Broker& broker,
+                                                      metrics::Metrics& metrics) {
+  ASSIGN_OR_RETURN(Binding binding, Bind(options));
+  return Start(std::move(binding), broker, metrics);
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(Binding binding, broker::Broker& broker,
+                                                      metrics::Metrics& metrics) {
+  KeepGrpcUp();
+  RETURN_IF_ERROR(binding.sockets.Listen());
+  const ServerOptions& options = binding.options;
+  auto state = std::make_unique<State>(broker, metrics, options.limits);
+  state->port = binding.sockets.port();
+  state->has_tls = options.tls.has_value();
+  state->asks_clients = options.tls && !options.tls->client_ca.empty();
+  if (binding.identity) LogLoaded(*options.tls, *binding.identity);
+  state->credentials = std::make_unique<Credentials>(std::move(binding.identity));
+  state->acceptor =
+      std::make_unique<Acceptor>(std::move(binding.sockets), options.limits.connections, metrics);
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::ServerBuilder builder;
+  ApplyLimits(options.limits, &builder);
+  using Kind = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+  state->entrance = builder.experimental().AddExternalConnectionAcceptor(
+      Kind::FROM_FD, state->credentials->ForPort());
+  builder.RegisterService(&state->broker_service);
+  builder.RegisterService(&state->admin_service);
+  state->reflection = SetReflection(options.reflection, &builder);
+  state->grpc = builder.BuildAndStart();
+  if (state->grpc == nullptr) {
+    return absl::InternalError("gRPC cannot start its server; its own log says why");
+  }
+  state->health = std::make_unique<Health>(*state->grpc->GetHealthCheckService());
+  state->Listen(state->has_tls);
+  return std::unique_ptr<Server>(new Server(std::move(state)));
+}
+
+Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Server::~Server() { Drain(absl::ZeroDuration()); }
+
+int Server::port() const { return state_->port; }
+
+void Server::SetReady(bool ready) { state_->health->SetReady(ready); }
+
+absl::Status Server::ReloadTls(const std::optional<TlsFiles>& files) {
+  const bool asks_clients = files && !files->client_ca.empty();
+  if (files.has_value() != state_->has_tls || asks_clients != state_->asks_clients) {
+    return absl::FailedPreconditionError(
+        "TLS, or the wish for certificates of clients, cannot be switched on or off while the "
+        "broker runs: restart it");
+  }
+  if (!files) return absl::OkStatus();
+  ASSIGN_OR_RETURN(TlsIdentity identity, ReadTlsFiles(*files));
+  LogLoaded(*files, identity);
+  state_->credentials->Replace(std::move(identity));
+  return absl::OkStatus();
+}
+
+void Server::Drain(absl::Duration patience) {
+  state_->health->Retire();
+  base::MutexLock lock(state_->drain_mutex);
+  if (state_->drained) return;
+  state_->metrics.SetDraining(true);
+  state_->broker.BeginDrain();
+  state_->Shutdown(patience);
+  state_->drained = true;
+}
+
+void Server::Wait() { state_->grpc->Wait(); }
+
+}  // namespace skiplane::rpc

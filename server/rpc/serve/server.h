@@ -1,0 +1,60 @@
+// The gRPC front of the broker: listens, answers, tells its health and drains.
+//
+// Start() returns a server that answers but is not ready until SetReady(true). The broker and the
+// metrics must outlive it, and the broker must answer every call, or a drain never ends.
+// Thread-safe.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "server/broker/api/broker.h"
+#include "server/metrics/metrics.h"
+#include "server/rpc/serve/binding.h"
+#include "server/rpc/serve/server_options.h"
+#include "server/rpc/serve/tls_files.h"
+
+namespace skiplane::rpc {
+
+class Server {
+ public:
+  // From now on the port is listened on.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(Binding binding, broker::Broker& broker,
+                                                       metrics::Metrics& metrics);
+  // With a binding of its own.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options,
+                                                       broker::Broker& broker,
+                                                       metrics::Metrics& metrics);
+  // Drains without patience if nobody did.
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  int port() const;
+
+  // What health checks tell. Ignored once a drain has begun.
+  void SetReady(bool ready);
+
+  // New connections are shown what these files hold now; those that stand live on. If a file is not
+  // right, or TLS or the wish for clients' certificates would be switched on or off by it, nothing
+  // changes: FAILED_PRECONDITION. Logs what was loaded.
+  absl::Status ReloadTls(const std::optional<TlsFiles>& files);
+
+  // Not ready from now on; parked leases are answered; no new calls; those that run are waited for,
+  // at most `patience`, then cut off. Returns when the last call has ended. Idempotent: a second
+  // caller waits for the first.
+  void Drain(absl::Duration patience);
+
+  // Returns when a drain has ended.
+  void Wait();
+
+ private:
+  struct State;
+  explicit Server(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace skiplane::rpc

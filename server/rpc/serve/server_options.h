@@ -1,0 +1,36 @@
+// How a server is to listen, and what bounds it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "server/model/limits.h"
+#include "server/rpc/serve/tls_files.h"
+
+namespace skiplane::rpc {
+
+struct ServerLimits {
+  int connections = model::kConnectionsMax;
+  // Leases that wait, in all and on one connection. They are streams, and many workers behind one
+  // proxy share a connection; it may have kStreamsBesideParked more for everything else.
+  int parked_leases = model::kParkedLeasesMax;
+  int parked_leases_per_connection = model::kParkedLeasesPerConnectionMax;
+  absl::Duration handshake_timeout = absl::Seconds(5);
+  // Makes clients spread again after brokers were added. The grace is longer than any Lease waits.
+  absl::Duration connection_age = absl::Minutes(30);
+  absl::Duration connection_age_grace = absl::Seconds(70);
+  // What gRPC takes at most for calls and for messages that it is about to receive. Above what
+  // 20,000 waiting leases (320 MB) and many large requests at once need.
+  size_t memory_bytes = model::kTransportBytesMax;
+};
+
+struct ServerOptions {
+  std::string listen;  // "127.0.0.1:7070"; port 0 takes a free one
+  std::optional<TlsFiles> tls;
+  bool reflection = false;
+  ServerLimits limits;
+};
+
+}  // namespace skiplane::rpc

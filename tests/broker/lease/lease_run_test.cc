@@ -1,0 +1,69 @@
+#include "server/broker/lease/lease_run.h"
+
+#include "gmock/gmock.h"
+
+namespace skiplane::broker {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(DealPlacesTest, SpreadsFewTasksOverAllCallers) {
+  EXPECT_THAT(DealPlaces({100, 100, 100}, 3), ElementsAre(1, 2, 3));
+}
+
+TEST(DealPlacesTest, GoesOnWithThoseWhoWantMore) {
+  EXPECT_THAT(DealPlaces({1, 3, 2}, 6), ElementsAre(1, 2, 3, 2, 3, 2));
+}
+
+TEST(DealPlacesTest, StopsWhenNobodyWantsMore) {
+  EXPECT_THAT(DealPlaces({1, 1}, 10), ElementsAre(1, 2));
+  EXPECT_THAT(DealPlaces({}, 10), IsEmpty());
+}
+
+store::LeasedRow Row(int caller, int16_t priority, int64_t micros, int64_t id, size_t bytes = 0) {
+  store::LeasedRow row;
+  row.caller = caller;
+  row.task.priority = priority;
+  row.task.schedule_time = absl::FromUnixMicros(micros);
+  row.task.token.task.id = id;
+  row.task.payload = std::string(bytes, 'x');
+  return row;
+}
+
+TEST(LastKeysTest, NamesTheLastKeyOfEachPriority) {
+  const std::vector<store::Bound> keys =
+      LastKeys({Row(0, -1, 10, 1), Row(0, -1, 20, 2), Row(0, 4, 5, 3)});
+  ASSERT_EQ(keys.size(), 2u);
+  EXPECT_EQ(keys[0].priority, -1);
+  EXPECT_EQ(keys[0].id, 2);
+  EXPECT_EQ(keys[1].id, 3);
+}
+
+TEST(IsCutByBytesTest, SmallTasksNeverCut) {
+  LeaseRun run;
+  run.demand.callers = {{{}, 1000, {}, ""}};
+  store::Leased leased;
+  leased.rows = {Row(0, 0, 1, 1, 100)};
+  EXPECT_FALSE(IsCutByBytes(run, leased));
+}
+
+TEST(IsCutByBytesTest, ACallerWhoseBytesAreUsedUpMayBeCut) {
+  LeaseRun run;
+  run.demand.callers = {{{}, 1000, {}, ""}, {{}, 1000, {}, ""}};
+  store::Leased leased;
+  leased.rows = {Row(1, 0, 1, 1, 600)};
+  EXPECT_TRUE(IsCutByBytes(run, leased));
+}
+
+TEST(IsCutByBytesTest, TheWholeAnswerMayBeCut) {
+  LeaseRun run;
+  run.demand.callers = {{{}, 1 << 20, {}, ""}};
+  run.demand.bytes_max = 100;
+  store::Leased leased;
+  leased.rows = {Row(0, 0, 1, 1, 60)};
+  EXPECT_TRUE(IsCutByBytes(run, leased));
+}
+
+}  // namespace
+}  // namespace skiplane::broker

@@ -1,0 +1,105 @@
+#include "server/broker/lease/next_lease.h"
+
+#include <optional>
+
+#include "gtest/gtest.h"
+
+namespace skiplane::broker {
+namespace {
+
+using Answer = absl::StatusOr<AckAndLeaseAnswer>;
+
+class NextLeaseTest : public ::testing::Test {
+ protected:
+  NextLeasePtr Make(LeaseCall call = {}) {
+    return std::make_shared<NextLease>(
+        std::move(call), [this](Answer answer) { answer_ = std::move(answer); },
+        [this](const LeaseAnswer& late) { handed_back_ += late.tasks.size(); });
+  }
+  static std::vector<model::AckResult> Acked() { return std::vector<model::AckResult>(2); }
+  static LeaseAnswer Tasks(size_t count) {
+    LeaseAnswer answer;
+    answer.tasks.resize(count);
+    return answer;
+  }
+
+  std::optional<Answer> answer_;
+  size_t handed_back_ = 0;
+};
+
+TEST_F(NextLeaseTest, AfterTheAcksTheCallerBeginsTheLease) {
+  const NextLeasePtr next = Make();
+  EXPECT_TRUE(next->Acked(Acked()));
+  EXPECT_FALSE(answer_.has_value());
+  next->Leased(Tasks(3));
+  ASSERT_TRUE(answer_.has_value() && answer_->ok());
+  EXPECT_EQ((*answer_)->results.size(), 2u);
+  EXPECT_EQ((*answer_)->lease->tasks.size(), 3u);
+}
+
+TEST_F(NextLeaseTest, WithinTheAcksNobodyElseBeginsIt) {
+  const NextLeasePtr next = Make();
+  ASSERT_TRUE(next->TakeUpWithin());
+  EXPECT_FALSE(next->TakeUpWithin());
+  next->Leased(Tasks(1));
+  EXPECT_FALSE(answer_.has_value());
+  EXPECT_FALSE(next->Acked(Acked()));
+  ASSERT_TRUE(answer_.has_value() && answer_->ok());
+  EXPECT_EQ((*answer_)->lease->tasks.size(), 1u);
+}
+
+TEST_F(NextLeaseTest, ATransactionThatWasRolledBackIsNotTriedTwice) {
+  const NextLeasePtr next = Make();
+  ASSERT_TRUE(next->TakeUpWithin());
+  next->PutBack();
+  EXPECT_FALSE(next->TakeUpWithin());
+  EXPECT_TRUE(next->Acked(Acked()));
+}
+
+TEST_F(NextLeaseTest, ALeaseThatFailedAfterTheAcksLeavesTheirResults) {
+  const NextLeasePtr next = Make();
+  EXPECT_TRUE(next->Acked(Acked()));
+  next->Leased(absl::UnavailableError("draining"));
+  ASSERT_TRUE(answer_.has_value() && answer_->ok());
+  EXPECT_EQ((*answer_)->results.size(), 2u);
+  EXPECT_FALSE((*answer_)->lease.has_value());
+}
+
+TEST_F(NextLeaseTest, AcksThatFailedFailTheCallAndHandItsLeasesBack) {
+  const NextLeasePtr next = Make();
+  ASSERT_TRUE(next->TakeUpWithin());
+  EXPECT_FALSE(next->Acked(absl::UnavailableError("gone")));
+  ASSERT_TRUE(answer_.has_value());
+  EXPECT_FALSE(answer_->ok());
+  next->Leased(Tasks(4));
+  EXPECT_EQ(handed_back_, 4u);
+}
+
+TEST_F(NextLeaseTest, LateLeasesOfARepeatableCallWaitForItsRepeat) {
+  LeaseCall call;
+  call.request_id = "r";
+  const NextLeasePtr next = Make(call);
+  ASSERT_TRUE(next->TakeUpWithin());
+  EXPECT_FALSE(next->Acked(absl::UnavailableError("gone")));
+  next->Leased(Tasks(4));
+  EXPECT_EQ(handed_back_, 0u);
+}
+
+TEST_F(NextLeaseTest, ACancelledCallIsAckedAndLeasesNothing) {
+  const NextLeasePtr next = Make();
+  next->Cancel();
+  EXPECT_FALSE(next->TakeUpWithin());
+  EXPECT_FALSE(next->Acked(Acked()));
+  ASSERT_TRUE(answer_.has_value() && answer_->ok());
+  EXPECT_FALSE((*answer_)->lease.has_value());
+}
+
+TEST_F(NextLeaseTest, ItsWaitShrinksWhileTheAcksTake) {
+  LeaseCall call;
+  call.wait = absl::Nanoseconds(1);
+  EXPECT_EQ(Make(call)->Call().wait, absl::Milliseconds(1));
+  EXPECT_EQ(Make()->Call().wait, absl::ZeroDuration());
+}
+
+}  // namespace
+}  // namespace skiplane::broker

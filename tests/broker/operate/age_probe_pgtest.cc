@@ -1,0 +1,71 @@
+#include "absl/strings/str_cat.h"
+#include "server/broker/operate/age_probe.h"
+#include "tests/broker/broker_harness.h"
+#include "tests/support/require.h"
+
+namespace skiplane::broker {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::nanoseconds;
+
+class AgeProbeTest : public testing::BrokerHarness {
+ protected:
+  AgeProbeTest() {
+    for (int lane = 1; lane <= 3; ++lane) {
+      Sql(
+          absl::StrCat("INSERT INTO skiplane.task (lane, id, run_at, created_at, max_attempts, "
+                       "payload) VALUES (",
+                       lane, ", 1, now() - ", lane, " * interval '1 hour', now(), 1, '')"));
+    }
+  }
+
+  std::vector<int64_t> Hours(const AgeProbe& probe) const {
+    std::vector<int64_t> ages;
+    for (const int64_t lane : {1, 2, 3}) ages.push_back(absl::ToInt64Hours(probe.AgeOf({lane, 0})));
+    return ages;
+  }
+
+  const std::vector<model::LaneStage> lanes_{{1, 0}, {2, 0}, {3, 0}};
+  const std::unique_ptr<pg::Session> session_ =
+      testing::Required(pg::Session::Open({.uri = database_.uri()}, nullptr));
+};
+
+TEST_F(AgeProbeTest, OneRunReadsAllIfTimeAllows) {
+  AgeProbe probe(hours(1));
+  probe.Run(*session_, lanes_);
+  EXPECT_EQ(Hours(probe), (std::vector<int64_t>{1, 2, 3}));
+}
+
+TEST_F(AgeProbeTest, LanesTakeTurnsWhenTimeIsShort) {
+  AgeProbe probe(nanoseconds(0), 0);
+  probe.Run(*session_, lanes_);
+  EXPECT_EQ(Hours(probe), (std::vector<int64_t>{1, 0, 0}));
+  probe.Run(*session_, lanes_);
+  EXPECT_EQ(Hours(probe), (std::vector<int64_t>{1, 2, 0}));
+  probe.Run(*session_, lanes_);
+  EXPECT_EQ(Hours(probe), (std::vector<int64_t>{1, 2, 3}));
+  Sql("UPDATE skiplane.task SET run_at = now() - interval '9 hours'");
+  probe.Run(*session_, lanes_);
+  EXPECT_EQ(Hours(probe), (std::vector<int64_t>{9, 2, 3}));
+}
+
+// An old transaction kept 2.5 million dead rows in the way, and reading one age took two seconds
+// of every five.
+TEST_F(AgeProbeTest, WhatCostMuchIsNotReadAgainSoon) {
+  AgeProbe probe(hours(1), 1'000'000'000);
+  probe.Run(*session_, lanes_);
+  Sql("UPDATE skiplane.task SET run_at = now() - interval '9 hours'");
+  probe.Run(*session_, lanes_);
+  EXPECT_EQ(Hours(probe), (std::vector<int64_t>{1, 2, 3}));
+}
+
+TEST_F(AgeProbeTest, LanesThatAreNotAskedForAreForgotten) {
+  AgeProbe probe(hours(1), 0);
+  probe.Run(*session_, lanes_);
+  probe.Run(*session_, {{2, 0}});
+  EXPECT_EQ(Hours(probe), (std::vector<int64_t>{0, 2, 0}));
+}
+
+}  // namespace
+}  // namespace skiplane::broker

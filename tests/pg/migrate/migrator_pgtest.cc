@@ -1,0 +1,124 @@
+#include "server/pg/migrate/migrator.h"
+
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "server/pg/migrate/migration.h"
+#include "server/pg/migrate/migrations.h"
+#include "tests/pg/session_harness.h"
+#include "tests/support/status_matchers.h"
+
+namespace skiplane::pg {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::IsOk;
+using testing::IsOkAndHolds;
+using testing::ReasonIs;
+using testing::StatusIs;
+
+constexpr Migration kFirst{1, "first", "CREATE TABLE skiplane.one (v int); SELECT 1"};
+constexpr Migration kSecond{2, "second", "ALTER TABLE skiplane.one ADD COLUMN w int"};
+constexpr Migration kBroken{3, "broken", "CREATE TABLE skiplane.three (v int); SELECT 1 / 0"};
+
+class MigratorTest : public testing::SessionHarness {
+ protected:
+  absl::StatusOr<int> Apply(const std::vector<Migration>& migrations) const {
+    return ApplyMigrations(Options(), migrations);
+  }
+
+  std::string Versions() const {
+    return database_.Run(
+        "SELECT string_agg(version || ':' || name, ' ' ORDER BY version) "
+        "FROM skiplane.schema_version");
+  }
+};
+
+TEST_F(MigratorTest, AnEmptyDatabaseHasVersionZero) {
+  const auto session = Open();
+  EXPECT_THAT(SchemaVersion(*session), IsOkAndHolds(0));
+  EXPECT_EQ(database_.Run("SELECT to_regnamespace('skiplane')"), "");
+}
+
+TEST_F(MigratorTest, WhatIsMissingIsAppliedInOrderAndRecorded) {
+  EXPECT_THAT(Apply({kFirst}), IsOkAndHolds(1));
+  EXPECT_THAT(Apply({kFirst, kSecond}), IsOkAndHolds(1));
+  EXPECT_THAT(Apply({kFirst, kSecond}), IsOkAndHolds(0));
+  EXPECT_EQ(Versions(), "1:first 2:second");
+  EXPECT_THAT(SchemaVersion(*Open()), IsOkAndHolds(2));
+  EXPECT_EQ(database_.Run("SELECT count(w) FROM skiplane.one"), "0");
+}
+
+TEST_F(MigratorTest, SeveralMayMigrateAtOnce) {
+  std::vector<absl::StatusOr<int>> applied(4, absl::UnknownError("did not run"));
+  std::vector<std::thread> threads;
+  for (absl::StatusOr<int>& mine : applied) {
+    threads.emplace_back([this, &mine] { mine = Apply({kFirst, kSecond}); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  int total = 0;
+  for (const absl::StatusOr<int>& each : applied) {
+    EXPECT_THAT(each, IsOk());
+    total += each.value_or(0);
+  }
+  EXPECT_EQ(total, 2);
+  EXPECT_EQ(Versions(), "1:first 2:second");
+}
+
+TEST_F(MigratorTest, ANewerSchemaIsRefusedAndLeftAlone) {
+  ASSERT_THAT(Apply({kFirst, kSecond}), IsOk());
+  EXPECT_THAT(Apply({kFirst}), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_EQ(Versions(), "1:first 2:second");
+}
+
+TEST_F(MigratorTest, AFailedMigrationLeavesTheVersionBeforeIt) {
+  EXPECT_THAT(Apply({kFirst, kSecond, kBroken}), ReasonIs("INTERNAL_ERROR"));
+  EXPECT_EQ(Versions(), "1:first 2:second");
+  EXPECT_EQ(database_.Run("SELECT to_regclass('skiplane.three')"), "");
+  EXPECT_THAT(Apply({kFirst, kSecond, {3, "mended", "SELECT 1"}}), IsOkAndHolds(1));
+}
+
+TEST_F(MigratorTest, AnUpToDateDatabaseNeedsNoRightToChangeIt) {
+  ASSERT_THAT(Apply({kFirst}), IsOk());
+  database_.Run("GRANT USAGE ON SCHEMA skiplane TO pg_monitor; "
+                "GRANT SELECT ON skiplane.schema_version TO pg_monitor");
+  database_.Run(absl::StrCat("ALTER DATABASE ", database_.name(), " SET role = pg_monitor"));
+  EXPECT_THAT(Apply({kFirst}), IsOkAndHolds(0));
+}
+
+TEST_F(MigratorTest, TheBrokersOwnMigrationsApplyToAnEmptyDatabase) {
+  EXPECT_THAT(Migrate(Options()), IsOkAndHolds(LatestSchemaVersion()));
+  EXPECT_THAT(Migrate(Options()), IsOkAndHolds(0));
+  EXPECT_THAT(SchemaVersion(*Open()), IsOkAndHolds(LatestSchemaVersion()));
+}
+
+// A role that was granted its rights before those on later tables were to be granted, too.
+TEST_F(MigratorTest, ABrokersRoleOfVersion12MayUseWhatLaterMigrationsMake) {
+  ASSERT_THAT(Apply({kMigrations.begin(), kMigrations.begin() + 12}), IsOk());
+  const std::string role = absl::StrCat("broker_", database_.name());
+  database_.Run(absl::StrCat(
+      "CREATE ROLE ", role, "; GRANT USAGE ON SCHEMA skiplane TO ", role,
+      "; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA skiplane TO ", role,
+      "; GRANT USAGE ON ALL SEQUENCES IN SCHEMA skiplane TO ", role,
+      "; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA skiplane TO ", role));
+  EXPECT_THAT(Migrate(Options()), IsOk());
+  const std::string denied = absl::StrCat(
+      "SELECT string_agg(concat_ws(' ', r, c.relname), ', ' ORDER BY c.relname, r) "
+      "FROM pg_class c CROSS JOIN unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) r "
+      "WHERE c.relnamespace = 'skiplane'::regnamespace AND c.relkind IN ('r', 'p') "
+      "AND NOT c.relispartition AND NOT has_table_privilege('", role, "', c.oid, r)");
+  EXPECT_EQ(database_.Run(denied), "");
+  EXPECT_EQ(database_.Run(absl::StrCat(
+                "SELECT string_agg(p.proname, ', ') FROM pg_proc p "
+                "WHERE p.pronamespace = 'skiplane'::regnamespace "
+                "AND NOT has_function_privilege('", role, "', p.oid, 'EXECUTE')")),
+            "");
+  database_.Run(absl::StrCat("DROP OWNED BY ", role, "; DROP ROLE ", role));
+}
+
+TEST_F(MigratorTest, AServerThatIsNewEnoughPassesTheCheck) {
+  EXPECT_THAT(CheckServerVersion(*Open()), IsOk());
+}
+
+}  // namespace
+}  // namespace skiplane::pg

@@ -1,0 +1,141 @@
+#include "server/rpc/admin/convert_filter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/reason.h"
+
+namespace skiplane::rpc {
+namespace {
+
+v1::TaskFilter OfQueue() {
+  v1::TaskFilter wire;
+  wire.set_queue("mail");
+  return wire;
+}
+
+TEST(ReadFilter, TakesEveryField) {
+  v1::TaskFilter wire = OfQueue();
+  wire.set_stage("encode");
+  wire.add_states(v1::TASK_STATE_READY);
+  wire.add_states(v1::TASK_STATE_FAILED);
+  wire.set_key_prefix("user:");
+  (*wire.mutable_headers())["b"] = "2";
+  (*wire.mutable_headers())["a"] = "1";
+  wire.set_error_group("mine");
+  wire.mutable_age_min()->set_seconds(60);
+  wire.mutable_age_max()->set_seconds(3600);
+  wire.set_priority(0);
+  wire.set_periodic(true);
+  model::TaskFilter expected;
+  expected.queue = "mail";
+  expected.stage = "encode";
+  expected.states.ready = expected.states.failed = true;
+  expected.key_prefix = "user:";
+  expected.headers = {{"a", "1"}, {"b", "2"}};
+  expected.error_group = "mine";
+  expected.age_min = absl::Minutes(1);
+  expected.age_max = absl::Hours(1);
+  expected.priority = 0;
+  expected.periodic = true;
+  const auto filter = ReadFilter(&wire);
+  ASSERT_TRUE(filter.ok()) << filter.status();
+  EXPECT_EQ(*filter, expected);
+}
+
+TEST(ReadFilter, AQueueAloneIsNotNarrow) {
+  v1::TaskFilter wire = OfQueue();
+  const auto filter = ReadFilter(&wire);
+  ASSERT_TRUE(filter.ok());
+  EXPECT_FALSE(filter->IsNarrow());
+  EXPECT_TRUE(filter->states.IsEmpty());
+  EXPECT_EQ(filter->priority, std::nullopt);
+}
+
+TEST(ReadFilter, EachStateIsWhatItIsCalled) {
+  const std::pair<v1::TaskState, bool model::TaskStates::*> states[] = {
+      {v1::TASK_STATE_SCHEDULED, &model::TaskStates::scheduled},
+      {v1::TASK_STATE_READY, &model::TaskStates::ready},
+      {v1::TASK_STATE_LEASED, &model::TaskStates::leased},
+      {v1::TASK_STATE_SUCCEEDED, &model::TaskStates::succeeded},
+      {v1::TASK_STATE_FAILED, &model::TaskStates::failed},
+      {v1::TASK_STATE_CANCELLED, &model::TaskStates::cancelled}};
+  for (const auto& [state, member] : states) {
+    v1::TaskFilter wire = OfQueue();
+    wire.add_states(state);
+    wire.add_states(state);
+    model::TaskStates expected;
+    expected.*member = true;
+    EXPECT_EQ(ReadFilter(&wire)->states, expected) << state;
+  }
+}
+
+TEST(ReadFilter, TheBoundsOfARangeBelongToIt) {
+  v1::TaskFilter wire = OfQueue();
+  wire.mutable_age_min();
+  wire.mutable_age_max()->set_seconds(3653LL * 86400);
+  wire.set_priority(-32768);
+  wire.set_key_prefix(std::string(255, 'k'));
+  for (int i = 0; i < 16; ++i) (*wire.mutable_headers())[absl::StrCat("h", i)] = "v";
+  const auto filter = ReadFilter(&wire);
+  ASSERT_TRUE(filter.ok()) << filter.status();
+  EXPECT_EQ(filter->age_min, absl::ZeroDuration());
+}
+
+TEST(ReadFilter, NamesTheBadField) {
+  const std::string nul("a\0b", 3);
+  struct Bad {
+    std::function<void(v1::TaskFilter&)> spoil;
+    std::string field;
+  };
+  const Bad table[] = {
+      {[](auto& x) { x.clear_queue(); }, "filter.queue"},
+      {[](auto& x) { x.set_queue("a/b"); }, "filter.queue"},
+      {[](auto& x) { x.set_stage(std::string(65, 's')); }, "filter.stage"},
+      {[](auto& x) { x.add_states(v1::TASK_STATE_UNSPECIFIED); }, "filter.states[0]"},
+      {[](auto& x) {
+         while (x.states_size() < 101) x.add_states(v1::TASK_STATE_READY);
+       },
+       "filter.states"},
+      {[](auto& x) {
+         x.add_states(v1::TASK_STATE_READY);
+         x.add_states(static_cast<v1::TaskState>(7));
+       },
+       "filter.states[1]"},
+      {[](auto& x) { x.set_key_prefix(std::string(256, 'k')); }, "filter.key_prefix"},
+      {[&](auto& x) { x.set_key_prefix(nul); }, "filter.key_prefix"},
+      {[](auto& x) {
+         for (int i = 0; i < 17; ++i) (*x.mutable_headers())[absl::StrCat("h", i)] = "v";
+       },
+       "filter.headers"},
+      {[](auto& x) { (*x.mutable_headers())[""] = "v"; }, "filter.headers[\"\"]"},
+      {[&](auto& x) { (*x.mutable_headers())["h"] = nul; }, "filter.headers[\"h\"]"},
+      {[](auto& x) { x.set_error_group(std::string(257, 'e')); }, "filter.error_group"},
+      {[](auto& x) { x.mutable_age_min()->set_seconds(-1); }, "filter.age_min"},
+      {[](auto& x) { x.mutable_age_max()->set_seconds(3653LL * 86400 + 1); }, "filter.age_max"},
+      {[](auto& x) { x.mutable_age_max()->set_nanos(1000000000); }, "filter.age_max"},
+      {[](auto& x) { x.set_priority(-32769); }, "filter.priority"},
+      {[](auto& x) { x.set_priority(32768); }, "filter.priority"},
+  };
+  for (const Bad& bad : table) {
+    v1::TaskFilter wire = OfQueue();
+    bad.spoil(wire);
+    const absl::Status status = ReadFilter(&wire).status();
+    EXPECT_EQ(base::ReasonOf(status), "INVALID_FIELD") << bad.field;
+    EXPECT_EQ(base::FieldOf(status), bad.field);
+  }
+}
+
+TEST(ReadStartTime, MayLieInThePastAndTenYearsAheadAtMost) {
+  google::protobuf::Timestamp wire;
+  wire.set_seconds(1);
+  EXPECT_EQ(*ReadStartTime(wire, {"t"}), absl::FromUnixSeconds(1));
+  wire.set_seconds(absl::ToUnixSeconds(absl::Now() + absl::Hours(24 * 3655)));
+  EXPECT_EQ(base::FieldOf(ReadStartTime(wire, {"t"}).status()), "t");
+}
+
+}  // namespace
+}  // namespace skiplane::rpc

@@ -1,0 +1,143 @@
+#include "server/rpc/admin/convert_settings.h"
+
+#include <gtest/gtest.h>
+
+#include "server/base/reason.h"
+#include "tests/rpc/front.h"
+
+namespace skiplane::rpc {
+namespace {
+
+// Settings that differ from the defaults everywhere.
+model::QueueSettings Unusual() {
+  model::QueueSettings settings;
+  settings.retry.kind = model::RetryKind::kTable;
+  settings.retry.base_delay = absl::Seconds(7);
+  settings.retry.factor = 3.5;
+  settings.retry.max_delay = absl::Hours(2);
+  settings.retry.delays = {absl::Seconds(1), absl::Minutes(1)};
+  settings.retry.jitter = 0.25;
+  settings.retry.max_attempts = 4;
+  settings.history = model::HistoryPolicy::kFailures;
+  settings.lease_duration = absl::Minutes(9);
+  settings.payload_bytes_max = 1000;
+  return settings;
+}
+
+model::QueueSettings Changed(const v1::QueueSettings& wire, const SettingPaths& paths) {
+  const auto changed = ChangeSettings(Unusual(), wire, paths);
+  EXPECT_TRUE(changed.ok()) << changed.status();
+  return changed.value_or(model::QueueSettings());
+}
+
+TEST(ChangeSettings, WholeSettingsComeBackAsTheyWere) {
+  v1::QueueSettings wire;
+  WriteSettings(Unusual(), &wire);
+  const auto read = ChangeSettings(model::QueueSettings(), wire, {});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(*read, Unusual());
+}
+
+TEST(ChangeSettings, WithoutPathsUnsetSettingsReturnToTheirDefaults) {
+  EXPECT_EQ(Changed({}, {}), model::QueueSettings());
+}
+
+TEST(ChangeSettings, EachPathTakesOnlyItsOwnSetting) {
+  model::QueueSettings expected = Unusual();
+  expected.history = model::HistoryPolicy::kAll;
+  EXPECT_EQ(Changed({}, {"history"}), expected);
+  expected = Unusual();
+  expected.lease_duration = model::kLeaseDurationDefault;
+  EXPECT_EQ(Changed({}, {"lease_duration"}), expected);
+  expected = Unusual();
+  expected.payload_bytes_max = model::kPayloadBytesMax;
+  EXPECT_EQ(Changed({}, {"payload_bytes_max"}), expected);
+  expected = Unusual();
+  expected.retry = model::RetryPolicy();
+  EXPECT_EQ(Changed({}, {"retry"}), expected);
+}
+
+TEST(ChangeSettings, EachPathBelowRetryTakesOnlyItsOwnSetting) {
+  const model::RetryPolicy defaults;
+  model::QueueSettings expected = Unusual();
+  expected.retry.kind = defaults.kind;
+  EXPECT_EQ(Changed({}, {"retry.kind"}), expected);
+  expected.retry.base_delay = defaults.base_delay;
+  EXPECT_EQ(Changed({}, {"retry.kind", "retry.base_delay"}), expected);
+  expected = Unusual();
+  expected.retry.factor = defaults.factor;
+  expected.retry.max_delay = defaults.max_delay;
+  EXPECT_EQ(Changed({}, {"retry.factor", "retry.max_delay"}), expected);
+  expected = Unusual();
+  expected.retry.jitter = defaults.jitter;
+  expected.retry.max_attempts = defaults.max_attempts;
+  EXPECT_EQ(Changed({}, {"retry.jitter", "retry.max_attempts"}), expected);
+  v1::QueueSettings wire;
+  wire.mutable_retry()->add_delays()->set_seconds(5);
+  expected = Unusual();
+  expected.retry.delays = {absl::Seconds(5)};
+  EXPECT_EQ(Changed(wire, {"retry.delays"}), expected);
+}
+
+TEST(ChangeSettings, ValuesOutsideThePathsAreNotLookedAt) {
+  v1::QueueSettings wire;
+  wire.set_payload_bytes_max(-5);
+  wire.set_history(v1::HISTORY_POLICY_NONE);
+  model::QueueSettings expected = Unusual();
+  expected.history = model::HistoryPolicy::kNone;
+  EXPECT_EQ(Changed(wire, {"history"}), expected);
+}
+
+TEST(ChangeSettings, RefusesATableWithoutItsDelays) {
+  const auto changed = ChangeSettings(Unusual(), {}, {"retry.delays"});
+  EXPECT_EQ(base::FieldOf(changed.status()), "settings.retry.delays");
+}
+
+TEST(ReadMask, StarAmongOthersMeansAll) {
+  google::protobuf::FieldMask mask;
+  mask.add_paths("history");
+  mask.add_paths("*");
+  const auto paths = ReadMask(mask);
+  ASSERT_TRUE(paths.ok());
+  EXPECT_TRUE(paths->empty());
+}
+
+TEST(ReadMask, HasABound) {
+  google::protobuf::FieldMask mask;
+  for (int i = 0; i < 100; ++i) mask.add_paths("retry");
+  EXPECT_TRUE(ReadMask(mask).ok());
+  mask.add_paths("retry");
+  EXPECT_EQ(base::FieldOf(ReadMask(mask).status()), "update_mask");
+}
+
+TEST(UpdateQueue, ChangesTheSettingsInForceByMask) {
+  FakeBroker::Behaviour behaviour;
+  behaviour.queue.queue.settings = Unusual();
+  Front front(behaviour);
+  v1::UpdateQueueRequest request;
+  request.set_name("mail");
+  request.mutable_update_mask()->add_paths("retry.kind");
+  request.mutable_settings()->mutable_retry()->set_kind(v1::RETRY_KIND_FIXED);
+  v1::UpdateQueueResponse response;
+  const grpc::Status status = front.Call(request, &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(response.queue().settings().retry().kind(), v1::RETRY_KIND_FIXED);
+  EXPECT_EQ(response.queue().settings().retry().max_attempts(), 4);
+  EXPECT_EQ(response.queue().settings().payload_bytes_max(), 1000);
+  EXPECT_EQ(front.broker.update.version, std::nullopt);
+}
+
+TEST(UpdateQueue, MayTurnAQueueWithDelaysIntoATable) {
+  FakeBroker::Behaviour behaviour;
+  behaviour.queue.queue.settings.retry.delays = {absl::Seconds(3)};
+  Front front(behaviour);
+  v1::UpdateQueueRequest request;
+  request.set_name("mail");
+  request.mutable_update_mask()->add_paths("retry.kind");
+  request.mutable_settings()->mutable_retry()->set_kind(v1::RETRY_KIND_TABLE);
+  v1::UpdateQueueResponse response;
+  EXPECT_TRUE(front.Call(request, &response).ok());
+}
+
+}  // namespace
+}  // namespace skiplane::rpc
