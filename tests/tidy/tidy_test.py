@@ -7,8 +7,8 @@ import unittest
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, FOLDER)
 
-from rules import (documents, events, includes, registration, scripts, sizes,  # noqa: E402
-                   sql, units, words)
+from rules import (documents, events, includes, pictures, registration,  # noqa: E402
+                   scripts, sizes, sql, units, words)
 from rules.tree import read_tree  # noqa: E402
 
 
@@ -38,6 +38,9 @@ class Tidy(unittest.TestCase):
 
     def test_headers_and_documents_say_what_they_are(self):
         self.assert_clean(documents)
+
+    def test_pictures_show_what_the_code_has(self):
+        self.assert_clean(pictures)
 
     def test_statements_are_fit_for_many_nodes(self):
         self.assert_clean(sql)
