@@ -7,7 +7,7 @@ import unittest
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, FOLDER)
 
-from rules import (documents, events, includes, pictures, registration,  # noqa: E402
+from rules import (documents, events, glossary, includes, pictures, registration,  # noqa: E402
                    scripts, sizes, sql, units, words)
 from rules.tree import read_tree  # noqa: E402
 
@@ -35,6 +35,9 @@ class Tidy(unittest.TestCase):
 
     def test_banned_words_do_not_occur(self):
         self.assert_clean(words)
+
+    def test_retired_words_do_not_come_back(self):
+        self.assert_clean(glossary)
 
     def test_headers_and_documents_say_what_they_are(self):
         self.assert_clean(documents)
