@@ -31,6 +31,14 @@ class Scene:
     def put(self, **fields):
         return self.client.enqueue(self.queue, b"x", **fields)
 
+    def run(self, sql):
+        self.database.run(sql)
+
+    @staticmethod
+    def row(task_id):
+        lane, number = task_id.split("-")
+        return f"lane = {lane} AND id = {number}"
+
     def leased(self, **fields):
         task_id = self.put(**fields)
         [task] = self.client.lease(self.queue, worker_id=self.worker)
@@ -64,8 +72,9 @@ def enqueue_with_a_delay(scene):
 
 @transition("SCHEDULED", "READY", "its time comes")
 def time_comes(scene):
-    yield scene.put(delay=LATER)
-    scene.database.make_due()
+    task_id = scene.put(delay=LATER)
+    yield task_id
+    scene.run(f"UPDATE skiplane.task SET run_at = clock_timestamp() WHERE {scene.row(task_id)}")
 
 
 @transition("SCHEDULED", "READY", "RescheduleTask")
@@ -173,35 +182,35 @@ def end_session(scene):
         worker_id=scene.worker, end_session=True), timeout=DEADLINE_S)
 
 
-def short_lease(scene, max_attempts):
-    task_id = scene.put(max_attempts=max_attempts)
-    scene.client.lease(scene.queue, worker_id=scene.worker, duration=1)
-    return task_id
+def lose(scene, task_id):
+    yield task_id
+    scene.run("UPDATE skiplane.worker_session SET expires_at = now() - interval '1 s'"
+              f" WHERE worker_id = '{scene.worker}'")
 
 
 @transition("LEASED", "READY", "worker lost")
-def lose(scene):
-    yield short_lease(scene, 2)
+def lose_an_attempt(scene):
+    yield from lose(scene, scene.leased().task_id)
 
 
 @transition("LEASED", "FAILED", "worker lost, the last attempt")
 def lose_the_last_attempt(scene):
-    yield short_lease(scene, 1)
+    yield from lose(scene, scene.leased(max_attempts=1).task_id)
 
 
-def limited(scene, **fields):
+def hang(scene, task_id):
+    yield task_id
     scene.client.update_queue(scene.queue, "max_run_duration", max_run_duration=seconds(1))
-    return scene.leased(**fields).task_id
 
 
 @transition("LEASED", "READY", "hanged")
-def hang(scene):
-    yield limited(scene)
+def hang_in_an_attempt(scene):
+    yield from hang(scene, scene.leased().task_id)
 
 
 @transition("LEASED", "FAILED", "hanged, the last attempt")
 def hang_in_the_last_attempt(scene):
-    yield limited(scene, max_attempts=1)
+    yield from hang(scene, scene.leased(max_attempts=1).task_id)
 
 
 @transition("READY", "CANCELLED", "CancelTask")
