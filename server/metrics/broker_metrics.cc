@@ -22,7 +22,7 @@ BrokerMetrics::BrokerMetrics(Registry& registry, absl::string_view version,
                                 "Leases handed back because their caller had vanished.")
                          .Add({})),
       lost_sessions_(NewCounter(registry, "skiplane_sessions_lost_total",
-                                "Worker sessions declared lost by this broker.")
+                                "Worker sessions that ended in silence while they held tasks.")
                          .Add({})),
       workers_(NewGauge(registry, "skiplane_workers", "Worker sessions in the installation."),
                {"state", {}, {}}, {"alive"}),

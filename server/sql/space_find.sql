@@ -7,6 +7,8 @@
 -- The database's owner may vacuum what others own, but not rebuild it.
 -- A page in use holds a row at least, and one of an index many: so a table with four pages for each
 -- row is three quarters empty at least, and an index with fewer rows than pages is nearly so.
+-- INDEX_CLEANUP because without it PostgreSQL leaves the dead rows of the last few pages where they
+-- are, and the file with them.
 -- The counters know the rows of the table of tasks. Of the others, and of large values, PostgreSQL
 -- has an estimate: without those that were deleted while the vacuum ran that made it.
 WITH relation AS MATERIALIZED (
@@ -39,7 +41,7 @@ WITH relation AS MATERIALIZED (
   SELECT r.oid, r.toast, pg_stat_get_live_tuples(r.toast), r.toast_pages FROM relation r
 )
 SELECT r.relname, r.may_rebuild OR r.owns_database,
-       format('VACUUM (SKIP_LOCKED, TRUNCATE, PARALLEL 0) skiplane.%I', r.relname)
+       format('VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, TRUNCATE, PARALLEL 0) skiplane.%I', r.relname)
 FROM relation r
 WHERE EXISTS (
   SELECT FROM file f

@@ -1,11 +1,16 @@
 -- Living worker sessions by name. $1, $2 name and id after which to go on
--- $3 at most. One row each: id, worker id, name, created and expires in microseconds, tasks that
--- the ledger says it holds.
+-- $3 at most. One row each: id, worker id, name, created and expires in microseconds, tasks that it
+-- holds. The ledger names some that are settled, until it is folded.
 -- lanes: any because operators ask for all workers, over small tables
 SELECT s.id, s.worker_id, s.name, (date_part('epoch', s.created_at) * 1e6)::int8,
        (date_part('epoch', s.expires_at) * 1e6)::int8,
        (SELECT count(*) FROM skiplane.lease_ledger l
-        CROSS JOIN LATERAL unnest(l.sessions) AS e(session)
+        CROSS JOIN LATERAL unnest(l.sessions, l.tasks, l.lease_nos) AS e(session, task, lease_no)
+        CROSS JOIN LATERAL (
+          SELECT 1 FROM skiplane.task t
+          WHERE t.lane = l.lane AND t.id = e.task AND t.lease_no = e.lease_no AND t.state = 2
+          OFFSET 0
+        ) held
         WHERE l.sessions && ARRAY[s.id] AND e.session = s.id)
 FROM (
   SELECT w.id, w.worker_id, w.name, w.created_at, w.expires_at

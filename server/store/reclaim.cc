@@ -102,7 +102,10 @@ absl::StatusOr<Reclaimed> TakeBack(pg::Session& session, int64_t lane, const Fou
     ASSIGN_OR_RETURN(const std::vector<Settled> settled,
                      are_hanged ? SettleAndTell(session, batch) : Settle(session, batch));
     std::map<std::pair<int16_t, int16_t>, Claimable> groups;
-    for (const Settled& row : settled) Count(row, lane, groups, result);
+    for (const Settled& row : settled) {
+      Count(row, lane, groups, result);
+      result.sessions.insert(batch.rows[row.index].token.session);
+    }
     if (!settled.empty()) result.now = settled.front().now;
     for (const auto& [key, group] : groups) result.claimable.push_back(group);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "server/model/queue.h"
@@ -45,6 +46,7 @@ struct Reclaimed {
   int64_t freed = 0;
   int64_t failed = 0;
   int64_t cancelled = 0;
+  absl::flat_hash_set<pg::Uuid> sessions;  // that held those
   std::vector<Claimable> claimable;
   absl::Time now;
 };

@@ -52,6 +52,7 @@ absl::StatusOr<ReclaimResult> Reclaimer::RunOnce(pg::Session& session, bool grac
   if (grace_due_) {
     ASSIGN_OR_RETURN(result.spared, store::GrantGrace(session));
     grace_due_ = false;
+    counted_.clear();
   }
   RETURN_IF_ERROR(Expire(session, &result));
   absl::Status lanes;
@@ -66,12 +67,11 @@ absl::StatusOr<ReclaimResult> Reclaimer::RunOnce(pg::Session& session, bool grac
   return result;
 }
 
+// Also the sessions of idle workers run out, and of calls without a worker: nothing is lost.
 absl::Status Reclaimer::Expire(pg::Session& session, ReclaimResult* result) {
   for (int round = 0; round < kRounds; ++round) {
-    ASSIGN_OR_RETURN(const int64_t lost, store::ExpireSessions(session));
-    if (lost > 0) metrics_->SessionsLost(lost);
-    result->lost += lost;
-    if (lost < kSessionsAtOnce) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const int64_t expired, store::ExpireSessions(session));
+    if (expired < kSessionsAtOnce) return absl::OkStatus();
   }
   result->is_complete = false;
   return absl::OkStatus();
@@ -84,6 +84,7 @@ absl::Status Reclaimer::TakeBack(pg::Session& session, ReclaimResult* result,
     if (gone.lost.empty() && gone.ended.empty()) return absl::OkStatus();
     ASSIGN_OR_RETURN(const Recovered lost, recovery_.Recover(session, gone.lost));
     ASSIGN_OR_RETURN(const Recovered ended, hand_back_.Recover(session, gone.ended));
+    CountLost(lost.sessions, result);
     result->freed += lost.freed;
     result->failed += lost.failed;
     result->handed_back += ended.freed;
@@ -100,6 +101,14 @@ absl::Status Reclaimer::TakeBack(pg::Session& session, ReclaimResult* result,
   return absl::OkStatus();
 }
 
+// Each once, also if it takes several passes to take back what it held.
+void Reclaimer::CountLost(const absl::flat_hash_set<pg::Uuid>& sessions, ReclaimResult* result) {
+  int64_t lost = 0;
+  for (const pg::Uuid& id : sessions) lost += counted_.insert(id).second ? 1 : 0;
+  if (lost > 0) metrics_->SessionsLost(lost);
+  result->lost += lost;
+}
+
 absl::StatusOr<int64_t> Reclaimer::Forget(pg::Session& session, const store::GoneSessions& gone,
                                           ReclaimResult* result) {
   std::vector<pg::Uuid> all = gone.lost;
@@ -113,6 +122,7 @@ absl::StatusOr<int64_t> Reclaimer::Forget(pg::Session& session, const store::Gon
                [&kept](const pg::Uuid& id) { return !kept.contains(id); });
   if (free.empty()) return 0;
   ASSIGN_OR_RETURN(const int64_t forgotten, store::ForgetSessions(session, free));
+  for (const pg::Uuid& id : free) counted_.erase(id);
   result->forgotten += forgotten;
   return static_cast<int64_t>(free.size());
 }

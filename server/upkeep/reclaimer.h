@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
@@ -24,7 +25,7 @@ namespace skiplane::upkeep {
 
 struct ReclaimResult {
   int64_t spared = 0;  // sessions that got a grace
-  int64_t lost = 0;    // sessions
+  int64_t lost = 0;    // sessions that held a task
   int64_t freed = 0;
   int64_t failed = 0;
   int64_t handed_back = 0;  // tasks of ended sessions
@@ -53,13 +54,15 @@ class Reclaimer {
   // Returns what keeps the pass from being a good one; errors of lanes go to `lanes`.
   absl::Status TakeBack(pg::Session& session, ReclaimResult* result, absl::Status* lanes);
   // Returns for how many there is nothing left to do now.
-  static absl::StatusOr<int64_t> Forget(pg::Session& session, const store::GoneSessions& gone,
-                                        ReclaimResult* result);
+  absl::StatusOr<int64_t> Forget(pg::Session& session, const store::GoneSessions& gone,
+                                 ReclaimResult* result);
+  void CountLost(const absl::flat_hash_set<pg::Uuid>& sessions, ReclaimResult* result);
 
   pg::Uuid broker_id_;
   metrics::Metrics* metrics_;
   Recovery recovery_;
   Recovery hand_back_;
+  absl::flat_hash_set<pg::Uuid> counted_;  // as lost, and not yet forgotten
   bool grace_due_ = false;
   std::optional<std::chrono::steady_clock::time_point> marked_at_;
 };

@@ -60,6 +60,7 @@ absl::StatusOr<bool> Recovery::RecoverLane(pg::Session& session, int64_t lane,
     Count(lane, *reclaimed);
     total->freed += reclaimed->freed;
     total->failed += reclaimed->failed;
+    total->sessions.insert(reclaimed->sessions.begin(), reclaimed->sessions.end());
     claimable.insert(claimable.end(), reclaimed->claimable.begin(), reclaimed->claimable.end());
     is_done = !reclaimed->found_rows;
     if (round_.is_over()) break;

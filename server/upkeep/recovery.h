@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -26,6 +27,7 @@ namespace skiplane::upkeep {
 struct Recovered {
   int64_t freed = 0;
   int64_t failed = 0;
+  absl::flat_hash_set<pg::Uuid> sessions;  // that held a task
   bool is_complete = true;   // else call again soon
   absl::Status first_error;  // of a lane; the other lanes were recovered nonetheless
 };

@@ -167,7 +167,8 @@ grpc::ServerUnaryReactor* FakeBroker::Lease(grpc::CallbackServerContext* context
     ready_.insert(ready_.end(), left_for_repeat_.begin(), left_for_repeat_.end());
     left_for_repeat_.clear();
   }
-  if (!ready_.empty() || !request->has_wait() || request->wait().seconds() == 0) {
+  const bool waits = request->wait().seconds() > 0 || request->wait().nanos() > 0;
+  if (!ready_.empty() || !waits) {
     Fill(request->max_tasks(), response);
     return Answer(context, grpc::Status::OK);
   }

@@ -28,6 +28,13 @@ TEST_F(WorkerTest, ADoneTaskIsAckedAndTheNextOneIsLeased) {
   EXPECT_EQ(worker->counts().done, 2);
 }
 
+TEST_F(WorkerTest, AnIdleWorkerAsksOftenEnoughForItsSessionToLive) {
+  const auto worker = Started(Done, {.lease_duration = kShortLease});
+  ASSERT_TRUE(broker_.WaitUntil([this] { return !broker_.leases.empty(); }));
+  const auto wait = broker_.Get<int64_t>([this] { return broker_.leases[0].wait().nanos(); });
+  EXPECT_EQ(absl::Nanoseconds(wait), kShortLease / 2);
+}
+
 TEST_F(WorkerTest, EachResultBecomesItsNack) {
   const auto worker = Started([](const LeasedTask& task, Attempt&) {
     if (task.task_id == "later") return Result::Retry({.type = "T", .text = "x"}, absl::Seconds(9));

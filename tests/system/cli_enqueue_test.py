@@ -3,20 +3,12 @@
 import json
 import os
 import subprocess
-import tempfile
 import unittest
 
-from support.cli import CliTest
+from support.cli import MailTest
 
 
-class Enqueue(CliTest):
-    def setUp(self):
-        super().setUp()
-        self.client.create_queue("mail")
-        folder = tempfile.TemporaryDirectory(prefix="skiplane-cli-")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class Enqueue(MailTest):
     def payloads(self, count=1000):
         return [task.payload for task in self.client.lease("mail", max_tasks=count)]
 

@@ -184,9 +184,36 @@ TEST_F(ReclaimerTest, ThousandsOfLostSessionsGoInOnePass) {
   Sql("INSERT INTO skiplane.worker_session (id, duration, expires_at) "
       "SELECT gen_random_uuid(), '1 s', now() - interval '1 s' FROM generate_series(1, 3500)");
   const ReclaimResult result = Reclaim();
-  EXPECT_EQ(result.lost, 3500);
   EXPECT_EQ(result.forgotten, 3500);
   EXPECT_EQ(Sessions(), 0);
+}
+
+// One was told lost, and it waited for tasks all the while.
+TEST_F(ReclaimerTest, AWorkerThatHeldNothingIsForgottenAndNotCountedAsLost) {
+  Worker("never had any");
+  Put(1);
+  Settle({TakeOne(Worker("done with it"))}, store::Action::kAck);
+  Silence("never had any");
+  Silence("done with it");
+  const ReclaimResult result = Reclaim();
+  EXPECT_EQ(result.lost, 0);
+  EXPECT_EQ(result.forgotten, 2);
+  EXPECT_THAT(metrics_.Text(), HasSubstr("skiplane_sessions_lost_total 0\n"));
+}
+
+TEST_F(ReclaimerTest, ALostSessionThatTakesSeveralPassesIsCountedOnce) {
+  const pg::Uuid worker = Worker("silent");
+  PutOne();
+  TakeOne(worker);
+  BreakReclaimIn(lane_);
+  lane_ = MakeLane("other");
+  PutOne();
+  TakeOne(worker);
+  Silence("silent");
+  while (Tasks("state = 1") == 0) reclaimer_.RunOnce(*session_, false).status().IgnoreError();
+  RepairReclaim();
+  EXPECT_EQ(Reclaim().freed, 1);
+  EXPECT_THAT(metrics_.Text(), HasSubstr("skiplane_sessions_lost_total 1\n"));
 }
 
 TEST_F(ReclaimerTest, AGraceGivesEverySessionOneFullTimeOut) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <future>
+#include <thread>
 
 #include "gmock/gmock.h"
 #include "server/base/log.h"
@@ -112,7 +113,7 @@ TEST_F(VacuumTest, TheSpaceOfADrainedQueueComesBack) {
   ASSERT_GT(full, 300);
   Vacuum vacuum(Eager());
   const VacuumResult cut = RunUntil(0, vacuum, *session_);
-  EXPECT_GE(cut.bytes, full * 8192);
+  EXPECT_GE(cut.bytes, (full - 10) * 8192) << "less the map of free space that it may make";
   const int64_t index_pages = IndexPages();
   Required(vacuum.RunOnce(*session_));
   EXPECT_LT(IndexPages(), index_pages / 4);
@@ -130,6 +131,17 @@ TEST_F(VacuumTest, SpaceComesBackAlsoIfAnAutovacuumOverlappedTheEndOfTheDrain) {
   Vacuum vacuum(Eager());
   EXPECT_GE(RunUntil(20, vacuum, *session_).bytes, (full - 20) * 8192);
   EXPECT_THAT(testing::IdsOf(Take(2)), ::testing::ElementsAre(id));
+}
+
+// By itself PostgreSQL does not take dead rows out of indexes for so few pages, and keeps them.
+TEST_F(VacuumTest, SpaceComesBackAlsoIfTheLastTasksLieOnFewPages) {
+  Fill();
+  Sql("DELETE FROM skiplane.task WHERE id < (SELECT max(id) FROM skiplane.task)");
+  Sql("VACUUM (INDEX_CLEANUP ON) skiplane.task");
+  ASSERT_GT(Pages(), 300);
+  Sql(absl::StrCat("DELETE FROM skiplane.task", kNoted));
+  Vacuum vacuum(Eager());
+  RunUntil(0, vacuum, *session_);
 }
 
 TEST_F(VacuumTest, TasksThatAreLeftStayAsTheyAre) {
@@ -156,6 +168,27 @@ TEST_F(VacuumTest, ATableThatIsEmptyForAMomentKeepsItsPages) {
   EXPECT_EQ(Required(vacuum.RunOnce(*session_)).steps, 1);
 }
 
+TEST_F(VacuumTest, NobodyWaitsForItWhileItWaits) {
+  FillAndDrain();
+  const auto holder = Open();
+  Required(holder->RunText(
+      "SET idle_in_transaction_session_timeout = 0; BEGIN; "
+      "LOCK TABLE skiplane.task IN ROW EXCLUSIVE MODE"));
+  const auto cutter = Open();
+  Vacuum vacuum(Eager());
+  // The task below may have any free page: the file is cut behind that one, and a file of less than
+  // 100 pages is left alone.
+  std::thread thread([&] { RunUntil(99, vacuum, *cutter); });
+  AwaitInSql(absl::StrCat(
+      "EXISTS (SELECT FROM pg_stat_progress_vacuum WHERE phase = 'truncating heap' AND pid = ",
+      cutter->backend_pid(), ")"));
+  Required(session_->RunText("SET lock_timeout = '1ms'"));
+  PutOne();
+  EXPECT_EQ(Settle({TakeOne()}, store::Action::kAck), 1u);
+  Required(holder->RunText("COMMIT"));
+  thread.join();
+}
+
 TEST_F(VacuumTest, ARoleThatDoesNotOwnTheTablesSaysSoOnce) {
   FillAndDrain();
   const std::string role = "weak_" + database_.name();
@@ -165,8 +198,8 @@ TEST_F(VacuumTest, ARoleThatDoesNotOwnTheTablesSaysSoOnce) {
   Required(weak->RunText("SET ROLE " + role));
   Vacuum vacuum(Eager());
   EXPECT_THAT(Logged(vacuum, *weak),
-              AllOf(HasSubstr("space_kept"), HasSubstr("VACUUM (SKIP_LOCKED, TRUNCATE, "
-                                                       "PARALLEL 0) skiplane.task")));
+              AllOf(HasSubstr("space_kept"), HasSubstr("VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, "
+                                                       "TRUNCATE, PARALLEL 0) skiplane.task")));
   EXPECT_THAT(Logged(vacuum, *weak), IsEmpty());
   EXPECT_GT(Pages(), 300);
   Sql("DROP OWNED BY " + role + "; DROP ROLE " + role);

@@ -50,12 +50,17 @@ std::string HostAndPid() {
   return absl::StrCat(host.data(), ":", getpid());
 }
 
+// An idle worker does not beat: each call moves the end of its session ahead.
+absl::Duration WaitOf(const WorkerOptions& options) {
+  return std::min(options.wait, options.lease_duration / 2);
+}
+
 LeaseCall ToLeaseCall(const WorkerOptions& options, const std::string& worker_id) {
   return {.queues = options.queues,
           .strict_order = options.strict_order,
           .worker_id = worker_id,
           .worker_name = options.name.empty() ? HostAndPid() : options.name,
-          .wait = options.burst ? absl::ZeroDuration() : options.wait,
+          .wait = options.burst ? absl::ZeroDuration() : WaitOf(options),
           .lease_duration = options.lease_duration};
 }
 

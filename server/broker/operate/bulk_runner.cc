@@ -97,10 +97,10 @@ absl::StatusOr<BulkRunner::Begun> BulkRunner::Create(pg::Session& session,
   bulk.dry_run = call.dry_run;
   bulk.actor = call.origin.actor;
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.filter.queue));
+  bulk.queue_id = queue->id;
+  bulk.lanes = queue->lanes;
   const auto create = [&]() -> absl::StatusOr<std::string> {
     RETURN_IF_ERROR(TaskOperator::StageOf(*queue, call.filter.stage, "filter.stage").status());
-    bulk.queue_id = queue->id;
-    bulk.lanes = queue->lanes;
     RETURN_IF_ERROR(store::CreateBulk(session, bulk));
     if (!bulk.dry_run) RETURN_IF_ERROR(store::AddAudit(session, call.origin, queue->name, 0));
     return absl::BytesToHexString(std::string(bulk.id.begin(), bulk.id.end()));

@@ -239,6 +239,18 @@ TEST_F(OperateTest, OldKeysGoAndYoungOnesStay) {
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_key"), 2);
 }
 
+// The ledger still names what was settled.
+TEST_F(OperateTest, AWorkersTasksAreThoseThatItHolds) {
+  Put(3);
+  const Touch touch{"w", "joe", testing::UuidOf(9), absl::Hours(1), absl::ZeroDuration()};
+  const pg::Uuid worker = Required(TouchSessions(*session_, {touch})).front().id;
+  const std::vector<LeasedRow> held = Take(3, worker);
+  Settle({held[1].task.token}, Action::kAck);
+  const std::vector<model::Worker> workers = Required(ListWorkers(*session_, "", {}, 10));
+  ASSERT_THAT(workers, SizeIs(1));
+  EXPECT_EQ(workers[0].leased, 2);
+}
+
 TEST_F(OperateTest, ReportsOfAQuietInstallationAreEmpty) {
   EXPECT_THAT(ExpireStatistics(*session_, lane_), IsOk());
   EXPECT_FALSE(Required(DropPartition(*session_)));

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import tempfile
 
 from support.case import SystemTest
 from support.process import GENEROUS_S, Process
@@ -39,3 +40,14 @@ class CliTest(SystemTest):
         process = Process([program(), *arguments], env=self.environment)
         self.addCleanup(process.end)
         return process
+
+
+class MailTest(CliTest):
+    """A queue, mail, and a folder."""
+
+    def setUp(self):
+        super().setUp()
+        self.client.create_queue("mail")
+        folder = tempfile.TemporaryDirectory(prefix="skiplane-cli-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name

@@ -3,22 +3,12 @@
 import os
 import select
 import signal
-import tempfile
 
-from support.cli import CliTest
+from support.cli import MailTest
 from support.process import GENEROUS_S
 
 
-class WorkTest(CliTest):
-    """A queue, mail, and a folder."""
-
-    def setUp(self):
-        super().setUp()
-        self.client.create_queue("mail")
-        folder = tempfile.TemporaryDirectory(prefix="skiplane-cli-")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class WorkTest(MailTest):
     def work(self, script, *options):
         worker = self.start_cli("work", "mail", *options, "--", "sh", "-c", script)
         worker.wait_for_output("skiplane: working")
