@@ -1,5 +1,5 @@
-// The whole broker in one object: database, broker, chores, metrics and the gRPC front, composed in
-// the order of their need and ended in the reverse order.
+// The whole broker in one object: database, broker, chores, metrics and the gRPC front, started
+// in the order of their dependencies and ended in the reverse order.
 //
 // Start it from the main thread (see EmbeddedCluster). Not thread-safe but for ports.
 #pragma once

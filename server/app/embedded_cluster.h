@@ -1,4 +1,4 @@
-// A private PostgreSQL that lives and ends with the broker: `skiplaned --embedded DIR`.
+// A private PostgreSQL that starts and ends with the broker: `skiplaned --embedded DIR`.
 //
 // Everything is in DIR: pgdata (made at the first use), skiplane.conf (our settings, written at
 // each start; your own go to the end of pgdata/postgresql.conf), postgres.log, lock. It is durable

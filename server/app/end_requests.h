@@ -1,4 +1,4 @@
-// Tells the repeat of a request to end from a second one.
+// Distinguishes a repeated signal of one request to end from a second request.
 //
 // GNU timeout, and a terminal together with a script's trap, signal twice: what comes within a
 // second of the first is the same request. Not thread-safe.

@@ -1,4 +1,4 @@
-// The unprivileged account that PostgreSQL runs under when we are root, which it refuses to be.
+// The unprivileged account of PostgreSQL when the broker runs as root, which PostgreSQL refuses.
 // Plain values and stateless look-ups; thread-safe.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Two macros that hand an error to the caller. Nothing else in the code base hides control flow.
+// Two macros that return an error to the caller. Nothing else in the code base hides control flow.
 #pragma once
 
 #include <utility>

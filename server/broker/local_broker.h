@@ -1,5 +1,5 @@
-// The broker of this process: puts the parts together and keeps them in touch with the database and
-// with other brokers. Thread-safe.
+// The broker of this process: connects the parts with each other, the database and other brokers.
+// Thread-safe.
 #pragma once
 
 #include <atomic>

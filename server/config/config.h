@@ -1,8 +1,8 @@
 // What skiplaned was told to do: one value, read once at the start from flags, the environment and
 // a file, checked as a whole, and never changed.
 //
-// A flag beats the environment (SKIPLANE_LISTEN for --listen, and so on), which beats the file
-// (--config, lines as "listen = 127.0.0.1:7070").
+// A flag overrides the environment (SKIPLANE_LISTEN for --listen, and so on), which overrides the
+// file (--config, lines as "listen = 127.0.0.1:7070").
 #pragma once
 
 #include <string>

@@ -3,7 +3,7 @@
 // A queue that appears for the first time has its counters and gauges at zero. Those without a name
 // of their own share the name "__other__", which no queue can have: counters and task gauges are
 // their sums, the oldest ages are their maxima, and a pause gauge counts the paused ones; stages
-// are not told. A queue of "__other__" gets a name of its own when it shows up and may have one.
+// are left out. A queue of "__other__" gets a name of its own when it appears and may have one.
 // Thread-safe.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What brokers tell each other through PostgreSQL's NOTIFY: hints that may be lost, doubled or
-// late, and that nothing depends on but speed.
+// Notifications between brokers, by PostgreSQL's NOTIFY. They may be lost, doubled or late: only
+// speed depends on them.
 #pragma once
 
 #include <cstdint>

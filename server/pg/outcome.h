@@ -1,4 +1,4 @@
-// What became of a transaction: the one thing that decides if work may be done again.
+// Whether a transaction was committed. Only this decides if its work may be repeated.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,4 +1,4 @@
-// What the database refuses for a reason that only an operator can mend. The statuses of
+// What the database refuses for a reason that only an operator can repair. The statuses of
 // errors.h that say what to do.
 #pragma once
 

@@ -1,4 +1,4 @@
-// One connection to PostgreSQL, and the wall at which libpqxx's exceptions end.
+// One connection to PostgreSQL. libpqxx's exceptions end here, as statuses.
 //
 // Every statement is one of sql::kAll, prepared on first use, and is its own transaction: one round
 // trip, no lock survives it. Errors are absl::Status with a reason (base/reason.h), by SQLSTATE:

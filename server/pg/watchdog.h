@@ -1,5 +1,5 @@
-// Ends a connection whose server is there but does not answer (frozen, or behind a proxy that lost
-// it): neither libpq nor the kernel notices that. Who waits for the server then fails.
+// Ends a connection whose server accepts but does not answer (frozen, or behind a proxy that lost
+// it): neither libpq nor the kernel notices that. Calls that wait for the server then fail.
 //
 // One thread, for all connections of the process, looks once a second. Arm() and Disarm() cost one
 // atomic store. Not thread-safe, apart from that thread and EndWithin().

@@ -1,4 +1,4 @@
--- Forgets request ids of changes of long ago. $1 age in microseconds  $2 rows at most.
+-- Deletes old request ids of changes. $1 age in microseconds  $2 rows at most.
 -- One row: how many.
 WITH gone AS (
   DELETE FROM skiplane.admin_request r

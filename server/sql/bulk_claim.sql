@@ -1,4 +1,4 @@
--- Takes a running bulk operation for one step. $1 id. One row if it runs and nobody else is at it:
+-- Takes a running bulk operation for one step. $1 id. One row if it runs and no other step has it:
 -- request, whether it only counts, lanes as text "{1,2}", phase, id after which to look, actor.
 SELECT b.request, b.dry_run, b.lanes, b.phase, b.after_id, b.actor
 FROM skiplane.bulk_operation b

@@ -1,4 +1,4 @@
--- Forgets rows of days that had no partition when they were written. $1 rows at most.
+-- Deletes rows of days that had no partition when they were written. $1 rows at most.
 -- One row: how many.
 -- lanes: any because upkeep asks once an hour over tables that are nearly always empty
 WITH history AS (

@@ -1,4 +1,4 @@
--- Forgets keys whose tasks finished long ago. $1 lane  $2 days  $3 rows at most. One row: how many.
+-- Deletes keys whose tasks finished long ago. $1 lane  $2 days  $3 rows at most. One row: how many.
 WITH gone AS (
   DELETE FROM skiplane.task_key k
   WHERE k.lane = $1::int8 AND k.ctid = ANY (ARRAY(

@@ -1,5 +1,5 @@
--- The living leases of ledger rows: what a repeated Lease gets again, and what became of a lease
--- statement whose answer was lost. $1 lane  $2 request ids  $3 ledger ids (either may be empty).
+-- The current leases of ledger rows: what a repeated Lease gets again, and what a lease statement
+-- whose answer was lost has leased. $1 lane  $2 request ids  $3 ledger ids (either may be empty).
 -- One row per lease of a ledger row; without a task (all null) if the lease is over, or its session
 -- is: upkeep takes such a task back.
 SELECT g.request_id, g.id, t.session, t.place, t.id, t.lease_no, t.attempt, t.max_attempts,

@@ -1,8 +1,8 @@
--- What became of leases whose workers' sessions live. Per lease: $1 lanes  $2 task ids  $3 lease
+-- Which leases of living sessions are still held. Per lease: $1 lanes  $2 task ids  $3 lease
 -- numbers  $4 sessions.
 -- One row per lease that is still held: its number in the arrays (from 1), whether its worker shall
 -- stop.
--- lanes: any because a beat names leases of all lanes, and only one after a lease was taken asks
+-- lanes: any because a heartbeat names leases of all lanes, and only one after a lost lease asks
 SELECT w.n, coalesce(t.cancel, false)
 FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::uuid[]) WITH ORDINALITY
   AS w(lane, id, lease_no, session, n)

@@ -1,4 +1,4 @@
--- What became of leases that could not be settled. $1 lane; per item: $2 ids  $3 lease numbers
+-- Classifies leases that could not be settled. $1 lane; per item: $2 ids  $3 lease numbers
 -- $4 sessions.
 -- One row per item, in order: the task is still held under this very lease (try again); the task
 -- lives; the outcome under which this lease was settled, or null; the task was finished by another

@@ -1,5 +1,5 @@
--- Takes out of ledger rows what is not held under them any more; a row that holds nothing goes, and
--- one whose session is over gives its request id up: what it holds is taken back.
+-- Removes from ledger rows the leases that are over. Deletes a row that holds nothing; a row whose
+-- session is over loses its request id: what it holds is taken back.
 -- $1 lane  $2 ids. One row: how many rows were looked at. Rows that others work on are left.
 WITH taken AS (
   DELETE FROM skiplane.lease_ledger l

@@ -1,4 +1,5 @@
--- After an outage: every living session gets one full time-out to beat again. One row: how many.
+-- After an outage: every living session gets one full lease duration for its next heartbeat.
+-- One row: how many.
 WITH spared AS (
   UPDATE skiplane.worker_session s SET expires_at = greatest(s.expires_at, now() + s.duration)
   FROM (

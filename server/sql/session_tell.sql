@@ -1,6 +1,6 @@
--- Tells living workers that leases of theirs were taken back: their beats look at leases up to
--- these numbers. Per session, each once: $1 ids  $2 lease numbers. No row.
--- locks: any because a worker that is not told works on in vain; in the order of beats
+-- Reports to living workers that they lost leases: their heartbeats check leases up to these
+-- numbers. Per session, each once: $1 ids  $2 lease numbers. No row.
+-- locks: any because a worker must learn of a lost lease; in the order of heartbeats
 WITH told AS MATERIALIZED (
   SELECT o.id, w.lease_no
   FROM unnest($1::uuid[], $2::int8[]) AS w(id, lease_no)

@@ -1,4 +1,4 @@
--- Forgets what was settled long ago. $1 lane  $2 age in microseconds  $3 rows at most.
+-- Deletes old settled records. $1 lane  $2 age in microseconds  $3 rows at most.
 -- One row: how many.
 WITH gone AS (
   DELETE FROM skiplane.settled s

@@ -1,4 +1,4 @@
--- Forgets statistics of more than 400 days ago. $1 lane. No rows.
+-- Deletes statistics of more than 400 days ago. $1 lane. No rows.
 DELETE FROM skiplane.stat_hour h
 WHERE h.lane = $1::int8 AND h.ctid = ANY (ARRAY(
   SELECT o.ctid FROM skiplane.stat_hour o

@@ -1,6 +1,6 @@
 -- Locks tasks, so that the next statement of the transaction finds them as they stay. $1 lane
 -- $2 ids. One row per task that lives: id.
--- locks: any because a settlement that others were ahead of again and again takes its turn here
+-- locks: any because a settlement that others overtook repeatedly waits for its turn here
 SELECT x.id
 FROM (SELECT DISTINCT u.id FROM unnest($2::int8[]) AS u(id) ORDER BY u.id) w
 CROSS JOIN LATERAL (

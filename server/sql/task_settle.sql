@@ -31,8 +31,8 @@ WITH want AS MATERIALIZED (
   ) x
 ), judged AS MATERIALIZED (
   -- Fate: 1 succeeded, 3 failed, 5 cancelled: the task ends. 10 starts afresh, as newer content
-  -- came; 11 moves to its next stage; 12 waits for its next planned time; 13 is retried; 14 goes
-  -- back to its place.
+  -- came; 11 moves to its next stage; 12 waits for its next planned time; 13 is retried; 14
+  -- returns to its original position.
   SELECT w.*,
          CASE
            -- An ack that ends the task comes before a cancel; one that moves it on does not.

@@ -1,4 +1,4 @@
-// What becomes of sessions and tasks when the database's clock goes back.
+// Repairs sessions and tasks after the database's clock went back.
 #pragma once
 
 #include <cstdint>

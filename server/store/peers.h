@@ -1,4 +1,4 @@
-// What brokers on one database know of each other: who runs, who does the chores, and hints.
+// What brokers on one database know of each other: which run, which one leads, and notifications.
 #pragma once
 
 #include <optional>

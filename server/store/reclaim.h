@@ -1,4 +1,4 @@
-// Takes the tasks of workers back that died, or that are done. A session is declared lost or ended
+// Takes back the tasks of workers that died or stopped. A session is declared lost or ended
 // first, in a commit of its own; then its leases are found through the ledger; then it is
 // forgotten.
 #pragma once

@@ -1,4 +1,4 @@
-// Forgets what is old enough, in bounded steps.
+// Deletes what is old enough, in bounded steps.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Schedules of periodic tasks, judged by the database, which is also who follows them.
+// Schedules of periodic tasks. The database validates them, as it also computes their times.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Ends attempts: acks, nacks, releases. The row is the judge: a token whose lease number or session
-// is not the row's changes nothing.
+// Ends attempts: acks, nacks, releases. The row decides: a token whose lease number or session
+// differs from the row's changes nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Looks at a lane without touching it: which priorities there are, what is free, what is due next.
+// Reads a lane without locks: its priorities, its ready tasks, the next due time.
 #pragma once
 
 #include <cstdint>

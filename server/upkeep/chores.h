@@ -1,7 +1,7 @@
-// All chores and their times: one pass asks for the lead, and if it has it, frees what the dead
-// hold, folds the counters, and does the slower chore that waits longest, if one is due.
+// All chores and their intervals. One pass asks for the lead. If it has it, it reclaims lost
+// leases, folds the counters, and does the slower chore that waits longest, if one is due.
 //
-// At most one slow chore per pass, so that the next look for the dead is never far. Each chore's
+// At most one slow chore runs per pass, so that lost sessions are looked for often. Each chore's
 // time and success go to the metrics; a chore's failures are logged when they begin and when they
 // end. Not thread-safe.
 #pragma once

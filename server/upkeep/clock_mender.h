@@ -1,5 +1,5 @@
-// What the database's clock breaks by going back, and the chore that mends it: sessions would live,
-// and tasks that were due would wait, until the clock has caught up.
+// Repairs what a database clock that goes back breaks: sessions would last, and tasks that were due
+// would wait, until the clock has caught up.
 //
 // A step is noted once, in the database, so that another broker goes on with it. Tasks are made due
 // again lane by lane, in bounded steps. Not thread-safe.

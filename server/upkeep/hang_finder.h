@@ -1,6 +1,6 @@
-// Takes attempts back that run longer than their stage allows, however well their workers beat: the
-// error is HANGED. How often it looks follows from the shortest limit of all queues: at a tenth of
-// it, at most every second and at least every ten seconds. Not thread-safe.
+// Takes back attempts that run longer than their stage allows, even if their workers send
+// heartbeats: the error is HANGED. It looks at a tenth of the shortest limit of all queues, at most
+// every second and at least every ten seconds. Not thread-safe.
 #pragma once
 
 #include <chrono>

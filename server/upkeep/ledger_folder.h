@@ -1,7 +1,7 @@
-// Keeps the ledger of leases small: what old rows still hold is written as few rows.
+// Keeps the ledger of leases small: writes what old rows still hold as few rows.
 //
-// It is also the net below the reclaimer: a lease whose session has no row any more is found here,
-// because every lease that lasts is looked at, and taken back. Not thread-safe.
+// It also finds what the reclaimer misses: it reads every lease that lasts, and takes back those
+// whose session has no row. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
-// Finds worker sessions that are dead and frees what they hold; and what sessions still hold that
-// their workers ended, uncharged.
+// Declares expired worker sessions lost and takes back their leases. Also takes back, uncharged,
+// what sessions still hold that their workers ended.
 //
-// A session is declared lost in a commit of its own, then what it holds is taken back, then it is
-// forgotten; never while a ledger row names it. When nobody looked for the dead for a while, nobody
-// can say whether workers could beat: then every living session first gets one full time-out.
-// Not thread-safe.
+// A session is declared lost in a commit of its own, then its leases are taken back, then its row
+// is deleted; never while a ledger row names it. After a gap in which nobody looked for lost
+// sessions, nobody knows whether workers could send heartbeats: then every session first gets one
+// full lease duration. Not thread-safe.
 #pragma once
 
 #include <chrono>

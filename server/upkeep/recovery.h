@@ -1,10 +1,10 @@
-// Takes back what worker sessions hold that do not live any more, lane by lane, and tells all
-// brokers which tasks are free again.
+// Takes back the leases of worker sessions that are lost or ended, lane by lane, and notifies all
+// brokers of the tasks that are ready again.
 //
-// Of lost ones, or those without a row, the attempts are charged: a task whose attempt was its last
-// ends as failed. Of sessions that their worker ended they are not. Safe beside acks of the same
-// leases and beside another recovery of the same sessions: each task is taken back once. Not
-// thread-safe.
+// Attempts of lost sessions, and of those without a row, are charged: a task whose attempt was its
+// last ends as failed. Attempts of sessions that their worker ended are not. Safe beside acks of
+// the same leases and beside another recovery of the same sessions: each task is taken back once.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Forgets what was settled, which request ids were answered, operators' among them, and which keys
-// finished tasks had, when nobody may ask any more; statistics of more than a year ago, too.
+// Deletes settled records, answered request ids, operators' among them, and keys of finished tasks
+// when their time is over; also statistics of more than a year ago.
 // Not thread-safe.
 #pragma once
 

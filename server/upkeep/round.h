@@ -1,7 +1,7 @@
 // One chore's way through the lanes, in passes of bounded time.
 //
-// A pass that is cut short is continued by the next one where it ended, so that every lane has its
-// turn, however many there are. A lane that fails does not keep the others from theirs.
+// The next pass goes on where one ended early, so that every lane is served, however many there
+// are. A lane that fails does not hold up the others.
 // Not thread-safe.
 #pragma once
 

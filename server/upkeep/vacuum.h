@@ -1,10 +1,10 @@
 // Gives space back to the disk: cuts the empty end of tables off that are mostly empty, and
 // rebuilds the indexes of tables that became small.
 //
-// Tables breathe with the backlog, and a file that is cut must grow again: so only what was mostly
-// empty at several looks in a row is given back. Neither step waits for a lock for longer than the
-// session's lock_timeout, and while a table is cut PostgreSQL lets others in who wait for it.
-// Commands may run for half an hour: the session must not be the one of other chores. Not
+// Tables grow and shrink with the backlog, and a file that is cut must grow again. So only a table
+// that was mostly empty at several looks in a row is cut. Neither step waits for a lock for longer
+// than the session's lock_timeout, and while a table is cut PostgreSQL lets others in who wait for
+// it. Commands may run for half an hour: the session must not be the one of other chores. Not
 // thread-safe.
 #pragma once
 

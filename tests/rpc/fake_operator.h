@@ -1,4 +1,4 @@
-// An operators' door without tasks: it keeps the last call of each kind and answers as told.
+// An Operator without tasks: it keeps the last call of each kind and answers as the test sets it.
 #pragma once
 
 #include <utility>

@@ -7,8 +7,8 @@ import unittest
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, FOLDER)
 
-from rules import (documents, events, includes, registration, scripts, sizes,  # noqa: E402
-                   sql, units, words)
+from rules import (documents, events, glossary, includes, paths, pictures,  # noqa: E402
+                   registration, scripts, sizes, sql, units, words)
 from rules.tree import read_tree  # noqa: E402
 
 
@@ -36,8 +36,17 @@ class Tidy(unittest.TestCase):
     def test_banned_words_do_not_occur(self):
         self.assert_clean(words)
 
+    def test_retired_words_do_not_come_back(self):
+        self.assert_clean(glossary)
+
     def test_headers_and_documents_say_what_they_are(self):
         self.assert_clean(documents)
+
+    def test_documents_name_paths_that_exist(self):
+        self.assert_clean(paths)
+
+    def test_pictures_show_what_the_code_has(self):
+        self.assert_clean(pictures)
 
     def test_statements_are_fit_for_many_nodes(self):
         self.assert_clean(sql)

@@ -1,5 +1,5 @@
-// What the calls of a Client take and give: one struct per call, so that a new argument breaks
-// nobody. Plain values; see Client for what the calls do.
+// Arguments and answers of a Client's calls: one struct per call, so that a new argument breaks no
+// program. Plain values; Client explains the calls.
 #pragma once
 
 #include <optional>
@@ -41,9 +41,9 @@ struct LeaseCall {
   std::vector<LeaseQueue> queues{};
   // True: a later queue is asked only when the earlier ones have nothing ready.
   bool strict_order = false;
-  // The running worker process: a random id of its own. All leases of a worker live as long as its
-  // session, which Lease and Heartbeat move ahead. Empty: this call is a worker of its own, whose
-  // leases live for lease_duration and cannot be renewed.
+  // The running worker process: a random id of its own. All leases of a worker last as long as its
+  // session, which Lease and Heartbeat renew. Empty: this call is a worker of its own, whose leases
+  // last for lease_duration and cannot be renewed.
   std::string worker_id{};
   // For people, for example "host:pid".
   std::string worker_name{};
@@ -66,29 +66,29 @@ struct LeaseCall {
 struct LeaseAnswer {
   // Most urgent first; empty when nothing was ready in time.
   std::vector<LeasedTask> tasks{};
-  // How long the leases live, counted from the moment the call was sent.
+  // How long the leases last, counted from the moment the call was sent.
   absl::Duration lease_remaining{};
   std::vector<std::string> paused_queues{};
 };
 
 struct AckResult {
   SettleOutcome outcome = SettleOutcome::kDone;
-  // With kRefused: why, with the reason and the field of the item that is to blame (error.h).
+  // With kRefused: why, with the reason and the field at fault (error.h).
   absl::Status error{};
 };
 
 struct AckAndLeaseAnswer {
   // One per item, in order.
   std::vector<AckResult> results{};
-  // Unset: the items are settled, but the lease failed after that; Lease tells why.
+  // Unset: the items are settled, but the lease failed after that; Lease says why.
   std::optional<LeaseAnswer> lease{};
 };
 
-// What shall become of an attempt that did not succeed.
+// What to do with a task whose attempt did not succeed.
 enum class Disposition {
   kRetry,    // run again after the queue's retry delay, or after retry_delay
-  kRelease,  // not a failure: back to its place, and the attempt is not charged
-  kFail,     // FAILED now, whatever attempts are left
+  kRelease,  // return it to its original position; not a failure, and not charged
+  kFail,     // FAILED now, even if attempts are left
 };
 
 struct NackItem {
@@ -111,7 +111,7 @@ struct NackResult {
 
 struct HeldLease {
   std::string lease_token{};
-  // Unset leaves what was reported before.
+  // Unset keeps the last report.
   std::optional<TaskProgress> progress{};
 };
 
@@ -119,10 +119,10 @@ struct HeartbeatCall {
   std::string worker_id{};
   // 1 s to 12 h.
   absl::Duration lease_duration = absl::Seconds(30);
-  // 0 to 1000 leases whose state is wanted. All leases of the worker are renewed, named or not.
+  // 0 to 1000 leases to ask for. All leases of the worker are renewed, named or not.
   std::vector<HeldLease> leases{};
-  // The worker is done: ends its session and hands back all that it holds, uncharged, and what a
-  // Lease that it cancelled may have got. A repeat does no harm; a later Lease makes a new session.
+  // The worker stops: ends its session and releases all its leases, uncharged, and those that a
+  // cancelled Lease may have got. A repeat does no harm. A later Lease creates a new session.
   bool end_session = false;
   // Zero: ClientOptions::call_timeout.
   absl::Duration timeout{};
@@ -133,9 +133,9 @@ enum class LeaseState { kHeld, kLost, kCancelRequested };
 struct HeartbeatAnswer {
   // One per lease of the call, in order.
   std::vector<LeaseState> states{};
-  // False: the session is lost, and with it every lease. The next Lease makes a new one.
+  // False: the session is lost, and with it every lease. The next Lease creates a new one.
   bool session_alive = false;
-  // How long the session lives, counted from the moment the call was sent.
+  // How long the session lasts, counted from the moment the call was sent.
   absl::Duration lease_remaining{};
 };
 

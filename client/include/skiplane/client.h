@@ -5,18 +5,18 @@
 //   if (!client.ok()) return client.status();
 //   auto made = client->Enqueue("mail", {.payload = "hello", .key = "order-17"});
 //
-// A program that runs tasks wants skiplane::Worker (worker.h), which beats, settles in batches and
-// survives broker restarts; Lease, Ack, Nack and Heartbeat are the verbs below it.
+// A program that runs tasks uses skiplane::Worker (worker.h), which sends heartbeats, settles in
+// batches and survives broker restarts. It is built on Lease, Ack, Nack and Heartbeat.
 //
 // Every call has a deadline. A call that fails as UNAVAILABLE is sent again, with growing random
-// pauses, up to ClientOptions::attempts_max times, where a repeat can do no harm: Enqueue, Lease
+// pauses, up to ClientOptions::attempts_max times, where a repeat does no harm: Enqueue, Lease
 // and the changes of operators carry a request id, Ack, Nack and Heartbeat are fenced by lease
-// tokens, the rest changes nothing. UNKNOWN (COMMIT_OUTCOME_UNKNOWN) is never repeated by itself:
-// it means an Enqueue without a request id.
+// tokens, the rest changes nothing. UNKNOWN (COMMIT_OUTCOME_UNKNOWN) is never repeated by the
+// client: it means an Enqueue without a request id.
 //
-// A Client is a handle: copies share the connection, and calls in flight keep it, so a Client may
-// end before they do. Thread-safe. Synchronous calls block the calling thread and must not be made
-// from a callback of an asynchronous one.
+// A Client is a handle: copies share the connection, and calls in flight keep it alive, so a Client
+// may be destroyed before they end. Thread-safe. Synchronous calls block the calling thread and
+// must not be made from a callback of an asynchronous one.
 #pragma once
 
 #include <memory>
@@ -43,8 +43,8 @@ class Connection;
 
 class Client {
  public:
-  // Checks the options and reads the TLS files; the network is touched by the first call. So a
-  // broker may start later than its clients.
+  // Checks the options and reads the TLS files. The first call connects, so a broker may start
+  // later than its clients.
   static absl::StatusOr<Client> Connect(ClientOptions options = {});
 
   // Puts one task into `queue`. OK means that it is committed.
@@ -53,7 +53,7 @@ class Client {
   // Puts all tasks of the call into its queue, or none. One result per task, in order.
   absl::StatusOr<std::vector<EnqueueResult>> Enqueue(EnqueueCall call);
 
-  // Hands out tasks that are ready, or waits for some. Nothing to do is OK and empty.
+  // Leases tasks that are ready, or waits for some. No ready task is OK and empty.
   absl::StatusOr<LeaseAnswer> Lease(LeaseCall call);
 
   // Waits for one task up to `wait` and returns it with the right to settle it, or nullopt. It has
@@ -65,19 +65,19 @@ class Client {
   // acked never fails the call.
   absl::StatusOr<std::vector<AckResult>> Ack(std::vector<std::string> lease_tokens);
 
-  // The same with what the attempts brought forth and what comes after them; together at most
-  // 4 MiB. INVALID_ARGUMENT for an item with both a next_stage and finish.
+  // The same with the attempts' outputs and what follows them; together at most 4 MiB.
+  // INVALID_ARGUMENT for an item with both a next_stage and finish.
   absl::StatusOr<std::vector<AckResult>> Ack(std::vector<AckItem> items);
 
-  // The same, and leases the next tasks in one call: in one commit when some are free at once.
+  // The same, and leases the next tasks in one call: in one commit when some are ready at once.
   // A bad lease is refused before anything is settled.
   absl::StatusOr<AckAndLeaseAnswer> AckAndLease(std::vector<AckItem> items, LeaseCall next);
 
   // Ends attempts that did not succeed. 1 to 1000 items, one result each, in order.
   absl::StatusOr<std::vector<NackResult>> Nack(std::vector<NackItem> items);
 
-  // Renews all leases of a worker and tells what became of those that the call names; or ends its
-  // session and hands everything back.
+  // Renews all leases of a worker and says whether it still holds those that the call names; or
+  // ends its session and releases everything.
   absl::StatusOr<HeartbeatAnswer> Heartbeat(HeartbeatCall call);
 
   // The same without blocking.
@@ -91,11 +91,11 @@ class Client {
   PendingCall NackAsync(std::vector<NackItem> items, Done<std::vector<NackResult>> done);
   PendingCall HeartbeatAsync(HeartbeatCall call, Done<HeartbeatAnswer> done);
 
-  // Makes a queue with default settings, or returns the one that exists, whatever its settings are.
+  // Creates a queue with default settings, or returns the existing one, whatever its settings are.
   // For a service that calls it at each start.
   absl::StatusOr<Queue> CreateQueue(absl::string_view name);
 
-  // Makes a queue. ALREADY_EXISTS if it exists with other settings or lanes (1 to 64).
+  // Creates a queue. ALREADY_EXISTS if it exists with other settings or lanes (1 to 64).
   absl::StatusOr<Queue> CreateQueue(absl::string_view name, const QueueSettings& settings,
                                     int lanes = 1);
 

@@ -1,4 +1,4 @@
-// Why a call was refused, beyond its code.
+// Why a call was refused, in more detail than its code.
 //
 // Each failed status of a Client carries the broker's stable reason as a payload, for example
 // "QUEUE_NOT_FOUND" (the names of skiplane.v1.ErrorReason without prefix). Branch on the code first
@@ -15,7 +15,7 @@ namespace skiplane {
 // The reason of `status`; empty if it has none.
 std::string ErrorReason(const absl::Status& status);
 
-// The path of the field that the broker blames, as in "tasks[3].priority"; empty if none.
+// The path of the field at fault, as in "tasks[3].priority"; empty if none.
 std::string ErrorField(const absl::Status& status);
 
 }  // namespace skiplane

@@ -6,9 +6,9 @@
 //     auto outcome = std::move(**lease).Ack();
 //   }
 //
-// Settling takes the handle, so that acking twice does not compile. A handle that is dropped
-// unsettled lets its lease run out: the task goes to another worker and the attempt is charged.
-// What cannot be is refused with an error, as INVALID_ARGUMENT, and leaves the handle as it was.
+// Settling consumes the handle, so that acking twice does not compile. If a handle is dropped
+// unsettled, its lease expires: the task goes to another worker and the attempt is charged.
+// An invalid call is refused with an error, as INVALID_ARGUMENT, and leaves the handle unchanged.
 // Not for many tasks at a time: use Worker, or Client::Ack with a batch. Not thread-safe.
 #pragma once
 
@@ -35,7 +35,7 @@ class TaskLease {
 
   const LeasedTask& task() const { return task_; }
 
-  // The work is done. `result` is what it brought forth, `more` what comes after it (ack.h).
+  // The work is done. `result` is its output, `more` what follows it (ack.h).
   absl::StatusOr<SettleOutcome> Ack(std::string result = {}, AckMore more = {}) &&;
 
   // The attempt failed; it runs again after `delay`, or after the queue's retry delay.
@@ -45,7 +45,7 @@ class TaskLease {
   // The task failed for good.
   absl::StatusOr<SettleOutcome> Fail(TaskError error) &&;
 
-  // Back to the queue; the attempt is not charged.
+  // Returns the task to the queue; the attempt is not charged.
   absl::StatusOr<SettleOutcome> Release() &&;
 
  private:

@@ -1,4 +1,4 @@
-// What a producer puts into a queue, and what was done with it: plain values.
+// What a producer enqueues, and the result: plain values.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@ namespace skiplane {
 
 // What Enqueue does when the key of a task is known.
 enum class KeyPolicy {
-  kKeep,            // whoever holds the key, finished or not, answers; nothing changes
-  kKeepUnfinished,  // an unfinished task answers; a finished one starts again
+  kKeep,            // the task with the key, finished or not, is the answer; nothing changes
+  kKeepUnfinished,  // an unfinished task is the answer; a finished one starts again
   kRerunIfNewer,    // needs a version. If it is newer: a waiting task takes the new content, a
                     // running one takes it and runs once more, a finished one starts again
   kReplaceWaiting,  // a waiting task takes the new content, unless the version is not newer; a
-                    // running one is left alone, a finished one starts again
+                    // running one does not change, a finished one starts again
   kReject,          // the call is refused as ALREADY_EXISTS (KEY_EXISTS)
 };
 
-// What becomes of planned times that passed while a periodic task ran or waited.
+// What happens to planned times that passed while a periodic task ran or waited.
 enum class CatchUp {
-  kSkipMissed,  // left out: the next run is at the first planned time that lies ahead
+  kSkipMissed,  // skipped: the next run is at the first planned time in the future
   kRunAll,      // each of them is run, one after the other
 };
 
@@ -42,14 +42,14 @@ struct NewTask {
   std::optional<absl::Duration> delay{};
   // Failed attempts that end the task as FAILED. 1 to 1000; 0 takes the queue's number.
   int max_attempts = 0;
-  // The caller's own id, unique in its queue: a repeat makes no second task. 0 to 255 bytes.
+  // The caller's own id, unique in its queue: a repeat creates no second task. 0 to 255 bytes.
   std::string key{};
   // What a repeat of the key does. Only kKeep without a key.
   KeyPolicy key_policy = KeyPolicy::kKeep;
   // How new the content is: larger is newer. Needs a key. 0: none, older than any other.
   // 0 to 2^63-1.
   int64_t version = 0;
-  // Makes the task periodic: its ack arms it for the next planned time instead of ending it. Either
+  // Makes the task periodic: its ack schedules the next planned time instead of ending it. Either
   // every `period` from the first run on, 1 s to 10 years; or by a `cron` schedule of five fields
   // (six with seconds first) or @daily and the like, 1 to 255 bytes. At most one of the two.
   std::optional<absl::Duration> period{};
@@ -64,7 +64,7 @@ struct NewTask {
 
 enum class EnqueueOutcome {
   kCreated,
-  kExisting,   // a task with this key is known; nothing was made
+  kExisting,   // a task with this key is known; nothing was created
   kReplaced,   // the waiting task with this key took the new content
   kRestarted,  // the finished task with this key starts again
   kRerun,      // the running task with this key runs once more, with the new content

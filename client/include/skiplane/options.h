@@ -1,4 +1,4 @@
-// How a Client connects and how patient it is. Every field has a default that suits a broker on the
+// How a Client connects: addresses, TLS, timeouts and retries. Every default suits a broker on the
 // same machine; the comments give the range and what happens at its edges.
 #pragma once
 
@@ -18,20 +18,20 @@ struct TlsOptions {
   // PEM files of the client's own certificate, for a broker that asks for one. Both or none.
   std::string certificate_file{};
   std::string key_file{};
-  // The name that the broker's certificate must hold. Empty: the host of the address.
+  // The name that the broker's certificate must contain. Empty: the host of the address.
   std::string server_name{};
 };
 
 struct ClientOptions {
-  // One or several "host:port" (or "unix:/path"). Calls go round among the brokers that can be
+  // One or several "host:port" (or "unix:/path"). Calls rotate among the brokers that can be
   // reached; a repeated attempt goes to the next one.
   std::vector<std::string> addresses = {"127.0.0.1:7070"};
   TlsOptions tls{};
-  // Who calls, as the audit records of the broker shall name it: 0 to 255 bytes of printable ASCII.
+  // The caller's name in the broker's audit records: 0 to 255 bytes of printable ASCII.
   // Empty: the broker takes the name in the client's certificate, else its address.
   std::string actor{};
-  // The deadline of a call that does not bring its own, over all its attempts. For Lease the time
-  // it may wait is added. Above 0.
+  // The deadline of a call without a timeout of its own, over all its attempts. Lease adds the time
+  // that it may wait. Above 0.
   absl::Duration call_timeout = absl::Seconds(20);
   // How often a call is sent in all when the broker is UNAVAILABLE, if repeating it is safe.
   // 1 to 5; 1 never repeats.

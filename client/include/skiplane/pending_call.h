@@ -1,4 +1,4 @@
-// A call that does not block: what it calls back, and the handle that ends it early.
+// A call that does not block: its callback, and the handle that cancels it.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace skiplane {
 template <typename Answer>
 using Done = absl::AnyInvocable<void(absl::StatusOr<Answer>)>;
 
-// A call that was begun. Dropping the handle leaves the call alone. Thread-safe.
+// A call that was begun. Dropping the handle does not cancel the call. Thread-safe.
 class PendingCall {
  public:
   class Target {

@@ -31,7 +31,7 @@ struct RetryPolicy {
   std::vector<absl::Duration> delays{};
   // Spreads each delay evenly over +- this share of it. 0.0 to 0.5.
   double jitter = 0;
-  // Attempts of a task that does not say its own number. 1 to 1000.
+  // Attempts of a task without a number of its own. 1 to 1000.
   int max_attempts = 10;
 };
 
@@ -61,7 +61,7 @@ struct QueueSettings {
   int payload_bytes_max = 1 << 20;
   // The pipeline, in order: 0 to 100. Stages may be added at the end and renamed, never removed.
   std::vector<Stage> stages{};
-  // An attempt that runs longer loses its task, however well its worker beats. 1 s to 30 days.
+  // An attempt that runs longer loses its task, even with heartbeats. 1 s to 30 days.
   absl::Duration max_run_duration = absl::Hours(1);
   // How many days history rows and keys of finished tasks are kept, and FAILED tasks with their
   // payloads. 1 to 400.
@@ -72,7 +72,7 @@ struct QueueSettings {
   bool keep_results = false;
 };
 
-// What a pause stops. Attempts that run already always go on.
+// What a pause stops. Running attempts always go on.
 enum class PauseMode { kNone, kLease, kEnqueue, kBoth };
 
 // Exact counters; the border between scheduled and ready is exact to 10 seconds.

@@ -16,9 +16,9 @@ namespace skiplane {
 // What a handler says about its attempt.
 class Result {
  public:
-  // `output` is what the attempt brought forth, kept with its history if the queue keeps results:
-  // at most 1 MiB, what is longer is cut off. `more` is what comes after it (ack.h): if the broker
-  // refuses that, the attempt is retried with the refusal as its error.
+  // `output` is kept with the attempt's history if the queue keeps results: at most 1 MiB, a longer
+  // one is cut. `more` is what follows (ack.h): if the broker refuses that, the attempt is retried
+  // with the refusal as its error.
   static Result Done(std::string output = {}, AckMore more = {}) {
     Result result(Kind::kDone);
     result.output_ = std::move(output);
@@ -29,9 +29,9 @@ class Result {
   static Result Retry(TaskError error, std::optional<absl::Duration> delay = std::nullopt) {
     return Result(Kind::kRetry, std::move(error), delay);
   }
-  // Failed for good, whatever attempts are left.
+  // Failed for good, even if attempts are left.
   static Result Fail(TaskError error) { return Result(Kind::kFail, std::move(error)); }
-  // Not now, not here: back to its place, and the attempt is not charged.
+  // Return the task to its original position; not a failure, and not charged.
   static Result Release() { return Result(Kind::kRelease); }
 
   enum class Kind { kDone, kRetry, kFail, kRelease };

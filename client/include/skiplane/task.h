@@ -1,4 +1,4 @@
-// What a worker gets, and what becomes of it: plain values. For what goes in see new_task.h.
+// What a worker gets, and what operators see: plain values. new_task.h has what goes in.
 //
 // Times are the database's clock, never the client's. Strings that hold payloads, tokens and error
 // texts may hold any bytes; all others are UTF-8. The broker checks every bound given here and
@@ -15,7 +15,7 @@
 
 namespace skiplane {
 
-// One attempt of one task, in the hands of a worker.
+// One attempt of one task, leased by a worker.
 struct LeasedTask {
   std::string task_id{};
   // The right to settle this attempt: opaque. Keep it secret.
@@ -40,7 +40,7 @@ struct LeasedTask {
   std::optional<absl::Time> planned_time{};
 };
 
-// Why an attempt failed. Kept as given; the broker cuts what is longer than said here.
+// Why an attempt failed. Kept as given; the broker cuts longer texts.
 struct TaskError {
   // A short class of the failure, for example "TimeoutError". 0 to 256 bytes.
   std::string type{};
@@ -50,17 +50,17 @@ struct TaskError {
   std::string fingerprint{};
 };
 
-// How far a running attempt has come.
+// How far a running attempt is.
 struct TaskProgress {
   // 0.0 to 1.0.
   double fraction = 0;
-  // 0 to 1024 bytes; the broker cuts what is longer.
+  // 0 to 1024 bytes; the broker cuts a longer text.
   std::string message{};
 };
 
-// What became of one item of Ack or Nack. Only kDone changed anything; kAlreadySettled is what a
-// repeat of a call sees whose answer got lost, and as good as kDone. kRefused: what the item asks
-// for cannot be, and its lease is as it was; settle it again, mended, or nack it.
+// The outcome of one item of Ack or Nack. Only kDone changed anything. A repeat of a call whose
+// answer got lost sees kAlreadySettled, which is as good as kDone. kRefused: the item asks for
+// something impossible, and its lease is unchanged; correct it and settle it again, or nack it.
 enum class SettleOutcome { kDone, kAlreadySettled, kLeaseLost, kNotFound, kRefused };
 
 enum class TaskState { kUnknown, kScheduled, kReady, kLeased, kSucceeded, kFailed, kCancelled };

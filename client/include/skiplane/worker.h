@@ -7,13 +7,13 @@
 //       });
 //
 // It leases what its threads can run, renews all leases it holds with one heartbeat per third of
-// their duration, and settles finished attempts in batches: whatever finished while the call before
-// was on its way. An outage or a restart of the broker is waited out: results are kept and sent
-// when it is back, and a lease call whose answer got lost is repeated under the same id.
+// their duration, and settles finished attempts in batches: those that finished during the call
+// before. It survives an outage or a restart of the broker: it keeps results and sends them when
+// the broker is back, and repeats a lease call whose answer got lost with the same id.
 //
 // At least once: a handler can run a second time on a task whose worker died or was cut off for
-// longer than the lease, and the first run may still be going on. The fence lets one of them win.
-// A handler that throws has failed: the attempt is retried with the exception's text.
+// longer than the lease, and the first run may still be going on. Fencing accepts exactly one
+// result. A handler that throws has failed: the attempt is retried with the exception's text.
 //
 // Thread-safe. The handler is called on `concurrency` threads at once.
 #pragma once
@@ -41,19 +41,19 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Leases nothing more, hands back what no handler has begun, lets running handlers end within the
-  // grace time, then asks them to stop. A task whose handler was asked is handed back when it
+  // Leases nothing more, releases tasks that no handler has begun, lets running handlers end within
+  // the grace time, then asks them to stop. A task whose handler was asked is released when it
   // returns, unless its result is Done. Returns when all handlers have returned, results are
-  // delivered and the session is ended, which hands back what else was leased for it; or gives up
+  // delivered and the session is ended, which releases what else was leased for it; or gives up
   // after 5 s without a broker. Idempotent. Not from a handler.
   void Stop();
 
   // The grace time of Stop() is over, whether it has begun or is still to come.
   void EndGrace();
 
-  // Returns when the worker has come to the end that burst or max_tasks set, so that Stop() has
-  // nothing left to wait for: OK; or when a burst cannot go on, with the failure of its last lease
-  // call; or as CANCELLED when Stop() is called. Without burst and max_tasks it waits for that.
+  // Returns OK when the worker has reached the end that burst or max_tasks set, so that Stop() has
+  // nothing left to wait for. Returns the failure of its last lease call when a burst cannot go on,
+  // and CANCELLED when Stop() is called. Without burst and max_tasks it waits for that.
   absl::Status WaitForEnd();
 
   WorkerCounts counts() const;

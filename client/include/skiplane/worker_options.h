@@ -1,4 +1,4 @@
-// How a Worker works and what it tells: plain values. The comments give the ranges.
+// Options, callbacks and counts of a Worker: plain values. The comments give the ranges.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace skiplane {
 
-// What became of an attempt, as the broker says.
+// How an attempt ended, as the broker says.
 enum class AttemptEnd {
   kDone,
   kRetried,    // it failed, and the task runs again
   kFailed,     // it failed, and so has the task: for good, or because no attempt is left
-  kReleased,   // handed back, not charged
+  kReleased,   // returned to the queue, not charged
   kCancelled,  // it did not succeed, and an operator had cancelled the task
-  kLost,       // the lease ended under the handler's hands, or the result came too late
+  kLost,       // the lease was lost while the handler was running, or the result came too late
 };
 
 struct WorkerOptions {
@@ -33,29 +33,29 @@ struct WorkerOptions {
   // Tasks held ahead of the handlers, so that short ones do not wait for the network. 0 to
   // 1000 - concurrency. They wait while a long task runs: leave it at 0 for tasks of seconds.
   int prefetch = 0;
-  // How long after this worker's last sign of life its tasks go to others. 1 s to 12 h. Short finds
-  // a dead worker soon, long survives a long outage of the network.
+  // How long after this worker's last sign of life its tasks go to others. 1 s to 12 h. A short one
+  // detects a dead worker soon; a long one survives a long outage of the network.
   absl::Duration lease_duration = absl::Seconds(30);
-  // How long a call waits for tasks before it asks anew: no longer than half of lease_duration, so
-  // that the session of an idle worker lives on. 0 to 60 s.
+  // How long a call waits for tasks before it asks again: no longer than half of lease_duration, so
+  // that the session of an idle worker stays alive. 0 to 60 s.
   absl::Duration wait = absl::Seconds(20);
-  // True: the worker comes to its end when nothing is ready any more, which is when a lease call
-  // that was made while no attempt was under way gets no task. Tasks that are scheduled for later,
-  // as retries with a delay, do not keep it, nor do those of paused queues. Calls do not wait;
-  // while attempts run the worker asks whenever one has ended, and once per second.
+  // True: the worker ends when nothing is ready any more: when a lease call that was made while no
+  // attempt was under way gets no task. Tasks that are scheduled for later, such as retries with a
+  // delay, do not keep it running, nor do those of paused queues. Calls do not wait; while attempts
+  // run the worker asks whenever one has ended, and once per second.
   bool burst = false;
-  // The worker comes to its end when it has leased this many tasks and all are settled or lost.
+  // The worker ends when it has leased this many tasks and all are settled or lost.
   // 0 or more; 0: no such end.
   int64_t max_tasks = 0;
   // How long Stop() lets running handlers go on. 0 or more.
   absl::Duration stop_grace = absl::Seconds(10);
   // For people. Empty: "host:pid".
   std::string name{};
-  // Told of calls that failed; the worker goes on by itself. Must not block.
+  // Called for each call that failed; the worker goes on by itself. Must not block.
   std::function<void(const absl::Status&)> on_error{};
-  // Told of each attempt once, when it is over for the broker; if it was lost, its handler may
-  // still run. Not told of what could not be delivered before Stop() gave up. Must not block, nor
-  // call the worker.
+  // Called once for each attempt, when it is over for the broker; if it was lost, its handler may
+  // still run. Not called for results that could not be delivered before Stop() gave up. Must not
+  // block, nor call the worker.
   std::function<void(const LeasedTask&, AttemptEnd)> on_attempt_end{};
 };
 

@@ -1,4 +1,4 @@
-// The only door from rpc to the tasks. Every method returns at once and answers through `done`,
+// The only way from rpc to the tasks. Every method returns at once and answers through `done`,
 // which is called exactly once, also when the broker stops (SERVER_DRAINING).
 //
 // Thread-safe. Knows no gRPC.

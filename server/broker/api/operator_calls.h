@@ -1,4 +1,4 @@
-// What rpc asks of the operators' door, and the answers. rpc has checked what needs no database.
+// Calls of the Operator and their answers. rpc has checked what needs no database.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The bytes of leased tasks on their way to callers. A caller that does not read its answers must
-// not make the broker hold more and more of them: while this is full, nothing more is leased.
+// not fill the broker's memory: while this is full, nothing more is leased.
 //
 // Thread-safe. What Hold() returns may outlive the object.
 #pragma once

@@ -2,8 +2,8 @@
 //
 // The first item goes to the pool at once; what arrives while its statement runs forms the next
 // batch. A second batch runs beside the first only when many rows wait, so that a loaded broker
-// keeps two connections busy and an idle one answers in one commit. Where nobody is in a hurry, a
-// pace keeps two batches apart, and the second is the larger for it. Thread-safe.
+// keeps two connections busy and an idle one answers in one commit. Where a delay is harmless, a
+// pace keeps two batches apart, which makes the second one larger. Thread-safe.
 //
 //   Batcher<Item> batcher(pool, {}, [](absl::StatusOr<pg::Session*> session,
 //                                      std::vector<Item> items) { … answer every item … });

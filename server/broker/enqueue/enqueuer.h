@@ -1,5 +1,5 @@
 // Puts tasks into queues: gathers concurrent calls per queue into one statement, answers each call,
-// and tells of what became claimable. Thread-safe.
+// and reports which tasks became ready. Thread-safe.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Refuses calls whose cron schedules the database cannot follow, before they join a batch in which
-// they would fail their neighbours. Schedules that were fine are remembered. Thread-safe.
+// Refuses calls with invalid cron schedules before they join a batch, where they would fail other
+// calls. Remembers valid schedules. Thread-safe.
 #pragma once
 
 #include "absl/container/flat_hash_set.h"

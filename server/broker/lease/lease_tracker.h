@@ -3,10 +3,10 @@
 //
 // A row is named only after its tasks are known to be settled, and is deleted by a later statement:
 // deleting it together with them could lose a lease that the statement turned out not to settle.
-// Leases that end elsewhere are never heard of. So what is remembered is in two generations: every
-// minute, or when the younger one is half of what may be held, it becomes the older one, and the
-// one before is forgotten. What is not remembered is folded by upkeep, which after 2 minutes gives
-// rows other ids anyway. Thread-safe.
+// The broker does not learn of leases that end elsewhere. So it remembers leases in two
+// generations: every minute, or when the younger one has half of what may be held, it becomes the
+// older one, and the one before is dropped. Upkeep folds the rows of dropped leases; after 2
+// minutes it gives rows other ids anyway. Thread-safe.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// Lease statements whose answer was lost with their connection: the ledger ids tell, on another
-// connection, whether they were committed. Tries for a minute at most; upkeep keeps the ids of
+// Lease statements whose answer was lost with their connection: asks on another connection, by the
+// ledger ids, whether they were committed. Tries for a minute at most; upkeep keeps the ids of
 // ledger rows for longer. Thread-safe.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The transaction of an operator's change. With a request id it takes effect once, whatever becomes
-// of the answer, the broker or the connection, and however many brokers are asked at once.
+// The transaction of an operator's change. With a request id it takes effect once, whatever happens
+// to the answer, the broker or the connection, and however many brokers are asked at once.
 #pragma once
 
 #include <optional>

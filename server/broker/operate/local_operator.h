@@ -1,4 +1,4 @@
-// The operators' door of this process. Thread-safe.
+// The Operator of this process: does what operators ask for. Thread-safe.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// In which order queues deserve metrics of their own: first those with tasks, or whose attempts
+// In which order queues get metrics of their own: first those with tasks, or whose attempts
 // ended in the last week, then the others; within each, those that finished the most first. It is
 // read from the database alone, so that all brokers agree, after a restart too.
 #pragma once

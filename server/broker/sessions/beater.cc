@@ -16,7 +16,7 @@
 namespace skiplane::broker {
 namespace {
 
-// A beat is due three times in a lease of a second or more: a wait of this length harms none, and
+// A delay of 100 ms is safe: a heartbeat is due three times in a lease of a second or more. With it
 // thousands of workers need ten commits a second instead of hundreds.
 constexpr std::chrono::milliseconds kPace(100);
 

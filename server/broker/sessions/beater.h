@@ -1,5 +1,5 @@
-// Heartbeats: gathers those of many workers into one statement, and says of each lease what became
-// of it. Thread-safe.
+// Heartbeats: gathers those of many workers into one statement, and says of each lease whether the
+// worker still holds it. Thread-safe.
 #pragma once
 
 #include <memory>

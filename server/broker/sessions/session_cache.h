@@ -1,8 +1,8 @@
-// What this broker knows of worker sessions: their ids, and until when they surely live.
+// What this broker knows of worker sessions: their ids, and until when they are alive for certain.
 //
-// "Until when" is counted on the steady clock from before the statement was sent that told what
-// remained, so it is never later than the database's own end. A lease whose session lives long
-// enough by that measure needs no statement to renew it. Thread-safe; bounded: beyond
+// "Until when" is counted on the steady clock, from before the statement was sent that returned the
+// rest of the session. So it is never later than the database's own end. A lease whose session
+// lasts long enough by that measure needs no statement to renew it. Thread-safe; bounded: beyond
 // `sessions_max` the cache starts again empty, which costs statements and nothing else.
 #pragma once
 

@@ -1,9 +1,9 @@
-// Ends sessions of workers that are done, and hands back what they hold.
+// Ends sessions of workers that stop, and releases what they hold.
 //
 // A session ends in a commit of its own; then its leases are found through the ledger and released,
-// uncharged, in steps of bounded size. What is leased for it after that, by a statement that was on
-// its way or a broker that believes it to live, is released by upkeep, as is what a call could not
-// hand back in its time. Thread-safe.
+// uncharged, in steps of bounded size. Upkeep releases what is leased for it after that, by a
+// statement that was under way or a broker that believes it alive, and what a call could not
+// release in its time. Thread-safe.
 #pragma once
 
 #include <functional>

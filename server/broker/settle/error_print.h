@@ -1,6 +1,6 @@
 // The fingerprint of an error whose worker gave none: equal for failures of one type whose texts
 // differ only in what varies from one to the next, such as numbers, ids, addresses and quoted
-// values. The type counts as it is: the digits of HTTP404 and HTTP500 tell two faults apart.
+// values. The type is taken literally: the digits of HTTP404 and HTTP500 distinguish two faults.
 #pragma once
 
 #include <string>

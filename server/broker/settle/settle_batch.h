@@ -25,18 +25,18 @@ class SettleBatch {
   // repeat decides the rest: what a lost commit of the same items did is found and answered.
   absl::Status Run(pg::Session& session, const std::vector<SettleItem*>& items);
 
-  // Within a transaction, where one statement may lock rows and no more, lest they be locked out of
-  // order: decides every item, or fails. TRANSACTION_CONFLICT if rows have moved since they were
-  // leased: roll back, and run anew with `by_id`.
+  // Within a transaction: decides every item, or fails. Only one statement may lock rows here, so
+  // that they are locked in order. TRANSACTION_CONFLICT if rows have moved since they were leased:
+  // roll back, and run again with `by_id`.
   absl::Status RunWithin(pg::Session& session, const std::vector<SettleItem*>& items, bool by_id);
   // Decides those items whose leases are over.
   absl::Status Judge(pg::Session& session, const std::vector<SettleItem*>& items);
 
-  // What Run did was committed: it takes effect in memory. Without a transaction around it, to be
-  // called whatever Run returned.
+  // Call after COMMIT: applies in-memory effects. Without a transaction around Run, call it
+  // whatever Run returned.
   void Committed();
 
-  // What Run did was rolled back: its items are open again.
+  // Call after ROLLBACK: its items are open again.
   void RolledBack();
 
   // The same, if it was rolled back. A repeat finds out.

@@ -28,8 +28,8 @@ absl::Status Draining() {
 
 }  // namespace
 
-// Each worker thread owns a session and takes jobs only while that works. One more thread, the
-// concierge, has none: it fails the jobs that no worker can take soon, and tells of changes in
+// Each worker thread owns a session and takes jobs only while that works. One more thread, the pool
+// supervisor, has none: it fails the jobs that no worker can take soon, and reports changes in
 // order.
 struct Pool::State {
   void Work();
@@ -61,7 +61,7 @@ struct Pool::State {
 
   base::Mutex mutex;
   base::CondVar job_came;  // for idle workers
-  base::CondVar changed;   // any other change; for the concierge and for workers that pause
+  base::CondVar changed;   // any other change; for the supervisor and for pausing workers
   std::deque<Job> queue ABSL_GUARDED_BY(mutex);
   bool stopping ABSL_GUARDED_BY(mutex) = false;
   OpenSessions sessions ABSL_GUARDED_BY(mutex);

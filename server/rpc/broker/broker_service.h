@@ -1,7 +1,7 @@
 // skiplane.v1.BrokerService: what producers and workers call.
 //
-// Each handler checks its request, hands it to the broker and returns; the reply is made on the
-// broker's thread. Nothing here blocks. Thread-safe.
+// Each handler checks its request, passes it to the broker and returns; the broker's thread makes
+// the reply. Nothing here blocks. Thread-safe.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

@@ -1,8 +1,8 @@
 // A Lease, or an Ack that asks for the next one: calls that wait, and whose answers must not get
 // lost.
 //
-// One that would wait is refused with TOO_MANY_WAITING_LEASES if as many wait on its connection, or
-// in this server, as may. An Ack is not: its lease does not wait then.
+// A Lease that would wait is refused with TOO_MANY_WAITING_LEASES if too many wait on its
+// connection, or in this server. An Ack is not refused: its lease does not wait then.
 //
 // A caller that leaves while the call waits cancels it at the broker. A caller that left before the
 // answer reached the transport has its tasks handed back, unless it sent a request_id and may ask

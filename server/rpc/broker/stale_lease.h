@@ -1,4 +1,4 @@
-// Counts the items that the fence refused, which tells operators that workers lose their leases.
+// Counts the items that fencing refused: it shows operators that workers lose their leases.
 #pragma once
 
 #include <vector>

@@ -1,9 +1,9 @@
 // One unary call, from its request to its last byte: what every method shares.
 //
-// Made by a handler with new, it deletes itself when gRPC is done with it, which needs exactly one
-// Reply() or Refuse(). These may come from any thread, also before the handler has returned the
-// call to gRPC, and whether or not the caller is still there: a call that nobody waits for any more
-// ends when the broker has answered it, so no answer ever meets a call that is gone.
+// A handler creates it with new; it deletes itself when gRPC is done with it, which needs exactly
+// one Reply() or Refuse(). These may come from any thread, also before the handler has returned the
+// call to gRPC, and whether or not the caller is still there. A call whose caller has left ends
+// when the broker has answered it, so an answer always finds its call.
 #pragma once
 
 #include <chrono>

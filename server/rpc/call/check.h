@@ -1,5 +1,5 @@
 // The checks that many fields of requests share. Each returns OK or INVALID_FIELD on its field and
-// changes nothing: a value out of its range is refused, never moved into it.
+// changes nothing: a value out of its range is refused, never adjusted.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
-// Where a field is in its request, as in tasks[3].headers["x"]. Spelled only when it is to blame,
-// because a call may have thousands of fields and nearly all of them are right.
+// Where a field is in its request, as in tasks[3].headers["x"]. Spelled only when it is at fault,
+// because a call may have thousands of fields and nearly all of them are valid.
 //
-// A value that points at texts of its maker: use it and forget it.
+// It points at texts of its creator: do not keep it.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // How many calls are being answered, so that a drain can end with the last of them: from Close() on
-// no further one is taken. And how many bytes they hold, because requests of all queues and methods
-// share the broker's memory. Leases that wait are counted by themselves, in all and of each
+// no further one is accepted. And how many bytes they hold, because requests of all queues and
+// methods share the broker's memory. Leases that wait are counted by themselves, in all and of each
 // connection: however many there are, they take no room from other calls. Thread-safe.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The token of a list's next page: opaque, safe in URLs, and recognised when it is not ours.
+// The token of a list's next page: opaque, safe in URLs, and refused when it was made up.
 // A version byte, the last name of the page before, and a checksum against accidents; it grants
 // nothing, so it needs no secret. Pure functions.
 #pragma once

@@ -1,6 +1,6 @@
-// From the broker's answer to the reply of a call. Each is what a call hands to the broker as the
-// one to be told: it replies with what `write` makes of the answer, and may take from it what it
-// needs, or refuses the call as the broker did.
+// From the broker's answer to the reply of a call. A call passes one of these functions to the
+// broker as its callback: it replies with what `write` makes of the answer, which it may move from,
+// or refuses the call as the broker did.
 #pragma once
 
 #include <functional>

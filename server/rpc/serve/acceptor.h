@@ -1,7 +1,7 @@
-// Accepts connections and hands them on, at most so many at a time.
+// Accepts connections and passes them on, up to a limit of open ones.
 //
 // Beyond that, a connection is accepted and closed at once: its caller sees UNAVAILABLE without a
-// wait, and tries another broker or comes again. So accepting never runs out of descriptors by
+// wait, and tries another broker or reconnects. So accepting never runs out of descriptors by
 // itself. If something else in the process does, or the machine is short of memory, it pauses and
 // goes on. One thread, from Start() to Stop().
 #pragma once

@@ -1,4 +1,4 @@
-// What a listener proves and asks for: TLS that can be replaced while the server runs, or nothing.
+// The credentials of a listener: TLS whose files can be replaced while the server runs, or none.
 #pragma once
 
 #include <memory>

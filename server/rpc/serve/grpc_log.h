@@ -1,5 +1,5 @@
-// Takes what gRPC's library says of its own accord out of standard error, where it would stand
-// between the lines of the log: a failed handshake makes several lines, at any stranger's wish.
+// Takes the messages of gRPC's library out of standard error, where they would stand between the
+// lines of the log. Any stranger can cause them: a failed handshake makes several lines.
 #pragma once
 
 namespace skiplane::rpc {

@@ -1,8 +1,8 @@
 // grpc.health.v1: readiness apart from liveness.
 //
-// The services "" and each full service name tell readiness: whether calls should be sent here. The
-// service "liveness" is SERVING as long as the process answers on new connections, so that a slow
-// database never gets a healthy process killed. Thread-safe.
+// The services "" and each full service name report readiness: whether calls should be sent here.
+// The service "liveness" is SERVING as long as the process answers on new connections, so that a
+// slow database never gets a healthy process killed. Thread-safe.
 #pragma once
 
 #include <grpcpp/health_check_service_interface.h>

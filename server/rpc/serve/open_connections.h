@@ -1,9 +1,9 @@
 // Which of the connections that were accepted are still open.
 //
-// gRPC owns their descriptors and closes them without telling. Each is remembered with the number
-// of its socket (its inode), and asked for again when that matters: a descriptor that is closed, or
-// stands for something else by now, was a connection that is gone. Nothing but fstat() is done with
-// a descriptor that may not be ours any more. Not thread-safe.
+// gRPC owns their descriptors and closes them without a callback. Each is remembered with the
+// number of its socket (its inode) and compared later: if the descriptor is closed, or is another
+// socket by now, the connection has ended. Nothing but fstat() is done with a descriptor that may
+// be another's. Not thread-safe.
 #pragma once
 
 #include <sys/types.h>

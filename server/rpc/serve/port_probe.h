@@ -1,8 +1,8 @@
 // Connects to the server's own port every few seconds, as a client would, to learn whether new
-// connections are answered: those that stand say nothing of that.
+// connections are answered: existing ones do not show that.
 //
-// Answered means: the first bytes of a handshake came. With TLS the probe begins a handshake and
-// does not finish it, since it may have no certificate that the server takes. One thread, from
+// Answered means: the first bytes of a handshake came. With TLS it begins a handshake and does not
+// finish it, because it may have no certificate that the server accepts. One thread, from
 // construction to destruction.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The gRPC front of the broker: listens, answers, tells its health and drains.
+// The gRPC front of the broker: listens, answers, reports its health and drains.
 //
 // Start() returns a server that answers but is not ready until SetReady(true). The broker and the
 // metrics must outlive it, and the broker must answer every call, or a drain never ends.
