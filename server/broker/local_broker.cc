@@ -118,7 +118,7 @@ std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Done<LeaseAnswe
       return;
     }
     RenewSoon(call, *queues->front());
-    later->Become(dispatcher_.Lease(std::move(call), *std::move(queues), std::move(done)));
+    later->Become(dispatcher_.Lease(std::move(call), *queues, std::move(done)));
   });
   return later;
 }
@@ -154,17 +154,10 @@ std::shared_ptr<PendingLease> LocalBroker::AckAndLease(AckAndLeaseCall call,
     next->SetQueues(*std::move(queues));
     settler_.Ack(std::move(items), next,
                  [this, next](absl::StatusOr<std::vector<model::AckResult>> results) {
-                   if (next->Acked(std::move(results))) LeaseNow(next);
+                   if (next->Acked(std::move(results))) dispatcher_.LeaseAfter(next);
                  });
   });
   return next;
-}
-
-void LocalBroker::LeaseNow(const NextLeasePtr& next) {
-  next->Become(dispatcher_.Lease(next->Call(), next->queues(),
-                                 [next](absl::StatusOr<LeaseAnswer> answer) {
-                                   next->Leased(std::move(answer));
-                                 }));
 }
 
 void LocalBroker::Nack(std::vector<model::NackItem> items,

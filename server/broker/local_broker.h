@@ -66,7 +66,6 @@ class LocalBroker : public Broker {
   void Tell(const std::vector<store::Claimable>& claimable, absl::Time now);
   Settler::OnCommit Teller();
   void RenewSoon(const LeaseCall& call, const model::Queue& first);
-  void LeaseNow(const NextLeasePtr& next);
   void OnHint(absl::string_view payload);
   void Beat();
   void KeepBeating();

@@ -24,6 +24,8 @@ namespace skiplane::broker {
 template <typename Answer>
 using Done = absl::AnyInvocable<void(absl::StatusOr<Answer>)>;
 
+using QueuePtr = std::shared_ptr<const model::Queue>;
+
 struct EnqueueCall {
   std::string queue;
   std::vector<model::NewTask> tasks;

@@ -20,7 +20,7 @@ void LogLeased(const model::Queue& queue, const LeaseRun& run, size_t tasks,
                {"tasks", absl::StrCat(tasks)},
                {"callers", absl::StrCat(run.tickets.size())},
                {"lanes_callers", absl::StrCat(lanes_callers)},
-               {"with_an_ack", run.is_within ? "yes" : "no"}});
+               {"with_an_ack", run.is_reservation ? "yes" : "no"}});
 }
 
 void LogHeldBack(const model::Queue& queue, const model::LaneStage& place,

@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "absl/strings/string_view.h"
-#include "server/broker/lease/lease_run.h"
+#include "server/broker/schedule/statement.h"
 #include "server/model/lane_stage.h"
 #include "server/model/queue.h"
 

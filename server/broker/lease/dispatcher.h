@@ -1,9 +1,9 @@
-// Leases: gathers the calls that wait for tasks of a lane into one statement, parks those for which
-// there is nothing, and wakes them when something is committed, hinted at, or becomes due.
+// Leases: runs what a Scheduler decides. The scheduler knows who waits and what is believed of each
+// lane; the dispatcher gives it the time, a lock, connections and a timer, and answers the callers.
 //
-// A parked call costs a ticket in a list and an entry in the timer: no thread and no query. Per
-// lane at most two lease statements run at once. Every ticket is answered exactly once.
-// Thread-safe; one mutex, held for list work only, never over a statement or an answer.
+// A parked call costs a ticket and an alarm: no thread and no query. Per lane at most two lease
+// statements run at once. Every call is answered exactly once. Thread-safe; one mutex, held while
+// the scheduler decides, never over a statement or an answer.
 #pragma once
 
 #include <functional>
@@ -12,45 +12,48 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
 #include "server/base/mutex.h"
 #include "server/broker/api/broker.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
-#include "server/broker/batch/outbox.h"
-#include "server/broker/lease/lane.h"
-#include "server/broker/lease/lease_run.h"
 #include "server/broker/lease/lease_tracker.h"
-#include "server/broker/lease/look.h"
 #include "server/broker/lease/lost_leases.h"
-#include "server/broker/lease/turns.h"
+#include "server/broker/lease/next_lease.h"
+#include "server/broker/schedule/scheduler.h"
 #include "server/broker/sessions/session_cache.h"
-#include "server/model/hint.h"
 
 namespace skiplane::broker {
+
+// Leases in the transaction of acks.
+struct Reservation {
+  LeaseRun run;
+  std::vector<NextLeasePtr> nexts;  // one per ticket
+  store::Leased leased;
+};
 
 class Dispatcher {
  public:
   // Gets leases whose caller had vanished, to be handed back uncharged.
-  using HandBack = std::function<void(std::vector<model::LeaseToken>)>;
+  using OnOrphans = std::function<void(std::vector<model::LeaseToken>)>;
 
-  Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& tracker, HandBack hand_back,
-             int parked_max);
+  Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& tracker, OnOrphans on_orphans,
+             int waiting_max);
 
   // `queues` are those of the call, in its order.
-  std::shared_ptr<PendingLease> Lease(LeaseCall call, std::vector<QueuePtr> queues,
+  std::shared_ptr<PendingLease> Lease(LeaseCall call, const std::vector<QueuePtr>& queues,
                                       Done<LeaseAnswer> done);
+  // The lease of an ack that is committed.
+  void LeaseAfter(const NextLeasePtr& next);
 
-  // Takes up those of the calls that a stage of this lane can serve now, and whose turn it is; the
-  // others are for Lease. Every one that is returned must be ended.
-  std::vector<LeaseWithin> BeginWithin(pg::Session& session, int64_t lane,
-                                       const std::vector<NextLeasePtr>& nexts);
+  // Reserves tasks for those of the calls that a stage of this lane can serve now, and whose turn
+  // it is; the others lease after their acks. Every one that is returned must be ended.
+  std::vector<Reservation> Reserve(pg::Session& session, int64_t lane,
+                                   const std::vector<NextLeasePtr>& nexts);
   // In the transaction.
-  static absl::Status RunWithin(pg::Session& session, LeaseWithin& within);
-  // The transaction ended so.
-  void EndWithin(LeaseWithin& within, const absl::Status& status);
+  static absl::Status LeaseReserved(pg::Session& session, Reservation& reservation);
+  // The transaction ended so. Who got nothing leases after the acks.
+  void EndReservation(Reservation& reservation, const absl::Status& status);
 
   // A commit of this broker made tasks claimable; `now` is the database's time of that commit.
   void Committed(absl::Span<const store::Claimable> claimable, absl::Time now);
@@ -60,8 +63,8 @@ class Dispatcher {
 
   void QueueChanged(const QueuePtr& queue);
 
-  // Whether hints of others are heard. While they are not, lanes are looked at every second.
-  void SetListening(bool listening);
+  // Whether hints of others are heard. While they are not, lanes are probed every second.
+  void SetListening(bool is_listening);
 
   // Parked calls are answered empty, further ones refused.
   void BeginDrain();
@@ -78,73 +81,47 @@ class Dispatcher {
  private:
   class Handle;
 
-  // dispatcher.cc: tickets come and go.
-  TicketPtr NewTicket(LeaseCall call, std::vector<QueuePtr> queues, Done<LeaseAnswer> done);
-  std::shared_ptr<PendingLease> HandleOf(const TicketPtr& ticket);
-  void Count(const TicketPtr& ticket) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void AddStops(const TicketPtr& ticket) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Start(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Enlist(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Find(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  static void LeaveLanes(Ticket& ticket);
-  void Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer, Outbox& outbox)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void FinishEmpty(const TicketPtr& ticket, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void OnDeadline(const TicketPtr& ticket);
-  void OnCancel(const TicketPtr& ticket);
-  Lane& LaneOf(model::LaneStage place, const QueuePtr& queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // One event: holds the lock while the scheduler decides, then performs what it wants.
+  class ABSL_SCOPED_LOCKABLE Turn {
+   public:
+    explicit Turn(Dispatcher& dispatcher) ABSL_EXCLUSIVE_LOCK_FUNCTION(dispatcher.mutex_);
+    ~Turn() ABSL_UNLOCK_FUNCTION();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
 
-  // dispatcher_pump.cc: what to do next in a lane.
-  void Pump(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void PumpNeighbours(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool MayServe(const Ticket& ticket, const Lane& lane, base::SteadyTime now) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool HasWork(const Lane& lane, base::SteadyTime now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Exhaust(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Starve(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void OnRoom();
-  void StartLook(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void ArmTimer(Lane& lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void OnTimer(model::LaneStage place);
-  void RunLook(model::LaneStage place, absl::StatusOr<pg::Session*> session);
+    Step step;
 
-  // dispatcher_lease.cc: lease statements.
-  void StartLease(Lane& lane, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+   private:
+    Dispatcher& dispatcher_;
+  };
+
+  static TicketPtr NewTicket(LeaseCall call, const std::vector<QueuePtr>& queues,
+                             Done<LeaseAnswer> done);
+  void Arm() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnWake();
+
+  // dispatcher_actions.cc
+  void Perform(std::vector<Action> actions);
+  void Perform(Answer& answer);
   void RunLease(model::LaneStage place, absl::StatusOr<pg::Session*> session);
-  LeaseRun Gather(Lane& lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  static LeaseRun RunOf(Lane& lane, const std::vector<TicketPtr>& tickets, int64_t count_max);
-  void Settle(LeaseRun& run, absl::StatusOr<store::Leased> leased);
-  void Deliver(LeaseRun& run, store::Leased leased, Outbox& outbox)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void DeliverTo(const TicketPtr& ticket, Lane& lane, LeaseAnswer answer, Outbox& outbox)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Failed(LeaseRun& run, const absl::Status& status, Outbox& outbox)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Collided(LeaseRun& run, Outbox& outbox) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FinishRun(LeaseRun& run, absl::StatusOr<store::Leased> leased);
+  void RunProbe(model::LaneStage place, absl::StatusOr<pg::Session*> session);
   void RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> session);
-  void Count(const Lane& lane, const store::Leased& leased);
-
-  // dispatcher_within.cc: leases in the transaction of an ack.
-  Lane* FindPlaceWithin(const Ticket& ticket, int64_t lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Withdraw(LeaseWithin& within);
+  absl::StatusOr<LeaseAnswer> FindRepeated(pg::Session& session, const TicketPtr& ticket);
+  void RecordMetrics(const std::string& queue, const store::Leased& leased);
+  void Track(const LeaseRun& run, const store::Leased& leased);
 
   Context& context_;
   SessionCache& sessions_;
   LeaseTracker& tracker_;
-  const HandBack hand_back_;
-  const int parked_max_;
+  const OnOrphans on_orphans_;
   AnswerMemory memory_;
   LostLeases lost_;
 
   mutable base::Mutex mutex_;
-  bool is_draining_ ABSL_GUARDED_BY(mutex_) = false;
-  bool is_listening_ ABSL_GUARDED_BY(mutex_) = false;
-  int parked_ ABSL_GUARDED_BY(mutex_) = 0;  // tickets that wait
-  Turns turns_ ABSL_GUARDED_BY(mutex_);
-  // That wait for memory.
-  absl::flat_hash_set<model::LaneStage> starved_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<model::LaneStage, std::unique_ptr<Lane>> lanes_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<std::string, TicketPtr> by_request_ ABSL_GUARDED_BY(mutex_);
+  Scheduler scheduler_ ABSL_GUARDED_BY(mutex_);
+  base::Timer::Id wake_ ABSL_GUARDED_BY(mutex_) = 0;
+  base::SteadyTime wake_at_ ABSL_GUARDED_BY(mutex_) = base::SteadyTime::max();
 };
 
 }  // namespace skiplane::broker

@@ -52,7 +52,8 @@ void LostLeases::Try(const Run& run) {
     absl::StatusOr<store::Leased> found =
         session.ok() ? FindLost(**session, *run) : session.status();
     if (!found.ok() && PutOff(run)) return;
-    if (!found.ok()) found = RepeatLater();
+    // Without rows it may never have been run: that says nothing of the lane.
+    if (!found.ok() || found->rows.empty()) found = RepeatLater();
     done_(*run, std::move(found));
   });
 }

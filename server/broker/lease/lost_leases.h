@@ -12,14 +12,14 @@
 #include "absl/status/statusor.h"
 #include "server/base/mutex.h"
 #include "server/broker/batch/context.h"
-#include "server/broker/lease/lease_run.h"
+#include "server/broker/schedule/statement.h"
 
 namespace skiplane::broker {
 
 class LostLeases {
  public:
-  // Gets what was leased, or DATABASE_UNAVAILABLE if that could not be learnt. Called once per run,
-  // without locks.
+  // Gets what was leased, or DATABASE_UNAVAILABLE if that was nothing or could not be learnt.
+  // Called once per run, without locks.
   using Done = std::function<void(LeaseRun&, absl::StatusOr<store::Leased>)>;
 
   // Upkeep keeps the ids for 2 minutes (ledger_fold.sql). Before this the statement may have hung

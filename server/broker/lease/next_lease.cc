@@ -17,18 +17,30 @@ LeaseCall NextLease::Call() const {
   return call;
 }
 
-bool NextLease::TakeUpWithin() {
+bool NextLease::TryReserve() {
   base::MutexLock lock(mutex_);
-  if (tried_within_ || is_leasing_ || is_cancelled_) return false;
-  tried_within_ = true;
+  if (was_reserved_ || is_leasing_ || is_cancelled_) return false;
+  was_reserved_ = true;
   is_leasing_ = true;
   return true;
 }
 
-void NextLease::PutBack() {
-  base::MutexLock lock(mutex_);
-  is_leasing_ = false;
-  lease_ = nullptr;
+bool NextLease::Declined() {
+  Done<AckAndLeaseAnswer> done;
+  absl::StatusOr<AckAndLeaseAnswer> answer;
+  {
+    base::MutexLock lock(mutex_);
+    is_leasing_ = false;
+    if (!results_.has_value() || done_ == nullptr) return false;
+    if (!is_cancelled_) {
+      is_leasing_ = true;
+      return true;
+    }
+    answer = Take();
+    done = std::exchange(done_, nullptr);
+  }
+  done(std::move(answer));
+  return false;
 }
 
 bool NextLease::Acked(absl::StatusOr<std::vector<model::AckResult>> results) {
@@ -64,26 +76,26 @@ void NextLease::Become(std::shared_ptr<PendingLease> lease) {
   if (cancel) lease->Cancel();
 }
 
+// What nobody waits for any more goes back, unless a repeat may ask for it.
 void NextLease::Leased(absl::StatusOr<LeaseAnswer> answer) {
   Done<AckAndLeaseAnswer> done;
   absl::StatusOr<AckAndLeaseAnswer> both;
-  bool is_late = false;
+  LeaseAnswer orphans;
   {
     base::MutexLock lock(mutex_);
     lease_ = nullptr;  // it holds this object
-    is_late = done_ == nullptr;
-    if (!is_late) {
-      leased_ = std::move(answer);
-      if (!results_.has_value()) return;
+    const bool is_unwanted = done_ == nullptr || is_cancelled_;
+    if (is_unwanted && answer.ok() && call_.request_id.empty()) {
+      orphans = std::exchange(*answer, LeaseAnswer());
+    }
+    if (done_ != nullptr) leased_ = std::move(answer);
+    if (done_ != nullptr && results_.has_value()) {
       both = Take();
       done = std::exchange(done_, nullptr);
     }
   }
-  if (!is_late) {
-    done(std::move(both));
-  } else if (answer.ok() && call_.request_id.empty()) {
-    hand_back_(*answer);
-  }
+  if (!orphans.tasks.empty()) hand_back_(orphans);
+  if (done != nullptr) done(std::move(both));
 }
 
 void NextLease::Cancel() {

@@ -33,9 +33,10 @@ class NextLease : public PendingLease {
 
   // Whether the lease may begin in the acks' transaction: only once, so that what made a
   // transaction fail is not tried again in the next one.
-  bool TakeUpWithin();
-  // That transaction was rolled back, or could not serve it: it begins after the acks.
-  void PutBack();
+  bool TryReserve();
+  // That transaction was rolled back, or had nothing for it. Returns whether the lease must be
+  // begun now, as the acks have ended.
+  bool Declined();
 
   // The acks are committed, or refused. Returns whether the lease must be begun now.
   bool Acked(absl::StatusOr<std::vector<model::AckResult>> results);
@@ -60,7 +61,7 @@ class NextLease : public PendingLease {
 
   base::Mutex mutex_;
   Done<AckAndLeaseAnswer> done_ ABSL_GUARDED_BY(mutex_);
-  bool tried_within_ ABSL_GUARDED_BY(mutex_) = false;
+  bool was_reserved_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_leasing_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   std::shared_ptr<PendingLease> lease_ ABSL_GUARDED_BY(mutex_);

@@ -12,7 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "server/base/timer.h"
-#include "server/broker/lease/turns.h"
+#include "server/broker/schedule/probe_budget.h"
 #include "server/model/lane_stage.h"
 #include "server/pg/session.h"
 
@@ -25,7 +25,7 @@ class AgeProbe {
  public:
   // After `most` the other lanes wait for the next run, and that for `share` times what this took.
   explicit AgeProbe(std::chrono::nanoseconds most = std::chrono::milliseconds(100),
-                    int share = Turns::kShare)
+                    int share = ProbeBudget::kShare)
       : most_(most), share_(share) {}
 
   // Renews the ages of some of these places, of all if time allows. They ascend.

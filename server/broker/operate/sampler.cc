@@ -26,7 +26,7 @@ void Sampler::Take(Turn& turn, std::chrono::nanoseconds every, Read read) {
   if (start < turn.due) return;
   read();
   const base::SteadyTime end = std::chrono::steady_clock::now();
-  turn.due = std::max(start + every, end + Turns::kShare * (end - start));
+  turn.due = std::max(start + every, end + ProbeBudget::kShare * (end - start));
 }
 
 void Sampler::Start() {

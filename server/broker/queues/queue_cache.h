@@ -17,8 +17,6 @@
 
 namespace skiplane::broker {
 
-using QueuePtr = std::shared_ptr<const model::Queue>;
-
 class QueueCache {
  public:
   // `on_change` is told of every queue that was learnt or changed, and must not block.

@@ -170,10 +170,10 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
       for (const size_t i : part.items) items.push_back(&part.call->items[i]);
     }
     const auto has_follow_ups = [](const SettleItem* item) { return !item->follow_ups.empty(); };
-    std::vector<LeaseWithin> withins = dispatcher_.BeginWithin(**session, lane, NextOf(parts));
-    if (!withins.empty() || std::any_of(items.begin(), items.end(), has_follow_ups)) {
-      status = RunInTransaction(**session, batch, items, parts, withins);
-      if (!status.ok() && !IsOutcomeUnknown(status) && !withins.empty()) {
+    std::vector<Reservation> reservations = dispatcher_.Reserve(**session, lane, NextOf(parts));
+    if (!reservations.empty() || std::any_of(items.begin(), items.end(), has_follow_ups)) {
+      status = RunInTransaction(**session, batch, items, parts, reservations);
+      if (!status.ok() && !IsOutcomeUnknown(status) && !reservations.empty()) {
         Run(lane, session, std::move(parts));  // it may have been the lease; the acks come first
         return;
       }

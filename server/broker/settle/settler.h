@@ -56,8 +56,9 @@ class Settler {
   absl::Status RunInTransaction(pg::Session& session, SettleBatch& batch,
                                 const std::vector<SettleItem*>& items,
                                 const std::vector<SettlePart>& parts,
-                                std::vector<LeaseWithin>& withins);
-  void WithdrawRepeats(const std::vector<SettlePart>& parts, std::vector<LeaseWithin>& withins);
+                                std::vector<Reservation>& reservations);
+  void WithdrawRepeats(const std::vector<SettlePart>& parts,
+                       std::vector<Reservation>& reservations);
   absl::Status WriteFollowUps(pg::Session& session, SettleItem& item,
                               std::vector<Enqueuer::Within>* written);
   absl::Status RecallFollowUps(pg::Session& session, SettleItem& item);

@@ -88,7 +88,7 @@ absl::Status Settler::CheckMore(pg::Session& session, SettleItem& item) {
 absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
                                        const std::vector<SettleItem*>& items,
                                        const std::vector<SettlePart>& parts,
-                                       std::vector<LeaseWithin>& withins) {
+                                       std::vector<Reservation>& reservations) {
   std::vector<Enqueuer::Within> written;
   bool by_id = false;
   const auto write = [&]() -> absl::StatusOr<bool> {
@@ -99,15 +99,15 @@ absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
       RETURN_IF_ERROR(WriteFollowUps(session, *item, &written));
     }
     for (SettleItem* item : batch.recalled()) RETURN_IF_ERROR(RecallFollowUps(session, *item));
-    WithdrawRepeats(parts, withins);
-    for (LeaseWithin& within : withins) {
-      RETURN_IF_ERROR(Dispatcher::RunWithin(session, within));
+    WithdrawRepeats(parts, reservations);
+    for (Reservation& reservation : reservations) {
+      RETURN_IF_ERROR(Dispatcher::LeaseReserved(session, reservation));
     }
     return true;
   };
   const absl::Status status =
       pg::RepeatConflicts([&] { return pg::InTransaction(session, write); }).status();
-  for (LeaseWithin& within : withins) dispatcher_.EndWithin(within, status);
+  for (Reservation& reservation : reservations) dispatcher_.EndReservation(reservation, status);
   if (IsOutcomeUnknown(status)) batch.OutcomeUnknown();
   if (!status.ok()) {
     batch.RolledBack();
@@ -121,18 +121,20 @@ absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
 // What the first try of a call leased may be in any lane: a repeat looks for it after the acks. A
 // call that has just settled something is the first try: its lease never comes before its acks.
 void Settler::WithdrawRepeats(const std::vector<SettlePart>& parts,
-                              std::vector<LeaseWithin>& withins) {
+                              std::vector<Reservation>& reservations) {
   absl::flat_hash_set<const NextLease*> first_tries;
   for (const SettlePart& part : parts) {
     const SettleCall& call = *part.call;
     if (call.open_parts > 1) continue;  // others work on its items
     if (call.next != nullptr && call.HasSettled()) first_tries.insert(call.next.get());
   }
-  std::erase_if(withins, [&](LeaseWithin& within) {
-    const bool may_lease = std::ranges::all_of(within.nexts, [&](const NextLeasePtr& next) {
+  std::erase_if(reservations, [&](Reservation& reservation) {
+    const bool may_lease = std::ranges::all_of(reservation.nexts, [&](const NextLeasePtr& next) {
       return !next->IsRepeatable() || first_tries.contains(next.get());
     });
-    if (!may_lease) dispatcher_.EndWithin(within, absl::AbortedError("it may be a repeat"));
+    if (!may_lease) {
+      dispatcher_.EndReservation(reservation, absl::AbortedError("it may be a repeat"));
+    }
     return !may_lease;
   });
 }

@@ -39,8 +39,8 @@ TEST_F(NextLeaseTest, AfterTheAcksTheCallerBeginsTheLease) {
 
 TEST_F(NextLeaseTest, WithinTheAcksNobodyElseBeginsIt) {
   const NextLeasePtr next = Make();
-  ASSERT_TRUE(next->TakeUpWithin());
-  EXPECT_FALSE(next->TakeUpWithin());
+  ASSERT_TRUE(next->TryReserve());
+  EXPECT_FALSE(next->TryReserve());
   next->Leased(Tasks(1));
   EXPECT_FALSE(answer_.has_value());
   EXPECT_FALSE(next->Acked(Acked()));
@@ -50,9 +50,9 @@ TEST_F(NextLeaseTest, WithinTheAcksNobodyElseBeginsIt) {
 
 TEST_F(NextLeaseTest, ATransactionThatWasRolledBackIsNotTriedTwice) {
   const NextLeasePtr next = Make();
-  ASSERT_TRUE(next->TakeUpWithin());
-  next->PutBack();
-  EXPECT_FALSE(next->TakeUpWithin());
+  ASSERT_TRUE(next->TryReserve());
+  EXPECT_FALSE(next->Declined()) << "the acks go on";
+  EXPECT_FALSE(next->TryReserve());
   EXPECT_TRUE(next->Acked(Acked()));
 }
 
@@ -67,7 +67,7 @@ TEST_F(NextLeaseTest, ALeaseThatFailedAfterTheAcksLeavesTheirResults) {
 
 TEST_F(NextLeaseTest, AcksThatFailedFailTheCallAndHandItsLeasesBack) {
   const NextLeasePtr next = Make();
-  ASSERT_TRUE(next->TakeUpWithin());
+  ASSERT_TRUE(next->TryReserve());
   EXPECT_FALSE(next->Acked(absl::UnavailableError("gone")));
   ASSERT_TRUE(answer_.has_value());
   EXPECT_FALSE(answer_->ok());
@@ -79,7 +79,7 @@ TEST_F(NextLeaseTest, LateLeasesOfARepeatableCallWaitForItsRepeat) {
   LeaseCall call;
   call.request_id = "r";
   const NextLeasePtr next = Make(call);
-  ASSERT_TRUE(next->TakeUpWithin());
+  ASSERT_TRUE(next->TryReserve());
   EXPECT_FALSE(next->Acked(absl::UnavailableError("gone")));
   next->Leased(Tasks(4));
   EXPECT_EQ(handed_back_, 0u);
@@ -88,7 +88,7 @@ TEST_F(NextLeaseTest, LateLeasesOfARepeatableCallWaitForItsRepeat) {
 TEST_F(NextLeaseTest, ACancelledCallIsAckedAndLeasesNothing) {
   const NextLeasePtr next = Make();
   next->Cancel();
-  EXPECT_FALSE(next->TakeUpWithin());
+  EXPECT_FALSE(next->TryReserve());
   EXPECT_FALSE(next->Acked(Acked()));
   ASSERT_TRUE(answer_.has_value() && answer_->ok());
   EXPECT_FALSE((*answer_)->lease.has_value());

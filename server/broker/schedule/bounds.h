@@ -2,11 +2,10 @@
 // something may be free. It keeps leases fast when dead and leased rows pile up before it.
 //
 // Not every commit is known here, so a bound may be too high for a while and strand a task; the
-// rules make that rare, and a sweep from the start, once a second, finds what they miss:
+// rules make that rare, and a rescan from the start, once a second, finds what they miss:
 //   - whatever makes a task claimable lowers the bound to just before it (Lower);
-//   - a lease raises it only to its own last key, and no further than the least key that was
-//   lowered
-//     to since its statement was sent (Begin … End);
+//   - a lease raises it only to its own last key, but never past a key that was lowered after the
+//     statement was sent (Begin … End);
 //   - anything that went wrong puts all bounds back to the start (Reset).
 // Invariant: no bound is greater than a key given to Lower since that priority's last End whose
 // statement was sent after it. Not thread-safe.
@@ -24,7 +23,7 @@ namespace skiplane::broker {
 
 class Bounds {
  public:
-  using Ticket = uint64_t;
+  using Snapshot = uint64_t;
 
   // A task of this priority with at least this run time became claimable. A priority that was not
   // known starts at the start.
@@ -37,19 +36,22 @@ class Bounds {
   void SetPriorities(const std::vector<int16_t>& priorities, bool keep_others);
 
   // A statement that uses Current() is about to be sent.
-  Ticket Begin();
+  Snapshot Begin();
 
   // It leased up to `last` (one key per priority of which it leased something).
-  void End(Ticket ticket, const std::vector<store::Bound>& last);
+  void End(Snapshot snapshot, const std::vector<store::Bound>& last);
 
   // It failed, or nobody knows.
-  void Fail(Ticket ticket);
+  void Fail(Snapshot snapshot);
 
   void Reset();
 
   // Most urgent first.
   std::vector<store::Bound> Current() const;
   bool empty() const { return bounds_.empty(); }
+  // Whether the priorities of the lane were read since the last Reset: else others than those known
+  // here may go first.
+  bool IsRead() const { return is_read_; }
   // Whether some bound is not at the start.
   bool IsRaised() const;
 
@@ -60,9 +62,10 @@ class Bounds {
   void LowerKey(int16_t priority, Key key);
 
   std::map<int16_t, Key> bounds_;
-  // Per open ticket and priority the least key lowered to since its statement was sent.
-  std::map<Ticket, std::map<int16_t, Key>> open_;
-  Ticket last_ticket_ = 0;
+  // Per open snapshot and priority the least key lowered to since its statement was sent.
+  std::map<Snapshot, std::map<int16_t, Key>> open_;
+  Snapshot last_snapshot_ = 0;
+  bool is_read_ = false;
 };
 
 }  // namespace skiplane::broker

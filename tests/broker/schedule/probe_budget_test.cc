@@ -1,4 +1,4 @@
-#include "server/broker/lease/turns.h"
+#include "server/broker/schedule/probe_budget.h"
 
 #include "gtest/gtest.h"
 
@@ -10,25 +10,25 @@ using std::chrono::seconds;
 
 const base::SteadyTime kNow = std::chrono::steady_clock::now();
 
-TEST(TurnsTest, OneLaneWaitsFiftyTimesWhatItsLookTook) {
-  EXPECT_EQ(Turns().Take(kNow, milliseconds(2)), kNow + milliseconds(100));
+TEST(ProbeBudgetTest, OneLaneWaitsFiftyTimesWhatItsLookTook) {
+  EXPECT_EQ(ProbeBudget().Take(kNow, milliseconds(2)), kNow + milliseconds(100));
 }
 
-TEST(TurnsTest, ManyLanesWaitForEachOther) {
-  Turns turns;
+TEST(ProbeBudgetTest, ManyLanesWaitForEachOther) {
+  ProbeBudget turns;
   for (int lane = 1; lane <= 1000; ++lane) {
     EXPECT_EQ(turns.Take(kNow, milliseconds(1)), kNow + lane * milliseconds(50));
   }
 }
 
-TEST(TurnsTest, AnExpensiveLaneDelaysTheOthersByLittle) {
-  Turns turns;
+TEST(ProbeBudgetTest, AnExpensiveLaneDelaysTheOthersByLittle) {
+  ProbeBudget turns;
   turns.Take(kNow, seconds(10));
   EXPECT_EQ(turns.Take(kNow, milliseconds(2)), kNow + seconds(1) + milliseconds(100));
 }
 
-TEST(TurnsTest, TimesThatNobodyTookAreGone) {
-  Turns turns;
+TEST(ProbeBudgetTest, TimesThatNobodyTookAreGone) {
+  ProbeBudget turns;
   turns.Take(kNow, milliseconds(2));
   EXPECT_EQ(turns.Take(kNow + seconds(5), milliseconds(2)), kNow + milliseconds(5100));
 }

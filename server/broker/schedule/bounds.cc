@@ -1,4 +1,4 @@
-#include "server/broker/lease/bounds.h"
+#include "server/broker/schedule/bounds.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@ namespace skiplane::broker {
 void Bounds::LowerKey(int16_t priority, Key key) {
   const auto [bound, is_new] = bounds_.try_emplace(priority, Start());
   bound->second = std::min(bound->second, key);
-  for (auto& [ticket, least] : open_) {
+  for (auto& [snapshot, least] : open_) {
     const auto [known, first] = least.try_emplace(priority, key);
     known->second = std::min(known->second, key);
   }
@@ -21,6 +21,7 @@ void Bounds::LowerTo(const store::Bound& free_task) {
 }
 
 void Bounds::SetPriorities(const std::vector<int16_t>& priorities, bool keep_others) {
+  is_read_ = true;
   std::map<int16_t, Key> next;
   if (keep_others) next = bounds_;
   for (const int16_t priority : priorities) {
@@ -30,13 +31,13 @@ void Bounds::SetPriorities(const std::vector<int16_t>& priorities, bool keep_oth
   bounds_ = std::move(next);
 }
 
-Bounds::Ticket Bounds::Begin() {
-  open_[++last_ticket_];
-  return last_ticket_;
+Bounds::Snapshot Bounds::Begin() {
+  open_[++last_snapshot_];
+  return last_snapshot_;
 }
 
-void Bounds::End(Ticket ticket, const std::vector<store::Bound>& last) {
-  const auto opened = open_.find(ticket);
+void Bounds::End(Snapshot snapshot, const std::vector<store::Bound>& last) {
+  const auto opened = open_.find(snapshot);
   if (opened == open_.end()) return;  // Reset() came between
   for (const store::Bound& leased : last) {
     const auto bound = bounds_.find(leased.priority);
@@ -49,14 +50,15 @@ void Bounds::End(Ticket ticket, const std::vector<store::Bound>& last) {
   open_.erase(opened);
 }
 
-void Bounds::Fail(Ticket ticket) {
-  open_.erase(ticket);
+void Bounds::Fail(Snapshot snapshot) {
+  open_.erase(snapshot);
   Reset();
 }
 
 void Bounds::Reset() {
   for (auto& [priority, key] : bounds_) key = Start();
   open_.clear();
+  is_read_ = false;
 }
 
 std::vector<store::Bound> Bounds::Current() const {

@@ -1,4 +1,4 @@
-#include "server/broker/lease/lease_run.h"
+#include "server/broker/lease/caller_sessions.h"
 
 #include <algorithm>
 #include <map>
@@ -53,30 +53,21 @@ bool AnyIsStale(const SessionCache& cache, const LeaseRun& run) {
   });
 }
 
-}  // namespace
-
-std::vector<int32_t> DealPlaces(const std::vector<int64_t>& demands, int64_t count) {
-  std::vector<int32_t> places;
-  std::vector<int64_t> open = demands;
-  bool dealt = true;
-  while (dealt && static_cast<int64_t>(places.size()) < count) {
-    dealt = false;
-    for (size_t caller = 0; caller < open.size(); ++caller) {
-      if (open[caller] == 0) continue;
-      if (static_cast<int64_t>(places.size()) == count) break;
-      --open[caller];
-      places.push_back(static_cast<int32_t>(caller) + 1);
-      dealt = true;
-    }
+// Callers without a request id share one row of the ledger.
+void GiveLedgers(LeaseRun& run) {
+  const pg::Uuid shared = model::NewSessionId();
+  for (store::LeaseCaller& caller : run.demand.callers) {
+    caller.ledger = caller.request_id.empty() ? shared : model::NewSessionId();
   }
-  return places;
 }
 
+}  // namespace
+
 absl::Status PrepareSessions(pg::Session& session, SessionCache& cache, LeaseRun& run) {
+  GiveLedgers(run);
   const bool renews = AnyIsStale(cache, run);
   Touches touches;
   std::map<std::string, std::vector<size_t>> callers;  // by worker, or by the new session's bytes
-  run.lives_until.resize(run.tickets.size());
   for (size_t i = 0; i < run.tickets.size(); ++i) {
     const Ticket& ticket = *run.tickets[i];
     const std::string& worker = ticket.call.worker_id;
@@ -121,32 +112,6 @@ absl::Status PrepareSessions(pg::Session& session, SessionCache& cache, LeaseRun
     if (found != anonymous.end()) run.lives_until[i] = found->second;
   }
   return absl::OkStatus();
-}
-
-bool IsCutByBytes(const LeaseRun& run, const store::Leased& leased) {
-  std::vector<int64_t> bytes(run.demand.callers.size());
-  int64_t total = 0;
-  for (const store::LeasedRow& row : leased.rows) {
-    const auto size = static_cast<int64_t>(row.task.payload.size());
-    bytes[static_cast<size_t>(row.caller)] += size;
-    total += size;
-  }
-  if (2 * total >= run.demand.bytes_max) return true;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    if (2 * bytes[i] >= run.demand.callers[i].max_bytes) return true;
-  }
-  return false;
-}
-
-std::vector<store::Bound> LastKeys(const std::vector<store::LeasedRow>& rows) {
-  std::map<int16_t, store::Bound> last;
-  for (const store::LeasedRow& row : rows) {  // in the order of leases
-    const model::LeasedTask& task = row.task;
-    last[task.priority] = {task.priority, task.schedule_time, task.token.task.id};
-  }
-  std::vector<store::Bound> keys;
-  for (const auto& [priority, key] : last) keys.push_back(key);
-  return keys;
 }
 
 }  // namespace skiplane::broker

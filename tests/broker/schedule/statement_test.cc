@@ -1,4 +1,4 @@
-#include "server/broker/lease/lease_run.h"
+#include "server/broker/schedule/statement.h"
 
 #include "gmock/gmock.h"
 

@@ -9,7 +9,7 @@
 
 namespace skiplane::broker {
 
-class Turns {
+class ProbeBudget {
  public:
   static constexpr int kShare = 50;  // a look may cost 1/50 of the time to the next
   static constexpr std::chrono::seconds kDelayMost{1};  // of the others by one expensive lane

@@ -1,4 +1,4 @@
-#include "server/broker/lease/bounds.h"
+#include "server/broker/schedule/bounds.h"
 
 #include "gtest/gtest.h"
 
@@ -28,8 +28,8 @@ TEST(BoundsTest, ANewPriorityStartsAtTheStart) {
 TEST(BoundsTest, ALeaseRaisesItToItsLastKey) {
   Bounds bounds;
   bounds.Lower(0, At(100));
-  const Bounds::Ticket ticket = bounds.Begin();
-  bounds.End(ticket, {Key(0, 150, 7)});
+  const Bounds::Snapshot snapshot = bounds.Begin();
+  bounds.End(snapshot, {Key(0, 150, 7)});
   EXPECT_EQ(Only(bounds).run_at, At(150));
   EXPECT_EQ(Only(bounds).id, 7);
   EXPECT_TRUE(bounds.IsRaised());
@@ -38,9 +38,9 @@ TEST(BoundsTest, ALeaseRaisesItToItsLastKey) {
 TEST(BoundsTest, ACommitDuringTheStatementHoldsTheRaiseBack) {
   Bounds bounds;
   bounds.Lower(0, At(100));
-  const Bounds::Ticket ticket = bounds.Begin();
+  const Bounds::Snapshot snapshot = bounds.Begin();
   bounds.Lower(0, At(120));  // the statement's snapshot may not have seen it
-  bounds.End(ticket, {Key(0, 150, 7)});
+  bounds.End(snapshot, {Key(0, 150, 7)});
   EXPECT_EQ(Only(bounds).run_at, At(120));
   EXPECT_EQ(Only(bounds).id, 0);
 }
@@ -65,8 +65,8 @@ TEST(BoundsTest, ACommitAboveLeavesIt) {
 TEST(BoundsTest, AStatementThatEndsLateNeverLowers) {
   Bounds bounds;
   bounds.Lower(0, At(100));
-  const Bounds::Ticket slow = bounds.Begin();
-  const Bounds::Ticket fast = bounds.Begin();
+  const Bounds::Snapshot slow = bounds.Begin();
+  const Bounds::Snapshot fast = bounds.Begin();
   bounds.End(fast, {Key(0, 200, 9)});
   bounds.End(slow, {Key(0, 150, 7)});
   EXPECT_EQ(Only(bounds).run_at, At(200));
@@ -83,9 +83,9 @@ TEST(BoundsTest, AFailureSendsAllBackToTheStart) {
 TEST(BoundsTest, AResetForgetsStatementsThatRan) {
   Bounds bounds;
   bounds.Lower(0, At(100));
-  const Bounds::Ticket ticket = bounds.Begin();
+  const Bounds::Snapshot snapshot = bounds.Begin();
   bounds.Reset();
-  bounds.End(ticket, {Key(0, 150, 7)});
+  bounds.End(snapshot, {Key(0, 150, 7)});
   EXPECT_FALSE(bounds.IsRaised());
 }
 

@@ -1,0 +1,183 @@
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "server/broker/api/refusals.h"
+#include "server/broker/lease/caller_sessions.h"
+#include "server/broker/lease/decision_log.h"
+#include "server/broker/lease/dispatcher.h"
+#include "server/broker/lease/probe_lane.h"
+#include "server/base/status_macros.h"
+#include "server/store/sessions.h"
+
+namespace skiplane::broker {
+namespace {
+
+template <typename... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+
+int64_t BytesOf(const LeaseAnswer& answer) {
+  size_t bytes = 0;
+  for (const model::LeasedTask& task : answer.tasks) {
+    bytes += sizeof(task) + task.payload.size() + task.key.size() + task.content_type.size();
+    for (const auto& [name, value] : task.headers) bytes += name.size() + value.size();
+  }
+  return static_cast<int64_t>(bytes);
+}
+
+}  // namespace
+
+void Dispatcher::Perform(std::vector<Action> actions) {
+  const auto submit = [this](auto run) { context_.pool.Submit(std::move(run)); };
+  const Overloaded perform{
+      [&](const SendLease& send) {
+        submit([this, place = send.place](absl::StatusOr<pg::Session*> session) {
+          RunLease(place, std::move(session));
+        });
+      },
+      [&](const SendProbe& send) {
+        submit([this, place = send.place](absl::StatusOr<pg::Session*> session) {
+          RunProbe(place, std::move(session));
+        });
+      },
+      [&](const SendFind& send) {
+        submit([this, ticket = send.ticket](absl::StatusOr<pg::Session*> session) {
+          RunFind(ticket, std::move(session));
+        });
+      },
+      [this](Answer& answer) { Perform(answer); },
+      [](const Decline& decline) { decline.ticket->on_declined(); },
+      [this](HandBack& orphans) {
+        context_.metrics.OrphanLeasesReleased(static_cast<int64_t>(orphans.tokens.size()));
+        on_orphans_(std::move(orphans.tokens));
+      },
+      [](const TellHeldBack& held) { LogHeldBack(*held.queue, held.place, held.why); },
+  };
+  for (Action& action : actions) std::visit(perform, action);
+}
+
+void Dispatcher::Perform(Answer& answer) {
+  if (answer.answer.ok() && !answer.answer->tasks.empty()) {
+    answer.answer->memory = memory_.Hold(BytesOf(*answer.answer));
+  }
+  answer.ticket->done(std::move(answer.answer));
+}
+
+void Dispatcher::RunLease(model::LaneStage place, absl::StatusOr<pg::Session*> session) {
+  LeaseRun run;
+  {
+    Turn turn(*this);
+    run = scheduler_.BeginLease(place, turn.step);
+  }
+  if (run.tickets.empty()) return;
+  absl::StatusOr<store::Leased> leased = store::Leased();
+  if (!session.ok()) {
+    leased = session.status();
+  } else if (absl::Status status = PrepareSessions(**session, sessions_, run); !status.ok()) {
+    leased = IsOutcomeUnknown(status) ? RepeatLater() : status;
+  } else if (!run.demand.bounds.empty()) {
+    leased = store::Lease(**session, run.demand);
+  }
+  FinishRun(run, std::move(leased));
+}
+
+void Dispatcher::FinishRun(LeaseRun& run, absl::StatusOr<store::Leased> leased) {
+  if (IsOutcomeUnknown(leased.status())) {
+    lost_.Resolve(std::move(run));
+    return;
+  }
+  const bool is_leased = leased.ok();
+  const size_t count = is_leased ? leased->rows.size() : 0;
+  if (is_leased) {
+    Track(run, *leased);
+    RecordMetrics(run.queue->name, *leased);
+  }
+  int64_t callers = 0;
+  {
+    Turn turn(*this);
+    callers = scheduler_.WaitingCallsAt(run.place);
+    scheduler_.EndLease(run, std::move(leased), turn.step);
+  }
+  if (is_leased) LogLeased(*run.queue, run, count, static_cast<size_t>(callers));
+}
+
+void Dispatcher::Track(const LeaseRun& run, const store::Leased& leased) {
+  absl::flat_hash_map<pg::Uuid, std::vector<model::LeaseToken>> by_ledger;
+  for (const store::LeasedRow& row : leased.rows) {
+    const auto caller = static_cast<size_t>(row.caller);
+    by_ledger[run.demand.callers[caller].ledger].push_back(row.task.token);
+  }
+  for (const auto& [ledger, tokens] : by_ledger) tracker_.Leased(run.place.lane, ledger, tokens);
+}
+
+void Dispatcher::RecordMetrics(const std::string& queue, const store::Leased& leased) {
+  int64_t first = 0;
+  for (const store::LeasedRow& row : leased.rows) {
+    if (row.task.token.attempt == 1) {
+      ++first;
+      const std::optional<absl::Time>& planned = row.task.planned_time;
+      if (planned) context_.metrics.ScheduleLag(queue, leased.now - *planned);
+    }
+    context_.metrics.QueueWait(queue, leased.now - row.task.schedule_time);
+  }
+  const int64_t all = static_cast<int64_t>(leased.rows.size());
+  if (first > 0) context_.metrics.Leased(queue, "first", first);
+  if (all > first) context_.metrics.Leased(queue, "retry", all - first);
+  context_.metrics.Batch("lease", all);
+}
+
+void Dispatcher::RunProbe(model::LaneStage place, absl::StatusOr<pg::Session*> session) {
+  ProbeStart start;
+  {
+    Turn turn(*this);
+    start = scheduler_.BeginProbe(place, turn.step);
+  }
+  absl::StatusOr<ProbeResult> seen =
+      session.ok() ? ProbeLane(**session, place) : session.status();
+  if (IsOutcomeUnknown(seen.status())) seen = RepeatLater();  // a probe changes nothing
+  Turn turn(*this);
+  scheduler_.EndProbe(place, start, seen, turn.step);
+}
+
+void Dispatcher::RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> session) {
+  absl::StatusOr<LeaseAnswer> found =
+      session.ok() ? FindRepeated(**session, ticket) : session.status();
+  if (IsOutcomeUnknown(found.status())) found = RepeatLater();
+  Turn turn(*this);
+  scheduler_.EndFind(ticket, std::move(found), turn.step);
+}
+
+// What an earlier call with this request id got, and still holds.
+absl::StatusOr<LeaseAnswer> Dispatcher::FindRepeated(pg::Session& session,
+                                                     const TicketPtr& ticket) {
+  LeaseAnswer answer;
+  absl::flat_hash_set<int64_t> asked;  // of a lane all stages are found at once
+  for (const Ticket::Wanted& wanted : ticket->wanted) {
+    if (!asked.insert(wanted.place.lane).second) continue;
+    ASSIGN_OR_RETURN(std::vector<store::LeasedRow> found,
+                     store::FindRequest(session, wanted.place.lane, ticket->request_key));
+    for (store::LeasedRow& row : found) {
+      row.task.queue = wanted.queue->name;
+      row.task.stage = wanted.queue->settings.StageName(row.task.token.stage);
+      answer.tasks.push_back(std::move(row.task));
+    }
+  }
+  if (answer.tasks.empty()) return answer;
+  if (ticket->call.worker_id.empty()) {
+    ASSIGN_OR_RETURN(answer.lease_remaining,
+                     store::SessionRemaining(session, answer.tasks.front().token.session));
+    return answer;
+  }
+  LeaseRun run;  // of one caller, for its session
+  run.tickets.push_back(ticket);
+  run.demand.callers.emplace_back();
+  run.lives_until.emplace_back();
+  RETURN_IF_ERROR(PrepareSessions(session, sessions_, run));
+  answer.lease_remaining =
+      absl::FromChrono(run.lives_until.front() - std::chrono::steady_clock::now());
+  return answer;
+}
+
+}  // namespace skiplane::broker

@@ -1,0 +1,17 @@
+// Where a Lease wants tasks from, in the order in which its lanes are asked. Random where the
+// caller leaves it open.
+#pragma once
+
+#include <vector>
+
+#include "server/broker/api/calls.h"
+#include "server/broker/schedule/ticket.h"
+
+namespace skiplane::broker {
+
+// Queues as listed, or drawn by weight; lanes from a random one on, so that no lane is always the
+// last to be asked; of a queue without a stage every stage, later ones first. Each place once.
+// `queues` are those of the call, in its order.
+std::vector<Ticket::Wanted> WantedOf(const LeaseCall& call, const std::vector<QueuePtr>& queues);
+
+}  // namespace skiplane::broker

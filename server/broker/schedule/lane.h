@@ -1,0 +1,98 @@
+// One stage of a lane as a scheduler sees it: who waits, what is believed of its tasks, and what is
+// under way. Pure, not thread-safe.
+#pragma once
+
+#include <algorithm>
+#include <list>
+
+#include "absl/status/status.h"
+#include "server/base/timer.h"
+#include "server/broker/schedule/alarms.h"
+#include "server/broker/schedule/belief.h"
+#include "server/broker/schedule/bounds.h"
+#include "server/broker/schedule/ticket.h"
+#include "server/model/lane_stage.h"
+#include "server/store/enqueue.h"
+
+namespace skiplane::broker {
+
+struct Lane {
+  static constexpr std::chrono::seconds kRescanEvery{1};  // while its bounds are raised, at most
+
+  explicit Lane(model::LaneStage lane_and_stage) : place(lane_and_stage) {}
+
+  const model::LaneStage place;
+  QueuePtr queue;  // as last learnt
+  std::list<TicketPtr> waiting;  // those that are served included; the first has waited longest
+  int shared_waiters = 0;        // of them, those that wait in other lanes too
+
+  Bounds bounds;
+  Belief belief;
+  absl::Status error;  // of the last statement, if it failed
+
+  int leases_running = 0;  // statements that are sent and have not ended
+  bool is_probing = false;
+  base::SteadyTime probe_allowed{};  // its own probes are kept to 2 % of a core
+  base::SteadyTime rescan_due{};     // the next probe while its bounds are raised
+  base::SteadyTime next_due = base::SteadyTime::max();  // the run time of the next scheduled task
+  Alarms::Id alarm = 0;  // the next thing to do of its own accord
+  base::SteadyTime alarm_at = base::SteadyTime::max();
+
+  bool MayLease() const { return belief.count() > 0 && bounds.IsRead(); }
+  bool NeedsProbe(base::SteadyTime now) const {
+    return !bounds.IsRead() || belief.KindAt(now) == Belief::Kind::kUnknown;
+  }
+
+  // Whether there is nothing to be had for now, as far as is believed.
+  bool HasNothing() const {
+    return belief.count() == 0 || queue->LeasesPaused() || !error.ok();
+  }
+
+  // Whether a caller that wants this lane before others is to wait for it: it may have something,
+  // or is about to tell. Whenever this turns false, the lanes behind it have to be asked.
+  bool BlocksLater(base::SteadyTime now) const {
+    if (queue->LeasesPaused()) return false;
+    return belief.count() > 0 || is_probing || (NeedsProbe(now) && probe_allowed <= now);
+  }
+
+  base::SteadyTime RescanAt() const { return std::max(rescan_due, probe_allowed); }
+
+  // A commit here or a notification made tasks claimable, now or later.
+  void Announced(const store::Claimable& claimable) {
+    bounds.Lower(claimable.priority, claimable.run_at);
+    belief.Announced(claimable.count, claimable.can_run);
+  }
+
+  // The first caller after a while: nobody was there for whom the lane was rescanned, and what was
+  // missed meanwhile may go first.
+  void Reopen(base::SteadyTime now) {
+    if (RescanAt() > now) return;
+    bounds.Reset();
+    rescan_due = now + kRescanEvery;
+  }
+
+  // The run time of what was scheduled until now has come.
+  void Due(base::SteadyTime now) {
+    constexpr int64_t kGuess = 16;
+    if (next_due > now) return;
+    next_due = base::SteadyTime::max();
+    belief.Due(kGuess);
+  }
+
+  // Something failed, or notifications were lost: nothing that is believed is certain.
+  void Invalidate() {
+    bounds.Reset();
+    belief.Invalidate();
+    probe_allowed = {};
+  }
+
+  // A probe or a lease failed: the next probe comes a little later.
+  void Failed(absl::Status status, base::SteadyTime now) {
+    constexpr std::chrono::milliseconds kPause(200);
+    error = std::move(status);
+    Invalidate();
+    probe_allowed = now + kPause;
+  }
+};
+
+}  // namespace skiplane::broker

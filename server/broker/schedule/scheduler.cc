@@ -1,0 +1,203 @@
+#include "server/broker/schedule/scheduler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/broker/api/refusals.h"
+
+namespace skiplane::broker {
+namespace {
+
+std::vector<std::string> PausedOf(const Ticket& ticket) {
+  std::vector<std::string> paused;
+  for (const Ticket::LaneEntry& entry : ticket.entries) {
+    const model::Queue& queue = *entry.lane->queue;
+    if (queue.LeasesPaused() && (paused.empty() || paused.back() != queue.name)) {
+      paused.push_back(queue.name);
+    }
+  }
+  return paused;
+}
+
+// Whether every lane had nothing for it, and has nothing still.
+bool AllEmpty(const Ticket& ticket) {
+  return std::all_of(
+      ticket.entries.begin(), ticket.entries.end(),
+      [](const Ticket::LaneEntry& entry) { return entry.is_empty && entry.lane->HasNothing(); });
+}
+
+}  // namespace
+
+bool Scheduler::NoteEmpty(Ticket& ticket, const Lane& lane) {
+  if (ticket.waits) return false;
+  for (Ticket::LaneEntry& entry : ticket.entries) entry.is_empty |= entry.lane == &lane;
+  return AllEmpty(ticket);
+}
+
+void Scheduler::Admit(const TicketPtr& ticket, Step& step) {
+  const bool answers_at_once = !ticket->waits || !ticket->request_key.empty();
+  const bool is_full = ticket->waits && waiting_ >= waiting_max_;
+  if (is_draining_ || is_full || (answers_at_once && is_memory_full_)) {
+    ticket->state = Ticket::State::kDone;
+    const absl::Status refusal =
+        is_draining_ ? Draining() : is_full ? TooManyWaitingLeases() : TooManyCalls();
+    step.actions.push_back(Answer{ticket, refusal});
+    return;
+  }
+  if (ticket->waits) {
+    ++waiting_;
+    ticket->alarm = alarms_.Set(ticket->deadline, ticket);
+  }
+  Start(ticket, step);
+}
+
+// A call with a request id first looks for what an earlier one with this id got. One that is on its
+// way in this broker is superseded: its caller is gone, or it would not ask again.
+void Scheduler::Start(const TicketPtr& ticket, Step& step) {
+  if (ticket->request_key.empty()) {
+    Enlist(ticket, step);
+    return;
+  }
+  const auto [slot, is_first] = by_request_.try_emplace(ticket->request_key, ticket);
+  if (!is_first && slot->second != ticket) {
+    const TicketPtr earlier = slot->second;
+    if (earlier->state == Ticket::State::kServing) {
+      if (earlier->successor != nullptr) FinishEmpty(earlier->successor, step);
+      earlier->successor = ticket;
+      return;
+    }
+    FinishEmpty(earlier, step);
+    by_request_[ticket->request_key] = ticket;
+  }
+  Find(ticket, step);
+}
+
+void Scheduler::Find(const TicketPtr& ticket, Step& step) {
+  ticket->state = Ticket::State::kServing;
+  step.actions.push_back(SendFind{ticket});
+}
+
+void Scheduler::EndFind(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> found, Step& step) {
+  if (!found.ok() || !found->tasks.empty()) {
+    Finish(ticket, std::move(found), step);
+  } else if (ticket->is_cancelled || ticket->is_expired || is_draining_) {
+    FinishEmpty(ticket, step);
+  } else {
+    Enlist(ticket, step);
+  }
+}
+
+Lane& Scheduler::LaneOf(const Ticket::Wanted& wanted) {
+  std::unique_ptr<Lane>& lane = lanes_[wanted.place];
+  if (lane == nullptr) lane = std::make_unique<Lane>(wanted.place);
+  const bool is_newer = lane->queue == nullptr || lane->queue->version < wanted.queue->version;
+  if (is_newer) lane->queue = wanted.queue;
+  return *lane;
+}
+
+void Scheduler::Enlist(const TicketPtr& ticket, Step& step) {
+  ticket->state = Ticket::State::kWaiting;
+  if (ticket->entries.empty()) {
+    for (const Ticket::Wanted& wanted : ticket->wanted) {
+      Lane& lane = LaneOf(wanted);
+      if (lane.waiting.empty()) lane.Reopen(step.now);
+      lane.waiting.push_back(ticket);
+      ticket->entries.push_back({&lane, std::prev(lane.waiting.end())});
+      if (ticket->wanted.size() > 1) ++lane.shared_waiters;
+    }
+  }
+  std::vector<Lane*> lanes;
+  for (const Ticket::LaneEntry& entry : ticket->entries) lanes.push_back(entry.lane);
+  for (Lane* lane : lanes) {  // the ticket may be answered, and lose its entries, on the way
+    if (ticket->state != Ticket::State::kDone) Advance(*lane, step);
+  }
+}
+
+// Empty because there is nothing, or because a lane could not be asked, or was not asked yet by a
+// caller that does not wait: then the caller is told so.
+void Scheduler::FinishEmpty(const TicketPtr& ticket, Step& step) {
+  if (is_draining_ && !ticket->waits && !AllEmpty(*ticket)) {
+    Finish(ticket, Draining(), step);
+    return;
+  }
+  for (const Ticket::LaneEntry& entry : ticket->entries) {
+    if (entry.lane->error.ok() || is_draining_) continue;
+    Finish(ticket, entry.lane->error, step);
+    return;
+  }
+  LeaseAnswer empty;
+  empty.paused_queues = PausedOf(*ticket);
+  Finish(ticket, std::move(empty), step);
+}
+
+void Scheduler::LeaveLanes(Ticket& ticket) {
+  for (const Ticket::LaneEntry& entry : ticket.entries) {
+    if (ticket.entries.size() > 1) --entry.lane->shared_waiters;
+    entry.lane->waiting.erase(entry.position);
+  }
+  ticket.entries.clear();
+}
+
+void Scheduler::Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer, Step& step) {
+  if (ticket->state == Ticket::State::kDone) return;
+  ticket->state = Ticket::State::kDone;
+  if (ticket->waits) --waiting_;
+  alarms_.Cancel(ticket->alarm);
+  LeaveLanes(*ticket);
+  step.actions.push_back(Answer{ticket, std::move(answer)});
+  if (ticket->request_key.empty()) return;
+  const auto named = by_request_.find(ticket->request_key);
+  if (named == by_request_.end() || named->second != ticket) return;
+  by_request_.erase(named);
+  const TicketPtr successor = std::exchange(ticket->successor, nullptr);
+  if (successor != nullptr && successor->state != Ticket::State::kDone) Start(successor, step);
+}
+
+void Scheduler::Expire(const TicketPtr& ticket, Step& step) {
+  if (ticket->state == Ticket::State::kServing) ticket->is_expired = true;
+  if (ticket->state == Ticket::State::kWaiting) FinishEmpty(ticket, step);
+}
+
+void Scheduler::Cancel(const TicketPtr& ticket, Step& step) {
+  if (ticket->state == Ticket::State::kServing) ticket->is_cancelled = true;
+  if (ticket->state == Ticket::State::kWaiting) FinishEmpty(ticket, step);
+}
+
+void Scheduler::BeginDrain(Step& step) {
+  is_draining_ = true;
+  std::vector<TicketPtr> waiting;
+  for (const auto& [place, lane] : lanes_) {
+    for (const TicketPtr& ticket : lane->waiting) {
+      ticket->is_expired = true;
+      if (ticket->state == Ticket::State::kWaiting) waiting.push_back(ticket);
+    }
+  }
+  for (const TicketPtr& ticket : waiting) FinishEmpty(ticket, step);
+}
+
+void Scheduler::Tick(Step& step) {
+  Alarms::Target target;
+  while (alarms_.TakeDue(step.now, &target)) {
+    if (const auto* ticket = std::get_if<TicketPtr>(&target)) {
+      (*ticket)->alarm = 0;
+      Expire(*ticket, step);
+    } else {
+      Wake(*lanes_.at(std::get<model::LaneStage>(target)), step);
+    }
+  }
+}
+
+int64_t Scheduler::WaitingCallsAt(model::LaneStage place) const {
+  const auto found = lanes_.find(place);
+  return found == lanes_.end() ? 0 : static_cast<int64_t>(found->second->waiting.size());
+}
+
+std::map<std::string, int64_t> Scheduler::WaitingCalls() const {
+  std::map<std::string, int64_t> calls;
+  for (const auto& [place, lane] : lanes_) {
+    calls[lane->queue->name] += static_cast<int64_t>(lane->waiting.size());
+  }
+  return calls;
+}
+
+}  // namespace skiplane::broker

@@ -1,0 +1,133 @@
+// Decides who leases what, and when: gathers the calls that wait for tasks of a lane into one
+// statement, keeps those waiting for which there is nothing, and serves them when something is
+// committed, notified or due.
+//
+// A state machine: events come in, actions (action.h) go out in the event's Step. No thread, lock,
+// clock, timer, connection or random number is inside; the Dispatcher supplies them, and
+// tests/simulation plays them. The same events in the same order give the same actions.
+//
+// Promises, each an invariant of the simulation:
+//   - every ticket gets exactly one Answer (or one Decline, if it was reserved);
+//   - while a permitted caller waits and a task may be ready, an action is under way or NextWake()
+//     is not the end of time; and if statements succeed, a ready task is handed out within 5
+//     seconds, whatever notifications are lost;
+//   - a statement goes no further than tasks that it is known to have to begin with;
+//   - callers of a lane are served in the order in which they came.
+// Not thread-safe.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "server/broker/schedule/action.h"
+#include "server/broker/schedule/alarms.h"
+#include "server/broker/schedule/lane.h"
+#include "server/broker/schedule/probe_budget.h"
+#include "server/broker/schedule/statement.h"
+#include "server/model/hint.h"
+
+namespace skiplane::broker {
+
+class Scheduler {
+ public:
+  // At most so many tickets wait; further ones are refused.
+  explicit Scheduler(int waiting_max) : waiting_max_(waiting_max) {}
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // Callers come and go.
+  void Admit(const TicketPtr& ticket, Step& step);
+  void Cancel(const TicketPtr& ticket, Step& step);
+  // Waiting ones are answered empty, further ones refused.
+  void BeginDrain(Step& step);
+
+  // What is heard. `now`: the database's time of that commit.
+  void Committed(absl::Span<const store::Claimable> claimable, absl::Time now, Step& step);
+  void Notified(const model::Hint& hint, Step& step);
+  void QueueChanged(const QueuePtr& queue, Step& step);
+  // Whether notifications are heard. While they are not, lanes are probed every second.
+  void SetListening(bool is_listening, Step& step);
+  // Whether answers that callers have not read fill the memory: then nothing more is leased.
+  void SetMemoryFull(bool is_full) { is_memory_full_ = is_full; }
+  void MemoryFreed(Step& step);
+
+  // Time has passed; to be called at NextWake() at the latest.
+  void Tick(Step& step);
+  base::SteadyTime NextWake() const { return alarms_.Next(); }
+
+  // A lease statement: without tickets there is nothing to lease any more, and it is over. Else it
+  // ends with what was leased; or kAlreadyExists: nothing was, as something is leased under the
+  // request id of one of them; or any other error: nothing was.
+  LeaseRun BeginLease(model::LaneStage place, Step& step);
+  void EndLease(LeaseRun& run, absl::StatusOr<store::Leased> leased, Step& step);
+
+  ProbeStart BeginProbe(model::LaneStage place, const Step& step);
+  void EndProbe(model::LaneStage place, const ProbeStart& start,
+                const absl::StatusOr<ProbeResult>& seen, Step& step);
+
+  void EndFind(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> found, Step& step);
+
+  // For calls that lease in the transaction of their ack, in that lane. Such a ticket was not
+  // admitted: it is answered if it gets tasks, else declined.
+  // The first stage of the lane, in the caller's order, that may serve it at once.
+  std::optional<model::LaneStage> FindReservable(const Ticket& ticket, int64_t lane,
+                                                 base::SteadyTime now) const;
+  // Ends by EndLease, or by Withdraw when the transaction was rolled back.
+  LeaseRun Reserve(model::LaneStage place, std::vector<TicketPtr> tickets, Step& step);
+  void Withdraw(const LeaseRun& run, Step& step);
+
+  // Waiting tickets: per queue, and of one stage of a lane.
+  std::map<std::string, int64_t> WaitingCalls() const;
+  int64_t WaitingCallsAt(model::LaneStage place) const;
+
+ private:
+  // scheduler.cc: tickets.
+  void Start(const TicketPtr& ticket, Step& step);
+  void Find(const TicketPtr& ticket, Step& step);
+  void Enlist(const TicketPtr& ticket, Step& step);
+  static void LeaveLanes(Ticket& ticket);
+  void Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer, Step& step);
+  void FinishEmpty(const TicketPtr& ticket, Step& step);
+  void Expire(const TicketPtr& ticket, Step& step);
+  // The lane had nothing for this call. Returns whether it does not wait, and no lane has anything.
+  static bool NoteEmpty(Ticket& ticket, const Lane& lane);
+  Lane& LaneOf(const Ticket::Wanted& wanted);
+
+  // scheduler_lane.cc: what to do next in a lane.
+  void Advance(Lane& lane, Step& step);
+  void AdvanceNeighbours(Lane& lane, Step& step);
+  bool MayServe(const Ticket& ticket, const Lane& lane, base::SteadyTime now) const;
+  bool HasWork(const Lane& lane, base::SteadyTime now) const;
+  void MarkEmpty(Lane& lane, Step& step);
+  void WaitForMemory(Lane& lane, Step& step);
+  void Arm(Lane& lane);
+  void Wake(Lane& lane, Step& step);
+
+  // scheduler_lease.cc: lease statements.
+  std::vector<TicketPtr> Gather(const Lane& lane, base::SteadyTime now) const;
+  LeaseRun RunOf(Lane& lane, std::vector<TicketPtr> tickets, int64_t count_max);
+  void AdvanceLanesOf(const LeaseRun& run, Step& step);
+  void Deliver(const LeaseRun& run, store::Leased leased, Step& step);
+  void DeliverTo(const TicketPtr& ticket, Lane& lane, LeaseAnswer answer, Step& step);
+  void Failed(const LeaseRun& run, const absl::Status& status, Step& step);
+  void Collided(const LeaseRun& run, Step& step);
+
+  const int waiting_max_;
+  bool is_draining_ = false;
+  bool is_listening_ = false;
+  bool is_memory_full_ = false;
+  int waiting_ = 0;  // tickets that wait
+  Alarms alarms_;
+  ProbeBudget probe_budget_;
+  std::set<model::LaneStage> wait_for_memory_;
+  std::map<model::LaneStage, std::unique_ptr<Lane>> lanes_;
+  absl::flat_hash_map<std::string, TicketPtr> by_request_;
+};
+
+}  // namespace skiplane::broker

@@ -1,0 +1,55 @@
+// What a scheduler asks of the database, and what it gets: one lease statement for the callers of
+// one lane, or one probe. Values only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "server/base/timer.h"
+#include "server/broker/schedule/bounds.h"
+#include "server/broker/schedule/ticket.h"
+#include "server/model/lane_stage.h"
+#include "server/store/lease.h"
+
+namespace skiplane::broker {
+
+struct LeaseRun {
+  model::LaneStage place;
+  QueuePtr queue;
+  std::vector<TicketPtr> tickets;  // the callers, in the order of demand.callers
+  store::LeaseDemand demand;       // the callers' sessions and ledger ids are to be filled in
+  Bounds::Snapshot snapshot = 0;
+  int64_t announced_before = 0;  // when it was gathered
+  bool is_reservation = false;   // for the transaction of an ack
+
+  // Of whoever runs it: until when the callers' sessions live; and, after its answer was lost,
+  // until when it is looked for.
+  std::vector<base::SteadyTime> lives_until;
+  base::SteadyTime resolve_until{};
+};
+
+struct ProbeStart {
+  base::SteadyTime began;
+  int64_t announced_before = 0;
+};
+
+struct ProbeResult {
+  std::vector<int16_t> priorities;        // that occur in the lane
+  std::vector<store::Bound> first_ready;  // the first ready task of each priority that has one
+  int64_t ready = 0;  // tasks seen ready; Belief::kPlenty when a slice was full of them
+  std::optional<absl::Duration> next_due_in;
+};
+
+// Deals `count` places to callers with these demands, one each in turn: whose the first, second, …
+// task is, as index + 1.
+std::vector<int32_t> DealPlaces(const std::vector<int64_t>& demands, int64_t count);
+
+// Whether payload bytes, not a lack of tasks, may have ended the statement.
+bool IsCutByBytes(const LeaseRun& run, const store::Leased& leased);
+
+// The greatest key leased of each priority.
+std::vector<store::Bound> LastKeys(const std::vector<store::LeasedRow>& rows);
+
+}  // namespace skiplane::broker
