@@ -1,0 +1,120 @@
+#include "tests/simulation/history.h"
+
+#include <algorithm>
+#include <random>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace skiplane::simulation {
+namespace {
+
+using Kind = Input::Kind;
+
+constexpr int kLastMs = 12000;
+
+class Maker {
+ public:
+  explicit Maker(uint64_t seed) : random_(seed) { history_.seed = seed; }
+
+  History Make() {
+    history_.brokers = Pick(1, 3);
+    history_.queues = Pick(1, 3);
+    history_.lanes_each = Chance(700) ? 1 : 2;
+    history_.stages_each = Chance(700) ? 1 : 2;
+    if (Chance(500)) history_.lost = Pick(0, 500);
+    if (Chance(400)) history_.failing = Pick(0, 200);
+    if (Chance(500)) history_.lease_next = Pick(0, 1000);
+    if (Chance(300)) history_.dying = Pick(0, 200);
+    const int busy = Pick(10, 120);
+    for (int i = 0; i < busy; ++i) AddUsual();
+    const int rare = Chance(600) ? Pick(0, 5) : 0;
+    for (int i = 0; i < rare; ++i) AddRare();
+    std::ranges::stable_sort(history_.inputs, {}, &Input::at);
+    return history_;
+  }
+
+ private:
+  int Pick(int least, int most) {
+    return std::uniform_int_distribution<int>(least, most)(random_);
+  }
+  bool Chance(int in_1000) { return Pick(1, 1000) <= in_1000; }
+
+  Input& Add(Kind kind) {
+    Input& input = history_.inputs.emplace_back();
+    input.kind = kind;
+    input.at = Span(Chance(300) ? Pick(0, kLastMs / 100) * 100 : Pick(0, kLastMs));
+    input.broker = Pick(0, history_.brokers - 1);
+    return input;
+  }
+
+  void AddUsual() {
+    if (Chance(450)) {
+      Input& tasks = Add(Kind::kEnqueue);
+      if (Chance(200)) tasks.broker = -1;
+      tasks.what = Pick(0, history_.places() - 1);
+      tasks.priority = Chance(700) ? 0 : Pick(-1, 1);
+      tasks.count = Chance(800) ? Pick(1, 5) : Pick(1, 60);
+      if (Chance(300)) tasks.span = Span(Pick(1, 4000));
+      return;
+    }
+    Input& call = Add(Kind::kCall);
+    call.count = Chance(700) ? Pick(1, 5) : Pick(1, 100);
+    if (Chance(650)) call.span = Span(Chance(700) ? Pick(5000, 9000) : Pick(1, 5000));
+    if (Chance(150)) call.request = Pick(1, 4);
+    std::vector<int> places(static_cast<size_t>(history_.places()));
+    for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int>(i);
+    std::ranges::shuffle(places, random_);
+    places.resize(static_cast<size_t>(Pick(1, std::min(history_.places(), 3))));
+    call.wanted = places;
+    call.number = ++calls_;
+    const Span began = call.at;
+    if (!Chance(80)) return;
+    Input& cancel = Add(Kind::kCancel);
+    cancel.at = began + Span(Pick(0, 300));
+    cancel.number = calls_;
+  }
+
+  void AddRare() {
+    const Kind kinds[] = {Kind::kPause, Kind::kPause,      Kind::kOutage, Kind::kDeaf,
+                          Kind::kDeaf,  Kind::kMemoryFull, Kind::kClock,  Kind::kDrain};
+    Input& rare = Add(kinds[Pick(0, 7)]);
+    rare.what = Pick(0, history_.queues - 1);
+    rare.span = Span(Pick(10, 3000));
+    if (rare.kind == Kind::kClock) rare.span = Span(Pick(-4000, 4000));
+  }
+
+  std::mt19937_64 random_;
+  History history_;
+  int calls_ = 0;
+};
+
+std::string KindName(Kind kind) {
+  const char* const names[] = {"enqueue", "call",        "cancel", "pause", "outage",
+                               "deaf",    "memory full", "clock",  "drain"};
+  return names[static_cast<int>(kind)];
+}
+
+}  // namespace
+
+History MakeHistory(uint64_t seed) { return Maker(seed).Make(); }
+
+std::string Print(const History& history) {
+  std::string text = absl::StrCat(
+      "seed ", history.seed, ": ", history.brokers, " brokers, ", history.queues, " queues of ",
+      history.lanes_each, " lanes and ", history.stages_each, " stages; of 1,000: ", history.lost,
+      " notifications lost, ", history.failing, " statements fail, ", history.lease_next,
+      " acks lease, ", history.dying, " workers die\n");
+  for (const Input& input : history.inputs) absl::StrAppend(&text, Print(input), "\n");
+  return text;
+}
+
+std::string Print(const Input& input) {
+  return absl::StrCat("  at ", input.at.count(), " ms: ", KindName(input.kind), " broker=",
+                      input.broker, " what=", input.what, " priority=", input.priority, " count=",
+                      input.count, " span=", input.span.count(), " wanted=",
+                      absl::StrJoin(input.wanted, ","), " number=", input.number, " request=",
+                      input.request);
+}
+
+}  // namespace skiplane::simulation

@@ -1,0 +1,60 @@
+// What happens to a simulated installation from outside, made from a seed: it can be printed, and
+// parts of it can be left out.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace skiplane::simulation {
+
+using Span = std::chrono::milliseconds;
+
+struct Input {
+  enum class Kind {
+    kEnqueue,      // `count` tasks of `priority` at the place `what`, due after `span`
+    kCall,         // waits for `span` (0: not at all) for `count` tasks from the places `wanted`
+    kCancel,       // the caller of the call `number` goes away
+    kPause,        // the queue `what`, for `span`
+    kOutage,       // the broker has no connection for `span`, and hears nothing
+    kDeaf,         // it hears no notification for `span`, and knows it
+    kMemoryFull,   // its callers do not read, for `span`
+    kClock,        // the database's clock jumps by `span`
+    kDrain,        // the broker ends
+  };
+  Kind kind = Kind::kEnqueue;
+  Span at{};
+  int broker = 0;  // of kEnqueue: -1 is a client of the database
+  int what = 0;
+  int priority = 0;
+  int count = 1;
+  Span span{};
+  std::vector<int> wanted{};
+  int number = 0;   // of a call
+  int request = 0;  // its request id; 0: none
+};
+
+struct History {
+  uint64_t seed = 0;
+  int brokers = 1;
+  int queues = 1;
+  int lanes_each = 1;
+  int stages_each = 1;
+  // In 1,000.
+  int lost = 0;        // notifications that are lost, or come twice or late
+  int failing = 0;     // statements
+  int lease_next = 0;  // acks that lease in their transaction
+  int dying = 0;       // workers
+  std::vector<Input> inputs;
+
+  int places() const { return queues * lanes_each * stages_each; }
+};
+
+History MakeHistory(uint64_t seed);
+
+std::string Print(const Input& input);
+// A line per input.
+std::string Print(const History& history);
+
+}  // namespace skiplane::simulation

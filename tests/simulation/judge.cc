@@ -1,0 +1,133 @@
+#include "tests/simulation/judge.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace skiplane::simulation {
+
+using broker::Ticket;
+
+void Judge::Break(const std::string& invariant) {
+  if (verdict_.empty()) verdict_ = invariant;
+}
+
+void Judge::Answered(Caller& caller) {
+  if (++caller.answers > 1) Break("a call is answered twice");
+}
+
+void Judge::End(const std::map<const Ticket*, Caller>& callers) {
+  for (const auto& [ticket, caller] : callers) {
+    if (caller.answers == 0) Break("a call is not answered");
+  }
+}
+
+base::SteadyTime Judge::ReadySince(const Task& task, absl::Time now, base::SteadyTime at) const {
+  base::SteadyTime since =
+      std::max(task.free_since, at - absl::ToChronoNanoseconds(now - task.run_at));
+  const auto found = resumed_.find(task.place);
+  return found == resumed_.end() ? since : std::max(since, found->second + kHeardWithin);
+}
+
+void Judge::Taken(const std::vector<int64_t>& ids, const broker::LeaseRun& run,
+                  const std::set<int64_t>& known, const Knowledge& knowledge, absl::Time now,
+                  base::SteadyTime at) {
+  const bool is_short = ids.size() < run.demand.places.size();
+  for (const auto& [id, task] : tables_.tasks()) {
+    if (task.place != run.place || !tables_.IsReady(task, now)) continue;  // taken ones are locked
+    const bool goes_before =
+        is_short || (!ids.empty() && task.Key() < tables_.Find(ids.back())->Key());
+    if (!goes_before) continue;
+    if (known.contains(id)) Break("a statement skips a task that was known to be claimable");
+    const base::SteadyTime since =
+        std::max(knowledge.healthy_since, ReadySince(task, now, at));
+    if (!ids.empty() && at - since > kHandOutWithin) {
+      Break("tasks are handed out for long while one that goes before them is not");
+    }
+  }
+}
+
+void Judge::Delivered(const broker::LeaseRun& run, const std::vector<int64_t>& leased,
+                      const std::vector<broker::Action>& actions) {
+  std::map<int64_t, int> times;
+  for (const broker::Action& action : actions) {
+    if (const auto* answer = std::get_if<broker::Answer>(&action)) {
+      if (!answer->answer.ok()) continue;
+      for (const model::LeasedTask& task : answer->answer->tasks) ++times[task.token.task.id];
+    } else if (const auto* orphans = std::get_if<broker::HandBack>(&action)) {
+      for (const model::LeaseToken& token : orphans->tokens) ++times[token.task.id];
+    }
+  }
+  const bool may_be_kept = std::ranges::any_of(run.tickets, [](const broker::TicketPtr& ticket) {
+    return ticket->is_cancelled && !ticket->request_key.empty();
+  });
+  for (const int64_t id : leased) {
+    if (times[id] > 1) Break("a task is handed to two callers");
+    if (times[id] == 0 && !may_be_kept) Break("a leased task is handed to nobody");
+  }
+}
+
+void Judge::AnsweredEmpty(const Caller& caller, const Knowledge& knowledge, absl::Time now,
+                          base::SteadyTime at) {
+  for (const auto& [id, since] : knowledge.tasks) {
+    const Task* const task = tables_.Find(id);
+    if (task == nullptr || !tables_.IsReady(*task, now) || paused_.contains(task->place)) continue;
+    if (knowledge.leasing.contains(task->place)) continue;  // others may be about to get it
+    const bool is_wanted = std::ranges::any_of(
+        caller.ticket->wanted, [&](const Ticket::Wanted& w) { return w.place == task->place; });
+    if (is_wanted && std::max(since, ReadySince(*task, now, at)) < caller.began) {
+      Break("a caller that does not wait is told of nothing, though a task is known");
+    }
+  }
+}
+
+void Judge::Served(const std::vector<broker::Action>& actions,
+                   std::map<const Ticket*, Caller>& callers) {
+  const auto is_same = [](const Ticket::Wanted& a, const Ticket::Wanted& b) {
+    return a.place == b.place;
+  };
+  std::set<Caller*> passed;
+  for (const broker::Action& action : actions) {
+    const auto* const answer = std::get_if<broker::Answer>(&action);
+    if (answer == nullptr || !answer->answer.ok() || answer->answer->tasks.empty()) continue;
+    const Caller& served = callers.at(answer->ticket.get());
+    if (served.is_reserved) continue;
+    for (auto& [ticket, caller] : callers) {
+      const bool waits = caller.answers == 0 && ticket->state == Ticket::State::kWaiting &&
+                         !ticket->entries.empty() && caller.broker == served.broker;
+      if (!waits || caller.order >= served.order) continue;
+      if (std::ranges::equal(ticket->wanted, served.ticket->wanted, is_same)) {
+        passed.insert(&caller);
+      }
+    }
+  }
+  for (Caller* caller : passed) {
+    if (++caller->passed > kPassedMax) Break("a caller is passed again and again");
+  }
+}
+
+void Judge::Waiting(const std::map<const Ticket*, Caller>& callers,
+                    const std::vector<Knowledge>& brokers, absl::Time now,
+                    base::SteadyTime at) {
+  std::map<LaneStage, base::SteadyTime> oldest;  // since when a ready task is there
+  for (const auto& [id, task] : tables_.tasks()) {
+    if (!tables_.IsReady(task, now) || paused_.contains(task.place)) continue;
+    const base::SteadyTime since = ReadySince(task, now, at);
+    const auto [entry, is_new] = oldest.try_emplace(task.place, since);
+    entry->second = std::min(entry->second, since);
+  }
+  for (const auto& [ticket, caller] : callers) {
+    if (caller.answers > 0 || caller.is_reserved) continue;
+    const base::SteadyTime healthy = brokers[static_cast<size_t>(caller.broker)].healthy_since;
+    for (const Ticket::Wanted& wanted : ticket->wanted) {
+      const auto found = oldest.find(wanted.place);
+      if (found == oldest.end()) continue;
+      if (at - std::max({healthy, caller.began, found->second}) > kHandOutWithin) {
+        Break(absl::StrCat("a task and a caller wait for each other in lane ",
+                           wanted.place.lane, ", stage ", wanted.place.stage));
+      }
+    }
+  }
+}
+
+}  // namespace skiplane::simulation

@@ -1,0 +1,94 @@
+// Holds the invariants of a scheduler against what a simulated installation does. The first broken
+// one is kept.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "server/broker/schedule/scheduler.h"
+#include "tests/simulation/tables.h"
+
+namespace skiplane::simulation {
+
+// A ready task is handed out within this while a permitted caller waits and statements succeed.
+inline constexpr std::chrono::seconds kHandOutWithin(5);
+// A broker hears within this that a queue was resumed.
+inline constexpr std::chrono::milliseconds kHeardWithin(20);
+// So often a caller may be passed by callers of the same places that came later: statements end in
+// another order than they begin.
+inline constexpr int kPassedMax = 4;
+
+// One call, from its admission to its answer.
+struct Caller {
+  broker::TicketPtr ticket;
+  int broker = 0;
+  bool is_reserved = false;
+  bool is_gone = false;
+  base::SteadyTime began;
+  int64_t order = 0;  // of admission
+  int answers = 0;
+  int passed = 0;
+};
+
+// What a broker was told and can know.
+struct Knowledge {
+  std::map<int64_t, base::SteadyTime> tasks;  // claimable ones, and since when they are
+  std::multiset<LaneStage> leasing;           // statements that are sent and have not run
+  base::SteadyTime healthy_since;             // nothing failed at the broker since
+};
+
+class Judge {
+ public:
+  explicit Judge(const Tables& tables) : tables_(tables) {}
+
+  const std::string& verdict() const { return verdict_; }
+  bool is_broken() const { return !verdict_.empty(); }
+  void Break(const std::string& invariant);
+
+  // Nobody may lease there; or everybody may again, brokers that have not heard of it excepted.
+  void Paused(LaneStage place) { paused_.insert(place); }
+  void Resumed(LaneStage place, base::SteadyTime at) {
+    paused_.erase(place);
+    resumed_[place] = at;
+  }
+
+  // Each call is answered exactly once.
+  void Answered(Caller& caller);
+  void End(const std::map<const broker::Ticket*, Caller>& callers);
+
+  // A statement skips no task that its scheduler knew of, nor one that was ready for long.
+  void Taken(const std::vector<int64_t>& ids, const broker::LeaseRun& run,
+             const std::set<int64_t>& known, const Knowledge& knowledge, absl::Time now,
+             base::SteadyTime at);
+
+  // Each leased task goes to one caller, or back.
+  void Delivered(const broker::LeaseRun& run, const std::vector<int64_t>& leased,
+                 const std::vector<broker::Action>& actions);
+
+  // A caller that does not wait is told of nothing only if nothing was known.
+  void AnsweredEmpty(const Caller& caller, const Knowledge& knowledge, absl::Time now,
+                     base::SteadyTime at);
+
+  // Nobody is passed again and again: by callers of one statement counts as once.
+  void Served(const std::vector<broker::Action>& actions,
+              std::map<const broker::Ticket*, Caller>& callers);
+
+  // No ready task and no caller wait for each other for long.
+  void Waiting(const std::map<const broker::Ticket*, Caller>& callers,
+               const std::vector<Knowledge>& brokers, absl::Time now, base::SteadyTime at);
+
+ private:
+  // Since when it can be leased by everybody who looks.
+  base::SteadyTime ReadySince(const Task& task, absl::Time now, base::SteadyTime at) const;
+
+  const Tables& tables_;
+  std::set<LaneStage> paused_;
+  std::map<LaneStage, base::SteadyTime> resumed_;
+  std::string verdict_;
+};
+
+}  // namespace skiplane::simulation

@@ -1,0 +1,118 @@
+#include "tests/simulation/tables.h"
+
+#include <algorithm>
+
+#include "server/broker/schedule/belief.h"
+
+namespace skiplane::simulation {
+namespace {
+
+constexpr int64_t kSlice = 20;  // a probe that sees so many ready ones says: plenty
+
+}  // namespace
+
+int64_t Tables::Insert(LaneStage place, int16_t priority, absl::Time run_at, base::SteadyTime at) {
+  Task& task = tasks_[++last_id_];
+  task.id = last_id_;
+  task.place = place;
+  task.priority = priority;
+  task.run_at = run_at;
+  task.free_since = at;
+  return last_id_;
+}
+
+void Tables::Delete(int64_t id) { tasks_.erase(id); }
+
+void Tables::Free(int64_t id, absl::Time run_at, base::SteadyTime at) {
+  Task& task = tasks_.at(id);
+  task.is_leased = false;
+  task.run_at = run_at;
+  task.request_key.clear();
+  task.free_since = at;
+}
+
+std::vector<int64_t> Tables::Lock(const store::LeaseDemand& demand, absl::Time now,
+                                  int64_t statement) {
+  std::vector<Task*> found;
+  for (auto& [id, task] : tasks_) {
+    if (task.place != LaneStage{demand.lane, demand.stage} || !IsReady(task, now)) continue;
+    const auto bound = std::ranges::find(demand.bounds, task.priority, &store::Bound::priority);
+    if (bound == demand.bounds.end()) continue;
+    if (std::pair(task.run_at, task.id) > std::pair(bound->run_at, bound->id)) {
+      found.push_back(&task);
+    }
+  }
+  std::ranges::sort(found, {}, &Task::Key);
+  if (found.size() > demand.places.size()) found.resize(demand.places.size());
+  std::vector<int64_t> ids;
+  for (Task* task : found) {
+    task->locked_by = statement;
+    ids.push_back(task->id);
+  }
+  return ids;
+}
+
+void Tables::Commit(int64_t statement, const std::map<int64_t, std::string>& request_keys) {
+  for (auto& [id, task] : tasks_) {
+    if (task.locked_by != statement) continue;
+    task.locked_by = 0;
+    task.is_leased = true;
+    task.lease_no = ++last_lease_;
+    task.request_key = request_keys.at(id);
+  }
+}
+
+void Tables::Rollback(int64_t statement, base::SteadyTime at) {
+  for (auto& [id, task] : tasks_) {
+    if (task.locked_by != statement) continue;
+    task.locked_by = 0;
+    task.free_since = at;
+  }
+}
+
+// It sees rows that are locked as they were before.
+broker::ProbeResult Tables::Probe(LaneStage place, absl::Time now) const {
+  std::map<int16_t, std::vector<const Task*>> by_priority;
+  for (const auto& [id, task] : tasks_) {
+    if (task.place == place) by_priority[task.priority].push_back(&task);
+  }
+  broker::ProbeResult result;
+  for (auto& [priority, tasks] : by_priority) {
+    result.priorities.push_back(priority);
+    std::ranges::sort(tasks, {}, &Task::Key);
+    int64_t ready = 0;
+    for (const Task* task : tasks) {
+      if (task->is_leased) continue;
+      if (task->run_at > now) {
+        result.next_due_in =
+            std::min(result.next_due_in.value_or(absl::InfiniteDuration()), task->run_at - now);
+        continue;
+      }
+      if (++ready == 1) result.first_ready.push_back({priority, task->run_at, task->id});
+    }
+    result.ready = ready >= kSlice ? broker::Belief::kPlenty
+                                   : std::min(broker::Belief::kPlenty, result.ready + ready);
+  }
+  return result;
+}
+
+std::vector<int64_t> Tables::FindRequest(const std::string& request_key) const {
+  std::vector<int64_t> ids;
+  for (const auto& [id, task] : tasks_) {
+    if (task.is_leased && task.request_key == request_key) ids.push_back(id);
+  }
+  return ids;
+}
+
+const Task* Tables::Find(int64_t id) const {
+  const auto found = tasks_.find(id);
+  return found == tasks_.end() ? nullptr : &found->second;
+}
+
+void Tables::MendDue(absl::Time was, absl::Time now) {
+  for (auto& [id, task] : tasks_) {
+    if (!task.is_leased && task.run_at > now && task.run_at <= was) task.run_at = now;
+  }
+}
+
+}  // namespace skiplane::simulation

@@ -1,0 +1,70 @@
+// A small model of the tables of tasks: what a lease statement, a probe and a commit do to them,
+// with row locks and SKIP LOCKED. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "server/base/timer.h"
+#include "server/broker/schedule/statement.h"
+#include "server/model/lane_stage.h"
+
+namespace skiplane::simulation {
+
+using model::LaneStage;
+
+struct Task {
+  int64_t id = 0;
+  LaneStage place;
+  int16_t priority = 0;
+  absl::Time run_at;
+  bool is_leased = false;
+  int64_t locked_by = 0;  // a statement; 0: nobody
+  int64_t lease_no = 0;
+  std::string request_key;       // of its lease
+  base::SteadyTime free_since;   // neither leased nor locked
+
+  // The order of leases, within a place.
+  std::tuple<int16_t, absl::Time, int64_t> Key() const { return {priority, run_at, id}; }
+};
+
+class Tables {
+ public:
+  // Committed at once.
+  int64_t Insert(LaneStage place, int16_t priority, absl::Time run_at, base::SteadyTime at);
+  void Delete(int64_t id);
+  // A lease ends, and the task waits again.
+  void Free(int64_t id, absl::Time run_at, base::SteadyTime at);
+
+  // A lease statement takes what it can: ids in the order of leases. They are locked until it ends.
+  std::vector<int64_t> Lock(const store::LeaseDemand& demand, absl::Time now, int64_t statement);
+  // Leased, with the request keys of their takers.
+  void Commit(int64_t statement, const std::map<int64_t, std::string>& request_keys);
+  void Rollback(int64_t statement, base::SteadyTime at);
+
+  broker::ProbeResult Probe(LaneStage place, absl::Time now) const;
+
+  // Leased under this key.
+  std::vector<int64_t> FindRequest(const std::string& request_key) const;
+
+  // Null if it is gone.
+  const Task* Find(int64_t id) const;
+  bool IsReady(const Task& task, absl::Time now) const {
+    return !task.is_leased && task.locked_by == 0 && task.run_at <= now;
+  }
+  const std::map<int64_t, Task>& tasks() const { return tasks_; }
+  // As if what was due at `now` had been made due again, after the clock went back.
+  void MendDue(absl::Time was, absl::Time now);
+
+ private:
+  std::map<int64_t, Task> tasks_;
+  int64_t last_id_ = 0;
+  int64_t last_lease_ = 0;
+};
+
+}  // namespace skiplane::simulation

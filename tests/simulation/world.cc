@@ -1,0 +1,297 @@
+#include "tests/simulation/world.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace skiplane::simulation {
+namespace {
+
+using broker::Step;
+using broker::Ticket;
+using broker::TicketPtr;
+using Kind = Input::Kind;
+
+constexpr std::chrono::milliseconds kJudgeEvery(250);
+constexpr std::chrono::seconds kLastLease(20);  // with an ack
+constexpr std::chrono::seconds kLast(30);       // by then each wait is over
+constexpr int kWaitingMax = 40;
+
+}  // namespace
+
+World::World(const History& history, std::ostream* trace)
+    : history_(history), trace_(trace), random_(history.seed ^ 0x5eed) {
+  int64_t lane = 0;
+  for (int q = 0; q < history_.queues; ++q) {
+    auto queue = std::make_shared<model::Queue>();
+    queue->name = absl::StrCat("q", q);
+    queue->version = 1;
+    for (int i = 0; i < history_.lanes_each; ++i) queue->lanes.push_back(++lane);
+    for (int i = 1; i < history_.stages_each; ++i) queue->settings.stages.resize(2);
+    queues_.push_back(std::move(queue));
+  }
+  known_.resize(static_cast<size_t>(history_.brokers));
+  for (int b = 0; b < history_.brokers; ++b) {
+    brokers_.emplace_back().scheduler = std::make_unique<broker::Scheduler>(kWaitingMax);
+    Do(b, [](broker::Scheduler& scheduler, Step& step) { scheduler.SetListening(true, step); });
+    Unhealthy(b);
+  }
+  for (const Input& input : history_.inputs) {
+    After(input.at, [this, &input] { Take(input); });
+  }
+}
+
+std::string World::Play() {
+  const base::SteadyTime last = now_ + kLast;
+  base::SteadyTime judged = now_;
+  while (!judge_.is_broken()) {
+    base::SteadyTime next = events_due_.empty() ? last : events_due_.begin()->first;
+    int waking = -1;
+    for (int b = 0; b < history_.brokers; ++b) {
+      if (SchedulerOf(b).NextWake() >= next) continue;
+      next = SchedulerOf(b).NextWake();
+      waking = b;
+    }
+    if (next >= last) break;
+    now_ = std::max(now_, next);
+    ++events_;
+    if (waking >= 0) {
+      Perform(waking, Do(waking, [](broker::Scheduler& s, Step& step) { s.Tick(step); }));
+    } else {
+      auto due = events_due_.extract(events_due_.begin());
+      due.mapped()();
+    }
+    if (events_ > 200000) judge_.Break("it does not come to rest");
+    if (now_ - judged < kJudgeEvery) continue;
+    judged = now_;
+    judge_.Waiting(callers_, known_, DatabaseNow(), now_);
+  }
+  judge_.End(callers_);
+  return judge_.verdict();
+}
+
+void World::Take(const Input& input) {
+  Trace(input.broker, Print(input));
+  Broker& broker = brokers_[static_cast<size_t>(std::max(0, input.broker))];
+  switch (input.kind) {
+    case Kind::kEnqueue: return Enqueue(input);
+    case Kind::kCall: return Call(input);
+    case Kind::kCancel:
+      if (const auto found = calls_.find(input.number); found != calls_.end()) {
+        const TicketPtr ticket = found->second;
+        const int b = callers_.at(ticket.get()).broker;
+        callers_.at(ticket.get()).is_gone = true;
+        Perform(b, Do(b, [&](auto& scheduler, Step& step) { scheduler.Cancel(ticket, step); }));
+      }
+      return;
+    case Kind::kPause: return Pause(input.what, input.span);
+    case Kind::kOutage: return Outage(input.broker, input.span);
+    case Kind::kDeaf: {
+      const auto listen = [this, b = input.broker](bool listening) {
+        brokers_[static_cast<size_t>(b)].is_listening = listening;
+        Perform(b, Do(b, [&](auto& s, Step& step) { s.SetListening(listening, step); }));
+      };
+      listen(false);
+      return After(input.span, [listen] { listen(true); });
+    }
+    case Kind::kMemoryFull:
+      broker.is_memory_full = true;
+      return After(input.span, [this, b = input.broker] {
+        brokers_[static_cast<size_t>(b)].is_memory_full = false;
+        Unhealthy(b);
+        Perform(b, Do(b, [](auto& s, Step& step) { s.MemoryFreed(step); }));
+      });
+    case Kind::kClock: return JumpClock(input.span);
+    case Kind::kDrain:
+      broker.is_drained = true;
+      Perform(input.broker, Do(input.broker, [](auto& s, Step& step) { s.BeginDrain(step); }));
+  }
+}
+
+void World::Enqueue(const Input& input) {
+  const absl::Time run_at = DatabaseNow() + absl::FromChrono(input.span);
+  std::vector<int64_t> ids;
+  for (int i = 0; i < input.count; ++i) {
+    const auto priority = static_cast<int16_t>(input.priority);
+    ids.push_back(tables_.Insert(PlaceOf(input.what), priority, run_at, now_));
+  }
+  Announce(input.broker, ids);
+}
+
+void World::Call(const Input& input) {
+  auto ticket = std::make_shared<Ticket>();
+  ticket->call.max_tasks = input.count;
+  ticket->call.max_bytes = 1 << 20;
+  ticket->waits = input.span.count() > 0;
+  ticket->deadline = now_ + input.span;
+  if (input.request > 0) ticket->request_key = absl::StrCat("r", input.request);
+  for (const int place : input.wanted) {
+    ticket->wanted.push_back({PlaceOf(place), QueueOf(PlaceOf(place))});
+  }
+  calls_[input.number] = Admit(input.broker, ticket);
+}
+
+TicketPtr World::Admit(int broker, TicketPtr ticket) {
+  Trace(broker, "caller ", last_order_ + 1, " comes");
+  callers_[ticket.get()] = {.ticket = ticket, .broker = broker, .began = now_,
+                            .order = ++last_order_};
+  Perform(broker, Do(broker, [&](auto& s, Step& step) { s.Admit(ticket, step); }));
+  return ticket;
+}
+
+// Brokers hear of it one after the other.
+void World::Pause(int number, Span span) {
+  const auto change = [this, number](model::PauseMode mode) {
+    std::shared_ptr<model::Queue>& queue = queues_[static_cast<size_t>(number)];
+    queue = std::make_shared<model::Queue>(*queue);
+    queue->pause = mode;
+    ++queue->version;
+    for (int b = 0; b < history_.brokers; ++b) {
+      After(Latency(), [this, b, known = broker::QueuePtr(queue)] {
+        Perform(b, Do(b, [&](auto& s, Step& step) { s.QueueChanged(known, step); }));
+      });
+    }
+    for (const int64_t lane : queue->lanes) {
+      for (int16_t stage = 0; stage < queue->settings.StageCount(); ++stage) {
+        if (mode == model::PauseMode::kNone) {
+          judge_.Resumed({lane, stage}, now_);
+        } else {
+          judge_.Paused({lane, stage});
+        }
+      }
+    }
+  };
+  change(model::PauseMode::kLease);
+  After(span, [change] { change(model::PauseMode::kNone); });
+}
+
+void World::Outage(int broker, Span span) {
+  const auto connect = [this, broker](bool is_connected) {
+    Broker& its = brokers_[static_cast<size_t>(broker)];
+    its.is_connected = is_connected;
+    its.is_listening = is_connected;
+    Unhealthy(broker);
+    Perform(broker,
+            Do(broker, [&](auto& s, Step& step) { s.SetListening(is_connected, step); }));
+  };
+  connect(false);
+  After(span, [connect] { connect(true); });
+}
+
+void World::JumpClock(Span span) {
+  const absl::Time was = DatabaseNow();
+  clock_ += absl::FromChrono(span);
+  ++clock_jumps_;
+  tables_.MendDue(was, DatabaseNow());
+  for (int b = 0; b < history_.brokers; ++b) {
+    Unhealthy(b);
+    known_[static_cast<size_t>(b)].tasks.clear();
+  }
+}
+
+// The broker that committed knows at once; the others hear of it, or not.
+void World::Announce(int origin, const std::vector<int64_t>& ids) {
+  if (ids.empty()) return;
+  const Task& first = *tables_.Find(ids.front());
+  const bool can_run = first.run_at <= DatabaseNow();
+  const int64_t count = static_cast<int64_t>(ids.size());
+  const store::Claimable claimable{first.place.lane, first.place.stage, first.priority,
+                                   can_run,          count,             first.run_at};
+  model::Hint hint;
+  hint.lane = first.place.lane;
+  hint.stage = first.place.stage;
+  hint.priority = first.priority;
+  hint.can_run = can_run;
+  hint.count = count;
+  hint.run_at = first.run_at;
+  for (int b = 0; b < history_.brokers; ++b) {
+    if (b == origin) continue;
+    if (Chance(history_.lost)) {
+      if (Chance(500)) continue;  // lost; else late
+      After(Span(Pick(0, 3000)), [this, b, hint, ids] { Notify(b, hint, ids); });
+    }
+    After(Latency(), [this, b, hint, ids] { Notify(b, hint, ids); });
+  }
+  if (origin < 0) return;
+  Learn(origin, ids);
+  Perform(origin, Do(origin, [&](auto& scheduler, Step& step) {
+            scheduler.Committed({&claimable, 1}, DatabaseNow(), step);
+          }));
+}
+
+void World::Notify(int broker, const model::Hint& hint, std::vector<int64_t> ids) {
+  if (!brokers_[static_cast<size_t>(broker)].is_listening) return;
+  // What became something else since is not what it speaks of; when others are due, a probe tells.
+  std::erase_if(ids, [&](int64_t id) {
+    const Task* const task = tables_.Find(id);
+    return task == nullptr || task->is_leased || task->run_at != hint.run_at || !hint.can_run;
+  });
+  Trace(broker, "hears of ", hint.count, " tasks in lane ", hint.lane, ", stage ", hint.stage);
+  Learn(broker, ids);
+  Perform(broker, Do(broker, [&](auto& s, Step& step) { s.Notified(hint, step); }));
+}
+
+void World::Learn(int broker, const std::vector<int64_t>& ids) {
+  for (const int64_t id : ids) {
+    const Task* const task = tables_.Find(id);
+    if (task == nullptr || task->is_leased || task->locked_by != 0) continue;
+    const auto due = now_ + std::max(std::chrono::nanoseconds(0),
+                                     absl::ToChronoNanoseconds(task->run_at - DatabaseNow()));
+    known_[static_cast<size_t>(broker)].tasks.try_emplace(id, due);
+  }
+}
+
+void World::Forget(int64_t id) {
+  for (Knowledge& known : known_) known.tasks.erase(id);
+}
+
+// A worker is done, fails, or dies, by chance. Whoever is first to end a lease ends it.
+void World::Work(int broker, const Ticket& ticket, const model::LeasedTask& task) {
+  const int64_t id = task.token.task.id;
+  const int64_t lease_no = task.token.lease_no;
+  if (Chance(history_.dying)) {
+    return After(Span(3000), [=, this] { Free(-1, id, lease_no, Span(0)); });
+  }
+  const Span span(Pick(1, 400));
+  if (Chance(100)) {
+    return After(span, [=, this] { Free(broker, id, lease_no, Span(Pick(0, 1) * 500)); });
+  }
+  if (Chance(history_.lease_next) && now_ < kBegin + kLastLease) {
+    auto previous = std::make_shared<Ticket>();
+    previous->call.max_tasks = ticket.call.max_tasks;
+    previous->waits = ticket.waits;
+    previous->wanted = ticket.wanted;
+    return After(span, [=, this] { AckAndLease(broker, id, lease_no, *previous); });
+  }
+  After(span, [=, this] {
+    const Task* const found = tables_.Find(id);
+    if (found != nullptr && found->is_leased && found->lease_no == lease_no) tables_.Delete(id);
+  });
+}
+
+void World::Free(int origin, int64_t id, int64_t lease_no, Span delay) {
+  const Task* const task = tables_.Find(id);
+  if (task == nullptr || !task->is_leased || task->lease_no != lease_no) return;
+  tables_.Free(id, DatabaseNow() + absl::FromChrono(delay), now_);
+  Announce(origin, {id});
+}
+
+void World::After(Span delay, Event event) { events_due_.emplace(now_ + delay, std::move(event)); }
+
+int World::Pick(int least, int most) {
+  return std::uniform_int_distribution<int>(least, most)(random_);
+}
+
+absl::Time World::DatabaseNow() const {
+  return absl::UnixEpoch() + absl::FromChrono(now_.time_since_epoch()) + clock_;
+}
+
+LaneStage World::PlaceOf(int number) const {
+  return {number / history_.stages_each + 1, static_cast<int16_t>(number % history_.stages_each)};
+}
+
+broker::QueuePtr World::QueueOf(LaneStage place) const {
+  return queues_[static_cast<size_t>((place.lane - 1) / history_.lanes_each)];
+}
+
+}  // namespace skiplane::simulation

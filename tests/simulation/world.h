@@ -1,0 +1,119 @@
+// A simulated installation: schedulers, tables, callers, and everything between them that takes
+// time or fails. Plays one history; the same history gives the same run.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/history.h"
+#include "tests/simulation/judge.h"
+
+namespace skiplane::simulation {
+
+class World {
+ public:
+  // `trace`, if any, gets a line per event.
+  explicit World(const History& history, std::ostream* trace = nullptr);
+
+  // Returns what is broken; empty: nothing.
+  std::string Play();
+
+  int64_t events() const { return events_; }
+
+ private:
+  using Event = std::function<void()>;
+  using Run = std::shared_ptr<broker::LeaseRun>;
+
+  struct Broker {
+    std::unique_ptr<broker::Scheduler> scheduler;
+    bool is_connected = true;
+    bool is_listening = true;
+    bool is_memory_full = false;
+    bool is_drained = false;
+  };
+
+  // world.cc: inputs, callers, and what brokers hear.
+  void Take(const Input& input);
+  void Enqueue(const Input& input);
+  void Call(const Input& input);
+  void Pause(int queue, Span span);
+  void Outage(int broker, Span span);
+  void JumpClock(Span span);
+  void Announce(int origin, const std::vector<int64_t>& ids);
+  void Notify(int broker, const model::Hint& hint, std::vector<int64_t> ids);
+  void Learn(int broker, const std::vector<int64_t>& ids);
+  void Forget(int64_t id);
+  void Unhealthy(int broker) { known_[static_cast<size_t>(broker)].healthy_since = now_; }
+  broker::TicketPtr Admit(int broker, broker::TicketPtr ticket);
+  void Work(int broker, const broker::Ticket& ticket, const model::LeasedTask& task);
+  void Free(int origin, int64_t id, int64_t lease_no, Span delay);
+
+  // world_statements.cc: what schedulers want done.
+  using SchedulerEvent = absl::FunctionRef<void(broker::Scheduler&, broker::Step&)>;
+  std::vector<broker::Action> Do(int broker, SchedulerEvent event);
+  void Perform(int broker, std::vector<broker::Action> actions);
+  void Answered(int broker, broker::Answer& answer);
+  void RunLease(int broker, LaneStage place);
+  void Execute(int broker, const Run& run, const std::function<void(bool)>& ended);
+  void Finish(int broker, const Run& run, int64_t statement, const std::vector<int64_t>& ids,
+              const std::function<void(bool)>& ended);
+  void EndLease(int broker, const Run& run, absl::StatusOr<store::Leased> leased);
+  store::Leased Rows(const broker::LeaseRun& run, const std::vector<int64_t>& ids) const;
+  void RunProbe(int broker, LaneStage place);
+  void RunFind(int broker, const broker::TicketPtr& ticket);
+  void AckAndLease(int broker, int64_t task, int64_t lease_no, const broker::Ticket& previous);
+
+  // What happens at a broker, for the trace.
+  template <typename... Parts>
+  void Trace(int broker, const Parts&... parts) {
+    if (trace_ == nullptr) return;
+    const auto ms = (now_ - kBegin) / std::chrono::milliseconds(1);
+    *trace_ << ms << " ms, broker " << broker << ": " << absl::StrCat(parts...) << "\n";
+  }
+  void TraceActions(int broker, const std::vector<broker::Action>& actions);
+  // The same for each run: the order in which they came.
+  int64_t NumberOf(const broker::TicketPtr& ticket) { return callers_[ticket.get()].order; }
+
+  void After(Span delay, Event event);
+  int Pick(int least, int most);
+  bool Chance(int in_1000) { return Pick(1, 1000) <= in_1000; }
+  Span Latency() { return Span(Pick(0, 12)); }
+  // Mostly short, as slow ones put the next ones off: all probes share a budget.
+  Span ProbeLatency() { return Span(Chance(50) ? Pick(0, 12) : 0); }
+  absl::Time DatabaseNow() const;
+  broker::Scheduler& SchedulerOf(int broker) {
+    return *brokers_[static_cast<size_t>(broker)].scheduler;
+  }
+  LaneStage PlaceOf(int number) const;
+  broker::QueuePtr QueueOf(LaneStage place) const;
+
+  static constexpr base::SteadyTime kBegin{std::chrono::hours(1)};
+
+  const History history_;
+  std::ostream* const trace_;
+  std::mt19937_64 random_;
+  base::SteadyTime now_ = kBegin;
+  int clock_jumps_ = 0;
+  absl::Duration clock_;  // the database's, by how much it jumped
+  std::multimap<base::SteadyTime, Event> events_due_;
+  int64_t events_ = 0;
+  Tables tables_;
+  Judge judge_{tables_};
+  std::vector<Broker> brokers_;
+  std::vector<Knowledge> known_;
+  std::vector<std::shared_ptr<model::Queue>> queues_;
+  std::map<const broker::Ticket*, Caller> callers_;
+  std::map<int, broker::TicketPtr> calls_;  // by their number
+  int64_t last_statement_ = 0;
+  int64_t last_order_ = 0;
+};
+
+}  // namespace skiplane::simulation

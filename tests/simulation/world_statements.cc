@@ -1,0 +1,263 @@
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/broker/api/refusals.h"
+#include "tests/simulation/world.h"
+
+namespace skiplane::simulation {
+namespace {
+
+using broker::Step;
+using broker::Ticket;
+using broker::TicketPtr;
+
+absl::Status Away() { return absl::UnavailableError("no connection"); }
+
+}  // namespace
+
+std::vector<broker::Action> World::Do(int broker, SchedulerEvent event) {
+  Broker& its = brokers_[static_cast<size_t>(broker)];
+  Step step{now_};
+  if (its.is_memory_full) Unhealthy(broker);
+  its.scheduler->SetMemoryFull(its.is_memory_full);
+  event(*its.scheduler, step);
+  return std::move(step.actions);
+}
+
+void World::TraceActions(int broker, const std::vector<broker::Action>& actions) {
+  for (const broker::Action& action : actions) {
+    if (const auto* lease = std::get_if<broker::SendLease>(&action)) {
+      Trace(broker, "wants a lease in lane ", lease->place.lane, ", stage ", lease->place.stage);
+    } else if (const auto* probe = std::get_if<broker::SendProbe>(&action)) {
+      Trace(broker, "wants a probe of lane ", probe->place.lane, ", stage ", probe->place.stage);
+    } else if (const auto* answer = std::get_if<broker::Answer>(&action)) {
+      Trace(broker, "answers caller ", NumberOf(answer->ticket), " with ",
+            answer->answer.ok() ? absl::StrCat(answer->answer->tasks.size(), " tasks")
+                                : std::string(answer->answer.status().message()));
+    } else if (const auto* decline = std::get_if<broker::Decline>(&action)) {
+      Trace(broker, "declines caller ", NumberOf(decline->ticket));
+    }
+  }
+}
+
+void World::Perform(int broker, std::vector<broker::Action> actions) {
+  if (trace_ != nullptr) TraceActions(broker, actions);
+  for (broker::Action& action : actions) {
+    if (const auto* lease = std::get_if<broker::SendLease>(&action)) {
+      After(Latency(), [this, broker, place = lease->place] { RunLease(broker, place); });
+    } else if (const auto* probe = std::get_if<broker::SendProbe>(&action)) {
+      After(Latency(), [this, broker, place = probe->place] { RunProbe(broker, place); });
+    } else if (const auto* find = std::get_if<broker::SendFind>(&action)) {
+      After(Latency(), [this, broker, ticket = find->ticket] { RunFind(broker, ticket); });
+    } else if (auto* answer = std::get_if<broker::Answer>(&action)) {
+      Answered(broker, *answer);
+    } else if (const auto* decline = std::get_if<broker::Decline>(&action)) {
+      Caller& caller = callers_.at(decline->ticket.get());
+      judge_.Answered(caller);
+      auto again = std::make_shared<Ticket>();
+      again->call.max_tasks = decline->ticket->call.max_tasks;
+      again->call.max_bytes = decline->ticket->call.max_bytes;
+      again->waits = decline->ticket->waits;
+      again->deadline = decline->ticket->deadline;
+      again->wanted = decline->ticket->wanted;
+      After(Latency(), [this, broker, again] { Admit(broker, again); });
+    } else if (const auto* orphans = std::get_if<broker::HandBack>(&action)) {
+      for (const model::LeaseToken& token : orphans->tokens) {
+        After(Latency(), [this, broker, token] {
+          Free(broker, token.task.id, token.lease_no, Span(0));
+        });
+      }
+    }
+  }
+}
+
+void World::Answered(int broker, broker::Answer& answer) {
+  Caller& caller = callers_.at(answer.ticket.get());
+  judge_.Answered(caller);
+  if (!answer.answer.ok()) return;
+  if (!answer.answer->tasks.empty()) {
+    for (const model::LeasedTask& task : answer.answer->tasks) Work(broker, *answer.ticket, task);
+    return;
+  }
+  // A repeat takes its first call's place: nobody waits for that one any more.
+  const bool may_be_gone = caller.is_gone || !answer.ticket->request_key.empty();
+  const bool was_interested = !answer.ticket->waits && !may_be_gone;
+  if (was_interested && !brokers_[static_cast<size_t>(broker)].is_drained) {
+    judge_.AnsweredEmpty(caller, known_[static_cast<size_t>(broker)], DatabaseNow(), now_);
+  }
+}
+
+void World::RunLease(int broker, LaneStage place) {
+  auto run = std::make_shared<broker::LeaseRun>();
+  Perform(broker, Do(broker, [&](auto& s, Step& step) { *run = s.BeginLease(place, step); }));
+  if (run->tickets.empty()) return;
+  Execute(broker, run, {});
+}
+
+// Sends the statement. `ended`, if any, hears whether the transaction was committed that it is part
+// of: then it may be rolled back by others.
+void World::Execute(int broker, const Run& run, const std::function<void(bool)>& ended) {
+  Knowledge& knowledge = known_[static_cast<size_t>(broker)];
+  std::set<int64_t> known;
+  for (const auto& [id, since] : knowledge.tasks) {
+    if (since <= now_) known.insert(id);
+  }
+  knowledge.leasing.insert(run->place);
+  After(Latency(), [=, this, jumps = clock_jumps_, &knowledge]() mutable {
+    knowledge.leasing.erase(knowledge.leasing.find(run->place));
+    const bool is_away = !brokers_[static_cast<size_t>(broker)].is_connected;
+    const bool is_taken = std::ranges::any_of(
+        run->demand.callers, [&](const store::LeaseCaller& caller) {
+          return !caller.request_id.empty() && !tables_.FindRequest(caller.request_id).empty();
+        });
+    if (is_away || is_taken || Chance(history_.failing)) {
+      if (ended) return ended(false);
+      return EndLease(broker, run, is_taken ? absl::AlreadyExistsError("taken") : Away());
+    }
+    const int64_t statement = ++last_statement_;
+    const std::vector<int64_t> ids = tables_.Lock(run->demand, DatabaseNow(), statement);
+    Trace(broker, "leases in lane ", run->place.lane, ", stage ", run->place.stage, " ",
+          ids.size(), " of ", run->demand.places.size());
+    if (jumps != clock_jumps_) known.clear();
+    judge_.Taken(ids, *run, known, knowledge, DatabaseNow(), now_);
+    for (const int64_t id : ids) Forget(id);
+    After(Latency(), [=, this] { Finish(broker, run, statement, ids, ended); });
+  });
+}
+
+// The statement is committed, or its answer is lost and nobody knows.
+void World::Finish(int broker, const Run& run, int64_t statement, const std::vector<int64_t>& ids,
+                   const std::function<void(bool)>& ended) {
+  const bool is_lost = Chance(history_.failing / 2);
+  if (is_lost && Chance(500)) {
+    tables_.Rollback(statement, now_);
+    return After(Span(Pick(50, 1500)), [=, this] { EndLease(broker, run, broker::RepeatLater()); });
+  }
+  std::map<int64_t, std::string> keys;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const auto caller = static_cast<size_t>(run->demand.places[i] - 1);
+    keys[ids[i]] = run->demand.callers[caller].request_id;
+  }
+  tables_.Commit(statement, keys);
+  const store::Leased leased = Rows(*run, ids);
+  if (ended) ended(true);
+  const bool is_found = !is_lost || (Chance(900) && !ids.empty());
+  After(is_lost ? Span(Pick(50, 1500)) : Latency(), [=, this] {
+    if (is_lost) Unhealthy(broker);
+    if (is_found) return EndLease(broker, run, leased);
+    for (const store::LeasedRow& row : leased.rows) {  // it ends with its session
+      const model::LeaseToken& token = row.task.token;
+      After(Span(3000), [=, this] { Free(-1, token.task.id, token.lease_no, Span(0)); });
+    }
+    EndLease(broker, run, broker::RepeatLater());
+  });
+}
+
+store::Leased World::Rows(const broker::LeaseRun& run, const std::vector<int64_t>& ids) const {
+  store::Leased leased;
+  leased.now = DatabaseNow();
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const Task& task = *tables_.Find(ids[i]);
+    store::LeasedRow& row = leased.rows.emplace_back();
+    row.caller = run.demand.places[i] - 1;
+    row.task.priority = task.priority;
+    row.task.schedule_time = task.run_at;
+    row.task.token.task = {task.place.lane, task.id};
+    row.task.token.stage = task.place.stage;
+    row.task.token.lease_no = task.lease_no;
+  }
+  return leased;
+}
+
+void World::EndLease(int broker, const Run& run, absl::StatusOr<store::Leased> leased) {
+  if (!leased.ok()) {
+    Unhealthy(broker);
+    Trace(broker, "lease failed in lane ", run->place.lane, ", stage ", run->place.stage);
+  }
+  std::vector<int64_t> ids;
+  if (leased.ok()) {
+    for (const store::LeasedRow& row : leased->rows) ids.push_back(row.task.token.task.id);
+  }
+  auto actions =
+      Do(broker, [&](auto& s, Step& step) { s.EndLease(*run, std::move(leased), step); });
+  judge_.Delivered(*run, ids, actions);
+  judge_.Served(actions, callers_);
+  Perform(broker, std::move(actions));
+}
+
+void World::RunProbe(int broker, LaneStage place) {
+  broker::ProbeStart start;
+  Perform(broker, Do(broker, [&](auto& s, Step& step) { start = s.BeginProbe(place, step); }));
+  After(ProbeLatency(), [=, this] {
+    const bool fails = !brokers_[static_cast<size_t>(broker)].is_connected ||
+                       Chance(history_.failing);
+    absl::StatusOr<broker::ProbeResult> seen = Away();
+    std::vector<int64_t> ready;
+    if (!fails) seen = tables_.Probe(place, DatabaseNow());
+    if (!fails) {
+      for (const store::Bound& bound : seen->first_ready) ready.push_back(bound.id);
+    }
+    After(ProbeLatency(), [=, this] {
+      if (fails) Unhealthy(broker);
+      Trace(broker, "probe of lane ", place.lane, ", stage ", place.stage,
+            fails ? " failed" : absl::StrCat(" saw ", seen->ready));
+      Learn(broker, ready);
+      Perform(broker,
+              Do(broker, [&](auto& s, Step& step) { s.EndProbe(place, start, seen, step); }));
+    });
+  });
+}
+
+void World::RunFind(int broker, const TicketPtr& ticket) {
+  After(Latency(), [=, this] {
+    absl::StatusOr<broker::LeaseAnswer> found = broker::LeaseAnswer();
+    if (!brokers_[static_cast<size_t>(broker)].is_connected || Chance(history_.failing)) {
+      found = Away();
+      Unhealthy(broker);
+    } else {
+      for (const int64_t id : tables_.FindRequest(ticket->request_key)) {
+        const Task& task = *tables_.Find(id);
+        model::LeasedTask& again = found->tasks.emplace_back();
+        again.token.task = {task.place.lane, id};
+        again.token.lease_no = task.lease_no;
+      }
+    }
+    After(Latency(), [=, this] {
+      Perform(broker, Do(broker, [&](auto& s, Step& step) { s.EndFind(ticket, found, step); }));
+    });
+  });
+}
+
+// One transaction: the task goes, and tasks of its lane are leased for the next call.
+void World::AckAndLease(int broker, int64_t id, int64_t lease_no, const Ticket& previous) {
+  const Task* const task = tables_.Find(id);
+  if (task == nullptr || !task->is_leased || task->lease_no != lease_no) return;
+  auto next = std::make_shared<Ticket>();
+  next->call.max_tasks = previous.call.max_tasks;
+  next->call.max_bytes = 1 << 20;
+  next->waits = previous.waits;
+  next->deadline = now_ + (next->waits ? Span(6000) : Span(0));
+  next->wanted = previous.wanted;
+  auto run = std::make_shared<broker::LeaseRun>();
+  const int64_t lane = task->place.lane;
+  Perform(broker, Do(broker, [&](broker::Scheduler& scheduler, Step& step) {
+            const auto place = scheduler.FindReservable(*next, lane, now_);
+            if (place.has_value()) *run = scheduler.Reserve(*place, {next}, step);
+          }));
+  if (run->tickets.empty()) {
+    tables_.Delete(id);
+    Admit(broker, next);
+    return;
+  }
+  callers_[next.get()] = {.ticket = next, .broker = broker, .is_reserved = true, .began = now_};
+  Execute(broker, run, [=, this](bool is_committed) {
+    const Task* const acked = tables_.Find(id);
+    const bool is_held = acked != nullptr && acked->is_leased && acked->lease_no == lease_no;
+    if (is_committed && is_held) tables_.Delete(id);
+    if (is_committed) return;
+    Perform(broker, Do(broker, [&](auto& s, Step& step) { s.Withdraw(*run, step); }));
+  });
+}
+
+}  // namespace skiplane::simulation
