@@ -163,7 +163,7 @@ void Scheduler::DeliverTo(const TicketPtr& ticket, Lane& lane, LeaseAnswer answe
     return;
   }
   const bool is_empty = NoteEmpty(*ticket, lane);
-  if (ticket->is_expired || is_empty) FinishEmpty(ticket, step);
+  if (ticket->MustEnd() || is_empty) FinishEmpty(ticket, step);
 }
 
 // Nothing was leased. Callers that wait go on waiting: the database may come back in time.
@@ -179,7 +179,7 @@ void Scheduler::Failed(const LeaseRun& run, const absl::Status& status, Step& st
     ticket->state = Ticket::State::kWaiting;
     if (ticket->is_cancelled) {
       FinishEmpty(ticket, step);
-    } else if (ticket->is_expired || !ticket->waits) {
+    } else if (ticket->MustEnd() || !ticket->waits) {
       Finish(ticket, status, step);
     }
   }

@@ -55,6 +55,9 @@ struct Ticket {
 
   // A repeat of this call with the same request id, which waits for the outcome of this one.
   std::shared_ptr<Ticket> successor;
+
+  // Whether nobody is there for whom it would go on waiting after it was served with nothing.
+  bool MustEnd() const { return is_cancelled || is_expired || successor != nullptr; }
 };
 
 using TicketPtr = std::shared_ptr<Ticket>;
