@@ -88,21 +88,24 @@ void Dispatcher::LeaseAfter(const NextLeasePtr& next) {
 std::vector<Reservation> Dispatcher::Reserve(pg::Session& session, int64_t lane,
                                              const std::vector<NextLeasePtr>& nexts) {
   if (nexts.empty()) return {};
+  std::vector<TicketPtr> tickets;
+  for (const NextLeasePtr& next : nexts) {
+    tickets.push_back(NewTicket(
+        next->Call(), next->queues(),
+        [next](absl::StatusOr<LeaseAnswer> answer) { next->Leased(std::move(answer)); }));
+    tickets.back()->on_declined = [this, next] {
+      if (next->Declined()) LeaseAfter(next);
+    };
+  }
   std::map<model::LaneStage, std::pair<std::vector<TicketPtr>, std::vector<NextLeasePtr>>> takers;
   std::vector<Reservation> reservations;
   {
     Turn turn(*this);
-    for (const NextLeasePtr& next : nexts) {
-      const TicketPtr ticket = NewTicket(
-          next->Call(), next->queues(),
-          [next](absl::StatusOr<LeaseAnswer> answer) { next->Leased(std::move(answer)); });
-      ticket->on_declined = [this, next] {
-        if (next->Declined()) LeaseAfter(next);
-      };
-      const auto place = scheduler_.FindReservable(*ticket, lane, turn.step.now);
-      if (!place.has_value() || !next->TryReserve()) continue;
-      takers[*place].first.push_back(ticket);
-      takers[*place].second.push_back(next);
+    for (size_t i = 0; i < nexts.size(); ++i) {
+      const auto place = scheduler_.FindReservable(*tickets[i], lane, turn.step.now);
+      if (!place.has_value() || !nexts[i]->TryReserve()) continue;
+      takers[*place].first.push_back(tickets[i]);
+      takers[*place].second.push_back(nexts[i]);
     }
     for (auto& [place, taken] : takers) {
       Reservation& reservation = reservations.emplace_back();
