@@ -163,7 +163,7 @@ void Scheduler::DeliverTo(const TicketPtr& ticket, Lane& lane, LeaseAnswer answe
     return;
   }
   const bool is_empty = NoteEmpty(*ticket, lane);
-  if (ticket->is_expired || is_empty) FinishEmpty(ticket, step);
+  if (ticket->is_expired || is_empty || ticket->IsSuperseded()) FinishEmpty(ticket, step);
 }
 
 // Nothing was leased. Callers that wait go on waiting: the database may come back in time.
@@ -177,7 +177,7 @@ void Scheduler::Failed(const LeaseRun& run, const absl::Status& status, Step& st
       continue;
     }
     ticket->state = Ticket::State::kWaiting;
-    if (ticket->is_cancelled) {
+    if (ticket->is_cancelled || ticket->IsSuperseded()) {
       FinishEmpty(ticket, step);
     } else if (ticket->is_expired || !ticket->waits) {
       Finish(ticket, status, step);
@@ -200,7 +200,7 @@ void Scheduler::Collided(const LeaseRun& run, Step& step) {
       FinishEmpty(ticket, step);
     } else if (ticket->request_key.empty()) {
       continue;
-    } else if (ticket->successor != nullptr) {
+    } else if (ticket->IsSuperseded()) {
       FinishEmpty(ticket, step);  // the repeat looks for itself
     } else if (++ticket->conflicts == kConflictsMax) {
       Finish(ticket, RequestTaken(), step);

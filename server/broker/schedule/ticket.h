@@ -53,8 +53,12 @@ struct Ticket {
   };
   std::vector<LaneEntry> entries;  // as `wanted`
 
-  // A repeat of this call with the same request id, which waits for the outcome of this one.
+  // A repeat of this call with the same request id: it waits while this one is served, and then
+  // takes its place, as nobody waits for this one any more.
   std::shared_ptr<Ticket> successor;
+  bool IsSuperseded() const {
+    return successor != nullptr && successor->state != State::kDone;
+  }
 };
 
 using TicketPtr = std::shared_ptr<Ticket>;
