@@ -96,6 +96,7 @@ void Judge::Served(const std::vector<broker::Action>& actions,
       const bool waits = caller.answers == 0 && ticket->state == Ticket::State::kWaiting &&
                          !ticket->entries.empty() && caller.broker == served.broker;
       if (!waits || caller.order >= served.order) continue;
+      if (!ticket->request_key.empty()) continue;  // it goes to the back when its id was taken
       if (std::ranges::equal(ticket->wanted, served.ticket->wanted, is_same)) {
         passed.insert(&caller);
       }

@@ -113,12 +113,15 @@ std::vector<Reservation> Dispatcher::Reserve(pg::Session& session, int64_t lane,
       reservation.nexts = std::move(taken.second);
     }
   }
-  std::erase_if(reservations, [&](Reservation& reservation) {
-    const absl::Status status = PrepareSessions(session, sessions_, reservation.run);
-    if (!status.ok()) EndReservation(reservation, absl::AbortedError("not begun"));
-    return !status.ok();
-  });
-  return reservations;
+  std::vector<Reservation> prepared;
+  for (Reservation& reservation : reservations) {
+    if (PrepareSessions(session, sessions_, reservation.run).ok()) {
+      prepared.push_back(std::move(reservation));
+    } else {
+      EndReservation(reservation, absl::AbortedError("not begun"));
+    }
+  }
+  return prepared;
 }
 
 absl::Status Dispatcher::LeaseReserved(pg::Session& session, Reservation& reservation) {
@@ -167,7 +170,7 @@ void Dispatcher::BeginDrain() {
 void Dispatcher::Arm() {
   const base::SteadyTime next = scheduler_.NextWake();
   if (next >= wake_at_) return;
-  if (wake_ != 0) context_.timer.Cancel(wake_);
+  if (wake_ != 0 && !context_.timer.Cancel(wake_)) return;  // OnWake waits for the lock: it arms
   wake_at_ = next;
   wake_ = context_.timer.At(next, [this] { OnWake(); });
 }

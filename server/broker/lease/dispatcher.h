@@ -1,9 +1,10 @@
 // Leases: runs what a Scheduler decides. The scheduler knows who waits and what is believed of each
 // lane; the dispatcher gives it the time, a lock, connections and a timer, and answers the callers.
 //
-// A parked call costs a ticket and an alarm: no thread and no query. Per lane at most two lease
-// statements run at once. Every call is answered exactly once. Thread-safe; one mutex, held while
-// the scheduler decides, never over a statement or an answer.
+// A parked call costs a ticket and an alarm: no thread and no query. Per lane stage at most two
+// lease statements run at once, beside those in transactions of acks. Every call is answered
+// exactly once. Thread-safe; one mutex, held while the scheduler decides, never over a statement or
+// an answer.
 #pragma once
 
 #include <functional>
@@ -66,7 +67,7 @@ class Dispatcher {
   // Whether hints of others are heard. While they are not, lanes are probed every second.
   void SetListening(bool is_listening);
 
-  // Parked calls are answered empty, further ones refused.
+  // Parked calls are answered empty, those that do not wait and later ones are refused.
   void BeginDrain();
 
   // The timer has stopped: what waits for it is ended.

@@ -1,5 +1,5 @@
 // One stage of a lane as a scheduler sees it: who waits, what is believed of its tasks, and what is
-// under way. Pure, not thread-safe.
+// under way. Called a lane for short; never the whole lane. Pure, not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Lane {
 
   const model::LaneStage place;
   QueuePtr queue;  // as last learnt
-  std::list<TicketPtr> waiting;  // those that are served included; the first has waited longest
+  std::list<TicketPtr> waiting;  // those that are served included; the first one's turn is next
   int shared_waiters = 0;        // of them, those that wait in other lanes too
 
   Bounds bounds;

@@ -36,8 +36,8 @@ struct Ticket {
   absl::AnyInvocable<void()> on_declined;  // of a reservation (see Scheduler::Reserve)
 
   enum class State {
-    kWaiting,  // in the lists of its lanes
-    kServing,  // a statement leases for it, or looks for what it leased before
+    kWaiting,  // in the lists of its lanes, or a successor
+    kServing,  // a statement leases for it; or looks for what it leased before: then in no list
     kDone,     // answered, in no list
   };
   State state = State::kWaiting;

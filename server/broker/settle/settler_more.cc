@@ -128,15 +128,18 @@ void Settler::WithdrawRepeats(const std::vector<SettlePart>& parts,
     if (call.open_parts > 1) continue;  // others work on its items
     if (call.next != nullptr && call.HasSettled()) first_tries.insert(call.next.get());
   }
-  std::erase_if(reservations, [&](Reservation& reservation) {
+  std::vector<Reservation> kept;
+  for (Reservation& reservation : reservations) {
     const bool may_lease = std::ranges::all_of(reservation.nexts, [&](const NextLeasePtr& next) {
       return !next->IsRepeatable() || first_tries.contains(next.get());
     });
-    if (!may_lease) {
+    if (may_lease) {
+      kept.push_back(std::move(reservation));
+    } else {
       dispatcher_.EndReservation(reservation, absl::AbortedError("it may be a repeat"));
     }
-    return !may_lease;
-  });
+  }
+  reservations = std::move(kept);
 }
 
 absl::Status Settler::WriteFollowUps(pg::Session& session, SettleItem& item,
