@@ -12,8 +12,8 @@
 namespace skiplane::broker {
 namespace {
 
-constexpr std::chrono::seconds kBeatEvery(2);
-constexpr absl::Duration kBeatLives = absl::Seconds(7);
+constexpr std::chrono::seconds kRenewEvery(2);
+constexpr absl::Duration kRowLives = absl::Seconds(7);
 constexpr std::chrono::seconds kQueuesEvery(5);
 constexpr std::chrono::milliseconds kRenewAfter(50);
 
@@ -57,7 +57,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       enqueuer_(context_, queues_,
                 [this](const store::Enqueued& written) { Tell(written.claimable, written.now); }),
       settler_(context_, queues_, tracker_, enqueuer_, dispatcher_, Teller()),
-      beater_(context_, sessions_),
+      renewer_(context_, sessions_),
       lists_(model::kListsBytesMax, nullptr),
       ender_(context_, queues_, sessions_, Teller()),
       admin_(context_, queues_, hinter_, lists_),
@@ -71,7 +71,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
             if (listening && !is_stopped_) RefreshQueues();
           },
           &metrics) {
-  KeepBeating();
+  KeepRenewing();
   KeepRefreshing();
   sampler_.Start();
   operator_.Start();
@@ -129,7 +129,7 @@ void LocalBroker::RenewSoon(const LeaseCall& call, const model::Queue& first) {
   const std::string& worker_id = call.worker_id;
   const absl::Duration duration = call.lease_duration.value_or(DefaultDuration(call, first));
   if (worker_id.empty() || sessions_.FindLiving(worker_id, duration).has_value()) return;
-  timer_.After(kRenewAfter, [this, worker_id, duration] { beater_.Renew(worker_id, duration); });
+  timer_.After(kRenewAfter, [this, worker_id, duration] { renewer_.Renew(worker_id, duration); });
 }
 
 void LocalBroker::Ack(std::vector<model::AckItem> items,
@@ -167,7 +167,7 @@ void LocalBroker::Nack(std::vector<model::NackItem> items,
 
 void LocalBroker::Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) {
   if (call.end_session) return ender_.End(std::move(call), std::move(done));
-  beater_.Heartbeat(std::move(call), std::move(done));
+  renewer_.Heartbeat(std::move(call), std::move(done));
 }
 
 void LocalBroker::HandBack(const LeaseAnswer& undelivered) {
@@ -215,16 +215,17 @@ void LocalBroker::OnHint(absl::string_view payload) {
       RefreshQueues();
       break;
     case model::HintKind::kBroker:
-      Beat();
+      RenewRow();
       break;
   }
 }
 
-// Says that this broker runs and learns how many others do. The first beat makes them count again.
-void LocalBroker::Beat() {
+// Says that this broker runs and learns how many others do. The first renewal makes them count
+// again.
+void LocalBroker::RenewRow() {
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
     if (!session.ok()) return;
-    const auto peers = store::BeatBroker(**session, options_.id, options_.name, kBeatLives);
+    const auto peers = store::RenewBroker(**session, options_.id, options_.name, kRowLives);
     if (!peers.ok()) return;
     hinter_.SetPeers(*peers);
     if (has_beaten_.exchange(true)) return;
@@ -237,9 +238,9 @@ void LocalBroker::Beat() {
   });
 }
 
-void LocalBroker::KeepBeating() {
-  Beat();
-  timer_.After(kBeatEvery, [this] { KeepBeating(); });
+void LocalBroker::KeepRenewing() {
+  RenewRow();
+  timer_.After(kRenewEvery, [this] { KeepRenewing(); });
 }
 
 void LocalBroker::KeepRefreshing() {
@@ -259,7 +260,7 @@ void LocalBroker::Stop() {
   BeginDrain();  // who waits is answered
   timer_.Stop();
   dispatcher_.EndRetries();
-  beater_.EndPace();
+  renewer_.EndPace();
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
     if (session.ok()) static_cast<void>(store::ForgetBroker(**session, options_.id));
   });

@@ -15,8 +15,8 @@
 #include "server/broker/operate/sampler.h"
 #include "server/broker/queues/hinter.h"
 #include "server/broker/queues/queue_cache.h"
-#include "server/broker/sessions/beater.h"
 #include "server/broker/sessions/session_ender.h"
+#include "server/broker/sessions/session_renewer.h"
 #include "server/broker/settle/settler.h"
 #include "server/pg/connections/listener.h"
 #include "server/pg/connections/pool.h"
@@ -67,8 +67,8 @@ class LocalBroker : public Broker {
   Settler::OnCommit Teller();
   void RenewSoon(const LeaseCall& call, const model::Queue& first);
   void OnHint(absl::string_view payload);
-  void Beat();
-  void KeepBeating();
+  void RenewRow();
+  void KeepRenewing();
   void RefreshQueues();
   void KeepRefreshing();
 
@@ -85,7 +85,7 @@ class LocalBroker : public Broker {
   Dispatcher dispatcher_;
   Enqueuer enqueuer_;
   Settler settler_;
-  Beater beater_;
+  SessionRenewer renewer_;
   AnswerMemory lists_;
   SessionEnder ender_;
   QueueAdmin admin_;

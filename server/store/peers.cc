@@ -5,8 +5,8 @@
 
 namespace skiplane::store {
 
-absl::StatusOr<int64_t> BeatBroker(pg::Session& session, const pg::Uuid& id, absl::string_view name,
-                                   absl::Duration expires_in) {
+absl::StatusOr<int64_t> RenewBroker(pg::Session& session, const pg::Uuid& id,
+                                    absl::string_view name, absl::Duration expires_in) {
   pg::Params params;
   params.UuidValue(id).Text(name).Int8(absl::ToInt64Microseconds(expires_in));
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBrokerBeat, params));

@@ -12,8 +12,8 @@
 namespace skiplane::store {
 
 // Says that a broker runs for the next `expires_in`; returns how many others run.
-absl::StatusOr<int64_t> BeatBroker(pg::Session& session, const pg::Uuid& id, absl::string_view name,
-                                   absl::Duration expires_in);
+absl::StatusOr<int64_t> RenewBroker(pg::Session& session, const pg::Uuid& id,
+                                    absl::string_view name, absl::Duration expires_in);
 
 absl::Status ForgetBroker(pg::Session& session, const pg::Uuid& id);
 

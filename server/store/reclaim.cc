@@ -75,7 +75,7 @@ void Count(const Settled& row, int64_t lane,
   ++group.count;
 }
 
-// The workers of hanged attempts live, and hear of it with their next beat.
+// The workers of hanged attempts live, and hear of it with their next heartbeat.
 absl::StatusOr<std::vector<Settled>> SettleAndTell(pg::Session& session,
                                                    const SettleBatch& batch) {
   return pg::InTransaction(session, [&]() -> absl::StatusOr<std::vector<Settled>> {

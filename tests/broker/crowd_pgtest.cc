@@ -52,7 +52,7 @@ class CrowdTest : public BrokerHarness {
       broker::LocalBroker& mine = BrokerOf(number);
       if (held.tasks.empty()) held = LeaseSome(mine, call, turn);
       if (held.tasks.empty()) continue;
-      Beat(mine, call, held);
+      Heartbeat(mine, call, held);
       if (turn % 7 == 3) {
         mine.HandBack(held);
       } else if (turn % 7 == 5) {
@@ -93,8 +93,8 @@ class CrowdTest : public BrokerHarness {
     return {};
   }
 
-  static void Beat(broker::LocalBroker& mine, const broker::LeaseCall& call,
-                   const broker::LeaseAnswer& answer) {
+  static void Heartbeat(broker::LocalBroker& mine, const broker::LeaseCall& call,
+                        const broker::LeaseAnswer& answer) {
     Later<broker::HeartbeatAnswer> later;
     mine.Heartbeat({call.worker_id, *call.lease_duration, {{answer.tasks.front().token, {}}}},
                    later.done());

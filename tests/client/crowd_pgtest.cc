@@ -64,10 +64,10 @@ TEST_F(Crowd, IsServedAndItsWaitingKeepsNoOtherCallBack) {
   }
   EXPECT_EQ(payloads.size(), static_cast<size_t>(kWorkers));
 
-  const auto beat = client().Heartbeat(
+  const auto heartbeat = client().Heartbeat(
       {.worker_id = Name(kWorkers - 1), .lease_duration = absl::Minutes(1)});
-  ASSERT_TRUE(beat.ok()) << beat.status();
-  EXPECT_TRUE(beat->session_alive);
+  ASSERT_TRUE(heartbeat.ok()) << heartbeat.status();
+  EXPECT_TRUE(heartbeat->session_alive);
   const auto outcomes = client().Ack(std::move(tokens));
   ASSERT_TRUE(outcomes.ok()) << outcomes.status();
   const auto is_done = [](const AckResult& result) {

@@ -156,7 +156,7 @@ void FakeBroker::Nack(std::vector<model::NackItem> items,
 void FakeBroker::Heartbeat(broker::HeartbeatCall call, broker::Done<broker::HeartbeatAnswer> done) {
   Count();
   heartbeat = std::move(call);
-  Answered(behaviour.refusal, behaviour.beat, done);
+  Answered(behaviour.refusal, behaviour.heartbeat, done);
 }
 
 void FakeBroker::HandBack(const broker::LeaseAnswer& undelivered) {

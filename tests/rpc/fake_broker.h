@@ -22,7 +22,7 @@ class FakeBroker final : public broker::Broker {
     bool answers_at_drain = true;     // as the real one
     std::vector<model::AckResult> acks;
     std::vector<model::NackResult> nacks;
-    broker::HeartbeatAnswer beat;
+    broker::HeartbeatAnswer heartbeat;
     std::vector<model::Queue> queues;  // of ListQueues, by name
     broker::QueueWithCounts queue;     // of every other call for a queue
     model::TaskView task;

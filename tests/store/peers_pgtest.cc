@@ -19,8 +19,8 @@ constexpr absl::Duration kMinute = absl::Minutes(1);
 
 class PeersTest : public testing::StoreHarness {
  protected:
-  absl::StatusOr<int64_t> Beat(uint8_t broker) {
-    return BeatBroker(*session_, UuidOf(broker), "broker", kMinute);
+  absl::StatusOr<int64_t> Renew(uint8_t broker) {
+    return RenewBroker(*session_, UuidOf(broker), "broker", kMinute);
   }
 
   bool Leads(uint8_t broker) {
@@ -28,25 +28,25 @@ class PeersTest : public testing::StoreHarness {
   }
 };
 
-TEST_F(PeersTest, ABeatTellsHowManyOthersRun) {
-  EXPECT_THAT(Beat(1), IsOkAndHolds(0));
-  EXPECT_THAT(Beat(2), IsOkAndHolds(1));
-  EXPECT_THAT(Beat(3), IsOkAndHolds(2));
-  EXPECT_THAT(Beat(1), IsOkAndHolds(2));
+TEST_F(PeersTest, ARenewalTellsHowManyOthersRun) {
+  EXPECT_THAT(Renew(1), IsOkAndHolds(0));
+  EXPECT_THAT(Renew(2), IsOkAndHolds(1));
+  EXPECT_THAT(Renew(3), IsOkAndHolds(2));
+  EXPECT_THAT(Renew(1), IsOkAndHolds(2));
   ASSERT_THAT(ForgetBroker(*session_, UuidOf(2)), IsOk());
-  EXPECT_THAT(Beat(1), IsOkAndHolds(1));
+  EXPECT_THAT(Renew(1), IsOkAndHolds(1));
 }
 
 TEST_F(PeersTest, ASilentBrokerDoesNotCount) {
-  Beat(1).IgnoreError();
-  Beat(2).IgnoreError();
+  Renew(1).IgnoreError();
+  Renew(2).IgnoreError();
   Sql("UPDATE skiplane.broker SET expires_at = now() - interval '1 second'");
-  EXPECT_THAT(Beat(1), IsOkAndHolds(0));
-  EXPECT_THAT(Beat(2), IsOkAndHolds(1)) << "it came back";
+  EXPECT_THAT(Renew(1), IsOkAndHolds(0));
+  EXPECT_THAT(Renew(2), IsOkAndHolds(1)) << "it came back";
 }
 
 TEST_F(PeersTest, ForgettingClearsThoseThatFellSilentLongAgo) {
-  for (uint8_t broker = 1; broker <= 3; ++broker) Required(Beat(broker));
+  for (uint8_t broker = 1; broker <= 3; ++broker) Required(Renew(broker));
   Sql("UPDATE skiplane.broker SET expires_at = now() - interval '2 hours' "
       "WHERE id = repeat('02', 16)::uuid");
   ASSERT_THAT(ForgetBroker(*session_, UuidOf(1)), IsOk());

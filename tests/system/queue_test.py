@@ -131,7 +131,7 @@ class Queues(SystemTest):
         [task] = self.client.lease(QUEUE, worker_id="w")
         self.client.pause(QUEUE, "BOTH")
         self.assert_refused("FAILED_PRECONDITION", "QUEUE_PAUSED", self.client.enqueue, QUEUE)
-        self.assertTrue(self.client.beat("w", 30, task).session_alive)
+        self.assertTrue(self.client.heartbeat("w", 30, task).session_alive)
         self.assertEqual(self.client.ack(task), ["ACKED"])
 
     def test_the_other_broker_sees_pauses(self):

@@ -18,8 +18,8 @@ class UpkeepTest : public testing::UpkeepHarness {
     return {.connect = Options(), .broker_id = testing::UuidOf(broker), .broker_name = "test"};
   }
 
-  // A worker leases a task for a second and never beats; returns whether brokers hear in time that
-  // the task is free again.
+  // A worker leases a task for a second and sends no heartbeat; returns whether brokers hear in
+  // time that the task is free again.
   bool IsRescued(const std::string& name) {
     testing::Heard<std::string> hints;
     testing::Heard<bool> states;

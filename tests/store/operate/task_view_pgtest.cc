@@ -78,7 +78,7 @@ TEST_F(GetTaskTest, LeasedWithItsWorkerAndProgress) {
   const std::string progress =
       absl::StrCat(R"({"held": [")", id, R"("], "progress": {")", id,
                    R"(": {"fraction": 0.25, "message": "a \"quarter\""}}})");
-  Required(BeatSessions(*session_, {{"w", absl::Minutes(1), progress}}));
+  Required(RenewSessions(*session_, {{"w", absl::Minutes(1), progress}}));
   view = View(id);
   ASSERT_TRUE(view.progress.has_value());
   EXPECT_EQ(view.progress->fraction, 0.25);
@@ -89,8 +89,8 @@ TEST_F(GetTaskTest, TheProgressOfAnEarlierLeaseIsNotShownWhileItWaits) {
   const int64_t id = PutOne();
   Required(TouchSessions(*session_, {{"w", "build-7", kWorker, absl::Minutes(1), {}}}));
   const model::LeaseToken token = TakeOne(kWorker);
-  Required(BeatSessions(*session_, {{"w", absl::Minutes(1),
-                                     absl::StrCat(R"({")", id, R"(": {"fraction": 0.5}})")}}));
+  Required(RenewSessions(
+      *session_, {{"w", absl::Minutes(1), absl::StrCat(R"({")", id, R"(": {"fraction": 0.5}})")}}));
   End(token, Action::kRetry, &first_);
   const model::TaskView view = View(id);
   EXPECT_EQ(view.state, TaskState::kReady);

@@ -99,7 +99,7 @@ std::vector<Writers::Writer> Writers::All() {
       {"retry failed", failed(Kind::kRetry)},
       {"remove failed", failed(Kind::kDelete)},
       {"touch", [](auto& s, Random&) { return Touch(s); }},
-      {"beat", [](auto& s, Random&) { return Beat(s); }},
+      {"renew", [](auto& s, Random&) { return RenewSessions(s); }},
       {"end", [](auto& s, Random&) { return End(s); }},
       {"tell", [this](auto& s, Random&) { return Tell(s); }},
       {"expire", [this](auto& s, Random&) { return Expire(s); }},
@@ -235,10 +235,10 @@ absl::Status Writers::Touch(pg::Session& session) {
   return store::TouchSessions(session, touches).status();
 }
 
-absl::Status Writers::Beat(pg::Session& session) {
-  std::vector<store::Beat> beats;
-  for (int i = 0; i < kWorkers; ++i) beats.push_back({WorkerOf(i), absl::Seconds(30), ""});
-  return store::BeatSessions(session, beats).status();
+absl::Status Writers::RenewSessions(pg::Session& session) {
+  std::vector<store::SessionRenewal> renewals;
+  for (int i = 0; i < kWorkers; ++i) renewals.push_back({WorkerOf(i), absl::Seconds(30), ""});
+  return store::RenewSessions(session, renewals).status();
 }
 
 // Its workers then live again, so that the next one has sessions to end.

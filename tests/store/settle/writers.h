@@ -43,7 +43,7 @@ class Writers {
   absl::Status ChangeFailed(pg::Session& session, Random& random, model::TaskChange::Kind kind);
   absl::Status Reclaim(pg::Session& session);
   static absl::Status Touch(pg::Session& session);
-  static absl::Status Beat(pg::Session& session);
+  static absl::Status RenewSessions(pg::Session& session);
   static absl::Status End(pg::Session& session);
   absl::Status Tell(pg::Session& session);
   absl::Status Expire(pg::Session& session);

@@ -47,7 +47,7 @@ class Life:
         client.enqueue(QUEUE, b"again", key="k", key_policy="KEY_POLICY_REPLACE_WAITING")
         for _ in range(2):
             task = self._take(stage="fetch")
-            client.beat("worker", 30, task)
+            client.heartbeat("worker", 30, task)
             client.ack_results(task)
         follow_up = broker_pb2.FollowUp(queue=NEXT, task=client.new_task(b"next", key="n"))
         client.ack_results(self._take(stage="store"), follow_ups=[follow_up])

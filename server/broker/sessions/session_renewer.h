@@ -13,9 +13,9 @@
 
 namespace skiplane::broker {
 
-class Beater {
+class SessionRenewer {
  public:
-  Beater(Context& context, SessionCache& sessions);
+  SessionRenewer(Context& context, SessionCache& sessions);
 
   void Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done);
 
@@ -23,7 +23,7 @@ class Beater {
   // it; nothing is sent while the session is known to live long enough.
   void Renew(const std::string& worker_id, absl::Duration duration);
 
-  // Beats no longer wait for others. For the time after the timer has stopped.
+  // Heartbeats no longer wait for others. For the time after the timer has stopped.
   void EndPace();
 
  private:
@@ -32,7 +32,7 @@ class Beater {
     Done<HeartbeatAnswer> done;
   };
 
-  void Run(absl::StatusOr<pg::Session*> session, std::vector<Pending> beats);
+  void Run(absl::StatusOr<pg::Session*> session, std::vector<Pending> heartbeats);
 
   Context& context_;
   SessionCache& sessions_;
