@@ -63,7 +63,7 @@ TEST_F(WorkerTest, EachResultBecomesItsNack) {
   EXPECT_EQ(worker->counts().released, 1);
 }
 
-TEST_F(WorkerTest, WhatAnAttemptBroughtForthGoesWithItsAckAndCallsStayBelowTheLimit) {
+TEST_F(WorkerTest, TheOutputOfAnAttemptGoesWithItsAckAndCallsStayBelowTheLimit) {
   // Together far more than a request may hold.
   const auto worker = Started(
       [](const LeasedTask&, Attempt&) { return Result::Done(std::string(2 << 20, 'x')); },
