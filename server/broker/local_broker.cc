@@ -260,7 +260,7 @@ void LocalBroker::Stop() {
   BeginDrain();  // who waits is answered
   timer_.Stop();
   dispatcher_.EndRetries();
-  renewer_.EndPace();
+  renewer_.EndMinInterval();
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
     if (session.ok()) static_cast<void>(store::ForgetBroker(**session, options_.id));
   });

@@ -18,7 +18,7 @@ namespace {
 
 // A delay of 100 ms is safe: a heartbeat is due three times in a lease of a second or more. With it
 // thousands of workers need ten commits a second instead of hundreds.
-constexpr std::chrono::milliseconds kPace(100);
+constexpr std::chrono::milliseconds kMinInterval(100);
 
 // What the heartbeats of one worker in one batch say together.
 struct Report {
@@ -104,13 +104,13 @@ SessionRenewer::SessionRenewer(Context& context, SessionCache& sessions)
     : context_(context),
       sessions_(sessions),
       batcher_(
-          context.pool, BatchLimits{.pace = kPace},
+          context.pool, BatchLimits{.min_interval = kMinInterval},
           [this](absl::StatusOr<pg::Session*> session, std::vector<Pending> heartbeats) {
             Run(std::move(session), std::move(heartbeats));
           },
           &context.timer) {}
 
-void SessionRenewer::EndPace() { batcher_.EndPace(); }
+void SessionRenewer::EndMinInterval() { batcher_.EndMinInterval(); }
 
 void SessionRenewer::Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) {
   const auto bytes = static_cast<int64_t>(64 * (call.leases.size() + 1));

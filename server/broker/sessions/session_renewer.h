@@ -24,7 +24,7 @@ class SessionRenewer {
   void Renew(const std::string& worker_id, absl::Duration duration);
 
   // Heartbeats no longer wait for others. For the time after the timer has stopped.
-  void EndPace();
+  void EndMinInterval();
 
  private:
   struct Pending {
