@@ -140,8 +140,8 @@ void LocalBroker::Ack(std::vector<model::AckItem> items,
 std::shared_ptr<PendingLease> LocalBroker::AckAndLease(AckAndLeaseCall call,
                                                        Done<AckAndLeaseAnswer> done) {
   const std::vector<std::string> names = NamesOf(call.lease);
-  auto next = std::make_shared<NextLease>(std::move(call.lease), std::move(done),
-                                          [this](const LeaseAnswer& late) { HandBack(late); });
+  auto next = std::make_shared<AckAndLeaseOperation>(
+      std::move(call.lease), std::move(done), [this](const LeaseAnswer& late) { HandBack(late); });
   queues_.Find(names, [this, next, items = std::move(call.items)](
                           absl::StatusOr<std::vector<QueuePtr>> queues) mutable {
     absl::Status status = queues.status();

@@ -79,20 +79,20 @@ std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call,
   return std::make_shared<Handle>(*this, ticket);
 }
 
-void Dispatcher::LeaseAfter(const NextLeasePtr& next) {
+void Dispatcher::LeaseAfter(const AckAndLeasePtr& next) {
   next->Become(Lease(next->Call(), next->queues(), [next](absl::StatusOr<LeaseAnswer> answer) {
     next->Leased(std::move(answer));
   }));
 }
 
 std::vector<Reservation> Dispatcher::Reserve(pg::Session& session, int64_t lane,
-                                             const std::vector<NextLeasePtr>& nexts) {
+                                             const std::vector<AckAndLeasePtr>& nexts) {
   if (nexts.empty()) return {};
-  std::map<model::LaneStage, std::pair<std::vector<TicketPtr>, std::vector<NextLeasePtr>>> takers;
+  std::map<model::LaneStage, std::pair<std::vector<TicketPtr>, std::vector<AckAndLeasePtr>>> takers;
   std::vector<Reservation> reservations;
   {
     Turn turn(*this);
-    for (const NextLeasePtr& next : nexts) {
+    for (const AckAndLeasePtr& next : nexts) {
       const TicketPtr ticket = NewTicket(
           next->Call(), next->queues(),
           [next](absl::StatusOr<LeaseAnswer> answer) { next->Leased(std::move(answer)); });

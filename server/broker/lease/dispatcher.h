@@ -17,9 +17,9 @@
 #include "server/broker/api/broker.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
+#include "server/broker/lease/ack_and_lease_operation.h"
 #include "server/broker/lease/lease_tracker.h"
 #include "server/broker/lease/lost_leases.h"
-#include "server/broker/lease/next_lease.h"
 #include "server/broker/schedule/scheduler.h"
 #include "server/broker/sessions/session_cache.h"
 
@@ -28,7 +28,7 @@ namespace skiplane::broker {
 // Leases in the transaction of acks.
 struct Reservation {
   LeaseRun run;
-  std::vector<NextLeasePtr> nexts;  // one per ticket
+  std::vector<AckAndLeasePtr> nexts;  // one per ticket
   store::Leased leased;
 };
 
@@ -44,12 +44,12 @@ class Dispatcher {
   std::shared_ptr<PendingLease> Lease(LeaseCall call, const std::vector<QueuePtr>& queues,
                                       Done<LeaseAnswer> done);
   // The lease of an ack that is committed.
-  void LeaseAfter(const NextLeasePtr& next);
+  void LeaseAfter(const AckAndLeasePtr& next);
 
   // Reserves tasks for those of the calls that a stage of this lane can serve now, and whose turn
   // it is; the others lease after their acks. Every one that is returned must be ended.
   std::vector<Reservation> Reserve(pg::Session& session, int64_t lane,
-                                   const std::vector<NextLeasePtr>& nexts);
+                                   const std::vector<AckAndLeasePtr>& nexts);
   // In the transaction.
   static absl::Status LeaseReserved(pg::Session& session, Reservation& reservation);
   // The transaction ended so. Who got nothing leases after the acks.

@@ -11,7 +11,7 @@
 #include "server/base/mutex.h"
 #include "server/broker/api/calls.h"
 #include "server/broker/enqueue/enqueue_batch.h"
-#include "server/broker/lease/next_lease.h"
+#include "server/broker/lease/ack_and_lease_operation.h"
 #include "server/store/settle.h"
 
 namespace skiplane::broker {
@@ -41,7 +41,7 @@ struct SettleItem {
 struct SettleCall {
   std::vector<SettleItem> items;
   Done<std::vector<model::AckResult>> done;
-  std::shared_ptr<NextLease> next;  // what to lease with the acks, if anything
+  std::shared_ptr<AckAndLeaseOperation> next;  // what to lease with the acks, if anything
   std::atomic<int> open_parts = 0;
 
   // Whether any item was settled by this call, as far as it came. If none was, it may be the repeat

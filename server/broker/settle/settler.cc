@@ -44,8 +44,8 @@ int64_t BytesOf(const SettlePart& part) {
 }
 
 // What the calls want to lease next whose last open part is in this statement.
-std::vector<NextLeasePtr> NextOf(const std::vector<SettlePart>& parts) {
-  std::vector<NextLeasePtr> nexts;
+std::vector<AckAndLeasePtr> NextOf(const std::vector<SettlePart>& parts) {
+  std::vector<AckAndLeasePtr> nexts;
   for (const SettlePart& part : parts) {
     if (part.call->next != nullptr && part.call->open_parts == 1) nexts.push_back(part.call->next);
   }
@@ -54,7 +54,7 @@ std::vector<NextLeasePtr> NextOf(const std::vector<SettlePart>& parts) {
 
 }  // namespace
 
-void Settler::Ack(std::vector<model::AckItem> items, NextLeasePtr next,
+void Settler::Ack(std::vector<model::AckItem> items, AckAndLeasePtr next,
                   Done<std::vector<model::AckResult>> done) {
   auto call = std::make_shared<SettleCall>();
   call->next = std::move(next);

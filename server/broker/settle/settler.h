@@ -36,7 +36,7 @@ class Settler {
         on_commit_(std::move(on_commit)) {}
 
   // `next`, if any, is begun with the acks if that can be; else the caller begins it.
-  void Ack(std::vector<model::AckItem> items, NextLeasePtr next,
+  void Ack(std::vector<model::AckItem> items, AckAndLeasePtr next,
            Done<std::vector<model::AckResult>> done);
   void Nack(std::vector<model::NackItem> items, Done<std::vector<model::NackResult>> done);
 

@@ -122,14 +122,14 @@ absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
 // call that has just settled something is the first try: its lease never comes before its acks.
 void Settler::WithdrawRepeats(const std::vector<SettlePart>& parts,
                               std::vector<Reservation>& reservations) {
-  absl::flat_hash_set<const NextLease*> first_tries;
+  absl::flat_hash_set<const AckAndLeaseOperation*> first_tries;
   for (const SettlePart& part : parts) {
     const SettleCall& call = *part.call;
     if (call.open_parts > 1) continue;  // others work on its items
     if (call.next != nullptr && call.HasSettled()) first_tries.insert(call.next.get());
   }
   std::erase_if(reservations, [&](Reservation& reservation) {
-    const bool may_lease = std::ranges::all_of(reservation.nexts, [&](const NextLeasePtr& next) {
+    const bool may_lease = std::ranges::all_of(reservation.nexts, [&](const AckAndLeasePtr& next) {
       return !next->IsRepeatable() || first_tries.contains(next.get());
     });
     if (!may_lease) {
