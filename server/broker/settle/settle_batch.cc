@@ -148,9 +148,9 @@ void SettleBatch::NoteDoubt(const absl::Status& status, const Items& sent) const
 
 // Where an ack moves the task; unset if the task has passed its last stage.
 std::optional<int16_t> SettleBatch::NextStage(const SettleItem& item) const {
-  if (item.more != nullptr && item.more->finish) return std::nullopt;
-  if (item.more != nullptr && !item.more->next_stage.empty()) {
-    return queue_.settings.FindStage(item.more->next_stage);
+  if (item.continuation != nullptr && item.continuation->finish) return std::nullopt;
+  if (item.continuation != nullptr && !item.continuation->next_stage.empty()) {
+    return queue_.settings.FindStage(item.continuation->next_stage);
   }
   const auto next = static_cast<int16_t>(item.token.stage + 1);
   return next < queue_.settings.StageCount() ? std::optional<int16_t>(next) : std::nullopt;
@@ -159,7 +159,8 @@ std::optional<int16_t> SettleBatch::NextStage(const SettleItem& item) const {
 // Whether all there is to do is to remove the task.
 bool SettleBatch::GoesByPlace(const SettleItem& item) const {
   if (!IsAck(item.action) || item.token.is_recurring || NextStage(item).has_value()) return false;
-  return item.more == nullptr || item.more->result.empty() || !queue_.settings.keep_results;
+  return item.continuation == nullptr || item.continuation->result.empty() ||
+         !queue_.settings.keep_results;
 }
 
 store::SettleBatch SettleBatch::BatchOf(const Items& items) {
@@ -182,9 +183,11 @@ store::SettleBatch SettleBatch::BatchOf(const Items& items) {
     }
     if (!IsAck(item->action)) continue;
     row.next_stage = NextStage(*item);
-    if (item->more == nullptr) continue;
-    row.result = item->more->result;
-    if (item->more->next_content.has_value()) row.next_content = &*item->more->next_content;
+    if (item->continuation == nullptr) continue;
+    row.result = item->continuation->result;
+    if (item->continuation->next_content.has_value()) {
+      row.next_content = &*item->continuation->next_content;
+    }
   }
   return batch;
 }

@@ -21,7 +21,8 @@ struct SettleItem {
   store::Action action = store::Action::kAck;
   std::optional<absl::Duration> retry_delay;  // of kRetry; unset until it is drawn by the policy
   model::TaskError error;
-  std::shared_ptr<const model::AckMore> more;  // of an ack that says more than that; else null
+  // Of an ack that says what follows; else null.
+  std::shared_ptr<const model::AckContinuation> continuation;
   PendingEnqueues follow_ups;                  // ready to be written
   model::AckResult result;
   bool is_decided = false;
@@ -32,7 +33,7 @@ struct SettleItem {
     result.outcome = model::SettleOutcome::kRefused;
     result.refusal = std::move(why);
     is_decided = true;
-    more = nullptr;
+    continuation = nullptr;
     follow_ups.clear();
   }
 };

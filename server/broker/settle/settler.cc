@@ -35,10 +35,11 @@ int64_t BytesOf(const SettlePart& part) {
   for (const size_t i : part.items) {
     const SettleItem& item = part.call->items[i];
     bytes += 64 + item.error.text.size();
-    if (item.more == nullptr) continue;
-    bytes += item.more->result.size();
-    if (item.more->next_content.has_value()) bytes += item.more->next_content->payload.size();
-    for (const auto& follow_up : item.more->follow_ups) bytes += follow_up.task.payload.size();
+    if (item.continuation == nullptr) continue;
+    const model::AckContinuation& continuation = *item.continuation;
+    bytes += continuation.result.size();
+    if (continuation.next_content.has_value()) bytes += continuation.next_content->payload.size();
+    for (const auto& follow_up : continuation.follow_ups) bytes += follow_up.task.payload.size();
   }
   return static_cast<int64_t>(bytes);
 }
@@ -59,17 +60,17 @@ void Settler::Ack(std::vector<model::AckItem> items, AckAndLeasePtr next,
   auto call = std::make_shared<SettleCall>();
   call->next = std::move(next);
   call->items.resize(items.size());
-  bool has_more = false;
+  bool has_continuation = false;
   for (size_t i = 0; i < items.size(); ++i) {
     SettleItem& item = call->items[i];
     item.token = items[i].token;
-    item.more = std::move(items[i].more);
+    item.continuation = std::move(items[i].continuation);
     if (!items[i].refusal.ok()) item.Refuse(std::move(items[i].refusal));
-    has_more = has_more || item.more != nullptr;
+    has_continuation = has_continuation || item.continuation != nullptr;
   }
   call->done = std::move(done);
-  if (has_more) {
-    PrepareMore(std::move(call));
+  if (has_continuation) {
+    PrepareContinuations(std::move(call));
   } else {
     Submit(std::move(call));
   }

@@ -48,9 +48,9 @@ class Settler {
   using LaneBatcher = Batcher<SettlePart>;
 
   void Submit(std::shared_ptr<SettleCall> call);
-  // settler_more.cc: acks that say more than that.
-  void PrepareMore(std::shared_ptr<SettleCall> call);
-  absl::Status CheckMore(pg::Session& session, SettleItem& item);
+  // ack_continuation.cc: acks that say what follows the attempt.
+  void PrepareContinuations(std::shared_ptr<SettleCall> call);
+  absl::Status CheckContinuation(pg::Session& session, SettleItem& item);
   // Decides the item: its lease is over, or else it is refused.
   absl::Status RefuseUnlessOver(pg::Session& session, SettleItem& item, const absl::Status& why);
   absl::Status RunInTransaction(pg::Session& session, SettleBatch& batch,

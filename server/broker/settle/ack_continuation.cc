@@ -31,12 +31,12 @@ absl::Status BlameQueue(absl::string_view field, const absl::Status& status) {
 }  // namespace
 
 // Looks everything up that may be refused, so that an item that is refused has changed nothing.
-void Settler::PrepareMore(std::shared_ptr<SettleCall> call) {
+void Settler::PrepareContinuations(std::shared_ptr<SettleCall> call) {
   context_.pool.Submit([this, call](absl::StatusOr<pg::Session*> session) {
     absl::Status status = session.status();
     for (SettleItem& item : call->items) {
-      if (item.more == nullptr || !status.ok()) continue;
-      status = CheckMore(**session, item);
+      if (item.continuation == nullptr || !status.ok()) continue;
+      status = CheckContinuation(**session, item);
       if (IsOfItem(status)) status = RefuseUnlessOver(**session, item, status);
     }
     if (status.ok()) {
@@ -58,22 +58,24 @@ absl::Status Settler::RefuseUnlessOver(pg::Session& session, SettleItem& item,
   return absl::OkStatus();
 }
 
-absl::Status Settler::CheckMore(pg::Session& session, SettleItem& item) {
-  const model::AckMore& more = *item.more;
+absl::Status Settler::CheckContinuation(pg::Session& session, SettleItem& item) {
+  const model::AckContinuation& continuation = *item.continuation;
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, item.token.task.lane));
   if (queue == nullptr) return absl::OkStatus();  // of another installation: NOT_FOUND
-  if (!more.next_stage.empty() && !queue->settings.FindStage(more.next_stage).has_value()) {
+  if (!continuation.next_stage.empty() &&
+      !queue->settings.FindStage(continuation.next_stage).has_value()) {
     return base::InvalidField("next_stage",
                               absl::StrCat("is not a stage of queue \"", queue->name, "\""));
   }
-  if (more.next_content.has_value() &&
-      more.next_content->payload.size() > static_cast<size_t>(queue->settings.payload_bytes_max)) {
+  if (continuation.next_content.has_value() &&
+      continuation.next_content->payload.size() >
+          static_cast<size_t>(queue->settings.payload_bytes_max)) {
     return base::InvalidField("next_payload.payload",
                               absl::StrCat("is larger than the queue's limit of ",
                                            queue->settings.payload_bytes_max, " bytes"));
   }
-  for (size_t i = 0; i < more.follow_ups.size(); ++i) {
-    const model::AckMore::FollowUp& follow_up = more.follow_ups[i];
+  for (size_t i = 0; i < continuation.follow_ups.size(); ++i) {
+    const model::AckContinuation::FollowUp& follow_up = continuation.follow_ups[i];
     const std::string path = absl::StrCat("follow_ups[", i, "].");
     auto pending = enqueuer_.Prepare(session, follow_up.queue, follow_up.task,
                                      absl::StrCat(path, "task."));
