@@ -160,23 +160,23 @@ absl::Status LockTasks(pg::Session& session, int64_t lane, absl::Span<const int6
   return session.Run(sql::kTaskLock, pg::Params().Int8(lane).Int8Array(ids)).status();
 }
 
-absl::StatusOr<std::vector<Verdict>> Judge(pg::Session& session, int64_t lane,
-                                           absl::Span<const model::LeaseToken> tokens) {
+absl::StatusOr<std::vector<LeaseStatus>> Classify(pg::Session& session, int64_t lane,
+                                                  absl::Span<const model::LeaseToken> tokens) {
   TokenColumns columns;
   for (const model::LeaseToken& token : tokens) columns.Add(token);
   pg::Params params;
   params.Int8(lane).Int8Array(columns.ids).Int8Array(columns.lease_nos);
   params.UuidArray(columns.sessions);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kLeaseVerdict, params));
-  std::vector<Verdict> verdicts;
+  std::vector<LeaseStatus> statuses;
   for (int row = 0; row < rows.size(); ++row) {
-    Verdict& verdict = verdicts.emplace_back();
-    verdict.is_held = rows.Bool(row, 0);
-    verdict.lives = rows.Bool(row, 1);
-    if (!rows.IsNull(row, 2)) verdict.settled_as = static_cast<Action>(rows.Int(row, 2));
-    verdict.was_finished = rows.Bool(row, 3);
+    LeaseStatus& status = statuses.emplace_back();
+    status.is_held = rows.Bool(row, 0);
+    status.lives = rows.Bool(row, 1);
+    if (!rows.IsNull(row, 2)) status.settled_as = static_cast<Action>(rows.Int(row, 2));
+    status.was_finished = rows.Bool(row, 3);
   }
-  return verdicts;
+  return statuses;
 }
 
 absl::StatusOr<std::vector<Recalled>> Recall(pg::Session& session, int64_t lane,

@@ -72,7 +72,7 @@ enum class Fate : int16_t {
 absl::StatusOr<std::vector<size_t>> AckByPlace(pg::Session& session, const SettleBatch& batch,
                                                absl::Time* now = nullptr);
 
-// Any action, by id. Rows that are missing from the answer were not settled: see Judge.
+// Any action, by id. Rows that are missing from the answer were not settled: see Classify.
 absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBatch& batch);
 
 // Within a transaction: these tasks stay as they are until it ends, so that none changes beside
@@ -80,7 +80,7 @@ absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBa
 absl::Status LockTasks(pg::Session& session, int64_t lane, absl::Span<const int64_t> ids);
 
 // What is known of a lease that could not be settled.
-struct Verdict {
+struct LeaseStatus {
   bool is_held = false;               // by this very lease: a race; settle it again
   bool lives = false;                 // the task waits or belongs to another lease
   std::optional<Action> settled_as;   // how this lease was settled, in the last hour
@@ -88,8 +88,8 @@ struct Verdict {
 };
 
 // One per token, in order.
-absl::StatusOr<std::vector<Verdict>> Judge(pg::Session& session, int64_t lane,
-                                           absl::Span<const model::LeaseToken> tokens);
+absl::StatusOr<std::vector<LeaseStatus>> Classify(pg::Session& session, int64_t lane,
+                                                  absl::Span<const model::LeaseToken> tokens);
 
 // A settlement whose commit was in doubt: that it happened, and what it did.
 struct Recalled {

@@ -135,7 +135,7 @@ TEST_F(SessionEndTest, WhatItHoldsIsFreeAgainInItsPlaceAndUncharged) {
                    "error_type IS NULL"),
             3);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.history"), 0);
-  EXPECT_EQ(JudgeOne(tokens[0]).settled_as, Action::kRelease);
+  EXPECT_EQ(ClassifyOne(tokens[0]).settled_as, Action::kRelease);
   EXPECT_THAT(testing::IdsOf(Take(3)), ElementsAre(ids[0], ids[1], ids[2]));
 }
 

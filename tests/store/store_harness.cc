@@ -108,8 +108,8 @@ size_t StoreHarness::Settle(const std::vector<model::LeaseToken>& tokens, store:
   return Required(store::Settle(*session_, Batch(tokens, action))).size();
 }
 
-store::Verdict StoreHarness::JudgeOne(const model::LeaseToken& token) {
-  return Required(store::Judge(*session_, lane_, {token})).front();
+store::LeaseStatus StoreHarness::ClassifyOne(const model::LeaseToken& token) {
+  return Required(store::Classify(*session_, lane_, {token})).front();
 }
 
 void StoreHarness::LetTimePass() const {

@@ -65,7 +65,7 @@ class StoreHarness : public ::testing::Test {
                            store::Action action = store::Action::kAck) const;
   // By id; returns how many were settled.
   size_t Settle(const std::vector<model::LeaseToken>& tokens, store::Action action);
-  store::Verdict JudgeOne(const model::LeaseToken& token);
+  store::LeaseStatus ClassifyOne(const model::LeaseToken& token);
 
   // Makes every waiting task due, as if time had passed.
   void LetTimePass() const;

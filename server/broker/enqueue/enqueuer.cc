@@ -129,7 +129,7 @@ absl::StatusOr<std::unique_ptr<PendingEnqueue>> Enqueuer::Prepare(pg::Session& s
   RETURN_IF_ERROR(base::PrefixField(field, CheckTask(*pending->queue, task)));
   pending->call.queue = queue;
   pending->call.tasks.push_back(task);
-  RETURN_IF_ERROR(schedules_.Judge(session, pending->call, field));
+  RETURN_IF_ERROR(schedules_.Validate(session, pending->call, field));
   PrepareEnqueue(*pending);
   return pending;
 }

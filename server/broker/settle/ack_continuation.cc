@@ -53,7 +53,7 @@ absl::Status Settler::RefuseUnlessOver(pg::Session& session, SettleItem& item,
   const int64_t lane = item.token.task.lane;
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, lane));
   SettleBatch batch(lane, *queue, tracker_, context_.metrics);
-  RETURN_IF_ERROR(batch.Judge(session, {&item}));
+  RETURN_IF_ERROR(batch.Classify(session, {&item}));
   if (!item.is_decided) item.Refuse(why);
   return absl::OkStatus();
 }

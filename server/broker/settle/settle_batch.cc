@@ -36,7 +36,7 @@ std::vector<SettleItem*> Undecided(const std::vector<SettleItem*>& items) {
 }
 
 // Each lease once, in the order of ids, in which every broker locks rows. A repeat within the batch
-// is judged after the first one was settled.
+// is classified after the first one was settled.
 std::vector<SettleItem*> FirstOfEachLease(std::vector<SettleItem*> items) {
   const auto lease = [](const SettleItem* item) {
     return std::pair(item->token.task.id, item->token.lease_no);
@@ -65,12 +65,12 @@ model::TaskState EndStateOf(store::Action outcome) {
   }
 }
 
-model::SettleOutcome OutcomeOf(const store::Verdict& verdict, store::Action wanted) {
-  if (verdict.settled_as.has_value()) {
-    return IsAck(*verdict.settled_as) == IsAck(wanted) ? model::SettleOutcome::kAlreadySettled
+model::SettleOutcome OutcomeOf(const store::LeaseStatus& status, store::Action wanted) {
+  if (status.settled_as.has_value()) {
+    return IsAck(*status.settled_as) == IsAck(wanted) ? model::SettleOutcome::kAlreadySettled
                                                        : model::SettleOutcome::kLeaseLost;
   }
-  if (verdict.lives || verdict.was_finished) return model::SettleOutcome::kLeaseLost;
+  if (status.lives || status.was_finished) return model::SettleOutcome::kLeaseLost;
   return model::SettleOutcome::kNotFound;
 }
 
@@ -98,7 +98,7 @@ absl::Status SettleBatch::Run(pg::Session& session, const Items& items) {
     RETURN_IF_ERROR(round == 0 ? SettleById(session, each) : SettleLocked(session, each));
     open = Undecided(items);
     if (open.empty()) return absl::OkStatus();
-    RETURN_IF_ERROR(Judge(session, open));
+    RETURN_IF_ERROR(Classify(session, open));
   }
   return Undecided(items).empty() ? absl::OkStatus() : ChangedAgain();
 }
@@ -111,7 +111,7 @@ absl::Status SettleBatch::RunWithin(pg::Session& session, const Items& items, bo
   RETURN_IF_ERROR(by_id || !std::ranges::all_of(open, by_place) ? SettleById(session, open)
                                                                 : AckByPlace(session, open));
   const Items left = Undecided(items);
-  if (!left.empty()) RETURN_IF_ERROR(Judge(session, left));
+  if (!left.empty()) RETURN_IF_ERROR(Classify(session, left));
   return Undecided(items).empty() ? absl::OkStatus() : ChangedAgain();
 }
 
@@ -224,20 +224,20 @@ absl::Status SettleBatch::TakeSettled(const absl::StatusOr<std::vector<store::Se
   return absl::OkStatus();
 }
 
-absl::Status SettleBatch::Judge(pg::Session& session, const Items& items) {
+absl::Status SettleBatch::Classify(pg::Session& session, const Items& items) {
   std::vector<model::LeaseToken> tokens;
   for (const SettleItem* item : items) tokens.push_back(item->token);
-  ASSIGN_OR_RETURN(const std::vector<store::Verdict> verdicts,
-                   store::Judge(session, lane_, tokens));
+  ASSIGN_OR_RETURN(const std::vector<store::LeaseStatus> statuses,
+                   store::Classify(session, lane_, tokens));
   Items in_doubt;
   for (size_t i = 0; i < items.size(); ++i) {
-    const bool may_be_own = verdicts[i].settled_as.has_value() && !items[i]->tries.empty();
+    const bool may_be_own = statuses[i].settled_as.has_value() && !items[i]->tries.empty();
     if (may_be_own) in_doubt.push_back(items[i]);
   }
   if (!in_doubt.empty()) RETURN_IF_ERROR(Recall(session, FirstOfEachLease(std::move(in_doubt))));
   for (size_t i = 0; i < items.size(); ++i) {
-    if (verdicts[i].is_held || items[i]->is_decided) continue;
-    Decide(*items[i], OutcomeOf(verdicts[i], items[i]->action));
+    if (statuses[i].is_held || items[i]->is_decided) continue;
+    Decide(*items[i], OutcomeOf(statuses[i], items[i]->action));
   }
   return absl::OkStatus();
 }

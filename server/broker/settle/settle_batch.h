@@ -1,5 +1,5 @@
-// Settles the items of one lane on one session: acks by place, the rest by id, and a verdict on
-// what could not be settled.
+// Settles the items of one lane on one session: acks by row location, the rest by id, and a status
+// of what could not be settled.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class SettleBatch {
   // roll back, and run again with `by_id`.
   absl::Status RunWithin(pg::Session& session, const std::vector<SettleItem*>& items, bool by_id);
   // Decides those items whose leases are over.
-  absl::Status Judge(pg::Session& session, const std::vector<SettleItem*>& items);
+  absl::Status Classify(pg::Session& session, const std::vector<SettleItem*>& items);
 
   // Call after COMMIT: applies in-memory effects. Without a transaction around Run, call it
   // whatever Run returned.

@@ -133,7 +133,7 @@ TEST_F(FenceTest, ASettleByIdThatRacesAMoveOfItsRowSettlesItOrLeavesItHeld) {
       },
       [&](pg::Session& session) { return store::Settle(session, Batch({token}, Action::kRetry)); });
   ASSERT_THAT(settled, IsOk());
-  EXPECT_EQ(JudgeOne(token).is_held, settled->empty());
+  EXPECT_EQ(ClassifyOne(token).is_held, settled->empty());
   EXPECT_EQ(Settle({token}, Action::kRetry), settled->empty() ? 1u : 0u);
 }
 
