@@ -36,7 +36,7 @@ struct BulkCursor {
   int64_t after = 0;
 };
 
-// Within a transaction: the operation is the caller's until its end. Nothing if it does not run, or
+// In a transaction: the operation is the caller's until its end. Nothing if it does not run, or
 // somebody else is at it.
 absl::StatusOr<std::optional<BulkCursor>> ClaimBulk(pg::Session& session,
                                                     const model::SessionId& id);

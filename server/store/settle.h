@@ -75,7 +75,7 @@ absl::StatusOr<std::vector<size_t>> AckByPlace(pg::Session& session, const Settl
 // Any action, by id. Rows that are missing from the answer were not settled: see Classify.
 absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBatch& batch);
 
-// Within a transaction: these tasks stay as they are until it ends, so that none changes beside
+// In a transaction: these tasks stay as they are until it ends, so that none changes beside
 // Settle().
 absl::Status LockTasks(pg::Session& session, int64_t lane, absl::Span<const int64_t> ids);
 

@@ -134,9 +134,9 @@ absl::StatusOr<std::unique_ptr<PendingEnqueue>> Enqueuer::Prepare(pg::Session& s
   return pending;
 }
 
-absl::StatusOr<std::vector<EnqueueResult>> Enqueuer::WriteWithin(
+absl::StatusOr<std::vector<EnqueueResult>> Enqueuer::WriteInTransaction(
     pg::Session& session, std::unique_ptr<PendingEnqueue>& call,
-    std::vector<Within>* written) {
+    std::vector<Uncommitted>* written) {
   RETURN_IF_ERROR(NumberTasks(session, numbers_, *call));
   ASSIGN_OR_RETURN(store::Enqueued enqueued, WriteTasks(session, absl::MakeSpan(&call, 1)));
   ASSIGN_OR_RETURN(std::vector<EnqueueResult> results, AnswerEnqueue(session, *call, enqueued));
@@ -144,9 +144,9 @@ absl::StatusOr<std::vector<EnqueueResult>> Enqueuer::WriteWithin(
   return results;
 }
 
-void Enqueuer::Committed(const Within& within) {
-  Count(*within.call, within.written);
-  on_commit_(within.written);
+void Enqueuer::Committed(const Uncommitted& enqueued) {
+  Count(*enqueued.call, enqueued.written);
+  on_commit_(enqueued.written);
 }
 
 Enqueuer::QueueBatcher& Enqueuer::BatcherOf(const model::Queue& queue) {

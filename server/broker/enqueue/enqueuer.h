@@ -31,22 +31,22 @@ class Enqueuer {
 
   void Enqueue(QueuePtr queue, EnqueueCall call, Done<std::vector<EnqueueResult>> done);
 
-  // For a task that is made within somebody else's transaction on `session`: checks it, with
+  // For a task that is made in somebody else's transaction on `session`: checks it, with
   // `field` before the name of a bad field; writes it; and, after the commit, tells of it.
   absl::StatusOr<std::unique_ptr<PendingEnqueue>> Prepare(pg::Session& session,
                                                           const std::string& queue,
                                                           const model::NewTask& task,
                                                           const std::string& field);
-  struct Within {
+  struct Uncommitted {
     const PendingEnqueue* call;
     store::Enqueued written;
   };
-  absl::StatusOr<std::vector<EnqueueResult>> WriteWithin(pg::Session& session,
-                                                         std::unique_ptr<PendingEnqueue>& call,
-                                                         std::vector<Within>* written);
-  void Committed(const Within& within);
-  // What WriteWithin had answered, after a commit whose answer was lost and which has happened. A
-  // task that held the key counts as EXISTING, as for any repeat.
+  absl::StatusOr<std::vector<EnqueueResult>> WriteInTransaction(
+      pg::Session& session, std::unique_ptr<PendingEnqueue>& call,
+      std::vector<Uncommitted>* written);
+  void Committed(const Uncommitted& enqueued);
+  // What WriteInTransaction had answered, after a commit whose answer was lost and which has
+  // happened. A task that held the key counts as EXISTING, as for any repeat.
   absl::StatusOr<std::vector<EnqueueResult>> Recall(pg::Session& session,
                                                     const PendingEnqueue& call);
 

@@ -35,7 +35,7 @@ class TaskOperator {
                                                         absl::string_view field);
 
  private:
-  // Within a transaction: makes the change and returns the task as it then is.
+  // In a transaction: makes the change and returns the task as it then is.
   absl::StatusOr<model::TaskView> Apply(pg::Session& session, const ChangeTaskCall& call,
                                         store::Changes* changes);
   // The answer to a repeat: the task as it is now, or its id, queue and state as the first call

@@ -91,12 +91,12 @@ absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
                                        const std::vector<SettleItem*>& items,
                                        const std::vector<SettlePart>& parts,
                                        std::vector<Reservation>& reservations) {
-  std::vector<Enqueuer::Within> written;
+  std::vector<Enqueuer::Uncommitted> written;
   bool by_id = false;
   const auto write = [&]() -> absl::StatusOr<bool> {
     batch.RolledBack();  // what a try before this one did
     written.clear();
-    RETURN_IF_ERROR(batch.RunWithin(session, items, std::exchange(by_id, true)));
+    RETURN_IF_ERROR(batch.RunInTransaction(session, items, std::exchange(by_id, true)));
     for (SettleItem* item : batch.settled()) {
       RETURN_IF_ERROR(WriteFollowUps(session, *item, &written));
     }
@@ -116,7 +116,7 @@ absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
     return status;
   }
   batch.Committed();
-  for (const Enqueuer::Within& within : written) enqueuer_.Committed(within);
+  for (const Enqueuer::Uncommitted& enqueued : written) enqueuer_.Committed(enqueued);
   return absl::OkStatus();
 }
 
@@ -142,11 +142,11 @@ void Settler::WithdrawRepeats(const std::vector<SettlePart>& parts,
 }
 
 absl::Status Settler::WriteFollowUps(pg::Session& session, SettleItem& item,
-                                     std::vector<Enqueuer::Within>* written) {
+                                     std::vector<Enqueuer::Uncommitted>* written) {
   item.result.follow_ups.clear();
   for (std::unique_ptr<PendingEnqueue>& follow_up : item.follow_ups) {
     ASSIGN_OR_RETURN(std::vector<EnqueueResult> results,
-                     enqueuer_.WriteWithin(session, follow_up, written));
+                     enqueuer_.WriteInTransaction(session, follow_up, written));
     item.result.follow_ups.push_back(results.front());
   }
   return absl::OkStatus();

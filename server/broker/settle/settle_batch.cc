@@ -103,7 +103,7 @@ absl::Status SettleBatch::Run(pg::Session& session, const Items& items) {
   return Undecided(items).empty() ? absl::OkStatus() : ChangedAgain();
 }
 
-absl::Status SettleBatch::RunWithin(pg::Session& session, const Items& items, bool by_id) {
+absl::Status SettleBatch::RunInTransaction(pg::Session& session, const Items& items, bool by_id) {
   const Items open = FirstOfEachLease(Undecided(items));
   if (open.empty()) return absl::OkStatus();
   const auto by_place = [this](const SettleItem* item) { return GoesByPlace(*item); };

@@ -25,10 +25,11 @@ class SettleBatch {
   // repeat decides the rest: what a lost commit of the same items did is found and answered.
   absl::Status Run(pg::Session& session, const std::vector<SettleItem*>& items);
 
-  // Within a transaction: decides every item, or fails. Only one statement may lock rows here, so
+  // In a transaction: decides every item, or fails. Only one statement may lock rows here, so
   // that they are locked in order. TRANSACTION_CONFLICT if rows have moved since they were leased:
   // roll back, and run again with `by_id`.
-  absl::Status RunWithin(pg::Session& session, const std::vector<SettleItem*>& items, bool by_id);
+  absl::Status RunInTransaction(pg::Session& session, const std::vector<SettleItem*>& items,
+                                bool by_id);
   // Decides those items whose leases are over.
   absl::Status Classify(pg::Session& session, const std::vector<SettleItem*>& items);
 
