@@ -17,7 +17,7 @@ constexpr absl::Duration kRowLives = absl::Seconds(7);
 constexpr std::chrono::seconds kQueuesEvery(5);
 constexpr std::chrono::milliseconds kRenewAfter(50);
 
-std::string MarkOf(const pg::Uuid& id) {
+std::string OriginIdOf(const pg::Uuid& id) {
   return absl::BytesToHexString(
       absl::string_view(reinterpret_cast<const char*>(id.data()), id.size()));
 }
@@ -44,7 +44,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
                          absl::AnyInvocable<void(bool)> on_connected)
     : options_(std::move(options)),
       pool_(options_.connect, options_.connections, &metrics, std::move(on_connected)),
-      context_{pool_, timer_, metrics, MarkOf(options_.id)},
+      context_{pool_, timer_, metrics, OriginIdOf(options_.id)},
       sessions_(model::kKnownSessionsMax),
       tracker_(model::kTrackedLeasesMax),
       hinter_(context_),
@@ -205,7 +205,7 @@ void LocalBroker::BeginDrain() {
 
 void LocalBroker::OnHint(absl::string_view payload) {
   const std::optional<model::Hint> hint = model::ParseHint(payload);
-  if (!hint.has_value() || hint->origin == context_.mark) return;
+  if (!hint.has_value() || hint->origin == context_.origin_id) return;
   context_.metrics.Notification("received");
   switch (hint->kind) {
     case model::HintKind::kTasks:
@@ -231,7 +231,7 @@ void LocalBroker::RenewRow() {
     if (has_beaten_.exchange(true)) return;
     model::Hint hint;
     hint.kind = model::HintKind::kBroker;
-    hint.origin = context_.mark;
+    hint.origin = context_.origin_id;
     const std::string payload = model::FormatHint(hint);
     const absl::string_view view = payload;
     static_cast<void>(store::SendHints(**session, absl::MakeSpan(&view, 1)));

@@ -19,7 +19,7 @@ enum class HintKind {
 
 struct Hint {
   HintKind kind = HintKind::kTasks;
-  std::string origin;  // the sender's mark; a broker ignores its own. Empty: for everybody
+  std::string origin;  // the sender's origin id; a broker ignores its own. Empty: for everybody
   // Of kTasks:
   int64_t lane = 0;
   int16_t stage = 0;

@@ -25,7 +25,7 @@ void Hinter::Tasks(const store::Claimable& claimable) {
     model::Hint& hint =
         tasks_[{claimable.lane, claimable.stage, claimable.priority, claimable.can_run}];
     if (hint.count == 0) {
-      hint = {model::HintKind::kTasks, context_.mark, claimable.lane, claimable.stage,
+      hint = {model::HintKind::kTasks, context_.origin_id, claimable.lane, claimable.stage,
               claimable.priority, claimable.can_run, 0, claimable.run_at};
     }
     hint.count += claimable.count;
@@ -73,7 +73,7 @@ void Hinter::Flush() {
     if (queues_changed_) {
       model::Hint hint;
       hint.kind = model::HintKind::kQueues;
-      hint.origin = context_.mark;
+      hint.origin = context_.origin_id;
       payloads.push_back(model::FormatHint(hint));
     }
     queues_changed_ = false;
