@@ -55,13 +55,15 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
           [this](std::vector<model::LeaseToken> tokens) { settler_.Release(std::move(tokens)); },
           options_.parked_leases_max),
       enqueuer_(context_, queues_,
-                [this](const store::Enqueued& written) { Tell(written.claimable, written.now); }),
-      settler_(context_, queues_, tracker_, enqueuer_, dispatcher_, Teller()),
+                [this](const store::Enqueued& written) {
+                  OnTasksUnleased(written.unleased, written.now);
+                }),
+      settler_(context_, queues_, tracker_, enqueuer_, dispatcher_, OnCommit()),
       renewer_(context_, sessions_),
       lists_(model::kListsBytesMax, nullptr),
-      ender_(context_, queues_, sessions_, Teller()),
+      ender_(context_, queues_, sessions_, OnCommit()),
       admin_(context_, queues_, hinter_, lists_),
-      operator_(context_, queues_, dispatcher_, lists_, Teller()),
+      operator_(context_, queues_, dispatcher_, lists_, OnCommit()),
       sampler_(context_, queues_, dispatcher_),
       listener_(
           options_.connect, store::kHintChannel,
@@ -77,15 +79,16 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
   operator_.Start();
 }
 
-// A commit of this broker made tasks claimable: here and elsewhere somebody may wait for them.
-void LocalBroker::Tell(const std::vector<store::Claimable>& claimable, absl::Time now) {
-  dispatcher_.Committed(claimable, now);
-  for (const store::Claimable& tasks : claimable) hinter_.Tasks(tasks);
+// A commit of this broker made tasks ready: here and elsewhere somebody may wait for them.
+void LocalBroker::OnTasksUnleased(const std::vector<store::UnleasedTasks>& unleased,
+                                  absl::Time now) {
+  dispatcher_.Committed(unleased, now);
+  for (const store::UnleasedTasks& tasks : unleased) hinter_.Tasks(tasks);
 }
 
-Settler::OnCommit LocalBroker::Teller() {
-  return [this](const std::vector<store::Claimable>& claimable, absl::Time now) {
-    Tell(claimable, now);
+Settler::OnCommit LocalBroker::OnCommit() {
+  return [this](const std::vector<store::UnleasedTasks>& unleased, absl::Time now) {
+    OnTasksUnleased(unleased, now);
   };
 }
 

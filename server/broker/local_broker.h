@@ -63,8 +63,8 @@ class LocalBroker : public Broker {
   void EndConnectionsWithin(absl::Duration rest) { pool_.EndWithin(rest); }
 
  private:
-  void Tell(const std::vector<store::Claimable>& claimable, absl::Time now);
-  Settler::OnCommit Teller();
+  void OnTasksUnleased(const std::vector<store::UnleasedTasks>& unleased, absl::Time now);
+  Settler::OnCommit OnCommit();
   void RenewSoon(const LeaseCall& call, const model::Queue& first);
   void OnHint(absl::string_view payload);
   void RenewRow();

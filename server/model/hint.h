@@ -12,7 +12,7 @@
 namespace skiplane::model {
 
 enum class HintKind {
-  kTasks,   // tasks of a lane became claimable, now or at run_at
+  kTasks,   // tasks of a lane became ready, now or at run_at
   kQueues,  // a queue was made or changed: read them again
   kBroker,  // a broker started or ends: count them again
 };

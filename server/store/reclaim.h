@@ -47,7 +47,7 @@ struct Reclaimed {
   int64_t failed = 0;
   int64_t cancelled = 0;
   absl::flat_hash_set<pg::Uuid> sessions;  // that held those
-  std::vector<Claimable> claimable;
+  std::vector<UnleasedTasks> unleased;
   absl::Time now;
 };
 

@@ -53,7 +53,7 @@ Changes ReadChanges(const pg::Rows& rows, int64_t lane) {
     changed.id = rows.Int(row, 0);
     changes.now = rows.Micros(row, 6);
     if (rows.IsNull(row, 5)) continue;
-    changed.claimable = {lane,
+    changed.unleased = {lane,
                          static_cast<int16_t>(rows.Int(row, 3)),
                          static_cast<int16_t>(rows.Int(row, 2)),
                          rows.Bool(row, 4),
@@ -70,12 +70,12 @@ absl::Status Conflict() {
 
 }  // namespace
 
-std::vector<Claimable> ClaimableOf(const Changes& changes) {
-  std::vector<Claimable> claimable;
+std::vector<UnleasedTasks> UnleasedOf(const Changes& changes) {
+  std::vector<UnleasedTasks> unleased;
   for (const Changed& changed : changes.tasks) {
-    if (changed.claimable.count > 0) claimable.push_back(changed.claimable);
+    if (changed.unleased.count > 0) unleased.push_back(changed.unleased);
   }
-  return claimable;
+  return unleased;
 }
 
 std::vector<Place> PlacesOf(const model::TaskStates& states) {

@@ -42,7 +42,7 @@ absl::StatusOr<Matches> FindTasks(pg::Session& session, const Step& step,
 // What became of one task.
 struct Changed {
   int64_t id = 0;
-  Claimable claimable;  // count 0: it cannot be leased
+  UnleasedTasks unleased;  // count 0: it cannot be leased
 };
 
 struct Changes {
@@ -51,7 +51,7 @@ struct Changes {
 };
 
 // Those of them that can be leased, now or later.
-std::vector<Claimable> ClaimableOf(const Changes& changes);
+std::vector<UnleasedTasks> UnleasedOf(const Changes& changes);
 
 // Living tasks (Place::kLiving) or failed ones (Place::kFailed) of one lane.
 absl::StatusOr<Changes> ChangeTasks(pg::Session& session, Place place, int64_t lane,

@@ -133,7 +133,7 @@ absl::StatusOr<bool> ClockMender::MendPriority(pg::Session& session, const model
   }
   result->tasks += all;
   if (all > 0) {
-    store::Claimable due{place.lane, place.stage, priority, true, all, run_at};
+    store::UnleasedTasks due{place.lane, place.stage, priority, true, all, run_at};
     RETURN_IF_ERROR(SendHints(session, {due}));
   }
   return mended < kRowsAtOnce;

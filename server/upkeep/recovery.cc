@@ -49,7 +49,7 @@ absl::StatusOr<Recovered> Recovery::Recover(pg::Session& session,
 
 absl::StatusOr<bool> Recovery::RecoverLane(pg::Session& session, int64_t lane,
                                            absl::Span<const pg::Uuid> sessions, Recovered* total) {
-  std::vector<store::Claimable> claimable;
+  std::vector<store::UnleasedTasks> unleased;
   absl::StatusOr<bool> is_done = false;
   for (int step = 0; step < kStepsPerLane && !*is_done; ++step) {
     const absl::StatusOr<store::Reclaimed> reclaimed = ReclaimStep(session, lane, sessions);
@@ -61,12 +61,12 @@ absl::StatusOr<bool> Recovery::RecoverLane(pg::Session& session, int64_t lane,
     total->freed += reclaimed->freed;
     total->failed += reclaimed->failed;
     total->sessions.insert(reclaimed->sessions.begin(), reclaimed->sessions.end());
-    claimable.insert(claimable.end(), reclaimed->claimable.begin(), reclaimed->claimable.end());
+    unleased.insert(unleased.end(), reclaimed->unleased.begin(), reclaimed->unleased.end());
     is_done = !reclaimed->found_rows;
     if (round_.is_over()) break;
   }
   // Also after an error: what was freed before it waits for nobody else to tell.
-  RETURN_IF_ERROR(SendHints(session, claimable));
+  RETURN_IF_ERROR(SendHints(session, unleased));
   return is_done;
 }
 
@@ -91,16 +91,16 @@ void Recovery::Count(int64_t lane, const store::Reclaimed& step) const {
   if (step.cancelled > 0) metrics_->Finished(owner->queue, "cancelled", step.cancelled);
 }
 
-absl::Status SendHints(pg::Session& session, const std::vector<store::Claimable>& claimable) {
-  if (claimable.empty() || !session.alive()) return absl::OkStatus();
+absl::Status SendHints(pg::Session& session, const std::vector<store::UnleasedTasks>& unleased) {
+  if (unleased.empty() || !session.alive()) return absl::OkStatus();
   std::vector<std::string> texts;
-  for (const store::Claimable& free : claimable) {
+  for (const store::UnleasedTasks& tasks : unleased) {
     model::Hint hint;  // without an origin: this process' own workers shall hear it, too
-    hint.lane = free.lane;
-    hint.stage = free.stage;
-    hint.priority = free.priority;
-    hint.count = free.count;
-    hint.run_at = free.run_at;
+    hint.lane = tasks.lane;
+    hint.stage = tasks.stage;
+    hint.priority = tasks.priority;
+    hint.count = tasks.count;
+    hint.run_at = tasks.run_at;
     texts.push_back(model::FormatHint(hint));
   }
   const std::vector<absl::string_view> payloads(texts.begin(), texts.end());

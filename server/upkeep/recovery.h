@@ -33,7 +33,7 @@ struct Recovered {
 };
 
 // Tells all brokers, this one included, which tasks are free again.
-absl::Status SendHints(pg::Session& session, const std::vector<store::Claimable>& claimable);
+absl::Status SendHints(pg::Session& session, const std::vector<store::UnleasedTasks>& unleased);
 
 class Recovery {
  public:

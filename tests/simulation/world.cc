@@ -195,7 +195,7 @@ void World::Announce(int origin, const std::vector<int64_t>& ids) {
   const Task& first = *tables_.Find(ids.front());
   const bool can_run = first.run_at <= DatabaseNow();
   const int64_t count = static_cast<int64_t>(ids.size());
-  const store::Claimable claimable{first.place.lane, first.place.stage, first.priority,
+  const store::UnleasedTasks claimable{first.place.lane, first.place.stage, first.priority,
                                    can_run,          count,             first.run_at};
   model::Hint hint;
   hint.lane = first.place.lane;

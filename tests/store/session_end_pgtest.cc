@@ -130,7 +130,7 @@ TEST_F(SessionEndTest, WhatItHoldsIsFreeAgainInItsPlaceAndUncharged) {
   EXPECT_EQ(freed.freed, 2);
   EXPECT_EQ(freed.failed, 0);
   EXPECT_GT(freed.now, absl::UnixEpoch());
-  ASSERT_THAT(freed.claimable, SizeIs(1));
+  ASSERT_THAT(freed.unleased, SizeIs(1));
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE state = 1 AND attempt = 0 AND "
                    "error_type IS NULL"),
             3);

@@ -135,7 +135,7 @@ void Dispatcher::EndReservation(Reservation& reservation, const absl::Status& st
   }
 }
 
-void Dispatcher::Committed(absl::Span<const store::Claimable> claimable, absl::Time now) {
+void Dispatcher::Committed(absl::Span<const store::UnleasedTasks> claimable, absl::Time now) {
   Turn turn(*this);
   scheduler_.Committed(claimable, now, turn.step);
 }

@@ -56,7 +56,7 @@ class Dispatcher {
   void EndReservation(Reservation& reservation, const absl::Status& status);
 
   // A commit of this broker made tasks claimable; `now` is the database's time of that commit.
-  void Committed(absl::Span<const store::Claimable> claimable, absl::Time now);
+  void Committed(absl::Span<const store::UnleasedTasks> claimable, absl::Time now);
 
   // Another broker or upkeep says so.
   void Hinted(const model::Hint& hint);

@@ -183,8 +183,8 @@ absl::StatusOr<bool> BulkRunner::RunStep(pg::Session& session, const model::Sess
     }
     return has_more;
   }
-  const std::vector<store::Claimable> claimable = store::ClaimableOf(changes);
-  if (!claimable.empty()) on_commit_(claimable, changes.now);
+  const std::vector<store::UnleasedTasks> unleased = store::UnleasedOf(changes);
+  if (!unleased.empty()) on_commit_(unleased, changes.now);
   return has_more;
 }
 

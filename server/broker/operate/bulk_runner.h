@@ -21,7 +21,7 @@ namespace skiplane::broker {
 
 class BulkRunner {
  public:
-  using OnCommit = std::function<void(const std::vector<store::Claimable>&, absl::Time now)>;
+  using OnCommit = std::function<void(const std::vector<store::UnleasedTasks>&, absl::Time now)>;
 
   BulkRunner(Context& context, QueueCache& queues, OnCommit on_commit)
       : context_(context), queues_(queues), on_commit_(std::move(on_commit)), waiters_(context) {}

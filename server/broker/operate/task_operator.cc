@@ -159,7 +159,7 @@ absl::StatusOr<model::TaskView> TaskOperator::Change(pg::Session& session,
   };
   ASSIGN_OR_RETURN(const auto earlier, ChangeOnce(session, call.origin, change));
   if (earlier.has_value()) return Recall(session, call, *earlier);
-  on_commit_(store::ClaimableOf(changes), changes.now);
+  on_commit_(store::UnleasedOf(changes), changes.now);
   return task;
 }
 

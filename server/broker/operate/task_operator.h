@@ -18,7 +18,7 @@ namespace skiplane::broker {
 class TaskOperator {
  public:
   // Told of tasks that can be leased after a change, before its caller is.
-  using OnCommit = std::function<void(const std::vector<store::Claimable>&, absl::Time now)>;
+  using OnCommit = std::function<void(const std::vector<store::UnleasedTasks>&, absl::Time now)>;
 
   TaskOperator(QueueCache& queues, const Dispatcher& dispatcher, OnCommit on_commit)
       : queues_(queues), dispatcher_(dispatcher), on_commit_(std::move(on_commit)) {}

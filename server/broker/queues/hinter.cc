@@ -17,19 +17,19 @@ void Hinter::SetPeers(int64_t peers) {
   peers_ = peers;
 }
 
-void Hinter::Tasks(const store::Claimable& claimable) {
+void Hinter::Tasks(const store::UnleasedTasks& unleased) {
   bool arm = false;
   {
     base::MutexLock lock(mutex_);
     if (peers_ == 0) return;
     model::Hint& hint =
-        tasks_[{claimable.lane, claimable.stage, claimable.priority, claimable.can_run}];
+        tasks_[{unleased.lane, unleased.stage, unleased.priority, unleased.can_run}];
     if (hint.count == 0) {
-      hint = {model::HintKind::kTasks, context_.origin_id, claimable.lane, claimable.stage,
-              claimable.priority, claimable.can_run, 0, claimable.run_at};
+      hint = {model::HintKind::kTasks, context_.origin_id, unleased.lane, unleased.stage,
+              unleased.priority, unleased.can_run, 0, unleased.run_at};
     }
-    hint.count += claimable.count;
-    hint.run_at = std::min(hint.run_at, claimable.run_at);
+    hint.count += unleased.count;
+    hint.run_at = std::min(hint.run_at, unleased.run_at);
     arm = Schedule();
   }
   if (arm) Arm();

@@ -17,7 +17,7 @@ class Hinter {
  public:
   explicit Hinter(Context& context) : context_(context) {}
 
-  void Tasks(const store::Claimable& claimable);
+  void Tasks(const store::UnleasedTasks& unleased);
   void QueuesChanged();
 
   // How many other brokers run.

@@ -58,7 +58,7 @@ struct Lane {
   base::SteadyTime RescanAt() const { return std::max(rescan_due, probe_allowed); }
 
   // A commit here or a notification made tasks claimable, now or later.
-  void Announced(const store::Claimable& claimable) {
+  void Announced(const store::UnleasedTasks& claimable) {
     bounds.Lower(claimable.priority, claimable.run_at);
     belief.Announced(claimable.count, claimable.can_run);
   }

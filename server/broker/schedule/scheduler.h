@@ -48,7 +48,7 @@ class Scheduler {
   void BeginDrain(Step& step);
 
   // What is heard. `now`: the database's time of that commit.
-  void Committed(absl::Span<const store::Claimable> claimable, absl::Time now, Step& step);
+  void Committed(absl::Span<const store::UnleasedTasks> claimable, absl::Time now, Step& step);
   void Notified(const model::Hint& hint, Step& step);
   void QueueChanged(const QueuePtr& queue, Step& step);
   // Whether notifications are heard. While they are not, lanes are probed every second.

@@ -17,9 +17,9 @@ constexpr int64_t kSecondLeaseTasks = 128;  // that a second statement beside th
 
 }  // namespace
 
-void Scheduler::Committed(absl::Span<const store::Claimable> claimable, absl::Time now,
+void Scheduler::Committed(absl::Span<const store::UnleasedTasks> claimable, absl::Time now,
                           Step& step) {
-  for (const store::Claimable& tasks : claimable) {
+  for (const store::UnleasedTasks& tasks : claimable) {
     const auto found = lanes_.find({tasks.lane, tasks.stage});
     if (found == lanes_.end()) continue;  // nobody ever waited there: the first probe finds them
     Lane& lane = *found->second;

@@ -22,7 +22,7 @@ namespace skiplane::broker {
 class SessionEnder {
  public:
   // Told of tasks that wait again, before the callers are.
-  using OnCommit = std::function<void(const std::vector<store::Claimable>&, absl::Time now)>;
+  using OnCommit = std::function<void(const std::vector<store::UnleasedTasks>&, absl::Time now)>;
 
   SessionEnder(Context& context, QueueCache& queues, SessionCache& sessions, OnCommit on_commit);
 

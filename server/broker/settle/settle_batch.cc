@@ -132,7 +132,7 @@ void SettleBatch::RolledBack() {
   recalled_.clear();
   counts_.clear();
   run_times_.clear();
-  claimable_.clear();
+  unleased_.clear();
 }
 
 void SettleBatch::OutcomeUnknown() {
@@ -267,7 +267,7 @@ void SettleBatch::Apply(SettleItem& item, const store::Settled& settled) {
       *settled.run_at != absl::InfiniteFuture() && *settled.run_at != absl::InfinitePast();
   if (!has_time) return;  // paused, or not known any more
   item.result.schedule_time = *settled.run_at;
-  claimable_.push_back({lane_, settled.stage, settled.priority, can_run, 1, *settled.run_at});
+  unleased_.push_back({lane_, settled.stage, settled.priority, can_run, 1, *settled.run_at});
 }
 
 }  // namespace skiplane::broker

@@ -50,7 +50,7 @@ class SettleBatch {
   const std::vector<SettleItem*>& recalled() const { return recalled_; }
 
   // Tasks that wait again, as far as Run came, and the database's time of it.
-  const std::vector<store::Claimable>& claimable() const { return claimable_; }
+  const std::vector<store::UnleasedTasks>& unleased() const { return unleased_; }
   absl::Time now() const { return now_; }
 
  private:
@@ -88,7 +88,7 @@ class SettleBatch {
   std::vector<SettleItem*> recalled_;
   std::map<store::Action, int64_t> counts_;
   std::vector<absl::Duration> run_times_;
-  std::vector<store::Claimable> claimable_;
+  std::vector<store::UnleasedTasks> unleased_;
   absl::Time now_;
 };
 

@@ -182,7 +182,7 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
       status = pg::RepeatConflicts([&] { return batch.Run(**session, items); });
       batch.Committed();
     }
-    if (!batch.claimable().empty()) on_commit_(batch.claimable(), batch.now());
+    if (!batch.unleased().empty()) on_commit_(batch.unleased(), batch.now());
   }
   if (IsOutcomeUnknown(status)) {
     Repeat(lane, std::move(parts));

@@ -23,7 +23,7 @@ namespace skiplane::broker {
 class Settler {
  public:
   // Told of tasks that wait again, before the callers are.
-  using OnCommit = std::function<void(const std::vector<store::Claimable>&, absl::Time now)>;
+  using OnCommit = std::function<void(const std::vector<store::UnleasedTasks>&, absl::Time now)>;
 
   // `enqueuer` makes the follow-ups of acks, `dispatcher` their next leases.
   Settler(Context& context, QueueCache& queues, LeaseTracker& tracker, Enqueuer& enqueuer,

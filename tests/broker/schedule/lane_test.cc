@@ -10,7 +10,7 @@ using base::SteadyTime;
 const SteadyTime kNow = std::chrono::steady_clock::now();
 const SteadyTime kLater = kNow + std::chrono::seconds(5);
 
-store::Claimable Tasks(int64_t count, bool can_run = true) {
+store::UnleasedTasks Tasks(int64_t count, bool can_run = true) {
   return {1, 0, 0, can_run, count, absl::FromUnixMicros(100)};
 }
 
