@@ -24,14 +24,14 @@ bool ParseInt16(absl::string_view text, int16_t* value) {
 
 bool ParseTasks(const std::vector<absl::string_view>& words, Hint* hint) {
   int64_t micros = 0;
-  int can_run = 0;
+  int is_ready = 0;
   if (words.size() != 8) return false;
   if (!absl::SimpleAtoi(words[2], &hint->lane) || !ParseInt16(words[3], &hint->stage)) return false;
   if (!ParseInt16(words[4], &hint->priority)) return false;
-  if (!absl::SimpleAtoi(words[5], &can_run) || !absl::SimpleAtoi(words[6], &hint->count))
+  if (!absl::SimpleAtoi(words[5], &is_ready) || !absl::SimpleAtoi(words[6], &hint->count))
     return false;
   if (!absl::SimpleAtoi(words[7], &micros)) return false;
-  hint->can_run = can_run != 0;
+  hint->is_ready = is_ready != 0;
   hint->run_at = absl::FromUnixMicros(micros);
   return true;
 }
@@ -43,7 +43,7 @@ std::string FormatHint(const Hint& hint) {
                                   hint.origin.empty() ? kNobody : hint.origin);
   if (hint.kind == HintKind::kTasks) {
     absl::StrAppend(&text, " ", hint.lane, " ", hint.stage, " ", hint.priority);
-    absl::StrAppend(&text, " ", hint.can_run ? 1 : 0, " ", hint.count, " ",
+    absl::StrAppend(&text, " ", hint.is_ready ? 1 : 0, " ", hint.count, " ",
                     absl::ToUnixMicros(hint.run_at));
   }
   return text;

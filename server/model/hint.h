@@ -24,7 +24,7 @@ struct Hint {
   int64_t lane = 0;
   int16_t stage = 0;
   int16_t priority = 0;
-  bool can_run = false;  // else they can at run_at
+  bool is_ready = false;  // else they will be at run_at
   int64_t count = 0;
   absl::Time run_at;  // the least run time of them
 

@@ -102,7 +102,7 @@ Enqueued Gather(const pg::Rows& rows) {
     if (rows.IsNull(row, 0)) continue;
     const int64_t lane = rows.Int(row, 1);
     const auto priority = static_cast<int16_t>(rows.Int(row, 2));
-    const bool can_run = rows.Bool(row, 3);
+    const bool is_ready = rows.Bool(row, 3);
     const absl::Time run_at = rows.Micros(row, 4);
     const auto outcome = static_cast<model::EnqueueOutcome>(rows.Int(row, 7));
     const auto stage = static_cast<int16_t>(rows.Int(row, 8));
@@ -112,8 +112,8 @@ Enqueued Gather(const pg::Rows& rows) {
       result.changed[rows.Int(row, 6)] = {{lane, rows.Int(row, 0)}, outcome};
     }
     if (outcome == model::EnqueueOutcome::kRerun) continue;  // it runs already
-    UnleasedTasks& group = groups[{lane, stage, priority, can_run}];
-    if (group.count == 0) group = {lane, stage, priority, can_run, 0, run_at};
+    UnleasedTasks& group = groups[{lane, stage, priority, is_ready}];
+    if (group.count == 0) group = {lane, stage, priority, is_ready, 0, run_at};
     group.run_at = std::min(group.run_at, run_at);
     ++group.count;
   }

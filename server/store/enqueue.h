@@ -39,7 +39,7 @@ struct UnleasedTasks {
   int64_t lane = 0;
   int16_t stage = 0;
   int16_t priority = 0;
-  bool can_run = false;  // else it can at run_at, the least of them
+  bool is_ready = false;  // else they will be at run_at, the least of theirs
   int64_t count = 0;
   absl::Time run_at;
 };

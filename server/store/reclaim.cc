@@ -70,7 +70,7 @@ void Count(const Settled& row, int64_t lane,
   if (*row.run_at == absl::InfiniteFuture()) return;  // paused meanwhile
   UnleasedTasks& group = groups[{row.stage, row.priority}];
   if (group.count == 0) group = {lane, row.stage, row.priority, true, 0, *row.run_at};
-  group.can_run = *row.run_at <= row.now;
+  group.is_ready = *row.run_at <= row.now;
   group.run_at = std::min(group.run_at, *row.run_at);
   ++group.count;
 }

@@ -11,7 +11,7 @@ Hint Tasks() {
   hint.lane = 7;
   hint.stage = 2;
   hint.priority = -5;
-  hint.can_run = true;
+  hint.is_ready = true;
   hint.count = 40;
   hint.run_at = absl::FromUnixMicros(1234567);
   return hint;

@@ -193,15 +193,15 @@ void World::JumpClock(Span span) {
 void World::Announce(int origin, const std::vector<int64_t>& ids) {
   if (ids.empty()) return;
   const Task& first = *tables_.Find(ids.front());
-  const bool can_run = first.run_at <= DatabaseNow();
+  const bool is_ready = first.run_at <= DatabaseNow();
   const int64_t count = static_cast<int64_t>(ids.size());
   const store::UnleasedTasks claimable{first.place.lane, first.place.stage, first.priority,
-                                   can_run,          count,             first.run_at};
+                                   is_ready,          count,             first.run_at};
   model::Hint hint;
   hint.lane = first.place.lane;
   hint.stage = first.place.stage;
   hint.priority = first.priority;
-  hint.can_run = can_run;
+  hint.is_ready = is_ready;
   hint.count = count;
   hint.run_at = first.run_at;
   for (int b = 0; b < history_.brokers; ++b) {
@@ -224,7 +224,7 @@ void World::Notify(int broker, const model::Hint& hint, std::vector<int64_t> ids
   // What became something else since is not what it speaks of; when others are due, a probe tells.
   std::erase_if(ids, [&](int64_t id) {
     const Task* const task = tables_.Find(id);
-    return task == nullptr || task->is_leased || task->run_at != hint.run_at || !hint.can_run;
+    return task == nullptr || task->is_leased || task->run_at != hint.run_at || !hint.is_ready;
   });
   Trace(broker, "hears of ", hint.count, " tasks in lane ", hint.lane, ", stage ", hint.stage);
   Learn(broker, ids);

@@ -73,9 +73,9 @@ class SqlApi(SystemTest):
         transaction.release()
         listener.tell("SELECT 1;")
         listener.wait_for_output("received from")
-        lane, stage, priority, can_run, count, run_at = re.search(
+        lane, stage, priority, is_ready, count, run_at = re.search(
             r'"tasks - (\S+) (\S+) (\S+) (\S+) (\S+) (\S+)"', listener.output).groups()
-        self.assertEqual((lane, stage, priority, can_run, count), ("1", "0", "0", "1", "1"))
+        self.assertEqual((lane, stage, priority, is_ready, count), ("1", "0", "0", "1", "1"))
         made_at = self.database.number("SELECT (extract(epoch FROM run_at) * 1000000)::int8"
                                        " FROM skiplane.task")
         self.assertLessEqual(int(run_at), made_at)

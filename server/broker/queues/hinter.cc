@@ -23,10 +23,10 @@ void Hinter::Tasks(const store::UnleasedTasks& unleased) {
     base::MutexLock lock(mutex_);
     if (peers_ == 0) return;
     model::Hint& hint =
-        tasks_[{unleased.lane, unleased.stage, unleased.priority, unleased.can_run}];
+        tasks_[{unleased.lane, unleased.stage, unleased.priority, unleased.is_ready}];
     if (hint.count == 0) {
       hint = {model::HintKind::kTasks, context_.origin_id, unleased.lane, unleased.stage,
-              unleased.priority, unleased.can_run, 0, unleased.run_at};
+              unleased.priority, unleased.is_ready, 0, unleased.run_at};
     }
     hint.count += unleased.count;
     hint.run_at = std::min(hint.run_at, unleased.run_at);

@@ -60,7 +60,7 @@ struct Lane {
   // A commit here or a notification made tasks claimable, now or later.
   void Announced(const store::UnleasedTasks& claimable) {
     bounds.Lower(claimable.priority, claimable.run_at);
-    belief.Announced(claimable.count, claimable.can_run);
+    belief.Announced(claimable.count, claimable.is_ready);
   }
 
   // The first caller after a while: nobody was there for whom the lane was rescanned, and what was

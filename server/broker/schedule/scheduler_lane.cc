@@ -24,7 +24,7 @@ void Scheduler::Committed(absl::Span<const store::UnleasedTasks> claimable, absl
     if (found == lanes_.end()) continue;  // nobody ever waited there: the first probe finds them
     Lane& lane = *found->second;
     lane.Announced(tasks);
-    if (!tasks.can_run) {
+    if (!tasks.is_ready) {
       const auto due = step.now + absl::ToChronoNanoseconds(tasks.run_at - now);
       lane.next_due = std::min(lane.next_due, due);
     }
@@ -36,8 +36,8 @@ void Scheduler::Notified(const model::Hint& hint, Step& step) {
   const auto found = lanes_.find({hint.lane, hint.stage});
   if (found == lanes_.end()) return;
   Lane& lane = *found->second;
-  lane.Announced({hint.lane, hint.stage, hint.priority, hint.can_run, hint.count, hint.run_at});
-  if (!hint.can_run) {  // when they are due by the database's clock, a probe tells
+  lane.Announced({hint.lane, hint.stage, hint.priority, hint.is_ready, hint.count, hint.run_at});
+  if (!hint.is_ready) {  // when they are due by the database's clock, a probe tells
     lane.belief.Invalidate();
     lane.probe_allowed = {};
   }

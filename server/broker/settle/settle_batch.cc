@@ -258,8 +258,8 @@ void SettleBatch::Apply(SettleItem& item, const store::Settled& settled) {
     return;
   }
   if (settled.outcome == store::Action::kAck) ++counts_[kMovedOn];
-  const bool can_run = *settled.run_at <= settled.now;
-  item.result.state = can_run ? model::TaskState::kReady : model::TaskState::kScheduled;
+  const bool is_ready = *settled.run_at <= settled.now;
+  item.result.state = is_ready ? model::TaskState::kReady : model::TaskState::kScheduled;
   if (settled.stage != item.token.stage) {
     item.result.stage = queue_.settings.StageName(settled.stage);
   }
@@ -267,7 +267,7 @@ void SettleBatch::Apply(SettleItem& item, const store::Settled& settled) {
       *settled.run_at != absl::InfiniteFuture() && *settled.run_at != absl::InfinitePast();
   if (!has_time) return;  // paused, or not known any more
   item.result.schedule_time = *settled.run_at;
-  unleased_.push_back({lane_, settled.stage, settled.priority, can_run, 1, *settled.run_at});
+  unleased_.push_back({lane_, settled.stage, settled.priority, is_ready, 1, *settled.run_at});
 }
 
 }  // namespace skiplane::broker

@@ -25,7 +25,7 @@ TEST(EnqueueBatchTest, WhatALostCommitMayHaveMadeIsSuspectedInItsStage) {
   EXPECT_EQ(suspected[1].stage, 1);
   EXPECT_EQ(suspected[1].lane, 7);
   EXPECT_EQ(suspected[1].priority, -3);
-  EXPECT_TRUE(suspected[1].can_run);
+  EXPECT_TRUE(suspected[1].is_ready);
 }
 
 }  // namespace

@@ -100,8 +100,8 @@ TEST_F(EnqueueOnceTest, TimesAreThoseOfPlainEnqueue) {
   tasks[1].schedule_time = absl::UnixEpoch();
   const Enqueued enqueued = Required(EnqueueOnce(*session_, Rows(tasks), {}));
   ASSERT_EQ(enqueued.unleased.size(), 2u);
-  EXPECT_FALSE(enqueued.unleased[0].can_run);
-  EXPECT_TRUE(enqueued.unleased[1].can_run);
+  EXPECT_FALSE(enqueued.unleased[0].is_ready);
+  EXPECT_TRUE(enqueued.unleased[1].is_ready);
   EXPECT_LE(enqueued.unleased[1].run_at, enqueued.now);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE key = 'later' AND "
                    "run_at - created_at = interval '5 minutes' AND "

@@ -32,7 +32,7 @@ TEST_F(EnqueueTest, TasksWithoutATimeCanRunAtOnce) {
   const UnleasedTasks& unleased = enqueued.unleased.front();
   EXPECT_EQ(unleased.lane, lane_);
   EXPECT_EQ(unleased.count, 3);
-  EXPECT_TRUE(unleased.can_run);
+  EXPECT_TRUE(unleased.is_ready);
   EXPECT_LE(unleased.run_at, enqueued.now);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE run_at = created_at AND due = 0 "
                    "AND state = 1 AND attempt = 0 AND run_at <= now()"),
@@ -43,7 +43,7 @@ TEST_F(EnqueueTest, ADelayCountsByTheDatabasesClock) {
   const std::vector<model::NewTask> tasks = {TaskIn(absl::Minutes(5))};
   const Enqueued enqueued = Required(Enqueue(*session_, Rows(tasks)));
   ASSERT_EQ(enqueued.unleased.size(), 1u);
-  EXPECT_FALSE(enqueued.unleased.front().can_run);
+  EXPECT_FALSE(enqueued.unleased.front().is_ready);
   EXPECT_EQ(Column("run_at - created_at = interval '5 minutes'"), "t");
   EXPECT_EQ(Column("abs(date_part('epoch', run_at - now()) - 300) < 60"), "t");
   EXPECT_EQ(Column("due = ceil(date_part('epoch', run_at) / 10)"), "t");
@@ -55,7 +55,7 @@ TEST_F(EnqueueTest, AFutureTimeIsKeptToTheMicrosecond) {
   tasks[0].schedule_time = start;
   const Enqueued enqueued = Required(Enqueue(*session_, Rows(tasks)));
   EXPECT_EQ(enqueued.unleased.front().run_at, start);
-  EXPECT_FALSE(enqueued.unleased.front().can_run);
+  EXPECT_FALSE(enqueued.unleased.front().is_ready);
   EXPECT_EQ(Column("run_at"), "2100-01-01 00:00:00.123456+00");
   EXPECT_EQ(Column("due"), "410244481");
 }
@@ -64,7 +64,7 @@ TEST_F(EnqueueTest, APastTimeBecomesNow) {
   std::vector<model::NewTask> tasks(1);
   tasks[0].schedule_time = absl::UnixEpoch();
   const Enqueued enqueued = Required(Enqueue(*session_, Rows(tasks)));
-  EXPECT_TRUE(enqueued.unleased.front().can_run);
+  EXPECT_TRUE(enqueued.unleased.front().is_ready);
   EXPECT_EQ(Column("run_at = created_at AND due = 0"), "t");
 }
 
@@ -77,7 +77,7 @@ TEST_F(EnqueueTest, AnswersPerLanePriorityAndWhetherItCanRun) {
   std::vector<std::string> seen;
   for (const UnleasedTasks& group : Required(Enqueue(*session_, rows)).unleased) {
     seen.push_back(absl::StrCat(group.lane == lane_ ? "work " : "other ", group.priority,
-                                group.can_run ? " now " : " later ", group.count));
+                                group.is_ready ? " now " : " later ", group.count));
   }
   EXPECT_THAT(seen, UnorderedElementsAre("work 5 now 2", "work 0 now 1", "work 0 later 1",
                                          "other 0 now 1"));

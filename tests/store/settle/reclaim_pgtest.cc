@@ -42,7 +42,7 @@ TEST_F(ReclaimTest, TasksOfALostSessionAreFreeAtOnceAndCharged) {
   EXPECT_EQ(reclaimed.unleased[0].lane, lane_);
   EXPECT_EQ(reclaimed.unleased[0].priority, 4);
   EXPECT_EQ(reclaimed.unleased[0].count, 3);
-  EXPECT_TRUE(reclaimed.unleased[0].can_run);
+  EXPECT_TRUE(reclaimed.unleased[0].is_ready);
   const std::vector<LeasedRow> again = Take(3, kOtherWorker);
   EXPECT_THAT(IdsOf(again), ElementsAre(ids[0], ids[1], ids[2]));
   EXPECT_EQ(again[0].task.token.attempt, 2);
