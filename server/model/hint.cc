@@ -32,7 +32,7 @@ bool ParseTasks(const std::vector<absl::string_view>& words, Hint* hint) {
     return false;
   if (!absl::SimpleAtoi(words[7], &micros)) return false;
   hint->is_ready = is_ready != 0;
-  hint->run_at = absl::FromUnixMicros(micros);
+  hint->schedule_time = absl::FromUnixMicros(micros);
   return true;
 }
 
@@ -44,7 +44,7 @@ std::string FormatHint(const Hint& hint) {
   if (hint.kind == HintKind::kTasks) {
     absl::StrAppend(&text, " ", hint.lane, " ", hint.stage, " ", hint.priority);
     absl::StrAppend(&text, " ", hint.is_ready ? 1 : 0, " ", hint.count, " ",
-                    absl::ToUnixMicros(hint.run_at));
+                    absl::ToUnixMicros(hint.schedule_time));
   }
   return text;
 }

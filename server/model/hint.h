@@ -12,7 +12,7 @@
 namespace skiplane::model {
 
 enum class HintKind {
-  kTasks,   // tasks of a lane became ready, now or at run_at
+  kTasks,   // tasks of a lane became ready, now or at schedule_time
   kQueues,  // a queue was made or changed: read them again
   kBroker,  // a broker started or ends: count them again
 };
@@ -24,9 +24,9 @@ struct Hint {
   int64_t lane = 0;
   int16_t stage = 0;
   int16_t priority = 0;
-  bool is_ready = false;  // else they will be at run_at
+  bool is_ready = false;  // else they will be at schedule_time
   int64_t count = 0;
-  absl::Time run_at;  // the least run time of them
+  absl::Time schedule_time;  // the least schedule time of them
 
   friend bool operator==(const Hint&, const Hint&) = default;
 };

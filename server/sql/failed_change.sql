@@ -1,9 +1,9 @@
 -- Starts failed tasks of a lane again, or removes them. $1 lane  $2 ids  $3 what: 6 remove,
 -- 9 retry now  $4 max attempts by stage, from 0 (an element of 0: as they were)
 -- One row per task that was changed: id, what became of it (1 starts again, 2 gone), priority,
--- stage, "can run now", run time and time now in microseconds. A failed task whose id or key lives
--- again has no row, and stays. A row with a null id says that one went beside the statement: to be
--- rolled back, and tried again.
+-- stage, whether ready, schedule time and time now in microseconds. A failed task whose id or key
+-- lives again has no row, and stays. A row with a null id says that one went beside the statement:
+-- to be rolled back, and tried again.
 -- locks: any because a key that is about to live again must not be overtaken
 WITH seen AS MATERIALIZED (
   SELECT f.id, f.key, f.version FROM skiplane.task_failed f

@@ -3,9 +3,9 @@
 -- $4 the priority  $5 the time  $6 by how long, in microseconds  $7 which history is kept: 1 all,
 -- 2 failures, 3 none  $8 for how many days
 -- One row per task that was changed, ordered by id: id, what became of it (1 changed, 2 ended,
--- 3 its worker is asked to stop), priority, stage, "can run now", run time (null: it runs, ended,
--- or does not run by itself) and time now in microseconds. A task whose state does not allow the
--- change has no row.
+-- 3 its worker is asked to stop), priority, stage, whether ready, schedule time (null: it runs,
+-- ended, or does not run by itself) and time now in microseconds. A task whose state does not allow
+-- the change has no row.
 -- locks: any because an operator's change must not miss the row that somebody leases just now
 WITH target AS MATERIALIZED (
   SELECT x.*

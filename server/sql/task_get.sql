@@ -1,12 +1,12 @@
 -- Tasks, wherever they are. $1 lane  $2 ids  $3 with payload, content type and headers
 -- $4 bytes that they may have together  $5 whether the first one may have more.
 -- One row per task that is known, ordered by id, while they fit: id, state (1 waiting, 2 leased,
--- 4 succeeded, 5 failed, 6 cancelled; 1 with a run time after now is scheduled), key, priority,
--- attempt, max attempts; created, run time (null: never), leased, ended and now in microseconds;
--- error type, fingerprint, text; worker name; progress as JSON; stage, version, period in
--- microseconds, cron, time zone, planned in microseconds, missed times are run, paused, newer
--- content waits; payload, content type, headers; bytes up to here, whether others did not fit.
--- What does not fit is not read: the length of a large value is known without it.
+-- 4 succeeded, 5 failed, 6 cancelled; 1 with a schedule time after now is scheduled), key,
+-- priority, attempt, max attempts; created, schedule time (null: never), leased, ended and now in
+-- microseconds; error type, fingerprint, text; worker name; progress as JSON; stage, version,
+-- period in microseconds, cron, time zone, planned in microseconds, missed times are run, paused,
+-- newer content waits; payload, content type, headers; bytes up to here, whether others did not
+-- fit. What does not fit is not read: the length of a large value is known without it.
 SELECT g.id, g.state, g.key, g.priority, g.attempt, g.max_attempts,
        (date_part('epoch', g.created_at) * 1e6)::int8,
        CASE WHEN g.run_at < 'infinity' THEN (date_part('epoch', g.run_at) * 1e6)::int8 END,

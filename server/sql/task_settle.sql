@@ -8,7 +8,7 @@
 -- $22 max attempts of its first stage (0: as they were)  $23 ledger rows whose last task this is
 -- $24 id of this try
 -- One row per item whose lease was the task's: id, lease number, outcome (as in history; 6
--- released), run time in microseconds (null: the task ended), priority, stage, time now.
+-- released), schedule time in microseconds (null: the task ended), priority, stage, time now.
 -- A task that changed between this statement's snapshot and its lock has no row: try again.
 -- locks: any because a settlement waits for whoever has the row, in the order of ids
 WITH want AS MATERIALIZED (

@@ -103,7 +103,7 @@ Enqueued Gather(const pg::Rows& rows) {
     const int64_t lane = rows.Int(row, 1);
     const auto priority = static_cast<int16_t>(rows.Int(row, 2));
     const bool is_ready = rows.Bool(row, 3);
-    const absl::Time run_at = rows.Micros(row, 4);
+    const absl::Time schedule_time = rows.Micros(row, 4);
     const auto outcome = static_cast<model::EnqueueOutcome>(rows.Int(row, 7));
     const auto stage = static_cast<int16_t>(rows.Int(row, 8));
     if (outcome == model::EnqueueOutcome::kCreated) {
@@ -113,8 +113,8 @@ Enqueued Gather(const pg::Rows& rows) {
     }
     if (outcome == model::EnqueueOutcome::kRerun) continue;  // it runs already
     UnleasedTasks& group = groups[{lane, stage, priority, is_ready}];
-    if (group.count == 0) group = {lane, stage, priority, is_ready, 0, run_at};
-    group.run_at = std::min(group.run_at, run_at);
+    if (group.count == 0) group = {lane, stage, priority, is_ready, 0, schedule_time};
+    group.schedule_time = std::min(group.schedule_time, schedule_time);
     ++group.count;
   }
   for (const auto& [key, group] : groups) result.unleased.push_back(group);

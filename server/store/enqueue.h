@@ -33,15 +33,15 @@ struct RequestRow {
   int64_t first_id;
 };
 
-// Tasks of one lane, stage and priority that a commit left without a lease: ready, or at run_at.
-// What the dispatcher must know of it.
+// Tasks of one lane, stage and priority that a commit left without a lease: ready, or at
+// schedule_time. What the dispatcher must know of it.
 struct UnleasedTasks {
   int64_t lane = 0;
   int16_t stage = 0;
   int16_t priority = 0;
-  bool is_ready = false;  // else they will be at run_at, the least of theirs
+  bool is_ready = false;  // else they will be at schedule_time, the least of theirs
   int64_t count = 0;
-  absl::Time run_at;
+  absl::Time schedule_time;
 };
 
 struct Enqueued {

@@ -15,14 +15,14 @@ constexpr int kTaskId = 4;  // of lease_get
 
 void BindBounds(const std::vector<Bound>& bounds, pg::Params& params) {
   std::vector<int16_t> priorities;
-  std::vector<std::optional<absl::Time>> run_ats;
+  std::vector<std::optional<absl::Time>> schedule_times;
   std::vector<int64_t> ids;
   for (const Bound& bound : bounds) {
     priorities.push_back(bound.priority);
-    run_ats.push_back(bound.run_at);
+    schedule_times.push_back(bound.schedule_time);
     ids.push_back(bound.id);
   }
-  params.Int2Array(priorities).TimestampArray(run_ats).Int8Array(ids);
+  params.Int2Array(priorities).TimestampArray(schedule_times).Int8Array(ids);
 }
 
 void BindCallers(const std::vector<LeaseCaller>& callers, pg::Params& params) {
@@ -41,8 +41,8 @@ void BindCallers(const std::vector<LeaseCaller>& callers, pg::Params& params) {
 }
 
 // The columns that Lease and FindLeases share, from `first` on: place, id, lease number, attempt,
-// max attempts, priority, run time, created, key, content type, headers, payload, version, planned
-// time.
+// max attempts, priority, schedule time, created, key, content type, headers, payload, version,
+// planned time.
 model::LeasedTask ReadTask(const pg::Rows& rows, int row, int first, int64_t lane) {
   model::LeasedTask task;
   const pg::Tid place = rows.TidValue(row, first);

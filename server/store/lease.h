@@ -17,7 +17,7 @@ namespace skiplane::store {
 // The key after which a priority is searched. {priority, InfinitePast, 0} is the start.
 struct Bound {
   int16_t priority = 0;
-  absl::Time run_at = absl::InfinitePast();
+  absl::Time schedule_time = absl::InfinitePast();
   int64_t id = 0;
 };
 

@@ -65,13 +65,13 @@ void Count(const Settled& row, int64_t lane,
            std::map<std::pair<int16_t, int16_t>, UnleasedTasks>& groups, Reclaimed& result) {
   if (row.outcome == Action::kCancel) ++result.cancelled;
   if (row.outcome == Action::kFail) ++result.failed;
-  if (!row.run_at.has_value()) return;
+  if (!row.schedule_time.has_value()) return;
   ++result.freed;
-  if (*row.run_at == absl::InfiniteFuture()) return;  // paused meanwhile
+  if (*row.schedule_time == absl::InfiniteFuture()) return;  // paused meanwhile
   UnleasedTasks& group = groups[{row.stage, row.priority}];
-  if (group.count == 0) group = {lane, row.stage, row.priority, true, 0, *row.run_at};
-  group.is_ready = *row.run_at <= row.now;
-  group.run_at = std::min(group.run_at, *row.run_at);
+  if (group.count == 0) group = {lane, row.stage, row.priority, true, 0, *row.schedule_time};
+  group.is_ready = *row.schedule_time <= row.now;
+  group.schedule_time = std::min(group.schedule_time, *row.schedule_time);
   ++group.count;
 }
 

@@ -24,7 +24,7 @@ absl::flat_hash_map<LeaseKey, size_t> IndexOf(const std::vector<SettleRow>& rows
   return index;
 }
 
-// The greatest number stands for "never", the run time of a paused task.
+// The greatest number stands for "never", the schedule time of a paused task.
 absl::Time TimeOf(int64_t micros) {
   if (micros == std::numeric_limits<int64_t>::max()) return absl::InfiniteFuture();
   return absl::FromUnixMicros(micros);
@@ -148,7 +148,7 @@ absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBa
     Settled& out = settled.emplace_back();
     out.index = index.at({rows.Int(row, 0), rows.Int(row, 1)});
     out.outcome = static_cast<Action>(rows.Int(row, 2));
-    if (!rows.IsNull(row, 3)) out.run_at = TimeOf(rows.Int(row, 3));
+    if (!rows.IsNull(row, 3)) out.schedule_time = TimeOf(rows.Int(row, 3));
     out.priority = static_cast<int16_t>(rows.Int(row, 4));
     out.stage = static_cast<int16_t>(rows.Int(row, 5));
     out.now = rows.Micros(row, 6);
@@ -202,7 +202,7 @@ absl::StatusOr<std::vector<Recalled>> Recall(pg::Session& session, int64_t lane,
     out.outcome = static_cast<Action>(rows.Int(row, 2));
     out.fate = static_cast<Fate>(rows.Int(row, 3));
     out.settled_at = rows.Micros(row, 4);
-    if (!rows.IsNull(row, 5)) out.run_at = TimeOf(rows.Int(row, 5));
+    if (!rows.IsNull(row, 5)) out.schedule_time = TimeOf(rows.Int(row, 5));
     if (!rows.IsNull(row, 6)) out.priority = static_cast<int16_t>(rows.Int(row, 6));
     out.now = rows.Micros(row, 7);
   }

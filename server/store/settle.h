@@ -48,7 +48,7 @@ struct SettleBatch {
 struct Settled {
   size_t index = 0;  // into SettleBatch::rows
   Action outcome = Action::kAck;  // kFail also when no attempts were left
-  std::optional<absl::Time> run_at;  // set when the task runs again
+  std::optional<absl::Time> schedule_time;  // set when the task runs again
   int16_t priority = 0;
   int16_t stage = 0;
   absl::Time now;
@@ -98,7 +98,7 @@ struct Recalled {
   Fate fate = Fate::kSucceeded;
   absl::Time settled_at;
   // The task's, unless it ended or was settled again since.
-  std::optional<absl::Time> run_at;
+  std::optional<absl::Time> schedule_time;
   int16_t priority = 0;
   absl::Time now;
 };

@@ -21,7 +21,7 @@ absl::StatusOr<std::vector<PriorityView>> Priorities(pg::Session& session, int64
 absl::StatusOr<Slice> Sweep(pg::Session& session, int64_t lane, int16_t stage, const Bound& from,
                             int rows) {
   pg::Params params;
-  params.Int8(lane).Int2(stage).Int2(from.priority).Timestamp(from.run_at).Int8(from.id);
+  params.Int8(lane).Int2(stage).Int2(from.priority).Timestamp(from.schedule_time).Int8(from.id);
   params.Int4(rows);
   ASSIGN_OR_RETURN(const pg::Rows answer, session.Run(sql::kLaneSweep, params));
   Slice slice;

@@ -121,7 +121,7 @@ absl::StatusOr<Changes> ChangeTasks(pg::Session& session, Place place, int64_t l
     }
     return ReadChanges(rows, lane);
   }
-  params.Int2(change.priority).Timestamp(change.run_at);
+  params.Int2(change.priority).Timestamp(change.schedule_time);
   params.Int8(absl::ToInt64Microseconds(change.postpone));
   params.Int2(static_cast<int16_t>(settings.history)).Int4(settings.history_days);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskChange, params));

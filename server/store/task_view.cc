@@ -46,10 +46,10 @@ std::optional<model::Recurrence> RecurrenceIfAny(const pg::Rows& rows, int row, 
   return recurrence;
 }
 
-model::TaskState StateOf(int64_t state, absl::Time run_at, absl::Time now) {
+model::TaskState StateOf(int64_t state, absl::Time schedule_time, absl::Time now) {
   if (state == kLeased) return model::TaskState::kLeased;
   if (state != kWaiting) return static_cast<model::TaskState>(state);
-  return run_at > now ? model::TaskState::kScheduled : model::TaskState::kReady;
+  return schedule_time > now ? model::TaskState::kScheduled : model::TaskState::kReady;
 }
 
 model::TaskView ReadView(const pg::Rows& rows, int row, int64_t lane) {

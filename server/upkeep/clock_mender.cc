@@ -122,18 +122,18 @@ absl::StatusOr<bool> ClockMender::MendPriority(pg::Session& session, const model
                                                int16_t priority, MendResult* result) {
   int64_t all = 0;
   int64_t mended = kRowsAtOnce;
-  absl::Time run_at;
+  absl::Time schedule_time;
   while (mended >= kRowsAtOnce && !round_.is_over()) {
     ASSIGN_OR_RETURN(const store::MadeDue made, store::MendTasks(session, *step_, place.lane,
                                                                  place.stage, priority,
                                                                  kRowsAtOnce));
     mended = made.tasks;
-    run_at = made.run_at;
+    schedule_time = made.schedule_time;
     all += mended;
   }
   result->tasks += all;
   if (all > 0) {
-    store::UnleasedTasks due{place.lane, place.stage, priority, true, all, run_at};
+    store::UnleasedTasks due{place.lane, place.stage, priority, true, all, schedule_time};
     RETURN_IF_ERROR(SendHints(session, {due}));
   }
   return mended < kRowsAtOnce;

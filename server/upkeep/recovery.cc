@@ -100,7 +100,7 @@ absl::Status SendHints(pg::Session& session, const std::vector<store::UnleasedTa
     hint.stage = tasks.stage;
     hint.priority = tasks.priority;
     hint.count = tasks.count;
-    hint.run_at = tasks.run_at;
+    hint.schedule_time = tasks.schedule_time;
     texts.push_back(model::FormatHint(hint));
   }
   const std::vector<absl::string_view> payloads(texts.begin(), texts.end());

@@ -13,7 +13,7 @@ Hint Tasks() {
   hint.priority = -5;
   hint.is_ready = true;
   hint.count = 40;
-  hint.run_at = absl::FromUnixMicros(1234567);
+  hint.schedule_time = absl::FromUnixMicros(1234567);
   return hint;
 }
 

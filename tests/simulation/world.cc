@@ -203,7 +203,7 @@ void World::Announce(int origin, const std::vector<int64_t>& ids) {
   hint.priority = first.priority;
   hint.is_ready = is_ready;
   hint.count = count;
-  hint.run_at = first.run_at;
+  hint.schedule_time = first.run_at;
   for (int b = 0; b < history_.brokers; ++b) {
     if (b == origin) continue;
     if (Chance(history_.lost)) {
@@ -224,7 +224,8 @@ void World::Notify(int broker, const model::Hint& hint, std::vector<int64_t> ids
   // What became something else since is not what it speaks of; when others are due, a probe tells.
   std::erase_if(ids, [&](int64_t id) {
     const Task* const task = tables_.Find(id);
-    return task == nullptr || task->is_leased || task->run_at != hint.run_at || !hint.is_ready;
+    return task == nullptr || task->is_leased || task->run_at != hint.schedule_time ||
+           !hint.is_ready;
   });
   Trace(broker, "hears of ", hint.count, " tasks in lane ", hint.lane, ", stage ", hint.stage);
   Learn(broker, ids);

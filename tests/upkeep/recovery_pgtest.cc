@@ -38,7 +38,7 @@ TEST_F(RecoveryTest, EveryBrokerHearsWhichTasksAreFree) {
   EXPECT_EQ(hint->lane, lane_);
   EXPECT_EQ(hint->priority, -5);
   EXPECT_EQ(hint->count, 3);
-  EXPECT_EQ(absl::ToUnixMicros(hint->run_at),
+  EXPECT_EQ(absl::ToUnixMicros(hint->schedule_time),
             Number("SELECT (date_part('epoch', min(run_at)) * 1e6)::int8 FROM skiplane.task"));
 }
 

@@ -26,10 +26,10 @@ void Hinter::Tasks(const store::UnleasedTasks& unleased) {
         tasks_[{unleased.lane, unleased.stage, unleased.priority, unleased.is_ready}];
     if (hint.count == 0) {
       hint = {model::HintKind::kTasks, context_.origin_id, unleased.lane, unleased.stage,
-              unleased.priority, unleased.is_ready, 0, unleased.run_at};
+              unleased.priority, unleased.is_ready, 0, unleased.schedule_time};
     }
     hint.count += unleased.count;
-    hint.run_at = std::min(hint.run_at, unleased.run_at);
+    hint.schedule_time = std::min(hint.schedule_time, unleased.schedule_time);
     arm = Schedule();
   }
   if (arm) Arm();

@@ -59,7 +59,7 @@ struct Lane {
 
   // A commit here or a notification made tasks claimable, now or later.
   void Announced(const store::UnleasedTasks& claimable) {
-    bounds.Lower(claimable.priority, claimable.run_at);
+    bounds.Lower(claimable.priority, claimable.schedule_time);
     belief.Announced(claimable.count, claimable.is_ready);
   }
 

@@ -25,7 +25,7 @@ void Scheduler::Committed(absl::Span<const store::UnleasedTasks> claimable, absl
     Lane& lane = *found->second;
     lane.Announced(tasks);
     if (!tasks.is_ready) {
-      const auto due = step.now + absl::ToChronoNanoseconds(tasks.run_at - now);
+      const auto due = step.now + absl::ToChronoNanoseconds(tasks.schedule_time - now);
       lane.next_due = std::min(lane.next_due, due);
     }
     Advance(lane, step);
@@ -36,7 +36,8 @@ void Scheduler::Notified(const model::Hint& hint, Step& step) {
   const auto found = lanes_.find({hint.lane, hint.stage});
   if (found == lanes_.end()) return;
   Lane& lane = *found->second;
-  lane.Announced({hint.lane, hint.stage, hint.priority, hint.is_ready, hint.count, hint.run_at});
+  lane.Announced(
+      {hint.lane, hint.stage, hint.priority, hint.is_ready, hint.count, hint.schedule_time});
   if (!hint.is_ready) {  // when they are due by the database's clock, a probe tells
     lane.belief.Invalidate();
     lane.probe_allowed = {};

@@ -253,21 +253,22 @@ void SettleBatch::Apply(SettleItem& item, const store::Settled& settled) {
   ++counts_[settled.outcome];
   if (settled.outcome != store::Action::kRelease) NoteRunTime(item, settled.now);
   now_ = settled.now;
-  if (!settled.run_at.has_value()) {
+  if (!settled.schedule_time.has_value()) {
     item.result.state = EndStateOf(settled.outcome);
     return;
   }
   if (settled.outcome == store::Action::kAck) ++counts_[kMovedOn];
-  const bool is_ready = *settled.run_at <= settled.now;
+  const bool is_ready = *settled.schedule_time <= settled.now;
   item.result.state = is_ready ? model::TaskState::kReady : model::TaskState::kScheduled;
   if (settled.stage != item.token.stage) {
     item.result.stage = queue_.settings.StageName(settled.stage);
   }
-  const bool has_time =
-      *settled.run_at != absl::InfiniteFuture() && *settled.run_at != absl::InfinitePast();
+  const bool has_time = *settled.schedule_time != absl::InfiniteFuture() &&
+                        *settled.schedule_time != absl::InfinitePast();
   if (!has_time) return;  // paused, or not known any more
-  item.result.schedule_time = *settled.run_at;
-  unleased_.push_back({lane_, settled.stage, settled.priority, is_ready, 1, *settled.run_at});
+  item.result.schedule_time = *settled.schedule_time;
+  unleased_.push_back(
+      {lane_, settled.stage, settled.priority, is_ready, 1, *settled.schedule_time});
 }
 
 }  // namespace skiplane::broker

@@ -17,8 +17,8 @@ absl::Status SettleBatch::Recall(pg::Session& session, const Items& items) {
   return absl::OkStatus();
 }
 
-// What the lost answer said, from what was sent and what is left of it. Where the run time is not
-// to be had any more it is in the infinite past or future.
+// What the lost answer said, from what was sent and what is left of it. Where the schedule time is
+// not to be had any more it is in the infinite past or future.
 store::Settled SettleBatch::Restore(const SettleItem& item,
                                     const store::Recalled& recalled) const {
   store::Settled settled;
@@ -35,21 +35,21 @@ store::Settled SettleBatch::Restore(const SettleItem& item,
       break;
     case store::Fate::kStartsAfresh:
       settled.stage = 0;
-      settled.run_at = recalled.settled_at;
+      settled.schedule_time = recalled.settled_at;
       break;
     case store::Fate::kMovesOn:
       settled.stage = NextStage(item).value_or(item.token.stage);
-      settled.run_at = recalled.settled_at;
+      settled.schedule_time = recalled.settled_at;
       break;
     case store::Fate::kWaitsForTick:
       settled.stage = 0;
-      settled.run_at = recalled.run_at.value_or(absl::InfiniteFuture());
+      settled.schedule_time = recalled.schedule_time.value_or(absl::InfiniteFuture());
       break;
     case store::Fate::kIsRetried:
-      settled.run_at = recalled.settled_at + item.retry_delay.value_or(absl::ZeroDuration());
+      settled.schedule_time = recalled.settled_at + item.retry_delay.value_or(absl::ZeroDuration());
       break;
     case store::Fate::kGoesBack:
-      settled.run_at = recalled.run_at.value_or(absl::InfinitePast());
+      settled.schedule_time = recalled.schedule_time.value_or(absl::InfinitePast());
       break;
   }
   return settled;

@@ -111,7 +111,7 @@ absl::StatusOr<broker::ChangeTaskCall> ReadRescheduleTask(v1::RescheduleTaskRequ
       break;
     case v1::RescheduleTaskRequest::kScheduleTime: {
       call.change.kind = Kind::kRunAt;
-      ASSIGN_OR_RETURN(call.change.run_at,
+      ASSIGN_OR_RETURN(call.change.schedule_time,
                        ReadStartTime(request->schedule_time(), {"schedule_time"}));
       break;
     }

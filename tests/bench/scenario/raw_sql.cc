@@ -80,7 +80,7 @@ class Loop {
     bound_ = {};
     if (leased.rows.size() == rows_) {
       const model::LeasedTask& last = leased.rows.back().task;
-      bound_ = {.run_at = last.schedule_time, .id = last.token.task.id};
+      bound_ = {.schedule_time = last.schedule_time, .id = last.token.task.id};
     }
     return leased;
   }

@@ -102,7 +102,7 @@ TEST_F(EnqueueOnceTest, TimesAreThoseOfPlainEnqueue) {
   ASSERT_EQ(enqueued.unleased.size(), 2u);
   EXPECT_FALSE(enqueued.unleased[0].is_ready);
   EXPECT_TRUE(enqueued.unleased[1].is_ready);
-  EXPECT_LE(enqueued.unleased[1].run_at, enqueued.now);
+  EXPECT_LE(enqueued.unleased[1].schedule_time, enqueued.now);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE key = 'later' AND "
                    "run_at - created_at = interval '5 minutes' AND "
                    "due = ceil(date_part('epoch', run_at) / 10)"),

@@ -33,7 +33,7 @@ TEST_F(EnqueueTest, TasksWithoutATimeCanRunAtOnce) {
   EXPECT_EQ(unleased.lane, lane_);
   EXPECT_EQ(unleased.count, 3);
   EXPECT_TRUE(unleased.is_ready);
-  EXPECT_LE(unleased.run_at, enqueued.now);
+  EXPECT_LE(unleased.schedule_time, enqueued.now);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE run_at = created_at AND due = 0 "
                    "AND state = 1 AND attempt = 0 AND run_at <= now()"),
             3);
@@ -54,7 +54,7 @@ TEST_F(EnqueueTest, AFutureTimeIsKeptToTheMicrosecond) {
   std::vector<model::NewTask> tasks(1);
   tasks[0].schedule_time = start;
   const Enqueued enqueued = Required(Enqueue(*session_, Rows(tasks)));
-  EXPECT_EQ(enqueued.unleased.front().run_at, start);
+  EXPECT_EQ(enqueued.unleased.front().schedule_time, start);
   EXPECT_FALSE(enqueued.unleased.front().is_ready);
   EXPECT_EQ(Column("run_at"), "2100-01-01 00:00:00.123456+00");
   EXPECT_EQ(Column("due"), "410244481");

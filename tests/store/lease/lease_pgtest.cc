@@ -119,7 +119,7 @@ TEST_F(LeaseTest, BoundsLeaveOutWhatIsBeforeThem) {
   std::vector<LeasedRow> rows = LeaseRows(demand);
   Settle(testing::TokensOf(rows), Action::kRelease);
   demand.callers[0].ledger = testing::kLedger;
-  demand.bounds[0].run_at = rows[1].task.schedule_time;
+  demand.bounds[0].schedule_time = rows[1].task.schedule_time;
   demand.bounds[0].id = ids[1];
   EXPECT_THAT(IdsOf(LeaseRows(demand)), ElementsAre(ids[2], ids[3]));
 }

@@ -47,7 +47,7 @@ TEST_F(RecallTest, AcksByPlaceAreFound) {
   for (const Recalled& each : found) {
     EXPECT_NE(each.index, 1u);
     EXPECT_EQ(each.fate, Fate::kSucceeded);
-    EXPECT_FALSE(each.run_at.has_value());
+    EXPECT_FALSE(each.schedule_time.has_value());
   }
 }
 
@@ -66,7 +66,7 @@ TEST_F(RecallTest, ARetryIsFoundWithItsRunTime) {
   EXPECT_EQ(recalled.outcome, Action::kRetry);
   EXPECT_EQ(recalled.fate, Fate::kIsRetried);
   EXPECT_EQ(recalled.settled_at, settled.now);
-  EXPECT_EQ(recalled.run_at, settled.run_at);
+  EXPECT_EQ(recalled.schedule_time, settled.schedule_time);
 }
 
 TEST_F(RecallTest, AMoveIsFoundAfterTheTaskWasLeasedAgain) {
@@ -76,7 +76,7 @@ TEST_F(RecallTest, AMoveIsFoundAfterTheTaskWasLeasedAgain) {
   TakeOne(testing::kOtherWorker);
   const Recalled recalled = RecallOne(token);
   EXPECT_EQ(recalled.fate, Fate::kGoesBack);
-  EXPECT_EQ(recalled.run_at, settled.run_at);
+  EXPECT_EQ(recalled.schedule_time, settled.schedule_time);
 }
 
 TEST_F(RecallTest, TheRunTimeOfATaskThatWasSettledAgainIsNotOurs) {
@@ -86,7 +86,7 @@ TEST_F(RecallTest, TheRunTimeOfATaskThatWasSettledAgainIsNotOurs) {
   End(TakeOne(testing::kOtherWorker), Action::kRetry, kOtherTry);
   const Recalled recalled = RecallOne(token);
   EXPECT_EQ(recalled.fate, Fate::kGoesBack);
-  EXPECT_FALSE(recalled.run_at.has_value());
+  EXPECT_FALSE(recalled.schedule_time.has_value());
 }
 
 TEST_F(RecallTest, FatesOfOneStatementAreToldApart) {

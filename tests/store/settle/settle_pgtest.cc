@@ -70,13 +70,13 @@ TEST_F(SettleTest, ARetryRunsAgainByTheDatabasesClock) {
   batch.rows[0].error = &error_;
   const Settled settled = SettleOne(batch);
   EXPECT_EQ(settled.outcome, Action::kRetry);
-  ASSERT_TRUE(settled.run_at.has_value());
-  EXPECT_EQ(*settled.run_at - settled.now, absl::Minutes(5));
+  ASSERT_TRUE(settled.schedule_time.has_value());
+  EXPECT_EQ(*settled.schedule_time - settled.now, absl::Minutes(5));
   EXPECT_EQ(Number("SELECT (date_part('epoch', run_at) * 1e6)::int8 FROM skiplane.task "
                    "WHERE state = 1 AND attempt = 1 "
                    "AND due = ceil(date_part('epoch', run_at) / 10) "
                    "AND abs(date_part('epoch', run_at - now()) - 300) < 60"),
-            absl::ToUnixMicros(*settled.run_at));
+            absl::ToUnixMicros(*settled.schedule_time));
   EXPECT_THAT(Take(1), IsEmpty());
   LetTimePass();
   EXPECT_THAT(IdsOf(Take(1)), ElementsAre(id));
@@ -86,7 +86,7 @@ TEST_F(SettleTest, ARetryRunsAgainByTheDatabasesClock) {
 TEST_F(SettleTest, ARetryWithoutDelayCanRunAtOnce) {
   PutOne(testing::TaskWithPriority(3));
   const Settled settled = SettleOne(Batch({TakeOne()}, Action::kRetry));
-  EXPECT_EQ(settled.run_at, settled.now);
+  EXPECT_EQ(settled.schedule_time, settled.now);
   EXPECT_EQ(settled.priority, 3);
   EXPECT_EQ(TakeOne().attempt, 2);
 }
@@ -102,7 +102,7 @@ TEST_F(SettleTest, TheLastAttemptFails) {
   batch.rows[0].error = &error_;
   const Settled settled = SettleOne(batch);
   EXPECT_EQ(settled.outcome, Action::kFail);
-  EXPECT_FALSE(settled.run_at.has_value());
+  EXPECT_FALSE(settled.schedule_time.has_value());
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 0);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_failed WHERE attempt = 2 AND "
                    "max_attempts = 2 AND payload = '\\x706179006c6f6164' AND "
@@ -126,8 +126,8 @@ TEST_F(SettleTest, AReleaseGivesTheAttemptBack) {
   const std::string run_at = Sql("SELECT run_at FROM skiplane.task");
   const Settled settled = SettleOne(Batch({TakeOne()}, Action::kRelease));
   EXPECT_EQ(settled.outcome, Action::kRelease);
-  ASSERT_TRUE(settled.run_at.has_value());
-  EXPECT_LE(*settled.run_at, settled.now);
+  ASSERT_TRUE(settled.schedule_time.has_value());
+  EXPECT_LE(*settled.schedule_time, settled.now);
   EXPECT_EQ(Sql("SELECT run_at FROM skiplane.task WHERE attempt = 0 AND state = 1"), run_at);
   EXPECT_EQ(History(), "");
   EXPECT_EQ(TakeOne().attempt, 1);
@@ -223,7 +223,7 @@ TEST_F(SettleTest, RetryDelaysAreFiveTenAndFifteenMinutes) {
     SettleBatch batch = Batch({TakeOne()}, Action::kRetry);
     batch.rows[0].delay = model::RetryDelay(model::RetryPolicy(), attempt, 0.0);
     const Settled settled = SettleOne(batch);
-    EXPECT_EQ(*settled.run_at - settled.now, attempt * absl::Minutes(5));
+    EXPECT_EQ(*settled.schedule_time - settled.now, attempt * absl::Minutes(5));
     LetTimePass();
   }
 }
