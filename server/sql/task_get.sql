@@ -30,7 +30,7 @@ FROM (
     FROM unnest($2::int8[]) AS w(id)
     CROSS JOIN LATERAL (
       SELECT a.* FROM (
-        SELECT 1 AS place, t.id, t.state, t.key, t.priority, t.attempt, t.max_attempts,
+        SELECT 1 AS source, t.id, t.state, t.key, t.priority, t.attempt, t.max_attempts,
                t.created_at, t.run_at, CASE WHEN t.state = 2 THEN t.leased_at END AS leased_at,
                NULL::timestamptz AS ended_at, t.error_type, t.error_print, t.error_text, t.session,
                t.stage, t.version, t.period, t.cron, t.time_zone, t.planned_at, t.run_all, t.paused,
@@ -55,7 +55,7 @@ FROM (
          FROM skiplane.history h WHERE h.lane = $1::int8 AND h.task_id = w.id AND h.is_last
          ORDER BY h.finished_at DESC LIMIT 1)
       ) a
-      ORDER BY a.place LIMIT 1
+      ORDER BY a.source LIMIT 1
     ) l
   ) f
 ) g

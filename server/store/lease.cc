@@ -40,14 +40,14 @@ void BindCallers(const std::vector<LeaseCaller>& callers, pg::Params& params) {
   params.UuidArray(sessions).Int8Array(max_bytes).UuidArray(ledgers).OptionalTextArray(request_ids);
 }
 
-// The columns that Lease and FindLeases share, from `first` on: place, id, lease number, attempt,
-// max attempts, priority, schedule time, created, key, content type, headers, payload, version,
-// planned time.
+// The columns that Lease and FindLeases share, from `first` on: row location, id, lease number,
+// attempt, max attempts, priority, schedule time, created, key, content type, headers, payload,
+// version, planned time.
 model::LeasedTask ReadTask(const pg::Rows& rows, int row, int first, int64_t lane) {
   model::LeasedTask task;
-  const pg::Tid place = rows.TidValue(row, first);
-  task.token.block = place.block;
-  task.token.offset = place.offset;
+  const pg::Tid location = rows.TidValue(row, first);
+  task.token.block = location.block;
+  task.token.offset = location.offset;
   task.token.task = {lane, rows.Int(row, first + 1)};
   task.token.lease_no = rows.Int(row, first + 2);
   task.token.attempt = static_cast<int32_t>(rows.Int(row, first + 3));

@@ -31,12 +31,12 @@ absl::Time TimeOf(int64_t micros) {
 }
 
 struct TokenColumns {
-  std::vector<pg::Tid> places;
+  std::vector<pg::Tid> locations;
   std::vector<int64_t> ids, lease_nos;
   std::vector<pg::Uuid> sessions;
 
   void Add(const model::LeaseToken& token) {
-    places.push_back({token.block, token.offset});
+    locations.push_back({token.block, token.offset});
     ids.push_back(token.task.id);
     lease_nos.push_back(token.lease_no);
     sessions.push_back(token.session);
@@ -109,11 +109,11 @@ void BindSettings(const model::QueueSettings& settings, pg::Params& params) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<size_t>> AckByPlace(pg::Session& session, const SettleBatch& batch,
-                                               absl::Time* now) {
+absl::StatusOr<std::vector<size_t>> AckByLocation(pg::Session& session, const SettleBatch& batch,
+                                                  absl::Time* now) {
   const TokenColumns tokens = Tokens(batch.rows);
   pg::Params params;
-  params.Int8(batch.lane).TidArray(tokens.places).Int8Array(tokens.ids);
+  params.Int8(batch.lane).TidArray(tokens.locations).Int8Array(tokens.ids);
   params.Int8Array(tokens.lease_nos).UuidArray(tokens.sessions);
   params.Bool(batch.settings.history == model::HistoryPolicy::kAll);
   params.Int4(batch.settings.history_days).Bool(batch.settings.keep_payloads);
@@ -200,7 +200,7 @@ absl::StatusOr<std::vector<Recalled>> Recall(pg::Session& session, int64_t lane,
     Recalled& out = recalled.emplace_back();
     out.index = index.at({rows.Int(row, 0), rows.Int(row, 1)});
     out.outcome = static_cast<Action>(rows.Int(row, 2));
-    out.fate = static_cast<Fate>(rows.Int(row, 3));
+    out.transition = static_cast<Transition>(rows.Int(row, 3));
     out.settled_at = rows.Micros(row, 4);
     if (!rows.IsNull(row, 5)) out.schedule_time = TimeOf(rows.Int(row, 5));
     if (!rows.IsNull(row, 6)) out.priority = static_cast<int16_t>(rows.Int(row, 6));

@@ -55,7 +55,7 @@ struct Settled {
 };
 
 // What became of a task that was settled; the numbers are those of the database.
-enum class Fate : int16_t {
+enum class Transition : int16_t {
   kSucceeded = 1,
   kFailed = 3,
   kCancelled = 5,
@@ -63,14 +63,14 @@ enum class Fate : int16_t {
   kMovesOn = 11,       // to its next stage
   kWaitsForTick = 12,  // periodic
   kIsRetried = 13,
-  kGoesBack = 14,  // to its place
+  kGoesBack = 14,  // to its position
 };
 
-// Acks by the place where the rows were leased: fast, and misses rows that have moved since.
+// Acks by the row locations of their leases: fast, and misses rows that have moved since.
 // Returns the indexes of the rows that were acked; if there are any, `now`, unless it is null, gets
 // the time at which they were.
-absl::StatusOr<std::vector<size_t>> AckByPlace(pg::Session& session, const SettleBatch& batch,
-                                               absl::Time* now = nullptr);
+absl::StatusOr<std::vector<size_t>> AckByLocation(pg::Session& session, const SettleBatch& batch,
+                                                  absl::Time* now = nullptr);
 
 // Any action, by id. Rows that are missing from the answer were not settled: see Classify.
 absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBatch& batch);
@@ -95,7 +95,7 @@ absl::StatusOr<std::vector<LeaseStatus>> Classify(pg::Session& session, int64_t 
 struct Recalled {
   size_t index = 0;  // into the items that were asked for
   Action outcome = Action::kAck;  // 1 for every ack
-  Fate fate = Fate::kSucceeded;
+  Transition transition = Transition::kSucceeded;
   absl::Time settled_at;
   // The task's, unless it ended or was settled again since.
   std::optional<absl::Time> schedule_time;

@@ -87,8 +87,8 @@ SettleBatch::SettleBatch(int64_t lane, const model::Queue& queue, LeaseTracker& 
 absl::Status SettleBatch::Run(pg::Session& session, const Items& items) {
   Items open = Undecided(items);
   Items acks = FirstOfEachLease(open);
-  std::erase_if(acks, [this](const SettleItem* item) { return !GoesByPlace(*item); });
-  if (!acks.empty()) RETURN_IF_ERROR(AckByPlace(session, acks));
+  std::erase_if(acks, [this](const SettleItem* item) { return !GoesByLocation(*item); });
+  if (!acks.empty()) RETURN_IF_ERROR(AckByLocation(session, acks));
 
   for (int round = 0; round < kRoundsMax; ++round) {
     open = Undecided(items);
@@ -106,10 +106,10 @@ absl::Status SettleBatch::Run(pg::Session& session, const Items& items) {
 absl::Status SettleBatch::RunInTransaction(pg::Session& session, const Items& items, bool by_id) {
   const Items open = FirstOfEachLease(Undecided(items));
   if (open.empty()) return absl::OkStatus();
-  const auto by_place = [this](const SettleItem* item) { return GoesByPlace(*item); };
+  const auto by_location = [this](const SettleItem* item) { return GoesByLocation(*item); };
   if (by_id) RETURN_IF_ERROR(LockTasks(session, open));
-  RETURN_IF_ERROR(by_id || !std::ranges::all_of(open, by_place) ? SettleById(session, open)
-                                                                : AckByPlace(session, open));
+  RETURN_IF_ERROR(by_id || !std::ranges::all_of(open, by_location) ? SettleById(session, open)
+                                                                   : AckByLocation(session, open));
   const Items left = Undecided(items);
   if (!left.empty()) RETURN_IF_ERROR(Classify(session, left));
   return Undecided(items).empty() ? absl::OkStatus() : ChangedAgain();
@@ -157,7 +157,7 @@ std::optional<int16_t> SettleBatch::NextStage(const SettleItem& item) const {
 }
 
 // Whether all there is to do is to remove the task.
-bool SettleBatch::GoesByPlace(const SettleItem& item) const {
+bool SettleBatch::GoesByLocation(const SettleItem& item) const {
   if (!IsAck(item.action) || item.token.is_recurring || NextStage(item).has_value()) return false;
   return item.continuation == nullptr || item.continuation->result.empty() ||
          !queue_.settings.keep_results;
@@ -192,10 +192,10 @@ store::SettleBatch SettleBatch::BatchOf(const Items& items) {
   return batch;
 }
 
-absl::Status SettleBatch::AckByPlace(pg::Session& session, const Items& acks) {
+absl::Status SettleBatch::AckByLocation(pg::Session& session, const Items& acks) {
   absl::Time now;
   const absl::StatusOr<std::vector<size_t>> acked =
-      store::AckByPlace(session, BatchOf(acks), &now);
+      store::AckByLocation(session, BatchOf(acks), &now);
   NoteDoubt(acked.status(), acks);
   RETURN_IF_ERROR(acked.status());
   for (const size_t index : *acked) {

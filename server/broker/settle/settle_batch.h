@@ -60,7 +60,7 @@ class SettleBatch {
   using Items = std::vector<SettleItem*>;
 
   store::SettleBatch BatchOf(const Items& items);
-  absl::Status AckByPlace(pg::Session& session, const Items& acks);
+  absl::Status AckByLocation(pg::Session& session, const Items& acks);
   absl::Status SettleById(pg::Session& session, const Items& items);
   absl::Status Recall(pg::Session& session, const Items& items);
   store::Settled Restore(const SettleItem& item, const store::Recalled& recalled) const;
@@ -80,7 +80,7 @@ class SettleBatch {
   const model::Queue& queue_;
   LeaseTracker& tracker_;
   metrics::Metrics& metrics_;
-  bool GoesByPlace(const SettleItem& item) const;
+  bool GoesByLocation(const SettleItem& item) const;
   std::optional<int16_t> NextStage(const SettleItem& item) const;
 
   std::vector<SettleItem*> decided_;

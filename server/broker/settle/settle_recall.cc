@@ -26,29 +26,29 @@ store::Settled SettleBatch::Restore(const SettleItem& item,
   settled.priority = recalled.priority;
   settled.stage = item.token.stage;
   settled.now = recalled.now;
-  switch (recalled.fate) {
-    case store::Fate::kSucceeded:
-    case store::Fate::kFailed:
+  switch (recalled.transition) {
+    case store::Transition::kSucceeded:
+    case store::Transition::kFailed:
       break;
-    case store::Fate::kCancelled:
+    case store::Transition::kCancelled:
       settled.outcome = store::Action::kCancel;
       break;
-    case store::Fate::kStartsAfresh:
+    case store::Transition::kStartsAfresh:
       settled.stage = 0;
       settled.schedule_time = recalled.settled_at;
       break;
-    case store::Fate::kMovesOn:
+    case store::Transition::kMovesOn:
       settled.stage = NextStage(item).value_or(item.token.stage);
       settled.schedule_time = recalled.settled_at;
       break;
-    case store::Fate::kWaitsForTick:
+    case store::Transition::kWaitsForTick:
       settled.stage = 0;
       settled.schedule_time = recalled.schedule_time.value_or(absl::InfiniteFuture());
       break;
-    case store::Fate::kIsRetried:
+    case store::Transition::kIsRetried:
       settled.schedule_time = recalled.settled_at + item.retry_delay.value_or(absl::ZeroDuration());
       break;
-    case store::Fate::kGoesBack:
+    case store::Transition::kGoesBack:
       settled.schedule_time = recalled.schedule_time.value_or(absl::InfinitePast());
       break;
   }

@@ -94,7 +94,7 @@ class Loop {
       batch.rows.emplace_back().token = row.task.token;
     }
     std::ranges::sort(batch.rows, {}, [](const auto& row) { return row.token.task.id; });
-    const size_t acked = Must(store::AckByPlace(*session_, batch)).size();
+    const size_t acked = Must(store::AckByLocation(*session_, batch)).size();
     testing::Require(acked == batch.rows.size(), "a task was not acked");
     stage_.Count(static_cast<int64_t>(acked));
   }

@@ -180,7 +180,7 @@ TEST_F(LeaseTest, TheRowSaysWhoHoldsItSinceWhen) {
             absl::ToUnixMicros(leased.now));
 }
 
-TEST_F(LeaseTest, TheTokenHoldsTheRowsPlace) {
+TEST_F(LeaseTest, TheTokenHoldsTheRowLocation) {
   Put(3);
   for (const LeasedRow& row : Take(3)) {
     EXPECT_EQ(Sql(absl::StrCat("SELECT ctid FROM skiplane.task WHERE id = ",

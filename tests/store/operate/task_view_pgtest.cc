@@ -100,12 +100,12 @@ TEST_F(GetTaskTest, TheProgressOfAnEarlierLeaseIsNotShownWhileItWaits) {
 }
 
 TEST_F(GetTaskTest, SucceededWithTheErrorOfTheAttemptBefore) {
-  for (const bool by_place : {true, false}) {
+  for (const bool by_location : {true, false}) {
     const int64_t id = PutOne();
     End(TakeOne(), Action::kRetry, &first_);
     const model::LeaseToken token = TakeOne();
-    if (by_place) {
-      ASSERT_THAT(AckByPlace(*session_, Batch({token})), IsOk());
+    if (by_location) {
+      ASSERT_THAT(AckByLocation(*session_, Batch({token})), IsOk());
     } else {
       End(token, Action::kAck, &none_);
     }
@@ -118,11 +118,11 @@ TEST_F(GetTaskTest, SucceededWithTheErrorOfTheAttemptBefore) {
 }
 
 TEST_F(GetTaskTest, SucceededAtOnceWithoutAnError) {
-  for (const bool by_place : {true, false}) {
+  for (const bool by_location : {true, false}) {
     const int64_t id = PutOne();
     const model::LeaseToken token = TakeOne();
-    if (by_place) {
-      ASSERT_THAT(AckByPlace(*session_, Batch({token})), IsOk());
+    if (by_location) {
+      ASSERT_THAT(AckByLocation(*session_, Batch({token})), IsOk());
     } else {
       End(token, Action::kAck, &none_);
     }

@@ -50,12 +50,12 @@ TEST_P(LeaseStatusTest, AckedByMe) {
   EXPECT_EQ(Classified(token), "finished settled:1");
 }
 
-TEST_P(LeaseStatusTest, AckedByMeByPlace) {
+TEST_P(LeaseStatusTest, AckedByMeByLocation) {
   Put(3);
   const auto tokens = testing::TokensOf(Take(3));
   SettleBatch batch = Batch(tokens);
   batch.settings.history = GetParam();
-  ASSERT_THAT(AckByPlace(*session_, batch), IsOk());
+  ASSERT_THAT(AckByLocation(*session_, batch), IsOk());
   for (const model::LeaseToken& token : tokens) EXPECT_EQ(Classified(token), "finished settled:1");
 }
 

@@ -35,30 +35,30 @@ class SettleTest : public testing::StoreHarness {
   const model::TaskError error_{"Boom", "it\nbroke", "print"};
 };
 
-TEST_F(SettleTest, AnAckByPlaceEndsTheTask) {
+TEST_F(SettleTest, AnAckByLocationEndsTheTask) {
   Put(3);
   const auto tokens = TokensOf(Take(3));
-  EXPECT_THAT(AckByPlace(*session_, Batch({tokens[0], tokens[2]})),
+  EXPECT_THAT(AckByLocation(*session_, Batch({tokens[0], tokens[2]})),
               IsOkAndHolds(UnorderedElementsAre(0, 1)));
   EXPECT_EQ(Number("SELECT id FROM skiplane.task"), tokens[1].task.id);
   EXPECT_EQ(History(), "1:1:last 1:1:last");
 }
 
-TEST_F(SettleTest, AnAckByPlaceTellsWhenItWas) {
+TEST_F(SettleTest, AnAckByLocationTellsWhenItWas) {
   PutOne();
   const model::LeaseToken token = TakeOne();
   absl::Time now = absl::InfinitePast();
-  ASSERT_THAT(AckByPlace(*session_, Batch({token}), &now), IsOk());
+  ASSERT_THAT(AckByLocation(*session_, Batch({token}), &now), IsOk());
   EXPECT_EQ(absl::ToUnixMicros(now), Number("SELECT (date_part('epoch', settled_at) * 1e6)::int8 "
                                             "FROM skiplane.settled"));
   EXPECT_GE(now, absl::FromUnixMicros(token.lease_no));
 }
 
-TEST_F(SettleTest, ARowThatMovedIsMissedByPlaceAndSettledById) {
+TEST_F(SettleTest, ARowThatMovedIsMissedByLocationAndSettledById) {
   Put(2);
   const auto tokens = TokensOf(Take(2));
   Sql(absl::StrCat("UPDATE skiplane.task SET priority = 9 WHERE id = ", tokens[0].task.id));
-  EXPECT_THAT(AckByPlace(*session_, Batch(tokens)), IsOkAndHolds(ElementsAre(1)));
+  EXPECT_THAT(AckByLocation(*session_, Batch(tokens)), IsOkAndHolds(ElementsAre(1)));
   EXPECT_EQ(SettleOne(Batch(tokens)).index, 0u);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 0);
 }
@@ -181,9 +181,9 @@ TEST_F(SettleTest, HistoryFollowsTheQueuesPolicy) {
     by_id.rows[2].action = Action::kFail;
     by_id.rows[3].action = Action::kRelease;
     ASSERT_THAT(store::Settle(*session_, by_id), IsOk());
-    SettleBatch by_place = Batch({tokens[4]});
-    by_place.settings.history = policy;
-    ASSERT_THAT(AckByPlace(*session_, by_place), IsOk());
+    SettleBatch by_location = Batch({tokens[4]});
+    by_location.settings.history = policy;
+    ASSERT_THAT(AckByLocation(*session_, by_location), IsOk());
     EXPECT_EQ(Sql("SELECT string_agg(outcome::text, ' ' ORDER BY outcome) FROM skiplane.history"),
               outcomes);
   }
@@ -192,7 +192,7 @@ TEST_F(SettleTest, HistoryFollowsTheQueuesPolicy) {
 TEST_F(SettleTest, TheKeyOfAFinishedTaskSaysWhen) {
   for (const char* const key : {"a", "b", "c", "d"}) PutOne(KeyedTask(key));
   const auto tokens = TokensOf(Take(4));
-  ASSERT_THAT(AckByPlace(*session_, Batch({tokens[0]})), IsOkAndHolds(ElementsAre(0)));
+  ASSERT_THAT(AckByLocation(*session_, Batch({tokens[0]})), IsOkAndHolds(ElementsAre(0)));
   EXPECT_EQ(Settle({tokens[1]}, Action::kAck), 1u);
   EXPECT_EQ(Settle({tokens[2]}, Action::kFail), 1u);
   EXPECT_EQ(Settle({tokens[3]}, Action::kRetry), 1u);
@@ -207,7 +207,7 @@ TEST_F(SettleTest, LedgerRowsGoWithTheirLastTask) {
   const auto tokens = TokensOf(Required(Lease(*session_, demand)).rows);
   SettleBatch batch = Batch({tokens[0]});
   batch.ledgers = {demand.callers[0].ledger};
-  ASSERT_THAT(AckByPlace(*session_, batch), IsOk());
+  ASSERT_THAT(AckByLocation(*session_, batch), IsOk());
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.lease_ledger"), 2);
   batch = Batch({tokens[1]}, Action::kRetry);
   batch.ledgers = {demand.callers[1].ledger};

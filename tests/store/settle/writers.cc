@@ -163,9 +163,9 @@ store::SettleBatch Writers::SomeLeases(Random& random) {
   return batch;
 }
 
-absl::Status Writers::Settle(pg::Session& session, Random& random, bool by_place) {
+absl::Status Writers::Settle(pg::Session& session, Random& random, bool by_location) {
   store::SettleBatch batch = SomeLeases(random);
-  if (by_place) return store::AckByPlace(session, batch).status();
+  if (by_location) return store::AckByLocation(session, batch).status();
   for (store::SettleRow& row : batch.rows) {
     constexpr store::Action kActions[] = {store::Action::kAck, store::Action::kRetry,
                                           store::Action::kFail, store::Action::kRelease};
