@@ -32,7 +32,7 @@ struct BulkCursor {
   model::TaskChange change;
   bool dry_run = false;
   std::vector<int64_t> lanes;  // still to be gone through, the first one being at hand
-  Place place = Place::kLiving;
+  TaskTable table = TaskTable::kLiving;
   int64_t after = 0;
 };
 

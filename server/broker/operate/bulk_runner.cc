@@ -26,16 +26,16 @@ constexpr int kRest = 2;  // times the step
 constexpr std::chrono::seconds kWatchEvery(5);
 constexpr std::chrono::milliseconds kAfterFailure(500);
 
-// The place after this one, if the filter means several.
+// The table after this one, if the filter means several.
 void GoOn(const model::TaskStates& states, store::BulkCursor* cursor) {
-  const std::vector<store::Place> places = store::PlacesOf(states);
-  const auto place = std::find(places.begin(), places.end(), cursor->place);
+  const std::vector<store::TaskTable> tables = store::TablesOf(states);
+  const auto table = std::find(tables.begin(), tables.end(), cursor->table);
   cursor->after = 0;
-  if (place != places.end() && place + 1 != places.end()) {
-    cursor->place = *(place + 1);
+  if (table != tables.end() && table + 1 != tables.end()) {
+    cursor->table = *(table + 1);
     return;
   }
-  cursor->place = places.front();
+  cursor->table = tables.front();
   cursor->lanes.erase(cursor->lanes.begin());
 }
 
@@ -194,12 +194,12 @@ absl::StatusOr<store::BulkProgress> BulkRunner::Work(pg::Session& session,
   const int64_t lane = cursor.lanes.front();
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, lane));
   if (queue == nullptr) return store::QueueNotFound(cursor.filter.queue);
-  const store::Step look{cursor.place, lane, cursor.after, kRowsPerStep, kChangesPerStep};
+  const store::Step look{cursor.table, lane, cursor.after, kRowsPerStep, kChangesPerStep};
   ASSIGN_OR_RETURN(const store::Matches matches,
                    store::FindTasks(session, look, cursor.filter,
                                     queue->settings.FindStage(cursor.filter.stage)));
   if (!matches.ids.empty() && !cursor.dry_run) {
-    ASSIGN_OR_RETURN(*changes, store::ChangeTasks(session, cursor.place, lane, matches.ids,
+    ASSIGN_OR_RETURN(*changes, store::ChangeTasks(session, cursor.table, lane, matches.ids,
                                                   cursor.change, queue->settings));
   }
   if (matches.next_after.has_value()) {

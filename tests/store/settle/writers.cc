@@ -199,7 +199,7 @@ std::vector<int64_t> Writers::Ids(pg::Session& session, const std::string& from,
 absl::Status Writers::Change(pg::Session& session, Random& random, Kind kind) {
   model::TaskChange change;
   change.kind = kind;
-  return store::ChangeTasks(session, store::Place::kLiving, lane_, Ids(session, "task", random),
+  return store::ChangeTasks(session, store::TaskTable::kLiving, lane_, Ids(session, "task", random),
                             change, model::QueueSettings())
       .status();
 }
@@ -222,8 +222,8 @@ absl::Status Writers::ChangeFailed(pg::Session& session, Random& random, Kind ki
   change.kind = kind;
   const std::vector<int64_t> ids = Ids(session, "task_failed", random);
   RETURN_IF_ERROR(session.RunText("BEGIN").status());
-  const absl::Status status = store::ChangeTasks(session, store::Place::kFailed, lane_, ids, change,
-                                                 model::QueueSettings())
+  const absl::Status status = store::ChangeTasks(session, store::TaskTable::kFailed, lane_, ids,
+                                                 change, model::QueueSettings())
                                   .status();
   Required(session.RunText(status.ok() ? "COMMIT" : "ROLLBACK"));
   return status;
