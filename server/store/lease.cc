@@ -108,7 +108,7 @@ absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand) {
   pg::Params params;
   params.Int8(demand.lane).Int2(demand.stage);
   BindBounds(demand.bounds, params);
-  params.Int4(static_cast<int32_t>(demand.places.size())).Int4Array(demand.places);
+  params.Int4(static_cast<int32_t>(demand.slots.size())).Int4Array(demand.slots);
   BindCallers(demand.callers, params);
   params.Int8(demand.bytes_max);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskLease, params));

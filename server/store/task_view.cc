@@ -143,8 +143,8 @@ absl::StatusOr<model::Page<model::Attempt>> ListAttempts(pg::Session& session,
   return page;
 }
 
-absl::StatusOr<int64_t> BusyWorkers(pg::Session& session, const model::LaneStage& place) {
-  const pg::Params params = pg::Params().Int8(place.lane).Int2(place.stage);
+absl::StatusOr<int64_t> BusyWorkers(pg::Session& session, const model::LaneStage& lane_stage) {
+  const pg::Params params = pg::Params().Int8(lane_stage.lane).Int2(lane_stage.stage);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kWorkersBusy, params));
   return rows.Int(0, 0);
 }

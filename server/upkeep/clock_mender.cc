@@ -118,22 +118,23 @@ absl::StatusOr<bool> ClockMender::VisitLane(pg::Session& session, int64_t lane,
   return true;
 }
 
-absl::StatusOr<bool> ClockMender::MendPriority(pg::Session& session, const model::LaneStage& place,
-                                               int16_t priority, MendResult* result) {
+absl::StatusOr<bool> ClockMender::MendPriority(pg::Session& session,
+                                               const model::LaneStage& lane_stage, int16_t priority,
+                                               MendResult* result) {
   int64_t all = 0;
   int64_t mended = kRowsAtOnce;
   absl::Time schedule_time;
   while (mended >= kRowsAtOnce && !round_.is_over()) {
-    ASSIGN_OR_RETURN(const store::MadeDue made, store::MendTasks(session, *step_, place.lane,
-                                                                 place.stage, priority,
-                                                                 kRowsAtOnce));
+    ASSIGN_OR_RETURN(const store::MadeDue made,
+                     store::MendTasks(session, *step_, lane_stage.lane, lane_stage.stage, priority,
+                                      kRowsAtOnce));
     mended = made.tasks;
     schedule_time = made.schedule_time;
     all += mended;
   }
   result->tasks += all;
   if (all > 0) {
-    store::UnleasedTasks due{place.lane, place.stage, priority, true, all, schedule_time};
+    store::UnleasedTasks due{lane_stage.lane, lane_stage.stage, priority, true, all, schedule_time};
     RETURN_IF_ERROR(SendHints(session, {due}));
   }
   return mended < kRowsAtOnce;

@@ -43,7 +43,7 @@ std::vector<int64_t> Tables::Lock(const store::LeaseDemand& demand, absl::Time n
     }
   }
   std::ranges::sort(found, {}, &Task::Key);
-  if (found.size() > demand.places.size()) found.resize(demand.places.size());
+  if (found.size() > demand.slots.size()) found.resize(demand.slots.size());
   std::vector<int64_t> ids;
   for (Task* task : found) {
     task->locked_by = statement;

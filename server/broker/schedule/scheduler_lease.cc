@@ -69,10 +69,10 @@ LeaseRun Scheduler::RunOf(Lane& lane, std::vector<TicketPtr> tickets, int64_t co
   }
   run.tickets = std::move(tickets);
   run.lives_until.resize(run.tickets.size());
-  run.demand.places = DealPlaces(demands, std::min(demanded, count_max));
+  run.demand.slots = DealPlaces(demands, std::min(demanded, count_max));
   run.snapshot = lane.bounds.Begin();
   run.announced_before = lane.belief.announced();
-  lane.belief.Asked(static_cast<int64_t>(run.demand.places.size()));
+  lane.belief.Asked(static_cast<int64_t>(run.demand.slots.size()));
   return run;
 }
 
@@ -100,7 +100,7 @@ void Scheduler::EndLease(LeaseRun& run, absl::StatusOr<store::Leased> leased, St
   if (leased.ok()) {
     lane.error = absl::OkStatus();
     lane.bounds.End(run.snapshot, LastKeys(leased->rows));
-    lane.belief.Leased(static_cast<int64_t>(run.demand.places.size()),
+    lane.belief.Leased(static_cast<int64_t>(run.demand.slots.size()),
                        static_cast<int64_t>(leased->rows.size()), IsCutByBytes(run, *leased),
                        run.announced_before);
     Deliver(run, *std::move(leased), step);
@@ -189,7 +189,7 @@ void Scheduler::Failed(const LeaseRun& run, const absl::Status& status, Step& st
 // is not known of which one: all that have one look again for what was leased under it, also those
 // whose wait is over; the others go on waiting.
 void Scheduler::Collided(const LeaseRun& run, Step& step) {
-  lanes_.at(run.place)->belief.Unasked(static_cast<int64_t>(run.demand.places.size()));
+  lanes_.at(run.place)->belief.Unasked(static_cast<int64_t>(run.demand.slots.size()));
   for (const TicketPtr& ticket : run.tickets) {
     if (run.is_reservation) {
       step.actions.push_back(Decline{ticket});
@@ -240,7 +240,7 @@ LeaseRun Scheduler::Reserve(model::LaneStage place, std::vector<TicketPtr> ticke
 void Scheduler::Withdraw(const LeaseRun& run, Step& step) {
   Lane& lane = *lanes_.at(run.place);
   lane.bounds.End(run.snapshot, {});
-  lane.belief.Unasked(static_cast<int64_t>(run.demand.places.size()));
+  lane.belief.Unasked(static_cast<int64_t>(run.demand.slots.size()));
   for (const TicketPtr& ticket : run.tickets) step.actions.push_back(Decline{ticket});
   Advance(lane, step);
 }

@@ -75,7 +75,7 @@ class Loop {
     caller.session = worker_;
     caller.max_bytes = kLeaseBytes;
     caller.ledger = ledger_;
-    demand.places.assign(rows_, 1);
+    demand.slots.assign(rows_, 1);
     store::Leased leased = Must(store::Lease(*session_, demand));
     bound_ = {};
     if (leased.rows.size() == rows_) {

@@ -73,7 +73,7 @@ TEST_F(LeaseTest, NeverMoreThanAskedFor) {
   EXPECT_EQ(Take(100).size(), 28u);
 }
 
-TEST_F(LeaseTest, CallersAreDealtByPlaces) {
+TEST_F(LeaseTest, CallersAreDealtBySlots) {
   const std::vector<int64_t> ids = Put(5);
   const std::vector<LeasedRow> rows = LeaseRows(Demand({1, 3, 2, 1}));
   EXPECT_THAT(IdsOf(rows), ElementsAre(ids[0], ids[1], ids[2], ids[3]));
@@ -191,12 +191,12 @@ TEST_F(LeaseTest, TheTokenHoldsTheRowLocation) {
 
 TEST_F(LeaseTest, AThousandTasksForManyCallers) {
   Put(1000);
-  std::vector<int32_t> places;
-  for (int32_t i = 0; i < 1000; ++i) places.push_back(i % 100 + 1);
-  const std::vector<LeasedRow> rows = LeaseRows(Demand(places));
+  std::vector<int32_t> slots;
+  for (int32_t i = 0; i < 1000; ++i) slots.push_back(i % 100 + 1);
+  const std::vector<LeasedRow> rows = LeaseRows(Demand(slots));
   ASSERT_EQ(rows.size(), 1000u);
   std::vector<int> wanted;
-  for (const int32_t place : places) wanted.push_back(place - 1);
+  for (const int32_t slot : slots) wanted.push_back(slot - 1);
   EXPECT_THAT(CallersOf(rows), ElementsAreArray(wanted));
 }
 

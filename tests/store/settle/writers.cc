@@ -41,7 +41,7 @@ void Writers::Refill(pg::Session& session, Random& random) {
     store::LeaseDemand demand;
     demand.lane = lane_;
     for (int16_t priority = 0; priority < 3; ++priority) demand.bounds.push_back({priority});
-    for (int i = 0; i < kKeys / 2; ++i) demand.places.push_back(1 + i % kWorkers);
+    for (int i = 0; i < kKeys / 2; ++i) demand.slots.push_back(1 + i % kWorkers);
     for (int i = 0; i < kWorkers; ++i) {
       demand.callers.push_back({SessionOf(i), 1 << 20, model::NewSessionId(), ""});
     }
