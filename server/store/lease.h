@@ -32,7 +32,7 @@ struct LeaseDemand {
   int64_t lane = 0;
   int16_t stage = 0;
   std::vector<Bound> bounds;        // most urgent first
-  std::vector<int32_t> slots;       // who gets the first, second, … task: index + 1 into callers
+  std::vector<int32_t> slots;        // who gets the first, second, … task: index + 1 into callers
   std::vector<LeaseCaller> callers;
   int64_t bytes_max = 16 << 20;       // of payloads in one answer, whoever gets them
 };

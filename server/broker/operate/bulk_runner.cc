@@ -47,8 +47,8 @@ absl::Status NoteEnd(pg::Session& session, const model::SessionId& id) {
   return store::AddAudit(session, origin, operation.filter.queue, operation.changed);
 }
 
-// For the look at an operation that was begun: its error is not that of the call.
-Done<model::BulkOperation> LookOr(const absl::Status& if_unread, Done<model::BulkOperation> done) {
+// For the read of an operation that was begun: its error is not that of the call.
+Done<model::BulkOperation> ReadOr(const absl::Status& if_unread, Done<model::BulkOperation> done) {
   return [if_unread,
           done = std::move(done)](absl::StatusOr<model::BulkOperation> found) mutable {
     if (!found.ok() && !absl::IsNotFound(found.status())) found = if_unread;
@@ -72,8 +72,8 @@ void BulkRunner::Watch() {
 
 void BulkRunner::Start(StartBulkCall call, Done<model::BulkOperation> done) {
   const absl::Duration wait = call.wait;
-  absl::Status if_unknown = call.dry_run ? RepeatLater() : RepeatOrLook(call.origin);
-  Done<Begun> look = [this, wait, dry_run = call.dry_run, if_unknown,
+  absl::Status if_unknown = call.dry_run ? RepeatLater() : RepeatOrRead(call.origin);
+  Done<Begun> read = [this, wait, dry_run = call.dry_run, if_unknown,
                       done = std::move(done)](absl::StatusOr<Begun> begun) mutable {
     if (!begun.ok()) {
       done(begun.status());
@@ -81,11 +81,12 @@ void BulkRunner::Start(StartBulkCall call, Done<model::BulkOperation> done) {
     }
     // Who made steps goes on, and if it ended, who watches does.
     if (!begun->has_steps) SubmitStep(begun->id);
-    Get(begun->id, wait, dry_run ? std::move(done) : LookOr(if_unknown, std::move(done)));
+    Get(begun->id, wait, dry_run ? std::move(done) : ReadOr(if_unknown, std::move(done)));
   };
-  SubmitJob(context_.pool, std::move(look),
-            [this, call = std::move(call)](pg::Session& session) { return Create(session, call); },
-            std::move(if_unknown));
+  SubmitJob(
+      context_.pool, std::move(read),
+      [this, call = std::move(call)](pg::Session& session) { return Create(session, call); },
+      std::move(if_unknown));
 }
 
 absl::StatusOr<BulkRunner::Begun> BulkRunner::Create(pg::Session& session,
@@ -194,9 +195,9 @@ absl::StatusOr<store::BulkProgress> BulkRunner::Work(pg::Session& session,
   const int64_t lane = cursor.lanes.front();
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, lane));
   if (queue == nullptr) return store::QueueNotFound(cursor.filter.queue);
-  const store::Step look{cursor.table, lane, cursor.after, kRowsPerStep, kChangesPerStep};
+  const store::Step step{cursor.table, lane, cursor.after, kRowsPerStep, kChangesPerStep};
   ASSIGN_OR_RETURN(const store::Matches matches,
-                   store::FindTasks(session, look, cursor.filter,
+                   store::FindTasks(session, step, cursor.filter,
                                     queue->settings.FindStage(cursor.filter.stage)));
   if (!matches.ids.empty() && !cursor.dry_run) {
     ASSIGN_OR_RETURN(*changes, store::ChangeTasks(session, cursor.table, lane, matches.ids,

@@ -28,7 +28,7 @@ void LocalOperator::ExplainTask(model::TaskId id, Done<Explanation> done) {
 }
 
 void LocalOperator::ChangeTask(ChangeTaskCall call, Done<model::TaskView> done) {
-  absl::Status if_unknown = call.change.AddsUp() ? RepeatOrLook(call.origin) : RepeatLater();
+  absl::Status if_unknown = call.change.AddsUp() ? RepeatOrRead(call.origin) : RepeatLater();
   SubmitJob(
       context_.pool, std::move(done),
       [this, call = std::move(call)](pg::Session& session) { return tasks_.Change(session, call); },

@@ -93,11 +93,11 @@ absl::StatusOr<TaskPage> TaskOperator::List(pg::Session& session, const ListTask
     if (at.lane >= static_cast<int>(queue->lanes.size())) return page;
     const int64_t lane = queue->lanes[static_cast<size_t>(at.lane)];
     const int open = call.limit - static_cast<int>(page.tasks.items.size());
-    const store::Step look{*table, lane, at.after, kRowsPerStep, open};
+    const store::Step read{*table, lane, at.after, kRowsPerStep, open};
     ASSIGN_OR_RETURN(const store::Matches matches,
-                     store::FindTasks(session, look, call.filter, stage));
+                     store::FindTasks(session, read, call.filter, stage));
     ASSIGN_OR_RETURN(const std::optional<int64_t> next,
-                     AddMatches(session, call, *queue, look, matches, &page.tasks));
+                     AddMatches(session, call, *queue, read, matches, &page.tasks));
     at.after = next.value_or(0);
     if (!next.has_value() && ++table == tables.end()) {
       table = tables.begin();

@@ -35,7 +35,7 @@ class QueueCache {
   QueuePtr OfLane(int64_t lane) const;
 
   // The same, from the database if it is not known; null if no queue has this lane. A lane that
-  // nobody has costs one look at an index. Also within transactions that change no queues.
+  // nobody has costs one index lookup. Also within transactions that change no queues.
   absl::StatusOr<QueuePtr> FindLane(pg::Session& session, int64_t lane);
 
   std::vector<QueuePtr> All() const;
