@@ -1,9 +1,9 @@
--- Looks for free tasks in one slice of a lane's order, without locks.
+-- Reads ready tasks of one slice of a lane's order, without locks.
 -- $1 lane  $2 stage  $3 priority  $4, $5 the key (schedule time, id) after which to look  $6 rows
 -- at most
--- One row: how many were looked at, how many of them were free; then, in microseconds and ids, the
--- key of the first free one (null: none) and the key of the last one looked at (null: none); and
--- how long the first free one has been due, in microseconds.
+-- One row: how many were looked at, how many of them were ready; then, in microseconds and ids, the
+-- key of the first ready one (null: none) and the key of the last one looked at (null: none); and
+-- how long the first ready one has been due, in microseconds.
 WITH slice AS MATERIALIZED (
   SELECT t.run_at, t.id, t.state
   FROM skiplane.task t

@@ -4,7 +4,7 @@
 -- who gets it (from 1; $6 elements); then for each caller: $8 session  $9 bytes at most  $10 ledger
 -- row
 -- $11 request id or null; and $12 bytes at most for all of them together.
--- One row per leased task; no row: nothing was free. Fewer than $6 says neither that the lane is
+-- One row per leased task; no row: nothing was ready. Fewer than $6 says neither that the lane is
 -- empty nor that all before the last one is taken: a row that changed between this statement's
 -- snapshot and its lock is skipped.
 -- Rows that do not fit into those bytes are locked until the commit and stay as they were.

@@ -49,7 +49,7 @@ struct Leased {
   absl::Time now;               // the database's; valid when there are rows
 };
 
-// One commit. No rows: nothing was free. See task_lease.sql for what a short answer does not say.
+// One commit. No rows: nothing was ready. See task_lease.sql for what a short answer does not say.
 // kAlreadyExists: something is leased under a caller's request id, or was until it was settled; ask
 // FindRequest. Nothing was leased for any caller.
 absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand);

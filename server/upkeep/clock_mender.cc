@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/log.h"
 #include "server/base/status_macros.h"
-#include "server/store/sweep.h"
+#include "server/store/slice.h"
 #include "server/upkeep/recovery.h"
 
 namespace skiplane::upkeep {

@@ -5,7 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "server/store/counts.h"
 #include "server/store/queues.h"
-#include "server/store/sweep.h"
+#include "server/store/slice.h"
 
 namespace skiplane::testing {
 

@@ -19,7 +19,7 @@ class UpkeepTest : public testing::UpkeepHarness {
   }
 
   // A worker leases a task for a second and sends no heartbeat; returns whether brokers hear in
-  // time that the task is free again.
+  // time that the task is ready again.
   bool IsRescued(const std::string& name) {
     testing::Heard<std::string> hints;
     testing::Heard<bool> states;

@@ -4,7 +4,7 @@
 
 #include "server/base/status_macros.h"
 #include "server/broker/schedule/belief.h"
-#include "server/store/sweep.h"
+#include "server/store/slice.h"
 
 namespace skiplane::broker {
 namespace {
@@ -16,13 +16,14 @@ absl::Status ProbePriority(pg::Session& session, model::LaneStage lane_stage, in
                            ProbeResult& result) {
   store::Bound from{priority, absl::InfinitePast(), 0};
   for (int slices = 0; slices < kSlicesMax; ++slices) {
-    ASSIGN_OR_RETURN(const store::Slice slice,
-                     store::Sweep(session, lane_stage.lane, lane_stage.stage, from, kSliceRows));
-    if (slice.first_free.has_value()) {
-      result.first_ready.push_back(*slice.first_free);
+    ASSIGN_OR_RETURN(
+        const store::Slice slice,
+        store::ReadSlice(session, lane_stage.lane, lane_stage.stage, from, kSliceRows));
+    if (slice.first_ready.has_value()) {
+      result.first_ready.push_back(*slice.first_ready);
       const bool may_be_more = slice.seen == kSliceRows;
       result.ready =
-          std::min(Belief::kPlenty, result.ready + (may_be_more ? Belief::kPlenty : slice.free));
+          std::min(Belief::kPlenty, result.ready + (may_be_more ? Belief::kPlenty : slice.ready));
       return absl::OkStatus();
     }
     if (slice.seen < kSliceRows) return absl::OkStatus();

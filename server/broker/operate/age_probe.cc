@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "server/store/sweep.h"
+#include "server/store/slice.h"
 
 namespace skiplane::broker {
 namespace {
@@ -18,7 +18,7 @@ absl::Duration OldestReadyAge(pg::Session& session, model::LaneStage lane_stage)
   if (!priorities.ok()) return oldest;
   for (const store::PriorityView& view : *priorities) {
     const store::Bound start{view.priority, absl::InfinitePast(), 0};
-    const auto slice = store::Sweep(session, lane_stage.lane, lane_stage.stage, start, kRows);
+    const auto slice = store::ReadSlice(session, lane_stage.lane, lane_stage.stage, start, kRows);
     if (slice.ok()) oldest = std::max(oldest, slice->oldest_age);
   }
   return oldest;

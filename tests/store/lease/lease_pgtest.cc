@@ -93,7 +93,7 @@ TEST_F(LeaseTest, BytesAreLimitedPerCaller) {
   LeaseDemand demand = Demand({1, 2, 1, 2, 1, 2, 1, 2});
   demand.callers[0].max_bytes = 250;
   EXPECT_THAT(CallersOf(LeaseRows(demand)), ElementsAre(0, 1, 0, 1, 1, 1));
-  EXPECT_EQ(Take(8).size(), 2u) << "what did not fit is free";
+  EXPECT_EQ(Take(8).size(), 2u) << "what did not fit is ready";
 }
 
 TEST_F(LeaseTest, OneTaskIsLeasedHoweverLargeItIs) {
