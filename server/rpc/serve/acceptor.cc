@@ -126,7 +126,7 @@ bool Acceptor::IsProbe(int fd) const {
 }
 
 void Acceptor::Refuse(int fd) {
-  const linger reset = {1, 0};  // or the closed connections of a crowd would stay with the kernel
+  const linger reset = {1, 0};  // or the many closed connections would stay with the kernel
   setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
   close(fd);
   metrics_.ConnectionRefused();

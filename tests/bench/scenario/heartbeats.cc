@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "tests/bench/bench.h"
+#include "tests/bench/many_workers.h"
 #include "tests/bench/stage.h"
-#include "tests/bench/worker_crowd.h"
 
 namespace skiplane::bench {
 namespace {

@@ -20,7 +20,7 @@ constexpr int kProducers = 3;
 constexpr int kWorkers = 8;
 constexpr int kBreaks = 6;
 
-class CrowdTest : public BrokerHarness {
+class StressTest : public BrokerHarness {
  protected:
   // Until all is done; no longer than five minutes, which is far too long.
   bool GoesOn() const { return done_ < kTasks && absl::Now() < deadline_; }
@@ -157,18 +157,18 @@ class CrowdTest : public BrokerHarness {
   std::set<int64_t> settled_ ABSL_GUARDED_BY(mutex_);
 };
 
-TEST_F(CrowdTest, EveryTaskIsDoneOnceWhateverHappensAtOnce) {
+TEST_F(StressTest, EveryTaskIsDoneOnceWhateverHappensAtOnce) {
   upkeep::UpkeepOptions options;
   options.connect.uri = database_.uri();
   options.broker_id = model::NewSessionId();
   options.pass_interval = absl::Milliseconds(20);
   upkeep::Upkeep upkeep(options, &metrics_);
   upkeep.Start();
-  std::vector<std::thread> crowd;
-  for (int i = 0; i < kProducers; ++i) crowd.emplace_back([this, i] { Produce(i); });
-  for (int i = 0; i < kWorkers; ++i) crowd.emplace_back([this, i] { Work(i); });
-  crowd.emplace_back([this] { Operate(); });
-  for (std::thread& one : crowd) one.join();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kProducers; ++i) threads.emplace_back([this, i] { Produce(i); });
+  for (int i = 0; i < kWorkers; ++i) threads.emplace_back([this, i] { Work(i); });
+  threads.emplace_back([this] { Operate(); });
+  for (std::thread& one : threads) one.join();
   EXPECT_EQ(done_, kTasks);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 0);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.history WHERE outcome = 1"), kTasks);

@@ -10,9 +10,9 @@ namespace {
 
 constexpr int kWorkers = 1000;
 
-class Crowd : public BrokerTest {
+class Stress : public BrokerTest {
  protected:
-  Crowd() { MakeQueue("busy"); }
+  Stress() { MakeQueue("busy"); }
 
   static std::string Name(int worker) { return absl::StrCat("worker ", worker); }
 
@@ -47,7 +47,7 @@ class Crowd : public BrokerTest {
   std::vector<std::pair<int, absl::StatusOr<LeaseAnswer>>> answers_ ABSL_GUARDED_BY(mutex_);
 };
 
-TEST_F(Crowd, IsServedAndItsWaitingKeepsNoOtherCallBack) {
+TEST_F(Stress, ManyWaitersAreServedAndKeepNoOtherCallBack) {
   for (int worker = 0; worker < kWorkers; ++worker) BeginToWait(worker);
   MakeQueue("other");
   Put("other", {.payload = "beside"});
