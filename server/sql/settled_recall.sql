@@ -1,7 +1,7 @@
--- What a broker's own settlements did whose commit was in doubt. $1 lane; then one element per item
--- and try, of which an item may have several: $2 ids  $3 lease numbers  $4 ids of tries.
--- One row per item that one of its tries settled: id, lease number, outcome and transition as in
--- task_settle, time of it in microseconds; if the task lives and nobody settled it since, its
+-- What a broker's own settlements did whose commit has an unknown outcome. $1 lane; then one
+-- element per item and try, of which an item may have several: $2 ids  $3 lease numbers  $4 ids of
+-- tries. One row per item that one of its tries settled: id, lease number, outcome and transition
+-- as in task_settle, time of it in microseconds; if the task lives and nobody settled it since, its
 -- schedule time in microseconds (greatest number: never) and priority, else nulls; time now.
 SELECT w.id, w.lease_no, s.outcome, s.transition, (date_part('epoch', s.settled_at) * 1e6)::int8,
        CASE WHEN t.run_at = 'infinity' THEN 9223372036854775807

@@ -91,7 +91,7 @@ struct LeaseStatus {
 absl::StatusOr<std::vector<LeaseStatus>> Classify(pg::Session& session, int64_t lane,
                                                   absl::Span<const model::LeaseToken> tokens);
 
-// A settlement whose commit was in doubt: that it happened, and what it did.
+// A settlement whose commit has an unknown outcome: that it happened, and what it did.
 struct Recalled {
   size_t index = 0;  // into the items that were asked for
   Action outcome = Action::kAck;  // 1 for every ack
@@ -105,7 +105,7 @@ struct Recalled {
 
 struct RecallItem {
   model::LeaseToken token;
-  std::vector<int64_t> tries;  // ids of those that are in doubt
+  std::vector<int64_t> tries;  // ids of those whose outcome is unknown
 };
 
 // Those of `items` that one of their own tries has settled.

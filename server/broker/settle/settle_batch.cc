@@ -141,7 +141,7 @@ void SettleBatch::OutcomeUnknown() {
 }
 
 // A statement that is its own transaction may have been committed.
-void SettleBatch::NoteDoubt(const absl::Status& status, const Items& sent) const {
+void SettleBatch::NoteUnknown(const absl::Status& status, const Items& sent) const {
   if (!IsOutcomeUnknown(status)) return;
   for (SettleItem* item : sent) item->tries.push_back(try_id_);
 }
@@ -196,7 +196,7 @@ absl::Status SettleBatch::AckByLocation(pg::Session& session, const Items& acks)
   absl::Time now;
   const absl::StatusOr<std::vector<size_t>> acked =
       store::AckByLocation(session, BatchOf(acks), &now);
-  NoteDoubt(acked.status(), acks);
+  NoteUnknown(acked.status(), acks);
   RETURN_IF_ERROR(acked.status());
   for (const size_t index : *acked) {
     Decide(*acks[index], model::SettleOutcome::kSettled);
@@ -214,7 +214,7 @@ absl::Status SettleBatch::SettleById(pg::Session& session, const Items& items) {
 
 absl::Status SettleBatch::TakeSettled(const absl::StatusOr<std::vector<store::Settled>>& settled,
                                       const Items& items) {
-  NoteDoubt(settled.status(), items);
+  NoteUnknown(settled.status(), items);
   RETURN_IF_ERROR(settled.status());
   for (const store::Settled& row : *settled) {
     Apply(*items[row.index], row);
@@ -229,12 +229,12 @@ absl::Status SettleBatch::Classify(pg::Session& session, const Items& items) {
   for (const SettleItem* item : items) tokens.push_back(item->token);
   ASSIGN_OR_RETURN(const std::vector<store::LeaseStatus> statuses,
                    store::Classify(session, lane_, tokens));
-  Items in_doubt;
+  Items maybe_own;
   for (size_t i = 0; i < items.size(); ++i) {
     const bool may_be_own = statuses[i].settled_as.has_value() && !items[i]->tries.empty();
-    if (may_be_own) in_doubt.push_back(items[i]);
+    if (may_be_own) maybe_own.push_back(items[i]);
   }
-  if (!in_doubt.empty()) RETURN_IF_ERROR(Recall(session, FirstOfEachLease(std::move(in_doubt))));
+  if (!maybe_own.empty()) RETURN_IF_ERROR(Recall(session, FirstOfEachLease(std::move(maybe_own))));
   for (size_t i = 0; i < items.size(); ++i) {
     if (statuses[i].is_held || items[i]->is_decided) continue;
     Decide(*items[i], OutcomeOf(statuses[i], items[i]->action));

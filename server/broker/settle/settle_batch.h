@@ -64,7 +64,7 @@ class SettleBatch {
   absl::Status SettleById(pg::Session& session, const Items& items);
   absl::Status Recall(pg::Session& session, const Items& items);
   store::Settled Restore(const SettleItem& item, const store::Recalled& recalled) const;
-  void NoteDoubt(const absl::Status& status, const Items& sent) const;
+  void NoteUnknown(const absl::Status& status, const Items& sent) const;
   absl::Status LockTasks(pg::Session& session, const Items& items) const;
   absl::Status SettleLocked(pg::Session& session, const Items& items);
   absl::Status TakeSettled(const absl::StatusOr<std::vector<store::Settled>>& settled,
