@@ -47,7 +47,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       context_{pool_, timer_, metrics, OriginIdOf(options_.id)},
       sessions_(model::kKnownSessionsMax),
       tracker_(model::kTrackedLeasesMax),
-      hinter_(context_),
+      notifier_(context_),
       queues_(context_, options_.create_missing_queues,
               [this](QueuePtr queue) { dispatcher_.QueueChanged(queue); }),
       dispatcher_(
@@ -62,12 +62,12 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       renewer_(context_, sessions_),
       lists_(model::kListsBytesMax, nullptr),
       ender_(context_, queues_, sessions_, OnCommit()),
-      admin_(context_, queues_, hinter_, lists_),
+      admin_(context_, queues_, notifier_, lists_),
       operator_(context_, queues_, dispatcher_, lists_, OnCommit()),
       sampler_(context_, queues_, dispatcher_),
       listener_(
-          options_.connect, store::kHintChannel,
-          [this](absl::string_view payload) { OnHint(payload); },
+          options_.connect, store::kNotificationChannel,
+          [this](absl::string_view payload) { OnNotification(payload); },
           [this](bool listening) {
             dispatcher_.SetListening(listening);
             if (listening && !is_stopped_) RefreshQueues();
@@ -83,7 +83,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
 void LocalBroker::OnTasksUnleased(const std::vector<store::UnleasedTasks>& unleased,
                                   absl::Time now) {
   dispatcher_.Committed(unleased, now);
-  for (const store::UnleasedTasks& tasks : unleased) hinter_.Tasks(tasks);
+  for (const store::UnleasedTasks& tasks : unleased) notifier_.Tasks(tasks);
 }
 
 Settler::OnCommit LocalBroker::OnCommit() {
@@ -206,18 +206,18 @@ void LocalBroker::BeginDrain() {
   operator_.BeginDrain();
 }
 
-void LocalBroker::OnHint(absl::string_view payload) {
-  const std::optional<model::Hint> hint = model::ParseHint(payload);
-  if (!hint.has_value() || hint->origin == context_.origin_id) return;
+void LocalBroker::OnNotification(absl::string_view payload) {
+  const std::optional<model::Notification> notification = model::ParseNotification(payload);
+  if (!notification.has_value() || notification->origin == context_.origin_id) return;
   context_.metrics.Notification("received");
-  switch (hint->kind) {
-    case model::HintKind::kTasks:
-      dispatcher_.Hinted(*hint);
+  switch (notification->kind) {
+    case model::NotificationKind::kTasks:
+      dispatcher_.Notified(*notification);
       break;
-    case model::HintKind::kQueues:
+    case model::NotificationKind::kQueues:
       RefreshQueues();
       break;
-    case model::HintKind::kBroker:
+    case model::NotificationKind::kBroker:
       RenewRow();
       break;
   }
@@ -230,14 +230,14 @@ void LocalBroker::RenewRow() {
     if (!session.ok()) return;
     const auto peers = store::RenewBroker(**session, options_.id, options_.name, kRowLives);
     if (!peers.ok()) return;
-    hinter_.SetPeers(*peers);
+    notifier_.SetPeers(*peers);
     if (has_beaten_.exchange(true)) return;
-    model::Hint hint;
-    hint.kind = model::HintKind::kBroker;
-    hint.origin = context_.origin_id;
-    const std::string payload = model::FormatHint(hint);
+    model::Notification notification;
+    notification.kind = model::NotificationKind::kBroker;
+    notification.origin = context_.origin_id;
+    const std::string payload = model::FormatNotification(notification);
     const absl::string_view view = payload;
-    static_cast<void>(store::SendHints(**session, absl::MakeSpan(&view, 1)));
+    static_cast<void>(store::SendNotifications(**session, absl::MakeSpan(&view, 1)));
   });
 }
 

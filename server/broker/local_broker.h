@@ -13,7 +13,7 @@
 #include "server/broker/operate/local_operator.h"
 #include "server/broker/operate/queue_admin.h"
 #include "server/broker/operate/sampler.h"
-#include "server/broker/queues/hinter.h"
+#include "server/broker/queues/peer_notifier.h"
 #include "server/broker/queues/queue_cache.h"
 #include "server/broker/sessions/session_ender.h"
 #include "server/broker/sessions/session_renewer.h"
@@ -66,7 +66,7 @@ class LocalBroker : public Broker {
   void OnTasksUnleased(const std::vector<store::UnleasedTasks>& unleased, absl::Time now);
   Settler::OnCommit OnCommit();
   void RenewSoon(const LeaseCall& call, const model::Queue& first);
-  void OnHint(absl::string_view payload);
+  void OnNotification(absl::string_view payload);
   void RenewRow();
   void KeepRenewing();
   void RefreshQueues();
@@ -80,7 +80,7 @@ class LocalBroker : public Broker {
   Context context_;
   SessionCache sessions_;
   LeaseTracker tracker_;
-  Hinter hinter_;
+  PeerNotifier notifier_;
   QueueCache queues_;
   Dispatcher dispatcher_;
   Enqueuer enqueuer_;

@@ -1,4 +1,4 @@
-// A stage of a lane: where tasks wait in one order. What a lease, and a hint, are about.
+// A stage of a lane: where tasks wait in one order. What a lease, and a notification, are about.
 #pragma once
 
 #include <compare>

@@ -23,7 +23,7 @@ using SessionId = std::array<uint8_t, 16>;
 SessionId NewSessionId();
 
 // What proves the right to settle one attempt. The row is the judge: lease_no, session and attempt
-// must equal it. `block` and `offset` are where the row was when it was leased: a hint for speed,
+// must equal it. `block` and `offset` are where the row was when it was leased: used for speed,
 // wrong after the row moved, and never trusted.
 struct LeaseToken {
   TaskId task;

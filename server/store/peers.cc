@@ -17,7 +17,7 @@ absl::Status ForgetBroker(pg::Session& session, const pg::Uuid& id) {
   return session.Run(sql::kBrokerForget, pg::Params().UuidValue(id)).status();
 }
 
-absl::Status SendHints(pg::Session& session, absl::Span<const absl::string_view> payloads) {
+absl::Status SendNotifications(pg::Session& session, absl::Span<const absl::string_view> payloads) {
   return session.Run(sql::kHintSend, pg::Params().TextArray(payloads)).status();
 }
 

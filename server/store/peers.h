@@ -18,10 +18,10 @@ absl::StatusOr<int64_t> RenewBroker(pg::Session& session, const pg::Uuid& id,
 absl::Status ForgetBroker(pg::Session& session, const pg::Uuid& id);
 
 // Each payload becomes one notification on the brokers' channel.
-absl::Status SendHints(pg::Session& session, absl::Span<const absl::string_view> payloads);
+absl::Status SendNotifications(pg::Session& session, absl::Span<const absl::string_view> payloads);
 
-// The channel that SendHints uses.
-inline constexpr char kHintChannel[] = "skiplane";
+// The channel that SendNotifications uses.
+inline constexpr char kNotificationChannel[] = "skiplane";
 
 struct Lead {
   bool is_leader = false;

@@ -135,7 +135,7 @@ absl::StatusOr<bool> ClockMender::MendPriority(pg::Session& session,
   result->tasks += all;
   if (all > 0) {
     store::UnleasedTasks due{lane_stage.lane, lane_stage.stage, priority, true, all, schedule_time};
-    RETURN_IF_ERROR(SendHints(session, {due}));
+    RETURN_IF_ERROR(SendNotifications(session, {due}));
   }
   return mended < kRowsAtOnce;
 }

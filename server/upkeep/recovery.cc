@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/sampled_event.h"
 #include "server/base/status_macros.h"
-#include "server/model/hint.h"
+#include "server/model/notification.h"
 #include "server/store/peers.h"
 
 namespace skiplane::upkeep {
@@ -66,7 +66,7 @@ absl::StatusOr<bool> Recovery::RecoverLane(pg::Session& session, int64_t lane,
     if (round_.is_over()) break;
   }
   // Also after an error: what was freed before it waits for nobody else to tell.
-  RETURN_IF_ERROR(SendHints(session, unleased));
+  RETURN_IF_ERROR(SendNotifications(session, unleased));
   return is_done;
 }
 
@@ -91,20 +91,22 @@ void Recovery::Count(int64_t lane, const store::Reclaimed& step) const {
   if (step.cancelled > 0) metrics_->Finished(owner->queue, "cancelled", step.cancelled);
 }
 
-absl::Status SendHints(pg::Session& session, const std::vector<store::UnleasedTasks>& unleased) {
+absl::Status SendNotifications(pg::Session& session,
+                               const std::vector<store::UnleasedTasks>& unleased) {
   if (unleased.empty() || !session.alive()) return absl::OkStatus();
   std::vector<std::string> texts;
   for (const store::UnleasedTasks& tasks : unleased) {
-    model::Hint hint;  // without an origin: this process' own workers shall hear it, too
-    hint.lane = tasks.lane;
-    hint.stage = tasks.stage;
-    hint.priority = tasks.priority;
-    hint.count = tasks.count;
-    hint.schedule_time = tasks.schedule_time;
-    texts.push_back(model::FormatHint(hint));
+    // Without an origin: this process' own workers shall hear it, too.
+    model::Notification notification;
+    notification.lane = tasks.lane;
+    notification.stage = tasks.stage;
+    notification.priority = tasks.priority;
+    notification.count = tasks.count;
+    notification.schedule_time = tasks.schedule_time;
+    texts.push_back(model::FormatNotification(notification));
   }
   const std::vector<absl::string_view> payloads(texts.begin(), texts.end());
-  return store::SendHints(session, payloads);
+  return store::SendNotifications(session, payloads);
 }
 
 }  // namespace skiplane::upkeep

@@ -33,7 +33,8 @@ struct Recovered {
 };
 
 // Tells all brokers, this one included, which tasks are ready again.
-absl::Status SendHints(pg::Session& session, const std::vector<store::UnleasedTasks>& unleased);
+absl::Status SendNotifications(pg::Session& session,
+                               const std::vector<store::UnleasedTasks>& unleased);
 
 class Recovery {
  public:

@@ -85,15 +85,15 @@ TEST_F(PeersTest, ALeaderLearnsWhenTheDeadWereLookedForLast) {
   EXPECT_LT(*lead.reclaimed_ago, absl::Minutes(70));
 }
 
-TEST_F(PeersTest, HintsAreHeardInOrder) {
+TEST_F(PeersTest, NotificationsAreHeardInOrder) {
   testing::Heard<std::string> heard;
   testing::Heard<bool> states;
   pg::Listener listener(
-      Options(), kHintChannel,
+      Options(), kNotificationChannel,
       [&heard](absl::string_view payload) { heard.Add(std::string(payload)); },
       [&states](bool listening) { states.Add(listening); });
   ASSERT_TRUE(states.WaitFor(true));
-  ASSERT_THAT(SendHints(*session_, {"one", "two, with 'quotes'", "three"}), IsOk());
+  ASSERT_THAT(SendNotifications(*session_, {"one", "two, with 'quotes'", "three"}), IsOk());
   EXPECT_TRUE(heard.WaitForCount(3));
   EXPECT_THAT(heard.values(), ElementsAre("one", "two, with 'quotes'", "three"));
 }

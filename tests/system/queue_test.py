@@ -95,7 +95,7 @@ class Queues(SystemTest):
         self.until_refused("INVALID_ARGUMENT", "INVALID_FIELD", b"too long")
 
     def until_refused(self, code, reason, payload):
-        """A hint tells the other broker; until it arrives, calls there are still taken."""
+        """A notification tells the other broker; until it arrives, calls there are still taken."""
         for _ in range(10000):
             try:
                 self.other.enqueue(QUEUE, payload)

@@ -140,9 +140,9 @@ void Dispatcher::Committed(absl::Span<const store::UnleasedTasks> claimable, abs
   scheduler_.Committed(claimable, now, turn.step);
 }
 
-void Dispatcher::Hinted(const model::Hint& hint) {
+void Dispatcher::Notified(const model::Notification& notification) {
   Turn turn(*this);
-  scheduler_.Notified(hint, turn.step);
+  scheduler_.Notified(notification, turn.step);
 }
 
 void Dispatcher::QueueChanged(const QueuePtr& queue) {

@@ -59,11 +59,11 @@ class Dispatcher {
   void Committed(absl::Span<const store::UnleasedTasks> claimable, absl::Time now);
 
   // Another broker or upkeep says so.
-  void Hinted(const model::Hint& hint);
+  void Notified(const model::Notification& notification);
 
   void QueueChanged(const QueuePtr& queue);
 
-  // Whether hints of others are heard. While they are not, lanes are probed every second.
+  // Whether notifications of others are heard. While they are not, lanes are probed every second.
   void SetListening(bool is_listening);
 
   // Parked calls are answered empty, further ones refused.

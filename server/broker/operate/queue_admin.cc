@@ -143,7 +143,7 @@ void QueueAdmin::Pause(PauseQueueCall call, Done<model::Queue> done) {
 
 // This broker acts on the change at once, the others when they hear of it.
 absl::StatusOr<model::Queue> QueueAdmin::Changed(pg::Session& session, const std::string& name) {
-  hinter_.QueuesChanged();
+  notifier_.QueuesChanged();
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Reload(session, name));
   return *queue;
 }

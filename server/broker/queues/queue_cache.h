@@ -1,5 +1,5 @@
-// The queues as this broker knows them: read once, refreshed on hints and every few seconds, so
-// that hot calls never ask the database for settings. Thread-safe.
+// The queues as this broker knows them: read once, refreshed on notifications and every few
+// seconds, so that hot calls never ask the database for settings. Thread-safe.
 #pragma once
 
 #include <functional>

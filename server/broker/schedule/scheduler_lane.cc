@@ -32,13 +32,13 @@ void Scheduler::Committed(absl::Span<const store::UnleasedTasks> claimable, absl
   }
 }
 
-void Scheduler::Notified(const model::Hint& hint, Step& step) {
-  const auto found = lanes_.find({hint.lane, hint.stage});
+void Scheduler::Notified(const model::Notification& notification, Step& step) {
+  const auto found = lanes_.find({notification.lane, notification.stage});
   if (found == lanes_.end()) return;
   Lane& lane = *found->second;
-  lane.Announced(
-      {hint.lane, hint.stage, hint.priority, hint.is_ready, hint.count, hint.schedule_time});
-  if (!hint.is_ready) {  // when they are due by the database's clock, a probe tells
+  lane.Announced({notification.lane, notification.stage, notification.priority,
+                  notification.is_ready, notification.count, notification.schedule_time});
+  if (!notification.is_ready) {  // when they are due by the database's clock, a probe tells
     lane.belief.Invalidate();
     lane.probe_allowed = {};
   }

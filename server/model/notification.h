@@ -11,14 +11,14 @@
 
 namespace skiplane::model {
 
-enum class HintKind {
+enum class NotificationKind {
   kTasks,   // tasks of a lane became ready, now or at schedule_time
   kQueues,  // a queue was made or changed: read them again
   kBroker,  // a broker started or ends: count them again
 };
 
-struct Hint {
-  HintKind kind = HintKind::kTasks;
+struct Notification {
+  NotificationKind kind = NotificationKind::kTasks;
   std::string origin;  // the sender's origin id; a broker ignores its own. Empty: for everybody
   // Of kTasks:
   int64_t lane = 0;
@@ -28,13 +28,14 @@ struct Hint {
   int64_t count = 0;
   absl::Time schedule_time;  // the least schedule time of them
 
-  friend bool operator==(const Hint&, const Hint&) = default;
+  friend bool operator==(const Notification&, const Notification&) = default;
 };
 
 // Space-separated text, far below NOTIFY's limit of 8,000 bytes. `origin` holds no space.
-std::string FormatHint(const Hint& hint);
+std::string FormatNotification(const Notification& notification);
 
-// Nothing if `text` is not the result of FormatHint: hints of newer brokers are ignored.
-std::optional<Hint> ParseHint(absl::string_view text);
+// Nothing if `text` is not the result of FormatNotification: notifications of newer brokers are
+// ignored.
+std::optional<Notification> ParseNotification(absl::string_view text);
 
 }  // namespace skiplane::model
