@@ -94,7 +94,7 @@ Settler::OnCommit LocalBroker::OnCommit() {
 
 LocalBroker::~LocalBroker() { Stop(); }
 
-void LocalBroker::Enqueue(EnqueueCall call, Done<std::vector<EnqueueResult>> done) {
+void LocalBroker::Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done) {
   std::vector<std::string> names{call.queue};
   queues_.Find(std::move(names),
                [this, call = std::move(call), done = std::move(done)](
@@ -107,7 +107,7 @@ void LocalBroker::Enqueue(EnqueueCall call, Done<std::vector<EnqueueResult>> don
                });
 }
 
-std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Done<LeaseAnswer> done) {
+std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Callback<LeaseAnswer> done) {
   const std::vector<std::string> names = NamesOf(call);
   auto later = std::make_shared<DeferredLease>();
   queues_.Find(names, [this, later, call = std::move(call), done = std::move(done)](
@@ -136,12 +136,12 @@ void LocalBroker::RenewSoon(const LeaseCall& call, const model::Queue& first) {
 }
 
 void LocalBroker::Ack(std::vector<model::AckItem> items,
-                      Done<std::vector<model::AckResult>> done) {
+                      Callback<std::vector<model::AckResult>> done) {
   settler_.Ack(std::move(items), nullptr, std::move(done));
 }
 
 std::shared_ptr<PendingLease> LocalBroker::AckAndLease(AckAndLeaseCall call,
-                                                       Done<AckAndLeaseAnswer> done) {
+                                                       Callback<AckAndLeaseAnswer> done) {
   const std::vector<std::string> names = NamesOf(call.lease);
   auto next = std::make_shared<AckAndLeaseOperation>(
       std::move(call.lease), std::move(done), [this](const LeaseAnswer& late) { HandBack(late); });
@@ -164,11 +164,11 @@ std::shared_ptr<PendingLease> LocalBroker::AckAndLease(AckAndLeaseCall call,
 }
 
 void LocalBroker::Nack(std::vector<model::NackItem> items,
-                       Done<std::vector<model::NackResult>> done) {
+                       Callback<std::vector<model::NackResult>> done) {
   settler_.Nack(std::move(items), std::move(done));
 }
 
-void LocalBroker::Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) {
+void LocalBroker::Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) {
   if (call.end_session) return ender_.End(std::move(call), std::move(done));
   renewer_.Heartbeat(std::move(call), std::move(done));
 }
@@ -181,23 +181,24 @@ void LocalBroker::HandBack(const LeaseAnswer& undelivered) {
   settler_.Release(std::move(tokens));
 }
 
-void LocalBroker::CreateQueue(CreateQueueCall call, Done<model::Queue> done) {
+void LocalBroker::CreateQueue(CreateQueueCall call, Callback<model::Queue> done) {
   admin_.Create(std::move(call), std::move(done));
 }
 
-void LocalBroker::GetQueue(std::string name, Done<QueueWithCounts> done) {
+void LocalBroker::GetQueue(std::string name, Callback<QueueWithCounts> done) {
   admin_.Get(std::move(name), std::move(done));
 }
 
-void LocalBroker::ListQueues(std::string after, int limit, Done<model::Page<model::Queue>> done) {
+void LocalBroker::ListQueues(std::string after, int limit,
+                             Callback<model::Page<model::Queue>> done) {
   admin_.List(std::move(after), limit, std::move(done));
 }
 
-void LocalBroker::UpdateQueue(UpdateQueueCall call, Done<model::Queue> done) {
+void LocalBroker::UpdateQueue(UpdateQueueCall call, Callback<model::Queue> done) {
   admin_.Update(std::move(call), std::move(done));
 }
 
-void LocalBroker::PauseQueue(PauseQueueCall call, Done<model::Queue> done) {
+void LocalBroker::PauseQueue(PauseQueueCall call, Callback<model::Queue> done) {
   admin_.Pause(std::move(call), std::move(done));
 }
 

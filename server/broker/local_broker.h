@@ -40,19 +40,21 @@ class LocalBroker : public Broker {
               absl::AnyInvocable<void(bool)> on_connected);
   ~LocalBroker() override;
 
-  void Enqueue(EnqueueCall call, Done<std::vector<EnqueueResult>> done) override;
-  std::shared_ptr<PendingLease> Lease(LeaseCall call, Done<LeaseAnswer> done) override;
-  void Ack(std::vector<model::AckItem> items, Done<std::vector<model::AckResult>> done) override;
+  void Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done) override;
+  std::shared_ptr<PendingLease> Lease(LeaseCall call, Callback<LeaseAnswer> done) override;
+  void Ack(std::vector<model::AckItem> items,
+           Callback<std::vector<model::AckResult>> done) override;
   std::shared_ptr<PendingLease> AckAndLease(AckAndLeaseCall call,
-                                            Done<AckAndLeaseAnswer> done) override;
-  void Nack(std::vector<model::NackItem> items, Done<std::vector<model::NackResult>> done) override;
-  void Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) override;
+                                            Callback<AckAndLeaseAnswer> done) override;
+  void Nack(std::vector<model::NackItem> items,
+            Callback<std::vector<model::NackResult>> done) override;
+  void Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) override;
   void HandBack(const LeaseAnswer& undelivered) override;
-  void CreateQueue(CreateQueueCall call, Done<model::Queue> done) override;
-  void GetQueue(std::string name, Done<QueueWithCounts> done) override;
-  void ListQueues(std::string after, int limit, Done<model::Page<model::Queue>> done) override;
-  void UpdateQueue(UpdateQueueCall call, Done<model::Queue> done) override;
-  void PauseQueue(PauseQueueCall call, Done<model::Queue> done) override;
+  void CreateQueue(CreateQueueCall call, Callback<model::Queue> done) override;
+  void GetQueue(std::string name, Callback<QueueWithCounts> done) override;
+  void ListQueues(std::string after, int limit, Callback<model::Page<model::Queue>> done) override;
+  void UpdateQueue(UpdateQueueCall call, Callback<model::Queue> done) override;
+  void PauseQueue(PauseQueueCall call, Callback<model::Queue> done) override;
   Operator& AsOperator() override { return operator_; }
   void BeginDrain() override;
 

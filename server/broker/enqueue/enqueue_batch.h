@@ -19,7 +19,7 @@ namespace skiplane::broker {
 struct PendingEnqueue {
   QueuePtr queue;
   EnqueueCall call;
-  Done<std::vector<EnqueueResult>> done;
+  Callback<std::vector<EnqueueResult>> done;
   bool has_specials = false;       // keys, stages or schedules
   bool is_repeatable = false;      // it has a request id, or every task a key that tells a repeat
   std::string body_hash;           // with a request id

@@ -92,7 +92,8 @@ absl::StatusOr<bool> AnyLives(pg::Session& session, const PendingEnqueues& calls
 
 }  // namespace
 
-void Enqueuer::Enqueue(QueuePtr queue, EnqueueCall call, Done<std::vector<EnqueueResult>> done) {
+void Enqueuer::Enqueue(QueuePtr queue, EnqueueCall call,
+                       Callback<std::vector<EnqueueResult>> done) {
   if (absl::Status status = CheckAgainstQueue(*queue, call); !status.ok()) {
     done(std::move(status));
     return;
@@ -107,7 +108,7 @@ void Enqueuer::Enqueue(QueuePtr queue, EnqueueCall call, Done<std::vector<Enqueu
   });
 }
 
-void Enqueuer::Add(QueuePtr queue, EnqueueCall call, Done<std::vector<EnqueueResult>> done) {
+void Enqueuer::Add(QueuePtr queue, EnqueueCall call, Callback<std::vector<EnqueueResult>> done) {
   const auto rows = static_cast<int64_t>(call.tasks.size());
   const int64_t bytes = BytesOf(call);
   auto pending = std::make_unique<PendingEnqueue>();

@@ -29,7 +29,7 @@ class Enqueuer {
   Enqueuer(const Enqueuer&) = delete;
   Enqueuer& operator=(const Enqueuer&) = delete;
 
-  void Enqueue(QueuePtr queue, EnqueueCall call, Done<std::vector<EnqueueResult>> done);
+  void Enqueue(QueuePtr queue, EnqueueCall call, Callback<std::vector<EnqueueResult>> done);
 
   // For a task that is made in somebody else's transaction on `session`: checks it, with
   // `field` before the name of a bad field; writes it; and, after the commit, tells of it.
@@ -53,7 +53,7 @@ class Enqueuer {
  private:
   using QueueBatcher = Batcher<std::unique_ptr<PendingEnqueue>>;
 
-  void Add(QueuePtr queue, EnqueueCall call, Done<std::vector<EnqueueResult>> done);
+  void Add(QueuePtr queue, EnqueueCall call, Callback<std::vector<EnqueueResult>> done);
   QueueBatcher& BatcherOf(const model::Queue& queue);
   void Run(absl::StatusOr<pg::Session*> session, PendingEnqueues calls);
   void Write(pg::Session& session, PendingEnqueues calls);

@@ -38,7 +38,7 @@ std::vector<std::pair<store::Schedule, size_t>> ScheduleCheck::Unknown(
   return unknown;
 }
 
-void ScheduleCheck::Check(EnqueueCall call, Done<EnqueueCall> done) {
+void ScheduleCheck::Check(EnqueueCall call, Callback<EnqueueCall> done) {
   if (Unknown(call).empty()) {
     done(std::move(call));
     return;

@@ -5,7 +5,7 @@
 
 namespace skiplane::broker {
 
-AckAndLeaseOperation::AckAndLeaseOperation(LeaseCall call, Done<AckAndLeaseAnswer> done,
+AckAndLeaseOperation::AckAndLeaseOperation(LeaseCall call, Callback<AckAndLeaseAnswer> done,
                                            HandBack hand_back)
     : call_(std::move(call)), hand_back_(std::move(hand_back)), done_(std::move(done)) {}
 
@@ -27,7 +27,7 @@ bool AckAndLeaseOperation::TryReserve() {
 }
 
 bool AckAndLeaseOperation::Declined() {
-  Done<AckAndLeaseAnswer> done;
+  Callback<AckAndLeaseAnswer> done;
   absl::StatusOr<AckAndLeaseAnswer> answer;
   {
     base::MutexLock lock(mutex_);
@@ -45,7 +45,7 @@ bool AckAndLeaseOperation::Declined() {
 }
 
 bool AckAndLeaseOperation::Acked(absl::StatusOr<std::vector<model::AckResult>> results) {
-  Done<AckAndLeaseAnswer> done;
+  Callback<AckAndLeaseAnswer> done;
   absl::StatusOr<AckAndLeaseAnswer> answer;
   {
     base::MutexLock lock(mutex_);
@@ -79,7 +79,7 @@ void AckAndLeaseOperation::Become(std::shared_ptr<PendingLease> lease) {
 
 // What nobody waits for any more goes back, unless a repeat may ask for it.
 void AckAndLeaseOperation::Leased(absl::StatusOr<LeaseAnswer> answer) {
-  Done<AckAndLeaseAnswer> done;
+  Callback<AckAndLeaseAnswer> done;
   absl::StatusOr<AckAndLeaseAnswer> both;
   LeaseAnswer orphans;
   {

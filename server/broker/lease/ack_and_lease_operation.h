@@ -19,7 +19,7 @@ class AckAndLeaseOperation : public PendingLease {
   // Gets leases that came after the call had been answered.
   using HandBack = std::function<void(const LeaseAnswer&)>;
 
-  AckAndLeaseOperation(LeaseCall call, Done<AckAndLeaseAnswer> done, HandBack hand_back);
+  AckAndLeaseOperation(LeaseCall call, Callback<AckAndLeaseAnswer> done, HandBack hand_back);
 
   // The queues of the call, in its order; once, before the acks begin.
   void SetQueues(std::vector<QueuePtr> queues) { queues_ = std::move(queues); }
@@ -60,7 +60,7 @@ class AckAndLeaseOperation : public PendingLease {
   std::vector<QueuePtr> queues_;
 
   base::Mutex mutex_;
-  Done<AckAndLeaseAnswer> done_ ABSL_GUARDED_BY(mutex_);
+  Callback<AckAndLeaseAnswer> done_ ABSL_GUARDED_BY(mutex_);
   bool was_reserved_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_leasing_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;

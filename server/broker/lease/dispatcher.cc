@@ -54,7 +54,7 @@ Dispatcher::Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& t
       scheduler_(waiting_max) {}
 
 TicketPtr Dispatcher::NewTicket(LeaseCall call, const std::vector<QueuePtr>& queues,
-                                Done<LeaseAnswer> done) {
+                                Callback<LeaseAnswer> done) {
   auto ticket = std::make_shared<Ticket>();
   ticket->waits = call.wait > absl::ZeroDuration();
   ticket->deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(call.wait);
@@ -70,7 +70,7 @@ TicketPtr Dispatcher::NewTicket(LeaseCall call, const std::vector<QueuePtr>& que
 
 std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call,
                                                 const std::vector<QueuePtr>& queues,
-                                                Done<LeaseAnswer> done) {
+                                                Callback<LeaseAnswer> done) {
   const TicketPtr ticket = NewTicket(std::move(call), queues, std::move(done));
   {
     Turn turn(*this);

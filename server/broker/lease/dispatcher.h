@@ -42,7 +42,7 @@ class Dispatcher {
 
   // `queues` are those of the call, in its order.
   std::shared_ptr<PendingLease> Lease(LeaseCall call, const std::vector<QueuePtr>& queues,
-                                      Done<LeaseAnswer> done);
+                                      Callback<LeaseAnswer> done);
   // The lease of an ack that is committed.
   void LeaseAfter(const AckAndLeasePtr& next);
 
@@ -96,7 +96,7 @@ class Dispatcher {
   };
 
   static TicketPtr NewTicket(LeaseCall call, const std::vector<QueuePtr>& queues,
-                             Done<LeaseAnswer> done);
+                             Callback<LeaseAnswer> done);
   void Arm() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OnWake();
 

@@ -48,7 +48,8 @@ absl::Status NoteEnd(pg::Session& session, const model::SessionId& id) {
 }
 
 // For the read of an operation that was begun: its error is not that of the call.
-Done<model::BulkOperation> ReadOr(const absl::Status& if_unread, Done<model::BulkOperation> done) {
+Callback<model::BulkOperation> ReadOr(const absl::Status& if_unread,
+                                      Callback<model::BulkOperation> done) {
   return [if_unread,
           done = std::move(done)](absl::StatusOr<model::BulkOperation> found) mutable {
     if (!found.ok() && !absl::IsNotFound(found.status())) found = if_unread;
@@ -70,10 +71,10 @@ void BulkRunner::Watch() {
   });
 }
 
-void BulkRunner::Start(StartBulkCall call, Done<model::BulkOperation> done) {
+void BulkRunner::Start(StartBulkCall call, Callback<model::BulkOperation> done) {
   const absl::Duration wait = call.wait;
   absl::Status if_unknown = call.dry_run ? RepeatLater() : RepeatOrRead(call.origin);
-  Done<Begun> read = [this, wait, dry_run = call.dry_run, if_unknown,
+  Callback<Begun> read = [this, wait, dry_run = call.dry_run, if_unknown,
                       done = std::move(done)](absl::StatusOr<Begun> begun) mutable {
     if (!begun.ok()) {
       done(begun.status());
@@ -116,10 +117,10 @@ absl::StatusOr<BulkRunner::Begun> BulkRunner::Create(pg::Session& session,
 }
 
 void BulkRunner::Get(const model::SessionId& id, absl::Duration wait,
-                     Done<model::BulkOperation> done) {
+                     Callback<model::BulkOperation> done) {
   const auto until = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait);
   SubmitJob(context_.pool,
-            Done<model::BulkOperation>([this, id, until, done = std::move(done)](
+            Callback<model::BulkOperation>([this, id, until, done = std::move(done)](
                                            absl::StatusOr<model::BulkOperation> found) mutable {
               const absl::Duration left =
                   absl::FromChrono(until - std::chrono::steady_clock::now());
@@ -133,7 +134,7 @@ void BulkRunner::Get(const model::SessionId& id, absl::Duration wait,
             [id](pg::Session& session) { return store::GetBulk(session, id); });
 }
 
-void BulkRunner::Stop(StopBulkCall call, Done<model::BulkOperation> done) {
+void BulkRunner::Stop(StopBulkCall call, Callback<model::BulkOperation> done) {
   const model::SessionId id = call.id;
   SubmitChange(
       context_.pool, std::move(done),

@@ -18,11 +18,11 @@ class QueueAdmin {
   QueueAdmin(Context& context, QueueCache& queues, PeerNotifier& notifier, AnswerMemory& lists)
       : context_(context), queues_(queues), notifier_(notifier), lists_(lists) {}
 
-  void Create(CreateQueueCall call, Done<model::Queue> done);
-  void Get(std::string name, Done<QueueWithCounts> done);
-  void List(std::string after, int limit, Done<model::Page<model::Queue>> done);
-  void Update(UpdateQueueCall call, Done<model::Queue> done);
-  void Pause(PauseQueueCall call, Done<model::Queue> done);
+  void Create(CreateQueueCall call, Callback<model::Queue> done);
+  void Get(std::string name, Callback<QueueWithCounts> done);
+  void List(std::string after, int limit, Callback<model::Page<model::Queue>> done);
+  void Update(UpdateQueueCall call, Callback<model::Queue> done);
+  void Pause(PauseQueueCall call, Callback<model::Queue> done);
 
  private:
   absl::StatusOr<QueueWithCounts> RunGet(pg::Session& session, const std::string& name);

@@ -53,7 +53,7 @@ SessionEnder::SessionEnder(Context& context, QueueCache& queues, SessionCache& s
                  Run(std::move(session), std::move(ends));
                }) {}
 
-void SessionEnder::End(HeartbeatCall call, Done<HeartbeatAnswer> done) {
+void SessionEnder::End(HeartbeatCall call, Callback<HeartbeatAnswer> done) {
   const auto bytes = static_cast<int64_t>(64 * (call.leases.size() + 1));
   Pending pending{std::move(call), std::move(done)};
   if (!batcher_.Add(std::move(pending), 1, bytes)) pending.done(TooManyCalls());

@@ -27,12 +27,12 @@ class SessionEnder {
   SessionEnder(Context& context, QueueCache& queues, SessionCache& sessions, OnCommit on_commit);
 
   // Answered when all is handed back that is known of, or after 10 s.
-  void End(HeartbeatCall call, Done<HeartbeatAnswer> done);
+  void End(HeartbeatCall call, Callback<HeartbeatAnswer> done);
 
  private:
   struct Pending {
     HeartbeatCall call;
-    Done<HeartbeatAnswer> done;
+    Callback<HeartbeatAnswer> done;
   };
   struct Ending;
 

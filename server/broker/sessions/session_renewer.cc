@@ -112,7 +112,7 @@ SessionRenewer::SessionRenewer(Context& context, SessionCache& sessions)
 
 void SessionRenewer::EndMinInterval() { batcher_.EndMinInterval(); }
 
-void SessionRenewer::Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) {
+void SessionRenewer::Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) {
   const auto bytes = static_cast<int64_t>(64 * (call.leases.size() + 1));
   Pending pending{std::move(call), std::move(done)};
   if (!batcher_.Add(std::move(pending), 1, bytes)) pending.done(TooManyCalls());

@@ -17,7 +17,7 @@ class SessionRenewer {
  public:
   SessionRenewer(Context& context, SessionCache& sessions);
 
-  void Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done);
+  void Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done);
 
   // A Lease call moves a living session ahead, too, whether it gets tasks or not. Nobody waits for
   // it; nothing is sent while the session is known to live long enough.
@@ -29,7 +29,7 @@ class SessionRenewer {
  private:
   struct Pending {
     HeartbeatCall call;
-    Done<HeartbeatAnswer> done;
+    Callback<HeartbeatAnswer> done;
   };
 
   void Run(absl::StatusOr<pg::Session*> session, std::vector<Pending> heartbeats);

@@ -41,7 +41,7 @@ struct SettleItem {
 // Parts of different lanes run at the same time; each touches its own items only.
 struct SettleCall {
   std::vector<SettleItem> items;
-  Done<std::vector<model::AckResult>> done;
+  Callback<std::vector<model::AckResult>> done;
   std::shared_ptr<AckAndLeaseOperation> next;  // what to lease with the acks, if anything
   std::atomic<int> open_parts = 0;
 

@@ -56,7 +56,7 @@ std::vector<AckAndLeasePtr> NextOf(const std::vector<SettlePart>& parts) {
 }  // namespace
 
 void Settler::Ack(std::vector<model::AckItem> items, AckAndLeasePtr next,
-                  Done<std::vector<model::AckResult>> done) {
+                  Callback<std::vector<model::AckResult>> done) {
   auto call = std::make_shared<SettleCall>();
   call->next = std::move(next);
   call->items.resize(items.size());
@@ -77,7 +77,7 @@ void Settler::Ack(std::vector<model::AckItem> items, AckAndLeasePtr next,
 }
 
 void Settler::Nack(std::vector<model::NackItem> items,
-                   Done<std::vector<model::NackResult>> done) {
+                   Callback<std::vector<model::NackResult>> done) {
   auto call = std::make_shared<SettleCall>();
   for (model::NackItem& item : items) {
     SettleItem& out = call->items.emplace_back();

@@ -37,8 +37,8 @@ class Settler {
 
   // `next`, if any, is begun with the acks if that can be; else the caller begins it.
   void Ack(std::vector<model::AckItem> items, AckAndLeasePtr next,
-           Done<std::vector<model::AckResult>> done);
-  void Nack(std::vector<model::NackItem> items, Done<std::vector<model::NackResult>> done);
+           Callback<std::vector<model::AckResult>> done);
+  void Nack(std::vector<model::NackItem> items, Callback<std::vector<model::NackResult>> done);
 
   // Hands leases back, uncharged. Nobody waits for it; what cannot be handed back ends with its
   // session.
