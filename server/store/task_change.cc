@@ -54,11 +54,11 @@ Changes ReadChanges(const pg::Rows& rows, int64_t lane) {
     changes.now = rows.Micros(row, 6);
     if (rows.IsNull(row, 5)) continue;
     changed.unleased = {lane,
-                         static_cast<int16_t>(rows.Int(row, 3)),
-                         static_cast<int16_t>(rows.Int(row, 2)),
-                         rows.Bool(row, 4),
-                         1,
-                         rows.Micros(row, 5)};
+                        static_cast<int16_t>(rows.Int(row, 3)),
+                        static_cast<int16_t>(rows.Int(row, 2)),
+                        rows.Bool(row, 4),
+                        1,
+                        rows.Micros(row, 5)};
   }
   return changes;
 }

@@ -196,7 +196,7 @@ void World::Announce(int origin, const std::vector<int64_t>& ids) {
   const bool is_ready = first.run_at <= DatabaseNow();
   const int64_t count = static_cast<int64_t>(ids.size());
   const store::UnleasedTasks claimable{first.place.lane, first.place.stage, first.priority,
-                                   is_ready,          count,             first.run_at};
+                                       is_ready,          count,             first.run_at};
   model::Notification notification;
   notification.lane = first.place.lane;
   notification.stage = first.place.stage;

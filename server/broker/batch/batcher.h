@@ -33,8 +33,8 @@ struct BatchLimits {
   int64_t pending_rows_max = model::kPendingRowsMax;
   int64_t pending_bytes_max = model::kPendingBytesMax;
   int64_t second_batch_rows = 128;  // that wait before a second batch starts beside the first
-  std::chrono::milliseconds min_interval{
-      0};  // between the starts of two batches, unless one is full
+  // Between the starts of two batches, unless one is full.
+  std::chrono::milliseconds min_interval{0};
 };
 
 template <typename Item>

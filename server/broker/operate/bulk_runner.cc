@@ -75,7 +75,7 @@ void BulkRunner::Start(StartBulkCall call, Callback<model::BulkOperation> done) 
   const absl::Duration wait = call.wait;
   absl::Status if_unknown = call.dry_run ? RepeatLater() : RepeatOrRead(call.origin);
   Callback<Begun> read = [this, wait, dry_run = call.dry_run, if_unknown,
-                      done = std::move(done)](absl::StatusOr<Begun> begun) mutable {
+                          done = std::move(done)](absl::StatusOr<Begun> begun) mutable {
     if (!begun.ok()) {
       done(begun.status());
       return;
@@ -121,7 +121,7 @@ void BulkRunner::Get(const model::SessionId& id, absl::Duration wait,
   const auto until = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait);
   SubmitJob(context_.pool,
             Callback<model::BulkOperation>([this, id, until, done = std::move(done)](
-                                           absl::StatusOr<model::BulkOperation> found) mutable {
+                                               absl::StatusOr<model::BulkOperation> found) mutable {
               const absl::Duration left =
                   absl::FromChrono(until - std::chrono::steady_clock::now());
               const bool runs = found.ok() && found->state == model::BulkState::kRunning;

@@ -25,13 +25,8 @@ void PeerNotifier::Tasks(const store::UnleasedTasks& unleased) {
     model::Notification& notification =
         tasks_[{unleased.lane, unleased.stage, unleased.priority, unleased.is_ready}];
     if (notification.count == 0) {
-      notification = {model::NotificationKind::kTasks,
-                      context_.origin_id,
-                      unleased.lane,
-                      unleased.stage,
-                      unleased.priority,
-                      unleased.is_ready,
-                      0,
+      notification = {model::NotificationKind::kTasks, context_.origin_id, unleased.lane,
+                      unleased.stage, unleased.priority, unleased.is_ready, 0,
                       unleased.schedule_time};
     }
     notification.count += unleased.count;

@@ -122,7 +122,7 @@ TEST(Reply, NackTellsStateAndNextTimeOfWhatItSettled) {
 TEST(Reply, HeartbeatTellsTheSessionAndEachLease) {
   FakeBroker::Behaviour behaviour;
   behaviour.heartbeat = {{model::LeaseState::kHeld, model::LeaseState::kLost,
-                     model::LeaseState::kCancelRequested},
+                          model::LeaseState::kCancelRequested},
                     true,
                     absl::Seconds(29)};
   Front front(behaviour);
