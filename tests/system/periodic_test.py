@@ -17,7 +17,7 @@ class Periodic(SystemTest):
         self.broker, self.client = self.start()
         self.client.create_queue(QUEUE)
 
-    def put(self, period=3600, payload=b"tick", **fields):
+    def put(self, period=3600, payload=b"on time", **fields):
         return self.client.enqueue(QUEUE, payload, period=seconds(period), **fields)
 
     def take(self, **fields):
@@ -49,7 +49,7 @@ class Periodic(SystemTest):
         self.assert_idle()
         self.database.make_due()
         again = self.take()
-        self.assertEqual((again.task_id, again.attempt, again.payload), (task_id, 1, b"tick"))
+        self.assertEqual((again.task_id, again.attempt, again.payload), (task_id, 1, b"on time"))
 
     def test_it_runs_by_itself_when_its_time_comes(self):
         self.put(period=1)
