@@ -276,7 +276,7 @@ void Enqueuer::SubmitResolve(PendingEnqueues calls, ResolveStep step) {
       for (auto& call : open) call->done(GiveUp(*call));
       return;
     }
-    // What the lost commit made free is not known: dispatchers look from the start.
+    // What the lost commit made ready is not known: dispatchers probe from the start.
     store::Enqueued suspected;
     for (const auto& call : open) Suspect(*call, suspected);
     on_commit_(suspected);
