@@ -118,7 +118,7 @@ void World::Execute(int broker, const Run& run, const std::function<void(bool)>&
     const int64_t statement = ++last_statement_;
     const std::vector<int64_t> ids = tables_.Lock(run->demand, DatabaseNow(), statement);
     Trace(broker, "leases in lane ", run->place.lane, ", stage ", run->place.stage, " ",
-          ids.size(), " of ", run->demand.places.size());
+          ids.size(), " of ", run->demand.slots.size());
     if (jumps != clock_jumps_) known.clear();
     judge_.Taken(ids, *run, known, knowledge, DatabaseNow(), now_);
     for (const int64_t id : ids) Forget(id);
@@ -136,7 +136,7 @@ void World::Finish(int broker, const Run& run, int64_t statement, const std::vec
   }
   std::map<int64_t, std::string> keys;
   for (size_t i = 0; i < ids.size(); ++i) {
-    const auto caller = static_cast<size_t>(run->demand.places[i] - 1);
+    const auto caller = static_cast<size_t>(run->demand.slots[i] - 1);
     keys[ids[i]] = run->demand.callers[caller].request_id;
   }
   tables_.Commit(statement, keys);
@@ -160,7 +160,7 @@ store::Leased World::Rows(const broker::LeaseRun& run, const std::vector<int64_t
   for (size_t i = 0; i < ids.size(); ++i) {
     const Task& task = *tables_.Find(ids[i]);
     store::LeasedRow& row = leased.rows.emplace_back();
-    row.caller = run.demand.places[i] - 1;
+    row.caller = run.demand.slots[i] - 1;
     row.task.priority = task.priority;
     row.task.schedule_time = task.run_at;
     row.task.token.task = {task.place.lane, task.id};

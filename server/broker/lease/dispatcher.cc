@@ -54,7 +54,7 @@ Dispatcher::Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& t
       scheduler_(waiting_max) {}
 
 TicketPtr Dispatcher::NewTicket(LeaseCall call, const std::vector<QueuePtr>& queues,
-                                Done<LeaseAnswer> done) {
+                                Callback<LeaseAnswer> done) {
   auto ticket = std::make_shared<Ticket>();
   ticket->waits = call.wait > absl::ZeroDuration();
   ticket->deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(call.wait);
@@ -70,7 +70,7 @@ TicketPtr Dispatcher::NewTicket(LeaseCall call, const std::vector<QueuePtr>& que
 
 std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call,
                                                 const std::vector<QueuePtr>& queues,
-                                                Done<LeaseAnswer> done) {
+                                                Callback<LeaseAnswer> done) {
   const TicketPtr ticket = NewTicket(std::move(call), queues, std::move(done));
   {
     Turn turn(*this);
@@ -79,17 +79,17 @@ std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call,
   return std::make_shared<Handle>(*this, ticket);
 }
 
-void Dispatcher::LeaseAfter(const NextLeasePtr& next) {
+void Dispatcher::LeaseAfter(const AckAndLeasePtr& next) {
   next->Become(Lease(next->Call(), next->queues(), [next](absl::StatusOr<LeaseAnswer> answer) {
     next->Leased(std::move(answer));
   }));
 }
 
 std::vector<Reservation> Dispatcher::Reserve(pg::Session& session, int64_t lane,
-                                             const std::vector<NextLeasePtr>& nexts) {
+                                             const std::vector<AckAndLeasePtr>& nexts) {
   if (nexts.empty()) return {};
   std::vector<TicketPtr> tickets;
-  for (const NextLeasePtr& next : nexts) {
+  for (const AckAndLeasePtr& next : nexts) {
     tickets.push_back(NewTicket(
         next->Call(), next->queues(),
         [next](absl::StatusOr<LeaseAnswer> answer) { next->Leased(std::move(answer)); }));
@@ -97,7 +97,8 @@ std::vector<Reservation> Dispatcher::Reserve(pg::Session& session, int64_t lane,
       if (next->Declined()) LeaseAfter(next);
     };
   }
-  std::map<model::LaneStage, std::pair<std::vector<TicketPtr>, std::vector<NextLeasePtr>>> takers;
+  using Takers = std::pair<std::vector<TicketPtr>, std::vector<AckAndLeasePtr>>;
+  std::map<model::LaneStage, Takers> takers;
   std::vector<Reservation> reservations;
   {
     Turn turn(*this);
@@ -141,14 +142,14 @@ void Dispatcher::EndReservation(Reservation& reservation, const absl::Status& st
   }
 }
 
-void Dispatcher::Committed(absl::Span<const store::Claimable> claimable, absl::Time now) {
+void Dispatcher::Committed(absl::Span<const store::UnleasedTasks> claimable, absl::Time now) {
   Turn turn(*this);
   scheduler_.Committed(claimable, now, turn.step);
 }
 
-void Dispatcher::Hinted(const model::Hint& hint) {
+void Dispatcher::Notified(const model::Notification& notification) {
   Turn turn(*this);
-  scheduler_.Notified(hint, turn.step);
+  scheduler_.Notified(notification, turn.step);
 }
 
 void Dispatcher::QueueChanged(const QueuePtr& queue) {

@@ -58,9 +58,9 @@ struct Lane {
   base::SteadyTime RescanAt() const { return std::max(rescan_due, probe_allowed); }
 
   // A commit here or a notification made tasks claimable, now or later.
-  void Announced(const store::Claimable& claimable) {
-    bounds.Lower(claimable.priority, claimable.run_at);
-    belief.Announced(claimable.count, claimable.can_run);
+  void Announced(const store::UnleasedTasks& claimable) {
+    bounds.Lower(claimable.priority, claimable.schedule_time);
+    belief.Announced(claimable.count, claimable.is_ready);
   }
 
   // The first caller after a while: nobody was there for whom the lane was rescanned, and what was

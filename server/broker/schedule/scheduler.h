@@ -30,7 +30,7 @@
 #include "server/broker/schedule/lane.h"
 #include "server/broker/schedule/probe_budget.h"
 #include "server/broker/schedule/statement.h"
-#include "server/model/hint.h"
+#include "server/model/notification.h"
 
 namespace skiplane::broker {
 
@@ -48,8 +48,8 @@ class Scheduler {
   void BeginDrain(Step& step);
 
   // What is heard. `now`: the database's time of that commit.
-  void Committed(absl::Span<const store::Claimable> claimable, absl::Time now, Step& step);
-  void Notified(const model::Hint& hint, Step& step);
+  void Committed(absl::Span<const store::UnleasedTasks> claimable, absl::Time now, Step& step);
+  void Notified(const model::Notification& notification, Step& step);
   void QueueChanged(const QueuePtr& queue, Step& step);
   // Whether notifications are heard. While they are not, lanes are probed every second.
   void SetListening(bool is_listening, Step& step);

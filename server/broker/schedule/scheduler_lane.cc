@@ -18,27 +18,28 @@ constexpr int64_t kSecondLeaseTasks = 128;  // that a second statement beside th
 
 }  // namespace
 
-void Scheduler::Committed(absl::Span<const store::Claimable> claimable, absl::Time now,
+void Scheduler::Committed(absl::Span<const store::UnleasedTasks> claimable, absl::Time now,
                           Step& step) {
-  for (const store::Claimable& tasks : claimable) {
+  for (const store::UnleasedTasks& tasks : claimable) {
     const auto found = lanes_.find({tasks.lane, tasks.stage});
     if (found == lanes_.end()) continue;  // nobody ever waited there: the first probe finds them
     Lane& lane = *found->second;
     lane.Announced(tasks);
-    if (!tasks.can_run) {
-      const auto due = step.now + absl::ToChronoNanoseconds(tasks.run_at - now);
+    if (!tasks.is_ready) {
+      const auto due = step.now + absl::ToChronoNanoseconds(tasks.schedule_time - now);
       lane.next_due = std::min(lane.next_due, due);
     }
     Advance(lane, step);
   }
 }
 
-void Scheduler::Notified(const model::Hint& hint, Step& step) {
-  const auto found = lanes_.find({hint.lane, hint.stage});
+void Scheduler::Notified(const model::Notification& notification, Step& step) {
+  const auto found = lanes_.find({notification.lane, notification.stage});
   if (found == lanes_.end()) return;
   Lane& lane = *found->second;
-  lane.Announced({hint.lane, hint.stage, hint.priority, hint.can_run, hint.count, hint.run_at});
-  if (!hint.can_run) lane.belief.Invalidate();  // when they are due, a probe tells
+  lane.Announced({notification.lane, notification.stage, notification.priority,
+                  notification.is_ready, notification.count, notification.schedule_time});
+  if (!notification.is_ready) lane.belief.Invalidate();  // when they are due, a probe tells
   Advance(lane, step);
 }
 

@@ -69,10 +69,10 @@ LeaseRun Scheduler::RunOf(Lane& lane, std::vector<TicketPtr> tickets, int64_t co
   }
   run.tickets = std::move(tickets);
   run.lives_until.resize(run.tickets.size());
-  run.demand.places = DealPlaces(demands, std::min(demanded, count_max));
+  run.demand.slots = DealPlaces(demands, std::min(demanded, count_max));
   run.snapshot = lane.bounds.Begin();
   run.announced_before = lane.belief.announced();
-  lane.belief.Asked(static_cast<int64_t>(run.demand.places.size()));
+  lane.belief.Asked(static_cast<int64_t>(run.demand.slots.size()));
   return run;
 }
 
@@ -101,7 +101,7 @@ void Scheduler::EndLease(LeaseRun& run, absl::StatusOr<store::Leased> leased, St
     lane.error = absl::OkStatus();
     const bool was_raised = lane.bounds.IsRaised();
     lane.bounds.End(run.snapshot, LastKeys(run, leased->rows));
-    lane.belief.Leased(static_cast<int64_t>(run.demand.places.size()),
+    lane.belief.Leased(static_cast<int64_t>(run.demand.slots.size()),
                        static_cast<int64_t>(leased->rows.size()), IsCutByBytes(run, *leased),
                        run.announced_before);
     if (!was_raised) {
@@ -193,7 +193,7 @@ void Scheduler::Failed(const LeaseRun& run, const absl::Status& status, Step& st
 // is not known of which one: all that have one look again for what was leased under it, also those
 // whose wait is over; the others go on waiting.
 void Scheduler::Collided(const LeaseRun& run, Step& step) {
-  lanes_.at(run.place)->belief.Unasked(static_cast<int64_t>(run.demand.places.size()));
+  lanes_.at(run.place)->belief.Unasked(static_cast<int64_t>(run.demand.slots.size()));
   for (const TicketPtr& ticket : run.tickets) {
     ticket->state = Ticket::State::kWaiting;
     if (ticket->is_cancelled || (ticket->is_expired && ticket->request_key.empty())) {
@@ -242,7 +242,7 @@ LeaseRun Scheduler::Reserve(model::LaneStage place, std::vector<TicketPtr> ticke
 void Scheduler::Withdraw(const LeaseRun& run, Step& step) {
   Lane& lane = *lanes_.at(run.place);
   lane.bounds.End(run.snapshot, {});
-  lane.belief.Unasked(static_cast<int64_t>(run.demand.places.size()));
+  lane.belief.Unasked(static_cast<int64_t>(run.demand.slots.size()));
   for (const TicketPtr& ticket : run.tickets) step.actions.push_back(Decline{ticket});
   Advance(lane, step);
 }

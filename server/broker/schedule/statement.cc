@@ -43,7 +43,7 @@ std::vector<store::Bound> LastKeys(const LeaseRun& run,
                                    const std::vector<store::LeasedRow>& rows) {
   std::map<int16_t, store::Bound> last;
   for (size_t i = 0; i < rows.size(); ++i) {  // in the order of leases
-    if (rows[i].caller + 1 != run.demand.places[i]) break;  // the one whose turn it was has no room
+    if (rows[i].caller + 1 != run.demand.slots[i]) break;  // the one whose turn it was has no room
     const model::LeasedTask& task = rows[i].task;
     last[task.priority] = {task.priority, task.schedule_time, task.token.task.id};
   }

@@ -32,7 +32,7 @@ struct Ticket {
   bool waits = false;       // else it is answered as soon as its lanes are known to be empty
   base::SteadyTime deadline{};  // of its wait
   std::vector<Wanted> wanted;   // in the order in which they are asked; each place once
-  Done<LeaseAnswer> done;
+  Callback<LeaseAnswer> done;
   absl::AnyInvocable<void()> on_declined;  // of a reservation (see Scheduler::Reserve)
 
   enum class State {

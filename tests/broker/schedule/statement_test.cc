@@ -33,7 +33,7 @@ store::LeasedRow Row(int caller, int16_t priority, int64_t micros, int64_t id, s
 
 TEST(LastKeysTest, NamesTheLastKeyOfEachPriority) {
   LeaseRun run;
-  run.demand.places = {1, 1, 1};
+  run.demand.slots = {1, 1, 1};
   const std::vector<store::Bound> keys =
       LastKeys(run, {Row(0, -1, 10, 1), Row(0, -1, 20, 2), Row(0, 4, 5, 3)});
   ASSERT_EQ(keys.size(), 2u);
@@ -45,7 +45,7 @@ TEST(LastKeysTest, NamesTheLastKeyOfEachPriority) {
 // A row that did not fit into its caller's bytes was behind the bound then, for a second.
 TEST(LastKeysTest, StopsBeforeARowThatDidNotFit) {
   LeaseRun run;
-  run.demand.places = {1, 2, 1, 2};
+  run.demand.slots = {1, 2, 1, 2};
   const std::vector<store::Bound> keys =
       LastKeys(run, {Row(0, 0, 10, 1), Row(1, 0, 10, 2), Row(1, 0, 10, 4)});
   ASSERT_EQ(keys.size(), 1u);
