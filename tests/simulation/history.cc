@@ -1,6 +1,7 @@
 #include "tests/simulation/history.h"
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 #include "absl/strings/str_cat.h"
@@ -22,13 +23,17 @@ class Maker {
     history_.queues = Pick(1, 3);
     history_.lanes_each = Chance(700) ? 1 : 2;
     history_.stages_each = Chance(700) ? 1 : 2;
-    if (Chance(500)) history_.lost = Pick(0, 500);
+    if (Chance(300)) history_.slowest = Pick(1, 100);
+    if (Chance(500)) history_.lost = Pick(0, 1000);
     if (Chance(400)) history_.failing = Pick(0, 200);
     if (Chance(500)) history_.lease_next = Pick(0, 1000);
     if (Chance(300)) history_.dying = Pick(0, 200);
-    const int busy = Pick(10, 120);
-    for (int i = 0; i < busy; ++i) AddUsual();
-    const int rare = Chance(600) ? Pick(0, 5) : 0;
+    const bool has_backlog = Chance(100);
+    if (has_backlog) AddBacklog();
+    if (Chance(500)) AddMoments();
+    const int usual = has_backlog || Chance(300) ? Pick(2, 12) : Pick(10, 120);
+    for (int i = 0; i < usual; ++i) AddUsual();
+    const int rare = Chance(600) ? Pick(0, moments_.empty() ? 5 : 20) : 0;
     for (int i = 0; i < rare; ++i) AddRare();
     std::ranges::stable_sort(history_.inputs, {}, &Input::at);
     return history_;
@@ -40,10 +45,34 @@ class Maker {
   }
   bool Chance(int in_1000) { return Pick(1, 1000) <= in_1000; }
 
+  // Much happens at the same time.
+  void AddMoments() {
+    for (int i = Pick(1, 3); i > 0; --i) moments_.push_back(Pick(0, kLastMs));
+  }
+
+  // Workers that lease with their acks are busy with it for long.
+  void AddBacklog() {
+    history_.lease_next = 1000;
+    history_.lost = Pick(0, 1000);
+    history_.dying = Pick(0, 200);
+    Input& tasks = Add(Kind::kEnqueue);
+    tasks.at = Span(Pick(0, 1000));
+    tasks.what = Pick(0, history_.places() - 1);
+    tasks.count = Pick(200, 600);
+  }
+
+  Span PickTime() {
+    if (moments_.empty()) {
+      return Span(Chance(300) ? Pick(0, kLastMs / 100) * 100 : Pick(0, kLastMs));
+    }
+    const int moment = Pick(0, static_cast<int>(moments_.size()) - 1);
+    return Span(moments_[static_cast<size_t>(moment)] + Pick(0, 50));
+  }
+
   Input& Add(Kind kind) {
     Input& input = history_.inputs.emplace_back();
     input.kind = kind;
-    input.at = Span(Chance(300) ? Pick(0, kLastMs / 100) * 100 : Pick(0, kLastMs));
+    input.at = PickTime();
     input.broker = Pick(0, history_.brokers - 1);
     return input;
   }
@@ -76,9 +105,10 @@ class Maker {
   }
 
   void AddRare() {
-    const Kind kinds[] = {Kind::kPause, Kind::kPause,      Kind::kOutage, Kind::kDeaf,
-                          Kind::kDeaf,  Kind::kMemoryFull, Kind::kClock,  Kind::kDrain};
-    Input& rare = Add(kinds[Pick(0, 7)]);
+    constexpr std::array kKinds = {Kind::kPause,  Kind::kPause, Kind::kPause, Kind::kPause,
+                                   Kind::kPause,  Kind::kPause, Kind::kOutage, Kind::kDeaf,
+                                   Kind::kDeaf, Kind::kMemoryFull, Kind::kClock, Kind::kDrain};
+    Input& rare = Add(kKinds[static_cast<size_t>(Pick(0, kKinds.size() - 1))]);
     rare.what = Pick(0, history_.queues - 1);
     rare.span = Span(Pick(10, 3000));
     if (rare.kind == Kind::kClock) rare.span = Span(Pick(-4000, 4000));
@@ -86,6 +116,7 @@ class Maker {
 
   std::mt19937_64 random_;
   History history_;
+  std::vector<int> moments_;
   int calls_ = 0;
 };
 
@@ -101,8 +132,8 @@ History MakeHistory(uint64_t seed) { return Maker(seed).Make(); }
 
 std::string Print(const History& history) {
   std::string text = absl::StrCat(
-      "seed ", history.seed, ": ", history.brokers, " brokers, ", history.queues, " queues of ",
-      history.lanes_each, " lanes and ", history.stages_each, " stages; of 1,000: ", history.lost,
+      "seed ", history.seed, ", luck ", history.luck, ": ", history.brokers, " brokers, ", history.queues, " queues of ",
+      history.lanes_each, " lanes and ", history.stages_each, " stages, ways of ", history.slowest, " ms; of 1,000: ", history.lost,
       " notifications lost, ", history.failing, " statements fail, ", history.lease_next,
       " acks lease, ", history.dying, " workers die\n");
   for (const Input& input : history.inputs) absl::StrAppend(&text, Print(input), "\n");

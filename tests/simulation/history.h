@@ -37,10 +37,12 @@ struct Input {
 
 struct History {
   uint64_t seed = 0;
+  uint64_t luck = 0;  // another one gives other delays and failures with the same inputs
   int brokers = 1;
   int queues = 1;
   int lanes_each = 1;
   int stages_each = 1;
+  int slowest = 12;  // ms that a way to the database or back takes
   // In 1,000.
   int lost = 0;        // notifications that are lost, or come twice or late
   int failing = 0;     // statements

@@ -8,6 +8,19 @@ namespace skiplane::simulation {
 
 using broker::Ticket;
 
+namespace {
+
+bool IsInLanes(const Caller& caller) {
+  return caller.ticket->state == Ticket::State::kWaiting && !caller.ticket->entries.empty();
+}
+
+bool IsAtWork(const broker::Lane& lane) {
+  if (lane.is_probing || lane.leases_running > 0) return true;
+  return lane.alarm != 0 && !lane.queue->LeasesPaused();
+}
+
+}  // namespace
+
 void Judge::Break(const std::string& invariant) {
   if (verdict_.empty()) verdict_ = invariant;
 }
@@ -30,17 +43,19 @@ base::SteadyTime Judge::ReadySince(const Task& task, absl::Time now, base::Stead
 }
 
 void Judge::Taken(const std::vector<int64_t>& ids, const broker::LeaseRun& run,
-                  const std::set<int64_t>& known, const Knowledge& knowledge, absl::Time now,
+                  const std::vector<int64_t>& known, const Knowledge& knowledge, absl::Time now,
                   base::SteadyTime at) {
   const bool is_short = ids.size() < run.demand.slots.size();
-  for (const auto& [id, task] : tables_.tasks()) {
-    if (task.place != run.place || !tables_.IsReady(task, now)) continue;  // taken ones are locked
+  for (const Task* task : tables_.TasksAt(run.place)) {
+    if (!tables_.IsReady(*task, now)) continue;  // taken ones are locked
     const bool goes_before =
-        is_short || (!ids.empty() && task.Key() < tables_.Find(ids.back())->Key());
+        is_short || (!ids.empty() && task->Key() < tables_.Find(ids.back())->Key());
     if (!goes_before) continue;
-    if (known.contains(id)) Break("a statement skips a task that was known to be claimable");
+    if (std::ranges::binary_search(known, task->id)) {
+      Break("a statement skips a task that was known to be claimable");
+    }
     const base::SteadyTime since =
-        std::max(knowledge.healthy_since, ReadySince(task, now, at));
+        std::max(knowledge.healthy_since, ReadySince(*task, now, at));
     if (!ids.empty() && at - since > kHandOutWithin) {
       Break("tasks are handed out for long while one that goes before them is not");
     }
@@ -69,20 +84,26 @@ void Judge::Delivered(const broker::LeaseRun& run, const std::vector<int64_t>& l
 
 void Judge::AnsweredEmpty(const Caller& caller, const Knowledge& knowledge, absl::Time now,
                           base::SteadyTime at) {
-  for (const auto& [id, since] : knowledge.tasks) {
+  for (const auto& [id, known_since] : knowledge.tasks) {
     const Task* const task = tables_.Find(id);
     if (task == nullptr || !tables_.IsReady(*task, now) || paused_.contains(task->place)) continue;
     if (knowledge.leasing.contains(task->place)) continue;  // others may be about to get it
     const bool is_wanted = std::ranges::any_of(
         caller.ticket->wanted, [&](const Ticket::Wanted& w) { return w.place == task->place; });
-    if (is_wanted && std::max(since, ReadySince(*task, now, at)) < caller.began) {
-      Break("a caller that does not wait is told of nothing, though a task is known");
+    const auto lane = knowledge.lanes.find(task->place);
+    const bool is_expected =
+        lane != knowledge.lanes.end() && lane->second->belief.count() > 0;
+    const base::SteadyTime since = std::max(known_since, ReadySince(*task, now, at));
+    if (is_wanted && since < (is_expected ? at : caller.began)) {
+      Break(absl::StrCat("a caller that does not wait is told of nothing, though a task is known",
+                         " in lane ", task->place.lane, ", stage ", task->place.stage));
     }
   }
 }
 
 void Judge::Served(const std::vector<broker::Action>& actions,
-                   std::map<const Ticket*, Caller>& callers) {
+                   const std::map<const Ticket*, Caller>& callers,
+                   const std::vector<Caller*>& waiting) {
   const auto is_same = [](const Ticket::Wanted& a, const Ticket::Wanted& b) {
     return a.place == b.place;
   };
@@ -92,13 +113,11 @@ void Judge::Served(const std::vector<broker::Action>& actions,
     if (answer == nullptr || !answer->answer.ok() || answer->answer->tasks.empty()) continue;
     const Caller& served = callers.at(answer->ticket.get());
     if (served.is_reserved) continue;
-    for (auto& [ticket, caller] : callers) {
-      const bool waits = caller.answers == 0 && ticket->state == Ticket::State::kWaiting &&
-                         !ticket->entries.empty() && caller.broker == served.broker;
-      if (!waits || caller.order >= served.order) continue;
-      if (!ticket->request_key.empty()) continue;  // it goes to the back when its id was taken
-      if (std::ranges::equal(ticket->wanted, served.ticket->wanted, is_same)) {
-        passed.insert(&caller);
+    for (Caller* caller : waiting) {
+      const bool waits = IsInLanes(*caller) && caller->broker == served.broker;
+      if (!waits || caller->turn >= served.turn) continue;
+      if (std::ranges::equal(caller->ticket->wanted, served.ticket->wanted, is_same)) {
+        passed.insert(caller);
       }
     }
   }
@@ -107,9 +126,8 @@ void Judge::Served(const std::vector<broker::Action>& actions,
   }
 }
 
-void Judge::Waiting(const std::map<const Ticket*, Caller>& callers,
-                    const std::vector<Knowledge>& brokers, absl::Time now,
-                    base::SteadyTime at) {
+void Judge::Waiting(const std::vector<Caller*>& waiting, const std::vector<Knowledge>& brokers,
+                    absl::Time now, base::SteadyTime at) {
   std::map<LaneStage, base::SteadyTime> oldest;  // since when a ready task is there
   for (const auto& [id, task] : tables_.tasks()) {
     if (!tables_.IsReady(task, now) || paused_.contains(task.place)) continue;
@@ -117,15 +135,30 @@ void Judge::Waiting(const std::map<const Ticket*, Caller>& callers,
     const auto [entry, is_new] = oldest.try_emplace(task.place, since);
     entry->second = std::min(entry->second, since);
   }
-  for (const auto& [ticket, caller] : callers) {
-    if (caller.answers > 0 || caller.is_reserved) continue;
-    const base::SteadyTime healthy = brokers[static_cast<size_t>(caller.broker)].healthy_since;
-    for (const Ticket::Wanted& wanted : ticket->wanted) {
+  for (const Caller* caller : waiting) {
+    const base::SteadyTime healthy = brokers[static_cast<size_t>(caller->broker)].healthy_since;
+    for (const Ticket::Wanted& wanted : caller->ticket->wanted) {
       const auto found = oldest.find(wanted.place);
       if (found == oldest.end()) continue;
-      if (at - std::max({healthy, caller.began, found->second}) > kHandOutWithin) {
+      if (at - std::max({healthy, caller->began, found->second}) > kHandOutWithin) {
         Break(absl::StrCat("a task and a caller wait for each other in lane ",
                            wanted.place.lane, ", stage ", wanted.place.stage));
+      }
+    }
+  }
+}
+
+void Judge::UnderWay(const std::vector<Caller*>& waiting, int broker, const Knowledge& knowledge,
+                     absl::Time now) {
+  const auto is_ready = [&](const Task* task) { return tables_.IsReady(*task, now); };
+  for (const Caller* caller : waiting) {
+    if (caller->broker != broker || !IsInLanes(*caller)) continue;
+    for (const Ticket::LaneEntry& entry : caller->ticket->entries) {
+      const broker::Lane& lane = *entry.lane;
+      if (IsAtWork(lane) || knowledge.reserved.contains(lane.place)) break;
+      if (lane.queue->LeasesPaused() || paused_.contains(lane.place)) continue;
+      if (std::ranges::any_of(tables_.TasksAt(lane.place), is_ready)) {
+        Break("a task and a caller wait, and nothing is under way");
       }
     }
   }

@@ -29,7 +29,8 @@ struct Caller {
   bool is_reserved = false;
   bool is_gone = false;
   base::SteadyTime began;
-  int64_t order = 0;  // of admission
+  int64_t number = 0;  // the same in each run
+  int64_t turn = 0;    // the order in which they came to wait in their lanes
   int answers = 0;
   int passed = 0;
 };
@@ -37,7 +38,9 @@ struct Caller {
 // What a broker was told and can know.
 struct Knowledge {
   std::map<int64_t, base::SteadyTime> tasks;  // claimable ones, and since when they are
+  std::map<LaneStage, const broker::Lane*> lanes;  // where somebody waited
   std::multiset<LaneStage> leasing;           // statements that are sent and have not run
+  std::multiset<LaneStage> reserved;          // for acks whose transactions have not ended
   base::SteadyTime healthy_since;             // nothing failed at the broker since
 };
 
@@ -62,24 +65,32 @@ class Judge {
 
   // A statement skips no task that its scheduler knew of, nor one that was ready for long.
   void Taken(const std::vector<int64_t>& ids, const broker::LeaseRun& run,
-             const std::set<int64_t>& known, const Knowledge& knowledge, absl::Time now,
-             base::SteadyTime at);
+             const std::vector<int64_t>& known, const Knowledge& knowledge, absl::Time now,
+             base::SteadyTime at);  // `known`: sorted
 
   // Each leased task goes to one caller, or back.
   void Delivered(const broker::LeaseRun& run, const std::vector<int64_t>& leased,
                  const std::vector<broker::Action>& actions);
 
-  // A caller that does not wait is told of nothing only if nothing was known.
+  // A caller that does not wait is told of nothing only if nothing was known when it came, and
+  // nothing is expected now.
   void AnsweredEmpty(const Caller& caller, const Knowledge& knowledge, absl::Time now,
                      base::SteadyTime at);
 
   // Nobody is passed again and again: by callers of one statement counts as once.
   void Served(const std::vector<broker::Action>& actions,
-              std::map<const broker::Ticket*, Caller>& callers);
+              const std::map<const broker::Ticket*, Caller>& callers,
+              const std::vector<Caller*>& waiting);
 
   // No ready task and no caller wait for each other for long.
-  void Waiting(const std::map<const broker::Ticket*, Caller>& callers,
-               const std::vector<Knowledge>& brokers, absl::Time now, base::SteadyTime at);
+  void Waiting(const std::vector<Caller*>& waiting, const std::vector<Knowledge>& brokers,
+               absl::Time now, base::SteadyTime at);
+
+  // While a ready task and a caller of this broker wait, it is doing something about it, or will of
+  // its own accord: the task's lane, or one that this caller wants before it, has a statement under
+  // way, or an alarm.
+  void UnderWay(const std::vector<Caller*>& waiting, int broker, const Knowledge& knowledge,
+                absl::Time now);
 
  private:
   // Since when it can be leased by everybody who looks.

@@ -5,14 +5,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
-#include <string>
 
-#include "tests/simulation/history.h"
-#include "tests/simulation/shrink.h"
-#include "tests/simulation/world.h"
+#include "tests/simulation/seed.h"
 
 int main(int argc, char** argv) {
-  using skiplane::simulation::World;
   if (argc < 2) {
     std::cerr << "usage: simulate COUNT [FIRST]\n";
     return 2;
@@ -22,16 +18,10 @@ int main(int argc, char** argv) {
   const auto began = std::chrono::steady_clock::now();
   int64_t events = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    const auto history = skiplane::simulation::MakeHistory(seed);
-    World world(history);
-    const std::string broken = world.Play();
-    events += world.events();
-    if (broken.empty()) continue;
-    const auto shortest = skiplane::simulation::Shrink(history);
-    std::cout << "after " << seed - first + 1 << " seeds: " << broken << "\n"
-              << "the shortest history that breaks something: "
-              << skiplane::simulation::Print(shortest) << "and what happens:\n";
-    std::cout << World(shortest, &std::cout).Play() << "\n";
+    const skiplane::simulation::Played played = skiplane::simulation::PlaySeed(seed);
+    events += played.events;
+    if (played.failure.empty()) continue;
+    std::cout << "after " << seed - first + 1 << " seeds: " << played.failure;
     return 1;
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;

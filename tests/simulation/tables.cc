@@ -18,10 +18,16 @@ int64_t Tables::Insert(LaneStage place, int16_t priority, absl::Time run_at, bas
   task.priority = priority;
   task.run_at = run_at;
   task.free_since = at;
+  by_place_[place].push_back(&task);
   return last_id_;
 }
 
-void Tables::Delete(int64_t id) { tasks_.erase(id); }
+void Tables::Delete(int64_t id) {
+  const auto found = tasks_.find(id);
+  if (found == tasks_.end()) return;
+  std::erase(by_place_[found->second.place], &found->second);
+  tasks_.erase(found);
+}
 
 void Tables::Free(int64_t id, absl::Time run_at, base::SteadyTime at) {
   Task& task = tasks_.at(id);
@@ -31,41 +37,40 @@ void Tables::Free(int64_t id, absl::Time run_at, base::SteadyTime at) {
   task.free_since = at;
 }
 
-std::vector<int64_t> Tables::Lock(const store::LeaseDemand& demand, absl::Time now,
-                                  int64_t statement) {
-  std::vector<Task*> found;
-  for (auto& [id, task] : tasks_) {
-    if (task.place != LaneStage{demand.lane, demand.stage} || !IsReady(task, now)) continue;
-    const auto bound = std::ranges::find(demand.bounds, task.priority, &store::Bound::priority);
+std::vector<int64_t> Tables::Lock(const store::LeaseDemand& demand, absl::Time now) {
+  std::vector<const Task*> found;
+  for (const Task* task : TasksAt({demand.lane, demand.stage})) {
+    if (!IsReady(*task, now)) continue;
+    const auto bound = std::ranges::find(demand.bounds, task->priority, &store::Bound::priority);
     if (bound == demand.bounds.end()) continue;
-    if (std::pair(task.run_at, task.id) > std::pair(bound->schedule_time, bound->id)) {
-      found.push_back(&task);
+    if (std::pair(task->run_at, task->id) > std::pair(bound->schedule_time, bound->id)) {
+      found.push_back(task);
     }
   }
   std::ranges::sort(found, {}, &Task::Key);
   if (found.size() > demand.slots.size()) found.resize(demand.slots.size());
   std::vector<int64_t> ids;
-  for (Task* task : found) {
-    task->locked_by = statement;
+  for (const Task* task : found) {
+    tasks_.at(task->id).is_locked = true;
     ids.push_back(task->id);
   }
   return ids;
 }
 
-void Tables::Commit(int64_t statement, const std::map<int64_t, std::string>& request_keys) {
-  for (auto& [id, task] : tasks_) {
-    if (task.locked_by != statement) continue;
-    task.locked_by = 0;
+void Tables::Commit(const std::map<int64_t, std::string>& request_keys) {
+  for (const auto& [id, request_key] : request_keys) {
+    Task& task = tasks_.at(id);
+    task.is_locked = false;
     task.is_leased = true;
     task.lease_no = ++last_lease_;
-    task.request_key = request_keys.at(id);
+    task.request_key = request_key;
   }
 }
 
-void Tables::Rollback(int64_t statement, base::SteadyTime at) {
-  for (auto& [id, task] : tasks_) {
-    if (task.locked_by != statement) continue;
-    task.locked_by = 0;
+void Tables::Rollback(const std::vector<int64_t>& ids, base::SteadyTime at) {
+  for (const int64_t id : ids) {
+    Task& task = tasks_.at(id);
+    task.is_locked = false;
     task.free_since = at;
   }
 }
@@ -73,9 +78,7 @@ void Tables::Rollback(int64_t statement, base::SteadyTime at) {
 // It sees rows that are locked as they were before.
 broker::ProbeResult Tables::Probe(LaneStage place, absl::Time now) const {
   std::map<int16_t, std::vector<const Task*>> by_priority;
-  for (const auto& [id, task] : tasks_) {
-    if (task.place == place) by_priority[task.priority].push_back(&task);
-  }
+  for (const Task* task : TasksAt(place)) by_priority[task->priority].push_back(task);
   broker::ProbeResult result;
   for (auto& [priority, tasks] : by_priority) {
     result.priorities.push_back(priority);
@@ -102,6 +105,12 @@ std::vector<int64_t> Tables::FindRequest(const std::string& request_key) const {
     if (task.is_leased && task.request_key == request_key) ids.push_back(id);
   }
   return ids;
+}
+
+absl::Span<const Task* const> Tables::TasksAt(LaneStage place) const {
+  const auto found = by_place_.find(place);
+  if (found == by_place_.end()) return {};
+  return found->second;
 }
 
 const Task* Tables::Find(int64_t id) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "server/base/timer.h"
 #include "server/broker/schedule/statement.h"
 #include "server/model/lane_stage.h"
@@ -24,7 +25,7 @@ struct Task {
   int16_t priority = 0;
   absl::Time run_at;
   bool is_leased = false;
-  int64_t locked_by = 0;  // a statement; 0: nobody
+  bool is_locked = false;  // by a statement that has not ended
   int64_t lease_no = 0;
   std::string request_key;       // of its lease
   base::SteadyTime free_since;   // neither leased nor locked
@@ -42,10 +43,10 @@ class Tables {
   void Free(int64_t id, absl::Time run_at, base::SteadyTime at);
 
   // A lease statement takes what it can: ids in the order of leases. They are locked until it ends.
-  std::vector<int64_t> Lock(const store::LeaseDemand& demand, absl::Time now, int64_t statement);
-  // Leased, with the request keys of their takers.
-  void Commit(int64_t statement, const std::map<int64_t, std::string>& request_keys);
-  void Rollback(int64_t statement, base::SteadyTime at);
+  std::vector<int64_t> Lock(const store::LeaseDemand& demand, absl::Time now);
+  // Locked ones are leased, under the request keys of their takers; or free again.
+  void Commit(const std::map<int64_t, std::string>& request_keys);
+  void Rollback(const std::vector<int64_t>& ids, base::SteadyTime at);
 
   broker::ProbeResult Probe(LaneStage place, absl::Time now) const;
 
@@ -55,14 +56,16 @@ class Tables {
   // Null if it is gone.
   const Task* Find(int64_t id) const;
   bool IsReady(const Task& task, absl::Time now) const {
-    return !task.is_leased && task.locked_by == 0 && task.run_at <= now;
+    return !task.is_leased && !task.is_locked && task.run_at <= now;
   }
   const std::map<int64_t, Task>& tasks() const { return tasks_; }
+  absl::Span<const Task* const> TasksAt(LaneStage place) const;
   // As if what was due at `now` had been made due again, after the clock went back.
   void MendDue(absl::Time was, absl::Time now);
 
  private:
   std::map<int64_t, Task> tasks_;
+  std::map<LaneStage, std::vector<const Task*>> by_place_;
   int64_t last_id_ = 0;
   int64_t last_lease_ = 0;
 };

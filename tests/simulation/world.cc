@@ -20,7 +20,7 @@ constexpr int kWaitingMax = 40;
 }  // namespace
 
 World::World(const History& history, std::ostream* trace)
-    : history_(history), trace_(trace), random_(history.seed ^ 0x5eed) {
+    : history_(history), trace_(trace), random_(history.seed ^ 0x5eed ^ (history.luck << 32)) {
   int64_t lane = 0;
   for (int q = 0; q < history_.queues; ++q) {
     auto queue = std::make_shared<model::Queue>();
@@ -64,7 +64,7 @@ std::string World::Play() {
     if (events_ > 200000) judge_.Break("it does not come to rest");
     if (now_ - judged < kJudgeEvery) continue;
     judged = now_;
-    judge_.Waiting(callers_, known_, DatabaseNow(), now_);
+    judge_.Waiting(waiting_, known_, DatabaseNow(), now_);
   }
   judge_.End(callers_);
   return judge_.verdict();
@@ -109,7 +109,9 @@ void World::Take(const Input& input) {
 }
 
 void World::Enqueue(const Input& input) {
-  const absl::Time run_at = DatabaseNow() + absl::FromChrono(input.span);
+  // It is committed some time after it was given its run time.
+  const Span committing = input.span.count() > 0 ? Span(0) : Latency();
+  const absl::Time run_at = DatabaseNow() + absl::FromChrono(input.span - committing);
   std::vector<int64_t> ids;
   for (int i = 0; i < input.count; ++i) {
     const auto priority = static_cast<int16_t>(input.priority);
@@ -132,14 +134,24 @@ void World::Call(const Input& input) {
 }
 
 TicketPtr World::Admit(int broker, TicketPtr ticket) {
-  Trace(broker, "caller ", last_order_ + 1, " comes");
-  callers_[ticket.get()] = {.ticket = ticket, .broker = broker, .began = now_,
-                            .order = ++last_order_};
-  Perform(broker, Do(broker, [&](auto& s, Step& step) { s.Admit(ticket, step); }));
+  Trace(broker, "caller ", ++last_number_, " comes");
+  Caller& caller = callers_[ticket.get()];
+  caller = {.ticket = ticket, .broker = broker, .began = now_, .number = last_number_,
+            .turn = ++last_turn_};
+  waiting_.push_back(&caller);
+  auto actions = Do(broker, [&](auto& s, Step& step) { s.Admit(ticket, step); });
+  NoteLanes(broker, *ticket);
+  Perform(broker, std::move(actions));
   return ticket;
 }
 
-// Brokers hear of it one after the other.
+void World::NoteLanes(int broker, const Ticket& ticket) {
+  for (const Ticket::LaneEntry& entry : ticket.entries) {
+    known_[static_cast<size_t>(broker)].lanes[entry.lane->place] = entry.lane;
+  }
+}
+
+// Brokers hear of it one after the other, and of its end later than of it.
 void World::Pause(int number, Span span) {
   const auto change = [this, number](model::PauseMode mode) {
     std::shared_ptr<model::Queue>& queue = queues_[static_cast<size_t>(number)];
@@ -147,7 +159,7 @@ void World::Pause(int number, Span span) {
     queue->pause = mode;
     ++queue->version;
     for (int b = 0; b < history_.brokers; ++b) {
-      After(Latency(), [this, b, known = broker::QueuePtr(queue)] {
+      After(Span(Pick(0, 9)), [this, b, known = broker::QueuePtr(queue)] {
         Perform(b, Do(b, [&](auto& s, Step& step) { s.QueueChanged(known, step); }));
       });
     }
@@ -213,6 +225,7 @@ void World::Announce(int origin, const std::vector<int64_t>& ids) {
     After(Latency(), [this, b, notification, ids] { Notify(b, notification, ids); });
   }
   if (origin < 0) return;
+  Trace(origin, "commits ", count, " tasks in lane ", hint.lane, ", stage ", hint.stage);
   Learn(origin, ids);
   Perform(origin, Do(origin, [&](auto& scheduler, Step& step) {
             scheduler.Committed({&claimable, 1}, DatabaseNow(), step);
@@ -236,7 +249,7 @@ void World::Notify(int broker, const model::Notification& notification, std::vec
 void World::Learn(int broker, const std::vector<int64_t>& ids) {
   for (const int64_t id : ids) {
     const Task* const task = tables_.Find(id);
-    if (task == nullptr || task->is_leased || task->locked_by != 0) continue;
+    if (task == nullptr || task->is_leased || task->is_locked) continue;
     const auto due = now_ + std::max(std::chrono::nanoseconds(0),
                                      absl::ToChronoNanoseconds(task->run_at - DatabaseNow()));
     known_[static_cast<size_t>(broker)].tasks.try_emplace(id, due);
@@ -248,17 +261,20 @@ void World::Forget(int64_t id) {
 }
 
 // A worker is done, fails, or dies, by chance. Whoever is first to end a lease ends it.
-void World::Work(int broker, const Ticket& ticket, const model::LeasedTask& task) {
+void World::Work(int broker, const Ticket& ticket, const model::LeasedTask& task,
+                 bool may_lease) {
   const int64_t id = task.token.task.id;
   const int64_t lease_no = task.token.lease_no;
   if (Chance(history_.dying)) {
-    return After(Span(3000), [=, this] { Free(-1, id, lease_no, Span(0)); });
+    return After(Span(3000), [=, this] { Free(-1, id, lease_no, {}); });
   }
   const Span span(Pick(1, 400));
   if (Chance(100)) {
-    return After(span, [=, this] { Free(broker, id, lease_no, Span(Pick(0, 1) * 500)); });
+    std::optional<Span> delay;
+    if (Chance(500)) delay = Span(Pick(0, 1) * 500);
+    return After(span, [=, this] { Free(broker, id, lease_no, delay); });
   }
-  if (Chance(history_.lease_next) && now_ < kBegin + kLastLease) {
+  if (may_lease && Chance(history_.lease_next) && now_ < kBegin + kLastLease) {
     auto previous = std::make_shared<Ticket>();
     previous->call.max_tasks = ticket.call.max_tasks;
     previous->waits = ticket.waits;
@@ -271,10 +287,12 @@ void World::Work(int broker, const Ticket& ticket, const model::LeasedTask& task
   });
 }
 
-void World::Free(int origin, int64_t id, int64_t lease_no, Span delay) {
+void World::Free(int origin, int64_t id, int64_t lease_no, std::optional<Span> delay) {
   const Task* const task = tables_.Find(id);
   if (task == nullptr || !task->is_leased || task->lease_no != lease_no) return;
-  tables_.Free(id, DatabaseNow() + absl::FromChrono(delay), now_);
+  absl::Time run_at = std::min(task->run_at, DatabaseNow());
+  if (delay.has_value()) run_at = DatabaseNow() + absl::FromChrono(*delay);
+  tables_.Free(id, run_at, now_);
   Announce(origin, {id});
 }
 

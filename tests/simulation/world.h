@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <random>
 #include <set>
@@ -53,8 +54,11 @@ class World {
   void Forget(int64_t id);
   void Unhealthy(int broker) { known_[static_cast<size_t>(broker)].healthy_since = now_; }
   broker::TicketPtr Admit(int broker, broker::TicketPtr ticket);
-  void Work(int broker, const broker::Ticket& ticket, const model::LeasedTask& task);
-  void Free(int origin, int64_t id, int64_t lease_no, Span delay);
+  void NoteLanes(int broker, const broker::Ticket& ticket);
+  void Work(int broker, const broker::Ticket& ticket, const model::LeasedTask& task,
+            bool may_lease);
+  // It waits again: after a delay, or in the place that it had.
+  void Free(int origin, int64_t id, int64_t lease_no, std::optional<Span> delay);
 
   // world_statements.cc: what schedulers want done.
   using SchedulerEvent = absl::FunctionRef<void(broker::Scheduler&, broker::Step&)>;
@@ -63,13 +67,20 @@ class World {
   void Answered(int broker, broker::Answer& answer);
   void RunLease(int broker, LaneStage place);
   void Execute(int broker, const Run& run, const std::function<void(bool)>& ended);
-  void Finish(int broker, const Run& run, int64_t statement, const std::vector<int64_t>& ids,
+  void Finish(int broker, const Run& run, const std::vector<int64_t>& ids,
               const std::function<void(bool)>& ended);
   void EndLease(int broker, const Run& run, absl::StatusOr<store::Leased> leased);
   store::Leased Rows(const broker::LeaseRun& run, const std::vector<int64_t>& ids) const;
   void RunProbe(int broker, LaneStage place);
   void RunFind(int broker, const broker::TicketPtr& ticket);
   void AckAndLease(int broker, int64_t task, int64_t lease_no, const broker::Ticket& previous);
+
+  std::multiset<LaneStage>& ReservedAt(int broker) {
+    return known_[static_cast<size_t>(broker)].reserved;
+  }
+  void EndReservation(int broker, const broker::LeaseRun& run) {
+    ReservedAt(broker).erase(ReservedAt(broker).find(run.place));
+  }
 
   // What happens at a broker, for the trace.
   template <typename... Parts>
@@ -80,12 +91,12 @@ class World {
   }
   void TraceActions(int broker, const std::vector<broker::Action>& actions);
   // The same for each run: the order in which they came.
-  int64_t NumberOf(const broker::TicketPtr& ticket) { return callers_[ticket.get()].order; }
+  int64_t NumberOf(const broker::TicketPtr& ticket) { return callers_[ticket.get()].number; }
 
   void After(Span delay, Event event);
   int Pick(int least, int most);
   bool Chance(int in_1000) { return Pick(1, 1000) <= in_1000; }
-  Span Latency() { return Span(Pick(0, 12)); }
+  Span Latency() { return Span(Pick(0, history_.slowest)); }
   // Mostly short, as slow ones put the next ones off: all probes share a budget.
   Span ProbeLatency() { return Span(Chance(50) ? Pick(0, 12) : 0); }
   absl::Time DatabaseNow() const;
@@ -111,9 +122,10 @@ class World {
   std::vector<Knowledge> known_;
   std::vector<std::shared_ptr<model::Queue>> queues_;
   std::map<const broker::Ticket*, Caller> callers_;
+  std::vector<Caller*> waiting_;  // admitted and not answered, in the order in which they came
   std::map<int, broker::TicketPtr> calls_;  // by their number
-  int64_t last_statement_ = 0;
-  int64_t last_order_ = 0;
+  int64_t last_number_ = 0;
+  int64_t last_turn_ = 0;
 };
 
 }  // namespace skiplane::simulation

@@ -22,6 +22,8 @@ std::vector<broker::Action> World::Do(int broker, SchedulerEvent event) {
   if (its.is_memory_full) Unhealthy(broker);
   its.scheduler->SetMemoryFull(its.is_memory_full);
   event(*its.scheduler, step);
+  const Knowledge& knowledge = known_[static_cast<size_t>(broker)];
+  if (!its.is_memory_full) judge_.UnderWay(waiting_, broker, knowledge, DatabaseNow());
   return std::move(step.actions);
 }
 
@@ -65,7 +67,7 @@ void World::Perform(int broker, std::vector<broker::Action> actions) {
     } else if (const auto* orphans = std::get_if<broker::HandBack>(&action)) {
       for (const model::LeaseToken& token : orphans->tokens) {
         After(Latency(), [this, broker, token] {
-          Free(broker, token.task.id, token.lease_no, Span(0));
+          Free(broker, token.task.id, token.lease_no, {});
         });
       }
     }
@@ -75,9 +77,13 @@ void World::Perform(int broker, std::vector<broker::Action> actions) {
 void World::Answered(int broker, broker::Answer& answer) {
   Caller& caller = callers_.at(answer.ticket.get());
   judge_.Answered(caller);
+  std::erase(waiting_, &caller);
   if (!answer.answer.ok()) return;
   if (!answer.answer->tasks.empty()) {
-    for (const model::LeasedTask& task : answer.answer->tasks) Work(broker, *answer.ticket, task);
+    bool is_first = true;  // with its ack the next lease is asked for
+    for (const model::LeasedTask& task : answer.answer->tasks) {
+      Work(broker, *answer.ticket, task, std::exchange(is_first, false));
+    }
     return;
   }
   // A repeat takes its first call's place: nobody waits for that one any more.
@@ -99,9 +105,9 @@ void World::RunLease(int broker, LaneStage place) {
 // of: then it may be rolled back by others.
 void World::Execute(int broker, const Run& run, const std::function<void(bool)>& ended) {
   Knowledge& knowledge = known_[static_cast<size_t>(broker)];
-  std::set<int64_t> known;
+  std::vector<int64_t> known;
   for (const auto& [id, since] : knowledge.tasks) {
-    if (since <= now_) known.insert(id);
+    if (since <= now_) known.push_back(id);
   }
   knowledge.leasing.insert(run->place);
   After(Latency(), [=, this, jumps = clock_jumps_, &knowledge]() mutable {
@@ -115,23 +121,22 @@ void World::Execute(int broker, const Run& run, const std::function<void(bool)>&
       if (ended) return ended(false);
       return EndLease(broker, run, is_taken ? absl::AlreadyExistsError("taken") : Away());
     }
-    const int64_t statement = ++last_statement_;
-    const std::vector<int64_t> ids = tables_.Lock(run->demand, DatabaseNow(), statement);
+    const std::vector<int64_t> ids = tables_.Lock(run->demand, DatabaseNow());
     Trace(broker, "leases in lane ", run->place.lane, ", stage ", run->place.stage, " ",
           ids.size(), " of ", run->demand.slots.size());
     if (jumps != clock_jumps_) known.clear();
     judge_.Taken(ids, *run, known, knowledge, DatabaseNow(), now_);
     for (const int64_t id : ids) Forget(id);
-    After(Latency(), [=, this] { Finish(broker, run, statement, ids, ended); });
+    After(Latency(), [=, this] { Finish(broker, run, ids, ended); });
   });
 }
 
 // The statement is committed, or its answer is lost and nobody knows.
-void World::Finish(int broker, const Run& run, int64_t statement, const std::vector<int64_t>& ids,
+void World::Finish(int broker, const Run& run, const std::vector<int64_t>& ids,
                    const std::function<void(bool)>& ended) {
   const bool is_lost = Chance(history_.failing / 2);
   if (is_lost && Chance(500)) {
-    tables_.Rollback(statement, now_);
+    tables_.Rollback(ids, now_);
     return After(Span(Pick(50, 1500)), [=, this] { EndLease(broker, run, broker::RepeatLater()); });
   }
   std::map<int64_t, std::string> keys;
@@ -139,7 +144,7 @@ void World::Finish(int broker, const Run& run, int64_t statement, const std::vec
     const auto caller = static_cast<size_t>(run->demand.slots[i] - 1);
     keys[ids[i]] = run->demand.callers[caller].request_id;
   }
-  tables_.Commit(statement, keys);
+  tables_.Commit(keys);
   const store::Leased leased = Rows(*run, ids);
   if (ended) ended(true);
   const bool is_found = !is_lost || (Chance(900) && !ids.empty());
@@ -148,7 +153,7 @@ void World::Finish(int broker, const Run& run, int64_t statement, const std::vec
     if (is_found) return EndLease(broker, run, leased);
     for (const store::LeasedRow& row : leased.rows) {  // it ends with its session
       const model::LeaseToken& token = row.task.token;
-      After(Span(3000), [=, this] { Free(-1, token.task.id, token.lease_no, Span(0)); });
+      After(Span(3000), [=, this] { Free(-1, token.task.id, token.lease_no, {}); });
     }
     EndLease(broker, run, broker::RepeatLater());
   });
@@ -175,6 +180,7 @@ void World::EndLease(int broker, const Run& run, absl::StatusOr<store::Leased> l
     Unhealthy(broker);
     Trace(broker, "lease failed in lane ", run->place.lane, ", stage ", run->place.stage);
   }
+  if (run->is_reservation) EndReservation(broker, *run);
   std::vector<int64_t> ids;
   if (leased.ok()) {
     for (const store::LeasedRow& row : leased->rows) ids.push_back(row.task.token.task.id);
@@ -182,7 +188,7 @@ void World::EndLease(int broker, const Run& run, absl::StatusOr<store::Leased> l
   auto actions =
       Do(broker, [&](auto& s, Step& step) { s.EndLease(*run, std::move(leased), step); });
   judge_.Delivered(*run, ids, actions);
-  judge_.Served(actions, callers_);
+  judge_.Served(actions, callers_, waiting_);
   Perform(broker, std::move(actions));
 }
 
@@ -198,11 +204,11 @@ void World::RunProbe(int broker, LaneStage place) {
     if (!fails) {
       for (const store::Bound& bound : seen->first_ready) ready.push_back(bound.id);
     }
-    After(ProbeLatency(), [=, this] {
+    After(ProbeLatency(), [=, this, jumps = clock_jumps_] {
       if (fails) Unhealthy(broker);
       Trace(broker, "probe of lane ", place.lane, ", stage ", place.stage,
             fails ? " failed" : absl::StrCat(" saw ", seen->ready));
-      Learn(broker, ready);
+      if (jumps == clock_jumps_) Learn(broker, ready);
       Perform(broker,
               Do(broker, [&](auto& s, Step& step) { s.EndProbe(place, start, seen, step); }));
     });
@@ -224,7 +230,11 @@ void World::RunFind(int broker, const TicketPtr& ticket) {
       }
     }
     After(Latency(), [=, this] {
-      Perform(broker, Do(broker, [&](auto& s, Step& step) { s.EndFind(ticket, found, step); }));
+      callers_.at(ticket.get()).turn = ++last_turn_;
+      auto actions =
+          Do(broker, [&](auto& s, Step& step) { s.EndFind(ticket, found, step); });
+      NoteLanes(broker, *ticket);
+      Perform(broker, std::move(actions));
     });
   });
 }
@@ -243,7 +253,9 @@ void World::AckAndLease(int broker, int64_t id, int64_t lease_no, const Ticket& 
   const int64_t lane = task->place.lane;
   Perform(broker, Do(broker, [&](broker::Scheduler& scheduler, Step& step) {
             const auto place = scheduler.FindReservable(*next, lane, now_);
-            if (place.has_value()) *run = scheduler.Reserve(*place, {next}, step);
+            if (!place.has_value()) return;
+            *run = scheduler.Reserve(*place, {next}, step);
+            ReservedAt(broker).insert(*place);
           }));
   if (run->tickets.empty()) {
     tables_.Delete(id);
@@ -256,6 +268,7 @@ void World::AckAndLease(int broker, int64_t id, int64_t lease_no, const Ticket& 
     const bool is_held = acked != nullptr && acked->is_leased && acked->lease_no == lease_no;
     if (is_committed && is_held) tables_.Delete(id);
     if (is_committed) return;
+    EndReservation(broker, *run);
     Perform(broker, Do(broker, [&](auto& s, Step& step) { s.Withdraw(*run, step); }));
   });
 }

@@ -14,7 +14,11 @@ void Belief::Announced(int64_t count, bool are_ready) {
   if (are_ready) Unasked(count);
 }
 
-void Belief::Due(int64_t guess) { count_ = std::max(count_, guess); }
+// A statement that is under way may not have seen them: as if they had been announced.
+void Belief::Due(int64_t guess) {
+  announced_ += guess;
+  count_ = std::max(count_, guess);
+}
 
 void Belief::Asked(int64_t count) {
   if (count_ == kPlenty) return;

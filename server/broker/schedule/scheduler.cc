@@ -82,8 +82,7 @@ void Scheduler::Find(const TicketPtr& ticket, Step& step) {
 void Scheduler::EndFind(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> found, Step& step) {
   if (!found.ok() || !found->tasks.empty()) {
     Finish(ticket, std::move(found), step);
-  } else if (ticket->is_cancelled || ticket->is_expired || ticket->IsSuperseded() ||
-             is_draining_) {
+  } else if (ticket->MustEnd() || is_draining_) {
     FinishEmpty(ticket, step);
   } else {
     Enlist(ticket, step);

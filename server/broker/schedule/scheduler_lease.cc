@@ -167,7 +167,7 @@ void Scheduler::DeliverTo(const TicketPtr& ticket, LeaseAnswer answer, Step& ste
     return;
   }
   // That there is nothing a probe tells: others may hold rows locked that they do not take.
-  if (ticket->is_expired || ticket->IsSuperseded()) FinishEmpty(ticket, step);
+  if (ticket->MustEnd()) FinishEmpty(ticket, step);
 }
 
 // Nothing was leased. Callers that wait go on waiting: the database may come back in time.

@@ -59,6 +59,9 @@ struct Ticket {
   bool IsSuperseded() const {
     return successor != nullptr && successor->state != State::kDone;
   }
+
+  // Whether nobody is there for whom it would go on waiting after it was served with nothing.
+  bool MustEnd() const { return is_cancelled || is_expired || IsSuperseded(); }
 };
 
 using TicketPtr = std::shared_ptr<Ticket>;

@@ -1,0 +1,105 @@
+"""Faults to be planted in a copy of the scheduler, one at a time: mutants.py NAME FOLDER
+
+Without arguments it prints the names. A fault is a list of replacements: a file, a text of it, and
+what takes its place. A text that is not there once is an error: the scheduler has changed, and the
+fault has to be planted anew.
+"""
+
+import pathlib
+import shutil
+import sys
+
+ROOM = "server/broker/schedule"
+SOURCES = pathlib.Path(__file__).resolve().parents[3] / ROOM
+
+CALLS, LANE, LEASE = "scheduler.cc", "scheduler_lane.cc", "scheduler_lease.cc"
+BOUNDS, LANE_HEADER = "bounds.cc", "lane.h"
+
+MUTANTS = {
+    # Calls.
+    "deadline_without_alarm": [
+        (CALLS, "    ticket->alarm = alarms_.Set(ticket->deadline, ticket);\n", "")],
+    "expiry_while_serving_is_forgotten": [
+        (CALLS, "if (ticket->state == Ticket::State::kServing) ticket->is_expired = true;", "")],
+    "successor_is_not_started": [
+        (CALLS, "successor->state != Ticket::State::kDone) Start(successor, step);",
+                "successor->state != Ticket::State::kDone) return;")],
+    "calls_finish_twice": [
+        (CALLS, "  if (ticket->state == Ticket::State::kDone) return;\n  ticket->state =",
+                "  ticket->state =")],
+    "empty_lanes_stay_empty": [
+        (CALLS, "return entry.is_empty && entry.lane->HasNothing();", "return entry.is_empty;")],
+    "first_caller_after_a_while_trusts_bounds": [
+        (CALLS, "      if (lane.waiting.empty()) lane.Reopen(step.now);\n", "")],
+
+    # Lease statements.
+    "cancelled_call_is_answered_with_tasks": [
+        (LEASE, "    FinishEmpty(ticket, step);\n    if (!orphans.tokens.empty()",
+                "    Finish(ticket, answer, step);\n    if (!orphans.tokens.empty()")],
+    "orphans_are_not_handed_back": [
+        (LEASE, "step.actions.push_back(std::move(orphans));", "orphans = {};")],
+    "reservation_is_not_declined": [
+        (LEASE, "    } else if (answers[i].tasks.empty()) {\n"
+                "      step.actions.push_back(Decline{run.tickets[i]});\n"
+                "    } else {",
+                "    } else if (!answers[i].tasks.empty()) {")],
+    "last_come_first_served": [
+        (LEASE, "    tickets.push_back(ticket);\n  }\n",
+                "    tickets.push_back(ticket);\n  }\n"
+                "  if (tickets.size() > 1) tickets.erase(tickets.begin());\n")],
+    "statement_without_callers_stays_open": [
+        (LEASE, "    --lane.leases_running;\n    Advance(lane, step);\n",
+                "    Advance(lane, step);\n")],
+    "lanes_of_served_callers_are_not_asked": [
+        (LEASE, "  AdvanceLanesOf(run, step);\n", "")],
+
+    # Lanes.
+    "paused_queue_asks_nobody": [
+        (LANE, "      AdvanceNeighbours(*found->second, step);\n", ""),
+        (LANE, "if (lane.shared_waiters == 0 || lane.BlocksLater(step.now)) return;",
+               "if (lane.shared_waiters == 0 || lane.belief.count() > 0) return;"),
+        (LEASE, "  AdvanceNeighbours(lane, step);\n  return run;\n}\n\nvoid Scheduler::EndLease",
+                "  return run;\n}\n\nvoid Scheduler::EndLease")],
+    "due_tasks_are_noticed_by_those_who_wait": [
+        (LANE, "  lane.Due(step.now);\n", ""),
+        (LANE, "  lane.alarm = 0;\n", "  lane.alarm = 0;\n  lane.Due(step.now);\n")],
+    "freed_memory_is_not_used": [
+        (LANE, "  wait_for_memory_.insert(lane.place);\n", "")],
+    "empty_is_believed_for_long": [
+        (LANE, "kEmptyListening(4)", "kEmptyListening(8)")],
+    "failed_probe_does_not_end": [
+        (LANE, "  lane.is_probing = false;\n",
+               "  lane.is_probing = lane.is_probing && !seen.ok();\n")],
+    "unknown_lane_sets_no_alarm": [
+        (LANE, "at = std::min(at, std::max(lane.belief.empty_until(), lane.probe_allowed));",
+               "at = std::min(at, lane.next_due);")],
+    "probe_lowers_no_bound": [
+        (LANE, "for (const store::Bound& ready : seen->first_ready) lane.bounds.LowerTo(ready);",
+               "")],
+    "announced_tasks_lower_no_bound": [
+        (LANE_HEADER, "    bounds.Lower(claimable.priority, claimable.schedule_time);\n", "")],
+    "bounds_forget_what_was_lowered": [
+        (BOUNDS, "if (least != opened->second.end()) key = std::min(key, least->second);", "")],
+}
+
+
+def plant(name, folder, sources=SOURCES):
+    """Writes the files that the fault changes below `folder`, as they are included."""
+    changed = {}
+    for file, text, instead in MUTANTS[name]:
+        before = changed.get(file) or pathlib.Path(sources, file).read_text(encoding="utf-8")
+        if before.count(text) != 1:
+            sys.exit(f"mutants.py: {name}: {file} has {before.count(text)} times, not once:\n{text}")
+        changed[file] = before.replace(text, instead)
+    room = pathlib.Path(folder, ROOM)
+    shutil.rmtree(room, ignore_errors=True)
+    room.mkdir(parents=True)
+    for file, text in changed.items():
+        (room / file).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        print("\n".join(MUTANTS))
+    else:
+        plant(*sys.argv[1:])

@@ -1,0 +1,125 @@
+"""The simulation finds each fault of mutants.py within 1,000 seeds, by the invariant it breaks."""
+
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import mutants
+
+BUILD = pathlib.Path(os.environ["SKIPLANE_BUILD_DIR"])
+SEEDS = 1000
+
+NOT_ANSWERED = "a call is not answered"
+TOLD_OF_NOTHING = "a caller that does not wait is told of nothing, though a task is known"
+SKIPPED = "a statement skips a task that was known to be claimable"
+WAIT_FOR_EACH_OTHER = "a task and a caller wait for each other"
+NOT_UNDER_WAY = "a task and a caller wait, and nothing is under way"
+
+
+class Mutants(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        built = subprocess.run(
+            ["cmake", "--build", BUILD, "--target", "skiplane_mutants", "--", "-k", "0"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        cls.built = built.stdout if built.returncode else ""
+
+    def play(self, name):
+        program = BUILD / "tests/simulation/mutants" / f"mutant_{name}"
+        self.assertTrue(program.exists(), self.built)
+        result = subprocess.run([program, str(SEEDS)], stdout=subprocess.PIPE, text=True,
+                                timeout=240, check=False)
+        self.assertEqual(result.returncode, 1, result.stdout[:1000])
+        return result.stdout
+
+    def assert_found(self, name, *invariants):
+        told = re.match(r"after \d+ seeds: (.*)", self.play(name)).group(1)
+        self.assertTrue(told.startswith(invariants), told)
+
+    def test_all_are_played(self):
+        played = {name.removeprefix("test_") for name in dir(self) if name.startswith("test_")}
+        self.assertEqual(mutants.MUTANTS.keys() - played, set())
+        self.assertEqual(self.built, "")
+
+    def test_a_text_that_is_gone_is_an_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "scheduler.cc").write_text("void Advance() {}\n", encoding="utf-8")
+            with self.assertRaisesRegex(SystemExit, "deadline_without_alarm: scheduler.cc has 0"):
+                mutants.plant("deadline_without_alarm", folder, folder)
+
+    # What is printed is short enough to be read, and ends with what is broken.
+    def test_the_shortest_history_is_told(self):
+        told = self.play("paused_queue_asks_nobody")
+        inputs = re.findall(r"(?m)^  at \d+ ms: (\w+)", told)
+        self.assertLessEqual({"call", "enqueue", "pause"}, set(inputs))
+        self.assertLess(len(inputs), 8)
+        self.assertIn("the shortest history that breaks something: seed ", told)
+        self.assertIn(NOT_UNDER_WAY, told.splitlines()[-1])
+
+    def test_deadline_without_alarm(self):
+        self.assert_found("deadline_without_alarm", NOT_ANSWERED)
+
+    def test_expiry_while_serving_is_forgotten(self):
+        self.assert_found("expiry_while_serving_is_forgotten", NOT_ANSWERED)
+
+    def test_successor_is_not_started(self):
+        self.assert_found("successor_is_not_started", NOT_ANSWERED, WAIT_FOR_EACH_OTHER)
+
+    def test_calls_finish_twice(self):
+        self.assert_found("calls_finish_twice", "a call is answered twice")
+
+    def test_empty_lanes_stay_empty(self):
+        self.assert_found("empty_lanes_stay_empty", TOLD_OF_NOTHING)
+
+    def test_cancelled_call_is_answered_with_tasks(self):
+        self.assert_found("cancelled_call_is_answered_with_tasks",
+                          "a task is handed to two callers")
+
+    def test_orphans_are_not_handed_back(self):
+        self.assert_found("orphans_are_not_handed_back", "a leased task is handed to nobody")
+
+    def test_reservation_is_not_declined(self):
+        self.assert_found("reservation_is_not_declined", NOT_ANSWERED)
+
+    def test_last_come_first_served(self):
+        self.assert_found("last_come_first_served", "a caller is passed again and again")
+
+    def test_statement_without_callers_stays_open(self):
+        self.assert_found("statement_without_callers_stays_open", WAIT_FOR_EACH_OTHER)
+
+    def test_lanes_of_served_callers_are_not_asked(self):
+        self.assert_found("lanes_of_served_callers_are_not_asked", NOT_UNDER_WAY)
+
+    def test_paused_queue_asks_nobody(self):
+        self.assert_found("paused_queue_asks_nobody", NOT_UNDER_WAY)
+
+    def test_due_tasks_are_noticed_by_those_who_wait(self):
+        self.assert_found("due_tasks_are_noticed_by_those_who_wait", TOLD_OF_NOTHING)
+
+    def test_freed_memory_is_not_used(self):
+        self.assert_found("freed_memory_is_not_used", NOT_UNDER_WAY)
+
+    def test_empty_is_believed_for_long(self):
+        self.assert_found("empty_is_believed_for_long", WAIT_FOR_EACH_OTHER)
+
+    def test_first_caller_after_a_while_trusts_bounds(self):
+        self.assert_found("first_caller_after_a_while_trusts_bounds",
+                          "tasks are handed out for long while one that goes before them is not")
+
+    def test_bounds_forget_what_was_lowered(self):
+        self.assert_found("bounds_forget_what_was_lowered", SKIPPED)
+
+    def test_announced_tasks_lower_no_bound(self):
+        self.assert_found("announced_tasks_lower_no_bound", SKIPPED)
+
+    def test_probe_lowers_no_bound(self):
+        self.assert_found("probe_lowers_no_bound", SKIPPED)
+
+    def test_failed_probe_does_not_end(self):
+        self.assert_found("failed_probe_does_not_end", WAIT_FOR_EACH_OTHER)
+
+    def test_unknown_lane_sets_no_alarm(self):
+        self.assert_found("unknown_lane_sets_no_alarm", NOT_UNDER_WAY)

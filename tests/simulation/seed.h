@@ -1,0 +1,18 @@
+// One seed, from its history to a report.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace skiplane::simulation {
+
+struct Played {
+  int64_t events = 0;
+  // Empty: nothing is broken. Else which invariant, the shortest history that breaks one, and what
+  // happens in it.
+  std::string failure;
+};
+
+Played PlaySeed(uint64_t seed);
+
+}  // namespace skiplane::simulation

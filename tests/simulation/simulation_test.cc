@@ -1,0 +1,32 @@
+#include <sstream>
+
+#include "gtest/gtest.h"
+#include "tests/simulation/history.h"
+#include "tests/simulation/seed.h"
+#include "tests/simulation/world.h"
+
+namespace skiplane::simulation {
+namespace {
+
+TEST(SimulationTest, NoSeedBreaksAnInvariant) {
+  for (uint64_t seed = 1; seed <= SKIPLANE_SEEDS; ++seed) {
+    const Played played = PlaySeed(seed);
+    ASSERT_EQ(played.failure, "");
+    EXPECT_GT(played.events, 0);
+  }
+}
+
+std::string TraceOf(uint64_t seed) {
+  std::ostringstream trace;
+  EXPECT_EQ(World(MakeHistory(seed), &trace).Play(), "");
+  return trace.str();
+}
+
+// Else a seed that fails could not be followed.
+TEST(SimulationTest, ASeedGivesTheSameRunEachTime) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) EXPECT_EQ(TraceOf(seed), TraceOf(seed));
+  EXPECT_NE(TraceOf(1), TraceOf(2));
+}
+
+}  // namespace
+}  // namespace skiplane::simulation
