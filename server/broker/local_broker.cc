@@ -12,12 +12,12 @@
 namespace skiplane::broker {
 namespace {
 
-constexpr std::chrono::seconds kBeatEvery(2);
-constexpr absl::Duration kBeatLives = absl::Seconds(7);
+constexpr std::chrono::seconds kRenewEvery(2);
+constexpr absl::Duration kRowLives = absl::Seconds(7);
 constexpr std::chrono::seconds kQueuesEvery(5);
 constexpr std::chrono::milliseconds kRenewAfter(50);
 
-std::string MarkOf(const pg::Uuid& id) {
+std::string OriginIdOf(const pg::Uuid& id) {
   return absl::BytesToHexString(
       absl::string_view(reinterpret_cast<const char*>(id.data()), id.size()));
 }
@@ -44,10 +44,10 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
                          absl::AnyInvocable<void(bool)> on_connected)
     : options_(std::move(options)),
       pool_(options_.connect, options_.connections, &metrics, std::move(on_connected)),
-      context_{pool_, timer_, metrics, MarkOf(options_.id)},
+      context_{pool_, timer_, metrics, OriginIdOf(options_.id)},
       sessions_(model::kKnownSessionsMax),
       tracker_(model::kTrackedLeasesMax),
-      hinter_(context_),
+      notifier_(context_),
       queues_(context_, options_.create_missing_queues,
               [this](QueuePtr queue) { dispatcher_.QueueChanged(queue); }),
       dispatcher_(
@@ -55,43 +55,46 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
           [this](std::vector<model::LeaseToken> tokens) { settler_.Release(std::move(tokens)); },
           options_.parked_leases_max),
       enqueuer_(context_, queues_,
-                [this](const store::Enqueued& written) { Tell(written.claimable, written.now); }),
-      settler_(context_, queues_, tracker_, enqueuer_, dispatcher_, Teller()),
-      beater_(context_, sessions_),
+                [this](const store::Enqueued& written) {
+                  OnTasksUnleased(written.unleased, written.now);
+                }),
+      settler_(context_, queues_, tracker_, enqueuer_, dispatcher_, OnCommit()),
+      renewer_(context_, sessions_),
       lists_(model::kListsBytesMax, nullptr),
-      ender_(context_, queues_, sessions_, Teller()),
-      admin_(context_, queues_, hinter_, lists_),
-      operator_(context_, queues_, dispatcher_, lists_, Teller()),
+      ender_(context_, queues_, sessions_, OnCommit()),
+      admin_(context_, queues_, notifier_, lists_),
+      operator_(context_, queues_, dispatcher_, lists_, OnCommit()),
       sampler_(context_, queues_, dispatcher_),
       listener_(
-          options_.connect, store::kHintChannel,
-          [this](absl::string_view payload) { OnHint(payload); },
+          options_.connect, store::kNotificationChannel,
+          [this](absl::string_view payload) { OnNotification(payload); },
           [this](bool listening) {
             dispatcher_.SetListening(listening);
             if (listening && !is_stopped_) RefreshQueues();
           },
           &metrics) {
-  KeepBeating();
+  KeepRenewing();
   KeepRefreshing();
   sampler_.Start();
   operator_.Start();
 }
 
-// A commit of this broker made tasks claimable: here and elsewhere somebody may wait for them.
-void LocalBroker::Tell(const std::vector<store::Claimable>& claimable, absl::Time now) {
-  dispatcher_.Committed(claimable, now);
-  for (const store::Claimable& tasks : claimable) hinter_.Tasks(tasks);
+// A commit of this broker made tasks ready: here and elsewhere somebody may wait for them.
+void LocalBroker::OnTasksUnleased(const std::vector<store::UnleasedTasks>& unleased,
+                                  absl::Time now) {
+  dispatcher_.Committed(unleased, now);
+  for (const store::UnleasedTasks& tasks : unleased) notifier_.Tasks(tasks);
 }
 
-Settler::OnCommit LocalBroker::Teller() {
-  return [this](const std::vector<store::Claimable>& claimable, absl::Time now) {
-    Tell(claimable, now);
+Settler::OnCommit LocalBroker::OnCommit() {
+  return [this](const std::vector<store::UnleasedTasks>& unleased, absl::Time now) {
+    OnTasksUnleased(unleased, now);
   };
 }
 
 LocalBroker::~LocalBroker() { Stop(); }
 
-void LocalBroker::Enqueue(EnqueueCall call, Done<std::vector<EnqueueResult>> done) {
+void LocalBroker::Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done) {
   std::vector<std::string> names{call.queue};
   queues_.Find(std::move(names),
                [this, call = std::move(call), done = std::move(done)](
@@ -104,7 +107,7 @@ void LocalBroker::Enqueue(EnqueueCall call, Done<std::vector<EnqueueResult>> don
                });
 }
 
-std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Done<LeaseAnswer> done) {
+std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Callback<LeaseAnswer> done) {
   const std::vector<std::string> names = NamesOf(call);
   auto later = std::make_shared<DeferredLease>();
   queues_.Find(names, [this, later, call = std::move(call), done = std::move(done)](
@@ -129,19 +132,19 @@ void LocalBroker::RenewSoon(const LeaseCall& call, const model::Queue& first) {
   const std::string& worker_id = call.worker_id;
   const absl::Duration duration = call.lease_duration.value_or(DefaultDuration(call, first));
   if (worker_id.empty() || sessions_.FindLiving(worker_id, duration).has_value()) return;
-  timer_.After(kRenewAfter, [this, worker_id, duration] { beater_.Renew(worker_id, duration); });
+  timer_.After(kRenewAfter, [this, worker_id, duration] { renewer_.Renew(worker_id, duration); });
 }
 
 void LocalBroker::Ack(std::vector<model::AckItem> items,
-                      Done<std::vector<model::AckResult>> done) {
+                      Callback<std::vector<model::AckResult>> done) {
   settler_.Ack(std::move(items), nullptr, std::move(done));
 }
 
 std::shared_ptr<PendingLease> LocalBroker::AckAndLease(AckAndLeaseCall call,
-                                                       Done<AckAndLeaseAnswer> done) {
+                                                       Callback<AckAndLeaseAnswer> done) {
   const std::vector<std::string> names = NamesOf(call.lease);
-  auto next = std::make_shared<NextLease>(std::move(call.lease), std::move(done),
-                                          [this](const LeaseAnswer& late) { HandBack(late); });
+  auto next = std::make_shared<AckAndLeaseOperation>(
+      std::move(call.lease), std::move(done), [this](const LeaseAnswer& late) { HandBack(late); });
   queues_.Find(names, [this, next, items = std::move(call.items)](
                           absl::StatusOr<std::vector<QueuePtr>> queues) mutable {
     absl::Status status = queues.status();
@@ -161,13 +164,13 @@ std::shared_ptr<PendingLease> LocalBroker::AckAndLease(AckAndLeaseCall call,
 }
 
 void LocalBroker::Nack(std::vector<model::NackItem> items,
-                       Done<std::vector<model::NackResult>> done) {
+                       Callback<std::vector<model::NackResult>> done) {
   settler_.Nack(std::move(items), std::move(done));
 }
 
-void LocalBroker::Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) {
+void LocalBroker::Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) {
   if (call.end_session) return ender_.End(std::move(call), std::move(done));
-  beater_.Heartbeat(std::move(call), std::move(done));
+  renewer_.Heartbeat(std::move(call), std::move(done));
 }
 
 void LocalBroker::HandBack(const LeaseAnswer& undelivered) {
@@ -178,23 +181,24 @@ void LocalBroker::HandBack(const LeaseAnswer& undelivered) {
   settler_.Release(std::move(tokens));
 }
 
-void LocalBroker::CreateQueue(CreateQueueCall call, Done<model::Queue> done) {
+void LocalBroker::CreateQueue(CreateQueueCall call, Callback<model::Queue> done) {
   admin_.Create(std::move(call), std::move(done));
 }
 
-void LocalBroker::GetQueue(std::string name, Done<QueueWithCounts> done) {
+void LocalBroker::GetQueue(std::string name, Callback<QueueWithCounts> done) {
   admin_.Get(std::move(name), std::move(done));
 }
 
-void LocalBroker::ListQueues(std::string after, int limit, Done<model::Page<model::Queue>> done) {
+void LocalBroker::ListQueues(std::string after, int limit,
+                             Callback<model::Page<model::Queue>> done) {
   admin_.List(std::move(after), limit, std::move(done));
 }
 
-void LocalBroker::UpdateQueue(UpdateQueueCall call, Done<model::Queue> done) {
+void LocalBroker::UpdateQueue(UpdateQueueCall call, Callback<model::Queue> done) {
   admin_.Update(std::move(call), std::move(done));
 }
 
-void LocalBroker::PauseQueue(PauseQueueCall call, Done<model::Queue> done) {
+void LocalBroker::PauseQueue(PauseQueueCall call, Callback<model::Queue> done) {
   admin_.Pause(std::move(call), std::move(done));
 }
 
@@ -203,43 +207,44 @@ void LocalBroker::BeginDrain() {
   operator_.BeginDrain();
 }
 
-void LocalBroker::OnHint(absl::string_view payload) {
-  const std::optional<model::Hint> hint = model::ParseHint(payload);
-  if (!hint.has_value() || hint->origin == context_.mark) return;
+void LocalBroker::OnNotification(absl::string_view payload) {
+  const std::optional<model::Notification> notification = model::ParseNotification(payload);
+  if (!notification.has_value() || notification->origin == context_.origin_id) return;
   context_.metrics.Notification("received");
-  switch (hint->kind) {
-    case model::HintKind::kTasks:
-      dispatcher_.Hinted(*hint);
+  switch (notification->kind) {
+    case model::NotificationKind::kTasks:
+      dispatcher_.Notified(*notification);
       break;
-    case model::HintKind::kQueues:
+    case model::NotificationKind::kQueues:
       RefreshQueues();
       break;
-    case model::HintKind::kBroker:
-      Beat();
+    case model::NotificationKind::kBroker:
+      RenewRow();
       break;
   }
 }
 
-// Says that this broker runs and learns how many others do. The first beat makes them count again.
-void LocalBroker::Beat() {
+// Says that this broker runs and learns how many others do. The first renewal makes them count
+// again.
+void LocalBroker::RenewRow() {
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
     if (!session.ok()) return;
-    const auto peers = store::BeatBroker(**session, options_.id, options_.name, kBeatLives);
+    const auto peers = store::RenewBroker(**session, options_.id, options_.name, kRowLives);
     if (!peers.ok()) return;
-    hinter_.SetPeers(*peers);
+    notifier_.SetPeers(*peers);
     if (has_beaten_.exchange(true)) return;
-    model::Hint hint;
-    hint.kind = model::HintKind::kBroker;
-    hint.origin = context_.mark;
-    const std::string payload = model::FormatHint(hint);
+    model::Notification notification;
+    notification.kind = model::NotificationKind::kBroker;
+    notification.origin = context_.origin_id;
+    const std::string payload = model::FormatNotification(notification);
     const absl::string_view view = payload;
-    static_cast<void>(store::SendHints(**session, absl::MakeSpan(&view, 1)));
+    static_cast<void>(store::SendNotifications(**session, absl::MakeSpan(&view, 1)));
   });
 }
 
-void LocalBroker::KeepBeating() {
-  Beat();
-  timer_.After(kBeatEvery, [this] { KeepBeating(); });
+void LocalBroker::KeepRenewing() {
+  RenewRow();
+  timer_.After(kRenewEvery, [this] { KeepRenewing(); });
 }
 
 void LocalBroker::KeepRefreshing() {
@@ -259,7 +264,7 @@ void LocalBroker::Stop() {
   BeginDrain();  // who waits is answered
   timer_.Stop();
   dispatcher_.EndRetries();
-  beater_.EndPace();
+  renewer_.EndMinInterval();
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
     if (session.ok()) static_cast<void>(store::ForgetBroker(**session, options_.id));
   });

@@ -13,10 +13,10 @@
 #include "server/broker/operate/local_operator.h"
 #include "server/broker/operate/queue_admin.h"
 #include "server/broker/operate/sampler.h"
-#include "server/broker/queues/hinter.h"
+#include "server/broker/queues/peer_notifier.h"
 #include "server/broker/queues/queue_cache.h"
-#include "server/broker/sessions/beater.h"
 #include "server/broker/sessions/session_ender.h"
+#include "server/broker/sessions/session_renewer.h"
 #include "server/broker/settle/settler.h"
 #include "server/pg/connections/listener.h"
 #include "server/pg/connections/pool.h"
@@ -40,19 +40,21 @@ class LocalBroker : public Broker {
               absl::AnyInvocable<void(bool)> on_connected);
   ~LocalBroker() override;
 
-  void Enqueue(EnqueueCall call, Done<std::vector<EnqueueResult>> done) override;
-  std::shared_ptr<PendingLease> Lease(LeaseCall call, Done<LeaseAnswer> done) override;
-  void Ack(std::vector<model::AckItem> items, Done<std::vector<model::AckResult>> done) override;
+  void Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done) override;
+  std::shared_ptr<PendingLease> Lease(LeaseCall call, Callback<LeaseAnswer> done) override;
+  void Ack(std::vector<model::AckItem> items,
+           Callback<std::vector<model::AckResult>> done) override;
   std::shared_ptr<PendingLease> AckAndLease(AckAndLeaseCall call,
-                                            Done<AckAndLeaseAnswer> done) override;
-  void Nack(std::vector<model::NackItem> items, Done<std::vector<model::NackResult>> done) override;
-  void Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) override;
+                                            Callback<AckAndLeaseAnswer> done) override;
+  void Nack(std::vector<model::NackItem> items,
+            Callback<std::vector<model::NackResult>> done) override;
+  void Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) override;
   void HandBack(const LeaseAnswer& undelivered) override;
-  void CreateQueue(CreateQueueCall call, Done<model::Queue> done) override;
-  void GetQueue(std::string name, Done<QueueWithCounts> done) override;
-  void ListQueues(std::string after, int limit, Done<model::Page<model::Queue>> done) override;
-  void UpdateQueue(UpdateQueueCall call, Done<model::Queue> done) override;
-  void PauseQueue(PauseQueueCall call, Done<model::Queue> done) override;
+  void CreateQueue(CreateQueueCall call, Callback<model::Queue> done) override;
+  void GetQueue(std::string name, Callback<QueueWithCounts> done) override;
+  void ListQueues(std::string after, int limit, Callback<model::Page<model::Queue>> done) override;
+  void UpdateQueue(UpdateQueueCall call, Callback<model::Queue> done) override;
+  void PauseQueue(PauseQueueCall call, Callback<model::Queue> done) override;
   Operator& AsOperator() override { return operator_; }
   void BeginDrain() override;
 
@@ -63,12 +65,12 @@ class LocalBroker : public Broker {
   void EndConnectionsWithin(absl::Duration rest) { pool_.EndWithin(rest); }
 
  private:
-  void Tell(const std::vector<store::Claimable>& claimable, absl::Time now);
-  Settler::OnCommit Teller();
+  void OnTasksUnleased(const std::vector<store::UnleasedTasks>& unleased, absl::Time now);
+  Settler::OnCommit OnCommit();
   void RenewSoon(const LeaseCall& call, const model::Queue& first);
-  void OnHint(absl::string_view payload);
-  void Beat();
-  void KeepBeating();
+  void OnNotification(absl::string_view payload);
+  void RenewRow();
+  void KeepRenewing();
   void RefreshQueues();
   void KeepRefreshing();
 
@@ -80,12 +82,12 @@ class LocalBroker : public Broker {
   Context context_;
   SessionCache sessions_;
   LeaseTracker tracker_;
-  Hinter hinter_;
+  PeerNotifier notifier_;
   QueueCache queues_;
   Dispatcher dispatcher_;
   Enqueuer enqueuer_;
   Settler settler_;
-  Beater beater_;
+  SessionRenewer renewer_;
   AnswerMemory lists_;
   SessionEnder ender_;
   QueueAdmin admin_;

@@ -88,7 +88,7 @@ class Metrics {
   // Batches: rows of one statement of `operation` (enqueue | lease | ack | nack | heartbeat).
   void Batch(absl::string_view operation, int64_t rows);
   // Time from commit to the hand-over of a task to a waiting caller's RPC is not measured here;
-  // this is the time a task waited from its run time to its lease.
+  // this is the time a task waited from its schedule time to its lease.
   void QueueWait(absl::string_view queue, absl::Duration wait);
   // Of attempts that their workers settled: from their lease to that.
   void RunTimes(absl::string_view queue, absl::Span<const absl::Duration> times);

@@ -49,7 +49,7 @@ QueueFamilies::QueueFamilies(Registry& registry)
       waiting(NewGauge(registry, "skiplane_queue_waiting_leases",
                        "Lease calls that wait in this broker for a task of the queue.")),
       wait(NewHistogram(registry, "skiplane_task_queue_wait_seconds",
-                        "Time from a task's run time to its lease.")),
+                        "Time from a task's schedule time to its lease.")),
       run(NewHistogram(registry, "skiplane_task_run_seconds",
                        "Time from the lease of a task to its settlement by the worker.")),
       lag(NewHistogram(registry, "skiplane_schedule_lag_seconds",

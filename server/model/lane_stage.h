@@ -1,4 +1,4 @@
-// A stage of a lane: where tasks wait in one order. What a lease, and a hint, are about.
+// A stage of a lane: where tasks wait in one order. What a lease, and a notification, are about.
 #pragma once
 
 #include <compare>
@@ -14,8 +14,8 @@ struct LaneStage {
   friend auto operator<=>(const LaneStage&, const LaneStage&) = default;
 
   template <typename H>
-  friend H AbslHashValue(H hash, const LaneStage& place) {
-    return H::combine(std::move(hash), place.lane, place.stage);
+  friend H AbslHashValue(H hash, const LaneStage& lane_stage) {
+    return H::combine(std::move(hash), lane_stage.lane, lane_stage.stage);
   }
 };
 

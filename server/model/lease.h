@@ -23,7 +23,7 @@ using SessionId = std::array<uint8_t, 16>;
 SessionId NewSessionId();
 
 // What proves the right to settle one attempt. The row is the judge: lease_no, session and attempt
-// must equal it. `block` and `offset` are where the row was when it was leased: a hint for speed,
+// must equal it. `block` and `offset` are where the row was when it was leased: used for speed,
 // wrong after the row moved, and never trusted.
 struct LeaseToken {
   TaskId task;
@@ -70,8 +70,8 @@ enum class SettleOutcome {
   kRefused = 5,
 };
 
-// What an ack may say beside that the attempt succeeded.
-struct AckMore {
+// What an ack may say of what follows a successful attempt, and its output.
+struct AckContinuation {
   std::string next_stage;  // empty: the one after it
   bool finish = false;     // the task ends, whatever stages are left
   struct Content {
@@ -90,7 +90,7 @@ struct AckMore {
 
 struct AckItem {
   LeaseToken token;
-  std::shared_ptr<const AckMore> more;       // null: nothing, as nearly always
+  std::shared_ptr<const AckContinuation> continuation;  // null: nothing, as nearly always
   absl::Status refusal = absl::OkStatus();  // else the item cannot be: it is answered, not settled
 };
 

@@ -72,7 +72,7 @@ std::string BulkToJson(const TaskFilter& filter, const TaskChange& change) {
               {"change",
                {{"kind", static_cast<int>(change.kind)},
                 {"priority", change.priority},
-                {"run_at_us", absl::ToUnixMicros(change.run_at)},
+                {"run_at_us", absl::ToUnixMicros(change.schedule_time)},
                 {"postpone_us", absl::ToInt64Microseconds(change.postpone)}}}}
       .dump();
 }
@@ -87,7 +87,7 @@ absl::Status BulkFromJson(absl::string_view json, TaskFilter* filter, TaskChange
   const Json& out = object["change"];
   change->kind = static_cast<TaskChange::Kind>(out.value("kind", 0));
   change->priority = out.value("priority", int16_t{0});
-  change->run_at = absl::FromUnixMicros(out.value("run_at_us", int64_t{0}));
+  change->schedule_time = absl::FromUnixMicros(out.value("run_at_us", int64_t{0}));
   change->postpone = absl::Microseconds(out.value("postpone_us", int64_t{0}));
   return absl::OkStatus();
 }

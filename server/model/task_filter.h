@@ -62,7 +62,7 @@ struct TaskChange {
   };
   Kind kind = Kind::kRunNow;
   int16_t priority = 0;     // of kPrioritize
-  absl::Time run_at;        // of kRunAt
+  absl::Time schedule_time;        // of kRunAt
   absl::Duration postpone;  // of kPostpone
 
   // Whether it is for failed tasks, too.

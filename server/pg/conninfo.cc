@@ -90,7 +90,8 @@ std::string SessionSettings(const ConnectOptions& options) {
       "SET enable_bitmapscan = off; SET enable_sort = off; SET enable_material = off; "
       "SET jit = off; SET max_parallel_workers_per_gather = 0; "
       // A generic plan is made once, perhaps while a table is empty, and must be right when it is
-      // full: a row found by its place costs nothing, every index entry that is passed costs much.
+      // full: a row found by its location costs nothing, every index entry that is passed costs
+      // much.
       "SET random_page_cost = 0.01; SET cpu_index_tuple_cost = 10; "
       "SET plan_cache_mode = force_generic_plan; ",
       StatementTimeoutSetting(options.statement_timeout),

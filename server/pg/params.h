@@ -19,7 +19,7 @@ namespace skiplane::pg {
 
 using Uuid = std::array<uint8_t, 16>;
 
-// A row's place: block and offset (type tid).
+// A row location: block and offset (type tid).
 struct Tid {
   uint32_t block = 0;
   uint16_t offset = 0;

@@ -31,7 +31,7 @@ constexpr char kDistributed[] =
     "JOIN pg_catalog.pg_class c ON c.oid = p.logicalrelid "
     "WHERE c.relnamespace = to_regnamespace('skiplane')";
 
-constexpr int kLooks = 3;  // enough for a pooler that hands its connections out in turn
+constexpr int kRounds = 3;  // enough for a pooler that hands its connections out in turn
 
 std::string NewMark() {
   std::random_device random;
@@ -58,7 +58,7 @@ void LogOnce(const absl::Status& unsafe) {
 
 // Whether the two see only themselves, in turn.
 absl::Status CheckApart(Session& one, Session& other) {
-  for (int look = 0; look < kLooks; ++look) {
+  for (int round = 0; round < kRounds; ++round) {
     RETURN_IF_ERROR(one.RecheckNow());
     RETURN_IF_ERROR(other.RecheckNow());
     // Keeps the server's connection, so that a pooler has to give the first one another.

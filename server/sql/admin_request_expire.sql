@@ -1,6 +1,6 @@
 -- Deletes old request ids of changes. $1 age in microseconds  $2 rows at most.
 -- One row: how many.
-WITH gone AS (
+WITH deleted AS (
   DELETE FROM skiplane.admin_request r
   WHERE r.id = ANY (ARRAY(
     SELECT o.id FROM skiplane.admin_request o
@@ -8,4 +8,4 @@ WITH gone AS (
     ORDER BY o.created_at LIMIT $2::int4 FOR UPDATE SKIP LOCKED))
   RETURNING 1
 )
-SELECT count(*) FROM gone
+SELECT count(*) FROM deleted

@@ -1,8 +1,8 @@
 -- The finished attempts of a task, the latest first. $1 lane  $2 id  $3 only what ended before this
 -- (infinity: all)  $4 at most  $5 bytes that they may have together, but always one.
--- One row each: attempt, outcome, stage; run time, leased (null) and ended in microseconds; worker
--- name, error type, fingerprint, text, whether it was the last, payload, result; bytes up to here,
--- whether there are older ones.
+-- One row each: attempt, outcome, stage; schedule time, leased (null) and ended in microseconds;
+-- worker name, error type, fingerprint, text, whether it was the last, payload, result; bytes up to
+-- here, whether there are older ones.
 SELECT g.attempt, g.outcome, g.stage, (date_part('epoch', g.run_at) * 1e6)::int8,
        (date_part('epoch', g.leased_at) * 1e6)::int8,
        (date_part('epoch', g.finished_at) * 1e6)::int8,

@@ -4,7 +4,7 @@
 SELECT e.lane, (date_part('epoch', now()) * 1e6)::int8 - min(e.lease_no)
 FROM (
   SELECT b.lane, n.task, n.lease_no,
-         row_number() OVER (PARTITION BY b.lane ORDER BY n.lease_no) AS place
+         row_number() OVER (PARTITION BY b.lane ORDER BY n.lease_no) AS age_rank
   FROM skiplane.lease_ledger b
   CROSS JOIN LATERAL unnest(b.tasks, b.lease_nos) AS n(task, lease_no)
   OFFSET 0
@@ -15,5 +15,5 @@ CROSS JOIN LATERAL (
   WHERE t.lane = e.lane AND t.id = e.task AND t.lease_no = e.lease_no AND t.state = 2
   OFFSET 0
 ) held
-WHERE e.place <= 100
+WHERE e.age_rank <= 100
 GROUP BY e.lane

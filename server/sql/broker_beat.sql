@@ -1,6 +1,6 @@
 -- Says that a broker runs for the next $3 microseconds. $1 id  $2 name.
 -- One row: how many other brokers run.
-WITH beat AS (
+WITH renewed AS (
   INSERT INTO skiplane.broker AS b (id, name, expires_at)
   VALUES ($1::uuid, $2::text, now() + $3::int8 * interval '1 microsecond')
   ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at

@@ -1,6 +1,6 @@
 -- Running bulk operations whose broker has not made a step for a while, and an end of old ones.
 -- One row each: id.
-WITH gone AS (
+WITH deleted AS (
   DELETE FROM skiplane.bulk_operation b
   WHERE b.id = ANY (ARRAY(
     SELECT o.id FROM skiplane.bulk_operation o

@@ -4,7 +4,7 @@
 -- Left alone: what was written since the step was noted, such as retries; and periodic tasks that
 -- wait for a planned time, none of which comes twice.
 WITH late AS MATERIALIZED (
-  SELECT t.ctid AS place, t.due
+  SELECT t.ctid AS row_location, t.due
   FROM skiplane.task t
   WHERE t.lane = $1::int8 AND t.stage = $2::int2 AND t.priority = $3::int2
     AND t.run_at > now() AND t.run_at <= $4::timestamptz + interval '1 minute' AND t.state = 1
@@ -19,7 +19,7 @@ WITH late AS MATERIALIZED (
   -- All at the same time: then they are leased in the order of their ids.
   UPDATE skiplane.task t SET run_at = least(now(), $5::timestamptz), due = 0
   FROM late l
-  WHERE t.lane = $1::int8 AND t.ctid = l.place AND t.state = 1
+  WHERE t.lane = $1::int8 AND t.ctid = l.row_location AND t.state = 1
   RETURNING l.due AS old_due
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting)

@@ -3,9 +3,9 @@
 -- $4 sessions at most. A session keeps its full time-out, and a second more: so long brokers rely
 -- on it. One row: how many.
 -- Left alone: what ends by the time before the step, as only a lease since then can have set it;
--- and what was written since the step was noted, by leases, beats or this, unless no lease is so
--- long.
--- locks: any because nobody else looks for these sessions again; by worker id, as beats do
+-- and what was written since the step was noted, by leases, heartbeats or this, unless no lease is
+-- so long.
+-- locks: any because nobody else looks for these sessions again; by worker id, as heartbeats do
 WITH mended AS (
   UPDATE skiplane.worker_session s
   SET expires_at = least(s.expires_at,

@@ -1,5 +1,5 @@
--- The last step back of the clock that a run time still feels. $1 the run time. One row at most:
--- the time before it and the time after it, in microseconds; whether it is mended.
+-- The last step back of the clock that a schedule time still feels. $1 the schedule time. One row
+-- at most: the time before it and the time after it, in microseconds; whether it is mended.
 SELECT (date_part('epoch', c.was_at) * 1e6)::int8, (date_part('epoch', c.seen_at) * 1e6)::int8,
        c.mended_at IS NOT NULL
 FROM skiplane.clock_step c

@@ -1,9 +1,9 @@
 -- Starts failed tasks of a lane again, or removes them. $1 lane  $2 ids  $3 what: 6 remove,
 -- 9 retry now  $4 max attempts by stage, from 0 (an element of 0: as they were)
--- One row per task that was changed: id, what became of it (1 starts again, 2 gone), priority,
--- stage, "can run now", run time and time now in microseconds. A failed task whose id or key lives
--- again has no row, and stays. A row with a null id says that one went beside the statement: to be
--- rolled back, and tried again.
+-- One row per task that was changed: id, what became of it (1 starts again, 2 deleted), priority,
+-- stage, whether ready, schedule time and time now in microseconds. A failed task whose id or key
+-- lives again has no row, and stays. A row with a null id says that one went beside the statement:
+-- to be rolled back, and tried again.
 -- locks: any because a key that is about to live again must not be overtaken
 WITH seen AS MATERIALIZED (
   SELECT f.id, f.key, f.version FROM skiplane.task_failed f
@@ -19,18 +19,18 @@ WITH seen AS MATERIALIZED (
   ON CONFLICT (lane, key) DO UPDATE SET finished_at = NULL
   WHERE k.task_id = excluded.task_id AND k.finished_at IS NOT NULL
   RETURNING k.task_id
-), key_place AS MATERIALIZED (
-  SELECT x.place
+), key_row AS MATERIALIZED (
+  SELECT x.row_location
   FROM (SELECT s.id, s.key FROM seen s WHERE s.key IS NOT NULL AND $3::int2 = 6
         ORDER BY s.key, s.id) w
   CROSS JOIN LATERAL (
-    SELECT o.ctid AS place FROM skiplane.task_key o
+    SELECT o.ctid AS row_location FROM skiplane.task_key o
     WHERE o.lane = $1::int8 AND o.key = w.key AND o.task_id = w.id AND o.finished_at IS NOT NULL
     FOR UPDATE
   ) x
-), gone AS (
+), deleted AS (
   DELETE FROM skiplane.task_failed f
-  WHERE f.lane = $1::int8 AND (SELECT count(*) FROM key_place) >= 0
+  WHERE f.lane = $1::int8 AND (SELECT count(*) FROM key_row) >= 0
     AND f.id = ANY (ARRAY(
       SELECT s.id FROM seen s
       WHERE $3::int2 = 6 OR s.key IS NULL OR s.id IN (SELECT h.task_id FROM held h)))
@@ -38,7 +38,7 @@ WITH seen AS MATERIALIZED (
             f.content_type, f.headers, f.error_print, f.payload
 ), forgotten AS (
   DELETE FROM skiplane.task_key k
-  WHERE k.lane = $1::int8 AND k.ctid = ANY (ARRAY(SELECT p.place FROM key_place p))
+  WHERE k.lane = $1::int8 AND k.ctid = ANY (ARRAY(SELECT p.row_location FROM key_row p))
 ), made AS (
   INSERT INTO skiplane.task
     (lane, id, run_at, created_at, max_attempts, stage, priority, version, key, content_type,
@@ -46,21 +46,21 @@ WITH seen AS MATERIALIZED (
   SELECT $1::int8, g.id, now(), g.created_at,
          coalesce(nullif(($4::int4[])[g.stage + 1], 0), g.max_attempts), g.stage, g.priority,
          g.version, g.key, g.content_type, g.headers, g.payload
-  FROM gone g WHERE $3::int2 = 9
+  FROM deleted g WHERE $3::int2 = 9
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, failed)
   SELECT $1::int8, g.stage, 0, CASE WHEN $3::int2 = 9 THEN count(*) ELSE 0 END, -count(*)
-  FROM gone g GROUP BY g.stage
+  FROM deleted g GROUP BY g.stage
 ), grouped AS (
   INSERT INTO skiplane.error_delta (lane, stage, print, failed)
   SELECT $1::int8, g.stage, g.error_print, -count(*)
-  FROM gone g WHERE g.error_print IS NOT NULL GROUP BY g.stage, g.error_print
+  FROM deleted g WHERE g.error_print IS NOT NULL GROUP BY g.stage, g.error_print
 )
 SELECT g.id, CASE WHEN $3::int2 = 9 THEN 1 ELSE 2 END, g.priority, g.stage, $3::int2 = 9,
        CASE WHEN $3::int2 = 9 THEN (date_part('epoch', now()) * 1e6)::int8 END,
        (date_part('epoch', now()) * 1e6)::int8
-FROM gone g
+FROM deleted g
 UNION ALL
 SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL
-WHERE (SELECT count(*) FROM held) <> (SELECT count(*) FROM gone g WHERE g.key IS NOT NULL)
+WHERE (SELECT count(*) FROM held) <> (SELECT count(*) FROM deleted g WHERE g.key IS NOT NULL)
   AND $3::int2 = 9

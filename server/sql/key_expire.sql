@@ -1,5 +1,5 @@
 -- Deletes keys whose tasks finished long ago. $1 lane  $2 days  $3 rows at most. One row: how many.
-WITH gone AS (
+WITH deleted AS (
   DELETE FROM skiplane.task_key k
   WHERE k.lane = $1::int8 AND k.ctid = ANY (ARRAY(
     SELECT o.ctid FROM skiplane.task_key o
@@ -7,4 +7,4 @@ WITH gone AS (
     ORDER BY o.finished_at LIMIT $3::int4 FOR UPDATE SKIP LOCKED))
   RETURNING 1
 )
-SELECT count(*) FROM gone
+SELECT count(*) FROM deleted

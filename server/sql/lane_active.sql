@@ -1,5 +1,5 @@
 -- Lanes in which attempts ended within the last week. One row per lane.
--- lanes: any because the sampler asks for all lanes at once, seldom, by one look at an index each
+-- lanes: any because the sampler asks for all lanes at once, seldom, by one index lookup each
 SELECT l.lane
 FROM skiplane.queue_lane l
 CROSS JOIN LATERAL (

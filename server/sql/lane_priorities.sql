@@ -1,7 +1,7 @@
--- Which priorities occur in a lane and stage, and when each has its next future run time.
--- $1 lane  $2 stage. One row per priority, most urgent first: priority, next run time after now in
--- microseconds or null, time now. Reads one index entry or two per priority, however many tasks
--- wait.
+-- Which priorities occur in a lane and stage, and when each has its next future schedule time.
+-- $1 lane  $2 stage. One row per priority, most urgent first: priority, next schedule time after
+-- now in microseconds or null, time now. Reads one index entry or two per priority, however many
+-- tasks wait.
 WITH RECURSIVE known AS (
   (SELECT t.priority FROM skiplane.task t
    WHERE t.lane = $1::int8 AND t.stage = $2::int2 ORDER BY t.priority LIMIT 1)

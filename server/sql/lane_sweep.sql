@@ -1,21 +1,21 @@
--- Looks for free tasks in one slice of a lane's order, without locks.
--- $1 lane  $2 stage  $3 priority  $4, $5 the key (run time, id) after which to look  $6 rows at
--- most
--- One row: how many were looked at, how many of them were free; then, in microseconds and ids, the
--- key of the first free one (null: none) and the key of the last one looked at (null: none); and
--- how long the first free one has been due, in microseconds.
+-- Reads ready tasks of one slice of a lane's order, without locks.
+-- $1 lane  $2 stage  $3 priority  $4, $5 the key (schedule time, id) after which to look  $6 rows
+-- at most
+-- One row: how many were looked at, how many of them were ready; then, in microseconds and ids, the
+-- key of the first ready one (null: none) and the key of the last one looked at (null: none); and
+-- how long the first ready one has been due, in microseconds.
 WITH slice AS MATERIALIZED (
   SELECT t.run_at, t.id, t.state
   FROM skiplane.task t
   WHERE t.lane = $1::int8 AND t.stage = $2::int2 AND t.priority = $3::int2 AND t.run_at <= now()
     AND (t.run_at, t.id) > ($4::timestamptz, $5::int8)
   ORDER BY t.run_at, t.id LIMIT $6::int4
-), free AS (
+), ready AS (
   SELECT s.run_at, s.id FROM slice s WHERE s.state = 1 ORDER BY s.run_at, s.id LIMIT 1
 ), last AS (
   SELECT s.run_at, s.id FROM slice s ORDER BY s.run_at DESC, s.id DESC LIMIT 1
 )
 SELECT (SELECT count(*) FROM slice s), (SELECT count(*) FROM slice s WHERE s.state = 1),
-       (SELECT (date_part('epoch', f.run_at) * 1e6)::int8 FROM free f), (SELECT f.id FROM free f),
+       (SELECT (date_part('epoch', f.run_at) * 1e6)::int8 FROM ready f), (SELECT f.id FROM ready f),
        (SELECT (date_part('epoch', l.run_at) * 1e6)::int8 FROM last l), (SELECT l.id FROM last l),
-       (SELECT (date_part('epoch', now() - f.run_at) * 1e6)::int8 FROM free f)
+       (SELECT (date_part('epoch', now() - f.run_at) * 1e6)::int8 FROM ready f)

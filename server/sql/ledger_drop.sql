@@ -7,7 +7,7 @@ WITH taken AS (
     SELECT o.ctid FROM skiplane.lease_ledger o
     WHERE o.lane = $1::int8 AND o.id = ANY ($2::uuid[]) ORDER BY o.id FOR UPDATE SKIP LOCKED))
   RETURNING l.id, l.request_id, l.sessions, l.tasks, l.lease_nos, l.folds, l.check_at
-), kept AS (
+), remaining AS (
   INSERT INTO skiplane.lease_ledger
     (lane, id, request_id, sessions, tasks, lease_nos, folds, check_at)
   SELECT $1::int8, k.id, k.request_id, array_agg(e.session ORDER BY e.n),

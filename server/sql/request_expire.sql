@@ -1,6 +1,6 @@
 -- Forgets request ids of long ago. $1 lane  $2 age in microseconds  $3 rows at most.
 -- One row: how many.
-WITH gone AS (
+WITH deleted AS (
   DELETE FROM skiplane.request r
   WHERE r.lane = $1::int8 AND r.ctid = ANY (ARRAY(
     SELECT o.ctid FROM skiplane.request o
@@ -8,4 +8,4 @@ WITH gone AS (
     ORDER BY o.created_at LIMIT $3::int4 FOR UPDATE SKIP LOCKED))
   RETURNING 1
 )
-SELECT count(*) FROM gone
+SELECT count(*) FROM deleted

@@ -9,7 +9,7 @@ WITH idle AS MATERIALIZED (
   FROM skiplane.worker_session o
   WHERE o.id = ANY ($1::uuid[]) AND o.state IN (2, 3)
   FOR UPDATE SKIP LOCKED
-), kept AS (
+), postponed AS (
   UPDATE skiplane.worker_session s SET check_at = i.needed_until
   FROM idle i WHERE s.id = i.id AND i.state = 3 AND i.needed_until > now()
 )

@@ -4,7 +4,7 @@ WITH spared AS (
   UPDATE skiplane.worker_session s SET expires_at = greatest(s.expires_at, now() + s.duration)
   FROM (
     SELECT o.id FROM skiplane.worker_session o
-    WHERE o.state = 1 ORDER BY o.worker_id COLLATE "C", o.id OFFSET 0  -- the order of beats
+    WHERE o.state = 1 ORDER BY o.worker_id COLLATE "C", o.id OFFSET 0  -- the order of heartbeats
   ) w
   WHERE s.id = w.id AND s.state = 1
   RETURNING 1

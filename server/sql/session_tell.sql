@@ -1,7 +1,7 @@
 -- Reports to living workers that they lost leases: their heartbeats check leases up to these
 -- numbers. Per session, each once: $1 ids  $2 lease numbers. No row.
 -- locks: any because a worker must learn of a lost lease; in the order of heartbeats
-WITH told AS MATERIALIZED (
+WITH worker AS MATERIALIZED (
   SELECT o.id, w.lease_no
   FROM unnest($1::uuid[], $2::int8[]) AS w(id, lease_no)
   JOIN skiplane.worker_session o ON o.id = w.id
@@ -10,4 +10,4 @@ WITH told AS MATERIALIZED (
   FOR UPDATE OF o
 )
 UPDATE skiplane.worker_session s SET recheck_until = greatest(s.recheck_until, t.lease_no)
-FROM told t WHERE s.id = t.id
+FROM worker t WHERE s.id = t.id

@@ -1,6 +1,6 @@
 -- Deletes old settled records. $1 lane  $2 age in microseconds  $3 rows at most.
 -- One row: how many.
-WITH gone AS (
+WITH deleted AS (
   DELETE FROM skiplane.settled s
   WHERE s.lane = $1::int8 AND s.ctid = ANY (ARRAY(
     SELECT o.ctid FROM skiplane.settled o
@@ -8,4 +8,4 @@ WITH gone AS (
     ORDER BY o.settled_at LIMIT $3::int4 FOR UPDATE SKIP LOCKED))
   RETURNING 1
 )
-SELECT count(*) FROM gone
+SELECT count(*) FROM deleted

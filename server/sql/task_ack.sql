@@ -1,45 +1,46 @@
--- Ends attempts as succeeded, by the place where the row was when it was leased.
--- $1 lane; then one element per item, ordered by id: $2 places  $3 ids  $4 lease numbers
+-- Ends attempts as succeeded, by the row locations of their leases.
+-- $1 lane; then one element per item, ordered by id: $2 row locations  $3 ids  $4 lease numbers
 -- $5 sessions; and $6 whether the queue keeps history of successes  $7 for how many days
 -- $8 with payloads  $9 ledger rows whose last task this is  $10 id of this try
 -- One row per item that was acked: id, lease number, time now in microseconds. The others are a
 -- case for task_settle: their row moved, their task does not end with this ack, or their lease is
 -- over.
-WITH gone AS (
+WITH deleted AS (
   DELETE FROM skiplane.task t
-  USING unnest($2::tid[], $3::int8[], $4::int8[], $5::uuid[]) AS w(place, id, lease_no, session)
-  WHERE t.lane = $1::int8 AND t.ctid = w.place AND t.id = w.id AND t.lease_no = w.lease_no
+  USING unnest($2::tid[], $3::int8[], $4::int8[], $5::uuid[])
+    AS w(row_location, id, lease_no, session)
+  WHERE t.lane = $1::int8 AND t.ctid = w.row_location AND t.id = w.id AND t.lease_no = w.lease_no
     AND t.session = w.session AND t.state = 2 AND t.planned_at IS NULL AND t.rerun IS NULL
   RETURNING t.id, t.lease_no, t.session, t.stage, t.priority, t.attempt, t.max_attempts,
             t.leased_at, t.run_at, t.created_at, t.version, t.key, t.error_print,
             CASE WHEN $8::bool THEN t.payload END AS payload
-), kept AS (
+), history_rows AS (
   INSERT INTO skiplane.history
     (lane, task_id, expires_at, finished_at, leased_at, run_at, created_at, session, attempt,
      max_attempts, stage, priority, outcome, is_last, version, key, payload)
   SELECT $1::int8, g.id, now() + $7::int4 * interval '1 day', now(), g.leased_at, g.run_at,
          g.created_at, g.session, g.attempt, g.max_attempts, g.stage, g.priority, 1, true,
          g.version, g.key, g.payload
-  FROM gone g WHERE $6::bool
+  FROM deleted g WHERE $6::bool
 ), remembered AS (
   INSERT INTO skiplane.settled
     (lane, settled_at, outcome, lease_nos, tasks, numbers, ids, try_id, fate)
   SELECT $1::int8, now(), 1, array_agg(g.lease_no), array_agg(g.id),
          int8range(min(g.lease_no), max(g.lease_no), '[]'), int8range(min(g.id), max(g.id), '[]'),
          $10::int8, 1
-  FROM gone g HAVING count(*) > 0
+  FROM deleted g HAVING count(*) > 0
 ), released AS (
   UPDATE skiplane.task_key k SET finished_at = now()
   FROM (
-    SELECT x.place
-    FROM (SELECT w.id, w.key FROM gone w WHERE w.key IS NOT NULL ORDER BY w.key) g
+    SELECT x.row_location
+    FROM (SELECT w.id, w.key FROM deleted w WHERE w.key IS NOT NULL ORDER BY w.key) g
     CROSS JOIN LATERAL (
-      SELECT o.ctid AS place FROM skiplane.task_key o
+      SELECT o.ctid AS row_location FROM skiplane.task_key o
       WHERE o.lane = $1::int8 AND o.key = g.key AND o.task_id = g.id OFFSET 0
     ) x
     OFFSET 0
   ) y
-  WHERE k.lane = $1::int8 AND k.ctid = y.place
+  WHERE k.lane = $1::int8 AND k.ctid = y.row_location
 ), counted AS (
   INSERT INTO skiplane.counter_delta
     (lane, stage, due, leased, succeeded, at, outcome, attempts, run_us, run_max_us, wait_us)
@@ -47,19 +48,19 @@ WITH gone AS (
          (sum(date_part('epoch', now() - g.leased_at)) * 1e6)::int8,
          (max(date_part('epoch', now() - g.leased_at)) * 1e6)::int8,
          (sum(greatest(date_part('epoch', g.leased_at - g.run_at), 0)) * 1e6)::int8
-  FROM gone g GROUP BY g.stage
+  FROM deleted g GROUP BY g.stage
 ), grouped AS (
   INSERT INTO skiplane.error_delta (lane, stage, print, retrying)
   SELECT $1::int8, g.stage, g.error_print, -count(*)
-  FROM gone g WHERE g.error_print IS NOT NULL GROUP BY g.stage, g.error_print
+  FROM deleted g WHERE g.error_print IS NOT NULL GROUP BY g.stage, g.error_print
 ), closed AS (
   DELETE FROM skiplane.lease_ledger l
   WHERE l.lane = $1::int8 AND l.ctid = ANY (ARRAY(
-    SELECT x.place
+    SELECT x.row_location
     FROM unnest($9::uuid[]) AS c(id)
     CROSS JOIN LATERAL (
-      SELECT o.ctid AS place FROM skiplane.lease_ledger o
+      SELECT o.ctid AS row_location FROM skiplane.lease_ledger o
       WHERE o.lane = $1::int8 AND o.id = c.id OFFSET 0
     ) x))
 )
-SELECT g.id, g.lease_no, (SELECT (date_part('epoch', now()) * 1e6)::int8) FROM gone g
+SELECT g.id, g.lease_no, (SELECT (date_part('epoch', now()) * 1e6)::int8) FROM deleted g

@@ -1,5 +1,5 @@
 -- How many tasks will be leased before one that is ready, 10,001 at most.
--- $1 lane  $2 stage  $3 priority  $4 run time  $5 id. One row: how many.
+-- $1 lane  $2 stage  $3 priority  $4 schedule time  $5 id. One row: how many.
 WITH RECURSIVE known AS (
   (SELECT t.priority FROM skiplane.task t
    WHERE t.lane = $1::int8 AND t.stage = $2::int2 ORDER BY t.priority LIMIT 1)

@@ -1,9 +1,10 @@
 -- Makes tasks that have neither a key nor a request id, of any lanes, all or none.
--- $1 lanes  $2 ids  $3 run times (null: by the delay)  $4 delays in microseconds  $5 max attempts
+-- $1 lanes  $2 ids  $3 schedule times (null: by the delay)  $4 delays in microseconds  $5 max
+-- attempts
 -- $6 priorities  $7 content types  $8 headers as JSON  $9 payloads
--- One row per lane, priority and "can run now": how many, the least run time, and the time now, in
--- microseconds. A run time in the past becomes now, read while the row is written: whoever sees the
--- row after its commit finds it due.
+-- One row per lane, priority and whether ready: how many, the least schedule time, and the time
+-- now, in microseconds. A schedule time in the past becomes now, read while the row is written:
+-- whoever sees the row after its commit finds it due.
 WITH made AS (
   INSERT INTO skiplane.task
     (lane, id, run_at, created_at, due, max_attempts, priority, content_type, headers, payload)

@@ -6,8 +6,8 @@
 -- (null)  $16 cron schedules (null)  $17 their time zones (null: UTC)  $18 missed times: 1 skipped,
 -- 2 run; then one element per call with a request id, ordered by lane and id: $19 lanes
 -- $20 request ids  $21 body hashes  $22 first ids
--- One row with a null id; and one per task that was made or changed: id, lane, priority, "can run
--- now", run time and time now in microseconds, the id that it was to get, outcome (1 created,
+-- One row with a null id; and one per task that was made or changed: id, lane, priority, whether
+-- ready, schedule time and time now in microseconds, the id that it was to get, outcome (1 created,
 -- 3 replaced, 4 restarted, 5 rerun), stage.
 -- A concurrent call with the same key or request id is waited for, not overtaken. An error 40001
 -- says that a task or key changed beside the statement: try again. An error 23505 says that a key

@@ -1,12 +1,12 @@
 -- Tasks, wherever they are. $1 lane  $2 ids  $3 with payload, content type and headers
 -- $4 bytes that they may have together  $5 whether the first one may have more.
 -- One row per task that is known, ordered by id, while they fit: id, state (1 waiting, 2 leased,
--- 4 succeeded, 5 failed, 6 cancelled; 1 with a run time after now is scheduled), key, priority,
--- attempt, max attempts; created, run time (null: never), leased, ended and now in microseconds;
--- error type, fingerprint, text; worker name; progress as JSON; stage, version, period in
--- microseconds, cron, time zone, planned in microseconds, missed times are run, paused, newer
--- content waits; payload, content type, headers; bytes up to here, whether others did not fit.
--- What does not fit is not read: the length of a large value is known without it.
+-- 4 succeeded, 5 failed, 6 cancelled; 1 with a schedule time after now is scheduled), key,
+-- priority, attempt, max attempts; created, schedule time (null: never), leased, ended and now in
+-- microseconds; error type, fingerprint, text; worker name; progress as JSON; stage, version,
+-- period in microseconds, cron, time zone, planned in microseconds, missed times are run, paused,
+-- newer content waits; payload, content type, headers; bytes up to here, whether others did not
+-- fit. What does not fit is not read: the length of a large value is known without it.
 SELECT g.id, g.state, g.key, g.priority, g.attempt, g.max_attempts,
        (date_part('epoch', g.created_at) * 1e6)::int8,
        CASE WHEN g.run_at < 'infinity' THEN (date_part('epoch', g.run_at) * 1e6)::int8 END,
@@ -30,7 +30,7 @@ FROM (
     FROM unnest($2::int8[]) AS w(id)
     CROSS JOIN LATERAL (
       SELECT a.* FROM (
-        SELECT 1 AS place, t.id, t.state, t.key, t.priority, t.attempt, t.max_attempts,
+        SELECT 1 AS source, t.id, t.state, t.key, t.priority, t.attempt, t.max_attempts,
                t.created_at, t.run_at, CASE WHEN t.state = 2 THEN t.leased_at END AS leased_at,
                NULL::timestamptz AS ended_at, t.error_type, t.error_print, t.error_text, t.session,
                t.stage, t.version, t.period, t.cron, t.time_zone, t.planned_at, t.run_all, t.paused,
@@ -55,7 +55,7 @@ FROM (
          FROM skiplane.history h WHERE h.lane = $1::int8 AND h.task_id = w.id AND h.is_last
          ORDER BY h.finished_at DESC LIMIT 1)
       ) a
-      ORDER BY a.place LIMIT 1
+      ORDER BY a.source LIMIT 1
     ) l
   ) f
 ) g

@@ -1,17 +1,18 @@
 -- Leases tasks of one lane and stage for many callers at once.
--- $1 lane  $2 stage  $3 priorities, most urgent first  $4, $5 for each priority the key (run time,
--- id) after which to look  $6 how many at most  $7 for each place in the result the caller who gets
--- it (from 1; $6 elements); then for each caller: $8 session  $9 bytes at most  $10 ledger row
+-- $1 lane  $2 stage  $3 priorities, most urgent first  $4, $5 for each priority the key (schedule
+-- time, id) after which to look  $6 how many at most  $7 for each position in the result the caller
+-- who gets it (from 1; $6 elements); then for each caller: $8 session  $9 bytes at most  $10 ledger
+-- row
 -- $11 request id or null; and $12 bytes at most for all of them together.
--- One row per leased task; no row: nothing was free. Fewer than $6 says neither that the lane is
--- empty nor that all before the last one is gone: a row that changed between this statement's
+-- One row per leased task; no row: nothing was ready. Fewer than $6 says neither that the lane is
+-- empty nor that all before the last one is taken: a row that changed between this statement's
 -- snapshot and its lock is skipped.
 -- Rows that do not fit into those bytes are locked until the commit and stay as they were.
 WITH pick AS MATERIALIZED (
-  SELECT x.place, x.bytes
+  SELECT x.row_location, x.bytes
   FROM unnest($3::int2[], $4::timestamptz[], $5::int8[]) AS p(priority, run_at, id)
   CROSS JOIN LATERAL (
-    SELECT t.ctid AS place,
+    SELECT t.ctid AS row_location,
            octet_length(t.payload) + coalesce(octet_length(t.headers::text), 0) AS bytes
     FROM skiplane.task t
     WHERE t.lane = $1::int8 AND t.stage = $2::int2 AND t.priority = p.priority
@@ -21,13 +22,13 @@ WITH pick AS MATERIALIZED (
   ) x
   LIMIT $6::int4
 ), dealt AS (
-  SELECT d.place, d.bytes, d.n, d.so_far, ($7::int4[])[d.n] AS caller
+  SELECT d.row_location, d.bytes, d.n, d.so_far, ($7::int4[])[d.n] AS caller
   FROM (
-    SELECT p.place, p.bytes, row_number() OVER w AS n, sum(p.bytes) OVER w AS so_far
+    SELECT p.row_location, p.bytes, row_number() OVER w AS n, sum(p.bytes) OVER w AS so_far
     FROM pick p WINDOW w AS (ROWS UNBOUNDED PRECEDING)
   ) d
 ), fitting AS MATERIALIZED (
-  SELECT f.place, f.n, f.caller, ($8::uuid[])[f.caller] AS session
+  SELECT f.row_location, f.n, f.caller, ($8::uuid[])[f.caller] AS session
   FROM (
     SELECT d.*, sum(d.bytes) OVER (PARTITION BY d.caller ORDER BY d.n) AS total FROM dealt d
   ) f
@@ -38,8 +39,8 @@ WITH pick AS MATERIALIZED (
   SET state = 2, attempt = t.attempt + 1, session = f.session, leased_at = now(),
       lease_no = greatest(t.lease_no + 1, (date_part('epoch', now()) * 1e6)::int8)
   FROM fitting f
-  WHERE t.lane = $1::int8 AND t.ctid = f.place AND t.state = 1
-  RETURNING f.n, f.caller, t.ctid AS place, t.id, t.lease_no, t.session, t.due, t.attempt,
+  WHERE t.lane = $1::int8 AND t.ctid = f.row_location AND t.state = 1
+  RETURNING f.n, f.caller, t.ctid AS row_location, t.id, t.lease_no, t.session, t.due, t.attempt,
             t.max_attempts, t.priority, t.run_at, t.created_at, t.key, t.content_type, t.headers,
             t.payload, t.version, t.planned_at
 ), ledger AS (
@@ -56,7 +57,7 @@ WITH pick AS MATERIALIZED (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, leased)
   SELECT $1::int8, $2::int2, l.due, -count(*), count(*) FROM leased l GROUP BY l.due
 )
-SELECT l.caller, l.place, l.id, l.lease_no, l.attempt, l.max_attempts, l.priority,
+SELECT l.caller, l.row_location, l.id, l.lease_no, l.attempt, l.max_attempts, l.priority,
        (date_part('epoch', l.run_at) * 1e6)::int8, (date_part('epoch', l.created_at) * 1e6)::int8,
        l.key, l.content_type, l.headers, l.payload, l.version,
        (date_part('epoch', l.planned_at) * 1e6)::int8, (date_part('epoch', now()) * 1e6)::int8

@@ -8,7 +8,7 @@
 -- $22 max attempts of its first stage (0: as they were)  $23 ledger rows whose last task this is
 -- $24 id of this try
 -- One row per item whose lease was the task's: id, lease number, outcome (as in history; 6
--- released), run time in microseconds (null: the task ended), priority, stage, time now.
+-- released), schedule time in microseconds (null: the task ended), priority, stage, time now.
 -- A task that changed between this statement's snapshot and its lock has no row: try again.
 -- locks: any because a settlement waits for whoever has the row, in the order of ids
 WITH want AS MATERIALIZED (
@@ -19,88 +19,92 @@ WITH want AS MATERIALIZED (
     AS u(id, lease_no, session, action, delay, error_type, error_print, error_text, next_stage,
          next_max, next_payload, next_content_type, next_headers, result)
   CROSS JOIN LATERAL (
-    SELECT o.ctid AS place, o.attempt, o.max_attempts, o.stage, o.run_at, o.rerun, o.cancel,
+    SELECT o.ctid AS row_location, o.attempt, o.max_attempts, o.stage, o.run_at, o.rerun, o.cancel,
            o.paused, o.error_print AS old_print, o.run_all, o.planned_at AS was_planned_at,
            CASE WHEN o.planned_at IS NOT NULL THEN
              skiplane.next_tick(o.planned_at, o.period, o.cron, o.time_zone, o.run_all, now())
-           END AS tick
+           END AS next_planned
     FROM skiplane.task o
     WHERE o.lane = $1::int8 AND o.id = u.id AND o.lease_no = u.lease_no
       AND o.session = u.session AND o.state = 2
     OFFSET 0
   ) x
-), judged AS MATERIALIZED (
-  -- Fate: 1 succeeded, 3 failed, 5 cancelled: the task ends. 10 starts afresh, as newer content
-  -- came; 11 moves to its next stage; 12 waits for its next planned time; 13 is retried; 14
+), decided AS MATERIALIZED (
+  -- Transition: 1 succeeded, 3 failed, 5 cancelled: the task ends. 10 starts afresh, as newer
+  -- content came; 11 moves to its next stage; 12 waits for its next planned time; 13 is retried; 14
   -- returns to its original position.
   SELECT w.*,
          CASE
            -- An ack that ends the task comes before a cancel; one that moves it on does not.
-           WHEN w.cancel AND NOT (w.action = 1 AND w.next_stage IS NULL AND w.tick IS NULL) THEN 5
+           WHEN w.cancel
+             AND NOT (w.action = 1 AND w.next_stage IS NULL AND w.next_planned IS NULL) THEN 5
            WHEN w.rerun THEN 10
            WHEN w.action = 6 THEN 14
            WHEN w.action = 1 AND w.next_stage IS NOT NULL THEN 11
-           WHEN w.action = 1 AND w.tick IS NULL THEN 1
+           WHEN w.action = 1 AND w.next_planned IS NULL THEN 1
            WHEN w.action = 1 THEN 12
            WHEN w.action <> 3 AND w.attempt < w.max_attempts AND w.paused IS NULL
-             AND (w.tick IS NULL OR w.action <> 2 OR w.retry_at < CASE
+             AND (w.next_planned IS NULL OR w.action <> 2 OR w.retry_at < CASE
                     -- Of one that runs late, each planned time has as long as between two of them.
-                    WHEN w.run_all THEN greatest(w.tick, now() + (w.tick - w.was_planned_at))
-                    ELSE w.tick END) THEN 13
-           WHEN w.tick IS NOT NULL THEN 12
+                    WHEN w.run_all
+                      THEN greatest(w.next_planned, now() + (w.next_planned - w.was_planned_at))
+                    ELSE w.next_planned END) THEN 13
+           WHEN w.next_planned IS NOT NULL THEN 12
            ELSE 3
-         END AS fate
+         END AS transition
   FROM want w
-), told AS MATERIALIZED (
+), resolved AS MATERIALIZED (
   SELECT j.*,
-         CASE WHEN j.fate = 5 THEN 5
-              WHEN j.action = 2 AND j.fate IN (3, 12) THEN 3
-              WHEN j.fate = 3 THEN 3
+         CASE WHEN j.transition = 5 THEN 5
+              WHEN j.action = 2 AND j.transition IN (3, 12) THEN 3
+              WHEN j.transition = 3 THEN 3
               ELSE j.action END AS outcome,
-         CASE WHEN j.fate IN (10, 11) THEN now()
-              WHEN j.fate = 12 AND j.paused THEN 'infinity'
-              WHEN j.fate = 12 THEN j.tick
-              WHEN j.fate = 13 AND j.action = 2 THEN j.retry_at
+         CASE WHEN j.transition IN (10, 11) THEN now()
+              WHEN j.transition = 12 AND j.paused THEN 'infinity'
+              WHEN j.transition = 12 THEN j.next_planned
+              WHEN j.transition = 13 AND j.action = 2 THEN j.retry_at
               ELSE least(j.run_at, now()) END AS again_at,  -- it was due: the clock may go back
-         j.fate IN (13, 14) OR (j.fate = 12 AND j.action <> 1) AS keeps_error
-  FROM judged j
+         j.transition IN (13, 14) OR (j.transition = 12 AND j.action <> 1) AS keeps_error
+  FROM decided j
 ), mixed AS MATERIALIZED (
   -- Rows that change and then rows that go would not be in one order: so all are locked before.
-  SELECT count(*) AS rows FROM told w
+  SELECT count(*) AS rows FROM resolved w
   CROSS JOIN LATERAL (
     SELECT FROM skiplane.task o
     WHERE o.lane = $1::int8 AND o.id = w.id AND o.lease_no = w.lease_no
       AND o.session = w.session AND o.state = 2
     FOR UPDATE
   ) x
-  WHERE EXISTS (SELECT FROM told f WHERE f.fate >= 10)
-    AND EXISTS (SELECT FROM told f WHERE f.fate < 10)
+  WHERE EXISTS (SELECT FROM resolved f WHERE f.transition >= 10)
+    AND EXISTS (SELECT FROM resolved f WHERE f.transition < 10)
 ), again AS (
   UPDATE skiplane.task t
   SET state = 1, rerun = NULL,
-      stage = CASE WHEN w.fate = 11 THEN w.next_stage WHEN w.fate IN (10, 12) THEN 0
+      stage = CASE WHEN w.transition = 11 THEN w.next_stage WHEN w.transition IN (10, 12) THEN 0
                    ELSE t.stage END,
-      attempt = CASE WHEN w.fate IN (10, 11, 12) THEN 0 WHEN w.fate = 14 THEN t.attempt - 1
-                     ELSE t.attempt END,
-      max_attempts = CASE WHEN w.fate = 11 THEN coalesce(w.next_max, t.max_attempts)
-                          WHEN w.fate IN (10, 12) AND $22::int4 > 0 THEN $22::int4
+      attempt = CASE WHEN w.transition IN (10, 11, 12) THEN 0
+                     WHEN w.transition = 14 THEN t.attempt - 1 ELSE t.attempt END,
+      max_attempts = CASE WHEN w.transition = 11 THEN coalesce(w.next_max, t.max_attempts)
+                          WHEN w.transition IN (10, 12) AND $22::int4 > 0 THEN $22::int4
                           ELSE t.max_attempts END,
       run_at = w.again_at,
       due = skiplane.due_of(w.again_at, now()),
-      planned_at = CASE WHEN w.fate = 12 THEN w.tick ELSE t.planned_at END,
-      error_type = CASE WHEN w.fate = 14 THEN t.error_type WHEN w.keeps_error THEN w.error_type END,
-      error_print = CASE WHEN w.fate = 14 THEN t.error_print
+      planned_at = CASE WHEN w.transition = 12 THEN w.next_planned ELSE t.planned_at END,
+      error_type = CASE WHEN w.transition = 14 THEN t.error_type
+                        WHEN w.keeps_error THEN w.error_type END,
+      error_print = CASE WHEN w.transition = 14 THEN t.error_print
                          WHEN w.keeps_error THEN w.error_print END,
-      error_text = CASE WHEN w.fate = 14 THEN t.error_text WHEN w.keeps_error THEN w.error_text END,
-      payload = CASE WHEN w.fate = 11 AND w.next_payload IS NOT NULL THEN w.next_payload
+      error_text = CASE WHEN w.transition = 14 THEN t.error_text
+                        WHEN w.keeps_error THEN w.error_text END,
+      payload = CASE WHEN w.transition = 11 AND w.next_payload IS NOT NULL THEN w.next_payload
                      ELSE t.payload END,
-      content_type = CASE WHEN w.fate = 11 AND w.next_payload IS NOT NULL THEN w.next_content_type
-                          ELSE t.content_type END,
-      headers = CASE WHEN w.fate = 11 AND w.next_payload IS NOT NULL THEN w.next_headers::jsonb
-                     ELSE t.headers END
-  FROM told w
-  WHERE t.lane = $1::int8 AND t.ctid = w.place AND t.id = w.id AND t.lease_no = w.lease_no
-    AND t.session = w.session AND t.state = 2 AND w.fate >= 10
+      content_type = CASE WHEN w.transition = 11 AND w.next_payload IS NOT NULL
+                          THEN w.next_content_type ELSE t.content_type END,
+      headers = CASE WHEN w.transition = 11 AND w.next_payload IS NOT NULL
+                     THEN w.next_headers::jsonb ELSE t.headers END
+  FROM resolved w
+  WHERE t.lane = $1::int8 AND t.ctid = w.row_location AND t.id = w.id AND t.lease_no = w.lease_no
+    AND t.session = w.session AND t.state = 2 AND w.transition >= 10
     AND t.rerun IS NOT DISTINCT FROM w.rerun AND t.cancel IS NOT DISTINCT FROM w.cancel
     AND t.paused IS NOT DISTINCT FROM w.paused
     AND (SELECT m.rows FROM mixed m) >= 0
@@ -109,9 +113,9 @@ WITH want AS MATERIALIZED (
             NULL AS own_content_type, NULL::jsonb AS own_headers, NULL::bytea AS own_payload
 ), ended AS (
   DELETE FROM skiplane.task t
-  USING told w
-  WHERE t.lane = $1::int8 AND t.ctid = w.place AND t.id = w.id AND t.lease_no = w.lease_no
-    AND t.session = w.session AND t.state = 2 AND w.fate < 10
+  USING resolved w
+  WHERE t.lane = $1::int8 AND t.ctid = w.row_location AND t.id = w.id AND t.lease_no = w.lease_no
+    AND t.session = w.session AND t.state = 2 AND w.transition < 10
     AND t.rerun IS NOT DISTINCT FROM w.rerun AND t.cancel IS NOT DISTINCT FROM w.cancel
     AND t.paused IS NOT DISTINCT FROM w.paused
     AND (SELECT m.rows FROM mixed m) >= 0
@@ -132,15 +136,15 @@ WITH want AS MATERIALIZED (
          e.lease_no, e.session, e.attempt, e.max_attempts, e.stage, e.priority, e.version, e.key,
          e.own_content_type, e.own_headers, e.error_type, e.error_print, e.error_text,
          e.own_payload
-  FROM ended e WHERE e.fate = 3
-), kept AS (
+  FROM ended e WHERE e.transition = 3
+), history_rows AS (
   INSERT INTO skiplane.history
     (lane, task_id, expires_at, finished_at, leased_at, run_at, created_at, session, attempt,
      max_attempts, stage, priority, outcome, is_last, version, key, error_type, error_print,
      error_text, payload, result)
   SELECT $1::int8, d.id, now() + $18::int4 * interval '1 day', now(), d.leased_at, d.run_at,
          d.created_at, d.session, d.attempt, d.max_attempts, d.stage, d.priority, d.outcome,
-         d.fate < 10, d.version, d.key, d.error_type, d.error_print, d.error_text, d.ran_with,
+         d.transition < 10, d.version, d.key, d.error_type, d.error_print, d.error_text, d.ran_with,
          CASE WHEN $21::bool THEN d.result END
   FROM done d
   CROSS JOIN LATERAL (SELECT CASE WHEN d.planned_at IS NULL THEN $16::int2 ELSE $17::int2 END) AS
@@ -151,35 +155,36 @@ WITH want AS MATERIALIZED (
     (lane, settled_at, outcome, lease_nos, tasks, numbers, ids, try_id, fate)
   SELECT $1::int8, now(), a.outcome, array_agg(a.lease_no), array_agg(a.id),
          int8range(min(a.lease_no), max(a.lease_no), '[]'), int8range(min(a.id), max(a.id), '[]'),
-         $24::int8, a.fate
+         $24::int8, a.transition
   FROM (
-    SELECT d.id, d.lease_no, d.fate, CASE WHEN d.action = 1 THEN 1 ELSE d.outcome END AS outcome
+    SELECT d.id, d.lease_no, d.transition,
+           CASE WHEN d.action = 1 THEN 1 ELSE d.outcome END AS outcome
     FROM done d WHERE d.action NOT IN (4, 7)
   ) a
-  GROUP BY a.outcome, a.fate
+  GROUP BY a.outcome, a.transition
 ), released AS (
   UPDATE skiplane.task_key k SET finished_at = now()
   FROM (
-    SELECT x.place
+    SELECT x.row_location
     FROM (SELECT w.id, w.key FROM ended w WHERE w.key IS NOT NULL ORDER BY w.key) e
     CROSS JOIN LATERAL (
-      SELECT o.ctid AS place FROM skiplane.task_key o
+      SELECT o.ctid AS row_location FROM skiplane.task_key o
       WHERE o.lane = $1::int8 AND o.key = e.key AND o.task_id = e.id OFFSET 0
     ) x
     OFFSET 0
   ) y
-  WHERE k.lane = $1::int8 AND k.ctid = y.place
+  WHERE k.lane = $1::int8 AND k.ctid = y.row_location
 ), counted AS (
   INSERT INTO skiplane.counter_delta
     (lane, stage, due, waiting, leased, succeeded, failed, cancelled, moved, at, outcome, attempts,
      run_us, run_max_us, wait_us)
   SELECT $1::int8, d.new_stage, d.new_due, count(*), 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL,
          NULL
-  FROM done d WHERE d.fate >= 10 GROUP BY d.new_stage, d.new_due
+  FROM done d WHERE d.transition >= 10 GROUP BY d.new_stage, d.new_due
   UNION ALL
-  SELECT $1::int8, d.stage, 0, 0, -count(*), count(*) FILTER (WHERE d.fate = 1),
-         count(*) FILTER (WHERE d.fate = 3), count(*) FILTER (WHERE d.fate = 5),
-         count(*) FILTER (WHERE d.action = 1 AND d.fate >= 10), now(),
+  SELECT $1::int8, d.stage, 0, 0, -count(*), count(*) FILTER (WHERE d.transition = 1),
+         count(*) FILTER (WHERE d.transition = 3), count(*) FILTER (WHERE d.transition = 5),
+         count(*) FILTER (WHERE d.action = 1 AND d.transition >= 10), now(),
          nullif(d.outcome, 6), count(*),
          (sum(date_part('epoch', now() - d.leased_at)) * 1e6)::int8,
          (max(date_part('epoch', now() - d.leased_at)) * 1e6)::int8,
@@ -195,25 +200,25 @@ WITH want AS MATERIALIZED (
   FROM (
     SELECT d.stage, d.old_print AS print, -1 AS retrying, 0 AS failed, NULL::timestamptz AS seen_at,
            NULL AS error_type, NULL::bytea AS error_text, NULL::int8 AS task
-    FROM done d WHERE d.old_print IS NOT NULL AND d.fate <> 14
+    FROM done d WHERE d.old_print IS NOT NULL AND d.transition <> 14
     UNION ALL
-    SELECT d.stage, d.error_print, (d.keeps_error AND d.fate >= 10)::int, (d.fate = 3)::int, now(),
-           d.error_type, d.error_text, d.id
-    FROM done d WHERE d.error_print IS NOT NULL AND d.fate <> 14
+    SELECT d.stage, d.error_print, (d.keeps_error AND d.transition >= 10)::int,
+           (d.transition = 3)::int, now(), d.error_type, d.error_text, d.id
+    FROM done d WHERE d.error_print IS NOT NULL AND d.transition <> 14
   ) g
   GROUP BY g.stage, g.print
 ), closed AS (
   DELETE FROM skiplane.lease_ledger l
   WHERE l.lane = $1::int8 AND l.ctid = ANY (ARRAY(
-    SELECT x.place
+    SELECT x.row_location
     FROM unnest($23::uuid[]) AS c(id)
     CROSS JOIN LATERAL (
-      SELECT o.ctid AS place FROM skiplane.lease_ledger o
+      SELECT o.ctid AS row_location FROM skiplane.lease_ledger o
       WHERE o.lane = $1::int8 AND o.id = c.id OFFSET 0
     ) x))
 )
 SELECT d.id, d.lease_no, d.outcome,
-       CASE WHEN d.fate < 10 THEN NULL
+       CASE WHEN d.transition < 10 THEN NULL
             WHEN d.again_at = 'infinity' THEN 9223372036854775807
             ELSE (date_part('epoch', d.again_at) * 1e6)::int8 END,
        d.priority, coalesce(d.new_stage, d.stage), (date_part('epoch', now()) * 1e6)::int8

@@ -17,7 +17,7 @@ struct AdminRequest {
   std::string outcome;
 };
 
-// Within a transaction: returns whether the request id is the caller's from now on; false if a
+// In a transaction: returns whether the request id is the caller's from now on; false if a
 // change was made under it. Waits for the end of a transaction that has it.
 absl::StatusOr<bool> ClaimAdminRequest(pg::Session& session, const model::RequestHash& request);
 

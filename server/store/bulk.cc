@@ -45,7 +45,7 @@ absl::Status CreateBulk(pg::Session& session, const NewBulk& bulk) {
   params.UuidValue(bulk.id).Int8(bulk.queue_id);
   params.Text(model::BulkToJson(bulk.filter, bulk.change)).Bool(bulk.dry_run);
   params.Int8Array(bulk.lanes);
-  params.Int2(static_cast<int16_t>(PlacesOf(bulk.filter.states).front())).Text(bulk.actor);
+  params.Int2(static_cast<int16_t>(TablesOf(bulk.filter.states).front())).Text(bulk.actor);
   return session.Run(sql::kBulkCreate, params).status();
 }
 
@@ -57,7 +57,7 @@ absl::StatusOr<std::optional<BulkCursor>> ClaimBulk(pg::Session& session,
   RETURN_IF_ERROR(model::BulkFromJson(rows.Text(0, 0), &cursor.filter, &cursor.change));
   cursor.dry_run = rows.Bool(0, 1);
   cursor.lanes = NumbersOf(rows.Text(0, 2));
-  cursor.place = static_cast<Place>(rows.Int(0, 3));
+  cursor.table = static_cast<TaskTable>(rows.Int(0, 3));
   cursor.after = rows.Int(0, 4);
   return cursor;
 }
@@ -67,7 +67,7 @@ absl::Status AdvanceBulk(pg::Session& session, const model::SessionId& id,
   const auto state =
       cursor.lanes.empty() ? model::BulkState::kDone : model::BulkState::kRunning;
   pg::Params params;
-  params.UuidValue(id).Int8Array(cursor.lanes).Int2(static_cast<int16_t>(cursor.place));
+  params.UuidValue(id).Int8Array(cursor.lanes).Int2(static_cast<int16_t>(cursor.table));
   params.Int8(cursor.after).Int8(progress.scanned).Int8(progress.matched).Int8(progress.changed);
   return session.Run(sql::kBulkAdvance, params.Int2(static_cast<int16_t>(state))).status();
 }

@@ -32,11 +32,11 @@ struct BulkCursor {
   model::TaskChange change;
   bool dry_run = false;
   std::vector<int64_t> lanes;  // still to be gone through, the first one being at hand
-  Place place = Place::kLiving;
+  TaskTable table = TaskTable::kLiving;
   int64_t after = 0;
 };
 
-// Within a transaction: the operation is the caller's until its end. Nothing if it does not run, or
+// In a transaction: the operation is the caller's until its end. Nothing if it does not run, or
 // somebody else is at it.
 absl::StatusOr<std::optional<BulkCursor>> ClaimBulk(pg::Session& session,
                                                     const model::SessionId& id);

@@ -35,9 +35,9 @@ absl::Status CloseClockStep(pg::Session& session, const ClockStep& step) {
 }
 
 absl::StatusOr<std::optional<ClockStep>> FindClockStepBefore(pg::Session& session,
-                                                             absl::Time run_at) {
+                                                             absl::Time schedule_time) {
   ASSIGN_OR_RETURN(const pg::Rows rows,
-                   session.Run(sql::kClockStep, pg::Params().Timestamp(run_at)));
+                   session.Run(sql::kClockStep, pg::Params().Timestamp(schedule_time)));
   std::optional<ClockStep> step = ReadStep(rows);
   if (step.has_value()) step->is_mended = rows.Bool(0, 2);
   return step;

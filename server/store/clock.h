@@ -31,9 +31,9 @@ absl::StatusOr<std::optional<ClockStep>> FindOpenClockStep(pg::Session& session)
 
 absl::Status CloseClockStep(pg::Session& session, const ClockStep& step);
 
-// The one that makes a task wait for `run_at`, if any does.
+// The one that makes a task wait for `schedule_time`, if any does.
 absl::StatusOr<std::optional<ClockStep>> FindClockStepBefore(pg::Session& session,
-                                                             absl::Time run_at);
+                                                             absl::Time schedule_time);
 
 // Sessions do not live longer for the step. Returns how many were changed, `rows` at most. May be
 // repeated: what was written since the step was noted is left alone.
@@ -41,7 +41,7 @@ absl::StatusOr<int64_t> MendSessions(pg::Session& session, const ClockStep& step
 
 struct MadeDue {
   int64_t tasks = 0;
-  absl::Time run_at;
+  absl::Time schedule_time;
 };
 
 // What was due before the step is due again: `rows` tasks at most.

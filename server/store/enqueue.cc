@@ -96,14 +96,14 @@ void BindRequests(absl::Span<const RequestRow> requests, pg::Params& params) {
 // Rows of task_enqueue_once, gathered as task_enqueue gathers them in the database.
 Enqueued Gather(const pg::Rows& rows) {
   Enqueued result;
-  std::map<std::tuple<int64_t, int16_t, int16_t, bool>, Claimable> groups;
+  std::map<std::tuple<int64_t, int16_t, int16_t, bool>, UnleasedTasks> groups;
   for (int row = 0; row < rows.size(); ++row) {
     result.now = rows.Micros(row, 5);
     if (rows.IsNull(row, 0)) continue;
     const int64_t lane = rows.Int(row, 1);
     const auto priority = static_cast<int16_t>(rows.Int(row, 2));
-    const bool can_run = rows.Bool(row, 3);
-    const absl::Time run_at = rows.Micros(row, 4);
+    const bool is_ready = rows.Bool(row, 3);
+    const absl::Time schedule_time = rows.Micros(row, 4);
     const auto outcome = static_cast<model::EnqueueOutcome>(rows.Int(row, 7));
     const auto stage = static_cast<int16_t>(rows.Int(row, 8));
     if (outcome == model::EnqueueOutcome::kCreated) {
@@ -112,12 +112,12 @@ Enqueued Gather(const pg::Rows& rows) {
       result.changed[rows.Int(row, 6)] = {{lane, rows.Int(row, 0)}, outcome};
     }
     if (outcome == model::EnqueueOutcome::kRerun) continue;  // it runs already
-    Claimable& group = groups[{lane, stage, priority, can_run}];
-    if (group.count == 0) group = {lane, stage, priority, can_run, 0, run_at};
-    group.run_at = std::min(group.run_at, run_at);
+    UnleasedTasks& group = groups[{lane, stage, priority, is_ready}];
+    if (group.count == 0) group = {lane, stage, priority, is_ready, 0, schedule_time};
+    group.schedule_time = std::min(group.schedule_time, schedule_time);
     ++group.count;
   }
-  for (const auto& [key, group] : groups) result.claimable.push_back(group);
+  for (const auto& [key, group] : groups) result.unleased.push_back(group);
   return result;
 }
 
@@ -128,8 +128,8 @@ absl::StatusOr<Enqueued> Enqueue(pg::Session& session, absl::Span<const TaskRow>
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskEnqueue, columns.Bind()));
   Enqueued result;
   for (int row = 0; row < rows.size(); ++row) {
-    result.claimable.push_back({rows.Int(row, 0), 0, static_cast<int16_t>(rows.Int(row, 1)),
-                                rows.Bool(row, 2), rows.Int(row, 3), rows.Micros(row, 4)});
+    result.unleased.push_back({rows.Int(row, 0), 0, static_cast<int16_t>(rows.Int(row, 1)),
+                               rows.Bool(row, 2), rows.Int(row, 3), rows.Micros(row, 4)});
     result.now = rows.Micros(row, 5);
   }
   return result;

@@ -33,19 +33,19 @@ struct RequestRow {
   int64_t first_id;
 };
 
-// Rows of one lane, stage and priority that became claimable, now or at run_at: what a dispatcher
-// must know of a commit.
-struct Claimable {
+// Tasks of one lane, stage and priority that a commit left without a lease: ready, or at
+// schedule_time. What the dispatcher must know of it.
+struct UnleasedTasks {
   int64_t lane = 0;
   int16_t stage = 0;
   int16_t priority = 0;
-  bool can_run = false;  // else it can at run_at, the least of them
+  bool is_ready = false;  // else they will be at schedule_time, the least of theirs
   int64_t count = 0;
-  absl::Time run_at;
+  absl::Time schedule_time;
 };
 
 struct Enqueued {
-  std::vector<Claimable> claimable;
+  std::vector<UnleasedTasks> unleased;
   absl::Time now;                         // the database's
   // Of EnqueueOnce: the ids that are new tasks; and, by the ids that tasks were to get, the tasks
   // that were changed instead.

@@ -15,14 +15,14 @@ constexpr int kTaskId = 4;  // of lease_get
 
 void BindBounds(const std::vector<Bound>& bounds, pg::Params& params) {
   std::vector<int16_t> priorities;
-  std::vector<std::optional<absl::Time>> run_ats;
+  std::vector<std::optional<absl::Time>> schedule_times;
   std::vector<int64_t> ids;
   for (const Bound& bound : bounds) {
     priorities.push_back(bound.priority);
-    run_ats.push_back(bound.run_at);
+    schedule_times.push_back(bound.schedule_time);
     ids.push_back(bound.id);
   }
-  params.Int2Array(priorities).TimestampArray(run_ats).Int8Array(ids);
+  params.Int2Array(priorities).TimestampArray(schedule_times).Int8Array(ids);
 }
 
 void BindCallers(const std::vector<LeaseCaller>& callers, pg::Params& params) {
@@ -40,14 +40,14 @@ void BindCallers(const std::vector<LeaseCaller>& callers, pg::Params& params) {
   params.UuidArray(sessions).Int8Array(max_bytes).UuidArray(ledgers).OptionalTextArray(request_ids);
 }
 
-// The columns that Lease and FindLeases share, from `first` on: place, id, lease number, attempt,
-// max attempts, priority, run time, created, key, content type, headers, payload, version, planned
-// time.
+// The columns that Lease and FindLeases share, from `first` on: row location, id, lease number,
+// attempt, max attempts, priority, schedule time, created, key, content type, headers, payload,
+// version, planned time.
 model::LeasedTask ReadTask(const pg::Rows& rows, int row, int first, int64_t lane) {
   model::LeasedTask task;
-  const pg::Tid place = rows.TidValue(row, first);
-  task.token.block = place.block;
-  task.token.offset = place.offset;
+  const pg::Tid location = rows.TidValue(row, first);
+  task.token.block = location.block;
+  task.token.offset = location.offset;
   task.token.task = {lane, rows.Int(row, first + 1)};
   task.token.lease_no = rows.Int(row, first + 2);
   task.token.attempt = static_cast<int32_t>(rows.Int(row, first + 3));
@@ -108,7 +108,7 @@ absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand) {
   pg::Params params;
   params.Int8(demand.lane).Int2(demand.stage);
   BindBounds(demand.bounds, params);
-  params.Int4(static_cast<int32_t>(demand.places.size())).Int4Array(demand.places);
+  params.Int4(static_cast<int32_t>(demand.slots.size())).Int4Array(demand.slots);
   BindCallers(demand.callers, params);
   params.Int8(demand.bytes_max);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskLease, params));

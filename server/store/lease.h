@@ -17,7 +17,7 @@ namespace skiplane::store {
 // The key after which a priority is searched. {priority, InfinitePast, 0} is the start.
 struct Bound {
   int16_t priority = 0;
-  absl::Time run_at = absl::InfinitePast();
+  absl::Time schedule_time = absl::InfinitePast();
   int64_t id = 0;
 };
 
@@ -32,7 +32,7 @@ struct LeaseDemand {
   int64_t lane = 0;
   int16_t stage = 0;
   std::vector<Bound> bounds;        // most urgent first
-  std::vector<int32_t> places;      // who gets the first, second, … task: index + 1 into callers
+  std::vector<int32_t> slots;        // who gets the first, second, … task: index + 1 into callers
   std::vector<LeaseCaller> callers;
   int64_t bytes_max = 16 << 20;       // of payloads in one answer, whoever gets them
 };
@@ -49,7 +49,7 @@ struct Leased {
   absl::Time now;               // the database's; valid when there are rows
 };
 
-// One commit. No rows: nothing was free. See task_lease.sql for what a short answer does not say.
+// One commit. No rows: nothing was ready. See task_lease.sql for what a short answer does not say.
 // kAlreadyExists: something is leased under a caller's request id, or was until it was settled; ask
 // FindRequest. Nothing was leased for any caller.
 absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand);

@@ -5,8 +5,8 @@
 
 namespace skiplane::store {
 
-absl::StatusOr<int64_t> BeatBroker(pg::Session& session, const pg::Uuid& id, absl::string_view name,
-                                   absl::Duration expires_in) {
+absl::StatusOr<int64_t> RenewBroker(pg::Session& session, const pg::Uuid& id,
+                                    absl::string_view name, absl::Duration expires_in) {
   pg::Params params;
   params.UuidValue(id).Text(name).Int8(absl::ToInt64Microseconds(expires_in));
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBrokerBeat, params));
@@ -17,7 +17,7 @@ absl::Status ForgetBroker(pg::Session& session, const pg::Uuid& id) {
   return session.Run(sql::kBrokerForget, pg::Params().UuidValue(id)).status();
 }
 
-absl::Status SendHints(pg::Session& session, absl::Span<const absl::string_view> payloads) {
+absl::Status SendNotifications(pg::Session& session, absl::Span<const absl::string_view> payloads) {
   return session.Run(sql::kHintSend, pg::Params().TextArray(payloads)).status();
 }
 

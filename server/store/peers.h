@@ -12,16 +12,16 @@
 namespace skiplane::store {
 
 // Says that a broker runs for the next `expires_in`; returns how many others run.
-absl::StatusOr<int64_t> BeatBroker(pg::Session& session, const pg::Uuid& id, absl::string_view name,
-                                   absl::Duration expires_in);
+absl::StatusOr<int64_t> RenewBroker(pg::Session& session, const pg::Uuid& id,
+                                    absl::string_view name, absl::Duration expires_in);
 
 absl::Status ForgetBroker(pg::Session& session, const pg::Uuid& id);
 
 // Each payload becomes one notification on the brokers' channel.
-absl::Status SendHints(pg::Session& session, absl::Span<const absl::string_view> payloads);
+absl::Status SendNotifications(pg::Session& session, absl::Span<const absl::string_view> payloads);
 
-// The channel that SendHints uses.
-inline constexpr char kHintChannel[] = "skiplane";
+// The channel that SendNotifications uses.
+inline constexpr char kNotificationChannel[] = "skiplane";
 
 struct Lead {
   bool is_leader = false;

@@ -62,20 +62,20 @@ absl::StatusOr<Found> FindLeasesOf(pg::Session& session, int64_t lane,
 }
 
 void Count(const Settled& row, int64_t lane,
-           std::map<std::pair<int16_t, int16_t>, Claimable>& groups, Reclaimed& result) {
+           std::map<std::pair<int16_t, int16_t>, UnleasedTasks>& groups, Reclaimed& result) {
   if (row.outcome == Action::kCancel) ++result.cancelled;
   if (row.outcome == Action::kFail) ++result.failed;
-  if (!row.run_at.has_value()) return;
+  if (!row.schedule_time.has_value()) return;
   ++result.freed;
-  if (*row.run_at == absl::InfiniteFuture()) return;  // paused meanwhile
-  Claimable& group = groups[{row.stage, row.priority}];
-  if (group.count == 0) group = {lane, row.stage, row.priority, true, 0, *row.run_at};
-  group.can_run = *row.run_at <= row.now;
-  group.run_at = std::min(group.run_at, *row.run_at);
+  if (*row.schedule_time == absl::InfiniteFuture()) return;  // paused meanwhile
+  UnleasedTasks& group = groups[{row.stage, row.priority}];
+  if (group.count == 0) group = {lane, row.stage, row.priority, true, 0, *row.schedule_time};
+  group.is_ready = *row.schedule_time <= row.now;
+  group.schedule_time = std::min(group.schedule_time, *row.schedule_time);
   ++group.count;
 }
 
-// The workers of hanged attempts live, and hear of it with their next beat.
+// The workers of hanged attempts live, and hear of it with their next heartbeat.
 absl::StatusOr<std::vector<Settled>> SettleAndTell(pg::Session& session,
                                                    const SettleBatch& batch) {
   return pg::InTransaction(session, [&]() -> absl::StatusOr<std::vector<Settled>> {
@@ -101,13 +101,13 @@ absl::StatusOr<Reclaimed> TakeBack(pg::Session& session, int64_t lane, const Fou
     const bool are_hanged = batch.rows.front().action == Action::kHang;
     ASSIGN_OR_RETURN(const std::vector<Settled> settled,
                      are_hanged ? SettleAndTell(session, batch) : Settle(session, batch));
-    std::map<std::pair<int16_t, int16_t>, Claimable> groups;
+    std::map<std::pair<int16_t, int16_t>, UnleasedTasks> groups;
     for (const Settled& row : settled) {
       Count(row, lane, groups, result);
       result.sessions.insert(batch.rows[row.index].token.session);
     }
     if (!settled.empty()) result.now = settled.front().now;
-    for (const auto& [key, group] : groups) result.claimable.push_back(group);
+    for (const auto& [key, group] : groups) result.unleased.push_back(group);
   }
   ASSIGN_OR_RETURN(
       const pg::Rows dropped,

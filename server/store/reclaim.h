@@ -47,13 +47,13 @@ struct Reclaimed {
   int64_t failed = 0;
   int64_t cancelled = 0;
   absl::flat_hash_set<pg::Uuid> sessions;  // that held those
-  std::vector<Claimable> claimable;
+  std::vector<UnleasedTasks> unleased;
   absl::Time now;
 };
 
-// What `sessions` hold in one lane, as far as up to `ledger_rows` tell. As kLost: each task is free
-// again at once, its attempt charged, or fails; the sessions must be lost, or without a row. As
-// kRelease: each is free again, uncharged; the sessions must be ended.
+// What `sessions` hold in one lane, as far as up to `ledger_rows` tell. As kLost: each task is
+// ready again at once, its attempt charged, or fails; the sessions must be lost, or without a row.
+// As kRelease: each is ready again, uncharged; the sessions must be ended.
 absl::StatusOr<Reclaimed> Reclaim(pg::Session& session, int64_t lane,
                                   absl::Span<const pg::Uuid> sessions,
                                   const model::QueueSettings& settings, int ledger_rows,

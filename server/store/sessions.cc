@@ -12,14 +12,14 @@
 namespace skiplane::store {
 namespace {
 
-std::vector<LivingSession> ReadSessions(const pg::Rows& rows, bool are_beats) {
+std::vector<LivingSession> ReadSessions(const pg::Rows& rows, bool are_renewals) {
   std::vector<LivingSession> living;
   for (int row = 0; row < rows.size(); ++row) {
     LivingSession& out = living.emplace_back();
     out.worker_id = std::string(rows.Text(row, 0));
     out.id = rows.UuidValue(row, 1);
     out.remaining = absl::Microseconds(rows.Int(row, 2));
-    if (are_beats) out.recheck_until = rows.Int(row, 3);
+    if (are_renewals) out.recheck_until = rows.Int(row, 3);
   }
   return living;
 }
@@ -62,25 +62,25 @@ absl::StatusOr<std::vector<LivingSession>> TouchSessions(pg::Session& session,
   params.OptionalTextArray(workers).UuidArray(ids).TextArray(names);
   params.Int8Array(durations).Int8Array(aheads).Int8Array(ages);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionTouch, params));
-  std::vector<LivingSession> living = ReadSessions(rows, /*are_beats=*/false);
+  std::vector<LivingSession> living = ReadSessions(rows, /*are_renewals=*/false);
   RETURN_IF_ERROR(EndLateOnes(session, touches, living));
   return living;
 }
 
-absl::StatusOr<std::vector<LivingSession>> BeatSessions(pg::Session& session,
-                                                        absl::Span<const Beat> beats) {
+absl::StatusOr<std::vector<LivingSession>> RenewSessions(
+    pg::Session& session, absl::Span<const SessionRenewal> renewals) {
   std::vector<absl::string_view> workers;
   std::vector<int64_t> durations;
   std::vector<std::optional<absl::string_view>> reports;
-  for (const Beat& beat : beats) {
-    workers.push_back(beat.worker_id);
-    durations.push_back(absl::ToInt64Microseconds(beat.duration));
-    reports.push_back(IfAny(beat.report_json));
+  for (const SessionRenewal& renewal : renewals) {
+    workers.push_back(renewal.worker_id);
+    durations.push_back(absl::ToInt64Microseconds(renewal.duration));
+    reports.push_back(IfAny(renewal.report_json));
   }
   pg::Params params;
   params.TextArray(workers).Int8Array(durations).OptionalTextArray(reports);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionBeat, params));
-  return ReadSessions(rows, /*are_beats=*/true);
+  return ReadSessions(rows, /*are_renewals=*/true);
 }
 
 absl::StatusOr<std::vector<pg::Uuid>> EndSessions(pg::Session& session,

@@ -27,8 +27,8 @@ struct LivingSession {
   std::string worker_id;
   model::SessionId id{};
   absl::Duration remaining;
-  // Of BeatSessions: leases up to this number are to be looked at (FindLeaseStates); those above it
-  // are held. 0: none is.
+  // Of RenewSessions: leases up to this number are to be looked at (FindLeaseStates); those above
+  // it are held. 0: none is.
   int64_t recheck_until = 0;
   // Of TouchSessions: made for a call from before an end of its worker, and ended again at once, so
   // that what is leased for it is handed back.
@@ -39,7 +39,7 @@ struct LivingSession {
 absl::StatusOr<std::vector<LivingSession>> TouchSessions(pg::Session& session,
                                                          absl::Span<const Touch> touches);
 
-struct Beat {
+struct SessionRenewal {
   std::string worker_id;
   absl::Duration duration;  // zero: the session's own
   // {"held": ["<task>", …], "progress": {"<task>": {"fraction": …, "message": …}}}: what was
@@ -48,8 +48,8 @@ struct Beat {
 };
 
 // Renews living sessions; lost ones are missing from the answer. Each worker occurs once, in order.
-absl::StatusOr<std::vector<LivingSession>> BeatSessions(pg::Session& session,
-                                                        absl::Span<const Beat> beats);
+absl::StatusOr<std::vector<LivingSession>> RenewSessions(pg::Session& session,
+                                                         absl::Span<const SessionRenewal> renewals);
 
 struct SessionEnd {
   std::string worker_id;
@@ -66,8 +66,8 @@ absl::StatusOr<std::vector<pg::Uuid>> EndSessions(pg::Session& session,
 absl::StatusOr<std::vector<model::LeaseState>> FindLeaseStates(
     pg::Session& session, absl::Span<const model::LeaseToken> tokens);
 
-// Has the beats of these leases' workers look at them, as they were taken back. In the transaction
-// that does so.
+// Has the heartbeats of these leases' workers look at them, as they were taken back. In the
+// transaction that does so.
 absl::Status TellSessions(pg::Session& session, absl::Span<const model::LeaseToken> taken);
 
 // How long a session lives if nothing renews it; zero when it is lost.

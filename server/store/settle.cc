@@ -24,19 +24,19 @@ absl::flat_hash_map<LeaseKey, size_t> IndexOf(const std::vector<SettleRow>& rows
   return index;
 }
 
-// The greatest number stands for "never", the run time of a paused task.
+// The greatest number stands for "never", the schedule time of a paused task.
 absl::Time TimeOf(int64_t micros) {
   if (micros == std::numeric_limits<int64_t>::max()) return absl::InfiniteFuture();
   return absl::FromUnixMicros(micros);
 }
 
 struct TokenColumns {
-  std::vector<pg::Tid> places;
+  std::vector<pg::Tid> locations;
   std::vector<int64_t> ids, lease_nos;
   std::vector<pg::Uuid> sessions;
 
   void Add(const model::LeaseToken& token) {
-    places.push_back({token.block, token.offset});
+    locations.push_back({token.block, token.offset});
     ids.push_back(token.task.id);
     lease_nos.push_back(token.lease_no);
     sessions.push_back(token.session);
@@ -78,7 +78,7 @@ void BindNext(const SettleBatch& batch, pg::Params& params) {
   std::vector<std::string> header_texts;
   header_texts.reserve(batch.rows.size());  // views into its elements must stay
   for (const SettleRow& row : batch.rows) {
-    const model::AckMore::Content* const content = row.next_content;
+    const model::AckContinuation::Content* const content = row.next_content;
     stages.push_back(row.next_stage);
     max_attempts.emplace_back();
     if (row.next_stage) max_attempts.back() = batch.settings.RetryOf(*row.next_stage).max_attempts;
@@ -109,11 +109,11 @@ void BindSettings(const model::QueueSettings& settings, pg::Params& params) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<size_t>> AckByPlace(pg::Session& session, const SettleBatch& batch,
-                                               absl::Time* now) {
+absl::StatusOr<std::vector<size_t>> AckByLocation(pg::Session& session, const SettleBatch& batch,
+                                                  absl::Time* now) {
   const TokenColumns tokens = Tokens(batch.rows);
   pg::Params params;
-  params.Int8(batch.lane).TidArray(tokens.places).Int8Array(tokens.ids);
+  params.Int8(batch.lane).TidArray(tokens.locations).Int8Array(tokens.ids);
   params.Int8Array(tokens.lease_nos).UuidArray(tokens.sessions);
   params.Bool(batch.settings.history == model::HistoryPolicy::kAll);
   params.Int4(batch.settings.history_days).Bool(batch.settings.keep_payloads);
@@ -148,7 +148,7 @@ absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBa
     Settled& out = settled.emplace_back();
     out.index = index.at({rows.Int(row, 0), rows.Int(row, 1)});
     out.outcome = static_cast<Action>(rows.Int(row, 2));
-    if (!rows.IsNull(row, 3)) out.run_at = TimeOf(rows.Int(row, 3));
+    if (!rows.IsNull(row, 3)) out.schedule_time = TimeOf(rows.Int(row, 3));
     out.priority = static_cast<int16_t>(rows.Int(row, 4));
     out.stage = static_cast<int16_t>(rows.Int(row, 5));
     out.now = rows.Micros(row, 6);
@@ -160,23 +160,23 @@ absl::Status LockTasks(pg::Session& session, int64_t lane, absl::Span<const int6
   return session.Run(sql::kTaskLock, pg::Params().Int8(lane).Int8Array(ids)).status();
 }
 
-absl::StatusOr<std::vector<Verdict>> Judge(pg::Session& session, int64_t lane,
-                                           absl::Span<const model::LeaseToken> tokens) {
+absl::StatusOr<std::vector<LeaseStatus>> Classify(pg::Session& session, int64_t lane,
+                                                  absl::Span<const model::LeaseToken> tokens) {
   TokenColumns columns;
   for (const model::LeaseToken& token : tokens) columns.Add(token);
   pg::Params params;
   params.Int8(lane).Int8Array(columns.ids).Int8Array(columns.lease_nos);
   params.UuidArray(columns.sessions);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kLeaseVerdict, params));
-  std::vector<Verdict> verdicts;
+  std::vector<LeaseStatus> statuses;
   for (int row = 0; row < rows.size(); ++row) {
-    Verdict& verdict = verdicts.emplace_back();
-    verdict.is_held = rows.Bool(row, 0);
-    verdict.lives = rows.Bool(row, 1);
-    if (!rows.IsNull(row, 2)) verdict.settled_as = static_cast<Action>(rows.Int(row, 2));
-    verdict.was_finished = rows.Bool(row, 3);
+    LeaseStatus& status = statuses.emplace_back();
+    status.is_held = rows.Bool(row, 0);
+    status.lives = rows.Bool(row, 1);
+    if (!rows.IsNull(row, 2)) status.settled_as = static_cast<Action>(rows.Int(row, 2));
+    status.was_finished = rows.Bool(row, 3);
   }
-  return verdicts;
+  return statuses;
 }
 
 absl::StatusOr<std::vector<Recalled>> Recall(pg::Session& session, int64_t lane,
@@ -200,9 +200,9 @@ absl::StatusOr<std::vector<Recalled>> Recall(pg::Session& session, int64_t lane,
     Recalled& out = recalled.emplace_back();
     out.index = index.at({rows.Int(row, 0), rows.Int(row, 1)});
     out.outcome = static_cast<Action>(rows.Int(row, 2));
-    out.fate = static_cast<Fate>(rows.Int(row, 3));
+    out.transition = static_cast<Transition>(rows.Int(row, 3));
     out.settled_at = rows.Micros(row, 4);
-    if (!rows.IsNull(row, 5)) out.run_at = TimeOf(rows.Int(row, 5));
+    if (!rows.IsNull(row, 5)) out.schedule_time = TimeOf(rows.Int(row, 5));
     if (!rows.IsNull(row, 6)) out.priority = static_cast<int16_t>(rows.Int(row, 6));
     out.now = rows.Micros(row, 7);
   }

@@ -32,7 +32,7 @@ struct SettleRow {
   const model::TaskError* error = nullptr;  // of a failed attempt; may be null
   // Of kAck:
   std::optional<int16_t> next_stage;  // unset: the task has passed its last stage
-  const model::AckMore::Content* next_content = nullptr;  // null: as it was
+  const model::AckContinuation::Content* next_content = nullptr;  // null: as it was
   absl::string_view result;
 };
 
@@ -48,14 +48,14 @@ struct SettleBatch {
 struct Settled {
   size_t index = 0;  // into SettleBatch::rows
   Action outcome = Action::kAck;  // kFail also when no attempts were left
-  std::optional<absl::Time> run_at;  // set when the task runs again
+  std::optional<absl::Time> schedule_time;  // set when the task runs again
   int16_t priority = 0;
   int16_t stage = 0;
   absl::Time now;
 };
 
 // What became of a task that was settled; the numbers are those of the database.
-enum class Fate : int16_t {
+enum class Transition : int16_t {
   kSucceeded = 1,
   kFailed = 3,
   kCancelled = 5,
@@ -63,24 +63,24 @@ enum class Fate : int16_t {
   kMovesOn = 11,       // to its next stage
   kWaitsForTick = 12,  // periodic
   kIsRetried = 13,
-  kGoesBack = 14,  // to its place
+  kGoesBack = 14,  // to its position
 };
 
-// Acks by the place where the rows were leased: fast, and misses rows that have moved since.
+// Acks by the row locations of their leases: fast, and misses rows that have moved since.
 // Returns the indexes of the rows that were acked; if there are any, `now`, unless it is null, gets
 // the time at which they were.
-absl::StatusOr<std::vector<size_t>> AckByPlace(pg::Session& session, const SettleBatch& batch,
-                                               absl::Time* now = nullptr);
+absl::StatusOr<std::vector<size_t>> AckByLocation(pg::Session& session, const SettleBatch& batch,
+                                                  absl::Time* now = nullptr);
 
-// Any action, by id. Rows that are missing from the answer were not settled: see Judge.
+// Any action, by id. Rows that are missing from the answer were not settled: see Classify.
 absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBatch& batch);
 
-// Within a transaction: these tasks stay as they are until it ends, so that none changes beside
+// In a transaction: these tasks stay as they are until it ends, so that none changes beside
 // Settle().
 absl::Status LockTasks(pg::Session& session, int64_t lane, absl::Span<const int64_t> ids);
 
 // What is known of a lease that could not be settled.
-struct Verdict {
+struct LeaseStatus {
   bool is_held = false;               // by this very lease: a race; settle it again
   bool lives = false;                 // the task waits or belongs to another lease
   std::optional<Action> settled_as;   // how this lease was settled, in the last hour
@@ -88,24 +88,24 @@ struct Verdict {
 };
 
 // One per token, in order.
-absl::StatusOr<std::vector<Verdict>> Judge(pg::Session& session, int64_t lane,
-                                           absl::Span<const model::LeaseToken> tokens);
+absl::StatusOr<std::vector<LeaseStatus>> Classify(pg::Session& session, int64_t lane,
+                                                  absl::Span<const model::LeaseToken> tokens);
 
-// A settlement whose commit was in doubt: that it happened, and what it did.
+// A settlement whose commit has an unknown outcome: that it happened, and what it did.
 struct Recalled {
   size_t index = 0;  // into the items that were asked for
   Action outcome = Action::kAck;  // 1 for every ack
-  Fate fate = Fate::kSucceeded;
+  Transition transition = Transition::kSucceeded;
   absl::Time settled_at;
   // The task's, unless it ended or was settled again since.
-  std::optional<absl::Time> run_at;
+  std::optional<absl::Time> schedule_time;
   int16_t priority = 0;
   absl::Time now;
 };
 
 struct RecallItem {
   model::LeaseToken token;
-  std::vector<int64_t> tries;  // ids of those that are in doubt
+  std::vector<int64_t> tries;  // ids of those whose outcome is unknown
 };
 
 // Those of `items` that one of their own tries has settled.

@@ -10,20 +10,20 @@ namespace skiplane::store {
 namespace {
 
 // As the three statements have it.
-int32_t StateBits(Place place, const model::TaskStates& states) {
-  if (place == Place::kLiving) {
+int32_t StateBits(TaskTable table, const model::TaskStates& states) {
+  if (table == TaskTable::kLiving) {
     return (states.ready ? 1 : 0) | (states.scheduled ? 2 : 0) | (states.leased ? 4 : 0);
   }
   return (states.succeeded ? 1 : 0) | (states.cancelled ? 2 : 0);
 }
 
-const sql::Query& StatementOf(Place place) {
-  switch (place) {
-    case Place::kLiving:
+const sql::Query& StatementOf(TaskTable table) {
+  switch (table) {
+    case TaskTable::kLiving:
       return sql::kTaskFilter;
-    case Place::kFailed:
+    case TaskTable::kFailed:
       return sql::kFailedFilter;
-    case Place::kFinished:
+    case TaskTable::kFinished:
       break;
   }
   return sql::kFinishedFilter;
@@ -53,12 +53,12 @@ Changes ReadChanges(const pg::Rows& rows, int64_t lane) {
     changed.id = rows.Int(row, 0);
     changes.now = rows.Micros(row, 6);
     if (rows.IsNull(row, 5)) continue;
-    changed.claimable = {lane,
-                         static_cast<int16_t>(rows.Int(row, 3)),
-                         static_cast<int16_t>(rows.Int(row, 2)),
-                         rows.Bool(row, 4),
-                         1,
-                         rows.Micros(row, 5)};
+    changed.unleased = {lane,
+                        static_cast<int16_t>(rows.Int(row, 3)),
+                        static_cast<int16_t>(rows.Int(row, 2)),
+                        rows.Bool(row, 4),
+                        1,
+                        rows.Micros(row, 5)};
   }
   return changes;
 }
@@ -70,28 +70,28 @@ absl::Status Conflict() {
 
 }  // namespace
 
-std::vector<Claimable> ClaimableOf(const Changes& changes) {
-  std::vector<Claimable> claimable;
+std::vector<UnleasedTasks> UnleasedOf(const Changes& changes) {
+  std::vector<UnleasedTasks> unleased;
   for (const Changed& changed : changes.tasks) {
-    if (changed.claimable.count > 0) claimable.push_back(changed.claimable);
+    if (changed.unleased.count > 0) unleased.push_back(changed.unleased);
   }
-  return claimable;
+  return unleased;
 }
 
-std::vector<Place> PlacesOf(const model::TaskStates& states) {
-  std::vector<Place> places;
-  if (StateBits(Place::kLiving, states) != 0) places.push_back(Place::kLiving);
-  if (states.failed) places.push_back(Place::kFailed);
-  if (StateBits(Place::kFinished, states) != 0) places.push_back(Place::kFinished);
-  return places;
+std::vector<TaskTable> TablesOf(const model::TaskStates& states) {
+  std::vector<TaskTable> tables;
+  if (StateBits(TaskTable::kLiving, states) != 0) tables.push_back(TaskTable::kLiving);
+  if (states.failed) tables.push_back(TaskTable::kFailed);
+  if (StateBits(TaskTable::kFinished, states) != 0) tables.push_back(TaskTable::kFinished);
+  return tables;
 }
 
 absl::StatusOr<Matches> FindTasks(pg::Session& session, const Step& step,
                                   const model::TaskFilter& filter, std::optional<int16_t> stage) {
   pg::Params params;
   params.Int8(step.lane).Int8(step.after).Int4(step.rows).Int4(step.matches);
-  BindFilter(filter, stage, StateBits(step.place, filter.states), params);
-  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(StatementOf(step.place), params));
+  BindFilter(filter, stage, StateBits(step.table, filter.states), params);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(StatementOf(step.table), params));
   Matches matches;
   for (int row = 0; row < rows.size(); ++row) {
     if (rows.IsNull(row, 0)) {
@@ -104,12 +104,12 @@ absl::StatusOr<Matches> FindTasks(pg::Session& session, const Step& step,
   return matches;
 }
 
-absl::StatusOr<Changes> ChangeTasks(pg::Session& session, Place place, int64_t lane,
+absl::StatusOr<Changes> ChangeTasks(pg::Session& session, TaskTable table, int64_t lane,
                                     absl::Span<const int64_t> ids, const model::TaskChange& change,
                                     const model::QueueSettings& settings) {
   pg::Params params;
   params.Int8(lane).Int8Array(ids).Int2(static_cast<int16_t>(change.kind));
-  if (place == Place::kFailed) {
+  if (table == TaskTable::kFailed) {
     std::vector<int32_t> max_attempts;
     for (int16_t stage = 0; stage < settings.StageCount(); ++stage) {
       max_attempts.push_back(settings.stages.empty() ? 0 : settings.RetryOf(stage).max_attempts);
@@ -121,7 +121,7 @@ absl::StatusOr<Changes> ChangeTasks(pg::Session& session, Place place, int64_t l
     }
     return ReadChanges(rows, lane);
   }
-  params.Int2(change.priority).Timestamp(change.run_at);
+  params.Int2(change.priority).Timestamp(change.schedule_time);
   params.Int8(absl::ToInt64Microseconds(change.postpone));
   params.Int2(static_cast<int16_t>(settings.history)).Int4(settings.history_days);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskChange, params));

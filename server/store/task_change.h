@@ -16,13 +16,13 @@
 namespace skiplane::store {
 
 // Where tasks are looked for, in this order; the numbers are those of bulk operations.
-enum class Place : int16_t { kLiving = 1, kFailed = 2, kFinished = 3 };
+enum class TaskTable : int16_t { kLiving = 1, kFailed = 2, kFinished = 3 };
 
-// The places that hold tasks of these states, in order.
-std::vector<Place> PlacesOf(const model::TaskStates& states);
+// The tables that hold tasks of these states, in order.
+std::vector<TaskTable> TablesOf(const model::TaskStates& states);
 
 struct Step {
-  Place place = Place::kLiving;
+  TaskTable table = TaskTable::kLiving;
   int64_t lane = 0;
   int64_t after = 0;  // id after which to look
   int rows = 0;       // to look at
@@ -42,7 +42,7 @@ absl::StatusOr<Matches> FindTasks(pg::Session& session, const Step& step,
 // What became of one task.
 struct Changed {
   int64_t id = 0;
-  Claimable claimable;  // count 0: it cannot be leased
+  UnleasedTasks unleased;  // count 0: it cannot be leased
 };
 
 struct Changes {
@@ -51,10 +51,10 @@ struct Changes {
 };
 
 // Those of them that can be leased, now or later.
-std::vector<Claimable> ClaimableOf(const Changes& changes);
+std::vector<UnleasedTasks> UnleasedOf(const Changes& changes);
 
-// Living tasks (Place::kLiving) or failed ones (Place::kFailed) of one lane.
-absl::StatusOr<Changes> ChangeTasks(pg::Session& session, Place place, int64_t lane,
+// Living tasks (TaskTable::kLiving) or failed ones (TaskTable::kFailed) of one lane.
+absl::StatusOr<Changes> ChangeTasks(pg::Session& session, TaskTable table, int64_t lane,
                                     absl::Span<const int64_t> ids, const model::TaskChange& change,
                                     const model::QueueSettings& settings);
 

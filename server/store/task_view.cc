@@ -46,10 +46,10 @@ std::optional<model::Recurrence> RecurrenceIfAny(const pg::Rows& rows, int row, 
   return recurrence;
 }
 
-model::TaskState StateOf(int64_t state, absl::Time run_at, absl::Time now) {
+model::TaskState StateOf(int64_t state, absl::Time schedule_time, absl::Time now) {
   if (state == kLeased) return model::TaskState::kLeased;
   if (state != kWaiting) return static_cast<model::TaskState>(state);
-  return run_at > now ? model::TaskState::kScheduled : model::TaskState::kReady;
+  return schedule_time > now ? model::TaskState::kScheduled : model::TaskState::kReady;
 }
 
 model::TaskView ReadView(const pg::Rows& rows, int row, int64_t lane) {
@@ -143,8 +143,8 @@ absl::StatusOr<model::Page<model::Attempt>> ListAttempts(pg::Session& session,
   return page;
 }
 
-absl::StatusOr<int64_t> BusyWorkers(pg::Session& session, const model::LaneStage& place) {
-  const pg::Params params = pg::Params().Int8(place.lane).Int2(place.stage);
+absl::StatusOr<int64_t> BusyWorkers(pg::Session& session, const model::LaneStage& lane_stage) {
+  const pg::Params params = pg::Params().Int8(lane_stage.lane).Int2(lane_stage.stage);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kWorkersBusy, params));
   return rows.Int(0, 0);
 }

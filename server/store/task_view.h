@@ -37,7 +37,7 @@ absl::StatusOr<model::Page<model::Attempt>> ListAttempts(pg::Session& session,
 
 // How many living workers hold tasks of a lane at a stage. Of a lane with very many leases a part
 // is looked at.
-absl::StatusOr<int64_t> BusyWorkers(pg::Session& session, const model::LaneStage& place);
+absl::StatusOr<int64_t> BusyWorkers(pg::Session& session, const model::LaneStage& lane_stage);
 
 // How many tasks of its lane will be leased before a task that is ready: 10,001 stands for more.
 absl::StatusOr<int64_t> TasksAhead(pg::Session& session, const model::TaskView& task);

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/log.h"
 #include "server/base/status_macros.h"
-#include "server/store/sweep.h"
+#include "server/store/slice.h"
 #include "server/upkeep/recovery.h"
 
 namespace skiplane::upkeep {
@@ -118,23 +118,24 @@ absl::StatusOr<bool> ClockMender::VisitLane(pg::Session& session, int64_t lane,
   return true;
 }
 
-absl::StatusOr<bool> ClockMender::MendPriority(pg::Session& session, const model::LaneStage& place,
-                                               int16_t priority, MendResult* result) {
+absl::StatusOr<bool> ClockMender::MendPriority(pg::Session& session,
+                                               const model::LaneStage& lane_stage, int16_t priority,
+                                               MendResult* result) {
   int64_t all = 0;
   int64_t mended = kRowsAtOnce;
-  absl::Time run_at;
+  absl::Time schedule_time;
   while (mended >= kRowsAtOnce && !round_.is_over()) {
-    ASSIGN_OR_RETURN(const store::MadeDue made, store::MendTasks(session, *step_, place.lane,
-                                                                 place.stage, priority,
-                                                                 kRowsAtOnce));
+    ASSIGN_OR_RETURN(const store::MadeDue made,
+                     store::MendTasks(session, *step_, lane_stage.lane, lane_stage.stage, priority,
+                                      kRowsAtOnce));
     mended = made.tasks;
-    run_at = made.run_at;
+    schedule_time = made.schedule_time;
     all += mended;
   }
   result->tasks += all;
   if (all > 0) {
-    store::Claimable due{place.lane, place.stage, priority, true, all, run_at};
-    RETURN_IF_ERROR(SendHints(session, {due}));
+    store::UnleasedTasks due{lane_stage.lane, lane_stage.stage, priority, true, all, schedule_time};
+    RETURN_IF_ERROR(SendNotifications(session, {due}));
   }
   return mended < kRowsAtOnce;
 }

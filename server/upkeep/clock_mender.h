@@ -48,7 +48,7 @@ class ClockMender {
   absl::Status MendSessions(pg::Session& session, const store::ClockStep& step);
   absl::StatusOr<bool> EndRound(pg::Session& session);
   absl::StatusOr<bool> VisitLane(pg::Session& session, int64_t lane, MendResult* result);
-  absl::StatusOr<bool> MendPriority(pg::Session& session, const model::LaneStage& place,
+  absl::StatusOr<bool> MendPriority(pg::Session& session, const model::LaneStage& lane_stage,
                                     int16_t priority, MendResult* result);
 
   pg::Uuid broker_id_;

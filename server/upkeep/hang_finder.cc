@@ -70,7 +70,7 @@ absl::StatusOr<bool> HangFinder::VisitLane(pg::Session& session, int64_t lane,
     base::Log(base::LogLevel::kWarn, "attempts_hanged",
               {{"queue", owner.queue}, {"tasks", absl::StrCat(all)}});
   }
-  RETURN_IF_ERROR(SendHints(session, step.claimable));
+  RETURN_IF_ERROR(SendNotifications(session, step.unleased));
   return !step.found_rows;
 }
 

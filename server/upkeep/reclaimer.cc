@@ -117,14 +117,14 @@ absl::StatusOr<int64_t> Reclaimer::Forget(pg::Session& session, const store::Gon
   ASSIGN_OR_RETURN(const auto named, store::LedgerLanes(session, all));
   absl::flat_hash_set<pg::Uuid> kept;
   for (const auto& [lane, id] : named) kept.insert(id);
-  std::vector<pg::Uuid> free;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(free),
+  std::vector<pg::Uuid> unnamed;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(unnamed),
                [&kept](const pg::Uuid& id) { return !kept.contains(id); });
-  if (free.empty()) return 0;
-  ASSIGN_OR_RETURN(const int64_t forgotten, store::ForgetSessions(session, free));
-  for (const pg::Uuid& id : free) counted_.erase(id);
+  if (unnamed.empty()) return 0;
+  ASSIGN_OR_RETURN(const int64_t forgotten, store::ForgetSessions(session, unnamed));
+  for (const pg::Uuid& id : unnamed) counted_.erase(id);
   result->forgotten += forgotten;
-  return static_cast<int64_t>(free.size());
+  return static_cast<int64_t>(unnamed.size());
 }
 
 }  // namespace skiplane::upkeep

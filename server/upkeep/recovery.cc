@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/sampled_event.h"
 #include "server/base/status_macros.h"
-#include "server/model/hint.h"
+#include "server/model/notification.h"
 #include "server/store/peers.h"
 
 namespace skiplane::upkeep {
@@ -49,7 +49,7 @@ absl::StatusOr<Recovered> Recovery::Recover(pg::Session& session,
 
 absl::StatusOr<bool> Recovery::RecoverLane(pg::Session& session, int64_t lane,
                                            absl::Span<const pg::Uuid> sessions, Recovered* total) {
-  std::vector<store::Claimable> claimable;
+  std::vector<store::UnleasedTasks> unleased;
   absl::StatusOr<bool> is_done = false;
   for (int step = 0; step < kStepsPerLane && !*is_done; ++step) {
     const absl::StatusOr<store::Reclaimed> reclaimed = ReclaimStep(session, lane, sessions);
@@ -61,12 +61,12 @@ absl::StatusOr<bool> Recovery::RecoverLane(pg::Session& session, int64_t lane,
     total->freed += reclaimed->freed;
     total->failed += reclaimed->failed;
     total->sessions.insert(reclaimed->sessions.begin(), reclaimed->sessions.end());
-    claimable.insert(claimable.end(), reclaimed->claimable.begin(), reclaimed->claimable.end());
+    unleased.insert(unleased.end(), reclaimed->unleased.begin(), reclaimed->unleased.end());
     is_done = !reclaimed->found_rows;
     if (round_.is_over()) break;
   }
   // Also after an error: what was freed before it waits for nobody else to tell.
-  RETURN_IF_ERROR(SendHints(session, claimable));
+  RETURN_IF_ERROR(SendNotifications(session, unleased));
   return is_done;
 }
 
@@ -91,20 +91,22 @@ void Recovery::Count(int64_t lane, const store::Reclaimed& step) const {
   if (step.cancelled > 0) metrics_->Finished(owner->queue, "cancelled", step.cancelled);
 }
 
-absl::Status SendHints(pg::Session& session, const std::vector<store::Claimable>& claimable) {
-  if (claimable.empty() || !session.alive()) return absl::OkStatus();
+absl::Status SendNotifications(pg::Session& session,
+                               const std::vector<store::UnleasedTasks>& unleased) {
+  if (unleased.empty() || !session.alive()) return absl::OkStatus();
   std::vector<std::string> texts;
-  for (const store::Claimable& free : claimable) {
-    model::Hint hint;  // without an origin: this process' own workers shall hear it, too
-    hint.lane = free.lane;
-    hint.stage = free.stage;
-    hint.priority = free.priority;
-    hint.count = free.count;
-    hint.run_at = free.run_at;
-    texts.push_back(model::FormatHint(hint));
+  for (const store::UnleasedTasks& tasks : unleased) {
+    // Without an origin: this process' own workers shall hear it, too.
+    model::Notification notification;
+    notification.lane = tasks.lane;
+    notification.stage = tasks.stage;
+    notification.priority = tasks.priority;
+    notification.count = tasks.count;
+    notification.schedule_time = tasks.schedule_time;
+    texts.push_back(model::FormatNotification(notification));
   }
   const std::vector<absl::string_view> payloads(texts.begin(), texts.end());
-  return store::SendHints(session, payloads);
+  return store::SendNotifications(session, payloads);
 }
 
 }  // namespace skiplane::upkeep

@@ -32,8 +32,9 @@ struct Recovered {
   absl::Status first_error;  // of a lane; the other lanes were recovered nonetheless
 };
 
-// Tells all brokers, this one included, which tasks are free again.
-absl::Status SendHints(pg::Session& session, const std::vector<store::Claimable>& claimable);
+// Tells all brokers, this one included, which tasks are ready again.
+absl::Status SendNotifications(pg::Session& session,
+                               const std::vector<store::UnleasedTasks>& unleased);
 
 class Recovery {
  public:

@@ -15,15 +15,15 @@ absl::StatusOr<VacuumResult> Vacuum::RunOnce(pg::Session& session) {
   absl::StatusOr<std::vector<store::SpaceStep>> steps = store::FindSpace(session, options_.bounds);
   if (pg::IsLockTimeout(steps.status())) return result;  // somebody changes the schema
   RETURN_IF_ERROR(steps.status());
-  absl::flat_hash_map<std::string, int> before = std::exchange(looks_, {});
+  absl::flat_hash_map<std::string, int> before = std::exchange(checks_, {});
   const store::SpaceStep* forbidden = nullptr;
   absl::Status status;
   for (const store::SpaceStep& step : *steps) {
-    const int looks = before[step.command] + 1;
+    const int checks = before[step.command] + 1;
     if (!step.is_allowed) {
       forbidden = &step;
-    } else if (looks < options_.looks) {
-      looks_[step.command] = looks;
+    } else if (checks < options_.checks) {
+      checks_[step.command] = checks;
     } else if (status.ok()) {
       status = Take(session, step, &result);
     }

@@ -20,7 +20,7 @@ namespace skiplane::testing {
 template <typename Answer>
 class Later {
  public:
-  broker::Done<Answer> done() {
+  broker::Callback<Answer> done() {
     return [promise = promise_](absl::StatusOr<Answer> answer) {
       promise->set_value(std::move(answer));
     };

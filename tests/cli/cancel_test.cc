@@ -8,7 +8,7 @@ namespace {
 
 using CancelTest = WorkerTest;
 
-// As skiplane work does it; the shortest lease, so that it soon beats.
+// As skiplane work does it; the shortest lease, so that its heartbeats come soon.
 constexpr absl::Duration kLease = absl::Seconds(1);
 
 Result RunSleep(const LeasedTask&, Attempt& attempt) {

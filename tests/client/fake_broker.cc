@@ -227,8 +227,8 @@ grpc::ServerUnaryReactor* FakeBroker::Heartbeat(grpc::CallbackServerContext* con
                                                 const v1::HeartbeatRequest* request,
                                                 v1::HeartbeatResponse* response) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  beats.push_back(*request);
-  if (on_beat_) on_beat_();
+  heartbeats.push_back(*request);
+  if (on_heartbeat_) on_heartbeat_();
   calls.push_back("Heartbeat");
   response->set_session_alive(is_session_alive_);
   for (const v1::HeldLease& lease : request->leases()) {

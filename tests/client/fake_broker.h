@@ -41,7 +41,7 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   void SetState(const std::string& token, v1::LeaseState state);
   void LoseSession();
   // Called during each Heartbeat. Set it before there is a worker.
-  void OnBeat(std::function<void()> told) { on_beat_ = std::move(told); }
+  void OnHeartbeat(std::function<void()> told) { on_heartbeat_ = std::move(told); }
   // What Nack says that the task is now.
   void SetNackState(const std::string& token, v1::TaskState state);
   // Calls of Ack and Nack are done but not answered until `is_held` is false again.
@@ -64,7 +64,7 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   std::vector<v1::LeaseRequest> leases;
   std::vector<v1::AckRequest> acks;
   std::vector<v1::NackRequest> nacks;
-  std::vector<v1::HeartbeatRequest> beats;
+  std::vector<v1::HeartbeatRequest> heartbeats;
   std::vector<std::string> calls;              // the methods of Ack, Nack and Heartbeat, in order
   std::set<std::string> acked;                 // tokens
   std::map<std::string, v1::NackItem> nacked;  // by token
@@ -111,7 +111,7 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   bool is_holding_ = false;
   std::vector<grpc::ServerUnaryReactor*> held_;
   bool answers_nothing_ = false;
-  std::function<void()> on_beat_;
+  std::function<void()> on_heartbeat_;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
 };

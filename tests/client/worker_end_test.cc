@@ -20,7 +20,7 @@ TEST_F(WorkerEndTest, ABurstEndsWhenNothingIsReady) {
   EXPECT_EQ(broker_.parked, 0) << "it does not wait for more";
 }
 
-TEST_F(WorkerEndTest, ABurstTakesWhatItsLastAttemptBroughtForth) {
+TEST_F(WorkerEndTest, ABurstTakesTheOutputOfItsLastAttempt) {
   broker_.AddTask("a");
   const auto worker = Started(
       [this](const LeasedTask& task, Attempt&) {

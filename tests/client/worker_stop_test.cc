@@ -130,10 +130,10 @@ TEST_F(WorkerTest, StopEndsTheSessionWhenAllElseIsDone) {
   gate.Open();
   stopping.join();
   EXPECT_EQ(broker_.acked.count("token-a"), 1u);
-  ASSERT_FALSE(broker_.beats.empty());
+  ASSERT_FALSE(broker_.heartbeats.empty());
   EXPECT_EQ(broker_.calls.back(), "Heartbeat");
-  EXPECT_TRUE(broker_.beats.back().end_session());
-  EXPECT_EQ(broker_.beats.back().worker_id(), broker_.leases[0].worker_id());
+  EXPECT_TRUE(broker_.heartbeats.back().end_session());
+  EXPECT_EQ(broker_.heartbeats.back().worker_id(), broker_.leases[0].worker_id());
 }
 
 TEST_F(WorkerTest, StoppingTwiceIsStoppingOnce) {

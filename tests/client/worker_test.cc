@@ -11,7 +11,7 @@ namespace skiplane {
 namespace {
 
 const grpc::Status kUnavailable(grpc::UNAVAILABLE, "away");
-// The least that is allowed: a beat each third of a second.
+// The least that is allowed: a heartbeat each third of a second.
 constexpr absl::Duration kShortLease = absl::Seconds(1);
 
 Result Done(const LeasedTask&, Attempt&) { return Result::Done(); }
@@ -63,7 +63,7 @@ TEST_F(WorkerTest, EachResultBecomesItsNack) {
   EXPECT_EQ(worker->counts().released, 1);
 }
 
-TEST_F(WorkerTest, WhatAnAttemptBroughtForthGoesWithItsAckAndCallsStayBelowTheLimit) {
+TEST_F(WorkerTest, TheOutputOfAnAttemptGoesWithItsAckAndCallsStayBelowTheLimit) {
   // Together far more than a request may hold.
   const auto worker = Started(
       [](const LeasedTask&, Attempt&) { return Result::Done(std::string(2 << 20, 'x')); },
@@ -228,22 +228,22 @@ TEST_F(WorkerTest, AHeldLeaseIsRenewedWhileItsHandlerRuns) {
       {.lease_duration = kShortLease});
   broker_.AddTask("a");
   gate.WaitForArrivals(1);
-  EXPECT_TRUE(broker_.WaitUntil([this] { return broker_.beats.size() >= 2; }));
+  EXPECT_TRUE(broker_.WaitUntil([this] { return broker_.heartbeats.size() >= 2; }));
   gate.Open();
   EXPECT_TRUE(IsAcked("token-a"));
   worker->Stop();
-  const v1::HeartbeatRequest& beat = broker_.beats[0];
-  EXPECT_EQ(beat.worker_id(), broker_.leases[0].worker_id());
-  EXPECT_EQ(beat.worker_id().size(), 32u);
-  EXPECT_EQ(beat.lease_duration().seconds(), 1);
-  ASSERT_EQ(beat.leases_size(), 1);
-  EXPECT_EQ(beat.leases(0).lease_token(), "token-a");
-  EXPECT_EQ(beat.leases(0).progress().message(), "half");
-  EXPECT_FALSE(broker_.beats[1].leases(0).has_progress()) << "told once";
+  const v1::HeartbeatRequest& heartbeat = broker_.heartbeats[0];
+  EXPECT_EQ(heartbeat.worker_id(), broker_.leases[0].worker_id());
+  EXPECT_EQ(heartbeat.worker_id().size(), 32u);
+  EXPECT_EQ(heartbeat.lease_duration().seconds(), 1);
+  ASSERT_EQ(heartbeat.leases_size(), 1);
+  EXPECT_EQ(heartbeat.leases(0).lease_token(), "token-a");
+  EXPECT_EQ(heartbeat.leases(0).progress().message(), "half");
+  EXPECT_FALSE(broker_.heartbeats[1].leases(0).has_progress()) << "told once";
 }
 
 TEST_F(WorkerTest, LeasesAreRenewedThoughTheMachinesClockIsSetBack) {
-  broker_.OnBeat([] { test::SetMachineClockBack(absl::Hours(1)); });
+  broker_.OnHeartbeat([] { test::SetMachineClockBack(absl::Hours(1)); });
   Gate gate;
   const auto worker = Started(
       [&gate](const LeasedTask&, Attempt&) {
@@ -252,7 +252,7 @@ TEST_F(WorkerTest, LeasesAreRenewedThoughTheMachinesClockIsSetBack) {
       },
       {.lease_duration = kShortLease});
   broker_.AddTask("a");
-  EXPECT_TRUE(broker_.WaitUntil([this] { return broker_.beats.size() >= 2; }));
+  EXPECT_TRUE(broker_.WaitUntil([this] { return broker_.heartbeats.size() >= 2; }));
   gate.Open();
   worker->Stop();
   test::SetMachineClockBack(absl::ZeroDuration());

@@ -70,10 +70,10 @@ class Cron(unittest.TestCase):
                 found.append((name, self.random.choice(at)))
         return found
 
-    def starts(self, ticks, change):
-        """Where to look from: about the change, and just at ticks near it."""
-        near = ticks[bisect.bisect(ticks, (change - DAY).timestamp()):
-                     bisect.bisect(ticks, (change + 2 * DAY).timestamp())]
+    def starts(self, planned_times, change):
+        """Where to look from: about the change, and just at planned times near it."""
+        near = planned_times[bisect.bisect(planned_times, (change - DAY).timestamp()):
+                             bisect.bisect(planned_times, (change + 2 * DAY).timestamp())]
         for _ in range(STARTS_EACH):
             reach = self.random.choice((3600, 4 * 3600, 86400, 2 * 86400))
             start = change + datetime.timedelta(seconds=self.random.uniform(-reach, reach))
@@ -83,7 +83,7 @@ class Cron(unittest.TestCase):
             yield start
 
     def cases_at(self, name, change):
-        """Yields ((text, zone, start), the tick or None, what is the end of what is known)."""
+        """Yields ((text, zone, start), the planned time or None, the end of what is known)."""
         zone = zoneinfo.ZoneInfo(name)
         clock = WallClock(zone, change.replace(second=0) - 3 * DAY, change + 5 * DAY)
         for _ in range(SCHEDULES_EACH):
@@ -94,40 +94,40 @@ class Cron(unittest.TestCase):
             else:
                 make = self.random.choice((schedules.daily_schedule, schedules.any_schedule))
                 made = make(self.random)
-            ticks = clock.ticks(made)
-            starts = list(self.starts(ticks, change))
-            if on_a_day:  # nothing ticks in the months before
+            planned_times = clock.planned_times(made)
+            starts = list(self.starts(planned_times, change))
+            if on_a_day:  # nothing is planned in the months before
                 starts.append(change - DAY * self.random.randint(5, 300))
             for start in starts:
-                index = bisect.bisect_right(ticks, start.timestamp())
-                tick = ticks[index] if index < len(ticks) else None
-                yield (made.text, name, start), tick, clock.last.timestamp()
+                index = bisect.bisect_right(planned_times, start.timestamp())
+                planned = planned_times[index] if index < len(planned_times) else None
+                yield (made.text, name, start), planned, clock.last.timestamp()
 
-    def test_ticks_about_changes_of_the_clock_are_those_of_walking_through_them(self):
+    def test_planned_times_about_changes_of_the_clock_are_those_of_walking_through_them(self):
         expected = [case for at in self.changes() for case in self.cases_at(*at)]
         got = self.answers([case for case, _, _ in expected])
         known = 0
-        for (case, tick, end), answer in zip(expected, got):
+        for (case, planned, end), answer in zip(expected, got):
             if answer is None:
-                self.assertIsNone(tick, case)
-            elif tick is None:
+                self.assertIsNone(planned, case)
+            elif planned is None:
                 self.assertGreater(answer, end, case)
             else:
                 known += 1
-                self.assertEqual(answer, tick, case)
+                self.assertEqual(answer, planned, case)
         self.assertGreater(known, len(expected) / 2)
 
-    def test_ticks_of_the_calendar_are_those_of_walking_through_it(self):
+    def test_planned_times_of_the_calendar_are_those_of_walking_through_it(self):
         cases, expected = [], []
         for _ in range(CALENDAR_CASES):
             made = schedules.any_schedule(self.random)
             after = datetime.datetime(1970, 1, 1, tzinfo=UTC) + datetime.timedelta(
                 microseconds=self.random.randrange(230 * 365 * 86400 * 10**6))
-            tick = next_in_utc(made, after, CALENDAR_YEARS)
+            planned = next_in_utc(made, after, CALENDAR_YEARS)
             cases.append((made.text, "UTC", after))
-            expected.append(None if tick is None else int(tick.timestamp()))
-        for case, tick, answer in zip(cases, expected, self.answers(cases)):
-            self.assertEqual(answer, tick, case)
+            expected.append(None if planned is None else int(planned.timestamp()))
+        for case, planned, answer in zip(cases, expected, self.answers(cases)):
+            self.assertEqual(answer, planned, case)
 
 
 if __name__ == "__main__":

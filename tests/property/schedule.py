@@ -58,7 +58,7 @@ class Schedule:
         return (0,) if self.seconds is None else sorted(self.seconds.values)
 
     @property
-    def ticks_twice(self):
+    def runs_twice(self):
         return self.fields[1].is_star
 
     def matches_day(self, day, month, weekday):

@@ -1,4 +1,4 @@
-"""The slow way to the ticks of a schedule: minute by minute, by the zone rules of Python."""
+"""The slow way to planned times of a schedule: minute by minute, by the zone rules of Python."""
 
 import datetime
 
@@ -49,18 +49,18 @@ class WallClock:
             self._minutes.append((at.timestamp(), fields_of(at + before), False))
             at += MINUTE
 
-    def ticks(self, schedule):
+    def planned_times(self, schedule):
         """Instants, in seconds since 1970."""
         return sorted({
             int(instant) + second
             for instant, fields, is_second in self._minutes
-            if schedule.matches(*fields) and (schedule.ticks_twice or not is_second)
+            if schedule.matches(*fields) and (schedule.runs_twice or not is_second)
             for second in schedule.second_values
         })
 
 
 def next_in_utc(schedule, after, years):
-    """The first tick in UTC, day by day; None if there is none for so long."""
+    """The first planned time in UTC, day by day; None if there is none for so long."""
     times = [(hour, minute, second) for hour in sorted(schedule.fields[1].values)
              for minute in sorted(schedule.fields[0].values)
              for second in schedule.second_values]
@@ -68,8 +68,8 @@ def next_in_utc(schedule, after, years):
     for _ in range(years * 366):
         if schedule.matches_day(date.day, date.month, date.isoweekday() % 7):
             for time in times:
-                tick = datetime.datetime.combine(date, datetime.time(*time), UTC)
-                if tick > after:
-                    return tick
+                planned = datetime.datetime.combine(date, datetime.time(*time), UTC)
+                if planned > after:
+                    return planned
         date += DAY
     return None

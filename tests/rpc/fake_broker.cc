@@ -8,7 +8,7 @@ namespace skiplane::rpc {
 namespace {
 
 template <typename Answer>
-void Answered(const absl::Status& refusal, Answer answer, broker::Done<Answer>& done) {
+void Answered(const absl::Status& refusal, Answer answer, broker::Callback<Answer>& done) {
   if (refusal.ok()) {
     done(std::move(answer));
   } else {
@@ -20,7 +20,7 @@ void Answered(const absl::Status& refusal, Answer answer, broker::Done<Answer>& 
 
 class FakeBroker::Parked final : public broker::PendingLease {
  public:
-  Parked(FakeBroker& owner, broker::Done<broker::LeaseAnswer> done)
+  Parked(FakeBroker& owner, broker::Callback<broker::LeaseAnswer> done)
       : owner_(owner), done_(std::move(done)) {}
 
   void Cancel() override { owner_.Cancelled(this); }
@@ -28,7 +28,7 @@ class FakeBroker::Parked final : public broker::PendingLease {
 
  private:
   FakeBroker& owner_;
-  broker::Done<broker::LeaseAnswer> done_;
+  broker::Callback<broker::LeaseAnswer> done_;
 };
 
 int FakeBroker::calls() const {
@@ -94,7 +94,7 @@ void FakeBroker::Count() {
 }
 
 void FakeBroker::Enqueue(broker::EnqueueCall call,
-                         broker::Done<std::vector<broker::EnqueueResult>> done) {
+                         broker::Callback<std::vector<broker::EnqueueResult>> done) {
   Count();
   std::vector<broker::EnqueueResult> results;
   for (size_t i = 0; i < call.tasks.size(); ++i) {
@@ -106,8 +106,8 @@ void FakeBroker::Enqueue(broker::EnqueueCall call,
   Answered(behaviour.refusal, std::move(results), done);
 }
 
-std::shared_ptr<broker::PendingLease> FakeBroker::Lease(broker::LeaseCall call,
-                                                        broker::Done<broker::LeaseAnswer> done) {
+std::shared_ptr<broker::PendingLease> FakeBroker::Lease(
+    broker::LeaseCall call, broker::Callback<broker::LeaseAnswer> done) {
   Count();
   if (!behaviour.refusal.ok()) {
     done(behaviour.refusal);
@@ -127,14 +127,14 @@ std::shared_ptr<broker::PendingLease> FakeBroker::Lease(broker::LeaseCall call,
 }
 
 void FakeBroker::Ack(std::vector<model::AckItem> items,
-                     broker::Done<std::vector<model::AckResult>> done) {
+                     broker::Callback<std::vector<model::AckResult>> done) {
   Count();
   ack = std::move(items);
   Answered(behaviour.refusal, behaviour.acks, done);
 }
 
 std::shared_ptr<broker::PendingLease> FakeBroker::AckAndLease(
-    broker::AckAndLeaseCall call, broker::Done<broker::AckAndLeaseAnswer> done) {
+    broker::AckAndLeaseCall call, broker::Callback<broker::AckAndLeaseAnswer> done) {
   ack = std::move(call.items);
   return Lease(std::move(call.lease), [acks = behaviour.acks, done = std::move(done)](
                                           absl::StatusOr<broker::LeaseAnswer> answer) mutable {
@@ -147,16 +147,17 @@ std::shared_ptr<broker::PendingLease> FakeBroker::AckAndLease(
 }
 
 void FakeBroker::Nack(std::vector<model::NackItem> items,
-                      broker::Done<std::vector<model::NackResult>> done) {
+                      broker::Callback<std::vector<model::NackResult>> done) {
   Count();
   nack = std::move(items);
   Answered(behaviour.refusal, behaviour.nacks, done);
 }
 
-void FakeBroker::Heartbeat(broker::HeartbeatCall call, broker::Done<broker::HeartbeatAnswer> done) {
+void FakeBroker::Heartbeat(broker::HeartbeatCall call,
+                           broker::Callback<broker::HeartbeatAnswer> done) {
   Count();
   heartbeat = std::move(call);
-  Answered(behaviour.refusal, behaviour.beat, done);
+  Answered(behaviour.refusal, behaviour.heartbeat, done);
 }
 
 void FakeBroker::HandBack(const broker::LeaseAnswer& undelivered) {
@@ -165,19 +166,19 @@ void FakeBroker::HandBack(const broker::LeaseAnswer& undelivered) {
   changed_.NotifyAll();
 }
 
-void FakeBroker::CreateQueue(broker::CreateQueueCall call, broker::Done<model::Queue> done) {
+void FakeBroker::CreateQueue(broker::CreateQueueCall call, broker::Callback<model::Queue> done) {
   Count();
   create = std::move(call);
   Answered(behaviour.refusal, behaviour.queue.queue, done);
 }
 
-void FakeBroker::GetQueue(std::string, broker::Done<broker::QueueWithCounts> done) {
+void FakeBroker::GetQueue(std::string, broker::Callback<broker::QueueWithCounts> done) {
   Count();
   Answered(behaviour.refusal, behaviour.queue, done);
 }
 
 void FakeBroker::ListQueues(std::string after, int limit,
-                            broker::Done<model::Page<model::Queue>> done) {
+                            broker::Callback<model::Page<model::Queue>> done) {
   Count();
   model::Page<model::Queue> page;
   for (const model::Queue& queue : behaviour.queues) {
@@ -188,7 +189,7 @@ void FakeBroker::ListQueues(std::string after, int limit,
   Answered(behaviour.refusal, std::move(page), done);
 }
 
-void FakeBroker::UpdateQueue(broker::UpdateQueueCall call, broker::Done<model::Queue> done) {
+void FakeBroker::UpdateQueue(broker::UpdateQueueCall call, broker::Callback<model::Queue> done) {
   Count();
   model::Queue changed = behaviour.queue.queue;
   const absl::StatusOr<model::QueueSettings> settings = call.change(changed.settings);
@@ -198,7 +199,7 @@ void FakeBroker::UpdateQueue(broker::UpdateQueueCall call, broker::Done<model::Q
   Answered(behaviour.refusal, std::move(changed), done);
 }
 
-void FakeBroker::PauseQueue(broker::PauseQueueCall call, broker::Done<model::Queue> done) {
+void FakeBroker::PauseQueue(broker::PauseQueueCall call, broker::Callback<model::Queue> done) {
   Count();
   pause = std::move(call);
   Answered(behaviour.refusal, behaviour.queue.queue, done);

@@ -22,7 +22,7 @@ class FakeBroker final : public broker::Broker {
     bool answers_at_drain = true;     // as the real one
     std::vector<model::AckResult> acks;
     std::vector<model::NackResult> nacks;
-    broker::HeartbeatAnswer beat;
+    broker::HeartbeatAnswer heartbeat;
     std::vector<model::Queue> queues;  // of ListQueues, by name
     broker::QueueWithCounts queue;     // of every other call for a queue
     model::TaskView task;
@@ -53,23 +53,24 @@ class FakeBroker final : public broker::Broker {
   void AnswerParked(const broker::LeaseAnswer& answer);
 
   void Enqueue(broker::EnqueueCall call,
-               broker::Done<std::vector<broker::EnqueueResult>> done) override;
+               broker::Callback<std::vector<broker::EnqueueResult>> done) override;
   std::shared_ptr<broker::PendingLease> Lease(broker::LeaseCall call,
-                                              broker::Done<broker::LeaseAnswer> done) override;
+                                              broker::Callback<broker::LeaseAnswer> done) override;
   void Ack(std::vector<model::AckItem> items,
-           broker::Done<std::vector<model::AckResult>> done) override;
+           broker::Callback<std::vector<model::AckResult>> done) override;
   std::shared_ptr<broker::PendingLease> AckAndLease(
-      broker::AckAndLeaseCall call, broker::Done<broker::AckAndLeaseAnswer> done) override;
+      broker::AckAndLeaseCall call, broker::Callback<broker::AckAndLeaseAnswer> done) override;
   void Nack(std::vector<model::NackItem> items,
-            broker::Done<std::vector<model::NackResult>> done) override;
-  void Heartbeat(broker::HeartbeatCall call, broker::Done<broker::HeartbeatAnswer> done) override;
+            broker::Callback<std::vector<model::NackResult>> done) override;
+  void Heartbeat(broker::HeartbeatCall call,
+                 broker::Callback<broker::HeartbeatAnswer> done) override;
   void HandBack(const broker::LeaseAnswer& undelivered) override;
-  void CreateQueue(broker::CreateQueueCall call, broker::Done<model::Queue> done) override;
-  void GetQueue(std::string name, broker::Done<broker::QueueWithCounts> done) override;
+  void CreateQueue(broker::CreateQueueCall call, broker::Callback<model::Queue> done) override;
+  void GetQueue(std::string name, broker::Callback<broker::QueueWithCounts> done) override;
   void ListQueues(std::string after, int limit,
-                  broker::Done<model::Page<model::Queue>> done) override;
-  void UpdateQueue(broker::UpdateQueueCall call, broker::Done<model::Queue> done) override;
-  void PauseQueue(broker::PauseQueueCall call, broker::Done<model::Queue> done) override;
+                  broker::Callback<model::Page<model::Queue>> done) override;
+  void UpdateQueue(broker::UpdateQueueCall call, broker::Callback<model::Queue> done) override;
+  void PauseQueue(broker::PauseQueueCall call, broker::Callback<model::Queue> done) override;
   broker::Operator& AsOperator() override;
   void BeginDrain() override;
 

@@ -24,60 +24,61 @@ class FakeOperator final : public broker::Operator {
   broker::StartBulkCall bulk;
   int calls = 0;
 
-  void GetTask(broker::GetTaskCall call, broker::Done<broker::TaskDetails> done) override {
+  void GetTask(broker::GetTaskCall call, broker::Callback<broker::TaskDetails> done) override {
     get = std::move(call);
     broker::TaskDetails details;
     details.task = task;
     Answer(std::move(details), done);
   }
-  void ListTasks(broker::ListTasksCall call, broker::Done<broker::TaskPage> done) override {
+  void ListTasks(broker::ListTasksCall call, broker::Callback<broker::TaskPage> done) override {
     list = std::move(call);
     Answer(page, done);
   }
-  void ExplainTask(model::TaskId, broker::Done<broker::Explanation> done) override {
+  void ExplainTask(model::TaskId, broker::Callback<broker::Explanation> done) override {
     Answer(explanation, done);
   }
-  void ChangeTask(broker::ChangeTaskCall call, broker::Done<model::TaskView> done) override {
+  void ChangeTask(broker::ChangeTaskCall call, broker::Callback<model::TaskView> done) override {
     change = std::move(call);
     Answer(task, done);
   }
-  void PreviewSchedule(broker::PreviewCall, broker::Done<std::vector<absl::Time>> done) override {
+  void PreviewSchedule(broker::PreviewCall,
+                       broker::Callback<std::vector<absl::Time>> done) override {
     Answer(std::vector<absl::Time>(), done);
   }
-  void StartBulk(broker::StartBulkCall call, broker::Done<model::BulkOperation> done) override {
+  void StartBulk(broker::StartBulkCall call, broker::Callback<model::BulkOperation> done) override {
     bulk = std::move(call);
     Answer(operation, done);
   }
-  void GetBulk(broker::GetBulkCall, broker::Done<model::BulkOperation> done) override {
+  void GetBulk(broker::GetBulkCall, broker::Callback<model::BulkOperation> done) override {
     Answer(operation, done);
   }
   void ListBulks(broker::ListBulksCall,
-                 broker::Done<model::Page<model::BulkOperation>> done) override {
+                 broker::Callback<model::Page<model::BulkOperation>> done) override {
     model::Page<model::BulkOperation> found;
     found.items.push_back(operation);
     Answer(std::move(found), done);
   }
-  void StopBulk(broker::StopBulkCall, broker::Done<model::BulkOperation> done) override {
+  void StopBulk(broker::StopBulkCall, broker::Callback<model::BulkOperation> done) override {
     Answer(operation, done);
   }
-  void ListErrorGroups(broker::ListErrorsCall, broker::Done<broker::ErrorPage> done) override {
+  void ListErrorGroups(broker::ListErrorsCall, broker::Callback<broker::ErrorPage> done) override {
     Answer(broker::ErrorPage(), done);
   }
-  void ReadStatistics(broker::StatisticsCall, broker::Done<broker::Statistics> done) override {
+  void ReadStatistics(broker::StatisticsCall, broker::Callback<broker::Statistics> done) override {
     Answer(broker::Statistics(), done);
   }
   void ListWorkers(broker::ListWorkersCall,
-                   broker::Done<std::vector<model::Worker>> done) override {
+                   broker::Callback<std::vector<model::Worker>> done) override {
     Answer(std::vector<model::Worker>(), done);
   }
   void ListAudit(broker::ListAuditCall,
-                 broker::Done<model::Page<model::AuditRecord>> done) override {
+                 broker::Callback<model::Page<model::AuditRecord>> done) override {
     Answer(model::Page<model::AuditRecord>(), done);
   }
 
  private:
   template <typename T>
-  void Answer(T answer, broker::Done<T>& done) {
+  void Answer(T answer, broker::Callback<T>& done) {
     ++calls;
     if (refusal.ok()) {
       done(std::move(answer));

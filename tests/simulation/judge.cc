@@ -45,7 +45,7 @@ base::SteadyTime Judge::ReadySince(const Task& task, absl::Time now, base::Stead
 void Judge::Taken(const std::vector<int64_t>& ids, const broker::LeaseRun& run,
                   const std::vector<int64_t>& known, const Knowledge& knowledge, absl::Time now,
                   base::SteadyTime at) {
-  const bool is_short = ids.size() < run.demand.places.size();
+  const bool is_short = ids.size() < run.demand.slots.size();
   for (const Task* task : tables_.TasksAt(run.place)) {
     if (!tables_.IsReady(*task, now)) continue;  // taken ones are locked
     const bool goes_before =

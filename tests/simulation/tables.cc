@@ -43,12 +43,12 @@ std::vector<int64_t> Tables::Lock(const store::LeaseDemand& demand, absl::Time n
     if (!IsReady(*task, now)) continue;
     const auto bound = std::ranges::find(demand.bounds, task->priority, &store::Bound::priority);
     if (bound == demand.bounds.end()) continue;
-    if (std::pair(task->run_at, task->id) > std::pair(bound->run_at, bound->id)) {
+    if (std::pair(task->run_at, task->id) > std::pair(bound->schedule_time, bound->id)) {
       found.push_back(task);
     }
   }
   std::ranges::sort(found, {}, &Task::Key);
-  if (found.size() > demand.places.size()) found.resize(demand.places.size());
+  if (found.size() > demand.slots.size()) found.resize(demand.slots.size());
   std::vector<int64_t> ids;
   for (const Task* task : found) {
     tasks_.at(task->id).is_locked = true;

@@ -205,24 +205,24 @@ void World::JumpClock(Span span) {
 void World::Announce(int origin, const std::vector<int64_t>& ids) {
   if (ids.empty()) return;
   const Task& first = *tables_.Find(ids.front());
-  const bool can_run = first.run_at <= DatabaseNow();
+  const bool is_ready = first.run_at <= DatabaseNow();
   const int64_t count = static_cast<int64_t>(ids.size());
-  const store::Claimable claimable{first.place.lane, first.place.stage, first.priority,
-                                   can_run,          count,             first.run_at};
-  model::Hint hint;
-  hint.lane = first.place.lane;
-  hint.stage = first.place.stage;
-  hint.priority = first.priority;
-  hint.can_run = can_run;
-  hint.count = count;
-  hint.run_at = first.run_at;
+  const store::UnleasedTasks claimable{first.place.lane, first.place.stage, first.priority,
+                                       is_ready,          count,             first.run_at};
+  model::Notification notification;
+  notification.lane = first.place.lane;
+  notification.stage = first.place.stage;
+  notification.priority = first.priority;
+  notification.is_ready = is_ready;
+  notification.count = count;
+  notification.schedule_time = first.run_at;
   for (int b = 0; b < history_.brokers; ++b) {
     if (b == origin) continue;
     if (Chance(history_.lost)) {
       if (Chance(500)) continue;  // lost; else late
-      After(Span(Pick(0, 3000)), [this, b, hint, ids] { Notify(b, hint, ids); });
+      After(Span(Pick(0, 3000)), [this, b, notification, ids] { Notify(b, notification, ids); });
     }
-    After(Latency(), [this, b, hint, ids] { Notify(b, hint, ids); });
+    After(Latency(), [this, b, notification, ids] { Notify(b, notification, ids); });
   }
   if (origin < 0) return;
   Trace(origin, "commits ", count, " tasks in lane ", hint.lane, ", stage ", hint.stage);
@@ -232,16 +232,18 @@ void World::Announce(int origin, const std::vector<int64_t>& ids) {
           }));
 }
 
-void World::Notify(int broker, const model::Hint& hint, std::vector<int64_t> ids) {
+void World::Notify(int broker, const model::Notification& notification, std::vector<int64_t> ids) {
   if (!brokers_[static_cast<size_t>(broker)].is_listening) return;
   // What became something else since is not what it speaks of; when others are due, a probe tells.
   std::erase_if(ids, [&](int64_t id) {
     const Task* const task = tables_.Find(id);
-    return task == nullptr || task->is_leased || task->run_at != hint.run_at || !hint.can_run;
+    return task == nullptr || task->is_leased || task->run_at != notification.schedule_time ||
+           !notification.is_ready;
   });
-  Trace(broker, "hears of ", hint.count, " tasks in lane ", hint.lane, ", stage ", hint.stage);
+  Trace(broker, "hears of ", notification.count, " tasks in lane ", notification.lane, ", stage ",
+        notification.stage);
   Learn(broker, ids);
-  Perform(broker, Do(broker, [&](auto& s, Step& step) { s.Notified(hint, step); }));
+  Perform(broker, Do(broker, [&](auto& s, Step& step) { s.Notified(notification, step); }));
 }
 
 void World::Learn(int broker, const std::vector<int64_t>& ids) {

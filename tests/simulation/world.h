@@ -49,7 +49,7 @@ class World {
   void Outage(int broker, Span span);
   void JumpClock(Span span);
   void Announce(int origin, const std::vector<int64_t>& ids);
-  void Notify(int broker, const model::Hint& hint, std::vector<int64_t> ids);
+  void Notify(int broker, const model::Notification& notification, std::vector<int64_t> ids);
   void Learn(int broker, const std::vector<int64_t>& ids);
   void Forget(int64_t id);
   void Unhealthy(int broker) { known_[static_cast<size_t>(broker)].healthy_since = now_; }

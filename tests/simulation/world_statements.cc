@@ -123,7 +123,7 @@ void World::Execute(int broker, const Run& run, const std::function<void(bool)>&
     }
     const std::vector<int64_t> ids = tables_.Lock(run->demand, DatabaseNow());
     Trace(broker, "leases in lane ", run->place.lane, ", stage ", run->place.stage, " ",
-          ids.size(), " of ", run->demand.places.size());
+          ids.size(), " of ", run->demand.slots.size());
     if (jumps != clock_jumps_) known.clear();
     judge_.Taken(ids, *run, known, knowledge, DatabaseNow(), now_);
     for (const int64_t id : ids) Forget(id);
@@ -141,7 +141,7 @@ void World::Finish(int broker, const Run& run, const std::vector<int64_t>& ids,
   }
   std::map<int64_t, std::string> keys;
   for (size_t i = 0; i < ids.size(); ++i) {
-    const auto caller = static_cast<size_t>(run->demand.places[i] - 1);
+    const auto caller = static_cast<size_t>(run->demand.slots[i] - 1);
     keys[ids[i]] = run->demand.callers[caller].request_id;
   }
   tables_.Commit(keys);
@@ -165,7 +165,7 @@ store::Leased World::Rows(const broker::LeaseRun& run, const std::vector<int64_t
   for (size_t i = 0; i < ids.size(); ++i) {
     const Task& task = *tables_.Find(ids[i]);
     store::LeasedRow& row = leased.rows.emplace_back();
-    row.caller = run.demand.places[i] - 1;
+    row.caller = run.demand.slots[i] - 1;
     row.task.priority = task.priority;
     row.task.schedule_time = task.run_at;
     row.task.token.task = {task.place.lane, task.id};
@@ -204,11 +204,11 @@ void World::RunProbe(int broker, LaneStage place) {
     if (!fails) {
       for (const store::Bound& bound : seen->first_ready) ready.push_back(bound.id);
     }
-    After(ProbeLatency(), [=, this] {
+    After(ProbeLatency(), [=, this, jumps = clock_jumps_] {
       if (fails) Unhealthy(broker);
       Trace(broker, "probe of lane ", place.lane, ", stage ", place.stage,
             fails ? " failed" : absl::StrCat(" saw ", seen->ready));
-      Learn(broker, ready);
+      if (jumps == clock_jumps_) Learn(broker, ready);
       Perform(broker,
               Do(broker, [&](auto& s, Step& step) { s.EndProbe(place, start, seen, step); }));
     });

@@ -20,7 +20,7 @@ const std::set<std::string> kTaskFamily = {
 // Which of them are read as a whole on purpose, by any statement.
 const std::map<std::string, const char*> kReadAsAWhole = {
     {"counter_delta", "upkeep keeps it small, and appending to it must cost no index"},
-    {"worker_session", "a row per worker, and no index holds what a beat writes"}};
+    {"worker_session", "a row per worker, and no index holds what a heartbeat writes"}};
 
 // Which statements do so, as upkeep and the sampler, once in a while.
 const std::map<std::string, std::set<std::string>> kReadsAsAWhole = {

@@ -19,8 +19,8 @@ constexpr absl::Duration kMinute = absl::Minutes(1);
 
 class PeersTest : public testing::StoreHarness {
  protected:
-  absl::StatusOr<int64_t> Beat(uint8_t broker) {
-    return BeatBroker(*session_, UuidOf(broker), "broker", kMinute);
+  absl::StatusOr<int64_t> Renew(uint8_t broker) {
+    return RenewBroker(*session_, UuidOf(broker), "broker", kMinute);
   }
 
   bool Leads(uint8_t broker) {
@@ -28,25 +28,25 @@ class PeersTest : public testing::StoreHarness {
   }
 };
 
-TEST_F(PeersTest, ABeatTellsHowManyOthersRun) {
-  EXPECT_THAT(Beat(1), IsOkAndHolds(0));
-  EXPECT_THAT(Beat(2), IsOkAndHolds(1));
-  EXPECT_THAT(Beat(3), IsOkAndHolds(2));
-  EXPECT_THAT(Beat(1), IsOkAndHolds(2));
+TEST_F(PeersTest, ARenewalTellsHowManyOthersRun) {
+  EXPECT_THAT(Renew(1), IsOkAndHolds(0));
+  EXPECT_THAT(Renew(2), IsOkAndHolds(1));
+  EXPECT_THAT(Renew(3), IsOkAndHolds(2));
+  EXPECT_THAT(Renew(1), IsOkAndHolds(2));
   ASSERT_THAT(ForgetBroker(*session_, UuidOf(2)), IsOk());
-  EXPECT_THAT(Beat(1), IsOkAndHolds(1));
+  EXPECT_THAT(Renew(1), IsOkAndHolds(1));
 }
 
 TEST_F(PeersTest, ASilentBrokerDoesNotCount) {
-  Beat(1).IgnoreError();
-  Beat(2).IgnoreError();
+  Renew(1).IgnoreError();
+  Renew(2).IgnoreError();
   Sql("UPDATE skiplane.broker SET expires_at = now() - interval '1 second'");
-  EXPECT_THAT(Beat(1), IsOkAndHolds(0));
-  EXPECT_THAT(Beat(2), IsOkAndHolds(1)) << "it came back";
+  EXPECT_THAT(Renew(1), IsOkAndHolds(0));
+  EXPECT_THAT(Renew(2), IsOkAndHolds(1)) << "it came back";
 }
 
 TEST_F(PeersTest, ForgettingClearsThoseThatFellSilentLongAgo) {
-  for (uint8_t broker = 1; broker <= 3; ++broker) Required(Beat(broker));
+  for (uint8_t broker = 1; broker <= 3; ++broker) Required(Renew(broker));
   Sql("UPDATE skiplane.broker SET expires_at = now() - interval '2 hours' "
       "WHERE id = repeat('02', 16)::uuid");
   ASSERT_THAT(ForgetBroker(*session_, UuidOf(1)), IsOk());
@@ -85,15 +85,15 @@ TEST_F(PeersTest, ALeaderLearnsWhenTheDeadWereLookedForLast) {
   EXPECT_LT(*lead.reclaimed_ago, absl::Minutes(70));
 }
 
-TEST_F(PeersTest, HintsAreHeardInOrder) {
+TEST_F(PeersTest, NotificationsAreHeardInOrder) {
   testing::Heard<std::string> heard;
   testing::Heard<bool> states;
   pg::Listener listener(
-      Options(), kHintChannel,
+      Options(), kNotificationChannel,
       [&heard](absl::string_view payload) { heard.Add(std::string(payload)); },
       [&states](bool listening) { states.Add(listening); });
   ASSERT_TRUE(states.WaitFor(true));
-  ASSERT_THAT(SendHints(*session_, {"one", "two, with 'quotes'", "three"}), IsOk());
+  ASSERT_THAT(SendNotifications(*session_, {"one", "two, with 'quotes'", "three"}), IsOk());
   EXPECT_TRUE(heard.WaitForCount(3));
   EXPECT_THAT(heard.values(), ElementsAre("one", "two, with 'quotes'", "three"));
 }

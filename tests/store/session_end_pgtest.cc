@@ -30,8 +30,8 @@ class SessionEndTest : public testing::StoreHarness {
   std::vector<pg::Uuid> End(absl::Duration age = absl::ZeroDuration()) {
     return Required(EndSessions(*session_, {{"w", age}}));
   }
-  std::vector<LivingSession> Beat() {
-    return Required(BeatSessions(*session_, {{"w", kHour, ""}}));
+  std::vector<LivingSession> Heartbeat() {
+    return Required(RenewSessions(*session_, {{"w", kHour, ""}}));
   }
   GoneSessions Due() {
     Sql("UPDATE skiplane.worker_session SET check_at = now() WHERE state = 3");
@@ -42,12 +42,12 @@ class SessionEndTest : public testing::StoreHarness {
 TEST_F(SessionEndTest, ItDoesNotLiveAnyMoreAndTheNextCallMakesAnother) {
   TouchOne(7);
   EXPECT_THAT(End(), ElementsAre(UuidOf(7)));
-  EXPECT_THAT(Beat(), IsEmpty());
+  EXPECT_THAT(Heartbeat(), IsEmpty());
   EXPECT_THAT(CountWorkers(*session_), IsOkAndHolds(0));
   const LivingSession next = TouchOne(8);
   EXPECT_EQ(next.id, UuidOf(8));
   EXPECT_FALSE(next.has_ended);
-  EXPECT_THAT(Beat(), SizeIs(1));
+  EXPECT_THAT(Heartbeat(), SizeIs(1));
 }
 
 TEST_F(SessionEndTest, ItIsAskedForAgainUntilItIsForgotten) {
@@ -77,7 +77,7 @@ TEST_F(SessionEndTest, ItIsNotForgottenWhileABrokerMayBelieveThatItLives) {
 TEST_F(SessionEndTest, AnEndThatComesLateLeavesTheSessionOfALaterCall) {
   TouchOne(7);
   EXPECT_THAT(End(kHour), IsEmpty());
-  EXPECT_THAT(Beat(), SizeIs(1));
+  EXPECT_THAT(Heartbeat(), SizeIs(1));
 }
 
 TEST_F(SessionEndTest, ACallFromBeforeItMakesNoSessionThatLives) {
@@ -85,7 +85,7 @@ TEST_F(SessionEndTest, ACallFromBeforeItMakesNoSessionThatLives) {
   const LivingSession late = TouchOne(8, absl::Seconds(10));
   EXPECT_EQ(late.id, UuidOf(8));
   EXPECT_TRUE(late.has_ended);
-  EXPECT_THAT(Beat(), IsEmpty());
+  EXPECT_THAT(Heartbeat(), IsEmpty());
   EXPECT_THAT(Due().ended, ::testing::Contains(UuidOf(8))) << "upkeep hands back what it holds";
 }
 
@@ -130,12 +130,12 @@ TEST_F(SessionEndTest, WhatItHoldsIsFreeAgainInItsPlaceAndUncharged) {
   EXPECT_EQ(freed.freed, 2);
   EXPECT_EQ(freed.failed, 0);
   EXPECT_GT(freed.now, absl::UnixEpoch());
-  ASSERT_THAT(freed.claimable, SizeIs(1));
+  ASSERT_THAT(freed.unleased, SizeIs(1));
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE state = 1 AND attempt = 0 AND "
                    "error_type IS NULL"),
             3);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.history"), 0);
-  EXPECT_EQ(JudgeOne(tokens[0]).settled_as, Action::kRelease);
+  EXPECT_EQ(ClassifyOne(tokens[0]).settled_as, Action::kRelease);
   EXPECT_THAT(testing::IdsOf(Take(3)), ElementsAre(ids[0], ids[1], ids[2]));
 }
 

@@ -28,9 +28,9 @@ class SessionsTest : public testing::StoreHarness {
                                                duration, ahead}})).front();
   }
 
-  std::vector<LivingSession> BeatOne(const std::string& worker, absl::Duration duration,
-                                     const std::string& progress = "") {
-    return Required(BeatSessions(*session_, {{worker, duration, progress}}));
+  std::vector<LivingSession> RenewOne(const std::string& worker, absl::Duration duration,
+                                      const std::string& progress = "") {
+    return Required(RenewSessions(*session_, {{worker, duration, progress}}));
   }
 
   void LoseAll() {
@@ -80,9 +80,9 @@ TEST_F(SessionsTest, ManyWorkersInOneStatement) {
 TEST_F(SessionsTest, ALostSessionIsNotRevived) {
   TouchOne("w", 7, kShort);
   LoseAll();
-  EXPECT_THAT(BeatOne("w", kShort), IsEmpty());
+  EXPECT_THAT(RenewOne("w", kShort), IsEmpty());
   EXPECT_EQ(TouchOne("w", 8, kShort).id, UuidOf(8));
-  EXPECT_THAT(BeatOne("w", kShort), ::testing::SizeIs(1));
+  EXPECT_THAT(RenewOne("w", kShort), ::testing::SizeIs(1));
   EXPECT_THAT(Required(FindGoneSessions(*session_)).lost, ElementsAre(UuidOf(7)));
   const GoneSessions unknown =
       Required(UnknownSessions(*session_, {UuidOf(7), UuidOf(8), UuidOf(9)}));
@@ -101,49 +101,50 @@ TEST_F(SessionsTest, ASessionIsLostOnlyWhenItsEndHasPassed) {
   EXPECT_THAT(CountWorkers(*session_), IsOkAndHolds(1));
 }
 
-TEST_F(SessionsTest, ABeatOfAnOverdueSessionThatNobodyDeclaredLostSavesIt) {
+TEST_F(SessionsTest, AHeartbeatOfAnOverdueSessionThatNobodyDeclaredLostSavesIt) {
   TouchOne("w", 7, kShort);
   Sql("UPDATE skiplane.worker_session SET expires_at = now() - interval '1 second'");
-  const std::vector<LivingSession> beaten = BeatOne("w", kShort);
+  const std::vector<LivingSession> beaten = RenewOne("w", kShort);
   ASSERT_EQ(beaten.size(), 1u);
   EXPECT_EQ(beaten[0].remaining, kShort);
   EXPECT_THAT(ExpireSessions(*session_), IsOkAndHolds(0));
 }
 
-TEST_F(SessionsTest, ABeatExtendsAndNeverShortens) {
+TEST_F(SessionsTest, AHeartbeatExtendsAndNeverShortens) {
   TouchOne("w", 7, kShort);
-  EXPECT_EQ(BeatOne("w", kLong).front().remaining, kLong);
-  EXPECT_GT(BeatOne("w", kShort).front().remaining, kShort);
-  EXPECT_EQ(BeatOne("w", kShort).front().id, UuidOf(7));
+  EXPECT_EQ(RenewOne("w", kLong).front().remaining, kLong);
+  EXPECT_GT(RenewOne("w", kShort).front().remaining, kShort);
+  EXPECT_EQ(RenewOne("w", kShort).front().id, UuidOf(7));
 }
 
-TEST_F(SessionsTest, ABeatOfAnUnknownWorkerIsMissing) {
+TEST_F(SessionsTest, AHeartbeatOfAnUnknownWorkerIsMissing) {
   TouchOne("a", 7, kShort);
-  const std::vector<Beat> beats = {{"a", kShort, ""}, {"b", kShort, ""}};
-  const std::vector<LivingSession> living = Required(BeatSessions(*session_, beats));
+  const std::vector<SessionRenewal> renewals = {{"a", kShort, ""}, {"b", kShort, ""}};
+  const std::vector<LivingSession> living = Required(RenewSessions(*session_, renewals));
   ASSERT_EQ(living.size(), 1u);
   EXPECT_EQ(living[0].worker_id, "a");
 }
 
-TEST_F(SessionsTest, TheBeatSaysUpToWhichLeaseToLook) {
+TEST_F(SessionsTest, TheHeartbeatSaysUpToWhichLeaseToLook) {
   TouchOne("v", 6, kShort);
   TouchOne("w", 7, kShort);
-  EXPECT_EQ(BeatOne("w", kShort).front().recheck_until, 0);
+  EXPECT_EQ(RenewOne("w", kShort).front().recheck_until, 0);
   model::LeaseToken older, newer;
   older.session = newer.session = UuidOf(7);
   older.lease_no = 1700000000000001;
   newer.lease_no = 1700000000000002;
   EXPECT_THAT(TellSessions(*session_, {newer, older}), IsOk());
   EXPECT_THAT(TellSessions(*session_, {older}), IsOk());
-  EXPECT_EQ(BeatOne("w", kShort).front().recheck_until, newer.lease_no);
-  EXPECT_EQ(BeatOne("w", kShort).front().recheck_until, newer.lease_no) << "an answer may get lost";
-  EXPECT_EQ(BeatOne("v", kShort).front().recheck_until, 0);
+  EXPECT_EQ(RenewOne("w", kShort).front().recheck_until, newer.lease_no);
+  EXPECT_EQ(RenewOne("w", kShort).front().recheck_until, newer.lease_no)
+      << "an answer may get lost";
+  EXPECT_EQ(RenewOne("v", kShort).front().recheck_until, 0);
 }
 
 TEST_F(SessionsTest, WhatABrokerOfTheVersionBeforeCancelledIsLookedAt) {
   TouchOne("w", 7, kShort);
   Sql("UPDATE skiplane.worker_session SET cancels = '{17,1700000000000001,-2,3}'");
-  EXPECT_EQ(BeatOne("w", kShort).front().recheck_until, 1700000000000001);
+  EXPECT_EQ(RenewOne("w", kShort).front().recheck_until, 1700000000000001);
 }
 
 TEST_F(SessionsTest, TasksTellWhatBecameOfLeases) {
@@ -160,19 +161,19 @@ TEST_F(SessionsTest, TasksTellWhatBecameOfLeases) {
 
 TEST_F(SessionsTest, ProgressIsMergedByTask) {
   TouchOne("w", 7, kShort);
-  BeatOne("w", kShort,
-          R"({"held": ["1", "2"], "progress": {"1": {"fraction": 0.5, "message": "half"},)"
-          R"( "2": {"fraction": 0.1}}})");
-  BeatOne("w", kShort);
-  BeatOne("w", kShort, R"({"held": ["1", "2"], "progress": {"2": {"fraction": 0.9}}})");
+  RenewOne("w", kShort,
+           R"({"held": ["1", "2"], "progress": {"1": {"fraction": 0.5, "message": "half"},)"
+           R"( "2": {"fraction": 0.1}}})");
+  RenewOne("w", kShort);
+  RenewOne("w", kShort, R"({"held": ["1", "2"], "progress": {"2": {"fraction": 0.9}}})");
   EXPECT_EQ(Sql("SELECT progress FROM skiplane.worker_session"),
             R"({"1": {"message": "half", "fraction": 0.5}, "2": {"fraction": 0.9}})");
 }
 
 TEST_F(SessionsTest, ProgressOfTasksThatAreNotHeldAnyMoreIsDropped) {
   TouchOne("w", 7, kShort);
-  BeatOne("w", kShort, R"({"held": ["1"], "progress": {"1": {"fraction": 0.5}}})");
-  BeatOne("w", kShort, R"({"held": ["2"], "progress": {"2": {"fraction": 0.9}}})");
+  RenewOne("w", kShort, R"({"held": ["1"], "progress": {"1": {"fraction": 0.5}}})");
+  RenewOne("w", kShort, R"({"held": ["2"], "progress": {"2": {"fraction": 0.9}}})");
   EXPECT_EQ(Sql("SELECT progress FROM skiplane.worker_session"), R"({"2": {"fraction": 0.9}})");
 }
 
@@ -210,9 +211,9 @@ TEST_F(SessionsTest, OnlyLostSessionsAreForgotten) {
 }
 
 // The default of 30 s once hid the death of a worker that had asked for three.
-TEST_F(SessionsTest, ABeatWithoutADurationKeepsTheSessions) {
+TEST_F(SessionsTest, AHeartbeatWithoutADurationKeepsTheSessions) {
   Required(TouchSessions(*session_, {{"w", "", testing::UuidOf(1), absl::Seconds(3), {}, {}}}));
-  const auto living = Required(BeatSessions(*session_, {{"w", absl::ZeroDuration(), ""}}));
+  const auto living = Required(RenewSessions(*session_, {{"w", absl::ZeroDuration(), ""}}));
   ASSERT_EQ(living.size(), 1u);
   EXPECT_LE(living[0].remaining, absl::Seconds(3));
   EXPECT_EQ(Sql("SELECT duration FROM skiplane.worker_session"), "00:00:03");

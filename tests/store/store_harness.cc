@@ -5,7 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "server/store/counts.h"
 #include "server/store/queues.h"
-#include "server/store/sweep.h"
+#include "server/store/slice.h"
 
 namespace skiplane::testing {
 
@@ -65,14 +65,14 @@ std::vector<store::TaskRow> StoreHarness::Rows(const std::vector<model::NewTask>
   return rows;
 }
 
-store::LeaseDemand StoreHarness::Demand(const std::vector<int32_t>& places) {
+store::LeaseDemand StoreHarness::Demand(const std::vector<int32_t>& slots) {
   store::LeaseDemand demand;
   demand.lane = lane_;
   for (const store::PriorityView& view : Required(store::Priorities(*session_, lane_, 0))) {
     demand.bounds.push_back({view.priority});
   }
-  demand.places = places;
-  const int callers = *std::max_element(places.begin(), places.end());
+  demand.slots = slots;
+  const int callers = *std::max_element(slots.begin(), slots.end());
   for (int i = 1; i <= callers; ++i) {
     demand.callers.push_back(
         {UuidOf(static_cast<uint8_t>(i)), 1 << 30, model::NewSessionId(), ""});
@@ -108,8 +108,8 @@ size_t StoreHarness::Settle(const std::vector<model::LeaseToken>& tokens, store:
   return Required(store::Settle(*session_, Batch(tokens, action))).size();
 }
 
-store::Verdict StoreHarness::JudgeOne(const model::LeaseToken& token) {
-  return Required(store::Judge(*session_, lane_, {token})).front();
+store::LeaseStatus StoreHarness::ClassifyOne(const model::LeaseToken& token) {
+  return Required(store::Classify(*session_, lane_, {token})).front();
 }
 
 void StoreHarness::LetTimePass() const {
@@ -129,8 +129,8 @@ void StoreHarness::ExpectExactCounts() {
   const int64_t lanes = Number("SELECT max(lane) FROM skiplane.queue_lane");
   for (int64_t lane = 1; lane <= lanes; ++lane) {
     model::QueueCounts count;
-    for (const auto& [place, part] : counts) {
-      if (place.lane == lane) count += part;
+    for (const auto& [lane_stage, part] : counts) {
+      if (lane_stage.lane == lane) count += part;
     }
     const auto number = [this, lane](absl::string_view what, absl::string_view condition) {
       return Number(absl::StrCat("SELECT ", what, " WHERE ", condition, " AND lane = ", lane));

@@ -54,9 +54,9 @@ class StoreHarness : public ::testing::Test {
   // Rows for store::Enqueue with fresh ids. They point to `tasks`.
   std::vector<store::TaskRow> Rows(const std::vector<model::NewTask>& tasks);
 
-  // Of all priorities that the lane has, from their starts; places are indexes + 1 of callers, of
-  // which there are as many as the highest place says, with the sessions UuidOf(1), UuidOf(2), …
-  store::LeaseDemand Demand(const std::vector<int32_t>& places);
+  // Of all priorities that the lane has, from their starts; slots are indexes + 1 of callers, of
+  // which there are as many as the highest slot says, with the sessions UuidOf(1), UuidOf(2), …
+  store::LeaseDemand Demand(const std::vector<int32_t>& slots);
   // Leases up to `count` tasks that are due, in the order of leases.
   std::vector<store::LeasedRow> Take(int count, const pg::Uuid& worker = kWorker);
   model::LeaseToken TakeOne(const pg::Uuid& worker = kWorker);
@@ -65,7 +65,7 @@ class StoreHarness : public ::testing::Test {
                            store::Action action = store::Action::kAck) const;
   // By id; returns how many were settled.
   size_t Settle(const std::vector<model::LeaseToken>& tokens, store::Action action);
-  store::Verdict JudgeOne(const model::LeaseToken& token);
+  store::LeaseStatus ClassifyOne(const model::LeaseToken& token);
 
   // Makes every waiting task due, as if time had passed.
   void LetTimePass() const;

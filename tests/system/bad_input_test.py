@@ -114,7 +114,7 @@ class BadInput(SystemTest):
             "many acks": (self.client.broker.Ack, broker_pb2.AckRequest(items=many)),
             "empty nack": (self.client.broker.Nack, broker_pb2.NackRequest()),
             "no worker": (self.client.broker.Heartbeat, broker_pb2.HeartbeatRequest()),
-            "beat": (self.client.broker.Heartbeat, broker_pb2.HeartbeatRequest(
+            "heartbeat": (self.client.broker.Heartbeat, broker_pb2.HeartbeatRequest(
                 worker_id="w", lease_duration=seconds(0.1)))})
 
     def test_items_out_of_range_are_refused_alone(self):
@@ -145,7 +145,7 @@ class BadInput(SystemTest):
         self.assertEqual((error.type, error.text, error.fingerprint),
                          ("t" * 256, b"x" * 65535, "f" * 256))
 
-    def test_a_beat_with_a_long_progress_message_is_a_beat(self):
+    def test_a_heartbeat_with_a_long_progress_message_is_a_heartbeat(self):
         progress = task_pb2.TaskProgress(fraction=0.5, message="m" * 5000)
         answer = self.client.broker.Heartbeat(broker_pb2.HeartbeatRequest(
             worker_id="w", leases=[broker_pb2.HeldLease(lease_token=self.held.lease_token,
@@ -163,7 +163,7 @@ class BadInput(SystemTest):
                 items=[broker_pb2.AckItem(lease_token=bad)]))
             calls[f"nack {name}"] = (self.client.broker.Nack, broker_pb2.NackRequest(
                 items=[broker_pb2.NackItem(lease_token=bad)]))
-            calls[f"beat {name}"] = (self.client.broker.Heartbeat, broker_pb2.HeartbeatRequest(
+            calls[f"heartbeat {name}"] = (self.client.broker.Heartbeat, broker_pb2.HeartbeatRequest(
                 worker_id="w", leases=[broker_pb2.HeldLease(lease_token=bad)]))
         self.assert_all_refused(TOKEN, calls)
 
@@ -199,7 +199,7 @@ class BadInput(SystemTest):
         self.assertEqual(same_id.task_id, self.held.task_id, "the case that this test is about")
         self.assertEqual(self.client.ack(same_id, unknown_id), ["LEASE_LOST", "NOT_FOUND"])
         self.assertEqual(self.client.nack(same_id).outcome, broker_pb2.NACK_OUTCOME_LEASE_LOST)
-        states = self.client.beat("w", 30, same_id, unknown_id, self.held).results
+        states = self.client.heartbeat("w", 30, same_id, unknown_id, self.held).results
         self.assertEqual([result.state for result in states],
                          [broker_pb2.LEASE_STATE_LOST] * 2 + [broker_pb2.LEASE_STATE_HELD])
         self.assertEqual(self.picture(), self.before)

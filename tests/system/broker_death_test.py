@@ -122,7 +122,7 @@ class BrokerDeath(SystemTest):
         self.assertEqual([client.state(task_id) for task_id in ids],
                          ["SUCCEEDED"] * 2 + ["LEASED"] * 3 + ["READY"] * 15)
         # The worker outlives its broker: its leases are as good as before.
-        self.assertTrue(client.beat("w", 30, *leased[2:]).session_alive)
+        self.assertTrue(client.heartbeat("w", 30, *leased[2:]).session_alive)
         self.assertEqual(client.ack(*leased), ["ALREADY_SETTLED"] * 2 + ["ACKED"] * 3)
         self.assertEqual(len(client.lease(QUEUE, max_tasks=100)), 15)
 

@@ -74,7 +74,7 @@ class Bulk(SystemTest):
         self.put(10)
         held = self.client.lease(QUEUE, max_tasks=3, worker_id="w")
         self.assert_done(self.start_bulk({"cancel": True}, all=True), 10, 10)
-        states = {result.state for result in self.client.beat("w", 30, *held).results}
+        states = {result.state for result in self.client.heartbeat("w", 30, *held).results}
         self.assertEqual(states, {3})
         for task in held:
             self.client.nack(task)

@@ -14,7 +14,7 @@ from support.process import GENEROUS_S
 
 QUEUE = "crowded"
 DESCRIPTORS = 256
-CROWD = 400
+MANY = 400
 CONNECTIONS_MAX = "skiplane_connections_max"
 
 
@@ -35,9 +35,9 @@ def connect(address):
 
 
 class Connections(SystemTest):
-    def crowd(self, broker):
+    def fill(self, broker):
         """As many connections of one peer as the broker lets in."""
-        connections = [connect(broker.address) for _ in range(CROWD)]
+        connections = [connect(broker.address) for _ in range(MANY)]
         inside = [connection for connection in connections if connection is not None]
         self.addCleanup(lambda: [connection.close() for connection in inside])
         return inside
@@ -53,11 +53,11 @@ class Connections(SystemTest):
         client.create_queue(QUEUE)
         self.assertIn("few_descriptors limit=256 ", broker.output)
 
-        inside = self.crowd(broker)
-        self.assertLess(len(inside), CROWD)
+        inside = self.fill(broker)
+        self.assertLess(len(inside), MANY)
         metrics = broker.metrics()
         self.assertEqual(metrics[CONNECTIONS_MAX], metrics["skiplane_connections"])
-        self.assertGreaterEqual(metrics["skiplane_connections_refused_total"], CROWD - len(inside))
+        self.assertGreaterEqual(metrics["skiplane_connections_refused_total"], MANY - len(inside))
         self.assertIn(" connections_refused ", broker.output)
 
         self.assert_served(client)
@@ -75,7 +75,7 @@ class Connections(SystemTest):
 
     def test_a_limit_of_connections_of_the_operators_own(self):
         broker = self.start_broker("--max-connections=3")
-        inside = self.crowd(broker)
+        inside = self.fill(broker)
         self.assertGreater(len(inside), 0)
         self.assertLessEqual(len(inside), 3)
         self.assertEqual(broker.metrics()[CONNECTIONS_MAX], 3)

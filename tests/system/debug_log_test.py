@@ -45,7 +45,7 @@ class DebugLog(SystemTest):
         """A life with everything in it that is told of."""
         self.enqueue(6)
         first, second = self.lease(request_id="canary_request_lease")
-        self.client.beat(WORKER, 30, first, second)
+        self.client.heartbeat(WORKER, 30, first, second)
         error = task_pb2.TaskError(type="T", text=b"canary_text")
         self.client.nack(first, error=error)
         self.client.ack(second)

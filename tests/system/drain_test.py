@@ -128,7 +128,7 @@ class Drain(SystemTest):
         [task] = self.client.lease(QUEUE, worker_id="w")
         self.assertEqual(self.broker.terminate(), 0)
         _, client = self.start()
-        self.assertTrue(client.beat("w", 30, task).session_alive)
+        self.assertTrue(client.heartbeat("w", 30, task).session_alive)
         self.assertEqual(client.ack(task), ["ACKED"])
 
     def hold_up(self, *flags, signals=(15,)):

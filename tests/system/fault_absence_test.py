@@ -14,7 +14,7 @@ from support.process import GENEROUS_S
 QUEUE = "patient"
 ABSENT_S = 60
 LEASE_S = 5
-BEAT_EVERY_S = 1
+HEARTBEAT_EVERY_S = 1
 WORKERS = 5
 
 
@@ -35,22 +35,22 @@ class Absence(FaultTest):
         while time.monotonic() < end:
             for worker, task in held.items():
                 with contextlib.suppress(grpc.RpcError):
-                    client.beat(worker, LEASE_S, task)
+                    client.heartbeat(worker, LEASE_S, task)
                     self.fail("there is a database")
-            pace.wait(BEAT_EVERY_S)
+            pace.wait(HEARTBEAT_EVERY_S)
         self.cluster.start()
         for worker, task in held.items():
-            self.assertTrue(self.beat_until_answered(client, worker, task).session_alive, worker)
+            self.assertTrue(self.send_until_answered(client, worker, task).session_alive, worker)
         self.assertEqual(client.ack(*held.values()), ["ACKED"] * WORKERS)
         outcomes = "SELECT DISTINCT attempt, outcome FROM skiplane.history"
         self.assertEqual(self.database.run(outcomes), [("1", "1")])
         self.assertTrue(broker.runs())
 
-    def beat_until_answered(self, client, worker, task):
+    def send_until_answered(self, client, worker, task):
         end = time.monotonic() + GENEROUS_S
         while True:
             try:
-                return client.beat(worker, LEASE_S, task)
+                return client.heartbeat(worker, LEASE_S, task)
             except grpc.RpcError as error:
                 self.assertEqual(error.code(), grpc.StatusCode.UNAVAILABLE)
                 self.assertLess(time.monotonic(), end)

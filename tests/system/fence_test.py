@@ -90,10 +90,10 @@ class Fence(SystemTest):
 
     def test_a_heartbeat_tells_a_worker_that_it_lost_its_task(self):
         late, current = self.lose()
-        lost = self.client.beat("late", 30, late)
+        lost = self.client.heartbeat("late", 30, late)
         self.assertFalse(lost.session_alive)
         self.assertEqual([result.state for result in lost.results], [broker_pb2.LEASE_STATE_LOST])
-        held = self.client.beat("current", 30, current, late)
+        held = self.client.heartbeat("current", 30, current, late)
         self.assertTrue(held.session_alive)
         self.assertEqual([result.state for result in held.results],
                          [broker_pb2.LEASE_STATE_HELD, broker_pb2.LEASE_STATE_LOST])

@@ -164,8 +164,8 @@ class Hanged(SystemTest):
         client.create_queue(QUEUE, max_run_duration=seconds(1),
                             retry=queue_pb2.RetryPolicy(max_attempts=2))
         task_id = client.enqueue(QUEUE, b"endless")
-        [first] = client.lease(QUEUE, worker_id="beats", duration=600)
-        [second] = client.lease(QUEUE, worker_id="beats", duration=600)
+        [first] = client.lease(QUEUE, worker_id="heartbeats", duration=600)
+        [second] = client.lease(QUEUE, worker_id="heartbeats", duration=600)
         self.assertEqual((second.task_id, second.attempt), (task_id, 2))
         self.assertEqual(client.ack(first), ["LEASE_LOST"])
         self.database.eventually("SELECT count(*) = 1 FROM skiplane.task_failed"

@@ -1,4 +1,4 @@
-"""An ack that asks for the next lease: one commit when something is free, else the ack at once and
+"""An ack that asks for the next lease: one commit when something is ready, else the ack at once and
 the lease as soon as there is something."""
 
 import time

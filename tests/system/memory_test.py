@@ -34,8 +34,8 @@ class Memory(SystemTest):
         self.client.create_queue("idle")
 
     def park_all(self):
-        crowd = [self.client_of(self.broker) for _ in range(POLLS // POLLS_PER_CONNECTION)]
-        return [crowd[i % len(crowd)].lease_later("idle", worker_id=f"w{i}")
+        clients = [self.client_of(self.broker) for _ in range(POLLS // POLLS_PER_CONNECTION)]
+        return [clients[i % len(clients)].lease_later("idle", worker_id=f"w{i}")
                 for i in range(POLLS)]
 
     def send_rounds(self, number):

@@ -96,7 +96,7 @@ class Operator(SystemTest):
         first, second = self.put(), self.put()
         tasks = self.client.lease(QUEUE, max_tasks=2, worker_id="w")
         self.change("Cancel", first)
-        states = [result.state for result in self.client.beat("w", 30, *tasks).results]
+        states = [result.state for result in self.client.heartbeat("w", 30, *tasks).results]
         self.assertEqual(states, [3, 1])
         self.client.nack(tasks[0])
         self.assertEqual(self.client.state(first), "CANCELLED")

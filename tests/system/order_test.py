@@ -38,7 +38,7 @@ class Order(SystemTest):
             self.client.enqueue(QUEUE, b"plain%d" % number)
         self.payloads(1)
         other.enqueue(QUEUE, b"urgent", priority=-32768)
-        # Its hint may still be on its way; a sweep finds it at the latest.
+        # Its notification may still be on its way; a rescan finds it at the latest.
         end = time.monotonic() + GENEROUS_S
         [task] = self.client.lease(QUEUE)
         while task.payload != b"urgent":

@@ -1,4 +1,4 @@
-"""Periodic tasks: their grid, what they miss, what fails, and who holds them back."""
+"""Periodic tasks: their planned times, what they miss, what fails, and who holds them back."""
 
 import datetime
 import time
@@ -17,7 +17,7 @@ class Periodic(SystemTest):
         self.broker, self.client = self.start()
         self.client.create_queue(QUEUE)
 
-    def put(self, period=3600, payload=b"tick", **fields):
+    def put(self, period=3600, payload=b"on time", **fields):
         return self.client.enqueue(QUEUE, payload, period=seconds(period), **fields)
 
     def take(self, **fields):
@@ -38,7 +38,7 @@ class Periodic(SystemTest):
                                       " FROM skiplane.task")
         return divmod(round(float(planned)) - before.ToMicroseconds(), 3600 * 10**6)
 
-    def test_an_ack_arms_it_for_the_next_time_on_its_grid(self):
+    def test_an_ack_arms_it_for_the_next_planned_time(self):
         task_id = self.put()
         task = self.take()
         self.assertEqual(task.planned_time, task.schedule_time)
@@ -49,7 +49,7 @@ class Periodic(SystemTest):
         self.assert_idle()
         self.database.make_due()
         again = self.take()
-        self.assertEqual((again.task_id, again.attempt, again.payload), (task_id, 1, b"tick"))
+        self.assertEqual((again.task_id, again.attempt, again.payload), (task_id, 1, b"on time"))
 
     def test_it_runs_by_itself_when_its_time_comes(self):
         self.put(period=1)
@@ -61,7 +61,7 @@ class Periodic(SystemTest):
         steps = [after - before for before, after in zip(planned, planned[1:])]
         self.assertTrue(all(step % 10**6 == 0 and step > 0 for step in steps), steps)
 
-    def test_missed_times_are_skipped_and_the_grid_is_kept(self):
+    def test_missed_times_are_skipped_and_the_schedule_is_kept(self):
         self.put()
         self.shift(5 * 3600 + 60)
         task = self.take()
@@ -180,7 +180,7 @@ class Periodic(SystemTest):
         self.assertEqual(self.database.value(
             "SELECT run_at BETWEEN now() AND now() + interval '2 days' FROM skiplane.task"), "t")
 
-    def test_a_start_time_begins_the_grid_and_a_cron_tick_comes_after_it(self):
+    def test_a_start_time_begins_the_schedule_and_a_cron_time_comes_after_it(self):
         start = timestamp_pb2.Timestamp(seconds=int(time.time()) + 10 * 86400, nanos=5000)
         [result] = self.client.enqueue_all(QUEUE, [self.client.new_task(
             period=seconds(60), schedule_time=start)])
@@ -191,7 +191,7 @@ class Periodic(SystemTest):
         self.assertEqual((year.month, year.day, year.hour), (1, 1, 0))
         self.assertGreater(year, datetime.datetime.now() + datetime.timedelta(days=400))
 
-    def test_newer_content_runs_at_once_and_keeps_the_grid(self):
+    def test_newer_content_runs_at_once_and_keeps_the_planned_times(self):
         put = {"key": "k", "key_policy": "KEY_POLICY_RERUN_IF_NEWER"}
         self.put(version=1, **put)
         task = self.take()

@@ -95,7 +95,7 @@ class Queues(SystemTest):
         self.until_refused("INVALID_ARGUMENT", "INVALID_FIELD", b"too long")
 
     def until_refused(self, code, reason, payload):
-        """A hint tells the other broker; until it arrives, calls there are still taken."""
+        """A notification tells the other broker; until it arrives, calls there are still taken."""
         for _ in range(10000):
             try:
                 self.other.enqueue(QUEUE, payload)
@@ -131,7 +131,7 @@ class Queues(SystemTest):
         [task] = self.client.lease(QUEUE, worker_id="w")
         self.client.pause(QUEUE, "BOTH")
         self.assert_refused("FAILED_PRECONDITION", "QUEUE_PAUSED", self.client.enqueue, QUEUE)
-        self.assertTrue(self.client.beat("w", 30, task).session_alive)
+        self.assertTrue(self.client.heartbeat("w", 30, task).session_alive)
         self.assertEqual(self.client.ack(task), ["ACKED"])
 
     def test_the_other_broker_sees_pauses(self):

@@ -52,7 +52,7 @@ class SessionEnd(SystemTest):
         self.assertFalse(answer.session_alive)
         self.assertEqual(answer.results[0].state, broker_pb2.LEASE_STATE_LOST)
         self.assert_nothing_leased()
-        self.assertFalse(self.client.beat("w", 600).session_alive)
+        self.assertFalse(self.client.heartbeat("w", 600).session_alive)
         again = self.lease("b", "w", 3, wait=0)  # a new session under the same id
         self.assertEqual([task.task_id for task in again], [task.task_id for task in held[:3]])
         self.assertEqual({task.attempt for task in again}, {1})
@@ -77,7 +77,7 @@ class SessionEnd(SystemTest):
             self.assertFalse(self.end("stranger").session_alive)
         self.assert_all_ready(1)
         self.assertEqual(len(self.lease("q", "w", 1)), 1)
-        self.assertTrue(self.client.beat("w", 600).session_alive)
+        self.assertTrue(self.client.heartbeat("w", 600).session_alive)
 
     def test_thousands_of_leases_go_in_one_call(self):
         self.client.create_queue("big", lanes=3)
@@ -99,9 +99,9 @@ class SessionEnd(SystemTest):
         self.assert_nothing_leased()
         # This broker still believes that the session lives. What it leases for it does not last.
         self.lease("q", "w", 1)
-        self.assertFalse(self.client.beat("w", 600).session_alive)
+        self.assertFalse(self.client.heartbeat("w", 600).session_alive)
         self.assertEqual(len(self.lease("q", "w", 1)), 1)
-        self.assertTrue(self.client.beat("w", 600).session_alive)
+        self.assertTrue(self.client.heartbeat("w", 600).session_alive)
 
     def cancel_leases(self, client, worker, with_request_id):
         """Each waits, and is cancelled while a task arrives for it."""

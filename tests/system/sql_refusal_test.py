@@ -1,4 +1,4 @@
-"""What the SQL door refuses, and what a role that has only the door can do."""
+"""What the SQL API refuses, and what a role that has only that API can do."""
 
 import os
 import unittest

@@ -48,7 +48,7 @@ class OneConnection(SystemTest):
         """Everything but a wait goes on."""
         client.enqueue("other", b"x")
         [task] = client.lease("other", wait=0, worker_id="w0", duration=DURATION_S)
-        self.assertTrue(client.beat("w0", DURATION_S, task).session_alive)
+        self.assertTrue(client.heartbeat("w0", DURATION_S, task).session_alive)
         self.assertEqual(client.ack(task), ["ACKED"])
 
     def test_a_thousand_workers_wait_beat_and_ack(self):
@@ -60,13 +60,13 @@ class OneConnection(SystemTest):
         self.assertEqual({task.payload for task in tasks},
                          {str(i).encode() for i in range(WORKERS)})
 
-        beats = [client.broker.Heartbeat.future(
+        heartbeats = [client.broker.Heartbeat.future(
             broker_pb2.HeartbeatRequest(worker_id=f"w{i}", lease_duration=seconds(DURATION_S)),
             timeout=DEADLINE_S) for i in range(WORKERS)]
         acks = [client.broker.Ack.future(
             broker_pb2.AckRequest(items=[broker_pb2.AckItem(lease_token=task.lease_token)]),
             timeout=DEADLINE_S) for task in tasks]
-        self.assertTrue(all(beat.result().session_alive for beat in beats))
+        self.assertTrue(all(heartbeat.result().session_alive for heartbeat in heartbeats))
         self.assertEqual([ack.result().results[0].outcome for ack in acks],
                          [broker_pb2.ACK_OUTCOME_ACKED] * WORKERS)
 

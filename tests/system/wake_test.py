@@ -51,7 +51,7 @@ class Wake(SystemTest):
         self.client.nack(task, retry_delay=seconds(0.3))
         self.assert_woken(parked, b"again")
 
-    def test_an_enqueue_at_the_other_broker_wakes_a_parked_lease_by_its_hint(self):
+    def test_an_enqueue_at_the_other_broker_wakes_a_parked_lease_by_its_notification(self):
         other = self.client_of(self.start_broker())
         parked = self.park(self.broker, self.client, QUEUE)
         other.enqueue(QUEUE, b"new")

@@ -23,7 +23,7 @@ class WorkerDeath(SystemTest):
 
     def test_the_task_of_a_killed_worker_is_done_by_another(self):
         task_id = self.client.enqueue(QUEUE, b"work")
-        self.start_worker(self.broker, QUEUE, duration=1, beat=0.2).kill()
+        self.start_worker(self.broker, QUEUE, duration=1, heartbeat=0.2).kill()
         [task] = self.client.lease(QUEUE)
         self.assertEqual((task.task_id, task.payload, task.attempt), (task_id, b"work", 2))
         self.assertEqual(self.client.ack(task), ["ACKED"])
@@ -49,11 +49,11 @@ class WorkerDeath(SystemTest):
 
     def test_the_task_of_a_stopped_worker_goes_to_another_and_does_not_come_back(self):
         self.client.enqueue(QUEUE, b"work")
-        worker = self.start_worker(self.broker, QUEUE, duration=1, beat=0.2)
+        worker = self.start_worker(self.broker, QUEUE, duration=1, heartbeat=0.2)
         worker.freeze()
         [task] = self.client.lease(QUEUE)
         worker.thaw()
-        worker.wait_for_output("lost\n")  # its next beat tells it
+        worker.wait_for_output("lost\n")  # its next heartbeat tells it
         self.assertEqual(self.client.ack(task), ["ACKED"])
 
     def test_a_beating_worker_keeps_its_task_beyond_the_lease_time(self):
@@ -61,13 +61,13 @@ class WorkerDeath(SystemTest):
         self.client.lease(QUEUE, worker_id="slow", duration=1)
         late = "SELECT now() > leased_at + interval '4 s' FROM skiplane.task"
         while self.database.value(late) == "f":
-            self.assertTrue(self.client.beat("slow", 1).session_alive)
+            self.assertTrue(self.client.heartbeat("slow", 1).session_alive)
             # Another worker asks all the time: it would get the task at once if it were free.
             self.assertEqual(self.client.lease(QUEUE, wait=0.2, worker_id="other"), [])
         self.assertEqual(self.database.run("SELECT state, attempt FROM skiplane.task"),
                          [("2", "1")])
 
-    def test_a_lease_call_is_a_beat_too(self):
+    def test_a_lease_call_is_a_heartbeat_too(self):
         self.client.enqueue(QUEUE, b"slow")
         self.client.lease(QUEUE, worker_id="slow", duration=1)
         late = "SELECT now() > leased_at + interval '4 s' FROM skiplane.task"
@@ -94,10 +94,10 @@ class WorkerDeath(SystemTest):
         [late] = self.client.lease(QUEUE, worker_id="silent", duration=1)
         [task] = self.client.lease(QUEUE, worker_id="other")
         self.client.ack(task)
-        self.assertFalse(self.client.beat("silent", 30).session_alive)
+        self.assertFalse(self.client.heartbeat("silent", 30).session_alive)
         self.client.enqueue(QUEUE, b"next")
         [fresh] = self.client.lease(QUEUE, worker_id="silent")
-        self.assertTrue(self.client.beat("silent", 30, fresh).session_alive)
+        self.assertTrue(self.client.heartbeat("silent", 30, fresh).session_alive)
         self.assertEqual(self.client.ack(late, fresh), ["LEASE_LOST", "ACKED"])
 
     def test_a_task_that_kills_every_worker_ends_as_failed(self):

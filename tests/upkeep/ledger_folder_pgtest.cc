@@ -51,7 +51,7 @@ TEST_F(LedgerFolderTest, LivingLeasesAreKeptAndSettledOnesGo) {
   EXPECT_EQ(Fold().freed, 0);
   EXPECT_EQ(LedgerRows(), 1);
   EXPECT_EQ(LedgerEntries(), 2);
-  EXPECT_TRUE(JudgeOne(first[1].task.token).is_held);
+  EXPECT_TRUE(ClassifyOne(first[1].task.token).is_held);
   Silence("living");
   EXPECT_EQ(Reclaim().freed, 2) << "what was folded is found by the reclaimer";
 }
@@ -157,7 +157,7 @@ TEST_F(LedgerFolderTest, LeasesWhoseSessionHasNoRowAreTakenBack) {
   const LedgerFoldResult result = Fold();
   EXPECT_GE(result.stray_sessions, 1) << "once in each pass until its row is gone";
   EXPECT_EQ(result.freed, 2);
-  EXPECT_TRUE(JudgeOne(kept).is_held);
+  EXPECT_TRUE(ClassifyOne(kept).is_held);
   EXPECT_EQ(LedgerEntries(), 1);
 }
 

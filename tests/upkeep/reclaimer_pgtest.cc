@@ -40,7 +40,7 @@ TEST_F(ReclaimerTest, ALivingWorkerKeepsItsTasks) {
   TakeOne(Worker("silent"));
   Silence("silent");
   EXPECT_EQ(Reclaim().freed, 1);
-  EXPECT_TRUE(JudgeOne(kept).is_held);
+  EXPECT_TRUE(ClassifyOne(kept).is_held);
   EXPECT_EQ(Sessions(), 1);
 }
 
@@ -53,7 +53,7 @@ TEST_F(ReclaimerTest, NeighboursInOneLedgerRowAreToldApart) {
   const auto leased = Required(store::Lease(*session_, demand)).rows;
   Silence("silent");
   EXPECT_EQ(Reclaim().freed, 1);
-  EXPECT_TRUE(JudgeOne(leased[0].task.token).is_held);
+  EXPECT_TRUE(ClassifyOne(leased[0].task.token).is_held);
   EXPECT_EQ(Settle({leased[0].task.token}, store::Action::kAck), 1u);
 }
 
@@ -116,9 +116,9 @@ TEST_F(ReclaimerTest, ALateAckChangesNothing) {
   Silence("silent");
   Reclaim();
   EXPECT_EQ(Settle({old}, store::Action::kAck), 0u);
-  const store::Verdict verdict = JudgeOne(old);
-  EXPECT_TRUE(verdict.lives);
-  EXPECT_FALSE(verdict.is_held);
+  const store::LeaseStatus status = ClassifyOne(old);
+  EXPECT_TRUE(status.lives);
+  EXPECT_FALSE(status.is_held);
   EXPECT_EQ(Tasks("state = 1"), 1);
 }
 
@@ -223,7 +223,7 @@ TEST_F(ReclaimerTest, AGraceGivesEverySessionOneFullTimeOut) {
   const ReclaimResult result = Required(reclaimer_.RunOnce(*session_, true));
   EXPECT_EQ(result.spared, 1);
   EXPECT_EQ(result.lost, 0);
-  EXPECT_TRUE(JudgeOne(token).is_held);
+  EXPECT_TRUE(ClassifyOne(token).is_held);
   EXPECT_EQ(Sql("SELECT expires_at > now() + interval '59 min' FROM skiplane.worker_session"), "t");
 }
 

@@ -1,7 +1,7 @@
 #include "server/upkeep/recovery.h"
 
 #include "gmock/gmock.h"
-#include "server/model/hint.h"
+#include "server/model/notification.h"
 #include "server/pg/connections/listener.h"
 #include "server/store/peers.h"
 #include "server/store/queues.h"
@@ -20,25 +20,25 @@ class RecoveryTest : public testing::UpkeepHarness {
 };
 
 TEST_F(RecoveryTest, EveryBrokerHearsWhichTasksAreFree) {
-  testing::Heard<std::string> hints;
+  testing::Heard<std::string> notifications;
   testing::Heard<bool> states;
   pg::Listener listener(
-      Options(), store::kHintChannel,
-      [&](absl::string_view payload) { hints.Add(std::string(payload)); },
+      Options(), store::kNotificationChannel,
+      [&](absl::string_view payload) { notifications.Add(std::string(payload)); },
       [&](bool listening) { states.Add(listening); });
   ASSERT_TRUE(states.WaitFor(true));
   Put(3, testing::TaskWithPriority(-5));
   Take(3, testing::kWorker);
   Required(recovery_.Recover(*session_, {testing::kWorker}));
-  ASSERT_TRUE(hints.WaitForCount(1));
-  const auto hint = model::ParseHint(hints.values().front());
-  ASSERT_TRUE(hint.has_value());
-  EXPECT_EQ(hint->kind, model::HintKind::kTasks);
-  EXPECT_EQ(hint->origin, "");
-  EXPECT_EQ(hint->lane, lane_);
-  EXPECT_EQ(hint->priority, -5);
-  EXPECT_EQ(hint->count, 3);
-  EXPECT_EQ(absl::ToUnixMicros(hint->run_at),
+  ASSERT_TRUE(notifications.WaitForCount(1));
+  const auto notification = model::ParseNotification(notifications.values().front());
+  ASSERT_TRUE(notification.has_value());
+  EXPECT_EQ(notification->kind, model::NotificationKind::kTasks);
+  EXPECT_EQ(notification->origin, "");
+  EXPECT_EQ(notification->lane, lane_);
+  EXPECT_EQ(notification->priority, -5);
+  EXPECT_EQ(notification->count, 3);
+  EXPECT_EQ(absl::ToUnixMicros(notification->schedule_time),
             Number("SELECT (date_part('epoch', min(run_at)) * 1e6)::int8 FROM skiplane.task"));
 }
 

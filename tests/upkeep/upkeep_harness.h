@@ -20,7 +20,7 @@ class UpkeepHarness : public StoreHarness {
     return Required(store::TouchSessions(*session_, {touch})).front().id;
   }
 
-  // Lets the time-out of that worker pass without a beat.
+  // Lets the time-out of that worker pass without a heartbeat.
   void Silence(const std::string& name) const {
     Sql(absl::StrCat("UPDATE skiplane.worker_session SET expires_at = now() - interval '1 s' "
                      "WHERE worker_id = '",

@@ -18,21 +18,21 @@ class UpkeepTest : public testing::UpkeepHarness {
     return {.connect = Options(), .broker_id = testing::UuidOf(broker), .broker_name = "test"};
   }
 
-  // A worker leases a task for a second and never beats; returns whether brokers hear in time that
-  // the task is free again.
+  // A worker leases a task for a second and sends no heartbeat; returns whether brokers hear in
+  // time that the task is ready again.
   bool IsRescued(const std::string& name) {
-    testing::Heard<std::string> hints;
+    testing::Heard<std::string> notifications;
     testing::Heard<bool> states;
     pg::Listener listener(
-        Options(), store::kHintChannel,
-        [&](absl::string_view payload) { hints.Add(std::string(payload)); },
+        Options(), store::kNotificationChannel,
+        [&](absl::string_view payload) { notifications.Add(std::string(payload)); },
         [&](bool listening) { states.Add(listening); });
     EXPECT_TRUE(states.WaitFor(true));
     PutOne();
     const store::Touch touch{name, name, model::NewSessionId(), absl::Seconds(1),
                              absl::ZeroDuration()};
     TakeOne(Required(store::TouchSessions(*session_, {touch})).front().id);
-    return hints.WaitForCount(1);
+    return notifications.WaitForCount(1);
   }
 
   // Ends every connection to the database, except those that are made meanwhile.

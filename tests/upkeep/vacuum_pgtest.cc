@@ -32,10 +32,10 @@ constexpr char kVacuumLock[] =
 
 class VacuumTest : public testing::UpkeepHarness {
  protected:
-  // What tests can fill is much to give back, at the first look.
-  static VacuumOptions Eager(int looks = 1) {
+  // What tests can fill is much to give back, at the first check.
+  static VacuumOptions Eager(int checks = 1) {
     return {.bounds = {.table_pages_min = 100, .index_pages_min = 10, .rebuilt_pages_max = 20},
-            .looks = looks};
+            .checks = checks};
   }
 
   // Leaves about 3 MB that hold nothing.
@@ -156,7 +156,7 @@ TEST_F(VacuumTest, TasksThatAreLeftStayAsTheyAre) {
 
 TEST_F(VacuumTest, ATableThatIsEmptyForAMomentKeepsItsPages) {
   FillAndDrain();
-  Vacuum vacuum(Eager(/*looks=*/3));
+  Vacuum vacuum(Eager(/*checks=*/3));
   Required(vacuum.RunOnce(*session_));
   Required(vacuum.RunOnce(*session_));
   Put(1000);

@@ -145,8 +145,8 @@ void DeclareTaskChanges(CLI::App* tasks, Plan* plan) {
               {"skiplane tasks prioritize TASK --priority -10",
                "skiplane tasks prioritize -q mail --key-prefix urgent- --priority -10 --yes"});
 
-  options = AddChange(tasks, plan, "reschedule", "Moves the run time of waiting tasks.",
-                      Reschedule);
+  options =
+      AddChange(tasks, plan, "reschedule", "Moves the schedule time of waiting tasks.", Reschedule);
   CLI::App* const reschedule = CommandOf(tasks, "reschedule");
   AddSwitch(reschedule, "--now", &options->now, "Run now");
   AddInstant(reschedule, "--at", &options->at, "Run at this time");

@@ -2,7 +2,8 @@
 // one call at a time.
 //
 // A call without an answer is repeated under its request id, so that leases made by a broker which
-// died before it could answer are found again instead of being kept alive by this worker's beats.
+// died before it could answer are found again instead of being kept alive by this worker's
+// heartbeats.
 #pragma once
 
 #include <condition_variable>

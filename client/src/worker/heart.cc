@@ -25,19 +25,19 @@ void Heart::Loop() {
   while (true) {
     line_.Pause(rest);
     if (line_.is_cut()) return;
-    // Not by the machine's clock: a step back of it would delay a beat beyond the lease.
+    // Not by the machine's clock: a step back of it would delay a heartbeat beyond the lease.
     const auto begin = std::chrono::steady_clock::now();
-    Beat();
+    Heartbeat();
     rest = interval - absl::FromChrono(std::chrono::steady_clock::now() - begin);
   }
 }
 
-void Heart::Beat() {
+void Heart::Heartbeat() {
   const std::vector<HoldPtr> holds = holdings_.All();
   if (holds.empty()) return;
   HeartbeatCall call{
       .worker_id = worker_id_, .lease_duration = lease_duration_, .timeout = lease_duration_ / 3};
-  for (const HoldPtr& hold : holds) call.leases.push_back(hold->Beat());
+  for (const HoldPtr& hold : holds) call.leases.push_back(hold->Heartbeat());
   const auto answer = line_.Run<HeartbeatAnswer>(
       [&](auto done) { return client_.HeartbeatAsync(std::move(call), std::move(done)); });
   if (!answer.ok()) {

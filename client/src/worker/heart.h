@@ -27,7 +27,7 @@ class Heart {
 
  private:
   void Loop();
-  void Beat();
+  void Heartbeat();
   void Lose(const HoldPtr& hold);
 
   Client client_;

@@ -34,7 +34,7 @@ bool Hold::is_withdrawn() const {
   return is_withdrawn_;
 }
 
-HeldLease Hold::Beat() {
+HeldLease Hold::Heartbeat() {
   const std::lock_guard<std::mutex> lock(mutex_);
   HeldLease lease{.lease_token = task_.lease_token, .progress = std::move(progress_)};
   progress_.reset();

@@ -36,7 +36,7 @@ class Hold : public Attempt {
   bool is_withdrawn() const;
 
   // The state for a heartbeat, with the progress that was not reported yet.
-  HeldLease Beat();
+  HeldLease Heartbeat();
 
  private:
   enum class State { kWaiting, kRunning, kSettling, kLost };

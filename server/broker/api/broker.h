@@ -27,28 +27,29 @@ class Broker {
  public:
   virtual ~Broker() = default;
 
-  virtual void Enqueue(EnqueueCall call, Done<std::vector<EnqueueResult>> done) = 0;
-  virtual std::shared_ptr<PendingLease> Lease(LeaseCall call, Done<LeaseAnswer> done) = 0;
+  virtual void Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done) = 0;
+  virtual std::shared_ptr<PendingLease> Lease(LeaseCall call, Callback<LeaseAnswer> done) = 0;
   virtual void Ack(std::vector<model::AckItem> items,
-                   Done<std::vector<model::AckResult>> done) = 0;
+                   Callback<std::vector<model::AckResult>> done) = 0;
   // The lease begins when the acks are committed, or with them. Cancel() does not undo the acks.
   virtual std::shared_ptr<PendingLease> AckAndLease(AckAndLeaseCall call,
-                                                    Done<AckAndLeaseAnswer> done) = 0;
+                                                    Callback<AckAndLeaseAnswer> done) = 0;
   virtual void Nack(std::vector<model::NackItem> items,
-                    Done<std::vector<model::NackResult>> done) = 0;
+                    Callback<std::vector<model::NackResult>> done) = 0;
   // With end_session: ends the worker's session and hands back all that it holds, uncharged.
-  virtual void Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) = 0;
+  virtual void Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) = 0;
 
   // The answer to a Lease could not be delivered: hands its tasks back at once and uncharged.
   // Not for calls with a request id: their caller may ask again.
   virtual void HandBack(const LeaseAnswer& undelivered) = 0;
 
-  virtual void CreateQueue(CreateQueueCall call, Done<model::Queue> done) = 0;
-  virtual void GetQueue(std::string name, Done<QueueWithCounts> done) = 0;
+  virtual void CreateQueue(CreateQueueCall call, Callback<model::Queue> done) = 0;
+  virtual void GetQueue(std::string name, Callback<QueueWithCounts> done) = 0;
   // Queues with names greater than `after`, in order, at most `limit`.
-  virtual void ListQueues(std::string after, int limit, Done<model::Page<model::Queue>> done) = 0;
-  virtual void UpdateQueue(UpdateQueueCall call, Done<model::Queue> done) = 0;
-  virtual void PauseQueue(PauseQueueCall call, Done<model::Queue> done) = 0;
+  virtual void ListQueues(std::string after, int limit,
+                          Callback<model::Page<model::Queue>> done) = 0;
+  virtual void UpdateQueue(UpdateQueueCall call, Callback<model::Queue> done) = 0;
+  virtual void PauseQueue(PauseQueueCall call, Callback<model::Queue> done) = 0;
 
   // What else operators call.
   virtual Operator& AsOperator() = 0;

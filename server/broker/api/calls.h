@@ -22,7 +22,7 @@ namespace skiplane::broker {
 
 // Called exactly once, on a thread of the broker: it must not block.
 template <typename Answer>
-using Done = absl::AnyInvocable<void(absl::StatusOr<Answer>)>;
+using Callback = absl::AnyInvocable<void(absl::StatusOr<Answer>)>;
 
 using QueuePtr = std::shared_ptr<const model::Queue>;
 

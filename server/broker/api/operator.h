@@ -13,22 +13,22 @@ class Operator {
  public:
   virtual ~Operator() = default;
 
-  virtual void GetTask(GetTaskCall call, Done<TaskDetails> done) = 0;
-  virtual void ListTasks(ListTasksCall call, Done<TaskPage> done) = 0;
-  virtual void ExplainTask(model::TaskId id, Done<Explanation> done) = 0;
+  virtual void GetTask(GetTaskCall call, Callback<TaskDetails> done) = 0;
+  virtual void ListTasks(ListTasksCall call, Callback<TaskPage> done) = 0;
+  virtual void ExplainTask(model::TaskId id, Callback<Explanation> done) = 0;
   // Answers with the task as it is afterwards. WRONG_STATE if its state does not allow the change.
-  virtual void ChangeTask(ChangeTaskCall call, Done<model::TaskView> done) = 0;
-  virtual void PreviewSchedule(PreviewCall call, Done<std::vector<absl::Time>> done) = 0;
+  virtual void ChangeTask(ChangeTaskCall call, Callback<model::TaskView> done) = 0;
+  virtual void PreviewSchedule(PreviewCall call, Callback<std::vector<absl::Time>> done) = 0;
 
-  virtual void StartBulk(StartBulkCall call, Done<model::BulkOperation> done) = 0;
-  virtual void GetBulk(GetBulkCall call, Done<model::BulkOperation> done) = 0;
-  virtual void ListBulks(ListBulksCall call, Done<model::Page<model::BulkOperation>> done) = 0;
-  virtual void StopBulk(StopBulkCall call, Done<model::BulkOperation> done) = 0;
+  virtual void StartBulk(StartBulkCall call, Callback<model::BulkOperation> done) = 0;
+  virtual void GetBulk(GetBulkCall call, Callback<model::BulkOperation> done) = 0;
+  virtual void ListBulks(ListBulksCall call, Callback<model::Page<model::BulkOperation>> done) = 0;
+  virtual void StopBulk(StopBulkCall call, Callback<model::BulkOperation> done) = 0;
 
-  virtual void ListErrorGroups(ListErrorsCall call, Done<ErrorPage> done) = 0;
-  virtual void ReadStatistics(StatisticsCall call, Done<Statistics> done) = 0;
-  virtual void ListWorkers(ListWorkersCall call, Done<std::vector<model::Worker>> done) = 0;
-  virtual void ListAudit(ListAuditCall call, Done<model::Page<model::AuditRecord>> done) = 0;
+  virtual void ListErrorGroups(ListErrorsCall call, Callback<ErrorPage> done) = 0;
+  virtual void ReadStatistics(StatisticsCall call, Callback<Statistics> done) = 0;
+  virtual void ListWorkers(ListWorkersCall call, Callback<std::vector<model::Worker>> done) = 0;
+  virtual void ListAudit(ListAuditCall call, Callback<model::Page<model::AuditRecord>> done) = 0;
 };
 
 }  // namespace skiplane::broker

@@ -28,7 +28,7 @@ struct TaskDetails {
 // Where a list of tasks goes on.
 struct TaskCursor {
   int lane = 0;       // index into the queue's lanes
-  int16_t place = 0;  // of store::Place; 0: the first
+  int16_t table = 0;  // of store::TaskTable; 0: the first
   int64_t after = 0;  // task number
 };
 

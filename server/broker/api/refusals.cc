@@ -43,7 +43,7 @@ absl::Status RepeatLater() {
                       "already is not done twice");
 }
 
-absl::Status RepeatOrLook(const model::Origin& origin) {
+absl::Status RepeatOrRead(const model::Origin& origin) {
   if (origin.request.has_value()) return RepeatLater();
   return base::Refuse(absl::StatusCode::kUnknown, "COMMIT_OUTCOME_UNKNOWN",
                       "the connection to the database broke during the commit: the change may or "

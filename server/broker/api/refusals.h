@@ -32,6 +32,6 @@ absl::Status RepeatLater();
 
 // The same for a change that would do more when it is made again, unless `origin` has a request id:
 // then COMMIT_OUTCOME_UNKNOWN.
-absl::Status RepeatOrLook(const model::Origin& origin);
+absl::Status RepeatOrRead(const model::Origin& origin);
 
 }  // namespace skiplane::broker

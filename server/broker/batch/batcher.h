@@ -3,7 +3,7 @@
 // The first item goes to the pool at once; what arrives while its statement runs forms the next
 // batch. A second batch runs beside the first only when many rows wait, so that a loaded broker
 // keeps two connections busy and an idle one answers in one commit. Where a delay is harmless, a
-// pace keeps two batches apart, which makes the second one larger. Thread-safe.
+// least interval keeps two batches apart, which makes the second one larger. Thread-safe.
 //
 //   Batcher<Item> batcher(pool, {}, [](absl::StatusOr<pg::Session*> session,
 //                                      std::vector<Item> items) { … answer every item … });
@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "server/base/mutex.h"
 #include "server/base/timer.h"
-#include "server/broker/batch/pace.h"
+#include "server/broker/batch/min_interval.h"
 #include "server/model/limits.h"
 #include "server/pg/connections/pool.h"
 
@@ -33,7 +33,8 @@ struct BatchLimits {
   int64_t pending_rows_max = model::kPendingRowsMax;
   int64_t pending_bytes_max = model::kPendingBytesMax;
   int64_t second_batch_rows = 128;  // that wait before a second batch starts beside the first
-  std::chrono::milliseconds pace{0};  // between the starts of two batches, unless one is full
+  // Between the starts of two batches, unless one is full.
+  std::chrono::milliseconds min_interval{0};
 };
 
 template <typename Item>
@@ -42,12 +43,12 @@ class Batcher {
   // Gets the pool's session or the reason why there is none, and answers every item.
   using Run = absl::AnyInvocable<void(absl::StatusOr<pg::Session*>, std::vector<Item>) const>;
 
-  // `timer` stops before the batcher goes; it may be null without a pace.
+  // `timer` stops before the batcher goes; it may be null without a least interval.
   Batcher(pg::Pool& pool, BatchLimits limits, Run run, base::Timer* timer = nullptr)
       : pool_(pool),
         limits_(limits),
         run_(std::move(run)),
-        pace_(limits.pace, timer, [this] { Resume(&Pace::Awoke); }) {}
+        min_interval_(limits.min_interval, timer, [this] { Resume(&MinInterval::Awoke); }) {}
 
   // Returns false, and leaves `item` as it was, when too much waits already.
   bool Add(Item&& item, int64_t rows, int64_t bytes) {
@@ -66,7 +67,7 @@ class Batcher {
   }
 
   // What waits goes now, and so does all that comes later. For a timer that has stopped.
-  void EndPace() { Resume(&Pace::End); }
+  void EndMinInterval() { Resume(&MinInterval::End); }
 
  private:
   struct Entry {
@@ -80,17 +81,17 @@ class Batcher {
     if (pending_.empty()) return false;
     if (running_ >= 2) return false;
     if (running_ == 1 && pending_rows_ < limits_.second_batch_rows) return false;
-    if (pending_rows_ < limits_.rows_max && !pace_.Allows()) return false;
+    if (pending_rows_ < limits_.rows_max && !min_interval_.Allows()) return false;
     ++running_;
     return true;
   }
 
   // What waits starts if it may by now.
-  void Resume(void (Pace::*change)()) {
+  void Resume(void (MinInterval::*change)()) {
     bool start = false;
     {
       base::MutexLock lock(mutex_);
-      (pace_.*change)();
+      (min_interval_.*change)();
       start = MayStart();
     }
     if (start) Submit();
@@ -140,7 +141,7 @@ class Batcher {
   int64_t pending_rows_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t pending_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   int running_ ABSL_GUARDED_BY(mutex_) = 0;
-  Pace pace_ ABSL_GUARDED_BY(mutex_);
+  MinInterval min_interval_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace skiplane::broker

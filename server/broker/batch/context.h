@@ -13,7 +13,7 @@ struct Context {
   pg::Pool& pool;
   base::Timer& timer;
   metrics::Metrics& metrics;
-  std::string mark;  // of this broker, in hints: without spaces, random
+  std::string origin_id;  // of this broker, in notifications: without spaces, random
 };
 
 }  // namespace skiplane::broker

@@ -157,8 +157,8 @@ absl::StatusOr<store::Enqueued> WriteTasks(
 void Suspect(const PendingEnqueue& call, store::Enqueued& suspected) {
   for (size_t i = 0; i < call.ids.size(); ++i) {
     const model::NewTask& task = call.call.tasks[i];
-    suspected.claimable.push_back({call.ids[i].lane, StageOf(task, call.queue->settings),
-                                   task.priority, true, 1, absl::InfinitePast()});
+    suspected.unleased.push_back({call.ids[i].lane, StageOf(task, call.queue->settings),
+                                  task.priority, true, 1, absl::InfinitePast()});
   }
 }
 

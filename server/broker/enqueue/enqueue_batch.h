@@ -19,7 +19,7 @@ namespace skiplane::broker {
 struct PendingEnqueue {
   QueuePtr queue;
   EnqueueCall call;
-  Done<std::vector<EnqueueResult>> done;
+  Callback<std::vector<EnqueueResult>> done;
   bool has_specials = false;       // keys, stages or schedules
   bool is_repeatable = false;      // it has a request id, or every task a key that tells a repeat
   std::string body_hash;           // with a request id
@@ -46,7 +46,7 @@ absl::Status NumberTasks(pg::Session& session, TaskNumbers& numbers, PendingEnqu
 absl::StatusOr<store::Enqueued> WriteTasks(pg::Session& session,
                                            absl::Span<const std::unique_ptr<PendingEnqueue>> calls);
 
-// Adds what may have become claimable by a commit of this call whose answer was lost: all of it.
+// Adds what may have become ready by a commit of this call whose answer was lost: all of it.
 void Suspect(const PendingEnqueue& call, store::Enqueued& suspected);
 
 // The answer to one call after the commit that it was part of. Asks the database when a key or a

@@ -92,7 +92,8 @@ absl::StatusOr<bool> AnyLives(pg::Session& session, const PendingEnqueues& calls
 
 }  // namespace
 
-void Enqueuer::Enqueue(QueuePtr queue, EnqueueCall call, Done<std::vector<EnqueueResult>> done) {
+void Enqueuer::Enqueue(QueuePtr queue, EnqueueCall call,
+                       Callback<std::vector<EnqueueResult>> done) {
   if (absl::Status status = CheckAgainstQueue(*queue, call); !status.ok()) {
     done(std::move(status));
     return;
@@ -107,7 +108,7 @@ void Enqueuer::Enqueue(QueuePtr queue, EnqueueCall call, Done<std::vector<Enqueu
   });
 }
 
-void Enqueuer::Add(QueuePtr queue, EnqueueCall call, Done<std::vector<EnqueueResult>> done) {
+void Enqueuer::Add(QueuePtr queue, EnqueueCall call, Callback<std::vector<EnqueueResult>> done) {
   const auto rows = static_cast<int64_t>(call.tasks.size());
   const int64_t bytes = BytesOf(call);
   auto pending = std::make_unique<PendingEnqueue>();
@@ -129,14 +130,14 @@ absl::StatusOr<std::unique_ptr<PendingEnqueue>> Enqueuer::Prepare(pg::Session& s
   RETURN_IF_ERROR(base::PrefixField(field, CheckTask(*pending->queue, task)));
   pending->call.queue = queue;
   pending->call.tasks.push_back(task);
-  RETURN_IF_ERROR(schedules_.Judge(session, pending->call, field));
+  RETURN_IF_ERROR(schedules_.Validate(session, pending->call, field));
   PrepareEnqueue(*pending);
   return pending;
 }
 
-absl::StatusOr<std::vector<EnqueueResult>> Enqueuer::WriteWithin(
+absl::StatusOr<std::vector<EnqueueResult>> Enqueuer::WriteInTransaction(
     pg::Session& session, std::unique_ptr<PendingEnqueue>& call,
-    std::vector<Within>* written) {
+    std::vector<Uncommitted>* written) {
   RETURN_IF_ERROR(NumberTasks(session, numbers_, *call));
   ASSIGN_OR_RETURN(store::Enqueued enqueued, WriteTasks(session, absl::MakeSpan(&call, 1)));
   ASSIGN_OR_RETURN(std::vector<EnqueueResult> results, AnswerEnqueue(session, *call, enqueued));
@@ -144,9 +145,9 @@ absl::StatusOr<std::vector<EnqueueResult>> Enqueuer::WriteWithin(
   return results;
 }
 
-void Enqueuer::Committed(const Within& within) {
-  Count(*within.call, within.written);
-  on_commit_(within.written);
+void Enqueuer::Committed(const Uncommitted& enqueued) {
+  Count(*enqueued.call, enqueued.written);
+  on_commit_(enqueued.written);
 }
 
 Enqueuer::QueueBatcher& Enqueuer::BatcherOf(const model::Queue& queue) {
@@ -275,7 +276,7 @@ void Enqueuer::SubmitResolve(PendingEnqueues calls, ResolveStep step) {
       for (auto& call : open) call->done(GiveUp(*call));
       return;
     }
-    // What the lost commit made free is not known: dispatchers look from the start.
+    // What the lost commit made ready is not known: dispatchers probe from the start.
     store::Enqueued suspected;
     for (const auto& call : open) Suspect(*call, suspected);
     on_commit_(suspected);

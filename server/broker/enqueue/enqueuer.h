@@ -29,31 +29,31 @@ class Enqueuer {
   Enqueuer(const Enqueuer&) = delete;
   Enqueuer& operator=(const Enqueuer&) = delete;
 
-  void Enqueue(QueuePtr queue, EnqueueCall call, Done<std::vector<EnqueueResult>> done);
+  void Enqueue(QueuePtr queue, EnqueueCall call, Callback<std::vector<EnqueueResult>> done);
 
-  // For a task that is made within somebody else's transaction on `session`: checks it, with
+  // For a task that is made in somebody else's transaction on `session`: checks it, with
   // `field` before the name of a bad field; writes it; and, after the commit, tells of it.
   absl::StatusOr<std::unique_ptr<PendingEnqueue>> Prepare(pg::Session& session,
                                                           const std::string& queue,
                                                           const model::NewTask& task,
                                                           const std::string& field);
-  struct Within {
+  struct Uncommitted {
     const PendingEnqueue* call;
     store::Enqueued written;
   };
-  absl::StatusOr<std::vector<EnqueueResult>> WriteWithin(pg::Session& session,
-                                                         std::unique_ptr<PendingEnqueue>& call,
-                                                         std::vector<Within>* written);
-  void Committed(const Within& within);
-  // What WriteWithin had answered, after a commit whose answer was lost and which has happened. A
-  // task that held the key counts as EXISTING, as for any repeat.
+  absl::StatusOr<std::vector<EnqueueResult>> WriteInTransaction(
+      pg::Session& session, std::unique_ptr<PendingEnqueue>& call,
+      std::vector<Uncommitted>* written);
+  void Committed(const Uncommitted& enqueued);
+  // What WriteInTransaction had answered, after a commit whose answer was lost and which has
+  // happened. A task that held the key counts as EXISTING, as for any repeat.
   absl::StatusOr<std::vector<EnqueueResult>> Recall(pg::Session& session,
                                                     const PendingEnqueue& call);
 
  private:
   using QueueBatcher = Batcher<std::unique_ptr<PendingEnqueue>>;
 
-  void Add(QueuePtr queue, EnqueueCall call, Done<std::vector<EnqueueResult>> done);
+  void Add(QueuePtr queue, EnqueueCall call, Callback<std::vector<EnqueueResult>> done);
   QueueBatcher& BatcherOf(const model::Queue& queue);
   void Run(absl::StatusOr<pg::Session*> session, PendingEnqueues calls);
   void Write(pg::Session& session, PendingEnqueues calls);

@@ -3,7 +3,7 @@
 
 namespace skiplane::broker {
 
-// Dispatchers look for what the lost commit made free: all that is known of it is what was asked.
+// Dispatchers probe for what the lost commit made ready: all that is known of it is what was asked.
 absl::StatusOr<std::vector<EnqueueResult>> Enqueuer::Recall(pg::Session& session,
                                                             const PendingEnqueue& call) {
   const store::Enqueued unknown;

@@ -38,7 +38,7 @@ std::vector<std::pair<store::Schedule, size_t>> ScheduleCheck::Unknown(
   return unknown;
 }
 
-void ScheduleCheck::Check(EnqueueCall call, Done<EnqueueCall> done) {
+void ScheduleCheck::Check(EnqueueCall call, Callback<EnqueueCall> done) {
   if (Unknown(call).empty()) {
     done(std::move(call));
     return;
@@ -46,7 +46,7 @@ void ScheduleCheck::Check(EnqueueCall call, Done<EnqueueCall> done) {
   context_.pool.Submit([this, call = std::move(call),
                         done = std::move(done)](absl::StatusOr<pg::Session*> session) mutable {
     absl::Status status = session.status();
-    if (status.ok()) status = Judge(**session, call, "");
+    if (status.ok()) status = Validate(**session, call, "");
     if (status.ok()) {
       done(std::move(call));
     } else {
@@ -55,8 +55,8 @@ void ScheduleCheck::Check(EnqueueCall call, Done<EnqueueCall> done) {
   });
 }
 
-absl::Status ScheduleCheck::Judge(pg::Session& session, const EnqueueCall& call,
-                                  const std::string& field) {
+absl::Status ScheduleCheck::Validate(pg::Session& session, const EnqueueCall& call,
+                                     const std::string& field) {
   const auto unknown = Unknown(call);
   if (unknown.empty()) return absl::OkStatus();
   std::vector<store::Schedule> schedules;

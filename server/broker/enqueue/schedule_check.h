@@ -15,10 +15,10 @@ class ScheduleCheck {
   explicit ScheduleCheck(Context& context) : context_(context) {}
 
   // Hands the call on as it is, at once if it has no unknown schedule; or INVALID_FIELD.
-  void Check(EnqueueCall call, Done<EnqueueCall> done);
+  void Check(EnqueueCall call, Callback<EnqueueCall> done);
 
   // The same at once, for a call with one task. `field` comes before the name of a bad field.
-  absl::Status Judge(pg::Session& session, const EnqueueCall& call, const std::string& field);
+  absl::Status Validate(pg::Session& session, const EnqueueCall& call, const std::string& field);
 
   // INVALID_FIELD for what CheckSchedules said. `prefix` comes before the name of the bad field.
   static absl::Status RefusalOf(absl::string_view problem, absl::string_view prefix);

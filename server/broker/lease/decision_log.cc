@@ -16,20 +16,20 @@ void LogLeased(const model::Queue& queue, const LeaseRun& run, size_t tasks,
   event.Write({{"queue", queue.name},
                {"lane", absl::StrCat(run.place.lane)},
                {"stage", absl::StrCat(run.place.stage)},
-               {"asked", absl::StrCat(run.demand.places.size())},
+               {"asked", absl::StrCat(run.demand.slots.size())},
                {"tasks", absl::StrCat(tasks)},
                {"callers", absl::StrCat(run.tickets.size())},
                {"lanes_callers", absl::StrCat(lanes_callers)},
                {"with_an_ack", run.is_reservation ? "yes" : "no"}});
 }
 
-void LogHeldBack(const model::Queue& queue, const model::LaneStage& place,
+void LogHeldBack(const model::Queue& queue, const model::LaneStage& lane_stage,
                  absl::string_view why) {
   static constinit SampledEvent event("lease_held_back");
   if (!event.Wanted()) return;
   event.Write({{"queue", queue.name},
-               {"lane", absl::StrCat(place.lane)},
-               {"stage", absl::StrCat(place.stage)},
+               {"lane", absl::StrCat(lane_stage.lane)},
+               {"stage", absl::StrCat(lane_stage.stage)},
                {"why", std::string(why)}});
 }
 

@@ -16,6 +16,7 @@ namespace skiplane::broker {
 void LogLeased(const model::Queue& queue, const LeaseRun& run, size_t tasks, size_t lanes_callers);
 
 // Callers wait although there may be tasks.
-void LogHeldBack(const model::Queue& queue, const model::LaneStage& place, absl::string_view why);
+void LogHeldBack(const model::Queue& queue, const model::LaneStage& lane_stage,
+                 absl::string_view why);
 
 }  // namespace skiplane::broker

@@ -54,7 +54,7 @@ Dispatcher::Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& t
       scheduler_(waiting_max) {}
 
 TicketPtr Dispatcher::NewTicket(LeaseCall call, const std::vector<QueuePtr>& queues,
-                                Done<LeaseAnswer> done) {
+                                Callback<LeaseAnswer> done) {
   auto ticket = std::make_shared<Ticket>();
   ticket->waits = call.wait > absl::ZeroDuration();
   ticket->deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(call.wait);
@@ -70,7 +70,7 @@ TicketPtr Dispatcher::NewTicket(LeaseCall call, const std::vector<QueuePtr>& que
 
 std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call,
                                                 const std::vector<QueuePtr>& queues,
-                                                Done<LeaseAnswer> done) {
+                                                Callback<LeaseAnswer> done) {
   const TicketPtr ticket = NewTicket(std::move(call), queues, std::move(done));
   {
     Turn turn(*this);
@@ -79,30 +79,34 @@ std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call,
   return std::make_shared<Handle>(*this, ticket);
 }
 
-void Dispatcher::LeaseAfter(const NextLeasePtr& next) {
+void Dispatcher::LeaseAfter(const AckAndLeasePtr& next) {
   next->Become(Lease(next->Call(), next->queues(), [next](absl::StatusOr<LeaseAnswer> answer) {
     next->Leased(std::move(answer));
   }));
 }
 
 std::vector<Reservation> Dispatcher::Reserve(pg::Session& session, int64_t lane,
-                                             const std::vector<NextLeasePtr>& nexts) {
+                                             const std::vector<AckAndLeasePtr>& nexts) {
   if (nexts.empty()) return {};
-  std::map<model::LaneStage, std::pair<std::vector<TicketPtr>, std::vector<NextLeasePtr>>> takers;
+  std::vector<TicketPtr> tickets;
+  for (const AckAndLeasePtr& next : nexts) {
+    tickets.push_back(NewTicket(
+        next->Call(), next->queues(),
+        [next](absl::StatusOr<LeaseAnswer> answer) { next->Leased(std::move(answer)); }));
+    tickets.back()->on_declined = [this, next] {
+      if (next->Declined()) LeaseAfter(next);
+    };
+  }
+  using Takers = std::pair<std::vector<TicketPtr>, std::vector<AckAndLeasePtr>>;
+  std::map<model::LaneStage, Takers> takers;
   std::vector<Reservation> reservations;
   {
     Turn turn(*this);
-    for (const NextLeasePtr& next : nexts) {
-      const TicketPtr ticket = NewTicket(
-          next->Call(), next->queues(),
-          [next](absl::StatusOr<LeaseAnswer> answer) { next->Leased(std::move(answer)); });
-      ticket->on_declined = [this, next] {
-        if (next->Declined()) LeaseAfter(next);
-      };
-      const auto place = scheduler_.FindReservable(*ticket, lane, turn.step.now);
-      if (!place.has_value() || !next->TryReserve()) continue;
-      takers[*place].first.push_back(ticket);
-      takers[*place].second.push_back(next);
+    for (size_t i = 0; i < nexts.size(); ++i) {
+      const auto place = scheduler_.FindReservable(*tickets[i], lane, turn.step.now);
+      if (!place.has_value() || !nexts[i]->TryReserve()) continue;
+      takers[*place].first.push_back(tickets[i]);
+      takers[*place].second.push_back(nexts[i]);
     }
     for (auto& [place, taken] : takers) {
       Reservation& reservation = reservations.emplace_back();
@@ -110,12 +114,15 @@ std::vector<Reservation> Dispatcher::Reserve(pg::Session& session, int64_t lane,
       reservation.nexts = std::move(taken.second);
     }
   }
-  std::erase_if(reservations, [&](Reservation& reservation) {
-    const absl::Status status = PrepareSessions(session, sessions_, reservation.run);
-    if (!status.ok()) EndReservation(reservation, absl::AbortedError("not begun"));
-    return !status.ok();
-  });
-  return reservations;
+  std::vector<Reservation> prepared;
+  for (Reservation& reservation : reservations) {
+    if (PrepareSessions(session, sessions_, reservation.run).ok()) {
+      prepared.push_back(std::move(reservation));
+    } else {
+      EndReservation(reservation, absl::AbortedError("not begun"));
+    }
+  }
+  return prepared;
 }
 
 absl::Status Dispatcher::LeaseReserved(pg::Session& session, Reservation& reservation) {
@@ -135,14 +142,14 @@ void Dispatcher::EndReservation(Reservation& reservation, const absl::Status& st
   }
 }
 
-void Dispatcher::Committed(absl::Span<const store::Claimable> claimable, absl::Time now) {
+void Dispatcher::Committed(absl::Span<const store::UnleasedTasks> claimable, absl::Time now) {
   Turn turn(*this);
   scheduler_.Committed(claimable, now, turn.step);
 }
 
-void Dispatcher::Hinted(const model::Hint& hint) {
+void Dispatcher::Notified(const model::Notification& notification) {
   Turn turn(*this);
-  scheduler_.Notified(hint, turn.step);
+  scheduler_.Notified(notification, turn.step);
 }
 
 void Dispatcher::QueueChanged(const QueuePtr& queue) {
@@ -164,7 +171,7 @@ void Dispatcher::BeginDrain() {
 void Dispatcher::Arm() {
   const base::SteadyTime next = scheduler_.NextWake();
   if (next >= wake_at_) return;
-  if (wake_ != 0) context_.timer.Cancel(wake_);
+  if (wake_ != 0 && !context_.timer.Cancel(wake_)) return;  // OnWake waits for the lock: it arms
   wake_at_ = next;
   wake_ = context_.timer.At(next, [this] { OnWake(); });
 }

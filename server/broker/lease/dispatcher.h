@@ -1,9 +1,10 @@
 // Leases: runs what a Scheduler decides. The scheduler knows who waits and what is believed of each
 // lane; the dispatcher gives it the time, a lock, connections and a timer, and answers the callers.
 //
-// A parked call costs a ticket and an alarm: no thread and no query. Per lane at most two lease
-// statements run at once. Every call is answered exactly once. Thread-safe; one mutex, held while
-// the scheduler decides, never over a statement or an answer.
+// A parked call costs a ticket and an alarm: no thread and no query. Per lane stage at most two
+// lease statements run at once, beside those in transactions of acks. Every call is answered
+// exactly once. Thread-safe; one mutex, held while the scheduler decides, never over a statement or
+// an answer.
 #pragma once
 
 #include <functional>
@@ -17,9 +18,9 @@
 #include "server/broker/api/broker.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
+#include "server/broker/lease/ack_and_lease_operation.h"
 #include "server/broker/lease/lease_tracker.h"
 #include "server/broker/lease/lost_leases.h"
-#include "server/broker/lease/next_lease.h"
 #include "server/broker/schedule/scheduler.h"
 #include "server/broker/sessions/session_cache.h"
 
@@ -28,7 +29,7 @@ namespace skiplane::broker {
 // Leases in the transaction of acks.
 struct Reservation {
   LeaseRun run;
-  std::vector<NextLeasePtr> nexts;  // one per ticket
+  std::vector<AckAndLeasePtr> nexts;  // one per ticket
   store::Leased leased;
 };
 
@@ -42,31 +43,31 @@ class Dispatcher {
 
   // `queues` are those of the call, in its order.
   std::shared_ptr<PendingLease> Lease(LeaseCall call, const std::vector<QueuePtr>& queues,
-                                      Done<LeaseAnswer> done);
+                                      Callback<LeaseAnswer> done);
   // The lease of an ack that is committed.
-  void LeaseAfter(const NextLeasePtr& next);
+  void LeaseAfter(const AckAndLeasePtr& next);
 
   // Reserves tasks for those of the calls that a stage of this lane can serve now, and whose turn
   // it is; the others lease after their acks. Every one that is returned must be ended.
   std::vector<Reservation> Reserve(pg::Session& session, int64_t lane,
-                                   const std::vector<NextLeasePtr>& nexts);
+                                   const std::vector<AckAndLeasePtr>& nexts);
   // In the transaction.
   static absl::Status LeaseReserved(pg::Session& session, Reservation& reservation);
   // The transaction ended so. Who got nothing leases after the acks.
   void EndReservation(Reservation& reservation, const absl::Status& status);
 
   // A commit of this broker made tasks claimable; `now` is the database's time of that commit.
-  void Committed(absl::Span<const store::Claimable> claimable, absl::Time now);
+  void Committed(absl::Span<const store::UnleasedTasks> claimable, absl::Time now);
 
   // Another broker or upkeep says so.
-  void Hinted(const model::Hint& hint);
+  void Notified(const model::Notification& notification);
 
   void QueueChanged(const QueuePtr& queue);
 
-  // Whether hints of others are heard. While they are not, lanes are probed every second.
+  // Whether notifications of others are heard. While they are not, lanes are probed every second.
   void SetListening(bool is_listening);
 
-  // Parked calls are answered empty, further ones refused.
+  // Parked calls are answered empty, those that do not wait and later ones are refused.
   void BeginDrain();
 
   // The timer has stopped: what waits for it is ended.
@@ -96,7 +97,7 @@ class Dispatcher {
   };
 
   static TicketPtr NewTicket(LeaseCall call, const std::vector<QueuePtr>& queues,
-                             Done<LeaseAnswer> done);
+                             Callback<LeaseAnswer> done);
   void Arm() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OnWake();
 

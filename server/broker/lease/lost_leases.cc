@@ -20,12 +20,16 @@ absl::StatusOr<store::Leased> FindLost(pg::Session& session, LeaseRun& run) {
   RETURN_IF_ERROR(store::CloseLedger(session, run.place.lane, ledgers));
   store::Leased leased;
   ASSIGN_OR_RETURN(leased.rows, store::FindLeases(session, run.place.lane, {}, ledgers));
+  std::vector<int> given(callers.size());  // calls of one worker may share a session and a row
   for (store::LeasedRow& row : leased.rows) {
     leased.now = std::max(leased.now, row.task.schedule_time);
     for (size_t i = 0; i < callers.size(); ++i) {
       const bool is_same_session = callers[i].session == row.task.token.session;
-      if (is_same_session && callers[i].ledger == row.ledger) row.caller = static_cast<int>(i);
+      if (!is_same_session || callers[i].ledger != row.ledger) continue;
+      row.caller = static_cast<int>(i);
+      if (given[i] < run.tickets[i]->call.max_tasks) break;
     }
+    ++given[static_cast<size_t>(row.caller)];
   }
   // While it was looked for, sessions may have been given a grace.
   absl::flat_hash_set<int> found;

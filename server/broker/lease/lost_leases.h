@@ -20,7 +20,7 @@ class LostLeases {
  public:
   // Gets what was leased, or DATABASE_UNAVAILABLE if that was nothing or could not be learnt.
   // Called once per run, without locks.
-  using Done = std::function<void(LeaseRun&, absl::StatusOr<store::Leased>)>;
+  using OnResolved = std::function<void(LeaseRun&, absl::StatusOr<store::Leased>)>;
 
   // Upkeep keeps the ids for 2 minutes (ledger_fold.sql). Before this the statement may have hung
   // for 16 seconds, and the two of the last try may hang for as long each.
@@ -29,8 +29,9 @@ class LostLeases {
     std::chrono::seconds try_for{60};
   };
 
-  LostLeases(Context& context, Done done) : LostLeases(context, std::move(done), Patience()) {}
-  LostLeases(Context& context, Done done, Patience patience)
+  LostLeases(Context& context, OnResolved done)
+      : LostLeases(context, std::move(done), Patience()) {}
+  LostLeases(Context& context, OnResolved done, Patience patience)
       : context_(context), done_(std::move(done)), patience_(patience) {}
 
   void Resolve(LeaseRun run);
@@ -47,7 +48,7 @@ class LostLeases {
   void OnTimer(const Run& run);
 
   Context& context_;
-  const Done done_;
+  const OnResolved done_;
   const Patience patience_;
   base::Mutex mutex_;
   bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;

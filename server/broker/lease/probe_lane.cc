@@ -4,7 +4,7 @@
 
 #include "server/base/status_macros.h"
 #include "server/broker/schedule/belief.h"
-#include "server/store/sweep.h"
+#include "server/store/slice.h"
 
 namespace skiplane::broker {
 namespace {
@@ -12,17 +12,18 @@ namespace {
 constexpr int kSliceRows = 2000;
 constexpr int kSlicesMax = 500;  // a million leased tasks before the first ready one
 
-absl::Status ProbePriority(pg::Session& session, model::LaneStage place, int16_t priority,
+absl::Status ProbePriority(pg::Session& session, model::LaneStage lane_stage, int16_t priority,
                            ProbeResult& result) {
   store::Bound from{priority, absl::InfinitePast(), 0};
   for (int slices = 0; slices < kSlicesMax; ++slices) {
-    ASSIGN_OR_RETURN(const store::Slice slice,
-                     store::Sweep(session, place.lane, place.stage, from, kSliceRows));
-    if (slice.first_free.has_value()) {
-      result.first_ready.push_back(*slice.first_free);
+    ASSIGN_OR_RETURN(
+        const store::Slice slice,
+        store::ReadSlice(session, lane_stage.lane, lane_stage.stage, from, kSliceRows));
+    if (slice.first_ready.has_value()) {
+      result.first_ready.push_back(*slice.first_ready);
       const bool may_be_more = slice.seen == kSliceRows;
       result.ready =
-          std::min(Belief::kPlenty, result.ready + (may_be_more ? Belief::kPlenty : slice.free));
+          std::min(Belief::kPlenty, result.ready + (may_be_more ? Belief::kPlenty : slice.ready));
       return absl::OkStatus();
     }
     if (slice.seen < kSliceRows) return absl::OkStatus();
@@ -33,9 +34,9 @@ absl::Status ProbePriority(pg::Session& session, model::LaneStage place, int16_t
 
 }  // namespace
 
-absl::StatusOr<ProbeResult> ProbeLane(pg::Session& session, model::LaneStage place) {
+absl::StatusOr<ProbeResult> ProbeLane(pg::Session& session, model::LaneStage lane_stage) {
   ASSIGN_OR_RETURN(const std::vector<store::PriorityView> views,
-                   store::Priorities(session, place.lane, place.stage));
+                   store::Priorities(session, lane_stage.lane, lane_stage.stage));
   ProbeResult result;
   for (const store::PriorityView& view : views) {
     result.priorities.push_back(view.priority);
@@ -43,7 +44,7 @@ absl::StatusOr<ProbeResult> ProbeLane(pg::Session& session, model::LaneStage pla
       result.next_due_in = std::min(result.next_due_in.value_or(absl::InfiniteDuration()),
                                     *view.next_due_in);
     }
-    RETURN_IF_ERROR(ProbePriority(session, place, view.priority, result));
+    RETURN_IF_ERROR(ProbePriority(session, lane_stage, view.priority, result));
   }
   return result;
 }

@@ -30,17 +30,17 @@ std::vector<size_t> OrderOf(const LeaseCall& call) {
   return order;
 }
 
-std::vector<model::LaneStage> PlacesOf(const model::Queue& queue, const LeaseQueue& asked) {
+std::vector<model::LaneStage> LaneStagesOf(const model::Queue& queue, const LeaseQueue& asked) {
   std::vector<int64_t> lanes = queue.lanes;
   const size_t first = lanes.size() == 1 ? 0 : Random()() % lanes.size();
   std::rotate(lanes.begin(), lanes.begin() + static_cast<ptrdiff_t>(first), lanes.end());
   const auto only = queue.settings.FindStage(asked.stage);
-  std::vector<model::LaneStage> places;
+  std::vector<model::LaneStage> lane_stages;
   for (int16_t stage = queue.settings.StageCount(); stage-- > 0;) {
     if (only.has_value() && stage != *only) continue;
-    for (const int64_t lane : lanes) places.push_back({lane, stage});
+    for (const int64_t lane : lanes) lane_stages.push_back({lane, stage});
   }
-  return places;
+  return lane_stages;
 }
 
 }  // namespace
@@ -49,9 +49,9 @@ std::vector<Ticket::Wanted> WantedOf(const LeaseCall& call, const std::vector<Qu
   std::vector<Ticket::Wanted> wanted;
   absl::flat_hash_set<model::LaneStage> known;  // a call may name a queue and a stage of it
   for (const size_t i : OrderOf(call)) {
-    for (const model::LaneStage place : PlacesOf(*queues[i], call.queues[i])) {
-      if (queues.size() > 1 && !known.insert(place).second) continue;
-      wanted.push_back({place, queues[i]});
+    for (const model::LaneStage lane_stage : LaneStagesOf(*queues[i], call.queues[i])) {
+      if (queues.size() > 1 && !known.insert(lane_stage).second) continue;
+      wanted.push_back({lane_stage, queues[i]});
     }
   }
   return wanted;

@@ -10,7 +10,7 @@
 namespace skiplane::broker {
 
 // Queues as listed, or drawn by weight; lanes from a random one on, so that no lane is always the
-// last to be asked; of a queue without a stage every stage, later ones first. Each place once.
+// last to be asked; of a queue without a stage every stage, later ones first. Each lane stage once.
 // `queues` are those of the call, in its order.
 std::vector<Ticket::Wanted> WantedOf(const LeaseCall& call, const std::vector<QueuePtr>& queues);
 

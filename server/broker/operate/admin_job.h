@@ -14,7 +14,7 @@ namespace skiplane::broker {
 // A conflict is repeated here, all of `work` anew. `if_unknown` is the answer when its outcome
 // could not be learnt.
 template <typename Answer, typename Work>
-void SubmitJob(pg::Pool& pool, Done<Answer> done, Work work,
+void SubmitJob(pg::Pool& pool, Callback<Answer> done, Work work,
                absl::Status if_unknown = RepeatLater()) {
   pool.Submit([done = std::move(done), work = std::move(work),
                if_unknown = std::move(if_unknown)](absl::StatusOr<pg::Session*> session) mutable {
@@ -32,7 +32,7 @@ void SubmitJob(pg::Pool& pool, Done<Answer> done, Work work,
 // The same of a change that is safe to repeat: `change` returns how its commit went, and `read` the
 // answer. Where that cannot be read, the change was made all the same, and nothing else is told.
 template <typename Answer, typename Change, typename Read>
-void SubmitChange(pg::Pool& pool, Done<Answer> done, Change change, Read read) {
+void SubmitChange(pg::Pool& pool, Callback<Answer> done, Change change, Read read) {
   pool.Submit([done = std::move(done), change = std::move(change),
                read = std::move(read)](absl::StatusOr<pg::Session*> session) mutable {
     if (!session.ok()) {

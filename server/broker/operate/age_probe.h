@@ -19,7 +19,7 @@
 namespace skiplane::broker {
 
 // For one stage of a lane; zero if nothing is ready, or the database cannot be asked.
-absl::Duration OldestReadyAge(pg::Session& session, model::LaneStage place);
+absl::Duration OldestReadyAge(pg::Session& session, model::LaneStage lane_stage);
 
 class AgeProbe {
  public:
@@ -28,11 +28,11 @@ class AgeProbe {
                     int share = ProbeBudget::kShare)
       : most_(most), share_(share) {}
 
-  // Renews the ages of some of these places, of all if time allows. They ascend.
-  void Run(pg::Session& session, const std::vector<model::LaneStage>& places);
+  // Renews the ages of some of these lane stages, of all if time allows. They ascend.
+  void Run(pg::Session& session, const std::vector<model::LaneStage>& lane_stages);
 
-  // As last read; zero for a place not among those of the last run, or not yet read.
-  absl::Duration AgeOf(model::LaneStage place) const;
+  // As last read; zero for a lane stage not among those of the last run, or not yet read.
+  absl::Duration AgeOf(model::LaneStage lane_stage) const;
 
  private:
   const std::chrono::nanoseconds most_;

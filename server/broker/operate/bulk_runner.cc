@@ -26,16 +26,16 @@ constexpr int kRest = 2;  // times the step
 constexpr std::chrono::seconds kWatchEvery(5);
 constexpr std::chrono::milliseconds kAfterFailure(500);
 
-// The place after this one, if the filter means several.
+// The table after this one, if the filter means several.
 void GoOn(const model::TaskStates& states, store::BulkCursor* cursor) {
-  const std::vector<store::Place> places = store::PlacesOf(states);
-  const auto place = std::find(places.begin(), places.end(), cursor->place);
+  const std::vector<store::TaskTable> tables = store::TablesOf(states);
+  const auto table = std::find(tables.begin(), tables.end(), cursor->table);
   cursor->after = 0;
-  if (place != places.end() && place + 1 != places.end()) {
-    cursor->place = *(place + 1);
+  if (table != tables.end() && table + 1 != tables.end()) {
+    cursor->table = *(table + 1);
     return;
   }
-  cursor->place = places.front();
+  cursor->table = tables.front();
   cursor->lanes.erase(cursor->lanes.begin());
 }
 
@@ -47,8 +47,9 @@ absl::Status NoteEnd(pg::Session& session, const model::SessionId& id) {
   return store::AddAudit(session, origin, operation.filter.queue, operation.changed);
 }
 
-// For the look at an operation that was begun: its error is not that of the call.
-Done<model::BulkOperation> LookOr(const absl::Status& if_unread, Done<model::BulkOperation> done) {
+// For the read of an operation that was begun: its error is not that of the call.
+Callback<model::BulkOperation> ReadOr(const absl::Status& if_unread,
+                                      Callback<model::BulkOperation> done) {
   return [if_unread,
           done = std::move(done)](absl::StatusOr<model::BulkOperation> found) mutable {
     if (!found.ok() && !absl::IsNotFound(found.status())) found = if_unread;
@@ -70,22 +71,23 @@ void BulkRunner::Watch() {
   });
 }
 
-void BulkRunner::Start(StartBulkCall call, Done<model::BulkOperation> done) {
+void BulkRunner::Start(StartBulkCall call, Callback<model::BulkOperation> done) {
   const absl::Duration wait = call.wait;
-  absl::Status if_unknown = call.dry_run ? RepeatLater() : RepeatOrLook(call.origin);
-  Done<Begun> look = [this, wait, dry_run = call.dry_run, if_unknown,
-                      done = std::move(done)](absl::StatusOr<Begun> begun) mutable {
+  absl::Status if_unknown = call.dry_run ? RepeatLater() : RepeatOrRead(call.origin);
+  Callback<Begun> read = [this, wait, dry_run = call.dry_run, if_unknown,
+                          done = std::move(done)](absl::StatusOr<Begun> begun) mutable {
     if (!begun.ok()) {
       done(begun.status());
       return;
     }
     // Who made steps goes on, and if it ended, who watches does.
     if (!begun->has_steps) SubmitStep(begun->id);
-    Get(begun->id, wait, dry_run ? std::move(done) : LookOr(if_unknown, std::move(done)));
+    Get(begun->id, wait, dry_run ? std::move(done) : ReadOr(if_unknown, std::move(done)));
   };
-  SubmitJob(context_.pool, std::move(look),
-            [this, call = std::move(call)](pg::Session& session) { return Create(session, call); },
-            std::move(if_unknown));
+  SubmitJob(
+      context_.pool, std::move(read),
+      [this, call = std::move(call)](pg::Session& session) { return Create(session, call); },
+      std::move(if_unknown));
 }
 
 absl::StatusOr<BulkRunner::Begun> BulkRunner::Create(pg::Session& session,
@@ -115,11 +117,11 @@ absl::StatusOr<BulkRunner::Begun> BulkRunner::Create(pg::Session& session,
 }
 
 void BulkRunner::Get(const model::SessionId& id, absl::Duration wait,
-                     Done<model::BulkOperation> done) {
+                     Callback<model::BulkOperation> done) {
   const auto until = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait);
   SubmitJob(context_.pool,
-            Done<model::BulkOperation>([this, id, until, done = std::move(done)](
-                                           absl::StatusOr<model::BulkOperation> found) mutable {
+            Callback<model::BulkOperation>([this, id, until, done = std::move(done)](
+                                               absl::StatusOr<model::BulkOperation> found) mutable {
               const absl::Duration left =
                   absl::FromChrono(until - std::chrono::steady_clock::now());
               const bool runs = found.ok() && found->state == model::BulkState::kRunning;
@@ -132,7 +134,7 @@ void BulkRunner::Get(const model::SessionId& id, absl::Duration wait,
             [id](pg::Session& session) { return store::GetBulk(session, id); });
 }
 
-void BulkRunner::Stop(StopBulkCall call, Done<model::BulkOperation> done) {
+void BulkRunner::Stop(StopBulkCall call, Callback<model::BulkOperation> done) {
   const model::SessionId id = call.id;
   SubmitChange(
       context_.pool, std::move(done),
@@ -183,8 +185,8 @@ absl::StatusOr<bool> BulkRunner::RunStep(pg::Session& session, const model::Sess
     }
     return has_more;
   }
-  const std::vector<store::Claimable> claimable = store::ClaimableOf(changes);
-  if (!claimable.empty()) on_commit_(claimable, changes.now);
+  const std::vector<store::UnleasedTasks> unleased = store::UnleasedOf(changes);
+  if (!unleased.empty()) on_commit_(unleased, changes.now);
   return has_more;
 }
 
@@ -194,12 +196,12 @@ absl::StatusOr<store::BulkProgress> BulkRunner::Work(pg::Session& session,
   const int64_t lane = cursor.lanes.front();
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, lane));
   if (queue == nullptr) return store::QueueNotFound(cursor.filter.queue);
-  const store::Step look{cursor.place, lane, cursor.after, kRowsPerStep, kChangesPerStep};
+  const store::Step step{cursor.table, lane, cursor.after, kRowsPerStep, kChangesPerStep};
   ASSIGN_OR_RETURN(const store::Matches matches,
-                   store::FindTasks(session, look, cursor.filter,
+                   store::FindTasks(session, step, cursor.filter,
                                     queue->settings.FindStage(cursor.filter.stage)));
   if (!matches.ids.empty() && !cursor.dry_run) {
-    ASSIGN_OR_RETURN(*changes, store::ChangeTasks(session, cursor.place, lane, matches.ids,
+    ASSIGN_OR_RETURN(*changes, store::ChangeTasks(session, cursor.table, lane, matches.ids,
                                                   cursor.change, queue->settings));
   }
   if (matches.next_after.has_value()) {

@@ -21,7 +21,7 @@ namespace skiplane::broker {
 
 class BulkRunner {
  public:
-  using OnCommit = std::function<void(const std::vector<store::Claimable>&, absl::Time now)>;
+  using OnCommit = std::function<void(const std::vector<store::UnleasedTasks>&, absl::Time now)>;
 
   BulkRunner(Context& context, QueueCache& queues, OnCommit on_commit)
       : context_(context), queues_(queues), on_commit_(std::move(on_commit)), waiters_(context) {}
@@ -29,10 +29,10 @@ class BulkRunner {
   // Takes operations over, now and then, until the timer stops.
   void Watch();
 
-  void Start(StartBulkCall call, Done<model::BulkOperation> done);
+  void Start(StartBulkCall call, Callback<model::BulkOperation> done);
   // Answers when the operation has ended, or when `wait` is over.
-  void Get(const model::SessionId& id, absl::Duration wait, Done<model::BulkOperation> done);
-  void Stop(StopBulkCall call, Done<model::BulkOperation> done);
+  void Get(const model::SessionId& id, absl::Duration wait, Callback<model::BulkOperation> done);
+  void Stop(StopBulkCall call, Callback<model::BulkOperation> done);
 
   // From now on Get does not wait.
   void EndWaits() { waiters_.End(); }

@@ -28,7 +28,7 @@ absl::StatusOr<BulkWaiters::Operations> Read(const absl::StatusOr<pg::Session*>&
 }  // namespace
 
 void BulkWaiters::Add(const model::SessionId& id, absl::Duration wait,
-                      Done<model::BulkOperation> done) {
+                      Callback<model::BulkOperation> done) {
   const auto until = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait);
   {
     base::MutexLock lock(mutex_);

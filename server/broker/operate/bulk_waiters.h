@@ -23,7 +23,7 @@ class BulkWaiters {
   explicit BulkWaiters(Context& context) : context_(context) {}
 
   // Answers when the operation has ended, or with how far it is when `wait` is over.
-  void Add(const model::SessionId& id, absl::Duration wait, Done<model::BulkOperation> done);
+  void Add(const model::SessionId& id, absl::Duration wait, Callback<model::BulkOperation> done);
 
   // From now on nobody waits: who does is answered with how far it is.
   void End();
@@ -32,7 +32,7 @@ class BulkWaiters {
   struct Waiter {
     model::SessionId id;
     base::SteadyTime until;
-    Done<model::BulkOperation> done;
+    Callback<model::BulkOperation> done;
   };
 
   bool GoOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -15,7 +15,7 @@ namespace skiplane::broker {
 // `page_of` says what of the answer is counted: a member, or std::identity() of an answer that is
 // nothing but a list.
 template <typename Answer, typename PageOf, typename Work>
-void SubmitList(pg::Pool& pool, AnswerMemory& lists, Done<Answer> done, PageOf page_of,
+void SubmitList(pg::Pool& pool, AnswerMemory& lists, Callback<Answer> done, PageOf page_of,
                 Work work) {
   SubmitJob(pool, std::move(done),
             [&lists, page_of, work = std::move(work)](

@@ -11,45 +11,46 @@
 
 namespace skiplane::broker {
 
-void LocalOperator::GetTask(GetTaskCall call, Done<TaskDetails> done) {
+void LocalOperator::GetTask(GetTaskCall call, Callback<TaskDetails> done) {
   SubmitList(context_.pool, lists_, std::move(done), &TaskDetails::attempts,
              [this, call](pg::Session& session) { return tasks_.Get(session, call); });
 }
 
-void LocalOperator::ListTasks(ListTasksCall call, Done<TaskPage> done) {
+void LocalOperator::ListTasks(ListTasksCall call, Callback<TaskPage> done) {
   SubmitList(
       context_.pool, lists_, std::move(done), &TaskPage::tasks,
       [this, call = std::move(call)](pg::Session& session) { return tasks_.List(session, call); });
 }
 
-void LocalOperator::ExplainTask(model::TaskId id, Done<Explanation> done) {
+void LocalOperator::ExplainTask(model::TaskId id, Callback<Explanation> done) {
   SubmitJob(context_.pool, std::move(done),
             [this, id](pg::Session& session) { return tasks_.Explain(session, id); });
 }
 
-void LocalOperator::ChangeTask(ChangeTaskCall call, Done<model::TaskView> done) {
-  absl::Status if_unknown = call.change.AddsUp() ? RepeatOrLook(call.origin) : RepeatLater();
+void LocalOperator::ChangeTask(ChangeTaskCall call, Callback<model::TaskView> done) {
+  absl::Status if_unknown = call.change.AddsUp() ? RepeatOrRead(call.origin) : RepeatLater();
   SubmitJob(
       context_.pool, std::move(done),
       [this, call = std::move(call)](pg::Session& session) { return tasks_.Change(session, call); },
       std::move(if_unknown));
 }
 
-void LocalOperator::PreviewSchedule(PreviewCall call, Done<std::vector<absl::Time>> done) {
+void LocalOperator::PreviewSchedule(PreviewCall call, Callback<std::vector<absl::Time>> done) {
   SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
     return tasks_.Preview(session, call);
   });
 }
 
-void LocalOperator::StartBulk(StartBulkCall call, Done<model::BulkOperation> done) {
+void LocalOperator::StartBulk(StartBulkCall call, Callback<model::BulkOperation> done) {
   bulks_.Start(std::move(call), std::move(done));
 }
 
-void LocalOperator::GetBulk(GetBulkCall call, Done<model::BulkOperation> done) {
+void LocalOperator::GetBulk(GetBulkCall call, Callback<model::BulkOperation> done) {
   bulks_.Get(call.id, call.wait, std::move(done));
 }
 
-void LocalOperator::ListBulks(ListBulksCall call, Done<model::Page<model::BulkOperation>> done) {
+void LocalOperator::ListBulks(ListBulksCall call,
+                              Callback<model::Page<model::BulkOperation>> done) {
   SubmitList(context_.pool, lists_, std::move(done), std::identity(),
              [call](pg::Session& session) {
                return store::ListBulks(session, call.before, call.before_id, call.limit,
@@ -57,11 +58,11 @@ void LocalOperator::ListBulks(ListBulksCall call, Done<model::Page<model::BulkOp
              });
 }
 
-void LocalOperator::StopBulk(StopBulkCall call, Done<model::BulkOperation> done) {
+void LocalOperator::StopBulk(StopBulkCall call, Callback<model::BulkOperation> done) {
   bulks_.Stop(std::move(call), std::move(done));
 }
 
-void LocalOperator::ListErrorGroups(ListErrorsCall call, Done<ErrorPage> done) {
+void LocalOperator::ListErrorGroups(ListErrorsCall call, Callback<ErrorPage> done) {
   SubmitList(
       context_.pool, lists_, std::move(done), &ErrorPage::groups,
       [this, call = std::move(call)](pg::Session& session) { return ReadErrors(session, call); });
@@ -83,7 +84,7 @@ absl::StatusOr<ErrorPage> LocalOperator::ReadErrors(pg::Session& session,
   return page;
 }
 
-void LocalOperator::ReadStatistics(StatisticsCall call, Done<Statistics> done) {
+void LocalOperator::ReadStatistics(StatisticsCall call, Callback<Statistics> done) {
   SubmitList(
       context_.pool, lists_, std::move(done), &Statistics::hours,
       [this, call = std::move(call)](pg::Session& session) { return ReadHours(session, call); });
@@ -111,13 +112,13 @@ absl::StatusOr<Statistics> LocalOperator::ReadHours(pg::Session& session,
   return statistics;
 }
 
-void LocalOperator::ListWorkers(ListWorkersCall call, Done<std::vector<model::Worker>> done) {
+void LocalOperator::ListWorkers(ListWorkersCall call, Callback<std::vector<model::Worker>> done) {
   SubmitJob(context_.pool, std::move(done), [call = std::move(call)](pg::Session& session) {
     return store::ListWorkers(session, call.after_name, call.after_id, call.limit);
   });
 }
 
-void LocalOperator::ListAudit(ListAuditCall call, Done<model::Page<model::AuditRecord>> done) {
+void LocalOperator::ListAudit(ListAuditCall call, Callback<model::Page<model::AuditRecord>> done) {
   SubmitList(context_.pool, lists_, std::move(done), std::identity(),
              [call = std::move(call)](pg::Session& session) {
                return store::ListAudit(session, call.queue, call.before, call.limit,

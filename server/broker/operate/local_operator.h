@@ -27,19 +27,19 @@ class LocalOperator : public Operator {
   // From now on calls that wait for the end of a bulk operation are answered with how far it is.
   void BeginDrain() { bulks_.EndWaits(); }
 
-  void GetTask(GetTaskCall call, Done<TaskDetails> done) override;
-  void ListTasks(ListTasksCall call, Done<TaskPage> done) override;
-  void ExplainTask(model::TaskId id, Done<Explanation> done) override;
-  void ChangeTask(ChangeTaskCall call, Done<model::TaskView> done) override;
-  void PreviewSchedule(PreviewCall call, Done<std::vector<absl::Time>> done) override;
-  void StartBulk(StartBulkCall call, Done<model::BulkOperation> done) override;
-  void GetBulk(GetBulkCall call, Done<model::BulkOperation> done) override;
-  void ListBulks(ListBulksCall call, Done<model::Page<model::BulkOperation>> done) override;
-  void StopBulk(StopBulkCall call, Done<model::BulkOperation> done) override;
-  void ListErrorGroups(ListErrorsCall call, Done<ErrorPage> done) override;
-  void ReadStatistics(StatisticsCall call, Done<Statistics> done) override;
-  void ListWorkers(ListWorkersCall call, Done<std::vector<model::Worker>> done) override;
-  void ListAudit(ListAuditCall call, Done<model::Page<model::AuditRecord>> done) override;
+  void GetTask(GetTaskCall call, Callback<TaskDetails> done) override;
+  void ListTasks(ListTasksCall call, Callback<TaskPage> done) override;
+  void ExplainTask(model::TaskId id, Callback<Explanation> done) override;
+  void ChangeTask(ChangeTaskCall call, Callback<model::TaskView> done) override;
+  void PreviewSchedule(PreviewCall call, Callback<std::vector<absl::Time>> done) override;
+  void StartBulk(StartBulkCall call, Callback<model::BulkOperation> done) override;
+  void GetBulk(GetBulkCall call, Callback<model::BulkOperation> done) override;
+  void ListBulks(ListBulksCall call, Callback<model::Page<model::BulkOperation>> done) override;
+  void StopBulk(StopBulkCall call, Callback<model::BulkOperation> done) override;
+  void ListErrorGroups(ListErrorsCall call, Callback<ErrorPage> done) override;
+  void ReadStatistics(StatisticsCall call, Callback<Statistics> done) override;
+  void ListWorkers(ListWorkersCall call, Callback<std::vector<model::Worker>> done) override;
+  void ListAudit(ListAuditCall call, Callback<model::Page<model::AuditRecord>> done) override;
 
  private:
   absl::StatusOr<ErrorPage> ReadErrors(pg::Session& session, const ListErrorsCall& call);

@@ -83,7 +83,7 @@ absl::Status RunPause(pg::Session& session, const PauseQueueCall& call) {
 
 }  // namespace
 
-void QueueAdmin::Create(CreateQueueCall call, Done<model::Queue> done) {
+void QueueAdmin::Create(CreateQueueCall call, Callback<model::Queue> done) {
   const std::string name = call.name;
   SubmitChange(
       context_.pool, std::move(done),
@@ -91,7 +91,7 @@ void QueueAdmin::Create(CreateQueueCall call, Done<model::Queue> done) {
       [this, name](pg::Session& session) { return Changed(session, name); });
 }
 
-void QueueAdmin::Get(std::string name, Done<QueueWithCounts> done) {
+void QueueAdmin::Get(std::string name, Callback<QueueWithCounts> done) {
   SubmitJob(context_.pool, std::move(done), [this, name = std::move(name)](pg::Session& session) {
     return RunGet(session, name);
   });
@@ -118,14 +118,14 @@ absl::StatusOr<QueueWithCounts> QueueAdmin::RunGet(pg::Session& session, const s
   return answer;
 }
 
-void QueueAdmin::List(std::string after, int limit, Done<model::Page<model::Queue>> done) {
+void QueueAdmin::List(std::string after, int limit, Callback<model::Page<model::Queue>> done) {
   SubmitList(context_.pool, lists_, std::move(done), std::identity(),
              [after = std::move(after), limit](pg::Session& session) {
                return store::ListQueuePage(session, after, limit, model::kListBytesMax);
              });
 }
 
-void QueueAdmin::Update(UpdateQueueCall call, Done<model::Queue> done) {
+void QueueAdmin::Update(UpdateQueueCall call, Callback<model::Queue> done) {
   const std::string name = call.name;
   SubmitChange(
       context_.pool, std::move(done),
@@ -133,7 +133,7 @@ void QueueAdmin::Update(UpdateQueueCall call, Done<model::Queue> done) {
       [this, name](pg::Session& session) { return Changed(session, name); });
 }
 
-void QueueAdmin::Pause(PauseQueueCall call, Done<model::Queue> done) {
+void QueueAdmin::Pause(PauseQueueCall call, Callback<model::Queue> done) {
   const std::string name = call.name;
   SubmitChange(
       context_.pool, std::move(done),
@@ -143,7 +143,7 @@ void QueueAdmin::Pause(PauseQueueCall call, Done<model::Queue> done) {
 
 // This broker acts on the change at once, the others when they hear of it.
 absl::StatusOr<model::Queue> QueueAdmin::Changed(pg::Session& session, const std::string& name) {
-  hinter_.QueuesChanged();
+  notifier_.QueuesChanged();
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Reload(session, name));
   return *queue;
 }

@@ -8,21 +8,21 @@
 #include "server/broker/api/calls.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
-#include "server/broker/queues/hinter.h"
+#include "server/broker/queues/peer_notifier.h"
 #include "server/broker/queues/queue_cache.h"
 
 namespace skiplane::broker {
 
 class QueueAdmin {
  public:
-  QueueAdmin(Context& context, QueueCache& queues, Hinter& hinter, AnswerMemory& lists)
-      : context_(context), queues_(queues), hinter_(hinter), lists_(lists) {}
+  QueueAdmin(Context& context, QueueCache& queues, PeerNotifier& notifier, AnswerMemory& lists)
+      : context_(context), queues_(queues), notifier_(notifier), lists_(lists) {}
 
-  void Create(CreateQueueCall call, Done<model::Queue> done);
-  void Get(std::string name, Done<QueueWithCounts> done);
-  void List(std::string after, int limit, Done<model::Page<model::Queue>> done);
-  void Update(UpdateQueueCall call, Done<model::Queue> done);
-  void Pause(PauseQueueCall call, Done<model::Queue> done);
+  void Create(CreateQueueCall call, Callback<model::Queue> done);
+  void Get(std::string name, Callback<QueueWithCounts> done);
+  void List(std::string after, int limit, Callback<model::Page<model::Queue>> done);
+  void Update(UpdateQueueCall call, Callback<model::Queue> done);
+  void Pause(PauseQueueCall call, Callback<model::Queue> done);
 
  private:
   absl::StatusOr<QueueWithCounts> RunGet(pg::Session& session, const std::string& name);
@@ -30,7 +30,7 @@ class QueueAdmin {
 
   Context& context_;
   QueueCache& queues_;
-  Hinter& hinter_;
+  PeerNotifier& notifier_;
   AnswerMemory& lists_;
 };
 

@@ -60,8 +60,8 @@ void Sampler::Run(pg::Session& session) {
 void Sampler::ReadAges(pg::Session& session, const store::Counts& counts) {
   std::vector<model::LaneStage> ready;
   int64_t leased = 0;
-  for (const auto& [place, count] : counts) {
-    if (count.ready > 0) ready.push_back(place);
+  for (const auto& [lane_stage, count] : counts) {
+    if (count.ready > 0) ready.push_back(lane_stage);
     leased += count.leased;
   }
   std::sort(ready.begin(), ready.end());
@@ -106,11 +106,11 @@ metrics::QueueGauges Sampler::GaugesOf(const model::Queue& queue,
     if (failed != failed_.end()) gauges.dead_letters += failed->second;
     bool is_leased = false;
     for (int16_t stage = 0; stage < queue.settings.StageCount(); ++stage) {
-      const model::LaneStage place{lane, stage};
+      const model::LaneStage lane_stage{lane, stage};
       metrics::TaskGauges tasks;
-      if (const auto found = counts.find(place); found != counts.end()) {
+      if (const auto found = counts.find(lane_stage); found != counts.end()) {
         tasks = {found->second.scheduled, found->second.ready, found->second.leased};
-        gauges.oldest_ready_age = std::max(gauges.oldest_ready_age, ready_ages_.AgeOf(place));
+        gauges.oldest_ready_age = std::max(gauges.oldest_ready_age, ready_ages_.AgeOf(lane_stage));
       }
       gauges.scheduled += tasks.scheduled;
       gauges.ready += tasks.ready;

@@ -84,26 +84,26 @@ absl::StatusOr<TaskDetails> TaskOperator::Get(pg::Session& session, const GetTas
 absl::StatusOr<TaskPage> TaskOperator::List(pg::Session& session, const ListTasksCall& call) {
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.filter.queue));
   ASSIGN_OR_RETURN(const auto stage, StageOf(*queue, call.filter.stage, "filter.stage"));
-  const std::vector<store::Place> places = store::PlacesOf(call.filter.states);
+  const std::vector<store::TaskTable> tables = store::TablesOf(call.filter.states);
   TaskPage page;
   TaskCursor at = call.from;
-  auto place = std::find(places.begin(), places.end(), static_cast<store::Place>(at.place));
-  if (place == places.end()) place = places.begin();
+  auto table = std::find(tables.begin(), tables.end(), static_cast<store::TaskTable>(at.table));
+  if (table == tables.end()) table = tables.begin();
   for (int step = 0; step < kStepsPerPage; ++step) {
     if (at.lane >= static_cast<int>(queue->lanes.size())) return page;
     const int64_t lane = queue->lanes[static_cast<size_t>(at.lane)];
     const int open = call.limit - static_cast<int>(page.tasks.items.size());
-    const store::Step look{*place, lane, at.after, kRowsPerStep, open};
+    const store::Step read{*table, lane, at.after, kRowsPerStep, open};
     ASSIGN_OR_RETURN(const store::Matches matches,
-                     store::FindTasks(session, look, call.filter, stage));
+                     store::FindTasks(session, read, call.filter, stage));
     ASSIGN_OR_RETURN(const std::optional<int64_t> next,
-                     AddMatches(session, call, *queue, look, matches, &page.tasks));
+                     AddMatches(session, call, *queue, read, matches, &page.tasks));
     at.after = next.value_or(0);
-    if (!next.has_value() && ++place == places.end()) {
-      place = places.begin();
+    if (!next.has_value() && ++table == tables.end()) {
+      table = tables.begin();
       ++at.lane;
     }
-    at.place = static_cast<int16_t>(*place);
+    at.table = static_cast<int16_t>(*table);
     if (page.tasks.has_more || static_cast<int>(page.tasks.items.size()) >= call.limit) break;
   }
   if (at.lane < static_cast<int>(queue->lanes.size())) page.next = at;
@@ -159,7 +159,7 @@ absl::StatusOr<model::TaskView> TaskOperator::Change(pg::Session& session,
   };
   ASSIGN_OR_RETURN(const auto earlier, ChangeOnce(session, call.origin, change));
   if (earlier.has_value()) return Recall(session, call, *earlier);
-  on_commit_(store::ClaimableOf(changes), changes.now);
+  on_commit_(store::UnleasedOf(changes), changes.now);
   return task;
 }
 
@@ -173,8 +173,8 @@ absl::StatusOr<model::TaskView> TaskOperator::Apply(pg::Session& session,
   }
   const bool is_failed = before.state == model::TaskState::kFailed;
   if (is_failed && !call.change.IsForFailed()) return WrongState(before, call);
-  const store::Place place = is_failed ? store::Place::kFailed : store::Place::kLiving;
-  ASSIGN_OR_RETURN(*changes, store::ChangeTasks(session, place, call.id.lane, {call.id.id},
+  const store::TaskTable table = is_failed ? store::TaskTable::kFailed : store::TaskTable::kLiving;
+  ASSIGN_OR_RETURN(*changes, store::ChangeTasks(session, table, call.id.lane, {call.id.id},
                                                 call.change, queue->settings));
   if (changes->tasks.empty()) return WrongState(before, call);
   RETURN_IF_ERROR(store::AddAudit(session, call.origin, queue->name, 1));

@@ -18,7 +18,7 @@ namespace skiplane::broker {
 class TaskOperator {
  public:
   // Told of tasks that can be leased after a change, before its caller is.
-  using OnCommit = std::function<void(const std::vector<store::Claimable>&, absl::Time now)>;
+  using OnCommit = std::function<void(const std::vector<store::UnleasedTasks>&, absl::Time now)>;
 
   TaskOperator(QueueCache& queues, const Dispatcher& dispatcher, OnCommit on_commit)
       : queues_(queues), dispatcher_(dispatcher), on_commit_(std::move(on_commit)) {}
@@ -35,7 +35,7 @@ class TaskOperator {
                                                         absl::string_view field);
 
  private:
-  // Within a transaction: makes the change and returns the task as it then is.
+  // In a transaction: makes the change and returns the task as it then is.
   absl::StatusOr<model::TaskView> Apply(pg::Session& session, const ChangeTaskCall& call,
                                         store::Changes* changes);
   // The answer to a repeat: the task as it is now, or its id, queue and state as the first call

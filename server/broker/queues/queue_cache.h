@@ -1,5 +1,5 @@
-// The queues as this broker knows them: read once, refreshed on hints and every few seconds, so
-// that hot calls never ask the database for settings. Thread-safe.
+// The queues as this broker knows them: read once, refreshed on notifications and every few
+// seconds, so that hot calls never ask the database for settings. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ class QueueCache {
   QueuePtr OfLane(int64_t lane) const;
 
   // The same, from the database if it is not known; null if no queue has this lane. A lane that
-  // nobody has costs one look at an index. Also within transactions that change no queues.
+  // nobody has costs one index lookup. Also within transactions that change no queues.
   absl::StatusOr<QueuePtr> FindLane(pg::Session& session, int64_t lane);
 
   std::vector<QueuePtr> All() const;

@@ -1,8 +1,8 @@
 // What is believed of the ready tasks of one stage of a lane. It decides between a lease statement,
 // a probe (a read that takes nothing), and neither. Pure, not thread-safe.
 //
-//   kUnknown   Nothing is known, or what was known is used up or too old. A lease would perhaps
-//              find nothing and is dear; so the lane is probed first.
+//   kUnknown   Nothing is known, or what was known is used up or too old. A lease that finds
+//              nothing costs a statement that writes; so the lane is probed first.
 //   kEmpty     A probe found nothing ready. Believed until a time only, as notifications of other
 //              brokers may be lost.
 //   kAtLeast   So many tasks are ready, as commits, notifications, due times or a probe said.
@@ -59,13 +59,13 @@ class Belief {
   // Notifications may have been lost.
   void Invalidate();
 
-  // A statement failed: no word that was said counts.
+  // A statement failed: what was believed is dropped.
   void Forget();
 
  private:
   int64_t count_ = 0;
   int64_t announced_ = 0;
-  base::SteadyTime empty_until_{};  // the past unless kEmpty
+  base::SteadyTime empty_until_{};  // counts while count_ is 0
 };
 
 }  // namespace skiplane::broker

@@ -17,7 +17,7 @@ void Bounds::LowerKey(int16_t priority, Key key) {
 void Bounds::Lower(int16_t priority, absl::Time run_at) { LowerKey(priority, {run_at, 0}); }
 
 void Bounds::LowerTo(const store::Bound& free_task) {
-  LowerKey(free_task.priority, {free_task.run_at, free_task.id - 1});
+  LowerKey(free_task.priority, {free_task.schedule_time, free_task.id - 1});
 }
 
 void Bounds::SetPriorities(const std::vector<int16_t>& priorities, bool keep_others) {
@@ -42,7 +42,7 @@ void Bounds::End(Snapshot snapshot, const std::vector<store::Bound>& last) {
   for (const store::Bound& leased : last) {
     const auto bound = bounds_.find(leased.priority);
     if (bound == bounds_.end()) continue;
-    Key key{leased.run_at, leased.id};
+    Key key{leased.schedule_time, leased.id};
     const auto least = opened->second.find(leased.priority);
     if (least != opened->second.end()) key = std::min(key, least->second);
     bound->second = std::max(bound->second, key);

@@ -7,8 +7,8 @@
 //   - a lease raises it only to its own last key, but never past a key that was lowered after the
 //     statement was sent (Begin … End);
 //   - anything that went wrong puts all bounds back to the start (Reset).
-// Invariant: no bound is greater than a key given to Lower since that priority's last End whose
-// statement was sent after it. Not thread-safe.
+// Invariant: a bound is never greater than a key given to Lower after the last statement that could
+// raise it was sent. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // One stage of a lane as a scheduler sees it: who waits, what is believed of its tasks, and what is
-// under way. Pure, not thread-safe.
+// under way. Called a lane for short; never the whole lane. Pure, not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Lane {
 
   const model::LaneStage place;
   QueuePtr queue;  // as last learnt
-  std::list<TicketPtr> waiting;  // those that are served included; the first has waited longest
+  std::list<TicketPtr> waiting;  // those that are served included; the first one's turn is next
   int shared_waiters = 0;        // of them, those that wait in other lanes too
 
   Bounds bounds;
@@ -58,9 +58,9 @@ struct Lane {
   base::SteadyTime RescanAt() const { return std::max(rescan_due, probe_allowed); }
 
   // A commit here or a notification made tasks claimable, now or later.
-  void Announced(const store::Claimable& claimable) {
-    bounds.Lower(claimable.priority, claimable.run_at);
-    belief.Announced(claimable.count, claimable.can_run);
+  void Announced(const store::UnleasedTasks& claimable) {
+    bounds.Lower(claimable.priority, claimable.schedule_time);
+    belief.Announced(claimable.count, claimable.is_ready);
   }
 
   // The first caller after a while: nobody was there for whom the lane was rescanned, and what was

@@ -1,5 +1,5 @@
 // When each of many lanes may next be looked at without need, so that all of them together cost no
-// more than one may: 2 % of a core. No I/O and no locks: the dispatcher guards it.
+// more than one may: 2 % of a core. No I/O and no locks: not thread-safe.
 #pragma once
 
 #include <algorithm>

@@ -21,9 +21,11 @@ std::vector<std::string> PausedOf(const Ticket& ticket) {
 
 // Whether every lane had nothing for it, and has nothing still.
 bool AllEmpty(const Ticket& ticket) {
-  return std::all_of(
-      ticket.entries.begin(), ticket.entries.end(),
-      [](const Ticket::LaneEntry& entry) { return entry.is_empty && entry.lane->HasNothing(); });
+  const auto is_empty = [](const Ticket::LaneEntry& entry) {
+    return entry.is_empty && entry.lane->HasNothing();
+  };
+  return !ticket.entries.empty() &&
+         std::all_of(ticket.entries.begin(), ticket.entries.end(), is_empty);
 }
 
 }  // namespace
@@ -90,8 +92,9 @@ void Scheduler::EndFind(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> fou
 Lane& Scheduler::LaneOf(const Ticket::Wanted& wanted) {
   std::unique_ptr<Lane>& lane = lanes_[wanted.place];
   if (lane == nullptr) lane = std::make_unique<Lane>(wanted.place);
-  const bool is_newer = lane->queue == nullptr || lane->queue->version < wanted.queue->version;
-  if (is_newer) lane->queue = wanted.queue;
+  QueuePtr& latest = queues_[wanted.place.lane];
+  if (latest == nullptr || latest->version < wanted.queue->version) latest = wanted.queue;
+  lane->queue = latest;
   return *lane;
 }
 

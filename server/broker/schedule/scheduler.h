@@ -8,11 +8,11 @@
 //
 // Promises, each an invariant of the simulation:
 //   - every ticket gets exactly one Answer (or one Decline, if it was reserved);
-//   - while a permitted caller waits and a task may be ready, an action is under way or NextWake()
-//     is not the end of time; and if statements succeed, a ready task is handed out within 5
-//     seconds, whatever notifications are lost;
-//   - a statement goes no further than tasks that it is known to have to begin with;
-//   - callers of a lane are served in the order in which they came.
+//   - while a permitted caller waits and statements succeed, a ready task is handed out within 5
+//     seconds, whatever notifications are lost, if probes fit into their budget;
+//   - a statement leases no task while one that goes before it is known to be ready;
+//   - callers of a lane stage begin to be served in the order in which they came, but for those
+//     whose request id was taken, and for reservations, which take what those who wait leave.
 // Not thread-safe.
 #pragma once
 
@@ -30,7 +30,7 @@
 #include "server/broker/schedule/lane.h"
 #include "server/broker/schedule/probe_budget.h"
 #include "server/broker/schedule/statement.h"
-#include "server/model/hint.h"
+#include "server/model/notification.h"
 
 namespace skiplane::broker {
 
@@ -44,12 +44,12 @@ class Scheduler {
   // Callers come and go.
   void Admit(const TicketPtr& ticket, Step& step);
   void Cancel(const TicketPtr& ticket, Step& step);
-  // Waiting ones are answered empty, further ones refused.
+  // Those that wait are answered empty, those that do not and later ones are refused.
   void BeginDrain(Step& step);
 
   // What is heard. `now`: the database's time of that commit.
-  void Committed(absl::Span<const store::Claimable> claimable, absl::Time now, Step& step);
-  void Notified(const model::Hint& hint, Step& step);
+  void Committed(absl::Span<const store::UnleasedTasks> claimable, absl::Time now, Step& step);
+  void Notified(const model::Notification& notification, Step& step);
   void QueueChanged(const QueuePtr& queue, Step& step);
   // Whether notifications are heard. While they are not, lanes are probed every second.
   void SetListening(bool is_listening, Step& step);
@@ -114,7 +114,7 @@ class Scheduler {
   LeaseRun RunOf(Lane& lane, std::vector<TicketPtr> tickets, int64_t count_max);
   void AdvanceLanesOf(const LeaseRun& run, Step& step);
   void Deliver(const LeaseRun& run, store::Leased leased, Step& step);
-  void DeliverTo(const TicketPtr& ticket, Lane& lane, LeaseAnswer answer, Step& step);
+  void DeliverTo(const TicketPtr& ticket, LeaseAnswer answer, Step& step);
   void Failed(const LeaseRun& run, const absl::Status& status, Step& step);
   void Collided(const LeaseRun& run, Step& step);
 
@@ -127,6 +127,7 @@ class Scheduler {
   ProbeBudget probe_budget_;
   std::set<model::LaneStage> wait_for_memory_;
   std::map<model::LaneStage, std::unique_ptr<Lane>> lanes_;
+  absl::flat_hash_map<int64_t, QueuePtr> queues_;  // by lane; a call may know an older version
   absl::flat_hash_map<std::string, TicketPtr> by_request_;
 };
 

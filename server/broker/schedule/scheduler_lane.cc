@@ -11,41 +11,43 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kProbePause(25);     // between two probes of a lane that stays unknown
+constexpr seconds kProbePauseMost(4);       // also if probes are slow: else nobody would be served
 constexpr seconds kEmptyListening(4);       // an empty lane while notifications are heard
 constexpr seconds kEmptyDeaf(1);            // and while they are not
 constexpr int64_t kSecondLeaseTasks = 128;  // that a second statement beside the first needs
 
 }  // namespace
 
-void Scheduler::Committed(absl::Span<const store::Claimable> claimable, absl::Time now,
+void Scheduler::Committed(absl::Span<const store::UnleasedTasks> claimable, absl::Time now,
                           Step& step) {
-  for (const store::Claimable& tasks : claimable) {
+  for (const store::UnleasedTasks& tasks : claimable) {
     const auto found = lanes_.find({tasks.lane, tasks.stage});
     if (found == lanes_.end()) continue;  // nobody ever waited there: the first probe finds them
     Lane& lane = *found->second;
     lane.Announced(tasks);
-    if (!tasks.can_run) {
-      const auto due = step.now + absl::ToChronoNanoseconds(tasks.run_at - now);
+    if (!tasks.is_ready) {
+      const auto due = step.now + absl::ToChronoNanoseconds(tasks.schedule_time - now);
       lane.next_due = std::min(lane.next_due, due);
     }
     Advance(lane, step);
   }
 }
 
-void Scheduler::Notified(const model::Hint& hint, Step& step) {
-  const auto found = lanes_.find({hint.lane, hint.stage});
+void Scheduler::Notified(const model::Notification& notification, Step& step) {
+  const auto found = lanes_.find({notification.lane, notification.stage});
   if (found == lanes_.end()) return;
   Lane& lane = *found->second;
-  lane.Announced({hint.lane, hint.stage, hint.priority, hint.can_run, hint.count, hint.run_at});
-  if (!hint.can_run) {  // when they are due by the database's clock, a probe tells
-    lane.belief.Invalidate();
-    lane.probe_allowed = {};
-  }
+  lane.Announced({notification.lane, notification.stage, notification.priority,
+                  notification.is_ready, notification.count, notification.schedule_time});
+  if (!notification.is_ready) lane.belief.Invalidate();  // when they are due, a probe tells
   Advance(lane, step);
 }
 
 void Scheduler::QueueChanged(const QueuePtr& queue, Step& step) {
   for (const int64_t number : queue->lanes) {
+    QueuePtr& latest = queues_[number];
+    if (latest != nullptr && latest->version > queue->version) continue;  // told out of order
+    latest = queue;
     for (int16_t stage = 0; stage < queue->settings.StageCount(); ++stage) {
       const auto found = lanes_.find({number, stage});
       if (found == lanes_.end()) continue;
@@ -157,12 +159,13 @@ void Scheduler::Arm(Lane& lane) {
   base::SteadyTime at = base::SteadyTime::max();
   if (!lane.waiting.empty() && !lane.queue->LeasesPaused()) {
     at = lane.next_due;
-    if (!lane.MayLease() && lane.leases_running == 0) {
+    const bool may_probe = !lane.is_probing;
+    if (may_probe && !lane.MayLease() && lane.leases_running == 0) {
       at = std::min(at, std::max(lane.belief.empty_until(), lane.probe_allowed));
     }
-    if (lane.bounds.IsRaised()) at = std::min(at, lane.RescanAt());
+    if (may_probe && lane.bounds.IsRaised()) at = std::min(at, lane.RescanAt());
   }
-  if (lane.is_probing || at == lane.alarm_at) return;
+  if (at == lane.alarm_at) return;
   alarms_.Cancel(lane.alarm);
   lane.alarm_at = at;
   lane.alarm = at == base::SteadyTime::max() ? 0 : alarms_.Set(at, lane.place);
@@ -202,7 +205,8 @@ void Scheduler::EndProbe(model::LaneStage place, const ProbeStart& start,
         start.announced_before, seen->ready,
         std::max(step.now + (is_listening_ ? kEmptyListening : kEmptyDeaf), turn));
     lane.probe_allowed =
-        step.now + std::max<std::chrono::nanoseconds>(kProbePause, ProbeBudget::kShare * cost);
+        step.now + std::clamp<std::chrono::nanoseconds>(ProbeBudget::kShare * cost, kProbePause,
+                                                        kProbePauseMost);
     if (seen->next_due_in.has_value()) {
       const auto due = start.began + absl::ToChronoNanoseconds(*seen->next_due_in);
       lane.next_due = std::min(lane.next_due, due);

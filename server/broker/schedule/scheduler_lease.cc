@@ -69,10 +69,10 @@ LeaseRun Scheduler::RunOf(Lane& lane, std::vector<TicketPtr> tickets, int64_t co
   }
   run.tickets = std::move(tickets);
   run.lives_until.resize(run.tickets.size());
-  run.demand.places = DealPlaces(demands, std::min(demanded, count_max));
+  run.demand.slots = DealPlaces(demands, std::min(demanded, count_max));
   run.snapshot = lane.bounds.Begin();
   run.announced_before = lane.belief.announced();
-  lane.belief.Asked(static_cast<int64_t>(run.demand.places.size()));
+  lane.belief.Asked(static_cast<int64_t>(run.demand.slots.size()));
   return run;
 }
 
@@ -99,10 +99,14 @@ void Scheduler::EndLease(LeaseRun& run, absl::StatusOr<store::Leased> leased, St
   if (!run.is_reservation) --lane.leases_running;
   if (leased.ok()) {
     lane.error = absl::OkStatus();
-    lane.bounds.End(run.snapshot, LastKeys(leased->rows));
-    lane.belief.Leased(static_cast<int64_t>(run.demand.places.size()),
+    const bool was_raised = lane.bounds.IsRaised();
+    lane.bounds.End(run.snapshot, LastKeys(run, leased->rows));
+    lane.belief.Leased(static_cast<int64_t>(run.demand.slots.size()),
                        static_cast<int64_t>(leased->rows.size()), IsCutByBytes(run, *leased),
                        run.announced_before);
+    if (!was_raised) {
+      lane.rescan_due = std::max<base::SteadyTime>(lane.rescan_due, step.now + Lane::kRescanEvery);
+    }
     Deliver(run, *std::move(leased), step);
   } else if (absl::IsAlreadyExists(leased.status())) {
     lane.bounds.End(run.snapshot, {});
@@ -137,7 +141,7 @@ void Scheduler::Deliver(const LeaseRun& run, store::Leased leased, Step& step) {
   for (size_t i = 0; i < run.tickets.size(); ++i) {
     answers[i].lease_remaining = Remaining(run.lives_until[i], step.now);
     if (!run.is_reservation) {
-      DeliverTo(run.tickets[i], lane, std::move(answers[i]), step);
+      DeliverTo(run.tickets[i], std::move(answers[i]), step);
     } else if (answers[i].tasks.empty()) {
       step.actions.push_back(Decline{run.tickets[i]});
     } else {
@@ -147,7 +151,7 @@ void Scheduler::Deliver(const LeaseRun& run, store::Leased leased, Step& step) {
 }
 
 // Ends a ticket's service in a lane, with tasks or without.
-void Scheduler::DeliverTo(const TicketPtr& ticket, Lane& lane, LeaseAnswer answer, Step& step) {
+void Scheduler::DeliverTo(const TicketPtr& ticket, LeaseAnswer answer, Step& step) {
   ticket->state = Ticket::State::kWaiting;
   if (ticket->is_cancelled) {
     HandBack orphans;
@@ -162,8 +166,8 @@ void Scheduler::DeliverTo(const TicketPtr& ticket, Lane& lane, LeaseAnswer answe
     Finish(ticket, std::move(answer), step);
     return;
   }
-  const bool is_empty = NoteEmpty(*ticket, lane);
-  if (ticket->MustEnd() || is_empty) FinishEmpty(ticket, step);
+  // That there is nothing a probe tells: others may hold rows locked that they do not take.
+  if (ticket->MustEnd()) FinishEmpty(ticket, step);
 }
 
 // Nothing was leased. Callers that wait go on waiting: the database may come back in time.
@@ -177,9 +181,9 @@ void Scheduler::Failed(const LeaseRun& run, const absl::Status& status, Step& st
       continue;
     }
     ticket->state = Ticket::State::kWaiting;
-    if (ticket->is_cancelled) {
+    if (ticket->is_cancelled || ticket->IsSuperseded()) {
       FinishEmpty(ticket, step);
-    } else if (ticket->MustEnd() || !ticket->waits) {
+    } else if (ticket->is_expired || !ticket->waits) {
       Finish(ticket, status, step);
     }
   }
@@ -189,18 +193,14 @@ void Scheduler::Failed(const LeaseRun& run, const absl::Status& status, Step& st
 // is not known of which one: all that have one look again for what was leased under it, also those
 // whose wait is over; the others go on waiting.
 void Scheduler::Collided(const LeaseRun& run, Step& step) {
-  lanes_.at(run.place)->belief.Unasked(static_cast<int64_t>(run.demand.places.size()));
+  lanes_.at(run.place)->belief.Unasked(static_cast<int64_t>(run.demand.slots.size()));
   for (const TicketPtr& ticket : run.tickets) {
-    if (run.is_reservation) {
-      step.actions.push_back(Decline{ticket});
-      continue;
-    }
     ticket->state = Ticket::State::kWaiting;
     if (ticket->is_cancelled || (ticket->is_expired && ticket->request_key.empty())) {
       FinishEmpty(ticket, step);
     } else if (ticket->request_key.empty()) {
       continue;
-    } else if (ticket->successor != nullptr) {
+    } else if (ticket->IsSuperseded()) {
       FinishEmpty(ticket, step);  // the repeat looks for itself
     } else if (++ticket->conflicts == kConflictsMax) {
       Finish(ticket, RequestTaken(), step);
@@ -221,6 +221,8 @@ std::optional<model::LaneStage> Scheduler::FindReservable(const Ticket& ticket, 
     const Lane& known = *found->second;
     if (wanted.place.lane == lane && known.MayLease() && !known.queue->LeasesPaused() &&
         SpareIn(known) > 0) {
+      // Whoever is in the list has it rescanned; reservations alone would not.
+      if (known.bounds.IsRaised() && known.RescanAt() <= now) return std::nullopt;
       return wanted.place;
     }
     if (known.BlocksLater(now)) return std::nullopt;
@@ -240,7 +242,7 @@ LeaseRun Scheduler::Reserve(model::LaneStage place, std::vector<TicketPtr> ticke
 void Scheduler::Withdraw(const LeaseRun& run, Step& step) {
   Lane& lane = *lanes_.at(run.place);
   lane.bounds.End(run.snapshot, {});
-  lane.belief.Unasked(static_cast<int64_t>(run.demand.places.size()));
+  lane.belief.Unasked(static_cast<int64_t>(run.demand.slots.size()));
   for (const TicketPtr& ticket : run.tickets) step.actions.push_back(Decline{ticket});
   Advance(lane, step);
 }

@@ -25,7 +25,10 @@ bool IsCutByBytes(const LeaseRun& run, const store::Leased& leased) {
   std::vector<int64_t> bytes(run.demand.callers.size());
   int64_t total = 0;
   for (const store::LeasedRow& row : leased.rows) {
-    const auto size = static_cast<int64_t>(row.task.payload.size());
+    auto size = static_cast<int64_t>(row.task.payload.size());
+    for (const auto& [name, value] : row.task.headers) {
+      size += static_cast<int64_t>(name.size() + value.size());
+    }
     bytes[static_cast<size_t>(row.caller)] += size;
     total += size;
   }
@@ -36,10 +39,12 @@ bool IsCutByBytes(const LeaseRun& run, const store::Leased& leased) {
   return false;
 }
 
-std::vector<store::Bound> LastKeys(const std::vector<store::LeasedRow>& rows) {
+std::vector<store::Bound> LastKeys(const LeaseRun& run,
+                                   const std::vector<store::LeasedRow>& rows) {
   std::map<int16_t, store::Bound> last;
-  for (const store::LeasedRow& row : rows) {  // in the order of leases
-    const model::LeasedTask& task = row.task;
+  for (size_t i = 0; i < rows.size(); ++i) {  // in the order of leases
+    if (rows[i].caller + 1 != run.demand.slots[i]) break;  // the one whose turn it was has no room
+    const model::LeasedTask& task = rows[i].task;
     last[task.priority] = {task.priority, task.schedule_time, task.token.task.id};
   }
   std::vector<store::Bound> keys;

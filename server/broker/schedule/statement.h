@@ -49,7 +49,8 @@ std::vector<int32_t> DealPlaces(const std::vector<int64_t>& demands, int64_t cou
 // Whether payload bytes, not a lack of tasks, may have ended the statement.
 bool IsCutByBytes(const LeaseRun& run, const store::Leased& leased);
 
-// The greatest key leased of each priority.
-std::vector<store::Bound> LastKeys(const std::vector<store::LeasedRow>& rows);
+// The greatest key of each priority before which the statement left nothing: a row that does not
+// fit into its caller's bytes stays ready, and others after it are leased.
+std::vector<store::Bound> LastKeys(const LeaseRun& run, const std::vector<store::LeasedRow>& rows);
 
 }  // namespace skiplane::broker

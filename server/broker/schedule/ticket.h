@@ -32,12 +32,12 @@ struct Ticket {
   bool waits = false;       // else it is answered as soon as its lanes are known to be empty
   base::SteadyTime deadline{};  // of its wait
   std::vector<Wanted> wanted;   // in the order in which they are asked; each place once
-  Done<LeaseAnswer> done;
+  Callback<LeaseAnswer> done;
   absl::AnyInvocable<void()> on_declined;  // of a reservation (see Scheduler::Reserve)
 
   enum class State {
-    kWaiting,  // in the lists of its lanes
-    kServing,  // a statement leases for it, or looks for what it leased before
+    kWaiting,  // in the lists of its lanes, or a successor
+    kServing,  // a statement leases for it; or looks for what it leased before: then in no list
     kDone,     // answered, in no list
   };
   State state = State::kWaiting;
@@ -53,11 +53,15 @@ struct Ticket {
   };
   std::vector<LaneEntry> entries;  // as `wanted`
 
-  // A repeat of this call with the same request id, which waits for the outcome of this one.
+  // A repeat of this call with the same request id: it waits while this one is served, and then
+  // takes its place, as nobody waits for this one any more.
   std::shared_ptr<Ticket> successor;
+  bool IsSuperseded() const {
+    return successor != nullptr && successor->state != State::kDone;
+  }
 
   // Whether nobody is there for whom it would go on waiting after it was served with nothing.
-  bool MustEnd() const { return is_cancelled || is_expired || successor != nullptr; }
+  bool MustEnd() const { return is_cancelled || is_expired || IsSuperseded(); }
 };
 
 using TicketPtr = std::shared_ptr<Ticket>;

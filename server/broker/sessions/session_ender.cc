@@ -53,7 +53,7 @@ SessionEnder::SessionEnder(Context& context, QueueCache& queues, SessionCache& s
                  Run(std::move(session), std::move(ends));
                }) {}
 
-void SessionEnder::End(HeartbeatCall call, Done<HeartbeatAnswer> done) {
+void SessionEnder::End(HeartbeatCall call, Callback<HeartbeatAnswer> done) {
   const auto bytes = static_cast<int64_t>(64 * (call.leases.size() + 1));
   Pending pending{std::move(call), std::move(done)};
   if (!batcher_.Add(std::move(pending), 1, bytes)) pending.done(TooManyCalls());
@@ -126,7 +126,7 @@ absl::StatusOr<bool> SessionEnder::Step(pg::Session& session, Ending& ending) {
     context_.metrics.AttemptEnded(queue->name, "cancelled", freed.cancelled);
     context_.metrics.Finished(queue->name, "cancelled", freed.cancelled);
   }
-  if (!freed.claimable.empty()) on_commit_(freed.claimable, freed.now);
+  if (!freed.unleased.empty()) on_commit_(freed.unleased, freed.now);
   return !freed.found_rows;
 }
 

@@ -22,17 +22,17 @@ namespace skiplane::broker {
 class SessionEnder {
  public:
   // Told of tasks that wait again, before the callers are.
-  using OnCommit = std::function<void(const std::vector<store::Claimable>&, absl::Time now)>;
+  using OnCommit = std::function<void(const std::vector<store::UnleasedTasks>&, absl::Time now)>;
 
   SessionEnder(Context& context, QueueCache& queues, SessionCache& sessions, OnCommit on_commit);
 
   // Answered when all is handed back that is known of, or after 10 s.
-  void End(HeartbeatCall call, Done<HeartbeatAnswer> done);
+  void End(HeartbeatCall call, Callback<HeartbeatAnswer> done);
 
  private:
   struct Pending {
     HeartbeatCall call;
-    Done<HeartbeatAnswer> done;
+    Callback<HeartbeatAnswer> done;
   };
   struct Ending;
 

@@ -36,7 +36,7 @@ std::vector<SettleItem*> Undecided(const std::vector<SettleItem*>& items) {
 }
 
 // Each lease once, in the order of ids, in which every broker locks rows. A repeat within the batch
-// is judged after the first one was settled.
+// is classified after the first one was settled.
 std::vector<SettleItem*> FirstOfEachLease(std::vector<SettleItem*> items) {
   const auto lease = [](const SettleItem* item) {
     return std::pair(item->token.task.id, item->token.lease_no);
@@ -65,12 +65,12 @@ model::TaskState EndStateOf(store::Action outcome) {
   }
 }
 
-model::SettleOutcome OutcomeOf(const store::Verdict& verdict, store::Action wanted) {
-  if (verdict.settled_as.has_value()) {
-    return IsAck(*verdict.settled_as) == IsAck(wanted) ? model::SettleOutcome::kAlreadySettled
+model::SettleOutcome OutcomeOf(const store::LeaseStatus& status, store::Action wanted) {
+  if (status.settled_as.has_value()) {
+    return IsAck(*status.settled_as) == IsAck(wanted) ? model::SettleOutcome::kAlreadySettled
                                                        : model::SettleOutcome::kLeaseLost;
   }
-  if (verdict.lives || verdict.was_finished) return model::SettleOutcome::kLeaseLost;
+  if (status.lives || status.was_finished) return model::SettleOutcome::kLeaseLost;
   return model::SettleOutcome::kNotFound;
 }
 
@@ -87,8 +87,8 @@ SettleBatch::SettleBatch(int64_t lane, const model::Queue& queue, LeaseTracker& 
 absl::Status SettleBatch::Run(pg::Session& session, const Items& items) {
   Items open = Undecided(items);
   Items acks = FirstOfEachLease(open);
-  std::erase_if(acks, [this](const SettleItem* item) { return !GoesByPlace(*item); });
-  if (!acks.empty()) RETURN_IF_ERROR(AckByPlace(session, acks));
+  std::erase_if(acks, [this](const SettleItem* item) { return !GoesByLocation(*item); });
+  if (!acks.empty()) RETURN_IF_ERROR(AckByLocation(session, acks));
 
   for (int round = 0; round < kRoundsMax; ++round) {
     open = Undecided(items);
@@ -98,20 +98,20 @@ absl::Status SettleBatch::Run(pg::Session& session, const Items& items) {
     RETURN_IF_ERROR(round == 0 ? SettleById(session, each) : SettleLocked(session, each));
     open = Undecided(items);
     if (open.empty()) return absl::OkStatus();
-    RETURN_IF_ERROR(Judge(session, open));
+    RETURN_IF_ERROR(Classify(session, open));
   }
   return Undecided(items).empty() ? absl::OkStatus() : ChangedAgain();
 }
 
-absl::Status SettleBatch::RunWithin(pg::Session& session, const Items& items, bool by_id) {
+absl::Status SettleBatch::RunInTransaction(pg::Session& session, const Items& items, bool by_id) {
   const Items open = FirstOfEachLease(Undecided(items));
   if (open.empty()) return absl::OkStatus();
-  const auto by_place = [this](const SettleItem* item) { return GoesByPlace(*item); };
+  const auto by_location = [this](const SettleItem* item) { return GoesByLocation(*item); };
   if (by_id) RETURN_IF_ERROR(LockTasks(session, open));
-  RETURN_IF_ERROR(by_id || !std::ranges::all_of(open, by_place) ? SettleById(session, open)
-                                                                : AckByPlace(session, open));
+  RETURN_IF_ERROR(by_id || !std::ranges::all_of(open, by_location) ? SettleById(session, open)
+                                                                   : AckByLocation(session, open));
   const Items left = Undecided(items);
-  if (!left.empty()) RETURN_IF_ERROR(Judge(session, left));
+  if (!left.empty()) RETURN_IF_ERROR(Classify(session, left));
   return Undecided(items).empty() ? absl::OkStatus() : ChangedAgain();
 }
 
@@ -132,7 +132,7 @@ void SettleBatch::RolledBack() {
   recalled_.clear();
   counts_.clear();
   run_times_.clear();
-  claimable_.clear();
+  unleased_.clear();
 }
 
 void SettleBatch::OutcomeUnknown() {
@@ -141,25 +141,26 @@ void SettleBatch::OutcomeUnknown() {
 }
 
 // A statement that is its own transaction may have been committed.
-void SettleBatch::NoteDoubt(const absl::Status& status, const Items& sent) const {
+void SettleBatch::NoteUnknown(const absl::Status& status, const Items& sent) const {
   if (!IsOutcomeUnknown(status)) return;
   for (SettleItem* item : sent) item->tries.push_back(try_id_);
 }
 
 // Where an ack moves the task; unset if the task has passed its last stage.
 std::optional<int16_t> SettleBatch::NextStage(const SettleItem& item) const {
-  if (item.more != nullptr && item.more->finish) return std::nullopt;
-  if (item.more != nullptr && !item.more->next_stage.empty()) {
-    return queue_.settings.FindStage(item.more->next_stage);
+  if (item.continuation != nullptr && item.continuation->finish) return std::nullopt;
+  if (item.continuation != nullptr && !item.continuation->next_stage.empty()) {
+    return queue_.settings.FindStage(item.continuation->next_stage);
   }
   const auto next = static_cast<int16_t>(item.token.stage + 1);
   return next < queue_.settings.StageCount() ? std::optional<int16_t>(next) : std::nullopt;
 }
 
 // Whether all there is to do is to remove the task.
-bool SettleBatch::GoesByPlace(const SettleItem& item) const {
+bool SettleBatch::GoesByLocation(const SettleItem& item) const {
   if (!IsAck(item.action) || item.token.is_recurring || NextStage(item).has_value()) return false;
-  return item.more == nullptr || item.more->result.empty() || !queue_.settings.keep_results;
+  return item.continuation == nullptr || item.continuation->result.empty() ||
+         !queue_.settings.keep_results;
 }
 
 store::SettleBatch SettleBatch::BatchOf(const Items& items) {
@@ -182,18 +183,20 @@ store::SettleBatch SettleBatch::BatchOf(const Items& items) {
     }
     if (!IsAck(item->action)) continue;
     row.next_stage = NextStage(*item);
-    if (item->more == nullptr) continue;
-    row.result = item->more->result;
-    if (item->more->next_content.has_value()) row.next_content = &*item->more->next_content;
+    if (item->continuation == nullptr) continue;
+    row.result = item->continuation->result;
+    if (item->continuation->next_content.has_value()) {
+      row.next_content = &*item->continuation->next_content;
+    }
   }
   return batch;
 }
 
-absl::Status SettleBatch::AckByPlace(pg::Session& session, const Items& acks) {
+absl::Status SettleBatch::AckByLocation(pg::Session& session, const Items& acks) {
   absl::Time now;
   const absl::StatusOr<std::vector<size_t>> acked =
-      store::AckByPlace(session, BatchOf(acks), &now);
-  NoteDoubt(acked.status(), acks);
+      store::AckByLocation(session, BatchOf(acks), &now);
+  NoteUnknown(acked.status(), acks);
   RETURN_IF_ERROR(acked.status());
   for (const size_t index : *acked) {
     Decide(*acks[index], model::SettleOutcome::kSettled);
@@ -211,7 +214,7 @@ absl::Status SettleBatch::SettleById(pg::Session& session, const Items& items) {
 
 absl::Status SettleBatch::TakeSettled(const absl::StatusOr<std::vector<store::Settled>>& settled,
                                       const Items& items) {
-  NoteDoubt(settled.status(), items);
+  NoteUnknown(settled.status(), items);
   RETURN_IF_ERROR(settled.status());
   for (const store::Settled& row : *settled) {
     Apply(*items[row.index], row);
@@ -221,20 +224,20 @@ absl::Status SettleBatch::TakeSettled(const absl::StatusOr<std::vector<store::Se
   return absl::OkStatus();
 }
 
-absl::Status SettleBatch::Judge(pg::Session& session, const Items& items) {
+absl::Status SettleBatch::Classify(pg::Session& session, const Items& items) {
   std::vector<model::LeaseToken> tokens;
   for (const SettleItem* item : items) tokens.push_back(item->token);
-  ASSIGN_OR_RETURN(const std::vector<store::Verdict> verdicts,
-                   store::Judge(session, lane_, tokens));
-  Items in_doubt;
+  ASSIGN_OR_RETURN(const std::vector<store::LeaseStatus> statuses,
+                   store::Classify(session, lane_, tokens));
+  Items maybe_own;
   for (size_t i = 0; i < items.size(); ++i) {
-    const bool may_be_own = verdicts[i].settled_as.has_value() && !items[i]->tries.empty();
-    if (may_be_own) in_doubt.push_back(items[i]);
+    const bool may_be_own = statuses[i].settled_as.has_value() && !items[i]->tries.empty();
+    if (may_be_own) maybe_own.push_back(items[i]);
   }
-  if (!in_doubt.empty()) RETURN_IF_ERROR(Recall(session, FirstOfEachLease(std::move(in_doubt))));
+  if (!maybe_own.empty()) RETURN_IF_ERROR(Recall(session, FirstOfEachLease(std::move(maybe_own))));
   for (size_t i = 0; i < items.size(); ++i) {
-    if (verdicts[i].is_held || items[i]->is_decided) continue;
-    Decide(*items[i], OutcomeOf(verdicts[i], items[i]->action));
+    if (statuses[i].is_held || items[i]->is_decided) continue;
+    Decide(*items[i], OutcomeOf(statuses[i], items[i]->action));
   }
   return absl::OkStatus();
 }
@@ -250,21 +253,22 @@ void SettleBatch::Apply(SettleItem& item, const store::Settled& settled) {
   ++counts_[settled.outcome];
   if (settled.outcome != store::Action::kRelease) NoteRunTime(item, settled.now);
   now_ = settled.now;
-  if (!settled.run_at.has_value()) {
+  if (!settled.schedule_time.has_value()) {
     item.result.state = EndStateOf(settled.outcome);
     return;
   }
   if (settled.outcome == store::Action::kAck) ++counts_[kMovedOn];
-  const bool can_run = *settled.run_at <= settled.now;
-  item.result.state = can_run ? model::TaskState::kReady : model::TaskState::kScheduled;
+  const bool is_ready = *settled.schedule_time <= settled.now;
+  item.result.state = is_ready ? model::TaskState::kReady : model::TaskState::kScheduled;
   if (settled.stage != item.token.stage) {
     item.result.stage = queue_.settings.StageName(settled.stage);
   }
-  const bool has_time =
-      *settled.run_at != absl::InfiniteFuture() && *settled.run_at != absl::InfinitePast();
+  const bool has_time = *settled.schedule_time != absl::InfiniteFuture() &&
+                        *settled.schedule_time != absl::InfinitePast();
   if (!has_time) return;  // paused, or not known any more
-  item.result.schedule_time = *settled.run_at;
-  claimable_.push_back({lane_, settled.stage, settled.priority, can_run, 1, *settled.run_at});
+  item.result.schedule_time = *settled.schedule_time;
+  unleased_.push_back(
+      {lane_, settled.stage, settled.priority, is_ready, 1, *settled.schedule_time});
 }
 
 }  // namespace skiplane::broker

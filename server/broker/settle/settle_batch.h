@@ -1,5 +1,5 @@
-// Settles the items of one lane on one session: acks by place, the rest by id, and a verdict on
-// what could not be settled.
+// Settles the items of one lane on one session: acks by row location, the rest by id, and a status
+// of what could not be settled.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,13 @@ class SettleBatch {
   // repeat decides the rest: what a lost commit of the same items did is found and answered.
   absl::Status Run(pg::Session& session, const std::vector<SettleItem*>& items);
 
-  // Within a transaction: decides every item, or fails. Only one statement may lock rows here, so
+  // In a transaction: decides every item, or fails. Only one statement may lock rows here, so
   // that they are locked in order. TRANSACTION_CONFLICT if rows have moved since they were leased:
   // roll back, and run again with `by_id`.
-  absl::Status RunWithin(pg::Session& session, const std::vector<SettleItem*>& items, bool by_id);
+  absl::Status RunInTransaction(pg::Session& session, const std::vector<SettleItem*>& items,
+                                bool by_id);
   // Decides those items whose leases are over.
-  absl::Status Judge(pg::Session& session, const std::vector<SettleItem*>& items);
+  absl::Status Classify(pg::Session& session, const std::vector<SettleItem*>& items);
 
   // Call after COMMIT: applies in-memory effects. Without a transaction around Run, call it
   // whatever Run returned.
@@ -49,7 +50,7 @@ class SettleBatch {
   const std::vector<SettleItem*>& recalled() const { return recalled_; }
 
   // Tasks that wait again, as far as Run came, and the database's time of it.
-  const std::vector<store::Claimable>& claimable() const { return claimable_; }
+  const std::vector<store::UnleasedTasks>& unleased() const { return unleased_; }
   absl::Time now() const { return now_; }
 
  private:
@@ -59,11 +60,11 @@ class SettleBatch {
   using Items = std::vector<SettleItem*>;
 
   store::SettleBatch BatchOf(const Items& items);
-  absl::Status AckByPlace(pg::Session& session, const Items& acks);
+  absl::Status AckByLocation(pg::Session& session, const Items& acks);
   absl::Status SettleById(pg::Session& session, const Items& items);
   absl::Status Recall(pg::Session& session, const Items& items);
   store::Settled Restore(const SettleItem& item, const store::Recalled& recalled) const;
-  void NoteDoubt(const absl::Status& status, const Items& sent) const;
+  void NoteUnknown(const absl::Status& status, const Items& sent) const;
   absl::Status LockTasks(pg::Session& session, const Items& items) const;
   absl::Status SettleLocked(pg::Session& session, const Items& items);
   absl::Status TakeSettled(const absl::StatusOr<std::vector<store::Settled>>& settled,
@@ -79,7 +80,7 @@ class SettleBatch {
   const model::Queue& queue_;
   LeaseTracker& tracker_;
   metrics::Metrics& metrics_;
-  bool GoesByPlace(const SettleItem& item) const;
+  bool GoesByLocation(const SettleItem& item) const;
   std::optional<int16_t> NextStage(const SettleItem& item) const;
 
   std::vector<SettleItem*> decided_;
@@ -87,7 +88,7 @@ class SettleBatch {
   std::vector<SettleItem*> recalled_;
   std::map<store::Action, int64_t> counts_;
   std::vector<absl::Duration> run_times_;
-  std::vector<store::Claimable> claimable_;
+  std::vector<store::UnleasedTasks> unleased_;
   absl::Time now_;
 };
 

@@ -11,7 +11,7 @@
 #include "server/base/mutex.h"
 #include "server/broker/api/calls.h"
 #include "server/broker/enqueue/enqueue_batch.h"
-#include "server/broker/lease/next_lease.h"
+#include "server/broker/lease/ack_and_lease_operation.h"
 #include "server/store/settle.h"
 
 namespace skiplane::broker {
@@ -21,7 +21,8 @@ struct SettleItem {
   store::Action action = store::Action::kAck;
   std::optional<absl::Duration> retry_delay;  // of kRetry; unset until it is drawn by the policy
   model::TaskError error;
-  std::shared_ptr<const model::AckMore> more;  // of an ack that says more than that; else null
+  // Of an ack that says what follows; else null.
+  std::shared_ptr<const model::AckContinuation> continuation;
   PendingEnqueues follow_ups;                  // ready to be written
   model::AckResult result;
   bool is_decided = false;
@@ -32,7 +33,7 @@ struct SettleItem {
     result.outcome = model::SettleOutcome::kRefused;
     result.refusal = std::move(why);
     is_decided = true;
-    more = nullptr;
+    continuation = nullptr;
     follow_ups.clear();
   }
 };
@@ -40,8 +41,8 @@ struct SettleItem {
 // Parts of different lanes run at the same time; each touches its own items only.
 struct SettleCall {
   std::vector<SettleItem> items;
-  Done<std::vector<model::AckResult>> done;
-  std::shared_ptr<NextLease> next;  // what to lease with the acks, if anything
+  Callback<std::vector<model::AckResult>> done;
+  std::shared_ptr<AckAndLeaseOperation> next;  // what to lease with the acks, if anything
   std::atomic<int> open_parts = 0;
 
   // Whether any item was settled by this call, as far as it came. If none was, it may be the repeat

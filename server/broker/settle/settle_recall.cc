@@ -17,8 +17,8 @@ absl::Status SettleBatch::Recall(pg::Session& session, const Items& items) {
   return absl::OkStatus();
 }
 
-// What the lost answer said, from what was sent and what is left of it. Where the run time is not
-// to be had any more it is in the infinite past or future.
+// What the lost answer said, from what was sent and what is left of it. Where the schedule time is
+// not to be had any more it is in the infinite past or future.
 store::Settled SettleBatch::Restore(const SettleItem& item,
                                     const store::Recalled& recalled) const {
   store::Settled settled;
@@ -26,30 +26,30 @@ store::Settled SettleBatch::Restore(const SettleItem& item,
   settled.priority = recalled.priority;
   settled.stage = item.token.stage;
   settled.now = recalled.now;
-  switch (recalled.fate) {
-    case store::Fate::kSucceeded:
-    case store::Fate::kFailed:
+  switch (recalled.transition) {
+    case store::Transition::kSucceeded:
+    case store::Transition::kFailed:
       break;
-    case store::Fate::kCancelled:
+    case store::Transition::kCancelled:
       settled.outcome = store::Action::kCancel;
       break;
-    case store::Fate::kStartsAfresh:
+    case store::Transition::kStartsAfresh:
       settled.stage = 0;
-      settled.run_at = recalled.settled_at;
+      settled.schedule_time = recalled.settled_at;
       break;
-    case store::Fate::kMovesOn:
+    case store::Transition::kMovesOn:
       settled.stage = NextStage(item).value_or(item.token.stage);
-      settled.run_at = recalled.settled_at;
+      settled.schedule_time = recalled.settled_at;
       break;
-    case store::Fate::kWaitsForTick:
+    case store::Transition::kWaitsForTick:
       settled.stage = 0;
-      settled.run_at = recalled.run_at.value_or(absl::InfiniteFuture());
+      settled.schedule_time = recalled.schedule_time.value_or(absl::InfiniteFuture());
       break;
-    case store::Fate::kIsRetried:
-      settled.run_at = recalled.settled_at + item.retry_delay.value_or(absl::ZeroDuration());
+    case store::Transition::kIsRetried:
+      settled.schedule_time = recalled.settled_at + item.retry_delay.value_or(absl::ZeroDuration());
       break;
-    case store::Fate::kGoesBack:
-      settled.run_at = recalled.run_at.value_or(absl::InfinitePast());
+    case store::Transition::kGoesBack:
+      settled.schedule_time = recalled.schedule_time.value_or(absl::InfinitePast());
       break;
   }
   return settled;

@@ -35,17 +35,18 @@ int64_t BytesOf(const SettlePart& part) {
   for (const size_t i : part.items) {
     const SettleItem& item = part.call->items[i];
     bytes += 64 + item.error.text.size();
-    if (item.more == nullptr) continue;
-    bytes += item.more->result.size();
-    if (item.more->next_content.has_value()) bytes += item.more->next_content->payload.size();
-    for (const auto& follow_up : item.more->follow_ups) bytes += follow_up.task.payload.size();
+    if (item.continuation == nullptr) continue;
+    const model::AckContinuation& continuation = *item.continuation;
+    bytes += continuation.result.size();
+    if (continuation.next_content.has_value()) bytes += continuation.next_content->payload.size();
+    for (const auto& follow_up : continuation.follow_ups) bytes += follow_up.task.payload.size();
   }
   return static_cast<int64_t>(bytes);
 }
 
 // What the calls want to lease next whose last open part is in this statement.
-std::vector<NextLeasePtr> NextOf(const std::vector<SettlePart>& parts) {
-  std::vector<NextLeasePtr> nexts;
+std::vector<AckAndLeasePtr> NextOf(const std::vector<SettlePart>& parts) {
+  std::vector<AckAndLeasePtr> nexts;
   for (const SettlePart& part : parts) {
     if (part.call->next != nullptr && part.call->open_parts == 1) nexts.push_back(part.call->next);
   }
@@ -54,29 +55,29 @@ std::vector<NextLeasePtr> NextOf(const std::vector<SettlePart>& parts) {
 
 }  // namespace
 
-void Settler::Ack(std::vector<model::AckItem> items, NextLeasePtr next,
-                  Done<std::vector<model::AckResult>> done) {
+void Settler::Ack(std::vector<model::AckItem> items, AckAndLeasePtr next,
+                  Callback<std::vector<model::AckResult>> done) {
   auto call = std::make_shared<SettleCall>();
   call->next = std::move(next);
   call->items.resize(items.size());
-  bool has_more = false;
+  bool has_continuation = false;
   for (size_t i = 0; i < items.size(); ++i) {
     SettleItem& item = call->items[i];
     item.token = items[i].token;
-    item.more = std::move(items[i].more);
+    item.continuation = std::move(items[i].continuation);
     if (!items[i].refusal.ok()) item.Refuse(std::move(items[i].refusal));
-    has_more = has_more || item.more != nullptr;
+    has_continuation = has_continuation || item.continuation != nullptr;
   }
   call->done = std::move(done);
-  if (has_more) {
-    PrepareMore(std::move(call));
+  if (has_continuation) {
+    PrepareContinuations(std::move(call));
   } else {
     Submit(std::move(call));
   }
 }
 
 void Settler::Nack(std::vector<model::NackItem> items,
-                   Done<std::vector<model::NackResult>> done) {
+                   Callback<std::vector<model::NackResult>> done) {
   auto call = std::make_shared<SettleCall>();
   for (model::NackItem& item : items) {
     SettleItem& out = call->items.emplace_back();
@@ -181,7 +182,7 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
       status = pg::RepeatConflicts([&] { return batch.Run(**session, items); });
       batch.Committed();
     }
-    if (!batch.claimable().empty()) on_commit_(batch.claimable(), batch.now());
+    if (!batch.unleased().empty()) on_commit_(batch.unleased(), batch.now());
   }
   if (IsOutcomeUnknown(status)) {
     Repeat(lane, std::move(parts));

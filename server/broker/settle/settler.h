@@ -23,7 +23,7 @@ namespace skiplane::broker {
 class Settler {
  public:
   // Told of tasks that wait again, before the callers are.
-  using OnCommit = std::function<void(const std::vector<store::Claimable>&, absl::Time now)>;
+  using OnCommit = std::function<void(const std::vector<store::UnleasedTasks>&, absl::Time now)>;
 
   // `enqueuer` makes the follow-ups of acks, `dispatcher` their next leases.
   Settler(Context& context, QueueCache& queues, LeaseTracker& tracker, Enqueuer& enqueuer,
@@ -36,9 +36,9 @@ class Settler {
         on_commit_(std::move(on_commit)) {}
 
   // `next`, if any, is begun with the acks if that can be; else the caller begins it.
-  void Ack(std::vector<model::AckItem> items, NextLeasePtr next,
-           Done<std::vector<model::AckResult>> done);
-  void Nack(std::vector<model::NackItem> items, Done<std::vector<model::NackResult>> done);
+  void Ack(std::vector<model::AckItem> items, AckAndLeasePtr next,
+           Callback<std::vector<model::AckResult>> done);
+  void Nack(std::vector<model::NackItem> items, Callback<std::vector<model::NackResult>> done);
 
   // Hands leases back, uncharged. Nobody waits for it; what cannot be handed back ends with its
   // session.
@@ -48,9 +48,9 @@ class Settler {
   using LaneBatcher = Batcher<SettlePart>;
 
   void Submit(std::shared_ptr<SettleCall> call);
-  // settler_more.cc: acks that say more than that.
-  void PrepareMore(std::shared_ptr<SettleCall> call);
-  absl::Status CheckMore(pg::Session& session, SettleItem& item);
+  // ack_continuation.cc: acks that say what follows the attempt.
+  void PrepareContinuations(std::shared_ptr<SettleCall> call);
+  absl::Status CheckContinuation(pg::Session& session, SettleItem& item);
   // Decides the item: its lease is over, or else it is refused.
   absl::Status RefuseUnlessOver(pg::Session& session, SettleItem& item, const absl::Status& why);
   absl::Status RunInTransaction(pg::Session& session, SettleBatch& batch,
@@ -60,7 +60,7 @@ class Settler {
   void WithdrawRepeats(const std::vector<SettlePart>& parts,
                        std::vector<Reservation>& reservations);
   absl::Status WriteFollowUps(pg::Session& session, SettleItem& item,
-                              std::vector<Enqueuer::Within>* written);
+                              std::vector<Enqueuer::Uncommitted>* written);
   absl::Status RecallFollowUps(pg::Session& session, SettleItem& item);
   LaneBatcher& BatcherOf(int64_t lane);
   void Run(int64_t lane, absl::StatusOr<pg::Session*> session, std::vector<SettlePart> parts);

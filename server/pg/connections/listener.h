@@ -1,10 +1,10 @@
 // Hears NOTIFY on its own connection and thread.
 //
-// A notification is only a hint: it may be lost at any time. `on_state(false)` says that hints are
-// lost from now on, `on_state(true)` that they are heard again; between the two anything may have
-// happened. The connection is checked by a query of its own every 10 s (half-open connections), and
-// opened again with back-off; each one that is lost, or cannot be made, counts as an error of the
-// database. Callbacks run on the listener's thread and must not block. Thread-safe.
+// A notification is never needed: it may be lost at any time. `on_state(false)` says that
+// notifications are lost from now on, `on_state(true)` that they are heard again; between the two
+// anything may have happened. The connection is checked by a query of its own every 10 s (half-open
+// connections), and opened again with back-off; each one that is lost, or cannot be made, counts as
+// an error of the database. Callbacks run on the listener's thread and must not block. Thread-safe.
 #pragma once
 
 #include <memory>

@@ -33,7 +33,7 @@ absl::Status Draining() {
 // order.
 struct Pool::State {
   void Work();
-  void Concierge();
+  void Supervise();
 
   std::unique_ptr<Session> Connect(Backoff& backoff);
   absl::StatusOr<std::unique_ptr<Session>> Open();
@@ -203,7 +203,7 @@ void Pool::State::Work() {
   changed.NotifyAll();
 }
 
-void Pool::State::Concierge() {
+void Pool::State::Supervise() {
   bool reported = false;
   std::string told;  // the reason of the outage
   mutex.Lock();
@@ -247,7 +247,7 @@ Pool::Pool(ConnectOptions options, int connections, metrics::Metrics* metrics, O
   }
   State* const state = state_.get();
   base::MutexLock lock(state_->joining);
-  state_->threads.emplace_back([state] { state->Concierge(); });
+  state_->threads.emplace_back([state] { state->Supervise(); });
   for (int i = 0; i < connections; ++i) {
     state_->threads.emplace_back([state] { state->Work(); });
   }

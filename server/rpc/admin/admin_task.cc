@@ -22,7 +22,7 @@ void WritePage(broker::TaskPage* page, const std::string& scope, v1::ListTasksRe
   if (!page->next.has_value()) return;
   const broker::TaskCursor& next = *page->next;
   response->set_next_page_token(WriteListToken(
-      {std::to_string(next.lane), std::to_string(next.place), std::to_string(next.after)}, scope));
+      {std::to_string(next.lane), std::to_string(next.table), std::to_string(next.after)}, scope));
 }
 
 }  // namespace

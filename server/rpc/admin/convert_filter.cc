@@ -75,7 +75,7 @@ absl::StatusOr<model::TaskChange> ReadAction(const v1::BulkAction& wire) {
       return change;
     case v1::BulkAction::kScheduleTime: {
       change.kind = Kind::kRunAt;
-      ASSIGN_OR_RETURN(change.run_at,
+      ASSIGN_OR_RETURN(change.schedule_time,
                        ReadStartTime(wire.schedule_time(), {"action.schedule_time"}));
       return change;
     }
@@ -107,7 +107,7 @@ void WriteAction(const model::TaskChange& change, v1::BulkAction* wire) {
       wire->set_set_priority(change.priority);
       break;
     case Kind::kRunAt:
-      WriteTime(change.run_at, wire->mutable_schedule_time());
+      WriteTime(change.schedule_time, wire->mutable_schedule_time());
       break;
     case Kind::kPostpone:
       WriteDuration(change.postpone, wire->mutable_postpone());

@@ -74,7 +74,7 @@ absl::StatusOr<broker::ListTasksCall> ReadListTasks(v1::ListTasksRequest* reques
   if (request->page_token().empty()) return call;
   ASSIGN_OR_RETURN(const std::vector<std::string> parts,
                    ReadListToken(request->page_token(), scope, 3));
-  RETURN_IF_ERROR(ReadNumbers(parts, &call.from.lane, &call.from.place, &call.from.after));
+  RETURN_IF_ERROR(ReadNumbers(parts, &call.from.lane, &call.from.table, &call.from.after));
   return call;
 }
 
@@ -111,7 +111,7 @@ absl::StatusOr<broker::ChangeTaskCall> ReadRescheduleTask(v1::RescheduleTaskRequ
       break;
     case v1::RescheduleTaskRequest::kScheduleTime: {
       call.change.kind = Kind::kRunAt;
-      ASSIGN_OR_RETURN(call.change.run_at,
+      ASSIGN_OR_RETURN(call.change.schedule_time,
                        ReadStartTime(request->schedule_time(), {"schedule_time"}));
       break;
     }

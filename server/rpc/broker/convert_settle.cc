@@ -57,29 +57,29 @@ absl::Status ReadNackItem(v1::NackItem* wire, model::NackItem* item) {
   return absl::OkStatus();
 }
 
-bool SaysMore(const v1::AckItem& wire) {
+bool HasContinuation(const v1::AckItem& wire) {
   return wire.then_case() != v1::AckItem::THEN_NOT_SET || wire.has_next_payload() ||
          !wire.result().empty() || wire.follow_ups_size() > 0;
 }
 
-absl::Status ReadThen(v1::AckItem* wire, model::AckMore* more) {
+absl::Status ReadThen(v1::AckItem* wire, model::AckContinuation* continuation) {
   if (wire->has_finish() && !wire->finish()) {
     return InvalidField({"finish"}, "must be true if set");
   }
-  more->finish = wire->finish();
+  continuation->finish = wire->finish();
   if (!wire->has_next_stage()) return absl::OkStatus();
   RETURN_IF_ERROR(
       CheckRequiredText(wire->next_stage(), model::kStageNameBytesMax, {"next_stage"}));
-  more->next_stage = std::move(*wire->mutable_next_stage());
+  continuation->next_stage = std::move(*wire->mutable_next_stage());
   return absl::OkStatus();
 }
 
-absl::Status ReadNextPayload(v1::NextPayload* wire, model::AckMore* more) {
+absl::Status ReadNextPayload(v1::NextPayload* wire, model::AckContinuation* continuation) {
   RETURN_IF_ERROR(
       CheckBytes(wire->payload(), model::kPayloadBytesMax, {"next_payload.payload"}));
   RETURN_IF_ERROR(CheckText(wire->content_type(), model::kContentTypeBytesMax,
                             {"next_payload.content_type"}));
-  model::AckMore::Content& content = more->next_content.emplace();
+  model::AckContinuation::Content& content = continuation->next_content.emplace();
   ASSIGN_OR_RETURN(content.headers,
                    ReadHeaders(wire->mutable_headers(), {"next_payload.headers"}));
   content.payload = std::move(*wire->mutable_payload());
@@ -87,35 +87,35 @@ absl::Status ReadNextPayload(v1::NextPayload* wire, model::AckMore* more) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<model::AckMore::FollowUp> ReadFollowUp(v1::FollowUp* wire, int index) {
+absl::StatusOr<model::AckContinuation::FollowUp> ReadFollowUp(v1::FollowUp* wire, int index) {
   const std::string path = absl::StrCat("follow_ups[", index, "]");
   RETURN_IF_ERROR(model::CheckQueueName(wire->queue(), absl::StrCat(path, ".queue")));
   const std::string task = absl::StrCat(path, ".task");
   if (wire->task().key_policy() != v1::KEY_POLICY_UNSPECIFIED) {
     return InvalidField({absl::StrCat(task, ".key_policy")}, "must be unset");
   }
-  model::AckMore::FollowUp follow_up;
+  model::AckContinuation::FollowUp follow_up;
   ASSIGN_OR_RETURN(follow_up.task, ReadNewTask(wire->mutable_task(), {task}));
   follow_up.queue = std::move(*wire->mutable_queue());
   return follow_up;
 }
 
-absl::StatusOr<std::shared_ptr<const model::AckMore>> ReadMore(v1::AckItem* wire) {
-  auto more = std::make_shared<model::AckMore>();
-  RETURN_IF_ERROR(ReadThen(wire, more.get()));
+absl::StatusOr<std::shared_ptr<const model::AckContinuation>> ReadContinuation(v1::AckItem* wire) {
+  auto continuation = std::make_shared<model::AckContinuation>();
+  RETURN_IF_ERROR(ReadThen(wire, continuation.get()));
   if (wire->has_next_payload()) {
-    RETURN_IF_ERROR(ReadNextPayload(wire->mutable_next_payload(), more.get()));
+    RETURN_IF_ERROR(ReadNextPayload(wire->mutable_next_payload(), continuation.get()));
   }
   RETURN_IF_ERROR(CheckBytes(wire->result(), model::kResultBytesMax, {"result"}));
-  more->result = std::move(*wire->mutable_result());
+  continuation->result = std::move(*wire->mutable_result());
   RETURN_IF_ERROR(
       CheckCount(wire->follow_ups_size(), {0, model::kFollowUpsPerItemMax}, {"follow_ups"}));
   for (int i = 0; i < wire->follow_ups_size(); ++i) {
-    ASSIGN_OR_RETURN(model::AckMore::FollowUp follow_up,
+    ASSIGN_OR_RETURN(model::AckContinuation::FollowUp follow_up,
                      ReadFollowUp(wire->mutable_follow_ups(i), i));
-    more->follow_ups.push_back(std::move(follow_up));
+    continuation->follow_ups.push_back(std::move(follow_up));
   }
-  return more;
+  return continuation;
 }
 
 void WriteRefusal(const absl::Status& refusal, v1::ItemError* wire) {
@@ -132,16 +132,17 @@ absl::StatusOr<std::vector<model::AckItem>> ReadAckItems(v1::AckRequest* request
   for (size_t i = 0; i < items.size(); ++i) {
     v1::AckItem* const wire = request->mutable_items(static_cast<int>(i));
     ASSIGN_OR_RETURN(items[i].token, ReadToken(wire->lease_token(), {"lease_token", kItems, i}));
-    if (!SaysMore(*wire)) continue;
-    absl::StatusOr<std::shared_ptr<const model::AckMore>> more = ReadMore(wire);
-    if (!more.ok()) {
-      items[i].refusal = more.status();
+    if (!HasContinuation(*wire)) continue;
+    absl::StatusOr<std::shared_ptr<const model::AckContinuation>> continuation =
+        ReadContinuation(wire);
+    if (!continuation.ok()) {
+      items[i].refusal = continuation.status();
       continue;
     }
     follow_ups += wire->follow_ups_size();
     RETURN_IF_ERROR(
         CheckCount(follow_ups, {0, model::kTasksPerCallMax}, {"follow_ups", kItems, i}));
-    items[i].more = *std::move(more);
+    items[i].continuation = *std::move(continuation);
   }
   return items;
 }

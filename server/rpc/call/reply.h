@@ -26,7 +26,7 @@ void Deliver(UnaryCall* call, absl::StatusOr<Answer> answer, Write write) {
 }
 
 template <typename Answer, typename Response>
-broker::Done<Answer> ReplyWith(UnaryCall* call, void (*write)(Answer*, Response*)) {
+broker::Callback<Answer> ReplyWith(UnaryCall* call, void (*write)(Answer*, Response*)) {
   return [call, write](absl::StatusOr<Answer> answer) {
     Deliver<Response>(call, std::move(answer), write);
   };
@@ -35,8 +35,8 @@ broker::Done<Answer> ReplyWith(UnaryCall* call, void (*write)(Answer*, Response*
 // Of an answer that holds a list, whose memory is counted until the reply was sent. `page_of` says
 // where: a member, or std::identity() of an answer that is nothing but a list.
 template <typename Answer, typename PageOf, typename Response>
-broker::Done<Answer> ReplyWithList(UnaryCall* call, PageOf page_of,
-                                   void (*write)(Answer*, Response*)) {
+broker::Callback<Answer> ReplyWithList(UnaryCall* call, PageOf page_of,
+                                       void (*write)(Answer*, Response*)) {
   return [call, page_of, write](absl::StatusOr<Answer> answer) {
     if (answer.ok()) call->Keep(std::invoke(page_of, *answer).memory);
     Deliver<Response>(call, std::move(answer), write);
@@ -45,8 +45,9 @@ broker::Done<Answer> ReplyWithList(UnaryCall* call, PageOf page_of,
 
 // The same, where the token of the next page is good for `scope` only (list_token.h).
 template <typename Answer, typename PageOf, typename Response>
-broker::Done<Answer> ReplyWithList(UnaryCall* call, PageOf page_of, std::string scope,
-                                   void (*write)(Answer*, const std::string& scope, Response*)) {
+broker::Callback<Answer> ReplyWithList(UnaryCall* call, PageOf page_of, std::string scope,
+                                       void (*write)(Answer*, const std::string& scope,
+                                                     Response*)) {
   return [call, page_of, scope = std::move(scope), write](absl::StatusOr<Answer> answer) {
     if (answer.ok()) call->Keep(std::invoke(page_of, *answer).memory);
     Deliver<Response>(call, std::move(answer), [&](Answer* from, Response* to) {

@@ -19,7 +19,7 @@
 namespace skiplane::rpc {
 namespace {
 
-constexpr int kSweepEveryMs = 1000;
+constexpr int kRemoveEveryMs = 1000;
 constexpr int kPauseMs = 100;  // after an error that the next try would meet, too
 constexpr int kAtOnceMax = 64;
 constexpr std::chrono::seconds kLogEvery(10);
@@ -77,8 +77,8 @@ void Acceptor::Run() {
   while (!is_stopped_) {
     // Without the sockets during a pause: who waits there would end it at once.
     const nfds_t count = can_accept ? all.size() : 1;
-    const int ready = poll(all.data(), count, can_accept ? kSweepEveryMs : kPauseMs);
-    SweepIfDue();
+    const int ready = poll(all.data(), count, can_accept ? kRemoveEveryMs : kPauseMs);
+    RemoveIfDue();
     can_accept = true;
     for (size_t i = 1; i < count && ready > 0 && !is_stopped_; ++i) {
       if (all[i].revents != 0) can_accept = AcceptAll(all[i].fd) && can_accept;
@@ -86,12 +86,12 @@ void Acceptor::Run() {
   }
 }
 
-void Acceptor::SweepIfDue() {
+void Acceptor::RemoveIfDue() {
   const SteadyTime now = std::chrono::steady_clock::now();
-  if (now < sweep_due_) return;
-  sweep_due_ = now + std::chrono::milliseconds(kSweepEveryMs);
+  if (now < removal_due_) return;
+  removal_due_ = now + std::chrono::milliseconds(kRemoveEveryMs);
   const int64_t before = open_.count();
-  open_.Sweep();
+  open_.RemoveClosed();
   Publish();
   LogClosed(before - open_.count(), open_.count());
 }
@@ -126,7 +126,7 @@ bool Acceptor::IsProbe(int fd) const {
 }
 
 void Acceptor::Refuse(int fd) {
-  const linger reset = {1, 0};  // or the closed connections of a crowd would stay with the kernel
+  const linger reset = {1, 0};  // or the many closed connections would stay with the kernel
   setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
   close(fd);
   metrics_.ConnectionRefused();

@@ -44,7 +44,7 @@ class Acceptor {
   using SteadyTime = std::chrono::steady_clock::time_point;
 
   void Run();
-  void SweepIfDue();
+  void RemoveIfDue();
   // Returns false if nothing can be accepted for a while.
   bool AcceptAll(int listen_fd);
   void Admit(int listen_fd, int fd);
@@ -62,7 +62,7 @@ class Acceptor {
   std::thread thread_;
   // Of the thread.
   OpenConnections open_;
-  SteadyTime sweep_due_;
+  SteadyTime removal_due_;
   int64_t refused_ = 0;  // since the last line of the log
   SteadyTime may_log_refusal_;
   SteadyTime may_log_error_;

@@ -19,19 +19,19 @@ void OpenConnections::Add(int fd) { sockets_[fd] = SocketNumber(fd); }
 
 bool OpenConnections::HasRoom() {
   if (count() < max_) return true;
-  if (std::chrono::steady_clock::now() < sweep_allowed_) return false;
-  Sweep();
+  if (std::chrono::steady_clock::now() < removal_allowed_) return false;
+  RemoveClosed();
   return count() < max_;
 }
 
-void OpenConnections::Sweep() {
+void OpenConnections::RemoveClosed() {
   const auto begin = std::chrono::steady_clock::now();
   absl::erase_if(sockets_, [](const auto& entry) {
     const ino_t number = SocketNumber(entry.first);
     return number == 0 || number != entry.second;
   });
   const auto end = std::chrono::steady_clock::now();
-  sweep_allowed_ = end + kPauseFactor * (end - begin);
+  removal_allowed_ = end + kPauseFactor * (end - begin);
 }
 
 }  // namespace skiplane::rpc

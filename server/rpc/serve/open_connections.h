@@ -26,7 +26,7 @@ class OpenConnections {
   bool HasRoom();
 
   // Forgets those that are closed.
-  void Sweep();
+  void RemoveClosed();
 
   int64_t count() const { return static_cast<int64_t>(sockets_.size()); }
   int64_t max() const { return max_; }
@@ -34,7 +34,7 @@ class OpenConnections {
  private:
   const int64_t max_;
   absl::flat_hash_map<int, ino_t> sockets_;  // by descriptor
-  std::chrono::steady_clock::time_point sweep_allowed_;
+  std::chrono::steady_clock::time_point removal_allowed_;
 };
 
 }  // namespace skiplane::rpc

@@ -7,8 +7,8 @@
 
 #include "absl/time/clock.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/many_workers.h"
 #include "tests/bench/stage.h"
-#include "tests/bench/worker_crowd.h"
 #include "tests/support/require.h"
 
 namespace skiplane::bench {

@@ -1,4 +1,4 @@
-// Ten thousand worker sessions that beat, each three times per lease duration of 30 s.
+// Ten thousand worker sessions, each with three heartbeats per lease duration of 30 s.
 #include <grpcpp/client_context.h>
 
 #include <chrono>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "tests/bench/bench.h"
+#include "tests/bench/many_workers.h"
 #include "tests/bench/stage.h"
-#include "tests/bench/worker_crowd.h"
 
 namespace skiplane::bench {
 namespace {
@@ -20,7 +20,7 @@ constexpr absl::Duration kLease = absl::Seconds(30);
 constexpr int kBeatsPerLease = 3;
 constexpr std::chrono::milliseconds kTick{10};
 
-// Sends the beats that are due at each tick, and counts the answers.
+// Sends the heartbeats that are due at each tick, and counts the answers.
 class Metronome {
  public:
   Metronome(Stage& stage, const std::vector<HeldTask>& held) : stage_(stage), held_(held) {}
@@ -34,7 +34,7 @@ class Metronome {
     for (auto tick = begin; !stage_.is_over(); tick += kTick) {
       idle_.wait_until(lock, tick, [] { return false; });
       const std::chrono::duration<double> passed = tick - begin;
-      for (; static_cast<double>(sent) < per_second * passed.count(); ++sent) Beat(sent);
+      for (; static_cast<double>(sent) < per_second * passed.count(); ++sent) Heartbeat(sent);
     }
     idle_.wait(lock, [this] { return under_way_ == 0; });
   }
@@ -46,7 +46,7 @@ class Metronome {
     v1::HeartbeatResponse response;
   };
 
-  void Beat(size_t number) {
+  void Heartbeat(size_t number) {
     const HeldTask& task = held_[number % held_.size()];
     const auto call = std::make_shared<Call>();
     call->request.set_worker_id(task.worker_id);

@@ -10,7 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/crowd.h"
+#include "tests/bench/many_stubs.h"
 #include "tests/bench/stage.h"
 #include "tests/support/require.h"
 
@@ -99,12 +99,12 @@ void RunParked(Bench& bench, const std::string& name) {
   options.warmup = absl::Seconds(12);  // until all are parked, and PostgreSQL has counted how
   Stage stage(name, *broker, options);
   const auto count = static_cast<size_t>(bench.Scaled(kParked));
-  const Crowd crowd(broker->addresses().front(), count);
+  const ManyStubs stubs(broker->addresses().front(), count);
   std::latch ended(static_cast<ptrdiff_t>(count));
   const int64_t bytes_before = ResidentBytes(broker->pid());
   std::vector<std::unique_ptr<Waiting>> all;
   for (size_t i = 0; i < count; ++i) {
-    all.push_back(std::make_unique<Waiting>(stage, crowd.stub(i), i, ended));
+    all.push_back(std::make_unique<Waiting>(stage, stubs.stub(i), i, ended));
     all.back()->Start();
   }
   stage.WarmUp();

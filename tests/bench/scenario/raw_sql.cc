@@ -75,12 +75,12 @@ class Loop {
     caller.session = worker_;
     caller.max_bytes = kLeaseBytes;
     caller.ledger = ledger_;
-    demand.places.assign(rows_, 1);
+    demand.slots.assign(rows_, 1);
     store::Leased leased = Must(store::Lease(*session_, demand));
     bound_ = {};
     if (leased.rows.size() == rows_) {
       const model::LeasedTask& last = leased.rows.back().task;
-      bound_ = {.run_at = last.schedule_time, .id = last.token.task.id};
+      bound_ = {.schedule_time = last.schedule_time, .id = last.token.task.id};
     }
     return leased;
   }
@@ -94,7 +94,7 @@ class Loop {
       batch.rows.emplace_back().token = row.task.token;
     }
     std::ranges::sort(batch.rows, {}, [](const auto& row) { return row.token.task.id; });
-    const size_t acked = Must(store::AckByPlace(*session_, batch)).size();
+    const size_t acked = Must(store::AckByLocation(*session_, batch)).size();
     testing::Require(acked == batch.rows.size(), "a task was not acked");
     stage_.Count(static_cast<int64_t>(acked));
   }

@@ -82,20 +82,20 @@ TEST_F(BatcherTest, ABatchKeepsToItsRows) {
 }
 
 TEST_F(BatcherTest, APaceKeepsTheSecondBatchBackUntilItEnds) {
-  const auto batcher = Make({.pace = std::chrono::hours(1)});
+  const auto batcher = Make({.min_interval = std::chrono::hours(1)});
   ASSERT_TRUE(batcher->Add(1, 1, 0));
   EXPECT_THAT(WaitForBatches(1), ElementsAre(ElementsAre(1)));
   ASSERT_TRUE(batcher->Add(2, 1, 0));
   ASSERT_TRUE(batcher->Add(3, 1, 0));
   EXPECT_THAT(WaitForBatches(1), ElementsAre(ElementsAre(1)));
-  batcher->EndPace();
+  batcher->EndMinInterval();
   EXPECT_THAT(WaitForBatches(2), ElementsAre(ElementsAre(1), ElementsAre(2, 3)));
   timer_.Stop();
   pool_.Stop();
 }
 
 TEST_F(BatcherTest, AFullBatchDoesNotWaitForItsPace) {
-  const auto batcher = Make({.rows_max = 2, .pace = std::chrono::hours(1)});
+  const auto batcher = Make({.rows_max = 2, .min_interval = std::chrono::hours(1)});
   ASSERT_TRUE(batcher->Add(1, 1, 0));
   WaitForBatches(1);
   ASSERT_TRUE(batcher->Add(2, 1, 0));
@@ -106,7 +106,7 @@ TEST_F(BatcherTest, AFullBatchDoesNotWaitForItsPace) {
 }
 
 TEST_F(BatcherTest, APacedBatchGoesWhenItsTimeHasCome) {
-  const auto batcher = Make({.pace = std::chrono::milliseconds(20)});
+  const auto batcher = Make({.min_interval = std::chrono::milliseconds(20)});
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(batcher->Add(int{i}, 1, 0));
     ASSERT_EQ(WaitForBatches(static_cast<size_t>(i) + 1).size(), static_cast<size_t>(i) + 1);

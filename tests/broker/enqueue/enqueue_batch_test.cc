@@ -19,13 +19,13 @@ TEST(EnqueueBatchTest, WhatALostCommitMayHaveMadeIsSuspectedInItsStage) {
   call.ids = {{7, 1}, {7, 2}};
   store::Enqueued enqueued;
   Suspect(call, enqueued);
-  const std::vector<store::Claimable>& suspected = enqueued.claimable;
+  const std::vector<store::UnleasedTasks>& suspected = enqueued.unleased;
   ASSERT_EQ(suspected.size(), 2u);
   EXPECT_EQ(suspected[0].stage, 0);
   EXPECT_EQ(suspected[1].stage, 1);
   EXPECT_EQ(suspected[1].lane, 7);
   EXPECT_EQ(suspected[1].priority, -3);
-  EXPECT_TRUE(suspected[1].can_run);
+  EXPECT_TRUE(suspected[1].is_ready);
 }
 
 }  // namespace

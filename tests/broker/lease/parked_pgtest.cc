@@ -89,7 +89,7 @@ TEST_F(ParkedTest, WakesOnAnEnqueueAtAnotherBroker) {
 }
 
 // A row that no broker was told of: only the safety poll finds it.
-TEST_F(ParkedTest, WakesOnATaskThatNobodyHintedAt) {
+TEST_F(ParkedTest, WakesOnATaskThatNobodyWasNotifiedOf) {
   Enqueue({Payload("x")});
   EXPECT_EQ(Ack(LeaseOne("w").token), model::SettleOutcome::kSettled);
   Parked parked(broker(), LeaseOf("w", 1, kLong));

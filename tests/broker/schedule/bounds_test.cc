@@ -21,7 +21,7 @@ TEST(BoundsTest, ANewPriorityStartsAtTheStart) {
   Bounds bounds;
   bounds.Lower(3, At(500));
   EXPECT_EQ(Only(bounds).priority, 3);
-  EXPECT_EQ(Only(bounds).run_at, absl::InfinitePast());
+  EXPECT_EQ(Only(bounds).schedule_time, absl::InfinitePast());
   EXPECT_FALSE(bounds.IsRaised());
 }
 
@@ -30,7 +30,7 @@ TEST(BoundsTest, ALeaseRaisesItToItsLastKey) {
   bounds.Lower(0, At(100));
   const Bounds::Snapshot snapshot = bounds.Begin();
   bounds.End(snapshot, {Key(0, 150, 7)});
-  EXPECT_EQ(Only(bounds).run_at, At(150));
+  EXPECT_EQ(Only(bounds).schedule_time, At(150));
   EXPECT_EQ(Only(bounds).id, 7);
   EXPECT_TRUE(bounds.IsRaised());
 }
@@ -41,7 +41,7 @@ TEST(BoundsTest, ACommitDuringTheStatementHoldsTheRaiseBack) {
   const Bounds::Snapshot snapshot = bounds.Begin();
   bounds.Lower(0, At(120));  // the statement's snapshot may not have seen it
   bounds.End(snapshot, {Key(0, 150, 7)});
-  EXPECT_EQ(Only(bounds).run_at, At(120));
+  EXPECT_EQ(Only(bounds).schedule_time, At(120));
   EXPECT_EQ(Only(bounds).id, 0);
 }
 
@@ -50,7 +50,7 @@ TEST(BoundsTest, ACommitBelowLowersItJustBeforeTheTask) {
   bounds.Lower(0, At(100));
   bounds.End(bounds.Begin(), {Key(0, 150, 7)});
   bounds.Lower(0, At(130));
-  EXPECT_EQ(Only(bounds).run_at, At(130));
+  EXPECT_EQ(Only(bounds).schedule_time, At(130));
   EXPECT_EQ(Only(bounds).id, 0);  // every task of that run time comes after it
 }
 
@@ -59,7 +59,7 @@ TEST(BoundsTest, ACommitAboveLeavesIt) {
   bounds.Lower(0, At(100));
   bounds.End(bounds.Begin(), {Key(0, 150, 7)});
   bounds.Lower(0, At(151));
-  EXPECT_EQ(Only(bounds).run_at, At(150));
+  EXPECT_EQ(Only(bounds).schedule_time, At(150));
 }
 
 TEST(BoundsTest, AStatementThatEndsLateNeverLowers) {
@@ -69,7 +69,7 @@ TEST(BoundsTest, AStatementThatEndsLateNeverLowers) {
   const Bounds::Snapshot fast = bounds.Begin();
   bounds.End(fast, {Key(0, 200, 9)});
   bounds.End(slow, {Key(0, 150, 7)});
-  EXPECT_EQ(Only(bounds).run_at, At(200));
+  EXPECT_EQ(Only(bounds).schedule_time, At(200));
 }
 
 TEST(BoundsTest, AFailureSendsAllBackToTheStart) {
@@ -94,7 +94,7 @@ TEST(BoundsTest, ATaskFoundFreeIsLeasedNext) {
   bounds.Lower(0, At(100));
   bounds.End(bounds.Begin(), {Key(0, 150, 7)});
   bounds.LowerTo(Key(0, 140, 5));
-  EXPECT_EQ(Only(bounds).run_at, At(140));
+  EXPECT_EQ(Only(bounds).schedule_time, At(140));
   EXPECT_EQ(Only(bounds).id, 4);
 }
 
@@ -114,7 +114,7 @@ TEST(BoundsTest, KnownPrioritiesKeepTheirBoundOverALook) {
   bounds.Lower(0, At(100));
   bounds.End(bounds.Begin(), {Key(0, 150, 7)});
   bounds.SetPriorities({0}, /*keep_others=*/false);
-  EXPECT_EQ(Only(bounds).run_at, At(150));
+  EXPECT_EQ(Only(bounds).schedule_time, At(150));
 }
 
 TEST(BoundsTest, CurrentIsInOrderOfUrgency) {

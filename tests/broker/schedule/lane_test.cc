@@ -10,8 +10,8 @@ using base::SteadyTime;
 const SteadyTime kNow = std::chrono::steady_clock::now();
 const SteadyTime kLater = kNow + std::chrono::seconds(5);
 
-store::Claimable Tasks(int64_t count, bool can_run = true) {
-  return {1, 0, 0, can_run, count, absl::FromUnixMicros(100)};
+store::UnleasedTasks Tasks(int64_t count, bool is_ready = true) {
+  return {1, 0, 0, is_ready, count, absl::FromUnixMicros(100)};
 }
 
 // A probe that began just now saw so many.

@@ -32,12 +32,33 @@ store::LeasedRow Row(int caller, int16_t priority, int64_t micros, int64_t id, s
 }
 
 TEST(LastKeysTest, NamesTheLastKeyOfEachPriority) {
+  LeaseRun run;
+  run.demand.slots = {1, 1, 1};
   const std::vector<store::Bound> keys =
-      LastKeys({Row(0, -1, 10, 1), Row(0, -1, 20, 2), Row(0, 4, 5, 3)});
+      LastKeys(run, {Row(0, -1, 10, 1), Row(0, -1, 20, 2), Row(0, 4, 5, 3)});
   ASSERT_EQ(keys.size(), 2u);
   EXPECT_EQ(keys[0].priority, -1);
   EXPECT_EQ(keys[0].id, 2);
   EXPECT_EQ(keys[1].id, 3);
+}
+
+// A row that did not fit into its caller's bytes was behind the bound then, for a second.
+TEST(LastKeysTest, StopsBeforeARowThatDidNotFit) {
+  LeaseRun run;
+  run.demand.slots = {1, 2, 1, 2};
+  const std::vector<store::Bound> keys =
+      LastKeys(run, {Row(0, 0, 10, 1), Row(1, 0, 10, 2), Row(1, 0, 10, 4)});
+  ASSERT_EQ(keys.size(), 1u);
+  EXPECT_EQ(keys[0].id, 2);
+}
+
+TEST(IsCutByBytesTest, HeadersCountAsPayloadsDo) {
+  LeaseRun run;
+  run.demand.callers = {{{}, 1000, {}, ""}};
+  store::Leased leased;
+  leased.rows = {Row(0, 0, 1, 1, 100)};
+  leased.rows[0].task.headers = {{"name", std::string(500, 'x')}};
+  EXPECT_TRUE(IsCutByBytes(run, leased));
 }
 
 TEST(IsCutByBytesTest, SmallTasksNeverCut) {

@@ -146,20 +146,20 @@ absl::StatusOr<std::vector<model::AckResult>> AckAll(broker::Broker& broker,
   return later.Get();
 }
 
-model::AckItem AckOf(const model::LeaseToken& token, model::AckMore more) {
-  return {token, std::make_shared<const model::AckMore>(std::move(more)), {}};
+model::AckItem AckOf(const model::LeaseToken& token, model::AckContinuation continuation) {
+  return {token, std::make_shared<const model::AckContinuation>(std::move(continuation)), {}};
 }
 
-model::AckMore GoOnTo(const std::string& stage) {
-  model::AckMore more;
-  more.next_stage = stage;
-  return more;
+model::AckContinuation GoOnTo(const std::string& stage) {
+  model::AckContinuation continuation;
+  continuation.next_stage = stage;
+  return continuation;
 }
 
-model::AckMore Then(const std::string& queue, const std::string& payload = "") {
-  model::AckMore more;
-  more.follow_ups.push_back({queue, Payload(payload)});
-  return more;
+model::AckContinuation Then(const std::string& queue, const std::string& payload = "") {
+  model::AckContinuation continuation;
+  continuation.follow_ups.push_back({queue, Payload(payload)});
+  return continuation;
 }
 
 TEST_F(SettleTest, AnItemThatCannotBeLeavesItsNeighboursAndItsLeaseAlone) {

@@ -8,7 +8,7 @@ namespace {
 
 using BadAckCall = BadCall<v1::AckRequest>;
 using BadNackCall = BadCall<v1::NackRequest>;
-using BadBeatCall = BadCall<v1::HeartbeatRequest>;
+using BadHeartbeatCall = BadCall<v1::HeartbeatRequest>;
 
 constexpr char kMalformed[] = "MALFORMED_TOKEN";
 
@@ -92,33 +92,34 @@ INSTANTIATE_TEST_SUITE_P(
                     "items[1].lease_token", kMalformed}),
     NameOf<v1::NackRequest>);
 
-class BadBeat : public ::testing::TestWithParam<BadBeatCall> {};
+class BadHeartbeat : public ::testing::TestWithParam<BadHeartbeatCall> {};
 
-TEST_P(BadBeat, IsRefusedOnItsField) {
+TEST_P(BadHeartbeat, IsRefusedOnItsField) {
   ExpectRefused<v1::HeartbeatRequest, v1::HeartbeatResponse>(GoodBeat(), GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Fields, BadBeat,
+    Fields, BadHeartbeat,
     ::testing::Values(
-        BadBeatCall{"worker_id_missing", [](auto& r) { r.clear_worker_id(); }, "worker_id"},
-        BadBeatCall{"worker_id_too_long", [](auto& r) { r.set_worker_id(std::string(129, 'w')); },
-                    "worker_id"},
-        BadBeatCall{"worker_id_with_nul", [](auto& r) { r.set_worker_id(WithNul()); },
-                    "worker_id"},
-        BadBeatCall{"lease_duration_zero", [](auto& r) { r.mutable_lease_duration(); },
-                    "lease_duration"},
-        BadBeatCall{"lease_duration_too_long",
-                    [](auto& r) { r.mutable_lease_duration()->set_seconds(43201); },
-                    "lease_duration"},
-        BadBeatCall{"too_many_leases",
-                    [](auto& r) {
-                      while (r.leases_size() < 1001) r.add_leases()->set_lease_token(GoodToken());
-                    },
-                    "leases"},
-        BadBeatCall{"token_changed",
-                    [](auto& r) { r.mutable_leases(1)->set_lease_token(ChangedToken()); },
-                    "leases[1].lease_token", kMalformed}),
+        BadHeartbeatCall{"worker_id_missing", [](auto& r) { r.clear_worker_id(); }, "worker_id"},
+        BadHeartbeatCall{"worker_id_too_long",
+                         [](auto& r) { r.set_worker_id(std::string(129, 'w')); }, "worker_id"},
+        BadHeartbeatCall{"worker_id_with_nul", [](auto& r) { r.set_worker_id(WithNul()); },
+                         "worker_id"},
+        BadHeartbeatCall{"lease_duration_zero", [](auto& r) { r.mutable_lease_duration(); },
+                         "lease_duration"},
+        BadHeartbeatCall{"lease_duration_too_long",
+                         [](auto& r) { r.mutable_lease_duration()->set_seconds(43201); },
+                         "lease_duration"},
+        BadHeartbeatCall{"too_many_leases",
+                         [](auto& r) {
+                           while (r.leases_size() < 1001)
+                             r.add_leases()->set_lease_token(GoodToken());
+                         },
+                         "leases"},
+        BadHeartbeatCall{"token_changed",
+                         [](auto& r) { r.mutable_leases(1)->set_lease_token(ChangedToken()); },
+                         "leases[1].lease_token", kMalformed}),
     NameOf<v1::HeartbeatRequest>);
 
 TEST(SettleLimits, OneBadTokenAmong500IsNamed) {

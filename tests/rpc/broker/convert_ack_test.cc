@@ -26,7 +26,7 @@ absl::Status RefusalOf(const std::function<void(v1::AckItem&)>& spoil) {
   EXPECT_TRUE(call.ok()) << call.status();
   if (!call.ok()) return absl::OkStatus();
   EXPECT_TRUE(call->items[0].refusal.ok());
-  EXPECT_EQ(call->items[1].more, nullptr);
+  EXPECT_EQ(call->items[1].continuation, nullptr);
   return call->items[1].refusal;
 }
 
@@ -47,7 +47,7 @@ TEST(ReadAck, APlainItemSaysNothingMore) {
   const auto call = ReadAck(&request);
   ASSERT_TRUE(call.ok()) << call.status();
   EXPECT_EQ(model::EncodeLeaseToken(call->items.front().token), GoodToken());
-  EXPECT_EQ(call->items.front().more, nullptr);
+  EXPECT_EQ(call->items.front().continuation, nullptr);
 }
 
 TEST(ReadAck, TakesAllThatAnItemSays) {
@@ -66,16 +66,16 @@ TEST(ReadAck, TakesAllThatAnItemSays) {
   }
   const auto call = ReadAck(&request);
   ASSERT_TRUE(call.ok()) << call.status();
-  const model::AckMore& more = *call->items.front().more;
-  EXPECT_EQ(more.next_stage, "encode");
-  EXPECT_FALSE(more.finish);
-  EXPECT_EQ(more.next_content->payload, "new");
-  EXPECT_EQ(more.next_content->content_type, "text/plain");
-  EXPECT_EQ(more.next_content->headers, (model::Headers{{"h", "v"}}));
-  EXPECT_EQ(more.result, std::string("\0r", 2));
-  ASSERT_EQ(more.follow_ups.size(), 2u);
-  EXPECT_EQ(more.follow_ups[0].queue, "mail");
-  EXPECT_EQ(more.follow_ups[1].task.payload, "for index");
+  const model::AckContinuation& continuation = *call->items.front().continuation;
+  EXPECT_EQ(continuation.next_stage, "encode");
+  EXPECT_FALSE(continuation.finish);
+  EXPECT_EQ(continuation.next_content->payload, "new");
+  EXPECT_EQ(continuation.next_content->content_type, "text/plain");
+  EXPECT_EQ(continuation.next_content->headers, (model::Headers{{"h", "v"}}));
+  EXPECT_EQ(continuation.result, std::string("\0r", 2));
+  ASSERT_EQ(continuation.follow_ups.size(), 2u);
+  EXPECT_EQ(continuation.follow_ups[0].queue, "mail");
+  EXPECT_EQ(continuation.follow_ups[1].task.payload, "for index");
 }
 
 TEST(ReadAck, EachPartAloneIsEnoughToBeRead) {
@@ -91,10 +91,11 @@ TEST(ReadAck, EachPartAloneIsEnoughToBeRead) {
     part(*request.mutable_items(0));
     const auto call = ReadAck(&request);
     ASSERT_TRUE(call.ok()) << call.status();
-    const model::AckMore* more = call->items.front().more.get();
-    ASSERT_NE(more, nullptr);
-    EXPECT_EQ(more->finish + !more->next_stage.empty() + more->next_content.has_value() +
-                  !more->result.empty() + !more->follow_ups.empty(),
+    const model::AckContinuation* continuation = call->items.front().continuation.get();
+    ASSERT_NE(continuation, nullptr);
+    EXPECT_EQ(continuation->finish + !continuation->next_stage.empty() +
+                  continuation->next_content.has_value() + !continuation->result.empty() +
+                  !continuation->follow_ups.empty(),
               1);
   }
 }

@@ -110,7 +110,7 @@ TEST(WriteNack, TellsWhyAnItemWasRefused) {
   EXPECT_EQ(response.results(0).error().message(), "retry_delay: is too long");
 }
 
-// A beat that was refused for it once cost the worker all of its leases.
+// A heartbeat that was refused for it once cost the worker all of its leases.
 TEST(ReadHeartbeat, AProgressFractionOutOfRangeIsCut) {
   const auto fraction = [](double sent) {
     v1::HeartbeatRequest request;

@@ -121,8 +121,8 @@ TEST(Reply, NackTellsStateAndNextTimeOfWhatItSettled) {
 
 TEST(Reply, HeartbeatTellsTheSessionAndEachLease) {
   FakeBroker::Behaviour behaviour;
-  behaviour.beat = {{model::LeaseState::kHeld, model::LeaseState::kLost,
-                     model::LeaseState::kCancelRequested},
+  behaviour.heartbeat = {{model::LeaseState::kHeld, model::LeaseState::kLost,
+                          model::LeaseState::kCancelRequested},
                     true,
                     absl::Seconds(29)};
   Front front(behaviour);
@@ -265,10 +265,10 @@ TEST(Reply, EveryCallPassesOnTheBrokersRefusal) {
   nack.add_items()->set_lease_token(GoodToken());
   v1::NackResponse nacked;
   expect_refusal(front.Call(nack, &nacked));
-  v1::HeartbeatRequest beat;
-  beat.set_worker_id("w");
+  v1::HeartbeatRequest heartbeat;
+  heartbeat.set_worker_id("w");
   v1::HeartbeatResponse beaten;
-  expect_refusal(front.Call(beat, &beaten));
+  expect_refusal(front.Call(heartbeat, &beaten));
   v1::ListQueuesResponse listed;
   expect_refusal(front.Call(v1::ListQueuesRequest(), &listed));
 }

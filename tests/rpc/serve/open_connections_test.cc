@@ -18,7 +18,7 @@ TEST(OpenConnections, AClosedOneMakesRoom) {
   open.Add(fd);
   EXPECT_FALSE(open.HasRoom());
   close(fd);
-  open.Sweep();
+  open.RemoveClosed();
   EXPECT_EQ(open.count(), 0);
   EXPECT_TRUE(open.HasRoom());
 }
@@ -29,13 +29,13 @@ TEST(OpenConnections, ADescriptorThatStandsForSomethingElseByNowIsNoConnection) 
   open.Add(fd);
   const int another = NewSocket();
   ASSERT_EQ(dup2(another, fd), fd);
-  open.Sweep();
+  open.RemoveClosed();
   EXPECT_EQ(open.count(), 0);
 
   open.Add(fd);
   const int file = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ASSERT_EQ(dup2(file, fd), fd);
-  open.Sweep();
+  open.RemoveClosed();
   EXPECT_EQ(open.count(), 0);
   for (const int one : {fd, another, file}) close(one);
 }
@@ -44,8 +44,8 @@ TEST(OpenConnections, AnOpenOneIsKeptHoweverOftenOneLooks) {
   OpenConnections open(10);
   const int fd = NewSocket();
   open.Add(fd);
-  open.Sweep();
-  open.Sweep();
+  open.RemoveClosed();
+  open.RemoveClosed();
   EXPECT_EQ(open.count(), 1);
   close(fd);
 }
@@ -58,7 +58,7 @@ TEST(OpenConnections, AReusedDescriptorCountsOnce) {
   const int second = NewSocket();
   ASSERT_EQ(second, first);
   open.Add(second);
-  open.Sweep();
+  open.RemoveClosed();
   EXPECT_EQ(open.count(), 1);
   close(second);
 }

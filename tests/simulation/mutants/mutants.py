@@ -77,7 +77,7 @@ MUTANTS = {
         (LANE, "for (const store::Bound& ready : seen->first_ready) lane.bounds.LowerTo(ready);",
                "")],
     "announced_tasks_lower_no_bound": [
-        (LANE_HEADER, "    bounds.Lower(claimable.priority, claimable.run_at);\n", "")],
+        (LANE_HEADER, "    bounds.Lower(claimable.priority, claimable.schedule_time);\n", "")],
     "bounds_forget_what_was_lowered": [
         (BOUNDS, "if (least != opened->second.end()) key = std::min(key, least->second);", "")],
 }

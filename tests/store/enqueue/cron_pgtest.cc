@@ -11,10 +11,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct TickCase {
+struct TimeCase {
   const char* cron;
-  const char* after;  // in UTC, as the ticks
-  const char* ticks;  // as many as are looked for
+  const char* after;  // in UTC, as the planned times
+  const char* times;  // as many as are looked for
 };
 
 struct TextCase {
@@ -29,22 +29,22 @@ class CronTest : public testing::StoreHarness {
   }
 
   // `setup` runs before, in the same session.
-  std::string Ticks(const TickCase& wanted, const std::string& zone,
+  std::string Times(const TimeCase& wanted, const std::string& zone,
                     const std::string& setup = "") const {
-    const absl::string_view ticks = wanted.ticks;
-    const auto commas = std::count(ticks.begin(), ticks.end(), ',');
+    const absl::string_view times = wanted.times;
+    const auto commas = std::count(times.begin(), times.end(), ',');
     const std::string next = absl::StrCat("skiplane.cron_next(", Quoted(wanted.cron), ", ", zone);
     return Sql(absl::StrCat(
-        setup, "WITH RECURSIVE tick (n, t) AS (SELECT 0, ", next, ", '", wanted.after,
-        "Z') UNION ALL SELECT n + 1, ", next, ", t) FROM tick WHERE n < ", commas,
+        setup, "WITH RECURSIVE plan (n, t) AS (SELECT 0, ", next, ", '", wanted.after,
+        "Z') UNION ALL SELECT n + 1, ", next, ", t) FROM plan WHERE n < ", commas,
         ") SELECT string_agg(to_char(t AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS'), ', ' "
-        "ORDER BY n) FROM tick"));
+        "ORDER BY n) FROM plan"));
   }
 
-  void ExpectTicks(const std::string& zone, const std::vector<TickCase>& cases) const {
-    for (const TickCase& wanted : cases) {
-      const std::string ticks = Ticks(wanted, zone);
-      EXPECT_EQ(absl::StrReplaceAll(ticks, {{".000", ""}}), wanted.ticks)
+  void ExpectTimes(const std::string& zone, const std::vector<TimeCase>& cases) const {
+    for (const TimeCase& wanted : cases) {
+      const std::string times = Times(wanted, zone);
+      EXPECT_EQ(absl::StrReplaceAll(times, {{".000", ""}}), wanted.times)
           << wanted.cron << " after " << wanted.after << " in " << zone;
     }
   }
@@ -87,8 +87,8 @@ TEST_F(CronTest, AFieldIsAMask) {
   EXPECT_EQ(Sql("SELECT skiplane.cron_mask('*', 0, 59, NULL)"), "1152921504606846975");
 }
 
-TEST_F(CronTest, TicksOfTheDay) {
-  ExpectTicks("'UTC'", {
+TEST_F(CronTest, TimesOfTheDay) {
+  ExpectTimes("'UTC'", {
       {"* * * * *", "2026-01-01 00:00:00", "2026-01-01 00:01:00, 2026-01-01 00:02:00"},
       {"* * * * *", "2026-01-01 00:00:00.000001", "2026-01-01 00:01:00"},
       {"* * * * *", "2025-12-31 23:59:59.999999", "2026-01-01 00:00:00, 2026-01-01 00:01:00"},
@@ -107,8 +107,8 @@ TEST_F(CronTest, TicksOfTheDay) {
   });
 }
 
-TEST_F(CronTest, TicksOfTheCalendar) {
-  ExpectTicks("'UTC'", {
+TEST_F(CronTest, TimesOfTheCalendar) {
+  ExpectTimes("'UTC'", {
       // A Thursday.
       {"0 0 * * 1-5", "2026-01-01 00:00:00", "2026-01-02 00:00:00, 2026-01-05 00:00:00"},
       {"0 0 * * 0", "2026-01-01 00:00:00", "2026-01-04 00:00:00, 2026-01-11 00:00:00"},
@@ -128,7 +128,7 @@ TEST_F(CronTest, TicksOfTheCalendar) {
 }
 
 TEST_F(CronTest, EitherDayFieldIsEnoughWhenBothAreRestricted) {
-  ExpectTicks("'UTC'", {
+  ExpectTimes("'UTC'", {
       {"0 0 13 * FRI", "2026-01-08 00:00:00",
        "2026-01-09 00:00:00, 2026-01-13 00:00:00, 2026-01-16 00:00:00"},
       {"0 0 30 2 MON", "2026-01-30 00:00:00", "2026-02-02 00:00:00"},
@@ -139,7 +139,7 @@ TEST_F(CronTest, EitherDayFieldIsEnoughWhenBothAreRestricted) {
 }
 
 TEST_F(CronTest, MacrosStandForFields) {
-  ExpectTicks("'UTC'", {
+  ExpectTimes("'UTC'", {
       {"@hourly", "2026-01-01 00:30:00", "2026-01-01 01:00:00, 2026-01-01 02:00:00"},
       {"@daily", "2026-01-01 00:30:00", "2026-01-02 00:00:00, 2026-01-03 00:00:00"},
       {"@midnight", "2026-01-01 00:30:00", "2026-01-02 00:00:00, 2026-01-03 00:00:00"},
@@ -151,7 +151,7 @@ TEST_F(CronTest, MacrosStandForFields) {
 }
 
 TEST_F(CronTest, ASkippedTimeMovesForwardByWhatIsSkipped) {
-  ExpectTicks("'Europe/Berlin'", {
+  ExpectTimes("'Europe/Berlin'", {
       {"30 2 * * *", "2026-03-28 00:00:00",
        "2026-03-28 01:30:00, 2026-03-29 01:30:00, 2026-03-30 00:30:00"},
       {"30 2,3 * * *", "2026-03-28 12:00:00",
@@ -162,22 +162,22 @@ TEST_F(CronTest, ASkippedTimeMovesForwardByWhatIsSkipped) {
       {"30 2 * * *", "2026-03-29 01:15:00", "2026-03-29 01:30:00"},
       {"30 2 * * *", "2026-03-29 01:30:00", "2026-03-30 00:30:00"},
   });
-  ExpectTicks("'America/New_York'",
+  ExpectTimes("'America/New_York'",
               {{"30 2 * * *", "2026-03-07 12:00:00", "2026-03-08 07:30:00, 2026-03-09 06:30:00"}});
-  ExpectTicks("'Australia/Lord_Howe'",  // half an hour
+  ExpectTimes("'Australia/Lord_Howe'",  // half an hour
               {{"15 2 * * *", "2026-10-03 00:00:00", "2026-10-03 15:45:00, 2026-10-04 15:15:00"}});
-  ExpectTicks("'Asia/Kathmandu'",  // from +5:30 to +5:45 at midnight
+  ExpectTimes("'Asia/Kathmandu'",  // from +5:30 to +5:45 at midnight
               {{"10 0 * * *", "1985-12-31 12:00:00", "1985-12-31 18:40:00, 1986-01-01 18:25:00"}});
-  ExpectTicks("'America/Sao_Paulo'",  // at midnight
+  ExpectTimes("'America/Sao_Paulo'",  // at midnight
               {{"0 0 * * *", "2018-11-03 12:00:00", "2018-11-04 03:00:00, 2018-11-05 02:00:00"}});
-  ExpectTicks("'Pacific/Apia'",  // a whole day
+  ExpectTimes("'Pacific/Apia'",  // a whole day
               {{"0 12 * * *", "2011-12-29 00:00:00",
                 "2011-12-29 22:00:00, 2011-12-30 22:00:00, 2011-12-31 22:00:00"},
                {"0 12 30 12 *", "2011-12-30 12:00:00", "2011-12-30 22:00:00"}});
 }
 
-TEST_F(CronTest, ARepeatedTimeTicksTwiceOnlyIfTheHourFieldBeginsWithAStar) {
-  ExpectTicks("'Europe/Berlin'", {
+TEST_F(CronTest, ARepeatedTimeIsPlannedTwiceOnlyIfTheHourFieldBeginsWithAStar) {
+  ExpectTimes("'Europe/Berlin'", {
       {"30 2 * * *", "2026-10-24 12:00:00", "2026-10-25 00:30:00, 2026-10-26 01:30:00"},
       {"30 2 * * *", "2026-10-25 00:45:00", "2026-10-26 01:30:00"},
       {"30 2 * * *", "2026-10-25 01:15:00", "2026-10-26 01:30:00"},
@@ -192,27 +192,27 @@ TEST_F(CronTest, ARepeatedTimeTicksTwiceOnlyIfTheHourFieldBeginsWithAStar) {
        "2026-10-25 00:00:00, 2026-10-25 01:00:00, 2026-10-25 03:00:00"},
       {"30 0-23 * * *", "2026-10-24 23:45:00", "2026-10-25 00:30:00, 2026-10-25 02:30:00"},
   });
-  ExpectTicks("'America/New_York'", {
+  ExpectTimes("'America/New_York'", {
       {"30 1 * * *", "2026-10-31 12:00:00", "2026-11-01 05:30:00, 2026-11-02 06:30:00"},
       {"@hourly", "2026-11-01 04:30:00",
        "2026-11-01 05:00:00, 2026-11-01 06:00:00, 2026-11-01 07:00:00"},
   });
-  ExpectTicks("'Australia/Lord_Howe'", {
+  ExpectTimes("'Australia/Lord_Howe'", {
       {"45 1 * * *", "2026-04-04 00:00:00", "2026-04-04 14:45:00, 2026-04-05 15:15:00"},
       {"15 2 * * *", "2026-04-04 00:00:00", "2026-04-04 15:45:00, 2026-04-05 15:45:00"},
       {"45 * * * *", "2026-04-04 14:00:00",
        "2026-04-04 14:45:00, 2026-04-04 15:15:00, 2026-04-04 16:15:00"},
   });
-  ExpectTicks("'America/Sao_Paulo'", {
+  ExpectTimes("'America/Sao_Paulo'", {
       {"30 23 * * *", "2018-02-17 12:00:00", "2018-02-18 01:30:00, 2018-02-19 02:30:00"},
       {"30 23 * * *", "2026-02-17 12:00:00", "2026-02-18 02:30:00, 2026-02-19 02:30:00"},
   });
 }
 
 TEST_F(CronTest, AZoneIsOneOfIanaAndNotAnAbbreviation) {
-  ExpectTicks("'CET'", {{"0 12 * * *", "2026-07-01 00:00:00", "2026-07-01 10:00:00"}});
-  ExpectTicks("'Asia/Kathmandu'", {{"0 9 * * *", "2026-01-01 00:00:00", "2026-01-01 03:15:00"}});
-  ExpectTicks("NULL", {{"0 9 * * *", "2026-01-01 00:00:00", "2026-01-01 09:00:00"}});
+  ExpectTimes("'CET'", {{"0 12 * * *", "2026-07-01 00:00:00", "2026-07-01 10:00:00"}});
+  ExpectTimes("'Asia/Kathmandu'", {{"0 9 * * *", "2026-01-01 00:00:00", "2026-01-01 03:15:00"}});
+  ExpectTimes("NULL", {{"0 9 * * *", "2026-01-01 00:00:00", "2026-01-01 09:00:00"}});
   EXPECT_EQ(Problem("'* * * * *'", "'America/Argentina/Buenos_Aires'"), "");
   EXPECT_EQ(Problem("'* * * * *'", "'Etc/GMT-14'"), "");
   EXPECT_EQ(Problem("'* * * * *'", "NULL"), "");
@@ -275,14 +275,13 @@ TEST_F(CronTest, AScheduleThatIsWrongIsRefusedWithTheReason) {
 }
 
 TEST_F(CronTest, TheSettingsOfTheSessionDoNotMatter) {
-  const TickCase nightly = {"30 2 * * MON-SUN", "2026-03-28 12:00:00",
+  const TimeCase nightly = {"30 2 * * MON-SUN", "2026-03-28 12:00:00",
                             "2026-03-29 01:30:00.000, 2026-03-30 00:30:00.000"};
   for (const char* const setting :
        {"TimeZone = 'Australia/Lord_Howe'", "TimeZone = 'America/Sao_Paulo'",
         "IntervalStyle = sql_standard", "DateStyle = 'SQL, DMY'", "search_path = ''",
         "plan_cache_mode = force_generic_plan", "extra_float_digits = -15"}) {
-    EXPECT_EQ(Ticks(nightly, "'Europe/Berlin'", absl::StrCat("SET ", setting, "; ")),
-              nightly.ticks)
+    EXPECT_EQ(Times(nightly, "'Europe/Berlin'", absl::StrCat("SET ", setting, "; ")), nightly.times)
         << setting;
   }
 }
@@ -302,9 +301,9 @@ TEST_F(CronTest, FunctionsThatHideThoseOfPostgresDoNotMatter) {
       "RIGHTARG = timestamptz)");
   const std::string trapped = "SET search_path = trap, pg_catalog; ";
   ASSERT_EQ(Sql(trapped + "SELECT 2::int8 * 3::int8"), "0");
-  const TickCase daily = {"30 2 * * *", "2026-03-28 12:00:00",
+  const TimeCase daily = {"30 2 * * *", "2026-03-28 12:00:00",
                           "2026-03-29 01:30:00.000, 2026-03-30 00:30:00.000"};
-  EXPECT_EQ(Ticks(daily, "'Europe/Berlin'", trapped), daily.ticks);
+  EXPECT_EQ(Times(daily, "'Europe/Berlin'", trapped), daily.times);
   EXPECT_EQ(Sql(trapped + "SELECT skiplane.cron_problem('0 0 30 2 *', 'UTC')"),
             "cron: schedule never matches");
   EXPECT_EQ(Sql(trapped + "SELECT skiplane.next_tick('2026-01-01 Z', 60000000, NULL, NULL, false, "

@@ -90,7 +90,7 @@ TEST_F(EnqueueOnceTest, OfEqualKeysInOneCallTheFirstIsMade) {
   const Enqueued enqueued = Required(EnqueueOnce(*session_, rows, {}));
   EXPECT_THAT(enqueued.made,
               UnorderedElementsAre(rows[0].id.id, rows[1].id.id, rows[2].id.id));
-  EXPECT_EQ(enqueued.claimable.front().count, 3);
+  EXPECT_EQ(enqueued.unleased.front().count, 3);
 }
 
 TEST_F(EnqueueOnceTest, TimesAreThoseOfPlainEnqueue) {
@@ -99,10 +99,10 @@ TEST_F(EnqueueOnceTest, TimesAreThoseOfPlainEnqueue) {
   tasks[1].key = "now";
   tasks[1].schedule_time = absl::UnixEpoch();
   const Enqueued enqueued = Required(EnqueueOnce(*session_, Rows(tasks), {}));
-  ASSERT_EQ(enqueued.claimable.size(), 2u);
-  EXPECT_FALSE(enqueued.claimable[0].can_run);
-  EXPECT_TRUE(enqueued.claimable[1].can_run);
-  EXPECT_LE(enqueued.claimable[1].run_at, enqueued.now);
+  ASSERT_EQ(enqueued.unleased.size(), 2u);
+  EXPECT_FALSE(enqueued.unleased[0].is_ready);
+  EXPECT_TRUE(enqueued.unleased[1].is_ready);
+  EXPECT_LE(enqueued.unleased[1].schedule_time, enqueued.now);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE key = 'later' AND "
                    "run_at - created_at = interval '5 minutes' AND "
                    "due = ceil(date_part('epoch', run_at) / 10)"),
@@ -136,7 +136,7 @@ TEST_F(EnqueueOnceTest, ARepeatedRequestMakesNothing) {
   EXPECT_EQ(Required(EnqueueOnce(*session_, first.rows, {first.request})).made.size(), 3u);
   const Enqueued repeated = Required(EnqueueOnce(*session_, second.rows, {second.request}));
   EXPECT_THAT(repeated.made, IsEmpty());
-  EXPECT_THAT(repeated.claimable, IsEmpty());
+  EXPECT_THAT(repeated.unleased, IsEmpty());
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 3);
   const auto answered = Required(AnsweredRequests(*session_, lane_, {"r1", "r2"}));
   ASSERT_EQ(answered.size(), 1u);

@@ -28,12 +28,12 @@ class EnqueueTest : public testing::StoreHarness {
 TEST_F(EnqueueTest, TasksWithoutATimeCanRunAtOnce) {
   const std::vector<model::NewTask> tasks(3);
   const Enqueued enqueued = Required(Enqueue(*session_, Rows(tasks)));
-  ASSERT_EQ(enqueued.claimable.size(), 1u);
-  const Claimable& claimable = enqueued.claimable.front();
-  EXPECT_EQ(claimable.lane, lane_);
-  EXPECT_EQ(claimable.count, 3);
-  EXPECT_TRUE(claimable.can_run);
-  EXPECT_LE(claimable.run_at, enqueued.now);
+  ASSERT_EQ(enqueued.unleased.size(), 1u);
+  const UnleasedTasks& unleased = enqueued.unleased.front();
+  EXPECT_EQ(unleased.lane, lane_);
+  EXPECT_EQ(unleased.count, 3);
+  EXPECT_TRUE(unleased.is_ready);
+  EXPECT_LE(unleased.schedule_time, enqueued.now);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE run_at = created_at AND due = 0 "
                    "AND state = 1 AND attempt = 0 AND run_at <= now()"),
             3);
@@ -42,8 +42,8 @@ TEST_F(EnqueueTest, TasksWithoutATimeCanRunAtOnce) {
 TEST_F(EnqueueTest, ADelayCountsByTheDatabasesClock) {
   const std::vector<model::NewTask> tasks = {TaskIn(absl::Minutes(5))};
   const Enqueued enqueued = Required(Enqueue(*session_, Rows(tasks)));
-  ASSERT_EQ(enqueued.claimable.size(), 1u);
-  EXPECT_FALSE(enqueued.claimable.front().can_run);
+  ASSERT_EQ(enqueued.unleased.size(), 1u);
+  EXPECT_FALSE(enqueued.unleased.front().is_ready);
   EXPECT_EQ(Column("run_at - created_at = interval '5 minutes'"), "t");
   EXPECT_EQ(Column("abs(date_part('epoch', run_at - now()) - 300) < 60"), "t");
   EXPECT_EQ(Column("due = ceil(date_part('epoch', run_at) / 10)"), "t");
@@ -54,8 +54,8 @@ TEST_F(EnqueueTest, AFutureTimeIsKeptToTheMicrosecond) {
   std::vector<model::NewTask> tasks(1);
   tasks[0].schedule_time = start;
   const Enqueued enqueued = Required(Enqueue(*session_, Rows(tasks)));
-  EXPECT_EQ(enqueued.claimable.front().run_at, start);
-  EXPECT_FALSE(enqueued.claimable.front().can_run);
+  EXPECT_EQ(enqueued.unleased.front().schedule_time, start);
+  EXPECT_FALSE(enqueued.unleased.front().is_ready);
   EXPECT_EQ(Column("run_at"), "2100-01-01 00:00:00.123456+00");
   EXPECT_EQ(Column("due"), "410244481");
 }
@@ -64,7 +64,7 @@ TEST_F(EnqueueTest, APastTimeBecomesNow) {
   std::vector<model::NewTask> tasks(1);
   tasks[0].schedule_time = absl::UnixEpoch();
   const Enqueued enqueued = Required(Enqueue(*session_, Rows(tasks)));
-  EXPECT_TRUE(enqueued.claimable.front().can_run);
+  EXPECT_TRUE(enqueued.unleased.front().is_ready);
   EXPECT_EQ(Column("run_at = created_at AND due = 0"), "t");
 }
 
@@ -75,9 +75,9 @@ TEST_F(EnqueueTest, AnswersPerLanePriorityAndWhetherItCanRun) {
   std::vector<TaskRow> rows = Rows(tasks);
   rows.back().id.lane = other_lane;
   std::vector<std::string> seen;
-  for (const Claimable& group : Required(Enqueue(*session_, rows)).claimable) {
+  for (const UnleasedTasks& group : Required(Enqueue(*session_, rows)).unleased) {
     seen.push_back(absl::StrCat(group.lane == lane_ ? "work " : "other ", group.priority,
-                                group.can_run ? " now " : " later ", group.count));
+                                group.is_ready ? " now " : " later ", group.count));
   }
   EXPECT_THAT(seen, UnorderedElementsAre("work 5 now 2", "work 0 now 1", "work 0 later 1",
                                          "other 0 now 1"));
@@ -104,7 +104,7 @@ TEST_F(EnqueueTest, AnIdIsTakenOnce) {
 
 TEST_F(EnqueueTest, AThousandTasksAreOneStatement) {
   const std::vector<model::NewTask> tasks(1000, TaskOf(std::string(200, 'x')));
-  EXPECT_EQ(Required(Enqueue(*session_, Rows(tasks))).claimable.front().count, 1000);
+  EXPECT_EQ(Required(Enqueue(*session_, Rows(tasks))).unleased.front().count, 1000);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 1000);
 }
 

@@ -44,7 +44,7 @@ class BacklogTest : public testing::StoreHarness {
     return BuffersOf(*session_, sql::kLanePriorities, absl::StrCat(lane_, ", 0"));
   }
 
-  int64_t SweepBuffers(int rows) {
+  int64_t SliceBuffers(int rows) {
     return BuffersOf(*session_, sql::kLaneSweep,
                      absl::StrCat(lane_, ", 0, 0, '-infinity', 0, ", rows));
   }
@@ -55,16 +55,16 @@ TEST_F(BacklogTest, AMillionDelayedTasksDoNotSlowALeaseDown) {
   Sql("VACUUM ANALYZE skiplane.task");
   const int64_t lease = LeaseBuffers(100);
   const int64_t priorities = PrioritiesBuffers();
-  const int64_t sweep = SweepBuffers(200);
+  const int64_t slice = SliceBuffers(200);
   Fill(1'000'000, "now() + interval '1 hour' + i * interval '1 ms'", 1);
   const int64_t lease_beside = LeaseBuffers(100);
   const int64_t priorities_beside = PrioritiesBuffers();
-  const int64_t sweep_beside = SweepBuffers(200);
+  const int64_t slice_beside = SliceBuffers(200);
   EXPECT_LE(lease_beside, lease + 40);
   EXPECT_LE(priorities_beside, 2 * priorities);
-  EXPECT_LE(sweep_beside, sweep + 20);
+  EXPECT_LE(slice_beside, slice + 20);
   Take(1000);
-  EXPECT_LE(LeaseBuffers(100), 500) << "nothing is free, and walking past all takes thousands";
+  EXPECT_LE(LeaseBuffers(100), 500) << "nothing is ready, and walking past all takes thousands";
 }
 
 TEST_F(BacklogTest, ABoundSkipsAHundredThousandLeasedTasksAtTheHead) {

@@ -37,7 +37,7 @@ TEST_F(HotTest, EveryLeaseIsAHotUpdate) {
   for (int leased = 0; leased < kTasks;) {
     const std::vector<LeasedRow> rows = Take(100);
     ASSERT_EQ(rows.size(), 100u);
-    ASSERT_THAT(AckByPlace(*session_, Batch(testing::TokensOf(rows))),
+    ASSERT_THAT(AckByLocation(*session_, Batch(testing::TokensOf(rows))),
                 testing::IsOkAndHolds(::testing::SizeIs(100)));
     leased += 100;
   }

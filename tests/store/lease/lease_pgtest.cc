@@ -73,7 +73,7 @@ TEST_F(LeaseTest, NeverMoreThanAskedFor) {
   EXPECT_EQ(Take(100).size(), 28u);
 }
 
-TEST_F(LeaseTest, CallersAreDealtByPlaces) {
+TEST_F(LeaseTest, CallersAreDealtBySlots) {
   const std::vector<int64_t> ids = Put(5);
   const std::vector<LeasedRow> rows = LeaseRows(Demand({1, 3, 2, 1}));
   EXPECT_THAT(IdsOf(rows), ElementsAre(ids[0], ids[1], ids[2], ids[3]));
@@ -93,7 +93,7 @@ TEST_F(LeaseTest, BytesAreLimitedPerCaller) {
   LeaseDemand demand = Demand({1, 2, 1, 2, 1, 2, 1, 2});
   demand.callers[0].max_bytes = 250;
   EXPECT_THAT(CallersOf(LeaseRows(demand)), ElementsAre(0, 1, 0, 1, 1, 1));
-  EXPECT_EQ(Take(8).size(), 2u) << "what did not fit is free";
+  EXPECT_EQ(Take(8).size(), 2u) << "what did not fit is ready";
 }
 
 TEST_F(LeaseTest, OneTaskIsLeasedHoweverLargeItIs) {
@@ -119,7 +119,7 @@ TEST_F(LeaseTest, BoundsLeaveOutWhatIsBeforeThem) {
   std::vector<LeasedRow> rows = LeaseRows(demand);
   Settle(testing::TokensOf(rows), Action::kRelease);
   demand.callers[0].ledger = testing::kLedger;
-  demand.bounds[0].run_at = rows[1].task.schedule_time;
+  demand.bounds[0].schedule_time = rows[1].task.schedule_time;
   demand.bounds[0].id = ids[1];
   EXPECT_THAT(IdsOf(LeaseRows(demand)), ElementsAre(ids[2], ids[3]));
 }
@@ -180,7 +180,7 @@ TEST_F(LeaseTest, TheRowSaysWhoHoldsItSinceWhen) {
             absl::ToUnixMicros(leased.now));
 }
 
-TEST_F(LeaseTest, TheTokenHoldsTheRowsPlace) {
+TEST_F(LeaseTest, TheTokenHoldsTheRowLocation) {
   Put(3);
   for (const LeasedRow& row : Take(3)) {
     EXPECT_EQ(Sql(absl::StrCat("SELECT ctid FROM skiplane.task WHERE id = ",
@@ -191,12 +191,12 @@ TEST_F(LeaseTest, TheTokenHoldsTheRowsPlace) {
 
 TEST_F(LeaseTest, AThousandTasksForManyCallers) {
   Put(1000);
-  std::vector<int32_t> places;
-  for (int32_t i = 0; i < 1000; ++i) places.push_back(i % 100 + 1);
-  const std::vector<LeasedRow> rows = LeaseRows(Demand(places));
+  std::vector<int32_t> slots;
+  for (int32_t i = 0; i < 1000; ++i) slots.push_back(i % 100 + 1);
+  const std::vector<LeasedRow> rows = LeaseRows(Demand(slots));
   ASSERT_EQ(rows.size(), 1000u);
   std::vector<int> wanted;
-  for (const int32_t place : places) wanted.push_back(place - 1);
+  for (const int32_t slot : slots) wanted.push_back(slot - 1);
   EXPECT_THAT(CallersOf(rows), ElementsAreArray(wanted));
 }
 

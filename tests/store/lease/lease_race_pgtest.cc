@@ -22,7 +22,7 @@ class LeaseRaceTest : public testing::StoreHarness {
       LeaseDemand demand;
       demand.lane = lane_;
       demand.bounds = {{0}, {1}};
-      demand.places.assign(static_cast<size_t>(batch), 1);
+      demand.slots.assign(static_cast<size_t>(batch), 1);
       demand.callers = {{testing::UuidOf(worker), 1 << 30, model::NewSessionId(), ""}};
       const std::vector<LeasedRow> rows = Required(Lease(*session, demand)).rows;
       EXPECT_LE(rows.size(), static_cast<size_t>(batch));

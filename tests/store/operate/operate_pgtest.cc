@@ -25,24 +25,24 @@ using testing::Required;
 
 class OperateTest : public testing::StoreHarness {
  protected:
-  Changes Change(Place place, const std::vector<int64_t>& ids, TaskChange::Kind kind) {
+  Changes Change(TaskTable table, const std::vector<int64_t>& ids, TaskChange::Kind kind) {
     TaskChange change;
     change.kind = kind;
-    return Required(ChangeTasks(*session_, place, lane_, ids, change, {}));
+    return Required(ChangeTasks(*session_, table, lane_, ids, change, {}));
   }
   // Begun beside an open transaction that it waits for; ends after its commit.
   Changes ChangeBeside(pg::Session& open, int64_t id, const TaskChange& change) {
     absl::StatusOr<Changes> changes;
     std::thread changing([&] {
-      changes = ChangeTasks(*session_, Place::kLiving, lane_, {id}, change, {});
+      changes = ChangeTasks(*session_, TaskTable::kLiving, lane_, {id}, change, {});
     });
     WaitUntilBlocked(*session_);
     Required(open.RunText("COMMIT"));
     changing.join();
     return Required(changes);
   }
-  std::vector<int64_t> Find(Place place, const model::TaskFilter& filter) {
-    return Required(FindTasks(*session_, {place, lane_, 0, 100, 100}, filter, std::nullopt)).ids;
+  std::vector<int64_t> Find(TaskTable table, const model::TaskFilter& filter) {
+    return Required(FindTasks(*session_, {table, lane_, 0, 100, 100}, filter, std::nullopt)).ids;
   }
   static model::TaskFilter All() {
     model::TaskFilter filter;
@@ -54,7 +54,7 @@ class OperateTest : public testing::StoreHarness {
 
 TEST_F(OperateTest, StepsGoThroughALaneInSlices) {
   const std::vector<int64_t> ids = Put(7);
-  Step step{Place::kLiving, lane_, 0, 3, 100};
+  Step step{TaskTable::kLiving, lane_, 0, 3, 100};
   std::vector<int64_t> found;
   int steps = 0;
   for (std::optional<int64_t> after = 0; after.has_value(); ++steps) {
@@ -69,7 +69,7 @@ TEST_F(OperateTest, StepsGoThroughALaneInSlices) {
 
 TEST_F(OperateTest, AFullPageGoesOnAfterItsLastMatch) {
   const std::vector<int64_t> ids = Put(5);
-  const Step step{Place::kLiving, lane_, 0, 100, 2};
+  const Step step{TaskTable::kLiving, lane_, 0, 100, 2};
   const Matches matches = Required(FindTasks(*session_, step, All(), std::nullopt));
   EXPECT_THAT(matches.ids, ElementsAre(ids[0], ids[1]));
   EXPECT_EQ(matches.next_after, ids[1]);
@@ -86,7 +86,7 @@ TEST_F(OperateTest, AFinishedTaskIsFoundWhereverASliceCutsItsAttempts) {
   for (int rows = 1; rows <= 10; ++rows) {
     std::vector<int64_t> found;
     for (std::optional<int64_t> after = 0; after.has_value();) {
-      const Step step{Place::kFinished, lane_, *after, rows, 100};
+      const Step step{TaskTable::kFinished, lane_, *after, rows, 100};
       const Matches matches = Required(FindTasks(*session_, step, All(), std::nullopt));
       found.insert(found.end(), matches.ids.begin(), matches.ids.end());
       after = matches.next_after;
@@ -100,24 +100,26 @@ TEST_F(OperateTest, FinishedAndFailedTasksAreFoundWhereTheyAre) {
   const auto tokens = testing::TokensOf(Take(2));
   Settle({tokens[0]}, Action::kAck);
   Settle({tokens[1]}, Action::kFail);
-  EXPECT_THAT(Find(Place::kFinished, All()), ElementsAre(ids[0]));
-  EXPECT_THAT(Find(Place::kFailed, All()), ElementsAre(ids[1]));
-  EXPECT_THAT(Find(Place::kLiving, All()), ElementsAre(ids[2]));
-  EXPECT_THAT(PlacesOf(All().states), SizeIs(3));
+  EXPECT_THAT(Find(TaskTable::kFinished, All()), ElementsAre(ids[0]));
+  EXPECT_THAT(Find(TaskTable::kFailed, All()), ElementsAre(ids[1]));
+  EXPECT_THAT(Find(TaskTable::kLiving, All()), ElementsAre(ids[2]));
+  EXPECT_THAT(TablesOf(All().states), SizeIs(3));
 }
 
 TEST_F(OperateTest, EveryChangeKeepsTheCountsExact) {
   const std::vector<int64_t> ids = Put(6);
-  EXPECT_THAT(Change(Place::kLiving, {ids[0]}, TaskChange::Kind::kPrioritize).tasks, SizeIs(1));
-  EXPECT_THAT(Change(Place::kLiving, {ids[1]}, TaskChange::Kind::kRunNow).tasks, SizeIs(1));
+  EXPECT_THAT(Change(TaskTable::kLiving, {ids[0]}, TaskChange::Kind::kPrioritize).tasks, SizeIs(1));
+  EXPECT_THAT(Change(TaskTable::kLiving, {ids[1]}, TaskChange::Kind::kRunNow).tasks, SizeIs(1));
   TaskChange later;
   later.kind = TaskChange::Kind::kPostpone;
   later.postpone = absl::Hours(1);
-  EXPECT_THAT(Required(ChangeTasks(*session_, Place::kLiving, lane_, {ids[2]}, later, {})).tasks,
-              SizeIs(1));
-  EXPECT_THAT(Change(Place::kLiving, {ids[3]}, TaskChange::Kind::kDelete).tasks, SizeIs(1));
-  EXPECT_THAT(Change(Place::kLiving, {ids[4]}, TaskChange::Kind::kPause).tasks, IsEmpty());
-  EXPECT_THAT(Change(Place::kLiving, {ids[5], ids[5]}, TaskChange::Kind::kRetry).tasks, IsEmpty());
+  EXPECT_THAT(
+      Required(ChangeTasks(*session_, TaskTable::kLiving, lane_, {ids[2]}, later, {})).tasks,
+      SizeIs(1));
+  EXPECT_THAT(Change(TaskTable::kLiving, {ids[3]}, TaskChange::Kind::kDelete).tasks, SizeIs(1));
+  EXPECT_THAT(Change(TaskTable::kLiving, {ids[4]}, TaskChange::Kind::kPause).tasks, IsEmpty());
+  EXPECT_THAT(Change(TaskTable::kLiving, {ids[5], ids[5]}, TaskChange::Kind::kRetry).tasks,
+              IsEmpty());
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 5);
 }
 
@@ -129,9 +131,9 @@ TEST_F(OperateTest, AFailedTaskStartsAgainUnlessItsKeyIsTaken) {
   Sql("UPDATE skiplane.task_failed SET key = 'k'");
   Sql(absl::StrCat("INSERT INTO skiplane.task_key (lane, key, task_id) VALUES (", lane_,
                    ", 'k', 1)"));
-  EXPECT_THAT(Change(Place::kFailed, {id}, TaskChange::Kind::kRetry).tasks, IsEmpty());
+  EXPECT_THAT(Change(TaskTable::kFailed, {id}, TaskChange::Kind::kRetry).tasks, IsEmpty());
   Sql("DELETE FROM skiplane.task_key");
-  EXPECT_THAT(Change(Place::kFailed, {id}, TaskChange::Kind::kRetry).tasks, SizeIs(1));
+  EXPECT_THAT(Change(TaskTable::kFailed, {id}, TaskChange::Kind::kRetry).tasks, SizeIs(1));
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_failed"), 0);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_key WHERE finished_at IS NULL"), 1);
 }
@@ -168,7 +170,7 @@ TEST_F(OperateTest, ABulkOperationIsOneBrokersAtATime) {
   EXPECT_THAT(Required(GetBulks(*session_, {})), IsEmpty());
 }
 
-// The change waits for the lease, and then once found nothing at the place that it knew.
+// The change waits for the lease, and then once found nothing at the location that it knew.
 TEST_F(OperateTest, AChangeThatMeetsALeaseIsMadeAfterIt) {
   const int64_t id = PutOne();
   const auto leasing = Open();

@@ -78,7 +78,7 @@ TEST_F(GetTaskTest, LeasedWithItsWorkerAndProgress) {
   const std::string progress =
       absl::StrCat(R"({"held": [")", id, R"("], "progress": {")", id,
                    R"(": {"fraction": 0.25, "message": "a \"quarter\""}}})");
-  Required(BeatSessions(*session_, {{"w", absl::Minutes(1), progress}}));
+  Required(RenewSessions(*session_, {{"w", absl::Minutes(1), progress}}));
   view = View(id);
   ASSERT_TRUE(view.progress.has_value());
   EXPECT_EQ(view.progress->fraction, 0.25);
@@ -89,8 +89,8 @@ TEST_F(GetTaskTest, TheProgressOfAnEarlierLeaseIsNotShownWhileItWaits) {
   const int64_t id = PutOne();
   Required(TouchSessions(*session_, {{"w", "build-7", kWorker, absl::Minutes(1), {}}}));
   const model::LeaseToken token = TakeOne(kWorker);
-  Required(BeatSessions(*session_, {{"w", absl::Minutes(1),
-                                     absl::StrCat(R"({")", id, R"(": {"fraction": 0.5}})")}}));
+  Required(RenewSessions(
+      *session_, {{"w", absl::Minutes(1), absl::StrCat(R"({")", id, R"(": {"fraction": 0.5}})")}}));
   End(token, Action::kRetry, &first_);
   const model::TaskView view = View(id);
   EXPECT_EQ(view.state, TaskState::kReady);
@@ -100,12 +100,12 @@ TEST_F(GetTaskTest, TheProgressOfAnEarlierLeaseIsNotShownWhileItWaits) {
 }
 
 TEST_F(GetTaskTest, SucceededWithTheErrorOfTheAttemptBefore) {
-  for (const bool by_place : {true, false}) {
+  for (const bool by_location : {true, false}) {
     const int64_t id = PutOne();
     End(TakeOne(), Action::kRetry, &first_);
     const model::LeaseToken token = TakeOne();
-    if (by_place) {
-      ASSERT_THAT(AckByPlace(*session_, Batch({token})), IsOk());
+    if (by_location) {
+      ASSERT_THAT(AckByLocation(*session_, Batch({token})), IsOk());
     } else {
       End(token, Action::kAck, &none_);
     }
@@ -118,11 +118,11 @@ TEST_F(GetTaskTest, SucceededWithTheErrorOfTheAttemptBefore) {
 }
 
 TEST_F(GetTaskTest, SucceededAtOnceWithoutAnError) {
-  for (const bool by_place : {true, false}) {
+  for (const bool by_location : {true, false}) {
     const int64_t id = PutOne();
     const model::LeaseToken token = TakeOne();
-    if (by_place) {
-      ASSERT_THAT(AckByPlace(*session_, Batch({token})), IsOk());
+    if (by_location) {
+      ASSERT_THAT(AckByLocation(*session_, Batch({token})), IsOk());
     } else {
       End(token, Action::kAck, &none_);
     }

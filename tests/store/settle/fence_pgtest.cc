@@ -32,7 +32,7 @@ class FenceTest : public testing::StoreHarness {
 
   void ExpectRefused(const model::LeaseToken& token) {
     const std::string before = Everything();
-    EXPECT_THAT(AckByPlace(*session_, Batch({token})), IsOkAndHolds(IsEmpty()));
+    EXPECT_THAT(AckByLocation(*session_, Batch({token})), IsOkAndHolds(IsEmpty()));
     for (const Action action : kActions) EXPECT_EQ(Settle({token}, action), 0u);
     EXPECT_EQ(Everything(), before);
   }
@@ -88,16 +88,16 @@ TEST_F(FenceTest, AnOldTokenOfTheSameWorkerIsRefused) {
   Settle({old}, Action::kRelease);
   const model::LeaseToken held = TakeOne();
   ExpectRefused(old);
-  EXPECT_THAT(AckByPlace(*session_, Batch({held})), IsOkAndHolds(ElementsAre(0)));
+  EXPECT_THAT(AckByLocation(*session_, Batch({held})), IsOkAndHolds(ElementsAre(0)));
 }
 
-TEST_F(FenceTest, APlaceThatAnotherTaskTookIsRefused) {
+TEST_F(FenceTest, ALocationThatAnotherTaskTookIsRefused) {
   Put(2);
   const auto tokens = testing::TokensOf(Take(2));
   model::LeaseToken mixed = tokens[0];
   mixed.block = tokens[1].block;
   mixed.offset = tokens[1].offset;
-  EXPECT_THAT(AckByPlace(*session_, Batch({mixed})), IsOkAndHolds(IsEmpty()));
+  EXPECT_THAT(AckByLocation(*session_, Batch({mixed})), IsOkAndHolds(IsEmpty()));
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 2);
 }
 
@@ -105,7 +105,7 @@ TEST_F(FenceTest, AnotherLaneIsRefused) {
   PutOne();
   SettleBatch batch = Batch({TakeOne()});
   batch.lane = lane_ + 1;
-  EXPECT_THAT(AckByPlace(*session_, batch), IsOkAndHolds(IsEmpty()));
+  EXPECT_THAT(AckByLocation(*session_, batch), IsOkAndHolds(IsEmpty()));
   EXPECT_THAT(store::Settle(*session_, batch), IsOkAndHolds(IsEmpty()));
 }
 
@@ -116,10 +116,10 @@ TEST_F(FenceTest, AnAckThatRacesAMoveOfItsRowEndsRight) {
       [](pg::Session& session) {
         Required(session.RunText("UPDATE skiplane.task SET priority = 9"));
       },
-      [&](pg::Session& session) { return AckByPlace(session, Batch({token})); });
+      [&](pg::Session& session) { return AckByLocation(session, Batch({token})); });
   ASSERT_THAT(acked, IsOk());
   const size_t later = Settle({token}, Action::kAck);
-  EXPECT_EQ(acked->size() + later, 1u) << "by place or by id, but once";
+  EXPECT_EQ(acked->size() + later, 1u) << "by location or by id, but once";
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 0);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.history"), 1);
 }
@@ -133,7 +133,7 @@ TEST_F(FenceTest, ASettleByIdThatRacesAMoveOfItsRowSettlesItOrLeavesItHeld) {
       },
       [&](pg::Session& session) { return store::Settle(session, Batch({token}, Action::kRetry)); });
   ASSERT_THAT(settled, IsOk());
-  EXPECT_EQ(JudgeOne(token).is_held, settled->empty());
+  EXPECT_EQ(ClassifyOne(token).is_held, settled->empty());
   EXPECT_EQ(Settle({token}, Action::kRetry), settled->empty() ? 1u : 0u);
 }
 
@@ -161,7 +161,7 @@ TEST_F(FenceTest, AnAckThatRacesTheReclaimOfItsTaskIsRefused) {
         const auto settings = testing::SettingsWith(history);
         EXPECT_EQ(Required(Reclaim(session, lane_, {kWorker}, settings, 10)).freed, 1);
       },
-      [&](pg::Session& session) { return AckByPlace(session, Batch({token})); });
+      [&](pg::Session& session) { return AckByLocation(session, Batch({token})); });
   EXPECT_THAT(acked, IsOkAndHolds(IsEmpty()));
   ExpectRefused(token);
   EXPECT_EQ(TakeOne(kOtherWorker).attempt, 2);
@@ -172,7 +172,7 @@ TEST_F(FenceTest, AReclaimThatRacesTheAckOfItsTaskFindsNothing) {
   const model::LeaseToken token = TakeOne();
   const auto reclaimed = Race(
       [&](pg::Session& session) {
-        EXPECT_THAT(AckByPlace(session, Batch({token})), IsOkAndHolds(ElementsAre(0)));
+        EXPECT_THAT(AckByLocation(session, Batch({token})), IsOkAndHolds(ElementsAre(0)));
       },
       [&](pg::Session& session) {
         return Reclaim(session, lane_, {kWorker}, {}, 10);
@@ -187,7 +187,7 @@ TEST_F(FenceTest, TwoAcksOfOneLeaseSettleItOnce) {
   const model::LeaseToken token = TakeOne();
   const auto second = Race(
       [&](pg::Session& session) {
-        EXPECT_THAT(AckByPlace(session, Batch({token})), IsOkAndHolds(ElementsAre(0)));
+        EXPECT_THAT(AckByLocation(session, Batch({token})), IsOkAndHolds(ElementsAre(0)));
       },
       [&](pg::Session& session) { return store::Settle(session, Batch({token})); });
   EXPECT_THAT(second, IsOkAndHolds(IsEmpty()));

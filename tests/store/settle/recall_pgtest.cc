@@ -35,19 +35,19 @@ class RecallTest : public testing::StoreHarness {
   }
 };
 
-TEST_F(RecallTest, AcksByPlaceAreFound) {
+TEST_F(RecallTest, AcksByLocationAreFound) {
   Put(3);
   const auto tokens = testing::TokensOf(Take(3));
   SettleBatch batch = Batch({tokens[0], tokens[2]});
   batch.try_id = kTry;
-  ASSERT_THAT(AckByPlace(*session_, batch), IsOkAndHolds(::testing::SizeIs(2)));
+  ASSERT_THAT(AckByLocation(*session_, batch), IsOkAndHolds(::testing::SizeIs(2)));
   const std::vector<Recalled> found = Required(Recall(
       *session_, lane_, {{tokens[0], {kTry}}, {tokens[1], {kTry}}, {tokens[2], {kTry}}}));
   ASSERT_EQ(found.size(), 2u);
   for (const Recalled& each : found) {
     EXPECT_NE(each.index, 1u);
-    EXPECT_EQ(each.fate, Fate::kSucceeded);
-    EXPECT_FALSE(each.run_at.has_value());
+    EXPECT_EQ(each.transition, Transition::kSucceeded);
+    EXPECT_FALSE(each.schedule_time.has_value());
   }
 }
 
@@ -64,9 +64,9 @@ TEST_F(RecallTest, ARetryIsFoundWithItsRunTime) {
   const Settled settled = End(token, Action::kRetry);
   const Recalled recalled = RecallOne(token);
   EXPECT_EQ(recalled.outcome, Action::kRetry);
-  EXPECT_EQ(recalled.fate, Fate::kIsRetried);
+  EXPECT_EQ(recalled.transition, Transition::kIsRetried);
   EXPECT_EQ(recalled.settled_at, settled.now);
-  EXPECT_EQ(recalled.run_at, settled.run_at);
+  EXPECT_EQ(recalled.schedule_time, settled.schedule_time);
 }
 
 TEST_F(RecallTest, AMoveIsFoundAfterTheTaskWasLeasedAgain) {
@@ -75,8 +75,8 @@ TEST_F(RecallTest, AMoveIsFoundAfterTheTaskWasLeasedAgain) {
   const Settled settled = End(token, Action::kRelease);
   TakeOne(testing::kOtherWorker);
   const Recalled recalled = RecallOne(token);
-  EXPECT_EQ(recalled.fate, Fate::kGoesBack);
-  EXPECT_EQ(recalled.run_at, settled.run_at);
+  EXPECT_EQ(recalled.transition, Transition::kGoesBack);
+  EXPECT_EQ(recalled.schedule_time, settled.schedule_time);
 }
 
 TEST_F(RecallTest, TheRunTimeOfATaskThatWasSettledAgainIsNotOurs) {
@@ -85,8 +85,8 @@ TEST_F(RecallTest, TheRunTimeOfATaskThatWasSettledAgainIsNotOurs) {
   End(token, Action::kRelease);
   End(TakeOne(testing::kOtherWorker), Action::kRetry, kOtherTry);
   const Recalled recalled = RecallOne(token);
-  EXPECT_EQ(recalled.fate, Fate::kGoesBack);
-  EXPECT_FALSE(recalled.run_at.has_value());
+  EXPECT_EQ(recalled.transition, Transition::kGoesBack);
+  EXPECT_FALSE(recalled.schedule_time.has_value());
 }
 
 TEST_F(RecallTest, FatesOfOneStatementAreToldApart) {
@@ -96,8 +96,8 @@ TEST_F(RecallTest, FatesOfOneStatementAreToldApart) {
   batch.try_id = kTry;
   batch.rows[1].next_stage = 1;
   ASSERT_THAT(store::Settle(*session_, batch), IsOkAndHolds(::testing::SizeIs(2)));
-  EXPECT_EQ(RecallOne(tokens[0]).fate, Fate::kSucceeded);
-  EXPECT_EQ(RecallOne(tokens[1]).fate, Fate::kMovesOn);
+  EXPECT_EQ(RecallOne(tokens[0]).transition, Transition::kSucceeded);
+  EXPECT_EQ(RecallOne(tokens[1]).transition, Transition::kMovesOn);
   EXPECT_EQ(RecallOne(tokens[1]).outcome, Action::kAck);
 }
 

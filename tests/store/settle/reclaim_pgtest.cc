@@ -38,11 +38,11 @@ TEST_F(ReclaimTest, TasksOfALostSessionAreFreeAtOnceAndCharged) {
   EXPECT_TRUE(reclaimed.found_rows);
   EXPECT_EQ(reclaimed.freed, 3);
   EXPECT_EQ(reclaimed.failed, 0);
-  ASSERT_EQ(reclaimed.claimable.size(), 1u);
-  EXPECT_EQ(reclaimed.claimable[0].lane, lane_);
-  EXPECT_EQ(reclaimed.claimable[0].priority, 4);
-  EXPECT_EQ(reclaimed.claimable[0].count, 3);
-  EXPECT_TRUE(reclaimed.claimable[0].can_run);
+  ASSERT_EQ(reclaimed.unleased.size(), 1u);
+  EXPECT_EQ(reclaimed.unleased[0].lane, lane_);
+  EXPECT_EQ(reclaimed.unleased[0].priority, 4);
+  EXPECT_EQ(reclaimed.unleased[0].count, 3);
+  EXPECT_TRUE(reclaimed.unleased[0].is_ready);
   const std::vector<LeasedRow> again = Take(3, kOtherWorker);
   EXPECT_THAT(IdsOf(again), ElementsAre(ids[0], ids[1], ids[2]));
   EXPECT_EQ(again[0].task.token.attempt, 2);
@@ -61,7 +61,7 @@ TEST_F(ReclaimTest, ATaskWithoutAttemptsLeftFails) {
   TakeOne();
   const Reclaimed reclaimed = ReclaimOf(kWorker);
   EXPECT_EQ(reclaimed.failed, 1);
-  EXPECT_THAT(reclaimed.claimable, IsEmpty());
+  EXPECT_THAT(reclaimed.unleased, IsEmpty());
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_failed WHERE attempt = 2 AND "
                    "payload = 'poison' AND error_type = 'LEASE_LOST' AND key = 'k'"),
             1);

@@ -35,30 +35,30 @@ class SettleTest : public testing::StoreHarness {
   const model::TaskError error_{"Boom", "it\nbroke", "print"};
 };
 
-TEST_F(SettleTest, AnAckByPlaceEndsTheTask) {
+TEST_F(SettleTest, AnAckByLocationEndsTheTask) {
   Put(3);
   const auto tokens = TokensOf(Take(3));
-  EXPECT_THAT(AckByPlace(*session_, Batch({tokens[0], tokens[2]})),
+  EXPECT_THAT(AckByLocation(*session_, Batch({tokens[0], tokens[2]})),
               IsOkAndHolds(UnorderedElementsAre(0, 1)));
   EXPECT_EQ(Number("SELECT id FROM skiplane.task"), tokens[1].task.id);
   EXPECT_EQ(History(), "1:1:last 1:1:last");
 }
 
-TEST_F(SettleTest, AnAckByPlaceTellsWhenItWas) {
+TEST_F(SettleTest, AnAckByLocationTellsWhenItWas) {
   PutOne();
   const model::LeaseToken token = TakeOne();
   absl::Time now = absl::InfinitePast();
-  ASSERT_THAT(AckByPlace(*session_, Batch({token}), &now), IsOk());
+  ASSERT_THAT(AckByLocation(*session_, Batch({token}), &now), IsOk());
   EXPECT_EQ(absl::ToUnixMicros(now), Number("SELECT (date_part('epoch', settled_at) * 1e6)::int8 "
                                             "FROM skiplane.settled"));
   EXPECT_GE(now, absl::FromUnixMicros(token.lease_no));
 }
 
-TEST_F(SettleTest, ARowThatMovedIsMissedByPlaceAndSettledById) {
+TEST_F(SettleTest, ARowThatMovedIsMissedByLocationAndSettledById) {
   Put(2);
   const auto tokens = TokensOf(Take(2));
   Sql(absl::StrCat("UPDATE skiplane.task SET priority = 9 WHERE id = ", tokens[0].task.id));
-  EXPECT_THAT(AckByPlace(*session_, Batch(tokens)), IsOkAndHolds(ElementsAre(1)));
+  EXPECT_THAT(AckByLocation(*session_, Batch(tokens)), IsOkAndHolds(ElementsAre(1)));
   EXPECT_EQ(SettleOne(Batch(tokens)).index, 0u);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 0);
 }
@@ -70,13 +70,13 @@ TEST_F(SettleTest, ARetryRunsAgainByTheDatabasesClock) {
   batch.rows[0].error = &error_;
   const Settled settled = SettleOne(batch);
   EXPECT_EQ(settled.outcome, Action::kRetry);
-  ASSERT_TRUE(settled.run_at.has_value());
-  EXPECT_EQ(*settled.run_at - settled.now, absl::Minutes(5));
+  ASSERT_TRUE(settled.schedule_time.has_value());
+  EXPECT_EQ(*settled.schedule_time - settled.now, absl::Minutes(5));
   EXPECT_EQ(Number("SELECT (date_part('epoch', run_at) * 1e6)::int8 FROM skiplane.task "
                    "WHERE state = 1 AND attempt = 1 "
                    "AND due = ceil(date_part('epoch', run_at) / 10) "
                    "AND abs(date_part('epoch', run_at - now()) - 300) < 60"),
-            absl::ToUnixMicros(*settled.run_at));
+            absl::ToUnixMicros(*settled.schedule_time));
   EXPECT_THAT(Take(1), IsEmpty());
   LetTimePass();
   EXPECT_THAT(IdsOf(Take(1)), ElementsAre(id));
@@ -86,7 +86,7 @@ TEST_F(SettleTest, ARetryRunsAgainByTheDatabasesClock) {
 TEST_F(SettleTest, ARetryWithoutDelayCanRunAtOnce) {
   PutOne(testing::TaskWithPriority(3));
   const Settled settled = SettleOne(Batch({TakeOne()}, Action::kRetry));
-  EXPECT_EQ(settled.run_at, settled.now);
+  EXPECT_EQ(settled.schedule_time, settled.now);
   EXPECT_EQ(settled.priority, 3);
   EXPECT_EQ(TakeOne().attempt, 2);
 }
@@ -102,7 +102,7 @@ TEST_F(SettleTest, TheLastAttemptFails) {
   batch.rows[0].error = &error_;
   const Settled settled = SettleOne(batch);
   EXPECT_EQ(settled.outcome, Action::kFail);
-  EXPECT_FALSE(settled.run_at.has_value());
+  EXPECT_FALSE(settled.schedule_time.has_value());
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 0);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_failed WHERE attempt = 2 AND "
                    "max_attempts = 2 AND payload = '\\x706179006c6f6164' AND "
@@ -126,8 +126,8 @@ TEST_F(SettleTest, AReleaseGivesTheAttemptBack) {
   const std::string run_at = Sql("SELECT run_at FROM skiplane.task");
   const Settled settled = SettleOne(Batch({TakeOne()}, Action::kRelease));
   EXPECT_EQ(settled.outcome, Action::kRelease);
-  ASSERT_TRUE(settled.run_at.has_value());
-  EXPECT_LE(*settled.run_at, settled.now);
+  ASSERT_TRUE(settled.schedule_time.has_value());
+  EXPECT_LE(*settled.schedule_time, settled.now);
   EXPECT_EQ(Sql("SELECT run_at FROM skiplane.task WHERE attempt = 0 AND state = 1"), run_at);
   EXPECT_EQ(History(), "");
   EXPECT_EQ(TakeOne().attempt, 1);
@@ -181,9 +181,9 @@ TEST_F(SettleTest, HistoryFollowsTheQueuesPolicy) {
     by_id.rows[2].action = Action::kFail;
     by_id.rows[3].action = Action::kRelease;
     ASSERT_THAT(store::Settle(*session_, by_id), IsOk());
-    SettleBatch by_place = Batch({tokens[4]});
-    by_place.settings.history = policy;
-    ASSERT_THAT(AckByPlace(*session_, by_place), IsOk());
+    SettleBatch by_location = Batch({tokens[4]});
+    by_location.settings.history = policy;
+    ASSERT_THAT(AckByLocation(*session_, by_location), IsOk());
     EXPECT_EQ(Sql("SELECT string_agg(outcome::text, ' ' ORDER BY outcome) FROM skiplane.history"),
               outcomes);
   }
@@ -192,7 +192,7 @@ TEST_F(SettleTest, HistoryFollowsTheQueuesPolicy) {
 TEST_F(SettleTest, TheKeyOfAFinishedTaskSaysWhen) {
   for (const char* const key : {"a", "b", "c", "d"}) PutOne(KeyedTask(key));
   const auto tokens = TokensOf(Take(4));
-  ASSERT_THAT(AckByPlace(*session_, Batch({tokens[0]})), IsOkAndHolds(ElementsAre(0)));
+  ASSERT_THAT(AckByLocation(*session_, Batch({tokens[0]})), IsOkAndHolds(ElementsAre(0)));
   EXPECT_EQ(Settle({tokens[1]}, Action::kAck), 1u);
   EXPECT_EQ(Settle({tokens[2]}, Action::kFail), 1u);
   EXPECT_EQ(Settle({tokens[3]}, Action::kRetry), 1u);
@@ -207,7 +207,7 @@ TEST_F(SettleTest, LedgerRowsGoWithTheirLastTask) {
   const auto tokens = TokensOf(Required(Lease(*session_, demand)).rows);
   SettleBatch batch = Batch({tokens[0]});
   batch.ledgers = {demand.callers[0].ledger};
-  ASSERT_THAT(AckByPlace(*session_, batch), IsOk());
+  ASSERT_THAT(AckByLocation(*session_, batch), IsOk());
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.lease_ledger"), 2);
   batch = Batch({tokens[1]}, Action::kRetry);
   batch.ledgers = {demand.callers[1].ledger};
@@ -223,7 +223,7 @@ TEST_F(SettleTest, RetryDelaysAreFiveTenAndFifteenMinutes) {
     SettleBatch batch = Batch({TakeOne()}, Action::kRetry);
     batch.rows[0].delay = model::RetryDelay(model::RetryPolicy(), attempt, 0.0);
     const Settled settled = SettleOne(batch);
-    EXPECT_EQ(*settled.run_at - settled.now, attempt * absl::Minutes(5));
+    EXPECT_EQ(*settled.schedule_time - settled.now, attempt * absl::Minutes(5));
     LetTimePass();
   }
 }

@@ -41,7 +41,7 @@ void Writers::Refill(pg::Session& session, Random& random) {
     store::LeaseDemand demand;
     demand.lane = lane_;
     for (int16_t priority = 0; priority < 3; ++priority) demand.bounds.push_back({priority});
-    for (int i = 0; i < kKeys / 2; ++i) demand.places.push_back(1 + i % kWorkers);
+    for (int i = 0; i < kKeys / 2; ++i) demand.slots.push_back(1 + i % kWorkers);
     for (int i = 0; i < kWorkers; ++i) {
       demand.callers.push_back({SessionOf(i), 1 << 20, model::NewSessionId(), ""});
     }
@@ -99,7 +99,7 @@ std::vector<Writers::Writer> Writers::All() {
       {"retry failed", failed(Kind::kRetry)},
       {"remove failed", failed(Kind::kDelete)},
       {"touch", [](auto& s, Random&) { return Touch(s); }},
-      {"beat", [](auto& s, Random&) { return Beat(s); }},
+      {"renew", [](auto& s, Random&) { return RenewSessions(s); }},
       {"end", [](auto& s, Random&) { return End(s); }},
       {"tell", [this](auto& s, Random&) { return Tell(s); }},
       {"expire", [this](auto& s, Random&) { return Expire(s); }},
@@ -163,9 +163,9 @@ store::SettleBatch Writers::SomeLeases(Random& random) {
   return batch;
 }
 
-absl::Status Writers::Settle(pg::Session& session, Random& random, bool by_place) {
+absl::Status Writers::Settle(pg::Session& session, Random& random, bool by_location) {
   store::SettleBatch batch = SomeLeases(random);
-  if (by_place) return store::AckByPlace(session, batch).status();
+  if (by_location) return store::AckByLocation(session, batch).status();
   for (store::SettleRow& row : batch.rows) {
     constexpr store::Action kActions[] = {store::Action::kAck, store::Action::kRetry,
                                           store::Action::kFail, store::Action::kRelease};
@@ -199,7 +199,7 @@ std::vector<int64_t> Writers::Ids(pg::Session& session, const std::string& from,
 absl::Status Writers::Change(pg::Session& session, Random& random, Kind kind) {
   model::TaskChange change;
   change.kind = kind;
-  return store::ChangeTasks(session, store::Place::kLiving, lane_, Ids(session, "task", random),
+  return store::ChangeTasks(session, store::TaskTable::kLiving, lane_, Ids(session, "task", random),
                             change, model::QueueSettings())
       .status();
 }
@@ -222,8 +222,8 @@ absl::Status Writers::ChangeFailed(pg::Session& session, Random& random, Kind ki
   change.kind = kind;
   const std::vector<int64_t> ids = Ids(session, "task_failed", random);
   RETURN_IF_ERROR(session.RunText("BEGIN").status());
-  const absl::Status status = store::ChangeTasks(session, store::Place::kFailed, lane_, ids, change,
-                                                 model::QueueSettings())
+  const absl::Status status = store::ChangeTasks(session, store::TaskTable::kFailed, lane_, ids,
+                                                 change, model::QueueSettings())
                                   .status();
   Required(session.RunText(status.ok() ? "COMMIT" : "ROLLBACK"));
   return status;
@@ -235,10 +235,10 @@ absl::Status Writers::Touch(pg::Session& session) {
   return store::TouchSessions(session, touches).status();
 }
 
-absl::Status Writers::Beat(pg::Session& session) {
-  std::vector<store::Beat> beats;
-  for (int i = 0; i < kWorkers; ++i) beats.push_back({WorkerOf(i), absl::Seconds(30), ""});
-  return store::BeatSessions(session, beats).status();
+absl::Status Writers::RenewSessions(pg::Session& session) {
+  std::vector<store::SessionRenewal> renewals;
+  for (int i = 0; i < kWorkers; ++i) renewals.push_back({WorkerOf(i), absl::Seconds(30), ""});
+  return store::RenewSessions(session, renewals).status();
 }
 
 // Its workers then live again, so that the next one has sessions to end.

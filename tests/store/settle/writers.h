@@ -37,13 +37,13 @@ class Writers {
   absl::Status Enqueue(pg::Session& session, Random& random, model::KeyPolicy policy,
                        bool with_request);
   absl::Status EnqueueBySql(pg::Session& session, Random& random);
-  absl::Status Settle(pg::Session& session, Random& random, bool by_place);
+  absl::Status Settle(pg::Session& session, Random& random, bool by_location);
   absl::Status Change(pg::Session& session, Random& random, model::TaskChange::Kind kind);
   absl::Status ChangeOnce(pg::Session& session, Random& random);
   absl::Status ChangeFailed(pg::Session& session, Random& random, model::TaskChange::Kind kind);
   absl::Status Reclaim(pg::Session& session);
   static absl::Status Touch(pg::Session& session);
-  static absl::Status Beat(pg::Session& session);
+  static absl::Status RenewSessions(pg::Session& session);
   static absl::Status End(pg::Session& session);
   absl::Status Tell(pg::Session& session);
   absl::Status Expire(pg::Session& session);

@@ -135,7 +135,7 @@ class Client:
         return self.broker.Nack(broker_pb2.NackRequest(items=[item]),
                                 timeout=DEADLINE_S).results[0]
 
-    def beat(self, worker_id, duration, *tasks):
+    def heartbeat(self, worker_id, duration, *tasks):
         leases = [broker_pb2.HeldLease(lease_token=task.lease_token) for task in tasks]
         request = broker_pb2.HeartbeatRequest(worker_id=worker_id, leases=leases,
                                               lease_duration=seconds(duration))

@@ -47,13 +47,13 @@ class Life:
         client.enqueue(QUEUE, b"again", key="k", key_policy="KEY_POLICY_REPLACE_WAITING")
         for _ in range(2):
             task = self._take(stage="fetch")
-            client.beat("worker", 30, task)
+            client.heartbeat("worker", 30, task)
             client.ack_results(task)
         follow_up = broker_pb2.FollowUp(queue=NEXT, task=client.new_task(b"next", key="n"))
         client.ack_results(self._take(stage="store"), follow_ups=[follow_up])
         client.ack_results(self._take(stage="store", request_id="lease"), result=b"done")
         client.ack(self._take(NEXT))
-        client.enqueue(NEXT, b"tick", period=seconds(3600))
+        client.enqueue(NEXT, b"on time", period=seconds(3600))
         client.ack(self._take(NEXT))
         client.lease(NEXT, wait=0)
 
@@ -81,16 +81,16 @@ class Life:
     def _change(self):
         client = self._client
         one, other = client.enqueue(NEXT, delay=HOUR), client.enqueue(NEXT)
-        tick = client.enqueue(NEXT, cron="0 0 1 1 *")
+        daily = client.enqueue(NEXT, cron="0 0 1 1 *")
         self._call("PrioritizeTask", admin_pb2.PrioritizeTaskRequest(task_id=one, priority=3))
         self._call("RescheduleTask", admin_pb2.RescheduleTaskRequest(task_id=one, postpone=HOUR))
         self._call("ExplainTask", admin_pb2.ExplainTaskRequest(task_id=one))
         self._call("CancelTask", admin_pb2.CancelTaskRequest(task_id=one))
         self._call("DeleteTask", admin_pb2.DeleteTaskRequest(task_id=other))
-        self._call("PauseTask", admin_pb2.PauseTaskRequest(task_id=tick))
-        self._call("ResumeTask", admin_pb2.ResumeTaskRequest(task_id=tick))
-        self._call("PreviewSchedule", admin_pb2.PreviewScheduleRequest(task_id=tick))
-        self._call("TriggerTask", admin_pb2.TriggerTaskRequest(task_id=tick))
+        self._call("PauseTask", admin_pb2.PauseTaskRequest(task_id=daily))
+        self._call("ResumeTask", admin_pb2.ResumeTaskRequest(task_id=daily))
+        self._call("PreviewSchedule", admin_pb2.PreviewScheduleRequest(task_id=daily))
+        self._call("TriggerTask", admin_pb2.TriggerTaskRequest(task_id=daily))
         client.ack(self._take(NEXT))
 
     def _change_many(self):

@@ -1,6 +1,7 @@
-"""A worker process that never finishes: worker.py ADDRESS QUEUE OPTIONS. It leases one task, prints
-"working", and then beats (option "beat": seconds between beats) or is silent until it is killed; it
-prints "lost" and ends when a beat says so. Option "duration" is its lease time in seconds."""
+"""A worker process that never finishes: worker.py ADDRESS QUEUE OPTIONS. It leases one task,
+prints "working", and then sends heartbeats (option "heartbeat": seconds between them) or is
+silent until it is killed; it prints "lost" and ends when the answer says so. Option "duration"
+is its lease time in seconds."""
 
 import json
 import sys
@@ -17,8 +18,8 @@ def main():
     tasks = client.lease(queue, worker_id=worker_id, worker_name="test", duration=duration)
     print("working" if tasks else "idle", flush=True)
     never = threading.Event()
-    while not never.wait(options.get("beat")):
-        if not client.beat(worker_id, duration, *tasks).session_alive:
+    while not never.wait(options.get("heartbeat")):
+        if not client.heartbeat(worker_id, duration, *tasks).session_alive:
             print("lost", flush=True)
             return
 

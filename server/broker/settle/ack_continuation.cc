@@ -31,12 +31,12 @@ absl::Status BlameQueue(absl::string_view field, const absl::Status& status) {
 }  // namespace
 
 // Looks everything up that may be refused, so that an item that is refused has changed nothing.
-void Settler::PrepareMore(std::shared_ptr<SettleCall> call) {
+void Settler::PrepareContinuations(std::shared_ptr<SettleCall> call) {
   context_.pool.Submit([this, call](absl::StatusOr<pg::Session*> session) {
     absl::Status status = session.status();
     for (SettleItem& item : call->items) {
-      if (item.more == nullptr || !status.ok()) continue;
-      status = CheckMore(**session, item);
+      if (item.continuation == nullptr || !status.ok()) continue;
+      status = CheckContinuation(**session, item);
       if (IsOfItem(status)) status = RefuseUnlessOver(**session, item, status);
     }
     if (status.ok()) {
@@ -53,27 +53,29 @@ absl::Status Settler::RefuseUnlessOver(pg::Session& session, SettleItem& item,
   const int64_t lane = item.token.task.lane;
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, lane));
   SettleBatch batch(lane, *queue, tracker_, context_.metrics);
-  RETURN_IF_ERROR(batch.Judge(session, {&item}));
+  RETURN_IF_ERROR(batch.Classify(session, {&item}));
   if (!item.is_decided) item.Refuse(why);
   return absl::OkStatus();
 }
 
-absl::Status Settler::CheckMore(pg::Session& session, SettleItem& item) {
-  const model::AckMore& more = *item.more;
+absl::Status Settler::CheckContinuation(pg::Session& session, SettleItem& item) {
+  const model::AckContinuation& continuation = *item.continuation;
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, item.token.task.lane));
   if (queue == nullptr) return absl::OkStatus();  // of another installation: NOT_FOUND
-  if (!more.next_stage.empty() && !queue->settings.FindStage(more.next_stage).has_value()) {
+  if (!continuation.next_stage.empty() &&
+      !queue->settings.FindStage(continuation.next_stage).has_value()) {
     return base::InvalidField("next_stage",
                               absl::StrCat("is not a stage of queue \"", queue->name, "\""));
   }
-  if (more.next_content.has_value() &&
-      more.next_content->payload.size() > static_cast<size_t>(queue->settings.payload_bytes_max)) {
+  if (continuation.next_content.has_value() &&
+      continuation.next_content->payload.size() >
+          static_cast<size_t>(queue->settings.payload_bytes_max)) {
     return base::InvalidField("next_payload.payload",
                               absl::StrCat("is larger than the queue's limit of ",
                                            queue->settings.payload_bytes_max, " bytes"));
   }
-  for (size_t i = 0; i < more.follow_ups.size(); ++i) {
-    const model::AckMore::FollowUp& follow_up = more.follow_ups[i];
+  for (size_t i = 0; i < continuation.follow_ups.size(); ++i) {
+    const model::AckContinuation::FollowUp& follow_up = continuation.follow_ups[i];
     const std::string path = absl::StrCat("follow_ups[", i, "].");
     auto pending = enqueuer_.Prepare(session, follow_up.queue, follow_up.task,
                                      absl::StrCat(path, "task."));
@@ -89,12 +91,12 @@ absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
                                        const std::vector<SettleItem*>& items,
                                        const std::vector<SettlePart>& parts,
                                        std::vector<Reservation>& reservations) {
-  std::vector<Enqueuer::Within> written;
+  std::vector<Enqueuer::Uncommitted> written;
   bool by_id = false;
   const auto write = [&]() -> absl::StatusOr<bool> {
     batch.RolledBack();  // what a try before this one did
     written.clear();
-    RETURN_IF_ERROR(batch.RunWithin(session, items, std::exchange(by_id, true)));
+    RETURN_IF_ERROR(batch.RunInTransaction(session, items, std::exchange(by_id, true)));
     for (SettleItem* item : batch.settled()) {
       RETURN_IF_ERROR(WriteFollowUps(session, *item, &written));
     }
@@ -114,7 +116,7 @@ absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
     return status;
   }
   batch.Committed();
-  for (const Enqueuer::Within& within : written) enqueuer_.Committed(within);
+  for (const Enqueuer::Uncommitted& enqueued : written) enqueuer_.Committed(enqueued);
   return absl::OkStatus();
 }
 
@@ -122,29 +124,32 @@ absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
 // call that has just settled something is the first try: its lease never comes before its acks.
 void Settler::WithdrawRepeats(const std::vector<SettlePart>& parts,
                               std::vector<Reservation>& reservations) {
-  absl::flat_hash_set<const NextLease*> first_tries;
+  absl::flat_hash_set<const AckAndLeaseOperation*> first_tries;
   for (const SettlePart& part : parts) {
     const SettleCall& call = *part.call;
     if (call.open_parts > 1) continue;  // others work on its items
     if (call.next != nullptr && call.HasSettled()) first_tries.insert(call.next.get());
   }
-  std::erase_if(reservations, [&](Reservation& reservation) {
-    const bool may_lease = std::ranges::all_of(reservation.nexts, [&](const NextLeasePtr& next) {
+  std::vector<Reservation> kept;
+  for (Reservation& reservation : reservations) {
+    const bool may_lease = std::ranges::all_of(reservation.nexts, [&](const AckAndLeasePtr& next) {
       return !next->IsRepeatable() || first_tries.contains(next.get());
     });
-    if (!may_lease) {
+    if (may_lease) {
+      kept.push_back(std::move(reservation));
+    } else {
       dispatcher_.EndReservation(reservation, absl::AbortedError("it may be a repeat"));
     }
-    return !may_lease;
-  });
+  }
+  reservations = std::move(kept);
 }
 
 absl::Status Settler::WriteFollowUps(pg::Session& session, SettleItem& item,
-                                     std::vector<Enqueuer::Within>* written) {
+                                     std::vector<Enqueuer::Uncommitted>* written) {
   item.result.follow_ups.clear();
   for (std::unique_ptr<PendingEnqueue>& follow_up : item.follow_ups) {
     ASSIGN_OR_RETURN(std::vector<EnqueueResult> results,
-                     enqueuer_.WriteWithin(session, follow_up, written));
+                     enqueuer_.WriteInTransaction(session, follow_up, written));
     item.result.follow_ups.push_back(results.front());
   }
   return absl::OkStatus();

@@ -20,7 +20,7 @@ constexpr int kProducers = 3;
 constexpr int kWorkers = 8;
 constexpr int kBreaks = 6;
 
-class CrowdTest : public BrokerHarness {
+class StressTest : public BrokerHarness {
  protected:
   // Until all is done; no longer than five minutes, which is far too long.
   bool GoesOn() const { return done_ < kTasks && absl::Now() < deadline_; }
@@ -52,7 +52,7 @@ class CrowdTest : public BrokerHarness {
       broker::LocalBroker& mine = BrokerOf(number);
       if (held.tasks.empty()) held = LeaseSome(mine, call, turn);
       if (held.tasks.empty()) continue;
-      Beat(mine, call, held);
+      Heartbeat(mine, call, held);
       if (turn % 7 == 3) {
         mine.HandBack(held);
       } else if (turn % 7 == 5) {
@@ -93,8 +93,8 @@ class CrowdTest : public BrokerHarness {
     return {};
   }
 
-  static void Beat(broker::LocalBroker& mine, const broker::LeaseCall& call,
-                   const broker::LeaseAnswer& answer) {
+  static void Heartbeat(broker::LocalBroker& mine, const broker::LeaseCall& call,
+                        const broker::LeaseAnswer& answer) {
     Later<broker::HeartbeatAnswer> later;
     mine.Heartbeat({call.worker_id, *call.lease_duration, {{answer.tasks.front().token, {}}}},
                    later.done());
@@ -157,18 +157,18 @@ class CrowdTest : public BrokerHarness {
   std::set<int64_t> settled_ ABSL_GUARDED_BY(mutex_);
 };
 
-TEST_F(CrowdTest, EveryTaskIsDoneOnceWhateverHappensAtOnce) {
+TEST_F(StressTest, EveryTaskIsDoneOnceWhateverHappensAtOnce) {
   upkeep::UpkeepOptions options;
   options.connect.uri = database_.uri();
   options.broker_id = model::NewSessionId();
   options.pass_interval = absl::Milliseconds(20);
   upkeep::Upkeep upkeep(options, &metrics_);
   upkeep.Start();
-  std::vector<std::thread> crowd;
-  for (int i = 0; i < kProducers; ++i) crowd.emplace_back([this, i] { Produce(i); });
-  for (int i = 0; i < kWorkers; ++i) crowd.emplace_back([this, i] { Work(i); });
-  crowd.emplace_back([this] { Operate(); });
-  for (std::thread& one : crowd) one.join();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kProducers; ++i) threads.emplace_back([this, i] { Produce(i); });
+  for (int i = 0; i < kWorkers; ++i) threads.emplace_back([this, i] { Work(i); });
+  threads.emplace_back([this] { Operate(); });
+  for (std::thread& one : threads) one.join();
   EXPECT_EQ(done_, kTasks);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 0);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.history WHERE outcome = 1"), kTasks);

@@ -10,9 +10,9 @@
 
 namespace skiplane::bench {
 
-class Crowd {
+class ManyStubs {
  public:
-  Crowd(const std::string& address, size_t callers);
+  ManyStubs(const std::string& address, size_t callers);
 
   v1::BrokerService::Stub& stub(size_t caller) const { return *stubs_[caller % stubs_.size()]; }
 

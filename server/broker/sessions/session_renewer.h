@@ -13,26 +13,26 @@
 
 namespace skiplane::broker {
 
-class Beater {
+class SessionRenewer {
  public:
-  Beater(Context& context, SessionCache& sessions);
+  SessionRenewer(Context& context, SessionCache& sessions);
 
-  void Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done);
+  void Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done);
 
   // A Lease call moves a living session ahead, too, whether it gets tasks or not. Nobody waits for
   // it; nothing is sent while the session is known to live long enough.
   void Renew(const std::string& worker_id, absl::Duration duration);
 
-  // Beats no longer wait for others. For the time after the timer has stopped.
-  void EndPace();
+  // Heartbeats no longer wait for others. For the time after the timer has stopped.
+  void EndMinInterval();
 
  private:
   struct Pending {
     HeartbeatCall call;
-    Done<HeartbeatAnswer> done;
+    Callback<HeartbeatAnswer> done;
   };
 
-  void Run(absl::StatusOr<pg::Session*> session, std::vector<Pending> beats);
+  void Run(absl::StatusOr<pg::Session*> session, std::vector<Pending> heartbeats);
 
   Context& context_;
   SessionCache& sessions_;

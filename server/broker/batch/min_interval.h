@@ -1,4 +1,5 @@
-// Keeps the starts of batches apart. Guarded by its owner, which it calls back through the timer.
+// The least interval between the starts of two batches. Guarded by its owner, which it calls back
+// through the timer.
 #pragma once
 
 #include <chrono>
@@ -8,19 +9,20 @@
 
 namespace skiplane::broker {
 
-class Pace {
+class MinInterval {
  public:
-  // `wake` runs on the timer's thread when a start that was put off may be tried again. Without a
-  // gap, or with no timer, every start may be now.
-  Pace(std::chrono::milliseconds gap, base::Timer* timer, absl::AnyInvocable<void()> wake)
-      : gap_(gap), timer_(timer), wake_(std::move(wake)) {}
+  // `wake` runs on the timer's thread when a start that was put off may be tried again. Without an
+  // interval, or with no timer, every start may be now.
+  MinInterval(std::chrono::milliseconds interval, base::Timer* timer,
+              absl::AnyInvocable<void()> wake)
+      : interval_(interval), timer_(timer), wake_(std::move(wake)) {}
 
   // Whether to start now; counts as a start if so.
   bool Allows() {
-    if (timer_ == nullptr || gap_ == std::chrono::milliseconds(0)) return true;
+    if (timer_ == nullptr || interval_ == std::chrono::milliseconds(0)) return true;
     const base::SteadyTime now = std::chrono::steady_clock::now();
     if (next_ <= now) {
-      next_ = now + gap_;
+      next_ = now + interval_;
       return true;
     }
     if (!is_awaited_) timer_->At(next_, [this] { wake_(); });
@@ -35,7 +37,7 @@ class Pace {
   void End() { timer_ = nullptr; }
 
  private:
-  const std::chrono::milliseconds gap_;
+  const std::chrono::milliseconds interval_;
   base::Timer* timer_;
   absl::AnyInvocable<void()> wake_;
   base::SteadyTime next_{};

@@ -1,4 +1,4 @@
-#include "server/broker/queues/hinter.h"
+#include "server/broker/queues/peer_notifier.h"
 
 #include <algorithm>
 #include <vector>
@@ -12,31 +12,32 @@ constexpr std::chrono::milliseconds kApart(50);
 
 }  // namespace
 
-void Hinter::SetPeers(int64_t peers) {
+void PeerNotifier::SetPeers(int64_t peers) {
   base::MutexLock lock(mutex_);
   peers_ = peers;
 }
 
-void Hinter::Tasks(const store::Claimable& claimable) {
+void PeerNotifier::Tasks(const store::UnleasedTasks& unleased) {
   bool arm = false;
   {
     base::MutexLock lock(mutex_);
     if (peers_ == 0) return;
-    model::Hint& hint =
-        tasks_[{claimable.lane, claimable.stage, claimable.priority, claimable.can_run}];
-    if (hint.count == 0) {
-      hint = {model::HintKind::kTasks, context_.mark, claimable.lane, claimable.stage,
-              claimable.priority, claimable.can_run, 0, claimable.run_at};
+    model::Notification& notification =
+        tasks_[{unleased.lane, unleased.stage, unleased.priority, unleased.is_ready}];
+    if (notification.count == 0) {
+      notification = {model::NotificationKind::kTasks, context_.origin_id, unleased.lane,
+                      unleased.stage, unleased.priority, unleased.is_ready, 0,
+                      unleased.schedule_time};
     }
-    hint.count += claimable.count;
-    hint.run_at = std::min(hint.run_at, claimable.run_at);
+    notification.count += unleased.count;
+    notification.schedule_time = std::min(notification.schedule_time, unleased.schedule_time);
     arm = Schedule();
   }
   if (arm) Arm();
 }
 
 // Queues change rarely, and a new broker must not miss that: no peer needs to be known.
-void Hinter::QueuesChanged() {
+void PeerNotifier::QueuesChanged() {
   bool arm = false;
   {
     base::MutexLock lock(mutex_);
@@ -46,14 +47,14 @@ void Hinter::QueuesChanged() {
   if (arm) Arm();
 }
 
-bool Hinter::Schedule() {
+bool PeerNotifier::Schedule() {
   if (is_scheduled_) return false;
   is_scheduled_ = true;
   return true;
 }
 
-// The first hint after a silence goes at once.
-void Hinter::Arm() {
+// The first notification after a silence goes at once.
+void PeerNotifier::Arm() {
   base::SteadyTime at;
   {
     base::MutexLock lock(mutex_);
@@ -62,27 +63,29 @@ void Hinter::Arm() {
   context_.timer.At(at, [this] { Flush(); });
 }
 
-void Hinter::Flush() {
+void PeerNotifier::Flush() {
   std::vector<std::string> payloads;
   {
     base::MutexLock lock(mutex_);
     is_scheduled_ = false;
     last_flush_ = std::chrono::steady_clock::now();
-    for (const auto& [key, hint] : tasks_) payloads.push_back(model::FormatHint(hint));
+    for (const auto& [key, notification] : tasks_) {
+      payloads.push_back(model::FormatNotification(notification));
+    }
     tasks_.clear();
     if (queues_changed_) {
-      model::Hint hint;
-      hint.kind = model::HintKind::kQueues;
-      hint.origin = context_.mark;
-      payloads.push_back(model::FormatHint(hint));
+      model::Notification notification;
+      notification.kind = model::NotificationKind::kQueues;
+      notification.origin = context_.origin_id;
+      payloads.push_back(model::FormatNotification(notification));
     }
     queues_changed_ = false;
   }
   const auto count = static_cast<int64_t>(payloads.size());
   context_.pool.Submit([this, count, payloads](absl::StatusOr<pg::Session*> session) {
-    if (!session.ok()) return;  // a hint may be lost
+    if (!session.ok()) return;  // a notification may be lost
     const std::vector<absl::string_view> views(payloads.begin(), payloads.end());
-    if (!store::SendHints(**session, views).ok()) return;
+    if (!store::SendNotifications(**session, views).ok()) return;
     for (int64_t i = 0; i < count; ++i) context_.metrics.Notification("sent");
   });
 }

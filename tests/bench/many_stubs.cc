@@ -1,4 +1,4 @@
-#include "tests/bench/crowd.h"
+#include "tests/bench/many_stubs.h"
 
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
@@ -11,7 +11,7 @@ constexpr size_t kCallersPerConnection = 100;
 
 }  // namespace
 
-Crowd::Crowd(const std::string& address, size_t callers) {
+ManyStubs::ManyStubs(const std::string& address, size_t callers) {
   grpc::ChannelArguments arguments;
   // Else all channels to one address share a connection.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);

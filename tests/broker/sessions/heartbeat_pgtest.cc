@@ -12,9 +12,9 @@ using model::LeaseState;
 using ::testing::Each;
 using ::testing::ElementsAre;
 
-class BeatTest : public BrokerHarness {
+class HeartbeatTest : public BrokerHarness {
  protected:
-  broker::HeartbeatAnswer Beat(std::vector<model::HeldLease> leases) {
+  broker::HeartbeatAnswer Heartbeat(std::vector<model::HeldLease> leases) {
     Later<broker::HeartbeatAnswer> later;
     broker().Heartbeat({"w", absl::Seconds(30), std::move(leases)}, later.done());
     return Required(later.Get());
@@ -23,7 +23,7 @@ class BeatTest : public BrokerHarness {
   std::vector<LeaseState> StatesOf(const std::vector<model::LeasedTask>& tasks) {
     std::vector<model::HeldLease> held;
     for (const model::LeasedTask& task : tasks) held.push_back({task.token, std::nullopt});
-    return Beat(std::move(held)).states;
+    return Heartbeat(std::move(held)).states;
   }
 
   std::vector<model::LeasedTask> LeaseNew(int count) {
@@ -52,16 +52,17 @@ class BeatTest : public BrokerHarness {
   bool HasReadTasks() { return absl::StrContains(metrics_.Text(), "statement=\"lease_state\""); }
 };
 
-TEST_F(BeatTest, AHeartbeatTellsHeldLostAndCancelled) {
+TEST_F(HeartbeatTest, AHeartbeatTellsHeldLostAndCancelled) {
   Enqueue({Payload("a"), Payload("b")});
   const auto tasks = Lease(LeaseOf("w", 2, absl::Seconds(30))).tasks;
   ASSERT_EQ(tasks.size(), 2u);
   Cancel(tasks[1].token.task);
   model::LeaseToken stranger = tasks[0].token;
   stranger.session = model::NewSessionId();
-  const broker::HeartbeatAnswer answer = Beat({{tasks[0].token, model::TaskProgress{0.5, "half"}},
-                                               {tasks[1].token, std::nullopt},
-                                               {stranger, std::nullopt}});
+  const broker::HeartbeatAnswer answer =
+      Heartbeat({{tasks[0].token, model::TaskProgress{0.5, "half"}},
+                 {tasks[1].token, std::nullopt},
+                 {stranger, std::nullopt}});
   EXPECT_THAT(answer.states, ElementsAre(LeaseState::kHeld, LeaseState::kCancelRequested,
                                          LeaseState::kLost));
   EXPECT_GT(answer.lease_remaining, absl::Seconds(29));
@@ -74,16 +75,16 @@ TEST_F(BeatTest, AHeartbeatTellsHeldLostAndCancelled) {
   EXPECT_EQ(details->task.progress->message, "half");
 }
 
-TEST_F(BeatTest, AHeartbeatOfALostSessionSaysSo) {
+TEST_F(HeartbeatTest, AHeartbeatOfALostSessionSaysSo) {
   Enqueue({Payload("a")});
   const model::LeaseToken token = LeaseOne("w").token;
   Sql("UPDATE skiplane.worker_session SET state = 2");
-  const broker::HeartbeatAnswer answer = Beat({{token, std::nullopt}});
+  const broker::HeartbeatAnswer answer = Heartbeat({{token, std::nullopt}});
   EXPECT_FALSE(answer.session_alive);
   EXPECT_THAT(answer.states, ElementsAre(LeaseState::kLost));
 }
 
-TEST_F(BeatTest, ReadNoTasksWhileNothingWasTaken) {
+TEST_F(HeartbeatTest, ReadNoTasksWhileNothingWasTaken) {
   const auto tasks = LeaseNew(3);
   EXPECT_EQ(Ack(tasks[1].token), model::SettleOutcome::kSettled);
   EXPECT_THAT(StatesOf(tasks), Each(LeaseState::kHeld)) << "that one the worker knows itself";
@@ -93,7 +94,7 @@ TEST_F(BeatTest, ReadNoTasksWhileNothingWasTaken) {
   EXPECT_TRUE(HasReadTasks());
 }
 
-TEST_F(BeatTest, LeasesThatAreNewerThanTheTakenOneNeedNoLook) {
+TEST_F(HeartbeatTest, LeasesThatAreNewerThanTheTakenOneAreNotRead) {
   const auto older = LeaseNew(1);
   Cancel(older[0].token.task);
   const auto newer = LeaseNew(1);
@@ -101,32 +102,32 @@ TEST_F(BeatTest, LeasesThatAreNewerThanTheTakenOneNeedNoLook) {
   EXPECT_FALSE(HasReadTasks());
 }
 
-TEST_F(BeatTest, EachBeatTellsAgainSinceAnAnswerMayGetLost) {
+TEST_F(HeartbeatTest, EachHeartbeatTellsAgainSinceAnAnswerMayGetLost) {
   const auto tasks = LeaseNew(2);
   Cancel(tasks[0].token.task);
-  for (int beat = 0; beat < 3; ++beat) {
+  for (int heartbeat = 0; heartbeat < 3; ++heartbeat) {
     EXPECT_THAT(StatesOf(tasks), ElementsAre(LeaseState::kCancelRequested, LeaseState::kHeld));
     EXPECT_THAT(StatesOf({tasks[1]}), ElementsAre(LeaseState::kHeld)) << "of another thread";
   }
 }
 
-TEST_F(BeatTest, AHangedAttemptIsLostAlthoughItsWorkerBeats) {
+TEST_F(HeartbeatTest, AHangedAttemptIsLostAlthoughItsWorkerLives) {
   const auto hanged = LeaseNew(1);
   EXPECT_EQ(TakeBackHanged(hanged[0].token.task).freed, 1);
   const auto again = LeaseNew(1);
-  for (int beat = 0; beat < 2; ++beat) {
+  for (int heartbeat = 0; heartbeat < 2; ++heartbeat) {
     EXPECT_THAT(StatesOf({hanged[0], again[0]}), ElementsAre(LeaseState::kLost, LeaseState::kHeld));
   }
 }
 
-TEST_F(BeatTest, OfACancelledAndHangedOneItIsTheLoss) {
+TEST_F(HeartbeatTest, OfACancelledAndHangedOneItIsTheLoss) {
   const auto tasks = LeaseNew(1);
   Cancel(tasks[0].token.task);
   EXPECT_EQ(TakeBackHanged(tasks[0].token.task).cancelled, 1);
   EXPECT_THAT(StatesOf(tasks), ElementsAre(LeaseState::kLost));
 }
 
-TEST_F(BeatTest, HoweverManyAreCancelledEachBeatTellsTheTruth) {
+TEST_F(HeartbeatTest, HoweverManyAreCancelledEachHeartbeatTellsTheTruth) {
   const auto tasks = LeaseNew(1000);
   const auto others = LeaseNew(1000);
   Sql("UPDATE skiplane.task SET priority = 1 WHERE id <= " +

@@ -1,4 +1,4 @@
-#include "server/broker/sessions/beater.h"
+#include "server/broker/sessions/session_renewer.h"
 
 #include <algorithm>
 #include <map>
@@ -18,17 +18,17 @@ namespace {
 
 // A delay of 100 ms is safe: a heartbeat is due three times in a lease of a second or more. With it
 // thousands of workers need ten commits a second instead of hundreds.
-constexpr std::chrono::milliseconds kPace(100);
+constexpr std::chrono::milliseconds kMinInterval(100);
 
-// What the beats of one worker in one batch say together.
+// What the heartbeats of one worker in one batch say together.
 struct Report {
-  store::Beat beat;
+  store::SessionRenewal renewal;
   nlohmann::json held = nlohmann::json::array();
   nlohmann::json progress = nlohmann::json::object();
 
   void Add(const HeartbeatCall& call) {
-    beat.worker_id = call.worker_id;
-    beat.duration = std::max(beat.duration, call.lease_duration);
+    renewal.worker_id = call.worker_id;
+    renewal.duration = std::max(renewal.duration, call.lease_duration);
     for (const model::HeldLease& lease : call.leases) {
       const std::string task = absl::StrCat(lease.token.task.id);
       held.push_back(task);
@@ -38,15 +38,15 @@ struct Report {
     }
   }
 
-  store::Beat ToRow() && {
+  store::SessionRenewal ToRow() && {
     if (!progress.empty()) {
-      beat.report_json = nlohmann::json{{"held", held}, {"progress", progress}}.dump();
+      renewal.report_json = nlohmann::json{{"held", held}, {"progress", progress}}.dump();
     }
-    return std::move(beat);
+    return std::move(renewal);
   }
 };
 
-void LogBeats(size_t workers, size_t alive) {
+void LogHeartbeats(size_t workers, size_t alive) {
   static constinit base::SampledEvent event("beats");
   if (!event.Wanted()) return;
   event.Write({{"workers", absl::StrCat(workers)}, {"alive", absl::StrCat(alive)}});
@@ -58,8 +58,8 @@ HeartbeatAnswer LostAnswer(const HeartbeatCall& call) {
   return answer;
 }
 
-// The leases of living sessions that beats name and whose tasks must be asked, since a lease of
-// their worker was taken back or is to stop. None, as nearly always: then no task is read.
+// The leases of living sessions that heartbeats name and whose tasks must be asked, since a lease
+// of their worker was taken back or is to stop. None, as nearly always: then no task is read.
 class Recheck {
  public:
   void Add(const HeartbeatCall& call, const store::LivingSession& session) {
@@ -100,25 +100,25 @@ class Recheck {
 
 }  // namespace
 
-Beater::Beater(Context& context, SessionCache& sessions)
+SessionRenewer::SessionRenewer(Context& context, SessionCache& sessions)
     : context_(context),
       sessions_(sessions),
       batcher_(
-          context.pool, BatchLimits{.pace = kPace},
-          [this](absl::StatusOr<pg::Session*> session, std::vector<Pending> beats) {
-            Run(std::move(session), std::move(beats));
+          context.pool, BatchLimits{.min_interval = kMinInterval},
+          [this](absl::StatusOr<pg::Session*> session, std::vector<Pending> heartbeats) {
+            Run(std::move(session), std::move(heartbeats));
           },
           &context.timer) {}
 
-void Beater::EndPace() { batcher_.EndPace(); }
+void SessionRenewer::EndMinInterval() { batcher_.EndMinInterval(); }
 
-void Beater::Heartbeat(HeartbeatCall call, Done<HeartbeatAnswer> done) {
+void SessionRenewer::Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) {
   const auto bytes = static_cast<int64_t>(64 * (call.leases.size() + 1));
   Pending pending{std::move(call), std::move(done)};
   if (!batcher_.Add(std::move(pending), 1, bytes)) pending.done(TooManyCalls());
 }
 
-void Beater::Renew(const std::string& worker_id, absl::Duration duration) {
+void SessionRenewer::Renew(const std::string& worker_id, absl::Duration duration) {
   if (worker_id.empty() || sessions_.FindLiving(worker_id, duration).has_value()) return;
   HeartbeatCall call;
   call.worker_id = worker_id;
@@ -126,47 +126,48 @@ void Beater::Renew(const std::string& worker_id, absl::Duration duration) {
   Heartbeat(std::move(call), [](const absl::StatusOr<HeartbeatAnswer>&) {});
 }
 
-// A worker may beat twice in a batch: one row then, with the longer duration and all the progress.
-void Beater::Run(absl::StatusOr<pg::Session*> session, std::vector<Pending> beats) {
+// A worker may send two in a batch: one row then, with the longer duration and all the progress.
+void SessionRenewer::Run(absl::StatusOr<pg::Session*> session, std::vector<Pending> heartbeats) {
   if (!session.ok()) {
-    for (Pending& beat : beats) beat.done(session.status());
+    for (Pending& heartbeat : heartbeats) heartbeat.done(session.status());
     return;
   }
   std::map<std::string, Report> by_worker;
-  for (const Pending& beat : beats) by_worker[beat.call.worker_id].Add(beat.call);
-  std::vector<store::Beat> rows;
+  for (const Pending& heartbeat : heartbeats)
+    by_worker[heartbeat.call.worker_id].Add(heartbeat.call);
+  std::vector<store::SessionRenewal> rows;
   for (auto& [worker, report] : by_worker) rows.push_back(std::move(report).ToRow());
 
   const base::SteadyTime sent = std::chrono::steady_clock::now();
   const auto living =
-      pg::RepeatConflicts([&] { return store::BeatSessions(**session, rows); });
+      pg::RepeatConflicts([&] { return store::RenewSessions(**session, rows); });
   context_.metrics.Batch("heartbeat", static_cast<int64_t>(rows.size()));
-  if (!living.ok()) {  // a beat may be repeated at will
+  if (!living.ok()) {  // a heartbeat may be repeated at will
     const absl::Status status = IsOutcomeUnknown(living.status()) ? RepeatLater() : living.status();
-    for (Pending& beat : beats) beat.done(status);
+    for (Pending& heartbeat : heartbeats) heartbeat.done(status);
     return;
   }
-  LogBeats(rows.size(), living->size());
+  LogHeartbeats(rows.size(), living->size());
   absl::flat_hash_map<std::string, const store::LivingSession*> alive;
   for (const store::LivingSession& one : *living) {
     alive[one.worker_id] = &one;
     sessions_.Learn(one.worker_id, one.id, sent, one.remaining);
   }
   Recheck recheck;
-  for (const Pending& beat : beats) {
-    const auto found = alive.find(beat.call.worker_id);
-    if (found != alive.end()) recheck.Add(beat.call, *found->second);
+  for (const Pending& heartbeat : heartbeats) {
+    const auto found = alive.find(heartbeat.call.worker_id);
+    if (found != alive.end()) recheck.Add(heartbeat.call, *found->second);
   }
   const absl::Status rechecked = recheck.Run(**session);
-  for (Pending& beat : beats) {
-    const auto found = alive.find(beat.call.worker_id);
+  for (Pending& heartbeat : heartbeats) {
+    const auto found = alive.find(heartbeat.call.worker_id);
     if (found == alive.end()) {
-      sessions_.Forget(beat.call.worker_id);
-      beat.done(LostAnswer(beat.call));
+      sessions_.Forget(heartbeat.call.worker_id);
+      heartbeat.done(LostAnswer(heartbeat.call));
     } else if (!rechecked.ok()) {
-      beat.done(IsOutcomeUnknown(rechecked) ? RepeatLater() : rechecked);
+      heartbeat.done(IsOutcomeUnknown(rechecked) ? RepeatLater() : rechecked);
     } else {
-      beat.done(recheck.AnswerFor(beat.call, *found->second));
+      heartbeat.done(recheck.AnswerFor(heartbeat.call, *found->second));
     }
   }
 }

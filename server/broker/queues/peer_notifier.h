@@ -1,5 +1,6 @@
-// Tells the other brokers of commits here, in hints that go out at most every 50 ms, gathered by
-// lane, so that no enqueue pays for a NOTIFY. Silent while no other broker runs. Thread-safe.
+// Tells the other brokers of commits here, in notifications that go out at most every 50 ms,
+// gathered by lane, so that no enqueue pays for a NOTIFY. Silent while no other broker runs.
+// Thread-safe.
 #pragma once
 
 #include <map>
@@ -8,16 +9,16 @@
 
 #include "server/base/mutex.h"
 #include "server/broker/batch/context.h"
-#include "server/model/hint.h"
+#include "server/model/notification.h"
 #include "server/store/enqueue.h"
 
 namespace skiplane::broker {
 
-class Hinter {
+class PeerNotifier {
  public:
-  explicit Hinter(Context& context) : context_(context) {}
+  explicit PeerNotifier(Context& context) : context_(context) {}
 
-  void Tasks(const store::Claimable& claimable);
+  void Tasks(const store::UnleasedTasks& unleased);
   void QueuesChanged();
 
   // How many other brokers run.
@@ -36,7 +37,7 @@ class Hinter {
   bool is_scheduled_ ABSL_GUARDED_BY(mutex_) = false;
   base::SteadyTime last_flush_ ABSL_GUARDED_BY(mutex_){};
   bool queues_changed_ ABSL_GUARDED_BY(mutex_) = false;
-  std::map<Key, model::Hint> tasks_ ABSL_GUARDED_BY(mutex_);
+  std::map<Key, model::Notification> tasks_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace skiplane::broker

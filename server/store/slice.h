@@ -24,14 +24,14 @@ absl::StatusOr<std::vector<PriorityView>> Priorities(pg::Session& session, int64
 
 struct Slice {
   int64_t seen = 0;  // less than asked for: the end was reached
-  int64_t free = 0;
-  std::optional<Bound> first_free;   // its own key
+  int64_t ready = 0;
+  std::optional<Bound> first_ready;  // its own key
   std::optional<Bound> last_seen;
-  absl::Duration oldest_age;         // of the first free one
+  absl::Duration oldest_age;         // of the first ready one
 };
 
 // Looks at up to `rows` tasks of one priority that are due, after `from`, in the order of leases.
-absl::StatusOr<Slice> Sweep(pg::Session& session, int64_t lane, int16_t stage, const Bound& from,
-                            int rows);
+absl::StatusOr<Slice> ReadSlice(pg::Session& session, int64_t lane, int16_t stage,
+                                const Bound& from, int rows);
 
 }  // namespace skiplane::store

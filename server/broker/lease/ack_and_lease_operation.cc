@@ -1,14 +1,15 @@
-#include "server/broker/lease/next_lease.h"
+#include "server/broker/lease/ack_and_lease_operation.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace skiplane::broker {
 
-NextLease::NextLease(LeaseCall call, Done<AckAndLeaseAnswer> done, HandBack hand_back)
+AckAndLeaseOperation::AckAndLeaseOperation(LeaseCall call, Callback<AckAndLeaseAnswer> done,
+                                           HandBack hand_back)
     : call_(std::move(call)), hand_back_(std::move(hand_back)), done_(std::move(done)) {}
 
-LeaseCall NextLease::Call() const {
+LeaseCall AckAndLeaseOperation::Call() const {
   LeaseCall call = call_;
   const auto waited = absl::FromChrono(std::chrono::steady_clock::now() - began_);
   if (call.wait > absl::ZeroDuration()) {
@@ -17,7 +18,7 @@ LeaseCall NextLease::Call() const {
   return call;
 }
 
-bool NextLease::TryReserve() {
+bool AckAndLeaseOperation::TryReserve() {
   base::MutexLock lock(mutex_);
   if (was_reserved_ || is_leasing_ || is_cancelled_) return false;
   was_reserved_ = true;
@@ -25,8 +26,8 @@ bool NextLease::TryReserve() {
   return true;
 }
 
-bool NextLease::Declined() {
-  Done<AckAndLeaseAnswer> done;
+bool AckAndLeaseOperation::Declined() {
+  Callback<AckAndLeaseAnswer> done;
   absl::StatusOr<AckAndLeaseAnswer> answer;
   {
     base::MutexLock lock(mutex_);
@@ -43,8 +44,8 @@ bool NextLease::Declined() {
   return false;
 }
 
-bool NextLease::Acked(absl::StatusOr<std::vector<model::AckResult>> results) {
-  Done<AckAndLeaseAnswer> done;
+bool AckAndLeaseOperation::Acked(absl::StatusOr<std::vector<model::AckResult>> results) {
+  Callback<AckAndLeaseAnswer> done;
   absl::StatusOr<AckAndLeaseAnswer> answer;
   {
     base::MutexLock lock(mutex_);
@@ -65,7 +66,7 @@ bool NextLease::Acked(absl::StatusOr<std::vector<model::AckResult>> results) {
   return false;
 }
 
-void NextLease::Become(std::shared_ptr<PendingLease> lease) {
+void AckAndLeaseOperation::Become(std::shared_ptr<PendingLease> lease) {
   bool cancel = false;
   {
     base::MutexLock lock(mutex_);
@@ -77,8 +78,8 @@ void NextLease::Become(std::shared_ptr<PendingLease> lease) {
 }
 
 // What nobody waits for any more goes back, unless a repeat may ask for it.
-void NextLease::Leased(absl::StatusOr<LeaseAnswer> answer) {
-  Done<AckAndLeaseAnswer> done;
+void AckAndLeaseOperation::Leased(absl::StatusOr<LeaseAnswer> answer) {
+  Callback<AckAndLeaseAnswer> done;
   absl::StatusOr<AckAndLeaseAnswer> both;
   LeaseAnswer orphans;
   {
@@ -98,7 +99,7 @@ void NextLease::Leased(absl::StatusOr<LeaseAnswer> answer) {
   if (done != nullptr) done(std::move(both));
 }
 
-void NextLease::Cancel() {
+void AckAndLeaseOperation::Cancel() {
   std::shared_ptr<PendingLease> lease;
   {
     base::MutexLock lock(mutex_);
@@ -108,9 +109,9 @@ void NextLease::Cancel() {
   if (lease != nullptr) lease->Cancel();
 }
 
-void NextLease::Refuse(const absl::Status& status) { static_cast<void>(Acked(status)); }
+void AckAndLeaseOperation::Refuse(const absl::Status& status) { static_cast<void>(Acked(status)); }
 
-absl::StatusOr<AckAndLeaseAnswer> NextLease::Take() {
+absl::StatusOr<AckAndLeaseAnswer> AckAndLeaseOperation::Take() {
   AckAndLeaseAnswer both;
   both.results = *std::move(results_);
   if (leased_.has_value() && leased_->ok()) both.lease = **std::move(leased_);

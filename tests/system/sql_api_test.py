@@ -11,12 +11,12 @@ from support.client import seconds
 from support.process import Process
 from support.producer import Producer, arguments
 
-QUEUE = "door"
-# A broker looks at an empty lane of its own accord after 5 seconds: only a hint is faster.
+QUEUE = "api"
+# A broker looks at an empty lane of its own accord after 5 seconds: only a notification is faster.
 SOON_S = 3
 
 
-class SqlDoor(SystemTest):
+class SqlApi(SystemTest):
     def setUp(self):
         super().setUp()
         self.broker, self.client = self.start()
@@ -59,7 +59,7 @@ class SqlDoor(SystemTest):
                 self.assertLess(time.monotonic() - begin, SOON_S)
                 self.client.ack_results(task, finish=True)
 
-    def test_a_hint_reaches_back_to_what_a_long_transaction_made(self):
+    def test_a_notification_reaches_back_to_what_a_long_transaction_made(self):
         """Others were leased in the meantime: brokers must begin to look before them."""
         listener = Process(["psql", "-X", "-q", self.database.uri])
         self.addCleanup(listener.end)
@@ -73,9 +73,9 @@ class SqlDoor(SystemTest):
         transaction.release()
         listener.tell("SELECT 1;")
         listener.wait_for_output("received from")
-        lane, stage, priority, can_run, count, run_at = re.search(
+        lane, stage, priority, is_ready, count, run_at = re.search(
             r'"tasks - (\S+) (\S+) (\S+) (\S+) (\S+) (\S+)"', listener.output).groups()
-        self.assertEqual((lane, stage, priority, can_run, count), ("1", "0", "0", "1", "1"))
+        self.assertEqual((lane, stage, priority, is_ready, count), ("1", "0", "0", "1", "1"))
         made_at = self.database.number("SELECT (extract(epoch FROM run_at) * 1000000)::int8"
                                        " FROM skiplane.task")
         self.assertLessEqual(int(run_at), made_at)
@@ -95,8 +95,8 @@ class SqlDoor(SystemTest):
                 got += len(self.client.ack(*tasks))
             self.assertLess(time.monotonic() - begin, SOON_S)
 
-    def test_who_speaks_for_others_commits_after_them(self):
-        """Three commits, stopped between their hint and their end."""
+    def test_who_notifies_for_others_commits_after_them(self):
+        """Three commits, stopped between their notification and their end."""
         self.database.run("ALTER FUNCTION skiplane.send_hint() SET lock_timeout = '60 s'")
         parked = [self.park(self.broker, self.client, QUEUE) for _ in range(3)]
         statement = f"SELECT skiplane.enqueue({arguments(QUEUE, b'x')})"
@@ -104,9 +104,9 @@ class SqlDoor(SystemTest):
                  " AND mode = 'ExclusiveLock' AND database ="
                  " (SELECT oid FROM pg_database WHERE datname = current_database())")
         first = self.database.hold(f"{statement}; SET CONSTRAINTS ALL IMMEDIATE")
-        speaker = Process(["psql", "-X", "-q", self.producer.uri])
-        self.addCleanup(speaker.end)
-        speaker.tell(f"{statement};")
+        notifying = Process(["psql", "-X", "-q", self.producer.uri])
+        self.addCleanup(notifying.end)
+        notifying.tell(f"{statement};")
         self.database.eventually(waits)  # until the first has left the stage
         quiet = self.database.hold(f"{statement}; SET CONSTRAINTS ALL IMMEDIATE")
         first.release()
@@ -168,7 +168,7 @@ class SqlDoor(SystemTest):
         self.assertEqual((task.payload, task.content_type, task.priority),
                          (b'{"a": 1}', "application/json", 3))
 
-    def test_one_hint_of_a_transaction_is_enough(self):
+    def test_one_notification_of_a_transaction_is_enough(self):
         parked = [self.park(self.broker, self.client, QUEUE) for _ in range(5)]
         calls = ";".join(f"SELECT skiplane.enqueue({arguments(QUEUE, b'x')})" for _ in range(5))
         heard = self.heard()

@@ -10,9 +10,9 @@ namespace {
 
 constexpr int kWorkers = 1000;
 
-class Crowd : public BrokerTest {
+class Stress : public BrokerTest {
  protected:
-  Crowd() { MakeQueue("busy"); }
+  Stress() { MakeQueue("busy"); }
 
   static std::string Name(int worker) { return absl::StrCat("worker ", worker); }
 
@@ -47,7 +47,7 @@ class Crowd : public BrokerTest {
   std::vector<std::pair<int, absl::StatusOr<LeaseAnswer>>> answers_ ABSL_GUARDED_BY(mutex_);
 };
 
-TEST_F(Crowd, IsServedAndItsWaitingKeepsNoOtherCallBack) {
+TEST_F(Stress, ManyWaitersAreServedAndKeepNoOtherCallBack) {
   for (int worker = 0; worker < kWorkers; ++worker) BeginToWait(worker);
   MakeQueue("other");
   Put("other", {.payload = "beside"});
@@ -64,10 +64,10 @@ TEST_F(Crowd, IsServedAndItsWaitingKeepsNoOtherCallBack) {
   }
   EXPECT_EQ(payloads.size(), static_cast<size_t>(kWorkers));
 
-  const auto beat = client().Heartbeat(
+  const auto heartbeat = client().Heartbeat(
       {.worker_id = Name(kWorkers - 1), .lease_duration = absl::Minutes(1)});
-  ASSERT_TRUE(beat.ok()) << beat.status();
-  EXPECT_TRUE(beat->session_alive);
+  ASSERT_TRUE(heartbeat.ok()) << heartbeat.status();
+  EXPECT_TRUE(heartbeat->session_alive);
   const auto outcomes = client().Ack(std::move(tokens));
   ASSERT_TRUE(outcomes.ok()) << outcomes.status();
   const auto is_done = [](const AckResult& result) {

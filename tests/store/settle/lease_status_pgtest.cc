@@ -14,19 +14,19 @@ using testing::kOtherWorker;
 using testing::kWorker;
 using testing::Required;
 
-// A verdict in short: held, lives, finished, and the number of the action it was settled with.
-std::string Short(const Verdict& verdict) {
+// A status in short: held, lives, finished, and the number of the action it was settled with.
+std::string Short(const LeaseStatus& status) {
   std::vector<std::string> words;
-  if (verdict.is_held) words.push_back("held");
-  if (verdict.lives) words.push_back("lives");
-  if (verdict.was_finished) words.push_back("finished");
-  if (verdict.settled_as.has_value()) {
-    words.push_back(absl::StrCat("settled:", static_cast<int>(*verdict.settled_as)));
+  if (status.is_held) words.push_back("held");
+  if (status.lives) words.push_back("lives");
+  if (status.was_finished) words.push_back("finished");
+  if (status.settled_as.has_value()) {
+    words.push_back(absl::StrCat("settled:", static_cast<int>(*status.settled_as)));
   }
   return absl::StrJoin(words, " ");
 }
 
-class JudgeTest : public testing::StoreHarness,
+class LeaseStatusTest : public testing::StoreHarness,
                   public ::testing::WithParamInterface<model::HistoryPolicy> {
  protected:
   void End(const model::LeaseToken& token, Action action) {
@@ -35,74 +35,74 @@ class JudgeTest : public testing::StoreHarness,
     ASSERT_THAT(store::Settle(*session_, batch), IsOkAndHolds(::testing::SizeIs(1)));
   }
 
-  std::string Judged(const model::LeaseToken& token) { return Short(JudgeOne(token)); }
+  std::string Classified(const model::LeaseToken& token) { return Short(ClassifyOne(token)); }
 };
 
-TEST_P(JudgeTest, HeldByThisVeryLease) {
+TEST_P(LeaseStatusTest, HeldByThisVeryLease) {
   PutOne();
-  EXPECT_EQ(Judged(TakeOne()), "held lives");
+  EXPECT_EQ(Classified(TakeOne()), "held lives");
 }
 
-TEST_P(JudgeTest, AckedByMe) {
+TEST_P(LeaseStatusTest, AckedByMe) {
   PutOne();
   const model::LeaseToken token = TakeOne();
   End(token, Action::kAck);
-  EXPECT_EQ(Judged(token), "finished settled:1");
+  EXPECT_EQ(Classified(token), "finished settled:1");
 }
 
-TEST_P(JudgeTest, AckedByMeByPlace) {
+TEST_P(LeaseStatusTest, AckedByMeByLocation) {
   Put(3);
   const auto tokens = testing::TokensOf(Take(3));
   SettleBatch batch = Batch(tokens);
   batch.settings.history = GetParam();
-  ASSERT_THAT(AckByPlace(*session_, batch), IsOk());
-  for (const model::LeaseToken& token : tokens) EXPECT_EQ(Judged(token), "finished settled:1");
+  ASSERT_THAT(AckByLocation(*session_, batch), IsOk());
+  for (const model::LeaseToken& token : tokens) EXPECT_EQ(Classified(token), "finished settled:1");
 }
 
-TEST_P(JudgeTest, RetriedByMe) {
+TEST_P(LeaseStatusTest, RetriedByMe) {
   PutOne();
   const model::LeaseToken token = TakeOne();
   End(token, Action::kRetry);
-  const Verdict verdict = JudgeOne(token);
-  EXPECT_TRUE(verdict.lives);
-  EXPECT_FALSE(verdict.is_held);
-  EXPECT_EQ(verdict.settled_as, Action::kRetry);
+  const LeaseStatus status = ClassifyOne(token);
+  EXPECT_TRUE(status.lives);
+  EXPECT_FALSE(status.is_held);
+  EXPECT_EQ(status.settled_as, Action::kRetry);
 }
 
-TEST_P(JudgeTest, FailedByMe) {
+TEST_P(LeaseStatusTest, FailedByMe) {
   PutOne();
   const model::LeaseToken token = TakeOne();
   End(token, Action::kFail);
-  EXPECT_EQ(Judged(token), "finished settled:3");
+  EXPECT_EQ(Classified(token), "finished settled:3");
 }
 
-TEST_P(JudgeTest, ReleasedByMeAndLeasedByAnother) {
+TEST_P(LeaseStatusTest, ReleasedByMeAndLeasedByAnother) {
   PutOne();
   const model::LeaseToken token = TakeOne();
   End(token, Action::kRelease);
   TakeOne(kOtherWorker);
-  const Verdict verdict = JudgeOne(token);
-  EXPECT_TRUE(verdict.lives);
-  EXPECT_FALSE(verdict.is_held);
-  EXPECT_EQ(verdict.settled_as, Action::kRelease);
+  const LeaseStatus status = ClassifyOne(token);
+  EXPECT_TRUE(status.lives);
+  EXPECT_FALSE(status.is_held);
+  EXPECT_EQ(status.settled_as, Action::kRelease);
 }
 
-TEST_P(JudgeTest, LostAndLeasedByAnother) {
+TEST_P(LeaseStatusTest, LostAndLeasedByAnother) {
   PutOne();
   const model::LeaseToken token = TakeOne(kWorker);
   Required(Reclaim(*session_, lane_, {kWorker}, testing::SettingsWith(GetParam()), 10));
   const auto expect_lost = [&] {
-    const Verdict verdict = JudgeOne(token);
-    EXPECT_TRUE(verdict.lives);
-    EXPECT_FALSE(verdict.is_held);
-    EXPECT_FALSE(verdict.settled_as.has_value());
+    const LeaseStatus status = ClassifyOne(token);
+    EXPECT_TRUE(status.lives);
+    EXPECT_FALSE(status.is_held);
+    EXPECT_FALSE(status.settled_as.has_value());
   };
   expect_lost();
   TakeOne(kOtherWorker);
   expect_lost();
 }
 
-TEST_P(JudgeTest, LostAndFinishedByAnother) {
+TEST_P(LeaseStatusTest, LostAndFinishedByAnother) {
   for (const Action action : {Action::kAck, Action::kFail}) {
     PutOne();
     model::LeaseToken token = TakeOne(kWorker);
@@ -111,39 +111,39 @@ TEST_P(JudgeTest, LostAndFinishedByAnother) {
     End(held, action);
     // As a worker would send it whose lease was lost before it released: another lease number.
     token.lease_no = held.lease_no - 1;
-    EXPECT_EQ(Judged(token), "finished") << static_cast<int>(action);
+    EXPECT_EQ(Classified(token), "finished") << static_cast<int>(action);
   }
 }
 
-TEST_P(JudgeTest, UnknownTasksAreUnknown) {
+TEST_P(LeaseStatusTest, UnknownTasksAreUnknown) {
   PutOne();
   model::LeaseToken token = TakeOne();
   End(token, Action::kAck);
   token.task.id += 1;
-  EXPECT_EQ(Judged(token), "");
+  EXPECT_EQ(Classified(token), "");
 }
 
-TEST_P(JudgeTest, AForeignSessionDoesNotHoldIt) {
+TEST_P(LeaseStatusTest, AForeignSessionDoesNotHoldIt) {
   PutOne();
   model::LeaseToken token = TakeOne(kWorker);
   token.session = kOtherWorker;
-  EXPECT_EQ(Judged(token), "lives");
+  EXPECT_EQ(Classified(token), "lives");
 }
 
-TEST_P(JudgeTest, OneVerdictPerTokenInOrder) {
+TEST_P(LeaseStatusTest, OneStatusPerTokenInOrder) {
   Put(3);
   const auto tokens = testing::TokensOf(Take(3));
   End(tokens[1], Action::kAck);
-  const std::vector<Verdict> verdicts =
-      Required(Judge(*session_, lane_, {tokens[2], tokens[1], tokens[0], tokens[1]}));
-  ASSERT_EQ(verdicts.size(), 4u);
-  EXPECT_EQ(Short(verdicts[0]), "held lives");
-  EXPECT_EQ(Short(verdicts[1]), "finished settled:1");
-  EXPECT_EQ(Short(verdicts[2]), "held lives");
-  EXPECT_EQ(Short(verdicts[3]), "finished settled:1");
+  const std::vector<LeaseStatus> statuses =
+      Required(Classify(*session_, lane_, {tokens[2], tokens[1], tokens[0], tokens[1]}));
+  ASSERT_EQ(statuses.size(), 4u);
+  EXPECT_EQ(Short(statuses[0]), "held lives");
+  EXPECT_EQ(Short(statuses[1]), "finished settled:1");
+  EXPECT_EQ(Short(statuses[2]), "held lives");
+  EXPECT_EQ(Short(statuses[3]), "finished settled:1");
 }
 
-INSTANTIATE_TEST_SUITE_P(Histories, JudgeTest,
+INSTANTIATE_TEST_SUITE_P(Histories, LeaseStatusTest,
                          ::testing::Values(model::HistoryPolicy::kAll, model::HistoryPolicy::kNone),
                          [](const auto& suite) {
                            return suite.param == model::HistoryPolicy::kAll ? "WithHistory"

@@ -1,4 +1,4 @@
-#include "tests/bench/worker_crowd.h"
+#include "tests/bench/many_workers.h"
 
 #include <grpcpp/client_context.h>
 

@@ -1,4 +1,4 @@
-#include "server/broker/lease/next_lease.h"
+#include "server/broker/lease/ack_and_lease_operation.h"
 
 #include <optional>
 
@@ -9,10 +9,10 @@ namespace {
 
 using Answer = absl::StatusOr<AckAndLeaseAnswer>;
 
-class NextLeaseTest : public ::testing::Test {
+class AckAndLeaseOperationTest : public ::testing::Test {
  protected:
-  NextLeasePtr Make(LeaseCall call = {}) {
-    return std::make_shared<NextLease>(
+  AckAndLeasePtr Make(LeaseCall call = {}) {
+    return std::make_shared<AckAndLeaseOperation>(
         std::move(call), [this](Answer answer) { answer_ = std::move(answer); },
         [this](const LeaseAnswer& late) { handed_back_ += late.tasks.size(); });
   }
@@ -27,8 +27,8 @@ class NextLeaseTest : public ::testing::Test {
   size_t handed_back_ = 0;
 };
 
-TEST_F(NextLeaseTest, AfterTheAcksTheCallerBeginsTheLease) {
-  const NextLeasePtr next = Make();
+TEST_F(AckAndLeaseOperationTest, AfterTheAcksTheCallerBeginsTheLease) {
+  const AckAndLeasePtr next = Make();
   EXPECT_TRUE(next->Acked(Acked()));
   EXPECT_FALSE(answer_.has_value());
   next->Leased(Tasks(3));
@@ -37,8 +37,8 @@ TEST_F(NextLeaseTest, AfterTheAcksTheCallerBeginsTheLease) {
   EXPECT_EQ((*answer_)->lease->tasks.size(), 3u);
 }
 
-TEST_F(NextLeaseTest, WithinTheAcksNobodyElseBeginsIt) {
-  const NextLeasePtr next = Make();
+TEST_F(AckAndLeaseOperationTest, WithinTheAcksNobodyElseBeginsIt) {
+  const AckAndLeasePtr next = Make();
   ASSERT_TRUE(next->TryReserve());
   EXPECT_FALSE(next->TryReserve());
   next->Leased(Tasks(1));
@@ -48,16 +48,16 @@ TEST_F(NextLeaseTest, WithinTheAcksNobodyElseBeginsIt) {
   EXPECT_EQ((*answer_)->lease->tasks.size(), 1u);
 }
 
-TEST_F(NextLeaseTest, ATransactionThatWasRolledBackIsNotTriedTwice) {
-  const NextLeasePtr next = Make();
+TEST_F(AckAndLeaseOperationTest, ATransactionThatWasRolledBackIsNotTriedTwice) {
+  const AckAndLeasePtr next = Make();
   ASSERT_TRUE(next->TryReserve());
   EXPECT_FALSE(next->Declined()) << "the acks go on";
   EXPECT_FALSE(next->TryReserve());
   EXPECT_TRUE(next->Acked(Acked()));
 }
 
-TEST_F(NextLeaseTest, ALeaseThatFailedAfterTheAcksLeavesTheirResults) {
-  const NextLeasePtr next = Make();
+TEST_F(AckAndLeaseOperationTest, ALeaseThatFailedAfterTheAcksLeavesTheirResults) {
+  const AckAndLeasePtr next = Make();
   EXPECT_TRUE(next->Acked(Acked()));
   next->Leased(absl::UnavailableError("draining"));
   ASSERT_TRUE(answer_.has_value() && answer_->ok());
@@ -65,8 +65,8 @@ TEST_F(NextLeaseTest, ALeaseThatFailedAfterTheAcksLeavesTheirResults) {
   EXPECT_FALSE((*answer_)->lease.has_value());
 }
 
-TEST_F(NextLeaseTest, AcksThatFailedFailTheCallAndHandItsLeasesBack) {
-  const NextLeasePtr next = Make();
+TEST_F(AckAndLeaseOperationTest, AcksThatFailedFailTheCallAndHandItsLeasesBack) {
+  const AckAndLeasePtr next = Make();
   ASSERT_TRUE(next->TryReserve());
   EXPECT_FALSE(next->Acked(absl::UnavailableError("gone")));
   ASSERT_TRUE(answer_.has_value());
@@ -75,18 +75,18 @@ TEST_F(NextLeaseTest, AcksThatFailedFailTheCallAndHandItsLeasesBack) {
   EXPECT_EQ(handed_back_, 4u);
 }
 
-TEST_F(NextLeaseTest, LateLeasesOfARepeatableCallWaitForItsRepeat) {
+TEST_F(AckAndLeaseOperationTest, LateLeasesOfARepeatableCallWaitForItsRepeat) {
   LeaseCall call;
   call.request_id = "r";
-  const NextLeasePtr next = Make(call);
+  const AckAndLeasePtr next = Make(call);
   ASSERT_TRUE(next->TryReserve());
   EXPECT_FALSE(next->Acked(absl::UnavailableError("gone")));
   next->Leased(Tasks(4));
   EXPECT_EQ(handed_back_, 0u);
 }
 
-TEST_F(NextLeaseTest, ACancelledCallIsAckedAndLeasesNothing) {
-  const NextLeasePtr next = Make();
+TEST_F(AckAndLeaseOperationTest, ACancelledCallIsAckedAndLeasesNothing) {
+  const AckAndLeasePtr next = Make();
   next->Cancel();
   EXPECT_FALSE(next->TryReserve());
   EXPECT_FALSE(next->Acked(Acked()));
@@ -94,7 +94,7 @@ TEST_F(NextLeaseTest, ACancelledCallIsAckedAndLeasesNothing) {
   EXPECT_FALSE((*answer_)->lease.has_value());
 }
 
-TEST_F(NextLeaseTest, ItsWaitShrinksWhileTheAcksTake) {
+TEST_F(AckAndLeaseOperationTest, ItsWaitShrinksWhileTheAcksTake) {
   LeaseCall call;
   call.wait = absl::Nanoseconds(1);
   EXPECT_EQ(Make(call)->Call().wait, absl::Milliseconds(1));

@@ -14,12 +14,12 @@
 
 namespace skiplane::broker {
 
-class NextLease : public PendingLease {
+class AckAndLeaseOperation : public PendingLease {
  public:
   // Gets leases that came after the call had been answered.
   using HandBack = std::function<void(const LeaseAnswer&)>;
 
-  NextLease(LeaseCall call, Done<AckAndLeaseAnswer> done, HandBack hand_back);
+  AckAndLeaseOperation(LeaseCall call, Callback<AckAndLeaseAnswer> done, HandBack hand_back);
 
   // The queues of the call, in its order; once, before the acks begin.
   void SetQueues(std::vector<QueuePtr> queues) { queues_ = std::move(queues); }
@@ -60,7 +60,7 @@ class NextLease : public PendingLease {
   std::vector<QueuePtr> queues_;
 
   base::Mutex mutex_;
-  Done<AckAndLeaseAnswer> done_ ABSL_GUARDED_BY(mutex_);
+  Callback<AckAndLeaseAnswer> done_ ABSL_GUARDED_BY(mutex_);
   bool was_reserved_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_leasing_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
@@ -69,6 +69,6 @@ class NextLease : public PendingLease {
   std::optional<absl::StatusOr<LeaseAnswer>> leased_ ABSL_GUARDED_BY(mutex_);
 };
 
-using NextLeasePtr = std::shared_ptr<NextLease>;
+using AckAndLeasePtr = std::shared_ptr<AckAndLeaseOperation>;
 
 }  // namespace skiplane::broker

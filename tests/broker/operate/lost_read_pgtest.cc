@@ -13,7 +13,7 @@ namespace {
 
 using Operation = model::BulkOperation;
 
-class LostLookTest : public BrokerHarness {
+class LostReadTest : public BrokerHarness {
  protected:
   std::unique_ptr<broker::LocalBroker> BrokerThatWaitsForLocks(absl::Duration most) {
     broker::BrokerOptions options;
@@ -70,7 +70,7 @@ class LostLookTest : public BrokerHarness {
 };
 
 // The cache once kept what was rolled back, and others' tasks went to a lane that nobody knew.
-TEST_F(LostLookTest, AQueueThatIsMadeForARefusedOperationIsNoGhost) {
+TEST_F(LostReadTest, AQueueThatIsMadeForARefusedOperationIsNoGhost) {
   for (const bool dry_run : {false, true}) {
     broker::StartBulkCall call = Call("");
     call.filter.stage = "nosuch";
@@ -82,20 +82,20 @@ TEST_F(LostLookTest, AQueueThatIsMadeForARefusedOperationIsNoGhost) {
   EXPECT_EQ(Operations(), 0);
 }
 
-TEST_F(LostLookTest, AnOperationThatWasBegunIsNeverSaidToBeUndone) {
+TEST_F(LostReadTest, AnOperationThatWasBegunIsNeverSaidToBeUndone) {
   Enqueue({Payload("x")});
   EXPECT_THAT(StartAtAnEndingBroker(Call("")), ReasonIs("COMMIT_OUTCOME_UNKNOWN"));
   EXPECT_EQ(Operations(), 1);
 }
 
-TEST_F(LostLookTest, AnOperationThatWasBegunIsFoundByItsRequestId) {
+TEST_F(LostReadTest, AnOperationThatWasBegunIsFoundByItsRequestId) {
   Enqueue({Payload("x")});
   EXPECT_THAT(StartAtAnEndingBroker(Call("r")), ReasonIs("DATABASE_UNAVAILABLE"));
   EXPECT_THAT(Start(broker(), Call("r")), IsOk());
   EXPECT_EQ(Operations(), 1);
 }
 
-TEST_F(LostLookTest, ADryRunMayBeAskedForElsewhere) {
+TEST_F(LostReadTest, ADryRunMayBeAskedForElsewhere) {
   Enqueue({Payload("x")});
   broker::StartBulkCall call = Call("");
   call.dry_run = true;
@@ -103,7 +103,7 @@ TEST_F(LostLookTest, ADryRunMayBeAskedForElsewhere) {
 }
 
 // It was once told that nothing was changed.
-TEST_F(LostLookTest, APauseThatCannotBeLookedAtWasMade) {
+TEST_F(LostReadTest, APauseThatCannotBeReadWasMade) {
   Enqueue({Payload("x")});
   const auto hasty = BrokerThatWaitsForLocks(absl::Milliseconds(100));
   const auto holder = Holding("skiplane.queue_lane IN ACCESS EXCLUSIVE MODE");

@@ -5,11 +5,11 @@ import unittest
 from support.case import SystemTest
 from support.client import admin_pb2, broker_pb2, bulk_pb2, seconds
 
-QUEUE = "beats"
+QUEUE = "heartbeats"
 WORKER = "worker"
 
 
-class Beats(SystemTest):
+class Heartbeats(SystemTest):
     def setUp(self):
         super().setUp()
         self.broker, self.client = self.start()
@@ -21,10 +21,10 @@ class Beats(SystemTest):
         return self.client.lease(queue, worker_id=WORKER, max_tasks=count, duration=600)
 
     def states(self, *tasks):
-        beat = self.client.beat(WORKER, 600, *tasks)
-        self.assertTrue(beat.session_alive)
+        heartbeat = self.client.heartbeat(WORKER, 600, *tasks)
+        self.assertTrue(heartbeat.session_alive)
         return [broker_pb2.LeaseState.Name(result.state).removeprefix("LEASE_STATE_")
-                for result in beat.results]
+                for result in heartbeat.results]
 
     def test_an_attempt_that_ran_too_long_is_lost_although_its_worker_beats(self):
         self.client.create_queue("patient")
@@ -33,11 +33,11 @@ class Beats(SystemTest):
         self.assertEqual(self.states(hanged, kept), ["HELD", "HELD"])
         self.database.eventually("SELECT state = 1 AND error_type = 'HANGED' FROM skiplane.task "
                                  "WHERE id = " + hanged.task_id.split("-")[1])
-        for _ in range(3):  # the answer of a beat may get lost
+        for _ in range(3):  # the answer of a heartbeat may get lost
             self.assertEqual(self.states(hanged, kept), ["LOST", "HELD"])
         self.assertEqual(self.states(kept), ["HELD"])
         other = self.client_of(self.start_broker())
-        self.assertEqual(other.beat(WORKER, 600, hanged).results[0].state,
+        self.assertEqual(other.heartbeat(WORKER, 600, hanged).results[0].state,
                          broker_pb2.LEASE_STATE_LOST)
         self.assertEqual(self.client.ack(hanged, kept), ["LEASE_LOST", "ACKED"])
 

@@ -1,4 +1,4 @@
-#include "server/store/sweep.h"
+#include "server/store/slice.h"
 
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
@@ -18,17 +18,17 @@ absl::StatusOr<std::vector<PriorityView>> Priorities(pg::Session& session, int64
   return views;
 }
 
-absl::StatusOr<Slice> Sweep(pg::Session& session, int64_t lane, int16_t stage, const Bound& from,
-                            int rows) {
+absl::StatusOr<Slice> ReadSlice(pg::Session& session, int64_t lane, int16_t stage,
+                                const Bound& from, int rows) {
   pg::Params params;
-  params.Int8(lane).Int2(stage).Int2(from.priority).Timestamp(from.run_at).Int8(from.id);
+  params.Int8(lane).Int2(stage).Int2(from.priority).Timestamp(from.schedule_time).Int8(from.id);
   params.Int4(rows);
   ASSIGN_OR_RETURN(const pg::Rows answer, session.Run(sql::kLaneSweep, params));
   Slice slice;
   slice.seen = answer.Int(0, 0);
-  slice.free = answer.Int(0, 1);
+  slice.ready = answer.Int(0, 1);
   if (!answer.IsNull(0, 2)) {
-    slice.first_free = Bound{from.priority, answer.Micros(0, 2), answer.Int(0, 3)};
+    slice.first_ready = Bound{from.priority, answer.Micros(0, 2), answer.Int(0, 3)};
     slice.oldest_age = absl::Microseconds(answer.Int(0, 6));
   }
   if (!answer.IsNull(0, 4)) {

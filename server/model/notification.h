@@ -1,0 +1,41 @@
+// Notifications between brokers, by PostgreSQL's NOTIFY. They may be lost, doubled or late: only
+// speed depends on them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace skiplane::model {
+
+enum class NotificationKind {
+  kTasks,   // tasks of a lane became ready, now or at schedule_time
+  kQueues,  // a queue was made or changed: read them again
+  kBroker,  // a broker started or ends: count them again
+};
+
+struct Notification {
+  NotificationKind kind = NotificationKind::kTasks;
+  std::string origin;  // the sender's origin id; a broker ignores its own. Empty: for everybody
+  // Of kTasks:
+  int64_t lane = 0;
+  int16_t stage = 0;
+  int16_t priority = 0;
+  bool is_ready = false;  // else they will be at schedule_time
+  int64_t count = 0;
+  absl::Time schedule_time;  // the least schedule time of them
+
+  friend bool operator==(const Notification&, const Notification&) = default;
+};
+
+// Space-separated text, far below NOTIFY's limit of 8,000 bytes. `origin` holds no space.
+std::string FormatNotification(const Notification& notification);
+
+// Nothing if `text` is not the result of FormatNotification: notifications of newer brokers are
+// ignored.
+std::optional<Notification> ParseNotification(absl::string_view text);
+
+}  // namespace skiplane::model
