@@ -225,7 +225,8 @@ void World::Announce(int origin, const std::vector<int64_t>& ids) {
     After(Latency(), [this, b, notification, ids] { Notify(b, notification, ids); });
   }
   if (origin < 0) return;
-  Trace(origin, "commits ", count, " tasks in lane ", hint.lane, ", stage ", hint.stage);
+  Trace(origin, "commits ", count, " tasks in lane ", notification.lane, ", stage ",
+        notification.stage);
   Learn(origin, ids);
   Perform(origin, Do(origin, [&](auto& scheduler, Step& step) {
             scheduler.Committed({&claimable, 1}, DatabaseNow(), step);
