@@ -21,14 +21,14 @@ class Maker {
   History Make() {
     history_.brokers = Pick(1, 3);
     history_.queues = Pick(1, 3);
-    history_.lanes_each = Chance(700) ? 1 : 2;
-    history_.stages_each = Chance(700) ? 1 : 2;
+    history_.lanes_each = Chance(800) ? 1 : 2;
+    history_.stages_each = Chance(800) ? 1 : 2;
     if (Chance(300)) history_.slowest = Pick(1, 100);
     if (Chance(500)) history_.lost = Pick(0, 1000);
     if (Chance(400)) history_.failing = Pick(0, 200);
     if (Chance(500)) history_.lease_next = Pick(0, 1000);
     if (Chance(300)) history_.dying = Pick(0, 200);
-    const bool has_backlog = Chance(100);
+    const bool has_backlog = Chance(150);
     if (has_backlog) AddBacklog();
     if (Chance(500)) AddMoments();
     const int usual = has_backlog || Chance(300) ? Pick(2, 12) : Pick(10, 120);
@@ -55,10 +55,17 @@ class Maker {
     history_.lease_next = 1000;
     history_.lost = Pick(0, 1000);
     history_.dying = Pick(0, 200);
+    patient_ = Pick(0, 700);
+    greedy_ = 0;
     Input& tasks = Add(Kind::kEnqueue);
     tasks.at = Span(Pick(0, 1000));
     tasks.what = Pick(0, history_.places() - 1);
     tasks.count = Pick(200, 600);
+    favourite_ = tasks.what;
+  }
+
+  int PickPlace() {
+    return favourite_ >= 0 && Chance(700) ? favourite_ : Pick(0, history_.places() - 1);
   }
 
   Span PickTime() {
@@ -81,19 +88,21 @@ class Maker {
     if (Chance(450)) {
       Input& tasks = Add(Kind::kEnqueue);
       if (Chance(200)) tasks.broker = -1;
-      tasks.what = Pick(0, history_.places() - 1);
+      tasks.what = PickPlace();
       tasks.priority = Chance(700) ? 0 : Pick(-1, 1);
       tasks.count = Chance(800) ? Pick(1, 5) : Pick(1, 60);
-      if (Chance(300)) tasks.span = Span(Pick(1, 4000));
+      if (Chance(300)) tasks.span = Span(Chance(500) ? Pick(1, 4000) : Pick(1, 50));
       return;
     }
     Input& call = Add(Kind::kCall);
-    call.count = Chance(700) ? Pick(1, 5) : Pick(1, 100);
-    if (Chance(650)) call.span = Span(Chance(700) ? Pick(5000, 9000) : Pick(1, 5000));
+    call.count = Chance(greedy_) ? Pick(1, 100) : Pick(1, 5);
+    if (Chance(patient_)) call.span = Span(Chance(600) ? Pick(5000, 9000) : Pick(1, 5000));
+    if (Chance(moments_.empty() ? 50 : 300)) call.span = Span(Pick(1, 100));
     if (Chance(150)) call.request = Pick(1, 4);
     std::vector<int> places(static_cast<size_t>(history_.places()));
     for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int>(i);
     std::ranges::shuffle(places, random_);
+    std::iter_swap(places.begin(), std::ranges::find(places, PickPlace()));
     places.resize(static_cast<size_t>(Pick(1, std::min(history_.places(), 3))));
     call.wanted = places;
     call.number = ++calls_;
@@ -116,6 +125,9 @@ class Maker {
 
   std::mt19937_64 random_;
   History history_;
+  int patient_ = 700;  // callers, of 1,000
+  int greedy_ = 300;
+  int favourite_ = -1;  // a place
   std::vector<int> moments_;
   int calls_ = 0;
 };

@@ -266,21 +266,21 @@ void World::Work(int broker, const Ticket& ticket, const model::LeasedTask& task
                  bool may_lease) {
   const int64_t id = task.token.task.id;
   const int64_t lease_no = task.token.lease_no;
-  if (Chance(history_.dying)) {
-    return After(Span(3000), [=, this] { Free(-1, id, lease_no, {}); });
-  }
   const Span span(Pick(1, 400));
-  if (Chance(100)) {
-    std::optional<Span> delay;
-    if (Chance(500)) delay = Span(Pick(0, 1) * 500);
-    return After(span, [=, this] { Free(broker, id, lease_no, delay); });
-  }
   if (may_lease && Chance(history_.lease_next) && now_ < kBegin + kLastLease) {
     auto previous = std::make_shared<Ticket>();
     previous->call.max_tasks = ticket.call.max_tasks;
     previous->waits = ticket.waits;
     previous->wanted = ticket.wanted;
     return After(span, [=, this] { AckAndLease(broker, id, lease_no, *previous); });
+  }
+  if (Chance(history_.dying)) {
+    return After(Span(3000), [=, this] { Free(-1, id, lease_no, {}); });
+  }
+  if (Chance(100)) {
+    std::optional<Span> delay;
+    if (Chance(500)) delay = Span(Pick(0, 1) * 500);
+    return After(span, [=, this] { Free(broker, id, lease_no, delay); });
   }
   After(span, [=, this] {
     const Task* const found = tables_.Find(id);
