@@ -146,7 +146,8 @@ std::string Print(const History& history) {
   std::string text = absl::StrCat(
       "seed ", history.seed, ", luck ", history.luck, ": ", history.brokers, " brokers, ",
       history.queues, " queues of ", history.lanes_each, " lanes and ", history.stages_each,
-      " stages, ways of ", history.slowest, " ms; of 1,000: ", history.lost, " notifications lost, ", history.failing, " statements fail, ", history.lease_next,
+      " stages, ways of ", history.slowest, " ms; of 1,000: ", history.lost,
+      " notifications lost, ", history.failing, " statements fail, ", history.lease_next,
       " acks lease, ", history.dying, " workers die\n");
   for (const Input& input : history.inputs) absl::StrAppend(&text, Print(input), "\n");
   return text;
