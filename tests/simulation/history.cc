@@ -28,6 +28,7 @@ class Maker {
     if (Chance(400)) history_.failing = Pick(0, 200);
     if (Chance(500)) history_.lease_next = Pick(0, 1000);
     if (Chance(300)) history_.dying = Pick(0, 200);
+    if (Chance(300)) patient_ = 0;
     const bool has_backlog = Chance(150);
     if (has_backlog) AddBacklog();
     if (Chance(500)) AddMoments();
@@ -47,15 +48,18 @@ class Maker {
 
   // Much happens at the same time.
   void AddMoments() {
+    if (Chance(500)) history_.lanes_each = history_.stages_each = 1;
+    if (Chance(500)) history_.queues = 2;
     for (int i = Pick(1, 3); i > 0; --i) moments_.push_back(Pick(0, kLastMs));
   }
 
   // Workers that lease with their acks are busy with it for long.
   void AddBacklog() {
     history_.lease_next = 1000;
-    history_.lost = Pick(0, 1000);
-    history_.dying = Pick(0, 200);
-    patient_ = Pick(0, 700);
+    history_.lost = Pick(500, 1000);
+    history_.dying = Pick(0, 100);
+    if (Chance(800)) history_.failing = 0;
+    if (Chance(500)) patient_ = Pick(0, 500);
     greedy_ = 0;
     Input& tasks = Add(Kind::kEnqueue);
     tasks.at = Span(Pick(0, 1000));
@@ -144,8 +148,9 @@ History MakeHistory(uint64_t seed) { return Maker(seed).Make(); }
 
 std::string Print(const History& history) {
   std::string text = absl::StrCat(
-      "seed ", history.seed, ", luck ", history.luck, ": ", history.brokers, " brokers, ", history.queues, " queues of ",
-      history.lanes_each, " lanes and ", history.stages_each, " stages, ways of ", history.slowest, " ms; of 1,000: ", history.lost,
+      "seed ", history.seed, ", luck ", history.luck, ": ", history.brokers, " brokers, ",
+      history.queues, " queues of ", history.lanes_each, " lanes and ", history.stages_each,
+      " stages, ways of ", history.slowest, " ms; of 1,000: ", history.lost,
       " notifications lost, ", history.failing, " statements fail, ", history.lease_next,
       " acks lease, ", history.dying, " workers die\n");
   for (const Input& input : history.inputs) absl::StrAppend(&text, Print(input), "\n");

@@ -219,14 +219,14 @@ void World::Announce(int origin, const std::vector<int64_t>& ids) {
   for (int b = 0; b < history_.brokers; ++b) {
     if (b == origin) continue;
     if (Chance(history_.lost)) {
-      if (Chance(500)) continue;  // lost; else late
+      if (Chance(700)) continue;  // lost; else late
       After(Span(Pick(0, 3000)), [this, b, notification, ids] { Notify(b, notification, ids); });
     }
     After(Latency(), [this, b, notification, ids] { Notify(b, notification, ids); });
   }
   if (origin < 0) return;
-  Trace(origin, "commits ", count, " tasks in lane ", first.place.lane, ", stage ",
-        first.place.stage);
+  Trace(origin, "commits ", count, " tasks in lane ", notification.lane, ", stage ",
+        notification.stage);
   Learn(origin, ids);
   Perform(origin, Do(origin, [&](auto& scheduler, Step& step) {
             scheduler.Committed({&claimable, 1}, DatabaseNow(), step);

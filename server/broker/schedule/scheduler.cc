@@ -113,6 +113,8 @@ void Scheduler::Enlist(const TicketPtr& ticket, Step& step) {
   for (const Ticket::LaneEntry& entry : ticket->entries) lanes.push_back(entry.lane);
   for (Lane* lane : lanes) {  // the ticket may be answered, and lose its entries, on the way
     if (ticket->state != Ticket::State::kDone) Advance(*lane, step);
+    // The call may have told that the queue is paused: then the lane blocks others no more.
+    if (lane->queue->LeasesPaused()) AdvanceNeighbours(*lane, step);
   }
 }
 

@@ -89,7 +89,8 @@ def plant(name, folder, sources=SOURCES):
     for file, text, instead in MUTANTS[name]:
         before = changed.get(file) or pathlib.Path(sources, file).read_text(encoding="utf-8")
         if before.count(text) != 1:
-            sys.exit(f"mutants.py: {name}: {file} has {before.count(text)} times, not once:\n{text}")
+            sys.exit(f"mutants.py: {name}: {file} has {before.count(text)} times, not once:\n"
+                     f"{text}")
         changed[file] = before.replace(text, instead)
     room = pathlib.Path(folder, ROOM)
     shutil.rmtree(room, ignore_errors=True)
