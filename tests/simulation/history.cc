@@ -29,10 +29,12 @@ class Maker {
     if (Chance(500)) history_.lease_next = Pick(0, 1000);
     if (Chance(300)) history_.dying = Pick(0, 200);
     if (Chance(300)) patient_ = 0;
-    const bool has_backlog = Chance(150);
-    if (has_backlog) AddBacklog();
     if (Chance(500)) AddMoments();
-    const int usual = has_backlog || Chance(300) ? Pick(2, 12) : Pick(10, 120);
+    const bool is_quiet = Chance(300);
+    if (is_quiet) MakeQuiet();
+    const bool has_backlog = Chance(100);
+    if (has_backlog) AddBacklog();
+    const int usual = has_backlog || is_quiet ? Pick(2, 15) : Pick(10, 120);
     for (int i = 0; i < usual; ++i) AddUsual();
     const int rare = Chance(600) ? Pick(0, moments_.empty() ? 5 : 20) : 0;
     for (int i = 0; i < rare; ++i) AddRare();
@@ -50,14 +52,27 @@ class Maker {
   void AddMoments() {
     if (Chance(500)) history_.lanes_each = history_.stages_each = 1;
     if (Chance(500)) history_.queues = 2;
+    if (Chance(500)) history_.slowest = Pick(10, 100);
     for (int i = Pick(1, 3); i > 0; --i) moments_.push_back(Pick(0, kLastMs));
+  }
+
+  // Little happens, and nobody hears of it.
+  void MakeQuiet() {
+    history_.lanes_each = history_.stages_each = 1;
+    history_.queues = Pick(1, 2);
+    history_.lost = Pick(0, 1000);
+    if (Chance(500)) patient_ = 0;
+    if (Chance(500)) {  // and what is there is never used up
+      greedy_ = 0;
+      many_ = 800;
+    }
   }
 
   // Workers that lease with their acks are busy with it for long.
   void AddBacklog() {
     history_.lease_next = 1000;
-    history_.lost = Pick(500, 1000);
-    history_.dying = Pick(0, 100);
+    history_.lost = Pick(700, 1000);
+    history_.dying = Pick(1, 20);
     if (Chance(800)) history_.failing = 0;
     if (Chance(500)) patient_ = Pick(0, 500);
     greedy_ = 0;
@@ -94,7 +109,7 @@ class Maker {
       if (Chance(200)) tasks.broker = -1;
       tasks.what = PickPlace();
       tasks.priority = Chance(700) ? 0 : Pick(-1, 1);
-      tasks.count = Chance(800) ? Pick(1, 5) : Pick(1, 60);
+      tasks.count = Chance(many_) ? Pick(1, 60) : Pick(1, 5);
       if (Chance(300)) tasks.span = Span(Chance(500) ? Pick(1, 4000) : Pick(1, 50));
       return;
     }
@@ -125,12 +140,22 @@ class Maker {
     rare.what = Pick(0, history_.queues - 1);
     rare.span = Span(Pick(10, 3000));
     if (rare.kind == Kind::kClock) rare.span = Span(Pick(-4000, 4000));
+    if (rare.kind != Kind::kPause || Chance(500)) return;
+    // Something has just come there, and elsewhere.
+    const Input pause = rare;
+    const int its_place = pause.what * history_.lanes_each * history_.stages_each;
+    for (const int place : {its_place, PickPlace()}) {
+      Input& tasks = Add(Kind::kEnqueue);
+      tasks.at = std::max(Span(0), pause.at - Span(Pick(0, 10)));
+      tasks.what = place;
+    }
   }
 
   std::mt19937_64 random_;
   History history_;
   int patient_ = 700;  // callers, of 1,000
   int greedy_ = 300;
+  int many_ = 200;      // enqueues
   int favourite_ = -1;  // a place
   std::vector<int> moments_;
   int calls_ = 0;
