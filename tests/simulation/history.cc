@@ -29,9 +29,9 @@ class Maker {
     if (Chance(500)) history_.lease_next = Pick(0, 1000);
     if (Chance(300)) history_.dying = Pick(0, 200);
     if (Chance(300)) patient_ = 0;
+    if (Chance(500)) AddMoments();
     const bool has_backlog = Chance(150);
     if (has_backlog) AddBacklog();
-    if (Chance(500)) AddMoments();
     const int usual = has_backlog || Chance(300) ? Pick(2, 12) : Pick(10, 120);
     for (int i = 0; i < usual; ++i) AddUsual();
     const int rare = Chance(600) ? Pick(0, moments_.empty() ? 5 : 20) : 0;
