@@ -8,14 +8,14 @@
 //   kAtLeast   So many tasks are ready, as commits, notifications, due times or a probe said.
 //              Others may be faster, and more may be there: a lease tells.
 //
-// Transitions (docs/ARCHITECTURE.md draws them, and a test compares):
-//   kUnknown -> kEmpty    Probed, nothing ready and nothing announced meanwhile
+// Transitions (docs/ARCHITECTURE.md draws them, and tests compare and perform them):
+//   kUnknown -> kEmpty    Probed, nothing ready
 //   kUnknown -> kAtLeast  Announced; Due; Probed, some ready
 //   kEmpty   -> kUnknown  its time has come; Invalidate
 //   kEmpty   -> kAtLeast  Announced; Due; Probed, some ready
-//   kAtLeast -> kUnknown  as many are asked for; Leased, fewer than asked for and none announced
-//                         meanwhile; Forget
-//   kAtLeast -> kEmpty    Probed, nothing ready and nothing announced meanwhile
+//   kAtLeast -> kUnknown  Asked for as many; Leased, fewer than asked for; Forget
+//   kAtLeast -> kEmpty    Probed, nothing ready
+// What was announced or became due beside a probe or a lease counts after it, whatever that saw.
 #pragma once
 
 #include <cstdint>
