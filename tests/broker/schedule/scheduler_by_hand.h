@@ -1,5 +1,5 @@
-// A scheduler that a test plays by hand: it makes the events, and reads the actions as text, such as
-// "probe 1; lease 2; answer ann: 3 tasks".
+// A scheduler that a test plays by hand: the test makes the events, and reads the actions as text
+// such as "probe 1; lease 2; answer ann: 3 tasks".
 #pragma once
 
 #include <memory>
