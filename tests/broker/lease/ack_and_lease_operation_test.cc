@@ -56,6 +56,40 @@ TEST_F(AckAndLeaseOperationTest, ATransactionThatWasRolledBackIsNotTriedTwice) {
   EXPECT_TRUE(next->Acked(Acked()));
 }
 
+// The acks were told first: whoever hears that nothing was leased begins the lease.
+TEST_F(AckAndLeaseOperationTest, AReservationThatGotNothingIsBegunAnewAfterTheAcks) {
+  const AckAndLeasePtr next = Make();
+  ASSERT_TRUE(next->TryReserve());
+  EXPECT_FALSE(next->Acked(Acked()));
+  EXPECT_FALSE(answer_.has_value());
+  EXPECT_TRUE(next->Declined());
+  next->Leased(Tasks(2));
+  ASSERT_TRUE(answer_.has_value() && answer_->ok());
+  EXPECT_EQ((*answer_)->lease->tasks.size(), 2u);
+}
+
+TEST_F(AckAndLeaseOperationTest, ACancelledOneThatGotNothingIsAnsweredInstead) {
+  const AckAndLeasePtr next = Make();
+  ASSERT_TRUE(next->TryReserve());
+  EXPECT_FALSE(next->Acked(Acked()));
+  next->Cancel();
+  EXPECT_FALSE(answer_.has_value());
+  EXPECT_FALSE(next->Declined());
+  ASSERT_TRUE(answer_.has_value() && answer_->ok());
+  EXPECT_EQ((*answer_)->results.size(), 2u);
+  EXPECT_FALSE((*answer_)->lease.has_value());
+}
+
+TEST_F(AckAndLeaseOperationTest, ACancelledReservationHandsItsTasksBack) {
+  const AckAndLeasePtr next = Make();
+  ASSERT_TRUE(next->TryReserve());
+  next->Cancel();
+  next->Leased(Tasks(3));
+  EXPECT_EQ(handed_back_, 3u);
+  EXPECT_FALSE(next->Acked(Acked()));
+  ASSERT_TRUE(answer_.has_value() && answer_->ok());
+}
+
 TEST_F(AckAndLeaseOperationTest, ALeaseThatFailedAfterTheAcksLeavesTheirResults) {
   const AckAndLeasePtr next = Make();
   EXPECT_TRUE(next->Acked(Acked()));

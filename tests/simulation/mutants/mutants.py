@@ -84,7 +84,8 @@ MUTANTS = {
 
 
 def plant(name, folder, sources=SOURCES):
-    """Writes the files that the fault changes below `folder`, as they are included."""
+    """Writes the files that the fault changes below `folder`, as they are included, and planted.cc
+    to be linked before the room's library: the sources that are changed, or use a header that is."""
     changed = {}
     for file, text, instead in MUTANTS[name]:
         before = changed.get(file) or pathlib.Path(sources, file).read_text(encoding="utf-8")
@@ -97,6 +98,11 @@ def plant(name, folder, sources=SOURCES):
     room.mkdir(parents=True)
     for file, text in changed.items():
         (room / file).write_text(text, encoding="utf-8")
+    is_header_changed = any(file.endswith(".h") for file in changed)
+    units = [path.name for path in pathlib.Path(sources).glob("*.cc")
+             if is_header_changed or path.name in changed]
+    text = "".join(f'#include "{ROOM}/{unit}"\n' for unit in sorted(units))
+    pathlib.Path(folder, "planted.cc").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

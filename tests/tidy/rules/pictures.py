@@ -11,6 +11,10 @@ from rules.tree import finding
 
 STATES = "tests/system/support/task_states.py"
 STEP = re.compile(r'(?m)^@transition\("([^"]+)", "([^"]+)", "([^"]+)"\)$')
+BELIEF = "server/broker/schedule/belief.h"
+BELIEF_TEST = "tests/broker/schedule/belief_transitions_test.cc"
+LISTED = re.compile(r"(?m)^//   k(\w+) +-> k(\w+) +(.*)$")
+PERFORMED = re.compile(r'\{Kind::k(\w+), "([^"]+)", Kind::k(\w+),')
 LEASE = "tests/system/lease_sequence_test.py"
 LEDGER = re.compile(r"\b(INSERT INTO|DELETE FROM|UPDATE)\s+skiplane\.lease_ledger\b")
 
@@ -57,6 +61,16 @@ def drawn_changes(code):
             for _, _, cause in arrows}
 
 
+def belief(files):
+    """The transitions that the header lists. If the test performs others, these are told too."""
+    listed = {(source, target, cause.strip())
+              for source, target, causes in LISTED.findall(files.get(BELIEF, ""))
+              for cause in causes.split(";")}
+    performed = {(source, target, cause)
+                 for source, cause, target in PERFORMED.findall(files.get(BELIEF_TEST, ""))}
+    return listed | {(*other, "of the header or its test only") for other in listed ^ performed}
+
+
 def lease_sequence(files):
     """The statements before each state of a Lease, as a test finds them."""
     match = re.search(r"(?ms)^SEQUENCE = (.*?^\))", files.get(LEASE, ""))
@@ -80,6 +94,7 @@ PICTURES = {
     "rooms": (mermaid.arrows, lambda files: room_arrows(includes.ROOMS)),
     "ledger": (drawn_changes, ledger_changes),
     "lease": (drawn_sequence, lease_sequence),
+    "belief": (mermaid.arrows, belief),
 }
 
 

@@ -8,6 +8,9 @@ LEASE = 'SEQUENCE = (\n    ("parked", ("look",)),\n    ("done", ("touch", "lease
 FILES = {
     pictures.STATES: STATES,
     pictures.LEASE: LEASE,
+    pictures.BELIEF: "//   kA -> kB    see; hear\n//   kB -> kA    forget\n",
+    pictures.BELIEF_TEST: '{Kind::kA, "see", Kind::kB, See},\n{Kind::kA, "hear", Kind::kB, Hear},\n'
+                          '{Kind::kB, "forget", Kind::kA, Forget, kLater},\n',
     "server/sql/open.sql": "INSERT INTO skiplane.lease_ledger",
     "server/sql/fold.sql": "DELETE FROM skiplane.lease_ledger; INSERT INTO skiplane.lease_ledger",
     "server/sql/read.sql": "SELECT FROM skiplane.lease_ledger",
@@ -20,6 +23,7 @@ def drawn(name, *lines):
 
 STATE_LINES = ("[*] --> A: make", "A --> B: go")
 LEDGER_LINES = ("[*] --> held: open", "held --> held: fold", "held --> [*]: fold")
+BELIEF_LINES = ("A --> B: see; hear", "B --> A: forget")
 LEASE_LINES = ("W->>B: Lease", "B->>P: look", "P-->>B: rows", "Note over B: parked: no thread",
                "B->>P: touch, if needed", "B->>P: lease", "Note over B: done", "B-->>W: tasks")
 
@@ -35,6 +39,7 @@ class Pictures(Planted):
         self.assert_clean("docs/a.md", drawn("states", *STATE_LINES))
         self.assert_clean("docs/a.md", drawn("ledger", *LEDGER_LINES))
         self.assert_clean("docs/a.md", drawn("lease", *LEASE_LINES))
+        self.assert_clean("docs/a.md", drawn("belief", *BELIEF_LINES))
 
     def test_causes_of_one_arrow_are_apart(self):
         files = {pictures.STATES: STATES + '@transition("A", "B", "run")\n'}
@@ -55,6 +60,12 @@ class Pictures(Planted):
     def test_a_statement_that_removes_no_row_is_not_drawn_as_if(self):
         self.assert_caught("docs/a.md", drawn("ledger", *LEDGER_LINES, "held --> [*]: open"),
                            "('open', True, True) is drawn and does not exist")
+
+    def test_a_transition_of_a_belief_that_no_test_performs_is_caught(self):
+        text = drawn("belief", *BELIEF_LINES)
+        self.assertEqual(self.found({"docs/a.md": text, pictures.BELIEF_TEST: ""})[0],
+                         "docs/a.md:3: ('A', 'B', 'hear', 'of the header or its test only') "
+                         "is not drawn")
 
     def test_another_order_of_statements_is_caught(self):
         lines = [*LEASE_LINES[:4], LEASE_LINES[5], LEASE_LINES[4], *LEASE_LINES[6:]]
