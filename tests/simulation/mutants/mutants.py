@@ -85,7 +85,7 @@ MUTANTS = {
 
 def plant(name, folder, sources=SOURCES):
     """Writes the files that the fault changes below `folder`, as they are included, and planted.cc
-    to be linked before the room's library: the sources that are changed, or use a header that is."""
+    to be linked before the room's library: the sources that are changed, or use such a header."""
     changed = {}
     for file, text, instead in MUTANTS[name]:
         before = changed.get(file) or pathlib.Path(sources, file).read_text(encoding="utf-8")
