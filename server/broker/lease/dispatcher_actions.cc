@@ -2,12 +2,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "server/base/status_macros.h"
 #include "server/broker/api/refusals.h"
 #include "server/broker/lease/caller_sessions.h"
 #include "server/broker/lease/decision_log.h"
 #include "server/broker/lease/dispatcher.h"
 #include "server/broker/lease/probe_lane.h"
-#include "server/base/status_macros.h"
 #include "server/store/sessions.h"
 
 namespace skiplane::broker {
@@ -19,31 +19,30 @@ struct Overloaded : Functions... {
 };
 
 int64_t BytesOf(const LeaseAnswer& answer) {
-  size_t bytes = 0;
+  int64_t bytes = 0;
   for (const model::LeasedTask& task : answer.tasks) {
-    bytes += sizeof(task) + task.payload.size() + task.key.size() + task.content_type.size();
-    for (const auto& [name, value] : task.headers) bytes += name.size() + value.size();
+    const size_t rest = sizeof(task) + task.key.size() + task.content_type.size();
+    bytes += ContentBytes(task) + static_cast<int64_t>(rest);
   }
-  return static_cast<int64_t>(bytes);
+  return bytes;
 }
 
 }  // namespace
 
 void Dispatcher::Perform(std::vector<Action> actions) {
-  const auto submit = [this](auto run) { context_.pool.Submit(std::move(run)); };
   const Overloaded perform{
-      [&](const SendLease& send) {
-        submit([this, place = send.place](absl::StatusOr<pg::Session*> session) {
+      [this](const SendLease& send) {
+        context_.pool.Submit([this, place = send.place](absl::StatusOr<pg::Session*> session) {
           RunLease(place, std::move(session));
         });
       },
-      [&](const SendProbe& send) {
-        submit([this, place = send.place](absl::StatusOr<pg::Session*> session) {
+      [this](const SendProbe& send) {
+        context_.pool.Submit([this, place = send.place](absl::StatusOr<pg::Session*> session) {
           RunProbe(place, std::move(session));
         });
       },
-      [&](const SendFind& send) {
-        submit([this, ticket = send.ticket](absl::StatusOr<pg::Session*> session) {
+      [this](const SendFind& send) {
+        context_.pool.Submit([this, ticket = send.ticket](absl::StatusOr<pg::Session*> session) {
           RunFind(ticket, std::move(session));
         });
       },
@@ -159,8 +158,7 @@ absl::StatusOr<LeaseAnswer> Dispatcher::FindRepeated(pg::Session& session,
     ASSIGN_OR_RETURN(std::vector<store::LeasedRow> found,
                      store::FindRequest(session, wanted.place.lane, ticket->request_key));
     for (store::LeasedRow& row : found) {
-      row.task.queue = wanted.queue->name;
-      row.task.stage = wanted.queue->settings.StageName(row.task.token.stage);
+      NameQueue(*wanted.queue, row.task);
       answer.tasks.push_back(std::move(row.task));
     }
   }

@@ -108,9 +108,10 @@ class Scheduler {
   void WaitForMemory(Lane& lane, Step& step);
   void Arm(Lane& lane);
   void Wake(Lane& lane, Step& step);
+  static void Probe(Lane& lane, Step& step);
 
   // scheduler_lease.cc: lease statements.
-  std::vector<TicketPtr> Gather(const Lane& lane, base::SteadyTime now) const;
+  std::vector<TicketPtr> Gather(const Lane& lane, int64_t count_max, base::SteadyTime now) const;
   LeaseRun RunOf(Lane& lane, std::vector<TicketPtr> tickets, int64_t count_max);
   void AdvanceLanesOf(const LeaseRun& run, Step& step);
   void Deliver(const LeaseRun& run, store::Leased leased, Step& step);

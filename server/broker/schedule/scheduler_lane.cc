@@ -100,11 +100,7 @@ void Scheduler::Advance(Lane& lane, Step& step) {
       step.actions.push_back(SendLease{lane.place});
     }
   } else if (lane.NeedsProbe(step.now)) {
-    const bool may_probe = lane.leases_running == 0 && !lane.is_probing;
-    if (may_probe && lane.probe_allowed <= step.now) {
-      lane.is_probing = true;
-      step.actions.push_back(SendProbe{lane.place});
-    }
+    if (lane.leases_running == 0 && lane.probe_allowed <= step.now) Probe(lane, step);
   } else {
     MarkEmpty(lane, step);
   }
@@ -176,11 +172,14 @@ void Scheduler::Wake(Lane& lane, Step& step) {
   lane.alarm_at = base::SteadyTime::max();
   const bool is_rescan_due =
       !lane.waiting.empty() && lane.bounds.IsRaised() && lane.RescanAt() <= step.now;
-  if (is_rescan_due && !lane.is_probing) {
-    lane.is_probing = true;
-    step.actions.push_back(SendProbe{lane.place});
-  }
+  if (is_rescan_due) Probe(lane, step);
   Advance(lane, step);
+}
+
+// One at a time.
+void Scheduler::Probe(Lane& lane, Step& step) {
+  if (std::exchange(lane.is_probing, true)) return;
+  step.actions.push_back(SendProbe{lane.place});
 }
 
 ProbeStart Scheduler::BeginProbe(model::LaneStage place, const Step& step) {

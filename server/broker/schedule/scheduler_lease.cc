@@ -33,15 +33,15 @@ int64_t SpareIn(const Lane& lane) {
 
 }  // namespace
 
-// Callers from the front, as many as the expected tasks can serve.
-std::vector<TicketPtr> Scheduler::Gather(const Lane& lane, base::SteadyTime now) const {
-  const int64_t count_max = std::min<int64_t>(lane.belief.count(), model::kBatchRowsMax);
+// Callers from the front, as many as `count_max` tasks can serve.
+std::vector<TicketPtr> Scheduler::Gather(const Lane& lane, int64_t count_max,
+                                         base::SteadyTime now) const {
   std::vector<TicketPtr> tickets;
   int64_t demanded = 0;
   for (const TicketPtr& ticket : lane.waiting) {
     if (static_cast<int64_t>(tickets.size()) >= count_max) break;
     // With a large backlog the first callers are served fully; few tasks are spread over all.
-    if (demanded >= count_max && lane.belief.count() >= model::kBatchRowsMax) break;
+    if (demanded >= count_max && count_max == model::kBatchRowsMax) break;
     if (!MayServe(*ticket, lane, now)) continue;
     demanded += ticket->call.max_tasks;
     tickets.push_back(ticket);
@@ -81,10 +81,10 @@ LeaseRun Scheduler::BeginLease(model::LaneStage place, Step& step) {
   LeaseRun run;
   run.place = place;
   const bool may_run = !lane.queue->LeasesPaused() && !is_memory_full_;
+  const int64_t count_max = std::min<int64_t>(lane.belief.count(), model::kBatchRowsMax);
   std::vector<TicketPtr> tickets;
-  if (lane.MayLease() && may_run) tickets = Gather(lane, step.now);
+  if (lane.MayLease() && may_run) tickets = Gather(lane, count_max, step.now);
   if (!tickets.empty()) {
-    const int64_t count_max = std::min<int64_t>(lane.belief.count(), model::kBatchRowsMax);
     run = RunOf(lane, std::move(tickets), count_max);
   } else {
     --lane.leases_running;
@@ -134,8 +134,7 @@ void Scheduler::Deliver(const LeaseRun& run, store::Leased leased, Step& step) {
   Lane& lane = *lanes_.at(run.place);
   std::vector<LeaseAnswer> answers(run.tickets.size());
   for (store::LeasedRow& row : leased.rows) {
-    row.task.queue = lane.queue->name;
-    row.task.stage = lane.queue->settings.StageName(row.task.token.stage);
+    NameQueue(*lane.queue, row.task);
     answers[static_cast<size_t>(row.caller)].tasks.push_back(std::move(row.task));
   }
   for (size_t i = 0; i < run.tickets.size(); ++i) {
@@ -232,7 +231,7 @@ std::optional<model::LaneStage> Scheduler::FindReservable(const Ticket& ticket, 
 
 LeaseRun Scheduler::Reserve(model::LaneStage place, std::vector<TicketPtr> tickets, Step& step) {
   Lane& lane = *lanes_.at(place);
-  LeaseRun run = RunOf(lane, std::move(tickets), std::max<int64_t>(1, SpareIn(lane)));
+  LeaseRun run = RunOf(lane, std::move(tickets), SpareIn(lane));
   run.is_reservation = true;
   AdvanceNeighbours(lane, step);
   return run;

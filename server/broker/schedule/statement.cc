@@ -4,6 +4,17 @@
 
 namespace skiplane::broker {
 
+int64_t ContentBytes(const model::LeasedTask& task) {
+  size_t bytes = task.payload.size();
+  for (const auto& [name, value] : task.headers) bytes += name.size() + value.size();
+  return static_cast<int64_t>(bytes);
+}
+
+void NameQueue(const model::Queue& queue, model::LeasedTask& task) {
+  task.queue = queue.name;
+  task.stage = queue.settings.StageName(task.token.stage);
+}
+
 std::vector<int32_t> DealPlaces(const std::vector<int64_t>& demands, int64_t count) {
   std::vector<int32_t> places;
   std::vector<int64_t> open = demands;
@@ -25,10 +36,7 @@ bool IsCutByBytes(const LeaseRun& run, const store::Leased& leased) {
   std::vector<int64_t> bytes(run.demand.callers.size());
   int64_t total = 0;
   for (const store::LeasedRow& row : leased.rows) {
-    auto size = static_cast<int64_t>(row.task.payload.size());
-    for (const auto& [name, value] : row.task.headers) {
-      size += static_cast<int64_t>(name.size() + value.size());
-    }
+    const int64_t size = ContentBytes(row.task);
     bytes[static_cast<size_t>(row.caller)] += size;
     total += size;
   }

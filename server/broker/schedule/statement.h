@@ -42,6 +42,12 @@ struct ProbeResult {
   std::optional<absl::Duration> next_due_in;
 };
 
+// Of its payload and headers.
+int64_t ContentBytes(const model::LeasedTask& task);
+
+// Says of which queue the task is, and at which stage of it.
+void NameQueue(const model::Queue& queue, model::LeasedTask& task);
+
 // Deals `count` places to callers with these demands, one each in turn: whose the first, second, …
 // task is, as index + 1.
 std::vector<int32_t> DealPlaces(const std::vector<int64_t>& demands, int64_t count);
