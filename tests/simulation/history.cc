@@ -4,9 +4,6 @@
 #include <array>
 #include <random>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-
 namespace skiplane::simulation {
 namespace {
 
@@ -161,33 +158,8 @@ class Maker {
   int calls_ = 0;
 };
 
-std::string KindName(Kind kind) {
-  const char* const names[] = {"enqueue", "call",        "cancel", "pause", "outage",
-                               "deaf",    "memory full", "clock",  "drain"};
-  return names[static_cast<int>(kind)];
-}
-
 }  // namespace
 
 History MakeHistory(uint64_t seed) { return Maker(seed).Make(); }
-
-std::string Print(const History& history) {
-  std::string text = absl::StrCat(
-      "seed ", history.seed, ", luck ", history.luck, ": ", history.brokers, " brokers, ",
-      history.queues, " queues of ", history.lanes_each, " lanes and ", history.stages_each,
-      " stages, ways of ", history.slowest, " ms; of 1,000: ", history.lost,
-      " notifications lost, ", history.failing, " statements fail, ", history.lease_next,
-      " acks lease, ", history.dying, " workers die\n");
-  for (const Input& input : history.inputs) absl::StrAppend(&text, Print(input), "\n");
-  return text;
-}
-
-std::string Print(const Input& input) {
-  return absl::StrCat("  at ", input.at.count(), " ms: ", KindName(input.kind), " broker=",
-                      input.broker, " what=", input.what, " priority=", input.priority, " count=",
-                      input.count, " span=", input.span.count(), " wanted=",
-                      absl::StrJoin(input.wanted, ","), " number=", input.number, " request=",
-                      input.request);
-}
 
 }  // namespace skiplane::simulation

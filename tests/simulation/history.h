@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,7 @@ struct History {
   int lost = 0;        // notifications that are lost, or come twice or late
   int failing = 0;     // statements
   int lease_next = 0;  // acks that lease in their transaction
+  int returned = 100;  // tasks, by workers that do not do them
   int dying = 0;       // workers
   std::vector<Input> inputs;
 
@@ -55,8 +57,9 @@ struct History {
 
 History MakeHistory(uint64_t seed);
 
+// A line per input, after one for all of them; and back. Nothing: it is no history.
 std::string Print(const Input& input);
-// A line per input.
 std::string Print(const History& history);
+std::optional<History> Parse(const std::string& text);
 
 }  // namespace skiplane::simulation

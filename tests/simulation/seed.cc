@@ -2,14 +2,14 @@
 
 #include <sstream>
 
-#include "tests/simulation/history.h"
 #include "tests/simulation/shrink.h"
 #include "tests/simulation/world.h"
 
 namespace skiplane::simulation {
 
-Played PlaySeed(uint64_t seed) {
-  const History history = MakeHistory(seed);
+Played PlaySeed(uint64_t seed) { return Play(MakeHistory(seed)); }
+
+Played Play(const History& history) {
   World world(history);
   Played played;
   const std::string broken = world.Play();
@@ -17,7 +17,7 @@ Played PlaySeed(uint64_t seed) {
   if (broken.empty()) return played;
   const History shortest = Shrink(history);
   std::ostringstream report;
-  report << broken << "\nthe shortest history that breaks something: " << Print(shortest)
+  report << broken << "\nthe shortest history that breaks something:\n" << Print(shortest)
          << "and what happens:\n";
   const std::string verdict = World(shortest, &report).Play();
   report << verdict << "\n";

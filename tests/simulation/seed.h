@@ -1,8 +1,10 @@
-// One seed, from its history to a report.
+// Plays one history, from a seed or as it was recorded, to a report.
 #pragma once
 
 #include <cstdint>
 #include <string>
+
+#include "tests/simulation/history.h"
 
 namespace skiplane::simulation {
 
@@ -13,6 +15,7 @@ struct Played {
   std::string failure;
 };
 
+Played Play(const History& history);
 Played PlaySeed(uint64_t seed);
 
 }  // namespace skiplane::simulation

@@ -28,5 +28,17 @@ TEST(SimulationTest, ASeedGivesTheSameRunEachTime) {
   EXPECT_NE(TraceOf(1), TraceOf(2));
 }
 
+TEST(SimulationTest, AHistoryIsReadAsItWasPrinted) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const std::string text = Print(MakeHistory(seed));
+    const std::optional<History> again = Parse(text);
+    ASSERT_TRUE(again.has_value());
+    EXPECT_EQ(Print(*again), text);
+  }
+  EXPECT_FALSE(Parse("").has_value());
+  EXPECT_FALSE(Parse("history seed=1\n").has_value());
+  EXPECT_FALSE(Parse(Print(History()) + "  dance at=1\n").has_value());
+}
+
 }  // namespace
 }  // namespace skiplane::simulation

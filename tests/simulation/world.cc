@@ -277,7 +277,7 @@ void World::Work(int broker, const Ticket& ticket, const model::LeasedTask& task
   if (Chance(history_.dying)) {
     return After(Span(3000), [=, this] { Free(-1, id, lease_no, {}); });
   }
-  if (Chance(100)) {
+  if (Chance(history_.returned)) {
     std::optional<Span> delay;
     if (Chance(500)) delay = Span(Pick(0, 1) * 500);
     return After(span, [=, this] { Free(broker, id, lease_no, delay); });

@@ -28,6 +28,8 @@ class World {
   std::string Play();
 
   int64_t events() const { return events_; }
+  // Tasks that callers got.
+  int64_t handed_out() const { return handed_out_; }
 
  private:
   using Event = std::function<void()>;
@@ -116,6 +118,7 @@ class World {
   absl::Duration clock_;  // the database's, by how much it jumped
   std::multimap<base::SteadyTime, Event> events_due_;
   int64_t events_ = 0;
+  int64_t handed_out_ = 0;
   Tables tables_;
   Judge judge_{tables_};
   std::vector<Broker> brokers_;

@@ -82,6 +82,7 @@ void World::Answered(int broker, broker::Answer& answer) {
   if (!answer.answer->tasks.empty()) {
     bool is_first = true;  // with its ack the next lease is asked for
     for (const model::LeasedTask& task : answer.answer->tasks) {
+      ++handed_out_;
       Work(broker, *answer.ticket, task, std::exchange(is_first, false));
     }
     return;

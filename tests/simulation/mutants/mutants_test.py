@@ -53,10 +53,10 @@ class Mutants(unittest.TestCase):
     # What is printed is short enough to be read, and ends with what is broken.
     def test_the_shortest_history_is_told(self):
         told = self.play("paused_queue_asks_nobody")
-        inputs = re.findall(r"(?m)^  at \d+ ms: (\w+)", told)
+        inputs = re.findall(r"(?m)^  (\w+) at=\d+ ", told)
         self.assertLessEqual({"call", "enqueue", "pause"}, set(inputs))
         self.assertLess(len(inputs), 8)
-        self.assertIn("the shortest history that breaks something: seed ", told)
+        self.assertIn("the shortest history that breaks something:\nhistory seed=", told)
         self.assertIn(NOT_UNDER_WAY, told.splitlines()[-1])
 
     def test_deadline_without_alarm(self):
