@@ -14,11 +14,16 @@ namespace {
 constexpr std::array kKinds = {"enqueue", "call",        "cancel", "pause", "outage",
                                "deaf",    "memory_full", "clock",  "drain"};
 constexpr std::array kHistoryFields = {
-    std::pair{"brokers", &History::brokers},         std::pair{"queues", &History::queues},
-    std::pair{"lanes_each", &History::lanes_each},   std::pair{"stages_each", &History::stages_each},
-    std::pair{"slowest", &History::slowest},         std::pair{"lost", &History::lost},
-    std::pair{"failing", &History::failing},         std::pair{"lease_next", &History::lease_next},
-    std::pair{"returned", &History::returned},       std::pair{"dying", &History::dying}};
+    std::pair{"brokers", &History::brokers},
+    std::pair{"queues", &History::queues},
+    std::pair{"lanes_each", &History::lanes_each},
+    std::pair{"stages_each", &History::stages_each},
+    std::pair{"slowest", &History::slowest},
+    std::pair{"lost", &History::lost},
+    std::pair{"failing", &History::failing},
+    std::pair{"lease_next", &History::lease_next},
+    std::pair{"returned", &History::returned},
+    std::pair{"dying", &History::dying}};
 constexpr std::array kInputFields = {
     std::pair{"broker", &Input::broker},     std::pair{"what", &Input::what},
     std::pair{"priority", &Input::priority}, std::pair{"count", &Input::count},
