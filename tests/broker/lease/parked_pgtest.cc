@@ -213,7 +213,8 @@ TEST_F(ParkedTest, ACallOnTwoQueuesWakesOnEither) {
 }
 
 // The first queue once blocked the second while it was paused. One connection runs the calls in
-// their order: both queues get tasks, then the first is paused before it could serve the call.
+// their order: both queues get tasks, then the first is paused before it could serve the call. A
+// lock holds the first of them until all have been made.
 TEST_F(ParkedTest, APausedQueueDoesNotKeepACallFromTheNextOne) {
   broker_ = NewBroker(true, /*connections=*/1);
   WaitForListeners(1);
@@ -223,11 +224,15 @@ TEST_F(ParkedTest, APausedQueueDoesNotKeepACallFromTheNextOne) {
   EXPECT_TRUE(Lease(call).tasks.empty()) << "now both are known to be empty";
   call.wait = absl::Seconds(20);
   Parked parked(broker(), call);
+  const auto blocker = pg::Session::Open({.uri = database_.uri()}, nullptr);
+  ASSERT_THAT(blocker, IsOk());
+  ASSERT_THAT((*blocker)->RunText("BEGIN; LOCK TABLE skiplane.task IN SHARE MODE"), IsOk());
   Later<std::vector<broker::EnqueueResult>> first, second;
   Later<model::Queue> paused;
   broker().Enqueue({"a", {Payload("a")}, ""}, first.done());
   broker().Enqueue({"b", {Payload("b")}, ""}, second.done());
   broker().PauseQueue({"a", model::PauseMode::kLease, "why", Origin()}, paused.done());
+  ASSERT_THAT((*blocker)->RunText("ROLLBACK"), IsOk());
   const broker::LeaseAnswer answer = parked.Get();
   ASSERT_EQ(answer.tasks.size(), 1u);
   EXPECT_EQ(answer.tasks[0].queue, "b");
