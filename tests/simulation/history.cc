@@ -75,13 +75,13 @@ class Maker {
     greedy_ = 0;
     Input& tasks = Add(Kind::kEnqueue);
     tasks.at = Span(Pick(0, 1000));
-    tasks.what = Pick(0, history_.places() - 1);
+    tasks.what = Pick(0, history_.lane_stages() - 1);
     tasks.count = Pick(200, 600);
     favourite_ = tasks.what;
   }
 
-  int PickPlace() {
-    return favourite_ >= 0 && Chance(700) ? favourite_ : Pick(0, history_.places() - 1);
+  int PickLaneStage() {
+    return favourite_ >= 0 && Chance(700) ? favourite_ : Pick(0, history_.lane_stages() - 1);
   }
 
   Span PickTime() {
@@ -104,7 +104,7 @@ class Maker {
     if (Chance(450)) {
       Input& tasks = Add(Kind::kEnqueue);
       if (Chance(200)) tasks.broker = -1;
-      tasks.what = PickPlace();
+      tasks.what = PickLaneStage();
       tasks.priority = Chance(700) ? 0 : Pick(-1, 1);
       tasks.count = Chance(many_) ? Pick(1, 60) : Pick(1, 5);
       if (Chance(300)) tasks.span = Span(Chance(500) ? Pick(1, 4000) : Pick(1, 50));
@@ -115,12 +115,12 @@ class Maker {
     if (Chance(patient_)) call.span = Span(Chance(600) ? Pick(5000, 9000) : Pick(1, 5000));
     if (Chance(moments_.empty() ? 50 : 300)) call.span = Span(Pick(1, 100));
     if (Chance(150)) call.request = Pick(1, 4);
-    std::vector<int> places(static_cast<size_t>(history_.places()));
-    for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int>(i);
-    std::ranges::shuffle(places, random_);
-    std::iter_swap(places.begin(), std::ranges::find(places, PickPlace()));
-    places.resize(static_cast<size_t>(Pick(1, std::min(history_.places(), 3))));
-    call.wanted = places;
+    std::vector<int> lane_stages(static_cast<size_t>(history_.lane_stages()));
+    for (size_t i = 0; i < lane_stages.size(); ++i) lane_stages[i] = static_cast<int>(i);
+    std::ranges::shuffle(lane_stages, random_);
+    std::iter_swap(lane_stages.begin(), std::ranges::find(lane_stages, PickLaneStage()));
+    lane_stages.resize(static_cast<size_t>(Pick(1, std::min(history_.lane_stages(), 3))));
+    call.wanted = lane_stages;
     call.number = ++calls_;
     const Span began = call.at;
     if (!Chance(80)) return;
@@ -140,11 +140,11 @@ class Maker {
     if (rare.kind != Kind::kPause || Chance(500)) return;
     // Something has just come there, and elsewhere.
     const Input pause = rare;
-    const int its_place = pause.what * history_.lanes_each * history_.stages_each;
-    for (const int place : {its_place, PickPlace()}) {
+    const int its_lane_stage = pause.what * history_.lanes_each * history_.stages_each;
+    for (const int lane_stage : {its_lane_stage, PickLaneStage()}) {
       Input& tasks = Add(Kind::kEnqueue);
       tasks.at = std::max(Span(0), pause.at - Span(Pick(0, 10)));
-      tasks.what = place;
+      tasks.what = lane_stage;
     }
   }
 
@@ -153,7 +153,7 @@ class Maker {
   int patient_ = 700;  // callers, of 1,000
   int greedy_ = 300;
   int many_ = 200;      // enqueues
-  int favourite_ = -1;  // a place
+  int favourite_ = -1;  // a lane stage
   std::vector<int> moments_;
   int calls_ = 0;
 };

@@ -14,8 +14,8 @@ using Span = std::chrono::milliseconds;
 
 struct Input {
   enum class Kind {
-    kEnqueue,      // `count` tasks of `priority` at the place `what`, due after `span`
-    kCall,         // waits for `span` (0: not at all) for `count` tasks from the places `wanted`
+    kEnqueue,      // `count` tasks of `priority` at the lane stage `what`, due after `span`
+    kCall,         // waits for `span` (0: not at all) for `count` tasks of the lane stages `wanted`
     kCancel,       // the caller of the call `number` goes away
     kPause,        // the queue `what`, for `span`
     kOutage,       // the broker has no connection for `span`, and hears nothing
@@ -52,7 +52,7 @@ struct History {
   int dying = 0;       // workers
   std::vector<Input> inputs;
 
-  int places() const { return queues * lanes_each * stages_each; }
+  int lane_stages() const { return queues * lanes_each * stages_each; }
 };
 
 History MakeHistory(uint64_t seed);

@@ -57,8 +57,8 @@ bool ReadWanted(const Words& words, std::vector<int>* wanted) {
   const auto found = std::ranges::find_if(
       words, [](const std::string& word) { return word.starts_with("wanted="); });
   if (found == words.end()) return false;
-  for (const auto place : absl::StrSplit(found->substr(7), ',', absl::SkipEmpty())) {
-    if (!absl::SimpleAtoi(place, &wanted->emplace_back())) return false;
+  for (const auto lane_stage : absl::StrSplit(found->substr(7), ',', absl::SkipEmpty())) {
+    if (!absl::SimpleAtoi(lane_stage, &wanted->emplace_back())) return false;
   }
   return true;
 }

@@ -38,7 +38,7 @@ void Judge::End(const std::map<const Ticket*, Caller>& callers) {
 base::SteadyTime Judge::ReadySince(const Task& task, absl::Time now, base::SteadyTime at) const {
   base::SteadyTime since =
       std::max(task.free_since, at - absl::ToChronoNanoseconds(now - task.run_at));
-  const auto found = resumed_.find(task.place);
+  const auto found = resumed_.find(task.lane_stage);
   return found == resumed_.end() ? since : std::max(since, found->second + kHeardWithin);
 }
 
@@ -46,13 +46,13 @@ void Judge::Taken(const std::vector<int64_t>& ids, const broker::LeaseRun& run,
                   const std::vector<int64_t>& known, const Knowledge& knowledge, absl::Time now,
                   base::SteadyTime at) {
   const bool is_short = ids.size() < run.demand.slots.size();
-  for (const Task* task : tables_.TasksAt(run.place)) {
+  for (const Task* task : tables_.TasksAt(run.lane_stage)) {
     if (!tables_.IsReady(*task, now)) continue;  // taken ones are locked
     const bool goes_before =
         is_short || (!ids.empty() && task->Key() < tables_.Find(ids.back())->Key());
     if (!goes_before) continue;
     if (std::ranges::binary_search(known, task->id)) {
-      Break("a statement skips a task that was known to be claimable");
+      Break("a statement skips a task that was known to be ready");
     }
     const base::SteadyTime since =
         std::max(knowledge.healthy_since, ReadySince(*task, now, at));
@@ -86,17 +86,19 @@ void Judge::AnsweredEmpty(const Caller& caller, const Knowledge& knowledge, absl
                           base::SteadyTime at) {
   for (const auto& [id, known_since] : knowledge.tasks) {
     const Task* const task = tables_.Find(id);
-    if (task == nullptr || !tables_.IsReady(*task, now) || paused_.contains(task->place)) continue;
-    if (knowledge.leasing.contains(task->place)) continue;  // others may be about to get it
+    if (task == nullptr || !tables_.IsReady(*task, now)) continue;
+    if (paused_.contains(task->lane_stage)) continue;
+    if (knowledge.leasing.contains(task->lane_stage)) continue;  // others may be about to get it
+    const LaneStage lane_stage = task->lane_stage;
     const bool is_wanted = std::ranges::any_of(
-        caller.ticket->wanted, [&](const Ticket::Wanted& w) { return w.place == task->place; });
-    const auto lane = knowledge.lanes.find(task->place);
+        caller.ticket->wanted, [&](const auto& wanted) { return wanted.lane_stage == lane_stage; });
+    const auto lane = knowledge.lanes.find(lane_stage);
     const bool is_expected =
         lane != knowledge.lanes.end() && lane->second->belief.count() > 0;
     const base::SteadyTime since = std::max(known_since, ReadySince(*task, now, at));
     if (is_wanted && since < (is_expected ? at : caller.began)) {
       Break(absl::StrCat("a caller that does not wait is told of nothing, though a task is known",
-                         " in lane ", task->place.lane, ", stage ", task->place.stage));
+                         " in lane ", lane_stage.lane, ", stage ", lane_stage.stage));
     }
   }
 }
@@ -105,7 +107,7 @@ void Judge::Served(const std::vector<broker::Action>& actions,
                    const std::map<const Ticket*, Caller>& callers,
                    const std::vector<Caller*>& waiting) {
   const auto is_same = [](const Ticket::Wanted& a, const Ticket::Wanted& b) {
-    return a.place == b.place;
+    return a.lane_stage == b.lane_stage;
   };
   std::set<Caller*> passed;
   for (const broker::Action& action : actions) {
@@ -130,19 +132,19 @@ void Judge::Waiting(const std::vector<Caller*>& waiting, const std::vector<Knowl
                     absl::Time now, base::SteadyTime at) {
   std::map<LaneStage, base::SteadyTime> oldest;  // since when a ready task is there
   for (const auto& [id, task] : tables_.tasks()) {
-    if (!tables_.IsReady(task, now) || paused_.contains(task.place)) continue;
+    if (!tables_.IsReady(task, now) || paused_.contains(task.lane_stage)) continue;
     const base::SteadyTime since = ReadySince(task, now, at);
-    const auto [entry, is_new] = oldest.try_emplace(task.place, since);
+    const auto [entry, is_new] = oldest.try_emplace(task.lane_stage, since);
     entry->second = std::min(entry->second, since);
   }
   for (const Caller* caller : waiting) {
     const base::SteadyTime healthy = brokers[static_cast<size_t>(caller->broker)].healthy_since;
     for (const Ticket::Wanted& wanted : caller->ticket->wanted) {
-      const auto found = oldest.find(wanted.place);
+      const auto found = oldest.find(wanted.lane_stage);
       if (found == oldest.end()) continue;
       if (at - std::max({healthy, caller->began, found->second}) > kHandOutWithin) {
         Break(absl::StrCat("a task and a caller wait for each other in lane ",
-                           wanted.place.lane, ", stage ", wanted.place.stage));
+                           wanted.lane_stage.lane, ", stage ", wanted.lane_stage.stage));
       }
     }
   }
@@ -155,9 +157,9 @@ void Judge::UnderWay(const std::vector<Caller*>& waiting, int broker, const Know
     if (caller->broker != broker || !IsInLanes(*caller)) continue;
     for (const Ticket::LaneEntry& entry : caller->ticket->entries) {
       const broker::Lane& lane = *entry.lane;
-      if (IsAtWork(lane) || knowledge.reserved.contains(lane.place)) break;
-      if (lane.queue->LeasesPaused() || paused_.contains(lane.place)) continue;
-      if (std::ranges::any_of(tables_.TasksAt(lane.place), is_ready)) {
+      if (IsAtWork(lane) || knowledge.reserved.contains(lane.lane_stage)) break;
+      if (lane.queue->LeasesPaused() || paused_.contains(lane.lane_stage)) continue;
+      if (std::ranges::any_of(tables_.TasksAt(lane.lane_stage), is_ready)) {
         Break("a task and a caller wait, and nothing is under way");
       }
     }

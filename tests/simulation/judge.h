@@ -18,7 +18,7 @@ namespace skiplane::simulation {
 inline constexpr std::chrono::seconds kHandOutWithin(5);
 // A broker hears within this that a queue was resumed.
 inline constexpr std::chrono::milliseconds kHeardWithin(20);
-// So often a caller may be passed by callers of the same places that came later: statements end in
+// So often a caller may be passed by later callers of the same lane stages: statements end in
 // another order than they begin.
 inline constexpr int kPassedMax = 4;
 
@@ -37,7 +37,7 @@ struct Caller {
 
 // What a broker was told and can know.
 struct Knowledge {
-  std::map<int64_t, base::SteadyTime> tasks;  // claimable ones, and since when they are
+  std::map<int64_t, base::SteadyTime> tasks;  // ready ones, and since when they are
   std::map<LaneStage, const broker::Lane*> lanes;  // where somebody waited
   std::multiset<LaneStage> leasing;           // statements that are sent and have not run
   std::multiset<LaneStage> reserved;          // for acks whose transactions have not ended
@@ -53,10 +53,10 @@ class Judge {
   void Break(const std::string& invariant);
 
   // Nobody may lease there; or everybody may again, brokers that have not heard of it excepted.
-  void Paused(LaneStage place) { paused_.insert(place); }
-  void Resumed(LaneStage place, base::SteadyTime at) {
-    paused_.erase(place);
-    resumed_[place] = at;
+  void Paused(LaneStage lane_stage) { paused_.insert(lane_stage); }
+  void Resumed(LaneStage lane_stage, base::SteadyTime at) {
+    paused_.erase(lane_stage);
+    resumed_[lane_stage] = at;
   }
 
   // Each call is answered exactly once.

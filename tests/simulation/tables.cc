@@ -11,21 +11,22 @@ constexpr int64_t kSlice = 20;  // a probe that sees so many ready ones says: pl
 
 }  // namespace
 
-int64_t Tables::Insert(LaneStage place, int16_t priority, absl::Time run_at, base::SteadyTime at) {
+int64_t Tables::Insert(LaneStage lane_stage, int16_t priority, absl::Time run_at,
+                       base::SteadyTime at) {
   Task& task = tasks_[++last_id_];
   task.id = last_id_;
-  task.place = place;
+  task.lane_stage = lane_stage;
   task.priority = priority;
   task.run_at = run_at;
   task.free_since = at;
-  by_place_[place].push_back(&task);
+  by_lane_stage_[lane_stage].push_back(&task);
   return last_id_;
 }
 
 void Tables::Delete(int64_t id) {
   const auto found = tasks_.find(id);
   if (found == tasks_.end()) return;
-  std::erase(by_place_[found->second.place], &found->second);
+  std::erase(by_lane_stage_[found->second.lane_stage], &found->second);
   tasks_.erase(found);
 }
 
@@ -76,9 +77,9 @@ void Tables::Rollback(const std::vector<int64_t>& ids, base::SteadyTime at) {
 }
 
 // It sees rows that are locked as they were before.
-broker::ProbeResult Tables::Probe(LaneStage place, absl::Time now) const {
+broker::ProbeResult Tables::Probe(LaneStage lane_stage, absl::Time now) const {
   std::map<int16_t, std::vector<const Task*>> by_priority;
-  for (const Task* task : TasksAt(place)) by_priority[task->priority].push_back(task);
+  for (const Task* task : TasksAt(lane_stage)) by_priority[task->priority].push_back(task);
   broker::ProbeResult result;
   for (auto& [priority, tasks] : by_priority) {
     result.priorities.push_back(priority);
@@ -107,9 +108,9 @@ std::vector<int64_t> Tables::FindRequest(const std::string& request_key) const {
   return ids;
 }
 
-absl::Span<const Task* const> Tables::TasksAt(LaneStage place) const {
-  const auto found = by_place_.find(place);
-  if (found == by_place_.end()) return {};
+absl::Span<const Task* const> Tables::TasksAt(LaneStage lane_stage) const {
+  const auto found = by_lane_stage_.find(lane_stage);
+  if (found == by_lane_stage_.end()) return {};
   return found->second;
 }
 

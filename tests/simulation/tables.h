@@ -21,7 +21,7 @@ using model::LaneStage;
 
 struct Task {
   int64_t id = 0;
-  LaneStage place;
+  LaneStage lane_stage;
   int16_t priority = 0;
   absl::Time run_at;
   bool is_leased = false;
@@ -30,14 +30,14 @@ struct Task {
   std::string request_key;       // of its lease
   base::SteadyTime free_since;   // neither leased nor locked
 
-  // The order of leases, within a place.
+  // The order of leases, within a lane stage.
   std::tuple<int16_t, absl::Time, int64_t> Key() const { return {priority, run_at, id}; }
 };
 
 class Tables {
  public:
   // Committed at once.
-  int64_t Insert(LaneStage place, int16_t priority, absl::Time run_at, base::SteadyTime at);
+  int64_t Insert(LaneStage lane_stage, int16_t priority, absl::Time run_at, base::SteadyTime at);
   void Delete(int64_t id);
   // A lease ends, and the task waits again.
   void Free(int64_t id, absl::Time run_at, base::SteadyTime at);
@@ -48,7 +48,7 @@ class Tables {
   void Commit(const std::map<int64_t, std::string>& request_keys);
   void Rollback(const std::vector<int64_t>& ids, base::SteadyTime at);
 
-  broker::ProbeResult Probe(LaneStage place, absl::Time now) const;
+  broker::ProbeResult Probe(LaneStage lane_stage, absl::Time now) const;
 
   // Leased under this key.
   std::vector<int64_t> FindRequest(const std::string& request_key) const;
@@ -59,13 +59,13 @@ class Tables {
     return !task.is_leased && !task.is_locked && task.run_at <= now;
   }
   const std::map<int64_t, Task>& tasks() const { return tasks_; }
-  absl::Span<const Task* const> TasksAt(LaneStage place) const;
+  absl::Span<const Task* const> TasksAt(LaneStage lane_stage) const;
   // As if what was due at `now` had been made due again, after the clock went back.
   void MendDue(absl::Time was, absl::Time now);
 
  private:
   std::map<int64_t, Task> tasks_;
-  std::map<LaneStage, std::vector<const Task*>> by_place_;
+  std::map<LaneStage, std::vector<const Task*>> by_lane_stage_;
   int64_t last_id_ = 0;
   int64_t last_lease_ = 0;
 };

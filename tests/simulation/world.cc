@@ -115,7 +115,7 @@ void World::Enqueue(const Input& input) {
   std::vector<int64_t> ids;
   for (int i = 0; i < input.count; ++i) {
     const auto priority = static_cast<int16_t>(input.priority);
-    ids.push_back(tables_.Insert(PlaceOf(input.what), priority, run_at, now_));
+    ids.push_back(tables_.Insert(LaneStageOf(input.what), priority, run_at, now_));
   }
   Announce(input.broker, ids);
 }
@@ -127,8 +127,8 @@ void World::Call(const Input& input) {
   ticket->waits = input.span.count() > 0;
   ticket->deadline = now_ + input.span;
   if (input.request > 0) ticket->request_key = absl::StrCat("r", input.request);
-  for (const int place : input.wanted) {
-    ticket->wanted.push_back({PlaceOf(place), QueueOf(PlaceOf(place))});
+  for (const int lane_stage : input.wanted) {
+    ticket->wanted.push_back({LaneStageOf(lane_stage), QueueOf(LaneStageOf(lane_stage))});
   }
   calls_[input.number] = Admit(input.broker, ticket);
 }
@@ -147,7 +147,7 @@ TicketPtr World::Admit(int broker, TicketPtr ticket) {
 
 void World::NoteLanes(int broker, const Ticket& ticket) {
   for (const Ticket::LaneEntry& entry : ticket.entries) {
-    known_[static_cast<size_t>(broker)].lanes[entry.lane->place] = entry.lane;
+    known_[static_cast<size_t>(broker)].lanes[entry.lane->lane_stage] = entry.lane;
   }
 }
 
@@ -207,11 +207,11 @@ void World::Announce(int origin, const std::vector<int64_t>& ids) {
   const Task& first = *tables_.Find(ids.front());
   const bool is_ready = first.run_at <= DatabaseNow();
   const int64_t count = static_cast<int64_t>(ids.size());
-  const store::UnleasedTasks claimable{first.place.lane, first.place.stage, first.priority,
+  const store::UnleasedTasks unleased{first.lane_stage.lane, first.lane_stage.stage, first.priority,
                                        is_ready,          count,             first.run_at};
   model::Notification notification;
-  notification.lane = first.place.lane;
-  notification.stage = first.place.stage;
+  notification.lane = first.lane_stage.lane;
+  notification.stage = first.lane_stage.stage;
   notification.priority = first.priority;
   notification.is_ready = is_ready;
   notification.count = count;
@@ -229,7 +229,7 @@ void World::Announce(int origin, const std::vector<int64_t>& ids) {
         notification.stage);
   Learn(origin, ids);
   Perform(origin, Do(origin, [&](auto& scheduler, Step& step) {
-            scheduler.Committed({&claimable, 1}, DatabaseNow(), step);
+            scheduler.Committed({&unleased, 1}, DatabaseNow(), step);
           }));
 }
 
@@ -307,12 +307,12 @@ absl::Time World::DatabaseNow() const {
   return absl::UnixEpoch() + absl::FromChrono(now_.time_since_epoch()) + clock_;
 }
 
-LaneStage World::PlaceOf(int number) const {
+LaneStage World::LaneStageOf(int number) const {
   return {number / history_.stages_each + 1, static_cast<int16_t>(number % history_.stages_each)};
 }
 
-broker::QueuePtr World::QueueOf(LaneStage place) const {
-  return queues_[static_cast<size_t>((place.lane - 1) / history_.lanes_each)];
+broker::QueuePtr World::QueueOf(LaneStage lane_stage) const {
+  return queues_[static_cast<size_t>((lane_stage.lane - 1) / history_.lanes_each)];
 }
 
 }  // namespace skiplane::simulation

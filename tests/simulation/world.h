@@ -67,13 +67,13 @@ class World {
   std::vector<broker::Action> Do(int broker, SchedulerEvent event);
   void Perform(int broker, std::vector<broker::Action> actions);
   void Answered(int broker, broker::Answer& answer);
-  void RunLease(int broker, LaneStage place);
+  void RunLease(int broker, LaneStage lane_stage);
   void Execute(int broker, const Run& run, const std::function<void(bool)>& ended);
   void Finish(int broker, const Run& run, const std::vector<int64_t>& ids,
               const std::function<void(bool)>& ended);
   void EndLease(int broker, const Run& run, absl::StatusOr<store::Leased> leased);
   store::Leased Rows(const broker::LeaseRun& run, const std::vector<int64_t>& ids) const;
-  void RunProbe(int broker, LaneStage place);
+  void RunProbe(int broker, LaneStage lane_stage);
   void RunFind(int broker, const broker::TicketPtr& ticket);
   void AckAndLease(int broker, int64_t task, int64_t lease_no, const broker::Ticket& previous);
 
@@ -81,7 +81,7 @@ class World {
     return known_[static_cast<size_t>(broker)].reserved;
   }
   void EndReservation(int broker, const broker::LeaseRun& run) {
-    ReservedAt(broker).erase(ReservedAt(broker).find(run.place));
+    ReservedAt(broker).erase(ReservedAt(broker).find(run.lane_stage));
   }
 
   // What happens at a broker, for the trace.
@@ -105,8 +105,8 @@ class World {
   broker::Scheduler& SchedulerOf(int broker) {
     return *brokers_[static_cast<size_t>(broker)].scheduler;
   }
-  LaneStage PlaceOf(int number) const;
-  broker::QueuePtr QueueOf(LaneStage place) const;
+  LaneStage LaneStageOf(int number) const;
+  broker::QueuePtr QueueOf(LaneStage lane_stage) const;
 
   static constexpr base::SteadyTime kBegin{std::chrono::hours(1)};
 

@@ -30,9 +30,11 @@ std::vector<broker::Action> World::Do(int broker, SchedulerEvent event) {
 void World::TraceActions(int broker, const std::vector<broker::Action>& actions) {
   for (const broker::Action& action : actions) {
     if (const auto* lease = std::get_if<broker::SendLease>(&action)) {
-      Trace(broker, "wants a lease in lane ", lease->place.lane, ", stage ", lease->place.stage);
+      Trace(broker, "wants a lease in lane ", lease->lane_stage.lane, ", stage ",
+            lease->lane_stage.stage);
     } else if (const auto* probe = std::get_if<broker::SendProbe>(&action)) {
-      Trace(broker, "wants a probe of lane ", probe->place.lane, ", stage ", probe->place.stage);
+      Trace(broker, "wants a probe of lane ", probe->lane_stage.lane, ", stage ",
+            probe->lane_stage.stage);
     } else if (const auto* answer = std::get_if<broker::Answer>(&action)) {
       Trace(broker, "answers caller ", NumberOf(answer->ticket), " with ",
             answer->answer.ok() ? absl::StrCat(answer->answer->tasks.size(), " tasks")
@@ -47,9 +49,9 @@ void World::Perform(int broker, std::vector<broker::Action> actions) {
   if (trace_ != nullptr) TraceActions(broker, actions);
   for (broker::Action& action : actions) {
     if (const auto* lease = std::get_if<broker::SendLease>(&action)) {
-      After(Latency(), [this, broker, place = lease->place] { RunLease(broker, place); });
+      After(Latency(), [this, broker, send = *lease] { RunLease(broker, send.lane_stage); });
     } else if (const auto* probe = std::get_if<broker::SendProbe>(&action)) {
-      After(Latency(), [this, broker, place = probe->place] { RunProbe(broker, place); });
+      After(Latency(), [this, broker, send = *probe] { RunProbe(broker, send.lane_stage); });
     } else if (const auto* find = std::get_if<broker::SendFind>(&action)) {
       After(Latency(), [this, broker, ticket = find->ticket] { RunFind(broker, ticket); });
     } else if (auto* answer = std::get_if<broker::Answer>(&action)) {
@@ -95,9 +97,9 @@ void World::Answered(int broker, broker::Answer& answer) {
   }
 }
 
-void World::RunLease(int broker, LaneStage place) {
+void World::RunLease(int broker, LaneStage lane_stage) {
   auto run = std::make_shared<broker::LeaseRun>();
-  Perform(broker, Do(broker, [&](auto& s, Step& step) { *run = s.BeginLease(place, step); }));
+  Perform(broker, Do(broker, [&](auto& s, Step& step) { *run = s.BeginLease(lane_stage, step); }));
   if (run->tickets.empty()) return;
   Execute(broker, run, {});
 }
@@ -110,9 +112,9 @@ void World::Execute(int broker, const Run& run, const std::function<void(bool)>&
   for (const auto& [id, since] : knowledge.tasks) {
     if (since <= now_) known.push_back(id);
   }
-  knowledge.leasing.insert(run->place);
+  knowledge.leasing.insert(run->lane_stage);
   After(Latency(), [=, this, jumps = clock_jumps_, &knowledge]() mutable {
-    knowledge.leasing.erase(knowledge.leasing.find(run->place));
+    knowledge.leasing.erase(knowledge.leasing.find(run->lane_stage));
     const bool is_away = !brokers_[static_cast<size_t>(broker)].is_connected;
     const bool is_taken = std::ranges::any_of(
         run->demand.callers, [&](const store::LeaseCaller& caller) {
@@ -123,7 +125,7 @@ void World::Execute(int broker, const Run& run, const std::function<void(bool)>&
       return EndLease(broker, run, is_taken ? absl::AlreadyExistsError("taken") : Away());
     }
     const std::vector<int64_t> ids = tables_.Lock(run->demand, DatabaseNow());
-    Trace(broker, "leases in lane ", run->place.lane, ", stage ", run->place.stage, " ",
+    Trace(broker, "leases in lane ", run->lane_stage.lane, ", stage ", run->lane_stage.stage, " ",
           ids.size(), " of ", run->demand.slots.size());
     if (jumps != clock_jumps_) known.clear();
     judge_.Taken(ids, *run, known, knowledge, DatabaseNow(), now_);
@@ -169,8 +171,8 @@ store::Leased World::Rows(const broker::LeaseRun& run, const std::vector<int64_t
     row.caller = run.demand.slots[i] - 1;
     row.task.priority = task.priority;
     row.task.schedule_time = task.run_at;
-    row.task.token.task = {task.place.lane, task.id};
-    row.task.token.stage = task.place.stage;
+    row.task.token.task = {task.lane_stage.lane, task.id};
+    row.task.token.stage = task.lane_stage.stage;
     row.task.token.lease_no = task.lease_no;
   }
   return leased;
@@ -179,7 +181,7 @@ store::Leased World::Rows(const broker::LeaseRun& run, const std::vector<int64_t
 void World::EndLease(int broker, const Run& run, absl::StatusOr<store::Leased> leased) {
   if (!leased.ok()) {
     Unhealthy(broker);
-    Trace(broker, "lease failed in lane ", run->place.lane, ", stage ", run->place.stage);
+    Trace(broker, "lease failed in lane ", run->lane_stage.lane, ", stage ", run->lane_stage.stage);
   }
   if (run->is_reservation) EndReservation(broker, *run);
   std::vector<int64_t> ids;
@@ -193,25 +195,25 @@ void World::EndLease(int broker, const Run& run, absl::StatusOr<store::Leased> l
   Perform(broker, std::move(actions));
 }
 
-void World::RunProbe(int broker, LaneStage place) {
+void World::RunProbe(int broker, LaneStage lane_stage) {
   broker::ProbeStart start;
-  Perform(broker, Do(broker, [&](auto& s, Step& step) { start = s.BeginProbe(place, step); }));
+  Perform(broker, Do(broker, [&](auto& s, Step& step) { start = s.BeginProbe(lane_stage, step); }));
   After(ProbeLatency(), [=, this] {
     const bool fails = !brokers_[static_cast<size_t>(broker)].is_connected ||
                        Chance(history_.failing);
     absl::StatusOr<broker::ProbeResult> seen = Away();
     std::vector<int64_t> ready;
-    if (!fails) seen = tables_.Probe(place, DatabaseNow());
+    if (!fails) seen = tables_.Probe(lane_stage, DatabaseNow());
     if (!fails) {
       for (const store::Bound& bound : seen->first_ready) ready.push_back(bound.id);
     }
     After(ProbeLatency(), [=, this, jumps = clock_jumps_] {
       if (fails) Unhealthy(broker);
-      Trace(broker, "probe of lane ", place.lane, ", stage ", place.stage,
+      Trace(broker, "probe of lane ", lane_stage.lane, ", stage ", lane_stage.stage,
             fails ? " failed" : absl::StrCat(" saw ", seen->ready));
       if (jumps == clock_jumps_) Learn(broker, ready);
       Perform(broker,
-              Do(broker, [&](auto& s, Step& step) { s.EndProbe(place, start, seen, step); }));
+              Do(broker, [&](auto& s, Step& step) { s.EndProbe(lane_stage, start, seen, step); }));
     });
   });
 }
@@ -226,7 +228,7 @@ void World::RunFind(int broker, const TicketPtr& ticket) {
       for (const int64_t id : tables_.FindRequest(ticket->request_key)) {
         const Task& task = *tables_.Find(id);
         model::LeasedTask& again = found->tasks.emplace_back();
-        again.token.task = {task.place.lane, id};
+        again.token.task = {task.lane_stage.lane, id};
         again.token.lease_no = task.lease_no;
       }
     }
@@ -251,12 +253,12 @@ void World::AckAndLease(int broker, int64_t id, int64_t lease_no, const Ticket& 
   next->deadline = now_ + (next->waits ? Span(6000) : Span(0));
   next->wanted = previous.wanted;
   auto run = std::make_shared<broker::LeaseRun>();
-  const int64_t lane = task->place.lane;
+  const int64_t lane = task->lane_stage.lane;
   Perform(broker, Do(broker, [&](broker::Scheduler& scheduler, Step& step) {
-            const auto place = scheduler.FindReservable(*next, lane, now_);
-            if (!place.has_value()) return;
-            *run = scheduler.Reserve(*place, {next}, step);
-            ReservedAt(broker).insert(*place);
+            const auto lane_stage = scheduler.FindReservable(*next, lane, now_);
+            if (!lane_stage.has_value()) return;
+            *run = scheduler.Reserve(*lane_stage, {next}, step);
+            ReservedAt(broker).insert(*lane_stage);
           }));
   if (run->tickets.empty()) {
     tables_.Delete(id);

@@ -14,8 +14,8 @@ void LogLeased(const model::Queue& queue, const LeaseRun& run, size_t tasks,
   static constinit SampledEvent event("leased");
   if (!event.Wanted()) return;
   event.Write({{"queue", queue.name},
-               {"lane", absl::StrCat(run.place.lane)},
-               {"stage", absl::StrCat(run.place.stage)},
+               {"lane", absl::StrCat(run.lane_stage.lane)},
+               {"stage", absl::StrCat(run.lane_stage.stage)},
                {"asked", absl::StrCat(run.demand.slots.size())},
                {"tasks", absl::StrCat(tasks)},
                {"callers", absl::StrCat(run.tickets.size())},

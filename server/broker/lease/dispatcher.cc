@@ -103,14 +103,14 @@ std::vector<Reservation> Dispatcher::Reserve(pg::Session& session, int64_t lane,
   {
     Turn turn(*this);
     for (size_t i = 0; i < nexts.size(); ++i) {
-      const auto place = scheduler_.FindReservable(*tickets[i], lane, turn.step.now);
-      if (!place.has_value() || !nexts[i]->TryReserve()) continue;
-      takers[*place].first.push_back(tickets[i]);
-      takers[*place].second.push_back(nexts[i]);
+      const auto lane_stage = scheduler_.FindReservable(*tickets[i], lane, turn.step.now);
+      if (!lane_stage.has_value() || !nexts[i]->TryReserve()) continue;
+      takers[*lane_stage].first.push_back(tickets[i]);
+      takers[*lane_stage].second.push_back(nexts[i]);
     }
-    for (auto& [place, taken] : takers) {
+    for (auto& [lane_stage, taken] : takers) {
       Reservation& reservation = reservations.emplace_back();
-      reservation.run = scheduler_.Reserve(place, std::move(taken.first), turn.step);
+      reservation.run = scheduler_.Reserve(lane_stage, std::move(taken.first), turn.step);
       reservation.nexts = std::move(taken.second);
     }
   }
@@ -142,9 +142,9 @@ void Dispatcher::EndReservation(Reservation& reservation, const absl::Status& st
   }
 }
 
-void Dispatcher::Committed(absl::Span<const store::UnleasedTasks> claimable, absl::Time now) {
+void Dispatcher::Committed(absl::Span<const store::UnleasedTasks> unleased, absl::Time now) {
   Turn turn(*this);
-  scheduler_.Committed(claimable, now, turn.step);
+  scheduler_.Committed(unleased, now, turn.step);
 }
 
 void Dispatcher::Notified(const model::Notification& notification) {
@@ -188,9 +188,9 @@ std::map<std::string, int64_t> Dispatcher::WaitingCalls() const {
   return scheduler_.WaitingCalls();
 }
 
-int64_t Dispatcher::WaitingCallsAt(model::LaneStage place) const {
+int64_t Dispatcher::WaitingCallsAt(model::LaneStage lane_stage) const {
   base::MutexLock lock(mutex_);
-  return scheduler_.WaitingCallsAt(place);
+  return scheduler_.WaitingCallsAt(lane_stage);
 }
 
 }  // namespace skiplane::broker

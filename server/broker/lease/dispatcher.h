@@ -56,8 +56,8 @@ class Dispatcher {
   // The transaction ended so. Who got nothing leases after the acks.
   void EndReservation(Reservation& reservation, const absl::Status& status);
 
-  // A commit of this broker made tasks claimable; `now` is the database's time of that commit.
-  void Committed(absl::Span<const store::UnleasedTasks> claimable, absl::Time now);
+  // A commit of this broker let tasks be ready, now or later. `now`: the database's time of it.
+  void Committed(absl::Span<const store::UnleasedTasks> unleased, absl::Time now);
 
   // Another broker or upkeep says so.
   void Notified(const model::Notification& notification);
@@ -77,7 +77,7 @@ class Dispatcher {
   std::map<std::string, int64_t> WaitingCalls() const;
 
   // Those that wait for tasks of one stage of a lane.
-  int64_t WaitingCallsAt(model::LaneStage place) const;
+  int64_t WaitingCallsAt(model::LaneStage lane_stage) const;
 
  private:
   class Handle;
@@ -104,9 +104,9 @@ class Dispatcher {
   // dispatcher_actions.cc
   void Perform(std::vector<Action> actions);
   void Perform(Answer& answer);
-  void RunLease(model::LaneStage place, absl::StatusOr<pg::Session*> session);
+  void RunLease(model::LaneStage lane_stage, absl::StatusOr<pg::Session*> session);
   void FinishRun(LeaseRun& run, absl::StatusOr<store::Leased> leased);
-  void RunProbe(model::LaneStage place, absl::StatusOr<pg::Session*> session);
+  void RunProbe(model::LaneStage lane_stage, absl::StatusOr<pg::Session*> session);
   void RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> session);
   absl::StatusOr<LeaseAnswer> FindRepeated(pg::Session& session, const TicketPtr& ticket);
   void RecordMetrics(const std::string& queue, const store::Leased& leased);

@@ -32,13 +32,13 @@ int64_t BytesOf(const LeaseAnswer& answer) {
 void Dispatcher::Perform(std::vector<Action> actions) {
   const Overloaded perform{
       [this](const SendLease& send) {
-        context_.pool.Submit([this, place = send.place](absl::StatusOr<pg::Session*> session) {
-          RunLease(place, std::move(session));
+        context_.pool.Submit([this, send](absl::StatusOr<pg::Session*> session) {
+          RunLease(send.lane_stage, std::move(session));
         });
       },
       [this](const SendProbe& send) {
-        context_.pool.Submit([this, place = send.place](absl::StatusOr<pg::Session*> session) {
-          RunProbe(place, std::move(session));
+        context_.pool.Submit([this, send](absl::StatusOr<pg::Session*> session) {
+          RunProbe(send.lane_stage, std::move(session));
         });
       },
       [this](const SendFind& send) {
@@ -52,7 +52,7 @@ void Dispatcher::Perform(std::vector<Action> actions) {
         context_.metrics.OrphanLeasesReleased(static_cast<int64_t>(orphans.tokens.size()));
         on_orphans_(std::move(orphans.tokens));
       },
-      [](const TellHeldBack& held) { LogHeldBack(*held.queue, held.place, held.why); },
+      [](const TellHeldBack& held) { LogHeldBack(*held.queue, held.lane_stage, held.why); },
   };
   for (Action& action : actions) std::visit(perform, action);
 }
@@ -64,11 +64,11 @@ void Dispatcher::Perform(Answer& answer) {
   answer.ticket->done(std::move(answer.answer));
 }
 
-void Dispatcher::RunLease(model::LaneStage place, absl::StatusOr<pg::Session*> session) {
+void Dispatcher::RunLease(model::LaneStage lane_stage, absl::StatusOr<pg::Session*> session) {
   LeaseRun run;
   {
     Turn turn(*this);
-    run = scheduler_.BeginLease(place, turn.step);
+    run = scheduler_.BeginLease(lane_stage, turn.step);
   }
   if (run.tickets.empty()) return;
   absl::StatusOr<store::Leased> leased = store::Leased();
@@ -96,7 +96,7 @@ void Dispatcher::FinishRun(LeaseRun& run, absl::StatusOr<store::Leased> leased) 
   int64_t callers = 0;
   {
     Turn turn(*this);
-    callers = scheduler_.WaitingCallsAt(run.place);
+    callers = scheduler_.WaitingCallsAt(run.lane_stage);
     scheduler_.EndLease(run, std::move(leased), turn.step);
   }
   if (is_leased) LogLeased(*run.queue, run, count, static_cast<size_t>(callers));
@@ -108,7 +108,8 @@ void Dispatcher::Track(const LeaseRun& run, const store::Leased& leased) {
     const auto caller = static_cast<size_t>(row.caller);
     by_ledger[run.demand.callers[caller].ledger].push_back(row.task.token);
   }
-  for (const auto& [ledger, tokens] : by_ledger) tracker_.Leased(run.place.lane, ledger, tokens);
+  const int64_t lane = run.lane_stage.lane;
+  for (const auto& [ledger, tokens] : by_ledger) tracker_.Leased(lane, ledger, tokens);
 }
 
 void Dispatcher::RecordMetrics(const std::string& queue, const store::Leased& leased) {
@@ -127,17 +128,17 @@ void Dispatcher::RecordMetrics(const std::string& queue, const store::Leased& le
   context_.metrics.Batch("lease", all);
 }
 
-void Dispatcher::RunProbe(model::LaneStage place, absl::StatusOr<pg::Session*> session) {
+void Dispatcher::RunProbe(model::LaneStage lane_stage, absl::StatusOr<pg::Session*> session) {
   ProbeStart start;
   {
     Turn turn(*this);
-    start = scheduler_.BeginProbe(place, turn.step);
+    start = scheduler_.BeginProbe(lane_stage, turn.step);
   }
   absl::StatusOr<ProbeResult> seen =
-      session.ok() ? ProbeLane(**session, place) : session.status();
+      session.ok() ? ProbeLane(**session, lane_stage) : session.status();
   if (IsOutcomeUnknown(seen.status())) seen = RepeatLater();  // a probe changes nothing
   Turn turn(*this);
-  scheduler_.EndProbe(place, start, seen, turn.step);
+  scheduler_.EndProbe(lane_stage, start, seen, turn.step);
 }
 
 void Dispatcher::RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> session) {
@@ -154,9 +155,9 @@ absl::StatusOr<LeaseAnswer> Dispatcher::FindRepeated(pg::Session& session,
   LeaseAnswer answer;
   absl::flat_hash_set<int64_t> asked;  // of a lane all stages are found at once
   for (const Ticket::Wanted& wanted : ticket->wanted) {
-    if (!asked.insert(wanted.place.lane).second) continue;
+    if (!asked.insert(wanted.lane_stage.lane).second) continue;
     ASSIGN_OR_RETURN(std::vector<store::LeasedRow> found,
-                     store::FindRequest(session, wanted.place.lane, ticket->request_key));
+                     store::FindRequest(session, wanted.lane_stage.lane, ticket->request_key));
     for (store::LeasedRow& row : found) {
       NameQueue(*wanted.queue, row.task);
       answer.tasks.push_back(std::move(row.task));

@@ -17,9 +17,9 @@ absl::StatusOr<store::Leased> FindLost(pg::Session& session, LeaseRun& run) {
   const std::vector<store::LeaseCaller>& callers = run.demand.callers;
   std::vector<pg::Uuid> ledgers;
   for (const store::LeaseCaller& caller : callers) ledgers.push_back(caller.ledger);
-  RETURN_IF_ERROR(store::CloseLedger(session, run.place.lane, ledgers));
+  RETURN_IF_ERROR(store::CloseLedger(session, run.lane_stage.lane, ledgers));
   store::Leased leased;
-  ASSIGN_OR_RETURN(leased.rows, store::FindLeases(session, run.place.lane, {}, ledgers));
+  ASSIGN_OR_RETURN(leased.rows, store::FindLeases(session, run.lane_stage.lane, {}, ledgers));
   std::vector<int> given(callers.size());  // calls of one worker may share a session and a row
   for (store::LeasedRow& row : leased.rows) {
     leased.now = std::max(leased.now, row.task.schedule_time);

@@ -15,11 +15,11 @@ namespace skiplane::broker {
 
 // Run one lease statement: BeginLease when a connection is at hand, then EndLease.
 struct SendLease {
-  model::LaneStage place;
+  model::LaneStage lane_stage;
 };
 // Read what is there: BeginProbe, then EndProbe.
 struct SendProbe {
-  model::LaneStage place;
+  model::LaneStage lane_stage;
 };
 // Look for what an earlier call with the ticket's request id got: then EndFind.
 struct SendFind {
@@ -41,7 +41,7 @@ struct HandBack {
 // For the log: callers wait although there may be tasks.
 struct TellHeldBack {
   QueuePtr queue;
-  model::LaneStage place;
+  model::LaneStage lane_stage;
   absl::string_view why;
 };
 

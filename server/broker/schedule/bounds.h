@@ -3,7 +3,7 @@
 //
 // Not every commit is known here, so a bound may be too high for a while and strand a task; the
 // rules make that rare, and a rescan from the start, once a second, finds what they miss:
-//   - whatever makes a task claimable lowers the bound to just before it (Lower);
+//   - whatever lets a task be leased lowers the bound to just before it (Lower);
 //   - a lease raises it only to its own last key, but never past a key that was lowered after the
 //     statement was sent (Begin … End);
 //   - anything that went wrong puts all bounds back to the start (Reset).
@@ -25,8 +25,8 @@ class Bounds {
  public:
   using Snapshot = uint64_t;
 
-  // A task of this priority with at least this run time became claimable. A priority that was not
-  // known starts at the start.
+  // A task of this priority with at least this run time came. A priority that was not known starts
+  // at the start.
   void Lower(int16_t priority, absl::Time run_at);
 
   // A task was found free here: lowers to just before it.

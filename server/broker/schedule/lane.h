@@ -19,9 +19,9 @@ namespace skiplane::broker {
 struct Lane {
   static constexpr std::chrono::seconds kRescanEvery{1};  // while its bounds are raised, at most
 
-  explicit Lane(model::LaneStage lane_and_stage) : place(lane_and_stage) {}
+  explicit Lane(model::LaneStage which) : lane_stage(which) {}
 
-  const model::LaneStage place;
+  const model::LaneStage lane_stage;
   QueuePtr queue;  // as last learnt
   std::list<TicketPtr> waiting;  // those that are served included; the first one's turn is next
   int shared_waiters = 0;        // of them, those that wait in other lanes too
@@ -57,10 +57,10 @@ struct Lane {
 
   base::SteadyTime RescanAt() const { return std::max(rescan_due, probe_allowed); }
 
-  // A commit here or a notification made tasks claimable, now or later.
-  void Announced(const store::UnleasedTasks& claimable) {
-    bounds.Lower(claimable.priority, claimable.schedule_time);
-    belief.Announced(claimable.count, claimable.is_ready);
+  // A commit here or a notification told of tasks, ready now or later.
+  void Announced(const store::UnleasedTasks& unleased) {
+    bounds.Lower(unleased.priority, unleased.schedule_time);
+    belief.Announced(unleased.count, unleased.is_ready);
   }
 
   // The first caller after a while: nobody was there for whom the lane was rescanned, and what was

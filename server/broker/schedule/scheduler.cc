@@ -90,9 +90,9 @@ void Scheduler::EndFind(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> fou
 }
 
 Lane& Scheduler::LaneOf(const Ticket::Wanted& wanted) {
-  std::unique_ptr<Lane>& lane = lanes_[wanted.place];
-  if (lane == nullptr) lane = std::make_unique<Lane>(wanted.place);
-  QueuePtr& latest = queues_[wanted.place.lane];
+  std::unique_ptr<Lane>& lane = lanes_[wanted.lane_stage];
+  if (lane == nullptr) lane = std::make_unique<Lane>(wanted.lane_stage);
+  QueuePtr& latest = queues_[wanted.lane_stage.lane];
   if (latest == nullptr || latest->version < wanted.queue->version) latest = wanted.queue;
   lane->queue = latest;
   return *lane;
@@ -171,7 +171,7 @@ void Scheduler::Cancel(const TicketPtr& ticket, Step& step) {
 void Scheduler::BeginDrain(Step& step) {
   is_draining_ = true;
   std::vector<TicketPtr> waiting;
-  for (const auto& [place, lane] : lanes_) {
+  for (const auto& [lane_stage, lane] : lanes_) {
     for (const TicketPtr& ticket : lane->waiting) {
       ticket->is_expired = true;
       if (ticket->state == Ticket::State::kWaiting) waiting.push_back(ticket);
@@ -192,14 +192,14 @@ void Scheduler::Tick(Step& step) {
   }
 }
 
-int64_t Scheduler::WaitingCallsAt(model::LaneStage place) const {
-  const auto found = lanes_.find(place);
+int64_t Scheduler::WaitingCallsAt(model::LaneStage lane_stage) const {
+  const auto found = lanes_.find(lane_stage);
   return found == lanes_.end() ? 0 : static_cast<int64_t>(found->second->waiting.size());
 }
 
 std::map<std::string, int64_t> Scheduler::WaitingCalls() const {
   std::map<std::string, int64_t> calls;
-  for (const auto& [place, lane] : lanes_) {
+  for (const auto& [lane_stage, lane] : lanes_) {
     calls[lane->queue->name] += static_cast<int64_t>(lane->waiting.size());
   }
   return calls;

@@ -48,7 +48,7 @@ class Scheduler {
   void BeginDrain(Step& step);
 
   // What is heard. `now`: the database's time of that commit.
-  void Committed(absl::Span<const store::UnleasedTasks> claimable, absl::Time now, Step& step);
+  void Committed(absl::Span<const store::UnleasedTasks> unleased, absl::Time now, Step& step);
   void Notified(const model::Notification& notification, Step& step);
   void QueueChanged(const QueuePtr& queue, Step& step);
   // Whether notifications are heard. While they are not, lanes are probed every second.
@@ -64,11 +64,11 @@ class Scheduler {
   // A lease statement: without tickets there is nothing to lease any more, and it is over. Else it
   // ends with what was leased; or kAlreadyExists: nothing was, as something is leased under the
   // request id of one of them; or any other error: nothing was.
-  LeaseRun BeginLease(model::LaneStage place, Step& step);
+  LeaseRun BeginLease(model::LaneStage lane_stage, Step& step);
   void EndLease(LeaseRun& run, absl::StatusOr<store::Leased> leased, Step& step);
 
-  ProbeStart BeginProbe(model::LaneStage place, const Step& step);
-  void EndProbe(model::LaneStage place, const ProbeStart& start,
+  ProbeStart BeginProbe(model::LaneStage lane_stage, const Step& step);
+  void EndProbe(model::LaneStage lane_stage, const ProbeStart& start,
                 const absl::StatusOr<ProbeResult>& seen, Step& step);
 
   void EndFind(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> found, Step& step);
@@ -79,12 +79,12 @@ class Scheduler {
   std::optional<model::LaneStage> FindReservable(const Ticket& ticket, int64_t lane,
                                                  base::SteadyTime now) const;
   // Ends by EndLease, or by Withdraw when the transaction was rolled back.
-  LeaseRun Reserve(model::LaneStage place, std::vector<TicketPtr> tickets, Step& step);
+  LeaseRun Reserve(model::LaneStage lane_stage, std::vector<TicketPtr> tickets, Step& step);
   void Withdraw(const LeaseRun& run, Step& step);
 
   // Waiting tickets: per queue, and of one stage of a lane.
   std::map<std::string, int64_t> WaitingCalls() const;
-  int64_t WaitingCallsAt(model::LaneStage place) const;
+  int64_t WaitingCallsAt(model::LaneStage lane_stage) const;
 
  private:
   // scheduler.cc: tickets.

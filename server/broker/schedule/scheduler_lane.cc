@@ -18,9 +18,9 @@ constexpr int64_t kSecondLeaseTasks = 128;  // that a second statement beside th
 
 }  // namespace
 
-void Scheduler::Committed(absl::Span<const store::UnleasedTasks> claimable, absl::Time now,
+void Scheduler::Committed(absl::Span<const store::UnleasedTasks> unleased, absl::Time now,
                           Step& step) {
-  for (const store::UnleasedTasks& tasks : claimable) {
+  for (const store::UnleasedTasks& tasks : unleased) {
     const auto found = lanes_.find({tasks.lane, tasks.stage});
     if (found == lanes_.end()) continue;  // nobody ever waited there: the first probe finds them
     Lane& lane = *found->second;
@@ -61,7 +61,7 @@ void Scheduler::QueueChanged(const QueuePtr& queue, Step& step) {
 // Notifications sent while disconnected were missed.
 void Scheduler::SetListening(bool is_listening, Step& step) {
   is_listening_ = is_listening;
-  for (const auto& [place, lane] : lanes_) {
+  for (const auto& [lane_stage, lane] : lanes_) {
     lane->Invalidate();
     Advance(*lane, step);
   }
@@ -87,7 +87,7 @@ void Scheduler::Advance(Lane& lane, Step& step) {
   if (lane.waiting.empty()) return;
   lane.Due(step.now);
   if (lane.queue->LeasesPaused()) {
-    step.actions.push_back(TellHeldBack{lane.queue, lane.place, "the queue is paused"});
+    step.actions.push_back(TellHeldBack{lane.queue, lane.lane_stage, "the queue is paused"});
     MarkEmpty(lane, step);
     return;
   }
@@ -97,7 +97,7 @@ void Scheduler::Advance(Lane& lane, Step& step) {
     const int may_run = lane.belief.count() >= kSecondLeaseTasks ? 2 : 1;
     if (lane.leases_running < may_run && HasWork(lane, step.now)) {
       ++lane.leases_running;
-      step.actions.push_back(SendLease{lane.place});
+      step.actions.push_back(SendLease{lane.lane_stage});
     }
   } else if (lane.NeedsProbe(step.now)) {
     if (lane.leases_running == 0 && lane.probe_allowed <= step.now) Probe(lane, step);
@@ -115,17 +115,17 @@ void Scheduler::AdvanceNeighbours(Lane& lane, Step& step) {
   for (const TicketPtr& ticket : lane.waiting) {
     for (const Ticket::LaneEntry& entry : ticket->entries) {
       const bool has_tasks = entry.lane->belief.count() > 0;
-      if (entry.lane != &lane && has_tasks) neighbours.insert(entry.lane->place);
+      if (entry.lane != &lane && has_tasks) neighbours.insert(entry.lane->lane_stage);
     }
   }
-  for (const model::LaneStage place : neighbours) Advance(*lanes_.at(place), step);
+  for (const model::LaneStage lane_stage : neighbours) Advance(*lanes_.at(lane_stage), step);
 }
 
 // Callers that wait go on waiting until others have read their answers.
 void Scheduler::WaitForMemory(Lane& lane, Step& step) {
   step.actions.push_back(
-      TellHeldBack{lane.queue, lane.place, "callers have not read what was leased before"});
-  wait_for_memory_.insert(lane.place);
+      TellHeldBack{lane.queue, lane.lane_stage, "callers have not read what was leased before"});
+  wait_for_memory_.insert(lane.lane_stage);
   std::vector<TicketPtr> refused;
   for (const TicketPtr& ticket : lane.waiting) {
     const bool may_wait = ticket->waits || ticket->state != Ticket::State::kWaiting;
@@ -135,8 +135,8 @@ void Scheduler::WaitForMemory(Lane& lane, Step& step) {
 }
 
 void Scheduler::MemoryFreed(Step& step) {
-  for (const model::LaneStage place : std::exchange(wait_for_memory_, {})) {
-    Advance(*lanes_.at(place), step);
+  for (const model::LaneStage lane_stage : std::exchange(wait_for_memory_, {})) {
+    Advance(*lanes_.at(lane_stage), step);
   }
 }
 
@@ -164,7 +164,7 @@ void Scheduler::Arm(Lane& lane) {
   if (at == lane.alarm_at) return;
   alarms_.Cancel(lane.alarm);
   lane.alarm_at = at;
-  lane.alarm = at == base::SteadyTime::max() ? 0 : alarms_.Set(at, lane.place);
+  lane.alarm = at == base::SteadyTime::max() ? 0 : alarms_.Set(at, lane.lane_stage);
 }
 
 void Scheduler::Wake(Lane& lane, Step& step) {
@@ -179,16 +179,16 @@ void Scheduler::Wake(Lane& lane, Step& step) {
 // One at a time.
 void Scheduler::Probe(Lane& lane, Step& step) {
   if (std::exchange(lane.is_probing, true)) return;
-  step.actions.push_back(SendProbe{lane.place});
+  step.actions.push_back(SendProbe{lane.lane_stage});
 }
 
-ProbeStart Scheduler::BeginProbe(model::LaneStage place, const Step& step) {
-  return {step.now, lanes_.at(place)->belief.announced()};
+ProbeStart Scheduler::BeginProbe(model::LaneStage lane_stage, const Step& step) {
+  return {step.now, lanes_.at(lane_stage)->belief.announced()};
 }
 
-void Scheduler::EndProbe(model::LaneStage place, const ProbeStart& start,
+void Scheduler::EndProbe(model::LaneStage lane_stage, const ProbeStart& start,
                          const absl::StatusOr<ProbeResult>& seen, Step& step) {
-  Lane& lane = *lanes_.at(place);
+  Lane& lane = *lanes_.at(lane_stage);
   lane.is_probing = false;
   const std::chrono::nanoseconds cost = step.now - start.began;
   const base::SteadyTime turn = probe_budget_.Take(step.now, cost);

@@ -52,10 +52,10 @@ std::vector<TicketPtr> Scheduler::Gather(const Lane& lane, int64_t count_max,
 // From now on these tickets are served by this lane, with at most `count_max` tasks together.
 LeaseRun Scheduler::RunOf(Lane& lane, std::vector<TicketPtr> tickets, int64_t count_max) {
   LeaseRun run;
-  run.place = lane.place;
+  run.lane_stage = lane.lane_stage;
   run.queue = lane.queue;
-  run.demand.lane = lane.place.lane;
-  run.demand.stage = lane.place.stage;
+  run.demand.lane = lane.lane_stage.lane;
+  run.demand.stage = lane.lane_stage.stage;
   run.demand.bounds = lane.bounds.Current();
   std::vector<int64_t> demands;
   int64_t demanded = 0;
@@ -69,17 +69,17 @@ LeaseRun Scheduler::RunOf(Lane& lane, std::vector<TicketPtr> tickets, int64_t co
   }
   run.tickets = std::move(tickets);
   run.lives_until.resize(run.tickets.size());
-  run.demand.slots = DealPlaces(demands, std::min(demanded, count_max));
+  run.demand.slots = DealSlots(demands, std::min(demanded, count_max));
   run.snapshot = lane.bounds.Begin();
   run.announced_before = lane.belief.announced();
   lane.belief.Asked(static_cast<int64_t>(run.demand.slots.size()));
   return run;
 }
 
-LeaseRun Scheduler::BeginLease(model::LaneStage place, Step& step) {
-  Lane& lane = *lanes_.at(place);
+LeaseRun Scheduler::BeginLease(model::LaneStage lane_stage, Step& step) {
+  Lane& lane = *lanes_.at(lane_stage);
   LeaseRun run;
-  run.place = place;
+  run.lane_stage = lane_stage;
   const bool may_run = !lane.queue->LeasesPaused() && !is_memory_full_;
   const int64_t count_max = std::min<int64_t>(lane.belief.count(), model::kBatchRowsMax);
   std::vector<TicketPtr> tickets;
@@ -95,7 +95,7 @@ LeaseRun Scheduler::BeginLease(model::LaneStage place, Step& step) {
 }
 
 void Scheduler::EndLease(LeaseRun& run, absl::StatusOr<store::Leased> leased, Step& step) {
-  Lane& lane = *lanes_.at(run.place);
+  Lane& lane = *lanes_.at(run.lane_stage);
   if (!run.is_reservation) --lane.leases_running;
   if (leased.ok()) {
     lane.error = absl::OkStatus();
@@ -125,13 +125,13 @@ void Scheduler::AdvanceLanesOf(const LeaseRun& run, Step& step) {
   std::set<model::LaneStage> lanes;
   for (const TicketPtr& ticket : run.tickets) {
     if (ticket->state != Ticket::State::kWaiting || ticket->entries.size() < 2) continue;
-    for (const Ticket::LaneEntry& entry : ticket->entries) lanes.insert(entry.lane->place);
+    for (const Ticket::LaneEntry& entry : ticket->entries) lanes.insert(entry.lane->lane_stage);
   }
-  for (const model::LaneStage place : lanes) Advance(*lanes_.at(place), step);
+  for (const model::LaneStage lane_stage : lanes) Advance(*lanes_.at(lane_stage), step);
 }
 
 void Scheduler::Deliver(const LeaseRun& run, store::Leased leased, Step& step) {
-  Lane& lane = *lanes_.at(run.place);
+  Lane& lane = *lanes_.at(run.lane_stage);
   std::vector<LeaseAnswer> answers(run.tickets.size());
   for (store::LeasedRow& row : leased.rows) {
     NameQueue(*lane.queue, row.task);
@@ -171,7 +171,7 @@ void Scheduler::DeliverTo(const TicketPtr& ticket, LeaseAnswer answer, Step& ste
 
 // Nothing was leased. Callers that wait go on waiting: the database may come back in time.
 void Scheduler::Failed(const LeaseRun& run, const absl::Status& status, Step& step) {
-  Lane& lane = *lanes_.at(run.place);
+  Lane& lane = *lanes_.at(run.lane_stage);
   lane.Failed(status, step.now);
   lane.belief.Forget();
   for (const TicketPtr& ticket : run.tickets) {
@@ -192,7 +192,7 @@ void Scheduler::Failed(const LeaseRun& run, const absl::Status& status, Step& st
 // is not known of which one: all that have one look again for what was leased under it, also those
 // whose wait is over; the others go on waiting.
 void Scheduler::Collided(const LeaseRun& run, Step& step) {
-  lanes_.at(run.place)->belief.Unasked(static_cast<int64_t>(run.demand.slots.size()));
+  lanes_.at(run.lane_stage)->belief.Unasked(static_cast<int64_t>(run.demand.slots.size()));
   for (const TicketPtr& ticket : run.tickets) {
     ticket->state = Ticket::State::kWaiting;
     if (ticket->is_cancelled || (ticket->is_expired && ticket->request_key.empty())) {
@@ -215,22 +215,23 @@ std::optional<model::LaneStage> Scheduler::FindReservable(const Ticket& ticket, 
   const bool is_repeat = !ticket.request_key.empty() && by_request_.contains(ticket.request_key);
   if (is_draining_ || is_memory_full_ || is_repeat) return std::nullopt;
   for (const Ticket::Wanted& wanted : ticket.wanted) {
-    const auto found = lanes_.find(wanted.place);
+    const auto found = lanes_.find(wanted.lane_stage);
     if (found == lanes_.end()) return std::nullopt;  // it is to be probed before any behind it
     const Lane& known = *found->second;
-    if (wanted.place.lane == lane && known.MayLease() && !known.queue->LeasesPaused() &&
+    if (wanted.lane_stage.lane == lane && known.MayLease() && !known.queue->LeasesPaused() &&
         SpareIn(known) > 0) {
       // Whoever is in the list has it rescanned; reservations alone would not.
       if (known.bounds.IsRaised() && known.RescanAt() <= now) return std::nullopt;
-      return wanted.place;
+      return wanted.lane_stage;
     }
     if (known.BlocksLater(now)) return std::nullopt;
   }
   return std::nullopt;
 }
 
-LeaseRun Scheduler::Reserve(model::LaneStage place, std::vector<TicketPtr> tickets, Step& step) {
-  Lane& lane = *lanes_.at(place);
+LeaseRun Scheduler::Reserve(model::LaneStage lane_stage, std::vector<TicketPtr> tickets,
+                            Step& step) {
+  Lane& lane = *lanes_.at(lane_stage);
   LeaseRun run = RunOf(lane, std::move(tickets), SpareIn(lane));
   run.is_reservation = true;
   AdvanceNeighbours(lane, step);
@@ -239,7 +240,7 @@ LeaseRun Scheduler::Reserve(model::LaneStage place, std::vector<TicketPtr> ticke
 
 // Nothing was leased, and nobody is to hear of it.
 void Scheduler::Withdraw(const LeaseRun& run, Step& step) {
-  Lane& lane = *lanes_.at(run.place);
+  Lane& lane = *lanes_.at(run.lane_stage);
   lane.bounds.End(run.snapshot, {});
   lane.belief.Unasked(static_cast<int64_t>(run.demand.slots.size()));
   for (const TicketPtr& ticket : run.tickets) step.actions.push_back(Decline{ticket});

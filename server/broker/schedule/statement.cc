@@ -15,21 +15,21 @@ void NameQueue(const model::Queue& queue, model::LeasedTask& task) {
   task.stage = queue.settings.StageName(task.token.stage);
 }
 
-std::vector<int32_t> DealPlaces(const std::vector<int64_t>& demands, int64_t count) {
-  std::vector<int32_t> places;
+std::vector<int32_t> DealSlots(const std::vector<int64_t>& demands, int64_t count) {
+  std::vector<int32_t> slots;
   std::vector<int64_t> open = demands;
   bool dealt = true;
-  while (dealt && static_cast<int64_t>(places.size()) < count) {
+  while (dealt && static_cast<int64_t>(slots.size()) < count) {
     dealt = false;
     for (size_t caller = 0; caller < open.size(); ++caller) {
       if (open[caller] == 0) continue;
-      if (static_cast<int64_t>(places.size()) == count) break;
+      if (static_cast<int64_t>(slots.size()) == count) break;
       --open[caller];
-      places.push_back(static_cast<int32_t>(caller) + 1);
+      slots.push_back(static_cast<int32_t>(caller) + 1);
       dealt = true;
     }
   }
-  return places;
+  return slots;
 }
 
 bool IsCutByBytes(const LeaseRun& run, const store::Leased& leased) {

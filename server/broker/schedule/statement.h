@@ -16,7 +16,7 @@
 namespace skiplane::broker {
 
 struct LeaseRun {
-  model::LaneStage place;
+  model::LaneStage lane_stage;
   QueuePtr queue;
   std::vector<TicketPtr> tickets;  // the callers, in the order of demand.callers
   store::LeaseDemand demand;       // the callers' sessions and ledger ids are to be filled in
@@ -48,9 +48,9 @@ int64_t ContentBytes(const model::LeasedTask& task);
 // Says of which queue the task is, and at which stage of it.
 void NameQueue(const model::Queue& queue, model::LeasedTask& task);
 
-// Deals `count` places to callers with these demands, one each in turn: whose the first, second, …
+// Deals `count` slots to callers with these demands, one each in turn: whose the first, second, …
 // task is, as index + 1.
-std::vector<int32_t> DealPlaces(const std::vector<int64_t>& demands, int64_t count);
+std::vector<int32_t> DealSlots(const std::vector<int64_t>& demands, int64_t count);
 
 // Whether payload bytes, not a lack of tasks, may have ended the statement.
 bool IsCutByBytes(const LeaseRun& run, const store::Leased& leased);

@@ -20,7 +20,7 @@ struct Lane;
 struct Ticket {
   // Where a caller wants tasks from.
   struct Wanted {
-    model::LaneStage place;
+    model::LaneStage lane_stage;
     QueuePtr queue;
   };
 
@@ -31,7 +31,7 @@ struct Ticket {
   std::string request_key;  // worker and request id; empty without a request id
   bool waits = false;       // else it is answered as soon as its lanes are known to be empty
   base::SteadyTime deadline{};  // of its wait
-  std::vector<Wanted> wanted;   // in the order in which they are asked; each place once
+  std::vector<Wanted> wanted;   // in the order in which they are asked; each lane stage once
   Callback<LeaseAnswer> done;
   absl::AnyInvocable<void()> on_declined;  // of a reservation (see Scheduler::Reserve)
 

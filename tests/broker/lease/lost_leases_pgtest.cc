@@ -20,7 +20,7 @@ TEST_F(LostLeasesPgTest, WithoutRowsTheCallerIsToldToRepeat) {
         told.set_value(leased.status());
       });
   broker::LeaseRun run;
-  run.place = {1, 0};
+  run.lane_stage = {1, 0};
   run.demand.lane = 1;
   run.demand.callers.emplace_back().ledger[0] = 7;
   run.lives_until.emplace_back();

@@ -10,10 +10,10 @@ std::string NameOf(const TicketPtr& ticket) { return ticket->call.worker_name; }
 
 std::string Print(const Action& action) {
   if (const auto* lease = std::get_if<SendLease>(&action)) {
-    return absl::StrCat("lease ", lease->place.lane);
+    return absl::StrCat("lease ", lease->lane_stage.lane);
   }
   if (const auto* probe = std::get_if<SendProbe>(&action)) {
-    return absl::StrCat("probe ", probe->place.lane);
+    return absl::StrCat("probe ", probe->lane_stage.lane);
   }
   if (const auto* find = std::get_if<SendFind>(&action)) {
     return absl::StrCat("find ", NameOf(find->ticket));
@@ -30,7 +30,7 @@ std::string Print(const Action& action) {
   if (const auto* orphans = std::get_if<HandBack>(&action)) {
     return absl::StrCat("hand back ", orphans->tokens.size());
   }
-  return absl::StrCat("held back ", std::get<TellHeldBack>(action).place.lane);
+  return absl::StrCat("held back ", std::get<TellHeldBack>(action).lane_stage.lane);
 }
 
 }  // namespace
@@ -148,7 +148,7 @@ std::string SchedulerByHand::End(LeaseRun& run, size_t count) {
     store::LeasedRow& row = leased.rows.emplace_back();
     row.caller = run.demand.slots[i] - 1;
     row.task.schedule_time = DatabaseNow();
-    row.task.token.task = {run.place.lane, ++last_id_};
+    row.task.token.task = {run.lane_stage.lane, ++last_id_};
   }
   return Do([&](Scheduler& scheduler, Step& step) {
     scheduler.EndLease(run, std::move(leased), step);

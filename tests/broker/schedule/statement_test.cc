@@ -8,17 +8,17 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(DealPlacesTest, SpreadsFewTasksOverAllCallers) {
-  EXPECT_THAT(DealPlaces({100, 100, 100}, 3), ElementsAre(1, 2, 3));
+TEST(DealSlotsTest, SpreadsFewTasksOverAllCallers) {
+  EXPECT_THAT(DealSlots({100, 100, 100}, 3), ElementsAre(1, 2, 3));
 }
 
-TEST(DealPlacesTest, GoesOnWithThoseWhoWantMore) {
-  EXPECT_THAT(DealPlaces({1, 3, 2}, 6), ElementsAre(1, 2, 3, 2, 3, 2));
+TEST(DealSlotsTest, GoesOnWithThoseWhoWantMore) {
+  EXPECT_THAT(DealSlots({1, 3, 2}, 6), ElementsAre(1, 2, 3, 2, 3, 2));
 }
 
-TEST(DealPlacesTest, StopsWhenNobodyWantsMore) {
-  EXPECT_THAT(DealPlaces({1, 1}, 10), ElementsAre(1, 2));
-  EXPECT_THAT(DealPlaces({}, 10), IsEmpty());
+TEST(DealSlotsTest, StopsWhenNobodyWantsMore) {
+  EXPECT_THAT(DealSlots({1, 1}, 10), ElementsAre(1, 2));
+  EXPECT_THAT(DealSlots({}, 10), IsEmpty());
 }
 
 store::LeasedRow Row(int caller, int16_t priority, int64_t micros, int64_t id, size_t bytes = 0) {

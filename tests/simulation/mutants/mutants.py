@@ -64,7 +64,7 @@ MUTANTS = {
         (LANE, "  lane.Due(step.now);\n", ""),
         (LANE, "  lane.alarm = 0;\n", "  lane.alarm = 0;\n  lane.Due(step.now);\n")],
     "freed_memory_is_not_used": [
-        (LANE, "  wait_for_memory_.insert(lane.place);\n", "")],
+        (LANE, "  wait_for_memory_.insert(lane.lane_stage);\n", "")],
     "empty_is_believed_for_long": [
         (LANE, "kEmptyListening(4)", "kEmptyListening(8)")],
     "failed_probe_does_not_end": [
@@ -77,7 +77,7 @@ MUTANTS = {
         (LANE, "for (const store::Bound& ready : seen->first_ready) lane.bounds.LowerTo(ready);",
                "")],
     "announced_tasks_lower_no_bound": [
-        (LANE_HEADER, "    bounds.Lower(claimable.priority, claimable.schedule_time);\n", "")],
+        (LANE_HEADER, "    bounds.Lower(unleased.priority, unleased.schedule_time);\n", "")],
     "bounds_forget_what_was_lowered": [
         (BOUNDS, "if (least != opened->second.end()) key = std::min(key, least->second);", "")],
 }

@@ -14,7 +14,7 @@ SEEDS = 1000
 
 NOT_ANSWERED = "a call is not answered"
 TOLD_OF_NOTHING = "a caller that does not wait is told of nothing, though a task is known"
-SKIPPED = "a statement skips a task that was known to be claimable"
+SKIPPED = "a statement skips a task that was known to be ready"
 WAIT_FOR_EACH_OTHER = "a task and a caller wait for each other"
 NOT_UNDER_WAY = "a task and a caller wait, and nothing is under way"
 
