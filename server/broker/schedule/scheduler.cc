@@ -36,6 +36,14 @@ bool Scheduler::NoteEmpty(Ticket& ticket, const Lane& lane) {
   return AllEmpty(ticket);
 }
 
+void Scheduler::Recover(Lane& lane) {
+  if (lane.error.ok()) return;
+  lane.error = absl::OkStatus();
+  for (const TicketPtr& ticket : lane.waiting) {
+    for (Ticket::LaneEntry& entry : ticket->entries) entry.is_empty &= entry.lane != &lane;
+  }
+}
+
 void Scheduler::Admit(const TicketPtr& ticket, Step& step) {
   const bool answers_at_once = !ticket->waits || !ticket->request_key.empty();
   const bool is_full = ticket->waits && waiting_ >= waiting_max_;

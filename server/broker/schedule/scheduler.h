@@ -97,6 +97,8 @@ class Scheduler {
   void Expire(const TicketPtr& ticket, Step& step);
   // The lane had nothing for this call. Returns whether it does not wait, and no lane has anything.
   static bool NoteEmpty(Ticket& ticket, const Lane& lane);
+  // The lane can be asked. Callers that took its failure for nothing to be had ask it again.
+  static void Recover(Lane& lane);
   Lane& LaneOf(const Ticket::Wanted& wanted);
 
   // scheduler_lane.cc: what to do next in a lane.

@@ -197,7 +197,7 @@ void Scheduler::EndProbe(model::LaneStage lane_stage, const ProbeStart& start,
     lane.Failed(seen.status(), step.now);
     MarkEmpty(lane, step);
   } else {
-    lane.error = absl::OkStatus();
+    Recover(lane);
     lane.bounds.SetPriorities(seen->priorities, lane.belief.announced() != start.announced_before);
     for (const store::Bound& ready : seen->first_ready) lane.bounds.LowerTo(ready);
     lane.belief.Probed(

@@ -98,7 +98,7 @@ void Scheduler::EndLease(LeaseRun& run, absl::StatusOr<store::Leased> leased, St
   Lane& lane = *lanes_.at(run.lane_stage);
   if (!run.is_reservation) --lane.leases_running;
   if (leased.ok()) {
-    lane.error = absl::OkStatus();
+    Recover(lane);
     const bool was_raised = lane.bounds.IsRaised();
     lane.bounds.End(run.snapshot, LastKeys(run, leased->rows));
     lane.belief.Leased(static_cast<int64_t>(run.demand.slots.size()),

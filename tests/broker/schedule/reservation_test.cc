@@ -49,6 +49,18 @@ TEST_F(ReservationTest, OneThatFailedIsDeclined) {
   EXPECT_EQ(FailLease(run), "decline ann");
 }
 
+// Its success said that the lane works; what the failed probe had told bob was forgotten then.
+TEST_F(ReservationTest, OneThatEndsAfterAFailedProbeDoesNotMakeTheLaneEmpty) {
+  MakeReady(3);
+  LeaseRun run = Reserve(Caller("ann", {1}));
+  EXPECT_EQ(Admit(Caller("bob", {1, 2}, seconds(0))), "probe 1; probe 2");
+  EXPECT_EQ(FailProbe(1), "");
+  EXPECT_EQ(End(run, 3), "answer ann: 3 tasks");
+  EXPECT_EQ(Probe(2, 0), "") << "nobody has looked into lane 1";
+  EXPECT_EQ(After(seconds(1)), "probe 1");
+  EXPECT_EQ(Probe(1, 0), "answer bob: 0 tasks");
+}
+
 TEST_F(ReservationTest, OneWhoseTransactionWasRolledBackIsDeclinedAndTheTasksAreThereStill) {
   MakeReady(3);
   const TicketPtr ann = Caller("ann", {1});
