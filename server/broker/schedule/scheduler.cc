@@ -8,13 +8,13 @@
 namespace skiplane::broker {
 namespace {
 
+// In the caller's order, each queue once: other queues may come between two stages of it.
 std::vector<std::string> PausedOf(const Ticket& ticket) {
   std::vector<std::string> paused;
   for (const Ticket::LaneEntry& entry : ticket.entries) {
     const model::Queue& queue = *entry.lane->queue;
-    if (queue.LeasesPaused() && (paused.empty() || paused.back() != queue.name)) {
-      paused.push_back(queue.name);
-    }
+    const bool is_named = std::find(paused.begin(), paused.end(), queue.name) != paused.end();
+    if (queue.LeasesPaused() && !is_named) paused.push_back(queue.name);
   }
   return paused;
 }
