@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "server/broker/api/fingerprint.h"
+#include "server/broker/api/request_hash.h"
 #include "server/broker/api/refusals.h"
 #include "server/broker/lease/caller_sessions.h"
 #include "server/broker/lease/wanted.h"
