@@ -79,7 +79,8 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
   operator_.Start();
 }
 
-// A commit of this broker made tasks ready: here and elsewhere somebody may wait for them.
+// A commit of this broker left tasks unleased, ready or scheduled: here and elsewhere somebody may
+// wait for them.
 void LocalBroker::OnTasksUnleased(const std::vector<store::UnleasedTasks>& unleased,
                                   absl::Time now) {
   dispatcher_.Committed(unleased, now);

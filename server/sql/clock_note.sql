@@ -1,5 +1,5 @@
--- Notes that the clock went back since the dead were last looked for. $1 broker id  $2 by how much
--- at least, in microseconds  $3 how long ago this broker did that last, by another clock, in
+-- Notes that the clock went back since lost sessions were last looked for. $1 broker id  $2 by how
+-- much at least, in microseconds  $3 how long ago this broker did that last, by another clock, in
 -- microseconds: if another one did, it may have been just now.
 -- One row if that is so, this broker leads, and nobody has noted it: the time that it would be, in
 -- microseconds, and the time now.

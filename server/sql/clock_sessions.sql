@@ -1,7 +1,7 @@
 -- Takes from living and ended sessions what the clock gave them by going back. $1 the time before
--- the step  $2 by how much, in microseconds  $3 the longest time-out there is, in microseconds
--- $4 sessions at most. A session keeps its full time-out, and a second more: so long brokers rely
--- on it. One row: how many.
+-- the step  $2 by how much, in microseconds  $3 the longest lease duration there is, in
+-- microseconds  $4 sessions at most. A session keeps its full lease duration, and a second more: so
+-- long brokers rely on it. One row: how many.
 -- Left alone: what ends by the time before the step, as only a lease since then can have set it;
 -- and what was written since the step was noted, by leases, heartbeats or this, unless no lease is
 -- so long.

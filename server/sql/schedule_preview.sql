@@ -1,4 +1,4 @@
--- The next ticks of a schedule. $1 cron  $2 time zone  $3 after this time, as an array (null: now)
+-- The next times of a schedule. $1 cron  $2 time zone  $3 after this time, as an array (null: now)
 -- $4 how many
 -- One row per planned time, in order: microseconds.
 WITH RECURSIVE planned AS (

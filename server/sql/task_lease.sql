@@ -2,8 +2,7 @@
 -- $1 lane  $2 stage  $3 priorities, most urgent first  $4, $5 for each priority the key (schedule
 -- time, id) after which to look  $6 how many at most  $7 for each position in the result the caller
 -- who gets it (from 1; $6 elements); then for each caller: $8 session  $9 bytes at most  $10 ledger
--- row
--- $11 request id or null; and $12 bytes at most for all of them together.
+-- row  $11 request id or null; and $12 bytes at most for all of them together.
 -- One row per leased task; no row: nothing was ready. Fewer than $6 says neither that the lane is
 -- empty nor that all before the last one is taken: a row that changed between this statement's
 -- snapshot and its lock is skipped.

@@ -18,8 +18,8 @@ struct ClockStep {
   absl::Duration Back() const { return was_at - seen_at; }
 };
 
-// Notes a step of `least` or more since the dead were last looked for, which was `elapsed` ago if
-// this broker did.
+// Notes a step of `least` or more since lost sessions were last looked for, which was `elapsed` ago
+// if this broker did.
 // Unset if there was none, if this broker does not lead, or if it is noted already.
 absl::StatusOr<std::optional<ClockStep>> NoteClockStep(pg::Session& session,
                                                        const pg::Uuid& broker_id,

@@ -34,7 +34,7 @@ struct RequestRow {
 };
 
 // Tasks of one lane, stage and priority that a commit left without a lease: ready, or at
-// schedule_time. What the dispatcher must know of it.
+// schedule_time. What the scheduler must know of it.
 struct UnleasedTasks {
   int64_t lane = 0;
   int16_t stage = 0;

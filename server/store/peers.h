@@ -31,7 +31,7 @@ struct Lead {
 // Takes or keeps the lead of the chores for `expires_in`.
 absl::StatusOr<Lead> TakeLead(pg::Session& session, const pg::Uuid& id, absl::Duration expires_in);
 
-// Notes that the dead were looked for just now.
+// Notes that lost sessions were looked for just now.
 absl::Status MarkReclaimed(pg::Session& session, const pg::Uuid& id);
 
 absl::Status ResignLead(pg::Session& session, const pg::Uuid& id);

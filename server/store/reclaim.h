@@ -1,6 +1,5 @@
-// Takes back the tasks of workers that died or stopped. A session is declared lost or ended
-// first, in a commit of its own; then its leases are found through the ledger; then it is
-// forgotten.
+// Takes back the tasks of sessions that are gone. A session is declared lost or ended first, in a
+// commit of its own; then its leases are found through the ledger; then it is forgotten.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ namespace skiplane::store {
 // Declares sessions lost whose end has passed, up to a thousand; returns how many.
 absl::StatusOr<int64_t> ExpireSessions(pg::Session& session);
 
-// Gives every living session one full time-out from now; returns how many.
+// Gives every living session one full lease duration from now; returns how many.
 absl::StatusOr<int64_t> GrantGrace(pg::Session& session);
 
 // Sessions that do not live.

@@ -27,9 +27,9 @@ absl::StatusOr<std::vector<absl::Time>> PreviewSchedule(pg::Session& session,
   pg::Params params;
   params.Text(schedule.first).Text(schedule.second).TimestampArray({after}).Int4(count);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSchedulePreview, params));
-  std::vector<absl::Time> ticks;
-  for (int row = 0; row < rows.size(); ++row) ticks.push_back(rows.Micros(row, 0));
-  return ticks;
+  std::vector<absl::Time> planned;
+  for (int row = 0; row < rows.size(); ++row) planned.push_back(rows.Micros(row, 0));
+  return planned;
 }
 
 }  // namespace skiplane::store

@@ -19,7 +19,7 @@ using Schedule = std::pair<std::string, std::string>;
 absl::StatusOr<std::vector<std::string>> CheckSchedules(pg::Session& session,
                                                         absl::Span<const Schedule> schedules);
 
-// The next `count` ticks of a cron schedule after a time; unset: now.
+// The next `count` planned times of a cron schedule after a time; unset: now.
 absl::StatusOr<std::vector<absl::Time>> PreviewSchedule(pg::Session& session,
                                                         const Schedule& schedule,
                                                         std::optional<absl::Time> after, int count);

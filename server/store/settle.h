@@ -59,9 +59,9 @@ enum class Transition : int16_t {
   kSucceeded = 1,
   kFailed = 3,
   kCancelled = 5,
-  kStartsAfresh = 10,  // newer content came
-  kMovesOn = 11,       // to its next stage
-  kWaitsForTick = 12,  // periodic
+  kStartsAfresh = 10,         // newer content came
+  kMovesOn = 11,              // to its next stage
+  kWaitsForPlannedTime = 12,  // periodic
   kIsRetried = 13,
   kGoesBack = 14,  // to its position
 };

@@ -88,7 +88,7 @@ bool Chores::Lead(pg::Session& session, bool* grace_due) {
   return lead.is_leader;
 }
 
-// A chore of its own: the dead are looked for also if it fails.
+// A chore of its own: lost sessions are looked for also if it fails.
 void Chores::WatchClock(pg::Session& session, const store::Lead& lead) {
   log_.Run("clock_watch", [&]() -> absl::StatusOr<bool> {
     ASSIGN_OR_RETURN(const bool went_back,

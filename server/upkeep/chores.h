@@ -33,7 +33,7 @@ class Chores {
   // `metrics` outlives the object.
   Chores(const pg::Uuid& broker_id, metrics::Metrics* metrics);
 
-  // Returns whether tasks of the dead are left, so that the next pass should come at once.
+  // Returns whether tasks of lost sessions are left, so that the next pass should come at once.
   bool RunPass(pg::Session& session);
 
   // The connection failed: until a pass was good, workers may have been unable to beat.

@@ -34,9 +34,9 @@ class ClockMender {
   ClockMender(const pg::Uuid& broker_id, metrics::Metrics* metrics,
               absl::Duration quiet_time = absl::Seconds(15));
 
-  // To be called with each answer about the lead, before the dead are looked for: notes, logs and
-  // counts a step, and mends the sessions. `marked_at`: when this broker last noted that it had
-  // looked for the dead. Costs a statement only after a step. Returns whether there was one.
+  // To be called with each answer about the lead, before lost sessions are looked for: notes, logs
+  // and counts a step, and mends the sessions. `marked_at`: when this broker last noted that it had
+  // looked for lost ones. Costs a statement only after a step. Returns whether there was one.
   absl::StatusOr<bool> Watch(pg::Session& session, const store::Lead& lead,
                              std::optional<SteadyTime> marked_at = std::nullopt);
 

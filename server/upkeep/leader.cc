@@ -7,7 +7,7 @@
 namespace skiplane::upkeep {
 namespace {
 
-// Short enough that the next leader looks for the dead within 2 s: a longer gap counts as an
+// Short enough that the next leader looks for lost sessions within 2 s: a longer gap counts as an
 // outage.
 constexpr absl::Duration kLeadTime = absl::Milliseconds(1200);
 

@@ -58,7 +58,7 @@ absl::StatusOr<ReclaimResult> Reclaimer::RunOnce(pg::Session& session, bool grac
   absl::Status lanes;
   absl::Status pass = TakeBack(session, &result, &lanes);
   LogIfAny(result);
-  // A lane's own trouble must not look as if nobody had cared for the dead: a grace for every
+  // A lane's own trouble must not look as if nobody had looked for lost sessions: a grace for every
   // session in every pass would keep all of them alive. A broken connection is such a gap.
   if (pass.ok() && session.alive()) pass = store::MarkReclaimed(session, broker_id_);
   if (pass.ok() && session.alive()) marked_at_ = std::chrono::steady_clock::now();

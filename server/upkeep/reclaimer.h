@@ -33,8 +33,9 @@ struct ReclaimResult {
   bool is_complete = true;
 };
 
-// Whether workers may have been unable to beat since the dead were last looked for. `since_asked`
-// is the time since `lead` was asked for, `was_cut_off` whether the connection failed meanwhile.
+// Whether workers may have been unable to send heartbeats since lost sessions were last looked for.
+// `since_asked` is the time since `lead` was asked for, `was_cut_off` whether the connection failed
+// meanwhile.
 bool GraceIsDue(const store::Lead& lead, absl::Duration since_asked, bool was_cut_off);
 
 class Reclaimer {
@@ -46,7 +47,7 @@ class Reclaimer {
   // given is still due in the next pass.
   absl::StatusOr<ReclaimResult> RunOnce(pg::Session& session, bool grace_due);
 
-  // When this noted last that the dead were looked for.
+  // When this noted last that lost sessions were looked for.
   std::optional<std::chrono::steady_clock::time_point> marked_at() const { return marked_at_; }
 
  private:

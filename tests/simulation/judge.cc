@@ -14,9 +14,9 @@ bool IsInLanes(const Caller& caller) {
   return caller.ticket->state == Ticket::State::kWaiting && !caller.ticket->entries.empty();
 }
 
-bool IsAtWork(const broker::Lane& lane) {
-  if (lane.is_probing || lane.leases_running > 0) return true;
-  return lane.alarm != 0 && !lane.queue->LeasesPaused();
+bool IsAtWork(const broker::LaneStageState& state) {
+  if (state.is_probing || state.leases_running > 0) return true;
+  return state.alarm != 0 && !state.queue->LeasesPaused();
 }
 
 }  // namespace
@@ -92,12 +92,12 @@ void Judge::AnsweredEmpty(const Caller& caller, const Knowledge& knowledge, absl
     const LaneStage lane_stage = task->lane_stage;
     const bool is_wanted = std::ranges::any_of(
         caller.ticket->wanted, [&](const auto& wanted) { return wanted.lane_stage == lane_stage; });
-    const auto lane = knowledge.lanes.find(lane_stage);
+    const auto state = knowledge.states.find(lane_stage);
     const bool is_expected =
-        lane != knowledge.lanes.end() && lane->second->belief.count() > 0;
+        state != knowledge.states.end() && state->second->belief.count() > 0;
     const base::SteadyTime since = std::max(known_since, ReadySince(*task, now, at));
     if (is_wanted && since < (is_expected ? at : caller.began)) {
-      Break(absl::StrCat("a caller that does not wait is told of nothing, though a task is known",
+      Break(absl::StrCat("a caller that does not wait is answered empty, though a task is known",
                          " in lane ", lane_stage.lane, ", stage ", lane_stage.stage));
     }
   }
@@ -155,11 +155,11 @@ void Judge::UnderWay(const std::vector<Caller*>& waiting, int broker, const Know
   const auto is_ready = [&](const Task* task) { return tables_.IsReady(*task, now); };
   for (const Caller* caller : waiting) {
     if (caller->broker != broker || !IsInLanes(*caller)) continue;
-    for (const Ticket::LaneEntry& entry : caller->ticket->entries) {
-      const broker::Lane& lane = *entry.lane;
-      if (IsAtWork(lane) || knowledge.reserved.contains(lane.lane_stage)) break;
-      if (lane.queue->LeasesPaused() || paused_.contains(lane.lane_stage)) continue;
-      if (std::ranges::any_of(tables_.TasksAt(lane.lane_stage), is_ready)) {
+    for (const Ticket::Entry& entry : caller->ticket->entries) {
+      const broker::LaneStageState& state = *entry.state;
+      if (IsAtWork(state) || knowledge.reserved.contains(state.lane_stage)) break;
+      if (state.queue->LeasesPaused() || paused_.contains(state.lane_stage)) continue;
+      if (std::ranges::any_of(tables_.TasksAt(state.lane_stage), is_ready)) {
         Break("a task and a caller wait, and nothing is under way");
       }
     }

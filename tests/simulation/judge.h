@@ -38,10 +38,10 @@ struct Caller {
 // What a broker was told and can know.
 struct Knowledge {
   std::map<int64_t, base::SteadyTime> tasks;  // ready ones, and since when they are
-  std::map<LaneStage, const broker::Lane*> lanes;  // where somebody waited
-  std::multiset<LaneStage> leasing;           // statements that are sent and have not run
-  std::multiset<LaneStage> reserved;          // for acks whose transactions have not ended
-  base::SteadyTime healthy_since;             // nothing failed at the broker since
+  std::map<LaneStage, const broker::LaneStageState*> states;  // where somebody waited
+  std::multiset<LaneStage> leasing;   // statements that are sent and have not run
+  std::multiset<LaneStage> reserved;  // for acks whose transactions have not ended
+  base::SteadyTime healthy_since;     // nothing failed at the broker since
 };
 
 class Judge {
@@ -72,7 +72,7 @@ class Judge {
   void Delivered(const broker::LeaseRun& run, const std::vector<int64_t>& leased,
                  const std::vector<broker::Action>& actions);
 
-  // A caller that does not wait is told of nothing only if nothing was known when it came, and
+  // A caller that does not wait is answered empty only if nothing was known when it came, and
   // nothing is expected now.
   void AnsweredEmpty(const Caller& caller, const Knowledge& knowledge, absl::Time now,
                      base::SteadyTime at);

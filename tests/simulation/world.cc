@@ -109,7 +109,7 @@ void World::Take(const Input& input) {
 }
 
 void World::Enqueue(const Input& input) {
-  // It is committed some time after it was given its run time.
+  // It is committed some time after it was given its schedule time.
   const Span committing = input.span.count() > 0 ? Span(0) : Latency();
   const absl::Time run_at = DatabaseNow() + absl::FromChrono(input.span - committing);
   std::vector<int64_t> ids;
@@ -140,14 +140,14 @@ TicketPtr World::Admit(int broker, TicketPtr ticket) {
             .turn = ++last_turn_};
   waiting_.push_back(&caller);
   auto actions = Do(broker, [&](auto& s, Step& step) { s.Admit(ticket, step); });
-  NoteLanes(broker, *ticket);
+  NoteStates(broker, *ticket);
   Perform(broker, std::move(actions));
   return ticket;
 }
 
-void World::NoteLanes(int broker, const Ticket& ticket) {
-  for (const Ticket::LaneEntry& entry : ticket.entries) {
-    known_[static_cast<size_t>(broker)].lanes[entry.lane->lane_stage] = entry.lane;
+void World::NoteStates(int broker, const Ticket& ticket) {
+  for (const Ticket::Entry& entry : ticket.entries) {
+    known_[static_cast<size_t>(broker)].states[entry.state->lane_stage] = entry.state;
   }
 }
 

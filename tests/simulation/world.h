@@ -56,7 +56,7 @@ class World {
   void Forget(int64_t id);
   void Unhealthy(int broker) { known_[static_cast<size_t>(broker)].healthy_since = now_; }
   broker::TicketPtr Admit(int broker, broker::TicketPtr ticket);
-  void NoteLanes(int broker, const broker::Ticket& ticket);
+  void NoteStates(int broker, const broker::Ticket& ticket);
   void Work(int broker, const broker::Ticket& ticket, const model::LeasedTask& task,
             bool may_lease);
   // It waits again: after a delay, or in the place that it had.

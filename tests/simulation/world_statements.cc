@@ -236,7 +236,7 @@ void World::RunFind(int broker, const TicketPtr& ticket) {
       callers_.at(ticket.get()).turn = ++last_turn_;
       auto actions =
           Do(broker, [&](auto& s, Step& step) { s.EndFind(ticket, found, step); });
-      NoteLanes(broker, *ticket);
+      NoteStates(broker, *ticket);
       Perform(broker, std::move(actions));
     });
   });

@@ -12,6 +12,7 @@ QUEUE = "sequence"
 # against them.
 SEQUENCE = (
     ("parked", ("lane_priorities",)),
+    ("renewed", ("session_beat",)),
     ("notified", ()),
     ("committed", ("session_touch", "task_lease")),
     ("settled", ("task_ack",)),
@@ -41,15 +42,21 @@ class LeaseSequence(SystemTest):
     def heard(self):
         return self.broker.metrics().get('skiplane_db_notifications_total{result="received"}', 0)
 
-    def test_a_lease_is_parked_then_notified_then_committed_then_settled(self):
+    def await_growth(self, count, before):
+        end = time.monotonic() + GENEROUS_S
+        while count() == before:
+            self.assertLess(time.monotonic(), end, "nothing came")
+
+    def test_a_lease_is_parked_then_renewed_then_notified_then_committed_then_settled(self):
         expected = dict(SEQUENCE)
         parked = self.park(self.broker, self.client, QUEUE, worker_id="w")
-        self.assertEqual(self.ran(), expected["parked"])
+        [renewal] = expected["renewed"]
+        self.await_growth(lambda: self.counts().get(renewal, 0), self.before.get(renewal, 0))
+        self.assertEqual(self.ran(), expected["parked"] + expected["renewed"])
 
-        heard, end = self.heard(), time.monotonic() + GENEROUS_S
+        heard = self.heard()
         self.other.enqueue(QUEUE)
-        while self.heard() == heard:
-            self.assertLess(time.monotonic(), end, "no notification came")
+        self.await_growth(self.heard, heard)
         [task] = parked.result().tasks
         self.assertEqual(self.ran(), expected["notified"] + expected["committed"])
 

@@ -1,5 +1,5 @@
-// All tasks in the hands of one worker, and what its threads wait for: room for more, a task to
-// run, nothing left that runs. Thread-safe.
+// All leased tasks of one worker, and what its threads wait for: room for more, a task to run,
+// nothing left that runs. Thread-safe.
 #pragma once
 
 #include <condition_variable>

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
-#include "server/broker/api/fingerprint.h"
+#include "server/broker/api/request_hash.h"
 #include "server/broker/api/refusals.h"
 
 namespace skiplane::broker {

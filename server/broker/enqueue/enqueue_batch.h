@@ -25,7 +25,7 @@ struct PendingEnqueue {
   std::string body_hash;           // with a request id
   int64_t request_lane = 0;        // with a request id
   std::vector<model::TaskId> ids;  // one per task; kept over repeats
-  int rewrites = 0;     // as what was known had gone when it was to be answered
+  int rewrites = 0;     // because its key or request id was known, and then gone before the answer
   int resolutions = 0;  // after commits of unknown outcome
 
   bool NeedsOnce() const { return has_specials || !call.request_id.empty(); }

@@ -1,5 +1,5 @@
 // Puts tasks into queues: gathers concurrent calls per queue into one statement, answers each call,
-// and reports which tasks became ready. Thread-safe.
+// and reports the tasks that its commits left unleased. Thread-safe.
 #pragma once
 
 #include <functional>

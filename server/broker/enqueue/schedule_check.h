@@ -17,7 +17,7 @@ class ScheduleCheck {
   // Hands the call on as it is, at once if it has no unknown schedule; or INVALID_FIELD.
   void Check(EnqueueCall call, Callback<EnqueueCall> done);
 
-  // The same at once, for a call with one task. `field` comes before the name of a bad field.
+  // The same at once. `field` comes before the name of a bad field; empty: which task it is.
   absl::Status Validate(pg::Session& session, const EnqueueCall& call, const std::string& field);
 
   // INVALID_FIELD for what CheckSchedules said. `prefix` comes before the name of the bad field.

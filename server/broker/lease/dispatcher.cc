@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "server/broker/api/fingerprint.h"
+#include "server/broker/api/request_hash.h"
 #include "server/broker/api/refusals.h"
 #include "server/broker/lease/caller_sessions.h"
 #include "server/broker/lease/wanted.h"
@@ -14,8 +14,8 @@ class Dispatcher::Handle : public PendingLease {
   Handle(Dispatcher& dispatcher, TicketPtr ticket)
       : dispatcher_(dispatcher), ticket_(std::move(ticket)) {}
   void Cancel() override {
-    Turn turn(dispatcher_);
-    dispatcher_.scheduler_.Cancel(ticket_, turn.step);
+    Event event(dispatcher_);
+    dispatcher_.scheduler_.Cancel(ticket_, event.step);
   }
 
  private:
@@ -23,13 +23,13 @@ class Dispatcher::Handle : public PendingLease {
   const TicketPtr ticket_;
 };
 
-Dispatcher::Turn::Turn(Dispatcher& dispatcher) : dispatcher_(dispatcher) {
+Dispatcher::Event::Event(Dispatcher& dispatcher) : dispatcher_(dispatcher) {
   dispatcher_.mutex_.Lock();
   step.now = std::chrono::steady_clock::now();
   dispatcher_.scheduler_.SetMemoryFull(dispatcher_.memory_.IsFull());
 }
 
-Dispatcher::Turn::~Turn() {
+Dispatcher::Event::~Event() {
   dispatcher_.Arm();
   dispatcher_.mutex_.Unlock();
   dispatcher_.Perform(std::move(step.actions));
@@ -44,8 +44,8 @@ Dispatcher::Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& t
       memory_(model::kAnswerBytesMax,
               [this] {
                 context_.timer.After(std::chrono::seconds(0), [this] {
-                  Turn turn(*this);
-                  scheduler_.MemoryFreed(turn.step);
+                  Event event(*this);
+                  scheduler_.MemoryFreed(event.step);
                 });
               }),
       lost_(context, [this](LeaseRun& run, absl::StatusOr<store::Leased> leased) {
@@ -73,8 +73,8 @@ std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call,
                                                 Callback<LeaseAnswer> done) {
   const TicketPtr ticket = NewTicket(std::move(call), queues, std::move(done));
   {
-    Turn turn(*this);
-    scheduler_.Admit(ticket, turn.step);
+    Event event(*this);
+    scheduler_.Admit(ticket, event.step);
   }
   return std::make_shared<Handle>(*this, ticket);
 }
@@ -101,16 +101,16 @@ std::vector<Reservation> Dispatcher::Reserve(pg::Session& session, int64_t lane,
   std::map<model::LaneStage, Takers> takers;
   std::vector<Reservation> reservations;
   {
-    Turn turn(*this);
+    Event event(*this);
     for (size_t i = 0; i < nexts.size(); ++i) {
-      const auto lane_stage = scheduler_.FindReservable(*tickets[i], lane, turn.step.now);
+      const auto lane_stage = scheduler_.FindReservable(*tickets[i], lane, event.step.now);
       if (!lane_stage.has_value() || !nexts[i]->TryReserve()) continue;
       takers[*lane_stage].first.push_back(tickets[i]);
       takers[*lane_stage].second.push_back(nexts[i]);
     }
     for (auto& [lane_stage, taken] : takers) {
       Reservation& reservation = reservations.emplace_back();
-      reservation.run = scheduler_.Reserve(lane_stage, std::move(taken.first), turn.step);
+      reservation.run = scheduler_.Reserve(lane_stage, std::move(taken.first), event.step);
       reservation.nexts = std::move(taken.second);
     }
   }
@@ -137,34 +137,34 @@ void Dispatcher::EndReservation(Reservation& reservation, const absl::Status& st
   } else if (IsOutcomeUnknown(status)) {
     FinishRun(reservation.run, status);
   } else {
-    Turn turn(*this);
-    scheduler_.Withdraw(reservation.run, turn.step);
+    Event event(*this);
+    scheduler_.Withdraw(reservation.run, event.step);
   }
 }
 
 void Dispatcher::Committed(absl::Span<const store::UnleasedTasks> unleased, absl::Time now) {
-  Turn turn(*this);
-  scheduler_.Committed(unleased, now, turn.step);
+  Event event(*this);
+  scheduler_.Committed(unleased, now, event.step);
 }
 
 void Dispatcher::Notified(const model::Notification& notification) {
-  Turn turn(*this);
-  scheduler_.Notified(notification, turn.step);
+  Event event(*this);
+  scheduler_.Notified(notification, event.step);
 }
 
 void Dispatcher::QueueChanged(const QueuePtr& queue) {
-  Turn turn(*this);
-  scheduler_.QueueChanged(queue, turn.step);
+  Event event(*this);
+  scheduler_.QueueChanged(queue, event.step);
 }
 
 void Dispatcher::SetListening(bool is_listening) {
-  Turn turn(*this);
-  scheduler_.SetListening(is_listening, turn.step);
+  Event event(*this);
+  scheduler_.SetListening(is_listening, event.step);
 }
 
 void Dispatcher::BeginDrain() {
-  Turn turn(*this);
-  scheduler_.BeginDrain(turn.step);
+  Event event(*this);
+  scheduler_.BeginDrain(event.step);
 }
 
 // The timer is asked anew only for an earlier time: most alarms are ends of waits that never come.
@@ -177,10 +177,10 @@ void Dispatcher::Arm() {
 }
 
 void Dispatcher::OnWake() {
-  Turn turn(*this);
+  Event event(*this);
   wake_ = 0;
   wake_at_ = base::SteadyTime::max();
-  scheduler_.Tick(turn.step);
+  scheduler_.Tick(event.step);
 }
 
 std::map<std::string, int64_t> Dispatcher::WaitingCalls() const {

@@ -82,13 +82,13 @@ class Dispatcher {
  private:
   class Handle;
 
-  // One event: holds the lock while the scheduler decides, then performs what it wants.
-  class ABSL_SCOPED_LOCKABLE Turn {
+  // Holds the lock while the scheduler decides, then performs what it wants.
+  class ABSL_SCOPED_LOCKABLE Event {
    public:
-    explicit Turn(Dispatcher& dispatcher) ABSL_EXCLUSIVE_LOCK_FUNCTION(dispatcher.mutex_);
-    ~Turn() ABSL_UNLOCK_FUNCTION();
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    explicit Event(Dispatcher& dispatcher) ABSL_EXCLUSIVE_LOCK_FUNCTION(dispatcher.mutex_);
+    ~Event() ABSL_UNLOCK_FUNCTION();
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
 
     Step step;
 

@@ -7,7 +7,7 @@
 #include "server/broker/lease/caller_sessions.h"
 #include "server/broker/lease/decision_log.h"
 #include "server/broker/lease/dispatcher.h"
-#include "server/broker/lease/probe_lane.h"
+#include "server/broker/lease/probe_lane_stage.h"
 #include "server/store/sessions.h"
 
 namespace skiplane::broker {
@@ -67,8 +67,8 @@ void Dispatcher::Perform(Answer& answer) {
 void Dispatcher::RunLease(model::LaneStage lane_stage, absl::StatusOr<pg::Session*> session) {
   LeaseRun run;
   {
-    Turn turn(*this);
-    run = scheduler_.BeginLease(lane_stage, turn.step);
+    Event event(*this);
+    run = scheduler_.BeginLease(lane_stage, event.step);
   }
   if (run.tickets.empty()) return;
   absl::StatusOr<store::Leased> leased = store::Leased();
@@ -95,9 +95,9 @@ void Dispatcher::FinishRun(LeaseRun& run, absl::StatusOr<store::Leased> leased) 
   }
   int64_t callers = 0;
   {
-    Turn turn(*this);
+    Event event(*this);
     callers = scheduler_.WaitingCallsAt(run.lane_stage);
-    scheduler_.EndLease(run, std::move(leased), turn.step);
+    scheduler_.EndLease(run, std::move(leased), event.step);
   }
   if (is_leased) LogLeased(*run.queue, run, count, static_cast<size_t>(callers));
 }
@@ -131,22 +131,22 @@ void Dispatcher::RecordMetrics(const std::string& queue, const store::Leased& le
 void Dispatcher::RunProbe(model::LaneStage lane_stage, absl::StatusOr<pg::Session*> session) {
   ProbeStart start;
   {
-    Turn turn(*this);
-    start = scheduler_.BeginProbe(lane_stage, turn.step);
+    Event event(*this);
+    start = scheduler_.BeginProbe(lane_stage, event.step);
   }
   absl::StatusOr<ProbeResult> seen =
-      session.ok() ? ProbeLane(**session, lane_stage) : session.status();
+      session.ok() ? ProbeLaneStage(**session, lane_stage) : session.status();
   if (IsOutcomeUnknown(seen.status())) seen = RepeatLater();  // a probe changes nothing
-  Turn turn(*this);
-  scheduler_.EndProbe(lane_stage, start, seen, turn.step);
+  Event event(*this);
+  scheduler_.EndProbe(lane_stage, start, seen, event.step);
 }
 
 void Dispatcher::RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> session) {
   absl::StatusOr<LeaseAnswer> found =
       session.ok() ? FindRepeated(**session, ticket) : session.status();
   if (IsOutcomeUnknown(found.status())) found = RepeatLater();
-  Turn turn(*this);
-  scheduler_.EndFind(ticket, std::move(found), turn.step);
+  Event event(*this);
+  scheduler_.EndFind(ticket, std::move(found), event.step);
 }
 
 // What an earlier call with this request id got, and still holds.

@@ -21,8 +21,10 @@ absl::StatusOr<store::Leased> FindLost(pg::Session& session, LeaseRun& run) {
   store::Leased leased;
   ASSIGN_OR_RETURN(leased.rows, store::FindLeases(session, run.lane_stage.lane, {}, ledgers));
   std::vector<int> given(callers.size());  // calls of one worker may share a session and a row
+  leased.now = absl::InfiniteFuture();
   for (store::LeasedRow& row : leased.rows) {
-    leased.now = std::max(leased.now, row.task.schedule_time);
+    // A lease number is the time of its lease, or one more than the task's last if that is greater.
+    leased.now = std::min(leased.now, absl::FromUnixMicros(row.task.token.lease_no));
     for (size_t i = 0; i < callers.size(); ++i) {
       const bool is_same_session = callers[i].session == row.task.token.session;
       if (!is_same_session || callers[i].ledger != row.ledger) continue;

@@ -10,12 +10,16 @@
 //
 // Transitions (docs/ARCHITECTURE.md draws them, and tests compare and perform them):
 //   kUnknown -> kEmpty    Probed, nothing ready
-//   kUnknown -> kAtLeast  Announced; Due; Probed, some ready
-//   kEmpty   -> kUnknown  its time has come; Invalidate
-//   kEmpty   -> kAtLeast  Announced; Due; Probed, some ready
+//   kUnknown -> kAtLeast  Announced; Due; Probed, some ready; Unasked
+//   kUnknown -> kAtLeast  Leased, cut by bytes; Leased, fewer but more announced
+//   kEmpty   -> kUnknown  its time has come; Invalidate; Forget
+//   kEmpty   -> kUnknown  Leased, as many as asked for; Leased, fewer than asked for
+//   kEmpty   -> kAtLeast  Announced; Due; Probed, some ready; Unasked
+//   kEmpty   -> kAtLeast  Leased, cut by bytes; Leased, fewer but more announced
 //   kAtLeast -> kUnknown  Asked for as many; Leased, fewer than asked for; Forget
 //   kAtLeast -> kEmpty    Probed, nothing ready
-// What was announced or became due beside a probe or a lease counts after it, whatever that saw.
+// A statement may end when a probe beside it has found the lane stage empty. What was announced or
+// became due beside a probe or a lease counts after it, whatever that saw.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +49,8 @@ class Belief {
   // The time of some tasks has come; how many is a guess.
   void Due(int64_t guess);
 
-  // A statement for `count` tasks is about to be sent; or it was not run, or changed nothing.
+  // A statement for `count` tasks, of those that are believed, is about to be sent; or it was not
+  // run, or changed nothing.
   void Asked(int64_t count);
   void Unasked(int64_t count);
 

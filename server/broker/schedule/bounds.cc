@@ -13,11 +13,13 @@ void Bounds::LowerKey(int16_t priority, Key key) {
   }
 }
 
-// Ids are greater than 0, so (run time, 0) comes before every task of that run time.
-void Bounds::Lower(int16_t priority, absl::Time run_at) { LowerKey(priority, {run_at, 0}); }
+// Ids are greater than 0, so (time, 0) comes before every task of that schedule time.
+void Bounds::Lower(int16_t priority, absl::Time schedule_time) {
+  LowerKey(priority, {schedule_time, 0});
+}
 
-void Bounds::LowerTo(const store::Bound& free_task) {
-  LowerKey(free_task.priority, {free_task.schedule_time, free_task.id - 1});
+void Bounds::LowerTo(const store::Bound& ready_task) {
+  LowerKey(ready_task.priority, {ready_task.schedule_time, ready_task.id - 1});
 }
 
 void Bounds::SetPriorities(const std::vector<int16_t>& priorities, bool keep_others) {

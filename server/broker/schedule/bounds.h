@@ -1,8 +1,8 @@
-// Where the next lease of a lane starts to look: for each known priority the key after which
-// something may be free. It keeps leases fast when dead and leased rows pile up before it.
+// Where the next lease of a lane stage begins to search: for each known priority the key after
+// which a task may be ready. It keeps leases fast when dead and leased rows pile up before it.
 //
-// Not every commit is known here, so a bound may be too high for a while and strand a task; the
-// rules make that rare, and a rescan from the start, once a second, finds what they miss:
+// Not every commit is known here, so a bound may be too high for a while, and leases then pass over
+// a ready task. The rules make that rare, and a rescan from the start finds what they miss:
 //   - whatever lets a task be leased lowers the bound to just before it (Lower);
 //   - a lease raises it only to its own last key, but never past a key that was lowered after the
 //     statement was sent (Begin … End);
@@ -25,14 +25,14 @@ class Bounds {
  public:
   using Snapshot = uint64_t;
 
-  // A task of this priority with at least this run time came. A priority that was not known starts
-  // at the start.
-  void Lower(int16_t priority, absl::Time run_at);
+  // A task of this priority with at least this schedule time came. A priority that was not known
+  // starts at the start.
+  void Lower(int16_t priority, absl::Time schedule_time);
 
-  // A task was found free here: lowers to just before it.
-  void LowerTo(const store::Bound& free_task);
+  // A task was found ready here: lowers to just before it.
+  void LowerTo(const store::Bound& ready_task);
 
-  // The priorities of the lane, as just read. Others are forgotten unless `keep_others`.
+  // The priorities of the lane stage, as just read. Others are forgotten unless `keep_others`.
   void SetPriorities(const std::vector<int16_t>& priorities, bool keep_others);
 
   // A statement that uses Current() is about to be sent.
@@ -49,20 +49,21 @@ class Bounds {
   // Most urgent first.
   std::vector<store::Bound> Current() const;
   bool empty() const { return bounds_.empty(); }
-  // Whether the priorities of the lane were read since the last Reset: else others than those known
+  // Whether the priorities were read since the last Reset: else others than those known
   // here may go first.
   bool IsRead() const { return is_read_; }
   // Whether some bound is not at the start.
   bool IsRaised() const;
 
  private:
-  using Key = std::pair<absl::Time, int64_t>;  // run time, id: the order within a priority
+  using Key = std::pair<absl::Time, int64_t>;  // schedule time, id: the order within a priority
   static Key Start() { return {absl::InfinitePast(), 0}; }
 
   void LowerKey(int16_t priority, Key key);
 
   std::map<int16_t, Key> bounds_;
-  // Per open snapshot and priority the least key lowered to since its statement was sent.
+  // Of each statement that has not ended, by its snapshot: the least key that Lower or LowerTo got
+  // for each priority since it was sent. Its end raises no bound past that key.
   std::map<Snapshot, std::map<int16_t, Key>> open_;
   Snapshot last_snapshot_ = 0;
   bool is_read_ = false;

@@ -1,5 +1,5 @@
-// When each of many lanes may next be looked at without need, so that all of them together cost no
-// more than one may: 2 % of a core. No I/O and no locks: not thread-safe.
+// When each of many lane stages may next be probed without need, so that all of them together cost
+// no more than one may: 2 % of a core. No I/O and no locks: not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace skiplane::broker {
 
 class ProbeBudget {
  public:
-  static constexpr int kShare = 50;  // a look may cost 1/50 of the time to the next
-  static constexpr std::chrono::seconds kDelayMost{1};  // of the others by one expensive lane
+  static constexpr int kShare = 50;  // a probe may cost 1/50 of the time to the next
+  static constexpr std::chrono::seconds kDelayMost{1};  // of others by one expensive probe
 
-  // The next turn of a lane at which a look that took `cost` has just ended.
+  // When a lane stage may be probed again whose probe took `cost` and has just ended.
   base::SteadyTime Take(base::SteadyTime now, std::chrono::nanoseconds cost) {
     const std::chrono::nanoseconds delay = kShare * cost;
     next_ = std::max(next_, now) + std::min<std::chrono::nanoseconds>(delay, kDelayMost);

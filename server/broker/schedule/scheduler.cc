@@ -8,21 +8,21 @@
 namespace skiplane::broker {
 namespace {
 
+// In the caller's order, each queue once: other queues may come between two stages of it.
 std::vector<std::string> PausedOf(const Ticket& ticket) {
   std::vector<std::string> paused;
-  for (const Ticket::LaneEntry& entry : ticket.entries) {
-    const model::Queue& queue = *entry.lane->queue;
-    if (queue.LeasesPaused() && (paused.empty() || paused.back() != queue.name)) {
-      paused.push_back(queue.name);
-    }
+  for (const Ticket::Entry& entry : ticket.entries) {
+    const model::Queue& queue = *entry.state->queue;
+    const bool is_named = std::find(paused.begin(), paused.end(), queue.name) != paused.end();
+    if (queue.LeasesPaused() && !is_named) paused.push_back(queue.name);
   }
   return paused;
 }
 
-// Whether every lane had nothing for it, and has nothing still.
+// Whether every lane stage had nothing for it, and has nothing still.
 bool AllEmpty(const Ticket& ticket) {
-  const auto is_empty = [](const Ticket::LaneEntry& entry) {
-    return entry.is_empty && entry.lane->HasNothing();
+  const auto is_empty = [](const Ticket::Entry& entry) {
+    return entry.is_empty && entry.state->HasNothing();
   };
   return !ticket.entries.empty() &&
          std::all_of(ticket.entries.begin(), ticket.entries.end(), is_empty);
@@ -30,17 +30,17 @@ bool AllEmpty(const Ticket& ticket) {
 
 }  // namespace
 
-bool Scheduler::NoteEmpty(Ticket& ticket, const Lane& lane) {
+bool Scheduler::NoteEmpty(Ticket& ticket, const LaneStageState& state) {
   if (ticket.waits) return false;
-  for (Ticket::LaneEntry& entry : ticket.entries) entry.is_empty |= entry.lane == &lane;
+  for (Ticket::Entry& entry : ticket.entries) entry.is_empty |= entry.state == &state;
   return AllEmpty(ticket);
 }
 
-void Scheduler::Recover(Lane& lane) {
-  if (lane.error.ok()) return;
-  lane.error = absl::OkStatus();
-  for (const TicketPtr& ticket : lane.waiting) {
-    for (Ticket::LaneEntry& entry : ticket->entries) entry.is_empty &= entry.lane != &lane;
+void Scheduler::Recover(LaneStageState& state) {
+  if (state.error.ok()) return;
+  state.error = absl::OkStatus();
+  for (const TicketPtr& ticket : state.waiting) {
+    for (Ticket::Entry& entry : ticket->entries) entry.is_empty &= entry.state != &state;
   }
 }
 
@@ -97,45 +97,45 @@ void Scheduler::EndFind(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> fou
   }
 }
 
-Lane& Scheduler::LaneOf(const Ticket::Wanted& wanted) {
-  std::unique_ptr<Lane>& lane = lanes_[wanted.lane_stage];
-  if (lane == nullptr) lane = std::make_unique<Lane>(wanted.lane_stage);
+LaneStageState& Scheduler::StateOf(const Ticket::Wanted& wanted) {
+  std::unique_ptr<LaneStageState>& state = states_[wanted.lane_stage];
+  if (state == nullptr) state = std::make_unique<LaneStageState>(wanted.lane_stage);
   QueuePtr& latest = queues_[wanted.lane_stage.lane];
   if (latest == nullptr || latest->version < wanted.queue->version) latest = wanted.queue;
-  lane->queue = latest;
-  return *lane;
+  state->queue = latest;
+  return *state;
 }
 
 void Scheduler::Enlist(const TicketPtr& ticket, Step& step) {
   ticket->state = Ticket::State::kWaiting;
   if (ticket->entries.empty()) {
     for (const Ticket::Wanted& wanted : ticket->wanted) {
-      Lane& lane = LaneOf(wanted);
-      if (lane.waiting.empty()) lane.Reopen(step.now);
-      lane.waiting.push_back(ticket);
-      ticket->entries.push_back({&lane, std::prev(lane.waiting.end())});
-      if (ticket->wanted.size() > 1) ++lane.shared_waiters;
+      LaneStageState& state = StateOf(wanted);
+      if (state.waiting.empty()) state.Reopen(step.now);
+      state.waiting.push_back(ticket);
+      ticket->entries.push_back({&state, std::prev(state.waiting.end())});
+      if (ticket->wanted.size() > 1) ++state.shared_waiters;
     }
   }
-  std::vector<Lane*> lanes;
-  for (const Ticket::LaneEntry& entry : ticket->entries) lanes.push_back(entry.lane);
-  for (Lane* lane : lanes) {  // the ticket may be answered, and lose its entries, on the way
-    if (ticket->state != Ticket::State::kDone) Advance(*lane, step);
-    // The call may have told that the queue is paused: then the lane blocks others no more.
-    if (lane->queue->LeasesPaused()) AdvanceNeighbours(*lane, step);
+  std::vector<LaneStageState*> states;  // the ticket may be answered, and lose its entries
+  for (const Ticket::Entry& entry : ticket->entries) states.push_back(entry.state);
+  for (LaneStageState* state : states) {
+    if (ticket->state != Ticket::State::kDone) Advance(*state, step);
+    // The call may have told that the queue is paused: then the lane stage blocks others no more.
+    if (state->queue->LeasesPaused()) AdvanceNeighbours(*state, step);
   }
 }
 
-// Empty because there is nothing, or because a lane could not be asked, or was not asked yet by a
-// caller that does not wait: then the caller is told so.
+// Empty because there is nothing, or because a lane stage could not be asked, or was not asked yet
+// by a caller that does not wait: then the caller is told so.
 void Scheduler::FinishEmpty(const TicketPtr& ticket, Step& step) {
   if (is_draining_ && !ticket->waits && !AllEmpty(*ticket)) {
     Finish(ticket, Draining(), step);
     return;
   }
-  for (const Ticket::LaneEntry& entry : ticket->entries) {
-    if (entry.lane->error.ok() || is_draining_) continue;
-    Finish(ticket, entry.lane->error, step);
+  for (const Ticket::Entry& entry : ticket->entries) {
+    if (entry.state->error.ok() || is_draining_) continue;
+    Finish(ticket, entry.state->error, step);
     return;
   }
   LeaseAnswer empty;
@@ -143,10 +143,10 @@ void Scheduler::FinishEmpty(const TicketPtr& ticket, Step& step) {
   Finish(ticket, std::move(empty), step);
 }
 
-void Scheduler::LeaveLanes(Ticket& ticket) {
-  for (const Ticket::LaneEntry& entry : ticket.entries) {
-    if (ticket.entries.size() > 1) --entry.lane->shared_waiters;
-    entry.lane->waiting.erase(entry.position);
+void Scheduler::Leave(Ticket& ticket) {
+  for (const Ticket::Entry& entry : ticket.entries) {
+    if (ticket.entries.size() > 1) --entry.state->shared_waiters;
+    entry.state->waiting.erase(entry.position);
   }
   ticket.entries.clear();
 }
@@ -156,7 +156,7 @@ void Scheduler::Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answ
   ticket->state = Ticket::State::kDone;
   if (ticket->waits) --waiting_;
   alarms_.Cancel(ticket->alarm);
-  LeaveLanes(*ticket);
+  Leave(*ticket);
   step.actions.push_back(Answer{ticket, std::move(answer)});
   if (ticket->request_key.empty()) return;
   const auto named = by_request_.find(ticket->request_key);
@@ -179,8 +179,8 @@ void Scheduler::Cancel(const TicketPtr& ticket, Step& step) {
 void Scheduler::BeginDrain(Step& step) {
   is_draining_ = true;
   std::vector<TicketPtr> waiting;
-  for (const auto& [lane_stage, lane] : lanes_) {
-    for (const TicketPtr& ticket : lane->waiting) {
+  for (const auto& [lane_stage, state] : states_) {
+    for (const TicketPtr& ticket : state->waiting) {
       ticket->is_expired = true;
       if (ticket->state == Ticket::State::kWaiting) waiting.push_back(ticket);
     }
@@ -195,20 +195,20 @@ void Scheduler::Tick(Step& step) {
       (*ticket)->alarm = 0;
       Expire(*ticket, step);
     } else {
-      Wake(*lanes_.at(std::get<model::LaneStage>(target)), step);
+      Wake(*states_.at(std::get<model::LaneStage>(target)), step);
     }
   }
 }
 
 int64_t Scheduler::WaitingCallsAt(model::LaneStage lane_stage) const {
-  const auto found = lanes_.find(lane_stage);
-  return found == lanes_.end() ? 0 : static_cast<int64_t>(found->second->waiting.size());
+  const auto found = states_.find(lane_stage);
+  return found == states_.end() ? 0 : static_cast<int64_t>(found->second->waiting.size());
 }
 
 std::map<std::string, int64_t> Scheduler::WaitingCalls() const {
   std::map<std::string, int64_t> calls;
-  for (const auto& [lane_stage, lane] : lanes_) {
-    calls[lane->queue->name] += static_cast<int64_t>(lane->waiting.size());
+  for (const auto& [lane_stage, state] : states_) {
+    calls[state->queue->name] += static_cast<int64_t>(state->waiting.size());
   }
   return calls;
 }

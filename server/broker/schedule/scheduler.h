@@ -1,5 +1,5 @@
-// Decides who leases what, and when: gathers the calls that wait for tasks of a lane into one
-// statement, keeps those waiting for which there is nothing, and serves them when something is
+// Decides who leases what, and when: gathers the calls that wait for tasks of a lane stage into
+// one statement, keeps those waiting for which there is nothing, and serves them when something is
 // committed, notified or due.
 //
 // A state machine: events come in, actions (action.h) go out in the event's Step. No thread, lock,
@@ -27,7 +27,7 @@
 #include "absl/types/span.h"
 #include "server/broker/schedule/action.h"
 #include "server/broker/schedule/alarms.h"
-#include "server/broker/schedule/lane.h"
+#include "server/broker/schedule/lane_stage_state.h"
 #include "server/broker/schedule/probe_budget.h"
 #include "server/broker/schedule/statement.h"
 #include "server/model/notification.h"
@@ -51,7 +51,7 @@ class Scheduler {
   void Committed(absl::Span<const store::UnleasedTasks> unleased, absl::Time now, Step& step);
   void Notified(const model::Notification& notification, Step& step);
   void QueueChanged(const QueuePtr& queue, Step& step);
-  // Whether notifications are heard. While they are not, lanes are probed every second.
+  // Whether notifications are heard. While they are not, lane stages are probed every second.
   void SetListening(bool is_listening, Step& step);
   // Whether answers that callers have not read fill the memory: then nothing more is leased.
   void SetMemoryFull(bool is_full) { is_memory_full_ = is_full; }
@@ -91,31 +91,33 @@ class Scheduler {
   void Start(const TicketPtr& ticket, Step& step);
   void Find(const TicketPtr& ticket, Step& step);
   void Enlist(const TicketPtr& ticket, Step& step);
-  static void LeaveLanes(Ticket& ticket);
+  static void Leave(Ticket& ticket);
   void Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer, Step& step);
   void FinishEmpty(const TicketPtr& ticket, Step& step);
   void Expire(const TicketPtr& ticket, Step& step);
-  // The lane had nothing for this call. Returns whether it does not wait, and no lane has anything.
-  static bool NoteEmpty(Ticket& ticket, const Lane& lane);
-  // The lane can be asked. Callers that took its failure for nothing to be had ask it again.
-  static void Recover(Lane& lane);
-  Lane& LaneOf(const Ticket::Wanted& wanted);
+  // The lane stage had nothing for this call. Returns whether it does not wait, and no lane stage
+  // that it wants has anything.
+  static bool NoteEmpty(Ticket& ticket, const LaneStageState& state);
+  // The lane stage can be asked. Callers that took its failure for nothing to be had ask it again.
+  static void Recover(LaneStageState& state);
+  LaneStageState& StateOf(const Ticket::Wanted& wanted);
 
-  // scheduler_lane.cc: what to do next in a lane.
-  void Advance(Lane& lane, Step& step);
-  void AdvanceNeighbours(Lane& lane, Step& step);
-  bool MayServe(const Ticket& ticket, const Lane& lane, base::SteadyTime now) const;
-  bool HasWork(const Lane& lane, base::SteadyTime now) const;
-  void MarkEmpty(Lane& lane, Step& step);
-  void WaitForMemory(Lane& lane, Step& step);
-  void Arm(Lane& lane);
-  void Wake(Lane& lane, Step& step);
-  static void Probe(Lane& lane, Step& step);
+  // scheduler_lane.cc: what to do next in a lane stage.
+  void Advance(LaneStageState& state, Step& step);
+  void AdvanceNeighbours(LaneStageState& state, Step& step);
+  bool MayServe(const Ticket& ticket, const LaneStageState& state, base::SteadyTime now) const;
+  bool HasWork(const LaneStageState& state, base::SteadyTime now) const;
+  void MarkEmpty(LaneStageState& state, Step& step);
+  void WaitForMemory(LaneStageState& state, Step& step);
+  void Arm(LaneStageState& state);
+  void Wake(LaneStageState& state, Step& step);
+  static void Probe(LaneStageState& state, Step& step);
 
   // scheduler_lease.cc: lease statements.
-  std::vector<TicketPtr> Gather(const Lane& lane, int64_t count_max, base::SteadyTime now) const;
-  LeaseRun RunOf(Lane& lane, std::vector<TicketPtr> tickets, int64_t count_max);
-  void AdvanceLanesOf(const LeaseRun& run, Step& step);
+  std::vector<TicketPtr> Gather(const LaneStageState& state, int64_t count_max,
+                                base::SteadyTime now) const;
+  LeaseRun RunOf(LaneStageState& state, std::vector<TicketPtr> tickets, int64_t count_max);
+  void AdvanceAllOf(const LeaseRun& run, Step& step);
   void Deliver(const LeaseRun& run, store::Leased leased, Step& step);
   void DeliverTo(const TicketPtr& ticket, LeaseAnswer answer, Step& step);
   void Failed(const LeaseRun& run, const absl::Status& status, Step& step);
@@ -129,7 +131,7 @@ class Scheduler {
   Alarms alarms_;
   ProbeBudget probe_budget_;
   std::set<model::LaneStage> wait_for_memory_;
-  std::map<model::LaneStage, std::unique_ptr<Lane>> lanes_;
+  std::map<model::LaneStage, std::unique_ptr<LaneStageState>> states_;
   absl::flat_hash_map<int64_t, QueuePtr> queues_;  // by lane; a call may know an older version
   absl::flat_hash_map<std::string, TicketPtr> by_request_;
 };

@@ -10,9 +10,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds kProbePause(25);     // between two probes of a lane that stays unknown
+constexpr milliseconds kProbePause(25);     // between two probes while it stays unknown
 constexpr seconds kProbePauseMost(4);       // also if probes are slow: else nobody would be served
-constexpr seconds kEmptyListening(4);       // an empty lane while notifications are heard
+constexpr seconds kEmptyListening(4);       // empty is believed while notifications are heard
 constexpr seconds kEmptyDeaf(1);            // and while they are not
 constexpr int64_t kSecondLeaseTasks = 128;  // that a second statement beside the first needs
 
@@ -21,26 +21,26 @@ constexpr int64_t kSecondLeaseTasks = 128;  // that a second statement beside th
 void Scheduler::Committed(absl::Span<const store::UnleasedTasks> unleased, absl::Time now,
                           Step& step) {
   for (const store::UnleasedTasks& tasks : unleased) {
-    const auto found = lanes_.find({tasks.lane, tasks.stage});
-    if (found == lanes_.end()) continue;  // nobody ever waited there: the first probe finds them
-    Lane& lane = *found->second;
-    lane.Announced(tasks);
+    const auto found = states_.find({tasks.lane, tasks.stage});
+    if (found == states_.end()) continue;  // nobody ever waited there: the first probe finds them
+    LaneStageState& state = *found->second;
+    state.Announced(tasks);
     if (!tasks.is_ready) {
       const auto due = step.now + absl::ToChronoNanoseconds(tasks.schedule_time - now);
-      lane.next_due = std::min(lane.next_due, due);
+      state.next_due = std::min(state.next_due, due);
     }
-    Advance(lane, step);
+    Advance(state, step);
   }
 }
 
 void Scheduler::Notified(const model::Notification& notification, Step& step) {
-  const auto found = lanes_.find({notification.lane, notification.stage});
-  if (found == lanes_.end()) return;
-  Lane& lane = *found->second;
-  lane.Announced({notification.lane, notification.stage, notification.priority,
+  const auto found = states_.find({notification.lane, notification.stage});
+  if (found == states_.end()) return;
+  LaneStageState& state = *found->second;
+  state.Announced({notification.lane, notification.stage, notification.priority,
                   notification.is_ready, notification.count, notification.schedule_time});
-  if (!notification.is_ready) lane.belief.Invalidate();  // when they are due, a probe tells
-  Advance(lane, step);
+  if (!notification.is_ready) state.belief.Invalidate();  // when they are due, a probe tells
+  Advance(state, step);
 }
 
 void Scheduler::QueueChanged(const QueuePtr& queue, Step& step) {
@@ -49,8 +49,8 @@ void Scheduler::QueueChanged(const QueuePtr& queue, Step& step) {
     if (latest != nullptr && latest->version > queue->version) continue;  // told out of order
     latest = queue;
     for (int16_t stage = 0; stage < queue->settings.StageCount(); ++stage) {
-      const auto found = lanes_.find({number, stage});
-      if (found == lanes_.end()) continue;
+      const auto found = states_.find({number, stage});
+      if (found == states_.end()) continue;
       found->second->queue = queue;
       Advance(*found->second, step);
       AdvanceNeighbours(*found->second, step);
@@ -61,73 +61,74 @@ void Scheduler::QueueChanged(const QueuePtr& queue, Step& step) {
 // Notifications sent while disconnected were missed.
 void Scheduler::SetListening(bool is_listening, Step& step) {
   is_listening_ = is_listening;
-  for (const auto& [lane_stage, lane] : lanes_) {
-    lane->Invalidate();
-    Advance(*lane, step);
+  for (const auto& [lane_stage, state] : states_) {
+    state->Invalidate();
+    Advance(*state, step);
   }
 }
 
 // A caller with several queues is served by a later one only when the earlier ones have nothing.
-bool Scheduler::MayServe(const Ticket& ticket, const Lane& lane, base::SteadyTime now) const {
+bool Scheduler::MayServe(const Ticket& ticket, const LaneStageState& state,
+                         base::SteadyTime now) const {
   if (ticket.state != Ticket::State::kWaiting) return false;
-  for (const Ticket::LaneEntry& entry : ticket.entries) {
-    if (entry.lane == &lane) return true;
-    if (entry.lane->BlocksLater(now)) return false;
+  for (const Ticket::Entry& entry : ticket.entries) {
+    if (entry.state == &state) return true;
+    if (entry.state->BlocksLater(now)) return false;
   }
   return false;
 }
 
-bool Scheduler::HasWork(const Lane& lane, base::SteadyTime now) const {
-  return std::any_of(lane.waiting.begin(), lane.waiting.end(),
-                     [&](const TicketPtr& ticket) { return MayServe(*ticket, lane, now); });
+bool Scheduler::HasWork(const LaneStageState& state, base::SteadyTime now) const {
+  return std::any_of(state.waiting.begin(), state.waiting.end(),
+                     [&](const TicketPtr& ticket) { return MayServe(*ticket, state, now); });
 }
 
-// Whatever the lane needs next. Safe to call at any time.
-void Scheduler::Advance(Lane& lane, Step& step) {
-  if (lane.waiting.empty()) return;
-  lane.Due(step.now);
-  if (lane.queue->LeasesPaused()) {
-    step.actions.push_back(TellHeldBack{lane.queue, lane.lane_stage, "the queue is paused"});
-    MarkEmpty(lane, step);
+// Whatever the lane stage needs next. Safe to call at any time.
+void Scheduler::Advance(LaneStageState& state, Step& step) {
+  if (state.waiting.empty()) return;
+  state.Due(step.now);
+  if (state.queue->LeasesPaused()) {
+    step.actions.push_back(TellHeldBack{state.queue, state.lane_stage, "the queue is paused"});
+    MarkEmpty(state, step);
     return;
   }
-  if (lane.MayLease() && is_memory_full_) {
-    WaitForMemory(lane, step);
-  } else if (lane.MayLease()) {
-    const int may_run = lane.belief.count() >= kSecondLeaseTasks ? 2 : 1;
-    if (lane.leases_running < may_run && HasWork(lane, step.now)) {
-      ++lane.leases_running;
-      step.actions.push_back(SendLease{lane.lane_stage});
+  if (state.MayLease() && is_memory_full_) {
+    WaitForMemory(state, step);
+  } else if (state.MayLease()) {
+    const int may_run = state.belief.count() >= kSecondLeaseTasks ? 2 : 1;
+    if (state.leases_running < may_run && HasWork(state, step.now)) {
+      ++state.leases_running;
+      step.actions.push_back(SendLease{state.lane_stage});
     }
-  } else if (lane.NeedsProbe(step.now)) {
-    if (lane.leases_running == 0 && lane.probe_allowed <= step.now) Probe(lane, step);
+  } else if (state.NeedsProbe(step.now)) {
+    if (state.leases_running == 0 && state.probe_allowed <= step.now) Probe(state, step);
   } else {
-    MarkEmpty(lane, step);
+    MarkEmpty(state, step);
   }
-  Arm(lane);
+  Arm(state);
 }
 
-// Other lanes may serve the callers of a lane that blocks them no more: to be called after whatever
-// may have ended that.
-void Scheduler::AdvanceNeighbours(Lane& lane, Step& step) {
-  if (lane.shared_waiters == 0 || lane.BlocksLater(step.now)) return;
+// Other lane stages may serve the callers of one that blocks them no more: to be called after
+// whatever may have ended that.
+void Scheduler::AdvanceNeighbours(LaneStageState& state, Step& step) {
+  if (state.shared_waiters == 0 || state.BlocksLater(step.now)) return;
   std::set<model::LaneStage> neighbours;
-  for (const TicketPtr& ticket : lane.waiting) {
-    for (const Ticket::LaneEntry& entry : ticket->entries) {
-      const bool has_tasks = entry.lane->belief.count() > 0;
-      if (entry.lane != &lane && has_tasks) neighbours.insert(entry.lane->lane_stage);
+  for (const TicketPtr& ticket : state.waiting) {
+    for (const Ticket::Entry& entry : ticket->entries) {
+      const bool has_tasks = entry.state->belief.count() > 0;
+      if (entry.state != &state && has_tasks) neighbours.insert(entry.state->lane_stage);
     }
   }
-  for (const model::LaneStage lane_stage : neighbours) Advance(*lanes_.at(lane_stage), step);
+  for (const model::LaneStage lane_stage : neighbours) Advance(*states_.at(lane_stage), step);
 }
 
 // Callers that wait go on waiting until others have read their answers.
-void Scheduler::WaitForMemory(Lane& lane, Step& step) {
+void Scheduler::WaitForMemory(LaneStageState& state, Step& step) {
   step.actions.push_back(
-      TellHeldBack{lane.queue, lane.lane_stage, "callers have not read what was leased before"});
-  wait_for_memory_.insert(lane.lane_stage);
+      TellHeldBack{state.queue, state.lane_stage, "callers have not read what was leased before"});
+  wait_for_memory_.insert(state.lane_stage);
   std::vector<TicketPtr> refused;
-  for (const TicketPtr& ticket : lane.waiting) {
+  for (const TicketPtr& ticket : state.waiting) {
     const bool may_wait = ticket->waits || ticket->state != Ticket::State::kWaiting;
     if (!may_wait) refused.push_back(ticket);
   }
@@ -136,83 +137,85 @@ void Scheduler::WaitForMemory(Lane& lane, Step& step) {
 
 void Scheduler::MemoryFreed(Step& step) {
   for (const model::LaneStage lane_stage : std::exchange(wait_for_memory_, {})) {
-    Advance(*lanes_.at(lane_stage), step);
+    Advance(*states_.at(lane_stage), step);
   }
 }
 
-// The lane has nothing for now: callers that do not wait are answered when all their lanes say so.
-void Scheduler::MarkEmpty(Lane& lane, Step& step) {
+// Nothing is there for now: callers that do not wait are answered when that is so of all their lane
+// stages.
+void Scheduler::MarkEmpty(LaneStageState& state, Step& step) {
   std::vector<TicketPtr> finished;
-  for (const TicketPtr& ticket : lane.waiting) {
+  for (const TicketPtr& ticket : state.waiting) {
     if (ticket->state != Ticket::State::kWaiting) continue;
-    if (NoteEmpty(*ticket, lane)) finished.push_back(ticket);
+    if (NoteEmpty(*ticket, state)) finished.push_back(ticket);
   }
   for (const TicketPtr& ticket : finished) FinishEmpty(ticket, step);
 }
 
-// One alarm per lane, for whatever comes first of its own accord.
-void Scheduler::Arm(Lane& lane) {
+// One alarm per lane stage, for whatever comes first of its own accord.
+void Scheduler::Arm(LaneStageState& state) {
   base::SteadyTime at = base::SteadyTime::max();
-  if (!lane.waiting.empty() && !lane.queue->LeasesPaused()) {
-    at = lane.next_due;
-    const bool may_probe = !lane.is_probing;
-    if (may_probe && !lane.MayLease() && lane.leases_running == 0) {
-      at = std::min(at, std::max(lane.belief.empty_until(), lane.probe_allowed));
+  if (!state.waiting.empty() && !state.queue->LeasesPaused()) {
+    at = state.next_due;
+    const bool may_probe = !state.is_probing;
+    if (may_probe && !state.MayLease() && state.leases_running == 0) {
+      at = std::min(at, std::max(state.belief.empty_until(), state.probe_allowed));
     }
-    if (may_probe && lane.bounds.IsRaised()) at = std::min(at, lane.RescanAt());
+    if (may_probe && state.bounds.IsRaised()) at = std::min(at, state.RescanAt());
   }
-  if (at == lane.alarm_at) return;
-  alarms_.Cancel(lane.alarm);
-  lane.alarm_at = at;
-  lane.alarm = at == base::SteadyTime::max() ? 0 : alarms_.Set(at, lane.lane_stage);
+  if (at == state.alarm_at) return;
+  alarms_.Cancel(state.alarm);
+  state.alarm_at = at;
+  state.alarm = at == base::SteadyTime::max() ? 0 : alarms_.Set(at, state.lane_stage);
 }
 
-void Scheduler::Wake(Lane& lane, Step& step) {
-  lane.alarm = 0;
-  lane.alarm_at = base::SteadyTime::max();
+void Scheduler::Wake(LaneStageState& state, Step& step) {
+  state.alarm = 0;
+  state.alarm_at = base::SteadyTime::max();
   const bool is_rescan_due =
-      !lane.waiting.empty() && lane.bounds.IsRaised() && lane.RescanAt() <= step.now;
-  if (is_rescan_due) Probe(lane, step);
-  Advance(lane, step);
+      !state.waiting.empty() && state.bounds.IsRaised() && state.RescanAt() <= step.now;
+  if (is_rescan_due) Probe(state, step);
+  Advance(state, step);
 }
 
 // One at a time.
-void Scheduler::Probe(Lane& lane, Step& step) {
-  if (std::exchange(lane.is_probing, true)) return;
-  step.actions.push_back(SendProbe{lane.lane_stage});
+void Scheduler::Probe(LaneStageState& state, Step& step) {
+  if (std::exchange(state.is_probing, true)) return;
+  step.actions.push_back(SendProbe{state.lane_stage});
 }
 
 ProbeStart Scheduler::BeginProbe(model::LaneStage lane_stage, const Step& step) {
-  return {step.now, lanes_.at(lane_stage)->belief.announced()};
+  return {step.now, states_.at(lane_stage)->belief.announced()};
 }
 
 void Scheduler::EndProbe(model::LaneStage lane_stage, const ProbeStart& start,
                          const absl::StatusOr<ProbeResult>& seen, Step& step) {
-  Lane& lane = *lanes_.at(lane_stage);
-  lane.is_probing = false;
+  LaneStageState& state = *states_.at(lane_stage);
+  state.is_probing = false;
   const std::chrono::nanoseconds cost = step.now - start.began;
-  const base::SteadyTime turn = probe_budget_.Take(step.now, cost);
-  lane.rescan_due = std::max(step.now + Lane::kRescanEvery, turn);
+  const base::SteadyTime routine_at = probe_budget_.Take(step.now, cost);
+  state.rescan_due = std::max(step.now + LaneStageState::kRescanEvery, routine_at);
   if (!seen.ok()) {
-    lane.Failed(seen.status(), step.now);
-    MarkEmpty(lane, step);
+    state.Failed(seen.status(), step.now);
+    MarkEmpty(state, step);
   } else {
-    Recover(lane);
-    lane.bounds.SetPriorities(seen->priorities, lane.belief.announced() != start.announced_before);
-    for (const store::Bound& ready : seen->first_ready) lane.bounds.LowerTo(ready);
-    lane.belief.Probed(
+    Recover(state);
+    state.bounds.SetPriorities(seen->priorities,
+                               state.belief.announced() != start.announced_before);
+    for (const store::Bound& ready : seen->first_ready) state.bounds.LowerTo(ready);
+    state.belief.Probed(
         start.announced_before, seen->ready,
-        std::max(step.now + (is_listening_ ? kEmptyListening : kEmptyDeaf), turn));
-    lane.probe_allowed =
+        std::max(step.now + (is_listening_ ? kEmptyListening : kEmptyDeaf), routine_at));
+    state.probe_allowed =
         step.now + std::clamp<std::chrono::nanoseconds>(ProbeBudget::kShare * cost, kProbePause,
                                                         kProbePauseMost);
     if (seen->next_due_in.has_value()) {
       const auto due = start.began + absl::ToChronoNanoseconds(*seen->next_due_in);
-      lane.next_due = std::min(lane.next_due, due);
+      state.next_due = std::min(state.next_due, due);
     }
   }
-  Advance(lane, step);
-  AdvanceNeighbours(lane, step);
+  Advance(state, step);
+  AdvanceNeighbours(state, step);
 }
 
 }  // namespace skiplane::broker

@@ -22,9 +22,9 @@ absl::Duration Remaining(base::SteadyTime lives_until, base::SteadyTime now) {
 
 // How many tasks are left for those who have not waited: what is believed to be there, less what
 // is wanted by others who wait already.
-int64_t SpareIn(const Lane& lane) {
-  int64_t spare = std::min<int64_t>(lane.belief.count(), 2 * model::kBatchRowsMax);
-  for (const TicketPtr& ticket : lane.waiting) {
+int64_t SpareIn(const LaneStageState& state) {
+  int64_t spare = std::min<int64_t>(state.belief.count(), 2 * model::kBatchRowsMax);
+  for (const TicketPtr& ticket : state.waiting) {
     if (spare <= 0) break;
     if (ticket->state == Ticket::State::kWaiting) spare -= ticket->call.max_tasks;
   }
@@ -34,29 +34,30 @@ int64_t SpareIn(const Lane& lane) {
 }  // namespace
 
 // Callers from the front, as many as `count_max` tasks can serve.
-std::vector<TicketPtr> Scheduler::Gather(const Lane& lane, int64_t count_max,
+std::vector<TicketPtr> Scheduler::Gather(const LaneStageState& state, int64_t count_max,
                                          base::SteadyTime now) const {
   std::vector<TicketPtr> tickets;
   int64_t demanded = 0;
-  for (const TicketPtr& ticket : lane.waiting) {
+  for (const TicketPtr& ticket : state.waiting) {
     if (static_cast<int64_t>(tickets.size()) >= count_max) break;
     // With a large backlog the first callers are served fully; few tasks are spread over all.
     if (demanded >= count_max && count_max == model::kBatchRowsMax) break;
-    if (!MayServe(*ticket, lane, now)) continue;
+    if (!MayServe(*ticket, state, now)) continue;
     demanded += ticket->call.max_tasks;
     tickets.push_back(ticket);
   }
   return tickets;
 }
 
-// From now on these tickets are served by this lane, with at most `count_max` tasks together.
-LeaseRun Scheduler::RunOf(Lane& lane, std::vector<TicketPtr> tickets, int64_t count_max) {
+// From now on this lane stage serves these tickets, with at most `count_max` tasks together.
+LeaseRun Scheduler::RunOf(LaneStageState& state, std::vector<TicketPtr> tickets,
+                          int64_t count_max) {
   LeaseRun run;
-  run.lane_stage = lane.lane_stage;
-  run.queue = lane.queue;
-  run.demand.lane = lane.lane_stage.lane;
-  run.demand.stage = lane.lane_stage.stage;
-  run.demand.bounds = lane.bounds.Current();
+  run.lane_stage = state.lane_stage;
+  run.queue = state.queue;
+  run.demand.lane = state.lane_stage.lane;
+  run.demand.stage = state.lane_stage.stage;
+  run.demand.bounds = state.bounds.Current();
   std::vector<int64_t> demands;
   int64_t demanded = 0;
   for (const TicketPtr& ticket : tickets) {
@@ -70,71 +71,75 @@ LeaseRun Scheduler::RunOf(Lane& lane, std::vector<TicketPtr> tickets, int64_t co
   run.tickets = std::move(tickets);
   run.lives_until.resize(run.tickets.size());
   run.demand.slots = DealSlots(demands, std::min(demanded, count_max));
-  run.snapshot = lane.bounds.Begin();
-  run.announced_before = lane.belief.announced();
-  lane.belief.Asked(static_cast<int64_t>(run.demand.slots.size()));
+  run.snapshot = state.bounds.Begin();
+  run.announced_before = state.belief.announced();
+  state.belief.Asked(static_cast<int64_t>(run.demand.slots.size()));
   return run;
 }
 
 LeaseRun Scheduler::BeginLease(model::LaneStage lane_stage, Step& step) {
-  Lane& lane = *lanes_.at(lane_stage);
+  LaneStageState& state = *states_.at(lane_stage);
   LeaseRun run;
   run.lane_stage = lane_stage;
-  const bool may_run = !lane.queue->LeasesPaused() && !is_memory_full_;
-  const int64_t count_max = std::min<int64_t>(lane.belief.count(), model::kBatchRowsMax);
+  const bool may_run = !state.queue->LeasesPaused() && !is_memory_full_;
+  const int64_t count_max = std::min<int64_t>(state.belief.count(), model::kBatchRowsMax);
   std::vector<TicketPtr> tickets;
-  if (lane.MayLease() && may_run) tickets = Gather(lane, count_max, step.now);
+  if (state.MayLease() && may_run) tickets = Gather(state, count_max, step.now);
   if (!tickets.empty()) {
-    run = RunOf(lane, std::move(tickets), count_max);
+    run = RunOf(state, std::move(tickets), count_max);
   } else {
-    --lane.leases_running;
-    Advance(lane, step);
+    --state.leases_running;
+    Advance(state, step);
   }
-  AdvanceNeighbours(lane, step);
+  AdvanceNeighbours(state, step);
   return run;
 }
 
 void Scheduler::EndLease(LeaseRun& run, absl::StatusOr<store::Leased> leased, Step& step) {
-  Lane& lane = *lanes_.at(run.lane_stage);
-  if (!run.is_reservation) --lane.leases_running;
+  LaneStageState& state = *states_.at(run.lane_stage);
+  if (!run.is_reservation) --state.leases_running;
   if (leased.ok()) {
-    Recover(lane);
-    const bool was_raised = lane.bounds.IsRaised();
-    lane.bounds.End(run.snapshot, LastKeys(run, leased->rows));
-    lane.belief.Leased(static_cast<int64_t>(run.demand.slots.size()),
+    Recover(state);
+    const bool was_raised = state.bounds.IsRaised();
+    state.bounds.End(run.snapshot, LastKeys(run, leased->rows));
+    state.belief.Leased(static_cast<int64_t>(run.demand.slots.size()),
                        static_cast<int64_t>(leased->rows.size()), IsCutByBytes(run, *leased),
                        run.announced_before);
     if (!was_raised) {
-      lane.rescan_due = std::max<base::SteadyTime>(lane.rescan_due, step.now + Lane::kRescanEvery);
+      state.rescan_due = std::max<base::SteadyTime>(state.rescan_due,
+                                                    step.now + LaneStageState::kRescanEvery);
     }
     Deliver(run, *std::move(leased), step);
   } else if (absl::IsAlreadyExists(leased.status())) {
-    lane.bounds.End(run.snapshot, {});
+    state.bounds.End(run.snapshot, {});
     Collided(run, step);
   } else {
-    lane.bounds.Fail(run.snapshot);
+    state.bounds.Fail(run.snapshot);
     Failed(run, leased.status(), step);
   }
-  Advance(lane, step);
-  AdvanceNeighbours(lane, step);
-  AdvanceLanesOf(run, step);
+  Advance(state, step);
+  AdvanceNeighbours(state, step);
+  AdvanceAllOf(run, step);
 }
 
-// While a lane served them, others that they want may have got tasks, and could not have them.
-void Scheduler::AdvanceLanesOf(const LeaseRun& run, Step& step) {
-  std::set<model::LaneStage> lanes;
+// While one lane stage served them, others that they want may have got tasks, and could not serve
+// them.
+void Scheduler::AdvanceAllOf(const LeaseRun& run, Step& step) {
+  std::set<model::LaneStage> lane_stages;
   for (const TicketPtr& ticket : run.tickets) {
     if (ticket->state != Ticket::State::kWaiting || ticket->entries.size() < 2) continue;
-    for (const Ticket::LaneEntry& entry : ticket->entries) lanes.insert(entry.lane->lane_stage);
+    for (const Ticket::Entry& entry : ticket->entries) {
+      lane_stages.insert(entry.state->lane_stage);
+    }
   }
-  for (const model::LaneStage lane_stage : lanes) Advance(*lanes_.at(lane_stage), step);
+  for (const model::LaneStage lane_stage : lane_stages) Advance(*states_.at(lane_stage), step);
 }
 
 void Scheduler::Deliver(const LeaseRun& run, store::Leased leased, Step& step) {
-  Lane& lane = *lanes_.at(run.lane_stage);
+  LaneStageState& state = *states_.at(run.lane_stage);
   std::vector<LeaseAnswer> answers(run.tickets.size());
   for (store::LeasedRow& row : leased.rows) {
-    NameQueue(*lane.queue, row.task);
+    NameQueue(*state.queue, row.task);
     answers[static_cast<size_t>(row.caller)].tasks.push_back(std::move(row.task));
   }
   for (size_t i = 0; i < run.tickets.size(); ++i) {
@@ -149,7 +154,7 @@ void Scheduler::Deliver(const LeaseRun& run, store::Leased leased, Step& step) {
   }
 }
 
-// Ends a ticket's service in a lane, with tasks or without.
+// Ends a ticket's service by a lane stage, with tasks or without.
 void Scheduler::DeliverTo(const TicketPtr& ticket, LeaseAnswer answer, Step& step) {
   ticket->state = Ticket::State::kWaiting;
   if (ticket->is_cancelled) {
@@ -171,9 +176,9 @@ void Scheduler::DeliverTo(const TicketPtr& ticket, LeaseAnswer answer, Step& ste
 
 // Nothing was leased. Callers that wait go on waiting: the database may come back in time.
 void Scheduler::Failed(const LeaseRun& run, const absl::Status& status, Step& step) {
-  Lane& lane = *lanes_.at(run.lane_stage);
-  lane.Failed(status, step.now);
-  lane.belief.Forget();
+  LaneStageState& state = *states_.at(run.lane_stage);
+  state.Failed(status, step.now);
+  state.belief.Forget();
   for (const TicketPtr& ticket : run.tickets) {
     if (run.is_reservation) {
       step.actions.push_back(Decline{ticket});
@@ -192,7 +197,7 @@ void Scheduler::Failed(const LeaseRun& run, const absl::Status& status, Step& st
 // is not known of which one: all that have one look again for what was leased under it, also those
 // whose wait is over; the others go on waiting.
 void Scheduler::Collided(const LeaseRun& run, Step& step) {
-  lanes_.at(run.lane_stage)->belief.Unasked(static_cast<int64_t>(run.demand.slots.size()));
+  states_.at(run.lane_stage)->belief.Unasked(static_cast<int64_t>(run.demand.slots.size()));
   for (const TicketPtr& ticket : run.tickets) {
     ticket->state = Ticket::State::kWaiting;
     if (ticket->is_cancelled || (ticket->is_expired && ticket->request_key.empty())) {
@@ -204,7 +209,7 @@ void Scheduler::Collided(const LeaseRun& run, Step& step) {
     } else if (++ticket->conflicts == kConflictsMax) {
       Finish(ticket, RequestTaken(), step);
     } else {
-      LeaveLanes(*ticket);
+      Leave(*ticket);
       Find(ticket, step);
     }
   }
@@ -215,9 +220,9 @@ std::optional<model::LaneStage> Scheduler::FindReservable(const Ticket& ticket, 
   const bool is_repeat = !ticket.request_key.empty() && by_request_.contains(ticket.request_key);
   if (is_draining_ || is_memory_full_ || is_repeat) return std::nullopt;
   for (const Ticket::Wanted& wanted : ticket.wanted) {
-    const auto found = lanes_.find(wanted.lane_stage);
-    if (found == lanes_.end()) return std::nullopt;  // it is to be probed before any behind it
-    const Lane& known = *found->second;
+    const auto found = states_.find(wanted.lane_stage);
+    if (found == states_.end()) return std::nullopt;  // it is to be probed before any behind it
+    const LaneStageState& known = *found->second;
     if (wanted.lane_stage.lane == lane && known.MayLease() && !known.queue->LeasesPaused() &&
         SpareIn(known) > 0) {
       // Whoever is in the list has it rescanned; reservations alone would not.
@@ -231,20 +236,20 @@ std::optional<model::LaneStage> Scheduler::FindReservable(const Ticket& ticket, 
 
 LeaseRun Scheduler::Reserve(model::LaneStage lane_stage, std::vector<TicketPtr> tickets,
                             Step& step) {
-  Lane& lane = *lanes_.at(lane_stage);
-  LeaseRun run = RunOf(lane, std::move(tickets), SpareIn(lane));
+  LaneStageState& state = *states_.at(lane_stage);
+  LeaseRun run = RunOf(state, std::move(tickets), SpareIn(state));
   run.is_reservation = true;
-  AdvanceNeighbours(lane, step);
+  AdvanceNeighbours(state, step);
   return run;
 }
 
 // Nothing was leased, and nobody is to hear of it.
 void Scheduler::Withdraw(const LeaseRun& run, Step& step) {
-  Lane& lane = *lanes_.at(run.lane_stage);
-  lane.bounds.End(run.snapshot, {});
-  lane.belief.Unasked(static_cast<int64_t>(run.demand.slots.size()));
+  LaneStageState& state = *states_.at(run.lane_stage);
+  state.bounds.End(run.snapshot, {});
+  state.belief.Unasked(static_cast<int64_t>(run.demand.slots.size()));
   for (const TicketPtr& ticket : run.tickets) step.actions.push_back(Decline{ticket});
-  Advance(lane, step);
+  Advance(state, step);
 }
 
 }  // namespace skiplane::broker

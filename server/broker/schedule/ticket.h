@@ -15,7 +15,7 @@
 
 namespace skiplane::broker {
 
-struct Lane;
+struct LaneStageState;
 
 struct Ticket {
   // Where a caller wants tasks from.
@@ -29,15 +29,16 @@ struct Ticket {
   LeaseCall call;
   absl::Duration lease_duration;
   std::string request_key;  // worker and request id; empty without a request id
-  bool waits = false;       // else it is answered as soon as its lanes are known to be empty
+  bool waits = false;       // else it is answered as soon as nothing is known to be there
   base::SteadyTime deadline{};  // of its wait
   std::vector<Wanted> wanted;   // in the order in which they are asked; each lane stage once
   Callback<LeaseAnswer> done;
   absl::AnyInvocable<void()> on_declined;  // of a reservation (see Scheduler::Reserve)
 
   enum class State {
-    kWaiting,  // in the lists of its lanes, or a successor
-    kServing,  // a statement leases for it; or looks for what it leased before: then in no list
+    kWaiting,  // in the lists of its lane stages, or a successor
+    kServing,  // in the same while a statement leases for it; in none while one looks for what it
+               // leased before
     kDone,     // answered, in no list
   };
   State state = State::kWaiting;
@@ -46,12 +47,12 @@ struct Ticket {
   int conflicts = 0;          // how often its request id was found to be taken
   Alarms::Id alarm = 0;       // its deadline
 
-  struct LaneEntry {
-    Lane* lane;
-    std::list<std::shared_ptr<Ticket>>::iterator position;  // in the lane's list
-    bool is_empty = false;  // the lane had nothing for this call
+  struct Entry {
+    LaneStageState* state;
+    std::list<std::shared_ptr<Ticket>>::iterator position;  // in its list
+    bool is_empty = false;  // it had nothing for this call
   };
-  std::vector<LaneEntry> entries;  // as `wanted`
+  std::vector<Entry> entries;  // as `wanted`
 
   // A repeat of this call with the same request id: it waits while this one is served, and then
   // takes its place, as nobody waits for this one any more.

@@ -41,7 +41,7 @@ store::Settled SettleBatch::Restore(const SettleItem& item,
       settled.stage = NextStage(item).value_or(item.token.stage);
       settled.schedule_time = recalled.settled_at;
       break;
-    case store::Transition::kWaitsForTick:
+    case store::Transition::kWaitsForPlannedTime:
       settled.stage = 0;
       settled.schedule_time = recalled.schedule_time.value_or(absl::InfiniteFuture());
       break;

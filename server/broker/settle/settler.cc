@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "server/broker/api/refusals.h"
-#include "server/broker/settle/error_print.h"
+#include "server/broker/settle/error_fingerprint.h"
 #include "server/pg/conflicts.h"
 
 namespace skiplane::broker {
@@ -87,7 +87,9 @@ void Settler::Nack(std::vector<model::NackItem> items,
     out.error = std::move(item.error);
     if (!item.refusal.ok()) out.Refuse(std::move(item.refusal));
     const bool has_failed = out.action != store::Action::kRelease;
-    if (has_failed && out.error.fingerprint.empty()) out.error.fingerprint = ErrorPrint(out.error);
+    if (has_failed && out.error.fingerprint.empty()) {
+      out.error.fingerprint = ErrorFingerprint(out.error);
+    }
   }
   call->done = [done = std::move(done)](
                    absl::StatusOr<std::vector<model::AckResult>> results) mutable {

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
-#include "server/broker/api/fingerprint.h"
+#include "server/broker/api/request_hash.h"
 #include "server/model/limits.h"
 #include "server/rpc/call/check.h"
 

@@ -106,7 +106,7 @@ bool Acceptor::AcceptAll(int listen_fd) {
 }
 
 void Acceptor::Admit(int listen_fd, int fd) {
-  if (!IsProbe(fd)) {
+  if (!IsPortCheck(fd)) {
     if (!open_.HasRoom()) {
       Refuse(fd);
       return;
@@ -118,8 +118,8 @@ void Acceptor::Admit(int listen_fd, int fd) {
   take_(listen_fd, fd);
 }
 
-bool Acceptor::IsProbe(int fd) const {
-  const int expected = probe_port_;
+bool Acceptor::IsPortCheck(int fd) const {
+  const int expected = port_check_from_;
   if (expected == 0) return false;
   const SocketAddress caller = SocketAddress::PeerOf(fd);
   return caller.port() == expected && caller.HasHostOf(SocketAddress::OwnOf(fd));

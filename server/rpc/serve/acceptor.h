@@ -38,7 +38,7 @@ class Acceptor {
 
   // The port from which this process is about to connect to its own, to see whether it answers:
   // such a connection is let in and not counted. 0: none. From any thread.
-  void ExpectProbe(int from_port) { probe_port_ = from_port; }
+  void ExpectPortCheck(int from_port) { port_check_from_ = from_port; }
 
  private:
   using SteadyTime = std::chrono::steady_clock::time_point;
@@ -48,7 +48,7 @@ class Acceptor {
   // Returns false if nothing can be accepted for a while.
   bool AcceptAll(int listen_fd);
   void Admit(int listen_fd, int fd);
-  bool IsProbe(int fd) const;
+  bool IsPortCheck(int fd) const;
   void Refuse(int fd);
   bool AfterError(int error);
   void Publish();
@@ -56,7 +56,7 @@ class Acceptor {
   ListenSockets sockets_;
   metrics::Metrics& metrics_;
   Take take_;
-  std::atomic<int> probe_port_ = 0;
+  std::atomic<int> port_check_from_ = 0;
   std::atomic<bool> is_stopped_ = false;
   const int wake_fd_;
   std::thread thread_;

@@ -19,7 +19,7 @@
 #include "server/rpc/serve/credentials.h"
 #include "server/rpc/serve/health.h"
 #include "server/rpc/serve/listen_sockets.h"
-#include "server/rpc/serve/port_probe.h"
+#include "server/rpc/serve/port_check.h"
 #include "server/rpc/serve/reflection.h"
 #include "server/rpc/serve/server_limits.h"
 
@@ -76,7 +76,7 @@ struct Server::State {
   std::unique_ptr<grpc::Server> grpc;
   std::unique_ptr<Health> health;
   std::unique_ptr<Acceptor> acceptor;
-  std::unique_ptr<PortProbe> probe;
+  std::unique_ptr<PortCheck> port_check;
   int port = 0;
   base::Mutex drain_mutex;
   bool drained ABSL_GUARDED_BY(drain_mutex) = false;
@@ -91,12 +91,12 @@ void Server::State::Listen(bool tls) {
     connection.fd = fd;
     entrance->HandleNewConnection(&connection);
   });
-  PortProbe::Options options;
+  PortCheck::Options options;
   options.listen_fd = acceptor->sockets().fds().front();
   options.tls = tls;
   metrics.SetPortAnswers(true);
-  probe = std::make_unique<PortProbe>(
-      options, PortProbe::Listener{[this](int from_port) { acceptor->ExpectProbe(from_port); },
+  port_check = std::make_unique<PortCheck>(
+      options, PortCheck::Listener{[this](int from_port) { acceptor->ExpectPortCheck(from_port); },
                                    [this](bool answers) {
                                      metrics.SetPortAnswers(answers);
                                      health->SetAlive(answers);
@@ -113,7 +113,7 @@ void Server::State::Shutdown(absl::Duration patience) {
   in_flight.Close();
   in_flight.WaitForNone(deadline);
   std::this_thread::sleep_until(std::min(start + kNotice, deadline));
-  probe.reset();
+  port_check.reset();
   acceptor->Stop();
   grpc_server_cancel_all_calls(grpc->c_server());
   grpc->Shutdown(absl::ToChronoTime(absl::Now()));

@@ -1,37 +1,72 @@
+#include <algorithm>
 #include <future>
 
+#include "absl/strings/escaping.h"
 #include "server/broker/lease/lost_leases.h"
 #include "tests/broker/broker_harness.h"
 
 namespace skiplane::testing {
 namespace {
 
-using LostLeasesPgTest = BrokerHarness;
+class LostLeasesPgTest : public BrokerHarness {
+ protected:
+  // What is found of a statement for one caller of lane 1.
+  absl::StatusOr<store::Leased> Find(const store::LeaseCaller& caller) {
+    base::Timer timer;
+    pg::Pool pool({.uri = database_.uri()}, 1, nullptr, [](bool) {});
+    broker::Context context{pool, timer, metrics_, "origin"};
+    std::promise<absl::StatusOr<store::Leased>> found;
+    broker::LostLeases lost(context,
+                            [&](broker::LeaseRun&, absl::StatusOr<store::Leased> leased) {
+                              found.set_value(std::move(leased));
+                            });
+    broker::LeaseRun run;
+    run.lane_stage = {1, 0};
+    run.demand.lane = 1;
+    run.demand.callers.push_back(caller);
+    run.tickets.push_back(std::make_shared<broker::Ticket>());
+    run.lives_until.emplace_back();
+    lost.Resolve(std::move(run));
+    std::future<absl::StatusOr<store::Leased>> answer = found.get_future();
+    const bool is_told = answer.wait_for(std::chrono::minutes(1)) == std::future_status::ready;
+    timer.Stop();
+    pool.Stop();
+    return is_told ? answer.get() : absl::DeadlineExceededError("no answer within a minute");
+  }
+
+  // The id of the only ledger row.
+  pg::Uuid Ledger() const {
+    const std::string bytes = absl::HexStringToBytes(
+        Sql("SELECT replace(id::text, '-', '') FROM skiplane.lease_ledger"));
+    pg::Uuid ledger{};
+    std::copy_n(bytes.begin(), ledger.size(), ledger.begin());
+    return ledger;
+  }
+};
 
 // The statement may never have been run, so this says nothing of the lane. The caller was once told
 // that there is nothing.
 TEST_F(LostLeasesPgTest, WithoutRowsTheCallerIsToldToRepeat) {
-  base::Timer timer;
-  pg::Pool pool({.uri = database_.uri()}, 1, nullptr, [](bool) {});
-  broker::Context context{pool, timer, metrics_, "origin"};
-  std::promise<absl::Status> told;
-  broker::LostLeases lost(
-      context, [&](broker::LeaseRun&, const absl::StatusOr<store::Leased>& leased) {
-        told.set_value(leased.status());
-      });
-  broker::LeaseRun run;
-  run.lane_stage = {1, 0};
-  run.demand.lane = 1;
-  run.demand.callers.emplace_back().ledger[0] = 7;
-  run.lives_until.emplace_back();
-  lost.Resolve(std::move(run));
-  std::future<absl::Status> answer = told.get_future();
-  ASSERT_EQ(answer.wait_for(std::chrono::minutes(1)), std::future_status::ready);
-  EXPECT_EQ(answer.get().code(), absl::StatusCode::kUnavailable);
+  store::LeaseCaller caller;
+  caller.ledger[0] = 7;
+  EXPECT_EQ(Find(caller).status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.lease_ledger WHERE lane = 1"), 1)
       << "it can never be run from now on";
-  timer.Stop();
-  pool.Stop();
+}
+
+// The time of the metrics was once the greatest schedule time: no task seemed to have waited.
+TEST_F(LostLeasesPgTest, TheTimeOfWhatIsFoundIsThatOfItsLease) {
+  model::NewTask late = Payload("late");
+  late.schedule_time = absl::Now() - absl::Hours(1);
+  Enqueue({late});
+  store::LeaseCaller caller;
+  caller.session = LeaseOne("w").token.session;
+  caller.ledger = Ledger();
+  const absl::StatusOr<store::Leased> found = Find(caller);
+  ASSERT_THAT(found, IsOk());
+  EXPECT_EQ(found->rows.size(), 1u);
+  EXPECT_EQ(absl::ToUnixMicros(found->now),
+            Number("SELECT (date_part('epoch', leased_at) * 1e6)::int8 FROM skiplane.task"));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Operators' changes with a request id: whatever is repeated or sent twice at once, each is made
 // once. What becomes of lost answers is in tests/system/change_once_test.py.
 #include "gmock/gmock.h"
-#include "server/broker/api/fingerprint.h"
+#include "server/broker/api/request_hash.h"
 #include "server/upkeep/retention.h"
 #include "tests/broker/broker_harness.h"
 

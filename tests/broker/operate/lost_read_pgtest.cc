@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "gmock/gmock.h"
-#include "server/broker/api/fingerprint.h"
+#include "server/broker/api/request_hash.h"
 #include "tests/broker/broker_harness.h"
 #include "tests/support/require.h"
 

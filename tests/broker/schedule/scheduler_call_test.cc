@@ -24,6 +24,14 @@ class SchedulerCallTest : public SchedulerByHand {
     answer.tasks.resize(count);
     return Do([&](Scheduler& s, Step& step) { s.EndFind(ticket, answer, step); });
   }
+  // The paused queues that the answer names, which the ticket gets at once.
+  std::vector<std::string> PausedFor(const TicketPtr& ticket) {
+    Step step{now_};
+    scheduler_.Admit(ticket, step);
+    const auto* const answer = std::get_if<Answer>(&step.actions.back());
+    if (answer == nullptr || !answer->answer.ok()) return {"no answer"};
+    return answer->answer->paused_queues;
+  }
   std::string SetMemoryFull(bool is_full) {
     scheduler_.SetMemoryFull(is_full);
     if (is_full) return "";
@@ -117,12 +125,16 @@ TEST_F(SchedulerCallTest, AStatementThatFailedIsToldToACallThatDoesNotWait) {
 
 TEST_F(SchedulerCallTest, APausedQueueIsNamedInTheAnswer) {
   Pause(1);
-  const TicketPtr ann = Caller("ann", {1}, kAtOnce);
-  Step step{now_};
-  scheduler_.Admit(ann, step);
-  const auto* const answer = std::get_if<Answer>(&step.actions.back());
-  ASSERT_NE(answer, nullptr);
-  EXPECT_EQ(answer->answer->paused_queues, std::vector<std::string>{"q1"});
+  EXPECT_EQ(PausedFor(Caller("ann", {1}, kAtOnce)), std::vector<std::string>{"q1"});
+}
+
+// With another queue between two of its stages it was once named twice.
+TEST_F(SchedulerCallTest, APausedQueueIsNamedOnceHoweverManyOfItsStagesAreWanted) {
+  Pause(1);
+  Pause(2);
+  const TicketPtr ann = Caller("ann", {1, 2, 1}, kAtOnce);
+  ann->wanted.front().lane_stage.stage = 1;
+  EXPECT_EQ(PausedFor(ann), (std::vector<std::string>{"q1", "q2"}));
 }
 
 TEST_F(SchedulerCallTest, ACancelledCallIsAnsweredAndItsTasksGoBack) {

@@ -112,12 +112,12 @@ TEST_F(AcceptorTest, TheProcessItselfIsLetInAboveTheLimit) {
   Begin(1);
   const Socket first = Connect();
   ASSERT_TRUE(WaitForTaken(1));
-  Socket probe;
+  Socket port_check;
   const sockaddr_in any = {AF_INET, 0, {0}, {}};
-  ASSERT_EQ(bind(probe.fd(), reinterpret_cast<const sockaddr*>(&any), sizeof(any)), 0);
-  acceptor_->ExpectProbe(probe.port());
+  ASSERT_EQ(bind(port_check.fd(), reinterpret_cast<const sockaddr*>(&any), sizeof(any)), 0);
+  acceptor_->ExpectPortCheck(port_check.port());
   EXPECT_TRUE(Connect().IsTurnedAway());
-  probe.ConnectTo(port_);
+  port_check.ConnectTo(port_);
   EXPECT_TRUE(WaitForTaken(2));
 }
 

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "server/rpc/serve/port_probe.h"
+#include "server/rpc/serve/port_check.h"
 #include "tests/rpc/front.h"
 #include "tests/rpc/serve/certificate.h"
 
@@ -104,11 +104,11 @@ int ListeningSocket(int port) {
   return -1;
 }
 
-TEST(Tls, AnswersAProbeThatHasNoCertificate) {
+TEST(Tls, AnswersAPortCheckThatHasNoCertificate) {
   TlsFiles files = MakePair("server");
   files.client_ca = files.certificate;
   Front front({}, WithTls(files));
-  PortProbe::Options options;
+  PortCheck::Options options;
   options.listen_fd = ListeningSocket(front.server->port());
   options.tls = true;
   options.every = absl::Milliseconds(1);
@@ -117,7 +117,7 @@ TEST(Tls, AnswersAProbeThatHasNoCertificate) {
   std::atomic<int> begun = 0;
   std::atomic<int> told = 0;
   std::promise<void> enough;
-  auto probe = std::make_unique<PortProbe>(options, PortProbe::Listener{
+  auto check = std::make_unique<PortCheck>(options, PortCheck::Listener{
                                                         [&](int port) {
                                                           if (port != 0 && ++begun == 5) {
                                                             enough.set_value();
@@ -125,7 +125,7 @@ TEST(Tls, AnswersAProbeThatHasNoCertificate) {
                                                         },
                                                         [&](bool) { ++told; }});
   EXPECT_EQ(enough.get_future().wait_for(std::chrono::minutes(1)), std::future_status::ready);
-  probe.reset();
+  check.reset();
   EXPECT_EQ(told, 0);
 }
 

@@ -13,7 +13,7 @@ ROOM = "server/broker/schedule"
 SOURCES = pathlib.Path(__file__).resolve().parents[3] / ROOM
 
 CALLS, LANE, LEASE = "scheduler.cc", "scheduler_lane.cc", "scheduler_lease.cc"
-BOUNDS, LANE_HEADER = "bounds.cc", "lane.h"
+BOUNDS, STATE = "bounds.cc", "lane_stage_state.h"
 
 MUTANTS = {
     # Calls.
@@ -28,9 +28,9 @@ MUTANTS = {
         (CALLS, "  if (ticket->state == Ticket::State::kDone) return;\n  ticket->state =",
                 "  ticket->state =")],
     "empty_lanes_stay_empty": [
-        (CALLS, "return entry.is_empty && entry.lane->HasNothing();", "return entry.is_empty;")],
+        (CALLS, "return entry.is_empty && entry.state->HasNothing();", "return entry.is_empty;")],
     "first_caller_after_a_while_trusts_bounds": [
-        (CALLS, "      if (lane.waiting.empty()) lane.Reopen(step.now);\n", "")],
+        (CALLS, "      if (state.waiting.empty()) state.Reopen(step.now);\n", "")],
 
     # Lease statements.
     "cancelled_call_is_answered_with_tasks": [
@@ -48,36 +48,36 @@ MUTANTS = {
                 "    tickets.push_back(ticket);\n  }\n"
                 "  if (tickets.size() > 1) tickets.erase(tickets.begin());\n")],
     "statement_without_callers_stays_open": [
-        (LEASE, "    --lane.leases_running;\n    Advance(lane, step);\n",
-                "    Advance(lane, step);\n")],
+        (LEASE, "    --state.leases_running;\n    Advance(state, step);\n",
+                "    Advance(state, step);\n")],
     "lanes_of_served_callers_are_not_asked": [
-        (LEASE, "  AdvanceLanesOf(run, step);\n", "")],
+        (LEASE, "  AdvanceAllOf(run, step);\n", "")],
 
     # Lanes.
     "paused_queue_asks_nobody": [
         (LANE, "      AdvanceNeighbours(*found->second, step);\n", ""),
-        (LANE, "if (lane.shared_waiters == 0 || lane.BlocksLater(step.now)) return;",
-               "if (lane.shared_waiters == 0 || lane.belief.count() > 0) return;"),
-        (LEASE, "  AdvanceNeighbours(lane, step);\n  return run;\n}\n\nvoid Scheduler::EndLease",
+        (LANE, "if (state.shared_waiters == 0 || state.BlocksLater(step.now)) return;",
+               "if (state.shared_waiters == 0 || state.belief.count() > 0) return;"),
+        (LEASE, "  AdvanceNeighbours(state, step);\n  return run;\n}\n\nvoid Scheduler::EndLease",
                 "  return run;\n}\n\nvoid Scheduler::EndLease")],
     "due_tasks_are_noticed_by_those_who_wait": [
-        (LANE, "  lane.Due(step.now);\n", ""),
-        (LANE, "  lane.alarm = 0;\n", "  lane.alarm = 0;\n  lane.Due(step.now);\n")],
+        (LANE, "  state.Due(step.now);\n", ""),
+        (LANE, "  state.alarm = 0;\n", "  state.alarm = 0;\n  state.Due(step.now);\n")],
     "freed_memory_is_not_used": [
-        (LANE, "  wait_for_memory_.insert(lane.lane_stage);\n", "")],
+        (LANE, "  wait_for_memory_.insert(state.lane_stage);\n", "")],
     "empty_is_believed_for_long": [
         (LANE, "kEmptyListening(4)", "kEmptyListening(8)")],
     "failed_probe_does_not_end": [
-        (LANE, "  lane.is_probing = false;\n",
-               "  lane.is_probing = lane.is_probing && !seen.ok();\n")],
+        (LANE, "  state.is_probing = false;\n",
+               "  state.is_probing = state.is_probing && !seen.ok();\n")],
     "unknown_lane_sets_no_alarm": [
-        (LANE, "at = std::min(at, std::max(lane.belief.empty_until(), lane.probe_allowed));",
-               "at = std::min(at, lane.next_due);")],
+        (LANE, "at = std::min(at, std::max(state.belief.empty_until(), state.probe_allowed));",
+               "at = std::min(at, state.next_due);")],
     "probe_lowers_no_bound": [
-        (LANE, "for (const store::Bound& ready : seen->first_ready) lane.bounds.LowerTo(ready);",
+        (LANE, "for (const store::Bound& ready : seen->first_ready) state.bounds.LowerTo(ready);",
                "")],
     "announced_tasks_lower_no_bound": [
-        (LANE_HEADER, "    bounds.Lower(unleased.priority, unleased.schedule_time);\n", "")],
+        (STATE, "    bounds.Lower(unleased.priority, unleased.schedule_time);\n", "")],
     "bounds_forget_what_was_lowered": [
         (BOUNDS, "if (least != opened->second.end()) key = std::min(key, least->second);", "")],
 }

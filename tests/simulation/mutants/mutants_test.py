@@ -13,7 +13,7 @@ BUILD = pathlib.Path(os.environ["SKIPLANE_BUILD_DIR"])
 SEEDS = 1000
 
 NOT_ANSWERED = "a call is not answered"
-TOLD_OF_NOTHING = "a caller that does not wait is told of nothing, though a task is known"
+ANSWERED_EMPTY = "a caller that does not wait is answered empty, though a task is known"
 SKIPPED = "a statement skips a task that was known to be ready"
 WAIT_FOR_EACH_OTHER = "a task and a caller wait for each other"
 NOT_UNDER_WAY = "a task and a caller wait, and nothing is under way"
@@ -72,7 +72,7 @@ class Mutants(unittest.TestCase):
         self.assert_found("calls_finish_twice", "a call is answered twice")
 
     def test_empty_lanes_stay_empty(self):
-        self.assert_found("empty_lanes_stay_empty", TOLD_OF_NOTHING)
+        self.assert_found("empty_lanes_stay_empty", ANSWERED_EMPTY)
 
     def test_cancelled_call_is_answered_with_tasks(self):
         self.assert_found("cancelled_call_is_answered_with_tasks",
@@ -97,7 +97,7 @@ class Mutants(unittest.TestCase):
         self.assert_found("paused_queue_asks_nobody", NOT_UNDER_WAY)
 
     def test_due_tasks_are_noticed_by_those_who_wait(self):
-        self.assert_found("due_tasks_are_noticed_by_those_who_wait", TOLD_OF_NOTHING)
+        self.assert_found("due_tasks_are_noticed_by_those_who_wait", ANSWERED_EMPTY)
 
     def test_freed_memory_is_not_used(self):
         self.assert_found("freed_memory_is_not_used", NOT_UNDER_WAY)

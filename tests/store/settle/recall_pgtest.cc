@@ -89,7 +89,7 @@ TEST_F(RecallTest, TheRunTimeOfATaskThatWasSettledAgainIsNotOurs) {
   EXPECT_FALSE(recalled.schedule_time.has_value());
 }
 
-TEST_F(RecallTest, FatesOfOneStatementAreToldApart) {
+TEST_F(RecallTest, TransitionsOfOneStatementAreToldApart) {
   Put(2);
   const auto tokens = testing::TokensOf(Take(2));
   SettleBatch batch = Batch(tokens);

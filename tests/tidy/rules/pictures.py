@@ -14,7 +14,7 @@ STEP = re.compile(r'(?m)^@transition\("([^"]+)", "([^"]+)", "([^"]+)"\)$')
 BELIEF = "server/broker/schedule/belief.h"
 BELIEF_TEST = "tests/broker/schedule/belief_transitions_test.cc"
 LISTED = re.compile(r"(?m)^//   k(\w+) +-> k(\w+) +(.*)$")
-PERFORMED = re.compile(r'\{Kind::k(\w+), "([^"]+)", Kind::k(\w+),')
+PERFORMED = re.compile(r'\{Kind::k(\w+), "([^"]+)", Kind::k(\w+)[,}]')
 LEASE = "tests/system/lease_sequence_test.py"
 LEDGER = re.compile(r"\b(INSERT INTO|DELETE FROM|UPDATE)\s+skiplane\.lease_ledger\b")
 

@@ -10,7 +10,7 @@ FILES = {
     pictures.LEASE: LEASE,
     pictures.BELIEF: "//   kA -> kB    see; hear\n//   kB -> kA    forget\n",
     pictures.BELIEF_TEST: '{Kind::kA, "see", Kind::kB, See},\n{Kind::kA, "hear", Kind::kB, Hear},\n'
-                          '{Kind::kB, "forget", Kind::kA, Forget, kLater},\n',
+                          '{Kind::kB, "forget", Kind::kA},\n',
     "server/sql/open.sql": "INSERT INTO skiplane.lease_ledger",
     "server/sql/fold.sql": "DELETE FROM skiplane.lease_ledger; INSERT INTO skiplane.lease_ledger",
     "server/sql/read.sql": "SELECT FROM skiplane.lease_ledger",

@@ -1,5 +1,5 @@
-// One stage of a lane as a scheduler sees it: who waits, what is believed of its tasks, and what is
-// under way. Called a lane for short; never the whole lane. Pure, not thread-safe.
+// A lane stage as a scheduler sees it: who waits, what is believed of its tasks, and what is under
+// way. Pure, not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,15 @@
 
 namespace skiplane::broker {
 
-struct Lane {
+struct LaneStageState {
   static constexpr std::chrono::seconds kRescanEvery{1};  // while its bounds are raised, at most
 
-  explicit Lane(model::LaneStage which) : lane_stage(which) {}
+  explicit LaneStageState(model::LaneStage which) : lane_stage(which) {}
 
   const model::LaneStage lane_stage;
   QueuePtr queue;  // as last learnt
   std::list<TicketPtr> waiting;  // those that are served included; the first one's turn is next
-  int shared_waiters = 0;        // of them, those that wait in other lanes too
+  int shared_waiters = 0;        // of them, those that wait elsewhere too
 
   Bounds bounds;
   Belief belief;
@@ -34,7 +34,7 @@ struct Lane {
   bool is_probing = false;
   base::SteadyTime probe_allowed{};  // its own probes are kept to 2 % of a core
   base::SteadyTime rescan_due{};     // the next probe while its bounds are raised
-  base::SteadyTime next_due = base::SteadyTime::max();  // the run time of the next scheduled task
+  base::SteadyTime next_due = base::SteadyTime::max();  // the schedule time of the next task
   Alarms::Id alarm = 0;  // the next thing to do of its own accord
   base::SteadyTime alarm_at = base::SteadyTime::max();
 
@@ -48,8 +48,8 @@ struct Lane {
     return belief.count() == 0 || queue->LeasesPaused() || !error.ok();
   }
 
-  // Whether a caller that wants this lane before others is to wait for it: it may have something,
-  // or is about to tell. Whenever this turns false, the lanes behind it have to be asked.
+  // Whether a caller that wants this lane stage before others is to wait for it: it may have
+  // something, or is about to tell. Whenever this turns false, those behind it have to be asked.
   bool BlocksLater(base::SteadyTime now) const {
     if (queue->LeasesPaused()) return false;
     return belief.count() > 0 || is_probing || (NeedsProbe(now) && probe_allowed <= now);
@@ -63,15 +63,15 @@ struct Lane {
     belief.Announced(unleased.count, unleased.is_ready);
   }
 
-  // The first caller after a while: nobody was there for whom the lane was rescanned, and what was
-  // missed meanwhile may go first.
+  // The first caller after a while: nobody was there for whom it was rescanned, and what was missed
+  // meanwhile may go first.
   void Reopen(base::SteadyTime now) {
     if (RescanAt() > now) return;
     bounds.Reset();
     rescan_due = now + kRescanEvery;
   }
 
-  // The run time of what was scheduled until now has come.
+  // The schedule time of the next task may have come.
   void Due(base::SteadyTime now) {
     constexpr int64_t kGuess = 16;
     if (next_due > now) return;

@@ -10,6 +10,6 @@
 namespace skiplane::broker {
 
 // 16 hexadecimal digits, the same in every broker and version.
-std::string ErrorPrint(const model::TaskError& error);
+std::string ErrorFingerprint(const model::TaskError& error);
 
 }  // namespace skiplane::broker

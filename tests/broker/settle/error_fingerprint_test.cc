@@ -1,4 +1,4 @@
-#include "server/broker/settle/error_print.h"
+#include "server/broker/settle/error_fingerprint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,24 +10,24 @@ namespace skiplane::broker {
 namespace {
 
 std::string Print(const std::string& text, const std::string& type = "IOError") {
-  return ErrorPrint({.type = type, .text = text, .fingerprint = ""});
+  return ErrorFingerprint({.type = type, .text = text, .fingerprint = ""});
 }
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 // Groups are found by it, also those of older brokers.
-TEST(ErrorPrintTest, NeverChanges) {
+TEST(ErrorFingerprintTest, NeverChanges) {
   EXPECT_EQ(Print("no file /tmp/17.txt"), "36261910de6b4a6b");
   EXPECT_EQ(Print("", ""), "33a3a224ce6293cf");
 }
 
-TEST(ErrorPrintTest, IsSixteenHexadecimalDigits) {
+TEST(ErrorFingerprintTest, IsSixteenHexadecimalDigits) {
   for (const std::string& text : {std::string(), std::string("x"), std::string(70000, '\xff')}) {
     EXPECT_THAT(Print(text), ::testing::MatchesRegex("[0-9a-f]{16}"));
   }
 }
 
-TEST(ErrorPrintTest, WhatVariesMakesNoDifference) {
+TEST(ErrorFingerprintTest, WhatVariesMakesNoDifference) {
   const Pairs same = {
       {"no row 7", "no row 12345"},
       {"balance is -5", "balance is 5"},
@@ -45,7 +45,7 @@ TEST(ErrorPrintTest, WhatVariesMakesNoDifference) {
   for (const auto& [a, b] : same) EXPECT_EQ(Print(a), Print(b)) << a << " / " << b;
 }
 
-TEST(ErrorPrintTest, WhatTellsTheFaultMakesOne) {
+TEST(ErrorFingerprintTest, WhatTellsTheFaultMakesOne) {
   const Pairs different = {
       {"no such file", "no such host"},
       {"a: b", "a; b"},
@@ -59,32 +59,32 @@ TEST(ErrorPrintTest, WhatTellsTheFaultMakesOne) {
   for (const auto& [a, b] : different) EXPECT_NE(Print(a), Print(b)) << a << " / " << b;
 }
 
-TEST(ErrorPrintTest, TypesThatDifferInADigitAreDifferentFaults) {
+TEST(ErrorFingerprintTest, TypesThatDifferInADigitAreDifferentFaults) {
   EXPECT_NE(Print("x", "HTTP404"), Print("x", "HTTP500"));
   EXPECT_NE(Print("x", "ORA-00001"), Print("x", "ORA-01017"));
   EXPECT_NE(Print("x", "S3Error"), Print("x", "OAuth2Error"));
 }
 
-TEST(ErrorPrintTest, TheTypeCounts) {
+TEST(ErrorFingerprintTest, TheTypeCounts) {
   EXPECT_NE(Print("x", "IOError"), Print("x", "KeyError"));
   EXPECT_NE(Print("b", "a"), Print("", "a b"));
   EXPECT_NE(Print("b", "a"), Print("", "a\nb"));
 }
 
-TEST(ErrorPrintTest, OnlyTheFirstFourKibibytesCount) {
+TEST(ErrorFingerprintTest, OnlyTheFirstFourKibibytesCount) {
   const std::string begin(4096, 'x');
   EXPECT_EQ(Print(begin + " one"), Print(begin + " other"));
   EXPECT_NE(Print(begin.substr(0, 4000) + " one"), Print(begin.substr(0, 4000) + " other"));
 }
 
-TEST(ErrorPrintTest, AnyBytesWillDo) {
+TEST(ErrorFingerprintTest, AnyBytesWillDo) {
   EXPECT_EQ(Print(std::string("\0\xff\x80", 3)), Print(std::string("\0\xff\x80", 3)));
   EXPECT_NE(Print(std::string("\0a", 2)), Print("a"));
 }
 
 // The worker's own fingerprint is not asked for here.
-TEST(ErrorPrintTest, TheFingerprintIsIgnored) {
-  EXPECT_EQ(ErrorPrint({.type = "T", .text = "x", .fingerprint = "mine"}), Print("x", "T"));
+TEST(ErrorFingerprintTest, TheFingerprintIsIgnored) {
+  EXPECT_EQ(ErrorFingerprint({.type = "T", .text = "x", .fingerprint = "mine"}), Print("x", "T"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "server/broker/api/fingerprint.h"
+#include "server/broker/api/request_hash.h"
 
 #include "gtest/gtest.h"
 

@@ -10,6 +10,6 @@ namespace skiplane::broker {
 
 // Costs a few index entries when nothing stands before the first ready task, else 0.6 ms per 2,000
 // leased tasks before it.
-absl::StatusOr<ProbeResult> ProbeLane(pg::Session& session, model::LaneStage lane_stage);
+absl::StatusOr<ProbeResult> ProbeLaneStage(pg::Session& session, model::LaneStage lane_stage);
 
 }  // namespace skiplane::broker

@@ -16,7 +16,7 @@
 
 namespace skiplane::rpc {
 
-class PortProbe {
+class PortCheck {
  public:
   struct Options {
     int listen_fd = -1;  // where the server listens; its address is read in the constructor
@@ -27,7 +27,7 @@ class PortProbe {
     int failures_max = 3;                        // in a row, until the port does not answer
   };
 
-  // Called on the probe's thread.
+  // Called on the thread of the checks.
   struct Listener {
     // The port that the next connection comes from; 0: none comes.
     std::function<void(int from_port)> expect;
@@ -35,19 +35,19 @@ class PortProbe {
     std::function<void(bool answers)> tell;
   };
 
-  PortProbe(const Options& options, Listener listener);
-  // Returns soon, also in the middle of a probe.
-  ~PortProbe();
-  PortProbe(const PortProbe&) = delete;
-  PortProbe& operator=(const PortProbe&) = delete;
+  PortCheck(const Options& options, Listener listener);
+  // Returns soon, also in the middle of a check.
+  ~PortCheck();
+  PortCheck(const PortCheck&) = delete;
+  PortCheck& operator=(const PortCheck&) = delete;
 
  private:
   void Run();
   void Note(const std::string& error);
   // What went wrong; empty if the port answered.
-  std::string Probe();
+  std::string Check();
   std::string Converse(int fd);
-  // False if that did not come in time, or the probe is to end.
+  // False if that did not come in time, or the thread is to end.
   bool Await(int fd, short events, absl::Time deadline) const;
 
   const Options options_;

@@ -1,4 +1,4 @@
-#include "server/broker/lease/probe_lane.h"
+#include "server/broker/lease/probe_lane_stage.h"
 
 #include <algorithm>
 
@@ -34,7 +34,7 @@ absl::Status ProbePriority(pg::Session& session, model::LaneStage lane_stage, in
 
 }  // namespace
 
-absl::StatusOr<ProbeResult> ProbeLane(pg::Session& session, model::LaneStage lane_stage) {
+absl::StatusOr<ProbeResult> ProbeLaneStage(pg::Session& session, model::LaneStage lane_stage) {
   ASSIGN_OR_RETURN(const std::vector<store::PriorityView> views,
                    store::Priorities(session, lane_stage.lane, lane_stage.stage));
   ProbeResult result;

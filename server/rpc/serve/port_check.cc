@@ -1,4 +1,4 @@
-#include "server/rpc/serve/port_probe.h"
+#include "server/rpc/serve/port_check.h"
 
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
@@ -56,7 +56,7 @@ std::string Failed(absl::string_view step) {
 
 }  // namespace
 
-PortProbe::PortProbe(const Options& options, Listener listener)
+PortCheck::PortCheck(const Options& options, Listener listener)
     : options_(options),
       listener_(std::move(listener)),
       hello_(options.tls ? TlsHello() : PlainHello()),
@@ -65,23 +65,23 @@ PortProbe::PortProbe(const Options& options, Listener listener)
   thread_ = std::thread([this] { Run(); });
 }
 
-PortProbe::~PortProbe() {
+PortCheck::~PortCheck() {
   is_ended_ = true;
   eventfd_write(end_fd_, 1);
   thread_.join();
   close(end_fd_);
 }
 
-void PortProbe::Run() {
+void PortCheck::Run() {
   while (!is_ended_) {
-    const std::string error = Probe();
+    const std::string error = Check();
     if (is_ended_) return;
     Note(error);
     Await(-1, 0, absl::Now() + (error.empty() ? options_.every : options_.after_failure));
   }
 }
 
-void PortProbe::Note(const std::string& error) {
+void PortCheck::Note(const std::string& error) {
   const bool answered = failures_ < options_.failures_max;
   failures_ = error.empty() ? 0 : std::min(failures_ + 1, options_.failures_max);
   const bool answers = failures_ < options_.failures_max;
@@ -96,7 +96,7 @@ void PortProbe::Note(const std::string& error) {
   listener_.tell(answers);
 }
 
-std::string PortProbe::Probe() {
+std::string PortCheck::Check() {
   const int fd = socket(target_.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return Failed("socket");
   listener_.expect(BindToFreePort(fd, target_.family()));
@@ -106,7 +106,7 @@ std::string PortProbe::Probe() {
   return error;
 }
 
-std::string PortProbe::Converse(int fd) {
+std::string PortCheck::Converse(int fd) {
   const absl::Time deadline = absl::Now() + options_.patience;
   if (connect(fd, target_.get(), target_.length()) != 0 && errno != EINPROGRESS) {
     return Failed("connect");
@@ -120,7 +120,7 @@ std::string PortProbe::Converse(int fd) {
   return got == 0 ? "closed without an answer" : "";
 }
 
-bool PortProbe::Await(int fd, short events, absl::Time deadline) const {
+bool PortCheck::Await(int fd, short events, absl::Time deadline) const {
   pollfd both[] = {{end_fd_, POLLIN, 0}, {fd, events, 0}};
   const absl::Duration left = std::max(deadline - absl::Now(), absl::ZeroDuration());
   const int ready = poll(both, 2, static_cast<int>(absl::ToInt64Milliseconds(left)));

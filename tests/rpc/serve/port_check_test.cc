@@ -1,5 +1,5 @@
 // Whether a server notices that its port does not answer.
-#include "server/rpc/serve/port_probe.h"
+#include "server/rpc/serve/port_check.h"
 
 #include <memory>
 #include <optional>
@@ -14,22 +14,22 @@
 namespace skiplane::rpc {
 namespace {
 
-class PortProbeTest : public ::testing::Test {
+class PortCheckTest : public ::testing::Test {
  protected:
   void Begin(int listen_fd, absl::Duration patience) {
-    PortProbe::Options options;
+    PortCheck::Options options;
     options.listen_fd = listen_fd;
     options.every = absl::Milliseconds(1);
     options.after_failure = absl::Milliseconds(1);
     options.patience = patience;
-    probe_ = std::make_unique<PortProbe>(options, PortProbe::Listener{
+    check_ = std::make_unique<PortCheck>(options, PortCheck::Listener{
                                                       [this](int port) { Expect(port); },
                                                       [this](bool answers) { Tell(answers); }});
   }
 
   virtual void Expect(int port) {
     base::MutexLock lock(mutex_);
-    probes_ += port != 0 ? 1 : 0;
+    checks_ += port != 0 ? 1 : 0;
     changed_.NotifyAll();
   }
 
@@ -49,11 +49,11 @@ class PortProbeTest : public ::testing::Test {
     return true;
   }
 
-  bool WaitForProbes(int count) {
+  bool WaitForChecks(int count) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     base::MutexLock lock(mutex_);
-    while (probes_ < count) {
-      if (!changed_.WaitUntil(mutex_, end)) return probes_ >= count;
+    while (checks_ < count) {
+      if (!changed_.WaitUntil(mutex_, end)) return checks_ >= count;
     }
     return true;
   }
@@ -65,9 +65,9 @@ class PortProbeTest : public ::testing::Test {
 
   base::Mutex mutex_;
   base::CondVar changed_;
-  int probes_ ABSL_GUARDED_BY(mutex_) = 0;
+  int checks_ ABSL_GUARDED_BY(mutex_) = 0;
   std::optional<bool> told_ ABSL_GUARDED_BY(mutex_);
-  std::unique_ptr<PortProbe> probe_;
+  std::unique_ptr<PortCheck> check_;
 };
 
 void Greet(int, int fd) {
@@ -75,7 +75,7 @@ void Greet(int, int fd) {
   close(fd);
 }
 
-TEST_F(PortProbeTest, TellsOfAPortThatNobodyServesAndWhenItIsServedAgain) {
+TEST_F(PortCheckTest, TellsOfAPortThatNobodyServesAndWhenItIsServedAgain) {
   ListenSockets sockets = testing::Required(ListenSockets::Open("127.0.0.1:0"));
   Begin(sockets.fds()[0], absl::Milliseconds(20));
   EXPECT_TRUE(WaitUntilTold(false));
@@ -83,49 +83,49 @@ TEST_F(PortProbeTest, TellsOfAPortThatNobodyServesAndWhenItIsServedAgain) {
   Acceptor acceptor(std::move(sockets), 1000, metrics);
   acceptor.Start(&Greet);
   EXPECT_TRUE(WaitUntilTold(true));
-  probe_.reset();
+  check_.reset();
 }
 
-TEST_F(PortProbeTest, FindsTheWayToAPortOfAnyAddress) {
+TEST_F(PortCheckTest, FindsTheWayToAPortOfAnyAddress) {
   metrics::Metrics metrics("test", "test");
   Acceptor acceptor(testing::Required(ListenSockets::Open("[::]:0")), 1000, metrics);
   acceptor.Start(&Greet);
   Begin(acceptor.sockets().fds()[0], absl::Minutes(1));
-  EXPECT_TRUE(WaitForProbes(10));
-  probe_.reset();
+  EXPECT_TRUE(WaitForChecks(10));
+  check_.reset();
   EXPECT_EQ(Told(), std::nullopt);
 }
 
-TEST_F(PortProbeTest, EndsAtOnceInTheMiddleOfAProbe) {
+TEST_F(PortCheckTest, EndsAtOnceInTheMiddleOfACheck) {
   const Socket silent = Socket::Listening();
   Begin(silent.fd(), absl::Hours(1));
-  EXPECT_TRUE(WaitForProbes(1));
-  probe_.reset();
+  EXPECT_TRUE(WaitForChecks(1));
+  check_.reset();
   EXPECT_EQ(Told(), std::nullopt);
 }
 
-// A server that lets nobody in but its own probe.
-class FullPortTest : public PortProbeTest {
+// A server that lets nobody in but its own port check.
+class FullPortTest : public PortCheckTest {
  protected:
   FullPortTest() : acceptor_(testing::Required(ListenSockets::Open("127.0.0.1:0")), 0, metrics_) {
     acceptor_.Start(&Greet);
   }
-  ~FullPortTest() override { probe_.reset(); }
+  ~FullPortTest() override { check_.reset(); }
 
   void Expect(int port) override {
-    acceptor_.ExpectProbe(port);
-    PortProbeTest::Expect(port);
+    acceptor_.ExpectPortCheck(port);
+    PortCheckTest::Expect(port);
   }
 
   metrics::Metrics metrics_{"test", "test"};
   Acceptor acceptor_;
 };
 
-TEST_F(FullPortTest, IsProbedThoughItIsFull) {
+TEST_F(FullPortTest, IsCheckedThoughItIsFull) {
   Begin(acceptor_.sockets().fds()[0], absl::Minutes(1));
-  EXPECT_TRUE(WaitForProbes(10));
+  EXPECT_TRUE(WaitForChecks(10));
   EXPECT_TRUE(Socket::ConnectedTo(acceptor_.sockets().port()).IsTurnedAway());
-  probe_.reset();
+  check_.reset();
   EXPECT_EQ(Told(), std::nullopt);
 }
 

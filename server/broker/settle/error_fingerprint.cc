@@ -1,11 +1,11 @@
-#include "server/broker/settle/error_print.h"
+#include "server/broker/settle/error_fingerprint.h"
 
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "server/broker/api/fingerprint.h"
+#include "server/broker/api/request_hash.h"
 
 namespace skiplane::broker {
 namespace {
@@ -58,7 +58,7 @@ std::string WithoutVariables(absl::string_view text) {
 
 }  // namespace
 
-std::string ErrorPrint(const model::TaskError& error) {
+std::string ErrorFingerprint(const model::TaskError& error) {
   const absl::string_view text = absl::string_view(error.text).substr(0, kBytesRead);
   return absl::StrFormat(
       "%016x", StableHash(absl::StrCat(error.type, "\n", WithoutVariables(text))));
