@@ -61,6 +61,21 @@ class Bulk(SystemTest):
         counts = self.client.queue(QUEUE).counts
         self.assertEqual((counts.ready_count, counts.scheduled_count), (0, 5))
 
+    def test_a_bulk_leaves_paused_tasks_as_they_are(self):
+        [paused] = self.put(1, period=seconds(3600))
+        self.client.nack(self.client.lease(QUEUE)[0], retry_delay=seconds(60))
+        self.client.admin.PauseTask(admin_pb2.PauseTaskRequest(task_id=paused), timeout=60)
+        [delayed] = self.put(1, delay=seconds(3600))
+        for action in ({"postpone": seconds(1)}, {"schedule_time": {"seconds": 1}},
+                       {"run_now": True}):
+            with self.subTest(**action):
+                self.assert_done(self.start_bulk(action, all=True), 2, 1)
+        self.assert_done(self.start_bulk({"retry": True}, all=True), 2, 0)
+        self.assertEqual([task.task_id for task in self.client.lease(QUEUE, max_tasks=9)],
+                         [delayed])
+        self.assertEqual(self.database.value(
+            f"SELECT run_at FROM skiplane.task WHERE id = {paused.split('-')[1]}"), "infinity")
+
     def test_failed_tasks_and_retries_run_again(self):
         self.put(4, max_attempts=1, key="")
         self.put(2)
