@@ -258,6 +258,32 @@ class ErrorGroups(SystemTest):
             self.client.ack(task)
         self.assertEqual([g.text for g in self.groups().groups], [b"leave me"])
 
+    def test_a_periodic_run_that_is_over_waits_for_no_retry(self):
+        mine = {"error": task_pb2.TaskError(type="IOError", fingerprint="mine")}
+        self.fail_tasks("x", fingerprint="mine")
+        task_id = self.client.enqueue(QUEUE, period=seconds(3600), max_attempts=2)
+        def counts():
+            [group] = self.groups().groups
+            return group.retrying_count, group.failed_count
+        def run():
+            self.database.run("UPDATE skiplane.task SET run_at = now() WHERE period IS NOT NULL")
+            [task] = self.client.lease(QUEUE)
+            self.assertEqual(task.task_id, task_id)
+            return task
+        self.client.nack(run(), "FAIL", **mine)
+        self.assertEqual(counts(), (1, 0))
+        self.assertEqual(self.client.task(task_id).last_error.type, "IOError")
+        self.client.nack(run(), **mine)
+        self.assertEqual(counts(), (2, 0))
+        self.client.nack(run(), **mine)
+        self.assertEqual(counts(), (1, 0))
+        self.client.ack(run())
+        self.assertEqual(counts(), (1, 0))
+        request = admin_pb2.RetryErrorGroupRequest(queue=QUEUE, fingerprint="mine",
+                                                   wait=seconds(60))
+        operation = self.client.admin.RetryErrorGroup(request, timeout=90).operation
+        self.assertEqual((operation.matched_count, operation.changed_count), (1, 1))
+
     def test_groups_come_in_pages(self):
         for letter in "abcdefg":
             self.fail_tasks(letter)
