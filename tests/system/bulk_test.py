@@ -76,6 +76,20 @@ class Bulk(SystemTest):
         self.assertEqual(self.database.value(
             f"SELECT run_at FROM skiplane.task WHERE id = {paused.split('-')[1]}"), "infinity")
 
+    def test_the_total_counts_what_was_enqueued_just_now(self):
+        self.put(502)
+        for task in self.client.lease(QUEUE, max_tasks=7):
+            self.client.nack(task, "FAIL")
+        self.client.lease(QUEUE, max_tasks=5)
+        for wanted, filters in ((495, {"states": ["TASK_STATE_READY"]}),
+                                (502, {"priority": 9}),
+                                (7, {"states": ["TASK_STATE_FAILED"]}),
+                                (502, {"states": ["TASK_STATE_LEASED", "TASK_STATE_FAILED"]})):
+            with self.subTest(**filters):
+                operation = self.start_bulk({"delete": True}, dry_run=True, **filters)
+                self.assertEqual((operation.total_estimate, operation.scanned_count),
+                                 (wanted, wanted))
+
     def test_failed_tasks_and_retries_run_again(self):
         self.put(4, max_attempts=1, key="")
         self.put(2)
