@@ -103,9 +103,10 @@ absl::StatusOr<model::Page<model::BulkOperation>> ListBulks(pg::Session& session
   return Read(session, params);
 }
 
-absl::Status StopBulk(pg::Session& session, const model::SessionId& id) {
+absl::StatusOr<bool> StopBulk(pg::Session& session, const model::SessionId& id) {
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBulkStop, pg::Params().UuidValue(id)));
-  return rows.empty() ? BulkNotFound() : absl::OkStatus();
+  if (rows.empty()) return BulkNotFound();
+  return rows.Bool(0, 0);
 }
 
 absl::StatusOr<std::vector<model::SessionId>> IdleBulks(pg::Session& session) {

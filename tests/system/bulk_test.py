@@ -205,6 +205,17 @@ class Bulk(SystemTest):
                                    ("CreateQueue", 0)])
 
 
+    def test_who_stops_what_has_ended_changed_nothing(self):
+        self.put(3)
+        done = self.start_bulk({"cancel": True}, all=True)
+        request = admin_pb2.StopBulkOperationRequest(operation_id=done.operation_id)
+        self.client.admin.StopBulkOperation(request, timeout=60)
+        request = admin_pb2.ListAuditRecordsRequest(queue=QUEUE, page_size=2)
+        records = self.client.admin.ListAuditRecords(request, timeout=60).records
+        self.assertEqual([(record.method, record.changed_count) for record in records],
+                         [("StopBulkOperation", 0), ("BulkOperationDone", 3)])
+
+
 class ErrorGroups(SystemTest):
     def setUp(self):
         super().setUp()

@@ -140,10 +140,11 @@ void BulkRunner::Stop(StopBulkCall call, Callback<model::BulkOperation> done) {
       context_.pool, std::move(done),
       [call = std::move(call)](pg::Session& session) {
         const auto stop = [&]() -> absl::StatusOr<std::string> {
-          RETURN_IF_ERROR(store::StopBulk(session, call.id));
+          ASSIGN_OR_RETURN(const bool is_stopped, store::StopBulk(session, call.id));
           ASSIGN_OR_RETURN(const auto operation, store::GetBulk(session, call.id));
+          // What an operation that ended has changed is in the record of its end.
           RETURN_IF_ERROR(store::AddAudit(session, call.origin, operation.filter.queue,
-                                          operation.changed));
+                                          is_stopped ? operation.changed : 0));
           return "";
         };
         return ChangeOnce(session, call.origin, stop).status();
