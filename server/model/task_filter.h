@@ -59,6 +59,7 @@ struct TaskChange {
     kPause = 7,
     kResume = 8,
     kRetry = 9,
+    kTrigger = 10,  // as kRunNow, of a periodic task, also of a paused one
   };
   Kind kind = Kind::kRunNow;
   int16_t priority = 0;     // of kPrioritize
@@ -71,7 +72,7 @@ struct TaskChange {
   // Whether a second one like it would do more than the first: run a task again, or later still.
   bool AddsUp() const {
     return kind == Kind::kRunNow || kind == Kind::kRunAt || kind == Kind::kPostpone ||
-           kind == Kind::kRetry;
+           kind == Kind::kRetry || kind == Kind::kTrigger;
   }
 
   friend bool operator==(const TaskChange&, const TaskChange&) = default;

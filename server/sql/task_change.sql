@@ -1,5 +1,6 @@
 -- Changes living tasks of a lane, as operators want it. $1 lane  $2 ids  $3 what: 1 priority,
--- 2 run now, 3 run at a time, 4 postpone, 5 cancel, 6 remove, 7 pause, 8 resume, 9 retry now
+-- 2 run now, 3 run at a time, 4 postpone, 5 cancel, 6 remove, 7 pause, 8 resume, 9 retry now,
+-- 10 trigger, which alone runs a paused task
 -- $4 the priority  $5 the time  $6 by how long, in microseconds  $7 which history is kept: 1 all,
 -- 2 failures, 3 none  $8 for how many days
 -- One row per task that was changed, ordered by id: id, what became of it (1 changed, 2 ended,
@@ -25,12 +26,13 @@ WITH target AS MATERIALIZED (
            WHEN 6 THEN CASE WHEN t.state = 1 THEN 2 END
            WHEN 7 THEN CASE WHEN t.planned_at IS NOT NULL THEN 1 END
            WHEN 8 THEN CASE WHEN t.paused THEN 1 END
-           WHEN 9 THEN CASE WHEN t.state = 1 AND t.attempt > 0 THEN 1 END
-           ELSE CASE WHEN t.state = 1 THEN 1 END
+           WHEN 9 THEN CASE WHEN t.state = 1 AND t.attempt > 0 AND t.paused IS NULL THEN 1 END
+           WHEN 10 THEN CASE WHEN t.state = 1 AND t.planned_at IS NOT NULL THEN 1 END
+           ELSE CASE WHEN t.state = 1 AND t.paused IS NULL THEN 1 END
          END AS effect,
          CASE
            WHEN t.state = 2 THEN t.run_at
-           WHEN $3::int2 IN (2, 9) THEN now()
+           WHEN $3::int2 IN (2, 9, 10) THEN now()
            WHEN $3::int2 = 3 THEN greatest($5::timestamptz, now())
            WHEN $3::int2 = 4 THEN greatest(t.run_at, now()) + $6::int8 * interval '1 microsecond'
            WHEN $3::int2 = 7 THEN 'infinity'

@@ -64,7 +64,9 @@ WITH want AS MATERIALIZED (
               WHEN j.transition = 12 THEN j.next_planned
               WHEN j.transition = 13 AND j.action = 2 THEN j.retry_at
               ELSE least(j.run_at, now()) END AS again_at,  -- it was due: the clock may go back
-         j.transition IN (13, 14) OR (j.transition = 12 AND j.action <> 1) AS keeps_error
+         j.transition = 13 OR (j.transition = 12 AND j.action <> 1) AS keeps_error,
+         -- A run that is over belongs to no error group: nothing retries it.
+         CASE WHEN j.transition = 13 THEN j.error_print END AS waiting_print
   FROM decided j
 ), mixed AS MATERIALIZED (
   -- Rows that change and then rows that go would not be in one order: so all are locked before.
@@ -93,7 +95,7 @@ WITH want AS MATERIALIZED (
       error_type = CASE WHEN w.transition = 14 THEN t.error_type
                         WHEN w.keeps_error THEN w.error_type END,
       error_print = CASE WHEN w.transition = 14 THEN t.error_print
-                         WHEN w.keeps_error THEN w.error_print END,
+                         ELSE w.waiting_print END,
       error_text = CASE WHEN w.transition = 14 THEN t.error_text
                         WHEN w.keeps_error THEN w.error_text END,
       payload = CASE WHEN w.transition = 11 AND w.next_payload IS NOT NULL THEN w.next_payload
@@ -202,7 +204,7 @@ WITH want AS MATERIALIZED (
            NULL AS error_type, NULL::bytea AS error_text, NULL::int8 AS task
     FROM done d WHERE d.old_print IS NOT NULL AND d.transition <> 14
     UNION ALL
-    SELECT d.stage, d.error_print, (d.keeps_error AND d.transition >= 10)::int,
+    SELECT d.stage, d.error_print, (d.waiting_print IS NOT NULL)::int,
            (d.transition = 3)::int, now(), d.error_type, d.error_text, d.id
     FROM done d WHERE d.error_print IS NOT NULL AND d.transition <> 14
   ) g

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "absl/algorithm/container.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
@@ -45,7 +46,10 @@ absl::Status CreateBulk(pg::Session& session, const NewBulk& bulk) {
   params.UuidValue(bulk.id).Int8(bulk.queue_id);
   params.Text(model::BulkToJson(bulk.filter, bulk.change)).Bool(bulk.dry_run);
   params.Int8Array(bulk.lanes);
-  params.Int2(static_cast<int16_t>(TablesOf(bulk.filter.states).front())).Text(bulk.actor);
+  const std::vector<TaskTable> tables = TablesOf(bulk.filter.states);
+  params.Int2(static_cast<int16_t>(tables.front())).Text(bulk.actor);
+  params.Bool(absl::c_linear_search(tables, TaskTable::kLiving));
+  params.Bool(absl::c_linear_search(tables, TaskTable::kFailed));
   return session.Run(sql::kBulkCreate, params).status();
 }
 
@@ -99,9 +103,10 @@ absl::StatusOr<model::Page<model::BulkOperation>> ListBulks(pg::Session& session
   return Read(session, params);
 }
 
-absl::Status StopBulk(pg::Session& session, const model::SessionId& id) {
+absl::StatusOr<bool> StopBulk(pg::Session& session, const model::SessionId& id) {
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBulkStop, pg::Params().UuidValue(id)));
-  return rows.empty() ? BulkNotFound() : absl::OkStatus();
+  if (rows.empty()) return BulkNotFound();
+  return rows.Bool(0, 0);
 }
 
 absl::StatusOr<std::vector<model::SessionId>> IdleBulks(pg::Session& session) {

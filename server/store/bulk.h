@@ -67,8 +67,8 @@ absl::StatusOr<model::Page<model::BulkOperation>> ListBulks(pg::Session& session
                                                             const model::SessionId& before_id,
                                                             int limit, int64_t bytes_max);
 
-// OPERATION_NOT_FOUND if nothing is known of it. Stopping what does not run changes nothing.
-absl::Status StopBulk(pg::Session& session, const model::SessionId& id);
+// Whether it ran until now. OPERATION_NOT_FOUND if nothing is known of it.
+absl::StatusOr<bool> StopBulk(pg::Session& session, const model::SessionId& id);
 
 // Operations that run, but whose broker makes no steps.
 absl::StatusOr<std::vector<model::SessionId>> IdleBulks(pg::Session& session);

@@ -46,12 +46,15 @@ void BindFilter(const model::TaskFilter& filter, std::optional<int16_t> stage, i
   params.Bool(filter.periodic);
 }
 
-Changes ReadChanges(const pg::Rows& rows, int64_t lane) {
+Changes ReadChanges(const pg::Rows& rows, int64_t lane, model::TaskChange::Kind kind) {
+  constexpr int64_t kEnded = 2;
+  const bool is_cancel = kind == model::TaskChange::Kind::kCancel;
   Changes changes;
   for (int row = 0; row < rows.size(); ++row) {
     Changed& changed = changes.tasks.emplace_back();
     changed.id = rows.Int(row, 0);
     changes.now = rows.Micros(row, 6);
+    if (is_cancel && rows.Int(row, 1) == kEnded) ++changes.cancelled;
     if (rows.IsNull(row, 5)) continue;
     changed.unleased = {lane,
                         static_cast<int16_t>(rows.Int(row, 3)),
@@ -119,13 +122,13 @@ absl::StatusOr<Changes> ChangeTasks(pg::Session& session, TaskTable table, int64
     for (int row = 0; row < rows.size(); ++row) {
       if (rows.IsNull(row, 0)) return Conflict();
     }
-    return ReadChanges(rows, lane);
+    return ReadChanges(rows, lane, change.kind);
   }
   params.Int2(change.priority).Timestamp(change.schedule_time);
   params.Int8(absl::ToInt64Microseconds(change.postpone));
   params.Int2(static_cast<int16_t>(settings.history)).Int4(settings.history_days);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskChange, params));
-  return ReadChanges(rows, lane);
+  return ReadChanges(rows, lane, change.kind);
 }
 
 absl::Status AddAudit(pg::Session& session, const model::Origin& origin, const std::string& queue,

@@ -47,6 +47,7 @@ struct Changed {
 
 struct Changes {
   std::vector<Changed> tasks;  // those that were changed; the others' states did not allow it
+  int64_t cancelled = 0;       // of them, those that ended so at once
   absl::Time now;
 };
 

@@ -67,6 +67,7 @@ absl::StatusOr<bool> HangFinder::VisitLane(pg::Session& session, int64_t lane,
   if (all > 0) {
     metrics_->AttemptEnded(owner.queue, "hanged", all);
     if (step.failed > 0) metrics_->Finished(owner.queue, "failed", step.failed);
+    if (step.cancelled > 0) metrics_->Finished(owner.queue, "cancelled", step.cancelled);
     base::Log(base::LogLevel::kWarn, "attempts_hanged",
               {{"queue", owner.queue}, {"tasks", absl::StrCat(all)}});
   }

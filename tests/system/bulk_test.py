@@ -61,6 +61,35 @@ class Bulk(SystemTest):
         counts = self.client.queue(QUEUE).counts
         self.assertEqual((counts.ready_count, counts.scheduled_count), (0, 5))
 
+    def test_a_bulk_leaves_paused_tasks_as_they_are(self):
+        [paused] = self.put(1, period=seconds(3600))
+        self.client.nack(self.client.lease(QUEUE)[0], retry_delay=seconds(60))
+        self.client.admin.PauseTask(admin_pb2.PauseTaskRequest(task_id=paused), timeout=60)
+        [delayed] = self.put(1, delay=seconds(3600))
+        for action in ({"postpone": seconds(1)}, {"schedule_time": {"seconds": 1}},
+                       {"run_now": True}):
+            with self.subTest(**action):
+                self.assert_done(self.start_bulk(action, all=True), 2, 1)
+        self.assert_done(self.start_bulk({"retry": True}, all=True), 2, 0)
+        self.assertEqual([task.task_id for task in self.client.lease(QUEUE, max_tasks=9)],
+                         [delayed])
+        self.assertEqual(self.database.value(
+            f"SELECT run_at FROM skiplane.task WHERE id = {paused.split('-')[1]}"), "infinity")
+
+    def test_the_total_counts_what_was_enqueued_just_now(self):
+        self.put(502)
+        for task in self.client.lease(QUEUE, max_tasks=7):
+            self.client.nack(task, "FAIL")
+        self.client.lease(QUEUE, max_tasks=5)
+        for wanted, filters in ((495, {"states": ["TASK_STATE_READY"]}),
+                                (502, {"priority": 9}),
+                                (7, {"states": ["TASK_STATE_FAILED"]}),
+                                (502, {"states": ["TASK_STATE_LEASED", "TASK_STATE_FAILED"]})):
+            with self.subTest(**filters):
+                operation = self.start_bulk({"delete": True}, dry_run=True, **filters)
+                self.assertEqual((operation.total_estimate, operation.scanned_count),
+                                 (wanted, wanted))
+
     def test_failed_tasks_and_retries_run_again(self):
         self.put(4, max_attempts=1, key="")
         self.put(2)
@@ -176,6 +205,17 @@ class Bulk(SystemTest):
                                    ("CreateQueue", 0)])
 
 
+    def test_who_stops_what_has_ended_changed_nothing(self):
+        self.put(3)
+        done = self.start_bulk({"cancel": True}, all=True)
+        request = admin_pb2.StopBulkOperationRequest(operation_id=done.operation_id)
+        self.client.admin.StopBulkOperation(request, timeout=60)
+        request = admin_pb2.ListAuditRecordsRequest(queue=QUEUE, page_size=2)
+        records = self.client.admin.ListAuditRecords(request, timeout=60).records
+        self.assertEqual([(record.method, record.changed_count) for record in records],
+                         [("StopBulkOperation", 0), ("BulkOperationDone", 3)])
+
+
 class ErrorGroups(SystemTest):
     def setUp(self):
         super().setUp()
@@ -242,6 +282,32 @@ class ErrorGroups(SystemTest):
         for task in self.client.lease(QUEUE, max_tasks=10):
             self.client.ack(task)
         self.assertEqual([g.text for g in self.groups().groups], [b"leave me"])
+
+    def test_a_periodic_run_that_is_over_waits_for_no_retry(self):
+        mine = {"error": task_pb2.TaskError(type="IOError", fingerprint="mine")}
+        self.fail_tasks("x", fingerprint="mine")
+        task_id = self.client.enqueue(QUEUE, period=seconds(3600), max_attempts=2)
+        def counts():
+            [group] = self.groups().groups
+            return group.retrying_count, group.failed_count
+        def run():
+            self.database.run("UPDATE skiplane.task SET run_at = now() WHERE period IS NOT NULL")
+            [task] = self.client.lease(QUEUE)
+            self.assertEqual(task.task_id, task_id)
+            return task
+        self.client.nack(run(), "FAIL", **mine)
+        self.assertEqual(counts(), (1, 0))
+        self.assertEqual(self.client.task(task_id).last_error.type, "IOError")
+        self.client.nack(run(), **mine)
+        self.assertEqual(counts(), (2, 0))
+        self.client.nack(run(), **mine)
+        self.assertEqual(counts(), (1, 0))
+        self.client.ack(run())
+        self.assertEqual(counts(), (1, 0))
+        request = admin_pb2.RetryErrorGroupRequest(queue=QUEUE, fingerprint="mine",
+                                                   wait=seconds(60))
+        operation = self.client.admin.RetryErrorGroup(request, timeout=90).operation
+        self.assertEqual((operation.matched_count, operation.changed_count), (1, 1))
 
     def test_groups_come_in_pages(self):
         for letter in "abcdefg":

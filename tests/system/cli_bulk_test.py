@@ -46,6 +46,14 @@ class Changes(CliTest):
         self.assertIn("(WRONG_STATE)", self.errors)
         self.assertEqual(self.client.state(task_id), "CANCELLED")
 
+    def test_each_refusal_is_told_once_with_its_task(self):
+        failed = self.fail_one()
+        one, other = self.client.enqueue("mail"), self.client.enqueue("mail")
+        self.run_cli("tasks", "retry", one, other, failed, code=1)
+        told = self.errors.splitlines()
+        self.assertEqual([line.split(": ")[1] for line in told[:2]], [one, other])
+        self.assertEqual(told[2:], ["skiplane: 2 of 3 failed (WRONG_STATE)"])
+
     def test_a_filter_without_a_terminal_needs_yes(self):
         for number in range(5):
             self.client.enqueue("mail", key=f"a-{number}")

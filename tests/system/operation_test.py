@@ -76,6 +76,26 @@ class Operation(SystemTest):
         self.assertEqual((counts.scheduled_count, counts.ready_count, counts.leased_count,
                           counts.succeeded_count, counts.failed_count), (1, 0, 2, 6, 1))
 
+    # A task that waits, a bulk of them, and one that hangs once missed in the metric.
+    def test_every_way_to_be_cancelled_counts(self):
+        self.client.create_queue(QUEUE, max_run_duration=seconds(1))
+        waiting, hanging = (self.client.enqueue(QUEUE) for _ in range(2))
+        self.client.admin.CancelTask(admin_pb2.CancelTaskRequest(task_id=waiting),
+                                     timeout=DEADLINE_S)
+        self.client.lease(QUEUE, duration=60)
+        self.client.admin.CancelTask(admin_pb2.CancelTaskRequest(task_id=hanging),
+                                     timeout=DEADLINE_S)
+        self.client.enqueue(QUEUE, key="bulk")
+        self.client.admin.StartBulkOperation(admin_pb2.StartBulkOperationRequest(
+            filter=bulk_pb2.TaskFilter(queue=QUEUE, key_prefix="bulk"),
+            action=bulk_pb2.BulkAction(cancel=True), wait=seconds(60)), timeout=90)
+        end = time.monotonic() + GENEROUS_S
+        while self.client.queue(QUEUE).counts.cancelled_count < 3:
+            self.assertLess(time.monotonic(), end, "the task that hangs is not cancelled")
+        labels = {"queue": QUEUE, "outcome": "cancelled"}
+        while self.sample(self.broker.metrics(), "skiplane_tasks_finished_total", **labels) < 3:
+            self.assertLess(time.monotonic(), end, "not all of them are counted")
+
     def sample(self, page, name, **labels):
         inner = ",".join(f'{label}="{value}"' for label, value in sorted(labels.items()))
         return page[f"{name}{{{inner}}}"]

@@ -41,8 +41,8 @@ class Operator(SystemTest):
                 for reason in self.explain(task_id).reasons]
 
     def assert_wrong_state(self, verb, task_id, **fields):
-        self.assert_refused("FAILED_PRECONDITION", "WRONG_STATE", self.change, verb, task_id,
-                            **fields)
+        return self.assert_refused("FAILED_PRECONDITION", "WRONG_STATE", self.change, verb,
+                                   task_id, **fields)
 
     def test_a_new_priority_holds_at_the_next_lease(self):
         first, second = self.put(b"1"), self.put(b"2")
@@ -155,6 +155,29 @@ class Operator(SystemTest):
         self.change("Pause", task_id)
         self.database.eventually("SELECT state = 1 FROM skiplane.task")
         self.assertEqual(self.reasons(task_id), ["TASK_PAUSED"])
+
+    def test_a_paused_task_runs_by_a_trigger_only(self):
+        task_id = self.put(period=seconds(3600))
+        self.client.nack(self.client.lease(QUEUE)[0], retry_delay=seconds(60))
+        self.change("Pause", task_id)
+        for verb, fields in (("Reschedule", {"run_now": True}),
+                             ("Reschedule", {"schedule_time": {"seconds": 1}}),
+                             ("Reschedule", {"postpone": seconds(0)}), ("Retry", {})):
+            with self.subTest(verb=verb, **fields):
+                error = self.assert_wrong_state(verb, task_id, **fields)
+                self.assertIn("resume it (ResumeTask) or trigger it (TriggerTask)",
+                              error.details())
+                self.assertEqual(self.reasons(task_id), ["TASK_PAUSED"])
+        self.assertEqual(self.client.lease(QUEUE, wait=0), [])
+        self.change("Trigger", task_id)
+        self.assertEqual(self.client.lease(QUEUE)[0].task_id, task_id)
+
+    def test_a_refusal_names_the_tasks_that_the_change_is_for(self):
+        task_id = self.put()
+        error = self.assert_wrong_state("Retry", task_id)
+        self.assertEqual(error.details(),
+                         "RetryTask is for FAILED tasks and tasks that wait for a retry: task "
+                         f"{task_id} is READY and not periodic")
 
     def test_a_cancel_ends_a_task_that_would_move_on(self):
         self.client.create_queue("line", stages=[queue_pb2.Stage(name="a"),

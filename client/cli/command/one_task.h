@@ -12,7 +12,8 @@
 
 namespace skiplane::cli {
 
-// Calls `change` for each id, also after failures, which it tells of; returns the first of them.
+// Calls `change` for each id, also after failures. Of several ids it tells each failure, and
+// returns how many there were, with the code and the reason of the first.
 absl::Status ForEachId(const std::vector<std::string>& ids,
                        const std::function<absl::Status(const std::string&)>& change);
 

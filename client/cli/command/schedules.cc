@@ -125,7 +125,7 @@ void DeclareSchedules(CLI::App* app, Plan* plan) {
   AddText(list, "QUEUE", &options->queue, "The queue").Required();
   AddNumber(list, "--limit", &options->limit, "At most so many; 0: all").Default("100");
   AddChange(schedules, plan, "pause",
-            "Pauses periodic tasks: they run at no time until they are resumed or triggered.",
+            "Pauses periodic tasks: they do not run until they are resumed or triggered.",
             Pause);
   AddChange(schedules, plan, "resume",
             "Ends the pause of periodic tasks: they run at their next planned time.", Resume);

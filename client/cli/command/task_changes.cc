@@ -155,7 +155,7 @@ void DeclareTaskChanges(CLI::App* tasks, Plan* plan) {
 
   AddChange(tasks, plan, "retry",
             "Failed tasks start again with all their attempts; those that wait for a retry run "
-            "now.",
+            "now. Others are refused, or left as they are.",
             Retry);
   AddExamples(CommandOf(tasks, "retry"),
               {"skiplane tasks retry -q mail --state failed --age-max 2h"});

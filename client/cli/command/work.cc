@@ -215,12 +215,12 @@ void DeclareWork(CLI::App* app, Plan* plan) {
       "line that cannot be read, or is the broker's refusal. While it runs, lines like "
       "'40% encoding' in SKIPLANE_PROGRESS_FILE tell how far it has come.\n\n"
       "SIGTERM, SIGHUP or Ctrl-C end the worker: it leases nothing more, lets programs end "
-      "within --grace, then stops them and hands their tasks back. A second one, a second later "
+      "within --grace, then stops them and releases their tasks. A second one, a second later "
       "or more, stops them at once, the third ends the worker itself; its programs get SIGTERM, "
       "later SIGKILL, however it ends.\n\n"
       "--burst and --max-tasks end it with 0 whatever became of the tasks, or as a failed call "
       "says when a burst gets no tasks because the broker refuses or is away; with 130 if a "
-      "signal came first. A worker that cannot make the files of a task hands it back, uncharged, "
+      "signal came first. A worker that cannot make the files of a task releases it, uncharged, "
       "and ends with 5.",
       options, Work);
   AddTexts(work, "QUEUE", &options->queues,

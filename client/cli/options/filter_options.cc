@@ -31,7 +31,8 @@ void AddFilter(CLI::App* app, FilterOptions* options) {
   in_group(AddText(app, "--stage", &options->stage, "At this stage"));
   in_group(AddTexts(app, "--state", &options->states,
                     "In these states: scheduled, ready, leased, succeeded, failed, cancelled; "
-                    "several are separated by commas. Without it: scheduled, ready and leased")
+                    "several are separated by commas. Without it: scheduled, ready and leased; "
+                    "to retry or delete, failed, too")
                .Type("WORD"));
   in_group(AddText(app, "--key-prefix", &options->key_prefix, "Whose key begins with this"));
   in_group(AddTexts(app, "--header", &options->headers,

@@ -65,7 +65,8 @@ void AddWorkOptions(CLI::App* app, WorkOptions* options) {
   AddNumber(app, "--concurrency,-c", &options->concurrency, "Programs at once, 1 to 1000")
       .Default("1");
   AddSwitch(app, "--result", &options->result,
-            "What the program writes to standard output, up to 1 MiB, is the task's result");
+            "What the program writes to standard output, up to 1 MiB, is the task's result: kept "
+            "if the queue has --keep-results yes");
   AddSwitch(app, "--payload-file", &options->payload_file,
             "The payload is a file, not standard input: {} in the arguments stands for its path, "
             "SKIPLANE_PAYLOAD_FILE names it, and it is removed when the program has ended");

@@ -68,7 +68,6 @@ struct Explanation {
 struct ChangeTaskCall {
   model::TaskId id;
   model::TaskChange change;
-  bool is_trigger = false;  // of a periodic task only
   model::Origin origin;
 };
 

@@ -140,10 +140,11 @@ void BulkRunner::Stop(StopBulkCall call, Callback<model::BulkOperation> done) {
       context_.pool, std::move(done),
       [call = std::move(call)](pg::Session& session) {
         const auto stop = [&]() -> absl::StatusOr<std::string> {
-          RETURN_IF_ERROR(store::StopBulk(session, call.id));
+          ASSIGN_OR_RETURN(const bool is_stopped, store::StopBulk(session, call.id));
           ASSIGN_OR_RETURN(const auto operation, store::GetBulk(session, call.id));
+          // What an operation that ended has changed is in the record of its end.
           RETURN_IF_ERROR(store::AddAudit(session, call.origin, operation.filter.queue,
-                                          operation.changed));
+                                          is_stopped ? operation.changed : 0));
           return "";
         };
         return ChangeOnce(session, call.origin, stop).status();
@@ -168,9 +169,11 @@ void BulkRunner::SubmitStep(const model::SessionId& id) {
 
 absl::StatusOr<bool> BulkRunner::RunStep(pg::Session& session, const model::SessionId& id) {
   store::Changes changes;
+  std::string queue;
   const auto step = [&]() -> absl::StatusOr<bool> {
     ASSIGN_OR_RETURN(std::optional<store::BulkCursor> cursor, store::ClaimBulk(session, id));
     if (!cursor.has_value()) return false;
+    queue = cursor->filter.queue;
     ASSIGN_OR_RETURN(const store::BulkProgress progress, Work(session, *cursor, &changes));
     RETURN_IF_ERROR(store::AdvanceBulk(session, id, *cursor, progress));
     if (!cursor->lanes.empty()) return true;
@@ -184,6 +187,9 @@ absl::StatusOr<bool> BulkRunner::RunStep(pg::Session& session, const model::Sess
                 {{"message", std::string(has_more.status().message())}});
     }
     return has_more;
+  }
+  if (changes.cancelled > 0) {
+    context_.metrics.Finished(queue, "cancelled", changes.cancelled);
   }
   const std::vector<store::UnleasedTasks> unleased = store::UnleasedOf(changes);
   if (!unleased.empty()) on_commit_(unleased, changes.now);

@@ -18,7 +18,7 @@ class LocalOperator : public Operator {
       : context_(context),
         queues_(queues),
         lists_(lists),
-        tasks_(queues, dispatcher, on_commit),
+        tasks_(context, queues, dispatcher, on_commit),
         bulks_(context, queues, on_commit) {}
 
   // Begins to take over the bulk operations of brokers that ended.

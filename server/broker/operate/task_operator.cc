@@ -11,6 +11,7 @@
 #include "server/broker/enqueue/schedule_check.h"
 #include "server/broker/operate/change_once.h"
 #include "server/broker/operate/explanation.h"
+#include "server/broker/operate/wrong_state.h"
 #include "server/model/limits.h"
 #include "server/store/clock.h"
 #include "server/store/task_view.h"
@@ -21,16 +22,6 @@ namespace {
 // A page looks at this many tasks at most, a few milliseconds' work in each step.
 constexpr int kRowsPerStep = 2000;
 constexpr int kStepsPerPage = 10;
-
-absl::Status WrongState(const model::TaskView& task, const ChangeTaskCall& call) {
-  static constexpr const char* kStates[] = {"",          "SCHEDULED", "READY",    "LEASED",
-                                            "SUCCEEDED", "FAILED",    "CANCELLED"};
-  const char* const periodic = task.recurrence.has_value() ? "periodic" : "not periodic";
-  return base::Refuse(absl::StatusCode::kFailedPrecondition, "WRONG_STATE",
-                      absl::StrCat(call.origin.method, " does not suit task ",
-                                   model::FormatTaskId(task.id), ": it is ",
-                                   kStates[static_cast<int>(task.state)], " and ", periodic));
-}
 
 int64_t BytesOf(const model::TaskView& task) {
   size_t bytes = 512 + task.payload.size();
@@ -159,6 +150,9 @@ absl::StatusOr<model::TaskView> TaskOperator::Change(pg::Session& session,
   };
   ASSIGN_OR_RETURN(const auto earlier, ChangeOnce(session, call.origin, change));
   if (earlier.has_value()) return Recall(session, call, *earlier);
+  if (changes.cancelled > 0) {
+    context_.metrics.Finished(task.queue, "cancelled", changes.cancelled);
+  }
   on_commit_(store::UnleasedOf(changes), changes.now);
   return task;
 }
@@ -168,9 +162,7 @@ absl::StatusOr<model::TaskView> TaskOperator::Apply(pg::Session& session,
                                                     store::Changes* changes) {
   ASSIGN_OR_RETURN(model::TaskView before, View(session, call.id, false));
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, call.id.lane));
-  if (queue == nullptr || (call.is_trigger && !before.recurrence.has_value())) {
-    return WrongState(before, call);
-  }
+  if (queue == nullptr) return WrongState(before, call);
   const bool is_failed = before.state == model::TaskState::kFailed;
   if (is_failed && !call.change.IsForFailed()) return WrongState(before, call);
   const store::TaskTable table = is_failed ? store::TaskTable::kFailed : store::TaskTable::kLiving;
@@ -210,9 +202,7 @@ absl::StatusOr<std::vector<absl::Time>> TaskOperator::Preview(pg::Session& sessi
   if (call.task.has_value()) {
     ASSIGN_OR_RETURN(const model::TaskView task, View(session, *call.task, false));
     if (!task.recurrence.has_value()) {
-      ChangeTaskCall refused;
-      refused.origin.method = "PreviewSchedule";
-      return WrongState(task, refused);
+      return WrongState(task, "PreviewSchedule", "periodic tasks");
     }
     period = task.recurrence->period;
     schedule = {task.recurrence->cron,

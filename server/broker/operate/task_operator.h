@@ -20,8 +20,12 @@ class TaskOperator {
   // Told of tasks that can be leased after a change, before its caller is.
   using OnCommit = std::function<void(const std::vector<store::UnleasedTasks>&, absl::Time now)>;
 
-  TaskOperator(QueueCache& queues, const Dispatcher& dispatcher, OnCommit on_commit)
-      : queues_(queues), dispatcher_(dispatcher), on_commit_(std::move(on_commit)) {}
+  TaskOperator(Context& context, QueueCache& queues, const Dispatcher& dispatcher,
+               OnCommit on_commit)
+      : context_(context),
+        queues_(queues),
+        dispatcher_(dispatcher),
+        on_commit_(std::move(on_commit)) {}
 
   absl::StatusOr<TaskDetails> Get(pg::Session& session, const GetTaskCall& call);
   absl::StatusOr<TaskPage> List(pg::Session& session, const ListTasksCall& call);
@@ -52,6 +56,7 @@ class TaskOperator {
                                                     const store::Matches& matches,
                                                     model::Page<model::TaskView>* page);
 
+  Context& context_;
   QueueCache& queues_;
   const Dispatcher& dispatcher_;
   const OnCommit on_commit_;

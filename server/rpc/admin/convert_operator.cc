@@ -147,9 +147,7 @@ absl::StatusOr<broker::ChangeTaskCall> ReadResumeTask(v1::ResumeTaskRequest* req
 }
 
 absl::StatusOr<broker::ChangeTaskCall> ReadTriggerTask(v1::TriggerTaskRequest* request) {
-  ASSIGN_OR_RETURN(broker::ChangeTaskCall call, ReadChange(*request, Kind::kRunNow));
-  call.is_trigger = true;
-  return call;
+  return ReadChange(*request, Kind::kTrigger);
 }
 
 absl::StatusOr<broker::PreviewCall> ReadPreviewSchedule(v1::PreviewScheduleRequest* request) {

@@ -137,6 +137,15 @@ def ack_of_a_periodic_task(scene):
     scene.client.ack(task)
 
 
+@transition("LEASED", "READY", "Ack of a periodic task with RUN_ALL that missed a time")
+def ack_after_a_missed_time(scene):
+    task = scene.leased(period=LATER, catch_up="CATCH_UP_RUN_ALL")
+    scene.run("UPDATE skiplane.task SET planned_at = planned_at - interval '1 day'"
+              f" WHERE {scene.row(task.task_id)}")
+    yield task.task_id
+    scene.client.ack(task)
+
+
 @transition("LEASED", "READY", "newer content came")
 def newer_content(scene):
     fields = dict(key="k", key_policy=broker_pb2.KEY_POLICY_RERUN_IF_NEWER)
@@ -165,6 +174,20 @@ def fail(scene):
     task = scene.leased()
     yield task.task_id
     scene.client.nack(task, "FAIL")
+
+
+@transition("LEASED", "SCHEDULED", "Nack FAIL of a periodic task")
+def fail_a_periodic_one(scene):
+    task = scene.leased(period=LATER)
+    yield task.task_id
+    scene.client.nack(task, "FAIL")
+
+
+@transition("LEASED", "SCHEDULED", "Nack RETRY of a periodic task, the last attempt")
+def nack_of_a_periodic_one(scene):
+    task = scene.leased(period=LATER, max_attempts=1)
+    yield task.task_id
+    scene.client.nack(task)
 
 
 @transition("LEASED", "READY", "Nack RELEASE")
@@ -198,6 +221,11 @@ def lose_the_last_attempt(scene):
     yield from lose(scene, scene.leased(max_attempts=1).task_id)
 
 
+@transition("LEASED", "SCHEDULED", "worker of a periodic task lost, the last attempt")
+def lose_a_periodic_one(scene):
+    yield from lose(scene, scene.leased(period=LATER, max_attempts=1).task_id)
+
+
 def hang(scene, task_id):
     yield task_id
     scene.client.update_queue(scene.queue, "max_run_duration", max_run_duration=seconds(1))
@@ -211,6 +239,11 @@ def hang_in_an_attempt(scene):
 @transition("LEASED", "FAILED", "hanged, the last attempt")
 def hang_in_the_last_attempt(scene):
     yield from hang(scene, scene.leased(max_attempts=1).task_id)
+
+
+@transition("LEASED", "SCHEDULED", "periodic task hanged, the last attempt")
+def hang_in_a_periodic_one(scene):
+    yield from hang(scene, scene.leased(period=LATER, max_attempts=1).task_id)
 
 
 @transition("READY", "CANCELLED", "CancelTask")
