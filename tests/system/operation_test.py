@@ -1,12 +1,14 @@
 """What an operator sees of a broker: health, reflection, metrics."""
 
+import time
 import unittest
 
 import grpc
 
 from support import broker as probes
 from support.case import SystemTest
-from support.client import broker_pb2, seconds
+from support.client import DEADLINE_S, admin_pb2, broker_pb2, bulk_pb2, seconds
+from support.process import GENEROUS_S
 
 QUEUE = "seen"
 
