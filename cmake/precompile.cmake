@@ -1,6 +1,7 @@
-# Headers that are compiled once for many files: for the tests in every build, for what is shipped
-# if SKIPLANE_PRECOMPILE says so. A release is built without, and so is `tests/run --all`, which
-# shows that each file includes what it needs. To be included before the targets are made.
+# What makes a build with tests short: headers are compiled once for many files, for tests always,
+# for what is shipped if SKIPLANE_PRECOMPILE says so; a few files are then also compiled at once.
+# A release is built without, and so is `tests/run --all`, which shows that each file includes what
+# it needs. To be included before the targets are made.
 set(common_headers
   <algorithm> <atomic> <chrono> <functional> <map> <memory> <optional> <string> <thread> <utility>
   <vector> <absl/container/flat_hash_map.h> <absl/container/flat_hash_set.h>
@@ -22,6 +23,31 @@ endif()
 # What GoogleTest defines for its users only; a header is shared by those who define the same.
 add_compile_definitions(GTEST_HAS_PTHREAD=1)
 
+# skiplane_compile_together(target): a few files at once, since headers cost more than what most
+# files say themselves. Such files share their unnamed namespace: what has a name in it that another
+# file of its target uses, too, is listed in `alone`.
+set(alone
+  "cli/command/(queues|reports|schedules|tasks)|cli/input/plan|pg/connections/listener"
+  "broker/settle/settle_log|server/upkeep/|rpc/call/page_token|rpc/broker/convert_lease"
+  "tests/bench/|broker/lease/repeat_pgtest|sql/statements_pgtest"
+  "broker/schedule/(belief_transitions|lane_stage_state|probe_budget)_test"
+  "rpc/[a-z]+/(bad|convert)_[a-z]+_test")
+function(skiplane_compile_together target)
+  list(JOIN alone "|" pattern)
+  if(SKIPLANE_PRECOMPILE)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+    get_target_property(folder ${target} SOURCE_DIR)
+    get_target_property(files ${target} SOURCES)
+    foreach(file IN LISTS files)
+      cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${folder})
+      if(file MATCHES "${pattern}")
+        set_source_files_properties(${file} TARGET_DIRECTORY ${target}
+          PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+      endif()
+    endforeach()
+  endif()
+endfunction()
+
 # skiplane_share_headers(name headers libraries folders…): the targets of these folders begin with
 # the headers, which are compiled as the target `name`. `libraries` say where the headers are.
 function(skiplane_share_headers name headers libraries)
@@ -35,6 +61,7 @@ function(skiplane_share_headers name headers libraries)
       get_target_property(type ${target} TYPE)
       if(type MATCHES "EXECUTABLE|STATIC_LIBRARY")
         target_precompile_headers(${target} REUSE_FROM ${name})
+        skiplane_compile_together(${target})
       endif()
     endforeach()
   endforeach()
@@ -75,6 +102,7 @@ function(skiplane_precompile_product)
   # Compiled with flags of their own, so the headers are, too.
   target_precompile_headers(skiplane_client PRIVATE ${common_headers} ${api_headers})
   if(TARGET skiplane_cli)
+    skiplane_compile_together(skiplane_cli)
     target_precompile_headers(skiplane_cli PRIVATE ${common_headers} ${api_headers})
   endif()
 endfunction()
