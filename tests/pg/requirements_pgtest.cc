@@ -178,8 +178,8 @@ TEST(AbandonedTest, ConnectionsAreNotReplacedWhileTheirBackendsWaitForAStandby) 
   ConnectOptions options{.uri = uri + "&user=login"};
   options.abandoned = std::make_shared<AbandonedBackends>();
   ConnectOptions impatient = options;  // once it is connected
-  impatient.statement_timeout = absl::Milliseconds(200);
-  impatient.tcp_user_timeout = absl::Milliseconds(100);
+  impatient.statement_timeout = absl::Seconds(2);
+  impatient.tcp_user_timeout = absl::Seconds(1);
   const auto one = testing::Required(Session::Open(impatient, nullptr));
   auto other = testing::Required(Session::Open(impatient, nullptr));
   EXPECT_THAT(other->RunText("INSERT INTO t VALUES (1)"), ReasonIs("COMMIT_OUTCOME_UNKNOWN"));

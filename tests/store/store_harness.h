@@ -41,7 +41,12 @@ class StoreHarness : public ::testing::Test {
   StoreHarness();
   void TearDown() override { ExpectExactCounts(); }
 
-  pg::ConnectOptions Options() const { return {.uri = database_.uri()}; }
+  // Waits for locks as long as a slow machine takes to get to the point that is tested.
+  pg::ConnectOptions Options() const {
+    return {.uri = database_.uri(),
+            .statement_timeout = absl::Seconds(50),
+            .lock_timeout = absl::Seconds(50)};
+  }
   std::unique_ptr<pg::Session> Open() const;
   std::string Sql(const std::string& text) const { return database_.Run(text); }
   int64_t Number(const std::string& text) const;

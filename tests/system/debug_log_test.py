@@ -62,10 +62,13 @@ class DebugLog(SystemTest):
         self.client.resume(QUEUE)
 
     def flood(self):
-        """Leases and acks until lines were left out."""
+        """Refused calls, many at once, until lines were left out."""
         end = time.monotonic() + GENEROUS_S
         while "left_out=" not in self.broker.output:
             self.assertLess(time.monotonic(), end, "nothing was left out")
+            calls = [self.client.lease_later(QUEUE, max_tasks=0) for _ in range(200)]
+            for call in calls:
+                self.assertIsNotNone(call.exception())
             self.enqueue(2)
             self.client.ack(*self.lease())
 

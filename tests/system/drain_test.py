@@ -87,7 +87,7 @@ class Drain(SystemTest):
             for stream in (readiness, service, liveness):
                 self.assertEqual(next(stream), probes.SERVING)
             # An enqueue on its way holds the drain up, as long as we like.
-            lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
+            lock = self.database.hold_writes()
             enqueue = self.client.broker.Enqueue.future(broker_pb2.EnqueueRequest(
                 queue=QUEUE, tasks=[broker_pb2.NewTask(payload=b"open")]), timeout=90)
             self.database.wait_for_lock_wait()
@@ -113,7 +113,7 @@ class Drain(SystemTest):
     def test_a_call_that_never_ends_does_not_keep_the_broker(self):
         broker = self.start_broker("--drain-timeout=1s")
         client = self.client_of(broker)
-        lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
+        lock = self.database.hold_writes()
         enqueue = client.broker.Enqueue.future(broker_pb2.EnqueueRequest(
             queue=QUEUE, tasks=[broker_pb2.NewTask()]), timeout=90)
         self.database.wait_for_lock_wait()
@@ -135,12 +135,14 @@ class Drain(SystemTest):
         """A broker that drains until the lock is released; the call that holds it up."""
         broker = self.start_broker(*flags)
         client = self.client_of(broker)
-        lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
+        lock = self.database.hold_writes()
         enqueue = client.broker.Enqueue.future(broker_pb2.EnqueueRequest(
             queue=QUEUE, tasks=[broker_pb2.NewTask()]), timeout=90)
         self.database.wait_for_lock_wait()
+        broker.freeze()  # they arrive together
         for number in signals:
             broker.signal(number)
+        broker.thaw()
         broker.wait_for_output(" draining ")
         return broker, lock, enqueue
 

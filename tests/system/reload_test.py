@@ -160,7 +160,7 @@ class Reload(SystemTest):
     def test_during_a_drain_it_is_of_no_account(self):
         broker, client = self.start()
         client.create_queue(QUEUE)
-        lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
+        lock = self.database.hold_writes()
         enqueue = client.broker.Enqueue.future(broker_pb2.EnqueueRequest(
             queue=QUEUE, tasks=[broker_pb2.NewTask()]), timeout=DEADLINE_S)
         self.database.wait_for_lock_wait()

@@ -108,7 +108,7 @@ class Secrets(SystemTest):
         self.assert_silent(self.broker)
 
     def test_a_broken_connection_leaves_nothing_in_the_logs(self):
-        lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
+        lock = self.database.hold_writes()
         call = self.client.broker.Enqueue.future(
             broker_pb2.EnqueueRequest(queue=QUEUE, tasks=[self.task()]), timeout=DEADLINE_S)
         self.database.wait_for_lock_wait()

@@ -85,10 +85,10 @@ class Vanished(SystemTest):
 
     def test_a_lease_whose_deadline_passes_in_mid_statement_is_handed_back(self):
         self.client.enqueue(QUEUE, b"a")
-        lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
-        with self.assertRaises(grpc.RpcError) as late:
-            self.client.broker.Lease(lease_request(QUEUE, wait=60), timeout=1)
-        self.assertEqual(late.exception.code(), grpc.StatusCode.DEADLINE_EXCEEDED)
+        lock = self.database.hold_writes()
+        late = self.client.broker.Lease.future(lease_request(QUEUE, wait=60), timeout=5)
+        self.database.wait_for_lock_wait()
+        self.assertEqual(late.code(), grpc.StatusCode.DEADLINE_EXCEEDED)
         self.client.queue(QUEUE)  # behind the cancellation, on the same connection
         lock.release()
         self.assert_leased_uncharged(b"a")
@@ -96,7 +96,7 @@ class Vanished(SystemTest):
     def test_leases_with_a_request_id_wait_for_their_repeat(self):
         self.client.enqueue(QUEUE, b"a")
         fields = {"worker_id": new_id(), "request_id": new_id()}
-        lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
+        lock = self.database.hold_writes()
         gone = self.client.lease_later(QUEUE, **fields)
         self.database.wait_for_lock_wait()
         gone.cancel()
@@ -106,10 +106,11 @@ class Vanished(SystemTest):
 
     def test_a_lease_without_a_request_id_is_handed_back_when_its_caller_vanished_meanwhile(self):
         self.client.enqueue(QUEUE, b"a")
-        lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
+        lock = self.database.hold_writes()
         gone = self.client.lease_later(QUEUE, worker_id=new_id())
         self.database.wait_for_lock_wait()
         gone.cancel()
+        self.client.queue(QUEUE)  # behind the cancellation, on the same connection
         lock.release()
         self.assert_leased_uncharged(b"a")
 

@@ -84,6 +84,7 @@ TEST_F(PartitionsTest, ADayInUseIsLeftForLater) {
       "((now() AT TIME ZONE 'UTC')::date - 1)::timestamp AT TIME ZONE 'UTC', "
       "((now() AT TIME ZONE 'UTC')::date)::timestamp AT TIME ZONE 'UTC'); END $$");
   const auto reader = Open();
+  ASSERT_TRUE(reader->RunText("SET idle_in_transaction_session_timeout = 0").ok());
   ASSERT_TRUE(reader->RunText("BEGIN; SELECT count(*) FROM skiplane.history").ok());
   const auto busy = Required(partitions_.RunOnce(*session_));
   EXPECT_EQ(busy.dropped, 0);

@@ -51,8 +51,15 @@ TEST_F(RetentionTest, RequestIdsOfOperatorsGoTheirDayLater) {
   add("23 h 59 min", 2);
   EXPECT_EQ(Required(retention_.RunOnce(*session_)).admin_requests, 3);
   add("24 h 1 min", 20001);
-  EXPECT_FALSE(Required(retention_.RunOnce(*session_)).is_complete);
-  EXPECT_EQ(Required(retention_.RunOnce(*session_)).admin_requests, 1);
+  int64_t removed = 0;
+  int passes = 0;
+  for (bool is_complete = false; !is_complete; ++passes) {
+    const RetentionResult pass = Required(retention_.RunOnce(*session_));
+    removed += pass.admin_requests;
+    is_complete = pass.is_complete;
+  }
+  EXPECT_EQ(removed, 20001);
+  EXPECT_GT(passes, 1) << "one pass is bounded";
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.admin_request"), 2);
 }
 

@@ -26,6 +26,7 @@ class LostReadTest : public BrokerHarness {
   }
   std::unique_ptr<pg::Session> Holding(const std::string& lock) const {
     auto session = Required(pg::Session::Open({.uri = database_.uri()}, nullptr));
+    Required(session->RunText("SET idle_in_transaction_session_timeout = 0"));
     Required(session->RunText("BEGIN; LOCK TABLE " + lock));
     return session;
   }
@@ -52,7 +53,9 @@ class LostReadTest : public BrokerHarness {
     Later<Operation> answer;
     ending->AsOperator().StartBulk(std::move(call), answer.done());
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-    const std::string waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted";
+    const std::string waiting =
+        "SELECT count(*) FROM pg_locks WHERE NOT granted AND database = "
+        "(SELECT oid FROM pg_database WHERE datname = current_database())";
     while (Number(waiting) == 0) Require(std::chrono::steady_clock::now() < give_up, "no call");
     std::thread stop([&] { ending->Stop(); });
     bool is_ending = false;

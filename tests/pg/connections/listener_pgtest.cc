@@ -65,7 +65,7 @@ TEST_F(ListenerTest, ALostBackendIsToldAndReplaced) {
 
 TEST_F(ListenerTest, ABackendThatDoesNotAnswerIsToldCountedAndReplaced) {
   ConnectOptions options = Options();
-  options.tcp_user_timeout = absl::Milliseconds(100);
+  options.tcp_user_timeout = absl::Seconds(1);
   Listener listener = Listen(options);
   ASSERT_TRUE(states_.WaitForCount(1));
   const testing::Frozen frozen(std::stoi(

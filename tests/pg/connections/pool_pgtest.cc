@@ -131,8 +131,8 @@ TEST_F(PoolTest, ABackendLostInMidJobIsReplaced) {
 
 TEST_F(PoolTest, ABackendThatDoesNotAnswerIsReplaced) {
   ConnectOptions options = Options();
-  options.statement_timeout = absl::Milliseconds(200);
-  options.tcp_user_timeout = absl::Milliseconds(100);
+  options.statement_timeout = absl::Seconds(1);
+  options.tcp_user_timeout = absl::Seconds(1);
   Pool pool(options, 1, nullptr, Nobody());
   const absl::StatusOr<int> pid = Ask(pool);
   ASSERT_THAT(pid, IsOk());
@@ -184,6 +184,11 @@ TEST_F(PoolTest, StopWaitsForNoServerThatDoesNotAnswer) {
     ended.Add((*session)->RunText("SELECT pg_sleep(3600)").status());
   });
   ASSERT_TRUE(begun.WaitForCount(1));
+  const std::string sleeps = absl::StrCat(
+      "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep%'"
+      " AND pid = ", begun.values()[0]);
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (database_.Run(sleeps) != "1") ASSERT_LT(std::chrono::steady_clock::now(), give_up);
   const testing::Frozen frozen(begun.values()[0]);
   pool.EndWithin(absl::ZeroDuration());
   pool.Stop();

@@ -75,7 +75,11 @@ TEST(LeaseCall, IsCancelledAtTheBrokerWhenItsCallerCancels) {
 
 TEST(LeaseCall, IsCancelledAtTheBrokerWhenItsDeadlinePasses) {
   Front front(AnswersCancelledItself());
-  BackgroundLease lease(front, WaitingLease(), milliseconds(200));
+  // Connected before: the deadline is for the call alone.
+  ASSERT_TRUE(front.channel->WaitForConnected(std::chrono::system_clock::now() +
+                                              std::chrono::minutes(1)));
+  BackgroundLease lease(front, WaitingLease(), milliseconds(2000));
+  ASSERT_TRUE(front.broker.WaitForParked(1));
   ASSERT_TRUE(front.broker.WaitForCancels(1));
   EXPECT_EQ(lease.Wait().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
   front.broker.AnswerParked(SomeTasks(2));

@@ -68,6 +68,15 @@ class Database:
         """Runs a statement in a transaction that stays open until release()."""
         return Transaction(self.uri, statement)
 
+    def hold_writes(self):
+        """Whoever writes tasks waits until release(), longer than the broker waits for locks."""
+        self.run("CREATE OR REPLACE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql"
+                 " SET lock_timeout = '60 s' AS $$ BEGIN"
+                 " PERFORM pg_advisory_xact_lock_shared(7); RETURN NULL; END $$;"
+                 "CREATE OR REPLACE TRIGGER wait BEFORE INSERT OR UPDATE OR DELETE ON skiplane.task"
+                 " FOR EACH STATEMENT EXECUTE FUNCTION public.wait()")
+        return self.hold("SELECT pg_advisory_xact_lock(7)")
+
     def drop(self):
         self._psql("postgres", f"DROP DATABASE {self.name} WITH (FORCE)")
 

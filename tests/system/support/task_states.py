@@ -110,7 +110,7 @@ def postpone(scene):
 def lease(scene):
     task_id = scene.put()
     yield task_id
-    scene.client.lease(scene.queue)
+    scene.client.lease(scene.queue, duration=600)
 
 
 @transition("LEASED", "SUCCEEDED", "Ack")
