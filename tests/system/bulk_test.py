@@ -1,14 +1,19 @@
 """Changes of many tasks at once: what they match, how they go on, how they stop."""
 
+import time
 import unittest
 
 from support.case import SystemTest, slow
 from support.client import admin_pb2, bulk_pb2, seconds, task_pb2
+from support.process import GENEROUS_S
 
 QUEUE = "bulk"
 
 
 class Bulk(SystemTest):
+    STARTED = ('grpc_server_call_started_total'
+               '{grpc_method="skiplane.v1.AdminService/GetBulkOperation"}')
+
     def setUp(self):
         super().setUp()
         self.broker, self.client = self.start()
@@ -144,6 +149,9 @@ class Bulk(SystemTest):
         request = admin_pb2.GetBulkOperationRequest(operation_id=operation.operation_id,
                                                     wait=seconds(60))
         waiting = self.client.admin.GetBulkOperation.future(request, timeout=90)
+        end = time.monotonic() + GENEROUS_S
+        while self.broker.metrics().get(self.STARTED, 0) < 1:
+            self.assertLess(time.monotonic(), end, "the call has not arrived")
         self.get(operation.operation_id)
         self.assertEqual(self.broker.terminate(), 0)
         self.assertEqual(waiting.result().operation.operation_id, operation.operation_id)

@@ -115,7 +115,7 @@ class Scripts(WorkTest):
     def test_progress_is_what_the_program_writes(self):
         task = self.client.enqueue("mail", b"")
         worker = self.work('echo "40% encoding" > "$SKIPLANE_PROGRESS_FILE"; '
-                           'exec tail -f /dev/null', "--output-files", "--lease-duration", "1s",
+                           'exec tail -f /dev/null', "--output-files", "--lease-duration", "6s",
                            "--grace", "0")
         self.database.eventually(
             "SELECT count(*) FROM skiplane.worker_session WHERE progress::text ~ 'encoding'", "1")

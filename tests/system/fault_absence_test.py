@@ -13,7 +13,7 @@ from support.process import GENEROUS_S
 
 QUEUE = "patient"
 ABSENT_S = 60
-LEASE_S = 5
+LEASE_S = 20
 HEARTBEAT_EVERY_S = 1
 WORKERS = 5
 

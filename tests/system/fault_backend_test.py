@@ -29,8 +29,9 @@ class BackendFault(FaultTest):
         self.begin(tolerated=["ABORTED"])
 
     def test_sigkill_of_one_backend_which_restarts_all_of_postgresql(self):
+        before = self.load.refusals["UNAVAILABLE"]
         os.kill(self.our_backends()[0], signal.SIGKILL)
-        self.load.wait_for_refusal("UNAVAILABLE")
+        self.load.wait_for(lambda: self.load.refusals["UNAVAILABLE"] > before, what="UNAVAILABLE")
         self.recover()
 
     @slow

@@ -13,7 +13,7 @@ class Heartbeats(SystemTest):
     def setUp(self):
         super().setUp()
         self.broker, self.client = self.start()
-        self.client.create_queue(QUEUE, max_run_duration=seconds(1))
+        self.client.create_queue(QUEUE)
 
     def lease_new(self, count, queue=QUEUE, **fields):
         """That many new tasks in the worker's hands."""
@@ -31,6 +31,7 @@ class Heartbeats(SystemTest):
         [kept] = self.lease_new(1, "patient")
         [hanged] = self.lease_new(1)
         self.assertEqual(self.states(hanged, kept), ["HELD", "HELD"])
+        self.client.update_queue(QUEUE, "max_run_duration", max_run_duration=seconds(1))
         self.database.eventually("SELECT state = 1 AND error_type = 'HANGED' FROM skiplane.task "
                                  "WHERE id = " + hanged.task_id.split("-")[1])
         for _ in range(3):  # the answer of a heartbeat may get lost
