@@ -126,7 +126,7 @@ class Scripts(WorkTest):
     def give(self, commands):
         path = os.path.dirname(program()) + ":" + os.environ["PATH"]
         done = subprocess.run(["bash", "-e", "-c", commands], cwd=self.folder, check=False,
-                              capture_output=True, timeout=GENEROUS_S,
+                              capture_output=True, timeout=4 * GENEROUS_S,
                               env={**self.environment, "PATH": path})
         self.assertEqual(done.returncode, 0, done.stderr)
         return done

@@ -40,11 +40,11 @@ class Work(WorkTest):
         self.assertEqual(self.client.state(task), "FAILED")
 
     def test_one_hanging_program_does_not_keep_the_tasks_behind_it(self):
-        self.client.update_queue("mail", "max_run_duration", max_run_duration=seconds(3))
+        self.client.update_queue("mail", "max_run_duration", max_run_duration=seconds(6))
         hanging, fifo = self.put_hanging(max_attempts=1)
         for _ in range(20):
             self.client.enqueue("mail", b"good")
-        worker = self.work(self.HANG, "--lease-duration", "3s")
+        worker = self.work(self.HANG, "--lease-duration", "6s")
         self.assert_works(fifo)
         self.assert_nobody_works(fifo)
         self.assert_succeeded(20)
@@ -65,14 +65,14 @@ class Work(WorkTest):
 
     def test_a_program_runs_no_longer_than_its_timeout(self):
         hanging, fifo = self.put_hanging()
-        worker = self.work(self.HANG, "--timeout", "2s")
+        worker = self.work(self.HANG, "--timeout", "5s")
         self.assert_works(fifo)
         self.assert_nobody_works(fifo)
         self.client.enqueue("mail", b"good")
         self.assert_succeeded(1)
         self.assertEqual(self.client.state(hanging), "SCHEDULED")
         self.assertEqual(self.error_of(hanging),
-                         ("timeout", "it ran longer than --timeout 2s and was stopped\n"))
+                         ("timeout", "it ran longer than --timeout 5s and was stopped\n"))
         self.end(worker, "1 done, 1 retried, 0 failed, 0 released, 0 cancelled, 0 lost")
 
     def test_what_the_broker_could_not_be_told_of_is_unknown(self):

@@ -3,6 +3,7 @@
 import signal
 import unittest
 
+from support.broker import listen_where_nobody_is_put
 from support.case import slow
 from support.fault import FaultTest
 from support.load import MACHINE_FACTOR
@@ -14,8 +15,13 @@ TRIES_MOST = 6  # of one call: at the broker that ends, at the other, and so on
 
 @slow
 class RollingRestart(FaultTest):
+    def address(self):
+        """It stays free while its broker is restarted."""
+        with listen_where_nobody_is_put() as taken:
+            return f"127.0.0.1:{taken.getsockname()[1]}"
+
     def test_twenty_restarts_of_two_brokers_in_turn(self):
-        self.begin(self.start_broker(), self.start_broker())
+        self.begin(*(self.start_broker(listen=self.address()) for _ in range(2)))
         self.brokers = list(self.brokers)
         for turn in range(RESTARTS):
             old = self.brokers[turn % 2]

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import socket
 import tempfile
 import unittest
@@ -14,29 +13,12 @@ from support.process import Process
 MIGRATION_LOCK = "SELECT pg_advisory_xact_lock(8316857068445331045)"
 
 
-def listen_where_nobody_is_put():
-    """On a port that stays free once it is given back: the kernel gives none of these away."""
-    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
-        end = int(file.read().split()[0])
-    for port in random.sample(range(1024, end), 100):
-        taken = socket.socket()
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            taken.bind(("127.0.0.1", port))
-        except OSError:
-            taken.close()
-            continue
-        taken.listen()
-        return taken
-    raise AssertionError("no free port")
-
-
 class Start(SystemTest):
     is_migrated = False
 
     def setUp(self):
         super().setUp()
-        self.taken = listen_where_nobody_is_put()
+        self.taken = brokers.listen_where_nobody_is_put()
         self.addCleanup(self.taken.close)
         self.taken_address = f"127.0.0.1:{self.taken.getsockname()[1]}"
 

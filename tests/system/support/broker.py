@@ -1,6 +1,8 @@
 """A `skiplaned` on ports of the kernel's choice, and what it tells of itself besides the API."""
 
 import os
+import random
+import socket
 import tempfile
 import urllib.request
 
@@ -15,6 +17,23 @@ BROKER = "skiplane.v1.BrokerService"
 def program():
     return os.environ.get("SKIPLANED") or os.path.join(
         os.environ["SKIPLANE_BUILD_DIR"], "server", "skiplaned")
+
+
+def listen_where_nobody_is_put():
+    """On a port that stays free once it is given back: the kernel gives none of these away."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
+        end = int(file.read().split()[0])
+    for port in random.sample(range(1024, end), 100):
+        taken = socket.socket()
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind(("127.0.0.1", port))
+        except OSError:
+            taken.close()
+            continue
+        taken.listen()
+        return taken
+    raise AssertionError("no free port")
 
 
 class Broker(Process):
