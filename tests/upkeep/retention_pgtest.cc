@@ -55,11 +55,12 @@ TEST_F(RetentionTest, RequestIdsOfOperatorsGoTheirDayLater) {
   int passes = 0;
   for (bool is_complete = false; !is_complete; ++passes) {
     const RetentionResult pass = Required(retention_.RunOnce(*session_));
+    EXPECT_LE(pass.admin_requests, 20000) << "one pass is bounded";
     removed += pass.admin_requests;
     is_complete = pass.is_complete;
   }
   EXPECT_EQ(removed, 20001);
-  EXPECT_GT(passes, 1) << "one pass is bounded";
+  EXPECT_GT(passes, 1);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.admin_request"), 2);
 }
 

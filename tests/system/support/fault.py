@@ -211,8 +211,7 @@ class FaultTest(SystemTest):
 
     def recover(self, retried=()):
         """To be called when the cause of the fault is gone."""
-        # No more than that: others may use this machine now that did not before.
-        self.load.wait_for_rate(min(self.rate_before / 2, 20))
+        self.load.wait_for_rate(self.rate_before / 2)
         self.readiness_is_back()
         self.upkeep_is_back()
         self.load.drain()
