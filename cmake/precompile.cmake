@@ -10,7 +10,7 @@ set(common_headers
 set(test_headers ${common_headers} <future> <gmock/gmock.h> <gtest/gtest.h>)
 set(api_headers <grpcpp/grpcpp.h> <skiplane/v1/admin.grpc.pb.h> <skiplane/v1/broker.grpc.pb.h>)
 # The folders of tests that know gRPC.
-set(grpc_tests bench cli client rpc)
+set(grpc_tests bench cli client http rpc)
 
 if(CCACHE)
   # Else it does not cache what uses such a header.
@@ -25,11 +25,15 @@ add_compile_definitions(GTEST_HAS_PTHREAD=1)
 
 # skiplane_compile_together(target): a few files at once, since headers cost more than what most
 # files say themselves. Such files share their unnamed namespace: what has a name in it that another
-# file of its target uses, too, is listed in `alone`.
+# file of its target uses, too, is listed in `alone`; and so is the scheduler, since the planted
+# faults of tests/simulation/mutants replace one of its files when they are linked.
 set(alone
   "cli/command/(queues|reports|schedules|tasks)|cli/input/plan|pg/connections/listener"
-  "broker/settle/settle_log|server/upkeep/|rpc/call/page_token|rpc/broker/convert_lease"
-  "tests/bench/|broker/lease/repeat_pgtest|sql/statements_pgtest"
+  "server/broker/schedule/|broker/settle/settle_log|server/upkeep/|rpc/call/page_token"
+  "rpc/broker/convert_lease|serve/reflection_service|config/options"
+  "server/http/(boost|gzip|pages|request_parser)"
+  "tests/bench/scenario/(admin|admin_rows|heartbeats|keyed|pickup)[.]"
+  "broker/lease/repeat_pgtest|sql/statements_pgtest"
   "broker/schedule/(belief_transitions|lane_stage_state|probe_budget)_test"
   "rpc/[a-z]+/(bad|convert)_[a-z]+_test")
 function(skiplane_compile_together target)
@@ -83,7 +87,7 @@ endfunction()
 
 # The same for what is shipped, when all of its targets exist.
 function(skiplane_precompile_product)
-  set(folders base model metrics pg pg/connections pg/migrate sql store broker upkeep)
+  set(folders base model metrics net http pg pg/connections pg/migrate sql store broker upkeep)
   get_property(broker_folders DIRECTORY ${PROJECT_SOURCE_DIR}/server/broker
     PROPERTY SUBDIRECTORIES)
   if(NOT SKIPLANE_CORE_ONLY)
@@ -97,9 +101,13 @@ function(skiplane_precompile_product)
   endif()
   set(rpc_folders call broker admin serve)
   list(TRANSFORM rpc_folders PREPEND ${PROJECT_SOURCE_DIR}/server/rpc/)
+  list(APPEND rpc_folders ${PROJECT_SOURCE_DIR}/server/http/connect)
   skiplane_share_headers(skiplane_rpc_headers "${common_headers};${api_headers}" skiplane_proto
     ${rpc_folders})
   # Compiled with flags of their own, so the headers are, too.
+  foreach(target IN ITEMS skiplane_app skiplane_app_cluster skiplane_client)
+    skiplane_compile_together(${target})
+  endforeach()
   target_precompile_headers(skiplane_client PRIVATE ${common_headers} ${api_headers})
   if(TARGET skiplane_cli)
     skiplane_compile_together(skiplane_cli)

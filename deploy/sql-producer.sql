@@ -10,6 +10,6 @@ END $$;
 GRANT USAGE ON SCHEMA skiplane TO skiplane_producer;
 GRANT USAGE ON TYPE skiplane.new_task TO skiplane_producer;
 GRANT EXECUTE ON FUNCTION skiplane.make_task, skiplane.enqueue, skiplane.enqueue_json,
-  skiplane.enqueue_many, skiplane.sql_api_version TO skiplane_producer;
+  skiplane.enqueue_many, skiplane.sql_api_version, skiplane.worker_handle TO skiplane_producer;
 GRANT SELECT ON skiplane.tasks, skiplane.failed_tasks, skiplane.attempts, skiplane.queues,
   skiplane.workers TO skiplane_producer;

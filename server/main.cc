@@ -22,7 +22,10 @@ constexpr int kMmapFromBytes = 256 << 10;
 
 absl::Status Migrate(const skiplane::config::Config& config) {
   const absl::StatusOr<int> migrations = skiplane::app::RunMigrations(config);
-  if (migrations.ok()) std::cout << *migrations << " migrations applied\n" << std::flush;
+  if (migrations.ok()) {
+    std::cout << *migrations << (*migrations == 1 ? " migration" : " migrations") << " applied\n"
+              << std::flush;
+  }
   return migrations.status();
 }
 

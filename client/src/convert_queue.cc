@@ -51,7 +51,7 @@ QueueSettings SettingsFromProto(const v1::QueueSettings& proto) {
                          .history = FromProto(proto.history()),
                          .periodic_history = FromProto(proto.periodic_history()),
                          .lease_duration = FromProto(proto.lease_duration()),
-                         .payload_bytes_max = proto.payload_bytes_max(),
+                         .max_payload_bytes = proto.max_payload_bytes(),
                          .max_run_duration = FromProto(proto.max_run_duration()),
                          .history_days = proto.history_days(),
                          .failed_days = proto.failed_days(),
@@ -68,7 +68,7 @@ void ToProto(const QueueSettings& settings, v1::QueueSettings* proto) {
   proto->set_history(ToProto(settings.history));
   proto->set_periodic_history(ToProto(settings.periodic_history));
   ToProto(settings.lease_duration, proto->mutable_lease_duration());
-  proto->set_payload_bytes_max(settings.payload_bytes_max);
+  proto->set_max_payload_bytes(settings.max_payload_bytes);
   for (const Stage& stage : settings.stages) ToProto(stage, proto->add_stages());
   ToProto(settings.max_run_duration, proto->mutable_max_run_duration());
   proto->set_history_days(settings.history_days);

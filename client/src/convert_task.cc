@@ -66,6 +66,7 @@ v1::LeaseRequest ToProto(const LeaseCall& call) {
     proto->set_name(queue.name);
     proto->set_weight(queue.weight);
     proto->set_stage(queue.stage);
+    proto->set_max_tasks(queue.max_tasks);
   }
   request.set_queue_order(call.strict_order ? v1::QUEUE_ORDER_STRICT : v1::QUEUE_ORDER_WEIGHTED);
   request.set_worker_id(call.worker_id);

@@ -9,11 +9,13 @@
 #include "absl/strings/str_cat.h"
 #include "server/app/database.h"
 #include "server/app/descriptors.h"
+#include "server/app/http_front.h"
 #include "server/app/readiness.h"
 #include "server/app/version.h"
 #include "server/base/log.h"
 #include "server/base/status_macros.h"
 #include "server/broker/local_broker.h"
+#include "server/http/metrics_page.h"
 #include "server/metrics/metrics.h"
 #include "server/model/lease.h"
 #include "server/rpc/serve/server.h"
@@ -34,20 +36,65 @@ std::string HostAndPid() {
   return absl::StrCat(host, ":", getpid());
 }
 
-std::optional<rpc::TlsFiles> FilesOf(const config::Tls& tls) {
+std::optional<net::TlsFiles> FilesOf(const config::Tls& tls) {
   if (!tls.enabled()) return std::nullopt;
-  return rpc::TlsFiles{tls.cert_file, tls.key_file, tls.client_ca_file};
+  return net::TlsFiles{tls.cert_file, tls.key_file, tls.client_ca_file};
 }
 
 rpc::ServerOptions FrontOptions(const config::Config& config, int connections_max) {
   rpc::ServerOptions options;
   options.limits.connections = connections_max;
-  options.limits.parked_leases = config.max_parked_leases;
-  options.limits.parked_leases_per_connection = config.max_parked_leases_per_connection;
+  options.limits.parked_leases = config.max_waiting_calls;
+  options.limits.parked_leases_per_connection = config.max_waiting_calls_per_connection;
   options.listen = config.listen;
   options.reflection = config.reflection;
   options.tls = FilesOf(config.tls);
   return options;
+}
+
+broker::BrokerOptions OptionsOf(const config::Config& config, const pg::ConnectOptions& connect) {
+  broker::BrokerOptions options;
+  options.connect = connect;
+  options.connections = config.connections;
+  options.create_missing_queues = config.auto_create_queues;
+  options.parked_leases_max = config.max_waiting_calls;
+  options.id = model::NewSessionId();
+  options.name = HostAndPid();
+  return options;
+}
+
+// That the limit of open files allows.
+struct Connections {
+  int callers = 0;  // to each of the ports of gRPC and HTTP
+  int page = 0;     // to the metrics page
+};
+
+absl::StatusOr<Connections> ConnectionsOf(const config::Config& config) {
+  ASSIGN_OR_RETURN(const int64_t limit, RaiseDescriptorLimit());
+  Connections connections;
+  if (!config.metrics_listen.empty()) {
+    connections.page = PageConnectionsWithin(limit, http::kPageConnectionsMax);
+  }
+  const int ports = config.http_listen.empty() ? 1 : 2;
+  const int others = config.connections + kFurtherDatabaseConnections + connections.page;
+  ASSIGN_OR_RETURN(connections.callers,
+                   ConnectionsWithin(limit, config.max_connections, ports, others));
+  return connections;
+}
+
+absl::StatusOr<std::optional<net::ListenSockets>> BindHttp(const config::Config& config) {
+  if (config.http_listen.empty()) return std::nullopt;
+  absl::StatusOr<net::ListenSockets> sockets = net::ListenSockets::Bind(config.http_listen);
+  if (!sockets.ok() && config.is_http_by_default) {
+    // Nobody asked for it: a broker that started before there was HTTP still starts.
+    base::Log(base::LogLevel::kWarn, "http_not_served",
+              {{"address", config.http_listen},
+               {"why", std::string(sockets.status().message())},
+               {"remedy", "choose another address, or off, with --http-listen"}});
+    return std::nullopt;
+  }
+  RETURN_IF_ERROR(sockets.status());
+  return std::optional<net::ListenSockets>(*std::move(sockets));
 }
 
 }  // namespace
@@ -58,10 +105,12 @@ struct App::Parts {
   Database database;
   std::string description{};  // of the database
   metrics::Metrics metrics{kVersion, kCommit};
+  std::unique_ptr<http::MetricsPage> metrics_page;
   Readiness readiness{metrics};
   std::unique_ptr<broker::LocalBroker> broker;
   std::unique_ptr<upkeep::Upkeep> upkeep;
   std::unique_ptr<rpc::Server> server;
+  std::unique_ptr<HttpFront> http;
   bool is_drained = false;
 };
 
@@ -70,17 +119,17 @@ App::App(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
   auto parts = std::make_unique<Parts>();
   parts->config = config;
-  ASSIGN_OR_RETURN(const int64_t descriptors, RaiseDescriptorLimit());
-  ASSIGN_OR_RETURN(const int connections_max,
-                   ConnectionsWithin(descriptors, config.max_connections,
-                                     config.connections + kFurtherDatabaseConnections));
+  ASSIGN_OR_RETURN(const Connections connections, ConnectionsOf(config));
   // First what can be refused without a look at the database, which is begun or changed below.
   ASSIGN_OR_RETURN(std::optional<ReservedPlace> reserved, ReserveDatabase(config));
   parts->metrics.PinQueues(config.metrics_queues);
   if (!config.metrics_listen.empty()) {
-    RETURN_IF_ERROR(parts->metrics.Serve(config.metrics_listen));
+    ASSIGN_OR_RETURN(parts->metrics_page,
+                     http::MetricsPage::Start(config.metrics_listen, parts->metrics,
+                                              connections.page));
   }
-  ASSIGN_OR_RETURN(rpc::Binding binding, rpc::Bind(FrontOptions(config, connections_max)));
+  ASSIGN_OR_RETURN(rpc::Binding binding, rpc::Bind(FrontOptions(config, connections.callers)));
+  ASSIGN_OR_RETURN(std::optional<net::ListenSockets> http_sockets, BindHttp(config));
   ASSIGN_OR_RETURN(parts->database, OpenDatabase(config, std::move(reserved)));
   const pg::ConnectOptions& connect = parts->database.connect;
   ASSIGN_OR_RETURN(Prepared prepared, PrepareDatabase(config, connect));
@@ -90,18 +139,17 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
   }
   parts->description = std::move(prepared.description);
 
-  broker::BrokerOptions options;
-  options.connect = connect;
-  options.connections = config.connections;
-  options.create_missing_queues = config.auto_create_queues;
-  options.parked_leases_max = config.max_parked_leases;
-  options.id = model::NewSessionId();
-  options.name = HostAndPid();
+  const broker::BrokerOptions options = OptionsOf(config, connect);
   parts->broker = std::make_unique<broker::LocalBroker>(
       options, parts->metrics,
       [readiness = &parts->readiness](bool connected) { readiness->SetConnected(connected); });
   ASSIGN_OR_RETURN(parts->server,
                    rpc::Server::Start(std::move(binding), *parts->broker, parts->metrics));
+  if (http_sockets) {
+    ASSIGN_OR_RETURN(parts->http,
+                     HttpFront::Start(*std::move(http_sockets), config, connections.callers,
+                                      {*parts->server, parts->readiness, parts->metrics}));
+  }
   parts->readiness.SetServer(parts->server.get());
 
   upkeep::UpkeepOptions chores;
@@ -114,7 +162,10 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
 }
 
 int App::port() const { return parts_->server->port(); }
-int App::metrics_port() const { return parts_->metrics.port(); }
+int App::http_port() const { return parts_->http == nullptr ? 0 : parts_->http->port(); }
+int App::metrics_port() const {
+  return parts_->metrics_page == nullptr ? 0 : parts_->metrics_page->port();
+}
 const std::string& App::database() const { return parts_->description; }
 
 std::string App::embedded_uri() const {
@@ -123,7 +174,10 @@ std::string App::embedded_uri() const {
 }
 
 absl::Status App::ReloadTls(const config::Tls& tls) {
-  return parts_->server->ReloadTls(FilesOf(tls));
+  return parts_->server->ReloadTls(
+      FilesOf(tls), [http = parts_->http.get()](const net::TlsIdentity& identity) {
+        return http == nullptr ? absl::OkStatus() : http->TakeTls(identity);
+      });
 }
 
 void App::Drain() {
@@ -132,7 +186,9 @@ void App::Drain() {
   parts_->readiness.BeginDrain();
   // Whoever waits for a database that does not answer would hold up the end.
   parts_->broker->EndConnectionsWithin(parts_->config.drain_timeout + kAnswerWithin);
+  if (parts_->http != nullptr) parts_->http->BeginDrain();
   parts_->server->Drain(parts_->config.drain_timeout);
+  if (parts_->http != nullptr) parts_->http->Stop(kAnswerWithin);
   parts_->readiness.SetServer(nullptr);
   parts_->upkeep->Stop();
   parts_->broker->Stop();

@@ -20,6 +20,7 @@ class App {
   ~App();
 
   int port() const;
+  int http_port() const;  // 0: there is none
   int metrics_port() const;
   // See Prepared::description.
   const std::string& database() const;

@@ -57,7 +57,7 @@ void LogDatabaseStops(const Database& database) {
   if (!session.ok()) return;  // it has stopped by itself
   const auto others = (*session)->RunText(
       // A backend may outlive its client by a moment: our own are not to be counted.
-      "SELECT (SELECT count(*) FROM skiplane.broker WHERE expires_at > now()), count(*) "
+      "SELECT (SELECT count(*) FROM skiplane.broker WHERE expire_time > now()), count(*) "
       "FROM pg_stat_activity "
       "WHERE backend_type = 'client backend' AND application_name <> 'skiplaned'");
   if (!others.ok() || (others->Int(0, 0) == 0 && others->Int(0, 1) == 0)) return;

@@ -31,12 +31,18 @@ absl::StatusOr<int64_t> RaiseDescriptorLimit() {
   return NumberOf(limit.rlim_cur);
 }
 
-absl::StatusOr<int> ConnectionsWithin(int64_t limit, int wanted, int database_connections) {
-  const int64_t reserved = kDescriptorsReserved + database_connections;
-  const int64_t needed = reserved + wanted;
+int PageConnectionsWithin(int64_t limit, int wanted) {
+  constexpr int64_t kPart = 8;
+  return static_cast<int>(std::clamp<int64_t>(limit / kPart, 1, wanted));
+}
+
+absl::StatusOr<int> ConnectionsWithin(int64_t limit, int wanted, int ports, int others) {
+  const int64_t reserved = kDescriptorsReserved + others;
+  const int64_t needed = reserved + int64_t{wanted} * ports;
   if (limit >= needed) return wanted;
   const std::string remedy = absl::StrCat(kRemedy, needed);
-  if (limit <= reserved) {
+  const int64_t left = (limit - reserved) / ports;
+  if (limit <= reserved || left == 0) {
     return absl::FailedPreconditionError(
         absl::StrCat("the limit of open files, ", limit,
                      ", leaves nothing for callers: the broker itself needs ", reserved, "; ",
@@ -44,10 +50,10 @@ absl::StatusOr<int> ConnectionsWithin(int64_t limit, int wanted, int database_co
   }
   base::Log(base::LogLevel::kWarn, "few_descriptors",
             {{"limit", absl::StrCat(limit)},
-             {"connections_max", absl::StrCat(limit - reserved)},
+             {"connections_max", absl::StrCat(left)},
              {"wanted", absl::StrCat(wanted)},
              {"why", absl::StrCat("callers beyond that are refused; ", remedy, " or more")}});
-  return static_cast<int>(limit - reserved);
+  return static_cast<int>(left);
 }
 
 }  // namespace skiplane::app

@@ -12,14 +12,19 @@
 namespace skiplane::app {
 
 // Descriptors that are kept for other things than callers' connections: files, gRPC's own, the
-// metrics page, the first connections to an embedded database. Those to a database come on top.
+// first connections to an embedded database. Those to a database and to the metrics page come on
+// top.
 inline constexpr int64_t kDescriptorsReserved = 96;
 
 // Raises the soft limit to the hard one. Returns the limit in force.
 absl::StatusOr<int64_t> RaiseDescriptorLimit();
 
-// Of `wanted` connections of callers, those that `limit` allows beside `database_connections`. With
-// fewer than wanted a warning is logged. FAILED_PRECONDITION if none is left.
-absl::StatusOr<int> ConnectionsWithin(int64_t limit, int wanted, int database_connections);
+// Of `wanted` connections to the metrics page, those that `limit` allows: a small part of it.
+int PageConnectionsWithin(int64_t limit, int wanted);
+
+// Of `wanted` connections of callers to each of so many ports, those that `limit` allows beside
+// `others`, which the broker has as well. With fewer than wanted a warning is logged.
+// FAILED_PRECONDITION if none is left.
+absl::StatusOr<int> ConnectionsWithin(int64_t limit, int wanted, int ports, int others);
 
 }  // namespace skiplane::app

@@ -27,6 +27,11 @@ class Readiness {
     metrics_.SetReady(false);
   }
 
+  bool IsReady() {
+    base::MutexLock lock(mutex_);
+    return server_ != nullptr && is_connected_ && !is_draining_;
+  }
+
   // `server` outlives this object, or is taken away by SetServer(nullptr).
   void SetServer(rpc::Server* server) {
     base::MutexLock lock(mutex_);

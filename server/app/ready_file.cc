@@ -24,6 +24,9 @@ absl::Status WriteReadyFile(const config::Config& config, const App& app) {
   {
     std::ofstream file(unfinished, std::ios::trunc);
     file << "listen=" << WithPort(config.listen, app.port()) << "\n";
+    if (app.http_port() != 0) {
+      file << "http=" << WithPort(config.http_listen, app.http_port()) << "\n";
+    }
     if (!config.metrics_listen.empty()) {
       file << "metrics=" << WithPort(config.metrics_listen, app.metrics_port()) << "\n";
     }

@@ -1,5 +1,6 @@
 // Tells scripts that the broker answers: a file that appears at once and whole, with lines
-// `listen=HOST:PORT`, `metrics=HOST:PORT`, `database=URI` (with --embedded), `pid=N`.
+// `listen=HOST:PORT`, `http=HOST:PORT`, `metrics=HOST:PORT`, `database=URI` (with --embedded),
+// `pid=N`.
 #pragma once
 
 #include "absl/status/status.h"

@@ -28,6 +28,8 @@ void LogServing(const config::Config& config, const App& app) {
        {"commit", kCommit},
        {"listen", config.listen},
        {"port", absl::StrCat(app.port())},
+       {"http_listen", app.http_port() == 0 ? "" : config.http_listen},
+       {"http_port", absl::StrCat(app.http_port())},
        {"metrics_listen", config.metrics_listen},
        {"metrics_port", absl::StrCat(app.metrics_port())},
        {"tls", TlsKind(config.tls)},

@@ -43,6 +43,12 @@ absl::Status PrefixField(absl::string_view prefix, const absl::Status& status) {
   return RefuseField(status.code(), ReasonOf(status), absl::StrCat(prefix, field), message);
 }
 
+absl::Status BlameField(absl::string_view reason, absl::string_view field,
+                        const absl::Status& status) {
+  if (ReasonOf(status) != reason || !FieldOf(status).empty()) return status;
+  return RefuseField(status.code(), reason, field, status.message());
+}
+
 std::string ReasonOf(const absl::Status& status) { return Payload(status, kReasonUrl); }
 
 std::string FieldOf(const absl::Status& status) { return Payload(status, kFieldUrl); }

@@ -25,6 +25,10 @@ absl::Status InvalidField(absl::string_view field, absl::string_view message);
 // The same refusal with `prefix` before the field that it blames, if it blames one.
 absl::Status PrefixField(absl::string_view prefix, const absl::Status& status);
 
+// The same refusal, blaming `field`, if it has `reason` and blames no field yet.
+absl::Status BlameField(absl::string_view reason, absl::string_view field,
+                        const absl::Status& status);
+
 // The reason of `status`; empty if it has none.
 std::string ReasonOf(const absl::Status& status);
 

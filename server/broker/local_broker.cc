@@ -28,6 +28,8 @@ std::vector<std::string> NamesOf(const LeaseCall& call) {
   return names;
 }
 
+std::string NameFieldOf(size_t queue) { return absl::StrCat("queues[", queue, "].name"); }
+
 absl::Status CheckStages(const LeaseCall& call, const std::vector<QueuePtr>& queues) {
   for (size_t i = 0; i < queues.size(); ++i) {
     const std::string& stage = call.queues[i].stage;
@@ -97,7 +99,7 @@ LocalBroker::~LocalBroker() { Stop(); }
 
 void LocalBroker::Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done) {
   std::vector<std::string> names{call.queue};
-  queues_.Find(std::move(names),
+  queues_.Find(std::move(names), [](size_t) { return std::string("queue"); },
                [this, call = std::move(call), done = std::move(done)](
                    absl::StatusOr<std::vector<QueuePtr>> queues) mutable {
                  if (!queues.ok()) {
@@ -111,7 +113,7 @@ void LocalBroker::Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>>
 std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Callback<LeaseAnswer> done) {
   const std::vector<std::string> names = NamesOf(call);
   auto later = std::make_shared<DeferredLease>();
-  queues_.Find(names, [this, later, call = std::move(call), done = std::move(done)](
+  queues_.Find(names, &NameFieldOf, [this, later, call = std::move(call), done = std::move(done)](
                                      absl::StatusOr<std::vector<QueuePtr>> queues) mutable {
     if (!queues.ok()) {
       done(queues.status());
@@ -146,7 +148,7 @@ std::shared_ptr<PendingLease> LocalBroker::AckAndLease(AckAndLeaseCall call,
   const std::vector<std::string> names = NamesOf(call.lease);
   auto next = std::make_shared<AckAndLeaseOperation>(
       std::move(call.lease), std::move(done), [this](const LeaseAnswer& late) { HandBack(late); });
-  queues_.Find(names, [this, next, items = std::move(call.items)](
+  queues_.Find(names, &NameFieldOf, [this, next, items = std::move(call.items)](
                           absl::StatusOr<std::vector<QueuePtr>> queues) mutable {
     absl::Status status = queues.status();
     if (status.ok()) status = CheckStages(next->Call(), *queues);

@@ -6,6 +6,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace skiplane::config {
 namespace {
@@ -73,6 +75,26 @@ std::string CheckNumericAddress(absl::string_view text) {
   const Parts parts = Split(text);
   if (IsPort(parts.port) && IsNumericHost(parts)) return "";
   return "must be ADDRESS:PORT, as in 127.0.0.1:9464 or [::1]:9464";
+}
+
+bool IsHostName(absl::string_view text) { return IsHostName(Parts{std::string(text), false, ""}); }
+
+bool IsOrigin(absl::string_view text) {
+  if (!absl::ConsumePrefix(&text, "http://") && !absl::ConsumePrefix(&text, "https://")) {
+    return false;
+  }
+  const bool has_port = !absl::EndsWith(text, "]") && absl::StrContains(text, ':');
+  return CheckAddress(has_port ? std::string(text) : absl::StrCat(text, ":80")).empty();
+}
+
+std::string OriginAsSent(absl::string_view origin) {
+  const bool is_https = absl::StartsWith(origin, "https://");
+  return std::string(absl::StripSuffix(origin, is_https ? ":443" : ":80"));
+}
+
+std::string HostNameOf(absl::string_view address) {
+  const Parts parts = Split(address);
+  return IsHostName(parts) ? parts.host : "";
 }
 
 bool IsLoopback(absl::string_view address) {

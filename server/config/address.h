@@ -13,6 +13,18 @@ std::string CheckAddress(absl::string_view text);
 // The same for an address whose host is a number: no name is looked up.
 std::string CheckNumericAddress(absl::string_view text);
 
+// Whether `text` is the name of a machine, without a port.
+bool IsHostName(absl::string_view text);
+
+// Whether `text` is the origin of a page, as browsers spell it: "https://tools.example:8443".
+bool IsOrigin(absl::string_view text);
+
+// `origin`, which has been checked, as browsers send it: without the port that its scheme implies.
+std::string OriginAsSent(absl::string_view origin);
+
+// The host of an address, which has been checked, if it is a name; else empty.
+std::string HostNameOf(absl::string_view address);
+
 // Whether only this machine can reach the address, which has been checked.
 bool IsLoopback(absl::string_view address);
 

@@ -19,6 +19,8 @@ namespace skiplane::config {
 namespace {
 
 constexpr int kUsageError = 2;
+// With an embedded database, if nothing else is said.
+constexpr char kHttpListen[] = "127.0.0.1:7080";
 
 EarlyExit UsageError(absl::string_view message) {
   return {kUsageError,
@@ -94,6 +96,10 @@ absl::StatusOr<Config> Resolve(const Options& options) {
   config.command = options.migrate->parsed() ? Command::kMigrate : Command::kServe;
   RETURN_IF_ERROR(ResolveDatabase(options, &config));
   if (config.metrics_listen == "off") config.metrics_listen.clear();
+  config.is_http_by_default = config.http_listen.empty() && !config.embedded_dir.empty();
+  if (config.is_http_by_default) config.http_listen = kHttpListen;
+  for (std::string& origin : config.http_origins) origin = OriginAsSent(origin);
+  if (config.http_listen == "off") config.http_listen.clear();
   config.migrate_at_start = !options.no_migrate;
   config.reflection = options.reflection == "on" ||
                       (options.reflection == "auto" && IsLoopback(config.listen));

@@ -36,6 +36,11 @@ struct Config {
   std::string listen = "127.0.0.1:7070";          // port 0 takes a free one
   std::string metrics_listen = "127.0.0.1:9464";  // the same; empty: no metrics page
 
+  std::string http_listen;  // likewise; empty: no HTTP but for that page
+  bool is_http_by_default = false;  // nobody asked for that address
+  std::vector<std::string> http_hosts;    // names that the HTTP port goes by
+  std::vector<std::string> http_origins;  // of pages that may call it
+
   std::vector<std::string> metrics_queues;  // patterns; these have metrics of their own first
 
   // Exactly one of the two is not empty.
@@ -52,8 +57,8 @@ struct Config {
   bool reflection = true;
 
   int max_connections = model::kConnectionsMax;
-  int max_parked_leases = model::kParkedLeasesMax;
-  int max_parked_leases_per_connection = model::kParkedLeasesPerConnectionMax;
+  int max_waiting_calls = model::kParkedLeasesMax;
+  int max_waiting_calls_per_connection = model::kParkedLeasesPerConnectionMax;
   absl::Duration drain_timeout = absl::Seconds(8);
 
   base::LogLevel log_level = base::LogLevel::kInfo;

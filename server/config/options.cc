@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -35,6 +37,14 @@ CLI::Option* AddSwitch(CLI::App* app, const std::string& flag, bool* value,
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
+CLI::Option* AddList(CLI::App* app, const std::string& flag, std::vector<std::string>* values,
+                     const std::string& help) {
+  return Add(app, flag, values, help)
+      ->delimiter(',')
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->expected(1);
+}
+
 std::string CheckMetricsAddress(const std::string& text) {
   return text == "off" ? "" : CheckNumericAddress(text);
 }
@@ -47,6 +57,19 @@ std::string CheckQueuePattern(const std::string& text) {
                absl::StrContains("._-*?", c);
       });
   return is_pattern ? "" : "must be the name of a queue, in which * and ? stand for others";
+}
+
+std::string CheckHttpAddress(const std::string& text) {
+  return text == "off" ? "" : CheckAddress(text);
+}
+
+std::string CheckHostName(const std::string& text) {
+  return IsHostName(text) ? "" : "must be a name without a port, as in broker.internal";
+}
+
+std::string CheckOrigin(const std::string& text) {
+  // No URI in the message: it would be taken for one that a caller gave in the wrong place.
+  return IsOrigin(text) ? "" : "must be an origin: http or https, a host, a port if it has one";
 }
 
 // The text may hold a password: the message does not repeat it.
@@ -108,13 +131,23 @@ void DeclareAddresses(CLI::App* app, Options* options) {
       "Address for Prometheus' GET /metrics, or off for no such page.")
       ->check(CheckMetricsAddress, "ADDRESS:PORT")
       ->capture_default_str();
-  Add(app, "metrics-queue", &config.metrics_queues,
-      "Give this queue metrics of its own before others, where more than 1,000 exist; * and ? "
-      "match several. May be given again, or several with commas between.")
-      ->check(CheckQueuePattern, "NAME")
-      ->delimiter(',')
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->expected(1);
+  AddList(app, "metrics-queue", &config.metrics_queues,
+          "Give this queue metrics of its own before others, where more than 1,000 exist; * and ? "
+          "match several. May be given again, or several with commas between.")
+      ->check(CheckQueuePattern, "NAME");
+  Add(app, "http-listen", &config.http_listen,
+      "Address for HTTP: the API as JSON, health and metrics; or off. Default: 127.0.0.1:7080 with "
+      "--embedded, else off.")
+      ->check(CheckHttpAddress, "HOST:PORT");
+  AddList(app, "http-host", &config.http_hosts,
+          "A name that the HTTP port goes by, beside localhost, addresses and the name in "
+          "--http-listen; requests for others are refused. May be given again, or several with "
+          "commas between.")
+      ->check(CheckHostName, "NAME");
+  AddList(app, "http-origin", &config.http_origins,
+          "Pages of this origin may call the HTTP port from a browser, as in "
+          "https://tools.example. May be given again, or several with commas between.")
+      ->check(CheckOrigin, "ORIGIN");
   Add(app, "ready-file", &config.ready_file,
       "Write this file, with the addresses in use and the process id, once calls are accepted.")
       ->check(CheckNotEmpty, "FILE");
@@ -152,7 +185,7 @@ void DeclareSecurity(CLI::App* app, Options* options) {
   Tls& tls = options->config.tls;
   CLI::Option* const cert =
       Add(app, "tls-cert", &tls.cert_file,
-          "Serve gRPC with TLS only, and show clients this certificate chain (PEM).")
+          "Serve gRPC and HTTP with TLS only, and show clients this certificate chain (PEM).")
           ->check(CLI::ExistingFile);
   CLI::Option* const key =
       Add(app, "tls-key", &tls.key_file, "The private key (PEM) of --tls-cert.")
@@ -178,11 +211,11 @@ void DeclareBehaviour(CLI::App* app, Options* options) {
       "limit of open files is too low.")
       ->check(InRange(1, kConnectionsUpperEnd))
       ->capture_default_str();
-  Add(app, "max-parked-leases", &config.max_parked_leases,
+  Add(app, "max-waiting-calls", &config.max_waiting_calls,
       "Lease calls that may wait at once; each takes about 16 kB, and further ones are refused.")
       ->check(InRange(1, kParkedLeasesUpperEnd))
       ->capture_default_str();
-  Add(app, "max-parked-leases-per-connection", &config.max_parked_leases_per_connection,
+  Add(app, "max-waiting-calls-per-connection", &config.max_waiting_calls_per_connection,
       "Those that may wait at once on one connection; a proxy that puts all workers on one needs "
       "more.")
       ->check(InRange(1, kParkedLeasesUpperEnd))

@@ -15,10 +15,10 @@ double UnixNow() { return static_cast<double>(absl::ToUnixMillis(absl::Now())) /
 
 BrokerMetrics::BrokerMetrics(Registry& registry, absl::string_view version,
                              absl::string_view commit)
-    : stale_leases_(NewCounter(registry, "skiplane_stale_lease_refused_total",
-                               "Items refused because their lease was over."),
-                    {"rpc", {}, {}}, {"Ack", "Nack", "Heartbeat"}),
-      orphan_leases_(NewCounter(registry, "skiplane_orphan_leases_released_total",
+    : lost_leases_(NewCounter(registry, "skiplane_lost_lease_items_total",
+                              "Items refused because their lease was over."),
+                   {"call", {}, {}}, {"ack", "nack", "heartbeat"}),
+      orphan_leases_(NewCounter(registry, "skiplane_orphan_leases_handed_back_total",
                                 "Leases handed back because their caller had vanished.")
                          .Add({})),
       lost_sessions_(NewCounter(registry, "skiplane_sessions_lost_total",
@@ -30,24 +30,24 @@ BrokerMetrics::BrokerMetrics(Registry& registry, absl::string_view version,
       leader_(NewGauge(registry, "skiplane_leader", "1 while this broker does upkeep.").Add({})),
       ready_(NewGauge(registry, "skiplane_ready", "1 while this broker takes calls.").Add({})),
       batches_(NewHistogram(registry, "skiplane_batch_tasks", "Tasks that one statement served."),
-               {"operation", {}, BatchBuckets()},
+               {"call", {}, BatchBuckets()},
                {"enqueue", "lease", "ack", "nack", "heartbeat"}),
-      chores_(NewHistogram(registry, "skiplane_maintenance_duration_seconds",
-                           "Time of one run of an upkeep job."),
-              {"job", {}, ChoreBuckets()}),
-      chore_failures_(NewCounter(registry, "skiplane_maintenance_failures_total",
-                                 "Runs of an upkeep job that failed."),
-                      {"job", {}, {}}),
-      chore_successes_(NewGauge(registry, "skiplane_maintenance_last_success_timestamp_seconds",
+      chores_(NewHistogram(registry, "skiplane_chore_duration_seconds",
+                           "Time of one run of a chore."),
+              {"chore", {}, ChoreBuckets()}),
+      chore_failures_(NewCounter(registry, "skiplane_chore_failures_total",
+                                 "Runs of a chore that failed."),
+                      {"chore", {}, {}}),
+      chore_successes_(NewGauge(registry, "skiplane_chore_last_success_timestamp_seconds",
                                 "Unix time of the last good run on this broker; 0 before."),
-                       {"job", {}, {}}) {
+                       {"chore", {}, {}}) {
   NewGauge(registry, "skiplane_build_info", "1, labelled with what runs.")
       .Add({{"version", std::string(version)}, {"commit", std::string(commit)}})
       .Set(1);
 }
 
-void BrokerMetrics::StaleLeaseRefused(absl::string_view rpc, int64_t items) {
-  stale_leases_.At(rpc).Increment(static_cast<double>(items));
+void BrokerMetrics::LeaseLost(absl::string_view call, int64_t items) {
+  lost_leases_.At(call).Increment(static_cast<double>(items));
 }
 
 void BrokerMetrics::OrphanLeasesReleased(int64_t tasks) {

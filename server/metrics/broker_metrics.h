@@ -15,7 +15,7 @@ class BrokerMetrics {
  public:
   BrokerMetrics(Registry& registry, absl::string_view version, absl::string_view commit);
 
-  void StaleLeaseRefused(absl::string_view rpc, int64_t items);
+  void LeaseLost(absl::string_view call, int64_t items);
   void OrphanLeasesReleased(int64_t tasks);
   void SessionsLost(int64_t sessions);
   void SetWorkers(int64_t alive);
@@ -26,7 +26,7 @@ class BrokerMetrics {
   void Chore(absl::string_view name, absl::Duration duration, bool ok);
 
  private:
-  SharedSeries<Counter> stale_leases_;
+  SharedSeries<Counter> lost_leases_;
   Counter& orphan_leases_;
   Counter& lost_sessions_;
   SharedSeries<Gauge> workers_;

@@ -1,9 +1,11 @@
-// The metrics of callers' connections to the gRPC port. Thread-safe.
+// The metrics of callers' connections, by the port that they came to. Thread-safe.
 #pragma once
 
 #include <cstdint>
 
+#include "absl/strings/string_view.h"
 #include "server/metrics/families.h"
+#include "server/metrics/series.h"
 
 namespace skiplane::metrics {
 
@@ -11,16 +13,16 @@ class ConnectionMetrics {
  public:
   explicit ConnectionMetrics(Registry& registry);
 
-  void Set(int64_t open, int64_t max);
-  void Refused();
-  void AcceptFailed();
+  void Set(absl::string_view port, int64_t open, int64_t max);
+  void Refused(absl::string_view port);
+  void AcceptFailed(absl::string_view port);
   void SetPortAnswers(bool answers);
 
  private:
-  Gauge& open_;
-  Gauge& max_;
-  Counter& refused_;
-  Counter& accept_failures_;
+  SharedSeries<Gauge> open_;
+  SharedSeries<Gauge> max_;
+  SharedSeries<Counter> refused_;
+  SharedSeries<Counter> accept_failures_;
   Gauge& port_answers_;
 };
 

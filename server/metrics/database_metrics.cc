@@ -25,7 +25,7 @@ DatabaseMetrics::DatabaseMetrics(Registry& registry)
       connections_(NewGauge(registry, "skiplane_db_pool_connections",
                             "Open connections that run statements."),
                    {"state", {}, {}}, {"idle", "busy"}),
-      waiting_jobs_(NewGauge(registry, "skiplane_db_pool_waiting_jobs",
+      waiting_jobs_(NewGauge(registry, "skiplane_db_pool_waiting_statements",
                              "Statements that wait for a connection.")
                         .Add({})),
       notifications_(NewCounter(registry, "skiplane_db_notifications_total",

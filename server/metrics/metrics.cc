@@ -3,15 +3,13 @@
 #include <utility>
 
 #include "prometheus/text_serializer.h"
-#include "server/base/mutex.h"
-#include "server/base/status_macros.h"
 #include "server/metrics/broker_metrics.h"
 #include "server/metrics/connection_metrics.h"
 #include "server/metrics/database_metrics.h"
-#include "server/metrics/page_server.h"
 #include "server/metrics/process_metrics.h"
 #include "server/metrics/queue_metrics.h"
 #include "server/metrics/rpc_metrics.h"
+#include "server/metrics/scrape_metrics.h"
 #include "server/metrics/size_metrics.h"
 
 namespace skiplane::metrics {
@@ -27,9 +25,8 @@ struct Metrics::State {
   ConnectionMetrics connections{*registry};
   DatabaseMetrics database{*registry};
   SizeMetrics sizes{*registry};
+  ScrapeMetrics scrapes{*registry};
   BrokerMetrics broker;
-  mutable base::Mutex mutex;
-  std::unique_ptr<PageServer> server ABSL_GUARDED_BY(mutex);
 };
 
 Metrics::Metrics(absl::string_view version, absl::string_view commit)
@@ -53,8 +50,8 @@ void Metrics::Finished(absl::string_view queue, absl::string_view outcome, int64
   state_->queues.Finished(queue, outcome, tasks);
 }
 
-void Metrics::StaleLeaseRefused(absl::string_view rpc, int64_t items) {
-  state_->broker.StaleLeaseRefused(rpc, items);
+void Metrics::LeaseLost(absl::string_view call, int64_t items) {
+  state_->broker.LeaseLost(call, items);
 }
 
 void Metrics::OrphanLeasesReleased(int64_t tasks) { state_->broker.OrphanLeasesReleased(tasks); }
@@ -116,13 +113,17 @@ void Metrics::RpcEnded(absl::string_view method, absl::string_view status,
   state_->rpcs.Ended(method, status, duration);
 }
 
-void Metrics::SetConnections(int64_t open, int64_t max) {
-  state_->connections.Set(open, max);
+void Metrics::SetConnections(absl::string_view port, int64_t open, int64_t max) {
+  state_->connections.Set(port, open, max);
 }
 
-void Metrics::ConnectionRefused() { state_->connections.Refused(); }
+void Metrics::ConnectionRefused(absl::string_view port) {
+  state_->connections.Refused(port);
+}
 
-void Metrics::AcceptFailed() { state_->connections.AcceptFailed(); }
+void Metrics::AcceptFailed(absl::string_view port) {
+  state_->connections.AcceptFailed(port);
+}
 
 void Metrics::SetPortAnswers(bool answers) { state_->connections.SetPortAnswers(answers); }
 
@@ -148,27 +149,16 @@ void Metrics::Chore(absl::string_view name, absl::Duration duration, bool ok) {
   state_->broker.Chore(name, duration, ok);
 }
 
+void Metrics::Scraped(int64_t bytes, absl::Duration duration) {
+  state_->scrapes.Scraped(bytes, duration);
+}
+
 std::string Metrics::Text() const {
   std::vector<prometheus::MetricFamily> families = state_->registry->Collect();
   for (prometheus::MetricFamily& family : state_->process->Collect()) {
     families.push_back(std::move(family));
   }
   return prometheus::TextSerializer().Serialize(families);
-}
-
-absl::Status Metrics::Serve(absl::string_view address) {
-  base::MutexLock lock(state_->mutex);
-  if (state_->server != nullptr) {
-    return absl::FailedPreconditionError("metrics are served already");
-  }
-  ASSIGN_OR_RETURN(state_->server,
-                   PageServer::Start(address, [this] { return Text(); }, *state_->registry));
-  return absl::OkStatus();
-}
-
-int Metrics::port() const {
-  base::MutexLock lock(state_->mutex);
-  return state_->server == nullptr ? 0 : state_->server->port();
 }
 
 }  // namespace skiplane::metrics

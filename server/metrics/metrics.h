@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
@@ -61,7 +60,7 @@ class Metrics {
   // `outcome`: succeeded | failed.
   void Finished(absl::string_view queue, absl::string_view outcome, int64_t tasks);
   // Late acks and nacks that the fence refused. `rpc`: Ack | Nack | Heartbeat.
-  void StaleLeaseRefused(absl::string_view rpc, int64_t items);
+  void LeaseLost(absl::string_view call, int64_t items);
   // Leases whose caller had vanished and that were handed back.
   void OrphanLeasesReleased(int64_t tasks);
   void SessionsLost(int64_t sessions);
@@ -98,10 +97,10 @@ class Metrics {
   // RPC and database. `status` is gRPC's name of the code, for example "OK".
   void RpcStarted(absl::string_view method);
   void RpcEnded(absl::string_view method, absl::string_view status, absl::Duration duration);
-  // Connections of callers: open ones, and how many may be.
-  void SetConnections(int64_t open, int64_t max);
-  void ConnectionRefused();
-  void AcceptFailed();
+  // Connections of callers, by `port` (grpc | http | metrics): open ones, and how many may be.
+  void SetConnections(absl::string_view port, int64_t open, int64_t max);
+  void ConnectionRefused(absl::string_view port);
+  void AcceptFailed(absl::string_view port);
   void SetPortAnswers(bool answers);
   void Statement(absl::string_view name, absl::Duration duration);
   void DatabaseError(absl::string_view sqlstate_class);
@@ -113,13 +112,11 @@ class Metrics {
   void ClockStep(absl::Duration back);
   void Chore(absl::string_view name, absl::Duration duration, bool ok);
 
+  // The page was sent, as so many bytes; that took so long.
+  void Scraped(int64_t bytes, absl::Duration duration);
+
   // The page, in Prometheus' text format.
   std::string Text() const;
-
-  // Serves GET /metrics on `address` ("127.0.0.1:9464"; port 0 takes a free one).
-  absl::Status Serve(absl::string_view address);
-  // The port that Serve took; 0 before.
-  int port() const;
 
  private:
   struct State;

@@ -3,9 +3,9 @@
 namespace skiplane::metrics {
 
 SizeMetrics::SizeMetrics(Registry& registry)
-    : bytes_(NewGauge(registry, "skiplane_table_bytes",
+    : bytes_(NewGauge(registry, "skiplane_db_table_bytes",
                       "Space on the disk of a table with its partitions, by part.")),
-      dead_(NewGauge(registry, "skiplane_table_dead_rows",
+      dead_(NewGauge(registry, "skiplane_db_table_dead_rows",
                      "Rows that vacuum has not cleared away yet, as PostgreSQL estimates.")),
       database_(NewGauge(registry, "skiplane_db_bytes",
                          "Space on the disk of the whole database.")

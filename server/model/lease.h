@@ -22,12 +22,12 @@ using SessionId = std::array<uint8_t, 16>;
 // From the operating system's random source.
 SessionId NewSessionId();
 
-// What proves the right to settle one attempt. The row is the judge: lease_no, session and attempt
-// must equal it. `block` and `offset` are where the row was when it was leased: used for speed,
-// wrong after the row moved, and never trusted.
+// What proves the right to settle one attempt. The row is the judge: lease_number, session and
+// attempt must equal it. `block` and `offset` are where the row was when it was leased: used for
+// speed, wrong after the row moved, and never trusted.
 struct LeaseToken {
   TaskId task;
-  int64_t lease_no = 0;
+  int64_t lease_number = 0;
   SessionId session{};
   int32_t attempt = 0;
   uint32_t block = 0;
@@ -42,7 +42,7 @@ struct LeaseToken {
 // Tokens of the first stage of ordinary tasks have the form that brokers before 0.2 read.
 std::string EncodeLeaseToken(const LeaseToken& token);
 
-// MALFORMED_TOKEN (INVALID_ARGUMENT) if `text` is not the result of EncodeLeaseToken.
+// INVALID_LEASE_TOKEN (INVALID_ARGUMENT) if `text` is not the result of EncodeLeaseToken.
 absl::StatusOr<LeaseToken> DecodeLeaseToken(absl::string_view text);
 
 // One attempt on its way to its worker.

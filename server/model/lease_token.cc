@@ -42,7 +42,7 @@ uint32_t Checksum(absl::string_view bytes) {
 }
 
 absl::Status Malformed() {
-  return base::Refuse(absl::StatusCode::kInvalidArgument, "MALFORMED_TOKEN",
+  return base::Refuse(absl::StatusCode::kInvalidArgument, "INVALID_LEASE_TOKEN",
                       "lease_token: must be the bytes that Lease returned, unchanged");
 }
 
@@ -55,7 +55,7 @@ std::string EncodeLeaseToken(const LeaseToken& token) {
   text.push_back(is_short ? kShortVersion : kVersion);
   AppendBigEndian(token.task.lane, &text);
   AppendBigEndian(token.task.id, &text);
-  AppendBigEndian(token.lease_no, &text);
+  AppendBigEndian(token.lease_number, &text);
   text.append(token.session.begin(), token.session.end());
   AppendBigEndian(token.attempt, &text);
   AppendBigEndian(token.block, &text);
@@ -80,7 +80,7 @@ absl::StatusOr<LeaseToken> DecodeLeaseToken(absl::string_view text) {
   LeaseToken token;
   token.task.lane = TakeBigEndian<int64_t>(&rest);
   token.task.id = TakeBigEndian<int64_t>(&rest);
-  token.lease_no = TakeBigEndian<int64_t>(&rest);
+  token.lease_number = TakeBigEndian<int64_t>(&rest);
   std::copy_n(rest.begin(), token.session.size(), token.session.begin());
   rest.remove_prefix(token.session.size());
   token.attempt = TakeBigEndian<int32_t>(&rest);
@@ -92,7 +92,7 @@ absl::StatusOr<LeaseToken> DecodeLeaseToken(absl::string_view text) {
     // What would have been written in the short form is none of ours.
     if (token.stage < 0 || (token.stage == 0 && !token.is_recurring)) return Malformed();
   }
-  if (token.task.lane <= 0 || token.task.id <= 0 || token.lease_no <= 0 || token.attempt <= 0) {
+  if (token.task.lane <= 0 || token.task.id <= 0 || token.lease_number <= 0 || token.attempt <= 0) {
     return Malformed();
   }
   return token;

@@ -82,7 +82,7 @@ inline constexpr int kParkedLeasesPerConnectionMax = 5000;  // a quarter of what
 inline constexpr int kStreamsBesideParked = 1000;
 
 // What one broker holds in memory at most; beyond it calls are refused with TOO_MANY_CALLS, or with
-// TOO_MANY_WAITING_LEASES. Leases that wait are counted apart from the calls in flight, so that
+// TOO_MANY_WAITING_CALLS. Leases that wait are counted apart from the calls in flight, so that
 // they cannot take the room of others.
 inline constexpr int kParkedLeasesMax = 20000;          // 16 kB each in gRPC: 320 MB
 inline constexpr int64_t kParkedRequestBytes = 4 << 10;  // of those 16 kB; more counts as in flight

@@ -183,8 +183,8 @@ absl::Status CheckSettings(const QueueSettings& settings, absl::string_view pref
                                       absl::StrCat(prefix, "max_run_duration")));
   RETURN_IF_ERROR(CheckDuration(settings.lease_duration, kLeaseDurationMin, kLeaseDurationMax,
                                 absl::StrCat(prefix, "lease_duration")));
-  return CheckNumber(settings.payload_bytes_max, 1, kPayloadBytesMax,
-                     absl::StrCat(prefix, "payload_bytes_max"));
+  return CheckNumber(settings.max_payload_bytes, 1, kPayloadBytesMax,
+                     absl::StrCat(prefix, "max_payload_bytes"));
 }
 
 }  // namespace skiplane::model

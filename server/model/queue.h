@@ -33,7 +33,7 @@ struct QueueSettings {
   RetryPolicy retry;
   HistoryPolicy history = HistoryPolicy::kAll;
   absl::Duration lease_duration = kLeaseDurationDefault;
-  int32_t payload_bytes_max = kPayloadBytesMax;
+  int32_t max_payload_bytes = kPayloadBytesMax;
   std::vector<Stage> stages;  // empty: one, without a name
   absl::Duration max_run_duration = kMaxRunDurationDefault;
   HistoryPolicy periodic_history = HistoryPolicy::kFailures;

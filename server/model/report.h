@@ -42,7 +42,7 @@ struct Attempt {
   absl::Time end_time;
   std::string worker_name;
   std::optional<TaskError> error;
-  bool is_last = false;
+  bool ends_task = false;
   std::string payload;
   std::string result;
 };
@@ -54,8 +54,8 @@ struct ErrorGroup {
   std::string text;
   int64_t retrying = 0;
   int64_t failed = 0;
-  absl::Time first_seen;
-  absl::Time last_seen;
+  absl::Time first_seen_time;
+  absl::Time last_seen_time;
   std::vector<std::string> task_ids;
 };
 
@@ -102,14 +102,14 @@ struct AuditRecord {
   int64_t changed = 0;
 };
 
-enum class BulkState : int16_t { kRunning = 1, kDone = 2, kStopped = 3 };
+enum class BulkOperationState : int16_t { kRunning = 1, kDone = 2, kStopped = 3 };
 
 struct BulkOperation {
   SessionId id{};
   TaskFilter filter;
   TaskChange change;
   bool dry_run = false;
-  BulkState state = BulkState::kRunning;
+  BulkOperationState state = BulkOperationState::kRunning;
   int64_t scanned = 0;
   int64_t matched = 0;
   int64_t changed = 0;

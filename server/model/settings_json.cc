@@ -176,7 +176,7 @@ std::string SettingsToJson(const QueueSettings& settings) {
   return Json{{"retry", RetryToJson(settings.retry)},
               {"history", EnumText(settings.history, kHistoryPolicies)},
               {"lease_duration_us", absl::ToInt64Microseconds(settings.lease_duration)},
-              {"payload_bytes_max", settings.payload_bytes_max},
+              {"max_payload_bytes", settings.max_payload_bytes},
               {"stages", StagesToJson(settings.stages)},
               {"max_run_duration_us", absl::ToInt64Microseconds(settings.max_run_duration)},
               {"periodic_history", EnumText(settings.periodic_history, kHistoryPolicies)},
@@ -194,7 +194,7 @@ absl::StatusOr<QueueSettings> SettingsFromJson(absl::string_view json) {
   RETURN_IF_ERROR(ReadMember(object, "retry", &settings.retry));
   RETURN_IF_ERROR(ReadMember(object, "history", &settings.history));
   RETURN_IF_ERROR(ReadMember(object, "lease_duration_us", &settings.lease_duration));
-  RETURN_IF_ERROR(ReadMember(object, "payload_bytes_max", &settings.payload_bytes_max));
+  RETURN_IF_ERROR(ReadMember(object, "max_payload_bytes", &settings.max_payload_bytes));
   RETURN_IF_ERROR(ReadMember(object, "stages", &settings.stages));
   RETURN_IF_ERROR(ReadMember(object, "max_run_duration_us", &settings.max_run_duration));
   RETURN_IF_ERROR(ReadMember(object, "periodic_history", &settings.periodic_history));

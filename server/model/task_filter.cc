@@ -31,8 +31,8 @@ Json FilterToJson(const TaskFilter& filter) {
   if (!filter.key_prefix.empty()) object["key_prefix"] = filter.key_prefix;
   for (const auto& [key, value] : filter.headers) object["headers"][key] = value;
   if (!filter.error_group.empty()) object["error_group"] = filter.error_group;
-  PutDuration("age_min_us", filter.age_min, &object);
-  PutDuration("age_max_us", filter.age_max, &object);
+  PutDuration("min_age_us", filter.min_age, &object);
+  PutDuration("max_age_us", filter.max_age, &object);
   if (filter.priority.has_value()) object["priority"] = *filter.priority;
   if (filter.periodic) object["periodic"] = true;
   return object;
@@ -52,8 +52,8 @@ TaskFilter FilterFromJson(const Json& object) {
     filter.headers.emplace_back(key, value.get<std::string>());
   }
   filter.error_group = object.value("error_group", "");
-  filter.age_min = TakeDuration(object, "age_min_us");
-  filter.age_max = TakeDuration(object, "age_max_us");
+  filter.min_age = TakeDuration(object, "min_age_us");
+  filter.max_age = TakeDuration(object, "max_age_us");
   if (object.contains("priority")) filter.priority = object.value("priority", int16_t{0});
   filter.periodic = object.value("periodic", false);
   return filter;
@@ -72,7 +72,7 @@ std::string BulkToJson(const TaskFilter& filter, const TaskChange& change) {
               {"change",
                {{"kind", static_cast<int>(change.kind)},
                 {"priority", change.priority},
-                {"run_at_us", absl::ToUnixMicros(change.schedule_time)},
+                {"schedule_time_us", absl::ToUnixMicros(change.schedule_time)},
                 {"postpone_us", absl::ToInt64Microseconds(change.postpone)}}}}
       .dump();
 }
@@ -87,7 +87,7 @@ absl::Status BulkFromJson(absl::string_view json, TaskFilter* filter, TaskChange
   const Json& out = object["change"];
   change->kind = static_cast<TaskChange::Kind>(out.value("kind", 0));
   change->priority = out.value("priority", int16_t{0});
-  change->schedule_time = absl::FromUnixMicros(out.value("run_at_us", int64_t{0}));
+  change->schedule_time = absl::FromUnixMicros(out.value("schedule_time_us", int64_t{0}));
   change->postpone = absl::Microseconds(out.value("postpone_us", int64_t{0}));
   return absl::OkStatus();
 }

@@ -36,8 +36,8 @@ struct TaskFilter {
   std::string key_prefix;
   Headers headers;
   std::string error_group;
-  std::optional<absl::Duration> age_min;
-  std::optional<absl::Duration> age_max;
+  std::optional<absl::Duration> min_age;
+  std::optional<absl::Duration> max_age;
   std::optional<int16_t> priority;
   bool periodic = false;
 

@@ -45,7 +45,7 @@ absl::Status AbandonedBackends::Check(pqxx::connection& connection) {
     const int pid = row[0].as<int>();
     const auto start = row[1].as<int64_t>();
     const auto same = std::find_if(asked.begin(), asked.end(), [&](const Backend& each) {
-      return each.pid == pid && start <= each.seen_at;
+      return each.pid == pid && start <= each.seen_time;
     });
     if (same == asked.end()) continue;
     left.push_back(*same);

@@ -17,10 +17,10 @@ namespace skiplane::pg {
 
 struct Backend {
   int pid = 0;
-  int64_t seen_at = 0;  // by its clock, in microseconds: one that started later is another one
+  int64_t seen_time = 0;  // by its clock, in microseconds: one that started later is another one
 
   friend bool operator==(const Backend& a, const Backend& b) {
-    return a.pid == b.pid && a.seen_at == b.seen_at;
+    return a.pid == b.pid && a.seen_time == b.seen_time;
   }
 };
 

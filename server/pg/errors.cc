@@ -110,7 +110,7 @@ absl::Status StatusOf(absl::string_view sqlstate, const FailedStatement& failed,
                         "the database did not finish in time; nothing was changed");
   }
   if (sqlstate == "53100") {
-    return base::Refuse(absl::StatusCode::kResourceExhausted, "STORAGE_FULL",
+    return base::Refuse(absl::StatusCode::kResourceExhausted, "DATABASE_FULL",
                         "the database has no room left");
   }
   if (sqlstate == "23505") return absl::AlreadyExistsError("already exists");

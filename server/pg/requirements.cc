@@ -22,7 +22,7 @@ constexpr char kFacts[] =
     "current_setting('synchronous_commit') AS synchronous_commit, "
     "coalesce(current_setting('skiplane.connection', true), '') AS mark, "
     "pg_catalog.pg_backend_pid() AS pid, "
-    "(date_part('epoch', pg_catalog.clock_timestamp()) * 1e6)::int8 AS seen_at, "
+    "(date_part('epoch', pg_catalog.clock_timestamp()) * 1e6)::int8 AS seen_time, "
     "to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS has_citus";
 
 // Names a table that is only there with Citus.
@@ -84,7 +84,7 @@ absl::Status Requirements::Check(pqxx::connection& connection) {
   const pqxx::result answer = work.exec(kFacts);
   const pqxx::row facts = answer.at(0);
   const int pid = facts["pid"].as<int>();
-  if (backend_.pid == 0) backend_ = {pid, facts["seen_at"].as<int64_t>()};
+  if (backend_.pid == 0) backend_ = {pid, facts["seen_time"].as<int64_t>()};
   // First, since the settings are not ours if the connection is not.
   if (facts["mark"].as<std::string>() != mark_ || pid != backend_.pid) return ConnectionShared();
   if (facts["in_recovery"].as<bool>() || facts["read_only"].as<std::string>() == "on") {

@@ -13,7 +13,7 @@
 //   TRANSACTION_CONFLICT (ABORTED)        40001, 40P01, 55P03; 0A000 of a statement that has
 //                                         worked, which is prepared anew when it runs again
 //   STATEMENT_TIMEOUT (DEADLINE_EXCEEDED) 57014
-//   STORAGE_FULL (RESOURCE_EXHAUSTED)     53100
+//   DATABASE_FULL (RESOURCE_EXHAUSTED)     53100
 //   kAlreadyExists without a reason       23505: a case for the store
 //   INTERNAL_ERROR (INTERNAL)             all others, with an id; the log has SQLSTATE and message
 // No status ever holds SQL text, DETAIL or parameters. Nothing was changed where the outcome is not

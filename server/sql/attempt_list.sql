@@ -3,24 +3,24 @@
 -- One row each: attempt, outcome, stage; schedule time, leased (null) and ended in microseconds;
 -- worker name, error type, fingerprint, text, whether it was the last, payload, result; bytes up to
 -- here, whether there are older ones.
-SELECT g.attempt, g.outcome, g.stage, (date_part('epoch', g.run_at) * 1e6)::int8,
-       (date_part('epoch', g.leased_at) * 1e6)::int8,
-       (date_part('epoch', g.finished_at) * 1e6)::int8,
-       g.worker_name, g.error_type, g.error_print, g.error_text, g.is_last, g.payload, g.result,
-       g.bytes, g.number < g.found
+SELECT g.attempt, g.outcome, g.stage, (date_part('epoch', g.schedule_time) * 1e6)::int8,
+       (date_part('epoch', g.lease_time) * 1e6)::int8,
+       (date_part('epoch', g.end_time) * 1e6)::int8,
+       g.worker_name, g.error_type, g.error_fingerprint, g.error_text, g.ends_task, g.payload,
+       g.result, g.bytes, g.number < g.found
 FROM (
-  SELECT f.*, row_number() OVER (ORDER BY f.finished_at DESC) AS number, count(*) OVER () AS found,
-         sum(512 + octet_length(concat(f.error_type, f.error_print, f.worker_name))
+  SELECT f.*, row_number() OVER (ORDER BY f.end_time DESC) AS number, count(*) OVER () AS found,
+         sum(512 + octet_length(concat(f.error_type, f.error_fingerprint, f.worker_name))
              + coalesce(octet_length(f.error_text), 0) + coalesce(octet_length(f.payload), 0)
-             + coalesce(octet_length(f.result), 0)) OVER (ORDER BY f.finished_at DESC) AS bytes
+             + coalesce(octet_length(f.result), 0)) OVER (ORDER BY f.end_time DESC) AS bytes
   FROM (
-    SELECT h.attempt, h.outcome, h.stage, h.run_at, h.leased_at, h.finished_at, h.error_type,
-           h.error_print, h.error_text, h.is_last, h.payload, h.result,
+    SELECT h.attempt, h.outcome, h.stage, h.schedule_time, h.lease_time, h.end_time, h.error_type,
+           h.error_fingerprint, h.error_text, h.ends_task, h.payload, h.result,
            (SELECT s.name FROM skiplane.worker_session s WHERE s.id = h.session) AS worker_name
     FROM skiplane.history h
-    WHERE h.lane = $1::int8 AND h.task_id = $2::int8 AND h.finished_at < $3::timestamptz
-    ORDER BY h.finished_at DESC LIMIT $4::int4 + 1
+    WHERE h.lane = $1::int8 AND h.task_id = $2::int8 AND h.end_time < $3::timestamptz
+    ORDER BY h.end_time DESC LIMIT $4::int4 + 1
   ) f
 ) g
 WHERE g.number <= $4::int4 AND (g.bytes <= $5::int8 OR g.number = 1)
-ORDER BY g.finished_at DESC
+ORDER BY g.end_time DESC

@@ -1,5 +1,5 @@
--- Notes what an operator changed. $1 actor  $2 method  $3 queue  $4 request as JSON  $5 how many
--- $6 peer
+-- Notes what an operator changed. $1 actor  $2 method name  $3 queue  $4 request as JSON  $5 how
+-- many  $6 peer
 -- No rows.
-INSERT INTO skiplane.audit (actor, method, queue, request, changed, peer)
+INSERT INTO skiplane.audit (actor, method_name, queue, request, changed, peer)
 VALUES ($1::text, $2::text, $3::text, $4::text::jsonb, $5::int8, $6::text)

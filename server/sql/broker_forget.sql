@@ -2,4 +2,4 @@
 DELETE FROM skiplane.broker b
 WHERE b.id = $1::uuid OR b.id = ANY (ARRAY(
   SELECT o.id FROM skiplane.broker o
-  WHERE o.expires_at < now() - interval '1 hour' FOR UPDATE SKIP LOCKED))
+  WHERE o.expire_time < now() - interval '1 hour' FOR UPDATE SKIP LOCKED))

@@ -3,5 +3,5 @@
 UPDATE skiplane.bulk_operation b
 SET lanes = $2::int8[], phase = $3::int2, after_id = $4::int8, scanned = b.scanned + $5::int8,
     matched = b.matched + $6::int8, changed = b.changed + $7::int8, state = $8::int2,
-    updated_at = now()
+    update_time = now()
 WHERE b.id = $1::uuid

@@ -7,17 +7,18 @@ WITH late AS MATERIALIZED (
   SELECT t.ctid AS row_location, t.due
   FROM skiplane.task t
   WHERE t.lane = $1::int8 AND t.stage = $2::int2 AND t.priority = $3::int2
-    AND t.run_at > now() AND t.run_at <= $4::timestamptz + interval '1 minute' AND t.state = 1
+    AND t.schedule_time > now() AND t.schedule_time <= $4::timestamptz + interval '1 minute'
+    AND t.state = 1
     -- Made to run at once, perhaps while nobody looked at the clock.
-    AND (t.run_at <= $4::timestamptz OR t.run_at <= t.created_at)
+    AND (t.schedule_time <= $4::timestamptz OR t.schedule_time <= t.create_time)
     AND age(t.xmin) > age((SELECT c.noted_by::xid FROM skiplane.clock_step c
-                           WHERE c.was_at = $4::timestamptz))
-    AND t.planned_at IS DISTINCT FROM t.run_at
-  ORDER BY t.run_at, t.id LIMIT $6::int4
+                           WHERE c.old_time = $4::timestamptz))
+    AND t.planned_time IS DISTINCT FROM t.schedule_time
+  ORDER BY t.schedule_time, t.id LIMIT $6::int4
   FOR UPDATE SKIP LOCKED
 ), mended AS (
   -- All at the same time: then they are leased in the order of their ids.
-  UPDATE skiplane.task t SET run_at = least(now(), $5::timestamptz), due = 0
+  UPDATE skiplane.task t SET schedule_time = least(now(), $5::timestamptz), due = 0
   FROM late l
   WHERE t.lane = $1::int8 AND t.ctid = l.row_location AND t.state = 1
   RETURNING l.due AS old_due

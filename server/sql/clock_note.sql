@@ -5,18 +5,18 @@
 -- microseconds, and the time now.
 -- locks: any because there is one row, which only brokers change that lead or want to
 WITH last AS MATERIALIZED (
-  SELECT u.name, u.reclaimed_at, u.reclaimed_by FROM skiplane.upkeep_lease u
+  SELECT u.name, u.reclaim_time, u.reclaimed_by FROM skiplane.upkeep_lead u
   WHERE u.name = 'upkeep' AND u.holder = $1::uuid
-    AND u.reclaimed_at > now() + $2::int8 * interval '1 microsecond'
+    AND u.reclaim_time > now() + $2::int8 * interval '1 microsecond'
   FOR UPDATE
 ), noted AS (
-  UPDATE skiplane.upkeep_lease u SET reclaimed_at = now(), reclaimed_by = NULL
+  UPDATE skiplane.upkeep_lead u SET reclaim_time = now(), reclaimed_by = NULL
   FROM last l WHERE u.name = l.name
 )
-INSERT INTO skiplane.clock_step (was_at, seen_at)
-SELECT l.reclaimed_at + CASE WHEN l.reclaimed_by = $1::uuid
+INSERT INTO skiplane.clock_step (old_time, seen_time)
+SELECT l.reclaim_time + CASE WHEN l.reclaimed_by = $1::uuid
                              THEN $3::int8 * interval '1 microsecond' ELSE interval '0' END,
        now()
 FROM last l
-ON CONFLICT (was_at) DO NOTHING
-RETURNING (date_part('epoch', was_at) * 1e6)::int8, (date_part('epoch', seen_at) * 1e6)::int8
+ON CONFLICT (old_time) DO NOTHING
+RETURNING (date_part('epoch', old_time) * 1e6)::int8, (date_part('epoch', seen_time) * 1e6)::int8

@@ -8,19 +8,19 @@
 -- locks: any because nobody else looks for these sessions again; by worker id, as heartbeats do
 WITH mended AS (
   UPDATE skiplane.worker_session s
-  SET expires_at = least(s.expires_at,
-                         greatest(s.expires_at - $2::int8 * interval '1 microsecond',
-                                  now() + s.duration + interval '1 second')),
-      check_at = CASE WHEN s.state = 3 THEN least(s.check_at, now() + interval '1 second') END
+  SET expire_time = least(s.expire_time,
+                         greatest(s.expire_time - $2::int8 * interval '1 microsecond',
+                                  now() + s.lease_duration + interval '1 second')),
+      check_time = CASE WHEN s.state = 3 THEN least(s.check_time, now() + interval '1 second') END
   FROM (
     SELECT o.id FROM skiplane.worker_session o
-    WHERE o.state = 1 AND o.expires_at > $1::timestamptz
-        AND o.expires_at > now() + o.duration + interval '1 second'
+    WHERE o.state = 1 AND o.expire_time > $1::timestamptz
+        AND o.expire_time > now() + o.lease_duration + interval '1 second'
         AND (age(o.xmin) > age((SELECT c.noted_by::xid FROM skiplane.clock_step c
-                                WHERE c.was_at = $1::timestamptz))
-          OR o.expires_at > now() + $3::int8 * interval '1 microsecond' + interval '1 minute')
-       OR o.state = 3 AND o.check_at > $1::timestamptz
-        AND o.check_at > now() + interval '1 second'
+                                WHERE c.old_time = $1::timestamptz))
+          OR o.expire_time > now() + $3::int8 * interval '1 microsecond' + interval '1 minute')
+       OR o.state = 3 AND o.check_time > $1::timestamptz
+        AND o.check_time > now() + interval '1 second'
     ORDER BY o.worker_id COLLATE "C", o.id LIMIT $4::int4
     FOR UPDATE
   ) w

@@ -5,7 +5,8 @@ WITH taken AS (
   WHERE d.lane = $1::int8 AND d.ctid = ANY (ARRAY(
     SELECT o.ctid FROM skiplane.counter_delta o WHERE o.lane = $1::int8 LIMIT $2::int4
     FOR UPDATE SKIP LOCKED))
-  RETURNING d.stage, d.due, d.waiting, d.leased, d.succeeded, d.failed, d.cancelled, d.moved, d.at,
+  RETURNING d.stage, d.due, d.waiting, d.leased, d.succeeded, d.failed, d.cancelled, d.moved,
+    d.end_time,
             d.outcome, d.attempts, d.run_us, d.run_max_us, d.wait_us
 ), added AS (
   INSERT INTO skiplane.counter AS c
@@ -25,10 +26,10 @@ WITH taken AS (
       succeeded = c.succeeded + excluded.succeeded, failed = c.failed + excluded.failed,
       cancelled = c.cancelled + excluded.cancelled, moved = c.moved + excluded.moved
 ), rolled AS (
-  INSERT INTO skiplane.stat_hour AS h
+  INSERT INTO skiplane.hour_statistics AS h
     (lane, hour, stage, outcome, attempts, run_us, run_max_us, wait_us)
-  SELECT $1::int8, date_trunc('hour', t.at), t.stage, t.outcome, sum(t.attempts), sum(t.run_us),
-         max(t.run_max_us), sum(t.wait_us)
+  SELECT $1::int8, date_trunc('hour', t.end_time), t.stage, t.outcome, sum(t.attempts),
+         sum(t.run_us), max(t.run_max_us), sum(t.wait_us)
   FROM taken t WHERE t.outcome IS NOT NULL
   GROUP BY 2, t.stage, t.outcome ORDER BY 2, t.stage, t.outcome
   ON CONFLICT (lane, hour, stage, outcome) DO UPDATE

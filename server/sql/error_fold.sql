@@ -5,24 +5,26 @@ WITH taken AS (
   WHERE d.lane = $1::int8 AND d.ctid = ANY (ARRAY(
     SELECT o.ctid FROM skiplane.error_delta o WHERE o.lane = $1::int8 LIMIT $2::int4
     FOR UPDATE SKIP LOCKED))
-  RETURNING d.stage, d.print, d.retrying, d.failed, d.seen_at, d.error_type, d.error_text, d.tasks
+  RETURNING d.stage, d.fingerprint, d.retrying, d.failed, d.seen_time, d.error_type, d.error_text,
+    d.tasks
 ), added AS (
   INSERT INTO skiplane.error_group AS g
-    (lane, stage, print, retrying, failed, first_seen, last_seen, error_type, error_text, tasks)
-  SELECT $1::int8, t.stage, t.print, sum(t.retrying), sum(t.failed),
-         coalesce(min(t.seen_at), now()), coalesce(max(t.seen_at), '-infinity'),
-         (array_agg(t.error_type ORDER BY t.seen_at DESC NULLS LAST))[1],
-         (array_agg(t.error_text ORDER BY t.seen_at DESC NULLS LAST))[1],
-         coalesce((array_agg(t.tasks[1] ORDER BY t.seen_at DESC)
+    (lane, stage, fingerprint, retrying, failed, first_seen_time, last_seen_time, error_type,
+      error_text, tasks)
+  SELECT $1::int8, t.stage, t.fingerprint, sum(t.retrying), sum(t.failed),
+         coalesce(min(t.seen_time), now()), coalesce(max(t.seen_time), '-infinity'),
+         (array_agg(t.error_type ORDER BY t.seen_time DESC NULLS LAST))[1],
+         (array_agg(t.error_text ORDER BY t.seen_time DESC NULLS LAST))[1],
+         coalesce((array_agg(t.tasks[1] ORDER BY t.seen_time DESC)
                    FILTER (WHERE t.tasks IS NOT NULL))[1:5], '{}')
   FROM taken t
-  GROUP BY t.stage, t.print ORDER BY t.stage, t.print
-  ON CONFLICT (lane, stage, print) DO UPDATE
+  GROUP BY t.stage, t.fingerprint ORDER BY t.stage, t.fingerprint
+  ON CONFLICT (lane, stage, fingerprint) DO UPDATE
   SET retrying = g.retrying + excluded.retrying, failed = g.failed + excluded.failed,
-      last_seen = greatest(g.last_seen, excluded.last_seen),
-      error_type = CASE WHEN excluded.last_seen > g.last_seen THEN excluded.error_type
+      last_seen_time = greatest(g.last_seen_time, excluded.last_seen_time),
+      error_type = CASE WHEN excluded.last_seen_time > g.last_seen_time THEN excluded.error_type
                         ELSE g.error_type END,
-      error_text = CASE WHEN excluded.last_seen > g.last_seen THEN excluded.error_text
+      error_text = CASE WHEN excluded.last_seen_time > g.last_seen_time THEN excluded.error_text
                         ELSE g.error_text END,
       tasks = CASE WHEN excluded.tasks <> '{}' THEN excluded.tasks ELSE g.tasks END
 ), emptied AS (
@@ -30,8 +32,8 @@ WITH taken AS (
   WHERE g.lane = $1::int8 AND g.ctid = ANY (ARRAY(
     SELECT o.ctid FROM skiplane.error_group o
     WHERE o.lane = $1::int8 AND o.retrying = 0 AND o.failed = 0
-      AND o.last_seen < now() - interval '7 days'
-      AND (o.stage, o.print) NOT IN (SELECT t.stage, t.print FROM taken t)
+      AND o.last_seen_time < now() - interval '7 days'
+      AND (o.stage, o.fingerprint) NOT IN (SELECT t.stage, t.fingerprint FROM taken t)
     FOR UPDATE SKIP LOCKED))
 )
 SELECT count(*) FROM taken

@@ -16,8 +16,8 @@ WITH seen AS MATERIALIZED (
   INSERT INTO skiplane.task_key AS k (lane, key, task_id, version)
   SELECT DISTINCT ON (s.key) $1::int8, s.key, s.id, s.version FROM seen s
   WHERE s.key IS NOT NULL AND $3::int2 = 9 ORDER BY s.key, s.id
-  ON CONFLICT (lane, key) DO UPDATE SET finished_at = NULL
-  WHERE k.task_id = excluded.task_id AND k.finished_at IS NOT NULL
+  ON CONFLICT (lane, key) DO UPDATE SET end_time = NULL
+  WHERE k.task_id = excluded.task_id AND k.end_time IS NOT NULL
   RETURNING k.task_id
 ), key_row AS MATERIALIZED (
   SELECT x.row_location
@@ -25,7 +25,7 @@ WITH seen AS MATERIALIZED (
         ORDER BY s.key, s.id) w
   CROSS JOIN LATERAL (
     SELECT o.ctid AS row_location FROM skiplane.task_key o
-    WHERE o.lane = $1::int8 AND o.key = w.key AND o.task_id = w.id AND o.finished_at IS NOT NULL
+    WHERE o.lane = $1::int8 AND o.key = w.key AND o.task_id = w.id AND o.end_time IS NOT NULL
     FOR UPDATE
   ) x
 ), deleted AS (
@@ -34,16 +34,16 @@ WITH seen AS MATERIALIZED (
     AND f.id = ANY (ARRAY(
       SELECT s.id FROM seen s
       WHERE $3::int2 = 6 OR s.key IS NULL OR s.id IN (SELECT h.task_id FROM held h)))
-  RETURNING f.id, f.created_at, f.max_attempts, f.stage, f.priority, f.version, f.key,
-            f.content_type, f.headers, f.error_print, f.payload
+  RETURNING f.id, f.create_time, f.max_attempts, f.stage, f.priority, f.version, f.key,
+            f.content_type, f.headers, f.error_fingerprint, f.payload
 ), forgotten AS (
   DELETE FROM skiplane.task_key k
   WHERE k.lane = $1::int8 AND k.ctid = ANY (ARRAY(SELECT p.row_location FROM key_row p))
 ), made AS (
   INSERT INTO skiplane.task
-    (lane, id, run_at, created_at, max_attempts, stage, priority, version, key, content_type,
-     headers, payload)
-  SELECT $1::int8, g.id, now(), g.created_at,
+    (lane, id, schedule_time, create_time, max_attempts, stage, priority, version, key,
+     content_type, headers, payload)
+  SELECT $1::int8, g.id, now(), g.create_time,
          coalesce(nullif(($4::int4[])[g.stage + 1], 0), g.max_attempts), g.stage, g.priority,
          g.version, g.key, g.content_type, g.headers, g.payload
   FROM deleted g WHERE $3::int2 = 9
@@ -52,9 +52,9 @@ WITH seen AS MATERIALIZED (
   SELECT $1::int8, g.stage, 0, CASE WHEN $3::int2 = 9 THEN count(*) ELSE 0 END, -count(*)
   FROM deleted g GROUP BY g.stage
 ), grouped AS (
-  INSERT INTO skiplane.error_delta (lane, stage, print, failed)
-  SELECT $1::int8, g.stage, g.error_print, -count(*)
-  FROM deleted g WHERE g.error_print IS NOT NULL GROUP BY g.stage, g.error_print
+  INSERT INTO skiplane.error_delta (lane, stage, fingerprint, failed)
+  SELECT $1::int8, g.stage, g.error_fingerprint, -count(*)
+  FROM deleted g WHERE g.error_fingerprint IS NOT NULL GROUP BY g.stage, g.error_fingerprint
 )
 SELECT g.id, CASE WHEN $3::int2 = 9 THEN 1 ELSE 2 END, g.priority, g.stage, $3::int2 = 9,
        CASE WHEN $3::int2 = 9 THEN (date_part('epoch', now()) * 1e6)::int8 END,

@@ -1,18 +1,18 @@
 -- Looks through failed tasks of a lane in the order of their ids. Parameters and rows as in
 -- task_filter; $6 is ignored.
 WITH slice AS MATERIALIZED (
-  SELECT f.id, f.stage, f.key, f.headers, f.error_print, f.created_at, f.priority
+  SELECT f.id, f.stage, f.key, f.headers, f.error_fingerprint, f.create_time, f.priority
   FROM skiplane.task_failed f
-  WHERE f.lane = $1::int8 AND f.id > $2::int8 AND f.expires_at > now()
+  WHERE f.lane = $1::int8 AND f.id > $2::int8 AND f.expire_time > now()
   ORDER BY f.id LIMIT $3::int4
 ), match AS MATERIALIZED (
   SELECT DISTINCT s.id FROM slice s
   WHERE coalesce(s.stage = ($5::int2[])[1], true) AND $6::int4 >= 0
     AND (starts_with(s.key, ($7::text[])[1]) OR ($7::text[])[1] IS NULL)
     AND (s.headers @> (($7::text[])[2])::jsonb OR ($7::text[])[2] IS NULL)
-    AND (s.error_print = ($7::text[])[3] OR ($7::text[])[3] IS NULL)
-    AND coalesce(s.created_at <= now() - ($8::int8[])[1] * interval '1 microsecond', true)
-    AND coalesce(s.created_at >= now() - ($8::int8[])[2] * interval '1 microsecond', true)
+    AND (s.error_fingerprint = ($7::text[])[3] OR ($7::text[])[3] IS NULL)
+    AND coalesce(s.create_time <= now() - ($8::int8[])[1] * interval '1 microsecond', true)
+    AND coalesce(s.create_time >= now() - ($8::int8[])[2] * interval '1 microsecond', true)
     AND coalesce(s.priority = ($9::int2[])[1], true) AND NOT $10::bool
   ORDER BY s.id LIMIT $4::int4
 ), page AS MATERIALIZED (

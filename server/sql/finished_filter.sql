@@ -2,7 +2,7 @@
 -- and rows as in task_filter; $6 is the sum of 1 succeeded, 2 cancelled; headers and errors are
 -- not known of such tasks.
 WITH slice AS MATERIALIZED (
-  SELECT h.task_id AS id, h.stage, h.outcome, h.is_last, h.key, h.created_at, h.priority
+  SELECT h.task_id AS id, h.stage, h.outcome, h.ends_task, h.key, h.create_time, h.priority
   FROM skiplane.history h
   WHERE h.lane = $1::int8 AND h.task_id > $2::int8
   ORDER BY h.task_id LIMIT $3::int4
@@ -11,21 +11,21 @@ WITH slice AS MATERIALIZED (
   SELECT max(s.id) AS id FROM slice s HAVING count(*) >= $3::int4 AND min(s.id) < max(s.id)
 ), alone AS MATERIALIZED (
   -- One task fills the slice: the newest of its attempts says what became of it.
-  SELECT h.task_id AS id, h.stage, h.outcome, h.is_last, h.key, h.created_at, h.priority
+  SELECT h.task_id AS id, h.stage, h.outcome, h.ends_task, h.key, h.create_time, h.priority
   FROM skiplane.history h
   WHERE h.lane = $1::int8
     AND h.task_id = (SELECT max(s.id) FROM slice s
                      HAVING count(*) >= $3::int4 AND min(s.id) = max(s.id))
-  ORDER BY h.finished_at DESC LIMIT 1
+  ORDER BY h.end_time DESC LIMIT 1
 ), match AS MATERIALIZED (
   SELECT DISTINCT s.id FROM (SELECT * FROM slice UNION ALL SELECT * FROM alone) s
   WHERE s.id < coalesce((SELECT e.id FROM edge e), 9223372036854775807)
-    AND s.is_last AND $6::int4 & CASE s.outcome WHEN 1 THEN 1 WHEN 5 THEN 2 ELSE 0 END > 0
+    AND s.ends_task AND $6::int4 & CASE s.outcome WHEN 1 THEN 1 WHEN 5 THEN 2 ELSE 0 END > 0
     AND coalesce(s.stage = ($5::int2[])[1], true)
     AND (starts_with(s.key, ($7::text[])[1]) OR ($7::text[])[1] IS NULL)
     AND ($7::text[])[2] IS NULL AND ($7::text[])[3] IS NULL AND NOT $10::bool
-    AND coalesce(s.created_at <= now() - ($8::int8[])[1] * interval '1 microsecond', true)
-    AND coalesce(s.created_at >= now() - ($8::int8[])[2] * interval '1 microsecond', true)
+    AND coalesce(s.create_time <= now() - ($8::int8[])[1] * interval '1 microsecond', true)
+    AND coalesce(s.create_time >= now() - ($8::int8[])[2] * interval '1 microsecond', true)
     AND coalesce(s.priority = ($9::int2[])[1], true)
   ORDER BY s.id LIMIT $4::int4
 ), page AS MATERIALIZED (

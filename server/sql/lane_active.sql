@@ -3,6 +3,6 @@
 SELECT l.lane
 FROM skiplane.queue_lane l
 CROSS JOIN LATERAL (
-  SELECT 1 FROM skiplane.stat_hour h
+  SELECT 1 FROM skiplane.hour_statistics h
   WHERE h.lane = l.lane AND h.hour >= now() - interval '7 days' LIMIT 1
 ) active

@@ -12,10 +12,10 @@ WITH RECURSIVE known AS (
   FROM known k WHERE k.priority IS NOT NULL
 )
 SELECT k.priority,
-       (SELECT (date_part('epoch', t.run_at) * 1e6)::int8 FROM skiplane.task t
+       (SELECT (date_part('epoch', t.schedule_time) * 1e6)::int8 FROM skiplane.task t
         WHERE t.lane = $1::int8 AND t.stage = $2::int2 AND t.priority = k.priority
-          AND t.run_at > now() AND t.run_at < 'infinity'
-        ORDER BY t.run_at LIMIT 1),
+          AND t.schedule_time > now() AND t.schedule_time < 'infinity'
+        ORDER BY t.schedule_time LIMIT 1),
        (date_part('epoch', now()) * 1e6)::int8
 FROM known k WHERE k.priority IS NOT NULL
 ORDER BY k.priority

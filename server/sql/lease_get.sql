@@ -2,12 +2,12 @@
 -- whose answer was lost has leased. $1 lane  $2 request ids  $3 ledger ids (either may be empty).
 -- One row per lease of a ledger row; without a task (all null) if the lease is over, or its session
 -- is: upkeep takes such a task back.
-SELECT g.request_id, g.id, t.session, t.row_location, t.id, t.lease_no, t.attempt, t.max_attempts,
-       t.priority, (date_part('epoch', t.run_at) * 1e6)::int8,
-       (date_part('epoch', t.created_at) * 1e6)::int8, t.key, t.content_type, t.headers, t.payload,
-       t.version, (date_part('epoch', t.planned_at) * 1e6)::int8, t.stage
+SELECT g.request_id, g.id, t.session, t.row_location, t.id, t.lease_number, t.attempt,
+       t.max_attempts, t.priority, (date_part('epoch', t.schedule_time) * 1e6)::int8,
+       (date_part('epoch', t.create_time) * 1e6)::int8, t.key, t.content_type, t.headers, t.payload,
+       t.version, (date_part('epoch', t.planned_time) * 1e6)::int8, t.stage
 FROM (
-  SELECT l.request_id, l.id, e.task, e.lease_no, e.n
+  SELECT l.request_id, l.id, e.task, e.lease_number, e.n
   FROM (
     SELECT x.* FROM unnest($2::text[]) AS w(request_id)
     CROSS JOIN LATERAL (
@@ -21,11 +21,11 @@ FROM (
       WHERE r.lane = $1::int8 AND r.id = w.id OFFSET 0
     ) x
   ) l
-  CROSS JOIN LATERAL unnest(l.tasks, l.lease_nos) WITH ORDINALITY AS e(task, lease_no, n)
+  CROSS JOIN LATERAL unnest(l.tasks, l.lease_numbers) WITH ORDINALITY AS e(task, lease_number, n)
 ) g
 LEFT JOIN LATERAL (
   SELECT o.*, o.ctid AS row_location FROM skiplane.task o
-  WHERE o.lane = $1::int8 AND o.id = g.task AND o.lease_no = g.lease_no AND o.state = 2
+  WHERE o.lane = $1::int8 AND o.id = g.task AND o.lease_number = g.lease_number AND o.state = 2
     AND NOT EXISTS (SELECT FROM skiplane.worker_session s
                     WHERE s.id = o.session AND s.state <> 1)
   OFFSET 0

@@ -3,12 +3,13 @@
 -- One row per lease that is still held: its number in the arrays (from 1), whether its worker shall
 -- stop.
 -- lanes: any because a heartbeat names leases of all lanes, and only one after a lost lease asks
-SELECT w.n, coalesce(t.cancel, false)
+SELECT w.n, coalesce(t.cancel_requested, false)
 FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::uuid[]) WITH ORDINALITY
-  AS w(lane, id, lease_no, session, n)
+  AS w(lane, id, lease_number, session, n)
 CROSS JOIN LATERAL (
-  SELECT o.cancel FROM skiplane.task o
-  WHERE o.lane = w.lane AND o.id = w.id AND o.lease_no = w.lease_no AND o.session = w.session
+  SELECT o.cancel_requested FROM skiplane.task o
+  WHERE o.lane = w.lane AND o.id = w.id AND o.lease_number = w.lease_number
+    AND o.session = w.session
     AND o.state = 2
   OFFSET 0
 ) t

@@ -4,28 +4,28 @@
 -- One row per ledger row that names one of the sessions: its id; and one per lease: ledger row,
 -- task, lease number, session, attempt, stage, whether its session is one of them. Ordered by task.
 WITH named AS MATERIALIZED (
-  SELECT l.id, l.sessions, l.tasks, l.lease_nos, l.sessions && $2::uuid[] AS is_lost
+  SELECT l.id, l.sessions, l.tasks, l.lease_numbers, l.sessions && $2::uuid[] AS is_lost
   FROM skiplane.lease_ledger l
   WHERE l.lane = $1::int8
     -- A lease number is the time of its lease, or a little more.
     AND (l.sessions && $2::uuid[]
          OR ($5::int8 > 0 AND EXISTS (
-           SELECT 1 FROM unnest(l.lease_nos) AS n(no)
+           SELECT 1 FROM unnest(l.lease_numbers) AS n(no)
            WHERE n.no < (date_part('epoch', now()) * 1e6)::int8 - $5::int8)))
   ORDER BY l.id LIMIT $6::int4
 )
 SELECT n.id, NULL::int8 AS task, NULL::int8, NULL::uuid, NULL::int4, NULL::int2, NULL::bool
 FROM named n WHERE n.is_lost
 UNION ALL
-SELECT n.id, e.task, e.lease_no, e.session, x.attempt, x.stage, e.session = ANY ($2::uuid[])
+SELECT n.id, e.task, e.lease_number, e.session, x.attempt, x.stage, e.session = ANY ($2::uuid[])
 FROM named n
-CROSS JOIN LATERAL unnest(n.sessions, n.tasks, n.lease_nos) AS e(session, task, lease_no)
+CROSS JOIN LATERAL unnest(n.sessions, n.tasks, n.lease_numbers) AS e(session, task, lease_number)
 CROSS JOIN LATERAL (
-  SELECT o.attempt, o.stage, o.leased_at FROM skiplane.task o
-  WHERE o.lane = $1::int8 AND o.id = e.task AND o.lease_no = e.lease_no AND o.state = 2
+  SELECT o.attempt, o.stage, o.lease_time FROM skiplane.task o
+  WHERE o.lane = $1::int8 AND o.id = e.task AND o.lease_number = e.lease_number AND o.state = 2
   OFFSET 0
 ) x
 WHERE e.session = ANY ($2::uuid[])
-   OR x.leased_at < now() - ($4::int8[])[array_position($3::int2[], x.stage)]
+   OR x.lease_time < now() - ($4::int8[])[array_position($3::int2[], x.stage)]
                             * interval '1 microsecond'
 ORDER BY 2

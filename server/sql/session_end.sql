@@ -5,8 +5,8 @@
 -- last broker that believes them to live has forgotten them.
 -- No row.
 UPDATE skiplane.worker_session s
-SET state = 3, ended_at = now() - u.age * interval '1 microsecond',
-    check_at = now() + interval '1 second'
+SET state = 3, end_time = now() - u.age * interval '1 microsecond',
+    check_time = now() + interval '1 second'
 FROM unnest($1::text[], $2::uuid[], $3::int8[]) AS u(worker_id, id, age)
 WHERE s.worker_id = u.worker_id AND s.state = 1
-  AND (s.id = u.id OR s.created_at <= now() - u.age * interval '1 microsecond')
+  AND (s.id = u.id OR s.create_time <= now() - u.age * interval '1 microsecond')

@@ -2,5 +2,5 @@
 UPDATE skiplane.worker_session s SET state = 2
 WHERE s.state = 1 AND s.id = ANY (ARRAY(
   SELECT e.id FROM skiplane.worker_session e
-  WHERE e.state = 1 AND e.expires_at < now() LIMIT 1000 FOR UPDATE SKIP LOCKED))
+  WHERE e.state = 1 AND e.expire_time < now() LIMIT 1000 FOR UPDATE SKIP LOCKED))
 RETURNING s.id

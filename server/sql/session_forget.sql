@@ -5,12 +5,12 @@
 -- again.
 -- One row each that was forgotten: id.
 WITH idle AS MATERIALIZED (
-  SELECT o.id, o.state, greatest(o.expires_at, o.ended_at) + interval '2 minutes' AS needed_until
+  SELECT o.id, o.state, greatest(o.expire_time, o.end_time) + interval '2 minutes' AS needed_until
   FROM skiplane.worker_session o
   WHERE o.id = ANY ($1::uuid[]) AND o.state IN (2, 3)
   FOR UPDATE SKIP LOCKED
 ), postponed AS (
-  UPDATE skiplane.worker_session s SET check_at = i.needed_until
+  UPDATE skiplane.worker_session s SET check_time = i.needed_until
   FROM idle i WHERE s.id = i.id AND i.state = 3 AND i.needed_until > now()
 )
 DELETE FROM skiplane.worker_session s

@@ -1,7 +1,8 @@
 -- After an outage: every living session gets one full lease duration for its next heartbeat.
 -- One row: how many.
 WITH spared AS (
-  UPDATE skiplane.worker_session s SET expires_at = greatest(s.expires_at, now() + s.duration)
+  UPDATE skiplane.worker_session s
+  SET expire_time = greatest(s.expire_time, now() + s.lease_duration)
   FROM (
     SELECT o.id FROM skiplane.worker_session o
     WHERE o.state = 1 ORDER BY o.worker_id COLLATE "C", o.id OFFSET 0  -- the order of heartbeats

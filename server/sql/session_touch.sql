@@ -4,13 +4,13 @@
 -- $6 how long ago the call came in that needs it, in microseconds: since then a new one exists
 -- One row each: worker id, session id, what remains of it in microseconds.
 INSERT INTO skiplane.worker_session AS s
-  (id, worker_id, name, duration, expires_at, created_at)
+  (id, worker_id, name, lease_duration, expire_time, create_time)
 SELECT u.id, u.worker_id, u.name, u.duration * interval '1 microsecond',
        now() + (u.duration + u.ahead) * interval '1 microsecond',
        now() - u.age * interval '1 microsecond'
 FROM unnest($1::text[], $2::uuid[], $3::text[], $4::int8[], $5::int8[], $6::int8[])
   AS u(worker_id, id, name, duration, ahead, age)
 ON CONFLICT (worker_id) WHERE state = 1 DO UPDATE
-SET expires_at = greatest(s.expires_at, excluded.expires_at), duration = excluded.duration,
-    name = excluded.name
-RETURNING s.worker_id, s.id, (date_part('epoch', s.expires_at - now()) * 1e6)::int8
+SET expire_time = greatest(s.expire_time, excluded.expire_time),
+    lease_duration = excluded.lease_duration, name = excluded.name
+RETURNING s.worker_id, s.id, (date_part('epoch', s.expire_time - now()) * 1e6)::int8

@@ -8,29 +8,30 @@
 WITH deleted AS (
   DELETE FROM skiplane.task t
   USING unnest($2::tid[], $3::int8[], $4::int8[], $5::uuid[])
-    AS w(row_location, id, lease_no, session)
-  WHERE t.lane = $1::int8 AND t.ctid = w.row_location AND t.id = w.id AND t.lease_no = w.lease_no
-    AND t.session = w.session AND t.state = 2 AND t.planned_at IS NULL AND t.rerun IS NULL
-  RETURNING t.id, t.lease_no, t.session, t.stage, t.priority, t.attempt, t.max_attempts,
-            t.leased_at, t.run_at, t.created_at, t.version, t.key, t.error_print,
+    AS w(row_location, id, lease_number, session)
+  WHERE t.lane = $1::int8 AND t.ctid = w.row_location AND t.id = w.id
+    AND t.lease_number = w.lease_number
+    AND t.session = w.session AND t.state = 2 AND t.planned_time IS NULL AND t.rerun_pending IS NULL
+  RETURNING t.id, t.lease_number, t.session, t.stage, t.priority, t.attempt, t.max_attempts,
+            t.lease_time, t.schedule_time, t.create_time, t.version, t.key, t.error_fingerprint,
             CASE WHEN $8::bool THEN t.payload END AS payload
 ), history_rows AS (
   INSERT INTO skiplane.history
-    (lane, task_id, expires_at, finished_at, leased_at, run_at, created_at, session, attempt,
-     max_attempts, stage, priority, outcome, is_last, version, key, payload)
-  SELECT $1::int8, g.id, now() + $7::int4 * interval '1 day', now(), g.leased_at, g.run_at,
-         g.created_at, g.session, g.attempt, g.max_attempts, g.stage, g.priority, 1, true,
+    (lane, task_id, expire_time, end_time, lease_time, schedule_time, create_time, session, attempt,
+     max_attempts, stage, priority, outcome, ends_task, version, key, payload)
+  SELECT $1::int8, g.id, now() + $7::int4 * interval '1 day', now(), g.lease_time, g.schedule_time,
+         g.create_time, g.session, g.attempt, g.max_attempts, g.stage, g.priority, 1, true,
          g.version, g.key, g.payload
   FROM deleted g WHERE $6::bool
 ), remembered AS (
   INSERT INTO skiplane.settled
-    (lane, settled_at, outcome, lease_nos, tasks, numbers, ids, try_id, fate)
-  SELECT $1::int8, now(), 1, array_agg(g.lease_no), array_agg(g.id),
-         int8range(min(g.lease_no), max(g.lease_no), '[]'), int8range(min(g.id), max(g.id), '[]'),
-         $10::int8, 1
+    (lane, settle_time, outcome, lease_numbers, tasks, numbers, ids, try_id, transition)
+  SELECT $1::int8, now(), 1, array_agg(g.lease_number), array_agg(g.id),
+         int8range(min(g.lease_number), max(g.lease_number), '[]'),
+         int8range(min(g.id), max(g.id), '[]'), $10::int8, 1
   FROM deleted g HAVING count(*) > 0
 ), released AS (
-  UPDATE skiplane.task_key k SET finished_at = now()
+  UPDATE skiplane.task_key k SET end_time = now()
   FROM (
     SELECT x.row_location
     FROM (SELECT w.id, w.key FROM deleted w WHERE w.key IS NOT NULL ORDER BY w.key) g
@@ -43,16 +44,16 @@ WITH deleted AS (
   WHERE k.lane = $1::int8 AND k.ctid = y.row_location
 ), counted AS (
   INSERT INTO skiplane.counter_delta
-    (lane, stage, due, leased, succeeded, at, outcome, attempts, run_us, run_max_us, wait_us)
+    (lane, stage, due, leased, succeeded, end_time, outcome, attempts, run_us, run_max_us, wait_us)
   SELECT $1::int8, g.stage, 0, -count(*), count(*), now(), 1, count(*),
-         (sum(date_part('epoch', now() - g.leased_at)) * 1e6)::int8,
-         (max(date_part('epoch', now() - g.leased_at)) * 1e6)::int8,
-         (sum(greatest(date_part('epoch', g.leased_at - g.run_at), 0)) * 1e6)::int8
+         (sum(date_part('epoch', now() - g.lease_time)) * 1e6)::int8,
+         (max(date_part('epoch', now() - g.lease_time)) * 1e6)::int8,
+         (sum(greatest(date_part('epoch', g.lease_time - g.schedule_time), 0)) * 1e6)::int8
   FROM deleted g GROUP BY g.stage
 ), grouped AS (
-  INSERT INTO skiplane.error_delta (lane, stage, print, retrying)
-  SELECT $1::int8, g.stage, g.error_print, -count(*)
-  FROM deleted g WHERE g.error_print IS NOT NULL GROUP BY g.stage, g.error_print
+  INSERT INTO skiplane.error_delta (lane, stage, fingerprint, retrying)
+  SELECT $1::int8, g.stage, g.error_fingerprint, -count(*)
+  FROM deleted g WHERE g.error_fingerprint IS NOT NULL GROUP BY g.stage, g.error_fingerprint
 ), closed AS (
   DELETE FROM skiplane.lease_ledger l
   WHERE l.lane = $1::int8 AND l.ctid = ANY (ARRAY(
@@ -63,4 +64,4 @@ WITH deleted AS (
       WHERE o.lane = $1::int8 AND o.id = c.id OFFSET 0
     ) x))
 )
-SELECT g.id, g.lease_no, (SELECT (date_part('epoch', now()) * 1e6)::int8) FROM deleted g
+SELECT g.id, g.lease_number, (SELECT (date_part('epoch', now()) * 1e6)::int8) FROM deleted g

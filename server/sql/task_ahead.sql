@@ -15,9 +15,9 @@ SELECT count(*) FROM (
   CROSS JOIN LATERAL (
     SELECT 1 FROM skiplane.task t
     WHERE t.lane = $1::int8 AND t.stage = $2::int2 AND t.priority = k.priority
-      AND t.run_at <= now() AND t.state = 1
+      AND t.schedule_time <= now() AND t.state = 1
       -- One comparison, which the index knows: the count ends at the task, not behind all others.
-      AND (t.run_at, t.id) < (CASE WHEN k.priority < $3::int2 THEN 'infinity'
+      AND (t.schedule_time, t.id) < (CASE WHEN k.priority < $3::int2 THEN 'infinity'
                                    ELSE $4::timestamptz END, $5::int8)
     LIMIT 10001
   ) x

@@ -7,27 +7,29 @@
 -- whoever sees the row after its commit finds it due.
 WITH made AS (
   INSERT INTO skiplane.task
-    (lane, id, run_at, created_at, due, max_attempts, priority, content_type, headers, payload)
-  SELECT n.lane, n.id, n.run_at, n.created_at,
-         CASE WHEN n.run_at > n.created_at THEN ceil(date_part('epoch', n.run_at) / 10)::int
+    (lane, id, schedule_time, create_time, due, max_attempts, priority, content_type, headers,
+     payload)
+  SELECT n.lane, n.id, n.schedule_time, n.create_time,
+         CASE WHEN n.schedule_time > n.create_time
+              THEN ceil(date_part('epoch', n.schedule_time) / 10)::int
               ELSE 0 END,
          n.max_attempts, n.priority, n.content_type, n.headers::jsonb, n.payload
   FROM (
-    SELECT w.*, greatest(coalesce(w.start_at, w.created_at + w.delay * interval '1 microsecond'),
-                         w.created_at) AS run_at
+    SELECT w.*, greatest(coalesce(w.start_at, w.create_time + w.delay * interval '1 microsecond'),
+                         w.create_time) AS schedule_time
     FROM (
-      SELECT u.*, clock_timestamp() AS created_at
+      SELECT u.*, clock_timestamp() AS create_time
       FROM unnest($1::int8[], $2::int8[], $3::timestamptz[], $4::int8[], $5::int4[], $6::int2[],
                   $7::text[], $8::text[], $9::bytea[])
         AS u(lane, id, start_at, delay, max_attempts, priority, content_type, headers, payload)
     ) w
   ) n
-  RETURNING lane, priority, due, run_at
+  RETURNING lane, priority, due, schedule_time
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting)
   SELECT m.lane, 0, m.due, count(*) FROM made m GROUP BY m.lane, m.due
 )
 SELECT m.lane, m.priority, m.due = 0, count(*),
-       (date_part('epoch', min(m.run_at)) * 1e6)::int8,
+       (date_part('epoch', min(m.schedule_time)) * 1e6)::int8,
        (date_part('epoch', clock_timestamp()) * 1e6)::int8
 FROM made m GROUP BY m.lane, m.priority, m.due = 0

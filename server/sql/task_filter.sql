@@ -6,22 +6,22 @@
 -- One row with how many were looked at, and the last one's id (null: the lane is at its end); then
 -- one per match: null, id.
 WITH slice AS MATERIALIZED (
-  SELECT t.id, t.stage, t.state, t.run_at, t.key, t.headers, t.error_print, t.created_at,
-         t.priority, t.planned_at
+  SELECT t.id, t.stage, t.state, t.schedule_time, t.key, t.headers, t.error_fingerprint,
+         t.create_time, t.priority, t.planned_time
   FROM skiplane.task t
   WHERE t.lane = $1::int8 AND t.id > $2::int8
   ORDER BY t.id LIMIT $3::int4
 ), match AS MATERIALIZED (
   SELECT s.id FROM slice s
   WHERE coalesce(s.stage = ($5::int2[])[1], true)
-    AND $6::int4 & CASE WHEN s.state = 2 THEN 4 WHEN s.run_at > now() THEN 2 ELSE 1 END > 0
+    AND $6::int4 & CASE WHEN s.state = 2 THEN 4 WHEN s.schedule_time > now() THEN 2 ELSE 1 END > 0
     AND (starts_with(s.key, ($7::text[])[1]) OR ($7::text[])[1] IS NULL)
     AND (s.headers @> (($7::text[])[2])::jsonb OR ($7::text[])[2] IS NULL)
-    AND (s.error_print = ($7::text[])[3] OR ($7::text[])[3] IS NULL)
-    AND coalesce(s.created_at <= now() - ($8::int8[])[1] * interval '1 microsecond', true)
-    AND coalesce(s.created_at >= now() - ($8::int8[])[2] * interval '1 microsecond', true)
+    AND (s.error_fingerprint = ($7::text[])[3] OR ($7::text[])[3] IS NULL)
+    AND coalesce(s.create_time <= now() - ($8::int8[])[1] * interval '1 microsecond', true)
+    AND coalesce(s.create_time >= now() - ($8::int8[])[2] * interval '1 microsecond', true)
     AND coalesce(s.priority = ($9::int2[])[1], true)
-    AND (s.planned_at IS NOT NULL OR NOT $10::bool)
+    AND (s.planned_time IS NOT NULL OR NOT $10::bool)
   ORDER BY s.id LIMIT $4::int4
 ), page AS MATERIALIZED (
   SELECT max(m.id) AS last FROM match m HAVING count(*) >= $4::int4

@@ -8,18 +8,19 @@
 -- newer content waits; payload, content type, headers; bytes up to here, whether others did not
 -- fit. What does not fit is not read: the length of a large value is known without it.
 SELECT g.id, g.state, g.key, g.priority, g.attempt, g.max_attempts,
-       (date_part('epoch', g.created_at) * 1e6)::int8,
-       CASE WHEN g.run_at < 'infinity' THEN (date_part('epoch', g.run_at) * 1e6)::int8 END,
-       (date_part('epoch', g.leased_at) * 1e6)::int8, (date_part('epoch', g.ended_at) * 1e6)::int8,
+       (date_part('epoch', g.create_time) * 1e6)::int8,
+       CASE WHEN g.schedule_time < 'infinity'
+            THEN (date_part('epoch', g.schedule_time) * 1e6)::int8 END,
+       (date_part('epoch', g.lease_time) * 1e6)::int8, (date_part('epoch', g.end_time) * 1e6)::int8,
        (date_part('epoch', now()) * 1e6)::int8,
-       g.error_type, g.error_print, g.error_text, g.worker_name, g.progress,
+       g.error_type, g.error_fingerprint, g.error_text, g.worker_name, g.progress,
        g.stage, g.version, g.period, g.cron, g.time_zone,
-       (date_part('epoch', g.planned_at) * 1e6)::int8, g.run_all, g.paused, g.rerun,
+       (date_part('epoch', g.planned_time) * 1e6)::int8, g.catch_up = 2, g.paused, g.rerun_pending,
        g.payload, g.content_type, g.headers, g.bytes, g.number < g.found
 FROM (
   SELECT f.*, row_number() OVER (ORDER BY f.id) AS number, count(*) OVER () AS found,
-         sum(512 + octet_length(concat(f.key, f.error_type, f.error_print, f.cron, f.content_type,
-                                       f.worker_name, f.progress, f.headers))
+         sum(512 + octet_length(concat(f.key, f.error_type, f.error_fingerprint, f.cron,
+                                       f.content_type, f.worker_name, f.progress, f.headers))
              + coalesce(octet_length(f.error_text), 0) + coalesce(octet_length(f.payload), 0))
            OVER (ORDER BY f.id) AS bytes
   FROM (
@@ -31,29 +32,31 @@ FROM (
     CROSS JOIN LATERAL (
       SELECT a.* FROM (
         SELECT 1 AS source, t.id, t.state, t.key, t.priority, t.attempt, t.max_attempts,
-               t.created_at, t.run_at, CASE WHEN t.state = 2 THEN t.leased_at END AS leased_at,
-               NULL::timestamptz AS ended_at, t.error_type, t.error_print, t.error_text, t.session,
-               t.stage, t.version, t.period, t.cron, t.time_zone, t.planned_at, t.run_all, t.paused,
-               t.rerun, CASE WHEN $3::bool THEN t.payload END AS payload,
+               t.create_time, t.schedule_time,
+               CASE WHEN t.state = 2 THEN t.lease_time END AS lease_time,
+               NULL::timestamptz AS end_time, t.error_type, t.error_fingerprint, t.error_text,
+               t.session, t.stage, t.version, t.period, t.cron, t.time_zone, t.planned_time,
+               t.catch_up, t.paused, t.rerun_pending,
+               CASE WHEN $3::bool THEN t.payload END AS payload,
                CASE WHEN $3::bool THEN t.content_type END AS content_type,
                CASE WHEN $3::bool THEN t.headers END AS headers
         FROM skiplane.task t WHERE t.lane = $1::int8 AND t.id = w.id
         UNION ALL
-        (SELECT 2, d.id, 5, d.key, d.priority, d.attempt, d.max_attempts, d.created_at, d.run_at,
-                NULL, d.failed_at, d.error_type, d.error_print, d.error_text, d.session, d.stage,
-                d.version, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+        (SELECT 2, d.id, 5, d.key, d.priority, d.attempt, d.max_attempts, d.create_time,
+                d.schedule_time, NULL, d.end_time, d.error_type, d.error_fingerprint, d.error_text,
+                d.session, d.stage, d.version, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                 CASE WHEN $3::bool THEN d.payload END, CASE WHEN $3::bool THEN d.content_type END,
                 CASE WHEN $3::bool THEN d.headers END
          FROM skiplane.task_failed d WHERE d.lane = $1::int8 AND d.id = w.id
-         ORDER BY d.failed_at DESC LIMIT 1)
+         ORDER BY d.end_time DESC LIMIT 1)
         UNION ALL
         (SELECT 3, h.task_id, CASE h.outcome WHEN 1 THEN 4 WHEN 5 THEN 6 ELSE 5 END, h.key,
-                h.priority, h.attempt, h.max_attempts, h.created_at, h.run_at, NULL, h.finished_at,
-                h.error_type, h.error_print, h.error_text, h.session, h.stage, h.version, NULL,
-                NULL, NULL, NULL, NULL, NULL, NULL, CASE WHEN $3::bool THEN h.payload END, NULL,
-                NULL
-         FROM skiplane.history h WHERE h.lane = $1::int8 AND h.task_id = w.id AND h.is_last
-         ORDER BY h.finished_at DESC LIMIT 1)
+                h.priority, h.attempt, h.max_attempts, h.create_time, h.schedule_time, NULL,
+                h.end_time, h.error_type, h.error_fingerprint, h.error_text, h.session, h.stage,
+                h.version, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                CASE WHEN $3::bool THEN h.payload END, NULL, NULL
+         FROM skiplane.history h WHERE h.lane = $1::int8 AND h.task_id = w.id AND h.ends_task
+         ORDER BY h.end_time DESC LIMIT 1)
       ) a
       ORDER BY a.source LIMIT 1
     ) l

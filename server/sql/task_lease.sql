@@ -1,22 +1,24 @@
 -- Leases tasks of one lane and stage for many callers at once.
 -- $1 lane  $2 stage  $3 priorities, most urgent first  $4, $5 for each priority the key (schedule
 -- time, id) after which to look  $6 how many at most  $7 for each position in the result the caller
--- who gets it (from 1; $6 elements); then for each caller: $8 session  $9 bytes at most  $10 ledger
--- row  $11 request id or null; and $12 bytes at most for all of them together.
+-- who gets it (from 1; $6 elements); then for each caller: $8 session  $9 bytes at most (negative:
+-- not even its first task may exceed them)  $10 ledger row  $11 request id or null; and $12 bytes
+-- at most for all of them together.
 -- One row per leased task; no row: nothing was ready. Fewer than $6 says neither that the lane is
 -- empty nor that all before the last one is taken: a row that changed between this statement's
 -- snapshot and its lock is skipped.
 -- Rows that do not fit into those bytes are locked until the commit and stay as they were.
 WITH pick AS MATERIALIZED (
   SELECT x.row_location, x.bytes
-  FROM unnest($3::int2[], $4::timestamptz[], $5::int8[]) AS p(priority, run_at, id)
+  FROM unnest($3::int2[], $4::timestamptz[], $5::int8[]) AS p(priority, schedule_time, id)
   CROSS JOIN LATERAL (
     SELECT t.ctid AS row_location,
            octet_length(t.payload) + coalesce(octet_length(t.headers::text), 0) AS bytes
     FROM skiplane.task t
     WHERE t.lane = $1::int8 AND t.stage = $2::int2 AND t.priority = p.priority
-      AND t.run_at <= now() AND (t.run_at, t.id) > (p.run_at, p.id) AND t.state = 1
-    ORDER BY t.run_at, t.id LIMIT $6::int4
+      AND t.schedule_time <= now() AND (t.schedule_time, t.id) > (p.schedule_time, p.id)
+      AND t.state = 1
+    ORDER BY t.schedule_time, t.id LIMIT $6::int4
     FOR UPDATE SKIP LOCKED
   ) x
   LIMIT $6::int4
@@ -31,23 +33,24 @@ WITH pick AS MATERIALIZED (
   FROM (
     SELECT d.*, sum(d.bytes) OVER (PARTITION BY d.caller ORDER BY d.n) AS total FROM dealt d
   ) f
-  WHERE f.n = 1
-     OR f.so_far <= $12::int8 AND (f.total = f.bytes OR f.total <= ($9::int8[])[f.caller])
+  WHERE (f.n = 1 OR f.so_far <= $12::int8 AND f.total = f.bytes) AND ($9::int8[])[f.caller] > 0
+     OR (f.n = 1 OR f.so_far <= $12::int8) AND f.total <= abs(($9::int8[])[f.caller])
 ), leased AS (
   UPDATE skiplane.task t
-  SET state = 2, attempt = t.attempt + 1, session = f.session, leased_at = now(),
-      lease_no = greatest(t.lease_no + 1, (date_part('epoch', now()) * 1e6)::int8)
+  SET state = 2, attempt = t.attempt + 1, session = f.session, lease_time = now(),
+      lease_number = greatest(t.lease_number + 1, (date_part('epoch', now()) * 1e6)::int8)
   FROM fitting f
   WHERE t.lane = $1::int8 AND t.ctid = f.row_location AND t.state = 1
-  RETURNING f.n, f.caller, t.ctid AS row_location, t.id, t.lease_no, t.session, t.due, t.attempt,
-            t.max_attempts, t.priority, t.run_at, t.created_at, t.key, t.content_type, t.headers,
-            t.payload, t.version, t.planned_at
+  RETURNING f.n, f.caller, t.ctid AS row_location, t.id, t.lease_number, t.session, t.due,
+            t.attempt, t.max_attempts, t.priority, t.schedule_time, t.create_time, t.key,
+            t.content_type, t.headers, t.payload, t.version, t.planned_time
 ), ledger AS (
-  INSERT INTO skiplane.lease_ledger (lane, id, request_id, sessions, tasks, lease_nos, check_at)
+  INSERT INTO skiplane.lease_ledger (lane, id, request_id, sessions, tasks, lease_numbers,
+                                     check_time)
   SELECT $1::int8, e.ledger, min(e.request_id), array_agg(e.session), array_agg(e.id),
-         array_agg(e.lease_no), now() + interval '30 seconds'
+         array_agg(e.lease_number), now() + interval '30 seconds'
   FROM (
-    SELECT l.session, l.id, l.lease_no, ($10::uuid[])[l.caller] AS ledger,
+    SELECT l.session, l.id, l.lease_number, ($10::uuid[])[l.caller] AS ledger,
            ($11::text[])[l.caller] AS request_id
     FROM leased l
   ) e
@@ -56,8 +59,9 @@ WITH pick AS MATERIALIZED (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, leased)
   SELECT $1::int8, $2::int2, l.due, -count(*), count(*) FROM leased l GROUP BY l.due
 )
-SELECT l.caller, l.row_location, l.id, l.lease_no, l.attempt, l.max_attempts, l.priority,
-       (date_part('epoch', l.run_at) * 1e6)::int8, (date_part('epoch', l.created_at) * 1e6)::int8,
+SELECT l.caller, l.row_location, l.id, l.lease_number, l.attempt, l.max_attempts, l.priority,
+       (date_part('epoch', l.schedule_time) * 1e6)::int8,
+       (date_part('epoch', l.create_time) * 1e6)::int8,
        l.key, l.content_type, l.headers, l.payload, l.version,
-       (date_part('epoch', l.planned_at) * 1e6)::int8, (date_part('epoch', now()) * 1e6)::int8
+       (date_part('epoch', l.planned_time) * 1e6)::int8, (date_part('epoch', now()) * 1e6)::int8
 FROM leased l

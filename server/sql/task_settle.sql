@@ -16,16 +16,18 @@ WITH want AS MATERIALIZED (
   FROM unnest($2::int8[], $3::int8[], $4::uuid[], $5::int2[], $6::int8[], $7::text[], $8::text[],
               $9::bytea[], $10::int2[], $11::int4[], $12::bytea[], $13::text[], $14::text[],
               $15::bytea[])
-    AS u(id, lease_no, session, action, delay, error_type, error_print, error_text, next_stage,
-         next_max, next_payload, next_content_type, next_headers, result)
+    AS u(id, lease_number, session, action, delay, error_type, error_fingerprint, error_text,
+         next_stage, next_max, next_payload, next_content_type, next_headers, result)
   CROSS JOIN LATERAL (
-    SELECT o.ctid AS row_location, o.attempt, o.max_attempts, o.stage, o.run_at, o.rerun, o.cancel,
-           o.paused, o.error_print AS old_print, o.run_all, o.planned_at AS was_planned_at,
-           CASE WHEN o.planned_at IS NOT NULL THEN
-             skiplane.next_tick(o.planned_at, o.period, o.cron, o.time_zone, o.run_all, now())
+    SELECT o.ctid AS row_location, o.attempt, o.max_attempts, o.stage, o.schedule_time,
+           o.rerun_pending, o.cancel_requested, o.paused,
+           o.error_fingerprint AS old_fingerprint, o.catch_up, o.planned_time AS was_planned_time,
+           CASE WHEN o.planned_time IS NOT NULL THEN
+             skiplane.next_planned_time(o.planned_time, o.period, o.cron, o.time_zone, o.catch_up,
+                                        now())
            END AS next_planned
     FROM skiplane.task o
-    WHERE o.lane = $1::int8 AND o.id = u.id AND o.lease_no = u.lease_no
+    WHERE o.lane = $1::int8 AND o.id = u.id AND o.lease_number = u.lease_number
       AND o.session = u.session AND o.state = 2
     OFFSET 0
   ) x
@@ -36,9 +38,9 @@ WITH want AS MATERIALIZED (
   SELECT w.*,
          CASE
            -- An ack that ends the task comes before a cancel; one that moves it on does not.
-           WHEN w.cancel
+           WHEN w.cancel_requested
              AND NOT (w.action = 1 AND w.next_stage IS NULL AND w.next_planned IS NULL) THEN 5
-           WHEN w.rerun THEN 10
+           WHEN w.rerun_pending THEN 10
            WHEN w.action = 6 THEN 14
            WHEN w.action = 1 AND w.next_stage IS NOT NULL THEN 11
            WHEN w.action = 1 AND w.next_planned IS NULL THEN 1
@@ -46,8 +48,8 @@ WITH want AS MATERIALIZED (
            WHEN w.action <> 3 AND w.attempt < w.max_attempts AND w.paused IS NULL
              AND (w.next_planned IS NULL OR w.action <> 2 OR w.retry_at < CASE
                     -- Of one that runs late, each planned time has as long as between two of them.
-                    WHEN w.run_all
-                      THEN greatest(w.next_planned, now() + (w.next_planned - w.was_planned_at))
+                    WHEN w.catch_up = 2
+                      THEN greatest(w.next_planned, now() + (w.next_planned - w.was_planned_time))
                     ELSE w.next_planned END) THEN 13
            WHEN w.next_planned IS NOT NULL THEN 12
            ELSE 3
@@ -63,17 +65,18 @@ WITH want AS MATERIALIZED (
               WHEN j.transition = 12 AND j.paused THEN 'infinity'
               WHEN j.transition = 12 THEN j.next_planned
               WHEN j.transition = 13 AND j.action = 2 THEN j.retry_at
-              ELSE least(j.run_at, now()) END AS again_at,  -- it was due: the clock may go back
+              -- It was due: the clock may go back.
+              ELSE least(j.schedule_time, now()) END AS again_at,
          j.transition = 13 OR (j.transition = 12 AND j.action <> 1) AS keeps_error,
          -- A run that is over belongs to no error group: nothing retries it.
-         CASE WHEN j.transition = 13 THEN j.error_print END AS waiting_print
+         CASE WHEN j.transition = 13 THEN j.error_fingerprint END AS waiting_fingerprint
   FROM decided j
 ), mixed AS MATERIALIZED (
   -- Rows that change and then rows that go would not be in one order: so all are locked before.
   SELECT count(*) AS rows FROM resolved w
   CROSS JOIN LATERAL (
     SELECT FROM skiplane.task o
-    WHERE o.lane = $1::int8 AND o.id = w.id AND o.lease_no = w.lease_no
+    WHERE o.lane = $1::int8 AND o.id = w.id AND o.lease_number = w.lease_number
       AND o.session = w.session AND o.state = 2
     FOR UPDATE
   ) x
@@ -81,7 +84,7 @@ WITH want AS MATERIALIZED (
     AND EXISTS (SELECT FROM resolved f WHERE f.transition < 10)
 ), again AS (
   UPDATE skiplane.task t
-  SET state = 1, rerun = NULL,
+  SET state = 1, rerun_pending = NULL,
       stage = CASE WHEN w.transition = 11 THEN w.next_stage WHEN w.transition IN (10, 12) THEN 0
                    ELSE t.stage END,
       attempt = CASE WHEN w.transition IN (10, 11, 12) THEN 0
@@ -89,13 +92,13 @@ WITH want AS MATERIALIZED (
       max_attempts = CASE WHEN w.transition = 11 THEN coalesce(w.next_max, t.max_attempts)
                           WHEN w.transition IN (10, 12) AND $22::int4 > 0 THEN $22::int4
                           ELSE t.max_attempts END,
-      run_at = w.again_at,
-      due = skiplane.due_of(w.again_at, now()),
-      planned_at = CASE WHEN w.transition = 12 THEN w.next_planned ELSE t.planned_at END,
+      schedule_time = w.again_at,
+      due = skiplane.due_slot(w.again_at, now()),
+      planned_time = CASE WHEN w.transition = 12 THEN w.next_planned ELSE t.planned_time END,
       error_type = CASE WHEN w.transition = 14 THEN t.error_type
                         WHEN w.keeps_error THEN w.error_type END,
-      error_print = CASE WHEN w.transition = 14 THEN t.error_print
-                         ELSE w.waiting_print END,
+      error_fingerprint = CASE WHEN w.transition = 14 THEN t.error_fingerprint
+                         ELSE w.waiting_fingerprint END,
       error_text = CASE WHEN w.transition = 14 THEN t.error_text
                         WHEN w.keeps_error THEN w.error_text END,
       payload = CASE WHEN w.transition = 11 AND w.next_payload IS NOT NULL THEN w.next_payload
@@ -105,24 +108,28 @@ WITH want AS MATERIALIZED (
       headers = CASE WHEN w.transition = 11 AND w.next_payload IS NOT NULL
                      THEN w.next_headers::jsonb ELSE t.headers END
   FROM resolved w
-  WHERE t.lane = $1::int8 AND t.ctid = w.row_location AND t.id = w.id AND t.lease_no = w.lease_no
-    AND t.session = w.session AND t.state = 2 AND w.transition >= 10
-    AND t.rerun IS NOT DISTINCT FROM w.rerun AND t.cancel IS NOT DISTINCT FROM w.cancel
+  WHERE t.lane = $1::int8 AND t.ctid = w.row_location AND t.id = w.id
+    AND t.lease_number = w.lease_number AND t.session = w.session AND t.state = 2
+    AND w.transition >= 10
+    AND t.rerun_pending IS NOT DISTINCT FROM w.rerun_pending
+    AND t.cancel_requested IS NOT DISTINCT FROM w.cancel_requested
     AND t.paused IS NOT DISTINCT FROM w.paused
     AND (SELECT m.rows FROM mixed m) >= 0
-  RETURNING w.*, t.due AS new_due, t.stage AS new_stage, t.priority, t.leased_at, t.created_at,
-            t.key, t.version, t.planned_at, CASE WHEN $20::bool THEN t.payload END AS ran_with,
+  RETURNING w.*, t.due AS new_due, t.stage AS new_stage, t.priority, t.lease_time, t.create_time,
+            t.key, t.version, t.planned_time, CASE WHEN $20::bool THEN t.payload END AS ran_with,
             NULL AS own_content_type, NULL::jsonb AS own_headers, NULL::bytea AS own_payload
 ), ended AS (
   DELETE FROM skiplane.task t
   USING resolved w
-  WHERE t.lane = $1::int8 AND t.ctid = w.row_location AND t.id = w.id AND t.lease_no = w.lease_no
-    AND t.session = w.session AND t.state = 2 AND w.transition < 10
-    AND t.rerun IS NOT DISTINCT FROM w.rerun AND t.cancel IS NOT DISTINCT FROM w.cancel
+  WHERE t.lane = $1::int8 AND t.ctid = w.row_location AND t.id = w.id
+    AND t.lease_number = w.lease_number AND t.session = w.session AND t.state = 2
+    AND w.transition < 10
+    AND t.rerun_pending IS NOT DISTINCT FROM w.rerun_pending
+    AND t.cancel_requested IS NOT DISTINCT FROM w.cancel_requested
     AND t.paused IS NOT DISTINCT FROM w.paused
     AND (SELECT m.rows FROM mixed m) >= 0
-  RETURNING w.*, NULL::int AS new_due, NULL::int2 AS new_stage, t.priority, t.leased_at,
-            t.created_at, t.key, t.version, t.planned_at,
+  RETURNING w.*, NULL::int AS new_due, NULL::int2 AS new_stage, t.priority, t.lease_time,
+            t.create_time, t.key, t.version, t.planned_time,
             CASE WHEN $20::bool THEN t.payload END AS ran_with, t.content_type AS own_content_type,
             t.headers AS own_headers, t.payload AS own_payload
 ), done AS MATERIALIZED (
@@ -131,41 +138,41 @@ WITH want AS MATERIALIZED (
   SELECT * FROM ended
 ), buried AS (
   INSERT INTO skiplane.task_failed
-    (lane, id, expires_at, failed_at, run_at, created_at, lease_no, session, attempt, max_attempts,
-     stage, priority, version, key, content_type, headers, error_type, error_print, error_text,
-     payload)
-  SELECT $1::int8, e.id, now() + $19::int4 * interval '1 day', now(), e.run_at, e.created_at,
-         e.lease_no, e.session, e.attempt, e.max_attempts, e.stage, e.priority, e.version, e.key,
-         e.own_content_type, e.own_headers, e.error_type, e.error_print, e.error_text,
-         e.own_payload
+    (lane, id, expire_time, end_time, schedule_time, create_time, lease_number, session, attempt,
+     max_attempts, stage, priority, version, key, content_type, headers, error_type,
+     error_fingerprint, error_text, payload)
+  SELECT $1::int8, e.id, now() + $19::int4 * interval '1 day', now(), e.schedule_time,
+         e.create_time, e.lease_number, e.session, e.attempt, e.max_attempts, e.stage, e.priority,
+         e.version, e.key, e.own_content_type, e.own_headers, e.error_type,
+         e.error_fingerprint, e.error_text, e.own_payload
   FROM ended e WHERE e.transition = 3
 ), history_rows AS (
   INSERT INTO skiplane.history
-    (lane, task_id, expires_at, finished_at, leased_at, run_at, created_at, session, attempt,
-     max_attempts, stage, priority, outcome, is_last, version, key, error_type, error_print,
+    (lane, task_id, expire_time, end_time, lease_time, schedule_time, create_time, session, attempt,
+     max_attempts, stage, priority, outcome, ends_task, version, key, error_type, error_fingerprint,
      error_text, payload, result)
-  SELECT $1::int8, d.id, now() + $18::int4 * interval '1 day', now(), d.leased_at, d.run_at,
-         d.created_at, d.session, d.attempt, d.max_attempts, d.stage, d.priority, d.outcome,
-         d.transition < 10, d.version, d.key, d.error_type, d.error_print, d.error_text, d.ran_with,
-         CASE WHEN $21::bool THEN d.result END
+  SELECT $1::int8, d.id, now() + $18::int4 * interval '1 day', now(), d.lease_time, d.schedule_time,
+         d.create_time, d.session, d.attempt, d.max_attempts, d.stage, d.priority, d.outcome,
+         d.transition < 10, d.version, d.key, d.error_type, d.error_fingerprint, d.error_text,
+         d.ran_with, CASE WHEN $21::bool THEN d.result END
   FROM done d
-  CROSS JOIN LATERAL (SELECT CASE WHEN d.planned_at IS NULL THEN $16::int2 ELSE $17::int2 END) AS
+  CROSS JOIN LATERAL (SELECT CASE WHEN d.planned_time IS NULL THEN $16::int2 ELSE $17::int2 END) AS
     p(policy)
   WHERE d.outcome <> 6 AND (p.policy = 1 OR (p.policy = 2 AND d.outcome <> 1))
 ), remembered AS (
   INSERT INTO skiplane.settled
-    (lane, settled_at, outcome, lease_nos, tasks, numbers, ids, try_id, fate)
-  SELECT $1::int8, now(), a.outcome, array_agg(a.lease_no), array_agg(a.id),
-         int8range(min(a.lease_no), max(a.lease_no), '[]'), int8range(min(a.id), max(a.id), '[]'),
-         $24::int8, a.transition
+    (lane, settle_time, outcome, lease_numbers, tasks, numbers, ids, try_id, transition)
+  SELECT $1::int8, now(), a.outcome, array_agg(a.lease_number), array_agg(a.id),
+         int8range(min(a.lease_number), max(a.lease_number), '[]'),
+         int8range(min(a.id), max(a.id), '[]'), $24::int8, a.transition
   FROM (
-    SELECT d.id, d.lease_no, d.transition,
+    SELECT d.id, d.lease_number, d.transition,
            CASE WHEN d.action = 1 THEN 1 ELSE d.outcome END AS outcome
     FROM done d WHERE d.action NOT IN (4, 7)
   ) a
   GROUP BY a.outcome, a.transition
 ), released AS (
-  UPDATE skiplane.task_key k SET finished_at = now()
+  UPDATE skiplane.task_key k SET end_time = now()
   FROM (
     SELECT x.row_location
     FROM (SELECT w.id, w.key FROM ended w WHERE w.key IS NOT NULL ORDER BY w.key) e
@@ -178,8 +185,8 @@ WITH want AS MATERIALIZED (
   WHERE k.lane = $1::int8 AND k.ctid = y.row_location
 ), counted AS (
   INSERT INTO skiplane.counter_delta
-    (lane, stage, due, waiting, leased, succeeded, failed, cancelled, moved, at, outcome, attempts,
-     run_us, run_max_us, wait_us)
+    (lane, stage, due, waiting, leased, succeeded, failed, cancelled, moved, end_time, outcome,
+     attempts, run_us, run_max_us, wait_us)
   SELECT $1::int8, d.new_stage, d.new_due, count(*), 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL,
          NULL
   FROM done d WHERE d.transition >= 10 GROUP BY d.new_stage, d.new_due
@@ -188,27 +195,28 @@ WITH want AS MATERIALIZED (
          count(*) FILTER (WHERE d.transition = 3), count(*) FILTER (WHERE d.transition = 5),
          count(*) FILTER (WHERE d.action = 1 AND d.transition >= 10), now(),
          nullif(d.outcome, 6), count(*),
-         (sum(date_part('epoch', now() - d.leased_at)) * 1e6)::int8,
-         (max(date_part('epoch', now() - d.leased_at)) * 1e6)::int8,
-         (sum(greatest(date_part('epoch', d.leased_at - d.run_at), 0)) * 1e6)::int8
+         (sum(date_part('epoch', now() - d.lease_time)) * 1e6)::int8,
+         (max(date_part('epoch', now() - d.lease_time)) * 1e6)::int8,
+         (sum(greatest(date_part('epoch', d.lease_time - d.schedule_time), 0)) * 1e6)::int8
   FROM done d GROUP BY d.stage, d.outcome
 ), grouped AS (
   INSERT INTO skiplane.error_delta
-    (lane, stage, print, retrying, failed, seen_at, error_type, error_text, tasks)
-  SELECT $1::int8, g.stage, g.print, sum(g.retrying), sum(g.failed), max(g.seen_at),
-         (array_agg(g.error_type) FILTER (WHERE g.seen_at IS NOT NULL))[1],
-         (array_agg(g.error_text) FILTER (WHERE g.seen_at IS NOT NULL))[1],
-         (array_agg(g.task) FILTER (WHERE g.seen_at IS NOT NULL))[1:5]
+    (lane, stage, fingerprint, retrying, failed, seen_time, error_type, error_text, tasks)
+  SELECT $1::int8, g.stage, g.fingerprint, sum(g.retrying), sum(g.failed), max(g.seen_time),
+         (array_agg(g.error_type) FILTER (WHERE g.seen_time IS NOT NULL))[1],
+         (array_agg(g.error_text) FILTER (WHERE g.seen_time IS NOT NULL))[1],
+         (array_agg(g.task) FILTER (WHERE g.seen_time IS NOT NULL))[1:5]
   FROM (
-    SELECT d.stage, d.old_print AS print, -1 AS retrying, 0 AS failed, NULL::timestamptz AS seen_at,
+    SELECT d.stage, d.old_fingerprint AS fingerprint, -1 AS retrying, 0 AS failed,
+           NULL::timestamptz AS seen_time,
            NULL AS error_type, NULL::bytea AS error_text, NULL::int8 AS task
-    FROM done d WHERE d.old_print IS NOT NULL AND d.transition <> 14
+    FROM done d WHERE d.old_fingerprint IS NOT NULL AND d.transition <> 14
     UNION ALL
-    SELECT d.stage, d.error_print, (d.waiting_print IS NOT NULL)::int,
+    SELECT d.stage, d.error_fingerprint, (d.waiting_fingerprint IS NOT NULL)::int,
            (d.transition = 3)::int, now(), d.error_type, d.error_text, d.id
-    FROM done d WHERE d.error_print IS NOT NULL AND d.transition <> 14
+    FROM done d WHERE d.error_fingerprint IS NOT NULL AND d.transition <> 14
   ) g
-  GROUP BY g.stage, g.print
+  GROUP BY g.stage, g.fingerprint
 ), closed AS (
   DELETE FROM skiplane.lease_ledger l
   WHERE l.lane = $1::int8 AND l.ctid = ANY (ARRAY(
@@ -219,7 +227,7 @@ WITH want AS MATERIALIZED (
       WHERE o.lane = $1::int8 AND o.id = c.id OFFSET 0
     ) x))
 )
-SELECT d.id, d.lease_no, d.outcome,
+SELECT d.id, d.lease_number, d.outcome,
        CASE WHEN d.transition < 10 THEN NULL
             WHEN d.again_at = 'infinity' THEN 9223372036854775807
             ELSE (date_part('epoch', d.again_at) * 1e6)::int8 END,

@@ -2,18 +2,20 @@
 -- $3 at most. One row each: id, worker id, name, created and expires in microseconds, tasks that it
 -- holds. The ledger names some that are settled, until it is folded.
 -- lanes: any because operators ask for all workers, over small tables
-SELECT s.id, s.worker_id, s.name, (date_part('epoch', s.created_at) * 1e6)::int8,
-       (date_part('epoch', s.expires_at) * 1e6)::int8,
+SELECT s.id, s.worker_id, s.name, (date_part('epoch', s.create_time) * 1e6)::int8,
+       (date_part('epoch', s.expire_time) * 1e6)::int8,
        (SELECT count(*) FROM skiplane.lease_ledger l
-        CROSS JOIN LATERAL unnest(l.sessions, l.tasks, l.lease_nos) AS e(session, task, lease_no)
+        CROSS JOIN LATERAL unnest(l.sessions, l.tasks, l.lease_numbers)
+          AS e(session, task, lease_number)
         CROSS JOIN LATERAL (
           SELECT 1 FROM skiplane.task t
-          WHERE t.lane = l.lane AND t.id = e.task AND t.lease_no = e.lease_no AND t.state = 2
+          WHERE t.lane = l.lane AND t.id = e.task AND t.lease_number = e.lease_number
+            AND t.state = 2
           OFFSET 0
         ) held
         WHERE l.sessions && ARRAY[s.id] AND e.session = s.id)
 FROM (
-  SELECT w.id, w.worker_id, w.name, w.created_at, w.expires_at
+  SELECT w.id, w.worker_id, w.name, w.create_time, w.expire_time
   FROM skiplane.worker_session w
   WHERE w.state = 1 AND (w.name, w.id) > ($1::text, $2::uuid)
   ORDER BY w.name, w.id LIMIT $3::int4

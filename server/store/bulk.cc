@@ -20,7 +20,7 @@ absl::StatusOr<model::Page<model::BulkOperation>> Read(pg::Session& session,
     out.id = rows.UuidValue(row, 0);
     RETURN_IF_ERROR(model::BulkFromJson(rows.Text(row, 1), &out.filter, &out.change));
     out.dry_run = rows.Bool(row, 2);
-    out.state = static_cast<model::BulkState>(rows.Int(row, 3));
+    out.state = static_cast<model::BulkOperationState>(rows.Int(row, 3));
     out.scanned = rows.Int(row, 4);
     out.matched = rows.Int(row, 5);
     out.changed = rows.Int(row, 6);
@@ -69,7 +69,7 @@ absl::StatusOr<std::optional<BulkCursor>> ClaimBulk(pg::Session& session,
 absl::Status AdvanceBulk(pg::Session& session, const model::SessionId& id,
                          const BulkCursor& cursor, const BulkProgress& progress) {
   const auto state =
-      cursor.lanes.empty() ? model::BulkState::kDone : model::BulkState::kRunning;
+      cursor.lanes.empty() ? model::BulkOperationState::kDone : model::BulkOperationState::kRunning;
   pg::Params params;
   params.UuidValue(id).Int8Array(cursor.lanes).Int2(static_cast<int16_t>(cursor.table));
   params.Int8(cursor.after).Int8(progress.scanned).Int8(progress.matched).Int8(progress.changed);

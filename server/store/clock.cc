@@ -31,7 +31,7 @@ absl::StatusOr<std::optional<ClockStep>> FindOpenClockStep(pg::Session& session)
 }
 
 absl::Status CloseClockStep(pg::Session& session, const ClockStep& step) {
-  return session.Run(sql::kClockMended, pg::Params().Timestamp(step.was_at)).status();
+  return session.Run(sql::kClockMended, pg::Params().Timestamp(step.old_time)).status();
 }
 
 absl::StatusOr<std::optional<ClockStep>> FindClockStepBefore(pg::Session& session,
@@ -45,7 +45,7 @@ absl::StatusOr<std::optional<ClockStep>> FindClockStepBefore(pg::Session& sessio
 
 absl::StatusOr<int64_t> MendSessions(pg::Session& session, const ClockStep& step, int rows) {
   pg::Params params;
-  params.Timestamp(step.was_at).Int8(absl::ToInt64Microseconds(step.Back()));
+  params.Timestamp(step.old_time).Int8(absl::ToInt64Microseconds(step.Back()));
   params.Int8(absl::ToInt64Microseconds(model::kLeaseDurationMax)).Int4(rows);
   ASSIGN_OR_RETURN(const pg::Rows answer, session.Run(sql::kClockSessions, params));
   return answer.Int(0, 0);
@@ -54,7 +54,7 @@ absl::StatusOr<int64_t> MendSessions(pg::Session& session, const ClockStep& step
 absl::StatusOr<MadeDue> MendTasks(pg::Session& session, const ClockStep& step, int64_t lane,
                                   int16_t stage, int16_t priority, int rows) {
   pg::Params params;
-  params.Int8(lane).Int2(stage).Int2(priority).Timestamp(step.was_at).Timestamp(step.seen_at);
+  params.Int8(lane).Int2(stage).Int2(priority).Timestamp(step.old_time).Timestamp(step.seen_time);
   params.Int4(rows);
   ASSIGN_OR_RETURN(const pg::Rows answer, session.Run(sql::kClockMend, params));
   return MadeDue{answer.Int(0, 0), answer.Micros(0, 1)};

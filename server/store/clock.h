@@ -11,11 +11,11 @@
 namespace skiplane::store {
 
 struct ClockStep {
-  absl::Time was_at;   // the time that it would have been
-  absl::Time seen_at;  // the time that it was instead
+  absl::Time old_time;   // the time that it would have been
+  absl::Time seen_time;  // the time that it was instead
   bool is_mended = false;
 
-  absl::Duration Back() const { return was_at - seen_at; }
+  absl::Duration Back() const { return old_time - seen_time; }
 };
 
 // Notes a step of `least` or more since lost sessions were last looked for, which was `elapsed` ago

@@ -165,7 +165,8 @@ absl::StatusOr<absl::flat_hash_map<std::string, int64_t>> HeldKeys(
 absl::StatusOr<absl::flat_hash_map<std::string, AnsweredRequest>> AnsweredRequests(
     pg::Session& session, int64_t lane, absl::Span<const absl::string_view> request_ids) {
   ASSIGN_OR_RETURN(const pg::Rows rows,
-                   session.Run(sql::kRequestGet, pg::Params().Int8(lane).TextArray(request_ids)));
+                   session.Run(sql::kEnqueueRequestGet,
+                               pg::Params().Int8(lane).TextArray(request_ids)));
   absl::flat_hash_map<std::string, AnsweredRequest> answered;
   for (int row = 0; row < rows.size(); ++row) {
     answered.emplace(std::string(rows.Text(row, 0)),

@@ -31,7 +31,7 @@ void BindCallers(const std::vector<LeaseCaller>& callers, pg::Params& params) {
   std::vector<std::optional<absl::string_view>> request_ids;
   for (const LeaseCaller& caller : callers) {
     sessions.push_back(caller.session);
-    max_bytes.push_back(caller.max_bytes);
+    max_bytes.push_back(caller.holds_tasks ? -caller.max_bytes : caller.max_bytes);
     ledgers.push_back(caller.ledger);
     request_ids.push_back(caller.request_id.empty()
                               ? std::nullopt
@@ -49,7 +49,7 @@ model::LeasedTask ReadTask(const pg::Rows& rows, int row, int first, int64_t lan
   task.token.block = location.block;
   task.token.offset = location.offset;
   task.token.task = {lane, rows.Int(row, first + 1)};
-  task.token.lease_no = rows.Int(row, first + 2);
+  task.token.lease_number = rows.Int(row, first + 2);
   task.token.attempt = static_cast<int32_t>(rows.Int(row, first + 3));
   task.max_attempts = static_cast<int32_t>(rows.Int(row, first + 4));
   task.priority = static_cast<int16_t>(rows.Int(row, first + 5));
@@ -136,8 +136,8 @@ absl::StatusOr<std::vector<LeasedRow>> FindLeases(
 // A lease that is over stays so, and so does a row that holds nothing: by its id it can be dropped
 // at any time after.
 absl::StatusOr<std::vector<LeasedRow>> FindRequest(pg::Session& session, int64_t lane,
-                                                   absl::string_view request_id) {
-  ASSIGN_OR_RETURN(Ledger found, ReadLedger(session, lane, absl::MakeSpan(&request_id, 1), {}));
+                                                   absl::Span<const absl::string_view> ids) {
+  ASSIGN_OR_RETURN(Ledger found, ReadLedger(session, lane, ids, {}));
   if (found.living.empty() && !found.ended.empty()) {
     const pg::Params params = pg::Params().Int8(lane).UuidArray(found.ended);
     RETURN_IF_ERROR(session.Run(sql::kLedgerDrop, params).status());

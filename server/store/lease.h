@@ -26,6 +26,7 @@ struct LeaseCaller {
   int64_t max_bytes = 0;
   pg::Uuid ledger{};       // callers with the same one share a ledger row
   std::string request_id;  // empty: none; else the ledger row is this caller's alone
+  bool holds_tasks = false;  // of earlier statements; else its first task may exceed max_bytes
 };
 
 struct LeaseDemand {
@@ -54,11 +55,11 @@ struct Leased {
 // FindRequest. Nothing was leased for any caller.
 absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand);
 
-// What an earlier Lease with this request id got in the lane and its worker still holds. If that is
-// nothing, what the ledger still has of the id goes, so that it may lease anew. An id under which
-// something is leased while this runs is found by Lease to be taken.
+// What an earlier Lease with these request ids got in the lane and its worker still holds. If that
+// is nothing, what the ledger still has of them goes, so that they may lease anew. An id under
+// which something is leased while this runs is found by Lease to be taken.
 absl::StatusOr<std::vector<LeasedRow>> FindRequest(pg::Session& session, int64_t lane,
-                                                   absl::string_view request_id);
+                                                   absl::Span<const absl::string_view> ids);
 
 // The living leases of request ids and of ledger rows of one lane.
 absl::StatusOr<std::vector<LeasedRow>> FindLeases(

@@ -9,7 +9,7 @@ absl::StatusOr<int64_t> RenewBroker(pg::Session& session, const pg::Uuid& id,
                                     absl::string_view name, absl::Duration expires_in) {
   pg::Params params;
   params.UuidValue(id).Text(name).Int8(absl::ToInt64Microseconds(expires_in));
-  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBrokerBeat, params));
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBrokerRenew, params));
   return rows.Int(0, 0);
 }
 
@@ -18,7 +18,7 @@ absl::Status ForgetBroker(pg::Session& session, const pg::Uuid& id) {
 }
 
 absl::Status SendNotifications(pg::Session& session, absl::Span<const absl::string_view> payloads) {
-  return session.Run(sql::kHintSend, pg::Params().TextArray(payloads)).status();
+  return session.Run(sql::kNotificationSend, pg::Params().TextArray(payloads)).status();
 }
 
 absl::StatusOr<Lead> TakeLead(pg::Session& session, const pg::Uuid& id, absl::Duration expires_in) {

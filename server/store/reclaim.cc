@@ -52,7 +52,7 @@ absl::StatusOr<Found> FindLeasesOf(pg::Session& session, int64_t lane,
     if (rows.IsNull(row, 1)) continue;
     SettleRow& lease = found.leases.emplace_back();
     lease.token.task = {lane, rows.Int(row, 1)};
-    lease.token.lease_no = rows.Int(row, 2);
+    lease.token.lease_number = rows.Int(row, 2);
     lease.token.session = rows.UuidValue(row, 3);
     lease.token.attempt = static_cast<int32_t>(rows.Int(row, 4));
     lease.action = action;

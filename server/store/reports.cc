@@ -32,8 +32,8 @@ absl::StatusOr<model::Page<model::ErrorGroup>> ListErrorGroups(pg::Session& sess
     if (!rows.IsNull(row, 3)) group.text = rows.Bytea(row, 3);
     group.retrying = rows.Int(row, 4);
     group.failed = rows.Int(row, 5);
-    group.first_seen = rows.Micros(row, 6);
-    group.last_seen = rows.Micros(row, 7);
+    group.first_seen_time = rows.Micros(row, 6);
+    group.last_seen_time = rows.Micros(row, 7);
     for (absl::string_view id : absl::StrSplit(rows.Text(row, 8), ',', absl::SkipEmpty())) {
       if (group.task_ids.size() < kSamples) group.task_ids.emplace_back(id);
     }
@@ -53,7 +53,7 @@ absl::StatusOr<model::Page<model::HourStatistics>> ReadStatistics(pg::Session& s
   params.Int8Array(lanes).OptionalInt2Array({range.stage}).OptionalInt2Array({outcome});
   params.Timestamp(range.start).Timestamp(range.end).Timestamp(range.after_hour);
   params.Int2(range.after_stage).Int2(range.after_outcome).Int4(limit + 1);
-  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kStatRead, params));
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kStatisticsRead, params));
   model::Page<model::HourStatistics> page;
   page.has_more = rows.size() > limit;
   for (int row = 0; row < std::min(rows.size(), limit); ++row) {

@@ -30,7 +30,7 @@ absl::StatusOr<int64_t> ExpireSettled(pg::Session& session, int64_t lane, absl::
 
 absl::StatusOr<int64_t> ExpireRequests(pg::Session& session, int64_t lane, absl::Duration age,
                                        int rows) {
-  return Expire(session, sql::kRequestExpire, lane, age, rows);
+  return Expire(session, sql::kEnqueueRequestExpire, lane, age, rows);
 }
 
 absl::StatusOr<int64_t> ExpireKeys(pg::Session& session, int64_t lane, int days, int rows) {
@@ -41,7 +41,7 @@ absl::StatusOr<int64_t> ExpireKeys(pg::Session& session, int64_t lane, int days,
 }
 
 absl::Status ExpireStatistics(pg::Session& session, int64_t lane) {
-  return session.Run(sql::kStatExpire, pg::Params().Int8(lane)).status();
+  return session.Run(sql::kStatisticsExpire, pg::Params().Int8(lane)).status();
 }
 
 absl::StatusOr<bool> DropPartition(pg::Session& session) {
@@ -57,7 +57,7 @@ absl::StatusOr<int64_t> ExpireDefaults(pg::Session& session, int rows) {
 
 absl::StatusOr<int64_t> MakePartitions(pg::Session& session, int days_ahead) {
   ASSIGN_OR_RETURN(const pg::Rows rows,
-                   session.Run(sql::kPartitionsMake, pg::Params().Int4(days_ahead)));
+                   session.Run(sql::kPartitionMake, pg::Params().Int4(days_ahead)));
   return rows.Int(0, 0);
 }
 

@@ -79,7 +79,7 @@ absl::StatusOr<std::vector<LivingSession>> RenewSessions(
   }
   pg::Params params;
   params.TextArray(workers).Int8Array(durations).OptionalTextArray(reports);
-  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionBeat, params));
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionRenew, params));
   return ReadSessions(rows, /*are_renewals=*/true);
 }
 
@@ -110,16 +110,16 @@ absl::StatusOr<std::vector<pg::Uuid>> EndSessions(pg::Session& session,
 
 absl::StatusOr<std::vector<model::LeaseState>> FindLeaseStates(
     pg::Session& session, absl::Span<const model::LeaseToken> tokens) {
-  std::vector<int64_t> lanes, ids, lease_nos;
+  std::vector<int64_t> lanes, ids, lease_numbers;
   std::vector<pg::Uuid> sessions;
   for (const model::LeaseToken& token : tokens) {
     lanes.push_back(token.task.lane);
     ids.push_back(token.task.id);
-    lease_nos.push_back(token.lease_no);
+    lease_numbers.push_back(token.lease_number);
     sessions.push_back(token.session);
   }
   pg::Params params;
-  params.Int8Array(lanes).Int8Array(ids).Int8Array(lease_nos).UuidArray(sessions);
+  params.Int8Array(lanes).Int8Array(ids).Int8Array(lease_numbers).UuidArray(sessions);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kLeaseState, params));
   std::vector<model::LeaseState> states(tokens.size(), model::LeaseState::kLost);
   for (int row = 0; row < rows.size(); ++row) {
@@ -132,18 +132,18 @@ absl::StatusOr<std::vector<model::LeaseState>> FindLeaseStates(
 absl::Status TellSessions(pg::Session& session, absl::Span<const model::LeaseToken> taken) {
   std::map<pg::Uuid, int64_t> greatest;
   for (const model::LeaseToken& token : taken) {
-    int64_t& lease_no = greatest[token.session];
-    lease_no = std::max(lease_no, token.lease_no);
+    int64_t& lease_number = greatest[token.session];
+    lease_number = std::max(lease_number, token.lease_number);
   }
   if (greatest.empty()) return absl::OkStatus();
   std::vector<pg::Uuid> ids;
-  std::vector<int64_t> lease_nos;
-  for (const auto& [id, lease_no] : greatest) {
+  std::vector<int64_t> lease_numbers;
+  for (const auto& [id, lease_number] : greatest) {
     ids.push_back(id);
-    lease_nos.push_back(lease_no);
+    lease_numbers.push_back(lease_number);
   }
   pg::Params params;
-  return session.Run(sql::kSessionTell, params.UuidArray(ids).Int8Array(lease_nos)).status();
+  return session.Run(sql::kSessionRecheck, params.UuidArray(ids).Int8Array(lease_numbers)).status();
 }
 
 absl::StatusOr<absl::Duration> SessionRemaining(pg::Session& session, const model::SessionId& id) {

@@ -19,7 +19,7 @@ absl::flat_hash_map<LeaseKey, size_t> IndexOf(const std::vector<SettleRow>& rows
   absl::flat_hash_map<LeaseKey, size_t> index;
   index.reserve(rows.size());
   for (size_t i = 0; i < rows.size(); ++i) {
-    index.emplace(LeaseKey{rows[i].token.task.id, rows[i].token.lease_no}, i);
+    index.emplace(LeaseKey{rows[i].token.task.id, rows[i].token.lease_number}, i);
   }
   return index;
 }
@@ -32,13 +32,13 @@ absl::Time TimeOf(int64_t micros) {
 
 struct TokenColumns {
   std::vector<pg::Tid> locations;
-  std::vector<int64_t> ids, lease_nos;
+  std::vector<int64_t> ids, lease_numbers;
   std::vector<pg::Uuid> sessions;
 
   void Add(const model::LeaseToken& token) {
     locations.push_back({token.block, token.offset});
     ids.push_back(token.task.id);
-    lease_nos.push_back(token.lease_no);
+    lease_numbers.push_back(token.lease_number);
     sessions.push_back(token.session);
   }
 };
@@ -114,7 +114,7 @@ absl::StatusOr<std::vector<size_t>> AckByLocation(pg::Session& session, const Se
   const TokenColumns tokens = Tokens(batch.rows);
   pg::Params params;
   params.Int8(batch.lane).TidArray(tokens.locations).Int8Array(tokens.ids);
-  params.Int8Array(tokens.lease_nos).UuidArray(tokens.sessions);
+  params.Int8Array(tokens.lease_numbers).UuidArray(tokens.sessions);
   params.Bool(batch.settings.history == model::HistoryPolicy::kAll);
   params.Int4(batch.settings.history_days).Bool(batch.settings.keep_payloads);
   params.UuidArray(batch.ledgers).Int8(batch.try_id);
@@ -135,7 +135,7 @@ absl::StatusOr<std::vector<size_t>> AckByLocation(pg::Session& session, const Se
 absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBatch& batch) {
   const TokenColumns tokens = Tokens(batch.rows);
   pg::Params params;
-  params.Int8(batch.lane).Int8Array(tokens.ids).Int8Array(tokens.lease_nos);
+  params.Int8(batch.lane).Int8Array(tokens.ids).Int8Array(tokens.lease_numbers);
   params.UuidArray(tokens.sessions);
   BindActions(batch.rows, params);
   BindNext(batch, params);
@@ -165,9 +165,9 @@ absl::StatusOr<std::vector<LeaseStatus>> Classify(pg::Session& session, int64_t 
   TokenColumns columns;
   for (const model::LeaseToken& token : tokens) columns.Add(token);
   pg::Params params;
-  params.Int8(lane).Int8Array(columns.ids).Int8Array(columns.lease_nos);
+  params.Int8(lane).Int8Array(columns.ids).Int8Array(columns.lease_numbers);
   params.UuidArray(columns.sessions);
-  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kLeaseVerdict, params));
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kLeaseStatus, params));
   std::vector<LeaseStatus> statuses;
   for (int row = 0; row < rows.size(); ++row) {
     LeaseStatus& status = statuses.emplace_back();
@@ -181,19 +181,19 @@ absl::StatusOr<std::vector<LeaseStatus>> Classify(pg::Session& session, int64_t 
 
 absl::StatusOr<std::vector<Recalled>> Recall(pg::Session& session, int64_t lane,
                                              const std::vector<RecallItem>& items) {
-  std::vector<int64_t> ids, lease_nos, tries;
+  std::vector<int64_t> ids, lease_numbers, tries;
   absl::flat_hash_map<LeaseKey, size_t> index;
   for (size_t i = 0; i < items.size(); ++i) {
     const model::LeaseToken& token = items[i].token;
-    index.emplace(LeaseKey{token.task.id, token.lease_no}, i);
+    index.emplace(LeaseKey{token.task.id, token.lease_number}, i);
     for (const int64_t try_id : items[i].tries) {
       ids.push_back(token.task.id);
-      lease_nos.push_back(token.lease_no);
+      lease_numbers.push_back(token.lease_number);
       tries.push_back(try_id);
     }
   }
   pg::Params params;
-  params.Int8(lane).Int8Array(ids).Int8Array(lease_nos).Int8Array(tries);
+  params.Int8(lane).Int8Array(ids).Int8Array(lease_numbers).Int8Array(tries);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSettledRecall, params));
   std::vector<Recalled> recalled;
   for (int row = 0; row < rows.size(); ++row) {
@@ -201,7 +201,7 @@ absl::StatusOr<std::vector<Recalled>> Recall(pg::Session& session, int64_t lane,
     out.index = index.at({rows.Int(row, 0), rows.Int(row, 1)});
     out.outcome = static_cast<Action>(rows.Int(row, 2));
     out.transition = static_cast<Transition>(rows.Int(row, 3));
-    out.settled_at = rows.Micros(row, 4);
+    out.settle_time = rows.Micros(row, 4);
     if (!rows.IsNull(row, 5)) out.schedule_time = TimeOf(rows.Int(row, 5));
     if (!rows.IsNull(row, 6)) out.priority = static_cast<int16_t>(rows.Int(row, 6));
     out.now = rows.Micros(row, 7);

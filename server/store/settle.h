@@ -96,7 +96,7 @@ struct Recalled {
   size_t index = 0;  // into the items that were asked for
   Action outcome = Action::kAck;  // 1 for every ack
   Transition transition = Transition::kSucceeded;
-  absl::Time settled_at;
+  absl::Time settle_time;
   // The task's, unless it ended or was settled again since.
   std::optional<absl::Time> schedule_time;
   int16_t priority = 0;

@@ -23,7 +23,7 @@ absl::StatusOr<Slice> ReadSlice(pg::Session& session, int64_t lane, int16_t stag
   pg::Params params;
   params.Int8(lane).Int2(stage).Int2(from.priority).Timestamp(from.schedule_time).Int8(from.id);
   params.Int4(rows);
-  ASSIGN_OR_RETURN(const pg::Rows answer, session.Run(sql::kLaneSweep, params));
+  ASSIGN_OR_RETURN(const pg::Rows answer, session.Run(sql::kLaneProbe, params));
   Slice slice;
   slice.seen = answer.Int(0, 0);
   slice.ready = answer.Int(0, 1);

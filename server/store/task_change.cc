@@ -40,7 +40,7 @@ void BindFilter(const model::TaskFilter& filter, std::optional<int16_t> stage, i
   const std::string headers = filter.headers.empty() ? "" : HeadersToJson(filter.headers);
   const std::optional<absl::string_view> texts[] = {IfAny(filter.key_prefix), IfAny(headers),
                                                     IfAny(filter.error_group)};
-  const std::optional<int64_t> ages[] = {MicrosIfAny(filter.age_min), MicrosIfAny(filter.age_max)};
+  const std::optional<int64_t> ages[] = {MicrosIfAny(filter.min_age), MicrosIfAny(filter.max_age)};
   params.OptionalInt2Array({stage}).Int4(states);
   params.OptionalTextArray(texts).OptionalInt8Array(ages).OptionalInt2Array({filter.priority});
   params.Bool(filter.periodic);

@@ -134,7 +134,7 @@ absl::StatusOr<model::Page<model::Attempt>> ListAttempts(pg::Session& session,
     attempt.end_time = rows.Micros(row, 5);
     attempt.worker_name = std::string(rows.Text(row, 6));
     attempt.error = ErrorIfAny(rows, row, 7);
-    attempt.is_last = rows.Bool(row, 10);
+    attempt.ends_task = rows.Bool(row, 10);
     if (!rows.IsNull(row, 11)) attempt.payload = rows.Bytea(row, 11);
     if (!rows.IsNull(row, 12)) attempt.result = rows.Bytea(row, 12);
     page.bytes = rows.Int(row, 13);
@@ -145,7 +145,7 @@ absl::StatusOr<model::Page<model::Attempt>> ListAttempts(pg::Session& session,
 
 absl::StatusOr<int64_t> BusyWorkers(pg::Session& session, const model::LaneStage& lane_stage) {
   const pg::Params params = pg::Params().Int8(lane_stage.lane).Int2(lane_stage.stage);
-  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kWorkersBusy, params));
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kWorkerBusy, params));
   return rows.Int(0, 0);
 }
 

@@ -42,8 +42,8 @@ absl::StatusOr<bool> ClockMender::Watch(pg::Session& session, const store::Lead&
   metrics_->ClockStep(step->Back());
   base::Log(base::LogLevel::kWarn, "clock_went_back",
             {{"by", SizeText(*step)},
-             {"from", absl::FormatTime(step->was_at, absl::UTCTimeZone())},
-             {"to", absl::FormatTime(step->seen_at, absl::UTCTimeZone())}});
+             {"from", absl::FormatTime(step->old_time, absl::UTCTimeZone())},
+             {"to", absl::FormatTime(step->seen_time, absl::UTCTimeZone())}});
   // At once: what is renewed from here on is left alone.
   RETURN_IF_ERROR(MendSessions(session, *step));
   return true;
@@ -71,7 +71,7 @@ absl::StatusOr<MendResult> ClockMender::RunOnce(pg::Session& session) {
   ASSIGN_OR_RETURN(const auto step, store::FindOpenClockStep(session));
   if (!step.has_value()) step_.reset();
   if (!step.has_value()) return result;
-  if (!step_.has_value() || step_->was_at != step->was_at) Begin(*step);
+  if (!step_.has_value() || step_->old_time != step->old_time) Begin(*step);
   RETURN_IF_ERROR(MendSessions(session, *step));
   RETURN_IF_ERROR(owners_.Load(session));
   const absl::Status status = round_.Visit(

@@ -20,7 +20,7 @@ constexpr int64_t kSessionsAtOnce = 1000;  // as many as session_expire and sess
 
 void LogIfAny(const ReclaimResult& result) {
   if (result.spared > 0) {
-    base::Log(base::LogLevel::kInfo, "sessions_spared",
+    base::Log(base::LogLevel::kInfo, "sessions_in_grace",
               {{"sessions", absl::StrCat(result.spared)}});
   }
   if (result.handed_back > 0) {

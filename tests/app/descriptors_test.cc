@@ -40,24 +40,30 @@ TEST(Descriptors, TheSoftLimitIsRaisedToTheHardOne) {
 
 TEST(Descriptors, WithEnoughOfThemAllConnectionsAreAllowedAndNothingIsSaid) {
   CaptureStderr();
-  EXPECT_EQ(testing::Required(ConnectionsWithin(kReserved + 1000, 1000, kDatabase)), 1000);
+  EXPECT_EQ(testing::Required(ConnectionsWithin(kReserved + 1000, 1000, 1, kDatabase)), 1000);
   EXPECT_THAT(Logged(), IsEmpty());
 }
 
 TEST(Descriptors, ALowLimitIsWarnedOf) {
   CaptureStderr();
-  EXPECT_EQ(testing::Required(ConnectionsWithin(1024, 10000, kDatabase)), 1024 - kReserved);
+  EXPECT_EQ(testing::Required(ConnectionsWithin(1024, 10000, 1, kDatabase)), 1024 - kReserved);
   const std::string line = Logged();
   EXPECT_THAT(line, HasSubstr("few_descriptors limit=1024"));
   EXPECT_THAT(line, HasSubstr("connections_max=921"));
   EXPECT_THAT(line, HasSubstr("ulimit -n, to 10103"));
 }
 
+TEST(Descriptors, TheMetricsPageHasASmallPartOfThem) {
+  EXPECT_EQ(PageConnectionsWithin(1 << 20, 256), 256);
+  EXPECT_EQ(PageConnectionsWithin(1024, 256), 128);
+  EXPECT_EQ(PageConnectionsWithin(4, 256), 1);
+}
+
 TEST(Descriptors, ALimitThatLeavesNothingForCallersIsAnError) {
-  const absl::Status status = ConnectionsWithin(kReserved, 10, kDatabase).status();
+  const absl::Status status = ConnectionsWithin(kReserved, 10, 1, kDatabase).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), HasSubstr("ulimit -n, to 113"));
-  EXPECT_TRUE(ConnectionsWithin(kReserved + 1, 10, kDatabase).ok());
+  EXPECT_TRUE(ConnectionsWithin(kReserved + 1, 10, 1, kDatabase).ok());
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ TEST(ReasonTest, APrefixChangesTheFieldOnly) {
   EXPECT_EQ(plain.message(), "a.b: is wrong");
   EXPECT_EQ(FieldOf(plain), "a.b");
   EXPECT_EQ(ReasonOf(plain), "INVALID_FIELD");
-  absl::Status token = Refuse(absl::StatusCode::kInvalidArgument, "MALFORMED_TOKEN", "no token");
+  absl::Status token =
+      Refuse(absl::StatusCode::kInvalidArgument, "INVALID_LEASE_TOKEN", "no token");
   EXPECT_EQ(PrefixField("a.", token), token);
   EXPECT_EQ(PrefixField("a.", absl::OkStatus()), absl::OkStatus());
 }

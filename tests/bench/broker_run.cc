@@ -96,8 +96,8 @@ std::string BrokerRun::Start(std::vector<std::string> flags) {
   const std::string ready = absl::StrCat(folder_, "/ready", processes_.size());
   app::ChildOptions child;
   child.argv = {broker_,       "--listen",     "127.0.0.1:0", "--metrics-listen",
-                "127.0.0.1:0", "--ready-file", ready,         "--log-level",
-                "warn"};
+                "127.0.0.1:0", "--http-listen", "127.0.0.1:0", "--ready-file",
+                ready,         "--log-level",  "warn"};
   child.argv.insert(child.argv.end(), flags.begin(), flags.end());
   child.death_signal = SIGTERM;
   processes_.push_back(std::make_unique<testing::Process>(child));

@@ -18,7 +18,7 @@ constexpr int64_t kTaskIdBlock = 4096;
 // $0 lane, $1 first id, $2 rows, $3 how far the run time is from now.
 constexpr char kTasks[] = R"(
 WITH made AS (
-  INSERT INTO skiplane.task (lane, id, run_at, created_at, due, max_attempts, payload)
+  INSERT INTO skiplane.task (lane, id, schedule_time, create_time, due, max_attempts, payload)
   SELECT $0, $1 + n, now() + interval '$3' + n * interval '1 microsecond', now(),
          CASE WHEN interval '$3' > interval '0'
               THEN ceil(date_part('epoch', now() + interval '$3') / 10)::int ELSE 0 END,
@@ -31,15 +31,15 @@ SELECT $0, 0, due, count(*) FROM made GROUP BY due)";
 
 constexpr char kHistory[] = R"(
 INSERT INTO skiplane.history
-  (lane, task_id, finished_at, leased_at, run_at, created_at, attempt, max_attempts, stage,
-   priority, outcome, is_last)
-SELECT $0, $1 + n, now(), now(), now(), now(), 1, 10, 0, 0, 1, true
+  (lane, task_id, expire_time, end_time, lease_time, schedule_time, create_time, attempt,
+   max_attempts, stage, priority, outcome, ends_task)
+SELECT $0, $1 + n, now() + interval '7 days', now(), now(), now(), now(), 1, 10, 0, 0, 1, true
 FROM generate_series(0, $2 - 1) n -- $3)";
 
 constexpr char kPeriodic[] = R"(
 WITH made AS (
   INSERT INTO skiplane.task
-    (lane, id, run_at, created_at, max_attempts, payload, period, planned_at)
+    (lane, id, schedule_time, create_time, max_attempts, payload, period, planned_time)
   SELECT $0, $1 + n, x.at, now(), 10, decode(repeat(md5(n::text), 12) || repeat('5', 16), 'hex'),
          10000000, x.at
   FROM generate_series(0, $2 - 1) n

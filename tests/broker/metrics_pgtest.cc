@@ -43,7 +43,7 @@ TEST_F(BrokerMetricsTest, EveryAttemptThatItsWorkerSettledTellsHowLongItRan) {
   Enqueue({Payload("x"), Payload("y"), Payload("z")});
   const model::LeaseToken acked = LeaseOne("w").token;
   EXPECT_EQ(Runs(), std::nullopt);
-  const absl::Time leased = absl::FromUnixMicros(acked.lease_no);
+  const absl::Time leased = absl::FromUnixMicros(acked.lease_number);
   Ack(acked);
   EXPECT_EQ(Runs(), 1);
   const double ran = Value(metrics_, "skiplane_task_run_seconds_sum{queue=\"q\"}").value_or(-1);
@@ -72,14 +72,14 @@ TEST_F(BrokerMetricsTest, ABrokerThatComesShowsWhatIsThere) {
   Nack(NackOf(LeaseOne("w").token, model::NackDisposition::kFail));
   const model::LeaseToken held = LeaseOne("w").token;
   broker_ = NewBroker();
-  AwaitValue("skiplane_queue_dead_letters{queue=\"q\"}", 1);
+  AwaitValue("skiplane_queue_failed_tasks{queue=\"q\"}", 1);
   AwaitValue("skiplane_queue_stage_tasks{queue=\"q\",stage=\"fetch\",state=\"ready\"}", 1);
   AwaitValue("skiplane_queue_stage_tasks{queue=\"q\",stage=\"fetch\",state=\"leased\"}", 1);
   AwaitValue("skiplane_queue_stage_tasks{queue=\"q\",stage=\"send\",state=\"ready\"}", 0);
   const auto age = Value(metrics_, "skiplane_queue_oldest_attempt_age_seconds{queue=\"q\"}");
   EXPECT_GT(age, 0);
-  EXPECT_GT(Value(metrics_, "skiplane_table_bytes{part=\"rows\",table=\"task\"}"), 0);
-  EXPECT_GT(Value(metrics_, "skiplane_table_bytes{part=\"indexes\",table=\"history\"}"), 0);
+  EXPECT_GT(Value(metrics_, "skiplane_db_table_bytes{part=\"rows\",table=\"task\"}"), 0);
+  EXPECT_GT(Value(metrics_, "skiplane_db_table_bytes{part=\"indexes\",table=\"history\"}"), 0);
   EXPECT_GT(Value(metrics_, "skiplane_db_bytes"), 1 << 20);
   Ack(held);
 }
@@ -91,8 +91,9 @@ TEST_F(BrokerMetricsTest, TheQueuesThatWorkAreNamedAgainAfterARestart) {
       "INSERT INTO skiplane.queue (name, settings) VALUES ('zz-busy', '{}'); "
       "INSERT INTO skiplane.queue_lane (queue_id, ordinal) SELECT id, 0 FROM skiplane.queue "
       "WHERE name <> 'q'; "
-      "INSERT INTO skiplane.counter SELECT l.lane, 0, 0, 0, 0, 9, 0, 0 FROM skiplane.queue_lane l "
-      "JOIN skiplane.queue q ON q.id = l.queue_id WHERE q.name = 'zz-busy'"));
+      "INSERT INTO skiplane.counter SELECT l.lane, 0, 0, 0, 0, 9, 0, 0, 0 "
+      "FROM skiplane.queue_lane l JOIN skiplane.queue q ON q.id = l.queue_id "
+      "WHERE q.name = 'zz-busy'"));
   for (const bool is_pinned : {false, true}) {
     metrics::Metrics metrics("test", "test");
     if (is_pinned) metrics.PinQueues({"a99?"});

@@ -62,7 +62,7 @@ TEST(ParseTest, WrongUsageIsTold) {
   EXPECT_EQ(ExitOf({"queues"}).code, kUsage);
   EXPECT_EQ(ExitOf({"queues", "list", "--colour"}).code, kUsage);
   EXPECT_EQ(ExitOf({"enqueue", "mail", "x", "--key="}).code, kUsage);
-  EXPECT_THAT(ExitOf({"tasks", "list", "mail", "--age-min", "5"}).text, HasSubstr("--age-min"));
+  EXPECT_THAT(ExitOf({"tasks", "list", "mail", "--min-age", "5"}).text, HasSubstr("--min-age"));
 }
 
 // "A subcommand is required" was all that was said.

@@ -185,7 +185,7 @@ TEST(ConvertTest, QueueSettingsReturnAsTheyWent) {
                                          .max_attempts = 4},
                                .history = HistoryPolicy::kFailures,
                                .lease_duration = absl::Seconds(5),
-                               .payload_bytes_max = 1000};
+                               .max_payload_bytes = 1000};
   v1::Queue proto;
   proto.set_name("q");
   ToProto(settings, proto.mutable_settings());
@@ -201,7 +201,7 @@ TEST(ConvertTest, QueueSettingsReturnAsTheyWent) {
   EXPECT_EQ(queue.settings.retry.max_attempts, 4);
   EXPECT_EQ(queue.settings.history, HistoryPolicy::kFailures);
   EXPECT_EQ(queue.settings.lease_duration, absl::Seconds(5));
-  EXPECT_EQ(queue.settings.payload_bytes_max, 1000);
+  EXPECT_EQ(queue.settings.max_payload_bytes, 1000);
   EXPECT_EQ(queue.pause_mode, PauseMode::kBoth);
   EXPECT_EQ(queue.counts.leased, 3);
 }

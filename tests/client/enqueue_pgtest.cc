@@ -18,7 +18,7 @@ class EnqueueOnBroker : public BrokerTest {
   TaskState StateAfterMissedTimes(CatchUp catch_up) {
     const std::string id = Put("q", {.period = absl::Minutes(10), .catch_up = catch_up}).task_id;
     const LeasedTask task = Take("q");
-    database_.Run("UPDATE skiplane.task SET planned_at = planned_at - interval '1 hour'");
+    database_.Run("UPDATE skiplane.task SET planned_time = planned_time - interval '1 hour'");
     Ack(task);
     return View(id).state;
   }

@@ -29,8 +29,8 @@ TEST_F(ConfigTest, TheDefaultsAreSafeAndLocal) {
   EXPECT_FALSE(config.tls.enabled());
   EXPECT_TRUE(config.reflection);
   EXPECT_EQ(config.max_connections, 10000);
-  EXPECT_EQ(config.max_parked_leases, 20000);
-  EXPECT_EQ(config.max_parked_leases_per_connection, 5000);
+  EXPECT_EQ(config.max_waiting_calls, 20000);
+  EXPECT_EQ(config.max_waiting_calls_per_connection, 5000);
   EXPECT_EQ(config.drain_timeout, absl::Seconds(8));
   EXPECT_EQ(config.log_level, base::LogLevel::kInfo);
   EXPECT_EQ(config.ready_file, "");
@@ -44,12 +44,19 @@ TEST_F(ConfigTest, EveryFlagReachesItsPlace) {
       {"--listen", "[::1]:0", "--metrics-listen", "127.0.0.2:0", "--embedded", folder(),
        "--pg-bindir", folder(), "--connections", "7", "--auto-create-queues",
        "--allow-unsafe-durability", "--no-migrate", "--tls-cert", cert, "--tls-key", key,
-       "--tls-client-ca", ca, "--reflection", "off", "--max-parked-leases", "5",
-       "--max-connections", "6", "--max-parked-leases-per-connection", "4",
+       "--tls-client-ca", ca, "--reflection", "off", "--max-waiting-calls", "5",
+       "--max-connections", "6", "--max-waiting-calls-per-connection", "4",
        "--drain-timeout", "250ms", "--log-level", "debug", "--log-format", "json",
-       "--ready-file", "ready"});
+       "--ready-file", "ready", "--http-listen", "[::1]:0", "--http-host", "a,b",
+       "--http-host", "c", "--http-origin",
+       "https://tools.example:443,http://b:80,https://c:80,http://d:8080"});
   EXPECT_EQ(config.listen, "[::1]:0");
   EXPECT_EQ(config.metrics_listen, "127.0.0.2:0");
+  EXPECT_EQ(config.http_listen, "[::1]:0");
+  EXPECT_THAT(config.http_hosts, ::testing::ElementsAre("a", "b", "c"));
+  EXPECT_THAT(config.http_origins, ::testing::ElementsAre("https://tools.example", "http://b",
+                                                         "https://c:80", "http://d:8080"));
+  EXPECT_FALSE(config.is_http_by_default);
   EXPECT_EQ(config.embedded_dir, folder());
   EXPECT_EQ(config.pg_bindir, folder());
   EXPECT_EQ(config.connections, 7);
@@ -61,8 +68,8 @@ TEST_F(ConfigTest, EveryFlagReachesItsPlace) {
   EXPECT_EQ(config.tls.client_ca_file, ca);
   EXPECT_FALSE(config.reflection);
   EXPECT_EQ(config.max_connections, 6);
-  EXPECT_EQ(config.max_parked_leases, 5);
-  EXPECT_EQ(config.max_parked_leases_per_connection, 4);
+  EXPECT_EQ(config.max_waiting_calls, 5);
+  EXPECT_EQ(config.max_waiting_calls_per_connection, 4);
   EXPECT_EQ(config.drain_timeout, absl::Milliseconds(250));
   EXPECT_EQ(config.log_level, base::LogLevel::kDebug);
   EXPECT_EQ(config.log_format, base::LogFormat::kJson);
@@ -174,6 +181,14 @@ TEST_F(ConfigTest, ReflectionIsAutomaticallyOffWhereOthersReachTheBroker) {
   EXPECT_FALSE(ParsedWithDatabase({"--listen=0.0.0.0:0"}).reflection);
   EXPECT_TRUE(ParsedWithDatabase({"--listen=0.0.0.0:0", "--reflection=on"}).reflection);
   EXPECT_FALSE(ParsedWithDatabase({"--listen=127.0.0.1:0", "--reflection=off"}).reflection);
+}
+
+TEST_F(ConfigTest, HttpIsForThisMachineWithAnEmbeddedDatabaseAndElseOff) {
+  EXPECT_EQ(Parsed({"--embedded", folder()}).http_listen, "127.0.0.1:7080");
+  EXPECT_EQ(Parsed({"--embedded", folder(), "--http-listen=off"}).http_listen, "");
+  EXPECT_EQ(ParsedWithDatabase({}).http_listen, "");
+  EXPECT_EQ(ParsedWithDatabase({"--http-listen=off"}).http_listen, "");
+  EXPECT_EQ(ParsedWithDatabase({"--http-listen=localhost:0"}).http_listen, "localhost:0");
 }
 
 TEST_F(ConfigTest, TheMetricsPageCanBeSwitchedOff) {

@@ -20,9 +20,10 @@ constexpr const char* kFlags[] = {
     "listen",           "metrics-listen", "ready-file",              "database",
     "database-file",    "embedded",       "pg-bindir",               "connections",
     "no-migrate",       "tls-cert",       "allow-unsafe-durability", "tls-key",
-    "tls-client-ca",    "reflection",     "auto-create-queues",      "max-parked-leases",
+    "tls-client-ca",    "reflection",     "auto-create-queues",      "max-waiting-calls",
     "drain-timeout",    "log-level",      "max-connections",         "log-format",
-    "max-parked-leases-per-connection", "metrics-queue"};
+    "max-waiting-calls-per-connection", "metrics-queue", "http-listen", "http-host",
+    "http-origin"};
 
 bool IsLineOfFlag(absl::string_view line, absl::string_view flag) {
   return absl::StartsWith(line, absl::StrCat("  --", flag, " "));

@@ -48,10 +48,14 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{"listen", {"", "7070", "localhost", "127.0.0.1:65536", "off"}},
         Case{"metrics-listen", {"", "9464", "localhost:9464", "127.0.0.1:-1", "on"}},
+        Case{"http-listen", {"", "7080", "localhost", "127.0.0.1:-1", "on"}},
+        Case{"http-host", {"", "broker:7080", "http://broker", "127.0.0.1", "a b", "*"}},
+        Case{"http-origin", {"", "*", "null", "tools.example", "ftp://a.b", "https://a.b/",
+                             "https://a.b:x", "https://", "https://a.b/c"}},
         Case{"connections", {"", "1", "65", "-4", "four", "4.5", "99999999999999999999"}},
         Case{"max-connections", {"", "0", "1000001", "-1", "many"}},
-        Case{"max-parked-leases", {"", "0", "1000001", "-1", "many"}},
-        Case{"max-parked-leases-per-connection", {"", "0", "1000001", "-1", "many"}},
+        Case{"max-waiting-calls", {"", "0", "1000001", "-1", "many"}},
+        Case{"max-waiting-calls-per-connection", {"", "0", "1000001", "-1", "many"}},
         Case{"drain-timeout", {"", "8", "-1s", "301s", "inf", "soon", "1h"}},
         Case{"log-level", {"", "INFO", "trace", "2"}},
         Case{"log-format", {"", "JSON", "xml"}},
@@ -78,12 +82,12 @@ class RangeEndsTest : public World {};
 TEST_F(RangeEndsTest, TheEndsOfTheRangesAreAccepted) {
   EXPECT_EQ(ParsedWithDatabase({"--connections=2"}).connections, 2);
   EXPECT_EQ(ParsedWithDatabase({"--connections=64"}).connections, 64);
-  EXPECT_EQ(ParsedWithDatabase({"--max-parked-leases=1"}).max_parked_leases, 1);
-  EXPECT_EQ(ParsedWithDatabase({"--max-parked-leases=1000000"}).max_parked_leases, 1000000);
+  EXPECT_EQ(ParsedWithDatabase({"--max-waiting-calls=1"}).max_waiting_calls, 1);
+  EXPECT_EQ(ParsedWithDatabase({"--max-waiting-calls=1000000"}).max_waiting_calls, 1000000);
   EXPECT_EQ(ParsedWithDatabase({"--max-connections=1"}).max_connections, 1);
   EXPECT_EQ(ParsedWithDatabase({"--max-connections=1000000"}).max_connections, 1000000);
-  EXPECT_EQ(ParsedWithDatabase({"--max-parked-leases-per-connection=1"})
-                .max_parked_leases_per_connection,
+  EXPECT_EQ(ParsedWithDatabase({"--max-waiting-calls-per-connection=1"})
+                .max_waiting_calls_per_connection,
             1);
   EXPECT_EQ(ParsedWithDatabase({"--drain-timeout=0s"}).drain_timeout, absl::ZeroDuration());
   EXPECT_EQ(ParsedWithDatabase({"--drain-timeout=5m"}).drain_timeout, absl::Minutes(5));

@@ -24,19 +24,19 @@ TEST_F(MetricsTest, BuildInfoSaysWhatRuns) {
 
 TEST_F(MetricsTest, WhatIsKnownBeforehandIsZeroFromTheBeginning) {
   for (const char* series :
-       {"skiplane_stale_lease_refused_total{rpc=\"Ack\"}",
-        "skiplane_stale_lease_refused_total{rpc=\"Nack\"}",
-        "skiplane_stale_lease_refused_total{rpc=\"Heartbeat\"}",
-        "skiplane_orphan_leases_released_total", "skiplane_sessions_lost_total",
+       {"skiplane_lost_lease_items_total{call=\"ack\"}",
+        "skiplane_lost_lease_items_total{call=\"nack\"}",
+        "skiplane_lost_lease_items_total{call=\"heartbeat\"}",
+        "skiplane_orphan_leases_handed_back_total", "skiplane_sessions_lost_total",
         "skiplane_workers{state=\"alive\"}", "skiplane_leader", "skiplane_draining",
         "skiplane_ready", "skiplane_db_up",
-        "skiplane_batch_tasks_count{operation=\"enqueue\"}",
-        "skiplane_batch_tasks_count{operation=\"lease\"}",
-        "skiplane_batch_tasks_count{operation=\"ack\"}",
-        "skiplane_batch_tasks_count{operation=\"nack\"}",
-        "skiplane_batch_tasks_count{operation=\"heartbeat\"}",
+        "skiplane_batch_tasks_count{call=\"enqueue\"}",
+        "skiplane_batch_tasks_count{call=\"lease\"}",
+        "skiplane_batch_tasks_count{call=\"ack\"}",
+        "skiplane_batch_tasks_count{call=\"nack\"}",
+        "skiplane_batch_tasks_count{call=\"heartbeat\"}",
         "skiplane_db_pool_connections{state=\"idle\"}",
-        "skiplane_db_pool_connections{state=\"busy\"}", "skiplane_db_pool_waiting_jobs",
+        "skiplane_db_pool_connections{state=\"busy\"}", "skiplane_db_pool_waiting_statements",
         "skiplane_db_notifications_total{result=\"sent\"}",
         "skiplane_db_notifications_total{result=\"received\"}"}) {
     EXPECT_EQ(Value(series), 0) << series;
@@ -44,16 +44,16 @@ TEST_F(MetricsTest, WhatIsKnownBeforehandIsZeroFromTheBeginning) {
 }
 
 TEST_F(MetricsTest, CountersAddUp) {
-  metrics_.StaleLeaseRefused("Nack", 2);
-  metrics_.StaleLeaseRefused("Nack", 3);
+  metrics_.LeaseLost("nack", 2);
+  metrics_.LeaseLost("nack", 3);
   metrics_.OrphanLeasesReleased(4);
   metrics_.SessionsLost(5);
   metrics_.DatabaseError("08");
   metrics_.DatabaseError("08");
   metrics_.Notification("received");
-  EXPECT_EQ(Value("skiplane_stale_lease_refused_total{rpc=\"Nack\"}"), 5);
-  EXPECT_EQ(Value("skiplane_stale_lease_refused_total{rpc=\"Ack\"}"), 0);
-  EXPECT_EQ(Value("skiplane_orphan_leases_released_total"), 4);
+  EXPECT_EQ(Value("skiplane_lost_lease_items_total{call=\"nack\"}"), 5);
+  EXPECT_EQ(Value("skiplane_lost_lease_items_total{call=\"ack\"}"), 0);
+  EXPECT_EQ(Value("skiplane_orphan_leases_handed_back_total"), 4);
   EXPECT_EQ(Value("skiplane_sessions_lost_total"), 5);
   EXPECT_EQ(Value("skiplane_db_errors_total{sqlstate_class=\"08\"}"), 2);
   EXPECT_EQ(Value("skiplane_db_notifications_total{result=\"received\"}"), 1);
@@ -79,10 +79,10 @@ TEST_F(MetricsTest, ATableShowsTheBytesOfItsParts) {
   metrics_.SetTable("task", {.row_bytes = 1, .toast_bytes = 2, .index_bytes = 3, .dead_rows = 4});
   metrics_.SetTable("task", {.row_bytes = 5, .toast_bytes = 6, .index_bytes = 7, .dead_rows = 8});
   metrics_.SetDatabaseBytes(9);
-  EXPECT_EQ(Value("skiplane_table_bytes{part=\"rows\",table=\"task\"}"), 5);
-  EXPECT_EQ(Value("skiplane_table_bytes{part=\"toast\",table=\"task\"}"), 6);
-  EXPECT_EQ(Value("skiplane_table_bytes{part=\"indexes\",table=\"task\"}"), 7);
-  EXPECT_EQ(Value("skiplane_table_dead_rows{table=\"task\"}"), 8);
+  EXPECT_EQ(Value("skiplane_db_table_bytes{part=\"rows\",table=\"task\"}"), 5);
+  EXPECT_EQ(Value("skiplane_db_table_bytes{part=\"toast\",table=\"task\"}"), 6);
+  EXPECT_EQ(Value("skiplane_db_table_bytes{part=\"indexes\",table=\"task\"}"), 7);
+  EXPECT_EQ(Value("skiplane_db_table_dead_rows{table=\"task\"}"), 8);
   EXPECT_EQ(Value("skiplane_db_bytes"), 9);
 }
 
@@ -90,15 +90,15 @@ TEST_F(MetricsTest, ThePoolIsSplitIntoIdleAndBusy) {
   metrics_.SetPool(/*connections=*/5, /*idle=*/2, /*waiting_jobs=*/9);
   EXPECT_EQ(Value("skiplane_db_pool_connections{state=\"idle\"}"), 2);
   EXPECT_EQ(Value("skiplane_db_pool_connections{state=\"busy\"}"), 3);
-  EXPECT_EQ(Value("skiplane_db_pool_waiting_jobs"), 9);
+  EXPECT_EQ(Value("skiplane_db_pool_waiting_statements"), 9);
 }
 
 TEST_F(MetricsTest, ABatchFallsIntoItsBucket) {
   metrics_.Batch("ack", 100);
   metrics_.Batch("ack", 101);
-  EXPECT_EQ(Value("skiplane_batch_tasks_bucket{operation=\"ack\",le=\"50\"}"), 0);
-  EXPECT_EQ(Value("skiplane_batch_tasks_bucket{operation=\"ack\",le=\"100\"}"), 1);
-  EXPECT_EQ(Value("skiplane_batch_tasks_sum{operation=\"ack\"}"), 201);
+  EXPECT_EQ(Value("skiplane_batch_tasks_bucket{call=\"ack\",le=\"50\"}"), 0);
+  EXPECT_EQ(Value("skiplane_batch_tasks_bucket{call=\"ack\",le=\"100\"}"), 1);
+  EXPECT_EQ(Value("skiplane_batch_tasks_sum{call=\"ack\"}"), 201);
 }
 
 TEST_F(MetricsTest, ACallIsCountedByMethodAndTimedByStatus) {
@@ -125,26 +125,26 @@ TEST_F(MetricsTest, AStatementIsTimedByName) {
 
 TEST_F(MetricsTest, AChoreThatNeverSucceededShowsZeroAndItsFailures) {
   metrics_.Chore("reclaim", absl::Seconds(1), false);
-  EXPECT_EQ(Value("skiplane_maintenance_failures_total{job=\"reclaim\"}"), 1);
-  EXPECT_EQ(Value("skiplane_maintenance_last_success_timestamp_seconds{job=\"reclaim\"}"), 0);
-  EXPECT_EQ(Value("skiplane_maintenance_duration_seconds_count{job=\"reclaim\"}"), 1);
+  EXPECT_EQ(Value("skiplane_chore_failures_total{chore=\"reclaim\"}"), 1);
+  EXPECT_EQ(Value("skiplane_chore_last_success_timestamp_seconds{chore=\"reclaim\"}"), 0);
+  EXPECT_EQ(Value("skiplane_chore_duration_seconds_count{chore=\"reclaim\"}"), 1);
 }
 
 TEST_F(MetricsTest, AChoreThatSucceededShowsWhen) {
   const double before = static_cast<double>(absl::ToUnixSeconds(absl::Now()));
   metrics_.Chore("reclaim", absl::Seconds(2), true);
   const std::optional<double> shown =
-      Value("skiplane_maintenance_last_success_timestamp_seconds{job=\"reclaim\"}");
+      Value("skiplane_chore_last_success_timestamp_seconds{chore=\"reclaim\"}");
   EXPECT_GE(shown, before);
   EXPECT_LE(shown, static_cast<double>(absl::ToUnixSeconds(absl::Now())) + 1);
-  EXPECT_EQ(Value("skiplane_maintenance_failures_total{job=\"reclaim\"}"), 0);
-  EXPECT_EQ(Value("skiplane_maintenance_duration_seconds_sum{job=\"reclaim\"}"), 2);
+  EXPECT_EQ(Value("skiplane_chore_failures_total{chore=\"reclaim\"}"), 0);
+  EXPECT_EQ(Value("skiplane_chore_duration_seconds_sum{chore=\"reclaim\"}"), 2);
 }
 
 TEST_F(MetricsTest, AFailureAfterASuccessKeepsTheTimeOfTheSuccess) {
   metrics_.Chore("reclaim", absl::Seconds(1), true);
   metrics_.Chore("reclaim", absl::Seconds(1), false);
-  EXPECT_GT(Value("skiplane_maintenance_last_success_timestamp_seconds{job=\"reclaim\"}"), 0);
+  EXPECT_GT(Value("skiplane_chore_last_success_timestamp_seconds{chore=\"reclaim\"}"), 0);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ void UseEveryVerb(Metrics& metrics) {
   metrics.Leased("emails", "first", 1);
   metrics.AttemptEnded("emails", "acked", 1);
   metrics.Finished("emails", "succeeded", 1);
-  metrics.StaleLeaseRefused("Ack", 1);
+  metrics.LeaseLost("ack", 1);
   metrics.OrphanLeasesReleased(1);
   metrics.SessionsLost(1);
   metrics.PinQueues({"emails"});
@@ -94,15 +94,16 @@ void UseEveryVerb(Metrics& metrics) {
   metrics.ScheduleLag("emails", absl::Seconds(1));
   metrics.RpcStarted("skiplane.v1.BrokerService/Ack");
   metrics.RpcEnded("skiplane.v1.BrokerService/Ack", "OK", absl::Seconds(1));
-  metrics.SetConnections(1, 2);
-  metrics.ConnectionRefused();
-  metrics.AcceptFailed();
+  metrics.SetConnections("grpc", 1, 2);
+  metrics.ConnectionRefused("grpc");
+  metrics.AcceptFailed("grpc");
   metrics.SetPortAnswers(true);
   metrics.Statement("task_lease", absl::Seconds(1));
   metrics.DatabaseError("08");
   metrics.SetPool(1, 1, 0);
   metrics.Notification("sent");
   metrics.Chore("reclaim", absl::Seconds(1), true);
+  metrics.Scraped(1, absl::Seconds(1));
 }
 
 std::string HttpGet(int port, const std::string& path, const std::string& headers) {

@@ -75,7 +75,7 @@ TEST_F(QueueMetricsTest, GaugesShowTheLastSample) {
                           .oldest_attempt_age = absl::Minutes(2),
                           .dead_letters = 4});
   EXPECT_EQ(Value("skiplane_queue_oldest_attempt_age_seconds{queue=\"a\"}"), 120);
-  EXPECT_EQ(Value("skiplane_queue_dead_letters{queue=\"a\"}"), 4);
+  EXPECT_EQ(Value("skiplane_queue_failed_tasks{queue=\"a\"}"), 4);
   EXPECT_EQ(Value("skiplane_queue_tasks{queue=\"a\",state=\"scheduled\"}"), 1);
   EXPECT_EQ(Value("skiplane_queue_tasks{queue=\"a\",state=\"ready\"}"), 2);
   EXPECT_EQ(Value("skiplane_queue_tasks{queue=\"a\",state=\"leased\"}"), 3);
@@ -97,9 +97,9 @@ TEST_F(QueueMetricsTest, ASampleLeavesTheWaitingLeasesAlone) {
 TEST_F(QueueMetricsTest, AWaitFallsIntoItsBucketAndIsNeverNegative) {
   metrics_.QueueWait("a", absl::Seconds(2));
   metrics_.QueueWait("a", absl::Seconds(-2));
-  EXPECT_EQ(Value("skiplane_task_queue_wait_seconds_sum{queue=\"a\"}"), 2);
-  EXPECT_EQ(Value("skiplane_task_queue_wait_seconds_bucket{queue=\"a\",le=\"1\"}"), 1);
-  EXPECT_EQ(Value("skiplane_task_queue_wait_seconds_bucket{queue=\"a\",le=\"5\"}"), 2);
+  EXPECT_EQ(Value("skiplane_task_wait_seconds_sum{queue=\"a\"}"), 2);
+  EXPECT_EQ(Value("skiplane_task_wait_seconds_bucket{queue=\"a\",le=\"1\"}"), 1);
+  EXPECT_EQ(Value("skiplane_task_wait_seconds_bucket{queue=\"a\",le=\"5\"}"), 2);
 }
 
 TEST_F(QueueMetricsTest, ARunTimeFallsIntoItsBucketAndIsNeverNegative) {

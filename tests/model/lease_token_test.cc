@@ -13,7 +13,7 @@ namespace {
 LeaseToken SomeToken() {
   LeaseToken token;
   token.task = {.lane = 0x0102030405060708, .id = 0x1112131415161718};
-  token.lease_no = 0x2122232425262728;
+  token.lease_number = 0x2122232425262728;
   for (size_t i = 0; i < token.session.size(); ++i) {
     token.session[i] = static_cast<uint8_t>(0xA0 + i);
   }
@@ -27,7 +27,7 @@ void ExpectMalformed(absl::string_view text) {
   const absl::StatusOr<LeaseToken> token = DecodeLeaseToken(text);
   ASSERT_FALSE(token.ok()) << absl::CHexEscape(text);
   EXPECT_EQ(token.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(base::ReasonOf(token.status()), "MALFORMED_TOKEN");
+  EXPECT_EQ(base::ReasonOf(token.status()), "INVALID_LEASE_TOKEN");
 }
 
 // Right in all but what `change` makes wrong: the checksum fits.
@@ -92,7 +92,7 @@ TEST(LeaseTokenTest, NumbersThatNoLeaseHasAreRefused) {
   for (const int64_t number : {int64_t{0}, int64_t{-1}, kMin}) {
     ExpectMalformedWhen([number](LeaseToken& token) { token.task.lane = number; });
     ExpectMalformedWhen([number](LeaseToken& token) { token.task.id = number; });
-    ExpectMalformedWhen([number](LeaseToken& token) { token.lease_no = number; });
+    ExpectMalformedWhen([number](LeaseToken& token) { token.lease_number = number; });
   }
   ExpectMalformedWhen([](LeaseToken& token) { token.attempt = 0; });
   ExpectMalformedWhen([](LeaseToken& token) { token.attempt = -1; });
@@ -100,7 +100,7 @@ TEST(LeaseTokenTest, NumbersThatNoLeaseHasAreRefused) {
 
 TEST(LeaseTokenTest, TheLargestNumbersSurvive) {
   LeaseToken token = SomeToken();
-  token.task.lane = token.task.id = token.lease_no = std::numeric_limits<int64_t>::max();
+  token.task.lane = token.task.id = token.lease_number = std::numeric_limits<int64_t>::max();
   token.attempt = std::numeric_limits<int32_t>::max();
   token.block = std::numeric_limits<uint32_t>::max();
   token.offset = std::numeric_limits<uint16_t>::max();

@@ -61,7 +61,7 @@ TEST(QueueSettingsTest, TheEndsOfTheRangesAreAllowed) {
                     .jitter = 0.0,
                     .max_attempts = 1};
   settings.lease_duration = absl::Seconds(1);
-  settings.payload_bytes_max = 1;
+  settings.max_payload_bytes = 1;
   EXPECT_EQ(CheckSettings(settings, ""), absl::OkStatus());
   settings.retry = {.kind = RetryKind::kExponential,
                     .base_delay = absl::Hours(24),
@@ -72,7 +72,7 @@ TEST(QueueSettingsTest, TheEndsOfTheRangesAreAllowed) {
                     .max_attempts = 1000};
   settings.history = HistoryPolicy::kNone;
   settings.lease_duration = absl::Hours(12);
-  settings.payload_bytes_max = 1 << 20;
+  settings.max_payload_bytes = 1 << 20;
   EXPECT_EQ(CheckSettings(settings, ""), absl::OkStatus());
 }
 
@@ -152,8 +152,8 @@ TEST(QueueSettingsTest, ALeaseDurationOutOfRangeIsBlamed) {
 
 TEST(QueueSettingsTest, APayloadLimitOutOfRangeIsBlamed) {
   for (const int32_t bytes : {-1, 0, (1 << 20) + 1}) {
-    EXPECT_EQ(BlamedField([bytes](auto& s) { s.payload_bytes_max = bytes; }),
-              "settings.payload_bytes_max");
+    EXPECT_EQ(BlamedField([bytes](auto& s) { s.max_payload_bytes = bytes; }),
+              "settings.max_payload_bytes");
   }
 }
 

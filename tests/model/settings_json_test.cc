@@ -18,7 +18,7 @@ QueueSettings UnusualSettings() {
                     .max_attempts = 77};
   settings.history = HistoryPolicy::kFailures;
   settings.lease_duration = absl::Seconds(90);
-  settings.payload_bytes_max = 4096;
+  settings.max_payload_bytes = 4096;
   settings.stages = {{.name = "first",
                       .retry = settings.retry,
                       .lease_duration = absl::Seconds(7),
@@ -37,7 +37,7 @@ TEST(SettingsJsonTest, TheTextIsWhatTheTablesOfReleasedVersionsHold) {
   EXPECT_EQ(SettingsToJson(QueueSettings()),
             R"({"failed_days":30,"history":"all","history_days":7,"keep_payloads":false,)"
             R"("keep_results":false,"lease_duration_us":30000000,)"
-            R"("max_run_duration_us":3600000000,"payload_bytes_max":1048576,)"
+            R"("max_payload_bytes":1048576,"max_run_duration_us":3600000000,)"
             R"("periodic_history":"failures","retry":{"base_delay_us":300000000,"delays_us":[],)"
             R"("factor":2.0,"jitter":0.0,"kind":"linear","max_attempts":10,)"
             R"("max_delay_us":86400000000},"stages":[]})");
@@ -76,7 +76,7 @@ TEST(SettingsJsonTest, MembersOfANewerVersionAreIgnored) {
 }
 
 TEST(SettingsJsonTest, SpacesAndTheOrderOfMembersDoNotMatter) {
-  EXPECT_EQ(*SettingsFromJson(R"( {"payload_bytes_max" : 1048576, "history": "all"} )"),
+  EXPECT_EQ(*SettingsFromJson(R"( {"max_payload_bytes" : 1048576, "history": "all"} )"),
             QueueSettings());
 }
 
@@ -89,8 +89,8 @@ TEST(SettingsJsonTest, UnreadableTextIsADefectAndNotTheCallersFault) {
        {"", "{", "[]", "null", "7", "{} {}", R"({"retry":7})", R"({"retry":{"kind":1}})",
         R"({"retry":{"kind":"quadratic"}})", R"({"history":"some"})", R"({"history":null})",
         R"({"lease_duration_us":"30s"})", R"({"lease_duration_us":1.5})",
-        R"({"lease_duration_us":9223372036854775808})", R"({"payload_bytes_max":2147483648})",
-        R"({"payload_bytes_max":-1})", R"({"retry":{"max_attempts":true}})",
+        R"({"lease_duration_us":9223372036854775808})", R"({"max_payload_bytes":2147483648})",
+        R"({"max_payload_bytes":-1})", R"({"retry":{"max_attempts":true}})",
         R"({"retry":{"delays_us":7}})", R"({"retry":{"delays_us":[1,"2"]}})",
         R"({"retry":{"jitter":"0"}})"}) {
     const absl::StatusOr<QueueSettings> read = SettingsFromJson(text);

@@ -39,7 +39,7 @@ TEST(ErrorsTest, EverySqlstateHasTheStatusThatSessionPromises) {
       {"40P01", absl::StatusCode::kAborted, "TRANSACTION_CONFLICT", false},
       {"55P03", absl::StatusCode::kAborted, "TRANSACTION_CONFLICT", false},
       {"57014", absl::StatusCode::kDeadlineExceeded, "STATEMENT_TIMEOUT", false},
-      {"53100", absl::StatusCode::kResourceExhausted, "STORAGE_FULL", false},
+      {"53100", absl::StatusCode::kResourceExhausted, "DATABASE_FULL", false},
       {"23505", absl::StatusCode::kAlreadyExists, "", false},
       {"42P01", absl::StatusCode::kInternal, "INTERNAL_ERROR", false},
       {"0A000", absl::StatusCode::kInternal, "INTERNAL_ERROR", false},

@@ -14,6 +14,31 @@ bool IsInLanes(const Caller& caller) {
   return caller.ticket->state == Ticket::State::kWaiting && !caller.ticket->entries.empty();
 }
 
+// How often each task is given to a caller, or back.
+std::map<int64_t, int> TimesGiven(const std::vector<broker::Action>& actions) {
+  std::map<int64_t, int> times;
+  for (const broker::Action& action : actions) {
+    if (const auto* answer = std::get_if<broker::Answer>(&action)) {
+      if (!answer->answer.ok()) continue;
+      for (const model::LeasedTask& task : answer->answer->tasks) ++times[task.token.task.id];
+    } else if (const auto* orphans = std::get_if<broker::HandBack>(&action)) {
+      for (const model::LeaseToken& token : orphans->tokens) ++times[token.task.id];
+    }
+  }
+  return times;
+}
+
+bool IsLeftForTheRepeat(const broker::TicketPtr& ticket) {
+  return ticket->is_cancelled && !ticket->request_key.empty();
+}
+
+// Whether a statement is under way from which a caller that holds tasks may get more.
+bool IsFilledNow(const Ticket& ticket) {
+  return std::ranges::any_of(ticket.entries, [](const Ticket::Entry& entry) {
+    return !entry.has_served && entry.state->leases_running > 0;
+  });
+}
+
 bool IsAtWork(const broker::LaneStageState& state) {
   if (state.is_probing || state.leases_running > 0) return true;
   return state.alarm != 0 && !state.queue->LeasesPaused();
@@ -37,7 +62,7 @@ void Judge::End(const std::map<const Ticket*, Caller>& callers) {
 
 base::SteadyTime Judge::ReadySince(const Task& task, absl::Time now, base::SteadyTime at) const {
   base::SteadyTime since =
-      std::max(task.free_since, at - absl::ToChronoNanoseconds(now - task.run_at));
+      std::max(task.free_since, at - absl::ToChronoNanoseconds(now - task.schedule_time));
   const auto found = resumed_.find(task.lane_stage);
   return found == resumed_.end() ? since : std::max(since, found->second + kHeardWithin);
 }
@@ -64,21 +89,33 @@ void Judge::Taken(const std::vector<int64_t>& ids, const broker::LeaseRun& run,
 
 void Judge::Delivered(const broker::LeaseRun& run, const std::vector<int64_t>& leased,
                       const std::vector<broker::Action>& actions) {
-  std::map<int64_t, int> times;
-  for (const broker::Action& action : actions) {
-    if (const auto* answer = std::get_if<broker::Answer>(&action)) {
-      if (!answer->answer.ok()) continue;
-      for (const model::LeasedTask& task : answer->answer->tasks) ++times[task.token.task.id];
-    } else if (const auto* orphans = std::get_if<broker::HandBack>(&action)) {
-      for (const model::LeaseToken& token : orphans->tokens) ++times[token.task.id];
-    }
+  std::map<int64_t, int> times = TimesGiven(actions);
+  for (const broker::TicketPtr& ticket : run.tickets) {
+    std::vector<int64_t> kept;
+    for (const model::LeasedTask& task : ticket->held.tasks) kept.push_back(task.token.task.id);
+    for (const int64_t id : kept) ++times[id];
+    if (!kept.empty()) kept_[ticket.get()] = std::move(kept);
   }
-  const bool may_be_kept = std::ranges::any_of(run.tickets, [](const broker::TicketPtr& ticket) {
-    return ticket->is_cancelled && !ticket->request_key.empty();
-  });
+  const bool may_be_kept = std::ranges::any_of(run.tickets, IsLeftForTheRepeat);
   for (const int64_t id : leased) {
     if (times[id] > 1) Break("a task is handed to two callers");
     if (times[id] == 0 && !may_be_kept) Break("a leased task is handed to nobody");
+  }
+}
+
+void Judge::Kept(const std::vector<broker::Action>& actions) {
+  std::map<int64_t, int> times = TimesGiven(actions);
+  for (const broker::Action& action : actions) {
+    const auto* answer = std::get_if<broker::Answer>(&action);
+    if (answer == nullptr) continue;
+    const auto kept = kept_.find(answer->ticket.get());
+    if (kept == kept_.end()) continue;
+    // A repeat finds what is still leased.
+    const bool is_repeatable = !answer->ticket->request_key.empty();
+    for (const int64_t id : kept->second) {
+      if (times[id] != 1 && !is_repeatable) Break("a task that a caller held is given to nobody");
+    }
+    kept_.erase(kept);
   }
 }
 
@@ -99,6 +136,31 @@ void Judge::AnsweredEmpty(const Caller& caller, const Knowledge& knowledge, absl
     if (is_wanted && since < (is_expected ? at : caller.began)) {
       Break(absl::StrCat("a caller that does not wait is answered empty, though a task is known",
                          " in lane ", lane_stage.lane, ", stage ", lane_stage.stage));
+    }
+  }
+}
+
+void Judge::AnsweredShort(const Caller& caller, const std::vector<model::LeasedTask>& tasks,
+                          const Knowledge& knowledge, absl::Time now, base::SteadyTime at) {
+  const Ticket& ticket = *caller.ticket;
+  if (static_cast<int>(tasks.size()) >= ticket.call.max_tasks) return;
+  if (knowledge.healthy_since >= caller.began) return;  // a lane may have failed it
+  for (const Ticket::Wanted& wanted : ticket.wanted) {
+    const LaneStage lane_stage = wanted.lane_stage;
+    const auto state = knowledge.states.find(lane_stage);
+    const bool has_given = std::ranges::any_of(tasks, [&](const model::LeasedTask& task) {
+      return LaneStage{task.token.task.lane, task.token.stage} == lane_stage;
+    });
+    if (has_given || state == knowledge.states.end() || !state->second->MayLease()) continue;
+    if (paused_.contains(lane_stage) || knowledge.leasing.contains(lane_stage)) continue;
+    if (!ticket.most_of.empty() && ticket.most_of[wanted.source] <= 0) continue;
+    for (const Task* task : tables_.TasksAt(lane_stage)) {
+      const auto known = knowledge.tasks.find(task->id);
+      if (known == knowledge.tasks.end() || !tables_.IsReady(*task, now)) continue;
+      const base::SteadyTime since = std::max(known->second, ReadySince(*task, now, at));
+      if (since < caller.began) {
+        Break("a caller gets less than it asked for, though a task is known");
+      }
     }
   }
 }
@@ -155,6 +217,10 @@ void Judge::UnderWay(const std::vector<Caller*>& waiting, int broker, const Know
   const auto is_ready = [&](const Task* task) { return tables_.IsReady(*task, now); };
   for (const Caller* caller : waiting) {
     if (caller->broker != broker || !IsInLanes(*caller)) continue;
+    if (caller->ticket->IsFilling()) {
+      if (!IsFilledNow(*caller->ticket)) Break("a caller that holds tasks waits for nothing");
+      continue;
+    }
     for (const Ticket::Entry& entry : caller->ticket->entries) {
       const broker::LaneStageState& state = *entry.state;
       if (IsAtWork(state) || knowledge.reserved.contains(state.lane_stage)) break;

@@ -68,14 +68,21 @@ class Judge {
              const std::vector<int64_t>& known, const Knowledge& knowledge, absl::Time now,
              base::SteadyTime at);  // `known`: sorted
 
-  // Each leased task goes to one caller, or back.
+  // Each leased task goes to one caller, or back; or the caller keeps it and takes more.
   void Delivered(const broker::LeaseRun& run, const std::vector<int64_t>& leased,
                  const std::vector<broker::Action>& actions);
+  // What callers kept they get, or it goes back.
+  void Kept(const std::vector<broker::Action>& actions);
 
   // A caller that does not wait is answered empty only if nothing was known when it came, and
   // nothing is expected now.
   void AnsweredEmpty(const Caller& caller, const Knowledge& knowledge, absl::Time now,
                      base::SteadyTime at);
+
+  // A caller that gets less than it asked for left nothing behind that was known when it came and
+  // is expected now, in lanes that gave it nothing.
+  void AnsweredShort(const Caller& caller, const std::vector<model::LeasedTask>& tasks,
+                     const Knowledge& knowledge, absl::Time now, base::SteadyTime at);
 
   // Nobody is passed again and again: by callers of one statement counts as once.
   void Served(const std::vector<broker::Action>& actions,
@@ -88,7 +95,7 @@ class Judge {
 
   // While a ready task and a caller of this broker wait, it is doing something about it, or will of
   // its own accord: the task's lane, or one that this caller wants before it, has a statement under
-  // way, or an alarm.
+  // way, or an alarm; for a caller that holds tasks, a statement.
   void UnderWay(const std::vector<Caller*>& waiting, int broker, const Knowledge& knowledge,
                 absl::Time now);
 
@@ -97,6 +104,7 @@ class Judge {
   base::SteadyTime ReadySince(const Task& task, absl::Time now, base::SteadyTime at) const;
 
   const Tables& tables_;
+  std::map<const broker::Ticket*, std::vector<int64_t>> kept_;
   std::set<LaneStage> paused_;
   std::map<LaneStage, base::SteadyTime> resumed_;
   std::string verdict_;

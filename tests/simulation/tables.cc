@@ -11,13 +11,13 @@ constexpr int64_t kSlice = 20;  // a probe that sees so many ready ones says: pl
 
 }  // namespace
 
-int64_t Tables::Insert(LaneStage lane_stage, int16_t priority, absl::Time run_at,
+int64_t Tables::Insert(LaneStage lane_stage, int16_t priority, absl::Time schedule_time,
                        base::SteadyTime at) {
   Task& task = tasks_[++last_id_];
   task.id = last_id_;
   task.lane_stage = lane_stage;
   task.priority = priority;
-  task.run_at = run_at;
+  task.schedule_time = schedule_time;
   task.free_since = at;
   by_lane_stage_[lane_stage].push_back(&task);
   return last_id_;
@@ -30,11 +30,11 @@ void Tables::Delete(int64_t id) {
   tasks_.erase(found);
 }
 
-void Tables::Free(int64_t id, absl::Time run_at, base::SteadyTime at) {
+void Tables::Free(int64_t id, absl::Time schedule_time, base::SteadyTime at) {
   Task& task = tasks_.at(id);
   task.is_leased = false;
-  task.run_at = run_at;
-  task.request_key.clear();
+  task.schedule_time = schedule_time;
+  task.request_id.clear();
   task.free_since = at;
 }
 
@@ -44,7 +44,7 @@ std::vector<int64_t> Tables::Lock(const store::LeaseDemand& demand, absl::Time n
     if (!IsReady(*task, now)) continue;
     const auto bound = std::ranges::find(demand.bounds, task->priority, &store::Bound::priority);
     if (bound == demand.bounds.end()) continue;
-    if (std::pair(task->run_at, task->id) > std::pair(bound->schedule_time, bound->id)) {
+    if (std::pair(task->schedule_time, task->id) > std::pair(bound->schedule_time, bound->id)) {
       found.push_back(task);
     }
   }
@@ -58,13 +58,13 @@ std::vector<int64_t> Tables::Lock(const store::LeaseDemand& demand, absl::Time n
   return ids;
 }
 
-void Tables::Commit(const std::map<int64_t, std::string>& request_keys) {
-  for (const auto& [id, request_key] : request_keys) {
+void Tables::Commit(const std::map<int64_t, std::string>& request_ids) {
+  for (const auto& [id, request_id] : request_ids) {
     Task& task = tasks_.at(id);
     task.is_locked = false;
     task.is_leased = true;
-    task.lease_no = ++last_lease_;
-    task.request_key = request_key;
+    task.lease_number = ++last_lease_;
+    task.request_id = request_id;
   }
 }
 
@@ -87,12 +87,13 @@ broker::ProbeResult Tables::Probe(LaneStage lane_stage, absl::Time now) const {
     int64_t ready = 0;
     for (const Task* task : tasks) {
       if (task->is_leased) continue;
-      if (task->run_at > now) {
+      if (task->schedule_time > now) {
         result.next_due_in =
-            std::min(result.next_due_in.value_or(absl::InfiniteDuration()), task->run_at - now);
+            std::min(result.next_due_in.value_or(absl::InfiniteDuration()),
+                     task->schedule_time - now);
         continue;
       }
-      if (++ready == 1) result.first_ready.push_back({priority, task->run_at, task->id});
+      if (++ready == 1) result.first_ready.push_back({priority, task->schedule_time, task->id});
     }
     result.ready = ready >= kSlice ? broker::Belief::kPlenty
                                    : std::min(broker::Belief::kPlenty, result.ready + ready);
@@ -100,10 +101,11 @@ broker::ProbeResult Tables::Probe(LaneStage lane_stage, absl::Time now) const {
   return result;
 }
 
-std::vector<int64_t> Tables::FindRequest(const std::string& request_key) const {
+std::vector<int64_t> Tables::FindRequest(int64_t lane, const std::string& request_id) const {
   std::vector<int64_t> ids;
   for (const auto& [id, task] : tasks_) {
-    if (task.is_leased && task.request_key == request_key) ids.push_back(id);
+    const bool is_its = task.lane_stage.lane == lane && task.request_id == request_id;
+    if (task.is_leased && is_its) ids.push_back(id);
   }
   return ids;
 }
@@ -121,7 +123,8 @@ const Task* Tables::Find(int64_t id) const {
 
 void Tables::MendDue(absl::Time was, absl::Time now) {
   for (auto& [id, task] : tasks_) {
-    if (!task.is_leased && task.run_at > now && task.run_at <= was) task.run_at = now;
+    if (task.is_leased || task.schedule_time <= now || task.schedule_time > was) continue;
+    task.schedule_time = now;
   }
 }
 

@@ -23,40 +23,41 @@ struct Task {
   int64_t id = 0;
   LaneStage lane_stage;
   int16_t priority = 0;
-  absl::Time run_at;
+  absl::Time schedule_time;
   bool is_leased = false;
   bool is_locked = false;  // by a statement that has not ended
-  int64_t lease_no = 0;
-  std::string request_key;       // of its lease
+  int64_t lease_number = 0;
+  std::string request_id;        // of its lease
   base::SteadyTime free_since;   // neither leased nor locked
 
   // The order of leases, within a lane stage.
-  std::tuple<int16_t, absl::Time, int64_t> Key() const { return {priority, run_at, id}; }
+  std::tuple<int16_t, absl::Time, int64_t> Key() const { return {priority, schedule_time, id}; }
 };
 
 class Tables {
  public:
   // Committed at once.
-  int64_t Insert(LaneStage lane_stage, int16_t priority, absl::Time run_at, base::SteadyTime at);
+  int64_t Insert(LaneStage lane_stage, int16_t priority, absl::Time schedule_time,
+                 base::SteadyTime at);
   void Delete(int64_t id);
   // A lease ends, and the task waits again.
-  void Free(int64_t id, absl::Time run_at, base::SteadyTime at);
+  void Free(int64_t id, absl::Time schedule_time, base::SteadyTime at);
 
   // A lease statement takes what it can: ids in the order of leases. They are locked until it ends.
   std::vector<int64_t> Lock(const store::LeaseDemand& demand, absl::Time now);
-  // Locked ones are leased, under the request keys of their takers; or free again.
-  void Commit(const std::map<int64_t, std::string>& request_keys);
+  // Locked ones are leased, under the request ids of their takers; or free again.
+  void Commit(const std::map<int64_t, std::string>& request_ids);
   void Rollback(const std::vector<int64_t>& ids, base::SteadyTime at);
 
   broker::ProbeResult Probe(LaneStage lane_stage, absl::Time now) const;
 
-  // Leased under this key.
-  std::vector<int64_t> FindRequest(const std::string& request_key) const;
+  // Leased in the lane under this id.
+  std::vector<int64_t> FindRequest(int64_t lane, const std::string& request_id) const;
 
   // Null if it is gone.
   const Task* Find(int64_t id) const;
   bool IsReady(const Task& task, absl::Time now) const {
-    return !task.is_leased && !task.is_locked && task.run_at <= now;
+    return !task.is_leased && !task.is_locked && task.schedule_time <= now;
   }
   const std::map<int64_t, Task>& tasks() const { return tasks_; }
   absl::Span<const Task* const> TasksAt(LaneStage lane_stage) const;

@@ -111,11 +111,11 @@ void World::Take(const Input& input) {
 void World::Enqueue(const Input& input) {
   // It is committed some time after it was given its schedule time.
   const Span committing = input.span.count() > 0 ? Span(0) : Latency();
-  const absl::Time run_at = DatabaseNow() + absl::FromChrono(input.span - committing);
+  const absl::Time schedule_time = DatabaseNow() + absl::FromChrono(input.span - committing);
   std::vector<int64_t> ids;
   for (int i = 0; i < input.count; ++i) {
     const auto priority = static_cast<int16_t>(input.priority);
-    ids.push_back(tables_.Insert(LaneStageOf(input.what), priority, run_at, now_));
+    ids.push_back(tables_.Insert(LaneStageOf(input.what), priority, schedule_time, now_));
   }
   Announce(input.broker, ids);
 }
@@ -127,8 +127,10 @@ void World::Call(const Input& input) {
   ticket->waits = input.span.count() > 0;
   ticket->deadline = now_ + input.span;
   if (input.request > 0) ticket->request_key = absl::StrCat("r", input.request);
-  for (const int lane_stage : input.wanted) {
-    ticket->wanted.push_back({LaneStageOf(lane_stage), QueueOf(LaneStageOf(lane_stage))});
+  for (const int number : input.wanted) {
+    const LaneStage lane_stage = LaneStageOf(number);
+    ticket->wanted.push_back({lane_stage, QueueOf(lane_stage), ticket->wanted.size()});
+    if (input.number % 4 == 0) ticket->most_of.push_back(1 + number % 2);
   }
   calls_[input.number] = Admit(input.broker, ticket);
 }
@@ -205,17 +207,17 @@ void World::JumpClock(Span span) {
 void World::Announce(int origin, const std::vector<int64_t>& ids) {
   if (ids.empty()) return;
   const Task& first = *tables_.Find(ids.front());
-  const bool is_ready = first.run_at <= DatabaseNow();
+  const bool is_ready = first.schedule_time <= DatabaseNow();
   const int64_t count = static_cast<int64_t>(ids.size());
   const store::UnleasedTasks unleased{first.lane_stage.lane, first.lane_stage.stage, first.priority,
-                                       is_ready,          count,             first.run_at};
+                                       is_ready,          count,             first.schedule_time};
   model::Notification notification;
   notification.lane = first.lane_stage.lane;
   notification.stage = first.lane_stage.stage;
   notification.priority = first.priority;
   notification.is_ready = is_ready;
   notification.count = count;
-  notification.schedule_time = first.run_at;
+  notification.schedule_time = first.schedule_time;
   for (int b = 0; b < history_.brokers; ++b) {
     if (b == origin) continue;
     if (Chance(history_.lost)) {
@@ -238,7 +240,8 @@ void World::Notify(int broker, const model::Notification& notification, std::vec
   // What became something else since is not what it speaks of; when others are due, a probe tells.
   std::erase_if(ids, [&](int64_t id) {
     const Task* const task = tables_.Find(id);
-    return task == nullptr || task->is_leased || task->run_at != notification.schedule_time ||
+    return task == nullptr || task->is_leased ||
+           task->schedule_time != notification.schedule_time ||
            !notification.is_ready;
   });
   Trace(broker, "hears of ", notification.count, " tasks in lane ", notification.lane, ", stage ",
@@ -252,7 +255,8 @@ void World::Learn(int broker, const std::vector<int64_t>& ids) {
     const Task* const task = tables_.Find(id);
     if (task == nullptr || task->is_leased || task->is_locked) continue;
     const auto due = now_ + std::max(std::chrono::nanoseconds(0),
-                                     absl::ToChronoNanoseconds(task->run_at - DatabaseNow()));
+                                     absl::ToChronoNanoseconds(
+                                         task->schedule_time - DatabaseNow()));
     known_[static_cast<size_t>(broker)].tasks.try_emplace(id, due);
   }
 }
@@ -265,35 +269,37 @@ void World::Forget(int64_t id) {
 void World::Work(int broker, const Ticket& ticket, const model::LeasedTask& task,
                  bool may_lease) {
   const int64_t id = task.token.task.id;
-  const int64_t lease_no = task.token.lease_no;
+  const int64_t lease_number = task.token.lease_number;
   const Span span(Pick(1, 400));
   if (may_lease && Chance(history_.lease_next) && now_ < kBegin + kLastLease) {
     auto previous = std::make_shared<Ticket>();
     previous->call.max_tasks = ticket.call.max_tasks;
     previous->waits = ticket.waits;
     previous->wanted = ticket.wanted;
-    return After(span, [=, this] { AckAndLease(broker, id, lease_no, *previous); });
+    return After(span, [=, this] { AckAndLease(broker, id, lease_number, *previous); });
   }
   if (Chance(history_.dying)) {
-    return After(Span(3000), [=, this] { Free(-1, id, lease_no, {}); });
+    return After(Span(3000), [=, this] { Free(-1, id, lease_number, {}); });
   }
   if (Chance(history_.returned)) {
     std::optional<Span> delay;
     if (Chance(500)) delay = Span(Pick(0, 1) * 500);
-    return After(span, [=, this] { Free(broker, id, lease_no, delay); });
+    return After(span, [=, this] { Free(broker, id, lease_number, delay); });
   }
   After(span, [=, this] {
     const Task* const found = tables_.Find(id);
-    if (found != nullptr && found->is_leased && found->lease_no == lease_no) tables_.Delete(id);
+    if (found != nullptr && found->is_leased && found->lease_number == lease_number) {
+      tables_.Delete(id);
+    }
   });
 }
 
-void World::Free(int origin, int64_t id, int64_t lease_no, std::optional<Span> delay) {
+void World::Free(int origin, int64_t id, int64_t lease_number, std::optional<Span> delay) {
   const Task* const task = tables_.Find(id);
-  if (task == nullptr || !task->is_leased || task->lease_no != lease_no) return;
-  absl::Time run_at = std::min(task->run_at, DatabaseNow());
-  if (delay.has_value()) run_at = DatabaseNow() + absl::FromChrono(*delay);
-  tables_.Free(id, run_at, now_);
+  if (task == nullptr || !task->is_leased || task->lease_number != lease_number) return;
+  absl::Time schedule_time = std::min(task->schedule_time, DatabaseNow());
+  if (delay.has_value()) schedule_time = DatabaseNow() + absl::FromChrono(*delay);
+  tables_.Free(id, schedule_time, now_);
   Announce(origin, {id});
 }
 

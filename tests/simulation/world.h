@@ -60,7 +60,7 @@ class World {
   void Work(int broker, const broker::Ticket& ticket, const model::LeasedTask& task,
             bool may_lease);
   // It waits again: after a delay, or in the place that it had.
-  void Free(int origin, int64_t id, int64_t lease_no, std::optional<Span> delay);
+  void Free(int origin, int64_t id, int64_t lease_number, std::optional<Span> delay);
 
   // world_statements.cc: what schedulers want done.
   using SchedulerEvent = absl::FunctionRef<void(broker::Scheduler&, broker::Step&)>;
@@ -75,7 +75,7 @@ class World {
   store::Leased Rows(const broker::LeaseRun& run, const std::vector<int64_t>& ids) const;
   void RunProbe(int broker, LaneStage lane_stage);
   void RunFind(int broker, const broker::TicketPtr& ticket);
-  void AckAndLease(int broker, int64_t task, int64_t lease_no, const broker::Ticket& previous);
+  void AckAndLease(int broker, int64_t task, int64_t lease_number, const broker::Ticket& previous);
 
   std::multiset<LaneStage>& ReservedAt(int broker) {
     return known_[static_cast<size_t>(broker)].reserved;

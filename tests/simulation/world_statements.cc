@@ -23,6 +23,7 @@ std::vector<broker::Action> World::Do(int broker, SchedulerEvent event) {
   its.scheduler->SetMemoryFull(its.is_memory_full);
   event(*its.scheduler, step);
   const Knowledge& knowledge = known_[static_cast<size_t>(broker)];
+  judge_.Kept(step.actions);
   if (!its.is_memory_full) judge_.UnderWay(waiting_, broker, knowledge, DatabaseNow());
   return std::move(step.actions);
 }
@@ -65,11 +66,12 @@ void World::Perform(int broker, std::vector<broker::Action> actions) {
       again->waits = decline->ticket->waits;
       again->deadline = decline->ticket->deadline;
       again->wanted = decline->ticket->wanted;
+      again->most_of = decline->ticket->most_of;
       After(Latency(), [this, broker, again] { Admit(broker, again); });
     } else if (const auto* orphans = std::get_if<broker::HandBack>(&action)) {
       for (const model::LeaseToken& token : orphans->tokens) {
         After(Latency(), [this, broker, token] {
-          Free(broker, token.task.id, token.lease_no, {});
+          Free(broker, token.task.id, token.lease_number, {});
         });
       }
     }
@@ -82,6 +84,13 @@ void World::Answered(int broker, broker::Answer& answer) {
   std::erase(waiting_, &caller);
   if (!answer.answer.ok()) return;
   if (!answer.answer->tasks.empty()) {
+    const Broker& its = brokers_[static_cast<size_t>(broker)];
+    const bool has_ended = answer.ticket->waits && answer.ticket->deadline <= now_;
+    const bool may_fill = !its.is_memory_full && !its.is_drained && !has_ended;
+    if (may_fill && answer.ticket->request_key.empty()) {
+      judge_.AnsweredShort(caller, answer.answer->tasks, known_[static_cast<size_t>(broker)],
+                           DatabaseNow(), now_);
+    }
     bool is_first = true;  // with its ack the next lease is asked for
     for (const model::LeasedTask& task : answer.answer->tasks) {
       ++handed_out_;
@@ -118,7 +127,8 @@ void World::Execute(int broker, const Run& run, const std::function<void(bool)>&
     const bool is_away = !brokers_[static_cast<size_t>(broker)].is_connected;
     const bool is_taken = std::ranges::any_of(
         run->demand.callers, [&](const store::LeaseCaller& caller) {
-          return !caller.request_id.empty() && !tables_.FindRequest(caller.request_id).empty();
+          const std::string& id = caller.request_id;
+          return !id.empty() && !tables_.FindRequest(run->demand.lane, id).empty();
         });
     if (is_away || is_taken || Chance(history_.failing)) {
       if (ended) return ended(false);
@@ -156,7 +166,7 @@ void World::Finish(int broker, const Run& run, const std::vector<int64_t>& ids,
     if (is_found) return EndLease(broker, run, leased);
     for (const store::LeasedRow& row : leased.rows) {  // it ends with its session
       const model::LeaseToken& token = row.task.token;
-      After(Span(3000), [=, this] { Free(-1, token.task.id, token.lease_no, {}); });
+      After(Span(3000), [=, this] { Free(-1, token.task.id, token.lease_number, {}); });
     }
     EndLease(broker, run, broker::RepeatLater());
   });
@@ -170,10 +180,10 @@ store::Leased World::Rows(const broker::LeaseRun& run, const std::vector<int64_t
     store::LeasedRow& row = leased.rows.emplace_back();
     row.caller = run.demand.slots[i] - 1;
     row.task.priority = task.priority;
-    row.task.schedule_time = task.run_at;
+    row.task.schedule_time = task.schedule_time;
     row.task.token.task = {task.lane_stage.lane, task.id};
     row.task.token.stage = task.lane_stage.stage;
-    row.task.token.lease_no = task.lease_no;
+    row.task.token.lease_number = task.lease_number;
   }
   return leased;
 }
@@ -225,11 +235,15 @@ void World::RunFind(int broker, const TicketPtr& ticket) {
       found = Away();
       Unhealthy(broker);
     } else {
-      for (const int64_t id : tables_.FindRequest(ticket->request_key)) {
-        const Task& task = *tables_.Find(id);
-        model::LeasedTask& again = found->tasks.emplace_back();
-        again.token.task = {task.lane_stage.lane, id};
-        again.token.lease_no = task.lease_no;
+      for (const Ticket::Wanted& wanted : ticket->wanted) {
+        const int64_t lane = wanted.lane_stage.lane;
+        for (const int64_t id : tables_.FindRequest(lane, ticket->RequestIdIn(wanted.lane_stage))) {
+          const Task& task = *tables_.Find(id);
+          model::LeasedTask& again = found->tasks.emplace_back();
+          again.token.task = {lane, id};
+          again.token.stage = task.lane_stage.stage;
+          again.token.lease_number = task.lease_number;
+        }
       }
     }
     After(Latency(), [=, this] {
@@ -243,15 +257,16 @@ void World::RunFind(int broker, const TicketPtr& ticket) {
 }
 
 // One transaction: the task goes, and tasks of its lane are leased for the next call.
-void World::AckAndLease(int broker, int64_t id, int64_t lease_no, const Ticket& previous) {
+void World::AckAndLease(int broker, int64_t id, int64_t lease_number, const Ticket& previous) {
   const Task* const task = tables_.Find(id);
-  if (task == nullptr || !task->is_leased || task->lease_no != lease_no) return;
+  if (task == nullptr || !task->is_leased || task->lease_number != lease_number) return;
   auto next = std::make_shared<Ticket>();
   next->call.max_tasks = previous.call.max_tasks;
   next->call.max_bytes = 1 << 20;
   next->waits = previous.waits;
   next->deadline = now_ + (next->waits ? Span(6000) : Span(0));
   next->wanted = previous.wanted;
+  if (!previous.most_of.empty()) next->most_of.assign(next->wanted.size(), 1);
   auto run = std::make_shared<broker::LeaseRun>();
   const int64_t lane = task->lane_stage.lane;
   Perform(broker, Do(broker, [&](broker::Scheduler& scheduler, Step& step) {
@@ -268,7 +283,8 @@ void World::AckAndLease(int broker, int64_t id, int64_t lease_no, const Ticket& 
   callers_[next.get()] = {.ticket = next, .broker = broker, .is_reserved = true, .began = now_};
   Execute(broker, run, [=, this](bool is_committed) {
     const Task* const acked = tables_.Find(id);
-    const bool is_held = acked != nullptr && acked->is_leased && acked->lease_no == lease_no;
+    const bool is_held =
+        acked != nullptr && acked->is_leased && acked->lease_number == lease_number;
     if (is_committed && is_held) tables_.Delete(id);
     if (is_committed) return;
     EndReservation(broker, *run);

@@ -18,32 +18,35 @@ namespace {
 constexpr char kFill[] = R"sql(
 INSERT INTO skiplane.queue (name, settings) VALUES ('q1', '{}'), ('q2', '{}');
 INSERT INTO skiplane.queue_lane (queue_id, ordinal) SELECT id, 0 FROM skiplane.queue ORDER BY id;
-INSERT INTO skiplane.task (lane, id, run_at, created_at, max_attempts, priority, key, headers,
-                           error_print, payload)
+INSERT INTO skiplane.task (lane, id, schedule_time, create_time, max_attempts, priority, key,
+                           headers, error_fingerprint, payload)
   SELECT i % 2 + 1, i, now() - interval '1 hour', now(), 10, 5, 'k' || i,
          jsonb_build_object('tenant', 't' || i % 1000), 'p' || i % 500,
          decode(repeat('55', 200), 'hex')
   FROM generate_series(1, 200000) i;
-INSERT INTO skiplane.history (lane, task_id, finished_at, leased_at, run_at, created_at, attempt,
-                              max_attempts, stage, priority, outcome, is_last, key)
-  SELECT i % 2 + 1, 200000 + i, now(), now(), now(), now(), 1, 10, 0, 0, 1, true, 'k' || i
+INSERT INTO skiplane.history (lane, task_id, expire_time, end_time, lease_time, schedule_time,
+                              create_time, attempt, max_attempts, stage, priority, outcome,
+                              ends_task, key)
+  SELECT i % 2 + 1, 200000 + i, now() + interval '7 days', now(), now(), now(), now(), 1, 10, 0, 0,
+         1, true, 'k' || i
   FROM generate_series(1, 200000) i;
-INSERT INTO skiplane.task_failed (lane, id, failed_at, run_at, created_at, lease_no, attempt,
-                                  max_attempts, stage, priority, error_print, payload)
-  SELECT i % 2 + 1, 400000 + i, now(), now(), now(), i, 1, 10, 0, 0, 'p' || i % 500,
-         decode(repeat('55', 200), 'hex')
+INSERT INTO skiplane.task_failed (lane, id, expire_time, end_time, schedule_time, create_time,
+                                  lease_number, attempt, max_attempts, stage, priority,
+                                  error_fingerprint, payload)
+  SELECT i % 2 + 1, 400000 + i, now() + interval '30 days', now(), now(), now(), i, 1, 10, 0, 0,
+         'p' || i % 500, decode(repeat('55', 200), 'hex')
   FROM generate_series(1, 100000) i;
 INSERT INTO skiplane.error_group
   SELECT l, 0, 'p' || i, 1, 1, now(), now(), 'T', 'text', array[i]
   FROM generate_series(1, 2) l, generate_series(1, CASE WHEN l = 1 THEN 500 ELSE 100000 END) i;
-INSERT INTO skiplane.stat_hour
+INSERT INTO skiplane.hour_statistics
   SELECT l, date_trunc('hour', now()) - h * interval '1 hour', 0, o, 1, 1, 1, 1
   FROM generate_series(1, 2) l, generate_series(0, 9000) h, generate_series(1, 3) o;
 VACUUM ANALYZE skiplane.task;
 VACUUM ANALYZE skiplane.history;
 VACUUM ANALYZE skiplane.task_failed;
 VACUUM ANALYZE skiplane.error_group;
-VACUUM ANALYZE skiplane.stat_hour;
+VACUUM ANALYZE skiplane.hour_statistics;
 )sql";
 
 // A page that finds nothing looks at as many rows as one that finds something: the dearest one.
@@ -126,7 +129,7 @@ TEST_F(OperatorsTest, ErrorGroupsAreThoseOfTheQueue) {
 }
 
 TEST_F(OperatorsTest, StatisticsOfADayAreThoseOfItsHours) {
-  ExpectBuffers(sql::kStatRead,
+  ExpectBuffers(sql::kStatisticsRead,
                 "'{1}', array[NULL]::int2[], array[NULL]::int2[], now() - interval '1 day', "
                 "now(), '-infinity', 0, 0, 10001",
                 30);

@@ -54,30 +54,35 @@ bool MayReadAsAWhole(const sql::Query& query, const std::string& table) {
 constexpr char kFill[] = R"sql(
 INSERT INTO skiplane.queue (name, settings) SELECT 'q' || i, '{}' FROM generate_series(1, 8) i;
 INSERT INTO skiplane.queue_lane (queue_id, ordinal) SELECT id, 0 FROM skiplane.queue;
-INSERT INTO skiplane.task (lane, id, run_at, created_at, max_attempts, priority, state, session,
-                           payload)
+INSERT INTO skiplane.task (lane, id, schedule_time, create_time, max_attempts, priority, state,
+                           session, payload)
   SELECT i % 8 + 1, i, now() + (i % 100 - 50) * interval '1 minute', now(), 10, i % 5,
          CASE WHEN i % 10 = 0 THEN 2 ELSE 1 END, gen_random_uuid(), 'x'
   FROM generate_series(1, 40000) i;
 INSERT INTO skiplane.task_key (lane, key, task_id)
   SELECT i % 8 + 1, 'k' || i, i FROM generate_series(1, 20000) i;
-INSERT INTO skiplane.history (lane, task_id, finished_at, leased_at, run_at, created_at, attempt,
-                              max_attempts, stage, priority, outcome, is_last)
-  SELECT i % 8 + 1, i, now(), now(), now(), now(), 1, 10, 0, 0, 1, true
+INSERT INTO skiplane.history (lane, task_id, expire_time, end_time, lease_time, schedule_time,
+                              create_time, attempt, max_attempts, stage, priority, outcome,
+                              ends_task)
+  SELECT i % 8 + 1, i, now() + interval '7 days', now(), now(), now(), now(), 1, 10, 0, 0, 1, true
   FROM generate_series(1, 20000) i;
-INSERT INTO skiplane.task_failed (lane, id, failed_at, run_at, created_at, lease_no, attempt,
-                                  max_attempts, stage, priority, payload)
-  SELECT i % 8 + 1, i, now(), now(), now(), i, 1, 10, 0, 0, 'x' FROM generate_series(1, 5000) i;
-INSERT INTO skiplane.worker_session (id, worker_id, duration, expires_at)
+INSERT INTO skiplane.task_failed (lane, id, expire_time, end_time, schedule_time, create_time,
+                                  lease_number, attempt, max_attempts, stage, priority, payload)
+  SELECT i % 8 + 1, i, now() + interval '30 days', now(), now(), now(), i, 1, 10, 0, 0, 'x'
+  FROM generate_series(1, 5000) i;
+INSERT INTO skiplane.worker_session (id, worker_id, lease_duration, expire_time)
   SELECT gen_random_uuid(), 'w' || i, '1 minute', now() FROM generate_series(1, 500) i;
-INSERT INTO skiplane.lease_ledger (lane, id, request_id, sessions, tasks, lease_nos, check_at)
+INSERT INTO skiplane.lease_ledger (lane, id, request_id, sessions, tasks, lease_numbers, check_time)
   SELECT i % 8 + 1, gen_random_uuid(), CASE WHEN i % 2 = 0 THEN 'r' || i END,
          array[gen_random_uuid()], array[i], array[i], now() FROM generate_series(1, 3000) i;
-INSERT INTO skiplane.settled SELECT i % 8 + 1, now(), 1, array[i], array[i],
-         int8range(i, i, '[]'), int8range(i, i, '[]') FROM generate_series(1, 20000) i;
-INSERT INTO skiplane.request SELECT i % 8 + 1, 'r' || i, '', i, now()
+INSERT INTO skiplane.settled (lane, settle_time, outcome, transition, try_id, lease_numbers, tasks,
+                              numbers, ids)
+  SELECT i % 8 + 1, now(), 1, 1, 0, array[i], array[i], int8range(i, i, '[]'),
+         int8range(i, i, '[]')
+  FROM generate_series(1, 20000) i;
+INSERT INTO skiplane.enqueue_request SELECT i % 8 + 1, 'r' || i, '', i, now()
   FROM generate_series(1, 10000) i;
-INSERT INTO skiplane.counter SELECT l, 0, i, 1, 1, 1, 1, 1
+INSERT INTO skiplane.counter SELECT l, 0, i, 1, 1, 1, 1, 1, 0
   FROM generate_series(1, 8) l, generate_series(1, 200) i;
 INSERT INTO skiplane.counter_delta (lane, stage, due, waiting)
   SELECT i % 8 + 1, 0, i, 1 FROM generate_series(1, 1000) i;
@@ -130,7 +135,7 @@ TEST(StatementsTest, RenewingKeysReadsFewRowsOfTablesThatHaveGrownSinceTheyWereP
   std::string fill = kFill;
   database.Run(fill.erase(fill.find("ANALYZE")));
   database.Run(
-      "UPDATE skiplane.task_key SET finished_at = now() WHERE key = 'k16'; "
+      "UPDATE skiplane.task_key SET end_time = now() WHERE key = 'k16'; "
       "DELETE FROM skiplane.task WHERE id = 16");
   EXPECT_LT(BuffersOf(*session, sql::kTaskEnqueueOnce, kRenewal), 400);
 }

@@ -22,7 +22,7 @@ class ClockTest : public testing::StoreHarness {
   // As if the clock had shown an hour more until now.
   void SetBack() {
     Required(TakeLead(*session_, UuidOf(1), absl::Minutes(1)));
-    Sql("UPDATE skiplane.upkeep_lease SET reclaimed_at = now() + interval '1 hour'");
+    Sql("UPDATE skiplane.upkeep_lead SET reclaim_time = now() + interval '1 hour'");
   }
 };
 
@@ -44,13 +44,13 @@ TEST_F(ClockTest, AStepConcernsTimesAheadUntilTheClockHasCaughtUp) {
   SetBack();
   const std::optional<ClockStep> step = Note();
   ASSERT_TRUE(step.has_value());
-  const auto felt = [&](absl::Time run_at) {
-    return Required(FindClockStepBefore(*session_, run_at)).has_value();
+  const auto felt = [&](absl::Time schedule_time) {
+    return Required(FindClockStepBefore(*session_, schedule_time)).has_value();
   };
-  EXPECT_TRUE(felt(step->was_at + absl::Hours(1)));
-  EXPECT_FALSE(felt(step->seen_at - absl::Hours(1)));
-  Sql("UPDATE skiplane.clock_step SET was_at = now() - interval '1 s'");
-  EXPECT_FALSE(felt(step->was_at + absl::Hours(1)));
+  EXPECT_TRUE(felt(step->old_time + absl::Hours(1)));
+  EXPECT_FALSE(felt(step->seen_time - absl::Hours(1)));
+  Sql("UPDATE skiplane.clock_step SET old_time = now() - interval '1 s'");
+  EXPECT_FALSE(felt(step->old_time + absl::Hours(1)));
 }
 
 }  // namespace

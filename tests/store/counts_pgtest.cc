@@ -106,9 +106,10 @@ TEST_F(CountsTest, TheOldestAttemptIsOneThatRunsNotOneThatIsOver) {
   Put(3);
   const auto tokens = TokensOf(Take(3));  // one ledger row, which lasts as long as one of them
   const auto make_older = [&](const model::LeaseToken& token, const char* by) {
-    Sql(absl::StrCat("UPDATE skiplane.task SET lease_no = lease_no - ", by, " WHERE id = ",
-                     token.task.id, "; UPDATE skiplane.lease_ledger SET lease_nos[array_position("
-                     "tasks, ", token.task.id, "::int8)] = ", token.lease_no, " - ", by));
+    Sql(absl::StrCat("UPDATE skiplane.task SET lease_number = lease_number - ", by, " WHERE id = ",
+                     token.task.id, "; UPDATE skiplane.lease_ledger "
+                                    "SET lease_numbers[array_position("
+                     "tasks, ", token.task.id, "::int8)] = ", token.lease_number, " - ", by));
   };
   make_older(tokens[0], "7200000000");
   make_older(tokens[1], "3600000000");
@@ -140,7 +141,7 @@ TEST_F(CountsTest, ALaneIsActiveForAWeekAfterItsLastAttempt) {
   Settle({TakeOne()}, Action::kAck);
   ASSERT_THAT(FoldCounts(*session_, lane_, 100), IsOk());
   EXPECT_THAT(Required(ActiveLanes(*session_)), UnorderedElementsAre(lane_));
-  Sql("UPDATE skiplane.stat_hour SET hour = hour - interval '8 days'");
+  Sql("UPDATE skiplane.hour_statistics SET hour = hour - interval '8 days'");
   EXPECT_THAT(Required(ActiveLanes(*session_)), IsEmpty());
 }
 

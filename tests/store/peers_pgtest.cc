@@ -40,14 +40,14 @@ TEST_F(PeersTest, ARenewalTellsHowManyOthersRun) {
 TEST_F(PeersTest, ASilentBrokerDoesNotCount) {
   Renew(1).IgnoreError();
   Renew(2).IgnoreError();
-  Sql("UPDATE skiplane.broker SET expires_at = now() - interval '1 second'");
+  Sql("UPDATE skiplane.broker SET expire_time = now() - interval '1 second'");
   EXPECT_THAT(Renew(1), IsOkAndHolds(0));
   EXPECT_THAT(Renew(2), IsOkAndHolds(1)) << "it came back";
 }
 
 TEST_F(PeersTest, ForgettingClearsThoseThatFellSilentLongAgo) {
   for (uint8_t broker = 1; broker <= 3; ++broker) Required(Renew(broker));
-  Sql("UPDATE skiplane.broker SET expires_at = now() - interval '2 hours' "
+  Sql("UPDATE skiplane.broker SET expire_time = now() - interval '2 hours' "
       "WHERE id = repeat('02', 16)::uuid");
   ASSERT_THAT(ForgetBroker(*session_, UuidOf(1)), IsOk());
   EXPECT_EQ(Sql("SELECT string_agg(id::text, ' ') FROM skiplane.broker"),
@@ -67,7 +67,7 @@ TEST_F(PeersTest, OneLeadsUntilItResigns) {
 
 TEST_F(PeersTest, TheLeadOfASilentBrokerEnds) {
   EXPECT_TRUE(Leads(1));
-  Sql("UPDATE skiplane.upkeep_lease SET expires_at = now() - interval '1 second'");
+  Sql("UPDATE skiplane.upkeep_lead SET expire_time = now() - interval '1 second'");
   EXPECT_TRUE(Leads(2));
   EXPECT_FALSE(Leads(1));
 }
@@ -78,7 +78,7 @@ TEST_F(PeersTest, ALeaderLearnsWhenTheDeadWereLookedForLast) {
   EXPECT_EQ(Required(TakeLead(*session_, UuidOf(1), kMinute)).reclaimed_ago, std::nullopt)
       << "who does not lead notes nothing";
   ASSERT_THAT(MarkReclaimed(*session_, UuidOf(1)), IsOk());
-  Sql("UPDATE skiplane.upkeep_lease SET reclaimed_at = reclaimed_at - interval '1 hour'");
+  Sql("UPDATE skiplane.upkeep_lead SET reclaim_time = reclaim_time - interval '1 hour'");
   const Lead lead = Required(TakeLead(*session_, UuidOf(1), kMinute));
   ASSERT_TRUE(lead.reclaimed_ago.has_value());
   EXPECT_GT(*lead.reclaimed_ago, absl::Minutes(59));

@@ -14,12 +14,15 @@ class RetentionTest : public testing::StoreHarness {
  protected:
   // `count` records of releases, which no counter knows.
   void MakeSettled(int count, const char* age) {
-    Sql(absl::StrCat("INSERT INTO skiplane.settled SELECT ", lane_, ", now() - interval '", age,
-                     "', 6, '{1}', '{1}', '[1,1]', '[1,1]' FROM generate_series(1, ", count, ")"));
+    Sql(absl::StrCat("INSERT INTO skiplane.settled (lane, settle_time, outcome, transition, "
+                     "try_id, "
+                     "lease_numbers, tasks, numbers, ids) SELECT ",
+                     lane_, ", now() - interval '", age, "', 6, 0, 0, '{1}', '{1}', '[1,1]', "
+                     "'[1,1]' FROM generate_series(1, ", count, ")"));
   }
 
   void MakeRequests(int count, const char* age) {
-    Sql(absl::StrCat("INSERT INTO skiplane.request SELECT ", lane_, ", '", age,
+    Sql(absl::StrCat("INSERT INTO skiplane.enqueue_request SELECT ", lane_, ", '", age,
                      "' || i, '', 1, now() - interval '", age, "' FROM generate_series(1, ", count,
                      ") i"));
   }
@@ -41,7 +44,7 @@ TEST_F(RetentionTest, OldRequestsGoInSteps) {
   EXPECT_THAT(ExpireRequests(*session_, lane_ + 1, absl::Hours(24), 100), IsOkAndHolds(0));
   EXPECT_THAT(ExpireRequests(*session_, lane_, absl::Hours(24), 4), IsOkAndHolds(4));
   EXPECT_THAT(ExpireRequests(*session_, lane_, absl::Hours(24), 4), IsOkAndHolds(1));
-  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.request"), 3);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.enqueue_request"), 3);
 }
 
 TEST_F(RetentionTest, PartitionsAreMadeAheadOnce) {

@@ -34,7 +34,7 @@ class SessionEndTest : public testing::StoreHarness {
     return Required(RenewSessions(*session_, {{"w", kHour, ""}}));
   }
   GoneSessions Due() {
-    Sql("UPDATE skiplane.worker_session SET check_at = now() WHERE state = 3");
+    Sql("UPDATE skiplane.worker_session SET check_time = now() WHERE state = 3");
     return Required(FindGoneSessions(*session_));
   }
 };
@@ -54,7 +54,7 @@ TEST_F(SessionEndTest, ItIsAskedForAgainUntilItIsForgotten) {
   TouchOne(7);
   End();
   EXPECT_THAT(End(), ::testing::Contains(UuidOf(7))) << "a repeat goes on with it";
-  Sql("UPDATE skiplane.worker_session SET check_at = check_at + interval '1 hour'");
+  Sql("UPDATE skiplane.worker_session SET check_time = check_time + interval '1 hour'");
   EXPECT_THAT(Required(FindGoneSessions(*session_)).ended, IsEmpty()) << "not before it is time";
   EXPECT_THAT(Due().ended, ::testing::Contains(UuidOf(7)));
   EXPECT_THAT(Required(UnknownSessions(*session_, {UuidOf(7)})).ended, ElementsAre(UuidOf(7)));
@@ -66,10 +66,11 @@ TEST_F(SessionEndTest, ItIsNotForgottenWhileABrokerMayBelieveThatItLives) {
   ASSERT_THAT(Due().ended, ElementsAre(UuidOf(7)));
   EXPECT_THAT(ForgetSessions(*session_, {UuidOf(7)}), IsOkAndHolds(0));
   EXPECT_THAT(Required(FindGoneSessions(*session_)).ended, IsEmpty()) << "it is not asked for soon";
-  EXPECT_EQ(Sql("SELECT check_at > expires_at + interval '1 minute' FROM skiplane.worker_session"),
+  EXPECT_EQ(Sql("SELECT check_time > expire_time + interval '1 minute' "
+                "FROM skiplane.worker_session"),
             "t");
-  Sql("UPDATE skiplane.worker_session SET expires_at = now() - interval '1 hour', "
-      "ended_at = now() - interval '1 hour'");
+  Sql("UPDATE skiplane.worker_session SET expire_time = now() - interval '1 hour', "
+      "end_time = now() - interval '1 hour'");
   ASSERT_THAT(Due().ended, ElementsAre(UuidOf(7)));
   EXPECT_THAT(ForgetSessions(*session_, {UuidOf(7)}), IsOkAndHolds(1));
 }

@@ -34,7 +34,7 @@ class SessionsTest : public testing::StoreHarness {
   }
 
   void LoseAll() {
-    Sql("UPDATE skiplane.worker_session SET expires_at = now() - interval '1 second'");
+    Sql("UPDATE skiplane.worker_session SET expire_time = now() - interval '1 second'");
     Required(ExpireSessions(*session_));
   }
 };
@@ -44,7 +44,8 @@ TEST_F(SessionsTest, ATouchMakesASession) {
   EXPECT_EQ(made.worker_id, "w");
   EXPECT_EQ(made.id, UuidOf(7));
   EXPECT_EQ(made.remaining, kShort);
-  EXPECT_EQ(Sql("SELECT name || ' ' || duration || ' ' || state FROM skiplane.worker_session"),
+  EXPECT_EQ(Sql("SELECT name || ' ' || lease_duration || ' ' || state "
+                "FROM skiplane.worker_session"),
             "name of w 00:01:00 1");
 }
 
@@ -56,12 +57,12 @@ TEST_F(SessionsTest, ATouchExtendsAndNeverShortens) {
   const LivingSession shorter = TouchOne("w", 8, kShort);
   EXPECT_GT(shorter.remaining, kShort);
   EXPECT_LE(shorter.remaining, kLong);
-  EXPECT_EQ(Sql("SELECT duration FROM skiplane.worker_session"), "00:01:00");
+  EXPECT_EQ(Sql("SELECT lease_duration FROM skiplane.worker_session"), "00:01:00");
 }
 
 TEST_F(SessionsTest, ATouchMovesFurtherAheadThanTheDuration) {
   EXPECT_EQ(TouchOne("w", 7, kShort, absl::Seconds(30)).remaining, absl::Seconds(90));
-  EXPECT_EQ(Sql("SELECT duration FROM skiplane.worker_session"), "00:01:00");
+  EXPECT_EQ(Sql("SELECT lease_duration FROM skiplane.worker_session"), "00:01:00");
 }
 
 TEST_F(SessionsTest, ManyWorkersInOneStatement) {
@@ -93,7 +94,7 @@ TEST_F(SessionsTest, ALostSessionIsNotRevived) {
 TEST_F(SessionsTest, ASessionIsLostOnlyWhenItsEndHasPassed) {
   TouchOne("w", 7, kShort);
   TouchOne("x", 8, kShort);
-  Sql("UPDATE skiplane.worker_session SET expires_at = now() - interval '1 second' "
+  Sql("UPDATE skiplane.worker_session SET expire_time = now() - interval '1 second' "
       "WHERE worker_id = 'w'");
   EXPECT_THAT(ExpireSessions(*session_), IsOkAndHolds(1));
   EXPECT_THAT(ExpireSessions(*session_), IsOkAndHolds(0));
@@ -103,7 +104,7 @@ TEST_F(SessionsTest, ASessionIsLostOnlyWhenItsEndHasPassed) {
 
 TEST_F(SessionsTest, AHeartbeatOfAnOverdueSessionThatNobodyDeclaredLostSavesIt) {
   TouchOne("w", 7, kShort);
-  Sql("UPDATE skiplane.worker_session SET expires_at = now() - interval '1 second'");
+  Sql("UPDATE skiplane.worker_session SET expire_time = now() - interval '1 second'");
   const std::vector<LivingSession> beaten = RenewOne("w", kShort);
   ASSERT_EQ(beaten.size(), 1u);
   EXPECT_EQ(beaten[0].remaining, kShort);
@@ -131,20 +132,14 @@ TEST_F(SessionsTest, TheHeartbeatSaysUpToWhichLeaseToLook) {
   EXPECT_EQ(RenewOne("w", kShort).front().recheck_until, 0);
   model::LeaseToken older, newer;
   older.session = newer.session = UuidOf(7);
-  older.lease_no = 1700000000000001;
-  newer.lease_no = 1700000000000002;
+  older.lease_number = 1700000000000001;
+  newer.lease_number = 1700000000000002;
   EXPECT_THAT(TellSessions(*session_, {newer, older}), IsOk());
   EXPECT_THAT(TellSessions(*session_, {older}), IsOk());
-  EXPECT_EQ(RenewOne("w", kShort).front().recheck_until, newer.lease_no);
-  EXPECT_EQ(RenewOne("w", kShort).front().recheck_until, newer.lease_no)
+  EXPECT_EQ(RenewOne("w", kShort).front().recheck_until, newer.lease_number);
+  EXPECT_EQ(RenewOne("w", kShort).front().recheck_until, newer.lease_number)
       << "an answer may get lost";
   EXPECT_EQ(RenewOne("v", kShort).front().recheck_until, 0);
-}
-
-TEST_F(SessionsTest, WhatABrokerOfTheVersionBeforeCancelledIsLookedAt) {
-  TouchOne("w", 7, kShort);
-  Sql("UPDATE skiplane.worker_session SET cancels = '{17,1700000000000001,-2,3}'");
-  EXPECT_EQ(RenewOne("w", kShort).front().recheck_until, 1700000000000001);
 }
 
 TEST_F(SessionsTest, TasksTellWhatBecameOfLeases) {
@@ -153,7 +148,8 @@ TEST_F(SessionsTest, TasksTellWhatBecameOfLeases) {
   const std::vector<model::LeaseToken> tokens = testing::TokensOf(leased);
   Settle({tokens[1]}, Action::kAck);
   Settle({tokens[2]}, Action::kRelease);
-  Sql(absl::StrCat("UPDATE skiplane.task SET cancel = true WHERE id = ", tokens[3].task.id));
+  Sql(absl::StrCat("UPDATE skiplane.task SET cancel_requested = true WHERE id = ",
+                   tokens[3].task.id));
   EXPECT_THAT(Required(FindLeaseStates(*session_, tokens)),
               ElementsAre(model::LeaseState::kHeld, model::LeaseState::kLost,
                           model::LeaseState::kLost, model::LeaseState::kCancelRequested));
@@ -190,12 +186,12 @@ TEST_F(SessionsTest, GraceGivesLivingSessionsOneTimeOut) {
   TouchOne("late", 7, kShort);
   TouchOne("well", 8, kLong);
   TouchOne("lost", 9, kShort);
-  Sql("UPDATE skiplane.worker_session SET expires_at = now() - interval '1 second' "
+  Sql("UPDATE skiplane.worker_session SET expire_time = now() - interval '1 second' "
       "WHERE worker_id = 'late'");
   Sql("UPDATE skiplane.worker_session SET state = 2 WHERE worker_id = 'lost'");
   EXPECT_THAT(GrantGrace(*session_), IsOkAndHolds(2));
   EXPECT_THAT(ExpireSessions(*session_), IsOkAndHolds(0));
-  EXPECT_EQ(Sql("SELECT expires_at - now() > interval '50 s' FROM skiplane.worker_session "
+  EXPECT_EQ(Sql("SELECT expire_time - now() > interval '50 s' FROM skiplane.worker_session "
                 "WHERE worker_id = 'late'"),
             "t");
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.worker_session WHERE state = 2"), 1);
@@ -216,7 +212,7 @@ TEST_F(SessionsTest, AHeartbeatWithoutADurationKeepsTheSessions) {
   const auto living = Required(RenewSessions(*session_, {{"w", absl::ZeroDuration(), ""}}));
   ASSERT_EQ(living.size(), 1u);
   EXPECT_LE(living[0].remaining, absl::Seconds(3));
-  EXPECT_EQ(Sql("SELECT duration FROM skiplane.worker_session"), "00:00:03");
+  EXPECT_EQ(Sql("SELECT lease_duration FROM skiplane.worker_session"), "00:00:03");
 }
 
 }  // namespace

@@ -58,9 +58,10 @@ TEST_F(SliceTest, ASliceTellsWhatIsReady) {
   PutOne(TaskIn(absl::Hours(1)));
   PutOne(TaskWithPriority(1));
   Take(2);
-  Sql("UPDATE skiplane.task SET run_at = run_at - interval '1 hour' WHERE state = 1 "
-      "AND run_at < now()");
-  Sql("UPDATE skiplane.task SET run_at = run_at - interval '2 hours' WHERE state = 2");
+  Sql("UPDATE skiplane.task SET schedule_time = schedule_time - interval '1 hour' WHERE state = 1 "
+      "AND schedule_time < now()");
+  Sql("UPDATE skiplane.task SET schedule_time = schedule_time - interval '2 hours' "
+      "WHERE state = 2");
   const Slice all = SliceOf({0}, 100);
   EXPECT_EQ(all.seen, 6);
   EXPECT_EQ(all.ready, 4);

@@ -26,7 +26,8 @@ class SpaceTest : public testing::StoreHarness {
  protected:
   // Of several to a page.
   void Fill(int tasks) const {
-    Sql(absl::StrCat("INSERT INTO skiplane.task (lane, id, run_at, created_at, max_attempts, "
+    Sql(absl::StrCat("INSERT INTO skiplane.task (lane, id, schedule_time, create_time, "
+                     "max_attempts, "
                      "payload) SELECT 1, i, now(), now(), 10, decode(repeat('55', 200), 'hex') "
                      "FROM generate_series(1, ", tasks, ") i", kNoted));
   }
@@ -55,7 +56,7 @@ class SpaceTest : public testing::StoreHarness {
 
 TEST_F(SpaceTest, SizesAreThoseOfRowsLargeValuesAndIndexes) {
   Fill(2000);
-  Sql("INSERT INTO skiplane.task (lane, id, run_at, created_at, max_attempts, payload) "
+  Sql("INSERT INTO skiplane.task (lane, id, schedule_time, create_time, max_attempts, payload) "
       "SELECT 1, 5000, now(), now(), 10, string_agg(sha256(int4send(i)), '') "
       "FROM generate_series(1, 20000) i");
   const TableSize size = SizeOf("task");
@@ -72,8 +73,9 @@ TEST_F(SpaceTest, SizesAreThoseOfRowsLargeValuesAndIndexes) {
 
 TEST_F(SpaceTest, PartitionsCountWithTheirTable) {
   const TableSize before = SizeOf("history");
-  Sql("INSERT INTO skiplane.history (lane, task_id, expires_at, finished_at, run_at, created_at, "
-      "attempt, max_attempts, stage, priority, outcome, is_last) SELECT 1, i, "
+  Sql("INSERT INTO skiplane.history (lane, task_id, expire_time, end_time, schedule_time, "
+      "create_time, "
+      "attempt, max_attempts, stage, priority, outcome, ends_task) SELECT 1, i, "
       "now() + i % 5 * interval '1 day', now(), now(), now(), 1, 1, 0, 0, 1, true "
       "FROM generate_series(1, 1000) i");
   EXPECT_GT(SizeOf("history").row_bytes, before.row_bytes + 5 * 8192);
@@ -128,11 +130,11 @@ TEST_F(SpaceTest, TheTableOfADrainedQueueGivesItsPagesAndThenItsIndexesTheirs) {
   }
   EXPECT_LT(Required(ReadTaken(*session_, "task")), full / 2);
   EXPECT_THAT(Commands(), Contains("REINDEX INDEX skiplane.task_pkey"));
-  EXPECT_THAT(Commands(), Contains("REINDEX INDEX skiplane.task_claim"));
+  EXPECT_THAT(Commands(), Contains("REINDEX INDEX skiplane.task_lease_order"));
   for (const SpaceStep& step : Required(FindSpace(*session_, kSmall))) {
     EXPECT_THAT(GiveBack(*session_, step), testing::IsOk());
   }
-  EXPECT_THAT(ReadTaken(*session_, "task_claim"), IsOkAndHolds(8192));
+  EXPECT_THAT(ReadTaken(*session_, "task_lease_order"), IsOkAndHolds(8192));
   EXPECT_THAT(Commands(), IsEmpty());
 }
 

@@ -113,7 +113,7 @@ store::LeaseStatus StoreHarness::ClassifyOne(const model::LeaseToken& token) {
 }
 
 void StoreHarness::LetTimePass() const {
-  Sql("UPDATE skiplane.task SET run_at = least(run_at, now() - interval '1 second') "
+  Sql("UPDATE skiplane.task SET schedule_time = least(schedule_time, now() - interval '1 second') "
       "WHERE state = 1");
 }
 

@@ -122,7 +122,8 @@ class AnswerBytes(CliTest):
         self.assertEqual(len(shown["attempts"]), 4)
 
     def test_statistics_come_in_pages(self):
-        self.database.run("INSERT INTO skiplane.stat_hour SELECT lane, date_trunc('hour', now())"
+        self.database.run("INSERT INTO skiplane.hour_statistics SELECT lane, date_trunc('hour',"
+                          " now())"
                           " - h * interval '1 hour', 0, o, 1, 1000, 500, 2000"
                           " FROM (SELECT min(lane) AS lane FROM skiplane.queue_lane) l,"
                           " generate_series(1, 5000) h, unnest('{1,2,3}'::int2[]) o")

@@ -3,12 +3,12 @@
 import unittest
 
 from support.case import SystemTest
-from support.client import (DEADLINE_S, admin_pb2, broker_pb2, lease_request, new_id, queue_pb2,
-                            seconds, task_pb2)
+from support.client import (DEADLINE_S, admin_pb2, broker_pb2, fields_of, lease_request, new_id,
+                            queue_pb2, seconds, task_pb2)
 
 QUEUE = "strict"
 FIELD = ("INVALID_ARGUMENT", "INVALID_FIELD")
-TOKEN = ("INVALID_ARGUMENT", "MALFORMED_TOKEN")
+TOKEN = ("INVALID_ARGUMENT", "INVALID_LEASE_TOKEN")
 NO_QUEUE = ("NOT_FOUND", "QUEUE_NOT_FOUND")
 LONG = "x" * 10000
 
@@ -28,7 +28,7 @@ class BadInput(SystemTest):
 
     def picture(self):
         return self.database.picture() + self.database.run(
-            "SELECT count(*), max(version), sum(pause) FROM skiplane.queue")
+            "SELECT count(*), max(version), sum(pause_mode) FROM skiplane.queue")
 
     def assert_all_refused(self, refusal, calls):
         """`calls`: method and request by what is wrong. Afterwards a good call works."""
@@ -89,6 +89,21 @@ class BadInput(SystemTest):
             "update": (admin.UpdateQueue, admin_pb2.UpdateQueueRequest(name=name)),
             "pause": (admin.PauseQueue, admin_pb2.PauseQueueRequest(name=name)),
             "resume": (admin.ResumeQueue, admin_pb2.ResumeQueueRequest(name=name))})
+
+    def test_an_unknown_queue_of_several_is_named_by_its_entry(self):
+        lease = lease_request(QUEUE, worker_id="w")
+        lease.queues.add(name="nowhere", weight=1)
+        ack = broker_pb2.AckRequest(items=[broker_pb2.AckItem(lease_token=self.held.lease_token)],
+                                    lease_next=lease)
+        enqueue = broker_pb2.EnqueueRequest(queue="nowhere", tasks=[task()])
+        for call, request, field in ((self.client.broker.Lease, lease, "queues[1].name"),
+                                     (self.client.broker.Ack, ack, "lease_next.queues[1].name"),
+                                     (self.client.broker.Enqueue, enqueue, "queue")):
+            with self.subTest(field):
+                error = self.assert_refused(*NO_QUEUE, call, request, timeout=DEADLINE_S)
+                self.assertEqual(fields_of(error), [field])
+                self.assertTrue(error.details().startswith(field + ": "), error.details())
+        self.assertEqual(self.picture(), self.before)
 
     def test_a_lease_out_of_range(self):
         def lease(queue=QUEUE, **fields):
@@ -174,7 +189,7 @@ class BadInput(SystemTest):
         retry = queue_pb2.RetryPolicy
         self.assert_all_refused(FIELD, {
             "no name": create(""), "reserved": create("__x"), "long": create("x" * 129),
-            "slash": create("a/b"), "payload": create(payload_bytes_max=(1 << 20) + 1),
+            "slash": create("a/b"), "payload": create(max_payload_bytes=(1 << 20) + 1),
             "lease": create(lease_duration=seconds(0.5)),
             "attempts": create(retry=retry(max_attempts=1001)),
             "delay": create(retry=retry(base_delay=seconds(86401))),

@@ -118,7 +118,7 @@ class Kills(SystemTest):
             " WHERE h.acked IS DISTINCT FROM coalesce(t.stage, 3)")
         self.assertEqual(tasks, self.database.number(
             "SELECT (SELECT count(*) FROM skiplane.task) + (SELECT count(*) FROM skiplane.history"
-            " WHERE outcome = 1 AND is_last)"))
+            " WHERE outcome = 1 AND ends_task)"))
         self.assertGreaterEqual(self.acks, KILLS)
 
     def test_no_planned_time_is_lost_or_run_twice(self):
@@ -128,18 +128,19 @@ class Kills(SystemTest):
         client.enqueue_all(QUEUE, [client.new_task(period=seconds(1), catch_up="CATCH_UP_RUN_ALL")
                                    for _ in range(20)])
         # As if nobody had worked for a long time: there is always another time to be run.
-        self.database.run("UPDATE skiplane.task SET planned_at = planned_at - interval '30 days',"
-                          " run_at = run_at - interval '30 days'")
+        self.database.run("UPDATE skiplane.task"
+                          " SET planned_time = planned_time - interval '30 days',"
+                          " schedule_time = schedule_time - interval '30 days'")
         self.kill_again_and_again()
         # Every second since the first one, once each, up to what is planned next.
-        self.assert_none("SELECT task_id, run_at FROM skiplane.history WHERE outcome = 1"
+        self.assert_none("SELECT task_id, schedule_time FROM skiplane.history WHERE outcome = 1"
                          " GROUP BY 1, 2 HAVING count(*) > 1")
         self.assert_none(
-            "SELECT h.task_id FROM (SELECT task_id, count(*) AS acked, min(run_at) AS first,"
-            " max(run_at) AS last FROM skiplane.history WHERE outcome = 1 GROUP BY 1) h"
+            "SELECT h.task_id FROM (SELECT task_id, count(*) AS acked, min(schedule_time) AS first,"
+            " max(schedule_time) AS last FROM skiplane.history WHERE outcome = 1 GROUP BY 1) h"
             " JOIN skiplane.task t ON t.id = h.task_id"
             " WHERE h.last <> h.first + interval '1 s' * (h.acked - 1)"
-            " OR t.planned_at <> h.last + interval '1 s'")
+            " OR t.planned_time <> h.last + interval '1 s'")
         self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), 20)
         self.assertGreaterEqual(self.acks, KILLS)
 

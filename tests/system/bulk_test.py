@@ -38,7 +38,7 @@ class Bulk(SystemTest):
 
     def assert_done(self, operation, matched, changed):
         self.assertEqual((operation.state, operation.matched_count, operation.changed_count),
-                         (bulk_pb2.BULK_STATE_DONE, matched, changed))
+                         (bulk_pb2.BULK_OPERATION_STATE_DONE, matched, changed))
 
     def test_a_dry_run_counts_and_changes_nothing(self):
         self.put(30, priority=5)
@@ -79,7 +79,8 @@ class Bulk(SystemTest):
         self.assertEqual([task.task_id for task in self.client.lease(QUEUE, max_tasks=9)],
                          [delayed])
         self.assertEqual(self.database.value(
-            f"SELECT run_at FROM skiplane.task WHERE id = {paused.split('-')[1]}"), "infinity")
+            "SELECT schedule_time FROM skiplane.task"
+            f" WHERE id = {paused.split('-')[1]}"), "infinity")
 
     def test_the_total_counts_what_was_enqueued_just_now(self):
         self.put(502)
@@ -137,7 +138,7 @@ class Bulk(SystemTest):
         operation = self.start_bulk({"set_priority": 9}, wait=0, all=True)
         request = admin_pb2.StopBulkOperationRequest(operation_id=operation.operation_id)
         stopped = self.client.admin.StopBulkOperation(request, timeout=60).operation
-        self.assertEqual(stopped.state, bulk_pb2.BULK_STATE_STOPPED)
+        self.assertEqual(stopped.state, bulk_pb2.BULK_OPERATION_STATE_STOPPED)
         self.assertLess(stopped.changed_count, 20000)
         again = self.get(operation.operation_id)
         self.assertEqual(self.database.number(
@@ -299,7 +300,8 @@ class ErrorGroups(SystemTest):
             [group] = self.groups().groups
             return group.retrying_count, group.failed_count
         def run():
-            self.database.run("UPDATE skiplane.task SET run_at = now() WHERE period IS NOT NULL")
+            self.database.run("UPDATE skiplane.task SET schedule_time = now() WHERE period IS"
+                              " NOT NULL")
             [task] = self.client.lease(QUEUE)
             self.assertEqual(task.task_id, task_id)
             return task
@@ -357,9 +359,9 @@ class Reports(SystemTest):
             return sorted((hour.outcome, hour.attempt_count) for hour in self.statistics())
         wanted = [(task_pb2.ATTEMPT_OUTCOME_SUCCEEDED, 9), (task_pb2.ATTEMPT_OUTCOME_FAILED, 3)]
         self.assertEqual(counts(), wanted)
-        self.database.eventually("SELECT count(*) > 0 FROM skiplane.stat_hour", bound_s=120)
+        self.database.eventually("SELECT count(*) > 0 FROM skiplane.hour_statistics", bound_s=120)
         self.assertEqual(counts(), wanted)
-        kept = self.database.number("SELECT sum(extract(epoch FROM finished_at - leased_at) * 1e6)"
+        kept = self.database.number("SELECT sum(extract(epoch FROM end_time - lease_time) * 1e6)"
                                     "::bigint FROM skiplane.history WHERE outcome = 1")
         [done] = self.statistics(outcome=task_pb2.ATTEMPT_OUTCOME_SUCCEEDED)
         self.assertLessEqual(abs(done.run_total.ToMicroseconds() - kept), 20)
@@ -367,7 +369,8 @@ class Reports(SystemTest):
         self.assertLessEqual(done.run_max.ToMicroseconds(), done.run_total.ToMicroseconds())
 
     def test_statistics_are_asked_by_range(self):
-        self.database.run("INSERT INTO skiplane.stat_hour SELECT min(lane), date_trunc('hour',"
+        self.database.run("INSERT INTO skiplane.hour_statistics SELECT min(lane),"
+                          " date_trunc('hour',"
                           " now()) - interval '1 hour' * h, 0, 1, h, 1000, 500, 2000"
                           " FROM skiplane.queue_lane, generate_series(1, 48) h GROUP BY h")
         self.assertEqual(len(self.statistics()), 24)

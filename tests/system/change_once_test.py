@@ -19,7 +19,7 @@ READS = ("Get", "List", "Explain", "Preview")
 SERVICE = admin_pb2.DESCRIPTOR.services_by_name["AdminService"]
 CHANGES = {method.name: method for method in SERVICE.methods
            if not method.name.startswith(READS)}
-RUN_TIMES = "SELECT extract(epoch FROM run_at - created_at)::int8 / 3600 FROM skiplane.task"
+RUN_TIMES = "SELECT extract(epoch FROM schedule_time - create_time)::int8 / 3600 FROM skiplane.task"
 
 
 def filter_of(queue=QUEUE, **fields):
@@ -129,7 +129,7 @@ class ChangeOnce(FaultTest):
         for client in (self.client, other):
             again = self.call("StartBulkOperation", client, **fields).operation
             self.assertEqual((again.operation_id, again.state, again.changed_count),
-                             (first.operation_id, bulk_pb2.BULK_STATE_DONE, len(ids) + 1))
+                             (first.operation_id, bulk_pb2.BULK_OPERATION_STATE_DONE, len(ids) + 1))
         self.assertEqual(self.database.run(f"SELECT DISTINCT x FROM ({RUN_TIMES}) AS t(x)"),
                          [("2",)])
 
@@ -143,13 +143,13 @@ class ChangeOnce(FaultTest):
 
     def test_a_repeated_create_answers_with_the_queue_as_it_is_now(self):
         """Its settings were changed since: by itself the call would be refused."""
-        fields = {"name": "new", "settings": queue_pb2.QueueSettings(payload_bytes_max=10),
+        fields = {"name": "new", "settings": queue_pb2.QueueSettings(max_payload_bytes=10),
                   "request_id": new_id()}
         self.call("CreateQueue", **fields)
-        self.client.update_queue("new", "payload_bytes_max", payload_bytes_max=20)
-        self.assertEqual(self.call("CreateQueue", **fields).queue.settings.payload_bytes_max, 20)
+        self.client.update_queue("new", "max_payload_bytes", max_payload_bytes=20)
+        self.assertEqual(self.call("CreateQueue", **fields).queue.settings.max_payload_bytes, 20)
         fields["request_id"] = new_id()
-        self.assert_refused("ALREADY_EXISTS", "QUEUE_ALREADY_EXISTS", self.call, "CreateQueue",
+        self.assert_refused("ALREADY_EXISTS", "QUEUE_EXISTS", self.call, "CreateQueue",
                             **fields)
 
     def test_a_broker_is_killed_between_its_commit_and_its_answer(self):
@@ -164,7 +164,8 @@ class ChangeOnce(FaultTest):
         held.release()
         other = self.client_of(self.start_broker())
         again = other.admin.StartBulkOperation(request, timeout=90).operation
-        self.assertEqual((again.state, again.changed_count), (bulk_pb2.BULK_STATE_DONE, 1))
+        self.assertEqual((again.state, again.changed_count),
+                         (bulk_pb2.BULK_OPERATION_STATE_DONE, 1))
         self.assertEqual(self.database.run(RUN_TIMES), [("2",)])
         self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.bulk_operation"), 1)
 
@@ -225,7 +226,7 @@ class LostCommit(FaultTest):
         self.assertEqual(self.database.run(RUN_TIMES), [("3",)])
         self.run_cli("queue_pause", "pause", QUEUE, group="queues")
         self.assertEqual(self.database.number(
-            "SELECT count(*) FROM skiplane.audit WHERE method = 'PauseQueue'"), 1)
+            "SELECT count(*) FROM skiplane.audit WHERE method_name = 'PauseQueue'"), 1)
 
     def run_cli(self, lost, *arguments, group="tasks"):
         """The answer to its first change is lost."""

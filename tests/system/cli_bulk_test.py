@@ -73,7 +73,7 @@ class Changes(CliTest):
         self.assertIn("or --all", self.errors)
         [operation] = self.lines("tasks", "delete", "-q", "mail", "--all", "--yes")
         self.assertEqual((operation["state"], operation["changed_count"]),
-                         ("BULK_STATE_DONE", "1"))
+                         ("BULK_OPERATION_STATE_DONE", "1"))
         listed = self.lines("operations", "list")
         self.assertEqual(listed[0]["operation_id"], operation["operation_id"])
         self.assertEqual(listed[0]["actor"], "tester")

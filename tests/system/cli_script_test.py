@@ -156,7 +156,7 @@ class Scripts(WorkTest):
         for _ in range(3):  # each has one attempt or more
             self.give(commands)
             self.database.eventually(
-                "SELECT count(*) FROM skiplane.task WHERE run_at > clock_timestamp()", "0")
+                "SELECT count(*) FROM skiplane.task WHERE schedule_time > clock_timestamp()", "0")
         failed = self.give(commands)
         self.assertIn("0 done, 0 retried, 0 failed", failed.stderr.decode())
         self.assertIn("b.log", failed.stdout.decode())

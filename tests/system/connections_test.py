@@ -16,7 +16,7 @@ from support.process import GENEROUS_S
 QUEUE = "crowded"
 DESCRIPTORS = 256
 MANY = 400
-CONNECTIONS_MAX = "skiplane_connections_max"
+CONNECTIONS_MAX = 'skiplane_max_connections{port="grpc"}'
 
 
 def connect(address):
@@ -57,9 +57,10 @@ class Connections(SystemTest):
         inside = self.fill(broker)
         self.assertLess(len(inside), MANY)
         metrics = broker.metrics()
-        self.assertEqual(metrics[CONNECTIONS_MAX], metrics["skiplane_connections"])
+        self.assertEqual(metrics[CONNECTIONS_MAX], metrics['skiplane_connections{port="grpc"}'])
         end = time.monotonic() + GENEROUS_S
-        while broker.metrics()["skiplane_connections_refused_total"] < MANY - len(inside):
+        refused = 'skiplane_connections_refused_total{port="grpc"}'
+        while broker.metrics()[refused] < MANY - len(inside):
             self.assertLess(time.monotonic(), end, "not all of them are counted")
         broker.wait_for_output(" connections_refused ")
 
@@ -74,7 +75,7 @@ class Connections(SystemTest):
         late = self.client_of(broker)
         check(late.channel)  # waits until it is connected
         self.assert_served(late)
-        self.assertEqual(broker.metrics()["skiplane_accept_failures_total"], 0)
+        self.assertEqual(broker.metrics()['skiplane_accept_failures_total{port="grpc"}'], 0)
 
     def test_a_limit_of_connections_of_the_operators_own(self):
         broker = self.start_broker("--max-connections=3")
@@ -95,7 +96,7 @@ class Connections(SystemTest):
         # Below all that are in use: those of connections to the database may come and go.
         resource.prlimit(broker.pid, resource.RLIMIT_NOFILE, (8, usual[1]))
         self.assertEqual(next(liveness), NOT_SERVING)
-        broker.wait_for_output(" port_does_not_answer ")
+        broker.wait_for_output(" port_silent ")
         self.assert_served(client)
         early = grpc.insecure_channel(broker.address, [("grpc.use_local_subchannel_pool", 1)])
         self.addCleanup(early.close)

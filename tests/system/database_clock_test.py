@@ -96,8 +96,8 @@ class ClockGoesBack(SystemTest):
 
     def test_a_step_beside_the_end_of_the_leader_leaves_the_lead_to_others(self):
         leader = self.start_broker()
-        self.database.eventually("SELECT count(*) > 0 FROM skiplane.upkeep_lease"
-                                 " WHERE reclaimed_at > '-infinity'")
+        self.database.eventually("SELECT count(*) > 0 FROM skiplane.upkeep_lead"
+                                 " WHERE reclaim_time > '-infinity'")
         leader.kill()
         self.set_clock(-HOUR_S)
         successor, client = self.start()

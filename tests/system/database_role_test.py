@@ -68,11 +68,12 @@ class Roles(SystemTest):
             self.assertNotIn(denial, self.cluster.log())
 
     def wait_for_chores(self, broker):
-        success = "skiplane_maintenance_last_success_timestamp_seconds"
+        success = "skiplane_chore_last_success_timestamp_seconds"
         missing = set(CHORES)
         while missing:
             page = broker.metrics()
-            missing = {job for job in missing if not page.get(f'{success}{{job="{job}"}}')}
+            missing = {chore for chore in missing
+                       if not page.get(f'{success}{{chore="{chore}"}}')}
 
     def test_what_a_later_migration_makes_is_granted_beforehand(self):
         self.migrate()

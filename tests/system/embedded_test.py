@@ -1,6 +1,7 @@
 """The PostgreSQL of a broker, and others who use it."""
 
 import os
+import socket
 import tempfile
 import unittest
 
@@ -14,6 +15,7 @@ from support.database import psql
 from support.process import Process
 
 QUEUE = "shared"
+HTTP_HOST, HTTP_PORT = "127.0.0.1", 7080  # the default
 
 
 class Embedded(unittest.TestCase):
@@ -47,6 +49,26 @@ class Embedded(unittest.TestCase):
         self.addCleanup(program.end)
         self.assertEqual(program.wait(), 1)
         return program.output
+
+    def test_a_default_port_of_http_that_is_taken_stops_nobody(self):
+        with socket.socket() as taken:
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                taken.bind((HTTP_HOST, HTTP_PORT))
+                taken.listen()
+            except OSError:
+                pass  # somebody else has it
+            broker = Broker(self.flag, http=None)
+            self.addCleanup(broker.end)
+            broker.wait_for_output(f" warn http_not_served address={HTTP_HOST}:{HTTP_PORT} ")
+            self.assertIsNone(broker.http_address)
+            self.client_of(broker).create_queue("without-http")
+            self.assertEqual(broker.terminate(), 0)
+            asked = Process([brokers.program(), self.flag, "--listen=127.0.0.1:0",
+                             "--metrics-listen=off", f"--http-listen={HTTP_HOST}:{HTTP_PORT}"])
+            self.addCleanup(asked.end)
+            self.assertEqual(asked.wait(), 1)
+            self.assertIn(f"cannot listen on {HTTP_HOST}:{HTTP_PORT}", asked.output)
 
     def start_second(self, first):
         """Its readiness and a client of it."""

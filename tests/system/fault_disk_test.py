@@ -57,7 +57,7 @@ class FullDisk(FaultTest):
                 made.append(client.enqueue(QUEUE, PAYLOAD))
             except grpc.RpcError as error:
                 self.assertEqual((error.code().name, reason_of(error)),
-                                 ("RESOURCE_EXHAUSTED", "STORAGE_FULL"), error)
+                                 ("RESOURCE_EXHAUSTED", "DATABASE_FULL"), error)
                 return made
 
 

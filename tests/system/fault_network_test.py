@@ -129,7 +129,7 @@ class LostAnswer(FaultTest):
 
     def test_of_a_heartbeat(self):
         task = self.leased()
-        answer = self.lose_answer_of("session_beat", lambda: self.client.heartbeat("w", 30, task))
+        answer = self.lose_answer_of("session_renew", lambda: self.client.heartbeat("w", 30, task))
         self.assertTrue(answer.session_alive)
         self.assertEqual(self.client.ack(task), ["ACKED"])
 

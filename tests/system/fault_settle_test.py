@@ -56,7 +56,7 @@ class LostSettlement(FaultTest):
 
     def run_time(self):
         return self.database.number(
-            "SELECT (extract(epoch FROM run_at) * 1000000)::int8 FROM skiplane.task")
+            "SELECT (extract(epoch FROM schedule_time) * 1000000)::int8 FROM skiplane.task")
 
     def test_of_an_ack_that_ends_the_task(self):
         self.client.create_queue(QUEUE)

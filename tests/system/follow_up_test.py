@@ -98,7 +98,7 @@ class FollowUps(SystemTest):
     def test_bad_follow_ups_name_the_field_and_settle_nothing(self):
         self.client.enqueue(QUEUE)
         task = self.take()
-        self.client.create_queue("small", payload_bytes_max=1)
+        self.client.create_queue("small", max_payload_bytes=1)
         for bad, field in ((follow_up(queue="no name!"), "queue"),
                            (follow_up(version=2), "task.version"),
                            (follow_up(key="k", key_policy="KEY_POLICY_REJECT"), "task.key_policy"),

@@ -77,7 +77,8 @@ class LeaseNext(SystemTest):
         self.client.enqueue(QUEUE)
         second = self.client.enqueue(QUEUE)
         [lost] = self.client.lease(QUEUE)
-        self.database.run("UPDATE skiplane.task SET lease_no = lease_no + 1 WHERE state = 2")
+        self.database.run("UPDATE skiplane.task SET lease_number = lease_number + 1"
+                          " WHERE state = 2")
         response = self.ack(lost)
         self.assertEqual(self.outcomes(response), ["ACK_OUTCOME_LEASE_LOST"])
         self.assertEqual([task.task_id for task in response.lease.tasks], [second])

@@ -12,7 +12,7 @@ QUEUE = "sequence"
 # against them.
 SEQUENCE = (
     ("parked", ("lane_priorities",)),
-    ("renewed", ("session_beat",)),
+    ("renewed", ("session_renew",)),
     ("notified", ()),
     ("committed", ("session_touch", "task_lease")),
     ("settled", ("task_ack",)),

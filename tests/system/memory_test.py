@@ -30,7 +30,7 @@ class Memory(SystemTest):
     def setUp(self):
         super().setUp()
         self.broker, self.client = self.start()
-        self.client.create_queue(QUEUE, payload_bytes_max=1 << 20)
+        self.client.create_queue(QUEUE, max_payload_bytes=1 << 20)
         self.client.create_queue("idle")
 
     def park_all(self):

@@ -42,7 +42,7 @@ class MetricsPage(SystemTest):
         self.assertGreater(page['skiplane_task_run_seconds_sum{queue="mail"}'], 0)
         self.assertLess(page['skiplane_task_run_seconds_sum{queue="mail"}'], ran_most)
         page = self.wait_for_page(
-            broker, lambda page: 'skiplane_table_bytes{part="rows",table="history"}' in page)
+            broker, lambda page: 'skiplane_db_table_bytes{part="rows",table="history"}' in page)
         self.assertGreater(page["skiplane_db_bytes"], 1 << 20)
 
     def wait_for_page(self, broker, is_wanted):

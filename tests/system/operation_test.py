@@ -66,12 +66,12 @@ class Operation(SystemTest):
                 ("task_attempts_total", {"outcome": "lost"}, 0),
                 ("tasks_finished_total", {"outcome": "succeeded"}, 6),
                 ("tasks_finished_total", {"outcome": "failed"}, 1),
-                ("task_queue_wait_seconds_count", {}, 12)):
+                ("task_wait_seconds_count", {}, 12)):
             with self.subTest(name, **labels):
                 self.assertEqual(self.sample(page, f"skiplane_{name}", queue=QUEUE, **labels),
                                  wanted)
-        self.assertEqual(self.sample(page, "skiplane_stale_lease_refused_total", rpc="Ack"), 1)
-        self.assertEqual(self.sample(page, "skiplane_batch_tasks_sum", operation="enqueue"), 11)
+        self.assertEqual(self.sample(page, "skiplane_lost_lease_items_total", call="ack"), 1)
+        self.assertEqual(self.sample(page, "skiplane_batch_tasks_sum", call="enqueue"), 11)
         self.assertEqual(self.sample(page, "grpc_server_call_started_total",
                                      grpc_method="skiplane.v1.BrokerService/Ack"), 3)
         counts = self.client.queue(QUEUE).counts

@@ -131,7 +131,8 @@ class Operator(SystemTest):
         planned = self.client.task(task_id).recurrence.planned_time
         self.assertTrue(self.change("Pause", task_id).task.recurrence.paused)
         self.assertEqual(self.reasons(task_id), ["TASK_PAUSED"])
-        self.database.run("UPDATE skiplane.task SET planned_at = planned_at - interval '2 hours'")
+        self.database.run("UPDATE skiplane.task"
+                          " SET planned_time = planned_time - interval '2 hours'")
         self.change("Trigger", task_id)
         self.client.ack(self.client.lease(QUEUE)[0])
         self.assertEqual(self.client.lease(QUEUE, wait=0), [])
@@ -235,8 +236,8 @@ class Operator(SystemTest):
         self.assertEqual(self.ids(states=["TASK_STATE_LEASED"]), [held])
         self.assertEqual(self.ids(priority=3), [ready])
         self.assertEqual(self.ids(periodic=True), [every])
-        self.assertEqual(self.ids(age_min=seconds(3600)), [])
-        self.assertEqual(len(self.ids(age_max=seconds(3600))), 4)
+        self.assertEqual(self.ids(min_age=seconds(3600)), [])
+        self.assertEqual(len(self.ids(max_age=seconds(3600))), 4)
         self.assertEqual(self.ids(key_prefix="user:%' OR true --"), [])
 
     def test_lists_finished_tasks_too(self):
@@ -295,9 +296,9 @@ class Operator(SystemTest):
         request = admin_pb2.GetTaskRequest(task_id=task_id, attempts_max=10)
         last, first = self.client.admin.GetTask(request, timeout=60).attempts
         self.assertEqual((first.attempt, first.outcome, first.error.type, first.worker_name,
-                          first.is_last), (1, task_pb2.ATTEMPT_OUTCOME_RETRIED, "Boom", "joe",
+                          first.ends_task), (1, task_pb2.ATTEMPT_OUTCOME_RETRIED, "Boom", "joe",
                                            False))
-        self.assertEqual((last.attempt, last.outcome, last.is_last),
+        self.assertEqual((last.attempt, last.outcome, last.ends_task),
                          (2, task_pb2.ATTEMPT_OUTCOME_SUCCEEDED, True))
 
     def test_why_a_task_does_not_run(self):
@@ -317,7 +318,7 @@ class Operator(SystemTest):
         self.assertEqual(self.reasons(ahead), ["RETRY"])
         self.assertEqual(self.reasons(self.put(delay=seconds(60))), ["SCHEDULED"])
         self.client.ack(self.client.lease(QUEUE)[0])
-        self.assertEqual(self.reasons(task_id), ["ENDED"])
+        self.assertEqual(self.reasons(task_id), ["FINISHED"])
 
     def test_every_change_is_in_the_audit(self):
         task_id = self.put()

@@ -59,7 +59,8 @@ class Order(SystemTest):
             self.client.enqueue(QUEUE, b"%d" % hours, delay=seconds(hours * HOUR))
         self.client.enqueue(QUEUE, b"urgent", delay=seconds(4 * HOUR), priority=-1)
         self.assertEqual(self.client.lease(QUEUE, wait=0), [])
-        self.database.run("UPDATE skiplane.task SET run_at = run_at - interval '5 hours'")
+        self.database.run("UPDATE skiplane.task"
+                          " SET schedule_time = schedule_time - interval '5 hours'")
         leased = self.client.lease(QUEUE, max_tasks=10)
         self.assertEqual([task.payload for task in leased], [b"urgent", b"1", b"2", b"3", b"4"])
 

@@ -29,12 +29,12 @@ class Periodic(SystemTest):
 
     def shift(self, seconds_ago):
         """As if the task's planned time had been that long ago."""
-        self.database.run(f"UPDATE skiplane.task SET planned_at = now() - interval '1 s' *"
-                          f" {seconds_ago}, run_at = now() - interval '1 s' * {seconds_ago}")
+        self.database.run(f"UPDATE skiplane.task SET planned_time = now() - interval '1 s' *"
+                          f" {seconds_ago}, schedule_time = now() - interval '1 s' * {seconds_ago}")
 
     def offset(self, before):
         """By how many periods (of an hour) the plan moved on from `before`, and the rest."""
-        planned = self.database.value("SELECT extract(epoch FROM planned_at) * 1e6"
+        planned = self.database.value("SELECT extract(epoch FROM planned_time) * 1e6"
                                       " FROM skiplane.task")
         return divmod(round(float(planned)) - before.ToMicroseconds(), 3600 * 10**6)
 
@@ -102,7 +102,7 @@ class Periodic(SystemTest):
     def test_it_never_overlaps_itself(self):
         self.put()
         running = self.take()
-        self.database.run("UPDATE skiplane.task SET planned_at = planned_at - interval '1 day'")
+        self.database.run("UPDATE skiplane.task SET planned_time = planned_time - interval '1 day'")
         self.assert_idle()
         self.client.ack(running)
         self.assert_idle()
@@ -171,14 +171,15 @@ class Periodic(SystemTest):
     def test_a_cron_schedule_is_followed_in_its_zone(self):
         task_id = self.client.enqueue(QUEUE, cron="30 4 * * *", time_zone="Europe/Berlin")
         self.assertEqual(self.client.state(task_id), "SCHEDULED")
-        local = ("SELECT to_char(run_at AT TIME ZONE 'Europe/Berlin', 'HH24:MI:SS')"
+        local = ("SELECT to_char(schedule_time AT TIME ZONE 'Europe/Berlin', 'HH24:MI:SS')"
                  " FROM skiplane.task")
         self.assertEqual(self.database.value(local), "04:30:00")
         self.database.make_due()
         self.client.ack(self.take())
         self.assertEqual(self.database.value(local), "04:30:00")
         self.assertEqual(self.database.value(
-            "SELECT run_at BETWEEN now() AND now() + interval '2 days' FROM skiplane.task"), "t")
+            "SELECT schedule_time BETWEEN now() AND now() + interval '2 days'"
+            " FROM skiplane.task"), "t")
 
     def test_a_start_time_begins_the_schedule_and_a_cron_time_comes_after_it(self):
         start = timestamp_pb2.Timestamp(seconds=int(time.time()) + 10 * 86400, nanos=5000)

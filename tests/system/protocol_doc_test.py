@@ -9,7 +9,9 @@ from support.case import SystemTest
 from support.client import admin_pb2, broker_pb2, seconds
 
 DOCUMENT = "docs/EXAMPLES.md"
-ADDRESS = "127.0.0.1:7070"  # where a reader's broker listens
+# Where a reader's broker listens.
+ADDRESS = "127.0.0.1:7070"
+HTTP_ADDRESS = "127.0.0.1:7080"
 
 
 def read_document():
@@ -29,11 +31,12 @@ class ProtocolDocument(SystemTest):
         other, client = self.start()
         client.create_queue("warm", max_run_duration=seconds(1))
         other.terminate()
-        broker, names = self.start_broker(), {}
+        broker, names = self.start_broker(http="127.0.0.1:0"), {}
         self.addCleanup(lambda: names["channel"].close())
         for line, code in examples(read_document()):
             # Traces and failed asserts tell the line of the document.
-            text = "\n" * line + code.replace(ADDRESS, broker.address)
+            text = "\n" * line + code.replace(ADDRESS, broker.address).replace(
+                HTTP_ADDRESS, broker.http_address)
             exec(compile(text, DOCUMENT, "exec"), names)
 
 

@@ -28,30 +28,30 @@ class Queues(SystemTest):
                           settings.retry.max_attempts, settings.retry.jitter),
                          (queue_pb2.RETRY_KIND_LINEAR, 300, 10, 0))
         self.assertEqual((settings.history, settings.lease_duration.seconds,
-                          settings.payload_bytes_max, queue.lanes, queue.pause_mode),
+                          settings.max_payload_bytes, queue.lanes, queue.pause_mode),
                          (queue_pb2.HISTORY_POLICY_ALL, 30, 1 << 20, 1, 0))
         self.assertEqual(self.other.queue(QUEUE).settings, settings)
 
     def test_creating_it_again_is_fine_with_the_same_settings_only(self):
-        first = self.client.create_queue(QUEUE, lanes=3, payload_bytes_max=10)
-        again = self.other.create_queue(QUEUE, lanes=3, payload_bytes_max=10)
+        first = self.client.create_queue(QUEUE, lanes=3, max_payload_bytes=10)
+        again = self.other.create_queue(QUEUE, lanes=3, max_payload_bytes=10)
         self.assertEqual(again, first)
-        self.assert_refused("ALREADY_EXISTS", "QUEUE_ALREADY_EXISTS", self.other.create_queue,
-                            QUEUE, lanes=3, payload_bytes_max=11)
-        self.assert_refused("ALREADY_EXISTS", "QUEUE_ALREADY_EXISTS", self.other.create_queue,
-                            QUEUE, lanes=2, payload_bytes_max=10)
+        self.assert_refused("ALREADY_EXISTS", "QUEUE_EXISTS", self.other.create_queue,
+                            QUEUE, lanes=3, max_payload_bytes=11)
+        self.assert_refused("ALREADY_EXISTS", "QUEUE_EXISTS", self.other.create_queue,
+                            QUEUE, lanes=2, max_payload_bytes=10)
 
     def test_a_service_that_makes_its_queue_at_each_start_takes_what_an_operator_set(self):
         def create(**fields):
             request = admin_pb2.CreateQueueRequest(name=QUEUE, **fields)
             return self.other.admin.CreateQueue(request, timeout=90).queue
         made = create()
-        self.assertEqual((made.lanes, made.settings.payload_bytes_max), (1, 1 << 20))
-        self.update("payload_bytes_max", payload_bytes_max=10)
-        self.assertEqual(create().settings.payload_bytes_max, 10)
-        self.assertEqual(create(lanes=1).settings.payload_bytes_max, 10)
-        self.assert_refused("ALREADY_EXISTS", "QUEUE_ALREADY_EXISTS", create, lanes=2)
-        self.assert_refused("ALREADY_EXISTS", "QUEUE_ALREADY_EXISTS", create,
+        self.assertEqual((made.lanes, made.settings.max_payload_bytes), (1, 1 << 20))
+        self.update("max_payload_bytes", max_payload_bytes=10)
+        self.assertEqual(create().settings.max_payload_bytes, 10)
+        self.assertEqual(create(lanes=1).settings.max_payload_bytes, 10)
+        self.assert_refused("ALREADY_EXISTS", "QUEUE_EXISTS", create, lanes=2)
+        self.assert_refused("ALREADY_EXISTS", "QUEUE_EXISTS", create,
                             settings=queue_pb2.QueueSettings())
 
     def test_the_list_comes_in_pages_by_name(self):
@@ -68,30 +68,30 @@ class Queues(SystemTest):
         self.assertEqual((listed, pages), (names, 3))
 
     def test_an_update_changes_what_its_mask_names(self):
-        self.client.create_queue(QUEUE, payload_bytes_max=10, lease_duration=seconds(60))
+        self.client.create_queue(QUEUE, max_payload_bytes=10, lease_duration=seconds(60))
         queue = self.update("retry.max_attempts", "lease_duration", lease_duration=seconds(5),
-                            payload_bytes_max=99, retry=queue_pb2.RetryPolicy(max_attempts=2))
+                            max_payload_bytes=99, retry=queue_pb2.RetryPolicy(max_attempts=2))
         self.assertEqual((queue.settings.retry.max_attempts, queue.settings.lease_duration.seconds,
-                          queue.settings.payload_bytes_max,
+                          queue.settings.max_payload_bytes,
                           queue.settings.retry.base_delay.seconds), (2, 5, 10, 300))
         queue = self.update(history=queue_pb2.HISTORY_POLICY_NONE)
-        self.assertEqual((queue.settings.payload_bytes_max, queue.settings.history),
+        self.assertEqual((queue.settings.max_payload_bytes, queue.settings.history),
                          (1 << 20, queue_pb2.HISTORY_POLICY_NONE))
 
     def test_an_unknown_path_or_another_etag_changes_nothing(self):
         old = self.client.create_queue(QUEUE)
-        new = self.update("payload_bytes_max", payload_bytes_max=10, etag=old.etag)
+        new = self.update("max_payload_bytes", max_payload_bytes=10, etag=old.etag)
         self.assertNotEqual(new.etag, old.etag)
         self.assert_refused("ABORTED", "ETAG_MISMATCH", self.update, etag=old.etag,
-                            payload_bytes_max=20)
+                            max_payload_bytes=20)
         self.assert_refused("INVALID_ARGUMENT", "INVALID_FIELD", self.update, "colour")
         self.assertEqual(self.other.queue(QUEUE).settings, new.settings)
-        self.update("payload_bytes_max", payload_bytes_max=20, etag=new.etag, client=self.other)
+        self.update("max_payload_bytes", max_payload_bytes=20, etag=new.etag, client=self.other)
 
     def test_an_update_reaches_the_other_broker(self):
         self.client.create_queue(QUEUE)
         self.other.enqueue(QUEUE, b"known there")
-        self.update("payload_bytes_max", payload_bytes_max=3)
+        self.update("max_payload_bytes", max_payload_bytes=3)
         self.until_refused("INVALID_ARGUMENT", "INVALID_FIELD", b"too long")
 
     def until_refused(self, code, reason, payload):

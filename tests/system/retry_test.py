@@ -20,15 +20,15 @@ class Retry(SystemTest):
         [task] = self.client.lease(QUEUE)
         result = self.client.nack(task, **fields)
         rows = self.database.run(
-            "SELECT extract(epoch FROM t.run_at - h.finished_at)::numeric(12, 3),"
-            " (extract(epoch FROM t.run_at) * 1e6)::bigint, t.state"
+            "SELECT extract(epoch FROM t.schedule_time - h.end_time)::numeric(12, 3),"
+            " (extract(epoch FROM t.schedule_time) * 1e6)::bigint, t.state"
             " FROM skiplane.task t JOIN skiplane.history h ON h.task_id = t.id"
             " WHERE h.attempt = t.attempt")
         if not rows:
             return result, None
-        [[delay, run_at, state]] = rows
+        [[delay, schedule_time, state]] = rows
         self.assertEqual(state, "1")
-        self.assertEqual(result.schedule_time.ToMicroseconds(), int(run_at))
+        self.assertEqual(result.schedule_time.ToMicroseconds(), int(schedule_time))
         return result, float(delay)
 
     def delays(self, count):
@@ -46,13 +46,15 @@ class Retry(SystemTest):
         self.assertEqual(state_name(result.state), "SCHEDULED")
         self.assertEqual(self.client.lease(QUEUE, wait=0), [])
         # What is left is more than a busy machine can lose on the way to the question.
-        self.database.run("UPDATE skiplane.task SET run_at = run_at - interval '180 s'")
+        self.database.run("UPDATE skiplane.task"
+                          " SET schedule_time = schedule_time - interval '180 s'")
         self.assertEqual(self.client.lease(QUEUE, wait=0), [])
-        self.database.run("UPDATE skiplane.task SET run_at = run_at - interval '118 s'")
+        self.database.run("UPDATE skiplane.task"
+                          " SET schedule_time = schedule_time - interval '118 s'")
         [task] = self.client.lease(QUEUE)
         self.assertEqual(task.attempt, 2)
         self.assertEqual(
-            self.database.value("SELECT leased_at >= run_at FROM skiplane.task"), "t")
+            self.database.value("SELECT lease_time >= schedule_time FROM skiplane.task"), "t")
 
     def test_each_policy_has_its_delays(self):
         policies = {

@@ -32,7 +32,8 @@ class Schema(SystemTest):
         code, output = self.run_skiplaned("migrate", self.database_flag())
         self.assertEqual(code, 0, output)
         made = self.versions()
-        self.assertIn(f"{len(made)} migrations applied\n", output)
+        noun = "migration" if len(made) == 1 else "migrations"
+        self.assertIn(f"{len(made)} {noun} applied\n", output)
         code, output = self.run_skiplaned("migrate", self.database_flag())
         self.assertEqual((code, self.versions()), (0, made))
         self.assertIn("0 migrations applied\n", output)

@@ -73,12 +73,12 @@ class SqlApi(SystemTest):
         transaction.release()
         listener.tell("SELECT 1;")
         listener.wait_for_output("received from")
-        lane, stage, priority, is_ready, count, run_at = re.search(
+        lane, stage, priority, is_ready, count, schedule_time = re.search(
             r'"tasks - (\S+) (\S+) (\S+) (\S+) (\S+) (\S+)"', listener.output).groups()
         self.assertEqual((lane, stage, priority, is_ready, count), ("1", "0", "0", "1", "1"))
-        made_at = self.database.number("SELECT (extract(epoch FROM run_at) * 1000000)::int8"
+        made_at = self.database.number("SELECT (extract(epoch FROM schedule_time) * 1000000)::int8"
                                        " FROM skiplane.task")
-        self.assertLessEqual(int(run_at), made_at)
+        self.assertLessEqual(int(schedule_time), made_at)
 
     def test_of_many_that_commit_at_once_none_is_left_behind(self):
         statement = f"SELECT skiplane.enqueue({arguments(QUEUE, b'x')});"
@@ -97,7 +97,7 @@ class SqlApi(SystemTest):
 
     def test_who_notifies_for_others_commits_after_them(self):
         """Three commits, stopped between their notification and their end."""
-        self.database.run("ALTER FUNCTION skiplane.send_hint() SET lock_timeout = '60 s'")
+        self.database.run("ALTER FUNCTION skiplane.notify_brokers() SET lock_timeout = '60 s'")
         parked = [self.park(self.broker, self.client, QUEUE) for _ in range(3)]
         statement = f"SELECT skiplane.enqueue({arguments(QUEUE, b'x')})"
         waits = ("SELECT count(*) = 1 FROM pg_locks WHERE NOT granted AND locktype = 'advisory'"
@@ -147,7 +147,7 @@ class SqlApi(SystemTest):
         ahead = timestamp_pb2.Timestamp(seconds=int(time.time()) + 3600)
         task_id = self.producer.enqueue(
             QUEUE, b"\x00\xff", key="k", priority=-5, max_attempts=3,
-            headers={"a": "\u00e4"}, content_type="text/x", run_at=ahead.ToJsonString())
+            headers={"a": "\u00e4"}, content_type="text/x", schedule_time=ahead.ToJsonString())
         task = self.client.task(task_id)
         self.assertEqual((task.task_id, task.key, task.priority, task.max_attempts),
                          (task_id, "k", -5, 3))
@@ -210,7 +210,7 @@ class SqlApi(SystemTest):
         self.assertEqual(self.producer.enqueue_many(QUEUE, []), [])
         self.producer.enqueue(QUEUE, delay="1 hour")
         self.producer.enqueue_many(QUEUE, [{"payload": b"", "delay": "1 day"},
-                                           {"payload": b"", "run_at": "2000-01-01"}])
+                                           {"payload": b"", "schedule_time": "2000-01-01"}])
         self.assertEqual(self.counts(), (2, 1, 0, 0))
 
 

@@ -163,7 +163,7 @@ class SqlKey(SystemTest):
         self.client.create_queue(QUEUE)
         way = Way(self, "sql")
         _, task_id = way.put(b"one", version=1)
-        transaction = self.database.hold("UPDATE skiplane.task SET lease_no = lease_no + 1")
+        transaction = self.database.hold("UPDATE skiplane.task SET lease_number = lease_number + 1")
         outcomes = []
         thread = threading.Thread(target=lambda: outcomes.append(way.put(b"two", version=2)))
         thread.start()

@@ -27,12 +27,12 @@ BAD = [
     ({"key": "k", "key_policy": "rerun_if_newer"}, "version: must be given"),
     ({"priority": 32768}, "priority: is 32768; must be -32768 to 32767"),
     ({"priority": -32769}, "priority: is -32769"),
-    ({"delay": "1 s", "run_at": "2030-01-01"}, "delay: must be left out with run_at"),
+    ({"delay": "1 s", "schedule_time": "2030-01-01"}, "delay: must be left out with schedule_time"),
     ({"delay": "-1 us"}, "delay: must be 0 to 3653 days"),
     ({"delay": "3654 days"}, "delay: must be"),
     ({"delay": "170000000 years"}, "delay: must be"),
-    ({"run_at": "infinity"}, "run_at: is more than 10 years ahead"),
-    ({"run_at": "2300-01-01"}, "run_at: is more than"),
+    ({"schedule_time": "infinity"}, "schedule_time: is more than 10 years ahead"),
+    ({"schedule_time": "2300-01-01"}, "schedule_time: is more than"),
     ({"max_attempts": 1001}, "max_attempts: is 1001; must be 1 to 1000"),
     ({"max_attempts": -1}, "max_attempts: is -1"),
     ({"content_type": "x" * 256}, "content_type: has 256 bytes; at most 255"),
@@ -50,7 +50,8 @@ BAD = [
     ({"cron": "0 0 * * *", "time_zone": EVIL}, "time_zone: "),
     ({"cron": "0 0 * * *", "time_zone": "x" * 65}, "time_zone: must have at most 64 bytes"),
     ({"time_zone": "UTC"}, "time_zone: must be left out without cron"),
-    ({"run_all": True}, "run_all: must be left out without period or cron"),
+    ({"catch_up": "sometimes"}, "catch_up: must be skip_missed or run_all"),
+    ({"catch_up": "run_all"}, "catch_up: must be left out without period or cron"),
     ({"headers": {"a": 1}}, "headers: must be texts"),
     ({"headers": {"": "a"}}, "headers: names must have 1 to 128 bytes"),
     ({"headers": {"n" * 129: "a"}}, "headers: names must have 1 to 128 bytes"),
@@ -60,9 +61,11 @@ BAD = [
 ]
 GOOD = [
     {"payload": b"x" * 100}, {"key": "\u00e4" * 127 + "x"}, {"priority": -32768},
-    {"priority": 32767}, {"delay": "3653 days"}, {"run_at": "-infinity"}, {"max_attempts": 1000},
+    {"priority": 32767}, {"delay": "3653 days"}, {"schedule_time": "-infinity"},
+    {"max_attempts": 1000},
     {"content_type": "x" * 255}, {"stage": "second"}, {"stage": ""}, {"period": "1 s"},
-    {"period": "3653 days"}, {"cron": "@daily", "time_zone": "Europe/Berlin", "run_all": True},
+    {"period": "3653 days"}, {"cron": "@daily", "time_zone": "Europe/Berlin",
+                                   "catch_up": "run_all"},
     {"headers": {str(n): "x" * 4096 for n in range(64)}}, {"headers": {"n" * 128: ""}},
     {"headers": {}}, {"key": EVIL}, {"content_type": EVIL}, {"headers": {EVIL: EVIL}},
 ]
@@ -72,7 +75,7 @@ class SqlRefusal(SystemTest):
     def setUp(self):
         super().setUp()
         self.broker, self.client = self.start()
-        self.client.create_queue(QUEUE, payload_bytes_max=100,
+        self.client.create_queue(QUEUE, max_payload_bytes=100,
                                  stages=[{"name": "first"}, {"name": "second"}])
         self.producer = Producer(self.database)
         self.addCleanup(self.producer.end)
@@ -139,9 +142,9 @@ class SqlRefusal(SystemTest):
             " AND has_function_privilege(p.oid, 'EXECUTE') ORDER BY 1")
         self.assertEqual([name for (name,) in callable_ones],
                          ["enqueue", "enqueue_json", "enqueue_many", "make_task",
-                          "sql_api_version"])
+                          "sql_api_version", "worker_handle"])
         self.assert_state(FORBIDDEN, self.producer.run, "CREATE TABLE skiplane.mine ()")
-        self.assert_state(FORBIDDEN, self.producer.run, "UPDATE skiplane.workers SET worker = 'x'")
+        self.assert_state(FORBIDDEN, self.producer.run, "UPDATE skiplane.workers SET name = 'x'")
         self.assertEqual(self.producer.run("SELECT skiplane.sql_api_version()"), [("1",)])
 
     def test_public_reaches_nothing(self):
@@ -154,13 +157,14 @@ class SqlRefusal(SystemTest):
             " SELECT FROM aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a"
             " WHERE a.grantee = 0)"), [])
 
-    def test_brokers_of_another_role_than_the_owner_keep_their_functions(self):
+    def test_brokers_of_another_role_than_the_owner_may_be_granted_all_beforehand(self):
         database = Database(cluster.shared())
         self.addCleanup(database.drop)
         role = f"broker_{uuid.uuid4().hex}"
         database.run(f"CREATE ROLE {role}")
         self.addCleanup(database.run, f"DROP OWNED BY {role}; DROP ROLE {role}")
-        database.run(f"ALTER DEFAULT PRIVILEGES GRANT INSERT ON TABLES TO {role}")
+        database.run(f"ALTER DEFAULT PRIVILEGES GRANT INSERT ON TABLES TO {role};"
+                     f"ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO {role}")
         self.addCleanup(Broker(f"--database={database.uri}").end)
         self.assertEqual(database.value(
             "SELECT bool_and(has_function_privilege("

@@ -6,7 +6,7 @@ import unittest
 
 from support import stubs
 from support.case import SystemTest
-from support.client import seconds
+from support.client import admin_pb2, seconds
 from support.producer import Producer
 
 QUEUE = "seen"
@@ -38,35 +38,68 @@ class SqlView(SystemTest):
         self.client.nack(task, retry_delay=seconds(3600), error={"type": "Slow"})
         self.assertEqual(
             sorted(self.producer.run(
-                "SELECT task_id, key, state, stage, priority, attempt, max_attempts, worker,"
-                " leased_at IS NOT NULL, period, last_error_type FROM skiplane.tasks")),
+                "SELECT task_id, key, state, stage, priority, attempt_count, max_attempts,"
+                " worker_name, lease_time IS NOT NULL, period, last_error_type"
+                " FROM skiplane.tasks")),
             sorted([(held, "held", "leased", "b", "-7", "1", "10", "ada", "t", "", ""),
                     (later, "later", "scheduled", "a", "0", "0", "10", "", "f", "24:00:00", ""),
                     (retried, "retried", "scheduled", "a", "-6", "1", "10", "", "f", "", "Slow"),
                     (ready, "ready", "ready", "a", "0", "0", "3", "", "f", "", "")]))
         self.assertEqual(
-            self.producer.run("SELECT task_id, key, stage, attempt, error_type, failed_at <= now()"
+            self.producer.run("SELECT task_id, key, stage, attempt_count, error_type,"
+                              " end_time <= now()"
                               " FROM skiplane.failed_tasks"),
             [(failed, "bad", "a", "1", "Broken", "t")])
         self.assertEqual(
-            self.producer.run("SELECT task_id, outcome, is_last, worker, error_type"
-                              " FROM skiplane.attempts ORDER BY finished_at"),
+            self.producer.run("SELECT task_id, outcome, ends_task, worker_name, error_type"
+                              " FROM skiplane.attempts ORDER BY end_time"),
             [(failed, "failed", "t", "ada", "Broken"), (done, "succeeded", "t", "ada", ""),
              (retried, "retried", "f", "ada", "Slow")])
-        self.assertEqual(self.producer.run("SELECT worker, state FROM skiplane.workers"),
+        self.assertEqual(self.producer.run("SELECT name, state FROM skiplane.workers"),
                          [("ada", "alive")])
         counts = self.client.queue(QUEUE).counts
         self.assertEqual(
-            self.producer.run("SELECT queue, pause, lanes, scheduled, ready, leased, succeeded,"
-                              " failed FROM skiplane.queues"),
+            self.producer.run("SELECT queue, pause_mode, lane_count, scheduled_count, ready_count,"
+                              " leased_count, succeeded_count, failed_count"
+                              " FROM skiplane.queues"),
             [(QUEUE, "none", "1", "2", "1", "1", "1", "1")])
         self.assertEqual((counts.scheduled_count, counts.ready_count, counts.leased_count,
                           counts.succeeded_count, counts.failed_count), (2, 1, 1, 1, 1))
 
+    def test_recurrences_and_requests_of_operators_and_producers(self):
+        self.client.create_queue(QUEUE)
+        for catch_up in ("skip_missed", "run_all"):
+            self.producer.enqueue(QUEUE, key=catch_up, period="1 day", catch_up=catch_up)
+        self.producer.enqueue(QUEUE, key="rerun", version=1)
+        self.producer.enqueue(QUEUE, key="cancel")
+        self.client.lease(QUEUE, max_tasks=4)
+        self.producer.enqueue(QUEUE, key="rerun", version=2, key_policy="rerun_if_newer")
+        [(cancelled,)] = self.producer.run(
+            "SELECT task_id FROM skiplane.tasks WHERE key = 'cancel'")
+        self.client.admin.CancelTask(admin_pb2.CancelTaskRequest(task_id=cancelled), timeout=60)
+        self.assertEqual(
+            self.producer.run("SELECT key, catch_up, rerun_pending, cancel_requested"
+                              " FROM skiplane.tasks ORDER BY key"),
+            [("cancel", "", "f", "t"), ("rerun", "", "t", "f"), ("run_all", "run_all", "f", "f"),
+             ("skip_missed", "skip_missed", "f", "f")])
+
+    def test_a_worker_has_one_handle_everywhere_which_is_not_its_session(self):
+        self.client.create_queue(QUEUE)
+        self.producer.enqueue(QUEUE)
+        [task] = self.client.lease(QUEUE, worker_id="id", worker_name="ada")
+        held = self.producer.run("SELECT worker_handle FROM skiplane.tasks")
+        self.client.ack(task)
+        self.assertEqual(self.producer.run("SELECT worker_handle FROM skiplane.attempts"), held)
+        self.assertEqual(self.producer.run("SELECT handle FROM skiplane.workers"), held)
+        self.assertRegex(held[0][0], "^[0-9a-f]{16}$")
+        [(session,)] = self.database.run("SELECT id FROM skiplane.worker_session")
+        self.assertNotIn(held[0][0], session.replace("-", ""))
+
     def test_a_queue_without_tasks_and_a_paused_one(self):
         self.client.create_queue("empty", lanes=3)
         self.client.pause("empty", "BOTH", "why")
-        self.assertEqual(self.producer.run("SELECT pause, pause_reason, lanes, ready"
+        self.assertEqual(self.producer.run("SELECT pause_mode, pause_reason, lane_count,"
+                                           " ready_count"
                                            " FROM skiplane.queues"), [("both", "why", "3", "0")])
 
     def test_no_view_shows_what_proves_a_lease_or_is_private(self):
@@ -74,8 +107,8 @@ class SqlView(SystemTest):
             "SELECT DISTINCT a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid"
             " WHERE c.relnamespace = 'skiplane'::regnamespace AND c.relkind = 'v'")}
         self.assertIn("task_id", columns)
-        self.assertEqual(columns & {"session", "id", "worker_id", "lease_no", "payload", "headers",
-                                    "result", "error_text"}, set())
+        self.assertEqual(columns & {"session", "id", "worker_id", "lease_number", "payload",
+                                    "headers", "result", "error_text"}, set())
 
     def test_the_examples_of_the_document_work(self):
         self.client.create_queue("mail")

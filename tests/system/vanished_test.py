@@ -25,7 +25,7 @@ class Vanished(SystemTest):
         """The next caller gets the task, as if it had never been leased."""
         [task] = self.client.lease(QUEUE)
         self.assertEqual((task.payload, task.attempt), (payload, 1))
-        self.assertEqual(self.broker.metrics()["skiplane_orphan_leases_released_total"], 1)
+        self.assertEqual(self.broker.metrics()["skiplane_orphan_leases_handed_back_total"], 1)
 
     def test_a_cancelled_lease_takes_no_task(self):
         parked = self.park(self.broker, self.client, QUEUE)

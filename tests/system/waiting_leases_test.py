@@ -40,7 +40,7 @@ class OneConnection(SystemTest):
         refused = [ended.get(timeout=GENEROUS_S) for _ in range(extra)]
         for call in refused:
             self.assertEqual((call.code().name, reason_of(call)),
-                             ("RESOURCE_EXHAUSTED", "TOO_MANY_WAITING_LEASES"))
+                             ("RESOURCE_EXHAUSTED", "TOO_MANY_WAITING_CALLS"))
             self.assertGreater(retry_delay_of(call), 0)
         return [call for call in calls if call not in refused]
 
@@ -71,7 +71,7 @@ class OneConnection(SystemTest):
                          [broker_pb2.ACK_OUTCOME_ACKED] * WORKERS)
 
     def test_those_above_the_limit_are_answered_and_nobody_else_is_kept_out(self):
-        broker, client = self.start("--max-parked-leases-per-connection=50")
+        broker, client = self.start("--max-waiting-calls-per-connection=50")
         calls = self.park_too_many(client, 50, extra=10)
         self.assert_cycle(client)
 
@@ -81,7 +81,7 @@ class OneConnection(SystemTest):
         self.assertEqual([len(call.result().tasks) for call in [*calls, waiting]], [1] * 51)
 
     def test_an_ack_is_done_though_its_next_lease_may_not_wait(self):
-        _, client = self.start("--max-parked-leases-per-connection=1")
+        _, client = self.start("--max-waiting-calls-per-connection=1")
         client.enqueue("other")
         [task] = client.lease("other", wait=0)
         [waiting] = self.park_too_many(client, 1, extra=1)
@@ -95,7 +95,7 @@ class OneConnection(SystemTest):
         waiting.cancel()
 
     def test_leases_that_fill_the_broker_keep_nothing_else_out(self):
-        broker, client = self.start("--max-parked-leases=3")
+        broker, client = self.start("--max-waiting-calls=3")
         self.park_too_many(client, 3, extra=2)
         self.assert_cycle(client)
         self.assert_cycle(self.client_of(broker))

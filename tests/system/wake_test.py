@@ -42,7 +42,7 @@ class Wake(SystemTest):
         self.client.enqueue(QUEUE, b"new", delay=seconds(0.3))
         self.assert_woken(self.client.lease_later(QUEUE))
         self.assertEqual(
-            self.database.value("SELECT leased_at >= run_at FROM skiplane.task"), "t")
+            self.database.value("SELECT lease_time >= schedule_time FROM skiplane.task"), "t")
 
     def test_the_end_of_a_retry_delay_wakes_a_parked_lease(self):
         self.client.enqueue(QUEUE, b"again")

@@ -12,7 +12,7 @@ QUEUE = "mortal"
 
 
 class WorkerDeath(SystemTest):
-    BEYOND = "SELECT now() > leased_at + interval '7 s' FROM skiplane.task"
+    BEYOND = "SELECT now() > lease_time + interval '7 s' FROM skiplane.task"
 
     def setUp(self):
         super().setUp()
@@ -22,7 +22,7 @@ class WorkerDeath(SystemTest):
     def lost_in_time(self):
         """Whether each lost attempt was lost after its lease time and not before."""
         return self.database.run(
-            "SELECT bool_and(finished_at >= leased_at + interval '1 s'), count(*)"
+            "SELECT bool_and(end_time >= lease_time + interval '1 s'), count(*)"
             " FROM skiplane.history WHERE error_type = 'LEASE_LOST'")
 
     def test_the_task_of_a_killed_worker_is_done_by_another(self):

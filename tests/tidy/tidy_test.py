@@ -8,7 +8,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, FOLDER)
 
 from rules import (documents, events, glossary, includes, paths, pictures,  # noqa: E402
-                   registration, scripts, sizes, sql, units, words)
+                   reasons, registration, scripts, sizes, sql, units, words)
 from rules.tree import read_tree  # noqa: E402
 
 
@@ -53,6 +53,9 @@ class Tidy(unittest.TestCase):
 
     def test_events_of_the_log_are_explained(self):
         self.assert_clean(events)
+
+    def test_a_reason_has_one_code(self):
+        self.assert_clean(reasons)
 
     def test_no_test_is_lost(self):
         self.assert_clean(registration)

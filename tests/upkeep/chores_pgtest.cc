@@ -15,12 +15,12 @@ class ChoresTest : public testing::UpkeepHarness {
  protected:
   // As if the dead had been looked for then, by whoever leads.
   void SetReclaimed(const std::string& when) const {
-    Sql(absl::StrCat("UPDATE skiplane.upkeep_lease SET reclaimed_at = ", when));
+    Sql(absl::StrCat("UPDATE skiplane.upkeep_lead SET reclaim_time = ", when));
   }
   // However slow this machine is, the next pass comes in time, and who leads still does so. More
   // would look as if the clock had gone back.
   void MakeGapImpossible() const {
-    SetReclaimed("now() + interval '900 ms', expires_at = now() + interval '10 s'");
+    SetReclaimed("now() + interval '900 ms', expire_time = now() + interval '10 s'");
   }
 
   Chores chores_{testing::UuidOf(201), &metrics_};
@@ -41,7 +41,7 @@ TEST_F(ChoresTest, TheDeadAreLookedForAlsoIfAStepOfTheClockCannotBeNoted) {
   TakeOne(Worker("silent"));
   chores_.RunPass(*session_);
   Sql("ALTER TABLE skiplane.clock_step RENAME TO out_of_reach");
-  SetReclaimed("now() + interval '1 hour', expires_at = now() + interval '10 s'");
+  SetReclaimed("now() + interval '1 hour', expire_time = now() + interval '10 s'");
   Silence("silent");
   chores_.RunPass(*session_);
   EXPECT_EQ(Tasks("state = 1"), 1);
@@ -86,7 +86,7 @@ TEST_F(ChoresTest, APassWithoutAnAnswerIsCutOff) {
   Sql(absl::StrCat("SELECT pg_terminate_backend(", dying->backend_pid(), ", 10000)"));
   chores_.RunPass(*dying);
   EXPECT_TRUE(chores_.is_cut_off());
-  EXPECT_THAT(metrics_.Text(), HasSubstr("skiplane_maintenance_failures_total{job=\"leader\"} 1"));
+  EXPECT_THAT(metrics_.Text(), HasSubstr("skiplane_chore_failures_total{chore=\"leader\"} 1"));
 }
 
 TEST_F(ChoresTest, WhoDoesNotLeadDoesNothing) {
@@ -99,7 +99,7 @@ TEST_F(ChoresTest, WhoDoesNotLeadDoesNothing) {
   Silence("silent");
   chores_.RunPass(*session_);
   EXPECT_EQ(Tasks("state = 2"), 1);
-  EXPECT_THAT(metrics_.Text(), Not(HasSubstr("job=\"reclaimer\"")));
+  EXPECT_THAT(metrics_.Text(), Not(HasSubstr("chore=\"reclaimer\"")));
   others.Resign(*session_);
   SetReclaimed("now() + interval '900 ms'");
   chores_.RunPass(*session_);
@@ -111,9 +111,9 @@ TEST_F(ChoresTest, EveryChoreHasItsTurnAndIsMeasured) {
   const std::string page = metrics_.Text();
   for (const char* job : {"leader", "reclaimer", "counter_folder", "ledger_folder", "retention",
                           "partitions", "hang_finder", "error_folder", "clock_mender"}) {
-    const std::string label = absl::StrCat("{job=\"", job, "\"}");
+    const std::string label = absl::StrCat("{chore=\"", job, "\"}");
     EXPECT_THAT(page, HasSubstr(absl::StrCat("duration_seconds_count", label)));
-    EXPECT_THAT(page, HasSubstr(absl::StrCat("skiplane_maintenance_failures_total", label, " 0")));
+    EXPECT_THAT(page, HasSubstr(absl::StrCat("skiplane_chore_failures_total", label, " 0")));
   }
 }
 

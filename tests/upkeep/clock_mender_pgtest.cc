@@ -19,16 +19,17 @@ class ClockMenderTest : public testing::UpkeepHarness {
   // As if the clock had shown an hour more until now.
   void SetClockBack() {
     TakeLead(broker_);
-    Sql("UPDATE skiplane.upkeep_lease SET reclaimed_at = now() + interval '1 hour'");
+    Sql("UPDATE skiplane.upkeep_lead SET reclaim_time = now() + interval '1 hour'");
   }
   store::Lead TakeLead(const pg::Uuid& broker) {
     return Required(store::TakeLead(*session_, broker, absl::Seconds(60)));
   }
   // A waiting task; both times as SQL.
-  void PutAt(const std::string& created_at, const std::string& run_at) {
+  void PutAt(const std::string& create_time, const std::string& schedule_time) {
     PutOne();
-    Sql(absl::StrCat("WITH moved AS (UPDATE skiplane.task SET created_at = ", created_at,
-                     ", run_at = ", run_at, ", due = skiplane.due_of(", run_at, ", ", created_at,
+    Sql(absl::StrCat("WITH moved AS (UPDATE skiplane.task SET create_time = ", create_time,
+                     ", schedule_time = ", schedule_time, ", due = skiplane.due_slot(",
+                     schedule_time, ", ", create_time,
                      ") WHERE id = (SELECT max(id) FROM skiplane.task) RETURNING lane, stage, due) "
                      "INSERT INTO skiplane.counter_delta (lane, stage, due, waiting) "
                      "SELECT lane, stage, due, 1 FROM moved UNION ALL "
@@ -39,16 +40,16 @@ class ClockMenderTest : public testing::UpkeepHarness {
     return Required(mender_.RunOnce(*session_));
   }
   int64_t OpenSteps() const {
-    return Number("SELECT count(*) FROM skiplane.clock_step WHERE mended_at IS NULL");
+    return Number("SELECT count(*) FROM skiplane.clock_step WHERE mend_time IS NULL");
   }
   // Which its row does not show: a later call has asked for less.
   void LeaseFor10Minutes() {
-    Sql("UPDATE skiplane.worker_session SET duration = '10 s', expires_at = " +
+    Sql("UPDATE skiplane.worker_session SET lease_duration = '10 s', expire_time = " +
         Until("10 minutes"));
   }
   int64_t LeasesOf10Minutes() const {
     return Number("SELECT count(*) FROM skiplane.worker_session "
-                  "WHERE expires_at > now() + interval '8 minutes'");
+                  "WHERE expire_time > now() + interval '8 minutes'");
   }
   std::string Until(const std::string& interval) const {
     return absl::StrCat("now() + interval '", interval, "'");
@@ -74,8 +75,8 @@ TEST_F(ClockMenderTest, TasksThatWereDueAreDueAgainAndOthersKeepTheirTime) {
   EXPECT_THAT(mender_.Watch(*session_, TakeLead(broker_)), IsOkAndHolds(true));
   PutAt("now()", Until("10 minutes"));  // since the step
   EXPECT_EQ(Required(mender_.RunOnce(*session_)).tasks, 2);
-  EXPECT_EQ(Tasks("run_at <= now() AND due = 0"), 2);
-  EXPECT_EQ(Tasks("run_at > now() + interval '5 minutes'"), 2);
+  EXPECT_EQ(Tasks("schedule_time <= now() AND due = 0"), 2);
+  EXPECT_EQ(Tasks("schedule_time > now() + interval '5 minutes'"), 2);
   EXPECT_EQ(Required(mender_.RunOnce(*session_)).tasks, 0);
   EXPECT_EQ(OpenSteps(), 0);
 }
@@ -84,7 +85,7 @@ TEST_F(ClockMenderTest, WhatWasDecidedSinceTheStepHolds) {
   PutAt(Until("-2 hours"), Until("-1 minute"));
   SetClockBack();
   EXPECT_THAT(mender_.Watch(*session_, TakeLead(broker_)), IsOkAndHolds(true));
-  Sql("UPDATE skiplane.task SET run_at = " + Until("10 minutes"));  // as a retry does
+  Sql("UPDATE skiplane.task SET schedule_time = " + Until("10 minutes"));  // as a retry does
   EXPECT_EQ(Required(mender_.RunOnce(*session_)).tasks, 0);
 }
 
@@ -110,7 +111,7 @@ TEST_F(ClockMenderTest, AStepThatAnotherLeaderHasClosedIsLeftAlone) {
   Required(other->RunText("SELECT 1 FROM skiplane.task FOR UPDATE"));
   EXPECT_EQ(Mend().tasks, 0);
   Required(other->RunText("ROLLBACK"));
-  Sql("UPDATE skiplane.clock_step SET mended_at = now()");
+  Sql("UPDATE skiplane.clock_step SET mend_time = now()");
   EXPECT_EQ(Required(mender_.RunOnce(*session_)).tasks, 0);
 }
 
@@ -119,30 +120,30 @@ TEST_F(ClockMenderTest, TheTimeSinceTheDeadWereLookedForCountsOnlyWhereThisBroke
   for (const pg::Uuid& who : {testing::UuidOf(201), broker_}) {
     TakeLead(who);
     EXPECT_THAT(store::MarkReclaimed(*session_, who), IsOk());
-    Sql("UPDATE skiplane.upkeep_lease SET expires_at = '-infinity'");
+    Sql("UPDATE skiplane.upkeep_lead SET expire_time = '-infinity'");
     SetClockBack();
     EXPECT_THAT(mender_.Watch(*session_, TakeLead(broker_), an_hour_ago), IsOkAndHolds(true));
     EXPECT_EQ(Number("SELECT count(*) FROM skiplane.clock_step "
-                     "WHERE was_at > now() + interval '90 minutes'"),
+                     "WHERE old_time > now() + interval '90 minutes'"),
               who == broker_ ? 1 : 0);
-    Sql("UPDATE skiplane.upkeep_lease SET expires_at = '-infinity'");
+    Sql("UPDATE skiplane.upkeep_lead SET expire_time = '-infinity'");
   }
 }
 
 TEST_F(ClockMenderTest, APlannedTimeDoesNotComeTwice) {
   PutAt(Until("-2 hours"), Until("30 minutes"));
-  Sql("UPDATE skiplane.task SET planned_at = run_at, period = 3600000000");
+  Sql("UPDATE skiplane.task SET planned_time = schedule_time, period = 3600000000");
   SetClockBack();
   EXPECT_EQ(Mend().tasks, 0);
 }
 
 TEST_F(ClockMenderTest, ASessionKeepsItsTimeOutAndNoMore) {
   Worker("silent");
-  Sql("UPDATE skiplane.worker_session SET duration = '1 minute', expires_at = " +
+  Sql("UPDATE skiplane.worker_session SET lease_duration = '1 minute', expire_time = " +
       Until("61 minutes"));
   SetClockBack();
   Mend();
-  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.worker_session WHERE expires_at BETWEEN "
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.worker_session WHERE expire_time BETWEEN "
                    "now() + interval '30 s' AND now() + interval '62 s'"),
             1);
 }
@@ -158,7 +159,7 @@ TEST_F(ClockMenderTest, ALeaseMadeBetweenTheStepAndItsNotingKeepsItsEnd) {
 TEST_F(ClockMenderTest, ALeaseMadeSinceTheStepWasNotedKeepsItsEndHoweverSmallTheStep) {
   Worker("busy");
   TakeLead(broker_);
-  Sql("UPDATE skiplane.upkeep_lease SET reclaimed_at = now() + interval '5 minutes'");
+  Sql("UPDATE skiplane.upkeep_lead SET reclaim_time = now() + interval '5 minutes'");
   EXPECT_THAT(mender_.Watch(*session_, TakeLead(broker_)), IsOkAndHolds(true));
   LeaseFor10Minutes();
   Required(mender_.RunOnce(*session_));
@@ -167,7 +168,7 @@ TEST_F(ClockMenderTest, ALeaseMadeSinceTheStepWasNotedKeepsItsEndHoweverSmallThe
 
 TEST_F(ClockMenderTest, ALeadThatEndsInAnHourIsTakenOver) {
   TakeLead(testing::UuidOf(201));
-  Sql("UPDATE skiplane.upkeep_lease SET expires_at = now() + interval '1 hour'");
+  Sql("UPDATE skiplane.upkeep_lead SET expire_time = now() + interval '1 hour'");
   EXPECT_TRUE(Required(store::TakeLead(*session_, broker_, absl::Seconds(1))).is_leader);
 }
 

@@ -17,7 +17,7 @@ class LeaderTest : public testing::UpkeepHarness {
   // as if the clock had gone back.
   bool Leads(Leader& leader) {
     const bool is_leader = Required(leader.RunOnce(*session_)).is_leader;
-    if (is_leader) Sql("UPDATE skiplane.upkeep_lease SET expires_at = now() + interval '10 s'");
+    if (is_leader) Sql("UPDATE skiplane.upkeep_lead SET expire_time = now() + interval '10 s'");
     return is_leader;
   }
 
@@ -42,7 +42,7 @@ TEST_F(LeaderTest, TheSecondLeadsOnceTheFirstResigned) {
 
 TEST_F(LeaderTest, TheSecondLeadsOnceTheTimeOfTheFirstIsOver) {
   ASSERT_TRUE(Leads(first_));
-  Sql("UPDATE skiplane.upkeep_lease SET expires_at = now() - interval '1 ms'");
+  Sql("UPDATE skiplane.upkeep_lead SET expire_time = now() - interval '1 ms'");
   EXPECT_TRUE(Leads(second_));
   EXPECT_FALSE(Leads(first_));
 }
@@ -65,7 +65,7 @@ TEST_F(LeaderTest, TheMetricsSayWhoLeads) {
 TEST_F(LeaderTest, TheLeadSaysWhenTheDeadWereLastLookedFor) {
   EXPECT_FALSE(Required(first_.RunOnce(*session_)).reclaimed_ago.has_value());
   ASSERT_THAT(store::MarkReclaimed(*session_, testing::UuidOf(201)), IsOk());
-  Sql("UPDATE skiplane.upkeep_lease SET reclaimed_at = now() - interval '1 hour'");
+  Sql("UPDATE skiplane.upkeep_lead SET reclaim_time = now() - interval '1 hour'");
   EXPECT_GE(Required(first_.RunOnce(*session_)).reclaimed_ago, absl::Hours(1));
 }
 

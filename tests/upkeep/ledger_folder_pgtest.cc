@@ -23,7 +23,7 @@ class LedgerFolderTest : public testing::UpkeepHarness {
     return sum;
   }
   LedgerFoldResult FoldOnce() {
-    Sql("UPDATE skiplane.lease_ledger SET check_at = now() - interval '1 s'");
+    Sql("UPDATE skiplane.lease_ledger SET check_time = now() - interval '1 s'");
     LedgerFoldResult sum;
     for (bool is_complete = false; !is_complete;) {
       const LedgerFoldResult pass = Required(folder_.RunOnce(*session_));
@@ -70,7 +70,7 @@ TEST_F(LedgerFolderTest, AYoungRowIsFoundUnderItsId) {
   ASSERT_THAT(store::CloseLedger(*session_, lane_, {{testing::kLedger}}), IsOk());
   EXPECT_EQ(Required(store::FindLeases(*session_, lane_, {}, {{testing::kLedger}})).size(), 2u);
   const std::string rest =
-      "SELECT extract(epoch FROM min(check_at) - now())::int8 FROM skiplane.lease_ledger";
+      "SELECT extract(epoch FROM min(check_time) - now())::int8 FROM skiplane.lease_ledger";
   EXPECT_GT(Number(rest), 80) << "and is not folded soon";
 }
 
@@ -166,7 +166,7 @@ TEST_F(LedgerFolderTest, AStrayWhoseRecoveryFailedIsNotForgotten) {
   TakeOne(Worker("deleted"));
   DeleteSession("deleted");
   BreakReclaimIn(lane_);
-  Sql("UPDATE skiplane.lease_ledger SET check_at = now() - interval '1 s'");
+  Sql("UPDATE skiplane.lease_ledger SET check_time = now() - interval '1 s'");
   EXPECT_FALSE(folder_.RunOnce(*session_).ok());
   RepairReclaim();
   const LedgerFoldResult result = Required(folder_.RunOnce(*session_));

@@ -25,9 +25,9 @@ class PartitionsTest : public testing::UpkeepHarness {
 
   // A row that expires that many days after the beginning of today.
   void InsertHistory(double days) const {
-    Sql(absl::StrCat("INSERT INTO skiplane.history (lane, task_id, expires_at, finished_at, "
-                     "run_at, created_at, attempt, max_attempts, stage, priority, outcome, "
-                     "is_last) SELECT 1, 1, ((now() AT TIME ZONE 'UTC')::date + ",
+    Sql(absl::StrCat("INSERT INTO skiplane.history (lane, task_id, expire_time, end_time, "
+                     "schedule_time, create_time, attempt, max_attempts, stage, priority, outcome, "
+                     "ends_task) SELECT 1, 1, ((now() AT TIME ZONE 'UTC')::date + ",
                      days, " * interval '1 day') AT TIME ZONE 'UTC', now(), now(), now(), 1, 1, "
                      "0, 0, 1, true"));
   }
@@ -94,8 +94,9 @@ TEST_F(PartitionsTest, ADayInUseIsLeftForLater) {
 }
 
 TEST_F(PartitionsTest, DeadLettersThatGoLeaveTheirErrorGroups) {
-  Sql("INSERT INTO skiplane.task_failed (lane, id, expires_at, failed_at, run_at, created_at, "
-      "lease_no, attempt, max_attempts, stage, priority, error_print, payload) "
+  Sql("INSERT INTO skiplane.task_failed (lane, id, expire_time, end_time, schedule_time, "
+      "create_time, "
+      "lease_number, attempt, max_attempts, stage, priority, error_fingerprint, payload) "
       "SELECT 1, i, now() - interval '1 hour', now(), now(), now(), i, 1, 1, 0, 0, 'print', '' "
       "FROM generate_series(1, 3) i");
   Required(partitions_.RunOnce(*session_));

@@ -75,14 +75,14 @@ TEST_F(ReclaimerTest, WhatAnEndedSessionStillHoldsIsHandedBackUncharged) {
 
 TEST_F(ReclaimerTest, ThousandsOfEndedSessionsDoNotKeepOthersFromTheirTurn) {
   Sql("INSERT INTO skiplane.worker_session "
-      "(id, worker_id, state, duration, expires_at, ended_at, check_at) "
+      "(id, worker_id, state, lease_duration, expire_time, end_time, check_time) "
       "SELECT gen_random_uuid(), 'e' || i, 3, '1 h', now() + interval '1 h', now(), "
       "now() - interval '1 s' FROM generate_series(1, 2500) i");
   PutOne();
   TakeOne(Worker("silent"));
   Silence("silent");
   EXPECT_EQ(Reclaim().freed, 1);
-  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.worker_session WHERE check_at < now()"), 0);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.worker_session WHERE check_time < now()"), 0);
 }
 
 TEST_F(ReclaimerTest, ATaskThatKilledItsLastWorkerFails) {
@@ -93,7 +93,7 @@ TEST_F(ReclaimerTest, ATaskThatKilledItsLastWorkerFails) {
   EXPECT_EQ(result.freed, 0);
   EXPECT_EQ(result.failed, 1);
   EXPECT_EQ(Sql("SELECT error_type FROM skiplane.task_failed"), "LEASE_LOST");
-  EXPECT_EQ(Sql("SELECT key FROM skiplane.task_key WHERE finished_at IS NOT NULL"), "poison");
+  EXPECT_EQ(Sql("SELECT key FROM skiplane.task_key WHERE end_time IS NOT NULL"), "poison");
   EXPECT_EQ(Tasks("true"), 0);
 }
 
@@ -181,7 +181,7 @@ TEST_F(ReclaimerTest, ASessionStaysWhileALedgerRowThatIsLockedNamesIt) {
 }
 
 TEST_F(ReclaimerTest, ThousandsOfLostSessionsGoInOnePass) {
-  Sql("INSERT INTO skiplane.worker_session (id, duration, expires_at) "
+  Sql("INSERT INTO skiplane.worker_session (id, lease_duration, expire_time) "
       "SELECT gen_random_uuid(), '1 s', now() - interval '1 s' FROM generate_series(1, 3500)");
   const ReclaimResult result = Reclaim();
   EXPECT_EQ(result.forgotten, 3500);
@@ -224,7 +224,8 @@ TEST_F(ReclaimerTest, AGraceGivesEverySessionOneFullTimeOut) {
   EXPECT_EQ(result.spared, 1);
   EXPECT_EQ(result.lost, 0);
   EXPECT_TRUE(ClassifyOne(token).is_held);
-  EXPECT_EQ(Sql("SELECT expires_at > now() + interval '59 min' FROM skiplane.worker_session"), "t");
+  EXPECT_EQ(Sql("SELECT expire_time > now() + interval '59 min' "
+                "FROM skiplane.worker_session"), "t");
 }
 
 TEST_F(ReclaimerTest, AGraceThatCouldNotBeGivenIsStillDue) {

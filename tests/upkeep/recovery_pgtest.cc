@@ -39,7 +39,8 @@ TEST_F(RecoveryTest, EveryBrokerHearsWhichTasksAreFree) {
   EXPECT_EQ(notification->priority, -5);
   EXPECT_EQ(notification->count, 3);
   EXPECT_EQ(absl::ToUnixMicros(notification->schedule_time),
-            Number("SELECT (date_part('epoch', min(run_at)) * 1e6)::int8 FROM skiplane.task"));
+            Number("SELECT (date_part('epoch', min(schedule_time)) * 1e6)::int8 "
+                   "FROM skiplane.task"));
 }
 
 TEST_F(RecoveryTest, HundredsOfLedgerRowsAreTakenInOneCall) {

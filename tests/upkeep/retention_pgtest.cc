@@ -15,16 +15,19 @@ class RetentionTest : public testing::UpkeepHarness {
 
   // Rows of that age in the test's lane.
   void AddSettled(const std::string& age, int rows) const {
-    Sql(absl::StrCat("INSERT INTO skiplane.settled SELECT ", lane_, ", now() - interval '", age,
-                     "', 1, '{1}', '{1}', '[1,1]', '[1,1]' FROM generate_series(1, ", rows, ")"));
+    Sql(absl::StrCat("INSERT INTO skiplane.settled (lane, settle_time, outcome, transition, "
+                     "try_id, "
+                     "lease_numbers, tasks, numbers, ids) SELECT ",
+                     lane_, ", now() - interval '", age, "', 1, 1, 0, '{1}', '{1}', '[1,1]', "
+                     "'[1,1]' FROM generate_series(1, ", rows, ")"));
   }
   void AddRequests(const std::string& age, int rows) const {
-    Sql(absl::StrCat("INSERT INTO skiplane.request SELECT ", lane_, ", '", age,
+    Sql(absl::StrCat("INSERT INTO skiplane.enqueue_request SELECT ", lane_, ", '", age,
                      "' || i, '', 1, now() - interval '", age, "' FROM generate_series(1, ", rows,
                      ") i"));
   }
   int64_t Settled() const { return Number("SELECT count(*) FROM skiplane.settled"); }
-  int64_t Requests() const { return Number("SELECT count(*) FROM skiplane.request"); }
+  int64_t Requests() const { return Number("SELECT count(*) FROM skiplane.enqueue_request"); }
 
   Retention retention_;
 };

@@ -22,7 +22,7 @@ class UpkeepHarness : public StoreHarness {
 
   // Lets the time-out of that worker pass without a heartbeat.
   void Silence(const std::string& name) const {
-    Sql(absl::StrCat("UPDATE skiplane.worker_session SET expires_at = now() - interval '1 s' "
+    Sql(absl::StrCat("UPDATE skiplane.worker_session SET expire_time = now() - interval '1 s' "
                      "WHERE worker_id = '",
                      name, "'"));
   }
@@ -30,7 +30,7 @@ class UpkeepHarness : public StoreHarness {
   // It ends its session; upkeep looks for what it holds at once.
   void End(const std::string& name) {
     Required(store::EndSessions(*session_, {{name, absl::ZeroDuration()}}));
-    Sql("UPDATE skiplane.worker_session SET check_at = now() WHERE state = 3");
+    Sql("UPDATE skiplane.worker_session SET check_time = now() WHERE state = 3");
   }
 
   // As if somebody had removed its row by hand.

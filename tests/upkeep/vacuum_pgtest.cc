@@ -44,7 +44,7 @@ class VacuumTest : public testing::UpkeepHarness {
     Sql(absl::StrCat("DELETE FROM skiplane.task", kNoted));
   }
   void Fill() const {
-    Sql("INSERT INTO skiplane.task (lane, id, run_at, created_at, max_attempts, payload) "
+    Sql("INSERT INTO skiplane.task (lane, id, schedule_time, create_time, max_attempts, payload) "
         "SELECT 1, 1000000 + i, now(), now(), 10, decode(repeat('55', 200), 'hex') "
         "FROM generate_series(1, 5000) i" + std::string(kNoted));
   }
@@ -229,10 +229,10 @@ TEST_F(VacuumTest, TheLeaderDoesItByItself) {
   Upkeep upkeep(EagerUpkeep(), &metrics_);
   upkeep.Start();
   AwaitInSql("pg_relation_size('skiplane.task') = 0 AND "
-             "pg_relation_size('skiplane.task_claim') <= 8192");
+             "pg_relation_size('skiplane.task_lease_order') <= 8192");
   upkeep.Stop();
   EXPECT_THAT(metrics_.Text(),
-              HasSubstr("skiplane_maintenance_failures_total{job=\"vacuum\"} 0"));
+              HasSubstr("skiplane_chore_failures_total{chore=\"vacuum\"} 0"));
 }
 
 TEST_F(VacuumTest, ACommandThatTakesLongIsStoppedWithTheBroker) {

@@ -59,7 +59,7 @@ std::string Tasks(int64_t count) {
 absl::Status Follow(Session& session, v1::BulkOperation& operation) {
   Interrupt interrupt;
   ProgressBar bar(std::cerr, IsTerminal(2));
-  while (operation.state() == v1::BULK_STATE_RUNNING) {
+  while (operation.state() == v1::BULK_OPERATION_STATE_RUNNING) {
     bar.Draw(operation.scanned_count(), operation.total_estimate(), "looked at");
     if (interrupt.Wait(kPollInterval)) return Stop(session, operation);
     auto now = Get(session, operation.operation_id());
@@ -78,7 +78,7 @@ absl::Status FollowAndTell(Session& session, v1::BulkOperation operation) {
     session.out() << Tasks(operation.changed_count()) << " changed of "
                   << FormatCount(operation.matched_count()) << " that matched\n";
   }
-  if (operation.state() == v1::BULK_STATE_STOPPED) {
+  if (operation.state() == v1::BULK_OPERATION_STATE_STOPPED) {
     return absl::AbortedError("the operation was stopped by somebody else");
   }
   return absl::OkStatus();

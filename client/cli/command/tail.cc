@@ -68,7 +68,7 @@ absl::Status TailTasks(Session& session, const TailOptions& options, absl::Durat
     request.mutable_filter()->add_states(static_cast<v1::TaskState>(state));
   }
   // Twice the interval and some more, so that a slow call leaves no gap.
-  internal::ToProto(2 * interval + absl::Seconds(10), request.mutable_filter()->mutable_age_max());
+  internal::ToProto(2 * interval + absl::Seconds(10), request.mutable_filter()->mutable_max_age());
   std::set<std::string> now;
   const absl::Status status = ForEach<v1::ListTasksRequest, v1::ListTasksResponse>(
       session, std::move(request), &AdminMethods::ListTasks,

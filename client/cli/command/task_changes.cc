@@ -158,7 +158,7 @@ void DeclareTaskChanges(CLI::App* tasks, Plan* plan) {
             "now. Others are refused, or left as they are.",
             Retry);
   AddExamples(CommandOf(tasks, "retry"),
-              {"skiplane tasks retry -q mail --state failed --age-max 2h"});
+              {"skiplane tasks retry -q mail --state failed --max-age 2h"});
   AddChange(tasks, plan, "cancel",
             "Ends waiting tasks as cancelled; the workers of running ones are asked to stop.",
             Cancel);
@@ -167,7 +167,7 @@ void DeclareTaskChanges(CLI::App* tasks, Plan* plan) {
             "Removes waiting and failed tasks with their keys, as if they had never been.",
             Delete);
   AddExamples(CommandOf(tasks, "delete"),
-              {"skiplane tasks delete -q mail --state failed --age-min 30d --dry-run"});
+              {"skiplane tasks delete -q mail --state failed --min-age 30d --dry-run"});
 }
 
 }  // namespace skiplane::cli

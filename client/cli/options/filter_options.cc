@@ -38,10 +38,10 @@ void AddFilter(CLI::App* app, FilterOptions* options) {
   in_group(AddTexts(app, "--header", &options->headers,
                     "That have this header; may be given several times")
                .Type("KEY=VALUE"));
-  in_group(AddText(app, "--error-group", &options->error_group,
+  in_group(AddText(app, "--fingerprint", &options->error_group,
                    "Whose last failure has this fingerprint (errors list shows them)"));
-  in_group(AddDuration(app, "--age-min", &options->age_min, "Enqueued at least so long ago"));
-  in_group(AddDuration(app, "--age-max", &options->age_max, "Enqueued at most so long ago"));
+  in_group(AddDuration(app, "--min-age", &options->min_age, "Enqueued at least so long ago"));
+  in_group(AddDuration(app, "--max-age", &options->max_age, "Enqueued at most so long ago"));
   in_group(AddSwitch(app, "--periodic", &options->periodic, "Periodic ones only"));
 }
 
@@ -57,8 +57,8 @@ absl::StatusOr<v1::TaskFilter> ToFilter(const FilterOptions& options) {
     (*filter.mutable_headers())[header->first] = header->second;
   }
   filter.set_error_group(options.error_group);
-  if (options.age_min) internal::ToProto(*options.age_min, filter.mutable_age_min());
-  if (options.age_max) internal::ToProto(*options.age_max, filter.mutable_age_max());
+  if (options.min_age) internal::ToProto(*options.min_age, filter.mutable_min_age());
+  if (options.max_age) internal::ToProto(*options.max_age, filter.mutable_max_age());
   filter.set_periodic(options.periodic);
   filter.set_all(options.all);
   return filter;

@@ -22,8 +22,8 @@ struct FilterOptions {
   std::string key_prefix{};
   std::vector<std::string> headers{};
   std::string error_group{};
-  std::optional<absl::Duration> age_min{};
-  std::optional<absl::Duration> age_max{};
+  std::optional<absl::Duration> min_age{};
+  std::optional<absl::Duration> max_age{};
   bool periodic = false;
   bool all = false;
 };

@@ -35,7 +35,7 @@ constexpr std::array kSettings{
             "How long a worker may be silent if it does not say so itself"},
     Setting{"--max-run-duration", "max_run_duration", "DURATION",
             "An attempt that runs longer loses its task"},
-    Setting{"--payload-bytes-max", "payload_bytes_max", "N", "The largest payload accepted"},
+    Setting{"--max-payload-bytes", "max_payload_bytes", "N", "The largest payload accepted"},
     Setting{"--history", "history", "WORD",
             "Which attempts leave a history row: all, failures or none"},
     Setting{"--periodic-history", "periodic_history", "WORD", "The same of periodic tasks"},

@@ -34,6 +34,8 @@ struct LeaseQueue {
   // Only tasks at this stage; a queue may be listed once per stage. Empty: any stage, later ones
   // first.
   std::string stage{};
+  // At most this many tasks of it. 1 to 1000; 0: as many as the call takes.
+  int max_tasks = 0;
 };
 
 struct LeaseCall {

@@ -58,7 +58,7 @@ struct QueueSettings {
   // The lease duration of a Lease call that names none. 1 s to 12 h.
   absl::Duration lease_duration = absl::Seconds(30);
   // The largest payload that Enqueue accepts. 1 to 1048576.
-  int payload_bytes_max = 1 << 20;
+  int max_payload_bytes = 1 << 20;
   // The pipeline, in order: 0 to 100. Stages may be added at the end and renamed, never removed.
   std::vector<Stage> stages{};
   // An attempt that runs longer loses its task, even with heartbeats. 1 s to 30 days.

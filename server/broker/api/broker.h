@@ -1,5 +1,5 @@
 // The only way from rpc to the tasks. Every method returns at once and answers through `done`,
-// which is called exactly once, also when the broker stops (SERVER_DRAINING).
+// which is called exactly once, also when the broker stops (BROKER_DRAINING).
 //
 // Thread-safe. Knows no gRPC.
 #pragma once
@@ -54,7 +54,7 @@ class Broker {
   // What else operators call.
   virtual Operator& AsOperator() = 0;
 
-  // From now on Lease is refused with SERVER_DRAINING and parked ones are answered empty; the other
+  // From now on Lease is refused with BROKER_DRAINING and parked ones are answered empty; the other
   // calls go on.
   virtual void BeginDrain() = 0;
 };

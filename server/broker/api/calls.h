@@ -38,6 +38,7 @@ struct LeaseQueue {
   std::string name;
   int weight = 1;
   std::string stage;  // empty: any, later ones first
+  int max_tasks = 0;  // 0: as many as the call takes
 };
 
 struct LeaseCall {

@@ -7,7 +7,7 @@
 namespace skiplane::broker {
 
 absl::Status Draining() {
-  return base::Refuse(absl::StatusCode::kUnavailable, "SERVER_DRAINING",
+  return base::Refuse(absl::StatusCode::kUnavailable, "BROKER_DRAINING",
                       "this broker is shutting down; nothing was changed: retry, elsewhere if "
                       "possible");
 }
@@ -18,7 +18,7 @@ absl::Status TooManyCalls() {
 }
 
 absl::Status TooManyWaitingLeases(absl::string_view full, absl::string_view instead) {
-  return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_WAITING_LEASES",
+  return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_WAITING_CALLS",
                       absl::StrCat(full, "; nothing was leased: ", instead));
 }
 

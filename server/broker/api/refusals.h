@@ -7,13 +7,13 @@
 
 namespace skiplane::broker {
 
-// SERVER_DRAINING: nothing was changed.
+// BROKER_DRAINING: nothing was changed.
 absl::Status Draining();
 
 // TOO_MANY_CALLS: nothing was changed.
 absl::Status TooManyCalls();
 
-// TOO_MANY_WAITING_LEASES: nothing was leased. `full` says what is, and `instead` what helps.
+// TOO_MANY_WAITING_CALLS: nothing was leased. `full` says what is, and `instead` what helps.
 absl::Status TooManyWaitingLeases(
     absl::string_view full = "too many Lease calls wait in this broker",
     absl::string_view instead = "retry later, or use another broker");

@@ -17,7 +17,7 @@ constexpr int kRewritesMax = 3;
 constexpr int kResolutionsMax = 3;
 
 absl::Status CheckTask(const model::Queue& queue, const model::NewTask& task) {
-  const auto limit = static_cast<size_t>(queue.settings.payload_bytes_max);
+  const auto limit = static_cast<size_t>(queue.settings.max_payload_bytes);
   if (task.payload.size() > limit) {
     return base::InvalidField(
         "payload", absl::StrCat("is larger than the queue's limit of ", limit, " bytes"));

@@ -63,6 +63,7 @@ TicketPtr Dispatcher::NewTicket(LeaseCall call, const std::vector<QueuePtr>& que
     ticket->request_key = HashLeaseRequest(call.worker_id, call.request_id);
   }
   ticket->wanted = WantedOf(call, queues);
+  ticket->most_of = MostOf(call);
   ticket->call = std::move(call);
   ticket->done = std::move(done);
   return ticket;

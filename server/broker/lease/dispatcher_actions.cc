@@ -1,7 +1,7 @@
+#include <map>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "server/base/status_macros.h"
 #include "server/broker/api/refusals.h"
 #include "server/broker/lease/caller_sessions.h"
@@ -153,13 +153,21 @@ void Dispatcher::RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> s
 absl::StatusOr<LeaseAnswer> Dispatcher::FindRepeated(pg::Session& session,
                                                      const TicketPtr& ticket) {
   LeaseAnswer answer;
-  absl::flat_hash_set<int64_t> asked;  // of a lane all stages are found at once
+  struct Asked {
+    QueuePtr queue;
+    std::vector<std::string> ids;
+  };
+  std::map<int64_t, Asked> lanes;
   for (const Ticket::Wanted& wanted : ticket->wanted) {
-    if (!asked.insert(wanted.lane_stage.lane).second) continue;
-    ASSIGN_OR_RETURN(std::vector<store::LeasedRow> found,
-                     store::FindRequest(session, wanted.lane_stage.lane, ticket->request_key));
+    Asked& asked = lanes[wanted.lane_stage.lane];
+    asked.queue = wanted.queue;
+    asked.ids.push_back(ticket->RequestIdIn(wanted.lane_stage));
+  }
+  for (const auto& [lane, asked] : lanes) {
+    const std::vector<absl::string_view> ids(asked.ids.begin(), asked.ids.end());
+    ASSIGN_OR_RETURN(std::vector<store::LeasedRow> found, store::FindRequest(session, lane, ids));
     for (store::LeasedRow& row : found) {
-      NameQueue(*wanted.queue, row.task);
+      NameQueue(*asked.queue, row.task);
       answer.tasks.push_back(std::move(row.task));
     }
   }

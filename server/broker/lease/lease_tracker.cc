@@ -14,7 +14,7 @@ void LeaseTracker::Leased(int64_t lane, const pg::Uuid& ledger,
   }
   // Bounds what upkeep would fold anyway if nobody settles in this lane any more.
   if (finished_[lane].size() > leases_max_ / 100) finished_[lane].clear();
-  for (const model::LeaseToken& token : tokens) young_[{token.task.id, token.lease_no}] = row;
+  for (const model::LeaseToken& token : tokens) young_[{token.task.id, token.lease_number}] = row;
 }
 
 void LeaseTracker::Settled(const model::LeaseToken& token) {
@@ -23,7 +23,7 @@ void LeaseTracker::Settled(const model::LeaseToken& token) {
 }
 
 bool LeaseTracker::Settle(Rows& rows, const model::LeaseToken& token) {
-  const auto found = rows.find({token.task.id, token.lease_no});
+  const auto found = rows.find({token.task.id, token.lease_number});
   if (found == rows.end()) return false;
   Row& row = *found->second;
   if (--row.open == 0) finished_[token.task.lane].push_back(row.ledger);

@@ -20,16 +20,19 @@ absl::StatusOr<store::Leased> FindLost(pg::Session& session, LeaseRun& run) {
   RETURN_IF_ERROR(store::CloseLedger(session, run.lane_stage.lane, ledgers));
   store::Leased leased;
   ASSIGN_OR_RETURN(leased.rows, store::FindLeases(session, run.lane_stage.lane, {}, ledgers));
-  std::vector<int> given(callers.size());  // calls of one worker may share a session and a row
+  // Calls of one worker may share a session and a row.
+  std::vector<int> given(callers.size());
+  std::vector<int> dealt(callers.size());
+  for (const int32_t caller : run.demand.slots) ++dealt[static_cast<size_t>(caller - 1)];
   leased.now = absl::InfiniteFuture();
   for (store::LeasedRow& row : leased.rows) {
     // A lease number is the time of its lease, or one more than the task's last if that is greater.
-    leased.now = std::min(leased.now, absl::FromUnixMicros(row.task.token.lease_no));
+    leased.now = std::min(leased.now, absl::FromUnixMicros(row.task.token.lease_number));
     for (size_t i = 0; i < callers.size(); ++i) {
       const bool is_same_session = callers[i].session == row.task.token.session;
       if (!is_same_session || callers[i].ledger != row.ledger) continue;
       row.caller = static_cast<int>(i);
-      if (given[i] < run.tickets[i]->call.max_tasks) break;
+      if (given[i] < dealt[i]) break;
     }
     ++given[static_cast<size_t>(row.caller)];
   }

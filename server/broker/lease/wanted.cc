@@ -51,10 +51,21 @@ std::vector<Ticket::Wanted> WantedOf(const LeaseCall& call, const std::vector<Qu
   for (const size_t i : OrderOf(call)) {
     for (const model::LaneStage lane_stage : LaneStagesOf(*queues[i], call.queues[i])) {
       if (queues.size() > 1 && !known.insert(lane_stage).second) continue;
-      wanted.push_back({lane_stage, queues[i]});
+      wanted.push_back({lane_stage, queues[i], i});
     }
   }
   return wanted;
+}
+
+std::vector<int64_t> MostOf(const LeaseCall& call) {
+  const bool has_limit = std::any_of(call.queues.begin(), call.queues.end(),
+                                     [](const LeaseQueue& queue) { return queue.max_tasks > 0; });
+  if (!has_limit) return {};
+  std::vector<int64_t> most;
+  for (const LeaseQueue& queue : call.queues) {
+    most.push_back(queue.max_tasks > 0 ? queue.max_tasks : call.max_tasks);
+  }
+  return most;
 }
 
 }  // namespace skiplane::broker

@@ -14,4 +14,7 @@ namespace skiplane::broker {
 // `queues` are those of the call, in its order.
 std::vector<Ticket::Wanted> WantedOf(const LeaseCall& call, const std::vector<QueuePtr>& queues);
 
+// How many tasks to take from each queue of the call; empty: no queue has a limit of its own.
+std::vector<int64_t> MostOf(const LeaseCall& call);
+
 }  // namespace skiplane::broker

@@ -124,7 +124,7 @@ void BulkRunner::Get(const model::SessionId& id, absl::Duration wait,
                                                absl::StatusOr<model::BulkOperation> found) mutable {
               const absl::Duration left =
                   absl::FromChrono(until - std::chrono::steady_clock::now());
-              const bool runs = found.ok() && found->state == model::BulkState::kRunning;
+              const bool runs = found.ok() && found->state == model::BulkOperationState::kRunning;
               if (runs && left > absl::ZeroDuration()) {
                 waiters_.Add(id, left, std::move(done));
               } else {

@@ -93,7 +93,8 @@ void BulkWaiters::Answer(const Ids& asked, const absl::StatusOr<Operations>& fou
       if (!asked.contains(waiter.id)) return true;
       if (!found.ok() || is_ended_ || waiter.until <= now) return false;
       const auto operation = found->find(waiter.id);
-      return operation != found->end() && operation->second.state == model::BulkState::kRunning;
+      return operation != found->end() &&
+             operation->second.state == model::BulkOperationState::kRunning;
     };
     const auto first_over = std::stable_partition(waiting_.begin(), waiting_.end(), goes_on);
     over.assign(std::make_move_iterator(first_over), std::make_move_iterator(waiting_.end()));

@@ -56,9 +56,10 @@ std::string TextOf(WaitReason reason, const Explanation& why, const model::Queue
 // Why a time that seemed near is far away.
 std::string ClockText(const store::ClockStep& step, absl::Time schedule_time) {
   const std::string size = absl::FormatDuration(absl::Trunc(step.Back(), absl::Milliseconds(1)));
-  const bool is_being_mended = !step.is_mended && schedule_time <= step.was_at;
-  return absl::StrCat("the database's clock went back by ", size, ", from ", TimeText(step.was_at),
-                      " to ", TimeText(step.seen_at),
+  const bool is_being_mended = !step.is_mended && schedule_time <= step.old_time;
+  return absl::StrCat("the database's clock went back by ", size, ", from ",
+                      TimeText(step.old_time),
+                      " to ", TimeText(step.seen_time),
                       is_being_mended ? ": what was due by then is made due again within a minute"
                                       : ": times that were named before come that much later");
 }

@@ -29,14 +29,14 @@ absl::Status Overtaken(const std::string& name) {
                       absl::StrCat("queue \"", name, "\" is changed by others: call again"));
 }
 
-// QUEUE_ALREADY_EXISTS unless the queue that exists is as asked for.
+// QUEUE_EXISTS unless the queue that exists is as asked for.
 absl::Status CheckIsSame(pg::Session& session, const CreateQueueCall& call) {
   ASSIGN_OR_RETURN(const model::Queue queue, store::GetQueue(session, call.name));
   const bool is_same =
       (!call.settings || queue.settings == *call.settings) &&
       (!call.lanes || queue.lanes.size() == static_cast<size_t>(*call.lanes));
   if (is_same) return absl::OkStatus();
-  return base::Refuse(absl::StatusCode::kAlreadyExists, "QUEUE_ALREADY_EXISTS",
+  return base::Refuse(absl::StatusCode::kAlreadyExists, "QUEUE_EXISTS",
                       absl::StrCat("queue \"", call.name,
                                    "\" exists with other settings or lanes: UpdateQueue (skiplane "
                                    "queues update) changes settings"));

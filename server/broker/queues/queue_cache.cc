@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/broker/api/refusals.h"
 #include "server/store/queues.h"
@@ -28,7 +29,7 @@ QueuePtr QueueCache::Known(const std::string& name) const {
   return found == by_name_.end() ? nullptr : found->second;
 }
 
-void QueueCache::Find(std::vector<std::string> names,
+void QueueCache::Find(std::vector<std::string> names, std::string (*field_of)(size_t),
                       absl::AnyInvocable<void(absl::StatusOr<std::vector<QueuePtr>>)> done) {
   std::vector<QueuePtr> queues;
   for (const std::string& name : names) {
@@ -40,7 +41,7 @@ void QueueCache::Find(std::vector<std::string> names,
     done(std::move(queues));
     return;
   }
-  context_.pool.Submit([this, names = std::move(names),
+  context_.pool.Submit([this, field_of, names = std::move(names),
                         done = std::move(done)](absl::StatusOr<pg::Session*> session) mutable {
     if (!session.ok()) {
       done(session.status());
@@ -50,7 +51,7 @@ void QueueCache::Find(std::vector<std::string> names,
     for (const std::string& name : names) {
       absl::StatusOr<QueuePtr> queue = Get(**session, name);
       if (!queue.ok()) {
-        done(queue.status());
+        done(base::BlameField("QUEUE_NOT_FOUND", field_of(found.size()), queue.status()));
         return;
       }
       found.push_back(*std::move(queue));

@@ -25,6 +25,7 @@ struct LaneStageState {
   QueuePtr queue;  // as last learnt
   std::list<TicketPtr> waiting;  // those that are served included; the first one's turn is next
   int shared_waiters = 0;        // of them, those that wait elsewhere too
+  int filling = 0;               // of them, those that hold tasks already
 
   Bounds bounds;
   Belief belief;

@@ -90,7 +90,7 @@ void Scheduler::Find(const TicketPtr& ticket, Step& step) {
 void Scheduler::EndFind(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> found, Step& step) {
   if (!found.ok() || !found->tasks.empty()) {
     Finish(ticket, std::move(found), step);
-  } else if (ticket->MustEnd() || is_draining_) {
+  } else if (ticket->MustEnd() || ticket->IsFilling() || is_draining_) {
     FinishEmpty(ticket, step);
   } else {
     Enlist(ticket, step);
@@ -106,17 +106,19 @@ LaneStageState& Scheduler::StateOf(const Ticket::Wanted& wanted) {
   return *state;
 }
 
+void Scheduler::Enter(const TicketPtr& ticket, Step& step) {
+  for (const Ticket::Wanted& wanted : ticket->wanted) {
+    LaneStageState& state = StateOf(wanted);
+    if (state.waiting.empty()) state.Reopen(step.now);
+    state.waiting.push_back(ticket);
+    ticket->entries.push_back({&state, std::prev(state.waiting.end())});
+    if (ticket->wanted.size() > 1) ++state.shared_waiters;
+  }
+}
+
 void Scheduler::Enlist(const TicketPtr& ticket, Step& step) {
   ticket->state = Ticket::State::kWaiting;
-  if (ticket->entries.empty()) {
-    for (const Ticket::Wanted& wanted : ticket->wanted) {
-      LaneStageState& state = StateOf(wanted);
-      if (state.waiting.empty()) state.Reopen(step.now);
-      state.waiting.push_back(ticket);
-      ticket->entries.push_back({&state, std::prev(state.waiting.end())});
-      if (ticket->wanted.size() > 1) ++state.shared_waiters;
-    }
-  }
+  if (ticket->entries.empty()) Enter(ticket, step);
   std::vector<LaneStageState*> states;  // the ticket may be answered, and lose its entries
   for (const Ticket::Entry& entry : ticket->entries) states.push_back(entry.state);
   for (LaneStageState* state : states) {
@@ -146,6 +148,7 @@ void Scheduler::FinishEmpty(const TicketPtr& ticket, Step& step) {
 void Scheduler::Leave(Ticket& ticket) {
   for (const Ticket::Entry& entry : ticket.entries) {
     if (ticket.entries.size() > 1) --entry.state->shared_waiters;
+    if (ticket.IsFilling()) --entry.state->filling;
     entry.state->waiting.erase(entry.position);
   }
   ticket.entries.clear();
@@ -157,7 +160,15 @@ void Scheduler::Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answ
   if (ticket->waits) --waiting_;
   alarms_.Cancel(ticket->alarm);
   Leave(*ticket);
+  LeaseAnswer held = std::exchange(ticket->held, {});
+  const bool has_found = answer.ok() && !answer->tasks.empty();  // the held ones among them
+  if (!held.tasks.empty() && !has_found && !ticket->is_cancelled) answer = std::move(held);
   step.actions.push_back(Answer{ticket, std::move(answer)});
+  if (ticket->is_cancelled && ticket->request_key.empty() && !held.tasks.empty()) {
+    HandBack orphans;
+    for (const model::LeasedTask& task : held.tasks) orphans.tokens.push_back(task.token);
+    step.actions.push_back(std::move(orphans));
+  }
   if (ticket->request_key.empty()) return;
   const auto named = by_request_.find(ticket->request_key);
   if (named == by_request_.end() || named->second != ticket) return;
@@ -172,7 +183,7 @@ void Scheduler::Expire(const TicketPtr& ticket, Step& step) {
 }
 
 void Scheduler::Cancel(const TicketPtr& ticket, Step& step) {
-  if (ticket->state == Ticket::State::kServing) ticket->is_cancelled = true;
+  ticket->is_cancelled |= ticket->state != Ticket::State::kDone;
   if (ticket->state == Ticket::State::kWaiting) FinishEmpty(ticket, step);
 }
 

@@ -91,6 +91,7 @@ class Scheduler {
   void Start(const TicketPtr& ticket, Step& step);
   void Find(const TicketPtr& ticket, Step& step);
   void Enlist(const TicketPtr& ticket, Step& step);
+  void Enter(const TicketPtr& ticket, Step& step);
   static void Leave(Ticket& ticket);
   void Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer, Step& step);
   void FinishEmpty(const TicketPtr& ticket, Step& step);
@@ -104,6 +105,7 @@ class Scheduler {
 
   // scheduler_lane.cc: what to do next in a lane stage.
   void Advance(LaneStageState& state, Step& step);
+  void DoNext(LaneStageState& state, Step& step);
   void AdvanceNeighbours(LaneStageState& state, Step& step);
   bool MayServe(const Ticket& ticket, const LaneStageState& state, base::SteadyTime now) const;
   bool HasWork(const LaneStageState& state, base::SteadyTime now) const;
@@ -113,13 +115,22 @@ class Scheduler {
   void Wake(LaneStageState& state, Step& step);
   static void Probe(LaneStageState& state, Step& step);
 
+  // scheduler_fill.cc: calls that hold tasks, and take more elsewhere.
+  bool CanFill(const Ticket& ticket, const Ticket::Entry& entry) const;
+  LaneStageState* NextToFill(const Ticket& ticket) const;
+  void Fill(const TicketPtr& ticket, const LaneStageState& state, LeaseAnswer part, Step& step);
+  void FillReserved(const TicketPtr& ticket, const LaneStageState& state, LeaseAnswer part,
+                    Step& step);
+  void AdvanceFilling(const LaneStageState& state, Step& step);
+
   // scheduler_lease.cc: lease statements.
   std::vector<TicketPtr> Gather(const LaneStageState& state, int64_t count_max,
                                 base::SteadyTime now) const;
   LeaseRun RunOf(LaneStageState& state, std::vector<TicketPtr> tickets, int64_t count_max);
   void AdvanceAllOf(const LeaseRun& run, Step& step);
   void Deliver(const LeaseRun& run, store::Leased leased, Step& step);
-  void DeliverTo(const TicketPtr& ticket, LeaseAnswer answer, Step& step);
+  void DeliverTo(const TicketPtr& ticket, const LaneStageState& state, LeaseAnswer answer,
+                 Step& step);
   void Failed(const LeaseRun& run, const absl::Status& status, Step& step);
   void Collided(const LeaseRun& run, Step& step);
 

@@ -71,6 +71,7 @@ void Scheduler::SetListening(bool is_listening, Step& step) {
 bool Scheduler::MayServe(const Ticket& ticket, const LaneStageState& state,
                          base::SteadyTime now) const {
   if (ticket.state != Ticket::State::kWaiting) return false;
+  if (ticket.IsFilling()) return NextToFill(ticket) == &state;
   for (const Ticket::Entry& entry : ticket.entries) {
     if (entry.state == &state) return true;
     if (entry.state->BlocksLater(now)) return false;
@@ -86,6 +87,11 @@ bool Scheduler::HasWork(const LaneStageState& state, base::SteadyTime now) const
 // Whatever the lane stage needs next. Safe to call at any time.
 void Scheduler::Advance(LaneStageState& state, Step& step) {
   if (state.waiting.empty()) return;
+  DoNext(state, step);
+  AdvanceFilling(state, step);
+}
+
+void Scheduler::DoNext(LaneStageState& state, Step& step) {
   state.Due(step.now);
   if (state.queue->LeasesPaused()) {
     step.actions.push_back(TellHeldBack{state.queue, state.lane_stage, "the queue is paused"});

@@ -26,7 +26,7 @@ int64_t SpareIn(const LaneStageState& state) {
   int64_t spare = std::min<int64_t>(state.belief.count(), 2 * model::kBatchRowsMax);
   for (const TicketPtr& ticket : state.waiting) {
     if (spare <= 0) break;
-    if (ticket->state == Ticket::State::kWaiting) spare -= ticket->call.max_tasks;
+    if (ticket->state == Ticket::State::kWaiting) spare -= ticket->RoomIn(state.lane_stage);
   }
   return std::min<int64_t>(spare, model::kBatchRowsMax);
 }
@@ -43,7 +43,7 @@ std::vector<TicketPtr> Scheduler::Gather(const LaneStageState& state, int64_t co
     // With a large backlog the first callers are served fully; few tasks are spread over all.
     if (demanded >= count_max && count_max == model::kBatchRowsMax) break;
     if (!MayServe(*ticket, state, now)) continue;
-    demanded += ticket->call.max_tasks;
+    demanded += ticket->RoomIn(state.lane_stage);
     tickets.push_back(ticket);
   }
   return tickets;
@@ -62,11 +62,12 @@ LeaseRun Scheduler::RunOf(LaneStageState& state, std::vector<TicketPtr> tickets,
   int64_t demanded = 0;
   for (const TicketPtr& ticket : tickets) {
     ticket->state = Ticket::State::kServing;
-    demands.push_back(ticket->call.max_tasks);
-    demanded += ticket->call.max_tasks;
+    demands.push_back(ticket->RoomIn(state.lane_stage));
+    demanded += demands.back();
     store::LeaseCaller& caller = run.demand.callers.emplace_back();
-    caller.max_bytes = ticket->call.max_bytes;
-    caller.request_id = ticket->request_key;
+    caller.max_bytes = ticket->call.max_bytes - ticket->held_bytes;
+    caller.holds_tasks = ticket->IsFilling();
+    caller.request_id = ticket->RequestIdIn(state.lane_stage);
   }
   run.tickets = std::move(tickets);
   run.lives_until.resize(run.tickets.size());
@@ -91,6 +92,7 @@ LeaseRun Scheduler::BeginLease(model::LaneStage lane_stage, Step& step) {
     --state.leases_running;
     Advance(state, step);
   }
+  AdvanceFilling(state, step);
   AdvanceNeighbours(state, step);
   return run;
 }
@@ -145,33 +147,24 @@ void Scheduler::Deliver(const LeaseRun& run, store::Leased leased, Step& step) {
   for (size_t i = 0; i < run.tickets.size(); ++i) {
     answers[i].lease_remaining = Remaining(run.lives_until[i], step.now);
     if (!run.is_reservation) {
-      DeliverTo(run.tickets[i], std::move(answers[i]), step);
+      DeliverTo(run.tickets[i], state, std::move(answers[i]), step);
     } else if (answers[i].tasks.empty()) {
       step.actions.push_back(Decline{run.tickets[i]});
     } else {
-      step.actions.push_back(Answer{run.tickets[i], std::move(answers[i])});
+      FillReserved(run.tickets[i], state, std::move(answers[i]), step);
     }
   }
 }
 
 // Ends a ticket's service by a lane stage, with tasks or without.
-void Scheduler::DeliverTo(const TicketPtr& ticket, LeaseAnswer answer, Step& step) {
+void Scheduler::DeliverTo(const TicketPtr& ticket, const LaneStageState& state,
+                          LeaseAnswer answer, Step& step) {
   ticket->state = Ticket::State::kWaiting;
-  if (ticket->is_cancelled) {
-    HandBack orphans;
-    for (const model::LeasedTask& task : answer.tasks) orphans.tokens.push_back(task.token);
-    FinishEmpty(ticket, step);
-    if (!orphans.tokens.empty() && ticket->request_key.empty()) {
-      step.actions.push_back(std::move(orphans));
-    }
-    return;
+  if (!answer.tasks.empty() || ticket->IsFilling()) {
+    Fill(ticket, state, std::move(answer), step);
+  } else if (ticket->MustEnd()) {
+    FinishEmpty(ticket, step);  // else a probe tells: others may hold rows that they do not take
   }
-  if (!answer.tasks.empty()) {
-    Finish(ticket, std::move(answer), step);
-    return;
-  }
-  // That there is nothing a probe tells: others may hold rows locked that they do not take.
-  if (ticket->MustEnd()) FinishEmpty(ticket, step);
 }
 
 // Nothing was leased. Callers that wait go on waiting: the database may come back in time.
@@ -187,6 +180,8 @@ void Scheduler::Failed(const LeaseRun& run, const absl::Status& status, Step& st
     ticket->state = Ticket::State::kWaiting;
     if (ticket->is_cancelled || ticket->IsSuperseded()) {
       FinishEmpty(ticket, step);
+    } else if (ticket->IsFilling()) {
+      Fill(ticket, state, {}, step);
     } else if (ticket->is_expired || !ticket->waits) {
       Finish(ticket, status, step);
     }
@@ -239,6 +234,7 @@ LeaseRun Scheduler::Reserve(model::LaneStage lane_stage, std::vector<TicketPtr> 
   LaneStageState& state = *states_.at(lane_stage);
   LeaseRun run = RunOf(state, std::move(tickets), SpareIn(state));
   run.is_reservation = true;
+  AdvanceFilling(state, step);
   AdvanceNeighbours(state, step);
   return run;
 }

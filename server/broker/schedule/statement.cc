@@ -42,7 +42,8 @@ bool IsCutByBytes(const LeaseRun& run, const store::Leased& leased) {
   }
   if (2 * total >= run.demand.bytes_max) return true;
   for (size_t i = 0; i < bytes.size(); ++i) {
-    if (2 * bytes[i] >= run.demand.callers[i].max_bytes) return true;
+    const store::LeaseCaller& caller = run.demand.callers[i];
+    if (2 * bytes[i] >= caller.max_bytes || (caller.holds_tasks && bytes[i] == 0)) return true;
   }
   return false;
 }

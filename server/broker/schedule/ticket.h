@@ -22,6 +22,7 @@ struct Ticket {
   struct Wanted {
     model::LaneStage lane_stage;
     QueuePtr queue;
+    size_t source = 0;  // the queue of the call that asks for it
   };
 
   // Constant once it is given to the scheduler, but for the callbacks, which whoever performs the
@@ -32,6 +33,7 @@ struct Ticket {
   bool waits = false;       // else it is answered as soon as nothing is known to be there
   base::SteadyTime deadline{};  // of its wait
   std::vector<Wanted> wanted;   // in the order in which they are asked; each lane stage once
+  std::vector<int64_t> most_of;  // per queue of the call: how many tasks to take; empty: no limit
   Callback<LeaseAnswer> done;
   absl::AnyInvocable<void()> on_declined;  // of a reservation (see Scheduler::Reserve)
 
@@ -47,12 +49,26 @@ struct Ticket {
   int conflicts = 0;          // how often its request id was found to be taken
   Alarms::Id alarm = 0;       // its deadline
 
+  // What it has got so far. A call that has got something waits for nothing more: it takes what its
+  // other lane stages are known to have, up to what it asks for, and is answered.
+  LeaseAnswer held;
+  int64_t held_bytes = 0;  // payloads and headers
+  bool IsFilling() const { return !held.tasks.empty(); }
+
   struct Entry {
     LaneStageState* state;
     std::list<std::shared_ptr<Ticket>>::iterator position;  // in its list
     bool is_empty = false;  // it had nothing for this call
+    bool has_served = false;  // the lane stage gave it what it got there
   };
   std::vector<Entry> entries;  // as `wanted`
+
+  // How many tasks it takes there at most.
+  int64_t RoomIn(model::LaneStage lane_stage) const;
+  // Under which its leases there are found again: a statement of its own, and so an id.
+  std::string RequestIdIn(model::LaneStage lane_stage) const;
+  // Adds what a lane stage gave, maybe nothing.
+  void Hold(model::LaneStage lane_stage, LeaseAnswer part);
 
   // A repeat of this call with the same request id: it waits while this one is served, and then
   // takes its place, as nobody waits for this one any more.

@@ -90,7 +90,7 @@ class Recheck {
 
  private:
   static bool Concerns(const model::LeaseToken& token, const store::LivingSession& session) {
-    return token.session == session.id && token.lease_no <= session.recheck_until;
+    return token.session == session.id && token.lease_number <= session.recheck_until;
   }
 
   std::vector<model::LeaseToken> tokens_;

@@ -69,10 +69,10 @@ absl::Status Settler::CheckContinuation(pg::Session& session, SettleItem& item) 
   }
   if (continuation.next_content.has_value() &&
       continuation.next_content->payload.size() >
-          static_cast<size_t>(queue->settings.payload_bytes_max)) {
+          static_cast<size_t>(queue->settings.max_payload_bytes)) {
     return base::InvalidField("next_payload.payload",
                               absl::StrCat("is larger than the queue's limit of ",
-                                           queue->settings.payload_bytes_max, " bytes"));
+                                           queue->settings.max_payload_bytes, " bytes"));
   }
   for (size_t i = 0; i < continuation.follow_ups.size(); ++i) {
     const model::AckContinuation::FollowUp& follow_up = continuation.follow_ups[i];

@@ -39,7 +39,7 @@ std::vector<SettleItem*> Undecided(const std::vector<SettleItem*>& items) {
 // is classified after the first one was settled.
 std::vector<SettleItem*> FirstOfEachLease(std::vector<SettleItem*> items) {
   const auto lease = [](const SettleItem* item) {
-    return std::pair(item->token.task.id, item->token.lease_no);
+    return std::pair(item->token.task.id, item->token.lease_number);
   };
   std::ranges::stable_sort(items, {}, lease);
   const auto repeats = std::ranges::unique(items, {}, lease);

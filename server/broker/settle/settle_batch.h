@@ -73,7 +73,7 @@ class SettleBatch {
   void Apply(SettleItem& item, const store::Settled& settled);
   void CountAll();
   void Count(store::Action outcome, int64_t tasks);
-  void NoteRunTime(const SettleItem& item, absl::Time settled_at);
+  void NoteRunTime(const SettleItem& item, absl::Time settle_time);
 
   const int64_t try_id_;
   const int64_t lane_;

@@ -11,8 +11,8 @@ void SettleBatch::CountAll() {
 }
 
 // A lease number is the time of its lease, or a little more.
-void SettleBatch::NoteRunTime(const SettleItem& item, absl::Time settled_at) {
-  run_times_.push_back(settled_at - absl::FromUnixMicros(item.token.lease_no));
+void SettleBatch::NoteRunTime(const SettleItem& item, absl::Time settle_time) {
+  run_times_.push_back(settle_time - absl::FromUnixMicros(item.token.lease_number));
 }
 
 void SettleBatch::Count(store::Action outcome, int64_t tasks) {

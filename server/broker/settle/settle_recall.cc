@@ -35,18 +35,19 @@ store::Settled SettleBatch::Restore(const SettleItem& item,
       break;
     case store::Transition::kStartsAfresh:
       settled.stage = 0;
-      settled.schedule_time = recalled.settled_at;
+      settled.schedule_time = recalled.settle_time;
       break;
     case store::Transition::kMovesOn:
       settled.stage = NextStage(item).value_or(item.token.stage);
-      settled.schedule_time = recalled.settled_at;
+      settled.schedule_time = recalled.settle_time;
       break;
     case store::Transition::kWaitsForPlannedTime:
       settled.stage = 0;
       settled.schedule_time = recalled.schedule_time.value_or(absl::InfiniteFuture());
       break;
     case store::Transition::kIsRetried:
-      settled.schedule_time = recalled.settled_at + item.retry_delay.value_or(absl::ZeroDuration());
+      settled.schedule_time =
+          recalled.settle_time + item.retry_delay.value_or(absl::ZeroDuration());
       break;
     case store::Transition::kGoesBack:
       settled.schedule_time = recalled.schedule_time.value_or(absl::InfinitePast());

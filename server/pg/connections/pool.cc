@@ -22,7 +22,7 @@ constexpr std::chrono::seconds kCheckInterval(1);
 constexpr absl::Duration kStopWithin = absl::Seconds(5);
 
 absl::Status Draining() {
-  return base::Refuse(absl::StatusCode::kUnavailable, "SERVER_DRAINING",
+  return base::Refuse(absl::StatusCode::kUnavailable, "BROKER_DRAINING",
                       "this broker is shutting down; nothing was changed");
 }
 

@@ -43,7 +43,7 @@ class Pool {
   // a server that does not answer holds nobody up: what is under way then fails.
   void EndWithin(absl::Duration rest);
 
-  // Runs what was submitted before, for 5 s at most, refuses (SERVER_DRAINING) what comes after,
+  // Runs what was submitted before, for 5 s at most, refuses (BROKER_DRAINING) what comes after,
   // joins the threads. Idempotent.
   void Stop();
 

@@ -17,7 +17,7 @@ constexpr absl::string_view kBookkeeping =
     "CREATE SCHEMA IF NOT EXISTS skiplane; "
     "CREATE TABLE IF NOT EXISTS skiplane.schema_version ("
     "version int PRIMARY KEY, name text NOT NULL, "
-    "applied_at timestamptz NOT NULL DEFAULT clock_timestamp())";
+    "apply_time timestamptz NOT NULL DEFAULT clock_timestamp())";
 
 constexpr sql::Query kRecord{
     "schema_version_record",

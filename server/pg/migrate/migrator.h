@@ -1,8 +1,8 @@
 // Brings the schema `skiplane` to the version that this binary knows.
 //
-// The migrations are the files of migrations/, embedded in the binary: NNNN_name.sql, forward only,
-// each in one transaction with its row in skiplane.schema_version, all under one lock so that
-// several brokers may start at once.
+// The migrations are those of migrations/, embedded in the binary: files NNNN_name.sql, or folders
+// NNNN_name of parts. They go forward only, each in one transaction with its row in
+// skiplane.schema_version, all under one lock so that several brokers may start at once.
 #pragma once
 
 #include "absl/status/statusor.h"

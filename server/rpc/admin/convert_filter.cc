@@ -49,8 +49,8 @@ void WriteFilter(const model::TaskFilter& filter, v1::TaskFilter* wire) {
   wire->set_key_prefix(filter.key_prefix);
   for (const auto& [key, value] : filter.headers) (*wire->mutable_headers())[key] = value;
   wire->set_error_group(filter.error_group);
-  if (filter.age_min) WriteDuration(*filter.age_min, wire->mutable_age_min());
-  if (filter.age_max) WriteDuration(*filter.age_max, wire->mutable_age_max());
+  if (filter.min_age) WriteDuration(*filter.min_age, wire->mutable_min_age());
+  if (filter.max_age) WriteDuration(*filter.max_age, wire->mutable_max_age());
   if (filter.priority) wire->set_priority(*filter.priority);
   wire->set_periodic(filter.periodic);
 }
@@ -173,11 +173,11 @@ absl::StatusOr<model::TaskFilter> ReadFilter(v1::TaskFilter* wire) {
   ASSIGN_OR_RETURN(filter.headers, ReadHeaders(wire->mutable_headers(), {"filter.headers"}));
   RETURN_IF_ERROR(
       CheckText(wire->error_group(), model::kErrorTypeBytesMax, {"filter.error_group"}));
-  if (wire->has_age_min()) {
-    ASSIGN_OR_RETURN(filter.age_min, ReadDuration(wire->age_min(), kAgeRange, {"filter.age_min"}));
+  if (wire->has_min_age()) {
+    ASSIGN_OR_RETURN(filter.min_age, ReadDuration(wire->min_age(), kAgeRange, {"filter.min_age"}));
   }
-  if (wire->has_age_max()) {
-    ASSIGN_OR_RETURN(filter.age_max, ReadDuration(wire->age_max(), kAgeRange, {"filter.age_max"}));
+  if (wire->has_max_age()) {
+    ASSIGN_OR_RETURN(filter.max_age, ReadDuration(wire->max_age(), kAgeRange, {"filter.max_age"}));
   }
   if (wire->has_priority()) {
     RETURN_IF_ERROR(CheckNumber(wire->priority(), {model::kPriorityMin, model::kPriorityMax},

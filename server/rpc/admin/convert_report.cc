@@ -22,8 +22,8 @@ void WriteErrorGroup(model::ErrorGroup* group, const std::string& stage, v1::Err
   wire->set_text(std::move(group->text));
   wire->set_retrying_count(group->retrying);
   wire->set_failed_count(group->failed);
-  WriteTime(group->first_seen, wire->mutable_first_seen_time());
-  WriteTime(group->last_seen, wire->mutable_last_seen_time());
+  WriteTime(group->first_seen_time, wire->mutable_first_seen_time());
+  WriteTime(group->last_seen_time, wire->mutable_last_seen_time());
   for (std::string& id : group->task_ids) wire->add_sample_task_ids(std::move(id));
 }
 
@@ -69,7 +69,7 @@ void WriteErrorGroups(broker::ErrorPage* page, const std::string& scope,
   if (page->groups.has_more) {
     const model::ErrorGroup& last = groups.back();
     response->set_next_page_token(
-        WriteListToken({std::to_string(absl::ToUnixMicros(last.last_seen)),
+        WriteListToken({std::to_string(absl::ToUnixMicros(last.last_seen_time)),
                         std::to_string(last.stage), last.fingerprint},
                        scope));
   }

@@ -91,8 +91,8 @@ absl::Status TakeLeaseDuration(const Wire& wire, Settings* to) {
 }
 
 absl::Status TakePayloadBytesMax(const Wire& wire, Settings* to) {
-  const int32_t bytes = wire.payload_bytes_max();
-  to->payload_bytes_max = bytes == 0 ? Settings().payload_bytes_max : bytes;
+  const int32_t bytes = wire.max_payload_bytes();
+  to->max_payload_bytes = bytes == 0 ? Settings().max_payload_bytes : bytes;
   return absl::OkStatus();
 }
 
@@ -179,7 +179,7 @@ constexpr std::array<Setting, 17> kSettings = {{
     {"retry.max_attempts", &TakeMaxAttempts},
     {"history", &TakeHistory},
     {"lease_duration", &TakeLeaseDuration},
-    {"payload_bytes_max", &TakePayloadBytesMax},
+    {"max_payload_bytes", &TakePayloadBytesMax},
     {"stages", &TakeStages},
     {"max_run_duration", &TakeMaxRunDuration},
     {"periodic_history", &TakePeriodicHistory},
@@ -262,7 +262,7 @@ void WriteSettings(const model::QueueSettings& settings, v1::QueueSettings* wire
   WriteRetry(settings.retry, wire->mutable_retry());
   wire->set_history(ToWire(settings.history));
   WriteDuration(settings.lease_duration, wire->mutable_lease_duration());
-  wire->set_payload_bytes_max(settings.payload_bytes_max);
+  wire->set_max_payload_bytes(settings.max_payload_bytes);
   for (const model::Stage& stage : settings.stages) WriteStage(stage, wire->add_stages());
   WriteDuration(settings.max_run_duration, wire->mutable_max_run_duration());
   wire->set_periodic_history(ToWire(settings.periodic_history));

@@ -8,7 +8,7 @@
 #include "server/rpc/broker/convert_lease.h"
 #include "server/rpc/broker/convert_settle.h"
 #include "server/rpc/broker/lease_call.h"
-#include "server/rpc/broker/stale_lease.h"
+#include "server/rpc/broker/lost_lease.h"
 #include "server/rpc/call/call_wire.h"
 #include "server/rpc/call/reply.h"
 
@@ -47,7 +47,7 @@ ServerUnaryReactor* BrokerService::Ack(CallbackServerContext* context, const Byt
   }
   broker_.Ack(std::move(read->items), [call, &metrics = scope_.metrics](
                                     absl::StatusOr<std::vector<model::AckResult>> results) {
-    if (results.ok()) CountStale(*results, metrics);
+    if (results.ok()) CountLost(*results, metrics);
     Deliver<v1::AckResponse>(call, std::move(results), &WriteAck);
   });
   return call;
@@ -60,7 +60,7 @@ ServerUnaryReactor* BrokerService::Nack(CallbackServerContext* context, const By
   if (!read.ok()) return call->Refuse(read.status());
   broker_.Nack(*std::move(read), [call, &metrics = scope_.metrics](
                                      absl::StatusOr<std::vector<model::NackResult>> results) {
-    if (results.ok()) CountStale(*results, metrics);
+    if (results.ok()) CountLost(*results, metrics);
     Deliver<v1::NackResponse>(call, std::move(results), &WriteNack);
   });
   return call;
@@ -74,7 +74,7 @@ ServerUnaryReactor* BrokerService::Heartbeat(CallbackServerContext* context,
   const bool ends = read->end_session;  // then the leases are over because the worker says so
   broker_.Heartbeat(*std::move(read), [call, ends, &metrics = scope_.metrics](
                                           absl::StatusOr<broker::HeartbeatAnswer> answer) {
-    if (answer.ok() && !ends) CountStale(*answer, metrics);
+    if (answer.ok() && !ends) CountLost(*answer, metrics);
     Deliver<v1::HeartbeatResponse>(call, std::move(answer), &WriteHeartbeat);
   });
   return call;

@@ -29,10 +29,13 @@ absl::StatusOr<std::vector<broker::LeaseQueue>> ReadQueues(const v1::LeaseReques
         CheckNumber(queue.weight(), {0, model::kQueueWeightMax}, {"weight", "queues", i}));
     RETURN_IF_ERROR(
         CheckText(queue.stage(), model::kStageNameBytesMax, {"stage", "queues", i}));
+    RETURN_IF_ERROR(
+        CheckNumber(queue.max_tasks(), {0, model::kTasksPerCallMax}, {"max_tasks", "queues", i}));
     if (!names.insert({queue.name(), queue.stage()}).second) {
       return InvalidField(field, "is listed twice");
     }
-    queues.push_back({queue.name(), queue.weight() == 0 ? 1 : queue.weight(), queue.stage()});
+    queues.push_back({queue.name(), queue.weight() == 0 ? 1 : queue.weight(), queue.stage(),
+                      queue.max_tasks()});
   }
   return queues;
 }

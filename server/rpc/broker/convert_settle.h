@@ -18,7 +18,7 @@ struct AckCall {
   std::optional<broker::LeaseCall> lease;
 };
 
-// MALFORMED_TOKEN on `field` if `token` is not one of ours.
+// INVALID_LEASE_TOKEN on `field` if `token` is not one of ours.
 absl::StatusOr<model::LeaseToken> ReadToken(absl::string_view token, const Field& field);
 
 // Takes payloads, results and texts out of `request`.

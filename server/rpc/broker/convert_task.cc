@@ -72,7 +72,7 @@ void WriteAttempt(model::Attempt* attempt, const std::string& stage, v1::Attempt
   WriteTime(attempt->end_time, wire->mutable_end_time());
   wire->set_worker_name(std::move(attempt->worker_name));
   if (attempt->error) WriteError(&*attempt->error, wire->mutable_error());
-  wire->set_is_last(attempt->is_last);
+  wire->set_ends_task(attempt->ends_task);
   wire->set_payload(std::move(attempt->payload));
   wire->set_result(std::move(attempt->result));
 }

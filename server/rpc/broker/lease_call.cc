@@ -8,7 +8,7 @@
 #include "server/model/limits.h"
 #include "server/rpc/broker/convert_lease.h"
 #include "server/rpc/broker/convert_settle.h"
-#include "server/rpc/broker/stale_lease.h"
+#include "server/rpc/broker/lost_lease.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -50,7 +50,7 @@ void LeaseCall::Prepare(broker::LeaseCall& request) {
 }
 
 absl::Status LeaseCall::Park() {
-  std::string connection = context().peer();
+  std::string connection = CallerAddress();
   const InFlight::Parking parking = in_flight().Park(connection);
   if (parking != InFlight::Parking::kGranted) {
     return NoPlaceToWait(parking, in_flight().limits());
@@ -100,7 +100,7 @@ void LeaseCall::AnswerBoth(absl::StatusOr<broker::AckAndLeaseAnswer> answer) {
     Refuse(answer.status());
     return;
   }
-  CountStale(answer->results, metrics());
+  CountLost(answer->results, metrics());
   v1::AckResponse response;
   WriteAck(&answer->results, &response);
   if (answer->lease.has_value()) {

@@ -1,7 +1,7 @@
 // A Lease, or an Ack that asks for the next one: calls that wait, and whose answers must not get
 // lost.
 //
-// A Lease that would wait is refused with TOO_MANY_WAITING_LEASES if too many wait on its
+// A Lease that would wait is refused with TOO_MANY_WAITING_CALLS if too many wait on its
 // connection, or in this server. An Ack is not refused: its lease does not wait then.
 //
 // A caller that leaves while the call waits cancels it at the broker. A caller that left before the

@@ -63,9 +63,8 @@ std::string UnaryCall::Actor() const {
 }
 
 std::string UnaryCall::Peer() const {
-  const auto identities = wire_.context->auth_context()->GetPeerIdentity();
-  if (!identities.empty()) return VisibleText({identities[0].data(), identities[0].size()});
-  return VisibleText(wire_.context->peer());
+  const Caller caller = CallerOf(*wire_.context, scope_.is_passed_on);
+  return VisibleText(caller.name.empty() ? caller.address : caller.name);
 }
 
 UnaryCall::UnaryCall(CallScope scope, absl::string_view method, CallWire wire)
@@ -88,13 +87,16 @@ void UnaryCall::Reply(const google::protobuf::MessageLite& message) {
 
 UnaryCall* UnaryCall::Refuse(const absl::Status& status) {
   LogRefused(method_, status);
+  for (const auto& [name, value] : TrailersOf(status)) {
+    wire_.context->AddTrailingMetadata(name, value);
+  }
   End(ToGrpc(status));
   return this;
 }
 
 absl::Status UnaryCall::Admit(size_t request_bytes) {
   if (!is_admitted_) {
-    return base::Refuse(absl::StatusCode::kUnavailable, "SERVER_DRAINING",
+    return base::Refuse(absl::StatusCode::kUnavailable, "BROKER_DRAINING",
                         "this broker is shutting down; nothing was changed");
   }
   if (request_bytes > static_cast<size_t>(model::kRequestBytesMax)) {

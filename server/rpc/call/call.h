@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "server/metrics/metrics.h"
+#include "server/rpc/call/caller.h"
 #include "server/rpc/call/in_flight.h"
 
 namespace skiplane::rpc {
@@ -25,6 +26,7 @@ namespace skiplane::rpc {
 struct CallScope {
   metrics::Metrics& metrics;
   InFlight& in_flight;
+  bool is_passed_on = false;  // calls come from our own HTTP port, see caller.h
 };
 
 // What gRPC hands to a handler.
@@ -42,7 +44,7 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   // Returns the call itself, which is what a handler returns.
   UnaryCall* Refuse(const absl::Status& status);
 
-  // To be asked before the request's bytes are read: SERVER_DRAINING if the call came too late,
+  // To be asked before the request's bytes are read: BROKER_DRAINING if the call came too late,
   // TOO_MANY_CALLS if there is no room for it.
   absl::Status Admit(size_t request_bytes);
 
@@ -64,6 +66,10 @@ class UnaryCall : public grpc::ServerUnaryReactor {
 
   grpc::CallbackServerContext& context() { return *wire_.context; }
   metrics::Metrics& metrics() { return scope_.metrics; }
+  // The caller's address and port.
+  std::string CallerAddress() const {
+    return CallerOf(*wire_.context, scope_.is_passed_on).address;
+  }
   InFlight& in_flight() { return scope_.in_flight; }
 
   // Gives back of what Admit() was granted, at most `bytes`.

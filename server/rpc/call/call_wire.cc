@@ -30,7 +30,7 @@ std::string StableBytes(const google::protobuf::Message& message) {
 
 absl::Status ParseMessage(const grpc::ByteBuffer& bytes, google::protobuf::MessageLite* message) {
   if (!bytes.Valid()) {
-    return base::Refuse(absl::StatusCode::kUnimplemented, "INVALID_FIELD",
+    return base::Refuse(absl::StatusCode::kUnimplemented, "NOT_SUPPORTED",
                         "the call came without a message: a unary call has exactly one");
   }
   grpc::ByteBuffer shared(bytes);  // reading empties it; the bytes themselves are not copied

@@ -2,6 +2,8 @@
 
 #include <random>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "google/rpc/error_details.pb.h"
@@ -21,9 +23,9 @@ constexpr size_t kFieldBytesMax = 512;
 
 // When a repeat has a chance. Database failovers take seconds, a full broker drains in less.
 absl::Duration RetryDelay(absl::string_view reason) {
-  if (reason == "SERVER_DRAINING") return absl::Milliseconds(100);
+  if (reason == "BROKER_DRAINING") return absl::Milliseconds(100);
   if (reason == "TOO_MANY_CALLS") return absl::Milliseconds(250);
-  if (reason == "STORAGE_FULL") return absl::Seconds(30);
+  if (reason == "DATABASE_FULL") return absl::Seconds(30);
   return absl::Seconds(1);
 }
 
@@ -83,8 +85,24 @@ grpc::Status ToGrpc(const absl::Status& status) {
           Details(status, message).SerializeAsString()};
 }
 
+std::vector<std::pair<std::string, std::string>> TrailersOf(const absl::Status& status) {
+  if (status.ok()) return {};
+  const std::string reason = base::ReasonOf(status);
+  std::vector<std::pair<std::string, std::string>> trailers;
+  trailers.emplace_back("skiplane-reason",
+                        reason.empty() ? kInternalError : CutText(reason, kReasonBytesMax));
+  const std::string field = base::FieldOf(status);
+  // A name in it may be the caller's; metadata takes printable ASCII only.
+  const bool is_printable = absl::c_all_of(
+      field, [](char c) { return absl::ascii_isprint(static_cast<unsigned char>(c)); });
+  if (!field.empty() && is_printable) {
+    trailers.emplace_back("skiplane-field", CutText(field, kFieldBytesMax));
+  }
+  return trailers;
+}
+
 absl::Status MalformedToken(const Field& field) {
-  return base::RefuseField(absl::StatusCode::kInvalidArgument, "MALFORMED_TOKEN", field.Path(),
+  return base::RefuseField(absl::StatusCode::kInvalidArgument, "INVALID_LEASE_TOKEN", field.Path(),
                            "must be the bytes that Lease returned, unchanged");
 }
 

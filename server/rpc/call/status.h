@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <grpcpp/support/status.h>
 
@@ -21,7 +23,11 @@ inline constexpr size_t kStatusDetailsBytesMax = 4096;
 
 grpc::Status ToGrpc(const absl::Status& status);
 
-// INVALID_ARGUMENT with reason MALFORMED_TOKEN that blames `field`.
+// What a refusal adds to the trailing metadata, for callers that do not read details: the reason as
+// "skiplane-reason", and the field that is to blame, if any, as "skiplane-field".
+std::vector<std::pair<std::string, std::string>> TrailersOf(const absl::Status& status);
+
+// INVALID_ARGUMENT with reason INVALID_LEASE_TOKEN that blames `field`.
 absl::Status MalformedToken(const Field& field);
 
 // gRPC's name of `code`, for example "INVALID_ARGUMENT".

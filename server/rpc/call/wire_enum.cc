@@ -22,10 +22,10 @@ constexpr Pair<model::AttemptOutcome, v1::AttemptOutcome> kAttemptOutcomes[] = {
     {model::AttemptOutcome::kHanged, v1::ATTEMPT_OUTCOME_HANGED},
 };
 
-constexpr Pair<model::BulkState, v1::BulkState> kBulkStates[] = {
-    {model::BulkState::kRunning, v1::BULK_STATE_RUNNING},
-    {model::BulkState::kDone, v1::BULK_STATE_DONE},
-    {model::BulkState::kStopped, v1::BULK_STATE_STOPPED},
+constexpr Pair<model::BulkOperationState, v1::BulkOperationState> kBulkStates[] = {
+    {model::BulkOperationState::kRunning, v1::BULK_OPERATION_STATE_RUNNING},
+    {model::BulkOperationState::kDone, v1::BULK_OPERATION_STATE_DONE},
+    {model::BulkOperationState::kStopped, v1::BULK_OPERATION_STATE_STOPPED},
 };
 
 constexpr Pair<model::EnqueueOutcome, v1::EnqueueOutcome> kEnqueueOutcomes[] = {
@@ -103,7 +103,7 @@ constexpr Pair<model::TaskState, v1::TaskState> kTaskStates[] = {
 constexpr Pair<broker::WaitReason, v1::WaitReason> kWaitReasons[] = {
     {broker::WaitReason::kNone, v1::WAIT_REASON_NONE},
     {broker::WaitReason::kRunning, v1::WAIT_REASON_RUNNING},
-    {broker::WaitReason::kEnded, v1::WAIT_REASON_ENDED},
+    {broker::WaitReason::kEnded, v1::WAIT_REASON_FINISHED},
     {broker::WaitReason::kScheduled, v1::WAIT_REASON_SCHEDULED},
     {broker::WaitReason::kRetry, v1::WAIT_REASON_RETRY},
     {broker::WaitReason::kTaskPaused, v1::WAIT_REASON_TASK_PAUSED},
@@ -154,7 +154,7 @@ absl::StatusOr<bool> ReadOne(const Pair<bool, Wire> (&table)[n], Wire wire, cons
 }  // namespace
 
 v1::AttemptOutcome ToWire(model::AttemptOutcome outcome) { return Find(kAttemptOutcomes, outcome); }
-v1::BulkState ToWire(model::BulkState state) { return Find(kBulkStates, state); }
+v1::BulkOperationState ToWire(model::BulkOperationState state) { return Find(kBulkStates, state); }
 v1::EnqueueOutcome ToWire(model::EnqueueOutcome outcome) { return Find(kEnqueueOutcomes, outcome); }
 v1::HistoryPolicy ToWire(model::HistoryPolicy policy) { return Find(kHistoryPolicies, policy); }
 v1::LeaseState ToWire(model::LeaseState state) { return Find(kLeaseStates, state); }

@@ -18,7 +18,7 @@ namespace skiplane::rpc {
 
 // The value on the wire; UNSPECIFIED for one that it has no name for, as for no pause.
 v1::AttemptOutcome ToWire(model::AttemptOutcome outcome);
-v1::BulkState ToWire(model::BulkState state);
+v1::BulkOperationState ToWire(model::BulkOperationState state);
 v1::EnqueueOutcome ToWire(model::EnqueueOutcome outcome);
 v1::HistoryPolicy ToWire(model::HistoryPolicy policy);
 v1::LeaseState ToWire(model::LeaseState state);

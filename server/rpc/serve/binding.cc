@@ -9,11 +9,11 @@ namespace skiplane::rpc {
 
 absl::StatusOr<Binding> Bind(const ServerOptions& options) {
   TakeGrpcLog();
-  std::optional<TlsIdentity> identity;
+  std::optional<net::TlsIdentity> identity;
   if (options.tls) {
-    ASSIGN_OR_RETURN(identity, ReadTlsFiles(*options.tls));
+    ASSIGN_OR_RETURN(identity, net::ReadTlsFiles(*options.tls));
   }
-  ASSIGN_OR_RETURN(ListenSockets sockets, ListenSockets::Bind(options.listen));
+  ASSIGN_OR_RETURN(net::ListenSockets sockets, net::ListenSockets::Bind(options.listen));
   return Binding{options, std::move(identity), std::move(sockets)};
 }
 

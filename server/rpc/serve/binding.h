@@ -5,17 +5,17 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "server/rpc/serve/listen_sockets.h"
+#include "server/net/listen_sockets.h"
 #include "server/rpc/serve/server_options.h"
-#include "server/rpc/serve/tls_files.h"
+#include "server/net/tls_files.h"
 
 namespace skiplane::rpc {
 
 // The port is taken, and callers are refused there until a server starts with it. Movable.
 struct Binding {
   ServerOptions options;
-  std::optional<TlsIdentity> identity;
-  ListenSockets sockets;
+  std::optional<net::TlsIdentity> identity;
+  net::ListenSockets sockets;
 };
 
 // FAILED_PRECONDITION, naming the address or the file.

@@ -31,12 +31,18 @@ class FetchedCredentials final : public grpc::ServerCredentials {
 
 }  // namespace
 
-Credentials::Credentials(std::optional<TlsIdentity> identity) : identity_(std::move(identity)) {}
+Credentials::Credentials(std::optional<net::TlsIdentity> identity)
+    : identity_(std::move(identity)) {}
 
-void Credentials::Replace(TlsIdentity identity) {
+void Credentials::Replace(net::TlsIdentity identity) {
   base::MutexLock lock(mutex_);
   identity_ = std::move(identity);
   is_new_ = true;
+}
+
+std::optional<net::TlsIdentity> Credentials::Get() {
+  base::MutexLock lock(mutex_);
+  return identity_;
 }
 
 std::shared_ptr<grpc::ServerCredentials> Credentials::ForPort() {
@@ -62,7 +68,7 @@ grpc_ssl_certificate_config_reload_status Credentials::Fetch(
   if (!std::exchange(credentials.is_new_, false)) {
     return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
   }
-  const TlsIdentity& identity = *credentials.identity_;
+  const net::TlsIdentity& identity = *credentials.identity_;
   const grpc_ssl_pem_key_cert_pair pair = {identity.key.c_str(), identity.certificate.c_str()};
   // gRPC 1.51 wants authorities also when clients are not asked for certificates. Any will do then.
   const std::string& authorities =

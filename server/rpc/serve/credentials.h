@@ -8,7 +8,7 @@
 #include <grpcpp/security/server_credentials.h>
 
 #include "server/base/mutex.h"
-#include "server/rpc/serve/tls_files.h"
+#include "server/net/tls_files.h"
 
 namespace skiplane::rpc {
 
@@ -17,12 +17,14 @@ namespace skiplane::rpc {
 class Credentials {
  public:
   // Plain text without `identity`. Whether clients need a certificate is settled here for good.
-  explicit Credentials(std::optional<TlsIdentity> identity);
+  explicit Credentials(std::optional<net::TlsIdentity> identity);
   Credentials(const Credentials&) = delete;
   Credentials& operator=(const Credentials&) = delete;
 
   // Only with TLS, and with an authority for clients if and only if there was one at first.
-  void Replace(TlsIdentity identity);
+  void Replace(net::TlsIdentity identity);
+
+  std::optional<net::TlsIdentity> Get();
 
   // For one port of one server, which must end before this object.
   std::shared_ptr<grpc::ServerCredentials> ForPort();
@@ -32,7 +34,7 @@ class Credentials {
       void* self, grpc_ssl_server_certificate_config** config);
 
   base::Mutex mutex_;
-  std::optional<TlsIdentity> identity_ ABSL_GUARDED_BY(mutex_);
+  std::optional<net::TlsIdentity> identity_ ABSL_GUARDED_BY(mutex_);
   bool is_new_ ABSL_GUARDED_BY(mutex_) = true;  // gRPC has not seen it
 };
 

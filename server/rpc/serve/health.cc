@@ -1,11 +1,14 @@
 #include "server/rpc/serve/health.h"
 
+#include <utility>
+
 #include "skiplane/v1/admin.grpc.pb.h"
 #include "skiplane/v1/broker.grpc.pb.h"
 
 namespace skiplane::rpc {
 
-Health::Health(grpc::HealthCheckServiceInterface& service) : service_(service) {
+Health::Health(std::vector<grpc::HealthCheckServiceInterface*> services)
+    : services_(std::move(services)) {
   SetAlive(true);
   SetReady(false);
 }
@@ -15,7 +18,9 @@ void Health::SetReady(bool ready) {
   if (!retired_) Publish(ready);
 }
 
-void Health::SetAlive(bool alive) { service_.SetServingStatus("liveness", alive); }
+void Health::SetAlive(bool alive) {
+  for (auto* const service : services_) service->SetServingStatus("liveness", alive);
+}
 
 void Health::Retire() {
   base::MutexLock lock(mutex_);
@@ -24,10 +29,12 @@ void Health::Retire() {
 }
 
 void Health::Publish(bool ready) {
-  service_.SetServingStatus(v1::BrokerService::service_full_name(), ready);
-  service_.SetServingStatus(v1::AdminService::service_full_name(), ready);
-  // The whole comes last: who has seen it ready finds its parts ready, too.
-  service_.SetServingStatus("", ready);
+  for (auto* const service : services_) {
+    service->SetServingStatus(v1::BrokerService::service_full_name(), ready);
+    service->SetServingStatus(v1::AdminService::service_full_name(), ready);
+    // The whole comes last: who has seen it ready finds its parts ready, too.
+    service->SetServingStatus("", ready);
+  }
 }
 
 }  // namespace skiplane::rpc

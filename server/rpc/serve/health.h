@@ -7,14 +7,16 @@
 
 #include <grpcpp/health_check_service_interface.h>
 
+#include <vector>
+
 #include "server/base/mutex.h"
 
 namespace skiplane::rpc {
 
 class Health {
  public:
-  // Not ready at first. `service` must outlive this.
-  explicit Health(grpc::HealthCheckServiceInterface& service);
+  // Not ready at first. The services, one for each server, must outlive this.
+  explicit Health(std::vector<grpc::HealthCheckServiceInterface*> services);
 
   // Ignored once Retire() was called.
   void SetReady(bool ready);
@@ -29,7 +31,7 @@ class Health {
 
   base::Mutex mutex_;
   bool retired_ ABSL_GUARDED_BY(mutex_) = false;
-  grpc::HealthCheckServiceInterface& service_;
+  const std::vector<grpc::HealthCheckServiceInterface*> services_;
 };
 
 }  // namespace skiplane::rpc

@@ -39,15 +39,15 @@ std::string TlsHello() {
 }
 
 // Where to reach a socket that listens on any address: over IPv4, which both kinds of "any" take.
-SocketAddress TargetOf(int listen_fd) {
-  const SocketAddress own = SocketAddress::OwnOf(listen_fd);
-  return own.IsAny() ? SocketAddress::LoopbackIpv4(own.port()) : own;
+net::SocketAddress TargetOf(int listen_fd) {
+  const net::SocketAddress own = net::SocketAddress::OwnOf(listen_fd);
+  return own.IsAny() ? net::SocketAddress::LoopbackIpv4(own.port()) : own;
 }
 
 // Takes a free port of any address, so that it is known before the server sees the connection.
 int BindToFreePort(int fd, sa_family_t family) {
-  const SocketAddress any = SocketAddress::Any(family, 0);
-  return bind(fd, any.get(), any.length()) == 0 ? SocketAddress::OwnOf(fd).port() : 0;
+  const net::SocketAddress any = net::SocketAddress::Any(family, 0);
+  return bind(fd, any.get(), any.length()) == 0 ? net::SocketAddress::OwnOf(fd).port() : 0;
 }
 
 std::string Failed(absl::string_view step) {
@@ -89,7 +89,7 @@ void PortCheck::Note(const std::string& error) {
   if (answers) {
     base::Log(base::LogLevel::kInfo, "port_answers");
   } else {
-    base::Log(base::LogLevel::kError, "port_does_not_answer",
+    base::Log(base::LogLevel::kError, "port_silent",
               {{"error", error},
                {"why", "liveness is NOT_SERVING until new connections are answered again"}});
   }

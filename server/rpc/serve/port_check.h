@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "absl/time/time.h"
-#include "server/rpc/serve/socket_address.h"
+#include "server/net/socket_address.h"
 
 namespace skiplane::rpc {
 
@@ -53,7 +53,7 @@ class PortCheck {
   const Options options_;
   const Listener listener_;
   const std::string hello_;
-  const SocketAddress target_;
+  const net::SocketAddress target_;
   int failures_ = 0;
   const int end_fd_;
   std::atomic<bool> is_ended_ = false;

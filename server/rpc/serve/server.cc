@@ -12,13 +12,14 @@
 #include "server/base/log.h"
 #include "server/base/mutex.h"
 #include "server/base/status_macros.h"
+#include "server/net/acceptor.h"
+#include "server/net/listen_sockets.h"
 #include "server/rpc/admin/admin_service.h"
 #include "server/rpc/broker/broker_service.h"
 #include "server/rpc/call/in_flight.h"
-#include "server/rpc/serve/acceptor.h"
 #include "server/rpc/serve/credentials.h"
 #include "server/rpc/serve/health.h"
-#include "server/rpc/serve/listen_sockets.h"
+#include "server/rpc/serve/inner_server.h"
 #include "server/rpc/serve/port_check.h"
 #include "server/rpc/serve/reflection.h"
 #include "server/rpc/serve/server_limits.h"
@@ -37,7 +38,7 @@ void KeepGrpcUp() {
   (void)is_up;
 }
 
-void LogLoaded(const TlsFiles& files, const TlsIdentity& identity) {
+void LogLoaded(const net::TlsFiles& files, const net::TlsIdentity& identity) {
   const bool has_expired = identity.expires <= absl::Now();
   base::Log(has_expired ? base::LogLevel::kWarn : base::LogLevel::kInfo,
             has_expired ? "tls_expired" : "tls_loaded",
@@ -74,8 +75,9 @@ struct Server::State {
   bool asks_clients = false;  // for a certificate
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> entrance;
   std::unique_ptr<grpc::Server> grpc;
+  std::unique_ptr<InnerServer> inner;
   std::unique_ptr<Health> health;
-  std::unique_ptr<Acceptor> acceptor;
+  std::unique_ptr<net::Acceptor> acceptor;
   std::unique_ptr<PortCheck> port_check;
   int port = 0;
   base::Mutex drain_mutex;
@@ -117,6 +119,7 @@ void Server::State::Shutdown(absl::Duration patience) {
   acceptor->Stop();
   grpc_server_cancel_all_calls(grpc->c_server());
   grpc->Shutdown(absl::ToChronoTime(absl::Now()));
+  inner->Shutdown();
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
@@ -138,7 +141,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(Binding binding, broker::B
   if (binding.identity) LogLoaded(*options.tls, *binding.identity);
   state->credentials = std::make_unique<Credentials>(std::move(binding.identity));
   state->acceptor =
-      std::make_unique<Acceptor>(std::move(binding.sockets), options.limits.connections, metrics);
+      std::make_unique<net::Acceptor>(std::move(binding.sockets), options.limits.connections,
+                                      metrics, "grpc");
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   ApplyLimits(options.limits, &builder);
@@ -152,7 +156,11 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(Binding binding, broker::B
   if (state->grpc == nullptr) {
     return absl::InternalError("gRPC cannot start its server; its own log says why");
   }
-  state->health = std::make_unique<Health>(*state->grpc->GetHealthCheckService());
+  ASSIGN_OR_RETURN(state->inner,
+                   InnerServer::Start(broker, {state->metrics, state->in_flight}));
+  // By gRPC last: who sees there that it is ready may call by HTTP at once.
+  state->health = std::make_unique<Health>(std::vector<grpc::HealthCheckServiceInterface*>{
+      &state->inner->health(), state->grpc->GetHealthCheckService()});
   state->Listen(state->has_tls);
   return std::unique_ptr<Server>(new Server(std::move(state)));
 }
@@ -161,11 +169,16 @@ Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Server::~Server() { Drain(absl::ZeroDuration()); }
 
+std::shared_ptr<grpc::Channel> Server::InnerChannel() const { return state_->inner->channel(); }
+
+std::optional<net::TlsIdentity> Server::identity() const { return state_->credentials->Get(); }
+
 int Server::port() const { return state_->port; }
 
 void Server::SetReady(bool ready) { state_->health->SetReady(ready); }
 
-absl::Status Server::ReloadTls(const std::optional<TlsFiles>& files) {
+absl::Status Server::ReloadTls(const std::optional<net::TlsFiles>& files,
+                               const OthersTake& others_take) {
   const bool asks_clients = files && !files->client_ca.empty();
   if (files.has_value() != state_->has_tls || asks_clients != state_->asks_clients) {
     return absl::FailedPreconditionError(
@@ -173,7 +186,8 @@ absl::Status Server::ReloadTls(const std::optional<TlsFiles>& files) {
         "broker runs: restart it");
   }
   if (!files) return absl::OkStatus();
-  ASSIGN_OR_RETURN(TlsIdentity identity, ReadTlsFiles(*files));
+  ASSIGN_OR_RETURN(net::TlsIdentity identity, net::ReadTlsFiles(*files));
+  if (others_take != nullptr) RETURN_IF_ERROR(others_take(identity));
   LogLoaded(*files, identity);
   state_->credentials->Replace(std::move(identity));
   return absl::OkStatus();

@@ -5,8 +5,11 @@
 // Thread-safe.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+
+#include <grpcpp/channel.h>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -14,7 +17,7 @@
 #include "server/metrics/metrics.h"
 #include "server/rpc/serve/binding.h"
 #include "server/rpc/serve/server_options.h"
-#include "server/rpc/serve/tls_files.h"
+#include "server/net/tls_files.h"
 
 namespace skiplane::rpc {
 
@@ -34,13 +37,21 @@ class Server {
 
   int port() const;
 
+  // Leads to the same services; for the HTTP port only, see call/caller.h.
+  std::shared_ptr<grpc::Channel> InnerChannel() const;
+  // What new connections are shown.
+  std::optional<net::TlsIdentity> identity() const;
+
   // What health checks tell. Ignored once a drain has begun.
   void SetReady(bool ready);
 
   // New connections are shown what these files hold now; those that stand live on. If a file is not
   // right, or TLS or the wish for clients' certificates would be switched on or off by it, nothing
-  // changes: FAILED_PRECONDITION. Logs what was loaded.
-  absl::Status ReloadTls(const std::optional<TlsFiles>& files);
+  // changes: FAILED_PRECONDITION. Nor does anything if `others_take` refuses what they hold, who is
+  // asked last. Logs what was loaded.
+  using OthersTake = std::function<absl::Status(const net::TlsIdentity&)>;
+  absl::Status ReloadTls(const std::optional<net::TlsFiles>& files,
+                         const OthersTake& others_take = nullptr);
 
   // Not ready from now on; parked leases are answered; no new calls; those that run are waited for,
   // at most `patience`, then cut off. Returns when the last call has ended. Idempotent: a second

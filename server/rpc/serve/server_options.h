@@ -7,7 +7,7 @@
 
 #include "absl/time/time.h"
 #include "server/model/limits.h"
-#include "server/rpc/serve/tls_files.h"
+#include "server/net/tls_files.h"
 
 namespace skiplane::rpc {
 
@@ -28,7 +28,7 @@ struct ServerLimits {
 
 struct ServerOptions {
   std::string listen;  // "127.0.0.1:7070"; port 0 takes a free one
-  std::optional<TlsFiles> tls;
+  std::optional<net::TlsFiles> tls;
   bool reflection = false;
   ServerLimits limits;
 };

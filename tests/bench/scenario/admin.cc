@@ -73,7 +73,7 @@ Span Prioritize(v1::AdminService::Stub& stub, const std::string& queue, int64_t 
   v1::StartBulkOperationResponse started;
   grpc::Status status = stub.StartBulkOperation(&context, start, &started);
   v1::BulkOperation operation = started.operation();
-  while (status.ok() && operation.state() == v1::BULK_STATE_RUNNING) {
+  while (status.ok() && operation.state() == v1::BULK_OPERATION_STATE_RUNNING) {
     v1::GetBulkOperationRequest get;
     get.set_operation_id(operation.operation_id());
     get.mutable_wait()->set_seconds(60);

@@ -18,9 +18,9 @@ constexpr int64_t kRowsPerCommit = 250'000;
 constexpr char kWaiting[] = R"(
 WITH made AS (
   INSERT INTO skiplane.task
-    (lane, id, run_at, created_at, due, attempt, max_attempts, stage, priority, key, headers,
-     error_type, error_print, error_text, payload)
-  SELECT $0, $1 + n, x.at, now() - interval '1 day', skiplane.due_of(x.at, now()),
+    (lane, id, schedule_time, create_time, due, attempt, max_attempts, stage, priority, key,
+     headers, error_type, error_fingerprint, error_text, payload)
+  SELECT $0, $1 + n, x.at, now() - interval '1 day', skiplane.due_slot(x.at, now()),
          (n % 10 = 9)::int, 10, n % $6, $5, CASE WHEN n % 4 = 0 THEN 'order-' || $1 + n END,
          jsonb_build_object('tenant', 't' || n % $4), CASE WHEN n % 10 = 9 THEN 'Timeout' END,
          CASE WHEN n % 10 = 9 THEN 'print-' || n / 10 % $3 END,
@@ -30,7 +30,7 @@ WITH made AS (
   CROSS JOIN LATERAL (
     SELECT now() + CASE WHEN n % 10 < 8 THEN interval '-1 hour' ELSE interval '10 days' END
            + n * interval '1 microsecond' AS at) x
-  RETURNING id, stage, due, key, error_print
+  RETURNING id, stage, due, key, error_fingerprint
 ), keyed AS (
   INSERT INTO skiplane.task_key (lane, key, task_id)
   SELECT $0, m.key, m.id FROM made m WHERE m.key IS NOT NULL
@@ -39,36 +39,38 @@ WITH made AS (
   SELECT $0, m.stage, m.due, count(*) FROM made m GROUP BY m.stage, m.due
 )
 INSERT INTO skiplane.error_delta
-  (lane, stage, print, retrying, seen_at, error_type, error_text, tasks)
-SELECT $0, m.stage, m.error_print, count(*), now(), 'Timeout', 'no answer', array[min(m.id)]
-FROM made m WHERE m.error_print IS NOT NULL GROUP BY m.stage, m.error_print)";
+  (lane, stage, fingerprint, retrying, seen_time, error_type, error_text, tasks)
+SELECT $0, m.stage, m.error_fingerprint, count(*), now(), 'Timeout', 'no answer', array[min(m.id)]
+FROM made m WHERE m.error_fingerprint IS NOT NULL GROUP BY m.stage, m.error_fingerprint)";
 
 constexpr char kFailed[] = R"(
 WITH made AS (
   INSERT INTO skiplane.task_failed
-    (lane, id, failed_at, run_at, created_at, lease_no, attempt, max_attempts, stage, priority, key,
-     headers, error_type, error_print, error_text, payload)
-  SELECT $0, $1 + n, now() - n * interval '1 ms', now() - interval '1 day',
-         now() - interval '2 days', 1, 10, 10, n % $6, $5, 'failed-' || $1 + n,
-         jsonb_build_object('tenant', 't' || n % $4), 'Refused', 'print-' || n % $3,
-         'the address does not exist', decode(repeat(md5(n::text), 12), 'hex')
+    (lane, id, expire_time, end_time, schedule_time, create_time, lease_number, attempt,
+     max_attempts, stage, priority, key, headers, error_type, error_fingerprint, error_text,
+     payload)
+  SELECT $0, $1 + n, now() + interval '30 days', now() - n * interval '1 ms',
+         now() - interval '1 day', now() - interval '2 days', 1, 10, 10, n % $6, $5,
+         'failed-' || $1 + n, jsonb_build_object('tenant', 't' || n % $4), 'Refused',
+         'print-' || n % $3, 'the address does not exist', decode(repeat(md5(n::text), 12), 'hex')
   FROM generate_series(0, $2 - 1) n
-  RETURNING id, stage, error_print
+  RETURNING id, stage, error_fingerprint
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, failed)
   SELECT $0, m.stage, 0, count(*) FROM made m GROUP BY m.stage
 )
-INSERT INTO skiplane.error_delta (lane, stage, print, failed, seen_at, error_type, error_text,
-                                  tasks)
-SELECT $0, m.stage, m.error_print, count(*), now(), 'Refused', 'the address does not exist',
+INSERT INTO skiplane.error_delta (lane, stage, fingerprint, failed, seen_time, error_type,
+                                  error_text, tasks)
+SELECT $0, m.stage, m.error_fingerprint, count(*), now(), 'Refused', 'the address does not exist',
        array[min(m.id)]
-FROM made m GROUP BY m.stage, m.error_print)";
+FROM made m GROUP BY m.stage, m.error_fingerprint)";
 
 // One attempt of twenty failed and was repeated. All expire within one day, that after tomorrow.
 constexpr char kHistory[] = R"(
 INSERT INTO skiplane.history
-  (lane, task_id, expires_at, finished_at, leased_at, run_at, created_at, attempt, max_attempts,
-   stage, priority, outcome, is_last, key, error_type, error_print, error_text)
+  (lane, task_id, expire_time, end_time, lease_time, schedule_time, create_time, attempt,
+   max_attempts, stage, priority, outcome, ends_task, key, error_type, error_fingerprint,
+   error_text)
 SELECT $0, $1 + n - (n % 20 = 10)::int,
        date_trunc('day', now()) + interval '3 days' + n % 80000 * interval '1 s',
        now() - interval '4 days' + n * interval '1 ms', now() - interval '4 days',
@@ -80,7 +82,7 @@ SELECT $0, $1 + n - (n % 20 = 10)::int,
 FROM generate_series(0, $2 - 1) n)";
 
 constexpr char kStatistics[] = R"(
-INSERT INTO skiplane.stat_hour
+INSERT INTO skiplane.hour_statistics
 SELECT $0, date_trunc('hour', now()) - h * interval '1 hour', s, o, 1000, 1000000, 50000, 200000
 FROM generate_series(0, 30 * 24) h, generate_series(0, $6 - 1) s, generate_series(1, 3) o)";
 

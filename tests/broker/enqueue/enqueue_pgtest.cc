@@ -109,7 +109,7 @@ TEST_F(EnqueueTest, ConcurrentCallsWithOneKeyMakeOneTask) {
 TEST_F(EnqueueTest, APayloadAboveTheQueuesLimitIsRefusedAndNothingIsWritten) {
   broker::CreateQueueCall create;
   create.name = "q";
-  create.settings.emplace().payload_bytes_max = 3;
+  create.settings.emplace().max_payload_bytes = 3;
   Later<model::Queue> made;
   broker().CreateQueue(std::move(create), made.done());
   ASSERT_THAT(made.Get(), IsOk());

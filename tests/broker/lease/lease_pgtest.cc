@@ -105,7 +105,7 @@ TEST_F(LeaseTest, ALeaseMovesALivingSessionAheadEvenIfItGetsNothing) {
   EXPECT_TRUE(Lease(call).tasks.empty());
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   const std::string is_moved =
-      "SELECT expires_at > now() + interval '50 minutes' FROM skiplane.worker_session";
+      "SELECT expire_time > now() + interval '50 minutes' FROM skiplane.worker_session";
   while (Sql(is_moved) != "t") ASSERT_LT(std::chrono::steady_clock::now(), give_up);
 }
 

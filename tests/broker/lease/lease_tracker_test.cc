@@ -8,10 +8,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-model::LeaseToken Token(int64_t id, int64_t lease_no = 1, int64_t lane = 1) {
+model::LeaseToken Token(int64_t id, int64_t lease_number = 1, int64_t lane = 1) {
   model::LeaseToken token;
   token.task = {lane, id};
-  token.lease_no = lease_no;
+  token.lease_number = lease_number;
   return token;
 }
 

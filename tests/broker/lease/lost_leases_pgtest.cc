@@ -66,7 +66,7 @@ TEST_F(LostLeasesPgTest, TheTimeOfWhatIsFoundIsThatOfItsLease) {
   ASSERT_THAT(found, IsOk());
   EXPECT_EQ(found->rows.size(), 1u);
   EXPECT_EQ(absl::ToUnixMicros(found->now),
-            Number("SELECT (date_part('epoch', leased_at) * 1e6)::int8 FROM skiplane.task"));
+            Number("SELECT (date_part('epoch', lease_time) * 1e6)::int8 FROM skiplane.task"));
 }
 
 }  // namespace

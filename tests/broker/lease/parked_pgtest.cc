@@ -93,7 +93,8 @@ TEST_F(ParkedTest, WakesOnATaskThatNobodyWasNotifiedOf) {
   Enqueue({Payload("x")});
   EXPECT_EQ(Ack(LeaseOne("w").token), model::SettleOutcome::kSettled);
   Parked parked(broker(), LeaseOf("w", 1, kLong));
-  Sql("INSERT INTO skiplane.task (lane, id, run_at, created_at, max_attempts, priority, payload) "
+  Sql("INSERT INTO skiplane.task (lane, id, schedule_time, create_time, max_attempts, priority, "
+      "payload) "
       "SELECT lane, 1, now(), now(), 10, 5, 'x' FROM skiplane.queue_lane");
   EXPECT_EQ(parked.Get().tasks.size(), 1u);
 }
@@ -153,7 +154,7 @@ TEST_F(ParkedTest, ADrainAnswersParkedCallsAndRefusesNewOnes) {
   EXPECT_TRUE(parked.Get().tasks.empty());
   Later<broker::LeaseAnswer> later;
   const auto pending = broker().Lease(LeaseOf("w", 1, kLong), later.done());
-  EXPECT_THAT(later.Get(), ReasonIs("SERVER_DRAINING"));
+  EXPECT_THAT(later.Get(), ReasonIs("BROKER_DRAINING"));
 }
 
 // A worker that ends when there is nothing more to do would end too early.
@@ -177,7 +178,7 @@ TEST_F(ParkedTest, ADrainTellsNobodyThatThereIsNothingBeforeSomebodyLooked) {
     if (lease.ok()) {
       EXPECT_EQ(lease->tasks.size(), 1u);
     } else {
-      EXPECT_THAT(lease, ReasonIs("SERVER_DRAINING"));
+      EXPECT_THAT(lease, ReasonIs("BROKER_DRAINING"));
       ++refused;
     }
   }
@@ -267,7 +268,8 @@ TEST_F(ParkedTest, APollThatDoesNotWaitFindsATaskThatIsDue) {
   later.delay = absl::Milliseconds(200);
   Enqueue({later});
   const size_t early = Lease(LeaseOf("w")).tasks.size();  // 0, unless this process was held up
-  const std::string is_due = "SELECT max(run_at) + interval '1 s' < now() FROM skiplane.task";
+  const std::string is_due = "SELECT max(schedule_time) + interval '1 s' < now() "
+                             "FROM skiplane.task";
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (Sql(is_due) != "t") ASSERT_LT(std::chrono::steady_clock::now(), give_up);
   EXPECT_EQ(early + Lease(LeaseOf("w")).tasks.size(), 1u);

@@ -68,7 +68,7 @@ class RepeatTest : public BrokerHarness {
 
   int64_t Held() const { return Number("SELECT count(*) FROM skiplane.task WHERE state = 2"); }
   void Fold() const {
-    Sql("UPDATE skiplane.lease_ledger SET check_at = now() - interval '1 s'");
+    Sql("UPDATE skiplane.lease_ledger SET check_time = now() - interval '1 s'");
     auto session = pg::Session::Open({.uri = database_.uri()}, nullptr);
     ASSERT_THAT(session, IsOk());
     const int64_t lane = Number("SELECT min(lane) FROM skiplane.queue_lane");

@@ -14,7 +14,8 @@ class AgeProbeTest : public testing::BrokerHarness {
   AgeProbeTest() {
     for (int lane = 1; lane <= 3; ++lane) {
       Sql(
-          absl::StrCat("INSERT INTO skiplane.task (lane, id, run_at, created_at, max_attempts, "
+          absl::StrCat("INSERT INTO skiplane.task (lane, id, schedule_time, create_time, "
+                       "max_attempts, "
                        "payload) VALUES (",
                        lane, ", 1, now() - ", lane, " * interval '1 hour', now(), 1, '')"));
     }
@@ -45,7 +46,7 @@ TEST_F(AgeProbeTest, LanesTakeTurnsWhenTimeIsShort) {
   EXPECT_EQ(Hours(probe), (std::vector<int64_t>{1, 2, 0}));
   probe.Run(*session_, lanes_);
   EXPECT_EQ(Hours(probe), (std::vector<int64_t>{1, 2, 3}));
-  Sql("UPDATE skiplane.task SET run_at = now() - interval '9 hours'");
+  Sql("UPDATE skiplane.task SET schedule_time = now() - interval '9 hours'");
   probe.Run(*session_, lanes_);
   EXPECT_EQ(Hours(probe), (std::vector<int64_t>{9, 2, 3}));
 }
@@ -55,7 +56,7 @@ TEST_F(AgeProbeTest, LanesTakeTurnsWhenTimeIsShort) {
 TEST_F(AgeProbeTest, WhatCostMuchIsNotReadAgainSoon) {
   AgeProbe probe(hours(1), 1'000'000'000);
   probe.Run(*session_, lanes_);
-  Sql("UPDATE skiplane.task SET run_at = now() - interval '9 hours'");
+  Sql("UPDATE skiplane.task SET schedule_time = now() - interval '9 hours'");
   probe.Run(*session_, lanes_);
   EXPECT_EQ(Hours(probe), (std::vector<int64_t>{1, 2, 3}));
 }

@@ -13,7 +13,7 @@ class BulkWaitTest : public BrokerHarness {
   model::SessionId Stuck() {
     Enqueue({Payload("x")});
     Sql("INSERT INTO skiplane.bulk_operation "
-        "(id, queue_id, request, dry_run, lanes, actor, updated_at) "
+        "(id, queue_id, request, dry_run, lanes, actor, update_time) "
         "SELECT '01010101-0101-0101-0101-010101010101', id, "
         "'{\"filter\": {}, \"change\": {}}', false, '{1}', 'ann', now() + interval '1 hour' "
         "FROM skiplane.queue");
@@ -39,7 +39,7 @@ TEST_F(BulkWaitTest, ManyWhoWaitAskTogether) {
   for (auto& answer : answers) {
     const auto operation = answer.Get();
     ASSERT_THAT(operation, IsOk());
-    EXPECT_EQ(operation->state, model::BulkState::kDone);
+    EXPECT_EQ(operation->state, model::BulkOperationState::kDone);
   }
   const int64_t rounds = 5 + absl::ToInt64Milliseconds(absl::Now() - begin) / 50;
   EXPECT_LT(RunsOf("bulk_get"), kCalls + rounds * kCalls / 4) << "of " << rounds << " rounds";
@@ -51,7 +51,7 @@ TEST_F(BulkWaitTest, WhoseWaitIsOverIsToldHowFarItIs) {
   broker().AsOperator().GetBulk({id, absl::Milliseconds(120)}, soon.done());
   const auto operation = soon.Get();
   ASSERT_THAT(operation, IsOk());
-  EXPECT_EQ(operation->state, model::BulkState::kRunning);
+  EXPECT_EQ(operation->state, model::BulkOperationState::kRunning);
 }
 
 TEST_F(BulkWaitTest, AnOperationThatIsGoneIsNotFound) {
@@ -74,7 +74,7 @@ TEST_F(BulkWaitTest, AStopAnswersWhoWaits) {
   broker().Stop();
   const auto operation = later.Get();
   ASSERT_THAT(operation, IsOk());
-  EXPECT_EQ(operation->state, model::BulkState::kRunning);
+  EXPECT_EQ(operation->state, model::BulkOperationState::kRunning);
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ class ChangeOnceTest : public BrokerHarness {
   }
   // By how many hours the task was postponed, of the one hour that it began with.
   int64_t Postponed(const model::TaskId& task) const {
-    return Number(absl::StrCat("SELECT extract(epoch FROM run_at - created_at)::int8 / 3600 - 1 ",
+    return Number(absl::StrCat("SELECT extract(epoch "
+                               "FROM schedule_time - create_time)::int8 / 3600 - 1 ",
                                "FROM skiplane.task WHERE id = ", task.id));
   }
   int64_t Audited() const { return Number("SELECT count(*) FROM skiplane.audit"); }
@@ -122,7 +123,7 @@ TEST_F(ChangeOnceTest, ARepeatIsAnsweredThoughTheTaskIsGone) {
     EXPECT_THAT(Change(removed, Kind::kDelete, "delete"), IsOk());
   }
   EXPECT_THAT(Change(removed, Kind::kDelete, ""), ReasonIs("TASK_NOT_FOUND"));
-  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.audit WHERE method = 'Test'"), 3);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.audit WHERE method_name = 'Test'"), 3);
 }
 
 TEST_F(ChangeOnceTest, AnUpdateWithAnEtagFindsItsOwnChange) {
@@ -151,7 +152,7 @@ TEST_F(ChangeOnceTest, IdsAreForgottenAfterADay) {
   for (const char* age : {"23 hours", "25 hours"}) {
     ASSERT_THAT(Change(task, Kind::kPostpone, "r"), IsOk());
     EXPECT_EQ(Postponed(task), 1);
-    Sql(absl::StrCat("UPDATE skiplane.admin_request SET created_at = now() - interval '", age,
+    Sql(absl::StrCat("UPDATE skiplane.admin_request SET create_time = now() - interval '", age,
                      "'"));
     ASSERT_THAT(retention.RunOnce(**session), IsOk());
   }

@@ -63,7 +63,7 @@ class LostReadTest : public BrokerHarness {
       Require(std::chrono::steady_clock::now() < give_up, "it does not end");
       Later<Operation> other;
       ending->AsOperator().GetBulk({model::SessionId(), absl::ZeroDuration()}, other.done());
-      is_ending = base::ReasonOf(other.Get().status()) == "SERVER_DRAINING";
+      is_ending = base::ReasonOf(other.Get().status()) == "BROKER_DRAINING";
     }
     Required(holder->RunText("COMMIT"));
     stop.join();
@@ -102,7 +102,7 @@ TEST_F(LostReadTest, ADryRunMayBeAskedForElsewhere) {
   Enqueue({Payload("x")});
   broker::StartBulkCall call = Call("");
   call.dry_run = true;
-  EXPECT_THAT(StartAtAnEndingBroker(std::move(call)), ReasonIs("SERVER_DRAINING"));
+  EXPECT_THAT(StartAtAnEndingBroker(std::move(call)), ReasonIs("BROKER_DRAINING"));
 }
 
 // It was once told that nothing was changed.
@@ -119,7 +119,7 @@ TEST_F(LostReadTest, APauseThatCannotBeReadWasMade) {
   EXPECT_THAT(answer, ReasonIs("DATABASE_UNAVAILABLE"));
   EXPECT_THAT(std::string(answer.status().message()),
               ::testing::Not(::testing::HasSubstr("nothing was changed")));
-  EXPECT_EQ(Number("SELECT pause FROM skiplane.queue"), 1);
+  EXPECT_EQ(Number("SELECT pause_mode FROM skiplane.queue"), 1);
 }
 
 }  // namespace

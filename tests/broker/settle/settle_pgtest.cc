@@ -100,10 +100,10 @@ TEST_F(SettleTest, RetryDelaysAre5And10And15MinutesByTheDatabasesClock) {
     const model::NackResult result = Nack(NackOf(task.token));
     EXPECT_EQ(result.outcome, SettleOutcome::kSettled);
     EXPECT_EQ(result.state, model::TaskState::kScheduled);
-    EXPECT_EQ(Sql("SELECT t.run_at - finished_at FROM skiplane.task t JOIN skiplane.history h "
+    EXPECT_EQ(Sql("SELECT t.schedule_time - end_time FROM skiplane.task t JOIN skiplane.history h "
                   "ON h.task_id = t.id WHERE h.attempt = t.attempt"),
               attempt == 1 ? "00:05:00" : attempt == 2 ? "00:10:00" : "00:15:00");
-    Sql("UPDATE skiplane.task SET run_at = now()");
+    Sql("UPDATE skiplane.task SET schedule_time = now()");
   }
 }
 
@@ -166,7 +166,7 @@ TEST_F(SettleTest, AnItemThatCannotBeLeavesItsNeighboursAndItsLeaseAlone) {
   broker_ = nullptr;
   broker_ = NewBroker(/*create_missing_queues=*/false);
   Sql("INSERT INTO skiplane.queue (name, settings) VALUES ('q', '{}'), ('closed', '{}');"
-      "UPDATE skiplane.queue SET pause = 2 WHERE name = 'closed';"
+      "UPDATE skiplane.queue SET pause_mode = 2 WHERE name = 'closed';"
       "INSERT INTO skiplane.queue_lane (queue_id, ordinal) SELECT id, 0 FROM skiplane.queue");
   Enqueue(std::vector<model::NewTask>(6, Payload("x")));
   const auto tasks = Lease(LeaseOf("w", 6, absl::Seconds(30))).tasks;

@@ -167,7 +167,7 @@ TEST_F(PoolTest, StopRunsWhatWasSubmittedAndRefusesTheRest) {
   }
   pool.Stop();
   EXPECT_EQ(done, 50);
-  EXPECT_THAT(Ask(pool), ReasonIs("SERVER_DRAINING"));
+  EXPECT_THAT(Ask(pool), ReasonIs("BROKER_DRAINING"));
   EXPECT_FALSE(pool.connected());
   pool.Stop();
 }

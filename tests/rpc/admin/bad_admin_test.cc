@@ -69,10 +69,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadSetting("lease_duration_nanos",
                    [](auto& s) { s.mutable_lease_duration()->set_nanos(1000000000); },
                    "lease_duration"),
-        BadSetting("payload_bytes_negative", [](auto& s) { s.set_payload_bytes_max(-1); },
-                   "payload_bytes_max"),
-        BadSetting("payload_bytes_too_large", [](auto& s) { s.set_payload_bytes_max(1048577); },
-                   "payload_bytes_max")),
+        BadSetting("payload_bytes_negative", [](auto& s) { s.set_max_payload_bytes(-1); },
+                   "max_payload_bytes"),
+        BadSetting("payload_bytes_too_large", [](auto& s) { s.set_max_payload_bytes(1048577); },
+                   "max_payload_bytes")),
     NameOf<v1::CreateQueueRequest>);
 
 BadCreate BadRetry(const std::string& name, const std::function<void(v1::RetryPolicy&)>& spoil,

@@ -173,7 +173,7 @@ TEST(WriteBulk, TellsTheFilterAndHowFarItIs) {
   Start request = CancelAll();
   request.mutable_filter()->set_all(false);
   request.mutable_filter()->set_key_prefix("user:");
-  request.mutable_filter()->mutable_age_min()->set_seconds(60);
+  request.mutable_filter()->mutable_min_age()->set_seconds(60);
   request.mutable_filter()->set_priority(-1);
   for (const v1::TaskState state :
        {v1::TASK_STATE_SCHEDULED, v1::TASK_STATE_READY, v1::TASK_STATE_LEASED}) {

@@ -26,8 +26,8 @@ TEST(ReadFilter, TakesEveryField) {
   (*wire.mutable_headers())["b"] = "2";
   (*wire.mutable_headers())["a"] = "1";
   wire.set_error_group("mine");
-  wire.mutable_age_min()->set_seconds(60);
-  wire.mutable_age_max()->set_seconds(3600);
+  wire.mutable_min_age()->set_seconds(60);
+  wire.mutable_max_age()->set_seconds(3600);
   wire.set_priority(0);
   wire.set_periodic(true);
   model::TaskFilter expected;
@@ -37,8 +37,8 @@ TEST(ReadFilter, TakesEveryField) {
   expected.key_prefix = "user:";
   expected.headers = {{"a", "1"}, {"b", "2"}};
   expected.error_group = "mine";
-  expected.age_min = absl::Minutes(1);
-  expected.age_max = absl::Hours(1);
+  expected.min_age = absl::Minutes(1);
+  expected.max_age = absl::Hours(1);
   expected.priority = 0;
   expected.periodic = true;
   const auto filter = ReadFilter(&wire);
@@ -75,14 +75,14 @@ TEST(ReadFilter, EachStateIsWhatItIsCalled) {
 
 TEST(ReadFilter, TheBoundsOfARangeBelongToIt) {
   v1::TaskFilter wire = OfQueue();
-  wire.mutable_age_min();
-  wire.mutable_age_max()->set_seconds(3653LL * 86400);
+  wire.mutable_min_age();
+  wire.mutable_max_age()->set_seconds(3653LL * 86400);
   wire.set_priority(-32768);
   wire.set_key_prefix(std::string(255, 'k'));
   for (int i = 0; i < 16; ++i) (*wire.mutable_headers())[absl::StrCat("h", i)] = "v";
   const auto filter = ReadFilter(&wire);
   ASSERT_TRUE(filter.ok()) << filter.status();
-  EXPECT_EQ(filter->age_min, absl::ZeroDuration());
+  EXPECT_EQ(filter->min_age, absl::ZeroDuration());
 }
 
 TEST(ReadFilter, NamesTheBadField) {
@@ -114,9 +114,9 @@ TEST(ReadFilter, NamesTheBadField) {
       {[](auto& x) { (*x.mutable_headers())[""] = "v"; }, "filter.headers[\"\"]"},
       {[&](auto& x) { (*x.mutable_headers())["h"] = nul; }, "filter.headers[\"h\"]"},
       {[](auto& x) { x.set_error_group(std::string(257, 'e')); }, "filter.error_group"},
-      {[](auto& x) { x.mutable_age_min()->set_seconds(-1); }, "filter.age_min"},
-      {[](auto& x) { x.mutable_age_max()->set_seconds(3653LL * 86400 + 1); }, "filter.age_max"},
-      {[](auto& x) { x.mutable_age_max()->set_nanos(1000000000); }, "filter.age_max"},
+      {[](auto& x) { x.mutable_min_age()->set_seconds(-1); }, "filter.min_age"},
+      {[](auto& x) { x.mutable_max_age()->set_seconds(3653LL * 86400 + 1); }, "filter.max_age"},
+      {[](auto& x) { x.mutable_max_age()->set_nanos(1000000000); }, "filter.max_age"},
       {[](auto& x) { x.set_priority(-32769); }, "filter.priority"},
       {[](auto& x) { x.set_priority(32768); }, "filter.priority"},
   };

@@ -20,7 +20,7 @@ model::QueueSettings Unusual() {
   settings.retry.max_attempts = 4;
   settings.history = model::HistoryPolicy::kFailures;
   settings.lease_duration = absl::Minutes(9);
-  settings.payload_bytes_max = 1000;
+  settings.max_payload_bytes = 1000;
   return settings;
 }
 
@@ -50,8 +50,8 @@ TEST(ChangeSettings, EachPathTakesOnlyItsOwnSetting) {
   expected.lease_duration = model::kLeaseDurationDefault;
   EXPECT_EQ(Changed({}, {"lease_duration"}), expected);
   expected = Unusual();
-  expected.payload_bytes_max = model::kPayloadBytesMax;
-  EXPECT_EQ(Changed({}, {"payload_bytes_max"}), expected);
+  expected.max_payload_bytes = model::kPayloadBytesMax;
+  EXPECT_EQ(Changed({}, {"max_payload_bytes"}), expected);
   expected = Unusual();
   expected.retry = model::RetryPolicy();
   EXPECT_EQ(Changed({}, {"retry"}), expected);
@@ -81,7 +81,7 @@ TEST(ChangeSettings, EachPathBelowRetryTakesOnlyItsOwnSetting) {
 
 TEST(ChangeSettings, ValuesOutsideThePathsAreNotLookedAt) {
   v1::QueueSettings wire;
-  wire.set_payload_bytes_max(-5);
+  wire.set_max_payload_bytes(-5);
   wire.set_history(v1::HISTORY_POLICY_NONE);
   model::QueueSettings expected = Unusual();
   expected.history = model::HistoryPolicy::kNone;
@@ -123,7 +123,7 @@ TEST(UpdateQueue, ChangesTheSettingsInForceByMask) {
   ASSERT_TRUE(status.ok()) << status.error_message();
   EXPECT_EQ(response.queue().settings().retry().kind(), v1::RETRY_KIND_FIXED);
   EXPECT_EQ(response.queue().settings().retry().max_attempts(), 4);
-  EXPECT_EQ(response.queue().settings().payload_bytes_max(), 1000);
+  EXPECT_EQ(response.queue().settings().max_payload_bytes(), 1000);
   EXPECT_EQ(front.broker.update.version, std::nullopt);
 }
 

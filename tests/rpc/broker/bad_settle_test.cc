@@ -10,7 +10,7 @@ using BadAckCall = BadCall<v1::AckRequest>;
 using BadNackCall = BadCall<v1::NackRequest>;
 using BadHeartbeatCall = BadCall<v1::HeartbeatRequest>;
 
-constexpr char kMalformed[] = "MALFORMED_TOKEN";
+constexpr char kMalformed[] = "INVALID_LEASE_TOKEN";
 
 template <typename Request>
 Request GoodSettle() {

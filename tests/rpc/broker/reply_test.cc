@@ -62,7 +62,7 @@ TEST(Reply, LeaseTellsEverythingAboutATask) {
   EXPECT_THAT(lease.response.paused_queues(), ::testing::ElementsAre("media"));
 }
 
-TEST(Reply, AckTellsEachOutcomeAndCountsStaleLeases) {
+TEST(Reply, AckTellsEachOutcomeAndCountsLostLeases) {
   FakeBroker::Behaviour behaviour;
   behaviour.acks.resize(4);
   behaviour.acks[0].outcome = model::SettleOutcome::kSettled;
@@ -80,7 +80,7 @@ TEST(Reply, AckTellsEachOutcomeAndCountsStaleLeases) {
   EXPECT_EQ(response.results(2).outcome(), v1::ACK_OUTCOME_LEASE_LOST);
   EXPECT_EQ(response.results(3).outcome(), v1::ACK_OUTCOME_NOT_FOUND);
   EXPECT_EQ(model::EncodeLeaseToken(front.broker.ack.at(3).token), GoodToken());
-  EXPECT_THAT(front.metrics.Text(), HasSubstr("rpc=\"Ack\"} 1"));
+  EXPECT_THAT(front.metrics.Text(), HasSubstr("call=\"ack\"} 1"));
 }
 
 TEST(Reply, NackTellsStateAndNextTimeOfWhatItSettled) {
@@ -116,7 +116,7 @@ TEST(Reply, NackTellsStateAndNextTimeOfWhatItSettled) {
   EXPECT_EQ(seen[1].retry_delay, std::nullopt);
   EXPECT_EQ(seen[2].disposition, model::NackDisposition::kRelease);
   EXPECT_EQ(seen[2].error.type, "");
-  EXPECT_THAT(front.metrics.Text(), HasSubstr("rpc=\"Nack\"} 1"));
+  EXPECT_THAT(front.metrics.Text(), HasSubstr("call=\"nack\"} 1"));
 }
 
 TEST(Reply, HeartbeatTellsTheSessionAndEachLease) {
@@ -140,7 +140,7 @@ TEST(Reply, HeartbeatTellsTheSessionAndEachLease) {
   EXPECT_EQ(front.broker.heartbeat.lease_duration, absl::ZeroDuration()) << "the session's own";
   EXPECT_FALSE(front.broker.heartbeat.leases[0].progress.has_value());
   EXPECT_EQ(front.broker.heartbeat.leases[1].progress->fraction, 1.0);
-  EXPECT_THAT(front.metrics.Text(), HasSubstr("rpc=\"Heartbeat\"} 1"));
+  EXPECT_THAT(front.metrics.Text(), HasSubstr("call=\"heartbeat\"} 1"));
 }
 
 TEST(Reply, GetQueueTellsSettingsPauseCountsAndEtag) {

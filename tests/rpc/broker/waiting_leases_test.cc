@@ -79,7 +79,7 @@ TEST_F(WaitingLeases, BeyondThoseOfOneConnectionAreRefusedAndToldWhatToDo) {
   v1::LeaseResponse response;
   const grpc::Status status = front_.Call(WaitingLease(), &response);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
-  EXPECT_EQ(Decode(status).info.reason(), "TOO_MANY_WAITING_LEASES");
+  EXPECT_EQ(Decode(status).info.reason(), "TOO_MANY_WAITING_CALLS");
   EXPECT_TRUE(Decode(status).retry.has_retry_delay());
   EXPECT_THAT(status.error_message(), HasSubstr("use more connections"));
 }
@@ -106,7 +106,7 @@ TEST_F(WaitingLeases, OfOneConnectionLeaveRoomForThoseOfAnother) {
   auto other = std::async(std::launch::async, [this] { return LeaseElsewhere(60); });
   EXPECT_TRUE(front_.broker.WaitForParked(3));
   const grpc::Status third = LeaseElsewhere(60);
-  EXPECT_EQ(Decode(third).info.reason(), "TOO_MANY_WAITING_LEASES");
+  EXPECT_EQ(Decode(third).info.reason(), "TOO_MANY_WAITING_CALLS");
   EXPECT_THAT(third.error_message(), HasSubstr("in this broker"));
   front_.broker.AnswerParked({});
   EXPECT_TRUE(other.get().ok());

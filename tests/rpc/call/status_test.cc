@@ -25,6 +25,29 @@ TEST(ToGrpc, CarriesTheReasonAndTheDomain) {
   EXPECT_FALSE(details.retry.has_retry_delay());
 }
 
+TEST(TrailersOf, SayReasonAndFieldInPlainText) {
+  using ::testing::ElementsAre;
+  using ::testing::IsEmpty;
+  using ::testing::Pair;
+  EXPECT_THAT(TrailersOf(absl::OkStatus()), IsEmpty());
+  EXPECT_THAT(TrailersOf(base::Refuse(absl::StatusCode::kNotFound, "QUEUE_NOT_FOUND", "none")),
+              ElementsAre(Pair("skiplane-reason", "QUEUE_NOT_FOUND")));
+  EXPECT_THAT(TrailersOf(base::InvalidField("tasks[3].key", "too long")),
+              ElementsAre(Pair("skiplane-reason", "INVALID_FIELD"),
+                          Pair("skiplane-field", "tasks[3].key")));
+  EXPECT_THAT(TrailersOf(absl::InternalError("a secret")),
+              ElementsAre(Pair("skiplane-reason", "INTERNAL_ERROR")));
+}
+
+TEST(TrailersOf, AFieldThatMetadataCannotHoldIsLeftOutOrCut) {
+  const auto trailers = [](absl::string_view field) {
+    return TrailersOf(base::InvalidField(field, "bad"));
+  };
+  EXPECT_EQ(trailers("headers[\"\n\"]").size(), 1);
+  EXPECT_EQ(trailers("headers[\"\xD0\xB9\"]").size(), 1);
+  EXPECT_EQ(trailers(std::string(5000, 'x'))[1].second.size(), 512);
+}
+
 TEST(ToGrpc, RepeatsCodeAndMessageInTheDetails) {
   google::rpc::Status details;
   ASSERT_TRUE(details.ParseFromString(
@@ -91,7 +114,7 @@ TEST(MalformedToken, BlamesTheItemAndKeepsItsReason) {
   const grpc::Status status = ToGrpc(MalformedToken({"lease_token", "items", 12}));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_THAT(status.error_message(), HasSubstr("items[12]"));
-  EXPECT_EQ(Decode(status).info.reason(), "MALFORMED_TOKEN");
+  EXPECT_EQ(Decode(status).info.reason(), "INVALID_LEASE_TOKEN");
   EXPECT_EQ(Decode(status).Field(), "items[12].lease_token");
 }
 

@@ -43,7 +43,7 @@ void ExpectAllAreWritten(Wire (*write)(Ours)) {
 
 TEST(WireEnum, EveryValueIsWritten) {
   ExpectAllAreWritten<v1::AttemptOutcome, model::AttemptOutcome>(&ToWire);
-  ExpectAllAreWritten<v1::BulkState, model::BulkState>(&ToWire);
+  ExpectAllAreWritten<v1::BulkOperationState, model::BulkOperationState>(&ToWire);
   ExpectAllAreWritten<v1::EnqueueOutcome, model::EnqueueOutcome>(&ToWire);
   ExpectAllAreWritten<v1::HistoryPolicy, model::HistoryPolicy>(&ToWire);
   ExpectAllAreWritten<v1::LeaseState, model::LeaseState>(&ToWire);

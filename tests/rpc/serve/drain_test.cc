@@ -41,7 +41,7 @@ TEST(Drain, RefusesLateCallsByTheReasonWhileOthersAreAnswered) {
   v1::EnqueueResponse response;
   while (status.ok()) status = front.Call(request, &response);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
-  EXPECT_EQ(Decode(status).info.reason(), "SERVER_DRAINING");
+  EXPECT_EQ(Decode(status).info.reason(), "BROKER_DRAINING");
   front.broker.AnswerParked({});
   EXPECT_TRUE(lease.Wait().ok());
   EXPECT_EQ(drained.wait_for(kGenerous), std::future_status::ready);

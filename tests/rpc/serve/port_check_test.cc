@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "server/base/mutex.h"
-#include "server/rpc/serve/acceptor.h"
-#include "tests/rpc/serve/socket.h"
+#include "server/net/acceptor.h"
+#include "tests/net/socket.h"
 #include "tests/support/require.h"
 
 namespace skiplane::rpc {
@@ -76,11 +76,11 @@ void Greet(int, int fd) {
 }
 
 TEST_F(PortCheckTest, TellsOfAPortThatNobodyServesAndWhenItIsServedAgain) {
-  ListenSockets sockets = testing::Required(ListenSockets::Open("127.0.0.1:0"));
+  net::ListenSockets sockets = testing::Required(net::ListenSockets::Open("127.0.0.1:0"));
   Begin(sockets.fds()[0], absl::Milliseconds(20));
   EXPECT_TRUE(WaitUntilTold(false));
   metrics::Metrics metrics("test", "test");
-  Acceptor acceptor(std::move(sockets), 1000, metrics);
+  net::Acceptor acceptor(std::move(sockets), 1000, metrics, "grpc");
   acceptor.Start(&Greet);
   EXPECT_TRUE(WaitUntilTold(true));
   check_.reset();
@@ -88,7 +88,8 @@ TEST_F(PortCheckTest, TellsOfAPortThatNobodyServesAndWhenItIsServedAgain) {
 
 TEST_F(PortCheckTest, FindsTheWayToAPortOfAnyAddress) {
   metrics::Metrics metrics("test", "test");
-  Acceptor acceptor(testing::Required(ListenSockets::Open("[::]:0")), 1000, metrics);
+  net::Acceptor acceptor(testing::Required(net::ListenSockets::Open("[::]:0")), 1000, metrics,
+                         "grpc");
   acceptor.Start(&Greet);
   Begin(acceptor.sockets().fds()[0], absl::Minutes(1));
   EXPECT_TRUE(WaitForChecks(10));
@@ -97,7 +98,7 @@ TEST_F(PortCheckTest, FindsTheWayToAPortOfAnyAddress) {
 }
 
 TEST_F(PortCheckTest, EndsAtOnceInTheMiddleOfACheck) {
-  const Socket silent = Socket::Listening();
+  const net::Socket silent = net::Socket::Listening();
   Begin(silent.fd(), absl::Hours(1));
   EXPECT_TRUE(WaitForChecks(1));
   check_.reset();
@@ -107,7 +108,9 @@ TEST_F(PortCheckTest, EndsAtOnceInTheMiddleOfACheck) {
 // A server that lets nobody in but its own port check.
 class FullPortTest : public PortCheckTest {
  protected:
-  FullPortTest() : acceptor_(testing::Required(ListenSockets::Open("127.0.0.1:0")), 0, metrics_) {
+  FullPortTest()
+      : acceptor_(testing::Required(net::ListenSockets::Open("127.0.0.1:0")), 0, metrics_,
+                  "grpc") {
     acceptor_.Start(&Greet);
   }
   ~FullPortTest() override { check_.reset(); }
@@ -118,13 +121,13 @@ class FullPortTest : public PortCheckTest {
   }
 
   metrics::Metrics metrics_{"test", "test"};
-  Acceptor acceptor_;
+  net::Acceptor acceptor_;
 };
 
 TEST_F(FullPortTest, IsCheckedThoughItIsFull) {
   Begin(acceptor_.sockets().fds()[0], absl::Minutes(1));
   EXPECT_TRUE(WaitForChecks(10));
-  EXPECT_TRUE(Socket::ConnectedTo(acceptor_.sockets().port()).IsTurnedAway());
+  EXPECT_TRUE(net::Socket::ConnectedTo(acceptor_.sockets().port()).IsTurnedAway());
   check_.reset();
   EXPECT_EQ(Told(), std::nullopt);
 }

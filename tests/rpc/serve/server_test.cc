@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/rpc/front.h"
 #include "tests/rpc/serve/raw_stream.h"
-#include "tests/rpc/serve/socket.h"
+#include "tests/net/socket.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -66,7 +66,7 @@ TEST(Server, ClosesAConnectionThatNeverShakesHands) {
   ServerOptions options;
   options.limits.handshake_timeout = absl::Milliseconds(100);
   Front front({}, options);
-  const Socket silent = Socket::ConnectedTo(front.server->port());
+  const net::Socket silent = net::Socket::ConnectedTo(front.server->port());
   char buffer[256];
   ssize_t got = 0;
   do {
@@ -80,7 +80,7 @@ TEST(Server, TurnsConnectionsAboveItsLimitAwayAndServesTheOthers) {
   options.limits.connections = 1;
   Front front({}, options);
   EXPECT_EQ(HealthOf(front.channel, "liveness"), 1);
-  const Socket other = Socket::ConnectedTo(front.server->port());
+  const net::Socket other = net::Socket::ConnectedTo(front.server->port());
   EXPECT_TRUE(other.IsTurnedAway());
   EXPECT_EQ(HealthOf(front.channel, "liveness"), 1);
 }

@@ -10,12 +10,14 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/log.h"
 #include "tests/rpc/front.h"
-#include "tests/rpc/serve/certificate.h"
+#include "tests/rpc/serve/tls_client.h"
 #include "tests/support/status_matchers.h"
 
 namespace skiplane::rpc {
 namespace {
 
+using net::FileText;
+using net::MakePair;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::IsOk;
@@ -24,7 +26,7 @@ using AdminStub = std::unique_ptr<v1::AdminService::Stub>;
 
 class TlsReload : public ::testing::Test {
  protected:
-  void StartFront(const TlsFiles& files) {
+  void StartFront(const net::TlsFiles& files) {
     ServerOptions options;
     options.tls = files;
     front_ = std::make_unique<Front>(FakeBroker::Behaviour{}, options);
@@ -53,7 +55,7 @@ class TlsReload : public ::testing::Test {
 };
 
 TEST_F(TlsReload, NewConnectionsSeeTheNewCertificateAndOldOnesLiveOn) {
-  TlsFiles files = MakePair("server");
+  net::TlsFiles files = MakePair("server");
   StartFront(files);
   const auto old_trust = ClientOf(files);
   const AdminStub old = Connect(old_trust);
@@ -70,8 +72,8 @@ TEST_F(TlsReload, NewConnectionsSeeTheNewCertificateAndOldOnesLiveOn) {
 // Callers trust both certificates, as in a rotation that is planned. Each call has a connection of
 // its own: its handshake falls at any moment of a reload.
 TEST_F(TlsReload, TwentyRotationsUnderLoadFailNoCall) {
-  const TlsFiles one = MakePair("one");
-  const TlsFiles other = MakePair("other");
+  const net::TlsFiles one = MakePair("one");
+  const net::TlsFiles other = MakePair("other");
   StartFront(one);
   grpc::SslCredentialsOptions both;
   both.pem_root_certs = absl::StrCat(FileText(one.certificate), FileText(other.certificate));
@@ -100,13 +102,13 @@ TEST_F(TlsReload, TwentyRotationsUnderLoadFailNoCall) {
 }
 
 TEST_F(TlsReload, FilesThatAreNotRightChangeNothingAndAreNamed) {
-  const TlsFiles good = MakePair("server");
-  const TlsFiles other = MakePair("other");
+  const net::TlsFiles good = MakePair("server");
+  const net::TlsFiles other = MakePair("other");
   StartFront(good);
   const std::string torn = absl::StrCat(good.certificate, ".torn");
   const std::string text = FileText(good.certificate);
   std::ofstream(torn) << text << text.substr(0, text.size() / 2);
-  const TlsFiles bad[] = {{"/no/such.crt", good.key, ""},
+  const net::TlsFiles bad[] = {{"/no/such.crt", good.key, ""},
                           {good.certificate, "/no/such.key", ""},
                           {good.certificate, other.key, ""},
                           {torn, good.key, ""},
@@ -119,10 +121,22 @@ TEST_F(TlsReload, FilesThatAreNotRightChangeNothingAndAreNamed) {
   }
 }
 
+TEST_F(TlsReload, FilesThatAnotherPortDoesNotTakeChangeNothing) {
+  const net::TlsFiles good = MakePair("server");
+  StartFront(good);
+  const absl::Status status =
+      front_->server->ReloadTls(MakePair("other"), [](const net::TlsIdentity& identity) {
+        EXPECT_NE(identity.sha256, "");
+        return absl::FailedPreconditionError("not by HTTP");
+      });
+  EXPECT_EQ(status.message(), "not by HTTP");
+  EXPECT_TRUE(Reaches(ClientOf(good)));
+}
+
 TEST_F(TlsReload, TheAuthorityOfClientsIsExchanged) {
-  TlsFiles files = MakePair("server");
-  const TlsFiles old_client = MakePair("old_client");
-  const TlsFiles new_client = MakePair("new_client");
+  net::TlsFiles files = MakePair("server");
+  const net::TlsFiles old_client = MakePair("old_client");
+  const net::TlsFiles new_client = MakePair("new_client");
   files.client_ca = old_client.certificate;
   StartFront(files);
   EXPECT_TRUE(Reaches(ClientOf(files, &old_client)));
@@ -135,7 +149,7 @@ TEST_F(TlsReload, TheAuthorityOfClientsIsExchanged) {
 }
 
 TEST_F(TlsReload, WhetherThereIsTlsAndWhetherClientsAreAskedStaysAsItWas) {
-  TlsFiles files = MakePair("server");
+  net::TlsFiles files = MakePair("server");
   StartFront(files);
   EXPECT_THAT(std::string(front_->server->ReloadTls(std::nullopt).message()),
               HasSubstr("restart"));
@@ -146,7 +160,7 @@ TEST_F(TlsReload, WhetherThereIsTlsAndWhetherClientsAreAskedStaysAsItWas) {
 }
 
 TEST_F(TlsReload, TheLogTellsFingerprintAndExpiryAndWarnsOfAnExpiredCertificate) {
-  const TlsFiles files = MakePair("server");
+  const net::TlsFiles files = MakePair("server");
   StartFront(files);
   base::FlushLog();
   ::testing::internal::CaptureStderr();

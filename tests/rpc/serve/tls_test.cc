@@ -11,14 +11,16 @@
 #include "absl/strings/str_cat.h"
 #include "server/rpc/serve/port_check.h"
 #include "tests/rpc/front.h"
-#include "tests/rpc/serve/certificate.h"
+#include "tests/rpc/serve/tls_client.h"
 
 namespace skiplane::rpc {
 namespace {
 
+using net::FileText;
+using net::MakePair;
 using ::testing::HasSubstr;
 
-ServerOptions WithTls(const TlsFiles& files) {
+ServerOptions WithTls(const net::TlsFiles& files) {
   ServerOptions options;
   options.tls = files;
   return options;
@@ -36,7 +38,7 @@ grpc::Status GetQueue(const Front& front, const grpc::SslCredentialsOptions& ssl
 }
 
 TEST(Tls, AnswersThoseWhoTrustItsCertificate) {
-  const TlsFiles files = MakePair("server");
+  const net::TlsFiles files = MakePair("server");
   Front front({}, WithTls(files));
   grpc::SslCredentialsOptions ssl;
   ssl.pem_root_certs = FileText(files.certificate);
@@ -54,8 +56,8 @@ TEST(Tls, DoesNotSpeakInTheClear) {
 }
 
 TEST(Tls, WantsTheClientsCertificateWhenGivenAClientCa) {
-  TlsFiles files = MakePair("server");
-  const TlsFiles client = MakePair("client");
+  net::TlsFiles files = MakePair("server");
+  const net::TlsFiles client = MakePair("client");
   files.client_ca = client.certificate;
   Front front({}, WithTls(files));
   grpc::SslCredentialsOptions ssl;
@@ -69,8 +71,8 @@ TEST(Tls, WantsTheClientsCertificateWhenGivenAClientCa) {
 
 // Whoever has a certificate may say any name; the audit once kept nothing else.
 TEST(Tls, AChangeIsNotedWithTheCertificateBesideTheNameThatItsCallerGave) {
-  TlsFiles files = MakePair("server");
-  const TlsFiles client = MakePair("client");
+  net::TlsFiles files = MakePair("server");
+  const net::TlsFiles client = MakePair("client");
   files.client_ca = client.certificate;
   Front front({}, WithTls(files));
   grpc::SslCredentialsOptions ssl;
@@ -105,7 +107,7 @@ int ListeningSocket(int port) {
 }
 
 TEST(Tls, AnswersAPortCheckThatHasNoCertificate) {
-  TlsFiles files = MakePair("server");
+  net::TlsFiles files = MakePair("server");
   files.client_ca = files.certificate;
   Front front({}, WithTls(files));
   PortCheck::Options options;
@@ -129,7 +131,7 @@ TEST(Tls, AnswersAPortCheckThatHasNoCertificate) {
   EXPECT_EQ(told, 0);
 }
 
-std::string StartError(const TlsFiles& files) {
+std::string StartError(const net::TlsFiles& files) {
   FakeBroker broker;
   metrics::Metrics metrics("test", "test");
   ServerOptions options = WithTls(files);
@@ -138,8 +140,8 @@ std::string StartError(const TlsFiles& files) {
 }
 
 TEST(Tls, NamesTheFileThatIsWrong) {
-  const TlsFiles good = MakePair("server");
-  const TlsFiles other = MakePair("other");
+  const net::TlsFiles good = MakePair("server");
+  const net::TlsFiles other = MakePair("other");
   EXPECT_THAT(StartError({good.certificate, "/no/such.key", ""}), HasSubstr("/no/such.key"));
   EXPECT_THAT(StartError({"/no/such.crt", good.key, ""}), HasSubstr("/no/such.crt"));
   EXPECT_THAT(StartError({good.certificate, other.key, ""}), HasSubstr(other.key));

@@ -13,6 +13,7 @@ ROOM = "server/broker/schedule"
 SOURCES = pathlib.Path(__file__).resolve().parents[3] / ROOM
 
 CALLS, LANE, LEASE = "scheduler.cc", "scheduler_lane.cc", "scheduler_lease.cc"
+FILL = "scheduler_fill.cc"
 BOUNDS, STATE = "bounds.cc", "lane_stage_state.h"
 
 MUTANTS = {
@@ -30,14 +31,13 @@ MUTANTS = {
     "empty_lanes_stay_empty": [
         (CALLS, "return entry.is_empty && entry.state->HasNothing();", "return entry.is_empty;")],
     "first_caller_after_a_while_trusts_bounds": [
-        (CALLS, "      if (state.waiting.empty()) state.Reopen(step.now);\n", "")],
+        (CALLS, "    if (state.waiting.empty()) state.Reopen(step.now);\n", "")],
 
     # Lease statements.
     "cancelled_call_is_answered_with_tasks": [
-        (LEASE, "    FinishEmpty(ticket, step);\n    if (!orphans.tokens.empty()",
-                "    Finish(ticket, answer, step);\n    if (!orphans.tokens.empty()")],
+        (CALLS, "!has_found && !ticket->is_cancelled)", "!has_found)")],
     "orphans_are_not_handed_back": [
-        (LEASE, "step.actions.push_back(std::move(orphans));", "orphans = {};")],
+        (CALLS, "step.actions.push_back(std::move(orphans));", "orphans = {};")],
     "reservation_is_not_declined": [
         (LEASE, "    } else if (answers[i].tasks.empty()) {\n"
                 "      step.actions.push_back(Decline{run.tickets[i]});\n"
@@ -52,6 +52,14 @@ MUTANTS = {
                 "    Advance(state, step);\n")],
     "lanes_of_served_callers_are_not_asked": [
         (LEASE, "  AdvanceAllOf(run, step);\n", "")],
+
+    # Calls that are filled from several lanes.
+    "call_that_holds_tasks_waits": [
+        (FILL, "ticket->MustEnd() || NextToFill(*ticket) == nullptr", "ticket->MustEnd()")],
+    "what_a_call_holds_is_lost": [
+        (CALLS, "answer = std::move(held);", "held = {};")],
+    "call_is_answered_with_its_first_part": [
+        (FILL, "ticket->MustEnd() || NextToFill(*ticket) == nullptr", "true")],
 
     # Lanes.
     "paused_queue_asks_nobody": [

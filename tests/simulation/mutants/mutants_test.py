@@ -1,4 +1,4 @@
-"""The simulation finds each fault of mutants.py within 1,000 seeds, by the invariant it breaks."""
+"""The simulation finds each fault of mutants.py within 4,000 seeds, by the invariant it breaks."""
 
 import os
 import pathlib
@@ -10,10 +10,13 @@ import unittest
 import mutants
 
 BUILD = pathlib.Path(os.environ["SKIPLANE_BUILD_DIR"])
-SEEDS = 1000
+# The rarest is found once in some 650 seeds.
+SEEDS = 4000
 
 NOT_ANSWERED = "a call is not answered"
 ANSWERED_EMPTY = "a caller that does not wait is answered empty, though a task is known"
+GETS_LESS = "a caller gets less than it asked for, though a task is known"
+HANDED_TO_NOBODY = "a leased task is handed to nobody"
 SKIPPED = "a statement skips a task that was known to be ready"
 WAIT_FOR_EACH_OTHER = "a task and a caller wait for each other"
 NOT_UNDER_WAY = "a task and a caller wait, and nothing is under way"
@@ -76,10 +79,11 @@ class Mutants(unittest.TestCase):
 
     def test_cancelled_call_is_answered_with_tasks(self):
         self.assert_found("cancelled_call_is_answered_with_tasks",
-                          "a task is handed to two callers")
+                          "a task is handed to two callers", GETS_LESS)
 
     def test_orphans_are_not_handed_back(self):
-        self.assert_found("orphans_are_not_handed_back", "a leased task is handed to nobody")
+        self.assert_found("orphans_are_not_handed_back", HANDED_TO_NOBODY,
+                          "a task that a caller held is given to nobody")
 
     def test_reservation_is_not_declined(self):
         self.assert_found("reservation_is_not_declined", NOT_ANSWERED)
@@ -92,6 +96,15 @@ class Mutants(unittest.TestCase):
 
     def test_lanes_of_served_callers_are_not_asked(self):
         self.assert_found("lanes_of_served_callers_are_not_asked", NOT_UNDER_WAY)
+
+    def test_call_that_holds_tasks_waits(self):
+        self.assert_found("call_that_holds_tasks_waits", NOT_ANSWERED)
+
+    def test_what_a_call_holds_is_lost(self):
+        self.assert_found("what_a_call_holds_is_lost", HANDED_TO_NOBODY)
+
+    def test_call_is_answered_with_its_first_part(self):
+        self.assert_found("call_is_answered_with_its_first_part", GETS_LESS)
 
     def test_paused_queue_asks_nobody(self):
         self.assert_found("paused_queue_asks_nobody", NOT_UNDER_WAY)

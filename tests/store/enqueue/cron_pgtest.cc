@@ -1,4 +1,5 @@
-// The functions of migrations/NNNN_cron.sql; tests/property/cron_test.py has the random cases.
+// The functions of migrations/0001_first/70_cron.sql; tests/property/cron_test.py has the random
+// cases.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -306,7 +307,8 @@ TEST_F(CronTest, FunctionsThatHideThoseOfPostgresDoNotMatter) {
   EXPECT_EQ(Times(daily, "'Europe/Berlin'", trapped), daily.times);
   EXPECT_EQ(Sql(trapped + "SELECT skiplane.cron_problem('0 0 30 2 *', 'UTC')"),
             "cron: schedule never matches");
-  EXPECT_EQ(Sql(trapped + "SELECT skiplane.next_tick('2026-01-01 Z', 60000000, NULL, NULL, false, "
+  EXPECT_EQ(Sql(trapped + "SELECT skiplane.next_planned_time('2026-01-01 Z', 60000000, NULL, "
+                          "NULL, NULL, "
                           "'2026-01-01 00:05:30 Z') = '2026-01-01 00:06 Z'::timestamptz"),
             "t");
 }

@@ -104,10 +104,11 @@ TEST_F(EnqueueOnceTest, TimesAreThoseOfPlainEnqueue) {
   EXPECT_TRUE(enqueued.unleased[1].is_ready);
   EXPECT_LE(enqueued.unleased[1].schedule_time, enqueued.now);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE key = 'later' AND "
-                   "run_at - created_at = interval '5 minutes' AND "
-                   "due = ceil(date_part('epoch', run_at) / 10)"),
+                   "schedule_time - create_time = interval '5 minutes' AND "
+                   "due = ceil(date_part('epoch', schedule_time) / 10)"),
             1);
-  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE run_at = created_at AND due = 0"), 1);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE schedule_time = create_time "
+                   "AND due = 0"), 1);
 }
 
 TEST_F(EnqueueOnceTest, OfTwoSessionsWithOneKeyTheSecondWaitsAndMakesNothing) {

@@ -34,8 +34,9 @@ TEST_F(EnqueueTest, TasksWithoutATimeCanRunAtOnce) {
   EXPECT_EQ(unleased.count, 3);
   EXPECT_TRUE(unleased.is_ready);
   EXPECT_LE(unleased.schedule_time, enqueued.now);
-  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE run_at = created_at AND due = 0 "
-                   "AND state = 1 AND attempt = 0 AND run_at <= now()"),
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE schedule_time = create_time "
+                   "AND due = 0 "
+                   "AND state = 1 AND attempt = 0 AND schedule_time <= now()"),
             3);
 }
 
@@ -44,9 +45,9 @@ TEST_F(EnqueueTest, ADelayCountsByTheDatabasesClock) {
   const Enqueued enqueued = Required(Enqueue(*session_, Rows(tasks)));
   ASSERT_EQ(enqueued.unleased.size(), 1u);
   EXPECT_FALSE(enqueued.unleased.front().is_ready);
-  EXPECT_EQ(Column("run_at - created_at = interval '5 minutes'"), "t");
-  EXPECT_EQ(Column("abs(date_part('epoch', run_at - now()) - 300) < 60"), "t");
-  EXPECT_EQ(Column("due = ceil(date_part('epoch', run_at) / 10)"), "t");
+  EXPECT_EQ(Column("schedule_time - create_time = interval '5 minutes'"), "t");
+  EXPECT_EQ(Column("abs(date_part('epoch', schedule_time - now()) - 300) < 60"), "t");
+  EXPECT_EQ(Column("due = ceil(date_part('epoch', schedule_time) / 10)"), "t");
 }
 
 TEST_F(EnqueueTest, AFutureTimeIsKeptToTheMicrosecond) {
@@ -56,7 +57,7 @@ TEST_F(EnqueueTest, AFutureTimeIsKeptToTheMicrosecond) {
   const Enqueued enqueued = Required(Enqueue(*session_, Rows(tasks)));
   EXPECT_EQ(enqueued.unleased.front().schedule_time, start);
   EXPECT_FALSE(enqueued.unleased.front().is_ready);
-  EXPECT_EQ(Column("run_at"), "2100-01-01 00:00:00.123456+00");
+  EXPECT_EQ(Column("schedule_time"), "2100-01-01 00:00:00.123456+00");
   EXPECT_EQ(Column("due"), "410244481");
 }
 
@@ -65,7 +66,7 @@ TEST_F(EnqueueTest, APastTimeBecomesNow) {
   tasks[0].schedule_time = absl::UnixEpoch();
   const Enqueued enqueued = Required(Enqueue(*session_, Rows(tasks)));
   EXPECT_TRUE(enqueued.unleased.front().is_ready);
-  EXPECT_EQ(Column("run_at = created_at AND due = 0"), "t");
+  EXPECT_EQ(Column("schedule_time = create_time AND due = 0"), "t");
 }
 
 TEST_F(EnqueueTest, AnswersPerLanePriorityAndWhetherItCanRun) {

@@ -15,15 +15,16 @@ constexpr char kPriorities[] = "'{0,1,2,3}'";
 class BacklogTest : public testing::StoreHarness {
  protected:
   // Rows of four priorities, written by one statement, and their counts.
-  void Fill(int count, const char* run_at, int state) {
+  void Fill(int count, const char* schedule_time, int state) {
     const int64_t first = next_id_;
     next_id_ += count;
     Sql(absl::StrCat(
-        "INSERT INTO skiplane.task (lane, id, run_at, created_at, due, max_attempts, priority, "
+        "INSERT INTO skiplane.task (lane, id, schedule_time, create_time, due, max_attempts, "
+        "priority, "
         "state, payload) SELECT ", lane_, ", i, r.at, now(), "
         "CASE WHEN r.at > now() THEN ceil(date_part('epoch', r.at) / 10)::int ELSE 0 END, 10, "
         "i % 4, ", state, ", '\\x00' FROM generate_series(", first, ", ", next_id_ - 1,
-        ") i CROSS JOIN LATERAL (SELECT ", run_at, " AS at) r"));
+        ") i CROSS JOIN LATERAL (SELECT ", schedule_time, " AS at) r"));
     Sql(absl::StrCat("INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, leased) "
                      "SELECT ", lane_, ", 0, CASE state WHEN 1 THEN due ELSE 0 END, "
                      "sum((state = 1)::int), sum((state = 2)::int) FROM skiplane.task "
@@ -45,7 +46,7 @@ class BacklogTest : public testing::StoreHarness {
   }
 
   int64_t SliceBuffers(int rows) {
-    return BuffersOf(*session_, sql::kLaneSweep,
+    return BuffersOf(*session_, sql::kLaneProbe,
                      absl::StrCat(lane_, ", 0, 0, '-infinity', 0, ", rows));
   }
 };

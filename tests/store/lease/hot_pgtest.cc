@@ -30,7 +30,7 @@ TEST_F(HotTest, EveryLeaseIsAHotUpdate) {
   const model::NewTask task = FullTask();
   for (int i = 0; i < kTasks / 1000; ++i) Put(1000, task);
   Sql("UPDATE skiplane.task SET key = 'key-' || id, error_type = 'Timeout', "
-      "error_text = 'the mail server did not answer', error_print = 'smtp'");
+      "error_text = 'the mail server did not answer', error_fingerprint = 'smtp'");
   Sql("VACUUM FULL skiplane.task");
   const int64_t updates = Updates("n_tup_upd");
   const int64_t hot_updates = Updates("n_tup_hot_upd");
@@ -55,7 +55,7 @@ TEST_F(HotTest, NoIndexKnowsAColumnThatALeaseWrites) {
   const std::string written = Sql(absl::StrCat(
       "SELECT string_agg(a.key, ',') FROM jsonb_each('", before, "') b JOIN jsonb_each((", kRow,
       ")) a ON a.key = b.key AND a.value IS DISTINCT FROM b.value"));
-  ASSERT_THAT(written, ::testing::HasSubstr("lease_no"));
+  ASSERT_THAT(written, ::testing::HasSubstr("lease_number"));
   const std::string columns = absl::StrCat("'{", written, "}'::text[]");
   EXPECT_EQ(Sql(absl::StrCat(
                 "SELECT string_agg(i.indexrelid::regclass || '.' || a.attname, ' ') "

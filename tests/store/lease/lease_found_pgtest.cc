@@ -51,7 +51,8 @@ TEST_F(FindLeasesTest, ALedgerRowNamesWhatWasLeased) {
   EXPECT_EQ(Ledger("SELECT array_agg(t ORDER BY t) FROM unnest(tasks) t"),
             absl::StrCat("{", ids[0], ",", ids[1], "} {", ids[2], ",", ids[3], "}"));
   EXPECT_EQ(Ledger("SELECT count(DISTINCT s) FROM unnest(sessions) s"), "2 1");
-  EXPECT_EQ(Ledger("SELECT bool_and(k.lease_no = n) FROM unnest(tasks, lease_nos) AS e(i, n) "
+  EXPECT_EQ(Ledger("SELECT bool_and(k.lease_number = n) FROM unnest(tasks, lease_numbers) AS e(i, "
+                   "n) "
                    "JOIN skiplane.task k ON k.id = i"),
             "true true");
   EXPECT_EQ(Ledger("coalesce(request_id, '-')"), "- worker/7");
@@ -97,7 +98,7 @@ TEST_F(FindLeasesTest, ARequestIdWhoseLeasesAreOverLeasesAnew) {
   for (const Action action : {Action::kAck, Action::kRelease}) {
     const auto tokens = TokensOf(Required(Lease(*session_, demand)).rows);
     Settle(tokens, action);
-    EXPECT_THAT(Required(FindRequest(*session_, lane_, "worker/7")), IsEmpty());
+    EXPECT_THAT(Required(FindRequest(*session_, lane_, {"worker/7"})), IsEmpty());
     EXPECT_EQ(Number("SELECT count(*) FROM skiplane.lease_ledger WHERE request_id IS NOT NULL"), 0);
     demand.callers[0].ledger = demand.callers[1].ledger = model::NewSessionId();
     demand.callers[2].ledger = model::NewSessionId();
@@ -107,15 +108,15 @@ TEST_F(FindLeasesTest, ARequestIdWhoseLeasesAreOverLeasesAnew) {
 
 // Upkeep takes them back at any moment: a worker that was stopped for long once got them again.
 TEST_F(FindLeasesTest, WhatASessionHeldThatIsLostOrEndedIsNotFoundAgain) {
-  for (const char* state : {"2", "3, ended_at = now(), check_at = now()"}) {
+  for (const char* state : {"2", "3, end_time = now(), check_time = now()"}) {
     Put(3);
     LeaseDemand demand = Demand({1});
     demand.callers[0].request_id = "worker/7";
     Required(TouchSessions(*session_, {{"w", "", UuidOf(1), absl::Hours(1), {}, {}}}));
     ASSERT_EQ(Required(Lease(*session_, demand)).rows.size(), 1u);
-    ASSERT_EQ(Required(FindRequest(*session_, lane_, "worker/7")).size(), 1u);
+    ASSERT_EQ(Required(FindRequest(*session_, lane_, {"worker/7"})).size(), 1u);
     Sql(absl::StrCat("UPDATE skiplane.worker_session SET state = ", state));
-    EXPECT_THAT(Required(FindRequest(*session_, lane_, "worker/7")), IsEmpty());
+    EXPECT_THAT(Required(FindRequest(*session_, lane_, {"worker/7"})), IsEmpty());
     demand.callers[0].ledger = model::NewSessionId();
     EXPECT_EQ(Required(Lease(*session_, demand)).rows.size(), 1u) << "the id leases anew";
     Sql("DELETE FROM skiplane.worker_session; DELETE FROM skiplane.lease_ledger");
@@ -126,8 +127,8 @@ TEST_F(FindLeasesTest, ARequestIdThatStillHoldsSomethingStays) {
   const std::vector<int64_t> ids = Put(4);
   const auto tokens = TokensOf(Required(Lease(*session_, ThreeCallers())).rows);
   Settle({tokens[2]}, Action::kAck);
-  EXPECT_THAT(IdsOf(Required(FindRequest(*session_, lane_, "worker/7"))), ElementsAre(ids[3]));
-  EXPECT_THAT(Required(FindRequest(*session_, lane_, "worker/8")), IsEmpty());
+  EXPECT_THAT(IdsOf(Required(FindRequest(*session_, lane_, {"worker/7"}))), ElementsAre(ids[3]));
+  EXPECT_THAT(Required(FindRequest(*session_, lane_, {"worker/8"})), IsEmpty());
   EXPECT_THAT(IdsOf(Find({"worker/7"}, {})), ElementsAre(ids[3]));
 }
 
@@ -138,12 +139,12 @@ TEST_F(FindLeasesTest, ALookThatComesLateLeavesTheNewLease) {
   Settle(TokensOf(Required(Lease(*session_, demand)).rows), Action::kAck);
   const auto folding = Open();
   ASSERT_THAT(folding->RunText("BEGIN; SELECT FROM skiplane.lease_ledger FOR UPDATE"), IsOk());
-  EXPECT_THAT(Required(FindRequest(*session_, lane_, "worker/7")), IsEmpty());
+  EXPECT_THAT(Required(FindRequest(*session_, lane_, {"worker/7"})), IsEmpty());
   ASSERT_THAT(folding->RunText("DELETE FROM skiplane.lease_ledger; COMMIT"), IsOk());
   demand.callers[0].ledger = demand.callers[1].ledger = model::NewSessionId();
   demand.callers[2].ledger = model::NewSessionId();
   ASSERT_THAT(Lease(*session_, demand), IsOk());
-  EXPECT_EQ(Required(FindRequest(*session_, lane_, "worker/7")).size(), 2u);
+  EXPECT_EQ(Required(FindRequest(*session_, lane_, {"worker/7"})).size(), 2u);
 }
 
 TEST_F(FindLeasesTest, AClosedLedgerRowCanNotBeLeasedUnder) {

@@ -48,7 +48,7 @@ TEST_F(LeaseTest, TheOrderIsPriorityThenRunTimeThenId) {
   const int16_t priorities[] = {7, -3, 0, 0, 0};
   for (const int16_t priority : priorities) ids.push_back(PutOne(TaskWithPriority(priority)));
   const auto set_run_at = [&](int64_t id, const char* time) {
-    Sql(absl::StrCat("UPDATE skiplane.task SET run_at = '", time, "' WHERE id = ", id));
+    Sql(absl::StrCat("UPDATE skiplane.task SET schedule_time = '", time, "' WHERE id = ", id));
   };
   set_run_at(ids[0], "2001-01-01");
   set_run_at(ids[1], "2009-01-01");
@@ -157,7 +157,7 @@ TEST_F(LeaseTest, LeaseNumbersGrowAndAttemptsAreCounted) {
     ASSERT_EQ(Settle({last}, Action::kRetry), 1u);
     LetTimePass();
     const model::LeaseToken next = TakeOne();
-    EXPECT_GT(next.lease_no, last.lease_no);
+    EXPECT_GT(next.lease_number, last.lease_number);
     EXPECT_EQ(next.attempt, attempt);
     last = next;
   }
@@ -166,17 +166,17 @@ TEST_F(LeaseTest, LeaseNumbersGrowAndAttemptsAreCounted) {
 TEST_F(LeaseTest, ALeaseNumberGrowsAlsoWhenTheClockGoesBack) {
   PutOne();
   const int64_t ahead = absl::ToUnixMicros(absl::Now() + absl::Hours(24));
-  Sql(absl::StrCat("UPDATE skiplane.task SET lease_no = ", ahead));
-  EXPECT_EQ(TakeOne().lease_no, ahead + 1);
+  Sql(absl::StrCat("UPDATE skiplane.task SET lease_number = ", ahead));
+  EXPECT_EQ(TakeOne().lease_number, ahead + 1);
 }
 
 TEST_F(LeaseTest, TheRowSaysWhoHoldsItSinceWhen) {
   PutOne();
   const Leased leased = Required(Lease(*session_, Demand({1})));
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE state = 2 AND attempt = 1 AND "
-                   "session = repeat('01', 16)::uuid AND leased_at > now() - interval '1 minute'"),
+                   "session = repeat('01', 16)::uuid AND lease_time > now() - interval '1 minute'"),
             1);
-  EXPECT_EQ(Number("SELECT (date_part('epoch', leased_at) * 1e6)::int8 FROM skiplane.task"),
+  EXPECT_EQ(Number("SELECT (date_part('epoch', lease_time) * 1e6)::int8 FROM skiplane.task"),
             absl::ToUnixMicros(leased.now));
 }
 

@@ -109,7 +109,7 @@ TEST_F(ListBytesTest, ErrorGroupsEndWithTheLastThatFits) {
   const auto page = Required(ListErrorGroups(*session_, {lane_}, std::nullopt, after, 100, 10'000));
   ASSERT_THAT(page.items, SizeIs(2));
   EXPECT_TRUE(page.has_more);
-  after = {absl::ToUnixMicros(page.items[1].last_seen), 0, page.items[1].fingerprint};
+  after = {absl::ToUnixMicros(page.items[1].last_seen_time), 0, page.items[1].fingerprint};
   const auto rest =
       Required(ListErrorGroups(*session_, {lane_}, std::nullopt, after, 100, INT64_MAX));
   EXPECT_THAT(rest.items, SizeIs(3));
@@ -165,7 +165,7 @@ TEST_F(ListBytesTest, QueuesEndWithTheLastThatFitsButNotForBrokersThemselves) {
 }
 
 TEST_F(ListBytesTest, StatisticsGoOnAfterTheLastHour) {
-  Sql(absl::StrCat("INSERT INTO skiplane.stat_hour SELECT ", lane_,
+  Sql(absl::StrCat("INSERT INTO skiplane.hour_statistics SELECT ", lane_,
                    ", date_trunc('hour', now()) - h * interval '1 hour', 0, o, 1, 1, 1, 1"
                    " FROM generate_series(1, 3) h, generate_series(1, 2) o"));
   StatisticsRange range;

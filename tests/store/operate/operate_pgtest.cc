@@ -135,7 +135,7 @@ TEST_F(OperateTest, AFailedTaskStartsAgainUnlessItsKeyIsTaken) {
   Sql("DELETE FROM skiplane.task_key");
   EXPECT_THAT(Change(TaskTable::kFailed, {id}, TaskChange::Kind::kRetry).tasks, SizeIs(1));
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_failed"), 0);
-  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_key WHERE finished_at IS NULL"), 1);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_key WHERE end_time IS NULL"), 1);
 }
 
 TEST_F(OperateTest, ABulkOperationIsOneBrokersAtATime) {
@@ -144,7 +144,7 @@ TEST_F(OperateTest, ABulkOperationIsOneBrokersAtATime) {
   bulk.filter = All();
   bulk.filter.states = {true, true, true, false, true, false};
   bulk.filter.headers = {{"a", "b"}};
-  bulk.filter.age_min = absl::Seconds(3);
+  bulk.filter.min_age = absl::Seconds(3);
   bulk.filter.priority = -3;
   bulk.lanes = {lane_};
   bulk.actor = "ann";
@@ -159,7 +159,7 @@ TEST_F(OperateTest, ABulkOperationIsOneBrokersAtATime) {
   EXPECT_THAT(AdvanceBulk(*other, bulk.id, *cursor, {5, 4, 3}), IsOk());
   ASSERT_THAT(other->RunText("COMMIT"), IsOk());
   const model::BulkOperation done = Required(GetBulk(*session_, bulk.id));
-  EXPECT_EQ(done.state, model::BulkState::kDone);
+  EXPECT_EQ(done.state, model::BulkOperationState::kDone);
   EXPECT_EQ(done.changed, 3);
   EXPECT_FALSE(Required(ClaimBulk(*session_, bulk.id)).has_value());
   EXPECT_THAT(StopBulk(*session_, bulk.id), IsOk());
@@ -234,7 +234,7 @@ TEST_F(OperateTest, ErrorGroupsAreTheSameFoldedOrNot) {
 }
 
 TEST_F(OperateTest, OldKeysGoAndYoungOnesStay) {
-  Sql(absl::StrCat("INSERT INTO skiplane.task_key (lane, key, task_id, finished_at) VALUES (",
+  Sql(absl::StrCat("INSERT INTO skiplane.task_key (lane, key, task_id, end_time) VALUES (",
                    lane_, ", 'old', 1, now() - interval '8 days'), (", lane_,
                    ", 'young', 2, now() - interval '6 days'), (", lane_, ", 'held', 3, NULL)"));
   EXPECT_EQ(Required(ExpireKeys(*session_, lane_, 7, 100)), 1);
@@ -292,7 +292,7 @@ TEST_F(OperateTest, TheAttemptsOfATaskAndWhatIsBeforeIt) {
   const std::vector<int64_t> ids = Put(3);
   const model::TaskView last = Required(GetTask(*session_, {lane_, ids[2]}));
   EXPECT_EQ(Required(TasksAhead(*session_, last)), 2 + Number("SELECT count(*) FROM skiplane.task "
-                                                              "WHERE run_at < now()") - 3);
+                                                              "WHERE schedule_time < now()") - 3);
 }
 
 }  // namespace

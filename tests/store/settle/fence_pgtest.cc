@@ -65,7 +65,7 @@ TEST_F(FenceTest, AWrongLeaseNumberIsRefused) {
   const model::LeaseToken token = TakeOne();
   for (const int64_t step : {-1, 1}) {
     model::LeaseToken wrong = token;
-    wrong.lease_no += step;
+    wrong.lease_number += step;
     ExpectRefused(wrong);
   }
   EXPECT_EQ(Settle({token}, Action::kAck), 1u);
@@ -140,7 +140,7 @@ TEST_F(FenceTest, ASettleByIdThatRacesAMoveOfItsRowSettlesItOrLeavesItHeld) {
 // Whatever version of the row the ack finds after its wait.
 TEST_F(FenceTest, APauseThatMeetsTheAckOfItsRunIsKept) {
   PutOne();
-  Sql("UPDATE skiplane.task SET period = 3600000000, planned_at = run_at");
+  Sql("UPDATE skiplane.task SET period = 3600000000, planned_time = schedule_time");
   const model::LeaseToken token = TakeOne();
   const auto settled = Race(
       [](pg::Session& session) {
@@ -149,7 +149,7 @@ TEST_F(FenceTest, APauseThatMeetsTheAckOfItsRunIsKept) {
       [&](pg::Session& session) { return store::Settle(session, Batch({token})); });
   ASSERT_THAT(settled, IsOk());
   EXPECT_EQ(Settle({token}, Action::kAck), settled->empty() ? 1u : 0u) << "once";
-  EXPECT_EQ(Sql("SELECT run_at FROM skiplane.task WHERE paused"), "infinity");
+  EXPECT_EQ(Sql("SELECT schedule_time FROM skiplane.task WHERE paused"), "infinity");
 }
 
 TEST_F(FenceTest, AnAckThatRacesTheReclaimOfItsTaskIsRefused) {

@@ -110,7 +110,7 @@ TEST_P(LeaseStatusTest, LostAndFinishedByAnother) {
     const model::LeaseToken held = TakeOne(kOtherWorker);
     End(held, action);
     // As a worker would send it whose lease was lost before it released: another lease number.
-    token.lease_no = held.lease_no - 1;
+    token.lease_number = held.lease_number - 1;
     EXPECT_EQ(Classified(token), "finished") << static_cast<int>(action);
   }
 }

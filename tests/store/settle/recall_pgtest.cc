@@ -65,7 +65,7 @@ TEST_F(RecallTest, ARetryIsFoundWithItsRunTime) {
   const Recalled recalled = RecallOne(token);
   EXPECT_EQ(recalled.outcome, Action::kRetry);
   EXPECT_EQ(recalled.transition, Transition::kIsRetried);
-  EXPECT_EQ(recalled.settled_at, settled.now);
+  EXPECT_EQ(recalled.settle_time, settled.now);
   EXPECT_EQ(recalled.schedule_time, settled.schedule_time);
 }
 

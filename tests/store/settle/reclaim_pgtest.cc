@@ -27,7 +27,7 @@ class ReclaimTest : public testing::StoreHarness {
   }
 
   void LetLedgerBecomeDue() const {
-    Sql("UPDATE skiplane.lease_ledger SET check_at = now() - interval '1 second'");
+    Sql("UPDATE skiplane.lease_ledger SET check_time = now() - interval '1 second'");
   }
 };
 
@@ -46,7 +46,7 @@ TEST_F(ReclaimTest, TasksOfALostSessionAreFreeAtOnceAndCharged) {
   const std::vector<LeasedRow> again = Take(3, kOtherWorker);
   EXPECT_THAT(IdsOf(again), ElementsAre(ids[0], ids[1], ids[2]));
   EXPECT_EQ(again[0].task.token.attempt, 2);
-  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.history WHERE outcome = 4 AND NOT is_last AND "
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.history WHERE outcome = 4 AND NOT ends_task AND "
                    "error_type = 'LEASE_LOST' AND attempt = 1"),
             3);
   EXPECT_FALSE(ReclaimOf(kWorker).found_rows);
@@ -65,10 +65,10 @@ TEST_F(ReclaimTest, ATaskWithoutAttemptsLeftFails) {
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_failed WHERE attempt = 2 AND "
                    "payload = 'poison' AND error_type = 'LEASE_LOST' AND key = 'k'"),
             1);
-  EXPECT_EQ(Sql("SELECT string_agg(concat(outcome, is_last), ' ' ORDER BY attempt) "
+  EXPECT_EQ(Sql("SELECT string_agg(concat(outcome, ends_task), ' ' ORDER BY attempt) "
                 "FROM skiplane.history"),
             "4f 3t");
-  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_key WHERE finished_at IS NOT NULL"), 1);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_key WHERE end_time IS NOT NULL"), 1);
 }
 
 TEST_F(ReclaimTest, WithoutHistoryThereIsNone) {
@@ -132,7 +132,8 @@ TEST_F(ReclaimTest, FoldingKeepsOnlyWhatIsHeld) {
   const Folded folded = Required(FoldLedger(*session_, lane_, 100));
   EXPECT_TRUE(folded.found_rows);
   EXPECT_THAT(folded.sessions, ElementsAre(kWorker));
-  EXPECT_EQ(Sql("SELECT tasks::text || ' ' || folds || ' ' || (check_at > now() + interval '20 s') "
+  EXPECT_EQ(Sql("SELECT tasks::text || ' ' || folds || ' ' "
+                "|| (check_time > now() + interval '20 s') "
                 "FROM skiplane.lease_ledger"),
             absl::StrCat("{", tokens[2].task.id, "} 1 true"));
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.lease_ledger"), 1);
@@ -165,7 +166,7 @@ TEST_F(ReclaimTest, FoldedRowsAreLookedAtEverMoreSeldom) {
   for (int i = 0; i < 6; ++i) {
     LetLedgerBecomeDue();
     Required(FoldLedger(*session_, lane_, 100));
-    delays.push_back(Number("SELECT ceil(date_part('epoch', check_at - now()) / 30)::int8 "
+    delays.push_back(Number("SELECT ceil(date_part('epoch', check_time - now()) / 30)::int8 "
                             "FROM skiplane.lease_ledger"));
   }
   EXPECT_THAT(delays, ElementsAre(3, 4, 9, 16, 25, 25));

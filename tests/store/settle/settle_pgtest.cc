@@ -27,8 +27,8 @@ class SettleTest : public testing::StoreHarness {
 
   std::string History() const {
     return Sql("SELECT string_agg(concat_ws(':', outcome, attempt, "
-               "CASE WHEN is_last THEN 'last' END, error_type, "
-               "convert_from(error_text, 'UTF8'), error_print), ' ' "
+               "CASE WHEN ends_task THEN 'last' END, error_type, "
+               "convert_from(error_text, 'UTF8'), error_fingerprint), ' ' "
                "ORDER BY task_id, attempt) FROM skiplane.history");
   }
 
@@ -49,9 +49,9 @@ TEST_F(SettleTest, AnAckByLocationTellsWhenItWas) {
   const model::LeaseToken token = TakeOne();
   absl::Time now = absl::InfinitePast();
   ASSERT_THAT(AckByLocation(*session_, Batch({token}), &now), IsOk());
-  EXPECT_EQ(absl::ToUnixMicros(now), Number("SELECT (date_part('epoch', settled_at) * 1e6)::int8 "
+  EXPECT_EQ(absl::ToUnixMicros(now), Number("SELECT (date_part('epoch', settle_time) * 1e6)::int8 "
                                             "FROM skiplane.settled"));
-  EXPECT_GE(now, absl::FromUnixMicros(token.lease_no));
+  EXPECT_GE(now, absl::FromUnixMicros(token.lease_number));
 }
 
 TEST_F(SettleTest, ARowThatMovedIsMissedByLocationAndSettledById) {
@@ -72,10 +72,10 @@ TEST_F(SettleTest, ARetryRunsAgainByTheDatabasesClock) {
   EXPECT_EQ(settled.outcome, Action::kRetry);
   ASSERT_TRUE(settled.schedule_time.has_value());
   EXPECT_EQ(*settled.schedule_time - settled.now, absl::Minutes(5));
-  EXPECT_EQ(Number("SELECT (date_part('epoch', run_at) * 1e6)::int8 FROM skiplane.task "
+  EXPECT_EQ(Number("SELECT (date_part('epoch', schedule_time) * 1e6)::int8 FROM skiplane.task "
                    "WHERE state = 1 AND attempt = 1 "
-                   "AND due = ceil(date_part('epoch', run_at) / 10) "
-                   "AND abs(date_part('epoch', run_at - now()) - 300) < 60"),
+                   "AND due = ceil(date_part('epoch', schedule_time) / 10) "
+                   "AND abs(date_part('epoch', schedule_time - now()) - 300) < 60"),
             absl::ToUnixMicros(*settled.schedule_time));
   EXPECT_THAT(Take(1), IsEmpty());
   LetTimePass();
@@ -107,7 +107,7 @@ TEST_F(SettleTest, TheLastAttemptFails) {
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_failed WHERE attempt = 2 AND "
                    "max_attempts = 2 AND payload = '\\x706179006c6f6164' AND "
                    "content_type = 'text/plain' AND headers = '{\"a\": \"b\"}' AND "
-                   "error_type = 'Boom' AND error_print = 'print' AND "
+                   "error_type = 'Boom' AND error_fingerprint = 'print' AND "
                    "error_text = 'it\nbroke'::bytea AND session = repeat('01', 16)::uuid"),
             1);
 }
@@ -123,12 +123,13 @@ TEST_F(SettleTest, FailForGoodFailsAnyAttempt) {
 
 TEST_F(SettleTest, AReleaseGivesTheAttemptBack) {
   PutOne();
-  const std::string run_at = Sql("SELECT run_at FROM skiplane.task");
+  const std::string schedule_time = Sql("SELECT schedule_time FROM skiplane.task");
   const Settled settled = SettleOne(Batch({TakeOne()}, Action::kRelease));
   EXPECT_EQ(settled.outcome, Action::kRelease);
   ASSERT_TRUE(settled.schedule_time.has_value());
   EXPECT_LE(*settled.schedule_time, settled.now);
-  EXPECT_EQ(Sql("SELECT run_at FROM skiplane.task WHERE attempt = 0 AND state = 1"), run_at);
+  EXPECT_EQ(Sql("SELECT schedule_time FROM skiplane.task WHERE attempt = 0 AND state = 1"),
+            schedule_time);
   EXPECT_EQ(History(), "");
   EXPECT_EQ(TakeOne().attempt, 1);
 }
@@ -145,7 +146,7 @@ TEST_F(SettleTest, AReleaseKeepsTheLastError) {
   batch.rows[0].error = &error_;
   SettleOne(batch);
   Settle({TakeOne()}, Action::kRelease);
-  EXPECT_EQ(Sql("SELECT error_type || convert_from(error_text, 'UTF8') || error_print "
+  EXPECT_EQ(Sql("SELECT error_type || convert_from(error_text, 'UTF8') || error_fingerprint "
                 "FROM skiplane.task"),
             "Boomit\nbrokeprint");
 }
@@ -172,7 +173,8 @@ TEST_F(SettleTest, HistoryFollowsTheQueuesPolicy) {
   const std::pair<Policy, const char*> cases[] = {
       {Policy::kAll, "1 1 2 3"}, {Policy::kFailures, "2 3"}, {Policy::kNone, ""}};
   for (const auto& [policy, outcomes] : cases) {
-    Sql("TRUNCATE skiplane.history; UPDATE skiplane.task SET run_at = now() + interval '1 year'");
+    Sql("TRUNCATE skiplane.history; UPDATE skiplane.task "
+        "SET schedule_time = now() + interval '1 year'");
     Put(5);
     const auto tokens = TokensOf(Take(5));
     SettleBatch by_id = Batch({tokens[0], tokens[1], tokens[2], tokens[3]}, Action::kAck);
@@ -197,7 +199,7 @@ TEST_F(SettleTest, TheKeyOfAFinishedTaskSaysWhen) {
   EXPECT_EQ(Settle({tokens[2]}, Action::kFail), 1u);
   EXPECT_EQ(Settle({tokens[3]}, Action::kRetry), 1u);
   EXPECT_EQ(Sql("SELECT string_agg(key, '' ORDER BY key) FROM skiplane.task_key "
-                "WHERE finished_at > now() - interval '1 minute'"),
+                "WHERE end_time > now() - interval '1 minute'"),
             "abc");
 }
 

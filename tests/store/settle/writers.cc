@@ -66,8 +66,8 @@ void Writers::Refill(pg::Session& session, Random& random) {
   // As if the clock had gone back since.
   Required(session.RunText("DELETE FROM skiplane.clock_step"));
   Required(session.RunText(
-      "UPDATE skiplane.worker_session SET expires_at = expires_at + interval '1 hour'"));
-  Required(session.RunText("INSERT INTO skiplane.clock_step (was_at, seen_at) "
+      "UPDATE skiplane.worker_session SET expire_time = expire_time + interval '1 hour'"));
+  Required(session.RunText("INSERT INTO skiplane.clock_step (old_time, seen_time) "
                            "VALUES (clock_timestamp() + interval '1 hour', now())"));
 }
 

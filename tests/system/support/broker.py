@@ -37,28 +37,34 @@ def listen_where_nobody_is_put():
 
 
 class Broker(Process):
-    """Returns from its constructor when it is ready. `descriptors`: its soft and
-    hard limit of open files, or "SOFT:HARD"."""
+    """Returns from its constructor when it is ready; when it serves, if `is_awaited` is false.
+    `http`: none for the default. `descriptors`: its soft and hard limit of open files, or
+    "SOFT:HARD"."""
 
-    def __init__(self, *flags, listen="127.0.0.1:0", env=None, descriptors=None):
+    def __init__(self, *flags, listen="127.0.0.1:0", http="off", env=None, descriptors=None,
+                 is_awaited=True):
         self._folder = tempfile.TemporaryDirectory(prefix="skiplaned-")
         ready_file = os.path.join(self._folder.name, "ready")
         limit = [] if descriptors is None else ["prlimit", f"--nofile={descriptors}"]
+        http_flag = [] if http is None else [f"--http-listen={http}"]
         super().__init__([*limit, program(), f"--listen={listen}", "--metrics-listen=127.0.0.1:0",
-                          f"--ready-file={ready_file}", *flags], env=env)
+                          *http_flag, f"--ready-file={ready_file}", *flags], env=env)
         try:
-            self._get_ready(ready_file)
+            self._get_ready(ready_file, is_awaited)
         except BaseException:
             self.end()
             raise
 
-    def _get_ready(self, ready_file):
+    def _get_ready(self, ready_file, is_awaited):
         self.wait_for_output(" serving ")
         with open(ready_file, encoding="utf-8") as file:
             facts = dict(line.strip().split("=", 1) for line in file)
         self.address = facts["listen"]
         self.metrics_address = facts["metrics"]
+        self.http_address = facts.get("http")
         self.database_uri = facts.get("database")  # of --embedded
+        if not is_awaited:
+            return
         with grpc.insecure_channel(self.address) as channel:
             next(status for status in watch(channel) if status == SERVING)
 

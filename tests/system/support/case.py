@@ -11,7 +11,7 @@ import grpc
 
 from support import cluster, template
 from support.broker import Broker
-from support.client import Client, reason_of
+from support.client import Client, fields_of, reason_of
 from support.database import Database
 from support.process import GENEROUS_S, Process
 
@@ -79,7 +79,16 @@ class SystemTest(unittest.TestCase):
             call(*arguments, **fields)
         self.assertEqual((refusal.exception.code().name, reason_of(refusal.exception)),
                          (code, reason), refusal.exception)
+        self.assert_plain_metadata(refusal.exception)
         return refusal.exception
+
+    def assert_plain_metadata(self, error):
+        """What a refusal's details say first is in its trailing metadata, too."""
+        metadata = dict(error.trailing_metadata() or ())
+        self.assertEqual(metadata.get("skiplane-reason", ""), reason_of(error))
+        field = "".join(fields_of(error)[:1])
+        self.assertEqual(metadata.get("skiplane-field", ""),
+                         field if field.isascii() and field.isprintable() else "")
 
     def assert_nothing_leased(self):
         """No lease was left behind, and none was charged."""

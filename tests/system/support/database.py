@@ -51,15 +51,15 @@ class Database:
 
     def make_due(self):
         """As if the run time of all waiting tasks had come."""
-        self.run("UPDATE skiplane.task SET run_at = clock_timestamp() WHERE state = 1")
+        self.run("UPDATE skiplane.task SET schedule_time = clock_timestamp() WHERE state = 1")
 
     def expire_sessions(self):
         """As if no worker had beaten for its lease time."""
-        self.run("UPDATE skiplane.worker_session SET expires_at = now() - interval '1 s'")
+        self.run("UPDATE skiplane.worker_session SET expire_time = now() - interval '1 s'")
 
     def picture(self):
         """All that is known of tasks. Two pictures differ if anything was written between them."""
-        tables = ("task", "task_key", "task_failed", "history", "settled", "request")
+        tables = ("task", "task_key", "task_failed", "history", "settled", "enqueue_request")
         return [self.value("SELECT count(*) || ': ' ||"
                            " coalesce(string_agg(r::text, ' ' ORDER BY r::text), '')"
                            f" FROM skiplane.{table} r") for table in tables]

@@ -21,7 +21,7 @@ from support.load import QUEUE, Load
 from support.process import GENEROUS_S
 from support.proxy import Proxy
 
-RECLAIMED_AT = 'skiplane_maintenance_last_success_timestamp_seconds{job="reclaimer"}'
+RECLAIMED_AT = 'skiplane_chore_last_success_timestamp_seconds{chore="reclaimer"}'
 OURS = "SELECT pid FROM pg_stat_activity WHERE application_name = 'skiplaned' AND datname = '{}'"
 
 
@@ -103,7 +103,7 @@ class MortalCluster(Cluster):
             os.kill(process, signal.SIGCONT)
 
 
-def reclaimed_at(broker):
+def reclaim_time(broker):
     """When it last looked for dead workers; 0 if never."""
     return broker.metrics().get(RECLAIMED_AT, 0)
 
@@ -223,9 +223,9 @@ class FaultTest(SystemTest):
 
     def upkeep_is_back(self):
         """A broker goes on looking for dead workers."""
-        before = [reclaimed_at(broker) for broker in self.brokers]
+        before = [reclaim_time(broker) for broker in self.brokers]
         end = time.monotonic() + GENEROUS_S
-        while [reclaimed_at(broker) for broker in self.brokers] == before:
+        while [reclaim_time(broker) for broker in self.brokers] == before:
             self.assertLess(time.monotonic(), end, "nobody looks for dead workers")
             self.load.wait_for_acks(1)
 

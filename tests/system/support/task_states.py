@@ -74,7 +74,8 @@ def enqueue_with_a_delay(scene):
 def time_comes(scene):
     task_id = scene.put(delay=LATER)
     yield task_id
-    scene.run(f"UPDATE skiplane.task SET run_at = clock_timestamp() WHERE {scene.row(task_id)}")
+    scene.run(f"UPDATE skiplane.task SET schedule_time = clock_timestamp()"
+              f" WHERE {scene.row(task_id)}")
 
 
 @transition("SCHEDULED", "READY", "RescheduleTask")
@@ -140,7 +141,7 @@ def ack_of_a_periodic_task(scene):
 @transition("LEASED", "READY", "Ack of a periodic task with RUN_ALL that missed a time")
 def ack_after_a_missed_time(scene):
     task = scene.leased(period=LATER, catch_up="CATCH_UP_RUN_ALL")
-    scene.run("UPDATE skiplane.task SET planned_at = planned_at - interval '1 day'"
+    scene.run("UPDATE skiplane.task SET planned_time = planned_time - interval '1 day'"
               f" WHERE {scene.row(task.task_id)}")
     yield task.task_id
     scene.client.ack(task)
@@ -207,7 +208,7 @@ def end_session(scene):
 
 def lose(scene, task_id):
     yield task_id
-    scene.run("UPDATE skiplane.worker_session SET expires_at = now() - interval '1 s'"
+    scene.run("UPDATE skiplane.worker_session SET expire_time = now() - interval '1 s'"
               f" WHERE worker_id = '{scene.worker}'")
 
 

@@ -13,6 +13,8 @@ ROOMS = {
     "sql": set(),
     "model": {"base"},
     "metrics": {"base"},
+    "net": {"metrics", "base"},
+    "http": {"net", "model", "metrics", "base"},
     "pg": {"sql", "metrics", "base"},
     "pg/connections": {"pg", "metrics", "base"},
     "pg/migrate": {"pg", "base"},
@@ -36,14 +38,17 @@ ROOMS = {
     "rpc/call": API,
     "rpc/broker": {"rpc/call", *API},
     "rpc/admin": {"rpc/broker", "rpc/call", *API},
-    "rpc/serve": {"rpc/admin", "rpc/broker", "rpc/call", *API},
+    "rpc/serve": {"rpc/admin", "rpc/broker", "rpc/call", "net", *API},
+    "http/connect": {"http", "rpc/call", "base"},
     "config": {"model", "base"},
     "app": ALL,
 }
 # What may be included only there; an empty tuple means nowhere, the tests included.
 FENCES = [
     (re.compile(r"pqxx\b"), ("server/pg/",)),
-    (re.compile(r"(grpc|grpcpp|grpc\+\+)/|.*\.pb\.h$"), ("server/rpc/", "server/app/", "client/")),
+    (re.compile(r"(grpc|grpcpp|grpc\+\+)/|.*\.pb\.h$"),
+     ("server/rpc/", "server/http/connect/", "server/app/", "client/")),
+    (re.compile(r"boost/"), ("server/http/",)),
     (re.compile(r"prometheus/"), ("server/metrics/",)),
     (re.compile(r"absl/synchronization/"), ()),
 ]

@@ -12,8 +12,8 @@ from rules.tree import finding, line_of
 
 FOLDER = "server/sql/"
 # The task family: distributed by lane.
-TABLES = ("task", "task_key", "task_failed", "lease_ledger", "settled", "request", "history",
-          "counter_delta", "counter")
+TABLES = ("task", "task_key", "task_failed", "lease_ledger", "settled", "enqueue_request",
+          "history", "counter_delta", "counter")
 MENTION = re.compile(
     r"(?:\b(?:FROM|JOIN|USING|(?<!FOR )UPDATE(?!\s+SET)|LATERAL)\s+|,\s*)(?:ONLY\s+)?"
     rf"skiplane\.(?P<table>{'|'.join(TABLES)})\b(?!\.)(?:\s+AS)?(?:\s+(?P<alias>\w+))?",

@@ -34,7 +34,7 @@ class Sql(Planted):
                      "SELECT 1 FROM x, skiplane.history AS t",
                      "UPDATE skiplane.lease_ledger t SET folds = 1",
                      "DELETE FROM skiplane.settled t USING x WHERE x.id = t.id",
-                     "DELETE FROM x USING skiplane.request t WHERE x.id = t.id"):
+                     "DELETE FROM x USING skiplane.enqueue_request t WHERE x.id = t.id"):
             with self.subTest(text):
                 self.caught(text, "= $n`")
 
@@ -58,7 +58,7 @@ class Sql(Planted):
         self.clean("SELECT 1 FROM skiplane.task t WHERE $1::int8 = t.lane")
         self.clean("SELECT 1 FROM skiplane.task WHERE lane = $1 AND id = $2")
         self.clean("UPDATE skiplane.task SET due = 0 WHERE lane = $1")
-        self.clean("SELECT 1 FROM x JOIN skiplane.request r ON r.lane = $1 AND r.id = x.id")
+        self.clean("SELECT 1 FROM x JOIN skiplane.enqueue_request r ON r.lane = $1 AND r.id = x.id")
 
     def test_other_tables_and_inserts_need_no_lane(self):
         self.clean("SELECT 1 FROM skiplane.queue q")

@@ -1,0 +1,91 @@
+// What the connections of one server hold for their callers, in bytes and together: bodies that are
+// not handled yet, and answers that are not sent yet. Thread-safe.
+//
+// A body that there is no room for is refused, and bodies leave half of the room to answers. An
+// answer cannot be refused: its work is done. So when there is no room left, those callers are
+// given up that have taken nothing for the longest. Who reads is never the first.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "server/base/mutex.h"
+
+namespace skiplane::http {
+
+class ByteBudget {
+ public:
+  // The answers to one caller. Each step takes constant time, but for what it gives up.
+  class Account {
+   public:
+    explicit Account(ByteBudget& budget) : budget_(budget) {}
+    // What is still held is given back.
+    ~Account();
+    Account(const Account&) = delete;
+    Account& operator=(const Account&) = delete;
+
+    // To be called first. `give_up` is called once at most, when this caller is the slowest; on the
+    // thread of whoever needs the room, without a lock, maybe after the account's end.
+    void OnGivenUp(std::function<void()> give_up);
+
+    // More is held; negative: less, and the caller did not take it.
+    void Hold(int64_t bytes);
+    // The caller took something, and so much of it is no longer held.
+    void Taken(int64_t bytes);
+
+   private:
+    friend class ByteBudget;
+
+    ByteBudget& budget_;
+    // Guarded by the budget's mutex.
+    std::function<void()> give_up_;
+    int64_t bytes_ = 0;
+    bool is_given_up_ = false;
+    bool is_queued_ = false;
+    std::list<Account*>::iterator place_;
+  };
+
+  // `port`: what the log calls it.
+  ByteBudget(int64_t max, absl::string_view port) : max_(max), port_(port) {}
+
+  // Of bodies; negative: no longer.
+  void HoldBody(int64_t bytes);
+
+  // For another request.
+  bool HasRoom() const { return bytes_ - given_up_ < max_; }
+  bool HasRoomForBodies() const { return bodies_ < max_ / 2 && HasRoom(); }
+
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  using GiveUps = std::vector<std::function<void()>>;
+
+  void Change(Account& account, int64_t bytes, bool has_taken)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Place(Account& account, bool has_taken) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  GiveUps MakeRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // At most a line in ten seconds.
+  void LogGivenUp() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const int64_t max_;
+  const std::string port_;
+  std::atomic<int64_t> bytes_ = 0;   // all
+  std::atomic<int64_t> bodies_ = 0;  // a part of them
+  std::atomic<int64_t> given_up_ = 0;  // likewise; they will be free at once
+  base::Mutex mutex_;
+  // Those with something to take, by when they took something, or began to have it: the longest ago
+  // first.
+  std::list<Account*> waiting_ ABSL_GUARDED_BY(mutex_);
+  // Since the last line of the log.
+  int64_t callers_given_up_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t bytes_given_up_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::chrono::steady_clock::time_point may_log_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace skiplane::http

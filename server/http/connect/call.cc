@@ -1,0 +1,53 @@
+#include "server/http/connect/call.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "server/base/reason.h"
+#include "server/http/connect/call_fields.h"
+#include "server/http/gzip.h"
+#include "server/rpc/call/status.h"
+
+namespace skiplane::http::connect {
+
+namespace {
+
+// A smaller body would take more time and hardly fewer packets.
+constexpr size_t kPackedBytesMin = 1 << 10;
+
+void Pack(const Head& head, Response* response) {
+  if (response->body.size() < kPackedBytesMin || !TakesGzip(head)) return;
+  std::string packed = Gzip(response->body);
+  if (packed.empty()) return;
+  response->body = std::move(packed);
+  response->fields.emplace_back("Content-Encoding", "gzip");
+}
+
+}  // namespace
+
+std::string Call::Path() const {
+  return absl::StrCat("/", method->service()->full_name(), "/", method->name());
+}
+
+void Call::Prepare(grpc::ClientContext* context) const {
+  if (timeout) context->set_deadline(absl::ToChronoTime(absl::Now() + *timeout));
+  WriteMetadata(request.head, request.caller, context);
+}
+
+void Call::Answer(Response response) const {
+  if (response.status == 200 && !method->server_streaming()) Pack(request.head, &response);
+  response.fields.insert(response.fields.end(), answer_fields.begin(), answer_fields.end());
+  exchange->Answer(std::move(response));
+}
+
+grpc::Status WithReason(const grpc::Status& status) {
+  const bool is_cut_off = status.error_details().empty() &&
+                          (status.error_code() == grpc::StatusCode::UNAVAILABLE ||
+                           status.error_code() == grpc::StatusCode::CANCELLED);
+  if (!is_cut_off) return status;
+  return rpc::ToGrpc(base::Refuse(absl::StatusCode::kUnavailable, "BROKER_DRAINING",
+                                  "this broker is shutting down; the call was cut off"));
+}
+
+}  // namespace skiplane::http::connect

@@ -1,0 +1,43 @@
+// What a call of a service is, once its head was found good.
+#pragma once
+
+#include <google/protobuf/descriptor.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+
+#include "absl/time/time.h"
+#include "server/http/connect/codec.h"
+#include "server/http/handler.h"
+
+namespace skiplane::http::connect {
+
+struct Call {
+  const google::protobuf::MethodDescriptor* method = nullptr;
+  Form form = Form::kJson;
+  std::optional<absl::Duration> timeout{};
+  Request request;
+  std::shared_ptr<Exchange> exchange{};
+  Fields answer_fields{};  // for each answer, whatever it is
+
+  // "/skiplane.v1.BrokerService/Lease".
+  std::string Path() const;
+  // Its deadline and its metadata.
+  void Prepare(grpc::ClientContext* context) const;
+  void Answer(Response response) const;
+};
+
+// A call that was cut off because the services are ending says nothing of its own.
+grpc::Status WithReason(const grpc::Status& status);
+
+// Calls, and answers when that has. Cancelled if the caller leaves.
+void CallUnary(const std::shared_ptr<grpc::Channel>& channel, Call call);
+
+// The same for a method that answers with a stream of messages.
+void CallStream(const std::shared_ptr<grpc::Channel>& channel, Call call);
+
+}  // namespace skiplane::http::connect

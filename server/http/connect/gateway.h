@@ -1,0 +1,50 @@
+// Answers requests of HTTP: calls of the services by Connect's protocol, and pages. Knows no method
+// by name: what may be called, and what it takes, is in the descriptions of the services. Checks
+// whom a request is for and which page it comes from first. Thread-safe.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <grpcpp/channel.h>
+
+#include "absl/strings/string_view.h"
+#include "server/http/connect/call.h"
+#include "server/http/connect/refusal.h"
+#include "server/http/handler.h"
+#include "server/http/limits.h"
+#include "server/http/pages.h"
+#include "server/http/site.h"
+
+namespace skiplane::http::connect {
+
+class Gateway : public Handler {
+ public:
+  struct Options {
+    std::vector<std::string> services;  // full names of those that may be called
+    Site site;
+    Pages pages;
+    size_t body_bytes_max = Limits{}.body_bytes;  // of those that came compressed
+  };
+
+  // `channel` leads to the services, and believes what is said of callers.
+  Gateway(std::shared_ptr<grpc::Channel> channel, Options options);
+
+  std::optional<Response> Refuse(const Head& head) override;
+  void Handle(Request request, std::shared_ptr<Exchange> exchange) override;
+  Response Failure(int status, absl::string_view message, const Head& head) override;
+
+ private:
+  Response Answer(const Refusal& refusal, const Head& head) const;
+  // Nothing if the body is now as the services take it.
+  std::optional<Refusal> Unpack(Request& request) const;
+  // Null if there is none of that name.
+  const google::protobuf::MethodDescriptor* MethodOf(absl::string_view path) const;
+
+  const std::shared_ptr<grpc::Channel> channel_;
+  const Options options_;
+};
+
+}  // namespace skiplane::http::connect

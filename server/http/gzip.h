@@ -1,0 +1,22 @@
+// Bodies in fewer bytes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "server/http/message.h"
+
+namespace skiplane::http {
+
+bool TakesGzip(const Head& head);
+
+// Empty if there is no memory for it.
+std::string Gzip(const std::string& text);
+
+// The reverse, which takes memory for no more than `max` bytes: OUT_OF_RANGE if there are more.
+// INVALID_ARGUMENT if `packed` is not one whole member of gzip.
+absl::StatusOr<std::string> Gunzip(absl::string_view packed, size_t max);
+
+}  // namespace skiplane::http

@@ -1,0 +1,75 @@
+#include "server/http/peer.h"
+
+#include <arpa/inet.h>
+#include <openssl/x509v3.h>
+#include <sys/socket.h>
+
+#include <memory>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
+namespace skiplane::http {
+namespace {
+
+std::string TextOf(const ASN1_STRING* text) {
+  if (text == nullptr) return "";
+  return {reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
+          static_cast<size_t>(ASN1_STRING_length(text))};
+}
+
+std::string AddressOf(const ASN1_STRING* bytes) {
+  char text[INET6_ADDRSTRLEN] = "";
+  const bool is_ipv4 = ASN1_STRING_length(bytes) == 4;
+  if (!is_ipv4 && ASN1_STRING_length(bytes) != 16) return "";
+  inet_ntop(is_ipv4 ? AF_INET : AF_INET6, ASN1_STRING_get0_data(bytes), text, sizeof(text));
+  return text;
+}
+
+std::string AlternativeName(const X509* certificate) {
+  using Names = std::unique_ptr<GENERAL_NAMES, decltype(&GENERAL_NAMES_free)>;
+  const Names names(static_cast<GENERAL_NAMES*>(
+                        X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)),
+                    &GENERAL_NAMES_free);
+  for (int i = 0; names != nullptr && i < sk_GENERAL_NAME_num(names.get()); ++i) {
+    const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names.get(), i);
+    switch (name->type) {
+      case GEN_DNS: return TextOf(name->d.dNSName);
+      case GEN_EMAIL: return TextOf(name->d.rfc822Name);
+      case GEN_URI: return TextOf(name->d.uniformResourceIdentifier);
+      case GEN_IPADD: return AddressOf(name->d.iPAddress);
+      default: break;
+    }
+  }
+  return "";
+}
+
+std::string CommonName(const X509* certificate) {
+  const X509_NAME* const subject = X509_get_subject_name(certificate);
+  const int found = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+  if (found < 0) return "";
+  return TextOf(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, found)));
+}
+
+}  // namespace
+
+std::string AddressOfPeer(const net::SocketAddress& peer) {
+  const std::string text = peer.Text();
+  if (peer.family() != AF_INET6) return absl::StrCat("ipv4:", text);
+  // An address of IPv4 that came by a socket of IPv6.
+  if (absl::StartsWith(text, "[::ffff:") && absl::StrContains(text, '.')) {
+    return absl::StrCat("ipv4:", absl::StrReplaceAll(text, {{"[::ffff:", ""}, {"]", ""}}));
+  }
+  return absl::StrCat("ipv6:", absl::StrReplaceAll(text, {{"[", "%5B"}, {"]", "%5D"}}));
+}
+
+std::string NameOfPeer(const SSL* ssl) {
+  const std::unique_ptr<X509, decltype(&X509_free)> certificate(SSL_get1_peer_certificate(ssl),
+                                                                &X509_free);
+  if (certificate == nullptr) return "";
+  std::string name = AlternativeName(certificate.get());
+  return name.empty() ? CommonName(certificate.get()) : name;
+}
+
+}  // namespace skiplane::http

@@ -1,0 +1,19 @@
+// Who is at the other end of a connection, as gRPC has it.
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <string>
+
+#include "server/net/socket_address.h"
+
+namespace skiplane::http {
+
+// "ipv4:127.0.0.1:40000", "ipv6:%5B::1%5D:40000".
+std::string AddressOfPeer(const net::SocketAddress& peer);
+
+// The first alternative name of the certificate that the other end has shown, else the common name
+// of its subject. Empty if it has shown none.
+std::string NameOfPeer(const SSL* ssl);
+
+}  // namespace skiplane::http

@@ -1,0 +1,76 @@
+// Accepts connections and passes them on, up to a limit of open ones.
+//
+// Beyond that, a connection is accepted and closed at once: its caller sees UNAVAILABLE without a
+// wait, and tries another broker or reconnects. So accepting never runs out of descriptors by
+// itself. If something else in the process does, or the machine is short of memory, it pauses and
+// goes on. One thread, from Start() to Stop().
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "absl/strings/string_view.h"
+#include "server/metrics/metrics.h"
+#include "server/net/listen_sockets.h"
+#include "server/net/open_connections.h"
+
+namespace skiplane::net {
+
+class Acceptor {
+ public:
+  // Gets a connection that is its own from then on, and the socket that it came by. Called on the
+  // acceptor's thread.
+  using Take = std::function<void(int listen_fd, int fd)>;
+
+  // `port`: what the metrics and the log call it: grpc, http or metrics. `metrics` must outlive
+  // this.
+  Acceptor(ListenSockets sockets, int connections_max, metrics::Metrics& metrics,
+           absl::string_view port);
+  ~Acceptor();
+  Acceptor(const Acceptor&) = delete;
+  Acceptor& operator=(const Acceptor&) = delete;
+
+  void Start(Take take);
+
+  // No connection is handed on after this, and the port is free. Idempotent.
+  void Stop();
+
+  const ListenSockets& sockets() const { return sockets_; }
+
+  // The port from which this process is about to connect to its own, to see whether it answers:
+  // such a connection is let in and not counted. 0: none. From any thread.
+  void ExpectPortCheck(int from_port) { port_check_from_ = from_port; }
+
+ private:
+  using SteadyTime = std::chrono::steady_clock::time_point;
+
+  void Run();
+  void RemoveIfDue();
+  // Returns false if nothing can be accepted for a while.
+  bool AcceptAll(int listen_fd);
+  void Admit(int listen_fd, int fd);
+  bool IsPortCheck(int fd) const;
+  void Refuse(int fd);
+  bool AfterError(int error);
+  void Publish();
+
+  ListenSockets sockets_;
+  metrics::Metrics& metrics_;
+  const std::string port_;
+  Take take_;
+  std::atomic<int> port_check_from_ = 0;
+  std::atomic<bool> is_stopped_ = false;
+  const int wake_fd_;
+  std::thread thread_;
+  // Of the thread.
+  OpenConnections open_;
+  SteadyTime removal_due_;
+  int64_t refused_ = 0;  // since the last line of the log
+  SteadyTime may_log_refusal_;
+  SteadyTime may_log_error_;
+};
+
+}  // namespace skiplane::net

@@ -1,0 +1,23 @@
+// Who calls. The calls of the HTTP port come through a server of its own inside the process, with
+// metadata that says who called there; no port leads to that server, so nobody else can say it.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <string>
+
+namespace skiplane::rpc {
+
+// Metadata of a call that is passed on.
+inline constexpr char kCallerAddress[] = "skiplane-caller-address";
+inline constexpr char kCallerName[] = "skiplane-caller-name-bin";
+
+struct Caller {
+  std::string address;  // and port, as gRPC spells them: "ipv4:127.0.0.1:40000"
+  std::string name;     // in its certificate; empty: it has shown none
+};
+
+// `is_passed_on`: the call comes from our own HTTP port.
+Caller CallerOf(const grpc::CallbackServerContext& context, bool is_passed_on);
+
+}  // namespace skiplane::rpc

@@ -1,8 +1,0 @@
--- Says that a broker runs for the next $3 microseconds. $1 id  $2 name.
--- One row: how many other brokers run.
-WITH renewed AS (
-  INSERT INTO skiplane.broker AS b (id, name, expires_at)
-  VALUES ($1::uuid, $2::text, now() + $3::int8 * interval '1 microsecond')
-  ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at
-)
-SELECT count(*) FROM skiplane.broker o WHERE o.id <> $1::uuid AND o.expires_at > now()

@@ -1,0 +1,22 @@
+-- Heartbeats: moves the end of living sessions ahead. Per worker, each once, ordered by worker:
+-- $1 worker ids  $2 durations in microseconds (0: the session's own)  $3 reports as JSON (null:
+-- progress is unchanged):
+-- {"held": [task ids that the worker still holds], "progress": {task id: {fraction, message}}}
+-- One row per session that lives: worker id, session id, what remains in microseconds, and the
+-- number up to which leases must be looked at, as some were taken back or are to stop (0: none).
+-- No row: the session does not live.
+WITH want AS MATERIALIZED (
+  SELECT u.worker_id, nullif(u.duration, 0) * interval '1 microsecond' AS duration,
+         now() AS now, u.report::jsonb AS report
+  FROM unnest($1::text[], $2::int8[], $3::text[]) AS u(worker_id, duration, report)
+)
+UPDATE skiplane.worker_session s
+SET expire_time = greatest(s.expire_time, w.now + coalesce(w.duration, s.lease_duration)),
+    lease_duration = coalesce(w.duration, s.lease_duration),
+    progress = CASE WHEN w.report IS NULL THEN s.progress ELSE
+      coalesce((SELECT jsonb_object_agg(e.key, e.value) FROM jsonb_each(s.progress) e
+                WHERE w.report -> 'held' ? e.key), '{}'::jsonb) || (w.report -> 'progress') END
+FROM want w
+WHERE s.worker_id = w.worker_id AND s.state = 1
+RETURNING s.worker_id, s.id, (date_part('epoch', s.expire_time - now()) * 1e6)::int8,
+          s.recheck_until

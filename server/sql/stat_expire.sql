@@ -1,5 +1,0 @@
--- Deletes statistics of more than 400 days ago. $1 lane. No rows.
-DELETE FROM skiplane.stat_hour h
-WHERE h.lane = $1::int8 AND h.ctid = ANY (ARRAY(
-  SELECT o.ctid FROM skiplane.stat_hour o
-  WHERE o.lane = $1::int8 AND o.hour < now() - interval '400 days' FOR UPDATE SKIP LOCKED))

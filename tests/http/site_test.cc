@@ -1,0 +1,82 @@
+#include "server/http/site.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace skiplane::http {
+namespace {
+
+using ::testing::IsEmpty;
+
+Head HeadWith(Fields fields, std::string method = "POST") {
+  return {std::move(method), "/x", std::move(fields)};
+}
+
+TEST(Site, TheHostIsWhatIsBeforeThePort) {
+  EXPECT_EQ(HostWithoutPort("localhost:7080"), "localhost");
+  EXPECT_EQ(HostWithoutPort("localhost"), "localhost");
+  EXPECT_EQ(HostWithoutPort("[::1]:7080"), "::1");
+  EXPECT_EQ(HostWithoutPort("[::1]"), "::1");
+  EXPECT_EQ(HostWithoutPort("[::1"), "");
+}
+
+TEST(Site, OnlyItsOwnNamesAreServed) {
+  const Site site({"broker.internal"}, {});
+  for (const char* host : {"localhost", "127.0.0.1:1", "[::1]:1", "10.0.0.1", "BROKER.internal"}) {
+    EXPECT_FALSE(site.Check(HeadWith({{"host", host}})).has_value()) << host;
+  }
+  for (const char* host : {"evil.example", "broker.internal.evil.example", "", "1.2.3"}) {
+    EXPECT_EQ(site.Check(HeadWith({{"host", host}}))->status, 403) << host;
+  }
+  EXPECT_EQ(site.Check(HeadWith({}))->status, 400);
+  EXPECT_EQ(site.Check(HeadWith({{"host", "localhost"}, {"host", "localhost"}}))->status, 400);
+}
+
+TEST(Site, OnlyItsOwnPagesAndListedOnesMayCall) {
+  const Site site({}, {"https://tools.example"});
+  const auto allows = [&](const char* origin) {
+    return !site.Check(HeadWith({{"host", "localhost:7080"}, {"origin", origin}})).has_value();
+  };
+  EXPECT_TRUE(allows("http://localhost:7080"));
+  EXPECT_TRUE(allows("https://localhost:7080"));
+  EXPECT_TRUE(allows("https://tools.example"));
+  EXPECT_FALSE(allows("http://localhost:7081"));
+  EXPECT_FALSE(allows("https://tools.example.evil"));
+  EXPECT_FALSE(allows("null"));
+}
+
+TEST(Site, WithoutAListNoPageFromElsewhereReadsAnything) {
+  EXPECT_THAT(Site({}, {}).AnswerFields(HeadWith({{"origin", "https://a"}})), IsEmpty());
+}
+
+TEST(Site, AnAnswerMayBeReadByTheListedPageThatAsked) {
+  const Site site({}, {"https://a", "https://b"});
+  const Fields fields = site.AnswerFields(HeadWith({{"origin", "https://b"}}));
+  EXPECT_EQ(FindField(fields, "Access-Control-Allow-Origin"), "https://b");
+  EXPECT_EQ(FindField(fields, "Vary"), "Origin");
+  EXPECT_EQ(FindField(site.AnswerFields(HeadWith({})), "Access-Control-Allow-Origin"), "");
+}
+
+TEST(Site, WhatABrowserAsksFirstIsAnsweredForListedPagesOnly) {
+  const Site site({}, {"https://a"});
+  const Fields asked = {{"origin", "https://a"}, {"access-control-request-method", "POST"}};
+  EXPECT_EQ(site.Preflight(HeadWith(asked, "OPTIONS"))->status, 204);
+  EXPECT_FALSE(site.Preflight(HeadWith(asked, "POST")).has_value());
+  EXPECT_FALSE(site.Preflight(HeadWith({asked[0]}, "OPTIONS")).has_value());
+  EXPECT_FALSE(site.Preflight(HeadWith({{"origin", "https://b"}, asked[1]}, "OPTIONS")));
+}
+
+TEST(Site, APageMaySendWhatTheServicesTake) {
+  const Site site({}, {"https://a"});
+  const Response response = *site.Preflight(HeadWith(
+      {{"origin", "https://a"},
+       {"access-control-request-method", "POST"},
+       {"access-control-request-headers", "content-type, skiplane-tenant,x-other, Skiplane-a\tb"}},
+      "OPTIONS"));
+  EXPECT_EQ(FindField(response.fields, "Access-Control-Allow-Headers"),
+            "Authorization, Connect-Protocol-Version, Connect-Timeout-Ms, Content-Encoding, "
+            "Content-Type, Skiplane-Actor, skiplane-tenant");
+}
+
+}  // namespace
+}  // namespace skiplane::http

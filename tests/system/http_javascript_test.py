@@ -1,0 +1,75 @@
+"""Connect's own client of JavaScript: the HTTP port speaks its protocol. Skipped without npm."""
+
+import glob
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+from support.case import slow
+from support.client import broker_pb2
+from support.http_case import HttpTest
+from support.stubs import PROTO, ROOT
+
+SOURCE = os.path.join(ROOT, "tests", "system", "connect")
+HEALTH = os.path.join(ROOT, "server", "rpc", "proto")
+INSTALL_S = 300
+SERVING = 1
+
+
+def install(folder):
+    """Installs the client as it is locked; why it cannot be, or an empty text."""
+    os.makedirs(folder, exist_ok=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(os.path.join(SOURCE, name), folder)
+    command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    try:
+        result = subprocess.run(command, cwd=folder, text=True, capture_output=True, check=False,
+                                timeout=INSTALL_S)
+    except subprocess.TimeoutExpired:
+        return f"no answer in {INSTALL_S} s"
+    return "" if result.returncode == 0 else result.stderr.strip()
+
+
+def describe(file):
+    """Writes the description of the API, from which the client makes its messages."""
+    protos = glob.glob(os.path.join(PROTO, "**", "*.proto"), recursive=True)
+    subprocess.run(["protoc", f"-I{PROTO}", f"-I{HEALTH}", "--include_imports",
+                    f"--descriptor_set_out={file}", *protos, "grpc/health/v1/health.proto"],
+                   check=True)
+
+
+@slow
+@unittest.skipUnless(shutil.which("npm") and shutil.which("node"), "npm is not installed")
+class JavaScript(HttpTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = os.path.join(os.path.abspath(os.environ["SKIPLANE_BUILD_DIR"]), "connect")
+        why_not = install(cls.folder)
+        if why_not:
+            raise unittest.SkipTest(f"npm cannot install Connect's client: {why_not}")
+        cls.description = os.path.join(cls.folder, "api.binpb")
+        describe(cls.description)
+
+    def test_it_calls_every_kind_of_method_in_both_forms(self):
+        for form in ("json", "proto"):
+            with self.subTest(form=form):
+                result = subprocess.run(
+                    ["node", os.path.join(SOURCE, "client.mjs"),
+                     f"http://{self.broker.http_address}", self.description, form],
+                    cwd=self.folder, capture_output=True, text=True, check=False)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual(json.loads(result.stdout), {
+                    "payloads": [[0, 255, 7]],
+                    "outcomes": [broker_pb2.ACK_OUTCOME_ACKED],
+                    "unknown": "NotFound QUEUE_NOT_FOUND",
+                    "invalid": "InvalidArgument INVALID_FIELD",
+                    "left": "Canceled ",
+                    "waited": 0,
+                    "statuses": [SERVING],
+                })
+
+
+if __name__ == "__main__":
+    unittest.main()

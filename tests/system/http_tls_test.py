@@ -1,0 +1,112 @@
+"""TLS of the HTTP port: the same files as for gRPC, with clients' certificates, and new ones."""
+
+import signal
+import ssl
+import subprocess
+import unittest
+
+import grpc
+
+from reload_test import Folder
+from support.case import SystemTest
+from support.client import DEADLINE_S, admin_pb2, admin_pb2_grpc
+from support.http import HttpClient, RawHttp, trusting
+from support.http_case import ANY_PORT
+from support.process import GENEROUS_S
+
+
+class Tls(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.files = Folder()
+        self.addCleanup(self.files.remove)
+        for name in ("server", "other", "client", "stranger"):
+            self.files.make_pair(name)
+
+    def sign(self, name, issuer, *extensions):
+        """A pair whose certificate `issuer` signed."""
+        path = self.files.path
+        subprocess.run(["openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                        "-nodes", "-subj", f"/CN={name}", "-keyout", path(f"{name}.key"), "-out",
+                        path(f"{name}.csr")], check=True, capture_output=True)
+        extensions_file = self.files.write(f"{name}.ext", "\n".join(extensions))
+        subprocess.run(["openssl", "x509", "-req", "-days", "2", "-CAcreateserial", "-in",
+                        path(f"{name}.csr"), "-CA", path(f"{issuer}.crt"), "-CAkey",
+                        path(f"{issuer}.key"), "-extfile", extensions_file, "-out",
+                        path(f"{name}.crt")], check=True, capture_output=True)
+
+    def start_with_tls(self, *flags):
+        """The gRPC port is asked by nobody: its health has no certificate."""
+        broker = self.start_broker(f"--tls-cert={self.files.path('server.crt')}",
+                                   f"--tls-key={self.files.path('server.key')}", *flags,
+                                   http=ANY_PORT, is_awaited=False)
+        self.address = "localhost:" + broker.http_address.rsplit(":", 1)[1]
+        return broker
+
+    def client_with(self, own=None, server="server"):
+        pair = None if own is None else (self.files.path(f"{own}.crt"),
+                                         self.files.path(f"{own}.key"))
+        client = HttpClient(self.address, trusting(self.files.path(f"{server}.crt"), pair))
+        self.addCleanup(client.close)
+        return client
+
+    def test_calls_are_answered_by_tls_only(self):
+        self.start_with_tls()
+        self.assertEqual(self.client_with().call("AdminService/ListQueues", {}).status, 200)
+        plain = RawHttp(self.address)
+        self.addCleanup(plain.close)
+        plain.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        self.assertNotIn(b"HTTP/", plain.read_to_end())
+        with self.assertRaises(ssl.SSLError):
+            self.client_with(server="other").request("GET", "/healthz")
+
+    def test_clients_need_a_certificate_of_the_authority_and_are_named_by_it(self):
+        broker = self.start_with_tls(f"--tls-client-ca={self.files.path('client.crt')}")
+        for own in (None, "stranger"):
+            with self.assertRaises((ssl.SSLError, ConnectionError)):
+                self.client_with(own).request("GET", "/healthz")
+        self.create_by_both(broker, "client")
+        actors = self.database.run("SELECT actor FROM skiplane.audit ORDER BY id")
+        self.assertEqual(actors, [("localhost",)] * 2)
+
+    def create_by_both(self, broker, own):
+        """A queue by each port, with the certificate of that name."""
+        client = self.client_with(own)
+        self.assertEqual(client.call("AdminService/CreateQueue", {"name": "http"}).status, 200)
+        credentials = grpc.ssl_channel_credentials(*(
+            self.files.read(name) for name in ("server.crt", f"{own}.key", f"{own}.crt")))
+        grpc_address = "localhost:" + broker.address.rsplit(":", 1)[1]
+        with grpc.secure_channel(grpc_address, credentials) as channel:
+            admin_pb2_grpc.AdminServiceStub(channel).CreateQueue(
+                admin_pb2.CreateQueueRequest(name="grpc"), timeout=DEADLINE_S)
+
+    def test_an_authority_that_another_has_signed_is_trusted_by_itself(self):
+        self.sign("middle", "client", "basicConstraints=critical,CA:TRUE")
+        self.sign("leaf", "middle", "subjectAltName=DNS:leaf.example")
+        broker = self.start_with_tls(f"--tls-client-ca={self.files.path('middle.crt')}")
+        self.create_by_both(broker, "leaf")
+        actors = self.database.run("SELECT actor FROM skiplane.audit ORDER BY id")
+        self.assertEqual(actors, [("leaf.example",)] * 2)
+
+    def test_clients_are_told_whose_certificates_are_taken(self):
+        self.sign("middle", "client", "basicConstraints=critical,CA:TRUE")
+        self.start_with_tls(f"--tls-client-ca={self.files.path('middle.crt')}")
+        told = subprocess.run(["openssl", "s_client", "-connect", self.address],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=GENEROUS_S, check=False).stdout
+        self.assertRegex(told, r"Acceptable client certificate CA names\nCN ?= ?middle\n")
+
+    def test_new_files_serve_new_connections_and_old_ones_live_on(self):
+        broker = self.start_with_tls()
+        old = self.client_with()
+        self.assertEqual(old.request("GET", "/healthz").status, 200)
+        for end in ("crt", "key"):
+            self.files.write(f"server.{end}", self.files.read(f"other.{end}").decode())
+        broker.signal(signal.SIGHUP)
+        broker.wait_for_output(" reloaded ")
+        self.assertEqual(self.client_with(server="other").request("GET", "/healthz").status, 200)
+        self.assertEqual(old.request("GET", "/healthz").status, 200)
+
+
+if __name__ == "__main__":
+    unittest.main()

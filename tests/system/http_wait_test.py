@@ -1,0 +1,151 @@
+"""Leases that wait by HTTP: they take no thread, and who leaves takes no task along."""
+
+import os
+import unittest
+
+from support.case import leases_begun
+from support.http import post
+from support.http_case import HttpTest
+
+QUEUE = "waiting"
+MANY = 300
+CONNECTIONS = 'skiplane_connections{port="http"}'
+LEASE = 'grpc_method="skiplane.v1.BrokerService/Lease"'
+
+
+def lease_of(wait="60s", **fields):
+    return {"queues": [{"name": QUEUE}], "maxTasks": 1, "wait": wait, **fields}
+
+
+class Waiting(HttpTest):
+    def setUp(self):
+        super().setUp()
+        self.client.create_queue(QUEUE)
+
+    def wait_by_http(self, count=1, **fields):
+        """Leases that the broker has, each on a connection of its own."""
+        before = leases_begun(self.broker)
+        waiting = [self.raw() for _ in range(count)]
+        for raw in waiting:
+            raw.send(post("BrokerService/Lease", lease_of(**fields)))
+        self.wait_until(lambda: leases_begun(self.broker) == before + count, "the broker has them")
+        self.assertEqual(self.client.lease(QUEUE, wait=0), [])
+        return waiting
+
+    def ended(self):
+        return sum(count for name, count in self.broker.metrics().items()
+                   if name.startswith("grpc_server_call_duration_seconds_count{")
+                   and LEASE in name and "CANCELLED" in name)
+
+    def assert_leased_uncharged(self):
+        [task] = self.client.lease(QUEUE)
+        self.assertEqual(task.attempt, 1)
+
+    def threads(self):
+        return len(os.listdir(f"/proc/{self.broker.pid}/task"))
+
+
+class Leaving(Waiting):
+    def assert_takes_no_task(self):
+        self.wait_until(lambda: self.ended() == 1, "the lease has ended")
+        self.client.enqueue(QUEUE)
+        self.assert_leased_uncharged()
+
+    def test_a_lease_whose_connection_is_closed_takes_no_task(self):
+        [raw] = self.wait_by_http()
+        raw.close()
+        self.assert_takes_no_task()
+
+    def test_who_ends_its_sending_side_has_left(self):
+        [raw] = self.wait_by_http()
+        raw.end_sending()
+        self.assertEqual(raw.read_to_end(), b"")
+        self.assert_takes_no_task()
+
+    def test_who_sends_too_much_ahead_is_cut_off(self):
+        [raw] = self.wait_by_http()
+        try:
+            raw.send(b"garbage " * 8192)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # it was cut off in the middle
+        self.assertEqual(raw.read_to_end(), b"")
+        self.assert_takes_no_task()
+
+    def test_who_leaves_in_mid_statement_is_handed_none(self):
+        self.client.enqueue(QUEUE)
+        lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
+        raw = self.raw()
+        raw.send(post("BrokerService/Lease", lease_of()))
+        self.database.wait_for_lock_wait()
+        raw.close()
+        # The other end was noticed when the connection is no longer counted among those waiting.
+        self.wait_until(lambda: self.broker.metrics()[CONNECTIONS] == 0, "it was noticed")
+        lock.release()
+        self.assert_leased_uncharged()
+        self.assertEqual(self.broker.metrics()["skiplane_orphan_leases_handed_back_total"], 1)
+
+
+class Answers(Waiting):
+    def test_a_task_wakes_a_lease(self):
+        [raw] = self.wait_by_http()
+        self.client.enqueue(QUEUE, b"x")
+        answer = raw.read_answer()
+        self.assertEqual((answer.status, len(answer.json()["tasks"])), (200, 1))
+
+    def test_a_lease_answers_before_its_deadline(self):
+        raw = self.raw()
+        raw.send(post("BrokerService/Lease", lease_of(), "Connect-Timeout-Ms: 2000"))
+        answer = raw.read_answer()
+        self.assertEqual((answer.status, answer.json().get("tasks", [])), (200, []))
+        self.client.enqueue(QUEUE)
+        self.assert_nothing_leased()
+
+    def test_a_deadline_that_passes_in_mid_statement_is_told(self):
+        self.client.enqueue(QUEUE)
+        lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
+        raw = self.raw()
+        raw.send(post("BrokerService/Lease", lease_of(), "Connect-Timeout-Ms: 1000"))
+        answer = raw.read_answer()
+        self.assertEqual((answer.status, answer.code()), (504, "deadline_exceeded"))
+        lock.release()
+        self.assert_leased_uncharged()
+
+    def test_a_drain_answers_those_who_wait(self):
+        waiting = self.wait_by_http(3)
+        idle = self.http_client()
+        self.assertEqual(idle.request("GET", "/healthz").status, 200)
+        self.assertEqual(self.broker.terminate(), 0, self.broker.output)
+        for raw in waiting:
+            answer = raw.read_answer()
+            self.assertEqual((answer.status, answer.headers["Connection"]), (200, "close"))
+            self.assertEqual(answer.json().get("tasks", []), [])
+            self.assertEqual(raw.read_to_end(), b"")
+        self.assertEqual(idle.connection.sock.recv(1), b"")
+
+
+class Many(Waiting):
+    def test_those_who_wait_take_no_threads_and_all_are_served(self):
+        self.wait_by_http(1)
+        threads = self.threads()
+        memory = self.broker.rss()
+        waiting = self.wait_by_http(MANY)
+        self.assertLessEqual(self.threads(), threads + 4)  # gRPC's pool may have grown
+        if not self.broker.is_sanitized():
+            self.assertLess(self.broker.rss() - memory, MANY * (100 << 10))
+        self.client.enqueue_all(QUEUE, [self.client.new_task()] * (MANY + 1))
+        served = [raw.read_answer().json() for raw in waiting]
+        self.assertEqual(sum(len(answer["tasks"]) for answer in served), MANY)
+
+
+class TooMany(Waiting):
+    flags = ("--max-waiting-calls=2",)
+
+    def test_those_above_the_limit_are_told(self):
+        self.wait_by_http(2)
+        answer = self.http.call("BrokerService/Lease", lease_of())
+        self.assertEqual((answer.status, answer.code(), answer.reason()),
+                         (429, "resource_exhausted", "TOO_MANY_WAITING_CALLS"))
+
+
+if __name__ == "__main__":
+    unittest.main()
