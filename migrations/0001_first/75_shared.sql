@@ -67,7 +67,9 @@ RETURN CASE WHEN schedule_time < clock_timestamp() + interval '10 s' THEN schedu
 -- closes its group by `door` itself, which waits for the members, and only then commits. Those who
 -- come meanwhile join the other group. Nobody waits but the transactions that notify. A wait longer
 -- than lock_timeout is cut off: then the notification may come too early for a slow commit.
--- See docs/adr/2026-11-21-one-notification-for-many.md.
+-- See docs/adr/2026-11-21-one-notification-for-many.md. How many tasks the others made it cannot
+-- know: it tells of 15 more, so that all who wait are served by one lease. A probe would find them
+-- too, but a slow machine allows few of those.
 --
 -- Schedule times older than 100 ms have a notification of their own, as a notification lowers the
 -- bound: for all others by that and two waits.
@@ -79,6 +81,7 @@ DECLARE
   told CONSTANT text := coalesce(current_setting('skiplane.notified', true), '');
   stage CONSTANT bigint := hashtextextended(place, 7421) & -8;
   door bigint := stage + 1;
+  ready_count bigint := NEW.waiting;
 BEGIN
   IF strpos(told, '(' || place || ')') > 0 THEN RETURN NULL; END IF;
   PERFORM set_config('skiplane.notified', told || '(' || place || ')', true);
@@ -96,8 +99,9 @@ BEGIN
       EXCEPTION WHEN lock_not_available OR deadlock_detected THEN NULL;
       END;
     END IF;
+    ready_count := ready_count + 15;
   END IF;
-  PERFORM pg_notify('skiplane', concat_ws(' ', 'tasks -', place, NEW.waiting, (date_part('epoch',
+  PERFORM pg_notify('skiplane', concat_ws(' ', 'tasks -', place, ready_count, (date_part('epoch',
     least(NEW.notify_time, clock_timestamp() - interval '300 ms')) * 1e6)::bigint));
   RETURN NULL;
 END $$;

@@ -1,16 +1,17 @@
 """Databases on which a broker cannot work are refused at its start, with the reason in one line;
 and noticed when they become so while it runs."""
 
+import time
 import unittest
 
 import grpc
 
 from support import broker as brokers
 from support.case import SystemTest
-from support.client import DEADLINE_S, broker_pb2
+from support.client import DEADLINE_S, broker_pb2, reason_of
 from support.cluster import Cluster
 from support.database import Database, psql
-from support.process import Process
+from support.process import GENEROUS_S, Process
 
 QUEUE = "strange"
 DIST_PARTITION = ("SET allow_system_table_mods = on; "
@@ -97,6 +98,16 @@ class CarelessServer(StrangeTest):
         if value == "off":
             self.database.run(HANG_UP)  # the broker looks at each new connection
 
+    def enqueue_until_answered(self, client, request_id):
+        """Any of the broker's connections may be lost just now: the call is repeated as it is."""
+        end = time.monotonic() + GENEROUS_S
+        while True:
+            try:
+                return client.enqueue(QUEUE, request_id=request_id)
+            except grpc.RpcError as error:
+                self.assertEqual(reason_of(error), "DATABASE_UNAVAILABLE", error)
+                self.assertLess(time.monotonic(), end, error)
+
     def test_a_server_that_loses_its_durability_while_the_broker_runs(self):
         broker, client = self.start()
         client.create_queue(QUEUE)
@@ -109,7 +120,7 @@ class CarelessServer(StrangeTest):
         for number in range(2):
             self.set_fsync("off")
             broker.wait_for_output(" unsafe_durability ")
-            client.enqueue(QUEUE, request_id=str(number))  # its connection may be lost just now
+            self.enqueue_until_answered(client, str(number))
             self.set_fsync("on")
         self.assertEqual(broker.output.count(" unsafe_durability "), 1, broker.output)
 
