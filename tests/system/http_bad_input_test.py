@@ -29,6 +29,7 @@ class BadInput(HttpTest):
         self.assertEqual((answer.status, answer.code(), answer.reason()), (status, code, reason),
                          answer.body)
         self.assertEqual(answer.headers["Content-Type"], JSON)
+        self.assertEqual(answer.headers.get("trailer-skiplane-reason", ""), reason)
         self.assertIn(says, answer.json()["message"])
 
     def test_json_that_is_none(self):

@@ -7,7 +7,6 @@
 #include "server/base/reason.h"
 #include "server/http/connect/call_fields.h"
 #include "server/http/gzip.h"
-#include "server/rpc/call/status.h"
 
 namespace skiplane::http::connect {
 
@@ -41,13 +40,13 @@ void Call::Answer(Response response) const {
   exchange->Answer(std::move(response));
 }
 
-grpc::Status WithReason(const grpc::Status& status) {
+absl::Status CutOffBy(const grpc::Status& status) {
   const bool is_cut_off = status.error_details().empty() &&
                           (status.error_code() == grpc::StatusCode::UNAVAILABLE ||
                            status.error_code() == grpc::StatusCode::CANCELLED);
-  if (!is_cut_off) return status;
-  return rpc::ToGrpc(base::Refuse(absl::StatusCode::kUnavailable, "BROKER_DRAINING",
-                                  "this broker is shutting down; the call was cut off"));
+  if (!is_cut_off) return absl::OkStatus();
+  return base::Refuse(absl::StatusCode::kUnavailable, "BROKER_DRAINING",
+                      "this broker is shutting down; the call was cut off");
 }
 
 }  // namespace skiplane::http::connect

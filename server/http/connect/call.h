@@ -10,6 +10,7 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "server/http/connect/codec.h"
 #include "server/http/handler.h"
@@ -31,8 +32,9 @@ struct Call {
   void Answer(Response response) const;
 };
 
-// A call that was cut off because the services are ending says nothing of its own.
-grpc::Status WithReason(const grpc::Status& status);
+// The refusal of a call that was cut off because the services are ending, which says nothing of its
+// own; OK of any other.
+absl::Status CutOffBy(const grpc::Status& status);
 
 // Calls, and answers when that has. Cancelled if the caller leaves.
 void CallUnary(const std::shared_ptr<grpc::Channel>& channel, Call call);

@@ -1,12 +1,15 @@
 #include "server/http/connect/failure.h"
 
 #include <array>
+#include <utility>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "google/rpc/status.pb.h"
 #include "server/http/connect/content.h"
 #include "server/http/connect/envelope.h"
+#include "server/rpc/call/status.h"
 
 namespace skiplane::http::connect {
 namespace {
@@ -83,9 +86,24 @@ Response ErrorResponse(const grpc::Status& status, int http_status) {
           TextOf(ErrorJson(status))};
 }
 
-Response StreamErrorResponse(const grpc::Status& status, Form form) {
-  return {200, StreamType(form),
-          Envelope(kEndOfStream, TextOf({{"error", ErrorJson(status)}}))};
+nlohmann::ordered_json RefusalEnd(const absl::Status& refusal) {
+  nlohmann::ordered_json end = {{"error", ErrorJson(rpc::ToGrpc(refusal))}};
+  for (auto& [name, value] : rpc::TrailersOf(refusal)) {
+    end["metadata"][name].push_back(std::move(value));
+  }
+  return end;
+}
+
+Response RefusalResponse(const absl::Status& refusal, int http_status) {
+  Response response = ErrorResponse(rpc::ToGrpc(refusal), http_status);
+  for (auto& [name, value] : rpc::TrailersOf(refusal)) {
+    response.fields.emplace_back(absl::StrCat("trailer-", name), std::move(value));
+  }
+  return response;
+}
+
+Response StreamRefusalResponse(const absl::Status& refusal, Form form) {
+  return {200, StreamType(form), Envelope(kEndOfStream, TextOf(RefusalEnd(refusal)))};
 }
 
 std::string TextOf(const nlohmann::ordered_json& json) {

@@ -7,6 +7,7 @@
 #include <grpcpp/support/status.h>
 #include <nlohmann/json.hpp>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "server/http/connect/codec.h"
 #include "server/http/message.h"
@@ -25,9 +26,14 @@ nlohmann::ordered_json ErrorJson(const grpc::Status& status);
 // With the status of the table, unless `http_status` is given.
 Response ErrorResponse(const grpc::Status& status, int http_status = 0);
 
-// The answer of a stream that ends with `status` before its first message. Clients do not look for
-// errors behind another status of HTTP than 200.
-Response StreamErrorResponse(const grpc::Status& status, Form form);
+// The end of a stream: `refusal` as its error, and the trailing metadata that a service would add.
+nlohmann::ordered_json RefusalEnd(const absl::Status& refusal);
+
+// The answer of a call that does not reach its service, with the same metadata.
+Response RefusalResponse(const absl::Status& refusal, int http_status = 0);
+
+// The same of a stream. Clients do not look for errors behind another status of HTTP than 200.
+Response StreamRefusalResponse(const absl::Status& refusal, Form form);
 
 std::string TextOf(const nlohmann::ordered_json& json);
 

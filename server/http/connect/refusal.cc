@@ -6,7 +6,6 @@
 #include "server/http/connect/call_fields.h"
 #include "server/http/connect/content.h"
 #include "server/http/connect/failure.h"
-#include "server/rpc/call/status.h"
 
 namespace skiplane::http::connect {
 namespace {
@@ -67,10 +66,10 @@ std::optional<Form> StreamFormOf(const google::protobuf::MethodDescriptor* metho
 }
 
 Response AnswerOf(const Refusal& refusal, std::optional<Form> stream_form) {
-  const grpc::Status status = rpc::ToGrpc(StatusOf(refusal));
-  Response response = stream_form ? StreamErrorResponse(status, *stream_form)
-                                  : ErrorResponse(status, refusal.http_status);
-  response.fields = refusal.fields;
+  const absl::Status status = StatusOf(refusal);
+  Response response = stream_form ? StreamRefusalResponse(status, *stream_form)
+                                  : RefusalResponse(status, refusal.http_status);
+  response.fields.insert(response.fields.end(), refusal.fields.begin(), refusal.fields.end());
   return response;
 }
 

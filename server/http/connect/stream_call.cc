@@ -9,7 +9,6 @@
 #include "server/http/connect/content.h"
 #include "server/http/connect/envelope.h"
 #include "server/http/connect/failure.h"
-#include "server/rpc/call/status.h"
 
 namespace skiplane::http::connect {
 namespace {
@@ -44,7 +43,7 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
     Begin();
     auto body = FromBytes(TakeBytes(message_), call_.form, *call_.method->output_type());
     if (!body.ok()) {
-      failure_ = rpc::ToGrpc(body.status());
+      failure_ = body.status();
       context_.TryCancel();
       return Release();
     }
@@ -91,9 +90,13 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
 
   void OnDone(const grpc::Status& status) override {
     Begin();
-    const grpc::Status end = failure_.ok() ? WithReason(status) : failure_;
+    failure_.Update(CutOffBy(status));
     nlohmann::ordered_json json = nlohmann::ordered_json::object();
-    if (!end.ok()) json["error"] = ErrorJson(end);
+    if (!failure_.ok()) {
+      json = RefusalEnd(failure_);
+    } else if (!status.ok()) {
+      json["error"] = ErrorJson(status);
+    }
     Fields trailers;
     ReadMetadata(context_.GetServerTrailingMetadata(), "", &trailers);
     for (auto& [name, value] : trailers) json["metadata"][name].push_back(std::move(value));
@@ -114,7 +117,7 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
   grpc::ClientContext context_;
   grpc::ByteBuffer request_;
   grpc::ByteBuffer message_;
-  grpc::Status failure_;
+  absl::Status failure_;
   bool has_begun_ = false;
   base::Mutex mutex_;
   State state_ ABSL_GUARDED_BY(mutex_) = State::kReading;
@@ -124,7 +127,7 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
 
 // A stream that cannot begin ends with its error, as any other.
 void Refuse(const Call& call, const absl::Status& status) {
-  call.Answer(StreamErrorResponse(rpc::ToGrpc(status), call.form));
+  call.Answer(StreamRefusalResponse(status, call.form));
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include "server/http/connect/call.h"
 #include "server/http/connect/call_fields.h"
 #include "server/http/connect/failure.h"
-#include "server/rpc/call/status.h"
 
 namespace skiplane::http::connect {
 namespace {
@@ -17,7 +16,7 @@ class UnaryCall : public std::enable_shared_from_this<UnaryCall> {
 
   void Start(const std::shared_ptr<grpc::Channel>& channel) {
     auto bytes = ToBytes(std::move(call_.request.body), call_.form, *call_.method->input_type());
-    if (!bytes.ok()) return call_.Answer(ErrorResponse(rpc::ToGrpc(bytes.status())));
+    if (!bytes.ok()) return call_.Answer(RefusalResponse(bytes.status()));
     request_ = BufferOf(*bytes);
     call_.Prepare(&context_);
     call_.exchange->OnLeft([weak = weak_from_this()] {
@@ -31,7 +30,7 @@ class UnaryCall : public std::enable_shared_from_this<UnaryCall> {
  private:
   void End(const grpc::Status& status) {
     call_.exchange->Reserve(response_.Length());
-    Response response = status.ok() ? Success() : ErrorResponse(WithReason(status));
+    Response response = status.ok() ? Success() : Failure(status);
     ReadMetadata(context_.GetServerInitialMetadata(), "", &response.fields);
     ReadMetadata(context_.GetServerTrailingMetadata(), "trailer-", &response.fields);
     call_.Answer(std::move(response));
@@ -39,9 +38,14 @@ class UnaryCall : public std::enable_shared_from_this<UnaryCall> {
 
   Response Success() {
     auto body = FromBytes(TakeBytes(response_), call_.form, *call_.method->output_type());
-    if (!body.ok()) return ErrorResponse(rpc::ToGrpc(body.status()));
+    if (!body.ok()) return RefusalResponse(body.status());
     return {200, call_.form == Form::kJson ? "application/json" : "application/proto",
             *std::move(body)};
+  }
+
+  static Response Failure(const grpc::Status& status) {
+    const absl::Status cut_off = CutOffBy(status);
+    return cut_off.ok() ? ErrorResponse(status) : RefusalResponse(cut_off);
   }
 
   Call call_;

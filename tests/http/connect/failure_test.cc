@@ -1,12 +1,17 @@
 #include "server/http/connect/failure.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
+#include "server/base/reason.h"
 
 namespace skiplane::http::connect {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
 
 // As Connect's specification lists them.
 TEST(Failure, EachCodeHasItsNameAndItsStatus) {
@@ -55,6 +60,16 @@ TEST(Failure, ItsTextIsCodeMessageAndDetails) {
 TEST(Failure, AMessageThatIsNoUtf8DoesNotBreakIt) {
   EXPECT_EQ(ErrorResponse({grpc::StatusCode::ABORTED, "\xff"}, 418).body,
             "{\"code\":\"aborted\",\"message\":\"\xEF\xBF\xBD\"}");
+}
+
+TEST(Failure, WhatTheDoorRefusesHasTheSameTrailersAsWhatServicesRefuse) {
+  const absl::Status refusal =
+      base::RefuseField(absl::StatusCode::kInvalidArgument, "INVALID_FIELD", "tasks[0].key", "no");
+  EXPECT_THAT(RefusalResponse(refusal, 413).fields,
+              ElementsAre(Pair("trailer-skiplane-reason", "INVALID_FIELD"),
+                          Pair("trailer-skiplane-field", "tasks[0].key")));
+  EXPECT_THAT(RefusalEnd(refusal)["metadata"].dump(),
+              R"({"skiplane-reason":["INVALID_FIELD"],"skiplane-field":["tasks[0].key"]})");
 }
 
 }  // namespace
