@@ -85,8 +85,10 @@ class LeaseFill(SystemTest):
         self.assertEqual({task.queue for task in tasks}, {queues[0][0], queues[2][0]})
 
     def test_it_never_waits_once_it_holds_a_task(self):
-        (a, b) = self.fill_queues(2)
+        (a, b) = self.fill_queues(2, tasks_each=2)
         self.client.create_queue("empty")
+        for queue in (a, b):
+            self.lease(queue, max_tasks=1)  # so that the broker knows of the other one
         tasks = self.lease(a, ("empty", "", 0), b, max_tasks=3)
         self.assertEqual(len(tasks), 2)
 
