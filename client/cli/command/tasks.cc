@@ -59,14 +59,14 @@ absl::StatusOr<v1::GetTaskResponse> GetWhole(Session& session, const TaskOptions
   v1::GetTaskRequest request;
   request.set_task_id(options.task_id);
   request.set_view(v1::TASK_VIEW_FULL);
-  request.set_attempts_max(std::min(wanted, static_cast<int>(kPageSize)));
+  request.set_attempts_page_size(std::min(wanted, static_cast<int>(kPageSize)));
   absl::StatusOr<v1::GetTaskResponse> whole =
       session.Call<v1::GetTaskRequest, v1::GetTaskResponse>(request, &AdminMethods::GetTask);
   request.set_view(v1::TASK_VIEW_BASIC);
   while (whole.ok() && !whole->next_attempts_page_token().empty() &&
          whole->attempts_size() < wanted) {
     request.set_attempts_page_token(whole->next_attempts_page_token());
-    request.set_attempts_max(
+    request.set_attempts_page_size(
         std::min(wanted - whole->attempts_size(), static_cast<int>(kPageSize)));
     auto older =
         session.Call<v1::GetTaskRequest, v1::GetTaskResponse>(request, &AdminMethods::GetTask);

@@ -1,5 +1,6 @@
 #include "server/rpc/admin/convert_operator.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -35,8 +36,10 @@ absl::StatusOr<broker::GetTaskCall> ReadGetTask(v1::GetTaskRequest* request) {
   broker::GetTaskCall call;
   ASSIGN_OR_RETURN(call.id, model::ParseTaskId(request->task_id()));
   ASSIGN_OR_RETURN(call.with_payload, ReadEnum(request->view(), {"view"}));
-  RETURN_IF_ERROR(CheckNumber(request->attempts_max(), {0, kPageMost}, {"attempts_max"}));
-  call.attempts_max = request->attempts_max();
+  if (request->attempts_page_size() < 0) {
+    return InvalidField({"attempts_page_size"}, "must not be negative");
+  }
+  call.attempts_max = std::min(request->attempts_page_size(), kPageMost);
   if (request->attempts_page_token().empty()) return call;
   const auto parts = ReadListToken(request->attempts_page_token(), AttemptsScope(call.id), 1);
   int64_t before_micros = 0;
@@ -107,7 +110,6 @@ absl::StatusOr<broker::ChangeTaskCall> ReadRescheduleTask(v1::RescheduleTaskRequ
   ASSIGN_OR_RETURN(broker::ChangeTaskCall call, ReadChange(*request, Kind::kRunNow));
   switch (request->time_case()) {
     case v1::RescheduleTaskRequest::kRunNow:
-      if (!request->run_now()) return InvalidField({"run_now"}, "must be true if set");
       break;
     case v1::RescheduleTaskRequest::kScheduleTime: {
       call.change.kind = Kind::kRunAt;
