@@ -58,6 +58,14 @@ std::string Gzip(const std::string& text) {
   return packed;
 }
 
+void Pack(const Head& head, Response* response) {
+  if (!TakesGzip(head)) return;
+  std::string packed = Gzip(response->body);
+  if (packed.empty()) return;
+  response->body = std::move(packed);
+  response->fields.emplace_back("Content-Encoding", "gzip");
+}
+
 absl::StatusOr<std::string> Gunzip(absl::string_view packed, size_t max) {
   z_stream stream{};
   if (inflateInit2(&stream, kGzipWindowBits) != Z_OK) {

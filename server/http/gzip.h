@@ -15,8 +15,11 @@ bool TakesGzip(const Head& head);
 // Empty if there is no memory for it.
 std::string Gzip(const std::string& text);
 
-// The reverse, which takes memory for no more than `max` bytes: OUT_OF_RANGE if there are more.
-// INVALID_ARGUMENT if `packed` is not one whole member of gzip.
+// Compresses the body for who takes that.
+void Pack(const Head& head, Response* response);
+
+// The reverse of Gzip, which takes memory for no more than `max` bytes: OUT_OF_RANGE if there are
+// more. INVALID_ARGUMENT if `packed` is not one whole member of gzip.
 absl::StatusOr<std::string> Gunzip(absl::string_view packed, size_t max);
 
 }  // namespace skiplane::http

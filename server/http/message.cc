@@ -39,6 +39,11 @@ absl::string_view FindField(const Fields& fields, absl::string_view name) {
   return {};
 }
 
+Response With(Response response, const Fields& further) {
+  response.fields.insert(response.fields.end(), further.begin(), further.end());
+  return response;
+}
+
 std::string HeadText(const Response& response, Framing framing, absl::Time now) {
   std::string text =
       absl::StrCat("HTTP/1.1 ", response.status, " ", ReasonPhrase(response.status), "\r\n");

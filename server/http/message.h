@@ -44,6 +44,8 @@ struct Response {
   Fields fields = {};
 };
 
+Response With(Response response, const Fields& further);
+
 // What goes before the body. `closes`: no further request is read from this connection.
 struct Framing {
   enum class Body { kLength, kChunks, kToTheEnd };

@@ -31,11 +31,7 @@ Limits LimitsOfPage(int connections_max) {
 Response Scrape(const Head& head, metrics::Metrics& metrics) {
   const absl::Time begin = absl::Now();
   Response response{200, kType, metrics.Text(), {{"Vary", "Accept-Encoding"}}};
-  std::string packed = TakesGzip(head) ? Gzip(response.body) : "";
-  if (!packed.empty()) {
-    response.body = std::move(packed);
-    response.fields.emplace_back("Content-Encoding", "gzip");
-  }
+  Pack(head, &response);
   if (head.method == "GET") {
     metrics.Scraped(static_cast<int64_t>(response.body.size()), absl::Now() - begin);
   }

@@ -3,8 +3,8 @@
 import glob
 import json
 import os
-import shutil
 import subprocess
+import sys
 import unittest
 
 from support.case import slow
@@ -12,24 +12,13 @@ from support.client import broker_pb2
 from support.http_case import HttpTest
 from support.stubs import PROTO, ROOT
 
+sys.path.append(os.path.join(ROOT, "tests", "support"))
+
+import npm  # noqa: E402
+
 SOURCE = os.path.join(ROOT, "tests", "system", "connect")
 HEALTH = os.path.join(ROOT, "server", "rpc", "proto")
-INSTALL_S = 300
 SERVING = 1
-
-
-def install(folder):
-    """Installs the client as it is locked; why it cannot be, or an empty text."""
-    os.makedirs(folder, exist_ok=True)
-    for name in ("package.json", "package-lock.json"):
-        shutil.copy(os.path.join(SOURCE, name), folder)
-    command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    try:
-        result = subprocess.run(command, cwd=folder, text=True, capture_output=True, check=False,
-                                timeout=INSTALL_S)
-    except subprocess.TimeoutExpired:
-        return f"no answer in {INSTALL_S} s"
-    return "" if result.returncode == 0 else result.stderr.strip()
 
 
 def describe(file):
@@ -41,12 +30,12 @@ def describe(file):
 
 
 @slow
-@unittest.skipUnless(shutil.which("npm") and shutil.which("node"), "npm is not installed")
+@unittest.skipUnless(npm.is_there(), "npm is not installed")
 class JavaScript(HttpTest):
     @classmethod
     def setUpClass(cls):
         cls.folder = os.path.join(os.path.abspath(os.environ["SKIPLANE_BUILD_DIR"]), "connect")
-        why_not = install(cls.folder)
+        why_not = npm.install(SOURCE, cls.folder)
         if why_not:
             raise unittest.SkipTest(f"npm cannot install Connect's client: {why_not}")
         cls.description = os.path.join(cls.folder, "api.binpb")

@@ -9,19 +9,10 @@
 #include "server/http/gzip.h"
 
 namespace skiplane::http::connect {
-
 namespace {
 
 // A smaller body would take more time and hardly fewer packets.
 constexpr size_t kPackedBytesMin = 1 << 10;
-
-void Pack(const Head& head, Response* response) {
-  if (response->body.size() < kPackedBytesMin || !TakesGzip(head)) return;
-  std::string packed = Gzip(response->body);
-  if (packed.empty()) return;
-  response->body = std::move(packed);
-  response->fields.emplace_back("Content-Encoding", "gzip");
-}
 
 }  // namespace
 
@@ -35,9 +26,11 @@ void Call::Prepare(grpc::ClientContext* context) const {
 }
 
 void Call::Answer(Response response) const {
-  if (response.status == 200 && !method->server_streaming()) Pack(request.head, &response);
-  response.fields.insert(response.fields.end(), answer_fields.begin(), answer_fields.end());
-  exchange->Answer(std::move(response));
+  const bool is_large = response.body.size() >= kPackedBytesMin;
+  if (response.status == 200 && !method->server_streaming() && is_large) {
+    Pack(request.head, &response);
+  }
+  exchange->Answer(With(std::move(response), answer_fields));
 }
 
 absl::Status CutOffBy(const grpc::Status& status) {

@@ -26,9 +26,7 @@ std::string Envelope(uint8_t flags, absl::string_view message) {
 }
 
 absl::StatusOr<std::string> OpenOnlyEnvelope(absl::string_view body) {
-  if (body.size() < kHeadBytes) {
-    return NotOneMessage();
-  }
+  if (body.size() < kHeadBytes) return NotOneMessage();
   const auto flags = static_cast<uint8_t>(body[0]);
   if ((flags & kCompressed) != 0) {
     return base::Refuse(absl::StatusCode::kUnimplemented, "NOT_SUPPORTED",

@@ -8,14 +8,6 @@
 #include "server/http/gzip.h"
 
 namespace skiplane::http::connect {
-namespace {
-
-Response With(Response response, const Fields& fields) {
-  response.fields.insert(response.fields.end(), fields.begin(), fields.end());
-  return response;
-}
-
-}  // namespace
 
 Gateway::Gateway(std::shared_ptr<grpc::Channel> channel, Options options)
     : channel_(std::move(channel)), options_(std::move(options)) {}

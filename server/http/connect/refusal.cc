@@ -67,10 +67,9 @@ std::optional<Form> StreamFormOf(const google::protobuf::MethodDescriptor* metho
 
 Response AnswerOf(const Refusal& refusal, std::optional<Form> stream_form) {
   const absl::Status status = StatusOf(refusal);
-  Response response = stream_form ? StreamRefusalResponse(status, *stream_form)
-                                  : RefusalResponse(status, refusal.http_status);
-  response.fields.insert(response.fields.end(), refusal.fields.begin(), refusal.fields.end());
-  return response;
+  return With(stream_form ? StreamRefusalResponse(status, *stream_form)
+                          : RefusalResponse(status, refusal.http_status),
+              refusal.fields);
 }
 
 }  // namespace skiplane::http::connect
