@@ -32,10 +32,12 @@ bool IsLeftForTheRepeat(const broker::TicketPtr& ticket) {
   return ticket->is_cancelled && !ticket->request_key.empty();
 }
 
-// Whether a statement is under way from which a caller that holds tasks may get more.
+// Whether a statement is under way from which a caller that holds tasks may get more, or learns
+// whether there is more.
 bool IsFilledNow(const Ticket& ticket) {
   return std::ranges::any_of(ticket.entries, [](const Ticket::Entry& entry) {
-    return !entry.has_served && entry.state->leases_running > 0;
+    const bool is_asked = entry.state->leases_running > 0 || entry.state->is_probing;
+    return !entry.has_served && is_asked;
   });
 }
 

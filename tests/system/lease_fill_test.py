@@ -32,10 +32,9 @@ class LeaseFill(SystemTest):
 
     def test_one_call_empties_64_queues(self):
         queues = self.fill_queues(64)
-        self.lease(*queues, max_tasks=1)
         tasks = self.lease(*queues)
-        self.assertEqual(len(tasks), 63)
-        self.assertEqual(len({task.queue for task in tasks}), 63)
+        self.assertEqual(len(tasks), 64)
+        self.assertEqual(len({task.queue for task in tasks}), 64)
 
     def test_one_call_empties_all_lanes(self):
         self.client.create_queue("wide", lanes=8)
@@ -87,10 +86,8 @@ class LeaseFill(SystemTest):
     def test_it_never_waits_once_it_holds_a_task(self):
         (a, b) = self.fill_queues(2, tasks_each=2)
         self.client.create_queue("empty")
-        for queue in (a, b):
-            self.lease(queue, max_tasks=1)  # so that the broker knows of the other one
-        tasks = self.lease(a, ("empty", "", 0), b, max_tasks=3)
-        self.assertEqual(len(tasks), 2)
+        tasks = self.lease(a, ("empty", "", 0), b, max_tasks=5)
+        self.assertEqual(len(tasks), 4)
 
 
 if __name__ == "__main__":

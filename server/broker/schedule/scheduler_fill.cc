@@ -4,12 +4,13 @@
 
 namespace skiplane::broker {
 
-// Whether this lane stage is known to have something more for the call.
+// Whether this lane stage is known to have something more for the call, or a probe that is under
+// way is about to tell.
 bool Scheduler::CanFill(const Ticket& ticket, const Ticket::Entry& entry) const {
   const LaneStageState& state = *entry.state;
   if (is_memory_full_ || is_draining_ || state.queue->LeasesPaused()) return false;
-  return !entry.has_served && state.MayLease() && ticket.RoomIn(state.lane_stage) > 0 &&
-         ticket.held_bytes < ticket.call.max_bytes;
+  return !entry.has_served && (state.MayLease() || state.is_probing) &&
+         ticket.RoomIn(state.lane_stage) > 0 && ticket.held_bytes < ticket.call.max_bytes;
 }
 
 LaneStageState* Scheduler::NextToFill(const Ticket& ticket) const {
@@ -52,7 +53,7 @@ void Scheduler::AdvanceFilling(const LaneStageState& state, Step& step) {
     LaneStageState* const next = NextToFill(*ticket);
     if (next == nullptr) {
       FinishEmpty(ticket, step);
-    } else if (next->leases_running == 0) {
+    } else if (next->MayLease() && next->leases_running == 0) {
       Advance(*next, step);
     }
   }

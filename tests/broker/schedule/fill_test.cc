@@ -26,11 +26,35 @@ TEST_F(FillTest, ACallIsFilledFromOneLaneAfterTheOther) {
   EXPECT_EQ(End(run, 1), "answer ann: 5 tasks");
 }
 
-TEST_F(FillTest, OneThatHoldsTasksWaitsForNothing) {
+TEST_F(FillTest, OneThatHoldsTasksWaitsForNoOthers) {
   MakeReady({1}, 2);
   MakeEmpty(2);
-  EXPECT_EQ(Admit(Caller("ann", {1, 2, 3})), "lease 1; probe 3");
-  EXPECT_EQ(Lease(1, 2), "answer ann: 2 tasks") << "lane 3 has not told yet what it has";
+  Admit(Caller("ann", {1, 2}));
+  EXPECT_EQ(Lease(1, 2), "answer ann: 2 tasks");
+}
+
+TEST_F(FillTest, ALaneThatIsBeingProbedTellsFirst) {
+  MakeReady({1, 2}, 2);
+  EXPECT_EQ(Admit(Caller("ann", {1, 3, 2})), "lease 1; probe 3");
+  EXPECT_EQ(Lease(1, 2), "probe 1");
+  EXPECT_EQ(Probe(3, 1), "lease 3");
+  EXPECT_EQ(Lease(3, 1), "lease 2");
+  EXPECT_EQ(Lease(2, 2), "answer ann: 5 tasks");
+}
+
+TEST_F(FillTest, OneThatProvesEmptyIsPassedBy) {
+  MakeReady({1, 2}, 2);
+  EXPECT_EQ(Admit(Caller("ann", {1, 3, 2})), "lease 1; probe 3");
+  Lease(1, 2);
+  EXPECT_EQ(Probe(3, 0), "lease 2");
+  EXPECT_EQ(Lease(2, 2), "answer ann: 4 tasks");
+}
+
+TEST_F(FillTest, OneWhoseProbeFailsIsPassedByToo) {
+  MakeReady({1}, 2);
+  EXPECT_EQ(Admit(Caller("ann", {1, 3})), "lease 1; probe 3");
+  Lease(1, 2);
+  EXPECT_EQ(FailProbe(3), "answer ann: 2 tasks");
 }
 
 TEST_F(FillTest, EachLaneIsAskedOnce) {

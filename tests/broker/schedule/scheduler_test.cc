@@ -183,7 +183,8 @@ TEST_F(SchedulerTest, ACallerIsServedByTheFirstLaneThatBecameDueWhileTheSecondLe
   LeaseRun run = Begin(2);
   EXPECT_EQ(After(seconds(1)), "") << "ann is being served";
   EXPECT_EQ(End(run, 0), "probe 2; lease 1");
-  EXPECT_EQ(Lease(1, 3), "answer ann: 3 tasks");
+  EXPECT_EQ(Lease(1, 3), "probe 1");
+  EXPECT_EQ(Probe(2, 0), "answer ann: 3 tasks");
 }
 
 TEST_F(SchedulerTest, TheLeaseOfAStatementThatFailedIsTriedAgainAfterAProbe) {
