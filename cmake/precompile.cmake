@@ -34,7 +34,7 @@ set(alone
   "server/http/(boost|gzip|pages|request_parser)"
   "tests/bench/scenario/(admin|admin_rows|heartbeats|keyed|pickup)[.]"
   "broker/lease/repeat_pgtest|sql/statements_pgtest"
-  "broker/schedule/(belief_transitions|lane_stage_state|probe_budget)_test"
+  "broker/schedule/(alarms|belief|belief_transitions|lane_stage_state|probe_budget)_test"
   "rpc/[a-z]+/(bad|convert)_[a-z]+_test")
 function(skiplane_compile_together target)
   list(JOIN alone "|" pattern)

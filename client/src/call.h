@@ -17,10 +17,11 @@ namespace skiplane::internal {
 template <typename Request>
 concept HasRequestId = requires(Request& request) { request.mutable_request_id(); };
 
-// Calls `method` and waits.
+// Calls `method` and waits. `wait`: how long the broker itself may wait before it answers.
 template <typename Request, typename Response, typename Methods>
 absl::StatusOr<Response> Call(const std::shared_ptr<Connection>& connection, Request request,
-                              AsyncMethod<Methods, Request, Response> method) {
+                              AsyncMethod<Methods, Request, Response> method,
+                              absl::Duration wait = absl::ZeroDuration()) {
   if constexpr (HasRequestId<Request>) {
     if (request.request_id().empty()) request.set_request_id(RandomId());
   }
@@ -28,7 +29,7 @@ absl::StatusOr<Response> Call(const std::shared_ptr<Connection>& connection, Req
     UnaryCall<Request, Response>::Start(
         connection, {.send = Via(method),
                      .request = std::move(request),
-                     .timeout = connection->options().call_timeout,
+                     .timeout = wait + connection->options().call_timeout,
                      .repeatable = true,
                      .done = std::move(done)});
   });

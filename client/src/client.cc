@@ -8,6 +8,7 @@
 #include "client/src/connection.h"
 #include "client/src/convert_task.h"
 #include "client/src/random_id.h"
+#include "client/src/status.h"
 #include "client/src/unary_call.h"
 
 namespace skiplane {
@@ -42,19 +43,22 @@ Done<std::vector<Answer>> WithSize(size_t size, Done<std::vector<Answer>> done) 
   };
 }
 
-auto Joined(size_t size, Done<AckAndLeaseAnswer> done) {
-  return [size, done = std::move(done)](absl::StatusOr<v1::AckResponse> response) mutable {
+auto Joined(size_t size, Done<SettleAndLeaseAnswer> done) {
+  return [size, done = std::move(done)](absl::StatusOr<v1::SettleResponse> response) mutable {
     if (!response.ok()) return done(response.status());
-    AckAndLeaseAnswer answer;
+    SettleAndLeaseAnswer answer;
     if (response->has_lease()) {
       answer.lease = internal::FromProto(std::move(*response->mutable_lease()));
     }
-    const auto join = [&](absl::StatusOr<std::vector<AckResult>> results) {
+    if (response->has_lease_refusal()) {
+      answer.lease_refusal = internal::FromProto(response->lease_refusal());
+    }
+    const auto join = [&](absl::StatusOr<std::vector<SettleResult>> results) {
       if (!results.ok()) return done(results.status());
       answer.results = *std::move(results);
       done(std::move(answer));
     };
-    WithSize<AckResult>(size, join)(internal::FromProto(*response));
+    WithSize<SettleResult>(size, join)(internal::FromProto(*response));
   };
 }
 
@@ -116,11 +120,11 @@ PendingCall Client::LeaseAsync(LeaseCall call, Done<LeaseAnswer> done) {
 }
 
 PendingCall Client::AckAsync(std::vector<std::string> lease_tokens,
-                             Done<std::vector<AckResult>> done) {
+                             Done<std::vector<SettleResult>> done) {
   return AckAsync(ToItems(std::move(lease_tokens)), std::move(done));
 }
 
-PendingCall Client::AckAsync(std::vector<AckItem> items, Done<std::vector<AckResult>> done) {
+PendingCall Client::AckAsync(std::vector<AckItem> items, Done<std::vector<SettleResult>> done) {
   const size_t size = items.size();
   auto request = internal::AckToProto(std::move(items));
   if (!request.ok()) {
@@ -135,25 +139,7 @@ PendingCall Client::AckAsync(std::vector<AckItem> items, Done<std::vector<AckRes
                     .done = Converted<v1::AckResponse>(WithSize(size, std::move(done)))});
 }
 
-PendingCall Client::AckAndLeaseAsync(std::vector<AckItem> items, LeaseCall next,
-                                     Done<AckAndLeaseAnswer> done) {
-  const size_t size = items.size();
-  auto request = internal::AckToProto(std::move(items));
-  if (!request.ok()) {
-    done(request.status());
-    return PendingCall();
-  }
-  MakeRepeatable(next);
-  *request->mutable_lease_next() = internal::ToProto(next);
-  return UnaryCall<v1::AckRequest, v1::AckResponse>::Start(
-      connection_, {.send = Via(&BrokerMethods::Ack),
-                    .request = *std::move(request),
-                    .timeout = next.wait + TimeoutOr(next.timeout, *connection_),
-                    .repeatable = true,
-                    .done = Joined(size, std::move(done))});
-}
-
-PendingCall Client::NackAsync(std::vector<NackItem> items, Done<std::vector<NackResult>> done) {
+PendingCall Client::NackAsync(std::vector<NackItem> items, Done<std::vector<SettleResult>> done) {
   const size_t size = items.size();
   return UnaryCall<v1::NackRequest, v1::NackResponse>::Start(
       connection_, {.send = Via(&BrokerMethods::Nack),
@@ -161,6 +147,40 @@ PendingCall Client::NackAsync(std::vector<NackItem> items, Done<std::vector<Nack
                     .timeout = connection_->options().call_timeout,
                     .repeatable = true,
                     .done = Converted<v1::NackResponse>(WithSize(size, std::move(done)))});
+}
+
+PendingCall Client::SettleAsync(std::vector<SettleItem> items,
+                                Done<std::vector<SettleResult>> done) {
+  const size_t size = items.size();
+  auto request = internal::SettleToProto(std::move(items));
+  if (!request.ok()) {
+    done(request.status());
+    return PendingCall();
+  }
+  return UnaryCall<v1::SettleRequest, v1::SettleResponse>::Start(
+      connection_, {.send = Via(&BrokerMethods::Settle),
+                    .request = *std::move(request),
+                    .timeout = connection_->options().call_timeout,
+                    .repeatable = true,
+                    .done = Converted<v1::SettleResponse>(WithSize(size, std::move(done)))});
+}
+
+PendingCall Client::SettleAndLeaseAsync(std::vector<SettleItem> items, LeaseCall next,
+                                        Done<SettleAndLeaseAnswer> done) {
+  const size_t size = items.size();
+  auto request = internal::SettleToProto(std::move(items));
+  if (!request.ok()) {
+    done(request.status());
+    return PendingCall();
+  }
+  MakeRepeatable(next);
+  *request->mutable_lease_next() = internal::ToProto(next);
+  return UnaryCall<v1::SettleRequest, v1::SettleResponse>::Start(
+      connection_, {.send = Via(&BrokerMethods::Settle),
+                    .request = *std::move(request),
+                    .timeout = next.wait + TimeoutOr(next.timeout, *connection_),
+                    .repeatable = true,
+                    .done = Joined(size, std::move(done))});
 }
 
 PendingCall Client::HeartbeatAsync(HeartbeatCall call, Done<HeartbeatAnswer> done) {
@@ -191,25 +211,30 @@ absl::StatusOr<LeaseAnswer> Client::Lease(LeaseCall call) {
       [&](auto done) { LeaseAsync(std::move(call), std::move(done)); });
 }
 
-absl::StatusOr<std::vector<AckResult>> Client::Ack(std::vector<std::string> lease_tokens) {
+absl::StatusOr<std::vector<SettleResult>> Client::Ack(std::vector<std::string> lease_tokens) {
   return Ack(ToItems(std::move(lease_tokens)));
 }
 
-absl::StatusOr<std::vector<AckResult>> Client::Ack(std::vector<AckItem> items) {
-  return internal::Await<std::vector<AckResult>>(
+absl::StatusOr<std::vector<SettleResult>> Client::Ack(std::vector<AckItem> items) {
+  return internal::Await<std::vector<SettleResult>>(
       [&](auto done) { AckAsync(std::move(items), std::move(done)); });
 }
 
-absl::StatusOr<AckAndLeaseAnswer> Client::AckAndLease(std::vector<AckItem> items,
-                                                      LeaseCall next) {
-  return internal::Await<AckAndLeaseAnswer>([&](auto done) {
-    AckAndLeaseAsync(std::move(items), std::move(next), std::move(done));
-  });
+absl::StatusOr<std::vector<SettleResult>> Client::Nack(std::vector<NackItem> items) {
+  return internal::Await<std::vector<SettleResult>>(
+      [&](auto done) { NackAsync(std::move(items), std::move(done)); });
 }
 
-absl::StatusOr<std::vector<NackResult>> Client::Nack(std::vector<NackItem> items) {
-  return internal::Await<std::vector<NackResult>>(
-      [&](auto done) { NackAsync(std::move(items), std::move(done)); });
+absl::StatusOr<std::vector<SettleResult>> Client::Settle(std::vector<SettleItem> items) {
+  return internal::Await<std::vector<SettleResult>>(
+      [&](auto done) { SettleAsync(std::move(items), std::move(done)); });
+}
+
+absl::StatusOr<SettleAndLeaseAnswer> Client::SettleAndLease(std::vector<SettleItem> items,
+                                                            LeaseCall next) {
+  return internal::Await<SettleAndLeaseAnswer>([&](auto done) {
+    SettleAndLeaseAsync(std::move(items), std::move(next), std::move(done));
+  });
 }
 
 absl::StatusOr<HeartbeatAnswer> Client::Heartbeat(HeartbeatCall call) {

@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "client/src/await_task.h"
 #include "client/src/call.h"
 #include "client/src/connection.h"
 #include "client/src/convert_enum.h"
@@ -95,10 +96,16 @@ absl::StatusOr<Queue> Client::ResumeQueue(absl::string_view name) {
 }
 
 absl::StatusOr<Task> Client::GetTask(absl::string_view task_id) {
+  return GetTask({.task_id = std::string(task_id)});
+}
+
+absl::StatusOr<Task> Client::GetTask(GetTaskCall call) {
   v1::GetTaskRequest request;
-  request.set_task_id(std::string(task_id));
-  const auto response = Call<v1::GetTaskRequest, v1::GetTaskResponse>(
-      connection_, std::move(request), &AdminMethods::GetTask);
+  request.set_task_id(std::move(call.task_id));
+  request.set_queue(std::move(call.queue));
+  request.set_key(std::move(call.key));
+  request.set_view(call.with_result ? v1::TASK_VIEW_FULL : v1::TASK_VIEW_BASIC);
+  const auto response = internal::AwaitTask(connection_, std::move(request), call.wait);
   if (!response.ok()) return response.status();
   return internal::FromProto(response->task());
 }

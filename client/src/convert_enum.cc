@@ -32,6 +32,7 @@ constexpr Pair<KeyPolicy, v1::KeyPolicy> kKeyPolicies[] = {
     {KeyPolicy::kRerunIfNewer, v1::KEY_POLICY_RERUN_IF_NEWER},
     {KeyPolicy::kReplaceWaiting, v1::KEY_POLICY_REPLACE_WAITING},
     {KeyPolicy::kReject, v1::KEY_POLICY_REJECT},
+    {KeyPolicy::kSchedule, v1::KEY_POLICY_SCHEDULE},
 };
 
 constexpr Pair<LeaseState, v1::LeaseState> kLeaseStates[] = {
@@ -60,20 +61,12 @@ constexpr Pair<RetryKind, v1::RetryKind> kRetryKinds[] = {
     {RetryKind::kTable, v1::RETRY_KIND_TABLE},
 };
 
-constexpr Pair<SettleOutcome, v1::AckOutcome> kAckOutcomes[] = {
-    {SettleOutcome::kNotFound, v1::ACK_OUTCOME_NOT_FOUND},
-    {SettleOutcome::kDone, v1::ACK_OUTCOME_ACKED},
-    {SettleOutcome::kAlreadySettled, v1::ACK_OUTCOME_ALREADY_SETTLED},
-    {SettleOutcome::kLeaseLost, v1::ACK_OUTCOME_LEASE_LOST},
-    {SettleOutcome::kRefused, v1::ACK_OUTCOME_REFUSED},
-};
-
-constexpr Pair<SettleOutcome, v1::NackOutcome> kNackOutcomes[] = {
-    {SettleOutcome::kNotFound, v1::NACK_OUTCOME_NOT_FOUND},
-    {SettleOutcome::kDone, v1::NACK_OUTCOME_NACKED},
-    {SettleOutcome::kAlreadySettled, v1::NACK_OUTCOME_ALREADY_SETTLED},
-    {SettleOutcome::kLeaseLost, v1::NACK_OUTCOME_LEASE_LOST},
-    {SettleOutcome::kRefused, v1::NACK_OUTCOME_REFUSED},
+constexpr Pair<SettleOutcome, v1::SettleOutcome> kSettleOutcomes[] = {
+    {SettleOutcome::kNotFound, v1::SETTLE_OUTCOME_NOT_FOUND},
+    {SettleOutcome::kDone, v1::SETTLE_OUTCOME_SETTLED},
+    {SettleOutcome::kAlreadySettled, v1::SETTLE_OUTCOME_ALREADY_SETTLED},
+    {SettleOutcome::kLeaseLost, v1::SETTLE_OUTCOME_LEASE_LOST},
+    {SettleOutcome::kRefused, v1::SETTLE_OUTCOME_REFUSED},
 };
 
 constexpr Pair<TaskState, v1::TaskState> kTaskStates[] = {
@@ -115,8 +108,7 @@ HistoryPolicy FromProto(v1::HistoryPolicy policy) { return Find(kHistoryPolicies
 LeaseState FromProto(v1::LeaseState state) { return Find(kLeaseStates, state); }
 PauseMode FromProto(v1::PauseMode mode) { return Find(kPauseModes, mode); }
 RetryKind FromProto(v1::RetryKind kind) { return Find(kRetryKinds, kind); }
-SettleOutcome FromProto(v1::AckOutcome outcome) { return Find(kAckOutcomes, outcome); }
-SettleOutcome FromProto(v1::NackOutcome outcome) { return Find(kNackOutcomes, outcome); }
+SettleOutcome FromProto(v1::SettleOutcome outcome) { return Find(kSettleOutcomes, outcome); }
 TaskState FromProto(v1::TaskState state) { return Find(kTaskStates, state); }
 
 }  // namespace skiplane::internal

@@ -25,8 +25,7 @@ HistoryPolicy FromProto(v1::HistoryPolicy policy);
 LeaseState FromProto(v1::LeaseState state);
 PauseMode FromProto(v1::PauseMode mode);
 RetryKind FromProto(v1::RetryKind kind);
-SettleOutcome FromProto(v1::AckOutcome outcome);
-SettleOutcome FromProto(v1::NackOutcome outcome);
+SettleOutcome FromProto(v1::SettleOutcome outcome);
 TaskState FromProto(v1::TaskState state);
 
 }  // namespace skiplane::internal

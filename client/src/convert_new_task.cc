@@ -32,12 +32,13 @@ absl::Status MoveTask(NewTask& task, absl::string_view at, v1::NewTask* proto) {
   proto->set_priority(task.priority);
   if (task.schedule_time) ToProto(*task.schedule_time, proto->mutable_schedule_time());
   if (task.delay) ToProto(*task.delay, proto->mutable_delay());
-  proto->set_max_attempts(task.max_attempts);
+  if (task.max_attempts) proto->set_max_attempts(*task.max_attempts);
   proto->set_key(std::move(task.key));
   proto->set_key_policy(ToProto(task.key_policy));
-  proto->set_version(task.version);
+  if (task.version) proto->set_version(*task.version);
   MoveRecurrence(task, proto);
   proto->set_stage(std::move(task.stage));
+  proto->set_queue(std::move(task.queue));
   return absl::OkStatus();
 }
 

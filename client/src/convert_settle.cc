@@ -1,5 +1,6 @@
-// The half of convert_task.h that ends attempts: Ack and Nack.
+// The half of convert_task.h that ends attempts: Ack, Nack and Settle.
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "client/src/convert_enum.h"
@@ -24,14 +25,47 @@ absl::Status MoveMore(AckMore& more, absl::string_view at, v1::AckItem* proto) {
   if (!more.next_stage.empty()) proto->set_next_stage(std::move(more.next_stage));
   if (more.finish) proto->set_finish(true);
   if (more.next_payload) MovePayload(*more.next_payload, proto->mutable_next_payload());
-  for (FollowUp& follow_up : more.follow_ups) {
-    const std::string task = absl::StrCat(at, ".follow_ups[", proto->follow_ups_size(), "].task");
-    v1::FollowUp* converted = proto->add_follow_ups();
-    converted->set_queue(std::move(follow_up.queue));
-    const absl::Status status = MoveTask(follow_up.task, task, converted->mutable_task());
+  for (NewTask& follow_up : more.follow_ups) {
+    const std::string task = absl::StrCat(at, ".follow_ups[", proto->follow_ups_size(), "]");
+    const absl::Status status = MoveTask(follow_up, task, proto->add_follow_ups());
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+absl::Status MoveAck(AckItem& item, absl::string_view at, v1::AckItem* proto) {
+  proto->set_lease_token(std::move(item.lease_token));
+  proto->set_result(std::move(item.result));
+  return MoveMore(item.more, at, proto);
+}
+
+void MoveNack(NackItem& item, v1::NackItem* proto) {
+  proto->set_lease_token(std::move(item.lease_token));
+  proto->set_disposition(internal::ToProto(item.disposition));
+  if (item.retry_delay) internal::ToProto(*item.retry_delay, proto->mutable_retry_delay());
+  if (item.disposition == Disposition::kRelease) return;
+  proto->mutable_error()->set_type(std::move(item.error.type));
+  proto->mutable_error()->set_text(std::move(item.error.text));
+  proto->mutable_error()->set_fingerprint(std::move(item.error.fingerprint));
+}
+
+SettleResult ResultOf(const v1::SettleResult& result) {
+  SettleResult converted{.outcome = FromProto(result.outcome()),
+                         .state = FromProto(result.state()),
+                         .stage = result.stage()};
+  if (result.has_schedule_time()) converted.schedule_time = FromProto(result.schedule_time());
+  for (const v1::EnqueueResult& follow_up : result.follow_ups()) {
+    converted.follow_ups.push_back(FromProto(follow_up));
+  }
+  if (result.has_refusal()) converted.refusal = FromProto(result.refusal());
+  return converted;
+}
+
+template <typename Response>
+std::vector<SettleResult> ResultsOf(const Response& response) {
+  std::vector<SettleResult> results;
+  for (const v1::SettleResult& result : response.results()) results.push_back(ResultOf(result));
+  return results;
 }
 
 }  // namespace
@@ -40,50 +74,41 @@ absl::StatusOr<v1::AckRequest> AckToProto(std::vector<AckItem> items) {
   v1::AckRequest request;
   for (AckItem& item : items) {
     const std::string at = absl::StrCat("items[", request.items_size(), "]");
-    v1::AckItem* proto = request.add_items();
-    proto->set_lease_token(std::move(item.lease_token));
-    proto->set_result(std::move(item.result));
-    const absl::Status status = MoveMore(item.more, at, proto);
+    const absl::Status status = MoveAck(item, at, request.add_items());
     if (!status.ok()) return status;
   }
   return request;
 }
 
-std::vector<AckResult> FromProto(const v1::AckResponse& response) {
-  std::vector<AckResult> results;
-  for (const v1::AckResult& result : response.results()) {
-    AckResult& converted = results.emplace_back();
-    converted.outcome = FromProto(result.outcome());
-    if (result.has_error()) converted.error = FromProto(result.error());
-  }
-  return results;
-}
-
 v1::NackRequest NackToProto(std::vector<NackItem> items) {
   v1::NackRequest request;
-  for (NackItem& item : items) {
-    v1::NackItem* proto = request.add_items();
-    proto->set_lease_token(std::move(item.lease_token));
-    proto->set_disposition(ToProto(item.disposition));
-    if (item.retry_delay) ToProto(*item.retry_delay, proto->mutable_retry_delay());
-    if (item.disposition == Disposition::kRelease) continue;
-    proto->mutable_error()->set_type(std::move(item.error.type));
-    proto->mutable_error()->set_text(std::move(item.error.text));
-    proto->mutable_error()->set_fingerprint(std::move(item.error.fingerprint));
+  for (NackItem& item : items) MoveNack(item, request.add_items());
+  return request;
+}
+
+absl::StatusOr<v1::SettleRequest> SettleToProto(std::vector<SettleItem> items) {
+  v1::SettleRequest request;
+  for (SettleItem& item : items) {
+    const std::string at = absl::StrCat("items[", request.items_size(), "].ack");
+    v1::SettleItem* const proto = request.add_items();
+    if (auto* const nack = std::get_if<NackItem>(&item)) {
+      MoveNack(*nack, proto->mutable_nack());
+      continue;
+    }
+    const absl::Status status = MoveAck(std::get<AckItem>(item), at, proto->mutable_ack());
+    if (!status.ok()) return status;
   }
   return request;
 }
 
-std::vector<NackResult> FromProto(const v1::NackResponse& response) {
-  std::vector<NackResult> results;
-  for (const v1::NackResult& result : response.results()) {
-    NackResult& converted = results.emplace_back();
-    converted.outcome = FromProto(result.outcome());
-    converted.state = FromProto(result.state());
-    if (result.has_schedule_time()) converted.schedule_time = FromProto(result.schedule_time());
-    if (result.has_error()) converted.error = FromProto(result.error());
-  }
-  return results;
+std::vector<SettleResult> FromProto(const v1::AckResponse& response) { return ResultsOf(response); }
+
+std::vector<SettleResult> FromProto(const v1::NackResponse& response) {
+  return ResultsOf(response);
+}
+
+std::vector<SettleResult> FromProto(const v1::SettleResponse& response) {
+  return ResultsOf(response);
 }
 
 }  // namespace skiplane::internal

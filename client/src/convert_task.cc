@@ -10,6 +10,14 @@
 namespace skiplane::internal {
 namespace {
 
+TaskError ErrorOf(const v1::TaskError& proto) {
+  return {.type = proto.type(), .text = proto.text(), .fingerprint = proto.fingerprint()};
+}
+
+TaskProgress ProgressOf(const v1::TaskProgress& proto) {
+  return {.fraction = proto.fraction(), .message = proto.message()};
+}
+
 LeasedTask MoveLeased(v1::LeasedTask& proto) {
   LeasedTask task;
   task.task_id = std::move(*proto.mutable_task_id());
@@ -25,8 +33,10 @@ LeasedTask MoveLeased(v1::LeasedTask& proto) {
   task.create_time = FromProto(proto.create_time());
   task.schedule_time = FromProto(proto.schedule_time());
   task.stage = std::move(*proto.mutable_stage());
-  task.version = proto.version();
+  if (proto.has_version()) task.version = proto.version();
   if (proto.has_planned_time()) task.planned_time = FromProto(proto.planned_time());
+  if (proto.has_last_error()) task.last_error = ErrorOf(proto.last_error());
+  if (proto.has_last_progress()) task.last_progress = ProgressOf(proto.last_progress());
   return task;
 }
 
@@ -49,13 +59,16 @@ absl::StatusOr<v1::EnqueueRequest> ToProto(EnqueueCall call) {
   return request;
 }
 
+EnqueueResult FromProto(const v1::EnqueueResult& result) {
+  return {.task_id = result.task_id(),
+          .existing = result.outcome() == v1::ENQUEUE_OUTCOME_EXISTING,
+          .outcome = FromProto(result.outcome()),
+          .state = FromProto(result.state())};
+}
+
 std::vector<EnqueueResult> FromProto(const v1::EnqueueResponse& response) {
   std::vector<EnqueueResult> results;
-  for (const v1::EnqueueResult& result : response.results()) {
-    results.push_back({.task_id = result.task_id(),
-                       .existing = result.outcome() == v1::ENQUEUE_OUTCOME_EXISTING,
-                       .outcome = FromProto(result.outcome())});
-  }
+  for (const v1::EnqueueResult& result : response.results()) results.push_back(FromProto(result));
   return results;
 }
 
@@ -116,25 +129,22 @@ Task FromProto(const v1::Task& proto) {
             .state = FromProto(proto.state()),
             .key = proto.key(),
             .priority = proto.priority(),
-            .attempt = proto.attempt(),
+            .attempt_count = proto.attempt_count(),
             .max_attempts = proto.max_attempts(),
             .create_time = FromProto(proto.create_time()),
             .schedule_time = FromProto(proto.schedule_time()),
             .worker_name = proto.worker_name(),
+            .worker_handle = proto.worker_handle(),
             .stage = proto.stage(),
-            .version = proto.version(),
-            .rerun_pending = proto.rerun_pending()};
+            .rerun_pending = proto.rerun_pending(),
+            .cancel_requested = proto.cancel_requested(),
+            .result = proto.result()};
+  if (proto.has_version()) task.version = proto.version();
   if (proto.has_lease_time()) task.lease_time = FromProto(proto.lease_time());
   if (proto.has_end_time()) task.end_time = FromProto(proto.end_time());
-  if (proto.has_last_error()) {
-    task.last_error = TaskError{.type = proto.last_error().type(),
-                                .text = proto.last_error().text(),
-                                .fingerprint = proto.last_error().fingerprint()};
-  }
-  if (proto.has_progress()) {
-    task.progress = TaskProgress{.fraction = proto.progress().fraction(),
-                                 .message = proto.progress().message()};
-  }
+  if (proto.has_last_error()) task.last_error = ErrorOf(proto.last_error());
+  if (proto.has_progress()) task.progress = ProgressOf(proto.progress());
+  if (proto.has_last_progress()) task.last_progress = ProgressOf(proto.last_progress());
   return task;
 }
 

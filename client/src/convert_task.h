@@ -14,6 +14,7 @@ namespace skiplane::internal {
 
 // INVALID_ARGUMENT for a task that no message can say; see MoveTask.
 absl::StatusOr<v1::EnqueueRequest> ToProto(EnqueueCall call);
+EnqueueResult FromProto(const v1::EnqueueResult& result);
 std::vector<EnqueueResult> FromProto(const v1::EnqueueResponse& response);
 
 v1::LeaseRequest ToProto(const LeaseCall& call);
@@ -21,10 +22,14 @@ LeaseAnswer FromProto(v1::LeaseResponse response);
 
 // INVALID_ARGUMENT for an item with both a next stage and finish, or with such a task.
 absl::StatusOr<v1::AckRequest> AckToProto(std::vector<AckItem> items);
-std::vector<AckResult> FromProto(const v1::AckResponse& response);
+std::vector<SettleResult> FromProto(const v1::AckResponse& response);
 
 v1::NackRequest NackToProto(std::vector<NackItem> items);
-std::vector<NackResult> FromProto(const v1::NackResponse& response);
+std::vector<SettleResult> FromProto(const v1::NackResponse& response);
+
+// As AckToProto.
+absl::StatusOr<v1::SettleRequest> SettleToProto(std::vector<SettleItem> items);
+std::vector<SettleResult> FromProto(const v1::SettleResponse& response);
 
 v1::HeartbeatRequest ToProto(HeartbeatCall call);
 HeartbeatAnswer FromProto(const v1::HeartbeatResponse& response);

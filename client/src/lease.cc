@@ -9,9 +9,8 @@ namespace skiplane {
 namespace {
 
 // A refusal is the failure of a call that has but one item.
-template <typename Result>
-absl::StatusOr<SettleOutcome> OutcomeOf(const Result& result) {
-  if (result.outcome == SettleOutcome::kRefused && !result.error.ok()) return result.error;
+absl::StatusOr<SettleOutcome> OutcomeOf(const SettleResult& result) {
+  if (result.outcome == SettleOutcome::kRefused && !result.refusal.ok()) return result.refusal;
   return result.outcome;
 }
 

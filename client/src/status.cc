@@ -1,6 +1,7 @@
 #include "client/src/status.h"
 
 #include <string>
+#include <utility>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/string_view.h"
@@ -20,11 +21,31 @@ std::string Payload(const absl::Status& status, absl::string_view url) {
   return payload.has_value() ? std::string(*payload) : std::string();
 }
 
-// The code that a call has which is refused for the same reason.
+// The codes that calls have which are refused for these reasons; for all others INVALID_ARGUMENT.
+constexpr std::pair<absl::string_view, absl::StatusCode> kCodes[] = {
+    {"QUEUE_NOT_FOUND", absl::StatusCode::kNotFound},
+    {"QUEUE_PAUSED", absl::StatusCode::kFailedPrecondition},
+    {"TOO_MANY_QUEUES", absl::StatusCode::kResourceExhausted},
+    {"TOO_MANY_CALLS", absl::StatusCode::kResourceExhausted},
+    {"TOO_MANY_WAITING_CALLS", absl::StatusCode::kResourceExhausted},
+    {"DATABASE_FULL", absl::StatusCode::kResourceExhausted},
+    {"BROKER_DRAINING", absl::StatusCode::kUnavailable},
+    {"DATABASE_UNAVAILABLE", absl::StatusCode::kUnavailable},
+    {"DATABASE_READ_ONLY", absl::StatusCode::kUnavailable},
+    {"SYNCHRONOUS_STANDBY_AWAY", absl::StatusCode::kUnavailable},
+    {"STATEMENT_TIMEOUT", absl::StatusCode::kDeadlineExceeded},
+    {"TRANSACTION_CONFLICT", absl::StatusCode::kAborted},
+    {"DATABASE_PERMISSION_DENIED", absl::StatusCode::kFailedPrecondition},
+    {"DATABASE_NOT_DURABLE", absl::StatusCode::kFailedPrecondition},
+    {"DATABASE_DISTRIBUTED", absl::StatusCode::kFailedPrecondition},
+    {"POOLER_NOT_SUPPORTED", absl::StatusCode::kFailedPrecondition},
+    {"INTERNAL_ERROR", absl::StatusCode::kInternal},
+};
+
 absl::StatusCode CodeOf(absl::string_view reason) {
-  if (reason == "QUEUE_NOT_FOUND") return absl::StatusCode::kNotFound;
-  if (reason == "QUEUE_PAUSED") return absl::StatusCode::kFailedPrecondition;
-  if (reason == "TOO_MANY_QUEUES") return absl::StatusCode::kResourceExhausted;
+  for (const auto& [known, code] : kCodes) {
+    if (reason == known) return code;
+  }
   return absl::StatusCode::kInvalidArgument;
 }
 
@@ -50,10 +71,10 @@ std::string ErrorField(const absl::Status& status) { return Payload(status, kFie
 
 namespace internal {
 
-absl::Status FromProto(const v1::ItemError& error) {
-  absl::Status status(CodeOf(error.reason()), error.message());
-  status.SetPayload(kReasonPayload, absl::Cord(error.reason()));
-  if (!error.field().empty()) status.SetPayload(kFieldPayload, absl::Cord(error.field()));
+absl::Status FromProto(const v1::Refusal& refusal) {
+  absl::Status status(CodeOf(refusal.reason()), refusal.message());
+  status.SetPayload(kReasonPayload, absl::Cord(refusal.reason()));
+  if (!refusal.field().empty()) status.SetPayload(kFieldPayload, absl::Cord(refusal.field()));
   return status;
 }
 

@@ -10,7 +10,7 @@ namespace skiplane::internal {
 
 absl::Status FromGrpc(const grpc::Status& status);
 
-// The refusal of one item of a call.
-absl::Status FromProto(const v1::ItemError& error);
+// The refusal of a part of a call.
+absl::Status FromProto(const v1::Refusal& refusal);
 
 }  // namespace skiplane::internal

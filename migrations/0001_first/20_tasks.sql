@@ -40,6 +40,7 @@ CREATE TABLE skiplane.task (
   error_type        text,
   error_fingerprint text,                    -- fingerprint of the last error
   error_text        bytea,
+  last_progress     jsonb,                   -- {fraction, message}: of an earlier attempt
   payload           bytea NOT NULL,
   PRIMARY KEY (lane, id),
   -- Whoever has a planned time can compute the next one, and in one way only.
@@ -72,6 +73,7 @@ CREATE TABLE skiplane.task_key (
   version     bigint,       -- of the content that the task got last
   end_time    timestamptz,  -- null: the task lives
   create_time timestamptz NOT NULL DEFAULT now(),
+  end_state   smallint,     -- 4 succeeded, 5 failed, 6 cancelled; null: the task lives
   PRIMARY KEY (lane, key)
 );
 
@@ -101,6 +103,7 @@ CREATE TABLE skiplane.task_failed (
   error_type        text,
   error_fingerprint text,
   error_text        bytea,
+  last_progress     jsonb,
   payload           bytea NOT NULL,
   PRIMARY KEY (lane, id, expire_time)       -- which must hold what partitions go by
 ) PARTITION BY RANGE (expire_time);

@@ -19,7 +19,8 @@ CREATE TABLE skiplane.worker_session (
   recheck_until  bigint NOT NULL DEFAULT 0,  -- leases up to this number are looked at
   end_time       timestamptz,                -- when the call came in that ended the session
   check_time     timestamptz,                -- of an ended one: when upkeep looks next for leases
-  progress       jsonb,                      -- task id -> {fraction, message}, as last reported
+  -- Task id -> {lane, lease, fraction, message}: what was last reported, and under which lease.
+  progress       jsonb,
   CONSTRAINT worker_session_end_check CHECK ((state = 3) = (end_time IS NOT NULL) AND
                                              (state = 3) = (check_time IS NOT NULL))
 ) WITH (

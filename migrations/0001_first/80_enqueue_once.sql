@@ -6,13 +6,15 @@
 -- request id or without. What is known already is left out or changed, as its key policy has it.
 -- One element per task: calls, the first id of the task's call if that has a request id, else 0;
 -- delays and periods in microseconds; policies: 1 keep, 2 keep unfinished, 3 rerun if newer,
--- 4 replace waiting, 5 reject; catch_ups, of missed times: 1 skipped, 2 run. One element per call
--- with a request id, ordered by lane and id: request_lanes, request_ids, body_hashes, first_ids.
+-- 4 replace waiting, 5 reject, 6 schedule; catch_ups, of missed times: 1 skipped, 2 run. One
+-- element per call with a request id, ordered by lane and id: request_lanes, request_ids,
+-- body_hashes, first_ids.
 -- notifies: whether the database tells the brokers of what can run.
--- One row with a null id; and one per task that was made or changed: id, lane, priority, "can run
--- now", schedule time and time now in microseconds, the id that it was to get, outcome (1 created,
--- 3 replaced, 4 restarted, 5 rerun), stage. Raises 40001 when a task or key changed beside it: try
--- again; and 23505 when a key exists whose policy is to reject that.
+-- One row with a null id, whose run_us is when the transaction began; and one per task that was
+-- made or changed: id, lane, priority, "can run now", schedule time and time now in microseconds,
+-- the id that it was to get, outcome (1 created, 3 replaced, 4 restarted, 5 rerun), stage. Raises
+-- 40001 when a task or key changed beside it: try again; and 23505 when a key exists whose policy
+-- is to reject that.
 CREATE FUNCTION skiplane.enqueue_once(
   lanes bigint[], ids bigint[], starts timestamptz[], delays bigint[], attempts int[],
   priorities smallint[], content_types text[], headers text[], payloads bytea[], keys text[],
@@ -26,7 +28,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
   -- What may change a task that is known locks first; what only adds waits for nothing but others
   -- that add the same.
-  locks_first CONSTANT boolean := policies && '{2,3,4}'::smallint[];
+  locks_first CONSTANT boolean := policies && '{2,3,4,6}'::smallint[];
   asked_before bigint[] := '{}';  -- calls whose request ids are ours
   held_before bigint[] := '{}';   -- tasks whose keys are ours
 BEGIN
@@ -49,7 +51,7 @@ IF locks_first THEN
       SELECT o.task_id, o.end_time, o.version FROM skiplane.task_key o
       WHERE o.lane = u.lane AND o.key = u.key OFFSET 0
     ) k
-    WHERE u.policy BETWEEN 2 AND 4 AND k.end_time IS NULL
+    WHERE u.policy IN (2, 3, 4, 6) AND k.end_time IS NULL
       AND coalesce(u.version > k.version, true) AND (u.call = 0 OR u.call = ANY (asked_before))
     ORDER BY u.lane, k.task_id
   ) w
@@ -68,13 +70,20 @@ IF locks_first THEN
     ) k ON true
     WHERE u.key IS NOT NULL AND (u.call = 0 OR u.call = ANY (asked_before))
       AND (k.is_known IS NULL
-           OR u.policy BETWEEN 2 AND 4 AND coalesce(u.version > k.version, true))
+           OR u.policy IN (2, 3, 4, 6) AND coalesce(u.version > k.version, true))
     ORDER BY u.lane, u.key, u.version DESC NULLS LAST,
-             CASE WHEN u.policy = 4 THEN -u.id ELSE u.id END
+             CASE WHEN u.policy IN (4, 6) THEN -u.id ELSE u.id END
     ON CONFLICT (lane, key) DO UPDATE SET task_id = h.task_id WHERE false
     RETURNING task_id
   )
   SELECT coalesce(array_agg(h.task_id), '{}') INTO held_before FROM held h;
+END IF;
+IF policies && '{6}'::smallint[] THEN
+  SELECT d.starts, d.delays INTO starts, delays
+  FROM skiplane.declared_starts(ids, policies, periods, held_before, starts, delays) d;
+  RETURN QUERY SELECT d.* FROM skiplane.declare_schedules(
+    lanes, ids, starts, delays, attempts, priorities, content_types, headers, payloads, keys, calls,
+    policies, stages, periods, crons, time_zones, catch_ups, asked_before, held_before, notifies) d;
 END IF;
 RETURN QUERY
 WITH asked AS (
@@ -93,7 +102,7 @@ WITH asked AS (
               THEN ceil(date_part('epoch', p.schedule_time) / 10)::int
               ELSE 0 END AS due,
          -- Which of two tasks with one key counts: the last to replace, else the first.
-         CASE WHEN p.policy = 4 THEN -p.id ELSE p.id END AS turn
+         CASE WHEN p.policy IN (4, 6) THEN -p.id ELSE p.id END AS turn
   FROM (
     SELECT w.*,
            CASE WHEN w.cron IS NULL THEN w.not_before
@@ -143,7 +152,7 @@ WITH asked AS (
     WHERE o.lane = w.lane AND o.id = k.task_id AND coalesce(w.version > k.version, true)
     FOR UPDATE SKIP LOCKED
   ) t ON true
-  WHERE w.policy BETWEEN 2 AND 4
+  WHERE w.policy IN (2, 3, 4, 6)
 ), judged AS MATERIALIZED (
   SELECT k.*,
          row_number() OVER (PARTITION BY k.lane, k.key ORDER BY k.version DESC NULLS LAST, k.turn)
@@ -176,14 +185,15 @@ WITH asked AS (
       rerun_pending = CASE WHEN c.outcome = 5 THEN true END, cancel_requested = NULL,
       error_type = CASE WHEN c.outcome = 5 THEN t.error_type END,
       error_fingerprint = CASE WHEN c.outcome = 5 THEN t.error_fingerprint END,
-      error_text = CASE WHEN c.outcome = 5 THEN t.error_text END
+      error_text = CASE WHEN c.outcome = 5 THEN t.error_text END,
+      last_progress = CASE WHEN c.outcome = 5 THEN t.last_progress END
   FROM chosen c
   WHERE c.outcome IN (3, 5) AND t.lane = c.lane AND t.ctid = c.place AND t.state = c.state
     AND t.lease_number = c.lease_number
   RETURNING t.id
 ), reheld AS (
   UPDATE skiplane.task_key k
-  SET version = c.version, end_time = NULL
+  SET version = c.version, end_time = NULL, end_state = NULL
   FROM chosen c
   WHERE k.lane = c.lane AND k.key = c.key AND k.ctid = c.key_place AND k.task_id = c.task_id
     AND k.end_time IS NOT DISTINCT FROM c.end_time
@@ -240,10 +250,10 @@ WITH asked AS (
          (SELECT count(*) FROM chosen c WHERE c.outcome IN (3, 5))
      AND (SELECT count(*) FROM reheld) = (SELECT count(*) FROM chosen)
      AND NOT EXISTS (SELECT FROM want w
-                     WHERE w.policy BETWEEN 2 AND 4 AND w.id NOT IN (SELECT k.id FROM known k))
+                     WHERE w.policy IN (2, 3, 4, 6) AND w.id NOT IN (SELECT k.id FROM known k))
          AS is_fine
 )
-SELECT NULL::int8, NULL::int8, NULL::int2, NULL::bool, NULL::int8,
+SELECT NULL::int8, NULL::int8, NULL::int2, NULL::bool, (date_part('epoch', now()) * 1e6)::int8,
        (date_part('epoch', clock_timestamp()) * 1e6)::int8, NULL::int8, NULL::int4, NULL::int2
 FROM complete x WHERE x.is_fine
 UNION ALL

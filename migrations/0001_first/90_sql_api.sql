@@ -72,12 +72,17 @@ BEGIN
     WHEN task.key = '' THEN 'key: must not be empty; leave it out for a task without a key'
     WHEN octet_length(task.key) > 255 THEN
       format('key: has %s bytes; at most 255', octet_length(task.key))
-    WHEN policy NOT IN ('keep', 'keep_unfinished', 'rerun_if_newer', 'replace_waiting', 'reject')
-      THEN 'key_policy: must be keep, keep_unfinished, rerun_if_newer, replace_waiting or reject'
+    WHEN policy NOT IN ('keep', 'keep_unfinished', 'rerun_if_newer', 'replace_waiting', 'reject',
+                        'schedule')
+      THEN 'key_policy: must be keep, keep_unfinished, rerun_if_newer, replace_waiting, reject or '
+           'schedule'
     WHEN policy <> 'keep' AND task.key IS NULL THEN 'key_policy: must be left out without a key'
-    WHEN task.version < 0 THEN 'version: must not be negative'
+    WHEN policy = 'schedule' AND task.period IS NULL AND task.cron IS NULL
+      THEN 'key_policy: must not be schedule without period or cron'
+    WHEN task.version < 1 THEN 'version: must be 1 or more; leave it out for none'
     WHEN task.version > 0 AND task.key IS NULL THEN 'version: must be left out without a key'
-    WHEN policy = 'rerun_if_newer' AND coalesce(task.version, 0) = 0
+    WHEN task.version > 0 AND policy = 'schedule' THEN 'version: must be left out with schedule'
+    WHEN policy = 'rerun_if_newer' AND task.version IS NULL
       THEN 'version: must be given with rerun_if_newer'
     WHEN task.priority NOT BETWEEN -32768 AND 32767
       THEN format('priority: is %s; must be -32768 to 32767', task.priority)
@@ -86,7 +91,7 @@ BEGIN
     WHEN task.delay NOT BETWEEN '0' AND '3653 days' THEN 'delay: must be 0 to 3653 days'
     WHEN task.schedule_time > clock_timestamp() + interval '3653 days'
       THEN 'schedule_time: is more than 10 years ahead'
-    WHEN task.max_attempts NOT BETWEEN 0 AND 1000
+    WHEN task.max_attempts NOT BETWEEN 1 AND 1000
       THEN format('max_attempts: is %s; must be 1 to 1000', task.max_attempts)
     WHEN octet_length(task.content_type) > 255 THEN
       format('content_type: has %s bytes; at most 255', octet_length(task.content_type))

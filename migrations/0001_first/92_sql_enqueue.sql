@@ -4,11 +4,11 @@
 
 -- Makes tasks that were found to be fine, by the function that brokers use. One row per task: its
 -- ordinal, its number (null: another has its key) and the outcome (1 created, 2 existing,
--- 3 replaced, 4 restarted, 5 rerun). Whatever the caller's planner settings are: no join of whole
--- tables.
+-- 3 replaced, 4 restarted, 5 rerun), and whether it can run now (null: existing). Whatever the
+-- caller's planner settings are: no join of whole tables.
 CREATE FUNCTION skiplane.write_tasks(
   settings jsonb, task_lanes bigint[], tasks skiplane.new_task[])
-RETURNS TABLE (n int, id bigint, outcome int) LANGUAGE plpgsql
+RETURNS TABLE (n int, id bigint, outcome int, can_run boolean) LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
@@ -24,16 +24,16 @@ WITH want AS MATERIALIZED (
 ), columns AS (
   SELECT array_agg(w.lane ORDER BY w.n) AS lanes, array_agg(w.id ORDER BY w.n) AS ids,
          array_agg(w.start_at ORDER BY w.n) AS starts,
-         array_agg(coalesce(nullif(w.max_attempts, 0), skiplane.attempts_of(settings, w.stage_no))
+         array_agg(coalesce(w.max_attempts, skiplane.attempts_of(settings, w.stage_no))
                    ORDER BY w.n) AS attempts,
          array_agg(coalesce(w.priority, 0)::int2 ORDER BY w.n) AS priorities,
          array_agg(nullif(w.content_type, '') ORDER BY w.n) AS content_types,
          array_agg(nullif(w.headers, '{}')::text ORDER BY w.n) AS headers,
          array_agg(w.payload ORDER BY w.n) AS payloads, array_agg(w.key ORDER BY w.n) AS keys,
          array_agg(array_position(
-           '{keep,keep_unfinished,rerun_if_newer,replace_waiting,reject}'::text[],
+           '{keep,keep_unfinished,rerun_if_newer,replace_waiting,reject,schedule}'::text[],
            coalesce(w.key_policy, 'keep'))::int2 ORDER BY w.n) AS policies,
-         array_agg(nullif(w.version, 0) ORDER BY w.n) AS versions,
+         array_agg(w.version ORDER BY w.n) AS versions,
          array_agg(w.stage_no ORDER BY w.n) AS stages,
          array_agg((extract(epoch FROM w.period) * 1000000)::int8 ORDER BY w.n) AS periods,
          array_agg(w.cron ORDER BY w.n) AS crons,
@@ -43,11 +43,12 @@ WITH want AS MATERIALIZED (
          array_fill(0::int8, ARRAY[count(*)::int]) AS zeros
   FROM want w
 )
-SELECT max(r.n)::int, max(r.id), coalesce(max(r.outcome), 2)
+SELECT max(r.n)::int, max(r.id), coalesce(max(r.outcome), 2), bool_or(r.can_run)
 FROM (
-  SELECT w.id AS wanted_id, w.n, NULL::int8 AS id, NULL::int4 AS outcome FROM want w
+  SELECT w.id AS wanted_id, w.n, NULL::int8 AS id, NULL::int4 AS outcome, NULL::bool AS can_run
+  FROM want w
   UNION ALL
-  SELECT e.wanted_id, NULL, e.id, e.outcome
+  SELECT e.wanted_id, NULL, e.id, e.outcome, e.can_run
   FROM columns c
   CROSS JOIN LATERAL skiplane.enqueue_once(
     c.lanes, c.ids, c.starts, c.zeros, c.attempts, c.priorities, c.content_types, c.headers,
@@ -64,10 +65,19 @@ BEGIN
   RAISE EXCEPTION 'a task changed during the statement' USING ERRCODE = '40001';
 END $$;
 
+-- The state of the task that holds a key.
+CREATE FUNCTION skiplane.state_of_key(of_lane bigint, of_key text) RETURNS text
+LANGUAGE sql VOLATILE AS $$
+  SELECT ('{scheduled,ready,leased,succeeded,failed,cancelled}'::text[])[coalesce(k.end_state, (
+    SELECT CASE WHEN t.state = 2 THEN 3 WHEN t.schedule_time > clock_timestamp() THEN 1 ELSE 2 END
+    FROM skiplane.task t WHERE t.lane = of_lane AND t.id = k.task_id))]
+  FROM skiplane.task_key k WHERE k.lane = of_lane AND k.key = of_key
+$$;
+
 -- Makes tasks that were found to be fine. One row each, in their order.
 CREATE FUNCTION skiplane.make_tasks(
   settings jsonb, lanes bigint[], tasks skiplane.new_task[])
-RETURNS TABLE (ordinal int, task_id text, outcome text) LANGUAGE plpgsql AS $$
+RETURNS TABLE (ordinal int, task_id text, outcome text, state text) LANGUAGE plpgsql AS $$
 DECLARE
   -- Tasks without a key stay together, so that they are leased in their order.
   common CONSTANT bigint := lanes[1 + CASE WHEN cardinality(lanes) = 1 THEN 0
@@ -77,14 +87,17 @@ DECLARE
     FROM unnest(tasks) WITH ORDINALITY AS t ORDER BY t.ordinality);
   ids bigint[];
   outcomes int[];
+  can_run boolean[];
 BEGIN
   IF NOT EXISTS (SELECT FROM unnest(tasks) AS t WHERE t.key_policy <> 'keep') THEN
-    SELECT array_agg(w.id ORDER BY w.n), array_agg(w.outcome ORDER BY w.n) INTO ids, outcomes
+    SELECT array_agg(w.id ORDER BY w.n), array_agg(w.outcome ORDER BY w.n),
+           array_agg(w.can_run ORDER BY w.n) INTO ids, outcomes, can_run
     FROM skiplane.write_tasks(settings, task_lanes, tasks) AS w;
   ELSE  -- what can conflict, each in a subtransaction
     FOR try IN 1..8 LOOP
       BEGIN
-        SELECT array_agg(w.id ORDER BY w.n), array_agg(w.outcome ORDER BY w.n) INTO ids, outcomes
+        SELECT array_agg(w.id ORDER BY w.n), array_agg(w.outcome ORDER BY w.n),
+               array_agg(w.can_run ORDER BY w.n) INTO ids, outcomes, can_run
         FROM skiplane.write_tasks(settings, task_lanes, tasks) AS w;
         EXIT;
       EXCEPTION
@@ -100,10 +113,13 @@ BEGIN
          concat(t.lane, '-', CASE WHEN t.id IS NOT NULL THEN t.id ELSE coalesce(
            (SELECT k.task_id FROM skiplane.task_key k WHERE k.lane = t.lane AND k.key = t.key),
            skiplane.conflict()::int) END),
-         ('{created,existing,replaced,restarted,rerun}'::text[])[t.outcome]
-  FROM unnest(tasks, task_lanes, ids, outcomes) WITH ORDINALITY
+         ('{created,existing,replaced,restarted,rerun}'::text[])[t.outcome],
+         CASE WHEN t.outcome = 2 THEN skiplane.state_of_key(t.lane, t.key)
+              WHEN t.outcome = 5 THEN 'leased'
+              WHEN t.can_run THEN 'ready' ELSE 'scheduled' END
+  FROM unnest(tasks, task_lanes, ids, outcomes, can_run) WITH ORDINALITY
     AS t(payload, key, key_policy, version, priority, delay, schedule_time, max_attempts, headers,
-         content_type, stage, period, cron, time_zone, catch_up, lane, id, outcome, n)
+         content_type, stage, period, cron, time_zone, catch_up, lane, id, outcome, can_run, n)
   ORDER BY t.n;
 END $$;
 
@@ -132,7 +148,7 @@ BEGIN
   IF key IS NOT NULL AND NOT is_special THEN  -- a new key is as good as none
     lane := skiplane.lane_of_key(place.lanes, key);
     INSERT INTO skiplane.task_key (lane, key, task_id, version)
-    VALUES (lane, key, number, nullif(version, 0))
+    VALUES (lane, key, number, version)
     ON CONFLICT ON CONSTRAINT task_key_pkey DO NOTHING;
     is_special := NOT FOUND;
   END IF;
@@ -145,9 +161,9 @@ BEGIN
     (lane, id, schedule_time, create_time, due, max_attempts, stage, priority, content_type,
      headers, payload, key, version)
   VALUES (lane, number, starts_at, made_at, due,
-          coalesce(nullif(max_attempts, 0), skiplane.attempts_of(place.settings, step)), step,
+          coalesce(max_attempts, skiplane.attempts_of(place.settings, step)), step,
           coalesce(priority, 0), nullif(content_type, ''), nullif(headers, '{}'), payload,
-          key, nullif(version, 0));
+          key, version);
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, priority, notify_time)
   VALUES (lane, step, due, 1, coalesce(priority, 0), skiplane.notify_time_of(starts_at));
   RETURN concat(lane, '-', number);
@@ -168,7 +184,7 @@ RETURN skiplane.enqueue(
 
 -- Enqueues many tasks, all or none, in one statement. One row each, in their order, from 1.
 CREATE FUNCTION skiplane.enqueue_many(queue text, tasks skiplane.new_task[])
-RETURNS TABLE (ordinal int, task_id text, outcome text)
+RETURNS TABLE (ordinal int, task_id text, outcome text, state text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   place CONSTANT record := skiplane.open_queue(queue);

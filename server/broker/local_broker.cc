@@ -46,10 +46,15 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
                          absl::AnyInvocable<void(bool)> on_connected)
     : options_(std::move(options)),
       pool_(options_.connect, options_.connections, &metrics, std::move(on_connected)),
-      context_{pool_, timer_, metrics, OriginIdOf(options_.id)},
+      context_{pool_, timer_, metrics, OriginIdOf(options_.id),
+               [this](int64_t lane, absl::Span<const int64_t> tasks) {
+                 waiters_.Ended(lane, tasks);
+                 notifier_.Ended(lane, peer_awaits_.Take(lane, tasks));
+               }},
       sessions_(model::kKnownSessionsMax),
       tracker_(model::kTrackedLeasesMax),
       notifier_(context_),
+      waiters_(context_, [this](const model::TaskId& task) { return notifier_.Awaited(task); }),
       queues_(context_, options_.create_missing_queues,
               [this](QueuePtr queue) { dispatcher_.QueueChanged(queue); }),
       dispatcher_(
@@ -65,14 +70,16 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       lists_(model::kListsBytesMax, nullptr),
       ender_(context_, queues_, sessions_, OnCommit()),
       admin_(context_, queues_, notifier_, lists_),
-      operator_(context_, queues_, dispatcher_, lists_, OnCommit()),
+      operator_(context_, queues_, dispatcher_, lists_, waiters_, OnCommit()),
       sampler_(context_, queues_, dispatcher_),
       listener_(
           options_.connect, store::kNotificationChannel,
           [this](absl::string_view payload) { OnNotification(payload); },
           [this](bool listening) {
             dispatcher_.SetListening(listening);
-            if (listening && !is_stopped_) RefreshQueues();
+            if (!listening || is_stopped_) return;
+            RefreshQueues();
+            waiters_.LookForAll();
           },
           &metrics) {
   KeepRenewing();
@@ -98,8 +105,13 @@ Settler::OnCommit LocalBroker::OnCommit() {
 LocalBroker::~LocalBroker() { Stop(); }
 
 void LocalBroker::Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done) {
+  if (call.has_several_queues) {
+    enqueuer_.EnqueueIntoSeveral(std::move(call), std::move(done));
+    return;
+  }
   std::vector<std::string> names{call.queue};
-  queues_.Find(std::move(names), [](size_t) { return std::string("queue"); },
+  const auto field_of = [field = call.queue_field](size_t) { return std::string(field); };
+  queues_.Find(std::move(names), field_of,
                [this, call = std::move(call), done = std::move(done)](
                    absl::StatusOr<std::vector<QueuePtr>> queues) mutable {
                  if (!queues.ok()) {
@@ -138,15 +150,15 @@ void LocalBroker::RenewSoon(const LeaseCall& call, const model::Queue& first) {
   timer_.After(kRenewAfter, [this, worker_id, duration] { renewer_.Renew(worker_id, duration); });
 }
 
-void LocalBroker::Ack(std::vector<model::AckItem> items,
-                      Callback<std::vector<model::AckResult>> done) {
-  settler_.Ack(std::move(items), nullptr, std::move(done));
+void LocalBroker::Settle(std::vector<model::SettleItem> items,
+                         Callback<std::vector<model::SettleResult>> done) {
+  settler_.Settle(std::move(items), nullptr, std::move(done));
 }
 
-std::shared_ptr<PendingLease> LocalBroker::AckAndLease(AckAndLeaseCall call,
-                                                       Callback<AckAndLeaseAnswer> done) {
+std::shared_ptr<PendingLease> LocalBroker::SettleAndLease(SettleAndLeaseCall call,
+                                                          Callback<SettleAndLeaseAnswer> done) {
   const std::vector<std::string> names = NamesOf(call.lease);
-  auto next = std::make_shared<AckAndLeaseOperation>(
+  auto next = std::make_shared<SettleAndLeaseOperation>(
       std::move(call.lease), std::move(done), [this](const LeaseAnswer& late) { HandBack(late); });
   queues_.Find(names, &NameFieldOf, [this, next, items = std::move(call.items)](
                           absl::StatusOr<std::vector<QueuePtr>> queues) mutable {
@@ -158,17 +170,12 @@ std::shared_ptr<PendingLease> LocalBroker::AckAndLease(AckAndLeaseCall call,
     }
     RenewSoon(next->Call(), *queues->front());
     next->SetQueues(*std::move(queues));
-    settler_.Ack(std::move(items), next,
-                 [this, next](absl::StatusOr<std::vector<model::AckResult>> results) {
-                   if (next->Acked(std::move(results))) dispatcher_.LeaseAfter(next);
-                 });
+    settler_.Settle(std::move(items), next,
+                    [this, next](absl::StatusOr<std::vector<model::SettleResult>> results) {
+                      if (next->Settled(std::move(results))) dispatcher_.LeaseAfter(next);
+                    });
   });
   return next;
-}
-
-void LocalBroker::Nack(std::vector<model::NackItem> items,
-                       Callback<std::vector<model::NackResult>> done) {
-  settler_.Nack(std::move(items), std::move(done));
 }
 
 void LocalBroker::Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) {
@@ -223,6 +230,12 @@ void LocalBroker::OnNotification(absl::string_view payload) {
       break;
     case model::NotificationKind::kBroker:
       RenewRow();
+      break;
+    case model::NotificationKind::kAwaited:
+      peer_awaits_.Add(notification->lane, notification->tasks, std::chrono::steady_clock::now());
+      break;
+    case model::NotificationKind::kEnded:
+      waiters_.Ended(notification->lane, notification->tasks);
       break;
   }
 }

@@ -8,6 +8,8 @@
 
 #include "server/base/timer.h"
 #include "server/broker/api/broker.h"
+#include "server/broker/await/peer_awaits.h"
+#include "server/broker/await/task_waiters.h"
 #include "server/broker/enqueue/enqueuer.h"
 #include "server/broker/lease/dispatcher.h"
 #include "server/broker/operate/local_operator.h"
@@ -42,12 +44,10 @@ class LocalBroker : public Broker {
 
   void Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done) override;
   std::shared_ptr<PendingLease> Lease(LeaseCall call, Callback<LeaseAnswer> done) override;
-  void Ack(std::vector<model::AckItem> items,
-           Callback<std::vector<model::AckResult>> done) override;
-  std::shared_ptr<PendingLease> AckAndLease(AckAndLeaseCall call,
-                                            Callback<AckAndLeaseAnswer> done) override;
-  void Nack(std::vector<model::NackItem> items,
-            Callback<std::vector<model::NackResult>> done) override;
+  void Settle(std::vector<model::SettleItem> items,
+              Callback<std::vector<model::SettleResult>> done) override;
+  std::shared_ptr<PendingLease> SettleAndLease(SettleAndLeaseCall call,
+                                               Callback<SettleAndLeaseAnswer> done) override;
   void Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) override;
   void HandBack(const LeaseAnswer& undelivered) override;
   void CreateQueue(CreateQueueCall call, Callback<model::Queue> done) override;
@@ -83,6 +83,8 @@ class LocalBroker : public Broker {
   SessionCache sessions_;
   LeaseTracker tracker_;
   PeerNotifier notifier_;
+  TaskWaiters waiters_;
+  PeerAwaits peer_awaits_;
   QueueCache queues_;
   Dispatcher dispatcher_;
   Enqueuer enqueuer_;

@@ -26,6 +26,9 @@ BrokerMetrics::BrokerMetrics(Registry& registry, absl::string_view version,
                          .Add({})),
       workers_(NewGauge(registry, "skiplane_workers", "Worker sessions in the installation."),
                {"state", {}, {}}, {"alive"}),
+      awaiting_calls_(NewGauge(registry, "skiplane_awaiting_calls",
+                               "GetTask calls that wait for the end of a task.")
+                          .Add({})),
       draining_(NewGauge(registry, "skiplane_draining", "1 while this broker ends.").Add({})),
       leader_(NewGauge(registry, "skiplane_leader", "1 while this broker does upkeep.").Add({})),
       ready_(NewGauge(registry, "skiplane_ready", "1 while this broker takes calls.").Add({})),
@@ -60,6 +63,10 @@ void BrokerMetrics::SessionsLost(int64_t sessions) {
 
 void BrokerMetrics::SetWorkers(int64_t alive) {
   workers_.At("alive").Set(static_cast<double>(alive));
+}
+
+void BrokerMetrics::SetAwaitingCalls(int64_t calls) {
+  awaiting_calls_.Set(static_cast<double>(calls));
 }
 
 void BrokerMetrics::SetDraining(bool draining) { draining_.Set(draining ? 1 : 0); }

@@ -19,6 +19,7 @@ class BrokerMetrics {
   void OrphanLeasesReleased(int64_t tasks);
   void SessionsLost(int64_t sessions);
   void SetWorkers(int64_t alive);
+  void SetAwaitingCalls(int64_t calls);
   void SetDraining(bool draining);
   void SetLeader(bool leader);
   void SetReady(bool ready);
@@ -30,6 +31,7 @@ class BrokerMetrics {
   Counter& orphan_leases_;
   Counter& lost_sessions_;
   SharedSeries<Gauge> workers_;
+  Gauge& awaiting_calls_;
   Gauge& draining_;
   Gauge& leader_;
   Gauge& ready_;

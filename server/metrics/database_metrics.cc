@@ -30,7 +30,7 @@ DatabaseMetrics::DatabaseMetrics(Registry& registry)
                         .Add({})),
       notifications_(NewCounter(registry, "skiplane_db_notifications_total",
                                 "Wake-ups exchanged with other brokers by NOTIFY."),
-                     {"result", {}, {}}, {"sent", "received"}),
+                     {"direction", {}, {}}, {"sent", "received"}),
       outage_(NewGauge(registry, "skiplane_db_outage",
                        "1 for the reason why no connection to the database works."),
               {"reason", {}, {}}),

@@ -76,6 +76,8 @@ void Metrics::SetWaitingLeases(absl::string_view queue, int64_t calls) {
 
 void Metrics::SetWorkers(int64_t alive) { state_->broker.SetWorkers(alive); }
 
+void Metrics::SetAwaitingCalls(int64_t calls) { state_->broker.SetAwaitingCalls(calls); }
+
 void Metrics::SetDraining(bool draining) { state_->broker.SetDraining(draining); }
 
 void Metrics::SetLeader(bool leader) { state_->broker.SetLeader(leader); }

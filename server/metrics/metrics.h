@@ -59,7 +59,7 @@ class Metrics {
   void AttemptEnded(absl::string_view queue, absl::string_view outcome, int64_t tasks);
   // `outcome`: succeeded | failed.
   void Finished(absl::string_view queue, absl::string_view outcome, int64_t tasks);
-  // Late acks and nacks that the fence refused. `rpc`: Ack | Nack | Heartbeat.
+  // Late settlements that the fence refused. `call`: ack | nack | settle | heartbeat.
   void LeaseLost(absl::string_view call, int64_t items);
   // Leases whose caller had vanished and that were handed back.
   void OrphanLeasesReleased(int64_t tasks);
@@ -77,6 +77,7 @@ class Metrics {
   void RemoveQueue(absl::string_view queue);
   void SetWaitingLeases(absl::string_view queue, int64_t calls);
   void SetWorkers(int64_t alive);
+  void SetAwaitingCalls(int64_t calls);
   void SetDraining(bool draining);
   void SetLeader(bool leader);
   void SetReady(bool ready);

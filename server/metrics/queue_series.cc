@@ -68,10 +68,10 @@ QueueSeries::QueueSeries(QueueFamilies& families, absl::string_view queue)
     : QueueSeries(families, prometheus::Labels{{"queue", std::string(queue)}}) {}
 
 QueueSeries::QueueSeries(QueueFamilies& families, const prometheus::Labels& queue)
-    : enqueued(families.enqueued, {"result", queue, {}}, {"created", "existing"}),
+    : enqueued(families.enqueued, {"outcome", queue, {}}, {"created", "existing"}),
       leased(families.leased, {"kind", queue, {}}, {"first", "retry"}),
       attempts(families.attempts, {"outcome", queue, {}},
-               {"acked", "retried", "released", "failed", "lost"}),
+               {"succeeded", "retried", "released", "failed", "lost"}),
       finished(families.finished, {"outcome", queue, {}}, {"succeeded", "failed"}),
       waiting(families.waiting.Add(queue)),
       wait(families.wait, queue, WaitBuckets()),

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -60,6 +61,8 @@ struct LeasedTask {
   std::string stage;  // empty in a queue without stages
   int64_t version = 0;
   std::optional<absl::Time> planned_time;  // of a periodic task
+  std::optional<TaskError> last_error;     // of this run; its text is cut
+  std::optional<TaskProgress> last_progress;
 };
 
 enum class SettleOutcome {
@@ -81,27 +84,13 @@ struct AckContinuation {
   };
   std::optional<Content> next_content;  // for the next stage; unset: as it was
   std::string result;
-  struct FollowUp {
-    std::string queue;
-    NewTask task;
-  };
-  std::vector<FollowUp> follow_ups;
+  std::vector<NewTask> follow_ups;  // each names its queue
 };
 
 struct AckItem {
   LeaseToken token;
   std::shared_ptr<const AckContinuation> continuation;  // null: nothing, as nearly always
   absl::Status refusal = absl::OkStatus();  // else the item cannot be: it is answered, not settled
-};
-
-struct AckResult {
-  SettleOutcome outcome = SettleOutcome::kNotFound;
-  absl::Status refusal;  // with kRefused: why, blaming a field of the item
-  // Valid with kSettled:
-  TaskState state = TaskState::kSucceeded;
-  std::string stage;                        // that it moved to; empty if it did not move
-  std::optional<absl::Time> schedule_time;  // set when it runs again
-  std::vector<EnqueueResult> follow_ups;    // one per follow-up
 };
 
 enum class NackDisposition { kRetry = 1, kRelease = 2, kFail = 3 };
@@ -114,11 +103,16 @@ struct NackItem {
   absl::Status refusal = absl::OkStatus();  // as in AckItem
 };
 
-struct NackResult {
+using SettleItem = std::variant<AckItem, NackItem>;
+
+struct SettleResult {
   SettleOutcome outcome = SettleOutcome::kNotFound;
-  absl::Status refusal;                      // with kRefused: why
-  TaskState state = TaskState::kReady;       // valid with kSettled
-  std::optional<absl::Time> schedule_time;   // set with kSettled when it runs again
+  absl::Status refusal;  // with kRefused: why, blaming a field of the item
+  // Valid with kSettled:
+  TaskState state = TaskState::kSucceeded;
+  std::string stage;                        // that it moved to; empty if it did not move
+  std::optional<absl::Time> schedule_time;  // set when it runs again
+  std::vector<EnqueueResult> follow_ups;    // one per follow-up of an ack
 };
 
 struct HeldLease {

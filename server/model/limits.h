@@ -16,6 +16,7 @@ inline constexpr int kStatisticsHoursMax = 10000;  // of one answer: 200 bytes e
 inline constexpr int kPayloadBytesMax = 1 << 20;
 inline constexpr int kTasksPerCallMax = 1000;  // one statement of a few milliseconds
 inline constexpr int kQueuesPerLeaseMax = 64;
+inline constexpr size_t kQueuesPerEnqueueMax = 64;
 inline constexpr int kLeaseBytesMax = 3 << 20;  // leaves room for headers and tokens below 4 MiB
 
 // Sizes of a field, in bytes.
@@ -85,10 +86,11 @@ inline constexpr int kStreamsBesideParked = 1000;
 // TOO_MANY_WAITING_CALLS. Leases that wait are counted apart from the calls in flight, so that
 // they cannot take the room of others.
 inline constexpr int kParkedLeasesMax = 20000;          // 16 kB each in gRPC: 320 MB
+inline constexpr size_t kAwaitedByPeersMax = 200000;    // of other brokers' calls: 16 bytes each
 inline constexpr int64_t kParkedRequestBytes = 4 << 10;  // of those 16 kB; more counts as in flight
 inline constexpr int kCallsInFlightMax = 30000;         // of all methods
 inline constexpr int64_t kBytesInFlightMax = 32 << 20;  // requests and answers, before copies
-// Beyond the two: room for Ack, Nack and Heartbeat, which keep work from being done twice.
+// Beyond the two: room for Ack, Nack, Settle and Heartbeat, which keep work from being done twice.
 inline constexpr int kCallsReserved = 10000;
 inline constexpr int64_t kBytesReserved = 8 << 20;
 inline constexpr int64_t kTransportBytesMax = 1 << 30;  // of gRPC, messages half received included

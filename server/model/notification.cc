@@ -5,12 +5,14 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 
 namespace skiplane::model {
 namespace {
 
-constexpr absl::string_view kKindNames[] = {"tasks", "queues", "broker"};
+constexpr absl::string_view kKindNames[] = {"tasks", "queues", "broker", "awaited",
+                                            "ended"};
 constexpr absl::string_view kNobody = "-";
 
 bool ParseInt16(absl::string_view text, int16_t* value) {
@@ -37,6 +39,15 @@ bool ParseTasks(const std::vector<absl::string_view>& words, Notification* notif
   return true;
 }
 
+bool ParseIds(const std::vector<absl::string_view>& words, Notification* notification) {
+  if (words.size() < 4) return false;
+  if (!absl::SimpleAtoi(words[2], &notification->lane)) return false;
+  for (size_t i = 3; i < words.size(); ++i) {
+    if (!absl::SimpleAtoi(words[i], &notification->tasks.emplace_back())) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string FormatNotification(const Notification& notification) {
@@ -48,7 +59,25 @@ std::string FormatNotification(const Notification& notification) {
     absl::StrAppend(&text, " ", notification.is_ready ? 1 : 0, " ", notification.count, " ",
                     absl::ToUnixMicros(notification.schedule_time));
   }
+  if (!notification.tasks.empty()) {
+    absl::StrAppend(&text, " ", notification.lane, " ", absl::StrJoin(notification.tasks, " "));
+  }
   return text;
+}
+
+std::vector<std::string> FormatTaskNotifications(NotificationKind kind, const std::string& origin,
+                                                 int64_t lane, absl::Span<const int64_t> tasks) {
+  std::vector<std::string> texts;
+  for (size_t first = 0; first < tasks.size(); first += kTasksPerNotification) {
+    const absl::Span<const int64_t> part = tasks.subspan(first, kTasksPerNotification);
+    Notification notification;
+    notification.kind = kind;
+    notification.origin = origin;
+    notification.lane = lane;
+    notification.tasks.assign(part.begin(), part.end());
+    texts.push_back(FormatNotification(notification));
+  }
+  return texts;
 }
 
 std::optional<Notification> ParseNotification(absl::string_view text) {
@@ -58,6 +87,12 @@ std::optional<Notification> ParseNotification(absl::string_view text) {
   if (words[1] != kNobody) notification.origin = std::string(words[1]);
   if (words[0] == kKindNames[0]) {
     if (!ParseTasks(words, &notification)) return std::nullopt;
+    return notification;
+  }
+  if (words[0] == kKindNames[3] || words[0] == kKindNames[4]) {
+    notification.kind = words[0] == kKindNames[3] ? NotificationKind::kAwaited
+                                                  : NotificationKind::kEnded;
+    if (!ParseIds(words, &notification)) return std::nullopt;
     return notification;
   }
   if (words.size() != 2) return std::nullopt;

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 
 namespace skiplane::model {
 
@@ -15,24 +17,35 @@ enum class NotificationKind {
   kTasks,   // tasks of a lane became ready, now or at schedule_time
   kQueues,  // a queue was made or changed: read them again
   kBroker,  // a broker started or ends: count them again
+  kAwaited,  // calls of the sender wait for the ends of tasks
+  kEnded,    // tasks that calls wait for have ended
 };
+
+// As many ids of kAwaited and kEnded stay below NOTIFY's limit.
+inline constexpr size_t kTasksPerNotification = 400;
 
 struct Notification {
   NotificationKind kind = NotificationKind::kTasks;
   std::string origin;  // the sender's origin id; a broker ignores its own. Empty: for everybody
+  int64_t lane = 0;  // of tasks
   // Of kTasks:
-  int64_t lane = 0;
   int16_t stage = 0;
   int16_t priority = 0;
   bool is_ready = false;  // else they will be at schedule_time
   int64_t count = 0;
   absl::Time schedule_time;  // the least schedule time of them
+  // Of kAwaited and kEnded: their numbers.
+  std::vector<int64_t> tasks{};
 
   friend bool operator==(const Notification&, const Notification&) = default;
 };
 
 // Space-separated text, far below NOTIFY's limit of 8,000 bytes. `origin` holds no space.
 std::string FormatNotification(const Notification& notification);
+
+// The texts of kAwaited or kEnded for any number of tasks of a lane.
+std::vector<std::string> FormatTaskNotifications(NotificationKind kind, const std::string& origin,
+                                                 int64_t lane, absl::Span<const int64_t> tasks);
 
 // Nothing if `text` is not the result of FormatNotification: notifications of newer brokers are
 // ignored.

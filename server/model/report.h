@@ -70,8 +70,7 @@ struct HourStatistics {
 };
 
 struct Worker {
-  SessionId id{};
-  std::string worker_id;
+  std::string handle;
   std::string name;
   absl::Time create_time;
   absl::Time expire_time;

@@ -22,6 +22,10 @@ struct TaskId {
   int64_t id = 0;
 
   friend bool operator==(const TaskId&, const TaskId&) = default;
+  template <typename H>
+  friend H AbslHashValue(H state, const TaskId& id) {
+    return H::combine(std::move(state), id.lane, id.id);
+  }
 };
 
 // The text that callers see: "<lane>-<id>". They treat it as opaque.
@@ -37,6 +41,7 @@ enum class KeyPolicy : int16_t {
   kRerunIfNewer = 3,
   kReplaceWaiting = 4,
   kReject = 5,
+  kSchedule = 6,
 };
 
 struct NewTask {
@@ -57,6 +62,7 @@ struct NewTask {
   std::string time_zone;  // of cron; empty: UTC
   bool run_all = false;   // missed planned times are run, too
   std::string stage;      // at which it begins; empty: the first
+  std::string queue;      // empty: that of its call
 
   bool IsPeriodic() const { return period.has_value() || !cron.empty(); }
 };
@@ -70,9 +76,21 @@ enum class EnqueueOutcome : int16_t {
   kRerun = 5,
 };
 
+enum class TaskState : int16_t {
+  kScheduled = 1,
+  kReady = 2,
+  kLeased = 3,
+  kSucceeded = 4,
+  kFailed = 5,
+  kCancelled = 6,
+};
+
+inline bool HasEnded(TaskState state) { return state >= TaskState::kSucceeded; }
+
 struct EnqueueResult {
   TaskId id;  // of the new task, or of the one that holds the key
   EnqueueOutcome outcome = EnqueueOutcome::kCreated;
+  TaskState state = TaskState::kReady;  // after the call
 
   bool existing() const { return outcome == EnqueueOutcome::kExisting; }
 };
@@ -82,15 +100,6 @@ struct TaskError {
   std::string type;
   std::string text;  // any bytes
   std::string fingerprint;
-};
-
-enum class TaskState : int16_t {
-  kScheduled = 1,
-  kReady = 2,
-  kLeased = 3,
-  kSucceeded = 4,
-  kFailed = 5,
-  kCancelled = 6,
 };
 
 struct TaskProgress {
@@ -122,16 +131,20 @@ struct TaskView {
   std::optional<absl::Time> end_time;
   std::optional<TaskError> last_error;
   std::string worker_name;
+  std::string worker_handle;
   std::optional<TaskProgress> progress;
+  std::optional<TaskProgress> last_progress;  // of an earlier attempt
   int16_t stage = 0;
   std::string stage_name;
   int64_t version = 0;
   std::optional<Recurrence> recurrence;
   bool rerun_pending = false;
+  bool cancel_requested = false;
   // If they were asked for:
   std::string payload;
   std::string content_type;
   Headers headers;
+  std::string result;
 };
 
 }  // namespace skiplane::model

@@ -16,7 +16,7 @@ WITH seen AS MATERIALIZED (
   INSERT INTO skiplane.task_key AS k (lane, key, task_id, version)
   SELECT DISTINCT ON (s.key) $1::int8, s.key, s.id, s.version FROM seen s
   WHERE s.key IS NOT NULL AND $3::int2 = 9 ORDER BY s.key, s.id
-  ON CONFLICT (lane, key) DO UPDATE SET end_time = NULL
+  ON CONFLICT (lane, key) DO UPDATE SET end_time = NULL, end_state = NULL
   WHERE k.task_id = excluded.task_id AND k.end_time IS NOT NULL
   RETURNING k.task_id
 ), key_row AS MATERIALIZED (
@@ -35,17 +35,20 @@ WITH seen AS MATERIALIZED (
       SELECT s.id FROM seen s
       WHERE $3::int2 = 6 OR s.key IS NULL OR s.id IN (SELECT h.task_id FROM held h)))
   RETURNING f.id, f.create_time, f.max_attempts, f.stage, f.priority, f.version, f.key,
-            f.content_type, f.headers, f.error_fingerprint, f.payload
+            f.content_type, f.headers, f.error_type, f.error_fingerprint, f.error_text,
+            f.last_progress, f.payload
 ), forgotten AS (
   DELETE FROM skiplane.task_key k
   WHERE k.lane = $1::int8 AND k.ctid = ANY (ARRAY(SELECT p.row_location FROM key_row p))
 ), made AS (
+  -- Without the fingerprint: the error group does not count it any more.
   INSERT INTO skiplane.task
     (lane, id, schedule_time, create_time, max_attempts, stage, priority, version, key,
-     content_type, headers, payload)
+     content_type, headers, error_type, error_text, last_progress, payload)
   SELECT $1::int8, g.id, now(), g.create_time,
          coalesce(nullif(($4::int4[])[g.stage + 1], 0), g.max_attempts), g.stage, g.priority,
-         g.version, g.key, g.content_type, g.headers, g.payload
+         g.version, g.key, g.content_type, g.headers, g.error_type, g.error_text, g.last_progress,
+         g.payload
   FROM deleted g WHERE $3::int2 = 9
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, failed)

@@ -5,7 +5,9 @@
 SELECT g.request_id, g.id, t.session, t.row_location, t.id, t.lease_number, t.attempt,
        t.max_attempts, t.priority, (date_part('epoch', t.schedule_time) * 1e6)::int8,
        (date_part('epoch', t.create_time) * 1e6)::int8, t.key, t.content_type, t.headers, t.payload,
-       t.version, (date_part('epoch', t.planned_time) * 1e6)::int8, t.stage
+       t.version, (date_part('epoch', t.planned_time) * 1e6)::int8,
+       CASE WHEN t.planned_time IS NULL OR t.attempt > 1 THEN t.error_type END,
+       t.error_fingerprint, substr(t.error_text, 1, 4096), t.last_progress, t.stage
 FROM (
   SELECT l.request_id, l.id, e.task, e.lease_number, e.n
   FROM (

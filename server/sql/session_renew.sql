@@ -1,10 +1,14 @@
 -- Heartbeats: moves the end of living sessions ahead. Per worker, each once, ordered by worker:
 -- $1 worker ids  $2 durations in microseconds (0: the session's own)  $3 reports as JSON (null:
 -- progress is unchanged):
--- {"held": [task ids that the worker still holds], "progress": {task id: {fraction, message}}}
+-- {"held": [task ids that the heartbeats name],
+--  "progress": {task id: {lane, lease number, fraction, message}}}
+-- What was reported before of tasks that are not named stays while their leases are held: other
+-- threads of the worker may name theirs in calls of their own.
 -- One row per session that lives: worker id, session id, what remains in microseconds, and the
 -- number up to which leases must be looked at, as some were taken back or are to stop (0: none).
 -- No row: the session does not live.
+-- lanes: any because a worker holds leases of all lanes, and few heartbeats with progress ask
 WITH want AS MATERIALIZED (
   SELECT u.worker_id, nullif(u.duration, 0) * interval '1 microsecond' AS duration,
          now() AS now, u.report::jsonb AS report
@@ -15,7 +19,12 @@ SET expire_time = greatest(s.expire_time, w.now + coalesce(w.duration, s.lease_d
     lease_duration = coalesce(w.duration, s.lease_duration),
     progress = CASE WHEN w.report IS NULL THEN s.progress ELSE
       coalesce((SELECT jsonb_object_agg(e.key, e.value) FROM jsonb_each(s.progress) e
-                WHERE w.report -> 'held' ? e.key), '{}'::jsonb) || (w.report -> 'progress') END
+                WHERE w.report -> 'held' ? e.key OR EXISTS (
+                  SELECT FROM skiplane.task t
+                  WHERE t.lane = (e.value ->> 'lane')::int8 AND t.id = e.key::int8
+                    AND t.lease_number = (e.value ->> 'lease')::int8 AND t.state = 2
+                  OFFSET 0)),
+               '{}'::jsonb) || (w.report -> 'progress') END
 FROM want w
 WHERE s.worker_id = w.worker_id AND s.state = 1
 RETURNING s.worker_id, s.id, (date_part('epoch', s.expire_time - now()) * 1e6)::int8,

@@ -31,7 +31,7 @@ WITH deleted AS (
          int8range(min(g.id), max(g.id), '[]'), $10::int8, 1
   FROM deleted g HAVING count(*) > 0
 ), released AS (
-  UPDATE skiplane.task_key k SET end_time = now()
+  UPDATE skiplane.task_key k SET end_time = now(), end_state = 4
   FROM (
     SELECT x.row_location
     FROM (SELECT w.id, w.key FROM deleted w WHERE w.key IS NOT NULL ORDER BY w.key) g

@@ -73,7 +73,7 @@ WITH target AS MATERIALIZED (
   SELECT g.id, g.key FROM deleted g WHERE g.key IS NOT NULL ORDER BY g.key
 ), released AS (
   -- By key, for the same reason.
-  UPDATE skiplane.task_key k SET end_time = now()
+  UPDATE skiplane.task_key k SET end_time = now(), end_state = 6
   FROM freed f
   WHERE $3::int2 = 5 AND k.lane = $1::int8 AND k.key = f.key AND k.task_id = f.id
   RETURNING 1

@@ -2,13 +2,14 @@
 -- request id or without. What is known already is left out or changed, as its key policy has it.
 -- $1-$9 as in task_enqueue  $10 keys (null: none)  $11 the first id of the task's call if that
 -- has a request id, else 0  $12 key policies: 1 keep, 2 keep unfinished, 3 rerun if newer,
--- 4 replace waiting, 5 reject  $13 versions (null: none)  $14 stages  $15 periods in microseconds
--- (null)  $16 cron schedules (null)  $17 their time zones (null: UTC)  $18 missed times: 1 skipped,
--- 2 run; then one element per call with a request id, ordered by lane and id: $19 lanes
--- $20 request ids  $21 body hashes  $22 first ids
--- One row with a null id; and one per task that was made or changed: id, lane, priority, whether
--- ready, schedule time and time now in microseconds, the id that it was to get, outcome (1 created,
--- 3 replaced, 4 restarted, 5 rerun), stage.
+-- 4 replace waiting, 5 reject, 6 schedule  $13 versions (null: none)  $14 stages  $15 periods in
+-- microseconds (null)  $16 cron schedules (null)  $17 their time zones (null: UTC)  $18 missed
+-- times: 1 skipped, 2 run; then one element per call with a request id, ordered by lane and id:
+-- $19 lanes  $20 request ids  $21 body hashes  $22 first ids
+-- One row with a null id, whose schedule time is when the transaction began; and one per task that
+-- was made or changed: id, lane, priority, whether ready, schedule time (null: it runs, or is
+-- paused) and time now in microseconds, the id that it was to get, outcome (1 created, 3 replaced,
+-- 4 restarted, 5 rerun), stage.
 -- A concurrent call with the same key or request id is waited for, not overtaken. An error 40001
 -- says that a task or key changed beside the statement: try again. An error 23505 says that a key
 -- exists and its policy is to reject that.

@@ -3,31 +3,41 @@
 -- One row per task that is known, ordered by id, while they fit: id, state (1 waiting, 2 leased,
 -- 4 succeeded, 5 failed, 6 cancelled; 1 with a schedule time after now is scheduled), key,
 -- priority, attempt, max attempts; created, schedule time (null: never), leased, ended and now in
--- microseconds; error type, fingerprint, text; worker name; progress as JSON; stage, version,
--- period in microseconds, cron, time zone, planned in microseconds, missed times are run, paused,
--- newer content waits; payload, content type, headers; bytes up to here, whether others did not
--- fit. What does not fit is not read: the length of a large value is known without it.
+-- microseconds; error type, fingerprint, text; worker name and handle; progress, and what an
+-- earlier attempt reported, as JSON; stage, version, period in microseconds, cron, time zone,
+-- planned in microseconds, missed times are run, paused, newer content waits, its worker is to
+-- stop; payload, content type, headers; bytes up to here, whether others did not fit; with payload:
+-- the output of its last ack. What does not fit is not read: the length of a large value is known
+-- without it.
 SELECT g.id, g.state, g.key, g.priority, g.attempt, g.max_attempts,
        (date_part('epoch', g.create_time) * 1e6)::int8,
        CASE WHEN g.schedule_time < 'infinity'
             THEN (date_part('epoch', g.schedule_time) * 1e6)::int8 END,
        (date_part('epoch', g.lease_time) * 1e6)::int8, (date_part('epoch', g.end_time) * 1e6)::int8,
        (date_part('epoch', now()) * 1e6)::int8,
-       g.error_type, g.error_fingerprint, g.error_text, g.worker_name, g.progress,
-       g.stage, g.version, g.period, g.cron, g.time_zone,
+       g.error_type, g.error_fingerprint, g.error_text, g.worker_name,
+       skiplane.worker_handle(g.session), g.progress, g.last_progress, g.stage, g.version,
+       g.period, g.cron, g.time_zone,
        (date_part('epoch', g.planned_time) * 1e6)::int8, g.catch_up = 2, g.paused, g.rerun_pending,
-       g.payload, g.content_type, g.headers, g.bytes, g.number < g.found
+       g.cancel_requested, g.payload, g.content_type, g.headers, g.bytes, g.number < g.found,
+       g.result
 FROM (
   SELECT f.*, row_number() OVER (ORDER BY f.id) AS number, count(*) OVER () AS found,
          sum(512 + octet_length(concat(f.key, f.error_type, f.error_fingerprint, f.cron,
-                                       f.content_type, f.worker_name, f.progress, f.headers))
-             + coalesce(octet_length(f.error_text), 0) + coalesce(octet_length(f.payload), 0))
+                                       f.content_type, f.worker_name, f.progress,
+                                       f.last_progress, f.headers))
+             + coalesce(octet_length(f.error_text), 0) + coalesce(octet_length(f.payload), 0)
+             + coalesce(octet_length(f.result), 0))
            OVER (ORDER BY f.id) AS bytes
   FROM (
     SELECT l.*,
            (SELECT s.name FROM skiplane.worker_session s WHERE s.id = l.session) AS worker_name,
-           (SELECT s.progress -> (l.id::text) FROM skiplane.worker_session s
-            WHERE s.id = l.session AND l.state = 2) AS progress
+           (SELECT s.progress -> l.id::text FROM skiplane.worker_session s
+            WHERE s.id = l.session AND l.state = 2
+              AND (s.progress -> l.id::text ->> 'lease')::int8 = l.lease_number) AS progress,
+           (SELECT h.result FROM skiplane.history h
+            WHERE $3::bool AND h.lane = $1::int8 AND h.task_id = l.id AND h.outcome = 1
+            ORDER BY h.end_time DESC LIMIT 1) AS result
     FROM unnest($2::int8[]) AS w(id)
     CROSS JOIN LATERAL (
       SELECT a.* FROM (
@@ -36,7 +46,8 @@ FROM (
                CASE WHEN t.state = 2 THEN t.lease_time END AS lease_time,
                NULL::timestamptz AS end_time, t.error_type, t.error_fingerprint, t.error_text,
                t.session, t.stage, t.version, t.period, t.cron, t.time_zone, t.planned_time,
-               t.catch_up, t.paused, t.rerun_pending,
+               t.catch_up, t.paused, t.rerun_pending, t.cancel_requested, t.lease_number,
+               t.last_progress,
                CASE WHEN $3::bool THEN t.payload END AS payload,
                CASE WHEN $3::bool THEN t.content_type END AS content_type,
                CASE WHEN $3::bool THEN t.headers END AS headers
@@ -44,7 +55,8 @@ FROM (
         UNION ALL
         (SELECT 2, d.id, 5, d.key, d.priority, d.attempt, d.max_attempts, d.create_time,
                 d.schedule_time, NULL, d.end_time, d.error_type, d.error_fingerprint, d.error_text,
-                d.session, d.stage, d.version, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                d.session, d.stage, d.version, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                NULL, d.last_progress,
                 CASE WHEN $3::bool THEN d.payload END, CASE WHEN $3::bool THEN d.content_type END,
                 CASE WHEN $3::bool THEN d.headers END
          FROM skiplane.task_failed d WHERE d.lane = $1::int8 AND d.id = w.id
@@ -53,7 +65,7 @@ FROM (
         (SELECT 3, h.task_id, CASE h.outcome WHEN 1 THEN 4 WHEN 5 THEN 6 ELSE 5 END, h.key,
                 h.priority, h.attempt, h.max_attempts, h.create_time, h.schedule_time, NULL,
                 h.end_time, h.error_type, h.error_fingerprint, h.error_text, h.session, h.stage,
-                h.version, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                h.version, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                 CASE WHEN $3::bool THEN h.payload END, NULL, NULL
          FROM skiplane.history h WHERE h.lane = $1::int8 AND h.task_id = w.id AND h.ends_task
          ORDER BY h.end_time DESC LIMIT 1)

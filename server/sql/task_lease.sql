@@ -13,7 +13,11 @@ WITH pick AS MATERIALIZED (
   FROM unnest($3::int2[], $4::timestamptz[], $5::int8[]) AS p(priority, schedule_time, id)
   CROSS JOIN LATERAL (
     SELECT t.ctid AS row_location,
-           octet_length(t.payload) + coalesce(octet_length(t.headers::text), 0) AS bytes
+           octet_length(t.payload) + coalesce(octet_length(t.headers::text), 0)
+             + CASE WHEN t.error_type IS NULL THEN 0 ELSE
+                 octet_length(concat(t.error_type, t.error_fingerprint))
+                 + least(octet_length(t.error_text), 4096) END
+             + coalesce(octet_length(t.last_progress::text), 0) AS bytes
     FROM skiplane.task t
     WHERE t.lane = $1::int8 AND t.stage = $2::int2 AND t.priority = p.priority
       AND t.schedule_time <= now() AND (t.schedule_time, t.id) > (p.schedule_time, p.id)
@@ -43,7 +47,10 @@ WITH pick AS MATERIALIZED (
   WHERE t.lane = $1::int8 AND t.ctid = f.row_location AND t.state = 1
   RETURNING f.n, f.caller, t.ctid AS row_location, t.id, t.lease_number, t.session, t.due,
             t.attempt, t.max_attempts, t.priority, t.schedule_time, t.create_time, t.key,
-            t.content_type, t.headers, t.payload, t.version, t.planned_time
+            t.content_type, t.headers, t.payload, t.version, t.planned_time, t.last_progress,
+            -- The error that a periodic task still shows is that of a run before.
+            CASE WHEN t.planned_time IS NULL OR t.attempt > 1 THEN t.error_type END AS error_type,
+            t.error_fingerprint, substr(t.error_text, 1, 4096) AS error_text
 ), ledger AS (
   INSERT INTO skiplane.lease_ledger (lane, id, request_id, sessions, tasks, lease_numbers,
                                      check_time)
@@ -63,5 +70,7 @@ SELECT l.caller, l.row_location, l.id, l.lease_number, l.attempt, l.max_attempts
        (date_part('epoch', l.schedule_time) * 1e6)::int8,
        (date_part('epoch', l.create_time) * 1e6)::int8,
        l.key, l.content_type, l.headers, l.payload, l.version,
-       (date_part('epoch', l.planned_time) * 1e6)::int8, (date_part('epoch', now()) * 1e6)::int8
+       (date_part('epoch', l.planned_time) * 1e6)::int8,
+       l.error_type, l.error_fingerprint, l.error_text, l.last_progress,
+       (date_part('epoch', now()) * 1e6)::int8
 FROM leased l

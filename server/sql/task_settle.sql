@@ -21,10 +21,14 @@ WITH want AS MATERIALIZED (
   CROSS JOIN LATERAL (
     SELECT o.ctid AS row_location, o.attempt, o.max_attempts, o.stage, o.schedule_time,
            o.rerun_pending, o.cancel_requested, o.paused,
-           o.error_fingerprint AS old_fingerprint, o.catch_up, o.planned_time AS was_planned_time,
-           CASE WHEN o.planned_time IS NOT NULL THEN
-             skiplane.next_planned_time(o.planned_time, o.period, o.cron, o.time_zone, o.catch_up,
-                                        now())
+           o.error_fingerprint AS old_fingerprint, o.last_progress AS old_progress, o.catch_up,
+           o.planned_time AS was_planned_time,
+           CASE
+             -- Of a run that began before its planned time that one is still to come.
+             WHEN o.catch_up = 2 AND o.planned_time > o.lease_time THEN o.planned_time
+             WHEN o.planned_time IS NOT NULL THEN
+               skiplane.next_planned_time(o.planned_time, o.period, o.cron, o.time_zone, o.catch_up,
+                                          now())
            END AS next_planned
     FROM skiplane.task o
     WHERE o.lane = $1::int8 AND o.id = u.id AND o.lease_number = u.lease_number
@@ -55,8 +59,20 @@ WITH want AS MATERIALIZED (
            ELSE 3
          END AS transition
   FROM want w
+), reported AS MATERIALIZED (
+  -- What the attempts reported whose task runs again, or may: once per session, as it is in one
+  -- value.
+  SELECT s.id AS session, e.key::int8 AS id, (e.value ->> 'lease')::int8 AS lease_number,
+         e.value - '{lane,lease}'::text[] AS progress
+  FROM skiplane.worker_session s
+  CROSS JOIN LATERAL jsonb_each(s.progress) e
+  WHERE s.id = ANY (ARRAY(SELECT j.session FROM decided j WHERE j.transition IN (3, 13, 14)))
 ), resolved AS MATERIALIZED (
   SELECT j.*,
+         CASE WHEN j.transition IN (3, 13, 14) THEN coalesce(
+           (SELECT r.progress FROM reported r
+            WHERE r.id = j.id AND r.lease_number = j.lease_number AND r.session = j.session),
+           j.old_progress) END AS new_progress,
          CASE WHEN j.transition = 5 THEN 5
               WHEN j.action = 2 AND j.transition IN (3, 12) THEN 3
               WHEN j.transition = 3 THEN 3
@@ -101,6 +117,7 @@ WITH want AS MATERIALIZED (
                          ELSE w.waiting_fingerprint END,
       error_text = CASE WHEN w.transition = 14 THEN t.error_text
                         WHEN w.keeps_error THEN w.error_text END,
+      last_progress = w.new_progress,
       payload = CASE WHEN w.transition = 11 AND w.next_payload IS NOT NULL THEN w.next_payload
                      ELSE t.payload END,
       content_type = CASE WHEN w.transition = 11 AND w.next_payload IS NOT NULL
@@ -140,11 +157,11 @@ WITH want AS MATERIALIZED (
   INSERT INTO skiplane.task_failed
     (lane, id, expire_time, end_time, schedule_time, create_time, lease_number, session, attempt,
      max_attempts, stage, priority, version, key, content_type, headers, error_type,
-     error_fingerprint, error_text, payload)
+     error_fingerprint, error_text, last_progress, payload)
   SELECT $1::int8, e.id, now() + $19::int4 * interval '1 day', now(), e.schedule_time,
          e.create_time, e.lease_number, e.session, e.attempt, e.max_attempts, e.stage, e.priority,
          e.version, e.key, e.own_content_type, e.own_headers, e.error_type,
-         e.error_fingerprint, e.error_text, e.own_payload
+         e.error_fingerprint, e.error_text, e.new_progress, e.own_payload
   FROM ended e WHERE e.transition = 3
 ), history_rows AS (
   INSERT INTO skiplane.history
@@ -172,10 +189,11 @@ WITH want AS MATERIALIZED (
   ) a
   GROUP BY a.outcome, a.transition
 ), released AS (
-  UPDATE skiplane.task_key k SET end_time = now()
+  UPDATE skiplane.task_key k
+  SET end_time = now(), end_state = CASE y.transition WHEN 1 THEN 4 WHEN 3 THEN 5 ELSE 6 END
   FROM (
-    SELECT x.row_location
-    FROM (SELECT w.id, w.key FROM ended w WHERE w.key IS NOT NULL ORDER BY w.key) e
+    SELECT x.row_location, e.transition
+    FROM (SELECT w.id, w.key, w.transition FROM ended w WHERE w.key IS NOT NULL ORDER BY w.key) e
     CROSS JOIN LATERAL (
       SELECT o.ctid AS row_location FROM skiplane.task_key o
       WHERE o.lane = $1::int8 AND o.key = e.key AND o.task_id = e.id OFFSET 0

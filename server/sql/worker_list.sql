@@ -1,8 +1,8 @@
--- Living worker sessions by name. $1, $2 name and id after which to go on
--- $3 at most. One row each: id, worker id, name, created and expires in microseconds, tasks that it
--- holds. The ledger names some that are settled, until it is folded.
+-- Living worker sessions by name. $1, $2 name and handle after which to go on
+-- $3 at most. One row each: handle, name, created and expires in microseconds, tasks that it holds.
+-- The ledger names some that are settled, until it is folded.
 -- lanes: any because operators ask for all workers, over small tables
-SELECT s.id, s.worker_id, s.name, (date_part('epoch', s.create_time) * 1e6)::int8,
+SELECT s.handle, s.name, (date_part('epoch', s.create_time) * 1e6)::int8,
        (date_part('epoch', s.expire_time) * 1e6)::int8,
        (SELECT count(*) FROM skiplane.lease_ledger l
         CROSS JOIN LATERAL unnest(l.sessions, l.tasks, l.lease_numbers)
@@ -15,9 +15,10 @@ SELECT s.id, s.worker_id, s.name, (date_part('epoch', s.create_time) * 1e6)::int
         ) held
         WHERE l.sessions && ARRAY[s.id] AND e.session = s.id)
 FROM (
-  SELECT w.id, w.worker_id, w.name, w.create_time, w.expire_time
+  SELECT w.id, x.handle, w.name, w.create_time, w.expire_time
   FROM skiplane.worker_session w
-  WHERE w.state = 1 AND (w.name, w.id) > ($1::text, $2::uuid)
-  ORDER BY w.name, w.id LIMIT $3::int4
+  CROSS JOIN LATERAL (SELECT skiplane.worker_handle(w.id) AS handle) x
+  WHERE w.state = 1 AND (w.name, x.handle) > ($1::text, $2::text)
+  ORDER BY w.name, x.handle LIMIT $3::int4
 ) s
-ORDER BY s.name, s.id
+ORDER BY s.name, s.handle

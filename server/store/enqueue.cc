@@ -93,25 +93,35 @@ void BindRequests(absl::Span<const RequestRow> requests, pg::Params& params) {
   params.Int8Array(lanes).TextArray(ids).ByteaArray(hashes).Int8Array(first_ids);
 }
 
+model::TaskState StateAfter(model::EnqueueOutcome change, bool is_ready) {
+  if (change == model::EnqueueOutcome::kRerun) return model::TaskState::kLeased;
+  return is_ready ? model::TaskState::kReady : model::TaskState::kScheduled;
+}
+
 // Rows of task_enqueue_once, gathered as task_enqueue gathers them in the database.
 Enqueued Gather(const pg::Rows& rows) {
   Enqueued result;
   std::map<std::tuple<int64_t, int16_t, int16_t, bool>, UnleasedTasks> groups;
   for (int row = 0; row < rows.size(); ++row) {
     result.now = rows.Micros(row, 5);
-    if (rows.IsNull(row, 0)) continue;
+    if (rows.IsNull(row, 0)) {
+      result.began = rows.Micros(row, 4);
+      continue;
+    }
     const int64_t lane = rows.Int(row, 1);
     const auto priority = static_cast<int16_t>(rows.Int(row, 2));
     const bool is_ready = rows.Bool(row, 3);
-    const absl::Time schedule_time = rows.Micros(row, 4);
     const auto outcome = static_cast<model::EnqueueOutcome>(rows.Int(row, 7));
     const auto stage = static_cast<int16_t>(rows.Int(row, 8));
     if (outcome == model::EnqueueOutcome::kCreated) {
       result.made.insert(rows.Int(row, 0));
     } else {
-      result.changed[rows.Int(row, 6)] = {{lane, rows.Int(row, 0)}, outcome};
+      result.changed[rows.Int(row, 6)] = {
+          {lane, rows.Int(row, 0)}, outcome, StateAfter(outcome, is_ready)};
     }
-    if (outcome == model::EnqueueOutcome::kRerun) continue;  // it runs already
+    // It runs already, or is paused.
+    if (outcome == model::EnqueueOutcome::kRerun || rows.IsNull(row, 4)) continue;
+    const absl::Time schedule_time = rows.Micros(row, 4);
     UnleasedTasks& group = groups[{lane, stage, priority, is_ready}];
     if (group.count == 0) group = {lane, stage, priority, is_ready, 0, schedule_time};
     group.schedule_time = std::min(group.schedule_time, schedule_time);
@@ -151,13 +161,15 @@ absl::StatusOr<int64_t> NextTaskIds(pg::Session& session) {
   return rows.Int(0, 0);
 }
 
-absl::StatusOr<absl::flat_hash_map<std::string, int64_t>> HeldKeys(
+absl::StatusOr<absl::flat_hash_map<std::string, KeyHolder>> HeldKeys(
     pg::Session& session, int64_t lane, absl::Span<const absl::string_view> keys) {
   ASSIGN_OR_RETURN(const pg::Rows rows,
                    session.Run(sql::kKeyGet, pg::Params().Int8(lane).TextArray(keys)));
-  absl::flat_hash_map<std::string, int64_t> held;
+  absl::flat_hash_map<std::string, KeyHolder> held;
   for (int row = 0; row < rows.size(); ++row) {
-    held.emplace(std::string(rows.Text(row, 0)), rows.Int(row, 1));
+    KeyHolder holder{rows.Int(row, 1), static_cast<model::TaskState>(rows.Int(row, 2)), {}};
+    if (!rows.IsNull(row, 3)) holder.end_time = rows.Micros(row, 3);
+    held.emplace(std::string(rows.Text(row, 0)), holder);
   }
   return held;
 }
@@ -170,7 +182,7 @@ absl::StatusOr<absl::flat_hash_map<std::string, AnsweredRequest>> AnsweredReques
   absl::flat_hash_map<std::string, AnsweredRequest> answered;
   for (int row = 0; row < rows.size(); ++row) {
     answered.emplace(std::string(rows.Text(row, 0)),
-                     AnsweredRequest{rows.Bytea(row, 1), rows.Int(row, 2)});
+                     AnsweredRequest{rows.Bytea(row, 1), rows.Int(row, 2), rows.Micros(row, 3)});
   }
   return answered;
 }

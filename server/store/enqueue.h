@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,7 @@ struct UnleasedTasks {
 struct Enqueued {
   std::vector<UnleasedTasks> unleased;
   absl::Time now;                         // the database's
+  absl::Time began;                       // of EnqueueOnce: its transaction
   // Of EnqueueOnce: the ids that are new tasks; and, by the ids that tasks were to get, the tasks
   // that were changed instead.
   absl::flat_hash_set<int64_t> made;
@@ -65,13 +67,20 @@ absl::StatusOr<Enqueued> EnqueueOnce(pg::Session& session, absl::Span<const Task
 // The first of kTaskIdBlock numbers that are the caller's alone.
 absl::StatusOr<int64_t> NextTaskIds(pg::Session& session);
 
+struct KeyHolder {
+  int64_t task = 0;
+  model::TaskState state = model::TaskState::kReady;  // that it is in now
+  std::optional<absl::Time> end_time;
+};
+
 // Which task holds each key; keys that nobody holds are missing.
-absl::StatusOr<absl::flat_hash_map<std::string, int64_t>> HeldKeys(
+absl::StatusOr<absl::flat_hash_map<std::string, KeyHolder>> HeldKeys(
     pg::Session& session, int64_t lane, absl::Span<const absl::string_view> keys);
 
 struct AnsweredRequest {
   std::string body_hash;
   int64_t first_id = 0;
+  absl::Time began;  // the transaction of the call that was answered
 };
 
 // What was answered to request ids; unknown ones are missing.

@@ -7,6 +7,7 @@
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
 #include "server/store/headers.h"
+#include "server/store/task_view.h"
 
 namespace skiplane::store {
 namespace {
@@ -42,7 +43,7 @@ void BindCallers(const std::vector<LeaseCaller>& callers, pg::Params& params) {
 
 // The columns that Lease and FindLeases share, from `first` on: row location, id, lease number,
 // attempt, max attempts, priority, schedule time, created, key, content type, headers, payload,
-// version, planned time.
+// version, planned time; error type, fingerprint and text, progress: of an earlier attempt.
 model::LeasedTask ReadTask(const pg::Rows& rows, int row, int first, int64_t lane) {
   model::LeasedTask task;
   const pg::Tid location = rows.TidValue(row, first);
@@ -62,6 +63,8 @@ model::LeasedTask ReadTask(const pg::Rows& rows, int row, int first, int64_t lan
   if (!rows.IsNull(row, first + 12)) task.version = rows.Int(row, first + 12);
   if (!rows.IsNull(row, first + 13)) task.planned_time = rows.Micros(row, first + 13);
   task.token.is_recurring = task.planned_time.has_value();
+  task.last_error = ErrorIfAny(rows, row, first + 14);
+  task.last_progress = ProgressIfAny(rows, row, first + 17);
   return task;
 }
 
@@ -96,7 +99,7 @@ absl::StatusOr<Ledger> ReadLedger(pg::Session& session, int64_t lane,
     out.ledger = rows.UuidValue(row, 1);
     out.task = ReadTask(rows, row, 3, lane);
     out.task.token.session = rows.UuidValue(row, 2);
-    out.task.token.stage = static_cast<int16_t>(rows.Int(row, 17));
+    out.task.token.stage = static_cast<int16_t>(rows.Int(row, 21));
   }
   std::sort(found.living.begin(), found.living.end(), IsMoreUrgent);
   return found;
@@ -120,7 +123,7 @@ absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand) {
     out.task = ReadTask(rows, row, 1, demand.lane);
     out.task.token.session = demand.callers[static_cast<size_t>(out.caller)].session;
     out.task.token.stage = demand.stage;
-    leased.now = rows.Micros(row, 15);
+    leased.now = rows.Micros(row, 19);
   }
   std::sort(leased.rows.begin(), leased.rows.end(), IsMoreUrgent);
   return leased;

@@ -104,7 +104,9 @@ absl::StatusOr<Reclaimed> TakeBack(pg::Session& session, int64_t lane, const Fou
     std::map<std::pair<int16_t, int16_t>, UnleasedTasks> groups;
     for (const Settled& row : settled) {
       Count(row, lane, groups, result);
-      result.sessions.insert(batch.rows[row.index].token.session);
+      const model::LeaseToken& token = batch.rows[row.index].token;
+      if (!row.schedule_time.has_value()) result.ended.push_back(token.task.id);
+      result.sessions.insert(token.session);
     }
     if (!settled.empty()) result.now = settled.front().now;
     for (const auto& [key, group] : groups) result.unleased.push_back(group);

@@ -45,6 +45,7 @@ struct Reclaimed {
   int64_t freed = 0;
   int64_t failed = 0;
   int64_t cancelled = 0;
+  std::vector<int64_t> ended;              // tasks that failed or were cancelled
   absl::flat_hash_set<pg::Uuid> sessions;  // that held those
   std::vector<UnleasedTasks> unleased;
   absl::Time now;

@@ -69,16 +69,15 @@ absl::StatusOr<model::Page<model::HourStatistics>> ReadStatistics(pg::Session& s
 
 absl::StatusOr<std::vector<model::Worker>> ListWorkers(pg::Session& session,
                                                        const std::string& after_name,
-                                                       const model::SessionId& after_id,
+                                                       const std::string& after_handle,
                                                        int limit) {
   pg::Params params;
-  params.Text(after_name).UuidValue(after_id).Int4(limit);
+  params.Text(after_name).Text(after_handle).Int4(limit);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kWorkerList, params));
   std::vector<model::Worker> workers;
   for (int row = 0; row < rows.size(); ++row) {
-    workers.push_back({rows.UuidValue(row, 0), std::string(rows.Text(row, 1)),
-                       std::string(rows.Text(row, 2)), rows.Micros(row, 3), rows.Micros(row, 4),
-                       rows.Int(row, 5)});
+    workers.push_back({std::string(rows.Text(row, 0)), std::string(rows.Text(row, 1)),
+                       rows.Micros(row, 2), rows.Micros(row, 3), rows.Int(row, 4)});
   }
   return workers;
 }

@@ -45,9 +45,10 @@ absl::StatusOr<model::Page<model::HourStatistics>> ReadStatistics(pg::Session& s
                                                                   const StatisticsRange& range,
                                                                   int limit);
 
-// Living ones by name, those after (name, id).
+// Living ones by name, those after (name, handle).
 absl::StatusOr<std::vector<model::Worker>> ListWorkers(pg::Session& session,
                                                        const std::string& after_name,
-                                                       const model::SessionId& after_id, int limit);
+                                                       const std::string& after_handle,
+                                                       int limit);
 
 }  // namespace skiplane::store

@@ -42,8 +42,9 @@ absl::StatusOr<std::vector<LivingSession>> TouchSessions(pg::Session& session,
 struct SessionRenewal {
   std::string worker_id;
   absl::Duration duration;  // zero: the session's own
-  // {"held": ["<task>", …], "progress": {"<task>": {"fraction": …, "message": …}}}: what was
-  // reported of tasks that are not held any more is dropped. Empty: progress is unchanged.
+  // {"held": ["<task>", …],
+  //  "progress": {"<task>": {"lane": …, "lease": …, "fraction": …, "message": …}}}. What was
+  // reported of leases that are over is dropped. Empty: progress is unchanged.
   std::string report_json;
 };
 

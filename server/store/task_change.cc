@@ -50,10 +50,12 @@ Changes ReadChanges(const pg::Rows& rows, int64_t lane, model::TaskChange::Kind 
   constexpr int64_t kEnded = 2;
   const bool is_cancel = kind == model::TaskChange::Kind::kCancel;
   Changes changes;
+  changes.lane = lane;
   for (int row = 0; row < rows.size(); ++row) {
     Changed& changed = changes.tasks.emplace_back();
     changed.id = rows.Int(row, 0);
     changes.now = rows.Micros(row, 6);
+    if (rows.Int(row, 1) == kEnded) changes.ended.push_back(changed.id);
     if (is_cancel && rows.Int(row, 1) == kEnded) ++changes.cancelled;
     if (rows.IsNull(row, 5)) continue;
     changed.unleased = {lane,

@@ -46,8 +46,10 @@ struct Changed {
 };
 
 struct Changes {
+  int64_t lane = 0;
   std::vector<Changed> tasks;  // those that were changed; the others' states did not allow it
   int64_t cancelled = 0;       // of them, those that ended so at once
+  std::vector<int64_t> ended;  // of them, those that do not live any more
   absl::Time now;
 };
 

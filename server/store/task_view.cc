@@ -19,20 +19,6 @@ std::optional<absl::Time> TimeIfAny(const pg::Rows& rows, int row, int column) {
   return rows.Micros(row, column);
 }
 
-std::optional<model::TaskError> ErrorIfAny(const pg::Rows& rows, int row, int first) {
-  if (rows.IsNull(row, first)) return std::nullopt;
-  return model::TaskError{std::string(rows.Text(row, first)), rows.Bytea(row, first + 2),
-                          std::string(rows.Text(row, first + 1))};
-}
-
-std::optional<model::TaskProgress> ProgressIfAny(const pg::Rows& rows, int row, int column) {
-  if (rows.IsNull(row, column)) return std::nullopt;
-  const absl::string_view text = rows.Text(row, column);
-  const nlohmann::json json = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
-  if (!json.is_object()) return std::nullopt;
-  return model::TaskProgress{json.value("fraction", 0.0), json.value("message", std::string())};
-}
-
 // Period, cron, time zone, planned, missed times are run, paused.
 std::optional<model::Recurrence> RecurrenceIfAny(const pg::Rows& rows, int row, int first) {
   if (rows.IsNull(row, first + 3)) return std::nullopt;
@@ -66,19 +52,37 @@ model::TaskView ReadView(const pg::Rows& rows, int row, int64_t lane) {
   task.state = StateOf(rows.Int(row, 1), task.schedule_time, rows.Micros(row, 10));
   task.last_error = ErrorIfAny(rows, row, 11);
   task.worker_name = std::string(rows.Text(row, 14));
-  task.progress = ProgressIfAny(rows, row, 15);
-  task.stage = static_cast<int16_t>(rows.Int(row, 16));
-  if (!rows.IsNull(row, 17)) task.version = rows.Int(row, 17);
-  task.recurrence = RecurrenceIfAny(rows, row, 18);
-  task.rerun_pending = !rows.IsNull(row, 24) && rows.Bool(row, 24);
-  if (rows.IsNull(row, 25)) return task;
-  task.payload = rows.Bytea(row, 25);
-  task.content_type = std::string(rows.Text(row, 26));
-  if (!rows.IsNull(row, 27)) task.headers = HeadersFromJson(rows.Text(row, 27));
+  task.worker_handle = std::string(rows.Text(row, 15));
+  task.progress = ProgressIfAny(rows, row, 16);
+  task.last_progress = ProgressIfAny(rows, row, 17);
+  task.stage = static_cast<int16_t>(rows.Int(row, 18));
+  if (!rows.IsNull(row, 19)) task.version = rows.Int(row, 19);
+  task.recurrence = RecurrenceIfAny(rows, row, 20);
+  task.rerun_pending = !rows.IsNull(row, 26) && rows.Bool(row, 26);
+  task.cancel_requested = !rows.IsNull(row, 27) && rows.Bool(row, 27);
+  if (!rows.IsNull(row, 33)) task.result = rows.Bytea(row, 33);
+  if (rows.IsNull(row, 28)) return task;
+  task.payload = rows.Bytea(row, 28);
+  task.content_type = std::string(rows.Text(row, 29));
+  if (!rows.IsNull(row, 30)) task.headers = HeadersFromJson(rows.Text(row, 30));
   return task;
 }
 
 }  // namespace
+
+std::optional<model::TaskError> ErrorIfAny(const pg::Rows& rows, int row, int first) {
+  if (rows.IsNull(row, first)) return std::nullopt;
+  return model::TaskError{std::string(rows.Text(row, first)), rows.Bytea(row, first + 2),
+                          std::string(rows.Text(row, first + 1))};
+}
+
+std::optional<model::TaskProgress> ProgressIfAny(const pg::Rows& rows, int row, int column) {
+  if (rows.IsNull(row, column)) return std::nullopt;
+  const absl::string_view text = rows.Text(row, column);
+  const nlohmann::json json = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  return model::TaskProgress{json.value("fraction", 0.0), json.value("message", std::string())};
+}
 
 absl::StatusOr<model::Page<model::TaskView>> GetTasks(pg::Session& session, int64_t lane,
                                                       absl::Span<const int64_t> ids,
@@ -92,8 +96,8 @@ absl::StatusOr<model::Page<model::TaskView>> GetTasks(pg::Session& session, int6
     page.has_more = !room.takes_first && !ids.empty();  // perhaps the first one did not fit
     return page;
   }
-  page.bytes = rows.Int(rows.size() - 1, 28);
-  page.has_more = rows.Bool(rows.size() - 1, 29);
+  page.bytes = rows.Int(rows.size() - 1, 31);
+  page.has_more = rows.Bool(rows.size() - 1, 32);
   return page;
 }
 

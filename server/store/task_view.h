@@ -1,6 +1,7 @@
 // Tasks as operators see them.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -8,9 +9,15 @@
 #include "server/model/lane_stage.h"
 #include "server/model/report.h"
 #include "server/model/task.h"
+#include "server/pg/rows.h"
 #include "server/pg/session.h"
 
 namespace skiplane::store {
+
+// Columns of a row: type, fingerprint and text of an error, no type standing for none; and progress
+// as {"fraction": …, "message": …}.
+std::optional<model::TaskError> ErrorIfAny(const pg::Rows& rows, int row, int first);
+std::optional<model::TaskProgress> ProgressIfAny(const pg::Rows& rows, int row, int column);
 
 // Without the names of queue and stage. TASK_NOT_FOUND if nothing is known of it.
 absl::StatusOr<model::TaskView> GetTask(pg::Session& session, const model::TaskId& id,

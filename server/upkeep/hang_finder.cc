@@ -72,6 +72,7 @@ absl::StatusOr<bool> HangFinder::VisitLane(pg::Session& session, int64_t lane,
               {{"queue", owner.queue}, {"tasks", absl::StrCat(all)}});
   }
   RETURN_IF_ERROR(SendNotifications(session, step.unleased));
+  RETURN_IF_ERROR(SendEnded(session, lane, step.ended));
   return !step.found_rows;
 }
 

@@ -50,6 +50,7 @@ absl::StatusOr<Recovered> Recovery::Recover(pg::Session& session,
 absl::StatusOr<bool> Recovery::RecoverLane(pg::Session& session, int64_t lane,
                                            absl::Span<const pg::Uuid> sessions, Recovered* total) {
   std::vector<store::UnleasedTasks> unleased;
+  std::vector<int64_t> ended;
   absl::StatusOr<bool> is_done = false;
   for (int step = 0; step < kStepsPerLane && !*is_done; ++step) {
     const absl::StatusOr<store::Reclaimed> reclaimed = ReclaimStep(session, lane, sessions);
@@ -62,11 +63,13 @@ absl::StatusOr<bool> Recovery::RecoverLane(pg::Session& session, int64_t lane,
     total->failed += reclaimed->failed;
     total->sessions.insert(reclaimed->sessions.begin(), reclaimed->sessions.end());
     unleased.insert(unleased.end(), reclaimed->unleased.begin(), reclaimed->unleased.end());
+    ended.insert(ended.end(), reclaimed->ended.begin(), reclaimed->ended.end());
     is_done = !reclaimed->found_rows;
     if (round_.is_over()) break;
   }
   // Also after an error: what was freed before it waits for nobody else to tell.
   RETURN_IF_ERROR(SendNotifications(session, unleased));
+  RETURN_IF_ERROR(SendEnded(session, lane, ended));
   return is_done;
 }
 
@@ -105,6 +108,14 @@ absl::Status SendNotifications(pg::Session& session,
     notification.schedule_time = tasks.schedule_time;
     texts.push_back(model::FormatNotification(notification));
   }
+  const std::vector<absl::string_view> payloads(texts.begin(), texts.end());
+  return store::SendNotifications(session, payloads);
+}
+
+absl::Status SendEnded(pg::Session& session, int64_t lane, absl::Span<const int64_t> tasks) {
+  if (tasks.empty() || !session.alive()) return absl::OkStatus();
+  const std::vector<std::string> texts =
+      model::FormatTaskNotifications(model::NotificationKind::kEnded, "", lane, tasks);
   const std::vector<absl::string_view> payloads(texts.begin(), texts.end());
   return store::SendNotifications(session, payloads);
 }

@@ -36,6 +36,9 @@ struct Recovered {
 absl::Status SendNotifications(pg::Session& session,
                                const std::vector<store::UnleasedTasks>& unleased);
 
+// Tells brokers of tasks of a lane that have ended: calls may wait for that.
+absl::Status SendEnded(pg::Session& session, int64_t lane, absl::Span<const int64_t> tasks);
+
 class Recovery {
  public:
   // `as` says what kind of sessions: kLost or kRelease. Begins no further lane after `limit`.

@@ -110,7 +110,7 @@ class Caller {
 
   bool AreAllAcked() const {
     return std::all_of(acked_.results().begin(), acked_.results().end(), [](const auto& result) {
-      return result.outcome() == v1::ACK_OUTCOME_ACKED;
+      return result.outcome() == v1::SETTLE_OUTCOME_SETTLED;
     });
   }
 

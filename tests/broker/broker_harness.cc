@@ -22,14 +22,14 @@ broker::LeaseCall LeaseOf(const std::string& worker, int max_tasks, absl::Durati
 
 absl::StatusOr<std::vector<model::SettleOutcome>> AckTokens(
     broker::Broker& broker, const std::vector<model::LeaseToken>& tokens) {
-  std::vector<model::AckItem> items;
-  for (const model::LeaseToken& token : tokens) items.push_back({token, nullptr});
-  Later<std::vector<model::AckResult>> later;
-  broker.Ack(std::move(items), later.done());
+  std::vector<model::SettleItem> items;
+  for (const model::LeaseToken& token : tokens) items.emplace_back(model::AckItem{token, nullptr});
+  Later<std::vector<model::SettleResult>> later;
+  broker.Settle(std::move(items), later.done());
   const auto results = later.Get();
   if (!results.ok()) return results.status();
   std::vector<model::SettleOutcome> outcomes;
-  for (const model::AckResult& result : *results) outcomes.push_back(result.outcome);
+  for (const model::SettleResult& result : *results) outcomes.push_back(result.outcome);
   return outcomes;
 }
 
@@ -91,14 +91,14 @@ model::SettleOutcome BrokerHarness::Ack(const model::LeaseToken& token) {
   return outcomes.ok() ? outcomes->front() : model::SettleOutcome::kNotFound;
 }
 
-model::NackResult BrokerHarness::Nack(model::NackItem item) {
-  Later<std::vector<model::NackResult>> later;
-  std::vector<model::NackItem> items;
-  items.push_back(std::move(item));
-  broker_->Nack(std::move(items), later.done());
+model::SettleResult BrokerHarness::Nack(model::NackItem item) {
+  Later<std::vector<model::SettleResult>> later;
+  std::vector<model::SettleItem> items;
+  items.emplace_back(std::move(item));
+  broker_->Settle(std::move(items), later.done());
   auto results = later.Get();
   EXPECT_THAT(results, IsOk());
-  return results.ok() ? results->front() : model::NackResult();
+  return results.ok() ? results->front() : model::SettleResult();
 }
 
 }  // namespace skiplane::testing

@@ -72,7 +72,7 @@ class BrokerHarness : public ::testing::Test {
   broker::LeaseAnswer Lease(broker::LeaseCall call);
   model::LeasedTask LeaseOne(const std::string& worker);
   model::SettleOutcome Ack(const model::LeaseToken& token);
-  model::NackResult Nack(model::NackItem item);
+  model::SettleResult Nack(model::NackItem item);
 
   Database database_ = Database::Migrated();
   metrics::Metrics metrics_{"test", "test"};

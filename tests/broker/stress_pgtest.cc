@@ -58,7 +58,7 @@ class StressTest : public BrokerHarness {
       } else if (turn % 7 == 5) {
         Release(mine, held);
       } else if (is_chained) {
-        held = AckAndLease(mine, held, call, turn);
+        held = SettleAndLease(mine, held, call, turn);
         continue;
       } else {
         AckAll(mine, held);
@@ -76,18 +76,22 @@ class StressTest : public BrokerHarness {
     return answer.ok() ? *std::move(answer) : broker::LeaseAnswer();
   }
 
-  broker::LeaseAnswer AckAndLease(broker::LocalBroker& mine, const broker::LeaseAnswer& held,
+  broker::LeaseAnswer SettleAndLease(broker::LocalBroker& mine, const broker::LeaseAnswer& held,
                                   broker::LeaseCall call, int turn) {
     if (turn % 2 == 0) call.request_id = absl::StrCat("turn", turn);
-    std::vector<model::AckItem> items;
-    for (const model::LeasedTask& task : held.tasks) items.push_back({task.token, nullptr});
+    std::vector<model::SettleItem> items;
+    for (const model::LeasedTask& task : held.tasks) {
+      items.emplace_back(model::AckItem{task.token, nullptr});
+    }
     while (GoesOn()) {
-      Later<broker::AckAndLeaseAnswer> later;
-      const auto pending = mine.AckAndLease({items, call}, later.done());
+      Later<broker::SettleAndLeaseAnswer> later;
+      const auto pending = mine.SettleAndLease({items, call}, later.done());
       if (turn % 11 == 5) pending->Cancel();
       auto answer = later.Get();
       if (!answer.ok()) continue;
-      for (size_t i = 0; i < items.size(); ++i) Note(items[i].token, answer->results[i].outcome);
+      for (size_t i = 0; i < items.size(); ++i) {
+        Note(held.tasks[i].token, answer->results[i].outcome);
+      }
       return answer->lease.value_or(broker::LeaseAnswer());
     }
     return {};
@@ -102,12 +106,13 @@ class StressTest : public BrokerHarness {
   }
 
   static void Release(broker::LocalBroker& mine, const broker::LeaseAnswer& answer) {
-    std::vector<model::NackItem> items;
+    std::vector<model::SettleItem> items;
     for (const model::LeasedTask& task : answer.tasks) {
-      items.push_back({task.token, model::NackDisposition::kRelease, std::nullopt, {}});
+      items.emplace_back(
+          model::NackItem{task.token, model::NackDisposition::kRelease, std::nullopt, {}});
     }
-    Later<std::vector<model::NackResult>> later;
-    mine.Nack(std::move(items), later.done());
+    Later<std::vector<model::SettleResult>> later;
+    mine.Settle(std::move(items), later.done());
     static_cast<void>(later.Get());
   }
 

@@ -38,7 +38,8 @@ TEST(FieldTest, AWrongTextOrNameIsAUsageError) {
   EXPECT_EQ(ExitCodeOf(SetField(task, "colour", "red")), kUsage);
   const absl::Status status = SetField(task, "key_policy", "keep-all");
   EXPECT_EQ(status.message(),
-            "'keep-all' is none of keep, keep-unfinished, rerun-if-newer, replace-waiting, reject");
+            "'keep-all' is none of keep, keep-unfinished, rerun-if-newer, replace-waiting, reject, "
+            "schedule");
 }
 
 TEST(FieldTest, UnsetFieldsHaveNoText) {
@@ -46,7 +47,7 @@ TEST(FieldTest, UnsetFieldsHaveNoText) {
   EXPECT_EQ(FieldText(task, "state"), "");
   EXPECT_EQ(FieldText(task, "lease_time"), "");
   EXPECT_EQ(FieldText(task, "last_error.type"), "");
-  EXPECT_EQ(FieldText(task, "attempt"), "0");
+  EXPECT_EQ(FieldText(task, "attempt_count"), "0");
   task.set_state(v1::TASK_STATE_READY);
   task.mutable_last_error()->set_type("TimeoutError");
   EXPECT_EQ(FieldText(task, "state"), "ready");

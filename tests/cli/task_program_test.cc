@@ -27,6 +27,23 @@ TEST(TaskProgramTest, TheEnvironmentTellsOfTheTask) {
   EXPECT_THAT(environment, Not(Contains("SKIPLANE_HEADER_OLD=1")));
 }
 
+TEST(TaskProgramTest, TheEnvironmentTellsWhereEarlierAttemptsEnded) {
+  const std::vector<std::string> ours{"SKIPLANE_LAST_ERROR=ours", "SKIPLANE_LAST_PROGRESS=0.9"};
+  for (const char* const entry : {"SKIPLANE_LAST_ERROR_TYPE=", "SKIPLANE_LAST_ERROR=",
+                                  "SKIPLANE_LAST_PROGRESS=", "SKIPLANE_LAST_PROGRESS_MESSAGE="}) {
+    EXPECT_THAT(EnvironmentOf({}, ours), Contains(entry)) << "of a first attempt";
+  }
+  LeasedTask task;
+  task.last_error = TaskError{.type = "exit 75", .text = "no disk"};
+  task.last_progress = TaskProgress{.fraction = 0.4, .message = "page 40"};
+  for (const char* const entry : {"SKIPLANE_LAST_ERROR_TYPE=exit 75", "SKIPLANE_LAST_ERROR=no disk",
+                                  "SKIPLANE_LAST_PROGRESS=0.4",
+                                  "SKIPLANE_LAST_PROGRESS_MESSAGE=page 40"}) {
+    EXPECT_THAT(EnvironmentOf(task, ours), Contains(entry));
+  }
+  EXPECT_THAT(EnvironmentOf(task, ours), Not(Contains("SKIPLANE_LAST_ERROR=ours")));
+}
+
 TEST(TaskProgramTest, TheExitCodeDecides) {
   const WorkRules rules{.fail_codes = {65, 100}};
   EXPECT_EQ(ResultOf({.exit_code = 0}, rules).kind(), Result::Kind::kDone);

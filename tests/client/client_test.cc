@@ -212,7 +212,8 @@ TEST_F(ClientTest, ALeaseHandleSettlesItsTask) {
 
   broker_.AddTask("b");
   auto second = client.LeaseOne("q", absl::ZeroDuration());
-  ASSERT_TRUE(std::move(**second).Retry({.type = "T"}, absl::Seconds(7)).ok());
+  const auto retried = std::move(**second).Retry({.type = "T"}, absl::Seconds(7));
+  ASSERT_TRUE(retried.ok()) << retried.status();
   EXPECT_EQ(broker_.nacked["token-b"].retry_delay().seconds(), 7);
   EXPECT_EQ(broker_.nacked["token-b"].error().type(), "T");
 

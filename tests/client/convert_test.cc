@@ -51,15 +51,16 @@ TEST(ConvertTest, EachKeyPolicyIsTold) {
   EXPECT_EQ(told(KeyPolicy::kRerunIfNewer), v1::KEY_POLICY_RERUN_IF_NEWER);
   EXPECT_EQ(told(KeyPolicy::kReplaceWaiting), v1::KEY_POLICY_REPLACE_WAITING);
   EXPECT_EQ(told(KeyPolicy::kReject), v1::KEY_POLICY_REJECT);
+  EXPECT_EQ(told(KeyPolicy::kSchedule), v1::KEY_POLICY_SCHEDULE);
 }
 
 TEST(ConvertTest, ATaskThatNoMessageCanSayIsRefusedByName) {
   const NewTask twice{.period = absl::Hours(1), .cron = "@daily"};
   EXPECT_THAT(std::string(ToProto(EnqueueCall{.tasks = {{}, twice}}).status().message()),
               testing::StartsWith("tasks[1] has both a period"));
-  EXPECT_THAT(std::string(AckToProto({{.more = {.follow_ups = {{.task = twice}}}}})
+  EXPECT_THAT(std::string(AckToProto({{.more = {.follow_ups = {twice}}}})
                               .status().message()),
-              testing::StartsWith("items[0].follow_ups[0].task has both"));
+              testing::StartsWith("items[0].follow_ups[0] has both"));
 }
 
 TEST(ConvertTest, ATaskReachesTheWireWithAllItsFields) {
@@ -70,7 +71,9 @@ TEST(ConvertTest, ATaskReachesTheWireWithAllItsFields) {
                                                       .priority = -7,
                                                       .delay = absl::Milliseconds(1500),
                                                       .max_attempts = 3,
-                                                      .key = "k"}},
+                                                      .key = "k",
+                                                      .version = 9,
+                                                      .queue = "own"}},
                                            .request_id = "r"});
   ASSERT_TRUE(request.ok());
   EXPECT_EQ(request->queue(), "q");
@@ -84,22 +87,26 @@ TEST(ConvertTest, ATaskReachesTheWireWithAllItsFields) {
   EXPECT_EQ(task.delay().nanos(), 500'000'000);
   EXPECT_EQ(task.max_attempts(), 3);
   EXPECT_EQ(task.key(), "k");
+  EXPECT_EQ(task.version(), 9);
+  EXPECT_EQ(task.queue(), "own");
 }
 
 TEST(ConvertTest, ATaskWithoutAStartStartsAtOnce) {
   const auto request = ToProto(EnqueueCall{.queue = "q", .tasks = {{}}});
   EXPECT_EQ(request->tasks(0).start_case(), v1::NewTask::START_NOT_SET);
+  EXPECT_FALSE(request->tasks(0).has_max_attempts());
+  EXPECT_FALSE(request->tasks(0).has_version());
 }
 
 TEST(ConvertTest, EachOutcomeIsTold) {
   v1::AckResponse response;
-  for (const auto outcome : {v1::ACK_OUTCOME_ACKED, v1::ACK_OUTCOME_ALREADY_SETTLED,
-                             v1::ACK_OUTCOME_LEASE_LOST, v1::ACK_OUTCOME_NOT_FOUND,
-                             v1::ACK_OUTCOME_REFUSED}) {
+  for (const auto outcome : {v1::SETTLE_OUTCOME_SETTLED, v1::SETTLE_OUTCOME_ALREADY_SETTLED,
+                             v1::SETTLE_OUTCOME_LEASE_LOST, v1::SETTLE_OUTCOME_NOT_FOUND,
+                             v1::SETTLE_OUTCOME_REFUSED}) {
     response.add_results()->set_outcome(outcome);
   }
   std::vector<SettleOutcome> outcomes;
-  for (const AckResult& result : FromProto(response)) outcomes.push_back(result.outcome);
+  for (const SettleResult& result : FromProto(response)) outcomes.push_back(result.outcome);
   EXPECT_THAT(outcomes,
               testing::ElementsAre(SettleOutcome::kDone, SettleOutcome::kAlreadySettled,
                                    SettleOutcome::kLeaseLost, SettleOutcome::kNotFound,
@@ -108,18 +115,18 @@ TEST(ConvertTest, EachOutcomeIsTold) {
 
 TEST(ConvertTest, ARefusedItemTellsWhyAsARefusedCallDoes) {
   v1::AckResponse response;
-  v1::ItemError* const error = response.add_results()->mutable_error();
-  error->set_reason("QUEUE_NOT_FOUND");
-  error->set_field("follow_ups[1].queue");
-  error->set_message("no queue is named so");
-  const absl::Status told = FromProto(response).front().error;
+  v1::Refusal* const refusal = response.add_results()->mutable_refusal();
+  refusal->set_reason("QUEUE_NOT_FOUND");
+  refusal->set_field("follow_ups[1].queue");
+  refusal->set_message("no queue is named so");
+  const absl::Status told = FromProto(response).front().refusal;
   EXPECT_EQ(told.code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(told.message(), "no queue is named so");
   EXPECT_EQ(ErrorReason(told), "QUEUE_NOT_FOUND");
   EXPECT_EQ(ErrorField(told), "follow_ups[1].queue");
   v1::NackResponse nacked;
-  nacked.add_results()->mutable_error()->set_reason("INVALID_FIELD");
-  EXPECT_EQ(FromProto(nacked).front().error.code(), absl::StatusCode::kInvalidArgument);
+  nacked.add_results()->mutable_refusal()->set_reason("INVALID_FIELD");
+  EXPECT_EQ(FromProto(nacked).front().refusal.code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(ConvertTest, ANackTellsWhatTheTaskIsNow) {
@@ -139,6 +146,32 @@ TEST(ConvertTest, AReleaseCarriesNeitherErrorNorDelay) {
   EXPECT_EQ(request.items(0).disposition(), v1::NACK_DISPOSITION_RELEASE);
   EXPECT_FALSE(request.items(0).has_error());
   EXPECT_FALSE(request.items(0).has_retry_delay());
+}
+
+TEST(ConvertTest, ItemsOfASettleKeepTheirOrderAndTheirKind) {
+  const auto request = SettleToProto({NackItem{.lease_token = "a"},
+                                      AckItem{.lease_token = "b", .more = {.next_stage = "s"}}});
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_EQ(request->items(0).nack().lease_token(), "a");
+  EXPECT_EQ(request->items(1).ack().next_stage(), "s");
+  const auto both = AckItem{.more = {.next_stage = "s", .finish = true}};
+  EXPECT_EQ(SettleToProto({both}).status().message(),
+            "items[0].ack has both a next_stage and finish");
+}
+
+TEST(ConvertTest, AResultTellsAllThatBecameOfTheTask) {
+  v1::SettleResponse response;
+  v1::SettleResult* const wire = response.add_results();
+  wire->set_state(v1::TASK_STATE_READY);
+  wire->set_stage("encode");
+  wire->mutable_schedule_time()->set_seconds(1800000000);
+  wire->add_follow_ups()->set_task_id("t");
+  const SettleResult result = FromProto(response).front();
+  EXPECT_EQ(result.state, TaskState::kReady);
+  EXPECT_EQ(result.stage, "encode");
+  EXPECT_EQ(result.schedule_time, absl::FromUnixSeconds(1800000000));
+  ASSERT_EQ(result.follow_ups.size(), 1u);
+  EXPECT_EQ(result.follow_ups[0].task_id, "t");
 }
 
 TEST(ConvertTest, HeartbeatAnswersKeepTheirOrder) {
@@ -171,8 +204,7 @@ TEST(ConvertTest, EachKindOfRetryAndHistoryReturnsAsItWent) {
 
 TEST(ConvertTest, AValueOfALaterVersionIsNoneOfOurs) {
   EXPECT_EQ(FromProto(static_cast<v1::TaskState>(99)), TaskState::kUnknown);
-  EXPECT_EQ(FromProto(static_cast<v1::AckOutcome>(99)), SettleOutcome::kNotFound);
-  EXPECT_EQ(FromProto(static_cast<v1::NackOutcome>(99)), SettleOutcome::kNotFound);
+  EXPECT_EQ(FromProto(static_cast<v1::SettleOutcome>(99)), SettleOutcome::kNotFound);
   EXPECT_EQ(FromProto(static_cast<v1::LeaseState>(99)), LeaseState::kHeld);
 }
 
@@ -217,6 +249,34 @@ TEST(ConvertTest, ATasksOptionalPartsAreUnsetUntilTold) {
   EXPECT_EQ(task.state, TaskState::kScheduled);
   EXPECT_EQ(task.last_error->type, "T");
   EXPECT_EQ(task.end_time, absl::FromUnixSeconds(5));
+  EXPECT_FALSE(task.last_progress.has_value());
+  EXPECT_FALSE(task.cancel_requested);
+}
+
+TEST(ConvertTest, WhatEarlierAttemptsLeftIsInTheTaskAndInItsLease) {
+  v1::Task proto;
+  proto.set_attempt_count(2);
+  proto.set_worker_handle("0123456789abcdef");
+  proto.set_cancel_requested(true);
+  proto.mutable_last_progress()->set_message("page 40");
+  const Task task = FromProto(proto);
+  EXPECT_EQ(task.attempt_count, 2);
+  EXPECT_EQ(task.worker_handle, "0123456789abcdef");
+  EXPECT_TRUE(task.cancel_requested);
+  EXPECT_EQ(task.last_progress->message, "page 40");
+
+  v1::LeaseResponse response;
+  response.add_tasks();
+  v1::LeasedTask* const again = response.add_tasks();
+  again->mutable_last_error()->set_type("IOError");
+  again->mutable_last_error()->set_text("disk \xff");
+  again->mutable_last_progress()->set_fraction(0.4);
+  const LeaseAnswer answer = FromProto(std::move(response));
+  EXPECT_FALSE(answer.tasks[0].last_error.has_value());
+  EXPECT_FALSE(answer.tasks[0].last_progress.has_value());
+  EXPECT_EQ(answer.tasks[1].last_error->type, "IOError");
+  EXPECT_EQ(answer.tasks[1].last_error->text, "disk \xff");
+  EXPECT_EQ(answer.tasks[1].last_progress->fraction, 0.4);
 }
 
 }  // namespace

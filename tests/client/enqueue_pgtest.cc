@@ -9,7 +9,8 @@ class EnqueueOnBroker : public BrokerTest {
  protected:
   EnqueueOnBroker() { MakeQueue("q"); }
 
-  EnqueueOutcome Repeat(KeyPolicy policy, const std::string& payload, int64_t version = 0) {
+  EnqueueOutcome Repeat(KeyPolicy policy, const std::string& payload,
+                        std::optional<int64_t> version = std::nullopt) {
     return Put("q", {.payload = payload, .key = "k", .key_policy = policy, .version = version})
         .outcome;
   }
@@ -34,12 +35,52 @@ TEST_F(EnqueueOnBroker, KeepAnswersWithWhoeverHoldsTheKey) {
   EXPECT_EQ(second.task_id, first.task_id);
 }
 
+TEST_F(EnqueueOnBroker, ATaskIsAwaitedByItsKeyAndBringsItsResult) {
+  MakeQueue("kept", {.keep_results = true});
+  const EnqueueResult made = Put("kept", {.key = "k"});
+  EXPECT_EQ(made.state, TaskState::kReady);
+  const auto early = client().GetTask({.queue = "kept", .key = "k", .wait = absl::Seconds(1)});
+  ASSERT_TRUE(early.ok()) << early.status();
+  EXPECT_EQ(early->state, TaskState::kReady);
+  Ack(Take("kept"), {}, "42");
+  const auto task = client().GetTask(
+      {.queue = "kept", .key = "k", .wait = absl::Minutes(5), .with_result = true});
+  ASSERT_TRUE(task.ok()) << task.status();
+  EXPECT_EQ(task->task_id, made.task_id);
+  EXPECT_EQ(task->state, TaskState::kSucceeded);
+  EXPECT_EQ(task->result, "42");
+  EXPECT_EQ(Put("kept", {.key = "k"}).state, TaskState::kSucceeded);
+}
+
 TEST_F(EnqueueOnBroker, KeepUnfinishedStartsAFinishedTaskAgain) {
   Repeat(KeyPolicy::kKeepUnfinished, "old");
   EXPECT_EQ(Repeat(KeyPolicy::kKeepUnfinished, "other"), EnqueueOutcome::kExisting);
   Ack(Take("q"));
   EXPECT_EQ(Repeat(KeyPolicy::kKeepUnfinished, "new"), EnqueueOutcome::kRestarted);
   EXPECT_EQ(Take("q").payload, "new");
+}
+
+TEST_F(EnqueueOnBroker, ADeclaredScheduleIsTakenWithoutAnExtraRun) {
+  const auto declare = [this](absl::Duration period) {
+    return Put("q", {.key = "k", .key_policy = KeyPolicy::kSchedule, .period = period}).outcome;
+  };
+  EXPECT_EQ(declare(absl::Hours(1)), EnqueueOutcome::kCreated);
+  Ack(Take("q"));
+  EXPECT_EQ(declare(absl::Hours(1)), EnqueueOutcome::kExisting);
+  EXPECT_EQ(declare(absl::Hours(2)), EnqueueOutcome::kReplaced);
+  const auto idle = client().LeaseOne("q", absl::ZeroDuration());
+  ASSERT_TRUE(idle.ok()) << idle.status();
+  EXPECT_FALSE(idle->has_value());
+}
+
+TEST_F(EnqueueOnBroker, TasksOfOneCallGoToTheirOwnQueues) {
+  MakeQueue("r");
+  const auto results = client().Enqueue(
+      {.queue = "q", .tasks = {{.payload = "here"}, {.payload = "there", .queue = "r"}}});
+  ASSERT_TRUE(results.ok()) << results.status();
+  ASSERT_EQ(results->size(), 2u);
+  EXPECT_EQ(Take("q").payload, "here");
+  EXPECT_EQ(Take("r").task_id, (*results)[1].task_id);
 }
 
 TEST_F(EnqueueOnBroker, RerunIfNewerRunsOnceMoreAfterTheAck) {
@@ -108,7 +149,7 @@ TEST_F(EnqueueOnBroker, ATaskWithoutARecurrenceHasNoPlannedTime) {
   Put("q", {});
   const LeasedTask task = Take("q");
   EXPECT_FALSE(task.planned_time.has_value());
-  EXPECT_EQ(task.version, 0);
+  EXPECT_EQ(task.version, std::nullopt);
 }
 
 TEST_F(EnqueueOnBroker, WhatCannotBeSaidIsRefusedOnItsField) {

@@ -182,45 +182,56 @@ grpc::ServerUnaryReactor* FakeBroker::Ack(grpc::CallbackServerContext* context,
                                           const v1::AckRequest* request,
                                           v1::AckResponse* response) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  acks.push_back(*request);
-  calls.push_back("Ack");
   const grpc::Status status = NextStatus("Ack");
   for (const v1::AckItem& item : request->items()) {
-    if (answers_nothing_ || !status.ok()) continue;
-    v1::AckResult* const result = response->add_results();
-    if (const auto refused = refused_.find(item.lease_token()); refused != refused_.end()) {
-      result->set_outcome(v1::ACK_OUTCOME_REFUSED);
-      result->mutable_error()->set_reason("INVALID_FIELD");
-      result->mutable_error()->set_message(refused->second);
-      continue;
-    }
-    acked.insert(item.lease_token());
-    result->set_outcome(v1::ACK_OUTCOME_ACKED);
+    if (!answers_nothing_ && status.ok()) TakeAck(item, response->add_results());
   }
-  return AnswerSettlement(context, status);
-}
-
-grpc::ServerUnaryReactor* FakeBroker::AnswerSettlement(grpc::CallbackServerContext* context,
-                                                       const grpc::Status& status) {
-  if (!is_holding_) return Answer(context, status);
-  held_.push_back(context->DefaultReactor());
-  return held_.back();
+  return Answer(context, status);
 }
 
 grpc::ServerUnaryReactor* FakeBroker::Nack(grpc::CallbackServerContext* context,
                                            const v1::NackRequest* request,
                                            v1::NackResponse* response) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  nacks.push_back(*request);
-  calls.push_back("Nack");
   const grpc::Status status = NextStatus("Nack");
   for (const v1::NackItem& item : request->items()) {
-    if (status.ok()) nacked[item.lease_token()] = item;
-    v1::NackResult* const result = response->add_results();
-    result->set_outcome(v1::NACK_OUTCOME_NACKED);
-    result->set_state(nack_states_[item.lease_token()]);
+    if (status.ok()) TakeNack(item, response->add_results());
   }
-  return AnswerSettlement(context, status);
+  return Answer(context, status);
+}
+
+void FakeBroker::TakeAck(const v1::AckItem& item, v1::SettleResult* result) {
+  if (const auto refused = refused_.find(item.lease_token()); refused != refused_.end()) {
+    result->set_outcome(v1::SETTLE_OUTCOME_REFUSED);
+    result->mutable_refusal()->set_reason("INVALID_FIELD");
+    result->mutable_refusal()->set_message(refused->second);
+    return;
+  }
+  acked.insert(item.lease_token());
+  result->set_outcome(v1::SETTLE_OUTCOME_SETTLED);
+}
+
+void FakeBroker::TakeNack(const v1::NackItem& item, v1::SettleResult* result) {
+  nacked[item.lease_token()] = item;
+  result->set_outcome(v1::SETTLE_OUTCOME_SETTLED);
+  result->set_state(nack_states_[item.lease_token()]);
+}
+
+grpc::ServerUnaryReactor* FakeBroker::Settle(grpc::CallbackServerContext* context,
+                                             const v1::SettleRequest* request,
+                                             v1::SettleResponse* response) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  settles.push_back(*request);
+  calls.push_back("Settle");
+  const grpc::Status status = NextStatus("Settle");
+  for (const v1::SettleItem& item : request->items()) {
+    if (!status.ok()) break;
+    if (item.has_ack()) TakeAck(item.ack(), response->add_results());
+    if (item.has_nack()) TakeNack(item.nack(), response->add_results());
+  }
+  if (!is_holding_) return Answer(context, status);
+  held_.push_back(context->DefaultReactor());
+  return held_.back();
 }
 
 grpc::ServerUnaryReactor* FakeBroker::Heartbeat(grpc::CallbackServerContext* context,

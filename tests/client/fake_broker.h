@@ -42,9 +42,9 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   void LoseSession();
   // Called during each Heartbeat. Set it before there is a worker.
   void OnHeartbeat(std::function<void()> told) { on_heartbeat_ = std::move(told); }
-  // What Nack says that the task is now.
+  // What a nack says that the task is now.
   void SetNackState(const std::string& token, v1::TaskState state);
-  // Calls of Ack and Nack are done but not answered until `is_held` is false again.
+  // Calls that settle are done but not answered until `is_held` is false again.
   void HoldSettlements(bool is_held);
   // The ack of this token is refused as an item, with `message`.
   void RefuseItem(const std::string& token, const std::string& message);
@@ -62,10 +62,9 @@ class FakeBroker : public v1::BrokerService::CallbackService {
 
   std::vector<v1::EnqueueRequest> enqueues;
   std::vector<v1::LeaseRequest> leases;
-  std::vector<v1::AckRequest> acks;
-  std::vector<v1::NackRequest> nacks;
+  std::vector<v1::SettleRequest> settles;
   std::vector<v1::HeartbeatRequest> heartbeats;
-  std::vector<std::string> calls;              // the methods of Ack, Nack and Heartbeat, in order
+  std::vector<std::string> calls;              // the methods of Settle and Heartbeat, in order
   std::set<std::string> acked;                 // tokens
   std::map<std::string, v1::NackItem> nacked;  // by token
   int parked = 0;                              // Lease calls that wait
@@ -85,15 +84,18 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   grpc::ServerUnaryReactor* Nack(grpc::CallbackServerContext* context,
                                  const v1::NackRequest* request,
                                  v1::NackResponse* response) override;
+  grpc::ServerUnaryReactor* Settle(grpc::CallbackServerContext* context,
+                                   const v1::SettleRequest* request,
+                                   v1::SettleResponse* response) override;
   grpc::ServerUnaryReactor* Heartbeat(grpc::CallbackServerContext* context,
                                       const v1::HeartbeatRequest* request,
                                       v1::HeartbeatResponse* response) override;
 
   // Returns the failure that the test ordered, or OK. With mutex_ held.
   grpc::Status NextStatus(const std::string& method);
-  // Of an Ack or a Nack. With mutex_ held.
-  grpc::ServerUnaryReactor* AnswerSettlement(grpc::CallbackServerContext* context,
-                                             const grpc::Status& status);
+  // With mutex_ held.
+  void TakeAck(const v1::AckItem& item, v1::SettleResult* result);
+  void TakeNack(const v1::NackItem& item, v1::SettleResult* result);
   // With mutex_ held.
   void Fill(int max_tasks, v1::LeaseResponse* response);
 

@@ -49,17 +49,33 @@ TEST_F(AckOnBroker, OneCallAcksAndLeasesTheNextTask) {
   MakeQueue("plain");
   for (int i = 0; i < 3; ++i) Put("plain", {});
   const LeasedTask first = Take("plain");
-  const auto answer = client().AckAndLease({{.lease_token = first.lease_token}},
-                                           {.queues = {{.name = "plain"}}, .max_tasks = 2});
+  const auto answer = client().SettleAndLease({AckItem{.lease_token = first.lease_token}},
+                                              {.queues = {{.name = "plain"}}, .max_tasks = 2});
   ASSERT_TRUE(answer.ok()) << answer.status();
   ASSERT_EQ(answer->results.size(), 1u);
   EXPECT_EQ(answer->results[0].outcome, SettleOutcome::kDone);
   ASSERT_TRUE(answer->lease.has_value());
   EXPECT_EQ(answer->lease->tasks.size(), 2u);
   const auto refused =
-      client().AckAndLease({{.lease_token = answer->lease->tasks[0].lease_token}}, {});
+      client().SettleAndLease({AckItem{.lease_token = answer->lease->tasks[0].lease_token}}, {});
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(View(answer->lease->tasks[0].task_id).state, TaskState::kLeased);
+}
+
+TEST_F(AckOnBroker, OneCallEndsEachAttemptInItsOwnWay) {
+  MakeQueue("plain");
+  for (int i = 0; i < 3; ++i) Put("plain", {});
+  const LeasedTask done = Take("plain");
+  const LeasedTask failed = Take("plain");
+  const LeasedTask released = Take("plain");
+  const auto results = client().Settle(
+      {NackItem{.lease_token = failed.lease_token, .disposition = Disposition::kFail},
+       AckItem{.lease_token = done.lease_token},
+       NackItem{.lease_token = released.lease_token, .disposition = Disposition::kRelease}});
+  ASSERT_TRUE(results.ok()) << results.status();
+  std::vector<TaskState> states;
+  for (const SettleResult& result : *results) states.push_back(result.state);
+  EXPECT_EQ(states, (std::vector{TaskState::kFailed, TaskState::kSucceeded, TaskState::kReady}));
 }
 
 TEST_F(AckOnBroker, FollowUpsAreMadeWithTheAck) {
@@ -67,8 +83,8 @@ TEST_F(AckOnBroker, FollowUpsAreMadeWithTheAck) {
   Put("line", {});
   Ack(Take("line"),
       {.finish = true,
-       .follow_ups = {{.queue = "next", .task = {.payload = "one", .priority = 7}},
-                      {.queue = "next", .task = {.payload = "two", .key = "k", .version = 5}}}});
+       .follow_ups = {{.payload = "one", .priority = 7, .queue = "next"},
+                      {.payload = "two", .key = "k", .version = 5, .queue = "next"}}});
   const LeasedTask second = Take("next");
   EXPECT_EQ(second.key, "k");
   EXPECT_EQ(second.version, 5);
@@ -93,15 +109,15 @@ TEST_F(AckOnBroker, WhatCannotBeIsRefusedAndSettlesNothing) {
         client().Ack({AckItem{.lease_token = task.lease_token, .more = std::move(more)}});
     if (!results.ok()) return results.status();
     EXPECT_EQ(results->front().outcome, SettleOutcome::kRefused);
-    return results->front().error;
+    return results->front().refusal;
   };
   EXPECT_EQ(ErrorField(refusal({.next_stage = "none"})), "next_stage");
   const absl::Status missing = refusal({.follow_ups = {{.queue = "missing"}}});
   EXPECT_EQ(ErrorReason(missing), "QUEUE_NOT_FOUND");
   EXPECT_EQ(ErrorField(missing), "follow_ups[0].queue");
   EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(ErrorField(refusal({.follow_ups = {{.queue = "line", .task = {.version = 1}}}})),
-            "follow_ups[0].task.version");
+  EXPECT_EQ(ErrorField(refusal({.follow_ups = {{.version = 1, .queue = "line"}}})),
+            "follow_ups[0].version");
   EXPECT_EQ(refusal({.next_stage = "b", .finish = true}).code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(View(task.task_id).state, TaskState::kLeased);

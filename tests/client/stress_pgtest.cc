@@ -70,7 +70,7 @@ TEST_F(Stress, ManyWaitersAreServedAndKeepNoOtherCallBack) {
   EXPECT_TRUE(heartbeat->session_alive);
   const auto outcomes = client().Ack(std::move(tokens));
   ASSERT_TRUE(outcomes.ok()) << outcomes.status();
-  const auto is_done = [](const AckResult& result) {
+  const auto is_done = [](const SettleResult& result) {
     return result.outcome == SettleOutcome::kDone;
   };
   EXPECT_EQ(std::ranges::count_if(*outcomes, is_done), kWorkers);

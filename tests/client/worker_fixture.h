@@ -53,7 +53,7 @@ class WorkerTest : public testing::Test {
     return *std::move(worker);
   }
 
-  // A worker with the results of "1", "2" and "3" ready behind the ack of "first", which is held.
+  // A worker with the results of "1", "2" and "3" ready behind the call for "first", which is held.
   // The handler of "last" waits at `gate`, in the one thread that had added these results before.
   void GatherThree(Gate& gate, std::unique_ptr<Worker>* worker) {
     *worker = Started(
@@ -64,14 +64,14 @@ class WorkerTest : public testing::Test {
         {.concurrency = 1, .prefetch = 4});
     broker_.HoldSettlements(true);
     broker_.AddTask("first");
-    ASSERT_NO_FATAL_FAILURE(WaitForFirstAck());
+    ASSERT_NO_FATAL_FAILURE(WaitForFirstCall());
     for (const std::string id : {"1", "2", "3", "last"}) broker_.AddTask(id);
     gate.WaitForArrivals(1);
   }
 
   // Of whichever task: handlers that run at once end in any order.
-  void WaitForFirstAck() {
-    ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.acks.size() == 1; }));
+  void WaitForFirstCall() {
+    ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.settles.size() == 1; }));
   }
 
   bool IsAcked(const std::string& token) {

@@ -69,7 +69,7 @@ TEST_F(WorkerOnBroker, AHandlerFinishesItsTaskWithAResult) {
 TEST_F(WorkerOnBroker, AHandlersFollowUpsAreMade) {
   Put("line", {.payload = "p"});
   Run("a", 1, [](const LeasedTask& task) {
-    return Result::Done("", {.follow_ups = {{.queue = "next", .task = {.payload = task.payload}}}});
+    return Result::Done("", {.follow_ups = {{.payload = task.payload, .queue = "next"}}});
   });
   EXPECT_EQ(Take("next").payload, "p");
   EXPECT_EQ(Take("line").stage, "b");

@@ -70,30 +70,30 @@ TEST_F(WorkerTest, TheOutputOfAnAttemptGoesWithItsAckAndCallsStayBelowTheLimit) 
       {.concurrency = 8});
   broker_.HoldSettlements(true);
   for (int i = 0; i < 8; ++i) broker_.AddTask(std::to_string(i));
-  WaitForFirstAck();
+  WaitForFirstCall();
   broker_.HoldSettlements(false);
   for (int i = 0; i < 8; ++i) EXPECT_TRUE(IsAcked("token-" + std::to_string(i)));
   worker->Stop();
-  for (const v1::AckRequest& request : broker_.acks) {
+  for (const v1::SettleRequest& request : broker_.settles) {
     EXPECT_LT(request.ByteSizeLong(), size_t{4} << 20);
-    EXPECT_EQ(request.items(0).result().size(), size_t{1} << 20);
+    EXPECT_EQ(request.items(0).ack().result().size(), size_t{1} << 20);
   }
 }
 
 TEST_F(WorkerTest, FollowUpsOfManyAcksStayBelowTheLimitsOfACall) {
   const auto worker = Started(
       [](const LeasedTask&, Attempt&) {
-        const FollowUp one{.queue = "next", .task = {.payload = std::string(10'000, 'x')}};
-        return Result::Done("", {.follow_ups = std::vector<FollowUp>(100, one)});
+        const NewTask one{.payload = std::string(10'000, 'x'), .queue = "next"};
+        return Result::Done("", {.follow_ups = std::vector<NewTask>(100, one)});
       },
       {.concurrency = 16});
   broker_.HoldSettlements(true);
   for (int i = 0; i < 16; ++i) broker_.AddTask(std::to_string(i));
-  WaitForFirstAck();
+  WaitForFirstCall();
   broker_.HoldSettlements(false);
   for (int i = 0; i < 16; ++i) EXPECT_TRUE(IsAcked("token-" + std::to_string(i)));
   worker->Stop();
-  for (const v1::AckRequest& request : broker_.acks) {
+  for (const v1::SettleRequest& request : broker_.settles) {
     EXPECT_LT(request.ByteSizeLong(), size_t{4} << 20);
     EXPECT_LE(request.items_size(), 10);
   }
@@ -104,7 +104,7 @@ TEST_F(WorkerTest, AcksThatAreRefusedTogetherAreSentOneByOne) {
   std::unique_ptr<Worker> worker;
   ASSERT_NO_FATAL_FAILURE(GatherThree(gate, &worker));
   // That of three, then that of the first of them.
-  broker_.FailNext("Ack", 2, grpc::Status(grpc::INVALID_ARGUMENT, "no"));
+  broker_.FailNext("Settle", 2, grpc::Status(grpc::INVALID_ARGUMENT, "no"));
   broker_.HoldSettlements(false);
   ASSERT_TRUE(IsNacked("token-1"));
   ASSERT_TRUE(IsAcked("token-3"));
@@ -113,8 +113,8 @@ TEST_F(WorkerTest, AcksThatAreRefusedTogetherAreSentOneByOne) {
   EXPECT_EQ(broker_.nacked.at("token-1").disposition(), v1::NACK_DISPOSITION_RETRY);
   EXPECT_EQ(broker_.nacked.at("token-1").error().text(), "no");
   EXPECT_EQ(broker_.acked.count("token-2"), 1u);
-  EXPECT_EQ(broker_.acks[1].items_size(), 3);
-  EXPECT_EQ(broker_.acks[2].items_size(), 1);
+  EXPECT_EQ(broker_.settles[1].items_size(), 3);
+  EXPECT_EQ(broker_.settles[2].items_size(), 1);
 }
 
 TEST_F(WorkerTest, AnItemThatIsRefusedIsNackedAndTakesNobodyWithIt) {
@@ -132,19 +132,19 @@ TEST_F(WorkerTest, AnItemThatIsRefusedIsNackedAndTakesNobodyWithIt) {
   EXPECT_EQ(item.error().text(), "next_stage: is not a stage");
   EXPECT_EQ(broker_.acked, (std::set<std::string>{"token-first", "token-1", "token-3",
                                                   "token-last"}));
-  EXPECT_EQ(broker_.acks.size(), 3u) << "nothing is acked twice";
+  EXPECT_EQ(broker_.settles.size(), 4u) << "nothing is acked twice";
   EXPECT_EQ(worker->counts().retried, 1);
 }
 
 // An operator mends it; the work is done and must not be done again.
 TEST_F(WorkerTest, AcksThatTheDatabaseRefusesAreKept) {
   const auto worker = Started([](const LeasedTask&, Attempt&) { return Result::Done(); });
-  broker_.FailNext("Ack", 1, grpc::Status(grpc::FAILED_PRECONDITION, "no right to do this"));
+  broker_.FailNext("Settle", 1, grpc::Status(grpc::FAILED_PRECONDITION, "no right to do this"));
   broker_.AddTask("a");
   ASSERT_TRUE(IsAcked("token-a"));
   worker->Stop();
-  EXPECT_EQ(broker_.acks.size(), 2u);
-  EXPECT_TRUE(broker_.nacks.empty());
+  EXPECT_EQ(broker_.settles.size(), 2u);
+  EXPECT_TRUE(broker_.nacked.empty());
 }
 
 TEST_F(WorkerTest, NacksThatAreRefusedTogetherAreSentOneByOneAndNotForEver) {
@@ -157,16 +157,16 @@ TEST_F(WorkerTest, NacksThatAreRefusedTogetherAreSentOneByOneAndNotForEver) {
       {.concurrency = 1, .prefetch = 4});
   broker_.HoldSettlements(true);
   broker_.AddTask("first");
-  ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.nacks.size() == 1; }));
+  ASSERT_NO_FATAL_FAILURE(WaitForFirstCall());
   for (const std::string id : {"1", "2", "3", "last"}) broker_.AddTask(id);
   gate.WaitForArrivals(1);
   // That of three, then that of the first of them.
-  broker_.FailNext("Nack", 2, grpc::Status(grpc::INVALID_ARGUMENT, "no"));
+  broker_.FailNext("Settle", 2, grpc::Status(grpc::INVALID_ARGUMENT, "no"));
   broker_.HoldSettlements(false);
   ASSERT_TRUE(IsNacked("token-3"));
   gate.Open();
   worker->Stop();
-  EXPECT_EQ(broker_.nacks[1].items_size(), 3);
+  EXPECT_EQ(broker_.settles[1].items_size(), 3);
   EXPECT_EQ(broker_.nacked.count("token-1"), 0u);
   EXPECT_EQ(broker_.nacked.count("token-2"), 1u);
   EXPECT_EQ(worker->counts().lost, 1);
@@ -181,11 +181,11 @@ TEST_F(WorkerTest, LongErrorsOfManyAttemptsStayBelowTheLimitOfACall) {
       {.concurrency = kTasks});
   broker_.HoldSettlements(true);
   for (int i = 0; i < kTasks; ++i) broker_.AddTask(std::to_string(i));
-  ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.nacks.size() == 1; }));
+  ASSERT_NO_FATAL_FAILURE(WaitForFirstCall());
   broker_.HoldSettlements(false);
   ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.nacked.size() == kTasks; }));
   worker->Stop();
-  for (const v1::NackRequest& request : broker_.nacks) {
+  for (const v1::SettleRequest& request : broker_.settles) {
     EXPECT_LT(request.ByteSizeLong(), size_t{4} << 20);
   }
 }
@@ -212,8 +212,8 @@ TEST_F(WorkerTest, ResultsThatGatherDuringACallGoInOne) {
   ASSERT_TRUE(IsAcked("token-3"));
   gate.Open();
   worker->Stop();
-  EXPECT_EQ(broker_.acks[0].items_size(), 1);
-  EXPECT_EQ(broker_.acks[1].items_size(), 3);
+  EXPECT_EQ(broker_.settles[0].items_size(), 1);
+  EXPECT_EQ(broker_.settles[1].items_size(), 3);
   EXPECT_EQ(broker_.acked.size(), 5u);
 }
 
@@ -324,12 +324,12 @@ TEST_F(WorkerTest, ACancelledTaskIsAskedToStopAndItsResultCounts) {
 }
 
 TEST_F(WorkerTest, AResultIsKeptUntilTheBrokerIsBack) {
-  broker_.FailNext("Ack", 6, kUnavailable);  // more than one call tries
+  broker_.FailNext("Settle", 6, kUnavailable);  // more than one call tries
   const auto worker = Started(Done);
   broker_.AddTask("a");
   EXPECT_TRUE(IsAcked("token-a"));
   worker->Stop();
-  EXPECT_EQ(broker_.acks.size(), 7u);
+  EXPECT_EQ(broker_.settles.size(), 7u);
   EXPECT_EQ(worker->counts().done, 1);
 }
 

@@ -161,7 +161,7 @@ TEST_F(MetricsPageTest, ScrapesDuringAStormOfCallsLoseNoCount) {
   for (int i = 0; i < 5; ++i) Get("/metrics");
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(metrics::ParsePage(metrics_.Text())
-                .Value("skiplane_tasks_enqueued_total{queue=\"shared\",result=\"created\"}"),
+                .Value("skiplane_tasks_enqueued_total{outcome=\"created\",queue=\"shared\"}"),
             kThreads * kEach);
 }
 

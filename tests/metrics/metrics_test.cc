@@ -37,8 +37,8 @@ TEST_F(MetricsTest, WhatIsKnownBeforehandIsZeroFromTheBeginning) {
         "skiplane_batch_tasks_count{call=\"heartbeat\"}",
         "skiplane_db_pool_connections{state=\"idle\"}",
         "skiplane_db_pool_connections{state=\"busy\"}", "skiplane_db_pool_waiting_statements",
-        "skiplane_db_notifications_total{result=\"sent\"}",
-        "skiplane_db_notifications_total{result=\"received\"}"}) {
+        "skiplane_db_notifications_total{direction=\"sent\"}",
+        "skiplane_db_notifications_total{direction=\"received\"}"}) {
     EXPECT_EQ(Value(series), 0) << series;
   }
 }
@@ -56,7 +56,7 @@ TEST_F(MetricsTest, CountersAddUp) {
   EXPECT_EQ(Value("skiplane_orphan_leases_handed_back_total"), 4);
   EXPECT_EQ(Value("skiplane_sessions_lost_total"), 5);
   EXPECT_EQ(Value("skiplane_db_errors_total{sqlstate_class=\"08\"}"), 2);
-  EXPECT_EQ(Value("skiplane_db_notifications_total{result=\"received\"}"), 1);
+  EXPECT_EQ(Value("skiplane_db_notifications_total{direction=\"received\"}"), 1);
 }
 
 TEST_F(MetricsTest, GaugesTakeTheLastValue) {

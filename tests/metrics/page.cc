@@ -70,7 +70,7 @@ Page ParsePage(absl::string_view text) {
 void UseEveryVerb(Metrics& metrics) {
   metrics.Enqueued("emails", "created", 1);
   metrics.Leased("emails", "first", 1);
-  metrics.AttemptEnded("emails", "acked", 1);
+  metrics.AttemptEnded("emails", "succeeded", 1);
   metrics.Finished("emails", "succeeded", 1);
   metrics.LeaseLost("ack", 1);
   metrics.OrphanLeasesReleased(1);
@@ -80,6 +80,7 @@ void UseEveryVerb(Metrics& metrics) {
   metrics.SetQueue("emails", {.stages = {{"fetch", {.ready = 1}}}});
   metrics.SetWaitingLeases("emails", 1);
   metrics.SetWorkers(1);
+  metrics.SetAwaitingCalls(1);
   metrics.SetDraining(false);
   metrics.SetLeader(true);
   metrics.SetDatabaseOutage("DATABASE_READ_ONLY");

@@ -45,18 +45,18 @@ TEST_F(QueueMetricsTest, EveryVerbReachesItsSeries) {
   metrics_.Leased("a", "first", 3);
   metrics_.Leased("a", "retry", 4);
   int tasks = 10;
-  for (const char* outcome : {"acked", "retried", "released", "failed", "lost"}) {
+  for (const char* outcome : {"succeeded", "retried", "released", "failed", "lost"}) {
     metrics_.AttemptEnded("a", outcome, ++tasks);
   }
   metrics_.Finished("a", "succeeded", 5);
   metrics_.Finished("a", "failed", 6);
   metrics_.SetWaitingLeases("a", 7);
   const Page page = ParsePage(metrics_.Text());
-  EXPECT_EQ(page.Value("skiplane_tasks_enqueued_total{queue=\"a\",result=\"created\"}"), 1);
-  EXPECT_EQ(page.Value("skiplane_tasks_enqueued_total{queue=\"a\",result=\"existing\"}"), 2);
+  EXPECT_EQ(page.Value("skiplane_tasks_enqueued_total{outcome=\"created\",queue=\"a\"}"), 1);
+  EXPECT_EQ(page.Value("skiplane_tasks_enqueued_total{outcome=\"existing\",queue=\"a\"}"), 2);
   EXPECT_EQ(page.Value("skiplane_tasks_leased_total{kind=\"first\",queue=\"a\"}"), 3);
   EXPECT_EQ(page.Value("skiplane_tasks_leased_total{kind=\"retry\",queue=\"a\"}"), 4);
-  EXPECT_EQ(page.Value("skiplane_task_attempts_total{outcome=\"acked\",queue=\"a\"}"), 11);
+  EXPECT_EQ(page.Value("skiplane_task_attempts_total{outcome=\"succeeded\",queue=\"a\"}"), 11);
   EXPECT_EQ(page.Value("skiplane_task_attempts_total{outcome=\"retried\",queue=\"a\"}"), 12);
   EXPECT_EQ(page.Value("skiplane_task_attempts_total{outcome=\"released\",queue=\"a\"}"), 13);
   EXPECT_EQ(page.Value("skiplane_task_attempts_total{outcome=\"failed\",queue=\"a\"}"), 14);
@@ -142,7 +142,7 @@ TEST_F(QueueMetricsTest, ARemovedQueueLeavesNoSeries) {
   ASSERT_GT(ParsePage(metrics_.Text()).CountOf("queue=\"emails\""), 0);
   metrics_.RemoveQueue("emails");
   EXPECT_EQ(ParsePage(metrics_.Text()).CountOf("queue=\"emails\""), 0);
-  EXPECT_EQ(Value("skiplane_tasks_enqueued_total{queue=\"kept\",result=\"created\"}"), 1);
+  EXPECT_EQ(Value("skiplane_tasks_enqueued_total{outcome=\"created\",queue=\"kept\"}"), 1);
 }
 
 TEST_F(QueueMetricsTest, RemovingAnUnknownQueueChangesNothing) {
@@ -155,7 +155,7 @@ TEST_F(QueueMetricsTest, AQueueThatReturnsStartsAtZero) {
   metrics_.Enqueued("a", "created", 9);
   metrics_.RemoveQueue("a");
   metrics_.Enqueued("a", "created", 1);
-  EXPECT_EQ(Value("skiplane_tasks_enqueued_total{queue=\"a\",result=\"created\"}"), 1);
+  EXPECT_EQ(Value("skiplane_tasks_enqueued_total{outcome=\"created\",queue=\"a\"}"), 1);
 }
 
 TEST_F(QueueMetricsTest, TheThousandthQueueHasItsNameAndNoneIsCalledOther) {
@@ -175,7 +175,8 @@ TEST_F(QueueMetricsTest, QueuesBeyondTheCapAreAddedUpUnderOneName) {
   metrics_.SetWaitingLeases("y", 6);
   const Page page = ParsePage(metrics_.Text());
   EXPECT_EQ(page.CountOf("queue=\"x\"") + page.CountOf("queue=\"y\""), 0);
-  EXPECT_EQ(page.Value("skiplane_tasks_enqueued_total{queue=\"__other__\",result=\"created\"}"), 3);
+  EXPECT_EQ(page.Value("skiplane_tasks_enqueued_total{outcome=\"created\",queue=\"__other__\"}"),
+            3);
   EXPECT_EQ(page.Value("skiplane_queue_tasks{queue=\"__other__\",state=\"ready\"}"), 7);
   EXPECT_EQ(page.Value("skiplane_queue_oldest_ready_age_seconds{queue=\"__other__\"}"), 8);
   EXPECT_EQ(page.Value("skiplane_queue_paused{mode=\"lease\",queue=\"__other__\"}"), 2);

@@ -21,6 +21,28 @@ TEST(NotificationTest, TasksComeBackAsTheyWere) {
   EXPECT_EQ(ParseNotification(FormatNotification(Tasks())), Tasks());
 }
 
+TEST(NotificationTest, TasksByTheirNumbersComeBackAsTheyWere) {
+  for (const NotificationKind kind : {NotificationKind::kAwaited, NotificationKind::kEnded}) {
+    Notification notification;
+    notification.kind = kind;
+    notification.origin = "abc";
+    notification.lane = 7;
+    notification.tasks = {1, 9007199254740991};
+    EXPECT_EQ(ParseNotification(FormatNotification(notification)), notification);
+  }
+}
+
+TEST(NotificationTest, ManyTasksAreSeveralThatPostgresTakes) {
+  const std::vector<int64_t> tasks(1000, 9007199254740991);
+  size_t count = 0;
+  for (const std::string& text :
+       FormatTaskNotifications(NotificationKind::kEnded, std::string(32, 'a'), 1 << 30, tasks)) {
+    EXPECT_LT(text.size(), 8000u);
+    count += ParseNotification(text)->tasks.size();
+  }
+  EXPECT_EQ(count, tasks.size());
+}
+
 TEST(NotificationTest, OtherKindsComeBackAsTheyWere) {
   for (const NotificationKind kind : {NotificationKind::kQueues, NotificationKind::kBroker}) {
     Notification notification;
@@ -32,7 +54,8 @@ TEST(NotificationTest, OtherKindsComeBackAsTheyWere) {
 TEST(NotificationTest, WhatIsNotANotificationIsIgnored) {
   for (const char* text :
        {"", "tasks", "tasks -", "tasks a 1 2 3", "tasks a x 0 0 1 1 1", "tasks a 1 0 99999 1 1 1",
-        "tasks a 1 0 0 1 1 1 1", "queues a b", "newer thing"}) {
+        "tasks a 1 0 0 1 1 1 1", "ended a", "ended a 1", "ended a 1 x", "awaited a y 1",
+        "queues a b", "newer thing"}) {
     EXPECT_FALSE(ParseNotification(text).has_value()) << text;
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 namespace skiplane::rpc {
@@ -126,31 +127,29 @@ std::shared_ptr<broker::PendingLease> FakeBroker::Lease(
   return parked;
 }
 
-void FakeBroker::Ack(std::vector<model::AckItem> items,
-                     broker::Callback<std::vector<model::AckResult>> done) {
+void FakeBroker::Settle(std::vector<model::SettleItem> items,
+                        broker::Callback<std::vector<model::SettleResult>> done) {
   Count();
-  ack = std::move(items);
-  Answered(behaviour.refusal, behaviour.acks, done);
+  settle = std::move(items);
+  Answered(behaviour.refusal, behaviour.settled, done);
 }
 
-std::shared_ptr<broker::PendingLease> FakeBroker::AckAndLease(
-    broker::AckAndLeaseCall call, broker::Callback<broker::AckAndLeaseAnswer> done) {
-  ack = std::move(call.items);
-  return Lease(std::move(call.lease), [acks = behaviour.acks, done = std::move(done)](
+std::shared_ptr<broker::PendingLease> FakeBroker::SettleAndLease(
+    broker::SettleAndLeaseCall call, broker::Callback<broker::SettleAndLeaseAnswer> done) {
+  settle = std::move(call.items);
+  if (!behaviour.lease_refusal.ok()) {
+    Count();
+    done(broker::SettleAndLeaseAnswer{behaviour.settled, std::nullopt, behaviour.lease_refusal});
+    return nullptr;
+  }
+  return Lease(std::move(call.lease), [settled = behaviour.settled, done = std::move(done)](
                                           absl::StatusOr<broker::LeaseAnswer> answer) mutable {
     if (answer.ok()) {
-      done(broker::AckAndLeaseAnswer{std::move(acks), *std::move(answer)});
+      done(broker::SettleAndLeaseAnswer{std::move(settled), *std::move(answer), {}});
     } else {
       done(answer.status());
     }
   });
-}
-
-void FakeBroker::Nack(std::vector<model::NackItem> items,
-                      broker::Callback<std::vector<model::NackResult>> done) {
-  Count();
-  nack = std::move(items);
-  Answered(behaviour.refusal, behaviour.nacks, done);
 }
 
 void FakeBroker::Heartbeat(broker::HeartbeatCall call,

@@ -20,8 +20,8 @@ class FakeBroker final : public broker::Broker {
     absl::Status refusal;             // if not OK: every call but a parked Lease gets it at once
     bool answers_cancelled = true;    // as the real one; else a test answers by AnswerParked
     bool answers_at_drain = true;     // as the real one
-    std::vector<model::AckResult> acks;
-    std::vector<model::NackResult> nacks;
+    std::vector<model::SettleResult> settled;
+    absl::Status lease_refusal;  // if not OK: items are settled, and then nothing is leased
     broker::HeartbeatAnswer heartbeat;
     std::vector<model::Queue> queues;  // of ListQueues, by name
     broker::QueueWithCounts queue;     // of every other call for a queue
@@ -34,8 +34,7 @@ class FakeBroker final : public broker::Broker {
   // The last of each kind. Read when no call is on its way.
   broker::EnqueueCall enqueue;
   broker::LeaseCall lease;
-  std::vector<model::AckItem> ack;
-  std::vector<model::NackItem> nack;
+  std::vector<model::SettleItem> settle;
   broker::HeartbeatCall heartbeat;
   broker::CreateQueueCall create;
   broker::UpdateQueueCall update;
@@ -56,12 +55,11 @@ class FakeBroker final : public broker::Broker {
                broker::Callback<std::vector<broker::EnqueueResult>> done) override;
   std::shared_ptr<broker::PendingLease> Lease(broker::LeaseCall call,
                                               broker::Callback<broker::LeaseAnswer> done) override;
-  void Ack(std::vector<model::AckItem> items,
-           broker::Callback<std::vector<model::AckResult>> done) override;
-  std::shared_ptr<broker::PendingLease> AckAndLease(
-      broker::AckAndLeaseCall call, broker::Callback<broker::AckAndLeaseAnswer> done) override;
-  void Nack(std::vector<model::NackItem> items,
-            broker::Callback<std::vector<model::NackResult>> done) override;
+  void Settle(std::vector<model::SettleItem> items,
+              broker::Callback<std::vector<model::SettleResult>> done) override;
+  std::shared_ptr<broker::PendingLease> SettleAndLease(
+      broker::SettleAndLeaseCall call,
+      broker::Callback<broker::SettleAndLeaseAnswer> done) override;
   void Heartbeat(broker::HeartbeatCall call,
                  broker::Callback<broker::HeartbeatAnswer> done) override;
   void HandBack(const broker::LeaseAnswer& undelivered) override;

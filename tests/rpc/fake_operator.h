@@ -1,6 +1,7 @@
 // An Operator without tasks: it keeps the last call of each kind and answers as the test sets it.
 #pragma once
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -24,11 +25,13 @@ class FakeOperator final : public broker::Operator {
   broker::StartBulkCall bulk;
   int calls = 0;
 
-  void GetTask(broker::GetTaskCall call, broker::Callback<broker::TaskDetails> done) override {
+  std::shared_ptr<broker::PendingTask> GetTask(
+      broker::GetTaskCall call, broker::Callback<broker::TaskDetails> done) override {
     get = std::move(call);
     broker::TaskDetails details;
     details.task = task;
     Answer(std::move(details), done);
+    return nullptr;
   }
   void ListTasks(broker::ListTasksCall call, broker::Callback<broker::TaskPage> done) override {
     list = std::move(call);

@@ -51,6 +51,9 @@ grpc::Status Front::Call(const v1::AckRequest& request, v1::AckResponse* respons
 grpc::Status Front::Call(const v1::NackRequest& request, v1::NackResponse* response) {
   return Unary(*stub, &BrokerStub::Nack, request, response);
 }
+grpc::Status Front::Call(const v1::SettleRequest& request, v1::SettleResponse* response) {
+  return Unary(*stub, &BrokerStub::Settle, request, response);
+}
 grpc::Status Front::Call(const v1::HeartbeatRequest& request, v1::HeartbeatResponse* response) {
   return Unary(*stub, &BrokerStub::Heartbeat, request, response);
 }

@@ -26,6 +26,7 @@ class Front {
   grpc::Status Call(const v1::LeaseRequest& request, v1::LeaseResponse* response);
   grpc::Status Call(const v1::AckRequest& request, v1::AckResponse* response);
   grpc::Status Call(const v1::NackRequest& request, v1::NackResponse* response);
+  grpc::Status Call(const v1::SettleRequest& request, v1::SettleResponse* response);
   grpc::Status Call(const v1::HeartbeatRequest& request, v1::HeartbeatResponse* response);
   grpc::Status Call(const v1::CreateQueueRequest& request, v1::CreateQueueResponse* response);
   grpc::Status Call(const v1::GetQueueRequest& request, v1::GetQueueResponse* response);

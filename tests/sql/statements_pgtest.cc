@@ -128,6 +128,25 @@ constexpr char kRenewal[] =
     "'{4,4,4}', '{null,null,null}', '{0,0,0}', '{null,null,null}', '{null,null,null}', "
     "'{null,null,null}', '{1,1,1}', '{1}', '{renewal}', '{hash}', '{900001}'";
 
+// The same keys as schedules that are declared.
+constexpr char kDeclaration[] =
+    "'{1,1,1}', '{900001,900002,900003}', '{null,null,null}', '{0,0,0}', '{10,10,10}', '{0,0,0}', "
+    "'{null,null,null}', '{null,null,null}', '{a,b,c}', '{k8,k16,new}', '{0,0,0}', '{6,6,6}', "
+    "'{null,null,null}', '{0,0,0}', '{60000000,60000000,60000000}', '{null,null,null}', "
+    "'{null,null,null}', '{1,1,1}', '{}', '{}', '{}', '{}'";
+
+TEST(StatementsTest, DeclaringSchedulesReadsFewRowsOfTablesThatHaveGrownSinceTheyWerePlanned) {
+  const Database database = Database::Migrated();
+  const auto session = Required(pg::Session::Open({.uri = database.uri()}, nullptr));
+  BuffersOf(*session, sql::kTaskEnqueueOnce, kDeclaration);
+  std::string fill = kFill;
+  database.Run(fill.erase(fill.find("ANALYZE")));
+  database.Run(
+      "UPDATE skiplane.task_key SET end_time = now() WHERE key = 'k16'; "
+      "DELETE FROM skiplane.task WHERE id = 16");
+  EXPECT_LT(BuffersOf(*session, sql::kTaskEnqueueOnce, kDeclaration), 400);
+}
+
 TEST(StatementsTest, RenewingKeysReadsFewRowsOfTablesThatHaveGrownSinceTheyWerePlanned) {
   const Database database = Database::Migrated();
   const auto session = Required(pg::Session::Open({.uri = database.uri()}, nullptr));

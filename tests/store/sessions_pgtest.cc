@@ -166,6 +166,23 @@ TEST_F(SessionsTest, ProgressIsMergedByTask) {
             R"({"1": {"message": "half", "fraction": 0.5}, "2": {"fraction": 0.9}})");
 }
 
+TEST_F(SessionsTest, ProgressOfAHeldLeaseStaysAlsoWhenAnotherThreadReports) {
+  TouchOne("w", 1, kShort);
+  Put(2);
+  const std::vector<model::LeaseToken> tokens = testing::TokensOf(Take(2));
+  for (const model::LeaseToken& token : tokens) {
+    RenewOne("w", kShort,
+             absl::StrCat(R"({"held": [")", token.task.id, R"("], "progress": {")", token.task.id,
+                          R"(": {"lane": )", lane_, R"(, "lease": )", token.lease_number, "}}}"));
+  }
+  const std::string kept = "SELECT count(*) FROM skiplane.worker_session s, jsonb_each(s.progress)";
+  EXPECT_EQ(Number(kept), 2);
+  Settle({tokens[0]}, Action::kAck);
+  RenewOne("w", kShort, R"({"held": [], "progress": {"9": {}}})");
+  EXPECT_EQ(Number(kept + " e WHERE e.key = '" + std::to_string(tokens[0].task.id) + "'"), 0);
+  EXPECT_EQ(Number(kept + " e WHERE e.key = '" + std::to_string(tokens[1].task.id) + "'"), 1);
+}
+
 TEST_F(SessionsTest, ProgressOfTasksThatAreNotHeldAnyMoreIsDropped) {
   TouchOne("w", 7, kShort);
   RenewOne("w", kShort, R"({"held": ["1"], "progress": {"1": {"fraction": 0.5}}})");

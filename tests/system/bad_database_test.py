@@ -75,7 +75,7 @@ class BadDatabase(SystemTest):
         self.assertEqual(self.database.picture(), before)
         [waiting] = self.client.lease(QUEUE, worker_id="w")
         self.assertEqual(waiting.payload, b"waiting")
-        self.assertEqual(self.client.ack(held, waiting), ["ACKED", "ACKED"])
+        self.assertEqual(self.client.ack(held, waiting), ["SETTLED", "SETTLED"])
 
     def assert_says_no_more_than_it_must(self, error):
         text = error.details() + repr(error.trailing_metadata())

@@ -39,7 +39,7 @@ class BadInput(SystemTest):
         self.client.enqueue(QUEUE, b"good")
         [good] = self.client.lease(QUEUE, worker_id="w")
         self.assertEqual(good.payload, b"good")
-        self.assertEqual(self.client.ack(good, self.held), ["ACKED", "ACKED"])
+        self.assertEqual(self.client.ack(good, self.held), ["SETTLED", "SETTLED"])
 
     def enqueues(self, **requests):
         return {name: (self.client.broker.Enqueue, broker_pb2.EnqueueRequest(**fields))
@@ -58,6 +58,14 @@ class BadInput(SystemTest):
             priority={"queue": QUEUE, "tasks": [task(priority=32768)]},
             attempts={"queue": QUEUE, "tasks": [task(max_attempts=1001)]},
             negative_attempts={"queue": QUEUE, "tasks": [task(max_attempts=-1)]},
+            no_attempts={"queue": QUEUE, "tasks": [task(max_attempts=0)]},
+            no_version={"queue": QUEUE, "tasks": [task(key="k", version=0)]},
+            task_queue={"queue": QUEUE, "tasks": [task(queue="no name!")]},
+            one_without_queue={"tasks": [task(queue=QUEUE), task()]},
+            schedule_once={"queue": QUEUE, "tasks": [task(key="k",
+                                                          key_policy="KEY_POLICY_SCHEDULE")]},
+            schedule_version={"queue": QUEUE, "tasks": [task(
+                key="k", key_policy="KEY_POLICY_SCHEDULE", cron="@daily", version=1)]},
             negative_delay={"queue": QUEUE, "tasks": [task(delay=seconds(-1))]},
             far_delay={"queue": QUEUE, "tasks": [task(delay=seconds(11 * 366 * 86400))]},
             many_headers={"queue": QUEUE,
@@ -77,7 +85,9 @@ class BadInput(SystemTest):
         tokens = [broker_pb2.AckItem(lease_token=self.held.lease_token)] * 499
         bad = broker_pb2.AckItem(lease_token=b"nonsense")
         self.assert_all_refused(TOKEN, {
-            "ack": (self.client.broker.Ack, broker_pb2.AckRequest(items=tokens + [bad]))})
+            "ack": (self.client.broker.Ack, broker_pb2.AckRequest(items=tokens + [bad])),
+            "settle": (self.client.broker.Settle, broker_pb2.SettleRequest(
+                items=[broker_pb2.SettleItem(ack=item) for item in tokens + [bad]]))})
 
     def test_a_queue_that_does_not_exist(self):
         admin, name = self.client.admin, "nowhere"
@@ -142,8 +152,8 @@ class BadInput(SystemTest):
                     item = broker_pb2.NackItem(lease_token=self.held.lease_token, **one)
                     [result] = self.client.broker.Nack(broker_pb2.NackRequest(items=[item]),
                                                        timeout=90).results
-                    self.assertEqual((result.outcome, result.error.reason, result.error.field),
-                                     (broker_pb2.NACK_OUTCOME_REFUSED, "INVALID_FIELD", field))
+                    self.assertEqual((result.outcome, result.refusal.reason, result.refusal.field),
+                                     (broker_pb2.SETTLE_OUTCOME_REFUSED, "INVALID_FIELD", field))
         self.assertEqual(self.picture(), self.before)
 
     def test_one_long_error_costs_its_neighbours_nothing_and_is_kept_cut(self):
@@ -155,7 +165,7 @@ class BadInput(SystemTest):
         items[1].error.fingerprint = "f" * 300
         results = self.client.broker.Nack(broker_pb2.NackRequest(items=items), timeout=90).results
         self.assertEqual([result.outcome for result in results],
-                         [broker_pb2.NACK_OUTCOME_NACKED] * 3)
+                         [broker_pb2.SETTLE_OUTCOME_SETTLED] * 3)
         error = self.client.task(ids[1]).last_error
         self.assertEqual((error.type, error.text, error.fingerprint),
                          ("t" * 256, b"x" * 65535, "f" * 256))
@@ -203,6 +213,21 @@ class BadInput(SystemTest):
                       admin_pb2.ListQueuesRequest(page_token="nonsense")),
             "task": (self.client.admin.GetTask, admin_pb2.GetTaskRequest(task_id=""))})
 
+    def test_a_get_of_a_task_out_of_range(self):
+        held = self.held.task_id
+        self.assert_all_refused(FIELD, {
+            name: (self.client.admin.GetTask, admin_pb2.GetTaskRequest(**fields))
+            for name, fields in {
+                "neither": {}, "id and key": {"task_id": held, "queue": QUEUE, "key": "k"},
+                "id and queue": {"task_id": held, "queue": QUEUE},
+                "queue alone": {"queue": QUEUE}, "key alone": {"key": "k"},
+                "bad queue": {"queue": "a/b", "key": "k"},
+                "long key": {"queue": QUEUE, "key": LONG},
+                "long wait": {"task_id": held, "wait": seconds(61)},
+                "negative wait": {"task_id": held, "wait": seconds(-1)},
+                "token of a key": {"queue": QUEUE, "key": "k", "attempts_page_token": "t"},
+            }.items()})
+
     def test_a_token_of_another_installation_settles_nothing(self):
         other = ForeignInstallation("setUp")
         SystemTest.setUp(other)
@@ -213,12 +238,12 @@ class BadInput(SystemTest):
         same_id, unknown_id = client.lease(QUEUE, max_tasks=2, worker_id=new_id())
         self.assertEqual(same_id.task_id, self.held.task_id, "the case that this test is about")
         self.assertEqual(self.client.ack(same_id, unknown_id), ["LEASE_LOST", "NOT_FOUND"])
-        self.assertEqual(self.client.nack(same_id).outcome, broker_pb2.NACK_OUTCOME_LEASE_LOST)
+        self.assertEqual(self.client.nack(same_id).outcome, broker_pb2.SETTLE_OUTCOME_LEASE_LOST)
         states = self.client.heartbeat("w", 30, same_id, unknown_id, self.held).results
         self.assertEqual([result.state for result in states],
                          [broker_pb2.LEASE_STATE_LOST] * 2 + [broker_pb2.LEASE_STATE_HELD])
         self.assertEqual(self.picture(), self.before)
-        self.assertEqual(self.client.ack(self.held), ["ACKED"])
+        self.assertEqual(self.client.ack(self.held), ["SETTLED"])
 
 
 class ForeignInstallation(SystemTest):

@@ -58,7 +58,7 @@ class BadWire(SystemTest):
         self.assertEqual(self.database.picture(), self.before)
         self.client.enqueue(QUEUE, b"good")
         [task] = self.client.lease(QUEUE)
-        self.assertEqual(self.client.ack(task), ["ACKED"])
+        self.assertEqual(self.client.ack(task), ["SETTLED"])
         self.before = self.database.picture()
 
     def test_bytes_that_are_no_message(self):

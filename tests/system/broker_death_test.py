@@ -69,7 +69,7 @@ class BrokerDeath(SystemTest):
                 continue
             with self.changed:
                 self.acked |= {task.task_id for task, outcome in zip(tasks, outcomes)
-                               if outcome in ("ACKED", "ALREADY_SETTLED")}
+                               if outcome in ("SETTLED", "ALREADY_SETTLED")}
                 self.changed.notify_all()
 
     def wait_for_acks(self, count):
@@ -123,7 +123,7 @@ class BrokerDeath(SystemTest):
                          ["SUCCEEDED"] * 2 + ["LEASED"] * 3 + ["READY"] * 15)
         # The worker outlives its broker: its leases are as good as before.
         self.assertTrue(client.heartbeat("w", 30, *leased[2:]).session_alive)
-        self.assertEqual(client.ack(*leased), ["ALREADY_SETTLED"] * 2 + ["ACKED"] * 3)
+        self.assertEqual(client.ack(*leased), ["ALREADY_SETTLED"] * 2 + ["SETTLED"] * 3)
         self.assertEqual(len(client.lease(QUEUE, max_tasks=100)), 15)
 
 

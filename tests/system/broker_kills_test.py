@@ -67,7 +67,8 @@ class Kills(SystemTest):
         items = [broker_pb2.AckItem(lease_token=task.lease_token) for task in tasks]
         response = client.broker.Ack(broker_pb2.AckRequest(items=items, lease_next=lease),
                                      timeout=60)
-        acked = sum(result.outcome == broker_pb2.ACK_OUTCOME_ACKED for result in response.results)
+        acked = sum(result.outcome == broker_pb2.SETTLE_OUTCOME_SETTLED
+                    for result in response.results)
         if acked:
             self.acks += acked
             self.acked.set()

@@ -390,8 +390,9 @@ class Reports(SystemTest):
             answer = self.client.admin.ListWorkers(request, timeout=60)
             workers += answer.workers
             token = answer.next_page_token
-        self.assertEqual([(w.name, w.worker_id, w.leased_count) for w in workers],
-                         [("anna", "w1", 2), ("bert", "w2", 1)])
+        handles = self.database.run("SELECT handle FROM skiplane.workers ORDER BY name")
+        self.assertEqual([(w.name, w.worker_handle, w.leased_count) for w in workers],
+                         [("anna", handles[0][0], 2), ("bert", handles[1][0], 1)])
         self.assertEqual(token, "")
 
 

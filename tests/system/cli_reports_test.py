@@ -1,9 +1,11 @@
 """Lists, errors, statistics, workers, records of changes and schedules."""
 
+import time
 import unittest
 
 from support.cli import CliTest
 from support.client import task_pb2
+from support.process import GENEROUS_S
 
 
 class Reports(CliTest):
@@ -39,6 +41,28 @@ class Reports(CliTest):
         self.assertEqual(self.run_cli("tasks", "explain", task_id).splitlines()[0],
                          answer["explanation"])
 
+    def test_a_task_is_shown_by_its_key_when_it_has_ended(self):
+        self.client.update_queue("mail", "keep_results", keep_results=True)
+        task_id = self.client.enqueue("mail", key="order-17")
+        [early] = self.lines("tasks", "show", "-q", "mail", "--key", "order-17", "--wait", "1s")
+        self.assertEqual((early["task"]["task_id"], early["task"]["state"]),
+                         (task_id, "TASK_STATE_READY"))
+        shown = self.start_cli("tasks", "show", "-q", "mail", "--key", "order-17", "--wait", "5m")
+        end = time.monotonic() + GENEROUS_S
+        while self.broker.metrics()["skiplane_awaiting_calls"] == 0:
+            self.assertLess(time.monotonic(), end, "it does not wait")
+        [task] = self.client.lease("mail")
+        self.client.ack_results(task, result=b"sent")
+        self.assertEqual(shown.wait(), 0, shown.output)
+        self.assertRegex(shown.output, r"state +succeeded")
+        self.assertRegex(shown.output, r"result +sent")
+
+    def test_which_task_is_shown_must_be_said_in_one_way(self):
+        for wrong in ((), ("1-1", "-q", "mail", "--key", "k"), ("1-1", "--key", "k"),
+                      ("-q", "mail"), ("--key", "k")):
+            self.run_cli("tasks", "show", *wrong, code=2)
+            self.assertIn("which task?", self.errors, wrong)
+
     def test_errors_are_grouped_and_retried(self):
         for number in range(3):
             self.fail_one("SmtpError", f"server {number} does not answer")
@@ -56,7 +80,10 @@ class Reports(CliTest):
     def test_workers_are_listed(self):
         self.client.enqueue("mail")
         self.client.lease("mail", worker_id="w1", worker_name="host:1")
-        self.assertEqual([worker["name"] for worker in self.lines("workers")], ["host:1"])
+        [worker] = self.lines("workers")
+        self.assertEqual((worker["name"], worker["worker_handle"]),
+                         ("host:1", self.database.value("SELECT handle FROM skiplane.workers")))
+        self.assertNotIn("w1", self.run_cli("workers"))
 
     def test_changes_are_recorded_with_their_actor(self):
         self.run_cli("queues", "pause", "mail")

@@ -9,7 +9,7 @@ import unittest
 
 from support import document
 from support.cli import program
-from support.client import state_name
+from support.client import seconds, state_name, task_pb2
 from support.process import GENEROUS_S
 from support.work import WorkTest
 
@@ -123,6 +123,20 @@ class Scripts(WorkTest):
         self.assertEqual((progress.fraction, progress.message), (0.4, "encoding"))
         worker.terminate()
 
+    def test_an_attempt_after_others_learns_where_they_ended(self):
+        self.client.enqueue("mail", b"")
+        [task] = self.client.lease("mail", worker_id="w")
+        self.client.heartbeat("w", 600, task,
+                              progress=task_pb2.TaskProgress(fraction=0.4, message="page 40"))
+        error = task_pb2.TaskError(type="exit 75", text=b"no disk\x00hidden")
+        self.client.nack(task, error=error, retry_delay=seconds(0))
+        self.client.enqueue("mail", b"")
+        path = os.path.join(self.folder, "seen")
+        self.burst('printf "%s|%s|%s|%s\\n" "$SKIPLANE_LAST_ERROR_TYPE" "$SKIPLANE_LAST_ERROR" '
+                   '"$SKIPLANE_LAST_PROGRESS" "$SKIPLANE_LAST_PROGRESS_MESSAGE" >> ' + path)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(sorted(file), ["exit 75|no disk|0.4|page 40\n", "|||\n"])
+
     def give(self, commands):
         path = os.path.dirname(program()) + ":" + os.environ["PATH"]
         done = subprocess.run(["bash", "-e", "-c", commands], cwd=self.folder, check=False,
@@ -183,7 +197,7 @@ class Scripts(WorkTest):
         self.assertRegex(worker.output, r" attempt=1 end=released start_error=\"cannot make a ")
         self.assertIn("skiplane: 0 done, 0 retried, 0 failed, ", worker.output)
         view = self.client.task(task)
-        self.assertEqual((state_name(view.state), view.attempt), ("READY", 0))
+        self.assertEqual((state_name(view.state), view.attempt_count), ("READY", 0))
 
     def test_a_worker_whose_folder_a_cleaner_took_makes_it_anew(self):
         worker, folder = self.start_with_files()

@@ -20,7 +20,7 @@ class Signals(WorkTest):
 
     def assert_handed_back(self, task_id):
         view = self.client.task(task_id)
-        self.assertEqual((state_name(view.state), view.attempt), ("READY", 0))
+        self.assertEqual((state_name(view.state), view.attempt_count), ("READY", 0))
 
     def test_the_end_waits_for_running_programs(self):
         first, second = (self.client.enqueue("mail", payload) for payload in (b"1", b"2"))
@@ -43,7 +43,7 @@ class Signals(WorkTest):
         worker.wait_for_output("begun")
         self.end(worker, "0 done, 0 retried, 0 failed, 1 released, 0 cancelled, 0 lost")
         view = self.client.task(task)
-        self.assertEqual((state_name(view.state), view.attempt), ("READY", 0))
+        self.assertEqual((state_name(view.state), view.attempt_count), ("READY", 0))
 
     def test_a_program_that_does_not_obey_is_killed(self):
         self.client.enqueue("mail", b"")

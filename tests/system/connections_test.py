@@ -46,7 +46,7 @@ class Connections(SystemTest):
     def assert_served(self, client):
         client.enqueue(QUEUE, b"x")
         [task] = client.lease(QUEUE)
-        self.assertEqual(client.ack(task), ["ACKED"])
+        self.assertEqual(client.ack(task), ["SETTLED"])
 
     def test_one_peer_with_more_connections_than_there_are_descriptors(self):
         broker = self.start_broker(descriptors=DESCRIPTORS)

@@ -55,7 +55,7 @@ class DatabaseRights(SystemTest):
         self.assertEqual(done.returncode, 1, done)
         self.assertIn(b"DATABASE_PERMISSION_DENIED", done.stderr)
         [task] = client.lease(QUEUE)
-        self.assertEqual(client.ack(task), ["ACKED"])
+        self.assertEqual(client.ack(task), ["SETTLED"])
         errors = 'skiplane_db_errors_total{sqlstate_class="%s"}'
         self.assertGreaterEqual(broker.metrics()[errors % "42"], 4)
         self.assertNotIn(errors % "08", broker.metrics())

@@ -129,7 +129,7 @@ class Drain(SystemTest):
         self.assertEqual(self.broker.terminate(), 0)
         _, client = self.start()
         self.assertTrue(client.heartbeat("w", 30, task).session_alive)
-        self.assertEqual(client.ack(task), ["ACKED"])
+        self.assertEqual(client.ack(task), ["SETTLED"])
 
     def hold_up(self, *flags, signals=(15,)):
         """A broker that drains until the lock is released; the call that holds it up."""

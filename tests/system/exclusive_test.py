@@ -50,7 +50,7 @@ class Exclusive(SystemTest):
                 call.result()
         self.assertEqual(len(self.leased), TASKS)
         self.assertEqual(len(set(self.leased)), TASKS)
-        self.assertEqual(set(self.outcomes), {"ACKED"})
+        self.assertEqual(set(self.outcomes), {"SETTLED"})
         self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), 0)
         self.assertEqual(
             self.database.run("SELECT count(*), count(DISTINCT task_id), max(attempt) "

@@ -41,7 +41,7 @@ class Absence(FaultTest):
         self.cluster.start()
         for worker, task in held.items():
             self.assertTrue(self.send_until_answered(client, worker, task).session_alive, worker)
-        self.assertEqual(client.ack(*held.values()), ["ACKED"] * WORKERS)
+        self.assertEqual(client.ack(*held.values()), ["SETTLED"] * WORKERS)
         outcomes = "SELECT DISTINCT attempt, outcome FROM skiplane.history"
         self.assertEqual(self.database.run(outcomes), [("1", "1")])
         self.assertTrue(broker.runs())

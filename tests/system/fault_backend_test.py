@@ -54,7 +54,7 @@ class BackendFault(FaultTest):
             self.assertLess(time.monotonic(), end, "the frozen backend was never given up")
             try:
                 others.enqueue("others")
-                self.assertEqual(others.ack(*others.lease("others", wait=60)), ["ACKED"])
+                self.assertEqual(others.ack(*others.lease("others", wait=60)), ["SETTLED"])
                 done += 1
             except grpc.RpcError as error:
                 self.assertIn(error.code().name, ("UNKNOWN", "UNAVAILABLE", "ABORTED"))

@@ -45,7 +45,7 @@ class FullDisk(FaultTest):
         left = set(made)
         while left:
             tasks = client.lease(QUEUE, max_tasks=2)
-            self.assertEqual(client.ack(*tasks), ["ACKED"] * len(tasks))
+            self.assertEqual(client.ack(*tasks), ["SETTLED"] * len(tasks))
             left -= {task.task_id for task in tasks}
         self.assertEqual(client.lease(QUEUE, wait=0), [])
 

@@ -46,7 +46,7 @@ class FrozenBroker(FaultTest):
         [again] = client.broker.Enqueue(request).results
         self.assertEqual(again.task_id, made.task_id)
         [task] = client.lease(QUEUE)
-        self.assertEqual((client.ack(task), client.lease(QUEUE, wait=0)), (["ACKED"], []))
+        self.assertEqual((client.ack(task), client.lease(QUEUE, wait=0)), (["SETTLED"], []))
 
 
 if __name__ == "__main__":

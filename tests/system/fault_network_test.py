@@ -38,7 +38,7 @@ class DeafListener(FaultTest):
         far_client.enqueue(QUEUE, b"from elsewhere")
         [task] = parked.result().tasks
         self.assertEqual(task.payload, b"from elsewhere")
-        self.assertEqual(near_client.ack(task), ["ACKED"])
+        self.assertEqual(near_client.ack(task), ["SETTLED"])
         proxy.wait_until_said(b"LISTEN")  # by a new connection
 
 
@@ -103,7 +103,7 @@ class LostAnswer(FaultTest):
         [task] = self.lose_answer_of("task_lease",
                                      lambda: self.client.lease(QUEUE, worker_id="w"))
         self.assertEqual((task.payload, task.attempt), (b"a", 1))
-        self.assertEqual(self.client.ack(task), ["ACKED"])
+        self.assertEqual(self.client.ack(task), ["SETTLED"])
 
     def test_of_a_lease_with_a_request_id(self):
         self.client.enqueue(QUEUE, b"a")
@@ -116,14 +116,14 @@ class LostAnswer(FaultTest):
     def test_of_an_ack(self):
         task = self.leased()
         [outcome] = self.lose_answer_of("task_ack", lambda: self.client.ack(task))
-        self.assertEqual(outcome, "ACKED")
+        self.assertEqual(outcome, "SETTLED")
         self.assert_tasks(0)
         self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.history"), 1)
 
     def test_of_a_nack(self):
         task = self.leased()
         result = self.lose_answer_of("task_settle", lambda: self.client.nack(task))
-        self.assertEqual(result.outcome, broker_pb2.NACK_OUTCOME_NACKED)
+        self.assertEqual(result.outcome, broker_pb2.SETTLE_OUTCOME_SETTLED)
         self.assertEqual(self.client.state(task.task_id), "SCHEDULED")
         self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.history"), 1)
 
@@ -131,7 +131,7 @@ class LostAnswer(FaultTest):
         task = self.leased()
         answer = self.lose_answer_of("session_renew", lambda: self.client.heartbeat("w", 30, task))
         self.assertTrue(answer.session_alive)
-        self.assertEqual(self.client.ack(task), ["ACKED"])
+        self.assertEqual(self.client.ack(task), ["SETTLED"])
 
     def test_of_the_making_of_a_queue(self):
         queue = self.lose_answer_of("queue_create", lambda: self.client.create_queue("new"))

@@ -45,14 +45,14 @@ class LostSettlement(FaultTest):
         self.proxy.swallow_next("task_settle")
         result = self.client.nack(task, disposition, **fields)
         self.proxy.wait_until_swallowed()
-        self.assertEqual(outcome_name(broker_pb2.NackOutcome, result), "NACKED")
+        self.assertEqual(outcome_name(broker_pb2.SettleOutcome, result), "SETTLED")
         again = self.client.nack(task, disposition, **fields)
-        self.assertEqual(outcome_name(broker_pb2.NackOutcome, again), "ALREADY_SETTLED")
+        self.assertEqual(outcome_name(broker_pb2.SettleOutcome, again), "ALREADY_SETTLED")
         return result
 
     def assert_acked(self, result, state, stage=""):
-        self.assertEqual((outcome_name(broker_pb2.AckOutcome, result), state_name(result.state),
-                          result.stage), ("ACKED", state, stage))
+        self.assertEqual((outcome_name(broker_pb2.SettleOutcome, result), state_name(result.state),
+                          result.stage), ("SETTLED", state, stage))
 
     def run_time(self):
         return self.database.number(
@@ -86,13 +86,13 @@ class LostSettlement(FaultTest):
         result = self.ack(task, "task_settle")
         self.assert_acked(result, "READY", "two")
         [next_task] = parked.result().tasks
-        self.assertEqual(other.ack(next_task), ["ACKED"])
+        self.assertEqual(other.ack(next_task), ["SETTLED"])
 
     def test_of_an_ack_with_follow_ups(self):
         self.client.create_queue(QUEUE)
         self.client.create_queue(THEN)
         held = self.client.enqueue(THEN, key="held")
-        follow_ups = [broker_pb2.FollowUp(queue=THEN, task=broker_pb2.NewTask(key=key))
+        follow_ups = [broker_pb2.NewTask(queue=THEN, key=key)
                       for key in ("", "new", "held")]
         item = broker_pb2.AckItem(lease_token=self.leased().lease_token, follow_ups=follow_ups)
         [result] = self.ack_in_transaction(broker_pb2.AckRequest(items=[item])).results
@@ -122,7 +122,7 @@ class LostSettlement(FaultTest):
         self.assert_acked(answer.results[0], "SUCCEEDED")
         [task] = answer.lease.tasks
         self.assertEqual((task.task_id, task.attempt), (second, 1))
-        self.assertEqual(self.client.ack(task), ["ACKED"])
+        self.assertEqual(self.client.ack(task), ["SETTLED"])
 
     def test_of_a_retry(self):
         self.client.create_queue(QUEUE)  # whose delay nobody but the broker knows
@@ -148,9 +148,9 @@ class LostSettlement(FaultTest):
         self.client.create_queue(QUEUE)
         other = self.client_of(self.start_broker())
         task = self.leased()
-        self.assertEqual(other.ack(task), ["ACKED"])
+        self.assertEqual(other.ack(task), ["SETTLED"])
         result = self.ack(task, "task_ack")
-        self.assertEqual(outcome_name(broker_pb2.AckOutcome, result), "ALREADY_SETTLED")
+        self.assertEqual(outcome_name(broker_pb2.SettleOutcome, result), "ALREADY_SETTLED")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ class Fence(SystemTest):
 
     def nack_outcome(self, task, *disposition, **fields):
         outcome = self.client.nack(task, *disposition, **fields).outcome
-        return broker_pb2.NackOutcome.Name(outcome).removeprefix("NACK_OUTCOME_")
+        return broker_pb2.SettleOutcome.Name(outcome).removeprefix("SETTLE_OUTCOME_")
 
     def assert_refused_without_a_trace(self, late):
         before = self.database.picture()
@@ -39,24 +39,24 @@ class Fence(SystemTest):
     def test_a_late_ack_is_refused_while_another_worker_has_the_task(self):
         late, current = self.lose()
         self.assert_refused_without_a_trace(late)
-        self.assertEqual(self.client.ack(current), ["ACKED"])
+        self.assertEqual(self.client.ack(current), ["SETTLED"])
 
     def test_a_late_ack_is_refused_after_the_other_worker_finished(self):
         late, current = self.lose()
-        self.assertEqual(self.client.ack(current), ["ACKED"])
+        self.assertEqual(self.client.ack(current), ["SETTLED"])
         self.assert_refused_without_a_trace(late)
         self.assertEqual(self.client.ack(current), ["ALREADY_SETTLED"])
         self.assertEqual(self.client.state(self.task_id), "SUCCEEDED")
 
     def test_a_late_ack_is_refused_after_the_other_worker_failed(self):
         late, current = self.lose()
-        self.assertEqual(self.nack_outcome(current, "FAIL"), "NACKED")
+        self.assertEqual(self.nack_outcome(current, "FAIL"), "SETTLED")
         self.assert_refused_without_a_trace(late)
         self.assertEqual(self.client.state(self.task_id), "FAILED")
 
     def test_a_late_ack_is_refused_while_the_task_waits_for_its_next_attempt(self):
         late, current = self.lose()
-        self.assertEqual(self.nack_outcome(current), "NACKED")
+        self.assertEqual(self.nack_outcome(current), "SETTLED")
         self.assert_refused_without_a_trace(late)
         self.assertEqual(self.client.state(self.task_id), "SCHEDULED")
 
@@ -64,7 +64,7 @@ class Fence(SystemTest):
         late, current = self.lose()
         other = self.client_of(self.start_broker())
         self.assertEqual(other.ack(late), ["LEASE_LOST"])
-        self.assertEqual(other.ack(current), ["ACKED"])
+        self.assertEqual(other.ack(current), ["SETTLED"])
         self.assertEqual(other.ack(late, current), ["LEASE_LOST", "ALREADY_SETTLED"])
 
     def test_an_ack_after_ones_own_nack_changes_nothing(self):
@@ -76,7 +76,7 @@ class Fence(SystemTest):
 
     def test_a_repeated_ack_is_answered_as_settled(self):
         [task] = self.client.lease(QUEUE)
-        self.assertEqual(self.client.ack(task), ["ACKED"])
+        self.assertEqual(self.client.ack(task), ["SETTLED"])
         before = self.database.picture()
         self.assertEqual(self.client.ack(task), ["ALREADY_SETTLED"])
         self.assertEqual(self.client_of(self.start_broker()).ack(task), ["ALREADY_SETTLED"])
@@ -84,7 +84,7 @@ class Fence(SystemTest):
 
     def test_one_call_with_the_same_token_twice_acks_once(self):
         [task] = self.client.lease(QUEUE)
-        self.assertEqual(sorted(self.client.ack(task, task)), ["ACKED", "ALREADY_SETTLED"])
+        self.assertEqual(self.client.ack(task, task), ["SETTLED", "ALREADY_SETTLED"])
         self.assertEqual(
             self.database.number("SELECT count(*) FROM skiplane.history"), 1)
 

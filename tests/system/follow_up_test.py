@@ -12,7 +12,7 @@ NEXT = "next"
 
 
 def follow_up(payload=b"", queue=NEXT, **fields):
-    return broker_pb2.FollowUp(queue=queue, task=broker_pb2.NewTask(payload=payload, **fields))
+    return broker_pb2.NewTask(queue=queue, payload=payload, **fields)
 
 
 class FollowUps(SystemTest):
@@ -28,8 +28,8 @@ class FollowUps(SystemTest):
 
     def assert_item_refused(self, reason, field, task, **fields):
         [result] = self.client.ack_results(task, **fields)
-        self.assertEqual((result.outcome, result.error.reason, result.error.field),
-                         (broker_pb2.ACK_OUTCOME_REFUSED, reason, field), result)
+        self.assertEqual((result.outcome, result.refusal.reason, result.refusal.field),
+                         (broker_pb2.SETTLE_OUTCOME_REFUSED, reason, field), result)
 
     def tasks(self):
         return self.database.number("SELECT count(*) FROM skiplane.task")
@@ -63,13 +63,14 @@ class FollowUps(SystemTest):
         old = self.take()
         self.client.nack(old, "RELEASE")
         [result] = self.client.ack_results(old, follow_ups=[follow_up()])
-        self.assertEqual(result.outcome, broker_pb2.ACK_OUTCOME_LEASE_LOST)
+        self.assertEqual(result.outcome, broker_pb2.SETTLE_OUTCOME_LEASE_LOST)
         self.assertEqual(self.tasks(), 1)
 
     def test_a_repeated_ack_makes_none_twice(self):
         self.client.enqueue(QUEUE)
         task = self.take()
-        for outcome in (broker_pb2.ACK_OUTCOME_ACKED, broker_pb2.ACK_OUTCOME_ALREADY_SETTLED):
+        for outcome in (broker_pb2.SETTLE_OUTCOME_SETTLED,
+                        broker_pb2.SETTLE_OUTCOME_ALREADY_SETTLED):
             [result] = self.client.ack_results(task, follow_ups=[follow_up()])
             self.assertEqual(result.outcome, outcome)
         self.assertEqual(self.tasks(), 1)
@@ -84,7 +85,7 @@ class FollowUps(SystemTest):
         self.database.run("ALTER TABLE skiplane.task DROP CONSTRAINT no_ham")
         self.assertEqual(self.client.state(task.task_id), "LEASED")
         self.assertEqual(self.tasks(), 1)
-        self.assertEqual(self.client.ack(task), ["ACKED"])
+        self.assertEqual(self.client.ack(task), ["SETTLED"])
 
     def test_a_dead_workers_task_is_found_after_a_failed_ack(self):
         self.client.enqueue(QUEUE)
@@ -100,11 +101,13 @@ class FollowUps(SystemTest):
         task = self.take()
         self.client.create_queue("small", max_payload_bytes=1)
         for bad, field in ((follow_up(queue="no name!"), "queue"),
-                           (follow_up(version=2), "task.version"),
-                           (follow_up(key="k", key_policy="KEY_POLICY_REJECT"), "task.key_policy"),
-                           (follow_up(cron="61 * * * *"), "task.cron"),
-                           (follow_up(period=seconds(0)), "task.period"),
-                           (follow_up(b"xx", queue="small"), "task.payload")):
+                           (follow_up(queue=""), "queue"),
+                           (follow_up(max_attempts=0), "max_attempts"),
+                           (follow_up(version=2), "version"),
+                           (follow_up(key="k", key_policy="KEY_POLICY_REJECT"), "key_policy"),
+                           (follow_up(cron="61 * * * *"), "cron"),
+                           (follow_up(period=seconds(0)), "period"),
+                           (follow_up(b"xx", queue="small"), "payload")):
             with self.subTest(field=field):
                 self.assert_item_refused("INVALID_FIELD", f"follow_ups[1].{field}", task,
                                          follow_ups=[follow_up(), bad])
@@ -124,11 +127,11 @@ class FollowUps(SystemTest):
         items[51].result = bytes((1 << 20) + 1)
         results = self.client.broker.Ack(broker_pb2.AckRequest(items=items), timeout=60).results
         self.assertEqual([place for place, result in enumerate(results)
-                          if result.outcome != broker_pb2.ACK_OUTCOME_ACKED], [50, 51])
-        self.assertEqual([results[place].error.reason for place in (50, 51)],
+                          if result.outcome != broker_pb2.SETTLE_OUTCOME_SETTLED], [50, 51])
+        self.assertEqual([results[place].refusal.reason for place in (50, 51)],
                          ["QUEUE_NOT_FOUND", "INVALID_FIELD"])
         self.assertEqual(self.tasks(), 2)
-        self.assertEqual(self.client.ack(tasks[50], tasks[51]), ["ACKED", "ACKED"])
+        self.assertEqual(self.client.ack(tasks[50], tasks[51]), ["SETTLED", "SETTLED"])
 
     def test_results_are_kept_if_the_queue_says_so(self):
         for queue in (QUEUE, NEXT):
@@ -156,7 +159,7 @@ class FollowUps(SystemTest):
             calls.append(self.client.broker.Ack.future(broker_pb2.AckRequest(items=[item]),
                                                        timeout=60))
         for call in calls:
-            self.assertEqual(call.result().results[0].outcome, broker_pb2.ACK_OUTCOME_ACKED)
+            self.assertEqual(call.result().results[0].outcome, broker_pb2.SETTLE_OUTCOME_SETTLED)
         self.assertEqual(self.tasks(), 210)
 
 
@@ -191,7 +194,7 @@ class Hanged(SystemTest):
                  for stage in ("short", "long")]
         [again] = client.lease(QUEUE, stage="short")
         self.assertEqual(again.task_id, tasks[0].task_id)
-        self.assertEqual(client.ack(tasks[1]), ["ACKED"])
+        self.assertEqual(client.ack(tasks[1]), ["SETTLED"])
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ class Heartbeats(SystemTest):
         other = self.client_of(self.start_broker())
         self.assertEqual(other.heartbeat(WORKER, 600, hanged).results[0].state,
                          broker_pb2.LEASE_STATE_LOST)
-        self.assertEqual(self.client.ack(hanged, kept), ["LEASE_LOST", "ACKED"])
+        self.assertEqual(self.client.ack(hanged, kept), ["LEASE_LOST", "SETTLED"])
 
     def test_all_of_thousands_of_cancelled_ones_are_to_stop_and_no_other(self):
         self.client.create_queue("many")
@@ -59,7 +59,7 @@ class Heartbeats(SystemTest):
     def test_what_the_worker_settled_itself_is_not_asked_for(self):
         self.client.create_queue("plain")
         done, kept = self.lease_new(2, "plain")
-        self.assertEqual(self.client.ack(done), ["ACKED"])
+        self.assertEqual(self.client.ack(done), ["SETTLED"])
         self.assertEqual(self.states(done, kept), ["HELD", "HELD"])
 
 

@@ -124,7 +124,7 @@ class Cycle(HttpTest):
         self.assertEqual((task["taskId"], task["payload"], task["attempt"]),
                          (made["results"][0]["taskId"], "aGVsbG8=", 1))
         acked = self.curl("BrokerService/Ack", {"items": [{"leaseToken": task["leaseToken"]}]})
-        self.assertEqual(acked["results"][0]["outcome"], "ACK_OUTCOME_ACKED")
+        self.assertEqual(acked["results"][0]["outcome"], "SETTLE_OUTCOME_SETTLED")
 
     def test_a_request_above_the_size_of_a_packet_arrives_whole(self):
         self.client.create_queue(QUEUE)

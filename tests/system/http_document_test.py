@@ -24,7 +24,7 @@ class Readme(HttpTest):
         [task] = lease["tasks"]
         self.assertEqual((task["taskId"], task["payload"]),
                          (enqueued["results"][0]["taskId"], "aGVsbG8="))
-        self.assertEqual(acked["results"][0]["outcome"], "ACK_OUTCOME_ACKED")
+        self.assertEqual(acked["results"][0]["outcome"], "SETTLE_OUTCOME_SETTLED")
 
 
 class Document(HttpTest):

@@ -51,7 +51,7 @@ class JavaScript(HttpTest):
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertEqual(json.loads(result.stdout), {
                     "payloads": [[0, 255, 7]],
-                    "outcomes": [broker_pb2.ACK_OUTCOME_ACKED],
+                    "outcomes": [broker_pb2.SETTLE_OUTCOME_SETTLED],
                     "unknown": "NotFound QUEUE_NOT_FOUND",
                     "invalid": "InvalidArgument INVALID_FIELD",
                     "left": "Canceled ",

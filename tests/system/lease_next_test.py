@@ -31,26 +31,26 @@ class LeaseNext(SystemTest):
             self.assertLess(time.monotonic(), end)
 
     def outcomes(self, response):
-        return [broker_pb2.AckOutcome.Name(result.outcome) for result in response.results]
+        return [broker_pb2.SettleOutcome.Name(result.outcome) for result in response.results]
 
     def test_the_ack_and_the_next_lease_are_one_transaction(self):
         ids = [self.client.enqueue(QUEUE, b"%d" % i) for i in range(3)]
         [first] = self.client.lease(QUEUE, worker_id="w")
         response = self.ack(first, worker_id="w", max_tasks=2)
-        self.assertEqual(self.outcomes(response), ["ACK_OUTCOME_ACKED"])
+        self.assertEqual(self.outcomes(response), ["SETTLE_OUTCOME_SETTLED"])
         self.assertEqual([task.task_id for task in response.lease.tasks], ids[1:])
         self.assertGreater(response.lease.lease_remaining.ToTimedelta().total_seconds(), 0)
         self.assertEqual(self.database.number(
             "SELECT count(*) FROM skiplane.task t JOIN skiplane.history h ON h.xmin = t.xmin"
             " WHERE t.state = 2"), 2)
-        self.assertEqual(self.client.ack(*response.lease.tasks), ["ACKED", "ACKED"])
+        self.assertEqual(self.client.ack(*response.lease.tasks), ["SETTLED", "SETTLED"])
 
     def test_follow_ups_belong_to_it_too(self):
         for _ in range(2):
             self.client.enqueue(QUEUE)
         self.client.create_queue("then")
         [first] = self.client.lease(QUEUE)
-        follow_up = broker_pb2.FollowUp(queue="then", task=self.client.new_task())
+        follow_up = self.client.new_task(queue="then")
         item = broker_pb2.AckItem(lease_token=first.lease_token, follow_ups=[follow_up])
         response = self.ack(items=[item])
         self.assertEqual(len(response.lease.tasks), 1)
@@ -60,7 +60,7 @@ class LeaseNext(SystemTest):
     def test_with_nothing_there_it_answers_empty(self):
         self.client.enqueue(QUEUE)
         response = self.ack(*self.client.lease(QUEUE))
-        self.assertEqual(self.outcomes(response), ["ACK_OUTCOME_ACKED"])
+        self.assertEqual(self.outcomes(response), ["SETTLE_OUTCOME_SETTLED"])
         self.assertTrue(response.HasField("lease"))
         self.assertEqual(list(response.lease.tasks), [])
 
@@ -80,7 +80,7 @@ class LeaseNext(SystemTest):
         self.database.run("UPDATE skiplane.task SET lease_number = lease_number + 1"
                           " WHERE state = 2")
         response = self.ack(lost)
-        self.assertEqual(self.outcomes(response), ["ACK_OUTCOME_LEASE_LOST"])
+        self.assertEqual(self.outcomes(response), ["SETTLE_OUTCOME_LEASE_LOST"])
         self.assertEqual([task.task_id for task in response.lease.tasks], [second])
 
     def test_a_repeat_gets_the_same_leases(self):
@@ -90,7 +90,7 @@ class LeaseNext(SystemTest):
         fields = {"worker_id": "w", "max_tasks": 2, "request_id": new_id()}
         response, again = self.ack(first, **fields), self.ack(first, **fields)
         self.assertEqual(len(response.lease.tasks), 2)
-        self.assertEqual(self.outcomes(again), ["ACK_OUTCOME_ALREADY_SETTLED"])
+        self.assertEqual(self.outcomes(again), ["SETTLE_OUTCOME_ALREADY_SETTLED"])
         self.assertEqual({task.lease_token for task in again.lease.tasks},
                          {task.lease_token for task in response.lease.tasks})
 
@@ -101,7 +101,7 @@ class LeaseNext(SystemTest):
         [other] = self.client.lease(QUEUE, worker_id="w", request_id="twice")
         [first] = self.client.lease(QUEUE, worker_id="w")
         response = self.ack(first, worker_id="w", request_id="twice")
-        self.assertEqual(self.outcomes(response), ["ACK_OUTCOME_ACKED"])
+        self.assertEqual(self.outcomes(response), ["SETTLE_OUTCOME_SETTLED"])
         self.assertEqual([task.task_id for task in response.lease.tasks], [other.task_id])
 
     def test_a_refused_lease_refuses_the_ack(self):
@@ -128,9 +128,10 @@ class LeaseNext(SystemTest):
         good = broker_pb2.AckItem(lease_token=second.lease_token)
         alone, beside = self.ack(items=[bad]), self.ack(items=[bad, good])
         self.assertEqual(self.outcomes(alone) + self.outcomes(beside),
-                         ["ACK_OUTCOME_REFUSED", "ACK_OUTCOME_REFUSED", "ACK_OUTCOME_ACKED"])
+                         ["SETTLE_OUTCOME_REFUSED", "SETTLE_OUTCOME_REFUSED",
+                          "SETTLE_OUTCOME_SETTLED"])
         self.assertEqual([len(response.lease.tasks) for response in (alone, beside)], [1, 1])
-        self.assertEqual(self.client.ack(first), ["ACKED"])
+        self.assertEqual(self.client.ack(first), ["SETTLED"])
 
     def test_what_a_vanished_caller_got_goes_to_others(self):
         self.client.enqueue(QUEUE)
@@ -148,6 +149,6 @@ class LeaseNext(SystemTest):
         self.client.enqueue(QUEUE)
         self.client.pause(QUEUE)
         response = self.ack(task)
-        self.assertEqual(self.outcomes(response), ["ACK_OUTCOME_ACKED"])
+        self.assertEqual(self.outcomes(response), ["SETTLE_OUTCOME_SETTLED"])
         self.assertEqual(list(response.lease.tasks), [])
         self.assertEqual(list(response.lease.paused_queues), [QUEUE])

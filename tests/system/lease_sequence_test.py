@@ -40,7 +40,7 @@ class LeaseSequence(SystemTest):
         return tuple(name for name in ALL if counts.get(name, 0) > before.get(name, 0))
 
     def heard(self):
-        return self.broker.metrics().get('skiplane_db_notifications_total{result="received"}', 0)
+        return self.broker.metrics().get('skiplane_db_notifications_total{direction="received"}', 0)
 
     def await_growth(self, count, before):
         end = time.monotonic() + GENEROUS_S
@@ -60,7 +60,7 @@ class LeaseSequence(SystemTest):
         [task] = parked.result().tasks
         self.assertEqual(self.ran(), expected["notified"] + expected["committed"])
 
-        self.assertEqual(self.client.ack(task), ["ACKED"])
+        self.assertEqual(self.client.ack(task), ["SETTLED"])
         self.assertEqual(self.ran(), expected["settled"])
 
 

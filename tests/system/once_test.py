@@ -129,7 +129,7 @@ class LeaseOnce(SystemTest):
         client = self.client_of(self.start_broker())
         self.assertEqual(self.lease(client, "r"), first)
         tasks = client.lease(QUEUE, max_tasks=2, worker_id="w", request_id="r")
-        self.assertEqual(client.ack(*tasks), ["ACKED", "ACKED"])
+        self.assertEqual(client.ack(*tasks), ["SETTLED", "SETTLED"])
 
     def test_another_request_or_another_worker_gets_other_tasks(self):
         first = self.lease(self.client, "r")

@@ -55,11 +55,11 @@ class Operation(SystemTest):
         self.assertEqual(self.client.ack(tasks[6]), ["LEASE_LOST"])
         page = self.broker.metrics()
         for name, labels, wanted in (
-                ("tasks_enqueued_total", {"result": "created"}, 10),
-                ("tasks_enqueued_total", {"result": "existing"}, 1),
+                ("tasks_enqueued_total", {"outcome": "created"}, 10),
+                ("tasks_enqueued_total", {"outcome": "existing"}, 1),
                 ("tasks_leased_total", {"kind": "first"}, 11),
                 ("tasks_leased_total", {"kind": "retry"}, 1),
-                ("task_attempts_total", {"outcome": "acked"}, 6),
+                ("task_attempts_total", {"outcome": "succeeded"}, 6),
                 ("task_attempts_total", {"outcome": "retried"}, 2),
                 ("task_attempts_total", {"outcome": "released"}, 1),
                 ("task_attempts_total", {"outcome": "failed"}, 1),

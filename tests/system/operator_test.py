@@ -107,7 +107,7 @@ class Operator(SystemTest):
         task_id = self.put()
         [task] = self.client.lease(QUEUE, worker_id="w")
         self.change("Cancel", task_id)
-        self.assertEqual(self.client.ack(task), ["ACKED"])
+        self.assertEqual(self.client.ack(task), ["SETTLED"])
         self.assertEqual(self.client.state(task_id), "SUCCEEDED")
 
     def test_a_dead_workers_cancelled_task_ends(self):

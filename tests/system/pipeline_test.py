@@ -143,9 +143,9 @@ class Pipeline(SystemTest):
         self.client.enqueue(QUEUE)
         task = self.take("a")
         [result] = self.client.ack_results(task, next_stage="c")
-        self.assertEqual((result.outcome, result.error.reason, result.error.field),
-                         (broker_pb2.ACK_OUTCOME_REFUSED, "INVALID_FIELD", "next_stage"))
-        self.assertEqual(self.client.ack(task), ["ACKED"])
+        self.assertEqual((result.outcome, result.refusal.reason, result.refusal.field),
+                         (broker_pb2.SETTLE_OUTCOME_REFUSED, "INVALID_FIELD", "next_stage"))
+        self.assertEqual(self.client.ack(task), ["SETTLED"])
         self.assertEqual(self.take("b").task_id, task.task_id)
 
     def test_stages_are_added_at_the_end_and_never_removed(self):

@@ -73,7 +73,7 @@ class Poolers(SystemTest):
             pooler.change_mode("session")
             next(status for status in statuses if status == brokers.SERVING)
         [task] = client.lease(QUEUE)
-        self.assertEqual((task.payload, client.ack(task)), (b"before", ["ACKED"]))
+        self.assertEqual((task.payload, client.ack(task)), (b"before", ["SETTLED"]))
         self.assertEqual(broker.output.count(" database_unusable "), 1, broker.output)
         broker.wait_for_output(" database_usable")
 

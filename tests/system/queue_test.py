@@ -121,7 +121,7 @@ class Queues(SystemTest):
         self.client.pause(QUEUE, "ENQUEUE")
         self.assert_refused("FAILED_PRECONDITION", "QUEUE_PAUSED", self.client.enqueue, QUEUE)
         [task] = self.client.lease(QUEUE)
-        self.assertEqual(self.client.ack(task), ["ACKED"])
+        self.assertEqual(self.client.ack(task), ["SETTLED"])
         self.client.resume(QUEUE)
         self.client.enqueue(QUEUE, b"after")
 
@@ -132,7 +132,7 @@ class Queues(SystemTest):
         self.client.pause(QUEUE, "BOTH")
         self.assert_refused("FAILED_PRECONDITION", "QUEUE_PAUSED", self.client.enqueue, QUEUE)
         self.assertTrue(self.client.heartbeat("w", 30, task).session_alive)
-        self.assertEqual(self.client.ack(task), ["ACKED"])
+        self.assertEqual(self.client.ack(task), ["SETTLED"])
 
     def test_the_other_broker_sees_pauses(self):
         self.client.create_queue(QUEUE)

@@ -24,7 +24,7 @@ class Rerun(SystemTest):
 
     def run_one(self):
         [task] = self.client.lease(QUEUE)
-        self.assertEqual(self.client.ack(task), ["ACKED"])
+        self.assertEqual(self.client.ack(task), ["SETTLED"])
         return task
 
     def assert_idle(self):
@@ -54,7 +54,7 @@ class Rerun(SystemTest):
         self.assertEqual(self.put(b"three", version=3), ("RERUN", first))
         self.assert_idle()
         result = self.client.ack_results(running)[0]
-        self.assertEqual((result.outcome, result.state), (broker_pb2.ACK_OUTCOME_ACKED, 2))
+        self.assertEqual((result.outcome, result.state), (broker_pb2.SETTLE_OUTCOME_SETTLED, 2))
         again = self.run_one()
         self.assertEqual((again.payload, again.version, again.attempt), (b"three", 3, 1))
         self.assert_idle()
@@ -167,6 +167,7 @@ class Rerun(SystemTest):
     def test_bad_calls_name_the_field(self):
         for fields, field in (({"version": 3, "key": ""}, "tasks[0].version"),
                               ({"version": -1}, "tasks[0].version"),
+                              ({"version": 0}, "tasks[0].version"),
                               ({"policy": "REJECT", "key": ""}, "tasks[0].key_policy"),
                               ({"policy": "RERUN_IF_NEWER"}, "tasks[0].version")):
             with self.subTest(fields=fields):

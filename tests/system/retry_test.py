@@ -94,7 +94,7 @@ class Retry(SystemTest):
         self.assertEqual(state_name(result.state), "FAILED")
         self.assertFalse(result.HasField("schedule_time"))
         task = self.client.task(task_id)
-        self.assertEqual((state_name(task.state), task.attempt, task.last_error),
+        self.assertEqual((state_name(task.state), task.attempt_count, task.last_error),
                          ("FAILED", 2, error))
         self.assertGreater(task.end_time.ToDatetime(datetime.timezone.utc).year, 2000)
         self.assertEqual(self.database.value(

@@ -1,18 +1,20 @@
 """What is private stays out of the logs, whatever goes wrong."""
 
+import base64
 import unittest
 
 import grpc
 
 from support import broker as brokers
 from support.case import SystemTest
-from support.client import DEADLINE_S, broker_pb2, seconds, task_pb2
+from support.client import DEADLINE_S, admin_pb2, broker_pb2, seconds, task_pb2
 from support.cluster import Cluster
+from support.http_case import HttpTest
 from support.process import Process
 
 QUEUE = "private"
 CANARIES = ("canary_payload", "canary_key", "canary_header", "canary_value", "canary_type",
-            "canary_text", "canary_print", "canary_password", "canary_message")
+            "canary_text", "canary_print", "canary_password", "canary_message", "canary_worker")
 
 
 class Secrets(SystemTest):
@@ -70,11 +72,9 @@ class Secrets(SystemTest):
         self.client.enqueue_all(QUEUE, [self.task(max_attempts=2)])
         error = task_pb2.TaskError(type="canary_type", text=b"canary_text",
                                    fingerprint="canary_print")
-        [task] = self.client.lease(QUEUE, worker_id="w")
+        [task] = self.client.lease(QUEUE, worker_id="canary_worker")
         progress = task_pb2.TaskProgress(message="canary_message")
-        self.client.broker.Heartbeat(broker_pb2.HeartbeatRequest(worker_id="w", leases=[
-            broker_pb2.HeldLease(lease_token=task.lease_token, progress=progress)]),
-                                     timeout=DEADLINE_S)
+        self.client.heartbeat("canary_worker", 30, task, progress=progress)
         self.client.nack(task, error=error, retry_delay=seconds(0))
         self.client.nack(self.client.lease(QUEUE)[0], error=error)
         self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task_failed"), 1)
@@ -132,6 +132,48 @@ class Secrets(SystemTest):
                 self.addCleanup(program.end)
                 self.assertNotEqual(program.wait(), 0)
                 self.assertNotIn("canary_password", program.output)
+
+
+class Workers(HttpTest):
+    """Who knows a worker_id repeats the worker's leases; who knows a session's id settles them."""
+
+    def pages(self):
+        """Every answer of a list of one worker per page, by gRPC and by HTTP."""
+        for is_http in (False, True):
+            token = ""
+            while True:
+                request = admin_pb2.ListWorkersRequest(page_size=1, page_token=token)
+                if is_http:
+                    answer = self.http.call("AdminService/ListWorkers", {
+                        "pageSize": 1, "pageToken": token})
+                    yield answer.body
+                    token = answer.json().get("nextPageToken", "")
+                else:
+                    answer = self.client.admin.ListWorkers(request, timeout=DEADLINE_S)
+                    yield answer.SerializeToString()
+                    token = answer.next_page_token
+                if not token:
+                    break
+                for part in token.split(".")[1:-1]:  # without version and checksum
+                    yield base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
+
+    def test_no_list_of_workers_shows_their_ids_or_their_sessions(self):
+        self.client.create_queue(QUEUE)
+        for number in range(3):
+            self.client.enqueue(QUEUE)
+            self.client.lease(QUEUE, worker_id=f"canary_worker_{number}", worker_name="same")
+        self.client.enqueue(QUEUE)
+        self.client.lease(QUEUE)  # a session of one call
+        sessions = [bytes.fromhex(row[0]) for row in self.database.run(
+            "SELECT replace(id::text, '-', '') FROM skiplane.worker_session")]
+        self.assertEqual(len(sessions), 4)
+        pages = list(self.pages())
+        self.assertGreater(len(pages), 2 * 4)
+        for page in pages:
+            self.assertNotIn(b"canary_worker", page)
+            for session in sessions:
+                self.assertNotIn(session, page)
+                self.assertNotIn(session.hex().encode(), page.replace(b"-", b""))
 
 
 if __name__ == "__main__":

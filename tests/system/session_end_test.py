@@ -59,7 +59,7 @@ class SessionEnd(SystemTest):
         again = self.lease("b", "w", 3, wait=0)  # a new session under the same id
         self.assertEqual([task.task_id for task in again], [task.task_id for task in held[:3]])
         self.assertEqual({task.attempt for task in again}, {1})
-        self.assertEqual(self.client.ack(held[0], *again), ["LEASE_LOST"] + 3 * ["ACKED"])
+        self.assertEqual(self.client.ack(held[0], *again), ["LEASE_LOST"] + 3 * ["SETTLED"])
 
     def test_its_tasks_wake_who_waits_for_them_here_and_elsewhere(self):
         self.client.create_queue("q")

@@ -136,7 +136,7 @@ class SqlApi(SystemTest):
         self.assertEqual(self.heard(), heard)
 
     def heard(self):
-        return self.broker.metrics().get('skiplane_db_notifications_total{result="received"}', 0)
+        return self.broker.metrics().get('skiplane_db_notifications_total{direction="received"}', 0)
 
     def wait_until_heard(self, before):
         end = time.monotonic() + GENEROUS_S
@@ -157,7 +157,7 @@ class SqlApi(SystemTest):
         self.assertEqual((leased.task_id, leased.payload, dict(leased.headers),
                           leased.content_type, leased.priority),
                          (task_id, b"\x00\xff", {"a": "\u00e4"}, "text/x", -5))
-        self.assertEqual(self.client.ack(leased), ["ACKED"])
+        self.assertEqual(self.client.ack(leased), ["SETTLED"])
         self.assertEqual(self.client.state(task_id), "SUCCEEDED")
 
     def test_defaults_are_the_queues(self):

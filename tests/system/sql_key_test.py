@@ -48,7 +48,7 @@ class SqlKey(SystemTest):
 
     def run_one(self):
         [task] = self.client.lease(QUEUE)
-        self.assertEqual(self.client.ack(task), ["ACKED"])
+        self.assertEqual(self.client.ack(task), ["SETTLED"])
         return task
 
     def test_a_waiting_task_takes_the_newer_content(self):
@@ -135,6 +135,25 @@ class SqlKey(SystemTest):
         self.assertEqual((rows[0][1], rows[3][1]), (rows[2][1], rows[4][1]))
         self.assertEqual([self.run_one().payload, self.run_one().payload], [b"2", b"a"])
 
+    def test_each_row_tells_the_state_of_its_task(self):
+        self.client.create_queue(QUEUE)
+        for key in ("failed", "leased"):
+            self.client.enqueue(QUEUE, key=key)
+            [task] = self.client.lease(QUEUE)
+            if key == "failed":
+                self.client.nack(task, "FAIL")
+        rows = self.producer.enqueue_many(QUEUE, [
+            {"payload": b"", "key": "failed"}, {"payload": b"", "key": "leased"},
+            {"payload": b"", "key": "new", "delay": "1 hour"}, {"payload": b"", "key": "new"},
+            {"payload": b""}, {"payload": b"", "cron": "@yearly"}])
+        self.assertEqual([row[2:] for row in rows], [
+            ("existing", "failed"), ("existing", "leased"), ("created", "scheduled"),
+            ("existing", "scheduled"), ("created", "ready"), ("created", "scheduled")])
+        rows = self.producer.enqueue_many(QUEUE, [
+            {"payload": b"", "key": "failed", "key_policy": "keep_unfinished"},
+            {"payload": b"", "key": "leased", "key_policy": "rerun_if_newer", "version": 1}])
+        self.assertEqual([row[2:] for row in rows], [("restarted", "ready"), ("rerun", "leased")])
+
     def test_within_one_transaction_the_last_version_counts(self):
         self.client.create_queue(QUEUE)
         calls = "; ".join(f"SELECT skiplane.enqueue('{QUEUE}', '{n}', key => 'doc',"
@@ -204,7 +223,7 @@ class SqlKey(SystemTest):
                 rows = self.producer.enqueue_many(queue, [{"payload": b"", "key": key}
                                                           for key in keys])
                 self.assertEqual([row[1:] for row in rows],
-                                 [(result.task_id, "existing") for result in made])
+                                 [(result.task_id, "existing", "ready") for result in made])
                 self.assertEqual(len({row[1].split("-")[0] for row in rows}), lanes)
 
     def test_tasks_without_a_key_are_spread_over_the_lanes(self):

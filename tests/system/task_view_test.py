@@ -3,7 +3,7 @@
 import unittest
 
 from support.case import SystemTest
-from support.client import DEADLINE_S, broker_pb2, seconds, state_name, task_pb2
+from support.client import DEADLINE_S, admin_pb2, broker_pb2, seconds, state_name, task_pb2
 
 QUEUE = "viewed"
 
@@ -19,7 +19,7 @@ class TaskView(SystemTest):
 
     def assert_view(self, task_id, state, attempt, **fields):
         task = self.client.task(task_id)
-        self.assertEqual((task.task_id, task.queue, state_name(task.state), task.attempt),
+        self.assertEqual((task.task_id, task.queue, state_name(task.state), task.attempt_count),
                          (task_id, QUEUE, state, attempt))
         for name, value in fields.items():
             self.assertEqual(getattr(task, name), value, name)
@@ -47,6 +47,29 @@ class TaskView(SystemTest):
             broker_pb2.HeldLease(lease_token=task.lease_token, progress=progress)]),
                                      timeout=DEADLINE_S)
         self.assert_view(task_id, "LEASED", 1, worker_name="host:1", progress=progress)
+
+    def test_two_workers_with_one_name_are_told_apart(self):
+        self.enqueue()
+        self.enqueue()
+        tasks = [self.client.lease(QUEUE, worker_id=worker, worker_name="host:1")[0]
+                 for worker in ("w", "x")]
+        views = [self.assert_view(task.task_id, "LEASED", 1, worker_name="host:1")
+                 for task in tasks]
+        self.assertEqual(sorted(view.worker_handle for view in views),
+                         [handle for (handle,) in self.database.run(
+                             "SELECT handle FROM skiplane.workers ORDER BY handle")])
+        self.assertNotEqual(views[0].worker_handle, views[1].worker_handle)
+
+    def test_to_be_cancelled_while_it_runs(self):
+        task_id = self.enqueue()
+        [task] = self.client.lease(QUEUE)
+        self.assert_view(task_id, "LEASED", 1, cancel_requested=False)
+        self.client.admin.CancelTask(admin_pb2.CancelTaskRequest(task_id=task_id),
+                                     timeout=DEADLINE_S)
+        self.assert_view(task_id, "LEASED", 1, cancel_requested=True)
+        self.client.nack(task)
+        self.assertEqual(self.client.state(task_id), "CANCELLED")
+        self.assertFalse(self.client.task(task_id).cancel_requested)
 
     def test_waiting_for_its_retry_with_the_error(self):
         task_id = self.enqueue()

@@ -73,7 +73,7 @@ class Vanished(SystemTest):
             enqueue.result()
             kept += [] if parked.cancelled() else parked.result().tasks
         if kept:
-            self.assertEqual(set(self.client.ack(*kept)), {"ACKED"})
+            self.assertEqual(set(self.client.ack(*kept)), {"SETTLED"})
         # An answer that had left the broker cannot be called back: nobody but its reader knows
         # whether it was read. All others are undone.
         answered = self.answered_leases() - len(kept)

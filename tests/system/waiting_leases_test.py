@@ -49,7 +49,7 @@ class OneConnection(SystemTest):
         client.enqueue("other", b"x")
         [task] = client.lease("other", wait=0, worker_id="w0", duration=DURATION_S)
         self.assertTrue(client.heartbeat("w0", DURATION_S, task).session_alive)
-        self.assertEqual(client.ack(task), ["ACKED"])
+        self.assertEqual(client.ack(task), ["SETTLED"])
 
     def test_a_thousand_workers_wait_beat_and_ack(self):
         broker, client = self.start()
@@ -68,7 +68,7 @@ class OneConnection(SystemTest):
             timeout=DEADLINE_S) for task in tasks]
         self.assertTrue(all(heartbeat.result().session_alive for heartbeat in heartbeats))
         self.assertEqual([ack.result().results[0].outcome for ack in acks],
-                         [broker_pb2.ACK_OUTCOME_ACKED] * WORKERS)
+                         [broker_pb2.SETTLE_OUTCOME_SETTLED] * WORKERS)
 
     def test_those_above_the_limit_are_answered_and_nobody_else_is_kept_out(self):
         broker, client = self.start("--max-waiting-calls-per-connection=50")
@@ -90,7 +90,7 @@ class OneConnection(SystemTest):
             lease_next=broker_pb2.LeaseRequest(queues=[broker_pb2.LeaseQueue(name="other")],
                                                max_tasks=1, wait=seconds(60)))
         response = client.broker.Ack(request, timeout=DEADLINE_S)
-        self.assertEqual(response.results[0].outcome, broker_pb2.ACK_OUTCOME_ACKED)
+        self.assertEqual(response.results[0].outcome, broker_pb2.SETTLE_OUTCOME_SETTLED)
         self.assertEqual(len(response.lease.tasks), 0)
         waiting.cancel()
 

@@ -56,7 +56,7 @@ class Wake(SystemTest):
         parked = self.park(self.broker, self.client, QUEUE)
         other.enqueue(QUEUE, b"new")
         self.assert_woken(parked)
-        received = self.broker.metrics()['skiplane_db_notifications_total{result="received"}']
+        received = self.broker.metrics()['skiplane_db_notifications_total{direction="received"}']
         self.assertGreaterEqual(received, 1)
 
     def test_a_nack_at_the_other_broker_wakes_a_parked_lease(self):

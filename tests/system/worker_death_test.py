@@ -30,7 +30,7 @@ class WorkerDeath(SystemTest):
         self.start_worker(self.broker, QUEUE, duration=1, heartbeat=0.2).kill()
         [task] = self.client.lease(QUEUE)
         self.assertEqual((task.task_id, task.payload, task.attempt), (task_id, b"work", 2))
-        self.assertEqual(self.client.ack(task), ["ACKED"])
+        self.assertEqual(self.client.ack(task), ["SETTLED"])
         self.assertEqual(self.client.state(task_id), "SUCCEEDED")
         self.assertEqual(
             self.database.run("SELECT attempt, outcome, error_type FROM skiplane.history "
@@ -46,7 +46,7 @@ class WorkerDeath(SystemTest):
         done = []
         while len(done) < 40:
             tasks = self.client.lease(QUEUE, max_tasks=10, worker_id="survivor")
-            self.assertEqual(set(self.client.ack(*tasks)), {"ACKED"})
+            self.assertEqual(set(self.client.ack(*tasks)), {"SETTLED"})
             done += tasks
         self.assertEqual(len({task.task_id for task in done}), 40)
         self.assertEqual(sorted(task.attempt for task in done), [1] * 36 + [2] * 4)
@@ -58,7 +58,7 @@ class WorkerDeath(SystemTest):
         [task] = self.client.lease(QUEUE)
         worker.thaw()
         worker.wait_for_output("lost\n")  # its next heartbeat tells it
-        self.assertEqual(self.client.ack(task), ["ACKED"])
+        self.assertEqual(self.client.ack(task), ["SETTLED"])
 
     def test_a_beating_worker_keeps_its_task_beyond_the_lease_time(self):
         self.client.enqueue(QUEUE, b"slow")
@@ -103,7 +103,7 @@ class WorkerDeath(SystemTest):
         self.client.enqueue(QUEUE, b"next")
         [fresh] = self.client.lease(QUEUE, worker_id="silent")
         self.assertTrue(self.client.heartbeat("silent", 30, fresh).session_alive)
-        self.assertEqual(self.client.ack(late, fresh), ["LEASE_LOST", "ACKED"])
+        self.assertEqual(self.client.ack(late, fresh), ["LEASE_LOST", "SETTLED"])
 
     def test_a_task_that_kills_every_worker_ends_as_failed(self):
         task_id = self.client.enqueue(QUEUE, b"poison", max_attempts=3)
@@ -112,7 +112,7 @@ class WorkerDeath(SystemTest):
             self.assertEqual(worker.kill(), -signal.SIGKILL)
         self.database.eventually("SELECT count(*) FROM skiplane.task_failed", "1")
         task = self.client.task(task_id)
-        self.assertEqual((state_name(task.state), task.attempt, task.last_error.type),
+        self.assertEqual((state_name(task.state), task.attempt_count, task.last_error.type),
                          ("FAILED", 3, "LEASE_LOST"))
         self.assertTrue(task.HasField("end_time"))
         self.assertEqual(self.client.lease(QUEUE, wait=0), [])

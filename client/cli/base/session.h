@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/cli/base/global_options.h"
+#include "client/src/await_task.h"
 #include "client/src/call.h"
 #include "client/src/connection.h"
 #include "skiplane/client.h"
@@ -23,6 +24,11 @@ class Session {
   absl::StatusOr<Response> Call(Request request,
                                 internal::AsyncMethod<Methods, Request, Response> method) {
     return internal::Call<Request, Response, Methods>(connection_, std::move(request), method);
+  }
+
+  // See internal::AwaitTask.
+  absl::StatusOr<v1::GetTaskResponse> AwaitTask(v1::GetTaskRequest request, absl::Duration wait) {
+    return internal::AwaitTask(connection_, std::move(request), wait);
   }
 
   const Client& client() const { return client_; }

@@ -60,7 +60,7 @@ absl::Status Workers(Session& session, const ListOptions& options) {
       session, {}, &AdminMethods::ListWorkers,
       [](const v1::ListWorkersResponse& page) { return page.workers(); },
       {{"NAME", "name"},
-       {"WORKER", "worker_id"},
+       {"WORKER", "worker_handle"},
        {"HOLDS", "leased_count"},
        {"SINCE", "create_time"},
        {"LOST AT", "expire_time"}},

@@ -27,6 +27,9 @@ struct ListOptions {
 
 struct TaskOptions {
   std::string task_id{};
+  std::string queue{};
+  std::string key{};
+  std::optional<absl::Duration> wait{};
   std::optional<int> attempts{};
 };
 
@@ -44,7 +47,7 @@ absl::Status List(Session& session, const ListOptions& options) {
       {{"TASK", "task_id"},
        {"STATE", "state"},
        {"STAGE", "stage"},
-       {"ATTEMPT", "attempt"},
+       {"ATTEMPT", "attempt_count"},
        {"PRIORITY", "priority"},
        {"RUNS", "schedule_time"},
        {"KEY", "key"},
@@ -58,11 +61,15 @@ absl::StatusOr<v1::GetTaskResponse> GetWhole(Session& session, const TaskOptions
   const int wanted = options.attempts.value_or(100);
   v1::GetTaskRequest request;
   request.set_task_id(options.task_id);
+  request.set_queue(options.queue);
+  request.set_key(options.key);
   request.set_view(v1::TASK_VIEW_FULL);
   request.set_attempts_max(std::min(wanted, static_cast<int>(kPageSize)));
   absl::StatusOr<v1::GetTaskResponse> whole =
-      session.Call<v1::GetTaskRequest, v1::GetTaskResponse>(request, &AdminMethods::GetTask);
-  request.set_view(v1::TASK_VIEW_BASIC);
+      session.AwaitTask(request, options.wait.value_or(absl::ZeroDuration()));
+  if (!whole.ok()) return whole;
+  request.Clear();
+  request.set_task_id(whole->task().task_id());
   while (whole.ok() && !whole->next_attempts_page_token().empty() &&
          whole->attempts_size() < wanted) {
     request.set_attempts_page_token(whole->next_attempts_page_token());
@@ -102,6 +109,10 @@ void ShowAttempts(Session& session, v1::GetTaskResponse& answer) {
 }
 
 absl::Status Show(Session& session, const TaskOptions& options) {
+  const bool by_id = !options.task_id.empty();
+  if (by_id != options.queue.empty() || by_id != options.key.empty()) {
+    return UsageError("which task? tasks show TASK, or tasks show --queue QUEUE --key KEY");
+  }
   absl::StatusOr<v1::GetTaskResponse> answer = GetWhole(session, options);
   if (!answer.ok()) return answer.status();
   if (session.json()) {
@@ -110,6 +121,7 @@ absl::Status Show(Session& session, const TaskOptions& options) {
   }
   v1::Task& task = *answer->mutable_task();
   task.set_payload(ShownBytes(task.payload()));
+  task.set_result(ShownBytes(task.result()));
   ShowOne(session, task);
   if (answer->attempts().empty()) return absl::OkStatus();
   session.out() << "\n";
@@ -151,7 +163,11 @@ void DeclareTasks(CLI::App* app, Plan* plan) {
       tasks, plan, "show", "Shows a task with its payload and its finished attempts, latest first; "
       "with the beginning of their results, if the queue keeps results. With --json all of them.",
       show_options, Show);
-  AddText(show, "TASK", &show_options->task_id, "The task's id").Required();
+  AddText(show, "TASK", &show_options->task_id, "The task's id; or --queue and --key");
+  AddText(show, "--queue,-q", &show_options->queue, "The queue of --key");
+  AddText(show, "--key", &show_options->key, "The task that holds this key");
+  AddDuration(show, "--wait", &show_options->wait, "Wait for the task's end at most this long");
+  AddExamples(show, {"skiplane tasks show --queue mail --key order-17 --wait 30s"});
   AddNumber(show, "--attempts", &show_options->attempts, "At most so many attempts")
       .Default("100");
 

@@ -34,7 +34,7 @@ constexpr std::array kTaskFields{
     TaskField{"--key", "key", "TEXT", "Your own id of the task: a repeat makes no second one"},
     TaskField{"--key-policy", "key_policy", "WORD",
               "If the key is known: keep (default), keep-unfinished, rerun-if-newer, "
-              "replace-waiting or reject"},
+              "replace-waiting, reject or schedule"},
     TaskField{"--version", "version", "N", "How new the content is, for --key-policy"},
     TaskField{"--period", "period", "DURATION", "Run it again and again, this far apart"},
     TaskField{"--cron", "cron", "TEXT", "Run it again and again, at these times"},

@@ -19,8 +19,7 @@ std::string TextOf(const Json& value) {
 
 class JsonLines : public RecordSource {
  public:
-  JsonLines(std::istream& in, Renames renames, std::string extra)
-      : in_(in), renames_(std::move(renames)), extra_(std::move(extra)) {}
+  JsonLines(std::istream& in, Renames renames) : in_(in), renames_(std::move(renames)) {}
 
   absl::StatusOr<std::optional<Record>> Next() override {
     std::string line;
@@ -58,9 +57,7 @@ class JsonLines : public RecordSource {
       }
       return absl::OkStatus();
     }
-    const bool is_extra = !extra_.empty() && name == extra_;
-    const absl::StatusOr<std::string> field =
-        is_extra ? absl::StatusOr<std::string>(name) : FieldOf(name, renames_);
+    const absl::StatusOr<std::string> field = FieldOf(name, renames_);
     if (!field.ok()) return field.status();
     if (*field == "-") return absl::OkStatus();
     if (*field != "payload" && value.is_structured()) {
@@ -72,15 +69,13 @@ class JsonLines : public RecordSource {
 
   std::istream& in_;
   const Renames renames_;
-  const std::string extra_;
   size_t line_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<RecordSource> FromJsonLines(std::istream& in, Renames renames,
-                                            std::string extra) {
-  return std::make_unique<JsonLines>(in, std::move(renames), std::move(extra));
+std::unique_ptr<RecordSource> FromJsonLines(std::istream& in, Renames renames) {
+  return std::make_unique<JsonLines>(in, std::move(renames));
 }
 
 }  // namespace skiplane::cli

@@ -28,9 +28,7 @@ std::unique_ptr<RecordSource> FromLines(std::istream& in);
 
 // Each line is a JSON object whose members are fields. A payload that is no string is taken as the
 // JSON text of its value; "headers" is an object. Empty lines are skipped, null members left out.
-// `extra` is the name of one more member that is taken as it is.
-std::unique_ptr<RecordSource> FromJsonLines(std::istream& in, Renames renames,
-                                            std::string extra = "");
+std::unique_ptr<RecordSource> FromJsonLines(std::istream& in, Renames renames);
 
 // Each row is a task. Without `columns` the first row names them. Cells without a value are left
 // out.

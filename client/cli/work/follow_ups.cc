@@ -1,6 +1,5 @@
 #include "client/cli/work/follow_ups.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,19 +11,19 @@ namespace skiplane::cli {
 namespace {
 
 constexpr size_t kFollowUpsMax = 100;  // of one attempt, as the broker takes them
-constexpr char kQueue[] = "queue";
 
 NewTask ToNewTask(v1::NewTask proto) {
   NewTask task{.payload = std::move(*proto.mutable_payload()),
                .content_type = proto.content_type(),
                .headers = {proto.headers().begin(), proto.headers().end()},
                .priority = proto.priority(),
-               .max_attempts = proto.max_attempts(),
                .key = proto.key(),
-               .version = proto.version(),
                .cron = proto.cron(),
                .time_zone = proto.time_zone(),
-               .stage = proto.stage()};
+               .stage = proto.stage(),
+               .queue = proto.queue()};
+  if (proto.has_max_attempts()) task.max_attempts = proto.max_attempts();
+  if (proto.has_version()) task.version = proto.version();
   if (proto.has_schedule_time()) task.schedule_time = internal::FromProto(proto.schedule_time());
   if (proto.has_delay()) task.delay = internal::FromProto(proto.delay());
   if (proto.has_period()) task.period = internal::FromProto(proto.period());
@@ -32,21 +31,14 @@ NewTask ToNewTask(v1::NewTask proto) {
   return task;
 }
 
-std::string TakeQueue(Record& record, const std::string& own_queue) {
-  const auto found = std::find_if(record.fields.begin(), record.fields.end(),
-                                  [](const auto& field) { return field.first == kQueue; });
-  if (found == record.fields.end()) return own_queue;
-  std::string queue = std::move(found->second);
-  record.fields.erase(found);
-  return queue;
-}
-
 }  // namespace
 
-absl::StatusOr<std::vector<FollowUp>> ReadFollowUps(std::istream& in,
-                                                    const std::string& own_queue) {
-  std::vector<FollowUp> follow_ups;
-  const auto source = FromJsonLines(in, {}, kQueue);
+absl::StatusOr<std::vector<NewTask>> ReadFollowUps(std::istream& in,
+                                                   const std::string& own_queue) {
+  std::vector<NewTask> follow_ups;
+  v1::NewTask defaults;
+  defaults.set_queue(own_queue);
+  const auto source = FromJsonLines(in, {});
   while (true) {
     auto record = source->Next();
     if (!record.ok()) return record.status();
@@ -54,16 +46,14 @@ absl::StatusOr<std::vector<FollowUp>> ReadFollowUps(std::istream& in,
     if (follow_ups.size() == kFollowUpsMax) {
       return UsageError(absl::StrCat((*record)->place, ": more than ", kFollowUpsMax, " tasks"));
     }
-    FollowUp follow_up{.queue = TakeQueue(**record, own_queue)};
-    auto task = ToTask(**record, {});
+    auto task = ToTask(**record, defaults);
     if (!task.ok()) return task.status();
     if (task->key_policy() != v1::KEY_POLICY_UNSPECIFIED &&
         task->key_policy() != v1::KEY_POLICY_KEEP) {
       return UsageError(absl::StrCat((*record)->place, ": key_policy: a follow-up whose key is "
                                      "known makes no second task: leave it out"));
     }
-    follow_up.task = ToNewTask(*std::move(task));
-    follow_ups.push_back(std::move(follow_up));
+    follow_ups.push_back(ToNewTask(*std::move(task)));
   }
 }
 

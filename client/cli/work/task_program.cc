@@ -52,6 +52,12 @@ std::vector<std::string> EnvironmentOf(const LeasedTask& task,
   add("SKIPLANE_MAX_ATTEMPTS", absl::StrCat(task.max_attempts));
   add("SKIPLANE_PRIORITY", absl::StrCat(task.priority));
   add("SKIPLANE_CONTENT_TYPE", task.content_type);
+  const TaskError error = task.last_error.value_or(TaskError());
+  const auto& progress = task.last_progress;
+  add("SKIPLANE_LAST_ERROR_TYPE", error.type);
+  add("SKIPLANE_LAST_ERROR", error.text);
+  add("SKIPLANE_LAST_PROGRESS", progress ? absl::StrCat(progress->fraction) : "");
+  add("SKIPLANE_LAST_PROGRESS_MESSAGE", progress ? progress->message : "");
   for (const auto& [key, value] : task.headers) add(HeaderName(key), value);
   return environment;
 }

@@ -18,13 +18,6 @@ struct NextPayload {
   std::map<std::string, std::string> headers{};
 };
 
-// A task that is created if, and only if, the attempt is acked: both are one transaction.
-struct FollowUp {
-  std::string queue{};
-  // Its key_policy must be kKeep: a known key creates no second task.
-  NewTask task{};
-};
-
 // What follows the attempt. By default the task moves to the next stage of its queue, and ends
 // after the last one.
 struct AckMore {
@@ -35,9 +28,11 @@ struct AckMore {
   bool finish = false;
   // For the next stage; ignored when the task ends. Unset: the content of this stage.
   std::optional<NextPayload> next_payload{};
-  // 0 to 100; together at most 1000 in a call. An item with one that cannot be created is refused,
-  // for example as NOT_FOUND (QUEUE_NOT_FOUND).
-  std::vector<FollowUp> follow_ups{};
+  // Tasks that are created if, and only if, the attempt is acked: both are one transaction. Each
+  // names its queue, and its key_policy must be kKeep: a known key creates no second task. 0 to
+  // 100; together at most 1000 in a call. An item with one that cannot be created is refused, for
+  // example as NOT_FOUND (QUEUE_NOT_FOUND).
+  std::vector<NewTask> follow_ups{};
 };
 
 struct AckItem {

@@ -8,15 +8,16 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "skiplane/ack.h"
 #include "skiplane/pending_call.h"
+#include "skiplane/settle.h"
 #include "skiplane/task.h"
 
 namespace skiplane {
 
 struct EnqueueCall {
+  // Of all tasks that name none of their own.
   std::string queue{};
-  // 1 to 1000, all or none, in the order in which they shall be leased.
+  // 1 to 1000 of up to 64 queues, all or none, in the order in which they shall be leased in each.
   std::vector<NewTask> tasks{};
   // Makes the call repeatable for 24 hours. Empty: a random one, which covers the attempts of this
   // call; give your own to be able to repeat the call after your process died.
@@ -73,42 +74,12 @@ struct LeaseAnswer {
   std::vector<std::string> paused_queues{};
 };
 
-struct AckResult {
-  SettleOutcome outcome = SettleOutcome::kDone;
-  // With kRefused: why, with the reason and the field at fault (error.h).
-  absl::Status error{};
-};
-
-struct AckAndLeaseAnswer {
+struct SettleAndLeaseAnswer {
   // One per item, in order.
-  std::vector<AckResult> results{};
-  // Unset: the items are settled, but the lease failed after that; Lease says why.
+  std::vector<SettleResult> results{};
   std::optional<LeaseAnswer> lease{};
-};
-
-// What to do with a task whose attempt did not succeed.
-enum class Disposition {
-  kRetry,    // run again after the queue's retry delay, or after retry_delay
-  kRelease,  // return it to its original position; not a failure, and not charged
-  kFail,     // FAILED now, even if attempts are left
-};
-
-struct NackItem {
-  std::string lease_token{};
-  Disposition disposition = Disposition::kRetry;
-  // With kRetry only. 0 to 24 h.
-  std::optional<absl::Duration> retry_delay{};
-  TaskError error{};
-};
-
-struct NackResult {
-  SettleOutcome outcome = SettleOutcome::kDone;
-  // The task's state after kDone.
-  TaskState state = TaskState::kUnknown;
-  // When it runs again; unset when it does not.
-  std::optional<absl::Time> schedule_time{};
-  // With kRefused: why.
-  absl::Status error{};
+  // Why there is no lease, though the items are settled: as Lease would have failed.
+  absl::Status lease_refusal{};
 };
 
 struct HeldLease {

@@ -6,12 +6,12 @@
 //   auto made = client->Enqueue("mail", {.payload = "hello", .key = "order-17"});
 //
 // A program that runs tasks uses skiplane::Worker (worker.h), which sends heartbeats, settles in
-// batches and survives broker restarts. It is built on Lease, Ack, Nack and Heartbeat.
+// batches and survives broker restarts. It is built on Lease, Settle and Heartbeat.
 //
 // Every call has a deadline. A call that fails as UNAVAILABLE is sent again, with growing random
 // pauses, up to ClientOptions::attempts_max times, where a repeat does no harm: Enqueue, Lease
-// and the changes of operators carry a request id, Ack, Nack and Heartbeat are fenced by lease
-// tokens, the rest changes nothing. UNKNOWN (COMMIT_OUTCOME_UNKNOWN) is never repeated by the
+// and the changes of operators carry a request id, Ack, Nack, Settle and Heartbeat are fenced by
+// lease tokens, the rest changes nothing. UNKNOWN (COMMIT_OUTCOME_UNKNOWN) is never repeated by the
 // client: it means an Enqueue without a request id.
 //
 // A Client is a handle: copies share the connection, and calls in flight keep it alive, so a Client
@@ -63,18 +63,22 @@ class Client {
 
   // Ends attempts as succeeded. 1 to 1000 tokens, one result each, in order: an item that is not
   // acked never fails the call.
-  absl::StatusOr<std::vector<AckResult>> Ack(std::vector<std::string> lease_tokens);
+  absl::StatusOr<std::vector<SettleResult>> Ack(std::vector<std::string> lease_tokens);
 
   // The same with the attempts' outputs and what follows them; together at most 4 MiB.
   // INVALID_ARGUMENT for an item with both a next_stage and finish.
-  absl::StatusOr<std::vector<AckResult>> Ack(std::vector<AckItem> items);
+  absl::StatusOr<std::vector<SettleResult>> Ack(std::vector<AckItem> items);
+
+  // Ends attempts that did not succeed. 1 to 1000 items, one result each, in order.
+  absl::StatusOr<std::vector<SettleResult>> Nack(std::vector<NackItem> items);
+
+  // Ends attempts, each in its own way. 1 to 1000 items, one result each, in order.
+  absl::StatusOr<std::vector<SettleResult>> Settle(std::vector<SettleItem> items);
 
   // The same, and leases the next tasks in one call: in one commit when some are ready at once.
   // A bad lease is refused before anything is settled.
-  absl::StatusOr<AckAndLeaseAnswer> AckAndLease(std::vector<AckItem> items, LeaseCall next);
-
-  // Ends attempts that did not succeed. 1 to 1000 items, one result each, in order.
-  absl::StatusOr<std::vector<NackResult>> Nack(std::vector<NackItem> items);
+  absl::StatusOr<SettleAndLeaseAnswer> SettleAndLease(std::vector<SettleItem> items,
+                                                      LeaseCall next);
 
   // Renews all leases of a worker and says whether it still holds those that the call names; or
   // ends its session and releases everything.
@@ -84,11 +88,12 @@ class Client {
   PendingCall EnqueueAsync(EnqueueCall call, Done<std::vector<EnqueueResult>> done);
   PendingCall LeaseAsync(LeaseCall call, Done<LeaseAnswer> done);
   PendingCall AckAsync(std::vector<std::string> lease_tokens,
-                       Done<std::vector<AckResult>> done);
-  PendingCall AckAsync(std::vector<AckItem> items, Done<std::vector<AckResult>> done);
-  PendingCall AckAndLeaseAsync(std::vector<AckItem> items, LeaseCall next,
-                               Done<AckAndLeaseAnswer> done);
-  PendingCall NackAsync(std::vector<NackItem> items, Done<std::vector<NackResult>> done);
+                       Done<std::vector<SettleResult>> done);
+  PendingCall AckAsync(std::vector<AckItem> items, Done<std::vector<SettleResult>> done);
+  PendingCall NackAsync(std::vector<NackItem> items, Done<std::vector<SettleResult>> done);
+  PendingCall SettleAsync(std::vector<SettleItem> items, Done<std::vector<SettleResult>> done);
+  PendingCall SettleAndLeaseAsync(std::vector<SettleItem> items, LeaseCall next,
+                                  Done<SettleAndLeaseAnswer> done);
   PendingCall HeartbeatAsync(HeartbeatCall call, Done<HeartbeatAnswer> done);
 
   // Creates a queue with default settings, or returns the existing one, whatever its settings are.
@@ -119,6 +124,10 @@ class Client {
 
   // Returns a task. A finished one is found while its history is kept.
   absl::StatusOr<Task> GetTask(absl::string_view task_id);
+
+  // The same of a task that is named by its key; or waits first until the task has ended: then the
+  // answer is the task as it ended, or as it is when `wait` is over.
+  absl::StatusOr<Task> GetTask(GetTaskCall call);
 
  private:
   friend struct internal::Access;

@@ -19,6 +19,8 @@ enum class KeyPolicy {
   kReplaceWaiting,  // a waiting task takes the new content, unless the version is not newer; a
                     // running one does not change, a finished one starts again
   kReject,          // the call is refused as ALREADY_EXISTS (KEY_EXISTS)
+  kSchedule,        // of a periodic task that a service declares at each start: the same schedule
+                    // keeps its planned time, another one is taken without an extra run
 };
 
 // What happens to planned times that passed while a periodic task ran or waited.
@@ -40,15 +42,14 @@ struct NewTask {
   // 10 years). At most one of the two. Neither: at once.
   std::optional<absl::Time> schedule_time{};
   std::optional<absl::Duration> delay{};
-  // Failed attempts that end the task as FAILED. 1 to 1000; 0 takes the queue's number.
-  int max_attempts = 0;
+  // Failed attempts that end the task as FAILED. 1 to 1000. Default: the queue's number.
+  std::optional<int> max_attempts{};
   // The caller's own id, unique in its queue: a repeat creates no second task. 0 to 255 bytes.
   std::string key{};
   // What a repeat of the key does. Only kKeep without a key.
   KeyPolicy key_policy = KeyPolicy::kKeep;
-  // How new the content is: larger is newer. Needs a key. 0: none, older than any other.
-  // 0 to 2^63-1.
-  int64_t version = 0;
+  // How new the content is: larger is newer, none is older than any. Needs a key. 1 to 2^63-1.
+  std::optional<int64_t> version{};
   // Makes the task periodic: its ack schedules the next planned time instead of ending it. Either
   // every `period` from the first run on, 1 s to 10 years; or by a `cron` schedule of five fields
   // (six with seconds first) or @daily and the like, 1 to 255 bytes. At most one of the two.
@@ -60,15 +61,19 @@ struct NewTask {
   CatchUp catch_up = CatchUp::kSkipMissed;
   // The stage of the queue's pipeline at which it begins. Empty: the first.
   std::string stage{};
+  // Its queue. Empty: that of the call. Required of a follow-up (ack.h).
+  std::string queue{};
 };
 
 enum class EnqueueOutcome {
   kCreated,
   kExisting,   // a task with this key is known; nothing was created
-  kReplaced,   // the waiting task with this key took the new content
+  kReplaced,   // the task with this key took the new content (while it ran: only by kSchedule)
   kRestarted,  // the finished task with this key starts again
   kRerun,      // the running task with this key runs once more, with the new content
 };
+
+enum class TaskState { kUnknown, kScheduled, kReady, kLeased, kSucceeded, kFailed, kCancelled };
 
 struct EnqueueResult {
   // The id of the new task, or of the one that holds the key.
@@ -76,6 +81,8 @@ struct EnqueueResult {
   // Whether `outcome` is kExisting.
   bool existing = false;
   EnqueueOutcome outcome = EnqueueOutcome::kCreated;
+  // The task's state after the call; of one that was known before, the one that it is in now.
+  TaskState state = TaskState::kUnknown;
 };
 
 }  // namespace skiplane

@@ -61,7 +61,8 @@ class Attempt {
   // when an operator asks to cancel the task, and when the grace time of Stop() is over.
   virtual std::stop_token stop_token() const = 0;
 
-  // Goes out with the next heartbeat.
+  // Goes out with the next heartbeat. The attempt after this one gets it as
+  // LeasedTask::last_progress, unless this one succeeds.
   virtual void Report(TaskProgress progress) = 0;
 };
 

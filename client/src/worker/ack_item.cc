@@ -19,9 +19,8 @@ size_t BytesOf(const std::map<std::string, std::string>& headers) {
   return bytes;
 }
 
-size_t BytesOf(const FollowUp& follow_up) {
-  const NewTask& task = follow_up.task;
-  return kItemBytes + follow_up.queue.size() + task.payload.size() + task.content_type.size() +
+size_t BytesOf(const NewTask& task) {
+  return kItemBytes + task.queue.size() + task.payload.size() + task.content_type.size() +
          BytesOf(task.headers) + task.key.size() + task.cron.size();
 }
 
@@ -39,7 +38,7 @@ size_t BytesOf(const Result& result) {
   if (const auto& next = result.more().next_payload) {
     bytes += next->payload.size() + BytesOf(next->headers);
   }
-  for (const FollowUp& follow_up : result.more().follow_ups) bytes += BytesOf(follow_up);
+  for (const NewTask& follow_up : result.more().follow_ups) bytes += BytesOf(follow_up);
   return bytes;
 }
 

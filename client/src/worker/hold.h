@@ -1,4 +1,4 @@
-// One leased task of a worker, from the answer of Lease to the answer of Ack or Nack.
+// One leased task of a worker, from the answer of Lease to the answer of Settle.
 //
 // Its owner is whoever moves it on: exactly one of Begin, End, Lose and Withdraw wins each step, so
 // a lost lease is never settled and a task that was handed back is not settled again. Thread-safe.

@@ -15,19 +15,16 @@ constexpr size_t kBytesPerCall = size_t{7} << 19;  // 4 MiB but for what is not 
 constexpr size_t kFollowUpsPerCall = 1000;
 constexpr absl::Duration kPauseAfterError = absl::Seconds(1);
 
-AttemptEnd EndOf(Result::Kind kind, const NackResult& result) {
+AttemptEnd EndOf(Result::Kind kind, const SettleResult& result) {
   const bool is_over = result.outcome == SettleOutcome::kDone ||
                        result.outcome == SettleOutcome::kAlreadySettled;
   if (!is_over) return AttemptEnd::kLost;
+  // The work was done, whatever becomes of the task.
+  if (kind == Result::Kind::kDone) return AttemptEnd::kDone;
   if (result.state == TaskState::kCancelled) return AttemptEnd::kCancelled;
   if (result.state == TaskState::kFailed) return AttemptEnd::kFailed;
-  switch (kind) {
-    case Result::Kind::kDone: return AttemptEnd::kDone;
-    case Result::Kind::kFail: return AttemptEnd::kFailed;
-    case Result::Kind::kRelease: return AttemptEnd::kReleased;
-    case Result::Kind::kRetry: break;
-  }
-  return AttemptEnd::kRetried;
+  if (kind == Result::Kind::kFail) return AttemptEnd::kFailed;
+  return kind == Result::Kind::kRelease ? AttemptEnd::kReleased : AttemptEnd::kRetried;
 }
 
 }  // namespace
@@ -40,8 +37,7 @@ Settler::Settler(Client client, Holdings& holdings, Tally& tally)
 
 void Settler::Add(HoldPtr hold, Result result) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto& queue = result.kind() == Result::Kind::kDone ? acks_ : nacks_;
-  queue.push_back({std::move(hold), std::move(result)});
+  queue_.push_back({std::move(hold), std::move(result)});
   changed_.notify_all();
 }
 
@@ -51,7 +47,7 @@ void Settler::Stop(absl::Duration at_most) {
     is_stopping_ = true;
     changed_.notify_all();
     changed_.wait_for(lock, absl::ToChronoNanoseconds(at_most),
-                      [this] { return is_idle_ && acks_.empty() && nacks_.empty(); });
+                      [this] { return is_idle_ && queue_.empty(); });
   }
   line_.Cut();
   if (thread_.joinable()) thread_.join();
@@ -61,7 +57,7 @@ void Settler::Loop() {
   while (true) {
     std::vector<Settlement> batch = TakeBatch();
     if (batch.empty()) return;
-    const absl::StatusOr<std::vector<NackResult>> results = Send(batch);
+    const absl::StatusOr<std::vector<SettleResult>> results = Send(batch);
     if (results.ok()) {
       Account(batch, *results);
       continue;
@@ -81,22 +77,21 @@ std::vector<Settler::Settlement> Settler::TakeBatch() {
   std::unique_lock<std::mutex> lock(mutex_);
   is_idle_ = true;
   changed_.notify_all();
-  changed_.wait(lock, [this] { return is_stopping_ || !acks_.empty() || !nacks_.empty(); });
+  changed_.wait(lock, [this] { return is_stopping_ || !queue_.empty(); });
   is_idle_ = false;
-  std::deque<Settlement>& queue = acks_.size() >= nacks_.size() ? acks_ : nacks_;
-  const auto end = queue.begin() + ThatFit(queue);
-  std::vector<Settlement> batch(std::make_move_iterator(queue.begin()),
+  const auto end = queue_.begin() + ThatFit();
+  std::vector<Settlement> batch(std::make_move_iterator(queue_.begin()),
                                 std::make_move_iterator(end));
-  queue.erase(queue.begin(), end);
+  queue_.erase(queue_.begin(), end);
   if (batch.empty()) is_idle_ = true;
   return batch;
 }
 
-ptrdiff_t Settler::ThatFit(const std::deque<Settlement>& queue) {
+ptrdiff_t Settler::ThatFit() const {
   size_t count = 0;
   size_t bytes = 0;
   size_t follow_ups = 0;
-  for (const Settlement& settlement : queue) {
+  for (const Settlement& settlement : queue_) {
     bytes += BytesOf(settlement.result);
     follow_ups += settlement.result.more().follow_ups.size();
     const bool fits = count < kItemsPerCall && bytes <= kBytesPerCall &&
@@ -108,36 +103,25 @@ ptrdiff_t Settler::ThatFit(const std::deque<Settlement>& queue) {
   return static_cast<ptrdiff_t>(count);
 }
 
-absl::StatusOr<std::vector<NackResult>> Settler::Send(const std::vector<Settlement>& batch) {
-  if (batch.front().result.kind() != Result::Kind::kDone) {
-    std::vector<NackItem> items;
-    for (const Settlement& settlement : batch) {
-      items.push_back(ToNackItem(settlement.hold->task(), settlement.result));
+absl::StatusOr<std::vector<SettleResult>> Settler::Send(const std::vector<Settlement>& batch) {
+  std::vector<SettleItem> items;
+  for (const auto& [hold, result, is_alone] : batch) {
+    if (result.kind() == Result::Kind::kDone) {
+      items.emplace_back(ToAckItem(hold->task(), result));
+    } else {
+      items.emplace_back(ToNackItem(hold->task(), result));
     }
-    return line_.Run<std::vector<NackResult>>([&](auto done) {
-      return client_.NackAsync(std::move(items), std::move(done));
-    });
   }
-  std::vector<AckItem> items;
-  for (const Settlement& settlement : batch) {
-    items.push_back(ToAckItem(settlement.hold->task(), settlement.result));
-  }
-  const auto acked = line_.Run<std::vector<AckResult>>([&](auto done) {
-    return client_.AckAsync(std::move(items), std::move(done));
+  return line_.Run<std::vector<SettleResult>>([&](auto done) {
+    return client_.SettleAsync(std::move(items), std::move(done));
   });
-  if (!acked.ok()) return acked.status();
-  std::vector<NackResult> results;
-  for (const AckResult& result : *acked) {
-    results.push_back({.outcome = result.outcome, .error = result.error});
-  }
-  return results;
 }
 
-void Settler::Account(std::vector<Settlement>& batch, const std::vector<NackResult>& results) {
+void Settler::Account(std::vector<Settlement>& batch, const std::vector<SettleResult>& results) {
   for (size_t i = 0; i < batch.size(); ++i) {
     if (results[i].outcome == SettleOutcome::kRefused) {
-      tally_.Error(results[i].error);
-      Refused(std::move(batch[i]), results[i].error);
+      tally_.Error(results[i].refusal);
+      Refused(std::move(batch[i]), results[i].refusal);
     } else {
       End(batch[i], EndOf(batch[i].result.kind(), results[i]));
     }
@@ -152,7 +136,7 @@ void Settler::End(const Settlement& settlement, AttemptEnd end) {
 void Settler::Refused(Settlement settlement, const absl::Status& refusal) {
   if (settlement.result.kind() == Result::Kind::kDone) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    nacks_.push_back({std::move(settlement.hold), FromRefusal(refusal)});
+    queue_.push_back({std::move(settlement.hold), FromRefusal(refusal)});
     return;
   }
   End(settlement, AttemptEnd::kLost);
@@ -160,9 +144,8 @@ void Settler::Refused(Settlement settlement, const absl::Status& refusal) {
 
 void Settler::PutBack(std::vector<Settlement> batch) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto& queue = batch.front().result.kind() == Result::Kind::kDone ? acks_ : nacks_;
-  queue.insert(queue.begin(), std::make_move_iterator(batch.begin()),
-               std::make_move_iterator(batch.end()));
+  queue_.insert(queue_.begin(), std::make_move_iterator(batch.begin()),
+                std::make_move_iterator(batch.end()));
 }
 
 void Settler::TakeBack(std::vector<Settlement> batch, const absl::Status& refusal) {

@@ -37,13 +37,13 @@ class Settler {
   };
 
   void Loop();
-  // Waits for settlements and takes some of one verb; empty: stopping and nothing is left.
+  // Waits for settlements and takes some; empty: stopping and nothing is left.
   std::vector<Settlement> TakeBatch();
-  // How many of the first ones go into one call.
-  static ptrdiff_t ThatFit(const std::deque<Settlement>& queue);
-  // Returns the broker's results, one per settlement, those of acks in the same form.
-  absl::StatusOr<std::vector<NackResult>> Send(const std::vector<Settlement>& batch);
-  void Account(std::vector<Settlement>& batch, const std::vector<NackResult>& results);
+  // How many of the first ones go into one call. With mutex_ held.
+  ptrdiff_t ThatFit() const;
+  // Returns the broker's results, one per settlement.
+  absl::StatusOr<std::vector<SettleResult>> Send(const std::vector<Settlement>& batch);
+  void Account(std::vector<Settlement>& batch, const std::vector<SettleResult>& results);
   // The settlement is over.
   void End(const Settlement& settlement, AttemptEnd end);
   void PutBack(std::vector<Settlement> batch);
@@ -62,8 +62,7 @@ class Settler {
   std::condition_variable changed_;
   bool is_stopping_ = false;
   bool is_idle_ = true;
-  std::deque<Settlement> acks_;
-  std::deque<Settlement> nacks_;
+  std::deque<Settlement> queue_;
   std::thread thread_;
 };
 

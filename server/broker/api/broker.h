@@ -29,13 +29,12 @@ class Broker {
 
   virtual void Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done) = 0;
   virtual std::shared_ptr<PendingLease> Lease(LeaseCall call, Callback<LeaseAnswer> done) = 0;
-  virtual void Ack(std::vector<model::AckItem> items,
-                   Callback<std::vector<model::AckResult>> done) = 0;
-  // The lease begins when the acks are committed, or with them. Cancel() does not undo the acks.
-  virtual std::shared_ptr<PendingLease> AckAndLease(AckAndLeaseCall call,
-                                                    Callback<AckAndLeaseAnswer> done) = 0;
-  virtual void Nack(std::vector<model::NackItem> items,
-                    Callback<std::vector<model::NackResult>> done) = 0;
+  // Attempts end, each in its own way.
+  virtual void Settle(std::vector<model::SettleItem> items,
+                      Callback<std::vector<model::SettleResult>> done) = 0;
+  // The lease begins when the items are settled, or with them. Cancel() does not undo that.
+  virtual std::shared_ptr<PendingLease> SettleAndLease(SettleAndLeaseCall call,
+                                                       Callback<SettleAndLeaseAnswer> done) = 0;
   // With end_session: ends the worker's session and hands back all that it holds, uncharged.
   virtual void Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) = 0;
 

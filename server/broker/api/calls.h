@@ -27,9 +27,11 @@ using Callback = absl::AnyInvocable<void(absl::StatusOr<Answer>)>;
 using QueuePtr = std::shared_ptr<const model::Queue>;
 
 struct EnqueueCall {
-  std::string queue;
+  std::string queue;  // of all tasks; of several queues: of those that name none
   std::vector<model::NewTask> tasks;
-  std::string request_id;  // empty: none
+  std::string request_id;             // empty: none
+  const char* queue_field = "queue";  // where `queue` was named
+  bool has_several_queues = false;    // else no task names one
 };
 
 using model::EnqueueResult;
@@ -62,14 +64,15 @@ struct LeaseAnswer {
   std::shared_ptr<const void> memory;  // to be kept until the caller has read the answer
 };
 
-struct AckAndLeaseCall {
-  std::vector<model::AckItem> items;
+struct SettleAndLeaseCall {
+  std::vector<model::SettleItem> items;
   LeaseCall lease;
 };
 
-struct AckAndLeaseAnswer {
-  std::vector<model::AckResult> results;
-  std::optional<LeaseAnswer> lease;  // unset: it failed after the acks were committed
+struct SettleAndLeaseAnswer {
+  std::vector<model::SettleResult> results;
+  std::optional<LeaseAnswer> lease;
+  absl::Status lease_refusal;  // why there is none, though the items are settled
 };
 
 struct HeartbeatCall {

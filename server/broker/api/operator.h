@@ -5,15 +5,26 @@
 // Thread-safe. Knows no gRPC.
 #pragma once
 
+#include <memory>
+
 #include "server/broker/api/operator_calls.h"
 
 namespace skiplane::broker {
+
+// A GetTask on its way. Cancel() may be called at any time from any thread, once or more, also
+// after the answer: the caller vanished, so the call waits no more, and `done` is called soon.
+class PendingTask {
+ public:
+  virtual ~PendingTask() = default;
+  virtual void Cancel() = 0;
+};
 
 class Operator {
  public:
   virtual ~Operator() = default;
 
-  virtual void GetTask(GetTaskCall call, Callback<TaskDetails> done) = 0;
+  // With a wait: when the task has ended, or with the task as it is when the time is over.
+  virtual std::shared_ptr<PendingTask> GetTask(GetTaskCall call, Callback<TaskDetails> done) = 0;
   virtual void ListTasks(ListTasksCall call, Callback<TaskPage> done) = 0;
   virtual void ExplainTask(model::TaskId id, Callback<Explanation> done) = 0;
   // Answers with the task as it is afterwards. WRONG_STATE if its state does not allow the change.

@@ -7,23 +7,11 @@
 #include <vector>
 
 #include "server/broker/api/calls.h"
+#include "server/broker/api/task_details.h"
 #include "server/model/report.h"
 #include "server/model/task_filter.h"
 
 namespace skiplane::broker {
-
-struct GetTaskCall {
-  model::TaskId id;
-  bool with_payload = false;
-  int attempts_max = 0;
-  absl::Time attempts_before = absl::InfiniteFuture();  // where the list of attempts goes on
-};
-
-struct TaskDetails {
-  model::TaskView task;
-  model::Page<model::Attempt> attempts;
-  std::vector<std::string> stages;  // of each attempt: its name
-};
 
 // Where a list of tasks goes on.
 struct TaskCursor {
@@ -136,7 +124,7 @@ struct Statistics {
 
 struct ListWorkersCall {
   std::string after_name;
-  model::SessionId after_id{};
+  std::string after_handle;
   int limit = 0;
 };
 

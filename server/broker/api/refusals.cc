@@ -17,9 +17,9 @@ absl::Status TooManyCalls() {
                       "too many calls wait in this broker; nothing was changed: retry later");
 }
 
-absl::Status TooManyWaitingLeases(absl::string_view full, absl::string_view instead) {
+absl::Status TooManyWaitingCalls(absl::string_view full, absl::string_view instead) {
   return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_WAITING_CALLS",
-                      absl::StrCat(full, "; nothing was leased: ", instead));
+                      absl::StrCat(full, "; nothing was changed: ", instead));
 }
 
 absl::Status RequestIdReused() {

@@ -65,6 +65,7 @@ std::string HashBody(const EnqueueCall& call) {
     Append(bytes, task.key);
     const std::string rest = RestOf(task);
     if (!rest.empty()) Append(bytes, rest);
+    if (call.has_several_queues) Append(bytes, task.queue);
   }
   return Sha256(bytes);
 }

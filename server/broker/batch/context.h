@@ -1,8 +1,11 @@
 // What every part of the broker works with. All of it outlives the parts.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 
+#include "absl/types/span.h"
 #include "server/base/timer.h"
 #include "server/metrics/metrics.h"
 #include "server/pg/connections/pool.h"
@@ -14,6 +17,9 @@ struct Context {
   base::Timer& timer;
   metrics::Metrics& metrics;
   std::string origin_id;  // of this broker, in notifications: without spaces, random
+  // Told of tasks of a lane that a commit of this broker ended, before its callers are.
+  std::function<void(int64_t lane, absl::Span<const int64_t> tasks)> on_ended =
+      [](int64_t, absl::Span<const int64_t>) {};
 };
 
 }  // namespace skiplane::broker

@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/broker/api/request_hash.h"
@@ -47,15 +48,25 @@ std::vector<store::RequestRow> Requests(absl::Span<const std::unique_ptr<Pending
   return requests;
 }
 
-// Learns under which first id a call's request was answered: by itself, or by an earlier call.
-absl::StatusOr<int64_t> AnsweredFirstId(pg::Session& session, const PendingEnqueue& call) {
+// The state in which a task is made, in a transaction that began at `began` by the database's
+// clock. A repeat computes the same one. A planned time of a cron schedule is always ahead.
+model::TaskState MadeState(const model::NewTask& task, absl::Time began) {
+  const bool waits = !task.cron.empty() ||
+                     task.delay.value_or(absl::ZeroDuration()) > absl::ZeroDuration() ||
+                     task.schedule_time.value_or(absl::InfinitePast()) > began;
+  return waits ? model::TaskState::kScheduled : model::TaskState::kReady;
+}
+
+// Learns how a call's request was answered: by itself, or by an earlier call.
+absl::StatusOr<store::AnsweredRequest> FindAnswered(pg::Session& session,
+                                                    const PendingEnqueue& call) {
   const absl::string_view id = call.call.request_id;
   ASSIGN_OR_RETURN(const auto answered,
                    store::AnsweredRequests(session, call.request_lane, absl::MakeSpan(&id, 1)));
   const auto found = answered.find(call.call.request_id);
   if (found == answered.end()) return ExpiredDuringTheCall();
   if (found->second.body_hash != call.body_hash) return RequestIdReused();
-  return found->second.first_id;
+  return found->second;
 }
 
 // Fills in who holds the keys of tasks that were not made.
@@ -70,10 +81,9 @@ absl::Status FillHolders(pg::Session& session, const PendingEnqueue& call,
     for (const size_t i : tasks) {
       const auto holder = holders.find(call.call.tasks[i].key);
       if (holder == holders.end()) return ExpiredDuringTheCall();
-      if (holder->second != results[i].id.id) {
-        results[i].outcome = model::EnqueueOutcome::kExisting;
-      }
-      results[i].id.id = holder->second;
+      if (holder->second.task == results[i].id.id) continue;
+      results[i] = {{lane, holder->second.task}, model::EnqueueOutcome::kExisting,
+                    holder->second.state};
     }
   }
   return absl::OkStatus();
@@ -97,7 +107,7 @@ absl::Status KeyExists(pg::Session& session, const PendingEnqueue& call) {
     ASSIGN_OR_RETURN(const auto holders,
                      store::HeldKeys(session, call.ids[i].lane, absl::MakeSpan(&key, 1)));
     if (holders.empty()) continue;
-    const model::TaskId holder{call.ids[i].lane, holders.begin()->second};
+    const model::TaskId holder{call.ids[i].lane, holders.begin()->second.task};
     return RefuseKey(i, absl::StrCat("task ", model::FormatTaskId(holder), " holds this key"));
   }
   absl::flat_hash_set<absl::string_view> seen;
@@ -108,6 +118,10 @@ absl::Status KeyExists(pg::Session& session, const PendingEnqueue& call) {
   }
   return base::Refuse(absl::StatusCode::kAlreadyExists, kKeyExists,
                       "a key of the call was held until just now; nothing was made. Call again");
+}
+
+int64_t LaneOfKey(const model::Queue& queue, absl::string_view key) {
+  return LaneOf(queue, StableHash(key));
 }
 
 void PrepareEnqueue(PendingEnqueue& call) {
@@ -125,13 +139,12 @@ absl::Status NumberTasks(pg::Session& session, TaskNumbers& numbers, PendingEnqu
   const auto count = static_cast<int64_t>(call.call.tasks.size());
   ASSIGN_OR_RETURN(const int64_t first, numbers.Take(session, count));
   // Tasks without a key stay together, so that they are leased in the order of the call.
-  const int64_t common_lane = call.call.request_id.empty()
-                                  ? LaneOf(*call.queue, static_cast<uint64_t>(first) / 64)
-                                  : call.request_lane;
-  for (int64_t i = 0; i < count; ++i) {
-    const std::string& key = call.call.tasks[static_cast<size_t>(i)].key;
-    const int64_t lane = key.empty() ? common_lane : LaneOf(*call.queue, StableHash(key));
-    call.ids.push_back({lane, first + i});
+  const uint64_t common = call.call.request_id.empty() ? static_cast<uint64_t>(first) / 64
+                                                       : StableHash(call.call.request_id);
+  for (size_t i = 0; i < call.call.tasks.size(); ++i) {
+    const std::string& key = call.call.tasks[i].key;
+    const int64_t lane = LaneOf(call.QueueOf(i), key.empty() ? common : StableHash(key));
+    call.ids.push_back({lane, first + static_cast<int64_t>(i)});
   }
   return absl::OkStatus();
 }
@@ -142,7 +155,7 @@ absl::StatusOr<store::Enqueued> WriteTasks(
   for (const auto& call : calls) {
     for (size_t i = 0; i < call->call.tasks.size(); ++i) {
       const model::NewTask& task = call->call.tasks[i];
-      const model::QueueSettings& settings = call->queue->settings;
+      const model::QueueSettings& settings = call->QueueOf(i).settings;
       const int16_t stage = StageOf(task, settings);
       const int32_t max_attempts =
           task.max_attempts > 0 ? task.max_attempts : settings.RetryOf(stage).max_attempts;
@@ -157,7 +170,7 @@ absl::StatusOr<store::Enqueued> WriteTasks(
 void Suspect(const PendingEnqueue& call, store::Enqueued& suspected) {
   for (size_t i = 0; i < call.ids.size(); ++i) {
     const model::NewTask& task = call.call.tasks[i];
-    suspected.unleased.push_back({call.ids[i].lane, StageOf(task, call.queue->settings),
+    suspected.unleased.push_back({call.ids[i].lane, StageOf(task, call.QueueOf(i).settings),
                                   task.priority, true, 1, absl::InfinitePast()});
   }
 }
@@ -166,10 +179,14 @@ absl::StatusOr<std::vector<EnqueueResult>> AnswerEnqueue(pg::Session& session,
                                                          const PendingEnqueue& call,
                                                          const store::Enqueued& written) {
   std::vector<EnqueueResult> results;
+  // After a commit whose answer was lost nothing is known of its time.
+  const absl::Time at = call.NeedsOnce() ? written.began : written.now;
+  const absl::Time began = at == absl::Time() ? absl::Now() : at;
   for (const model::TaskId& id : call.ids) {
     const auto changed = written.changed.find(id.id);
     if (changed == written.changed.end()) {
-      results.push_back({id, model::EnqueueOutcome::kCreated});
+      const model::NewTask& task = call.call.tasks[results.size()];
+      results.push_back({id, model::EnqueueOutcome::kCreated, MadeState(task, began)});
     } else {
       results.push_back(changed->second);
     }
@@ -183,9 +200,10 @@ absl::StatusOr<std::vector<EnqueueResult>> AnswerEnqueue(pg::Session& session,
   }
   if (open.empty()) return results;
   if (!call.call.request_id.empty() && open.size() == results.size()) {
-    ASSIGN_OR_RETURN(const int64_t first_id, AnsweredFirstId(session, call));
+    ASSIGN_OR_RETURN(const store::AnsweredRequest answered, FindAnswered(session, call));
     for (size_t i = 0; i < results.size(); ++i) {
-      results[i].id.id = first_id + static_cast<int64_t>(i);
+      results[i].id.id = answered.first_id + static_cast<int64_t>(i);
+      results[i].state = MadeState(call.call.tasks[i], answered.began);
     }
   }
   std::vector<size_t> keyed;

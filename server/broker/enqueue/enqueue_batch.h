@@ -17,7 +17,8 @@ namespace skiplane::broker {
 
 // A call on its way, with what was decided for it.
 struct PendingEnqueue {
-  QueuePtr queue;
+  QueuePtr queue;                 // of its first task; of all, unless `queues` has one for each
+  std::vector<QueuePtr> queues;
   EnqueueCall call;
   Callback<std::vector<EnqueueResult>> done;
   bool has_specials = false;       // keys, stages or schedules
@@ -28,6 +29,9 @@ struct PendingEnqueue {
   int rewrites = 0;     // because its key or request id was known, and then gone before the answer
   int resolutions = 0;  // after commits of unknown outcome
 
+  const model::Queue& QueueOf(size_t task) const {
+    return queues.empty() ? *queue : *queues[task];
+  }
   bool NeedsOnce() const { return has_specials || !call.request_id.empty(); }
 };
 
@@ -35,6 +39,9 @@ using PendingEnqueues = std::vector<std::unique_ptr<PendingEnqueue>>;
 
 // The refusal of a call of which a key with the policy to reject is held, after ALREADY_EXISTS.
 absl::Status KeyExists(pg::Session& session, const PendingEnqueue& call);
+
+// Where the tasks of a key are.
+int64_t LaneOfKey(const model::Queue& queue, absl::string_view key);
 
 // Fills what follows from the call and its queue alone.
 void PrepareEnqueue(PendingEnqueue& call);

@@ -8,6 +8,7 @@
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/broker/api/refusals.h"
+#include "server/broker/enqueue/task_check.h"
 #include "server/pg/conflicts.h"
 
 namespace skiplane::broker {
@@ -16,28 +17,10 @@ namespace {
 constexpr int kRewritesMax = 3;
 constexpr int kResolutionsMax = 3;
 
-absl::Status CheckTask(const model::Queue& queue, const model::NewTask& task) {
-  const auto limit = static_cast<size_t>(queue.settings.max_payload_bytes);
-  if (task.payload.size() > limit) {
-    return base::InvalidField(
-        "payload", absl::StrCat("is larger than the queue's limit of ", limit, " bytes"));
-  }
-  if (!task.stage.empty() && !queue.settings.FindStage(task.stage).has_value()) {
-    return base::InvalidField("stage",
-                              absl::StrCat("is not a stage of queue \"", queue.name, "\""));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckOpen(const model::Queue& queue) {
-  if (!queue.EnqueuesPaused()) return absl::OkStatus();
-  return base::Refuse(
-      absl::StatusCode::kFailedPrecondition, "QUEUE_PAUSED",
-      absl::StrCat("enqueues to \"", queue.name, "\" are paused: retry after it was resumed"));
-}
-
 absl::Status CheckAgainstQueue(const model::Queue& queue, const EnqueueCall& call) {
-  RETURN_IF_ERROR(CheckOpen(queue));
+  if (const absl::Status open = CheckOpen(queue); !open.ok()) {
+    return base::BlameField("QUEUE_PAUSED", call.queue_field, open);
+  }
   for (size_t i = 0; i < call.tasks.size(); ++i) {
     const absl::Status status = CheckTask(queue, call.tasks[i]);
     if (!status.ok()) return base::PrefixField(absl::StrCat("tasks[", i, "]."), status);
@@ -109,26 +92,28 @@ void Enqueuer::Enqueue(QueuePtr queue, EnqueueCall call,
 }
 
 void Enqueuer::Add(QueuePtr queue, EnqueueCall call, Callback<std::vector<EnqueueResult>> done) {
-  const auto rows = static_cast<int64_t>(call.tasks.size());
-  const int64_t bytes = BytesOf(call);
   auto pending = std::make_unique<PendingEnqueue>();
   pending->queue = std::move(queue);
   pending->call = std::move(call);
   pending->done = std::move(done);
+  Add(std::move(pending));
+}
+
+void Enqueuer::Add(std::unique_ptr<PendingEnqueue> pending) {
+  const auto rows = static_cast<int64_t>(pending->call.tasks.size());
+  const int64_t bytes = BytesOf(pending->call);
   PrepareEnqueue(*pending);
   QueueBatcher& batcher = BatcherOf(*pending->queue);
   if (!batcher.Add(std::move(pending), rows, bytes)) pending->done(TooManyCalls());
 }
 
 absl::StatusOr<std::unique_ptr<PendingEnqueue>> Enqueuer::Prepare(pg::Session& session,
-                                                                  const std::string& queue,
                                                                   const model::NewTask& task,
                                                                   const std::string& field) {
   auto pending = std::make_unique<PendingEnqueue>();
-  ASSIGN_OR_RETURN(pending->queue, queues_.Get(session, queue));
+  ASSIGN_OR_RETURN(pending->queue, queues_.Get(session, task.queue));
   RETURN_IF_ERROR(CheckOpen(*pending->queue));
   RETURN_IF_ERROR(base::PrefixField(field, CheckTask(*pending->queue, task)));
-  pending->call.queue = queue;
   pending->call.tasks.push_back(task);
   RETURN_IF_ERROR(schedules_.Validate(session, pending->call, field));
   PrepareEnqueue(*pending);
@@ -228,18 +213,19 @@ void Enqueuer::Answer(pg::Session& session, const store::Enqueued& written, Pend
 
 // A repeat is answered as the first call was, but counted as what it did: nothing.
 void Enqueuer::Count(const PendingEnqueue& call, const store::Enqueued& written) {
-  std::map<const char*, int64_t> results;
-  for (const model::TaskId& id : call.ids) {
+  std::map<std::pair<const model::Queue*, const char*>, int64_t> results;
+  for (size_t i = 0; i < call.ids.size(); ++i) {
+    const model::TaskId& id = call.ids[i];
     const auto changed = written.changed.find(id.id);
     const bool made = !call.NeedsOnce() || written.made.contains(id.id);
     const char* const result = made ? "created"
                                : changed == written.changed.end()
                                    ? "existing"
                                    : OutcomeLabel(changed->second.outcome);
-    ++results[result];
+    ++results[{&call.QueueOf(i), result}];
   }
-  for (const auto& [result, count] : results) {
-    context_.metrics.Enqueued(call.queue->name, result, count);
+  for (const auto& [place, count] : results) {
+    context_.metrics.Enqueued(place.first->name, place.second, count);
   }
 }
 

@@ -1,5 +1,6 @@
-// Puts tasks into queues: gathers concurrent calls per queue into one statement, answers each call,
-// and reports the tasks that its commits left unleased. Thread-safe.
+// Puts tasks into queues: gathers concurrent calls per queue into one statement, those of several
+// queues with those of their first one, answers each call, and reports the tasks that its commits
+// left unleased. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -31,10 +32,13 @@ class Enqueuer {
 
   void Enqueue(QueuePtr queue, EnqueueCall call, Callback<std::vector<EnqueueResult>> done);
 
-  // For a task that is made in somebody else's transaction on `session`: checks it, with
-  // `field` before the name of a bad field; writes it; and, after the commit, tells of it.
+  // The same for a call that has several queues, which it looks up.
+  void EnqueueIntoSeveral(EnqueueCall call, Callback<std::vector<EnqueueResult>> done);
+
+  // For a task that is made in somebody else's transaction on `session`, and names its queue:
+  // checks it, with `field` before the name of a bad field; writes it; and, after the commit, tells
+  // of it.
   absl::StatusOr<std::unique_ptr<PendingEnqueue>> Prepare(pg::Session& session,
-                                                          const std::string& queue,
                                                           const model::NewTask& task,
                                                           const std::string& field);
   struct Uncommitted {
@@ -54,6 +58,8 @@ class Enqueuer {
   using QueueBatcher = Batcher<std::unique_ptr<PendingEnqueue>>;
 
   void Add(QueuePtr queue, EnqueueCall call, Callback<std::vector<EnqueueResult>> done);
+  void Add(std::unique_ptr<PendingEnqueue> pending);
+  void CheckSchedules(std::unique_ptr<PendingEnqueue> pending);
   QueueBatcher& BatcherOf(const model::Queue& queue);
   void Run(absl::StatusOr<pg::Session*> session, PendingEnqueues calls);
   void Write(pg::Session& session, PendingEnqueues calls);

@@ -80,17 +80,17 @@ std::shared_ptr<PendingLease> Dispatcher::Lease(LeaseCall call,
   return std::make_shared<Handle>(*this, ticket);
 }
 
-void Dispatcher::LeaseAfter(const AckAndLeasePtr& next) {
+void Dispatcher::LeaseAfter(const SettleAndLeasePtr& next) {
   next->Become(Lease(next->Call(), next->queues(), [next](absl::StatusOr<LeaseAnswer> answer) {
     next->Leased(std::move(answer));
   }));
 }
 
 std::vector<Reservation> Dispatcher::Reserve(pg::Session& session, int64_t lane,
-                                             const std::vector<AckAndLeasePtr>& nexts) {
+                                             const std::vector<SettleAndLeasePtr>& nexts) {
   if (nexts.empty()) return {};
   std::vector<TicketPtr> tickets;
-  for (const AckAndLeasePtr& next : nexts) {
+  for (const SettleAndLeasePtr& next : nexts) {
     tickets.push_back(NewTicket(
         next->Call(), next->queues(),
         [next](absl::StatusOr<LeaseAnswer> answer) { next->Leased(std::move(answer)); }));
@@ -98,7 +98,7 @@ std::vector<Reservation> Dispatcher::Reserve(pg::Session& session, int64_t lane,
       if (next->Declined()) LeaseAfter(next);
     };
   }
-  using Takers = std::pair<std::vector<TicketPtr>, std::vector<AckAndLeasePtr>>;
+  using Takers = std::pair<std::vector<TicketPtr>, std::vector<SettleAndLeasePtr>>;
   std::map<model::LaneStage, Takers> takers;
   std::vector<Reservation> reservations;
   {

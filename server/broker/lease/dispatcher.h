@@ -2,7 +2,7 @@
 // lane; the dispatcher gives it the time, a lock, connections and a timer, and answers the callers.
 //
 // A parked call costs a ticket and an alarm: no thread and no query. Per lane stage at most two
-// lease statements run at once, beside those in transactions of acks. Every call is answered
+// lease statements run at once, beside those in transactions that settle. Every call is answered
 // exactly once. Thread-safe; one mutex, held while the scheduler decides, never over a statement or
 // an answer.
 #pragma once
@@ -18,18 +18,18 @@
 #include "server/broker/api/broker.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
-#include "server/broker/lease/ack_and_lease_operation.h"
 #include "server/broker/lease/lease_tracker.h"
 #include "server/broker/lease/lost_leases.h"
+#include "server/broker/lease/settle_and_lease_operation.h"
 #include "server/broker/schedule/scheduler.h"
 #include "server/broker/sessions/session_cache.h"
 
 namespace skiplane::broker {
 
-// Leases in the transaction of acks.
+// Leases in a transaction that settles.
 struct Reservation {
   LeaseRun run;
-  std::vector<AckAndLeasePtr> nexts;  // one per ticket
+  std::vector<SettleAndLeasePtr> nexts;  // one per ticket
   store::Leased leased;
 };
 
@@ -44,16 +44,16 @@ class Dispatcher {
   // `queues` are those of the call, in its order.
   std::shared_ptr<PendingLease> Lease(LeaseCall call, const std::vector<QueuePtr>& queues,
                                       Callback<LeaseAnswer> done);
-  // The lease of an ack that is committed.
-  void LeaseAfter(const AckAndLeasePtr& next);
+  // The lease of a call whose items are settled.
+  void LeaseAfter(const SettleAndLeasePtr& next);
 
   // Reserves tasks for those of the calls that a stage of this lane can serve now, and whose turn
-  // it is; the others lease after their acks. Every one that is returned must be ended.
+  // it is; the others lease after that. Every one that is returned must be ended.
   std::vector<Reservation> Reserve(pg::Session& session, int64_t lane,
-                                   const std::vector<AckAndLeasePtr>& nexts);
+                                   const std::vector<SettleAndLeasePtr>& nexts);
   // In the transaction.
   static absl::Status LeaseReserved(pg::Session& session, Reservation& reservation);
-  // The transaction ended so. Who got nothing leases after the acks.
+  // The transaction ended so. Who got nothing leases after it.
   void EndReservation(Reservation& reservation, const absl::Status& status);
 
   // A commit of this broker let tasks be ready, now or later. `now`: the database's time of it.

@@ -191,6 +191,7 @@ absl::StatusOr<bool> BulkRunner::RunStep(pg::Session& session, const model::Sess
   if (changes.cancelled > 0) {
     context_.metrics.Finished(queue, "cancelled", changes.cancelled);
   }
+  context_.on_ended(changes.lane, changes.ended);
   const std::vector<store::UnleasedTasks> unleased = store::UnleasedOf(changes);
   if (!unleased.empty()) on_commit_(unleased, changes.now);
   return has_more;

@@ -6,14 +6,25 @@
 
 #include "server/base/status_macros.h"
 #include "server/broker/operate/list_job.h"
+#include "server/broker/operate/task_await.h"
 #include "server/model/limits.h"
 #include "server/store/reports.h"
 
 namespace skiplane::broker {
 
-void LocalOperator::GetTask(GetTaskCall call, Callback<TaskDetails> done) {
-  SubmitList(context_.pool, lists_, std::move(done), &TaskDetails::attempts,
-             [this, call](pg::Session& session) { return tasks_.Get(session, call); });
+std::shared_ptr<PendingTask> LocalOperator::GetTask(GetTaskCall call, Callback<TaskDetails> done) {
+  auto await = std::make_shared<TaskAwait>(context_, waiters_, call.wait, std::move(done));
+  // Not the pointer itself: it holds this function.
+  await->Begin([this, call = std::move(call), await = await.get()](Callback<TaskDetails> seen) {
+    SubmitList(context_.pool, lists_, std::move(seen), &TaskDetails::attempts,
+               [this, &call, await](pg::Session& session) -> absl::StatusOr<TaskDetails> {
+                 ASSIGN_OR_RETURN(const model::TaskId id, await->Find([&] {
+                   return tasks_.Find(session, call);
+                 }));
+                 return tasks_.Get(session, call, id);
+               });
+  });
+  return await;
 }
 
 void LocalOperator::ListTasks(ListTasksCall call, Callback<TaskPage> done) {
@@ -114,7 +125,7 @@ absl::StatusOr<Statistics> LocalOperator::ReadHours(pg::Session& session,
 
 void LocalOperator::ListWorkers(ListWorkersCall call, Callback<std::vector<model::Worker>> done) {
   SubmitJob(context_.pool, std::move(done), [call = std::move(call)](pg::Session& session) {
-    return store::ListWorkers(session, call.after_name, call.after_id, call.limit);
+    return store::ListWorkers(session, call.after_name, call.after_handle, call.limit);
   });
 }
 

@@ -1,9 +1,11 @@
 // The Operator of this process: does what operators ask for. Thread-safe.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "server/broker/api/operator.h"
+#include "server/broker/await/task_waiters.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
 #include "server/broker/operate/bulk_runner.h"
@@ -14,20 +16,24 @@ namespace skiplane::broker {
 class LocalOperator : public Operator {
  public:
   LocalOperator(Context& context, QueueCache& queues, const Dispatcher& dispatcher,
-                AnswerMemory& lists, TaskOperator::OnCommit on_commit)
+                AnswerMemory& lists, TaskWaiters& waiters, TaskOperator::OnCommit on_commit)
       : context_(context),
         queues_(queues),
         lists_(lists),
+        waiters_(waiters),
         tasks_(context, queues, dispatcher, on_commit),
         bulks_(context, queues, on_commit) {}
 
   // Begins to take over the bulk operations of brokers that ended.
   void Start() { bulks_.Watch(); }
 
-  // From now on calls that wait for the end of a bulk operation are answered with how far it is.
-  void BeginDrain() { bulks_.EndWaits(); }
+  // From now on calls that wait for an end, of a bulk operation or a task, are answered as it is.
+  void BeginDrain() {
+    bulks_.EndWaits();
+    waiters_.End();
+  }
 
-  void GetTask(GetTaskCall call, Callback<TaskDetails> done) override;
+  std::shared_ptr<PendingTask> GetTask(GetTaskCall call, Callback<TaskDetails> done) override;
   void ListTasks(ListTasksCall call, Callback<TaskPage> done) override;
   void ExplainTask(model::TaskId id, Callback<Explanation> done) override;
   void ChangeTask(ChangeTaskCall call, Callback<model::TaskView> done) override;
@@ -48,6 +54,7 @@ class LocalOperator : public Operator {
   Context& context_;
   QueueCache& queues_;
   AnswerMemory& lists_;
+  TaskWaiters& waiters_;
   TaskOperator tasks_;
   BulkRunner bulks_;
 };

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
+#include "server/broker/enqueue/enqueue_batch.h"
 #include "server/broker/enqueue/schedule_check.h"
 #include "server/broker/operate/change_once.h"
 #include "server/broker/operate/explanation.h"
@@ -24,7 +25,7 @@ constexpr int kRowsPerStep = 2000;
 constexpr int kStepsPerPage = 10;
 
 int64_t BytesOf(const model::TaskView& task) {
-  size_t bytes = 512 + task.payload.size();
+  size_t bytes = 512 + task.payload.size() + task.result.size();
   for (const auto& [key, value] : task.headers) bytes += key.size() + value.size() + 8;
   if (task.last_error.has_value()) bytes += task.last_error->text.size();
   return static_cast<int64_t>(bytes);
@@ -55,17 +56,53 @@ absl::StatusOr<model::TaskView> TaskOperator::View(pg::Session& session, const m
   return task;
 }
 
-absl::StatusOr<TaskDetails> TaskOperator::Get(pg::Session& session, const GetTaskCall& call) {
+absl::StatusOr<model::TaskId> TaskOperator::Find(pg::Session& session, const GetTaskCall& call) {
+  if (call.key.empty()) return call.id;
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.queue));
+  const int64_t lane = LaneOfKey(*queue, call.key);
+  const absl::string_view key = call.key;
+  ASSIGN_OR_RETURN(const auto holders, store::HeldKeys(session, lane, absl::MakeSpan(&key, 1)));
+  if (holders.empty()) {
+    return base::Refuse(absl::StatusCode::kNotFound, "TASK_NOT_FOUND",
+                        absl::StrCat("no task of queue \"", queue->name, "\" holds this key, or no "
+                                     "longer: keys of finished tasks are kept for history_days"));
+  }
+  return model::TaskId{lane, holders.begin()->second.task};
+}
+
+absl::StatusOr<model::TaskView> TaskOperator::ViewOfKey(pg::Session& session,
+                                                        const GetTaskCall& call,
+                                                        const model::TaskId& id) {
+  absl::StatusOr<model::TaskView> task = View(session, id, call.with_payload);
+  if (call.key.empty() || !absl::IsNotFound(task.status())) return task;
+  const absl::string_view key = call.key;
+  ASSIGN_OR_RETURN(const auto holders,
+                   store::HeldKeys(session, id.lane, absl::MakeSpan(&key, 1)));
+  if (holders.empty() || holders.begin()->second.task != id.id) return task;
+  if (!model::HasEnded(holders.begin()->second.state)) return task;
+  model::TaskView ended;
+  ended.id = id;
+  ended.queue = call.queue;
+  ended.key = call.key;
+  ended.state = holders.begin()->second.state;
+  ended.create_time = absl::InfinitePast();
+  ended.schedule_time = absl::InfiniteFuture();
+  ended.end_time = holders.begin()->second.end_time;
+  return ended;
+}
+
+absl::StatusOr<TaskDetails> TaskOperator::Get(pg::Session& session, const GetTaskCall& call,
+                                              const model::TaskId& id) {
   TaskDetails details;
-  ASSIGN_OR_RETURN(details.task, View(session, call.id, call.with_payload));
+  ASSIGN_OR_RETURN(details.task, ViewOfKey(session, call, id));
   const int64_t bytes = BytesOf(details.task);
   if (call.attempts_max > 0) {
     ASSIGN_OR_RETURN(details.attempts,
-                     store::ListAttempts(session, call.id, call.attempts_before, call.attempts_max,
+                     store::ListAttempts(session, id, call.attempts_before, call.attempts_max,
                                          model::kListBytesMax - bytes));
   }
   details.attempts.bytes += bytes;
-  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, call.id.lane));
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, id.lane));
   for (const model::Attempt& attempt : details.attempts.items) {
     details.stages.push_back(queue == nullptr ? "" : queue->settings.StageName(attempt.stage));
   }
@@ -153,6 +190,7 @@ absl::StatusOr<model::TaskView> TaskOperator::Change(pg::Session& session,
   if (changes.cancelled > 0) {
     context_.metrics.Finished(task.queue, "cancelled", changes.cancelled);
   }
+  context_.on_ended(changes.lane, changes.ended);
   on_commit_(store::UnleasedOf(changes), changes.now);
   return task;
 }

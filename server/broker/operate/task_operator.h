@@ -27,7 +27,10 @@ class TaskOperator {
         dispatcher_(dispatcher),
         on_commit_(std::move(on_commit)) {}
 
-  absl::StatusOr<TaskDetails> Get(pg::Session& session, const GetTaskCall& call);
+  // Which task the call means: that of its id, or the one that holds its key.
+  absl::StatusOr<model::TaskId> Find(pg::Session& session, const GetTaskCall& call);
+  absl::StatusOr<TaskDetails> Get(pg::Session& session, const GetTaskCall& call,
+                                  const model::TaskId& id);
   absl::StatusOr<TaskPage> List(pg::Session& session, const ListTasksCall& call);
   absl::StatusOr<Explanation> Explain(pg::Session& session, const model::TaskId& id);
   absl::StatusOr<model::TaskView> Change(pg::Session& session, const ChangeTaskCall& call);
@@ -48,6 +51,9 @@ class TaskOperator {
                                          const std::string& outcome);
   absl::StatusOr<model::TaskView> View(pg::Session& session, const model::TaskId& id,
                                        bool with_payload);
+  // Also of a task of which only its key tells, as its queue keeps no history of it.
+  absl::StatusOr<model::TaskView> ViewOfKey(pg::Session& session, const GetTaskCall& call,
+                                            const model::TaskId& id);
   // Returns where to go on; unset: the step found nothing behind what was added.
   absl::StatusOr<std::optional<int64_t>> AddMatches(pg::Session& session,
                                                     const ListTasksCall& call,

@@ -36,6 +36,30 @@ void PeerNotifier::Tasks(const store::UnleasedTasks& unleased) {
   if (arm) Arm();
 }
 
+bool PeerNotifier::Awaited(const model::TaskId& task) {
+  bool arm = false;
+  {
+    base::MutexLock lock(mutex_);
+    if (peers_ == 0) return false;
+    single_[{model::NotificationKind::kAwaited, task.lane}].push_back(task.id);
+    arm = Schedule();
+  }
+  if (arm) Arm();
+  return true;
+}
+
+void PeerNotifier::Ended(int64_t lane, absl::Span<const int64_t> tasks) {
+  if (tasks.empty()) return;
+  bool arm = false;
+  {
+    base::MutexLock lock(mutex_);
+    std::vector<int64_t>& ended = single_[{model::NotificationKind::kEnded, lane}];
+    ended.insert(ended.end(), tasks.begin(), tasks.end());
+    arm = Schedule();
+  }
+  if (arm) Arm();
+}
+
 // Queues change rarely, and a new broker must not miss that: no peer needs to be known.
 void PeerNotifier::QueuesChanged() {
   bool arm = false;
@@ -73,6 +97,12 @@ void PeerNotifier::Flush() {
       payloads.push_back(model::FormatNotification(notification));
     }
     tasks_.clear();
+    for (const auto& [place, tasks] : single_) {
+      const auto texts = model::FormatTaskNotifications(place.first, context_.origin_id,
+                                                        place.second, tasks);
+      payloads.insert(payloads.end(), texts.begin(), texts.end());
+    }
+    single_.clear();
     if (queues_changed_) {
       model::Notification notification;
       notification.kind = model::NotificationKind::kQueues;

@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "server/base/mutex.h"
 #include "server/broker/batch/context.h"
@@ -21,11 +23,18 @@ class PeerNotifier {
   void Tasks(const store::UnleasedTasks& unleased);
   void QueuesChanged();
 
+  // Calls here wait for the end of this task. Returns whether there is anybody to tell.
+  bool Awaited(const model::TaskId& task);
+  // Tasks that calls at other brokers wait for have ended.
+  void Ended(int64_t lane, absl::Span<const int64_t> tasks);
+
   // How many other brokers run.
   void SetPeers(int64_t peers);
 
  private:
   using Key = std::tuple<int64_t, int16_t, int16_t, bool>;  // lane, stage, priority, can run
+
+  using TasksOfKind = std::map<std::pair<model::NotificationKind, int64_t>, std::vector<int64_t>>;
 
   bool Schedule() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Arm();
@@ -38,6 +47,7 @@ class PeerNotifier {
   base::SteadyTime last_flush_ ABSL_GUARDED_BY(mutex_){};
   bool queues_changed_ ABSL_GUARDED_BY(mutex_) = false;
   std::map<Key, model::Notification> tasks_ ABSL_GUARDED_BY(mutex_);
+  TasksOfKind single_ ABSL_GUARDED_BY(mutex_);  // awaited or ended ones of a lane
 };
 
 }  // namespace skiplane::broker

@@ -29,7 +29,8 @@ QueuePtr QueueCache::Known(const std::string& name) const {
   return found == by_name_.end() ? nullptr : found->second;
 }
 
-void QueueCache::Find(std::vector<std::string> names, std::string (*field_of)(size_t),
+void QueueCache::Find(std::vector<std::string> names,
+                      absl::AnyInvocable<std::string(size_t)> field_of,
                       absl::AnyInvocable<void(absl::StatusOr<std::vector<QueuePtr>>)> done) {
   std::vector<QueuePtr> queues;
   for (const std::string& name : names) {
@@ -41,7 +42,7 @@ void QueueCache::Find(std::vector<std::string> names, std::string (*field_of)(si
     done(std::move(queues));
     return;
   }
-  context_.pool.Submit([this, field_of, names = std::move(names),
+  context_.pool.Submit([this, field_of = std::move(field_of), names = std::move(names),
                         done = std::move(done)](absl::StatusOr<pg::Session*> session) mutable {
     if (!session.ok()) {
       done(session.status());

@@ -25,7 +25,7 @@ class QueueCache {
   // Calls `done` with the queues of these names, in order: at once when all are known, else from a
   // thread of the pool. QUEUE_NOT_FOUND names the first one that does not exist, and blames
   // `field_of` its place.
-  void Find(std::vector<std::string> names, std::string (*field_of)(size_t),
+  void Find(std::vector<std::string> names, absl::AnyInvocable<std::string(size_t)> field_of,
             absl::AnyInvocable<void(absl::StatusOr<std::vector<QueuePtr>>)> done);
 
   // One queue, from the database if it is not known. For code that runs on a session anyway, but

@@ -50,7 +50,7 @@ void Scheduler::Admit(const TicketPtr& ticket, Step& step) {
   if (is_draining_ || is_full || (answers_at_once && is_memory_full_)) {
     ticket->state = Ticket::State::kDone;
     const absl::Status refusal =
-        is_draining_ ? Draining() : is_full ? TooManyWaitingLeases() : TooManyCalls();
+        is_draining_ ? Draining() : is_full ? TooManyWaitingCalls() : TooManyCalls();
     step.actions.push_back(Answer{ticket, refusal});
     return;
   }

@@ -7,6 +7,10 @@ namespace skiplane::broker {
 int64_t ContentBytes(const model::LeasedTask& task) {
   size_t bytes = task.payload.size();
   for (const auto& [name, value] : task.headers) bytes += name.size() + value.size();
+  if (const auto& error = task.last_error) {
+    bytes += error->type.size() + error->text.size() + error->fingerprint.size();
+  }
+  if (task.last_progress.has_value()) bytes += task.last_progress->message.size();
   return static_cast<int64_t>(bytes);
 }
 

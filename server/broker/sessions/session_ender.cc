@@ -126,6 +126,7 @@ absl::StatusOr<bool> SessionEnder::Step(pg::Session& session, Ending& ending) {
     context_.metrics.AttemptEnded(queue->name, "cancelled", freed.cancelled);
     context_.metrics.Finished(queue->name, "cancelled", freed.cancelled);
   }
+  context_.on_ended(lane, freed.ended);
   if (!freed.unleased.empty()) on_commit_(freed.unleased, freed.now);
   return !freed.found_rows;
 }

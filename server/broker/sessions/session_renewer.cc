@@ -33,7 +33,9 @@ struct Report {
       const std::string task = absl::StrCat(lease.token.task.id);
       held.push_back(task);
       if (!lease.progress.has_value()) continue;
-      progress[task] = {{"fraction", lease.progress->fraction},
+      progress[task] = {{"lane", lease.token.task.lane},
+                        {"lease", lease.token.lease_number},
+                        {"fraction", lease.progress->fraction},
                         {"message", lease.progress->message}};
     }
   }

@@ -75,18 +75,16 @@ absl::Status Settler::CheckContinuation(pg::Session& session, SettleItem& item) 
                                            queue->settings.max_payload_bytes, " bytes"));
   }
   for (size_t i = 0; i < continuation.follow_ups.size(); ++i) {
-    const model::AckContinuation::FollowUp& follow_up = continuation.follow_ups[i];
     const std::string path = absl::StrCat("follow_ups[", i, "].");
-    auto pending = enqueuer_.Prepare(session, follow_up.queue, follow_up.task,
-                                     absl::StrCat(path, "task."));
+    auto pending = enqueuer_.Prepare(session, continuation.follow_ups[i], path);
     if (!pending.ok()) return BlameQueue(absl::StrCat(path, "queue"), pending.status());
     item.follow_ups.push_back(*std::move(pending));
   }
   return absl::OkStatus();
 }
 
-// The acks, the tasks that follow from them and the next leases are one commit. What they lock
-// beside that of the acks is not in one order with it, so that a deadlock is possible: repeated.
+// The items, the tasks that follow from them and the next leases are one commit. What they lock
+// beside that of the items is not in one order with it, so that a deadlock is possible: repeated.
 absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
                                        const std::vector<SettleItem*>& items,
                                        const std::vector<SettlePart>& parts,
@@ -120,11 +118,11 @@ absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
   return absl::OkStatus();
 }
 
-// What the first try of a call leased may be in any lane: a repeat looks for it after the acks. A
-// call that has just settled something is the first try: its lease never comes before its acks.
+// What the first try of a call leased may be in any lane: a repeat looks for it after its items.
+// A call that has just settled something is the first try: its lease never comes before them.
 void Settler::WithdrawRepeats(const std::vector<SettlePart>& parts,
                               std::vector<Reservation>& reservations) {
-  absl::flat_hash_set<const AckAndLeaseOperation*> first_tries;
+  absl::flat_hash_set<const SettleAndLeaseOperation*> first_tries;
   for (const SettlePart& part : parts) {
     const SettleCall& call = *part.call;
     if (call.open_parts > 1) continue;  // others work on its items
@@ -132,9 +130,10 @@ void Settler::WithdrawRepeats(const std::vector<SettlePart>& parts,
   }
   std::vector<Reservation> kept;
   for (Reservation& reservation : reservations) {
-    const bool may_lease = std::ranges::all_of(reservation.nexts, [&](const AckAndLeasePtr& next) {
+    const auto is_first_try = [&](const SettleAndLeasePtr& next) {
       return !next->IsRepeatable() || first_tries.contains(next.get());
-    });
+    };
+    const bool may_lease = std::ranges::all_of(reservation.nexts, is_first_try);
     if (may_lease) {
       kept.push_back(std::move(reservation));
     } else {

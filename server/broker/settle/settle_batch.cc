@@ -117,7 +117,13 @@ absl::Status SettleBatch::RunInTransaction(pg::Session& session, const Items& it
 
 void SettleBatch::Committed() {
   if (!decided_.empty()) LogSettled(queue_, lane_, decided_, counts_);
-  for (SettleItem* item : decided_) tracker_.Settled(item->token);
+  for (SettleItem* item : decided_) {
+    tracker_.Settled(item->token);
+    const model::SettleResult& result = item->result;
+    const bool has_ended = result.outcome == model::SettleOutcome::kSettled &&
+                           model::HasEnded(result.state);
+    if (has_ended) ended_.push_back(item->token.task.id);
+  }
   CountAll();
   decided_.clear();
 }
@@ -125,7 +131,7 @@ void SettleBatch::Committed() {
 void SettleBatch::RolledBack() {
   for (SettleItem* item : decided_) {
     item->is_decided = false;
-    item->result = model::AckResult();
+    item->result = model::SettleResult();
   }
   decided_.clear();
   settled_.clear();

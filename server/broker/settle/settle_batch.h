@@ -53,6 +53,9 @@ class SettleBatch {
   const std::vector<store::UnleasedTasks>& unleased() const { return unleased_; }
   absl::Time now() const { return now_; }
 
+  // Tasks that ended, as far as it is committed.
+  const std::vector<int64_t>& ended() const { return ended_; }
+
  private:
   // A count of its own in `counts_`: acked, but not finished.
   static constexpr auto kMovedOn = static_cast<store::Action>(0);
@@ -89,6 +92,7 @@ class SettleBatch {
   std::map<store::Action, int64_t> counts_;
   std::vector<absl::Duration> run_times_;
   std::vector<store::UnleasedTasks> unleased_;
+  std::vector<int64_t> ended_;
   absl::Time now_;
 };
 

@@ -1,4 +1,5 @@
-// One Ack, Nack or hand-back on its way: its items, what is known of each, and its parts by lane.
+// One Ack, Nack, Settle or hand-back on its way: its items, what is known of each, and its parts
+// by lane.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 #include "server/base/mutex.h"
 #include "server/broker/api/calls.h"
 #include "server/broker/enqueue/enqueue_batch.h"
-#include "server/broker/lease/ack_and_lease_operation.h"
+#include "server/broker/lease/settle_and_lease_operation.h"
 #include "server/store/settle.h"
 
 namespace skiplane::broker {
@@ -24,7 +25,7 @@ struct SettleItem {
   // Of an ack that says what follows; else null.
   std::shared_ptr<const model::AckContinuation> continuation;
   PendingEnqueues follow_ups;                  // ready to be written
-  model::AckResult result;
+  model::SettleResult result;
   bool is_decided = false;
   std::vector<int64_t> tries;  // ids of those that settled it if they were committed: nobody knows
 
@@ -41,8 +42,8 @@ struct SettleItem {
 // Parts of different lanes run at the same time; each touches its own items only.
 struct SettleCall {
   std::vector<SettleItem> items;
-  Callback<std::vector<model::AckResult>> done;
-  std::shared_ptr<AckAndLeaseOperation> next;  // what to lease with the acks, if anything
+  Callback<std::vector<model::SettleResult>> done;
+  std::shared_ptr<SettleAndLeaseOperation> next;  // what to lease with it, if anything
   std::atomic<int> open_parts = 0;
 
   // Whether any item was settled by this call, as far as it came. If none was, it may be the repeat
@@ -66,7 +67,7 @@ struct SettleCall {
       done(first_failure);
       return;
     }
-    std::vector<model::AckResult> results;
+    std::vector<model::SettleResult> results;
     for (SettleItem& item : items) results.push_back(std::move(item.result));
     done(std::move(results));
   }

@@ -19,7 +19,7 @@ void SettleBatch::Count(store::Action outcome, int64_t tasks) {
   if (tasks == 0) return;
   switch (outcome) {
     case store::Action::kAck:
-      metrics_.AttemptEnded(queue_.name, "acked", tasks);
+      metrics_.AttemptEnded(queue_.name, "succeeded", tasks);
       metrics_.Finished(queue_.name, "succeeded", tasks - counts_[kMovedOn]);
       break;
     case store::Action::kRetry:

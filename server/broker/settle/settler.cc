@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <utility>
+#include <variant>
 
 #include "server/broker/api/refusals.h"
 #include "server/broker/settle/error_fingerprint.h"
@@ -26,6 +27,24 @@ store::Action ActionOf(model::NackDisposition disposition) {
   return store::Action::kRetry;
 }
 
+void Take(model::AckItem& wanted, SettleItem& item) {
+  item.token = wanted.token;
+  item.continuation = std::move(wanted.continuation);
+  if (!wanted.refusal.ok()) item.Refuse(std::move(wanted.refusal));
+}
+
+void Take(model::NackItem& wanted, SettleItem& item) {
+  item.token = wanted.token;
+  item.action = ActionOf(wanted.disposition);
+  item.retry_delay = wanted.retry_delay;
+  item.error = std::move(wanted.error);
+  if (!wanted.refusal.ok()) item.Refuse(std::move(wanted.refusal));
+  const bool has_failed = item.action != store::Action::kRelease;
+  if (has_failed && item.error.fingerprint.empty()) {
+    item.error.fingerprint = ErrorFingerprint(item.error);
+  }
+}
+
 void EndAll(std::vector<SettlePart>& parts, const absl::Status& status) {
   for (SettlePart& part : parts) part.call->EndPart(status);
 }
@@ -39,14 +58,14 @@ int64_t BytesOf(const SettlePart& part) {
     const model::AckContinuation& continuation = *item.continuation;
     bytes += continuation.result.size();
     if (continuation.next_content.has_value()) bytes += continuation.next_content->payload.size();
-    for (const auto& follow_up : continuation.follow_ups) bytes += follow_up.task.payload.size();
+    for (const auto& follow_up : continuation.follow_ups) bytes += follow_up.payload.size();
   }
   return static_cast<int64_t>(bytes);
 }
 
 // What the calls want to lease next whose last open part is in this statement.
-std::vector<AckAndLeasePtr> NextOf(const std::vector<SettlePart>& parts) {
-  std::vector<AckAndLeasePtr> nexts;
+std::vector<SettleAndLeasePtr> NextOf(const std::vector<SettlePart>& parts) {
+  std::vector<SettleAndLeasePtr> nexts;
   for (const SettlePart& part : parts) {
     if (part.call->next != nullptr && part.call->open_parts == 1) nexts.push_back(part.call->next);
   }
@@ -55,55 +74,23 @@ std::vector<AckAndLeasePtr> NextOf(const std::vector<SettlePart>& parts) {
 
 }  // namespace
 
-void Settler::Ack(std::vector<model::AckItem> items, AckAndLeasePtr next,
-                  Callback<std::vector<model::AckResult>> done) {
+void Settler::Settle(std::vector<model::SettleItem> items, SettleAndLeasePtr next,
+                     Callback<std::vector<model::SettleResult>> done) {
   auto call = std::make_shared<SettleCall>();
   call->next = std::move(next);
+  call->done = std::move(done);
   call->items.resize(items.size());
   bool has_continuation = false;
   for (size_t i = 0; i < items.size(); ++i) {
     SettleItem& item = call->items[i];
-    item.token = items[i].token;
-    item.continuation = std::move(items[i].continuation);
-    if (!items[i].refusal.ok()) item.Refuse(std::move(items[i].refusal));
+    std::visit([&item](auto& wanted) { Take(wanted, item); }, items[i]);
     has_continuation = has_continuation || item.continuation != nullptr;
   }
-  call->done = std::move(done);
   if (has_continuation) {
     PrepareContinuations(std::move(call));
   } else {
     Submit(std::move(call));
   }
-}
-
-void Settler::Nack(std::vector<model::NackItem> items,
-                   Callback<std::vector<model::NackResult>> done) {
-  auto call = std::make_shared<SettleCall>();
-  for (model::NackItem& item : items) {
-    SettleItem& out = call->items.emplace_back();
-    out.token = item.token;
-    out.action = ActionOf(item.disposition);
-    out.retry_delay = item.retry_delay;
-    out.error = std::move(item.error);
-    if (!item.refusal.ok()) out.Refuse(std::move(item.refusal));
-    const bool has_failed = out.action != store::Action::kRelease;
-    if (has_failed && out.error.fingerprint.empty()) {
-      out.error.fingerprint = ErrorFingerprint(out.error);
-    }
-  }
-  call->done = [done = std::move(done)](
-                   absl::StatusOr<std::vector<model::AckResult>> results) mutable {
-    if (!results.ok()) {
-      done(results.status());
-      return;
-    }
-    std::vector<model::NackResult> nacked;
-    for (const model::AckResult& result : *results) {
-      nacked.push_back({result.outcome, result.refusal, result.state, result.schedule_time});
-    }
-    done(std::move(nacked));
-  };
-  Submit(std::move(call));
 }
 
 void Settler::Release(std::vector<model::LeaseToken> tokens) {
@@ -114,7 +101,7 @@ void Settler::Release(std::vector<model::LeaseToken> tokens) {
     out.token = token;
     out.action = store::Action::kRelease;
   }
-  call->done = [](const absl::StatusOr<std::vector<model::AckResult>>&) {};
+  call->done = [](const absl::StatusOr<std::vector<model::SettleResult>>&) {};
   Submit(std::move(call));
 }
 
@@ -177,13 +164,14 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
     if (!reservations.empty() || std::any_of(items.begin(), items.end(), has_follow_ups)) {
       status = RunInTransaction(**session, batch, items, parts, reservations);
       if (!status.ok() && !IsOutcomeUnknown(status) && !reservations.empty()) {
-        Run(lane, session, std::move(parts));  // it may have been the lease; the acks come first
+        Run(lane, session, std::move(parts));  // it may have been the lease; the items come first
         return;
       }
     } else {
       status = pg::RepeatConflicts([&] { return batch.Run(**session, items); });
       batch.Committed();
     }
+    context_.on_ended(lane, batch.ended());
     if (!batch.unleased().empty()) on_commit_(batch.unleased(), batch.now());
   }
   if (IsOutcomeUnknown(status)) {

@@ -25,7 +25,7 @@ class Settler {
   // Told of tasks that wait again, before the callers are.
   using OnCommit = std::function<void(const std::vector<store::UnleasedTasks>&, absl::Time now)>;
 
-  // `enqueuer` makes the follow-ups of acks, `dispatcher` their next leases.
+  // `enqueuer` makes the follow-ups of acks, `dispatcher` the next leases.
   Settler(Context& context, QueueCache& queues, LeaseTracker& tracker, Enqueuer& enqueuer,
           Dispatcher& dispatcher, OnCommit on_commit)
       : context_(context),
@@ -35,10 +35,9 @@ class Settler {
         dispatcher_(dispatcher),
         on_commit_(std::move(on_commit)) {}
 
-  // `next`, if any, is begun with the acks if that can be; else the caller begins it.
-  void Ack(std::vector<model::AckItem> items, AckAndLeasePtr next,
-           Callback<std::vector<model::AckResult>> done);
-  void Nack(std::vector<model::NackItem> items, Callback<std::vector<model::NackResult>> done);
+  // `next`, if any, is begun in the same commit if that can be; else the caller begins it.
+  void Settle(std::vector<model::SettleItem> items, SettleAndLeasePtr next,
+              Callback<std::vector<model::SettleResult>> done);
 
   // Hands leases back, uncharged. Nobody waits for it; what cannot be handed back ends with its
   // session.

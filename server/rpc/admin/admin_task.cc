@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "server/rpc/admin/admin_service.h"
+#include "server/rpc/admin/await_call.h"
 #include "server/rpc/admin/convert_operator.h"
 #include "server/rpc/broker/convert_task.h"
 #include "server/rpc/call/call_wire.h"
@@ -29,11 +30,11 @@ void WritePage(broker::TaskPage* page, const std::string& scope, v1::ListTasksRe
 
 ServerUnaryReactor* AdminService::GetTask(CallbackServerContext* context,
                                           const ByteBuffer* request, ByteBuffer* reply) {
-  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/GetTask", {context, reply});
+  auto* call =
+      new AwaitCall(scope_, "skiplane.v1.AdminService/GetTask", {context, reply}, operator_);
   auto read = ReadCall(*call, *request, &ReadGetTask);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.GetTask(*std::move(read),
-                    ReplyWithList(call, &broker::TaskDetails::attempts, &WriteGetTask));
+  call->Begin(*std::move(read));
   return call;
 }
 

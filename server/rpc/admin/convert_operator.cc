@@ -29,15 +29,43 @@ std::string AttemptsScope(const model::TaskId& id) {
   return absl::StrCat("attempts of ", model::FormatTaskId(id));
 }
 
+// Either the id, or queue and key.
+absl::Status ReadWhich(v1::GetTaskRequest* request, broker::GetTaskCall* call) {
+  if (!request->task_id().empty()) {
+    if (!request->queue().empty()) {
+      return InvalidField({"queue"}, "must be unset with a task_id");
+    }
+    if (!request->key().empty()) return InvalidField({"key"}, "must be unset with a task_id");
+    ASSIGN_OR_RETURN(call->id, model::ParseTaskId(request->task_id()));
+    return absl::OkStatus();
+  }
+  if (request->queue().empty() && request->key().empty()) {
+    return InvalidField({"task_id"}, "a task_id, or queue and key, is required");
+  }
+  RETURN_IF_ERROR(model::CheckQueueName(request->queue(), "queue"));
+  RETURN_IF_ERROR(CheckRequiredText(request->key(), model::kKeyBytesMax, {"key"}));
+  call->queue = std::move(*request->mutable_queue());
+  call->key = std::move(*request->mutable_key());
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<broker::GetTaskCall> ReadGetTask(v1::GetTaskRequest* request) {
   broker::GetTaskCall call;
-  ASSIGN_OR_RETURN(call.id, model::ParseTaskId(request->task_id()));
+  RETURN_IF_ERROR(ReadWhich(request, &call));
   ASSIGN_OR_RETURN(call.with_payload, ReadEnum(request->view(), {"view"}));
+  if (request->has_wait()) {
+    ASSIGN_OR_RETURN(call.wait, ReadDuration(request->wait(),
+                                             {absl::ZeroDuration(), model::kWaitMax}, {"wait"}));
+  }
   RETURN_IF_ERROR(CheckNumber(request->attempts_max(), {0, kPageMost}, {"attempts_max"}));
   call.attempts_max = request->attempts_max();
   if (request->attempts_page_token().empty()) return call;
+  if (!call.key.empty()) {
+    return InvalidField({"attempts_page_token"},
+                        "must be unset with a key: give the task_id of the answer before");
+  }
   const auto parts = ReadListToken(request->attempts_page_token(), AttemptsScope(call.id), 1);
   int64_t before_micros = 0;
   if (!parts.ok() || !ReadNumbers(*parts, &before_micros).ok()) {

@@ -28,7 +28,7 @@ void WriteErrorGroup(model::ErrorGroup* group, const std::string& stage, v1::Err
 }
 
 void WriteWorker(const model::Worker& worker, v1::Worker* wire) {
-  wire->set_worker_id(worker.worker_id);
+  wire->set_worker_handle(worker.handle);
   wire->set_name(worker.name);
   WriteTime(worker.create_time, wire->mutable_create_time());
   WriteTime(worker.expire_time, wire->mutable_expire_time());
@@ -138,9 +138,8 @@ absl::StatusOr<broker::ListWorkersCall> ReadListWorkers(v1::ListWorkersRequest* 
   if (request->page_token().empty()) return call;
   ASSIGN_OR_RETURN(std::vector<std::string> parts,
                    ReadListToken(request->page_token(), TokenScope(*request), 2));
-  if (parts[1].size() != call.after_id.size()) return BadListToken();
   call.after_name = std::move(parts[0]);
-  std::copy(parts[1].begin(), parts[1].end(), call.after_id.begin());
+  call.after_handle = std::move(parts[1]);
   return call;
 }
 
@@ -150,8 +149,7 @@ void WriteWorkers(std::vector<model::Worker>* workers, size_t limit,
     workers->resize(limit);
     const model::Worker& last = workers->back();
     response->set_next_page_token(
-        WriteListToken({last.name, std::string(last.id.begin(), last.id.end())},
-                       TokenScope(v1::ListWorkersRequest())));
+        WriteListToken({last.name, last.handle}, TokenScope(v1::ListWorkersRequest())));
   }
   for (const model::Worker& worker : *workers) WriteWorker(worker, response->add_workers());
 }

@@ -1,13 +1,12 @@
 #include "server/rpc/broker/broker_service.h"
 
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "server/rpc/broker/convert_enqueue.h"
 #include "server/rpc/broker/convert_heartbeat.h"
 #include "server/rpc/broker/convert_lease.h"
-#include "server/rpc/broker/convert_settle.h"
-#include "server/rpc/broker/lease_call.h"
 #include "server/rpc/broker/lost_lease.h"
 #include "server/rpc/call/call_wire.h"
 #include "server/rpc/call/reply.h"
@@ -41,15 +40,7 @@ ServerUnaryReactor* BrokerService::Ack(CallbackServerContext* context, const Byt
   auto* call = new LeaseCall(scope_, "skiplane.v1.BrokerService/Ack", {context, reply}, broker_);
   auto read = ReadCall(*call, *request, &ReadAck);
   if (!read.ok()) return call->Refuse(read.status());
-  if (read->lease.has_value()) {
-    call->Begin(broker::AckAndLeaseCall{std::move(read->items), *std::move(read->lease)});
-    return call;
-  }
-  broker_.Ack(std::move(read->items), [call, &metrics = scope_.metrics](
-                                    absl::StatusOr<std::vector<model::AckResult>> results) {
-    if (results.ok()) CountLost(*results, metrics);
-    Deliver<v1::AckResponse>(call, std::move(results), &WriteAck);
-  });
+  BeginSettlement<v1::AckResponse>(call, "ack", *std::move(read));
   return call;
 }
 
@@ -58,12 +49,47 @@ ServerUnaryReactor* BrokerService::Nack(CallbackServerContext* context, const By
   auto* call = new UnaryCall(scope_, "skiplane.v1.BrokerService/Nack", {context, reply});
   auto read = ReadCall(*call, *request, &ReadNack);
   if (!read.ok()) return call->Refuse(read.status());
-  broker_.Nack(*std::move(read), [call, &metrics = scope_.metrics](
-                                     absl::StatusOr<std::vector<model::NackResult>> results) {
-    if (results.ok()) CountLost(*results, metrics);
-    Deliver<v1::NackResponse>(call, std::move(results), &WriteNack);
-  });
+  SettleOnly<v1::NackResponse>(call, "nack", *std::move(read));
   return call;
+}
+
+ServerUnaryReactor* BrokerService::Settle(CallbackServerContext* context, const ByteBuffer* request,
+                                          ByteBuffer* reply) {
+  auto* call = new LeaseCall(scope_, "skiplane.v1.BrokerService/Settle", {context, reply}, broker_);
+  auto read = ReadCall(*call, *request, &ReadSettle);
+  if (!read.ok()) return call->Refuse(read.status());
+  BeginSettlement<v1::SettleResponse>(call, "settle", *std::move(read));
+  return call;
+}
+
+template <typename Response>
+void BrokerService::SettleOnly(UnaryCall* call, absl::string_view name, SettleCall settle) {
+  broker_.Settle(std::move(settle.items),
+                 [call, name, paths = std::move(settle.paths), &metrics = scope_.metrics](
+                     absl::StatusOr<std::vector<model::SettleResult>> results) {
+                   if (results.ok()) {
+                     CountLost(name, *results, metrics);
+                     NamePaths(paths, &*results);
+                   }
+                   Deliver<Response>(call, std::move(results), &WriteSettled<Response>);
+                 });
+}
+
+template <typename Response>
+void BrokerService::BeginSettlement(LeaseCall* call, absl::string_view name, SettleCall settle) {
+  if (!settle.lease.has_value()) {
+    SettleOnly<Response>(call, name, std::move(settle));
+    return;
+  }
+  call->Begin({std::move(settle.items), *std::move(settle.lease)},
+              [name, paths = std::move(settle.paths),
+               &metrics = scope_.metrics](broker::SettleAndLeaseAnswer* answer) {
+                CountLost(name, answer->results, metrics);
+                NamePaths(paths, &answer->results);
+                auto response = std::make_unique<Response>();
+                WriteBoth(answer, response.get());
+                return response;
+              });
 }
 
 ServerUnaryReactor* BrokerService::Heartbeat(CallbackServerContext* context,

@@ -6,7 +6,10 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "absl/strings/string_view.h"
 #include "server/broker/api/broker.h"
+#include "server/rpc/broker/convert_settle.h"
+#include "server/rpc/broker/lease_call.h"
 #include "server/rpc/call/call.h"
 #include "skiplane/v1/broker.grpc.pb.h"
 
@@ -15,7 +18,9 @@ namespace skiplane::rpc {
 using RawBrokerService = v1::BrokerService::WithRawCallbackMethod_Enqueue<
     v1::BrokerService::WithRawCallbackMethod_Lease<v1::BrokerService::WithRawCallbackMethod_Ack<
         v1::BrokerService::WithRawCallbackMethod_Nack<
-            v1::BrokerService::WithRawCallbackMethod_Heartbeat<v1::BrokerService::Service>>>>>;
+            v1::BrokerService::WithRawCallbackMethod_Settle<
+                v1::BrokerService::WithRawCallbackMethod_Heartbeat<
+                    v1::BrokerService::Service>>>>>>;
 
 class BrokerService final : public RawBrokerService {
  public:
@@ -33,11 +38,21 @@ class BrokerService final : public RawBrokerService {
   grpc::ServerUnaryReactor* Nack(grpc::CallbackServerContext* context,
                                  const grpc::ByteBuffer* request,
                                  grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* Settle(grpc::CallbackServerContext* context,
+                                   const grpc::ByteBuffer* request,
+                                   grpc::ByteBuffer* reply) override;
   grpc::ServerUnaryReactor* Heartbeat(grpc::CallbackServerContext* context,
                                       const grpc::ByteBuffer* request,
                                       grpc::ByteBuffer* reply) override;
 
  private:
+  // `name`: the call's, for the metrics.
+  template <typename Response>
+  void SettleOnly(UnaryCall* call, absl::string_view name, SettleCall settle);
+  // Leases the next tasks, too, if that is asked for.
+  template <typename Response>
+  void BeginSettlement(LeaseCall* call, absl::string_view name, SettleCall settle);
+
   broker::Broker& broker_;
   const CallScope scope_;
 };

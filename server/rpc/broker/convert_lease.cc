@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
+#include "server/rpc/broker/convert_task.h"
 #include "server/rpc/call/check.h"
 #include "server/rpc/call/wire_enum.h"
 #include "server/rpc/call/wire_time.h"
@@ -69,8 +70,10 @@ void WriteTask(model::LeasedTask* task, v1::LeasedTask* wire) {
   WriteTime(task->create_time, wire->mutable_create_time());
   WriteTime(task->schedule_time, wire->mutable_schedule_time());
   wire->set_stage(std::move(task->stage));
-  wire->set_version(task->version);
+  if (task->version > 0) wire->set_version(task->version);
   if (task->planned_time) WriteTime(*task->planned_time, wire->mutable_planned_time());
+  if (task->last_error) WriteError(&*task->last_error, wire->mutable_last_error());
+  if (task->last_progress) WriteProgress(&*task->last_progress, wire->mutable_last_progress());
   task->headers.clear();
 }
 

@@ -1,6 +1,7 @@
 #include "server/rpc/broker/convert_new_task.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -40,18 +41,27 @@ absl::Status ReadStart(const v1::NewTask& wire, const Fields& field, model::NewT
   return absl::OkStatus();
 }
 
+absl::Status CheckVersion(const v1::NewTask& wire, std::optional<model::KeyPolicy> policy,
+                          const Field& field) {
+  if (!wire.has_version()) {
+    if (policy != model::KeyPolicy::kRerunIfNewer) return absl::OkStatus();
+    return InvalidField(field, "must be set with RERUN_IF_NEWER");
+  }
+  if (wire.version() < 1) return InvalidField(field, "must be 1 or more: leave it out for none");
+  if (wire.key().empty()) return InvalidField(field, "must be unset without a key");
+  if (policy != model::KeyPolicy::kSchedule) return absl::OkStatus();
+  return InvalidField(field, "must be unset with SCHEDULE");
+}
+
 absl::Status ReadKey(v1::NewTask* wire, const Fields& field, model::NewTask* task) {
   RETURN_IF_ERROR(CheckText(wire->key(), model::kKeyBytesMax, field("key")));
   ASSIGN_OR_RETURN(const auto policy, ReadEnum(wire->key_policy(), field("key_policy")));
   if (policy.has_value() && wire->key().empty()) {
     return InvalidField(field("key_policy"), "must be unset without a key");
   }
-  if (wire->version() < 0) return InvalidField(field("version"), "must not be negative");
-  if (wire->version() > 0 && wire->key().empty()) {
-    return InvalidField(field("version"), "must be unset without a key");
-  }
-  if (wire->version() == 0 && policy == model::KeyPolicy::kRerunIfNewer) {
-    return InvalidField(field("version"), "must be set with RERUN_IF_NEWER");
+  RETURN_IF_ERROR(CheckVersion(*wire, policy, field("version")));
+  if (policy == model::KeyPolicy::kSchedule && !wire->has_period() && !wire->has_cron()) {
+    return InvalidField(field("key_policy"), "must not be SCHEDULE without period or cron");
   }
   task->key = std::move(*wire->mutable_key());
   task->key_policy = policy.value_or(task->key_policy);
@@ -110,8 +120,10 @@ absl::StatusOr<model::NewTask> ReadNewTask(v1::NewTask* wire, const Field& at) {
   RETURN_IF_ERROR(CheckNumber(wire->priority(), {model::kPriorityMin, model::kPriorityMax},
                               field("priority")));
   RETURN_IF_ERROR(ReadStart(*wire, field, &task));
-  RETURN_IF_ERROR(CheckNumber(wire->max_attempts(), {0, model::kMaxAttemptsMax},
-                              field("max_attempts")));
+  if (wire->has_max_attempts()) {
+    RETURN_IF_ERROR(CheckNumber(wire->max_attempts(), {1, model::kMaxAttemptsMax},
+                                field("max_attempts")));
+  }
   RETURN_IF_ERROR(ReadKey(wire, field, &task));
   RETURN_IF_ERROR(ReadRecurrence(wire, field, &task));
   RETURN_IF_ERROR(CheckText(wire->stage(), model::kStageNameBytesMax, field("stage")));
@@ -120,6 +132,7 @@ absl::StatusOr<model::NewTask> ReadNewTask(v1::NewTask* wire, const Field& at) {
   task.priority = static_cast<int16_t>(wire->priority());
   task.max_attempts = wire->max_attempts();
   task.stage = std::move(*wire->mutable_stage());
+  task.queue = std::move(*wire->mutable_queue());
   return task;
 }
 

@@ -9,19 +9,15 @@ void Count(absl::string_view call, int64_t items, metrics::Metrics& metrics) {
   if (items > 0) metrics.LeaseLost(call, items);
 }
 
-template <typename Result>
-bool IsLost(const Result& result) {
+bool IsLost(const model::SettleResult& result) {
   return result.outcome == model::SettleOutcome::kLeaseLost;
 }
 
 }  // namespace
 
-void CountLost(const std::vector<model::AckResult>& acks, metrics::Metrics& metrics) {
-  Count("ack", std::count_if(acks.begin(), acks.end(), &IsLost<model::AckResult>), metrics);
-}
-
-void CountLost(const std::vector<model::NackResult>& nacks, metrics::Metrics& metrics) {
-  Count("nack", std::count_if(nacks.begin(), nacks.end(), &IsLost<model::NackResult>), metrics);
+void CountLost(absl::string_view call, const std::vector<model::SettleResult>& results,
+               metrics::Metrics& metrics) {
+  Count(call, std::count_if(results.begin(), results.end(), &IsLost), metrics);
 }
 
 void CountLost(const broker::HeartbeatAnswer& beat, metrics::Metrics& metrics) {

@@ -3,13 +3,15 @@
 
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "server/broker/api/calls.h"
 #include "server/metrics/metrics.h"
 
 namespace skiplane::rpc {
 
-void CountLost(const std::vector<model::AckResult>& acks, metrics::Metrics& metrics);
-void CountLost(const std::vector<model::NackResult>& nacks, metrics::Metrics& metrics);
+// `call`: "ack", "nack" or "settle".
+void CountLost(absl::string_view call, const std::vector<model::SettleResult>& results,
+               metrics::Metrics& metrics);
 void CountLost(const broker::HeartbeatAnswer& beat, metrics::Metrics& metrics);
 
 }  // namespace skiplane::rpc

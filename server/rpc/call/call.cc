@@ -31,6 +31,7 @@ grpc::StatusCode CodeOfLostCall(const grpc::CallbackServerContext& context) {
 // A refused enqueue or lease costs time; one of these, work that was done.
 bool KeepsWork(absl::string_view method) {
   return method == "skiplane.v1.BrokerService/Ack" || method == "skiplane.v1.BrokerService/Nack" ||
+         method == "skiplane.v1.BrokerService/Settle" ||
          method == "skiplane.v1.BrokerService/Heartbeat";
 }
 

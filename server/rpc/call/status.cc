@@ -19,7 +19,6 @@ namespace {
 constexpr absl::string_view kDomain = "skiplane.dev";
 constexpr absl::string_view kInternalError = "INTERNAL_ERROR";
 constexpr size_t kReasonBytesMax = 63;  // the bound of ErrorInfo.reason
-constexpr size_t kFieldBytesMax = 512;
 
 // When a repeat has a chance. Database failovers take seconds, a full broker drains in less.
 absl::Duration RetryDelay(absl::string_view reason) {
@@ -57,7 +56,7 @@ google::rpc::Status Details(const absl::Status& status, absl::string_view messag
   if (!field.empty()) {
     google::rpc::BadRequest request;
     google::rpc::BadRequest::FieldViolation* violation = request.add_field_violations();
-    violation->set_field(std::string(CutText(field, kFieldBytesMax)));
+    violation->set_field(std::string(CutText(field, kStatusFieldBytesMax)));
     violation->set_description(std::string(message));
     details.add_details()->PackFrom(request);
   }
@@ -71,18 +70,18 @@ google::rpc::Status Details(const absl::Status& status, absl::string_view messag
 
 }  // namespace
 
-grpc::Status ToGrpc(const absl::Status& status) {
-  if (status.ok()) return grpc::Status::OK;
+absl::Status Shown(const absl::Status& status) {
   const std::string reason = base::ReasonOf(status);
   // What a lower room says about a defect may quote a statement: it is for the log only.
-  if (reason.empty() || reason == kInternalError) {
-    const absl::Status hidden = HideDefect(status);
-    return {grpc::StatusCode::INTERNAL, std::string(hidden.message()),
-            Details(hidden, hidden.message()).SerializeAsString()};
-  }
-  const absl::string_view message = CutText(status.message(), kStatusMessageBytesMax);
-  return {static_cast<grpc::StatusCode>(status.code()), std::string(message),
-          Details(status, message).SerializeAsString()};
+  return reason.empty() || reason == kInternalError ? HideDefect(status) : status;
+}
+
+grpc::Status ToGrpc(const absl::Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  const absl::Status shown = Shown(status);
+  const absl::string_view message = CutText(shown.message(), kStatusMessageBytesMax);
+  return {static_cast<grpc::StatusCode>(shown.code()), std::string(message),
+          Details(shown, message).SerializeAsString()};
 }
 
 std::vector<std::pair<std::string, std::string>> TrailersOf(const absl::Status& status) {
@@ -96,12 +95,12 @@ std::vector<std::pair<std::string, std::string>> TrailersOf(const absl::Status& 
   const bool is_printable = absl::c_all_of(
       field, [](char c) { return absl::ascii_isprint(static_cast<unsigned char>(c)); });
   if (!field.empty() && is_printable) {
-    trailers.emplace_back("skiplane-field", CutText(field, kFieldBytesMax));
+    trailers.emplace_back("skiplane-field", CutText(field, kStatusFieldBytesMax));
   }
   return trailers;
 }
 
-absl::Status MalformedToken(const Field& field) {
+absl::Status InvalidLeaseToken(const Field& field) {
   return base::RefuseField(absl::StatusCode::kInvalidArgument, "INVALID_LEASE_TOKEN", field.Path(),
                            "must be the bytes that Lease returned, unchanged");
 }

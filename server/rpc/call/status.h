@@ -21,6 +21,12 @@ inline constexpr size_t kStatusMessageBytesMax = 1024;
 // gRPC turns a status whose trailer exceeds 8 KiB into RESOURCE_EXHAUSTED, and the cause is gone.
 inline constexpr size_t kStatusDetailsBytesMax = 4096;
 
+inline constexpr size_t kStatusFieldBytesMax = 512;
+
+// What callers are shown of a refusal: of a defect only that it is one. `status` itself unless it
+// is a defect.
+absl::Status Shown(const absl::Status& status);
+
 grpc::Status ToGrpc(const absl::Status& status);
 
 // What a refusal adds to the trailing metadata, for callers that do not read details: the reason as
@@ -28,7 +34,7 @@ grpc::Status ToGrpc(const absl::Status& status);
 std::vector<std::pair<std::string, std::string>> TrailersOf(const absl::Status& status);
 
 // INVALID_ARGUMENT with reason INVALID_LEASE_TOKEN that blames `field`.
-absl::Status MalformedToken(const Field& field);
+absl::Status InvalidLeaseToken(const Field& field);
 
 // gRPC's name of `code`, for example "INVALID_ARGUMENT".
 std::string CodeName(grpc::StatusCode code);

@@ -48,6 +48,7 @@ constexpr Pair<model::KeyPolicy, v1::KeyPolicy> kKeyPolicies[] = {
     {model::KeyPolicy::kRerunIfNewer, v1::KEY_POLICY_RERUN_IF_NEWER},
     {model::KeyPolicy::kReplaceWaiting, v1::KEY_POLICY_REPLACE_WAITING},
     {model::KeyPolicy::kReject, v1::KEY_POLICY_REJECT},
+    {model::KeyPolicy::kSchedule, v1::KEY_POLICY_SCHEDULE},
 };
 
 constexpr Pair<model::LeaseState, v1::LeaseState> kLeaseStates[] = {
@@ -75,20 +76,12 @@ constexpr Pair<model::RetryKind, v1::RetryKind> kRetryKinds[] = {
     {model::RetryKind::kTable, v1::RETRY_KIND_TABLE},
 };
 
-constexpr Pair<model::SettleOutcome, v1::AckOutcome> kAckOutcomes[] = {
-    {model::SettleOutcome::kSettled, v1::ACK_OUTCOME_ACKED},
-    {model::SettleOutcome::kAlreadySettled, v1::ACK_OUTCOME_ALREADY_SETTLED},
-    {model::SettleOutcome::kLeaseLost, v1::ACK_OUTCOME_LEASE_LOST},
-    {model::SettleOutcome::kNotFound, v1::ACK_OUTCOME_NOT_FOUND},
-    {model::SettleOutcome::kRefused, v1::ACK_OUTCOME_REFUSED},
-};
-
-constexpr Pair<model::SettleOutcome, v1::NackOutcome> kNackOutcomes[] = {
-    {model::SettleOutcome::kSettled, v1::NACK_OUTCOME_NACKED},
-    {model::SettleOutcome::kAlreadySettled, v1::NACK_OUTCOME_ALREADY_SETTLED},
-    {model::SettleOutcome::kLeaseLost, v1::NACK_OUTCOME_LEASE_LOST},
-    {model::SettleOutcome::kNotFound, v1::NACK_OUTCOME_NOT_FOUND},
-    {model::SettleOutcome::kRefused, v1::NACK_OUTCOME_REFUSED},
+constexpr Pair<model::SettleOutcome, v1::SettleOutcome> kSettleOutcomes[] = {
+    {model::SettleOutcome::kSettled, v1::SETTLE_OUTCOME_SETTLED},
+    {model::SettleOutcome::kAlreadySettled, v1::SETTLE_OUTCOME_ALREADY_SETTLED},
+    {model::SettleOutcome::kLeaseLost, v1::SETTLE_OUTCOME_LEASE_LOST},
+    {model::SettleOutcome::kNotFound, v1::SETTLE_OUTCOME_NOT_FOUND},
+    {model::SettleOutcome::kRefused, v1::SETTLE_OUTCOME_REFUSED},
 };
 
 constexpr Pair<model::TaskState, v1::TaskState> kTaskStates[] = {
@@ -160,10 +153,9 @@ v1::HistoryPolicy ToWire(model::HistoryPolicy policy) { return Find(kHistoryPoli
 v1::LeaseState ToWire(model::LeaseState state) { return Find(kLeaseStates, state); }
 v1::PauseMode ToWire(model::PauseMode mode) { return Find(kPauseModes, mode); }
 v1::RetryKind ToWire(model::RetryKind kind) { return Find(kRetryKinds, kind); }
+v1::SettleOutcome ToWire(model::SettleOutcome outcome) { return Find(kSettleOutcomes, outcome); }
 v1::TaskState ToWire(model::TaskState state) { return Find(kTaskStates, state); }
 v1::WaitReason ToWire(broker::WaitReason reason) { return Find(kWaitReasons, reason); }
-v1::AckOutcome ToAckOutcome(model::SettleOutcome outcome) { return Find(kAckOutcomes, outcome); }
-v1::NackOutcome ToNackOutcome(model::SettleOutcome outcome) { return Find(kNackOutcomes, outcome); }
 
 ReadValue<model::AttemptOutcome> ReadEnum(v1::AttemptOutcome wire, const Field& field) {
   return Read(kAttemptOutcomes, wire, field, "must be an outcome of attempts");
@@ -175,7 +167,8 @@ ReadValue<model::HistoryPolicy> ReadEnum(v1::HistoryPolicy wire, const Field& fi
 
 ReadValue<model::KeyPolicy> ReadEnum(v1::KeyPolicy wire, const Field& field) {
   return Read(kKeyPolicies, wire, field,
-              "must be KEEP, KEEP_UNFINISHED, RERUN_IF_NEWER, REPLACE_WAITING or REJECT");
+              "must be KEEP, KEEP_UNFINISHED, RERUN_IF_NEWER, REPLACE_WAITING, REJECT or "
+              "SCHEDULE");
 }
 
 ReadValue<model::NackDisposition> ReadEnum(v1::NackDisposition wire, const Field& field) {

@@ -24,10 +24,9 @@ v1::HistoryPolicy ToWire(model::HistoryPolicy policy);
 v1::LeaseState ToWire(model::LeaseState state);
 v1::PauseMode ToWire(model::PauseMode mode);
 v1::RetryKind ToWire(model::RetryKind kind);
+v1::SettleOutcome ToWire(model::SettleOutcome outcome);
 v1::TaskState ToWire(model::TaskState state);
 v1::WaitReason ToWire(broker::WaitReason reason);
-v1::AckOutcome ToAckOutcome(model::SettleOutcome outcome);
-v1::NackOutcome ToNackOutcome(model::SettleOutcome outcome);
 
 // The value that the caller sent; nothing if it is UNSPECIFIED. INVALID_FIELD for a value that this
 // version does not know.

@@ -46,6 +46,13 @@ TEST(HashBodyTest, SeesEveryField) {
   call = Call("x");
   call.queue = "r";
   EXPECT_NE(HashBody(call), plain);
+  call = Call("x");
+  call.has_several_queues = true;
+  call.tasks[0].queue = "r";
+  const std::string elsewhere = HashBody(call);
+  EXPECT_NE(elsewhere, plain);
+  call.tasks[0].queue = "s";
+  EXPECT_NE(HashBody(call), elsewhere);
 }
 
 TEST(HashBodyTest, DoesNotMixUpNeighbouringFields) {

@@ -246,14 +246,14 @@ TEST_F(ParkedTest, AnAckThatLeasesNothingFromItsQueueIsServedByTheNextOne) {
     broker().Enqueue({name, {Payload(name)}, ""}, done.done());
     ASSERT_THAT(done.Get(), IsOk());
   }
-  broker::AckAndLeaseCall call;
+  broker::SettleAndLeaseCall call;
   call.lease = LeaseOf("w", 1, absl::Seconds(20));
   call.lease.queues = {{"a", 1, ""}};
-  call.items.push_back({Lease(call.lease).tasks.at(0).token, nullptr});
+  call.items.emplace_back(model::AckItem{Lease(call.lease).tasks.at(0).token, nullptr});
   call.lease.queues.push_back({"b", 1, ""});
   call.lease.strict_order = true;
-  Later<broker::AckAndLeaseAnswer> later;
-  const auto pending = broker().AckAndLease(std::move(call), later.done());
+  Later<broker::SettleAndLeaseAnswer> later;
+  const auto pending = broker().SettleAndLease(std::move(call), later.done());
   const auto answer = later.Get();
   ASSERT_THAT(answer, IsOk());
   ASSERT_TRUE(answer->lease.has_value());

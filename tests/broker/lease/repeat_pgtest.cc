@@ -50,16 +50,18 @@ class RepeatTest : public BrokerHarness {
     return later.Get();
   }
 
-  broker::AckAndLeaseAnswer AckAndLease(const std::vector<model::LeaseToken>& tokens,
+  broker::SettleAndLeaseAnswer SettleAndLease(const std::vector<model::LeaseToken>& tokens,
                                         broker::LeaseCall lease) {
-    broker::AckAndLeaseCall call;
-    for (const model::LeaseToken& token : tokens) call.items.push_back({token, nullptr});
+    broker::SettleAndLeaseCall call;
+    for (const model::LeaseToken& token : tokens) {
+      call.items.emplace_back(model::AckItem{token, nullptr});
+    }
     call.lease = std::move(lease);
-    Later<broker::AckAndLeaseAnswer> later;
-    const auto pending = broker().AckAndLease(std::move(call), later.done());
+    Later<broker::SettleAndLeaseAnswer> later;
+    const auto pending = broker().SettleAndLease(std::move(call), later.done());
     auto answer = later.Get();
     EXPECT_THAT(answer, IsOk());
-    return answer.ok() ? *std::move(answer) : broker::AckAndLeaseAnswer();
+    return answer.ok() ? *std::move(answer) : broker::SettleAndLeaseAnswer();
   }
 
   void AckAll(const std::vector<model::LeaseToken>& tokens) {
@@ -195,7 +197,7 @@ TEST_F(RepeatTest, AnAckThatLeasesUnderTheSameIdGetsMore) {
   std::vector<model::LeaseToken> held = TokensOf(Lease(Call()));
   for (int i = 0; i < 5; ++i) {
     ASSERT_THAT(held, SizeIs(3)) << "round " << i;
-    const broker::AckAndLeaseAnswer answer = AckAndLease(held, Call());
+    const broker::SettleAndLeaseAnswer answer = SettleAndLease(held, Call());
     ASSERT_TRUE(answer.lease.has_value()) << "round " << i;
     held = TokensOf(*answer.lease);
   }
@@ -205,9 +207,9 @@ TEST_F(RepeatTest, AnAckThatLeasesUnderTheSameIdGetsMore) {
 TEST_F(RepeatTest, ARepeatedAckGetsTheLeaseOfTheFirst) {
   Fill(30);
   const std::vector<model::LeaseToken> first = TokensOf(Lease(LeaseOf("w", 3, kLong)));
-  const broker::AckAndLeaseAnswer answer = AckAndLease(first, Call());
+  const broker::SettleAndLeaseAnswer answer = SettleAndLease(first, Call());
   ASSERT_TRUE(answer.lease.has_value());
-  const broker::AckAndLeaseAnswer again = AckAndLease(first, Call());
+  const broker::SettleAndLeaseAnswer again = SettleAndLease(first, Call());
   ASSERT_TRUE(again.lease.has_value());
   EXPECT_EQ(TokensOf(*again.lease), TokensOf(*answer.lease));
   EXPECT_EQ(Held(), 3);
@@ -226,12 +228,12 @@ TEST_F(RepeatTest, ARepeatedAckFindsTheLeaseOfTheFirstInAnotherQueue) {
   broker::LeaseCall next = Call(1);
   next.queues = {{"a", 1, ""}, {"b", 1, ""}};
   next.strict_order = true;
-  const broker::AckAndLeaseAnswer answer = AckAndLease(first, next);
+  const broker::SettleAndLeaseAnswer answer = SettleAndLease(first, next);
   ASSERT_TRUE(answer.lease.has_value());
   ASSERT_THAT(answer.lease->tasks, SizeIs(1));
   ASSERT_EQ(answer.lease->tasks[0].queue, "b");
   Fill(3, "a");
-  const broker::AckAndLeaseAnswer again = AckAndLease(first, next);
+  const broker::SettleAndLeaseAnswer again = SettleAndLease(first, next);
   ASSERT_TRUE(again.lease.has_value());
   EXPECT_EQ(TokensOf(*again.lease), TokensOf(*answer.lease));
   EXPECT_EQ(Held(), 1);

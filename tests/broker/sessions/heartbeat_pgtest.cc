@@ -67,7 +67,9 @@ TEST_F(HeartbeatTest, AHeartbeatTellsHeldLostAndCancelled) {
                                          LeaseState::kLost));
   EXPECT_GT(answer.lease_remaining, absl::Seconds(29));
   Later<broker::TaskDetails> view;
-  broker().AsOperator().GetTask({tasks[0].token.task, false, 0}, view.done());
+  broker::GetTaskCall call;
+  call.id = tasks[0].token.task;
+  broker().AsOperator().GetTask(std::move(call), view.done());
   const auto details = view.Get();
   ASSERT_THAT(details, IsOk());
   EXPECT_EQ(details->task.queue, "q");

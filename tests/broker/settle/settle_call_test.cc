@@ -15,7 +15,7 @@ void ExpectFreeIn(const absl::Status& part_status) {
   call->open_parts = 1;
   std::future<void> locked;
   bool is_free = false;
-  call->done = [&](const absl::StatusOr<std::vector<model::AckResult>>& results) {
+  call->done = [&](const absl::StatusOr<std::vector<model::SettleResult>>& results) {
     EXPECT_EQ(results.ok(), part_status.ok());
     locked = std::async(std::launch::async, [call] { base::MutexLock lock(call->mutex); });
     is_free = locked.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
@@ -33,7 +33,7 @@ TEST(SettleCallTest, TheLastPartAnswersWithTheFirstFailure) {
   SettleCall call;
   call.open_parts = 3;
   std::vector<absl::Status> answers;
-  call.done = [&](const absl::StatusOr<std::vector<model::AckResult>>& results) {
+  call.done = [&](const absl::StatusOr<std::vector<model::SettleResult>>& results) {
     answers.push_back(results.status());
   };
   call.EndPart(absl::OkStatus());

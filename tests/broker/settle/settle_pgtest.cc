@@ -97,7 +97,7 @@ TEST_F(SettleTest, RetryDelaysAre5And10And15MinutesByTheDatabasesClock) {
   for (int attempt = 1; attempt <= 3; ++attempt) {
     const model::LeasedTask task = LeaseOne("w");
     EXPECT_EQ(task.token.attempt, attempt);
-    const model::NackResult result = Nack(NackOf(task.token));
+    const model::SettleResult result = Nack(NackOf(task.token));
     EXPECT_EQ(result.outcome, SettleOutcome::kSettled);
     EXPECT_EQ(result.state, model::TaskState::kScheduled);
     EXPECT_EQ(Sql("SELECT t.schedule_time - end_time FROM skiplane.task t JOIN skiplane.history h "
@@ -112,7 +112,7 @@ TEST_F(SettleTest, TheLastAttemptEndsTheTask) {
   task.max_attempts = 1;
   task.key = "k";
   Enqueue({task});
-  const model::NackResult result = Nack(NackOf(LeaseOne("w").token));
+  const model::SettleResult result = Nack(NackOf(LeaseOne("w").token));
   EXPECT_EQ(result.state, model::TaskState::kFailed);
   EXPECT_FALSE(result.schedule_time.has_value());
   EXPECT_EQ(Sql("SELECT encode(payload, 'escape') || error_type FROM skiplane.task_failed"),
@@ -139,11 +139,40 @@ TEST_F(SettleTest, ItemsOfOneCallAreAnsweredInOrder) {
                   SettleOutcome::kAlreadySettled, SettleOutcome::kSettled)));
 }
 
-absl::StatusOr<std::vector<model::AckResult>> AckAll(broker::Broker& broker,
-                                                    std::vector<model::AckItem> items) {
-  Later<std::vector<model::AckResult>> later;
-  broker.Ack(std::move(items), later.done());
+absl::StatusOr<std::vector<model::SettleResult>> SettleAll(broker::Broker& broker,
+                                                           std::vector<model::SettleItem> items) {
+  Later<std::vector<model::SettleResult>> later;
+  broker.Settle(std::move(items), later.done());
   return later.Get();
+}
+
+TEST_F(SettleTest, OneCallEndsEachAttemptInItsOwnWay) {
+  Enqueue({Payload("a"), Payload("b"), Payload("c"), Payload("d"), Payload("e")});
+  const auto tasks = Lease(LeaseOf("w", 5, absl::Seconds(30))).tasks;
+  ASSERT_EQ(tasks.size(), 5u);
+  model::NackItem fail = NackOf(tasks[1].token);
+  fail.disposition = model::NackDisposition::kFail;
+  model::NackItem release = NackOf(tasks[3].token);
+  release.disposition = model::NackDisposition::kRelease;
+  // Of two items for one lease the first one counts, of whatever kind it is.
+  const auto results = SettleAll(
+      broker(), {NackOf(tasks[2].token), model::AckItem{tasks[2].token, nullptr, {}}, fail,
+                 model::AckItem{tasks[0].token, nullptr, {}}, release,
+                 model::AckItem{tasks[4].token, nullptr, base::InvalidField("result", "no")}});
+  ASSERT_THAT(results, IsOk());
+  std::vector<std::pair<SettleOutcome, model::TaskState>> answers;
+  for (const model::SettleResult& result : *results) {
+    answers.emplace_back(result.outcome, result.state);
+  }
+  using enum model::TaskState;
+  EXPECT_THAT(answers, ::testing::ElementsAre(
+                           std::pair(SettleOutcome::kSettled, kScheduled),
+                           std::pair(SettleOutcome::kLeaseLost, kSucceeded),  // of no meaning
+                           std::pair(SettleOutcome::kSettled, kFailed),
+                           std::pair(SettleOutcome::kSettled, kSucceeded),
+                           std::pair(SettleOutcome::kSettled, kReady),
+                           std::pair(SettleOutcome::kRefused, kSucceeded)));
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE state = 2"), 1);
 }
 
 model::AckItem AckOf(const model::LeaseToken& token, model::AckContinuation continuation) {
@@ -158,7 +187,8 @@ model::AckContinuation GoOnTo(const std::string& stage) {
 
 model::AckContinuation Then(const std::string& queue, const std::string& payload = "") {
   model::AckContinuation continuation;
-  continuation.follow_ups.push_back({queue, Payload(payload)});
+  continuation.follow_ups.push_back(Payload(payload));
+  continuation.follow_ups.back().queue = queue;
   return continuation;
 }
 
@@ -173,7 +203,7 @@ TEST_F(SettleTest, AnItemThatCannotBeLeavesItsNeighboursAndItsLeaseAlone) {
   ASSERT_EQ(tasks.size(), 6u);
   model::AckItem too_long{tasks[4].token, nullptr, base::InvalidField("result", "is too long")};
   const auto results =
-      AckAll(broker(), {{tasks[0].token, nullptr, {}},
+      SettleAll(broker(), {model::AckItem{tasks[0].token, nullptr, {}},
                         AckOf(tasks[1].token, GoOnTo("nowhere")),
                         AckOf(tasks[2].token, Then("missing")),
                         AckOf(tasks[3].token, Then("closed")),
@@ -183,7 +213,7 @@ TEST_F(SettleTest, AnItemThatCannotBeLeavesItsNeighboursAndItsLeaseAlone) {
   std::vector<SettleOutcome> outcomes;
   std::vector<std::string> reasons;
   std::vector<std::string> fields;
-  for (const model::AckResult& result : *results) {
+  for (const model::SettleResult& result : *results) {
     outcomes.push_back(result.outcome);
     reasons.push_back(base::ReasonOf(result.refusal));
     fields.push_back(base::FieldOf(result.refusal));
@@ -203,12 +233,13 @@ TEST_F(SettleTest, AnItemThatCannotBeLeavesItsNeighboursAndItsLeaseAlone) {
 TEST_F(SettleTest, ACallWhoseItemsAreAllRefusedIsAnswered) {
   Enqueue({Payload("x")});
   const model::LeaseToken token = LeaseOne("w").token;
-  const auto results = AckAll(broker(), {{token, nullptr, base::InvalidField("result", "no")}});
+  const auto results = SettleAll(
+      broker(), {model::AckItem{token, nullptr, base::InvalidField("result", "no")}});
   ASSERT_THAT(results, IsOk());
   EXPECT_EQ(results->front().outcome, SettleOutcome::kRefused);
   model::NackItem item = NackOf(token);
   item.refusal = base::InvalidField("retry_delay", "no");
-  const model::NackResult nacked = Nack(item);
+  const model::SettleResult nacked = Nack(item);
   EXPECT_EQ(nacked.outcome, SettleOutcome::kRefused);
   EXPECT_EQ(base::FieldOf(nacked.refusal), "retry_delay");
   EXPECT_EQ(Ack(token), SettleOutcome::kSettled);
@@ -218,7 +249,7 @@ TEST_F(SettleTest, ARepeatedAckIsSettledWhateverCouldNotBeAskedForAnyMore) {
   Enqueue({Payload("x"), Payload("y")});
   const auto tasks = Lease(LeaseOf("w", 2, absl::Seconds(30))).tasks;
   const auto ack = [&](size_t i) {
-    return AckAll(broker(), {AckOf(tasks[i].token, GoOnTo("gone"))})->front().outcome;
+    return SettleAll(broker(), {AckOf(tasks[i].token, GoOnTo("gone"))})->front().outcome;
   };
   EXPECT_EQ(Ack(tasks[0].token), SettleOutcome::kSettled);
   EXPECT_EQ(ack(0), SettleOutcome::kAlreadySettled);

@@ -201,5 +201,38 @@ TEST(BadTaskId, IsRefused) {
   }
 }
 
+using BadGetTask = BadCall<v1::GetTaskRequest>;
+
+class BadTaskKey : public ::testing::TestWithParam<BadGetTask> {};
+
+TEST_P(BadTaskKey, IsRefusedOnItsField) {
+  v1::GetTaskRequest good;
+  good.set_queue("mail");
+  good.set_key("k");
+  ExpectRefused<v1::GetTaskRequest, v1::GetTaskResponse>(good, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    GetTask, BadTaskKey,
+    ::testing::Values(
+        BadGetTask{"nothing", [](auto& r) { r.Clear(); }, "task_id"},
+        BadGetTask{"queue_missing", [](auto& r) { r.clear_queue(); }, "queue"},
+        BadGetTask{"key_missing", [](auto& r) { r.clear_key(); }, "key"},
+        BadGetTask{"key_too_long", [](auto& r) { r.set_key(std::string(256, 'k')); }, "key"},
+        BadGetTask{"key_with_nul", [](auto& r) { r.set_key(WithNul()); }, "key"},
+        BadGetTask{"queue_with_slash", [](auto& r) { r.set_queue("a/b"); }, "queue"},
+        BadGetTask{"also_an_id", [](auto& r) { r.set_task_id("7-1"); }, "queue"},
+        BadGetTask{"key_and_id",
+                   [](auto& r) {
+                     r.clear_queue();
+                     r.set_task_id("7-1");
+                   },
+                   "key"},
+        BadGetTask{"page_token", [](auto& r) { r.set_attempts_page_token("x"); },
+                   "attempts_page_token"},
+        BadGetTask{"wait_too_long", [](auto& r) { r.mutable_wait()->set_seconds(61); }, "wait"},
+        BadGetTask{"wait_negative", [](auto& r) { r.mutable_wait()->set_seconds(-1); }, "wait"}),
+    NameOf<v1::GetTaskRequest>);
+
 }  // namespace
 }  // namespace skiplane::rpc

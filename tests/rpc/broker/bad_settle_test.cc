@@ -8,6 +8,7 @@ namespace {
 
 using BadAckCall = BadCall<v1::AckRequest>;
 using BadNackCall = BadCall<v1::NackRequest>;
+using BadSettleCall = BadCall<v1::SettleRequest>;
 using BadHeartbeatCall = BadCall<v1::HeartbeatRequest>;
 
 constexpr char kMalformed[] = "INVALID_LEASE_TOKEN";
@@ -91,6 +92,50 @@ INSTANTIATE_TEST_SUITE_P(
                     [](v1::NackRequest& r) { r.mutable_items(1)->set_lease_token(ChangedToken()); },
                     "items[1].lease_token", kMalformed}),
     NameOf<v1::NackRequest>);
+
+v1::SettleRequest GoodMixedSettle() {
+  v1::SettleRequest request;
+  request.add_items()->mutable_ack()->set_lease_token(GoodToken());
+  request.add_items()->mutable_nack()->set_lease_token(GoodToken());
+  request.add_items()->mutable_release()->set_lease_token(GoodToken());
+  return request;
+}
+
+class BadSettle : public ::testing::TestWithParam<BadSettleCall> {};
+
+TEST_P(BadSettle, IsRefusedOnItsField) {
+  ExpectRefused<v1::SettleRequest, v1::SettleResponse>(GoodMixedSettle(), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Items, BadSettle,
+    ::testing::Values(
+        BadSettleCall{"no_items", [](auto& r) { r.clear_items(); }, "items"},
+        BadSettleCall{"too_many_items",
+                      [](auto& r) {
+                        while (r.items_size() < 1001) *r.add_items() = r.items(0);
+                      },
+                      "items"},
+        BadSettleCall{"settlement_missing",
+                      [](auto& r) { r.mutable_items(1)->clear_settlement(); },
+                      "items[1].settlement"},
+        BadSettleCall{"ack_without_token",
+                      [](auto& r) { r.mutable_items(0)->mutable_ack()->clear_lease_token(); },
+                      "items[0].ack.lease_token", kMalformed},
+        BadSettleCall{"nack_token_changed",
+                      [](auto& r) {
+                        r.mutable_items(1)->mutable_nack()->set_lease_token(ChangedToken());
+                      },
+                      "items[1].nack.lease_token", kMalformed},
+        BadSettleCall{"release_token_changed",
+                      [](auto& r) {
+                        r.mutable_items(2)->mutable_release()->set_lease_token(ChangedToken());
+                      },
+                      "items[2].release.lease_token", kMalformed},
+        BadSettleCall{"lease_next_without_a_queue",
+                      [](auto& r) { r.mutable_lease_next()->set_max_tasks(1); },
+                      "lease_next.queues"}),
+    NameOf<v1::SettleRequest>);
 
 class BadHeartbeat : public ::testing::TestWithParam<BadHeartbeatCall> {};
 

@@ -17,6 +17,10 @@ struct Bad {
   std::string field;
 };
 
+const model::AckItem& AckIn(const SettleCall& call, size_t index) {
+  return std::get<model::AckItem>(call.items.at(index));
+}
+
 // Why the second of two items is refused, which is spoilt. The first one must be taken.
 absl::Status RefusalOf(const std::function<void(v1::AckItem&)>& spoil) {
   v1::AckRequest request;
@@ -25,9 +29,9 @@ absl::Status RefusalOf(const std::function<void(v1::AckItem&)>& spoil) {
   const auto call = ReadAck(&request);
   EXPECT_TRUE(call.ok()) << call.status();
   if (!call.ok()) return absl::OkStatus();
-  EXPECT_TRUE(call->items[0].refusal.ok());
-  EXPECT_EQ(call->items[1].continuation, nullptr);
-  return call->items[1].refusal;
+  EXPECT_TRUE(AckIn(*call, 0).refusal.ok());
+  EXPECT_EQ(AckIn(*call, 1).continuation, nullptr);
+  return AckIn(*call, 1).refusal;
 }
 
 void ExpectRefused(const std::vector<Bad>& table) {
@@ -46,8 +50,8 @@ TEST(ReadAck, APlainItemSaysNothingMore) {
   request.add_items()->set_lease_token(GoodToken());
   const auto call = ReadAck(&request);
   ASSERT_TRUE(call.ok()) << call.status();
-  EXPECT_EQ(model::EncodeLeaseToken(call->items.front().token), GoodToken());
-  EXPECT_EQ(call->items.front().continuation, nullptr);
+  EXPECT_EQ(model::EncodeLeaseToken(AckIn(*call, 0).token), GoodToken());
+  EXPECT_EQ(AckIn(*call, 0).continuation, nullptr);
 }
 
 TEST(ReadAck, TakesAllThatAnItemSays) {
@@ -60,13 +64,13 @@ TEST(ReadAck, TakesAllThatAnItemSays) {
   (*item->mutable_next_payload()->mutable_headers())["h"] = "v";
   item->set_result(std::string("\0r", 2));
   for (const char* queue : {"mail", "index"}) {
-    v1::FollowUp* follow_up = item->add_follow_ups();
+    v1::NewTask* follow_up = item->add_follow_ups();
     follow_up->set_queue(queue);
-    follow_up->mutable_task()->set_payload(std::string("for ") + queue);
+    follow_up->set_payload(std::string("for ") + queue);
   }
   const auto call = ReadAck(&request);
   ASSERT_TRUE(call.ok()) << call.status();
-  const model::AckContinuation& continuation = *call->items.front().continuation;
+  const model::AckContinuation& continuation = *AckIn(*call, 0).continuation;
   EXPECT_EQ(continuation.next_stage, "encode");
   EXPECT_FALSE(continuation.finish);
   EXPECT_EQ(continuation.next_content->payload, "new");
@@ -75,7 +79,7 @@ TEST(ReadAck, TakesAllThatAnItemSays) {
   EXPECT_EQ(continuation.result, std::string("\0r", 2));
   ASSERT_EQ(continuation.follow_ups.size(), 2u);
   EXPECT_EQ(continuation.follow_ups[0].queue, "mail");
-  EXPECT_EQ(continuation.follow_ups[1].task.payload, "for index");
+  EXPECT_EQ(continuation.follow_ups[1].payload, "for index");
 }
 
 TEST(ReadAck, EachPartAloneIsEnoughToBeRead) {
@@ -91,7 +95,7 @@ TEST(ReadAck, EachPartAloneIsEnoughToBeRead) {
     part(*request.mutable_items(0));
     const auto call = ReadAck(&request);
     ASSERT_TRUE(call.ok()) << call.status();
-    const model::AckContinuation* continuation = call->items.front().continuation.get();
+    const model::AckContinuation* continuation = AckIn(*call, 0).continuation.get();
     ASSERT_NE(continuation, nullptr);
     EXPECT_EQ(continuation->finish + !continuation->next_stage.empty() +
                   continuation->next_content.has_value() + !continuation->result.empty() +
@@ -121,7 +125,7 @@ TEST(ReadAck, NamesWhatCannotComeAfterAnAttempt) {
 }
 
 // An item whose second follow-up is spoilt.
-std::function<void(v1::AckItem&)> FollowUp(const std::function<void(v1::FollowUp&)>& spoil) {
+std::function<void(v1::AckItem&)> FollowUp(const std::function<void(v1::NewTask&)>& spoil) {
   return [spoil](v1::AckItem& item) {
     for (int i = 0; i < 2; ++i) item.add_follow_ups()->set_queue("mail");
     spoil(*item.mutable_follow_ups(1));
@@ -134,14 +138,14 @@ TEST(ReadAck, NamesABadFollowUp) {
       {"queue_bad", FollowUp([](auto& x) { x.set_queue("no name!"); }), "follow_ups[1].queue"},
       {"policy_set",
        FollowUp([](auto& x) {
-         x.mutable_task()->set_key("k");
-         x.mutable_task()->set_key_policy(v1::KEY_POLICY_KEEP);
+         x.set_key("k");
+         x.set_key_policy(v1::KEY_POLICY_KEEP);
        }),
-       "follow_ups[1].task.key_policy"},
-      {"priority", FollowUp([](auto& x) { x.mutable_task()->set_priority(32768); }),
-       "follow_ups[1].task.priority"},
-      {"header", FollowUp([](auto& x) { (*x.mutable_task()->mutable_headers())[""] = "v"; }),
-       "follow_ups[1].task.headers[\"\"]"},
+       "follow_ups[1].key_policy"},
+      {"priority", FollowUp([](auto& x) { x.set_priority(32768); }),
+       "follow_ups[1].priority"},
+      {"header", FollowUp([](auto& x) { (*x.mutable_headers())[""] = "v"; }),
+       "follow_ups[1].headers[\"\"]"},
       {"too_many",
        [](auto& x) {
          for (int i = 0; i < 101; ++i) x.add_follow_ups()->set_queue("mail");
@@ -165,45 +169,45 @@ TEST(ReadAck, AThousandFollowUpsFitACallAndOneMoreDoesNot) {
   EXPECT_EQ(base::FieldOf(ReadAck(&request).status()), "items[10].follow_ups");
 }
 
-TEST(WriteAck, TellsWhatBecameOfWhatWasSettledOnly) {
-  model::AckResult moved;
+TEST(WriteResults, TellsWhatBecameOfWhatWasSettledOnly) {
+  model::SettleResult moved;
   moved.outcome = model::SettleOutcome::kSettled;
   moved.state = model::TaskState::kReady;
   moved.stage = "encode";
   moved.schedule_time = absl::FromUnixSeconds(1800000000);
   moved.follow_ups = {{{7, 1}, model::EnqueueOutcome::kCreated},
                       {{7, 2}, model::EnqueueOutcome::kExisting}};
-  model::AckResult lost = moved;
+  model::SettleResult lost = moved;
   lost.outcome = model::SettleOutcome::kLeaseLost;
-  std::vector<model::AckResult> results = {moved, lost};
+  std::vector<model::SettleResult> results = {moved, lost};
   v1::AckResponse response;
-  WriteAck(&results, &response);
-  const v1::AckResult& told = response.results(0);
+  WriteSettled(&results, &response);
+  const v1::SettleResult& told = response.results(0);
   EXPECT_EQ(told.state(), v1::TASK_STATE_READY);
   EXPECT_EQ(told.stage(), "encode");
   EXPECT_EQ(told.schedule_time().seconds(), 1800000000);
   ASSERT_EQ(told.follow_ups_size(), 2);
   EXPECT_EQ(told.follow_ups(1).task_id(), model::FormatTaskId({7, 2}));
   EXPECT_EQ(told.follow_ups(1).outcome(), v1::ENQUEUE_OUTCOME_EXISTING);
-  EXPECT_FALSE(told.has_error());
-  v1::AckResult only_outcome;
-  only_outcome.set_outcome(v1::ACK_OUTCOME_LEASE_LOST);
+  EXPECT_FALSE(told.has_refusal());
+  v1::SettleResult only_outcome;
+  only_outcome.set_outcome(v1::SETTLE_OUTCOME_LEASE_LOST);
   EXPECT_EQ(response.results(1).SerializeAsString(), only_outcome.SerializeAsString());
 }
 
-TEST(WriteAck, TellsWhyAnItemWasRefused) {
-  model::AckResult refused;
+TEST(WriteResults, TellsWhyAnItemWasRefused) {
+  model::SettleResult refused;
   refused.outcome = model::SettleOutcome::kRefused;
   refused.refusal = base::InvalidField("next_stage", std::string(5000, 'x'));
-  std::vector<model::AckResult> results = {refused};
+  std::vector<model::SettleResult> results = {refused};
   v1::AckResponse response;
-  WriteAck(&results, &response);
-  const v1::AckResult& told = response.results(0);
-  EXPECT_EQ(told.outcome(), v1::ACK_OUTCOME_REFUSED);
+  WriteSettled(&results, &response);
+  const v1::SettleResult& told = response.results(0);
+  EXPECT_EQ(told.outcome(), v1::SETTLE_OUTCOME_REFUSED);
   EXPECT_EQ(told.state(), v1::TASK_STATE_UNSPECIFIED);
-  EXPECT_EQ(told.error().reason(), "INVALID_FIELD");
-  EXPECT_EQ(told.error().field(), "next_stage");
-  EXPECT_EQ(told.error().message().size(), 512u);
+  EXPECT_EQ(told.refusal().reason(), "INVALID_FIELD");
+  EXPECT_EQ(told.refusal().field(), "next_stage");
+  EXPECT_EQ(told.refusal().message().size(), 512u);
 }
 
 }  // namespace

@@ -24,9 +24,14 @@ std::vector<model::NackItem> Read(const std::function<void(v1::NackItem&)>& spoi
   v1::NackRequest request;
   for (int i = 0; i < 3; ++i) request.add_items()->set_lease_token(GoodToken());
   spoil(*request.mutable_items(2));
-  auto items = ReadNack(&request);
-  EXPECT_TRUE(items.ok()) << items.status();
-  return items.ok() ? *std::move(items) : std::vector<model::NackItem>(3);
+  const auto call = ReadNack(&request);
+  EXPECT_TRUE(call.ok()) << call.status();
+  if (!call.ok()) return std::vector<model::NackItem>(3);
+  std::vector<model::NackItem> items;
+  for (const model::SettleItem& item : call->items) {
+    items.push_back(std::get<model::NackItem>(item));
+  }
+  return items;
 }
 
 model::TaskError ErrorOf(const std::function<void(v1::TaskError&)>& set) {
@@ -98,16 +103,16 @@ TEST(ReadNack, WhatFitsIsKeptAsItIs) {
   EXPECT_EQ(error.fingerprint, "f");
 }
 
-TEST(WriteNack, TellsWhyAnItemWasRefused) {
-  model::NackResult refused;
+TEST(WriteResults, TellsWhyANackWasRefused) {
+  model::SettleResult refused;
   refused.outcome = model::SettleOutcome::kRefused;
   refused.refusal = base::InvalidField("retry_delay", "is too long");
-  std::vector<model::NackResult> results = {refused};
+  std::vector<model::SettleResult> results = {refused};
   v1::NackResponse response;
-  WriteNack(&results, &response);
-  EXPECT_EQ(response.results(0).outcome(), v1::NACK_OUTCOME_REFUSED);
-  EXPECT_EQ(response.results(0).error().field(), "retry_delay");
-  EXPECT_EQ(response.results(0).error().message(), "retry_delay: is too long");
+  WriteSettled(&results, &response);
+  EXPECT_EQ(response.results(0).outcome(), v1::SETTLE_OUTCOME_REFUSED);
+  EXPECT_EQ(response.results(0).refusal().field(), "retry_delay");
+  EXPECT_EQ(response.results(0).refusal().message(), "retry_delay: is too long");
 }
 
 // A heartbeat that was refused for it once cost the worker all of its leases.

@@ -52,6 +52,7 @@ TEST(ReadNewTask, TakesEveryField) {
   wire.set_time_zone("Europe/Berlin");
   wire.set_catch_up(v1::CATCH_UP_RUN_ALL);
   wire.set_stage("encode");
+  wire.set_queue("video");
   const model::NewTask task = Read(wire);
   EXPECT_EQ(task.payload, std::string("\0\xff", 2));
   EXPECT_EQ(task.content_type, "text/plain");
@@ -68,6 +69,7 @@ TEST(ReadNewTask, TakesEveryField) {
   EXPECT_EQ(task.time_zone, "Europe/Berlin");
   EXPECT_TRUE(task.run_all);
   EXPECT_EQ(task.stage, "encode");
+  EXPECT_EQ(task.queue, "video");
 }
 
 TEST(ReadNewTask, AnEmptyTaskHasTheDefaults) {
@@ -76,7 +78,25 @@ TEST(ReadNewTask, AnEmptyTaskHasTheDefaults) {
   EXPECT_FALSE(task.run_all);
   EXPECT_EQ(task.key_policy, model::KeyPolicy::kKeep);
   EXPECT_EQ(task.version, 0);
+  EXPECT_EQ(task.max_attempts, 0);
   EXPECT_EQ(task.stage, "");
+  EXPECT_EQ(task.queue, "");
+}
+
+TEST(ReadNewTask, ASchedulePolicyIsOfAPeriodicTask) {
+  v1::NewTask wire;
+  wire.set_key("k");
+  wire.set_key_policy(v1::KEY_POLICY_SCHEDULE);
+  wire.mutable_period()->set_seconds(60);
+  EXPECT_EQ(Read(wire).key_policy, model::KeyPolicy::kSchedule);
+}
+
+TEST(ReadNewTask, NamesABadNumberOfAttempts) {
+  ExpectRefused({
+      {"attempts_zero", [](auto& x) { x.set_max_attempts(0); }, "max_attempts"},
+      {"attempts_negative", [](auto& x) { x.set_max_attempts(-1); }, "max_attempts"},
+      {"attempts_too_many", [](auto& x) { x.set_max_attempts(1001); }, "max_attempts"},
+  });
 }
 
 TEST(ReadNewTask, EachPolicyIsWhatItIsCalled) {
@@ -114,10 +134,16 @@ TEST(ReadNewTask, NamesABadKeyOrVersion) {
   ExpectRefused({
       {"key_too_long", [](auto& x) { x.set_key(std::string(256, 'k')); }, "key"},
       {"key_with_nul", [](auto& x) { x.set_key(WithNul()); }, "key"},
-      {"policy_unknown", policy(static_cast<v1::KeyPolicy>(6)), "key_policy"},
+      {"policy_unknown", policy(static_cast<v1::KeyPolicy>(7)), "key_policy"},
       {"policy_negative", policy(static_cast<v1::KeyPolicy>(-1)), "key_policy"},
       {"policy_without_key", policy(v1::KEY_POLICY_KEEP), "key_policy"},
       {"version_without_key", [](auto& x) { x.set_version(1); }, "version"},
+      {"version_zero",
+       [](auto& x) {
+         x.set_key("k");
+         x.set_version(0);
+       },
+       "version"},
       {"version_negative",
        [](auto& x) {
          x.set_key("k");
@@ -128,6 +154,31 @@ TEST(ReadNewTask, NamesABadKeyOrVersion) {
        [](auto& x) {
          x.set_key("k");
          x.set_key_policy(v1::KEY_POLICY_RERUN_IF_NEWER);
+       },
+       "version"},
+  });
+}
+
+TEST(ReadNewTask, NamesWhatADeclaredScheduleCannotHave) {
+  ExpectRefused({
+      {"schedule_without_recurrence",
+       [](auto& x) {
+         x.set_key("k");
+         x.set_key_policy(v1::KEY_POLICY_SCHEDULE);
+       },
+       "key_policy"},
+      {"schedule_without_key",
+       [](auto& x) {
+         x.set_cron("@daily");
+         x.set_key_policy(v1::KEY_POLICY_SCHEDULE);
+       },
+       "key_policy"},
+      {"schedule_with_version",
+       [](auto& x) {
+         x.set_key("k");
+         x.set_cron("@daily");
+         x.set_key_policy(v1::KEY_POLICY_SCHEDULE);
+         x.set_version(1);
        },
        "version"},
   });
@@ -174,13 +225,13 @@ TEST(ReadNewTask, NamesABadStage) {
 TEST(ReadNewTask, NamesFieldsWithinWhatHoldsTheTask) {
   v1::NewTask wire;
   wire.set_version(1);
-  const Field at = {"follow_ups[1].task", "items", 2};
+  const Field at = {"follow_ups[1]", "items", 2};
   EXPECT_EQ(base::FieldOf(ReadNewTask(&wire, at).status()),
-            "items[2].follow_ups[1].task.version");
+            "items[2].follow_ups[1].version");
   wire.Clear();
   (*wire.mutable_headers())["x"] = WithNul();
   EXPECT_EQ(base::FieldOf(ReadNewTask(&wire, at).status()),
-            "items[2].follow_ups[1].task.headers[\"x\"]");
+            "items[2].follow_ups[1].headers[\"x\"]");
 }
 
 TEST(ReadHeaders, SortsThemAndNamesABadOne) {

@@ -40,6 +40,8 @@ TEST(Reply, LeaseTellsEverythingAboutATask) {
   task.priority = -3;
   task.token.attempt = 2;
   task.max_attempts = 10;
+  task.last_error = model::TaskError{"IOError", "disk \xff", "disk"};
+  task.last_progress = model::TaskProgress{0.4, "page 40"};
   answer.paused_queues = {"media"};
   front.broker.AnswerParked(answer);
   ASSERT_TRUE(lease.Wait().ok());
@@ -58,40 +60,57 @@ TEST(Reply, LeaseTellsEverythingAboutATask) {
   EXPECT_EQ(got.max_attempts(), 10);
   EXPECT_EQ(got.create_time().seconds(), 1700000000);
   EXPECT_EQ(got.schedule_time().seconds(), 1700000001);
+  EXPECT_EQ(got.last_error().type(), "IOError");
+  EXPECT_EQ(got.last_error().text(), "disk \xff");
+  EXPECT_EQ(got.last_error().fingerprint(), "disk");
+  EXPECT_EQ(got.last_progress().fraction(), 0.4);
+  EXPECT_EQ(got.last_progress().message(), "page 40");
   EXPECT_EQ(lease.response.lease_remaining().seconds(), 30);
   EXPECT_THAT(lease.response.paused_queues(), ::testing::ElementsAre("media"));
 }
 
+TEST(Reply, LeaseTellsOfNoAttemptBeforeTheFirst) {
+  Front front;
+  BackgroundLease lease(front, WaitingLease());
+  ASSERT_TRUE(front.broker.WaitForParked(1));
+  front.broker.AnswerParked(SomeTasks(1));
+  ASSERT_TRUE(lease.Wait().ok());
+  ASSERT_EQ(lease.response.tasks_size(), 1);
+  EXPECT_FALSE(lease.response.tasks(0).has_last_error());
+  EXPECT_FALSE(lease.response.tasks(0).has_last_progress());
+}
+
 TEST(Reply, AckTellsEachOutcomeAndCountsLostLeases) {
   FakeBroker::Behaviour behaviour;
-  behaviour.acks.resize(4);
-  behaviour.acks[0].outcome = model::SettleOutcome::kSettled;
-  behaviour.acks[1].outcome = model::SettleOutcome::kAlreadySettled;
-  behaviour.acks[2].outcome = model::SettleOutcome::kLeaseLost;
-  behaviour.acks[3].outcome = model::SettleOutcome::kNotFound;
+  behaviour.settled.resize(4);
+  behaviour.settled[0].outcome = model::SettleOutcome::kSettled;
+  behaviour.settled[1].outcome = model::SettleOutcome::kAlreadySettled;
+  behaviour.settled[2].outcome = model::SettleOutcome::kLeaseLost;
+  behaviour.settled[3].outcome = model::SettleOutcome::kNotFound;
   Front front(behaviour);
   v1::AckRequest request;
   for (int i = 0; i < 4; ++i) request.add_items()->set_lease_token(GoodToken());
   v1::AckResponse response;
   ASSERT_TRUE(front.Call(request, &response).ok());
   ASSERT_EQ(response.results_size(), 4);
-  EXPECT_EQ(response.results(0).outcome(), v1::ACK_OUTCOME_ACKED);
-  EXPECT_EQ(response.results(1).outcome(), v1::ACK_OUTCOME_ALREADY_SETTLED);
-  EXPECT_EQ(response.results(2).outcome(), v1::ACK_OUTCOME_LEASE_LOST);
-  EXPECT_EQ(response.results(3).outcome(), v1::ACK_OUTCOME_NOT_FOUND);
-  EXPECT_EQ(model::EncodeLeaseToken(front.broker.ack.at(3).token), GoodToken());
+  EXPECT_EQ(response.results(0).outcome(), v1::SETTLE_OUTCOME_SETTLED);
+  EXPECT_EQ(response.results(1).outcome(), v1::SETTLE_OUTCOME_ALREADY_SETTLED);
+  EXPECT_EQ(response.results(2).outcome(), v1::SETTLE_OUTCOME_LEASE_LOST);
+  EXPECT_EQ(response.results(3).outcome(), v1::SETTLE_OUTCOME_NOT_FOUND);
+  const auto& last = std::get<model::AckItem>(front.broker.settle.at(3));
+  EXPECT_EQ(model::EncodeLeaseToken(last.token), GoodToken());
   EXPECT_THAT(front.metrics.Text(), HasSubstr("call=\"ack\"} 1"));
 }
 
 TEST(Reply, NackTellsStateAndNextTimeOfWhatItSettled) {
   FakeBroker::Behaviour behaviour;
-  behaviour.nacks.resize(3);
-  behaviour.nacks[0].outcome = model::SettleOutcome::kSettled;
-  behaviour.nacks[0].state = model::TaskState::kScheduled;
-  behaviour.nacks[0].schedule_time = absl::FromUnixSeconds(1800000000);
-  behaviour.nacks[1].outcome = model::SettleOutcome::kSettled;
-  behaviour.nacks[1].state = model::TaskState::kFailed;
-  behaviour.nacks[2].outcome = model::SettleOutcome::kLeaseLost;
+  behaviour.settled.resize(3);
+  behaviour.settled[0].outcome = model::SettleOutcome::kSettled;
+  behaviour.settled[0].state = model::TaskState::kScheduled;
+  behaviour.settled[0].schedule_time = absl::FromUnixSeconds(1800000000);
+  behaviour.settled[1].outcome = model::SettleOutcome::kSettled;
+  behaviour.settled[1].state = model::TaskState::kFailed;
+  behaviour.settled[2].outcome = model::SettleOutcome::kLeaseLost;
   Front front(behaviour);
   v1::NackRequest request;
   for (int i = 0; i < 3; ++i) request.add_items()->set_lease_token(GoodToken());
@@ -102,14 +121,17 @@ TEST(Reply, NackTellsStateAndNextTimeOfWhatItSettled) {
   request.mutable_items(2)->mutable_error()->set_type("ignored");
   v1::NackResponse response;
   ASSERT_TRUE(front.Call(request, &response).ok());
-  EXPECT_EQ(response.results(0).outcome(), v1::NACK_OUTCOME_NACKED);
+  EXPECT_EQ(response.results(0).outcome(), v1::SETTLE_OUTCOME_SETTLED);
   EXPECT_EQ(response.results(0).state(), v1::TASK_STATE_SCHEDULED);
   EXPECT_EQ(response.results(0).schedule_time().seconds(), 1800000000);
   EXPECT_EQ(response.results(1).state(), v1::TASK_STATE_FAILED);
   EXPECT_FALSE(response.results(1).has_schedule_time());
-  EXPECT_EQ(response.results(2).outcome(), v1::NACK_OUTCOME_LEASE_LOST);
+  EXPECT_EQ(response.results(2).outcome(), v1::SETTLE_OUTCOME_LEASE_LOST);
   EXPECT_EQ(response.results(2).state(), v1::TASK_STATE_UNSPECIFIED);
-  const std::vector<model::NackItem>& seen = front.broker.nack;
+  std::vector<model::NackItem> seen;
+  for (const model::SettleItem& item : front.broker.settle) {
+    seen.push_back(std::get<model::NackItem>(item));
+  }
   EXPECT_EQ(seen[0].retry_delay, absl::ZeroDuration());
   EXPECT_EQ(seen[0].error.text, std::string("\xff\0", 2));
   EXPECT_EQ(seen[1].disposition, model::NackDisposition::kFail);
@@ -117,6 +139,65 @@ TEST(Reply, NackTellsStateAndNextTimeOfWhatItSettled) {
   EXPECT_EQ(seen[2].disposition, model::NackDisposition::kRelease);
   EXPECT_EQ(seen[2].error.type, "");
   EXPECT_THAT(front.metrics.Text(), HasSubstr("call=\"nack\"} 1"));
+}
+
+TEST(Reply, SettleTellsEachOutcomeAndNamesFieldsOfItsItems) {
+  FakeBroker::Behaviour behaviour;
+  behaviour.settled.resize(3);
+  behaviour.settled[0].outcome = model::SettleOutcome::kRefused;
+  behaviour.settled[0].refusal = base::InvalidField("next_stage", "is not a stage");
+  behaviour.settled[1].outcome = model::SettleOutcome::kSettled;
+  behaviour.settled[1].state = model::TaskState::kFailed;
+  behaviour.settled[2].outcome = model::SettleOutcome::kLeaseLost;
+  Front front(behaviour);
+  v1::SettleRequest request;
+  request.add_items()->mutable_ack()->set_lease_token(GoodToken());
+  request.add_items()->mutable_nack()->set_lease_token(GoodToken());
+  request.add_items()->mutable_release()->set_lease_token(GoodToken());
+  v1::SettleResponse response;
+  ASSERT_TRUE(front.Call(request, &response).ok());
+  ASSERT_EQ(response.results_size(), 3);
+  EXPECT_EQ(response.results(0).outcome(), v1::SETTLE_OUTCOME_REFUSED);
+  EXPECT_EQ(response.results(0).refusal().field(), "ack.next_stage");
+  EXPECT_EQ(response.results(1).state(), v1::TASK_STATE_FAILED);
+  EXPECT_EQ(response.results(2).outcome(), v1::SETTLE_OUTCOME_LEASE_LOST);
+  EXPECT_FALSE(response.has_lease());
+  EXPECT_FALSE(response.has_lease_refusal());
+  EXPECT_EQ(std::get<model::NackItem>(front.broker.settle.at(2)).disposition,
+            model::NackDisposition::kRelease);
+  EXPECT_THAT(front.metrics.Text(), HasSubstr("call=\"settle\"} 1"));
+}
+
+TEST(Reply, ALeaseThatFailsAfterTheItemsIsToldAsAStatusWouldSayIt) {
+  FakeBroker::Behaviour behaviour;
+  behaviour.settled.resize(1);
+  behaviour.lease_refusal = base::RefuseField(absl::StatusCode::kNotFound, "QUEUE_NOT_FOUND",
+                                              "queues[0].name", std::string(2000, 'x'));
+  Front front(behaviour);
+  v1::SettleRequest request;
+  request.add_items()->mutable_ack()->set_lease_token(GoodToken());
+  *request.mutable_lease_next() = WaitingLease();
+  v1::SettleResponse response;
+  ASSERT_TRUE(front.Call(request, &response).ok());
+  EXPECT_EQ(response.results_size(), 1);
+  EXPECT_FALSE(response.has_lease());
+  EXPECT_EQ(response.lease_refusal().reason(), "QUEUE_NOT_FOUND");
+  EXPECT_EQ(response.lease_refusal().field(), "queues[0].name");
+  EXPECT_EQ(response.lease_refusal().message().size(), 1024u);
+}
+
+TEST(Reply, ADefectOfTheLeaseAfterAnAckIsNotToldToTheCaller) {
+  FakeBroker::Behaviour behaviour;
+  behaviour.settled.resize(1);
+  behaviour.lease_refusal = absl::InternalError("SELECT secret");
+  Front front(behaviour);
+  v1::AckRequest request;
+  request.add_items()->set_lease_token(GoodToken());
+  *request.mutable_lease_next() = WaitingLease();
+  v1::AckResponse response;
+  ASSERT_TRUE(front.Call(request, &response).ok());
+  EXPECT_EQ(response.lease_refusal().reason(), "INTERNAL_ERROR");
+  EXPECT_THAT(response.lease_refusal().message(), ::testing::Not(HasSubstr("secret")));
 }
 
 TEST(Reply, HeartbeatTellsTheSessionAndEachLease) {
@@ -227,6 +308,11 @@ TEST(Reply, GetTaskTellsWhatIsKnown) {
   behaviour.task.lease_time = absl::FromUnixSeconds(1700000002);
   behaviour.task.last_error = model::TaskError{"TimeoutError", "late", "f"};
   behaviour.task.progress = model::TaskProgress{0.5, "half"};
+  behaviour.task.last_progress = model::TaskProgress{0.2, "a fifth"};
+  behaviour.task.attempt = 3;
+  behaviour.task.worker_handle = "0123456789abcdef";
+  behaviour.task.cancel_requested = true;
+  behaviour.task.recurrence.emplace().run_all = true;
   Front front(behaviour);
   v1::GetTaskRequest request;
   request.set_task_id(model::FormatTaskId({7, 9}));
@@ -238,6 +324,11 @@ TEST(Reply, GetTaskTellsWhatIsKnown) {
   EXPECT_FALSE(response.task().has_end_time());
   EXPECT_EQ(response.task().last_error().text(), "late");
   EXPECT_EQ(response.task().progress().message(), "half");
+  EXPECT_EQ(response.task().last_progress().message(), "a fifth");
+  EXPECT_EQ(response.task().attempt_count(), 3);
+  EXPECT_EQ(response.task().worker_handle(), "0123456789abcdef");
+  EXPECT_TRUE(response.task().cancel_requested());
+  EXPECT_EQ(response.task().recurrence().catch_up(), v1::CATCH_UP_RUN_ALL);
 }
 
 TEST(Reply, EveryCallPassesOnTheBrokersRefusal) {
@@ -265,6 +356,10 @@ TEST(Reply, EveryCallPassesOnTheBrokersRefusal) {
   nack.add_items()->set_lease_token(GoodToken());
   v1::NackResponse nacked;
   expect_refusal(front.Call(nack, &nacked));
+  v1::SettleRequest settle;
+  settle.add_items()->mutable_release()->set_lease_token(GoodToken());
+  v1::SettleResponse settled;
+  expect_refusal(front.Call(settle, &settled));
   v1::HeartbeatRequest heartbeat;
   heartbeat.set_worker_id("w");
   v1::HeartbeatResponse beaten;

@@ -1,4 +1,4 @@
-// How many Lease calls may wait, and what the others are told.
+// How many calls may wait, and what the others are told.
 #include <memory>
 #include <vector>
 
@@ -21,9 +21,9 @@ ServerOptions AtMost(int parked, int parked_per_connection) {
   return options;
 }
 
-FakeBroker::Behaviour AcksOne() {
+FakeBroker::Behaviour SettlesOne() {
   FakeBroker::Behaviour behaviour;
-  behaviour.acks = {model::AckResult()};
+  behaviour.settled = {model::SettleResult()};
   return behaviour;
 }
 
@@ -36,7 +36,7 @@ v1::AckRequest OneAck() {
 class WaitingLeases : public ::testing::Test {
  protected:
   explicit WaitingLeases(int parked = 3, int parked_per_connection = 2)
-      : front_(AcksOne(), AtMost(parked, parked_per_connection)) {}
+      : front_(SettlesOne(), AtMost(parked, parked_per_connection)) {}
 
   ~WaitingLeases() override { front_.broker.AnswerParked({}); }
 
@@ -99,6 +99,18 @@ TEST_F(WaitingLeases, OfAnAckDoNotWaitIfTooManyDo) {
   EXPECT_TRUE(front_.Call(request, &response).ok());
   EXPECT_EQ(response.results_size(), 1);
   EXPECT_EQ(front_.broker.lease.wait, absl::ZeroDuration());
+}
+
+TEST_F(WaitingLeases, CountWithCallsThatWaitForATask) {
+  Park(2);
+  v1::GetTaskRequest request;
+  request.set_task_id("7-1");
+  request.mutable_wait()->set_seconds(60);
+  v1::GetTaskResponse response;
+  const grpc::Status status = front_.Call(request, &response);
+  EXPECT_EQ(Decode(status).info.reason(), "TOO_MANY_WAITING_CALLS");
+  request.clear_wait();
+  EXPECT_TRUE(front_.Call(request, &response).ok());
 }
 
 TEST_F(WaitingLeases, OfOneConnectionLeaveRoomForThoseOfAnother) {

@@ -110,8 +110,8 @@ TEST(ToGrpc, TheLargestRefusalReachesItsCaller) {
   EXPECT_THAT(Decode(status).Field(), HasSubstr("\xc3\xbc"));
 }
 
-TEST(MalformedToken, BlamesTheItemAndKeepsItsReason) {
-  const grpc::Status status = ToGrpc(MalformedToken({"lease_token", "items", 12}));
+TEST(InvalidLeaseToken, BlamesTheItemAndKeepsItsReason) {
+  const grpc::Status status = ToGrpc(InvalidLeaseToken({"lease_token", "items", 12}));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_THAT(status.error_message(), HasSubstr("items[12]"));
   EXPECT_EQ(Decode(status).info.reason(), "INVALID_LEASE_TOKEN");

@@ -49,10 +49,9 @@ TEST(WireEnum, EveryValueIsWritten) {
   ExpectAllAreWritten<v1::LeaseState, model::LeaseState>(&ToWire);
   ExpectAllAreWritten<v1::PauseMode, model::PauseMode>(&ToWire);
   ExpectAllAreWritten<v1::RetryKind, model::RetryKind>(&ToWire);
+  ExpectAllAreWritten<v1::SettleOutcome, model::SettleOutcome>(&ToWire);
   ExpectAllAreWritten<v1::TaskState, model::TaskState>(&ToWire);
   ExpectAllAreWritten<v1::WaitReason, broker::WaitReason>(&ToWire);
-  ExpectAllAreWritten(&ToAckOutcome);
-  ExpectAllAreWritten(&ToNackOutcome);
 }
 
 TEST(WireEnum, NoPauseIsUnspecified) {

@@ -7,6 +7,7 @@
 namespace skiplane::store {
 namespace {
 
+using ::testing::Field;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
@@ -17,6 +18,12 @@ using testing::Required;
 using testing::StatusIs;
 using testing::TaskIn;
 using testing::TaskOf;
+
+using model::TaskState;
+
+auto HeldBy(const std::string& key, int64_t task, TaskState state = TaskState::kReady) {
+  return Pair(key, AllOf(Field(&KeyHolder::task, task), Field(&KeyHolder::state, state)));
+}
 
 class EnqueueOnceTest : public testing::StoreHarness {
  protected:
@@ -62,7 +69,7 @@ TEST_F(EnqueueOnceTest, AKeyMakesOneTask) {
               UnorderedElementsAre(first[0].id.id));
   EXPECT_THAT(Required(EnqueueOnce(*session_, second, {})).made, IsEmpty());
   EXPECT_THAT(HeldKeys(*session_, lane_, {"a", "b"}),
-              IsOkAndHolds(UnorderedElementsAre(Pair("a", first[0].id.id))));
+              IsOkAndHolds(UnorderedElementsAre(HeldBy("a", first[0].id.id))));
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 1);
 }
 
@@ -73,7 +80,23 @@ TEST_F(EnqueueOnceTest, AKeyIsHeldWhenItsTaskIsFinished) {
   EXPECT_EQ(Settle(testing::TokensOf(rows), Action::kAck), 1u);
   PutOne(KeyedTask("a"));
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 0);
-  EXPECT_THAT(HeldKeys(*session_, lane_, {"a"}), IsOkAndHolds(UnorderedElementsAre(Pair("a", id))));
+  EXPECT_THAT(HeldKeys(*session_, lane_, {"a"}),
+              IsOkAndHolds(UnorderedElementsAre(HeldBy("a", id, TaskState::kSucceeded))));
+}
+
+TEST_F(EnqueueOnceTest, AKeyTellsTheStateOfItsTaskAndWhenItEnded) {
+  const auto holder = [this] { return Required(HeldKeys(*session_, lane_, {"a"})).at("a"); };
+  model::NewTask task = TaskIn(absl::Minutes(5));
+  task.key = "a";
+  PutOne(task);
+  EXPECT_EQ(holder().state, TaskState::kScheduled);
+  LetTimePass();
+  const model::LeaseToken token = TakeOne();
+  EXPECT_EQ(holder().state, TaskState::kLeased);
+  EXPECT_FALSE(holder().end_time.has_value());
+  EXPECT_EQ(Settle({token}, Action::kFail), 1u);
+  EXPECT_EQ(holder().state, TaskState::kFailed);
+  EXPECT_TRUE(holder().end_time.has_value());
 }
 
 TEST_F(EnqueueOnceTest, TheSameKeyInAnotherLaneIsAnotherKey) {
@@ -119,7 +142,7 @@ TEST_F(EnqueueOnceTest, OfTwoSessionsWithOneKeyTheSecondWaitsAndMakesNothing) {
   EXPECT_THAT(early_->made, UnorderedElementsAre(first[0].id.id));
   EXPECT_THAT(late_->made, IsEmpty());
   EXPECT_THAT(HeldKeys(*session_, lane_, {"a"}),
-              IsOkAndHolds(UnorderedElementsAre(Pair("a", first[0].id.id))));
+              IsOkAndHolds(UnorderedElementsAre(HeldBy("a", first[0].id.id))));
 }
 
 TEST_F(EnqueueOnceTest, AKeyWhoseCallWasRolledBackIsFree) {
@@ -134,7 +157,8 @@ TEST_F(EnqueueOnceTest, ARepeatedRequestMakesNothing) {
   Call first, second;
   Fill(first, "r1");
   Fill(second, "r1");
-  EXPECT_EQ(Required(EnqueueOnce(*session_, first.rows, {first.request})).made.size(), 3u);
+  const Enqueued made = Required(EnqueueOnce(*session_, first.rows, {first.request}));
+  EXPECT_EQ(made.made.size(), 3u);
   const Enqueued repeated = Required(EnqueueOnce(*session_, second.rows, {second.request}));
   EXPECT_THAT(repeated.made, IsEmpty());
   EXPECT_THAT(repeated.unleased, IsEmpty());
@@ -143,6 +167,7 @@ TEST_F(EnqueueOnceTest, ARepeatedRequestMakesNothing) {
   ASSERT_EQ(answered.size(), 1u);
   EXPECT_EQ(answered.at("r1").body_hash, first.request.body_hash);
   EXPECT_EQ(answered.at("r1").first_id, first.request.first_id);
+  EXPECT_EQ(answered.at("r1").began, made.began);
 }
 
 TEST_F(EnqueueOnceTest, OneBatchHoldsNewAndRepeatedCalls) {

@@ -27,6 +27,14 @@ class GetTaskTest : public testing::StoreHarness {
     Required(store::Settle(*session_, batch));
   }
 
+  // A heartbeat of worker "w".
+  void Report(const model::LeaseToken& token, const std::string& progress) {
+    const std::string report = absl::StrCat(
+        R"({"held": [")", token.task.id, R"("], "progress": {")", token.task.id, R"(": {"lane": )",
+        lane_, R"(, "lease": )", token.lease_number, ", ", progress, "}}}");
+    Required(RenewSessions(*session_, {{"w", absl::Minutes(1), report}}));
+  }
+
   void ExpectError(const model::TaskView& view, const model::TaskError& error) {
     ASSERT_TRUE(view.last_error.has_value());
     EXPECT_EQ(view.last_error->type, error.type);
@@ -68,18 +76,19 @@ TEST_F(GetTaskTest, ScheduledThenReady) {
 TEST_F(GetTaskTest, LeasedWithItsWorkerAndProgress) {
   const int64_t id = PutOne();
   Required(TouchSessions(*session_, {{"w", "build-7", kWorker, absl::Minutes(1), {}}}));
-  TakeOne(kWorker);
+  const model::LeaseToken token = TakeOne(kWorker);
   model::TaskView view = View(id);
   EXPECT_EQ(view.state, TaskState::kLeased);
   EXPECT_EQ(view.attempt, 1);
   EXPECT_TRUE(view.lease_time.has_value());
   EXPECT_EQ(view.worker_name, "build-7");
   EXPECT_FALSE(view.progress.has_value());
-  const std::string progress =
-      absl::StrCat(R"({"held": [")", id, R"("], "progress": {")", id,
-                   R"(": {"fraction": 0.25, "message": "a \"quarter\""}}})");
-  Required(RenewSessions(*session_, {{"w", absl::Minutes(1), progress}}));
+  EXPECT_FALSE(view.cancel_requested);
+  EXPECT_EQ(view.worker_handle, Sql("SELECT handle FROM skiplane.workers"));
+  Report(token, R"("fraction": 0.25, "message": "a \"quarter\"")");
+  Sql("UPDATE skiplane.task SET cancel_requested = true");
   view = View(id);
+  EXPECT_TRUE(view.cancel_requested);
   ASSERT_TRUE(view.progress.has_value());
   EXPECT_EQ(view.progress->fraction, 0.25);
   EXPECT_EQ(view.progress->message, "a \"quarter\"");
@@ -89,14 +98,18 @@ TEST_F(GetTaskTest, TheProgressOfAnEarlierLeaseIsNotShownWhileItWaits) {
   const int64_t id = PutOne();
   Required(TouchSessions(*session_, {{"w", "build-7", kWorker, absl::Minutes(1), {}}}));
   const model::LeaseToken token = TakeOne(kWorker);
-  Required(RenewSessions(
-      *session_, {{"w", absl::Minutes(1), absl::StrCat(R"({")", id, R"(": {"fraction": 0.5}})")}}));
+  Report(token, R"("fraction": 0.5)");
   End(token, Action::kRetry, &first_);
-  const model::TaskView view = View(id);
+  model::TaskView view = View(id);
   EXPECT_EQ(view.state, TaskState::kReady);
   EXPECT_FALSE(view.progress.has_value());
   EXPECT_FALSE(view.lease_time.has_value());
   ExpectError(view, first_);
+  EXPECT_EQ(view.last_progress->fraction, 0.5);
+  TakeOne(kWorker);
+  view = View(id);
+  EXPECT_FALSE(view.progress.has_value()) << "the same worker holds it under another lease";
+  EXPECT_EQ(view.last_progress->fraction, 0.5);
 }
 
 TEST_F(GetTaskTest, SucceededWithTheErrorOfTheAttemptBefore) {
@@ -115,6 +128,16 @@ TEST_F(GetTaskTest, SucceededWithTheErrorOfTheAttemptBefore) {
     EXPECT_TRUE(view.end_time.has_value());
     ExpectError(view, first_);
   }
+}
+
+TEST_F(GetTaskTest, TheResultOfItsLastAckIsReadWithItsPayloadOnly) {
+  const int64_t id = PutOne();
+  SettleBatch batch = Batch({TakeOne()}, Action::kAck);
+  batch.rows[0].result = "42";
+  batch.settings.keep_results = true;
+  Required(store::Settle(*session_, batch));
+  EXPECT_EQ(View(id).result, "");
+  EXPECT_EQ(Required(GetTask(*session_, {lane_, id}, true)).result, "42");
 }
 
 TEST_F(GetTaskTest, SucceededAtOnceWithoutAnError) {

@@ -88,6 +88,7 @@ std::vector<Writers::Writer> Writers::All() {
       {"keep unfinished", enqueue(KeyPolicy::kKeepUnfinished)},
       {"rerun", enqueue(KeyPolicy::kRerunIfNewer)},
       {"replace", enqueue(KeyPolicy::kReplaceWaiting)},
+      {"declare", enqueue(KeyPolicy::kSchedule)},
       {"replace with request ids", enqueue(KeyPolicy::kReplaceWaiting, true)},
       {"replace by SQL", [this](auto& s, Random& random) { return EnqueueBySql(s, random); }},
       {"ack", [this](auto& s, Random& random) { return Settle(s, random, true); }},
@@ -124,7 +125,11 @@ absl::Status Writers::Enqueue(pg::Session& session, Random& random, KeyPolicy po
   for (const std::string& key : Shuffled(random)) {
     model::NewTask& task = tasks.emplace_back(KeyedTask(key));
     task.key_policy = policy;
-    task.version = next_version_++;
+    if (policy == KeyPolicy::kSchedule) {
+      task.period = absl::Hours(1 + static_cast<int64_t>(random() % 2));
+    } else {
+      task.version = next_version_++;
+    }
     task.priority = static_cast<int16_t>(random() % 3);
   }
   std::vector<store::TaskRow> rows;

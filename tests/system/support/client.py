@@ -120,7 +120,7 @@ class Client:
     def ack(self, *tasks):
         items = [broker_pb2.AckItem(lease_token=task.lease_token) for task in tasks]
         response = self.broker.Ack(broker_pb2.AckRequest(items=items), timeout=DEADLINE_S)
-        return [broker_pb2.AckOutcome.Name(result.outcome).removeprefix("ACK_OUTCOME_")
+        return [broker_pb2.SettleOutcome.Name(result.outcome).removeprefix("SETTLE_OUTCOME_")
                 for result in response.results]
 
     def ack_results(self, task, **fields):
@@ -135,8 +135,9 @@ class Client:
         return self.broker.Nack(broker_pb2.NackRequest(items=[item]),
                                 timeout=DEADLINE_S).results[0]
 
-    def heartbeat(self, worker_id, duration, *tasks):
-        leases = [broker_pb2.HeldLease(lease_token=task.lease_token) for task in tasks]
+    def heartbeat(self, worker_id, duration, *tasks, progress=None):
+        leases = [broker_pb2.HeldLease(lease_token=task.lease_token, progress=progress)
+                  for task in tasks]
         request = broker_pb2.HeartbeatRequest(worker_id=worker_id, leases=leases,
                                               lease_duration=seconds(duration))
         return self.broker.Heartbeat(request, timeout=DEADLINE_S)

@@ -49,13 +49,25 @@ class Life:
             task = self._take(stage="fetch")
             client.heartbeat("worker", 30, task)
             client.ack_results(task)
-        follow_up = broker_pb2.FollowUp(queue=NEXT, task=client.new_task(b"next", key="n"))
+        follow_up = client.new_task(b"next", key="n", queue=NEXT)
         client.ack_results(self._take(stage="store"), follow_ups=[follow_up])
         client.ack_results(self._take(stage="store", request_id="lease"), result=b"done")
         client.ack(self._take(NEXT))
+        self._settle_both_ways()
         client.enqueue(NEXT, b"on time", period=seconds(3600))
         client.ack(self._take(NEXT))
         client.lease(NEXT, wait=0)
+
+    def _settle_both_ways(self):
+        client = self._client
+        client.enqueue_all(NEXT, [client.new_task(b"done"), client.new_task(b"back")])
+        done, back = self._take(NEXT), self._take(NEXT)
+        client.broker.Settle(broker_pb2.SettleRequest(
+            items=[broker_pb2.SettleItem(ack=broker_pb2.AckItem(lease_token=done.lease_token)),
+                   broker_pb2.SettleItem(
+                       release=broker_pb2.ReleaseItem(lease_token=back.lease_token))]),
+            timeout=DEADLINE_S)
+        client.ack(self._take(NEXT))
 
     def _fail_and_recover(self):
         client = self._client

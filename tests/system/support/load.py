@@ -165,7 +165,7 @@ class Load:
         items = [broker_pb2.AckItem(lease_token=task.lease_token) for task in tasks]
         answer, tries = caller.persist("Ack", broker_pb2.AckRequest(items=items))
         # The broker, too, repeats an ack whose answer it missed.
-        good = (broker_pb2.ACK_OUTCOME_ACKED, broker_pb2.ACK_OUTCOME_ALREADY_SETTLED)
+        good = (broker_pb2.SETTLE_OUTCOME_SETTLED, broker_pb2.SETTLE_OUTCOME_ALREADY_SETTLED)
         with self._changed:
             for task, result in zip(tasks, answer.results):
                 if result.outcome not in good or task.task_id in self.acked:

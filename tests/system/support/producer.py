@@ -64,7 +64,7 @@ class Producer:
 
     def put(self, queue, payload=b"", **fields):
         """The outcome, spelled as the API's, and the id."""
-        [(_, task_id, outcome)] = self.enqueue_many(queue, [{"payload": payload, **fields}])
+        [(_, task_id, outcome, _)] = self.enqueue_many(queue, [{"payload": payload, **fields}])
         return outcome.upper(), task_id
 
     def enqueue_many(self, queue, tasks):

@@ -1,15 +1,16 @@
-#include "server/broker/lease/ack_and_lease_operation.h"
+#include "server/broker/lease/settle_and_lease_operation.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace skiplane::broker {
 
-AckAndLeaseOperation::AckAndLeaseOperation(LeaseCall call, Callback<AckAndLeaseAnswer> done,
-                                           HandBack hand_back)
+SettleAndLeaseOperation::SettleAndLeaseOperation(LeaseCall call,
+                                                 Callback<SettleAndLeaseAnswer> done,
+                                                 HandBack hand_back)
     : call_(std::move(call)), hand_back_(std::move(hand_back)), done_(std::move(done)) {}
 
-LeaseCall AckAndLeaseOperation::Call() const {
+LeaseCall SettleAndLeaseOperation::Call() const {
   LeaseCall call = call_;
   const auto waited = absl::FromChrono(std::chrono::steady_clock::now() - began_);
   if (call.wait > absl::ZeroDuration()) {
@@ -18,7 +19,7 @@ LeaseCall AckAndLeaseOperation::Call() const {
   return call;
 }
 
-bool AckAndLeaseOperation::TryReserve() {
+bool SettleAndLeaseOperation::TryReserve() {
   base::MutexLock lock(mutex_);
   if (was_reserved_ || is_leasing_ || is_cancelled_) return false;
   was_reserved_ = true;
@@ -26,9 +27,9 @@ bool AckAndLeaseOperation::TryReserve() {
   return true;
 }
 
-bool AckAndLeaseOperation::Declined() {
-  Callback<AckAndLeaseAnswer> done;
-  absl::StatusOr<AckAndLeaseAnswer> answer;
+bool SettleAndLeaseOperation::Declined() {
+  Callback<SettleAndLeaseAnswer> done;
+  absl::StatusOr<SettleAndLeaseAnswer> answer;
   {
     base::MutexLock lock(mutex_);
     is_leasing_ = false;
@@ -44,9 +45,9 @@ bool AckAndLeaseOperation::Declined() {
   return false;
 }
 
-bool AckAndLeaseOperation::Acked(absl::StatusOr<std::vector<model::AckResult>> results) {
-  Callback<AckAndLeaseAnswer> done;
-  absl::StatusOr<AckAndLeaseAnswer> answer;
+bool SettleAndLeaseOperation::Settled(absl::StatusOr<std::vector<model::SettleResult>> results) {
+  Callback<SettleAndLeaseAnswer> done;
+  absl::StatusOr<SettleAndLeaseAnswer> answer;
   {
     base::MutexLock lock(mutex_);
     if (!results.ok()) {
@@ -66,7 +67,7 @@ bool AckAndLeaseOperation::Acked(absl::StatusOr<std::vector<model::AckResult>> r
   return false;
 }
 
-void AckAndLeaseOperation::Become(std::shared_ptr<PendingLease> lease) {
+void SettleAndLeaseOperation::Become(std::shared_ptr<PendingLease> lease) {
   bool cancel = false;
   {
     base::MutexLock lock(mutex_);
@@ -78,9 +79,9 @@ void AckAndLeaseOperation::Become(std::shared_ptr<PendingLease> lease) {
 }
 
 // What nobody waits for any more goes back, unless a repeat may ask for it.
-void AckAndLeaseOperation::Leased(absl::StatusOr<LeaseAnswer> answer) {
-  Callback<AckAndLeaseAnswer> done;
-  absl::StatusOr<AckAndLeaseAnswer> both;
+void SettleAndLeaseOperation::Leased(absl::StatusOr<LeaseAnswer> answer) {
+  Callback<SettleAndLeaseAnswer> done;
+  absl::StatusOr<SettleAndLeaseAnswer> both;
   LeaseAnswer orphans;
   {
     base::MutexLock lock(mutex_);
@@ -99,7 +100,7 @@ void AckAndLeaseOperation::Leased(absl::StatusOr<LeaseAnswer> answer) {
   if (done != nullptr) done(std::move(both));
 }
 
-void AckAndLeaseOperation::Cancel() {
+void SettleAndLeaseOperation::Cancel() {
   std::shared_ptr<PendingLease> lease;
   {
     base::MutexLock lock(mutex_);
@@ -109,12 +110,19 @@ void AckAndLeaseOperation::Cancel() {
   if (lease != nullptr) lease->Cancel();
 }
 
-void AckAndLeaseOperation::Refuse(const absl::Status& status) { static_cast<void>(Acked(status)); }
+void SettleAndLeaseOperation::Refuse(const absl::Status& status) {
+  static_cast<void>(Settled(status));
+}
 
-absl::StatusOr<AckAndLeaseAnswer> AckAndLeaseOperation::Take() {
-  AckAndLeaseAnswer both;
+absl::StatusOr<SettleAndLeaseAnswer> SettleAndLeaseOperation::Take() {
+  SettleAndLeaseAnswer both;
   both.results = *std::move(results_);
-  if (leased_.has_value() && leased_->ok()) both.lease = **std::move(leased_);
+  if (!leased_.has_value()) return both;  // nobody waits for it any more
+  if (leased_->ok()) {
+    both.lease = **std::move(leased_);
+  } else {
+    both.lease_refusal = leased_->status();
+  }
   return both;
 }
 

@@ -1,4 +1,4 @@
-#include "server/broker/lease/ack_and_lease_operation.h"
+#include "server/broker/lease/settle_and_lease_operation.h"
 
 #include <optional>
 
@@ -7,16 +7,18 @@
 namespace skiplane::broker {
 namespace {
 
-using Answer = absl::StatusOr<AckAndLeaseAnswer>;
+using Answer = absl::StatusOr<SettleAndLeaseAnswer>;
 
-class AckAndLeaseOperationTest : public ::testing::Test {
+class SettleAndLeaseOperationTest : public ::testing::Test {
  protected:
-  AckAndLeasePtr Make(LeaseCall call = {}) {
-    return std::make_shared<AckAndLeaseOperation>(
+  SettleAndLeasePtr Make(LeaseCall call = {}) {
+    return std::make_shared<SettleAndLeaseOperation>(
         std::move(call), [this](Answer answer) { answer_ = std::move(answer); },
         [this](const LeaseAnswer& late) { handed_back_ += late.tasks.size(); });
   }
-  static std::vector<model::AckResult> Acked() { return std::vector<model::AckResult>(2); }
+  static std::vector<model::SettleResult> Results() {
+    return std::vector<model::SettleResult>(2);
+  }
   static LeaseAnswer Tasks(size_t count) {
     LeaseAnswer answer;
     answer.tasks.resize(count);
@@ -27,9 +29,9 @@ class AckAndLeaseOperationTest : public ::testing::Test {
   size_t handed_back_ = 0;
 };
 
-TEST_F(AckAndLeaseOperationTest, AfterTheAcksTheCallerBeginsTheLease) {
-  const AckAndLeasePtr next = Make();
-  EXPECT_TRUE(next->Acked(Acked()));
+TEST_F(SettleAndLeaseOperationTest, AfterTheItemsTheCallerBeginsTheLease) {
+  const SettleAndLeasePtr next = Make();
+  EXPECT_TRUE(next->Settled(Results()));
   EXPECT_FALSE(answer_.has_value());
   next->Leased(Tasks(3));
   ASSERT_TRUE(answer_.has_value() && answer_->ok());
@@ -37,30 +39,30 @@ TEST_F(AckAndLeaseOperationTest, AfterTheAcksTheCallerBeginsTheLease) {
   EXPECT_EQ((*answer_)->lease->tasks.size(), 3u);
 }
 
-TEST_F(AckAndLeaseOperationTest, WithinTheAcksNobodyElseBeginsIt) {
-  const AckAndLeasePtr next = Make();
+TEST_F(SettleAndLeaseOperationTest, WithinTheSettlementNobodyElseBeginsIt) {
+  const SettleAndLeasePtr next = Make();
   ASSERT_TRUE(next->TryReserve());
   EXPECT_FALSE(next->TryReserve());
   next->Leased(Tasks(1));
   EXPECT_FALSE(answer_.has_value());
-  EXPECT_FALSE(next->Acked(Acked()));
+  EXPECT_FALSE(next->Settled(Results()));
   ASSERT_TRUE(answer_.has_value() && answer_->ok());
   EXPECT_EQ((*answer_)->lease->tasks.size(), 1u);
 }
 
-TEST_F(AckAndLeaseOperationTest, ATransactionThatWasRolledBackIsNotTriedTwice) {
-  const AckAndLeasePtr next = Make();
+TEST_F(SettleAndLeaseOperationTest, ATransactionThatWasRolledBackIsNotTriedTwice) {
+  const SettleAndLeasePtr next = Make();
   ASSERT_TRUE(next->TryReserve());
-  EXPECT_FALSE(next->Declined()) << "the acks go on";
+  EXPECT_FALSE(next->Declined()) << "the settlement goes on";
   EXPECT_FALSE(next->TryReserve());
-  EXPECT_TRUE(next->Acked(Acked()));
+  EXPECT_TRUE(next->Settled(Results()));
 }
 
-// The acks were told first: whoever hears that nothing was leased begins the lease.
-TEST_F(AckAndLeaseOperationTest, AReservationThatGotNothingIsBegunAnewAfterTheAcks) {
-  const AckAndLeasePtr next = Make();
+// The items were told first: whoever hears that nothing was leased begins the lease.
+TEST_F(SettleAndLeaseOperationTest, AReservationThatGotNothingIsBegunAnewAfterTheItems) {
+  const SettleAndLeasePtr next = Make();
   ASSERT_TRUE(next->TryReserve());
-  EXPECT_FALSE(next->Acked(Acked()));
+  EXPECT_FALSE(next->Settled(Results()));
   EXPECT_FALSE(answer_.has_value());
   EXPECT_TRUE(next->Declined());
   next->Leased(Tasks(2));
@@ -68,10 +70,10 @@ TEST_F(AckAndLeaseOperationTest, AReservationThatGotNothingIsBegunAnewAfterTheAc
   EXPECT_EQ((*answer_)->lease->tasks.size(), 2u);
 }
 
-TEST_F(AckAndLeaseOperationTest, ACancelledOneThatGotNothingIsAnsweredInstead) {
-  const AckAndLeasePtr next = Make();
+TEST_F(SettleAndLeaseOperationTest, ACancelledOneThatGotNothingIsAnsweredInstead) {
+  const SettleAndLeasePtr next = Make();
   ASSERT_TRUE(next->TryReserve());
-  EXPECT_FALSE(next->Acked(Acked()));
+  EXPECT_FALSE(next->Settled(Results()));
   next->Cancel();
   EXPECT_FALSE(answer_.has_value());
   EXPECT_FALSE(next->Declined());
@@ -80,55 +82,56 @@ TEST_F(AckAndLeaseOperationTest, ACancelledOneThatGotNothingIsAnsweredInstead) {
   EXPECT_FALSE((*answer_)->lease.has_value());
 }
 
-TEST_F(AckAndLeaseOperationTest, ACancelledReservationHandsItsTasksBack) {
-  const AckAndLeasePtr next = Make();
+TEST_F(SettleAndLeaseOperationTest, ACancelledReservationHandsItsTasksBack) {
+  const SettleAndLeasePtr next = Make();
   ASSERT_TRUE(next->TryReserve());
   next->Cancel();
   next->Leased(Tasks(3));
   EXPECT_EQ(handed_back_, 3u);
-  EXPECT_FALSE(next->Acked(Acked()));
+  EXPECT_FALSE(next->Settled(Results()));
   ASSERT_TRUE(answer_.has_value() && answer_->ok());
 }
 
-TEST_F(AckAndLeaseOperationTest, ALeaseThatFailedAfterTheAcksLeavesTheirResults) {
-  const AckAndLeasePtr next = Make();
-  EXPECT_TRUE(next->Acked(Acked()));
+TEST_F(SettleAndLeaseOperationTest, ALeaseThatFailedAfterTheItemsLeavesTheirResults) {
+  const SettleAndLeasePtr next = Make();
+  EXPECT_TRUE(next->Settled(Results()));
   next->Leased(absl::UnavailableError("draining"));
   ASSERT_TRUE(answer_.has_value() && answer_->ok());
   EXPECT_EQ((*answer_)->results.size(), 2u);
   EXPECT_FALSE((*answer_)->lease.has_value());
+  EXPECT_EQ((*answer_)->lease_refusal, absl::UnavailableError("draining"));
 }
 
-TEST_F(AckAndLeaseOperationTest, AcksThatFailedFailTheCallAndHandItsLeasesBack) {
-  const AckAndLeasePtr next = Make();
+TEST_F(SettleAndLeaseOperationTest, ItemsThatFailedFailTheCallAndHandItsLeasesBack) {
+  const SettleAndLeasePtr next = Make();
   ASSERT_TRUE(next->TryReserve());
-  EXPECT_FALSE(next->Acked(absl::UnavailableError("gone")));
+  EXPECT_FALSE(next->Settled(absl::UnavailableError("gone")));
   ASSERT_TRUE(answer_.has_value());
   EXPECT_FALSE(answer_->ok());
   next->Leased(Tasks(4));
   EXPECT_EQ(handed_back_, 4u);
 }
 
-TEST_F(AckAndLeaseOperationTest, LateLeasesOfARepeatableCallWaitForItsRepeat) {
+TEST_F(SettleAndLeaseOperationTest, LateLeasesOfARepeatableCallWaitForItsRepeat) {
   LeaseCall call;
   call.request_id = "r";
-  const AckAndLeasePtr next = Make(call);
+  const SettleAndLeasePtr next = Make(call);
   ASSERT_TRUE(next->TryReserve());
-  EXPECT_FALSE(next->Acked(absl::UnavailableError("gone")));
+  EXPECT_FALSE(next->Settled(absl::UnavailableError("gone")));
   next->Leased(Tasks(4));
   EXPECT_EQ(handed_back_, 0u);
 }
 
-TEST_F(AckAndLeaseOperationTest, ACancelledCallIsAckedAndLeasesNothing) {
-  const AckAndLeasePtr next = Make();
+TEST_F(SettleAndLeaseOperationTest, ACancelledCallIsSettledAndLeasesNothing) {
+  const SettleAndLeasePtr next = Make();
   next->Cancel();
   EXPECT_FALSE(next->TryReserve());
-  EXPECT_FALSE(next->Acked(Acked()));
+  EXPECT_FALSE(next->Settled(Results()));
   ASSERT_TRUE(answer_.has_value() && answer_->ok());
   EXPECT_FALSE((*answer_)->lease.has_value());
 }
 
-TEST_F(AckAndLeaseOperationTest, ItsWaitShrinksWhileTheAcksTake) {
+TEST_F(SettleAndLeaseOperationTest, ItsWaitShrinksWhileItSettles) {
   LeaseCall call;
   call.wait = absl::Nanoseconds(1);
   EXPECT_EQ(Make(call)->Call().wait, absl::Milliseconds(1));

@@ -1,5 +1,5 @@
-// An Ack that asks for the next lease: joins the answers of both halves. The lease is begun once:
-// in the transaction of the acks, else after it. Thread-safe.
+// An Ack or Settle that asks for the next lease: joins the answers of both halves. The lease is
+// begun once: in the transaction that settles, else after it. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -14,14 +14,14 @@
 
 namespace skiplane::broker {
 
-class AckAndLeaseOperation : public PendingLease {
+class SettleAndLeaseOperation : public PendingLease {
  public:
   // Gets leases that came after the call had been answered.
   using HandBack = std::function<void(const LeaseAnswer&)>;
 
-  AckAndLeaseOperation(LeaseCall call, Callback<AckAndLeaseAnswer> done, HandBack hand_back);
+  SettleAndLeaseOperation(LeaseCall call, Callback<SettleAndLeaseAnswer> done, HandBack hand_back);
 
-  // The queues of the call, in its order; once, before the acks begin.
+  // The queues of the call, in its order; once, before its items are settled.
   void SetQueues(std::vector<QueuePtr> queues) { queues_ = std::move(queues); }
   const std::vector<QueuePtr>& queues() const { return queues_; }
 
@@ -31,15 +31,15 @@ class AckAndLeaseOperation : public PendingLease {
   // Whether it may come again, to find what it leased before.
   bool IsRepeatable() const { return !call_.request_id.empty(); }
 
-  // Whether the lease may begin in the acks' transaction: only once, so that what made a
+  // Whether the lease may begin in the transaction that settles: only once, so that what made a
   // transaction fail is not tried again in the next one.
   bool TryReserve();
   // That transaction was rolled back, or had nothing for it. Returns whether the lease must be
-  // begun now, as the acks have ended.
+  // begun now, as the items are settled.
   bool Declined();
 
-  // The acks are committed, or refused. Returns whether the lease must be begun now.
-  bool Acked(absl::StatusOr<std::vector<model::AckResult>> results);
+  // The items are settled, or the call failed. Returns whether the lease must be begun now.
+  bool Settled(absl::StatusOr<std::vector<model::SettleResult>> results);
 
   // The lease is on its way; it may have been cancelled meanwhile.
   void Become(std::shared_ptr<PendingLease> lease);
@@ -52,7 +52,7 @@ class AckAndLeaseOperation : public PendingLease {
 
  private:
   // Both halves are there, or the first one failed: the answer to be given without the lock.
-  absl::StatusOr<AckAndLeaseAnswer> Take() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<SettleAndLeaseAnswer> Take() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const LeaseCall call_;
   const base::SteadyTime began_ = std::chrono::steady_clock::now();
@@ -60,15 +60,15 @@ class AckAndLeaseOperation : public PendingLease {
   std::vector<QueuePtr> queues_;
 
   base::Mutex mutex_;
-  Callback<AckAndLeaseAnswer> done_ ABSL_GUARDED_BY(mutex_);
+  Callback<SettleAndLeaseAnswer> done_ ABSL_GUARDED_BY(mutex_);
   bool was_reserved_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_leasing_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   std::shared_ptr<PendingLease> lease_ ABSL_GUARDED_BY(mutex_);
-  std::optional<std::vector<model::AckResult>> results_ ABSL_GUARDED_BY(mutex_);
+  std::optional<std::vector<model::SettleResult>> results_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::StatusOr<LeaseAnswer>> leased_ ABSL_GUARDED_BY(mutex_);
 };
 
-using AckAndLeasePtr = std::shared_ptr<AckAndLeaseOperation>;
+using SettleAndLeasePtr = std::shared_ptr<SettleAndLeaseOperation>;
 
 }  // namespace skiplane::broker

@@ -1,0 +1,29 @@
+// GetTask: which task is wanted, how much of it, and the answer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "server/model/report.h"
+#include "server/model/task.h"
+
+namespace skiplane::broker {
+
+struct GetTaskCall {
+  model::TaskId id;  // or:
+  std::string queue;
+  std::string key;      // empty: by the id
+  absl::Duration wait;  // for its end; already cut to end before the call's deadline
+  bool with_payload = false;
+  int attempts_max = 0;
+  absl::Time attempts_before = absl::InfiniteFuture();  // where the list of attempts goes on
+};
+
+struct TaskDetails {
+  model::TaskView task;
+  model::Page<model::Attempt> attempts;
+  std::vector<std::string> stages;  // of each attempt: its name
+};
+
+}  // namespace skiplane::broker

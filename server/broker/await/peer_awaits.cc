@@ -1,0 +1,32 @@
+#include "server/broker/await/peer_awaits.h"
+
+#include <utility>
+
+namespace skiplane::broker {
+
+void PeerAwaits::Add(int64_t lane, absl::Span<const int64_t> tasks, base::SteadyTime now) {
+  base::MutexLock lock(mutex_);
+  if (now - turn_ > absl::ToChronoNanoseconds(model::kWaitMax)) {
+    tasks_[1] = std::exchange(tasks_[0], Tasks());
+    turn_ = now;
+  }
+  for (const int64_t task : tasks) {
+    if (tasks_[0].size() + tasks_[1].size() >= most_) break;
+    tasks_[0].insert({lane, task});
+  }
+  is_empty_ = tasks_[0].empty() && tasks_[1].empty();
+}
+
+std::vector<int64_t> PeerAwaits::Take(int64_t lane, absl::Span<const int64_t> tasks) {
+  std::vector<int64_t> awaited;
+  if (is_empty_ || tasks.empty()) return awaited;
+  base::MutexLock lock(mutex_);
+  for (const int64_t task : tasks) {
+    const model::TaskId id{lane, task};
+    if (tasks_[0].erase(id) + tasks_[1].erase(id) > 0) awaited.push_back(task);
+  }
+  is_empty_ = tasks_[0].empty() && tasks_[1].empty();
+  return awaited;
+}
+
+}  // namespace skiplane::broker

@@ -1,0 +1,75 @@
+// Calls that wait for the ends of tasks, without a thread and without a query of their own.
+//
+// A commit of this broker, or a notification of another one, says which tasks ended; their waiters
+// look at them then. What notifications missed is found by one statement for all waiters of a lane:
+// soon after the first of them came, when peers may not have known of it, and every 5 s.
+// Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "server/base/mutex.h"
+#include "server/broker/batch/context.h"
+#include "server/model/task.h"
+
+namespace skiplane::broker {
+
+class TaskWaiter {
+ public:
+  virtual ~TaskWaiter() = default;
+
+  // The task has perhaps ended, or (`is_over`) the waiter's time has: it reads the task. Called
+  // without locks, more often than needed; must not block.
+  virtual void Look(bool is_over) = 0;
+};
+
+class TaskWaiters {
+ public:
+  // Tells other brokers that the end of a task is waited for; returns whether there are any.
+  using Announce = std::function<bool(const model::TaskId&)>;
+
+  TaskWaiters(Context& context, Announce announce)
+      : context_(context), announce_(std::move(announce)) {}
+
+  // To be called before the task is read, so that no end falls in between. False: nobody may wait
+  // any more.
+  bool Add(const model::TaskId& task, const std::shared_ptr<TaskWaiter>& waiter);
+  void Remove(const model::TaskId& task, const TaskWaiter* waiter);
+
+  // These tasks of a lane have ended.
+  void Ended(int64_t lane, absl::Span<const int64_t> tasks);
+
+  // From now on nobody waits: the time of all is over.
+  void End();
+
+  // Those whose notification may have been missed while the listener was away: looks for them.
+  void LookForAll() { Submit(false); }
+
+ private:
+  using Waiters = std::vector<std::shared_ptr<TaskWaiter>>;
+
+  void Arm();
+  void Submit(bool only_new);
+  using TasksByLane = std::map<int64_t, std::vector<int64_t>>;
+
+  TasksByLane TasksToLookFor(bool only_new);
+  Waiters Of(int64_t lane, absl::Span<const int64_t> tasks);
+
+  Context& context_;
+  const Announce announce_;
+  std::atomic<int64_t> count_ = 0;  // a commit of which nobody waits takes no lock
+  base::Mutex mutex_;
+  absl::flat_hash_map<model::TaskId, Waiters> waiters_ ABSL_GUARDED_BY(mutex_);
+  std::vector<model::TaskId> new_ ABSL_GUARDED_BY(mutex_);  // since the last look for new ones
+  bool is_armed_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_ended_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace skiplane::broker

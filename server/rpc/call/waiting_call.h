@@ -1,0 +1,36 @@
+// A call that may wait: it counts among those that do, of all methods and of its connection, and is
+// answered before its deadline.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "server/rpc/call/call.h"
+
+namespace skiplane::rpc {
+
+// What to wait at most when the caller wants `wanted` and its deadline is `remaining` away: the
+// answer leaves half a second (or a quarter of a short deadline) before it, so that no work is done
+// for a caller that has given up. Never negative, never above model::kWaitMax.
+absl::Duration CutWait(absl::Duration wanted, absl::Duration remaining);
+
+class WaitingCall : public UnaryCall {
+ public:
+  using UnaryCall::UnaryCall;
+
+ protected:
+  ~WaitingCall() override = default;
+
+  // CutWait() to the deadline of this call.
+  absl::Duration Cut(absl::Duration wanted);
+  // TOO_MANY_WAITING_CALLS if as many wait on its connection, or in this server, as may. Once.
+  absl::Status Park();
+
+  void Ended(bool cancelled) override;
+
+ private:
+  std::string connection_;  // not empty while it is parked
+};
+
+}  // namespace skiplane::rpc
