@@ -1,0 +1,116 @@
+"""What the README's commands generate compiles, and speaks of the same bytes in each language.
+
+Each program builds a request, serialises and parses it, compares, and writes the bytes. What a
+tool chain fetches is pinned and lies in the build folder; a language whose tool chain is absent is
+skipped."""
+
+import fcntl
+import os
+import shutil
+import unittest
+
+from generated import BUILD, GO_MODULE, Generated
+from skiplane.v1 import broker_pb2
+
+REQUEST = broker_pb2.EnqueueRequest(
+    queue="mail", tasks=[broker_pb2.NewTask(payload=b"hello", key="order-17")])
+PLACE = os.path.join(BUILD, "languages")
+JARS = ("org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies",
+        f"-DoutputDirectory={PLACE}/jars", f"-Dmaven.repo.local={PLACE}/maven")
+
+
+class Code(unittest.TestCase):
+    def need(self, *programs):
+        for program in programs:
+            if not shutil.which(program):
+                self.skipTest(f"{program} is not installed")
+
+    def need_success(self, code, what, *command, folder=""):
+        """What is not there, or cannot be fetched, is nobody's mistake."""
+        result = code.attempt(*command, folder=folder)
+        if result.returncode != 0:
+            said = (result.stdout + result.stderr).decode(errors="replace").strip()
+            self.skipTest(f"{what}: {said[-500:]}")
+
+    def lay_out(self, language, **env):
+        code = Generated(language, env)
+        self.addCleanup(code.remove)
+        # One run at a time fetches.
+        os.makedirs(PLACE, exist_ok=True)
+        lock = open(os.path.join(PLACE, language + ".lock"), "w", encoding="utf-8")
+        self.addCleanup(lock.close)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return code
+
+    def generate(self, language, **env):
+        code = self.lay_out(language, **env)
+        code.make()
+        return code
+
+    def assert_speaks(self, written):
+        self.assertEqual(broker_pb2.EnqueueRequest.FromString(written), REQUEST)
+
+    def test_csharp(self):
+        self.need("dotnet")
+        code = self.generate("C#", NUGET_PACKAGES=f"{PLACE}/nuget", DOTNET_NOLOGO="1",
+                             DOTNET_CLI_TELEMETRY_OPTOUT="1")
+        for name in ("check.cs", "check.csproj"):
+            code.add(name, "stubs/csharp", name)
+        version = code.run("dotnet", "--version").decode().split(".")[0]
+        framework = f"-p:TargetFramework=net{version}.0"
+        self.need_success(code, "dotnet cannot restore", "dotnet", "restore", framework,
+                          folder="stubs/csharp")
+        code.run("dotnet", "build", "--no-restore", framework, "-o", code.path("out"),
+                 folder="stubs/csharp")
+        self.assert_speaks(code.run("dotnet", code.path("out", "check.dll")))
+
+    def test_go(self):
+        """With the clients of the services."""
+        self.need("go")
+        # Its compiler is quicker when it does not optimise, and the network needs no C.
+        code = self.lay_out("Go", GOPATH=f"{PLACE}/go", GOBIN="", GOCACHE=f"{PLACE}/go/cache",
+                            GOTOOLCHAIN="local", GOENV="off", GOWORK="", CGO_ENABLED="0",
+                            GOFLAGS="-modcacherw -buildvcs=false '-gcflags=all=-N -l'")
+        self.need_success(code, "go cannot fetch", "go", "mod", "download", folder=GO_MODULE)
+        code.make()
+        package = code.run("go", "list", "-f", "{{.ImportPath}};{{.Name}}", "./...",
+                           folder=GO_MODULE).decode().strip()
+        self.assertEqual(package, broker_pb2.DESCRIPTOR.GetOptions().go_package)
+        code.add("check.go", "check", "main.go")
+        code.run("go", "mod", "init", "example.com/check", folder="check")
+        code.run("go", "work", "init", ".", code.path(GO_MODULE), folder="check")
+        self.assert_speaks(code.run("go", "run", ".", folder="check"))
+
+    def test_java(self):
+        self.need("javac", "java", "mvn")
+        code = self.generate("Java")
+        code.add("pom.xml", "pom.xml")
+        self.need_success(code, "mvn cannot fetch", "mvn", "-q", "-B", *JARS)
+        sources = [code.add("Check.java", "Check.java"), *code.files("stubs/java/**/*.java")]
+        path = os.pathsep.join([code.path("out"), f"{PLACE}/jars/*"])
+        code.run("javac", "-proc:none", "-g:none", "-cp", path, "-d", code.path("out"), *sources)
+        self.assert_speaks(code.run("java", "-cp", path, "Check"))
+
+    def test_php(self):
+        self.need("php")
+        code = self.generate("PHP")
+        options = ("-d", f"include_path={code.path('stubs/php')}:/usr/share/php")
+        self.need_success(code, "php-google-protobuf is not installed", "php", *options, "-r",
+                          "require 'Google/Protobuf/Internal/Message.php';")
+        for name in code.files("stubs/php/**/*.php"):
+            code.run("php", *options, "-l", name)
+        self.assert_speaks(code.run("php", *options, code.add("check.php", "check.php")))
+
+    def test_ruby(self):
+        self.need("ruby")
+        code = self.generate("Ruby")
+        self.need_success(code, "ruby-google-protobuf is not installed", "ruby", "-e",
+                          "require 'google/protobuf'")
+        files = [f"-r{name}" for name in code.files("stubs/ruby/**/*_pb.rb")
+                 if not name.endswith("_services_pb.rb")]
+        program = code.add("check.rb", "check.rb")
+        self.assert_speaks(code.run("ruby", "-Istubs/ruby", *files, program))
+
+
+if __name__ == "__main__":
+    unittest.main()
