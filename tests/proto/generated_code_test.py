@@ -16,7 +16,8 @@ REQUEST = broker_pb2.EnqueueRequest(
     queue="mail", tasks=[broker_pb2.NewTask(payload=b"hello", key="order-17")])
 PLACE = os.path.join(BUILD, "languages")
 JARS = ("org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies",
-        f"-DoutputDirectory={PLACE}/jars", f"-Dmaven.repo.local={PLACE}/maven")
+        "-DoutputDirectory=jars", f"-Dmaven.repo.local={PLACE}/maven")
+BRIEF_RUN = "-XX:TieredStopAtLevel=1"  # halves what Java's compiler takes for so few files
 
 
 class Code(unittest.TestCase):
@@ -83,23 +84,28 @@ class Code(unittest.TestCase):
 
     def test_java(self):
         self.need("javac", "java", "mvn")
-        code = self.generate("Java")
+        code = self.generate("Java", MAVEN_OPTS=BRIEF_RUN)
         code.add("pom.xml", "pom.xml")
         self.need_success(code, "mvn cannot fetch", "mvn", "-q", "-B", *JARS)
         sources = [code.add("Check.java", "Check.java"), *code.files("stubs/java/**/*.java")]
-        path = os.pathsep.join([code.path("out"), f"{PLACE}/jars/*"])
-        code.run("javac", "-proc:none", "-g:none", "-cp", path, "-d", code.path("out"), *sources)
+        path = os.pathsep.join(["out", "jars/*"])
+        code.run("javac", f"-J{BRIEF_RUN}", "-proc:none", "-g:none", "-cp", path, "-d", "out",
+                 *sources)
         self.assert_speaks(code.run("java", "-cp", path, "Check"))
 
     def test_php(self):
         self.need("php")
         code = self.generate("PHP")
-        options = ("-d", f"include_path={code.path('stubs/php')}:/usr/share/php")
+        options = ("-d", "display_errors=stderr",
+                   "-d", "include_path=stubs/php:/usr/share/php")
         self.need_success(code, "php-google-protobuf is not installed", "php", *options, "-r",
                           "require 'Google/Protobuf/Internal/Message.php';")
-        for name in code.files("stubs/php/**/*.php"):
-            code.run("php", *options, "-l", name)
-        self.assert_speaks(code.run("php", *options, code.add("check.php", "check.php")))
+        clients = code.files("stubs/php/**/*Client.php")  # of gRPC's library, which Debian lacks
+        for name in clients:
+            code.run("php", "-l", name)
+        others = [name for name in code.files("stubs/php/**/*.php") if name not in clients]
+        program = code.add("check.php", "check.php")
+        self.assert_speaks(code.run("php", *options, program, *others))
 
     def test_ruby(self):
         self.need("ruby")
