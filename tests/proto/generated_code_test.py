@@ -10,6 +10,7 @@ import shutil
 import unittest
 
 from generated import BUILD, GO_MODULE, Generated
+from support.case import slow
 from skiplane.v1 import broker_pb2
 
 REQUEST = broker_pb2.EnqueueRequest(
@@ -20,6 +21,7 @@ JARS = ("org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencie
 BRIEF_RUN = "-XX:TieredStopAtLevel=1"  # halves what Java's compiler takes for so few files
 
 
+@slow
 class Code(unittest.TestCase):
     def need(self, *programs):
         for program in programs:
