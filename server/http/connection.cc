@@ -97,8 +97,7 @@ void Connection::OnHead() {
   closes_ = !parser_->KeepsConnection() || shared_.set.is_draining();
   std::optional<Response> refusal = shared_.handler.Refuse(parser_->head());
   if (!refusal && !shared_.bytes.HasRoom()) {
-    refusal = shared_.handler.Failure(429, "too many requests or too large ones are under way",
-                                      parser_->head());
+    refusal = shared_.handler.Failure(429, kNoRoom, parser_->head());
   }
   // A body that nobody reads would be taken for the next request.
   if (refusal) return Refuse(*std::move(refusal), closes_ || !parser_->IsDone());
@@ -116,9 +115,7 @@ void Connection::CountBody() {
   if (phase_ != Phase::kBody || parser_->body_bytes() <= shared_.limits.free_body_bytes) return;
   const auto bytes = static_cast<int64_t>(parser_->body_bytes());
   shared_.bytes.HoldBody(bytes - std::exchange(counted_body_, bytes));
-  if (!shared_.bytes.HasRoomForBodies()) {
-    Fail(429, "too many requests or too large ones are under way");
-  }
+  if (!shared_.bytes.HasRoomForBodies()) Fail(429, kNoRoom);
 }
 
 void Connection::DropBody() {

@@ -17,7 +17,18 @@ class Connection::Call final : public Exchange,
                                public std::enable_shared_from_this<Connection::Call> {
  public:
   explicit Call(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
-  ~Call() override { Count(0); }
+  ~Call() override {
+    Count(0);
+    connection_->shared_.bytes.HoldBody(-unpacked_);
+  }
+
+  bool HoldUnpacked(size_t bytes) override {
+    const Shared& shared = connection_->shared_;
+    const bool is_free = bytes <= shared.limits.free_body_bytes;
+    const int64_t counted = is_free ? 0 : static_cast<int64_t>(bytes);
+    shared.bytes.HoldBody(counted - unpacked_.exchange(counted));
+    return is_free || shared.bytes.HasRoomForBodies();
+  }
 
   void Reserve(size_t bytes) override {
     reserved_ += static_cast<int64_t>(bytes);
@@ -69,6 +80,7 @@ class Connection::Call final : public Exchange,
 
   const std::shared_ptr<Connection> connection_;
   std::atomic<int64_t> reserved_ = 0;
+  std::atomic<int64_t> unpacked_ = 0;
   std::atomic<bool> has_left_ = false;
 };
 

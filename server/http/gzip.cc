@@ -11,13 +11,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "server/http/limits.h"
 
 namespace skiplane::http {
 namespace {
 
 constexpr int kGzipWindowBits = 15 + 16;  // the largest window, with gzip's header
 constexpr int kGzipMemory = 8;
-constexpr size_t kPieceBytes = 64 << 10;
+// As many as a body may have that always has room: so it has that packed, too.
+constexpr size_t kPieceBytes = Limits{}.free_body_bytes;
 
 // "gzip", unless its weight is 0: "gzip;q=0.0".
 bool IsWish(absl::string_view coding) {
@@ -66,7 +68,8 @@ void Pack(const Head& head, Response* response) {
   response->fields.emplace_back("Content-Encoding", "gzip");
 }
 
-absl::StatusOr<std::string> Gunzip(absl::string_view packed, size_t max) {
+absl::StatusOr<std::string> Gunzip(absl::string_view packed, size_t max,
+                                   absl::FunctionRef<bool(size_t bytes)> has_room) {
   z_stream stream{};
   if (inflateInit2(&stream, kGzipWindowBits) != Z_OK) {
     return absl::ResourceExhaustedError("no memory to read a compressed body");
@@ -78,7 +81,9 @@ absl::StatusOr<std::string> Gunzip(absl::string_view packed, size_t max) {
   int result = Z_OK;
   while (result == Z_OK && text.size() <= max) {
     const size_t before = text.size();
-    text.resize(std::min(max + 1, before + kPieceBytes));
+    const size_t size = std::min(max + 1, before + kPieceBytes);
+    if (!has_room(size)) return absl::ResourceExhaustedError(kNoRoom);
+    text.resize(size);
     stream.next_out = reinterpret_cast<Bytef*>(text.data() + before);
     stream.avail_out = static_cast<uInt>(text.size() - before);
     result = inflate(&stream, Z_NO_FLUSH);

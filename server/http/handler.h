@@ -19,6 +19,10 @@ class Exchange {
  public:
   virtual ~Exchange() = default;
 
+  // To be asked before the request's body, which came packed, takes so many bytes in all. They
+  // count as held until nobody holds the exchange. False: there is no room for them.
+  virtual bool HoldUnpacked(size_t bytes) = 0;
+
   // An answer of about so many bytes is there and is being put into its form. They count as held
   // until Answer() or Send() comes with it.
   virtual void Reserve(size_t bytes) = 0;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "server/model/limits.h"
 
@@ -21,7 +22,7 @@ struct Limits {
   size_t ahead_bytes = 16 << 10;
   // Of all connections together: see ByteBudget.
   int64_t bytes = 256 << 20;
-  // This much of a body is not counted: as many as there may be connections are small.
+  // A body of this size or less is not counted: as many as there may be connections are small.
   size_t free_body_bytes = 16 << 10;
   // A larger body is handled by a worker.
   size_t quick_body_bytes = 64 << 10;
@@ -33,5 +34,9 @@ struct Limits {
   absl::Duration write = absl::Seconds(30);  // in which the other end takes nothing
   absl::Duration linger = absl::Seconds(2);  // for the other end to take the last answer
 };
+
+// Says so to those for whom there is no room.
+inline constexpr absl::string_view kNoRoom =
+    "too many requests or too large ones are under way: repeat this one in a moment";
 
 }  // namespace skiplane::http

@@ -17,6 +17,7 @@ namespace skiplane::http {
 
 // Answers with the body, but for
 //   /wait: the exchange is kept, until it is taken,
+//   /unpack: the same, with a body that unpacks to as many bytes as it says; 429 without room,
 //   /hold and /metrics: the thread is kept, until Release(),
 //   /no: it is refused.
 class Echo : public Handler {
@@ -28,6 +29,7 @@ class Echo : public Handler {
 
   void Handle(Request request, std::shared_ptr<Exchange> exchange) override {
     if (request.head.path == "/wait") return Keep(std::move(exchange));
+    if (request.head.path == "/unpack") return Unpack(request.body, std::move(exchange));
     if (request.head.path == "/hold" || request.head.path == "/metrics") Hold(request.head.path);
     exchange->Answer({200, "text/plain", std::move(request.body)});
   }
@@ -71,6 +73,11 @@ class Echo : public Handler {
   }
 
  private:
+  void Unpack(const std::string& bytes, std::shared_ptr<Exchange> exchange) {
+    if (exchange->HoldUnpacked(std::stoul(bytes))) return Keep(std::move(exchange));
+    exchange->Answer({429, "", ""});
+  }
+
   void Keep(std::shared_ptr<Exchange> exchange) {
     exchange->OnLeft([this] {
       base::MutexLock lock(mutex_);

@@ -99,6 +99,27 @@ TEST_F(ServerTest, BodiesHalfReceivedAreBoundedTogether) {
   AwaitStatus(200, Post(std::string(2000, 'x')));  // once both are gone
 }
 
+// Small ones that come packed could otherwise unpack to any number of bytes together.
+TEST_F(ServerTest, BodiesThatAreUnpackedAreBoundedTogetherUntilTheirCallsAreOver) {
+  limits_.bytes = 6000;  // half of it for bodies
+  limits_.free_body_bytes = 100;
+  Start();
+  const net::Socket first = Connect();
+  const net::Socket second = Connect();
+  ASSERT_TRUE(first.Send(Post("1400", "/unpack")));
+  auto exchange = echo_.AwaitWaiting();
+  ASSERT_TRUE(second.Send(Post("1400", "/unpack")));
+  const auto other = echo_.AwaitWaiting();
+  EXPECT_EQ(StatusOf(Post("1400", "/unpack")), 429);
+  EXPECT_EQ(StatusOf(Post(std::string(1500, 'x'))), 429) << "the room is that of all bodies";
+  const net::Socket small = Connect();
+  ASSERT_TRUE(small.Send(Post("100", "/unpack")));
+  const auto free = echo_.AwaitWaiting();
+  exchange->Answer({200, "", "done"});
+  exchange.reset();
+  AwaitStatus(200, Post(std::string(1500, 'x')));
+}
+
 TEST_F(ServerTest, WhoWaitsIsAnsweredFromAnyThread) {
   Start();
   const net::Socket socket = Connect();

@@ -4,6 +4,7 @@ import gzip
 import json
 import unittest
 
+from support.case import leases_begun
 from support.client import broker_pb2
 from support.http import JSON, PROTO, SERVICES, post
 from support.http_case import HttpTest
@@ -12,6 +13,7 @@ QUEUE = "mail"
 ENQUEUE = "BrokerService/Enqueue"
 TASK = {"queue": QUEUE, "tasks": [{"payload": "aGk="}]}
 BODY_MAX = 8 << 20
+BODIES_MAX = 128 << 20
 
 
 class BadInput(HttpTest):
@@ -113,6 +115,19 @@ class BadInput(HttpTest):
         self.assertLess(len(bomb), 1 << 16)
         answer = self.http.call(ENQUEUE, bomb, Content_Encoding="gzip")
         self.assert_error(answer, 413, "invalid_argument", "REQUEST_TOO_LARGE")
+
+    def test_compressed_bodies_above_the_limit_of_all_when_they_are_unpacked(self):
+        lease = {"queues": [{"name": QUEUE}], "maxTasks": 1, "wait": "60s"}
+        body = gzip.compress(json.dumps(lease).encode().ljust(BODY_MAX))
+        self.assertLess(len(body), 1 << 14)
+        count = BODIES_MAX // BODY_MAX - 1
+        for _ in range(count):
+            self.raw().send(f"POST {SERVICES}BrokerService/Lease HTTP/1.1\r\nHost: localhost\r\n"
+                            f"Content-Type: {JSON}\r\nContent-Encoding: gzip\r\n"
+                            f"Content-Length: {len(body)}\r\n\r\n", body)
+        self.wait_until(lambda: leases_begun(self.broker) == count, "they wait")
+        answer = self.http.call("BrokerService/Lease", body, Content_Encoding="gzip")
+        self.assert_error(answer, 429, "resource_exhausted", "TOO_MANY_CALLS", "repeat")
 
     def test_fields_that_would_be_no_metadata(self):
         raw = self.raw()

@@ -8,6 +8,17 @@
 #include "server/http/gzip.h"
 
 namespace skiplane::http::connect {
+namespace {
+
+int HttpStatusOfUnpacking(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOutOfRange: return 413;
+    case absl::StatusCode::kResourceExhausted: return 429;
+    default: return 400;
+  }
+}
+
+}  // namespace
 
 Gateway::Gateway(std::shared_ptr<grpc::Channel> channel, Options options)
     : channel_(std::move(channel)), options_(std::move(options)) {}
@@ -23,12 +34,12 @@ const google::protobuf::MethodDescriptor* Gateway::MethodOf(absl::string_view pa
   return found == nullptr ? nullptr : found->FindMethodByName(std::string(path.substr(slash + 1)));
 }
 
-std::optional<Refusal> Gateway::Unpack(Request& request) const {
+std::optional<Refusal> Gateway::Unpack(Request& request, Exchange& exchange) const {
   if (request.body.empty() || !IsGzip(request.head)) return std::nullopt;
-  auto body = Gunzip(request.body, options_.body_bytes_max);
+  auto body = Gunzip(request.body, options_.body_bytes_max,
+                     [&exchange](size_t bytes) { return exchange.HoldUnpacked(bytes); });
   if (!body.ok()) {
-    return Refusal{absl::IsOutOfRange(body.status()) ? 413 : 400,
-                   std::string(body.status().message())};
+    return Refusal{HttpStatusOfUnpacking(body.status()), std::string(body.status().message())};
   }
   request.body = *std::move(body);
   return std::nullopt;
@@ -57,7 +68,7 @@ void Gateway::Handle(Request request, std::shared_ptr<Exchange> exchange) {
   if (options_.pages.Has(request.head.path)) {
     return exchange->Answer(With(options_.pages.Answer(request.head), fields));
   }
-  if (const auto refusal = Unpack(request)) {
+  if (const auto refusal = Unpack(request, *exchange)) {
     return exchange->Answer(Answer(*refusal, request.head));
   }
   Call call;

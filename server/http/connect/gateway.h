@@ -38,8 +38,8 @@ class Gateway : public Handler {
 
  private:
   Response Answer(const Refusal& refusal, const Head& head) const;
-  // Nothing if the body is now as the services take it.
-  std::optional<Refusal> Unpack(Request& request) const;
+  // Nothing if the body is now as the services take it. What it unpacks to is held by `exchange`.
+  std::optional<Refusal> Unpack(Request& request, Exchange& exchange) const;
   // Null if there is none of that name.
   const google::protobuf::MethodDescriptor* MethodOf(absl::string_view path) const;
 

@@ -53,9 +53,14 @@ class InnerService final : public grpc::CallbackGenericService {
     call.request.head = {"POST", "/", {}};
     call.request.body = std::move(body);
     call.request.caller = {"ipv4:127.0.0.1:1", ""};
-    AddHeld(1);
-    call.exchange = {exchange.get(), [this, exchange](Exchange*) { AddHeld(-1); }};
+    call.exchange = Held(exchange);
     return call;
+  }
+
+  // The same exchange; whoever lets go of it last is waited for.
+  std::shared_ptr<Exchange> Held(const std::shared_ptr<Exchange>& exchange) {
+    AddHeld(1);
+    return {exchange.get(), [this, exchange](Exchange*) { AddHeld(-1); }};
   }
 
  private:

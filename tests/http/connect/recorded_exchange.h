@@ -14,6 +14,14 @@ namespace skiplane::http::connect {
 
 class RecordedExchange final : public Exchange {
  public:
+  // `room`: for a body that is unpacked.
+  explicit RecordedExchange(size_t room = 8 << 20) : room_(room) {}
+
+  bool HoldUnpacked(size_t bytes) override {
+    base::MutexLock lock(mutex_);
+    unpacked_ = bytes;
+    return bytes <= room_;
+  }
   void Reserve(size_t bytes) override { Note("reserve", bytes > 0); }
   void Answer(Response response) override {
     base::MutexLock lock(mutex_);
@@ -47,6 +55,10 @@ class RecordedExchange final : public Exchange {
     }
     return told_;
   }
+  size_t unpacked() {
+    base::MutexLock lock(mutex_);
+    return unpacked_;
+  }
   Response answer() {
     base::MutexLock lock(mutex_);
     return answer_;
@@ -62,11 +74,13 @@ class RecordedExchange final : public Exchange {
     changed_.NotifyAll();
   }
 
+  const size_t room_;
   base::Mutex mutex_;
   base::CondVar changed_;
   std::vector<std::string> told_;
   std::function<void()> left_;
   Response answer_;
+  size_t unpacked_ = 0;
 };
 
 }  // namespace skiplane::http::connect
