@@ -69,9 +69,12 @@ void Connection::Finish(Response response, bool closes) {
   left_ = nullptr;
   call_.reset();
   DropBody();
-  std::string head = HeadText(response, {Framing::Body::kLength, closes}, absl::Now());
+  const bool is_head = parser_->head().method == "HEAD";
+  const bool is_made = !is_head || !response.body.empty();
+  const auto body = is_made ? Framing::Body::kLength : Framing::Body::kUntold;
+  std::string head = HeadText(response, {body, closes}, absl::Now());
   const int64_t held = BytesOf(response.body);
-  if (parser_->head().method == "HEAD") {
+  if (is_head) {
     answers_.Hold(-held);
     writer_.Write(std::move(head), 0);
   } else if (response.body.size() <= kCopiedBytes) {

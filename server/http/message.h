@@ -48,7 +48,8 @@ Response With(Response response, const Fields& further);
 
 // What goes before the body. `closes`: no further request is read from this connection.
 struct Framing {
-  enum class Body { kLength, kChunks, kToTheEnd };
+  // kUntold: it is left out, and its length is not known.
+  enum class Body { kLength, kChunks, kToTheEnd, kUntold };
   Body body = Body::kLength;
   bool closes = false;
 };

@@ -29,12 +29,12 @@ Limits LimitsOfPage(int connections_max) {
 }  // namespace
 
 Response Scrape(const Head& head, metrics::Metrics& metrics) {
+  Response response{200, kType, "", {{"Vary", "Accept-Encoding"}}};
+  if (head.method == "HEAD") return response;
   const absl::Time begin = absl::Now();
-  Response response{200, kType, metrics.Text(), {{"Vary", "Accept-Encoding"}}};
+  response.body = metrics.Text();
   Pack(head, &response);
-  if (head.method == "GET") {
-    metrics.Scraped(static_cast<int64_t>(response.body.size()), absl::Now() - begin);
-  }
+  metrics.Scraped(static_cast<int64_t>(response.body.size()), absl::Now() - begin);
   return response;
 }
 

@@ -11,7 +11,8 @@
 
 namespace skiplane::http {
 
-// To GET and HEAD: compressed for who takes that. Counted and measured.
+// To GET: compressed for who takes that. Counted and measured. To HEAD no page is made, which
+// takes long: RFC 9110 lets an answer leave out what only the page would tell.
 Response Scrape(const Head& head, metrics::Metrics& metrics);
 
 // So that slow readers leave some to others.

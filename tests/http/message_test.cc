@@ -33,6 +33,12 @@ TEST(Message, AnAnswerInChunksHasNoLength) {
   EXPECT_THAT(head, Not(HasSubstr("Content-Length")));
 }
 
+TEST(Message, AnAnswerWhoseBodyWasNotMadeHasNoLength) {
+  const std::string head = HeadText({200, "", ""}, {Framing::Body::kUntold, false}, kNow);
+  EXPECT_THAT(head, Not(HasSubstr("Content-Length")));
+  EXPECT_THAT(head, Not(HasSubstr("Transfer-Encoding")));
+}
+
 TEST(Message, TheLastAnswerOfAConnectionSaysSo) {
   EXPECT_THAT(HeadText({}, {Framing::Body::kLength, true}, kNow),
               HasSubstr("\r\nConnection: close\r\n"));

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/http/pages.h"
 #include "tests/metrics/page.h"
 #include "tests/net/socket.h"
 #include "tests/support/require.h"
@@ -94,10 +95,13 @@ TEST_F(MetricsPageTest, ThePageIsNotCompressedForWhoRefusesThat) {
               HasSubstr("\r\nContent-Encoding: gzip\r\n"));
 }
 
-TEST_F(MetricsPageTest, HeadHasNoBody) {
+TEST_F(MetricsPageTest, ForHeadNoPageIsMade) {
   Start();
   EXPECT_THAT(metrics::HttpCall(page_->port(), "HEAD /metrics HTTP/1.0\r\n\r\n"),
-              AllOf(StartsWith("HTTP/1.1 200"), EndsWith("\r\n\r\n")));
+              AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("\r\nContent-Type: text/plain; version="),
+                    Not(HasSubstr("Content-Length")), EndsWith("\r\n\r\n")));
+  const Head head{"HEAD", kMetricsPath, {{"accept-encoding", "gzip"}}};
+  EXPECT_EQ(Scrape(head, metrics_).body, "");
 }
 
 TEST_F(MetricsPageTest, NothingElseIsServed) {

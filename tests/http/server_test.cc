@@ -17,6 +17,7 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST_F(ServerTest, AnswersOneRequestAfterTheOther) {
@@ -26,6 +27,17 @@ TEST_F(ServerTest, AnswersOneRequestAfterTheOther) {
     ASSERT_TRUE(socket.Send(Post(body)));
     EXPECT_THAT(ReadAnswer(socket, body), StartsWith("HTTP/1.1 200 OK\r\n"));
   }
+}
+
+TEST_F(ServerTest, AnAnswerToHeadHasNoBodyAndTheNextRequestIsAnswered) {
+  Start();
+  const net::Socket socket = Connect();
+  ASSERT_TRUE(socket.Send("HEAD / HTTP/1.1\r\n\r\nHEAD /no HTTP/1.1\r\n\r\n" + Post("next")));
+  EXPECT_THAT(socket.ReadUntil("\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 200 "), Not(HasSubstr("Content-Length"))));
+  EXPECT_THAT(socket.ReadUntil("\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 404 "), HasSubstr("Content-Length: 3\r\n")));
+  EXPECT_THAT(ReadAnswer(socket, "next"), StartsWith("HTTP/1.1 200 "));
 }
 
 TEST_F(ServerTest, ARefusedRequestWithoutABodyLeavesTheConnection) {

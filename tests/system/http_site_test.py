@@ -96,6 +96,9 @@ class Pages(HttpTest):
                          "text/plain; version=0.0.4; charset=utf-8")
         self.assertIn(b"\nskiplane_ready 1\n", answer.body)
         self.assertIn(b'\nskiplane_connections{port="http"} ', answer.body)
+        answer = self.http.request("HEAD", "/metrics")
+        self.assertEqual((answer.status, answer.body, answer.headers["Content-Length"]),
+                         (200, b"", None))
 
     def test_a_broker_without_its_database_lives_and_is_not_ready(self):
         name = self.database.value("SELECT current_database()")
