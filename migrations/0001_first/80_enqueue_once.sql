@@ -1,6 +1,6 @@
--- Enqueues of what may be known already: one function, for brokers and for SQL. Its locks come
--- first, in the order of docs/adr/2026-11-22-one-lock-order.md and in statements of their own: what
--- it then reads, nobody can change.
+-- Enqueues of what may be known already. Its locks come first, in the order of
+-- docs/adr/2026-11-22-one-lock-order.md and in statements of their own: what it then reads, nobody
+-- can change.
 
 -- Makes tasks of any kind, of any lanes, all or none: with a key or without, of calls with a
 -- request id or without. What is known already is left out or changed, as its key policy has it.
@@ -12,9 +12,11 @@
 -- notifies: whether the database tells the brokers of what can run.
 -- One row with a null id, whose run_us is when the transaction began; and one per task that was
 -- made or changed: id, lane, priority, "can run now", schedule time and time now in microseconds,
--- the id that it was to get, outcome (1 created, 3 replaced, 4 restarted, 5 rerun), stage. Raises
--- 40001 when a task or key changed beside it: try again; and 23505 when a key exists whose policy
--- is to reject that.
+-- the id that it was to get, outcome (1 created, 3 replaced, 4 restarted, 5 rerun), stage. Then one
+-- per task whose key another one holds (outcome 2): that one's id and state (1 scheduled, 2 ready,
+-- 3 leased, 4 succeeded, 5 failed, 6 cancelled), also of those that were changed. Raises 40001 when
+-- a task or key changed beside it: try again; and 23505 when a key exists whose policy is to reject
+-- that.
 CREATE FUNCTION skiplane.enqueue_once(
   lanes bigint[], ids bigint[], starts timestamptz[], delays bigint[], attempts int[],
   priorities smallint[], content_types text[], headers text[], payloads bytea[], keys text[],
@@ -22,7 +24,7 @@ CREATE FUNCTION skiplane.enqueue_once(
   crons text[], time_zones text[], catch_ups smallint[], request_lanes bigint[],
   request_ids text[], body_hashes bytea[], first_ids bigint[], notifies boolean)
 RETURNS TABLE (id bigint, lane bigint, priority smallint, can_run boolean, run_us bigint,
-               now_us bigint, wanted_id bigint, outcome int, stage smallint)
+               now_us bigint, wanted_id bigint, outcome int, stage smallint, state smallint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -31,6 +33,8 @@ DECLARE
   locks_first CONSTANT boolean := policies && '{2,3,4,6}'::smallint[];
   asked_before bigint[] := '{}';  -- calls whose request ids are ours
   held_before bigint[] := '{}';   -- tasks whose keys are ours
+  declared int := 0; answered int;  -- rows
+  held_by_others skiplane.key_holder[];
 BEGIN
 IF locks_first THEN
   IF cardinality(request_ids) > 0 THEN
@@ -81,9 +85,10 @@ END IF;
 IF policies && '{6}'::smallint[] THEN
   SELECT d.starts, d.delays INTO starts, delays
   FROM skiplane.declared_starts(ids, policies, periods, held_before, starts, delays) d;
-  RETURN QUERY SELECT d.* FROM skiplane.declare_schedules(
+  RETURN QUERY SELECT d.*, NULL::int2 FROM skiplane.declare_schedules(
     lanes, ids, starts, delays, attempts, priorities, content_types, headers, payloads, keys, calls,
     policies, stages, periods, crons, time_zones, catch_ups, asked_before, held_before, notifies) d;
+  GET DIAGNOSTICS declared = ROW_COUNT;
 END IF;
 RETURN QUERY
 WITH asked AS (
@@ -254,18 +259,32 @@ WITH asked AS (
          AS is_fine
 )
 SELECT NULL::int8, NULL::int8, NULL::int2, NULL::bool, (date_part('epoch', now()) * 1e6)::int8,
-       (date_part('epoch', clock_timestamp()) * 1e6)::int8, NULL::int8, NULL::int4, NULL::int2
+       (date_part('epoch', clock_timestamp()) * 1e6)::int8, NULL::int8, NULL::int4, NULL::int2,
+       NULL::int2
 FROM complete x WHERE x.is_fine
 UNION ALL
 SELECT m.id, m.lane, m.priority, m.due = 0, (date_part('epoch', m.schedule_time) * 1e6)::int8,
-       (date_part('epoch', clock_timestamp()) * 1e6)::int8, m.id, 1, m.stage
+       (date_part('epoch', clock_timestamp()) * 1e6)::int8, m.id, 1, m.stage, NULL
 FROM made m
 WHERE m.id NOT IN (SELECT c.task_id FROM chosen c) AND (SELECT x.is_fine FROM complete x)
 UNION ALL
 SELECT c.task_id, c.lane, c.priority, c.due = 0, (date_part('epoch', c.schedule_time) * 1e6)::int8,
-       (date_part('epoch', clock_timestamp()) * 1e6)::int8, c.id, c.outcome, c.stage
+       (date_part('epoch', clock_timestamp()) * 1e6)::int8, c.id, c.outcome, c.stage, NULL
 FROM chosen c WHERE (SELECT x.is_fine FROM complete x);
-IF FOUND THEN RETURN; END IF;
+GET DIAGNOSTICS answered = ROW_COUNT;
+IF answered + declared > cardinality(ids) THEN RETURN; ELSIF answered > 0 THEN
+  -- Who holds the other keys is told by this commit: afterwards nobody may know. A key that was
+  -- freed meanwhile can be had by now.
+  SELECT array_agg(h) INTO held_by_others
+  FROM skiplane.key_holders(lanes, keys, ids, calls, request_lanes, request_ids) h;
+  IF NOT EXISTS (SELECT FROM unnest(held_by_others) h WHERE h.holder IS NULL) THEN
+    RETURN QUERY
+    SELECT h.holder, h.lane, NULL::int2, NULL::bool, NULL::int8,
+      (date_part('epoch', clock_timestamp()) * 1e6)::int8, h.id, 2, NULL::int2, h.state
+    FROM unnest(held_by_others) h;
+    RETURN;
+  END IF;
+END IF;
 -- Raised here, as what is raised within a statement writes all of that to PostgreSQL's log.
 IF EXISTS (
   SELECT FROM unnest(lanes, keys, ids, calls, policies) AS u(lane, key, id, call, policy)

@@ -3,9 +3,9 @@
 -- reject); a conflict that a repeat of the transaction solves, as 40001.
 
 -- Makes tasks that were found to be fine, by the function that brokers use. One row per task: its
--- ordinal, its number (null: another has its key) and the outcome (1 created, 2 existing,
--- 3 replaced, 4 restarted, 5 rerun), and whether it can run now (null: existing). Whatever the
--- caller's planner settings are: no join of whole tables.
+-- ordinal, its number, or that of the task that has its key, and the outcome (1 created,
+-- 2 existing, 3 replaced, 4 restarted, 5 rerun), and whether it can run now (null: existing).
+-- Whatever the caller's planner settings are: no join of whole tables.
 CREATE FUNCTION skiplane.write_tasks(
   settings jsonb, task_lanes bigint[], tasks skiplane.new_task[])
 RETURNS TABLE (n int, id bigint, outcome int, can_run boolean) LANGUAGE plpgsql

@@ -109,9 +109,15 @@ Enqueued Gather(const pg::Rows& rows) {
       continue;
     }
     const int64_t lane = rows.Int(row, 1);
+    const auto outcome = static_cast<model::EnqueueOutcome>(rows.Int(row, 7));
+    if (outcome == model::EnqueueOutcome::kExisting) {
+      if (result.changed.contains(rows.Int(row, 6))) continue;
+      const auto state = static_cast<model::TaskState>(rows.Int(row, 9));
+      result.existing[rows.Int(row, 6)] = {{lane, rows.Int(row, 0)}, outcome, state};
+      continue;
+    }
     const auto priority = static_cast<int16_t>(rows.Int(row, 2));
     const bool is_ready = rows.Bool(row, 3);
-    const auto outcome = static_cast<model::EnqueueOutcome>(rows.Int(row, 7));
     const auto stage = static_cast<int16_t>(rows.Int(row, 8));
     if (outcome == model::EnqueueOutcome::kCreated) {
       result.made.insert(rows.Int(row, 0));

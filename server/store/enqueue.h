@@ -50,9 +50,10 @@ struct Enqueued {
   absl::Time now;                         // the database's
   absl::Time began;                       // of EnqueueOnce: its transaction
   // Of EnqueueOnce: the ids that are new tasks; and, by the ids that tasks were to get, the tasks
-  // that were changed instead.
+  // that were changed instead, and those that have their keys and were left as they are.
   absl::flat_hash_set<int64_t> made;
   absl::flat_hash_map<int64_t, model::EnqueueResult> changed;
+  absl::flat_hash_map<int64_t, model::EnqueueResult> existing;
 };
 
 // Tasks without keys, of calls without request ids, not periodic, that begin at the first stage.

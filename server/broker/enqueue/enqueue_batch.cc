@@ -69,7 +69,17 @@ absl::StatusOr<store::AnsweredRequest> FindAnswered(pg::Session& session,
   return found->second;
 }
 
-// Fills in who holds the keys of tasks that were not made.
+// What became of a task that was not made, as far as the commit told.
+const EnqueueResult* FindKnown(const store::Enqueued& written, int64_t id) {
+  if (const auto changed = written.changed.find(id); changed != written.changed.end()) {
+    return &changed->second;
+  }
+  const auto existing = written.existing.find(id);
+  return existing == written.existing.end() ? nullptr : &existing->second;
+}
+
+// Fills in who holds the keys of tasks that an earlier commit of this call made or found. Where
+// nobody does any more, the task that the call made is gone.
 absl::Status FillHolders(pg::Session& session, const PendingEnqueue& call,
                          const std::vector<size_t>& open, std::vector<EnqueueResult>& results) {
   std::map<int64_t, std::vector<size_t>> by_lane;
@@ -80,8 +90,7 @@ absl::Status FillHolders(pg::Session& session, const PendingEnqueue& call,
     ASSIGN_OR_RETURN(const auto holders, store::HeldKeys(session, lane, keys));
     for (const size_t i : tasks) {
       const auto holder = holders.find(call.call.tasks[i].key);
-      if (holder == holders.end()) return ExpiredDuringTheCall();
-      if (holder->second.task == results[i].id.id) continue;
+      if (holder == holders.end() || holder->second.task == results[i].id.id) continue;
       results[i] = {{lane, holder->second.task}, model::EnqueueOutcome::kExisting,
                     holder->second.state};
     }
@@ -183,12 +192,11 @@ absl::StatusOr<std::vector<EnqueueResult>> AnswerEnqueue(pg::Session& session,
   const absl::Time at = call.NeedsOnce() ? written.began : written.now;
   const absl::Time began = at == absl::Time() ? absl::Now() : at;
   for (const model::TaskId& id : call.ids) {
-    const auto changed = written.changed.find(id.id);
-    if (changed == written.changed.end()) {
+    if (const EnqueueResult* const known = FindKnown(written, id.id)) {
+      results.push_back(*known);
+    } else {
       const model::NewTask& task = call.call.tasks[results.size()];
       results.push_back({id, model::EnqueueOutcome::kCreated, MadeState(task, began)});
-    } else {
-      results.push_back(changed->second);
     }
   }
   if (!call.NeedsOnce()) return results;
@@ -196,7 +204,7 @@ absl::StatusOr<std::vector<EnqueueResult>> AnswerEnqueue(pg::Session& session,
   std::vector<size_t> open;  // not made by this commit
   for (size_t i = 0; i < results.size(); ++i) {
     const int64_t id = call.ids[i].id;
-    if (!written.made.contains(id) && !written.changed.contains(id)) open.push_back(i);
+    if (!written.made.contains(id) && FindKnown(written, id) == nullptr) open.push_back(i);
   }
   if (open.empty()) return results;
   if (!call.call.request_id.empty() && open.size() == results.size()) {

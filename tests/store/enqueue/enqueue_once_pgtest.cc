@@ -73,6 +73,24 @@ TEST_F(EnqueueOnceTest, AKeyMakesOneTask) {
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 1);
 }
 
+TEST_F(EnqueueOnceTest, TheCommitTellsWhoHoldsTheKeysOfOthers) {
+  const std::vector<model::NewTask> tasks = {KeyedTask("a"), KeyedTask("b")};
+  const std::vector<TaskRow> first = Rows(tasks);
+  const std::vector<model::NewTask> later = {KeyedTask("a"), KeyedTask("c"), KeyedTask("b")};
+  const std::vector<TaskRow> second = Rows(later);
+  Required(EnqueueOnce(*session_, first, {}));
+  const Enqueued late = Required(EnqueueOnce(*session_, second, {}));
+  EXPECT_THAT(late.made, UnorderedElementsAre(second[1].id.id));
+  EXPECT_THAT(late.changed, IsEmpty());
+  ASSERT_EQ(late.existing.size(), 2u);
+  for (size_t i = 0; i < first.size(); ++i) {
+    const model::EnqueueResult& result = late.existing.at(second[2 * i].id.id);
+    EXPECT_EQ(result.outcome, model::EnqueueOutcome::kExisting);
+    EXPECT_EQ(result.id, first[i].id);
+    EXPECT_EQ(result.state, TaskState::kReady);
+  }
+}
+
 TEST_F(EnqueueOnceTest, AKeyIsHeldWhenItsTaskIsFinished) {
   const int64_t id = PutOne(KeyedTask("a"));
   const std::vector<LeasedRow> rows = Take(1);
