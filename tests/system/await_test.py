@@ -112,7 +112,7 @@ class Ends(AwaitTest):
     def test_by_a_bulk_operation(self):
         call = self.park(self.id)
         self.client.admin.StartBulkOperation(admin_pb2.StartBulkOperationRequest(
-            filter={"queue": QUEUE, "all": True}, action={"cancel": True}, wait=seconds(30)),
+            filter={"queue": QUEUE, "all": True}, action={"cancel": {}}, wait=seconds(30)),
             timeout=DEADLINE_S)
         self.assert_ended(call, "CANCELLED")
 
@@ -219,6 +219,7 @@ class TimeIsOver(AwaitTest):
         self.wait_for_awaiting(0)
         [task] = self.client.lease(QUEUE)
         self.assertEqual(self.client.ack(task), ["SETTLED"])
+        self.assertNotIn("internal_error", self.broker.output)
 
     def test_a_drain_answers_with_the_task_as_it_is(self):
         task_id = self.client.enqueue(QUEUE)

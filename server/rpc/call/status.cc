@@ -71,6 +71,7 @@ google::rpc::Status Details(const absl::Status& status, absl::string_view messag
 }  // namespace
 
 absl::Status Shown(const absl::Status& status) {
+  if (absl::IsCancelled(status)) return status;  // its caller has gone: nobody reads it
   const std::string reason = base::ReasonOf(status);
   // What a lower room says about a defect may quote a statement: it is for the log only.
   return reason.empty() || reason == kInternalError ? HideDefect(status) : status;
