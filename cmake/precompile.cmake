@@ -35,7 +35,7 @@ set(alone
   "tests/bench/scenario/(admin|admin_rows|heartbeats|keyed|pickup)[.]"
   "broker/lease/repeat_pgtest|sql/statements_pgtest"
   "broker/schedule/(alarms|belief|belief_transitions|lane_stage_state|probe_budget)_test"
-  "rpc/[a-z]+/(bad|convert)_[a-z]+_test")
+  "rpc/[a-z]+/(bad|convert|setting)_[a-z_]+_test")
 function(skiplane_compile_together target)
   list(JOIN alone "|" pattern)
   if(SKIPLANE_PRECOMPILE)

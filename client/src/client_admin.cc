@@ -39,11 +39,11 @@ absl::StatusOr<Queue> Client::CreateQueue(absl::string_view name) {
 }
 
 absl::StatusOr<Queue> Client::CreateQueue(absl::string_view name, const QueueSettings& settings,
-                                          int lanes) {
+                                          int lane_count) {
   v1::CreateQueueRequest request;
   request.set_name(std::string(name));
   internal::ToProto(settings, request.mutable_settings());
-  request.set_lanes(lanes);
+  request.set_lane_count(lane_count);
   return Create(connection_, std::move(request));
 }
 
@@ -73,6 +73,7 @@ absl::StatusOr<Queue> Client::UpdateQueue(absl::string_view name, const QueueSet
   v1::UpdateQueueRequest request;
   request.set_name(std::string(name));
   internal::ToProto(settings, request.mutable_settings());
+  request.mutable_update_mask()->add_paths("*");
   request.set_etag(std::string(etag));
   return QueueOf(Call<v1::UpdateQueueRequest, v1::UpdateQueueResponse>(
       connection_, std::move(request), &AdminMethods::UpdateQueue));

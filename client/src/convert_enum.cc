@@ -48,7 +48,7 @@ constexpr Pair<Disposition, v1::NackDisposition> kDispositions[] = {
 };
 
 constexpr Pair<PauseMode, v1::PauseMode> kPauseModes[] = {
-    {PauseMode::kNone, v1::PAUSE_MODE_UNSPECIFIED},
+    {PauseMode::kNone, v1::PAUSE_MODE_NONE},
     {PauseMode::kLease, v1::PAUSE_MODE_LEASE},
     {PauseMode::kEnqueue, v1::PAUSE_MODE_ENQUEUE},
     {PauseMode::kBoth, v1::PAUSE_MODE_BOTH},

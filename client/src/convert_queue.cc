@@ -81,7 +81,7 @@ Queue FromProto(const v1::Queue& proto) {
   const v1::QueueCounts& counts = proto.counts();
   return {.name = proto.name(),
           .settings = SettingsFromProto(proto.settings()),
-          .lanes = proto.lanes(),
+          .lane_count = proto.lane_count(),
           .pause_mode = FromProto(proto.pause_mode()),
           .pause_reason = proto.pause_reason(),
           .create_time = FromProto(proto.create_time()),

@@ -23,7 +23,7 @@ absl::Status MoveMore(AckMore& more, absl::string_view at, v1::AckItem* proto) {
     return absl::InvalidArgumentError(absl::StrCat(at, " has both a next_stage and finish"));
   }
   if (!more.next_stage.empty()) proto->set_next_stage(std::move(more.next_stage));
-  if (more.finish) proto->set_finish(true);
+  if (more.finish) proto->mutable_finish();
   if (more.next_payload) MovePayload(*more.next_payload, proto->mutable_next_payload());
   for (NewTask& follow_up : more.follow_ups) {
     const std::string task = absl::StrCat(at, ".follow_ups[", proto->follow_ups_size(), "]");

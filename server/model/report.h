@@ -60,7 +60,7 @@ struct ErrorGroup {
 };
 
 struct HourStatistics {
-  absl::Time hour;
+  absl::Time start_time;
   int16_t stage = 0;
   AttemptOutcome outcome = AttemptOutcome::kSucceeded;
   int64_t attempts = 0;
@@ -95,7 +95,7 @@ struct Origin {
 
 struct AuditRecord {
   int64_t id = 0;
-  absl::Time time;
+  absl::Time create_time;
   Origin origin;
   std::string queue;
   int64_t changed = 0;

@@ -30,11 +30,11 @@ Json FilterToJson(const TaskFilter& filter) {
   }
   if (!filter.key_prefix.empty()) object["key_prefix"] = filter.key_prefix;
   for (const auto& [key, value] : filter.headers) object["headers"][key] = value;
-  if (!filter.error_group.empty()) object["error_group"] = filter.error_group;
+  if (!filter.fingerprint.empty()) object["fingerprint"] = filter.fingerprint;
   PutDuration("min_age_us", filter.min_age, &object);
   PutDuration("max_age_us", filter.max_age, &object);
   if (filter.priority.has_value()) object["priority"] = *filter.priority;
-  if (filter.periodic) object["periodic"] = true;
+  if (filter.periodic.has_value()) object["periodic"] = *filter.periodic;
   return object;
 }
 
@@ -51,11 +51,11 @@ TaskFilter FilterFromJson(const Json& object) {
   for (const auto& [key, value] : headers.items()) {
     filter.headers.emplace_back(key, value.get<std::string>());
   }
-  filter.error_group = object.value("error_group", "");
+  filter.fingerprint = object.value("fingerprint", "");
   filter.min_age = TakeDuration(object, "min_age_us");
   filter.max_age = TakeDuration(object, "max_age_us");
   if (object.contains("priority")) filter.priority = object.value("priority", int16_t{0});
-  filter.periodic = object.value("periodic", false);
+  if (object.contains("periodic")) filter.periodic = object.value("periodic", false);
   return filter;
 }
 

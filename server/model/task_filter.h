@@ -35,11 +35,11 @@ struct TaskFilter {
   TaskStates states;
   std::string key_prefix;
   Headers headers;
-  std::string error_group;
+  std::string fingerprint;
   std::optional<absl::Duration> min_age;
   std::optional<absl::Duration> max_age;
   std::optional<int16_t> priority;
-  bool periodic = false;
+  std::optional<bool> periodic;  // whether or not; unset: both
 
   // Whether anything but the queue is asked for.
   bool IsNarrow() const;

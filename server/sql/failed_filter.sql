@@ -1,5 +1,5 @@
 -- Looks through failed tasks of a lane in the order of their ids. Parameters and rows as in
--- task_filter; $6 is ignored.
+-- task_filter; $6 is ignored, and no such task is periodic.
 WITH slice AS MATERIALIZED (
   SELECT f.id, f.stage, f.key, f.headers, f.error_fingerprint, f.create_time, f.priority
   FROM skiplane.task_failed f
@@ -13,7 +13,7 @@ WITH slice AS MATERIALIZED (
     AND (s.error_fingerprint = ($7::text[])[3] OR ($7::text[])[3] IS NULL)
     AND coalesce(s.create_time <= now() - ($8::int8[])[1] * interval '1 microsecond', true)
     AND coalesce(s.create_time >= now() - ($8::int8[])[2] * interval '1 microsecond', true)
-    AND coalesce(s.priority = ($9::int2[])[1], true) AND NOT $10::bool
+    AND coalesce(s.priority = ($9::int2[])[1], true) AND coalesce(($9::int2[])[2] = 0, true)
   ORDER BY s.id LIMIT $4::int4
 ), page AS MATERIALIZED (
   SELECT max(m.id) AS last FROM match m HAVING count(*) >= $4::int4

@@ -1,6 +1,6 @@
 -- Looks through the last attempts of finished tasks of a lane in the order of their ids. Parameters
 -- and rows as in task_filter; $6 is the sum of 1 succeeded, 2 cancelled; headers and errors are
--- not known of such tasks.
+-- not known of such tasks, and none is periodic any more.
 WITH slice AS MATERIALIZED (
   SELECT h.task_id AS id, h.stage, h.outcome, h.ends_task, h.key, h.create_time, h.priority
   FROM skiplane.history h
@@ -23,10 +23,10 @@ WITH slice AS MATERIALIZED (
     AND s.ends_task AND $6::int4 & CASE s.outcome WHEN 1 THEN 1 WHEN 5 THEN 2 ELSE 0 END > 0
     AND coalesce(s.stage = ($5::int2[])[1], true)
     AND (starts_with(s.key, ($7::text[])[1]) OR ($7::text[])[1] IS NULL)
-    AND ($7::text[])[2] IS NULL AND ($7::text[])[3] IS NULL AND NOT $10::bool
+    AND ($7::text[])[2] IS NULL AND ($7::text[])[3] IS NULL
     AND coalesce(s.create_time <= now() - ($8::int8[])[1] * interval '1 microsecond', true)
     AND coalesce(s.create_time >= now() - ($8::int8[])[2] * interval '1 microsecond', true)
-    AND coalesce(s.priority = ($9::int2[])[1], true)
+    AND coalesce(s.priority = ($9::int2[])[1], true) AND coalesce(($9::int2[])[2] = 0, true)
   ORDER BY s.id LIMIT $4::int4
 ), page AS MATERIALIZED (
   SELECT max(m.id) AS last FROM match m HAVING count(*) >= $4::int4

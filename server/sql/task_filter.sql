@@ -1,8 +1,8 @@
 -- Looks through living tasks of a lane in the order of their ids.
 -- $1 lane  $2 id after which to look  $3 rows to look at  $4 matches to return; the filter:
 -- $5 stage  $6 states: sum of 1 ready, 2 scheduled, 4 leased  $7 key prefix, headers that must be
--- among the task's as JSON, fingerprint  $8 least and greatest age in microseconds  $9 priority
--- $10 only periodic ones. All but $6 and $10 are arrays, in which null stands for "any".
+-- among the task's as JSON, fingerprint  $8 least and greatest age in microseconds  $9 priority, 1
+-- for periodic ones or 0 for others. All but $6 are arrays, in which null stands for "any".
 -- One row with how many were looked at, and the last one's id (null: the lane is at its end); then
 -- one per match: null, id.
 WITH slice AS MATERIALIZED (
@@ -21,7 +21,7 @@ WITH slice AS MATERIALIZED (
     AND coalesce(s.create_time <= now() - ($8::int8[])[1] * interval '1 microsecond', true)
     AND coalesce(s.create_time >= now() - ($8::int8[])[2] * interval '1 microsecond', true)
     AND coalesce(s.priority = ($9::int2[])[1], true)
-    AND (s.planned_time IS NOT NULL OR NOT $10::bool)
+    AND coalesce((s.planned_time IS NOT NULL)::int = ($9::int2[])[2], true)
   ORDER BY s.id LIMIT $4::int4
 ), page AS MATERIALIZED (
   SELECT max(m.id) AS last FROM match m HAVING count(*) >= $4::int4

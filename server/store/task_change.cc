@@ -39,11 +39,11 @@ void BindFilter(const model::TaskFilter& filter, std::optional<int16_t> stage, i
                 pg::Params& params) {
   const std::string headers = filter.headers.empty() ? "" : HeadersToJson(filter.headers);
   const std::optional<absl::string_view> texts[] = {IfAny(filter.key_prefix), IfAny(headers),
-                                                    IfAny(filter.error_group)};
+                                                    IfAny(filter.fingerprint)};
   const std::optional<int64_t> ages[] = {MicrosIfAny(filter.min_age), MicrosIfAny(filter.max_age)};
   params.OptionalInt2Array({stage}).Int4(states);
-  params.OptionalTextArray(texts).OptionalInt8Array(ages).OptionalInt2Array({filter.priority});
-  params.Bool(filter.periodic);
+  params.OptionalTextArray(texts).OptionalInt8Array(ages);
+  params.OptionalInt2Array({filter.priority, filter.periodic});
 }
 
 Changes ReadChanges(const pg::Rows& rows, int64_t lane, model::TaskChange::Kind kind) {
@@ -151,7 +151,7 @@ absl::StatusOr<model::Page<model::AuditRecord>> ListAudit(pg::Session& session,
   for (int row = 0; row < rows.size(); ++row) {
     model::AuditRecord& record = page.items.emplace_back();
     record.id = rows.Int(row, 0);
-    record.time = rows.Micros(row, 1);
+    record.create_time = rows.Micros(row, 1);
     record.origin = {std::string(rows.Text(row, 2)), std::string(rows.Text(row, 3)),
                      std::string(rows.Text(row, 5)), std::string(rows.Text(row, 9))};
     record.queue = std::string(rows.Text(row, 4));

@@ -96,7 +96,7 @@ void SteadyWork::Finish(const v1::LeaseResponse& leased) {
   for (const v1::LeasedTask& task : leased.tasks()) {
     v1::AckItem* item = request.add_items();
     item->set_lease_token(task.lease_token());
-    item->set_finish(true);
+    item->mutable_finish();
   }
   grpc::ClientContext context;
   v1::AckResponse response;

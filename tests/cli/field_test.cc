@@ -4,6 +4,7 @@
 
 #include "client/cli/base/exit_code.h"
 #include "skiplane/v1/broker.pb.h"
+#include "skiplane/v1/bulk.pb.h"
 #include "skiplane/v1/queue.pb.h"
 #include "skiplane/v1/task.pb.h"
 
@@ -63,6 +64,16 @@ TEST(FieldTest, FactsHoldNestedFieldsAndNoLists) {
   EXPECT_NE(facts.find("settings.lease_duration"), std::string::npos);
   EXPECT_NE(facts.find("1m30s"), std::string::npos);
   EXPECT_EQ(facts.find("first"), std::string::npos);
+}
+
+TEST(FieldTest, AnEmptyMessageIsAFactWhenItIsSet) {
+  v1::BulkOperation operation;
+  operation.mutable_action()->mutable_retry();
+  EXPECT_EQ(FieldText(operation, "action.retry"), "yes");
+  EXPECT_EQ(FieldText(operation, "action.cancel"), "");
+  const std::string facts = Facts(operation).Render(0);
+  EXPECT_NE(facts.find("action.retry"), std::string::npos);
+  EXPECT_EQ(facts.find("action.cancel"), std::string::npos);
 }
 
 TEST(FieldTest, JsonHasTheNamesOfTheApiAndZeros) {

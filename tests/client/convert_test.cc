@@ -222,6 +222,7 @@ TEST(ConvertTest, QueueSettingsReturnAsTheyWent) {
   proto.set_name("q");
   ToProto(settings, proto.mutable_settings());
   proto.set_pause_mode(v1::PAUSE_MODE_BOTH);
+  proto.set_lane_count(3);
   proto.mutable_counts()->set_leased_count(3);
   const Queue queue = FromProto(proto);
   EXPECT_EQ(queue.name, "q");
@@ -235,6 +236,7 @@ TEST(ConvertTest, QueueSettingsReturnAsTheyWent) {
   EXPECT_EQ(queue.settings.lease_duration, absl::Seconds(5));
   EXPECT_EQ(queue.settings.max_payload_bytes, 1000);
   EXPECT_EQ(queue.pause_mode, PauseMode::kBoth);
+  EXPECT_EQ(queue.lane_count, 3);
   EXPECT_EQ(queue.counts.leased, 3);
 }
 

@@ -154,6 +154,10 @@ TEST_F(AckOnBroker, SettingsOfAQueueReturnAsTheyWent) {
   // Reading and writing back must lose nothing: making the queue again compares all of them.
   ASSERT_TRUE(client().UpdateQueue("full", queue->settings).ok());
   EXPECT_TRUE(client().CreateQueue("full", settings).ok());
+  QueueSettings defaults;
+  defaults.stages = settings.stages;
+  ASSERT_TRUE(client().UpdateQueue("full", defaults).ok());
+  EXPECT_TRUE(client().CreateQueue("full", defaults).ok()) << "what is unset is taken as well";
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ BROKER_MAX = 100 * MIB  # beside what it has at the start: a few answers, each i
 class AnswerBytes(CliTest):
     def setUp(self):
         super().setUp()
-        self.client.create_queue(QUEUE, keep_payloads=True, keep_results=True, lanes=2)
+        self.client.create_queue(QUEUE, keep_payloads=True, keep_results=True, lane_count=2)
 
     def put(self, count, **fields):
         """Tasks of 1 MiB; their ids."""
@@ -94,7 +94,7 @@ class AnswerBytes(CliTest):
 
     def test_a_task_with_eight_kept_attempts(self):
         task_id = self.make_attempts(8)
-        request = admin_pb2.GetTaskRequest(task_id=task_id, view=FULL, attempts_max=1000)
+        request = admin_pb2.GetTaskRequest(task_id=task_id, view=FULL, attempts_page_size=1000)
         attempts = []
         while True:
             answer = self.client.admin.GetTask(request, timeout=90)
@@ -136,7 +136,7 @@ class AnswerBytes(CliTest):
             answer = self.client.admin.GetStatistics(request, timeout=90)
             self.assertLessEqual(len(answer.hours), 10_000)
             self.assertLessEqual(answer.ByteSize(), ANSWER_MAX)
-            seen += [(hour.hour.seconds, hour.outcome) for hour in answer.hours]
+            seen += [(hour.start_time.seconds, hour.outcome) for hour in answer.hours]
             if not answer.next_page_token:
                 break
             request.page_token = answer.next_page_token

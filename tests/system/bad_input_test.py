@@ -91,12 +91,14 @@ class BadInput(SystemTest):
 
     def test_a_queue_that_does_not_exist(self):
         admin, name = self.client.admin, "nowhere"
+        settings = queue_pb2.QueueSettings(keep_results=True)
         self.assert_all_refused(NO_QUEUE, {
             "enqueue": (self.client.broker.Enqueue,
                         broker_pb2.EnqueueRequest(queue=name, tasks=[task()])),
             "lease": (self.client.broker.Lease, lease_request(name)),
             "get": (admin.GetQueue, admin_pb2.GetQueueRequest(name=name)),
-            "update": (admin.UpdateQueue, admin_pb2.UpdateQueueRequest(name=name)),
+            "update": (admin.UpdateQueue,
+                       admin_pb2.UpdateQueueRequest(name=name, settings=settings)),
             "pause": (admin.PauseQueue, admin_pb2.PauseQueueRequest(name=name)),
             "resume": (admin.ResumeQueue, admin_pb2.ResumeQueueRequest(name=name))})
 
@@ -200,14 +202,18 @@ class BadInput(SystemTest):
         self.assert_all_refused(FIELD, {
             "no name": create(""), "reserved": create("__x"), "long": create("x" * 129),
             "slash": create("a/b"), "payload": create(max_payload_bytes=(1 << 20) + 1),
+            "no payload": create(max_payload_bytes=0),
             "lease": create(lease_duration=seconds(0.5)),
             "attempts": create(retry=retry(max_attempts=1001)),
+            "no attempts": create(retry=retry(max_attempts=0)),
+            "no days": create(history_days=0), "failed for no days": create(failed_days=0),
             "delay": create(retry=retry(base_delay=seconds(86401))),
             "factor": create(retry=retry(kind=3, factor=11)),
+            "no factor": create(retry=retry(kind=3, factor=0)),
             "jitter": create(retry=retry(jitter=0.6)),
             "table": create(retry=retry(kind=4, delays=[seconds(1)] * 101)),
-            "lanes": (self.client.admin.CreateQueue,
-                      admin_pb2.CreateQueueRequest(name="new", lanes=65)),
+            "lane_count": (self.client.admin.CreateQueue,
+                           admin_pb2.CreateQueueRequest(name="new", lane_count=65)),
             "page": (self.client.admin.ListQueues, admin_pb2.ListQueuesRequest(page_size=-1)),
             "token": (self.client.admin.ListQueues,
                       admin_pb2.ListQueuesRequest(page_token="nonsense")),

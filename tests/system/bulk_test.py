@@ -57,7 +57,7 @@ class Bulk(SystemTest):
     def test_delayed_tasks_run_now_and_wake_workers(self):
         self.put(3, delay=seconds(3600))
         parked = self.client.lease_later(QUEUE)
-        self.assert_done(self.start_bulk({"run_now": True}, states=["TASK_STATE_SCHEDULED"]), 3, 3)
+        self.assert_done(self.start_bulk({"run_now": {}}, states=["TASK_STATE_SCHEDULED"]), 3, 3)
         self.assertEqual(len(parked.result().tasks), 1)
 
     def test_tasks_are_postponed(self):
@@ -72,10 +72,10 @@ class Bulk(SystemTest):
         self.client.admin.PauseTask(admin_pb2.PauseTaskRequest(task_id=paused), timeout=60)
         [delayed] = self.put(1, delay=seconds(3600))
         for action in ({"postpone": seconds(1)}, {"schedule_time": {"seconds": 1}},
-                       {"run_now": True}):
+                       {"run_now": {}}):
             with self.subTest(**action):
                 self.assert_done(self.start_bulk(action, all=True), 2, 1)
-        self.assert_done(self.start_bulk({"retry": True}, all=True), 2, 0)
+        self.assert_done(self.start_bulk({"retry": {}}, all=True), 2, 0)
         self.assertEqual([task.task_id for task in self.client.lease(QUEUE, max_tasks=9)],
                          [delayed])
         self.assertEqual(self.database.value(
@@ -92,7 +92,7 @@ class Bulk(SystemTest):
                                 (7, {"states": ["TASK_STATE_FAILED"]}),
                                 (502, {"states": ["TASK_STATE_LEASED", "TASK_STATE_FAILED"]})):
             with self.subTest(**filters):
-                operation = self.start_bulk({"delete": True}, dry_run=True, **filters)
+                operation = self.start_bulk({"delete": {}}, dry_run=True, **filters)
                 self.assertEqual((operation.total_estimate, operation.scanned_count),
                                  (wanted, wanted))
 
@@ -101,14 +101,14 @@ class Bulk(SystemTest):
         self.put(2)
         for task in self.client.lease(QUEUE, max_tasks=6):
             self.client.nack(task)
-        self.assert_done(self.start_bulk({"retry": True}, all=True), 6, 6)
+        self.assert_done(self.start_bulk({"retry": {}}, all=True), 6, 6)
         self.assertEqual(self.client.queue(QUEUE).counts.ready_count, 6)
         self.assertEqual(self.client.queue(QUEUE).counts.failed_count, 0)
 
     def test_a_cancel_ends_waiting_tasks_and_asks_workers(self):
         self.put(10)
         held = self.client.lease(QUEUE, max_tasks=3, worker_id="w")
-        self.assert_done(self.start_bulk({"cancel": True}, all=True), 10, 10)
+        self.assert_done(self.start_bulk({"cancel": {}}, all=True), 10, 10)
         states = {result.state for result in self.client.heartbeat("w", 30, *held).results}
         self.assertEqual(states, {3})
         for task in held:
@@ -120,15 +120,15 @@ class Bulk(SystemTest):
     def test_a_purge_leaves_running_tasks(self):
         self.put(20)
         self.client.lease(QUEUE, max_tasks=2)
-        self.assert_done(self.start_bulk({"delete": True}, all=True), 20, 18)
+        self.assert_done(self.start_bulk({"delete": {}}, all=True), 20, 18)
         self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), 2)
 
     def test_it_goes_through_all_lanes_and_stages(self):
-        self.client.create_queue("wide", lanes=3)
+        self.client.create_queue("wide", lane_count=3)
         self.client.enqueue_all("wide", [self.client.new_task(key=f"k{i}") for i in range(300)])
         request = admin_pb2.StartBulkOperationRequest(
             filter=bulk_pb2.TaskFilter(queue="wide", key_prefix="k1"),
-            action=bulk_pb2.BulkAction(delete=True), wait=seconds(60))
+            action=bulk_pb2.BulkAction(delete={}), wait=seconds(60))
         operation = self.client.admin.StartBulkOperation(request, timeout=90).operation
         self.assert_done(operation, 111, 111)
         self.assertEqual(operation.scanned_count, 300)
@@ -184,18 +184,17 @@ class Bulk(SystemTest):
     def test_a_bulk_without_a_filter_and_other_nonsense_change_nothing(self):
         self.put(2)
         refused = ("INVALID_ARGUMENT", "INVALID_FIELD")
-        for fields, field in (({"action": {"cancel": True}}, "filter.all"),
-                              ({"action": {"cancel": True}, "all": True, "priority": 1},
+        for fields, field in (({"action": {"cancel": {}}}, "filter.all"),
+                              ({"action": {"cancel": {}}, "all": True, "priority": 1},
                                "filter.all"),
                               ({"action": {}, "all": True}, "action"),
-                              ({"action": {"cancel": False}, "all": True}, "action.cancel"),
                               ({"action": {"set_priority": 99999}, "all": True},
                                "action.set_priority"),
-                              ({"action": {"cancel": True}, "states": ["TASK_STATE_SUCCEEDED"]},
+                              ({"action": {"cancel": {}}, "states": ["TASK_STATE_SUCCEEDED"]},
                                "filter.states"),
-                              ({"action": {"cancel": True}, "states": ["TASK_STATE_FAILED"]},
+                              ({"action": {"cancel": {}}, "states": ["TASK_STATE_FAILED"]},
                                "filter.states"),
-                              ({"action": {"cancel": True}, "stage": "x"}, "filter.stage")):
+                              ({"action": {"cancel": {}}, "stage": "x"}, "filter.stage")):
             with self.subTest(fields=fields):
                 error = self.assert_refused(*refused, self.start_bulk, **fields)
                 self.assertIn(field, error.details())
@@ -205,8 +204,8 @@ class Bulk(SystemTest):
 
     def test_it_is_in_the_audit(self):
         self.put(3)
-        self.start_bulk({"cancel": True}, all=True)
-        self.start_bulk({"cancel": True}, dry_run=True, all=True)
+        self.start_bulk({"cancel": {}}, all=True)
+        self.start_bulk({"cancel": {}}, dry_run=True, all=True)
         request = admin_pb2.ListAuditRecordsRequest(queue=QUEUE)
         methods = [(record.method, record.changed_count) for record in
                    self.client.admin.ListAuditRecords(request, timeout=60).records]
@@ -216,7 +215,7 @@ class Bulk(SystemTest):
 
     def test_who_stops_what_has_ended_changed_nothing(self):
         self.put(3)
-        done = self.start_bulk({"cancel": True}, all=True)
+        done = self.start_bulk({"cancel": {}}, all=True)
         request = admin_pb2.StopBulkOperationRequest(operation_id=done.operation_id)
         self.client.admin.StopBulkOperation(request, timeout=60)
         request = admin_pb2.ListAuditRecordsRequest(queue=QUEUE, page_size=2)

@@ -72,7 +72,8 @@ class ChangeOnce(FaultTest):
             return {"task_id": task_id, **fields}
         return {
             "CreateQueue": lambda: {"name": "new"},
-            "UpdateQueue": lambda: {"name": QUEUE, "etag": self.client.queue(QUEUE).etag},
+            "UpdateQueue": lambda: {"name": QUEUE, "etag": self.client.queue(QUEUE).etag,
+                                    "settings": {"keep_results": True}},
             "PauseQueue": lambda: {"name": QUEUE, "reason": "why"},
             "ResumeQueue": lambda: {"name": QUEUE},
             "PrioritizeTask": lambda: task(self.put(), priority=3),

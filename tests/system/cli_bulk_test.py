@@ -67,6 +67,17 @@ class Changes(CliTest):
         self.assertEqual(self.run_cli(*change, "--yes"), "5 tasks changed of 5 that matched\n")
         self.assertEqual(self.count("ready"), 1)
 
+    def test_tasks_are_changed_by_whether_they_are_periodic(self):
+        once = self.client.enqueue("mail")
+        daily = self.client.enqueue("mail", key="daily", cron="0 6 * * *")
+        for option, task_id in (("--periodic", daily), ("--not-periodic", once)):
+            [listed] = self.lines("tasks", "list", "-q", "mail", option)
+            self.assertEqual(listed["task_id"], task_id)
+        self.run_cli("tasks", "list", "-q", "mail", "--periodic", "--not-periodic", code=2)
+        self.run_cli("tasks", "cancel", "-q", "mail", "--not-periodic", "--yes")
+        self.assertEqual((self.client.state(once), self.client.state(daily)),
+                         ("CANCELLED", "SCHEDULED"))
+
     def test_all_must_be_said(self):
         self.client.enqueue("mail")
         self.run_cli("tasks", "delete", "-q", "mail", "--yes", code=2)
@@ -76,7 +87,9 @@ class Changes(CliTest):
                          ("BULK_OPERATION_STATE_DONE", "1"))
         listed = self.lines("operations", "list")
         self.assertEqual(listed[0]["operation_id"], operation["operation_id"])
-        self.assertEqual(listed[0]["actor"], "tester")
+        self.assertEqual((listed[0]["actor"], listed[0]["action"]), ("tester", {"delete": {}}))
+        said = self.run_cli("operations", "show", operation["operation_id"])
+        self.assertRegex(said, r"action.delete +yes\n")
 
     def test_a_person_is_asked(self):
         self.client.enqueue("mail")

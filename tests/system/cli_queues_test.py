@@ -10,7 +10,7 @@ from support.client import queue_pb2
 class Queues(CliTest):
     def test_a_queue_is_made_changed_and_shown(self):
         said = self.run_cli("queues", "create", "mail", "--max-attempts", "5", "--retry",
-                            "exponential", "--base-delay", "1m30s", "--lanes", "2")
+                            "exponential", "--base-delay", "1m30s", "--lane-count", "2")
         self.assertRegex(said, r"settings.retry.max_attempts +5\n")
         self.assertRegex(said, r"settings.retry.base_delay +1m30s\n")
         self.run_cli("queues", "update", "mail", "--max-attempts", "7")
@@ -61,7 +61,8 @@ class Queues(CliTest):
         self.run_cli("enqueue", "mail", "x", code=1)
         self.assertIn("(QUEUE_PAUSED)", self.errors)
         self.run_cli("queues", "resume", "mail")
-        self.assertEqual(self.client.queue("mail").pause_mode, 0)
+        self.assertEqual(self.client.queue("mail").pause_mode,
+                         queue_pb2.PAUSE_MODE_NONE)
 
     def test_a_queue_named_like_a_command_is_a_queue(self):
         self.run_cli("queues", "create", "stats")

@@ -51,7 +51,7 @@ class ClockGoesBack(SystemTest):
 
     def test_what_was_due_is_due_again_and_the_step_is_told(self):
         broker, client = self.start()
-        client.create_queue(QUEUE, lanes=2)
+        client.create_queue(QUEUE, lane_count=2)
         ready = [client.enqueue(QUEUE, priority=n % 2) for n in range(10)]
         later = client.enqueue(QUEUE, delay=seconds(60))
         periodic = client.enqueue(QUEUE, period=seconds(30))

@@ -72,7 +72,7 @@ class EnqueueQueues(SystemTest):
 
     def test_keys_stages_and_schedules_are_those_of_each_queue(self):
         self.create("a")
-        self.client.create_queue("b", lanes=4, stages=[
+        self.client.create_queue("b", lane_count=4, stages=[
             queue_pb2.Stage(name="x"),
             queue_pb2.Stage(name="y", retry=queue_pb2.RetryPolicy(max_attempts=3))])
         tasks = [broker_pb2.NewTask(queue="a", key="k"), broker_pb2.NewTask(queue="b", key="k"),
@@ -141,8 +141,8 @@ class EnqueueQueues(SystemTest):
         self.assertEqual([client.queue(queue).counts.ready_count for queue in "abc"], [1, 1, 1])
 
     def test_a_request_id_covers_the_whole_call_on_every_broker(self):
-        self.client.create_queue("a", lanes=3)
-        self.client.create_queue("b", lanes=5)
+        self.client.create_queue("a", lane_count=3)
+        self.client.create_queue("b", lane_count=5)
         other = self.client_of(self.start_broker())
         tasks = tasks_of(["a", "b", "b"]) + tasks_of(["a"], key="k")
         request_id = new_id()

@@ -48,7 +48,7 @@ class Heartbeats(SystemTest):
         kept = self.lease_new(1000, "many", priority=1)
         operation = self.client.admin.StartBulkOperation(admin_pb2.StartBulkOperationRequest(
             filter=bulk_pb2.TaskFilter(queue="many", priority=5),
-            action=bulk_pb2.BulkAction(cancel=True), wait=seconds(60)), timeout=90).operation
+            action=bulk_pb2.BulkAction(cancel={}), wait=seconds(60)), timeout=90).operation
         self.assertEqual(operation.changed_count, 3000)
         for _ in range(2):
             for first in range(0, 3000, 1000):

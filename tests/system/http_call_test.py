@@ -99,7 +99,7 @@ class SameValues(HttpTest):
             filter=bulk_pb2.TaskFilter(queue=QUEUE), view=full))
         for task_id in self.ids:
             self.assert_same("GetTask", admin_pb2.GetTaskRequest(
-                task_id=task_id, view=full, attempts_max=10))
+                task_id=task_id, view=full, attempts_page_size=10))
         self.assert_same("ListAuditRecords", admin_pb2.ListAuditRecordsRequest())
 
 

@@ -37,7 +37,7 @@ class LeaseFill(SystemTest):
         self.assertEqual(len({task.queue for task in tasks}), 64)
 
     def test_one_call_empties_all_lanes(self):
-        self.client.create_queue("wide", lanes=8)
+        self.client.create_queue("wide", lane_count=8)
         self.client.enqueue_all("wide", [self.client.new_task(key=str(n)) for n in range(64)])
         self.assertEqual(len(self.lease(("wide", "", 0))), 64)
 

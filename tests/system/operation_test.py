@@ -90,7 +90,7 @@ class Operation(SystemTest):
         self.client.enqueue(QUEUE, key="bulk")
         self.client.admin.StartBulkOperation(admin_pb2.StartBulkOperationRequest(
             filter=bulk_pb2.TaskFilter(queue=QUEUE, key_prefix="bulk"),
-            action=bulk_pb2.BulkAction(cancel=True), wait=seconds(60)), timeout=90)
+            action=bulk_pb2.BulkAction(cancel={}), wait=seconds(60)), timeout=90)
         end = time.monotonic() + GENEROUS_S
         while self.client.queue(QUEUE).counts.cancelled_count < 3:
             self.assertLess(time.monotonic(), end, "the task that hangs is not cancelled")

@@ -53,10 +53,10 @@ class Operator(SystemTest):
     def test_a_delayed_task_is_brought_forward_and_wakes_a_worker(self):
         task_id = self.put(delay=seconds(3600))
         parked = self.client.lease_later(QUEUE)
-        self.assertEqual(state_name(self.change("Reschedule", task_id, run_now=True).task.state),
+        self.assertEqual(state_name(self.change("Reschedule", task_id, run_now={}).task.state),
                          "READY")
         self.assertEqual(parked.result().tasks[0].task_id, task_id)
-        self.assert_wrong_state("Reschedule", task_id, run_now=True)
+        self.assert_wrong_state("Reschedule", task_id, run_now={})
 
     def test_a_ready_task_is_postponed(self):
         task_id = self.put()
@@ -161,7 +161,7 @@ class Operator(SystemTest):
         task_id = self.put(period=seconds(3600))
         self.client.nack(self.client.lease(QUEUE)[0], retry_delay=seconds(60))
         self.change("Pause", task_id)
-        for verb, fields in (("Reschedule", {"run_now": True}),
+        for verb, fields in (("Reschedule", {"run_now": {}}),
                              ("Reschedule", {"schedule_time": {"seconds": 1}}),
                              ("Reschedule", {"postpone": seconds(0)}), ("Retry", {})):
             with self.subTest(verb=verb, **fields):
@@ -236,6 +236,7 @@ class Operator(SystemTest):
         self.assertEqual(self.ids(states=["TASK_STATE_LEASED"]), [held])
         self.assertEqual(self.ids(priority=3), [ready])
         self.assertEqual(self.ids(periodic=True), [every])
+        self.assertEqual(self.ids(periodic=False), [ready, later, held])
         self.assertEqual(self.ids(min_age=seconds(3600)), [])
         self.assertEqual(len(self.ids(max_age=seconds(3600))), 4)
         self.assertEqual(self.ids(key_prefix="user:%' OR true --"), [])
@@ -253,7 +254,7 @@ class Operator(SystemTest):
         self.assertEqual(self.ids(states=["TASK_STATE_CANCELLED"]), [cancelled])
 
     def test_pages_hold_every_task_once(self):
-        self.client.create_queue("many", lanes=4)
+        self.client.create_queue("many", lane_count=4)
         wanted = {result.task_id for result in self.client.enqueue_all(
             "many", [self.client.new_task(key=f"k{i}") for i in range(250)])}
         seen, token, pages = [], "", 0
@@ -293,7 +294,7 @@ class Operator(SystemTest):
                          error=error)
         self.database.make_due()
         self.client.ack(self.client.lease(QUEUE)[0])
-        request = admin_pb2.GetTaskRequest(task_id=task_id, attempts_max=10)
+        request = admin_pb2.GetTaskRequest(task_id=task_id, attempts_page_size=10)
         last, first = self.client.admin.GetTask(request, timeout=60).attempts
         self.assertEqual((first.attempt, first.outcome, first.error.type, first.worker_name,
                           first.ends_task), (1, task_pb2.ATTEMPT_OUTCOME_RETRIED, "Boom", "joe",
@@ -340,7 +341,6 @@ class Operator(SystemTest):
         for call, field in (
                 (lambda: self.change("Prioritize", task_id, priority=40000), "priority"),
                 (lambda: self.change("Reschedule", task_id), "time"),
-                (lambda: self.change("Reschedule", task_id, run_now=False), "run_now"),
                 (lambda: self.change("Reschedule", task_id, postpone=seconds(-1)), "postpone"),
                 (lambda: self.change("Cancel", "nonsense"), "task_id"),
                 (lambda: self.list(stage="none"), "filter.stage"),
@@ -350,7 +350,7 @@ class Operator(SystemTest):
             with self.subTest(field=field):
                 self.assertIn(field, self.assert_refused(*refused, call).details())
         self.assertEqual(self.client.task(task_id).priority, 0)
-        self.assertEqual(queue_pb2.PAUSE_MODE_UNSPECIFIED, self.client.queue(QUEUE).pause_mode)
+        self.assertEqual(queue_pb2.PAUSE_MODE_NONE, self.client.queue(QUEUE).pause_mode)
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ class Pipeline(SystemTest):
         task_id = self.client.enqueue(QUEUE)
         self.client.ack_results(self.take("a"), next_stage="c")
         self.client.ack_results(self.take("c"), next_stage="a")
-        [result] = self.client.ack_results(self.take("a"), finish=True)
+        [result] = self.client.ack_results(self.take("a"), finish={})
         self.assertEqual(state_name(result.state), "SUCCEEDED")
         self.assertEqual(self.client.state(task_id), "SUCCEEDED")
 

@@ -28,29 +28,29 @@ class Queues(SystemTest):
                           settings.retry.max_attempts, settings.retry.jitter),
                          (queue_pb2.RETRY_KIND_LINEAR, 300, 10, 0))
         self.assertEqual((settings.history, settings.lease_duration.seconds,
-                          settings.max_payload_bytes, queue.lanes, queue.pause_mode),
-                         (queue_pb2.HISTORY_POLICY_ALL, 30, 1 << 20, 1, 0))
+                          settings.max_payload_bytes, queue.lane_count, queue.pause_mode),
+                         (queue_pb2.HISTORY_POLICY_ALL, 30, 1 << 20, 1, queue_pb2.PAUSE_MODE_NONE))
         self.assertEqual(self.other.queue(QUEUE).settings, settings)
 
     def test_creating_it_again_is_fine_with_the_same_settings_only(self):
-        first = self.client.create_queue(QUEUE, lanes=3, max_payload_bytes=10)
-        again = self.other.create_queue(QUEUE, lanes=3, max_payload_bytes=10)
+        first = self.client.create_queue(QUEUE, lane_count=3, max_payload_bytes=10)
+        again = self.other.create_queue(QUEUE, lane_count=3, max_payload_bytes=10)
         self.assertEqual(again, first)
         self.assert_refused("ALREADY_EXISTS", "QUEUE_EXISTS", self.other.create_queue,
-                            QUEUE, lanes=3, max_payload_bytes=11)
+                            QUEUE, lane_count=3, max_payload_bytes=11)
         self.assert_refused("ALREADY_EXISTS", "QUEUE_EXISTS", self.other.create_queue,
-                            QUEUE, lanes=2, max_payload_bytes=10)
+                            QUEUE, lane_count=2, max_payload_bytes=10)
 
     def test_a_service_that_makes_its_queue_at_each_start_takes_what_an_operator_set(self):
         def create(**fields):
             request = admin_pb2.CreateQueueRequest(name=QUEUE, **fields)
             return self.other.admin.CreateQueue(request, timeout=90).queue
         made = create()
-        self.assertEqual((made.lanes, made.settings.max_payload_bytes), (1, 1 << 20))
+        self.assertEqual((made.lane_count, made.settings.max_payload_bytes), (1, 1 << 20))
         self.update("max_payload_bytes", max_payload_bytes=10)
         self.assertEqual(create().settings.max_payload_bytes, 10)
-        self.assertEqual(create(lanes=1).settings.max_payload_bytes, 10)
-        self.assert_refused("ALREADY_EXISTS", "QUEUE_EXISTS", create, lanes=2)
+        self.assertEqual(create(lane_count=1).settings.max_payload_bytes, 10)
+        self.assert_refused("ALREADY_EXISTS", "QUEUE_EXISTS", create, lane_count=2)
         self.assert_refused("ALREADY_EXISTS", "QUEUE_EXISTS", create,
                             settings=queue_pb2.QueueSettings())
 
@@ -74,7 +74,7 @@ class Queues(SystemTest):
         self.assertEqual((queue.settings.retry.max_attempts, queue.settings.lease_duration.seconds,
                           queue.settings.max_payload_bytes,
                           queue.settings.retry.base_delay.seconds), (2, 5, 10, 300))
-        queue = self.update(history=queue_pb2.HISTORY_POLICY_NONE)
+        queue = self.update("*", history=queue_pb2.HISTORY_POLICY_NONE)
         self.assertEqual((queue.settings.max_payload_bytes, queue.settings.history),
                          (1 << 20, queue_pb2.HISTORY_POLICY_NONE))
 
@@ -112,7 +112,8 @@ class Queues(SystemTest):
         self.client.enqueue(QUEUE, b"kept")
         answer = self.client.lease_call(QUEUE)
         self.assertEqual((list(answer.tasks), list(answer.paused_queues)), ([], [QUEUE]))
-        self.assertEqual(self.client.resume(QUEUE).pause_mode, 0)
+        self.assertEqual(self.client.resume(QUEUE).pause_mode,
+                         queue_pb2.PAUSE_MODE_NONE)
         self.assertEqual(self.client.lease(QUEUE)[0].payload, b"kept")
 
     def test_an_enqueue_pause_refuses_enqueues_only(self):

@@ -111,7 +111,8 @@ class Retry(SystemTest):
 
     def update(self, policy):
         self.client.admin.UpdateQueue(admin_pb2.UpdateQueueRequest(
-            name=QUEUE, settings=queue_pb2.QueueSettings(retry=policy)))
+            name=QUEUE, settings=queue_pb2.QueueSettings(retry=policy),
+            update_mask={"paths": ["retry"]}))
 
 
 if __name__ == "__main__":

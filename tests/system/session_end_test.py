@@ -43,7 +43,7 @@ class SessionEnd(SystemTest):
             [(str(count), "0", "0")])
 
     def test_all_that_it_holds_is_free_at_once_in_its_place_and_uncharged(self):
-        self.client.create_queue("a", lanes=4)
+        self.client.create_queue("a", lane_count=4)
         self.client.create_queue("b")
         self.put("a", 40)
         self.put("b", 3)
@@ -83,7 +83,7 @@ class SessionEnd(SystemTest):
         self.assertTrue(self.client.heartbeat("w", 600).session_alive)
 
     def test_thousands_of_leases_go_in_one_call(self):
-        self.client.create_queue("big", lanes=3)
+        self.client.create_queue("big", lane_count=3)
         self.put("big", 6000)
         held = 0
         while tasks := self.lease("big", "w", 50, wait=0):

@@ -120,7 +120,7 @@ class EachInItsOwnWay(SettleTest):
                          ["SUCCEEDED", "FAILED", "SUCCEEDED"])
 
     def test_items_of_many_lanes_and_queues_are_settled_by_one_call(self):
-        self.client.create_queue("wide", lanes=8)
+        self.client.create_queue("wide", lane_count=8)
         self.client.enqueue_all("wide", [self.client.new_task(key=f"k{n}") for n in range(40)])
         tasks = self.leased(10)
         while len(tasks) < 50:

@@ -57,7 +57,7 @@ class SqlApi(SystemTest):
                 begin = time.monotonic()
                 [task] = parked.result().tasks
                 self.assertLess(time.monotonic() - begin, SOON_S)
-                self.client.ack_results(task, finish=True)
+                self.client.ack_results(task, finish={})
 
     def test_a_notification_reaches_back_to_what_a_long_transaction_made(self):
         """Others were leased in the meantime: brokers must begin to look before them."""

@@ -195,7 +195,7 @@ class SqlKey(SystemTest):
 
     def test_one_call_makes_what_many_make(self):
         """enqueue has a shorter way for new keys."""
-        self.client.create_queue("wide", lanes=4)
+        self.client.create_queue("wide", lane_count=4)
         for key in map(str, range(20)):
             [result] = self.client.enqueue_all("wide", [broker_pb2.NewTask(key=key, version=7)])
             fields = {"key": key, "version": 8, "key_policy": "rerun_if_newer"}
@@ -214,7 +214,7 @@ class SqlKey(SystemTest):
         dice = random.Random(seed)
         for lanes in (4, 7):
             queue = f"wide-{lanes}"
-            self.client.create_queue(queue, lanes=lanes)
+            self.client.create_queue(queue, lane_count=lanes)
             letters = "abc-_ \u00e4\u4e2d\U0001f600\x7f"
             keys = ["".join(dice.choices(letters, k=dice.randint(1, 60))) for _ in range(300)]
             keys = sorted(set(keys))
@@ -227,7 +227,7 @@ class SqlKey(SystemTest):
                 self.assertEqual(len({row[1].split("-")[0] for row in rows}), lanes)
 
     def test_tasks_without_a_key_are_spread_over_the_lanes(self):
-        self.client.create_queue("wide", lanes=4)
+        self.client.create_queue("wide", lane_count=4)
         rows = self.producer.run("SELECT skiplane.enqueue('wide', '') FROM generate_series(1, 300)")
         self.assertEqual(len({row[0].split("-")[0] for row in rows}), 4)
         rows = self.producer.enqueue_many("wide", [{"payload": b""}] * 200)

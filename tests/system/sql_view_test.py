@@ -32,7 +32,7 @@ class SqlView(SystemTest):
             if task.task_id == failed:
                 self.client.nack(task, "FAIL", error={"type": "Broken", "text": b"secret"})
             else:
-                self.client.ack_results(task, finish=True)
+                self.client.ack_results(task, finish={})
         self.client.lease(QUEUE, stage="b", worker_id="id", worker_name="ada")
         [task] = self.client.lease(QUEUE, stage="a", worker_id="id", worker_name="ada")
         self.client.nack(task, retry_delay=seconds(3600), error={"type": "Slow"})
@@ -96,7 +96,7 @@ class SqlView(SystemTest):
         self.assertNotIn(held[0][0], session.replace("-", ""))
 
     def test_a_queue_without_tasks_and_a_paused_one(self):
-        self.client.create_queue("empty", lanes=3)
+        self.client.create_queue("empty", lane_count=3)
         self.client.pause("empty", "BOTH", "why")
         self.assertEqual(self.producer.run("SELECT pause_mode, pause_reason, lane_count,"
                                            " ready_count"

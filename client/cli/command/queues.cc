@@ -25,7 +25,7 @@ struct ListOptions {
 struct QueueOptions {
   std::string name{};
   SettingTexts settings{};
-  std::optional<int> lanes{};
+  std::optional<int> lane_count{};
   std::string etag{};
   std::string mode{};
   std::string reason{};
@@ -47,7 +47,7 @@ absl::Status List(Session& session, const ListOptions& options) {
       [](const v1::ListQueuesResponse& page) { return page.queues(); },
       [&](const v1::Queue& queue) { queues.push_back(queue); }, options.limit.value_or(100));
   if (!status.ok()) return status;
-  Columns columns{{"QUEUE", "name"}, {"PAUSED", "pause_mode"}, {"LANES", "lanes"}};
+  Columns columns{{"QUEUE", "name"}, {"PAUSED", "pause_mode"}, {"LANES", "lane_count"}};
   if (!options.no_counts) {
     for (const char* const name : {"scheduled", "ready", "leased", "succeeded", "failed"}) {
       columns.emplace_back(absl::AsciiStrToUpper(name), absl::StrCat("counts.", name, "_count"));
@@ -98,7 +98,7 @@ absl::Status Show(Session& session, const QueueOptions& options) {
 absl::Status Create(Session& session, const QueueOptions& options) {
   v1::CreateQueueRequest request;
   request.set_name(options.name);
-  request.set_lanes(options.lanes.value_or(0));
+  request.set_lane_count(options.lane_count.value_or(0));
   if (!options.settings.Paths().empty()) {
     const absl::Status status = options.settings.Put(*request.mutable_settings());
     if (!status.ok()) return status;
@@ -164,7 +164,7 @@ void DeclareSettings(CLI::App* queues, Plan* plan) {
       "settings, or none are given, nothing is done.",
       create_options, Create);
   AddQueue(create, create_options.get());
-  AddNumber(create, "--lanes", &create_options->lanes,
+  AddNumber(create, "--lane-count", &create_options->lane_count,
             "1 to 64: more lanes spread a hot queue; order is strict within a lane only");
   AddSettings(create, &create_options->settings);
   AddExamples(create, {"skiplane queues create mail --max-attempts 5 --base-delay 30s",

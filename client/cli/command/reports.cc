@@ -37,7 +37,7 @@ absl::Status Stats(Session& session, const StatsOptions& options) {
   if (options.since) internal::ToProto(absl::Now() - *options.since, request.mutable_start_time());
   if (options.from) internal::ToProto(*options.from, request.mutable_start_time());
   if (options.to) internal::ToProto(*options.to, request.mutable_end_time());
-  Listing listing(session, {{"HOUR", "hour"},
+  Listing listing(session, {{"HOUR", "start_time"},
                             {"STAGE", "stage"},
                             {"OUTCOME", "outcome"},
                             {"ATTEMPTS", "attempt_count"},
@@ -73,7 +73,7 @@ absl::Status Audit(Session& session, const ListOptions& options) {
   return ShowPages<v1::ListAuditRecordsRequest, v1::ListAuditRecordsResponse>(
       session, std::move(request), &AdminMethods::ListAuditRecords,
       [](const v1::ListAuditRecordsResponse& page) { return page.records(); },
-      {{"TIME", "time"},
+      {{"TIME", "create_time"},
        {"ACTOR", "actor"},
        {"METHOD", "method"},
        {"QUEUE", "queue"},

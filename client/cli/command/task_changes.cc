@@ -64,7 +64,7 @@ absl::Status Prioritize(Session& session, const ChangeOptions& options) {
 // BulkAction and RescheduleTaskRequest have the same three members.
 template <typename Message>
 void SetTime(const ChangeOptions& options, Message& message) {
-  if (options.now) message.set_run_now(true);
+  if (options.now) message.mutable_run_now();
   if (options.at) internal::ToProto(*options.at, message.mutable_schedule_time());
   if (options.postpone) internal::ToProto(*options.postpone, message.mutable_postpone());
 }
@@ -85,7 +85,7 @@ absl::Status Reschedule(Session& session, const ChangeOptions& options) {
 
 absl::Status Retry(Session& session, const ChangeOptions& options) {
   v1::BulkAction action;
-  action.set_retry(true);
+  action.mutable_retry();
   return Change(session, options, "retry", action, [&](const std::string& id) {
     return ChangeOne<v1::RetryTaskRequest, v1::RetryTaskResponse>(session, id, {},
                                                                   &AdminMethods::RetryTask);
@@ -94,7 +94,7 @@ absl::Status Retry(Session& session, const ChangeOptions& options) {
 
 absl::Status Cancel(Session& session, const ChangeOptions& options) {
   v1::BulkAction action;
-  action.set_cancel(true);
+  action.mutable_cancel();
   return Change(session, options, "cancel", action, [&](const std::string& id) {
     return ChangeOne<v1::CancelTaskRequest, v1::CancelTaskResponse>(session, id, {},
                                                                     &AdminMethods::CancelTask);
@@ -103,7 +103,7 @@ absl::Status Cancel(Session& session, const ChangeOptions& options) {
 
 absl::Status Delete(Session& session, const ChangeOptions& options) {
   v1::BulkAction action;
-  action.set_delete_(true);
+  action.mutable_delete_();
   return Change(session, options, "delete", action, [&](const std::string& id) {
     v1::DeleteTaskRequest request;
     request.set_task_id(id);

@@ -64,7 +64,7 @@ absl::StatusOr<v1::GetTaskResponse> GetWhole(Session& session, const TaskOptions
   request.set_queue(options.queue);
   request.set_key(options.key);
   request.set_view(v1::TASK_VIEW_FULL);
-  request.set_attempts_max(std::min(wanted, static_cast<int>(kPageSize)));
+  request.set_attempts_page_size(std::min(wanted, static_cast<int>(kPageSize)));
   absl::StatusOr<v1::GetTaskResponse> whole =
       session.AwaitTask(request, options.wait.value_or(absl::ZeroDuration()));
   if (!whole.ok()) return whole;
@@ -73,7 +73,7 @@ absl::StatusOr<v1::GetTaskResponse> GetWhole(Session& session, const TaskOptions
   while (whole.ok() && !whole->next_attempts_page_token().empty() &&
          whole->attempts_size() < wanted) {
     request.set_attempts_page_token(whole->next_attempts_page_token());
-    request.set_attempts_max(
+    request.set_attempts_page_size(
         std::min(wanted - whole->attempts_size(), static_cast<int>(kPageSize)));
     auto older =
         session.Call<v1::GetTaskRequest, v1::GetTaskResponse>(request, &AdminMethods::GetTask);

@@ -38,11 +38,12 @@ void AddFilter(CLI::App* app, FilterOptions* options) {
   in_group(AddTexts(app, "--header", &options->headers,
                     "That have this header; may be given several times")
                .Type("KEY=VALUE"));
-  in_group(AddText(app, "--fingerprint", &options->error_group,
+  in_group(AddText(app, "--fingerprint", &options->fingerprint,
                    "Whose last failure has this fingerprint (errors list shows them)"));
   in_group(AddDuration(app, "--min-age", &options->min_age, "Enqueued at least so long ago"));
   in_group(AddDuration(app, "--max-age", &options->max_age, "Enqueued at most so long ago"));
   in_group(AddSwitch(app, "--periodic", &options->periodic, "Periodic ones only"));
+  in_group(AddSwitch(app, "--not-periodic", &options->not_periodic, "No periodic ones"));
 }
 
 absl::StatusOr<v1::TaskFilter> ToFilter(const FilterOptions& options) {
@@ -56,10 +57,13 @@ absl::StatusOr<v1::TaskFilter> ToFilter(const FilterOptions& options) {
     if (!header.ok()) return header.status();
     (*filter.mutable_headers())[header->first] = header->second;
   }
-  filter.set_error_group(options.error_group);
+  filter.set_fingerprint(options.fingerprint);
   if (options.min_age) internal::ToProto(*options.min_age, filter.mutable_min_age());
   if (options.max_age) internal::ToProto(*options.max_age, filter.mutable_max_age());
-  filter.set_periodic(options.periodic);
+  if (options.periodic && options.not_periodic) {
+    return UsageError("--periodic and --not-periodic: give one of them, or none for both kinds");
+  }
+  if (options.periodic || options.not_periodic) filter.set_periodic(options.periodic);
   filter.set_all(options.all);
   return filter;
 }

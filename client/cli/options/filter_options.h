@@ -21,16 +21,18 @@ struct FilterOptions {
   std::vector<std::string> states{};
   std::string key_prefix{};
   std::vector<std::string> headers{};
-  std::string error_group{};
+  std::string fingerprint{};
   std::optional<absl::Duration> min_age{};
   std::optional<absl::Duration> max_age{};
   bool periodic = false;
+  bool not_periodic = false;
   bool all = false;
 };
 
 void AddFilter(CLI::App* app, FilterOptions* options);
 
-// A usage error for a word that is no state or a header without '='.
+// A usage error for a word that is no state, a header without '=', or both of --periodic and
+// --not-periodic.
 absl::StatusOr<v1::TaskFilter> ToFilter(const FilterOptions& options);
 
 // Splits "key=value".

@@ -39,6 +39,12 @@ bool IsTime(const FieldDescriptor& field) {
   return name == "google.protobuf.Duration" || name == "google.protobuf.Timestamp";
 }
 
+// Whether its presence is all that it says, as of BulkAction.retry.
+bool IsEmptyType(const FieldDescriptor& field) {
+  return field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE &&
+         field.message_type()->field_count() == 0;
+}
+
 std::string TimeText(const Message& message) {
   if (message.GetDescriptor()->full_name() == "google.protobuf.Duration") {
     return DurationText(internal::FromProto(As<google::protobuf::Duration>(message)));
@@ -81,6 +87,7 @@ class Value {
  private:
   std::string MessageText(const Message& value) const {
     if (IsTime(field_)) return TimeText(value);
+    if (IsEmptyType(field_)) return "yes";
     if (!field_.is_map()) return ToJson(value);
     return absl::StrCat(FieldText(value, "key"), "=", FieldText(value, "value"));
   }
@@ -105,7 +112,7 @@ std::string TextOf(const Message& message, const FieldDescriptor& field) {
 
 bool IsNested(const FieldDescriptor& field) {
   return field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE && !field.is_repeated() &&
-         !IsTime(field);
+         !IsTime(field) && !IsEmptyType(field);
 }
 
 // Of messages: a table of its own.

@@ -100,9 +100,10 @@ class Client {
   // For a service that calls it at each start.
   absl::StatusOr<Queue> CreateQueue(absl::string_view name);
 
-  // Creates a queue. ALREADY_EXISTS if it exists with other settings or lanes (1 to 64).
+  // Creates a queue. ALREADY_EXISTS if it exists with other settings or another lane_count (1 to
+  // 64).
   absl::StatusOr<Queue> CreateQueue(absl::string_view name, const QueueSettings& settings,
-                                    int lanes = 1);
+                                    int lane_count = 1);
 
   // Returns a queue with its counts.
   absl::StatusOr<Queue> GetQueue(absl::string_view name);
@@ -115,7 +116,7 @@ class Client {
   absl::StatusOr<Queue> UpdateQueue(absl::string_view name, const QueueSettings& settings,
                                     absl::string_view etag = "");
 
-  // Stops leases, enqueues or both; `reason` is for the next person.
+  // Stops leases, enqueues or both; `reason` is for the next person. INVALID_ARGUMENT for kNone.
   absl::StatusOr<Queue> PauseQueue(absl::string_view name, PauseMode mode = PauseMode::kLease,
                                    absl::string_view reason = "");
 

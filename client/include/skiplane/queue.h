@@ -89,7 +89,7 @@ struct Queue {
   // [A-Za-z0-9][A-Za-z0-9._-]{0,127}
   std::string name{};
   QueueSettings settings{};
-  int lanes = 1;
+  int lane_count = 1;
   PauseMode pause_mode = PauseMode::kNone;
   std::string pause_reason{};
   absl::Time create_time{};

@@ -93,7 +93,7 @@ struct CreateQueueCall {
   std::string name;
   // Not set: the defaults, and any that an existing queue has are fine.
   std::optional<model::QueueSettings> settings;
-  std::optional<int> lanes;
+  std::optional<int> lane_count;
   model::Origin origin;
 };
 

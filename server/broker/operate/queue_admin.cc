@@ -34,12 +34,12 @@ absl::Status CheckIsSame(pg::Session& session, const CreateQueueCall& call) {
   ASSIGN_OR_RETURN(const model::Queue queue, store::GetQueue(session, call.name));
   const bool is_same =
       (!call.settings || queue.settings == *call.settings) &&
-      (!call.lanes || queue.lanes.size() == static_cast<size_t>(*call.lanes));
+      (!call.lane_count || queue.lanes.size() == static_cast<size_t>(*call.lane_count));
   if (is_same) return absl::OkStatus();
   return base::Refuse(absl::StatusCode::kAlreadyExists, "QUEUE_EXISTS",
                       absl::StrCat("queue \"", call.name,
-                                   "\" exists with other settings or lanes: UpdateQueue (skiplane "
-                                   "queues update) changes settings"));
+                                   "\" exists with other settings or another lane_count: "
+                                   "UpdateQueue (skiplane queues update) changes settings"));
 }
 
 absl::Status RunCreate(pg::Session& session, const CreateQueueCall& call) {
@@ -47,7 +47,7 @@ absl::Status RunCreate(pg::Session& session, const CreateQueueCall& call) {
     ASSIGN_OR_RETURN(const bool is_new,
                      store::CreateQueue(session, call.name,
                                         call.settings.value_or(model::QueueSettings()),
-                                        call.lanes.value_or(1)));
+                                        call.lane_count.value_or(1)));
     if (is_new) RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
     if (!is_new) RETURN_IF_ERROR(CheckIsSame(session, call));
     return "";

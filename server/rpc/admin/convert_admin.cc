@@ -7,6 +7,7 @@
 #include "server/model/limits.h"
 #include "server/rpc/admin/convert_queue.h"
 #include "server/rpc/admin/convert_settings.h"
+#include "server/rpc/admin/setting_paths.h"
 #include "server/rpc/call/check.h"
 #include "server/rpc/call/page_token.h"
 #include "server/rpc/call/wire_enum.h"
@@ -31,10 +32,10 @@ absl::StatusOr<broker::CreateQueueCall> ReadCreateQueue(v1::CreateQueueRequest* 
   RETURN_IF_ERROR(model::CheckQueueName(request->name(), "name"));
   if (request->has_settings()) {
     ASSIGN_OR_RETURN(call.settings,
-                     ChangeSettings(model::QueueSettings(), request->settings(), SettingPaths()));
+                     ChangeSettings(model::QueueSettings(), request->settings(), AllSettings()));
   }
-  RETURN_IF_ERROR(CheckNumber(request->lanes(), {0, model::kLanesMax}, {"lanes"}));
-  if (request->lanes() != 0) call.lanes = request->lanes();
+  RETURN_IF_ERROR(CheckNumber(request->lane_count(), {0, model::kLanesMax}, {"lane_count"}));
+  if (request->lane_count() != 0) call.lane_count = request->lane_count();
   call.name = std::move(*request->mutable_name());
   return call;
 }
@@ -59,7 +60,7 @@ absl::StatusOr<QueuePage> ReadListQueues(v1::ListQueuesRequest* request) {
 absl::StatusOr<broker::UpdateQueueCall> ReadUpdateQueue(v1::UpdateQueueRequest* request) {
   broker::UpdateQueueCall call;
   RETURN_IF_ERROR(model::CheckQueueName(request->name(), "name"));
-  ASSIGN_OR_RETURN(SettingPaths paths, ReadMask(request->update_mask()));
+  ASSIGN_OR_RETURN(SettingPaths paths, ReadMask(request->update_mask(), request->settings()));
   if (!request->etag().empty()) {
     call.version = ReadEtag(request->etag());
   }

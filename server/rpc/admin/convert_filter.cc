@@ -48,15 +48,11 @@ void WriteFilter(const model::TaskFilter& filter, v1::TaskFilter* wire) {
   }
   wire->set_key_prefix(filter.key_prefix);
   for (const auto& [key, value] : filter.headers) (*wire->mutable_headers())[key] = value;
-  wire->set_error_group(filter.error_group);
+  wire->set_fingerprint(filter.fingerprint);
   if (filter.min_age) WriteDuration(*filter.min_age, wire->mutable_min_age());
   if (filter.max_age) WriteDuration(*filter.max_age, wire->mutable_max_age());
   if (filter.priority) wire->set_priority(*filter.priority);
-  wire->set_periodic(filter.periodic);
-}
-
-absl::Status MustBeTrue(bool value, absl::string_view name) {
-  return value ? absl::OkStatus() : InvalidField({name}, "must be true if set");
+  if (filter.periodic) wire->set_periodic(*filter.periodic);
 }
 
 absl::StatusOr<model::TaskChange> ReadAction(const v1::BulkAction& wire) {
@@ -70,7 +66,6 @@ absl::StatusOr<model::TaskChange> ReadAction(const v1::BulkAction& wire) {
       change.priority = static_cast<int16_t>(wire.set_priority());
       return change;
     case v1::BulkAction::kRunNow:
-      RETURN_IF_ERROR(MustBeTrue(wire.run_now(), "action.run_now"));
       change.kind = Kind::kRunNow;
       return change;
     case v1::BulkAction::kScheduleTime: {
@@ -85,15 +80,12 @@ absl::StatusOr<model::TaskChange> ReadAction(const v1::BulkAction& wire) {
       return change;
     }
     case v1::BulkAction::kRetry:
-      RETURN_IF_ERROR(MustBeTrue(wire.retry(), "action.retry"));
       change.kind = Kind::kRetry;
       return change;
     case v1::BulkAction::kCancel:
-      RETURN_IF_ERROR(MustBeTrue(wire.cancel(), "action.cancel"));
       change.kind = Kind::kCancel;
       return change;
     case v1::BulkAction::kDelete:
-      RETURN_IF_ERROR(MustBeTrue(wire.delete_(), "action.delete"));
       change.kind = Kind::kDelete;
       return change;
     default:
@@ -113,16 +105,16 @@ void WriteAction(const model::TaskChange& change, v1::BulkAction* wire) {
       WriteDuration(change.postpone, wire->mutable_postpone());
       break;
     case Kind::kRetry:
-      wire->set_retry(true);
+      wire->mutable_retry();
       break;
     case Kind::kCancel:
-      wire->set_cancel(true);
+      wire->mutable_cancel();
       break;
     case Kind::kDelete:
-      wire->set_delete_(true);
+      wire->mutable_delete_();
       break;
     default:
-      wire->set_run_now(true);
+      wire->mutable_run_now();
   }
 }
 
@@ -172,7 +164,7 @@ absl::StatusOr<model::TaskFilter> ReadFilter(v1::TaskFilter* wire) {
                              {"filter.headers"}));
   ASSIGN_OR_RETURN(filter.headers, ReadHeaders(wire->mutable_headers(), {"filter.headers"}));
   RETURN_IF_ERROR(
-      CheckText(wire->error_group(), model::kErrorTypeBytesMax, {"filter.error_group"}));
+      CheckText(wire->fingerprint(), model::kErrorTypeBytesMax, {"filter.fingerprint"}));
   if (wire->has_min_age()) {
     ASSIGN_OR_RETURN(filter.min_age, ReadDuration(wire->min_age(), kAgeRange, {"filter.min_age"}));
   }
@@ -184,11 +176,11 @@ absl::StatusOr<model::TaskFilter> ReadFilter(v1::TaskFilter* wire) {
                                 {"filter.priority"}));
     filter.priority = static_cast<int16_t>(wire->priority());
   }
-  filter.periodic = wire->periodic();
+  if (wire->has_periodic()) filter.periodic = wire->periodic();
   filter.queue = std::move(*wire->mutable_queue());
   filter.stage = std::move(*wire->mutable_stage());
   filter.key_prefix = std::move(*wire->mutable_key_prefix());
-  filter.error_group = std::move(*wire->mutable_error_group());
+  filter.fingerprint = std::move(*wire->mutable_fingerprint());
   return filter;
 }
 
@@ -234,7 +226,7 @@ absl::StatusOr<broker::StartBulkCall> ReadRetryGroup(v1::RetryErrorGroupRequest*
   ASSIGN_OR_RETURN(call.wait, ReadWait(request->has_wait(), request->wait(), kWaitDefault));
   call.filter.queue = std::move(*request->mutable_queue());
   call.filter.stage = std::move(*request->mutable_stage());
-  call.filter.error_group = std::move(*request->mutable_fingerprint());
+  call.filter.fingerprint = std::move(*request->mutable_fingerprint());
   call.filter.states.scheduled = call.filter.states.ready = call.filter.states.failed = true;
   call.change.kind = Kind::kRetry;
   return call;

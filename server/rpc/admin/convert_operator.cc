@@ -1,5 +1,6 @@
 #include "server/rpc/admin/convert_operator.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -59,8 +60,10 @@ absl::StatusOr<broker::GetTaskCall> ReadGetTask(v1::GetTaskRequest* request) {
     ASSIGN_OR_RETURN(call.wait, ReadDuration(request->wait(),
                                              {absl::ZeroDuration(), model::kWaitMax}, {"wait"}));
   }
-  RETURN_IF_ERROR(CheckNumber(request->attempts_max(), {0, kPageMost}, {"attempts_max"}));
-  call.attempts_max = request->attempts_max();
+  if (request->attempts_page_size() < 0) {
+    return InvalidField({"attempts_page_size"}, "must not be negative");
+  }
+  call.attempts_max = std::min(request->attempts_page_size(), kPageMost);
   if (request->attempts_page_token().empty()) return call;
   if (!call.key.empty()) {
     return InvalidField({"attempts_page_token"},
@@ -135,7 +138,6 @@ absl::StatusOr<broker::ChangeTaskCall> ReadRescheduleTask(v1::RescheduleTaskRequ
   ASSIGN_OR_RETURN(broker::ChangeTaskCall call, ReadChange(*request, Kind::kRunNow));
   switch (request->time_case()) {
     case v1::RescheduleTaskRequest::kRunNow:
-      if (!request->run_now()) return InvalidField({"run_now"}, "must be true if set");
       break;
     case v1::RescheduleTaskRequest::kScheduleTime: {
       call.change.kind = Kind::kRunAt;

@@ -18,7 +18,7 @@ int64_t ReadEtag(const std::string& etag) {
 void WriteQueue(const model::Queue& queue, v1::Queue* wire) {
   wire->set_name(queue.name);
   WriteSettings(queue.settings, wire->mutable_settings());
-  wire->set_lanes(static_cast<int32_t>(queue.lanes.size()));
+  wire->set_lane_count(static_cast<int32_t>(queue.lanes.size()));
   wire->set_pause_mode(ToWire(queue.pause));
   wire->set_pause_reason(queue.pause_reason);
   WriteTime(queue.create_time, wire->mutable_create_time());

@@ -36,7 +36,7 @@ void WriteWorker(const model::Worker& worker, v1::Worker* wire) {
 }
 
 void WriteAuditRecord(const model::AuditRecord& record, v1::AuditRecord* wire) {
-  WriteTime(record.time, wire->mutable_time());
+  WriteTime(record.create_time, wire->mutable_create_time());
   wire->set_actor(record.origin.actor);
   wire->set_method(record.origin.method);
   wire->set_queue(record.queue);
@@ -114,7 +114,7 @@ void WriteStatistics(broker::Statistics* statistics, const std::string& scope,
   for (size_t i = 0; i < statistics->hours.items.size(); ++i) {
     const model::HourStatistics& hour = statistics->hours.items[i];
     v1::HourStatistics* const wire = response->add_hours();
-    WriteTime(hour.hour, wire->mutable_hour());
+    WriteTime(hour.start_time, wire->mutable_start_time());
     wire->set_stage(statistics->stages[i]);
     wire->set_outcome(ToWire(hour.outcome));
     wire->set_attempt_count(hour.attempts);
@@ -127,7 +127,7 @@ void WriteStatistics(broker::Statistics* statistics, const std::string& scope,
   if (!statistics->hours.has_more) return;
   const model::HourStatistics& last = statistics->hours.items.back();
   response->set_next_page_token(WriteListToken(
-      {std::to_string(absl::ToUnixMicros(last.hour)), std::to_string(last.stage),
+      {std::to_string(absl::ToUnixMicros(last.start_time)), std::to_string(last.stage),
        std::to_string(static_cast<int>(last.outcome))},
       scope));
 }

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
-#include "server/rpc/call/check.h"
 #include "server/rpc/call/field.h"
 #include "server/rpc/call/wire_enum.h"
 #include "server/rpc/call/wire_time.h"
@@ -14,7 +13,6 @@ namespace skiplane::rpc {
 namespace {
 
 constexpr absl::string_view kPrefix = "settings.";
-constexpr int kPathsMax = 100;  // more than there are settings: the audit keeps them
 
 // What protobuf can hold; the model knows the ranges.
 constexpr DurationRange kAnyDuration = {-absl::InfiniteDuration(), absl::InfiniteDuration()};
@@ -42,8 +40,8 @@ absl::Status TakeBaseDelay(const Wire& wire, Settings* to) {
 }
 
 absl::Status TakeFactor(const Wire& wire, Settings* to) {
-  const double factor = wire.retry().factor();
-  to->retry.factor = factor == 0.0 ? model::RetryPolicy().factor : factor;
+  to->retry.factor =
+      wire.retry().has_factor() ? wire.retry().factor() : model::RetryPolicy().factor;
   return absl::OkStatus();
 }
 
@@ -67,13 +65,14 @@ absl::Status TakeDelays(const Wire& wire, Settings* to) {
 }
 
 absl::Status TakeJitter(const Wire& wire, Settings* to) {
-  to->retry.jitter = wire.retry().jitter();
+  to->retry.jitter =
+      wire.retry().has_jitter() ? wire.retry().jitter() : model::RetryPolicy().jitter;
   return absl::OkStatus();
 }
 
 absl::Status TakeMaxAttempts(const Wire& wire, Settings* to) {
-  const int32_t attempts = wire.retry().max_attempts();
-  to->retry.max_attempts = attempts == 0 ? model::RetryPolicy().max_attempts : attempts;
+  to->retry.max_attempts = wire.retry().has_max_attempts() ? wire.retry().max_attempts()
+                                                           : model::RetryPolicy().max_attempts;
   return absl::OkStatus();
 }
 
@@ -91,8 +90,8 @@ absl::Status TakeLeaseDuration(const Wire& wire, Settings* to) {
 }
 
 absl::Status TakePayloadBytesMax(const Wire& wire, Settings* to) {
-  const int32_t bytes = wire.max_payload_bytes();
-  to->max_payload_bytes = bytes == 0 ? Settings().max_payload_bytes : bytes;
+  to->max_payload_bytes =
+      wire.has_max_payload_bytes() ? wire.max_payload_bytes() : Settings().max_payload_bytes;
   return absl::OkStatus();
 }
 
@@ -111,22 +110,22 @@ absl::Status TakePeriodicHistory(const Wire& wire, Settings* to) {
 }
 
 absl::Status TakeHistoryDays(const Wire& wire, Settings* to) {
-  to->history_days = wire.history_days() == 0 ? Settings().history_days : wire.history_days();
+  to->history_days = wire.has_history_days() ? wire.history_days() : Settings().history_days;
   return absl::OkStatus();
 }
 
 absl::Status TakeFailedDays(const Wire& wire, Settings* to) {
-  to->failed_days = wire.failed_days() == 0 ? Settings().failed_days : wire.failed_days();
+  to->failed_days = wire.has_failed_days() ? wire.failed_days() : Settings().failed_days;
   return absl::OkStatus();
 }
 
 absl::Status TakeKeepPayloads(const Wire& wire, Settings* to) {
-  to->keep_payloads = wire.keep_payloads();
+  to->keep_payloads = wire.has_keep_payloads() ? wire.keep_payloads() : Settings().keep_payloads;
   return absl::OkStatus();
 }
 
 absl::Status TakeKeepResults(const Wire& wire, Settings* to) {
-  to->keep_results = wire.keep_results();
+  to->keep_results = wire.has_keep_results() ? wire.keep_results() : Settings().keep_results;
   return absl::OkStatus();
 }
 
@@ -195,15 +194,7 @@ bool Names(absl::string_view path, const Setting& setting) {
 }
 
 bool IsNamed(const SettingPaths& paths, const Setting& setting) {
-  if (paths.empty()) return true;
   for (const std::string& path : paths) {
-    if (Names(path, setting)) return true;
-  }
-  return false;
-}
-
-bool IsKnown(absl::string_view path) {
-  for (const Setting& setting : kSettings) {
     if (Names(path, setting)) return true;
   }
   return false;
@@ -229,22 +220,6 @@ void WriteStage(const model::Stage& stage, v1::Stage* wire) {
 }
 
 }  // namespace
-
-absl::StatusOr<SettingPaths> ReadMask(const google::protobuf::FieldMask& mask) {
-  SettingPaths paths;
-  RETURN_IF_ERROR(CheckCount(mask.paths_size(), {0, kPathsMax}, {"update_mask"}));
-  bool all = false;
-  for (const std::string& path : mask.paths()) {
-    if (path != "*" && !IsKnown(path)) {
-      return InvalidField({"update_mask"},
-                          "must name fields of QueueSettings, for example \"retry\", "
-                          "\"retry.max_attempts\" or \"history\"");
-    }
-    all = all || path == "*";
-    paths.push_back(path);
-  }
-  return all ? SettingPaths() : paths;
-}
 
 absl::StatusOr<model::QueueSettings> ChangeSettings(const model::QueueSettings& base,
                                                     const v1::QueueSettings& wire,

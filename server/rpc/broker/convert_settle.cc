@@ -78,10 +78,7 @@ bool HasContinuation(const v1::AckItem& wire) {
 }
 
 absl::Status ReadThen(v1::AckItem* wire, model::AckContinuation* continuation) {
-  if (wire->has_finish() && !wire->finish()) {
-    return InvalidField({"finish"}, "must be true if set");
-  }
-  continuation->finish = wire->finish();
+  continuation->finish = wire->has_finish();
   if (!wire->has_next_stage()) return absl::OkStatus();
   RETURN_IF_ERROR(
       CheckRequiredText(wire->next_stage(), model::kStageNameBytesMax, {"next_stage"}));

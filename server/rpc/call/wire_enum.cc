@@ -67,6 +67,7 @@ constexpr Pair<model::PauseMode, v1::PauseMode> kPauseModes[] = {
     {model::PauseMode::kLease, v1::PAUSE_MODE_LEASE},
     {model::PauseMode::kEnqueue, v1::PAUSE_MODE_ENQUEUE},
     {model::PauseMode::kBoth, v1::PAUSE_MODE_BOTH},
+    {model::PauseMode::kNone, v1::PAUSE_MODE_NONE},
 };
 
 constexpr Pair<model::RetryKind, v1::RetryKind> kRetryKinds[] = {
@@ -176,7 +177,10 @@ ReadValue<model::NackDisposition> ReadEnum(v1::NackDisposition wire, const Field
 }
 
 ReadValue<model::PauseMode> ReadEnum(v1::PauseMode wire, const Field& field) {
-  return Read(kPauseModes, wire, field, "must be LEASE, ENQUEUE or BOTH");
+  constexpr absl::string_view kWhatItMustBe =
+      "must be LEASE, ENQUEUE or BOTH: ResumeQueue ends a pause";
+  if (wire == v1::PAUSE_MODE_NONE) return InvalidField(field, kWhatItMustBe);
+  return Read(kPauseModes, wire, field, kWhatItMustBe);
 }
 
 ReadValue<model::RetryKind> ReadEnum(v1::RetryKind wire, const Field& field) {

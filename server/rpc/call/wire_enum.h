@@ -16,7 +16,7 @@
 
 namespace skiplane::rpc {
 
-// The value on the wire; UNSPECIFIED for one that it has no name for, as for no pause.
+// The value on the wire; UNSPECIFIED for one that it has no name for.
 v1::AttemptOutcome ToWire(model::AttemptOutcome outcome);
 v1::BulkOperationState ToWire(model::BulkOperationState state);
 v1::EnqueueOutcome ToWire(model::EnqueueOutcome outcome);
@@ -36,6 +36,7 @@ ReadValue<model::AttemptOutcome> ReadEnum(v1::AttemptOutcome wire, const Field& 
 ReadValue<model::HistoryPolicy> ReadEnum(v1::HistoryPolicy wire, const Field& field);
 ReadValue<model::KeyPolicy> ReadEnum(v1::KeyPolicy wire, const Field& field);
 ReadValue<model::NackDisposition> ReadEnum(v1::NackDisposition wire, const Field& field);
+// NONE is refused.
 ReadValue<model::PauseMode> ReadEnum(v1::PauseMode wire, const Field& field);
 ReadValue<model::RetryKind> ReadEnum(v1::RetryKind wire, const Field& field);
 

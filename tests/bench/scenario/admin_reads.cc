@@ -84,11 +84,11 @@ class Reader {
       (*filter.mutable_headers())["tenant"] = absl::StrCat("t", call % kAdminTenants);
     });
     ReadPage("list_group", true, [](v1::TaskFilter& filter, int call) {
-      filter.set_error_group(absl::StrCat("print-", call % kAdminGroups));
+      filter.set_fingerprint(absl::StrCat("print-", call % kAdminGroups));
     });
     ReadPage("list_failed_group", true, [](v1::TaskFilter& filter, int call) {
       filter.add_states(v1::TASK_STATE_FAILED);
-      filter.set_error_group(absl::StrCat("print-", call % kAdminGroups));
+      filter.set_fingerprint(absl::StrCat("print-", call % kAdminGroups));
     });
     ReadPage("list_nothing", false, [](v1::TaskFilter& filter, int) {
       filter.add_states(v1::TASK_STATE_SUCCEEDED);
@@ -130,7 +130,7 @@ class Reader {
     Measure(name, [&](int call) {
       v1::GetTaskRequest request;
       request.set_task_id(IdOf(first, count, call));
-      request.set_attempts_max(10);
+      request.set_attempts_page_size(10);
       Call<v1::GetTaskResponse>(&v1::AdminService::Stub::GetTask, request);
     });
   }

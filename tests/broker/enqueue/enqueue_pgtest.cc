@@ -130,7 +130,7 @@ TEST_F(EnqueueTest, AnUnknownQueueIsRefusedUnlessQueuesAreCreated) {
 TEST_F(EnqueueTest, LanesKeepKeysUniqueAndCallsTogether) {
   broker::CreateQueueCall create;
   create.name = "q";
-  create.lanes = 4;
+  create.lane_count = 4;
   Later<model::Queue> made;
   broker().CreateQueue(std::move(create), made.done());
   ASSERT_THAT(made.Get(), IsOk());

@@ -21,7 +21,7 @@ class LeaseStagesTest : public BrokerHarness {
   LeaseStagesTest() {
     broker::CreateQueueCall call;
     call.name = "staged";
-    call.lanes = 1;
+    call.lane_count = 1;
     call.settings.emplace().stages.resize(2);
     call.settings->stages[0].name = "a";
     call.settings->stages[1].name = "b";

@@ -32,7 +32,7 @@ class RepeatTest : public BrokerHarness {
     Later<model::Queue> made;
     broker::CreateQueueCall call;
     call.name = name;
-    call.lanes = lanes;
+    call.lane_count = lanes;
     call.origin = Origin();
     broker().CreateQueue(std::move(call), made.done());
     ASSERT_THAT(made.Get(), IsOk());

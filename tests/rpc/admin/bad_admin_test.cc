@@ -20,6 +20,12 @@ Request Named() {
   return request;
 }
 
+v1::UpdateQueueRequest GoodUpdate() {
+  v1::UpdateQueueRequest request = Named<v1::UpdateQueueRequest>();
+  request.mutable_settings()->set_keep_results(true);
+  return request;
+}
+
 BadCreate BadSetting(const std::string& name,
                      const std::function<void(v1::QueueSettings&)>& spoil,
                      const std::string& field) {
@@ -40,10 +46,12 @@ TEST_P(BadCreateQueue, IsRefusedInAnUpdateToo) {
   GetParam().spoil(create);
   if (!create.has_settings()) return;
   const BadUpdate update = {
-      "update", [&create](auto& r) { *r.mutable_settings() = create.settings(); },
+      "update", [&create](auto& r) {
+        *r.mutable_settings() = create.settings();
+        r.mutable_update_mask()->add_paths("*");
+      },
       GetParam().field};
-  ExpectRefused<v1::UpdateQueueRequest, v1::UpdateQueueResponse>(
-      Named<v1::UpdateQueueRequest>(), update);
+  ExpectRefused<v1::UpdateQueueRequest, v1::UpdateQueueResponse>(GoodUpdate(), update);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -52,8 +60,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCreate{"name_missing", [](auto& r) { r.clear_name(); }, "name"},
         BadCreate{"name_too_long", [](auto& r) { r.set_name(std::string(129, 'n')); }, "name"},
         BadCreate{"name_with_umlaut", [](auto& r) { r.set_name("m\xc3\xbcll"); }, "name"},
-        BadCreate{"lanes_negative", [](auto& r) { r.set_lanes(-1); }, "lanes"},
-        BadCreate{"lanes_too_many", [](auto& r) { r.set_lanes(65); }, "lanes"}),
+        BadCreate{"lanes_negative", [](auto& r) { r.set_lane_count(-1); }, "lane_count"},
+        BadCreate{"lanes_too_many", [](auto& r) { r.set_lane_count(65); }, "lane_count"}),
     NameOf<v1::CreateQueueRequest>);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -69,6 +77,16 @@ INSTANTIATE_TEST_SUITE_P(
         BadSetting("lease_duration_nanos",
                    [](auto& s) { s.mutable_lease_duration()->set_nanos(1000000000); },
                    "lease_duration"),
+        BadSetting("payload_bytes_zero", [](auto& s) { s.set_max_payload_bytes(0); },
+                   "max_payload_bytes"),
+        BadSetting("history_days_zero", [](auto& s) { s.set_history_days(0); }, "history_days"),
+        BadSetting("failed_days_zero", [](auto& s) { s.set_failed_days(0); }, "failed_days"),
+        BadSetting("stage_max_attempts_zero",
+                   [](auto& s) {
+                     s.add_stages()->set_name("first");
+                     s.mutable_stages(0)->mutable_retry()->set_max_attempts(0);
+                   },
+                   "stages[0].retry.max_attempts"),
         BadSetting("payload_bytes_negative", [](auto& s) { s.set_max_payload_bytes(-1); },
                    "max_payload_bytes"),
         BadSetting("payload_bytes_too_large", [](auto& s) { s.set_max_payload_bytes(1048577); },
@@ -90,6 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "base_delay"),
         BadRetry("base_delay_too_long",
                  [](auto& p) { p.mutable_base_delay()->set_seconds(86401); }, "base_delay"),
+        BadRetry("factor_zero", [](auto& p) { p.set_factor(0); }, "factor"),
         BadRetry("factor_too_small", [](auto& p) { p.set_factor(0.99); }, "factor"),
         BadRetry("factor_too_large", [](auto& p) { p.set_factor(10.01); }, "factor"),
         BadRetry("factor_nan", [](auto& p) { p.set_factor(std::nan("")); }, "factor"),
@@ -121,6 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadRetry("jitter_too_large", [](auto& p) { p.set_jitter(0.51); }, "jitter"),
         BadRetry("jitter_infinite",
                  [](auto& p) { p.set_jitter(std::numeric_limits<double>::infinity()); }, "jitter"),
+        BadRetry("max_attempts_zero", [](auto& p) { p.set_max_attempts(0); }, "max_attempts"),
         BadRetry("max_attempts_negative", [](auto& p) { p.set_max_attempts(-1); },
                  "max_attempts"),
         BadRetry("max_attempts_too_large", [](auto& p) { p.set_max_attempts(1001); },
@@ -130,21 +150,44 @@ INSTANTIATE_TEST_SUITE_P(
 class BadUpdateQueue : public ::testing::TestWithParam<BadUpdate> {};
 
 TEST_P(BadUpdateQueue, IsRefusedOnItsField) {
-  ExpectRefused<v1::UpdateQueueRequest, v1::UpdateQueueResponse>(
-      Named<v1::UpdateQueueRequest>(), GetParam());
+  ExpectRefused<v1::UpdateQueueRequest, v1::UpdateQueueResponse>(GoodUpdate(), GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Fields, BadUpdateQueue,
     ::testing::Values(
         BadUpdate{"name_missing", [](auto& r) { r.clear_name(); }, "name"},
-        BadUpdate{"mask_unknown", [](auto& r) { r.mutable_update_mask()->add_paths("lanes"); },
-                  "update_mask"},
+        BadUpdate{"nothing_to_change", [](auto& r) {
+                    r.clear_settings();
+                    r.mutable_settings()->mutable_retry();
+                  },
+                  "settings"},
+        BadUpdate{"mask_unknown",
+                  [](auto& r) {
+                    r.mutable_update_mask()->add_paths("history");
+                    r.mutable_update_mask()->add_paths("lane_count");
+                  },
+                  "update_mask.paths[1]"},
         BadUpdate{"mask_too_deep",
                   [](auto& r) { r.mutable_update_mask()->add_paths("retry.base_delay.seconds"); },
-                  "update_mask"},
+                  "update_mask.paths[0]"},
         BadUpdate{"mask_empty_path", [](auto& r) { r.mutable_update_mask()->add_paths(""); },
-                  "update_mask"}),
+                  "update_mask.paths[0]"},
+        BadUpdate{"mask_star_below", [](auto& r) { r.mutable_update_mask()->add_paths("retry.*"); },
+                  "update_mask.paths[0]"},
+        BadUpdate{"mask_star_among_others",
+                  [](auto& r) {
+                    r.mutable_update_mask()->add_paths("history");
+                    r.mutable_update_mask()->add_paths("*");
+                  },
+                  "update_mask.paths[1]"},
+        BadUpdate{"mask_path_twice",
+                  [](auto& r) {
+                    r.mutable_update_mask()->add_paths("retry");
+                    r.mutable_update_mask()->add_paths("history");
+                    r.mutable_update_mask()->add_paths("retry");
+                  },
+                  "update_mask.paths[2]"}),
     NameOf<v1::UpdateQueueRequest>);
 
 class BadListQueues : public ::testing::TestWithParam<BadList> {};
@@ -173,8 +216,9 @@ INSTANTIATE_TEST_SUITE_P(
     Fields, BadPauseQueue,
     ::testing::Values(
         BadPause{"name_missing", [](auto& r) { r.clear_name(); }, "name"},
-        BadPause{"mode_unknown", [](auto& r) { r.set_mode(static_cast<v1::PauseMode>(4)); },
+        BadPause{"mode_unknown", [](auto& r) { r.set_mode(static_cast<v1::PauseMode>(5)); },
                  "mode"},
+        BadPause{"mode_none", [](auto& r) { r.set_mode(v1::PAUSE_MODE_NONE); }, "mode"},
         BadPause{"reason_too_long", [](auto& r) { r.set_reason(std::string(1025, 'r')); },
                  "reason"},
         BadPause{"reason_with_nul", [](auto& r) { r.set_reason(WithNul()); }, "reason"}),
@@ -188,6 +232,16 @@ TEST(BadNames, AreRefusedByTheCallsThatTakeNothingElse) {
   ExpectRefused<v1::ResumeQueueRequest, v1::ResumeQueueResponse>(
       Named<v1::ResumeQueueRequest>(),
       BadResume{"resume", [](auto& r) { r.clear_name(); }, "name"});
+}
+
+TEST(BadPageOfAttempts, IsRefused) {
+  v1::GetTaskRequest good;
+  good.set_task_id(model::FormatTaskId({7, 1}));
+  using Bad = BadCall<v1::GetTaskRequest>;
+  ExpectRefused<v1::GetTaskRequest, v1::GetTaskResponse>(
+      good, Bad{"size", [](auto& r) { r.set_attempts_page_size(-1); }, "attempts_page_size"});
+  ExpectRefused<v1::GetTaskRequest, v1::GetTaskResponse>(
+      good, Bad{"token", [](auto& r) { r.set_attempts_page_token("x"); }, "attempts_page_token"});
 }
 
 TEST(BadTaskId, IsRefused) {

@@ -19,7 +19,7 @@ Start CancelAll() {
   Start request;
   request.mutable_filter()->set_queue("mail");
   request.mutable_filter()->set_all(true);
-  request.mutable_action()->set_cancel(true);
+  request.mutable_action()->mutable_cancel();
   return request;
 }
 
@@ -49,12 +49,12 @@ TEST(ReadStartBulk, EachActionIsTakenAndWrittenAsItWas) {
   };
   const Action actions[] = {
       {[](auto& x) { x.set_set_priority(-3); }, Kind::kPrioritize},
-      {[](auto& x) { x.set_run_now(true); }, Kind::kRunNow},
+      {[](auto& x) { x.mutable_run_now(); }, Kind::kRunNow},
       {[](auto& x) { x.mutable_schedule_time()->set_seconds(1700000000); }, Kind::kRunAt},
       {[](auto& x) { x.mutable_postpone()->set_seconds(90); }, Kind::kPostpone},
-      {[](auto& x) { x.set_retry(true); }, Kind::kRetry, true},
-      {[](auto& x) { x.set_cancel(true); }, Kind::kCancel},
-      {[](auto& x) { x.set_delete_(true); }, Kind::kDelete, true}};
+      {[](auto& x) { x.mutable_retry(); }, Kind::kRetry, true},
+      {[](auto& x) { x.mutable_cancel(); }, Kind::kCancel},
+      {[](auto& x) { x.mutable_delete_(); }, Kind::kDelete, true}};
   for (const Action& action : actions) {
     Start request = CancelAll();
     action.set(*request.mutable_action());
@@ -79,10 +79,7 @@ TEST(ReadStartBulk, NamesTheBadField) {
       {[](auto& x) { x.mutable_filter()->set_all(false); }, "filter.all"},
       {[](auto& x) { x.mutable_filter()->set_priority(0); }, "filter.all"},
       {[](auto& x) { x.clear_action(); }, "action"},
-      {[](auto& x) { x.mutable_action()->set_cancel(false); }, "action.cancel"},
-      {[](auto& x) { x.mutable_action()->set_run_now(false); }, "action.run_now"},
-      {[](auto& x) { x.mutable_action()->set_retry(false); }, "action.retry"},
-      {[](auto& x) { x.mutable_action()->set_delete_(false); }, "action.delete"},
+      {[](auto& x) { x.mutable_filter()->set_periodic(false); }, "filter.all"},
       {[](auto& x) { x.mutable_action()->set_set_priority(40000); }, "action.set_priority"},
       {[](auto& x) { x.mutable_action()->mutable_postpone()->set_seconds(-1); },
        "action.postpone"},
@@ -105,7 +102,7 @@ TEST(ReadStartBulk, TakesStatesThatTheActionCanChangeOnly) {
     Start request = CancelAll();
     request.mutable_filter()->set_all(false);
     request.mutable_filter()->add_states(state);
-    if (is_retry) request.mutable_action()->set_retry(true);
+    if (is_retry) request.mutable_action()->mutable_retry();
     return base::FieldOf(ReadStartBulk(&request).status());
   };
   for (const bool is_retry : {false, true}) {
@@ -127,7 +124,7 @@ TEST(ReadRetryGroup, MeansWaitingAndFailedTasksOfTheGroup) {
   EXPECT_EQ(base::FieldOf(ReadRetryGroup(&unnamed).status()), "fingerprint");
   const auto call = ReadRetryGroup(&request);
   ASSERT_TRUE(call.ok()) << call.status();
-  EXPECT_EQ(call->filter.error_group, "mine");
+  EXPECT_EQ(call->filter.fingerprint, "mine");
   EXPECT_EQ(call->filter.stage, "s");
   EXPECT_EQ(call->change.kind, Kind::kRetry);
   model::TaskStates states;

@@ -25,7 +25,7 @@ TEST(ReadFilter, TakesEveryField) {
   wire.set_key_prefix("user:");
   (*wire.mutable_headers())["b"] = "2";
   (*wire.mutable_headers())["a"] = "1";
-  wire.set_error_group("mine");
+  wire.set_fingerprint("mine");
   wire.mutable_min_age()->set_seconds(60);
   wire.mutable_max_age()->set_seconds(3600);
   wire.set_priority(0);
@@ -36,7 +36,7 @@ TEST(ReadFilter, TakesEveryField) {
   expected.states.ready = expected.states.failed = true;
   expected.key_prefix = "user:";
   expected.headers = {{"a", "1"}, {"b", "2"}};
-  expected.error_group = "mine";
+  expected.fingerprint = "mine";
   expected.min_age = absl::Minutes(1);
   expected.max_age = absl::Hours(1);
   expected.priority = 0;
@@ -53,6 +53,17 @@ TEST(ReadFilter, AQueueAloneIsNotNarrow) {
   EXPECT_FALSE(filter->IsNarrow());
   EXPECT_TRUE(filter->states.IsEmpty());
   EXPECT_EQ(filter->priority, std::nullopt);
+}
+
+TEST(ReadFilter, TasksThatAreNotPeriodicAreAChoiceToo) {
+  v1::TaskFilter wire = OfQueue();
+  EXPECT_EQ(ReadFilter(&wire)->periodic, std::nullopt);
+  wire = OfQueue();
+  wire.set_periodic(false);
+  const auto filter = ReadFilter(&wire);
+  ASSERT_TRUE(filter.ok()) << filter.status();
+  EXPECT_EQ(filter->periodic, false);
+  EXPECT_TRUE(filter->IsNarrow());
 }
 
 TEST(ReadFilter, EachStateIsWhatItIsCalled) {
@@ -113,7 +124,7 @@ TEST(ReadFilter, NamesTheBadField) {
        "filter.headers"},
       {[](auto& x) { (*x.mutable_headers())[""] = "v"; }, "filter.headers[\"\"]"},
       {[&](auto& x) { (*x.mutable_headers())["h"] = nul; }, "filter.headers[\"h\"]"},
-      {[](auto& x) { x.set_error_group(std::string(257, 'e')); }, "filter.error_group"},
+      {[](auto& x) { x.set_fingerprint(std::string(257, 'e')); }, "filter.fingerprint"},
       {[](auto& x) { x.mutable_min_age()->set_seconds(-1); }, "filter.min_age"},
       {[](auto& x) { x.mutable_max_age()->set_seconds(3653LL * 86400 + 1); }, "filter.max_age"},
       {[](auto& x) { x.mutable_max_age()->set_nanos(1000000000); }, "filter.max_age"},

@@ -21,6 +21,13 @@ model::QueueSettings Unusual() {
   settings.history = model::HistoryPolicy::kFailures;
   settings.lease_duration = absl::Minutes(9);
   settings.max_payload_bytes = 1000;
+  settings.stages.emplace_back().name = "first";
+  settings.max_run_duration = absl::Minutes(3);
+  settings.periodic_history = model::HistoryPolicy::kNone;
+  settings.history_days = 2;
+  settings.failed_days = 3;
+  settings.keep_payloads = true;
+  settings.keep_results = true;
   return settings;
 }
 
@@ -33,13 +40,32 @@ model::QueueSettings Changed(const v1::QueueSettings& wire, const SettingPaths& 
 TEST(ChangeSettings, WholeSettingsComeBackAsTheyWere) {
   v1::QueueSettings wire;
   WriteSettings(Unusual(), &wire);
-  const auto read = ChangeSettings(model::QueueSettings(), wire, {});
+  const auto read = ChangeSettings(model::QueueSettings(), wire, AllSettings());
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(*read, Unusual());
 }
 
-TEST(ChangeSettings, WithoutPathsUnsetSettingsReturnToTheirDefaults) {
-  EXPECT_EQ(Changed({}, {}), model::QueueSettings());
+TEST(ChangeSettings, NamedSettingsThatAreUnsetReturnToTheirDefaults) {
+  SettingPaths paths = AllSettings();
+  std::erase(paths, "stages");  // are never removed
+  model::QueueSettings expected;
+  expected.stages = Unusual().stages;
+  EXPECT_EQ(Changed({}, paths), expected);
+  EXPECT_EQ(Changed({}, {}), Unusual());
+}
+
+TEST(ChangeSettings, AZeroIsAValue) {
+  v1::QueueSettings wire;
+  wire.mutable_retry()->set_jitter(0);
+  wire.set_keep_payloads(false);
+  wire.set_keep_results(false);
+  model::QueueSettings expected = Unusual();
+  expected.retry.jitter = 0;
+  expected.keep_payloads = expected.keep_results = false;
+  EXPECT_EQ(Changed(wire, {"retry.jitter", "keep_payloads", "keep_results"}), expected);
+  wire.set_history_days(0);
+  const auto refused = ChangeSettings(Unusual(), wire, {"history_days"});
+  EXPECT_EQ(base::FieldOf(refused.status()), "settings.history_days");
 }
 
 TEST(ChangeSettings, EachPathTakesOnlyItsOwnSetting) {
@@ -93,23 +119,6 @@ TEST(ChangeSettings, RefusesATableWithoutItsDelays) {
   EXPECT_EQ(base::FieldOf(changed.status()), "settings.retry.delays");
 }
 
-TEST(ReadMask, StarAmongOthersMeansAll) {
-  google::protobuf::FieldMask mask;
-  mask.add_paths("history");
-  mask.add_paths("*");
-  const auto paths = ReadMask(mask);
-  ASSERT_TRUE(paths.ok());
-  EXPECT_TRUE(paths->empty());
-}
-
-TEST(ReadMask, HasABound) {
-  google::protobuf::FieldMask mask;
-  for (int i = 0; i < 100; ++i) mask.add_paths("retry");
-  EXPECT_TRUE(ReadMask(mask).ok());
-  mask.add_paths("retry");
-  EXPECT_EQ(base::FieldOf(ReadMask(mask).status()), "update_mask");
-}
-
 TEST(UpdateQueue, ChangesTheSettingsInForceByMask) {
   FakeBroker::Behaviour behaviour;
   behaviour.queue.queue.settings = Unusual();
@@ -125,6 +134,25 @@ TEST(UpdateQueue, ChangesTheSettingsInForceByMask) {
   EXPECT_EQ(response.queue().settings().retry().max_attempts(), 4);
   EXPECT_EQ(response.queue().settings().max_payload_bytes(), 1000);
   EXPECT_EQ(front.broker.update.version, std::nullopt);
+}
+
+TEST(UpdateQueue, WithoutAMaskChangesWhatIsSet) {
+  FakeBroker::Behaviour behaviour;
+  behaviour.queue.queue.settings = Unusual();
+  Front front(behaviour);
+  v1::UpdateQueueRequest request;
+  request.set_name("mail");
+  request.mutable_settings()->mutable_retry()->set_jitter(0);
+  request.mutable_settings()->set_keep_results(false);
+  v1::UpdateQueueResponse response;
+  const grpc::Status status = front.Call(request, &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  model::QueueSettings expected = Unusual();
+  expected.retry.jitter = 0;
+  expected.keep_results = false;
+  v1::QueueSettings wire;
+  WriteSettings(expected, &wire);
+  EXPECT_EQ(response.queue().settings().SerializeAsString(), wire.SerializeAsString());
 }
 
 TEST(UpdateQueue, MayTurnAQueueWithDelaysIntoATable) {

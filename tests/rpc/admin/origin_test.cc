@@ -20,7 +20,7 @@ class OriginTest : public ::testing::Test {
     for (const std::string& header : headers) {
       (*request.mutable_filter()->mutable_headers())[header] = "x";
     }
-    request.mutable_action()->set_retry(true);
+    request.mutable_action()->mutable_retry();
     v1::StartBulkOperationResponse response;
     grpc::ClientContext context;
     const grpc::Status status = front_.admin->StartBulkOperation(&context, request, &response);

@@ -84,7 +84,7 @@ TEST(ReadAck, TakesAllThatAnItemSays) {
 
 TEST(ReadAck, EachPartAloneIsEnoughToBeRead) {
   const std::function<void(v1::AckItem&)> parts[] = {
-      [](v1::AckItem& x) { x.set_finish(true); },
+      [](v1::AckItem& x) { x.mutable_finish(); },
       [](v1::AckItem& x) { x.set_next_stage("s"); },
       [](v1::AckItem& x) { x.mutable_next_payload(); },
       [](v1::AckItem& x) { x.set_result("r"); },
@@ -106,7 +106,6 @@ TEST(ReadAck, EachPartAloneIsEnoughToBeRead) {
 
 TEST(ReadAck, NamesWhatCannotComeAfterAnAttempt) {
   ExpectRefused({
-      {"finish_false", [](auto& x) { x.set_finish(false); }, "finish"},
       {"stage_empty", [](auto& x) { x.set_next_stage(""); }, "next_stage"},
       {"stage_too_long", [](auto& x) { x.set_next_stage(std::string(65, 's')); }, "next_stage"},
       {"stage_with_nul", [](auto& x) { x.set_next_stage(WithNul()); }, "next_stage"},

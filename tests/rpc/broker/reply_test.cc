@@ -239,7 +239,7 @@ TEST(Reply, GetQueueTellsSettingsPauseCountsAndEtag) {
   request.set_name("mail");
   v1::GetQueueResponse response;
   ASSERT_TRUE(front.Call(request, &response).ok());
-  EXPECT_EQ(response.queue().lanes(), 2);
+  EXPECT_EQ(response.queue().lane_count(), 2);
   EXPECT_EQ(response.queue().pause_mode(), v1::PAUSE_MODE_BOTH);
   EXPECT_EQ(response.queue().pause_reason(), "maintenance");
   EXPECT_EQ(response.queue().etag(), "12");
@@ -275,6 +275,7 @@ TEST(Reply, EtagsReachTheBrokerAsVersions) {
   Front front;
   v1::UpdateQueueRequest request;
   request.set_name("mail");
+  request.mutable_settings()->set_keep_results(true);
   v1::UpdateQueueResponse response;
   for (const auto& [etag, version] : std::vector<std::pair<std::string, int64_t>>{
            {"12", 12}, {"012", -1}, {"W/12", -1}, {"99999999999999999999", -1}}) {

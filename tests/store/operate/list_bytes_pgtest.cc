@@ -177,7 +177,7 @@ TEST_F(ListBytesTest, StatisticsGoOnAfterTheLastHour) {
     seen += page.items.size();
     has_more = page.has_more;
     ASSERT_FALSE(page.items.empty());
-    range.after_hour = page.items.back().hour;
+    range.after_hour = page.items.back().start_time;
     range.after_stage = page.items.back().stage;
     range.after_outcome = static_cast<int16_t>(page.items.back().outcome);
   }

@@ -106,6 +106,25 @@ TEST_F(OperateTest, FinishedAndFailedTasksAreFoundWhereTheyAre) {
   EXPECT_THAT(TablesOf(All().states), SizeIs(3));
 }
 
+TEST_F(OperateTest, PeriodicTasksAndOthersAreFoundApart) {
+  const std::vector<int64_t> ids = Put(4);
+  const auto tokens = testing::TokensOf(Take(2));
+  Settle({tokens[0]}, Action::kAck);
+  Settle({tokens[1]}, Action::kFail);
+  Sql(absl::StrCat("UPDATE skiplane.task SET period = 1000000, planned_time = now() WHERE id = ",
+                   ids[2]));
+  model::TaskFilter filter = All();
+  EXPECT_THAT(Find(TaskTable::kLiving, filter), ElementsAre(ids[2], ids[3]));
+  filter.periodic = true;
+  EXPECT_THAT(Find(TaskTable::kLiving, filter), ElementsAre(ids[2]));
+  EXPECT_THAT(Find(TaskTable::kFinished, filter), IsEmpty());
+  EXPECT_THAT(Find(TaskTable::kFailed, filter), IsEmpty());
+  filter.periodic = false;
+  EXPECT_THAT(Find(TaskTable::kLiving, filter), ElementsAre(ids[3]));
+  EXPECT_THAT(Find(TaskTable::kFinished, filter), ElementsAre(ids[0]));
+  EXPECT_THAT(Find(TaskTable::kFailed, filter), ElementsAre(ids[1]));
+}
+
 TEST_F(OperateTest, EveryChangeKeepsTheCountsExact) {
   const std::vector<int64_t> ids = Put(6);
   EXPECT_THAT(Change(TaskTable::kLiving, {ids[0]}, TaskChange::Kind::kPrioritize).tasks, SizeIs(1));
@@ -144,8 +163,10 @@ TEST_F(OperateTest, ABulkOperationIsOneBrokersAtATime) {
   bulk.filter = All();
   bulk.filter.states = {true, true, true, false, true, false};
   bulk.filter.headers = {{"a", "b"}};
+  bulk.filter.fingerprint = "print";
   bulk.filter.min_age = absl::Seconds(3);
   bulk.filter.priority = -3;
+  bulk.filter.periodic = false;
   bulk.lanes = {lane_};
   bulk.actor = "ann";
   EXPECT_THAT(CreateBulk(*session_, bulk), IsOk());

@@ -62,8 +62,8 @@ class Client:
     def close(self):
         self.channel.close()
 
-    def create_queue(self, name, lanes=0, **settings):
-        request = admin_pb2.CreateQueueRequest(name=name, lanes=lanes,
+    def create_queue(self, name, lane_count=0, **settings):
+        request = admin_pb2.CreateQueueRequest(name=name, lane_count=lane_count,
                                                settings=queue_pb2.QueueSettings(**settings))
         return self.admin.CreateQueue(request, timeout=DEADLINE_S).queue
 

@@ -28,7 +28,7 @@ class Life:
         return getattr(self._admin, method)(request, timeout=DEADLINE_S)
 
     def _make_queues(self):
-        self._client.create_queue(QUEUE, lanes=2, stages=[queue_pb2.Stage(name="fetch"),
+        self._client.create_queue(QUEUE, lane_count=2, stages=[queue_pb2.Stage(name="fetch"),
                                                           queue_pb2.Stage(name="store")])
         self._client.create_queue(NEXT)
         self._client.update_queue(QUEUE, "lease_duration", lease_duration=seconds(30))
@@ -108,8 +108,8 @@ class Life:
     def _change_many(self):
         client = self._client
         client.enqueue_all(NEXT, [client.new_task(b"many") for _ in range(5)])
-        for action in ({"set_priority": 7}, {"postpone": HOUR}, {"run_now": True},
-                       {"cancel": True}, {"delete": True}):
+        for action in ({"set_priority": 7}, {"postpone": HOUR}, {"run_now": {}},
+                       {"cancel": {}}, {"delete": {}}):
             done = self._call("StartBulkOperation", admin_pb2.StartBulkOperationRequest(
                 filter=bulk_pb2.TaskFilter(queue=NEXT, all=True),
                 action=bulk_pb2.BulkAction(**action), wait=seconds(60))).operation

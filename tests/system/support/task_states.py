@@ -82,7 +82,7 @@ def time_comes(scene):
 def run_now(scene):
     task_id = scene.put(delay=LATER)
     yield task_id
-    scene.change("RescheduleTask", task_id, run_now=True)
+    scene.change("RescheduleTask", task_id, run_now={})
 
 
 @transition("SCHEDULED", "READY", "RetryTask")

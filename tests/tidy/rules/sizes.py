@@ -1,6 +1,7 @@
 """Small units: files, functions, lines."""
 
 import ast
+import re
 
 from rules import cpp
 from rules.tree import finding, ours
@@ -10,14 +11,19 @@ FUNCTION_LINES_MAX = 50
 HEADER_LINES_MAX = 150
 FILE_LINES_MAX = 300
 TEST_LINES_MAX = 400
-CODE = (".cc", ".h", ".py", ".sql", ".cmake", ".sh", "CMakeLists.txt")
+# A service stays in one file: docs/adr/2026-11-23-proto-files-by-service.md.
+SERVICE_LINES_MAX = 800
+SERVICE = re.compile(r"^service \w+ \{", re.MULTILINE)
+CODE = (".cc", ".h", ".py", ".sql", ".cmake", ".sh", ".proto", "CMakeLists.txt")
 
 
 def is_code(path, text):
     return ours(path) and (path.endswith(CODE) or text.startswith("#!"))
 
 
-def lines_max(path):
+def lines_max(path, text):
+    if path.endswith(".proto") and SERVICE.search(text):
+        return SERVICE_LINES_MAX
     if path.endswith(".h"):
         return HEADER_LINES_MAX
     return TEST_LINES_MAX if path.startswith("tests/") else FILE_LINES_MAX
@@ -33,9 +39,9 @@ def function_spans(path, text):
 
 
 def check_file(path, text):
-    lines = text.splitlines()
-    if len(lines) > lines_max(path):
-        yield finding(path, 1, f"{len(lines)} lines, at most {lines_max(path)}: split it")
+    lines, most = text.splitlines(), lines_max(path, text)
+    if len(lines) > most:
+        yield finding(path, 1, f"{len(lines)} lines, at most {most}: split it")
     for number, line in enumerate(lines, 1):
         if len(line) > COLUMNS_MAX:
             yield finding(path, number, f"{len(line)} columns, at most {COLUMNS_MAX}")

@@ -20,6 +20,14 @@ class Sizes(Planted):
         self.assert_clean("tests/base/a_test.cc", "\n" * 400)
         self.assert_caught("tests/base/a_test.cc", "\n" * 401, "at most 400")
 
+    def test_a_proto_file_that_declares_a_service_may_be_longer(self):
+        service = "service Broker {\n}\n"
+        self.assert_clean("proto/skiplane/v1/a.proto", service + "\n" * 798)
+        self.assert_caught("proto/skiplane/v1/a.proto", service + "\n" * 799, "at most 800")
+        nouns = "// A service {\nmessage Task {}\n"
+        self.assert_caught("proto/skiplane/v1/a.proto", nouns + "\n" * 299, "at most 300")
+        self.assert_clean("proto/google/rpc/a.proto", "\n" * 900)
+
     def test_a_long_line_is_caught_by_characters_not_bytes(self):
         self.assert_clean("server/base/a.cc", "// " + "…" * 97)
         self.assert_caught("server/base/a.cc", "\n// " + "…" * 98, ":2: 101 columns")
