@@ -28,15 +28,15 @@ $$;
 -- planned time, what it would have retried with it; a run that is under way, between two stages of
 -- a pipeline, too, goes on, and its end finds the new plan. At a later stage the content is the
 -- run's own and stays. A paused task stays so.
--- One row per task that was changed, as enqueue_once has them; the schedule time is null if the
--- task does not wait for it. Raises 40001 when a task changed beside it.
+-- One row per task that was changed, as enqueue_once has them, with its state; the schedule time
+-- is null if the task does not wait for it. Raises 40001 when a task changed beside it.
 CREATE FUNCTION skiplane.declare_schedules(
   lanes bigint[], ids bigint[], starts timestamptz[], delays bigint[], attempts int[],
   priorities smallint[], content_types text[], headers text[], payloads bytea[], keys text[],
   calls bigint[], policies smallint[], stages smallint[], periods bigint[], crons text[],
   time_zones text[], catch_ups smallint[], asked bigint[], new_ids bigint[], notifies boolean)
 RETURNS TABLE (id bigint, lane bigint, priority smallint, can_run boolean, run_us bigint,
-               now_us bigint, wanted_id bigint, outcome int, stage smallint)
+               now_us bigint, wanted_id bigint, outcome int, stage smallint, state smallint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
@@ -114,7 +114,9 @@ WITH want AS MATERIALIZED (
     AND t.lease_number = c.lease_number
   RETURNING t.lane, t.id, c.id AS wanted_id, c.is_moved, c.old_due, c.old_fingerprint, t.priority,
             t.due, t.schedule_time, t.stage,
-            t.state = 1 AND t.schedule_time < 'infinity' AS waits
+            t.state = 1 AND t.schedule_time < 'infinity' AS waits,
+            CASE WHEN t.state = 2 THEN 3 WHEN t.schedule_time <= clock_timestamp() THEN 2
+                 ELSE 1 END::int2 AS state
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, priority, notify_time)
   SELECT c.lane, c.stage, c.old_due, -count(*), NULL, NULL
@@ -132,6 +134,6 @@ WITH want AS MATERIALIZED (
 )
 SELECT c.id, c.lane, c.priority, c.due = 0,
        CASE WHEN c.waits THEN (date_part('epoch', c.schedule_time) * 1e6)::int8 END,
-       (date_part('epoch', clock_timestamp()) * 1e6)::int8, c.wanted_id, 3, c.stage
+       (date_part('epoch', clock_timestamp()) * 1e6)::int8, c.wanted_id, 3, c.stage, c.state
 FROM changed c;
 END $$;

@@ -85,7 +85,7 @@ END IF;
 IF policies && '{6}'::smallint[] THEN
   SELECT d.starts, d.delays INTO starts, delays
   FROM skiplane.declared_starts(ids, policies, periods, held_before, starts, delays) d;
-  RETURN QUERY SELECT d.*, NULL::int2 FROM skiplane.declare_schedules(
+  RETURN QUERY SELECT d.* FROM skiplane.declare_schedules(
     lanes, ids, starts, delays, attempts, priorities, content_types, headers, payloads, keys, calls,
     policies, stages, periods, crons, time_zones, catch_ups, asked_before, held_before, notifies) d;
   GET DIAGNOSTICS declared = ROW_COUNT;

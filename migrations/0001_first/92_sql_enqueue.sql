@@ -114,7 +114,7 @@ BEGIN
            (SELECT k.task_id FROM skiplane.task_key k WHERE k.lane = t.lane AND k.key = t.key),
            skiplane.conflict()::int) END),
          ('{created,existing,replaced,restarted,rerun}'::text[])[t.outcome],
-         CASE WHEN t.outcome = 2 THEN skiplane.state_of_key(t.lane, t.key)
+         CASE WHEN t.outcome IN (2, 3) THEN skiplane.state_of_key(t.lane, t.key)
               WHEN t.outcome = 5 THEN 'leased'
               WHEN t.can_run THEN 'ready' ELSE 'scheduled' END
   FROM unnest(tasks, task_lanes, ids, outcomes, can_run) WITH ORDINALITY

@@ -9,9 +9,9 @@
 -- One row with a null id, whose schedule time is when the transaction began; and one per task that
 -- was made or changed: id, lane, priority, whether ready, schedule time (null: it runs, or is
 -- paused) and time now in microseconds, the id that it was to get, outcome (1 created, 3 replaced,
--- 4 restarted, 5 rerun), stage. Then one per task whose key another one holds (outcome 2): that
--- one's id and state (1 scheduled, 2 ready, 3 leased, 4 succeeded, 5 failed, 6 cancelled), also of
--- those that were changed.
+-- 4 restarted, 5 rerun), stage, state (1 scheduled, 2 ready, 3 leased, 4 succeeded, 5 failed,
+-- 6 cancelled; null: as ready says, and leased if rerun). Then one per task whose key another one
+-- holds (outcome 2): that one's id and state, also of those that were changed.
 -- A concurrent call with the same key or request id is waited for, not overtaken. An error 40001
 -- says that a task or key changed beside the statement: try again. An error 23505 says that a key
 -- exists and its policy is to reject that.

@@ -131,6 +131,7 @@ WITH want AS MATERIALIZED (
     AND t.rerun_pending IS NOT DISTINCT FROM w.rerun_pending
     AND t.cancel_requested IS NOT DISTINCT FROM w.cancel_requested
     AND t.paused IS NOT DISTINCT FROM w.paused
+    AND t.planned_time IS NOT DISTINCT FROM w.was_planned_time
     AND (SELECT m.rows FROM mixed m) >= 0
   RETURNING w.*, t.due AS new_due, t.stage AS new_stage, t.priority, t.lease_time, t.create_time,
             t.key, t.version, t.planned_time, CASE WHEN $20::bool THEN t.payload END AS ran_with,
@@ -144,6 +145,7 @@ WITH want AS MATERIALIZED (
     AND t.rerun_pending IS NOT DISTINCT FROM w.rerun_pending
     AND t.cancel_requested IS NOT DISTINCT FROM w.cancel_requested
     AND t.paused IS NOT DISTINCT FROM w.paused
+    AND t.planned_time IS NOT DISTINCT FROM w.was_planned_time
     AND (SELECT m.rows FROM mixed m) >= 0
   RETURNING w.*, NULL::int AS new_due, NULL::int2 AS new_stage, t.priority, t.lease_time,
             t.create_time, t.key, t.version, t.planned_time,

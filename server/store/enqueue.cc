@@ -123,7 +123,9 @@ Enqueued Gather(const pg::Rows& rows) {
       result.made.insert(rows.Int(row, 0));
     } else {
       result.changed[rows.Int(row, 6)] = {
-          {lane, rows.Int(row, 0)}, outcome, StateAfter(outcome, is_ready)};
+          {lane, rows.Int(row, 0)}, outcome,
+          rows.IsNull(row, 9) ? StateAfter(outcome, is_ready)
+                              : static_cast<model::TaskState>(rows.Int(row, 9))};
     }
     // It runs already, or is paused.
     if (outcome == model::EnqueueOutcome::kRerun || rows.IsNull(row, 4)) continue;

@@ -33,7 +33,7 @@ TEST_F(MetricsTest, WhatIsKnownBeforehandIsZeroFromTheBeginning) {
         "skiplane_batch_tasks_count{call=\"enqueue\"}",
         "skiplane_batch_tasks_count{call=\"lease\"}",
         "skiplane_batch_tasks_count{call=\"ack\"}",
-        "skiplane_batch_tasks_count{call=\"nack\"}",
+        "skiplane_batch_tasks_count{call=\"settle\"}",
         "skiplane_batch_tasks_count{call=\"heartbeat\"}",
         "skiplane_db_pool_connections{state=\"idle\"}",
         "skiplane_db_pool_connections{state=\"busy\"}", "skiplane_db_pool_waiting_statements",

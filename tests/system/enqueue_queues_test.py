@@ -155,6 +155,8 @@ class EnqueueQueues(SystemTest):
         self.assertEqual(self.tasks(), 4)
         self.assert_refused("ALREADY_EXISTS", "REQUEST_ID_REUSED", other.enqueue_all, "",
                             tasks[:1] + tasks_of(["a", "b"]), request_id)
+        self.assert_refused("ALREADY_EXISTS", "REQUEST_ID_REUSED", other.enqueue_all, "",
+                            tasks[1:] + tasks[:1], request_id)
         self.assertEqual(self.tasks(), 4)
 
     def test_a_waiting_worker_of_each_queue_is_woken_here_and_elsewhere(self):

@@ -133,6 +133,15 @@ int64_t LaneOfKey(const model::Queue& queue, absl::string_view key) {
   return LaneOf(queue, StableHash(key));
 }
 
+// Where request ids of calls with these queues are known, in whatever order they name them.
+const model::Queue& RequestQueueOf(const PendingEnqueue& call) {
+  const model::Queue* first = &call.QueueOf(0);
+  for (size_t i = 1; i < call.queues.size(); ++i) {
+    if (call.QueueOf(i).name < first->name) first = &call.QueueOf(i);
+  }
+  return *first;
+}
+
 void PrepareEnqueue(PendingEnqueue& call) {
   const std::vector<model::NewTask>& tasks = call.call.tasks;
   call.has_specials = std::any_of(tasks.begin(), tasks.end(), &IsSpecial);
@@ -140,7 +149,7 @@ void PrepareEnqueue(PendingEnqueue& call) {
       !call.call.request_id.empty() || std::all_of(tasks.begin(), tasks.end(), &TellsRepeat);
   if (call.call.request_id.empty()) return;
   call.body_hash = HashBody(call.call);
-  call.request_lane = LaneOf(*call.queue, StableHash(call.call.request_id));
+  call.request_lane = LaneOf(RequestQueueOf(call), StableHash(call.call.request_id));
 }
 
 absl::Status NumberTasks(pg::Session& session, TaskNumbers& numbers, PendingEnqueue& call) {

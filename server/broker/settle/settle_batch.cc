@@ -226,7 +226,7 @@ absl::Status SettleBatch::TakeSettled(const absl::StatusOr<std::vector<store::Se
     Apply(*items[row.index], row);
     settled_.push_back(items[row.index]);
   }
-  metrics_.Batch("nack", static_cast<int64_t>(items.size()));
+  metrics_.Batch("settle", static_cast<int64_t>(items.size()));
   return absl::OkStatus();
 }
 

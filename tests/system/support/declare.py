@@ -22,6 +22,8 @@ class DeclareTest(SystemTest):
 
     def declare(self, *arguments, client=None, **fields):
         [result] = (client or self.client).enqueue_all(QUEUE, [declaration(*arguments, **fields)])
+        if client is None:
+            self.assertEqual(result.state, self.view(result.task_id).state)
         outcome = broker_pb2.EnqueueOutcome.Name(result.outcome)
         return outcome.removeprefix("ENQUEUE_OUTCOME_"), result.task_id
 
