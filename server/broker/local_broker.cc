@@ -54,7 +54,9 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       sessions_(model::kKnownSessionsMax),
       tracker_(model::kTrackedLeasesMax),
       notifier_(context_),
-      waiters_(context_, [this](const model::TaskId& task) { return notifier_.Awaited(task); }),
+      waiters_(context_, options_.await_times,
+               [this](const model::TaskId& task) { return notifier_.Awaited(task); }),
+      peer_awaits_(metrics),
       queues_(context_, options_.create_missing_queues,
               [this](QueuePtr queue) { dispatcher_.QueueChanged(queue); }),
       dispatcher_(
@@ -80,6 +82,8 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
             if (!listening || is_stopped_) return;
             RefreshQueues();
             waiters_.LookForAll();
+            has_beaten_ = false;  // what others told meanwhile was missed: let them tell again
+            RenewRow();
           },
           &metrics) {
   KeepRenewing();
@@ -229,6 +233,7 @@ void LocalBroker::OnNotification(absl::string_view payload) {
       RefreshQueues();
       break;
     case model::NotificationKind::kBroker:
+      has_new_peers_ = true;
       RenewRow();
       break;
     case model::NotificationKind::kAwaited:
@@ -248,6 +253,7 @@ void LocalBroker::RenewRow() {
     const auto peers = store::RenewBroker(**session, options_.id, options_.name, kRowLives);
     if (!peers.ok()) return;
     notifier_.SetPeers(*peers);
+    if (has_new_peers_.exchange(false)) waiters_.AnnounceAll();
     if (has_beaten_.exchange(true)) return;
     model::Notification notification;
     notification.kind = model::NotificationKind::kBroker;

@@ -32,6 +32,7 @@ struct BrokerOptions {
   int parked_leases_max = model::kParkedLeasesMax;
   pg::Uuid id{};     // random
   std::string name;  // for people
+  AwaitTimes await_times{};
 };
 
 class LocalBroker : public Broker {
@@ -77,6 +78,7 @@ class LocalBroker : public Broker {
   const BrokerOptions options_;
   std::atomic<bool> is_stopped_ = false;
   std::atomic<bool> has_beaten_ = false;
+  std::atomic<bool> has_new_peers_ = false;
   base::Timer timer_;
   pg::Pool pool_;
   Context context_;

@@ -29,6 +29,9 @@ BrokerMetrics::BrokerMetrics(Registry& registry, absl::string_view version,
       awaiting_calls_(NewGauge(registry, "skiplane_awaiting_calls",
                                "GetTask calls that wait for the end of a task.")
                           .Add({})),
+      awaited_by_peers_(NewGauge(registry, "skiplane_awaited_by_peers",
+                                 "Tasks for whose ends calls at other brokers wait.")
+                            .Add({})),
       draining_(NewGauge(registry, "skiplane_draining", "1 while this broker ends.").Add({})),
       leader_(NewGauge(registry, "skiplane_leader", "1 while this broker does upkeep.").Add({})),
       ready_(NewGauge(registry, "skiplane_ready", "1 while this broker takes calls.").Add({})),
@@ -67,6 +70,10 @@ void BrokerMetrics::SetWorkers(int64_t alive) {
 
 void BrokerMetrics::SetAwaitingCalls(int64_t calls) {
   awaiting_calls_.Set(static_cast<double>(calls));
+}
+
+void BrokerMetrics::SetAwaitedByPeers(int64_t tasks) {
+  awaited_by_peers_.Set(static_cast<double>(tasks));
 }
 
 void BrokerMetrics::SetDraining(bool draining) { draining_.Set(draining ? 1 : 0); }

@@ -20,6 +20,7 @@ class BrokerMetrics {
   void SessionsLost(int64_t sessions);
   void SetWorkers(int64_t alive);
   void SetAwaitingCalls(int64_t calls);
+  void SetAwaitedByPeers(int64_t tasks);
   void SetDraining(bool draining);
   void SetLeader(bool leader);
   void SetReady(bool ready);
@@ -32,6 +33,7 @@ class BrokerMetrics {
   Counter& lost_sessions_;
   SharedSeries<Gauge> workers_;
   Gauge& awaiting_calls_;
+  Gauge& awaited_by_peers_;
   Gauge& draining_;
   Gauge& leader_;
   Gauge& ready_;

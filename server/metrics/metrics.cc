@@ -78,6 +78,8 @@ void Metrics::SetWorkers(int64_t alive) { state_->broker.SetWorkers(alive); }
 
 void Metrics::SetAwaitingCalls(int64_t calls) { state_->broker.SetAwaitingCalls(calls); }
 
+void Metrics::SetAwaitedByPeers(int64_t tasks) { state_->broker.SetAwaitedByPeers(tasks); }
+
 void Metrics::SetDraining(bool draining) { state_->broker.SetDraining(draining); }
 
 void Metrics::SetLeader(bool leader) { state_->broker.SetLeader(leader); }

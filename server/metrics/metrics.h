@@ -78,6 +78,7 @@ class Metrics {
   void SetWaitingLeases(absl::string_view queue, int64_t calls);
   void SetWorkers(int64_t alive);
   void SetAwaitingCalls(int64_t calls);
+  void SetAwaitedByPeers(int64_t tasks);
   void SetDraining(bool draining);
   void SetLeader(bool leader);
   void SetReady(bool ready);

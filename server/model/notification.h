@@ -16,7 +16,7 @@ namespace skiplane::model {
 enum class NotificationKind {
   kTasks,   // tasks of a lane became ready, now or at schedule_time
   kQueues,  // a queue was made or changed: read them again
-  kBroker,  // a broker started or ends: count them again
+  kBroker,  // a broker started, listens again or ends: count them again, tell it what is awaited
   kAwaited,  // calls of the sender wait for the ends of tasks
   kEnded,    // tasks that calls wait for have ended
 };

@@ -36,13 +36,15 @@ absl::StatusOr<std::vector<model::SettleOutcome>> AckTokens(
 BrokerHarness::BrokerHarness() : broker_(NewBroker()) {}
 
 std::unique_ptr<broker::LocalBroker> BrokerHarness::NewBroker(bool create_missing_queues,
-                                                              int connections) {
+                                                              int connections,
+                                                              broker::AwaitTimes await_times) {
   broker::BrokerOptions options;
   options.connect.uri = database_.uri();
   options.connections = connections;
   options.create_missing_queues = create_missing_queues;
   options.id = model::NewSessionId();
   options.name = "test";
+  options.await_times = await_times;
   return std::make_unique<broker::LocalBroker>(options, metrics_, [](bool) {});
 }
 

@@ -57,7 +57,8 @@ class BrokerHarness : public ::testing::Test {
 
   // One more broker on the same database, or the first.
   std::unique_ptr<broker::LocalBroker> NewBroker(bool create_missing_queues = true,
-                                                 int connections = 4);
+                                                 int connections = 4,
+                                                 broker::AwaitTimes await_times = {});
   broker::LocalBroker& broker() { return *broker_; }
   std::string Sql(const std::string& text) const { return database_.Run(text); }
   int64_t Number(const std::string& text) const { return std::stoll(Sql(text)); }

@@ -81,6 +81,7 @@ void UseEveryVerb(Metrics& metrics) {
   metrics.SetWaitingLeases("emails", 1);
   metrics.SetWorkers(1);
   metrics.SetAwaitingCalls(1);
+  metrics.SetAwaitedByPeers(1);
   metrics.SetDraining(false);
   metrics.SetLeader(true);
   metrics.SetDatabaseOutage("DATABASE_READ_ONLY");

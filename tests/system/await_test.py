@@ -245,13 +245,14 @@ class Unknown(AwaitTest):
 
 
 class TooMany(AwaitTest):
-    flags = ("--max-waiting-calls=2",)
+    flags = ("--max-waiting-calls=4",)
 
     def test_those_above_the_limit_are_told_and_those_who_do_not_wait_are_answered(self):
         task_id = self.client.enqueue(QUEUE)
         calls = [self.park(task_id), self.park(task_id)]
         error = self.assert_call_refused(self.call(task_id), "RESOURCE_EXHAUSTED",
                                          "TOO_MANY_WAITING_CALLS")
+        self.assertIn("2 calls wait for the ends of tasks", error.details())
         self.assertGreater(retry_delay_of(error), 0)
         self.assertEqual(state_name(self.call(task_id, wait=0).result().task.state), "READY")
         [task] = self.client.lease(QUEUE, wait=0)

@@ -6,7 +6,7 @@ namespace skiplane::broker {
 
 void PeerAwaits::Add(int64_t lane, absl::Span<const int64_t> tasks, base::SteadyTime now) {
   base::MutexLock lock(mutex_);
-  if (now - turn_ > absl::ToChronoNanoseconds(model::kWaitMax)) {
+  if (now - turn_ > absl::ToChronoNanoseconds(2 * model::kWaitMax)) {
     tasks_[1] = std::exchange(tasks_[0], Tasks());
     turn_ = now;
   }
@@ -14,7 +14,7 @@ void PeerAwaits::Add(int64_t lane, absl::Span<const int64_t> tasks, base::Steady
     if (tasks_[0].size() + tasks_[1].size() >= most_) break;
     tasks_[0].insert({lane, task});
   }
-  is_empty_ = tasks_[0].empty() && tasks_[1].empty();
+  Count();
 }
 
 std::vector<int64_t> PeerAwaits::Take(int64_t lane, absl::Span<const int64_t> tasks) {
@@ -25,8 +25,14 @@ std::vector<int64_t> PeerAwaits::Take(int64_t lane, absl::Span<const int64_t> ta
     const model::TaskId id{lane, task};
     if (tasks_[0].erase(id) + tasks_[1].erase(id) > 0) awaited.push_back(task);
   }
-  is_empty_ = tasks_[0].empty() && tasks_[1].empty();
+  if (!awaited.empty()) Count();
   return awaited;
+}
+
+void PeerAwaits::Count() {
+  const size_t count = tasks_[0].size() + tasks_[1].size();
+  is_empty_ = count == 0;
+  metrics_.SetAwaitedByPeers(static_cast<int64_t>(count));
 }
 
 }  // namespace skiplane::broker

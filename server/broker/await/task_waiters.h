@@ -2,11 +2,12 @@
 //
 // A commit of this broker, or a notification of another one, says which tasks ended; their waiters
 // look at them then. What notifications missed is found by one statement for all waiters of a lane:
-// soon after the first of them came, when peers may not have known of it, and every 5 s.
+// soon after a task's first waiter came, when peers may not have known of it, and every 5 s.
 // Thread-safe.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,6 +17,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "server/base/mutex.h"
+#include "server/base/timer.h"
+#include "server/broker/await/first_looks.h"
 #include "server/broker/batch/context.h"
 #include "server/model/task.h"
 
@@ -30,13 +33,19 @@ class TaskWaiter {
   virtual void Look(bool is_over) = 0;
 };
 
+// When waiters look without having been told.
+struct AwaitTimes {
+  std::chrono::nanoseconds first = std::chrono::milliseconds(200);  // peers have heard of it then
+  std::chrono::nanoseconds every = std::chrono::seconds(5);
+};
+
 class TaskWaiters {
  public:
   // Tells other brokers that the end of a task is waited for; returns whether there are any.
   using Announce = std::function<bool(const model::TaskId&)>;
 
-  TaskWaiters(Context& context, Announce announce)
-      : context_(context), announce_(std::move(announce)) {}
+  TaskWaiters(Context& context, AwaitTimes times, Announce announce)
+      : context_(context), every_(times.every), announce_(std::move(announce)), new_(times.first) {}
 
   // To be called before the task is read, so that no end falls in between. False: nobody may wait
   // any more.
@@ -50,25 +59,37 @@ class TaskWaiters {
   void End();
 
   // Those whose notification may have been missed while the listener was away: looks for them.
-  void LookForAll() { Submit(false); }
+  void LookForAll();
+
+  // A broker has come that was not there when these tasks were announced.
+  void AnnounceAll();
 
  private:
   using Waiters = std::vector<std::shared_ptr<TaskWaiter>>;
-
-  void Arm();
-  void Submit(bool only_new);
   using TasksByLane = std::map<int64_t, std::vector<int64_t>>;
+  struct Awaited {
+    Waiters waiters;
+    base::SteadyTime announced{};
+  };
 
-  TasksByLane TasksToLookFor(bool only_new);
+  void LookSoon(const model::TaskId& task);
+  void LookForNew();
+  void ArmForNew(base::SteadyTime at);
+  void Arm();
+  void LookRegularly();
+  void SubmitLook(TasksByLane tasks, std::function<void()> then);
+  void LookFor(pg::Session& session, const TasksByLane& tasks);
+  TasksByLane All();
   Waiters Of(int64_t lane, absl::Span<const int64_t> tasks);
 
   Context& context_;
+  const std::chrono::nanoseconds every_;
   const Announce announce_;
   std::atomic<int64_t> count_ = 0;  // a commit of which nobody waits takes no lock
   base::Mutex mutex_;
-  absl::flat_hash_map<model::TaskId, Waiters> waiters_ ABSL_GUARDED_BY(mutex_);
-  std::vector<model::TaskId> new_ ABSL_GUARDED_BY(mutex_);  // since the last look for new ones
-  bool is_armed_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::flat_hash_map<model::TaskId, Awaited> awaited_ ABSL_GUARDED_BY(mutex_);
+  FirstLooks new_ ABSL_GUARDED_BY(mutex_);
+  bool is_armed_ ABSL_GUARDED_BY(mutex_) = false;  // or the regular look is under way
   bool is_ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

@@ -75,9 +75,11 @@ void TaskAwait::Seen(absl::StatusOr<TaskDetails> details) {
   bool again = false;
   {
     base::MutexLock lock(mutex_);
-    const bool lives = details.ok() && !model::HasEnded(details->task.state) && !is_cancelled_;
-    again = lives && std::exchange(looks_again_, false);
-    if (lives && !again && !is_over_) {
+    const bool lives = details.ok() && !model::HasEnded(details->task.state);
+    has_seen_ = has_seen_ || lives;
+    const bool may_live = !details.ok() && has_seen_ && !absl::IsNotFound(details.status());
+    again = std::exchange(looks_again_, false) && lives && !is_cancelled_;
+    if ((lives || may_live) && !again && !is_over_ && !is_cancelled_) {
       state_ = State::kWaiting;
       return;
     }

@@ -1,5 +1,6 @@
 // One GetTask on its way: reads its task once, or again whenever it may have ended, until it has or
-// the call's time is over. Thread-safe.
+// the call's time is over. Once it waits, a read that fails does not end it: the next one may not.
+// Thread-safe.
 #pragma once
 
 #include <functional>
@@ -49,6 +50,7 @@ class TaskAwait final : public PendingTask,
   Read read_;
   base::Mutex mutex_;
   State state_ ABSL_GUARDED_BY(mutex_) = State::kReading;
+  bool has_seen_ ABSL_GUARDED_BY(mutex_) = false;     // the task, living
   bool looks_again_ ABSL_GUARDED_BY(mutex_) = false;  // it may have ended during the look
   bool is_over_ ABSL_GUARDED_BY(mutex_);
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;

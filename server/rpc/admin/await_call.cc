@@ -9,7 +9,7 @@ namespace skiplane::rpc {
 
 AwaitCall::AwaitCall(CallScope scope, absl::string_view method, CallWire wire,
                      broker::Operator& oper)
-    : WaitingCall(scope, method, wire), operator_(oper) {}
+    : WaitingCall(InFlight::WaitFor::kEndOfTask, scope, method, wire), operator_(oper) {}
 
 void AwaitCall::Begin(broker::GetTaskCall request) {
   request.wait = Cut(request.wait);

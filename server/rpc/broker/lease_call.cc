@@ -7,7 +7,7 @@
 namespace skiplane::rpc {
 LeaseCall::LeaseCall(CallScope scope, absl::string_view method, CallWire wire,
                      broker::Broker& broker)
-    : WaitingCall(scope, method, wire), broker_(broker) {}
+    : WaitingCall(InFlight::WaitFor::kTasks, scope, method, wire), broker_(broker) {}
 
 void LeaseCall::Prepare(broker::LeaseCall& request) {
   repeatable_ = !request.request_id.empty();

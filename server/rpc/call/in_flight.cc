@@ -17,22 +17,26 @@ bool InFlight::Hold(int64_t bytes, bool may_use_reserve) {
   return true;
 }
 
-InFlight::Parking InFlight::Park(const std::string& connection) {
+InFlight::Parking InFlight::Park(const std::string& connection, WaitFor what) {
+  const bool awaits = what == WaitFor::kEndOfTask;
   base::MutexLock lock(mutex_);
   if (parked_ >= limits_.parked) return Parking::kBrokerIsFull;
+  if (awaits && awaiting_ >= PlacesOf(what)) return Parking::kBrokerIsFull;
   int64_t& of_connection = parked_by_connection_[connection];
   if (of_connection >= limits_.parked_per_connection) return Parking::kConnectionIsFull;
   ++of_connection;
   ++parked_;
+  if (awaits) ++awaiting_;
   --calls_;
   return Parking::kGranted;
 }
 
-void InFlight::Unpark(const std::string& connection) {
+void InFlight::Unpark(const std::string& connection, WaitFor what) {
   base::MutexLock lock(mutex_);
   const auto found = parked_by_connection_.find(connection);
   if (--found->second == 0) parked_by_connection_.erase(found);
   --parked_;
+  if (what == WaitFor::kEndOfTask) --awaiting_;
   ++calls_;
 }
 

@@ -1,7 +1,8 @@
 // How many calls are being answered, so that a drain can end with the last of them: from Close() on
 // no further one is accepted. And how many bytes they hold, because requests of all queues and
-// methods share the broker's memory. Leases that wait are counted by themselves, in all and of each
-// connection: however many there are, they take no room from other calls. Thread-safe.
+// methods share the broker's memory. Calls that wait are counted by themselves, in all and of each
+// connection: however many there are, they take no room from other calls. Those that wait for the
+// ends of tasks take at most half of the places, so that workers find theirs. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -26,6 +27,7 @@ class InFlight {
   };
 
   enum class Parking { kGranted, kConnectionIsFull, kBrokerIsFull };
+  enum class WaitFor { kTasks, kEndOfTask };
 
   InFlight() : InFlight(Limits()) {}
   explicit InFlight(Limits limits) : limits_(limits) {}
@@ -44,8 +46,13 @@ class InFlight {
 
   // If granted, the call counts as one that waits, and no longer as one of `calls`, until Unpark().
   // `connection`: the caller's address and port.
-  Parking Park(const std::string& connection);
-  void Unpark(const std::string& connection);
+  Parking Park(const std::string& connection, WaitFor what);
+  void Unpark(const std::string& connection, WaitFor what);
+
+  // How many calls may wait so.
+  int64_t PlacesOf(WaitFor what) const {
+    return what == WaitFor::kTasks ? limits_.parked : (limits_.parked + 1) / 2;
+  }
 
   const Limits& limits() const { return limits_; }
 
@@ -61,6 +68,7 @@ class InFlight {
   bool is_closed_ ABSL_GUARDED_BY(mutex_) = false;
   int64_t calls_ ABSL_GUARDED_BY(mutex_) = 0;   // but those that are parked
   int64_t parked_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t awaiting_ ABSL_GUARDED_BY(mutex_) = 0;  // of those that are parked
   int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<std::string, int64_t> parked_by_connection_ ABSL_GUARDED_BY(mutex_);
 };

@@ -19,15 +19,21 @@ absl::Duration Remaining(const grpc::CallbackServerContext& context) {
   return absl::FromChrono(deadline) - absl::Now();
 }
 
-absl::Status NoPlaceToWait(InFlight::Parking parking, const InFlight::Limits& limits) {
+absl::Status NoPlaceToWait(InFlight::Parking parking, const InFlight& in_flight,
+                           InFlight::WaitFor what) {
+  const bool awaits = what == InFlight::WaitFor::kEndOfTask;
+  const absl::string_view fewer =
+      awaits ? "fewer calls that wait at a time" : "fewer calls with a larger max_tasks";
   if (parking == InFlight::Parking::kConnectionIsFull) {
     return broker::TooManyWaitingCalls(
-        absl::StrCat(limits.parked_per_connection, " calls wait on this connection already"),
-        "use more connections, or fewer calls, as of Lease with a larger max_tasks");
+        absl::StrCat(in_flight.limits().parked_per_connection,
+                     " calls wait on this connection already"),
+        absl::StrCat("use more connections, or ", fewer));
   }
   return broker::TooManyWaitingCalls(
-      absl::StrCat(limits.parked, " calls wait in this broker already"),
-      "retry later, use another broker, or fewer calls, as of Lease with a larger max_tasks");
+      absl::StrCat(in_flight.PlacesOf(what), " calls wait ",
+                   awaits ? "for the ends of tasks " : "", "in this broker already"),
+      absl::StrCat("retry later, use another broker, or ", fewer));
 }
 
 }  // namespace
@@ -44,17 +50,15 @@ absl::Duration WaitingCall::Cut(absl::Duration wanted) {
 
 absl::Status WaitingCall::Park() {
   std::string connection = CallerAddress();
-  const InFlight::Parking parking = in_flight().Park(connection);
-  if (parking != InFlight::Parking::kGranted) {
-    return NoPlaceToWait(parking, in_flight().limits());
-  }
+  const InFlight::Parking parking = in_flight().Park(connection, what_);
+  if (parking != InFlight::Parking::kGranted) return NoPlaceToWait(parking, in_flight(), what_);
   connection_ = std::move(connection);
   GiveBack(model::kParkedRequestBytes);
   return absl::OkStatus();
 }
 
 void WaitingCall::Ended(bool) {
-  if (!connection_.empty()) in_flight().Unpark(connection_);
+  if (!connection_.empty()) in_flight().Unpark(connection_, what_);
 }
 
 }  // namespace skiplane::rpc

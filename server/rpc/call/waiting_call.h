@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "server/rpc/call/call.h"
+#include "server/rpc/call/in_flight.h"
 
 namespace skiplane::rpc {
 
@@ -17,7 +18,8 @@ absl::Duration CutWait(absl::Duration wanted, absl::Duration remaining);
 
 class WaitingCall : public UnaryCall {
  public:
-  using UnaryCall::UnaryCall;
+  WaitingCall(InFlight::WaitFor what, CallScope scope, absl::string_view method, CallWire wire)
+      : UnaryCall(scope, method, wire), what_(what) {}
 
  protected:
   ~WaitingCall() override = default;
@@ -30,6 +32,7 @@ class WaitingCall : public UnaryCall {
   void Ended(bool cancelled) override;
 
  private:
+  const InFlight::WaitFor what_;
   std::string connection_;  // not empty while it is parked
 };
 

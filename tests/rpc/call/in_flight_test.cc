@@ -6,6 +6,8 @@
 namespace skiplane::rpc {
 namespace {
 
+using WaitFor = InFlight::WaitFor;
+
 TEST(InFlightTest, BytesAreGrantedUpToTheLimitAndGivenBackAtTheEnd) {
   InFlight in_flight({.calls = 10, .bytes = 100});
   ASSERT_TRUE(in_flight.Begin());
@@ -43,7 +45,7 @@ TEST(InFlightTest, LeasesThatWaitTakeNoRoomFromOtherCalls) {
   for (int i = 0; i < 1000; ++i) {
     ASSERT_TRUE(in_flight.Begin());
     ASSERT_TRUE(in_flight.Hold(0));
-    ASSERT_EQ(in_flight.Park("peer"), InFlight::Parking::kGranted);
+    ASSERT_EQ(in_flight.Park("peer", WaitFor::kTasks), InFlight::Parking::kGranted);
   }
   ASSERT_TRUE(in_flight.Begin());
   EXPECT_TRUE(in_flight.Hold(1));
@@ -52,13 +54,26 @@ TEST(InFlightTest, LeasesThatWaitTakeNoRoomFromOtherCalls) {
 TEST(InFlightTest, OneConnectionMayNotTakeAllPlacesOfThoseThatWait) {
   InFlight in_flight({.parked = 3, .parked_per_connection = 2});
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(in_flight.Begin());
-  EXPECT_EQ(in_flight.Park("greedy"), InFlight::Parking::kGranted);
-  EXPECT_EQ(in_flight.Park("greedy"), InFlight::Parking::kGranted);
-  EXPECT_EQ(in_flight.Park("greedy"), InFlight::Parking::kConnectionIsFull);
-  EXPECT_EQ(in_flight.Park("other"), InFlight::Parking::kGranted);
-  EXPECT_EQ(in_flight.Park("third"), InFlight::Parking::kBrokerIsFull);
-  in_flight.Unpark("greedy");
-  EXPECT_EQ(in_flight.Park("third"), InFlight::Parking::kGranted);
+  EXPECT_EQ(in_flight.Park("greedy", WaitFor::kTasks), InFlight::Parking::kGranted);
+  EXPECT_EQ(in_flight.Park("greedy", WaitFor::kTasks), InFlight::Parking::kGranted);
+  EXPECT_EQ(in_flight.Park("greedy", WaitFor::kTasks), InFlight::Parking::kConnectionIsFull);
+  EXPECT_EQ(in_flight.Park("other", WaitFor::kTasks), InFlight::Parking::kGranted);
+  EXPECT_EQ(in_flight.Park("third", WaitFor::kTasks), InFlight::Parking::kBrokerIsFull);
+  in_flight.Unpark("greedy", WaitFor::kTasks);
+  EXPECT_EQ(in_flight.Park("third", WaitFor::kTasks), InFlight::Parking::kGranted);
+}
+
+TEST(InFlightTest, WhoWaitsForTheEndOfATaskLeavesHalfOfThePlacesToWorkers) {
+  InFlight in_flight({.parked = 4, .parked_per_connection = 4});
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(in_flight.Begin());
+  EXPECT_EQ(in_flight.Park("a", WaitFor::kEndOfTask), InFlight::Parking::kGranted);
+  EXPECT_EQ(in_flight.Park("b", WaitFor::kEndOfTask), InFlight::Parking::kGranted);
+  EXPECT_EQ(in_flight.Park("c", WaitFor::kEndOfTask), InFlight::Parking::kBrokerIsFull);
+  EXPECT_EQ(in_flight.Park("d", WaitFor::kTasks), InFlight::Parking::kGranted);
+  in_flight.Unpark("a", WaitFor::kEndOfTask);
+  EXPECT_EQ(in_flight.Park("c", WaitFor::kEndOfTask), InFlight::Parking::kGranted);
+  EXPECT_EQ(in_flight.Park("d", WaitFor::kTasks), InFlight::Parking::kGranted);
+  EXPECT_EQ(in_flight.Park("d", WaitFor::kTasks), InFlight::Parking::kBrokerIsFull);
 }
 
 TEST(InFlightTest, AReserveIsKeptForThoseWhoMayUseIt) {
@@ -76,9 +91,9 @@ TEST(InFlightTest, AReserveIsKeptForThoseWhoMayUseIt) {
 TEST(InFlightTest, ADrainWaitsForThoseThatWait) {
   InFlight in_flight;
   ASSERT_TRUE(in_flight.Begin());
-  ASSERT_EQ(in_flight.Park("peer"), InFlight::Parking::kGranted);
+  ASSERT_EQ(in_flight.Park("peer", WaitFor::kTasks), InFlight::Parking::kGranted);
   EXPECT_FALSE(in_flight.WaitForNone(std::chrono::steady_clock::now()));
-  in_flight.Unpark("peer");
+  in_flight.Unpark("peer", WaitFor::kTasks);
   in_flight.End(0);
   EXPECT_TRUE(in_flight.WaitForNone(std::chrono::steady_clock::now()));
 }
