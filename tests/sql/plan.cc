@@ -24,7 +24,8 @@ void Collect(const nlohmann::json& node, std::vector<PlanNode>& nodes) {
   nodes.push_back({text("Node Type"), text("Relation Name"), text("Index Name"),
                    text("Index Cond"),
                    node.value("Shared Hit Blocks", int64_t{0}) +
-                       node.value("Shared Read Blocks", int64_t{0})});
+                       node.value("Shared Read Blocks", int64_t{0}),
+                   node.value("Actual Rows", int64_t{0})});
   if (!node.contains("Plans")) return;
   for (const nlohmann::json& below : node.at("Plans")) Collect(below, nodes);
 }
@@ -43,6 +44,14 @@ std::vector<PlanNode> Explain(pg::Session& session, const sql::Query& query,
   return nodes;
 }
 
+std::vector<PlanNode> RunAndRollBack(pg::Session& session, const sql::Query& query,
+                                     absl::string_view arguments) {
+  Required(session.RunText("BEGIN"));
+  std::vector<PlanNode> nodes = Explain(session, query, "ANALYZE, BUFFERS, ", arguments);
+  Required(session.RunText("ROLLBACK"));
+  return nodes;
+}
+
 }  // namespace
 
 std::vector<PlanNode> PlanOf(pg::Session& session, const sql::Query& query,
@@ -51,12 +60,19 @@ std::vector<PlanNode> PlanOf(pg::Session& session, const sql::Query& query,
 }
 
 int64_t BuffersOf(pg::Session& session, const sql::Query& query, absl::string_view arguments) {
-  Required(session.RunText("BEGIN"));
-  const std::vector<PlanNode> nodes = Explain(session, query, "ANALYZE, BUFFERS, ", arguments);
-  Required(session.RunText("ROLLBACK"));
   int64_t buffers = 0;
-  for (const PlanNode& node : nodes) buffers = std::max(buffers, node.buffers);
+  for (const PlanNode& node : RunAndRollBack(session, query, arguments)) {
+    buffers = std::max(buffers, node.buffers);
+  }
   return buffers;
+}
+
+int64_t MostRowsOf(pg::Session& session, const sql::Query& query, absl::string_view arguments) {
+  int64_t rows = 0;
+  for (const PlanNode& node : RunAndRollBack(session, query, arguments)) {
+    rows = std::max(rows, node.rows);
+  }
+  return rows;
 }
 
 }  // namespace skiplane::testing

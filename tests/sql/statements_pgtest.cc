@@ -159,6 +159,35 @@ TEST(StatementsTest, RenewingKeysReadsFewRowsOfTablesThatHaveGrownSinceTheyWereP
   EXPECT_LT(BuffersOf(*session, sql::kTaskEnqueueOnce, kRenewal), 400);
 }
 
+// A worker that reported of a thousand tasks, which it holds.
+constexpr char kReports[] = R"sql(
+INSERT INTO skiplane.queue (name, settings) VALUES ('q', '{}');
+INSERT INTO skiplane.queue_lane (queue_id, ordinal) SELECT id, 0 FROM skiplane.queue;
+INSERT INTO skiplane.task (lane, id, schedule_time, create_time, max_attempts, priority, state,
+                           attempt, lease_number, lease_time, session, payload)
+  SELECT 1, i, now(), now(), 10, 0, 2, 1, i, now(), repeat('0', 32)::uuid, 'x'
+  FROM generate_series(1, 1000) i;
+INSERT INTO skiplane.worker_session (id, worker_id, lease_duration, expire_time, progress)
+  SELECT repeat('0', 32)::uuid, 'w', '1 minute', now(),
+         jsonb_object_agg(i, jsonb_build_object('lane', 1, 'lease', i, 'fraction', 0.5))
+  FROM generate_series(1, 1000) i;
+)sql";
+
+// Two of its tasks are retried.
+constexpr char kRetries[] =
+    "1, '{7,8}', '{7,8}', array[repeat('0', 32)::uuid, repeat('0', 32)::uuid], '{2,2}', '{1,1}', "
+    "'{E,E}', '{f,f}', '{x,x}', '{null,null}', '{null,null}', '{null,null}', '{null,null}', "
+    "'{null,null}', '{null,null}', 1, 1, 7, 30, false, false, 0, '{}', 1";
+
+TEST(StatementsTest, SettlingTwoTasksReadsNoReportsOfOtherTasks) {
+  const Database database = Database::Migrated();
+  database.Run(kReports);
+  const auto session = Required(pg::Session::Open({.uri = database.uri()}, nullptr));
+  const int64_t rows = MostRowsOf(*session, sql::kTaskSettle, kRetries);
+  EXPECT_GE(rows, 2);
+  EXPECT_LT(rows, 20);
+}
+
 TEST(StatementsTest, BeginWithAComment) {
   for (const sql::Query* query : sql::kAll) {
     EXPECT_TRUE(absl::StartsWith(query->text, "-- ")) << query->name;
