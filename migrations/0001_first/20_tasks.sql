@@ -24,6 +24,8 @@ CREATE TABLE skiplane.task (
   due               int NOT NULL DEFAULT 0,  -- for counters: 0, or schedule_time / 10 s
   attempt           int NOT NULL DEFAULT 0,  -- counted at the lease
   max_attempts      int NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000),
+  own_max_attempts  int,                     -- while max_attempts is that of a stage: what it was
+                                             --   before, and will be in the next run
   stage             smallint NOT NULL DEFAULT 0,
   priority          smallint NOT NULL DEFAULT 0,
   state             smallint NOT NULL DEFAULT 1 CHECK (state IN (1, 2)),  -- 1 waiting, 2 leased

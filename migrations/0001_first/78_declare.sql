@@ -77,7 +77,7 @@ WITH want AS MATERIALIZED (
              IS NOT DISTINCT FROM
              (w.period, w.cron, coalesce(w.time_zone, 'UTC'), w.catch_up) AS schedule_fits,
            (o.priority, o.payload, o.content_type, o.headers,
-            CASE WHEN o.stage = w.stage THEN o.max_attempts ELSE w.max_attempts END)
+            coalesce(o.own_max_attempts, o.max_attempts))
              IS NOT DISTINCT FROM
              (w.priority, w.payload, w.content_type, w.headers::jsonb, w.max_attempts)
              AS content_fits
@@ -96,8 +96,8 @@ WITH want AS MATERIALIZED (
       content_type = CASE WHEN c.takes_content THEN c.content_type ELSE t.content_type END,
       headers = CASE WHEN c.takes_content THEN c.headers::jsonb ELSE t.headers END,
       priority = CASE WHEN c.takes_content THEN c.priority ELSE t.priority END,
-      max_attempts = CASE WHEN c.takes_content AND t.stage = c.stage THEN c.max_attempts
-                          ELSE t.max_attempts END,
+      max_attempts = CASE WHEN c.takes_content THEN c.max_attempts ELSE t.max_attempts END,
+      own_max_attempts = CASE WHEN NOT c.takes_content THEN t.own_max_attempts END,
       period = c.period, cron = c.cron, time_zone = c.time_zone,
       catch_up = nullif(c.catch_up, 1),
       planned_time = CASE WHEN c.schedule_fits THEN t.planned_time ELSE c.next_planned END,

@@ -179,7 +179,7 @@ WITH asked AS (
   UPDATE skiplane.task t
   SET payload = c.payload, content_type = c.content_type, headers = c.headers::jsonb,
       version = c.version, priority = c.priority, max_attempts = c.max_attempts,
-      period = c.period, cron = c.cron, time_zone = c.time_zone,
+      own_max_attempts = NULL, period = c.period, cron = c.cron, time_zone = c.time_zone,
       catch_up = nullif(c.catch_up, 1), paused = CASE WHEN c.outcome = 5 THEN t.paused END,
       planned_time = CASE WHEN t.period = c.period OR (t.cron, t.time_zone) = (c.cron, c.time_zone)
                         THEN t.planned_time ELSE c.planned_time END,

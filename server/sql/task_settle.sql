@@ -5,8 +5,7 @@
 -- attempts there  $12 payloads, $13 content types and $14 headers for there (null: as they were)
 -- $15 results. Of the queue: $16 which history is kept: 1 all, 2 failures, 3 none; $17 the same of
 -- periodic tasks  $18 days  $19 days for failed tasks  $20 with payloads  $21 with results
--- $22 max attempts of its first stage (0: as they were)  $23 ledger rows whose last task this is
--- $24 id of this try
+-- $22 ledger rows whose last task this is  $23 id of this try
 -- One row per item whose lease was the task's: id, lease number, outcome (as in history; 6
 -- released), schedule time in microseconds (null: the task ended), priority, stage, time now.
 -- A task that changed between this statement's snapshot and its lock has no row: try again.
@@ -113,8 +112,13 @@ WITH want AS MATERIALIZED (
       attempt = CASE WHEN w.transition IN (10, 11, 12) THEN 0
                      WHEN w.transition = 14 THEN t.attempt - 1 ELSE t.attempt END,
       max_attempts = CASE WHEN w.transition = 11 THEN coalesce(w.next_max, t.max_attempts)
-                          WHEN w.transition IN (10, 12) AND $22::int4 > 0 THEN $22::int4
+                          WHEN w.transition IN (10, 12)
+                            THEN coalesce(t.own_max_attempts, t.max_attempts)
                           ELSE t.max_attempts END,
+      -- What a stage has of its own ends with the run: the next one begins as the task was made.
+      own_max_attempts = CASE WHEN w.transition = 11
+                                THEN coalesce(t.own_max_attempts, t.max_attempts)
+                              WHEN w.transition NOT IN (10, 12) THEN t.own_max_attempts END,
       schedule_time = w.again_at,
       due = skiplane.due_slot(w.again_at, now()),
       planned_time = CASE WHEN w.transition = 12 THEN w.next_planned ELSE t.planned_time END,
@@ -190,7 +194,7 @@ WITH want AS MATERIALIZED (
     (lane, settle_time, outcome, lease_numbers, tasks, numbers, ids, try_id, transition)
   SELECT $1::int8, now(), a.outcome, array_agg(a.lease_number), array_agg(a.id),
          int8range(min(a.lease_number), max(a.lease_number), '[]'),
-         int8range(min(a.id), max(a.id), '[]'), $24::int8, a.transition
+         int8range(min(a.id), max(a.id), '[]'), $23::int8, a.transition
   FROM (
     SELECT d.id, d.lease_number, d.transition,
            CASE WHEN d.action = 1 THEN 1 ELSE d.outcome END AS outcome
@@ -248,7 +252,7 @@ WITH want AS MATERIALIZED (
   DELETE FROM skiplane.lease_ledger l
   WHERE l.lane = $1::int8 AND l.ctid = ANY (ARRAY(
     SELECT x.row_location
-    FROM unnest($23::uuid[]) AS c(id)
+    FROM unnest($22::uuid[]) AS c(id)
     CROSS JOIN LATERAL (
       SELECT o.ctid AS row_location FROM skiplane.lease_ledger o
       WHERE o.lane = $1::int8 AND o.id = c.id OFFSET 0

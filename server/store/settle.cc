@@ -99,12 +99,10 @@ void BindNext(const SettleBatch& batch, pg::Params& params) {
 }
 
 void BindSettings(const model::QueueSettings& settings, pg::Params& params) {
-  const bool has_stages = !settings.stages.empty();
   params.Int2(static_cast<int16_t>(settings.history));
   params.Int2(static_cast<int16_t>(settings.periodic_history));
   params.Int4(settings.history_days).Int4(settings.failed_days);
   params.Bool(settings.keep_payloads).Bool(settings.keep_results);
-  params.Int4(has_stages ? settings.RetryOf(0).max_attempts : 0);
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ INSERT INTO skiplane.worker_session (id, worker_id, lease_duration, expire_time,
 constexpr char kRetries[] =
     "1, '{7,8}', '{7,8}', array[repeat('0', 32)::uuid, repeat('0', 32)::uuid], '{2,2}', '{1,1}', "
     "'{E,E}', '{f,f}', '{x,x}', '{null,null}', '{null,null}', '{null,null}', '{null,null}', "
-    "'{null,null}', '{null,null}', 1, 1, 7, 30, false, false, 0, '{}', 1";
+    "'{null,null}', '{null,null}', 1, 1, 7, 30, false, false, '{}', 1";
 
 TEST(StatementsTest, SettlingTwoTasksReadsNoReportsOfOtherTasks) {
   const Database database = Database::Migrated();

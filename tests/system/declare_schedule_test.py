@@ -4,7 +4,7 @@ import time
 import unittest
 
 from google.protobuf import timestamp_pb2
-from support.client import DEADLINE_S, admin_pb2, seconds, task_pb2
+from support.client import DEADLINE_S, admin_pb2, queue_pb2, seconds, task_pb2
 from support.declare import HOUR, QUEUE, DeclareTest
 
 
@@ -34,6 +34,30 @@ class DeclareSchedule(DeclareTest):
                 self.assertEqual(self.row(task_id), before)
         self.assertEqual(self.declare(key="zone", cron="@daily")[0], "CREATED")
         self.assertEqual(self.declare(key="zone", cron="@daily", time_zone="UTC")[0], "EXISTING")
+
+    def test_the_same_declaration_changes_nothing_in_any_stage_of_any_run(self):
+        self.client.update_queue(QUEUE, "stages", stages=[
+            queue_pb2.Stage(name=name, retry=queue_pb2.RetryPolicy(max_attempts=number))
+            for name, number in (("fetch", 5), ("store", 6))])
+        for fields, attempts in (({"max_attempts": 3}, [3, 6]), ({}, [5, 6]),
+                                 ({"stage": "store", "max_attempts": 4}, [4])):
+            with self.subTest(fields=fields):
+                key = str(fields)
+                _, task_id = self.declare(key=key, **fields)
+                for number in attempts + [attempts[0], 6]:
+                    self.assert_same(task_id, key=key, **fields)
+                    self.database.make_due()
+                    running = self.take()
+                    self.assertEqual(running.max_attempts, number)
+                    self.assert_same(task_id, key=key, **fields)
+                    self.client.ack(running)
+                self.assert_same(task_id, key=key, **fields)
+                self.admin("CancelTask", task_id)
+
+    def assert_same(self, task_id, **fields):
+        before = self.row(task_id)
+        self.assertEqual(self.declare(**fields), ("EXISTING", task_id))
+        self.assertEqual(self.row(task_id), before)
 
     def row(self, task_id):
         """The row as a whole, with the transaction that wrote it."""

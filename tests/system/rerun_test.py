@@ -3,7 +3,7 @@
 import unittest
 
 from support.case import SystemTest
-from support.client import broker_pb2, fields_of, seconds
+from support.client import broker_pb2, fields_of, queue_pb2, seconds
 
 QUEUE = "documents"
 
@@ -38,6 +38,18 @@ class Rerun(SystemTest):
         self.assertEqual((task.payload, task.version, task.priority, task.task_id),
                          (b"two", 2, 0, first))
         self.assert_idle()
+
+    def test_a_run_with_newer_content_has_the_attempts_of_that(self):
+        self.client.update_queue(QUEUE, "stages", stages=[
+            queue_pb2.Stage(name=name, retry=queue_pb2.RetryPolicy(max_attempts=number))
+            for name, number in (("fetch", 5), ("store", 6))])
+        self.put(b"one", version=1, max_attempts=2)
+        self.assertEqual(self.run_one().max_attempts, 2)
+        [running] = self.client.lease(QUEUE)
+        self.assertEqual(running.max_attempts, 6)
+        self.put(b"two", version=2, max_attempts=3)
+        self.client.ack(running)
+        self.assertEqual([self.run_one().max_attempts for _ in range(2)], [3, 6])
 
     def test_an_older_or_equal_version_changes_nothing_and_says_so(self):
         _, first = self.put(b"two", version=2)
