@@ -163,11 +163,12 @@ class Refused(SettleTest):
         self.assert_refused(self.refusal_of(good, broker_pb2.SettleItem()),
                             "items[1].settlement")
         for kind in ("ack", "nack", "release"):
-            with self.subTest(kind=kind):
-                item = broker_pb2.SettleItem()
-                getattr(item, kind).lease_token = b"nonsense"
-                self.assert_refused(self.refusal_of(good, item), f"items[1].{kind}.lease_token",
-                                    "INVALID_LEASE_TOKEN")
+            for token in (b"nonsense", b""):
+                with self.subTest(kind=kind, token=token):
+                    item = broker_pb2.SettleItem()
+                    getattr(item, kind).lease_token = token
+                    self.assert_refused(self.refusal_of(good, item),
+                                        f"items[1].{kind}.lease_token", "INVALID_LEASE_TOKEN")
         self.assertEqual(self.client.state(task.task_id), "LEASED")
         self.assertEqual(outcomes(self.settle(*[good] * 1000)),
                          ["SETTLED"] + ["ALREADY_SETTLED"] * 999)
