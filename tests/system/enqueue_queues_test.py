@@ -159,6 +159,20 @@ class EnqueueQueues(SystemTest):
                             tasks[1:] + tasks[:1], request_id)
         self.assertEqual(self.tasks(), 4)
 
+    def test_a_repeat_may_name_the_same_queues_in_another_place(self):
+        self.create("a", "b")
+        request_id = new_id()
+        first = self.client.enqueue_all("a", [broker_pb2.NewTask(queue=queue)
+                                              for queue in ("", "b")], request_id)
+        for queue, queues in (("", "ab"), ("b", ("a", "")), ("unused", "ab")):
+            again = self.client.enqueue_all(queue, [broker_pb2.NewTask(queue=own)
+                                                    for own in queues], request_id)
+            self.assertEqual([result.task_id for result in again],
+                             [result.task_id for result in first])
+        self.assert_refused("ALREADY_EXISTS", "REQUEST_ID_REUSED", self.client.enqueue_all, "b",
+                            [broker_pb2.NewTask(queue=queue) for queue in ("", "a")], request_id)
+        self.assertEqual(self.tasks(), 2)
+
     def test_a_waiting_worker_of_each_queue_is_woken_here_and_elsewhere(self):
         queues = ["a", "b", "c", "d"]
         self.create(*queues)

@@ -50,7 +50,8 @@ std::string RestOf(const model::NewTask& task) {
 
 std::string HashBody(const EnqueueCall& call) {
   std::string bytes;
-  Append(bytes, call.queue);
+  // A task of several queues has its own below, wherever the call names it.
+  Append(bytes, call.has_several_queues ? "" : call.queue);
   for (const model::NewTask& task : call.tasks) {
     Append(bytes, task.payload);
     Append(bytes, task.content_type);
@@ -65,7 +66,7 @@ std::string HashBody(const EnqueueCall& call) {
     Append(bytes, task.key);
     const std::string rest = RestOf(task);
     if (!rest.empty()) Append(bytes, rest);
-    if (call.has_several_queues) Append(bytes, task.queue);
+    if (call.has_several_queues) Append(bytes, task.queue.empty() ? call.queue : task.queue);
   }
   return Sha256(bytes);
 }

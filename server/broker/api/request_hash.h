@@ -14,7 +14,7 @@ namespace skiplane::broker {
 uint64_t StableHash(absl::string_view text);
 
 // SHA-256 of everything in the call but its request id, in a form that does not depend on the order
-// of header entries.
+// of header entries, nor on whether a task's queue is named by the task or by the call.
 std::string HashBody(const EnqueueCall& call);
 
 // What stands in the ledger for a worker's request id: 40 hexadecimal digits of SHA-256. Who knows

@@ -55,6 +55,25 @@ TEST(HashBodyTest, SeesEveryField) {
   EXPECT_NE(HashBody(call), elsewhere);
 }
 
+TEST(HashBodyTest, IsTheSameWhereverTheQueuesAreNamed) {
+  const auto hash = [](const std::string& queue, const std::string& first,
+                       const std::string& second) {
+    EnqueueCall call = Call("x");
+    call.tasks.push_back(call.tasks[0]);
+    call.queue = queue;
+    call.has_several_queues = true;
+    call.tasks[0].queue = first;
+    call.tasks[1].queue = second;
+    return HashBody(call);
+  };
+  const std::string named = hash("", "a", "b");
+  EXPECT_EQ(hash("a", "", "b"), named);
+  EXPECT_EQ(hash("b", "a", ""), named);
+  EXPECT_EQ(hash("unused", "a", "b"), named);
+  EXPECT_NE(hash("", "b", "a"), named);
+  EXPECT_NE(hash("b", "", "a"), named);
+}
+
 TEST(HashBodyTest, DoesNotMixUpNeighbouringFields) {
   EnqueueCall a = Call("ab");
   a.tasks[0].content_type = "c";
