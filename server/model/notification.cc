@@ -15,6 +15,13 @@ constexpr absl::string_view kKindNames[] = {"tasks", "queues", "broker", "awaite
                                             "ended"};
 constexpr absl::string_view kNobody = "-";
 
+constexpr size_t kNumberBytesMax = std::numeric_limits<int64_t>::digits10 + 2;  // with its sign
+constexpr size_t kOriginBytesMax = 32;
+constexpr size_t kHeadBytesMax =
+    absl::string_view("awaited").size() + 1 + kOriginBytesMax + 1 + kNumberBytesMax;
+static_assert(kHeadBytesMax + kTasksPerNotification * (1 + kNumberBytesMax) <=
+              kNotificationBytesMax);
+
 bool ParseInt16(absl::string_view text, int16_t* value) {
   int number = 0;
   if (!absl::SimpleAtoi(text, &number)) return false;

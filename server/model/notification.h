@@ -21,12 +21,16 @@ enum class NotificationKind {
   kEnded,    // tasks that calls wait for have ended
 };
 
-// As many ids of kAwaited and kEnded stay below NOTIFY's limit.
-inline constexpr size_t kTasksPerNotification = 400;
+// NOTIFY takes less than 8,000 bytes.
+inline constexpr size_t kNotificationBytesMax = 7999;
+
+// As many ids of kAwaited and kEnded fit into one, however large their numbers are.
+inline constexpr size_t kTasksPerNotification = 370;
 
 struct Notification {
   NotificationKind kind = NotificationKind::kTasks;
-  std::string origin;  // the sender's origin id; a broker ignores its own. Empty: for everybody
+  // The sender's origin id, at most 32 bytes; a broker ignores its own. Empty: for everybody.
+  std::string origin;
   int64_t lane = 0;  // of tasks
   // Of kTasks:
   int16_t stage = 0;
@@ -40,7 +44,7 @@ struct Notification {
   friend bool operator==(const Notification&, const Notification&) = default;
 };
 
-// Space-separated text, far below NOTIFY's limit of 8,000 bytes. `origin` holds no space.
+// Space-separated text of at most kNotificationBytesMax. `origin` holds no space.
 std::string FormatNotification(const Notification& notification);
 
 // The texts of kAwaited or kEnded for any number of tasks of a lane.

@@ -1,5 +1,7 @@
 #include "server/model/notification.h"
 
+#include <limits>
+
 #include "gtest/gtest.h"
 
 namespace skiplane::model {
@@ -32,11 +34,12 @@ TEST(NotificationTest, TasksByTheirNumbersComeBackAsTheyWere) {
   }
 }
 
-TEST(NotificationTest, ManyTasksAreSeveralThatPostgresTakes) {
-  const std::vector<int64_t> tasks(1000, 9007199254740991);
+TEST(NotificationTest, ManyTasksAreSeveralThatPostgresTakesHoweverLargeTheirNumbersAre) {
+  constexpr int64_t kLongest = std::numeric_limits<int64_t>::min();
+  const std::vector<int64_t> tasks(1000, kLongest);
   size_t count = 0;
-  for (const std::string& text :
-       FormatTaskNotifications(NotificationKind::kEnded, std::string(32, 'a'), 1 << 30, tasks)) {
+  for (const std::string& text : FormatTaskNotifications(
+           NotificationKind::kAwaited, std::string(32, 'a'), kLongest, tasks)) {
     EXPECT_LT(text.size(), 8000u);
     count += ParseNotification(text)->tasks.size();
   }
