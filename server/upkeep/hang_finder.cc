@@ -71,8 +71,7 @@ absl::StatusOr<bool> HangFinder::VisitLane(pg::Session& session, int64_t lane,
     base::Log(base::LogLevel::kWarn, "attempts_hanged",
               {{"queue", owner.queue}, {"tasks", absl::StrCat(all)}});
   }
-  RETURN_IF_ERROR(SendNotifications(session, step.unleased));
-  RETURN_IF_ERROR(SendEnded(session, lane, step.ended));
+  RETURN_IF_ERROR(SendReclaimed(session, lane, step.unleased, step.ended));
   return !step.found_rows;
 }
 

@@ -68,8 +68,7 @@ absl::StatusOr<bool> Recovery::RecoverLane(pg::Session& session, int64_t lane,
     if (round_.is_over()) break;
   }
   // Also after an error: what was freed before it waits for nobody else to tell.
-  RETURN_IF_ERROR(SendNotifications(session, unleased));
-  RETURN_IF_ERROR(SendEnded(session, lane, ended));
+  RETURN_IF_ERROR(SendReclaimed(session, lane, unleased, ended));
   return is_done;
 }
 
@@ -112,12 +111,24 @@ absl::Status SendNotifications(pg::Session& session,
   return store::SendNotifications(session, payloads);
 }
 
+namespace {
+
 absl::Status SendEnded(pg::Session& session, int64_t lane, absl::Span<const int64_t> tasks) {
   if (tasks.empty() || !session.alive()) return absl::OkStatus();
   const std::vector<std::string> texts =
       model::FormatTaskNotifications(model::NotificationKind::kEnded, "", lane, tasks);
   const std::vector<absl::string_view> payloads(texts.begin(), texts.end());
   return store::SendNotifications(session, payloads);
+}
+
+}  // namespace
+
+absl::Status SendReclaimed(pg::Session& session, int64_t lane,
+                           const std::vector<store::UnleasedTasks>& unleased,
+                           absl::Span<const int64_t> ended) {
+  absl::Status sent = SendNotifications(session, unleased);
+  sent.Update(SendEnded(session, lane, ended));
+  return sent;
 }
 
 }  // namespace skiplane::upkeep

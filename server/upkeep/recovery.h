@@ -36,8 +36,11 @@ struct Recovered {
 absl::Status SendNotifications(pg::Session& session,
                                const std::vector<store::UnleasedTasks>& unleased);
 
-// Tells brokers of tasks of a lane that have ended: calls may wait for that.
-absl::Status SendEnded(pg::Session& session, int64_t lane, absl::Span<const int64_t> tasks);
+// Tells them of what was taken back in a lane: of tasks that are ready again, and, even if that
+// fails, of those that have ended, as calls may wait for that. The first error.
+absl::Status SendReclaimed(pg::Session& session, int64_t lane,
+                           const std::vector<store::UnleasedTasks>& unleased,
+                           absl::Span<const int64_t> ended);
 
 class Recovery {
  public:
