@@ -49,6 +49,8 @@ struct Reclaimed {
   absl::flat_hash_set<pg::Uuid> sessions;  // that held those
   std::vector<UnleasedTasks> unleased;
   absl::Time now;
+
+  int64_t Attempts() const { return freed + failed + cancelled; }  // that ended
 };
 
 // What `sessions` hold in one lane, as far as up to `ledger_rows` tell. As kLost: each task is

@@ -61,15 +61,12 @@ absl::StatusOr<bool> HangFinder::VisitLane(pg::Session& session, int64_t lane,
   const LaneOwner& owner = *owners_.Find(lane);
   ASSIGN_OR_RETURN(const store::Reclaimed step,
                    store::ReclaimHanged(session, lane, owner.settings, kLedgerRowsAtOnce));
-  const int64_t all = step.freed + step.failed + step.cancelled;
   result->freed += step.freed;
   result->failed += step.failed;
-  if (all > 0) {
-    metrics_->AttemptEnded(owner.queue, "hanged", all);
-    if (step.failed > 0) metrics_->Finished(owner.queue, "failed", step.failed);
-    if (step.cancelled > 0) metrics_->Finished(owner.queue, "cancelled", step.cancelled);
+  if (step.Attempts() > 0) {
+    CountReclaimed(*metrics_, owner.queue, "hanged", step);
     base::Log(base::LogLevel::kWarn, "attempts_hanged",
-              {{"queue", owner.queue}, {"tasks", absl::StrCat(all)}});
+              {{"queue", owner.queue}, {"tasks", absl::StrCat(step.Attempts())}});
   }
   RETURN_IF_ERROR(SendReclaimed(session, lane, step.unleased, step.ended));
   return !step.found_rows;

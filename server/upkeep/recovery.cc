@@ -85,12 +85,17 @@ absl::StatusOr<store::Reclaimed> Recovery::ReclaimStep(
 
 void Recovery::Count(int64_t lane, const store::Reclaimed& step) const {
   const LaneOwner* owner = owners_.Find(lane);
-  const int64_t all = step.freed + step.failed + step.cancelled;
-  if (all > 0) LogReclaimed(owner, lane, as_, step);
-  if (owner == nullptr || all == 0) return;
-  metrics_->AttemptEnded(owner->queue, as_ == store::Action::kLost ? "lost" : "released", all);
-  if (step.failed > 0) metrics_->Finished(owner->queue, "failed", step.failed);
-  if (step.cancelled > 0) metrics_->Finished(owner->queue, "cancelled", step.cancelled);
+  if (step.Attempts() == 0) return;
+  LogReclaimed(owner, lane, as_, step);
+  if (owner == nullptr) return;
+  CountReclaimed(*metrics_, owner->queue, as_ == store::Action::kLost ? "lost" : "released", step);
+}
+
+void CountReclaimed(metrics::Metrics& metrics, const std::string& queue, const char* outcome,
+                    const store::Reclaimed& step) {
+  metrics.AttemptEnded(queue, outcome, step.Attempts());
+  if (step.failed > 0) metrics.Finished(queue, "failed", step.failed);
+  if (step.cancelled > 0) metrics.Finished(queue, "cancelled", step.cancelled);
 }
 
 absl::Status SendNotifications(pg::Session& session,

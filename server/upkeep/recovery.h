@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,10 @@ absl::Status SendNotifications(pg::Session& session,
 absl::Status SendReclaimed(pg::Session& session, int64_t lane,
                            const std::vector<store::UnleasedTasks>& unleased,
                            absl::Span<const int64_t> ended);
+
+// Counts a step's attempts, which ended as `outcome`, and the tasks that ended with them.
+void CountReclaimed(metrics::Metrics& metrics, const std::string& queue, const char* outcome,
+                    const store::Reclaimed& step);
 
 class Recovery {
  public:
