@@ -55,6 +55,34 @@ class BadInput(HttpTest):
                 self.assert_error(self.http.call(ENQUEUE, fields), 400, "invalid_argument",
                                   "INVALID_FIELD", says)
 
+    def test_json_that_only_loose_parsers_take(self):
+        for body in ('{"queue":"mail","tasks":[{"payload":"aGk="},]}', '{queue:"mail"}',
+                     '{"queue":"mail"} // the end', '{"queue":"mail","queue":"letters"}',
+                     '{"queue":"mail","tasks":{"payload":"aGk="}}'):
+            with self.subTest(body=body):
+                self.assert_error(self.http.call(ENQUEUE, body), 400, "invalid_argument",
+                                  "INVALID_FIELD")
+
+    def test_a_null_among_tasks_does_not_shift_the_results(self):
+        task = {"payload": "aGk="}
+        answer = self.http.call(ENQUEUE, {"queue": QUEUE, "tasks": [task, None, task]})
+        self.assert_error(answer, 400, "invalid_argument", "INVALID_FIELD", "tasks[1]")
+        self.assertEqual(answer.headers["trailer-skiplane-field"], "tasks[1]")
+
+    def test_a_null_in_headers_does_not_drop_one(self):
+        answer = self.http.call(ENQUEUE, {"queue": QUEUE, "tasks": [{"headers": {"a": None}}]})
+        self.assert_error(answer, 400, "invalid_argument", "INVALID_FIELD", "tasks[0].headers")
+
+    def test_a_value_that_is_refused_is_not_echoed(self):
+        for task, field in (({"payload": "s3cret~"}, "payload"), ({"delay": "s3cret"}, "delay"),
+                            ({"priority": "s3cret"}, "priority"), ("s3cret", "tasks[0]")):
+            with self.subTest(field=field):
+                answer = self.http.call(ENQUEUE, {"queue": QUEUE, "tasks": [task]})
+                self.assert_error(answer, 400, "invalid_argument", "INVALID_FIELD", field)
+                self.assertNotIn(b"s3cret", answer.body)
+        answer = self.http.call(ENQUEUE, '{"queue":"mail","tasks":[{"payload":"s3cret"}')
+        self.assertNotIn(b"s3cret", answer.body)
+
     def test_protobuf_that_is_none(self):
         answer = self.http.call(ENQUEUE, b"\xff\xff\xff", Content_Type=PROTO)
         self.assert_error(answer, 400, "invalid_argument", "INVALID_FIELD")

@@ -4,9 +4,10 @@
 #include <google/protobuf/util/type_resolver.h>
 #include <google/protobuf/util/type_resolver_util.h>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+#include "server/http/connect/json_error.h"
+#include "server/http/connect/strict_json.h"
 
 namespace skiplane::http::connect {
 namespace {
@@ -25,25 +26,16 @@ std::string UrlOf(const google::protobuf::Descriptor& type) {
   return absl::StrCat(kHost, "/", type.full_name());
 }
 
-// It quotes the body, which may be no text at all.
-std::string AsciiOf(std::string text) {
-  for (char& c : text) {
-    if (!absl::ascii_isascii(static_cast<unsigned char>(c))) c = '?';
-  }
-  return text;
-}
-
 }  // namespace
 
 absl::StatusOr<std::string> ToBytes(std::string body, Form form,
                                     const google::protobuf::Descriptor& type) {
   if (form == Form::kProto) return body;
+  RETURN_IF_ERROR(CheckJson(body, type));
   std::string bytes;
   const auto status = util::JsonToBinaryString(Resolver(), UrlOf(type), body, &bytes);
   if (status.ok()) return bytes;
-  return base::Refuse(absl::StatusCode::kInvalidArgument, "INVALID_FIELD",
-                      absl::StrCat("the body is no ", type.full_name(), " in JSON: ",
-                                   AsciiOf(std::string(status.message()))));
+  return JsonRefusal(std::string(status.message()), type);
 }
 
 absl::StatusOr<std::string> FromBytes(std::string bytes, Form form,

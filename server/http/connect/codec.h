@@ -14,7 +14,8 @@ namespace skiplane::http::connect {
 enum class Form { kProto, kJson };
 
 // The bytes of a message of `type` in `form`. INVALID_ARGUMENT with reason INVALID_FIELD, saying
-// where, if the JSON is none, or none of this type: a field that is not known is an error.
+// where, if the JSON is none, or none of this type: a field that is not known is an error. What is
+// said holds no value of the body.
 absl::StatusOr<std::string> ToBytes(std::string body, Form form,
                                     const google::protobuf::Descriptor& type);
 
