@@ -63,7 +63,13 @@ void Connection::OnRead(size_t bytes) {
 void Connection::OnOtherEndClosed() {
   other_end_closed_ = true;
   // An answer that is on its way goes on: who has only ended its sending side reads it.
-  if (phase_ != Phase::kFinishing) Close();
+  if (phase_ == Phase::kFinishing) return;
+  // So does one that is made already when its call is given up: tasks in it would be lost for long.
+  if (phase_ == Phase::kAnswering && left_ != nullptr && !has_begun_) {
+    Within(shared_.limits.write);
+    return std::exchange(left_, nullptr)();
+  }
+  Close();
 }
 
 void Connection::Advance() {
@@ -127,6 +133,7 @@ void Connection::DropBody() {
 void Connection::Dispatch() {
   WithoutLimit();
   phase_ = Phase::kAnswering;
+  has_begun_ = false;
   Request request{parser_->head(), parser_->TakeBody(), caller_};
   const int64_t counted = std::exchange(counted_body_, 0);
   call_ = std::make_shared<Call>(shared_from_this());

@@ -1,7 +1,8 @@
 // One connection: reads a request, has it answered, and reads the next.
 //
 // It always reads, also while a request is being answered: so it notices a caller that leaves. A
-// caller that ends its sending side has left. What is sent ahead waits its turn, up to a limit.
+// caller that ends its sending side has left: its call is given up. If that comes too late, it is
+// sent the answer. What is sent ahead waits its turn, up to a limit.
 // Everything has its time; see Limits. Used on the executor of its transport only, but for Start().
 #pragma once
 
@@ -115,6 +116,7 @@ class Connection : public std::enable_shared_from_this<Connection>, private Writ
   std::function<void()> left_;
   std::function<void()> sent_;
   bool closes_ = false;  // after the answer
+  bool has_begun_ = false;  // the answer, which is a stream
   bool has_answered_ = false;
   bool is_chunked_ = false;
 };

@@ -19,11 +19,19 @@ void Connection::Answer(const Call* call, Response response) {
   if (call != call_.get() || phase_ != Phase::kAnswering) {
     return answers_.Hold(-BytesOf(response.body));
   }
+  // Who has left is told only of what was done for it all the same.
+  if (other_end_closed_ && response.status != 200) {
+    answers_.Hold(-BytesOf(response.body));
+    return Close();
+  }
+  WithoutLimit();
   Finish(std::move(response), closes_ || shared_.set.is_draining());
 }
 
 void Connection::Begin(const Call* call, const Response& head) {
   if (call != call_.get() || phase_ != Phase::kAnswering) return;
+  if (other_end_closed_) return Close();
+  has_begun_ = true;
   is_chunked_ = parser_->head().minor_version > 0;
   closes_ = closes_ || !is_chunked_ || shared_.set.is_draining();
   const auto body = is_chunked_ ? Framing::Body::kChunks : Framing::Body::kToTheEnd;

@@ -50,6 +50,7 @@ class Echo : public Handler {
   void AwaitLeft() {
     base::MutexLock lock(mutex_);
     while (!has_left_) AwaitChange();
+    has_left_ = false;
   }
 
   bool HasWaiting() {

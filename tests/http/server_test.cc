@@ -187,6 +187,35 @@ TEST_F(ServerTest, WhoEndsItsSendingSideIsStillSentItsAnswer) {
   EXPECT_THAT(socket.ReadToEnd(), EndsWith("\r\n\r\n" + body));
 }
 
+// Its call could not be given up any more: what was done for it would be lost.
+TEST_F(ServerTest, WhoEndsItsSendingSideTooLateToBeGivenUpIsSentItsAnswer) {
+  Start();
+  const net::Socket socket = Connect();
+  ASSERT_TRUE(socket.Send(Post("", "/wait")));
+  const auto exchange = echo_.AwaitWaiting();
+  ASSERT_EQ(shutdown(socket.fd(), SHUT_WR), 0);
+  echo_.AwaitLeft();
+  exchange->Answer({200, "", "done"});
+  EXPECT_THAT(socket.ReadToEnd(), AllOf(StartsWith("HTTP/1.1 200 "), EndsWith("done")));
+}
+
+TEST_F(ServerTest, WhoEndsItsSendingSideAndIsGivenUpIsToldNothing) {
+  Start();
+  for (const bool is_stream : {false, true}) {
+    const net::Socket socket = Connect();
+    ASSERT_TRUE(socket.Send(Post("", "/wait")));
+    const auto exchange = echo_.AwaitWaiting();
+    ASSERT_EQ(shutdown(socket.fd(), SHUT_WR), 0);
+    echo_.AwaitLeft();
+    if (is_stream) {
+      exchange->Begin({200, "text/plain", ""});
+    } else {
+      exchange->Answer({499, "", "cancelled"});
+    }
+    EXPECT_EQ(socket.ReadToEnd(), "");
+  }
+}
+
 TEST_F(ServerTest, ADrainEndsConnectionsWithTheAnswersToTheirRequests) {
   Start();
   const net::Socket idle = Connect();

@@ -4,7 +4,7 @@ import os
 import unittest
 
 from support.case import leases_begun
-from support.http import post
+from support.http import RawHttp, post
 from support.http_case import HttpTest
 
 QUEUE = "waiting"
@@ -56,10 +56,21 @@ class Leaving(Waiting):
         raw.close()
         self.assert_takes_no_task()
 
+    def test_a_lease_whose_connection_is_reset_takes_no_task(self):
+        [raw] = self.wait_by_http()
+        raw.reset()
+        self.assert_takes_no_task()
+
     def test_who_ends_its_sending_side_has_left(self):
         [raw] = self.wait_by_http()
         raw.end_sending()
         self.assertEqual(raw.read_to_end(), b"")
+        self.assert_takes_no_task()
+
+    def test_who_ends_its_sending_side_and_goes_takes_no_task(self):
+        [raw] = self.wait_by_http()
+        raw.end_sending()
+        raw.reset()
         self.assert_takes_no_task()
 
     def test_who_sends_too_much_ahead_is_cut_off(self):
@@ -71,18 +82,28 @@ class Leaving(Waiting):
         self.assertEqual(raw.read_to_end(), b"")
         self.assert_takes_no_task()
 
-    def test_who_leaves_in_mid_statement_is_handed_none(self):
+    def assert_handed_none_in_mid_statement(self, leave):
+        """Who leaves while its task is being leased gives it back."""
         self.client.enqueue(QUEUE)
         lock = self.database.hold("LOCK TABLE skiplane.task IN SHARE MODE")
         raw = self.raw()
         raw.send(post("BrokerService/Lease", lease_of()))
         self.database.wait_for_lock_wait()
-        raw.close()
+        leave(raw)
         # The other end was noticed when the connection is no longer counted among those waiting.
         self.wait_until(lambda: self.broker.metrics()[CONNECTIONS] == 0, "it was noticed")
         lock.release()
         self.assert_leased_uncharged()
         self.assertEqual(self.broker.metrics()["skiplane_orphan_leases_handed_back_total"], 1)
+
+    def test_who_leaves_in_mid_statement_is_handed_none(self):
+        self.assert_handed_none_in_mid_statement(RawHttp.close)
+
+    def test_who_ends_its_sending_side_in_mid_statement_is_handed_none(self):
+        self.assert_handed_none_in_mid_statement(RawHttp.end_sending)
+
+    def test_who_resets_its_connection_in_mid_statement_is_handed_none(self):
+        self.assert_handed_none_in_mid_statement(RawHttp.reset)
 
 
 class Answers(Waiting):

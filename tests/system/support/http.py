@@ -6,6 +6,7 @@ import io
 import json
 import socket
 import ssl
+import struct
 
 from support import stubs  # noqa: F401  (first: it makes the modules below)
 from google.protobuf import json_format
@@ -132,6 +133,11 @@ class RawHttp:
         self.socket.shutdown(socket.SHUT_WR)
 
     def close(self):
+        self.socket.close()
+
+    def reset(self):
+        """As the kernel of a program that was killed with bytes unread."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 
 
