@@ -24,13 +24,16 @@ http::Site SiteOf(const config::Config& config) {
 HttpFront::HttpFront(const config::Config& config, Parts parts)
     : parts_(parts),
       gateway_(parts.server.InnerChannel(),
-               {{"skiplane.v1.BrokerService", "skiplane.v1.AdminService",
-                 "grpc.health.v1.Health"},
-                SiteOf(config),
-                {[readiness = &parts.readiness] { return readiness->IsReady(); },
-                 [metrics = &parts.metrics](const http::Head& head) {
-                   return http::Scrape(head, *metrics);
-                 }}}) {}
+               {.services = {"skiplane.v1.BrokerService", "skiplane.v1.AdminService",
+                             "grpc.health.v1.Health"},
+                .site = SiteOf(config),
+                .pages = {[readiness = &parts.readiness] { return readiness->IsReady(); },
+                          [metrics = &parts.metrics](const http::Head& head) {
+                            return http::Scrape(head, *metrics);
+                          }},
+                .refused = [metrics = &parts.metrics](absl::string_view reason) {
+                  metrics->HttpRefused(reason);
+                }}) {}
 
 absl::StatusOr<std::unique_ptr<HttpFront>> HttpFront::Start(net::ListenSockets sockets,
                                                             const config::Config& config,

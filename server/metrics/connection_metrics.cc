@@ -15,6 +15,11 @@ ConnectionMetrics::ConnectionMetrics(Registry& registry)
                                   "Times that no connection could be accepted, for example for "
                                   "want of descriptors."),
                        {"port", {}, {}}),
+      http_refused_(NewCounter(registry, "skiplane_http_refused_requests_total",
+                               "Requests that the HTTP port refused, before a service had them."),
+                    {"reason", {}, {}},
+                    {"body", "content_type", "encoding", "method", "no_room", "path", "request",
+                     "site", "size", "timeout"}),
       port_answers_(NewGauge(registry, "skiplane_port_answers",
                              "1 while the broker's own connections to its port are answered.")
                         .Add({})) {}
@@ -30,6 +35,10 @@ void ConnectionMetrics::Refused(absl::string_view port) { refused_.At(port).Incr
 
 void ConnectionMetrics::AcceptFailed(absl::string_view port) {
   accept_failures_.At(port).Increment();
+}
+
+void ConnectionMetrics::HttpRefused(absl::string_view reason) {
+  http_refused_.At(reason).Increment();
 }
 
 void ConnectionMetrics::SetPortAnswers(bool answers) { port_answers_.Set(answers ? 1 : 0); }

@@ -16,6 +16,7 @@ class ConnectionMetrics {
   void Set(absl::string_view port, int64_t open, int64_t max);
   void Refused(absl::string_view port);
   void AcceptFailed(absl::string_view port);
+  void HttpRefused(absl::string_view reason);
   void SetPortAnswers(bool answers);
 
  private:
@@ -23,6 +24,7 @@ class ConnectionMetrics {
   SharedSeries<Gauge> max_;
   SharedSeries<Counter> refused_;
   SharedSeries<Counter> accept_failures_;
+  SharedSeries<Counter> http_refused_;
   Gauge& port_answers_;
 };
 

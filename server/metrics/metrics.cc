@@ -125,6 +125,8 @@ void Metrics::ConnectionRefused(absl::string_view port) {
   state_->connections.Refused(port);
 }
 
+void Metrics::HttpRefused(absl::string_view reason) { state_->connections.HttpRefused(reason); }
+
 void Metrics::AcceptFailed(absl::string_view port) {
   state_->connections.AcceptFailed(port);
 }

@@ -103,6 +103,8 @@ class Metrics {
   void SetConnections(absl::string_view port, int64_t open, int64_t max);
   void ConnectionRefused(absl::string_view port);
   void AcceptFailed(absl::string_view port);
+  // A request that reached no service. `reason`: see METRICS.md.
+  void HttpRefused(absl::string_view reason);
   void SetPortAnswers(bool answers);
   void Statement(absl::string_view name, absl::Duration duration);
   void DatabaseError(absl::string_view sqlstate_class);

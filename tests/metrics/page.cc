@@ -99,6 +99,7 @@ void UseEveryVerb(Metrics& metrics) {
   metrics.SetConnections("grpc", 1, 2);
   metrics.ConnectionRefused("grpc");
   metrics.AcceptFailed("grpc");
+  metrics.HttpRefused("site");
   metrics.SetPortAnswers(true);
   metrics.Statement("task_lease", absl::Seconds(1));
   metrics.DatabaseError("08");

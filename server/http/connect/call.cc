@@ -33,6 +33,11 @@ void Call::Answer(Response response) const {
   exchange->Answer(With(std::move(response), answer_fields));
 }
 
+void Call::RefuseBody(Response response) const {
+  body_refused();
+  Answer(std::move(response));
+}
+
 absl::Status CutOffBy(const grpc::Status& status) {
   const bool is_cut_off = status.error_details().empty() &&
                           (status.error_code() == grpc::StatusCode::UNAVAILABLE ||

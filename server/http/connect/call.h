@@ -3,6 +3,7 @@
 
 #include <google/protobuf/descriptor.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,12 +25,15 @@ struct Call {
   Request request;
   std::shared_ptr<Exchange> exchange{};
   Fields answer_fields{};  // for each answer, whatever it is
+  std::function<void()> body_refused = [] {};
 
   // "/skiplane.v1.BrokerService/Lease".
   std::string Path() const;
   // Its deadline and its metadata.
   void Prepare(grpc::ClientContext* context) const;
   void Answer(Response response) const;
+  // Its body is no such message.
+  void RefuseBody(Response response) const;
 };
 
 // The refusal of a call that was cut off because the services are ending, which says nothing of its

@@ -39,7 +39,8 @@ std::optional<Refusal> Gateway::Unpack(Request& request, Exchange& exchange) con
   auto body = Gunzip(request.body, options_.body_bytes_max,
                      [&exchange](size_t bytes) { return exchange.HoldUnpacked(bytes); });
   if (!body.ok()) {
-    return Refusal{HttpStatusOfUnpacking(body.status()), std::string(body.status().message())};
+    return Refusal{HttpStatusOfUnpacking(body.status()), std::string(body.status().message()), {},
+                   absl::IsInvalidArgument(body.status())};
   }
   request.body = *std::move(body);
   return std::nullopt;
@@ -47,7 +48,9 @@ std::optional<Refusal> Gateway::Unpack(Request& request, Exchange& exchange) con
 
 std::optional<Response> Gateway::Refuse(const Head& head) {
   if (const auto refusal = options_.site.Check(head)) {
-    return AnswerOf({refusal->status, refusal->why}, std::nullopt);
+    const Refusal told{refusal->status, refusal->why};
+    options_.refused(NameOf(told));
+    return AnswerOf(told, std::nullopt);
   }
   if (auto preflight = options_.site.Preflight(head)) return preflight;
   if (options_.pages.Has(head.path)) {
@@ -59,6 +62,7 @@ std::optional<Response> Gateway::Refuse(const Head& head) {
 }
 
 Response Gateway::Answer(const Refusal& refusal, const Head& head) const {
+  options_.refused(NameOf(refusal));
   return With(AnswerOf(refusal, StreamFormOf(MethodOf(head.path), head)),
               options_.site.AnswerFields(head));
 }
@@ -79,6 +83,7 @@ void Gateway::Handle(Request request, std::shared_ptr<Exchange> exchange) {
   call.request = std::move(request);
   call.exchange = std::move(exchange);
   call.answer_fields = std::move(fields);
+  call.body_refused = [this] { options_.refused(kBodyRefused); };
   if (is_stream) {
     CallStream(channel_, std::move(call));
   } else {

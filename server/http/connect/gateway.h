@@ -3,6 +3,7 @@
 // whom a request is for and which page it comes from first. Thread-safe.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ class Gateway : public Handler {
     Site site;
     Pages pages;
     size_t body_bytes_max = Limits{}.body_bytes;  // of those that came compressed
+    // Called with the metrics' word for each request that is refused before a service has it.
+    std::function<void(absl::string_view reason)> refused = [](absl::string_view /*reason*/) {};
   };
 
   // `channel` leads to the services, and believes what is said of callers.
@@ -37,6 +40,7 @@ class Gateway : public Handler {
   Response Failure(int status, absl::string_view message, const Head& head) override;
 
  private:
+  // The answer to a request that is refused, which counts.
   Response Answer(const Refusal& refusal, const Head& head) const;
   // Nothing if the body is now as the services take it. What it unpacks to is held by `exchange`.
   std::optional<Refusal> Unpack(Request& request, Exchange& exchange) const;

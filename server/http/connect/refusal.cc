@@ -31,6 +31,21 @@ absl::Status StatusOf(const Refusal& refusal) {
 
 }  // namespace
 
+absl::string_view NameOf(const Refusal& refusal) {
+  switch (refusal.http_status) {
+    case 403: return "site";
+    case 404: return "path";
+    case 405: return "method";
+    case 408: return "timeout";
+    case 413:
+    case 431: return "size";
+    case 415: return "content_type";
+    case 429: return "no_room";
+    case 501: return "encoding";
+    default: return refusal.is_of_body ? kBodyRefused : "request";
+  }
+}
+
 std::optional<Refusal> CheckCall(const google::protobuf::MethodDescriptor* method,
                                  const Head& head) {
   if (method == nullptr || method->client_streaming()) {

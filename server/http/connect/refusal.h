@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "server/http/connect/codec.h"
 #include "server/http/message.h"
 
@@ -15,7 +16,12 @@ struct Refusal {
   int http_status;  // of HTTP itself; the code and the reason follow from it
   std::string message;
   Fields fields{};  // further ones of the answer
+  bool is_of_body = false;  // which is not what it should be
 };
+
+// What the metrics call it: one of few words.
+absl::string_view NameOf(const Refusal& refusal);
+inline constexpr absl::string_view kBodyRefused = "body";  // of those that are no such message
 
 // What is wrong with the head of a call of `method`, which is null if there is none of that name.
 std::optional<Refusal> CheckCall(const google::protobuf::MethodDescriptor* method,

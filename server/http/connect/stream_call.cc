@@ -127,7 +127,7 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
 
 // A stream that cannot begin ends with its error, as any other.
 void Refuse(const Call& call, const absl::Status& status) {
-  call.Answer(StreamRefusalResponse(status, call.form));
+  call.RefuseBody(StreamRefusalResponse(status, call.form));
 }
 
 }  // namespace

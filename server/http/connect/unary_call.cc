@@ -16,7 +16,7 @@ class UnaryCall : public std::enable_shared_from_this<UnaryCall> {
 
   void Start(const std::shared_ptr<grpc::Channel>& channel) {
     auto bytes = ToBytes(std::move(call_.request.body), call_.form, *call_.method->input_type());
-    if (!bytes.ok()) return call_.Answer(RefusalResponse(bytes.status()));
+    if (!bytes.ok()) return call_.RefuseBody(RefusalResponse(bytes.status()));
     request_ = BufferOf(*bytes);
     call_.Prepare(&context_);
     call_.exchange->OnLeft([weak = weak_from_this()] {

@@ -46,6 +46,14 @@ TEST(Refusal, EachHasItsStatus) {
   EXPECT_EQ(CheckCall(Unary(), {"POST", "/x", {}})->http_status, 415);
 }
 
+TEST(Refusal, EachHasItsNameInTheMetrics) {
+  const std::map<int, std::string> expected = {
+      {400, "request"}, {403, "site"}, {404, "path"}, {405, "method"}, {408, "timeout"},
+      {413, "size"}, {415, "content_type"}, {429, "no_room"}, {431, "size"}, {501, "encoding"}};
+  for (const auto& [status, name] : expected) EXPECT_EQ(NameOf({status, "why"}), name);
+  EXPECT_EQ(NameOf({400, "why", {}, true}), "body");
+}
+
 TEST(Refusal, EachReasonHasOneCode) {
   std::map<std::string, std::string> codes;
   for (const int status : {400, 403, 404, 405, 408, 413, 415, 429, 431, 501}) {
