@@ -1,5 +1,7 @@
 #include "server/http/message.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace skiplane::http {
@@ -37,6 +39,11 @@ absl::string_view FindField(const Fields& fields, absl::string_view name) {
     if (found == name) return value;
   }
   return {};
+}
+
+size_t Head::Count(absl::string_view name) const {
+  return static_cast<size_t>(std::count_if(
+      fields.begin(), fields.end(), [name](const Field& field) { return field.first == name; }));
 }
 
 Response With(Response response, const Fields& further) {

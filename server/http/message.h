@@ -1,6 +1,7 @@
 // HTTP requests and answers as values. Names of fields are lower case.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,8 @@ struct Head {
   int minor_version = 1;  // of HTTP/1
 
   absl::string_view Find(absl::string_view name) const { return FindField(fields, name); }
+  // How many fields have that name.
+  size_t Count(absl::string_view name) const;
 };
 
 struct Caller {

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -57,9 +59,17 @@ std::string FurtherFieldsOf(const Head& head) {
   return fields;
 }
 
-size_t CountOf(const Head& head, absl::string_view name) {
-  return static_cast<size_t>(std::count_if(head.fields.begin(), head.fields.end(),
-                                           [name](const Field& f) { return f.first == name; }));
+// None, or a colon and a number; a colon alone stands for none (RFC 3986).
+bool HasGoodPort(absl::string_view host) {
+  const size_t end = host.find(absl::StartsWith(host, "[") ? ']' : ':');
+  if (end == absl::string_view::npos) return true;
+  absl::string_view port = host.substr(end);
+  absl::ConsumePrefix(&port, "]");
+  if (port.empty() || port == ":") return true;
+  constexpr int kPortMax = 65535;
+  int number = 0;
+  return absl::ConsumePrefix(&port, ":") && absl::c_all_of(port, absl::ascii_isdigit) &&
+         absl::SimpleAtoi(port, &number) && number <= kPortMax;
 }
 
 }  // namespace
@@ -81,14 +91,15 @@ bool Site::IsOwnHost(absl::string_view host) const {
 }
 
 std::optional<Site::Refusal> Site::Check(const Head& head) const {
-  if (CountOf(head, "host") != 1) return Refusal{400, "the request must have one Host"};
+  if (head.Count("host") != 1) return Refusal{400, "the request must have one Host"};
   const absl::string_view host = head.Find("host");
   if (!IsOwnHost(host)) {
     return Refusal{403, "this server does not go by the name in Host: use its address, or list "
                         "the name with --http-host"};
   }
+  if (!HasGoodPort(host)) return Refusal{400, "the port in Host must be a number"};
   const absl::string_view origin = head.Find("origin");
-  if (CountOf(head, "origin") > 1 ||
+  if (head.Count("origin") > 1 ||
       !(origin.empty() || IsSameSite(origin, host) || Contains(origins_, origin))) {
     return Refusal{403, "pages of that Origin may not call: list it with --http-origin"};
   }

@@ -32,6 +32,20 @@ TEST(Site, OnlyItsOwnNamesAreServed) {
   EXPECT_EQ(site.Check(HeadWith({{"host", "localhost"}, {"host", "localhost"}}))->status, 400);
 }
 
+TEST(Site, ThePortOfAHostIsANumber) {
+  const auto status_of = [](const char* host) {
+    const auto refusal = Site({}, {}).Check(HeadWith({{"host", host}}));
+    return refusal ? refusal->status : 200;
+  };
+  for (const char* host : {"localhost:", "localhost:0", "localhost:65535", "[::1]:80", "[::1]"}) {
+    EXPECT_EQ(status_of(host), 200) << host;
+  }
+  for (const char* host : {"localhost:abc", "localhost:80x", "localhost:+80", "localhost: 80",
+                           "localhost:65536", "localhost:99999999999", "[::1]80", "[::1]:x"}) {
+    EXPECT_EQ(status_of(host), 400) << host;
+  }
+}
+
 TEST(Site, OnlyItsOwnPagesAndListedOnesMayCall) {
   const Site site({}, {"https://tools.example"});
   const auto allows = [&](const char* origin) {

@@ -123,13 +123,27 @@ class BadInput(HttpTest):
 
     def test_fields_of_connect(self):
         for name, value in (("Connect-Protocol-Version", "2"), ("Connect-Timeout-Ms", "soon"),
-                            ("Connect-Timeout-Ms", "-1"), ("Connect-Timeout-Ms", "12345678901")):
+                            ("Connect-Timeout-Ms", "-1"), ("Connect-Timeout-Ms", "0"),
+                            ("Connect-Timeout-Ms", "12345678901")):
             with self.subTest(name=name, value=value):
                 answer = self.http_client().call(ENQUEUE, TASK, **{name: value})
                 self.assert_error(answer, 400, "invalid_argument", "INVALID_FIELD")
         answer = self.http_client().call(ENQUEUE, TASK, Content_Encoding="br")
         self.assert_error(answer, 501, "unimplemented", "NOT_SUPPORTED")
         self.assertEqual(answer.headers["Accept-Encoding"], "gzip, identity")
+
+    def test_fields_that_stand_twice(self):
+        for field, status, code, reason in (
+                ("Content-Encoding: gzip", 501, "unimplemented", "NOT_SUPPORTED"),
+                ("Content-Type: application/json", 415, "unimplemented", "NOT_SUPPORTED"),
+                ("Connect-Timeout-Ms: 1000", 400, "invalid_argument", "INVALID_FIELD"),
+                ("Connect-Protocol-Version: 1", 400, "invalid_argument", "INVALID_FIELD")):
+            with self.subTest(field=field):
+                raw = self.raw()
+                raw.send(post(ENQUEUE, TASK, field, field))
+                self.assert_error(raw.read_answer(), status, code, reason)
+        answer = self.http_client().call(ENQUEUE, TASK, Content_Encoding="gzip, gzip")
+        self.assert_error(answer, 501, "unimplemented", "NOT_SUPPORTED")
 
     def test_compressed_bodies_that_are_none(self):
         whole = gzip.compress(json.dumps(TASK).encode())

@@ -31,6 +31,8 @@ class Site(HttpTest):
         for host in ("evil.example", f"evil.example:{self.port}", "localhost.evil.example",
                      "127.0.0.1.evil.example", "xbroker.internal", "[::1", "", "127.0.0.1@evil"):
             self.assertIn(self.status_of(f"Host: {host}"), (400, 403), host)
+        for host in ("localhost:abc", "localhost:70800", "[::1]x"):
+            self.assertEqual(self.status_of(f"Host: {host}"), 400, host)
         self.assertEqual(self.status_of(), 400)
         self.assertEqual(self.status_of("Host: localhost", "Host: evil.example"), 400)
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
@@ -38,13 +39,14 @@ absl::string_view TextOf(const grpc::string_ref& text) { return {text.data(), te
 }  // namespace
 
 absl::StatusOr<std::optional<absl::Duration>> TimeoutOf(const Head& head) {
+  const size_t count = head.Count("connect-timeout-ms");
+  if (count == 0) return std::nullopt;
   const absl::string_view text = head.Find("connect-timeout-ms");
-  if (text.empty()) return std::nullopt;
   int64_t milliseconds = 0;
-  if (text.size() > kTimeoutDigitsMax || !absl::SimpleAtoi(text, &milliseconds) ||
-      milliseconds < 0) {
+  if (count > 1 || text.size() > kTimeoutDigitsMax || !absl::c_all_of(text, absl::ascii_isdigit) ||
+      !absl::SimpleAtoi(text, &milliseconds) || milliseconds == 0) {
     return absl::InvalidArgumentError(
-        "Connect-Timeout-Ms must be a number of milliseconds with at most ten digits");
+        "Connect-Timeout-Ms must be one positive number of milliseconds with at most ten digits");
   }
   return absl::Milliseconds(milliseconds);
 }

@@ -12,7 +12,7 @@
 namespace skiplane::http::connect {
 
 // How long the caller waits, by Connect-Timeout-Ms; nothing if it does not say.
-// INVALID_ARGUMENT if that is no number of at most ten digits.
+// INVALID_ARGUMENT if that is no positive number of at most ten digits, or stands twice.
 absl::StatusOr<std::optional<absl::Duration>> TimeoutOf(const Head& head);
 
 // Who calls, and of the fields those that are meant for the services: skiplane-… and authorization.

@@ -6,6 +6,7 @@
 namespace skiplane::http::connect {
 
 std::optional<Form> FormOf(const Head& head, bool is_stream) {
+  if (head.Count("content-type") != 1) return std::nullopt;
   absl::string_view type = head.Find("content-type");
   absl::string_view parameters;
   if (const size_t end = type.find(';'); end != absl::string_view::npos) {
@@ -35,8 +36,9 @@ std::string TypesTaken(bool is_stream) {
 }
 
 std::string EncodingNotTaken(const Head& head, bool is_stream) {
-  const absl::string_view encoding =
-      head.Find(is_stream ? "connect-content-encoding" : "content-encoding");
+  const absl::string_view name = is_stream ? "connect-content-encoding" : "content-encoding";
+  if (head.Count(name) > 1) return "several";  // the same as a list in one field
+  const absl::string_view encoding = head.Find(name);
   const bool is_taken = encoding.empty() || absl::EqualsIgnoreCase(encoding, "identity") ||
                         (!is_stream && IsGzip(head));
   return is_taken ? "" : std::string(encoding);

@@ -18,7 +18,8 @@ std::string StreamType(Form form);
 // The types that are taken, for those who sent another.
 std::string TypesTaken(bool is_stream);
 
-// The name of an encoding of the body that is not taken; empty if there is none.
+// The name of an encoding of the body that is not taken, "several" of more than one field; empty if
+// there is none.
 std::string EncodingNotTaken(const Head& head, bool is_stream);
 std::string EncodingsTaken(bool is_stream);
 

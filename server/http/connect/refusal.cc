@@ -66,7 +66,7 @@ std::optional<Refusal> CheckCall(const google::protobuf::MethodDescriptor* metho
                    {{is_stream ? "Connect-Accept-Encoding" : "Accept-Encoding", taken}}};
   }
   const absl::string_view version = head.Find("connect-protocol-version");
-  if (!version.empty() && version != "1") {
+  if (head.Count("connect-protocol-version") > 1 || (!version.empty() && version != "1")) {
     return Refusal{400, "Connect-Protocol-Version must be 1"};
   }
   const auto timeout = TimeoutOf(head);

@@ -24,10 +24,12 @@ Head WithTimeout(std::string text) {
 TEST(CallFields, ATimeoutIsANumberOfMilliseconds) {
   EXPECT_EQ(testing::Required(TimeoutOf({"POST", "/x", {}})), std::nullopt);
   EXPECT_EQ(testing::Required(TimeoutOf(WithTimeout("1500"))), absl::Milliseconds(1500));
-  EXPECT_EQ(testing::Required(TimeoutOf(WithTimeout("0"))), absl::ZeroDuration());
-  for (const char* bad : {"-1", "1s", "1.5", "12345678901", "x"}) {
+  EXPECT_EQ(testing::Required(TimeoutOf(WithTimeout("0000000001"))), absl::Milliseconds(1));
+  for (const char* bad : {"", "0", "000", "-1", "+1", " 1", "1s", "1.5", "12345678901", "x"}) {
     EXPECT_FALSE(TimeoutOf(WithTimeout(bad)).ok()) << bad;
   }
+  const Field twice("connect-timeout-ms", "1");
+  EXPECT_FALSE(TimeoutOf({"POST", "/x", {twice, twice}}).ok());
 }
 
 std::multimap<std::string, std::string> Written(const Fields& fields, const Caller& caller) {

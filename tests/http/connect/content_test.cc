@@ -27,6 +27,15 @@ TEST(Content, OtherTypesAreNone) {
   }
 }
 
+TEST(Content, FieldsThatStandTwiceAreNotTakenByTheFirst) {
+  const Field json("content-type", "application/json");
+  EXPECT_EQ(FormOf({"POST", "/x", {json, json}}, false), std::nullopt);
+  const Field gzip("content-encoding", "gzip");
+  EXPECT_EQ(EncodingNotTaken({"POST", "/x", {gzip, gzip}}, false), "several");
+  EXPECT_EQ(EncodingNotTaken({"POST", "/x", {{"content-encoding", "gzip, gzip"}}}, false),
+            "gzip, gzip");
+}
+
 TEST(Content, OnlyBodiesOfUnaryCallsMayBeCompressed) {
   const Head plain{"POST", "/x", {{"content-encoding", "Identity"}}};
   const Head packed{"POST", "/x", {{"content-encoding", "gzip"}}};
