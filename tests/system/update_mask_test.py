@@ -202,11 +202,20 @@ class Json(HttpTest):
         settings = self.update("leaseDuration", leaseDuration="5s")
         self.assertEqual((settings["retry"]["jitter"], settings["keepPayloads"]), (0, False))
 
+    def test_an_empty_text_is_no_mask(self):
+        settings = self.update("", leaseDuration="5s")
+        self.assertEqual((settings["leaseDuration"], settings["maxPayloadBytes"]), ("5s", 10))
+        answer = self.http.call(UPDATE, {"name": "q", "updateMask": ""})
+        self.assertEqual((answer.status, answer.reason(), answer.headers["trailer-skiplane-field"]),
+                         (400, "INVALID_FIELD", "settings"))
+
     def test_a_mask_of_another_form_is_refused(self):
-        for mask in (7, ["history"], "retry("):
+        for mask in (7, ["history"], {"paths": ["history"]}, "retry("):
             with self.subTest(mask=mask):
                 answer = self.http.call(UPDATE, {"name": "q", "updateMask": mask})
-                self.assertEqual((answer.status, answer.reason()), (400, "INVALID_FIELD"))
+                self.assertEqual((answer.status, answer.reason(),
+                                  answer.headers["trailer-skiplane-field"]),
+                                 (400, "INVALID_FIELD", "update_mask"))
 
 
 if __name__ == "__main__":
