@@ -1,5 +1,5 @@
-// What the connections of one server hold for their callers, in bytes and together: bodies that are
-// not handled yet, what packed ones unpack to, and answers that are not sent yet. Thread-safe.
+// What the connections of one server hold for their callers, in bytes and together: bodies until
+// their calls are over, what packed ones unpack to, and answers that are not sent yet. Thread-safe.
 //
 // A body that there is no room for is refused, and bodies leave half of the room to answers. An
 // answer cannot be refused: its work is done. So when there is no room left, those callers are

@@ -90,7 +90,10 @@ bool Connection::Step() {
   switch (step.event) {
     case RequestParser::Event::kMore: break;
     case RequestParser::Event::kHead: OnHead(); return true;
-    case RequestParser::Event::kDone: Dispatch(); return false;
+    case RequestParser::Event::kDone:
+      CountBody();
+      if (phase_ == Phase::kBody) Dispatch();
+      return false;
     case RequestParser::Event::kMalformed: Fail(400, "this is no HTTP/1.1"); return false;
     case RequestParser::Event::kHeadTooLarge: Fail(431, "the header is too large"); return false;
     case RequestParser::Event::kBodyTooLarge: Fail(413, "the body is too large"); return false;
@@ -135,19 +138,16 @@ void Connection::Dispatch() {
   phase_ = Phase::kAnswering;
   has_begun_ = false;
   Request request{parser_->head(), parser_->TakeBody(), caller_};
-  const int64_t counted = std::exchange(counted_body_, 0);
-  call_ = std::make_shared<Call>(shared_from_this());
-  if (shared_.workers.IsNeededFor(request)) return HandleOnWorker(std::move(request), counted);
-  shared_.bytes.HoldBody(-counted);  // who answers it counts it
+  call_ = std::make_shared<Call>(shared_from_this(), std::exchange(counted_body_, 0));
+  if (shared_.workers.IsNeededFor(request)) return HandleOnWorker(std::move(request));
   shared_.handler.Handle(std::move(request), call_);
 }
 
-void Connection::HandleOnWorker(Request request, int64_t counted) {
+void Connection::HandleOnWorker(Request request) {
   auto handed = std::make_shared<Request>(std::move(request));
-  shared_.workers.Run(*handed, [self = shared_from_this(), call = call_, handed, counted] {
+  shared_.workers.Run(*handed, [self = shared_from_this(), call = call_, handed] {
     Request taken = std::move(*handed);
     if (!call->has_left()) self->shared_.handler.Handle(std::move(taken), call);
-    self->shared_.bytes.HoldBody(-counted);
   });
 }
 

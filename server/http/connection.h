@@ -70,7 +70,7 @@ class Connection : public std::enable_shared_from_this<Connection>, private Writ
   void CountBody();
   void DropBody();
   void Dispatch();
-  void HandleOnWorker(Request request, int64_t counted);
+  void HandleOnWorker(Request request);
   void OnOtherEndClosed();
 
   // Answering: for the current call, which has the bytes counted already.

@@ -16,10 +16,13 @@ namespace skiplane::http {
 class Connection::Call final : public Exchange,
                                public std::enable_shared_from_this<Connection::Call> {
  public:
-  explicit Call(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
+  // `received`: of its body, counted already. They stay so until the call is over, because gRPC and
+  // the services keep the message as long.
+  Call(std::shared_ptr<Connection> connection, int64_t received)
+      : connection_(std::move(connection)), received_(received) {}
   ~Call() override {
     Count(0);
-    connection_->shared_.bytes.HoldBody(-unpacked_);
+    connection_->shared_.bytes.HoldBody(-received_ - unpacked_);
   }
 
   bool HoldUnpacked(size_t bytes) override {
@@ -79,6 +82,7 @@ class Connection::Call final : public Exchange,
   }
 
   const std::shared_ptr<Connection> connection_;
+  const int64_t received_;
   std::atomic<int64_t> reserved_ = 0;
   std::atomic<int64_t> unpacked_ = 0;
   std::atomic<bool> has_left_ = false;

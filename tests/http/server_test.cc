@@ -111,6 +111,26 @@ TEST_F(ServerTest, BodiesHalfReceivedAreBoundedTogether) {
   AwaitStatus(200, Post(std::string(2000, 'x')));  // once both are gone
 }
 
+// gRPC and the services keep their messages as long.
+TEST_F(ServerTest, BodiesOfCallsThatWaitAreBoundedTogether) {
+  limits_.bytes = 6000;  // half of it for bodies
+  limits_.free_body_bytes = 100;
+  for (const size_t quick_body_bytes : {1, 100000}) {  // by a worker, and not
+    limits_.quick_body_bytes = quick_body_bytes;
+    server_.reset();
+    Start();
+    const std::string large(2000, 'x');
+    const net::Socket first = Connect();
+    ASSERT_TRUE(first.Send(Post(large, "/wait")));
+    auto exchange = echo_.AwaitWaiting();
+    EXPECT_EQ(StatusOf(Post(large, "/wait")), 429);
+    EXPECT_EQ(StatusOf(Post("small")), 200);
+    exchange->Answer({200, "", "done"});
+    exchange.reset();
+    AwaitStatus(200, Post(large));
+  }
+}
+
 // Small ones that come packed could otherwise unpack to any number of bytes together.
 TEST_F(ServerTest, BodiesThatAreUnpackedAreBoundedTogetherUntilTheirCallsAreOver) {
   limits_.bytes = 6000;  // half of it for bodies
