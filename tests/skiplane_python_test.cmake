@@ -5,7 +5,8 @@
 # builds with sanitizers go without.
 #
 # A method, or a class, behind a line `@slow` takes more than ten seconds: each such method is a
-# test of its own, FILE.CLASS.METHOD, with the label `slow`.
+# test of its own, FILE.CLASS.METHOD, with the label `slow`. A class of (ByHttp, BASE) has the other
+# methods of BASE, which stands before it, once more (tests/system/support/by_http.py).
 function(skiplane_python_test)
   cmake_parse_arguments(TEST "" "FILE;TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
   if(SKIPLANE_SANITIZE AND "once" IN_LIST TEST_LABELS)
@@ -20,10 +21,19 @@ function(skiplane_python_test)
   foreach(line IN LISTS lines)
     if(line MATCHES "^( *)@slow$")
       set(mark "${CMAKE_MATCH_1}slow")
-    elseif(line MATCHES "^class ([A-Za-z0-9_]+)")
+    elseif(line MATCHES "^class ([A-Za-z0-9_]+)(\\(ByHttp, ([A-Za-z0-9_]+)\\))?")
       set(class ${CMAKE_MATCH_1})
+      set(base ${CMAKE_MATCH_3})
       set(class_mark "${mark}")
       set(mark)
+      if(base)
+        if(NOT quick_of_${base})
+          message(FATAL_ERROR "${path}: ${class} has no tests, for ${base} is not before it")
+        endif()
+        list(APPEND classes ${class})
+        string(REPLACE "${module}.${base}." "${module}.${class}." quick_of_${class}
+          "${quick_of_${base}}")
+      endif()
     elseif(line MATCHES "def (test_[A-Za-z0-9_]+)")
       set(method ${module}.${class}.${CMAKE_MATCH_1})
       if(mark OR class_mark)

@@ -5,6 +5,7 @@ import signal
 import time
 import unittest
 
+from support.by_http import ByHttp
 from support.case import SystemTest
 from support.client import (DEADLINE_S, admin_pb2, queue_pb2, reason_of, retry_delay_of, seconds,
                             state_name, task_pb2)
@@ -259,6 +260,26 @@ class TooMany(AwaitTest):
         self.client.ack(task)
         for call in calls:
             self.assert_ended(call, "SUCCEEDED")
+
+
+class EndsByHttp(ByHttp, Ends):
+    pass
+
+
+class OtherBrokerByHttp(ByHttp, OtherBroker):
+    pass
+
+
+class TimeIsOverByHttp(ByHttp, TimeIsOver):
+    pass
+
+
+class UnknownByHttp(ByHttp, Unknown):
+    pass
+
+
+class TooManyByHttp(ByHttp, TooMany):
+    pass
 
 
 if __name__ == "__main__":

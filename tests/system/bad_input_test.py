@@ -2,6 +2,7 @@
 
 import unittest
 
+from support.by_http import ByHttp
 from support.case import SystemTest
 from support.client import (DEADLINE_S, admin_pb2, broker_pb2, fields_of, lease_request, new_id,
                             queue_pb2, seconds, task_pb2)
@@ -254,6 +255,10 @@ class BadInput(SystemTest):
 
 class ForeignInstallation(SystemTest):
     """A second database with a broker."""
+
+
+class BadInputByHttp(ByHttp, BadInput):
+    pass
 
 
 if __name__ == "__main__":

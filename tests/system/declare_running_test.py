@@ -3,6 +3,7 @@
 import unittest
 
 from support.client import broker_pb2, queue_pb2, seconds, state_name
+from support.by_http import ByHttp
 from support.declare import HOUR, QUEUE, DeclareTest
 
 
@@ -121,6 +122,10 @@ class DeclareRunning(DeclareTest):
         self.assert_between(self.planned(task_id), before, 2 * HOUR)
         self.assertEqual(self.declare(b"two", period=2 * HOUR), ("REPLACED", task_id))
         self.assertEqual(self.view(task_id).payload, b"two")
+
+
+class DeclareRunningByHttp(ByHttp, DeclareRunning):
+    pass
 
 
 if __name__ == "__main__":

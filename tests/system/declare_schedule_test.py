@@ -5,6 +5,7 @@ import unittest
 
 from google.protobuf import timestamp_pb2
 from support.client import DEADLINE_S, admin_pb2, queue_pb2, seconds, task_pb2
+from support.by_http import ByHttp
 from support.declare import HOUR, QUEUE, DeclareTest
 
 
@@ -153,6 +154,10 @@ class DeclareSchedule(DeclareTest):
                                     key="k", key_policy="KEY_POLICY_SCHEDULE")
         self.assertIn("tasks[0].key_policy", error.details())
         self.assert_idle()
+
+
+class DeclareScheduleByHttp(ByHttp, DeclareSchedule):
+    pass
 
 
 if __name__ == "__main__":

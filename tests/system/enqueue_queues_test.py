@@ -5,6 +5,7 @@ import unittest
 
 import grpc
 
+from support.by_http import ByHttp
 from support.case import SystemTest
 from support.client import broker_pb2, fields_of, new_id, queue_pb2, seconds
 
@@ -223,6 +224,10 @@ class EnqueueQueues(SystemTest):
                     self.client.enqueue_all("", request.tasks, request_id)
                     self.assertEqual(self.tasks(), 64)
                 self.database.run("DELETE FROM skiplane.task")
+
+
+class EnqueueQueuesByHttp(ByHttp, EnqueueQueues):
+    pass
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import time
 import unittest
 
+from support.by_http import ByHttp
 from support.case import SystemTest
 from support.client import DEADLINE_S, admin_pb2, broker_pb2, queue_pb2, seconds, state_name
 
@@ -108,6 +109,10 @@ class EnqueueState(SystemTest):
         for _ in tasks:
             self.client.ack(self.lease())
         self.assertEqual(list(self.client.enqueue_all(QUEUE, tasks, "once")), list(first))
+
+
+class EnqueueStateByHttp(ByHttp, EnqueueState):
+    pass
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import time
 import unittest
 
+from support.by_http import ByHttp
 from support.case import SystemTest
 from support.client import broker_pb2, queue_pb2, seconds
 from support.process import GENEROUS_S
@@ -195,6 +196,10 @@ class Hanged(SystemTest):
         [again] = client.lease(QUEUE, stage="short")
         self.assertEqual(again.task_id, tasks[0].task_id)
         self.assertEqual(client.ack(tasks[1]), ["SETTLED"])
+
+
+class FollowUpsByHttp(ByHttp, FollowUps):
+    pass
 
 
 if __name__ == "__main__":

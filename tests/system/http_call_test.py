@@ -7,9 +7,11 @@ import unittest
 
 import grpc
 
+from support.by_http import HttpApi
 from support.client import DEADLINE_S, admin_pb2, broker_pb2, bulk_pb2, reason_of, task_pb2
 from support.http import SERVICES
 from support.http_case import HttpTest
+from support.life import Life
 from google.protobuf import json_format, symbol_database  # isort: skip  (after the client's)
 
 QUEUE = "mail"
@@ -101,6 +103,11 @@ class SameValues(HttpTest):
             self.assert_same("GetTask", admin_pb2.GetTaskRequest(
                 task_id=task_id, view=full, attempts_page_size=10))
         self.assert_same("ListAuditRecords", admin_pb2.ListAuditRecordsRequest())
+
+
+class WholeLife(HttpTest):
+    def test_of_a_queue(self):
+        Life(HttpApi(self.broker.http_address)).live()
 
 
 class Cycle(HttpTest):

@@ -2,6 +2,7 @@
 
 import unittest
 
+from support.by_http import ByHttp
 from support.case import SystemTest
 from support.client import DEADLINE_S, broker_pb2, new_id, queue_pb2, seconds
 
@@ -88,6 +89,10 @@ class LeaseFill(SystemTest):
         self.client.create_queue("empty")
         tasks = self.lease(a, ("empty", "", 0), b, max_tasks=5)
         self.assertEqual(len(tasks), 4)
+
+
+class LeaseFillByHttp(ByHttp, LeaseFill):
+    pass
 
 
 if __name__ == "__main__":

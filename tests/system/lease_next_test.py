@@ -5,6 +5,7 @@ import time
 
 import grpc
 
+from support.by_http import ByHttp
 from support.case import SystemTest
 from support.client import broker_pb2, fields_of, lease_request, new_id
 from support.process import GENEROUS_S
@@ -152,3 +153,7 @@ class LeaseNext(SystemTest):
         self.assertEqual(self.outcomes(response), ["SETTLE_OUTCOME_SETTLED"])
         self.assertEqual(list(response.lease.tasks), [])
         self.assertEqual(list(response.lease.paused_queues), [QUEUE])
+
+
+class LeaseNextByHttp(ByHttp, LeaseNext):
+    pass

@@ -5,6 +5,7 @@ import re
 import unittest
 
 from support import stubs
+from support.by_http import HttpApi
 from support.case import SystemTest
 from support.client import admin_pb2, broker_pb2, seconds
 
@@ -26,7 +27,7 @@ def examples(document):
 
 
 class ProtocolDocument(SystemTest):
-    def test_the_examples_work_one_after_the_other(self):
+    def run_examples(self, after_setup):
         # How often hung attempts are looked for follows from the limits at the look before.
         other, client = self.start()
         client.create_queue("warm", max_run_duration=seconds(1))
@@ -38,6 +39,17 @@ class ProtocolDocument(SystemTest):
             text = "\n" * line + code.replace(ADDRESS, broker.address).replace(
                 HTTP_ADDRESS, broker.http_address)
             exec(compile(text, DOCUMENT, "exec"), names)
+            if "channel = " in code:
+                after_setup(broker, names)
+
+    def test_the_examples_work_one_after_the_other(self):
+        self.run_examples(lambda broker, names: None)
+
+    def test_the_examples_work_by_http(self):
+        def use_http(broker, names):
+            api = HttpApi(broker.http_address)
+            names.update(broker=api.broker, admin=api.admin)
+        self.run_examples(use_http)
 
 
 class Coverage(unittest.TestCase):

@@ -2,6 +2,7 @@
 
 import unittest
 
+from support.by_http import ByHttp
 from support.case import SystemTest
 from support.client import (DEADLINE_S, admin_pb2, broker_pb2, queue_pb2, seconds, state_name,
                             task_pb2)
@@ -224,6 +225,14 @@ class Runs(ResumeTest):
         self.client.nack(task, "FAIL", error=ERROR)
         self.client.enqueue(QUEUE, key="k", version=4, key_policy="KEY_POLICY_KEEP_UNFINISHED")
         self.assert_begins_anew(self.take())
+
+
+class AttemptsByHttp(ByHttp, Attempts):
+    pass
+
+
+class RunsByHttp(ByHttp, Runs):
+    pass
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import unittest
 
 import grpc
 
+from support.by_http import ByHttp
 from support.case import SystemTest
 from support.client import (DEADLINE_S, broker_pb2, fields_of, lease_request, new_id, queue_pb2,
                             reason_of, seconds, state_name, task_pb2)
@@ -277,6 +278,18 @@ class NextLease(SettleTest):
         self.assert_told_why_nothing_was_leased(lambda: self.client.broker.Ack.future(
             broker_pb2.AckRequest(items=[broker_pb2.AckItem(lease_token=done.lease_token)],
                                   lease_next=lease_request(QUEUE)), timeout=DEADLINE_S))
+
+
+class EachInItsOwnWayByHttp(ByHttp, EachInItsOwnWay):
+    pass
+
+
+class RefusedByHttp(ByHttp, Refused):
+    pass
+
+
+class NextLeaseByHttp(ByHttp, NextLease):
+    pass
 
 
 if __name__ == "__main__":

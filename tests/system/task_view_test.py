@@ -2,6 +2,7 @@
 
 import unittest
 
+from support.by_http import ByHttp
 from support.case import SystemTest
 from support.client import DEADLINE_S, admin_pb2, broker_pb2, seconds, state_name, task_pb2
 
@@ -109,6 +110,10 @@ class TaskView(SystemTest):
         task_id = self.enqueue()
         self.database.run("DELETE FROM skiplane.task")
         self.assert_refused("NOT_FOUND", "TASK_NOT_FOUND", self.client.task, task_id)
+
+
+class TaskViewByHttp(ByHttp, TaskView):
+    pass
 
 
 if __name__ == "__main__":
