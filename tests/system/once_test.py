@@ -3,8 +3,9 @@
 import concurrent.futures
 import unittest
 
+from support.by_http import ByHttp
 from support.case import SystemTest
-from support.client import broker_pb2
+from support.client import DEADLINE_S, admin_pb2, broker_pb2
 
 QUEUE = "once"
 
@@ -142,6 +143,19 @@ class LeaseOnce(SystemTest):
         self.client.ack(tasks[0])
         self.assertEqual(self.lease(self.client, "r"), {tasks[1].payload: tasks[1].lease_token})
 
+    def test_a_repeat_may_bring_other_tokens_and_the_old_ones_hold(self):
+        tasks = self.client.lease(QUEUE, max_tasks=2, worker_id="w", request_id="r")
+        for task in tasks:  # which changes the row, and so where it is
+            self.client.admin.PrioritizeTask(admin_pb2.PrioritizeTaskRequest(
+                task_id=task.task_id, priority=7), timeout=DEADLINE_S)
+        again = self.client.lease(QUEUE, max_tasks=2, worker_id="w", request_id="r")
+        self.assertEqual([(task.task_id, task.attempt) for task in again],
+                         [(task.task_id, task.attempt) for task in tasks])
+        self.assertNotEqual([task.lease_token for task in again],
+                            [task.lease_token for task in tasks])
+        self.assertEqual(self.client.ack(tasks[0], again[1]), ["SETTLED"] * 2)
+        self.assertEqual(self.client.ack(again[0], tasks[1]), ["ALREADY_SETTLED"] * 2)
+
     def test_a_repeat_after_the_leases_were_lost_gets_new_ones(self):
         first = self.lease(self.client, "r")
         self.database.expire_sessions()
@@ -155,6 +169,10 @@ class LeaseOnce(SystemTest):
             self.assert_refused("INVALID_ARGUMENT", "INVALID_FIELD", self.lease, self.client, "1",
                                 worker_id="")
         self.assert_nothing_leased()
+
+
+class LeaseOnceByHttp(ByHttp, LeaseOnce):
+    pass
 
 
 if __name__ == "__main__":
