@@ -212,7 +212,8 @@ void DeclareBehaviour(CLI::App* app, Options* options) {
       ->check(InRange(1, kConnectionsUpperEnd))
       ->capture_default_str();
   Add(app, "max-waiting-calls", &config.max_waiting_calls,
-      "Lease calls that may wait at once; each takes about 16 kB, and further ones are refused.")
+      "Calls that may wait at once, about 16 kB each; further ones are refused. These are Lease, "
+      "and GetTask with a wait, which takes at most half of the places.")
       ->check(InRange(1, kParkedLeasesUpperEnd))
       ->capture_default_str();
   Add(app, "max-waiting-calls-per-connection", &config.max_waiting_calls_per_connection,
