@@ -8,7 +8,7 @@ import sys
 import unittest
 
 from support.case import slow
-from support.client import broker_pb2
+from support.client import broker_pb2, task_pb2
 from support.http_case import HttpTest
 from support.stubs import PROTO, ROOT
 
@@ -52,9 +52,19 @@ class JavaScript(HttpTest):
                 self.assertEqual(json.loads(result.stdout), {
                     "payloads": [[0, 255, 7]],
                     "outcomes": [broker_pb2.SETTLE_OUTCOME_SETTLED],
-                    "unknown": "NotFound QUEUE_NOT_FOUND",
-                    "invalid": "InvalidArgument INVALID_FIELD",
-                    "left": "Canceled ",
+                    "settled": {
+                        "states": [task_pb2.TASK_STATE_SUCCEEDED, task_pb2.TASK_STATE_FAILED,
+                                   task_pb2.TASK_STATE_READY, task_pb2.TASK_STATE_UNSPECIFIED],
+                        "made": 1,
+                        "refused": "INVALID_FIELD ack.next_stage",
+                        "next": ["follow"],
+                        "noLeaseRefusal": True,
+                    },
+                    "awaited": [True, task_pb2.TASK_STATE_SUCCEEDED, "42"],
+                    "unknown": "NotFound QUEUE_NOT_FOUND queues[1].name",
+                    "invalid": "InvalidArgument INVALID_FIELD tasks",
+                    "gone": "NotFound TASK_NOT_FOUND",
+                    "left": "Canceled",
                     "waited": 0,
                     "statuses": [SERVING],
                 })
