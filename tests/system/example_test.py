@@ -1,14 +1,48 @@
-"""The Python example of the README works as it is."""
+"""The examples of the README and those of client/examples work as they are."""
 
 import os
 import sys
 import unittest
 
-from support import stubs
+from support import document, stubs
 from support.case import SystemTest
 from support.process import Process
 
 EXAMPLES = os.path.join(stubs.ROOT, "client", "examples", "python")
+README = "README.md"
+ADDRESS = "127.0.0.1:7070"  # where a reader's broker listens
+
+
+class Readme(SystemTest):
+    def start_block(self, broker, number):
+        """The block of Python below the README's heading, as a program."""
+        code = document.commands(README, "Python", number)
+        self.assertIn(ADDRESS, code)
+        program = Process([sys.executable, "-B", "-c", code.replace(ADDRESS, broker.address)],
+                          env={"PYTHONPATH": stubs.FOLDER, "PYTHONUNBUFFERED": "1"})
+        self.addCleanup(program.end)
+        return program
+
+    def test_the_producer_and_the_worker_in_python(self):
+        broker, client = self.start()
+        for said in ("is committed", "is known"):
+            producer = self.start_block(broker, 1)
+            self.assertEqual(producer.wait(), 0, producer.output)
+            self.assertIn(said, producer.output)
+        task_id = producer.output.split()[0]
+        self.assertEqual(client.state(task_id), "READY")
+        worker = self.start_block(broker, 2)
+        worker.wait_for_output("attempt 1 hello\n")
+        self.database.eventually("SELECT count(*) FROM skiplane.task", "0")
+        self.assertEqual(client.state(task_id), "SUCCEEDED")
+
+    def test_the_producer_and_the_worker_in_cpp_are_those_that_are_built(self):
+        for number, name in enumerate(("producer.cc", "worker.cc")):
+            with open(os.path.join(stubs.ROOT, "client", "examples", name),
+                      encoding="utf-8") as file:
+                built = [line.strip() for line in file]
+            for line in document.commands(README, "C++", number).splitlines():
+                self.assertIn(line.strip(), built)
 
 
 class PythonExample(SystemTest):
