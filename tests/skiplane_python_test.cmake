@@ -6,7 +6,8 @@
 #
 # A method, or a class, behind a line `@slow` takes more than ten seconds: each such method is a
 # test of its own, FILE.CLASS.METHOD, with the label `slow`. A class of (ByHttp, BASE) has the other
-# methods of BASE, which stands before it, once more (tests/system/support/by_http.py).
+# methods of BASE, which stands before it, once more (tests/system/support/by_http.py); builds with
+# sanitizers, in which all of this takes its time, have the tests of HTTP's own.
 function(skiplane_python_test)
   cmake_parse_arguments(TEST "" "FILE;TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
   if(SKIPLANE_SANITIZE AND "once" IN_LIST TEST_LABELS)
@@ -30,7 +31,9 @@ function(skiplane_python_test)
         if(NOT quick_of_${base})
           message(FATAL_ERROR "${path}: ${class} has no tests, for ${base} is not before it")
         endif()
-        list(APPEND classes ${class})
+        if(NOT SKIPLANE_SANITIZE)
+          list(APPEND classes ${class})
+        endif()
         string(REPLACE "${module}.${base}." "${module}.${class}." quick_of_${class}
           "${quick_of_${base}}")
       endif()
