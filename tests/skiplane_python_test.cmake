@@ -6,8 +6,9 @@
 #
 # A method, or a class, behind a line `@slow` takes more than ten seconds: each such method is a
 # test of its own, FILE.CLASS.METHOD, with the label `slow`. A class of (ByHttp, BASE) has the other
-# methods of BASE, which stands before it, once more (tests/system/support/by_http.py); builds with
-# sanitizers, in which all of this takes its time, have the tests of HTTP's own.
+# methods of BASE, which stands before it, once more (tests/system/support/by_http.py): `slow`, as
+# all of them together take a minute, and not in builds with sanitizers: those have HTTP's own
+# tests.
 function(skiplane_python_test)
   cmake_parse_arguments(TEST "" "FILE;TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
   if(SKIPLANE_SANITIZE AND "once" IN_LIST TEST_LABELS)
@@ -18,6 +19,7 @@ function(skiplane_python_test)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
 
   set(classes)
+  set(repeated)
   file(STRINGS ${path} lines REGEX "^ *@slow$|^class [A-Za-z0-9_]+|^    def test_[A-Za-z0-9_]+")
   foreach(line IN LISTS lines)
     if(line MATCHES "^( *)@slow$")
@@ -33,6 +35,7 @@ function(skiplane_python_test)
         endif()
         if(NOT SKIPLANE_SANITIZE)
           list(APPEND classes ${class})
+          list(APPEND repeated ${class})
         endif()
         string(REPLACE "${module}.${base}." "${module}.${class}." quick_of_${class}
           "${quick_of_${base}}")
@@ -50,7 +53,11 @@ function(skiplane_python_test)
   endforeach()
   list(REMOVE_DUPLICATES classes)
   foreach(class IN LISTS classes)
-    skiplane_python_process(${module}.${class} "" ${quick_of_${class}})
+    set(class_label)
+    if(class IN_LIST repeated)
+      set(class_label slow)
+    endif()
+    skiplane_python_process(${module}.${class} "${class_label}" ${quick_of_${class}})
   endforeach()
 endfunction()
 
