@@ -233,8 +233,7 @@ void LocalBroker::OnNotification(absl::string_view payload) {
       RefreshQueues();
       break;
     case model::NotificationKind::kBroker:
-      has_new_peers_ = true;
-      RenewRow();
+      RenewRow(/*has_new_peers=*/true);
       break;
     case model::NotificationKind::kAwaited:
       peer_awaits_.Add(notification->lane, notification->tasks, std::chrono::steady_clock::now());
@@ -247,13 +246,13 @@ void LocalBroker::OnNotification(absl::string_view payload) {
 
 // Says that this broker runs and learns how many others do. The first renewal makes them count
 // again.
-void LocalBroker::RenewRow() {
-  pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
+void LocalBroker::RenewRow(bool has_new_peers) {
+  pool_.Submit([this, has_new_peers](absl::StatusOr<pg::Session*> session) {
     if (!session.ok()) return;
     const auto peers = store::RenewBroker(**session, options_.id, options_.name, kRowLives);
     if (!peers.ok()) return;
     notifier_.SetPeers(*peers);
-    if (has_new_peers_.exchange(false)) waiters_.AnnounceAll();
+    if (has_new_peers) waiters_.AnnounceAll();
     if (has_beaten_.exchange(true)) return;
     model::Notification notification;
     notification.kind = model::NotificationKind::kBroker;

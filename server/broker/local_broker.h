@@ -70,7 +70,7 @@ class LocalBroker : public Broker {
   Settler::OnCommit OnCommit();
   void RenewSoon(const LeaseCall& call, const model::Queue& first);
   void OnNotification(absl::string_view payload);
-  void RenewRow();
+  void RenewRow(bool has_new_peers = false);
   void KeepRenewing();
   void RefreshQueues();
   void KeepRefreshing();
@@ -78,7 +78,6 @@ class LocalBroker : public Broker {
   const BrokerOptions options_;
   std::atomic<bool> is_stopped_ = false;
   std::atomic<bool> has_beaten_ = false;
-  std::atomic<bool> has_new_peers_ = false;
   base::Timer timer_;
   pg::Pool pool_;
   Context context_;
