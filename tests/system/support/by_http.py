@@ -1,6 +1,5 @@
 """The API by HTTP and JSON, with the stubs of gRPC: what a test says by gRPC it says by HTTP."""
 
-import base64
 import http.client
 import json
 import socket
@@ -9,7 +8,7 @@ import threading
 import grpc
 
 from support.client import Client, admin_pb2, broker_pb2, status_pb2
-from support.http import JSON, SERVICES, place
+from support.http import JSON, SERVICES, detail_bytes, place
 from support.http_case import ANY_PORT
 from google.protobuf import json_format, symbol_database  # isort: skip  (after the client's)
 
@@ -31,8 +30,8 @@ class HttpError(grpc.RpcError):
     def trailing_metadata(self):
         status = status_pb2.Status(message=self.details())
         for detail in self._error.get("details", ()):
-            value = base64.b64decode(detail["value"] + "=" * (-len(detail["value"]) % 4))
-            status.details.add(type_url=f"type.googleapis.com/{detail['type']}", value=value)
+            status.details.add(type_url=f"type.googleapis.com/{detail['type']}",
+                               value=detail_bytes(detail))
         plain = [(name.lower().removeprefix("trailer-"), value) for name, value in self._fields
                  if name.lower().startswith("trailer-")]
         return [*plain, ("grpc-status-details-bin", status.SerializeToString())]

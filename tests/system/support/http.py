@@ -24,6 +24,11 @@ def place(address):
     return host.strip("[]"), int(port)
 
 
+def detail_bytes(detail):
+    """The message of one of a refusal's details; Connect leaves out the padding of base64."""
+    return base64.b64decode(detail["value"] + "=" * (-len(detail["value"]) % 4))
+
+
 class Answer:
     def __init__(self, response):
         self.status = response.status
@@ -46,8 +51,7 @@ class Answer:
         """The reason of a refusal; empty if it has none."""
         for detail in self.json().get("details", ()):
             if detail["type"] == "google.rpc.ErrorInfo":
-                padded = detail["value"] + "=" * (-len(detail["value"]) % 4)
-                return error_details_pb2.ErrorInfo.FromString(base64.b64decode(padded)).reason
+                return error_details_pb2.ErrorInfo.FromString(detail_bytes(detail)).reason
         return ""
 
 
