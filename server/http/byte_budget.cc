@@ -40,6 +40,7 @@ void ByteBudget::Account::Taken(int64_t bytes) {
 void ByteBudget::HoldBody(int64_t bytes) {
   bodies_ += bytes;
   bytes_ += bytes;
+  metrics_.HttpBodyHeld(bytes);
 }
 
 void ByteBudget::Change(Account& account, int64_t bytes, bool has_taken) {

@@ -16,6 +16,7 @@
 
 #include "absl/strings/string_view.h"
 #include "server/base/mutex.h"
+#include "server/metrics/metrics.h"
 
 namespace skiplane::http {
 
@@ -51,8 +52,9 @@ class ByteBudget {
     std::list<Account*>::iterator place_;
   };
 
-  // `port`: what the log calls it.
-  ByteBudget(int64_t max, absl::string_view port) : max_(max), port_(port) {}
+  // `port`: what the log calls it. `metrics` outlives the budget.
+  ByteBudget(int64_t max, absl::string_view port, metrics::Metrics& metrics)
+      : max_(max), port_(port), metrics_(metrics) {}
 
   // Of bodies; negative: no longer.
   void HoldBody(int64_t bytes);
@@ -75,6 +77,7 @@ class ByteBudget {
 
   const int64_t max_;
   const std::string port_;
+  metrics::Metrics& metrics_;
   std::atomic<int64_t> bytes_ = 0;   // all
   std::atomic<int64_t> bodies_ = 0;  // a part of them
   std::atomic<int64_t> given_up_ = 0;  // likewise; they will be free at once

@@ -80,7 +80,7 @@ struct Server::State {
   metrics::Metrics& metrics;
   TlsContext tls;
   ConnectionSet set;
-  ByteBudget bytes{limits.bytes, limits.port};
+  ByteBudget bytes{limits.bytes, limits.port, metrics};
   const int port;
   boost::asio::io_context io{limits.threads};  // what is left in it refers to the above
   Workers workers{limits.workers, limits.quick_body_bytes};  // likewise, and to it

@@ -20,6 +20,9 @@ ConnectionMetrics::ConnectionMetrics(Registry& registry)
                     {"reason", {}, {}},
                     {"body", "content_type", "encoding", "method", "no_room", "path", "request",
                      "site", "size", "timeout"}),
+      http_body_bytes_(NewGauge(registry, "skiplane_http_body_bytes",
+                                "Bytes of large bodies that the HTTP port holds.")
+                           .Add({})),
       port_answers_(NewGauge(registry, "skiplane_port_answers",
                              "1 while the broker's own connections to its port are answered.")
                         .Add({})) {}
@@ -39,6 +42,10 @@ void ConnectionMetrics::AcceptFailed(absl::string_view port) {
 
 void ConnectionMetrics::HttpRefused(absl::string_view reason) {
   http_refused_.At(reason).Increment();
+}
+
+void ConnectionMetrics::HttpBodyHeld(int64_t bytes) {
+  http_body_bytes_.Increment(static_cast<double>(bytes));
 }
 
 void ConnectionMetrics::SetPortAnswers(bool answers) { port_answers_.Set(answers ? 1 : 0); }

@@ -17,6 +17,7 @@ class ConnectionMetrics {
   void Refused(absl::string_view port);
   void AcceptFailed(absl::string_view port);
   void HttpRefused(absl::string_view reason);
+  void HttpBodyHeld(int64_t bytes);
   void SetPortAnswers(bool answers);
 
  private:
@@ -25,6 +26,7 @@ class ConnectionMetrics {
   SharedSeries<Counter> refused_;
   SharedSeries<Counter> accept_failures_;
   SharedSeries<Counter> http_refused_;
+  Gauge& http_body_bytes_;
   Gauge& port_answers_;
 };
 

@@ -131,6 +131,8 @@ void Metrics::AcceptFailed(absl::string_view port) {
   state_->connections.AcceptFailed(port);
 }
 
+void Metrics::HttpBodyHeld(int64_t bytes) { state_->connections.HttpBodyHeld(bytes); }
+
 void Metrics::SetPortAnswers(bool answers) { state_->connections.SetPortAnswers(answers); }
 
 void Metrics::Statement(absl::string_view name, absl::Duration duration) {

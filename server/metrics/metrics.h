@@ -105,6 +105,8 @@ class Metrics {
   void AcceptFailed(absl::string_view port);
   // A request that reached no service. `reason`: see METRICS.md.
   void HttpRefused(absl::string_view reason);
+  // So many more bytes of bodies are held; negative: fewer.
+  void HttpBodyHeld(int64_t bytes);
   void SetPortAnswers(bool answers);
   void Statement(absl::string_view name, absl::Duration duration);
   void DatabaseError(absl::string_view sqlstate_class);

@@ -12,6 +12,7 @@ namespace skiplane::http {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 class ByteBudgetTest : public ::testing::Test {
@@ -24,7 +25,8 @@ class ByteBudgetTest : public ::testing::Test {
     return *callers_.back();
   }
 
-  ByteBudget budget_{100, "http"};
+  metrics::Metrics metrics_{"1.2.3", "abc"};
+  ByteBudget budget_{100, "http", metrics_};
   std::vector<int> given_up_;
   std::deque<std::unique_ptr<ByteBudget::Account>> callers_;
 };
@@ -90,6 +92,7 @@ TEST_F(ByteBudgetTest, BodiesLeaveHalfOfTheRoomToAnswers) {
   EXPECT_THAT(given_up_, IsEmpty());
   budget_.HoldBody(-1);
   EXPECT_TRUE(budget_.HasRoomForBodies());
+  EXPECT_THAT(metrics_.Text(), HasSubstr("\nskiplane_http_body_bytes 49\n"));
 }
 
 TEST_F(ByteBudgetTest, WhatIsGivenUpTakesNoRoomFromOthers) {

@@ -100,6 +100,7 @@ void UseEveryVerb(Metrics& metrics) {
   metrics.ConnectionRefused("grpc");
   metrics.AcceptFailed("grpc");
   metrics.HttpRefused("site");
+  metrics.HttpBodyHeld(1);
   metrics.SetPortAnswers(true);
   metrics.Statement("task_lease", absl::Seconds(1));
   metrics.DatabaseError("08");

@@ -4,7 +4,6 @@ import gzip
 import json
 import unittest
 
-from support.case import leases_begun
 from support.client import broker_pb2
 from support.http import JSON, PROTO, SERVICES, post
 from support.http_case import HttpTest
@@ -159,16 +158,16 @@ class BadInput(HttpTest):
         self.assert_error(answer, 413, "invalid_argument", "REQUEST_TOO_LARGE")
 
     def test_compressed_bodies_above_the_limit_of_all_when_they_are_unpacked(self):
-        lease = {"queues": [{"name": QUEUE}], "maxTasks": 1, "wait": "60s"}
-        body = gzip.compress(json.dumps(lease).encode().ljust(BODY_MAX))
-        self.assertLess(len(body), 1 << 14)
-        count = BODIES_MAX // BODY_MAX - 1
-        for _ in range(count):
-            self.raw().send(f"POST {SERVICES}BrokerService/Lease HTTP/1.1\r\nHost: localhost\r\n"
-                            f"Content-Type: {JSON}\r\nContent-Encoding: gzip\r\n"
-                            f"Content-Length: {len(body)}\r\n\r\n", body)
-        self.wait_until(lambda: leases_begun(self.broker) == count, "they wait")
-        answer = self.http.call("BrokerService/Lease", body, Content_Encoding="gzip")
+        for _ in range(BODIES_MAX // BODY_MAX):
+            self.raw().send(f"POST {SERVICES}{ENQUEUE} HTTP/1.1\r\nHost: localhost\r\n"
+                            f"Content-Type: {JSON}\r\nContent-Length: {BODY_MAX}\r\n\r\n",
+                            b" " * (BODY_MAX - 1))
+        held = BODIES_MAX // BODY_MAX * (BODY_MAX - 1)
+        self.wait_until(lambda: self.broker.metrics()["skiplane_http_body_bytes"] == held,
+                        "of each body all but the last byte has come")
+        packed = gzip.compress(json.dumps(TASK).encode().ljust(1 << 15))
+        self.assertLess(len(packed), 1 << 14)  # so small a body has room
+        answer = self.http.call(ENQUEUE, packed, Content_Encoding="gzip")
         self.assert_error(answer, 429, "resource_exhausted", "TOO_MANY_CALLS", "repeat")
 
     def test_fields_that_would_be_no_metadata(self):
