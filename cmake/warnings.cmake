@@ -5,3 +5,7 @@ target_compile_options(skiplane_warnings INTERFACE
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(skiplane_warnings INTERFACE -Wthread-safety)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 at -O3 warns of std::string's own assignments: https://gcc.gnu.org/PR105651.
+  target_compile_options(skiplane_warnings INTERFACE $<$<CONFIG:Release>:-Wno-restrict>)
+endif()
