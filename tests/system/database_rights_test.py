@@ -88,17 +88,13 @@ class ReadOnly(SystemTest):
     def test_a_database_that_takes_no_writes_is_named_and_left_until_it_does(self):
         broker, client = self.start()
         client.create_queue(QUEUE)
-        self.database.run(f"ALTER DATABASE {self.database.name}"
-                          " SET default_transaction_read_only = on")
-        self.database.run("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE"
-                          " datname = current_database() AND pid <> pg_backend_pid()")
+        self.database.refuse_writes()
         with brokers.grpc.insecure_channel(broker.address) as channel:
             next(status for status in brokers.watch(channel) if status == brokers.NOT_SERVING)
         request = broker_pb2.EnqueueRequest(queue=QUEUE, tasks=[broker_pb2.NewTask()])
         self.assert_refused("UNAVAILABLE", "DATABASE_READ_ONLY", client.broker.Enqueue, request,
                             timeout=DEADLINE_S)
-        self.database.run("SET default_transaction_read_only = off; ALTER DATABASE"
-                          f" {self.database.name} RESET default_transaction_read_only")
+        self.database.take_writes()
         with brokers.grpc.insecure_channel(broker.address) as channel:
             next(status for status in brokers.watch(channel) if status == brokers.SERVING)
         client.enqueue(QUEUE)

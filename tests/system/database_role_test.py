@@ -3,12 +3,13 @@ and no other: together they go through the whole life of a queue, and PostgreSQL
 
 import os
 import re
+import subprocess
 import unittest
 
 from support import broker as brokers
 from support.case import SystemTest
 from support.cluster import Cluster
-from support.database import Database, psql
+from support.database import Database, run_sql
 from support.life import Life
 from support.process import Process
 
@@ -30,11 +31,13 @@ class Roles(SystemTest):
     def setUp(self):  # a cluster of its own, for its roles and its log
         self.cluster = Cluster()
         self.addCleanup(self.cluster.end)
-        psql(self.cluster.uri("postgres"), documented("As a superuser"))
+        # Statement by statement, as an operator gives them: CREATE DATABASE stands alone.
+        subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", self.cluster.uri("postgres")],
+                       input=documented("As a superuser"), text=True, check=True)
         self.database = Database.named(self.cluster, "skiplane")
 
     def as_owner(self, sql):
-        psql(self.database.uri_as("skiplane_owner"), sql)
+        run_sql(self.database.uri_as("skiplane_owner"), sql)
 
     def migrate(self):
         migration = Process([brokers.program(), "migrate",
@@ -81,7 +84,7 @@ class Roles(SystemTest):
         self.as_owner("CREATE TABLE skiplane.of_tomorrow (v bigint GENERATED ALWAYS AS IDENTITY);"
                       "CREATE SEQUENCE skiplane.numbers; CREATE FUNCTION skiplane.f() RETURNS int"
                       " LANGUAGE sql AS 'SELECT 1'; REVOKE ALL ON FUNCTION skiplane.f FROM PUBLIC")
-        psql(self.database.uri_as("skiplane_broker"),
+        run_sql(self.database.uri_as("skiplane_broker"),
              "INSERT INTO skiplane.of_tomorrow DEFAULT VALUES; SELECT skiplane.f();"
              "SELECT nextval('skiplane.numbers')")
 

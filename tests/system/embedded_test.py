@@ -11,7 +11,7 @@ from support import broker as brokers
 from support.broker import Broker, NOT_SERVING, SERVING
 from support.case import slow
 from support.client import Client
-from support.database import psql
+from support.database import run_sql
 from support.process import Process
 
 QUEUE = "shared"
@@ -80,7 +80,7 @@ class Embedded(unittest.TestCase):
     def test_the_uri_is_told_to_people_to_scripts_and_to_who_comes_second(self):
         first = self.start(self.flag)
         self.assertIn(f'database_started uri="{first.database_uri}" ', first.output)
-        self.assertEqual(psql(first.database_uri, "SELECT 1"), [("1",)])
+        self.assertEqual(run_sql(first.database_uri, "SELECT 1"), [("1",)])
         # The ports of the first are taken, too: the directory is the reason that helps.
         refusal = self.refused()
         self.assertIn(f"process {first.pid}", refusal)

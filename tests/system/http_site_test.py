@@ -103,14 +103,10 @@ class Pages(HttpTest):
                          (200, b"", None))
 
     def test_a_broker_without_its_database_lives_and_is_not_ready(self):
-        name = self.database.value("SELECT current_database()")
-        self.database.run(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
-        self.database.run("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE"
-                          " datname = current_database() AND pid <> pg_backend_pid()")
+        self.database.refuse_writes()
         self.wait_until(lambda: self.http.request("GET", "/readyz").status == 503, "not ready")
         self.assertEqual(self.http.request("GET", "/healthz").status, 200)
-        self.database.run("SET default_transaction_read_only = off;"
-                          f" ALTER DATABASE {name} RESET default_transaction_read_only")
+        self.database.take_writes()
         self.wait_until(lambda: self.http.request("GET", "/readyz").status == 200, "ready again")
 
 

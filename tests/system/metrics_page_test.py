@@ -17,16 +17,12 @@ class MetricsPage(SystemTest):
         broker, _ = self.start()
         page = broker.metrics()
         self.assertEqual((page["skiplane_ready"], page["skiplane_db_up"]), (1, 1))
-        name = self.database.name
-        self.database.run(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
-        self.database.run("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE"
-                          " datname = current_database() AND pid <> pg_backend_pid()")
+        self.database.refuse_writes()
         with brokers.grpc.insecure_channel(broker.address) as channel:
             next(status for status in brokers.watch(channel) if status == brokers.NOT_SERVING)
         page = broker.metrics()
         self.assertEqual((page["skiplane_ready"], page["skiplane_db_up"]), (0, 0))
-        self.database.run("SET default_transaction_read_only = off;"
-                          f" ALTER DATABASE {name} RESET default_transaction_read_only")
+        self.database.take_writes()
 
     def test_attempts_tell_how_long_they_ran_and_tables_how_large_they_are(self):
         broker, client = self.start()

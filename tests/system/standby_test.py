@@ -11,7 +11,7 @@ from support import broker as brokers
 from support.case import SystemTest, slow
 from support.client import DEADLINE_S, broker_pb2, reason_of
 from support.cluster import Cluster
-from support.database import Database, psql
+from support.database import Database, run_sql
 
 QUEUE = "replicated"
 CONNECTIONS = 4
@@ -29,10 +29,10 @@ class StandbyAway(SystemTest):
         self.told = set()
 
     def await_standby(self, name):
-        psql(self.cluster.uri("postgres"),
+        run_sql(self.cluster.uri("postgres"),
              "SET synchronous_commit = local;"
              f"ALTER SYSTEM SET synchronous_standby_names = '{name}'")
-        psql(self.cluster.uri("postgres"), "SELECT pg_reload_conf()")
+        run_sql(self.cluster.uri("postgres"), "SELECT pg_reload_conf()")
 
     def call(self, broker, number):
         client = self.client_of(broker)
@@ -47,7 +47,7 @@ class StandbyAway(SystemTest):
                 self.stopping.wait(0.2)
 
     def waiting(self):
-        return int(psql(self.cluster.uri("postgres"), WAITING)[0][0])
+        return int(run_sql(self.cluster.uri("postgres"), WAITING)[0][0])
 
     @slow
     def test_backends_that_wait_for_a_standby_do_not_pile_up(self):

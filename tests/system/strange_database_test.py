@@ -10,7 +10,7 @@ from support import broker as brokers
 from support.case import SystemTest
 from support.client import DEADLINE_S, broker_pb2, reason_of
 from support.cluster import Cluster
-from support.database import Database, psql
+from support.database import Database, run_sql
 from support.process import GENEROUS_S, Process
 
 QUEUE = "strange"
@@ -92,8 +92,8 @@ class CarelessServer(StrangeTest):
         self.postgres = cluster.uri("postgres")
 
     def set_fsync(self, value):
-        psql(self.postgres, f"ALTER SYSTEM SET fsync = {value}")
-        psql(self.postgres, "SELECT pg_reload_conf()")
+        run_sql(self.postgres, f"ALTER SYSTEM SET fsync = {value}")
+        run_sql(self.postgres, "SELECT pg_reload_conf()")
         self.database.eventually("SELECT current_setting('fsync')", value)
         if value == "off":
             self.database.run(HANG_UP)  # the broker looks at each new connection

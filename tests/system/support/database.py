@@ -1,8 +1,10 @@
 """A database of a test's own, and a look at its rows."""
 
-import subprocess
 import time
 import uuid
+
+import psycopg2
+from psycopg2 import extensions
 
 from support.process import GENEROUS_S, Process
 
@@ -11,7 +13,7 @@ class Database:
     def __init__(self, cluster, template="template0"):
         self._cluster = cluster
         self.name = f"t_{uuid.uuid4().hex}"
-        self._psql("postgres", f"CREATE DATABASE {self.name} TEMPLATE {template}")
+        self._run("postgres", f"CREATE DATABASE {self.name} TEMPLATE {template}")
 
     @classmethod
     def named(cls, cluster, name):
@@ -29,7 +31,7 @@ class Database:
 
     def run(self, sql):
         """The rows of the last statement, as tuples of text."""
-        return self._psql(self.name, sql)
+        return self._run(self.name, sql)
 
     def value(self, sql):
         return self.run(sql)[0][0]
@@ -64,6 +66,17 @@ class Database:
                            " coalesce(string_agg(r::text, ' ' ORDER BY r::text), '')"
                            f" FROM skiplane.{table} r") for table in tables]
 
+    def refuse_writes(self):
+        """On whatever connection."""
+        self.run(f"ALTER DATABASE {self.name} SET default_transaction_read_only = on")
+        self.run("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE"
+                 " datname = current_database() AND pid <> pg_backend_pid()")
+
+    def take_writes(self):
+        """On connections that are made from now on."""
+        self.run(f"BEGIN READ WRITE; ALTER DATABASE {self.name}"
+                 " RESET default_transaction_read_only; COMMIT")
+
     def hold(self, statement):
         """Runs a statement in a transaction that stays open until release()."""
         return Transaction(self.uri, statement)
@@ -78,21 +91,28 @@ class Database:
         return self.hold("SELECT pg_advisory_xact_lock(7)")
 
     def drop(self):
-        self._psql("postgres", f"DROP DATABASE {self.name} WITH (FORCE)")
+        self._run("postgres", f"DROP DATABASE {self.name} WITH (FORCE)")
 
-    def _psql(self, database, sql):
-        return psql(self._cluster.uri(database), sql)
+    def _run(self, database, sql):
+        return run_sql(self._cluster.uri(database), sql)
 
 
-def psql(uri, sql):
-    """The rows of the last statement, as tuples of text."""
-    result = subprocess.run(
-        ["psql", "-X", "-q", "-A", "-t", "-F", "\x1f", "-R", "\x1e", "-v", "ON_ERROR_STOP=1", uri],
-        input=sql, text=True, capture_output=True, check=False, timeout=GENEROUS_S)
-    if result.returncode != 0:
-        raise AssertionError(f"{sql}: {result.stderr}")
-    text = result.stdout.rstrip("\n")
-    return [tuple(row.split("\x1f")) for row in text.split("\x1e")] if text else []
+# Values as PostgreSQL writes them, and null as nothing.
+TEXT = extensions.new_type(tuple(extensions.string_types), "TEXT", lambda value, _: value or "")
+
+
+def run_sql(uri, sql):
+    """The rows of the last statement, as tuples of text. One transaction, on a connection of its
+    own: within our process, for a client of its own takes more time than most statements."""
+    connection = psycopg2.connect(uri)
+    try:
+        connection.autocommit = True
+        extensions.register_type(TEXT, connection)
+        with connection.cursor() as cursor:
+            cursor.execute(sql)
+            return [] if cursor.description is None else cursor.fetchall()
+    finally:
+        connection.close()
 
 
 class Transaction:

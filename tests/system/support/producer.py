@@ -1,19 +1,19 @@
 """A service that shares the database: it has a login of its own with the role skiplane_producer."""
 
 import json
-import subprocess
 import uuid
 
-from support.process import GENEROUS_S
+import psycopg2
+
+from support.database import run_sql
 
 
 class Refused(Exception):
     """By PostgreSQL. `state` is its SQLSTATE."""
 
-    def __init__(self, text):
-        super().__init__(text)
-        first = next(line for line in text.splitlines() if "ERROR:" in line)
-        self.state, self.message = first.split("ERROR:", 1)[1].strip().split(": ", 1)
+    def __init__(self, error):
+        super().__init__(str(error))
+        self.state, self.message = error.pgcode, error.diag.message_primary
 
 
 def literal(value):
@@ -48,14 +48,10 @@ class Producer:
 
     def run(self, sql):
         """The rows of the last statement, as tuples of text."""
-        result = subprocess.run(
-            ["psql", "-X", "-q", "-A", "-t", "-F", "\x1f", "-R", "\x1e", "-v", "ON_ERROR_STOP=1",
-             "-v", "VERBOSITY=verbose", self.uri],
-            input=sql, text=True, capture_output=True, check=False, timeout=GENEROUS_S)
-        if result.returncode != 0:
-            raise Refused(result.stderr)
-        text = result.stdout.rstrip("\n")
-        return [tuple(row.split("\x1f")) for row in text.split("\x1e")] if text else []
+        try:
+            return run_sql(self.uri, sql)
+        except psycopg2.Error as error:
+            raise Refused(error) from error
 
     def enqueue(self, queue, payload=b"", **fields):
         """The id."""

@@ -7,7 +7,7 @@ import os
 import subprocess
 
 from support import broker
-from support.database import psql
+from support.database import run_sql
 from support.process import GENEROUS_S
 
 NAME = "skiplane_migrated"
@@ -19,10 +19,10 @@ def made_in(cluster):
     with open(os.path.join(cluster.folder, "template.lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         postgres = cluster.uri("postgres")
-        if not psql(postgres, f"SELECT 1 FROM pg_database WHERE datname = '{NAME}'"):
-            psql(postgres, f"DROP DATABASE IF EXISTS {DRAFT} WITH (FORCE)")
-            psql(postgres, f"CREATE DATABASE {DRAFT}")
+        if not run_sql(postgres, f"SELECT 1 FROM pg_database WHERE datname = '{NAME}'"):
+            run_sql(postgres, f"DROP DATABASE IF EXISTS {DRAFT} WITH (FORCE)")
+            run_sql(postgres, f"CREATE DATABASE {DRAFT}")
             subprocess.run([broker.program(), "migrate", f"--database={cluster.uri(DRAFT)}"],
                            check=True, capture_output=True, timeout=GENEROUS_S)
-            psql(postgres, f"ALTER DATABASE {DRAFT} RENAME TO {NAME}")
+            run_sql(postgres, f"ALTER DATABASE {DRAFT} RENAME TO {NAME}")
     return NAME
