@@ -29,9 +29,8 @@ class StandbyAway(SystemTest):
         self.told = set()
 
     def await_standby(self, name):
-        run_sql(self.cluster.uri("postgres"),
-             "SET synchronous_commit = local;"
-             f"ALTER SYSTEM SET synchronous_standby_names = '{name}'")
+        run_sql(self.cluster.uri("postgres") + "&options=-c%20synchronous_commit%3Dlocal",
+                f"ALTER SYSTEM SET synchronous_standby_names = '{name}'")
         run_sql(self.cluster.uri("postgres"), "SELECT pg_reload_conf()")
 
     def call(self, broker, number):
