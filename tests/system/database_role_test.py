@@ -85,8 +85,8 @@ class Roles(SystemTest):
                       "CREATE SEQUENCE skiplane.numbers; CREATE FUNCTION skiplane.f() RETURNS int"
                       " LANGUAGE sql AS 'SELECT 1'; REVOKE ALL ON FUNCTION skiplane.f FROM PUBLIC")
         run_sql(self.database.uri_as("skiplane_broker"),
-             "INSERT INTO skiplane.of_tomorrow DEFAULT VALUES; SELECT skiplane.f();"
-             "SELECT nextval('skiplane.numbers')")
+                "INSERT INTO skiplane.of_tomorrow DEFAULT VALUES; SELECT skiplane.f();"
+                "SELECT nextval('skiplane.numbers')")
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ class DebugLog(SystemTest):
             worker_id=WORKER, end_session=True), timeout=GENEROUS_S)
         self.lease(duration=30)
         run_sql(self.cluster.uri("postgres"),
-             "UPDATE skiplane.worker_session SET expire_time = now() - interval '1 s'")
+                "UPDATE skiplane.worker_session SET expire_time = now() - interval '1 s'")
         self.assert_refused("NOT_FOUND", "QUEUE_NOT_FOUND", self.client.lease, "canary_key")
         self.client.pause(QUEUE)
         self.client.lease(QUEUE, wait=0)
