@@ -22,19 +22,19 @@ LANGUAGE sql VOLATILE AS $$
 $$;
 
 -- Gives living tasks the schedules and contents that were declared for their keys, the last one of
--- each key. The columns are those of enqueue_once, which has locked tasks and keys before; asked:
--- calls whose request ids are ours; new_ids: tasks whose keys are new.
+-- each key. The columns are those of enqueue_once, which has made its tasks and has locked these
+-- tasks and keys before; asked: calls whose request ids are ours.
 -- The same schedule keeps its planned time. With another one a task that waits goes to its next
 -- planned time, what it would have retried with it; a run that is under way, between two stages of
 -- a pipeline, too, goes on, and its end finds the new plan. At a later stage the content is the
 -- run's own and stays. A paused task stays so.
 -- One row per task that was changed, as enqueue_once has them, with its state; the schedule time
--- is null if the task does not wait for it. Raises 40001 when a task changed beside it.
+-- is null if the task does not wait for it.
 CREATE FUNCTION skiplane.declare_schedules(
   lanes bigint[], ids bigint[], starts timestamptz[], delays bigint[], attempts int[],
   priorities smallint[], content_types text[], headers text[], payloads bytea[], keys text[],
   calls bigint[], policies smallint[], stages smallint[], periods bigint[], crons text[],
-  time_zones text[], catch_ups smallint[], asked bigint[], new_ids bigint[], notifies boolean)
+  time_zones text[], catch_ups smallint[], asked bigint[], notifies boolean)
 RETURNS TABLE (id bigint, lane bigint, priority smallint, can_run boolean, run_us bigint,
                now_us bigint, wanted_id bigint, outcome int, stage smallint, state smallint)
 LANGUAGE plpgsql AS $$
@@ -67,9 +67,9 @@ WITH want AS MATERIALIZED (
   CROSS JOIN LATERAL (
     SELECT o.task_id FROM skiplane.task_key o
     WHERE o.lane = w.lane AND o.key = w.key AND o.end_time IS NULL
-      AND o.task_id <> ALL (new_ids) OFFSET 0
+      AND o.task_id <> w.id OFFSET 0
   ) k
-  LEFT JOIN LATERAL (
+  CROSS JOIN LATERAL (
     SELECT o.ctid AS place, o.state, o.lease_number, o.paused IS NOT NULL AS is_paused,
            o.due AS old_due, o.stage AS old_stage, o.error_fingerprint AS old_fingerprint,
            o.stage IN (0, w.stage) AS stage_fits,
@@ -83,10 +83,7 @@ WITH want AS MATERIALIZED (
              AS content_fits
     FROM skiplane.task o
     WHERE o.lane = w.lane AND o.id = k.task_id
-    FOR UPDATE SKIP LOCKED
-  ) t ON true
-  -- The key says that the task lives, but somebody else has it.
-  WHERE CASE WHEN t.place IS NULL THEN skiplane.conflict() ELSE true END
+  ) t
 ), chosen AS MATERIALIZED (
   SELECT k.*, NOT k.schedule_fits AND NOT k.is_under_way AS is_moved
   FROM known k WHERE k.takes_content OR NOT k.schedule_fits

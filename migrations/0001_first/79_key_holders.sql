@@ -29,3 +29,23 @@ LANGUAGE sql VOLATILE AS $$
         WHERE o.lane = w.lane AND o.request_id = w.request_id OFFSET 0
       ) r))
 $$;
+
+-- Whether a task whose policy is to reject that has a key that another one holds. The columns are
+-- those of enqueue_once; calls whose request ids are of an earlier commit are left out.
+CREATE FUNCTION skiplane.is_rejected(
+  lanes bigint[], keys text[], ids bigint[], calls bigint[], policies smallint[],
+  request_lanes bigint[], request_ids text[], first_ids bigint[])
+RETURNS boolean LANGUAGE sql VOLATILE AS $$
+  SELECT EXISTS (
+    SELECT FROM unnest(lanes, keys, ids, calls, policies) AS u(lane, key, id, call, policy)
+    CROSS JOIN LATERAL (
+      SELECT o.task_id FROM skiplane.task_key o WHERE o.lane = u.lane AND o.key = u.key OFFSET 0
+    ) k
+    WHERE u.policy = 5 AND k.task_id <> u.id AND NOT EXISTS (
+      SELECT FROM unnest(request_lanes, request_ids, first_ids) AS w(lane, request_id, first_id)
+      CROSS JOIN LATERAL (
+        SELECT o.first_id FROM skiplane.enqueue_request o
+        WHERE o.lane = w.lane AND o.request_id = w.request_id OFFSET 0
+      ) r
+      WHERE w.first_id = u.call AND r.first_id <> u.call))
+$$;

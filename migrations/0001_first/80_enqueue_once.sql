@@ -16,7 +16,7 @@
 -- per task whose key another one holds (outcome 2): that one's id and state (1 scheduled, 2 ready,
 -- 3 leased, 4 succeeded, 5 failed, 6 cancelled), also of those that were changed. Raises 40001 when
 -- a task or key changed beside it: try again; and 23505 when a key exists whose policy is to reject
--- that.
+-- that: without notifies mostly one row says so, null but for outcome 6, and nothing is written.
 CREATE FUNCTION skiplane.enqueue_once(
   lanes bigint[], ids bigint[], starts timestamptz[], delays bigint[], attempts int[],
   priorities smallint[], content_types text[], headers text[], payloads bytea[], keys text[],
@@ -28,14 +28,17 @@ RETURNS TABLE (id bigint, lane bigint, priority smallint, can_run boolean, run_u
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-  -- What may change a task that is known locks first; what only adds waits for nothing but others
-  -- that add the same.
+  -- What may change a known task locks first; what adds waits only for others that add the same.
   locks_first CONSTANT boolean := policies && '{2,3,4,6}'::smallint[];
   asked_before bigint[] := '{}';  -- calls whose request ids are ours
   held_before bigint[] := '{}';   -- tasks whose keys are ours
-  declared int := 0; answered int;  -- rows
-  held_by_others skiplane.key_holder[];
+  declared int := 0; answered int; held_by_others skiplane.key_holder[];  -- rows
 BEGIN
+-- A row tells brokers, not an error: that writes the whole statement to PostgreSQL's log.
+IF NOT notifies AND policies && '{5}'::smallint[] AND skiplane.is_rejected(
+  lanes, keys, ids, calls, policies, request_lanes, request_ids, first_ids) THEN
+  outcome := 6; RETURN NEXT; RETURN;
+END IF;
 IF locks_first THEN
   IF cardinality(request_ids) > 0 THEN
     WITH asked AS (
@@ -85,10 +88,6 @@ END IF;
 IF policies && '{6}'::smallint[] THEN
   SELECT d.starts, d.delays INTO starts, delays
   FROM skiplane.declared_starts(ids, policies, periods, held_before, starts, delays) d;
-  RETURN QUERY SELECT d.* FROM skiplane.declare_schedules(
-    lanes, ids, starts, delays, attempts, priorities, content_types, headers, payloads, keys, calls,
-    policies, stages, periods, crons, time_zones, catch_ups, asked_before, held_before, notifies) d;
-  GET DIAGNOSTICS declared = ROW_COUNT;
 END IF;
 RETURN QUERY
 WITH asked AS (
@@ -272,6 +271,13 @@ SELECT c.task_id, c.lane, c.priority, c.due = 0, (date_part('epoch', c.schedule_
        (date_part('epoch', clock_timestamp()) * 1e6)::int8, c.id, c.outcome, c.stage, NULL
 FROM chosen c WHERE (SELECT x.is_fine FROM complete x);
 GET DIAGNOSTICS answered = ROW_COUNT;
+-- Last: whatever the other tasks did to their keys, a declared schedule holds afterwards.
+IF answered > 0 AND policies && '{6}'::smallint[] THEN
+  RETURN QUERY SELECT d.* FROM skiplane.declare_schedules(
+    lanes, ids, starts, delays, attempts, priorities, content_types, headers, payloads, keys, calls,
+    policies, stages, periods, crons, time_zones, catch_ups, asked_before, notifies) d;
+  GET DIAGNOSTICS declared = ROW_COUNT;
+END IF;
 IF answered + declared > cardinality(ids) THEN RETURN; ELSIF answered > 0 THEN
   -- Who holds the other keys is told by this commit: afterwards nobody may know. A key that was
   -- freed meanwhile can be had by now.
@@ -286,14 +292,8 @@ IF answered + declared > cardinality(ids) THEN RETURN; ELSIF answered > 0 THEN
   END IF;
 END IF;
 -- Raised here, as what is raised within a statement writes all of that to PostgreSQL's log.
-IF EXISTS (
-  SELECT FROM unnest(lanes, keys, ids, calls, policies) AS u(lane, key, id, call, policy)
-  CROSS JOIN LATERAL (
-    SELECT o.task_id FROM skiplane.task_key o WHERE o.lane = u.lane AND o.key = u.key OFFSET 0
-  ) k
-  WHERE u.policy = 5 AND k.task_id <> u.id
-    AND (u.call = 0 OR NOT locks_first OR u.call = ANY (asked_before)))
-THEN
+IF skiplane.is_rejected(
+  lanes, keys, ids, calls, policies, request_lanes, request_ids, first_ids) THEN
   RAISE 'a key exists' USING ERRCODE = '23505';
 END IF;
 RAISE 'a task or key changed beside the call' USING ERRCODE = '40001';

@@ -3,12 +3,13 @@
 -- reject); a conflict that a repeat of the transaction solves, as 40001.
 
 -- Makes tasks that were found to be fine, by the function that brokers use. One row per task: its
--- ordinal, its number, or that of the task that has its key, and the outcome (1 created,
--- 2 existing, 3 replaced, 4 restarted, 5 rerun), and whether it can run now (null: existing).
+-- ordinal, its number, or that of the task that has its key, the outcome (1 created, 2 existing,
+-- 3 replaced, 4 restarted, 5 rerun) and its state (1 scheduled, 2 ready, 3 leased, 4 succeeded,
+-- 5 failed, 6 cancelled).
 -- Whatever the caller's planner settings are: no join of whole tables.
 CREATE FUNCTION skiplane.write_tasks(
   settings jsonb, task_lanes bigint[], tasks skiplane.new_task[])
-RETURNS TABLE (n int, id bigint, outcome int, can_run boolean) LANGUAGE plpgsql
+RETURNS TABLE (n int, id bigint, outcome int, state int) LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
@@ -43,12 +44,13 @@ WITH want AS MATERIALIZED (
          array_fill(0::int8, ARRAY[count(*)::int]) AS zeros
   FROM want w
 )
-SELECT max(r.n)::int, max(r.id), coalesce(max(r.outcome), 2), bool_or(r.can_run)
+SELECT max(r.n)::int, max(r.id), max(r.outcome), max(r.state)
 FROM (
-  SELECT w.id AS wanted_id, w.n, NULL::int8 AS id, NULL::int4 AS outcome, NULL::bool AS can_run
+  SELECT w.id AS wanted_id, w.n, NULL::int8 AS id, NULL::int4 AS outcome, NULL::int4 AS state
   FROM want w
   UNION ALL
-  SELECT e.wanted_id, NULL, e.id, e.outcome, e.can_run
+  SELECT e.wanted_id, NULL, e.id, e.outcome,
+         coalesce(e.state, CASE WHEN e.outcome = 5 THEN 3 WHEN e.can_run THEN 2 ELSE 1 END)
   FROM columns c
   CROSS JOIN LATERAL skiplane.enqueue_once(
     c.lanes, c.ids, c.starts, c.zeros, c.attempts, c.priorities, c.content_types, c.headers,
@@ -58,21 +60,6 @@ FROM (
 ) r
 GROUP BY r.wanted_id;
 END $$;
-
--- Breaks a statement off that met a change it cannot go on from: its caller repeats it.
-CREATE FUNCTION skiplane.conflict() RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION 'a task changed during the statement' USING ERRCODE = '40001';
-END $$;
-
--- The state of the task that holds a key.
-CREATE FUNCTION skiplane.state_of_key(of_lane bigint, of_key text) RETURNS text
-LANGUAGE sql VOLATILE AS $$
-  SELECT ('{scheduled,ready,leased,succeeded,failed,cancelled}'::text[])[coalesce(k.end_state, (
-    SELECT CASE WHEN t.state = 2 THEN 3 WHEN t.schedule_time > clock_timestamp() THEN 1 ELSE 2 END
-    FROM skiplane.task t WHERE t.lane = of_lane AND t.id = k.task_id))]
-  FROM skiplane.task_key k WHERE k.lane = of_lane AND k.key = of_key
-$$;
 
 -- Makes tasks that were found to be fine. One row each, in their order.
 CREATE FUNCTION skiplane.make_tasks(
@@ -87,17 +74,17 @@ DECLARE
     FROM unnest(tasks) WITH ORDINALITY AS t ORDER BY t.ordinality);
   ids bigint[];
   outcomes int[];
-  can_run boolean[];
+  states int[];
 BEGIN
   IF NOT EXISTS (SELECT FROM unnest(tasks) AS t WHERE t.key_policy <> 'keep') THEN
     SELECT array_agg(w.id ORDER BY w.n), array_agg(w.outcome ORDER BY w.n),
-           array_agg(w.can_run ORDER BY w.n) INTO ids, outcomes, can_run
+           array_agg(w.state ORDER BY w.n) INTO ids, outcomes, states
     FROM skiplane.write_tasks(settings, task_lanes, tasks) AS w;
   ELSE  -- what can conflict, each in a subtransaction
     FOR try IN 1..8 LOOP
       BEGIN
         SELECT array_agg(w.id ORDER BY w.n), array_agg(w.outcome ORDER BY w.n),
-               array_agg(w.can_run ORDER BY w.n) INTO ids, outcomes, can_run
+               array_agg(w.state ORDER BY w.n) INTO ids, outcomes, states
         FROM skiplane.write_tasks(settings, task_lanes, tasks) AS w;
         EXIT;
       EXCEPTION
@@ -109,17 +96,10 @@ BEGIN
     END LOOP;
   END IF;
   RETURN QUERY
-  SELECT t.n::int,
-         concat(t.lane, '-', CASE WHEN t.id IS NOT NULL THEN t.id ELSE coalesce(
-           (SELECT k.task_id FROM skiplane.task_key k WHERE k.lane = t.lane AND k.key = t.key),
-           skiplane.conflict()::int) END),
+  SELECT t.n::int, concat(t.lane, '-', t.id),
          ('{created,existing,replaced,restarted,rerun}'::text[])[t.outcome],
-         CASE WHEN t.outcome IN (2, 3) THEN skiplane.state_of_key(t.lane, t.key)
-              WHEN t.outcome = 5 THEN 'leased'
-              WHEN t.can_run THEN 'ready' ELSE 'scheduled' END
-  FROM unnest(tasks, task_lanes, ids, outcomes, can_run) WITH ORDINALITY
-    AS t(payload, key, key_policy, version, priority, delay, schedule_time, max_attempts, headers,
-         content_type, stage, period, cron, time_zone, catch_up, lane, id, outcome, can_run, n)
+         ('{scheduled,ready,leased,succeeded,failed,cancelled}'::text[])[t.state]
+  FROM unnest(task_lanes, ids, outcomes, states) WITH ORDINALITY AS t(lane, id, outcome, state, n)
   ORDER BY t.n;
 END $$;
 

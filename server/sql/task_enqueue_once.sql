@@ -13,8 +13,8 @@
 -- 6 cancelled; null: as ready says, and leased if rerun). Then one per task whose key another one
 -- holds (outcome 2): that one's id and state, also of those that were changed.
 -- A concurrent call with the same key or request id is waited for, not overtaken. An error 40001
--- says that a task or key changed beside the statement: try again. An error 23505 says that a key
--- exists and its policy is to reject that.
+-- says that a task or key changed beside the statement: try again. One row that is null but for
+-- outcome 6, or an error 23505: a key exists whose policy is to reject that.
 SELECT e.id, e.lane, e.priority, e.can_run, e.run_us, e.now_us, e.wanted_id, e.outcome, e.stage,
        e.state
 FROM skiplane.enqueue_once(

@@ -99,10 +99,11 @@ model::TaskState StateAfter(model::EnqueueOutcome change, bool is_ready) {
 }
 
 // Rows of task_enqueue_once, gathered as task_enqueue gathers them in the database.
-Enqueued Gather(const pg::Rows& rows) {
+absl::StatusOr<Enqueued> Gather(const pg::Rows& rows) {
   Enqueued result;
   std::map<std::tuple<int64_t, int16_t, int16_t, bool>, UnleasedTasks> groups;
   for (int row = 0; row < rows.size(); ++row) {
+    if (rows.IsNull(row, 5)) return absl::AlreadyExistsError("a key exists");
     result.now = rows.Micros(row, 5);
     if (rows.IsNull(row, 0)) {
       result.began = rows.Micros(row, 4);

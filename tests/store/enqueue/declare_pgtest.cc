@@ -111,6 +111,47 @@ TEST_F(DeclareTest, OfTwoSessionsTheSecondWaitsAndComparesWithWhatTheFirstMade) 
   EXPECT_THAT(waited->changed, IsEmpty());
 }
 
+// A plain task with a version took the key, and the schedule that was declared beside it was lost.
+TEST_F(DeclareTest, ADeclarationHoldsBesideAPlainTaskOfItsKey) {
+  const model::KeyPolicy kinds[] = {
+      model::KeyPolicy::kKeep, model::KeyPolicy::kKeepUnfinished, model::KeyPolicy::kRerunIfNewer,
+      model::KeyPolicy::kReplaceWaiting};
+  enum class Before { kNew, kFinished, kWaiting, kPeriodic };
+  int number = 0;
+  for (const model::KeyPolicy kind : kinds) {
+    for (const Before before :
+         {Before::kNew, Before::kFinished, Before::kWaiting, Before::kPeriodic}) {
+      const std::string key = absl::StrCat("key", ++number);
+      SCOPED_TRACE(absl::StrCat(static_cast<int>(kind), " ", static_cast<int>(before)));
+      if (before == Before::kPeriodic) Declare({Hourly(1, key)});
+      if (before == Before::kFinished || before == Before::kWaiting) PutOne(KeyedTask(key));
+      if (before == Before::kFinished) {
+        EXPECT_EQ(Settle({TakeOne()}, Action::kAck), 1u);
+      }
+      model::NewTask plain = KeyedTask(key);
+      plain.key_policy = kind;
+      plain.version = 7;
+      Declare({plain, Hourly(2, key)});
+      EXPECT_EQ(Number(absl::StrCat("SELECT count(*) FROM skiplane.task WHERE period = 7200000000 "
+                                    "AND key = '", key, "' AND planned_time >= schedule_time")), 1);
+      Sql(absl::StrCat("UPDATE skiplane.task SET paused = true, schedule_time = 'infinity', "
+                       "due = 2147483647 WHERE key = '", key, "'"));
+    }
+  }
+}
+
+TEST_F(DeclareTest, ARunningTaskTakesTheScheduleAndRunsAgainForANewerVersion) {
+  PutOne(KeyedTask("k"));
+  const model::LeaseToken token = TakeOne();
+  model::NewTask newer = KeyedTask("k");
+  newer.key_policy = model::KeyPolicy::kRerunIfNewer;
+  newer.version = 2;
+  const Enqueued both = Declare({newer, Hourly(2)});
+  EXPECT_THAT(both.changed, SizeIs(2));
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE rerun_pending AND period > 0"), 1);
+  EXPECT_EQ(Settle({token}, Action::kAck), 1u);
+}
+
 TEST_F(DeclareTest, PoliciesOfOneCallDoNotDisturbEachOther) {
   Declare({Hourly(1, "a"), Hourly(1, "b")});
   model::NewTask replaces = KeyedTask("c");
