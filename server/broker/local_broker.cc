@@ -55,7 +55,8 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       tracker_(model::kTrackedLeasesMax),
       notifier_(context_),
       waiters_(context_, options_.await_times,
-               [this](const model::TaskId& task) { return notifier_.Awaited(task); }),
+               [this](const model::TaskId& task) { return notifier_.Awaited(task); },
+               [this] { return lists_.IsFull(); }),
       peer_awaits_(metrics),
       queues_(context_, options_.create_missing_queues,
               [this](QueuePtr queue) { dispatcher_.QueueChanged(queue); }),
@@ -69,7 +70,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
                 }),
       settler_(context_, queues_, tracker_, enqueuer_, dispatcher_, OnCommit()),
       renewer_(context_, sessions_),
-      lists_(model::kListsBytesMax, nullptr),
+      lists_(model::kListsBytesMax, [this] { waiters_.OnRoom(); }),
       ender_(context_, queues_, sessions_, OnCommit()),
       admin_(context_, queues_, notifier_, lists_),
       operator_(context_, queues_, dispatcher_, lists_, waiters_, OnCommit()),
@@ -265,6 +266,7 @@ void LocalBroker::RenewRow(bool has_new_peers) {
 
 void LocalBroker::KeepRenewing() {
   RenewRow();
+  peer_awaits_.Turn(std::chrono::steady_clock::now());
   timer_.After(kRenewEvery, [this] { KeepRenewing(); });
 }
 

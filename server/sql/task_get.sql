@@ -7,8 +7,8 @@
 -- earlier attempt reported, as JSON; stage, version, period in microseconds, cron, time zone,
 -- planned in microseconds, missed times are run, paused, newer content waits, its worker is to
 -- stop; payload, content type, headers; bytes up to here, whether others did not fit; with payload:
--- the output of its last ack. What does not fit is not read: the length of a large value is known
--- without it.
+-- the output of the ack that ended it, or of the last one since it was made or started again. What
+-- does not fit is not read: the length of a large value is known without it.
 SELECT g.id, g.state, g.key, g.priority, g.attempt, g.max_attempts,
        (date_part('epoch', g.create_time) * 1e6)::int8,
        CASE WHEN g.schedule_time < 'infinity'
@@ -35,9 +35,11 @@ FROM (
            (SELECT s.progress -> l.id::text FROM skiplane.worker_session s
             WHERE s.id = l.session AND l.state = 2
               AND (s.progress -> l.id::text ->> 'lease')::int8 = l.lease_number) AS progress,
-           (SELECT h.result FROM skiplane.history h
-            WHERE $3::bool AND h.lane = $1::int8 AND h.task_id = l.id AND h.outcome = 1
-            ORDER BY h.end_time DESC LIMIT 1) AS result
+           CASE WHEN l.source = 1 AND $3::bool THEN (
+             SELECT h.result FROM skiplane.history h
+             WHERE h.lane = $1::int8 AND h.task_id = l.id AND h.outcome = 1
+               AND h.create_time >= l.create_time
+             ORDER BY h.end_time DESC LIMIT 1) ELSE l.end_result END AS result
     FROM unnest($2::int8[]) AS w(id)
     CROSS JOIN LATERAL (
       SELECT a.* FROM (
@@ -50,7 +52,7 @@ FROM (
                t.last_progress,
                CASE WHEN $3::bool THEN t.payload END AS payload,
                CASE WHEN $3::bool THEN t.content_type END AS content_type,
-               CASE WHEN $3::bool THEN t.headers END AS headers
+               CASE WHEN $3::bool THEN t.headers END AS headers, NULL::bytea AS end_result
         FROM skiplane.task t WHERE t.lane = $1::int8 AND t.id = w.id
         UNION ALL
         (SELECT 2, d.id, 5, d.key, d.priority, d.attempt, d.max_attempts, d.create_time,
@@ -58,7 +60,7 @@ FROM (
                 d.session, d.stage, d.version, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                 NULL, d.last_progress,
                 CASE WHEN $3::bool THEN d.payload END, CASE WHEN $3::bool THEN d.content_type END,
-                CASE WHEN $3::bool THEN d.headers END
+                CASE WHEN $3::bool THEN d.headers END, NULL
          FROM skiplane.task_failed d WHERE d.lane = $1::int8 AND d.id = w.id
          ORDER BY d.end_time DESC LIMIT 1)
         UNION ALL
@@ -66,7 +68,8 @@ FROM (
                 h.priority, h.attempt, h.max_attempts, h.create_time, h.schedule_time, NULL,
                 h.end_time, h.error_type, h.error_fingerprint, h.error_text, h.session, h.stage,
                 h.version, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                CASE WHEN $3::bool THEN h.payload END, NULL, NULL
+                CASE WHEN $3::bool THEN h.payload END, NULL, NULL,
+                CASE WHEN $3::bool AND h.outcome = 1 THEN h.result END
          FROM skiplane.history h WHERE h.lane = $1::int8 AND h.task_id = w.id AND h.ends_task
          ORDER BY h.end_time DESC LIMIT 1)
       ) a

@@ -1,6 +1,7 @@
 // GetTask: which task is wanted, how much of it, and the answer.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct TaskDetails {
   model::TaskView task;
   model::Page<model::Attempt> attempts;
   std::vector<std::string> stages;  // of each attempt: its name
+  std::optional<absl::Time> attempts_before;  // where the list goes on, if it does
 };
 
 }  // namespace skiplane::broker

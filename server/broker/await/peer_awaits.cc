@@ -6,14 +6,18 @@ namespace skiplane::broker {
 
 void PeerAwaits::Add(int64_t lane, absl::Span<const int64_t> tasks, base::SteadyTime now) {
   base::MutexLock lock(mutex_);
-  if (now - turn_ > absl::ToChronoNanoseconds(2 * model::kWaitMax)) {
-    tasks_[1] = std::exchange(tasks_[0], Tasks());
-    turn_ = now;
-  }
+  TurnLocked(now);
   for (const int64_t task : tasks) {
     if (tasks_[0].size() + tasks_[1].size() >= most_) break;
     tasks_[0].insert({lane, task});
   }
+  Count();
+}
+
+void PeerAwaits::Turn(base::SteadyTime now) {
+  if (is_empty_) return;
+  base::MutexLock lock(mutex_);
+  TurnLocked(now);
   Count();
 }
 
@@ -27,6 +31,12 @@ std::vector<int64_t> PeerAwaits::Take(int64_t lane, absl::Span<const int64_t> ta
   }
   if (!awaited.empty()) Count();
   return awaited;
+}
+
+void PeerAwaits::TurnLocked(base::SteadyTime now) {
+  if (now - turn_ <= absl::ToChronoNanoseconds(2 * model::kWaitMax)) return;
+  tasks_[1] = std::exchange(tasks_[0], Tasks());
+  turn_ = now;
 }
 
 void PeerAwaits::Count() {

@@ -28,12 +28,16 @@ class PeerAwaits {
   // What is more than it may keep is not kept: whoever waits finds out by itself, later.
   void Add(int64_t lane, absl::Span<const int64_t> tasks, base::SteadyTime now);
 
+  // Drops what is old enough.
+  void Turn(base::SteadyTime now);
+
   // Those of the tasks that are waited for; it forgets them.
   std::vector<int64_t> Take(int64_t lane, absl::Span<const int64_t> tasks);
 
  private:
   using Tasks = absl::flat_hash_set<model::TaskId>;
 
+  void TurnLocked(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Count() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   metrics::Metrics& metrics_;

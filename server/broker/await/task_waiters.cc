@@ -51,7 +51,17 @@ void TaskWaiters::Remove(const model::TaskId& task, const TaskWaiter* waiter) {
 
 void TaskWaiters::Ended(int64_t lane, absl::Span<const int64_t> tasks) {
   if (count_ == 0 || tasks.empty()) return;
-  LookAll(Of(lane, tasks), false);
+  LookAll(Of(lane, tasks, /*ended=*/true), false);
+}
+
+void TaskWaiters::Unfinished(const model::TaskId& task) {
+  {
+    base::MutexLock lock(mutex_);
+    const auto found = awaited_.find(task);
+    if (found == awaited_.end() || found->second.announced != base::SteadyTime()) return;
+    found->second.announced = std::chrono::steady_clock::now();
+  }
+  if (announce_(task)) LookSoon(task);
 }
 
 void TaskWaiters::End() {
@@ -155,12 +165,13 @@ TaskWaiters::TasksByLane TaskWaiters::All() {
   return tasks;
 }
 
-TaskWaiters::Waiters TaskWaiters::Of(int64_t lane, absl::Span<const int64_t> tasks) {
+TaskWaiters::Waiters TaskWaiters::Of(int64_t lane, absl::Span<const int64_t> tasks, bool ended) {
   Waiters all;
   base::MutexLock lock(mutex_);
   for (const int64_t task : tasks) {
     const auto found = awaited_.find(model::TaskId{lane, task});
     if (found == awaited_.end()) continue;
+    if (ended) found->second.announced = {};
     const Waiters& waiters = found->second.waiters;
     all.insert(all.end(), waiters.begin(), waiters.end());
   }

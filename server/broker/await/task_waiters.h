@@ -18,20 +18,13 @@
 #include "absl/types/span.h"
 #include "server/base/mutex.h"
 #include "server/base/timer.h"
+#include "server/broker/await/blocked_looks.h"
 #include "server/broker/await/first_looks.h"
+#include "server/broker/await/task_waiter.h"
 #include "server/broker/batch/context.h"
 #include "server/model/task.h"
 
 namespace skiplane::broker {
-
-class TaskWaiter {
- public:
-  virtual ~TaskWaiter() = default;
-
-  // The task has perhaps ended, or (`is_over`) the waiter's time has: it reads the task. Called
-  // without locks, more often than needed; must not block.
-  virtual void Look(bool is_over) = 0;
-};
 
 // When waiters look without having been told.
 struct AwaitTimes {
@@ -44,8 +37,13 @@ class TaskWaiters {
   // Tells other brokers that the end of a task is waited for; returns whether there are any.
   using Announce = std::function<bool(const model::TaskId&)>;
 
-  TaskWaiters(Context& context, AwaitTimes times, Announce announce)
-      : context_(context), every_(times.every), announce_(std::move(announce)), new_(times.first) {}
+  // `is_full`: whether no look may read a task, as too many answers wait for their readers.
+  TaskWaiters(Context& context, AwaitTimes times, Announce announce, std::function<bool()> is_full)
+      : context_(context),
+        every_(times.every),
+        announce_(std::move(announce)),
+        blocked_(context.timer, std::move(is_full)),
+        new_(times.first) {}
 
   // To be called before the task is read, so that no end falls in between. False: nobody may wait
   // any more.
@@ -54,6 +52,13 @@ class TaskWaiters {
 
   // These tasks of a lane have ended.
   void Ended(int64_t lane, absl::Span<const int64_t> tasks);
+
+  // A waiter found its task unfinished: of what others hear of once, they are told again.
+  void Unfinished(const model::TaskId& task);
+
+  // A waiter could not look as answers had no room: it looks again when there is.
+  void LookWhenRoom(std::shared_ptr<TaskWaiter> waiter) { blocked_.Add(std::move(waiter)); }
+  void OnRoom() { blocked_.OnRoom(); }
 
   // From now on nobody waits: the time of all is over.
   void End();
@@ -69,7 +74,7 @@ class TaskWaiters {
   using TasksByLane = std::map<int64_t, std::vector<int64_t>>;
   struct Awaited {
     Waiters waiters;
-    base::SteadyTime announced{};
+    base::SteadyTime announced{};  // none: who was told has said since that it ended
   };
 
   void LookSoon(const model::TaskId& task);
@@ -80,11 +85,12 @@ class TaskWaiters {
   void SubmitLook(TasksByLane tasks, std::function<void()> then);
   void LookFor(pg::Session& session, const TasksByLane& tasks);
   TasksByLane All();
-  Waiters Of(int64_t lane, absl::Span<const int64_t> tasks);
+  Waiters Of(int64_t lane, absl::Span<const int64_t> tasks, bool ended = false);
 
   Context& context_;
   const std::chrono::nanoseconds every_;
   const Announce announce_;
+  BlockedLooks blocked_;
   std::atomic<int64_t> count_ = 0;  // a commit of which nobody waits takes no lock
   base::Mutex mutex_;
   absl::flat_hash_map<model::TaskId, Awaited> awaited_ ABSL_GUARDED_BY(mutex_);

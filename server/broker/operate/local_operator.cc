@@ -81,7 +81,7 @@ void LocalOperator::ListErrorGroups(ListErrorsCall call, Callback<ErrorPage> don
 
 absl::StatusOr<ErrorPage> LocalOperator::ReadErrors(pg::Session& session,
                                                     const ListErrorsCall& call) {
-  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.queue));
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.GetExisting(session, call.queue, "queue"));
   ASSIGN_OR_RETURN(const auto stage, TaskOperator::StageOf(*queue, call.stage, "stage"));
   ErrorPage page;
   ASSIGN_OR_RETURN(page.groups,
@@ -103,7 +103,7 @@ void LocalOperator::ReadStatistics(StatisticsCall call, Callback<Statistics> don
 
 absl::StatusOr<Statistics> LocalOperator::ReadHours(pg::Session& session,
                                                     const StatisticsCall& call) {
-  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.queue));
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.GetExisting(session, call.queue, "queue"));
   store::StatisticsRange range;
   ASSIGN_OR_RETURN(range.stage, TaskOperator::StageOf(*queue, call.stage, "stage"));
   range.outcome = call.outcome;

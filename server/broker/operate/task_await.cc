@@ -73,21 +73,23 @@ void TaskAwait::ReadTask() {
 
 void TaskAwait::Seen(absl::StatusOr<TaskDetails> details) {
   bool again = false;
+  bool waits = false;
+  const bool lives = details.ok() && !model::HasEnded(details->task.state);
   {
     base::MutexLock lock(mutex_);
-    const bool lives = details.ok() && !model::HasEnded(details->task.state);
     has_seen_ = has_seen_ || lives;
     const bool may_live = !details.ok() && has_seen_ && !absl::IsNotFound(details.status());
     again = std::exchange(looks_again_, false) && lives && !is_cancelled_;
-    if ((lives || may_live) && !again && !is_over_ && !is_cancelled_) {
-      state_ = State::kWaiting;
-      return;
-    }
-    if (!again) state_ = State::kDone;
+    waits = (lives || may_live) && !again && !is_over_ && !is_cancelled_;
+    if (!again) state_ = waits ? State::kWaiting : State::kDone;
     if (is_cancelled_) details = CallerGone();
   }
   if (again) {
     ReadTask();
+  } else if (waits && lives) {
+    waiters_.Unfinished(details->task.id);
+  } else if (waits) {
+    if (absl::IsResourceExhausted(details.status())) waiters_.LookWhenRoom(shared_from_this());
   } else {
     Finish(std::move(details));
   }

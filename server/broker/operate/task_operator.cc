@@ -58,7 +58,7 @@ absl::StatusOr<model::TaskView> TaskOperator::View(pg::Session& session, const m
 
 absl::StatusOr<model::TaskId> TaskOperator::Find(pg::Session& session, const GetTaskCall& call) {
   if (call.key.empty()) return call.id;
-  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.queue));
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.GetExisting(session, call.queue, "queue"));
   const int64_t lane = LaneOfKey(*queue, call.key);
   const absl::string_view key = call.key;
   ASSIGN_OR_RETURN(const auto holders, store::HeldKeys(session, lane, absl::MakeSpan(&key, 1)));
@@ -97,9 +97,15 @@ absl::StatusOr<TaskDetails> TaskOperator::Get(pg::Session& session, const GetTas
   ASSIGN_OR_RETURN(details.task, ViewOfKey(session, call, id));
   const int64_t bytes = BytesOf(details.task);
   if (call.attempts_max > 0) {
-    ASSIGN_OR_RETURN(details.attempts,
-                     store::ListAttempts(session, id, call.attempts_before, call.attempts_max,
-                                         model::kListBytesMax - bytes));
+    const int64_t room = model::kListBytesMax - bytes;
+    ASSIGN_OR_RETURN(details.attempts, store::ListAttempts(session, id, call.attempts_before,
+                                                           call.attempts_max, room));
+    std::vector<model::Attempt>& attempts = details.attempts.items;
+    if (details.attempts.has_more) details.attempts_before = attempts.back().end_time;
+    if (details.attempts.bytes > room && call.with_payload) {  // the next page has it alone
+      details.attempts_before = attempts.front().end_time + absl::Microseconds(1);
+      details.attempts = {};
+    }
   }
   details.attempts.bytes += bytes;
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, id.lane));
@@ -110,7 +116,8 @@ absl::StatusOr<TaskDetails> TaskOperator::Get(pg::Session& session, const GetTas
 }
 
 absl::StatusOr<TaskPage> TaskOperator::List(pg::Session& session, const ListTasksCall& call) {
-  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.filter.queue));
+  ASSIGN_OR_RETURN(const QueuePtr queue,
+                   queues_.GetExisting(session, call.filter.queue, "filter.queue"));
   ASSIGN_OR_RETURN(const auto stage, StageOf(*queue, call.filter.stage, "filter.stage"));
   const std::vector<store::TaskTable> tables = store::TablesOf(call.filter.states);
   TaskPage page;

@@ -70,6 +70,15 @@ absl::StatusOr<QueuePtr> QueueCache::Get(pg::Session& session, const std::string
   return found;
 }
 
+absl::StatusOr<QueuePtr> QueueCache::GetExisting(pg::Session& session, const std::string& name,
+                                                 absl::string_view field) {
+  QueuePtr queue = Known(name);
+  if (queue != nullptr) return queue;
+  absl::StatusOr<QueuePtr> found = Reload(session, name);
+  if (found.ok()) return found;
+  return base::BlameField("QUEUE_NOT_FOUND", field, found.status());
+}
+
 absl::StatusOr<QueuePtr> QueueCache::ReloadOrCreate(pg::Session& session, const std::string& name) {
   absl::StatusOr<QueuePtr> queue = Reload(session, name);
   if (!create_missing_ || !absl::IsNotFound(queue.status())) return queue;

@@ -32,6 +32,10 @@ class QueueCache {
   // not within a transaction: a queue that is made here is known at once, and must not be undone.
   absl::StatusOr<QueuePtr> Get(pg::Session& session, const std::string& name);
 
+  // The same for calls that only read: they make no queue. QUEUE_NOT_FOUND blames `field`.
+  absl::StatusOr<QueuePtr> GetExisting(pg::Session& session, const std::string& name,
+                                       absl::string_view field);
+
   // The queue of a lane if it is known; else null.
   QueuePtr OfLane(int64_t lane) const;
 

@@ -76,14 +76,15 @@ absl::StatusOr<broker::GetTaskCall> ReadGetTask(v1::GetTaskRequest* request) {
                         "must be the next_attempts_page_token of the same task");
   }
   call.attempts_before = absl::FromUnixMicros(before_micros);
+  call.with_payload = false;  // the first page had it
   return call;
 }
 
 void WriteGetTask(broker::TaskDetails* details, v1::GetTaskResponse* response) {
   std::vector<model::Attempt>& attempts = details->attempts.items;
-  if (details->attempts.has_more) {
+  if (details->attempts_before.has_value()) {
     response->set_next_attempts_page_token(
-        WriteListToken({std::to_string(absl::ToUnixMicros(attempts.back().end_time))},
+        WriteListToken({std::to_string(absl::ToUnixMicros(*details->attempts_before))},
                        AttemptsScope(details->task.id)));
   }
   WriteTask(&details->task, response->mutable_task());

@@ -1,0 +1,38 @@
+// Waiters that could not look at their tasks, as answers that their readers have not taken yet fill
+// the memory for such answers. Once there is room they look again, a few at a time, so that each
+// finds room. Thread-safe.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "server/base/mutex.h"
+#include "server/base/timer.h"
+#include "server/broker/await/task_waiter.h"
+
+namespace skiplane::broker {
+
+class BlockedLooks {
+ public:
+  BlockedLooks(base::Timer& timer, std::function<bool()> is_full)
+      : timer_(timer), is_full_(std::move(is_full)) {}
+
+  void Add(std::shared_ptr<TaskWaiter> waiter);
+
+  // There is room again. Does not block.
+  void OnRoom();
+
+ private:
+  void Look();
+  void Arm() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  base::Timer& timer_;
+  const std::function<bool()> is_full_;
+  base::Mutex mutex_;
+  std::deque<std::shared_ptr<TaskWaiter>> waiters_ ABSL_GUARDED_BY(mutex_);
+  bool is_armed_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace skiplane::broker

@@ -1,0 +1,15 @@
+// A call that waits for the end of a task.
+#pragma once
+
+namespace skiplane::broker {
+
+class TaskWaiter {
+ public:
+  virtual ~TaskWaiter() = default;
+
+  // The task has perhaps ended, or (`is_over`) the waiter's time has: it reads the task. Called
+  // without locks, more often than needed; must not block.
+  virtual void Look(bool is_over) = 0;
+};
+
+}  // namespace skiplane::broker
