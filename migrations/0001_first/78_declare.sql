@@ -60,9 +60,9 @@ WITH want AS MATERIALIZED (
     ORDER BY u.lane, u.key, u.id DESC
   ) w
 ), known AS MATERIALIZED (
-  SELECT w.*, k.task_id, t.place, t.state, t.lease_number, t.is_paused, t.old_due, t.old_stage,
-         t.old_fingerprint, t.stage_fits AND NOT t.content_fits AS takes_content,
-         t.schedule_fits, t.state = 2 OR NOT t.stage_fits AS is_under_way
+  SELECT w.*, k.task_id, t.place, t.old_due, t.old_fingerprint, t.schedule_fits,
+         t.stage_fits AND NOT t.content_fits AS takes_content,
+         t.state = 2 OR NOT t.stage_fits AS is_under_way
   FROM want w
   CROSS JOIN LATERAL (
     SELECT o.task_id FROM skiplane.task_key o
@@ -70,8 +70,7 @@ WITH want AS MATERIALIZED (
       AND o.task_id <> w.id OFFSET 0
   ) k
   CROSS JOIN LATERAL (
-    SELECT o.ctid AS place, o.state, o.lease_number, o.paused IS NOT NULL AS is_paused,
-           o.due AS old_due, o.stage AS old_stage, o.error_fingerprint AS old_fingerprint,
+    SELECT o.ctid AS place, o.state, o.due AS old_due, o.error_fingerprint AS old_fingerprint,
            o.stage IN (0, w.stage) AS stage_fits,
            (o.period, o.cron, coalesce(o.time_zone, 'UTC'), coalesce(o.catch_up, 1))
              IS NOT DISTINCT FROM
@@ -107,8 +106,7 @@ WITH want AS MATERIALIZED (
       error_fingerprint = CASE WHEN NOT c.is_moved THEN t.error_fingerprint END,
       error_text = CASE WHEN NOT c.is_moved THEN t.error_text END
   FROM chosen c
-  WHERE t.lane = c.lane AND t.ctid = c.place AND t.state = c.state
-    AND t.lease_number = c.lease_number
+  WHERE t.lane = c.lane AND t.ctid = c.place
   RETURNING t.lane, t.id, c.id AS wanted_id, c.is_moved, c.old_due, c.old_fingerprint, t.priority,
             t.due, t.schedule_time, t.stage,
             t.state = 1 AND t.schedule_time < 'infinity' AS waits,

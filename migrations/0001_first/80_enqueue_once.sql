@@ -32,7 +32,7 @@ DECLARE
   locks_first CONSTANT boolean := policies && '{2,3,4,6}'::smallint[];
   asked_before bigint[] := '{}';  -- calls whose request ids are ours
   held_before bigint[] := '{}';   -- tasks whose keys are ours
-  declared int := 0; answered int; held_by_others skiplane.key_holder[];  -- rows
+  declared_rows int := 0; answered_rows int; held_by_others skiplane.key_holder[];
 BEGIN
 -- A row tells brokers, not an error: that writes the whole statement to PostgreSQL's log.
 IF NOT notifies AND policies && '{5}'::smallint[] AND skiplane.is_rejected(
@@ -270,15 +270,15 @@ UNION ALL
 SELECT c.task_id, c.lane, c.priority, c.due = 0, (date_part('epoch', c.schedule_time) * 1e6)::int8,
        (date_part('epoch', clock_timestamp()) * 1e6)::int8, c.id, c.outcome, c.stage, NULL
 FROM chosen c WHERE (SELECT x.is_fine FROM complete x);
-GET DIAGNOSTICS answered = ROW_COUNT;
+GET DIAGNOSTICS answered_rows = ROW_COUNT;
 -- Last: whatever the other tasks did to their keys, a declared schedule holds afterwards.
-IF answered > 0 AND policies && '{6}'::smallint[] THEN
+IF answered_rows > 0 AND policies && '{6}'::smallint[] THEN
   RETURN QUERY SELECT d.* FROM skiplane.declare_schedules(
     lanes, ids, starts, delays, attempts, priorities, content_types, headers, payloads, keys, calls,
     policies, stages, periods, crons, time_zones, catch_ups, asked_before, notifies) d;
-  GET DIAGNOSTICS declared = ROW_COUNT;
+  GET DIAGNOSTICS declared_rows = ROW_COUNT;
 END IF;
-IF answered + declared > cardinality(ids) THEN RETURN; ELSIF answered > 0 THEN
+IF answered_rows + declared_rows > cardinality(ids) THEN RETURN; ELSIF answered_rows > 0 THEN
   -- Who holds the other keys is told by this commit: afterwards nobody may know. A key that was
   -- freed meanwhile can be had by now.
   SELECT array_agg(h) INTO held_by_others

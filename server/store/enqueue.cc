@@ -103,7 +103,7 @@ absl::StatusOr<Enqueued> Gather(const pg::Rows& rows) {
   Enqueued result;
   std::map<std::tuple<int64_t, int16_t, int16_t, bool>, UnleasedTasks> groups;
   for (int row = 0; row < rows.size(); ++row) {
-    if (rows.IsNull(row, 5)) return absl::AlreadyExistsError("a key exists");
+    if (rows.IsNull(row, 5)) return absl::AlreadyExistsError("a key exists");  // outcome 6
     result.now = rows.Micros(row, 5);
     if (rows.IsNull(row, 0)) {
       result.began = rows.Micros(row, 4);

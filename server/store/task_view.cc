@@ -113,9 +113,9 @@ absl::StatusOr<model::TaskView> GetTask(pg::Session& session, const model::TaskI
   }
   model::TaskView task = std::move(tasks.items.front());
   if (!task.last_error.has_value() && task.end_time.has_value()) {
-    ASSIGN_OR_RETURN(const pg::Rows error,
-                     session.Run(sql::kErrorLast, pg::Params().Int8(id.lane).Int8(id.id).Timestamp(
-                                                      task.create_time)));
+    const pg::Params params =
+        pg::Params().Int8(id.lane).Int8(id.id).Timestamp(task.create_time);
+    ASSIGN_OR_RETURN(const pg::Rows error, session.Run(sql::kErrorLast, params));
     if (!error.empty()) task.last_error = ErrorIfAny(error, 0, 0);
   }
   return task;

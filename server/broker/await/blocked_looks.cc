@@ -22,31 +22,23 @@ void BlockedLooks::Add(std::shared_ptr<TaskWaiter> waiter) {
 
 void BlockedLooks::OnRoom() {
   base::MutexLock lock(mutex_);
-  Arm();
-}
-
-void BlockedLooks::Arm() {
   if (is_armed_ || waiters_.empty()) return;
   is_armed_ = true;
   timer_.After(kBetweenLooks, [this] { Look(); });
 }
 
 void BlockedLooks::Look() {
-  {
-    base::MutexLock lock(mutex_);
-    is_armed_ = false;  // before it asks, so that room made afterwards is not missed
-  }
-  const bool is_full = is_full_();
   std::vector<std::shared_ptr<TaskWaiter>> some;
   {
     base::MutexLock lock(mutex_);
-    while (!is_full && !waiters_.empty() && some.size() < kLooksAtOnce) {
+    is_armed_ = false;
+    while (!waiters_.empty() && some.size() < kLooksAtOnce) {
       some.push_back(std::move(waiters_.front()));
       waiters_.pop_front();
     }
-    if (!is_full) Arm();
   }
   for (const std::shared_ptr<TaskWaiter>& waiter : some) waiter->Look(false);
+  if (!is_full_()) OnRoom();
 }
 
 }  // namespace skiplane::broker

@@ -21,12 +21,11 @@ class BlockedLooks {
 
   void Add(std::shared_ptr<TaskWaiter> waiter);
 
-  // There is room again. Does not block.
+  // There is room again: the next ones look. Does not block.
   void OnRoom();
 
  private:
   void Look();
-  void Arm() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   base::Timer& timer_;
   const std::function<bool()> is_full_;

@@ -51,7 +51,7 @@ void TaskWaiters::Remove(const model::TaskId& task, const TaskWaiter* waiter) {
 
 void TaskWaiters::Ended(int64_t lane, absl::Span<const int64_t> tasks) {
   if (count_ == 0 || tasks.empty()) return;
-  LookAll(Of(lane, tasks, /*ended=*/true), false);
+  LookAll(TakeTold(lane, tasks), false);
 }
 
 void TaskWaiters::Unfinished(const model::TaskId& task) {
@@ -153,7 +153,7 @@ void TaskWaiters::LookFor(pg::Session& session, const TasksByLane& tasks) {
       if (!living.ok()) return;
       std::vector<int64_t> ended(part.begin(), part.end());
       std::erase_if(ended, [&](const int64_t task) { return living->contains(task); });
-      LookAll(Of(lane, ended), false);
+      LookAll(TakeTold(lane, ended), false);
     }
   }
 }
@@ -165,13 +165,13 @@ TaskWaiters::TasksByLane TaskWaiters::All() {
   return tasks;
 }
 
-TaskWaiters::Waiters TaskWaiters::Of(int64_t lane, absl::Span<const int64_t> tasks, bool ended) {
+TaskWaiters::Waiters TaskWaiters::TakeTold(int64_t lane, absl::Span<const int64_t> tasks) {
   Waiters all;
   base::MutexLock lock(mutex_);
   for (const int64_t task : tasks) {
     const auto found = awaited_.find(model::TaskId{lane, task});
     if (found == awaited_.end()) continue;
-    if (ended) found->second.announced = {};
+    found->second.announced = {};
     const Waiters& waiters = found->second.waiters;
     all.insert(all.end(), waiters.begin(), waiters.end());
   }

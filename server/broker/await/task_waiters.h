@@ -85,7 +85,8 @@ class TaskWaiters {
   void SubmitLook(TasksByLane tasks, std::function<void()> then);
   void LookFor(pg::Session& session, const TasksByLane& tasks);
   TasksByLane All();
-  Waiters Of(int64_t lane, absl::Span<const int64_t> tasks, bool ended = false);
+  // The waiters of tasks that were told to have ended. If one has not, it is to be announced again.
+  Waiters TakeTold(int64_t lane, absl::Span<const int64_t> tasks);
 
   Context& context_;
   const std::chrono::nanoseconds every_;
