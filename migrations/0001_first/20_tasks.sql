@@ -43,6 +43,9 @@ CREATE TABLE skiplane.task (
   error_fingerprint text,                    -- fingerprint of the last error
   error_text        bytea,
   last_progress     jsonb,                   -- {fraction, message}: of an earlier attempt
+  own_content_type  text,                    -- while a periodic task has the content of a stage:
+  own_headers       jsonb,                   --   what its next run gets;
+  own_payload       bytea,                   --   null here: the content is its own
   payload           bytea NOT NULL,
   PRIMARY KEY (lane, id),
   -- Whoever has a planned time can compute the next one, and in one way only.

@@ -27,7 +27,7 @@ $$;
 -- The same schedule keeps its planned time. With another one a task that waits goes to its next
 -- planned time, what it would have retried with it; a run that is under way, between two stages of
 -- a pipeline, too, goes on, and its end finds the new plan. At a later stage the content is the
--- run's own and stays. A paused task stays so.
+-- run's own and stays: what is declared is that of the next run. A paused task stays so.
 -- One row per task that was changed, as enqueue_once has them, with its state; the schedule time
 -- is null if the task does not wait for it.
 CREATE FUNCTION skiplane.declare_schedules(
@@ -61,7 +61,7 @@ WITH want AS MATERIALIZED (
   ) w
 ), known AS MATERIALIZED (
   SELECT w.*, k.task_id, t.place, t.old_due, t.old_fingerprint, t.schedule_fits,
-         t.stage_fits AND NOT t.content_fits AS takes_content,
+         NOT t.content_fits AS takes_content, t.stage_fits AS is_at_first_stage,
          t.state = 2 OR NOT t.stage_fits AS is_under_way
   FROM want w
   CROSS JOIN LATERAL (
@@ -75,7 +75,9 @@ WITH want AS MATERIALIZED (
            (o.period, o.cron, coalesce(o.time_zone, 'UTC'), coalesce(o.catch_up, 1))
              IS NOT DISTINCT FROM
              (w.period, w.cron, coalesce(w.time_zone, 'UTC'), w.catch_up) AS schedule_fits,
-           (o.priority, o.payload, o.content_type, o.headers,
+           (o.priority, coalesce(o.own_payload, o.payload),
+            CASE WHEN o.own_payload IS NULL THEN o.content_type ELSE o.own_content_type END,
+            CASE WHEN o.own_payload IS NULL THEN o.headers ELSE o.own_headers END,
             coalesce(o.own_max_attempts, o.max_attempts))
              IS NOT DISTINCT FROM
              (w.priority, w.payload, w.content_type, w.headers::jsonb, w.max_attempts)
@@ -84,16 +86,25 @@ WITH want AS MATERIALIZED (
     WHERE o.lane = w.lane AND o.id = k.task_id
   ) t
 ), chosen AS MATERIALIZED (
-  SELECT k.*, NOT k.schedule_fits AND NOT k.is_under_way AS is_moved
+  SELECT k.*, NOT k.schedule_fits AND NOT k.is_under_way AS is_moved,
+         k.takes_content AND k.is_at_first_stage AS takes_it_now,
+         k.takes_content AND NOT k.is_at_first_stage AS takes_it_later
   FROM known k WHERE k.takes_content OR NOT k.schedule_fits
 ), changed AS (
   UPDATE skiplane.task t
-  SET payload = CASE WHEN c.takes_content THEN c.payload ELSE t.payload END,
-      content_type = CASE WHEN c.takes_content THEN c.content_type ELSE t.content_type END,
-      headers = CASE WHEN c.takes_content THEN c.headers::jsonb ELSE t.headers END,
+  SET payload = CASE WHEN c.takes_it_now THEN c.payload ELSE t.payload END,
+      content_type = CASE WHEN c.takes_it_now THEN c.content_type ELSE t.content_type END,
+      headers = CASE WHEN c.takes_it_now THEN c.headers::jsonb ELSE t.headers END,
+      max_attempts = CASE WHEN c.takes_it_now THEN c.max_attempts ELSE t.max_attempts END,
+      own_payload = CASE WHEN c.takes_it_later THEN c.payload
+                         WHEN NOT c.takes_it_now THEN t.own_payload END,
+      own_content_type = CASE WHEN c.takes_it_later THEN c.content_type
+                              WHEN NOT c.takes_it_now THEN t.own_content_type END,
+      own_headers = CASE WHEN c.takes_it_later THEN c.headers::jsonb
+                         WHEN NOT c.takes_it_now THEN t.own_headers END,
+      own_max_attempts = CASE WHEN c.takes_it_later THEN c.max_attempts
+                              WHEN NOT c.takes_it_now THEN t.own_max_attempts END,
       priority = CASE WHEN c.takes_content THEN c.priority ELSE t.priority END,
-      max_attempts = CASE WHEN c.takes_content THEN c.max_attempts ELSE t.max_attempts END,
-      own_max_attempts = CASE WHEN NOT c.takes_content THEN t.own_max_attempts END,
       period = c.period, cron = c.cron, time_zone = c.time_zone,
       catch_up = nullif(c.catch_up, 1),
       planned_time = CASE WHEN c.schedule_fits THEN t.planned_time ELSE c.next_planned END,

@@ -170,16 +170,16 @@ WITH asked AS (
            WHEN k.state IS NULL THEN 0
          END AS outcome
   FROM known k
-), chosen AS MATERIALIZED (
-  -- Nothing if the call is to be broken off.
+), chosen AS MATERIALIZED (  -- nothing if the call is to be broken off
   SELECT j.* FROM judged j
   WHERE j.outcome > 0 AND j.rank = 1 AND NOT EXISTS (SELECT FROM judged b WHERE b.outcome = 0)
 ), changed AS (
   UPDATE skiplane.task t
   SET payload = c.payload, content_type = c.content_type, headers = c.headers::jsonb,
-      version = c.version, priority = c.priority, max_attempts = c.max_attempts,
-      own_max_attempts = NULL, period = c.period, cron = c.cron, time_zone = c.time_zone,
-      catch_up = nullif(c.catch_up, 1), paused = CASE WHEN c.outcome = 5 THEN t.paused END,
+      own_payload = NULL, own_content_type = NULL, own_headers = NULL, own_max_attempts = NULL,
+      version = c.version, priority = c.priority, max_attempts = c.max_attempts, period = c.period,
+      cron = c.cron, time_zone = c.time_zone, catch_up = nullif(c.catch_up, 1),
+      paused = CASE WHEN c.outcome = 5 THEN t.paused END,
       planned_time = CASE WHEN t.period = c.period OR (t.cron, t.time_zone) = (c.cron, c.time_zone)
                         THEN t.planned_time ELSE c.planned_time END,
       schedule_time = CASE WHEN c.outcome = 3 THEN c.schedule_time ELSE t.schedule_time END,

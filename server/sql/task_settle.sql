@@ -90,6 +90,7 @@ WITH want AS MATERIALIZED (
               -- It was due: the clock may go back.
               ELSE least(j.schedule_time, now()) END AS again_at,
          j.transition = 13 OR (j.transition = 12 AND j.action <> 1) AS keeps_error,
+         j.transition = 11 AND j.next_payload IS NOT NULL AS gets_content,
          -- A run that is over belongs to no error group: nothing retries it.
          CASE WHEN j.transition = 13 THEN j.error_fingerprint END AS waiting_fingerprint
   FROM decided j
@@ -129,12 +130,25 @@ WITH want AS MATERIALIZED (
       error_text = CASE WHEN w.transition = 14 THEN t.error_text
                         WHEN w.keeps_error THEN w.error_text END,
       last_progress = w.new_progress,
-      payload = CASE WHEN w.transition = 11 AND w.next_payload IS NOT NULL THEN w.next_payload
+      payload = CASE WHEN w.gets_content THEN w.next_payload
+                     WHEN w.transition IN (10, 12) THEN coalesce(t.own_payload, t.payload)
                      ELSE t.payload END,
-      content_type = CASE WHEN w.transition = 11 AND w.next_payload IS NOT NULL
-                          THEN w.next_content_type ELSE t.content_type END,
-      headers = CASE WHEN w.transition = 11 AND w.next_payload IS NOT NULL
-                     THEN w.next_headers::jsonb ELSE t.headers END
+      content_type = CASE WHEN w.gets_content THEN w.next_content_type
+                          WHEN w.transition IN (10, 12) AND t.own_payload IS NOT NULL
+                            THEN t.own_content_type
+                          ELSE t.content_type END,
+      headers = CASE WHEN w.gets_content THEN w.next_headers::jsonb
+                     WHEN w.transition IN (10, 12) AND t.own_payload IS NOT NULL THEN t.own_headers
+                     ELSE t.headers END,
+      own_payload = CASE WHEN w.gets_content AND t.planned_time IS NOT NULL
+                           THEN coalesce(t.own_payload, t.payload)
+                         WHEN w.transition NOT IN (10, 12) THEN t.own_payload END,
+      own_content_type = CASE WHEN w.gets_content AND t.planned_time IS NOT NULL
+                                AND t.own_payload IS NULL THEN t.content_type
+                              WHEN w.transition NOT IN (10, 12) THEN t.own_content_type END,
+      own_headers = CASE WHEN w.gets_content AND t.planned_time IS NOT NULL
+                           AND t.own_payload IS NULL THEN t.headers
+                         WHEN w.transition NOT IN (10, 12) THEN t.own_headers END
   FROM resolved w
   WHERE t.lane = $1::int8 AND t.ctid = w.row_location AND t.id = w.id
     AND t.lease_number = w.lease_number AND t.session = w.session AND t.state = 2
@@ -146,7 +160,7 @@ WITH want AS MATERIALIZED (
     AND (SELECT m.rows FROM mixed m) >= 0
   RETURNING w.*, t.due AS new_due, t.stage AS new_stage, t.priority, t.lease_time, t.create_time,
             t.key, t.version, t.planned_time, CASE WHEN $20::bool THEN t.payload END AS ran_with,
-            NULL AS own_content_type, NULL::jsonb AS own_headers, NULL::bytea AS own_payload
+            NULL AS last_content_type, NULL::jsonb AS last_headers, NULL::bytea AS last_payload
 ), ended AS (
   DELETE FROM skiplane.task t
   USING resolved w
@@ -160,8 +174,9 @@ WITH want AS MATERIALIZED (
     AND (SELECT m.rows FROM mixed m) >= 0
   RETURNING w.*, NULL::int AS new_due, NULL::int2 AS new_stage, t.priority, t.lease_time,
             t.create_time, t.key, t.version, t.planned_time,
-            CASE WHEN $20::bool THEN t.payload END AS ran_with, t.content_type AS own_content_type,
-            t.headers AS own_headers, t.payload AS own_payload
+            CASE WHEN $20::bool THEN t.payload END AS ran_with,
+            t.content_type AS last_content_type, t.headers AS last_headers,
+            t.payload AS last_payload
 ), done AS MATERIALIZED (
   SELECT * FROM again
   UNION ALL
@@ -173,8 +188,8 @@ WITH want AS MATERIALIZED (
      error_fingerprint, error_text, last_progress, payload)
   SELECT $1::int8, e.id, now() + $19::int4 * interval '1 day', now(), e.schedule_time,
          e.create_time, e.lease_number, e.session, e.attempt, e.max_attempts, e.stage, e.priority,
-         e.version, e.key, e.own_content_type, e.own_headers, e.error_type,
-         e.error_fingerprint, e.error_text, e.new_progress, e.own_payload
+         e.version, e.key, e.last_content_type, e.last_headers, e.error_type,
+         e.error_fingerprint, e.error_text, e.new_progress, e.last_payload
   FROM ended e WHERE e.transition = 3
 ), history_rows AS (
   INSERT INTO skiplane.history

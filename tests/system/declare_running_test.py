@@ -108,20 +108,21 @@ class DeclareRunning(DeclareTest):
         self.assertEqual(self.client.state(task_id), "CANCELLED")
         self.assertEqual(self.declare(b"two"), ("RESTARTED", task_id))
 
-    def test_content_at_a_later_stage_is_the_runs_own(self):
+    def test_content_that_is_declared_at_a_later_stage_is_the_next_runs(self):
         self.client.update_queue(QUEUE, "stages", stages=[
             queue_pb2.Stage(name="fetch"), queue_pb2.Stage(name="store")])
         _, task_id = self.declare()
         self.client.ack_results(self.take(), next_payload=broker_pb2.NextPayload(payload=b"got"))
-        self.assertEqual(self.declare(b"two"), ("EXISTING", task_id))
+        self.assertEqual(self.declare(), ("EXISTING", task_id))
         before = self.now()
         self.assertEqual(self.declare(b"two", period=2 * HOUR), ("REPLACED", task_id))
+        self.assertEqual(self.declare(b"two", period=2 * HOUR), ("EXISTING", task_id))
         stored = self.take()
         self.assertEqual((stored.stage, stored.payload), ("store", b"got"))
         self.client.ack(stored)
         self.assert_between(self.planned(task_id), before, 2 * HOUR)
-        self.assertEqual(self.declare(b"two", period=2 * HOUR), ("REPLACED", task_id))
         self.assertEqual(self.view(task_id).payload, b"two")
+        self.assertEqual(self.declare(b"two", period=2 * HOUR), ("EXISTING", task_id))
 
 
 class DeclareRunningByHttp(ByHttp, DeclareRunning):
