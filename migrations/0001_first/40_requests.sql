@@ -50,6 +50,7 @@ CREATE TABLE skiplane.bulk_operation (
   id          uuid PRIMARY KEY,
   queue_id    bigint NOT NULL,
   request     jsonb NOT NULL,               -- filter and action
+  stage       smallint,                     -- of the filter, which names it as it was called then
   dry_run     boolean NOT NULL,
   state       smallint NOT NULL DEFAULT 1 CHECK (state BETWEEN 1 AND 3),  -- running, done, stopped
   lanes       bigint[] NOT NULL,            -- still to be gone through, the first one being at hand

@@ -30,7 +30,7 @@ std::vector<std::string> NamesOf(const LeaseCall& call) {
 
 std::string NameFieldOf(size_t queue) { return absl::StrCat("queues[", queue, "].name"); }
 
-absl::Status CheckStages(const LeaseCall& call, const std::vector<QueuePtr>& queues) {
+absl::Status CheckStages(const LeaseCall& call, const QueueCache::Queues& queues) {
   for (size_t i = 0; i < queues.size(); ++i) {
     const std::string& stage = call.queues[i].stage;
     if (stage.empty() || queues[i]->settings.FindStage(stage).has_value()) continue;
@@ -110,39 +110,21 @@ Settler::OnCommit LocalBroker::OnCommit() {
 LocalBroker::~LocalBroker() { Stop(); }
 
 void LocalBroker::Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done) {
-  if (call.has_several_queues) {
-    enqueuer_.EnqueueIntoSeveral(std::move(call), std::move(done));
-    return;
-  }
-  std::vector<std::string> names{call.queue};
-  const auto field_of = [field = call.queue_field](size_t) { return std::string(field); };
-  queues_.Find(std::move(names), field_of,
-               [this, call = std::move(call), done = std::move(done)](
-                   absl::StatusOr<std::vector<QueuePtr>> queues) mutable {
-                 if (!queues.ok()) {
-                   done(queues.status());
-                   return;
-                 }
-                 enqueuer_.Enqueue(queues->front(), std::move(call), std::move(done));
-               });
+  enqueuer_.Enqueue(std::move(call), std::move(done));
 }
 
 std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Callback<LeaseAnswer> done) {
-  const std::vector<std::string> names = NamesOf(call);
   auto later = std::make_shared<DeferredLease>();
-  queues_.Find(names, &NameFieldOf, [this, later, call = std::move(call), done = std::move(done)](
-                                     absl::StatusOr<std::vector<QueuePtr>> queues) mutable {
-    if (!queues.ok()) {
-      done(queues.status());
-      return;
-    }
-    if (const absl::Status status = CheckStages(call, *queues); !status.ok()) {
-      done(status);
-      return;
-    }
-    RenewSoon(call, *queues->front());
-    later->Become(dispatcher_.Lease(std::move(call), *queues, std::move(done)));
-  });
+  auto asked = std::make_shared<LeaseCall>(std::move(call));
+  queues_.Find(
+      NamesOf(*asked), &NameFieldOf,
+      [asked](const QueueCache::Queues& queues) { return CheckStages(*asked, queues); },
+      [this, later, asked, done = std::move(done)](
+          absl::StatusOr<QueueCache::Queues> queues) mutable {
+        if (!queues.ok()) return done(queues.status());
+        RenewSoon(*asked, *queues->front());
+        later->Become(dispatcher_.Lease(std::move(*asked), *queues, std::move(done)));
+      });
   return later;
 }
 
@@ -162,24 +144,21 @@ void LocalBroker::Settle(std::vector<model::SettleItem> items,
 
 std::shared_ptr<PendingLease> LocalBroker::SettleAndLease(SettleAndLeaseCall call,
                                                           Callback<SettleAndLeaseAnswer> done) {
-  const std::vector<std::string> names = NamesOf(call.lease);
   auto next = std::make_shared<SettleAndLeaseOperation>(
       std::move(call.lease), std::move(done), [this](const LeaseAnswer& late) { HandBack(late); });
-  queues_.Find(names, &NameFieldOf, [this, next, items = std::move(call.items)](
-                          absl::StatusOr<std::vector<QueuePtr>> queues) mutable {
-    absl::Status status = queues.status();
-    if (status.ok()) status = CheckStages(next->Call(), *queues);
-    if (!status.ok()) {
-      next->Refuse(base::PrefixField("lease_next.", status));
-      return;
-    }
-    RenewSoon(next->Call(), *queues->front());
-    next->SetQueues(*std::move(queues));
-    settler_.Settle(std::move(items), next,
-                    [this, next](absl::StatusOr<std::vector<model::SettleResult>> results) {
-                      if (next->Settled(std::move(results))) dispatcher_.LeaseAfter(next);
-                    });
-  });
+  queues_.Find(
+      NamesOf(next->Call()), &NameFieldOf,
+      [next](const QueueCache::Queues& queues) { return CheckStages(next->Call(), queues); },
+      [this, next, items = std::move(call.items)](
+          absl::StatusOr<QueueCache::Queues> queues) mutable {
+        if (!queues.ok()) return next->Refuse(base::PrefixField("lease_next.", queues.status()));
+        RenewSoon(next->Call(), *queues->front());
+        next->SetQueues(*std::move(queues));
+        settler_.Settle(std::move(items), next,
+                        [this, next](absl::StatusOr<std::vector<model::SettleResult>> results) {
+                          if (next->Settled(std::move(results))) dispatcher_.LeaseAfter(next);
+                        });
+      });
   return next;
 }
 

@@ -1,9 +1,12 @@
 -- Begins a bulk operation. $1 id  $2 queue id  $3 request as JSON  $4 whether it only counts
 -- $5 lanes  $6 first phase  $7 actor  $8 whether it goes through living tasks  $9 through failed
--- ones. No rows. The total is exact but for failed tasks that went with their day.
+-- ones  $10 {stage}, {null} for any. No rows. The total is exact but for failed tasks that went
+-- with their day.
 -- lanes: any because an operation is about all lanes of its queue
-INSERT INTO skiplane.bulk_operation (id, queue_id, request, dry_run, lanes, phase, actor, total)
-VALUES ($1::uuid, $2::int8, $3::text::jsonb, $4::bool, $5::int8[], $6::int2, $7::text, coalesce((
+INSERT INTO skiplane.bulk_operation
+  (id, queue_id, request, dry_run, lanes, phase, actor, stage, total)
+VALUES ($1::uuid, $2::int8, $3::text::jsonb, $4::bool, $5::int8[], $6::int2, $7::text,
+        ($10::int2[])[1], coalesce((
   SELECT sum(CASE WHEN $8::bool THEN a.living ELSE 0 END
              + CASE WHEN $9::bool THEN a.failed ELSE 0 END)
   FROM (

@@ -50,6 +50,7 @@ absl::Status CreateBulk(pg::Session& session, const NewBulk& bulk) {
   params.Int2(static_cast<int16_t>(tables.front())).Text(bulk.actor);
   params.Bool(absl::c_linear_search(tables, TaskTable::kLiving));
   params.Bool(absl::c_linear_search(tables, TaskTable::kFailed));
+  params.OptionalInt2Array({bulk.stage});
   return session.Run(sql::kBulkCreate, params).status();
 }
 
@@ -63,6 +64,7 @@ absl::StatusOr<std::optional<BulkCursor>> ClaimBulk(pg::Session& session,
   cursor.lanes = NumbersOf(rows.Text(0, 2));
   cursor.table = static_cast<TaskTable>(rows.Int(0, 3));
   cursor.after = rows.Int(0, 4);
+  if (!rows.IsNull(0, 5)) cursor.stage = static_cast<int16_t>(rows.Int(0, 5));
   return cursor;
 }
 

@@ -18,6 +18,7 @@ struct NewBulk {
   model::SessionId id{};
   int64_t queue_id = 0;
   model::TaskFilter filter;
+  std::optional<int16_t> stage;  // of the filter; its name may change
   model::TaskChange change;
   bool dry_run = false;
   std::vector<int64_t> lanes;
@@ -29,6 +30,7 @@ absl::Status CreateBulk(pg::Session& session, const NewBulk& bulk);
 // Where an operation is.
 struct BulkCursor {
   model::TaskFilter filter;
+  std::optional<int16_t> stage;
   model::TaskChange change;
   bool dry_run = false;
   std::vector<int64_t> lanes;  // still to be gone through, the first one being at hand

@@ -17,10 +17,7 @@ namespace {
 constexpr int kRewritesMax = 3;
 constexpr int kResolutionsMax = 3;
 
-absl::Status CheckAgainstQueue(const model::Queue& queue, const EnqueueCall& call) {
-  if (const absl::Status open = CheckOpen(queue); !open.ok()) {
-    return base::BlameField("QUEUE_PAUSED", call.queue_field, open);
-  }
+absl::Status CheckTasks(const model::Queue& queue, const EnqueueCall& call) {
   for (size_t i = 0; i < call.tasks.size(); ++i) {
     const absl::Status status = CheckTask(queue, call.tasks[i]);
     if (!status.ok()) return base::PrefixField(absl::StrCat("tasks[", i, "]."), status);
@@ -75,28 +72,33 @@ absl::StatusOr<bool> AnyLives(pg::Session& session, const PendingEnqueues& calls
 
 }  // namespace
 
-void Enqueuer::Enqueue(QueuePtr queue, EnqueueCall call,
-                       Callback<std::vector<EnqueueResult>> done) {
-  if (absl::Status status = CheckAgainstQueue(*queue, call); !status.ok()) {
-    done(std::move(status));
-    return;
-  }
-  schedules_.Check(std::move(call), [this, queue = std::move(queue), done = std::move(done)](
-                                        absl::StatusOr<EnqueueCall> checked) mutable {
-    if (!checked.ok()) {
-      done(checked.status());
-      return;
-    }
-    Add(std::move(queue), *std::move(checked), std::move(done));
-  });
-}
-
-void Enqueuer::Add(QueuePtr queue, EnqueueCall call, Callback<std::vector<EnqueueResult>> done) {
+void Enqueuer::Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done) {
   auto pending = std::make_unique<PendingEnqueue>();
-  pending->queue = std::move(queue);
   pending->call = std::move(call);
   pending->done = std::move(done);
-  Add(std::move(pending));
+  if (pending->call.has_several_queues) return EnqueueIntoSeveral(std::move(pending));
+  EnqueueIntoOne(std::move(pending));
+}
+
+void Enqueuer::EnqueueIntoOne(std::unique_ptr<PendingEnqueue> pending) {
+  const EnqueueCall& asked = pending->call;
+  std::vector<std::string> names{asked.queue};
+  const auto field_of = [field = asked.queue_field](size_t) { return std::string(field); };
+  const auto check = [&asked](const QueueCache::Queues& queues) {
+    return CheckTasks(*queues.front(), asked);
+  };
+  queues_.Find(std::move(names), field_of, check,
+               [this, pending = std::move(pending)](
+                   absl::StatusOr<QueueCache::Queues> found) mutable {
+                 if (!found.ok()) return pending->done(found.status());
+                 pending->queue = std::move(found->front());
+                 absl::Status open = CheckOpen(*pending->queue);
+                 if (!open.ok()) {
+                   return pending->done(
+                       base::BlameField("QUEUE_PAUSED", pending->call.queue_field, open));
+                 }
+                 CheckSchedules(std::move(pending));
+               });
 }
 
 void Enqueuer::Add(std::unique_ptr<PendingEnqueue> pending) {
@@ -113,7 +115,9 @@ absl::StatusOr<std::unique_ptr<PendingEnqueue>> Enqueuer::Prepare(pg::Session& s
   auto pending = std::make_unique<PendingEnqueue>();
   ASSIGN_OR_RETURN(pending->queue, queues_.Get(session, task.queue));
   RETURN_IF_ERROR(CheckOpen(*pending->queue));
-  RETURN_IF_ERROR(base::PrefixField(field, CheckTask(*pending->queue, task)));
+  RETURN_IF_ERROR(queues_.Check(session, &pending->queue, [&](const model::Queue& queue) {
+    return base::PrefixField(field, CheckTask(queue, task));
+  }));
   pending->call.tasks.push_back(task);
   RETURN_IF_ERROR(schedules_.Validate(session, pending->call, field));
   PrepareEnqueue(*pending);

@@ -30,10 +30,7 @@ class Enqueuer {
   Enqueuer(const Enqueuer&) = delete;
   Enqueuer& operator=(const Enqueuer&) = delete;
 
-  void Enqueue(QueuePtr queue, EnqueueCall call, Callback<std::vector<EnqueueResult>> done);
-
-  // The same for a call that has several queues, which it looks up.
-  void EnqueueIntoSeveral(EnqueueCall call, Callback<std::vector<EnqueueResult>> done);
+  void Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done);
 
   // For a task that is made in somebody else's transaction on `session`, and names its queue:
   // checks it, with `field` before the name of a bad field; writes it; and, after the commit, tells
@@ -57,7 +54,8 @@ class Enqueuer {
  private:
   using QueueBatcher = Batcher<std::unique_ptr<PendingEnqueue>>;
 
-  void Add(QueuePtr queue, EnqueueCall call, Callback<std::vector<EnqueueResult>> done);
+  void EnqueueIntoOne(std::unique_ptr<PendingEnqueue> pending);
+  void EnqueueIntoSeveral(std::unique_ptr<PendingEnqueue> pending);
   void Add(std::unique_ptr<PendingEnqueue> pending);
   void CheckSchedules(std::unique_ptr<PendingEnqueue> pending);
   QueueBatcher& BatcherOf(const model::Queue& queue);

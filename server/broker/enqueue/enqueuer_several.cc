@@ -31,38 +31,43 @@ struct CallQueues {
   }
 };
 
-absl::Status CheckTasks(const PendingEnqueue& pending, const CallQueues& queues) {
-  for (size_t i = 0; i < pending.call.tasks.size(); ++i) {
-    const model::Queue& queue = pending.QueueOf(i);
-    RETURN_IF_ERROR(
-        base::BlameField("QUEUE_PAUSED", queues.fields[queues.of_task[i]], CheckOpen(queue)));
+absl::Status CheckTasksOf(const EnqueueCall& call, const std::vector<size_t>& places,
+                          const QueueCache::Queues& queues) {
+  for (size_t i = 0; i < call.tasks.size(); ++i) {
     RETURN_IF_ERROR(base::PrefixField(absl::StrCat("tasks[", i, "]."),
-                                      CheckTask(queue, pending.call.tasks[i])));
+                                      CheckTask(*queues[places[i]], call.tasks[i])));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckAllOpen(const QueueCache::Queues& queues,
+                          const std::vector<std::string>& fields) {
+  for (size_t i = 0; i < queues.size(); ++i) {
+    RETURN_IF_ERROR(base::BlameField("QUEUE_PAUSED", fields[i], CheckOpen(*queues[i])));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-void Enqueuer::EnqueueIntoSeveral(EnqueueCall call, Callback<std::vector<EnqueueResult>> done) {
-  auto pending = std::make_unique<PendingEnqueue>();
-  CallQueues queues(call);
+void Enqueuer::EnqueueIntoSeveral(std::unique_ptr<PendingEnqueue> pending) {
+  const EnqueueCall& asked = pending->call;
+  CallQueues queues(asked);
   std::vector<std::string> names = queues.names;
   auto field_of = [fields = queues.fields](size_t place) { return fields[place]; };
-  pending->call = std::move(call);
-  pending->done = std::move(done);
-  queues_.Find(std::move(names), std::move(field_of),
+  auto check = [&asked, places = queues.of_task](const QueueCache::Queues& found) {
+    return CheckTasksOf(asked, places, found);
+  };
+  queues_.Find(std::move(names), std::move(field_of), std::move(check),
                [this, pending = std::move(pending), queues = std::move(queues)](
-                   absl::StatusOr<std::vector<QueuePtr>> found) mutable {
+                   absl::StatusOr<QueueCache::Queues> found) mutable {
                  absl::Status status = found.status();
-                 if (status.ok()) {
-                   for (const size_t place : queues.of_task) {
-                     pending->queues.push_back((*found)[place]);
-                   }
-                   pending->queue = pending->queues.front();
-                   status = CheckTasks(*pending, queues);
-                 }
+                 if (status.ok()) status = CheckAllOpen(*found, queues.fields);
                  if (!status.ok()) return pending->done(std::move(status));
+                 for (const size_t place : queues.of_task) {
+                   pending->queues.push_back((*found)[place]);
+                 }
+                 pending->queue = pending->queues.front();
                  CheckSchedules(std::move(pending));
                });
 }

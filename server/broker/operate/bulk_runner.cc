@@ -102,7 +102,8 @@ absl::StatusOr<BulkRunner::Begun> BulkRunner::Create(pg::Session& session,
   bulk.queue_id = queue->id;
   bulk.lanes = queue->lanes;
   const auto create = [&]() -> absl::StatusOr<std::string> {
-    RETURN_IF_ERROR(TaskOperator::StageOf(*queue, call.filter.stage, "filter.stage").status());
+    ASSIGN_OR_RETURN(bulk.stage,
+                     queues_.StageOf(session, queue, call.filter.stage, "filter.stage"));
     RETURN_IF_ERROR(store::CreateBulk(session, bulk));
     if (!bulk.dry_run) RETURN_IF_ERROR(store::AddAudit(session, call.origin, queue->name, 0));
     return absl::BytesToHexString(std::string(bulk.id.begin(), bulk.id.end()));
@@ -205,8 +206,7 @@ absl::StatusOr<store::BulkProgress> BulkRunner::Work(pg::Session& session,
   if (queue == nullptr) return store::QueueNotFound(cursor.filter.queue);
   const store::Step step{cursor.table, lane, cursor.after, kRowsPerStep, kChangesPerStep};
   ASSIGN_OR_RETURN(const store::Matches matches,
-                   store::FindTasks(session, step, cursor.filter,
-                                    queue->settings.FindStage(cursor.filter.stage)));
+                   store::FindTasks(session, step, cursor.filter, cursor.stage));
   if (!matches.ids.empty() && !cursor.dry_run) {
     ASSIGN_OR_RETURN(*changes, store::ChangeTasks(session, cursor.table, lane, matches.ids,
                                                   cursor.change, queue->settings));

@@ -82,7 +82,7 @@ void LocalOperator::ListErrorGroups(ListErrorsCall call, Callback<ErrorPage> don
 absl::StatusOr<ErrorPage> LocalOperator::ReadErrors(pg::Session& session,
                                                     const ListErrorsCall& call) {
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.GetExisting(session, call.queue, "queue"));
-  ASSIGN_OR_RETURN(const auto stage, TaskOperator::StageOf(*queue, call.stage, "stage"));
+  ASSIGN_OR_RETURN(const auto stage, queues_.StageOf(session, queue, call.stage, "stage"));
   ErrorPage page;
   ASSIGN_OR_RETURN(page.groups,
                    store::ListErrorGroups(
@@ -105,7 +105,7 @@ absl::StatusOr<Statistics> LocalOperator::ReadHours(pg::Session& session,
                                                     const StatisticsCall& call) {
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.GetExisting(session, call.queue, "queue"));
   store::StatisticsRange range;
-  ASSIGN_OR_RETURN(range.stage, TaskOperator::StageOf(*queue, call.stage, "stage"));
+  ASSIGN_OR_RETURN(range.stage, queues_.StageOf(session, queue, call.stage, "stage"));
   range.outcome = call.outcome;
   // A range that is left open ends with what there is: no hour begins later than now.
   range.end = call.end.value_or(absl::InfiniteFuture());

@@ -38,16 +38,6 @@ void NameStage(const model::Queue& queue, model::TaskView* task) {
 
 }  // namespace
 
-absl::StatusOr<std::optional<int16_t>> TaskOperator::StageOf(const model::Queue& queue,
-                                                             const std::string& stage,
-                                                             absl::string_view field) {
-  if (stage.empty()) return std::nullopt;
-  const std::optional<int16_t> number = queue.settings.FindStage(stage);
-  if (number.has_value()) return number;
-  return base::InvalidField(field,
-                            absl::StrCat("is not a stage of queue \"", queue.name, "\""));
-}
-
 absl::StatusOr<model::TaskView> TaskOperator::View(pg::Session& session, const model::TaskId& id,
                                                    bool with_payload) {
   ASSIGN_OR_RETURN(model::TaskView task, store::GetTask(session, id, with_payload));
@@ -118,7 +108,8 @@ absl::StatusOr<TaskDetails> TaskOperator::Get(pg::Session& session, const GetTas
 absl::StatusOr<TaskPage> TaskOperator::List(pg::Session& session, const ListTasksCall& call) {
   ASSIGN_OR_RETURN(const QueuePtr queue,
                    queues_.GetExisting(session, call.filter.queue, "filter.queue"));
-  ASSIGN_OR_RETURN(const auto stage, StageOf(*queue, call.filter.stage, "filter.stage"));
+  ASSIGN_OR_RETURN(const auto stage,
+                   queues_.StageOf(session, queue, call.filter.stage, "filter.stage"));
   const std::vector<store::TaskTable> tables = store::TablesOf(call.filter.states);
   TaskPage page;
   TaskCursor at = call.from;

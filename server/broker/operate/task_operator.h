@@ -36,11 +36,6 @@ class TaskOperator {
   absl::StatusOr<model::TaskView> Change(pg::Session& session, const ChangeTaskCall& call);
   absl::StatusOr<std::vector<absl::Time>> Preview(pg::Session& session, const PreviewCall& call);
 
-  // INVALID_FIELD on `field` if the queue has no such stage. Unset for no stage.
-  static absl::StatusOr<std::optional<int16_t>> StageOf(const model::Queue& queue,
-                                                        const std::string& stage,
-                                                        absl::string_view field);
-
  private:
   // In a transaction: makes the change and returns the task as it then is.
   absl::StatusOr<model::TaskView> Apply(pg::Session& session, const ChangeTaskCall& call,

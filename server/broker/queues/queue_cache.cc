@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/broker/api/refusals.h"
@@ -31,34 +32,50 @@ QueuePtr QueueCache::Known(const std::string& name) const {
 
 void QueueCache::Find(std::vector<std::string> names,
                       absl::AnyInvocable<std::string(size_t)> field_of,
-                      absl::AnyInvocable<void(absl::StatusOr<std::vector<QueuePtr>>)> done) {
-  std::vector<QueuePtr> queues;
+                      absl::AnyInvocable<absl::Status(const Queues&)> check,
+                      absl::AnyInvocable<void(absl::StatusOr<Queues>)> done) {
+  Queues known;
   for (const std::string& name : names) {
     QueuePtr queue = Known(name);
     if (queue == nullptr) break;
-    queues.push_back(std::move(queue));
+    known.push_back(std::move(queue));
   }
-  if (queues.size() == names.size()) {
-    done(std::move(queues));
+  if (known.size() == names.size() && check(known).ok()) {
+    done(std::move(known));
     return;
   }
   context_.pool.Submit([this, field_of = std::move(field_of), names = std::move(names),
-                        done = std::move(done)](absl::StatusOr<pg::Session*> session) mutable {
-    if (!session.ok()) {
-      done(session.status());
-      return;
-    }
-    std::vector<QueuePtr> found;
-    for (const std::string& name : names) {
-      absl::StatusOr<QueuePtr> queue = Get(**session, name);
-      if (!queue.ok()) {
-        done(base::BlameField("QUEUE_NOT_FOUND", field_of(found.size()), queue.status()));
-        return;
+                        check = std::move(check), done = std::move(done)](
+                           absl::StatusOr<pg::Session*> session) mutable {
+    if (!session.ok()) return done(session.status());
+    absl::StatusOr<Queues> found = GetAll(**session, names, field_of);
+    if (!found.ok()) return done(found.status());
+    absl::Status status = check(*found);
+    if (!status.ok()) {
+      for (size_t i = 0; i < names.size(); ++i) {
+        absl::StatusOr<QueuePtr> queue = Reload(**session, names[i]);
+        if (!queue.ok()) return done(queue.status());
+        (*found)[i] = *std::move(queue);
       }
-      found.push_back(*std::move(queue));
+      status = check(*found);
     }
+    if (!status.ok()) return done(std::move(status));
     done(std::move(found));
   });
+}
+
+absl::StatusOr<QueueCache::Queues> QueueCache::GetAll(
+    pg::Session& session, const std::vector<std::string>& names,
+    absl::AnyInvocable<std::string(size_t)>& field_of) {
+  Queues found;
+  for (const std::string& name : names) {
+    absl::StatusOr<QueuePtr> queue = Get(session, name);
+    if (!queue.ok()) {
+      return base::BlameField("QUEUE_NOT_FOUND", field_of(found.size()), queue.status());
+    }
+    found.push_back(*std::move(queue));
+  }
+  return found;
 }
 
 absl::StatusOr<QueuePtr> QueueCache::Get(pg::Session& session, const std::string& name) {
@@ -77,6 +94,25 @@ absl::StatusOr<QueuePtr> QueueCache::GetExisting(pg::Session& session, const std
   absl::StatusOr<QueuePtr> found = Reload(session, name);
   if (found.ok()) return found;
   return base::BlameField("QUEUE_NOT_FOUND", field, found.status());
+}
+
+absl::Status QueueCache::Check(pg::Session& session, QueuePtr* queue,
+                               absl::FunctionRef<absl::Status(const model::Queue&)> check) {
+  if (check(**queue).ok()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(*queue, Reload(session, (*queue)->name));
+  return check(**queue);
+}
+
+absl::StatusOr<std::optional<int16_t>> QueueCache::StageOf(pg::Session& session, QueuePtr queue,
+                                                           absl::string_view stage,
+                                                           absl::string_view field) {
+  if (stage.empty()) return std::nullopt;
+  RETURN_IF_ERROR(Check(session, &queue, [stage, field](const model::Queue& known) {
+    if (known.settings.FindStage(stage).has_value()) return absl::OkStatus();
+    return base::InvalidField(field,
+                              absl::StrCat("is not a stage of queue \"", known.name, "\""));
+  }));
+  return queue->settings.FindStage(stage);
 }
 
 absl::StatusOr<QueuePtr> QueueCache::ReloadOrCreate(pg::Session& session, const std::string& name) {

@@ -4,11 +4,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "server/base/mutex.h"
 #include "server/broker/api/calls.h"
@@ -22,11 +24,15 @@ class QueueCache {
   // `on_change` is told of every queue that was learnt or changed, and must not block.
   QueueCache(Context& context, bool create_missing, std::function<void(QueuePtr)> on_change);
 
+  using Queues = std::vector<QueuePtr>;
+
   // Calls `done` with the queues of these names, in order: at once when all are known, else from a
   // thread of the pool. QUEUE_NOT_FOUND names the first one that does not exist, and blames
-  // `field_of` its place.
+  // `field_of` its place. What `check` refuses is read again first: another broker may just have
+  // changed it.
   void Find(std::vector<std::string> names, absl::AnyInvocable<std::string(size_t)> field_of,
-            absl::AnyInvocable<void(absl::StatusOr<std::vector<QueuePtr>>)> done);
+            absl::AnyInvocable<absl::Status(const Queues&)> check,
+            absl::AnyInvocable<void(absl::StatusOr<Queues>)> done);
 
   // One queue, from the database if it is not known. For code that runs on a session anyway, but
   // not within a transaction: a queue that is made here is known at once, and must not be undone.
@@ -35,6 +41,17 @@ class QueueCache {
   // The same for calls that only read: they make no queue. QUEUE_NOT_FOUND blames `field`.
   absl::StatusOr<QueuePtr> GetExisting(pg::Session& session, const std::string& name,
                                        absl::string_view field);
+
+  // OK if `check` takes the queue: as it is known or, as another broker may just have changed it,
+  // as it is read again. Where Get() may be called.
+  absl::Status Check(pg::Session& session, QueuePtr* queue,
+                     absl::FunctionRef<absl::Status(const model::Queue&)> check);
+
+  // The number of a stage; unset for no name. INVALID_FIELD on `field` if the queue has no such
+  // stage.
+  absl::StatusOr<std::optional<int16_t>> StageOf(pg::Session& session, QueuePtr queue,
+                                                 absl::string_view stage,
+                                                 absl::string_view field);
 
   // The queue of a lane if it is known; else null.
   QueuePtr OfLane(int64_t lane) const;
@@ -53,6 +70,8 @@ class QueueCache {
 
  private:
   absl::StatusOr<QueuePtr> ReloadOrCreate(pg::Session& session, const std::string& name);
+  absl::StatusOr<Queues> GetAll(pg::Session& session, const std::vector<std::string>& names,
+                                absl::AnyInvocable<std::string(size_t)>& field_of);
   QueuePtr Known(const std::string& name) const;
   QueuePtr Learn(model::Queue queue);
 

@@ -28,6 +28,22 @@ absl::Status BlameQueue(absl::string_view field, const absl::Status& status) {
   return base::RefuseField(status.code(), base::ReasonOf(status), field, status.message());
 }
 
+absl::Status CheckAgainst(const model::Queue& queue, const model::AckContinuation& continuation) {
+  if (!continuation.next_stage.empty() &&
+      !queue.settings.FindStage(continuation.next_stage).has_value()) {
+    return base::InvalidField("next_stage",
+                              absl::StrCat("is not a stage of queue \"", queue.name, "\""));
+  }
+  const auto bytes_max = static_cast<size_t>(queue.settings.max_payload_bytes);
+  if (continuation.next_content.has_value() &&
+      continuation.next_content->payload.size() > bytes_max) {
+    return base::InvalidField(
+        "next_payload.payload",
+        absl::StrCat("is larger than the queue's limit of ", bytes_max, " bytes"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 // Looks everything up that may be refused, so that an item that is refused has changed nothing.
@@ -60,20 +76,11 @@ absl::Status Settler::RefuseUnlessOver(pg::Session& session, SettleItem& item,
 
 absl::Status Settler::CheckContinuation(pg::Session& session, SettleItem& item) {
   const model::AckContinuation& continuation = *item.continuation;
-  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, item.token.task.lane));
+  ASSIGN_OR_RETURN(QueuePtr queue, queues_.FindLane(session, item.token.task.lane));
   if (queue == nullptr) return absl::OkStatus();  // of another installation: NOT_FOUND
-  if (!continuation.next_stage.empty() &&
-      !queue->settings.FindStage(continuation.next_stage).has_value()) {
-    return base::InvalidField("next_stage",
-                              absl::StrCat("is not a stage of queue \"", queue->name, "\""));
-  }
-  if (continuation.next_content.has_value() &&
-      continuation.next_content->payload.size() >
-          static_cast<size_t>(queue->settings.max_payload_bytes)) {
-    return base::InvalidField("next_payload.payload",
-                              absl::StrCat("is larger than the queue's limit of ",
-                                           queue->settings.max_payload_bytes, " bytes"));
-  }
+  RETURN_IF_ERROR(queues_.Check(session, &queue, [&](const model::Queue& known) {
+    return CheckAgainst(known, continuation);
+  }));
   for (size_t i = 0; i < continuation.follow_ups.size(); ++i) {
     const std::string path = absl::StrCat("follow_ups[", i, "].");
     auto pending = enqueuer_.Prepare(session, continuation.follow_ups[i], path);

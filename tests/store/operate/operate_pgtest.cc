@@ -167,6 +167,8 @@ TEST_F(OperateTest, ABulkOperationIsOneBrokersAtATime) {
   bulk.filter.min_age = absl::Seconds(3);
   bulk.filter.priority = -3;
   bulk.filter.periodic = false;
+  bulk.filter.stage = "as it was called then";
+  bulk.stage = 1;
   bulk.lanes = {lane_};
   bulk.actor = "ann";
   EXPECT_THAT(CreateBulk(*session_, bulk), IsOk());
@@ -175,6 +177,7 @@ TEST_F(OperateTest, ABulkOperationIsOneBrokersAtATime) {
   std::optional<BulkCursor> cursor = Required(ClaimBulk(*other, bulk.id));
   ASSERT_TRUE(cursor.has_value());
   EXPECT_EQ(cursor->filter, bulk.filter);
+  EXPECT_EQ(cursor->stage, 1);
   EXPECT_FALSE(Required(ClaimBulk(*session_, bulk.id)).has_value());
   cursor->lanes.clear();
   EXPECT_THAT(AdvanceBulk(*other, bulk.id, *cursor, {5, 4, 3}), IsOk());
