@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""What calls by HTTP cost: leases that wait, and calls beside those of gRPC.
+"""What calls cost by HTTP and by gRPC: leases that wait, enqueues, and leases of many queues.
 
     build/tests/support/with_postgres tests/bench/http_door.py waiting --count 10000
     build/tests/support/with_postgres tests/bench/http_door.py compare --seconds 5
+    build/tests/support/with_postgres tests/bench/http_door.py fill --rounds 50
 
 SKIPLANE_BUILD_DIR names a build for release; figures of another say nothing. One broker, on a
 database of its own; a line of JSON goes to standard output."""
@@ -12,6 +13,7 @@ import base64
 import json
 import os
 import resource
+import statistics
 import sys
 import time
 
@@ -31,6 +33,8 @@ ENQUEUE = "BrokerService/Enqueue"
 COUNT_MAX = 20000
 SECONDS_MAX = 60
 TASKS_PER_CALL_MAX = 100
+QUEUES = 64
+ROUNDS_MAX = 1000
 WAIT_BOUND_S = 600
 PAYLOAD = b"x" * 100
 
@@ -120,6 +124,41 @@ def compare(broker, client, arguments):
     return figures
 
 
+def fill(broker, client, arguments):
+    """Leases of 64 queues with a task each: one call for all, and a call for each task."""
+    queues = [f"fill-{number}" for number in range(QUEUES)]
+    for queue in queues:
+        client.create_queue(queue)
+    tasks = [broker_pb2.NewTask(queue=queue) for queue in queues]
+    http = HttpClient(broker.http_address)
+
+    def by_grpc(most):
+        request = broker_pb2.LeaseRequest(
+            queues=[broker_pb2.LeaseQueue(name=queue) for queue in queues], max_tasks=most)
+        return client.broker.Lease(request, timeout=DEADLINE_S).tasks
+
+    def by_http(most):
+        body = {"queues": [{"name": queue} for queue in queues], "maxTasks": most}
+        answer = http.call("BrokerService/Lease", json.dumps(body), Content_Type=JSON)
+        assert answer.status == 200, answer.body
+        return answer.json().get("tasks", ())
+
+    figures = {"queues": QUEUES}
+    for name, lease in (("grpc", by_grpc), ("http_json", by_http)):
+        for most in (QUEUES, 1):
+            calls, times = [], []
+            for _ in range(arguments.rounds):
+                client.broker.Enqueue(broker_pb2.EnqueueRequest(tasks=tasks), timeout=DEADLINE_S)
+                taken, count, begin = 0, 0, time.monotonic()
+                while taken < QUEUES:
+                    taken, count = taken + len(lease(most)), count + 1
+                times.append(time.monotonic() - begin)
+                calls.append(count)
+            figures[f"{name}_max_{most}"] = {"calls": statistics.median(calls),
+                                             "ms": round(statistics.median(times) * 1000, 1)}
+    return figures
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -131,7 +170,12 @@ def parse():
     mode.add_argument("--seconds", type=float, default=5, help=f"of each of six, at most "
                       f"{SECONDS_MAX}")
     mode.set_defaults(run=compare)
+    mode = modes.add_parser("fill", help=fill.__doc__)
+    mode.add_argument("--rounds", type=int, default=50, help=f"at most {ROUNDS_MAX}")
+    mode.set_defaults(run=fill)
     arguments = parser.parse_args()
+    if not 0 < getattr(arguments, "rounds", 1) <= ROUNDS_MAX:
+        parser.error(f"--rounds must be from 1 to {ROUNDS_MAX}")
     if not 0 < getattr(arguments, "count", 1) <= COUNT_MAX:
         parser.error(f"--count must be from 1 to {COUNT_MAX}")
     if not 0 < getattr(arguments, "seconds", 1) <= SECONDS_MAX:
