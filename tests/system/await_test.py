@@ -204,9 +204,14 @@ class TimeIsOver(AwaitTest):
         self.client.update_queue(QUEUE, "periodic_history",
                                  periodic_history=queue_pb2.HISTORY_POLICY_ALL)
         task_id = self.client.enqueue(QUEUE, period=seconds(3600))
-        call = self.park(task_id, wait=5)
+        call = self.park(task_id)
         [task] = self.client.lease(QUEUE)
         self.client.ack_results(task, result=b"7")
+        other = self.park(self.client.enqueue(QUEUE, b"other"))
+        self.client.ack(*self.client.lease(QUEUE))
+        self.assert_ended(other, "SUCCEEDED")
+        self.assertFalse(call.done())
+        self.assertEqual(self.broker.terminate(), 0, self.broker.output)
         answer = call.result().task
         self.assertEqual((state_name(answer.state), answer.result), ("SCHEDULED", b"7"))
 

@@ -9,7 +9,7 @@ QUEUE = "resumed"
 PROGRESS = {"fraction": 0.4, "message": "page 40"}
 
 
-class ByHttp(HttpTest):
+class Resume(HttpTest):
     def setUp(self):
         super().setUp()
         self.client.create_queue(QUEUE)

@@ -7,7 +7,7 @@ from support.http_case import HttpTest
 QUEUE = "mixed"
 
 
-class SettleByHttp(HttpTest):
+class SettleCalls(HttpTest):
     def setUp(self):
         super().setUp()
         self.client.create_queue(QUEUE)

@@ -1,13 +1,16 @@
 """A Lease is filled from all the lanes, stages and queues that it names."""
 
+import time
 import unittest
 
 from support.by_http import ByHttp
 from support.case import SystemTest
 from support.client import DEADLINE_S, broker_pb2, new_id, queue_pb2, seconds
 
+WAIT_S = 60
 
-def request(*queues, max_tasks=100, wait=60, strict=True, **fields):
+
+def request(*queues, max_tasks=100, wait=WAIT_S, strict=True, **fields):
     """A Lease of (name, stage, max_tasks)."""
     listed = [broker_pb2.LeaseQueue(name=name, stage=stage, max_tasks=most)
               for name, stage, most in queues]
@@ -87,8 +90,10 @@ class LeaseFill(SystemTest):
     def test_it_never_waits_once_it_holds_a_task(self):
         (a, b) = self.fill_queues(2, tasks_each=2)
         self.client.create_queue("empty")
+        begin = time.monotonic()
         tasks = self.lease(a, ("empty", "", 0), b, max_tasks=5)
         self.assertEqual(len(tasks), 4)
+        self.assertLess(time.monotonic() - begin, WAIT_S / 2)
 
 
 class LeaseFillByHttp(ByHttp, LeaseFill):
