@@ -95,6 +95,23 @@ class LeaseFill(SystemTest):
         self.assertEqual(len(tasks), 4)
         self.assertLess(time.monotonic() - begin, WAIT_S / 2)
 
+    def break_leases(self, queue):
+        lane = self.database.value("SELECT l.lane FROM skiplane.queue_lane l JOIN skiplane.queue q"
+                                   f" ON q.id = l.queue_id WHERE q.name = '{queue}'")
+        self.database.run("ALTER TABLE skiplane.task ADD CONSTRAINT broken"
+                          f" CHECK (lane <> {lane} OR state = 1)")
+
+    def test_a_lane_that_fails_takes_nothing_from_the_others(self):
+        (a, b, c) = self.fill_queues(3)
+        self.break_leases(b[0])
+        tasks = self.lease(a, b, c, max_tasks=3)
+        self.assertEqual([task.queue for task in tasks], [a[0], c[0]])
+
+    def test_a_lane_that_fails_is_told_to_who_holds_nothing(self):
+        (queue,) = self.fill_queues(1)
+        self.break_leases(queue[0])
+        self.assert_refused("INTERNAL", "INTERNAL", self.lease, queue)
+
 
 class LeaseFillByHttp(ByHttp, LeaseFill):
     pass
