@@ -113,11 +113,10 @@ bool Site::IsFromListedOrigin(const Head& head) const {
 
 Fields Site::AnswerFields(const Head& head) const {
   if (origins_.empty()) return {};
-  Fields fields = {{"Vary", "Origin"}};
-  if (!IsFromListedOrigin(head)) return fields;
-  fields.emplace_back("Access-Control-Allow-Origin", std::string(head.Find("origin")));
-  fields.emplace_back("Access-Control-Expose-Headers", "*");
-  return fields;
+  if (!IsFromListedOrigin(head)) return {{"Vary", "Origin"}};
+  return {{"Vary", "Origin"},
+          {"Access-Control-Allow-Origin", std::string(head.Find("origin"))},
+          {"Access-Control-Expose-Headers", "*"}};
 }
 
 std::optional<Response> Site::Preflight(const Head& head) const {
