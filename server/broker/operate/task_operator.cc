@@ -23,6 +23,7 @@ namespace {
 // A page looks at this many tasks at most, a few milliseconds' work in each step.
 constexpr int kRowsPerStep = 2000;
 constexpr int kStepsPerPage = 10;
+constexpr int kReadsMax = 3;  // of a task that changes beside its change
 
 int64_t BytesOf(const model::TaskView& task) {
   size_t bytes = 512 + task.payload.size() + task.result.size();
@@ -199,12 +200,19 @@ absl::StatusOr<model::TaskView> TaskOperator::Apply(pg::Session& session,
   ASSIGN_OR_RETURN(model::TaskView before, View(session, call.id, false));
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, call.id.lane));
   if (queue == nullptr) return WrongState(before, call);
-  const bool is_failed = before.state == model::TaskState::kFailed;
-  if (is_failed && !call.change.IsForFailed()) return WrongState(before, call);
-  const store::TaskTable table = is_failed ? store::TaskTable::kFailed : store::TaskTable::kLiving;
-  ASSIGN_OR_RETURN(*changes, store::ChangeTasks(session, table, call.id.lane, {call.id.id},
-                                                call.change, queue->settings));
-  if (changes->tasks.empty()) return WrongState(before, call);
+  for (int reads = 1; changes->tasks.empty(); ++reads) {
+    const bool is_failed = before.state == model::TaskState::kFailed;
+    const store::TaskTable table =
+        is_failed ? store::TaskTable::kFailed : store::TaskTable::kLiving;
+    if (is_failed && !call.change.IsForFailed()) return WrongState(before, call);
+    ASSIGN_OR_RETURN(*changes, store::ChangeTasks(session, table, call.id.lane, {call.id.id},
+                                                  call.change, queue->settings));
+    if (!changes->tasks.empty()) break;
+    // What it was when it was read does not say why it is refused, nor whether it still is.
+    const model::TaskState was = before.state;
+    ASSIGN_OR_RETURN(before, View(session, call.id, false));
+    if (before.state == was || reads == kReadsMax) return WrongState(before, call);
+  }
   RETURN_IF_ERROR(store::AddAudit(session, call.origin, queue->name, 1));
   if (call.change.kind == model::TaskChange::Kind::kDelete) return before;
   absl::StatusOr<model::TaskView> after = View(session, call.id, false);
