@@ -3,6 +3,7 @@
 import concurrent.futures
 import unittest
 
+from support.by_http import ByHttp
 from support.client import broker_pb2
 from support.declare import HOUR, QUEUE, DeclareTest, declaration
 
@@ -62,6 +63,10 @@ class DeclareAtOnce(DeclareTest):
         self.assertEqual(self.database.number(
             "SELECT count(*) FROM skiplane.task WHERE period = (3600 +"
             " convert_from(payload, 'UTF8')::int) * 1000000::int8"), len(keys))
+
+
+class DeclareAtOnceByHttp(ByHttp, DeclareAtOnce):
+    pass
 
 
 if __name__ == "__main__":

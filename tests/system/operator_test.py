@@ -2,6 +2,7 @@
 
 import unittest
 
+from support.by_http import ByHttp
 from support.case import SystemTest
 from support.client import admin_pb2, bulk_pb2, queue_pb2, seconds, state_name, task_pb2
 
@@ -351,6 +352,10 @@ class Operator(SystemTest):
                 self.assertIn(field, self.assert_refused(*refused, call).details())
         self.assertEqual(self.client.task(task_id).priority, 0)
         self.assertEqual(queue_pb2.PAUSE_MODE_NONE, self.client.queue(QUEUE).pause_mode)
+
+
+class OperatorByHttp(ByHttp, Operator):
+    pass
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import unittest
 
 from google.protobuf import field_mask_pb2
+from support.by_http import ByHttp
 from support.case import SystemTest
 from support.client import admin_pb2, queue_pb2, seconds
 
@@ -153,6 +154,10 @@ class Queues(SystemTest):
         generous.enqueue(QUEUE, b"b")
         self.assertEqual(self.client.lease(QUEUE)[0].payload, b"b")
         self.assertEqual(self.client.queue(QUEUE).settings.retry.max_attempts, 10)
+
+
+class QueuesByHttp(ByHttp, Queues):
+    pass
 
 
 if __name__ == "__main__":

@@ -74,6 +74,16 @@ class EachInItsOwnWay(SettleTest):
         error = self.client.task(failed.task_id).last_error
         self.assertEqual(error.type, "Broken")
 
+    def test_of_items_of_one_lease_the_first_counts_that_is_not_refused(self):
+        acked, nacked = self.leased(2)
+        response = self.settle(
+            ack_of(acked, next_stage="none"), ack_of(acked), ack_of(acked), nack_of(acked),
+            nack_of(nacked, "FAIL"), ack_of(nacked))
+        self.assertEqual(outcomes(response), ["REFUSED", "SETTLED", "ALREADY_SETTLED",
+                                              "LEASE_LOST", "SETTLED", "LEASE_LOST"])
+        self.assertEqual([self.client.state(task.task_id) for task in (acked, nacked)],
+                         ["SUCCEEDED", "FAILED"])
+
     def test_what_is_given_back_is_not_charged_and_keeps_its_place(self):
         first, second = self.leased(2)
         self.settle(release_of(second))
