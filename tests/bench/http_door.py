@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What calls cost by HTTP and by gRPC: leases that wait, enqueues, and leases of many queues.
 
-    build/tests/support/with_postgres tests/bench/http_door.py waiting --count 10000
+    build/tests/support/with_postgres tests/bench/http_door.py waiting --count 9500
     build/tests/support/with_postgres tests/bench/http_door.py compare --seconds 5
     build/tests/support/with_postgres tests/bench/http_door.py fill --rounds 50
 
@@ -31,6 +31,7 @@ from support.case import leases_begun  # noqa: E402
 QUEUE = "door"
 ENQUEUE = "BrokerService/Enqueue"
 COUNT_MAX = 20000
+SPARE_CONNECTIONS = 100
 SECONDS_MAX = 60
 TASKS_PER_CALL_MAX = 100
 QUEUES = 64
@@ -164,7 +165,7 @@ def parse():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     modes = parser.add_subparsers(dest="mode", required=True)
     mode = modes.add_parser("waiting", help=waiting.__doc__)
-    mode.add_argument("--count", type=int, default=10000, help=f"at most {COUNT_MAX}")
+    mode.add_argument("--count", type=int, default=1000, help=f"at most {COUNT_MAX}")
     mode.set_defaults(run=waiting)
     mode = modes.add_parser("compare", help=compare.__doc__)
     mode.add_argument("--seconds", type=float, default=5, help=f"of each of six, at most "
@@ -187,9 +188,13 @@ def main():
     arguments = parse()
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    connections = getattr(arguments, "count", 0) + SPARE_CONNECTIONS
+    if 2 * connections + SPARE_CONNECTIONS > most:  # the broker keeps as many for gRPC
+        raise SystemExit(f"{most} file descriptors are too few: ulimit -n"
+                         f" {2 * connections + SPARE_CONNECTIONS}")
     shared = cluster.shared()
     database = Database(shared, template.made_in(shared))
-    flags = [f"--max-waiting-calls={COUNT_MAX + 1}", f"--max-connections={COUNT_MAX + 100}"]
+    flags = [f"--max-waiting-calls={COUNT_MAX + 1}", f"--max-connections={connections}"]
     broker = Broker(f"--database={database.uri}", *flags, http="127.0.0.1:0")
     client = Client(broker.address)
     try:
