@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 
@@ -50,7 +51,7 @@ class JsonShape {
   bool number_integer(int64_t /*value*/) { return Enter(Kind::kScalar); }
   bool number_unsigned(uint64_t /*value*/) { return Enter(Kind::kScalar); }
   bool number_float(double /*value*/, const std::string& /*text*/) { return Enter(Kind::kScalar); }
-  bool string(const std::string& /*text*/) { return Enter(Kind::kScalar); }
+  bool string(const std::string& text);
   bool binary(const nlohmann::json::binary_t& /*bytes*/) { return Enter(Kind::kScalar); }
   bool start_object(size_t /*size*/);
   bool key(const std::string& name);
@@ -114,6 +115,14 @@ bool JsonShape::key(const std::string& name) {
   if (std::find(begin, seen_.end(), level.field) != seen_.end()) return Blame("stands here twice");
   seen_.push_back(level.field);
   return true;
+}
+
+bool JsonShape::string(const std::string& text) {
+  if (!Enter(Kind::kScalar)) return false;
+  // Protobuf's parser takes " 5s" for a duration, and drops the space of " 7".
+  const bool is_text = levels_.back().field->type() == FieldDescriptor::TYPE_STRING;
+  return is_text || absl::StripAsciiWhitespace(text).size() == text.size() ||
+         Blame("has white space around its value");
 }
 
 bool JsonShape::start_array(size_t /*size*/) {

@@ -96,6 +96,13 @@ TEST(StrictJson, AnotherShapeThanTheFieldsIsBlamed) {
   for (const char* text : {"null", "7", "\"a\"", "[]", "true"}) EXPECT_EQ(FieldOf(text), "");
 }
 
+TEST(StrictJson, WhiteSpaceAroundAValueIsBlamedUnlessItIsAText) {
+  EXPECT_EQ(FieldOf(R"({"tasks":[{"delay":" 5s"}]})"), "tasks[0].delay");
+  EXPECT_EQ(FieldOf(R"({"tasks":[{"version":"7 "}]})"), "tasks[0].version");
+  EXPECT_EQ(FieldOf(R"({"tasks":[{"payload":"\taGk="}]})"), "tasks[0].payload");
+  EXPECT_TRUE(Check(R"({"tasks":[{"key":" a ","headers":{" b":" c "}}]})").ok());
+}
+
 TEST(StrictJson, DepthTakesNoStackAndEndsAtOnce) {
   std::string deep = R"({"tasks":)";
   deep.append(8 << 20, '[');
