@@ -33,6 +33,11 @@ class Queues(CliTest):
         fetch, encode, _ = self.client.queue("video").settings.stages
         self.assertEqual((fetch.name, fetch.lease_duration.seconds), ("fetch", 9))
         self.assertEqual(encode.lease_duration.seconds, 120)
+        said = self.run_cli("queues", "show", "video")
+        self.assertRegex(said, r"STAGE +LEASE +MAX RUN +RETRY +BASE DELAY +MAX ATTEMPTS")
+        self.assertRegex(said, r"fetch +9s\n")  # the rest is the queue's
+        self.assertRegex(said, r"encode +2m +\w+ +\S+ +3\n")
+        self.assertRegex(said, r"publish +fixed +4s +10\n")
 
     def test_a_bad_setting_of_a_stage_is_named(self):
         for text, said in (("", "--stage: the name is missing"),

@@ -66,9 +66,23 @@ absl::Status List(Session& session, const ListOptions& options) {
   return absl::OkStatus();
 }
 
+void ShowStages(Session& session, const v1::QueueSettings& settings) {
+  session.out() << "\n";
+  Listing stages(session, {{"STAGE", "name"},
+                           {"LEASE", "lease_duration"},
+                           {"MAX RUN", "max_run_duration"},
+                           {"RETRY", "retry.kind"},
+                           {"BASE DELAY", "retry.base_delay"},
+                           {"MAX ATTEMPTS", "retry.max_attempts"}});
+  for (const v1::Stage& stage : settings.stages()) stages.Add(stage);
+  stages.End();
+}
+
 void ShowQueue(Session& session, const v1::Queue& queue) {
   ShowOne(session, queue);
-  if (session.json() || queue.counts().stages().empty()) return;
+  if (session.json()) return;
+  if (!queue.settings().stages().empty()) ShowStages(session, queue.settings());
+  if (queue.counts().stages().empty()) return;
   session.out() << "\n";
   Listing stages(session, {{"STAGE", "stage"},
                            {"SCHEDULED", "scheduled_count"},
