@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """What calls cost by HTTP and by gRPC: leases that wait, enqueues, and leases of many queues.
 
-    build/tests/support/with_postgres tests/bench/http_door.py waiting --count 9500
-    build/tests/support/with_postgres tests/bench/http_door.py compare --seconds 5
-    build/tests/support/with_postgres tests/bench/http_door.py fill --rounds 50
+    build/tests/support/with_postgres tests/bench/http_port.py waiting --count 9500
+    build/tests/support/with_postgres tests/bench/http_port.py compare --seconds 5
+    build/tests/support/with_postgres tests/bench/http_port.py fill --rounds 50
 
 SKIPLANE_BUILD_DIR names a build for release; figures of another say nothing. One broker, on a
 database of its own; a line of JSON goes to standard output."""
@@ -28,7 +28,7 @@ from support.database import Database  # noqa: E402
 from support.http import JSON, PROTO, HttpClient, RawHttp, post  # noqa: E402
 from support.case import leases_begun  # noqa: E402
 
-QUEUE = "door"
+QUEUE = "calls"
 ENQUEUE = "BrokerService/Enqueue"
 COUNT_MAX = 20000
 SPARE_CONNECTIONS = 100
