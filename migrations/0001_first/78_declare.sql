@@ -115,7 +115,8 @@ WITH want AS MATERIALIZED (
       attempt = CASE WHEN c.is_moved THEN 0 ELSE t.attempt END,
       error_type = CASE WHEN NOT c.is_moved THEN t.error_type END,
       error_fingerprint = CASE WHEN NOT c.is_moved THEN t.error_fingerprint END,
-      error_text = CASE WHEN NOT c.is_moved THEN t.error_text END
+      error_text = CASE WHEN NOT c.is_moved THEN t.error_text END,
+      last_progress = CASE WHEN NOT c.is_moved AND NOT c.takes_it_now THEN t.last_progress END
   FROM chosen c
   WHERE t.lane = c.lane AND t.ctid = c.place
   RETURNING t.lane, t.id, c.id AS wanted_id, c.is_moved, c.old_due, c.old_fingerprint, t.priority,

@@ -128,21 +128,34 @@ class DeclareSchedule(DeclareTest):
         self.assert_idle()
         self.assert_between(self.planned(task_id), before, 2 * HOUR)
 
+    def take_and_report(self):
+        task = self.take(worker_id="w")
+        self.client.heartbeat("w", 30, task, progress=task_pb2.TaskProgress(message="page 40"))
+        return task
+
     def test_a_task_that_waits_for_a_retry_takes_what_differs(self):
         _, task_id = self.declare()
-        task = self.take()
+        task = self.take_and_report()
         self.client.nack(task, retry_delay=seconds(60), error=task_pb2.TaskError(type="Oops"))
         retry = self.view(task_id).schedule_time
         self.assertEqual(self.declare(b"two"), ("REPLACED", task_id))
         view = self.view(task_id)
         self.assertEqual((view.schedule_time, view.payload), (retry, b"two"))
         self.assertEqual((view.attempt_count, view.last_error.type), (1, "Oops"))
+        self.assertFalse(view.HasField("last_progress"), "it was made with other content")
         self.assertEqual(self.declare(b"two", period=2 * HOUR), ("REPLACED", task_id))
         view = self.view(task_id)
         self.assertEqual((view.attempt_count, view.HasField("last_error")), (0, False))
         self.assertEqual(self.database.number(
             "SELECT sum(retrying) FROM (SELECT retrying FROM skiplane.error_delta UNION ALL"
             " SELECT retrying FROM skiplane.error_group) x"), 0)
+
+    def test_a_run_of_another_schedule_does_not_resume_the_one_before(self):
+        _, task_id = self.declare()
+        self.client.nack(self.take_and_report(), retry_delay=seconds(60))
+        self.assertEqual(self.view(task_id).last_progress.message, "page 40")
+        self.assertEqual(self.declare(period=2 * HOUR), ("REPLACED", task_id))
+        self.assertFalse(self.view(task_id).HasField("last_progress"))
 
     def test_bad_declarations_name_the_field(self):
         for fields, field in (({"key": ""}, "key_policy"), ({"version": 1}, "version")):
