@@ -63,7 +63,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       dispatcher_(
           context_, sessions_, tracker_,
           [this](std::vector<model::LeaseToken> tokens) { settler_.Release(std::move(tokens)); },
-          options_.parked_leases_max),
+          options_.waiting_calls_max),
       enqueuer_(context_, queues_,
                 [this](const store::Enqueued& written) {
                   OnTasksUnleased(written.unleased, written.now);
@@ -83,7 +83,8 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
             if (!listening || is_stopped_) return;
             RefreshQueues();
             waiters_.LookForAll();
-            has_beaten_ = false;  // what others told meanwhile was missed: let them tell again
+            has_beaten_ = false;     // what others told meanwhile was missed: let them tell again
+            has_new_peers_ = true;  // and one that started meanwhile does not know what we await
             RenewRow();
           },
           &metrics) {
@@ -213,7 +214,8 @@ void LocalBroker::OnNotification(absl::string_view payload) {
       RefreshQueues();
       break;
     case model::NotificationKind::kBroker:
-      RenewRow(/*has_new_peers=*/true);
+      has_new_peers_ = true;
+      RenewRow();
       break;
     case model::NotificationKind::kAwaited:
       peer_awaits_.Add(notification->lane, notification->tasks, std::chrono::steady_clock::now());
@@ -226,13 +228,13 @@ void LocalBroker::OnNotification(absl::string_view payload) {
 
 // Says that this broker runs and learns how many others do. The first renewal makes them count
 // again.
-void LocalBroker::RenewRow(bool has_new_peers) {
-  pool_.Submit([this, has_new_peers](absl::StatusOr<pg::Session*> session) {
+void LocalBroker::RenewRow() {
+  pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
     if (!session.ok()) return;
     const auto peers = store::RenewBroker(**session, options_.id, options_.name, kRowLives);
     if (!peers.ok()) return;
     notifier_.SetPeers(*peers);
-    if (has_new_peers) waiters_.AnnounceAll();
+    if (has_new_peers_.exchange(false)) waiters_.AnnounceAll();
     if (has_beaten_.exchange(true)) return;
     model::Notification notification;
     notification.kind = model::NotificationKind::kBroker;

@@ -29,7 +29,7 @@ struct BrokerOptions {
   pg::ConnectOptions connect;
   int connections = 4;
   bool create_missing_queues = false;
-  int parked_leases_max = model::kParkedLeasesMax;
+  int waiting_calls_max = model::kWaitingCallsMax;
   pg::Uuid id{};     // random
   std::string name;  // for people
   AwaitTimes await_times{};
@@ -70,13 +70,14 @@ class LocalBroker : public Broker {
   Settler::OnCommit OnCommit();
   void RenewSoon(const LeaseCall& call, const model::Queue& first);
   void OnNotification(absl::string_view payload);
-  void RenewRow(bool has_new_peers = false);
+  void RenewRow();
   void KeepRenewing();
   void RefreshQueues();
   void KeepRefreshing();
 
   const BrokerOptions options_;
   std::atomic<bool> is_stopped_ = false;
+  std::atomic<bool> has_new_peers_ = false;  // who were not told yet what is awaited here
   std::atomic<bool> has_beaten_ = false;
   base::Timer timer_;
   pg::Pool pool_;

@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds kBetweenLooks(10);
 void BlockedLooks::Add(std::shared_ptr<TaskWaiter> waiter) {
   {
     base::MutexLock lock(mutex_);
-    waiters_.push_back(std::move(waiter));
+    if (queued_.insert(waiter.get()).second) waiters_.push_back(std::move(waiter));
   }
   if (!is_full_()) OnRoom();  // made before the waiter came here
 }
@@ -33,6 +33,7 @@ void BlockedLooks::Look() {
     base::MutexLock lock(mutex_);
     is_armed_ = false;
     while (!waiters_.empty() && some.size() < kLooksAtOnce) {
+      queued_.erase(waiters_.front().get());
       some.push_back(std::move(waiters_.front()));
       waiters_.pop_front();
     }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "server/base/mutex.h"
 #include "server/base/timer.h"
 #include "server/broker/await/task_waiter.h"
@@ -30,7 +31,8 @@ class BlockedLooks {
   base::Timer& timer_;
   const std::function<bool()> is_full_;
   base::Mutex mutex_;
-  std::deque<std::shared_ptr<TaskWaiter>> waiters_ ABSL_GUARDED_BY(mutex_);
+  std::deque<std::shared_ptr<TaskWaiter>> waiters_ ABSL_GUARDED_BY(mutex_);  // each once
+  absl::flat_hash_set<const TaskWaiter*> queued_ ABSL_GUARDED_BY(mutex_);
   bool is_armed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

@@ -82,7 +82,9 @@ void TaskWaiters::LookForAll() {
 
 void TaskWaiters::AnnounceAll() {
   for (const auto& [lane, ids] : All()) {
-    for (const int64_t id : ids) announce_({lane, id});
+    for (const int64_t id : ids) {
+      if (announce_({lane, id})) LookSoon({lane, id});
+    }
   }
 }
 

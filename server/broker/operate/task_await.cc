@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "server/base/reason.h"
 #include "server/base/status_macros.h"
 
 namespace skiplane::broker {
@@ -79,7 +80,7 @@ void TaskAwait::Seen(absl::StatusOr<TaskDetails> details) {
     base::MutexLock lock(mutex_);
     has_seen_ = has_seen_ || lives;
     const bool may_live = !details.ok() && has_seen_ && !absl::IsNotFound(details.status());
-    again = std::exchange(looks_again_, false) && lives && !is_cancelled_;
+    again = std::exchange(looks_again_, false) && (lives || may_live) && !is_cancelled_;
     waits = (lives || may_live) && !again && !is_over_ && !is_cancelled_;
     if (!again) state_ = waits ? State::kWaiting : State::kDone;
     if (is_cancelled_) details = CallerGone();
@@ -89,7 +90,8 @@ void TaskAwait::Seen(absl::StatusOr<TaskDetails> details) {
   } else if (waits && lives) {
     waiters_.Unfinished(details->task.id);
   } else if (waits) {
-    if (absl::IsResourceExhausted(details.status())) waiters_.LookWhenRoom(shared_from_this());
+    const bool lacks_room = base::ReasonOf(details.status()) == "TOO_MANY_CALLS";
+    if (lacks_room) waiters_.LookWhenRoom(shared_from_this());
   } else {
     Finish(std::move(details));
   }

@@ -144,7 +144,9 @@ class PeerAwaitTest : public TaskAwaitTest {
     broker().Stop();
     broker_ = NewBroker(true, 4, kOnlyWhenTold);
   }
-  ~PeerAwaitTest() override { other_->Stop(); }
+  ~PeerAwaitTest() override {
+    if (other_ != nullptr) other_->Stop();
+  }
 
   void StartOther() { other_ = NewBroker(true, 4, kOnlyWhenTold); }
 
@@ -162,17 +164,25 @@ class PeerAwaitTest : public TaskAwaitTest {
     return ended_;
   }
 
+  int Announcements() {
+    base::MutexLock lock(mutex_);
+    return announcements_;
+  }
+
  private:
   void Hear(absl::string_view payload) {
     const auto notification = model::ParseNotification(payload);
-    if (!notification || notification->kind != model::NotificationKind::kEnded) return;
+    if (!notification) return;
     base::MutexLock lock(mutex_);
+    if (notification->kind == model::NotificationKind::kAwaited) ++announcements_;
+    if (notification->kind != model::NotificationKind::kEnded) return;
     ended_.insert(ended_.end(), notification->tasks.begin(), notification->tasks.end());
   }
 
   std::unique_ptr<broker::LocalBroker> other_;
   base::Mutex mutex_;
   std::vector<int64_t> ended_ ABSL_GUARDED_BY(mutex_);
+  int announcements_ ABSL_GUARDED_BY(mutex_) = 0;
   pg::ConnectOptions options_{.uri = database_.uri()};
   pg::Listener listener_{options_, store::kNotificationChannel,
                          [this](absl::string_view payload) { Hear(payload); }, [](bool) {}};
@@ -204,6 +214,30 @@ TEST_F(PeerAwaitTest, ABrokerThatComesLaterIsToldWhatIsAwaited) {
   StartOther();
   WaitForGauge("awaited_by_peers", 1);
   AckAtOther();
+  EXPECT_EQ(StateOf(later), TaskState::kSucceeded);
+}
+
+// A broker that started while this one heard nothing was not told: its ends were found seconds
+// late.
+TEST_F(PeerAwaitTest, WhatIsAwaitedIsToldAgainWhenTheListenerWasAway) {
+  Sql("INSERT INTO skiplane.broker (id, name, expire_time) "
+      "VALUES (gen_random_uuid(), 'silent', now() + interval '1 hour')");
+  broker().Stop();
+  broker_ = NewBroker(true, 4, kOnlyWhenTold);
+  WaitForListeners(2);
+  const auto made = Enqueue({Payload("x")});
+  Later<broker::TaskDetails> later;
+  Await(broker(), made[0].id, later);
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (Announcements() < 1) ASSERT_LT(std::chrono::steady_clock::now(), give_up);
+  while (Announcements() < 2) {
+    ASSERT_LT(std::chrono::steady_clock::now(), give_up);
+    // The test's own one is among them: what is told while that is away is told after the next.
+    Sql("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND query LIKE 'LISTEN%'");
+    WaitForListeners(2);
+  }
+  ASSERT_EQ(Ack(LeaseOne("w").token), model::SettleOutcome::kSettled);
   EXPECT_EQ(StateOf(later), TaskState::kSucceeded);
 }
 
