@@ -5,7 +5,7 @@ import time
 import unittest
 
 from support.case import SystemTest, leases_begun
-from support.client import DEADLINE_S, broker_pb2, reason_of, retry_delay_of, seconds
+from support.client import DEADLINE_S, broker_pb2, queue_pb2, reason_of, retry_delay_of, seconds
 from support.process import GENEROUS_S
 
 QUEUE = "busy"
@@ -99,6 +99,20 @@ class OneConnection(SystemTest):
         self.park_too_many(client, 3, extra=2)
         self.assert_cycle(client)
         self.assert_cycle(self.client_of(broker))
+
+
+class Counted(SystemTest):
+    def test_a_call_counts_once_however_many_lanes_and_stages_it_waits_in(self):
+        broker, client = self.start()
+        client.create_queue("wide", lane_count=4,
+                            stages=[queue_pb2.Stage(name=name) for name in "ab"])
+        parked = [self.park(broker, client, "wide", wait=DURATION_S) for _ in range(3)]
+        name = 'skiplane_queue_waiting_leases{queue="wide"}'
+        end = time.monotonic() + GENEROUS_S
+        while broker.metrics().get(name) != 3:
+            self.assertLess(time.monotonic(), end, broker.metrics().get(name))
+        for call in parked:
+            call.cancel()
 
 
 if __name__ == "__main__":

@@ -216,10 +216,20 @@ int64_t Scheduler::WaitingCallsAt(model::LaneStage lane_stage) const {
   return found == states_.end() ? 0 : static_cast<int64_t>(found->second->waiting.size());
 }
 
+// A call waits in each lane stage of a queue that may serve it: it counts in the first of them.
 std::map<std::string, int64_t> Scheduler::WaitingCalls() const {
   std::map<std::string, int64_t> calls;
   for (const auto& [lane_stage, state] : states_) {
-    calls[state->queue->name] += static_cast<int64_t>(state->waiting.size());
+    const std::string& name = state->queue->name;
+    const auto is_of_queue = [&name](const Ticket::Entry& entry) {
+      return entry.state->queue->name == name;
+    };
+    int64_t& count = calls[name];
+    for (const TicketPtr& ticket : state->waiting) {
+      const auto first =
+          std::find_if(ticket->entries.begin(), ticket->entries.end(), is_of_queue);
+      if (first->state == state.get()) ++count;
+    }
   }
   return calls;
 }

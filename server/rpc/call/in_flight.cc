@@ -21,7 +21,7 @@ InFlight::Parking InFlight::Park(const std::string& connection, WaitFor what) {
   const bool awaits = what == WaitFor::kEndOfTask;
   base::MutexLock lock(mutex_);
   if (parked_ >= limits_.parked) return Parking::kBrokerIsFull;
-  if (awaits && awaiting_ >= PlacesOf(what)) return Parking::kBrokerIsFull;
+  if (awaits && awaiting_ >= PlacesOf(what)) return Parking::kAwaitsAreFull;
   int64_t& of_connection = parked_by_connection_[connection];
   if (of_connection >= limits_.parked_per_connection) return Parking::kConnectionIsFull;
   ++of_connection;

@@ -22,11 +22,11 @@ class InFlight {
     int64_t bytes = model::kBytesInFlightMax;
     int64_t reserved_calls = model::kCallsReserved;  // beyond `calls` and `bytes`
     int64_t reserved_bytes = model::kBytesReserved;
-    int64_t parked = model::kParkedLeasesMax;
-    int64_t parked_per_connection = model::kParkedLeasesPerConnectionMax;
+    int64_t parked = model::kWaitingCallsMax;
+    int64_t parked_per_connection = model::kWaitingCallsPerConnectionMax;
   };
 
-  enum class Parking { kGranted, kConnectionIsFull, kBrokerIsFull };
+  enum class Parking { kGranted, kConnectionIsFull, kAwaitsAreFull, kBrokerIsFull };
   enum class WaitFor { kTasks, kEndOfTask };
 
   InFlight() : InFlight(Limits()) {}

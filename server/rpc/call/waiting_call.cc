@@ -30,9 +30,11 @@ absl::Status NoPlaceToWait(InFlight::Parking parking, const InFlight& in_flight,
                      " calls wait on this connection already"),
         absl::StrCat("use more connections, or ", fewer));
   }
+  const bool is_full_of_awaits = parking == InFlight::Parking::kAwaitsAreFull;
   return broker::TooManyWaitingCalls(
-      absl::StrCat(in_flight.PlacesOf(what), " calls wait ",
-                   awaits ? "for the ends of tasks " : "", "in this broker already"),
+      absl::StrCat(is_full_of_awaits ? in_flight.PlacesOf(what) : in_flight.limits().parked,
+                   " calls wait ", is_full_of_awaits ? "for the ends of tasks " : "",
+                   "in this broker already"),
       absl::StrCat("retry later, use another broker, or ", fewer));
 }
 

@@ -68,7 +68,7 @@ TEST(InFlightTest, WhoWaitsForTheEndOfATaskLeavesHalfOfThePlacesToWorkers) {
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(in_flight.Begin());
   EXPECT_EQ(in_flight.Park("a", WaitFor::kEndOfTask), InFlight::Parking::kGranted);
   EXPECT_EQ(in_flight.Park("b", WaitFor::kEndOfTask), InFlight::Parking::kGranted);
-  EXPECT_EQ(in_flight.Park("c", WaitFor::kEndOfTask), InFlight::Parking::kBrokerIsFull);
+  EXPECT_EQ(in_flight.Park("c", WaitFor::kEndOfTask), InFlight::Parking::kAwaitsAreFull);
   EXPECT_EQ(in_flight.Park("d", WaitFor::kTasks), InFlight::Parking::kGranted);
   in_flight.Unpark("a", WaitFor::kEndOfTask);
   EXPECT_EQ(in_flight.Park("c", WaitFor::kEndOfTask), InFlight::Parking::kGranted);
