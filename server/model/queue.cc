@@ -162,9 +162,20 @@ QueueCounts& QueueCounts::operator+=(const QueueCounts& other) {
 
 absl::Status CheckChange(const QueueSettings& from, const QueueSettings& to,
                          absl::string_view prefix) {
-  if (to.stages.size() >= from.stages.size()) return absl::OkStatus();
-  return base::InvalidField(absl::StrCat(prefix, "stages"),
-                            "stages may be renamed and added at the end, but not removed");
+  if (to.stages.size() < from.stages.size()) {
+    return base::InvalidField(absl::StrCat(prefix, "stages"),
+                              "stages may be renamed and added at the end, but not removed");
+  }
+  for (size_t i = 0; i < to.stages.size(); ++i) {
+    const std::optional<int16_t> place = from.FindStage(to.stages[i].name);
+    if (!place.has_value() || static_cast<size_t>(*place) == i) continue;
+    return base::InvalidField(
+        absl::StrCat(prefix, "stages[", i, "].name"),
+        absl::StrCat("is the name of stage ", *place + 1,
+                     " now: a task keeps the number of its stage, so stages keep their places. "
+                     "Add new ones at the end"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckQueueName(absl::string_view name, absl::string_view field) {

@@ -147,6 +147,12 @@ class Enqueue(MailTest):
         self.run_cli(*said, given=(good + '\n{"priority": 1}\n').encode())
         self.assertEqual(self.client.queue("mail").counts.ready_count, 1501)
 
+    def test_a_line_that_the_broker_refuses_is_named_by_its_number(self):
+        rows = ["payload,priority", *(f"{number},0" for number in range(1201)), "x,99999"]
+        self.run_cli("enqueue", "mail", "--csv", "-", given="\n".join(rows).encode(), code=2)
+        self.assertRegex(self.errors, r"(row|line) 120[23]: .*priority.*INVALID_FIELD")
+        self.assertEqual(self.client.queue("mail").counts.ready_count, 1000)
+
     def test_nothing_or_too_much_is_wrong_usage(self):
         self.run_cli("enqueue", "mail", code=2)
         self.run_cli("enqueue", "mail", "x", "--lines", "-", code=2)

@@ -160,6 +160,17 @@ class Pipeline(SystemTest):
                                     QUEUE, "stages", stages=[])
         self.assertIn("settings.stages", error.details())
 
+    def test_stages_keep_their_places(self):
+        self.create("a", "b")
+        for names, field in (("ba", "settings.stages[0].name"), ("cab", "settings.stages[1].name"),
+                             ("cdb", "settings.stages[2].name")):
+            error = self.assert_refused("INVALID_ARGUMENT", "INVALID_FIELD",
+                                        self.client.update_queue, QUEUE, "stages",
+                                        stages=[queue_pb2.Stage(name=name) for name in names])
+            self.assertIn(f"{field}: is the name of stage ", error.details())
+        self.client.update_queue(QUEUE, "stages",
+                                 stages=[queue_pb2.Stage(name=name) for name in "cb"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -18,7 +18,7 @@ absl::Status Send(Session& session, std::optional<v1::EnqueueRequest> batch, Enq
   tally.Sending();
   const auto answer = session.Call<v1::EnqueueRequest, v1::EnqueueResponse>(
       *std::move(batch), &BrokerMethods::Enqueue);
-  if (!answer.ok()) return answer.status();
+  if (!answer.ok()) return tally.Placed(answer.status());
   tally.Add(*answer);
   return absl::OkStatus();
 }
@@ -38,8 +38,8 @@ absl::Status SendAll(Session& session, const EnqueueOptions& options, Batcher& b
     }
     auto task = ToTask(**record, *defaults);
     if (!task.ok()) return task.status();
-    tally.Expect((*record)->name);
     const absl::Status status = Send(session, batcher.Add(*std::move(task)), tally);
+    tally.Expect(**record);
     if (!status.ok()) return status;
   }
 }

@@ -3,12 +3,16 @@
 #include <iostream>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "client/cli/base/exit_code.h"
 #include "client/cli/base/terminal.h"
 #include "client/cli/text/field.h"
 #include "client/cli/text/table.h"
 #include "client/cli/text/utf8.h"
 #include "nlohmann/json.hpp"
+#include "skiplane/error.h"
 
 namespace skiplane::cli {
 
@@ -23,11 +27,21 @@ void EnqueueTally::Add(const v1::EnqueueResponse& response) {
     const std::string outcome = FieldText(result, "outcome");
     ++outcomes_[outcome];
     ++count_;
-    const std::string file = std::move(files_.front());
-    files_.pop_front();
+    const std::string file = std::move(sent_.front().file);
+    sent_.pop_front();
     if (!is_stream_) Tell(result, outcome, file);
   }
   bar_.Draw(count_, 0, "tasks");
+}
+
+absl::Status EnqueueTally::Placed(const absl::Status& refusal) const {
+  const std::string field = ErrorField(refusal);
+  absl::string_view rest = field;
+  size_t task = 0;
+  const bool is_of_task = absl::ConsumePrefix(&rest, "tasks[") &&
+                          absl::SimpleAtoi(rest.substr(0, rest.find(']')), &task);
+  if (!is_stream_ || !is_of_task || task >= sent_.size()) return refusal;
+  return UsageError(absl::StrCat(sent_[task].place, ": ", Explain(refusal)));
 }
 
 void EnqueueTally::Tell(const v1::EnqueueResult& result, const std::string& outcome,

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "client/cli/base/session.h"
+#include "client/cli/source/record.h"
 #include "client/cli/text/progress_bar.h"
 #include "skiplane/v1/broker.pb.h"
 
@@ -18,8 +19,13 @@ class EnqueueTally {
  public:
   EnqueueTally(Session& session, bool is_stream, std::string batch_id);
 
-  // The next task that is sent is made of this file; empty: of none.
-  void Expect(std::string file) { files_.push_back(std::move(file)); }
+  // The next task that is sent is made of this.
+  void Expect(Record made_of) {
+    sent_.push_back({std::move(made_of.name), std::move(made_of.place)});
+  }
+
+  // The refusal of the call that was sent last: of a stream, by the place of the task at fault.
+  absl::Status Placed(const absl::Status& refusal) const;
 
   void Add(const v1::EnqueueResponse& response);
 
@@ -38,7 +44,11 @@ class EnqueueTally {
   const bool is_stream_;
   const std::string batch_id_;
   ProgressBar bar_;
-  std::deque<std::string> files_;  // of tasks without a result yet
+  struct Sent {
+    std::string file;  // empty: it is made of none
+    std::string place;
+  };
+  std::deque<Sent> sent_;  // tasks without a result yet
   bool has_sent_ = false;
   int64_t count_ = 0;
   // By outcome: "created", "existing".
