@@ -29,6 +29,18 @@ std::string TypeName(absl::string_view type) {
   return std::string(absl::StripPrefix(type, "type.googleapis.com/"));
 }
 
+// Of an enum what it may be, but for its zero, which no caller needs to say.
+std::string NamesOf(const std::string& type) {
+  const auto* const found =
+      google::protobuf::DescriptorPool::generated_pool()->FindEnumTypeByName(type);
+  if (found == nullptr) return "";
+  std::string names;
+  for (int i = 1; i < found->value_count(); ++i) {
+    absl::StrAppend(&names, i == 1 ? ": " : ", ", found->value(i)->name());
+  }
+  return names;
+}
+
 std::string WhyNot(absl::string_view value, absl::string_view type) {
   if (type == kOneof) return std::string(value);  // it names two fields, and holds no value
   const std::string name = TypeName(type);
@@ -36,7 +48,7 @@ std::string WhyNot(absl::string_view value, absl::string_view type) {
   for (const auto& [known, example] : kExamples) {
     if (known == name) absl::StrAppend(&why, example);
   }
-  return why;
+  return absl::StrCat(why, NamesOf(name));
 }
 
 absl::Status Blaming(absl::string_view path, absl::string_view why,

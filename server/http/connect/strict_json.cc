@@ -10,6 +10,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "server/base/reason.h"
 
 namespace skiplane::http::connect {
@@ -34,6 +35,28 @@ const FieldDescriptor* FieldOf(const Descriptor& type, const std::string& name) 
 bool IsObject(const FieldDescriptor& field) {
   return field.message_type() != nullptr &&
          field.message_type()->file()->package() != "google.protobuf";
+}
+
+bool IsOf(const FieldDescriptor& field, absl::string_view message) {
+  return field.message_type() != nullptr && field.message_type()->full_name() == message;
+}
+
+// Takes the digits at the beginning; how many there were.
+size_t TakeDigits(absl::string_view* text) {
+  const auto* const end = std::find_if_not(text->begin(), text->end(), &absl::ascii_isdigit);
+  const auto count = static_cast<size_t>(end - text->begin());
+  text->remove_prefix(count);
+  return count;
+}
+
+bool IsDuration(absl::string_view text) {
+  absl::ConsumePrefix(&text, "-");
+  if (TakeDigits(&text) == 0) return false;
+  if (absl::ConsumePrefix(&text, ".")) {
+    const size_t decimals = TakeDigits(&text);
+    if (decimals == 0 || decimals > 9) return false;
+  }
+  return text == "s";
 }
 
 // Follows the events of nlohmann's SAX parser, whose names its methods have, through the fields of
@@ -119,10 +142,14 @@ bool JsonShape::key(const std::string& name) {
 
 bool JsonShape::string(const std::string& text) {
   if (!Enter(Kind::kScalar)) return false;
-  // Protobuf's parser takes " 5s" for a duration, and drops the space of " 7".
-  const bool is_text = levels_.back().field->type() == FieldDescriptor::TYPE_STRING;
-  return is_text || absl::StripAsciiWhitespace(text).size() == text.size() ||
-         Blame("has white space around its value");
+  // Protobuf's parser takes " 5s" and "+5 s" for a duration, and drops the space of " 7".
+  const FieldDescriptor& field = *levels_.back().field;
+  const bool is_text = field.type() == FieldDescriptor::TYPE_STRING;
+  if (!is_text && absl::StripAsciiWhitespace(text).size() != text.size()) {
+    return Blame("has white space around its value");
+  }
+  return !IsOf(field, "google.protobuf.Duration") || IsDuration(text) ||
+         Blame("must be a number of seconds with up to nine decimals and an s, as in \"1.5s\"");
 }
 
 bool JsonShape::start_array(size_t /*size*/) {

@@ -58,6 +58,7 @@ TEST(Codec, AValueThatIsRefusedIsNotTold) {
            {R"({"priority":"secret"})", "tasks[0].priority", "int32"},
            {R"({"priority":1e99})", "tasks[0].priority", "int32"},
            {R"({"delay":"secret"})", "tasks[0].delay", "1.5s"},
+           {R"({"keyPolicy":"secret"})", "tasks[0].key_policy", "KEY_POLICY_KEEP, KEY_POLICY_"},
            {R"({"scheduleTime":"secret"})", "tasks[0].schedule_time", "2026-"},
            {R"({"headers":{"secret":7}})", "tasks[0].headers[0].value", "string"},
            {R"({"headers":{"secret":"a","secret":"b"}})", "tasks[0].headers[0]", "twice"},

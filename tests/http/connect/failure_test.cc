@@ -62,7 +62,7 @@ TEST(Failure, AMessageThatIsNoUtf8DoesNotBreakIt) {
             "{\"code\":\"aborted\",\"message\":\"\xEF\xBF\xBD\"}");
 }
 
-TEST(Failure, WhatTheDoorRefusesHasTheSameTrailersAsWhatServicesRefuse) {
+TEST(Failure, WhatThePortRefusesHasTheSameTrailersAsWhatServicesRefuse) {
   const absl::Status refusal =
       base::RefuseField(absl::StatusCode::kInvalidArgument, "INVALID_FIELD", "tasks[0].key", "no");
   EXPECT_THAT(RefusalResponse(refusal, 413).fields,

@@ -103,6 +103,17 @@ TEST(StrictJson, WhiteSpaceAroundAValueIsBlamedUnlessItIsAText) {
   EXPECT_TRUE(Check(R"({"tasks":[{"key":" a ","headers":{" b":" c "}}]})").ok());
 }
 
+TEST(StrictJson, DurationsAreAsProtobufWritesThem) {
+  for (const char* good : {"0s", "5s", "-5s", "1.5s", "0.000000001s", "315576000000s"}) {
+    EXPECT_TRUE(Check(absl::StrCat(R"({"tasks":[{"delay":")", good, R"("}]})")).ok()) << good;
+  }
+  for (const char* bad :
+       {"", "s", "5", "5 s", "+5s", "5.s", ".5s", "1.0000000001s", "1e1s", "5ss"}) {
+    EXPECT_EQ(FieldOf(absl::StrCat(R"({"tasks":[{"delay":")", bad, R"("}]})")), "tasks[0].delay")
+        << bad;
+  }
+}
+
 TEST(StrictJson, DepthTakesNoStackAndEndsAtOnce) {
   std::string deep = R"({"tasks":)";
   deep.append(8 << 20, '[');
