@@ -1,10 +1,12 @@
 // Puts one task into the queue "mail", which it makes if need be.
 #include <iostream>
+#include <string>
 
 #include "skiplane/client.h"
 
-int main() {
-  auto client = skiplane::Client::Connect({.addresses = {"127.0.0.1:7070"}});
+int main(int argc, char** argv) {
+  const std::string address = argc > 1 ? argv[1] : "127.0.0.1:7070";
+  auto client = skiplane::Client::Connect({.addresses = {address}});
   auto queue = client.ok() ? client->CreateQueue("mail") : client.status();
   if (!queue.ok()) return std::cerr << queue.status() << "\n", 1;
 

@@ -1,10 +1,12 @@
 // Runs the tasks of the queue "mail" on four threads until Enter is pressed.
 #include <iostream>
+#include <string>
 
 #include "skiplane/worker.h"
 
-int main() {
-  auto client = skiplane::Client::Connect({.addresses = {"127.0.0.1:7070"}});
+int main(int argc, char** argv) {
+  const std::string address = argc > 1 ? argv[1] : "127.0.0.1:7070";
+  auto client = skiplane::Client::Connect({.addresses = {address}});
   if (!client.ok()) return std::cerr << client.status() << "\n", 1;
 
   auto worker = skiplane::Worker::Start(

@@ -31,11 +31,11 @@ absl::Status Check(const ClientOptions& options) {
   if (options.call_timeout <= absl::ZeroDuration()) {
     return absl::InvalidArgumentError("call_timeout must be above 0");
   }
-  if (options.attempts_max < 1 || options.attempts_max > kAttemptsMax) {
-    return absl::InvalidArgumentError("attempts_max must be 1 to 5");
+  if (options.max_attempts < 1 || options.max_attempts > kAttemptsMax) {
+    return absl::InvalidArgumentError("max_attempts must be 1 to 5");
   }
-  if (options.backoff < absl::ZeroDuration() || options.backoff_max < options.backoff) {
-    return absl::InvalidArgumentError("backoff must be 0 to backoff_max");
+  if (options.backoff < absl::ZeroDuration() || options.max_backoff < options.backoff) {
+    return absl::InvalidArgumentError("backoff must be 0 to max_backoff");
   }
   return absl::OkStatus();
 }
@@ -76,7 +76,7 @@ Backend& Connection::Next() {
 absl::Duration Connection::PauseAfter(int attempt) const {
   absl::Duration pause = options_.backoff;
   for (int i = 1; i < attempt; ++i) pause *= 3;
-  return std::min(pause, options_.backoff_max) * RandomShare();
+  return std::min(pause, options_.max_backoff) * RandomShare();
 }
 
 }  // namespace skiplane::internal

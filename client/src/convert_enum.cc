@@ -63,7 +63,7 @@ constexpr Pair<RetryKind, v1::RetryKind> kRetryKinds[] = {
 
 constexpr Pair<SettleOutcome, v1::SettleOutcome> kSettleOutcomes[] = {
     {SettleOutcome::kNotFound, v1::SETTLE_OUTCOME_NOT_FOUND},
-    {SettleOutcome::kDone, v1::SETTLE_OUTCOME_SETTLED},
+    {SettleOutcome::kSettled, v1::SETTLE_OUTCOME_SETTLED},
     {SettleOutcome::kAlreadySettled, v1::SETTLE_OUTCOME_ALREADY_SETTLED},
     {SettleOutcome::kLeaseLost, v1::SETTLE_OUTCOME_LEASE_LOST},
     {SettleOutcome::kRefused, v1::SETTLE_OUTCOME_REFUSED},

@@ -103,7 +103,7 @@ LeaseAnswer FromProto(v1::LeaseResponse response) {
 v1::HeartbeatRequest ToProto(HeartbeatCall call) {
   v1::HeartbeatRequest request;
   request.set_worker_id(std::move(call.worker_id));
-  ToProto(call.lease_duration, request.mutable_lease_duration());
+  if (call.lease_duration) ToProto(*call.lease_duration, request.mutable_lease_duration());
   request.set_end_session(call.end_session);
   for (HeldLease& lease : call.leases) {
     v1::HeldLease* proto = request.add_leases();

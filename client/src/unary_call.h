@@ -82,7 +82,7 @@ class UnaryCall : public PendingCall::Target,
     if (status.ok()) return Finish(std::move(response_));
     const absl::Duration pause = connection_->PauseAfter(attempt_);
     const bool again = status.error_code() == grpc::UNAVAILABLE && plan_.repeatable &&
-                       attempt_ < connection_->options().attempts_max &&
+                       attempt_ < connection_->options().max_attempts &&
                        absl::Now() + pause < deadline_;
     if (!again || !PauseThenTry(pause)) Finish(FromGrpc(status));
   }

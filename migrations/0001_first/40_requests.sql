@@ -35,12 +35,12 @@ CREATE TABLE skiplane.audit (
   queue       text NOT NULL,
   request     jsonb NOT NULL,
   changed     bigint NOT NULL,
-  peer        text NOT NULL  -- the name in the caller's certificate, else its address
+  caller      text NOT NULL  -- the name in the caller's certificate, else its address
 );
 
 -- Kept in the database for those who read the table itself: anybody can claim to be an actor.
 COMMENT ON COLUMN skiplane.audit.actor IS
-  'what the caller said of itself in the metadata "skiplane-actor", else the peer';
+  'what the caller said of itself in the metadata "skiplane-actor", else the caller';
 
 -- Serves audit_list of one queue.
 CREATE INDEX audit_queue ON skiplane.audit (queue, id);

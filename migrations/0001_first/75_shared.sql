@@ -62,9 +62,9 @@ RETURN CASE WHEN schedule_time < clock_timestamp() + interval '10 s' THEN schedu
 -- Commits with a NOTIFY wait for each other, each with a flush of its own. So of the transactions
 -- that commit at the same time one notifies for all, and it must be the last of them to be seen.
 -- Advisory locks see to that. Whoever commits joins one of two groups: it holds the group's lock,
--- `door`, shared, until all can see what it did. The first of a group gets `door + 2`: it is the
+-- `entry`, shared, until all can see what it did. The first of a group gets `entry + 2`: it is the
 -- one that notifies. It waits for `stage`, which the one before it holds until its commit. Then it
--- closes its group by `door` itself, which waits for the members, and only then commits. Those who
+-- closes its group by `entry` itself, which waits for the members, and only then commits. Those who
 -- come meanwhile join the other group. Nobody waits but the transactions that notify. A wait longer
 -- than lock_timeout is cut off: then the notification may come too early for a slow commit.
 -- See docs/adr/2026-11-21-one-notification-for-many.md. How many tasks the others made it cannot
@@ -80,22 +80,22 @@ DECLARE
   place CONSTANT text := concat_ws(' ', NEW.lane, NEW.stage, NEW.priority, (NEW.due = 0)::int);
   told CONSTANT text := coalesce(current_setting('skiplane.notified', true), '');
   stage CONSTANT bigint := hashtextextended(place, 7421) & -8;
-  door bigint := stage + 1;
+  entry bigint := stage + 1;
   ready_count bigint := NEW.waiting;
 BEGIN
   IF strpos(told, '(' || place || ')') > 0 THEN RETURN NULL; END IF;
   PERFORM set_config('skiplane.notified', told || '(' || place || ')', true);
   IF NEW.notify_time > clock_timestamp() - interval '100 ms' THEN
-    IF NOT pg_try_advisory_xact_lock_shared(door) THEN
-      door := stage + 2;
+    IF NOT pg_try_advisory_xact_lock_shared(entry) THEN
+      entry := stage + 2;
       -- For a moment both may be closed. Then it speaks for itself: no lock is named null.
-      IF NOT pg_try_advisory_xact_lock_shared(door) THEN door := NULL; END IF;
+      IF NOT pg_try_advisory_xact_lock_shared(entry) THEN entry := NULL; END IF;
     END IF;
-    IF NOT pg_try_advisory_xact_lock(door + 2) THEN RETURN NULL; END IF;
-    IF NOT (pg_try_advisory_xact_lock(stage) AND pg_try_advisory_xact_lock(door)) THEN
+    IF NOT pg_try_advisory_xact_lock(entry + 2) THEN RETURN NULL; END IF;
+    IF NOT (pg_try_advisory_xact_lock(stage) AND pg_try_advisory_xact_lock(entry)) THEN
       BEGIN
         PERFORM pg_advisory_xact_lock(stage);
-        PERFORM pg_advisory_xact_lock(door);
+        PERFORM pg_advisory_xact_lock(entry);
       EXCEPTION WHEN lock_not_available OR deadlock_detected THEN NULL;
       END;
     END IF;

@@ -37,7 +37,7 @@ JOIN skiplane.queue q ON q.id = l.queue_id;
 
 CREATE VIEW skiplane.attempts AS
 SELECT q.name AS queue, concat(h.lane, '-', h.task_id) AS task_id, h.key,
-       q.settings -> 'stages' -> h.stage::int ->> 'name' AS stage, h.attempt AS number,
+       q.settings -> 'stages' -> h.stage::int ->> 'name' AS stage, h.attempt,
        CASE h.outcome WHEN 1 THEN 'succeeded' WHEN 2 THEN 'retried' WHEN 3 THEN 'failed'
                       WHEN 4 THEN 'lost' WHEN 5 THEN 'cancelled' WHEN 7 THEN 'hanged'
        END AS outcome,
@@ -76,7 +76,7 @@ LEFT JOIN (
 ) c ON c.queue_id = q.id;
 
 CREATE VIEW skiplane.workers AS
-SELECT s.name, skiplane.worker_handle(s.id) AS handle,
+SELECT s.name, skiplane.worker_handle(s.id) AS worker_handle,
        ('{alive,lost,ended}'::text[])[s.state] AS state,
        s.lease_duration, s.create_time, s.expire_time
 FROM skiplane.worker_session s;

@@ -44,8 +44,8 @@ std::optional<net::TlsFiles> FilesOf(const config::Tls& tls) {
 rpc::ServerOptions FrontOptions(const config::Config& config, int connections_max) {
   rpc::ServerOptions options;
   options.limits.connections = connections_max;
-  options.limits.parked_leases = config.max_waiting_calls;
-  options.limits.parked_leases_per_connection = config.max_waiting_calls_per_connection;
+  options.limits.waiting_calls = config.max_waiting_calls;
+  options.limits.waiting_calls_per_connection = config.max_waiting_calls_per_connection;
   options.listen = config.listen;
   options.reflection = config.reflection;
   options.tls = FilesOf(config.tls);
@@ -55,9 +55,9 @@ rpc::ServerOptions FrontOptions(const config::Config& config, int connections_ma
 broker::BrokerOptions OptionsOf(const config::Config& config, const pg::ConnectOptions& connect) {
   broker::BrokerOptions options;
   options.connect = connect;
-  options.connections = config.connections;
+  options.connections = config.database_connections;
   options.create_missing_queues = config.auto_create_queues;
-  options.parked_leases_max = config.max_waiting_calls;
+  options.waiting_calls_max = config.max_waiting_calls;
   options.id = model::NewSessionId();
   options.name = HostAndPid();
   return options;
@@ -76,7 +76,7 @@ absl::StatusOr<Connections> ConnectionsOf(const config::Config& config) {
     connections.page = PageConnectionsWithin(limit, http::kPageConnectionsMax);
   }
   const int ports = config.http_listen.empty() ? 1 : 2;
-  const int others = config.connections + kFurtherDatabaseConnections + connections.page;
+  const int others = config.database_connections + kFurtherDatabaseConnections + connections.page;
   ASSIGN_OR_RETURN(connections.callers,
                    ConnectionsWithin(limit, config.max_connections, ports, others));
   return connections;

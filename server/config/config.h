@@ -47,7 +47,7 @@ struct Config {
   std::string database_uri;  // holds a password perhaps: never logged
   std::string embedded_dir;  // absolute
   std::string pg_bindir;     // of embedded_dir; empty: found
-  int connections = 4;
+  int database_connections = 4;
 
   bool auto_create_queues = false;
   bool allow_unsafe_durability = false;
@@ -57,8 +57,8 @@ struct Config {
   bool reflection = true;
 
   int max_connections = model::kConnectionsMax;
-  int max_waiting_calls = model::kParkedLeasesMax;
-  int max_waiting_calls_per_connection = model::kParkedLeasesPerConnectionMax;
+  int max_waiting_calls = model::kWaitingCallsMax;
+  int max_waiting_calls_per_connection = model::kWaitingCallsPerConnectionMax;
   absl::Duration drain_timeout = absl::Seconds(8);
 
   base::LogLevel log_level = base::LogLevel::kInfo;

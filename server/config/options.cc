@@ -19,7 +19,7 @@ namespace {
 constexpr int kConnectionsMin = 2;  // one statement that waits must not stop all others
 constexpr int kConnectionsMax = 64;
 constexpr int kConnectionsUpperEnd = 1000000;
-constexpr int kParkedLeasesUpperEnd = 1000000;
+constexpr int kWaitingCallsUpperEnd = 1000000;
 constexpr absl::Duration kDrainTimeoutMax = absl::Minutes(5);
 
 template <typename T>
@@ -170,7 +170,7 @@ void DeclareDatabase(CLI::App* app, Options* options) {
       "Take the programs of --embedded (initdb, postgres) from here instead of the newest ones.")
       ->check(CLI::ExistingDirectory)
       ->needs(embedded);
-  Add(app, "connections", &config.connections,
+  Add(app, "database-connections", &config.database_connections,
       "Connections that run statements, 2 to 64; more help only when the database has idle cores.")
       ->check(InRange(kConnectionsMin, kConnectionsMax))
       ->capture_default_str();
@@ -214,12 +214,12 @@ void DeclareBehaviour(CLI::App* app, Options* options) {
   Add(app, "max-waiting-calls", &config.max_waiting_calls,
       "Calls that may wait at once, about 16 kB each; further ones are refused. These are Lease, "
       "and GetTask with a wait, which takes at most half of the places.")
-      ->check(InRange(1, kParkedLeasesUpperEnd))
+      ->check(InRange(1, kWaitingCallsUpperEnd))
       ->capture_default_str();
   Add(app, "max-waiting-calls-per-connection", &config.max_waiting_calls_per_connection,
       "Those that may wait at once on one connection; a proxy that puts all workers on one needs "
       "more.")
-      ->check(InRange(1, kParkedLeasesUpperEnd))
+      ->check(InRange(1, kWaitingCallsUpperEnd))
       ->capture_default_str();
   Add(app, "drain-timeout", &options->drain_timeout,
       "How long open work may take after SIGTERM before the broker ends without it.")

@@ -77,7 +77,7 @@ inline constexpr int kQueuesMax = 100000;
 
 // What peers may have open. Both are defaults of flags.
 inline constexpr int kConnectionsMax = 10000;                // 25 kB each: 250 MB
-inline constexpr int kParkedLeasesPerConnectionMax = 5000;  // a quarter of what the broker parks
+inline constexpr int kWaitingCallsPerConnectionMax = 5000;  // a quarter of what the broker parks
 // Streams of a connection beside its parked leases. Above the limit of streams gRPC's clients wait
 // untold, so that parked leases must never reach it.
 inline constexpr int kStreamsBesideParked = 1000;
@@ -85,7 +85,7 @@ inline constexpr int kStreamsBesideParked = 1000;
 // What one broker holds in memory at most; beyond it calls are refused with TOO_MANY_CALLS, or with
 // TOO_MANY_WAITING_CALLS. Leases that wait are counted apart from the calls in flight, so that
 // they cannot take the room of others.
-inline constexpr int kParkedLeasesMax = 20000;          // 16 kB each in gRPC: 320 MB
+inline constexpr int kWaitingCallsMax = 20000;          // 16 kB each in gRPC: 320 MB
 inline constexpr size_t kAwaitedByPeersMax = 200000;    // of other brokers' calls: 16 bytes each
 inline constexpr int64_t kParkedRequestBytes = 4 << 10;  // of those 16 kB; more counts as in flight
 inline constexpr int kCallsInFlightMax = 30000;         // of all methods

@@ -89,7 +89,7 @@ struct Origin {
   std::string actor;
   std::string method;
   std::string request_json;  // without the request id
-  std::string peer{};        // the name in the caller's certificate, else its address
+  std::string caller{};      // the name in the caller's certificate, else its address
   std::optional<RequestHash> request{};
 };
 

@@ -138,7 +138,7 @@ absl::Status AddAudit(pg::Session& session, const model::Origin& origin, const s
   pg::Params params;
   params.Text(origin.actor).Text(origin.method).Text(queue);
   params.Text(origin.request_json.empty() ? "{}" : origin.request_json);
-  return session.Run(sql::kAuditAdd, params.Int8(changed).Text(origin.peer)).status();
+  return session.Run(sql::kAuditAdd, params.Int8(changed).Text(origin.caller)).status();
 }
 
 absl::StatusOr<model::Page<model::AuditRecord>> ListAudit(pg::Session& session,

@@ -67,7 +67,7 @@ class BrokerTest : public ::testing::Test {
     items.push_back({.lease_token = task.lease_token, .result = result, .more = std::move(more)});
     const auto results = client().Ack(std::move(items));
     ASSERT_TRUE(results.ok()) << results.status();
-    EXPECT_EQ(results->front().outcome, SettleOutcome::kDone);
+    EXPECT_EQ(results->front().outcome, SettleOutcome::kSettled);
   }
 
   Task View(const std::string& task_id) {

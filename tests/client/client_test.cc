@@ -96,7 +96,7 @@ TEST_F(ClientTest, ARefusalIsNotRepeatedAndCarriesItsReason) {
 
 TEST_F(ClientTest, ACallIsGivenUpAfterTheLastAttempt) {
   broker_.FailNext("Enqueue", 100, kUnavailable);
-  const auto result = Connected({.attempts_max = 3}).Enqueue("q", {});
+  const auto result = Connected({.max_attempts = 3}).Enqueue("q", {});
   EXPECT_EQ(result.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(ErrorReason(result.status()), "");
   EXPECT_EQ(broker_.enqueues.size(), 3u);
@@ -150,7 +150,7 @@ TEST_F(ClientTest, ACallIsCancelledWhileItPauses) {
   auto client = Client::Connect({.addresses = {broker_.address()},
                                  .call_timeout = absl::Hours(10),
                                  .backoff = absl::Hours(1),
-                                 .backoff_max = absl::Hours(1)});
+                                 .max_backoff = absl::Hours(1)});
   std::promise<absl::Status> ended;
   PendingCall call = client->EnqueueAsync(
       {.queue = "q", .tasks = {{}}},
@@ -185,7 +185,7 @@ TEST_F(ClientTest, AnotherBrokerTakesTheCallsOfOneThatIsGone) {
 TEST(ClientWithoutBrokerTest, ACallEndsThoughItsClientIsGone) {
   for (int i = 0; i < 100; ++i) {
     std::promise<absl::Status> ended;
-    Client::Connect({.addresses = {"127.0.0.1:1"}, .attempts_max = 1})
+    Client::Connect({.addresses = {"127.0.0.1:1"}, .max_attempts = 1})
         ->EnqueueAsync({.queue = "q", .tasks = {{}}},
                        [&ended](auto results) { ended.set_value(results.status()); });
     EXPECT_EQ(ended.get_future().get().code(), absl::StatusCode::kUnavailable);
@@ -207,7 +207,7 @@ TEST_F(ClientTest, ALeaseHandleSettlesItsTask) {
   EXPECT_EQ((*lease)->task().task_id, "a");
   const auto outcome = std::move(**lease).Ack();
   ASSERT_TRUE(outcome.ok()) << outcome.status();
-  EXPECT_EQ(*outcome, SettleOutcome::kDone);
+  EXPECT_EQ(*outcome, SettleOutcome::kSettled);
   EXPECT_EQ(broker_.acked.count("token-a"), 1u);
 
   broker_.AddTask("b");
@@ -232,8 +232,8 @@ TEST(ConnectTest, OptionsOutOfRangeAreRefused) {
   EXPECT_EQ(code({}), absl::StatusCode::kOk);
   EXPECT_EQ(code({.addresses = {}}), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code({.addresses = {""}}), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(code({.attempts_max = 0}), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(code({.attempts_max = 6}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({.max_attempts = 0}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({.max_attempts = 6}), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code({.call_timeout = absl::ZeroDuration()}), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code({.backoff = absl::Minutes(1)}), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code({.tls = {.enabled = true, .ca_file = "/no/such/file"}}),

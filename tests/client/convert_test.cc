@@ -108,7 +108,7 @@ TEST(ConvertTest, EachOutcomeIsTold) {
   std::vector<SettleOutcome> outcomes;
   for (const SettleResult& result : FromProto(response)) outcomes.push_back(result.outcome);
   EXPECT_THAT(outcomes,
-              testing::ElementsAre(SettleOutcome::kDone, SettleOutcome::kAlreadySettled,
+              testing::ElementsAre(SettleOutcome::kSettled, SettleOutcome::kAlreadySettled,
                                    SettleOutcome::kLeaseLost, SettleOutcome::kNotFound,
                                    SettleOutcome::kRefused));
 }

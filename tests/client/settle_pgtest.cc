@@ -53,7 +53,7 @@ TEST_F(AckOnBroker, OneCallAcksAndLeasesTheNextTask) {
                                               {.queues = {{.name = "plain"}}, .max_tasks = 2});
   ASSERT_TRUE(answer.ok()) << answer.status();
   ASSERT_EQ(answer->results.size(), 1u);
-  EXPECT_EQ(answer->results[0].outcome, SettleOutcome::kDone);
+  EXPECT_EQ(answer->results[0].outcome, SettleOutcome::kSettled);
   ASSERT_TRUE(answer->lease.has_value());
   EXPECT_EQ(answer->lease->tasks.size(), 2u);
   const auto refused =

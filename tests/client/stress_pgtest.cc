@@ -71,7 +71,7 @@ TEST_F(Stress, ManyWaitersAreServedAndKeepNoOtherCallBack) {
   const auto outcomes = client().Ack(std::move(tokens));
   ASSERT_TRUE(outcomes.ok()) << outcomes.status();
   const auto is_done = [](const SettleResult& result) {
-    return result.outcome == SettleOutcome::kDone;
+    return result.outcome == SettleOutcome::kSettled;
   };
   EXPECT_EQ(std::ranges::count_if(*outcomes, is_done), kWorkers);
 }

@@ -22,7 +22,7 @@ TEST_F(ConfigTest, TheDefaultsAreSafeAndLocal) {
   EXPECT_EQ(config.database_uri, "postgresql://db/skiplane");
   EXPECT_EQ(config.embedded_dir, "");
   EXPECT_EQ(config.pg_bindir, "");
-  EXPECT_EQ(config.connections, 4);
+  EXPECT_EQ(config.database_connections, 4);
   EXPECT_FALSE(config.auto_create_queues);
   EXPECT_FALSE(config.allow_unsafe_durability);
   EXPECT_TRUE(config.migrate_at_start);
@@ -42,7 +42,7 @@ TEST_F(ConfigTest, EveryFlagReachesItsPlace) {
   const std::string ca = WriteFile("ca", "");
   const Config config = Parsed(
       {"--listen", "[::1]:0", "--metrics-listen", "127.0.0.2:0", "--embedded", folder(),
-       "--pg-bindir", folder(), "--connections", "7", "--auto-create-queues",
+       "--pg-bindir", folder(), "--database-connections", "7", "--auto-create-queues",
        "--allow-unsafe-durability", "--no-migrate", "--tls-cert", cert, "--tls-key", key,
        "--tls-client-ca", ca, "--reflection", "off", "--max-waiting-calls", "5",
        "--max-connections", "6", "--max-waiting-calls-per-connection", "4",
@@ -59,7 +59,7 @@ TEST_F(ConfigTest, EveryFlagReachesItsPlace) {
   EXPECT_FALSE(config.is_http_by_default);
   EXPECT_EQ(config.embedded_dir, folder());
   EXPECT_EQ(config.pg_bindir, folder());
-  EXPECT_EQ(config.connections, 7);
+  EXPECT_EQ(config.database_connections, 7);
   EXPECT_TRUE(config.auto_create_queues);
   EXPECT_TRUE(config.allow_unsafe_durability);
   EXPECT_FALSE(config.migrate_at_start);
@@ -106,12 +106,14 @@ TEST_F(ConfigTest, AFileMayNameSeveralQueuesInOneLineOnly) {
 }
 
 TEST_F(ConfigTest, SubcommandsTakeTheFlagsBeforeAndAfterThem) {
-  const Config before = Parsed({"--connections=5", "--database=postgresql://db", "migrate"});
-  const Config after = Parsed({"migrate", "--connections=5", "--database=postgresql://db"});
+  const Config before =
+      Parsed({"--database-connections=5", "--database=postgresql://db", "migrate"});
+  const Config after =
+      Parsed({"migrate", "--database-connections=5", "--database=postgresql://db"});
   EXPECT_EQ(before.command, Command::kMigrate);
   EXPECT_EQ(after.command, Command::kMigrate);
-  EXPECT_EQ(before.connections, 5);
-  EXPECT_EQ(after.connections, 5);
+  EXPECT_EQ(before.database_connections, 5);
+  EXPECT_EQ(after.database_connections, 5);
   EXPECT_EQ(ParsedWithDatabase({"serve"}).command, Command::kServe);
 }
 

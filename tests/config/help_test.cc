@@ -18,7 +18,7 @@ using ::testing::StartsWith;
 
 constexpr const char* kFlags[] = {
     "listen",           "metrics-listen", "ready-file",              "database",
-    "database-file",    "embedded",       "pg-bindir",               "connections",
+    "database-file",    "embedded",       "pg-bindir",               "database-connections",
     "no-migrate",       "tls-cert",       "allow-unsafe-durability", "tls-key",
     "tls-client-ca",    "reflection",     "auto-create-queues",      "max-waiting-calls",
     "drain-timeout",    "log-level",      "max-connections",         "log-format",

@@ -15,7 +15,7 @@ class PrecedenceTest : public World {
   std::string File() const {
     return WriteFile("settings",
                      "# a comment\n"
-                     "connections = 11\n"
+                     "database-connections = 11\n"
                      "auto-create-queues = true\n"
                      "log-level = \"warn\"\n");
   }
@@ -23,56 +23,59 @@ class PrecedenceTest : public World {
 
 TEST_F(PrecedenceTest, TheFileBeatsTheDefault) {
   const Config config = ParsedWithDatabase({"--config", File()});
-  EXPECT_EQ(config.connections, 11);
+  EXPECT_EQ(config.database_connections, 11);
   EXPECT_TRUE(config.auto_create_queues);
   EXPECT_EQ(config.log_level, base::LogLevel::kWarn);
 }
 
 TEST_F(PrecedenceTest, TheEnvironmentBeatsTheDefault) {
-  SetVariable("SKIPLANE_CONNECTIONS", "22");
+  SetVariable("SKIPLANE_DATABASE_CONNECTIONS", "22");
   SetVariable("SKIPLANE_AUTO_CREATE_QUEUES", "true");
-  EXPECT_EQ(ParsedWithDatabase({}).connections, 22);
+  EXPECT_EQ(ParsedWithDatabase({}).database_connections, 22);
   EXPECT_TRUE(ParsedWithDatabase({}).auto_create_queues);
 }
 
 TEST_F(PrecedenceTest, TheEnvironmentBeatsTheFile) {
-  SetVariable("SKIPLANE_CONNECTIONS", "22");
+  SetVariable("SKIPLANE_DATABASE_CONNECTIONS", "22");
   SetVariable("SKIPLANE_AUTO_CREATE_QUEUES", "false");
   const Config config = ParsedWithDatabase({"--config", File()});
-  EXPECT_EQ(config.connections, 22);
+  EXPECT_EQ(config.database_connections, 22);
   EXPECT_FALSE(config.auto_create_queues);
   EXPECT_EQ(config.log_level, base::LogLevel::kWarn);
 }
 
 TEST_F(PrecedenceTest, TheFlagBeatsTheFile) {
-  const Config config =
-      ParsedWithDatabase({"--config", File(), "--connections=33", "--auto-create-queues=false"});
-  EXPECT_EQ(config.connections, 33);
+  const Config config = ParsedWithDatabase(
+      {"--config", File(), "--database-connections=33", "--auto-create-queues=false"});
+  EXPECT_EQ(config.database_connections, 33);
   EXPECT_FALSE(config.auto_create_queues);
 }
 
 TEST_F(PrecedenceTest, TheFlagBeatsTheEnvironmentAndTheFileInAnyOrder) {
-  SetVariable("SKIPLANE_CONNECTIONS", "22");
-  EXPECT_EQ(ParsedWithDatabase({"--connections=33", "--config", File()}).connections, 33);
-  EXPECT_EQ(ParsedWithDatabase({"--config", File(), "--connections=33"}).connections, 33);
+  SetVariable("SKIPLANE_DATABASE_CONNECTIONS", "22");
+  const std::string flag = "--database-connections=33";
+  EXPECT_EQ(ParsedWithDatabase({flag, "--config", File()}).database_connections, 33);
+  EXPECT_EQ(ParsedWithDatabase({"--config", File(), flag}).database_connections, 33);
 }
 
 TEST_F(PrecedenceTest, AnEmptyVariableSaysNothing) {
-  SetVariable("SKIPLANE_CONNECTIONS", "");
-  EXPECT_EQ(ParsedWithDatabase({"--config", File()}).connections, 11);
+  SetVariable("SKIPLANE_DATABASE_CONNECTIONS", "");
+  EXPECT_EQ(ParsedWithDatabase({"--config", File()}).database_connections, 11);
 }
 
 TEST_F(PrecedenceTest, AVariableOutOfRangeIsBlamedAndNotItsFlag) {
-  SetVariable("SKIPLANE_CONNECTIONS", "1000");
+  SetVariable("SKIPLANE_DATABASE_CONNECTIONS", "1000");
   const EarlyExit end = EndedWithDatabase({});
   EXPECT_EQ(end.code, 2);
-  EXPECT_THAT(end.text, HasSubstr("SKIPLANE_CONNECTIONS, for --connections: "));
-  EXPECT_THAT(EndedWithDatabase({"--connections=1000"}).text,
+  EXPECT_THAT(end.text, HasSubstr("SKIPLANE_DATABASE_CONNECTIONS, for --database-connections: "));
+  EXPECT_THAT(EndedWithDatabase({"--database-connections=1000"}).text,
               ::testing::Not(HasSubstr("SKIPLANE_")));
 }
 
 TEST_F(PrecedenceTest, TheLastOfTwoEqualFlagsCounts) {
-  EXPECT_EQ(ParsedWithDatabase({"--connections=5", "--connections=6"}).connections, 6);
+  EXPECT_EQ(ParsedWithDatabase({"--database-connections=5", "--database-connections=6"})
+                .database_connections,
+            6);
 }
 
 TEST_F(PrecedenceTest, AnUnknownNameInTheFileIsAnError) {
@@ -90,21 +93,22 @@ TEST_F(PrecedenceTest, AWrongValueInTheFileIsBlamedOnItsLine) {
     return end.text;
   };
   EXPECT_THAT(said("listen = nonsense"), HasSubstr("settings line 3: listen: must be HOST:PORT"));
-  EXPECT_THAT(said("connections = 99"), HasSubstr("line 3: connections: Value 99 not in range 2"));
+  EXPECT_THAT(said("database-connections = 99"),
+              HasSubstr("line 3: database-connections: Value 99 not in range 2"));
   EXPECT_THAT(said("no-migrate = maybe"), HasSubstr("line 3: no-migrate: must be true or false"));
   EXPECT_THAT(said("listen ="), HasSubstr("line 3: listen: has no value"));
   EXPECT_THAT(said("[broker]"), HasSubstr("line 3: must be 'name = value'"));
   EXPECT_THAT(said("x"), HasSubstr("line 3: must be 'name = value'"));
   EXPECT_THAT(said("config = other"), HasSubstr("line 3: a file cannot set config."));
-  EXPECT_THAT(said("connections = 5\nlog-level = warn\nconnections = 6"),
-              HasSubstr("line 5: connections: stands in line 3 already"));
+  EXPECT_THAT(said("database-connections = 5\nlog-level = warn\ndatabase-connections = 6"),
+              HasSubstr("line 5: database-connections: stands in line 3 already"));
 }
 
 TEST_F(PrecedenceTest, ALineThatIsNoSettingIsNotRepeated) {
   for (const char* const line : {"postgresql://u:hunter2@db", "database = hunter2",
                                  "database: postgresql://u:hunter2@db/x?a=b",
                                  "database-file = postgresql://u:hunter2@db",
-                                 "connections = postgresql://u:hunter2@db"}) {
+                                 "database-connections = postgresql://u:hunter2@db"}) {
     const EarlyExit end = Ended({"--config", WriteFile("settings", line)});
     EXPECT_THAT(end.text, HasSubstr("settings line 1: ")) << line;
     EXPECT_THAT(end.text, ::testing::Not(HasSubstr("hunter2")));
@@ -112,14 +116,16 @@ TEST_F(PrecedenceTest, ALineThatIsNoSettingIsNotRepeated) {
 }
 
 TEST_F(PrecedenceTest, AWrongValueThatDoesNotCountDoesNoHarm) {
-  const std::string file = WriteFile("settings", "connections = 99\n");
-  EXPECT_EQ(ParsedWithDatabase({"--config", file, "--connections=5"}).connections, 5);
-  SetVariable("SKIPLANE_CONNECTIONS", "6");
-  EXPECT_EQ(ParsedWithDatabase({"--config", file}).connections, 6);
+  const std::string file = WriteFile("settings", "database-connections = 99\n");
+  EXPECT_EQ(ParsedWithDatabase({"--config", file, "--database-connections=5"})
+                .database_connections,
+            5);
+  SetVariable("SKIPLANE_DATABASE_CONNECTIONS", "6");
+  EXPECT_EQ(ParsedWithDatabase({"--config", file}).database_connections, 6);
 }
 
 TEST_F(PrecedenceTest, AFileCannotNameAnotherFile) {
-  const std::string inner = WriteFile("inner", "connections = 5\n");
+  const std::string inner = WriteFile("inner", "database-connections = 5\n");
   EXPECT_EQ(EndedWithDatabase({"--config", WriteFile("outer", "config = " + inner + "\n")}).code,
             2);
 }

@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"http-host", {"", "broker:7080", "http://broker", "127.0.0.1", "a b", "*"}},
         Case{"http-origin", {"", "*", "null", "tools.example", "ftp://a.b", "https://a.b/",
                              "https://a.b:x", "https://", "https://a.b/c"}},
-        Case{"connections", {"", "1", "65", "-4", "four", "4.5", "99999999999999999999"}},
+        Case{"database-connections", {"", "1", "65", "-4", "four", "4.5", "99999999999999999999"}},
         Case{"max-connections", {"", "0", "1000001", "-1", "many"}},
         Case{"max-waiting-calls", {"", "0", "1000001", "-1", "many"}},
         Case{"max-waiting-calls-per-connection", {"", "0", "1000001", "-1", "many"}},
@@ -80,8 +80,8 @@ INSTANTIATE_TEST_SUITE_P(
 class RangeEndsTest : public World {};
 
 TEST_F(RangeEndsTest, TheEndsOfTheRangesAreAccepted) {
-  EXPECT_EQ(ParsedWithDatabase({"--connections=2"}).connections, 2);
-  EXPECT_EQ(ParsedWithDatabase({"--connections=64"}).connections, 64);
+  EXPECT_EQ(ParsedWithDatabase({"--database-connections=2"}).database_connections, 2);
+  EXPECT_EQ(ParsedWithDatabase({"--database-connections=64"}).database_connections, 64);
   EXPECT_EQ(ParsedWithDatabase({"--max-waiting-calls=1"}).max_waiting_calls, 1);
   EXPECT_EQ(ParsedWithDatabase({"--max-waiting-calls=1000000"}).max_waiting_calls, 1000000);
   EXPECT_EQ(ParsedWithDatabase({"--max-connections=1"}).max_connections, 1);
@@ -99,9 +99,9 @@ TEST_F(RangeEndsTest, WhatIsNoNumberIsNotSaidToBeOutOfRange) {
   const std::string file = WriteFile("settings", "max-connections = many\n");
   EXPECT_THAT(EndedWithDatabase({"--config", file}).text,
               HasSubstr("line 1: max-connections: is not a whole number\n"));
-  EXPECT_THAT(EndedWithDatabase({"--connections=4.5"}).text,
-              HasSubstr("--connections: is not a whole number\n"));
-  EXPECT_THAT(EndedWithDatabase({"--connections=-99999999999999999999"}).text,
+  EXPECT_THAT(EndedWithDatabase({"--database-connections=4.5"}).text,
+              HasSubstr("--database-connections: is not a whole number\n"));
+  EXPECT_THAT(EndedWithDatabase({"--database-connections=-99999999999999999999"}).text,
               HasSubstr("not in range 2"));
 }
 
@@ -118,7 +118,8 @@ TEST_F(RangeEndsTest, AnEmptyValueDoesNotSwallowTheNextFlag) {
 TEST_F(RangeEndsTest, AnErrorNeverRepeatsTheUriOfADatabase) {
   for (const char* argument :
        {"--database=oops://user:hunter2@db", "postgresql://user:hunter2@db",
-        "--listen=postgresql://user:hunter2@db", "--connections=postgresql://user:hunter2@db"}) {
+        "--listen=postgresql://user:hunter2@db",
+        "--database-connections=postgresql://user:hunter2@db"}) {
     const EarlyExit end = Ended({argument});
     EXPECT_EQ(end.code, 2);
     EXPECT_THAT(end.text, Not(HasSubstr("hunter2")));

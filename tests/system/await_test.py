@@ -1,6 +1,7 @@
 """GetTask with a wait answers when its task has ended, whoever ended it; or with the task as it is
 when the time is over."""
 
+import os
 import signal
 import time
 import unittest
@@ -13,6 +14,7 @@ from support.process import GENEROUS_S
 
 QUEUE = "awaited"
 AWAITING = "skiplane_awaiting_calls"
+MANY = 300
 
 
 class AwaitTest(SystemTest):
@@ -250,6 +252,42 @@ class Unknown(AwaitTest):
         self.assert_call_refused(self.call(queue=QUEUE, key="k"), "NOT_FOUND", "TASK_NOT_FOUND")
 
 
+class Many(AwaitTest):
+    def threads(self):
+        return len(os.listdir(f"/proc/{self.broker.pid}/task"))
+
+    def runs(self, statement):
+        return self.broker.metrics().get(
+            f'skiplane_db_statement_seconds_count{{statement="{statement}"}}', 0)
+
+    def wait_for_runs(self, statement, count):
+        self.wait_until(lambda: self.runs(statement) >= count, f"never {count} of {statement}")
+
+    def end_all(self):
+        ended = 0
+        while ended < MANY:
+            ended += len(self.client.ack(*self.client.lease(QUEUE, max_tasks=MANY)))
+
+    def test_those_who_wait_take_no_threads_and_read_their_tasks_once(self):
+        tasks = [self.client.new_task()] * MANY
+        ids = [made.task_id for made in self.client.enqueue_all(QUEUE, tasks)]
+        first = self.park(ids[0])
+        self.wait_for_runs("task_get", 1)
+        threads = self.threads()
+        calls = [self.call(task_id) for task_id in ids]
+        self.wait_for_awaiting(MANY + 1)
+        self.wait_for_runs("task_get", MANY + 1)
+        self.assertLessEqual(self.threads(), threads + 4)  # gRPC's pool may have grown
+        # One statement that looks for all of them has come and gone.
+        self.wait_for_runs("task_known", self.runs("task_known") + 1)
+        self.assertEqual(self.runs("task_get"), MANY + 1)
+
+        self.end_all()
+        for call in (first, *calls):
+            self.assert_ended(call, "SUCCEEDED")
+        self.wait_for_awaiting(0)
+
+
 class TooMany(AwaitTest):
     flags = ("--max-waiting-calls=4",)
 
@@ -280,6 +318,10 @@ class TimeIsOverByHttp(ByHttp, TimeIsOver):
 
 
 class UnknownByHttp(ByHttp, Unknown):
+    pass
+
+
+class ManyByHttp(ByHttp, Many):
     pass
 
 

@@ -132,7 +132,19 @@ class BadInput(SystemTest):
             "long wait": lease(wait=61), "negative wait": lease(wait=-1),
             "short lease": lease(duration=0.5), "long lease": lease(duration=43201),
             "bytes": lease(max_bytes=-1), "worker": lease(worker_id=LONG),
-            "worker name": lease(worker_name=LONG), "request": lease(request_id=LONG)})
+            "worker name": lease(worker_name=LONG),
+            "request": lease(worker_id="w", request_id=LONG)})
+
+    def test_a_share_of_a_lease_out_of_range_is_blamed_by_its_entry(self):
+        for field in ("max_tasks", "weight"):
+            for value in (-1, 1001):
+                request = lease_request(QUEUE, worker_id="w")
+                request.queues.add(name="other", **{field: value})
+                with self.subTest(field=field, value=value):
+                    error = self.assert_refused(*FIELD, self.client.broker.Lease, request,
+                                                timeout=DEADLINE_S)
+                    self.assertEqual(fields_of(error), [f"queues[1].{field}"])
+        self.assertEqual(self.picture(), self.before)
 
     def test_settling_out_of_range(self):
         token = self.held.lease_token

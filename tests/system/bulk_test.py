@@ -389,7 +389,7 @@ class Reports(SystemTest):
             answer = self.client.admin.ListWorkers(request, timeout=60)
             workers += answer.workers
             token = answer.next_page_token
-        handles = self.database.run("SELECT handle FROM skiplane.workers ORDER BY name")
+        handles = self.database.run("SELECT worker_handle FROM skiplane.workers ORDER BY name")
         self.assertEqual([(w.name, w.worker_handle, w.leased_count) for w in workers],
                          [("anna", handles[0][0], 2), ("bert", handles[1][0], 1)])
         self.assertEqual(token, "")

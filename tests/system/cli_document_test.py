@@ -8,7 +8,7 @@ import unittest
 
 from support import document
 from support.cli import CliTest, program
-from support.client import queue_pb2, state_name, task_pb2
+from support.client import queue_pb2, seconds, state_name, task_pb2
 from support.process import GENEROUS_S
 
 DOCUMENT = "docs/CLI.md"
@@ -88,6 +88,12 @@ class Operators(DocumentTest):
         self.assertEqual(self.states(failed), ["READY"] * 2)
         self.assertEqual(self.client.task(waiting).priority, -10)
 
+    def test_a_running_task_that_is_to_be_cancelled(self):
+        task_id = self.client.enqueue("mail")
+        self.client.lease("mail")
+        self.run_cli("tasks", "cancel", task_id)
+        self.assertRegex(self.run_cli("tasks", "show", task_id), r"cancel_requested +yes\n")
+
     def test_all_tasks_that_match(self):
         failed = self.failed()
         campaign = self.client.enqueue("mail", key="campaign-7-1")
@@ -158,6 +164,16 @@ class Workers(DocumentTest):
         self.assertEqual(self.burst("A worker of any program"), ["1"] * 3)
         [shown] = self.lines("tasks", "show", words)
         self.assertEqual(shown["task"]["state"], "TASK_STATE_SUCCEEDED")
+
+    def test_that_goes_on_where_the_attempt_before_was(self):
+        self.client.create_queue("reports")
+        self.program("export-pages", '[ "$2" = 40 ] && echo "90% 90" > "$4"')
+        self.client.enqueue("reports")
+        [task] = self.client.lease("reports", worker_id="w")
+        self.client.heartbeat("w", 30, task,
+                              progress=task_pb2.TaskProgress(fraction=0.4, message="40"))
+        self.client.nack(task, retry_delay=seconds(0))
+        self.assertEqual(self.burst("A worker of any program", 1), ["1"])
 
     def test_in_scripts(self):
         self.program("send-mail", "true")

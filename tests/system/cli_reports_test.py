@@ -81,8 +81,8 @@ class Reports(CliTest):
         self.client.enqueue("mail")
         self.client.lease("mail", worker_id="w1", worker_name="host:1")
         [worker] = self.lines("workers")
-        self.assertEqual((worker["name"], worker["worker_handle"]),
-                         ("host:1", self.database.value("SELECT handle FROM skiplane.workers")))
+        handle = self.database.value("SELECT worker_handle FROM skiplane.workers")
+        self.assertEqual((worker["name"], worker["worker_handle"]), ("host:1", handle))
         self.assertNotIn("w1", self.run_cli("workers"))
 
     def test_changes_are_recorded_with_their_actor(self):

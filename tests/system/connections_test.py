@@ -11,12 +11,15 @@ import grpc
 from support import http2
 from support.broker import NOT_SERVING, SERVING, check, watch
 from support.case import SystemTest
+from support.http import RawHttp
+from support.http_case import ANY_PORT
 from support.process import GENEROUS_S
 
 QUEUE = "crowded"
 DESCRIPTORS = 256
 MANY = 400
 CONNECTIONS_MAX = 'skiplane_max_connections{port="grpc"}'
+REFUSED = "skiplane_connections_refused_total"
 
 
 def connect(address):
@@ -59,8 +62,7 @@ class Connections(SystemTest):
         metrics = broker.metrics()
         self.assertEqual(metrics[CONNECTIONS_MAX], metrics['skiplane_connections{port="grpc"}'])
         end = time.monotonic() + GENEROUS_S
-        refused = 'skiplane_connections_refused_total{port="grpc"}'
-        while broker.metrics()[refused] < MANY - len(inside):
+        while broker.metrics()[REFUSED + '{port="grpc"}'] < MANY - len(inside):
             self.assertLess(time.monotonic(), end, "not all of them are counted")
         broker.wait_for_output(" connections_refused ")
 
@@ -83,6 +85,36 @@ class Connections(SystemTest):
         self.assertGreater(len(inside), 0)
         self.assertLessEqual(len(inside), 3)
         self.assertEqual(broker.metrics()[CONNECTIONS_MAX], 3)
+
+    def ask_by_http(self, broker):
+        """The connection of a caller that was answered; None if it was turned away."""
+        try:
+            raw = RawHttp(broker.http_address)
+            self.addCleanup(raw.close)
+            raw.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            self.assertEqual(raw.read_answer().status, 200)
+        except ConnectionError:
+            return None
+        return raw
+
+    def test_the_same_limit_holds_by_http_apart_from_grpc(self):
+        broker = self.start_broker("--max-connections=3", http=ANY_PORT)
+        callers = [self.ask_by_http(broker) for _ in range(5)]
+        self.assertEqual([caller is not None for caller in callers], [True] * 3 + [False] * 2)
+        metrics = broker.metrics()
+        self.assertEqual([metrics[f'{REFUSED}{{port="{port}"}}'] for port in ("http", "grpc")],
+                         [2, 0])
+        self.assertEqual(metrics['skiplane_max_connections{port="http"}'], 3)
+        broker.wait_for_output(" connections_refused port=http ")
+        client = self.client_of(broker)
+        client.create_queue(QUEUE)
+        self.assert_served(client)
+
+        callers[0].close()
+        end = time.monotonic() + GENEROUS_S
+        while broker.metrics()['skiplane_connections{port="http"}'] == 3:
+            self.assertLess(time.monotonic(), end, "its place is not free")
+        self.assertIsNotNone(self.ask_by_http(broker))
 
     def test_new_callers_wait_only_as_long_as_descriptors_are_wanting(self):
         broker, client = self.start()

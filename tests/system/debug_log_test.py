@@ -74,7 +74,7 @@ class DebugLog(SystemTest):
 
     def test_what_was_decided_is_told_within_bounds_and_without_secrets(self):
         self.live()
-        for event in ("leased", "settled", "beats", "sessions_renewed", "sessions_ended",
+        for event in ("leased", "settled", "heartbeats", "sessions_renewed", "sessions_ended",
                       "reclaimed", "chore", "call_refused", "connection_accepted",
                       "database_connected"):
             self.broker.wait_for_output(f" debug {event} ")

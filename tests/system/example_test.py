@@ -45,6 +45,30 @@ class Readme(SystemTest):
                 self.assertIn(line.strip(), built)
 
 
+class CppExample(SystemTest):
+    def start_example(self, name, broker):
+        path = os.path.join(os.environ["SKIPLANE_BUILD_DIR"], "client", "examples",
+                            f"skiplane_example_{name}")
+        program = Process([path, broker.address])
+        self.addCleanup(program.end)
+        return program
+
+    def test_the_producer_and_the_worker_of_the_readme_do_their_job(self):
+        broker, client = self.start()
+        for said in ("is committed", "is known"):
+            producer = self.start_example("producer", broker)
+            self.assertEqual(producer.wait(), 0, producer.output)
+            task_id, what = producer.output.split(maxsplit=1)
+            self.assertEqual(what, f"{said}\n")
+        self.assertEqual(client.state(task_id), "READY")
+        worker = self.start_example("worker", broker)
+        self.database.eventually("SELECT count(*) FROM skiplane.task", "0")
+        self.assertEqual(client.state(task_id), "SUCCEEDED")
+        worker.tell("")  # Enter
+        self.assertEqual(worker.wait(), 0, worker.output)
+        self.assertEqual(worker.output, "attempt 1: hello\n")
+
+
 class PythonExample(SystemTest):
     def run_example(self, name, address):
         program = Process([sys.executable, "-B", os.path.join(EXAMPLES, name), address],

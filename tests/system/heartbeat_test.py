@@ -42,6 +42,13 @@ class Heartbeats(SystemTest):
                          broker_pb2.LEASE_STATE_LOST)
         self.assertEqual(self.client.ack(hanged, kept), ["LEASE_LOST", "SETTLED"])
 
+    def test_an_empty_lease_says_nothing_of_the_time_that_is_left(self):
+        [task] = self.lease_new(1)
+        answer = self.client.broker.Lease(broker_pb2.LeaseRequest(
+            queues=[broker_pb2.LeaseQueue(name=QUEUE)], worker_id=WORKER, max_tasks=1), timeout=60)
+        self.assertEqual((len(answer.tasks), answer.HasField("lease_remaining")), (0, False))
+        self.assertEqual(self.states(task), ["HELD"])
+
     def test_all_of_thousands_of_cancelled_ones_are_to_stop_and_no_other(self):
         self.client.create_queue("many")
         cancelled = [task for _ in range(3) for task in self.lease_new(1000, "many", priority=5)]

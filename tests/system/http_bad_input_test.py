@@ -13,6 +13,7 @@ ENQUEUE = "BrokerService/Enqueue"
 TASK = {"queue": QUEUE, "tasks": [{"payload": "aGk="}]}
 BODY_MAX = 8 << 20
 BODIES_MAX = 128 << 20
+NO_ROOM = 'skiplane_http_refused_requests_total{reason="no_room"}'
 
 
 class BadInput(HttpTest):
@@ -169,6 +170,7 @@ class BadInput(HttpTest):
         self.assertLess(len(packed), 1 << 14)  # so small a body has room
         answer = self.http.call(ENQUEUE, packed, Content_Encoding="gzip")
         self.assert_error(answer, 429, "resource_exhausted", "TOO_MANY_CALLS", "repeat")
+        self.assertEqual(self.broker.metrics()[NO_ROOM], 1)
 
     def test_fields_that_would_be_no_metadata(self):
         raw = self.raw()

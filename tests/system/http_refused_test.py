@@ -2,6 +2,7 @@
 
 import unittest
 
+from support.case import slow
 from support.http import JSON, SERVICES
 from support.http_case import HttpTest
 
@@ -52,6 +53,16 @@ class Refused(HttpTest):
         raw.send(b"\x16\x03\x01\x02\x00\r\n\r\n")
         self.assertEqual(raw.read_answer().status, 400)
         self.assertEqual(self.counts()["request"], 1)
+
+    @slow
+    def test_half_a_header_is_told_that_its_time_is_over_and_counts(self):
+        raw = self.raw()
+        raw.send(f"POST {PATH} HTTP/1.1\r\nHost: loc")
+        answer = raw.read_answer()
+        self.assertEqual((answer.status, answer.code(), answer.reason()),
+                         (408, "deadline_exceeded", "REQUEST_TIMEOUT"))
+        self.assertEqual(raw.read_to_end(), b"")
+        self.assertEqual(self.counts(), {**dict.fromkeys(REASONS, 0), "timeout": 1})
 
 
 if __name__ == "__main__":

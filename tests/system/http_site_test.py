@@ -1,13 +1,17 @@
 """Which pages of a browser may call the HTTP port: none but those that are listed."""
 
 import json
+import select
 import unittest
 
-from support.http import JSON, SERVICES
+from support.http import JSON, SERVICES, RawHttp
 from support.http_case import HttpTest
+from support.process import GENEROUS_S
 
 LISTED = "https://tools.example:8443"
 LIST = SERVICES + "AdminService/ListQueues"
+DEAF = 200
+PAGES = 50  # for each of these, which their kernel has no room for
 
 
 class Site(HttpTest):
@@ -101,6 +105,26 @@ class Pages(HttpTest):
         answer = self.http.request("HEAD", "/metrics")
         self.assertEqual((answer.status, answer.body, answer.headers["Content-Length"]),
                          (200, b"", None))
+
+    def ask_and_not_read(self):
+        """A connection to which its pages come."""
+        raw = RawHttp(self.broker.http_address, is_narrow=True)
+        self.addCleanup(raw.close)
+        raw.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * PAGES)
+        return raw
+
+    def test_others_are_answered_while_many_do_not_read_their_pages(self):
+        deaf = [self.ask_and_not_read() for _ in range(DEAF)]
+        for raw in deaf:
+            self.assertTrue(select.select([raw.socket], [], [], GENEROUS_S)[0])
+        self.assertEqual(self.http.request("GET", "/healthz").body, b"alive\n")
+        page = self.http.request("GET", "/metrics").body
+        self.assertIn(b"\nskiplane_ready 1\n", page)
+        self.client.create_queue("served")
+        # Their pages are not made before they take those that were.
+        self.assertLess(self.broker.metrics()["skiplane_scrapes_total"], DEAF * PAGES)
+        for raw in (deaf[0], deaf[-1]):
+            self.assertEqual(raw.read_answer().status, 200)
 
     def test_a_broker_without_its_database_lives_and_is_not_ready(self):
         self.database.refuse_writes()

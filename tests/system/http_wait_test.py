@@ -1,15 +1,25 @@
 """Leases that wait by HTTP: they take no thread, and who leaves takes no task along."""
 
 import os
+import resource
+import selectors
 import unittest
 
-from support.case import leases_begun
+from support.case import leases_begun, slow
 from support.http import RawHttp, post
 from support.http_case import HttpTest
+from support.process import GENEROUS_S
 
 QUEUE = "waiting"
 MANY = 300
+CALLERS = 10000
+CONNECTIONS_MAX = 9500
+WAITING_MAX = 9000
+DESCRIPTORS = 2 * CONNECTIONS_MAX + 500  # of a broker: its port of gRPC may have as many
+TASKS_PER_CALL = 1000
 CONNECTIONS = 'skiplane_connections{port="http"}'
+TURNED_AWAY = 'skiplane_connections_refused_total{port="http"}'
+WAITING = f'skiplane_queue_waiting_leases{{queue="{QUEUE}"}}'
 LEASE = 'grpc_method="skiplane.v1.BrokerService/Lease"'
 
 
@@ -166,6 +176,106 @@ class TooMany(Waiting):
         answer = self.http.call("BrokerService/Lease", lease_of())
         self.assertEqual((answer.status, answer.code(), answer.reason()),
                          (429, "resource_exhausted", "TOO_MANY_WAITING_CALLS"))
+
+
+class Callers:
+    """Many at once, each on a connection of its own, with one call on its way."""
+
+    def __init__(self, address, call):
+        self._selector = selectors.DefaultSelector()
+        self._all = []
+        self.turned_away = 0
+        for _ in range(CALLERS):
+            try:
+                self._add(RawHttp(address), call)
+            except ConnectionError:
+                self.turned_away += 1
+
+    def _add(self, caller, call):
+        self._all.append(caller)
+        caller.send(call)
+        self._selector.register(caller.socket, selectors.EVENT_READ, caller)
+
+    def reset(self):
+        self._selector.close()
+        for caller in self._all:
+            caller.reset()
+
+    @property
+    def waiting(self):
+        return len(self._selector.get_map())
+
+    def take_answers(self, bound_s=0):
+        """Those that have come; waits for the first one."""
+        answers = []
+        for key, _ in self._selector.select(bound_s):
+            self._selector.unregister(key.fileobj)
+            try:
+                answers.append(key.data.read_answer())
+            except ConnectionError:
+                self.turned_away += 1
+        return answers
+
+
+class TenThousand(Waiting):
+    flags = (f"--max-connections={CONNECTIONS_MAX}", f"--max-waiting-calls={WAITING_MAX}")
+
+    def setUp(self):
+        usual = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if usual[1] < DESCRIPTORS:
+            self.skipTest(f"needs {DESCRIPTORS} file descriptors, but ulimit -Hn is {usual[1]}")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (usual[1], usual[1]))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, usual)
+        super().setUp()
+        if self.broker.is_sanitized():
+            self.skipTest("too slow for all of them to wait at the same time")
+
+    def refusals(self, callers):
+        """The answers to those who may not wait; all others wait, or were turned away."""
+        answers = []
+
+        def is_settled():
+            answers.extend(callers.take_answers())
+            return self.broker.metrics().get(WAITING, 0) == callers.waiting
+        self.wait_until(is_settled, "each caller waits, or is told, or turned away")
+        return answers
+
+    def enqueue_for_all(self):
+        """The ids."""
+        tasks = [self.client.new_task()] * TASKS_PER_CALL
+        return [made.task_id for _ in range(WAITING_MAX // TASKS_PER_CALL)
+                for made in self.client.enqueue_all(QUEUE, tasks)]
+
+    def take_tasks(self, callers):
+        """What those who wait are served."""
+        tasks = []
+        while callers.waiting:
+            answers = callers.take_answers(GENEROUS_S)
+            self.assertGreater(len(answers), 0, f"{callers.waiting} are never served")
+            tasks += [task for answer in answers for task in answer.json()["tasks"]]
+        return tasks
+
+    @slow
+    def test_each_is_served_or_told_and_each_task_is_leased_once(self):
+        callers = Callers(self.broker.http_address,
+                          post("BrokerService/Lease", lease_of(leaseDuration="600s")))
+        self.addCleanup(callers.reset)
+        refusals = self.refusals(callers)
+        self.assertEqual({(answer.status, answer.reason()) for answer in refusals},
+                         {(429, "TOO_MANY_WAITING_CALLS")})
+        self.assertEqual((callers.waiting, len(refusals), callers.turned_away),
+                         (WAITING_MAX, CONNECTIONS_MAX - WAITING_MAX, CALLERS - CONNECTIONS_MAX))
+        self.assertEqual(self.broker.metrics()[TURNED_AWAY], callers.turned_away)
+
+        self.assertEqual(self.client.queue(QUEUE).name, QUEUE)
+        ids = self.enqueue_for_all()
+        tasks = self.take_tasks(callers)
+        self.assertEqual(sorted(task["taskId"] for task in tasks), sorted(ids))
+        self.assertEqual({task["attempt"] for task in tasks}, {1})
+        self.assertEqual(callers.turned_away, CALLERS - CONNECTIONS_MAX)
+        self.assertEqual(self.database.run(
+            "SELECT state, attempt, count(*) FROM skiplane.task GROUP BY 1, 2"),
+            [("2", "1", str(WAITING_MAX))])
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ import unittest
 
 from support.by_http import ByHttp
 from support.case import SystemTest
-from support.client import admin_pb2, bulk_pb2, queue_pb2, seconds, state_name, task_pb2
+from support.client import (admin_pb2, bulk_pb2, fields_of, queue_pb2, seconds, state_name,
+                            task_pb2)
 
 QUEUE = "ops"
 
@@ -50,6 +51,14 @@ class Operator(SystemTest):
         self.assertEqual(self.change("Prioritize", second, priority=-5).task.priority, -5)
         self.assertEqual(self.client.lease(QUEUE)[0].task_id, second)
         self.assertEqual(self.client.lease(QUEUE)[0].task_id, first)
+
+    def test_a_new_priority_may_be_zero_but_is_never_left_out(self):
+        task_id = self.put(priority=3)
+        error = self.assert_refused("INVALID_ARGUMENT", "INVALID_FIELD", self.change, "Prioritize",
+                                    task_id)
+        self.assertEqual(fields_of(error), ["priority"])
+        self.assertEqual(self.client.task(task_id).priority, 3)
+        self.assertEqual(self.change("Prioritize", task_id, priority=0).task.priority, 0)
 
     def test_a_delayed_task_is_brought_forward_and_wakes_a_worker(self):
         task_id = self.put(delay=seconds(3600))
@@ -333,7 +342,7 @@ class Operator(SystemTest):
         self.assertEqual([record.method for record in records],
                          ["PauseQueue", "CancelTask", "PrioritizeTask", "CreateQueue"])
         self.assertEqual((records[2].actor, records[2].changed_count), ("ann", 1))
-        self.assertTrue(records[2].peer.startswith("ipv4:127.0.0.1:"), records[2].peer)
+        self.assertTrue(records[2].caller.startswith("ipv4:127.0.0.1:"), records[2].caller)
         self.assertIn('"priority": 2', records[2].request_json)
 
     def test_bad_requests_name_the_field(self):

@@ -131,7 +131,7 @@ class Attempts(ResumeTest):
         self.client.enqueue(QUEUE)
         self.retry(self.take_and_report(), error=ERROR)
         first, again = (self.take(request_id="once") for _ in range(2))
-        self.assertEqual(again.lease_token, first.lease_token)
+        self.assertEqual((again.task_id, again.attempt), (first.task_id, first.attempt))
         self.assertEqual((again.last_error, again.last_progress), (ERROR, PROGRESS))
 
     def test_errors_and_progress_count_in_the_bytes_of_a_lease(self):

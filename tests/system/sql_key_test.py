@@ -5,10 +5,11 @@ import threading
 import unittest
 
 from support.case import SystemTest
-from support.client import broker_pb2, seconds
+from support.client import DEADLINE_S, admin_pb2, broker_pb2, seconds
 from support.producer import Producer, Refused
 
 QUEUE = "keys"
+HOUR = 3600
 
 
 class Way:
@@ -25,6 +26,10 @@ class Way:
         [result] = self._case.client.enqueue_all(QUEUE, [task])
         outcome = broker_pb2.EnqueueOutcome.Name(result.outcome)
         return outcome.removeprefix("ENQUEUE_OUTCOME_"), result.task_id
+
+    def declare(self, payload=b"one", period=HOUR):
+        period = f"{period} s" if self.name == "sql" else seconds(period)
+        return self.put(payload, policy="schedule", period=period)
 
 
 class SqlKey(SystemTest):
@@ -124,6 +129,62 @@ class SqlKey(SystemTest):
         Way(self, "sql").put(b"new", key="free", policy="reject")
         self.assert_refused("ALREADY_EXISTS", "KEY_EXISTS", Way(self, "grpc").put, b"x",
                             key="free", policy="reject")
+
+    def row(self):
+        """The only task, with the transaction that wrote it."""
+        [row] = self.database.run("SELECT xmin, t.* FROM skiplane.task t")
+        return row
+
+    def assert_idle(self):
+        self.assertEqual(self.client.lease(QUEUE, wait=0), [])
+
+    def assert_planned_in_two_hours(self):
+        """No sooner: its schedule was that of one hour."""
+        self.assertEqual(self.database.value(
+            "SELECT schedule_time = planned_time AND planned_time - clock_timestamp()"
+            " BETWEEN '61 min' AND '2 h' FROM skiplane.task"), "t")
+
+    def change(self, verb, task_id):
+        request = getattr(admin_pb2, f"{verb}TaskRequest")(task_id=task_id)
+        getattr(self.client.admin, f"{verb}Task")(request, timeout=DEADLINE_S)
+
+    def test_a_schedule_that_is_declared_again_changes_nothing(self):
+        for first, second in self.pairs():
+            outcome, task_id = first.declare()
+            self.assertEqual(outcome, "CREATED")
+            for _ in ("ready", "scheduled"):
+                before = self.row()
+                self.assertEqual(second.declare(), ("EXISTING", task_id))
+                self.assertEqual(self.row(), before)
+                if tasks := self.client.lease(QUEUE, wait=0):
+                    self.client.ack(*tasks)
+            self.assert_idle()
+            self.change("Cancel", task_id)
+
+    def test_another_schedule_is_taken_without_an_extra_run(self):
+        for first, second in self.pairs():
+            _, task_id = first.declare()
+            self.assertEqual(self.run_one().payload, b"one")
+            self.assertEqual(second.declare(b"two", 2 * HOUR), ("REPLACED", task_id))
+            self.assert_idle()
+            self.assert_planned_in_two_hours()
+            self.change("Trigger", task_id)
+            self.assertEqual(self.run_one().payload, b"two")
+            self.change("Cancel", task_id)
+
+    def test_another_schedule_is_the_next_runs_while_the_task_runs(self):
+        for first, second in self.pairs():
+            _, task_id = first.declare()
+            [running] = self.client.lease(QUEUE)
+            self.assertEqual(second.declare(b"two", 2 * HOUR), ("REPLACED", task_id))
+            self.assertEqual(second.declare(b"two", 2 * HOUR), ("EXISTING", task_id))
+            self.assert_idle()
+            self.assertEqual(self.client.ack(running), ["SETTLED"])
+            self.assert_idle()
+            self.assert_planned_in_two_hours()
+            self.change("Trigger", task_id)
+            self.assertEqual(self.run_one().payload, b"two")
+            self.change("Cancel", task_id)
 
     def test_twice_in_one_statement(self):
         self.client.create_queue(QUEUE)

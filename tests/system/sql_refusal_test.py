@@ -22,6 +22,10 @@ BAD = [
     ({"key": "\u00e4" * 128}, "key: has 256 bytes; at most 255"),
     ({"key": "k", "key_policy": "take"}, "key_policy: must be keep, keep_unfinished, rerun_if"),
     ({"key_policy": "reject"}, "key_policy: must be left out without a key"),
+    ({"key_policy": "schedule", "period": "1 day"}, "key_policy: must be left out without a key"),
+    ({"key": "k", "key_policy": "schedule"}, "key_policy: must not be schedule without period or"),
+    ({"key": "k", "key_policy": "schedule", "cron": "@daily", "version": 1},
+     "version: must be left out with schedule"),
     ({"key": "k", "version": -1}, "version: must be 1 or more"),
     ({"key": "k", "version": 0}, "version: must be 1 or more"),
     ({"version": 1}, "version: must be left out without a key"),
@@ -69,6 +73,7 @@ GOOD = [
     {"period": "3653 days"}, {"cron": "@daily", "time_zone": "Europe/Berlin",
                                    "catch_up": "run_all"},
     {"headers": {str(n): "x" * 4096 for n in range(64)}}, {"headers": {"n" * 128: ""}},
+    {"key": "daily", "key_policy": "schedule", "period": "1 day"},
     {"headers": {}}, {"key": EVIL}, {"content_type": EVIL}, {"headers": {EVIL: EVIL}},
 ]
 

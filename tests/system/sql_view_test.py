@@ -51,10 +51,11 @@ class SqlView(SystemTest):
                               " FROM skiplane.failed_tasks"),
             [(failed, "bad", "a", "1", "Broken", "t")])
         self.assertEqual(
-            self.producer.run("SELECT task_id, outcome, ends_task, worker_name, error_type"
-                              " FROM skiplane.attempts ORDER BY end_time"),
-            [(failed, "failed", "t", "ada", "Broken"), (done, "succeeded", "t", "ada", ""),
-             (retried, "retried", "f", "ada", "Slow")])
+            self.producer.run("SELECT task_id, attempt, outcome, ends_task, worker_name,"
+                              " error_type FROM skiplane.attempts ORDER BY end_time"),
+            [(failed, "1", "failed", "t", "ada", "Broken"),
+             (done, "1", "succeeded", "t", "ada", ""),
+             (retried, "1", "retried", "f", "ada", "Slow")])
         self.assertEqual(self.producer.run("SELECT name, state FROM skiplane.workers"),
                          [("ada", "alive")])
         counts = self.client.queue(QUEUE).counts
@@ -90,7 +91,7 @@ class SqlView(SystemTest):
         held = self.producer.run("SELECT worker_handle FROM skiplane.tasks")
         self.client.ack(task)
         self.assertEqual(self.producer.run("SELECT worker_handle FROM skiplane.attempts"), held)
-        self.assertEqual(self.producer.run("SELECT handle FROM skiplane.workers"), held)
+        self.assertEqual(self.producer.run("SELECT worker_handle FROM skiplane.workers"), held)
         self.assertRegex(held[0][0], "^[0-9a-f]{16}$")
         [(session,)] = self.database.run("SELECT id FROM skiplane.worker_session")
         self.assertNotIn(held[0][0], session.replace("-", ""))

@@ -50,7 +50,7 @@ class StandbyAway(SystemTest):
 
     @slow
     def test_backends_that_wait_for_a_standby_do_not_pile_up(self):
-        broker, client = self.start(f"--connections={CONNECTIONS}")
+        broker, client = self.start(f"--database-connections={CONNECTIONS}")
         client.create_queue(QUEUE)
         self.await_standby("away")
         callers = [threading.Thread(target=self.call, args=(broker, n)) for n in range(CALLERS)]

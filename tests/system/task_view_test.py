@@ -58,7 +58,8 @@ class TaskView(SystemTest):
                  for task in tasks]
         self.assertEqual(sorted(view.worker_handle for view in views),
                          [handle for (handle,) in self.database.run(
-                             "SELECT handle FROM skiplane.workers ORDER BY handle")])
+                             "SELECT worker_handle FROM skiplane.workers"
+                             " ORDER BY worker_handle")])
         self.assertNotEqual(views[0].worker_handle, views[1].worker_handle)
 
     def test_to_be_cancelled_while_it_runs(self):

@@ -52,7 +52,8 @@ struct LeaseCall {
   std::string worker_name{};
   // 1 to 1000.
   int max_tasks = 1;
-  // Payloads and headers together, but always at least one task. 1 to 3145728; 0 takes the most.
+  // Payloads, headers, last errors and last progress together, but always at least one task.
+  // 1 to 3145728; 0 takes the most.
   int max_bytes = 0;
   // Wait for a task at most this long. 0 to 60 s.
   absl::Duration wait{};
@@ -69,7 +70,7 @@ struct LeaseCall {
 struct LeaseAnswer {
   // Most urgent first; empty when nothing was ready in time.
   std::vector<LeasedTask> tasks{};
-  // How long the leases last, counted from the moment the call was sent.
+  // How long the leases last, counted from the moment the call was sent; 0 without tasks.
   absl::Duration lease_remaining{};
   std::vector<std::string> paused_queues{};
 };
@@ -90,8 +91,9 @@ struct HeldLease {
 
 struct HeartbeatCall {
   std::string worker_id{};
-  // 1 s to 12 h.
-  absl::Duration lease_duration = absl::Seconds(30);
+  // Moves the session's end to at least now + this. 1 s to 12 h. Unset: what the worker's last call
+  // asked for.
+  std::optional<absl::Duration> lease_duration{};
   // 0 to 1000 leases to ask for. All leases of the worker are renewed, named or not.
   std::vector<HeldLease> leases{};
   // The worker stops: ends its session and releases all its leases, uncharged, and those that a

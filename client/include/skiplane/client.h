@@ -9,7 +9,7 @@
 // batches and survives broker restarts. It is built on Lease, Settle and Heartbeat.
 //
 // Every call has a deadline. A call that fails as UNAVAILABLE is sent again, with growing random
-// pauses, up to ClientOptions::attempts_max times, where a repeat does no harm: Enqueue, Lease
+// pauses, up to ClientOptions::max_attempts times, where a repeat does no harm: Enqueue, Lease
 // and the changes of operators carry a request id, Ack, Nack, Settle and Heartbeat are fenced by
 // lease tokens, the rest changes nothing. UNKNOWN (COMMIT_OUTCOME_UNKNOWN) is never repeated by the
 // client: it means an Enqueue without a request id.

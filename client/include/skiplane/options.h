@@ -35,12 +35,12 @@ struct ClientOptions {
   absl::Duration call_timeout = absl::Seconds(20);
   // How often a call is sent in all when the broker is UNAVAILABLE, if repeating it is safe.
   // 1 to 5; 1 never repeats.
-  int attempts_max = 5;
+  int max_attempts = 5;
   // The pause before the second attempt; each further one is three times as long, up to
-  // backoff_max, and each is cut to a random 50 to 100 % so that clients do not return in step.
+  // max_backoff, and each is cut to a random 50 to 100 % so that clients do not return in step.
   // With the defaults a call bridges about 3 seconds of absence.
   absl::Duration backoff = absl::Milliseconds(100);
-  absl::Duration backoff_max = absl::Seconds(10);
+  absl::Duration max_backoff = absl::Seconds(10);
 };
 
 }  // namespace skiplane

@@ -33,14 +33,14 @@ struct NackItem {
 using SettleItem = std::variant<AckItem, NackItem>;
 
 struct SettleResult {
-  SettleOutcome outcome = SettleOutcome::kDone;
-  // The task's state after kDone.
+  SettleOutcome outcome = SettleOutcome::kSettled;
+  // The task's state after kSettled.
   TaskState state = TaskState::kUnknown;
-  // After kDone, the stage that the task moved to; empty when it did not move.
+  // After kSettled, the stage that the task moved to; empty when it did not move.
   std::string stage{};
-  // After kDone, when it runs again; unset when it does not.
+  // After kSettled, when it runs again; unset when it does not.
   std::optional<absl::Time> schedule_time{};
-  // After kDone, one per follow-up of an ack, in order.
+  // After kSettled, one per follow-up of an ack, in order.
   std::vector<EnqueueResult> follow_ups{};
   // With kRefused: why, with the reason and the field at fault (error.h).
   absl::Status refusal{};

@@ -62,10 +62,11 @@ struct LeasedTask {
   std::optional<TaskProgress> last_progress{};
 };
 
-// The outcome of one item of Ack, Nack or Settle. Only kDone changed anything. A repeat of a call
-// whose answer got lost sees kAlreadySettled, which is as good as kDone. kRefused: the item asks
-// for something impossible, and its lease is unchanged; correct it and settle it again, or nack it.
-enum class SettleOutcome { kDone, kAlreadySettled, kLeaseLost, kNotFound, kRefused };
+// The outcome of one item of Ack, Nack or Settle. Only kSettled changed anything. A repeat of a
+// call whose answer got lost sees kAlreadySettled, which is as good as kSettled. kRefused: the item
+// asks for something impossible, and its lease is unchanged; correct it and settle it again, or
+// nack it.
+enum class SettleOutcome { kSettled, kAlreadySettled, kLeaseLost, kNotFound, kRefused };
 
 // A task as operators see it, without its payload.
 struct Task {

@@ -16,7 +16,7 @@ constexpr size_t kFollowUpsPerCall = 1000;
 constexpr absl::Duration kPauseAfterError = absl::Seconds(1);
 
 AttemptEnd EndOf(Result::Kind kind, const SettleResult& result) {
-  const bool is_over = result.outcome == SettleOutcome::kDone ||
+  const bool is_over = result.outcome == SettleOutcome::kSettled ||
                        result.outcome == SettleOutcome::kAlreadySettled;
   if (!is_over) return AttemptEnd::kLost;
   // The work was done, whatever becomes of the task.

@@ -104,6 +104,15 @@ absl::Status RefuseKey(size_t index, absl::string_view why) {
                            absl::StrCat(why, "; nothing was made"));
 }
 
+// Where request ids of calls with these queues are known, in whatever order they name them.
+const model::Queue& RequestQueueOf(const PendingEnqueue& call) {
+  const model::Queue* first = &call.QueueOf(0);
+  for (size_t i = 1; i < call.queues.size(); ++i) {
+    if (call.QueueOf(i).name < first->name) first = &call.QueueOf(i);
+  }
+  return *first;
+}
+
 }  // namespace
 
 absl::Status KeyExists(pg::Session& session, const PendingEnqueue& call) {
@@ -131,15 +140,6 @@ absl::Status KeyExists(pg::Session& session, const PendingEnqueue& call) {
 
 int64_t LaneOfKey(const model::Queue& queue, absl::string_view key) {
   return LaneOf(queue, StableHash(key));
-}
-
-// Where request ids of calls with these queues are known, in whatever order they name them.
-const model::Queue& RequestQueueOf(const PendingEnqueue& call) {
-  const model::Queue* first = &call.QueueOf(0);
-  for (size_t i = 1; i < call.queues.size(); ++i) {
-    if (call.QueueOf(i).name < first->name) first = &call.QueueOf(i);
-  }
-  return *first;
 }
 
 void PrepareEnqueue(PendingEnqueue& call) {

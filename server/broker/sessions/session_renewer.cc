@@ -33,10 +33,13 @@ struct Report {
       const std::string task = absl::StrCat(lease.token.task.id);
       held.push_back(task);
       if (!lease.progress.has_value()) continue;
-      progress[task] = {{"lane", lease.token.task.lane},
-                        {"lease", lease.token.lease_number},
-                        {"fraction", lease.progress->fraction},
-                        {"message", lease.progress->message}};
+      nlohmann::json& known = progress[task];
+      // Of two leases of one task the later one lives.
+      if (!known.is_null() && known["lease"] > lease.token.lease_number) continue;
+      known = {{"lane", lease.token.task.lane},
+               {"lease", lease.token.lease_number},
+               {"fraction", lease.progress->fraction},
+               {"message", lease.progress->message}};
     }
   }
 
@@ -49,7 +52,7 @@ struct Report {
 };
 
 void LogHeartbeats(size_t workers, size_t alive) {
-  static constinit base::SampledEvent event("beats");
+  static constinit base::SampledEvent event("heartbeats");
   if (!event.Wanted()) return;
   event.Write({{"workers", absl::StrCat(workers)}, {"alive", absl::StrCat(alive)}});
 }

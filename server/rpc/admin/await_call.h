@@ -1,6 +1,6 @@
 // A GetTask: answered at once, or parked until its task has ended.
 //
-// A call that would wait is refused with TOO_MANY_WAITING_CALLS if too many do. A caller that
+// A call with a wait is refused with TOO_MANY_WAITING_CALLS if too many have one. A caller that
 // leaves while it waits cancels it at the broker.
 #pragma once
 

@@ -129,6 +129,7 @@ void WriteExplainTask(broker::Explanation* why, v1::ExplainTaskResponse* respons
 
 absl::StatusOr<broker::ChangeTaskCall> ReadPrioritizeTask(v1::PrioritizeTaskRequest* request) {
   ASSIGN_OR_RETURN(broker::ChangeTaskCall call, ReadChange(*request, Kind::kPrioritize));
+  if (!request->has_priority()) return InvalidField({"priority"}, "is required");
   RETURN_IF_ERROR(CheckNumber(request->priority(), {model::kPriorityMin, model::kPriorityMax},
                               {"priority"}));
   call.change.priority = static_cast<int16_t>(request->priority());

@@ -42,7 +42,7 @@ void WriteAuditRecord(const model::AuditRecord& record, v1::AuditRecord* wire) {
   wire->set_queue(record.queue);
   wire->set_request_json(record.origin.request_json);
   wire->set_changed_count(record.changed);
-  wire->set_peer(record.origin.peer);
+  wire->set_caller(record.origin.caller);
 }
 
 }  // namespace

@@ -102,7 +102,9 @@ absl::StatusOr<broker::LeaseCall> ReadLease(v1::LeaseRequest* request) {
 void WriteLease(broker::LeaseAnswer* answer, v1::LeaseResponse* response) {
   response->mutable_tasks()->Reserve(static_cast<int>(answer->tasks.size()));
   for (model::LeasedTask& task : answer->tasks) WriteTask(&task, response->add_tasks());
-  WriteDuration(answer->lease_remaining, response->mutable_lease_remaining());
+  if (!answer->tasks.empty()) {
+    WriteDuration(answer->lease_remaining, response->mutable_lease_remaining());
+  }
   for (const std::string& queue : answer->paused_queues) response->add_paused_queues(queue);
 }
 

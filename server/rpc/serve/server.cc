@@ -50,8 +50,8 @@ void LogLoaded(const net::TlsFiles& files, const net::TlsIdentity& identity) {
 
 InFlight::Limits ParkingOf(const ServerLimits& limits) {
   InFlight::Limits parking;
-  parking.parked = limits.parked_leases;
-  parking.parked_per_connection = limits.parked_leases_per_connection;
+  parking.parked = limits.waiting_calls;
+  parking.parked_per_connection = limits.waiting_calls_per_connection;
   return parking;
 }
 

@@ -34,7 +34,7 @@ void ApplyLimits(const ServerLimits& limits, grpc::ServerBuilder* builder) {
   builder->SetMaxSendMessageSize(-1);
   builder->AddChannelArgument(
       GRPC_ARG_MAX_CONCURRENT_STREAMS,
-      std::min(limits.parked_leases, limits.parked_leases_per_connection) +
+      std::min(limits.waiting_calls, limits.waiting_calls_per_connection) +
           model::kStreamsBesideParked);
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
                               Milliseconds(limits.handshake_timeout));

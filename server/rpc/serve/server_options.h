@@ -15,8 +15,8 @@ struct ServerLimits {
   int connections = model::kConnectionsMax;
   // Leases that wait, in all and on one connection. They are streams, and many workers behind one
   // proxy share a connection; it may have kStreamsBesideParked more for everything else.
-  int parked_leases = model::kParkedLeasesMax;
-  int parked_leases_per_connection = model::kParkedLeasesPerConnectionMax;
+  int waiting_calls = model::kWaitingCallsMax;
+  int waiting_calls_per_connection = model::kWaitingCallsPerConnectionMax;
   absl::Duration handshake_timeout = absl::Seconds(5);
   // Makes clients spread again after brokers were added. The grace is longer than any Lease waits.
   absl::Duration connection_age = absl::Minutes(30);

@@ -16,8 +16,8 @@ using ::testing::HasSubstr;
 
 ServerOptions AtMost(int parked, int parked_per_connection) {
   ServerOptions options;
-  options.limits.parked_leases = parked;
-  options.limits.parked_leases_per_connection = parked_per_connection;
+  options.limits.waiting_calls = parked;
+  options.limits.waiting_calls_per_connection = parked_per_connection;
   return options;
 }
 

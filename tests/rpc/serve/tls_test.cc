@@ -89,7 +89,7 @@ TEST(Tls, AChangeIsNotedWithTheCertificateBesideTheNameThatItsCallerGave) {
   v1::CreateQueueResponse response;
   ASSERT_TRUE(v1::AdminService::NewStub(channel)->CreateQueue(&context, request, &response).ok());
   EXPECT_EQ(front.broker.create.origin.actor, "root-of-all");
-  EXPECT_EQ(front.broker.create.origin.peer, "localhost");
+  EXPECT_EQ(front.broker.create.origin.caller, "localhost");
 }
 
 // The socket of this process that listens on `port`.

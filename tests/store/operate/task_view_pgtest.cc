@@ -84,7 +84,7 @@ TEST_F(GetTaskTest, LeasedWithItsWorkerAndProgress) {
   EXPECT_EQ(view.worker_name, "build-7");
   EXPECT_FALSE(view.progress.has_value());
   EXPECT_FALSE(view.cancel_requested);
-  EXPECT_EQ(view.worker_handle, Sql("SELECT handle FROM skiplane.workers"));
+  EXPECT_EQ(view.worker_handle, Sql("SELECT worker_handle FROM skiplane.workers"));
   Report(token, R"("fraction": 0.25, "message": "a \"quarter\"")");
   Sql("UPDATE skiplane.task SET cancel_requested = true");
   view = View(id);

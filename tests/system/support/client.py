@@ -45,6 +45,12 @@ def fields_of(error):
     return [violation.field for violation in blamed]
 
 
+def attempts_of(tasks):
+    """What leased tasks are compared by with those of a repeated lease, whose order and tokens may
+    differ."""
+    return sorted((task.task_id, task.attempt) for task in tasks)
+
+
 def retry_delay_of(error):
     """The hint of a grpc.RpcError when to come again, in seconds; 0 if it has none."""
     hint = detail_of(error, error_details_pb2.RetryInfo).retry_delay

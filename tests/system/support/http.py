@@ -104,7 +104,11 @@ class RawHttp:
         if is_narrow:
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        self.socket.connect((host, port))
+        try:
+            self.socket.connect((host, port))
+        except OSError:
+            self.socket.close()
+            raise
         self._file = Kept(socket.SocketIO(self.socket, "r"))
 
     def makefile(self, _mode):

@@ -46,7 +46,8 @@ class Glossary(Planted):
         self.assert_clean("server/a.cc", "// A worker beats.\n")
 
     def test_what_a_document_quotes_of_code_is_not_refused(self):
-        self.assert_clean("docs/a.md", "The event `beats`.\n\n```\nskiplane beats\n```\n")
+        self.assert_caught("docs/a.md", "The column run_time.", "`run_time` is retired")
+        self.assert_clean("docs/a.md", "The column `run_time`.\n\n```\nSELECT run_time\n```\n")
 
     def test_a_phrase_is_caught_across_a_line_and_in_names(self):
         self.assert_caught("docs/a.md", "its run\ntime comes", "docs/a.md:1: `run\ntime`")
