@@ -11,6 +11,12 @@ if(SKIPLANE_BUILD_SERVER)
   find_package(spdlog CONFIG REQUIRED)
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(PQXX REQUIRED IMPORTED_TARGET libpqxx)
+  # Not by its cjose.pc, which asks for the headers of jansson: nobody here includes them.
+  find_path(CJOSE_INCLUDE_DIR cjose/cjose.h REQUIRED)
+  find_library(CJOSE_LIBRARY cjose REQUIRED)
+  add_library(cjose UNKNOWN IMPORTED)
+  set_target_properties(cjose PROPERTIES IMPORTED_LOCATION ${CJOSE_LIBRARY}
+    INTERFACE_INCLUDE_DIRECTORIES ${CJOSE_INCLUDE_DIR})
 endif()
 if(SKIPLANE_BUILD_SERVER OR SKIPLANE_BUILD_CLI)
   find_package(CLI11 CONFIG REQUIRED)

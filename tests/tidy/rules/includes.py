@@ -12,6 +12,7 @@ ROOMS = {
     "base": set(),
     "sql": set(),
     "model": {"base"},
+    "access": {"model", "base"},
     "metrics": {"base"},
     "net": {"metrics", "base"},
     "http": {"net", "model", "metrics", "base"},
@@ -50,6 +51,7 @@ FENCES = [
     (re.compile(r"(grpc|grpcpp|grpc\+\+)/|.*\.pb\.h$"),
      ("server/rpc/", "server/http/connect/", "server/app/", "client/")),
     (re.compile(r"boost/"), ("server/http/",)),
+    (re.compile(r"cjose/"), ("server/access/",)),
     (re.compile(r"prometheus/"), ("server/metrics/",)),
     (re.compile(r"absl/synchronization/"), ()),
 ]

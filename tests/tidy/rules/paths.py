@@ -10,7 +10,7 @@ import re
 from rules.tree import finding, line_of
 
 TOPS = "client|cmake|deploy|docs|migrations|proto|server|tests"
-ROOMS = "app|base|broker|config|http|metrics|model|net|pg|rpc|sql|store|upkeep"
+ROOMS = "access|app|base|broker|config|http|metrics|model|net|pg|rpc|sql|store|upkeep"
 SPAN = re.compile(rf"(?<![`\w])`((?:{TOPS}|{ROOMS})/(?!NAME\b)[\w./-]*\w)/?(?: [^`\n]*)?`")
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 FENCE = re.compile(r"(?ms)^```.*?^```")
