@@ -87,8 +87,8 @@ endfunction()
 
 # The same for what is shipped, when all of its targets exist.
 function(skiplane_precompile_product)
-  set(folders base model access metrics net http pg pg/connections pg/migrate sql store broker
-    upkeep)
+  set(folders base model access/keys access metrics net http pg pg/connections pg/migrate sql store
+    broker upkeep)
   get_property(broker_folders DIRECTORY ${PROJECT_SOURCE_DIR}/server/broker
     PROPERTY SUBDIRECTORIES)
   if(NOT SKIPLANE_CORE_ONLY)

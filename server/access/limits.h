@@ -15,12 +15,6 @@ inline constexpr size_t kGroupsPerPrincipalMax = 256;
 inline constexpr size_t kTokenFileBytesMax = 4 << 20;
 inline constexpr size_t kTokensMax = 10000;
 
-inline constexpr size_t kKeyFileBytesMax = 1 << 20;
-// A token without `kid` is tried with each key: 32 signatures take about 3 ms.
-inline constexpr size_t kJwtKeysMax = 32;
-inline constexpr int kRsaBitsMin = 2048;
-inline constexpr int kRsaBitsMax = 8192;  // a larger one makes every check of a signature slow
-
 inline constexpr size_t kBearerBytesMax = 8 << 10;  // half of what HTTP takes as a header
 inline constexpr absl::Duration kJwtLeeway = absl::Seconds(60);  // clocks differ
 inline constexpr size_t kJwtsRememberedMax = 10000;  // a few megabytes

@@ -36,11 +36,14 @@ bool IsGroupName(absl::string_view name) {
          });
 }
 
+absl::Status InvalidCredentials(absl::string_view message) {
+  return base::Refuse(absl::StatusCode::kUnauthenticated, "CREDENTIALS_INVALID", message);
+}
+
 absl::StatusOr<std::string> PrincipalName(absl::string_view prefix, absl::string_view rest) {
   std::string name = absl::StrCat(prefix, rest);
   if (IsPrincipalName(name)) return name;
-  return base::Refuse(
-      absl::StatusCode::kUnauthenticated, "CREDENTIALS_INVALID",
+  return InvalidCredentials(
       absl::StrCat("the name of the ", absl::StripSuffix(prefix, ":"), " is not 1 to ",
                    kPrincipalNameBytesMax - prefix.size(), " bytes of visible ASCII"));
 }

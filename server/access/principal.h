@@ -32,6 +32,10 @@ bool IsPrincipalName(absl::string_view name);
 // 1 to 128 of A-Z a-z 0-9 . _ - / @ and colon: what a file can list with spaces and commas.
 bool IsGroupName(absl::string_view name);
 
+// UNAUTHENTICATED (CREDENTIALS_INVALID): what was shown does not prove who calls. `message` says
+// which check failed, and repeats nothing of it.
+absl::Status InvalidCredentials(absl::string_view message);
+
 // The name of what `prefix` vouches for. UNAUTHENTICATED (CREDENTIALS_INVALID) if that is none;
 // the message does not repeat it.
 absl::StatusOr<std::string> PrincipalName(absl::string_view prefix, absl::string_view rest);

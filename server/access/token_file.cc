@@ -26,7 +26,7 @@ absl::StatusOr<Digest> ReadDigest(absl::string_view word) {
                        });
   if (!is_hash) {
     return absl::FailedPreconditionError(
-        "the second word must be sha256: and 64 hexadecimal digits, as `skiplaned make-token` says");
+        "the second word must be sha256: and 64 hexadecimal digits, by `skiplaned make-token`");
   }
   const std::string bytes = absl::HexStringToBytes(word);
   std::copy(bytes.begin(), bytes.end(), digest.begin());

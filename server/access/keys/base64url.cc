@@ -1,4 +1,4 @@
-#include "server/access/base64url.h"
+#include "server/access/keys/base64url.h"
 
 #include "absl/strings/escaping.h"
 
