@@ -82,8 +82,9 @@ TEST(JwtClaimsTest, ATokenIsValidAMinuteBeforeItsTime) {
 TEST(JwtClaimsTest, TheSubjectIsTheName) {
   ExpectRefused("sub", Json(), "has no subject (`sub`)");
   ExpectRefused("sub", 7, "has no subject (`sub`)");
-  for (const Json& subject : {Json(""), Json("SECRET name"), Json("SECRET\n"), Json("SECRET\xc3\xa9"),
-                              Json(std::string(252, 'x')), Json(std::string("SECRET\0", 7))}) {
+  for (const Json& subject :
+       {Json(""), Json("SECRET name"), Json("SECRET\n"), Json("SECRET\xc3\xa9"),
+        Json(std::string(252, 'x')), Json(std::string("SECRET\0", 7))}) {
     ExpectRefused("sub", subject, "is not 1 to 251 bytes of visible ASCII");
   }
   ASSERT_OK_AND_ASSIGN(const VerifiedJwt jwt, Check(With("sub", "auth0|5f7c,x")));

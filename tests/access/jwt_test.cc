@@ -120,7 +120,8 @@ TEST(JwtTest, OptionsThatProtectNothingAreRefused) {
 TEST(JwtTest, AKeyChecksOnlySignaturesOfItsType) {
   EXPECT_THAT(Refusal(Signer::Rsa().Sign({{"alg", "RS256"}, {"kid", "P-256"}}, SomeClaims())),
               HasSubstr("a key that is not known"));
-  EXPECT_THAT(Refusal(Signer::Curve("P-256").Sign({{"alg", "ES256"}, {"kid", "rsa"}}, SomeClaims())),
+  const Json of_curve = {{"alg", "ES256"}, {"kid", "rsa"}};
+  EXPECT_THAT(Refusal(Signer::Curve("P-256").Sign(of_curve, SomeClaims())),
               HasSubstr("a key that is not known"));
   // cjose itself would take these: it does not ask which curve an algorithm is for.
   for (const char* algorithm : {"ES384", "ES512"}) {

@@ -1,0 +1,77 @@
+// What callers may do: the file of rules.
+//
+//   # producers and workers of billing
+//   group billing = token:invoicer, certificate:billing.internal
+//   allow group:billing to enqueue, lease on billing-*
+//   allow jwt:ann@example.org to operate, read, read_payload on *
+//   allow everyone to read on public-?, status
+//
+// A rule is `allow WHO to VERBS on QUEUES`. WHO is the name of a principal, `group:NAME` or
+// `everyone`; VERBS are those of verb.h, or `all`. A principal is in a group if the file, its
+// token's line or its JSON Web Token says so. What no rule allows is denied; rules take nothing
+// away, so their order does not matter. Without a file everything is allowed.
+//
+// Does not change; used by any thread.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "server/access/principal.h"
+#include "server/access/queue_set.h"
+#include "server/access/verb.h"
+
+namespace skiplane::access {
+
+// What the rules allow to one principal. Made once for it and kept: a question is answered without
+// looking at its name again. Belongs to nothing else; does not change.
+class Grants {
+ public:
+  bool Allows(Verb verb, absl::string_view queue) const { return Of(verb).Contains(queue); }
+  // On any queue at all: whether a list is worth making.
+  bool AllowsSome(Verb verb) const { return !Of(verb).is_empty(); }
+  // On every queue: a list need not be filtered.
+  bool AllowsAll(Verb verb) const { return Of(verb).has_all(); }
+
+ private:
+  friend class Rules;
+
+  const QueueSet& Of(Verb verb) const { return queues_[static_cast<size_t>(verb)]; }
+
+  std::array<QueueSet, kVerbs> queues_;
+};
+
+class Rules {
+ public:
+  // No file: everything is allowed to everybody.
+  Rules() = default;
+
+  // FAILED_PRECONDITION, naming `file`, line and word and what is expected, for a line that is not
+  // as above, and for a file without a rule, which would otherwise allow everything.
+  static absl::StatusOr<Rules> Parse(absl::string_view text, absl::string_view file);
+
+  Grants Resolve(const Principal& principal) const;
+
+  // Without keeping the grants: for tests, and for who asks once.
+  bool Allows(const Principal& principal, Verb verb, absl::string_view queue) const;
+
+ private:
+  friend class RulesFile;
+
+  struct Rule {
+    std::vector<Verb> verbs;
+    std::vector<std::string> patterns;
+  };
+
+  void AddTo(Grants& grants, absl::string_view who) const;
+
+  bool is_open_ = true;
+  absl::flat_hash_map<std::string, std::vector<Rule>> by_who_;  // "group:ops"
+  absl::flat_hash_map<std::string, std::vector<std::string>> groups_of_;  // by a member's name
+};
+
+}  // namespace skiplane::access

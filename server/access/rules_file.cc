@@ -1,0 +1,148 @@
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "server/access/limits.h"
+#include "server/access/rules.h"
+#include "server/access/text_file.h"
+#include "server/base/status_macros.h"
+
+namespace skiplane::access {
+namespace {
+
+using Line = std::vector<absl::string_view>;
+
+constexpr char kWho[] = "`everyone`, `anonymous`, `group:NAME`, `token:NAME`, `certificate:NAME` "
+                        "or `jwt:SUBJECT`";
+constexpr char kAllowForm[] = "`allow WHO to VERBS on QUEUES`";
+constexpr char kGroupForm[] = "`group NAME = PRINCIPAL, PRINCIPAL`";
+constexpr char kVerbNames[] = "enqueue, lease, read, read_payload, operate, admin or all";
+
+absl::Status Expected(absl::string_view word, absl::string_view expected) {
+  return absl::FailedPreconditionError(
+      word.empty() ? absl::StrCat("expected ", expected, " at its end")
+                   : absl::StrCat("`", word, "`: expected ", expected));
+}
+
+// The word at `place`; empty behind the last.
+absl::string_view At(const Line& line, size_t place) {
+  return place < line.size() ? line[place] : absl::string_view();
+}
+
+absl::Status CheckWord(const Line& line, size_t place, absl::string_view word,
+                       absl::string_view form) {
+  if (At(line, place) == word) return absl::OkStatus();
+  return Expected(At(line, place), absl::StrCat("`", word, "`, as in ", form));
+}
+
+// The items of a list with commas, with or without spaces around them, in the words from `begin` to
+// before `end`. An item that is empty or two words is told by the caller's check.
+std::vector<std::string> Items(const Line& line, size_t begin, size_t end) {
+  if (begin >= end) return {};
+  const std::string text = absl::StrJoin(line.begin() + static_cast<std::ptrdiff_t>(begin),
+                                         line.begin() + static_cast<std::ptrdiff_t>(end), " ");
+  std::vector<std::string> items;
+  for (const absl::string_view item : absl::StrSplit(text, ',')) {
+    items.emplace_back(absl::StripAsciiWhitespace(item));
+  }
+  return items;
+}
+
+bool IsWho(absl::string_view word) {
+  if (absl::ConsumePrefix(&word, "group:")) return IsGroupName(word);
+  return word == "everyone" || IsPrincipalName(word);
+}
+
+absl::StatusOr<std::vector<Verb>> ReadVerbs(const std::vector<std::string>& items) {
+  std::vector<Verb> verbs;
+  for (const std::string& item : items) {
+    if (item == "all") {
+      for (size_t i = 0; i < kVerbs; ++i) verbs.push_back(static_cast<Verb>(i));
+      continue;
+    }
+    const std::optional<Verb> verb = FindVerb(item);
+    if (!verb.has_value()) return Expected(item, absl::StrCat(kVerbNames, ", with commas between"));
+    verbs.push_back(*verb);
+  }
+  return verbs;
+}
+
+}  // namespace
+
+// The lines of a file, as they become rules.
+class RulesFile {
+ public:
+  absl::Status Add(absl::string_view text) {
+    const Line line = Words(text);
+    if (++count_ > kRulesMax) {
+      return absl::FailedPreconditionError(absl::StrCat("more than ", kRulesMax, " rules"));
+    }
+    if (line[0] == "allow") return AddRule(line);
+    if (line[0] == "group") return AddGroup(line);
+    return Expected(line[0], absl::StrCat(kAllowForm, " or ", kGroupForm));
+  }
+
+  absl::StatusOr<Rules> Take() {
+    if (!rules_.by_who_.empty()) return std::move(rules_);
+    return absl::FailedPreconditionError(
+        "no rule: leave the file out, or write `allow everyone to all on *`");
+  }
+
+ private:
+  absl::Status AddRule(const Line& line) {
+    const std::string who(At(line, 1));
+    if (!IsWho(who)) return Expected(who, kWho);
+    RETURN_IF_ERROR(CheckWord(line, 2, "to", kAllowForm));
+    size_t on = 3;
+    while (on < line.size() && line[on] != "on") ++on;
+    Rules::Rule rule;
+    ASSIGN_OR_RETURN(rule.verbs, ReadVerbs(Items(line, 3, on)));
+    if (rule.verbs.empty()) return Expected(At(line, 3), kVerbNames);
+    RETURN_IF_ERROR(CheckWord(line, on, "on", kAllowForm));
+    rule.patterns = Items(line, on + 1, line.size());
+    if (rule.patterns.empty()) return Expected("", "names of queues, in which * and ? may stand,");
+    for (const std::string& pattern : rule.patterns) {
+      if (IsQueuePattern(pattern)) continue;
+      return Expected(pattern, "names of queues, in which * and ? may stand, with commas between");
+    }
+    rules_.is_open_ = false;
+    rules_.by_who_[who].push_back(std::move(rule));
+    return absl::OkStatus();
+  }
+
+  absl::Status AddGroup(const Line& line) {
+    const std::string name(At(line, 1));
+    if (!IsGroupName(name)) return Expected(name, "a group's name of A-Z a-z 0-9 . _ - / @ :");
+    RETURN_IF_ERROR(CheckWord(line, 2, "=", kGroupForm));
+    const std::vector<std::string> members = Items(line, 3, line.size());
+    if (members.empty()) return Expected("", "names of principals");
+    for (const std::string& member : members) {
+      if (!IsPrincipalName(member)) {
+        return Expected(member, "`token:NAME`, `certificate:NAME` or `jwt:SUBJECT`, with commas "
+                                "between");
+      }
+      rules_.groups_of_[member].push_back(name);
+    }
+    return absl::OkStatus();
+  }
+
+  size_t count_ = 0;
+  Rules rules_;
+};
+
+absl::StatusOr<Rules> Rules::Parse(absl::string_view text, absl::string_view file) {
+  RulesFile lines;
+  RETURN_IF_ERROR(ForEachLine(text, file, kRulesBytesMax,
+                              [&lines](absl::string_view line) { return lines.Add(line); }));
+  absl::StatusOr<Rules> rules = lines.Take();
+  if (rules.ok()) return rules;
+  return absl::FailedPreconditionError(absl::StrCat(file, ": ", rules.status().message()));
+}
+
+}  // namespace skiplane::access
