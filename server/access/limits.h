@@ -20,6 +20,7 @@ inline constexpr absl::Duration kJwtLeeway = absl::Seconds(60);  // clocks diffe
 inline constexpr size_t kJwtsRememberedMax = 10000;  // a few megabytes
 
 inline constexpr size_t kRulesBytesMax = 1 << 20;
-inline constexpr size_t kRulesMax = 10000;
+inline constexpr size_t kRulesMax = 10000;  // and groups
+inline constexpr size_t kQueuePatternsMax = 20000;  // of all rules together
 
 }  // namespace skiplane::access

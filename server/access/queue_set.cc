@@ -45,8 +45,8 @@ void QueueSet::Add(absl::string_view pattern) {
     has_all_ = true;
   } else if (pattern.find_first_of("*?") == absl::string_view::npos) {
     names_.emplace(pattern);
-  } else if (std::find(patterns_.begin(), patterns_.end(), pattern) == patterns_.end()) {
-    patterns_.emplace_back(pattern);
+  } else {
+    patterns_.emplace(pattern);
   }
 }
 

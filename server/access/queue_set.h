@@ -6,7 +6,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
@@ -28,7 +27,7 @@ class QueueSet {
  private:
   bool has_all_ = false;
   absl::flat_hash_set<std::string> names_;
-  std::vector<std::string> patterns_;
+  absl::flat_hash_set<std::string> patterns_;
 };
 
 }  // namespace skiplane::access

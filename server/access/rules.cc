@@ -1,32 +1,55 @@
 #include "server/access/rules.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 
 namespace skiplane::access {
 
-void Rules::AddTo(Grants& grants, absl::string_view who) const {
+bool Grants::Allows(Verb verb, absl::string_view queue) const {
+  return std::any_of(parts_.begin(), parts_.end(), [verb, queue](const auto& part) {
+    return (*part)[static_cast<size_t>(verb)].Contains(queue);
+  });
+}
+
+bool Grants::AllowsSome(Verb verb) const {
+  return std::any_of(parts_.begin(), parts_.end(), [verb](const auto& part) {
+    return !(*part)[static_cast<size_t>(verb)].is_empty();
+  });
+}
+
+bool Grants::AllowsAll(Verb verb) const {
+  return std::any_of(parts_.begin(), parts_.end(), [verb](const auto& part) {
+    return (*part)[static_cast<size_t>(verb)].has_all();
+  });
+}
+
+std::shared_ptr<const Grants::Queues> Rules::Find(absl::string_view who) const {
   const auto found = by_who_.find(who);
-  if (found == by_who_.end()) return;
-  for (const Rule& rule : found->second) {
-    for (const Verb verb : rule.verbs) {
-      QueueSet& queues = grants.queues_[static_cast<size_t>(verb)];
-      for (const std::string& pattern : rule.patterns) queues.Add(pattern);
-    }
-  }
+  return found == by_who_.end() ? nullptr : found->second;
 }
 
 Grants Rules::Resolve(const Principal& principal) const {
   Grants grants;
   if (is_open_) {
-    for (QueueSet& queues : grants.queues_) queues.Add("*");
+    auto everything = std::make_shared<Grants::Queues>();
+    for (QueueSet& queues : *everything) queues.Add("*");
+    grants.parts_.push_back(std::move(everything));
     return grants;
   }
-  AddTo(grants, "everyone");
-  AddTo(grants, principal.name);
-  for (const std::string& group : principal.groups) AddTo(grants, absl::StrCat("group:", group));
+  std::vector<std::string> all = {"everyone", principal.name};
+  for (const std::string& group : principal.groups) all.push_back(absl::StrCat("group:", group));
   const auto found = groups_of_.find(principal.name);
-  if (found == groups_of_.end()) return grants;
-  for (const std::string& group : found->second) AddTo(grants, absl::StrCat("group:", group));
+  if (found != groups_of_.end()) {
+    for (const std::string& group : found->second) all.push_back(absl::StrCat("group:", group));
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  for (const std::string& who : all) {
+    std::shared_ptr<const Grants::Queues> part = Find(who);
+    if (part != nullptr) grants.parts_.push_back(std::move(part));
+  }
   return grants;
 }
 

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,21 +29,24 @@
 namespace skiplane::access {
 
 // What the rules allow to one principal. Made once for it and kept: a question is answered without
-// looking at its name again. Belongs to nothing else; does not change.
+// looking at its name again. Shares what it holds with the rules, and outlives them; does not
+// change.
 class Grants {
  public:
-  bool Allows(Verb verb, absl::string_view queue) const { return Of(verb).Contains(queue); }
+  bool Allows(Verb verb, absl::string_view queue) const;
   // On any queue at all: whether a list is worth making.
-  bool AllowsSome(Verb verb) const { return !Of(verb).is_empty(); }
-  // On every queue: a list need not be filtered.
-  bool AllowsAll(Verb verb) const { return Of(verb).has_all(); }
+  bool AllowsSome(Verb verb) const;
+  // On every queue: a list need not be filtered. False if only several patterns together are all.
+  bool AllowsAll(Verb verb) const;
 
  private:
   friend class Rules;
+  friend class RulesFile;
 
-  const QueueSet& Of(Verb verb) const { return queues_[static_cast<size_t>(verb)]; }
+  // By verb: what all rules of one WHO allow.
+  using Queues = std::array<QueueSet, kVerbs>;
 
-  std::array<QueueSet, kVerbs> queues_;
+  std::vector<std::shared_ptr<const Queues>> parts_;
 };
 
 class Rules {
@@ -62,15 +66,11 @@ class Rules {
  private:
   friend class RulesFile;
 
-  struct Rule {
-    std::vector<Verb> verbs;
-    std::vector<std::string> patterns;
-  };
-
-  void AddTo(Grants& grants, absl::string_view who) const;
+  // Null if no rule names it.
+  std::shared_ptr<const Grants::Queues> Find(absl::string_view who) const;
 
   bool is_open_ = true;
-  absl::flat_hash_map<std::string, std::vector<Rule>> by_who_;  // "group:ops"
+  absl::flat_hash_map<std::string, std::shared_ptr<Grants::Queues>> by_who_;  // "group:ops"
   absl::flat_hash_map<std::string, std::vector<std::string>> groups_of_;  // by a member's name
 };
 

@@ -101,19 +101,30 @@ class RulesFile {
     RETURN_IF_ERROR(CheckWord(line, 2, "to", kAllowForm));
     size_t on = 3;
     while (on < line.size() && line[on] != "on") ++on;
-    Rules::Rule rule;
-    ASSIGN_OR_RETURN(rule.verbs, ReadVerbs(Items(line, 3, on)));
-    if (rule.verbs.empty()) return Expected(At(line, 3), kVerbNames);
+    ASSIGN_OR_RETURN(const std::vector<Verb> verbs, ReadVerbs(Items(line, 3, on)));
+    if (verbs.empty()) return Expected(At(line, 3), kVerbNames);
     RETURN_IF_ERROR(CheckWord(line, on, "on", kAllowForm));
-    rule.patterns = Items(line, on + 1, line.size());
-    if (rule.patterns.empty()) return Expected("", "names of queues, in which * and ? may stand,");
-    for (const std::string& pattern : rule.patterns) {
+    const std::vector<std::string> patterns = Items(line, on + 1, line.size());
+    RETURN_IF_ERROR(CheckPatterns(patterns));
+    rules_.is_open_ = false;
+    std::shared_ptr<Grants::Queues>& queues = rules_.by_who_[who];
+    if (queues == nullptr) queues = std::make_shared<Grants::Queues>();
+    for (const Verb verb : verbs) {
+      for (const std::string& pattern : patterns) (*queues)[static_cast<size_t>(verb)].Add(pattern);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckPatterns(const std::vector<std::string>& patterns) {
+    if (patterns.empty()) return Expected("", "names of queues, in which * and ? may stand,");
+    for (const std::string& pattern : patterns) {
       if (IsQueuePattern(pattern)) continue;
       return Expected(pattern, "names of queues, in which * and ? may stand, with commas between");
     }
-    rules_.is_open_ = false;
-    rules_.by_who_[who].push_back(std::move(rule));
-    return absl::OkStatus();
+    pattern_count_ += patterns.size();
+    if (pattern_count_ <= kQueuePatternsMax) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat("more than ", kQueuePatternsMax, " names of queues in all"));
   }
 
   absl::Status AddGroup(const Line& line) {
@@ -133,6 +144,7 @@ class RulesFile {
   }
 
   size_t count_ = 0;
+  size_t pattern_count_ = 0;
   Rules rules_;
 };
 

@@ -85,6 +85,11 @@ TEST(RulesFileTest, AFileThatIsTooLargeIsRefused) {
   for (size_t i = 0; i < kRulesMax; ++i) text += "allow token:a to read on q\n";
   EXPECT_THAT(Rules::Parse(text, "rules"), IsOk());
   EXPECT_EQ(Complaint(text + "group a = token:a"), "path/rules line 10001: more than 10000 rules");
+  std::string patterns = "allow everyone to read on q\nallow everyone to read on a*";
+  for (size_t i = 2; i < kQueuePatternsMax; ++i) patterns += ",a*";
+  EXPECT_THAT(Rules::Parse(patterns, "rules"), IsOk());
+  EXPECT_EQ(Complaint(patterns + ",a*"),
+            "path/rules line 2: more than 20000 names of queues in all");
   EXPECT_EQ(Complaint(std::string(kRulesBytesMax + 1, '\n')), "path/rules: above 1048576 bytes");
 }
 
