@@ -2,11 +2,12 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/access/limits.h"
@@ -87,6 +88,8 @@ TEST(TokenFileTest, ABadLineIsToldByItsNumberAndNeverByItsText) {
       {absl::StrCat(good.substr(0, good.size() - 1), "g"), "the second word"},
       {absl::StrCat(good, " SECRET,"), "the third word"},
       {absl::StrCat(good, " SECRET,S=T"), "the third word"},
+      {absl::StrCat(good, " g", absl::StrJoin(std::vector<int>(kGroupsPerPrincipalMax, 1), ","),
+                    ",1"), "the third word"},
   };
   for (const auto& test : kCases) {
     const absl::Status status =
