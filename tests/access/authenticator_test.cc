@@ -167,8 +167,10 @@ TEST(AuthenticatorTest, WhoShowsNothingIsToldWhatToSend) {
 
 TEST(AuthenticatorTest, WhatIsNotConfiguredIsRefused) {
   const Issued issued("invoicer");
-  EXPECT_THAT(Refused(Authenticator({.takes_certificates = true}), Bearer(issued.made.token)),
-              ReasonIs("CREDENTIALS_INVALID"));
+  const absl::Status by_certificates =
+      Refused(Authenticator({.takes_certificates = true}), Bearer(issued.made.token));
+  EXPECT_THAT(by_certificates, ReasonIs("CREDENTIALS_INVALID"));
+  EXPECT_THAT(std::string(by_certificates.message()), HasSubstr("send a client certificate"));
   EXPECT_THAT(Refused(Authenticator({.tokens = issued.table}), Bearer(SomeToken())),
               ReasonIs("CREDENTIALS_INVALID"));
   EXPECT_THAT(Refused(Authenticator({.jwts = SomeJwts()}), Bearer(issued.made.token)),
