@@ -1,5 +1,6 @@
 -- Makes worker sessions or moves their end ahead. Per session, each worker once, ordered by worker:
--- $1 worker ids (null: a session of one call)  $2 the id of a new session  $3 names
+-- $1 worker ids (null: a session of one call)  $2 the id of a new session
+-- $3 names (empty: the name stays)
 -- $4 durations in microseconds  $5 how much further ahead than the duration, in microseconds
 -- $6 how long ago the call came in that needs it, in microseconds: since then a new one exists
 -- One row each: worker id, session id, what remains of it in microseconds.
@@ -12,5 +13,5 @@ FROM unnest($1::text[], $2::uuid[], $3::text[], $4::int8[], $5::int8[], $6::int8
   AS u(worker_id, id, name, duration, ahead, age)
 ON CONFLICT (worker_id) WHERE state = 1 DO UPDATE
 SET expire_time = greatest(s.expire_time, excluded.expire_time),
-    lease_duration = excluded.lease_duration, name = excluded.name
+    lease_duration = excluded.lease_duration, name = coalesce(nullif(excluded.name, ''), s.name)
 RETURNING s.worker_id, s.id, (date_part('epoch', s.expire_time - now()) * 1e6)::int8

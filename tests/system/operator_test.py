@@ -312,6 +312,14 @@ class Operator(SystemTest):
         self.assertEqual((last.attempt, last.outcome, last.ends_task),
                          (2, task_pb2.ATTEMPT_OUTCOME_SUCCEEDED, True))
 
+    def test_a_worker_keeps_its_name_when_a_later_call_has_none(self):
+        self.put(), self.put()
+        self.client.lease(QUEUE, worker_id="w", worker_name="joe", duration=5)
+        # Longer than the session is known to live: it is renewed.
+        self.client.lease(QUEUE, worker_id="w", duration=600)
+        workers = self.client.admin.ListWorkers(admin_pb2.ListWorkersRequest(), timeout=60).workers
+        self.assertEqual([worker.name for worker in workers], ["joe"])
+
     def test_why_a_task_does_not_run(self):
         ahead, task_id = self.put(priority=-1), self.put()
         self.assertEqual(self.reasons(task_id), ["NO_WORKER", "BEHIND_OTHERS"])

@@ -97,7 +97,9 @@ class Process:
             self._changed.wait_for(
                 lambda: wanted in self._output or self._output_ended, bound_s)
             if wanted not in self._output:
-                raise AssertionError(f"no {text!r} in the output:\n{self._output.decode()}")
+                why = "it ended" if self._output_ended else f"after {bound_s} s"
+                raise AssertionError(f"no {text!r} ({why}) in the output:\n"
+                                     f"{self._output.decode()}")
 
     def end(self):
         """SIGKILL if it still runs."""
