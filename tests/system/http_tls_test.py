@@ -7,7 +7,7 @@ import unittest
 
 import grpc
 
-from reload_test import Folder
+from support.folder import Folder
 from support.case import SystemTest
 from support.client import DEADLINE_S, admin_pb2, admin_pb2_grpc
 from support.http import HttpClient, RawHttp, trusting
@@ -22,18 +22,6 @@ class Tls(SystemTest):
         self.addCleanup(self.files.remove)
         for name in ("server", "other", "client", "stranger"):
             self.files.make_pair(name)
-
-    def sign(self, name, issuer, *extensions):
-        """A pair whose certificate `issuer` signed."""
-        path = self.files.path
-        subprocess.run(["openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-                        "-nodes", "-subj", f"/CN={name}", "-keyout", path(f"{name}.key"), "-out",
-                        path(f"{name}.csr")], check=True, capture_output=True)
-        extensions_file = self.files.write(f"{name}.ext", "\n".join(extensions))
-        subprocess.run(["openssl", "x509", "-req", "-days", "2", "-CAcreateserial", "-in",
-                        path(f"{name}.csr"), "-CA", path(f"{issuer}.crt"), "-CAkey",
-                        path(f"{issuer}.key"), "-extfile", extensions_file, "-out",
-                        path(f"{name}.crt")], check=True, capture_output=True)
 
     def start_with_tls(self, *flags):
         """The gRPC port is asked by nobody: its health has no certificate."""
@@ -81,15 +69,15 @@ class Tls(SystemTest):
                 admin_pb2.CreateQueueRequest(name="grpc"), timeout=DEADLINE_S)
 
     def test_an_authority_that_another_has_signed_is_trusted_by_itself(self):
-        self.sign("middle", "client", "basicConstraints=critical,CA:TRUE")
-        self.sign("leaf", "middle", "subjectAltName=DNS:leaf.example")
+        self.files.sign("middle", "client", "basicConstraints=critical,CA:TRUE")
+        self.files.sign("leaf", "middle", "subjectAltName=DNS:leaf.example")
         broker = self.start_with_tls(f"--tls-client-ca={self.files.path('middle.crt')}")
         self.create_by_both(broker, "leaf")
         actors = self.database.run("SELECT actor FROM skiplane.audit ORDER BY id")
         self.assertEqual(actors, [("leaf.example",)] * 2)
 
     def test_clients_are_told_whose_certificates_are_taken(self):
-        self.sign("middle", "client", "basicConstraints=critical,CA:TRUE")
+        self.files.sign("middle", "client", "basicConstraints=critical,CA:TRUE")
         self.start_with_tls(f"--tls-client-ca={self.files.path('middle.crt')}")
         told = subprocess.run(["openssl", "s_client", "-connect", self.address],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True,

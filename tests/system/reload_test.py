@@ -1,9 +1,6 @@
 """SIGHUP: the log level and the TLS files as they are now, without an end to anything."""
 
-import os
 import signal
-import subprocess
-import tempfile
 import unittest
 
 import grpc
@@ -11,38 +8,11 @@ import grpc
 from support import broker as brokers
 from support.case import SystemTest
 from support.client import DEADLINE_S, broker_pb2, broker_pb2_grpc
+from support.folder import Folder
 from support.process import Process
 
 QUEUE = "mail"
 MIGRATION_LOCK = "SELECT pg_advisory_xact_lock(8316857068445331045)"
-
-
-class Folder:
-    """Of files that a broker reads."""
-
-    def __init__(self):
-        self._folder = tempfile.TemporaryDirectory(prefix="skiplane-reload-")
-        self.remove = self._folder.cleanup
-
-    def path(self, name):
-        return os.path.join(self._folder.name, name)
-
-    def write(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(text)
-        return self.path(name)
-
-    def read(self, name):
-        with open(self.path(name), "rb") as file:
-            return file.read()
-
-    def make_pair(self, name):
-        """A key and a certificate that it signed itself."""
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                        "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-                        "-addext", "subjectAltName=DNS:localhost", "-keyout",
-                        self.path(f"{name}.key"), "-out", self.path(f"{name}.crt")],
-                       check=True, capture_output=True)
 
 
 class Reload(SystemTest):

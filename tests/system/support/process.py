@@ -90,13 +90,13 @@ class Process:
         self._collector.join(GENEROUS_S)
         return code
 
-    def wait_for_output(self, text, bound_s=GENEROUS_S):
-        """Fails if the output ends without `text`, or when the bound passes."""
+    def wait_for_output(self, text, bound_s=GENEROUS_S, times=1):
+        """Fails if the output ends before `text` was there so often, or when the bound passes."""
         wanted = text.encode()
         with self._changed:
             self._changed.wait_for(
-                lambda: wanted in self._output or self._output_ended, bound_s)
-            if wanted not in self._output:
+                lambda: self._output.count(wanted) >= times or self._output_ended, bound_s)
+            if self._output.count(wanted) < times:
                 why = "it ended" if self._output_ended else f"after {bound_s} s"
                 raise AssertionError(f"no {text!r} ({why}) in the output:\n"
                                      f"{self._output.decode()}")
