@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "server/app/app.h"
+#include "server/app/files/check_config.h"
+#include "server/app/files/make_token.h"
 #include "server/app/serve.h"
 #include "server/app/signals.h"
 #include "server/app/version.h"
@@ -29,6 +31,17 @@ absl::Status Migrate(const skiplane::config::Config& config) {
   return migrations.status();
 }
 
+absl::Status Run(const std::vector<std::string>& arguments,
+                 const skiplane::config::Config& config, skiplane::app::Signals& signals) {
+  switch (config.command) {
+    case skiplane::config::Command::kMigrate: return Migrate(config);
+    case skiplane::config::Command::kMakeToken: return skiplane::app::PrintNewToken(config);
+    case skiplane::config::Command::kCheckConfig: return skiplane::app::CheckConfig(config);
+    case skiplane::config::Command::kServe: break;
+  }
+  return skiplane::app::Serve(arguments, config, signals);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -45,9 +58,7 @@ int main(int argc, char** argv) {
   const auto& config = std::get<skiplane::config::Config>(parsed);
   skiplane::base::SetLogLevel(config.log_level);
   skiplane::base::SetLogFormat(config.log_format);
-  const absl::Status status = config.command == skiplane::config::Command::kMigrate
-                                  ? Migrate(config)
-                                  : skiplane::app::Serve(arguments, config, signals);
+  const absl::Status status = Run(arguments, config, signals);
   if (!status.ok()) {
     skiplane::base::Log(skiplane::base::LogLevel::kError, "cannot_run",
                         {{"why", std::string(status.message())}});

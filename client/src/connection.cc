@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "client/src/channel.h"
 
 namespace skiplane::internal {
@@ -20,6 +21,24 @@ bool IsActor(const std::string& actor) {
   return actor.size() <= kActorBytesMax && std::all_of(actor.begin(), actor.end(), is_printable);
 }
 
+bool IsOnThisMachine(const std::string& address) {
+  return absl::StartsWith(address, "127.") || absl::StartsWith(address, "[::1]:") ||
+         absl::StartsWith(address, "localhost:") || absl::StartsWith(address, "unix:");
+}
+
+absl::Status CheckToken(const ClientOptions& options) {
+  const auto is_visible = [](char c) { return c > ' ' && c <= '~'; };
+  if (!std::all_of(options.token.begin(), options.token.end(), is_visible)) {
+    return absl::InvalidArgumentError("token must be visible ASCII without spaces");
+  }
+  const auto& addresses = options.addresses;
+  if (options.token.empty() || options.tls.enabled ||
+      std::all_of(addresses.begin(), addresses.end(), &IsOnThisMachine)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("token needs TLS: others could read it on its way");
+}
+
 absl::Status Check(const ClientOptions& options) {
   if (options.addresses.empty()) return absl::InvalidArgumentError("addresses is empty");
   for (const std::string& address : options.addresses) {
@@ -28,6 +47,7 @@ absl::Status Check(const ClientOptions& options) {
   if (!IsActor(options.actor)) {
     return absl::InvalidArgumentError("actor must be 0 to 255 bytes of printable ASCII");
   }
+  if (const absl::Status status = CheckToken(options); !status.ok()) return status;
   if (options.call_timeout <= absl::ZeroDuration()) {
     return absl::InvalidArgumentError("call_timeout must be above 0");
   }

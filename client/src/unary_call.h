@@ -72,6 +72,8 @@ class UnaryCall : public PendingCall::Target,
     context_->set_deadline(absl::ToChronoTime(deadline_));
     const std::string& actor = connection_->options().actor;
     if (!actor.empty()) context_->AddMetadata("skiplane-actor", actor);
+    const std::string& token = connection_->options().token;
+    if (!token.empty()) context_->AddMetadata("authorization", "Bearer " + token);
     grpc::ClientContext* const context = context_.get();
     lock.unlock();
     plan_.send(connection_->Next(), context, &plan_.request, &response_,

@@ -8,7 +8,7 @@
 -- an answer is told again by the next one.
 CREATE TABLE skiplane.worker_session (
   id             uuid PRIMARY KEY,
-  worker_id      text,                       -- null: one call without a worker
+  worker_id      text,                       -- its hash; null: one call without a worker
   name           text NOT NULL DEFAULT '',   -- for people
   -- 1 lives; 2 lost: what it holds is taken back, charged; 3 ended by its worker: taken back,
   -- uncharged. A session that is lost or ended never lives again: its worker gets a new row.

@@ -35,12 +35,15 @@ CREATE TABLE skiplane.audit (
   queue       text NOT NULL,
   request     jsonb NOT NULL,
   changed     bigint NOT NULL,
-  caller      text NOT NULL  -- the name in the caller's certificate, else its address
+  caller      text NOT NULL,  -- the name in the caller's certificate, else its address
+  claimed_actor text NOT NULL
 );
 
--- Kept in the database for those who read the table itself: anybody can claim to be an actor.
+-- Kept in the database for those who read the table itself: anybody can claim to be somebody.
 COMMENT ON COLUMN skiplane.audit.actor IS
-  'what the caller said of itself in the metadata "skiplane-actor", else the caller';
+  'who the caller proved to be; where nobody has to: its claimed_actor, else its caller';
+COMMENT ON COLUMN skiplane.audit.claimed_actor IS
+  'what the caller said of itself in the metadata "skiplane-actor"; proves nothing';
 
 -- Serves audit_list of one queue.
 CREATE INDEX audit_queue ON skiplane.audit (queue, id);

@@ -16,6 +16,15 @@ CREATE TABLE skiplane.broker (
   expire_time timestamptz NOT NULL
 );
 
+-- The keys by which brokers prove that a lease token is theirs. A new one signs from its use_time
+-- on, when all brokers have read it; an old one goes when no lease is left that it may have signed.
+-- Who reads them can forge tokens: they are for brokers alone.
+CREATE TABLE skiplane.token_key (
+  id       smallint PRIMARY KEY CHECK (id > 0),
+  secret   bytea NOT NULL,
+  use_time timestamptz NOT NULL
+);
+
 -- When the clock went back, as the leader of the chores saw it: one row per step.
 CREATE TABLE skiplane.clock_step (
   old_time  timestamptz PRIMARY KEY,  -- the time that it would have been

@@ -47,6 +47,8 @@ class Authenticator::Generation {
                         absl::StrCat("this broker asks who calls: send ", Taken()));
   }
 
+  const Rules& rules() const { return sources_.rules; }
+
  private:
   bool TakesTokens() const { return sources_.tokens != nullptr || sources_.jwts != nullptr; }
 
@@ -114,6 +116,14 @@ Authenticator::~Authenticator() = default;
 
 Found Authenticator::Authenticate(const Proof& proof, absl::Time now) const {
   return Current()->Authenticate(proof, now);
+}
+
+absl::StatusOr<Identity> Authenticator::Identify(const Proof& proof, absl::Time now) const {
+  const std::shared_ptr<Generation> current = Current();
+  Identity identity;
+  ASSIGN_OR_RETURN(identity.principal, current->Authenticate(proof, now));
+  identity.grants = current->rules().Resolve(*identity.principal);
+  return identity;
 }
 
 void Authenticator::Replace(Sources sources) {

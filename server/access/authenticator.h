@@ -1,4 +1,4 @@
-// Says who calls, from what a connection proved.
+// Says who calls, from what a connection proved, and what that one may do.
 //
 // A bearer token goes before a certificate: a proxy may have a certificate of its own and pass on
 // the tokens of its callers. Where nothing is configured that could prove anything, everybody is
@@ -15,6 +15,7 @@
 #include "absl/time/time.h"
 #include "server/access/jwt.h"
 #include "server/access/principal.h"
+#include "server/access/rules.h"
 #include "server/access/token_file.h"
 #include "server/base/mutex.h"
 
@@ -32,6 +33,13 @@ struct Sources {
   bool takes_certificates = false;
   std::shared_ptr<const TokenTable> tokens = nullptr;
   std::shared_ptr<const JwtVerifier> jwts = nullptr;
+  Rules rules{};  // everything is allowed by default
+};
+
+// A caller that was authenticated, and what it may do.
+struct Identity {
+  std::shared_ptr<const Principal> principal;
+  Grants grants;
 };
 
 class Authenticator {
@@ -45,6 +53,9 @@ class Authenticator {
   // bearer token that others may have read; that is said before it is looked at.
   absl::StatusOr<std::shared_ptr<const Principal>> Authenticate(const Proof& proof,
                                                                 absl::Time now) const;
+
+  // The same with the caller's grants, by the same sources.
+  absl::StatusOr<Identity> Identify(const Proof& proof, absl::Time now) const;
 
   // Forgets which JSON Web Tokens were verified.
   void Replace(Sources sources);

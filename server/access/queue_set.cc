@@ -57,4 +57,11 @@ bool QueueSet::Contains(absl::string_view queue) const {
          });
 }
 
+std::vector<std::string> QueueSet::Patterns() const {
+  if (has_all_) return {"*"};
+  std::vector<std::string> all(names_.begin(), names_.end());
+  all.insert(all.end(), patterns_.begin(), patterns_.end());
+  return all;
+}
+
 }  // namespace skiplane::access

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
@@ -21,6 +22,8 @@ class QueueSet {
   void Add(absl::string_view pattern);
 
   bool Contains(absl::string_view queue) const;
+  // What was added, in no order; "*" alone if that is among it.
+  std::vector<std::string> Patterns() const;
   bool is_empty() const { return !has_all_ && names_.empty() && patterns_.empty(); }
   bool has_all() const { return has_all_; }
 

@@ -25,6 +25,18 @@ bool Grants::AllowsAll(Verb verb) const {
   });
 }
 
+std::vector<std::string> Grants::PatternsOf(Verb verb) const {
+  std::vector<std::string> all;
+  for (const auto& part : parts_) {
+    for (std::string& pattern : (*part)[static_cast<size_t>(verb)].Patterns()) {
+      all.push_back(std::move(pattern));
+    }
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
 std::shared_ptr<const Grants::Queues> Rules::Find(absl::string_view who) const {
   const auto found = by_who_.find(who);
   return found == by_who_.end() ? nullptr : found->second;
@@ -33,9 +45,12 @@ std::shared_ptr<const Grants::Queues> Rules::Find(absl::string_view who) const {
 Grants Rules::Resolve(const Principal& principal) const {
   Grants grants;
   if (is_open_) {
-    auto everything = std::make_shared<Grants::Queues>();
-    for (QueueSet& queues : *everything) queues.Add("*");
-    grants.parts_.push_back(std::move(everything));
+    static const auto* const everything = new std::shared_ptr<const Grants::Queues>([] {
+      auto made = std::make_shared<Grants::Queues>();
+      for (QueueSet& queues : *made) queues.Add("*");
+      return made;
+    }());
+    grants.parts_.push_back(*everything);
     return grants;
   }
   std::vector<std::string> all = {"everyone", principal.name};

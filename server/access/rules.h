@@ -38,6 +38,8 @@ class Grants {
   bool AllowsSome(Verb verb) const;
   // On every queue: a list need not be filtered. False if only several patterns together are all.
   bool AllowsAll(Verb verb) const;
+  // The names and patterns of queues on which it is allowed, sorted.
+  std::vector<std::string> PatternsOf(Verb verb) const;
 
  private:
   friend class Rules;

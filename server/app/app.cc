@@ -7,8 +7,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/access/authenticator.h"
+#include "server/access/token_sealer.h"
 #include "server/app/database.h"
 #include "server/app/descriptors.h"
+#include "server/app/files/access_files.h"
 #include "server/app/http_front.h"
 #include "server/app/readiness.h"
 #include "server/app/version.h"
@@ -36,9 +39,8 @@ std::string HostAndPid() {
   return absl::StrCat(host, ":", getpid());
 }
 
-std::optional<net::TlsFiles> FilesOf(const config::Tls& tls) {
-  if (!tls.enabled()) return std::nullopt;
-  return net::TlsFiles{tls.cert_file, tls.key_file, tls.client_ca_file};
+void LogMigrated(int migrations) {
+  base::Log(base::LogLevel::kInfo, "migrated", {{"migrations", absl::StrCat(migrations)}});
 }
 
 rpc::ServerOptions FrontOptions(const config::Config& config, int connections_max) {
@@ -48,7 +50,7 @@ rpc::ServerOptions FrontOptions(const config::Config& config, int connections_ma
   options.limits.waiting_calls_per_connection = config.max_waiting_calls_per_connection;
   options.listen = config.listen;
   options.reflection = config.reflection;
-  options.tls = FilesOf(config.tls);
+  options.tls = TlsFilesOf(config.tls);
   return options;
 }
 
@@ -105,6 +107,8 @@ struct App::Parts {
   Database database;
   std::string description{};  // of the database
   metrics::Metrics metrics{kVersion, kCommit};
+  access::Authenticator authenticator{access::Sources{}};
+  access::TokenSealer sealer{};
   std::unique_ptr<http::MetricsPage> metrics_page;
   Readiness readiness{metrics};
   std::unique_ptr<broker::LocalBroker> broker;
@@ -121,6 +125,8 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
   parts->config = config;
   ASSIGN_OR_RETURN(const Connections connections, ConnectionsOf(config));
   // First what can be refused without a look at the database, which is begun or changed below.
+  ASSIGN_OR_RETURN(access::Sources sources, ReadAccessFiles(config));
+  parts->authenticator.Replace(std::move(sources));
   ASSIGN_OR_RETURN(std::optional<ReservedPlace> reserved, ReserveDatabase(config));
   parts->metrics.PinQueues(config.metrics_queues);
   if (!config.metrics_listen.empty()) {
@@ -128,18 +134,21 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
                      http::MetricsPage::Start(config.metrics_listen, parts->metrics,
                                               connections.page));
   }
-  ASSIGN_OR_RETURN(rpc::Binding binding, rpc::Bind(FrontOptions(config, connections.callers)));
+  rpc::ServerOptions front = FrontOptions(config, connections.callers);
+  front.authenticator = &parts->authenticator;
+  front.sealer = &parts->sealer;
+  ASSIGN_OR_RETURN(rpc::Binding binding, rpc::Bind(front));
   ASSIGN_OR_RETURN(std::optional<net::ListenSockets> http_sockets, BindHttp(config));
   ASSIGN_OR_RETURN(parts->database, OpenDatabase(config, std::move(reserved)));
   const pg::ConnectOptions& connect = parts->database.connect;
   ASSIGN_OR_RETURN(Prepared prepared, PrepareDatabase(config, connect));
-  if (prepared.migrations > 0) {
-    base::Log(base::LogLevel::kInfo, "migrated",
-              {{"migrations", absl::StrCat(prepared.migrations)}});
-  }
+  if (prepared.migrations > 0) LogMigrated(prepared.migrations);
   parts->description = std::move(prepared.description);
-
-  const broker::BrokerOptions options = OptionsOf(config, connect);
+  parts->sealer.Replace(prepared.token_keys);
+  broker::BrokerOptions options = OptionsOf(config, connect);
+  options.on_token_keys = [&sealer = parts->sealer](const std::vector<model::TokenKey>& keys) {
+    sealer.Replace(keys);
+  };
   parts->broker = std::make_unique<broker::LocalBroker>(
       options, parts->metrics,
       [readiness = &parts->readiness](bool connected) { readiness->SetConnected(connected); });
@@ -173,11 +182,14 @@ std::string App::embedded_uri() const {
   return cluster == nullptr ? "" : cluster->uri();
 }
 
-absl::Status App::ReloadTls(const config::Tls& tls) {
-  return parts_->server->ReloadTls(
-      FilesOf(tls), [http = parts_->http.get()](const net::TlsIdentity& identity) {
+absl::Status App::ReloadFiles(const config::Config& config) {
+  ASSIGN_OR_RETURN(access::Sources sources, ReadAccessFiles(config));
+  RETURN_IF_ERROR(parts_->server->ReloadTls(
+      TlsFilesOf(config.tls), [http = parts_->http.get()](const net::TlsIdentity& identity) {
         return http == nullptr ? absl::OkStatus() : http->TakeTls(identity);
-      });
+      }));
+  parts_->authenticator.Replace(std::move(sources));
+  return absl::OkStatus();
 }
 
 void App::Drain() {

@@ -27,8 +27,9 @@ class App {
   // See EmbeddedUri; empty without --embedded.
   std::string embedded_uri() const;
 
-  // See rpc::Server.
-  absl::Status ReloadTls(const config::Tls& tls);
+  // Takes the files of TLS and of credentials as they are now, under these names. All of them, or
+  // nothing changes. See rpc::Server for TLS.
+  absl::Status ReloadFiles(const config::Config& config);
 
   // Not ready, no new leases, open work finished within the configured time, all ended.
   void Drain();

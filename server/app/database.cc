@@ -9,6 +9,7 @@
 #include "server/pg/abandoned_backends.h"
 #include "server/pg/migrate/migrator.h"
 #include "server/pg/requirements.h"
+#include "server/store/peers.h"
 
 namespace skiplane::app {
 namespace {
@@ -22,6 +23,15 @@ absl::StatusOr<std::string> Describe(pg::Session& session) {
                       "'a local socket') || ', PostgreSQL ' || "
                       "current_setting('server_version')"));
   return absl::StrCat(std::string(rows.Text(0, 0)), ", schema ", pg::LatestSchemaVersion());
+}
+
+absl::Status CheckSchema(pg::Session& session) {
+  ASSIGN_OR_RETURN(const int version, pg::SchemaVersion(session));
+  if (version == pg::LatestSchemaVersion()) return absl::OkStatus();
+  return base::Refuse(
+      absl::StatusCode::kFailedPrecondition, "SCHEMA_VERSION",
+      absl::StrCat("the database has schema version ", version, " and this broker needs ",
+                   pg::LatestSchemaVersion(), ": run `skiplaned migrate`, or a newer broker"));
 }
 
 }  // namespace
@@ -75,16 +85,16 @@ absl::StatusOr<Prepared> PrepareDatabase(const config::Config& config,
   RETURN_IF_ERROR(pg::CheckNotShared(connect, *session));
   Prepared prepared;
   ASSIGN_OR_RETURN(prepared.description, Describe(*session));
-  if (config.migrate_at_start || config.command == config::Command::kMigrate) {
+  const bool serves = config.command == config::Command::kServe;
+  if (config.migrate_at_start || !serves) {
     ASSIGN_OR_RETURN(prepared.migrations, pg::Migrate(connect));
-    return prepared;
+  } else {
+    RETURN_IF_ERROR(CheckSchema(*session));
   }
-  ASSIGN_OR_RETURN(const int version, pg::SchemaVersion(*session));
-  if (version == pg::LatestSchemaVersion()) return prepared;
-  return base::Refuse(
-      absl::StatusCode::kFailedPrecondition, "SCHEMA_VERSION",
-      absl::StrCat("the database has schema version ", version, " and this broker needs ",
-                   pg::LatestSchemaVersion(), ": run `skiplaned migrate`, or a newer broker"));
+  if (serves) {
+    ASSIGN_OR_RETURN(prepared.token_keys, store::OpenTokenKeys(*session));
+  }
+  return prepared;
 }
 
 }  // namespace skiplane::app

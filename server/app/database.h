@@ -4,10 +4,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "server/app/embedded_cluster.h"
 #include "server/config/config.h"
+#include "server/model/token_key.h"
 #include "server/pg/session.h"
 
 namespace skiplane::app {
@@ -33,6 +35,7 @@ struct Prepared {
   // For the log: "NAME at HOST:PORT, PostgreSQL 15.20, schema 12", without the user and the
   // password.
   std::string description;
+  std::vector<model::TokenKey> token_keys{};  // of a broker that is to serve
 };
 
 // Refuses a server that is too old, is not what connections require (pg/requirements.h), or has a

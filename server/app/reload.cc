@@ -24,13 +24,14 @@ absl::StatusOr<config::Config> ReadAgain(const std::vector<std::string>& argumen
 bool NeedsRestart(const config::Config& running, config::Config read) {
   read.log_level = running.log_level;
   read.tls = running.tls;
+  read.access = running.access;
   return read != running;
 }
 
 absl::Status TryReload(const std::vector<std::string>& arguments, const config::Config& config,
                        App& app) {
   ASSIGN_OR_RETURN(const config::Config read, ReadAgain(arguments));
-  RETURN_IF_ERROR(app.ReloadTls(read.tls));
+  RETURN_IF_ERROR(app.ReloadFiles(read));
   // Said at the more talkative of the two levels.
   if (!base::IsLogged(read.log_level)) base::SetLogLevel(read.log_level);
   base::Log(base::LogLevel::kInfo, "reloaded",
@@ -40,8 +41,8 @@ absl::Status TryReload(const std::vector<std::string>& arguments, const config::
   base::SetLogLevel(read.log_level);
   if (NeedsRestart(config, read)) {
     base::Log(base::LogLevel::kWarn, "restart_needed",
-              {{"why", "other settings than the log level and the TLS files have changed: they "
-                       "are taken at the next start"}});
+              {{"why", "other settings than the log level and the files of TLS, credentials and "
+                       "rules have changed: they are taken at the next start"}});
   }
   return absl::OkStatus();
 }

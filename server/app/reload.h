@@ -1,6 +1,7 @@
 // What SIGHUP does: the command line, the environment and the file of --config are read again, and
-// what may change while the broker runs is taken from them, which is the log level and the TLS
-// files, under the names that they have now. All of it or nothing; the log says which.
+// what may change while the broker runs is taken from them, which is the log level and the files of
+// TLS, credentials and rules, under the names that they have now. All of it or nothing; the log
+// says which.
 #pragma once
 
 #include <string>

@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/app/app.h"
+#include "server/app/files/access_files.h"
+#include "server/app/files/file_watch.h"
 #include "server/app/ready_file.h"
 #include "server/app/reload.h"
 #include "server/app/version.h"
@@ -19,7 +21,7 @@ using base::LogLevel;
 
 std::string TlsKind(const config::Tls& tls) {
   if (!tls.enabled()) return "off";
-  return tls.client_ca_file.empty() ? "on" : "mutual";
+  return tls.client_ca_file.empty() || !tls.requires_client ? "on" : "mutual";
 }
 
 void LogServing(const config::Config& config, const App& app) {
@@ -33,6 +35,7 @@ void LogServing(const config::Config& config, const App& app) {
        {"metrics_listen", config.metrics_listen},
        {"metrics_port", absl::StrCat(app.metrics_port())},
        {"tls", TlsKind(config.tls)},
+       {"access", DescribeAccess(config)},
        {"database", app.database()},
        {"directory", config.embedded_dir}});
 }
@@ -53,6 +56,7 @@ absl::Status Serve(const std::vector<std::string>& arguments, const config::Conf
   ASSIGN_OR_RETURN(std::unique_ptr<App> app, App::Start(config));
   RETURN_IF_ERROR(WriteReadyFile(config, *app));
   LogServing(config, *app);
+  const FileWatch watch(WatchedFiles(config), [&signals] { signals.AskReload(); });
   const int signal = AwaitEnd(arguments, config, *app, signals);
   Log(LogLevel::kInfo, "draining", {{"signal", absl::StrCat(signal)}});
   app->Drain();

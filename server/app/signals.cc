@@ -61,6 +61,10 @@ void Signals::Take(int signal) {
     TakeEnd(signal);
     return;
   }
+  AskReload();
+}
+
+void Signals::AskReload() {
   base::MutexLock lock(mutex_);
   reload_ = true;
   came_.NotifyAll();

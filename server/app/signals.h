@@ -24,6 +24,9 @@ class Signals {
   struct Request {
     int end_signal = 0;  // 0: reload
   };
+  // As SIGHUP does. From any thread.
+  void AskReload();
+
   // Waits for the next request. Several reloads may be one; after a request to end comes none.
   Request Next();
 

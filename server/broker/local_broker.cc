@@ -82,6 +82,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
             dispatcher_.SetListening(listening);
             if (!listening || is_stopped_) return;
             RefreshQueues();
+            RefreshTokenKeys();
             waiters_.LookForAll();
             has_beaten_ = false;     // what others told meanwhile was missed: let them tell again
             has_new_peers_ = true;  // and one that started meanwhile does not know what we await
@@ -180,13 +181,12 @@ void LocalBroker::CreateQueue(CreateQueueCall call, Callback<model::Queue> done)
   admin_.Create(std::move(call), std::move(done));
 }
 
-void LocalBroker::GetQueue(std::string name, Callback<QueueWithCounts> done) {
-  admin_.Get(std::move(name), std::move(done));
+void LocalBroker::GetQueue(GetQueueCall call, Callback<QueueWithCounts> done) {
+  admin_.Get(std::move(call.name), std::move(done));
 }
 
-void LocalBroker::ListQueues(std::string after, int limit,
-                             Callback<model::Page<model::Queue>> done) {
-  admin_.List(std::move(after), limit, std::move(done));
+void LocalBroker::ListQueues(ListQueuesCall call, Callback<model::Page<model::Queue>> done) {
+  admin_.List(std::move(call), std::move(done));
 }
 
 void LocalBroker::UpdateQueue(UpdateQueueCall call, Callback<model::Queue> done) {
@@ -253,12 +253,22 @@ void LocalBroker::KeepRenewing() {
 
 void LocalBroker::KeepRefreshing() {
   RefreshQueues();
+  RefreshTokenKeys();
   timer_.After(kQueuesEvery, [this] { KeepRefreshing(); });
 }
 
 void LocalBroker::RefreshQueues() {
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
     if (session.ok()) static_cast<void>(queues_.ReloadAll(**session));
+  });
+}
+
+void LocalBroker::RefreshTokenKeys() {
+  if (options_.on_token_keys == nullptr) return;
+  pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
+    if (!session.ok()) return;
+    const auto keys = store::ListTokenKeys(**session);
+    if (keys.ok()) options_.on_token_keys(*keys);
   });
 }
 

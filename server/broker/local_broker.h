@@ -3,8 +3,10 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "server/base/timer.h"
 #include "server/broker/api/broker.h"
@@ -20,6 +22,7 @@
 #include "server/broker/sessions/session_ender.h"
 #include "server/broker/sessions/session_renewer.h"
 #include "server/broker/settle/settler.h"
+#include "server/model/token_key.h"
 #include "server/pg/connections/listener.h"
 #include "server/pg/connections/pool.h"
 
@@ -33,6 +36,8 @@ struct BrokerOptions {
   pg::Uuid id{};     // random
   std::string name;  // for people
   AwaitTimes await_times{};
+  // Gets the keys for lease tokens as they are now, every few seconds. Must not block.
+  std::function<void(const std::vector<model::TokenKey>&)> on_token_keys = nullptr;
 };
 
 class LocalBroker : public Broker {
@@ -52,8 +57,8 @@ class LocalBroker : public Broker {
   void Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) override;
   void HandBack(const LeaseAnswer& undelivered) override;
   void CreateQueue(CreateQueueCall call, Callback<model::Queue> done) override;
-  void GetQueue(std::string name, Callback<QueueWithCounts> done) override;
-  void ListQueues(std::string after, int limit, Callback<model::Page<model::Queue>> done) override;
+  void GetQueue(GetQueueCall call, Callback<QueueWithCounts> done) override;
+  void ListQueues(ListQueuesCall call, Callback<model::Page<model::Queue>> done) override;
   void UpdateQueue(UpdateQueueCall call, Callback<model::Queue> done) override;
   void PauseQueue(PauseQueueCall call, Callback<model::Queue> done) override;
   Operator& AsOperator() override { return operator_; }
@@ -73,6 +78,7 @@ class LocalBroker : public Broker {
   void RenewRow();
   void KeepRenewing();
   void RefreshQueues();
+  void RefreshTokenKeys();
   void KeepRefreshing();
 
   const BrokerOptions options_;

@@ -90,10 +90,30 @@ absl::Status ResolveDatabase(const Options& options, Config* config) {
   return absl::OkStatus();
 }
 
+bool IsOpen(const std::string& listen) { return !listen.empty() && !IsLoopback(listen); }
+
+// A port that others can reach needs callers who prove who they are, or somebody who says that it
+// does not.
+absl::Status CheckAccess(const Config& config) {
+  const bool asks = !config.tls.client_ca_file.empty() || !config.access.token_file.empty() ||
+                    !config.access.jwt_keys_file.empty();
+  const bool reaches_out = IsOpen(config.listen) || IsOpen(config.http_listen);
+  if (asks || config.access.is_open || !reaches_out) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      IsOpen(config.listen) ? "--listen" : "--http-listen",
+      ": other machines reach this address, and nobody would have to prove who calls: add "
+      "--token-file, --jwt-keys or --tls-client-ca, or say --open-access"));
+}
+
 // From the flags, each of which is right by itself, to the whole.
 absl::StatusOr<Config> Resolve(const Options& options) {
   Config config = options.config;
-  config.command = options.migrate->parsed() ? Command::kMigrate : Command::kServe;
+  if (options.migrate->parsed()) config.command = Command::kMigrate;
+  if (options.check_config->parsed()) config.command = Command::kCheckConfig;
+  if (options.make_token->parsed()) {
+    config.command = Command::kMakeToken;
+    return config;
+  }
   RETURN_IF_ERROR(ResolveDatabase(options, &config));
   if (config.metrics_listen == "off") config.metrics_listen.clear();
   config.is_http_by_default = config.http_listen.empty() && !config.embedded_dir.empty();
@@ -101,6 +121,9 @@ absl::StatusOr<Config> Resolve(const Options& options) {
   for (std::string& origin : config.http_origins) origin = OriginAsSent(origin);
   if (config.http_listen == "off") config.http_listen.clear();
   config.migrate_at_start = !options.no_migrate;
+  config.tls.requires_client = options.client_certificate == "required";
+  if (config.access.jwt_algorithms.empty()) config.access.jwt_algorithms = {"RS256", "ES256"};
+  if (config.command != Command::kMigrate) RETURN_IF_ERROR(CheckAccess(config));
   config.reflection = options.reflection == "on" ||
                       (options.reflection == "auto" && IsLoopback(config.listen));
   absl::ParseDuration(options.drain_timeout, &config.drain_timeout);

@@ -17,21 +17,40 @@
 namespace skiplane::config {
 
 enum class Command {
-  kServe,    // run the broker
-  kMigrate,  // apply the migrations and end
+  kServe,      // run the broker
+  kMigrate,    // apply the migrations and end
+  kMakeToken,  // print a bearer token and end
+  kCheckConfig,  // read the settings and the files that they name, and end
 };
 
 struct Tls {
   std::string cert_file;  // empty: no TLS
   std::string key_file;
-  std::string client_ca_file;  // not empty: clients need a certificate of it
+  std::string client_ca_file;  // not empty: clients are asked for a certificate of it
+  bool requires_client = true;  // and turned away without one
 
   bool enabled() const { return !cert_file.empty(); }
   bool operator==(const Tls&) const = default;
 };
 
+// What callers prove with who they are, beside certificates, and what they may do.
+struct Access {
+  std::string token_file;     // empty: no bearer tokens
+  std::string jwt_keys_file;  // empty: no JSON Web Tokens
+  std::string jwt_issuer;
+  std::string jwt_audience;
+  std::vector<std::string> jwt_algorithms;
+  std::string jwt_groups_claim = "groups";
+  std::string rules_file;  // empty: whoever calls may do everything
+  bool is_open = false;    // callers need not prove anything, wherever they are
+
+  bool operator==(const Access&) const = default;
+};
+
 struct Config {
   Command command = Command::kServe;
+  std::string token_name;  // of kMakeToken
+  std::vector<std::string> token_groups;
 
   std::string listen = "127.0.0.1:7070";          // port 0 takes a free one
   std::string metrics_listen = "127.0.0.1:9464";  // the same; empty: no metrics page
@@ -54,6 +73,7 @@ struct Config {
   bool migrate_at_start = true;
 
   Tls tls;
+  Access access;
   bool reflection = true;
 
   int max_connections = model::kConnectionsMax;

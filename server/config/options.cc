@@ -9,6 +9,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "server/config/access_options.h"
+#include "server/config/add_option.h"
 #include "server/config/address.h"
 #include "server/config/help.h"
 #include "server/config/settings_file.h"
@@ -21,29 +23,6 @@ constexpr int kConnectionsMax = 64;
 constexpr int kConnectionsUpperEnd = 1000000;
 constexpr int kWaitingCallsUpperEnd = 1000000;
 constexpr absl::Duration kDrainTimeoutMax = absl::Minutes(5);
-
-template <typename T>
-CLI::Option* Add(CLI::App* app, const std::string& flag, T* value, const std::string& help) {
-  return app->add_option("--" + flag, *value, help)
-      ->envname(EnvironmentName(flag))
-      ->type_name("")  // its check says what it takes
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-}
-
-CLI::Option* AddSwitch(CLI::App* app, const std::string& flag, bool* value,
-                       const std::string& help) {
-  return app->add_flag("--" + flag, *value, help)
-      ->envname(EnvironmentName(flag))
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-}
-
-CLI::Option* AddList(CLI::App* app, const std::string& flag, std::vector<std::string>* values,
-                     const std::string& help) {
-  return Add(app, flag, values, help)
-      ->delimiter(',')
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->expected(1);
-}
 
 std::string CheckMetricsAddress(const std::string& text) {
   return text == "off" ? "" : CheckNumericAddress(text);
@@ -96,8 +75,6 @@ CLI::Validator InRange(int min, int max) {
       "N");
 }
 
-std::string CheckNotEmpty(const std::string& text) { return text.empty() ? "is empty" : ""; }
-
 std::string CheckDrainTimeout(const std::string& text) {
   absl::Duration timeout;
   if (absl::ParseDuration(text, &timeout) && timeout >= absl::ZeroDuration() &&
@@ -115,6 +92,10 @@ std::string CheckLogLevel(const std::string& text) {
 
 std::string CheckLogFormat(const std::string& text) {
   return text == "text" || text == "json" ? "" : "must be text or json";
+}
+
+std::string CheckClientCertificate(const std::string& text) {
+  return text == "required" || text == "optional" ? "" : "must be required or optional";
 }
 
 std::string CheckReflection(const std::string& text) {
@@ -193,9 +174,13 @@ void DeclareSecurity(CLI::App* app, Options* options) {
   cert->needs(key);
   key->needs(cert);
   Add(app, "tls-client-ca", &tls.client_ca_file,
-      "Accept only clients with a certificate of these authorities (PEM).")
+      "Ask clients for a certificate of these authorities (PEM): they are known by its name.")
       ->check(CLI::ExistingFile)
       ->needs(cert);
+  Add(app, "tls-client-certificate", &options->client_certificate,
+      "Whether a client without such a certificate is turned away at once: required or optional.")
+      ->check(CheckClientCertificate, "required|optional")
+      ->capture_default_str();
   Add(app, "reflection", &options->reflection,
       "Let clients ask for the API's description: on, off, or auto for on a loopback address only.")
       ->check(CheckReflection, "on|off|auto")
@@ -243,7 +228,8 @@ void DeclareOptions(absl::string_view version, CLI::App* app, Options* options) 
       "Exactly one of --database, --database-file and --embedded is needed. A flag beats its\n"
       "environment variable, which beats the file of --config.\n\n"
       "SIGTERM and SIGINT drain the broker and end it; the same again, a second later or more,\n"
-      "ends it at once. SIGHUP reads the log level and the TLS files anew.");
+      "ends it at once. SIGHUP reads the log level, the TLS files and\n"
+      "those of credentials anew; so does a change of one of these files.");
   app->set_help_flag("--help,-h", "Show this text and end.");
   app->set_version_flag("--version", absl::StrCat("skiplaned ", version),
                         "Show the version and end.");
@@ -257,10 +243,17 @@ void DeclareOptions(absl::string_view version, CLI::App* app, Options* options) 
   DeclareAddresses(app, options);
   DeclareDatabase(app, options);
   DeclareSecurity(app, options);
+  DeclareAccess(app, &options->config.access);
   DeclareBehaviour(app, options);
   app->require_subcommand(0, 1);
   app->add_subcommand("serve", "Run the broker: what happens without a subcommand.");
   options->migrate = app->add_subcommand("migrate", "Apply the migrations and end.");
+  options->check_config = app->add_subcommand(
+      "check-config", "Check the settings and the files that they name, and end.");
+  options->make_token = app->add_subcommand(
+      "make-token", "Print a new bearer token, and below it its line for --token-file.");
+  options->make_token->add_option("NAME", options->config.token_name, "Whose it is.")->required();
+  options->make_token->add_option("GROUP", options->config.token_groups, "The groups of that one.");
 }
 
 }  // namespace skiplane::config

@@ -15,11 +15,14 @@ struct Options {
   std::string database_file;
   bool no_migrate = false;
   std::string reflection = "auto";
+  std::string client_certificate = "required";
   std::string drain_timeout = "8s";
   std::string log_level = "info";
   std::string log_format = "text";
 
-  CLI::App* migrate = nullptr;  // the subcommand
+  CLI::App* migrate = nullptr;  // the subcommands
+  CLI::App* make_token = nullptr;
+  CLI::App* check_config = nullptr;
 };
 
 // Makes `app` fill `options`, which must outlive it.

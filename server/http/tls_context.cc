@@ -34,12 +34,13 @@ void NameAuthorities(SSL_CTX* context, const std::string& pem) {
 }
 
 // As gRPC judges: an authority is trusted by itself, also one that another has signed.
-void AskClients(context& made, const std::string& authorities) {
+void AskClients(context& made, const std::string& authorities, bool required) {
   made.add_certificate_authority(BytesOf(authorities));
   X509_STORE_set_flags(SSL_CTX_get_cert_store(made.native_handle()),
                        X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
   NameAuthorities(made.native_handle(), authorities);
-  made.set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert);
+  made.set_verify_mode(asio::ssl::verify_peer |
+                       (required ? asio::ssl::verify_fail_if_no_peer_cert : 0));
 }
 
 // Throws boost::system::system_error.
@@ -53,7 +54,9 @@ void Fill(context& made, const net::TlsIdentity& identity) {
   SSL_CTX_set_mode(made.native_handle(), SSL_MODE_RELEASE_BUFFERS);
   made.use_certificate_chain(BytesOf(identity.certificate));
   made.use_private_key(BytesOf(identity.key), context::pem);
-  if (!identity.client_ca.empty()) AskClients(made, identity.client_ca);
+  if (!identity.client_ca.empty()) {
+    AskClients(made, identity.client_ca, identity.requires_client);
+  }
 }
 
 }  // namespace

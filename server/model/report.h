@@ -89,7 +89,8 @@ struct Origin {
   std::string actor;
   std::string method;
   std::string request_json;  // without the request id
-  std::string caller{};      // the name in the caller's certificate, else its address
+  std::string claimed_actor{};  // what the caller said of itself
+  std::string caller{};         // the name in the caller's certificate, else its address
   std::optional<RequestHash> request{};
 };
 

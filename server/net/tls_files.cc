@@ -118,6 +118,7 @@ absl::StatusOr<TlsIdentity> ReadTlsFiles(const TlsFiles& files) {
   ASSIGN_OR_RETURN(identity.certificate, ReadFile(files.certificate));
   if (!files.client_ca.empty()) {
     ASSIGN_OR_RETURN(identity.client_ca, ReadFile(files.client_ca));
+    identity.requires_client = files.requires_client;
   }
   const absl::Status status = Check(files, identity);
   ERR_clear_error();  // gRPC on this thread must not find what was left

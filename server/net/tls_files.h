@@ -12,7 +12,8 @@ namespace skiplane::net {
 struct TlsFiles {
   std::string certificate;  // with its chain
   std::string key;
-  std::string client_ca;  // if not empty, clients must show a certificate that it signed
+  std::string client_ca;  // if not empty, clients are asked for a certificate that it signed
+  bool requires_client = true;  // those without one are turned away
 };
 
 // What the files held, so that a change of them afterwards changes nothing.
@@ -20,6 +21,7 @@ struct TlsIdentity {
   std::string certificate;
   std::string key;  // never logged
   std::string client_ca;
+  bool requires_client = true;  // with client_ca
   std::string sha256;  // of the first certificate, in hexadecimal digits
   absl::Time expires;  // likewise
 };

@@ -41,4 +41,29 @@ absl::Status ResignLead(pg::Session& session, const pg::Uuid& id) {
   return session.Run(sql::kUpkeepResign, pg::Params().UuidValue(id)).status();
 }
 
+absl::StatusOr<std::vector<model::TokenKey>> OpenTokenKeys(pg::Session& session) {
+  RETURN_IF_ERROR(session.Run(sql::kTokenKeyFirst, pg::Params()).status());
+  return ListTokenKeys(session);
+}
+
+absl::StatusOr<std::vector<model::TokenKey>> ListTokenKeys(pg::Session& session) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTokenKeyList, pg::Params()));
+  std::vector<model::TokenKey> keys;
+  for (int row = 0; row < rows.size(); ++row) {
+    keys.push_back(
+        {static_cast<int16_t>(rows.Int(row, 0)), rows.Bytea(row, 1), rows.Bool(row, 2)});
+  }
+  return keys;
+}
+
+absl::Status RotateTokenKeys(pg::Session& session, const TokenKeyTimes& times) {
+  pg::Params add;
+  add.Int8(absl::ToInt64Microseconds(times.renewed_after));
+  add.Int8(absl::ToInt64Microseconds(times.signs_after));
+  RETURN_IF_ERROR(session.Run(sql::kTokenKeyAdd, add).status());
+  pg::Params expire;
+  expire.Int8(absl::ToInt64Microseconds(times.needed_for));
+  return session.Run(sql::kTokenKeyExpire, expire).status();
+}
+
 }  // namespace skiplane::store

@@ -1,12 +1,15 @@
-// What brokers on one database know of each other: which run, which one leads, and notifications.
+// What brokers on one database share: which run, which one leads, notifications, and the keys for
+// lease tokens.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "server/model/token_key.h"
 #include "server/pg/session.h"
 
 namespace skiplane::store {
@@ -35,5 +38,21 @@ absl::StatusOr<Lead> TakeLead(pg::Session& session, const pg::Uuid& id, absl::Du
 absl::Status MarkReclaimed(pg::Session& session, const pg::Uuid& id);
 
 absl::Status ResignLead(pg::Session& session, const pg::Uuid& id);
+
+// Makes the first key for lease tokens if there is none; returns all.
+absl::StatusOr<std::vector<model::TokenKey>> OpenTokenKeys(pg::Session& session);
+
+absl::StatusOr<std::vector<model::TokenKey>> ListTokenKeys(pg::Session& session);
+
+struct TokenKeyTimes {
+  absl::Duration renewed_after = absl::Hours(24);
+  // By then every broker has read the new one.
+  absl::Duration signs_after = absl::Minutes(10);
+  // More than model::kSettledKept, for which a settled lease is remembered.
+  absl::Duration needed_for = absl::Hours(2);
+};
+
+// Makes the next key when it is time, and deletes those that no lease needs.
+absl::Status RotateTokenKeys(pg::Session& session, const TokenKeyTimes& times);
 
 }  // namespace skiplane::store

@@ -138,7 +138,8 @@ absl::Status AddAudit(pg::Session& session, const model::Origin& origin, const s
   pg::Params params;
   params.Text(origin.actor).Text(origin.method).Text(queue);
   params.Text(origin.request_json.empty() ? "{}" : origin.request_json);
-  return session.Run(sql::kAuditAdd, params.Int8(changed).Text(origin.caller)).status();
+  params.Int8(changed).Text(origin.caller).Text(origin.claimed_actor);
+  return session.Run(sql::kAuditAdd, params).status();
 }
 
 absl::StatusOr<model::Page<model::AuditRecord>> ListAudit(pg::Session& session,
@@ -153,7 +154,8 @@ absl::StatusOr<model::Page<model::AuditRecord>> ListAudit(pg::Session& session,
     record.id = rows.Int(row, 0);
     record.create_time = rows.Micros(row, 1);
     record.origin = {std::string(rows.Text(row, 2)), std::string(rows.Text(row, 3)),
-                     std::string(rows.Text(row, 5)), std::string(rows.Text(row, 9))};
+                     std::string(rows.Text(row, 5)), std::string(rows.Text(row, 10)),
+                     std::string(rows.Text(row, 9))};
     record.queue = std::string(rows.Text(row, 4));
     record.changed = rows.Int(row, 6);
     page.bytes = rows.Int(row, 7);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/base/status_macros.h"
+#include "server/store/peers.h"
 
 namespace skiplane::upkeep {
 namespace {
@@ -23,6 +24,14 @@ auto Completing(Chore& chore) {
   };
 }
 
+// One statement each: complete when they are done.
+auto RotateKeys() {
+  return [](pg::Session& session) -> absl::StatusOr<bool> {
+    RETURN_IF_ERROR(store::RotateTokenKeys(session, store::TokenKeyTimes()));
+    return true;
+  };
+}
+
 }  // namespace
 
 Chores::Chores(const pg::Uuid& broker_id, metrics::Metrics* metrics)
@@ -35,6 +44,7 @@ Chores::Chores(const pg::Uuid& broker_id, metrics::Metrics* metrics)
   const SteadyTime now = std::chrono::steady_clock::now();
   slow_.push_back({kClockMender, absl::Seconds(10), Completing(clock_mender_), now});
   slow_.push_back({"partitions", absl::Hours(1), Completing(partitions_), now});
+  slow_.push_back({"token_keys", absl::Hours(1), RotateKeys(), now});
   slow_.push_back({"hang_finder", absl::Seconds(1), Completing(hang_finder_), now});
   slow_.push_back({"error_folder", absl::Seconds(2), Completing(error_folder_), now});
   slow_.push_back({"ledger_folder", absl::Seconds(5), Completing(ledger_folder_), now});

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -233,6 +234,22 @@ TEST(AuthenticatorTest, ARotationFailsNoCallThatBothTablesKnow) {
   is_over = true;
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(failures, 0);
+}
+
+TEST(AuthenticatorTest, WhoCallsComesWithWhatTheRulesAllow) {
+  const Issued issued("ci");
+  Sources sources{.tokens = issued.table};
+  sources.rules = Required(Rules::Parse("allow group:g to read on a", "rules"));
+  Authenticator authenticator(std::move(sources));
+  const Identity before = Required(authenticator.Identify(Bearer(issued.made.token), kNow));
+  EXPECT_EQ(before.principal->name, "token:ci");
+  EXPECT_TRUE(before.grants.Allows(Verb::kRead, "a"));
+  EXPECT_FALSE(before.grants.Allows(Verb::kLease, "a"));
+  authenticator.Replace({.tokens = issued.table});
+  const Identity after = Required(authenticator.Identify(Bearer(issued.made.token), kNow));
+  EXPECT_TRUE(after.grants.AllowsAll(Verb::kLease));
+  EXPECT_FALSE(before.grants.Allows(Verb::kLease, "a"));  // as it was when its call came
+  EXPECT_THAT(authenticator.Identify({}, kNow).status(), ReasonIs("CREDENTIALS_MISSING"));
 }
 
 }  // namespace

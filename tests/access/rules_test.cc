@@ -34,6 +34,20 @@ std::vector<std::string> Allowed(const Rules& rules, const Principal& who,
   return names;
 }
 
+TEST(RulesTest, GrantsTellTheirPatterns) {
+  const Rules rules = Parsed(R"(
+group g = token:a
+allow group:g to read on b-*, a
+allow token:a to read, lease on a, c
+allow everyone to lease on *
+)");
+  const Grants grants = rules.Resolve(Named("token:a"));
+  EXPECT_THAT(grants.PatternsOf(Verb::kRead), ElementsAre("a", "b-*", "c"));
+  EXPECT_THAT(grants.PatternsOf(Verb::kLease), ElementsAre("*", "a", "c"));
+  EXPECT_THAT(grants.PatternsOf(Verb::kAdmin), ElementsAre());
+  EXPECT_THAT(Rules().Resolve(Named("anonymous")).PatternsOf(Verb::kAdmin), ElementsAre("*"));
+}
+
 TEST(RulesTest, TheExampleSaysWhatItSays) {
   const Rules rules = Parsed(R"(
 # producers and workers of billing

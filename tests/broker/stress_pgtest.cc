@@ -141,7 +141,7 @@ class StressTest : public BrokerHarness {
     int breaks = 0;
     for (int turn = 0; GoesOn(); ++turn) {
       Later<broker::QueueWithCounts> counts;
-      BrokerOf(turn).GetQueue("q", counts.done());
+      BrokerOf(turn).GetQueue({"q"}, counts.done());
       static_cast<void>(counts.Get());
       const auto mode = turn % 2 == 0 ? model::PauseMode::kLease : model::PauseMode::kNone;
       Later<model::Queue> paused;

@@ -55,6 +55,32 @@ TEST_F(ClientTest, EnqueueIsRepeatedUnderTheSameRequestId) {
   }
 }
 
+TEST_F(ClientTest, ATokenGoesWithEachCallAndStaysSecret) {
+  ASSERT_TRUE(Connected({.token = "skt_x"}).Enqueue("q", {}).ok());
+  EXPECT_EQ(broker_.authorization, "Bearer skt_x");
+  ASSERT_TRUE(Connected().Enqueue("q", {}).ok());
+  EXPECT_EQ(broker_.authorization, "");
+  for (const std::string& token : {std::string("a b"), std::string("a\n"), std::string("\xc3")}) {
+    ClientOptions options{.token = token};
+    options.addresses = {broker_.address()};
+    EXPECT_EQ(Client::Connect(options).status().code(), absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST_F(ClientTest, ATokenNeedsTlsUnlessItStaysOnThisMachine) {
+  ClientOptions options{.token = "skt_x"};
+  for (const char* address : {"broker.example:7070", "10.0.0.1:7070", "[2001:db8::1]:7070"}) {
+    options.addresses = {"127.0.0.1:7070", address};
+    options.tls.enabled = false;
+    EXPECT_THAT(Client::Connect(options).status().message(), testing::HasSubstr("TLS"));
+    options.tls.enabled = true;
+    EXPECT_TRUE(Client::Connect(options).ok()) << address;
+  }
+  options.tls.enabled = false;
+  options.addresses = {"127.0.0.1:1", "localhost:1", "[::1]:1"};
+  EXPECT_TRUE(Client::Connect(options).ok());
+}
+
 TEST_F(ClientTest, AnActorThatCannotBeSentIsRefused) {
   ASSERT_TRUE(Connected({.actor = "ann@host"}).Enqueue("q", {}).ok());
   for (const std::string& actor : {std::string("ann\n"), std::string("\xc3\xa4"),

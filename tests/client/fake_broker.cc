@@ -146,6 +146,11 @@ grpc::ServerUnaryReactor* FakeBroker::Enqueue(grpc::CallbackServerContext* conte
                                               v1::EnqueueResponse* response) {
   const std::lock_guard<std::mutex> lock(mutex_);
   enqueues.push_back(*request);
+  const auto shown = context->client_metadata().find("authorization");
+  authorization.clear();
+  if (shown != context->client_metadata().end()) {
+    authorization.assign(shown->second.data(), shown->second.size());
+  }
   for (int i = 0; i < request->tasks_size() && !answers_nothing_; ++i) {
     v1::EnqueueResult* result = response->add_results();
     result->set_task_id("task-" + std::to_string(i));

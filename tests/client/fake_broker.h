@@ -61,6 +61,7 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   }
 
   std::vector<v1::EnqueueRequest> enqueues;
+  std::string authorization;  // of the last of them
   std::vector<v1::LeaseRequest> leases;
   std::vector<v1::SettleRequest> settles;
   std::vector<v1::HeartbeatRequest> heartbeats;

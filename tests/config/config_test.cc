@@ -180,8 +180,9 @@ TEST_F(ConfigTest, CertificateAndKeyNeedEachOther) {
 
 TEST_F(ConfigTest, ReflectionIsAutomaticallyOffWhereOthersReachTheBroker) {
   EXPECT_TRUE(ParsedWithDatabase({"--listen=127.0.0.1:0"}).reflection);
-  EXPECT_FALSE(ParsedWithDatabase({"--listen=0.0.0.0:0"}).reflection);
-  EXPECT_TRUE(ParsedWithDatabase({"--listen=0.0.0.0:0", "--reflection=on"}).reflection);
+  EXPECT_FALSE(ParsedWithDatabase({"--listen=0.0.0.0:0", "--open-access"}).reflection);
+  EXPECT_TRUE(
+      ParsedWithDatabase({"--listen=0.0.0.0:0", "--open-access", "--reflection=on"}).reflection);
   EXPECT_FALSE(ParsedWithDatabase({"--listen=127.0.0.1:0", "--reflection=off"}).reflection);
 }
 

@@ -23,7 +23,8 @@ constexpr const char* kFlags[] = {
     "tls-client-ca",    "reflection",     "auto-create-queues",      "max-waiting-calls",
     "drain-timeout",    "log-level",      "max-connections",         "log-format",
     "max-waiting-calls-per-connection", "metrics-queue", "http-listen", "http-host",
-    "http-origin"};
+    "http-origin",      "tls-client-certificate", "token-file", "jwt-keys", "jwt-issuer",
+    "jwt-audience",     "jwt-algorithm",  "jwt-groups-claim", "rules-file", "open-access"};
 
 bool IsLineOfFlag(absl::string_view line, absl::string_view flag) {
   return absl::StartsWith(line, absl::StrCat("  --", flag, " "));

@@ -8,11 +8,11 @@ import unittest
 
 import generated
 from generated import Generated, stubs  # the path of the API's modules
-from skiplane.v1 import (admin_pb2, broker_pb2, bulk_pb2, error_reason_pb2, queue_pb2, report_pb2,
-                         task_pb2)
+from skiplane.v1 import (access_pb2, admin_pb2, broker_pb2, bulk_pb2, error_reason_pb2, queue_pb2,
+                         report_pb2, task_pb2)
 
-FILES = [module.DESCRIPTOR for module in (admin_pb2, broker_pb2, bulk_pb2, error_reason_pb2,
-                                          queue_pb2, report_pb2, task_pb2)]
+FILES = [module.DESCRIPTOR for module in (access_pb2, admin_pb2, broker_pb2, bulk_pb2,
+                                          error_reason_pb2, queue_pb2, report_pb2, task_pb2)]
 SERVICES = ["AdminService", "BrokerService"]
 
 

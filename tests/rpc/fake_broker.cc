@@ -171,18 +171,18 @@ void FakeBroker::CreateQueue(broker::CreateQueueCall call, broker::Callback<mode
   Answered(behaviour.refusal, behaviour.queue.queue, done);
 }
 
-void FakeBroker::GetQueue(std::string, broker::Callback<broker::QueueWithCounts> done) {
+void FakeBroker::GetQueue(broker::GetQueueCall, broker::Callback<broker::QueueWithCounts> done) {
   Count();
   Answered(behaviour.refusal, behaviour.queue, done);
 }
 
-void FakeBroker::ListQueues(std::string after, int limit,
+void FakeBroker::ListQueues(broker::ListQueuesCall call,
                             broker::Callback<model::Page<model::Queue>> done) {
   Count();
   model::Page<model::Queue> page;
   for (const model::Queue& queue : behaviour.queues) {
-    if (queue.name <= after) continue;
-    page.has_more = page.items.size() == static_cast<size_t>(limit);
+    if (queue.name <= call.after) continue;
+    page.has_more = page.items.size() == static_cast<size_t>(call.limit);
     if (!page.has_more) page.items.push_back(queue);
   }
   Answered(behaviour.refusal, std::move(page), done);

@@ -64,8 +64,8 @@ class FakeBroker final : public broker::Broker {
                  broker::Callback<broker::HeartbeatAnswer> done) override;
   void HandBack(const broker::LeaseAnswer& undelivered) override;
   void CreateQueue(broker::CreateQueueCall call, broker::Callback<model::Queue> done) override;
-  void GetQueue(std::string name, broker::Callback<broker::QueueWithCounts> done) override;
-  void ListQueues(std::string after, int limit,
+  void GetQueue(broker::GetQueueCall call, broker::Callback<broker::QueueWithCounts> done) override;
+  void ListQueues(broker::ListQueuesCall call,
                   broker::Callback<model::Page<model::Queue>> done) override;
   void UpdateQueue(broker::UpdateQueueCall call, broker::Callback<model::Queue> done) override;
   void PauseQueue(broker::PauseQueueCall call, broker::Callback<model::Queue> done) override;

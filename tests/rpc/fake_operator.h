@@ -37,7 +37,7 @@ class FakeOperator final : public broker::Operator {
     list = std::move(call);
     Answer(page, done);
   }
-  void ExplainTask(model::TaskId, broker::Callback<broker::Explanation> done) override {
+  void ExplainTask(broker::ExplainTaskCall, broker::Callback<broker::Explanation> done) override {
     Answer(explanation, done);
   }
   void ChangeTask(broker::ChangeTaskCall call, broker::Callback<model::TaskView> done) override {

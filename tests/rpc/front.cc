@@ -23,11 +23,19 @@ grpc::Status Unary(Stub& stub,
   return (stub.*method)(&context, request, response);
 }
 
+const access::TokenSealer& Sealer() {
+  static const auto* const sealer = new access::TokenSealer();
+  return *sealer;
+}
+
+access::TokenSeal Seal() { return Sealer().For(access::kAnonymous); }
+
 }  // namespace
 
 Front::Front(FakeBroker::Behaviour behaviour, ServerOptions options) {
   broker.behaviour = std::move(behaviour);
   if (options.listen.empty()) options.listen = "127.0.0.1:0";
+  if (options.sealer == nullptr) options.sealer = &Sealer();
   server = testing::Required(Server::Start(options, broker, metrics));
   channel = grpc::CreateChannel(address(), grpc::InsecureChannelCredentials());
   stub = v1::BrokerService::NewStub(channel);
@@ -99,6 +107,16 @@ ErrorDetails Decode(const grpc::Status& status) {
 }
 
 std::string GoodToken() { return model::EncodeLeaseToken({{7, 1}, 42, {1, 2, 3}, 1, 0, 0}); }
+
+std::string SealedToken() {
+  std::string token = GoodToken();
+  Seal().Seal(&token);
+  return token;
+}
+
+std::string Opened(absl::string_view token) {
+  return std::string(Seal().Open(token).value_or(""));
+}
 
 broker::LeaseAnswer SomeTasks(int count) {
   broker::LeaseAnswer answer;

@@ -7,6 +7,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "absl/strings/string_view.h"
 #include "google/rpc/error_details.pb.h"
 #include "server/rpc/serve/server.h"
 #include "skiplane/v1/admin.grpc.pb.h"
@@ -55,8 +56,11 @@ struct ErrorDetails {
 
 ErrorDetails Decode(const grpc::Status& status);
 
-// A token that the broker would understand.
+// A token as the broker knows it, and as callers of every Front without a sealer of its own do.
 std::string GoodToken();
+std::string SealedToken();
+// What such a caller got, as the broker knows it; empty if it is none.
+std::string Opened(absl::string_view token);
 
 // An answer of `count` tasks, numbered from 1.
 broker::LeaseAnswer SomeTasks(int count);

@@ -31,6 +31,7 @@ const std::map<std::string, std::set<std::string>> kReadsAsAWhole = {
     {"ledger_lanes", {"lease_ledger"}},
     {"ledger_oldest", {"lease_ledger"}},
     {"space_find", {"counter"}},
+    {"token_key_expire", {"lease_ledger"}},
     {"worker_list", {"lease_ledger"}}};
 
 // Searched by ranges of ids, which are unique in the installation; GiST has no bigint of its own.

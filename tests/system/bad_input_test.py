@@ -2,10 +2,12 @@
 
 import unittest
 
+import grpc
+
 from support.by_http import ByHttp
 from support.case import SystemTest
 from support.client import (DEADLINE_S, admin_pb2, broker_pb2, fields_of, lease_request, new_id,
-                            queue_pb2, seconds, task_pb2)
+                            queue_pb2, reason_of, seconds, task_pb2)
 
 QUEUE = "strict"
 FIELD = ("INVALID_ARGUMENT", "INVALID_FIELD")
@@ -256,11 +258,12 @@ class BadInput(SystemTest):
         client.enqueue_all(QUEUE, [task(), task()])
         same_id, unknown_id = client.lease(QUEUE, max_tasks=2, worker_id=new_id())
         self.assertEqual(same_id.task_id, self.held.task_id, "the case that this test is about")
-        self.assertEqual(self.client.ack(same_id, unknown_id), ["LEASE_LOST", "NOT_FOUND"])
-        self.assertEqual(self.client.nack(same_id).outcome, broker_pb2.SETTLE_OUTCOME_LEASE_LOST)
-        states = self.client.heartbeat("w", 30, same_id, unknown_id, self.held).results
-        self.assertEqual([result.state for result in states],
-                         [broker_pb2.LEASE_STATE_LOST] * 2 + [broker_pb2.LEASE_STATE_HELD])
+        for foreign in (same_id, unknown_id):
+            for call, arguments in ((self.client.ack, (foreign,)), (self.client.nack, (foreign,)),
+                                    (self.client.heartbeat, ("w", 30, self.held, foreign))):
+                with self.assertRaises(grpc.RpcError) as caught:
+                    call(*arguments)
+                self.assertEqual(reason_of(caught.exception), "INVALID_LEASE_TOKEN")
         self.assertEqual(self.picture(), self.before)
         self.assertEqual(self.client.ack(self.held), ["SETTLED"])
 

@@ -15,7 +15,7 @@ from support.process import GENEROUS_S
 
 QUEUE = "changed"
 HOUR = seconds(3600)
-READS = ("Get", "List", "Explain", "Preview")
+READS = ("Get", "List", "Explain", "Preview", "WhoAmI")
 SERVICE = admin_pb2.DESCRIPTOR.services_by_name["AdminService"]
 CHANGES = {method.name: method for method in SERVICE.methods
            if not method.name.startswith(READS)}

@@ -16,7 +16,7 @@ from support.process import Process
 OPERATIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs",
                           "OPERATIONS.md")
 CHORES = ("leader", "reclaimer", "counter_folder", "clock_mender", "partitions", "hang_finder",
-          "error_folder", "ledger_folder", "retention")
+          "error_folder", "ledger_folder", "retention", "token_keys")
 
 
 def documented(title):

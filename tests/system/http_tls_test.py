@@ -55,7 +55,7 @@ class Tls(SystemTest):
                 self.client_with(own).request("GET", "/healthz")
         self.create_by_both(broker, "client")
         actors = self.database.run("SELECT actor FROM skiplane.audit ORDER BY id")
-        self.assertEqual(actors, [("localhost",)] * 2)
+        self.assertEqual(actors, [("certificate:localhost",)] * 2)
 
     def create_by_both(self, broker, own):
         """A queue by each port, with the certificate of that name."""
@@ -74,7 +74,7 @@ class Tls(SystemTest):
         broker = self.start_with_tls(f"--tls-client-ca={self.files.path('middle.crt')}")
         self.create_by_both(broker, "leaf")
         actors = self.database.run("SELECT actor FROM skiplane.audit ORDER BY id")
-        self.assertEqual(actors, [("leaf.example",)] * 2)
+        self.assertEqual(actors, [("certificate:leaf.example",)] * 2)
 
     def test_clients_are_told_whose_certificates_are_taken(self):
         self.files.sign("middle", "client", "basicConstraints=critical,CA:TRUE")

@@ -12,6 +12,8 @@ struct GlobalOptions {
   // One or several addresses, separated by commas.
   std::string broker = "127.0.0.1:7070";
   std::string actor{};
+  // With a bearer token in its first line; empty: none.
+  std::string token_file{};
   bool json = false;
   // Unset: show once.
   std::optional<absl::Duration> watch{};

@@ -1,5 +1,10 @@
 #include "client/cli/base/session.h"
 
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/text/address.h"
 #include "client/src/access.h"
@@ -30,7 +35,14 @@ absl::StatusOr<Session> Session::Open(const GlobalOptions& options) {
   if (options.tls_cert.empty() != options.tls_key.empty()) {
     return UsageError("--tls-cert and --tls-key belong together");
   }
-  auto client = Client::Connect(ToClientOptions(options));
+  ClientOptions client_options = ToClientOptions(options);
+  if (!options.token_file.empty()) {
+    std::ifstream file(options.token_file);
+    if (!std::getline(file, client_options.token) || client_options.token.empty()) {
+      return LocalError(absl::StrCat("no token in the first line of ", options.token_file));
+    }
+  }
+  auto client = Client::Connect(std::move(client_options));
   // What is wrong here was said on the command line.
   if (!client.ok()) return UsageError(client.status().message());
   return Session(options, *std::move(client));

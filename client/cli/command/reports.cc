@@ -1,4 +1,8 @@
-// skiplane stats, workers and audit.
+// skiplane stats, workers, audit and whoami.
+#include <iostream>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "client/cli/command/commands.h"
 #include "client/cli/command/show.h"
@@ -82,6 +86,23 @@ absl::Status Audit(Session& session, const ListOptions& options) {
       options.limit.value_or(100));
 }
 
+absl::Status WhoAmI(Session& session, const ListOptions&) {
+  const auto answer =
+      session.Call<v1::WhoAmIRequest, v1::WhoAmIResponse>({}, &AdminMethods::WhoAmI);
+  if (!answer.ok()) return answer.status();
+  if (session.json()) {
+    ShowOne(session, *answer);
+    return absl::OkStatus();
+  }
+  std::cout << answer->principal() << "\n";
+  for (const std::string& group : answer->groups()) std::cout << "in group " << group << "\n";
+  for (const v1::Grant& grant : answer->grants()) {
+    const std::string verb = absl::AsciiStrToLower(v1::Verb_Name(grant.verb()).substr(5));
+    std::cout << "may " << verb << " on " << absl::StrJoin(grant.queues(), ", ") << "\n";
+  }
+  return absl::OkStatus();
+}
+
 void DeclareStats(CLI::App* app, Plan* plan) {
   const auto options = std::make_shared<StatsOptions>();
   CLI::App* const stats = AddView(
@@ -109,6 +130,10 @@ void DeclareReports(CLI::App* app, Plan* plan) {
       app, plan, "workers", "Lists living workers and how many tasks each holds.", options,
       Workers);
   AddNumber(workers, "--limit", &options->limit, "At most so many; 0: all").Default("100");
+
+  options = std::make_shared<ListOptions>();
+  AddView(app, plan, "whoami", "Shows who the broker takes you for, and what you may do.", options,
+          WhoAmI);
 
   options = std::make_shared<ListOptions>();
   CLI::App* const audit =

@@ -54,6 +54,10 @@ void DeclareConnection(CLI::App* app, GlobalOptions* options) {
       .Type("NAME")
       .Default("user@host")
       .Variable("SKIPLANE_ACTOR");
+  AddText(app, "--token-file", &options->token_file,
+          "File whose first line is the bearer token that proves to the broker who calls")
+      .Type("FILE")
+      .Variable("SKIPLANE_TOKEN_FILE");
   AddSetter(app, "--timeout",
             [options](const std::string& text) {
               const absl::StatusOr<absl::Duration> timeout = ParseDuration(text);

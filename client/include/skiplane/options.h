@@ -30,6 +30,9 @@ struct ClientOptions {
   // The caller's name in the broker's audit records: 0 to 255 bytes of printable ASCII.
   // Empty: the broker takes the name in the client's certificate, else its address.
   std::string actor{};
+  // What proves to the broker who calls: a bearer token, sent with each call as `authorization`.
+  // Needs TLS, unless all addresses are of this machine. Never logged. Empty: none.
+  std::string token{};
   // The deadline of a call without a timeout of its own, over all its attempts. Lease adds the time
   // that it may wait. Above 0.
   absl::Duration call_timeout = absl::Seconds(20);

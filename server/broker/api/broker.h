@@ -43,10 +43,9 @@ class Broker {
   virtual void HandBack(const LeaseAnswer& undelivered) = 0;
 
   virtual void CreateQueue(CreateQueueCall call, Callback<model::Queue> done) = 0;
-  virtual void GetQueue(std::string name, Callback<QueueWithCounts> done) = 0;
-  // Queues with names greater than `after`, in order, at most `limit`.
-  virtual void ListQueues(std::string after, int limit,
-                          Callback<model::Page<model::Queue>> done) = 0;
+  virtual void GetQueue(GetQueueCall call, Callback<QueueWithCounts> done) = 0;
+  // In the order of their names.
+  virtual void ListQueues(ListQueuesCall call, Callback<model::Page<model::Queue>> done) = 0;
   virtual void UpdateQueue(UpdateQueueCall call, Callback<model::Queue> done) = 0;
   virtual void PauseQueue(PauseQueueCall call, Callback<model::Queue> done) = 0;
 

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/base/timer.h"
+#include "server/broker/api/permit.h"
 #include "server/model/lease.h"
 #include "server/model/queue.h"
 #include "server/model/report.h"
@@ -110,6 +111,16 @@ struct PauseQueueCall {
   model::PauseMode mode = model::PauseMode::kLease;  // kNone resumes
   std::string reason;
   model::Origin origin;
+};
+
+struct GetQueueCall {
+  std::string name;
+};
+
+struct ListQueuesCall {
+  std::string after;  // only names greater than this
+  int limit = 0;
+  Permit permit{};  // queues that it refuses are left out
 };
 
 struct StageReport {

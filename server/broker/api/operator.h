@@ -26,7 +26,7 @@ class Operator {
   // With a wait: when the task has ended, or with the task as it is when the time is over.
   virtual std::shared_ptr<PendingTask> GetTask(GetTaskCall call, Callback<TaskDetails> done) = 0;
   virtual void ListTasks(ListTasksCall call, Callback<TaskPage> done) = 0;
-  virtual void ExplainTask(model::TaskId id, Callback<Explanation> done) = 0;
+  virtual void ExplainTask(ExplainTaskCall call, Callback<Explanation> done) = 0;
   // Answers with the task as it is afterwards. WRONG_STATE if its state does not allow the change.
   virtual void ChangeTask(ChangeTaskCall call, Callback<model::TaskView> done) = 0;
   virtual void PreviewSchedule(PreviewCall call, Callback<std::vector<absl::Time>> done) = 0;

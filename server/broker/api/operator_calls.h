@@ -53,10 +53,16 @@ struct Explanation {
   int64_t busy_workers = 0;  // of a task that is ready
 };
 
+struct ExplainTaskCall {
+  model::TaskId id;
+  Permit permit{};
+};
+
 struct ChangeTaskCall {
   model::TaskId id;
   model::TaskChange change;
   model::Origin origin;
+  Permit permit{};
 };
 
 struct PreviewCall {
@@ -66,10 +72,12 @@ struct PreviewCall {
   std::string time_zone;
   std::optional<absl::Time> start;
   int count = 10;
+  Permit permit{};  // for the task
 };
 
 struct StartBulkCall {
   model::TaskFilter filter;
+  const char* queue_field = "filter.queue";  // where its queue was named
   model::TaskChange change;
   bool dry_run = false;
   absl::Duration wait;
@@ -79,17 +87,20 @@ struct StartBulkCall {
 struct GetBulkCall {
   model::SessionId id{};
   absl::Duration wait;
+  Permit permit{};
 };
 
 struct StopBulkCall {
   model::SessionId id{};
   model::Origin origin;
+  Permit permit{};
 };
 
 struct ListBulksCall {
   absl::Time before = absl::InfiniteFuture();
   model::SessionId before_id{};
   int limit = 0;
+  Permit permit{};  // operations on queues that it refuses are left out
 };
 
 struct ListErrorsCall {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "server/broker/api/permit.h"
 #include "server/model/report.h"
 #include "server/model/task.h"
 
@@ -19,6 +20,8 @@ struct GetTaskCall {
   bool with_payload = false;
   int attempts_max = 0;
   absl::Time attempts_before = absl::InfiniteFuture();  // where the list of attempts goes on
+  Permit permit{};
+  Permit payload_permit{};  // attempts that it refuses come without payload and result
 };
 
 struct TaskDetails {

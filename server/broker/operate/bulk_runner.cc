@@ -47,6 +47,15 @@ absl::Status NoteEnd(pg::Session& session, const model::SessionId& id) {
   return store::AddAudit(session, origin, operation.filter.queue, operation.changed);
 }
 
+// One that its caller may not see is refused as one that there is not.
+absl::StatusOr<model::BulkOperation> Read(pg::Session& session, const model::SessionId& id,
+                                          const Permit& permit) {
+  absl::StatusOr<model::BulkOperation> found = store::GetBulk(session, id);
+  if (found.ok()) RETURN_IF_ERROR(Ask(permit, found->filter.queue));
+  if (absl::IsNotFound(found.status())) RETURN_IF_ERROR(Ask(permit, ""));
+  return found;
+}
+
 // For the read of an operation that was begun: its error is not that of the call.
 Callback<model::BulkOperation> ReadOr(const absl::Status& if_unread,
                                       Callback<model::BulkOperation> done) {
@@ -82,7 +91,7 @@ void BulkRunner::Start(StartBulkCall call, Callback<model::BulkOperation> done) 
     }
     // Who made steps goes on, and if it ended, who watches does.
     if (!begun->has_steps) SubmitStep(begun->id);
-    Get(begun->id, wait, dry_run ? std::move(done) : ReadOr(if_unknown, std::move(done)));
+    Get({begun->id, wait}, dry_run ? std::move(done) : ReadOr(if_unknown, std::move(done)));
   };
   SubmitJob(
       context_.pool, std::move(read),
@@ -117,11 +126,10 @@ absl::StatusOr<BulkRunner::Begun> BulkRunner::Create(pg::Session& session,
   return begun;
 }
 
-void BulkRunner::Get(const model::SessionId& id, absl::Duration wait,
-                     Callback<model::BulkOperation> done) {
-  const auto until = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait);
+void BulkRunner::Get(const GetBulkCall& call, Callback<model::BulkOperation> done) {
+  const auto until = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(call.wait);
   SubmitJob(context_.pool,
-            Callback<model::BulkOperation>([this, id, until, done = std::move(done)](
+            Callback<model::BulkOperation>([this, id = call.id, until, done = std::move(done)](
                                                absl::StatusOr<model::BulkOperation> found) mutable {
               const absl::Duration left =
                   absl::FromChrono(until - std::chrono::steady_clock::now());
@@ -132,7 +140,9 @@ void BulkRunner::Get(const model::SessionId& id, absl::Duration wait,
                 done(std::move(found));
               }
             }),
-            [id](pg::Session& session) { return store::GetBulk(session, id); });
+            [id = call.id, permit = call.permit](pg::Session& session) {
+              return Read(session, id, permit);
+            });
 }
 
 void BulkRunner::Stop(StopBulkCall call, Callback<model::BulkOperation> done) {
@@ -141,6 +151,7 @@ void BulkRunner::Stop(StopBulkCall call, Callback<model::BulkOperation> done) {
       context_.pool, std::move(done),
       [call = std::move(call)](pg::Session& session) {
         const auto stop = [&]() -> absl::StatusOr<std::string> {
+          RETURN_IF_ERROR(Read(session, call.id, call.permit).status());
           ASSIGN_OR_RETURN(const bool is_stopped, store::StopBulk(session, call.id));
           ASSIGN_OR_RETURN(const auto operation, store::GetBulk(session, call.id));
           // What an operation that ended has changed is in the record of its end.

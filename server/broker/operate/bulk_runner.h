@@ -30,8 +30,8 @@ class BulkRunner {
   void Watch();
 
   void Start(StartBulkCall call, Callback<model::BulkOperation> done);
-  // Answers when the operation has ended, or when `wait` is over.
-  void Get(const model::SessionId& id, absl::Duration wait, Callback<model::BulkOperation> done);
+  // Answers when the operation has ended, or when the wait is over.
+  void Get(const GetBulkCall& call, Callback<model::BulkOperation> done);
   void Stop(StopBulkCall call, Callback<model::BulkOperation> done);
 
   // From now on Get does not wait.

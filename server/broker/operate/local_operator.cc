@@ -6,6 +6,7 @@
 
 #include "server/base/status_macros.h"
 #include "server/broker/operate/list_job.h"
+#include "server/broker/operate/list_visible.h"
 #include "server/broker/operate/task_await.h"
 #include "server/model/limits.h"
 #include "server/store/reports.h"
@@ -33,9 +34,10 @@ void LocalOperator::ListTasks(ListTasksCall call, Callback<TaskPage> done) {
       [this, call = std::move(call)](pg::Session& session) { return tasks_.List(session, call); });
 }
 
-void LocalOperator::ExplainTask(model::TaskId id, Callback<Explanation> done) {
-  SubmitJob(context_.pool, std::move(done),
-            [this, id](pg::Session& session) { return tasks_.Explain(session, id); });
+void LocalOperator::ExplainTask(ExplainTaskCall call, Callback<Explanation> done) {
+  SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
+    return tasks_.Explain(session, call);
+  });
 }
 
 void LocalOperator::ChangeTask(ChangeTaskCall call, Callback<model::TaskView> done) {
@@ -57,15 +59,24 @@ void LocalOperator::StartBulk(StartBulkCall call, Callback<model::BulkOperation>
 }
 
 void LocalOperator::GetBulk(GetBulkCall call, Callback<model::BulkOperation> done) {
-  bulks_.Get(call.id, call.wait, std::move(done));
+  bulks_.Get(call, std::move(done));
 }
 
 void LocalOperator::ListBulks(ListBulksCall call,
                               Callback<model::Page<model::BulkOperation>> done) {
   SubmitList(context_.pool, lists_, std::move(done), std::identity(),
-             [call](pg::Session& session) {
-               return store::ListBulks(session, call.before, call.before_id, call.limit,
-                                       model::kListBytesMax);
+             [call = std::move(call)](pg::Session& session) {
+               return ReadVisible<model::BulkOperation>(
+                   call.permit,
+                   [&](const model::BulkOperation* last) {
+                     return store::ListBulks(
+                         session, last == nullptr ? call.before : last->create_time,
+                         last == nullptr ? call.before_id : last->id, call.limit,
+                         model::kListBytesMax);
+                   },
+                   [](const model::BulkOperation& operation) -> const std::string& {
+                     return operation.filter.queue;
+                   });
              });
 }
 

@@ -35,7 +35,7 @@ class LocalOperator : public Operator {
 
   std::shared_ptr<PendingTask> GetTask(GetTaskCall call, Callback<TaskDetails> done) override;
   void ListTasks(ListTasksCall call, Callback<TaskPage> done) override;
-  void ExplainTask(model::TaskId id, Callback<Explanation> done) override;
+  void ExplainTask(ExplainTaskCall call, Callback<Explanation> done) override;
   void ChangeTask(ChangeTaskCall call, Callback<model::TaskView> done) override;
   void PreviewSchedule(PreviewCall call, Callback<std::vector<absl::Time>> done) override;
   void StartBulk(StartBulkCall call, Callback<model::BulkOperation> done) override;

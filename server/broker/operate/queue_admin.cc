@@ -10,6 +10,7 @@
 #include "server/broker/operate/age_probe.h"
 #include "server/broker/operate/change_once.h"
 #include "server/broker/operate/list_job.h"
+#include "server/broker/operate/list_visible.h"
 #include "server/store/counts.h"
 #include "server/store/queues.h"
 #include "server/store/task_change.h"
@@ -118,10 +119,16 @@ absl::StatusOr<QueueWithCounts> QueueAdmin::RunGet(pg::Session& session, const s
   return answer;
 }
 
-void QueueAdmin::List(std::string after, int limit, Callback<model::Page<model::Queue>> done) {
+void QueueAdmin::List(ListQueuesCall call, Callback<model::Page<model::Queue>> done) {
   SubmitList(context_.pool, lists_, std::move(done), std::identity(),
-             [after = std::move(after), limit](pg::Session& session) {
-               return store::ListQueuePage(session, after, limit, model::kListBytesMax);
+             [call = std::move(call)](pg::Session& session) {
+               return ReadVisible<model::Queue>(
+                   call.permit,
+                   [&](const model::Queue* last) {
+                     return store::ListQueuePage(session, last == nullptr ? call.after : last->name,
+                                                 call.limit, model::kListBytesMax);
+                   },
+                   [](const model::Queue& queue) -> const std::string& { return queue.name; });
              });
 }
 

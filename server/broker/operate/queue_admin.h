@@ -20,7 +20,7 @@ class QueueAdmin {
 
   void Create(CreateQueueCall call, Callback<model::Queue> done);
   void Get(std::string name, Callback<QueueWithCounts> done);
-  void List(std::string after, int limit, Callback<model::Page<model::Queue>> done);
+  void List(ListQueuesCall call, Callback<model::Page<model::Queue>> done);
   void Update(UpdateQueueCall call, Callback<model::Queue> done);
   void Pause(PauseQueueCall call, Callback<model::Queue> done);
 

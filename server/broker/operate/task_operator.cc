@@ -47,8 +47,18 @@ absl::StatusOr<model::TaskView> TaskOperator::View(pg::Session& session, const m
   return task;
 }
 
+absl::Status TaskOperator::AskFor(pg::Session& session, const Permit& permit, int64_t lane) {
+  if (permit == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, lane));
+  return permit(queue == nullptr ? "" : queue->name);
+}
+
 absl::StatusOr<model::TaskId> TaskOperator::Find(pg::Session& session, const GetTaskCall& call) {
-  if (call.key.empty()) return call.id;
+  if (call.key.empty()) {
+    RETURN_IF_ERROR(AskFor(session, call.permit, call.id.lane));
+    return call.id;
+  }
+  RETURN_IF_ERROR(Ask(call.permit, call.queue));
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.GetExisting(session, call.queue, "queue"));
   const int64_t lane = LaneOfKey(*queue, call.key);
   const absl::string_view key = call.key;
@@ -100,6 +110,12 @@ absl::StatusOr<TaskDetails> TaskOperator::Get(pg::Session& session, const GetTas
   }
   details.attempts.bytes += bytes;
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, id.lane));
+  if (!Ask(call.payload_permit, queue == nullptr ? "" : queue->name).ok()) {
+    for (model::Attempt& attempt : details.attempts.items) {
+      attempt.payload.clear();
+      attempt.result.clear();
+    }
+  }
   for (const model::Attempt& attempt : details.attempts.items) {
     details.stages.push_back(queue == nullptr ? "" : queue->settings.StageName(attempt.stage));
   }
@@ -155,7 +171,10 @@ absl::StatusOr<std::optional<int64_t>> TaskOperator::AddMatches(
   return found.has_more ? std::optional<int64_t>(last) : matches.next_after;
 }
 
-absl::StatusOr<Explanation> TaskOperator::Explain(pg::Session& session, const model::TaskId& id) {
+absl::StatusOr<Explanation> TaskOperator::Explain(pg::Session& session,
+                                                  const ExplainTaskCall& call) {
+  const model::TaskId& id = call.id;
+  RETURN_IF_ERROR(AskFor(session, call.permit, id.lane));
   Explanation why;
   ASSIGN_OR_RETURN(why.task, View(session, id, false));
   ASSIGN_OR_RETURN(QueuePtr queue, queues_.FindLane(session, id.lane));
@@ -178,6 +197,7 @@ absl::StatusOr<Explanation> TaskOperator::Explain(pg::Session& session, const mo
 
 absl::StatusOr<model::TaskView> TaskOperator::Change(pg::Session& session,
                                                      const ChangeTaskCall& call) {
+  RETURN_IF_ERROR(AskFor(session, call.permit, call.id.lane));
   model::TaskView task;
   store::Changes changes;
   const auto change = [&]() -> absl::StatusOr<std::string> {
@@ -244,6 +264,7 @@ absl::StatusOr<std::vector<absl::Time>> TaskOperator::Preview(pg::Session& sessi
   std::optional<absl::Duration> period = call.period;
   std::optional<absl::Time> start = call.start;
   if (call.task.has_value()) {
+    RETURN_IF_ERROR(AskFor(session, call.permit, call.task->lane));
     ASSIGN_OR_RETURN(const model::TaskView task, View(session, *call.task, false));
     if (!task.recurrence.has_value()) {
       return WrongState(task, "PreviewSchedule", "periodic tasks");

@@ -32,11 +32,13 @@ class TaskOperator {
   absl::StatusOr<TaskDetails> Get(pg::Session& session, const GetTaskCall& call,
                                   const model::TaskId& id);
   absl::StatusOr<TaskPage> List(pg::Session& session, const ListTasksCall& call);
-  absl::StatusOr<Explanation> Explain(pg::Session& session, const model::TaskId& id);
+  absl::StatusOr<Explanation> Explain(pg::Session& session, const ExplainTaskCall& call);
   absl::StatusOr<model::TaskView> Change(pg::Session& session, const ChangeTaskCall& call);
   absl::StatusOr<std::vector<absl::Time>> Preview(pg::Session& session, const PreviewCall& call);
 
  private:
+  // What `permit` says of the queue of a lane.
+  absl::Status AskFor(pg::Session& session, const Permit& permit, int64_t lane);
   // In a transaction: makes the change and returns the task as it then is.
   absl::StatusOr<model::TaskView> Apply(pg::Session& session, const ChangeTaskCall& call,
                                         store::Changes* changes);

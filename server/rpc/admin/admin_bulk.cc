@@ -79,7 +79,7 @@ ServerUnaryReactor* AdminService::ListBulkOperations(CallbackServerContext* cont
       new UnaryCall(scope_, "skiplane.v1.AdminService/ListBulkOperations", {context, reply});
   auto read = ReadCall(*call, *request, &ReadListBulks);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.ListBulks(*read, ReplyWithList(call, std::identity(), &WriteBulks));
+  operator_.ListBulks(*std::move(read), ReplyWithList(call, std::identity(), &WriteBulks));
   return call;
 }
 

@@ -47,8 +47,7 @@ ServerUnaryReactor* AdminService::ListQueues(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ListQueues", {context, reply});
   auto read = ReadCall(*call, *request, &ReadListQueues);
   if (!read.ok()) return call->Refuse(read.status());
-  broker_.ListQueues(std::move(read->after), read->limit,
-                     ReplyWithList(call, std::identity(), &WriteQueues));
+  broker_.ListQueues(*std::move(read), ReplyWithList(call, std::identity(), &WriteQueues));
   return call;
 }
 

@@ -1,6 +1,6 @@
 // skiplane.v1.AdminService: what operators call. As in BrokerService, nothing blocks. Thread-safe.
 // Queues are served in admin_service.cc, tasks and schedules in admin_task.cc, bulk operations in
-// admin_bulk.cc, reports in admin_report.cc.
+// admin_bulk.cc, reports in admin_report.cc, who calls in admin_access.cc.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -21,7 +21,8 @@ using RawReportService =
     v1::AdminService::WithRawCallbackMethod_GetStatistics<
     v1::AdminService::WithRawCallbackMethod_ListWorkers<
     v1::AdminService::WithRawCallbackMethod_ListAuditRecords<
-        v1::AdminService::Service>>>>>>>>>;
+    v1::AdminService::WithRawCallbackMethod_WhoAmI<
+        v1::AdminService::Service>>>>>>>>>>;
 using RawTaskService =
     v1::AdminService::WithRawCallbackMethod_PrioritizeTask<
     v1::AdminService::WithRawCallbackMethod_RescheduleTask<
@@ -131,6 +132,9 @@ class AdminService final : public RawAdminService {
   grpc::ServerUnaryReactor* ListAuditRecords(grpc::CallbackServerContext* context,
                                              const grpc::ByteBuffer* request,
                                              grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* WhoAmI(grpc::CallbackServerContext* context,
+                                   const grpc::ByteBuffer* request,
+                                   grpc::ByteBuffer* reply) override;
 
  private:
   broker::Broker& broker_;

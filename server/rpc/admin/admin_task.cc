@@ -54,7 +54,7 @@ ServerUnaryReactor* AdminService::ExplainTask(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ExplainTask", {context, reply});
   auto read = ReadCall(*call, *request, &ReadExplainTask);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.ExplainTask(*read, ReplyWith(call, &WriteExplainTask));
+  operator_.ExplainTask(*std::move(read), ReplyWith(call, &WriteExplainTask));
   return call;
 }
 

@@ -40,13 +40,13 @@ absl::StatusOr<broker::CreateQueueCall> ReadCreateQueue(v1::CreateQueueRequest* 
   return call;
 }
 
-absl::StatusOr<std::string> ReadGetQueue(v1::GetQueueRequest* request) {
+absl::StatusOr<broker::GetQueueCall> ReadGetQueue(v1::GetQueueRequest* request) {
   RETURN_IF_ERROR(model::CheckQueueName(request->name(), "name"));
-  return std::move(*request->mutable_name());
+  return broker::GetQueueCall{std::move(*request->mutable_name())};
 }
 
-absl::StatusOr<QueuePage> ReadListQueues(v1::ListQueuesRequest* request) {
-  QueuePage page;
+absl::StatusOr<broker::ListQueuesCall> ReadListQueues(v1::ListQueuesRequest* request) {
+  broker::ListQueuesCall page;
   if (request->page_size() < 0) return InvalidField({"page_size"}, "must not be negative");
   page.limit = request->page_size() == 0 ? kPageSizeDefault
                                          : std::min(request->page_size(), kPageSizeMax);

@@ -1,22 +1,15 @@
 // The requests of operators, checked and converted. Pure functions.
 #pragma once
 
-#include <string>
-
 #include "absl/status/statusor.h"
 #include "server/broker/api/calls.h"
 #include "skiplane/v1/admin.pb.h"
 
 namespace skiplane::rpc {
 
-struct QueuePage {
-  std::string after;  // empty: from the start
-  int limit = 0;
-};
-
 absl::StatusOr<broker::CreateQueueCall> ReadCreateQueue(v1::CreateQueueRequest* request);
-absl::StatusOr<std::string> ReadGetQueue(v1::GetQueueRequest* request);
-absl::StatusOr<QueuePage> ReadListQueues(v1::ListQueuesRequest* request);
+absl::StatusOr<broker::GetQueueCall> ReadGetQueue(v1::GetQueueRequest* request);
+absl::StatusOr<broker::ListQueuesCall> ReadListQueues(v1::ListQueuesRequest* request);
 absl::StatusOr<broker::UpdateQueueCall> ReadUpdateQueue(v1::UpdateQueueRequest* request);
 absl::StatusOr<broker::PauseQueueCall> ReadPauseQueue(v1::PauseQueueRequest* request);
 absl::StatusOr<broker::PauseQueueCall> ReadResumeQueue(v1::ResumeQueueRequest* request);

@@ -224,6 +224,7 @@ absl::StatusOr<broker::StartBulkCall> ReadRetryGroup(v1::RetryErrorGroupRequest*
   RETURN_IF_ERROR(CheckRequiredText(request->fingerprint(), model::kErrorTypeBytesMax,
                                     {"fingerprint"}));
   ASSIGN_OR_RETURN(call.wait, ReadWait(request->has_wait(), request->wait(), kWaitDefault));
+  call.queue_field = "queue";
   call.filter.queue = std::move(*request->mutable_queue());
   call.filter.stage = std::move(*request->mutable_stage());
   call.filter.fingerprint = std::move(*request->mutable_fingerprint());

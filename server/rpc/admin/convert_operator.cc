@@ -110,8 +110,10 @@ absl::StatusOr<broker::ListTasksCall> ReadListTasks(v1::ListTasksRequest* reques
   return call;
 }
 
-absl::StatusOr<model::TaskId> ReadExplainTask(v1::ExplainTaskRequest* request) {
-  return model::ParseTaskId(request->task_id());
+absl::StatusOr<broker::ExplainTaskCall> ReadExplainTask(v1::ExplainTaskRequest* request) {
+  broker::ExplainTaskCall call;
+  ASSIGN_OR_RETURN(call.id, model::ParseTaskId(request->task_id()));
+  return call;
 }
 
 void WriteExplainTask(broker::Explanation* why, v1::ExplainTaskResponse* response) {

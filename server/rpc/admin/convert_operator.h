@@ -16,7 +16,7 @@ void WriteGetTask(broker::TaskDetails* details, v1::GetTaskResponse* response);
 
 absl::StatusOr<broker::ListTasksCall> ReadListTasks(v1::ListTasksRequest* request);
 
-absl::StatusOr<model::TaskId> ReadExplainTask(v1::ExplainTaskRequest* request);
+absl::StatusOr<broker::ExplainTaskCall> ReadExplainTask(v1::ExplainTaskRequest* request);
 void WriteExplainTask(broker::Explanation* why, v1::ExplainTaskResponse* response);
 
 absl::StatusOr<broker::ChangeTaskCall> ReadPrioritizeTask(v1::PrioritizeTaskRequest* request);

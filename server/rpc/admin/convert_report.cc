@@ -43,6 +43,7 @@ void WriteAuditRecord(const model::AuditRecord& record, v1::AuditRecord* wire) {
   wire->set_request_json(record.origin.request_json);
   wire->set_changed_count(record.changed);
   wire->set_caller(record.origin.caller);
+  wire->set_claimed_actor(record.origin.claimed_actor);
 }
 
 }  // namespace

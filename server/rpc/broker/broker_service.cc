@@ -8,6 +8,8 @@
 #include "server/rpc/broker/convert_heartbeat.h"
 #include "server/rpc/broker/convert_lease.h"
 #include "server/rpc/broker/lost_lease.h"
+#include "server/rpc/broker/permit_settle.h"
+#include "server/rpc/broker/seal_tokens.h"
 #include "server/rpc/call/call_wire.h"
 #include "server/rpc/call/reply.h"
 
@@ -31,6 +33,7 @@ ServerUnaryReactor* BrokerService::Lease(CallbackServerContext* context, const B
   auto* call = new LeaseCall(scope_, "skiplane.v1.BrokerService/Lease", {context, reply}, broker_);
   auto read = ReadCall(*call, *request, &ReadLease);
   if (!read.ok()) return call->Refuse(read.status());
+  call->OwnWorker(&read->worker_id);
   call->Begin(*std::move(read));
   return call;
 }
@@ -38,7 +41,7 @@ ServerUnaryReactor* BrokerService::Lease(CallbackServerContext* context, const B
 ServerUnaryReactor* BrokerService::Ack(CallbackServerContext* context, const ByteBuffer* request,
                                        ByteBuffer* reply) {
   auto* call = new LeaseCall(scope_, "skiplane.v1.BrokerService/Ack", {context, reply}, broker_);
-  auto read = ReadCall(*call, *request, &ReadAck);
+  auto read = ReadCall(*call, *request, &OpenTokens, &ReadAck);
   if (!read.ok()) return call->Refuse(read.status());
   BeginSettlement<v1::AckResponse>(call, "ack", *std::move(read));
   return call;
@@ -47,7 +50,7 @@ ServerUnaryReactor* BrokerService::Ack(CallbackServerContext* context, const Byt
 ServerUnaryReactor* BrokerService::Nack(CallbackServerContext* context, const ByteBuffer* request,
                                         ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.BrokerService/Nack", {context, reply});
-  auto read = ReadCall(*call, *request, &ReadNack);
+  auto read = ReadCall(*call, *request, &OpenTokens, &ReadNack);
   if (!read.ok()) return call->Refuse(read.status());
   SettleOnly<v1::NackResponse>(call, "nack", *std::move(read));
   return call;
@@ -56,7 +59,7 @@ ServerUnaryReactor* BrokerService::Nack(CallbackServerContext* context, const By
 ServerUnaryReactor* BrokerService::Settle(CallbackServerContext* context, const ByteBuffer* request,
                                           ByteBuffer* reply) {
   auto* call = new LeaseCall(scope_, "skiplane.v1.BrokerService/Settle", {context, reply}, broker_);
-  auto read = ReadCall(*call, *request, &ReadSettle);
+  auto read = ReadCall(*call, *request, &OpenTokens, &ReadSettle);
   if (!read.ok()) return call->Refuse(read.status());
   BeginSettlement<v1::SettleResponse>(call, "settle", *std::move(read));
   return call;
@@ -81,13 +84,15 @@ void BrokerService::BeginSettlement(LeaseCall* call, absl::string_view name, Set
     SettleOnly<Response>(call, name, std::move(settle));
     return;
   }
+  call->OwnWorker(&settle.lease->worker_id);
   call->Begin({std::move(settle.items), *std::move(settle.lease)},
-              [name, paths = std::move(settle.paths),
+              [name, paths = std::move(settle.paths), seal = call->seal(),
                &metrics = scope_.metrics](broker::SettleAndLeaseAnswer* answer) {
                 CountLost(name, answer->results, metrics);
                 NamePaths(paths, &answer->results);
                 auto response = std::make_unique<Response>();
                 WriteBoth(answer, response.get());
+                if (response->has_lease()) SealTokens(seal, response->mutable_lease());
                 return response;
               });
 }
@@ -95,8 +100,9 @@ void BrokerService::BeginSettlement(LeaseCall* call, absl::string_view name, Set
 ServerUnaryReactor* BrokerService::Heartbeat(CallbackServerContext* context,
                                              const ByteBuffer* request, ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.BrokerService/Heartbeat", {context, reply});
-  auto read = ReadCall(*call, *request, &ReadHeartbeat);
+  auto read = ReadCall(*call, *request, &OpenTokens, &ReadHeartbeat);
   if (!read.ok()) return call->Refuse(read.status());
+  call->OwnWorker(&read->worker_id);
   const bool ends = read->end_session;  // then the leases are over because the worker says so
   broker_.Heartbeat(*std::move(read), [call, ends, &metrics = scope_.metrics](
                                           absl::StatusOr<broker::HeartbeatAnswer> answer) {

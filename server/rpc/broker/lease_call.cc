@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "server/rpc/broker/convert_lease.h"
+#include "server/rpc/broker/seal_tokens.h"
 
 namespace skiplane::rpc {
+
 LeaseCall::LeaseCall(CallScope scope, absl::string_view method, CallWire wire,
                      broker::Broker& broker)
     : WaitingCall(InFlight::WaitFor::kTasks, scope, method, wire), broker_(broker) {}
@@ -46,6 +48,7 @@ void LeaseCall::Answer(absl::StatusOr<broker::LeaseAnswer> answer) {
   }
   v1::LeaseResponse response;
   WriteLease(&*answer, &response);
+  SealTokens(seal(), &response);
   Hold(*std::move(answer));
   Reply(response);
 }

@@ -7,13 +7,19 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "server/access/worker_key.h"
 #include "server/base/reason.h"
 #include "server/base/sampled_event.h"
+#include "server/base/status_macros.h"
 #include "server/model/limits.h"
+#include "server/rpc/call/method_verb.h"
 #include "server/rpc/call/status.h"
 
 namespace skiplane::rpc {
 namespace {
+
+constexpr char kAuthorization[] = "authorization";
 
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
@@ -55,15 +61,17 @@ std::string VisibleText(absl::string_view text) {
 }  // namespace
 
 std::string UnaryCall::Actor() const {
-  const auto& metadata = wire_.context->client_metadata();
-  const auto named = metadata.find("skiplane-actor");
-  if (named != metadata.end() && !named->second.empty()) {
-    return VisibleText({named->second.data(), named->second.size()});
-  }
-  return Peer();
+  const access::Principal* const principal = identity_.principal.get();
+  if (principal != nullptr && principal->name != access::kAnonymous) return principal->name;
+  std::string claimed = ClaimedActor();
+  return claimed.empty() ? CallerName() : claimed;
 }
 
-std::string UnaryCall::Peer() const {
+std::string UnaryCall::ClaimedActor() const {
+  return VisibleText(MetadataOf(*wire_.context, "skiplane-actor"));
+}
+
+std::string UnaryCall::CallerName() const {
   const Caller caller = CallerOf(*wire_.context, scope_.is_passed_on);
   return VisibleText(caller.name.empty() ? caller.address : caller.name);
 }
@@ -100,6 +108,8 @@ absl::Status UnaryCall::Admit(size_t request_bytes) {
     return base::Refuse(absl::StatusCode::kUnavailable, "BROKER_DRAINING",
                         "this broker is shutting down; nothing was changed");
   }
+  RETURN_IF_ERROR(Authenticate());
+  RETURN_IF_ERROR(CheckVerb());
   if (request_bytes > static_cast<size_t>(model::kRequestBytesMax)) {
     return base::Refuse(absl::StatusCode::kInvalidArgument, "REQUEST_TOO_LARGE",
                         absl::StrCat("the request has ", request_bytes, " bytes; at most ",
@@ -114,6 +124,38 @@ absl::Status UnaryCall::Admit(size_t request_bytes) {
   }
   held_bytes_ = bytes;
   return absl::OkStatus();
+}
+
+// A header that stands twice would leave open which one counts.
+absl::Status UnaryCall::Authenticate() {
+  const Caller caller = CallerOf(*wire_.context, scope_.is_passed_on);
+  if (wire_.context->client_metadata().count(kAuthorization) > 1) {
+    return access::InvalidCredentials("`authorization` stands there more than once");
+  }
+  ASSIGN_OR_RETURN(identity_,
+                   scope_.authenticator.Identify(
+                       {caller.name, std::string(MetadataOf(*wire_.context, kAuthorization)),
+                        scope_.has_tls || IsOnThisMachine(caller)},
+                       absl::Now()));
+  return absl::OkStatus();
+}
+
+// Before anything of the request is looked at: who may not call a method learns nothing by it.
+absl::Status UnaryCall::CheckVerb() const {
+  const auto verb = VerbOf(method_);
+  if (verb.ok() && !verb->has_value()) return absl::OkStatus();
+  if (verb.ok() && grants().AllowsSome(**verb)) return absl::OkStatus();
+  return base::Refuse(
+      absl::StatusCode::kPermissionDenied, "ACCESS_DENIED",
+      verb.ok() ? absl::StrCat("the rules allow you to `", access::VerbName(**verb),
+                               "` on no queue: ask the operator for a rule")
+                : "no rule can allow this method");
+}
+
+access::TokenSeal UnaryCall::seal() const { return scope_.sealer.For(principal().name); }
+
+void UnaryCall::OwnWorker(std::string* worker_id) const {
+  *worker_id = access::WorkerKey(principal().name, *worker_id);
 }
 
 void UnaryCall::GiveBack(int64_t bytes) {

@@ -16,6 +16,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "server/access/authenticator.h"
+#include "server/access/token_sealer.h"
 #include "server/metrics/metrics.h"
 #include "server/rpc/call/caller.h"
 #include "server/rpc/call/in_flight.h"
@@ -26,6 +28,9 @@ namespace skiplane::rpc {
 struct CallScope {
   metrics::Metrics& metrics;
   InFlight& in_flight;
+  const access::Authenticator& authenticator;
+  const access::TokenSealer& sealer;
+  bool has_tls = false;       // no connection is without
   bool is_passed_on = false;  // calls come from our own HTTP port, see caller.h
 };
 
@@ -45,17 +50,28 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   UnaryCall* Refuse(const absl::Status& status);
 
   // To be asked before the request's bytes are read: BROKER_DRAINING if the call came too late,
-  // TOO_MANY_CALLS if there is no room for it.
+  // UNAUTHENTICATED if its caller does not prove who it is, ACCESS_DENIED if that one may not call
+  // the method for any queue, TOO_MANY_CALLS if there is no room.
   absl::Status Admit(size_t request_bytes);
 
   // To be kept until the transport has taken the answer: what it weighs is counted until then.
   void Keep(std::shared_ptr<const void> memory) { memory_ = std::move(memory); }
 
-  // Who calls, for the audit: what the metadata "skiplane-actor" says, else the peer. At most 255
-  // bytes of visible ASCII; the rest is left out.
+  // Who calls, for the audit: the name of the principal; where nobody has to prove anything what
+  // the caller says of itself, else its address. At most 255 bytes of visible ASCII; the rest is
+  // left out.
   std::string Actor() const;
+  // What Admit() found that the caller is, and may do.
+  const access::Principal& principal() const { return *identity_.principal; }
+  const access::Grants& grants() const { return identity_.grants; }
+  // Of its lease tokens.
+  access::TokenSeal seal() const;
+  // A worker is its principal's: from here on the id is what the broker knows it by.
+  void OwnWorker(std::string* worker_id) const;
+  // What the metadata "skiplane-actor" says; as long.
+  std::string ClaimedActor() const;
   // The name in the caller's certificate, else its address. As long.
-  std::string Peer() const;
+  std::string CallerName() const;
 
  protected:
   ~UnaryCall() override = default;
@@ -77,6 +93,8 @@ class UnaryCall : public grpc::ServerUnaryReactor {
 
  private:
   void OnDone() final;
+  absl::Status Authenticate();
+  absl::Status CheckVerb() const;
   void End(const grpc::Status& status);
 
   const CallScope scope_;
@@ -86,6 +104,7 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   const bool is_admitted_;
   int64_t held_bytes_ = 0;
   std::shared_ptr<const void> memory_;
+  access::Identity identity_;  // once it is admitted
   grpc::StatusCode code_ = grpc::StatusCode::UNKNOWN;
 };
 

@@ -55,7 +55,8 @@ absl::StatusOr<model::Origin> OriginOf(const UnaryCall& call, const char* method
                                        const google::protobuf::Message& request,
                                        const std::string& request_id) {
   RETURN_IF_ERROR(CheckText(request_id, model::kRequestIdBytesMax, {"request_id"}));
-  model::Origin origin{call.Actor(), method, MessageToJson(request), call.Peer()};
+  model::Origin origin{call.Actor(), method, MessageToJson(request), call.ClaimedActor(),
+                       call.CallerName()};
   if (!request_id.empty()) {
     origin.request = broker::HashChange(request_id, method, StableBytes(request));
   }

@@ -15,6 +15,7 @@
 #include "server/base/status_macros.h"
 #include "server/model/report.h"
 #include "server/rpc/call/call.h"
+#include "server/rpc/call/permit.h"
 
 namespace skiplane::rpc {
 
@@ -24,14 +25,30 @@ absl::Status ParseMessage(const grpc::ByteBuffer& bytes, google::protobuf::Messa
 // Field names as in the .proto; empty fields are left out.
 std::string MessageToJson(const google::protobuf::Message& message);
 
-// `read` checks the request and takes from it what it needs.
+// `read` checks the request and takes from it what it needs; Permit() says whether the caller may.
 template <typename Call, typename Request>
 absl::StatusOr<Call> ReadCall(UnaryCall& call, const grpc::ByteBuffer& bytes,
                               absl::StatusOr<Call> (*read)(Request*)) {
   RETURN_IF_ERROR(call.Admit(bytes.Length()));
   Request request;
   RETURN_IF_ERROR(ParseMessage(bytes, &request));
-  return read(&request);
+  ASSIGN_OR_RETURN(Call wanted, read(&request));
+  RETURN_IF_ERROR(Permit(call.grants(), &wanted));
+  return wanted;
+}
+
+// The same for requests with lease tokens, which `open` makes readable first.
+template <typename Call, typename Request>
+absl::StatusOr<Call> ReadCall(UnaryCall& call, const grpc::ByteBuffer& bytes,
+                              absl::Status (*open)(const access::TokenSeal&, Request*),
+                              absl::StatusOr<Call> (*read)(Request*)) {
+  RETURN_IF_ERROR(call.Admit(bytes.Length()));
+  Request request;
+  RETURN_IF_ERROR(ParseMessage(bytes, &request));
+  RETURN_IF_ERROR(open(call.seal(), &request));
+  ASSIGN_OR_RETURN(Call wanted, read(&request));
+  RETURN_IF_ERROR(Permit(call.grants(), &wanted));
+  return wanted;
 }
 
 // Who asks for which change, and what tells a repeat of it. `request` without its request id, which
@@ -51,6 +68,7 @@ absl::StatusOr<Call> ReadChange(UnaryCall& call, const grpc::ByteBuffer& bytes, 
   request.clear_request_id();
   ASSIGN_OR_RETURN(model::Origin origin, OriginOf(call, method, request, request_id));
   ASSIGN_OR_RETURN(Call change, read(&request));
+  RETURN_IF_ERROR(Permit(call.grants(), &change));
   change.origin = std::move(origin);
   return change;
 }

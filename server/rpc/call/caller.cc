@@ -1,24 +1,31 @@
 #include "server/rpc/call/caller.h"
 
-namespace skiplane::rpc {
-namespace {
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
 
-std::string MetadataOf(const grpc::CallbackServerContext& context, const char* key) {
-  const auto found = context.client_metadata().find(key);
+namespace skiplane::rpc {
+
+absl::string_view MetadataOf(const grpc::CallbackServerContext& context, const char* name) {
+  const auto found = context.client_metadata().find(name);
   if (found == context.client_metadata().end()) return "";
   return {found->second.data(), found->second.size()};
 }
 
-}  // namespace
-
 Caller CallerOf(const grpc::CallbackServerContext& context, bool is_passed_on) {
   if (is_passed_on) {
-    return {MetadataOf(context, kCallerAddress), MetadataOf(context, kCallerName)};
+    return {std::string(MetadataOf(context, kCallerAddress)),
+            std::string(MetadataOf(context, kCallerName))};
   }
   Caller caller{context.peer(), ""};
   const auto names = context.auth_context()->GetPeerIdentity();
   if (!names.empty()) caller.name = std::string(names[0].data(), names[0].size());
   return caller;
+}
+
+bool IsOnThisMachine(const Caller& caller) {
+  const absl::string_view address = caller.address;
+  return absl::StartsWith(address, "ipv4:127.") || absl::StartsWith(address, "ipv6:%5B::1%5D:") ||
+         absl::StartsWith(address, "unix:");
 }
 
 }  // namespace skiplane::rpc

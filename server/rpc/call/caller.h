@@ -4,6 +4,8 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "absl/strings/string_view.h"
+
 #include <string>
 
 namespace skiplane::rpc {
@@ -19,5 +21,11 @@ struct Caller {
 
 // `is_passed_on`: the call comes from our own HTTP port.
 Caller CallerOf(const grpc::CallbackServerContext& context, bool is_passed_on);
+
+// The first value of this name; empty if there is none. Lives as long as the call.
+absl::string_view MetadataOf(const grpc::CallbackServerContext& context, const char* name);
+
+// Whether the address is one of this machine that no other can call from.
+bool IsOnThisMachine(const Caller& caller);
 
 }  // namespace skiplane::rpc

@@ -29,6 +29,11 @@ class FetchedCredentials final : public grpc::ServerCredentials {
   grpc_server_credentials* const credentials_;
 };
 
+grpc_ssl_client_certificate_request_type RequestOf(const net::TlsIdentity& identity) {
+  return identity.requires_client ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                                  : GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY;
+}
+
 }  // namespace
 
 Credentials::Credentials(std::optional<net::TlsIdentity> identity)
@@ -46,17 +51,15 @@ std::optional<net::TlsIdentity> Credentials::Get() {
 }
 
 std::shared_ptr<grpc::ServerCredentials> Credentials::ForPort() {
-  bool asks_clients = false;
+  grpc_ssl_client_certificate_request_type request = GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE;
   {
     base::MutexLock lock(mutex_);
     if (!identity_) return grpc::InsecureServerCredentials();
-    asks_clients = !identity_->client_ca.empty();
+    if (!identity_->client_ca.empty()) request = RequestOf(*identity_);
   }
   grpc_ssl_server_credentials_options* const options =
       grpc_ssl_server_credentials_create_options_using_config_fetcher(
-          asks_clients ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
-                       : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE,
-          &Credentials::Fetch, this);
+          request, &Credentials::Fetch, this);
   return std::make_shared<FetchedCredentials>(
       grpc_ssl_server_credentials_create_with_options(options));
 }

@@ -55,24 +55,41 @@ InFlight::Limits ParkingOf(const ServerLimits& limits) {
   return parking;
 }
 
+// Whether clients are asked for the same: a port that listens keeps what it asks for.
+bool AskAlike(const std::optional<net::TlsFiles>& one, const std::optional<net::TlsFiles>& other) {
+  if (!one || !other) return !one && !other;
+  if (one->client_ca.empty() || other->client_ca.empty()) {
+    return one->client_ca.empty() && other->client_ca.empty();
+  }
+  return one->requires_client == other->requires_client;
+}
+
 }  // namespace
 
 struct Server::State {
-  State(broker::Broker& broker_in, metrics::Metrics& metrics_in, const ServerLimits& limits)
-      : broker(broker_in), metrics(metrics_in), in_flight(ParkingOf(limits)) {}
+  State(broker::Broker& broker_in, metrics::Metrics& metrics_in, const ServerOptions& options)
+      : broker(broker_in),
+        metrics(metrics_in),
+        in_flight(ParkingOf(options.limits)),
+        tls(options.tls),
+        scope{metrics, in_flight,
+              options.authenticator == nullptr ? everybody : *options.authenticator,
+              options.sealer == nullptr ? own_sealer : *options.sealer, tls.has_value()} {}
 
-  void Listen(bool tls);
+  void Listen();
   void Shutdown(absl::Duration patience);
 
   broker::Broker& broker;
   metrics::Metrics& metrics;
   InFlight in_flight;
-  BrokerService broker_service{broker, {metrics, in_flight}};
-  AdminService admin_service{broker, {metrics, in_flight}};
+  const std::optional<net::TlsFiles> tls;  // as at the start
+  const access::Authenticator everybody{access::Sources{}};
+  const access::TokenSealer own_sealer;
+  const CallScope scope;
+  BrokerService broker_service{broker, scope};
+  AdminService admin_service{broker, scope};
   std::unique_ptr<grpc::Service> reflection;
   std::unique_ptr<Credentials> credentials;
-  bool has_tls = false;
-  bool asks_clients = false;  // for a certificate
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> entrance;
   std::unique_ptr<grpc::Server> grpc;
   std::unique_ptr<InnerServer> inner;
@@ -86,7 +103,7 @@ struct Server::State {
 
 // From now on connections are served. They are accepted by us and not by gRPC, whose listener never
 // accepts again once the descriptors have run out, and knows no limit of connections.
-void Server::State::Listen(bool tls) {
+void Server::State::Listen() {
   acceptor->Start([this](int listen_fd, int fd) {
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
     connection.listener_fd = listen_fd;
@@ -95,7 +112,7 @@ void Server::State::Listen(bool tls) {
   });
   PortCheck::Options options;
   options.listen_fd = acceptor->sockets().fds().front();
-  options.tls = tls;
+  options.tls = tls.has_value();
   metrics.SetPortAnswers(true);
   port_check = std::make_unique<PortCheck>(
       options, PortCheck::Listener{[this](int from_port) { acceptor->ExpectPortCheck(from_port); },
@@ -134,10 +151,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(Binding binding, broker::B
   KeepGrpcUp();
   RETURN_IF_ERROR(binding.sockets.Listen());
   const ServerOptions& options = binding.options;
-  auto state = std::make_unique<State>(broker, metrics, options.limits);
+  auto state = std::make_unique<State>(broker, metrics, options);
   state->port = binding.sockets.port();
-  state->has_tls = options.tls.has_value();
-  state->asks_clients = options.tls && !options.tls->client_ca.empty();
   if (binding.identity) LogLoaded(*options.tls, *binding.identity);
   state->credentials = std::make_unique<Credentials>(std::move(binding.identity));
   state->acceptor =
@@ -156,12 +171,11 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(Binding binding, broker::B
   if (state->grpc == nullptr) {
     return absl::InternalError("gRPC cannot start its server; its own log says why");
   }
-  ASSIGN_OR_RETURN(state->inner,
-                   InnerServer::Start(broker, {state->metrics, state->in_flight}));
+  ASSIGN_OR_RETURN(state->inner, InnerServer::Start(broker, state->scope));
   // By gRPC last: who sees there that it is ready may call by HTTP at once.
   state->health = std::make_unique<Health>(std::vector<grpc::HealthCheckServiceInterface*>{
       &state->inner->health(), state->grpc->GetHealthCheckService()});
-  state->Listen(state->has_tls);
+  state->Listen();
   return std::unique_ptr<Server>(new Server(std::move(state)));
 }
 
@@ -179,8 +193,7 @@ void Server::SetReady(bool ready) { state_->health->SetReady(ready); }
 
 absl::Status Server::ReloadTls(const std::optional<net::TlsFiles>& files,
                                const OthersTake& others_take) {
-  const bool asks_clients = files && !files->client_ca.empty();
-  if (files.has_value() != state_->has_tls || asks_clients != state_->asks_clients) {
+  if (!AskAlike(files, state_->tls)) {
     return absl::FailedPreconditionError(
         "TLS, or the wish for certificates of clients, cannot be switched on or off while the "
         "broker runs: restart it");

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "server/access/authenticator.h"
+#include "server/access/token_sealer.h"
 #include "server/model/limits.h"
 #include "server/net/tls_files.h"
 
@@ -30,6 +32,9 @@ struct ServerOptions {
   std::string listen;  // "127.0.0.1:7070"; port 0 takes a free one
   std::optional<net::TlsFiles> tls;
   bool reflection = false;
+  // Both outlive the server. Null: everybody may call; tokens are good at this server only.
+  const access::Authenticator* authenticator = nullptr;
+  const access::TokenSealer* sealer = nullptr;
   ServerLimits limits;
 };
 

@@ -16,19 +16,19 @@ constexpr char kMalformed[] = "INVALID_LEASE_TOKEN";
 template <typename Request>
 Request GoodSettle() {
   Request request;
-  for (int i = 0; i < 3; ++i) request.add_items()->set_lease_token(GoodToken());
+  for (int i = 0; i < 3; ++i) request.add_items()->set_lease_token(SealedToken());
   return request;
 }
 
 v1::HeartbeatRequest GoodBeat() {
   v1::HeartbeatRequest request;
   request.set_worker_id("w");
-  for (int i = 0; i < 3; ++i) request.add_leases()->set_lease_token(GoodToken());
+  for (int i = 0; i < 3; ++i) request.add_leases()->set_lease_token(SealedToken());
   return request;
 }
 
 std::string ChangedToken() {
-  std::string token = GoodToken();
+  std::string token = SealedToken();
   token[token.size() / 2] = static_cast<char>(token[token.size() / 2] ^ 1);
   return token;
 }
@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadAckCall{"no_items", [](v1::AckRequest& r) { r.clear_items(); }, "items"},
         BadAckCall{"too_many_items",
                    [](v1::AckRequest& r) {
-                     while (r.items_size() < 1001) r.add_items()->set_lease_token(GoodToken());
+                     while (r.items_size() < 1001) r.add_items()->set_lease_token(SealedToken());
                    },
                    "items"},
         BadAckCall{"token_missing",
@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadNackCall{"no_items", [](v1::NackRequest& r) { r.clear_items(); }, "items"},
         BadNackCall{"too_many_items",
                     [](v1::NackRequest& r) {
-                      while (r.items_size() < 1001) r.add_items()->set_lease_token(GoodToken());
+                      while (r.items_size() < 1001) r.add_items()->set_lease_token(SealedToken());
                     },
                     "items"},
         BadNackCall{"token_changed",
@@ -95,9 +95,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 v1::SettleRequest GoodMixedSettle() {
   v1::SettleRequest request;
-  request.add_items()->mutable_ack()->set_lease_token(GoodToken());
-  request.add_items()->mutable_nack()->set_lease_token(GoodToken());
-  request.add_items()->mutable_release()->set_lease_token(GoodToken());
+  request.add_items()->mutable_ack()->set_lease_token(SealedToken());
+  request.add_items()->mutable_nack()->set_lease_token(SealedToken());
+  request.add_items()->mutable_release()->set_lease_token(SealedToken());
   return request;
 }
 
@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadHeartbeatCall{"too_many_leases",
                          [](auto& r) {
                            while (r.leases_size() < 1001)
-                             r.add_leases()->set_lease_token(GoodToken());
+                             r.add_leases()->set_lease_token(SealedToken());
                          },
                          "leases"},
         BadHeartbeatCall{"token_changed",
@@ -170,7 +170,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(SettleLimits, OneBadTokenAmong500IsNamed) {
   Front front;
   v1::AckRequest request;
-  for (int i = 0; i < 500; ++i) request.add_items()->set_lease_token(GoodToken());
+  for (int i = 0; i < 500; ++i) request.add_items()->set_lease_token(SealedToken());
   request.mutable_items(417)->set_lease_token("made up");
   v1::AckResponse response;
   const grpc::Status status = front.Call(request, &response);

@@ -48,7 +48,7 @@ TEST(Reply, LeaseTellsEverythingAboutATask) {
   ASSERT_EQ(lease.response.tasks_size(), 1);
   const v1::LeasedTask& got = lease.response.tasks(0);
   EXPECT_EQ(got.task_id(), model::FormatTaskId(task.token.task));
-  EXPECT_EQ(got.lease_token(), model::EncodeLeaseToken(task.token));
+  EXPECT_EQ(Opened(got.lease_token()), model::EncodeLeaseToken(task.token));
   EXPECT_LE(got.lease_token().size(), 128U);
   EXPECT_EQ(got.queue(), "mail");
   EXPECT_EQ(got.payload(), "payload 1");
@@ -89,7 +89,7 @@ TEST(Reply, AckTellsEachOutcomeAndCountsLostLeases) {
   behaviour.settled[3].outcome = model::SettleOutcome::kNotFound;
   Front front(behaviour);
   v1::AckRequest request;
-  for (int i = 0; i < 4; ++i) request.add_items()->set_lease_token(GoodToken());
+  for (int i = 0; i < 4; ++i) request.add_items()->set_lease_token(SealedToken());
   v1::AckResponse response;
   ASSERT_TRUE(front.Call(request, &response).ok());
   ASSERT_EQ(response.results_size(), 4);
@@ -113,7 +113,7 @@ TEST(Reply, NackTellsStateAndNextTimeOfWhatItSettled) {
   behaviour.settled[2].outcome = model::SettleOutcome::kLeaseLost;
   Front front(behaviour);
   v1::NackRequest request;
-  for (int i = 0; i < 3; ++i) request.add_items()->set_lease_token(GoodToken());
+  for (int i = 0; i < 3; ++i) request.add_items()->set_lease_token(SealedToken());
   request.mutable_items(0)->mutable_retry_delay()->set_seconds(0);
   request.mutable_items(0)->mutable_error()->set_text(std::string("\xff\0", 2));
   request.mutable_items(1)->set_disposition(v1::NACK_DISPOSITION_FAIL);
@@ -151,9 +151,9 @@ TEST(Reply, SettleTellsEachOutcomeAndNamesFieldsOfItsItems) {
   behaviour.settled[2].outcome = model::SettleOutcome::kLeaseLost;
   Front front(behaviour);
   v1::SettleRequest request;
-  request.add_items()->mutable_ack()->set_lease_token(GoodToken());
-  request.add_items()->mutable_nack()->set_lease_token(GoodToken());
-  request.add_items()->mutable_release()->set_lease_token(GoodToken());
+  request.add_items()->mutable_ack()->set_lease_token(SealedToken());
+  request.add_items()->mutable_nack()->set_lease_token(SealedToken());
+  request.add_items()->mutable_release()->set_lease_token(SealedToken());
   v1::SettleResponse response;
   ASSERT_TRUE(front.Call(request, &response).ok());
   ASSERT_EQ(response.results_size(), 3);
@@ -175,7 +175,7 @@ TEST(Reply, ALeaseThatFailsAfterTheItemsIsToldAsAStatusWouldSayIt) {
                                               "queues[0].name", std::string(2000, 'x'));
   Front front(behaviour);
   v1::SettleRequest request;
-  request.add_items()->mutable_ack()->set_lease_token(GoodToken());
+  request.add_items()->mutable_ack()->set_lease_token(SealedToken());
   *request.mutable_lease_next() = WaitingLease();
   v1::SettleResponse response;
   ASSERT_TRUE(front.Call(request, &response).ok());
@@ -192,7 +192,7 @@ TEST(Reply, ADefectOfTheLeaseAfterAnAckIsNotToldToTheCaller) {
   behaviour.lease_refusal = absl::InternalError("SELECT secret");
   Front front(behaviour);
   v1::AckRequest request;
-  request.add_items()->set_lease_token(GoodToken());
+  request.add_items()->set_lease_token(SealedToken());
   *request.mutable_lease_next() = WaitingLease();
   v1::AckResponse response;
   ASSERT_TRUE(front.Call(request, &response).ok());
@@ -209,7 +209,7 @@ TEST(Reply, HeartbeatTellsTheSessionAndEachLease) {
   Front front(behaviour);
   v1::HeartbeatRequest request;
   request.set_worker_id("w");
-  for (int i = 0; i < 3; ++i) request.add_leases()->set_lease_token(GoodToken());
+  for (int i = 0; i < 3; ++i) request.add_leases()->set_lease_token(SealedToken());
   request.mutable_leases(1)->mutable_progress()->set_fraction(1.0);
   v1::HeartbeatResponse response;
   ASSERT_TRUE(front.Call(request, &response).ok());
@@ -350,15 +350,15 @@ TEST(Reply, EveryCallPassesOnTheBrokersRefusal) {
   v1::LeaseResponse leased;
   expect_refusal(front.Call(WaitingLease(), &leased));
   v1::AckRequest ack;
-  ack.add_items()->set_lease_token(GoodToken());
+  ack.add_items()->set_lease_token(SealedToken());
   v1::AckResponse acked;
   expect_refusal(front.Call(ack, &acked));
   v1::NackRequest nack;
-  nack.add_items()->set_lease_token(GoodToken());
+  nack.add_items()->set_lease_token(SealedToken());
   v1::NackResponse nacked;
   expect_refusal(front.Call(nack, &nacked));
   v1::SettleRequest settle;
-  settle.add_items()->mutable_release()->set_lease_token(GoodToken());
+  settle.add_items()->mutable_release()->set_lease_token(SealedToken());
   v1::SettleResponse settled;
   expect_refusal(front.Call(settle, &settled));
   v1::HeartbeatRequest heartbeat;

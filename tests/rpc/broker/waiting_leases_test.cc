@@ -29,7 +29,7 @@ FakeBroker::Behaviour SettlesOne() {
 
 v1::AckRequest OneAck() {
   v1::AckRequest request;
-  request.add_items()->set_lease_token(GoodToken());
+  request.add_items()->set_lease_token(SealedToken());
   return request;
 }
 

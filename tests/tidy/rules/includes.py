@@ -38,12 +38,13 @@ ROOMS = {
                "broker/sessions", "broker/queues", "broker/await", "broker/batch", "broker/api",
                "pg/connections", *BELOW},
     "upkeep": BELOW,
-    "rpc/call": API,
-    "rpc/broker": {"rpc/call", *API},
-    "rpc/admin": {"rpc/broker", "rpc/call", *API},
-    "rpc/serve": {"rpc/admin", "rpc/broker", "rpc/call", "net", *API},
+    "rpc/call": {"access", *API},
+    "rpc/broker": {"rpc/call", "access", *API},
+    "rpc/admin": {"rpc/broker", "rpc/call", "access", *API},
+    "rpc/serve": {"rpc/admin", "rpc/broker", "rpc/call", "access", "net", *API},
     "http/connect": {"http", "rpc/call", "base"},
     "config": {"model", "base"},
+    "app/files": {"access", "access/keys", "net", "config", "base"},
     "app": ALL,
 }
 # What may be included only there; an empty tuple means nowhere, the tests included.

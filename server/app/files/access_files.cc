@@ -1,0 +1,81 @@
+#include "server/app/files/access_files.h"
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "server/access/jwt.h"
+#include "server/access/keys/jwt_keys.h"
+#include "server/access/rules.h"
+#include "server/access/token_file.h"
+#include "server/base/status_macros.h"
+
+namespace skiplane::app {
+namespace {
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (file.bad() || !file.is_open()) {
+    return absl::FailedPreconditionError(absl::StrCat("cannot read ", path));
+  }
+  return text;
+}
+
+absl::StatusOr<access::JwtVerifier> ReadJwtKeys(const config::Access& files) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(files.jwt_keys_file));
+  ASSIGN_OR_RETURN(access::JwtKeys keys, access::JwtKeys::Parse(text, files.jwt_keys_file));
+  return access::JwtVerifier::Make({files.jwt_issuer, files.jwt_audience, files.jwt_algorithms,
+                                    files.jwt_groups_claim},
+                                   std::move(keys));
+}
+
+}  // namespace
+
+std::optional<net::TlsFiles> TlsFilesOf(const config::Tls& tls) {
+  if (!tls.enabled()) return std::nullopt;
+  return net::TlsFiles{tls.cert_file, tls.key_file, tls.client_ca_file, tls.requires_client};
+}
+
+std::vector<std::string> WatchedFiles(const config::Config& config) {
+  std::vector<std::string> files = {config.tls.cert_file,        config.tls.key_file,
+                                    config.tls.client_ca_file,   config.access.token_file,
+                                    config.access.jwt_keys_file, config.access.rules_file};
+  std::erase(files, "");
+  return files;
+}
+
+absl::StatusOr<access::Sources> ReadAccessFiles(const config::Config& config) {
+  access::Sources sources;
+  sources.takes_certificates = !config.tls.client_ca_file.empty();
+  if (!config.access.token_file.empty()) {
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(config.access.token_file));
+    ASSIGN_OR_RETURN(access::TokenTable table,
+                     access::TokenTable::Parse(text, config.access.token_file));
+    sources.tokens = std::make_shared<const access::TokenTable>(std::move(table));
+  }
+  if (!config.access.jwt_keys_file.empty()) {
+    ASSIGN_OR_RETURN(access::JwtVerifier verifier, ReadJwtKeys(config.access));
+    sources.jwts = std::make_shared<const access::JwtVerifier>(std::move(verifier));
+  }
+  if (!config.access.rules_file.empty()) {
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(config.access.rules_file));
+    ASSIGN_OR_RETURN(sources.rules, access::Rules::Parse(text, config.access.rules_file));
+  }
+  return sources;
+}
+
+std::string DescribeAccess(const config::Config& config) {
+  std::vector<std::string> kinds;
+  if (!config.tls.client_ca_file.empty()) kinds.push_back("certificates");
+  if (!config.access.token_file.empty()) kinds.push_back("tokens");
+  if (!config.access.jwt_keys_file.empty()) kinds.push_back("jwt");
+  if (!config.access.rules_file.empty()) kinds.push_back("rules");
+  return kinds.empty() ? "open" : absl::StrJoin(kinds, ",");
+}
+
+}  // namespace skiplane::app

@@ -1,0 +1,12 @@
+// What `skiplaned check-config` does: reads the files of TLS, credentials and rules as the broker
+// would, and says on standard output what they make of it. No database is asked and no port taken.
+#pragma once
+
+#include "absl/status/status.h"
+#include "server/config/config.h"
+
+namespace skiplane::app {
+
+absl::Status CheckConfig(const config::Config& config);
+
+}  // namespace skiplane::app

@@ -1,0 +1,37 @@
+// How a flag is declared: with its environment variable, and so that the last one given counts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "server/config/settings_file.h"
+
+namespace skiplane::config {
+
+template <typename T>
+CLI::Option* Add(CLI::App* app, const std::string& flag, T* value, const std::string& help) {
+  return app->add_option("--" + flag, *value, help)
+      ->envname(EnvironmentName(flag))
+      ->type_name("")  // its check says what it takes
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+inline CLI::Option* AddSwitch(CLI::App* app, const std::string& flag, bool* value,
+                              const std::string& help) {
+  return app->add_flag("--" + flag, *value, help)
+      ->envname(EnvironmentName(flag))
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+inline CLI::Option* AddList(CLI::App* app, const std::string& flag,
+                            std::vector<std::string>* values, const std::string& help) {
+  return Add(app, flag, values, help)
+      ->delimiter(',')
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->expected(1);
+}
+
+inline std::string CheckNotEmpty(const std::string& text) { return text.empty() ? "is empty" : ""; }
+
+}  // namespace skiplane::config

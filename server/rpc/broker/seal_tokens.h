@@ -1,0 +1,20 @@
+// Lease tokens at the border: what callers send is opened before it is read, what they get is
+// sealed when it is written (access::TokenSeal). Inside, tokens are bare.
+#pragma once
+
+#include "absl/status/status.h"
+#include "server/access/token_sealer.h"
+#include "skiplane/v1/broker.pb.h"
+
+namespace skiplane::rpc {
+
+// INVALID_LEASE_TOKEN, blaming the first one that is none of ours or another principal's. More
+// items than a call may have are left as they are, to be refused by their number.
+absl::Status OpenTokens(const access::TokenSeal& seal, v1::AckRequest* request);
+absl::Status OpenTokens(const access::TokenSeal& seal, v1::NackRequest* request);
+absl::Status OpenTokens(const access::TokenSeal& seal, v1::SettleRequest* request);
+absl::Status OpenTokens(const access::TokenSeal& seal, v1::HeartbeatRequest* request);
+
+void SealTokens(const access::TokenSeal& seal, v1::LeaseResponse* response);
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,60 @@
+#include "server/rpc/call/method_verb.h"
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/strip.h"
+
+namespace skiplane::rpc {
+namespace {
+
+using access::Verb;
+using Verbs = absl::flat_hash_map<absl::string_view, std::optional<Verb>>;
+
+const Verbs& AllVerbs() {
+  static const auto* const verbs = new Verbs{
+      {"BrokerService/Enqueue", Verb::kEnqueue},
+      {"BrokerService/Lease", Verb::kLease},
+      {"BrokerService/Ack", Verb::kLease},
+      {"BrokerService/Nack", Verb::kLease},
+      {"BrokerService/Settle", Verb::kLease},
+      {"BrokerService/Heartbeat", Verb::kLease},
+      {"AdminService/WhoAmI", std::nullopt},
+      {"AdminService/CreateQueue", Verb::kAdmin},
+      {"AdminService/UpdateQueue", Verb::kAdmin},
+      {"AdminService/PauseQueue", Verb::kAdmin},
+      {"AdminService/ResumeQueue", Verb::kAdmin},
+      {"AdminService/GetQueue", Verb::kRead},
+      {"AdminService/ListQueues", Verb::kRead},
+      {"AdminService/GetTask", Verb::kRead},
+      {"AdminService/ListTasks", Verb::kRead},
+      {"AdminService/ExplainTask", Verb::kRead},
+      {"AdminService/PreviewSchedule", Verb::kRead},
+      {"AdminService/GetBulkOperation", Verb::kRead},
+      {"AdminService/ListBulkOperations", Verb::kRead},
+      {"AdminService/ListErrorGroups", Verb::kRead},
+      {"AdminService/GetStatistics", Verb::kRead},
+      {"AdminService/ListWorkers", Verb::kRead},
+      {"AdminService/ListAuditRecords", Verb::kRead},
+      {"AdminService/PrioritizeTask", Verb::kOperate},
+      {"AdminService/RescheduleTask", Verb::kOperate},
+      {"AdminService/RetryTask", Verb::kOperate},
+      {"AdminService/CancelTask", Verb::kOperate},
+      {"AdminService/DeleteTask", Verb::kOperate},
+      {"AdminService/PauseTask", Verb::kOperate},
+      {"AdminService/ResumeTask", Verb::kOperate},
+      {"AdminService/TriggerTask", Verb::kOperate},
+      {"AdminService/StartBulkOperation", Verb::kOperate},
+      {"AdminService/StopBulkOperation", Verb::kOperate},
+      {"AdminService/RetryErrorGroup", Verb::kOperate},
+  };
+  return *verbs;
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<Verb>> VerbOf(absl::string_view method) {
+  const auto found = AllVerbs().find(absl::StripPrefix(method, "skiplane.v1."));
+  if (found == AllVerbs().end()) return absl::NotFoundError("no verb is listed");
+  return found->second;
+}
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,158 @@
+#include "server/rpc/call/permit.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+
+namespace skiplane::rpc {
+
+using access::Grants;
+using access::Verb;
+
+namespace {
+
+absl::Status Denied(Verb verb, absl::string_view field) {
+  return base::RefuseField(absl::StatusCode::kPermissionDenied, "ACCESS_DENIED", field,
+                           absl::StrCat("it does not exist, or you may not: that needs `",
+                                        access::VerbName(verb), "` on its queue"));
+}
+
+// For what shows all queues together.
+absl::Status CheckAll(const Grants& grants, Verb verb, absl::string_view what) {
+  if (grants.AllowsAll(verb)) return absl::OkStatus();
+  return base::Refuse(absl::StatusCode::kPermissionDenied, "ACCESS_DENIED",
+                      absl::StrCat(what, ": that needs `", access::VerbName(verb),
+                                   "` on all queues (*)"));
+}
+
+}  // namespace
+
+absl::Status CheckQueue(const Grants& grants, Verb verb, absl::string_view queue,
+                        absl::string_view field) {
+  return grants.Allows(verb, queue) ? absl::OkStatus() : Denied(verb, field);
+}
+
+broker::Permit PermitFor(const Grants& grants, Verb verb, std::string field) {
+  if (grants.AllowsAll(verb)) return nullptr;
+  return [grants, verb, field = std::move(field)](absl::string_view queue) {
+    return CheckQueue(grants, verb, queue, field);
+  };
+}
+
+absl::Status Permit(const Grants& grants, broker::EnqueueCall* call) {
+  if (!call->has_several_queues) {
+    return CheckQueue(grants, Verb::kEnqueue, call->queue, call->queue_field);
+  }
+  if (grants.AllowsAll(Verb::kEnqueue)) return absl::OkStatus();
+  for (size_t i = 0; i < call->tasks.size(); ++i) {
+    const std::string& own = call->tasks[i].queue;
+    RETURN_IF_ERROR(CheckQueue(grants, Verb::kEnqueue, own.empty() ? call->queue : own,
+                               own.empty() ? "queue" : absl::StrCat("tasks[", i, "].queue")));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Permit(const Grants& grants, broker::LeaseCall* call) {
+  if (grants.AllowsAll(Verb::kLease)) return absl::OkStatus();
+  for (size_t i = 0; i < call->queues.size(); ++i) {
+    RETURN_IF_ERROR(CheckQueue(grants, Verb::kLease, call->queues[i].name,
+                               absl::StrCat("queues[", i, "].name")));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Permit(const Grants&, broker::HeartbeatCall*) { return absl::OkStatus(); }
+
+absl::Status Permit(const Grants& grants, broker::CreateQueueCall* call) {
+  return CheckQueue(grants, Verb::kAdmin, call->name, "name");
+}
+
+absl::Status Permit(const Grants& grants, broker::UpdateQueueCall* call) {
+  return CheckQueue(grants, Verb::kAdmin, call->name, "name");
+}
+
+absl::Status Permit(const Grants& grants, broker::PauseQueueCall* call) {
+  return CheckQueue(grants, Verb::kAdmin, call->name, "name");
+}
+
+absl::Status Permit(const Grants& grants, broker::GetQueueCall* call) {
+  return CheckQueue(grants, Verb::kRead, call->name, "name");
+}
+
+absl::Status Permit(const Grants& grants, broker::ListQueuesCall* call) {
+  call->permit = PermitFor(grants, Verb::kRead, "");
+  return absl::OkStatus();
+}
+
+absl::Status Permit(const Grants& grants, broker::GetTaskCall* call) {
+  const char* const field = call->key.empty() ? "task_id" : "queue";
+  call->permit = PermitFor(grants, Verb::kRead, field);
+  call->payload_permit = PermitFor(grants, Verb::kReadPayload, field);
+  if (!call->with_payload || call->payload_permit == nullptr) return absl::OkStatus();
+  call->permit = [grants, field](absl::string_view queue) {
+    RETURN_IF_ERROR(CheckQueue(grants, Verb::kRead, queue, field));
+    return CheckQueue(grants, Verb::kReadPayload, queue, "view");
+  };
+  return absl::OkStatus();
+}
+
+absl::Status Permit(const Grants& grants, broker::ListTasksCall* call) {
+  RETURN_IF_ERROR(CheckQueue(grants, Verb::kRead, call->filter.queue, "filter.queue"));
+  if (!call->with_payload) return absl::OkStatus();
+  return CheckQueue(grants, Verb::kReadPayload, call->filter.queue, "view");
+}
+
+absl::Status Permit(const Grants& grants, broker::ExplainTaskCall* call) {
+  call->permit = PermitFor(grants, Verb::kRead, "task_id");
+  return absl::OkStatus();
+}
+
+absl::Status Permit(const Grants& grants, broker::ChangeTaskCall* call) {
+  call->permit = PermitFor(grants, Verb::kOperate, "task_id");
+  return absl::OkStatus();
+}
+
+absl::Status Permit(const Grants& grants, broker::PreviewCall* call) {
+  call->permit = PermitFor(grants, Verb::kRead, "task_id");
+  return absl::OkStatus();
+}
+
+absl::Status Permit(const Grants& grants, broker::StartBulkCall* call) {
+  return CheckQueue(grants, Verb::kOperate, call->filter.queue, call->queue_field);
+}
+
+absl::Status Permit(const Grants& grants, broker::GetBulkCall* call) {
+  call->permit = PermitFor(grants, Verb::kRead, "operation_id");
+  return absl::OkStatus();
+}
+
+absl::Status Permit(const Grants& grants, broker::StopBulkCall* call) {
+  call->permit = PermitFor(grants, Verb::kOperate, "operation_id");
+  return absl::OkStatus();
+}
+
+absl::Status Permit(const Grants& grants, broker::ListBulksCall* call) {
+  call->permit = PermitFor(grants, Verb::kRead, "");
+  return absl::OkStatus();
+}
+
+absl::Status Permit(const Grants& grants, broker::ListErrorsCall* call) {
+  return CheckQueue(grants, Verb::kRead, call->queue, "queue");
+}
+
+absl::Status Permit(const Grants& grants, broker::StatisticsCall* call) {
+  return CheckQueue(grants, Verb::kRead, call->queue, "queue");
+}
+
+absl::Status Permit(const Grants& grants, broker::ListWorkersCall*) {
+  return CheckAll(grants, Verb::kRead, "the workers of all queues are listed together");
+}
+
+absl::Status Permit(const Grants& grants, broker::ListAuditCall* call) {
+  if (!call->queue.empty()) return CheckQueue(grants, Verb::kRead, call->queue, "queue");
+  return CheckAll(grants, Verb::kRead, "the records of all queues; name a queue");
+}
+
+}  // namespace skiplane::rpc
