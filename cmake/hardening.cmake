@@ -15,6 +15,7 @@ add_link_options(-Wl,-z,relro,-z,now,-z,noexecstack)
 
 # The last two guard the targets of jumps, each on its processors, where the C library does so, too;
 # that of Debian 12 does not.
+set(CMAKE_REQUIRED_FLAGS -Werror)  # clang only warns of a flag that is not for the processor
 foreach(flag IN ITEMS -fstack-protector-strong -fstack-clash-protection -fcf-protection
         -mbranch-protection=standard)
   string(MAKE_C_IDENTIFIER "SKIPLANE_HAS${flag}" has)
@@ -23,6 +24,7 @@ foreach(flag IN ITEMS -fstack-protector-strong -fstack-clash-protection -fcf-pro
     add_compile_options(${flag})
   endif()
 endforeach()
+unset(CMAKE_REQUIRED_FLAGS)
 
 # The C library checks the sizes of buffers, in optimized code only: it warns elsewhere. A sanitizer
 # checks them better.
