@@ -13,12 +13,6 @@ namespace {
 // language than English gets the last line.
 absl::string_view Advice(absl::string_view message) {
   constexpr std::pair<absl::string_view, absl::string_view> kAdvice[] = {
-      {"permission denied for table",
-       "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA skiplane"},
-      {"permission denied for view", "GRANT SELECT ON ALL TABLES IN SCHEMA skiplane"},
-      {"permission denied for sequence", "GRANT USAGE ON ALL SEQUENCES IN SCHEMA skiplane"},
-      {"permission denied for function", "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA skiplane"},
-      {"permission denied for schema", "GRANT USAGE, CREATE ON SCHEMA skiplane"},
       {"permission denied for database",
        "GRANT CREATE ON DATABASE, or migrate as a role that has it"},
       {"must be owner of", "ALTER ... OWNER TO, or migrate as the owner"},
@@ -26,7 +20,7 @@ absl::string_view Advice(absl::string_view message) {
   for (const auto& [start, advice] : kAdvice) {
     if (absl::StartsWith(message, start)) return advice;
   }
-  return "GRANT what OPERATIONS lists under Rights";
+  return "GRANT skiplane_broker TO that role, or see OPERATIONS under Roles";
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ TEST(ErrorsTest, AMissingRightIsToldWithItsObjectAndItsGrant) {
             .status.message());
   };
   EXPECT_THAT(message("permission denied for table task"),
-              AllOf(HasSubstr("for table task;"), HasSubstr("GRANT SELECT, INSERT, UPDATE, DELETE"),
+              AllOf(HasSubstr("for table task;"), HasSubstr("GRANT skiplane_broker TO"),
                     Not(HasSubstr("secret"))));
   EXPECT_THAT(message("permission denied for database prod"),
               AllOf(HasSubstr("database prod"), HasSubstr("GRANT CREATE ON DATABASE")));

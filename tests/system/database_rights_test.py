@@ -12,11 +12,6 @@ from support.process import GENEROUS_S, Process
 
 QUEUE = "guarded"
 DENIED = ("FAILED_PRECONDITION", "DATABASE_PERMISSION_DENIED")
-RIGHTS = """
-GRANT USAGE ON SCHEMA skiplane TO {role};
-GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA skiplane TO {role};
-GRANT USAGE ON ALL SEQUENCES IN SCHEMA skiplane TO {role};
-GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA skiplane TO {role}"""
 
 
 class DatabaseRights(SystemTest):
@@ -34,7 +29,7 @@ class DatabaseRights(SystemTest):
     def start_as_role(self):
         """A broker on a schema that another role has migrated."""
         self.start_broker().terminate()
-        self.database.run(RIGHTS.format(role=self.role))
+        self.database.run(f"GRANT skiplane_broker TO {self.role}")
         broker = brokers.Broker(f"--database={self.database.uri_as(self.role)}", "--no-migrate")
         self.addCleanup(broker.end)
         return broker, self.client_of(broker)
@@ -43,13 +38,13 @@ class DatabaseRights(SystemTest):
         broker, client = self.start_as_role()
         client.create_queue(QUEUE)
         client.enqueue(QUEUE, b"before")
-        self.database.run(f"REVOKE INSERT ON skiplane.task FROM {self.role}")
+        self.database.run("REVOKE INSERT ON skiplane.task FROM skiplane_broker")
         request = broker_pb2.EnqueueRequest(queue=QUEUE, tasks=[broker_pb2.NewTask()])
         for _ in range(3):
             error = self.assert_refused(*DENIED, client.broker.Enqueue, request,
                                         timeout=DEADLINE_S)
             self.assertIn("permission denied for table task;", error.details())
-            self.assertIn("GRANT SELECT, INSERT, UPDATE, DELETE", error.details())
+            self.assertIn("GRANT skiplane_broker TO", error.details())
         done = subprocess.run([program(), "enqueue", QUEUE, "x", f"--broker={broker.address}"],
                               capture_output=True, timeout=GENEROUS_S, check=False)
         self.assertEqual(done.returncode, 1, done)
@@ -59,7 +54,7 @@ class DatabaseRights(SystemTest):
         errors = 'skiplane_db_errors_total{sqlstate_class="%s"}'
         self.assertGreaterEqual(broker.metrics()[errors % "42"], 4)
         self.assertNotIn(errors % "08", broker.metrics())
-        self.database.run(f"GRANT INSERT ON skiplane.task TO {self.role}")
+        self.database.run("GRANT INSERT ON skiplane.task TO skiplane_broker")
         client.enqueue(QUEUE, b"after")
         broker.terminate()
         self.assertRegex(broker.output, "statement_refused.*42501.*denied for table task")
@@ -81,7 +76,7 @@ class DatabaseRights(SystemTest):
     def test_a_role_that_may_not_see_the_schema(self):
         self.start_broker().terminate()
         self.assert_does_not_start("permission denied for schema skiplane",
-                                   "GRANT USAGE, CREATE ON SCHEMA skiplane", flags=["--no-migrate"])
+                                   "GRANT skiplane_broker TO", flags=["--no-migrate"])
 
 
 class ReadOnly(SystemTest):

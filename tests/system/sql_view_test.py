@@ -16,7 +16,7 @@ class SqlView(SystemTest):
     def setUp(self):
         super().setUp()
         self.broker, self.client = self.start()
-        self.producer = Producer(self.database)
+        self.producer = Producer(self.database, "skiplane_producer, skiplane_reader")
         self.addCleanup(self.producer.end)
 
     def test_every_state_of_a_task(self):

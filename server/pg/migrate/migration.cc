@@ -13,8 +13,14 @@ namespace {
 // The lock's number is "skiplane" in ASCII; it must never change.
 constexpr absl::string_view kLock = "SELECT pg_advisory_xact_lock(8316857068445331045)";
 
+constexpr absl::string_view kSchema = "CREATE SCHEMA IF NOT EXISTS skiplane";
+
+// What a version makes belongs to who owns the schema, whichever of its members migrates.
+constexpr absl::string_view kAsOwner =
+    "SELECT set_config('role', pg_get_userbyid(n.nspowner), true) FROM pg_namespace n "
+    "WHERE n.nspname = 'skiplane' AND pg_has_role(n.nspowner, 'USAGE')";
+
 constexpr absl::string_view kBookkeeping =
-    "CREATE SCHEMA IF NOT EXISTS skiplane; "
     "CREATE TABLE IF NOT EXISTS skiplane.schema_version ("
     "version int PRIMARY KEY, name text NOT NULL, "
     "apply_time timestamptz NOT NULL DEFAULT clock_timestamp())";
@@ -43,8 +49,9 @@ absl::Status Apply(Session& session, const Migration& migration) {
 
 // Inside a transaction. Another process may have been here while we waited for the lock.
 absl::StatusOr<bool> ApplyNext(Session& session, absl::Span<const Migration> migrations) {
-  RETURN_IF_ERROR(session.RunText(kLock).status());
-  RETURN_IF_ERROR(session.RunText(kBookkeeping).status());
+  for (const absl::string_view text : {kLock, kSchema, kAsOwner, kBookkeeping}) {
+    RETURN_IF_ERROR(session.RunText(text).status());
+  }
   ASSIGN_OR_RETURN(const int version, SchemaVersion(session));
   RETURN_IF_ERROR(CheckNotNewer(version, Latest(migrations)));
   const auto next = std::find_if(migrations.begin(), migrations.end(),

@@ -37,10 +37,10 @@ def arguments(*values, **named):
 
 
 class Producer:
-    def __init__(self, database):
+    def __init__(self, database, roles="skiplane_producer"):
         self._database = database
         self.name = f"service_{uuid.uuid4().hex}"
-        database.run(f"CREATE ROLE {self.name} LOGIN IN ROLE skiplane_producer")
+        database.run(f"CREATE ROLE {self.name} LOGIN IN ROLE {roles}")
         self.uri = database.uri_as(self.name)
 
     def end(self):
