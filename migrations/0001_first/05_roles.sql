@@ -10,11 +10,7 @@ BEGIN
     CONTINUE WHEN to_regrole(name) IS NOT NULL;
     BEGIN
       EXECUTE format('CREATE ROLE %I NOLOGIN', name);
-    EXCEPTION
-      WHEN duplicate_object OR unique_violation THEN NULL;
-      WHEN insufficient_privilege THEN
-        RAISE NOTICE 'role % cannot be made by %: see deploy/database-roles.sql', name,
-          current_user;
+    EXCEPTION WHEN duplicate_object OR unique_violation OR insufficient_privilege THEN NULL;
     END;
   END LOOP;
 END $$;

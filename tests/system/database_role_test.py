@@ -44,6 +44,7 @@ class Roles(SystemTest):
                              f"--database={self.database.uri_as(user)}"])
         self.addCleanup(migration.end)
         self.assertEqual(migration.wait(), 0, migration.output)
+        return migration.output
 
     def start_as(self, user):
         broker = brokers.Broker(f"--database={self.database.uri_as(user)}", "--no-migrate")
@@ -93,7 +94,7 @@ class Roles(SystemTest):
 
     def test_who_may_make_no_roles_migrates_and_grants_when_they_are_there(self):
         self.as_administrator(input="CREATE ROLE plain LOGIN; CREATE DATABASE skiplane OWNER plain")
-        self.migrate_as("plain")
+        self.assertIn(f'roles_missing roles="{" ".join(ROLES)}"', self.migrate_as("plain"))
         self.assertEqual(self.roles(), [])
         broker, client = self.start_as("plain")
         client.create_queue("of.plain")
