@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "server/base/reason.h"
 #include "tests/support/require.h"
 
 namespace skiplane::testing {
@@ -30,14 +31,20 @@ void Collect(const nlohmann::json& node, std::vector<PlanNode>& nodes) {
   for (const nlohmann::json& below : node.at("Plans")) Collect(below, nodes);
 }
 
-std::vector<PlanNode> Explain(pg::Session& session, const sql::Query& query,
-                              absl::string_view options, absl::string_view arguments) {
+absl::StatusOr<pg::Rows> TryExplain(pg::Session& session, const sql::Query& query,
+                                    absl::string_view options, absl::string_view arguments) {
   Required(session.RunText(absl::StrCat("PREPARE ", kName, " AS ", query.text)));
   const std::string values = arguments.empty() ? Nulls(session) : std::string(arguments);
-  const pg::Rows rows = Required(
+  absl::StatusOr<pg::Rows> rows =
       session.RunText(absl::StrCat("EXPLAIN (", options, "FORMAT JSON) EXECUTE ", kName,
-                                   values.empty() ? "" : absl::StrCat("(", values, ")"))));
+                                   values.empty() ? "" : absl::StrCat("(", values, ")")));
   Required(session.RunText(absl::StrCat("DEALLOCATE ", kName)));
+  return rows;
+}
+
+std::vector<PlanNode> Explain(pg::Session& session, const sql::Query& query,
+                              absl::string_view options, absl::string_view arguments) {
+  const pg::Rows rows = Required(TryExplain(session, query, options, arguments));
   const absl::string_view text = rows.Text(0, 0);
   std::vector<PlanNode> nodes;
   Collect(nlohmann::json::parse(text.begin(), text.end()).at(0).at("Plan"), nodes);
@@ -57,6 +64,13 @@ std::vector<PlanNode> RunAndRollBack(pg::Session& session, const sql::Query& que
 std::vector<PlanNode> PlanOf(pg::Session& session, const sql::Query& query,
                              absl::string_view arguments) {
   return Explain(session, query, "", arguments);
+}
+
+bool MayRun(pg::Session& session, const sql::Query& query) {
+  const absl::Status status = TryExplain(session, query, "", "").status();
+  Require(status.ok() || base::ReasonOf(status) == "DATABASE_PERMISSION_DENIED",
+          status.ToString());
+  return status.ok();
 }
 
 int64_t BuffersOf(pg::Session& session, const sql::Query& query, absl::string_view arguments) {

@@ -25,6 +25,10 @@ struct PlanNode {
 std::vector<PlanNode> PlanOf(pg::Session& session, const sql::Query& query,
                              absl::string_view arguments = "");
 
+// Whether the session's role has the rights that the statement itself needs; those that functions
+// need inside show only when they run.
+bool MayRun(pg::Session& session, const sql::Query& query);
+
 // How many shared buffers the statement touches when it is run. What it did is rolled back.
 int64_t BuffersOf(pg::Session& session, const sql::Query& query, absl::string_view arguments);
 
