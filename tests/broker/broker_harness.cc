@@ -39,7 +39,7 @@ std::unique_ptr<broker::LocalBroker> BrokerHarness::NewBroker(bool create_missin
                                                               int connections,
                                                               broker::AwaitTimes await_times) {
   broker::BrokerOptions options;
-  options.connect.uri = database_.uri();
+  options.connect.uri = database_.broker_uri();
   options.connections = connections;
   options.create_missing_queues = create_missing_queues;
   options.id = model::NewSessionId();

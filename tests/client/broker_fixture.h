@@ -24,7 +24,7 @@ class BrokerTest : public ::testing::Test {
     config::Config config;
     config.listen = "127.0.0.1:0";
     config.metrics_listen = "";
-    config.database_uri = database_.uri();
+    config.database_uri = database_.broker_uri();
     base::SetLogLevel(base::LogLevel::kError);
     auto app = app::App::Start(config);
     testing::Require(app.ok(), app.status().ToString());

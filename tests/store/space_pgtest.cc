@@ -24,6 +24,8 @@ constexpr char kNoted[] = "; SELECT pg_stat_force_next_flush()";
 
 class SpaceTest : public testing::StoreHarness {
  protected:
+  SpaceTest() : StoreHarness(User::kSuperuser) {}  // a broker may not vacuum
+
   // Of several to a page.
   void Fill(int tasks) const {
     Sql(absl::StrCat("INSERT INTO skiplane.task (lane, id, schedule_time, create_time, "

@@ -20,8 +20,9 @@ pg::Uuid UuidOf(uint8_t byte) {
   return uuid;
 }
 
-StoreHarness::StoreHarness()
-    : database_(Database::Migrated()),
+StoreHarness::StoreHarness(User user)
+    : user_(user),
+      database_(Database::Migrated()),
       session_(Open()),
       next_id_(Required(store::NextTaskIds(*session_))),
       lane_(MakeLane("work")) {}

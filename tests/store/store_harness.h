@@ -1,4 +1,5 @@
 // A database of the test's own with one queue of one lane, and short forms of the store's verbs.
+// The store's sessions have the rights of a broker, and no other.
 //
 // When a test ends, the counters must say what the tables hold: every test proves that as well.
 // Not thread-safe, apart from Open().
@@ -38,12 +39,14 @@ inline model::QueueSettings SettingsWith(model::HistoryPolicy history) {
 
 class StoreHarness : public ::testing::Test {
  protected:
-  StoreHarness();
+  enum class User { kBroker, kSuperuser };
+
+  explicit StoreHarness(User user = User::kBroker);
   void TearDown() override { ExpectExactCounts(); }
 
   // Waits for locks as long as a slow machine takes to get to the point that is tested.
   pg::ConnectOptions Options() const {
-    return {.uri = database_.uri(),
+    return {.uri = user_ == User::kBroker ? database_.broker_uri() : database_.uri(),
             .statement_timeout = absl::Seconds(50),
             .lock_timeout = absl::Seconds(50)};
   }
@@ -79,6 +82,7 @@ class StoreHarness : public ::testing::Test {
 
   void ExpectExactCounts();
 
+  const User user_;
   Database database_;
   std::unique_ptr<pg::Session> session_;
   int64_t next_id_;

@@ -70,8 +70,8 @@ Cluster::~Cluster() {
   keeper_->Wait(kGenerous);
 }
 
-std::string Cluster::uri(absl::string_view database) const {
-  return absl::StrCat("postgresql://skiplane@/", database, "?host=", folder_);
+std::string Cluster::uri(absl::string_view database, absl::string_view user) const {
+  return absl::StrCat("postgresql://", user, "@/", database, "?host=", folder_);
 }
 
 void Cluster::StartKeeper() {

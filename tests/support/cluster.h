@@ -37,8 +37,8 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  // A libpq URI of a database in this cluster, as its superuser `skiplane`.
-  std::string uri(absl::string_view database) const;
+  // A libpq URI of a database in this cluster, as its superuser unless another user is named.
+  std::string uri(absl::string_view database, absl::string_view user = "skiplane") const;
 
   // Holds the socket and, where the cluster is ours, the data.
   const std::string& folder() const { return folder_; }

@@ -13,6 +13,9 @@
 
 namespace skiplane::testing {
 
+// Who may log in where the template was made, and is a member of skiplane_broker.
+inline constexpr char kBrokerUser[] = "skiplane_test_broker";
+
 class Database {
  public:
   // An empty database in `cluster`.
@@ -26,6 +29,8 @@ class Database {
 
   const std::string& name() const { return name_; }
   std::string uri() const { return cluster_->uri(name_); }
+  // As a broker should: with the rights of skiplane_broker and no other. Of a migrated one.
+  std::string broker_uri() const { return cluster_->uri(name_, kBrokerUser); }
 
   // Runs SQL with the simple protocol on a connection of its own and returns the first column of
   // the first row of the last result; empty if there is none or it is null.

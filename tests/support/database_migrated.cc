@@ -40,6 +40,8 @@ void MakeTemplate(Cluster& cluster) {
   RunSql(postgres, absl::StrCat("CREATE DATABASE ", kDraft));
   const absl::StatusOr<int> applied = pg::Migrate({.uri = cluster.uri(kDraft)});
   Require(applied.ok(), applied.status().ToString());
+  RunSql(postgres, absl::StrCat("DROP ROLE IF EXISTS ", kBrokerUser, "; CREATE ROLE ", kBrokerUser,
+                                " LOGIN IN ROLE skiplane_broker"));
   RunSql(postgres, absl::StrCat("ALTER DATABASE ", kDraft, " RENAME TO ", kTemplate));
 }
 

@@ -13,6 +13,8 @@ namespace skiplane::testing {
 
 class UpkeepHarness : public StoreHarness {
  protected:
+  using StoreHarness::StoreHarness;
+
   // A living session of that worker, for an hour.
   pg::Uuid Worker(const std::string& name) {
     const store::Touch touch{name, name, model::NewSessionId(), absl::Hours(1),

@@ -32,6 +32,8 @@ constexpr char kVacuumLock[] =
 
 class VacuumTest : public testing::UpkeepHarness {
  protected:
+  VacuumTest() : UpkeepHarness(User::kSuperuser) {}  // a broker may not vacuum
+
   // What tests can fill is much to give back, at the first check.
   static VacuumOptions Eager(int checks = 1) {
     return {.bounds = {.table_pages_min = 100, .index_pages_min = 10, .rebuilt_pages_max = 20},

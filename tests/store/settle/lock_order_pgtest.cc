@@ -26,7 +26,8 @@ int Rounds() {
 
 class LockOrderTest : public StoreHarness {
  protected:
-  LockOrderTest() : writers_(lane_, 1'000'000) {}
+  // Only a superuser may set deadlock_timeout.
+  LockOrderTest() : StoreHarness(User::kSuperuser), writers_(lane_, 1'000'000) {}
 
   // Soon found, if there are any.
   std::unique_ptr<pg::Session> OpenImpatient() const {

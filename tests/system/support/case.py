@@ -30,7 +30,8 @@ def slow(test):
 
 
 class SystemTest(unittest.TestCase):
-    """Its database has the broker's schema unless `is_migrated` is false."""
+    """Its database has the broker's schema unless `is_migrated` is false. With it brokers have the
+    rights of the role skiplane_broker, and no other."""
 
     is_migrated = True
 
@@ -38,10 +39,12 @@ class SystemTest(unittest.TestCase):
         shared = cluster.shared()
         made_from = template.made_in(shared) if self.is_migrated else "template0"
         self.database = Database(shared, made_from)
+        if self.is_migrated:
+            self.database.broker_user = template.BROKER_USER
         self.addCleanup(self.database.drop)
 
     def start_broker(self, *flags, **options):
-        broker = Broker(f"--database={self.database.uri}", *flags, **options)
+        broker = Broker(f"--database={self.database.broker_uri}", *flags, **options)
         self.addCleanup(broker.end)
         return broker
 

@@ -10,6 +10,8 @@ from support.process import GENEROUS_S, Process
 
 
 class Database:
+    broker_user = "skiplane"  # who migrates, too
+
     def __init__(self, cluster, template="template0"):
         self._cluster = cluster
         self.name = f"t_{uuid.uuid4().hex}"
@@ -25,6 +27,10 @@ class Database:
     @property
     def uri(self):
         return self._cluster.uri(self.name)
+
+    @property
+    def broker_uri(self):
+        return self.uri_as(self.broker_user)
 
     def uri_as(self, user):
         return self._cluster.uri(self.name, user)

@@ -12,6 +12,7 @@ from support.process import GENEROUS_S
 
 NAME = "skiplane_migrated"
 DRAFT = "skiplane_migrated_draft"
+BROKER_USER = "skiplane_test_broker"
 
 
 def made_in(cluster):
@@ -24,5 +25,7 @@ def made_in(cluster):
             run_sql(postgres, f"CREATE DATABASE {DRAFT}")
             subprocess.run([broker.program(), "migrate", f"--database={cluster.uri(DRAFT)}"],
                            check=True, capture_output=True, timeout=GENEROUS_S)
+            run_sql(postgres, f"DROP ROLE IF EXISTS {BROKER_USER};"
+                              f"CREATE ROLE {BROKER_USER} LOGIN IN ROLE skiplane_broker")
             run_sql(postgres, f"ALTER DATABASE {DRAFT} RENAME TO {NAME}")
     return NAME
