@@ -17,7 +17,7 @@ BEGIN
       TO skiplane_broker;
     GRANT SELECT, INSERT, UPDATE ON skiplane.clock_step, skiplane.queue, skiplane.upkeep_lead
       TO skiplane_broker;
-    GRANT SELECT, INSERT, DELETE ON skiplane.task_failed TO skiplane_broker;
+    GRANT SELECT, INSERT, DELETE ON skiplane.task_failed, skiplane.token_key TO skiplane_broker;
     GRANT SELECT, UPDATE, DELETE ON skiplane.history_default, skiplane.task_failed_default
       TO skiplane_broker;
     GRANT SELECT, INSERT, UPDATE, DELETE ON skiplane.admin_request, skiplane.broker,

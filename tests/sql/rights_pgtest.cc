@@ -52,6 +52,7 @@ task_id broker=USAGE
 task_id_sql
 task_key broker=SELECT,INSERT,UPDATE,DELETE
 tasks reader=SELECT
+token_key broker=SELECT,INSERT,DELETE
 upkeep_lead broker=SELECT,INSERT,UPDATE
 worker_session broker=SELECT,INSERT,UPDATE,DELETE
 workers reader=SELECT)";
