@@ -15,7 +15,8 @@ from support.process import GENEROUS_S, Process
 
 QUEUE = "strange"
 DIST_PARTITION = ("SET allow_system_table_mods = on; "
-                  "CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass)")
+                  "CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass);"
+                  "GRANT SELECT ON pg_catalog.pg_dist_partition TO PUBLIC")  # as Citus does
 HANG_UP = ("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE"
            " datname = current_database() AND pid <> pg_backend_pid()")
 
