@@ -118,12 +118,12 @@ Found Authenticator::Authenticate(const Proof& proof, absl::Time now) const {
   return Current()->Authenticate(proof, now);
 }
 
-absl::StatusOr<Identity> Authenticator::Identify(const Proof& proof, absl::Time now) const {
+absl::StatusOr<Admitted> Authenticator::Admit(const Proof& proof, absl::Time now) const {
   const std::shared_ptr<Generation> current = Current();
-  Identity identity;
-  ASSIGN_OR_RETURN(identity.principal, current->Authenticate(proof, now));
-  identity.grants = current->rules().Resolve(*identity.principal);
-  return identity;
+  Admitted admitted;
+  ASSIGN_OR_RETURN(admitted.principal, current->Authenticate(proof, now));
+  admitted.grants = current->rules().Resolve(*admitted.principal);
+  return admitted;
 }
 
 void Authenticator::Replace(Sources sources) {

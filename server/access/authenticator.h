@@ -37,7 +37,7 @@ struct Sources {
 };
 
 // A caller that was authenticated, and what it may do.
-struct Identity {
+struct Admitted {
   std::shared_ptr<const Principal> principal;
   Grants grants;
 };
@@ -55,7 +55,7 @@ class Authenticator {
                                                                 absl::Time now) const;
 
   // The same with the caller's grants, by the same sources.
-  absl::StatusOr<Identity> Identify(const Proof& proof, absl::Time now) const;
+  absl::StatusOr<Admitted> Admit(const Proof& proof, absl::Time now) const;
 
   // Forgets which JSON Web Tokens were verified.
   void Replace(Sources sources);

@@ -1,5 +1,7 @@
 #include "server/access/hmac_key.h"
 
+#include <openssl/crypto.h>
+
 #include <array>
 #include <cstdlib>
 
@@ -22,6 +24,7 @@ HmacKey::Context HmacKey::Begin(absl::string_view secret, unsigned char pad) {
   Context context(EVP_MD_CTX_new());
   Must(EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr));
   Must(EVP_DigestUpdate(context.get(), block.data(), block.size()));
+  OPENSSL_cleanse(block.data(), block.size());
   return context;
 }
 

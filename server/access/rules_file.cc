@@ -4,11 +4,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "server/access/limits.h"
+#include "server/access/new_token.h"
 #include "server/access/rules.h"
 #include "server/access/text_file.h"
 #include "server/base/status_macros.h"
@@ -24,10 +26,18 @@ constexpr char kAllowForm[] = "`allow WHO to VERBS on QUEUES`";
 constexpr char kGroupForm[] = "`group NAME = PRINCIPAL, PRINCIPAL`";
 constexpr char kVerbNames[] = "enqueue, lease, read, read_payload, operate, admin or all";
 
+// A word as messages may have it, which go to the log: there may be secrets in a file that was
+// taken for one of rules.
+std::string Quoted(absl::string_view word) {
+  constexpr size_t kMost = 40;  // less than a bearer token has
+  if (absl::StrContains(word, kTokenStart)) return "a bearer token";
+  return word.size() > kMost ? "a word of more than 40 bytes" : absl::StrCat("`", word, "`");
+}
+
 absl::Status Expected(absl::string_view word, absl::string_view expected) {
   return absl::FailedPreconditionError(
       word.empty() ? absl::StrCat("expected ", expected, " at its end")
-                   : absl::StrCat("`", word, "`: expected ", expected));
+                   : absl::StrCat(Quoted(word), ": expected ", expected));
 }
 
 // The word at `place`; empty behind the last.
@@ -91,7 +101,8 @@ class RulesFile {
   absl::StatusOr<Rules> Take() {
     if (!rules_.by_who_.empty()) return std::move(rules_);
     return absl::FailedPreconditionError(
-        "no rule: leave the file out, or write `allow everyone to all on *`");
+        "no rule: write at least one, such as `allow token:NAME to enqueue, lease on QUEUE`; "
+        "without the file everything is allowed");
   }
 
  private:

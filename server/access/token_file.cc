@@ -6,10 +6,12 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "server/access/limits.h"
+#include "server/access/new_token.h"
 #include "server/access/text_file.h"
 #include "server/base/status_macros.h"
 
@@ -54,6 +56,10 @@ class TokenFile {
     const std::vector<absl::string_view> words = Words(line);
     if (words.size() < 2 || words.size() > 3) return absl::FailedPreconditionError(kForm);
     Principal principal{.name = absl::StrCat(kTokenPrefix, words[0]), .groups = {}};
+    if (absl::StartsWith(words[0], kTokenStart)) {
+      return absl::FailedPreconditionError(
+          "the first word is a token: it must be the name of whose token it is");
+    }
     if (!IsPrincipalName(principal.name)) {
       return absl::FailedPreconditionError(
           "the first word must be a name of 1 to 249 bytes of visible ASCII");
@@ -92,7 +98,13 @@ absl::StatusOr<TokenTable> TokenTable::Parse(absl::string_view text, absl::strin
   TokenFile lines;
   RETURN_IF_ERROR(ForEachLine(text, file, kTokenFileBytesMax,
                               [&lines](absl::string_view line) { return lines.Add(line); }));
-  return lines.Take();
+  TokenTable table = lines.Take();
+  // An emptied file would lock everybody out.
+  if (table.size() == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(file, ": no token; leave the file out if there is none"));
+  }
+  return table;
 }
 
 std::shared_ptr<const Principal> TokenTable::Find(absl::string_view token) const {

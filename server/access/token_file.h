@@ -21,7 +21,7 @@ namespace skiplane::access {
 class TokenTable {
  public:
   // FAILED_PRECONDITION, naming `file` and the line but no value of it, if a line is not as above,
-  // a hash stands there twice, or the file is larger than is allowed.
+  // a hash stands there twice, or the file is larger than is allowed or has no token.
   static absl::StatusOr<TokenTable> Parse(absl::string_view text, absl::string_view file);
 
   // Whose token it is; null if nobody's. The time this takes tells nothing: what is compared are

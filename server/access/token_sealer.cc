@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace skiplane::access {
 namespace {
 
@@ -28,6 +30,9 @@ struct TokenSeal::Keys {
   std::map<uint16_t, HmacKey> all;
   uint16_t signs = 0;
 };
+
+TokenSeal::TokenSeal(std::shared_ptr<const Keys> keys, absl::string_view principal)
+    : keys_(std::move(keys)), principal_(absl::StrCat(principal.size(), ":", principal)) {}
 
 void TokenSeal::Seal(std::string* token) const {
   token->push_back(static_cast<char>(keys_->signs >> 8));
@@ -62,7 +67,9 @@ void TokenSealer::Replace(absl::Span<const model::TokenKey> keys) {
     made->all.emplace(id, HmacKey(key.secret));
     if (key.signs) made->signs = std::max(made->signs, id);
   }
-  if (made->signs == 0) return;
+  if (made->all.empty()) return;
+  // Where the clock went back, the time of none may have come: the oldest is known to every broker.
+  if (made->signs == 0) made->signs = made->all.begin()->first;
   const base::MutexLock lock(mutex_);
   keys_ = std::move(made);
 }

@@ -33,11 +33,10 @@ class TokenSeal {
  private:
   friend class TokenSealer;
   struct Keys;
-  TokenSeal(std::shared_ptr<const Keys> keys, absl::string_view principal)
-      : keys_(std::move(keys)), principal_(principal) {}
+  TokenSeal(std::shared_ptr<const Keys> keys, absl::string_view principal);
 
   std::shared_ptr<const Keys> keys_;
-  std::string principal_;
+  std::string principal_;  // behind its length, which says where it begins
 };
 
 class TokenSealer {
@@ -45,7 +44,7 @@ class TokenSealer {
   // With a random key, until Replace() brings those of the database.
   TokenSealer();
 
-  // At least one of them must sign.
+  // No keys change nothing. Where none of them signs, the oldest does.
   void Replace(absl::Span<const model::TokenKey> keys);
 
   TokenSeal For(absl::string_view principal) const;

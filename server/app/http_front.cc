@@ -31,6 +31,13 @@ HttpFront::HttpFront(const config::Config& config, Parts parts)
                           [metrics = &parts.metrics](const http::Head& head) {
                             return http::Scrape(head, *metrics);
                           }},
+                .admit = [server = &parts.server](const http::Head& head,
+                                                  const http::Caller& caller) {
+                  return server->Admit({caller.address, caller.name},
+                                       head.Find(rpc::kAuthorization),
+                                       head.Count(rpc::kAuthorization));
+                },
+                .asking = {"skiplane.v1.BrokerService", "skiplane.v1.AdminService"},
                 .refused = [metrics = &parts.metrics](absl::string_view reason) {
                   metrics->HttpRefused(reason);
                 }}) {}

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "server/app/files/access_files.h"
 #include "server/app/version.h"
 #include "server/base/log.h"
 #include "server/base/status_macros.h"
@@ -29,15 +30,17 @@ bool NeedsRestart(const config::Config& running, config::Config read) {
 }
 
 absl::Status TryReload(const std::vector<std::string>& arguments, const config::Config& config,
-                       App& app) {
+                       App& app, FileWatch& watch) {
   ASSIGN_OR_RETURN(const config::Config read, ReadAgain(arguments));
+  watch.Follow(WatchedFiles(read));
   RETURN_IF_ERROR(app.ReloadFiles(read));
   // Said at the more talkative of the two levels.
   if (!base::IsLogged(read.log_level)) base::SetLogLevel(read.log_level);
   base::Log(base::LogLevel::kInfo, "reloaded",
             {{"log_level", std::string(base::LogLevelName(read.log_level))},
              {"log_level_from", config::SourceOf(arguments, "log-level")},
-             {"tls", read.tls.enabled() ? "on" : "off"}});
+             {"tls", read.tls.enabled() ? "on" : "off"},
+             {"access", DescribeAccess(read)}});
   base::SetLogLevel(read.log_level);
   if (NeedsRestart(config, read)) {
     base::Log(base::LogLevel::kWarn, "restart_needed",
@@ -49,8 +52,9 @@ absl::Status TryReload(const std::vector<std::string>& arguments, const config::
 
 }  // namespace
 
-void Reload(const std::vector<std::string>& arguments, const config::Config& config, App& app) {
-  if (absl::Status status = TryReload(arguments, config, app); !status.ok()) {
+void Reload(const std::vector<std::string>& arguments, const config::Config& config, App& app,
+            FileWatch& watch) {
+  if (absl::Status status = TryReload(arguments, config, app, watch); !status.ok()) {
     base::Log(base::LogLevel::kError, "reload_failed",
               {{"why", absl::StrCat(status.message(), "; nothing was changed")}});
   }

@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "server/app/app.h"
+#include "server/app/files/file_watch.h"
 #include "server/config/config.h"
 
 namespace skiplane::app {
 
-// `arguments` as at the start; `config` is what they gave then.
-void Reload(const std::vector<std::string>& arguments, const config::Config& config, App& app);
+// `arguments` as at the start; `config` is what they gave then. `watch` follows the names of files.
+void Reload(const std::vector<std::string>& arguments, const config::Config& config, App& app,
+            FileWatch& watch);
 
 }  // namespace skiplane::app

@@ -41,11 +41,11 @@ void LogServing(const config::Config& config, const App& app) {
 }
 
 int AwaitEnd(const std::vector<std::string>& arguments, const config::Config& config, App& app,
-             Signals& signals) {
+             Signals& signals, FileWatch& watch) {
   for (;;) {
     const Signals::Request request = signals.Next();
     if (request.end_signal != 0) return request.end_signal;
-    Reload(arguments, config, app);
+    Reload(arguments, config, app, watch);
   }
 }
 
@@ -53,11 +53,12 @@ int AwaitEnd(const std::vector<std::string>& arguments, const config::Config& co
 
 absl::Status Serve(const std::vector<std::string>& arguments, const config::Config& config,
                    Signals& signals) {
+  // Before the files are read: what changes during the start counts, too.
+  FileWatch watch(WatchedFiles(config), [&signals] { signals.AskReload(); });
   ASSIGN_OR_RETURN(std::unique_ptr<App> app, App::Start(config));
   RETURN_IF_ERROR(WriteReadyFile(config, *app));
   LogServing(config, *app);
-  const FileWatch watch(WatchedFiles(config), [&signals] { signals.AskReload(); });
-  const int signal = AwaitEnd(arguments, config, *app, signals);
+  const int signal = AwaitEnd(arguments, config, *app, signals, watch);
   Log(LogLevel::kInfo, "draining", {{"signal", absl::StrCat(signal)}});
   app->Drain();
   app.reset();

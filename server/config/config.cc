@@ -98,7 +98,16 @@ absl::Status CheckAccess(const Config& config) {
   const bool asks = !config.tls.client_ca_file.empty() || !config.access.token_file.empty() ||
                     !config.access.jwt_keys_file.empty();
   const bool reaches_out = IsOpen(config.listen) || IsOpen(config.http_listen);
-  if (asks || config.access.is_open || !reaches_out) return absl::OkStatus();
+  const bool has_tokens =
+      !config.access.token_file.empty() || !config.access.jwt_keys_file.empty();
+  if (!reaches_out || config.access.is_open) return absl::OkStatus();
+  if (has_tokens && !config.tls.enabled()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        IsOpen(config.listen) ? "--listen" : "--http-listen",
+        ": other machines reach this address, and tokens from them are refused without TLS: add "
+        "--tls-cert and --tls-key"));
+  }
+  if (asks) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       IsOpen(config.listen) ? "--listen" : "--http-listen",
       ": other machines reach this address, and nobody would have to prove who calls: add "
@@ -121,7 +130,7 @@ absl::StatusOr<Config> Resolve(const Options& options) {
   for (std::string& origin : config.http_origins) origin = OriginAsSent(origin);
   if (config.http_listen == "off") config.http_listen.clear();
   config.migrate_at_start = !options.no_migrate;
-  config.tls.requires_client = options.client_certificate == "required";
+  config.tls.requires_client = options.client_certificate != "optional";
   if (config.access.jwt_algorithms.empty()) config.access.jwt_algorithms = {"RS256", "ES256"};
   if (config.command != Command::kMigrate) RETURN_IF_ERROR(CheckAccess(config));
   config.reflection = options.reflection == "on" ||

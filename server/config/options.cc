@@ -173,14 +173,16 @@ void DeclareSecurity(CLI::App* app, Options* options) {
           ->check(CLI::ExistingFile);
   cert->needs(key);
   key->needs(cert);
-  Add(app, "tls-client-ca", &tls.client_ca_file,
+  CLI::Option* const client_ca = Add(
+      app, "tls-client-ca", &tls.client_ca_file,
       "Ask clients for a certificate of these authorities (PEM): they are known by its name.")
       ->check(CLI::ExistingFile)
       ->needs(cert);
   Add(app, "tls-client-certificate", &options->client_certificate,
-      "Whether a client without such a certificate is turned away at once: required or optional.")
+      "Whether a client without such a certificate is turned away at once: required, which is the "
+      "default, or optional.")
       ->check(CheckClientCertificate, "required|optional")
-      ->capture_default_str();
+      ->needs(client_ca);
   Add(app, "reflection", &options->reflection,
       "Let clients ask for the API's description: on, off, or auto for on a loopback address only.")
       ->check(CheckReflection, "on|off|auto")

@@ -15,7 +15,7 @@ struct Options {
   std::string database_file;
   bool no_migrate = false;
   std::string reflection = "auto";
-  std::string client_certificate = "required";
+  std::string client_certificate;  // empty: required
   std::string drain_timeout = "8s";
   std::string log_level = "info";
   std::string log_format = "text";

@@ -104,7 +104,7 @@ bool Connection::Step() {
 
 void Connection::OnHead() {
   closes_ = !parser_->KeepsConnection() || shared_.set.is_draining();
-  std::optional<Response> refusal = shared_.handler.Refuse(parser_->head());
+  std::optional<Response> refusal = shared_.handler.Refuse(parser_->head(), caller_);
   if (!refusal && !shared_.bytes.HasRoom()) {
     refusal = shared_.handler.Failure(429, kNoRoom, parser_->head());
   }

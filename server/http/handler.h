@@ -47,7 +47,7 @@ class Handler {
   virtual ~Handler() = default;
 
   // Asked before the body is read; an answer refuses the request.
-  virtual std::optional<Response> Refuse(const Head& head) = 0;
+  virtual std::optional<Response> Refuse(const Head& head, const Caller& caller) = 0;
 
   virtual void Handle(Request request, std::shared_ptr<Exchange> exchange) = 0;
 

@@ -42,7 +42,7 @@ class MetricsPage::Page final : public Handler {
  public:
   explicit Page(metrics::Metrics& metrics) : metrics_(metrics) {}
 
-  std::optional<Response> Refuse(const Head& head) override {
+  std::optional<Response> Refuse(const Head& head, const Caller& /*caller*/) override {
     if (head.path != kMetricsPath) return Response{404, kText, "there is only /metrics\n"};
     if (head.method == "GET" || head.method == "HEAD") return std::nullopt;
     return Response{405, kText, "this page can only be read\n", {{"Allow", "GET, HEAD"}}};

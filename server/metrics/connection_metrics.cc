@@ -18,8 +18,8 @@ ConnectionMetrics::ConnectionMetrics(Registry& registry)
       http_refused_(NewCounter(registry, "skiplane_http_refused_requests_total",
                                "Requests that the HTTP port refused, before a service had them."),
                     {"reason", {}, {}},
-                    {"body", "content_type", "encoding", "method", "no_room", "path", "request",
-                     "site", "size", "timeout"}),
+                    {"body", "caller", "content_type", "encoding", "method", "no_room", "path",
+                     "request", "site", "size", "timeout"}),
       http_body_bytes_(NewGauge(registry, "skiplane_http_body_bytes",
                                 "Bytes of large bodies that the HTTP port holds.")
                            .Add({})),

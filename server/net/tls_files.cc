@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -17,6 +15,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "server/base/read_file.h"
 #include "server/base/status_macros.h"
 
 namespace skiplane::net {
@@ -26,14 +25,7 @@ using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
 using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 using Memory = std::unique_ptr<BIO, decltype(&BIO_free)>;
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!(file && text << file.rdbuf())) {
-    return absl::FailedPreconditionError(absl::StrCat("cannot read the TLS file ", path));
-  }
-  return text.str();
-}
+constexpr size_t kFileBytesMax = 1 << 20;
 
 Memory MemoryOf(const std::string& text) {
   return {BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), &BIO_free};
@@ -114,10 +106,10 @@ absl::Status Check(const TlsFiles& files, TlsIdentity& identity) {
 
 absl::StatusOr<TlsIdentity> ReadTlsFiles(const TlsFiles& files) {
   TlsIdentity identity;
-  ASSIGN_OR_RETURN(identity.key, ReadFile(files.key));
-  ASSIGN_OR_RETURN(identity.certificate, ReadFile(files.certificate));
+  ASSIGN_OR_RETURN(identity.key, base::ReadFile(files.key, kFileBytesMax));
+  ASSIGN_OR_RETURN(identity.certificate, base::ReadFile(files.certificate, kFileBytesMax));
   if (!files.client_ca.empty()) {
-    ASSIGN_OR_RETURN(identity.client_ca, ReadFile(files.client_ca));
+    ASSIGN_OR_RETURN(identity.client_ca, base::ReadFile(files.client_ca, kFileBytesMax));
     identity.requires_client = files.requires_client;
   }
   const absl::Status status = Check(files, identity);

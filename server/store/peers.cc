@@ -43,7 +43,9 @@ absl::Status ResignLead(pg::Session& session, const pg::Uuid& id) {
 
 absl::StatusOr<std::vector<model::TokenKey>> OpenTokenKeys(pg::Session& session) {
   RETURN_IF_ERROR(session.Run(sql::kTokenKeyFirst, pg::Params()).status());
-  return ListTokenKeys(session);
+  ASSIGN_OR_RETURN(std::vector<model::TokenKey> keys, ListTokenKeys(session));
+  if (keys.empty()) return absl::InternalError("no key for lease tokens is there");
+  return keys;
 }
 
 absl::StatusOr<std::vector<model::TokenKey>> ListTokenKeys(pg::Session& session) {

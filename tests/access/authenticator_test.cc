@@ -241,15 +241,15 @@ TEST(AuthenticatorTest, WhoCallsComesWithWhatTheRulesAllow) {
   Sources sources{.tokens = issued.table};
   sources.rules = Required(Rules::Parse("allow group:g to read on a", "rules"));
   Authenticator authenticator(std::move(sources));
-  const Identity before = Required(authenticator.Identify(Bearer(issued.made.token), kNow));
+  const Admitted before = Required(authenticator.Admit(Bearer(issued.made.token), kNow));
   EXPECT_EQ(before.principal->name, "token:ci");
   EXPECT_TRUE(before.grants.Allows(Verb::kRead, "a"));
   EXPECT_FALSE(before.grants.Allows(Verb::kLease, "a"));
   authenticator.Replace({.tokens = issued.table});
-  const Identity after = Required(authenticator.Identify(Bearer(issued.made.token), kNow));
+  const Admitted after = Required(authenticator.Admit(Bearer(issued.made.token), kNow));
   EXPECT_TRUE(after.grants.AllowsAll(Verb::kLease));
   EXPECT_FALSE(before.grants.Allows(Verb::kLease, "a"));  // as it was when its call came
-  EXPECT_THAT(authenticator.Identify({}, kNow).status(), ReasonIs("CREDENTIALS_MISSING"));
+  EXPECT_THAT(authenticator.Admit({}, kNow).status(), ReasonIs("CREDENTIALS_MISSING"));
 }
 
 }  // namespace

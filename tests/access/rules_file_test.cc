@@ -76,7 +76,8 @@ TEST(RulesFileTest, WhatIsWrongIsToldWithLineAndWordAndWhatIsExpected) {
 TEST(RulesFileTest, AFileWithoutARuleIsRefusedSinceItWouldAllowEverything) {
   for (const char* text : {"", "\n", "# allow everyone to read on *", "group a = token:a"}) {
     EXPECT_EQ(Complaint(text),
-              "path/rules: no rule: leave the file out, or write `allow everyone to all on *`");
+              "path/rules: no rule: write at least one, such as `allow token:NAME to enqueue, lease on "
+              "QUEUE`; without the file everything is allowed");
   }
 }
 
@@ -91,6 +92,22 @@ TEST(RulesFileTest, AFileThatIsTooLargeIsRefused) {
   EXPECT_EQ(Complaint(patterns + ",a*"),
             "path/rules line 2: more than 20000 names of queues in all");
   EXPECT_EQ(Complaint(std::string(kRulesBytesMax + 1, '\n')), "path/rules: above 1048576 bytes");
+}
+
+// The message goes to the log.
+TEST(RulesFileTest, ASecretInTheWrongFileIsNotRepeated) {
+  const std::string token = "skt_" + std::string(43, 'x');
+  const std::string web_token = "eyJ" + std::string(60, 'y') + ".z.w";
+  for (const std::string& secret : {token, web_token}) {
+    for (const std::string& text :
+         {secret, "allow " + secret + " to read on *", "allow everyone to " + secret + " on *",
+          "group a = " + secret, "allow everyone to read " + secret}) {
+      const absl::Status status = Rules::Parse(text, "rules").status();
+      EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << text;
+      EXPECT_THAT(status.message(), ::testing::Not(::testing::HasSubstr(secret.substr(0, 20))));
+      EXPECT_THAT(status.message(), ::testing::HasSubstr("rules line 1"));
+    }
+  }
 }
 
 }  // namespace

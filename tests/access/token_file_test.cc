@@ -67,10 +67,13 @@ TEST(TokenFileTest, WhileATokenIsReplacedBothAreTheSamePrincipal) {
   EXPECT_EQ(table.Find("old"), table.Find("new"));
 }
 
-TEST(TokenFileTest, AnEmptyFileKnowsNobody) {
-  ASSERT_OK_AND_ASSIGN(const TokenTable table, TokenTable::Parse("# none\n", "tokens"));
-  EXPECT_EQ(table.size(), 0U);
-  EXPECT_EQ(table.Find("abc"), nullptr);
+// It would lock everybody out, as a file that was emptied by accident.
+TEST(TokenFileTest, AFileWithoutATokenIsRefused) {
+  for (const char* text : {"", "# none\n", "\n\n"}) {
+    const absl::Status status = TokenTable::Parse(text, "tokens").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(status.message(), HasSubstr("tokens: no token"));
+  }
 }
 
 TEST(TokenFileTest, ABadLineIsToldByItsNumberAndNeverByItsText) {

@@ -84,12 +84,20 @@ TEST(TokenSealerTest, ANewKeySignsWhenItsTimeHasComeAndOldTokensLive) {
 }
 
 // An answer without keys must not leave the broker without any.
-TEST(TokenSealerTest, KeysOfWhichNoneSignsChangeNothing) {
+TEST(TokenSealerTest, NoKeysChangeNothing) {
   TokenSealer sealer;
   const std::string sealed = Sealed(sealer, "p");
   sealer.Replace({});
-  sealer.Replace({Key(3, false)});
   EXPECT_EQ(sealer.For("p").Open(sealed), kToken);
+}
+
+// A broker that signed with a secret of its own would be understood by nobody.
+TEST(TokenSealerTest, WhereTheTimeOfNoKeyHasComeAllSignWithTheOldest) {
+  TokenSealer one;
+  TokenSealer other;
+  one.Replace({Key(4, false), Key(3, false)});
+  other.Replace({Key(3, true), Key(4, false)});
+  EXPECT_EQ(other.For("p").Open(Sealed(one, "p")), kToken);
 }
 
 TEST(WorkerKeyTest, NobodySharesAWorkerWithAnotherPrincipal) {

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -26,9 +25,12 @@ class FileWatchTest : public ::testing::Test {
   void Write(const std::string& name, const std::string& text) const {
     std::ofstream(Path(name)) << text;
   }
+  void Tell() {
+    ++told_;
+    told_.notify_all();
+  }
   void WaitForTold(int times) const {
-    const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-    while (told_ < times) ASSERT_LT(std::chrono::steady_clock::now(), give_up);
+    for (int told = told_; told < times; told = told_) told_.wait(told);
   }
 
   const std::string folder_ = absl::StrCat(::testing::TempDir(), "file_watch_", getpid());
@@ -36,7 +38,7 @@ class FileWatchTest : public ::testing::Test {
 };
 
 TEST_F(FileWatchTest, TellsOfOtherContentAndOfAnotherFileUnderTheName) {
-  const FileWatch watch({Path("secret")}, [this] { ++told_; });
+  const FileWatch watch({Path("secret")}, [this] { Tell(); });
   Write("secret", "two, longer");
   WaitForTold(1);
   Write("new", "three");
@@ -47,16 +49,47 @@ TEST_F(FileWatchTest, TellsOfOtherContentAndOfAnotherFileUnderTheName) {
 TEST_F(FileWatchTest, TellsOfAnotherTargetOfALink) {
   Write("next", "two");
   std::filesystem::create_symlink(Path("secret"), Path("link"));
-  const FileWatch watch({Path("link")}, [this] { ++told_; });
+  const FileWatch watch({Path("link")}, [this] { Tell(); });
   std::filesystem::create_symlink(Path("next"), Path("link.new"));
   std::filesystem::rename(Path("link.new"), Path("link"));
   WaitForTold(1);
 }
 
 TEST_F(FileWatchTest, TellsWhenAFileComesThatWasNotThere) {
-  const FileWatch watch({Path("later")}, [this] { ++told_; });
+  const FileWatch watch({Path("later")}, [this] { Tell(); });
   Write("later", "x");
   WaitForTold(1);
+}
+
+TEST_F(FileWatchTest, TellsOfOtherRights) {
+  const FileWatch watch({Path("secret")}, [this] { Tell(); });
+  std::filesystem::permissions(Path("secret"), std::filesystem::perms::owner_read);
+  WaitForTold(1);
+}
+
+TEST_F(FileWatchTest, FollowsOtherNamesAndTellsNothingOfThoseThatItLeft) {
+  Write("other", "one");
+  FileWatch watch({Path("secret")}, [this] { Tell(); });
+  watch.Follow({Path("other")});
+  Write("secret", "two, of another length");
+  Write("other", "two, of another length");
+  WaitForTold(1);
+  Write("third", "x");
+  watch.Follow({Path("other")});  // the same: nothing that changed is lost
+  Write("other", "three");
+  WaitForTold(2);
+  EXPECT_EQ(told_, 2);
+}
+
+TEST_F(FileWatchTest, TellsOnceOfAChange) {
+  FileWatch watch({Path("secret")}, [this] { Tell(); });
+  Write("secret", "two, of another length");
+  WaitForTold(1);
+  Write("later", "x");
+  watch.Follow({Path("later")});
+  Write("later", "xy");
+  WaitForTold(2);  // some looks later: the first change was not told again
+  EXPECT_EQ(told_, 2);
 }
 
 }  // namespace

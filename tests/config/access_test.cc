@@ -61,6 +61,8 @@ TEST_F(AccessFlagsTest, WhatTakesNoPartIsRefused) {
   }
   EXPECT_THAT(EndedWithDatabase({"--tls-client-certificate", "maybe"}).text,
               HasSubstr("must be required or optional"));
+  EXPECT_THAT(EndedWithDatabase({"--tls-client-certificate", "required"}).text,
+              HasSubstr("--tls-client-ca"));
 }
 
 TEST_F(AccessFlagsTest, APortThatOthersReachNeedsCredentialsOrTheWordThatItIsOpen) {
@@ -71,10 +73,13 @@ TEST_F(AccessFlagsTest, APortThatOthersReachNeedsCredentialsOrTheWordThatItIsOpe
                       HasSubstr("--open-access")));
     EXPECT_THAT(EndedWithDatabase({open, "--rules-file", file_}).text, HasSubstr("--token-file"));
     ParsedWithDatabase({open, "--open-access"});
-    ParsedWithDatabase({open, "--token-file", file_});
-    ParsedWithDatabase({open, "--tls-cert", file_, "--tls-key", file_, "--tls-client-ca", file_});
     ParsedWithDatabase(
-        {open, "--jwt-keys", file_, "--jwt-issuer", "i", "--jwt-audience", "a"});
+        {open, "--token-file", file_, "--tls-cert", file_, "--tls-key", file_});
+    EXPECT_THAT(EndedWithDatabase({open, "--token-file", file_}).text,
+                HasSubstr(flag + ": other machines reach this address, and tokens"));
+    ParsedWithDatabase({open, "--tls-cert", file_, "--tls-key", file_, "--tls-client-ca", file_});
+    ParsedWithDatabase({open, "--jwt-keys", file_, "--jwt-issuer", "i", "--jwt-audience", "a",
+                        "--tls-cert", file_, "--tls-key", file_});
     ParsedWithDatabase({"migrate", open});  // it listens nowhere
   }
   ParsedWithDatabase({"--listen=[::1]:0", "--http-listen=localhost:0"});

@@ -22,7 +22,7 @@ namespace skiplane::http {
 //   /no: it is refused.
 class Echo : public Handler {
  public:
-  std::optional<Response> Refuse(const Head& head) override {
+  std::optional<Response> Refuse(const Head& head, const Caller& /*caller*/) override {
     if (head.path == "/no") return Response{404, "", "no\n"};
     return std::nullopt;
   }

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import signal
 import ssl
 import subprocess
@@ -59,11 +60,16 @@ class AccessTest(SystemTest):
         except grpc.RpcError as error:
             if error.code() == grpc.StatusCode.UNAUTHENTICATED:
                 return reason_of(error)
+            # An empty request is no good one, but it was looked at.
+            self.assertEqual(error.code(), grpc.StatusCode.INVALID_ARGUMENT, error)
         return None
 
     def by_http(self, token=None, service="AdminService", method="ListQueues"):
         fields = {} if token is None else {"Authorization": f"Bearer {token}"}
         answer = self.http.call(f"{service}/{method}", {}, **fields)
+        self.assertIn(answer.status, (200, 400, 401))
+        self.assertEqual(answer.headers["WWW-Authenticate"],
+                         "Bearer" if answer.status == 401 else None)
         return answer.reason() if answer.status == 401 else None
 
     def by_both(self, *arguments):
@@ -104,6 +110,27 @@ class Tokens(AccessTest):
                          "CREDENTIALS_INVALID")
         for secret in (self.token, other):
             self.assertNotIn(secret, self.broker.output)
+
+    def test_by_http_a_stranger_is_told_before_its_body_is_looked_at(self):
+        for body in ("{", "x" * 100_000, b"\x1f\x8b"):
+            answer = self.http.call("AdminService/ListQueues", body, Content_Encoding="gzip")
+            self.assertEqual((answer.status, answer.reason()), (401, "CREDENTIALS_MISSING"))
+        self.assertEqual(
+            self.broker.metrics()['skiplane_http_refused_requests_total{reason="caller"}'], 3)
+
+    def test_a_file_under_another_name_is_followed_from_then_on(self):
+        settings = self.files.write("settings", f"token-file = {self.path}\n")
+        self.broker.terminate()
+        self.serve(f"--config={settings}")
+        token, line = make_token("deploy")
+        other = self.files.write("others", f"{line}\n")
+        self.files.write("settings", f"token-file = {other}\n")
+        self.broker.signal(signal.SIGHUP)
+        self.broker.wait_for_output(" reloaded ")
+        self.assertIsNone(self.by_both(token))
+        self.files.write("others", f"{self.line}\n")
+        self.wait_until_said("CREDENTIALS_INVALID", token)
+        self.assertIsNone(self.by_both(self.token))
 
     def test_health_and_pages_need_none(self):
         self.assertEqual(check(self.channel), SERVING)
@@ -235,6 +262,7 @@ class Certificates(AccessTest):
             self.assertEqual(who(None, self.token), "token:ci")
             self.assertEqual(who("client", self.token), "token:ci")  # as of a proxy for others
             self.assertEqual(who("client", "wrong"), "CREDENTIALS_INVALID")
+            self.assertEqual(who("client", " "), "CREDENTIALS_INVALID")  # nor an empty one
             self.assertEqual(who(None, None), "CREDENTIALS_MISSING")
 
     def test_a_certificate_of_strangers_gets_no_connection(self):
@@ -250,14 +278,15 @@ class Rotations(AccessTest):
         super().setUp()
         self.files.make_pair("authority")
         for number in range(3):
-            self.files.sign(f"server{number}", "authority", "subjectAltName=DNS:localhost")
+            os.mkdir(self.files.path(f"pair{number}"))
+            self.files.sign(f"pair{number}/server", "authority", "subjectAltName=DNS:localhost")
             self.files.make_pair(f"clients{number}")
         self.files.sign("caller", "authority", "subjectAltName=DNS:caller")
         self.token, self.line = make_token("ci")
         self.replace(0)
         path = self.files.path
         self.broker = self.start_broker(
-            f"--tls-cert={path('server.crt')}", f"--tls-key={path('server.key')}",
+            f"--tls-cert={path('pair/server.crt')}", f"--tls-key={path('pair/server.key')}",
             f"--tls-client-ca={path('authorities.crt')}", "--tls-client-certificate=optional",
             f"--token-file={path('tokens')}", f"--rules-file={path('rules')}",
             http=ANY_PORT, is_awaited=False)
@@ -272,8 +301,9 @@ class Rotations(AccessTest):
         for name, text in texts.items():
             self.files.write("text", text)
             self.files.put_in_place(name, "text")
-        for end in ("key", "crt"):
-            self.files.put_in_place(f"server.{end}", f"server{number % 3}.{end}")
+        # Both at once, as mounted secrets are: the broker may look at any moment.
+        os.symlink(self.files.path(f"pair{number % 3}"), self.files.path("next"))
+        os.replace(self.files.path("next"), self.files.path("pair"))
 
     def call_for_ever(self, call):
         while not self.is_over:

@@ -92,7 +92,8 @@ class BadDatabase(SystemTest):
         self.client.enqueue(QUEUE, b"second")
         first, second = self.client.lease(QUEUE, worker_id="w", max_tasks=2)
         waiting = self.client.enqueue(QUEUE, b"waiting", priority=7)
-        self.database.run("CREATE SEQUENCE public.statement;" + DEADLOCK)
+        self.database.run("CREATE SEQUENCE public.statement;"
+                          "GRANT ALL ON SEQUENCE public.statement TO PUBLIC;" + DEADLOCK)
         keyed = self.client.new_task(key="renewed", key_policy="KEY_POLICY_REPLACE_WAITING")
         calls = (lambda: self.client.enqueue(QUEUE, b"plain"),
                  lambda: self.client.enqueue_all(QUEUE, [keyed]),

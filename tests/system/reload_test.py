@@ -33,7 +33,8 @@ class Reload(SystemTest):
         client.create_queue(QUEUE)
         self.assertNotIn(" debug ", broker.output)
         self.configure("debug")
-        self.reload(broker, 'reloaded log_level=debug log_level_from="file or default" tls=off\n')
+        self.reload(broker, 'reloaded log_level=debug log_level_from="file or default" tls=off'
+                            ' access=open\n')
         client.enqueue(QUEUE)
         client.ack(*client.lease(QUEUE))
         for event in ("leased", "settled", "chore", "sessions_renewed"):

@@ -184,12 +184,13 @@ class Matrix(RulesTest):
 
 class Parts(RulesTest):
     """Calls of which a part is forbidden."""
-    TOKENS = ("worker", "reader", "auditor")
+    TOKENS = ("worker", "reader", "auditor", "changer")
     RULES = """
 group workers = token:worker
 allow group:workers to enqueue, lease on own-*
 allow token:reader to read on own-*
 allow token:auditor to read, read_payload on own-*
+allow token:changer to operate on own-*
 """
 
     def both(self, who, method, **body):
@@ -247,6 +248,25 @@ allow token:auditor to read, read_payload on own-*
         self.assert_denied(self.both("auditor", "AdminService/GetTask", taskId=other,
                                      view="TASK_VIEW_FULL"))
 
+    def test_a_filter_does_not_answer_guesses_of_what_the_caller_may_not_see(self):
+        self.put(OWN, key="k-1", headers={"h": "x"})
+        by_header = {"queue": OWN, "headers": {"h": "x"}}
+        self.assert_denied(self.both("reader", "AdminService/ListTasks", filter=by_header))
+        self.assertEqual(len(self.both("auditor", "AdminService/ListTasks",
+                                       filter=by_header)["tasks"]), 1)
+        for narrow in (by_header, {"queue": OWN, "keyPrefix": "k"}):
+            self.assert_denied(self.both("changer", "AdminService/StartBulkOperation",
+                                         filter=narrow, action={"runNow": {}}, dryRun=True))
+
+    def test_an_operator_makes_no_queue(self):
+        for method, body in (
+                ("StartBulkOperation", {"filter": {"queue": "own-new", "all": True},
+                                        "action": {"runNow": {}}, "dryRun": True}),
+                ("RetryErrorGroup", {"queue": "own-new", "fingerprint": "x"})):
+            said = self.both("changer", f"AdminService/{method}", **body)
+            self.assertEqual(said[:2], ("not_found", "QUEUE_NOT_FOUND"))
+        self.assertEqual(self.root("AdminService/ListQueues"), {})
+
     def test_lists_show_only_what_the_caller_may_see(self):
         for queue in (OTHER, OWN, "own-more", "z-other"):
             self.put(queue)
@@ -259,6 +279,9 @@ allow token:auditor to read, read_payload on own-*
             if not page.get("nextPageToken"):
                 break
         self.assertEqual(names, [OWN, "own-more"])
+        both = self.both("reader", "AdminService/ListQueues", pageSize=2)
+        self.assertEqual(([queue["name"] for queue in both["queues"]],
+                          both.get("nextPageToken")), (names, None))
         operations = self.both("reader", "AdminService/ListBulkOperations")["operations"]
         self.assertEqual([one["filter"]["queue"] for one in operations], ["own-more", OWN])
         self.assert_denied(self.both("reader", "AdminService/ListAuditRecords"))
@@ -271,6 +294,17 @@ allow token:auditor to read, read_payload on own-*
         self.both("worker", "BrokerService/Enqueue", queue="own-new", tasks=[{}],
                   requestId="same for both")
         self.assertEqual(self.root("AdminService/ListQueues")["queues"][0]["name"], "own-new")
+
+    def test_a_repeat_is_asked_for_again_and_is_its_principals(self):
+        self.put(OTHER)
+        operation = self.bulk(OTHER)
+        stop = {"operationId": operation, "requestId": "stop-1"}
+        self.assertIn("operation", self.by_http("root", "AdminService/StopBulkOperation", stop))
+        self.assert_denied(self.both("changer", "AdminService/StopBulkOperation", **stop))
+        own, other = self.put(OWN), self.put(OTHER)
+        for who, task in (("root", other), ("changer", own)):  # neither is in the other's way
+            said = self.by_grpc(who, "AdminService/CancelTask", {"taskId": task, "requestId": "1"})
+            self.assertEqual(said["task"]["taskId"], task)
 
     def test_who_am_i(self):
         self.assertEqual(self.both("worker", "AdminService/WhoAmI"), {

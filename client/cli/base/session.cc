@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/text/address.h"
@@ -38,7 +39,11 @@ absl::StatusOr<Session> Session::Open(const GlobalOptions& options) {
   ClientOptions client_options = ToClientOptions(options);
   if (!options.token_file.empty()) {
     std::ifstream file(options.token_file);
-    if (!std::getline(file, client_options.token) || client_options.token.empty()) {
+    std::string line;
+    if (!file.is_open()) return LocalError(absl::StrCat("cannot read ", options.token_file));
+    std::getline(file, line);
+    client_options.token = std::string(absl::StripAsciiWhitespace(line));  // also of CRLF
+    if (client_options.token.empty()) {
       return LocalError(absl::StrCat("no token in the first line of ", options.token_file));
     }
   }

@@ -9,6 +9,7 @@
 #include "client/cli/input/option.h"
 #include "client/cli/options/filter_options.h"
 #include "client/cli/text/utf8.h"
+#include "skiplane/error.h"
 
 namespace skiplane::cli {
 namespace {
@@ -67,6 +68,11 @@ absl::StatusOr<v1::GetTaskResponse> GetWhole(Session& session, const TaskOptions
   request.set_attempts_page_size(std::min(wanted, static_cast<int>(kPageSize)));
   absl::StatusOr<v1::GetTaskResponse> whole =
       session.AwaitTask(request, options.wait.value_or(absl::ZeroDuration()));
+  if (absl::IsPermissionDenied(whole.status()) && ErrorField(whole.status()) == "view") {
+    std::cerr << "skiplane: without payload and result, which need `read_payload`\n";
+    request.set_view(v1::TASK_VIEW_BASIC);
+    whole = session.AwaitTask(request, options.wait.value_or(absl::ZeroDuration()));
+  }
   if (!whole.ok()) return whole;
   request.Clear();
   request.set_task_id(whole->task().task_id());

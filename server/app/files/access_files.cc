@@ -1,7 +1,5 @@
 #include "server/app/files/access_files.h"
 
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,24 +8,19 @@
 #include "absl/strings/str_join.h"
 #include "server/access/jwt.h"
 #include "server/access/keys/jwt_keys.h"
+#include "server/access/limits.h"
 #include "server/access/rules.h"
 #include "server/access/token_file.h"
+#include "server/base/read_file.h"
 #include "server/base/status_macros.h"
 
 namespace skiplane::app {
 namespace {
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad() || !file.is_open()) {
-    return absl::FailedPreconditionError(absl::StrCat("cannot read ", path));
-  }
-  return text;
-}
+constexpr size_t kKeysBytesMax = 1 << 20;
 
 absl::StatusOr<access::JwtVerifier> ReadJwtKeys(const config::Access& files) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(files.jwt_keys_file));
+  ASSIGN_OR_RETURN(const std::string text, base::ReadFile(files.jwt_keys_file, kKeysBytesMax));
   ASSIGN_OR_RETURN(access::JwtKeys keys, access::JwtKeys::Parse(text, files.jwt_keys_file));
   return access::JwtVerifier::Make({files.jwt_issuer, files.jwt_audience, files.jwt_algorithms,
                                     files.jwt_groups_claim},
@@ -53,7 +46,8 @@ absl::StatusOr<access::Sources> ReadAccessFiles(const config::Config& config) {
   access::Sources sources;
   sources.takes_certificates = !config.tls.client_ca_file.empty();
   if (!config.access.token_file.empty()) {
-    ASSIGN_OR_RETURN(const std::string text, ReadFile(config.access.token_file));
+    ASSIGN_OR_RETURN(const std::string text, base::ReadFile(config.access.token_file,
+                                                              access::kTokenFileBytesMax));
     ASSIGN_OR_RETURN(access::TokenTable table,
                      access::TokenTable::Parse(text, config.access.token_file));
     sources.tokens = std::make_shared<const access::TokenTable>(std::move(table));
@@ -63,7 +57,8 @@ absl::StatusOr<access::Sources> ReadAccessFiles(const config::Config& config) {
     sources.jwts = std::make_shared<const access::JwtVerifier>(std::move(verifier));
   }
   if (!config.access.rules_file.empty()) {
-    ASSIGN_OR_RETURN(const std::string text, ReadFile(config.access.rules_file));
+    ASSIGN_OR_RETURN(const std::string text, base::ReadFile(config.access.rules_file,
+                                                              access::kRulesBytesMax));
     ASSIGN_OR_RETURN(sources.rules, access::Rules::Parse(text, config.access.rules_file));
   }
   return sources;

@@ -18,8 +18,10 @@ std::string StateOf(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     struct stat found{};
     if (stat(file.c_str(), &found) != 0) found = {};
+    // The time of the last change of anything: also of who may read it, or by a copy that keeps the
+    // time of its content.
     absl::StrAppend(&state, found.st_dev, " ", found.st_ino, " ", found.st_size, " ",
-                    found.st_mtim.tv_sec, ".", found.st_mtim.tv_nsec, ";");
+                    found.st_ctim.tv_sec, ".", found.st_ctim.tv_nsec, ";");
   }
   return state;
 }
@@ -27,8 +29,8 @@ std::string StateOf(const std::vector<std::string>& files) {
 }  // namespace
 
 FileWatch::FileWatch(std::vector<std::string> files, std::function<void()> changed)
-    : files_(std::move(files)),
-      changed_(std::move(changed)),
+    : changed_(std::move(changed)),
+      files_(std::move(files)),
       told_(StateOf(files_)),
       seen_(told_) {
   timer_.After(kEvery, [this] { Look(); });
@@ -36,15 +38,23 @@ FileWatch::FileWatch(std::vector<std::string> files, std::function<void()> chang
 
 FileWatch::~FileWatch() { timer_.Stop(); }
 
+void FileWatch::Follow(std::vector<std::string> files) {
+  const base::MutexLock lock(mutex_);
+  if (files == files_) return;
+  files_ = std::move(files);
+  told_ = seen_ = StateOf(files_);
+}
+
 void FileWatch::Look() {
-  std::string state = StateOf(files_);
-  const bool is_settled = state == seen_;
-  if (is_settled && state != told_) {
-    told_ = state;
-    changed_();
-  }
-  seen_ = std::move(state);
+  if (HasChanged()) changed_();
   timer_.After(kEvery, [this] { Look(); });
+}
+
+bool FileWatch::HasChanged() {
+  const base::MutexLock lock(mutex_);
+  std::string state = StateOf(files_);
+  const bool is_settled = state == std::exchange(seen_, state);
+  return is_settled && std::exchange(told_, state) != state;
 }
 
 }  // namespace skiplane::app

@@ -1,13 +1,14 @@
 // Tells when one of some files has changed: other content, another file under the name, or another
 // target of a link, as mounted secrets are replaced. By looking once a second, since notifications
 // of the kernel follow no links. Told once the files have stayed as they are for one look, so that
-// a pair of files that is replaced one by one is read when both are there.
+// a pair of files that is replaced one by one is read when both are there. Thread-safe.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "server/base/mutex.h"
 #include "server/base/timer.h"
 
 namespace skiplane::app {
@@ -19,13 +20,19 @@ class FileWatch {
   // It is not called any more when this returns.
   ~FileWatch();
 
+  // From now on these, as they are now. To be said before they are read: what changes while they
+  // are is told. Nothing if they are the same.
+  void Follow(std::vector<std::string> files);
+
  private:
   void Look();
+  bool HasChanged();
 
-  const std::vector<std::string> files_;
   const std::function<void()> changed_;
-  std::string told_;  // how they were when it was told last
-  std::string seen_;  // how they were at the last look
+  base::Mutex mutex_;
+  std::vector<std::string> files_ ABSL_GUARDED_BY(mutex_);
+  std::string told_ ABSL_GUARDED_BY(mutex_);  // how they were when it was told last
+  std::string seen_ ABSL_GUARDED_BY(mutex_);  // how they were at the last look
   base::Timer timer_;
 };
 

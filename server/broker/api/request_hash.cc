@@ -78,12 +78,15 @@ std::string HashLeaseRequest(absl::string_view worker_id, absl::string_view requ
   return absl::BytesToHexString(Sha256(bytes).substr(0, 20));
 }
 
-model::RequestHash HashChange(absl::string_view request_id, absl::string_view method,
-                              absl::string_view body) {
+model::RequestHash HashChange(absl::string_view principal, absl::string_view request_id,
+                              absl::string_view method, absl::string_view body) {
+  std::string id;
+  Append(id, principal);
+  Append(id, request_id);
   std::string bytes;
   Append(bytes, method);
   Append(bytes, body);
-  return {Sha256(request_id), Sha256(bytes)};
+  return {Sha256(id), Sha256(bytes)};
 }
 
 }  // namespace skiplane::broker

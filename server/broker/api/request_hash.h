@@ -21,8 +21,9 @@ std::string HashBody(const EnqueueCall& call);
 // both may have the leases again, and PostgreSQL's log shows values that conflict.
 std::string HashLeaseRequest(absl::string_view worker_id, absl::string_view request_id);
 
-// Of an operator's change; `body` is the request without its id. SHA-256.
-model::RequestHash HashChange(absl::string_view request_id, absl::string_view method,
-                              absl::string_view body);
+// Of an operator's change; `body` is the request without its id. SHA-256. Each principal has ids of
+// its own: nobody takes another's, or learns of it.
+model::RequestHash HashChange(absl::string_view principal, absl::string_view request_id,
+                              absl::string_view method, absl::string_view body);
 
 }  // namespace skiplane::broker

@@ -107,7 +107,8 @@ absl::StatusOr<BulkRunner::Begun> BulkRunner::Create(pg::Session& session,
   bulk.change = call.change;
   bulk.dry_run = call.dry_run;
   bulk.actor = call.origin.actor;
-  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.Get(session, call.filter.queue));
+  ASSIGN_OR_RETURN(const QueuePtr queue,
+                   queues_.GetExisting(session, call.filter.queue, call.queue_field));
   bulk.queue_id = queue->id;
   bulk.lanes = queue->lanes;
   const auto create = [&]() -> absl::StatusOr<std::string> {
@@ -149,9 +150,9 @@ void BulkRunner::Stop(StopBulkCall call, Callback<model::BulkOperation> done) {
   const model::SessionId id = call.id;
   SubmitChange(
       context_.pool, std::move(done),
-      [call = std::move(call)](pg::Session& session) {
+      [call = std::move(call)](pg::Session& session) -> absl::Status {
+        RETURN_IF_ERROR(Read(session, call.id, call.permit).status());  // of a repeat, too
         const auto stop = [&]() -> absl::StatusOr<std::string> {
-          RETURN_IF_ERROR(Read(session, call.id, call.permit).status());
           ASSIGN_OR_RETURN(const bool is_stopped, store::StopBulk(session, call.id));
           ASSIGN_OR_RETURN(const auto operation, store::GetBulk(session, call.id));
           // What an operation that ended has changed is in the record of its end.

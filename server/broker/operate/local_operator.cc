@@ -67,12 +67,11 @@ void LocalOperator::ListBulks(ListBulksCall call,
   SubmitList(context_.pool, lists_, std::move(done), std::identity(),
              [call = std::move(call)](pg::Session& session) {
                return ReadVisible<model::BulkOperation>(
-                   call.permit,
-                   [&](const model::BulkOperation* last) {
+                   call.permit, call.limit,
+                   [&](const model::BulkOperation* last, int limit) {
                      return store::ListBulks(
                          session, last == nullptr ? call.before : last->create_time,
-                         last == nullptr ? call.before_id : last->id, call.limit,
-                         model::kListBytesMax);
+                         last == nullptr ? call.before_id : last->id, limit, model::kListBytesMax);
                    },
                    [](const model::BulkOperation& operation) -> const std::string& {
                      return operation.filter.queue;

@@ -123,10 +123,10 @@ void QueueAdmin::List(ListQueuesCall call, Callback<model::Page<model::Queue>> d
   SubmitList(context_.pool, lists_, std::move(done), std::identity(),
              [call = std::move(call)](pg::Session& session) {
                return ReadVisible<model::Queue>(
-                   call.permit,
-                   [&](const model::Queue* last) {
+                   call.permit, call.limit,
+                   [&](const model::Queue* last, int limit) {
                      return store::ListQueuePage(session, last == nullptr ? call.after : last->name,
-                                                 call.limit, model::kListBytesMax);
+                                                 limit, model::kListBytesMax);
                    },
                    [](const model::Queue& queue) -> const std::string& { return queue.name; });
              });

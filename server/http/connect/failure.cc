@@ -82,8 +82,11 @@ nlohmann::ordered_json ErrorJson(const grpc::Status& status) {
 }
 
 Response ErrorResponse(const grpc::Status& status, int http_status) {
-  return {http_status == 0 ? HttpStatusOf(status.error_code()) : http_status, "application/json",
-          TextOf(ErrorJson(status))};
+  Response response = {http_status == 0 ? HttpStatusOf(status.error_code()) : http_status,
+                       "application/json", TextOf(ErrorJson(status))};
+  // HTTP wants it with this code, and some clients do.
+  if (response.status == 401) response.fields.emplace_back("WWW-Authenticate", "Bearer");
+  return response;
 }
 
 nlohmann::ordered_json RefusalEnd(const absl::Status& refusal) {

@@ -5,6 +5,7 @@
 
 #include "server/http/connect/call_fields.h"
 #include "server/http/connect/content.h"
+#include "server/http/connect/failure.h"
 #include "server/http/gzip.h"
 
 namespace skiplane::http::connect {
@@ -46,7 +47,7 @@ std::optional<Refusal> Gateway::Unpack(Request& request, Exchange& exchange) con
   return std::nullopt;
 }
 
-std::optional<Response> Gateway::Refuse(const Head& head) {
+std::optional<Response> Gateway::Refuse(const Head& head, const Caller& caller) {
   if (const auto refusal = options_.site.Check(head)) {
     const Refusal told{refusal->status, refusal->why};
     options_.refused(NameOf(told));
@@ -57,8 +58,21 @@ std::optional<Response> Gateway::Refuse(const Head& head) {
     if (head.method == "GET" || head.method == "HEAD") return std::nullopt;
     return Answer({405, "this page can only be read", {{"Allow", "GET, HEAD"}}}, head);
   }
-  const auto refusal = CheckCall(MethodOf(head.path), head);
-  return refusal ? std::optional<Response>(Answer(*refusal, head)) : std::nullopt;
+  const auto* const method = MethodOf(head.path);
+  if (const auto refusal = CheckCall(method, head)) return Answer(*refusal, head);
+  const absl::Status admitted = Admit(*method, head, caller);
+  if (admitted.ok()) return std::nullopt;
+  options_.refused("caller");
+  return With(RefusalResponse(admitted), options_.site.AnswerFields(head));
+}
+
+absl::Status Gateway::Admit(const google::protobuf::MethodDescriptor& method, const Head& head,
+                            const Caller& caller) const {
+  const auto& asking = options_.asking;
+  if (std::find(asking.begin(), asking.end(), method.service()->full_name()) == asking.end()) {
+    return absl::OkStatus();
+  }
+  return options_.admit(head, caller);
 }
 
 Response Gateway::Answer(const Refusal& refusal, const Head& head) const {

@@ -11,6 +11,7 @@
 
 #include <grpcpp/channel.h>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "server/http/connect/call.h"
 #include "server/http/connect/refusal.h"
@@ -28,6 +29,11 @@ class Gateway : public Handler {
     Site site;
     Pages pages;
     size_t body_bytes_max = Limits{}.body_bytes;  // of those that came compressed
+    // Whether the caller may call methods of `asking` at all, by what the header shows. Asked
+    // before the body is read; the services ask again.
+    std::function<absl::Status(const Head& head, const Caller& caller)> admit =
+        [](const Head& /*head*/, const Caller& /*caller*/) { return absl::OkStatus(); };
+    std::vector<std::string> asking = {};  // of `services`
     // Called with the metrics' word for each request that is refused before a service has it.
     std::function<void(absl::string_view reason)> refused = [](absl::string_view /*reason*/) {};
   };
@@ -35,7 +41,7 @@ class Gateway : public Handler {
   // `channel` leads to the services, and believes what is said of callers.
   Gateway(std::shared_ptr<grpc::Channel> channel, Options options);
 
-  std::optional<Response> Refuse(const Head& head) override;
+  std::optional<Response> Refuse(const Head& head, const Caller& caller) override;
   void Handle(Request request, std::shared_ptr<Exchange> exchange) override;
   Response Failure(int status, absl::string_view message, const Head& head) override;
 
@@ -44,6 +50,8 @@ class Gateway : public Handler {
   Response Answer(const Refusal& refusal, const Head& head) const;
   // Nothing if the body is now as the services take it. What it unpacks to is held by `exchange`.
   std::optional<Refusal> Unpack(Request& request, Exchange& exchange) const;
+  absl::Status Admit(const google::protobuf::MethodDescriptor& method, const Head& head,
+                     const Caller& caller) const;
   // Null if there is none of that name.
   const google::protobuf::MethodDescriptor* MethodOf(absl::string_view path) const;
 

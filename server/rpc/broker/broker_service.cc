@@ -33,7 +33,6 @@ ServerUnaryReactor* BrokerService::Lease(CallbackServerContext* context, const B
   auto* call = new LeaseCall(scope_, "skiplane.v1.BrokerService/Lease", {context, reply}, broker_);
   auto read = ReadCall(*call, *request, &ReadLease);
   if (!read.ok()) return call->Refuse(read.status());
-  call->OwnWorker(&read->worker_id);
   call->Begin(*std::move(read));
   return call;
 }
@@ -102,7 +101,6 @@ ServerUnaryReactor* BrokerService::Heartbeat(CallbackServerContext* context,
   auto* call = new UnaryCall(scope_, "skiplane.v1.BrokerService/Heartbeat", {context, reply});
   auto read = ReadCall(*call, *request, &OpenTokens, &ReadHeartbeat);
   if (!read.ok()) return call->Refuse(read.status());
-  call->OwnWorker(&read->worker_id);
   const bool ends = read->end_session;  // then the leases are over because the worker says so
   broker_.Heartbeat(*std::move(read), [call, ends, &metrics = scope_.metrics](
                                           absl::StatusOr<broker::HeartbeatAnswer> answer) {

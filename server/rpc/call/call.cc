@@ -7,7 +7,6 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "server/access/worker_key.h"
 #include "server/base/reason.h"
 #include "server/base/sampled_event.h"
@@ -18,8 +17,6 @@
 
 namespace skiplane::rpc {
 namespace {
-
-constexpr char kAuthorization[] = "authorization";
 
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
@@ -42,10 +39,12 @@ bool KeepsWork(absl::string_view method) {
 }
 
 // Without the message, which may repeat what the caller sent.
-void LogRefused(absl::string_view method, const absl::Status& status) {
+void LogRefused(absl::string_view method, const std::string& principal,
+                const absl::Status& status) {
   static constinit base::SampledEvent event("call_refused");
   if (!event.Wanted()) return;
   event.Write({{"method", std::string(method)},
+               {"principal", principal},
                {"code", absl::StatusCodeToString(status.code())},
                {"reason", base::ReasonOf(status)}});
 }
@@ -61,7 +60,7 @@ std::string VisibleText(absl::string_view text) {
 }  // namespace
 
 std::string UnaryCall::Actor() const {
-  const access::Principal* const principal = identity_.principal.get();
+  const access::Principal* const principal = admitted_.principal.get();
   if (principal != nullptr && principal->name != access::kAnonymous) return principal->name;
   std::string claimed = ClaimedActor();
   return claimed.empty() ? CallerName() : claimed;
@@ -95,7 +94,7 @@ void UnaryCall::Reply(const google::protobuf::MessageLite& message) {
 }
 
 UnaryCall* UnaryCall::Refuse(const absl::Status& status) {
-  LogRefused(method_, status);
+  LogRefused(method_, admitted_.principal == nullptr ? "" : admitted_.principal->name, status);
   for (const auto& [name, value] : TrailersOf(status)) {
     wire_.context->AddTrailingMetadata(name, value);
   }
@@ -126,17 +125,13 @@ absl::Status UnaryCall::Admit(size_t request_bytes) {
   return absl::OkStatus();
 }
 
-// A header that stands twice would leave open which one counts.
 absl::Status UnaryCall::Authenticate() {
-  const Caller caller = CallerOf(*wire_.context, scope_.is_passed_on);
-  if (wire_.context->client_metadata().count(kAuthorization) > 1) {
-    return access::InvalidCredentials("`authorization` stands there more than once");
-  }
-  ASSIGN_OR_RETURN(identity_,
-                   scope_.authenticator.Identify(
-                       {caller.name, std::string(MetadataOf(*wire_.context, kAuthorization)),
-                        scope_.has_tls || IsOnThisMachine(caller)},
-                       absl::Now()));
+  const auto& metadata = wire_.context->client_metadata();
+  const ShownCredentials shown{MetadataOf(*wire_.context, kAuthorization),
+                               metadata.count(kAuthorization), scope_.has_tls};
+  ASSIGN_OR_RETURN(admitted_,
+                   rpc::Admit(scope_.authenticator,
+                              CallerOf(*wire_.context, scope_.is_passed_on), shown));
   return absl::OkStatus();
 }
 

@@ -62,8 +62,8 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   // left out.
   std::string Actor() const;
   // What Admit() found that the caller is, and may do.
-  const access::Principal& principal() const { return *identity_.principal; }
-  const access::Grants& grants() const { return identity_.grants; }
+  const access::Principal& principal() const { return *admitted_.principal; }
+  const access::Grants& grants() const { return admitted_.grants; }
   // Of its lease tokens.
   access::TokenSeal seal() const;
   // A worker is its principal's: from here on the id is what the broker knows it by.
@@ -104,7 +104,7 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   const bool is_admitted_;
   int64_t held_bytes_ = 0;
   std::shared_ptr<const void> memory_;
-  access::Identity identity_;  // once it is admitted
+  access::Admitted admitted_;  // once it is admitted
   grpc::StatusCode code_ = grpc::StatusCode::UNKNOWN;
 };
 

@@ -58,7 +58,8 @@ absl::StatusOr<model::Origin> OriginOf(const UnaryCall& call, const char* method
   model::Origin origin{call.Actor(), method, MessageToJson(request), call.ClaimedActor(),
                        call.CallerName()};
   if (!request_id.empty()) {
-    origin.request = broker::HashChange(request_id, method, StableBytes(request));
+    origin.request =
+        broker::HashChange(call.principal().name, request_id, method, StableBytes(request));
   }
   return origin;
 }

@@ -25,6 +25,12 @@ absl::Status ParseMessage(const grpc::ByteBuffer& bytes, google::protobuf::Messa
 // Field names as in the .proto; empty fields are left out.
 std::string MessageToJson(const google::protobuf::Message& message);
 
+// A worker is its principal's, whatever the request names it.
+template <typename Call>
+void OwnWorkerOf(const UnaryCall& call, Call& wanted) {
+  if constexpr (requires { wanted.worker_id; }) call.OwnWorker(&wanted.worker_id);
+}
+
 // `read` checks the request and takes from it what it needs; Permit() says whether the caller may.
 template <typename Call, typename Request>
 absl::StatusOr<Call> ReadCall(UnaryCall& call, const grpc::ByteBuffer& bytes,
@@ -34,6 +40,7 @@ absl::StatusOr<Call> ReadCall(UnaryCall& call, const grpc::ByteBuffer& bytes,
   RETURN_IF_ERROR(ParseMessage(bytes, &request));
   ASSIGN_OR_RETURN(Call wanted, read(&request));
   RETURN_IF_ERROR(Permit(call.grants(), &wanted));
+  OwnWorkerOf(call, wanted);
   return wanted;
 }
 
@@ -48,6 +55,7 @@ absl::StatusOr<Call> ReadCall(UnaryCall& call, const grpc::ByteBuffer& bytes,
   RETURN_IF_ERROR(open(call.seal(), &request));
   ASSIGN_OR_RETURN(Call wanted, read(&request));
   RETURN_IF_ERROR(Permit(call.grants(), &wanted));
+  OwnWorkerOf(call, wanted);
   return wanted;
 }
 

@@ -2,6 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
 
 namespace skiplane::rpc {
 
@@ -20,6 +21,19 @@ Caller CallerOf(const grpc::CallbackServerContext& context, bool is_passed_on) {
   const auto names = context.auth_context()->GetPeerIdentity();
   if (!names.empty()) caller.name = std::string(names[0].data(), names[0].size());
   return caller;
+}
+
+absl::StatusOr<access::Admitted> Admit(const access::Authenticator& authenticator,
+                                       const Caller& caller, const ShownCredentials& shown) {
+  if (shown.authorizations > 1) {
+    return access::InvalidCredentials("`authorization` stands there more than once");
+  }
+  if (shown.authorizations == 1 && shown.authorization.empty()) {
+    return access::InvalidCredentials("`authorization` is empty");
+  }
+  return authenticator.Admit({caller.name, std::string(shown.authorization),
+                              shown.has_tls || IsOnThisMachine(caller)},
+                             absl::Now());
 }
 
 bool IsOnThisMachine(const Caller& caller) {

@@ -4,7 +4,9 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "server/access/authenticator.h"
 
 #include <string>
 
@@ -24,6 +26,20 @@ Caller CallerOf(const grpc::CallbackServerContext& context, bool is_passed_on);
 
 // The first value of this name; empty if there is none. Lives as long as the call.
 absl::string_view MetadataOf(const grpc::CallbackServerContext& context, const char* name);
+
+inline constexpr char kAuthorization[] = "authorization";
+
+// What came with a call, beside its caller.
+struct ShownCredentials {
+  absl::string_view authorization;  // the first header of this name
+  size_t authorizations = 0;        // how many there are
+  bool has_tls = false;             // the connection
+};
+
+// Who calls, and what that one may do. UNAUTHENTICATED as access::Authenticator says, and for a
+// header that stands there twice, which would leave open which one counts.
+absl::StatusOr<access::Admitted> Admit(const access::Authenticator& authenticator,
+                                       const Caller& caller, const ShownCredentials& shown);
 
 // Whether the address is one of this machine that no other can call from.
 bool IsOnThisMachine(const Caller& caller);

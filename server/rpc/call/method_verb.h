@@ -10,7 +10,7 @@
 namespace skiplane::rpc {
 
 // Of "skiplane.v1.BrokerService/Lease". Unset: everybody whose credentials are right may call it.
-// NOT_FOUND for a method that is not listed, which nobody may call where there are rules.
+// NOT_FOUND for a method that is not listed, which nobody may call.
 absl::StatusOr<std::optional<access::Verb>> VerbOf(absl::string_view method);
 
 }  // namespace skiplane::rpc

@@ -15,8 +15,32 @@ namespace {
 
 absl::Status Denied(Verb verb, absl::string_view field) {
   return base::RefuseField(absl::StatusCode::kPermissionDenied, "ACCESS_DENIED", field,
-                           absl::StrCat("it does not exist, or you may not: that needs `",
-                                        access::VerbName(verb), "` on its queue"));
+                           absl::StrCat("there is no such queue, task or operation, or you may not "
+                                        "`", access::VerbName(verb),
+                                        "` there: ask the operator for a rule"));
+}
+
+absl::Status CheckPayload(const Grants& grants, absl::string_view queue) {
+  if (grants.Allows(Verb::kReadPayload, queue)) return absl::OkStatus();
+  return base::RefuseField(absl::StatusCode::kPermissionDenied, "ACCESS_DENIED", "view",
+                           "payloads and results need `read_payload` on the queue: ask the "
+                           "operator for a rule, or take TASK_VIEW_BASIC");
+}
+
+// What a filter matches tells the same as what is shown: counts answer guesses.
+absl::Status CheckFilter(const Grants& grants, const model::TaskFilter& filter) {
+  if (!filter.headers.empty() && !grants.Allows(Verb::kReadPayload, filter.queue)) {
+    return base::RefuseField(absl::StatusCode::kPermissionDenied, "ACCESS_DENIED",
+                             "filter.headers",
+                             "headers need `read_payload` on the queue: ask the operator for a "
+                             "rule");
+  }
+  if (!filter.key_prefix.empty() && !grants.Allows(Verb::kRead, filter.queue)) {
+    return base::RefuseField(absl::StatusCode::kPermissionDenied, "ACCESS_DENIED",
+                             "filter.key_prefix",
+                             "keys need `read` on the queue: ask the operator for a rule");
+  }
+  return absl::OkStatus();
 }
 
 // For what shows all queues together.
@@ -93,15 +117,16 @@ absl::Status Permit(const Grants& grants, broker::GetTaskCall* call) {
   if (!call->with_payload || call->payload_permit == nullptr) return absl::OkStatus();
   call->permit = [grants, field](absl::string_view queue) {
     RETURN_IF_ERROR(CheckQueue(grants, Verb::kRead, queue, field));
-    return CheckQueue(grants, Verb::kReadPayload, queue, "view");
+    return CheckPayload(grants, queue);
   };
   return absl::OkStatus();
 }
 
 absl::Status Permit(const Grants& grants, broker::ListTasksCall* call) {
   RETURN_IF_ERROR(CheckQueue(grants, Verb::kRead, call->filter.queue, "filter.queue"));
+  RETURN_IF_ERROR(CheckFilter(grants, call->filter));
   if (!call->with_payload) return absl::OkStatus();
-  return CheckQueue(grants, Verb::kReadPayload, call->filter.queue, "view");
+  return CheckPayload(grants, call->filter.queue);
 }
 
 absl::Status Permit(const Grants& grants, broker::ExplainTaskCall* call) {
@@ -120,7 +145,8 @@ absl::Status Permit(const Grants& grants, broker::PreviewCall* call) {
 }
 
 absl::Status Permit(const Grants& grants, broker::StartBulkCall* call) {
-  return CheckQueue(grants, Verb::kOperate, call->filter.queue, call->queue_field);
+  RETURN_IF_ERROR(CheckQueue(grants, Verb::kOperate, call->filter.queue, call->queue_field));
+  return CheckFilter(grants, call->filter);
 }
 
 absl::Status Permit(const Grants& grants, broker::GetBulkCall* call) {

@@ -185,6 +185,13 @@ Server::~Server() { Drain(absl::ZeroDuration()); }
 
 std::shared_ptr<grpc::Channel> Server::InnerChannel() const { return state_->inner->channel(); }
 
+absl::Status Server::Admit(const Caller& caller, absl::string_view authorization,
+                           size_t authorizations) const {
+  return rpc::Admit(state_->scope.authenticator, caller,
+                    {authorization, authorizations, state_->tls.has_value()})
+      .status();
+}
+
 std::optional<net::TlsIdentity> Server::identity() const { return state_->credentials->Get(); }
 
 int Server::port() const { return state_->port; }

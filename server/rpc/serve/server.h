@@ -15,6 +15,7 @@
 #include "absl/time/time.h"
 #include "server/broker/api/broker.h"
 #include "server/metrics/metrics.h"
+#include "server/rpc/call/caller.h"
 #include "server/rpc/serve/binding.h"
 #include "server/rpc/serve/server_options.h"
 #include "server/net/tls_files.h"
@@ -39,6 +40,9 @@ class Server {
 
   // Leads to the same services; for the HTTP port only, see call/caller.h.
   std::shared_ptr<grpc::Channel> InnerChannel() const;
+  // Whether a caller of another port may call at all, before its request is read. See Admit().
+  absl::Status Admit(const Caller& caller, absl::string_view authorization,
+                     size_t authorizations) const;
   // What new connections are shown.
   std::optional<net::TlsIdentity> identity() const;
 

@@ -22,7 +22,7 @@ class ChangeOnceTest : public BrokerHarness {
     call.origin = Origin();
     if (!request_id.empty()) {
       call.origin.request = broker::HashChange(
-          request_id, "Test", absl::StrCat(task.id, " ", static_cast<int>(kind)));
+          "", request_id, "Test", absl::StrCat(task.id, " ", static_cast<int>(kind)));
     }
     return call;
   }
@@ -134,7 +134,7 @@ TEST_F(ChangeOnceTest, AnUpdateWithAnEtagFindsItsOwnChange) {
     call.version = 1;
     call.change = [](const model::QueueSettings& settings) { return settings; };
     call.origin = Origin();
-    call.origin.request = broker::HashChange("r", "Test", "");
+    call.origin.request = broker::HashChange("", "r", "Test", "");
     Later<model::Queue> updated;
     broker().UpdateQueue(std::move(call), updated.done());
     const auto queue = updated.Get();

@@ -37,7 +37,7 @@ class LostReadTest : public BrokerHarness {
     call.change.kind = model::TaskChange::Kind::kPostpone;
     call.change.postpone = absl::Hours(1);
     call.origin = Origin();
-    if (!request_id.empty()) call.origin.request = broker::HashChange(request_id, "Test", "");
+    if (!request_id.empty()) call.origin.request = broker::HashChange("", request_id, "Test", "");
     return call;
   }
   static absl::StatusOr<Operation> Start(broker::Broker& at, broker::StartBulkCall call) {
@@ -72,13 +72,14 @@ class LostReadTest : public BrokerHarness {
   int64_t Operations() const { return Number("SELECT count(*) FROM skiplane.bulk_operation"); }
 };
 
-// The cache once kept what was rolled back, and others' tasks went to a lane that nobody knew.
-TEST_F(LostReadTest, AQueueThatIsMadeForARefusedOperationIsNoGhost) {
+// An operation once made the queue that it named, also one that was refused: the cache kept what was
+// rolled back, and others' tasks went to a lane that nobody knew.
+TEST_F(LostReadTest, AnOperationMakesNoQueue) {
   for (const bool dry_run : {false, true}) {
     broker::StartBulkCall call = Call("");
     call.filter.stage = "nosuch";
     call.dry_run = dry_run;
-    EXPECT_THAT(Start(broker(), std::move(call)), ReasonIs("INVALID_FIELD"));
+    EXPECT_THAT(Start(broker(), std::move(call)), ReasonIs("QUEUE_NOT_FOUND"));
   }
   Enqueue({Payload("x")});
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task JOIN skiplane.queue_lane USING (lane)"), 1);
