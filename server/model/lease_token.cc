@@ -88,9 +88,11 @@ absl::StatusOr<LeaseToken> DecodeLeaseToken(absl::string_view text) {
   token.offset = TakeBigEndian<uint16_t>(&rest);
   if (is_long) {
     token.stage = TakeBigEndian<int16_t>(&rest);
-    token.is_recurring = TakeBigEndian<uint8_t>(&rest) != 0;
-    // What would have been written in the short form is none of ours.
-    if (token.stage < 0 || (token.stage == 0 && !token.is_recurring)) return Malformed();
+    const auto recurring = TakeBigEndian<uint8_t>(&rest);
+    token.is_recurring = recurring == 1;
+    // What would have been written in the short form, or otherwise, is none of ours.
+    const bool is_ours = recurring <= 1 && token.stage >= 0 && (token.stage > 0 || recurring == 1);
+    if (!is_ours) return Malformed();
   }
   if (token.task.lane <= 0 || token.task.id <= 0 || token.lease_number <= 0 || token.attempt <= 0) {
     return Malformed();

@@ -87,6 +87,17 @@ TEST(LeaseTokenTest, AVersionFromTheFutureIsRefusedEvenWithItsChecksumRight) {
   ExpectMalformed(text);
 }
 
+// With its checksum right, by an independent implementation of CRC-32.
+TEST(LeaseTokenTest, AnotherSpellingOfARecurringTokenIsRefused) {
+  LeaseToken token = SomeToken();
+  token.stage = 3;
+  token.is_recurring = true;
+  std::string text = EncodeLeaseToken(token);
+  ASSERT_EQ(text.substr(53), absl::HexStringToBytes("0128f9aa7d"));
+  text.replace(53, 5, absl::HexStringToBytes("02b1f0fbc7"));
+  ExpectMalformed(text);
+}
+
 TEST(LeaseTokenTest, NumbersThatNoLeaseHasAreRefused) {
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
   for (const int64_t number : {int64_t{0}, int64_t{-1}, kMin}) {
