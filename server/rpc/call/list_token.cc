@@ -65,6 +65,8 @@ absl::StatusOr<std::vector<std::string>> ReadListToken(absl::string_view token,
     std::string& part = parts.emplace_back();
     if (!absl::WebSafeBase64Unescape(escaped[i], &part)) return BadListToken();
   }
+  // Base64 allows for other spellings of the same parts.
+  if (WriteListToken(parts, scope) != token) return BadListToken();
   return parts;
 }
 

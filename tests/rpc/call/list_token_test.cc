@@ -56,6 +56,14 @@ TEST(ListToken, RefusesWhatIsCutOrMadeUpOrOfAnotherList) {
   EXPECT_TRUE(IsRefused(ReadListToken(good, "scope", 3).status()));
 }
 
+// With their checksums right, by an independent implementation of CRC-32.
+TEST(ListToken, RefusesOtherSpellingsOfTheSameParts) {
+  ASSERT_EQ(WriteListToken({"5"}, "scope").substr(0, 5), "2.NQ.");
+  for (const char* token : {"2.NQ==.721429b0", "2.NR.99cd8988", "2. NQ.29a276ac"}) {
+    EXPECT_TRUE(IsRefused(ReadListToken(token, "scope", 1).status())) << token;
+  }
+}
+
 TEST(ListToken, IsGoodForTheSameRequestOnOtherPagesOnly) {
   v1::ListTasksRequest request;
   request.mutable_filter()->set_queue("mail");
