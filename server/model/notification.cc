@@ -22,6 +22,9 @@ constexpr size_t kHeadBytesMax =
 static_assert(kHeadBytesMax + kTasksPerNotification * (1 + kNumberBytesMax) <=
               kNotificationBytesMax);
 
+// Above what a database holds: however many are added up, the sum does not overflow.
+constexpr int64_t kCountMax = std::numeric_limits<int32_t>::max();
+
 bool ParseInt16(absl::string_view text, int16_t* value) {
   int number = 0;
   if (!absl::SimpleAtoi(text, &number)) return false;
@@ -40,6 +43,7 @@ bool ParseTasks(const std::vector<absl::string_view>& words, Notification* notif
   if (!ParseInt16(words[4], &notification->priority)) return false;
   if (!absl::SimpleAtoi(words[5], &is_ready)) return false;
   if (!absl::SimpleAtoi(words[6], &notification->count)) return false;
+  if (notification->count < 0 || notification->count > kCountMax) return false;
   if (!absl::SimpleAtoi(words[7], &micros)) return false;
   notification->is_ready = is_ready != 0;
   notification->schedule_time = absl::FromUnixMicros(micros);

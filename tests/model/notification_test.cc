@@ -54,6 +54,15 @@ TEST(NotificationTest, OtherKindsComeBackAsTheyWere) {
   }
 }
 
+// Every role of the database may notify, and brokers add up the counts.
+TEST(NotificationTest, ACountThatNoDatabaseHoldsIsIgnored) {
+  EXPECT_TRUE(ParseNotification("tasks a 1 0 0 1 2147483647 1").has_value());
+  for (const char* text : {"tasks a 1 0 0 1 2147483648 1", "tasks a 1 0 0 1 9223372036854775807 1",
+                           "tasks a 1 0 0 1 -1 1"}) {
+    EXPECT_FALSE(ParseNotification(text).has_value()) << text;
+  }
+}
+
 TEST(NotificationTest, WhatIsNotANotificationIsIgnored) {
   for (const char* text :
        {"", "tasks", "tasks -", "tasks a 1 2 3", "tasks a x 0 0 1 1 1", "tasks a 1 0 99999 1 1 1",
