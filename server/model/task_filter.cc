@@ -1,5 +1,7 @@
 #include "server/model/task_filter.h"
 
+#include <map>
+
 #include "nlohmann/json.hpp"
 #include "server/base/reason.h"
 
@@ -17,9 +19,14 @@ void PutDuration(const char* name, const std::optional<absl::Duration>& value, J
   if (value.has_value()) (*object)[name] = absl::ToInt64Microseconds(*value);
 }
 
+// 0 if there is none. A number with a fraction is of another type.
+int64_t TakeInteger(const Json& object, const char* name) {
+  return object.contains(name) ? object[name].get_ref<const int64_t&>() : 0;
+}
+
 std::optional<absl::Duration> TakeDuration(const Json& object, const char* name) {
   if (!object.contains(name)) return std::nullopt;
-  return absl::Microseconds(object.value(name, int64_t{0}));
+  return absl::Microseconds(TakeInteger(object, name));
 }
 
 Json FilterToJson(const TaskFilter& filter) {
@@ -47,16 +54,31 @@ TaskFilter FilterFromJson(const Json& object) {
     for (const Json& state : states) filter.states.*member |= state == name;
   }
   filter.key_prefix = object.value("key_prefix", "");
-  const Json headers = object.value("headers", Json::object());
-  for (const auto& [key, value] : headers.items()) {
-    filter.headers.emplace_back(key, value.get<std::string>());
+  for (const auto& [key, value] : object.value("headers", std::map<std::string, std::string>())) {
+    filter.headers.emplace_back(key, value);
   }
   filter.fingerprint = object.value("fingerprint", "");
   filter.min_age = TakeDuration(object, "min_age_us");
   filter.max_age = TakeDuration(object, "max_age_us");
-  if (object.contains("priority")) filter.priority = object.value("priority", int16_t{0});
+  if (object.contains("priority")) {
+    filter.priority = static_cast<int16_t>(TakeInteger(object, "priority"));
+  }
   if (object.contains("periodic")) filter.periodic = object.value("periodic", false);
   return filter;
+}
+
+TaskChange ChangeFromJson(const Json& object) {
+  TaskChange change;
+  change.kind = static_cast<TaskChange::Kind>(TakeInteger(object, "kind"));
+  change.priority = static_cast<int16_t>(TakeInteger(object, "priority"));
+  change.schedule_time = absl::FromUnixMicros(TakeInteger(object, "schedule_time_us"));
+  change.postpone = absl::Microseconds(TakeInteger(object, "postpone_us"));
+  return change;
+}
+
+// What the table holds was written by a broker: anything else is a defect, not a caller's fault.
+absl::Status Unreadable() {
+  return base::Refuse(absl::StatusCode::kInternal, "INTERNAL_ERROR", "unreadable bulk operation");
 }
 
 }  // namespace
@@ -78,18 +100,16 @@ std::string BulkToJson(const TaskFilter& filter, const TaskChange& change) {
 }
 
 absl::Status BulkFromJson(absl::string_view json, TaskFilter* filter, TaskChange* change) {
-  const Json object = Json::parse(json.begin(), json.end(), nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object() || !object.contains("filter") || !object.contains("change")) {
-    return base::Refuse(absl::StatusCode::kInternal, "INTERNAL_ERROR",
-                        "unreadable bulk operation");
+  try {
+    const Json object = Json::parse(json.begin(), json.end());
+    *filter = FilterFromJson(object.at("filter"));
+    *change = ChangeFromJson(object.at("change"));
+  } catch (const Json::exception&) {  // no JSON, or a member of another type
+    return Unreadable();
   }
-  *filter = FilterFromJson(object["filter"]);
-  const Json& out = object["change"];
-  change->kind = static_cast<TaskChange::Kind>(out.value("kind", 0));
-  change->priority = out.value("priority", int16_t{0});
-  change->schedule_time = absl::FromUnixMicros(out.value("schedule_time_us", int64_t{0}));
-  change->postpone = absl::Microseconds(out.value("postpone_us", int64_t{0}));
-  return absl::OkStatus();
+  const bool is_known = change->kind >= TaskChange::Kind::kPrioritize &&
+                        change->kind <= TaskChange::Kind::kTrigger;
+  return is_known ? absl::OkStatus() : Unreadable();
 }
 
 }  // namespace skiplane::model
