@@ -76,8 +76,8 @@ TEST(RulesFileTest, WhatIsWrongIsToldWithLineAndWordAndWhatIsExpected) {
 TEST(RulesFileTest, AFileWithoutARuleIsRefusedSinceItWouldAllowEverything) {
   for (const char* text : {"", "\n", "# allow everyone to read on *", "group a = token:a"}) {
     EXPECT_EQ(Complaint(text),
-              "path/rules: no rule: write at least one, such as `allow token:NAME to enqueue, lease on "
-              "QUEUE`; without the file everything is allowed");
+              "path/rules: no rule: write at least one, such as `allow token:NAME to enqueue, "
+              "lease on QUEUE`; without the file everything is allowed");
   }
 }
 

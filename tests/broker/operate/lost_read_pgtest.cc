@@ -72,8 +72,8 @@ class LostReadTest : public BrokerHarness {
   int64_t Operations() const { return Number("SELECT count(*) FROM skiplane.bulk_operation"); }
 };
 
-// An operation once made the queue that it named, also one that was refused: the cache kept what was
-// rolled back, and others' tasks went to a lane that nobody knew.
+// An operation once made the queue that it named, also one that was refused: the cache kept what
+// was rolled back, and others' tasks went to a lane that nobody knew.
 TEST_F(LostReadTest, AnOperationMakesNoQueue) {
   for (const bool dry_run : {false, true}) {
     broker::StartBulkCall call = Call("");
