@@ -36,8 +36,9 @@ class Folder:
     def sign(self, name, issuer, *extensions):
         """A pair whose certificate `issuer` signed."""
         subprocess.run(["openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-                        "-nodes", "-subj", f"/CN={name}", "-keyout", self.path(f"{name}.key"),
-                        "-out", self.path(f"{name}.csr")], check=True, capture_output=True)
+                        "-nodes", "-subj", f"/CN={os.path.basename(name)}", "-keyout",
+                        self.path(f"{name}.key"), "-out", self.path(f"{name}.csr")],
+                       check=True, capture_output=True)
         extensions_file = self.write(f"{name}.ext", "\n".join(extensions))
         subprocess.run(["openssl", "x509", "-req", "-days", "2", "-CAcreateserial", "-in",
                         self.path(f"{name}.csr"), "-CA", self.path(f"{issuer}.crt"), "-CAkey",
