@@ -15,8 +15,8 @@ class BulkWaitTest : public BrokerHarness {
     Sql("INSERT INTO skiplane.bulk_operation "
         "(id, queue_id, request, dry_run, lanes, actor, update_time) "
         "SELECT '01010101-0101-0101-0101-010101010101', id, "
-        "'{\"filter\": {}, \"change\": {}}', false, '{1}', 'ann', now() + interval '1 hour' "
-        "FROM skiplane.queue");
+        "'{\"filter\": {}, \"change\": {\"kind\": 1}}', false, '{1}', 'ann', "
+        "now() + interval '1 hour' FROM skiplane.queue");
     model::SessionId id;
     id.fill(1);
     return id;
