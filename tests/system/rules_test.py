@@ -143,18 +143,26 @@ class Matrix(RulesTest):
                    for method in service.methods}
         self.assertEqual(methods, {*METHODS, *ALL_QUEUES, *FREE})
 
-    def places(self, queue):
+    def places(self, queue, body):
+        """What the request is about: of a task or an operation, a new one."""
         if queue == MISSING:
             return {"queue": MISSING, "task": "1000000-1", "operation": new_id().replace("-", "")}
-        return {"queue": queue, "task": self.put(queue), "operation": self.bulk(queue)}
+        places, text = {"queue": queue}, json.dumps(body)
+        if "{task}" in text:
+            places["task"] = self.put(queue)
+        if "{operation}" in text:
+            places["operation"] = self.bulk(queue)
+        return places
 
     def check(self, call):
+        self.put(OWN), self.put(OTHER)
         for method, (verb, body) in METHODS.items():
             for who in self.TOKENS:
                 said = {}
                 for queue in (OWN, OTHER, MISSING):
                     with self.subTest(method=method, who=who, queue=queue):
-                        said[queue] = call(who, method, filled(body or {}, self.places(queue)))
+                        request = filled(body or {}, self.places(queue, body))
+                        said[queue] = call(who, method, request)
                         if body is None:
                             is_allowed = who in (verb, "everywhere")
                         else:
