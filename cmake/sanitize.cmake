@@ -3,11 +3,17 @@
 #
 # ThreadSanitizer knows only the locks of code that it compiled, and Debian's gRPC and Abseil are
 # not: what uses them is full of false reports. So it goes with SKIPLANE_CORE_ONLY.
+#
+# fuzzer-no-link among them (Clang) makes the program of tests/fuzz, and no other tests. It is
+# optimized a little: it runs longer than it is compiled.
 if(SKIPLANE_SANITIZE)
   if(SKIPLANE_SANITIZE MATCHES thread AND NOT SKIPLANE_CORE_ONLY)
     message(FATAL_ERROR "The thread sanitizer needs -DSKIPLANE_CORE_ONLY=ON")
   endif()
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O0 -g1 -D_GLIBCXX_ASSERTIONS")
+  if(SKIPLANE_SANITIZE MATCHES fuzzer)
+    set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1 -D_GLIBCXX_ASSERTIONS")
+  endif()
   add_compile_options(-fsanitize=${SKIPLANE_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SKIPLANE_SANITIZE})

@@ -1,0 +1,159 @@
+// The requests of AdminService. The first byte chooses the method.
+#include <string>
+
+#include "server/model/limits.h"
+#include "server/model/queue.h"
+#include "server/model/task_filter.h"
+#include "server/rpc/admin/convert_admin.h"
+#include "server/rpc/admin/convert_filter.h"
+#include "server/rpc/admin/convert_operator.h"
+#include "server/rpc/admin/convert_report.h"
+#include "server/rpc/call/list_token.h"
+#include "tests/fuzz/targets/request.h"
+
+namespace skiplane::fuzz {
+namespace {
+
+void DemandSettings(const model::QueueSettings& settings) {
+  Demand(model::CheckSettings(settings, "").ok(), "settings are in their ranges");
+  const auto kept = model::SettingsFromJson(model::SettingsToJson(settings));
+  Demand(kept.ok() && model::CheckSettings(*kept, "").ok(), "settings are kept");
+}
+
+void ObeysCreateQueue(broker::CreateQueueCall& call) {
+  DemandQueueName(call.name);
+  if (call.lane_count) DemandNumber(*call.lane_count, 1, model::kLanesMax);
+  if (call.settings) DemandSettings(*call.settings);
+}
+
+void ObeysUpdateQueue(broker::UpdateQueueCall& call) {
+  DemandQueueName(call.name);
+  const auto changed = call.change(model::QueueSettings());
+  if (changed.ok()) {
+    DemandSettings(*changed);
+  } else {
+    DemandRefusal(changed.status());
+  }
+}
+
+void ObeysPauseQueue(broker::PauseQueueCall& call) {
+  DemandQueueName(call.name);
+  DemandText(call.reason, model::kPauseReasonBytesMax);
+}
+
+void ObeysGetTask(broker::GetTaskCall& call) {
+  Demand(call.key.empty() == call.queue.empty(), "a key is one of a queue");
+  DemandText(call.key, model::kKeyBytesMax);
+  DemandDuration(call.wait, absl::ZeroDuration(), model::kWaitMax);
+  DemandNumber(call.attempts_max, 0, rpc::kPageMost);
+}
+
+void DemandFilter(const model::TaskFilter& filter) {
+  DemandQueueName(filter.queue);
+  DemandText(filter.stage, model::kStageNameBytesMax);
+  DemandText(filter.key_prefix, model::kKeyBytesMax);
+  DemandText(filter.fingerprint, model::kErrorTypeBytesMax);
+  DemandHeaders(filter.headers);
+  for (const auto& age : {filter.min_age, filter.max_age}) {
+    if (age) DemandDuration(*age, absl::ZeroDuration(), model::kStartAheadMax);
+  }
+}
+
+void ObeysListTasks(broker::ListTasksCall& call) {
+  DemandFilter(call.filter);
+  DemandNumber(call.limit, 1, rpc::kPageMost);
+  Demand(!call.filter.states.IsEmpty(), "a list is of some states");
+  Demand(call.from.lane >= 0 && call.from.table >= 0 && call.from.after >= 0,
+         "a list goes on somewhere");
+}
+
+void DemandChange(const model::TaskChange& change) {
+  DemandDuration(change.postpone, absl::ZeroDuration(), model::kStartAheadMax);
+  Demand(change.schedule_time < absl::Now() + model::kStartAheadMax + absl::Minutes(1),
+         "a schedule time is not too late");
+}
+
+void ObeysChangeTask(broker::ChangeTaskCall& call) { DemandChange(call.change); }
+
+void ObeysStartBulk(broker::StartBulkCall& call) {
+  DemandFilter(call.filter);
+  DemandChange(call.change);
+  DemandDuration(call.wait, absl::ZeroDuration(), model::kWaitMax);
+  model::TaskFilter filter;
+  model::TaskChange change;
+  const std::string text = model::BulkToJson(call.filter, call.change);
+  Demand(model::BulkFromJson(text, &filter, &change).ok(), "an operation can be read again");
+  Demand(model::BulkToJson(filter, change) == text, "an operation is kept");
+}
+
+void ObeysPreview(broker::PreviewCall& call) {
+  DemandNumber(call.count, 1, rpc::kPageMost);
+  DemandText(call.cron, model::kCronBytesMax);
+  DemandText(call.time_zone, model::kTimeZoneBytesMax);
+  Demand(call.task || call.period || !call.cron.empty(), "a preview is of some schedule");
+}
+
+void ObeysListErrors(broker::ListErrorsCall& call) {
+  DemandQueueName(call.queue);
+  DemandText(call.stage, model::kStageNameBytesMax);
+  DemandNumber(call.limit, 1, rpc::kPageMost);
+}
+
+void ObeysStatistics(broker::StatisticsCall& call) {
+  DemandQueueName(call.queue);
+  DemandText(call.stage, model::kStageNameBytesMax);
+  if (call.start && call.end) Demand(*call.start <= *call.end, "a time begins before it ends");
+}
+
+// Of those that have no more to be demanded of.
+template <typename Call>
+void ObeysAny(Call& /*call*/) {}
+
+template <typename Call>
+void ObeysLimit(Call& call) {
+  DemandNumber(call.limit, 1, rpc::kPageMost);
+}
+
+void ReadTaskRequest(size_t method, absl::string_view bytes) {
+  switch (method) {
+    case 0: return ReadRequest(bytes, &rpc::ReadGetTask, &ObeysGetTask);
+    case 1: return ReadRequest(bytes, &rpc::ReadListTasks, &ObeysListTasks);
+    case 2: return ReadRequest(bytes, &rpc::ReadExplainTask, &ObeysAny<broker::ExplainTaskCall>);
+    case 3: return ReadRequest(bytes, &rpc::ReadPrioritizeTask, &ObeysChangeTask);
+    case 4: return ReadRequest(bytes, &rpc::ReadRescheduleTask, &ObeysChangeTask);
+    case 5: return ReadRequest(bytes, &rpc::ReadRetryTask, &ObeysChangeTask);
+    case 6: return ReadRequest(bytes, &rpc::ReadCancelTask, &ObeysChangeTask);
+    case 7: return ReadRequest(bytes, &rpc::ReadDeleteTask, &ObeysChangeTask);
+    case 8: return ReadRequest(bytes, &rpc::ReadPauseTask, &ObeysChangeTask);
+    case 9: return ReadRequest(bytes, &rpc::ReadResumeTask, &ObeysChangeTask);
+    case 10: return ReadRequest(bytes, &rpc::ReadTriggerTask, &ObeysChangeTask);
+    default: return ReadRequest(bytes, &rpc::ReadPreviewSchedule, &ObeysPreview);
+  }
+}
+
+void ReadAdminRequest(absl::string_view bytes) {
+  const size_t method = TakeChoice(&bytes, 27);
+  switch (method) {
+    case 12: return ReadRequest(bytes, &rpc::ReadCreateQueue, &ObeysCreateQueue);
+    case 13: return ReadRequest(bytes, &rpc::ReadGetQueue, &ObeysAny<broker::GetQueueCall>);
+    case 14: return ReadRequest(bytes, &rpc::ReadListQueues, &ObeysLimit<broker::ListQueuesCall>);
+    case 15: return ReadRequest(bytes, &rpc::ReadUpdateQueue, &ObeysUpdateQueue);
+    case 16: return ReadRequest(bytes, &rpc::ReadPauseQueue, &ObeysPauseQueue);
+    case 17: return ReadRequest(bytes, &rpc::ReadResumeQueue, &ObeysPauseQueue);
+    case 18: return ReadRequest(bytes, &rpc::ReadStartBulk, &ObeysStartBulk);
+    case 19: return ReadRequest(bytes, &rpc::ReadRetryGroup, &ObeysStartBulk);
+    case 20: return ReadRequest(bytes, &rpc::ReadGetBulk, &ObeysAny<broker::GetBulkCall>);
+    case 21: return ReadRequest(bytes, &rpc::ReadStopBulk, &ObeysAny<broker::StopBulkCall>);
+    case 22: return ReadRequest(bytes, &rpc::ReadListBulks, &ObeysLimit<broker::ListBulksCall>);
+    case 23: return ReadRequest(bytes, &rpc::ReadListErrors, &ObeysListErrors);
+    case 24: return ReadRequest(bytes, &rpc::ReadStatistics, &ObeysStatistics);
+    case 25: return ReadRequest(bytes, &rpc::ReadListWorkers, &ObeysLimit<broker::ListWorkersCall>);
+    case 26: return ReadRequest(bytes, &rpc::ReadListAudit, &ObeysLimit<broker::ListAuditCall>);
+    default: return ReadTaskRequest(method, bytes);
+  }
+}
+
+const Target kAdminRequest("admin_request", &ReadAdminRequest);
+
+}  // namespace
+}  // namespace skiplane::fuzz
