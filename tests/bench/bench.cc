@@ -11,8 +11,8 @@ BrokerRun& Bench::shared() {
   return *shared_;
 }
 
-std::unique_ptr<BrokerRun> Bench::Fresh() const {
-  return std::make_unique<BrokerRun>(options_.broker, options_.directory);
+std::unique_ptr<BrokerRun> Bench::Fresh(bool is_secured) const {
+  return std::make_unique<BrokerRun>(options_.broker, options_.directory, is_secured);
 }
 
 void Bench::Print(Figures figures) const { std::cout << ToJson(std::move(figures)) << std::endl; }
@@ -30,6 +30,8 @@ const std::vector<Scenario>& Scenarios() {
       {"cycle_unary", &RunUnary},
       {"chained_batch", &RunChainedBatch},
       {"chained_unary", &RunChainedUnary},
+      {"secured_batch", &RunSecuredBatch},
+      {"secured_unary", &RunSecuredUnary},
       {"cycle_one", &RunOne},
       {"drain", &RunDrain},
       {"pickup_latency", &RunPickup},

@@ -23,7 +23,7 @@ class Bench {
   // The cluster of all scenarios that leave little behind; started at its first use.
   BrokerRun& shared();
   // A new one.
-  std::unique_ptr<BrokerRun> Fresh() const;
+  std::unique_ptr<BrokerRun> Fresh(bool is_secured = false) const;
 
   // A size, or a twentieth of it with --quick.
   int64_t Scaled(int64_t size) const { return options_.is_quick ? size / 20 : size; }
@@ -58,6 +58,8 @@ void RunNoHistory(Bench& bench, const std::string& name);
 void RunUnary(Bench& bench, const std::string& name);
 void RunChainedBatch(Bench& bench, const std::string& name);
 void RunChainedUnary(Bench& bench, const std::string& name);
+void RunSecuredBatch(Bench& bench, const std::string& name);
+void RunSecuredUnary(Bench& bench, const std::string& name);
 void RunOne(Bench& bench, const std::string& name);
 void RunDrain(Bench& bench, const std::string& name);
 void RunPickup(Bench& bench, const std::string& name);

@@ -54,8 +54,9 @@ std::string MakeFolder(const std::string& broker, const std::string& directory) 
 
 }  // namespace
 
-BrokerRun::BrokerRun(const std::string& broker, const std::string& directory)
+BrokerRun::BrokerRun(const std::string& broker, const std::string& directory, bool is_secured)
     : broker_(std::filesystem::absolute(broker).string()), folder_(MakeFolder(broker, directory)) {
+  if (is_secured) secured_ = std::make_unique<Secured>(folder_);
   StartFirst();
   for (const char* name : {"fsync", "synchronous_commit", "full_page_writes"}) {
     Require(Sql(absl::StrCat("SHOW ", name)) == "on", absl::StrCat(name, " is off"));
@@ -99,6 +100,9 @@ std::string BrokerRun::Start(std::vector<std::string> flags) {
                 "127.0.0.1:0", "--http-listen", "127.0.0.1:0", "--ready-file",
                 ready,         "--log-level",  "warn"};
   child.argv.insert(child.argv.end(), flags.begin(), flags.end());
+  if (secured_ != nullptr) {
+    child.argv.insert(child.argv.end(), secured_->flags().begin(), secured_->flags().end());
+  }
   child.death_signal = SIGTERM;
   processes_.push_back(std::make_unique<testing::Process>(child));
   Require(processes_.back()->WaitForFile(ready, kStartAtMost),
@@ -106,6 +110,10 @@ std::string BrokerRun::Start(std::vector<std::string> flags) {
   std::string address = ValueOf(ReadLines(ready), "listen");
   Require(!address.empty(), "the broker did not say its address");
   return address;
+}
+
+std::shared_ptr<grpc::ChannelCredentials> BrokerRun::credentials() const {
+  return secured_ == nullptr ? grpc::InsecureChannelCredentials() : secured_->credentials();
 }
 
 void BrokerRun::AddBroker() { addresses_.push_back(Start({"--database", uri()})); }

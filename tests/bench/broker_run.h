@@ -3,6 +3,7 @@
 // Not thread-safe.
 #pragma once
 
+#include <grpcpp/security/credentials.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/bench/secured.h"
 #include "tests/support/process.h"
 
 namespace skiplane::bench {
@@ -18,7 +20,8 @@ class BrokerRun {
  public:
   // Runs the program `broker`; its data is in a new folder below `directory`. PostgreSQL is checked
   // to be durable, and made to have written-off WAL files at hand, as after some hours of work.
-  BrokerRun(const std::string& broker, const std::string& directory);
+  // `is_secured`: callers need what credentials() says.
+  BrokerRun(const std::string& broker, const std::string& directory, bool is_secured = false);
   ~BrokerRun();
   BrokerRun(const BrokerRun&) = delete;
   BrokerRun& operator=(const BrokerRun&) = delete;
@@ -28,6 +31,8 @@ class BrokerRun {
 
   // Stops the only broker and PostgreSQL, and starts them again: for settings that need it.
   void Restart();
+
+  std::shared_ptr<grpc::ChannelCredentials> credentials() const;
 
   // "127.0.0.1:PORT" of each broker.
   const std::vector<std::string>& addresses() const { return addresses_; }
@@ -52,6 +57,7 @@ class BrokerRun {
 
   const std::string broker_;
   std::string folder_;
+  std::unique_ptr<Secured> secured_;
   std::vector<std::unique_ptr<testing::Process>> processes_;
   std::vector<std::string> addresses_;
   pid_t postmaster_ = 0;

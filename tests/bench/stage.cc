@@ -36,7 +36,7 @@ void MakeQueue(const std::shared_ptr<grpc::Channel>& channel, const std::string&
 Stage::Stage(const std::string& name, const BrokerRun& broker, const Options& options, int queues)
     : name_(name), broker_(broker), options_(options) {
   for (const std::string& address : broker.addresses()) {
-    const auto channel = KeptChannel(address);
+    const auto channel = KeptChannel(address, broker.credentials());
     stubs_.push_back(v1::BrokerService::NewStub(channel));
     for (int i = 0; stubs_.size() == 1 && i < queues; ++i) {
       queues_.push_back(queues == 1 ? name : absl::StrCat(name, "-", i));

@@ -42,6 +42,26 @@ Figures Chained(Bench& bench, const std::string& name, CycleLoad load) {
   return figures;
 }
 
+// Beside a broker that asks nobody who calls: both have the same machine, in turns.
+Figures BesideOpen(Bench& bench, const std::string& name, const CycleLoad& load) {
+  const size_t turns = bench.options().is_quick ? 1 : 5;
+  const std::unique_ptr<BrokerRun> open = bench.Fresh();
+  const std::unique_ptr<BrokerRun> secured = bench.Fresh(/*is_secured=*/true);
+  std::vector<double> ratios;
+  Figures figures;
+  for (size_t turn = 0; turn < turns; ++turn) {
+    const Figures without = bench.Cycle(absl::StrCat(name, "-open-", turn), *open, load);
+    figures = bench.Cycle(absl::StrCat(name, "-", turn), *secured, load);
+    ratios.push_back(TasksPerSecond(figures) / TasksPerSecond(without));
+  }
+  std::ranges::sort(ratios);
+  figures.scenario = name;
+  figures.extras = {{"ratio", ratios[turns / 2]},
+                    {"ratio_least", ratios.front()},
+                    {"ratio_most", ratios.back()}};
+  return figures;
+}
+
 }  // namespace
 
 void RunBatch(Bench& bench, const std::string& name) {
@@ -75,6 +95,14 @@ void RunChainedBatch(Bench& bench, const std::string& name) {
 
 void RunChainedUnary(Bench& bench, const std::string& name) {
   bench.Print(Chained(bench, name, {.callers = 100, .tasks_per_call = 1}));
+}
+
+void RunSecuredBatch(Bench& bench, const std::string& name) {
+  bench.Print(BesideOpen(bench, name, {}));
+}
+
+void RunSecuredUnary(Bench& bench, const std::string& name) {
+  bench.Print(BesideOpen(bench, name, {.callers = 100, .tasks_per_call = 1}));
 }
 
 void RunOne(Bench& bench, const std::string& name) {
