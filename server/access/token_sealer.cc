@@ -24,6 +24,13 @@ model::TokenKey RandomKey() {
   return key;
 }
 
+// The token is long enough to name one.
+uint16_t KeyIdOf(absl::string_view sealed) {
+  const auto* const id = reinterpret_cast<const unsigned char*>(sealed.data()) + sealed.size() -
+                         kCodeBytes - kIdBytes;
+  return static_cast<uint16_t>(id[0] << 8 | id[1]);
+}
+
 }  // namespace
 
 struct TokenSeal::Keys {
@@ -45,14 +52,17 @@ std::optional<absl::string_view> TokenSeal::Open(absl::string_view sealed) const
   if (sealed.size() <= kIdBytes + kCodeBytes) return std::nullopt;
   const absl::string_view signed_part = sealed.substr(0, sealed.size() - kCodeBytes);
   const absl::string_view token = signed_part.substr(0, signed_part.size() - kIdBytes);
-  const auto* const id =
-      reinterpret_cast<const unsigned char*>(signed_part.data()) + token.size();
-  const auto key = keys_->all.find(static_cast<uint16_t>(id[0] << 8 | id[1]));
+  const auto key = keys_->all.find(KeyIdOf(sealed));
   if (key == keys_->all.end()) return std::nullopt;
   const Digest code = key->second.Code(signed_part, principal_);
   const bool is_ours =
       CRYPTO_memcmp(code.data(), sealed.data() + signed_part.size(), kCodeBytes) == 0;
   return is_ours ? std::optional(token) : std::nullopt;
+}
+
+bool TokenSeal::NamesNextKey(absl::string_view sealed) const {
+  return sealed.size() > kIdBytes + kCodeBytes &&
+         KeyIdOf(sealed) == keys_->all.rbegin()->first + 1;
 }
 
 TokenSealer::TokenSealer() {

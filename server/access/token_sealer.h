@@ -29,6 +29,9 @@ class TokenSeal {
   // The token that was sealed, of which the result is a part. Unset: none of ours, or another
   // principal's.
   std::optional<absl::string_view> Open(absl::string_view sealed) const;
+  // Whether one that Open() does not take names the key after the newest one known here. Another
+  // broker may have signed it, if this one has not been able to read the keys for long.
+  bool NamesNextKey(absl::string_view sealed) const;
 
  private:
   friend class TokenSealer;

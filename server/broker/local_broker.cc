@@ -4,6 +4,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "server/base/log.h"
 #include "server/base/reason.h"
 #include "server/broker/lease/deferred_lease.h"
 #include "server/model/limits.h"
@@ -269,6 +270,14 @@ void LocalBroker::RefreshTokenKeys() {
     if (!session.ok()) return;
     const auto keys = store::ListTokenKeys(**session);
     if (keys.ok()) options_.on_token_keys(*keys);
+    if (keys.ok() || !has_token_keys_.exchange(false)) {
+      if (keys.ok()) has_token_keys_ = true;
+      return;
+    }
+    base::Log(base::LogLevel::kWarn, "token_keys_unread",
+              {{"error", std::string(keys.status().message())},
+               {"why", "other brokers may sign lease tokens that this one does not know; tried "
+                       "again every 5 s"}});
   });
 }
 

@@ -83,6 +83,7 @@ class LocalBroker : public Broker {
 
   const BrokerOptions options_;
   std::atomic<bool> is_stopped_ = false;
+  std::atomic<bool> has_token_keys_ = true;   // they could be read the last time
   std::atomic<bool> has_new_peers_ = false;  // who were not told yet what is awaited here
   std::atomic<bool> has_beaten_ = false;
   base::Timer timer_;

@@ -83,6 +83,21 @@ TEST(TokenSealerTest, ANewKeySignsWhenItsTimeHasComeAndOldTokensLive) {
   EXPECT_EQ(sealer.For("p").Open(renewed), kToken);
 }
 
+// A broker that has not been able to read the keys for long must not call others' tokens forged.
+TEST(TokenSealerTest, ATokenOfTheNextKeyIsToldFromOthers) {
+  TokenSealer sealer;
+  sealer.Replace({Key(1, true)});
+  const std::string old = Sealed(sealer, "p");
+  TokenSealer ahead;
+  ahead.Replace({Key(1, true), Key(2, true)});
+  EXPECT_TRUE(sealer.For("p").NamesNextKey(Sealed(ahead, "p")));
+  EXPECT_FALSE(sealer.For("p").NamesNextKey(old));
+  EXPECT_FALSE(ahead.For("p").NamesNextKey(Sealed(ahead, "p")));
+  ahead.Replace({Key(3, true)});
+  EXPECT_FALSE(sealer.For("p").NamesNextKey(Sealed(ahead, "p")));
+  EXPECT_FALSE(sealer.For("p").NamesNextKey(old.substr(old.size() - 18)));
+}
+
 // An answer without keys must not leave the broker without any.
 TEST(TokenSealerTest, NoKeysChangeNothing) {
   TokenSealer sealer;

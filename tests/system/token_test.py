@@ -133,6 +133,19 @@ class Forged(SystemTest):
         self.start()
         self.database.eventually("SELECT min(id) FROM skiplane.token_key", "3")
 
+    def test_a_broker_that_could_not_read_the_next_key_asks_to_repeat(self):
+        self.client.enqueue(QUEUE)
+        [task] = self.client.lease(QUEUE, worker_id="w")
+        self.database.run("REVOKE SELECT ON skiplane.token_key FROM skiplane_broker")
+        self.broker.wait_for_output("token_keys_unread")
+        token = task.lease_token[:BARE_BYTES] + b"\x00\x02" + bytes(MAC_BYTES)
+        ack = broker_pb2.AckRequest(items=[{"lease_token": token}])
+        with self.assertRaises(grpc.RpcError) as caught:
+            self.client.broker.Ack(ack, timeout=DEADLINE_S)
+        self.assertEqual(caught.exception.code(), grpc.StatusCode.UNAVAILABLE)
+        self.assertEqual(reason_of(caught.exception), "DATABASE_UNAVAILABLE")
+        self.assertEqual(self.client.ack(task), ["SETTLED"])
+
     def test_the_database_and_the_logs_know_no_worker_by_its_id(self):
         self.broker.terminate()
         broker, client = self.start("--log-level=debug")

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
 #include "server/rpc/call/field.h"
@@ -13,6 +14,12 @@ namespace {
 
 absl::Status Open(const access::TokenSeal& seal, std::string* token, const Field& field) {
   const std::optional<absl::string_view> opened = seal.Open(*token);
+  if (!opened.has_value() && seal.NamesNextKey(*token)) {
+    return base::RefuseField(
+        absl::StatusCode::kUnavailable, "DATABASE_UNAVAILABLE", field.Path(),
+        "this broker has not read the keys of lease tokens for some time, and may lack the one of "
+        "this token; nothing was changed: repeat the call, elsewhere if possible");
+  }
   if (!opened.has_value()) return InvalidLeaseToken(field);
   token->resize(opened->size());  // it is the beginning of what was sealed
   return absl::OkStatus();
