@@ -3,8 +3,6 @@
 // any thread.
 #pragma once
 
-#include <openssl/evp.h>
-
 #include <memory>
 
 #include "absl/strings/string_view.h"
@@ -16,20 +14,17 @@ class HmacKey {
  public:
   // Of 1 to 64 bytes.
   explicit HmacKey(absl::string_view secret);
+  ~HmacKey();
+  HmacKey(HmacKey&&) noexcept;
+  HmacKey& operator=(HmacKey&&) noexcept;
 
   // The code of both parts, one behind the other.
   Digest Code(absl::string_view message, absl::string_view rest) const;
 
  private:
-  struct Free {
-    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-  };
-  using Context = std::unique_ptr<EVP_MD_CTX, Free>;
+  struct Pads;
 
-  static Context Begin(absl::string_view secret, unsigned char pad);
-
-  Context inner_;
-  Context outer_;
+  std::unique_ptr<const Pads> pads_;
 };
 
 }  // namespace skiplane::access
