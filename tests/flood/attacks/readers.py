@@ -1,0 +1,71 @@
+"""Peers that ask and do not take the answers."""
+
+import calls
+import frames
+
+
+def _ask(peer, batch, count):
+    """Asks on and on; what stands between it and the server is full soon."""
+    peer.begin(acks_settings=False)
+    peer.reads = False
+    for _ in range(count):
+        peer.send(batch)
+        peer.units += 1
+    peer.wait()
+
+
+def slow_readers(target):
+    """Lists of 3 MiB that nobody reads, 100 on each of 50 connections."""
+    def play(peer):
+        peer.begin()
+        peer.reads = False
+        body = calls.list_large()
+        for i in range(100):
+            peer.send(calls.whole(calls.LIST_PATH, body, 2 * i + 1))
+            peer.units += 1
+        peer.wait()
+    target.spread(50, play)
+
+
+def slow_readers_small(target):
+    """Small calls whose answers nobody reads, on 4 connections."""
+    body = calls.enqueue()
+
+    def play(peer):
+        peer.begin()
+        peer.reads = False
+        for i in range(200000):
+            peer.send(calls.whole(calls.ENQUEUE_PATH, body, 2 * i + 1))
+            peer.units += 1
+        peer.wait()
+    target.spread(4, play)
+
+
+def unread_pings(target):
+    """Pings whose answers nobody reads."""
+    batch = frames.frame(frames.PING, 0, 0, b"12345678") * 1000
+    target.spread(1, lambda peer: _ask(peer, batch, 100000))
+
+
+def unread_settings(target):
+    """Settings whose acknowledgements nobody reads."""
+    batch = frames.frame(frames.SETTINGS, 0, 0, b"\0\x04\0\0\xff\xff") * 1000
+    target.spread(1, lambda peer: _ask(peer, batch, 100000))
+
+
+def unread_resets(target):
+    """Streams that the server refuses with a reset that nobody reads."""
+    def play(peer):
+        peer.begin()
+        peer.reads = False
+        block = frames.header(b":method", b"POST") + frames.header(b"no", b"call")
+        for i in range(0, 400000, 50):
+            peer.send(b"".join(
+                frames.frame(frames.HEADERS, frames.END_HEADERS | frames.END_STREAM, 2 * k + 1,
+                             block) for k in range(i, i + 50)))
+            peer.units += 50
+        peer.wait()
+    target.spread(1, play)
+
+
+PLAYS = (slow_readers, slow_readers_small, unread_pings, unread_settings, unread_resets)

@@ -1,0 +1,112 @@
+"""One attack on a broker, beside a caller who minds his own business: what both saw, and what the
+broker's memory did."""
+
+import json
+import os
+import statistics
+import sys
+import time
+
+import place
+from support import cluster, template
+from support.broker import Broker
+from support.database import Database
+from support.process import Process
+from memory import Memory
+
+import calls
+
+CALLERS = 4
+QUIET_S = 2       # before the attack
+LARGE_TASKS = 3
+PYTHON = [sys.executable, "-B"]
+
+
+class Trial:
+    """A broker with a database of its own. `files`: of TLS, with the pair "server"; None for plain
+    text. `flags`: of the broker."""
+
+    def __init__(self, files=None, flags=()):
+        self._database = Database(cluster.shared(), template.made_in(cluster.shared()))
+        self._database.broker_user = template.BROKER_USER
+        self._certificate = None if files is None else files.path("server.crt")
+        tls = [] if files is None else [f"--tls-cert={files.path('server.crt')}",
+                                        f"--tls-key={files.path('server.key')}"]
+        self.broker = Broker(f"--database={self._database.broker_uri}", *tls, *flags,
+                             is_awaited=files is None)
+        self.address = "localhost:" + self.broker.address.rsplit(":", 1)[1]
+        self._prepare()
+
+    def end(self):
+        self.broker.end()
+        self._database.drop()
+
+    def run(self, name, seconds, after_s):
+        """Plays the attack; a dict of what happened. `after_s`: how long to look at the memory
+        afterwards, at ten seconds and at the end."""
+        memory = Memory(self.broker.pid)
+        bystander = self._process("bystander.py", self.address, self._trust(), str(CALLERS))
+        bystander.wait_for_output("calling\n")
+        time.sleep(QUIET_S)
+        before, begin = memory.now(), time.monotonic()
+        attacker = self._process("attacker.py", name, self.address, self._trust(), str(seconds))
+        attacker.wait_for_output("attacking\n")
+        begin = time.monotonic()
+        attacker.wait(seconds + 120)
+        end = time.monotonic()
+        facts = {"attack": name, "tls": self._certificate is not None, "seconds": end - begin,
+                 "before": before, "attacker": json.loads(attacker.output.splitlines()[-1])}
+        time.sleep(min(10, after_s))
+        facts["after_10"] = memory.now()
+        time.sleep(max(0, after_s - 10))
+        facts["after"] = memory.now()
+        bystander.tell_end()
+        bystander.wait(60)
+        facts["most"] = memory.most(begin, time.monotonic())
+        memory.end()
+        facts["calls"] = served(json.loads(bystander.output.splitlines()[-1]), begin, end)
+        facts["runs"] = self.broker.runs()
+        for process in (attacker, bystander):
+            process.end()
+        return facts
+
+    def _trust(self):
+        return self._certificate or "-"
+
+    def _process(self, script, *arguments):
+        return Ending([*PYTHON, os.path.join(place.HERE, script), *arguments])
+
+    def _prepare(self):
+        """Queues of the attacker, and what makes large answers."""
+        self._process("prepare.py", self.address, self._trust(), str(LARGE_TASKS)).finish()
+
+
+class Ending(Process):
+    def tell_end(self):
+        self._child.stdin.close()
+
+    def finish(self):
+        if self.wait() != 0:
+            raise AssertionError(self.output)
+        self.end()
+
+
+def quantile(values, part):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * part))] if ordered else 0
+
+
+def served(all_calls, begin, end):
+    """What the caller saw: before, during and after the attack."""
+    during = [call for call in all_calls if begin <= call[0] <= end]
+    took = [call[1] for call in during]
+    after = [call for call in all_calls if call[0] + call[1] >= end and call[2] == "OK"]
+    failed = {}
+    for call in during:
+        if call[2] != "OK":
+            failed[call[2]] = failed.get(call[2], 0) + 1
+    return {"before_median": statistics.median(call[1] for call in all_calls if call[0] < begin),
+            "during": len(during), "p50": quantile(took, 0.5), "p99": quantile(took, 0.99),
+            "max": max(took, default=0), "failed": failed,
+            "first_after": min((call[0] + call[1] - end for call in after), default=None),
+            "after_p99": quantile([call[1] for call in all_calls if call[0] >= end], 0.99)}
