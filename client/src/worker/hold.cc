@@ -21,12 +21,13 @@ bool Hold::Lose() {
 }
 
 bool Hold::Withdraw() {
+  {
+    // Before the handler is asked: what it says from then on is not the task's fault.
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_withdrawn_ = true;
+  }
   RequestStop();
-  const std::lock_guard<std::mutex> lock(mutex_);
-  is_withdrawn_ = true;
-  if (state_ != State::kWaiting) return false;
-  state_ = State::kSettling;
-  return true;
+  return Move(State::kWaiting, State::kSettling);
 }
 
 bool Hold::is_withdrawn() const {
