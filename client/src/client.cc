@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/src/await.h"
 #include "client/src/connection.h"
+#include "client/src/content.h"
 #include "client/src/convert_task.h"
 #include "client/src/random_id.h"
 #include "client/src/status.h"
@@ -39,6 +40,16 @@ Done<std::vector<Answer>> WithSize(size_t size, Done<std::vector<Answer>> done) 
       return done(absl::InternalError(
           absl::StrCat("the broker gave ", answer->size(), " results for ", size, " items")));
     }
+    done(std::move(answer));
+  };
+}
+
+// Decodes the payloads of an answer before it reaches the caller's callback.
+template <typename Answer>
+Done<Answer> Decoded(std::shared_ptr<internal::Connection> connection, Done<Answer> done) {
+  return [connection = std::move(connection),
+          done = std::move(done)](absl::StatusOr<Answer> answer) mutable {
+    if (answer.ok()) internal::DecodeTasks(connection->options(), *answer);
     done(std::move(answer));
   };
 }
@@ -96,7 +107,7 @@ PendingCall Client::EnqueueAsync(EnqueueCall call, Done<std::vector<EnqueueResul
   const size_t size = call.tasks.size();
   const bool repeatable = !call.request_id.empty();
   const absl::Duration timeout = TimeoutOr(call.timeout, *connection_);
-  auto request = internal::ToProto(std::move(call));
+  auto request = internal::EncodeToProto(connection_->options(), std::move(call));
   if (!request.ok()) {
     done(request.status());
     return PendingCall();
@@ -116,7 +127,8 @@ PendingCall Client::LeaseAsync(LeaseCall call, Done<LeaseAnswer> done) {
                     .request = internal::ToProto(call),
                     .timeout = call.wait + TimeoutOr(call.timeout, *connection_),
                     .repeatable = true,
-                    .done = Converted<v1::LeaseResponse>(std::move(done))});
+                    .done = Converted<v1::LeaseResponse>(
+                        Decoded(connection_, std::move(done)))});
 }
 
 PendingCall Client::AckAsync(std::vector<std::string> lease_tokens,
@@ -126,7 +138,7 @@ PendingCall Client::AckAsync(std::vector<std::string> lease_tokens,
 
 PendingCall Client::AckAsync(std::vector<AckItem> items, Done<std::vector<SettleResult>> done) {
   const size_t size = items.size();
-  auto request = internal::AckToProto(std::move(items));
+  auto request = internal::EncodeToAck(connection_->options(), std::move(items));
   if (!request.ok()) {
     done(request.status());
     return PendingCall();
@@ -152,7 +164,7 @@ PendingCall Client::NackAsync(std::vector<NackItem> items, Done<std::vector<Sett
 PendingCall Client::SettleAsync(std::vector<SettleItem> items,
                                 Done<std::vector<SettleResult>> done) {
   const size_t size = items.size();
-  auto request = internal::SettleToProto(std::move(items));
+  auto request = internal::EncodeToSettle(connection_->options(), std::move(items));
   if (!request.ok()) {
     done(request.status());
     return PendingCall();
@@ -168,7 +180,7 @@ PendingCall Client::SettleAsync(std::vector<SettleItem> items,
 PendingCall Client::SettleAndLeaseAsync(std::vector<SettleItem> items, LeaseCall next,
                                         Done<SettleAndLeaseAnswer> done) {
   const size_t size = items.size();
-  auto request = internal::SettleToProto(std::move(items));
+  auto request = internal::EncodeToSettle(connection_->options(), std::move(items));
   if (!request.ok()) {
     done(request.status());
     return PendingCall();
@@ -180,7 +192,7 @@ PendingCall Client::SettleAndLeaseAsync(std::vector<SettleItem> items, LeaseCall
                     .request = *std::move(request),
                     .timeout = next.wait + TimeoutOr(next.timeout, *connection_),
                     .repeatable = true,
-                    .done = Joined(size, std::move(done))});
+                    .done = Joined(size, Decoded(connection_, std::move(done)))});
 }
 
 PendingCall Client::HeartbeatAsync(HeartbeatCall call, Done<HeartbeatAnswer> done) {

@@ -5,6 +5,7 @@
 #include "client/src/await_task.h"
 #include "client/src/call.h"
 #include "client/src/connection.h"
+#include "client/src/content.h"
 #include "client/src/convert_enum.h"
 #include "client/src/convert_queue.h"
 #include "client/src/convert_task.h"
@@ -108,7 +109,9 @@ absl::StatusOr<Task> Client::GetTask(GetTaskCall call) {
   request.set_view(call.with_result ? v1::TASK_VIEW_FULL : v1::TASK_VIEW_BASIC);
   const auto response = internal::AwaitTask(connection_, std::move(request), call.wait);
   if (!response.ok()) return response.status();
-  return internal::FromProto(response->task());
+  Task task = internal::FromProto(response->task());
+  internal::DecodeResult(connection_->options(), task);
+  return task;
 }
 
 }  // namespace skiplane

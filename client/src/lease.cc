@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/src/content.h"
 #include "skiplane/client.h"
 
 namespace skiplane {
@@ -35,7 +36,8 @@ absl::StatusOr<SettleOutcome> TaskLease::Ack(std::string result, AckMore more) &
   std::vector<AckItem> items;
   items.push_back({.lease_token = task_.lease_token,
                    .result = std::move(result),
-                   .more = std::move(more)});
+                   .more = std::move(more),
+                   .queue = task_.queue});
   const auto results = client_->Ack(std::move(items));
   if (!results.ok()) return results.status();
   return OutcomeOf(results->front());
@@ -68,7 +70,13 @@ absl::StatusOr<std::optional<TaskLease>> Client::LeaseOne(absl::string_view queu
   auto answer = Lease(std::move(call));
   if (!answer.ok()) return answer.status();
   if (answer->tasks.empty()) return std::optional<TaskLease>();
-  return std::optional<TaskLease>(TaskLease(*this, std::move(answer->tasks.front())));
+  TaskLease lease(*this, std::move(answer->tasks.front()));
+  if (const absl::Status status = lease.task().content_status; !status.ok()) {
+    // Whether the nack arrives or the lease expires: the attempt has failed.
+    (void)std::move(lease).Retry(internal::NotDecoded(status));
+    return status;
+  }
+  return std::optional<TaskLease>(std::move(lease));
 }
 
 }  // namespace skiplane

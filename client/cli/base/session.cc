@@ -16,7 +16,8 @@ namespace {
 ClientOptions ToClientOptions(const GlobalOptions& options) {
   ClientOptions client{.addresses = ParseAddresses(options.broker),
                        .actor = options.actor,
-                       .call_timeout = options.timeout};
+                       .call_timeout = options.timeout,
+                       .pass_encoded = true};  // to the programs of `skiplane work`
   client.tls.enabled = options.tls || !options.tls_ca.empty() || !options.tls_cert.empty();
   client.tls.ca_file = options.tls_ca;
   client.tls.certificate_file = options.tls_cert;

@@ -40,6 +40,9 @@ struct AckItem {
   // The attempt's output, kept with its history if the queue keeps results. 0 to 1 MiB.
   std::string result{};
   AckMore more{};
+  // Where the task is from (LeasedTask::queue). Only a codec needs it, for a result and for a
+  // payload of the next stage; the broker knows it from the token.
+  std::string queue{};
 };
 
 }  // namespace skiplane

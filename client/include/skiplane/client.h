@@ -57,7 +57,8 @@ class Client {
   absl::StatusOr<LeaseAnswer> Lease(LeaseCall call);
 
   // Waits for one task up to `wait` and returns it with the right to settle it, or nullopt. It has
-  // to be settled within `duration`: this lease cannot be renewed.
+  // to be settled within `duration`: this lease cannot be renewed. A task whose payload cannot be
+  // decoded (codec.h) is nacked, and is the error.
   absl::StatusOr<std::optional<TaskLease>> LeaseOne(absl::string_view queue, absl::Duration wait,
                                                     absl::Duration duration = absl::Seconds(30));
 

@@ -2,10 +2,12 @@
 // same machine; the comments give the range and what happens at its edges.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "skiplane/codec.h"
 
 namespace skiplane {
 
@@ -44,6 +46,11 @@ struct ClientOptions {
   // With the defaults a call bridges about 3 seconds of absence.
   absl::Duration backoff = absl::Milliseconds(100);
   absl::Duration max_backoff = absl::Seconds(10);
+  // Changes payloads and results on their way (codec.h). Empty: they stay as they are.
+  std::shared_ptr<const Codec> codec{};
+  // Without a codec, what a codec made is not handed out. True: it is, as it came, with its header;
+  // for programs that decode it elsewhere.
+  bool pass_encoded = false;
 };
 
 }  // namespace skiplane

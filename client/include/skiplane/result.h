@@ -16,9 +16,9 @@ namespace skiplane {
 // What a handler says about its attempt.
 class Result {
  public:
-  // `output` is kept with the attempt's history if the queue keeps results: at most 1 MiB, a longer
-  // one is cut. `more` is what follows (ack.h): if the broker refuses that, the attempt is retried
-  // with the refusal as its error.
+  // `output` is kept with the attempt's history if the queue keeps results: at most 1 MiB, with a
+  // codec 1 KiB less; a longer one is cut. `more` is what follows (ack.h): if the broker refuses
+  // that, the attempt is retried with the refusal as its error.
   static Result Done(std::string output = {}, AckMore more = {}) {
     Result result(Kind::kDone);
     result.output_ = std::move(output);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "skiplane/new_task.h"
 
@@ -39,7 +40,7 @@ struct LeasedTask {
   // The right to settle this attempt: opaque. Keep it secret.
   std::string lease_token{};
   std::string queue{};
-  // What the producer gave.
+  // What the producer gave. Empty if `content_status` is not OK.
   std::string payload{};
   std::string content_type{};
   std::map<std::string, std::string> headers{};
@@ -60,6 +61,8 @@ struct LeasedTask {
   // reported last. A new run and a new stage begin without.
   std::optional<TaskError> last_error{};
   std::optional<TaskProgress> last_progress{};
+  // Why the payload could not be decoded (codec.h). A Worker's handler sees OK only.
+  absl::Status content_status{};
 };
 
 // The outcome of one item of Ack, Nack or Settle. Only kSettled changed anything. A repeat of a
@@ -99,6 +102,8 @@ struct Task {
   bool cancel_requested = false;
   // If it was asked for: the output of its last Ack, while the queue keeps it.
   std::string result{};
+  // Why the result could not be decoded (codec.h); it is empty then.
+  absl::Status content_status{};
 };
 
 // Which task: its id, or both its queue and its key.

@@ -51,7 +51,8 @@ struct WorkerOptions {
   absl::Duration stop_grace = absl::Seconds(10);
   // For people. Empty: "host:pid".
   std::string name{};
-  // Called for each call that failed; the worker goes on by itself. Must not block.
+  // Called for each call that failed, and for each task whose content could not be decoded
+  // (codec.h); the worker goes on by itself. Must not block.
   std::function<void(const absl::Status&)> on_error{};
   // Called once for each attempt, when it is over for the broker; if it was lost, its handler may
   // still run. Not called for results that could not be delivered before Stop() gave up. Must not

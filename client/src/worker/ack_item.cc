@@ -10,6 +10,7 @@ namespace skiplane::internal {
 namespace {
 
 constexpr size_t kOutputBytesMax = size_t{1} << 20;
+constexpr size_t kCodecBytes = 1024;  // that a codec may add to an output
 constexpr size_t kErrorBytesMax = size_t{64} << 10;
 constexpr size_t kItemBytes = 1024;  // a token, the short texts of an error, the frame around them
 
@@ -26,10 +27,12 @@ size_t BytesOf(const NewTask& task) {
 
 }  // namespace
 
-AckItem ToAckItem(const LeasedTask& task, const Result& result) {
+AckItem ToAckItem(const LeasedTask& task, const Result& result, bool has_codec) {
+  const size_t bytes = has_codec ? kOutputBytesMax - kCodecBytes : kOutputBytesMax;
   return {.lease_token = task.lease_token,
-          .result = result.output().substr(0, kOutputBytesMax),
-          .more = result.more()};
+          .result = result.output().substr(0, bytes),
+          .more = result.more(),
+          .queue = task.queue};
 }
 
 size_t BytesOf(const Result& result) {

@@ -10,8 +10,8 @@
 
 namespace skiplane::internal {
 
-// The output is cut to what the broker accepts.
-AckItem ToAckItem(const LeasedTask& task, const Result& result);
+// The output is cut to what the broker accepts, less what a codec adds.
+AckItem ToAckItem(const LeasedTask& task, const Result& result, bool has_codec);
 
 // About how many bytes of a request the item takes.
 size_t BytesOf(const Result& result);

@@ -3,10 +3,12 @@
 #include <exception>
 #include <utility>
 
+#include "client/src/content.h"
+
 namespace skiplane::internal {
 
-Crew::Crew(int threads, Handler handler, Holdings& holdings, Settler& settler)
-    : handler_(std::move(handler)), holdings_(holdings), settler_(settler) {
+Crew::Crew(int threads, Handler handler, Holdings& holdings, Settler& settler, const Tally& tally)
+    : handler_(std::move(handler)), holdings_(holdings), settler_(settler), tally_(tally) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Loop(); });
 }
 
@@ -28,6 +30,10 @@ void Crew::Loop() {
 }
 
 Result Crew::Run(Hold& hold) const {
+  if (const absl::Status& status = hold.task().content_status; !status.ok()) {
+    tally_.Error(status);
+    return Result::Retry(NotDecoded(status));
+  }
   try {
     return handler_(hold.task(), hold);
   } catch (const std::exception& error) {

@@ -1,4 +1,4 @@
-// The threads that run the handler.
+// The threads that run the handler; a task whose content cannot be decoded fails without it.
 #pragma once
 
 #include <thread>
@@ -6,13 +6,14 @@
 
 #include "client/src/worker/holdings.h"
 #include "client/src/worker/settler.h"
+#include "client/src/worker/tally.h"
 #include "skiplane/worker.h"
 
 namespace skiplane::internal {
 
 class Crew {
  public:
-  Crew(int threads, Handler handler, Holdings& holdings, Settler& settler);
+  Crew(int threads, Handler handler, Holdings& holdings, Settler& settler, const Tally& tally);
   ~Crew() { Join(); }
 
   // Holdings must be closed. Returns when every handler has returned. Idempotent.
@@ -25,6 +26,7 @@ class Crew {
   const Handler handler_;
   Holdings& holdings_;
   Settler& settler_;
+  const Tally& tally_;
   std::vector<std::thread> threads_;
 };
 

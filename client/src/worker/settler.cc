@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "client/src/access.h"
 #include "client/src/worker/ack_item.h"
 #include "client/src/worker/nack_item.h"
 
@@ -31,6 +32,7 @@ AttemptEnd EndOf(Result::Kind kind, const SettleResult& result) {
 
 Settler::Settler(Client client, Holdings& holdings, Tally& tally)
     : client_(std::move(client)),
+      has_codec_(Access::ConnectionOf(client_)->options().codec != nullptr),
       holdings_(holdings),
       tally_(tally),
       thread_([this] { Loop(); }) {}
@@ -107,7 +109,7 @@ absl::StatusOr<std::vector<SettleResult>> Settler::Send(const std::vector<Settle
   std::vector<SettleItem> items;
   for (const auto& [hold, result, is_alone] : batch) {
     if (result.kind() == Result::Kind::kDone) {
-      items.emplace_back(ToAckItem(hold->task(), result));
+      items.emplace_back(ToAckItem(hold->task(), result, has_codec_));
     } else {
       items.emplace_back(ToNackItem(hold->task(), result));
     }

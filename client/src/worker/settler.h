@@ -54,6 +54,7 @@ class Settler {
   void TakeBack(std::vector<Settlement> batch, const absl::Status& refusal);
 
   Client client_;
+  const bool has_codec_;
   Holdings& holdings_;
   Tally& tally_;
   Line line_;

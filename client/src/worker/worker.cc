@@ -77,7 +77,7 @@ class Worker::Parts {
         tally_(options),
         heart_(client, worker_id_, options.lease_duration, holdings_, tally_),
         settler_(client, holdings_, tally_),
-        crew_(options.concurrency, std::move(handler), holdings_, settler_),
+        crew_(options.concurrency, std::move(handler), holdings_, settler_, tally_),
         fetcher_(client, ToLeaseCall(options, worker_id_),
                  {.burst = options.burst, .max_tasks = options.max_tasks}, holdings_, tally_) {}
 
