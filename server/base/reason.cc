@@ -1,6 +1,7 @@
 #include "server/base/reason.h"
 
 #include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/types/optional.h"
@@ -10,10 +11,18 @@ namespace {
 
 constexpr absl::string_view kReasonUrl = "skiplane.dev/reason";
 constexpr absl::string_view kFieldUrl = "skiplane.dev/field";
+constexpr absl::string_view kDelayUrl = "skiplane.dev/retry-delay";
 
 std::string Payload(const absl::Status& status, absl::string_view url) {
   const absl::optional<absl::Cord> payload = status.GetPayload(url);
   return payload.has_value() ? std::string(*payload) : std::string();
+}
+
+// Of a refusal that is worded anew.
+absl::Status WithDelayOf(const absl::Status& original, absl::Status status) {
+  const absl::optional<absl::Cord> delay = original.GetPayload(kDelayUrl);
+  if (delay.has_value()) status.SetPayload(kDelayUrl, *delay);
+  return status;
 }
 
 }  // namespace
@@ -40,13 +49,25 @@ absl::Status PrefixField(absl::string_view prefix, const absl::Status& status) {
   if (field.empty()) return status;
   absl::string_view message = status.message();
   absl::ConsumePrefix(&message, absl::StrCat(field, ": "));
-  return RefuseField(status.code(), ReasonOf(status), absl::StrCat(prefix, field), message);
+  return WithDelayOf(status, RefuseField(status.code(), ReasonOf(status),
+                                         absl::StrCat(prefix, field), message));
 }
 
 absl::Status BlameField(absl::string_view reason, absl::string_view field,
                         const absl::Status& status) {
   if (ReasonOf(status) != reason || !FieldOf(status).empty()) return status;
-  return RefuseField(status.code(), reason, field, status.message());
+  return WithDelayOf(status, RefuseField(status.code(), reason, field, status.message()));
+}
+
+absl::Status WithRetryDelay(absl::Status status, absl::Duration delay) {
+  status.SetPayload(kDelayUrl, absl::Cord(absl::StrCat(absl::ToInt64Nanoseconds(delay))));
+  return status;
+}
+
+std::optional<absl::Duration> RetryDelayOf(const absl::Status& status) {
+  int64_t nanoseconds = 0;
+  if (!absl::SimpleAtoi(Payload(status, kDelayUrl), &nanoseconds)) return std::nullopt;
+  return absl::Nanoseconds(nanoseconds);
 }
 
 std::string ReasonOf(const absl::Status& status) { return Payload(status, kReasonUrl); }

@@ -6,10 +6,12 @@
 // reaches callers as INTERNAL. Messages say what to do; they never hold payloads or secrets.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 
 namespace skiplane::base {
 
@@ -28,6 +30,12 @@ absl::Status PrefixField(absl::string_view prefix, const absl::Status& status);
 // The same refusal, blaming `field`, if it has `reason` and blames no field yet.
 absl::Status BlameField(absl::string_view reason, absl::string_view field,
                         const absl::Status& status);
+
+// The same refusal, with a hint when a repeat has a chance; else its reason says that.
+absl::Status WithRetryDelay(absl::Status status, absl::Duration delay);
+
+// The hint of `status`, if it has one.
+std::optional<absl::Duration> RetryDelayOf(const absl::Status& status);
 
 // The reason of `status`; empty if it has none.
 std::string ReasonOf(const absl::Status& status);

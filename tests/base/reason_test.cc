@@ -37,6 +37,20 @@ TEST(ReasonTest, AStatusOfOthersHasNoReason) {
   EXPECT_EQ(ReasonOf(absl::OkStatus()), "");
 }
 
+TEST(ReasonTest, AHintWhenToRepeatStaysWithARefusal) {
+  const absl::Status plain = RefuseField(absl::StatusCode::kResourceExhausted, "FULL", "a", "no");
+  EXPECT_EQ(RetryDelayOf(plain), std::nullopt);
+  const absl::Status hinted = WithRetryDelay(plain, absl::Milliseconds(1500));
+  EXPECT_EQ(RetryDelayOf(hinted), absl::Milliseconds(1500));
+  EXPECT_EQ(ReasonOf(hinted), "FULL");
+  EXPECT_EQ(RetryDelayOf(PrefixField("x.", hinted)), absl::Milliseconds(1500));
+  const absl::Status blamed = BlameField(
+      "FULL", "queue",
+      WithRetryDelay(Refuse(absl::StatusCode::kResourceExhausted, "FULL", "no"), absl::Seconds(2)));
+  EXPECT_EQ(FieldOf(blamed), "queue");
+  EXPECT_EQ(RetryDelayOf(blamed), absl::Seconds(2));
+}
+
 TEST(ReasonTest, APrefixChangesTheFieldOnly) {
   const absl::Status plain = PrefixField("a.", InvalidField("b", "is wrong"));
   EXPECT_EQ(plain.message(), "a.b: is wrong");

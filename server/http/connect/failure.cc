@@ -6,6 +6,8 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/time/time.h"
+#include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "server/http/connect/content.h"
 #include "server/http/connect/envelope.h"
@@ -64,6 +66,18 @@ nlohmann::ordered_json DetailJson(const google::protobuf::Any& detail) {
   return json;
 }
 
+absl::Duration RetryDelayOf(const grpc::Status& status) {
+  google::rpc::Status details;
+  if (!details.ParseFromString(status.error_details())) return absl::ZeroDuration();
+  google::rpc::RetryInfo retry;
+  for (const google::protobuf::Any& detail : details.details()) {
+    if (!detail.UnpackTo(&retry)) continue;
+    return absl::Seconds(retry.retry_delay().seconds()) +
+           absl::Nanoseconds(retry.retry_delay().nanos());
+  }
+  return absl::ZeroDuration();
+}
+
 }  // namespace
 
 absl::string_view CodeName(grpc::StatusCode code) { return RowOf(code).name; }
@@ -86,6 +100,11 @@ Response ErrorResponse(const grpc::Status& status, int http_status) {
                        "application/json", TextOf(ErrorJson(status))};
   // HTTP wants it with this code, and some clients do.
   if (response.status == 401) response.fields.emplace_back("WWW-Authenticate", "Bearer");
+  const absl::Duration delay = RetryDelayOf(status);
+  if (delay > absl::ZeroDuration()) {
+    const absl::Duration whole = absl::Ceil(delay, absl::Seconds(1));
+    response.fields.emplace_back("Retry-After", absl::StrCat(absl::ToInt64Seconds(whole)));
+  }
   return response;
 }
 

@@ -23,7 +23,8 @@ int HttpStatusOf(grpc::StatusCode code);
 // What the body of an answer is, or what ends a stream.
 nlohmann::ordered_json ErrorJson(const grpc::Status& status);
 
-// With the status of the table, unless `http_status` is given.
+// With the status of the table, unless `http_status` is given; what may be repeated soon says in
+// Retry-After after how many seconds.
 Response ErrorResponse(const grpc::Status& status, int http_status = 0);
 
 // The end of a stream: `refusal` as its error, and the trailing metadata that a service would add.

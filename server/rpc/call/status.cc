@@ -23,7 +23,9 @@ constexpr size_t kReasonBytesMax = 63;  // the bound of ErrorInfo.reason
 // When a repeat has a chance. Database failovers take seconds, a full broker drains in less.
 absl::Duration RetryDelay(absl::string_view reason) {
   if (reason == "BROKER_DRAINING") return absl::Milliseconds(100);
-  if (reason == "TOO_MANY_CALLS") return absl::Milliseconds(250);
+  if (reason == "TOO_MANY_CALLS" || reason == "TOO_MANY_CALLS_OF_PRINCIPAL") {
+    return absl::Milliseconds(250);
+  }
   if (reason == "DATABASE_FULL") return absl::Seconds(30);
   return absl::Seconds(1);
 }
@@ -62,7 +64,8 @@ google::rpc::Status Details(const absl::Status& status, absl::string_view messag
   }
   if (MayRepeatSoon(status.code())) {
     google::rpc::RetryInfo retry;
-    WriteDuration(RetryDelay(reason), retry.mutable_retry_delay());
+    WriteDuration(base::RetryDelayOf(status).value_or(RetryDelay(reason)),
+                  retry.mutable_retry_delay());
     details.add_details()->PackFrom(retry);
   }
   return details;

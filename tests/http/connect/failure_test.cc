@@ -6,6 +6,7 @@
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "server/base/reason.h"
+#include "server/rpc/call/status.h"
 
 namespace skiplane::http::connect {
 namespace {
@@ -55,6 +56,17 @@ TEST(Failure, ItsTextIsCodeMessageAndDetails) {
             R"({"code":"not_found","message":"no \"q\"","details":[)"
             R"({"type":"google.rpc.ErrorInfo","value":"CgFS","debug":{"reason":"R"}},)"
             R"({"type":"no.such.Type","value":""}]})");
+}
+
+TEST(Failure, WhatMayBeRepeatedSoonSaysAfterHowManyWholeSeconds) {
+  const auto fields = [](absl::Duration delay) {
+    const absl::Status refusal = base::WithRetryDelay(
+        base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS", "no"), delay);
+    return ErrorResponse(rpc::ToGrpc(refusal)).fields;
+  };
+  EXPECT_THAT(fields(absl::Milliseconds(250)), ElementsAre(Pair("Retry-After", "1")));
+  EXPECT_THAT(fields(absl::Milliseconds(2001)), ElementsAre(Pair("Retry-After", "3")));
+  EXPECT_THAT(fields(absl::Seconds(4)), ElementsAre(Pair("Retry-After", "4")));
 }
 
 TEST(Failure, AMessageThatIsNoUtf8DoesNotBreakIt) {

@@ -6,7 +6,7 @@ from rules.tree import finding, line_of
 
 DOCUMENT = "docs/OPERATIONS.md"
 # The names stand before the fields: Log(level, "name", {…}), or one of two by a condition.
-CALL = re.compile(r"\bLog\(([^{;]*)|\bSampledEvent \w+\(([^;]*)")
+CALL = re.compile(r"\bLog\(([^{;]*)|\b(?:Sampled|Rare)Event \w+\(([^;]*)")
 NAME = re.compile(r'"([a-z][a-z_]*)"')
 SECTION = re.compile(r"(?ms)^## Logs\n(.*?)(?=^## |\Z)")
 ROW = re.compile(r"(?m)^\| (`[^|]*)\|")
