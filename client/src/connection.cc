@@ -93,10 +93,13 @@ Backend& Connection::Next() {
   return backends_[first % backends_.size()];
 }
 
-absl::Duration Connection::PauseAfter(int attempt) const {
+absl::Duration Connection::PauseAfter(int attempt, std::optional<absl::Duration> hint) const {
   absl::Duration pause = options_.backoff;
   for (int i = 1; i < attempt; ++i) pause *= 3;
-  return std::min(pause, options_.max_backoff) * RandomShare();
+  const double share = RandomShare();
+  pause = std::min(pause, options_.max_backoff) * share;
+  // All that were refused were told the same: they must not come back together, nor earlier.
+  return hint ? std::max(pause, *hint * (0.5 + share)) : pause;
 }
 
 }  // namespace skiplane::internal

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -29,8 +30,8 @@ class Connection {
   // The next broker that is not known to be unreachable; if all are, simply the next.
   Backend& Next();
 
-  // The pause after the attempt of this number, from 1.
-  absl::Duration PauseAfter(int attempt) const;
+  // The pause after the attempt of this number, from 1. `hint`: what the broker asks for.
+  absl::Duration PauseAfter(int attempt, std::optional<absl::Duration> hint = std::nullopt) const;
 
   const ClientOptions& options() const { return options_; }
 

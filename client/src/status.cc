@@ -6,6 +6,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
+#include "client/src/convert_time.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "skiplane/error.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr absl::string_view kReasonPayload = "skiplane.dev/reason";
 constexpr absl::string_view kFieldPayload = "skiplane.dev/field";
+constexpr absl::string_view kDelayPayload = "skiplane.dev/retry-delay";
 
 std::string Payload(const absl::Status& status, absl::string_view url) {
   const absl::optional<absl::Cord> payload = status.GetPayload(url);
@@ -28,6 +30,8 @@ constexpr std::pair<absl::string_view, absl::StatusCode> kCodes[] = {
     {"ACCESS_DENIED", absl::StatusCode::kPermissionDenied},
     {"TOO_MANY_QUEUES", absl::StatusCode::kResourceExhausted},
     {"TOO_MANY_CALLS", absl::StatusCode::kResourceExhausted},
+    {"TOO_MANY_NEW_QUEUES", absl::StatusCode::kResourceExhausted},
+    {"TOO_MANY_CALLS_OF_PRINCIPAL", absl::StatusCode::kResourceExhausted},
     {"TOO_MANY_WAITING_CALLS", absl::StatusCode::kResourceExhausted},
     {"DATABASE_FULL", absl::StatusCode::kResourceExhausted},
     {"BROKER_DRAINING", absl::StatusCode::kUnavailable},
@@ -56,10 +60,13 @@ void AddDetails(const std::string& bytes, absl::Status& status) {
   for (const google::protobuf::Any& detail : rich.details()) {
     google::rpc::ErrorInfo error;
     google::rpc::BadRequest bad_request;
+    google::rpc::RetryInfo retry;
     if (detail.UnpackTo(&error)) {
       status.SetPayload(kReasonPayload, absl::Cord(error.reason()));
     } else if (detail.UnpackTo(&bad_request) && bad_request.field_violations_size() > 0) {
       status.SetPayload(kFieldPayload, absl::Cord(bad_request.field_violations(0).field()));
+    } else if (detail.UnpackTo(&retry)) {
+      status.SetPayload(kDelayPayload, absl::Cord(retry.retry_delay().SerializeAsString()));
     }
   }
 }
@@ -69,6 +76,13 @@ void AddDetails(const std::string& bytes, absl::Status& status) {
 std::string ErrorReason(const absl::Status& status) { return Payload(status, kReasonPayload); }
 
 std::string ErrorField(const absl::Status& status) { return Payload(status, kFieldPayload); }
+
+std::optional<absl::Duration> RetryDelay(const absl::Status& status) {
+  google::protobuf::Duration delay;
+  const absl::optional<absl::Cord> payload = status.GetPayload(kDelayPayload);
+  if (!payload.has_value() || !delay.ParseFromString(std::string(*payload))) return std::nullopt;
+  return internal::FromProto(delay);
+}
 
 namespace internal {
 

@@ -1,5 +1,6 @@
 // One call of a Client, over all its attempts: starts it, repeats it on UNAVAILABLE where that is
-// safe, ends it at its deadline or when it is cancelled, and calls back exactly once.
+// safe and on RESOURCE_EXHAUSTED, no earlier than the broker says, ends it at its deadline or when
+// it is cancelled, and calls back exactly once.
 //
 // No thread waits for it: attempts end on gRPC's threads and pauses are gRPC alarms. It keeps
 // itself alive until it called back.
@@ -10,6 +11,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -21,6 +23,7 @@
 #include "client/src/send.h"
 #include "client/src/status.h"
 #include "skiplane/calls.h"
+#include "skiplane/error.h"
 
 namespace skiplane::internal {
 
@@ -82,11 +85,16 @@ class UnaryCall : public PendingCall::Target,
 
   void Ended(const grpc::Status& status) {
     if (status.ok()) return Finish(std::move(response_));
-    const absl::Duration pause = connection_->PauseAfter(attempt_);
-    const bool again = status.error_code() == grpc::UNAVAILABLE && plan_.repeatable &&
-                       attempt_ < connection_->options().max_attempts &&
+    absl::Status refusal = FromGrpc(status);
+    const std::optional<absl::Duration> hint = RetryDelay(refusal);
+    const absl::Duration pause = connection_->PauseAfter(attempt_, hint);
+    // Without a hint it is gRPC's own: a message that is too large would be so again.
+    const bool may_repeat = absl::IsResourceExhausted(refusal)
+                                ? hint.has_value()
+                                : absl::IsUnavailable(refusal) && plan_.repeatable;
+    const bool again = may_repeat && attempt_ < connection_->options().max_attempts &&
                        absl::Now() + pause < deadline_;
-    if (!again || !PauseThenTry(pause)) Finish(FromGrpc(status));
+    if (!again || !PauseThenTry(pause)) Finish(std::move(refusal));
   }
 
   // False: cancelled meanwhile.

@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "client/src/connection.h"
+#include "client/src/convert_time.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "skiplane/error.h"
@@ -38,6 +40,16 @@ class ClientTest : public testing::Test {
     bad_request.add_field_violations()->set_field(field);
     status.add_details()->PackFrom(bad_request);
     return {grpc::INVALID_ARGUMENT, "no", status.SerializeAsString()};
+  }
+  static grpc::Status NoRoom(const std::string& reason, absl::Duration delay) {
+    google::rpc::Status status;
+    google::rpc::ErrorInfo error;
+    error.set_reason(reason);
+    status.add_details()->PackFrom(error);
+    google::rpc::RetryInfo retry;
+    internal::ToProto(delay, retry.mutable_retry_delay());
+    status.add_details()->PackFrom(retry);
+    return {grpc::RESOURCE_EXHAUSTED, "no", status.SerializeAsString()};
   }
 
   FakeBroker broker_;
@@ -118,6 +130,44 @@ TEST_F(ClientTest, ARefusalIsNotRepeatedAndCarriesItsReason) {
   EXPECT_EQ(ErrorReason(result.status()), "INVALID_FIELD");
   EXPECT_EQ(ErrorField(result.status()), "tasks[0].priority");
   EXPECT_EQ(broker_.enqueues.size(), 1u);
+}
+
+TEST_F(ClientTest, ACallThatHasNoRoomIsRepeatedAndNothingMakesThatUnsafe) {
+  for (const bool without_request_id : {false, true}) {
+    broker_.enqueues.clear();
+    broker_.FailNext("Enqueue", 2, NoRoom("TOO_MANY_CALLS", absl::Milliseconds(1)));
+    const auto result = Connected().Enqueue(
+        {.queue = "q", .tasks = {{}}, .without_request_id = without_request_id});
+    EXPECT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(broker_.enqueues.size(), 3u);
+  }
+}
+
+TEST_F(ClientTest, WhatCannotHaveRoomBeforeTheDeadlineFailsAtOnceAndSaysWhen) {
+  broker_.FailNext("Enqueue", 1, NoRoom("DATABASE_FULL", absl::Hours(1)));
+  const auto result = Connected().Enqueue("q", {});
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(ErrorReason(result.status()), "DATABASE_FULL");
+  EXPECT_EQ(RetryDelay(result.status()), absl::Hours(1));
+  EXPECT_EQ(broker_.enqueues.size(), 1u);
+}
+
+TEST_F(ClientTest, ExhaustionThatNoBrokerSpeaksOfIsNotRepeated) {
+  broker_.FailNext("Enqueue", 1, grpc::Status(grpc::RESOURCE_EXHAUSTED, "larger than max"));
+  const auto result = Connected().Enqueue("q", {});
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(RetryDelay(result.status()), std::nullopt);
+  EXPECT_EQ(broker_.enqueues.size(), 1u);
+}
+
+TEST_F(ClientTest, APauseIsNoShorterThanTheBrokerAsksFor) {
+  const auto connection = *internal::Connection::Open({.backoff = absl::Milliseconds(1)});
+  for (int i = 0; i < 1000; ++i) {
+    const absl::Duration pause = connection->PauseAfter(1, absl::Seconds(10));
+    ASSERT_GE(pause, absl::Seconds(10));
+    ASSERT_LE(pause, absl::Seconds(15));
+    ASSERT_LE(connection->PauseAfter(1), absl::Milliseconds(1));
+  }
 }
 
 TEST_F(ClientTest, ACallIsGivenUpAfterTheLastAttempt) {

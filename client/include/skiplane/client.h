@@ -11,8 +11,9 @@
 // Every call has a deadline. A call that fails as UNAVAILABLE is sent again, with growing random
 // pauses, up to ClientOptions::max_attempts times, where a repeat does no harm: Enqueue, Lease
 // and the changes of operators carry a request id, Ack, Nack, Settle and Heartbeat are fenced by
-// lease tokens, the rest changes nothing. UNKNOWN (COMMIT_OUTCOME_UNKNOWN) is never repeated by the
-// client: it means an Enqueue without a request id.
+// lease tokens, the rest changes nothing. So is a call that fails as RESOURCE_EXHAUSTED, which
+// changes nothing, no earlier than the broker says. UNKNOWN (COMMIT_OUTCOME_UNKNOWN) is never
+// repeated by the client: it means an Enqueue without a request id.
 //
 // A Client is a handle: copies share the connection, and calls in flight keep it alive, so a Client
 // may be destroyed before they end. Thread-safe. Synchronous calls block the calling thread and

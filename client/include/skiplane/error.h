@@ -6,14 +6,21 @@
 // A status that no broker made (no connection, deadline) has no reason.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 
 namespace skiplane {
 
 // The reason of `status`; empty if it has none.
 std::string ErrorReason(const absl::Status& status);
+
+// How long to wait before the call has a chance, as the broker says of UNAVAILABLE and
+// RESOURCE_EXHAUSTED; nothing if it does not say. A Client has waited so already before each of its
+// own repeats.
+std::optional<absl::Duration> RetryDelay(const absl::Status& status);
 
 // The path of the field at fault, as in "tasks[3].priority"; empty if none.
 std::string ErrorField(const absl::Status& status);

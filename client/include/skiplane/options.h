@@ -38,12 +38,15 @@ struct ClientOptions {
   // The deadline of a call without a timeout of its own, over all its attempts. Lease adds the time
   // that it may wait. Above 0.
   absl::Duration call_timeout = absl::Seconds(20);
-  // How often a call is sent in all when the broker is UNAVAILABLE, if repeating it is safe.
-  // 1 to 5; 1 never repeats.
+  // How often a call is sent in all when the broker is UNAVAILABLE, if repeating it is safe, or
+  // says RESOURCE_EXHAUSTED, which changes nothing: too many calls, a full queue. 1 to 5; 1 never
+  // repeats.
   int max_attempts = 5;
   // The pause before the second attempt; each further one is three times as long, up to
   // max_backoff, and each is cut to a random 50 to 100 % so that clients do not return in step.
-  // With the defaults a call bridges about 3 seconds of absence.
+  // With the defaults a call bridges about 3 seconds of absence. Where the broker says when to come
+  // again, the pause is no shorter than that; if it would end after the deadline, the call fails at
+  // once.
   absl::Duration backoff = absl::Milliseconds(100);
   absl::Duration max_backoff = absl::Seconds(10);
   // Changes payloads and results on their way (codec.h). Empty: they stay as they are.
