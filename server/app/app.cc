@@ -48,6 +48,8 @@ rpc::ServerOptions FrontOptions(const config::Config& config, int connections_ma
   options.limits.connections = connections_max;
   options.limits.waiting_calls = config.max_waiting_calls;
   options.limits.waiting_calls_per_connection = config.max_waiting_calls_per_connection;
+  options.limits.principal_share = config.principal_share;
+  options.limits.address_share = config.address_share;
   options.listen = config.listen;
   options.reflection = config.reflection;
   options.tls = TlsFilesOf(config.tls);
@@ -60,6 +62,7 @@ broker::BrokerOptions OptionsOf(const config::Config& config, const pg::ConnectO
   options.connections = config.database_connections;
   options.create_missing_queues = config.auto_create_queues;
   options.waiting_calls_max = config.max_waiting_calls;
+  options.new_queues = {config.max_new_queues_per_minute, config.principal_share};
   options.id = model::NewSessionId();
   options.name = HostAndPid();
   return options;

@@ -48,6 +48,7 @@ absl::StatusOr<std::unique_ptr<HttpFront>> HttpFront::Start(net::ListenSockets s
   std::unique_ptr<HttpFront> front(new HttpFront(config, parts));
   http::Limits limits;
   limits.connections = connections_max;
+  limits.address_share = config.address_share;
   ASSIGN_OR_RETURN(front->server_,
                    http::Server::Start(std::move(sockets), parts.server.identity(), limits,
                                        front->gateway_, parts.metrics));

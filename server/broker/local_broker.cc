@@ -59,7 +59,8 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
                [this](const model::TaskId& task) { return notifier_.Awaited(task); },
                [this] { return lists_.IsFull(); }),
       peer_awaits_(metrics),
-      queues_(context_, options_.create_missing_queues,
+      new_queues_(options_.new_queues),
+      queues_(context_, options_.create_missing_queues, new_queues_,
               [this](QueuePtr queue) { dispatcher_.QueueChanged(queue); }),
       dispatcher_(
           context_, sessions_, tracker_,
@@ -73,7 +74,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       renewer_(context_, sessions_),
       lists_(model::kListsBytesMax, [this] { waiters_.OnRoom(); }),
       ender_(context_, queues_, sessions_, OnCommit()),
-      admin_(context_, queues_, notifier_, lists_),
+      admin_(context_, queues_, new_queues_, notifier_, lists_),
       operator_(context_, queues_, dispatcher_, lists_, waiters_, OnCommit()),
       sampler_(context_, queues_, dispatcher_),
       listener_(
@@ -120,7 +121,7 @@ std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Callback<LeaseA
   auto later = std::make_shared<DeferredLease>();
   auto asked = std::make_shared<LeaseCall>(std::move(call));
   queues_.Find(
-      NamesOf(*asked), &NameFieldOf,
+      asked->principal, NamesOf(*asked), &NameFieldOf,
       [asked](const QueueCache::Queues& queues) { return CheckStages(*asked, queues); },
       [this, later, asked, done = std::move(done)](
           absl::StatusOr<QueueCache::Queues> queues) mutable {
@@ -150,7 +151,7 @@ std::shared_ptr<PendingLease> LocalBroker::SettleAndLease(SettleAndLeaseCall cal
   auto next = std::make_shared<SettleAndLeaseOperation>(
       std::move(call.lease), std::move(done), [this](const LeaseAnswer& late) { HandBack(late); });
   queues_.Find(
-      NamesOf(next->Call()), &NameFieldOf,
+      next->Call().principal, NamesOf(next->Call()), &NameFieldOf,
       [next](const QueueCache::Queues& queues) { return CheckStages(next->Call(), queues); },
       [this, next, items = std::move(call.items)](
           absl::StatusOr<QueueCache::Queues> queues) mutable {

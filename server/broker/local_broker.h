@@ -17,6 +17,7 @@
 #include "server/broker/operate/local_operator.h"
 #include "server/broker/operate/queue_admin.h"
 #include "server/broker/operate/sampler.h"
+#include "server/broker/queues/new_queues.h"
 #include "server/broker/queues/peer_notifier.h"
 #include "server/broker/queues/queue_cache.h"
 #include "server/broker/sessions/session_ender.h"
@@ -33,6 +34,7 @@ struct BrokerOptions {
   int connections = 4;
   bool create_missing_queues = false;
   int waiting_calls_max = model::kWaitingCallsMax;
+  NewQueueLimits new_queues{};
   pg::Uuid id{};     // random
   std::string name;  // for people
   AwaitTimes await_times{};
@@ -94,6 +96,7 @@ class LocalBroker : public Broker {
   PeerNotifier notifier_;
   TaskWaiters waiters_;
   PeerAwaits peer_awaits_;
+  NewQueues new_queues_;
   QueueCache queues_;
   Dispatcher dispatcher_;
   Enqueuer enqueuer_;

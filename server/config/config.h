@@ -79,6 +79,9 @@ struct Config {
   int max_connections = model::kConnectionsMax;
   int max_waiting_calls = model::kWaitingCallsMax;
   int max_waiting_calls_per_connection = model::kWaitingCallsPerConnectionMax;
+  int max_new_queues_per_minute = model::kNewQueuesPerMinuteMax;
+  int principal_share = model::kPrincipalShare;  // percent
+  int address_share = model::kAddressShare;      // percent
   absl::Duration drain_timeout = absl::Seconds(8);
 
   base::LogLevel log_level = base::LogLevel::kInfo;

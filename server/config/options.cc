@@ -22,6 +22,8 @@ constexpr int kConnectionsMin = 2;  // one statement that waits must not stop al
 constexpr int kConnectionsMax = 64;
 constexpr int kConnectionsUpperEnd = 1000000;
 constexpr int kWaitingCallsUpperEnd = 1000000;
+constexpr int kNewQueuesUpperEnd = model::kQueuesMax;
+constexpr int kPercentMax = 100;
 constexpr absl::Duration kDrainTimeoutMax = absl::Minutes(5);
 
 std::string CheckMetricsAddress(const std::string& text) {
@@ -189,10 +191,8 @@ void DeclareSecurity(CLI::App* app, Options* options) {
       ->capture_default_str();
 }
 
-void DeclareBehaviour(CLI::App* app, Options* options) {
+void DeclareLimits(CLI::App* app, Options* options) {
   Config& config = options->config;
-  AddSwitch(app, "auto-create-queues", &config.auto_create_queues,
-            "Create an unknown queue, with default settings, when it is first used.");
   Add(app, "max-connections", &config.max_connections,
       "Connections of callers that may be open; further ones are closed at once. Fewer if the "
       "limit of open files is too low.")
@@ -208,6 +208,27 @@ void DeclareBehaviour(CLI::App* app, Options* options) {
       "more.")
       ->check(InRange(1, kWaitingCallsUpperEnd))
       ->capture_default_str();
+  Add(app, "max-new-queues-per-minute", &config.max_new_queues_per_minute,
+      "Queues that calls at this broker may make in a minute, by CreateQueue or by "
+      "--auto-create-queues; further ones are refused.")
+      ->check(InRange(1, kNewQueuesUpperEnd))
+      ->capture_default_str();
+  Add(app, "principal-share", &config.principal_share,
+      "What one principal may have of the calls that wait, of the calls and bytes that are under "
+      "way, and of the new queues, in percent: the rest is for others. 100: no limit of its own.")
+      ->check(InRange(1, kPercentMax))
+      ->capture_default_str();
+  Add(app, "address-share", &config.address_share,
+      "What callers at one address may have of --max-connections, and of the bytes of bodies by "
+      "HTTP, in percent: the rest is for others. 100, if all come through one proxy.")
+      ->check(InRange(1, kPercentMax))
+      ->capture_default_str();
+}
+
+void DeclareBehaviour(CLI::App* app, Options* options) {
+  Config& config = options->config;
+  AddSwitch(app, "auto-create-queues", &config.auto_create_queues,
+            "Create an unknown queue, with default settings, when it is first used.");
   Add(app, "drain-timeout", &options->drain_timeout,
       "How long open work may take after SIGTERM before the broker ends without it.")
       ->check(CheckDrainTimeout, "DURATION")
@@ -246,6 +267,7 @@ void DeclareOptions(absl::string_view version, CLI::App* app, Options* options) 
   DeclareDatabase(app, options);
   DeclareSecurity(app, options);
   DeclareAccess(app, &options->config.access);
+  DeclareLimits(app, options);
   DeclareBehaviour(app, options);
   app->require_subcommand(0, 1);
   app->add_subcommand("serve", "Run the broker: what happens without a subcommand.");

@@ -37,10 +37,22 @@ void ByteBudget::Account::Taken(int64_t bytes) {
   budget_.Change(*this, -bytes, true);
 }
 
-void ByteBudget::HoldBody(int64_t bytes) {
+ByteBudget::Bodies ByteBudget::HoldBody(const std::string& party, int64_t bytes) {
+  if (bytes == 0) return Bodies::kRoom;
   bodies_ += bytes;
   bytes_ += bytes;
   metrics_.HttpBodyHeld(bytes);
+  int64_t of_party = 0;
+  {
+    base::MutexLock lock(mutex_);
+    const auto found = bodies_of_.try_emplace(party, 0).first;
+    of_party = found->second += bytes;
+    if (of_party == 0) bodies_of_.erase(found);
+  }
+  const int64_t max = max_ / 2;
+  if (bodies_ >= max || !HasRoom()) return Bodies::kFull;
+  return of_party >= max * address_share_ / 100 && address_share_ < 100 ? Bodies::kAddressIsFull
+                                                                        : Bodies::kRoom;
 }
 
 void ByteBudget::Change(Account& account, int64_t bytes, bool has_taken) {

@@ -1,7 +1,8 @@
 // What the connections of one server hold for their callers, in bytes and together: bodies until
 // their calls are over, what packed ones unpack to, and answers that are not sent yet. Thread-safe.
 //
-// A body that there is no room for is refused, and bodies leave half of the room to answers. An
+// A body that there is no room for is refused, and bodies leave half of the room to answers. Those
+// from one address leave a part of that half to the bodies of others. An
 // answer cannot be refused: its work is done. So when there is no room left, those callers are
 // given up that have taken nothing for the longest. Who reads is never the first.
 #pragma once
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "server/base/mutex.h"
 #include "server/metrics/metrics.h"
@@ -52,16 +54,18 @@ class ByteBudget {
     std::list<Account*>::iterator place_;
   };
 
-  // `port`: what the log calls it. `metrics` outlives the budget.
-  ByteBudget(int64_t max, absl::string_view port, metrics::Metrics& metrics)
-      : max_(max), port_(port), metrics_(metrics) {}
+  enum class Bodies { kRoom, kAddressIsFull, kFull };
 
-  // Of bodies; negative: no longer.
-  void HoldBody(int64_t bytes);
+  // `address_share`: in percent, of the room for bodies. `port`: what the log calls it. `metrics`
+  // outlives the budget.
+  ByteBudget(int64_t max, int address_share, absl::string_view port, metrics::Metrics& metrics)
+      : max_(max), address_share_(address_share), port_(port), metrics_(metrics) {}
+
+  // Of bodies; negative: no longer. `party`: see net::SocketAddress. Whether there is still room.
+  Bodies HoldBody(const std::string& party, int64_t bytes);
 
   // For another request.
   bool HasRoom() const { return bytes_ - given_up_ < max_; }
-  bool HasRoomForBodies() const { return bodies_ < max_ / 2 && HasRoom(); }
 
   int64_t bytes() const { return bytes_; }
 
@@ -76,12 +80,14 @@ class ByteBudget {
   void LogGivenUp() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const int64_t max_;
+  const int address_share_;
   const std::string port_;
   metrics::Metrics& metrics_;
   std::atomic<int64_t> bytes_ = 0;   // all
   std::atomic<int64_t> bodies_ = 0;  // a part of them
   std::atomic<int64_t> given_up_ = 0;  // likewise; they will be free at once
   base::Mutex mutex_;
+  absl::flat_hash_map<std::string, int64_t> bodies_of_ ABSL_GUARDED_BY(mutex_);  // by party
   // Those with something to take, by when they took something, or began to have it: the longest ago
   // first.
   std::list<Account*> waiting_ ABSL_GUARDED_BY(mutex_);

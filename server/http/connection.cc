@@ -14,14 +14,14 @@ constexpr size_t kReadBodyBytes = 16 << 10;
 
 }  // namespace
 
-Connection::Connection(std::unique_ptr<Transport> transport, std::string address,
-                       const Shared& shared)
+Connection::Connection(std::unique_ptr<Transport> transport, Peer peer, const Shared& shared)
     : membership_{shared.set, this},
       shared_(shared),
       answers_(shared.bytes),
       transport_(std::move(transport)),
       writer_(*this, *transport_, answers_, shared.limits.write),
-      caller_{std::move(address), ""},
+      caller_{std::move(peer.address), ""},
+      party_(std::move(peer.party)),
       timer_(transport_->executor()) {}
 
 void Connection::Start() {
@@ -123,14 +123,16 @@ void Connection::BeginBody() {
 void Connection::CountBody() {
   if (phase_ != Phase::kBody || parser_->body_bytes() <= shared_.limits.free_body_bytes) return;
   const auto bytes = static_cast<int64_t>(parser_->body_bytes());
-  shared_.bytes.HoldBody(bytes - std::exchange(counted_body_, bytes));
-  if (!shared_.bytes.HasRoomForBodies()) Fail(429, kNoRoom);
+  const ByteBudget::Bodies room =
+      shared_.bytes.HoldBody(party_, bytes - std::exchange(counted_body_, bytes));
+  if (room == ByteBudget::Bodies::kAddressIsFull) return Fail(429, kNoRoomForAddress);
+  if (room == ByteBudget::Bodies::kFull) Fail(429, kNoRoom);
 }
 
 void Connection::DropBody() {
   if (counted_body_ == 0) return;
   parser_->TakeBody();
-  shared_.bytes.HoldBody(-std::exchange(counted_body_, 0));
+  shared_.bytes.HoldBody(party_, -std::exchange(counted_body_, 0));
 }
 
 void Connection::Dispatch() {

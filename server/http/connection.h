@@ -35,8 +35,12 @@ class Connection : public std::enable_shared_from_this<Connection>, private Writ
     Workers& workers;
   };
 
-  // `address`: see Caller.
-  Connection(std::unique_ptr<Transport> transport, std::string address, const Shared& shared);
+  struct Peer {
+    std::string address;  // see Caller
+    std::string party;    // see net::SocketAddress
+  };
+
+  Connection(std::unique_ptr<Transport> transport, Peer peer, const Shared& shared);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -101,6 +105,7 @@ class Connection : public std::enable_shared_from_this<Connection>, private Writ
   const std::unique_ptr<Transport> transport_;
   Writer writer_;
   Caller caller_;
+  const std::string party_;
   boost::asio::steady_timer timer_;
   int64_t timer_round_ = 0;
   Phase phase_ = Phase::kIdle;

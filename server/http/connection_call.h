@@ -22,15 +22,16 @@ class Connection::Call final : public Exchange,
       : connection_(std::move(connection)), received_(received) {}
   ~Call() override {
     Count(0);
-    connection_->shared_.bytes.HoldBody(-received_ - unpacked_);
+    connection_->shared_.bytes.HoldBody(connection_->party_, -received_ - unpacked_);
   }
 
   bool HoldUnpacked(size_t bytes) override {
     const Shared& shared = connection_->shared_;
     const bool is_free = bytes <= shared.limits.free_body_bytes;
     const int64_t counted = is_free ? 0 : static_cast<int64_t>(bytes);
-    shared.bytes.HoldBody(counted - unpacked_.exchange(counted));
-    return is_free || shared.bytes.HasRoomForBodies();
+    const ByteBudget::Bodies room =
+        shared.bytes.HoldBody(connection_->party_, counted - unpacked_.exchange(counted));
+    return is_free || room == ByteBudget::Bodies::kRoom;
   }
 
   void Reserve(size_t bytes) override {

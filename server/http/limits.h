@@ -15,6 +15,7 @@ struct Limits {
   int threads = 2;  // they move bytes and parse; one is not held up by the other's handshake
   int workers = 2;  // see Workers
   int connections = model::kConnectionsMax;
+  int address_share = model::kAddressShare;  // percent of them, and of the bytes of bodies
   // A body of JSON has a third more bytes than what it stands for.
   size_t body_bytes = 2 * model::kRequestBytesMax;
   size_t head_bytes = 16 << 10;
@@ -38,5 +39,8 @@ struct Limits {
 // Says so to those for whom there is no room.
 inline constexpr absl::string_view kNoRoom =
     "too many requests or too large ones are under way: repeat this one in a moment";
+inline constexpr absl::string_view kNoRoomForAddress =
+    "the bodies that callers at your address send at once are too large: repeat this one in a "
+    "moment, and send fewer at a time";
 
 }  // namespace skiplane::http

@@ -36,14 +36,15 @@ struct Server::State {
         handler(handler_in),
         metrics(metrics_in),
         port(sockets.port()),
-        acceptor(std::move(sockets), limits.connections, metrics, limits.port) {}
+        acceptor(std::move(sockets), {limits.connections, limits.address_share}, metrics,
+                 limits.port) {}
 
   void Take(int fd) {
-    std::string address = AddressOfPeer(net::SocketAddress::PeerOf(fd));
+    const net::SocketAddress peer = net::SocketAddress::PeerOf(fd);
     std::unique_ptr<Transport> transport = Transport::Of(io, fd, tls.Get());
     if (transport == nullptr) return metrics.AcceptFailed(limits.port);
     const auto connection = std::make_shared<Connection>(
-        std::move(transport), std::move(address),
+        std::move(transport), Connection::Peer{AddressOfPeer(peer), peer.Party()},
         Connection::Shared{limits, handler, set, bytes, workers});
     set.Add(connection);
     connection->Start();
@@ -80,7 +81,7 @@ struct Server::State {
   metrics::Metrics& metrics;
   TlsContext tls;
   ConnectionSet set;
-  ByteBudget bytes{limits.bytes, limits.port, metrics};
+  ByteBudget bytes{limits.bytes, limits.address_share, limits.port, metrics};
   const int port;
   boost::asio::io_context io{limits.threads};  // what is left in it refers to the above
   Workers workers{limits.workers, limits.quick_body_bytes};  // likewise, and to it

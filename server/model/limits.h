@@ -74,9 +74,12 @@ inline constexpr absl::Duration kRequestKept = absl::Hours(24);
 
 // What an installation has at most: each broker keeps all queues and, once used, their lanes.
 inline constexpr int kQueuesMax = 100000;
+// Made through one broker. None can be deleted: what makes one by mistake for each task must not
+// take the room of all before somebody sees it.
+inline constexpr int kNewQueuesPerMinuteMax = 3000;
 
 // What peers may have open. Both are defaults of flags.
-inline constexpr int kConnectionsMax = 10000;                // 25 kB each: 250 MB
+inline constexpr int kConnectionsMax = 16000;                // 25 kB each: 400 MB
 inline constexpr int kWaitingCallsPerConnectionMax = 5000;  // a quarter of what the broker parks
 // Streams of a connection beside its parked leases. Above the limit of streams gRPC's clients wait
 // untold, so that parked leases must never reach it.
@@ -90,6 +93,12 @@ inline constexpr size_t kAwaitedByPeersMax = 200000;    // of other brokers' cal
 inline constexpr int64_t kParkedRequestBytes = 4 << 10;  // of those 16 kB; more counts as in flight
 inline constexpr int kCallsInFlightMax = 30000;         // of all methods
 inline constexpr int64_t kBytesInFlightMax = 32 << 20;  // requests and answers, before copies
+// How much of these one principal may take, in percent, so that others always find room: as many
+// waiting calls as 10,000 workers have, and half as many again while they connect anew. Where
+// nobody proves who it is, a connection of the calls and bytes.
+inline constexpr int kPrincipalShare = 75;
+// Of a port's connections, those from one address: the same fleet behind one.
+inline constexpr int kAddressShare = 80;
 // Beyond the two: room for Ack, Nack, Settle and Heartbeat, which keep work from being done twice.
 inline constexpr int kCallsReserved = 10000;
 inline constexpr int64_t kBytesReserved = 8 << 20;

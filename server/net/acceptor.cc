@@ -45,13 +45,13 @@ bool IsShortage(int error) {
 
 }  // namespace
 
-Acceptor::Acceptor(ListenSockets sockets, int connections_max, metrics::Metrics& metrics,
+Acceptor::Acceptor(ListenSockets sockets, ConnectionLimits limits, metrics::Metrics& metrics,
                    absl::string_view port)
     : sockets_(std::move(sockets)),
       metrics_(metrics),
       port_(port),
       wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      open_(connections_max) {
+      open_(limits) {
   Publish();
 }
 
@@ -109,11 +109,12 @@ bool Acceptor::AcceptAll(int listen_fd) {
 
 void Acceptor::Admit(int listen_fd, int fd) {
   if (!IsPortCheck(fd)) {
-    if (!open_.HasRoom()) {
-      Refuse(fd);
-      return;
+    const SocketAddress peer = SocketAddress::PeerOf(fd);
+    const std::string party = peer.Party();
+    if (const auto room = open_.RoomFor(party); room != OpenConnections::Room::kFree) {
+      return Refuse(fd, peer, room);
     }
-    open_.Add(fd);
+    open_.Add(fd, party);
     Publish();
     LogAccepted(fd, open_.count());
   }
@@ -127,7 +128,7 @@ bool Acceptor::IsPortCheck(int fd) const {
   return caller.port() == expected && caller.HasHostOf(SocketAddress::OwnOf(fd));
 }
 
-void Acceptor::Refuse(int fd) {
+void Acceptor::Refuse(int fd, const SocketAddress& peer, OpenConnections::Room room) {
   const linger reset = {1, 0};  // or the many closed connections would stay with the kernel
   setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
   metrics_.ConnectionRefused(port_);  // before the caller can see it
@@ -136,12 +137,16 @@ void Acceptor::Refuse(int fd) {
   const SteadyTime now = std::chrono::steady_clock::now();
   if (now < may_log_refusal_) return;
   may_log_refusal_ = now + kLogEvery;
+  const bool is_of_peer = room == OpenConnections::Room::kPartyIsFull;
   base::Log(base::LogLevel::kWarn, "connections_refused",
             {{"port", port_},
              {"refused", absl::StrCat(std::exchange(refused_, 0))},
-             {"connections_max", absl::StrCat(open_.max())},
-             {"why", "as many connections as may are open: use fewer, more brokers, or a larger "
-                     "--max-connections"}});
+             {"connections_max", absl::StrCat(is_of_peer ? open_.max_of_party() : open_.max())},
+             {"peer", is_of_peer ? peer.Text() : ""},
+             {"why", is_of_peer ? "as many connections as may are open from the address of this "
+                                  "caller: use fewer, or a larger --address-share"
+                                : "as many connections as may are open: use fewer, more brokers, "
+                                  "or a larger --max-connections"}});
 }
 
 // What concerns a single connection, which is gone by now, is no error of ours.

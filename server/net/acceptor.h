@@ -1,4 +1,4 @@
-// Accepts connections and passes them on, up to a limit of open ones.
+// Accepts connections and passes them on, up to a limit of open ones, in all and from one address.
 //
 // Beyond that, a connection is accepted and closed at once: its caller sees UNAVAILABLE without a
 // wait, and tries another broker or reconnects. So accepting never runs out of descriptors by
@@ -16,6 +16,7 @@
 #include "server/metrics/metrics.h"
 #include "server/net/listen_sockets.h"
 #include "server/net/open_connections.h"
+#include "server/net/socket_address.h"
 
 namespace skiplane::net {
 
@@ -27,7 +28,7 @@ class Acceptor {
 
   // `port`: what the metrics and the log call it: grpc, http or metrics. `metrics` must outlive
   // this.
-  Acceptor(ListenSockets sockets, int connections_max, metrics::Metrics& metrics,
+  Acceptor(ListenSockets sockets, ConnectionLimits limits, metrics::Metrics& metrics,
            absl::string_view port);
   ~Acceptor();
   Acceptor(const Acceptor&) = delete;
@@ -53,7 +54,7 @@ class Acceptor {
   bool AcceptAll(int listen_fd);
   void Admit(int listen_fd, int fd);
   bool IsPortCheck(int fd) const;
-  void Refuse(int fd);
+  void Refuse(int fd, const SocketAddress& peer, OpenConnections::Room room);
   bool AfterError(int error);
   void Publish();
 

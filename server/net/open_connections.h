@@ -1,4 +1,5 @@
-// Which of the connections that were accepted are still open.
+// Which of the connections that were accepted are still open, in all and of each party: see
+// SocketAddress::Party().
 //
 // gRPC owns their descriptors and closes them without a callback. Each is remembered with the
 // number of its socket (its inode) and compared later: if the descriptor is closed, or is another
@@ -10,30 +11,52 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 
 namespace skiplane::net {
 
+struct ConnectionLimits {
+  int64_t connections;
+  int address_share = 100;  // percent of them, for one party; rounded up
+
+  int64_t OfParty() const { return (connections * address_share + 99) / 100; }
+};
+
 class OpenConnections {
  public:
-  explicit OpenConnections(int64_t max) : max_(max) {}
+  enum class Room { kFree, kPartyIsFull, kFull };
 
-  void Add(int fd);
+  explicit OpenConnections(ConnectionLimits limits) : limits_(limits) {}
 
-  // Whether there is room for one more. Looks for closed ones if there seems to be none, unless it
-  // has just done so: looking takes a twentieth of the time at most.
-  bool HasRoom();
+  void Add(int fd, const std::string& party);
+
+  // Whether there is room for one more of `party`. Looks for closed ones if there seems to be none,
+  // unless it has just done so: looking takes a twentieth of the time at most.
+  Room RoomFor(const std::string& party);
 
   // Forgets those that are closed.
   void RemoveClosed();
 
   int64_t count() const { return static_cast<int64_t>(sockets_.size()); }
-  int64_t max() const { return max_; }
+  int64_t max() const { return limits_.connections; }
+  int64_t max_of_party() const { return limits_.OfParty(); }
 
  private:
-  const int64_t max_;
-  absl::flat_hash_map<int, ino_t> sockets_;  // by descriptor
+  using Parties = absl::node_hash_map<std::string, int64_t>;
+  struct Socket {
+    ino_t number = 0;
+    Parties::value_type* party = nullptr;
+  };
+
+  Room RoomNow(const std::string& party) const;
+  void Leave(const Socket& socket);
+
+  const ConnectionLimits limits_;
+  absl::flat_hash_map<int, Socket> sockets_;  // by descriptor
+  Parties of_party_;                          // how many sockets
   std::chrono::steady_clock::time_point removal_allowed_;
 };
 

@@ -75,6 +75,14 @@ absl::string_view SocketAddress::Host() const {
   return {reinterpret_cast<const char*>(&host), sizeof(host)};
 }
 
+std::string SocketAddress::Party() const {
+  constexpr size_t kNetworkBytes = 8;
+  if (family() != AF_INET6) return std::string(Host());
+  const bool is_ipv4 = IN6_IS_ADDR_V4MAPPED(&Ipv6(storage_).sin6_addr);
+  return std::string(is_ipv4 ? Host().substr(Host().size() - sizeof(in_addr))
+                             : Host().substr(0, kNetworkBytes));
+}
+
 std::string SocketAddress::Text() const {
   char host[INET6_ADDRSTRLEN] = "";
   if (Host().empty() || inet_ntop(family(), Host().data(), host, sizeof(host)) == nullptr) {

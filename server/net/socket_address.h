@@ -29,6 +29,10 @@ class SocketAddress {
   bool IsAny() const;
   bool HasHostOf(const SocketAddress& other) const { return Host() == other.Host(); }
 
+  // Equal for the addresses that one party has: an IPv4 address, whichever kind of socket shows it,
+  // or a network of IPv6 (/64), of which everybody has all addresses. No text.
+  std::string Party() const;
+
   // "127.0.0.1:7070", "[::1]:7070"; empty of no socket.
   std::string Text() const;
 

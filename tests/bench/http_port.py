@@ -194,7 +194,8 @@ def main():
                          f" {2 * connections + SPARE_CONNECTIONS}")
     shared = cluster.shared()
     database = Database(shared, template.made_in(shared))
-    flags = [f"--max-waiting-calls={COUNT_MAX + 1}", f"--max-connections={connections}"]
+    flags = [f"--max-waiting-calls={COUNT_MAX + 1}", f"--max-connections={connections}",
+             "--address-share=100"]
     broker = Broker(f"--database={database.uri}", *flags, http="127.0.0.1:0")
     client = Client(broker.address)
     try:

@@ -28,9 +28,12 @@ TEST_F(ConfigTest, TheDefaultsAreSafeAndLocal) {
   EXPECT_TRUE(config.migrate_at_start);
   EXPECT_FALSE(config.tls.enabled());
   EXPECT_TRUE(config.reflection);
-  EXPECT_EQ(config.max_connections, 10000);
+  EXPECT_EQ(config.max_connections, 16000);
   EXPECT_EQ(config.max_waiting_calls, 20000);
   EXPECT_EQ(config.max_waiting_calls_per_connection, 5000);
+  EXPECT_EQ(config.max_new_queues_per_minute, 3000);
+  EXPECT_EQ(config.principal_share, 75);
+  EXPECT_EQ(config.address_share, 80);
   EXPECT_EQ(config.drain_timeout, absl::Seconds(8));
   EXPECT_EQ(config.log_level, base::LogLevel::kInfo);
   EXPECT_EQ(config.ready_file, "");
@@ -46,6 +49,7 @@ TEST_F(ConfigTest, EveryFlagReachesItsPlace) {
        "--allow-unsafe-durability", "--no-migrate", "--tls-cert", cert, "--tls-key", key,
        "--tls-client-ca", ca, "--reflection", "off", "--max-waiting-calls", "5",
        "--max-connections", "6", "--max-waiting-calls-per-connection", "4",
+       "--max-new-queues-per-minute", "9", "--principal-share", "60", "--address-share", "70",
        "--drain-timeout", "250ms", "--log-level", "debug", "--log-format", "json",
        "--ready-file", "ready", "--http-listen", "[::1]:0", "--http-host", "a,b",
        "--http-host", "c", "--http-origin",
@@ -70,6 +74,9 @@ TEST_F(ConfigTest, EveryFlagReachesItsPlace) {
   EXPECT_EQ(config.max_connections, 6);
   EXPECT_EQ(config.max_waiting_calls, 5);
   EXPECT_EQ(config.max_waiting_calls_per_connection, 4);
+  EXPECT_EQ(config.max_new_queues_per_minute, 9);
+  EXPECT_EQ(config.principal_share, 60);
+  EXPECT_EQ(config.address_share, 70);
   EXPECT_EQ(config.drain_timeout, absl::Milliseconds(250));
   EXPECT_EQ(config.log_level, base::LogLevel::kDebug);
   EXPECT_EQ(config.log_format, base::LogFormat::kJson);

@@ -22,7 +22,8 @@ constexpr const char* kFlags[] = {
     "no-migrate",       "tls-cert",       "allow-unsafe-durability", "tls-key",
     "tls-client-ca",    "reflection",     "auto-create-queues",      "max-waiting-calls",
     "drain-timeout",    "log-level",      "max-connections",         "log-format",
-    "max-waiting-calls-per-connection", "metrics-queue", "http-listen", "http-host",
+    "max-waiting-calls-per-connection", "max-new-queues-per-minute", "principal-share",
+    "address-share", "metrics-queue", "http-listen", "http-host",
     "http-origin",      "tls-client-certificate", "token-file", "jwt-keys", "jwt-issuer",
     "jwt-audience",     "jwt-algorithm",  "jwt-groups-claim", "rules-file", "open-access"};
 

@@ -56,6 +56,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"max-connections", {"", "0", "1000001", "-1", "many"}},
         Case{"max-waiting-calls", {"", "0", "1000001", "-1", "many"}},
         Case{"max-waiting-calls-per-connection", {"", "0", "1000001", "-1", "many"}},
+        Case{"max-new-queues-per-minute", {"", "0", "100001", "-1", "many"}},
+        Case{"principal-share", {"", "0", "101", "-1", "half"}},
+        Case{"address-share", {"", "0", "101", "-1", "half"}},
         Case{"drain-timeout", {"", "8", "-1s", "301s", "inf", "soon", "1h"}},
         Case{"log-level", {"", "INFO", "trace", "2"}},
         Case{"log-format", {"", "JSON", "xml"}},
@@ -94,6 +97,8 @@ TEST_F(RangeEndsTest, TheEndsOfTheRangesAreAccepted) {
   EXPECT_EQ(ParsedWithDatabase({"--max-waiting-calls-per-connection=1"})
                 .max_waiting_calls_per_connection,
             1);
+  EXPECT_EQ(ParsedWithDatabase({"--principal-share=1"}).principal_share, 1);
+  EXPECT_EQ(ParsedWithDatabase({"--address-share=100"}).address_share, 100);
   EXPECT_EQ(ParsedWithDatabase({"--drain-timeout=0s"}).drain_timeout, absl::ZeroDuration());
   EXPECT_EQ(ParsedWithDatabase({"--drain-timeout=5m"}).drain_timeout, absl::Minutes(5));
   EXPECT_EQ(ParsedWithDatabase({"--drain-timeout=1.5s"}).drain_timeout, absl::Milliseconds(1500));

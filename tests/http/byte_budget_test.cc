@@ -15,6 +15,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+using Bodies = ByteBudget::Bodies;
+
 class ByteBudgetTest : public ::testing::Test {
  protected:
   // A caller, whose number is noted when it is given up.
@@ -26,7 +28,7 @@ class ByteBudgetTest : public ::testing::Test {
   }
 
   metrics::Metrics metrics_{"1.2.3", "abc"};
-  ByteBudget budget_{100, "http", metrics_};
+  ByteBudget budget_{100, 60, "http", metrics_};
   std::vector<int> given_up_;
   std::deque<std::unique_ptr<ByteBudget::Account>> callers_;
 };
@@ -83,16 +85,23 @@ TEST_F(ByteBudgetTest, ManyWhoDoNotReadStayBelowTheBoundTogether) {
 }
 
 TEST_F(ByteBudgetTest, BodiesLeaveHalfOfTheRoomToAnswers) {
-  budget_.HoldBody(49);
-  EXPECT_TRUE(budget_.HasRoomForBodies());
-  budget_.HoldBody(1);
-  EXPECT_FALSE(budget_.HasRoomForBodies());
+  EXPECT_EQ(budget_.HoldBody("a", 29), Bodies::kRoom);
+  EXPECT_EQ(budget_.HoldBody("b", 20), Bodies::kRoom);
+  EXPECT_EQ(budget_.HoldBody("b", 1), Bodies::kFull);
   EXPECT_TRUE(budget_.HasRoom());
   Open().Hold(49);
   EXPECT_THAT(given_up_, IsEmpty());
-  budget_.HoldBody(-1);
-  EXPECT_TRUE(budget_.HasRoomForBodies());
+  EXPECT_EQ(budget_.HoldBody("a", -2), Bodies::kRoom);
+  EXPECT_EQ(budget_.HoldBody("b", 1), Bodies::kRoom);
   EXPECT_THAT(metrics_.Text(), HasSubstr("\nskiplane_http_body_bytes 49\n"));
+}
+
+TEST_F(ByteBudgetTest, BodiesFromOneAddressLeaveRoomToThoseOfOthers) {
+  EXPECT_EQ(budget_.HoldBody("greedy", 29), Bodies::kRoom);
+  EXPECT_EQ(budget_.HoldBody("greedy", 1), Bodies::kAddressIsFull);
+  EXPECT_EQ(budget_.HoldBody("other", 19), Bodies::kRoom);
+  EXPECT_EQ(budget_.HoldBody("greedy", -30), Bodies::kRoom);
+  EXPECT_EQ(budget_.HoldBody("greedy", 29), Bodies::kRoom);
 }
 
 TEST_F(ByteBudgetTest, WhatIsGivenUpTakesNoRoomFromOthers) {

@@ -20,6 +20,8 @@ namespace skiplane::http {
 
 class ServerTest : public ::testing::Test {
  protected:
+  ServerTest() { limits_.address_share = 100; }  // all callers are at one
+
   void Start(const std::optional<net::TlsIdentity>& identity = std::nullopt) {
     server_ = testing::Required(
         Server::Start(testing::Required(net::ListenSockets::Bind("127.0.0.1:0")), identity,

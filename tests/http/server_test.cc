@@ -111,6 +111,23 @@ TEST_F(ServerTest, BodiesHalfReceivedAreBoundedTogether) {
   AwaitStatus(200, Post(std::string(2000, 'x')));  // once both are gone
 }
 
+TEST_F(ServerTest, BodiesFromOneAddressLeaveRoomForThoseOfOthers) {
+  limits_.bytes = 6000;  // half of it for bodies
+  limits_.free_body_bytes = 100;
+  limits_.address_share = 50;
+  Start();
+  const net::Socket first = Connect();
+  ASSERT_TRUE(first.Send(absl::string_view(Post(std::string(4000, 'x'))).substr(0, 1000)));
+  AwaitStatus(429, Post(std::string(1400, 'x')));
+  EXPECT_EQ(StatusOf(Post("small")), 200);
+  net::Socket elsewhere;
+  const sockaddr_in other = {AF_INET, 0, {htonl(INADDR_LOOPBACK + 1)}, {}};
+  ASSERT_EQ(bind(elsewhere.fd(), reinterpret_cast<const sockaddr*>(&other), sizeof(other)), 0);
+  elsewhere.ConnectTo(server_->port());
+  ASSERT_TRUE(elsewhere.Send(Post(std::string(1400, 'x'))));
+  EXPECT_THAT(elsewhere.ReadUntil("\r\n"), StartsWith("HTTP/1.1 200 "));
+}
+
 // gRPC and the services keep their messages as long.
 TEST_F(ServerTest, BodiesOfCallsThatWaitAreBoundedTogether) {
   limits_.bytes = 6000;  // half of it for bodies

@@ -62,7 +62,7 @@ class WriterTest : public ::testing::Test {
   boost::asio::io_context io_;
   SlowTransport transport_{io_};
   metrics::Metrics metrics_{"1.2.3", "abc"};
-  ByteBudget budget_{1000, "http", metrics_};
+  ByteBudget budget_{1000, 100, "http", metrics_};
   ByteBudget::Account answers_{budget_};
   std::shared_ptr<Owner> owner_ = std::make_shared<Owner>();
   Writer writer_{*owner_, transport_, answers_, absl::Milliseconds(1)};

@@ -34,9 +34,10 @@ class AcceptorTest : public ::testing::Test {
     CloseAll();
   }
 
-  void Begin(int connections_max) {
+  void Begin(int connections_max, int address_share = 100) {
     acceptor_ = std::make_unique<Acceptor>(testing::Required(ListenSockets::Open("127.0.0.1:0")),
-                                           connections_max, metrics_, "grpc");
+                                           ConnectionLimits{connections_max, address_share},
+                                           metrics_, "grpc");
     port_ = acceptor_->sockets().port();
     acceptor_->Start([this](int, int fd) {
       base::MutexLock lock(mutex_);
@@ -111,6 +112,19 @@ TEST_F(AcceptorTest, APlaceThatBecomesFreeIsGivenAgain) {
   CloseAll();
   const Socket next = ConnectUntilTaken();
   EXPECT_TRUE(WaitForTaken(1));
+}
+
+TEST_F(AcceptorTest, OneAddressLeavesRoomForOthers) {
+  Begin(4, 50);
+  const Socket first = Connect();
+  const Socket second = Connect();
+  ASSERT_TRUE(WaitForTaken(2));
+  EXPECT_TRUE(Connect().IsTurnedAway());
+  Socket elsewhere;
+  const sockaddr_in other = {AF_INET, 0, {htonl(INADDR_LOOPBACK + 1)}, {}};
+  ASSERT_EQ(bind(elsewhere.fd(), reinterpret_cast<const sockaddr*>(&other), sizeof(other)), 0);
+  elsewhere.ConnectTo(port_);
+  EXPECT_TRUE(WaitForTaken(3));
 }
 
 TEST_F(AcceptorTest, TheProcessItselfIsLetInAboveTheLimit) {

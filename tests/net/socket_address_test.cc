@@ -1,6 +1,7 @@
 // What is read from the kernel's form of an address, and written to it.
 #include "server/net/socket_address.h"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <unistd.h>
@@ -39,6 +40,24 @@ TEST(SocketAddressTest, ThePortIsNoPartOfTheHost) {
   EXPECT_FALSE(moved == Ipv6Loopback(1));
   EXPECT_TRUE(moved.HasHostOf(Ipv6Loopback(1)));
   EXPECT_FALSE(moved.HasHostOf(SocketAddress::LoopbackIpv4(65535)));
+}
+
+TEST(SocketAddressTest, APartyHasAnAddressOfIpv4OrANetworkOfIpv6) {
+  const auto ipv6 = [](const char* text, int port) {
+    sockaddr_in6 address{};
+    address.sin6_family = AF_INET6;
+    address.sin6_port = htons(static_cast<uint16_t>(port));
+    EXPECT_EQ(inet_pton(AF_INET6, text, &address.sin6_addr), 1);
+    return SocketAddress(reinterpret_cast<const sockaddr*>(&address), sizeof(address)).Party();
+  };
+  const std::string ipv4 = SocketAddress::LoopbackIpv4(1).Party();
+  EXPECT_EQ(ipv4, SocketAddress::LoopbackIpv4(2).Party());
+  EXPECT_EQ(ipv4, ipv6("::ffff:127.0.0.1", 3));
+  EXPECT_NE(ipv4, ipv6("::ffff:127.0.0.2", 3));
+  EXPECT_NE(ipv4, ipv6("::1", 3));
+  EXPECT_EQ(ipv6("2001:db8:0:1::1", 1), ipv6("2001:db8:0:1:ffff::2", 2));
+  EXPECT_NE(ipv6("2001:db8:0:1::1", 1), ipv6("2001:db8:0:2::1", 1));
+  EXPECT_EQ(SocketAddress().Party(), "");
 }
 
 TEST(SocketAddressTest, ASocketTellsItsOwnAddress) {

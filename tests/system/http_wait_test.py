@@ -218,7 +218,8 @@ class Callers:
 
 
 class TenThousand(Waiting):
-    flags = (f"--max-connections={CONNECTIONS_MAX}", f"--max-waiting-calls={WAITING_MAX}")
+    flags = (f"--max-connections={CONNECTIONS_MAX}", f"--max-waiting-calls={WAITING_MAX}",
+             "--address-share=100")
 
     def setUp(self):
         usual = resource.getrlimit(resource.RLIMIT_NOFILE)

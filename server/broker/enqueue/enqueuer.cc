@@ -87,7 +87,7 @@ void Enqueuer::EnqueueIntoOne(std::unique_ptr<PendingEnqueue> pending) {
   const auto check = [&asked](const QueueCache::Queues& queues) {
     return CheckTasks(*queues.front(), asked);
   };
-  queues_.Find(std::move(names), field_of, check,
+  queues_.Find(asked.principal, std::move(names), field_of, check,
                [this, pending = std::move(pending)](
                    absl::StatusOr<QueueCache::Queues> found) mutable {
                  if (!found.ok()) return pending->done(found.status());

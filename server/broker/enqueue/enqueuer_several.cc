@@ -58,7 +58,7 @@ void Enqueuer::EnqueueIntoSeveral(std::unique_ptr<PendingEnqueue> pending) {
   auto check = [&asked, places = queues.of_task](const QueueCache::Queues& found) {
     return CheckTasksOf(asked, places, found);
   };
-  queues_.Find(std::move(names), std::move(field_of), std::move(check),
+  queues_.Find(asked.principal, std::move(names), std::move(field_of), std::move(check),
                [this, pending = std::move(pending), queues = std::move(queues)](
                    absl::StatusOr<QueueCache::Queues> found) mutable {
                  absl::Status status = found.status();

@@ -43,12 +43,25 @@ absl::Status CheckIsSame(pg::Session& session, const CreateQueueCall& call) {
                                    "UpdateQueue (skiplane queues update) changes settings"));
 }
 
-absl::Status RunCreate(pg::Session& session, const CreateQueueCall& call) {
+// Whether it was made; false if there is one of this name, which takes nothing of `new_queues`.
+absl::StatusOr<bool> MakeUnlessThere(pg::Session& session, const CreateQueueCall& call,
+                                     NewQueues& new_queues) {
+  const absl::Status room = new_queues.Take(call.principal, std::chrono::steady_clock::now());
+  if (!room.ok()) {
+    const absl::Status there = store::GetQueue(session, call.name).status();
+    if (there.ok()) return false;
+    return absl::IsNotFound(there) ? room : there;
+  }
+  const absl::StatusOr<bool> is_new = store::CreateQueue(
+      session, call.name, call.settings.value_or(model::QueueSettings()),
+      call.lane_count.value_or(1));
+  if (!is_new.ok() || !*is_new) new_queues.GiveBack(call.principal);
+  return is_new;
+}
+
+absl::Status RunCreate(pg::Session& session, const CreateQueueCall& call, NewQueues& new_queues) {
   const auto create = [&]() -> absl::StatusOr<std::string> {
-    ASSIGN_OR_RETURN(const bool is_new,
-                     store::CreateQueue(session, call.name,
-                                        call.settings.value_or(model::QueueSettings()),
-                                        call.lane_count.value_or(1)));
+    ASSIGN_OR_RETURN(const bool is_new, MakeUnlessThere(session, call, new_queues));
     if (is_new) RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
     if (!is_new) RETURN_IF_ERROR(CheckIsSame(session, call));
     return "";
@@ -88,7 +101,9 @@ void QueueAdmin::Create(CreateQueueCall call, Callback<model::Queue> done) {
   const std::string name = call.name;
   SubmitChange(
       context_.pool, std::move(done),
-      [call = std::move(call)](pg::Session& session) { return RunCreate(session, call); },
+      [this, call = std::move(call)](pg::Session& session) {
+        return RunCreate(session, call, new_queues_);
+      },
       [this, name](pg::Session& session) { return Changed(session, name); });
 }
 

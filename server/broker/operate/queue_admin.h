@@ -15,8 +15,13 @@ namespace skiplane::broker {
 
 class QueueAdmin {
  public:
-  QueueAdmin(Context& context, QueueCache& queues, PeerNotifier& notifier, AnswerMemory& lists)
-      : context_(context), queues_(queues), notifier_(notifier), lists_(lists) {}
+  QueueAdmin(Context& context, QueueCache& queues, NewQueues& new_queues, PeerNotifier& notifier,
+             AnswerMemory& lists)
+      : context_(context),
+        queues_(queues),
+        new_queues_(new_queues),
+        notifier_(notifier),
+        lists_(lists) {}
 
   void Create(CreateQueueCall call, Callback<model::Queue> done);
   void Get(std::string name, Callback<QueueWithCounts> done);
@@ -30,6 +35,7 @@ class QueueAdmin {
 
   Context& context_;
   QueueCache& queues_;
+  NewQueues& new_queues_;
   PeerNotifier& notifier_;
   AnswerMemory& lists_;
 };

@@ -20,9 +20,12 @@ absl::Duration DefaultDuration(const LeaseCall& call, const model::Queue& first)
   return stage.has_value() ? first.settings.LeaseDurationOf(*stage) : first.settings.lease_duration;
 }
 
-QueueCache::QueueCache(Context& context, bool create_missing,
+QueueCache::QueueCache(Context& context, bool create_missing, NewQueues& new_queues,
                        std::function<void(QueuePtr)> on_change)
-    : context_(context), create_missing_(create_missing), on_change_(std::move(on_change)) {}
+    : context_(context),
+      create_missing_(create_missing),
+      new_queues_(new_queues),
+      on_change_(std::move(on_change)) {}
 
 QueuePtr QueueCache::Known(const std::string& name) const {
   base::MutexLock lock(mutex_);
@@ -30,7 +33,7 @@ QueuePtr QueueCache::Known(const std::string& name) const {
   return found == by_name_.end() ? nullptr : found->second;
 }
 
-void QueueCache::Find(std::vector<std::string> names,
+void QueueCache::Find(const std::string& principal, std::vector<std::string> names,
                       absl::AnyInvocable<std::string(size_t)> field_of,
                       absl::AnyInvocable<absl::Status(const Queues&)> check,
                       absl::AnyInvocable<void(absl::StatusOr<Queues>)> done) {
@@ -44,11 +47,11 @@ void QueueCache::Find(std::vector<std::string> names,
     done(std::move(known));
     return;
   }
-  context_.pool.Submit([this, field_of = std::move(field_of), names = std::move(names),
+  context_.pool.Submit([this, principal, field_of = std::move(field_of), names = std::move(names),
                         check = std::move(check), done = std::move(done)](
                            absl::StatusOr<pg::Session*> session) mutable {
     if (!session.ok()) return done(session.status());
-    absl::StatusOr<Queues> found = GetAll(**session, names, field_of);
+    absl::StatusOr<Queues> found = GetAll(**session, principal, names, field_of);
     if (!found.ok()) return done(found.status());
     absl::Status status = check(*found);
     if (!status.ok()) {
@@ -65,11 +68,11 @@ void QueueCache::Find(std::vector<std::string> names,
 }
 
 absl::StatusOr<QueueCache::Queues> QueueCache::GetAll(
-    pg::Session& session, const std::vector<std::string>& names,
+    pg::Session& session, const std::string& principal, const std::vector<std::string>& names,
     absl::AnyInvocable<std::string(size_t)>& field_of) {
   Queues found;
   for (const std::string& name : names) {
-    absl::StatusOr<QueuePtr> queue = Get(session, name);
+    absl::StatusOr<QueuePtr> queue = Get(session, name, principal);
     if (!queue.ok()) {
       return base::BlameField("QUEUE_NOT_FOUND", field_of(found.size()), queue.status());
     }
@@ -78,10 +81,11 @@ absl::StatusOr<QueueCache::Queues> QueueCache::GetAll(
   return found;
 }
 
-absl::StatusOr<QueuePtr> QueueCache::Get(pg::Session& session, const std::string& name) {
+absl::StatusOr<QueuePtr> QueueCache::Get(pg::Session& session, const std::string& name,
+                                         const std::string& principal) {
   QueuePtr queue = Known(name);
   if (queue != nullptr) return queue;
-  absl::StatusOr<QueuePtr> found = ReloadOrCreate(session, name);
+  absl::StatusOr<QueuePtr> found = ReloadOrCreate(session, name, principal);
   // Of the call itself nothing was done.
   if (IsOutcomeUnknown(found.status())) return RepeatLater();
   return found;
@@ -115,10 +119,15 @@ absl::StatusOr<std::optional<int16_t>> QueueCache::StageOf(pg::Session& session,
   return queue->settings.FindStage(stage);
 }
 
-absl::StatusOr<QueuePtr> QueueCache::ReloadOrCreate(pg::Session& session, const std::string& name) {
+absl::StatusOr<QueuePtr> QueueCache::ReloadOrCreate(pg::Session& session, const std::string& name,
+                                                    const std::string& principal) {
   absl::StatusOr<QueuePtr> queue = Reload(session, name);
   if (!create_missing_ || !absl::IsNotFound(queue.status())) return queue;
-  RETURN_IF_ERROR(store::CreateQueue(session, name, model::QueueSettings(), 1).status());
+  RETURN_IF_ERROR(new_queues_.Take(principal, std::chrono::steady_clock::now()));
+  const absl::StatusOr<bool> is_new =
+      store::CreateQueue(session, name, model::QueueSettings(), 1);
+  if (!is_new.ok() || !*is_new) new_queues_.GiveBack(principal);
+  RETURN_IF_ERROR(is_new.status());
   return Reload(session, name);
 }
 

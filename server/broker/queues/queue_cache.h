@@ -15,6 +15,7 @@
 #include "server/base/mutex.h"
 #include "server/broker/api/calls.h"
 #include "server/broker/batch/context.h"
+#include "server/broker/queues/new_queues.h"
 #include "server/model/queue.h"
 
 namespace skiplane::broker {
@@ -22,21 +23,26 @@ namespace skiplane::broker {
 class QueueCache {
  public:
   // `on_change` is told of every queue that was learnt or changed, and must not block.
-  QueueCache(Context& context, bool create_missing, std::function<void(QueuePtr)> on_change);
+  QueueCache(Context& context, bool create_missing, NewQueues& new_queues,
+             std::function<void(QueuePtr)> on_change);
 
   using Queues = std::vector<QueuePtr>;
 
   // Calls `done` with the queues of these names, in order: at once when all are known, else from a
-  // thread of the pool. QUEUE_NOT_FOUND names the first one that does not exist, and blames
+  // thread of the pool. `principal`: who calls, and makes those that are to be made.
+  // QUEUE_NOT_FOUND names the first one that does not exist, and blames
   // `field_of` its place. What `check` refuses is read again first: another broker may just have
   // changed it.
-  void Find(std::vector<std::string> names, absl::AnyInvocable<std::string(size_t)> field_of,
+  void Find(const std::string& principal, std::vector<std::string> names,
+            absl::AnyInvocable<std::string(size_t)> field_of,
             absl::AnyInvocable<absl::Status(const Queues&)> check,
             absl::AnyInvocable<void(absl::StatusOr<Queues>)> done);
 
   // One queue, from the database if it is not known. For code that runs on a session anyway, but
   // not within a transaction: a queue that is made here is known at once, and must not be undone.
-  absl::StatusOr<QueuePtr> Get(pg::Session& session, const std::string& name);
+  // `principal`: empty, if nobody knows for whom.
+  absl::StatusOr<QueuePtr> Get(pg::Session& session, const std::string& name,
+                               const std::string& principal = "");
 
   // The same for calls that only read: they make no queue. QUEUE_NOT_FOUND blames `field`.
   absl::StatusOr<QueuePtr> GetExisting(pg::Session& session, const std::string& name,
@@ -69,14 +75,17 @@ class QueueCache {
   absl::Status ReloadAll(pg::Session& session);
 
  private:
-  absl::StatusOr<QueuePtr> ReloadOrCreate(pg::Session& session, const std::string& name);
-  absl::StatusOr<Queues> GetAll(pg::Session& session, const std::vector<std::string>& names,
+  absl::StatusOr<QueuePtr> ReloadOrCreate(pg::Session& session, const std::string& name,
+                                          const std::string& principal);
+  absl::StatusOr<Queues> GetAll(pg::Session& session, const std::string& principal,
+                                const std::vector<std::string>& names,
                                 absl::AnyInvocable<std::string(size_t)>& field_of);
   QueuePtr Known(const std::string& name) const;
   QueuePtr Learn(model::Queue queue);
 
   Context& context_;
   const bool create_missing_;
+  NewQueues& new_queues_;
   const std::function<void(QueuePtr)> on_change_;
   mutable base::Mutex mutex_;
   absl::flat_hash_map<std::string, QueuePtr> by_name_ ABSL_GUARDED_BY(mutex_);

@@ -13,6 +13,7 @@
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
 #include "server/rpc/call/method_verb.h"
+#include "server/rpc/call/no_room.h"
 #include "server/rpc/call/status.h"
 
 namespace skiplane::rpc {
@@ -87,8 +88,7 @@ UnaryCall::UnaryCall(CallScope scope, absl::string_view method, CallWire wire)
 void UnaryCall::Reply(const google::protobuf::MessageLite& message) {
   bool own_buffer = false;
   const auto bytes = static_cast<int64_t>(message.ByteSizeLong());
-  if (is_admitted_) scope_.in_flight.Add(bytes);
-  held_bytes_ += bytes;
+  if (is_admitted_) scope_.in_flight.Add(bytes, &holding_);
   End(grpc::GenericSerialize<grpc::ProtoBufferWriter, google::protobuf::MessageLite>(
       message, wire_.reply, &own_buffer));
 }
@@ -107,7 +107,8 @@ absl::Status UnaryCall::Admit(size_t request_bytes) {
     return base::Refuse(absl::StatusCode::kUnavailable, "BROKER_DRAINING",
                         "this broker is shutting down; nothing was changed");
   }
-  RETURN_IF_ERROR(Authenticate());
+  const Caller caller = CallerOf(*wire_.context, scope_.is_passed_on);
+  RETURN_IF_ERROR(Authenticate(caller));
   RETURN_IF_ERROR(CheckVerb());
   if (request_bytes > static_cast<size_t>(model::kRequestBytesMax)) {
     return base::Refuse(absl::StatusCode::kInvalidArgument, "REQUEST_TOO_LARGE",
@@ -115,24 +116,26 @@ absl::Status UnaryCall::Admit(size_t request_bytes) {
                                      model::kRequestBytesMax,
                                      ". Nothing was changed: send less in one call"));
   }
-  const auto bytes = static_cast<int64_t>(request_bytes);
-  if (!scope_.in_flight.Hold(bytes, KeepsWork(method_))) {
-    return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS",
-                        "too many calls or too large ones are under way in this broker; nothing "
-                        "was changed: retry later");
-  }
-  held_bytes_ = bytes;
-  return absl::OkStatus();
+  return HoldRoom(caller, static_cast<int64_t>(request_bytes));
 }
 
-absl::Status UnaryCall::Authenticate() {
+absl::Status UnaryCall::Authenticate(const Caller& caller) {
   const auto& metadata = wire_.context->client_metadata();
   const ShownCredentials shown{MetadataOf(*wire_.context, kAuthorization),
                                metadata.count(kAuthorization), scope_.has_tls};
-  ASSIGN_OR_RETURN(admitted_,
-                   rpc::Admit(scope_.authenticator,
-                              CallerOf(*wire_.context, scope_.is_passed_on), shown));
+  ASSIGN_OR_RETURN(admitted_, rpc::Admit(scope_.authenticator, caller, shown));
   return absl::OkStatus();
+}
+
+absl::Status UnaryCall::HoldRoom(const Caller& caller, int64_t bytes) {
+  const Party party = PartyOf(principal(), caller);
+  const InFlight::Room room =
+      scope_.in_flight.Hold(party, bytes, KeepsWork(method_), &holding_);
+  if (room == InFlight::Room::kGranted) return absl::OkStatus();
+  if (room != InFlight::Room::kBrokerIsFull) return NoRoomForParty(party, room);
+  return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS",
+                      "too many calls or too large ones are under way in this broker; nothing "
+                      "was changed: retry later");
 }
 
 // Before anything of the request is looked at: who may not call a method learns nothing by it.
@@ -154,9 +157,7 @@ void UnaryCall::OwnWorker(std::string* worker_id) const {
 }
 
 void UnaryCall::GiveBack(int64_t bytes) {
-  const int64_t given = std::min(bytes, held_bytes_);
-  held_bytes_ -= given;
-  scope_.in_flight.Add(-given);
+  scope_.in_flight.Add(-std::min(bytes, holding_.bytes), &holding_);
 }
 
 void UnaryCall::End(const grpc::Status& status) {
@@ -173,9 +174,9 @@ void UnaryCall::OnDone() {
   const auto duration = absl::FromChrono(steady_clock::now() - begin_);
   scope_.metrics.RpcEnded(method_, CodeName(code), duration);
   InFlight* const in_flight = is_admitted_ ? &scope_.in_flight : nullptr;
-  const int64_t held = held_bytes_;
+  const InFlight::Holding holding = holding_;
   delete this;
-  if (in_flight != nullptr) in_flight->End(held);
+  if (in_flight != nullptr) in_flight->End(holding);
 }
 
 }  // namespace skiplane::rpc

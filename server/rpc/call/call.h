@@ -51,7 +51,8 @@ class UnaryCall : public grpc::ServerUnaryReactor {
 
   // To be asked before the request's bytes are read: BROKER_DRAINING if the call came too late,
   // UNAUTHENTICATED if its caller does not prove who it is, ACCESS_DENIED if that one may not call
-  // the method for any queue, TOO_MANY_CALLS if there is no room.
+  // the method for any queue, TOO_MANY_CALLS if there is no room, TOO_MANY_CALLS_OF_PRINCIPAL if
+  // there is none for that one.
   absl::Status Admit(size_t request_bytes);
 
   // To be kept until the transport has taken the answer: what it weighs is counted until then.
@@ -87,13 +88,15 @@ class UnaryCall : public grpc::ServerUnaryReactor {
     return CallerOf(*wire_.context, scope_.is_passed_on).address;
   }
   InFlight& in_flight() { return scope_.in_flight; }
+  const InFlight::Holding& holding() const { return holding_; }
 
   // Gives back of what Admit() was granted, at most `bytes`.
   void GiveBack(int64_t bytes);
 
  private:
   void OnDone() final;
-  absl::Status Authenticate();
+  absl::Status Authenticate(const Caller& caller);
+  absl::Status HoldRoom(const Caller& caller, int64_t bytes);
   absl::Status CheckVerb() const;
   void End(const grpc::Status& status);
 
@@ -102,7 +105,7 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   const CallWire wire_;
   const std::chrono::steady_clock::time_point begin_;
   const bool is_admitted_;
-  int64_t held_bytes_ = 0;
+  InFlight::Holding holding_;
   std::shared_ptr<const void> memory_;
   access::Admitted admitted_;  // once it is admitted
   grpc::StatusCode code_ = grpc::StatusCode::UNKNOWN;

@@ -28,6 +28,7 @@ std::string MessageToJson(const google::protobuf::Message& message);
 // A worker is its principal's, whatever the request names it.
 template <typename Call>
 void OwnWorkerOf(const UnaryCall& call, Call& wanted) {
+  if constexpr (requires { wanted.principal; }) wanted.principal = call.principal().name;
   if constexpr (requires { wanted.worker_id; }) call.OwnWorker(&wanted.worker_id);
 }
 
@@ -77,6 +78,7 @@ absl::StatusOr<Call> ReadChange(UnaryCall& call, const grpc::ByteBuffer& bytes, 
   ASSIGN_OR_RETURN(model::Origin origin, OriginOf(call, method, request, request_id));
   ASSIGN_OR_RETURN(Call change, read(&request));
   RETURN_IF_ERROR(Permit(call.grants(), &change));
+  OwnWorkerOf(call, change);
   change.origin = std::move(origin);
   return change;
 }

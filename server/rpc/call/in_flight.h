@@ -2,7 +2,10 @@
 // no further one is accepted. And how many bytes they hold, because requests of all queues and
 // methods share the broker's memory. Calls that wait are counted by themselves, in all and of each
 // connection: however many there are, they take no room from other calls. Those that wait for the
-// ends of tasks take at most half of the places, so that workers find theirs. Thread-safe.
+// ends of tasks take at most half of the places, so that workers find theirs.
+//
+// One party gets a part of each limit only, so that others find room however much it asks for: a
+// principal or, where nobody proves who it is, a connection. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -12,6 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "server/base/mutex.h"
 #include "server/model/limits.h"
+#include "server/rpc/call/shares.h"
 
 namespace skiplane::rpc {
 
@@ -24,9 +28,23 @@ class InFlight {
     int64_t reserved_bytes = model::kBytesReserved;
     int64_t parked = model::kWaitingCallsMax;
     int64_t parked_per_connection = model::kWaitingCallsPerConnectionMax;
+    int64_t principal_share = model::kPrincipalShare;  // percent, of a party; 100: no own limit
+
+    // Of a limit, what one party may have; rounded up, so that it is something.
+    int64_t PartOf(int64_t limit) const { return (limit * principal_share + 99) / 100; }
   };
 
-  enum class Parking { kGranted, kConnectionIsFull, kAwaitsAreFull, kBrokerIsFull };
+  // What one call has of a server.
+  struct Holding {
+    Share* share = nullptr;  // of its party, once there was room for it
+    bool is_of_principal = false;
+    int64_t bytes = 0;
+  };
+
+  enum class Room { kGranted, kPartyHasTooManyCalls, kPartyHasTooManyBytes, kBrokerIsFull };
+  enum class Parking {
+    kGranted, kPrincipalIsFull, kConnectionIsFull, kAwaitsAreFull, kBrokerIsFull
+  };
   enum class WaitFor { kTasks, kEndOfTask };
 
   InFlight() : InFlight(Limits()) {}
@@ -34,20 +52,20 @@ class InFlight {
 
   // False after Close(): the call is not counted, and End() must not follow.
   bool Begin();
-  // `held`: what the call was granted by Hold() and Add().
-  void End(int64_t held);
+  // `holding`: what it has of Hold() and Add().
+  void End(const Holding& holding);
 
-  // Grants the bytes of a request, unless too many calls or bytes are under way. `may_use_reserve`:
-  // the call is one of those for which a part is kept free.
-  bool Hold(int64_t bytes, bool may_use_reserve = false);
+  // Grants the bytes of a request, unless too many calls or bytes are under way, in all or of
+  // `party`. `may_use_reserve`: the call is one of those for which a part is kept free.
+  Room Hold(const Party& party, int64_t bytes, bool may_use_reserve, Holding* holding);
   // Counts those of an answer, which is there already: the next requests feel it. Negative: they
   // are given back.
-  void Add(int64_t bytes);
+  void Add(int64_t bytes, Holding* holding);
 
   // If granted, the call counts as one that waits, and no longer as one of `calls`, until Unpark().
   // `connection`: the caller's address and port.
-  Parking Park(const std::string& connection, WaitFor what);
-  void Unpark(const std::string& connection, WaitFor what);
+  Parking Park(const std::string& connection, WaitFor what, const Holding& holding);
+  void Unpark(const std::string& connection, WaitFor what, const Holding& holding);
 
   // How many calls may wait so.
   int64_t PlacesOf(WaitFor what) const {
@@ -62,6 +80,8 @@ class InFlight {
   bool WaitForNone(std::chrono::steady_clock::time_point deadline);
 
  private:
+  bool PartiesAreLimited() const { return limits_.principal_share < 100; }
+
   const Limits limits_;
   base::Mutex mutex_;
   base::CondVar none_;
@@ -71,6 +91,7 @@ class InFlight {
   int64_t awaiting_ ABSL_GUARDED_BY(mutex_) = 0;  // of those that are parked
   int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<std::string, int64_t> parked_by_connection_ ABSL_GUARDED_BY(mutex_);
+  Shares shares_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace skiplane::rpc

@@ -52,6 +52,7 @@ InFlight::Limits ParkingOf(const ServerLimits& limits) {
   InFlight::Limits parking;
   parking.parked = limits.waiting_calls;
   parking.parked_per_connection = limits.waiting_calls_per_connection;
+  parking.principal_share = limits.principal_share;
   return parking;
 }
 
@@ -156,8 +157,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(Binding binding, broker::B
   if (binding.identity) LogLoaded(*options.tls, *binding.identity);
   state->credentials = std::make_unique<Credentials>(std::move(binding.identity));
   state->acceptor =
-      std::make_unique<net::Acceptor>(std::move(binding.sockets), options.limits.connections,
-                                      metrics, "grpc");
+      std::make_unique<net::Acceptor>(
+          std::move(binding.sockets),
+          net::ConnectionLimits{options.limits.connections, options.limits.address_share}, metrics,
+          "grpc");
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   ApplyLimits(options.limits, &builder);

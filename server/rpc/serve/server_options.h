@@ -19,6 +19,8 @@ struct ServerLimits {
   // proxy share a connection; it may have kStreamsBesideParked more for everything else.
   int waiting_calls = model::kWaitingCallsMax;
   int waiting_calls_per_connection = model::kWaitingCallsPerConnectionMax;
+  int principal_share = model::kPrincipalShare;  // percent of the limits of calls and bytes
+  int address_share = model::kAddressShare;      // percent of the connections
   absl::Duration handshake_timeout = absl::Seconds(5);
   // Makes clients spread again after brokers were added. The grace is longer than any Lease waits.
   absl::Duration connection_age = absl::Minutes(30);

@@ -80,7 +80,7 @@ TEST_F(PortCheckTest, TellsOfAPortThatNobodyServesAndWhenItIsServedAgain) {
   Begin(sockets.fds()[0], absl::Milliseconds(20));
   EXPECT_TRUE(WaitUntilTold(false));
   metrics::Metrics metrics("test", "test");
-  net::Acceptor acceptor(std::move(sockets), 1000, metrics, "grpc");
+  net::Acceptor acceptor(std::move(sockets), {1000}, metrics, "grpc");
   acceptor.Start(&Greet);
   EXPECT_TRUE(WaitUntilTold(true));
   check_.reset();
@@ -88,7 +88,7 @@ TEST_F(PortCheckTest, TellsOfAPortThatNobodyServesAndWhenItIsServedAgain) {
 
 TEST_F(PortCheckTest, FindsTheWayToAPortOfAnyAddress) {
   metrics::Metrics metrics("test", "test");
-  net::Acceptor acceptor(testing::Required(net::ListenSockets::Open("[::]:0")), 1000, metrics,
+  net::Acceptor acceptor(testing::Required(net::ListenSockets::Open("[::]:0")), {1000}, metrics,
                          "grpc");
   acceptor.Start(&Greet);
   Begin(acceptor.sockets().fds()[0], absl::Minutes(1));
@@ -109,7 +109,7 @@ TEST_F(PortCheckTest, EndsAtOnceInTheMiddleOfACheck) {
 class FullPortTest : public PortCheckTest {
  protected:
   FullPortTest()
-      : acceptor_(testing::Required(net::ListenSockets::Open("127.0.0.1:0")), 0, metrics_,
+      : acceptor_(testing::Required(net::ListenSockets::Open("127.0.0.1:0")), {0}, metrics_,
                   "grpc") {
     acceptor_.Start(&Greet);
   }

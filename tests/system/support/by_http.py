@@ -99,29 +99,33 @@ class HttpCall:
 
 
 class HttpMethod:
-    def __init__(self, address, method):
+    def __init__(self, address, method, shown):
         self._address = address
         self._method = method
+        self._shown = shown
 
-    def future(self, request, timeout, **options):
-        return HttpCall(self._address, self._method, request, timeout, **options)
+    def future(self, request, timeout, metadata=()):
+        return HttpCall(self._address, self._method, request, timeout,
+                        (*metadata, *self._shown))
 
     def __call__(self, request, timeout, **options):
         return self.future(request, timeout, **options).result()
 
 
 class HttpStub:
-    def __init__(self, address, service):
+    def __init__(self, address, service, shown):
         for method in service.methods:
-            setattr(self, method.name, HttpMethod(address, method))
+            setattr(self, method.name, HttpMethod(address, method, shown))
 
 
 class HttpApi(Client):
     """It needs no channel."""
 
-    def __init__(self, address):
-        self.broker = HttpStub(address, broker_pb2.DESCRIPTOR.services_by_name["BrokerService"])
-        self.admin = HttpStub(address, admin_pb2.DESCRIPTOR.services_by_name["AdminService"])
+    def __init__(self, address, token=None):
+        shown = () if token is None else (("Authorization", f"Bearer {token}"),)
+        services = (broker_pb2.DESCRIPTOR.services_by_name["BrokerService"],
+                    admin_pb2.DESCRIPTOR.services_by_name["AdminService"])
+        self.broker, self.admin = (HttpStub(address, service, shown) for service in services)
 
     def close(self):
         pass
@@ -134,5 +138,5 @@ class ByHttp:
     def start_broker(self, *flags, **options):
         return super().start_broker(*flags, **{"http": ANY_PORT, **options})
 
-    def client_of(self, broker):
-        return HttpApi(broker.http_address)
+    def client_of(self, broker, token=None):
+        return HttpApi(broker.http_address, token)

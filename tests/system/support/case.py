@@ -48,8 +48,8 @@ class SystemTest(unittest.TestCase):
         self.addCleanup(broker.end)
         return broker
 
-    def client_of(self, broker):
-        client = Client(broker.address)
+    def client_of(self, broker, token=None):
+        client = Client(broker.address, token)
         self.addCleanup(client.close)
         return client
 

@@ -57,13 +57,34 @@ def retry_delay_of(error):
     return hint.ToTimedelta().total_seconds()
 
 
+class _Shown(grpc.ClientCallDetails):
+    """What a call is told by, with the caller's token."""
+
+    def __init__(self, details, metadata):
+        self.method, self.timeout, self.metadata = details.method, details.timeout, metadata
+        self.credentials, self.wait_for_ready = details.credentials, details.wait_for_ready
+        self.compression = details.compression
+
+
+class _WithToken(grpc.UnaryUnaryClientInterceptor):
+    def __init__(self, token):
+        self._shown = (("authorization", f"Bearer {token}"),)
+
+    def intercept_unary_unary(self, continuation, details, request):
+        metadata = (*(details.metadata or ()), *self._shown)
+        return continuation(_Shown(details, metadata), request)
+
+
 class Client:
     """One channel. Names of outcomes and states are the API's, without their prefix."""
 
-    def __init__(self, address):
+    def __init__(self, address, token=None):
         self.channel = grpc.insecure_channel(address, OPTIONS)
-        self.broker = broker_pb2_grpc.BrokerServiceStub(self.channel)
-        self.admin = admin_pb2_grpc.AdminServiceStub(self.channel)
+        shown = self.channel
+        if token is not None:
+            shown = grpc.intercept_channel(self.channel, _WithToken(token))
+        self.broker = broker_pb2_grpc.BrokerServiceStub(shown)
+        self.admin = admin_pb2_grpc.AdminServiceStub(shown)
 
     def close(self):
         self.channel.close()

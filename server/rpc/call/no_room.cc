@@ -1,0 +1,80 @@
+#include "server/rpc/call/no_room.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "server/base/rare_event.h"
+#include "server/base/reason.h"
+#include "server/broker/api/refusals.h"
+
+namespace skiplane::rpc {
+namespace {
+
+// A call that waits may do so for a minute.
+constexpr absl::Duration kUntilPlaceIsFree = absl::Seconds(1);
+
+// `has` reads on from the principal's name.
+absl::Status PrincipalIsAtLimit(absl::string_view principal, absl::string_view limit,
+                                absl::string_view has, absl::string_view instead) {
+  static constinit base::RareEvent limited("principal_limited");
+  if (limited.Wanted()) {
+    limited.Write(base::LogLevel::kWarn,
+                  {{"principal", std::string(principal)}, {"limit", std::string(limit)}});
+  }
+  return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS_OF_PRINCIPAL",
+                      absl::StrCat("`", principal, "` ", has,
+                                   " in this broker as one principal may have; nothing was "
+                                   "changed: ",
+                                   instead));
+}
+
+}  // namespace
+
+Party PartyOf(const access::Principal& principal, const Caller& caller) {
+  if (principal.name != access::kAnonymous) return {principal.name, true};
+  return {caller.address, false};
+}
+
+absl::Status NoRoomForParty(const Party& party, InFlight::Room room) {
+  const bool has_calls = room == InFlight::Room::kPartyHasTooManyCalls;
+  const absl::string_view instead = has_calls
+                                        ? "wait for answers before you call again"
+                                        : "wait for answers, or send smaller requests";
+  if (party.is_principal) {
+    return PrincipalIsAtLimit(party.name, has_calls ? "calls" : "bytes",
+                              has_calls ? "has as many calls under way"
+                                        : "has requests and answers of as many bytes under way",
+                              instead);
+  }
+  return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS",
+                      absl::StrCat("too many calls or too large ones are under way on this "
+                                   "connection; nothing was changed: ",
+                                   instead));
+}
+
+absl::Status NoPlaceToWait(const access::Principal& principal, InFlight::Parking parking,
+                           const InFlight& in_flight, InFlight::WaitFor what) {
+  const bool awaits = what == InFlight::WaitFor::kEndOfTask;
+  const absl::string_view fewer =
+      awaits ? "fewer calls that wait at a time" : "fewer calls with a larger max_tasks";
+  if (parking == InFlight::Parking::kPrincipalIsFull) {
+    return base::WithRetryDelay(
+        PrincipalIsAtLimit(principal.name, "waiting_calls", "has as many calls waiting",
+                           absl::StrCat("use another broker, or ", fewer)),
+        kUntilPlaceIsFree);
+  }
+  if (parking == InFlight::Parking::kConnectionIsFull) {
+    return broker::TooManyWaitingCalls(
+        absl::StrCat(in_flight.limits().parked_per_connection,
+                     " calls wait on this connection already"),
+        absl::StrCat("use more connections, or ", fewer));
+  }
+  const bool is_full_of_awaits = parking == InFlight::Parking::kAwaitsAreFull;
+  return broker::TooManyWaitingCalls(
+      absl::StrCat(is_full_of_awaits ? in_flight.PlacesOf(what) : in_flight.limits().parked,
+                   " calls wait ", is_full_of_awaits ? "for the ends of tasks " : "",
+                   "in this broker already"),
+      absl::StrCat("retry later, use another broker, or ", fewer));
+}
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,22 @@
+// Whose share of a server a call takes, and what its caller is told when there is no room for it.
+#pragma once
+
+#include "absl/status/status.h"
+#include "server/access/principal.h"
+#include "server/rpc/call/caller.h"
+#include "server/rpc/call/in_flight.h"
+
+namespace skiplane::rpc {
+
+// The principal; the connection where nobody proves who it is. Refers to both.
+Party PartyOf(const access::Principal& principal, const Caller& caller);
+
+// TOO_MANY_CALLS_OF_PRINCIPAL, or TOO_MANY_CALLS of a connection. `room`: one that says what the
+// party has too much of.
+absl::Status NoRoomForParty(const Party& party, InFlight::Room room);
+
+// TOO_MANY_WAITING_CALLS, or TOO_MANY_CALLS_OF_PRINCIPAL.
+absl::Status NoPlaceToWait(const access::Principal& principal, InFlight::Parking parking,
+                           const InFlight& in_flight, InFlight::WaitFor what);
+
+}  // namespace skiplane::rpc

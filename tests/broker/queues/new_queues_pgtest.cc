@@ -1,0 +1,74 @@
+// Queues are made up to a rate, however they are asked for.
+#include <string>
+
+#include "server/base/reason.h"
+#include "tests/broker/broker_harness.h"
+
+namespace skiplane::testing {
+namespace {
+
+class NewQueuesTest : public BrokerHarness {
+ protected:
+  NewQueuesTest() {
+    broker::BrokerOptions options;
+    options.connect.uri = database_.broker_uri();
+    options.create_missing_queues = true;
+    options.id = model::NewSessionId();
+    options.new_queues = {.per_minute = 4, .principal_share = 50};
+    broker_.reset();
+    broker_ = std::make_unique<broker::LocalBroker>(options, metrics_, [](bool) {});
+  }
+
+  absl::Status Create(const std::string& principal, const std::string& name) {
+    broker::CreateQueueCall call;
+    call.principal = principal;
+    call.name = name;
+    call.origin = Origin();
+    Later<model::Queue> later;
+    broker().CreateQueue(std::move(call), later.done());
+    return later.Get().status();
+  }
+
+  absl::Status Put(const std::string& principal, const std::string& queue) {
+    broker::EnqueueCall call;
+    call.principal = principal;
+    call.queue = queue;
+    call.tasks.push_back(Payload("x"));
+    Later<std::vector<broker::EnqueueResult>> later;
+    broker().Enqueue(std::move(call), later.done());
+    return later.Get().status();
+  }
+
+  absl::Status Ask(const std::string& principal, const std::string& queue) {
+    broker::LeaseCall call = LeaseOf("w");
+    call.principal = principal;
+    call.queues[0].name = queue;
+    Later<broker::LeaseAnswer> later;
+    broker().Lease(std::move(call), later.done());
+    return later.Get().status();
+  }
+};
+
+TEST_F(NewQueuesTest, ThoseOfOnePrincipalAreBoundedAndOthersMakeTheirs) {
+  EXPECT_TRUE(Create("token:greedy", "a").ok());
+  EXPECT_TRUE(Put("token:greedy", "b").ok());
+  for (const absl::Status& refused : {Create("token:greedy", "c"), Put("token:greedy", "c"),
+                                      Ask("token:greedy", "c")}) {
+    EXPECT_EQ(base::ReasonOf(refused), "TOO_MANY_NEW_QUEUES") << refused;
+    EXPECT_GT(base::RetryDelayOf(refused).value_or(absl::ZeroDuration()), absl::ZeroDuration());
+  }
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.queue WHERE name = 'c'"), 0);
+  EXPECT_TRUE(Ask("token:other", "c").ok());
+}
+
+TEST_F(NewQueuesTest, ThoseThatAreThereMayBeAskedForAgain) {
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(Create("token:a", "a").ok());
+  EXPECT_TRUE(Put("token:a", "b").ok());
+  EXPECT_EQ(base::ReasonOf(Create("token:a", "c")), "TOO_MANY_NEW_QUEUES");
+  EXPECT_TRUE(Create("token:a", "a").ok());
+  EXPECT_TRUE(Put("token:a", "a").ok());
+  EXPECT_TRUE(Ask("token:a", "b").ok());
+}
+
+}  // namespace
+}  // namespace skiplane::testing
