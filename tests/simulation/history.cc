@@ -33,6 +33,7 @@ class Maker {
     if (has_backlog) AddBacklog();
     const int usual = has_backlog || is_quiet ? Pick(2, 15) : Pick(10, 120);
     for (int i = 0; i < usual; ++i) AddUsual();
+    if (Chance(150)) AddGreedyClient();
     const int rare = Chance(600) ? Pick(0, moments_.empty() ? 5 : 20) : 0;
     for (int i = 0; i < rare; ++i) AddRare();
     std::ranges::stable_sort(history_.inputs, {}, &Input::at);
@@ -115,6 +116,8 @@ class Maker {
     if (Chance(patient_)) call.span = Span(Chance(600) ? Pick(5000, 9000) : Pick(1, 5000));
     if (Chance(moments_.empty() ? 50 : 300)) call.span = Span(Pick(1, 100));
     if (Chance(150)) call.request = Pick(1, 4);
+    call.principal = Chance(600) ? 0 : Pick(1, 2);
+    call.worker = Pick(0, 3);
     std::vector<int> lane_stages(static_cast<size_t>(history_.lane_stages()));
     for (size_t i = 0; i < lane_stages.size(); ++i) lane_stages[i] = static_cast<int>(i);
     std::ranges::shuffle(lane_stages, random_);
@@ -127,6 +130,40 @@ class Maker {
     Input& cancel = Add(Kind::kCancel);
     cancel.at = began + Span(Pick(0, 300));
     cancel.number = calls_;
+  }
+
+  // Many calls of one client are there before all others, and what they all wait for comes slowly.
+  void AddGreedyClient() {
+    const int wanted = PickLaneStage();
+    const bool has_principal = Chance(500);
+    const bool names_workers = Chance(300);
+    const auto call = [&](Span at) -> Input& {
+      Input& added = Add(Kind::kCall);
+      added.at = at;
+      added.broker = 0;
+      added.span = Span(9000);
+      added.wanted = {wanted};
+      added.number = ++calls_;
+      return added;
+    };
+    for (int i = Pick(10, 25); i > 0; --i) {
+      Input& greedy = call(Span(Pick(0, 100)));
+      greedy.principal = has_principal ? 3 : 0;
+      greedy.worker = has_principal && names_workers ? 100 + i : 100;
+      greedy.count = Pick(1, 5);
+    }
+    for (int i = Pick(1, 3); i > 0; --i) {
+      Input& other = call(Span(Pick(100, 500)));
+      other.principal = Pick(0, 2);
+      other.worker = i;
+      other.count = Pick(1, 3);
+    }
+    for (int i = Pick(5, 15); i > 0; --i) {
+      Input& tasks = Add(Kind::kEnqueue);
+      tasks.at = Span(Pick(500, 6000));
+      tasks.what = wanted;
+      tasks.count = Chance(700) ? 1 : Pick(2, 8);
+    }
   }
 
   void AddRare() {

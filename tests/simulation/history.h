@@ -34,6 +34,8 @@ struct Input {
   std::vector<int> wanted{};
   int number = 0;   // of a call
   int request = 0;  // its request id; 0: none
+  int principal = 0;
+  int worker = 0;  // of the principal; 0: not named
 };
 
 struct History {

@@ -27,7 +27,8 @@ constexpr std::array kHistoryFields = {
 constexpr std::array kInputFields = {
     std::pair{"broker", &Input::broker},     std::pair{"what", &Input::what},
     std::pair{"priority", &Input::priority}, std::pair{"count", &Input::count},
-    std::pair{"number", &Input::number},     std::pair{"request", &Input::request}};
+    std::pair{"number", &Input::number},     std::pair{"request", &Input::request},
+    std::pair{"principal", &Input::principal}, std::pair{"worker", &Input::worker}};
 
 template <typename Object, typename Fields>
 void PrintFields(const Object& object, const Fields& fields, std::string* text) {

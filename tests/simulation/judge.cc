@@ -10,10 +10,6 @@ using broker::Ticket;
 
 namespace {
 
-bool IsInLanes(const Caller& caller) {
-  return caller.ticket->state == Ticket::State::kWaiting && !caller.ticket->entries.empty();
-}
-
 // How often each task is given to a caller, or back.
 std::map<int64_t, int> TimesGiven(const std::vector<broker::Action>& actions) {
   std::map<int64_t, int> times;
@@ -167,31 +163,6 @@ void Judge::AnsweredShort(const Caller& caller, const std::vector<model::LeasedT
   }
 }
 
-void Judge::Served(const std::vector<broker::Action>& actions,
-                   const std::map<const Ticket*, Caller>& callers,
-                   const std::vector<Caller*>& waiting) {
-  const auto is_same = [](const Ticket::Wanted& a, const Ticket::Wanted& b) {
-    return a.lane_stage == b.lane_stage;
-  };
-  std::set<Caller*> passed;
-  for (const broker::Action& action : actions) {
-    const auto* const answer = std::get_if<broker::Answer>(&action);
-    if (answer == nullptr || !answer->answer.ok() || answer->answer->tasks.empty()) continue;
-    const Caller& served = callers.at(answer->ticket.get());
-    if (served.is_reserved) continue;
-    for (Caller* caller : waiting) {
-      const bool waits = IsInLanes(*caller) && caller->broker == served.broker;
-      if (!waits || caller->turn >= served.turn) continue;
-      if (std::ranges::equal(caller->ticket->wanted, served.ticket->wanted, is_same)) {
-        passed.insert(caller);
-      }
-    }
-  }
-  for (Caller* caller : passed) {
-    if (++caller->passed > kPassedMax) Break("a caller is passed again and again");
-  }
-}
-
 void Judge::Waiting(const std::vector<Caller*>& waiting, const std::vector<Knowledge>& brokers,
                     absl::Time now, base::SteadyTime at) {
   std::map<LaneStage, base::SteadyTime> oldest;  // since when a ready task is there
@@ -218,7 +189,7 @@ void Judge::UnderWay(const std::vector<Caller*>& waiting, int broker, const Know
                      absl::Time now) {
   const auto is_ready = [&](const Task* task) { return tables_.IsReady(*task, now); };
   for (const Caller* caller : waiting) {
-    if (caller->broker != broker || !IsInLanes(*caller)) continue;
+    if (caller->broker != broker || !caller->IsInLanes()) continue;
     if (caller->ticket->IsFilling()) {
       if (!IsFilledNow(*caller->ticket)) Break("a caller that holds tasks waits for nothing");
       continue;

@@ -18,7 +18,7 @@ namespace skiplane::simulation {
 inline constexpr std::chrono::seconds kHandOutWithin(5);
 // A broker hears within this that a queue was resumed.
 inline constexpr std::chrono::milliseconds kHeardWithin(20);
-// So often a caller may be passed by later callers of the same lane stages: statements end in
+// So often in a row others of a kind may be served before those whose turn it is: statements end in
 // another order than they begin.
 inline constexpr int kPassedMax = 4;
 
@@ -29,10 +29,14 @@ struct Caller {
   bool is_reserved = false;
   bool is_gone = false;
   base::SteadyTime began;
+  base::SteadyTime enlisted{};  // since when it waits in its lanes
   int64_t number = 0;  // the same in each run
   int64_t turn = 0;    // the order in which they came to wait in their lanes
   int answers = 0;
-  int passed = 0;
+  bool IsInLanes() const {
+    return ticket->state == broker::Ticket::State::kWaiting && !ticket->entries.empty();
+  }
+  std::map<std::string, int> passed{};  // by whom: since whom that concerns was served
 };
 
 // What a broker was told and can know.
@@ -84,8 +88,19 @@ class Judge {
   void AnsweredShort(const Caller& caller, const std::vector<model::LeasedTask>& tasks,
                      const Knowledge& knowledge, absl::Time now, base::SteadyTime at);
 
-  // Nobody is passed again and again: by callers of one statement counts as once.
-  void Served(const std::vector<broker::Action>& actions,
+  // A statement is dealt out to principals in turn, within each to its workers, within each to its
+  // calls: who could take more has no less than another of the same kind, but for one.
+  void Dealt(const broker::LeaseRun& run, int broker, const std::vector<Caller*>& waiting);
+
+  // Its first turn is that of who has waited longest since the last task, while no other statement
+  // of the lane stage has ever been under way with it: what that gives is not known yet.
+  void First(const broker::LeaseRun& run, int broker, bool is_alone,
+             const std::vector<Caller*>& waiting, base::SteadyTime at);
+
+  // Turn for turn: while a call waits, no principal is served again and again that its own waits
+  // for, no worker that its own waits for, and no later call of its worker. All that one statement
+  // serves counts as once.
+  void Served(const broker::LeaseRun& run, const std::set<const broker::Ticket*>& got, int broker,
               const std::map<const broker::Ticket*, Caller>& callers,
               const std::vector<Caller*>& waiting);
 
@@ -105,6 +120,12 @@ class Judge {
 
   const Tables& tables_;
   std::map<const broker::Ticket*, std::vector<int64_t>> kept_;
+  struct LastServed {
+    bool is_known = true;
+    base::SteadyTime dealt;                      // the statement that is under way
+    std::map<std::string, base::SteadyTime> at;  // of principals and workers: when it was dealt
+  };
+  std::map<std::pair<int, LaneStage>, LastServed> last_served_;  // by each broker
   std::set<LaneStage> paused_;
   std::map<LaneStage, base::SteadyTime> resumed_;
   std::string verdict_;

@@ -127,6 +127,8 @@ void World::Call(const Input& input) {
   ticket->waits = input.span.count() > 0;
   ticket->deadline = now_ + input.span;
   if (input.request > 0) ticket->request_key = absl::StrCat("r", input.request);
+  ticket->call.principal = absl::StrCat("p", input.principal);
+  if (input.worker > 0) ticket->call.worker_id = absl::StrCat("w", input.worker);
   for (const int number : input.wanted) {
     const LaneStage lane_stage = LaneStageOf(number);
     ticket->wanted.push_back({lane_stage, QueueOf(lane_stage), ticket->wanted.size()});
@@ -138,8 +140,8 @@ void World::Call(const Input& input) {
 TicketPtr World::Admit(int broker, TicketPtr ticket) {
   Trace(broker, "caller ", ++last_number_, " comes");
   Caller& caller = callers_[ticket.get()];
-  caller = {.ticket = ticket, .broker = broker, .began = now_, .number = last_number_,
-            .turn = ++last_turn_};
+  caller = {.ticket = ticket, .broker = broker, .began = now_, .enlisted = now_,
+            .number = last_number_, .turn = ++last_turn_};
   waiting_.push_back(&caller);
   auto actions = Do(broker, [&](auto& s, Step& step) { s.Admit(ticket, step); });
   NoteStates(broker, *ticket);
@@ -265,6 +267,16 @@ void World::Forget(int64_t id) {
   for (Knowledge& known : known_) known.tasks.erase(id);
 }
 
+// The same once more.
+broker::LeaseCall World::CallOf(const Ticket& ticket) {
+  broker::LeaseCall call;
+  call.principal = ticket.call.principal;
+  call.worker_id = ticket.call.worker_id;
+  call.max_tasks = ticket.call.max_tasks;
+  call.max_bytes = ticket.call.max_bytes;
+  return call;
+}
+
 // A worker is done, fails, or dies, by chance. Whoever is first to end a lease ends it.
 void World::Work(int broker, const Ticket& ticket, const model::LeasedTask& task,
                  bool may_lease) {
@@ -273,7 +285,7 @@ void World::Work(int broker, const Ticket& ticket, const model::LeasedTask& task
   const Span span(Pick(1, 400));
   if (may_lease && Chance(history_.lease_next) && now_ < kBegin + kLastLease) {
     auto previous = std::make_shared<Ticket>();
-    previous->call.max_tasks = ticket.call.max_tasks;
+    previous->call = CallOf(ticket);
     previous->waits = ticket.waits;
     previous->wanted = ticket.wanted;
     return After(span, [=, this] { AckAndLease(broker, id, lease_number, *previous); });

@@ -59,6 +59,7 @@ class World {
   void NoteStates(int broker, const broker::Ticket& ticket);
   void Work(int broker, const broker::Ticket& ticket, const model::LeasedTask& task,
             bool may_lease);
+  static broker::LeaseCall CallOf(const broker::Ticket& ticket);
   // It waits again: after a delay, or in the place that it had.
   void Free(int origin, int64_t id, int64_t lease_number, std::optional<Span> delay);
 

@@ -61,8 +61,7 @@ void World::Perform(int broker, std::vector<broker::Action> actions) {
       Caller& caller = callers_.at(decline->ticket.get());
       judge_.Answered(caller);
       auto again = std::make_shared<Ticket>();
-      again->call.max_tasks = decline->ticket->call.max_tasks;
-      again->call.max_bytes = decline->ticket->call.max_bytes;
+      again->call = CallOf(*decline->ticket);
       again->waits = decline->ticket->waits;
       again->deadline = decline->ticket->deadline;
       again->wanted = decline->ticket->wanted;
@@ -110,6 +109,10 @@ void World::RunLease(int broker, LaneStage lane_stage) {
   auto run = std::make_shared<broker::LeaseRun>();
   Perform(broker, Do(broker, [&](auto& s, Step& step) { *run = s.BeginLease(lane_stage, step); }));
   if (run->tickets.empty()) return;
+  judge_.Dealt(*run, broker, waiting_);
+  const Knowledge& knowledge = known_[static_cast<size_t>(broker)];
+  const bool is_alone = knowledge.states.at(lane_stage)->leases_running == 1;
+  judge_.First(*run, broker, is_alone, waiting_, now_);
   Execute(broker, run, {});
 }
 
@@ -195,13 +198,17 @@ void World::EndLease(int broker, const Run& run, absl::StatusOr<store::Leased> l
   }
   if (run->is_reservation) EndReservation(broker, *run);
   std::vector<int64_t> ids;
+  std::set<const Ticket*> got;
   if (leased.ok()) {
-    for (const store::LeasedRow& row : leased->rows) ids.push_back(row.task.token.task.id);
+    for (const store::LeasedRow& row : leased->rows) {
+      ids.push_back(row.task.token.task.id);
+      got.insert(run->tickets[static_cast<size_t>(row.caller)].get());
+    }
   }
   auto actions =
       Do(broker, [&](auto& s, Step& step) { s.EndLease(*run, std::move(leased), step); });
   judge_.Delivered(*run, ids, actions);
-  judge_.Served(actions, callers_, waiting_);
+  if (!run->is_reservation) judge_.Served(*run, got, broker, callers_, waiting_);
   Perform(broker, std::move(actions));
 }
 
@@ -248,6 +255,8 @@ void World::RunFind(int broker, const TicketPtr& ticket) {
     }
     After(Latency(), [=, this] {
       callers_.at(ticket.get()).turn = ++last_turn_;
+      callers_.at(ticket.get()).enlisted = now_;
+      callers_.at(ticket.get()).passed.clear();
       auto actions =
           Do(broker, [&](auto& s, Step& step) { s.EndFind(ticket, found, step); });
       NoteStates(broker, *ticket);
@@ -261,8 +270,7 @@ void World::AckAndLease(int broker, int64_t id, int64_t lease_number, const Tick
   const Task* const task = tables_.Find(id);
   if (task == nullptr || !task->is_leased || task->lease_number != lease_number) return;
   auto next = std::make_shared<Ticket>();
-  next->call.max_tasks = previous.call.max_tasks;
-  next->call.max_bytes = 1 << 20;
+  next->call = CallOf(previous);
   next->waits = previous.waits;
   next->deadline = now_ + (next->waits ? Span(6000) : Span(0));
   next->wanted = previous.wanted;

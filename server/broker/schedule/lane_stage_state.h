@@ -3,14 +3,13 @@
 #pragma once
 
 #include <algorithm>
-#include <list>
 
 #include "absl/status/status.h"
 #include "server/base/timer.h"
 #include "server/broker/schedule/alarms.h"
 #include "server/broker/schedule/belief.h"
 #include "server/broker/schedule/bounds.h"
-#include "server/broker/schedule/ticket.h"
+#include "server/broker/schedule/turns.h"
 #include "server/model/lane_stage.h"
 #include "server/store/enqueue.h"
 
@@ -23,9 +22,9 @@ struct LaneStageState {
 
   const model::LaneStage lane_stage;
   QueuePtr queue;  // as last learnt
-  std::list<TicketPtr> waiting;  // those that are served included; the first one's turn is next
-  int shared_waiters = 0;        // of them, those that wait elsewhere too
-  int filling = 0;               // of them, those that hold tasks already
+  Turns waiting;           // those that are served included
+  int shared_waiters = 0;  // of them, those that wait elsewhere too
+  int filling = 0;         // of them, those that hold tasks already
 
   Bounds bounds;
   Belief belief;

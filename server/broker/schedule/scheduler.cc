@@ -39,9 +39,9 @@ bool Scheduler::NoteEmpty(Ticket& ticket, const LaneStageState& state) {
 void Scheduler::Recover(LaneStageState& state) {
   if (state.error.ok()) return;
   state.error = absl::OkStatus();
-  for (const TicketPtr& ticket : state.waiting) {
+  state.waiting.ForEach([&state](const TicketPtr& ticket) {
     for (Ticket::Entry& entry : ticket->entries) entry.is_empty &= entry.state != &state;
-  }
+  });
 }
 
 void Scheduler::Admit(const TicketPtr& ticket, Step& step) {
@@ -107,11 +107,13 @@ LaneStageState& Scheduler::StateOf(const Ticket::Wanted& wanted) {
 }
 
 void Scheduler::Enter(const TicketPtr& ticket, Step& step) {
+  ticket->keys = TurnKeysOf(ticket->call);
   for (const Ticket::Wanted& wanted : ticket->wanted) {
     LaneStageState& state = StateOf(wanted);
     if (state.waiting.empty()) state.Reopen(step.now);
-    state.waiting.push_back(ticket);
-    ticket->entries.push_back({&state, std::prev(state.waiting.end())});
+    Ticket::Entry& entry = ticket->entries.emplace_back();
+    entry.state = &state;
+    state.waiting.Add(ticket, &entry);
     if (ticket->wanted.size() > 1) ++state.shared_waiters;
   }
 }
@@ -149,7 +151,7 @@ void Scheduler::Leave(Ticket& ticket) {
   for (const Ticket::Entry& entry : ticket.entries) {
     if (ticket.entries.size() > 1) --entry.state->shared_waiters;
     if (ticket.IsFilling()) --entry.state->filling;
-    entry.state->waiting.erase(entry.position);
+    entry.state->waiting.Remove(entry);
   }
   ticket.entries.clear();
 }
@@ -191,10 +193,10 @@ void Scheduler::BeginDrain(Step& step) {
   is_draining_ = true;
   std::vector<TicketPtr> waiting;
   for (const auto& [lane_stage, state] : states_) {
-    for (const TicketPtr& ticket : state->waiting) {
+    state->waiting.ForEach([&waiting](const TicketPtr& ticket) {
       ticket->is_expired = true;
       if (ticket->state == Ticket::State::kWaiting) waiting.push_back(ticket);
-    }
+    });
   }
   for (const TicketPtr& ticket : waiting) FinishEmpty(ticket, step);
 }
@@ -213,7 +215,7 @@ void Scheduler::Tick(Step& step) {
 
 int64_t Scheduler::WaitingCallsAt(model::LaneStage lane_stage) const {
   const auto found = states_.find(lane_stage);
-  return found == states_.end() ? 0 : static_cast<int64_t>(found->second->waiting.size());
+  return found == states_.end() ? 0 : found->second->waiting.size();
 }
 
 // A call waits in each lane stage of a queue that may serve it: it counts in the first of them.
@@ -225,11 +227,11 @@ std::map<std::string, int64_t> Scheduler::WaitingCalls() const {
       return entry.state->queue->name == name;
     };
     int64_t& count = calls[name];
-    for (const TicketPtr& ticket : state->waiting) {
+    state->waiting.ForEach([&](const TicketPtr& ticket) {
       const auto first =
           std::find_if(ticket->entries.begin(), ticket->entries.end(), is_of_queue);
       if (first->state == state.get()) ++count;
-    }
+    });
   }
   return calls;
 }

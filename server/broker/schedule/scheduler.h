@@ -11,8 +11,9 @@
 //   - while a permitted caller waits and statements succeed, a ready task is handed out within 5
 //     seconds, whatever notifications are lost, if probes fit into their budget;
 //   - a statement leases no task while one that goes before it is known to be ready;
-//   - callers of a lane stage begin to be served in the order in which they came, but for those
-//     whose request id was taken, and for reservations, which take what those who wait leave.
+//   - in a lane stage principals are served in turn, within each its workers, within each its calls
+//     in the order in which they came (turns.h); but for those whose request id was taken, and for
+//     reservations, which take what those who wait leave.
 // Not thread-safe.
 #pragma once
 
@@ -124,9 +125,8 @@ class Scheduler {
   void AdvanceFilling(const LaneStageState& state, Step& step);
 
   // scheduler_lease.cc: lease statements.
-  std::vector<TicketPtr> Gather(const LaneStageState& state, int64_t count_max,
-                                base::SteadyTime now) const;
-  LeaseRun RunOf(LaneStageState& state, std::vector<TicketPtr> tickets, int64_t count_max);
+  Dealt Deal(LaneStageState& state, int64_t count_max, base::SteadyTime now) const;
+  LeaseRun RunOf(LaneStageState& state, Dealt dealt);
   void AdvanceAllOf(const LeaseRun& run, Step& step);
   void Deliver(const LeaseRun& run, store::Leased leased, Step& step);
   void DeliverTo(const TicketPtr& ticket, const LaneStageState& state, LeaseAnswer answer,

@@ -44,10 +44,10 @@ void Scheduler::FillReserved(const TicketPtr& ticket, const LaneStageState& stat
 void Scheduler::AdvanceFilling(const LaneStageState& state, Step& step) {
   if (state.filling == 0) return;
   std::vector<TicketPtr> filling;
-  for (const TicketPtr& ticket : state.waiting) {
+  state.waiting.ForEach([&filling](const TicketPtr& ticket) {
     const bool is_between = ticket->state == Ticket::State::kWaiting && ticket->IsFilling();
     if (is_between) filling.push_back(ticket);
-  }
+  });
   for (const TicketPtr& ticket : filling) {
     if (ticket->state != Ticket::State::kWaiting) continue;
     LaneStageState* const next = NextToFill(*ticket);

@@ -80,8 +80,8 @@ bool Scheduler::MayServe(const Ticket& ticket, const LaneStageState& state,
 }
 
 bool Scheduler::HasWork(const LaneStageState& state, base::SteadyTime now) const {
-  return std::any_of(state.waiting.begin(), state.waiting.end(),
-                     [&](const TicketPtr& ticket) { return MayServe(*ticket, state, now); });
+  return state.waiting.AnyOf(
+      [&](const TicketPtr& ticket) { return MayServe(*ticket, state, now); });
 }
 
 // Whatever the lane stage needs next. Safe to call at any time.
@@ -119,12 +119,12 @@ void Scheduler::DoNext(LaneStageState& state, Step& step) {
 void Scheduler::AdvanceNeighbours(LaneStageState& state, Step& step) {
   if (state.shared_waiters == 0 || state.BlocksLater(step.now)) return;
   std::set<model::LaneStage> neighbours;
-  for (const TicketPtr& ticket : state.waiting) {
+  state.waiting.ForEach([&](const TicketPtr& ticket) {
     for (const Ticket::Entry& entry : ticket->entries) {
       const bool has_tasks = entry.state->belief.count() > 0;
       if (entry.state != &state && has_tasks) neighbours.insert(entry.state->lane_stage);
     }
-  }
+  });
   for (const model::LaneStage lane_stage : neighbours) Advance(*states_.at(lane_stage), step);
 }
 
@@ -134,10 +134,10 @@ void Scheduler::WaitForMemory(LaneStageState& state, Step& step) {
       TellHeldBack{state.queue, state.lane_stage, "callers have not read what was leased before"});
   wait_for_memory_.insert(state.lane_stage);
   std::vector<TicketPtr> refused;
-  for (const TicketPtr& ticket : state.waiting) {
+  state.waiting.ForEach([&refused](const TicketPtr& ticket) {
     const bool may_wait = ticket->waits || ticket->state != Ticket::State::kWaiting;
     if (!may_wait) refused.push_back(ticket);
-  }
+  });
   for (const TicketPtr& ticket : refused) Finish(ticket, TooManyCalls(), step);
 }
 
@@ -151,10 +151,10 @@ void Scheduler::MemoryFreed(Step& step) {
 // stages.
 void Scheduler::MarkEmpty(LaneStageState& state, Step& step) {
   std::vector<TicketPtr> finished;
-  for (const TicketPtr& ticket : state.waiting) {
-    if (ticket->state != Ticket::State::kWaiting) continue;
+  state.waiting.ForEach([&](const TicketPtr& ticket) {
+    if (ticket->state != Ticket::State::kWaiting) return;
     if (NoteEmpty(*ticket, state)) finished.push_back(ticket);
-  }
+  });
   for (const TicketPtr& ticket : finished) FinishEmpty(ticket, step);
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "server/base/reason.h"
 #include "server/broker/schedule/scheduler.h"
 #include "server/model/limits.h"
@@ -9,6 +10,7 @@ namespace skiplane::broker {
 namespace {
 
 constexpr int kConflictsMax = 10;
+constexpr int64_t kTurnTasksMax = 100;  // of a large backlog, while several principals wait
 
 // Again and again something was leased under the request id and settled before it was found.
 absl::Status RequestTaken() {
@@ -24,54 +26,73 @@ absl::Duration Remaining(base::SteadyTime lives_until, base::SteadyTime now) {
 // is wanted by others who wait already.
 int64_t SpareIn(const LaneStageState& state) {
   int64_t spare = std::min<int64_t>(state.belief.count(), 2 * model::kBatchRowsMax);
-  for (const TicketPtr& ticket : state.waiting) {
-    if (spare <= 0) break;
+  state.waiting.AnyOf([&](const TicketPtr& ticket) {
     if (ticket->state == Ticket::State::kWaiting) spare -= ticket->RoomIn(state.lane_stage);
-  }
+    return spare <= 0;
+  });
   return std::min<int64_t>(spare, model::kBatchRowsMax);
+}
+
+// All of them are callers, also those for whom nothing is left.
+Dealt DealAmong(const std::vector<TicketPtr>& tickets, model::LaneStage lane_stage, int64_t count) {
+  Turns turns;
+  std::vector<Ticket::Entry> entries(tickets.size());
+  for (size_t i = 0; i < tickets.size(); ++i) {
+    tickets[i]->keys = TurnKeysOf(tickets[i]->call);
+    turns.Add(tickets[i], &entries[i]);
+  }
+  Dealt dealt =
+      turns.Deal(count, 1, [&](const Ticket& ticket) { return ticket.RoomIn(lane_stage); });
+  const absl::flat_hash_set<TicketPtr> taking(dealt.callers.begin(), dealt.callers.end());
+  for (const TicketPtr& ticket : tickets) {
+    if (taking.contains(ticket)) continue;
+    dealt.callers.push_back(ticket);
+    dealt.counts.push_back(0);
+  }
+  return dealt;
+}
+
+std::vector<int64_t> CountPerCaller(const LeaseRun& run,
+                                    const absl::StatusOr<store::Leased>& leased) {
+  std::vector<int64_t> counts(run.tickets.size());
+  if (!leased.ok()) return counts;
+  for (const store::LeasedRow& row : leased->rows) ++counts[static_cast<size_t>(row.caller)];
+  return counts;
 }
 
 }  // namespace
 
-// Callers from the front, as many as `count_max` tasks can serve.
-std::vector<TicketPtr> Scheduler::Gather(const LaneStageState& state, int64_t count_max,
-                                         base::SteadyTime now) const {
-  std::vector<TicketPtr> tickets;
-  int64_t demanded = 0;
-  for (const TicketPtr& ticket : state.waiting) {
-    if (static_cast<int64_t>(tickets.size()) >= count_max) break;
-    // With a large backlog the first callers are served fully; few tasks are spread over all.
-    if (demanded >= count_max && count_max == model::kBatchRowsMax) break;
-    if (!MayServe(*ticket, state, now)) continue;
-    demanded += ticket->RoomIn(state.lane_stage);
-    tickets.push_back(ticket);
+// Who has a turn now, with how many tasks. With a large backlog a call is served fully at once, but
+// in parts while other principals wait; few tasks are spread over all.
+Dealt Scheduler::Deal(LaneStageState& state, int64_t count_max, base::SteadyTime now) const {
+  int64_t turn_max = 1;
+  if (count_max == model::kBatchRowsMax) {
+    turn_max = state.waiting.HasSeveralPrincipals() ? kTurnTasksMax : model::kBatchRowsMax;
   }
-  return tickets;
+  return state.waiting.Deal(count_max, turn_max, [&](const Ticket& ticket) {
+    return MayServe(ticket, state, now) ? ticket.RoomIn(state.lane_stage) : 0;
+  });
 }
 
-// From now on this lane stage serves these tickets, with at most `count_max` tasks together.
-LeaseRun Scheduler::RunOf(LaneStageState& state, std::vector<TicketPtr> tickets,
-                          int64_t count_max) {
+// From now on this lane stage serves these callers.
+LeaseRun Scheduler::RunOf(LaneStageState& state, Dealt dealt) {
   LeaseRun run;
   run.lane_stage = state.lane_stage;
   run.queue = state.queue;
   run.demand.lane = state.lane_stage.lane;
   run.demand.stage = state.lane_stage.stage;
   run.demand.bounds = state.bounds.Current();
-  std::vector<int64_t> demands;
-  int64_t demanded = 0;
-  for (const TicketPtr& ticket : tickets) {
+  for (const TicketPtr& ticket : dealt.callers) {
     ticket->state = Ticket::State::kServing;
-    demands.push_back(ticket->RoomIn(state.lane_stage));
-    demanded += demands.back();
     store::LeaseCaller& caller = run.demand.callers.emplace_back();
     caller.max_bytes = ticket->call.max_bytes - ticket->held_bytes;
     caller.holds_tasks = ticket->IsFilling();
     caller.request_id = ticket->RequestIdIn(state.lane_stage);
   }
-  run.tickets = std::move(tickets);
+  run.demand.slots = SlotsOf(dealt);
+  run.tickets = std::move(dealt.callers);
+  run.turns = std::move(dealt.turns);
   run.lives_until.resize(run.tickets.size());
-  run.demand.slots = DealSlots(demands, std::min(demanded, count_max));
   run.snapshot = state.bounds.Begin();
   run.announced_before = state.belief.announced();
   state.belief.Asked(static_cast<int64_t>(run.demand.slots.size()));
@@ -84,10 +105,10 @@ LeaseRun Scheduler::BeginLease(model::LaneStage lane_stage, Step& step) {
   run.lane_stage = lane_stage;
   const bool may_run = !state.queue->LeasesPaused() && !is_memory_full_;
   const int64_t count_max = std::min<int64_t>(state.belief.count(), model::kBatchRowsMax);
-  std::vector<TicketPtr> tickets;
-  if (state.MayLease() && may_run) tickets = Gather(state, count_max, step.now);
-  if (!tickets.empty()) {
-    run = RunOf(state, std::move(tickets), count_max);
+  Dealt dealt;
+  if (state.MayLease() && may_run) dealt = Deal(state, count_max, step.now);
+  if (!dealt.callers.empty()) {
+    run = RunOf(state, std::move(dealt));
   } else {
     --state.leases_running;
     Advance(state, step);
@@ -100,6 +121,7 @@ LeaseRun Scheduler::BeginLease(model::LaneStage lane_stage, Step& step) {
 void Scheduler::EndLease(LeaseRun& run, absl::StatusOr<store::Leased> leased, Step& step) {
   LaneStageState& state = *states_.at(run.lane_stage);
   if (!run.is_reservation) --state.leases_running;
+  state.waiting.GiveBack(run.turns, CountPerCaller(run, leased));
   if (leased.ok()) {
     Recover(state);
     const bool was_raised = state.bounds.IsRaised();
@@ -229,11 +251,14 @@ std::optional<model::LaneStage> Scheduler::FindReservable(const Ticket& ticket, 
   return std::nullopt;
 }
 
+// What is left goes to these calls by the rule for those that wait. They are in no list, and so
+// take no turn of it.
 LeaseRun Scheduler::Reserve(model::LaneStage lane_stage, std::vector<TicketPtr> tickets,
                             Step& step) {
   LaneStageState& state = *states_.at(lane_stage);
-  LeaseRun run = RunOf(state, std::move(tickets), SpareIn(state));
+  LeaseRun run = RunOf(state, DealAmong(tickets, lane_stage, SpareIn(state)));
   run.is_reservation = true;
+  run.turns.clear();
   AdvanceFilling(state, step);
   AdvanceNeighbours(state, step);
   return run;

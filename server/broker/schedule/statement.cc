@@ -1,6 +1,7 @@
 #include "server/broker/schedule/statement.h"
 
 #include <map>
+#include <numeric>
 
 namespace skiplane::broker {
 
@@ -19,18 +20,20 @@ void NameQueue(const model::Queue& queue, model::LeasedTask& task) {
   task.stage = queue.settings.StageName(task.token.stage);
 }
 
-std::vector<int32_t> DealSlots(const std::vector<int64_t>& demands, int64_t count) {
+std::vector<int32_t> SlotsOf(const Dealt& dealt) {
   std::vector<int32_t> slots;
-  std::vector<int64_t> open = demands;
-  bool dealt = true;
-  while (dealt && static_cast<int64_t>(slots.size()) < count) {
-    dealt = false;
+  const int64_t count = std::accumulate(dealt.counts.begin(), dealt.counts.end(), int64_t{0});
+  if (static_cast<int64_t>(dealt.turns.size()) == count) {
+    for (const Turn& turn : dealt.turns) slots.push_back(turn.caller + 1);
+    return slots;
+  }
+  // In a row, a caller's slots would be left as they are once its bytes are used up.
+  std::vector<int64_t> open = dealt.counts;
+  while (static_cast<int64_t>(slots.size()) < count) {
     for (size_t caller = 0; caller < open.size(); ++caller) {
       if (open[caller] == 0) continue;
-      if (static_cast<int64_t>(slots.size()) == count) break;
       --open[caller];
       slots.push_back(static_cast<int32_t>(caller) + 1);
-      dealt = true;
     }
   }
   return slots;

@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "server/base/timer.h"
 #include "server/broker/schedule/bounds.h"
-#include "server/broker/schedule/ticket.h"
+#include "server/broker/schedule/turns.h"
 #include "server/model/lane_stage.h"
 #include "server/store/lease.h"
 
@@ -22,6 +22,7 @@ struct LeaseRun {
   store::LeaseDemand demand;       // the callers' sessions and ledger ids are to be filled in
   Bounds::Snapshot snapshot = 0;
   int64_t announced_before = 0;  // when it was gathered
+  std::vector<Turn> turns;       // that it took
   bool is_reservation = false;   // for the transaction of an ack
 
   // Of whoever runs it: until when the callers' sessions live; and, after its answer was lost,
@@ -48,9 +49,9 @@ int64_t ContentBytes(const model::LeasedTask& task);
 // Says of which queue the task is, and at which stage of it.
 void NameQueue(const model::Queue& queue, model::LeasedTask& task);
 
-// Deals `count` slots to callers with these demands, one each in turn: whose the first, second, …
-// task is, as index + 1.
-std::vector<int32_t> DealSlots(const std::vector<int64_t>& demands, int64_t count);
+// Whose the first, second, … task is, as index + 1: as they were dealt out one by one, or, where
+// turns brought several, one each in turn.
+std::vector<int32_t> SlotsOf(const Dealt& dealt);
 
 // Whether payload bytes, not a lack of tasks, may have ended the statement.
 bool IsCutByBytes(const LeaseRun& run, const store::Leased& leased);

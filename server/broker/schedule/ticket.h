@@ -2,6 +2,7 @@
 // scheduler's.
 #pragma once
 
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <string>
@@ -16,6 +17,14 @@
 namespace skiplane::broker {
 
 struct LaneStageState;
+struct WorkerTurns;
+
+// By which turns are told apart: of the principal, and of its worker.
+struct TurnKeys {
+  uint64_t principal = 0;
+  uint64_t worker = 0;
+};
+TurnKeys TurnKeysOf(const LeaseCall& call);
 
 struct Ticket {
   // Where a caller wants tasks from.
@@ -56,12 +65,14 @@ struct Ticket {
   bool IsFilling() const { return !held.tasks.empty(); }
 
   struct Entry {
-    LaneStageState* state;
-    std::list<std::shared_ptr<Ticket>>::iterator position;  // in its list
+    LaneStageState* state = nullptr;
+    WorkerTurns* worker = nullptr;                            // in its list
+    std::list<std::shared_ptr<Ticket>>::iterator position{};  // among the worker's calls
     bool is_empty = false;  // it had nothing for this call
     bool has_served = false;  // the lane stage gave it what it got there
   };
   std::vector<Entry> entries;  // as `wanted`
+  TurnKeys keys;
 
   // How many tasks it takes there at most.
   int64_t RoomIn(model::LaneStage lane_stage) const;

@@ -8,17 +8,21 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(DealSlotsTest, SpreadsFewTasksOverAllCallers) {
-  EXPECT_THAT(DealSlots({100, 100, 100}, 3), ElementsAre(1, 2, 3));
+Turn TurnOf(int32_t caller) {
+  Turn turn;
+  turn.caller = caller;
+  return turn;
 }
 
-TEST(DealSlotsTest, GoesOnWithThoseWhoWantMore) {
-  EXPECT_THAT(DealSlots({1, 3, 2}, 6), ElementsAre(1, 2, 3, 2, 3, 2));
+TEST(SlotsOfTest, AreTheTurnsOfOneTask) {
+  EXPECT_THAT(SlotsOf({{}, {1, 3}, {TurnOf(0), TurnOf(1), TurnOf(1), TurnOf(1)}}),
+              ElementsAre(1, 2, 2, 2));
+  EXPECT_THAT(SlotsOf({}), IsEmpty());
 }
 
-TEST(DealSlotsTest, StopsWhenNobodyWantsMore) {
-  EXPECT_THAT(DealSlots({1, 1}, 10), ElementsAre(1, 2));
-  EXPECT_THAT(DealSlots({}, 10), IsEmpty());
+TEST(SlotsOfTest, AreOneEachInTurnWhereATurnIsSeveral) {
+  EXPECT_THAT(SlotsOf({{}, {1, 3, 2}, {TurnOf(0), TurnOf(1), TurnOf(2)}}),
+              ElementsAre(1, 2, 3, 2, 3, 2));
 }
 
 store::LeasedRow Row(int caller, int16_t priority, int64_t micros, int64_t id, size_t bytes = 0) {

@@ -14,7 +14,7 @@ SOURCES = pathlib.Path(__file__).resolve().parents[3] / ROOM
 
 CALLS, LANE, LEASE = "scheduler.cc", "scheduler_lane.cc", "scheduler_lease.cc"
 FILL = "scheduler_fill.cc"
-BOUNDS, STATE = "bounds.cc", "lane_stage_state.h"
+BOUNDS, STATE, TURNS = "bounds.cc", "lane_stage_state.h", "turns.cc"
 
 MUTANTS = {
     # Calls.
@@ -43,15 +43,27 @@ MUTANTS = {
                 "      step.actions.push_back(Decline{run.tickets[i]});\n"
                 "    } else {",
                 "    } else if (!answers[i].tasks.empty()) {")],
-    "last_come_first_served": [
-        (LEASE, "    tickets.push_back(ticket);\n  }\n",
-                "    tickets.push_back(ticket);\n  }\n"
-                "  if (tickets.size() > 1) tickets.erase(tickets.begin());\n")],
     "statement_without_callers_stays_open": [
         (LEASE, "    --state.leases_running;\n    Advance(state, step);\n",
                 "    Advance(state, step);\n")],
     "lanes_of_served_callers_are_not_asked": [
         (LEASE, "  AdvanceAllOf(run, step);\n", "")],
+
+    # Turns.
+    "last_come_first_served": [
+        (TURNS, "  worker.calls.push_back(ticket);", "  worker.calls.push_front(ticket);"),
+        (TURNS, "std::prev(worker.calls.end())", "worker.calls.begin()")],
+    "turns_go_by_calls": [
+        (TURNS, "  return {principal, std::hash<std::string>()(call.worker_id)",
+                "  return {0, 0 * std::hash<std::string>()(call.worker_id)")],
+    "turns_go_by_workers": [
+        (TURNS, "  return {principal, ", "  return {0, ")],
+    "principal_keeps_its_turn": [
+        (TURNS, "    Move(turns_.principals_, number, principal);\n", "")],
+    "worker_keeps_its_turn": [
+        (TURNS, "    Move(principal.workers, number, worker);\n", "")],
+    "turns_that_brought_nothing_are_taken": [
+        (LEASE, "  state.waiting.GiveBack(run.turns, CountPerCaller(run, leased));\n", "")],
 
     # Calls that are filled from several lanes.
     "call_that_holds_tasks_waits": [

@@ -17,6 +17,8 @@ NOT_ANSWERED = "a call is not answered"
 ANSWERED_EMPTY = "a caller that does not wait is answered empty, though a task is known"
 GETS_LESS = "a caller gets less than it asked for, though a task is known"
 HANDED_TO_NOBODY = "a leased task is handed to nobody"
+PASSED = "a caller is passed again and again"
+UNFAIR = (PASSED, "a principal is dealt more", "a worker is dealt more", "the first turn is of ")
 SKIPPED = "a statement skips a task that was known to be ready"
 WAIT_FOR_EACH_OTHER = "a task and a caller wait for each other"
 NOT_UNDER_WAY = "a task and a caller wait, and nothing is under way"
@@ -89,7 +91,22 @@ class Mutants(unittest.TestCase):
         self.assert_found("reservation_is_not_declined", NOT_ANSWERED)
 
     def test_last_come_first_served(self):
-        self.assert_found("last_come_first_served", "a caller is passed again and again")
+        self.assert_found("last_come_first_served", PASSED)
+
+    def test_turns_go_by_calls(self):
+        self.assert_found("turns_go_by_calls", *UNFAIR)
+
+    def test_turns_go_by_workers(self):
+        self.assert_found("turns_go_by_workers", *UNFAIR)
+
+    def test_principal_keeps_its_turn(self):
+        self.assert_found("principal_keeps_its_turn", *UNFAIR)
+
+    def test_worker_keeps_its_turn(self):
+        self.assert_found("worker_keeps_its_turn", *UNFAIR)
+
+    def test_turns_that_brought_nothing_are_taken(self):
+        self.assert_found("turns_that_brought_nothing_are_taken", "the first turn is of ")
 
     def test_statement_without_callers_stays_open(self):
         self.assert_found("statement_without_callers_stays_open", WAIT_FOR_EACH_OTHER)
