@@ -103,6 +103,7 @@ class LocalBroker : public Broker {
   Settler settler_;
   SessionRenewer renewer_;
   AnswerMemory lists_;
+  ListTurns list_turns_;
   SessionEnder ender_;
   QueueAdmin admin_;
   LocalOperator operator_;

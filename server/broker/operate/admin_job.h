@@ -12,9 +12,9 @@
 namespace skiplane::broker {
 
 // A conflict is repeated here, all of `work` anew. `if_unknown` is the answer when its outcome
-// could not be learnt.
-template <typename Answer, typename Work>
-void SubmitJob(pg::Pool& pool, Callback<Answer> done, Work work,
+// could not be learnt. `pool`: that, or what passes jobs on to it.
+template <typename Pool, typename Answer, typename Work>
+void SubmitJob(Pool& pool, Callback<Answer> done, Work work,
                absl::Status if_unknown = RepeatLater()) {
   pool.Submit([done = std::move(done), work = std::move(work),
                if_unknown = std::move(if_unknown)](absl::StatusOr<pg::Session*> session) mutable {

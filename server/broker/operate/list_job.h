@@ -1,5 +1,6 @@
 // Runs an operator's call whose answer holds a list: as any other, but only while the lists that
-// were made before have mostly reached their readers. Each of them weighs as much as a page may.
+// were made before have mostly reached their readers, and when its turn has come. Each of them
+// weighs as much as a page may.
 #pragma once
 
 #include <functional>
@@ -9,15 +10,16 @@
 #include "server/base/status_macros.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/operate/admin_job.h"
+#include "server/broker/operate/list_turns.h"
 
 namespace skiplane::broker {
 
 // `page_of` says what of the answer is counted: a member, or std::identity() of an answer that is
 // nothing but a list.
 template <typename Answer, typename PageOf, typename Work>
-void SubmitList(pg::Pool& pool, AnswerMemory& lists, Callback<Answer> done, PageOf page_of,
+void SubmitList(ListTurns& turns, AnswerMemory& lists, Callback<Answer> done, PageOf page_of,
                 Work work) {
-  SubmitJob(pool, std::move(done),
+  SubmitJob(turns, std::move(done),
             [&lists, page_of, work = std::move(work)](
                 pg::Session& session) mutable -> absl::StatusOr<Answer> {
               if (lists.IsFull()) return TooManyCalls();

@@ -17,7 +17,7 @@ std::shared_ptr<PendingTask> LocalOperator::GetTask(GetTaskCall call, Callback<T
   auto await = std::make_shared<TaskAwait>(context_, waiters_, call.wait, std::move(done));
   // Not the pointer itself: it holds this function.
   await->Begin([this, call = std::move(call), await = await.get()](Callback<TaskDetails> seen) {
-    SubmitList(context_.pool, lists_, std::move(seen), &TaskDetails::attempts,
+    SubmitList(turns_, lists_, std::move(seen), &TaskDetails::attempts,
                [this, &call, await](pg::Session& session) -> absl::StatusOr<TaskDetails> {
                  ASSIGN_OR_RETURN(const model::TaskId id, await->Find([&] {
                    return tasks_.Find(session, call);
@@ -30,7 +30,7 @@ std::shared_ptr<PendingTask> LocalOperator::GetTask(GetTaskCall call, Callback<T
 
 void LocalOperator::ListTasks(ListTasksCall call, Callback<TaskPage> done) {
   SubmitList(
-      context_.pool, lists_, std::move(done), &TaskPage::tasks,
+      turns_, lists_, std::move(done), &TaskPage::tasks,
       [this, call = std::move(call)](pg::Session& session) { return tasks_.List(session, call); });
 }
 
@@ -64,7 +64,7 @@ void LocalOperator::GetBulk(GetBulkCall call, Callback<model::BulkOperation> don
 
 void LocalOperator::ListBulks(ListBulksCall call,
                               Callback<model::Page<model::BulkOperation>> done) {
-  SubmitList(context_.pool, lists_, std::move(done), std::identity(),
+  SubmitList(turns_, lists_, std::move(done), std::identity(),
              [call = std::move(call)](pg::Session& session) {
                return ReadVisible<model::BulkOperation>(
                    call.permit, call.limit,
@@ -85,7 +85,7 @@ void LocalOperator::StopBulk(StopBulkCall call, Callback<model::BulkOperation> d
 
 void LocalOperator::ListErrorGroups(ListErrorsCall call, Callback<ErrorPage> done) {
   SubmitList(
-      context_.pool, lists_, std::move(done), &ErrorPage::groups,
+      turns_, lists_, std::move(done), &ErrorPage::groups,
       [this, call = std::move(call)](pg::Session& session) { return ReadErrors(session, call); });
 }
 
@@ -107,7 +107,7 @@ absl::StatusOr<ErrorPage> LocalOperator::ReadErrors(pg::Session& session,
 
 void LocalOperator::ReadStatistics(StatisticsCall call, Callback<Statistics> done) {
   SubmitList(
-      context_.pool, lists_, std::move(done), &Statistics::hours,
+      turns_, lists_, std::move(done), &Statistics::hours,
       [this, call = std::move(call)](pg::Session& session) { return ReadHours(session, call); });
 }
 
@@ -140,7 +140,7 @@ void LocalOperator::ListWorkers(ListWorkersCall call, Callback<std::vector<model
 }
 
 void LocalOperator::ListAudit(ListAuditCall call, Callback<model::Page<model::AuditRecord>> done) {
-  SubmitList(context_.pool, lists_, std::move(done), std::identity(),
+  SubmitList(turns_, lists_, std::move(done), std::identity(),
              [call = std::move(call)](pg::Session& session) {
                return store::ListAudit(session, call.queue, call.before, call.limit,
                                        model::kListBytesMax);

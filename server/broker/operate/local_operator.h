@@ -9,6 +9,7 @@
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
 #include "server/broker/operate/bulk_runner.h"
+#include "server/broker/operate/list_turns.h"
 #include "server/broker/operate/task_operator.h"
 
 namespace skiplane::broker {
@@ -16,9 +17,11 @@ namespace skiplane::broker {
 class LocalOperator : public Operator {
  public:
   LocalOperator(Context& context, QueueCache& queues, const Dispatcher& dispatcher,
-                AnswerMemory& lists, TaskWaiters& waiters, TaskOperator::OnCommit on_commit)
+                ListTurns& turns, AnswerMemory& lists, TaskWaiters& waiters,
+                TaskOperator::OnCommit on_commit)
       : context_(context),
         queues_(queues),
+        turns_(turns),
         lists_(lists),
         waiters_(waiters),
         tasks_(context, queues, dispatcher, on_commit),
@@ -53,6 +56,7 @@ class LocalOperator : public Operator {
 
   Context& context_;
   QueueCache& queues_;
+  ListTurns& turns_;
   AnswerMemory& lists_;
   TaskWaiters& waiters_;
   TaskOperator tasks_;

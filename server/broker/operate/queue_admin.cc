@@ -135,7 +135,7 @@ absl::StatusOr<QueueWithCounts> QueueAdmin::RunGet(pg::Session& session, const s
 }
 
 void QueueAdmin::List(ListQueuesCall call, Callback<model::Page<model::Queue>> done) {
-  SubmitList(context_.pool, lists_, std::move(done), std::identity(),
+  SubmitList(turns_, lists_, std::move(done), std::identity(),
              [call = std::move(call)](pg::Session& session) {
                return ReadVisible<model::Queue>(
                    call.permit, call.limit,

@@ -8,6 +8,7 @@
 #include "server/broker/api/calls.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
+#include "server/broker/operate/list_turns.h"
 #include "server/broker/queues/peer_notifier.h"
 #include "server/broker/queues/queue_cache.h"
 
@@ -16,11 +17,12 @@ namespace skiplane::broker {
 class QueueAdmin {
  public:
   QueueAdmin(Context& context, QueueCache& queues, NewQueues& new_queues, PeerNotifier& notifier,
-             AnswerMemory& lists)
+             ListTurns& turns, AnswerMemory& lists)
       : context_(context),
         queues_(queues),
         new_queues_(new_queues),
         notifier_(notifier),
+        turns_(turns),
         lists_(lists) {}
 
   void Create(CreateQueueCall call, Callback<model::Queue> done);
@@ -37,6 +39,7 @@ class QueueAdmin {
   QueueCache& queues_;
   NewQueues& new_queues_;
   PeerNotifier& notifier_;
+  ListTurns& turns_;
   AnswerMemory& lists_;
 };
 
