@@ -2,8 +2,10 @@
 
 #include <iostream>
 #include <optional>
+#include <string>
 
 #include "server/app/files/access_files.h"
+#include "server/app/files/config_warnings.h"
 #include "server/base/status_macros.h"
 
 namespace skiplane::app {
@@ -16,6 +18,9 @@ absl::Status CheckConfig(const config::Config& config) {
             << "tls: " << (tls.has_value() ? "on" : "off") << "\n"
             << "access: " << DescribeAccess(config) << "\n"
             << std::flush;
+  for (const std::string& warning : WarningsOf(config)) {
+    std::cout << "warning: " << warning << "\n" << std::flush;
+  }
   return absl::OkStatus();
 }
 

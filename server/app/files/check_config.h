@@ -1,5 +1,6 @@
 // What `skiplaned check-config` does: reads the files of TLS, credentials and rules as the broker
-// would, and says on standard output what they make of it. No database is asked and no port taken.
+// would, and says on standard output what they make of it, with warnings of what is allowed and
+// seldom meant. No database is asked and no port taken.
 #pragma once
 
 #include "absl/status/status.h"
