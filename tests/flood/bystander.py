@@ -1,11 +1,12 @@
 """A caller that minds its own business, as a process of its own: Enqueue, Lease and Ack, over and
 over, on connections that last and, each tenth cycle, on a new one.
 
-    bystander.py ADDRESS CERTIFICATE|- CALLERS
+    bystander.py ADDRESS CERTIFICATE|- CALLERS [grpc|http]
 
 It ends when its input does, and prints each call: when it began, how long it took, and whether it
 was answered, as JSON."""
 
+import http.client
 import json
 import os
 import sys
@@ -17,6 +18,7 @@ import grpc
 
 from support.client import (OPTIONS, admin_pb2, admin_pb2_grpc, broker_pb2, broker_pb2_grpc,
                             lease_request)
+from support.http import HttpClient, trusting
 
 DEADLINE_S = 10
 QUEUE = "bystander"
@@ -79,9 +81,52 @@ class Caller:
             self.calls.append((begin, time.monotonic() - begin, code))
 
 
-def main(address, certificate, callers):
+class HttpCaller(Caller):
+    """The same by HTTP and JSON."""
+
+    def create(self):
+        self._post("AdminService/CreateQueue", {"name": self._queue})
+
+    def _connect(self):
+        context = None if self._certificate is None else trusting(self._certificate)
+        self._channel = HttpClient(self._address, context)
+
+    def _cycle(self):
+        new = {"queue": self._queue, "tasks": [{"payload": "eA=="}]}
+        self._timed("BrokerService/Enqueue", new)
+        leased = self._timed("BrokerService/Lease", {
+            "queues": [{"name": self._queue}], "maxTasks": 1, "wait": "5s"})
+        items = [{"leaseToken": task["leaseToken"]} for task in leased.get("tasks", ())]
+        if items:
+            self._timed("BrokerService/Ack", {"items": items})
+
+    def _timed(self, method, request):
+        begin, code = time.monotonic(), "FAILED"
+        try:
+            answer = self._post(method, request)
+            code = "OK"
+            return answer
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            self._channel.close()  # the next call makes a new connection
+            raise Failed(error) from error
+        finally:
+            self.calls.append((begin, time.monotonic() - begin, code))
+
+    def _post(self, method, request):
+        answer = self._channel.call(method, request)
+        if answer.status != 200:
+            raise ValueError(answer.status)
+        return answer.json()
+
+
+class Failed(grpc.RpcError):
+    """Of a call by HTTP."""
+
+
+def main(address, certificate, callers, form="grpc"):
     ended = threading.Event()
-    all_ = [Caller(i, address, None if certificate == "-" else certificate)
+    kind = HttpCaller if form == "http" else Caller
+    all_ = [kind(i, address, None if certificate == "-" else certificate)
             for i in range(int(callers))]
     for caller in all_:
         caller.create()

@@ -3,6 +3,7 @@
 It reads while it writes, unless it is told not to, and looks only at what an attack needs: windows,
 pings, settings, and that the other side ended it."""
 
+import os
 import select
 import socket
 import ssl
@@ -12,6 +13,8 @@ import time
 import frames
 
 READ_BYTES = 1 << 18
+# Another address than the bystander's, where each has limits of its own.
+SOURCE = (os.environ["ATTACK_FROM"], 0) if "ATTACK_FROM" in os.environ else None
 
 
 class Cut(Exception):
@@ -40,7 +43,8 @@ class Peer:
         self._unread = b""
         self._replies = b""       # between whole frames only, which send() gets
         try:
-            self.socket = socket.create_connection((host, int(port)), timeout=self._left())
+            self.socket = socket.create_connection((host, int(port)), timeout=self._left(),
+                                                   source_address=SOURCE)
             if certificate is not None:
                 context = ssl.create_default_context(cafile=certificate)
                 context.check_hostname = False

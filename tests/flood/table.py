@@ -25,6 +25,8 @@ def row(facts):
         failed += ", THE BROKER DIED"
     first = "none" if calls["first_after"] is None else round(calls["first_after"] * 1000)
     memory = ", ".join(megabytes(facts[name]) for name in ("before", "most", "after_10", "after"))
+    if facts["proxy_most"]:
+        memory += f"; proxy {megabytes(facts['proxy_most'])}"
     return (f"| {facts['attack']} | {'yes' if facts['tls'] else 'no'} | {peer['connections']} "
             f"({peer['cut']}), {peer['units']}, {megabytes(peer['bytes'])} | {memory} | "
             f"{calls['during']}, {failed}, {calls['p99'] * 1000:.0f}, {calls['max'] * 1000:.0f} | "
@@ -41,6 +43,8 @@ def main():
     parser.add_argument("--after", type=float, default=30,
                         help="how long memory is looked at afterwards (30 s)")
     parser.add_argument("--tls", choices=("no", "yes", "both"), default="both")
+    parser.add_argument("--proxy", choices=("nginx", "haproxy"),
+                        help="before the broker, as it is shipped; with TLS")
     parser.add_argument("--json", action="store_true", help="one object per line")
     parser.add_argument("--log", action="store_true", help="what each broker logged, on stderr")
     parser.add_argument("--flag", action="append", default=[], help="of the broker")
@@ -51,7 +55,8 @@ def main():
     if not options.json:
         print(HEAD, flush=True)
     for name in options.attacks or PLAYS:
-        for tls in {"no": [False], "yes": [True], "both": [False, True]}[options.tls]:
+        forms = {"no": [False], "yes": [True], "both": [False, True]}[options.tls]
+        for tls in [True] if options.proxy else forms:
             play(name, tls, options)
 
 
@@ -59,8 +64,11 @@ def play(name, tls, options):
     files = None
     if tls:
         files = Folder()
-        files.make_pair("server")
-    trial = Trial(files, options.flag)
+        for pair in ("server", "proxy"):
+            files.make_pair(pair)
+        files.write("proxy.pem", "".join(files.read(f"proxy.{end}").decode()
+                                         for end in ("crt", "key")))
+    trial = Trial(files, options.flag, options.proxy)
     try:
         facts = trial.run(name, options.seconds, options.after)
         print(json.dumps(facts) if options.json else row(facts), flush=True)

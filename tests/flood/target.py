@@ -17,6 +17,8 @@ class Target:
     """`certificate`: of the server, as a file; None for plain text. `protocol`: that TLS agrees
     on."""
 
+    kind = Peer  # of its connections
+
     def __init__(self, address, certificate, seconds, protocol="h2"):
         self.address = address
         self.certificate = certificate
@@ -34,7 +36,7 @@ class Target:
             self._counts["connections"] += 1
             if self._counts["connections"] > CONNECTIONS_MAX:
                 raise Over()
-        return Peer(self.address, self.certificate, self.end, self.protocol)
+        return self.kind(self.address, self.certificate, self.end, self.protocol)
 
     def spread(self, connections, play):
         """`play(peer)` on so many connections at once."""

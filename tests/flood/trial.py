@@ -8,7 +8,8 @@ import sys
 import time
 
 import place
-from support import cluster, template
+from attacks import AT_HTTP
+from support import cluster, front, template
 from support.broker import Broker
 from support.database import Database
 from support.process import Process
@@ -24,20 +25,27 @@ PYTHON = [sys.executable, "-B"]
 
 class Trial:
     """A broker with a database of its own. `files`: of TLS, with the pair "server"; None for plain
-    text. `flags`: of the broker."""
+    text. `flags`: of the broker. `proxy`: nginx or haproxy before it, with the pair "proxy"."""
 
-    def __init__(self, files=None, flags=()):
+    def __init__(self, files=None, flags=(), proxy=None):
         self._database = Database(cluster.shared(), template.made_in(cluster.shared()))
         self._database.broker_user = template.BROKER_USER
-        self._certificate = None if files is None else files.path("server.crt")
-        tls = [] if files is None else [f"--tls-cert={files.path('server.crt')}",
-                                        f"--tls-key={files.path('server.key')}"]
+        has_tls = files is not None and proxy is None
+        tls = [] if not has_tls else [f"--tls-cert={files.path('server.crt')}",
+                                      f"--tls-key={files.path('server.key')}"]
         self.broker = Broker(f"--database={self._database.broker_uri}", *tls, *flags,
-                             is_awaited=files is None)
-        self.address = "localhost:" + self.broker.address.rsplit(":", 1)[1]
+                             http="127.0.0.1:0", is_awaited=not has_tls)
+        self._front = None if proxy is None else front.start(proxy, self.broker, files)
+        listening = self._front or self.broker
+        self._certificate = files and files.path("proxy.crt" if proxy else "server.crt")
+        self.address, self._http_address = (
+            "localhost:" + address.rsplit(":", 1)[1]
+            for address in (listening.address, listening.http_address))
         self._prepare()
 
     def end(self):
+        if self._front is not None:
+            self._front.end()
         self.broker.end()
         self._database.drop()
 
@@ -45,11 +53,14 @@ class Trial:
         """Plays the attack; a dict of what happened. `after_s`: how long to look at the memory
         afterwards, at ten seconds and at the end."""
         memory = Memory(self.broker.pid)
-        bystander = self._process("bystander.py", self.address, self._trust(), str(CALLERS))
+        proxy = Memory(self._front.pid) if self._front else None
+        form = "http" if name in AT_HTTP else "grpc"
+        at = self._http_address if name in AT_HTTP else self.address
+        bystander = self._process("bystander.py", at, self._trust(), str(CALLERS), form)
         bystander.wait_for_output("calling\n")
         time.sleep(QUIET_S)
         before, begin = memory.now(), time.monotonic()
-        attacker = self._process("attacker.py", name, self.address, self._trust(), str(seconds))
+        attacker = self._process("attacker.py", name, at, self._trust(), str(seconds))
         attacker.wait_for_output("attacking\n")
         begin = time.monotonic()
         attacker.wait(seconds + 120)
@@ -64,6 +75,10 @@ class Trial:
         bystander.wait(60)
         facts["most"] = memory.most(begin, time.monotonic())
         memory.end()
+        facts["proxy_most"] = 0
+        if proxy is not None:
+            facts["proxy_most"] = proxy.most(begin, time.monotonic())
+            proxy.end()
         facts["calls"] = served(json.loads(bystander.output.splitlines()[-1]), begin, end)
         facts["runs"] = self.broker.runs()
         for process in (attacker, bystander):
@@ -74,7 +89,9 @@ class Trial:
         return self._certificate or "-"
 
     def _process(self, script, *arguments):
-        return Ending([*PYTHON, os.path.join(place.HERE, script), *arguments])
+        # A proxy has limits for each address.
+        env = {"ATTACK_FROM": "127.0.0.2"} if self._front and script == "attacker.py" else {}
+        return Ending([*PYTHON, os.path.join(place.HERE, script), *arguments], env=env)
 
     def _prepare(self):
         """Queues of the attacker, and what makes large answers."""

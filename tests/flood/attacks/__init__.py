@@ -1,6 +1,8 @@
 """Every attack, by its name."""
 
-from attacks import bodies, headers, idle, readers, resets, small
+from attacks import bodies, headers, http1, idle, readers, resets, small
 
-PLAYS = {play.__name__: play for module in (resets, headers, bodies, idle, readers, small)
+PLAYS = {play.__name__: play for module in (resets, headers, bodies, idle, readers, small, http1)
          for play in module.PLAYS}
+# What plays at the port of HTTP.
+AT_HTTP = {play.__name__ for play in http1.PLAYS}
