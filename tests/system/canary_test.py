@@ -2,6 +2,7 @@
 the log at its most talkative, on the metrics page, in answers, among the processes, and in what
 PostgreSQL writes down by itself."""
 
+import base64
 import os
 import re
 import signal
@@ -82,8 +83,8 @@ class CanaryTest(SystemTest):
 
     @staticmethod
     def processes():
-        """The command lines of brokers, callers and PostgreSQL, as everybody sees them. Those of who
-        runs the tests may name this one."""
+        """The command lines of brokers, callers and PostgreSQL, as everybody sees them. Those of
+        who runs the tests may name this one."""
         lines = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -93,6 +94,15 @@ class CanaryTest(SystemTest):
                 continue
         ours = re.compile(rb"(\S*/)?(skiplane\w*|postgres)[: ]")
         return b"\n".join(filter(ours.match, lines))
+
+
+class Search(unittest.TestCase):
+    def test_a_canary_is_found_in_each_form(self):
+        secret = b"xcanaryx"
+        for before in range(3):
+            for form in (secret, secret.hex().encode(), base64.b64encode(b"-" * before + secret)):
+                self.assertEqual(canary.found_in(b"a line\nb " + form), [b"b " + form])
+        self.assertEqual(canary.found_in("a line\nof a can"), [])
 
 
 class Calls(CanaryTest):
