@@ -30,6 +30,8 @@ constexpr std::pair<absl::string_view, absl::StatusCode> kCodes[] = {
     {"ACCESS_DENIED", absl::StatusCode::kPermissionDenied},
     {"TOO_MANY_QUEUES", absl::StatusCode::kResourceExhausted},
     {"TOO_MANY_CALLS", absl::StatusCode::kResourceExhausted},
+    {"QUEUE_FULL", absl::StatusCode::kResourceExhausted},
+    {"ENQUEUE_RATE_EXCEEDED", absl::StatusCode::kResourceExhausted},
     {"TOO_MANY_NEW_QUEUES", absl::StatusCode::kResourceExhausted},
     {"TOO_MANY_CALLS_OF_PRINCIPAL", absl::StatusCode::kResourceExhausted},
     {"TOO_MANY_WAITING_CALLS", absl::StatusCode::kResourceExhausted},

@@ -57,6 +57,25 @@ BEGIN
   END IF;
 END $$;
 
+-- Raises 53400 if the queue has no room for so many tasks more (max_depth).
+CREATE FUNCTION skiplane.check_room(queue text, settings jsonb, lanes bigint[], wanted int)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  tasks bigint;
+BEGIN
+  SELECT coalesce(sum(a.waiting + a.leased), 0) INTO tasks
+  FROM (
+    SELECT c.waiting, c.leased FROM skiplane.counter c WHERE c.lane = ANY (lanes)
+    UNION ALL
+    SELECT d.waiting, d.leased FROM skiplane.counter_delta d WHERE d.lane = ANY (lanes)
+  ) a;
+  IF tasks + wanted > (settings ->> 'max_depth')::bigint THEN
+    RAISE 'queue: "%" has % tasks that are not finished, and % are to come; at most % (max_depth): '
+          'repeat the transaction when some are done', queue, tasks, wanted,
+          settings ->> 'max_depth' USING ERRCODE = '53400';
+  END IF;
+END $$;
+
 -- Why the queue cannot take the task, beginning with the argument that must change; null if it can.
 -- The bounds are those of server/model/limits.h.
 CREATE FUNCTION skiplane.task_problem(settings jsonb, task skiplane.new_task) RETURNS text

@@ -1,6 +1,6 @@
 -- The SQL API's functions: enqueue, enqueue_json and enqueue_many. What they refuse is raised as
--- 22023 with the argument's name, 42704 (no such queue), 55000 (paused) or 23505 (key_policy
--- reject); a conflict that a repeat of the transaction solves, as 40001.
+-- 22023 with the argument's name, 42704 (no such queue), 55000 (paused), 53400 (full) or 23505
+-- (key_policy reject); a conflict that a repeat of the transaction solves, as 40001.
 
 -- Makes tasks that were found to be fine, by the function that brokers use. One row per task: its
 -- ordinal, its number, or that of the task that has its key, the outcome (1 created, 2 existing,
@@ -125,6 +125,9 @@ DECLARE
   due int;
 BEGIN
   IF problem IS NOT NULL THEN RAISE '%', problem USING ERRCODE = '22023'; END IF;
+  IF place.settings ? 'max_depth' THEN
+    PERFORM skiplane.check_room(queue, place.settings, place.lanes, 1);
+  END IF;
   IF key IS NOT NULL AND NOT is_special THEN  -- a new key is as good as none
     lane := skiplane.lane_of_key(place.lanes, key);
     INSERT INTO skiplane.task_key (lane, key, task_id, version)
@@ -179,5 +182,8 @@ BEGIN
   LIMIT 1;
   IF FOUND THEN RAISE 'tasks[%].%', bad.n, bad.problem USING ERRCODE = '22023'; END IF;
   IF coalesce(cardinality(tasks), 0) = 0 THEN RETURN; END IF;
+  IF place.settings ? 'max_depth' THEN
+    PERFORM skiplane.check_room(queue, place.settings, place.lanes, cardinality(tasks));
+  END IF;
   RETURN QUERY SELECT * FROM skiplane.make_tasks(place.settings, place.lanes, tasks);
 END $$;

@@ -117,6 +117,8 @@ void Metrics::RpcEnded(absl::string_view method, absl::string_view status,
   state_->rpcs.Ended(method, status, duration);
 }
 
+void Metrics::RpcExhausted(absl::string_view reason) { state_->rpcs.Exhausted(reason); }
+
 void Metrics::SetConnections(absl::string_view port, int64_t open, int64_t max) {
   state_->connections.Set(port, open, max);
 }

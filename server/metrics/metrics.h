@@ -99,6 +99,8 @@ class Metrics {
   // RPC and database. `status` is gRPC's name of the code, for example "OK".
   void RpcStarted(absl::string_view method);
   void RpcEnded(absl::string_view method, absl::string_view status, absl::Duration duration);
+  // A call was refused as RESOURCE_EXHAUSTED. `reason`: one of the API's.
+  void RpcExhausted(absl::string_view reason);
   // Connections of callers, by `port` (grpc | http | metrics): open ones, and how many may be.
   void SetConnections(absl::string_view port, int64_t open, int64_t max);
   void ConnectionRefused(absl::string_view port);

@@ -14,10 +14,15 @@ Buckets DurationBuckets() {
 RpcMetrics::RpcMetrics(Registry& registry)
     : started_(NewCounter(registry, "grpc_server_call_started_total", "Calls that arrived."),
                {"grpc_method", {}, {}}),
+      exhausted_(NewCounter(registry, "skiplane_exhausted_calls_total",
+                            "Calls that were refused as RESOURCE_EXHAUSTED, by reason."),
+                 {"reason", {}, {}}),
       durations_(NewHistogram(registry, "grpc_server_call_duration_seconds",
                               "Time from a call's arrival to its status; a Lease may wait.")) {}
 
 void RpcMetrics::Started(absl::string_view method) { started_.At(method).Increment(); }
+
+void RpcMetrics::Exhausted(absl::string_view reason) { exhausted_.At(reason).Increment(); }
 
 void RpcMetrics::Ended(absl::string_view method, absl::string_view status,
                        absl::Duration duration) {

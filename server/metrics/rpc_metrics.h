@@ -18,9 +18,11 @@ class RpcMetrics {
 
   void Started(absl::string_view method);
   void Ended(absl::string_view method, absl::string_view status, absl::Duration duration);
+  void Exhausted(absl::string_view reason);
 
  private:
   SharedSeries<Counter> started_;
+  SharedSeries<Counter> exhausted_;
   Family<Histogram>& durations_;
   base::Mutex mutex_;
   absl::flat_hash_map<std::string, SeriesSet<Histogram>> by_method_ ABSL_GUARDED_BY(mutex_);

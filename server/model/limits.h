@@ -65,6 +65,10 @@ inline constexpr absl::Duration kMaxRunDurationDefault = absl::Hours(1);
 inline constexpr int kRetentionDaysMax = 400;
 inline constexpr int kHistoryDaysDefault = 7;
 inline constexpr int kFailedDaysDefault = 30;
+inline constexpr int64_t kQueueDepthMax = 1000000000;
+inline constexpr int64_t kQueueBytesMax = int64_t{1} << 50;
+inline constexpr double kEnqueueRateMin = 0.001;  // tasks a second
+inline constexpr double kEnqueueRateMax = 1000000;
 inline constexpr double kRetryFactorMax = 10.0;
 inline constexpr double kRetryJitterMax = 0.5;
 

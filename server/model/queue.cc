@@ -185,11 +185,33 @@ absl::Status CheckQueueName(absl::string_view name, absl::string_view field) {
                                          " of A-Z a-z 0-9 . _ - and begin with a letter or digit"));
 }
 
+namespace {
+
+absl::Status CheckLimit(const std::optional<int64_t>& limit, int64_t max, absl::string_view field) {
+  if (!limit || (*limit >= 1 && *limit <= max)) return absl::OkStatus();
+  return base::InvalidField(field, absl::StrCat("is ", *limit, "; must be 1 to ", max));
+}
+
+absl::Status CheckLimits(const QueueLimits& limits, absl::string_view prefix) {
+  RETURN_IF_ERROR(
+      CheckLimit(limits.max_depth, kQueueDepthMax, absl::StrCat(prefix, "max_depth")));
+  RETURN_IF_ERROR(
+      CheckLimit(limits.max_bytes, kQueueBytesMax, absl::StrCat(prefix, "max_bytes")));
+  const std::optional<double>& rate = limits.max_enqueue_rate;
+  if (!rate || (*rate >= kEnqueueRateMin && *rate <= kEnqueueRateMax)) return absl::OkStatus();
+  return base::InvalidField(absl::StrCat(prefix, "max_enqueue_rate"),
+                            absl::StrCat("is ", *rate, "; must be ", kEnqueueRateMin, " to ",
+                                         kEnqueueRateMax));
+}
+
+}  // namespace
+
 absl::Status CheckSettings(const QueueSettings& settings, absl::string_view prefix) {
   RETURN_IF_ERROR(CheckRetry(settings.retry, absl::StrCat(prefix, "retry.")));
   RETURN_IF_ERROR(CheckHistory(settings.history, absl::StrCat(prefix, "history")));
   RETURN_IF_ERROR(CheckRetention(settings, prefix));
   RETURN_IF_ERROR(CheckStages(settings, prefix));
+  RETURN_IF_ERROR(CheckLimits(settings.limits, prefix));
   RETURN_IF_ERROR(CheckMaxRunDuration(settings.max_run_duration,
                                       absl::StrCat(prefix, "max_run_duration")));
   RETURN_IF_ERROR(CheckDuration(settings.lease_duration, kLeaseDurationMin, kLeaseDurationMax,

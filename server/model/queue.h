@@ -29,6 +29,16 @@ struct Stage {
   friend bool operator==(const Stage&, const Stage&) = default;
 };
 
+// What a queue takes at most; unset: no limit.
+struct QueueLimits {
+  std::optional<int64_t> max_depth;  // tasks that are not finished
+  std::optional<int64_t> max_bytes;  // payloads and headers of those
+  std::optional<double> max_enqueue_rate;  // tasks a second
+
+  bool IsAny() const { return max_depth || max_bytes || max_enqueue_rate; }
+  friend bool operator==(const QueueLimits&, const QueueLimits&) = default;
+};
+
 struct QueueSettings {
   RetryPolicy retry;
   HistoryPolicy history = HistoryPolicy::kAll;
@@ -41,6 +51,7 @@ struct QueueSettings {
   int32_t failed_days = kFailedDaysDefault;
   bool keep_payloads = false;
   bool keep_results = false;
+  QueueLimits limits;
 
   // Stages by their number, from 0. A number that the pipeline lacks has the queue's own values.
   const RetryPolicy& RetryOf(int16_t stage) const;

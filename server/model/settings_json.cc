@@ -43,6 +43,10 @@ absl::Status Read(const Json& value, absl::string_view member, int32_t* out) {
   return absl::OkStatus();
 }
 
+absl::Status Read(const Json& value, absl::string_view member, int64_t* out) {
+  return ReadInteger(value, member, out);
+}
+
 absl::Status Read(const Json& value, absl::string_view member, double* out) {
   if (!value.is_number()) return Unreadable(member);
   *out = value.get<double>();
@@ -173,18 +177,22 @@ Json StagesToJson(const std::vector<Stage>& stages) {
 }  // namespace
 
 std::string SettingsToJson(const QueueSettings& settings) {
-  return Json{{"retry", RetryToJson(settings.retry)},
-              {"history", EnumText(settings.history, kHistoryPolicies)},
-              {"lease_duration_us", absl::ToInt64Microseconds(settings.lease_duration)},
-              {"max_payload_bytes", settings.max_payload_bytes},
-              {"stages", StagesToJson(settings.stages)},
-              {"max_run_duration_us", absl::ToInt64Microseconds(settings.max_run_duration)},
-              {"periodic_history", EnumText(settings.periodic_history, kHistoryPolicies)},
-              {"history_days", settings.history_days},
-              {"failed_days", settings.failed_days},
-              {"keep_payloads", settings.keep_payloads},
-              {"keep_results", settings.keep_results}}
-      .dump();
+  Json json{{"retry", RetryToJson(settings.retry)},
+            {"history", EnumText(settings.history, kHistoryPolicies)},
+            {"lease_duration_us", absl::ToInt64Microseconds(settings.lease_duration)},
+            {"max_payload_bytes", settings.max_payload_bytes},
+            {"stages", StagesToJson(settings.stages)},
+            {"max_run_duration_us", absl::ToInt64Microseconds(settings.max_run_duration)},
+            {"periodic_history", EnumText(settings.periodic_history, kHistoryPolicies)},
+            {"history_days", settings.history_days},
+            {"failed_days", settings.failed_days},
+            {"keep_payloads", settings.keep_payloads},
+            {"keep_results", settings.keep_results}};
+  const QueueLimits& limits = settings.limits;
+  if (limits.max_depth) json["max_depth"] = *limits.max_depth;
+  if (limits.max_bytes) json["max_bytes"] = *limits.max_bytes;
+  if (limits.max_enqueue_rate) json["max_enqueue_rate"] = *limits.max_enqueue_rate;
+  return json.dump();
 }
 
 absl::StatusOr<QueueSettings> SettingsFromJson(absl::string_view json) {
@@ -202,6 +210,9 @@ absl::StatusOr<QueueSettings> SettingsFromJson(absl::string_view json) {
   RETURN_IF_ERROR(ReadMember(object, "failed_days", &settings.failed_days));
   RETURN_IF_ERROR(ReadMember(object, "keep_payloads", &settings.keep_payloads));
   RETURN_IF_ERROR(ReadMember(object, "keep_results", &settings.keep_results));
+  RETURN_IF_ERROR(ReadIfAny(object, "max_depth", &settings.limits.max_depth));
+  RETURN_IF_ERROR(ReadIfAny(object, "max_bytes", &settings.limits.max_bytes));
+  RETURN_IF_ERROR(ReadIfAny(object, "max_enqueue_rate", &settings.limits.max_enqueue_rate));
   return settings;
 }
 

@@ -23,6 +23,18 @@ absl::StatusOr<Counts> ReadCounts(pg::Session& session) {
   return counts;
 }
 
+absl::StatusOr<int64_t> CountUnfinished(pg::Session& session, const std::vector<int64_t>& lanes) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kQueueDepth, pg::Params().Int8Array(lanes)));
+  return rows.Int(0, 0);
+}
+
+absl::StatusOr<int64_t> MeasureBytes(pg::Session& session, const std::vector<int64_t>& lanes) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kQueueBytes, pg::Params().Int8Array(lanes)));
+  return rows.Int(0, 0);
+}
+
 absl::StatusOr<absl::flat_hash_map<int64_t, absl::Duration>> OldestAttempts(pg::Session& session) {
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kAttemptOldest, pg::Params()));
   absl::flat_hash_map<int64_t, absl::Duration> ages;

@@ -18,6 +18,11 @@ namespace skiplane::store {
 using Counts = absl::flat_hash_map<model::LaneStage, model::QueueCounts>;
 absl::StatusOr<Counts> ReadCounts(pg::Session& session);
 
+// Of one queue, by its lanes: the tasks that are not finished, and the bytes of their payloads and
+// headers. The second reads all of them.
+absl::StatusOr<int64_t> CountUnfinished(pg::Session& session, const std::vector<int64_t>& lanes);
+absl::StatusOr<int64_t> MeasureBytes(pg::Session& session, const std::vector<int64_t>& lanes);
+
 // How long the oldest running attempt of each lane runs; lanes without one are missing.
 absl::StatusOr<absl::flat_hash_map<int64_t, absl::Duration>> OldestAttempts(pg::Session& session);
 

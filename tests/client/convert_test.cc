@@ -217,7 +217,9 @@ TEST(ConvertTest, QueueSettingsReturnAsTheyWent) {
                                          .max_attempts = 4},
                                .history = HistoryPolicy::kFailures,
                                .lease_duration = absl::Seconds(5),
-                               .max_payload_bytes = 1000};
+                               .max_payload_bytes = 1000,
+                               .max_depth = 7,
+                               .max_enqueue_rate = 0.5};
   v1::Queue proto;
   proto.set_name("q");
   ToProto(settings, proto.mutable_settings());
@@ -235,6 +237,9 @@ TEST(ConvertTest, QueueSettingsReturnAsTheyWent) {
   EXPECT_EQ(queue.settings.history, HistoryPolicy::kFailures);
   EXPECT_EQ(queue.settings.lease_duration, absl::Seconds(5));
   EXPECT_EQ(queue.settings.max_payload_bytes, 1000);
+  EXPECT_EQ(queue.settings.max_depth, 7);
+  EXPECT_EQ(queue.settings.max_bytes, std::nullopt);
+  EXPECT_EQ(queue.settings.max_enqueue_rate, 0.5);
   EXPECT_EQ(queue.pause_mode, PauseMode::kBoth);
   EXPECT_EQ(queue.lane_count, 3);
   EXPECT_EQ(queue.counts.leased, 3);

@@ -96,6 +96,7 @@ void UseEveryVerb(Metrics& metrics) {
   metrics.ScheduleLag("emails", absl::Seconds(1));
   metrics.RpcStarted("skiplane.v1.BrokerService/Ack");
   metrics.RpcEnded("skiplane.v1.BrokerService/Ack", "OK", absl::Seconds(1));
+  metrics.RpcExhausted("QUEUE_FULL");
   metrics.SetConnections("grpc", 1, 2);
   metrics.ConnectionRefused("grpc");
   metrics.AcceptFailed("grpc");

@@ -62,6 +62,7 @@ TEST(QueueSettingsTest, TheEndsOfTheRangesAreAllowed) {
                     .max_attempts = 1};
   settings.lease_duration = absl::Seconds(1);
   settings.max_payload_bytes = 1;
+  settings.limits = {.max_depth = 1, .max_bytes = 1, .max_enqueue_rate = 0.001};
   EXPECT_EQ(CheckSettings(settings, ""), absl::OkStatus());
   settings.retry = {.kind = RetryKind::kExponential,
                     .base_delay = absl::Hours(24),
@@ -73,6 +74,8 @@ TEST(QueueSettingsTest, TheEndsOfTheRangesAreAllowed) {
   settings.history = HistoryPolicy::kNone;
   settings.lease_duration = absl::Hours(12);
   settings.max_payload_bytes = 1 << 20;
+  settings.limits = {
+      .max_depth = 1000000000, .max_bytes = int64_t{1} << 50, .max_enqueue_rate = 1000000};
   EXPECT_EQ(CheckSettings(settings, ""), absl::OkStatus());
 }
 
@@ -154,6 +157,21 @@ TEST(QueueSettingsTest, APayloadLimitOutOfRangeIsBlamed) {
   for (const int32_t bytes : {-1, 0, (1 << 20) + 1}) {
     EXPECT_EQ(BlamedField([bytes](auto& s) { s.max_payload_bytes = bytes; }),
               "settings.max_payload_bytes");
+  }
+}
+
+TEST(QueueSettingsTest, ALimitOutOfRangeIsBlamed) {
+  for (const int64_t tasks : {int64_t{-1}, int64_t{0}, kQueueDepthMax + 1}) {
+    EXPECT_EQ(BlamedField([tasks](auto& s) { s.limits.max_depth = tasks; }),
+              "settings.max_depth");
+  }
+  for (const int64_t bytes : {int64_t{-1}, int64_t{0}, kQueueBytesMax + 1}) {
+    EXPECT_EQ(BlamedField([bytes](auto& s) { s.limits.max_bytes = bytes; }),
+              "settings.max_bytes");
+  }
+  for (const double rate : {-1.0, 0.0, 0.0009, 1000000.1, std::nan("")}) {
+    EXPECT_EQ(BlamedField([rate](auto& s) { s.limits.max_enqueue_rate = rate; }),
+              "settings.max_enqueue_rate");
   }
 }
 

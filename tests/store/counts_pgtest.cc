@@ -45,6 +45,19 @@ TEST_F(CountsTest, ALaneWithoutTasksIsMissing) {
   EXPECT_THAT(Required(ReadCounts(*session_)), IsEmpty());
 }
 
+TEST_F(CountsTest, OfOneQueueAreWhatIsNotFinishedAndItsBytes) {
+  EXPECT_THAT(CountUnfinished(*session_, {lane_}), IsOkAndHolds(0));
+  EXPECT_THAT(MeasureBytes(*session_, {lane_}), IsOkAndHolds(0));
+  MakeSome();
+  EXPECT_THAT(FoldCounts(*session_, lane_, 3), IsOkAndHolds(3));
+  EXPECT_THAT(CountUnfinished(*session_, {lane_, lane_ + 1}),
+              IsOkAndHolds(Number("SELECT count(*) FROM skiplane.task")));
+  EXPECT_THAT(MeasureBytes(*session_, {lane_, lane_ + 1}),
+              IsOkAndHolds(Number("SELECT sum(octet_length(payload) +"
+                                  " coalesce(pg_column_size(headers), 0)) FROM skiplane.task")));
+  EXPECT_THAT(CountUnfinished(*session_, {lane_ + 1}), IsOkAndHolds(0));
+}
+
 TEST_F(CountsTest, AreExactBeforeDuringAndAfterFolding) {
   MakeSome();
   ExpectCountsOfSome();

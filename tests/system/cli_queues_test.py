@@ -17,6 +17,22 @@ class Queues(CliTest):
         retry = self.client.queue("mail").settings.retry
         self.assertEqual((retry.max_attempts, retry.base_delay.seconds), (7, 90))
 
+    def test_limits_are_set_and_taken_away(self):
+        said = self.run_cli("queues", "create", "mail", "--max-depth", "1000",
+                            "--max-bytes", "5000", "--max-enqueue-rate", "2.5")
+        self.assertRegex(said, r"settings.max_depth +1000\n")
+        settings = self.client.queue("mail").settings
+        self.assertEqual((settings.max_depth, settings.max_bytes, settings.max_enqueue_rate),
+                         (1000, 5000, 2.5))
+        said = self.run_cli("queues", "update", "mail", "--max-depth", "none",
+                            "--max-enqueue-rate", "7")
+        self.assertNotIn("max_depth", said)
+        settings = self.client.queue("mail").settings
+        self.assertFalse(settings.HasField("max_depth"))
+        self.assertEqual((settings.max_bytes, settings.max_enqueue_rate), (5000, 7))
+        self.run_cli("queues", "create", "plain", "--max-depth", "none")
+        self.assertFalse(self.client.queue("plain").settings.HasField("max_depth"))
+
     def test_stages_have_their_own_settings_and_keep_them(self):
         self.run_cli("queues", "create", "video", "--max-attempts", "9", "--stage", "fetch",
                      "--stage", "encode lease-duration=2m max-attempts=3 delays=1s,5m")

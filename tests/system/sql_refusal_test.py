@@ -7,7 +7,7 @@ from support.producer import Producer, Refused, arguments
 
 QUEUE = "guarded"
 INVALID, UNKNOWN, PAUSED = "22023", "42704", "55000"
-FORBIDDEN = "42501"
+FORBIDDEN, FULL = "42501", "53400"
 EVIL = "x'; DELETE FROM skiplane.task; --"
 # Fields, and what the message says of them.
 BAD = [
@@ -124,6 +124,20 @@ class SqlRefusal(SystemTest):
             call(QUEUE, b"x")
             self.client.resume(QUEUE)
         self.assertEqual(self.client.queue(QUEUE).counts.ready_count, 2)
+
+    def test_a_queue_that_has_as_many_tasks_as_it_may(self):
+        self.client.update_queue(QUEUE, "max_depth", max_depth=3)
+        self.producer.enqueue(QUEUE, b"x")
+        said = self.assert_state(FULL, self.producer.enqueue_many, QUEUE,
+                                 [{"payload": b"x"}] * 3)
+        self.assertIn("max_depth", said)
+        self.producer.enqueue_many(QUEUE, [{"payload": b"x"}] * 2)
+        self.assert_state(FULL, self.producer.enqueue, QUEUE, b"x")
+        [task] = self.client.lease(QUEUE)
+        self.client.nack(task, "FAIL")
+        self.producer.enqueue(QUEUE, b"x")
+        self.client.update_queue(QUEUE, "max_depth")
+        self.producer.enqueue_many(QUEUE, [{"payload": b"x"}] * 3)
 
     def test_the_role_reaches_no_table_no_view_and_no_other_function(self):
         self.producer.enqueue(QUEUE, b"secret", key="k")

@@ -7,8 +7,8 @@ import unittest
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, FOLDER)
 
-from rules import (alerts, documents, events, glossary, includes, paths, pictures,  # noqa: E402
-                   reasons, registration, scripts, sizes, sql, units, words)
+from rules import (alerts, documents, events, glossary, includes, limits, paths,  # noqa: E402
+                   pictures, reasons, registration, scripts, sizes, sql, units, words)
 from rules.tree import read_tree  # noqa: E402
 
 
@@ -53,6 +53,9 @@ class Tidy(unittest.TestCase):
 
     def test_events_of_the_log_are_explained(self):
         self.assert_clean(events)
+
+    def test_the_table_of_limits_has_those_of_the_code(self):
+        self.assert_clean(limits)
 
     def test_alerts_are_of_metrics_that_exist(self):
         self.assert_clean(alerts)

@@ -43,7 +43,18 @@ constexpr std::array kSettings{
     Setting{"--failed-days", "failed_days", "N", "How long failed tasks are kept"},
     Setting{"--keep-payloads", "keep_payloads", "yes|no", "Whether history rows hold payloads"},
     Setting{"--keep-results", "keep_results", "yes|no", "Whether history rows hold results"},
+    Setting{"--max-depth", "max_depth", "N|none",
+            "How many tasks that are not finished it may have: more are refused"},
+    Setting{"--max-bytes", "max_bytes", "N|none", "The same of the bytes of their payloads"},
+    Setting{"--max-enqueue-rate", "max_enqueue_rate", "X|none",
+            "How many tasks a second each broker takes"},
 };
+
+// Of a limit that the queue is not to have any more: its path without a value takes it away.
+bool TakesAway(const std::string& path, const std::string& text) {
+  return text == "none" &&
+         (path == "max_depth" || path == "max_bytes" || path == "max_enqueue_rate");
+}
 
 const char* OptionOf(const std::string& path) {
   for (const Setting& setting : kSettings) {
@@ -96,6 +107,7 @@ absl::Status PutStage(const Words& words, v1::Stage& stage) {
 absl::Status SettingTexts::Put(v1::QueueSettings& settings,
                                const v1::QueueSettings& known) const {
   for (const auto& [path, text] : texts_) {
+    if (TakesAway(path, text)) continue;
     const absl::Status status = SetField(settings, path, text);
     if (!status.ok()) return UsageError(absl::StrCat(OptionOf(path), ": ", status.message()));
   }

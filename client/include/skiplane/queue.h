@@ -70,6 +70,12 @@ struct QueueSettings {
   // Whether history rows hold the payload that the attempt ran with, and the result of its ack.
   bool keep_payloads = false;
   bool keep_results = false;
+  // Above these Enqueue is refused as RESOURCE_EXHAUSTED, which Client repeats for a while: tasks
+  // that are not finished, the bytes of their payloads and headers (QUEUE_FULL), tasks a second at
+  // each broker (ENQUEUE_RATE_EXCEEDED). Unset: no limit.
+  std::optional<int64_t> max_depth{};
+  std::optional<int64_t> max_bytes{};
+  std::optional<double> max_enqueue_rate{};
 };
 
 // What a pause stops. Running attempts always go on.

@@ -97,7 +97,15 @@ void Enqueuer::EnqueueIntoOne(std::unique_ptr<PendingEnqueue> pending) {
                    return pending->done(
                        base::BlameField("QUEUE_PAUSED", pending->call.queue_field, open));
                  }
-                 CheckSchedules(std::move(pending));
+                 if (!pending->queue->settings.limits.IsAny()) {
+                   return CheckSchedules(std::move(pending));
+                 }
+                 QueueRoom::Wants wants{{.queue = pending->queue}};
+                 for (const model::NewTask& task : pending->call.tasks) {
+                   wants[0].Add(task);
+                 }
+                 std::vector<std::string> fields{pending->call.queue_field};
+                 TakeRoom(std::move(pending), std::move(wants), std::move(fields));
                });
 }
 

@@ -13,6 +13,7 @@
 #include "server/broker/batch/batcher.h"
 #include "server/broker/batch/context.h"
 #include "server/broker/enqueue/enqueue_batch.h"
+#include "server/broker/enqueue/queue_room.h"
 #include "server/broker/enqueue/schedule_check.h"
 #include "server/broker/enqueue/task_numbers.h"
 #include "server/broker/queues/queue_cache.h"
@@ -25,7 +26,11 @@ class Enqueuer {
   using OnCommit = std::function<void(const store::Enqueued&)>;
 
   Enqueuer(Context& context, QueueCache& queues, OnCommit on_commit)
-      : context_(context), queues_(queues), on_commit_(std::move(on_commit)), schedules_(context) {}
+      : context_(context),
+        queues_(queues),
+        on_commit_(std::move(on_commit)),
+        room_(context),
+        schedules_(context) {}
 
   Enqueuer(const Enqueuer&) = delete;
   Enqueuer& operator=(const Enqueuer&) = delete;
@@ -57,6 +62,9 @@ class Enqueuer {
   void EnqueueIntoOne(std::unique_ptr<PendingEnqueue> pending);
   void EnqueueIntoSeveral(std::unique_ptr<PendingEnqueue> pending);
   void Add(std::unique_ptr<PendingEnqueue> pending);
+  // `fields`: where each of the queues of `wants` was named.
+  void TakeRoom(std::unique_ptr<PendingEnqueue> pending, QueueRoom::Wants wants,
+                std::vector<std::string> fields);
   void CheckSchedules(std::unique_ptr<PendingEnqueue> pending);
   QueueBatcher& BatcherOf(const model::Queue& queue);
   void Run(absl::StatusOr<pg::Session*> session, PendingEnqueues calls);
@@ -70,6 +78,7 @@ class Enqueuer {
   Context& context_;
   QueueCache& queues_;
   const OnCommit on_commit_;
+  QueueRoom room_;
   ScheduleCheck schedules_;
   TaskNumbers numbers_;
   base::Mutex mutex_;

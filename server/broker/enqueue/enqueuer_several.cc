@@ -48,6 +48,19 @@ absl::Status CheckAllOpen(const QueueCache::Queues& queues,
   return absl::OkStatus();
 }
 
+// What the call brings to those of its queues that have limits, and where each was named.
+void AddWants(const EnqueueCall& call, const CallQueues& queues, const QueueCache::Queues& found,
+              QueueRoom::Wants* wants, std::vector<std::string>* fields) {
+  for (size_t place = 0; place < found.size(); ++place) {
+    if (!found[place]->settings.limits.IsAny()) continue;
+    QueueRoom::Want& want = wants->emplace_back(QueueRoom::Want{.queue = found[place]});
+    fields->push_back(queues.fields[place]);
+    for (size_t i = 0; i < call.tasks.size(); ++i) {
+      if (queues.of_task[i] == place) want.Add(call.tasks[i]);
+    }
+  }
+}
+
 }  // namespace
 
 void Enqueuer::EnqueueIntoSeveral(std::unique_ptr<PendingEnqueue> pending) {
@@ -68,7 +81,11 @@ void Enqueuer::EnqueueIntoSeveral(std::unique_ptr<PendingEnqueue> pending) {
                    pending->queues.push_back((*found)[place]);
                  }
                  pending->queue = pending->queues.front();
-                 CheckSchedules(std::move(pending));
+                 QueueRoom::Wants wants;
+                 std::vector<std::string> fields;
+                 AddWants(pending->call, queues, *found, &wants, &fields);
+                 if (wants.empty()) return CheckSchedules(std::move(pending));
+                 TakeRoom(std::move(pending), std::move(wants), std::move(fields));
                });
 }
 

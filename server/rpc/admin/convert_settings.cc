@@ -129,6 +129,24 @@ absl::Status TakeKeepResults(const Wire& wire, Settings* to) {
   return absl::OkStatus();
 }
 
+absl::Status TakeDepthMax(const Wire& wire, Settings* to) {
+  to->limits.max_depth.reset();
+  if (wire.has_max_depth()) to->limits.max_depth = wire.max_depth();
+  return absl::OkStatus();
+}
+
+absl::Status TakeBytesMax(const Wire& wire, Settings* to) {
+  to->limits.max_bytes.reset();
+  if (wire.has_max_bytes()) to->limits.max_bytes = wire.max_bytes();
+  return absl::OkStatus();
+}
+
+absl::Status TakeEnqueueRateMax(const Wire& wire, Settings* to) {
+  to->limits.max_enqueue_rate.reset();
+  if (wire.has_max_enqueue_rate()) to->limits.max_enqueue_rate = wire.max_enqueue_rate();
+  return absl::OkStatus();
+}
+
 absl::StatusOr<model::RetryPolicy> ReadRetry(const v1::RetryPolicy& retry) {
   Wire wire;
   *wire.mutable_retry() = retry;
@@ -168,7 +186,7 @@ struct Setting {
   absl::Status (*take)(const Wire&, Settings*);
 };
 
-constexpr std::array<Setting, 17> kSettings = {{
+constexpr std::array<Setting, 20> kSettings = {{
     {"retry.kind", &TakeKind},
     {"retry.base_delay", &TakeBaseDelay},
     {"retry.factor", &TakeFactor},
@@ -186,6 +204,9 @@ constexpr std::array<Setting, 17> kSettings = {{
     {"failed_days", &TakeFailedDays},
     {"keep_payloads", &TakeKeepPayloads},
     {"keep_results", &TakeKeepResults},
+    {"max_depth", &TakeDepthMax},
+    {"max_bytes", &TakeBytesMax},
+    {"max_enqueue_rate", &TakeEnqueueRateMax},
 }};
 
 // "retry" names all of its fields.
@@ -245,6 +266,10 @@ void WriteSettings(const model::QueueSettings& settings, v1::QueueSettings* wire
   wire->set_failed_days(settings.failed_days);
   wire->set_keep_payloads(settings.keep_payloads);
   wire->set_keep_results(settings.keep_results);
+  const model::QueueLimits& limits = settings.limits;
+  if (limits.max_depth) wire->set_max_depth(*limits.max_depth);
+  if (limits.max_bytes) wire->set_max_bytes(*limits.max_bytes);
+  if (limits.max_enqueue_rate) wire->set_max_enqueue_rate(*limits.max_enqueue_rate);
 }
 
 }  // namespace skiplane::rpc

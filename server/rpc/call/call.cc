@@ -94,6 +94,9 @@ void UnaryCall::Reply(const google::protobuf::MessageLite& message) {
 }
 
 UnaryCall* UnaryCall::Refuse(const absl::Status& status) {
+  if (absl::IsResourceExhausted(status)) {
+    scope_.metrics.RpcExhausted(base::ReasonOf(status));
+  }
   LogRefused(method_, admitted_.principal == nullptr ? "" : admitted_.principal->name, status);
   for (const auto& [name, value] : TrailersOf(status)) {
     wire_.context->AddTrailingMetadata(name, value);

@@ -28,6 +28,7 @@ model::QueueSettings Unusual() {
   settings.failed_days = 3;
   settings.keep_payloads = true;
   settings.keep_results = true;
+  settings.limits = {.max_depth = 5, .max_bytes = 6, .max_enqueue_rate = 0.5};
   return settings;
 }
 
@@ -81,6 +82,15 @@ TEST(ChangeSettings, EachPathTakesOnlyItsOwnSetting) {
   expected = Unusual();
   expected.retry = model::RetryPolicy();
   EXPECT_EQ(Changed({}, {"retry"}), expected);
+  expected = Unusual();
+  expected.limits.max_depth.reset();
+  EXPECT_EQ(Changed({}, {"max_depth"}), expected);
+  expected = Unusual();
+  expected.limits.max_bytes.reset();
+  EXPECT_EQ(Changed({}, {"max_bytes"}), expected);
+  expected = Unusual();
+  expected.limits.max_enqueue_rate.reset();
+  EXPECT_EQ(Changed({}, {"max_enqueue_rate"}), expected);
 }
 
 TEST(ChangeSettings, EachPathBelowRetryTakesOnlyItsOwnSetting) {
@@ -112,6 +122,15 @@ TEST(ChangeSettings, ValuesOutsideThePathsAreNotLookedAt) {
   model::QueueSettings expected = Unusual();
   expected.history = model::HistoryPolicy::kNone;
   EXPECT_EQ(Changed(wire, {"history"}), expected);
+}
+
+TEST(ChangeSettings, ALimitIsUnsetUnlessItIsThere) {
+  v1::QueueSettings wire;
+  WriteSettings(model::QueueSettings(), &wire);
+  EXPECT_FALSE(wire.has_max_depth() || wire.has_max_bytes() || wire.has_max_enqueue_rate());
+  wire.set_max_depth(0);
+  const auto refused = ChangeSettings(Unusual(), wire, {"max_depth"});
+  EXPECT_EQ(base::FieldOf(refused.status()), "settings.max_depth");
 }
 
 TEST(ChangeSettings, RefusesATableWithoutItsDelays) {

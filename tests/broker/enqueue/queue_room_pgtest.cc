@@ -1,0 +1,177 @@
+// Queues that take so many tasks, so many bytes, or so fast, and no more.
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "server/base/reason.h"
+#include "tests/broker/broker_harness.h"
+
+namespace skiplane::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using Results = absl::StatusOr<std::vector<broker::EnqueueResult>>;
+
+class QueueRoomTest : public BrokerHarness {
+ protected:
+  void Create(const std::string& name, model::QueueLimits limits) {
+    broker::CreateQueueCall call;
+    call.name = name;
+    call.settings.emplace().limits = limits;
+    call.origin = Origin();
+    Later<model::Queue> later;
+    broker().CreateQueue(std::move(call), later.done());
+    ASSERT_THAT(later.Get().status(), IsOk());
+  }
+
+  static std::vector<model::NewTask> Some(int count, size_t bytes = 1) {
+    return {static_cast<size_t>(count), Payload(std::string(bytes, 'x'))};
+  }
+
+  static Results Put(broker::LocalBroker& at, const std::string& queue,
+                     std::vector<model::NewTask> tasks) {
+    broker::EnqueueCall call;
+    call.queue = queue;
+    call.tasks = std::move(tasks);
+    for (const model::NewTask& task : call.tasks) call.has_several_queues |= !task.queue.empty();
+    Later<std::vector<broker::EnqueueResult>> later;
+    at.Enqueue(std::move(call), later.done());
+    return later.Get();
+  }
+  Results Put(const std::string& queue, std::vector<model::NewTask> tasks) {
+    return Put(broker(), queue, std::move(tasks));
+  }
+
+  // Until it is taken: what others did is found a moment later.
+  void PutInTheEnd(const std::string& queue, const std::vector<model::NewTask>& tasks) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!Put(queue, tasks).ok()) ASSERT_LT(std::chrono::steady_clock::now(), end);
+  }
+
+  static void ExpectFull(const Results& results, const std::string& setting) {
+    ASSERT_EQ(results.status().code(), absl::StatusCode::kResourceExhausted) << results.status();
+    EXPECT_EQ(base::ReasonOf(results.status()), "QUEUE_FULL");
+    EXPECT_EQ(base::FieldOf(results.status()), "queue");
+    EXPECT_THAT(std::string(results.status().message()), HasSubstr(setting));
+  }
+
+  int64_t Tasks() const { return Number("SELECT count(*) FROM skiplane.task"); }
+
+  std::vector<model::LeasedTask> Take(int count) {
+    broker::LeaseCall call = LeaseOf("w", count);
+    return Lease(std::move(call)).tasks;
+  }
+};
+
+TEST_F(QueueRoomTest, ADepthIsKeptAndWhatIsDoneMakesRoom) {
+  Create("q", {.max_depth = 10});
+  EXPECT_THAT(Put("q", Some(6)).status(), IsOk());
+  ExpectFull(Put("q", Some(5)), "max_depth");
+  EXPECT_THAT(Put("q", Some(4)).status(), IsOk());
+  ExpectFull(Put("q", Some(1)), "max_depth");
+  EXPECT_EQ(Tasks(), 10);
+
+  const std::vector<model::LeasedTask> leased = Take(2);
+  ASSERT_EQ(leased.size(), 2U);
+  ExpectFull(Put("q", Some(1)), "max_depth");  // they are not finished
+  for (const model::LeasedTask& task : leased) {
+    EXPECT_EQ(Ack(task.token), model::SettleOutcome::kSettled);
+  }
+  PutInTheEnd("q", Some(2));
+  ExpectFull(Put("q", Some(1)), "max_depth");
+  EXPECT_EQ(Tasks(), 10);
+}
+
+TEST_F(QueueRoomTest, WhatManyCallersBringAtOnceIsNotTooMuchTogether) {
+  Create("q", {.max_depth = 50});
+  std::vector<Later<std::vector<broker::EnqueueResult>>> answers(100);
+  for (auto& later : answers) {
+    broker::EnqueueCall call;
+    call.queue = "q";
+    call.tasks = Some(1);
+    broker().Enqueue(std::move(call), later.done());
+  }
+  int taken = 0;
+  for (auto& later : answers) taken += later.Get().ok() ? 1 : 0;
+  EXPECT_EQ(taken, 50);
+  EXPECT_EQ(Tasks(), 50);
+}
+
+TEST_F(QueueRoomTest, WhatAnotherBrokerLetInIsFoundSoon) {
+  Create("q", {.max_depth = 10});
+  EXPECT_THAT(Put("q", Some(1)).status(), IsOk());
+  const auto other = NewBroker();
+  EXPECT_THAT(Put(*other, "q", Some(9)).status(), IsOk());
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (Put("q", Some(1)).ok()) ASSERT_LT(std::chrono::steady_clock::now(), end);
+  ExpectFull(Put("q", Some(1)), "max_depth");
+}
+
+TEST_F(QueueRoomTest, SeveralQueuesTakeAllOrNone) {
+  Create("q", {.max_depth = 10});
+  Create("small", {.max_depth = 1});
+  std::vector<model::NewTask> tasks = Some(3);
+  tasks[1].queue = tasks[2].queue = "small";
+  const Results refused = Put("q", tasks);
+  EXPECT_EQ(base::ReasonOf(refused.status()), "QUEUE_FULL");
+  EXPECT_EQ(base::FieldOf(refused.status()), "tasks[1].queue");
+  EXPECT_EQ(Tasks(), 0);
+  EXPECT_THAT(Put("q", Some(10)).status(), IsOk());  // nothing of it was taken
+  EXPECT_THAT(Put("small", Some(1)).status(), IsOk());
+}
+
+TEST_F(QueueRoomTest, BytesAreKept) {
+  Create("q", {.max_bytes = 1000});
+  EXPECT_THAT(Put("q", Some(9, 100)).status(), IsOk());
+  ExpectFull(Put("q", Some(1, 101)), "max_bytes");
+  EXPECT_THAT(Put("q", Some(1, 100)).status(), IsOk());
+  ExpectFull(Put("q", Some(1, 1)), "max_bytes");
+  const std::vector<model::LeasedTask> leased = Take(1);
+  ASSERT_EQ(leased.size(), 1U);
+  EXPECT_EQ(Ack(leased[0].token), model::SettleOutcome::kSettled);
+  PutInTheEnd("q", Some(1, 100));
+}
+
+TEST_F(QueueRoomTest, ARateIsKeptWithABurstOfASecond) {
+  Create("q", {.max_enqueue_rate = 0.01});
+  EXPECT_THAT(Put("q", Some(1)).status(), IsOk());
+  const absl::Status refused = Put("q", Some(1)).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(base::ReasonOf(refused), "ENQUEUE_RATE_EXCEEDED");
+  EXPECT_EQ(base::FieldOf(refused), "queue");
+  const absl::Duration delay = base::RetryDelayOf(refused).value_or(absl::ZeroDuration());
+  EXPECT_GT(delay, absl::Seconds(1));
+  EXPECT_LE(delay, absl::Seconds(100));
+  EXPECT_EQ(Tasks(), 1);
+}
+
+TEST_F(QueueRoomTest, WhatAnAckBringsIsNeverRefused) {
+  Create("q", {.max_depth = 1, .max_enqueue_rate = 0.001});
+  EXPECT_THAT(Put("q", Some(1)).status(), IsOk());
+  const std::vector<model::LeasedTask> leased = Take(1);
+  ASSERT_EQ(leased.size(), 1U);
+  auto further = std::make_shared<model::AckContinuation>();
+  further->follow_ups = Some(5);
+  for (model::NewTask& task : further->follow_ups) task.queue = "q";
+  model::AckItem ack{.token = leased[0].token};
+  ack.continuation = further;
+  Later<std::vector<model::SettleResult>> later;
+  broker().Settle({std::move(ack)}, later.done());
+  const auto results = later.Get();
+  ASSERT_THAT(results.status(), IsOk());
+  EXPECT_EQ(results->at(0).outcome, model::SettleOutcome::kSettled);
+  EXPECT_EQ(Tasks(), 5);
+  ExpectFull(Put("q", Some(1)), "max_depth");
+}
+
+TEST_F(QueueRoomTest, AFailedAttemptWaitsForItsRetryInAFullQueue) {
+  Create("q", {.max_depth = 1});
+  EXPECT_THAT(Put("q", Some(1)).status(), IsOk());
+  const std::vector<model::LeasedTask> leased = Take(1);
+  ASSERT_EQ(leased.size(), 1U);
+  EXPECT_EQ(Nack({.token = leased[0].token}).outcome, model::SettleOutcome::kSettled);
+  EXPECT_EQ(Tasks(), 1);
+}
+
+}  // namespace
+}  // namespace skiplane::testing
