@@ -31,7 +31,7 @@ set(alone
   "cli/command/(queues|reports|schedules|tasks)|cli/input/plan|pg/connections/listener"
   "server/broker/schedule/|broker/settle/settle_log|server/upkeep/|rpc/call/page_token"
   "rpc/broker/convert_lease|serve/reflection_service|config/options"
-  "server/http/(boost|gzip|pages|request_parser)"
+  "server/http/(boost|gzip|pages|request_parser)|server/net/connection[.]"
   "tests/bench/scenario/(admin|admin_rows|heartbeats|keyed|pickup)[.]"
   "broker/lease/repeat_pgtest|sql/statements_pgtest"
   "broker/schedule/(alarms|belief|belief_transitions|lane_stage_state|probe_budget)_test"

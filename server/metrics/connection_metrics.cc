@@ -11,6 +11,9 @@ ConnectionMetrics::ConnectionMetrics(Registry& registry)
       refused_(NewCounter(registry, "skiplane_connections_refused_total",
                           "Connections closed at once because too many were open."),
                {"port", {}, {}}),
+      cut_(NewCounter(registry, "skiplane_connections_cut_total",
+                      "Connections by gRPC that were cut because they flooded the broker."),
+           {"reason", {}, {}}, {"bytes", "memory", "stalled", "streams"}),
       accept_failures_(NewCounter(registry, "skiplane_accept_failures_total",
                                   "Times that no connection could be accepted, for example for "
                                   "want of descriptors."),
@@ -35,6 +38,8 @@ void ConnectionMetrics::Set(absl::string_view port, int64_t open, int64_t max) {
 }
 
 void ConnectionMetrics::Refused(absl::string_view port) { refused_.At(port).Increment(); }
+
+void ConnectionMetrics::Cut(absl::string_view reason) { cut_.At(reason).Increment(); }
 
 void ConnectionMetrics::AcceptFailed(absl::string_view port) {
   accept_failures_.At(port).Increment();

@@ -15,6 +15,7 @@ class ConnectionMetrics {
 
   void Set(absl::string_view port, int64_t open, int64_t max);
   void Refused(absl::string_view port);
+  void Cut(absl::string_view reason);
   void AcceptFailed(absl::string_view port);
   void HttpRefused(absl::string_view reason);
   void HttpBodyHeld(int64_t bytes);
@@ -24,6 +25,7 @@ class ConnectionMetrics {
   SharedSeries<Gauge> open_;
   SharedSeries<Gauge> max_;
   SharedSeries<Counter> refused_;
+  SharedSeries<Counter> cut_;
   SharedSeries<Counter> accept_failures_;
   SharedSeries<Counter> http_refused_;
   Gauge& http_body_bytes_;

@@ -127,6 +127,8 @@ void Metrics::ConnectionRefused(absl::string_view port) {
   state_->connections.Refused(port);
 }
 
+void Metrics::ConnectionCut(absl::string_view reason) { state_->connections.Cut(reason); }
+
 void Metrics::HttpRefused(absl::string_view reason) { state_->connections.HttpRefused(reason); }
 
 void Metrics::AcceptFailed(absl::string_view port) {

@@ -104,6 +104,7 @@ class Metrics {
   // Connections of callers, by `port` (grpc | http | metrics): open ones, and how many may be.
   void SetConnections(absl::string_view port, int64_t open, int64_t max);
   void ConnectionRefused(absl::string_view port);
+  void ConnectionCut(absl::string_view reason);
   void AcceptFailed(absl::string_view port);
   // A request that reached no service. `reason`: see METRICS.md.
   void HttpRefused(absl::string_view reason);

@@ -41,6 +41,9 @@ class Acceptor {
 
   const ListenSockets& sockets() const { return sockets_; }
 
+  // From any thread.
+  const OpenConnections& connections() const { return open_; }
+
   // The port from which this process is about to connect to its own, to see whether it answers:
   // such a connection is let in and not counted. 0: none. From any thread.
   void ExpectPortCheck(int from_port) { port_check_from_ = from_port; }
@@ -66,8 +69,8 @@ class Acceptor {
   std::atomic<bool> is_stopped_ = false;
   const int wake_fd_;
   std::thread thread_;
-  // Of the thread.
   OpenConnections open_;
+  // Of the thread.
   SteadyTime removal_due_;
   int64_t refused_ = 0;  // since the last line of the log
   SteadyTime may_log_refusal_;

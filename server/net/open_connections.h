@@ -4,7 +4,7 @@
 // gRPC owns their descriptors and closes them without a callback. Each is remembered with the
 // number of its socket (its inode) and compared later: if the descriptor is closed, or is another
 // socket by now, the connection has ended. Nothing but fstat() is done with a descriptor that may
-// be another's. Not thread-safe.
+// be another's; connection.h does more, in the same way. Thread-safe.
 #pragma once
 
 #include <sys/types.h>
@@ -12,9 +12,12 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/node_hash_map.h"
+#include "server/base/mutex.h"
+#include "server/net/connection.h"
 
 namespace skiplane::net {
 
@@ -40,7 +43,9 @@ class OpenConnections {
   // Forgets those that are closed.
   void RemoveClosed();
 
-  int64_t count() const { return static_cast<int64_t>(sockets_.size()); }
+  std::vector<Connection> List() const;
+
+  int64_t count() const;
   int64_t max() const { return limits_.connections; }
   int64_t max_of_party() const { return limits_.OfParty(); }
 
@@ -51,13 +56,15 @@ class OpenConnections {
     Parties::value_type* party = nullptr;
   };
 
-  Room RoomNow(const std::string& party) const;
-  void Leave(const Socket& socket);
+  Room RoomNow(const std::string& party) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Leave(const Socket& socket) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RemoveClosedLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const ConnectionLimits limits_;
-  absl::flat_hash_map<int, Socket> sockets_;  // by descriptor
-  Parties of_party_;                          // how many sockets
-  std::chrono::steady_clock::time_point removal_allowed_;
+  mutable base::Mutex mutex_;
+  absl::flat_hash_map<int, Socket> sockets_ ABSL_GUARDED_BY(mutex_);  // by descriptor
+  Parties of_party_ ABSL_GUARDED_BY(mutex_);                          // how many sockets
+  std::chrono::steady_clock::time_point removal_allowed_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace skiplane::net

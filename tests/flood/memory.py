@@ -19,8 +19,10 @@ class Memory:
         self._thread.start()
 
     def now(self):
+        """0 if the process has ended."""
         self._file.seek(0)
-        return int(self._file.read().split()[1]) * PAGE_BYTES
+        fields = self._file.read().split()
+        return int(fields[1]) * PAGE_BYTES if fields else 0
 
     def most(self, begin, end):
         return max((size for at, size in self._samples if begin <= at <= end), default=0)
@@ -32,7 +34,4 @@ class Memory:
 
     def _run(self):
         while not self._ended.wait(EVERY_S):
-            try:
-                self._samples.append((time.monotonic(), self.now()))
-            except (OSError, IndexError):
-                return  # the process has ended
+            self._samples.append((time.monotonic(), self.now()))

@@ -15,6 +15,7 @@ import frames
 READ_BYTES = 1 << 18
 # Another address than the bystander's, where each has limits of its own.
 SOURCE = (os.environ["ATTACK_FROM"], 0) if "ATTACK_FROM" in os.environ else None
+LOOK_S = 0.2  # how long it may take until it sees that the time is over
 
 
 class Cut(Exception):
@@ -26,12 +27,12 @@ class Over(Exception):
 
 
 class Peer:
-    """`end`: when the attack is over, by the monotonic clock. `reads`: whether it takes what is
-    sent to it. Not thread-safe."""
+    """`clock.end`: when the attack is over, by the monotonic clock; it may become sooner. `reads`:
+    whether it takes what is sent to it. Not thread-safe."""
 
-    def __init__(self, address, certificate, end, protocol="h2"):
+    def __init__(self, address, certificate, clock, protocol="h2"):
         host, port = address.rsplit(":", 1)
-        self.end = end
+        self.clock = clock
         self.sent = 0
         self.units = 0            # what the attack counts: streams, frames, requests
         self.reads = True
@@ -43,7 +44,8 @@ class Peer:
         self._unread = b""
         self._replies = b""       # between whole frames only, which send() gets
         try:
-            self.socket = socket.create_connection((host, int(port)), timeout=self._left(),
+            self.socket = socket.create_connection((host, int(port)),
+                                                   timeout=max(self._left(), 0.1),
                                                    source_address=SOURCE)
             if certificate is not None:
                 context = ssl.create_default_context(cafile=certificate)
@@ -91,11 +93,11 @@ class Peer:
 
     def wait(self, seconds=None):
         """Reads what comes until then, or until the attack is over."""
-        until = self.end if seconds is None else min(self.end, time.monotonic() + seconds)
-        while (left := until - time.monotonic()) > 0:
+        until = None if seconds is None else time.monotonic() + seconds
+        while self._left(until) > 0:
             poll = select.poll()
             poll.register(self.socket, select.POLLIN if self.reads else 0)
-            if poll.poll(left * 1000):
+            if poll.poll(min(self._left(until), LOOK_S) * 1000):
                 if not self.reads:
                     raise Cut("ended")
                 self.read()
@@ -115,15 +117,16 @@ class Peer:
             self.read()
             self._reply()
 
-    def _left(self):
-        return self.end - time.monotonic()
+    def _left(self, until=None):
+        end = self.clock.end if until is None else min(self.clock.end, until)
+        return end - time.monotonic()
 
     def _wait(self, events):
-        left = self._left()
         poll = select.poll()
         poll.register(self.socket, events)
-        if left <= 0 or not poll.poll(left * 1000):
-            raise Over()
+        while not poll.poll(LOOK_S * 1000):
+            if self._left() <= 0:
+                raise Over()
 
     def _write(self, view):
         try:

@@ -10,7 +10,8 @@ from support.folder import Folder
 from trial import Trial
 
 HEAD = ("| attack | TLS | peer's connections (cut), frames, MB | memory MB: before, most, "
-        "10 s, later | others: calls, failed, p99 ms, max ms | first call after, ms |\n"
+        "10 s, later | others: p99 ms before; calls, failed, p99 ms, max ms | "
+        "first call after, ms |\n"
         "|---|---|---|---|---|---|")
 
 
@@ -29,6 +30,7 @@ def row(facts):
         memory += f"; proxy {megabytes(facts['proxy_most'])}"
     return (f"| {facts['attack']} | {'yes' if facts['tls'] else 'no'} | {peer['connections']} "
             f"({peer['cut']}), {peer['units']}, {megabytes(peer['bytes'])} | {memory} | "
+            f"{calls['p99_before'] * 1000:.0f}; "
             f"{calls['during']}, {failed}, {calls['p99'] * 1000:.0f}, {calls['max'] * 1000:.0f} | "
             f"{first} |")
 
@@ -72,7 +74,7 @@ def play(name, tls, options):
     try:
         facts = trial.run(name, options.seconds, options.after)
         print(json.dumps(facts) if options.json else row(facts), flush=True)
-        if options.log:
+        if options.log or not facts["runs"]:
             print(trial.broker.output, file=sys.stderr)
     finally:
         trial.end()

@@ -13,6 +13,23 @@ CONNECTIONS_MAX = 20000   # that one attack makes
 PAUSE_S = 0.005           # after one that was turned away at once
 
 
+class Clock:
+    """When the attack is over; all its connections look at it."""
+
+    def __init__(self, end):
+        self.end = end
+        self._stopped = threading.Event()
+
+    def stop(self):
+        self.end = 0
+        self._stopped.set()
+
+    def wait(self, seconds=None):
+        """Until it is over, or so long."""
+        left = max(self.end - time.monotonic(), 0)
+        self._stopped.wait(left if seconds is None else min(left, seconds))
+
+
 class Target:
     """`certificate`: of the server, as a file; None for plain text. `protocol`: that TLS agrees
     on."""
@@ -22,13 +39,17 @@ class Target:
     def __init__(self, address, certificate, seconds, protocol="h2"):
         self.address = address
         self.certificate = certificate
-        self.end = time.monotonic() + seconds
+        self.clock = Clock(time.monotonic() + seconds)
         self.protocol = protocol
         self._mutex = threading.Lock()
         self._counts = Counter()
 
     def goes_on(self):
-        return time.monotonic() < self.end
+        return time.monotonic() < self.clock.end
+
+    def stop(self):
+        """The time is over."""
+        self.clock.stop()
 
     def connect(self):
         """Cut if it is turned away."""
@@ -36,7 +57,7 @@ class Target:
             self._counts["connections"] += 1
             if self._counts["connections"] > CONNECTIONS_MAX:
                 raise Over()
-        return self.kind(self.address, self.certificate, self.end, self.protocol)
+        return self.kind(self.address, self.certificate, self.clock, self.protocol)
 
     def spread(self, connections, play):
         """`play(peer)` on so many connections at once."""
@@ -56,8 +77,7 @@ class Target:
                 peer = self._greeted(greet)
                 if peer is not None:
                     peers.append(peer)
-            while self.goes_on():
-                time.sleep(0.1)
+            self.clock.wait()
             for peer in peers:
                 self._count(peer, not _is_open(peer))
         finally:
@@ -78,7 +98,7 @@ class Target:
         except Cut:
             with self._mutex:
                 self._counts["cut"] += 1
-            time.sleep(PAUSE_S)
+            self.clock.wait(PAUSE_S)
         except Over:
             pass
         if peer is not None:
@@ -94,7 +114,7 @@ class Target:
                 peer.wait()
             except Cut:
                 is_cut = True
-                time.sleep(PAUSE_S)
+                self.clock.wait(PAUSE_S)
             except Over:
                 is_over = True
             self._count(peer, is_cut)
@@ -113,7 +133,6 @@ class Target:
 
 def _is_open(peer):
     try:
-        peer.end = time.monotonic() + 1
         peer.read()
         return True
     except (Cut, Over):

@@ -100,6 +100,7 @@ void UseEveryVerb(Metrics& metrics) {
   metrics.SetConnections("grpc", 1, 2);
   metrics.ConnectionRefused("grpc");
   metrics.AcceptFailed("grpc");
+  metrics.ConnectionCut("streams");
   metrics.HttpRefused("site");
   metrics.HttpBodyHeld(1);
   metrics.SetPortAnswers(true);

@@ -24,6 +24,7 @@ void AwaitCall::Begin(broker::GetTaskCall request) {
 }
 
 void AwaitCall::OnCancel() {
+  WaitingCall::OnCancel();
   if (pending_ != nullptr) pending_->Cancel();
 }
 

@@ -69,6 +69,7 @@ void LeaseCall::Hold(broker::LeaseAnswer answer) {
 }
 
 void LeaseCall::OnCancel() {
+  WaitingCall::OnCancel();
   if (pending_ != nullptr) pending_->Cancel();
 }
 

@@ -32,6 +32,9 @@ grpc::StatusCode CodeOfLostCall(const grpc::CallbackServerContext& context) {
              : grpc::StatusCode::CANCELLED;
 }
 
+// Of the wire: frames, other headers, acknowledgements of windows.
+constexpr size_t kOtherBytesOfCall = 512;
+
 // A refused enqueue or lease costs time; one of these, work that was done.
 bool KeepsWork(absl::string_view method) {
   return method == "skiplane.v1.BrokerService/Ack" || method == "skiplane.v1.BrokerService/Nack" ||
@@ -111,7 +114,8 @@ absl::Status UnaryCall::Admit(size_t request_bytes) {
                         "this broker is shutting down; nothing was changed");
   }
   const Caller caller = CallerOf(*wire_.context, scope_.is_passed_on);
-  RETURN_IF_ERROR(Authenticate(caller));
+  RETURN_IF_ERROR(Authenticate(caller, request_bytes));
+  if (wire_.context->IsCancelled()) return absl::CancelledError("the caller has left");
   RETURN_IF_ERROR(CheckVerb());
   if (request_bytes > static_cast<size_t>(model::kRequestBytesMax)) {
     return base::Refuse(absl::StatusCode::kInvalidArgument, "REQUEST_TOO_LARGE",
@@ -119,13 +123,23 @@ absl::Status UnaryCall::Admit(size_t request_bytes) {
                                      model::kRequestBytesMax,
                                      ". Nothing was changed: send less in one call"));
   }
+  if (tally_ != nullptr && scope_.tally.IsFull(*tally_)) {
+    return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS",
+                        "too many calls of this connection were given up by their caller and are "
+                        "still under way; nothing was changed: retry later, with longer deadlines");
+  }
   return HoldRoom(caller, static_cast<int64_t>(request_bytes));
 }
 
-absl::Status UnaryCall::Authenticate(const Caller& caller) {
+absl::Status UnaryCall::Authenticate(const Caller& caller, size_t request_bytes) {
   const auto& metadata = wire_.context->client_metadata();
   const ShownCredentials shown{MetadataOf(*wire_.context, kAuthorization),
                                metadata.count(kAuthorization), scope_.has_tls};
+  if (!scope_.is_passed_on) {
+    tally_ = scope_.tally.Begin(caller.address, static_cast<int64_t>(
+        request_bytes + shown.authorization.size() + kOtherBytesOfCall));
+    counted_ = Counted::kCall;
+  }
   ASSIGN_OR_RETURN(admitted_, rpc::Admit(scope_.authenticator, caller, shown));
   return absl::OkStatus();
 }
@@ -163,8 +177,23 @@ void UnaryCall::GiveBack(int64_t bytes) {
   scope_.in_flight.Add(-std::min(bytes, holding_.bytes), &holding_);
 }
 
+void UnaryCall::CountAs(Counted state) {
+  Counted is = Counted::kCall;
+  if (!counted_.compare_exchange_strong(is, state)) return;
+  if (state == Counted::kAbandoned) {
+    scope_.tally.Abandon(*tally_);
+  } else {
+    tally_->calls.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+void UnaryCall::OnCancel() {
+  if (!is_dropped_with_caller_) CountAs(Counted::kAbandoned);
+}
+
 void UnaryCall::End(const grpc::Status& status) {
   code_ = status.error_code();
+  if (!is_dropped_with_caller_) CountAs(Counted::kNot);
   Finish(status);
 }
 
@@ -173,6 +202,8 @@ void UnaryCall::Ended(bool) {}
 void UnaryCall::OnDone() {
   const bool cancelled = wire_.context->IsCancelled();
   Ended(cancelled);
+  CountAs(Counted::kNot);
+  if (counted_ == Counted::kAbandoned) scope_.tally.EndAbandoned(*tally_);
   const grpc::StatusCode code = cancelled ? CodeOfLostCall(*wire_.context) : code_;
   const auto duration = absl::FromChrono(steady_clock::now() - begin_);
   scope_.metrics.RpcEnded(method_, CodeName(code), duration);

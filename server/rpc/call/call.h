@@ -6,6 +6,7 @@
 // when the broker has answered it, so an answer always finds its call.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -19,6 +20,7 @@
 #include "server/access/authenticator.h"
 #include "server/access/token_sealer.h"
 #include "server/metrics/metrics.h"
+#include "server/rpc/call/call_tally.h"
 #include "server/rpc/call/caller.h"
 #include "server/rpc/call/in_flight.h"
 
@@ -28,6 +30,7 @@ namespace skiplane::rpc {
 struct CallScope {
   metrics::Metrics& metrics;
   InFlight& in_flight;
+  CallTally& tally;
   const access::Authenticator& authenticator;
   const access::TokenSealer& sealer;
   bool has_tls = false;       // no connection is without
@@ -81,6 +84,12 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   // lost) before the answer was handed to the transport, so it did not get the answer.
   virtual void Ended(bool cancelled);
 
+  // Its caller left, and it holds memory until the broker answers it, for nobody. Overrides call
+  // this one.
+  void OnCancel() override;
+  // It has a place of its own and is dropped when its caller leaves: it counts until it has ended.
+  void CountToItsEnd() { is_dropped_with_caller_ = true; }
+
   grpc::CallbackServerContext& context() { return *wire_.context; }
   metrics::Metrics& metrics() { return scope_.metrics; }
   // The caller's address and port.
@@ -95,10 +104,13 @@ class UnaryCall : public grpc::ServerUnaryReactor {
 
  private:
   void OnDone() final;
-  absl::Status Authenticate(const Caller& caller);
+  enum class Counted { kNot, kCall, kAbandoned };
+
+  absl::Status Authenticate(const Caller& caller, size_t request_bytes);
   absl::Status HoldRoom(const Caller& caller, int64_t bytes);
   absl::Status CheckVerb() const;
   void End(const grpc::Status& status);
+  void CountAs(Counted state);
 
   const CallScope scope_;
   const absl::string_view method_;
@@ -108,6 +120,9 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   InFlight::Holding holding_;
   std::shared_ptr<const void> memory_;
   access::Admitted admitted_;  // once it is admitted
+  std::shared_ptr<CallTally::Connection> tally_;
+  std::atomic<Counted> counted_ = Counted::kNot;
+  bool is_dropped_with_caller_ = false;  // written before it is passed to the broker
   grpc::StatusCode code_ = grpc::StatusCode::UNKNOWN;
 };
 

@@ -8,6 +8,7 @@
 // principal or, where nobody proves who it is, a connection. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -72,6 +73,9 @@ class InFlight {
     return what == WaitFor::kTasks ? limits_.parked : (limits_.parked + 1) / 2;
   }
 
+  // Calls that wait now.
+  int64_t parked() const { return parked_; }
+
   const Limits& limits() const { return limits_; }
 
   void Close();
@@ -87,7 +91,7 @@ class InFlight {
   base::CondVar none_;
   bool is_closed_ ABSL_GUARDED_BY(mutex_) = false;
   int64_t calls_ ABSL_GUARDED_BY(mutex_) = 0;   // but those that are parked
-  int64_t parked_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::atomic<int64_t> parked_ = 0;  // written under the mutex
   int64_t awaiting_ ABSL_GUARDED_BY(mutex_) = 0;  // of those that are parked
   int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<std::string, int64_t> parked_by_connection_ ABSL_GUARDED_BY(mutex_);

@@ -37,6 +37,7 @@ absl::Status WaitingCall::Park() {
     return NoPlaceToWait(principal(), parking, in_flight(), what_);
   }
   connection_ = std::move(connection);
+  CountToItsEnd();
   GiveBack(model::kParkedRequestBytes);
   return absl::OkStatus();
 }

@@ -18,6 +18,7 @@
 #include "server/rpc/broker/broker_service.h"
 #include "server/rpc/call/in_flight.h"
 #include "server/rpc/serve/credentials.h"
+#include "server/rpc/serve/flood_watch.h"
 #include "server/rpc/serve/health.h"
 #include "server/rpc/serve/inner_server.h"
 #include "server/rpc/serve/port_check.h"
@@ -73,7 +74,7 @@ struct Server::State {
         metrics(metrics_in),
         in_flight(ParkingOf(options.limits)),
         tls(options.tls),
-        scope{metrics, in_flight,
+        scope{metrics, in_flight, tally,
               options.authenticator == nullptr ? everybody : *options.authenticator,
               options.sealer == nullptr ? own_sealer : *options.sealer, tls.has_value()} {}
 
@@ -83,6 +84,7 @@ struct Server::State {
   broker::Broker& broker;
   metrics::Metrics& metrics;
   InFlight in_flight;
+  CallTally tally;
   const std::optional<net::TlsFiles> tls;  // as at the start
   const access::Authenticator everybody{access::Sources{}};
   const access::TokenSealer own_sealer;
@@ -97,6 +99,7 @@ struct Server::State {
   std::unique_ptr<Health> health;
   std::unique_ptr<net::Acceptor> acceptor;
   std::unique_ptr<PortCheck> port_check;
+  std::unique_ptr<FloodWatch> flood_watch;
   int port = 0;
   base::Mutex drain_mutex;
   bool drained ABSL_GUARDED_BY(drain_mutex) = false;
@@ -111,6 +114,8 @@ void Server::State::Listen() {
     connection.fd = fd;
     entrance->HandleNewConnection(&connection);
   });
+  flood_watch =
+      std::make_unique<FloodWatch>(acceptor->connections(), tally, in_flight, metrics);
   PortCheck::Options options;
   options.listen_fd = acceptor->sockets().fds().front();
   options.tls = tls.has_value();
@@ -134,6 +139,7 @@ void Server::State::Shutdown(absl::Duration patience) {
   in_flight.WaitForNone(deadline);
   std::this_thread::sleep_until(std::min(start + kNotice, deadline));
   port_check.reset();
+  flood_watch.reset();
   acceptor->Stop();
   grpc_server_cancel_all_calls(grpc->c_server());
   grpc->Shutdown(absl::ToChronoTime(absl::Now()));

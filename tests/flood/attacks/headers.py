@@ -50,7 +50,7 @@ def continuation_empty(target):
 def _large(peer, acks_settings):
     """Streams with 7 KiB of metadata each, below what is refused, that stay open."""
     peer.begin(acks_settings=acks_settings)
-    block = frames.head(calls.ENQUEUE_PATH) + frames.header(b"x-large", b"y" * 120) * 55
+    block = frames.head(calls.ENQUEUE_PATH) + frames.header(b"x-large", b"y" * 120) * 48
     for i in range(5900):
         peer.send(frames.frame(frames.HEADERS, frames.END_HEADERS, 2 * i + 1, block))
         peer.units += 1

@@ -1,0 +1,120 @@
+#include "server/rpc/serve/flood_rules.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "server/model/limits.h"
+
+namespace skiplane::rpc {
+namespace {
+
+constexpr int64_t kMiB = 1 << 20;
+constexpr int64_t kStreamBytes = 20 << 10;  // of gRPC, for a stream
+
+// What all connections may hold together when one has to go, and what one may hold in any case.
+constexpr int64_t kStreamsTogether = 3000;
+constexpr int64_t kBytesTogether = 64 * kMiB;
+constexpr int64_t kBytesMax = 64 * kMiB;
+constexpr int64_t kBytesBesideRequests = kMiB;
+constexpr absl::Duration kStalledMax = absl::Seconds(30);
+constexpr int64_t kStalledBytes = 256 << 10;
+
+// How much a connection has to hold to be cut for it, by how short memory is.
+struct Patience {
+  int64_t memory;  // up to here
+  int64_t streams;
+  absl::Duration stalled;
+};
+
+constexpr int64_t kResetStreams = 128;
+const Patience kPatience[] = {
+    {256 * kMiB, 2000, absl::Seconds(10)},
+    {320 * kMiB, 1000, absl::Seconds(2)},
+    {400 * kMiB, 128, absl::Milliseconds(250)},
+    {std::numeric_limits<int64_t>::max(), 32, absl::ZeroDuration()},
+};
+
+const Patience& PatienceAt(int64_t memory) {
+  const auto suits = [&](const Patience& one) { return memory <= one.memory; };
+  return *std::ranges::find_if(kPatience, suits);
+}
+
+std::vector<size_t> BySize(const std::vector<Held>& held, auto size_of) {
+  std::vector<size_t> order(held.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::sort(order, [&](size_t a, size_t b) { return size_of(held[a]) > size_of(held[b]); });
+  return order;
+}
+
+class Cuts {
+ public:
+  explicit Cuts(const std::vector<Held>& held) : held_(held), is_cut_(held.size()) {
+    for (const Held& one : held) {
+      streams_ += one.streams;
+      bytes_ += one.bytes;
+    }
+  }
+
+  void Add(size_t index, absl::string_view reason) {
+    if (is_cut_[index]) return;
+    is_cut_[index] = true;
+    streams_ -= held_[index].streams;
+    bytes_ -= held_[index].bytes;
+    cuts_.push_back({index, reason});
+  }
+
+  int64_t streams() const { return streams_; }
+  int64_t bytes() const { return bytes_; }
+  std::vector<FloodCut> Take() { return std::move(cuts_); }
+
+ private:
+  const std::vector<Held>& held_;
+  std::vector<bool> is_cut_;
+  int64_t streams_ = 0;  // of those that are left
+  int64_t bytes_ = 0;
+  std::vector<FloodCut> cuts_;
+};
+
+// What no caller does that keeps to the limits of calls.
+void CutExcess(const std::vector<Held>& held, Cuts* cuts) {
+  for (size_t i = 0; i < held.size(); ++i) {
+    const int64_t requests = held[i].streams * model::kRequestBytesMax + kBytesBesideRequests;
+    if (held[i].bytes > std::min(kBytesMax, requests)) cuts->Add(i, "bytes");
+    if (held[i].stalled >= kStalledMax && held[i].bytes >= kStalledBytes) cuts->Add(i, "stalled");
+  }
+}
+
+void CutStreams(const std::vector<Held>& held, const Patience& patience, Cuts* cuts) {
+  for (const size_t i : BySize(held, [](const Held& one) { return one.streams; })) {
+    if (cuts->streams() <= kStreamsTogether) return;
+    const int64_t most =
+        held[i].resets ? std::min(kResetStreams, patience.streams) : patience.streams;
+    if (held[i].streams > most) cuts->Add(i, "streams");
+  }
+}
+
+// The longer one is stalled, the sooner it goes: who is about to finish is spared.
+void CutBytes(const std::vector<Held>& held, const Patience& patience, Cuts* cuts) {
+  const auto weight = [](const Held& one) {
+    return static_cast<double>(one.bytes) * (1 + absl::ToDoubleSeconds(one.stalled));
+  };
+  for (const size_t i : BySize(held, weight)) {
+    if (cuts->bytes() <= kBytesTogether) return;
+    if (held[i].bytes > kStalledBytes && held[i].stalled >= patience.stalled) {
+      cuts->Add(i, "memory");
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<FloodCut> WhomToCut(const std::vector<Held>& held, int64_t memory) {
+  const Patience& patience = PatienceAt(memory);
+  Cuts cuts(held);
+  CutExcess(held, &cuts);
+  CutStreams(held, patience, &cuts);
+  CutBytes(held, patience, &cuts);
+  return cuts.Take();
+}
+
+}  // namespace skiplane::rpc

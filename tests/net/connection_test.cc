@@ -1,0 +1,82 @@
+// What is learned of, and done to, a connection whose descriptor is another's.
+#include "server/net/connection.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "tests/net/socket.h"
+
+namespace skiplane::net {
+namespace {
+
+// A caller, and the accepted end of its connection.
+class ConnectionTest : public ::testing::Test {
+ protected:
+  ConnectionTest()
+      : listening_(Socket::Listening()),
+        caller_(Socket::ConnectedTo(listening_.port())),
+        fd_(accept(listening_.fd(), nullptr, nullptr)),
+        connection_{fd_, SocketNumber(fd_)} {}
+  ~ConnectionTest() override { Close(); }
+
+  void Close() {
+    if (fd_ >= 0) close(std::exchange(fd_, -1));
+  }
+
+  void WaitUntilReadable() const {
+    pollfd one = {fd_, POLLIN, 0};
+    ASSERT_EQ(poll(&one, 1, 60000), 1);
+  }
+
+  Socket listening_;
+  Socket caller_;
+  int fd_;
+  Connection connection_;
+};
+
+TEST_F(ConnectionTest, ItTellsItsPeerAndWhatCame) {
+  ASSERT_TRUE(connection_.Peer().has_value());
+  EXPECT_EQ(connection_.Peer()->port(), caller_.port());
+  EXPECT_EQ(connection_.BytesReceived(), 0u);
+  ASSERT_TRUE(caller_.Send("12345"));
+  WaitUntilReadable();
+  EXPECT_EQ(connection_.BytesReceived(), 5u);
+}
+
+TEST_F(ConnectionTest, AnAbortedOneIsOverForBothSidesAndWhatCameIsThrownAway) {
+  ASSERT_TRUE(caller_.Send("12345"));
+  WaitUntilReadable();
+  EXPECT_TRUE(connection_.Abort());
+  EXPECT_TRUE(caller_.IsTurnedAway());
+  char bytes[5];
+  EXPECT_LT(recv(fd_, bytes, sizeof(bytes), MSG_DONTWAIT), 1);
+  EXPECT_EQ(SocketNumber(fd_), connection_.socket) << "the descriptor is its owner's";
+}
+
+TEST_F(ConnectionTest, AnEndedOneIsLeftAlone) {
+  const int fd = fd_;
+  Close();
+  EXPECT_FALSE(connection_.BytesReceived().has_value());
+  EXPECT_FALSE(connection_.Peer().has_value());
+  EXPECT_FALSE(connection_.Abort());
+
+  // The next connection has its descriptor.
+  Socket another = Socket::ConnectedTo(listening_.port());
+  const int accepted = accept(listening_.fd(), nullptr, nullptr);
+  ASSERT_EQ(dup2(accepted, fd), fd);
+  close(accepted);
+  fd_ = fd;
+  EXPECT_FALSE(connection_.BytesReceived().has_value());
+  EXPECT_FALSE(connection_.Peer().has_value());
+  EXPECT_FALSE(connection_.Abort());
+  ASSERT_TRUE(another.Send("1"));
+  char byte = 0;
+  EXPECT_EQ(recv(fd_, &byte, 1, 0), 1) << "the other's connection stands";
+}
+
+}  // namespace
+}  // namespace skiplane::net
