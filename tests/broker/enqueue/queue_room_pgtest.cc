@@ -1,5 +1,7 @@
 // Queues that take so many tasks, so many bytes, or so fast, and no more.
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -22,6 +24,22 @@ class QueueRoomTest : public BrokerHarness {
     Later<model::Queue> later;
     broker().CreateQueue(std::move(call), later.done());
     ASSERT_THAT(later.Get().status(), IsOk());
+  }
+
+  static model::QueueLimits Depth(int64_t tasks) {
+    model::QueueLimits limits;
+    limits.max_depth = tasks;
+    return limits;
+  }
+  static model::QueueLimits Bytes(int64_t bytes) {
+    model::QueueLimits limits;
+    limits.max_bytes = bytes;
+    return limits;
+  }
+  static model::QueueLimits Rate(double per_second) {
+    model::QueueLimits limits;
+    limits.max_enqueue_rate = per_second;
+    return limits;
   }
 
   static std::vector<model::NewTask> Some(int count, size_t bytes = 1) {
@@ -64,7 +82,7 @@ class QueueRoomTest : public BrokerHarness {
 };
 
 TEST_F(QueueRoomTest, ADepthIsKeptAndWhatIsDoneMakesRoom) {
-  Create("q", {.max_depth = 10});
+  Create("q", Depth(10));
   EXPECT_THAT(Put("q", Some(6)).status(), IsOk());
   ExpectFull(Put("q", Some(5)), "max_depth");
   EXPECT_THAT(Put("q", Some(4)).status(), IsOk());
@@ -83,7 +101,7 @@ TEST_F(QueueRoomTest, ADepthIsKeptAndWhatIsDoneMakesRoom) {
 }
 
 TEST_F(QueueRoomTest, WhatManyCallersBringAtOnceIsNotTooMuchTogether) {
-  Create("q", {.max_depth = 50});
+  Create("q", Depth(50));
   std::vector<Later<std::vector<broker::EnqueueResult>>> answers(100);
   for (auto& later : answers) {
     broker::EnqueueCall call;
@@ -98,7 +116,7 @@ TEST_F(QueueRoomTest, WhatManyCallersBringAtOnceIsNotTooMuchTogether) {
 }
 
 TEST_F(QueueRoomTest, WhatAnotherBrokerLetInIsFoundSoon) {
-  Create("q", {.max_depth = 10});
+  Create("q", Depth(10));
   EXPECT_THAT(Put("q", Some(1)).status(), IsOk());
   const auto other = NewBroker();
   EXPECT_THAT(Put(*other, "q", Some(9)).status(), IsOk());
@@ -108,8 +126,8 @@ TEST_F(QueueRoomTest, WhatAnotherBrokerLetInIsFoundSoon) {
 }
 
 TEST_F(QueueRoomTest, SeveralQueuesTakeAllOrNone) {
-  Create("q", {.max_depth = 10});
-  Create("small", {.max_depth = 1});
+  Create("q", Depth(10));
+  Create("small", Depth(1));
   std::vector<model::NewTask> tasks = Some(3);
   tasks[1].queue = tasks[2].queue = "small";
   const Results refused = Put("q", tasks);
@@ -121,7 +139,7 @@ TEST_F(QueueRoomTest, SeveralQueuesTakeAllOrNone) {
 }
 
 TEST_F(QueueRoomTest, BytesAreKept) {
-  Create("q", {.max_bytes = 1000});
+  Create("q", Bytes(1000));
   EXPECT_THAT(Put("q", Some(9, 100)).status(), IsOk());
   ExpectFull(Put("q", Some(1, 101)), "max_bytes");
   EXPECT_THAT(Put("q", Some(1, 100)).status(), IsOk());
@@ -133,7 +151,7 @@ TEST_F(QueueRoomTest, BytesAreKept) {
 }
 
 TEST_F(QueueRoomTest, ARateIsKeptWithABurstOfASecond) {
-  Create("q", {.max_enqueue_rate = 0.01});
+  Create("q", Rate(0.01));
   EXPECT_THAT(Put("q", Some(1)).status(), IsOk());
   const absl::Status refused = Put("q", Some(1)).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
@@ -146,14 +164,15 @@ TEST_F(QueueRoomTest, ARateIsKeptWithABurstOfASecond) {
 }
 
 TEST_F(QueueRoomTest, WhatAnAckBringsIsNeverRefused) {
-  Create("q", {.max_depth = 1, .max_enqueue_rate = 0.001});
+  Create("q", Depth(1));
   EXPECT_THAT(Put("q", Some(1)).status(), IsOk());
   const std::vector<model::LeasedTask> leased = Take(1);
   ASSERT_EQ(leased.size(), 1U);
   auto further = std::make_shared<model::AckContinuation>();
   further->follow_ups = Some(5);
   for (model::NewTask& task : further->follow_ups) task.queue = "q";
-  model::AckItem ack{.token = leased[0].token};
+  model::AckItem ack;
+  ack.token = leased[0].token;
   ack.continuation = further;
   Later<std::vector<model::SettleResult>> later;
   broker().Settle({std::move(ack)}, later.done());
@@ -165,11 +184,13 @@ TEST_F(QueueRoomTest, WhatAnAckBringsIsNeverRefused) {
 }
 
 TEST_F(QueueRoomTest, AFailedAttemptWaitsForItsRetryInAFullQueue) {
-  Create("q", {.max_depth = 1});
+  Create("q", Depth(1));
   EXPECT_THAT(Put("q", Some(1)).status(), IsOk());
   const std::vector<model::LeasedTask> leased = Take(1);
   ASSERT_EQ(leased.size(), 1U);
-  EXPECT_EQ(Nack({.token = leased[0].token}).outcome, model::SettleOutcome::kSettled);
+  model::NackItem nack;
+  nack.token = leased[0].token;
+  EXPECT_EQ(Nack(std::move(nack)).outcome, model::SettleOutcome::kSettled);
   EXPECT_EQ(Tasks(), 1);
 }
 
