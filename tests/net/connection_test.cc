@@ -58,6 +58,7 @@ TEST_F(ConnectionTest, AnAbortedOneIsOverForBothSidesAndWhatCameIsThrownAway) {
 }
 
 TEST_F(ConnectionTest, AnEndedOneIsLeftAlone) {
+  Socket another;
   const int fd = fd_;
   Close();
   EXPECT_FALSE(connection_.BytesReceived().has_value());
@@ -65,11 +66,9 @@ TEST_F(ConnectionTest, AnEndedOneIsLeftAlone) {
   EXPECT_FALSE(connection_.Abort());
 
   // The next connection has its descriptor.
-  Socket another = Socket::ConnectedTo(listening_.port());
-  const int accepted = accept(listening_.fd(), nullptr, nullptr);
-  ASSERT_EQ(dup2(accepted, fd), fd);
-  close(accepted);
-  fd_ = fd;
+  another.ConnectTo(listening_.port());
+  fd_ = accept(listening_.fd(), nullptr, nullptr);
+  ASSERT_EQ(fd_, fd);
   EXPECT_FALSE(connection_.BytesReceived().has_value());
   EXPECT_FALSE(connection_.Peer().has_value());
   EXPECT_FALSE(connection_.Abort());
