@@ -197,11 +197,11 @@ TEST(EnqueueLimits, FourMebibytesAreNotTooLarge) {
 // Without a bound on what gRPC holds the server would have all of it before it could refuse.
 TEST(EnqueueLimits, ARequestLargerThanTheMemoryOfGrpcIsBrokenOffAndTheNextWorks) {
   ServerOptions options;
-  options.limits.memory_bytes = 32 << 20;
+  options.limits.memory_bytes = 8 << 20;
   Front front({}, options);
   Request request;
   request.set_queue("mail");
-  request.add_tasks()->set_payload(std::string(200 << 20, 'p'));
+  request.add_tasks()->set_payload(std::string(16 << 20, 'p'));
   v1::EnqueueResponse response;
   const grpc::Status status = front.Call(request, &response);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
