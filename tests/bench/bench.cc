@@ -40,6 +40,7 @@ const std::vector<Scenario>& Scenarios() {
       {"dead_worker", &RunDeadWorkers},
       {"workers_10_vs_100", &RunWorkers},
       {"queues_1000", &RunQueues},
+      {"neighbours", &RunNeighbours},
       {"brokers_1_vs_4", &RunBrokers},
       {"snapshot", &RunSnapshot},
       {"delayed_1m", &RunDelayed1m},

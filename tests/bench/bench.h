@@ -69,6 +69,7 @@ void RunDeadWorkers(Bench& bench, const std::string& name);
 void RunSnapshot(Bench& bench, const std::string& name);
 void RunWorkers(Bench& bench, const std::string& name);
 void RunBrokers(Bench& bench, const std::string& name);
+void RunNeighbours(Bench& bench, const std::string& name);
 void RunQueues(Bench& bench, const std::string& name);
 void RunBacklog1m(Bench& bench, const std::string& name);
 void RunBacklog10m(Bench& bench, const std::string& name);

@@ -144,7 +144,7 @@ Figures RunCycle(Stage& stage, const CycleLoad& load) {
     all.push_back(std::make_unique<Caller>(stage, i, load, ended));
   }
   for (const auto& caller : all) caller->Start();
-  Figures figures = load.is_draining ? stage.MeasureUntil(load.backlog) : stage.Measure();
+  Figures figures = load.backlog > 0 ? stage.MeasureUntil(load.backlog) : stage.Measure();
   ended.wait();
   figures.parts = {{"enqueue", {}}, {"lease", {}}, {"ack", {}}};
   for (const auto& caller : all) {

@@ -12,8 +12,8 @@ namespace skiplane::bench {
 struct CycleLoad {
   int callers = 10;
   int tasks_per_call = 100;
-  bool is_draining = false;  // lease and ack only, until `backlog` tasks are done
-  int64_t backlog = 0;
+  bool is_draining = false;  // lease and ack only, until `backlog` tasks are done,
+  int64_t backlog = 0;       // or for as long as others if that is 0
   bool is_chained = false;  // each ack leases the next tasks
 };
 
