@@ -89,18 +89,28 @@ class Turns::Dealing {
   };
 
   bool TakeFrom(PrincipalTurns& principal, int64_t most) {
-    TurnNumber& passed = passed_workers_[&principal];
+    const auto known = passed_workers_.find(&principal);
+    TurnNumber passed = known == passed_workers_.end() ? 0 : known->second;
     for (auto at = principal.workers.upper_bound(passed); at != principal.workers.end(); ++at) {
-      WorkerTurns& worker = at->second;
-      OfWorker& its = workers_.try_emplace(&worker, OfWorker{worker.calls.begin()}).first->second;
-      const int32_t caller = NextCall(worker, its);
-      if (caller >= 0) {
-        TakeTurn(worker, its, caller, most);
+      if (TakeFrom(at->second, most)) {
+        passed_workers_[&principal] = passed;
         return true;
       }
       passed = at->first;
     }
     return false;
+  }
+
+  // Only who takes something is remembered: thousands may be passed by.
+  bool TakeFrom(WorkerTurns& worker, int64_t most) {
+    const auto known = workers_.find(&worker);
+    OfWorker its{worker.calls.begin()};
+    if (known != workers_.end()) its = std::move(known->second);
+    const int32_t caller = NextCall(worker, its);
+    if (caller < 0) return false;
+    TakeTurn(worker, its, caller, most);
+    workers_[&worker] = std::move(its);
+    return true;
   }
 
   int32_t NextCall(WorkerTurns& worker, OfWorker& its) {
