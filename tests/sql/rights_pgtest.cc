@@ -59,6 +59,7 @@ workers reader=SELECT)";
 
 // The same of functions, and of types that are not a table's.
 constexpr char kFunctions[] = R"(attempts_of
+check_room
 cron_mask broker
 cron_masks broker
 cron_next broker

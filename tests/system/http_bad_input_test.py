@@ -17,6 +17,8 @@ NO_ROOM = 'skiplane_http_refused_requests_total{reason="no_room"}'
 
 
 class BadInput(HttpTest):
+    flags = ("--address-share=100",)  # all bodies come from one
+
     def setUp(self):
         super().setUp()
         self.client.create_queue(QUEUE)

@@ -13,6 +13,8 @@ DOCUMENT = "docs/EXAMPLES.md"
 # Where a reader's broker listens.
 ADDRESS = "127.0.0.1:7070"
 HTTP_ADDRESS = "127.0.0.1:7080"
+# Parts of what only the C++ library does: encrypted_test runs its programs.
+OF_CPP = {"Encrypted payloads"}
 
 
 def read_document():
@@ -57,8 +59,9 @@ class Coverage(unittest.TestCase):
         _, *parts = re.split(r"(?m)^## ", read_document())
         self.assertGreater(len(parts), 10)
         for part in parts:
-            with self.subTest(part.splitlines()[0]):
-                self.assertTrue(list(examples(part)))
+            title = part.splitlines()[0]
+            with self.subTest(title):
+                self.assertTrue(title in OF_CPP or list(examples(part)))
 
     def test_each_call_of_the_services_has_an_example(self):
         code = "".join(block for _, block in examples(read_document()))
