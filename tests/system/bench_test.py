@@ -14,9 +14,9 @@ FIELDS = {"scenario", "tasks_per_s", "p50_ms", "p99_ms", "client_us", "broker_us
           "wal_bytes"}
 EXTRAS = {"cycle_batch": {"tasks_per_ack_statement"}, "raw_sql": {"cycle_batch_share"},
           "chained_batch": {"ratio"}, "secured_batch": {"ratio_least"}, "drain": {"backlog"},
+          "heartbeats": {"broker_cpu_percent"},
           "neighbours": {"alone_p99_ms", "p99_ratio", "large_share"},
-          "heartbeats": {"broker_cpu_percent"}, "stages": {"finished_tasks_per_s"},
-          "periodic": {"periodic_tasks", "classic_share"},
+          "stages": {"finished_tasks_per_s"}, "periodic": {"periodic_tasks", "classic_share"},
           "admin": {"list_ready_p99_ms", "bulk_lease_p99_share", "drop_slowest_lease_ms"}}
 BOUND_S = 280
 
