@@ -15,6 +15,7 @@ from support.process import GENEROUS_S
 
 QUEUE = "fleet"
 WORKERS = 10000
+GROUP = 250  # that come at once: a busy machine answers no more within a handshake's 5 s
 CONNECTIONS_MAX = 16000  # the default; 1,000 more descriptors are the broker's own
 LEASE = "/skiplane.v1.BrokerService/Lease"
 
@@ -42,21 +43,25 @@ class Fleet(SystemTest):
     def test_none_of_them_is_refused(self):
         self.assertEqual(self.broker.metrics()['skiplane_max_connections{port="grpc"}'],
                          CONNECTIONS_MAX)
-        for i in range(WORKERS):
-            body = http2.message(lease_request(QUEUE, wait=60, worker_id=f"w{i}", duration=600)
-                                 .SerializeToString())
-            connection = http2.open_call(self.broker.address, LEASE, body,
-                                         authorization=f"Bearer {self.token}")
-            self.addCleanup(connection.close)
-        end = time.monotonic() + 2 * GENEROUS_S
-        while leases_begun(self.broker) < WORKERS:
-            self.assertLess(time.monotonic(), end, leases_begun(self.broker))
+        for first in range(0, WORKERS, GROUP):
+            for number in range(first, first + GROUP):
+                self.begin_lease(f"w{number}")
+            end = time.monotonic() + GENEROUS_S
+            while leases_begun(self.broker) < first + GROUP:
+                self.assertLess(time.monotonic(), end, leases_begun(self.broker))
         metrics = self.broker.metrics()
         self.assertGreaterEqual(metrics['skiplane_connections{port="grpc"}'], WORKERS)
         self.assertEqual(metrics['skiplane_connections_refused_total{port="grpc"}'], 0)
         self.assertEqual([name for name, count in metrics.items()
                           if "RESOURCE_EXHAUSTED" in name and count], [])
         self.client.enqueue(QUEUE)
+
+    def begin_lease(self, worker):
+        body = http2.message(lease_request(QUEUE, wait=60, worker_id=worker, duration=600)
+                             .SerializeToString())
+        connection = http2.open_call(self.broker.address, LEASE, body,
+                                     authorization=f"Bearer {self.token}")
+        self.addCleanup(connection.close)
 
 
 if __name__ == "__main__":
