@@ -271,11 +271,11 @@ void LocalBroker::RefreshTokenKeys() {
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
     if (!session.ok()) return;
     const auto keys = store::ListTokenKeys(**session);
-    if (keys.ok()) options_.on_token_keys(*keys);
-    if (keys.ok() || !has_token_keys_.exchange(false)) {
-      if (keys.ok()) has_token_keys_ = true;
-      return;
+    if (keys.ok()) {
+      has_token_keys_ = true;
+      return options_.on_token_keys(*keys);
     }
+    if (!has_token_keys_.exchange(false)) return;
     base::Log(base::LogLevel::kWarn, "token_keys_unread",
               {{"error", std::string(keys.status().message())},
                {"why", "other brokers may sign lease tokens that this one does not know; tried "

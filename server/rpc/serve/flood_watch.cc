@@ -141,7 +141,7 @@ bool FloodWatch::Measure(Watched* watched, SteadyTime now) {
   const int64_t explained = calls == nullptr ? 0 : calls->bytes.load();
   const int64_t came = static_cast<int64_t>(*received) - watched->received;
   const int64_t known = explained - watched->explained;
-  watched->received += came;
+  watched->received = static_cast<int64_t>(*received);
   watched->explained = explained;
   watched->bytes = std::max<int64_t>(watched->bytes + came - known, 0);
   if (known > 0 || watched->bytes == 0) watched->moved = now;
