@@ -140,30 +140,28 @@ def http_bombs(target):
     target.spread(20, play)
 
 
+def _without_end(target, begin, thousand):
+    """`begin`, and then pieces, a thousand at once."""
+    def play(peer):
+        peer.send(begin)
+        while True:
+            peer.send(thousand)
+            peer.units += 1000
+    target.spread(20, play)
+
+
 @at_http
 def http_chunks(target):
     """Bodies without an end, in chunks of a byte with an extension each, on 20 connections."""
-    chunks = b"1;extension=xxxxxxxx\r\n \r\n" * 1000
-
-    def play(peer):
-        peer.send(post(ENQUEUE, b"", "Transfer-Encoding: chunked"))
-        while True:
-            peer.send(chunks)
-            peer.units += 1000
-    target.spread(20, play)
+    _without_end(target, post(ENQUEUE, b"", "Transfer-Encoding: chunked"),
+                 b"1;extension=xxxxxxxx\r\n \r\n" * 1000)
 
 
 @at_http
 def http_headers(target):
     """Headers without an end, on 20 connections."""
-    lines = b"".join(b"X-%d: %s\r\n" % (i, b"x" * 100) for i in range(1000))
-
-    def play(peer):
-        peer.send(b"POST / HTTP/1.1\r\nHost: localhost\r\n")
-        while True:
-            peer.send(lines)
-            peer.units += 1000
-    target.spread(20, play)
+    _without_end(target, b"POST / HTTP/1.1\r\nHost: localhost\r\n",
+                 b"".join(b"X-%d: %s\r\n" % (i, b"x" * 100) for i in range(1000)))
 
 
 @at_http

@@ -14,31 +14,24 @@ def _ask(peer, batch, count):
     peer.wait()
 
 
+def _call(peer, path, body, count):
+    """Calls so often, and reads none of the answers."""
+    peer.begin()
+    peer.reads = False
+    for i in range(count):
+        peer.send(calls.whole(path, body, 2 * i + 1))
+        peer.units += 1
+    peer.wait()
+
+
 def slow_readers(target):
     """Lists of 3 MiB that nobody reads, 100 on each of 50 connections."""
-    def play(peer):
-        peer.begin()
-        peer.reads = False
-        body = calls.list_large()
-        for i in range(100):
-            peer.send(calls.whole(calls.LIST_PATH, body, 2 * i + 1))
-            peer.units += 1
-        peer.wait()
-    target.spread(50, play)
+    target.spread(50, lambda peer: _call(peer, calls.LIST_PATH, calls.list_large(), 100))
 
 
 def slow_readers_small(target):
     """Small calls whose answers nobody reads, on 4 connections."""
-    body = calls.enqueue()
-
-    def play(peer):
-        peer.begin()
-        peer.reads = False
-        for i in range(200000):
-            peer.send(calls.whole(calls.ENQUEUE_PATH, body, 2 * i + 1))
-            peer.units += 1
-        peer.wait()
-    target.spread(4, play)
+    target.spread(4, lambda peer: _call(peer, calls.ENQUEUE_PATH, calls.enqueue(), 200000))
 
 
 def unread_pings(target):
