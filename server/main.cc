@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/synchronization/mutex.h"
 #include "server/app/app.h"
 #include "server/app/files/check_config.h"
 #include "server/app/files/make_token.h"
@@ -48,6 +49,8 @@ int main(int argc, char** argv) {
   skiplane::app::Signals signals;  // before any thread starts
   signal(SIGPIPE, SIG_IGN);
   mallopt(M_MMAP_THRESHOLD, kMmapFromBytes);
+  // Debian's Abseil looks for deadlocks whenever gRPC takes or frees a mutex, under one lock for all.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
 
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const auto parsed = skiplane::config::ParseConfig(arguments, skiplane::app::kVersion);
