@@ -21,6 +21,7 @@ namespace {
 
 constexpr int kRemoveEveryMs = 1000;
 constexpr int kPauseMs = 100;  // after an error that the next try would meet, too
+constexpr int kRationPauseMs = 10;
 constexpr int kAtOnceMax = 64;
 constexpr std::chrono::seconds kLogEvery(10);
 
@@ -79,7 +80,8 @@ void Acceptor::Run() {
   while (!is_stopped_) {
     // Without the sockets during a pause: who waits there would end it at once.
     const nfds_t count = can_accept ? all.size() : 1;
-    const int ready = poll(all.data(), count, can_accept ? kRemoveEveryMs : kPauseMs);
+    const int pause = ration_ == 0 ? kRationPauseMs : kPauseMs;
+    const int ready = poll(all.data(), count, can_accept ? kRemoveEveryMs : pause);
     RemoveIfDue();
     can_accept = true;
     for (size_t i = 1; i < count && ready > 0 && !is_stopped_; ++i) {
@@ -100,11 +102,19 @@ void Acceptor::RemoveIfDue() {
 
 bool Acceptor::AcceptAll(int listen_fd) {
   for (int i = 0; i < kAtOnceMax; ++i) {
+    if (ration_ == 0) return false;
     const int fd = accept4(listen_fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) return AfterError(errno);
+    SpendRation();
     Admit(listen_fd, fd);
   }
   return true;
+}
+
+void Acceptor::SpendRation() {
+  int64_t left = ration_;
+  while (left != kUnbounded && left > 0 && !ration_.compare_exchange_weak(left, left - 1)) {
+  }
 }
 
 void Acceptor::Admit(int listen_fd, int fd) {

@@ -3,12 +3,15 @@
 // Beyond that, a connection is accepted and closed at once: its caller sees UNAVAILABLE without a
 // wait, and tries another broker or reconnects. So accepting never runs out of descriptors by
 // itself. If something else in the process does, or the machine is short of memory, it pauses and
-// goes on. One thread, from Start() to Stop().
+// goes on. It can be told to accept few for a while; the rest waits in the kernel. One thread, from
+// Start() to Stop().
 #pragma once
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <thread>
 
@@ -44,6 +47,11 @@ class Acceptor {
   // From any thread.
   const OpenConnections& connections() const { return open_; }
 
+  // From now on so many connections are accepted until this is called again; others wait in the
+  // kernel. kUnbounded: all, as at first. From any thread.
+  void Ration(int64_t connections) { ration_ = connections; }
+  static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
+
   // The port from which this process is about to connect to its own, to see whether it answers:
   // such a connection is let in and not counted. 0: none. From any thread.
   void ExpectPortCheck(int from_port) { port_check_from_ = from_port; }
@@ -55,6 +63,7 @@ class Acceptor {
   void RemoveIfDue();
   // Returns false if nothing can be accepted for a while.
   bool AcceptAll(int listen_fd);
+  void SpendRation();
   void Admit(int listen_fd, int fd);
   bool IsPortCheck(int fd) const;
   void Refuse(int fd, const SocketAddress& peer, OpenConnections::Room room);
@@ -66,6 +75,7 @@ class Acceptor {
   const std::string port_;
   Take take_;
   std::atomic<int> port_check_from_ = 0;
+  std::atomic<int64_t> ration_ = kUnbounded;
   std::atomic<bool> is_stopped_ = false;
   const int wake_fd_;
   std::thread thread_;

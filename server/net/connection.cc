@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +23,13 @@ std::optional<uint64_t> Connection::BytesReceived() const {
   if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
   if (SocketNumber(fd) != socket) return std::nullopt;
   return info.tcpi_bytes_received;
+}
+
+std::optional<int64_t> Connection::BytesUnread() const {
+  int bytes = 0;
+  if (ioctl(fd, FIONREAD, &bytes) != 0) return std::nullopt;
+  if (SocketNumber(fd) != socket) return std::nullopt;
+  return bytes;
 }
 
 std::optional<SocketAddress> Connection::Peer() const {

@@ -22,6 +22,9 @@ struct Connection {
   // Of its peer since the connection was made; nothing if it has ended.
   std::optional<uint64_t> BytesReceived() const;
 
+  // Of these, what its owner has not read yet; nothing if it has ended.
+  std::optional<int64_t> BytesUnread() const;
+
   // Nothing if it has ended.
   std::optional<SocketAddress> Peer() const;
 

@@ -140,6 +140,26 @@ TEST_F(AcceptorTest, TheProcessItselfIsLetInAboveTheLimit) {
   EXPECT_TRUE(WaitForTaken(2));
 }
 
+TEST_F(AcceptorTest, AsManyAreAcceptedAsItIsToldTo) {
+  Begin(10);
+  acceptor_->Ration(0);
+  const Socket callers[] = {Connect(), Connect(), Connect()};
+  acceptor_->Ration(2);
+  ASSERT_TRUE(WaitForTaken(2));
+  acceptor_->Stop();
+  EXPECT_THAT(metrics_.Text(), HasSubstr(Line("skiplane_connections", 2)));
+  EXPECT_THAT(metrics_.Text(), HasSubstr(Line("skiplane_connections_refused_total", 0)));
+}
+
+TEST_F(AcceptorTest, WhoHadToWaitIsAcceptedLater) {
+  Begin(10);
+  acceptor_->Ration(1);
+  const Socket callers[] = {Connect(), Connect(), Connect()};
+  ASSERT_TRUE(WaitForTaken(1));
+  acceptor_->Ration(Acceptor::kUnbounded);
+  EXPECT_TRUE(WaitForTaken(3));
+}
+
 // gRPC's own listener never accepts again after this.
 TEST_F(AcceptorTest, AfterAWantOfDescriptorsItAcceptsAgain) {
   Begin(100);

@@ -45,6 +45,11 @@ TEST_F(ConnectionTest, ItTellsItsPeerAndWhatCame) {
   ASSERT_TRUE(caller_.Send("12345"));
   WaitUntilReadable();
   EXPECT_EQ(connection_.BytesReceived(), 5u);
+  EXPECT_EQ(connection_.BytesUnread(), 5);
+  char text[2];
+  ASSERT_EQ(read(fd_, text, sizeof(text)), 2);
+  EXPECT_EQ(connection_.BytesUnread(), 3);
+  EXPECT_EQ(connection_.BytesReceived(), 5u);
 }
 
 TEST_F(ConnectionTest, AnAbortedOneIsOverForBothSidesAndWhatCameIsThrownAway) {

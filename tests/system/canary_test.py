@@ -250,6 +250,8 @@ class Life(CanaryTest):
                 client.create_queue(QUEUE)
             client.enqueue(QUEUE, b"canary_payload")
             client.lease(QUEUE, worker_id="canary_worker")
+            if number == signal.SIGSEGV and self.broker.is_sanitized():
+                continue  # it reports that itself
             self.broker.signal(number)
             self.assertEqual(self.broker.wait(), -number)
             self.assert_silent()

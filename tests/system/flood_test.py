@@ -72,6 +72,10 @@ class Flood(SystemTest):
         self.assert_cut("rapid_reset", "streams")
 
     @slow
+    def test_resets_of_many_connections(self):
+        self.assert_cut("rapid_reset_50", "unread", "resets", "streams")
+
+    @slow
     def test_bodies_that_do_not_end(self):
         self.assert_cut("endless_bodies", "bytes")
 

@@ -32,9 +32,6 @@ grpc::StatusCode CodeOfLostCall(const grpc::CallbackServerContext& context) {
              : grpc::StatusCode::CANCELLED;
 }
 
-// Of the wire: frames, other headers, acknowledgements of windows.
-constexpr size_t kOtherBytesOfCall = 512;
-
 // A refused enqueue or lease costs time; one of these, work that was done.
 bool KeepsWork(absl::string_view method) {
   return method == "skiplane.v1.BrokerService/Ack" || method == "skiplane.v1.BrokerService/Nack" ||
@@ -115,7 +112,10 @@ absl::Status UnaryCall::Admit(size_t request_bytes) {
   }
   const Caller caller = CallerOf(*wire_.context, scope_.is_passed_on);
   RETURN_IF_ERROR(Authenticate(caller, request_bytes));
-  if (wire_.context->IsCancelled()) return absl::CancelledError("the caller has left");
+  if (wire_.context->IsCancelled()) {
+    CountGivenUp();
+    return absl::CancelledError("the caller has left");
+  }
   RETURN_IF_ERROR(CheckVerb());
   if (request_bytes > static_cast<size_t>(model::kRequestBytesMax)) {
     return base::Refuse(absl::StatusCode::kInvalidArgument, "REQUEST_TOO_LARGE",
@@ -136,8 +136,8 @@ absl::Status UnaryCall::Authenticate(const Caller& caller, size_t request_bytes)
   const ShownCredentials shown{MetadataOf(*wire_.context, kAuthorization),
                                metadata.count(kAuthorization), scope_.has_tls};
   if (!scope_.is_passed_on) {
-    tally_ = scope_.tally.Begin(caller.address, static_cast<int64_t>(
-        request_bytes + shown.authorization.size() + kOtherBytesOfCall));
+    tally_ = scope_.tally.Begin(
+        caller.address, static_cast<int64_t>(request_bytes + shown.authorization.size()));
     counted_ = Counted::kCall;
   }
   ASSIGN_OR_RETURN(admitted_, rpc::Admit(scope_.authenticator, caller, shown));
@@ -188,7 +188,14 @@ void UnaryCall::CountAs(Counted state) {
 }
 
 void UnaryCall::OnCancel() {
-  if (!is_dropped_with_caller_) CountAs(Counted::kAbandoned);
+  if (is_dropped_with_caller_) return;
+  CountAs(Counted::kAbandoned);
+  CountGivenUp();
+}
+
+void UnaryCall::CountGivenUp() {
+  if (tally_ == nullptr || is_given_up_.exchange(true)) return;
+  scope_.tally.GiveUp(*tally_);
 }
 
 void UnaryCall::End(const grpc::Status& status) {
@@ -204,6 +211,11 @@ void UnaryCall::OnDone() {
   Ended(cancelled);
   CountAs(Counted::kNot);
   if (counted_ == Counted::kAbandoned) scope_.tally.EndAbandoned(*tally_);
+  if (is_given_up_) {
+    scope_.tally.EndGivenUp();
+  } else if (tally_ != nullptr && !cancelled) {
+    tally_->answered.fetch_add(1, std::memory_order_relaxed);
+  }
   const grpc::StatusCode code = cancelled ? CodeOfLostCall(*wire_.context) : code_;
   const auto duration = absl::FromChrono(steady_clock::now() - begin_);
   scope_.metrics.RpcEnded(method_, CodeName(code), duration);

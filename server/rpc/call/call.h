@@ -111,6 +111,8 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   absl::Status CheckVerb() const;
   void End(const grpc::Status& status);
   void CountAs(Counted state);
+  // Its caller has left. May be told more than once.
+  void CountGivenUp();
 
   const CallScope scope_;
   const absl::string_view method_;
@@ -122,6 +124,7 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   access::Admitted admitted_;  // once it is admitted
   std::shared_ptr<CallTally::Connection> tally_;
   std::atomic<Counted> counted_ = Counted::kNot;
+  std::atomic<bool> is_given_up_ = false;
   bool is_dropped_with_caller_ = false;  // written before it is passed to the broker
   grpc::StatusCode code_ = grpc::StatusCode::UNKNOWN;
 };

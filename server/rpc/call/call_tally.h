@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "server/base/mutex.h"
 
@@ -18,8 +19,21 @@ class CallTally {
  public:
   struct Connection {
     std::atomic<int64_t> calls = 0;  // that will be answered, and taken by their caller
-    std::atomic<int64_t> bytes = 0;  // that calls came with so far
     std::atomic<int64_t> abandoned = 0;  // that the broker has still to answer, for nobody
+    // So far:
+    std::atomic<int64_t> begun = 0;
+    std::atomic<int64_t> bytes = 0;  // that calls came with
+    std::atomic<int64_t> answered = 0;
+    std::atomic<int64_t> given_up = 0;  // by their caller; but those that waited for work
+  };
+
+  // Of one moment; zeros of a connection that has made no call.
+  struct Counts {
+    int64_t under_way = 0;  // Connection::calls
+    int64_t begun = 0;
+    int64_t bytes = 0;
+    int64_t answered = 0;
+    int64_t given_up = 0;
   };
 
   // Of one connection, and of all, from where on those that abandoned some get no more.
@@ -39,17 +53,30 @@ class CallTally {
   void Abandon(Connection& connection);
   void EndAbandoned(Connection& connection);
 
-  // Null if no call came from there yet.
-  std::shared_ptr<const Connection> Find(absl::string_view address) const;
+  // A call of the connection was given up by its caller, and takes memory until it has ended.
+  void GiveUp(Connection& connection);
+  void EndGivenUp() { given_up_.fetch_sub(1, std::memory_order_relaxed); }
+  // Of all connections, also those that have ended.
+  int64_t given_up() const { return given_up_.load(std::memory_order_relaxed); }
 
-  // The connection from there has ended.
-  void Forget(absl::string_view address);
+  Counts Of(absl::string_view address) const;
+
+  // Forgets connections that `is_open` did not know at the last call either, and whose calls have
+  // ended: many come and go without ever being looked at.
+  void Sweep(absl::FunctionRef<bool(absl::string_view address)> is_open);
+
+  size_t size() const;
 
  private:
+  struct Known {
+    std::shared_ptr<Connection> connection;
+    bool was_open = true;  // at the last sweep
+  };
+
   std::atomic<int64_t> abandoned_ = 0;
+  std::atomic<int64_t> given_up_ = 0;  // and not ended
   mutable base::Mutex mutex_;
-  absl::flat_hash_map<std::string, std::shared_ptr<Connection>> connections_
-      ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, Known> connections_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace skiplane::rpc

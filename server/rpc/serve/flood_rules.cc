@@ -14,6 +14,9 @@ constexpr int64_t kStreamBytes = 20 << 10;  // of gRPC, for a stream
 // What all connections may hold together when one has to go, and what one may hold in any case.
 constexpr int64_t kStreamsTogether = 3000;
 constexpr int64_t kBytesTogether = 64 * kMiB;
+constexpr int64_t kGivenUpTogether = 1000;
+constexpr int64_t kRemainsTogether = 3000;
+constexpr int64_t kUnreadMax = 16 << 10;
 constexpr int64_t kBytesMax = 64 * kMiB;
 constexpr int64_t kBytesBesideRequests = kMiB;
 constexpr absl::Duration kStalledMax = absl::Seconds(30);
@@ -23,15 +26,18 @@ constexpr int64_t kStalledBytes = 256 << 10;
 struct Patience {
   int64_t memory;  // up to here
   int64_t streams;
+  int64_t resets;
   absl::Duration stalled;
 };
 
+constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 constexpr int64_t kResetStreams = 128;
 const Patience kPatience[] = {
-    {256 * kMiB, 2000, absl::Seconds(10)},
-    {320 * kMiB, 1000, absl::Seconds(2)},
-    {400 * kMiB, 128, absl::Milliseconds(250)},
-    {std::numeric_limits<int64_t>::max(), 32, absl::ZeroDuration()},
+    {192 * kMiB, 2000, 64, absl::Seconds(10)},
+    {256 * kMiB, 2000, 32, absl::Seconds(10)},
+    {320 * kMiB, 1000, 16, absl::Seconds(2)},
+    {400 * kMiB, 128, 8, absl::Milliseconds(250)},
+    {kUnbounded, 32, 4, absl::ZeroDuration()},
 };
 
 const Patience& PatienceAt(int64_t memory) {
@@ -48,7 +54,9 @@ std::vector<size_t> BySize(const std::vector<Held>& held, auto size_of) {
 
 class Cuts {
  public:
-  explicit Cuts(const std::vector<Held>& held) : held_(held), is_cut_(held.size()) {
+  // `streams`: that are there however many are cut.
+  Cuts(const std::vector<Held>& held, int64_t streams)
+      : held_(held), is_cut_(held.size()), streams_(streams) {
     for (const Held& one : held) {
       streams_ += one.streams;
       bytes_ += one.bytes;
@@ -70,7 +78,7 @@ class Cuts {
  private:
   const std::vector<Held>& held_;
   std::vector<bool> is_cut_;
-  int64_t streams_ = 0;  // of those that are left
+  int64_t streams_;  // of those that are left
   int64_t bytes_ = 0;
   std::vector<FloodCut> cuts_;
 };
@@ -84,11 +92,28 @@ void CutExcess(const std::vector<Held>& held, Cuts* cuts) {
   }
 }
 
+// What they leave behind takes memory until it was worked off: so it does not help to wait for the
+// largest of them, as with streams.
+void CutResets(const std::vector<Held>& held, const Patience& patience, Cuts* cuts) {
+  for (size_t i = 0; i < held.size(); ++i) {
+    if (held[i].resets > patience.resets) cuts->Add(i, "resets");
+  }
+}
+
+// While there is enough to do for nobody, of those that were cut, nobody's first calls are so many.
+void CutUnread(const std::vector<Held>& held, Cuts* cuts) {
+  for (size_t i = 0; i < held.size(); ++i) {
+    const bool is_known = held[i].answered > held[i].given_up;
+    if (!is_known && held[i].unread > kUnreadMax) cuts->Add(i, "unread");
+  }
+}
+
 void CutStreams(const std::vector<Held>& held, const Patience& patience, Cuts* cuts) {
   for (const size_t i : BySize(held, [](const Held& one) { return one.streams; })) {
     if (cuts->streams() <= kStreamsTogether) return;
+    const bool is_trusted = held[i].resets == 0 && held[i].answered >= held[i].streams;
     const int64_t most =
-        held[i].resets ? std::min(kResetStreams, patience.streams) : patience.streams;
+        is_trusted ? patience.streams : std::min(kResetStreams, patience.streams);
     if (held[i].streams > most) cuts->Add(i, "streams");
   }
 }
@@ -108,10 +133,12 @@ void CutBytes(const std::vector<Held>& held, const Patience& patience, Cuts* cut
 
 }  // namespace
 
-std::vector<FloodCut> WhomToCut(const std::vector<Held>& held, int64_t memory) {
-  const Patience& patience = PatienceAt(memory);
-  Cuts cuts(held);
+std::vector<FloodCut> WhomToCut(const std::vector<Held>& held, const Pressure& pressure) {
+  const Patience& patience = PatienceAt(pressure.memory);
+  Cuts cuts(held, pressure.streams);
   CutExcess(held, &cuts);
+  if (pressure.given_up > kGivenUpTogether) CutResets(held, patience, &cuts);
+  if (pressure.streams > kRemainsTogether) CutUnread(held, &cuts);
   CutStreams(held, patience, &cuts);
   CutBytes(held, patience, &cuts);
   return cuts.Take();

@@ -16,17 +16,26 @@ namespace skiplane::rpc {
 struct Held {
   int64_t bytes = 0;    // that came, and that no call came with
   int64_t streams = 0;  // that gRPC holds, and that no call waits behind
-  bool resets = false;  // most of its streams of the last moment were given up
+  int64_t answered = 0;  // calls of it, ever
+  int64_t given_up = 0;  // by it, ever
+  int64_t unread = 0;    // bytes that are still with the kernel
+  int64_t resets = 0;   // calls that it gave up since memory is short, less those answered
   absl::Duration stalled;  // no call has come from it for so long, while it held bytes
 };
 
 struct FloodCut {
   size_t index;              // of `held`
-  absl::string_view reason;  // bytes, memory, stalled or streams: a label of the metric
+  absl::string_view reason;  // a label of the metric
 };
 
-// `memory`: of the process, beside what connections and waiting calls that are allowed take.
-std::vector<FloodCut> WhomToCut(const std::vector<Held>& held, int64_t memory);
+// Of the process.
+struct Pressure {
+  int64_t memory;        // beside what connections and waiting calls that are allowed take
+  int64_t streams = 0;   // that gRPC still holds of connections that were cut
+  int64_t given_up = 0;  // calls whose caller has left, and that have not ended
+};
+
+std::vector<FloodCut> WhomToCut(const std::vector<Held>& held, const Pressure& pressure);
 
 // Below this much nobody is looked at: a calm broker.
 inline constexpr int64_t kCalmBytes = 128 << 20;

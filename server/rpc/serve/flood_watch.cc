@@ -10,8 +10,10 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <optional>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -20,13 +22,22 @@
 namespace skiplane::rpc {
 namespace {
 
-using std::chrono::milliseconds;
+using std::chrono::microseconds;
 using std::chrono::steady_clock;
 
+// A flood grows by hundreds of calls in a few milliseconds.
 constexpr int kEveryMs = 25;
+constexpr int kEveryMsOfFlood = 4;
 constexpr int kPauseFactor = 10;  // looking takes a tenth of the time at most
 constexpr std::chrono::seconds kMeasureEvery(1);
 constexpr std::chrono::seconds kTrimEvery(2);
+constexpr std::chrono::seconds kSweepEvery(10);
+
+// While calls of connections that were cut are not ended, so many connections are accepted at each
+// look; with more than so many such calls as rarely as this.
+constexpr int64_t kRation = 2;
+constexpr int64_t kRemainsMax = 3000;
+constexpr std::chrono::milliseconds kAcceptEvery(500);
 
 // What is allowed to be there takes so much.
 constexpr int64_t kConnectionBytes = 25 << 10;
@@ -46,27 +57,35 @@ std::string GrpcAddress(const net::SocketAddress& peer) {
   return absl::StrCat("ipv6:", absl::StrReplaceAll(text, {{"[", "%5B"}, {"]", "%5D"}}));
 }
 
+// A sanitizer keeps what was freed, and notes on each byte.
+#ifdef __SANITIZE_ADDRESS__
+constexpr int64_t kTimesTheMemory = 8;
+#else
+constexpr int64_t kTimesTheMemory = 1;
+#endif
+
 // Of the process; 0 if the kernel does not say.
 int64_t MemoryOf(int statm_fd) {
   char text[128] = "";
   if (pread(statm_fd, text, sizeof(text) - 1, 0) <= 0) return 0;
   int64_t pages = 0;
   static const int64_t page = sysconf(_SC_PAGESIZE);
-  return std::sscanf(text, "%*d %ld", &pages) == 1 ? pages * page : 0;
+  return std::sscanf(text, "%*d %ld", &pages) == 1 ? pages * page / kTimesTheMemory : 0;
 }
 
 // That this thread was given: on a busy machine all else takes long, too.
-milliseconds OwnTime() {
+microseconds OwnTime() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return milliseconds(time.tv_sec * 1000 + time.tv_nsec / 1000000);
+  return microseconds(time.tv_sec * 1000000 + time.tv_nsec / 1000);
 }
 
 }  // namespace
 
-FloodWatch::FloodWatch(const net::OpenConnections& open, CallTally& tally,
-                       const InFlight& in_flight, metrics::Metrics& metrics)
-    : open_(open),
+FloodWatch::FloodWatch(net::Acceptor& acceptor, CallTally& tally, const InFlight& in_flight,
+                       metrics::Metrics& metrics)
+    : acceptor_(acceptor),
+      open_(acceptor.connections()),
       tally_(tally),
       in_flight_(in_flight),
       metrics_(metrics),
@@ -84,19 +103,22 @@ void FloodWatch::Run() {
   const int statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   pollfd end = {end_fd_, POLLIN, 0};
   int pause_ms = kEveryMs;
-  while (poll(&end, 1, pause_ms) == 0) {
+  while (poll(&end, 1, pause_ms) <= 0) {
     const SteadyTime begin = steady_clock::now();
-    const milliseconds worked = OwnTime();
+    const microseconds worked = OwnTime();
     const int64_t memory = MemoryOf(statm) - Allowed();
-    if (memory > kCalmBytes) {
-      MeasureAll(begin);
-      LookForFloods(memory, begin);
+    const bool is_calm = memory <= kCalmBytes;
+    bool is_flood = false;
+    if (!is_calm || begin >= measure_due_) MeasureAll(begin, is_calm);
+    if (is_calm) {
+      acceptor_.Ration(net::Acceptor::kUnbounded);
+    } else {
+      is_flood = LookForFloods(memory, begin);
       Trim(begin);
-    } else if (begin >= measure_due_) {
-      MeasureAll(begin);
     }
-    const milliseconds took = OwnTime() - worked;
-    pause_ms = std::max(kEveryMs, kPauseFactor * static_cast<int>(took.count()));
+    const int64_t took = (OwnTime() - worked).count();
+    pause_ms = std::max(is_flood ? kEveryMsOfFlood : kEveryMs,
+                        static_cast<int>(kPauseFactor * took / 1000));
   }
   close(statm);
 }
@@ -106,93 +128,95 @@ int64_t FloodWatch::Allowed() const {
          std::max<int64_t>(open_.count() - kFewConnections, 0) * kConnectionBytes;
 }
 
-void FloodWatch::MeasureAll(SteadyTime now) {
+void FloodWatch::MeasureAll(SteadyTime now, bool is_calm) {
   measure_due_ = now + kMeasureEvery;
-  for (const net::Connection& connection : open_.List()) {
-    Watched& watched = watched_[connection.socket];
-    if (watched.is_cut) {
-      watched.is_seen = watched.connection.Peer().has_value();
-      continue;
-    }
-    if (watched.address.empty()) {
-      const auto peer = connection.Peer();
-      if (!peer) continue;
-      watched.connection = connection;
-      watched.address = GrpcAddress(*peer);
-      watched.moved = now;
-    }
-    watched.is_seen = Measure(&watched, now);
+  for (const net::Connection& connection : open_.List()) Measure(connection, now, is_calm);
+  absl::erase_if(watched_, [](auto& entry) { return !entry.second.TakeSeen(); });
+  SweepIfDue(now);
+}
+
+void FloodWatch::Measure(const net::Connection& connection, SteadyTime now, bool is_calm) {
+  auto found = watched_.find(connection.socket);
+  if (found == watched_.end()) {
+    const auto peer = connection.Peer();
+    if (!peer) return;
+    std::string address = GrpcAddress(*peer);
+    const CallTally::Counts calls = tally_.Of(address);
+    found = watched_.try_emplace(connection.socket, connection, std::move(address), calls, now)
+                .first;
   }
-  absl::erase_if(watched_, [this](auto& entry) {
-    Watched& watched = entry.second;
-    const bool has_ended = !std::exchange(watched.is_seen, false);
-    if (has_ended) {
-      tally_.Forget(watched.address);
-      streams_.Forget(watched.address);
-    }
-    return has_ended;
-  });
+  WatchedConnection& watched = found->second;
+  const auto received = watched.connection().BytesReceived();
+  if (!received) return;
+  watched.SetSeen();
+  if (watched.is_cut()) return;
+  watched.Measure(static_cast<int64_t>(*received), tally_.Of(watched.address()), is_calm, now);
 }
 
-bool FloodWatch::Measure(Watched* watched, SteadyTime now) {
-  const auto received = watched->connection.BytesReceived();
-  if (!received) return false;
-  const auto calls = tally_.Find(watched->address);
-  const int64_t explained = calls == nullptr ? 0 : calls->bytes.load();
-  const int64_t came = static_cast<int64_t>(*received) - watched->received;
-  const int64_t known = explained - watched->explained;
-  watched->received = static_cast<int64_t>(*received);
-  watched->explained = explained;
-  watched->bytes = std::max<int64_t>(watched->bytes + came - known, 0);
-  if (known > 0 || watched->bytes == 0) watched->moved = now;
-  return true;
+// Of many connections there is nothing here, but calls: they came and went between two looks.
+void FloodWatch::SweepIfDue(SteadyTime now) {
+  if (now < sweep_due_) return;
+  sweep_due_ = now + kSweepEvery;
+  absl::flat_hash_set<absl::string_view> open;
+  for (const auto& [number, watched] : watched_) open.insert(watched.address());
+  const auto is_open = [&](absl::string_view address) { return open.contains(address); };
+  tally_.Sweep(is_open);
+  streams_.Sweep(is_open);
 }
 
-void FloodWatch::LookForFloods(int64_t memory, SteadyTime now) {
+bool FloodWatch::LookForFloods(int64_t memory, SteadyTime now) {
   streams_.Refresh();
   std::vector<Held> held;
-  std::vector<Watched*> whose;
+  std::vector<WatchedConnection*> whose;
+  Pressure pressure{.memory = memory, .given_up = tally_.given_up()};
   for (auto& [number, watched] : watched_) {
-    if (watched.is_cut) continue;  // what it left goes as the calls that it began end
+    if (watched.is_cut()) {
+      // What it left goes as the calls that it began end.
+      if (const auto left = streams_.Of(watched.address())) pressure.streams += left->held();
+      continue;
+    }
     held.push_back(Judge(&watched, now));
     whose.push_back(&watched);
   }
-  for (const FloodCut& cut : WhomToCut(held, memory)) {
+  const std::vector<FloodCut> cuts = WhomToCut(held, pressure);
+  for (const FloodCut& cut : cuts) {
     Cut(*whose[cut.index], held[cut.index], cut.reason);
   }
+  Ration(pressure.streams, now);
+  return pressure.streams > 0 || !cuts.empty();
 }
 
-Held FloodWatch::Judge(Watched* watched, SteadyTime now) {
-  Held held;
-  const bool is_idle = std::exchange(watched->judged, watched->received) == watched->received;
-  if (is_idle && watched->streams == 0) return held;
-  held.bytes = watched->bytes;
-  held.stalled = absl::FromChrono(now - watched->moved);
-  if (const auto counts = streams_.Of(watched->address)) {
-    const auto calls = tally_.Find(watched->address);
-    const int64_t waited_for = calls == nullptr ? 0 : calls->calls.load();
-    held.streams = std::max<int64_t>(counts->held() - waited_for, 0);
-    held.resets = counts->failed - watched->failed > counts->answered - watched->answered;
-    watched->streams = counts->held();
-    watched->failed = counts->failed;
-    watched->answered = counts->answered;
-    // Neither headers nor bodies are under way: what came is gone, whatever it was.
-    if (held.streams == 0) held.bytes = watched->bytes = 0;
+Held FloodWatch::Judge(WatchedConnection* watched, SteadyTime now) {
+  const int64_t unread = watched->connection().BytesUnread().value_or(0);
+  std::optional<StreamCounts::Counts> streams;
+  if (watched->IsBusy()) streams = streams_.Of(watched->address());
+  return watched->Judge(streams, tally_.Of(watched->address()), unread, now);
+}
+
+// Who was cut connects again, and what it left is not worked off yet: with more of the same from
+// all of them it would never be. Others wait among them.
+void FloodWatch::Ration(int64_t remains, SteadyTime now) {
+  if (remains == 0) {
+    acceptor_.Ration(net::Acceptor::kUnbounded);
+  } else if (remains <= kRemainsMax || now >= accept_due_) {
+    acceptor_.Ration(kRation);
+    accept_due_ = now + kAcceptEvery;
+  } else {
+    acceptor_.Ration(0);
   }
-  return held;
 }
 
-void FloodWatch::Cut(Watched& watched, const Held& held, absl::string_view reason) {
-  if (!watched.connection.Abort()) return;
-  watched.is_cut = true;
+void FloodWatch::Cut(WatchedConnection& watched, const Held& held, absl::string_view reason) {
+  if (!watched.connection().Abort()) return;
+  watched.SetCut();
   metrics_.ConnectionCut(reason);
   if (!may_log_.Allows(steady_clock::now())) return;
   base::Log(base::LogLevel::kWarn, "connection_cut",
-            {{"peer", watched.address},
+            {{"peer", watched.address()},
              {"reason", std::string(reason)},
              {"streams", absl::StrCat(held.streams)},
              {"bytes", absl::StrCat(held.bytes)},
-             {"received", absl::StrCat(watched.received)},
+             {"received", absl::StrCat(watched.received())},
              {"left_out", absl::StrCat(may_log_.TakeLeftOut())},
              {"why", "memory is short, and this caller holds what no call accounts for: resets, "
                      "headers or bodies that do not end, or answers that it does not read"}});

@@ -115,7 +115,7 @@ void Server::State::Listen() {
     entrance->HandleNewConnection(&connection);
   });
   flood_watch =
-      std::make_unique<FloodWatch>(acceptor->connections(), tally, in_flight, metrics);
+      std::make_unique<FloodWatch>(*acceptor, tally, in_flight, metrics);
   PortCheck::Options options;
   options.listen_fd = acceptor->sockets().fds().front();
   options.tls = tls.has_value();

@@ -74,6 +74,10 @@ void StreamCounts::Refresh() {
   }
 }
 
+void StreamCounts::Sweep(absl::FunctionRef<bool(absl::string_view address)> is_open) {
+  absl::erase_if(ids_, [&](const auto& entry) { return !is_open(entry.first); });
+}
+
 std::optional<StreamCounts::Counts> StreamCounts::Of(absl::string_view address) const {
   const auto found = ids_.find(address);
   if (found == ids_.end()) return std::nullopt;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 
 namespace skiplane::rpc {
@@ -28,8 +29,8 @@ class StreamCounts {
   // it (any more, or yet). Takes some microseconds.
   std::optional<Counts> Of(absl::string_view address) const;
 
-  // The connection from there has ended.
-  void Forget(absl::string_view address) { ids_.erase(address); }
+  // Forgets the others. Those that are not known as open yet are learned again.
+  void Sweep(absl::FunctionRef<bool(absl::string_view address)> is_open);
 
  private:
   absl::flat_hash_map<std::string, int64_t> ids_;  // of channelz, by address

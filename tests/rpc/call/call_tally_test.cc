@@ -10,24 +10,51 @@ namespace {
 
 TEST(CallTally, CallsOfAConnectionAddUp) {
   CallTally tally;
-  EXPECT_EQ(tally.Find("ipv4:1.2.3.4:5"), nullptr);
+  EXPECT_EQ(tally.Of("ipv4:1.2.3.4:5").begun, 0);
   const auto first = tally.Begin("ipv4:1.2.3.4:5", 100);
   tally.Begin("ipv4:1.2.3.4:5", 20);
   tally.Begin("ipv4:1.2.3.4:6", 1);
   --first->calls;
-  const auto found = tally.Find("ipv4:1.2.3.4:5");
-  ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->calls, 1);
-  EXPECT_EQ(found->bytes, 120);
+  ++first->answered;
+  const CallTally::Counts counts = tally.Of("ipv4:1.2.3.4:5");
+  EXPECT_EQ(counts.under_way, 1);
+  EXPECT_EQ(counts.begun, 2);
+  EXPECT_EQ(counts.bytes, 120);
+  EXPECT_EQ(counts.answered, 1);
 }
 
-TEST(CallTally, AForgottenConnectionLivesAsLongAsItsCalls) {
+TEST(CallTally, CallsThatWereGivenUpCountUntilTheyEndAlsoOfConnectionsThatAreGone) {
   CallTally tally;
   const auto call = tally.Begin("ipv4:1.2.3.4:5", 100);
-  tally.Forget("ipv4:1.2.3.4:5");
-  EXPECT_EQ(tally.Find("ipv4:1.2.3.4:5"), nullptr);
-  EXPECT_EQ(--call->calls, 0);
-  EXPECT_EQ(tally.Begin("ipv4:1.2.3.4:5", 1)->bytes, 1) << "another connection";
+  tally.GiveUp(*call);
+  EXPECT_EQ(tally.Of("ipv4:1.2.3.4:5").given_up, 1);
+  EXPECT_EQ(tally.given_up(), 1);
+  tally.EndGivenUp();
+  EXPECT_EQ(tally.given_up(), 0);
+  EXPECT_EQ(tally.Of("ipv4:1.2.3.4:5").given_up, 1) << "so far";
+}
+
+TEST(CallTally, AConnectionThatNobodyEverSawOpenIsForgottenWithItsLastCall) {
+  CallTally tally;
+  auto call = tally.Begin("short", 100);
+  tally.Begin("open", 100);
+  const auto is_open = [](absl::string_view address) { return address == "open"; };
+  for (int i = 0; i < 3; ++i) tally.Sweep(is_open);
+  EXPECT_EQ(tally.size(), 2u) << "it has a call";
+  call.reset();
+  tally.Sweep(is_open);
+  EXPECT_EQ(tally.size(), 1u);
+  EXPECT_EQ(tally.Of("open").begun, 1);
+}
+
+TEST(CallTally, ANewConnectionIsNotForgottenBeforeItCanHaveBeenSeen) {
+  CallTally tally;
+  tally.Begin("new", 100);
+  const auto is_open = [](absl::string_view) { return false; };
+  tally.Sweep(is_open);
+  EXPECT_EQ(tally.size(), 1u);
+  tally.Sweep(is_open);
+  EXPECT_EQ(tally.size(), 0u);
 }
 
 TEST(CallTally, AConnectionWithTooManyAbandonedCallsIsFullUntilTheyEnd) {

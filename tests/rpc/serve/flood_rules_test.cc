@@ -15,21 +15,23 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 constexpr int64_t kMiB = 1 << 20;
-constexpr int64_t kShort = 200 * kMiB;      // somewhat above a calm broker
-constexpr int64_t kVeryShort = 450 * kMiB;  // about to be too much
+constexpr Pressure kShort = {200 * kMiB};     // somewhat above a calm broker
+constexpr Pressure kVeryShort = {450 * kMiB}; // about to be too much
 
-std::vector<std::string> Cuts(const std::vector<Held>& held, int64_t memory) {
+std::vector<std::string> Cuts(const std::vector<Held>& held, const Pressure& pressure) {
   std::vector<std::string> cuts;
-  for (const FloodCut& cut : WhomToCut(held, memory)) {
+  for (const FloodCut& cut : WhomToCut(held, pressure)) {
     cuts.push_back(std::to_string(cut.index) + " " + std::string(cut.reason));
   }
   std::ranges::sort(cuts);
   return cuts;
 }
 
-Held Streams(int64_t streams, bool resets = false) {
+// Of a connection that had as many answers.
+Held Streams(int64_t streams, int64_t resets = 0) {
   Held held;
   held.streams = streams;
+  held.answered = streams;
   held.resets = resets;
   return held;
 }
@@ -38,6 +40,7 @@ Held Bytes(int64_t bytes, absl::Duration stalled, int64_t streams = 1000) {
   Held held;
   held.bytes = bytes;
   held.streams = streams;
+  held.answered = streams;
   held.stalled = stalled;
   return held;
 }
@@ -59,10 +62,45 @@ TEST(FloodRules, WhoHasMostStreamsGoesFirstUntilFewAreLeft) {
 }
 
 TEST(FloodRules, WhoGivesUpMostOfItsCallsHasLessRoom) {
-  const std::vector<Held> resets(40, Streams(200, true));
+  const std::vector<Held> resets(40, Streams(200, 1));
   EXPECT_EQ(Cuts(resets, kShort).size(), 25u);
   const std::vector<Held> others(15, Streams(200));
   EXPECT_THAT(Cuts(others, kShort), IsEmpty());
+}
+
+TEST(FloodRules, WhoGivesUpCallsFasterThanTheyAreAnsweredIsCutHoweverFewStreamsItHolds) {
+  const std::vector<Held> held = {Streams(0, 64), Streams(0, 65), Streams(300), Streams(0, 4)};
+  EXPECT_THAT(Cuts(held, {.memory = 190 * kMiB, .given_up = 1001}), ElementsAre("1 resets"));
+  EXPECT_THAT(Cuts(held, {.memory = 450 * kMiB, .given_up = 1001}),
+              ElementsAre("0 resets", "1 resets"));
+  EXPECT_THAT(Cuts(held, {.memory = 450 * kMiB, .given_up = 1000}), IsEmpty())
+      << "memory is short for another reason";
+}
+
+TEST(FloodRules, WhoHadFewerAnswersThanItHoldsStreamsHasLessRoom) {
+  std::vector<Held> held(40, Streams(200));
+  EXPECT_THAT(Cuts(held, kShort), IsEmpty());
+  for (Held& one : held) one.answered = 199;
+  EXPECT_EQ(Cuts(held, kShort).size(), 25u);
+}
+
+TEST(FloodRules, WhileConnectionsThatWereCutAreWorkedOffNobodyBeginsWithMuch) {
+  Held fresh;
+  fresh.unread = (16 << 10) + 1;
+  Held known = fresh;
+  known.answered = 2;
+  known.given_up = 1;
+  Held small;
+  small.unread = 16 << 10;
+  const std::vector<Held> held = {fresh, known, small};
+  EXPECT_THAT(Cuts(held, {.memory = 200 * kMiB, .streams = 3001}), ElementsAre("0 unread"));
+  EXPECT_THAT(Cuts(held, {.memory = 450 * kMiB, .streams = 3000}), IsEmpty());
+}
+
+TEST(FloodRules, StreamsOfConnectionsThatWereCutTakeTheRoomOfOthers) {
+  const std::vector<Held> held = {Streams(200, 1), Streams(200)};
+  EXPECT_THAT(Cuts(held, kShort), IsEmpty());
+  EXPECT_THAT(Cuts(held, {.memory = 200 * kMiB, .streams = 3000}), ElementsAre("0 streams"));
 }
 
 TEST(FloodRules, ABodyLargerThanARequestMayBeIsAFlood) {
@@ -79,13 +117,13 @@ TEST(FloodRules, OneConnectionHoldsSixtyFourMebibytesAtMost) {
 
 TEST(FloodRules, LargeRequestsOfManyClientsAtOnceAreNone) {
   const std::vector<Held> held(64, Bytes(4 * kMiB, absl::Milliseconds(100), 1));
-  EXPECT_THAT(Cuts(held, 390 * kMiB), IsEmpty());
+  EXPECT_THAT(Cuts(held, {390 * kMiB}), IsEmpty());
 }
 
 TEST(FloodRules, BodiesThatGoNoFurtherMakeRoomForOthers) {
   std::vector<Held> held(100, Bytes(3 * kMiB, absl::Seconds(3)));
   held.push_back(Bytes(4 * kMiB, absl::ZeroDuration()));
-  const std::vector<std::string> cuts = Cuts(held, 300 * kMiB);
+  const std::vector<std::string> cuts = Cuts(held, {300 * kMiB});
   EXPECT_EQ(cuts.size(), 80u);
   EXPECT_THAT(cuts, ::testing::Each(::testing::EndsWith(" memory")));
   EXPECT_THAT(cuts, ::testing::Not(::testing::Contains("100 memory")));

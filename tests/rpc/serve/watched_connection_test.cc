@@ -1,0 +1,109 @@
+// What a connection holds that no call accounts for.
+#include "server/rpc/serve/watched_connection.h"
+
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+namespace skiplane::rpc {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr int64_t kMega = 1 << 20;
+const WatchedConnection::SteadyTime kStart = std::chrono::steady_clock::now();
+
+class WatchedConnectionTest : public ::testing::Test {
+ protected:
+  Held Judge(int64_t streams) {
+    return watched_.Judge(StreamCounts::Counts{.begun = streams}, calls_, 0, kStart + seconds(9));
+  }
+
+  // A call came whole, and was answered.
+  void Call(int64_t bytes) {
+    ++calls_.begun;
+    ++calls_.answered;
+    calls_.bytes += bytes;
+  }
+
+  CallTally::Counts calls_;
+  WatchedConnection watched_{net::Connection(), "ipv4:1.2.3.4:5", calls_, kStart};
+};
+
+TEST_F(WatchedConnectionTest, WhatCameWithoutACallIsHeldWhileAStreamIs) {
+  watched_.Measure(3 * kMega, calls_, true, kStart + seconds(1));
+  EXPECT_EQ(Judge(1).bytes, 3 * kMega);
+  EXPECT_EQ(Judge(0).bytes, 0);
+  EXPECT_EQ(Judge(1).bytes, 0) << "it is gone for good";
+}
+
+TEST_F(WatchedConnectionTest, ABodyThatMovesIsStalledSinceTheLastCall) {
+  watched_.Measure(kMega, calls_, true, kStart + seconds(2));
+  EXPECT_EQ(Judge(1).stalled, absl::Seconds(9));
+  Call(100);
+  watched_.Measure(2 * kMega, calls_, true, kStart + seconds(4));
+  EXPECT_EQ(Judge(1).stalled, absl::Seconds(5));
+}
+
+TEST_F(WatchedConnectionTest, LargeRequestsLeaveNothingHoweverMany) {
+  int64_t received = 0;
+  for (int i = 1; i <= 1000; ++i) {
+    received += 4 * kMega + 8000;  // with the heads of frames, and of records of TLS
+    Call(4 * kMega);
+    watched_.Measure(received, calls_, true, kStart + seconds(i));
+  }
+  EXPECT_LT(Judge(1).bytes, 1 << 10);
+}
+
+TEST_F(WatchedConnectionTest, SmallRequestsGiveNoCredit) {
+  for (int i = 1; i <= 1000; ++i) Call(100);
+  watched_.Measure(100 * kMega / 1000, calls_, true, kStart + seconds(1));
+  watched_.Measure(100 * kMega / 1000 + kMega, calls_, true, kStart + seconds(2));
+  EXPECT_EQ(Judge(1).bytes, kMega);
+}
+
+TEST_F(WatchedConnectionTest, CallsThatSomebodyWaitsForAreNotHeld) {
+  calls_.under_way = 300;
+  EXPECT_EQ(Judge(400).streams, 100);
+  EXPECT_EQ(Judge(200).streams, 0);
+}
+
+TEST_F(WatchedConnectionTest, ItIsJudgedByTheCallsThatItGaveUpSinceMemoryIsShort) {
+  calls_.given_up = 500;
+  watched_.Measure(1, calls_, true, kStart);
+  calls_.given_up += 80;
+  calls_.answered += 30;
+  watched_.Measure(2, calls_, false, kStart);
+  EXPECT_EQ(Judge(1).resets, 50);
+  calls_.answered += 100;
+  EXPECT_EQ(Judge(1).resets, 0);
+  EXPECT_EQ(Judge(1).given_up, 580);
+  EXPECT_EQ(Judge(1).answered, 130);
+}
+
+TEST_F(WatchedConnectionTest, NothingIsSaidOfOneThatGrpcDoesNotKnow) {
+  watched_.Measure(50 * kMega, calls_, true, kStart + seconds(1));
+  const Held held = watched_.Judge(std::nullopt, calls_, 0, kStart + seconds(40));
+  EXPECT_EQ(held.bytes, 0);
+  EXPECT_EQ(held.streams, 0);
+}
+
+TEST_F(WatchedConnectionTest, GrpcIsAskedAboutThoseThatSendOrHoldSomething) {
+  EXPECT_FALSE(watched_.IsBusy());
+  watched_.Measure(10, calls_, true, kStart);
+  EXPECT_TRUE(watched_.IsBusy());
+  Judge(1);
+  EXPECT_TRUE(watched_.IsBusy()) << "it holds a stream";
+  Judge(0);
+  EXPECT_FALSE(watched_.IsBusy());
+}
+
+TEST_F(WatchedConnectionTest, AnotherConnectionFromTheSamePortBeginsAnew) {
+  Call(kMega);
+  WatchedConnection other(net::Connection(), "ipv4:1.2.3.4:5", calls_, kStart);
+  other.Measure(2 * kMega, calls_, true, kStart);
+  EXPECT_EQ(other.Judge(StreamCounts::Counts{.begun = 1}, calls_, 0, kStart).bytes, 2 * kMega);
+}
+
+}  // namespace
+}  // namespace skiplane::rpc
