@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   skiplane::app::Signals signals;  // before any thread starts
   signal(SIGPIPE, SIG_IGN);
   mallopt(M_MMAP_THRESHOLD, kMmapFromBytes);
-  // Debian's Abseil looks for deadlocks whenever gRPC takes or frees a mutex, under one lock for all.
+  // Debian's Abseil looks for deadlocks at each mutex that gRPC takes, under one lock for all.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
 
   const std::vector<std::string> arguments(argv + 1, argv + argc);

@@ -69,7 +69,7 @@ class Includes(Planted):
 
     def test_the_lock_that_nobody_may_use_is_caught_in_tests_too(self):
         self.assert_caught("tests/rpc/a.cc", "#include <absl/synchronization/mutex.h>\n",
-                           "only in no place")
+                           "only in server/main.cc")
 
     def test_a_link_upwards_is_caught(self):
         self.assert_caught("server/model/CMakeLists.txt",
