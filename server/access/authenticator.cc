@@ -100,6 +100,7 @@ class Authenticator::Generation {
     const Digest digest = Sha256(token);
     if (std::shared_ptr<const Principal> known = verified_.Find(digest, now)) return known;
     ASSIGN_OR_RETURN(VerifiedJwt jwt, sources_.jwts->Verify(token, now));
+    jwt.principal.expires = jwt.expiry;
     auto principal = std::make_shared<const Principal>(std::move(jwt.principal));
     verified_.Remember(digest, principal, jwt.expiry);
     return principal;

@@ -11,12 +11,14 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 
 namespace skiplane::access {
 
 struct Principal {
   std::string name;
   std::vector<std::string> groups;
+  absl::Time expires = absl::InfiniteFuture();  // from then on its credentials prove nothing
 };
 
 inline constexpr absl::string_view kCertificatePrefix = "certificate:";

@@ -192,6 +192,7 @@ absl::Status App::ReloadFiles(const config::Config& config) {
         return http == nullptr ? absl::OkStatus() : http->TakeTls(identity);
       }));
   parts_->authenticator.Replace(std::move(sources));
+  parts_->broker->EndLeaseWaits();
   return absl::OkStatus();
 }
 

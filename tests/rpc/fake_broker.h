@@ -71,6 +71,7 @@ class FakeBroker final : public broker::Broker {
   void PauseQueue(broker::PauseQueueCall call, broker::Callback<model::Queue> done) override;
   broker::Operator& AsOperator() override;
   void BeginDrain() override;
+  void EndLeaseWaits() override { AnswerParked({}); }
 
  private:
   class Parked;

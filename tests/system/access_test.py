@@ -15,7 +15,8 @@ import grpc
 from support import cli
 from support.broker import SERVING, check, program
 from support.case import SystemTest, slow
-from support.client import DEADLINE_S, admin_pb2, admin_pb2_grpc, broker_pb2, reason_of
+from support.client import (DEADLINE_S, admin_pb2, admin_pb2_grpc, broker_pb2, lease_request,
+                            reason_of)
 from support.folder import Folder
 from support.http import HttpClient, trusting
 from support.http_case import ANY_PORT
@@ -25,6 +26,7 @@ SERVICES = [broker_pb2.DESCRIPTOR.services_by_name["BrokerService"],
             admin_pb2.DESCRIPTOR.services_by_name["AdminService"]]
 METHODS = [(service.name, method.name) for service in SERVICES for method in service.methods]
 ROTATIONS = 100
+LEEWAY_S = 60  # that clocks may differ
 
 
 def make_token(name, *groups):
@@ -201,6 +203,11 @@ class WebTokens(AccessTest):
                                      given=text.encode())
         return f"{text}.{base64url(signature)}"
 
+    def begin(self, token, method, request):
+        return self.channel.unary_unary(f"/skiplane.v1.{method}").future(
+            request.SerializeToString(), timeout=DEADLINE_S,
+            metadata=[("authorization", f"Bearer {token}")])
+
     def test_only_tokens_of_the_provider_for_this_broker_in_their_time_count(self):
         self.assertIsNone(self.by_both(self.sign()))
         self.assertIsNone(self.by_both(self.sign(aud=["other", "skiplane"])))
@@ -211,6 +218,17 @@ class WebTokens(AccessTest):
                       self.sign(nbf=int(time.time()) + 600), self.sign(algorithm="RS512"),
                       f"{none}.{claims}.", f"{header}.{claims}.AAAA"):
             self.assertEqual(self.by_both(token), "CREDENTIALS_INVALID", token)
+
+    def test_a_token_that_expires_while_its_caller_waits_gets_no_tasks(self):
+        fresh = self.sign()
+        expiring = self.sign(exp=int(time.time()) + 3 - LEEWAY_S)
+        self.begin(fresh, "AdminService/CreateQueue",
+                   admin_pb2.CreateQueueRequest(name="mail")).result()
+        waiting = self.begin(expiring, "BrokerService/Lease", lease_request("mail", wait=50))
+        self.wait_until_said("CREDENTIALS_INVALID", expiring)
+        new = broker_pb2.EnqueueRequest(queue="mail", tasks=[broker_pb2.NewTask()])
+        self.begin(fresh, "BrokerService/Enqueue", new).result()
+        self.assertEqual(list(broker_pb2.LeaseResponse.FromString(waiting.result()).tasks), [])
 
     def test_the_keys_are_replaced_while_it_runs(self):
         token = self.sign(key="other")

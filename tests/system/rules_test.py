@@ -3,16 +3,19 @@ not there, by gRPC and by HTTP."""
 
 import json
 import subprocess
+import threading
+import time
 import unittest
 
 import grpc
 
 from support.broker import program
-from support.case import SystemTest
+from support.case import SystemTest, leases_begun
 from support.client import DEADLINE_S, admin_pb2, broker_pb2, new_id, reason_of
 from support.folder import Folder
 from support.http import HttpClient
 from support.http_case import ANY_PORT
+from support.process import GENEROUS_S
 from google.protobuf import json_format, symbol_database  # isort: skip  (after the client's)
 
 OWN, OTHER, MISSING = "own-jobs", "other-jobs", "missing-jobs"
@@ -330,6 +333,27 @@ allow token:changer to operate on own-*
         self.broker.wait_for_output("reload_failed")
         self.assertIn("line 1", self.broker.output)
         self.assertIn("queue", self.both("reader", "AdminService/GetQueue", name=OTHER))
+
+
+    def test_who_waits_for_tasks_has_them_no_more_once_its_right_is_taken_away(self):
+        self.put(OWN)
+        lease = {"queues": [{"name": OWN}], "maxTasks": 1}
+        self.assertIn("tasks", self.by_grpc("worker", "BrokerService/Lease", lease))
+        waiting = []
+        caller = threading.Thread(target=lambda: waiting.append(
+            self.by_grpc("worker", "BrokerService/Lease", {**lease, "wait": "50s"})))
+        caller.start()
+        self.addCleanup(caller.join)
+        end = time.monotonic() + GENEROUS_S
+        while leases_begun(self.broker) < 2:
+            self.assertLess(time.monotonic(), end)
+        self.files.write("rules", "allow token:root to all on *\n")
+        self.broker.wait_for_output("reloaded ")
+        task = self.put(OWN)
+        caller.join()
+        self.assertNotIn("tasks", waiting[0])
+        said = self.root("BrokerService/Lease", **lease)
+        self.assertEqual([leased["taskId"] for leased in said["tasks"]], [task])
 
 
 if __name__ == "__main__":

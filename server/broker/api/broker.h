@@ -55,6 +55,10 @@ class Broker {
   // From now on Lease is refused with BROKER_DRAINING and parked ones are answered empty; the other
   // calls go on.
   virtual void BeginDrain() = 0;
+
+  // Leases that wait now are answered empty, as at the end of their wait: their callers may do
+  // other things than when they came.
+  virtual void EndLeaseWaits() = 0;
 };
 
 }  // namespace skiplane::broker

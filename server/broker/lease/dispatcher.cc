@@ -168,6 +168,11 @@ void Dispatcher::BeginDrain() {
   scheduler_.BeginDrain(event.step);
 }
 
+void Dispatcher::EndWaits() {
+  Event event(*this);
+  scheduler_.EndWaits(event.step);
+}
+
 // The timer is asked anew only for an earlier time: most alarms are ends of waits that never come.
 void Dispatcher::Arm() {
   const base::SteadyTime next = scheduler_.NextWake();

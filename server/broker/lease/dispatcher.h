@@ -69,6 +69,8 @@ class Dispatcher {
 
   // Parked calls are answered empty, those that do not wait and later ones are refused.
   void BeginDrain();
+  // Calls that wait are answered empty.
+  void EndWaits();
 
   // The timer has stopped: what waits for it is ended.
   void EndRetries() { lost_.EndRetries(); }

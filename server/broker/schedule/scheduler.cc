@@ -191,6 +191,10 @@ void Scheduler::Cancel(const TicketPtr& ticket, Step& step) {
 
 void Scheduler::BeginDrain(Step& step) {
   is_draining_ = true;
+  EndWaits(step);
+}
+
+void Scheduler::EndWaits(Step& step) {
   std::vector<TicketPtr> waiting;
   for (const auto& [lane_stage, state] : states_) {
     state->waiting.ForEach([&waiting](const TicketPtr& ticket) {

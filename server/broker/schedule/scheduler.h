@@ -47,6 +47,8 @@ class Scheduler {
   void Cancel(const TicketPtr& ticket, Step& step);
   // Those that wait are answered empty, those that do not and later ones are refused.
   void BeginDrain(Step& step);
+  // Those that wait are answered empty.
+  void EndWaits(Step& step);
 
   // What is heard. `now`: the database's time of that commit.
   void Committed(absl::Span<const store::UnleasedTasks> unleased, absl::Time now, Step& step);

@@ -27,7 +27,8 @@ absl::Duration CutWait(absl::Duration wanted, absl::Duration remaining) {
 }
 
 absl::Duration WaitingCall::Cut(absl::Duration wanted) {
-  return CutWait(wanted, Remaining(context()));
+  const absl::Duration proven = principal().expires - absl::Now();
+  return std::max(std::min(CutWait(wanted, Remaining(context())), proven), absl::ZeroDuration());
 }
 
 absl::Status WaitingCall::Park() {

@@ -24,7 +24,7 @@ class WaitingCall : public UnaryCall {
  protected:
   ~WaitingCall() override = default;
 
-  // CutWait() to the deadline of this call.
+  // CutWait() to the deadline of this call, and to the end of its caller's credentials.
   absl::Duration Cut(absl::Duration wanted);
   // TOO_MANY_WAITING_CALLS if as many wait on its connection, or in this server, as may. Once.
   absl::Status Park();

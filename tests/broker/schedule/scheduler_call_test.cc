@@ -225,6 +225,13 @@ TEST_F(SchedulerCallTest, ADrainEndsWhatWaitsAndRefusesTheRest) {
   EXPECT_EQ(End(run, 2), "answer ann: 2 tasks") << "its statement was on its way";
 }
 
+TEST_F(SchedulerCallTest, WhoWaitsIsAnsweredWhenRulesChangeAndWhoComesLaterWaits) {
+  MakeEmpty(1);
+  Admit(Caller("ann", {1}));
+  EXPECT_EQ(Do([](Scheduler& s, Step& step) { s.EndWaits(step); }), "answer ann: 0 tasks");
+  EXPECT_EQ(Admit(Caller("bob", {1})), "");
+}
+
 TEST_F(SchedulerCallTest, WhileAnswersFillTheMemoryNothingIsLeased) {
   MakeEmpty(1);
   Admit(Caller("ann", {1}));
