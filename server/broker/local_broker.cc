@@ -200,8 +200,6 @@ void LocalBroker::PauseQueue(PauseQueueCall call, Callback<model::Queue> done) {
   admin_.Pause(std::move(call), std::move(done));
 }
 
-void LocalBroker::EndLeaseWaits() { dispatcher_.EndWaits(); }
-
 void LocalBroker::BeginDrain() {
   dispatcher_.BeginDrain();
   operator_.BeginDrain();

@@ -65,7 +65,7 @@ class LocalBroker : public Broker {
   void PauseQueue(PauseQueueCall call, Callback<model::Queue> done) override;
   Operator& AsOperator() override { return operator_; }
   void BeginDrain() override;
-  void EndLeaseWaits() override;
+  void EndLeaseWaits() override { dispatcher_.EndWaits(); }
 
   // Finishes what was begun and ends all threads. Idempotent; no calls after it.
   void Stop();

@@ -42,13 +42,11 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // Callers come and go.
+  // Callers come and go. Those that wait are answered empty; at a drain others are refused.
   void Admit(const TicketPtr& ticket, Step& step);
   void Cancel(const TicketPtr& ticket, Step& step);
-  // Those that wait are answered empty, those that do not and later ones are refused.
-  void BeginDrain(Step& step);
-  // Those that wait are answered empty.
   void EndWaits(Step& step);
+  void BeginDrain(Step& step);
 
   // What is heard. `now`: the database's time of that commit.
   void Committed(absl::Span<const store::UnleasedTasks> unleased, absl::Time now, Step& step);
