@@ -1,9 +1,10 @@
 // Gathers what concurrent calls bring into batches, without any added wait.
 //
 // The first item goes to the pool at once; what arrives while its statement runs forms the next
-// batch. A second batch runs beside the first only when many rows wait, so that a loaded broker
-// keeps two connections busy and an idle one answers in one commit. Where a delay is harmless, a
-// least interval keeps two batches apart, which makes the second one larger. Thread-safe.
+// batch. A second batch runs beside the first only when many rows wait and a connection stays idle
+// for others, so that a loaded broker keeps two busy and an idle one answers in one commit. Where a
+// delay is harmless, a least interval keeps two batches apart, which makes the second one larger.
+// Thread-safe.
 //
 //   Batcher<Item> batcher(pool, {}, [](absl::StatusOr<pg::Session*> session,
 //                                      std::vector<Item> items) { … answer every item … });
@@ -81,6 +82,7 @@ class Batcher {
     if (pending_.empty()) return false;
     if (running_ >= 2) return false;
     if (running_ == 1 && pending_rows_ < limits_.second_batch_rows) return false;
+    if (running_ == 1 && !pool_.HasSpare()) return false;
     if (pending_rows_ < limits_.rows_max && !min_interval_.Allows()) return false;
     ++running_;
     return true;

@@ -26,6 +26,7 @@ class Dispatcher::Handle : public PendingLease {
 Dispatcher::Event::Event(Dispatcher& dispatcher) : dispatcher_(dispatcher) {
   dispatcher_.mutex_.Lock();
   step.now = std::chrono::steady_clock::now();
+  step.has_spare = dispatcher_.context_.pool.HasSpare();
   dispatcher_.scheduler_.SetMemoryFull(dispatcher_.memory_.IsFull());
 }
 

@@ -52,6 +52,7 @@ using Action =
 struct Step {
   base::SteadyTime now;
   std::vector<Action> actions{};
+  bool has_spare = true;  // whether a connection stays idle beside one more statement
 };
 
 }  // namespace skiplane::broker

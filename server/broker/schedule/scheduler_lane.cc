@@ -101,7 +101,9 @@ void Scheduler::DoNext(LaneStageState& state, Step& step) {
   if (state.MayLease() && is_memory_full_) {
     WaitForMemory(state, step);
   } else if (state.MayLease()) {
-    const int may_run = state.belief.count() >= kSecondLeaseTasks ? 2 : 1;
+    // The second one takes no connection that others would have to wait for.
+    const bool may_double = state.belief.count() >= kSecondLeaseTasks && step.has_spare;
+    const int may_run = may_double ? 2 : 1;
     if (state.leases_running < may_run && HasWork(state, step.now)) {
       ++state.leases_running;
       step.actions.push_back(SendLease{state.lane_stage});

@@ -1,7 +1,6 @@
 #include "server/pg/connections/pool.h"
 
 #include <chrono>
-#include <deque>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "server/metrics/metrics.h"
 #include "server/pg/backoff.h"
 #include "server/pg/connections/connector.h"
+#include "server/pg/connections/job_queue.h"
 #include "server/pg/connections/open_sessions.h"
 #include "server/pg/errors.h"
 
@@ -62,12 +62,11 @@ struct Pool::State {
   base::Mutex mutex;
   base::CondVar job_came;  // for idle workers
   base::CondVar changed;   // any other change; for the supervisor and for pausing workers
-  std::deque<Job> queue ABSL_GUARDED_BY(mutex);
+  JobQueue queue;  // guarded by `mutex`, but for HasSpare(); its threads have a session
   bool stopping ABSL_GUARDED_BY(mutex) = false;
   OpenSessions sessions ABSL_GUARDED_BY(mutex);
   int workers ABSL_GUARDED_BY(mutex) = 0;  // threads that have not ended
   int hopeful ABSL_GUARDED_BY(mutex) = 0;  // of them, those in a first attempt to connect
-  int idle ABSL_GUARDED_BY(mutex) = 0;     // of them, those with a session that wait for a job
   absl::Status outage ABSL_GUARDED_BY(mutex) = NotConnected();  // why the last attempt failed
   // Sessions that work are of no use either, as a commit would not end.
   absl::Status refusal ABSL_GUARDED_BY(mutex);
@@ -84,7 +83,7 @@ void Pool::State::Report() {
   {
     base::MutexLock lock(mutex);
     now_open = static_cast<int64_t>(sessions.size());
-    now_idle = idle;
+    now_idle = queue.idle();
     now_waiting = static_cast<int64_t>(queue.size());
   }
   metrics->SetPool(now_open, now_idle, now_waiting);
@@ -134,21 +133,20 @@ bool Pool::State::Pause(std::chrono::milliseconds delay) {
 bool Pool::State::WaitForJob(Job& job) {
   const auto deadline = std::chrono::steady_clock::now() + kCheckInterval;
   base::MutexLock lock(mutex);
-  ++idle;
+  queue.BeginIdle();
   while ((queue.empty() || !refusal.ok()) && !stopping &&
          std::chrono::steady_clock::now() < deadline) {
     job_came.WaitUntil(mutex, deadline);
   }
-  --idle;
+  queue.EndIdle();
   if (queue.empty() || !refusal.ok()) return false;
-  job = std::move(queue.front());
-  queue.pop_front();
+  job = queue.Take();
   return true;
 }
 
 void Pool::State::PutBack(Job job) {
   base::MutexLock lock(mutex);
-  queue.push_front(std::move(job));
+  queue.PutBack(std::move(job));
   job_came.NotifyOne();
 }
 
@@ -222,8 +220,7 @@ void Pool::State::Supervise() {
       if (on_change) on_change(connected);
       mutex.Lock();
     } else if (IsHopeless() && !queue.empty()) {
-      Job job = std::move(queue.front());
-      queue.pop_front();
+      Job job = queue.Take();
       const absl::Status why = Outage();
       mutex.Unlock();
       job(why);
@@ -259,7 +256,7 @@ void Pool::Submit(Job job) {
   {
     base::MutexLock lock(state_->mutex);
     if (!state_->stopping) {
-      state_->queue.push_back(std::move(job));
+      state_->queue.Push(std::move(job));
       state_->job_came.NotifyOne();
       if (state_->IsHopeless()) state_->changed.NotifyAll();
       return;
@@ -272,6 +269,8 @@ bool Pool::connected() const {
   base::MutexLock lock(state_->mutex);
   return state_->IsConnected();
 }
+
+bool Pool::HasSpare() const { return state_->queue.HasSpare(); }
 
 int Pool::waiting() const {
   base::MutexLock lock(state_->mutex);

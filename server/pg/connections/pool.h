@@ -16,13 +16,14 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
+#include "server/pg/connections/job_queue.h"
 #include "server/pg/session.h"
 
 namespace skiplane::pg {
 
 class Pool {
  public:
-  using Job = absl::AnyInvocable<void(absl::StatusOr<Session*>)>;
+  using Job = JobQueue::Job;
   // Called from a pool thread whenever the answer to "does any connection work" changes.
   using OnChange = absl::AnyInvocable<void(bool connected)>;
 
@@ -35,6 +36,9 @@ class Pool {
 
   // Whether at least one connection works.
   bool connected() const;
+
+  // Whether a connection would still be idle if one more job came now. A look, not a promise.
+  bool HasSpare() const;
 
   // Jobs that wait for a thread.
   int waiting() const;

@@ -58,6 +58,7 @@ absl::Time SchedulerByHand::DatabaseNow() const {
 
 std::string SchedulerByHand::Do(Event event) {
   Step step{now_};
+  step.has_spare = has_spare_;
   event(scheduler_, step);
   return Print(step.actions);
 }

@@ -57,6 +57,7 @@ class SchedulerByHand : public ::testing::Test {
   std::string After(std::chrono::milliseconds span);
 
   base::SteadyTime now_{std::chrono::hours(1)};
+  bool has_spare_ = true;
   Scheduler scheduler_;
   std::string begun_;  // what followed from the last Begin()
 

@@ -61,6 +61,17 @@ TEST_F(SchedulerTest, FewTasksRunInOneStatementAndManyInTwo) {
   EXPECT_EQ(End(first, 1), "answer ann: 1 tasks; lease 1");
 }
 
+TEST_F(SchedulerTest, ManyTasksRunInOneStatementWhileNoConnectionWouldStayIdle) {
+  MakeEmpty(1);
+  for (int i = 0; i < 3; ++i) Admit(Caller("ann", {1}));
+  EXPECT_EQ(Commit(1, 1), "lease 1");
+  LeaseRun first = Begin(1);
+  has_spare_ = false;
+  EXPECT_EQ(Commit(1, 500), "");
+  has_spare_ = true;
+  EXPECT_EQ(Commit(1, 1), "lease 1");
+}
+
 // It is one alarm, for whatever comes first: here the end of the belief that it is empty.
 TEST_F(SchedulerTest, ALaneHasOneAlarm) {
   MakeEmpty(1);
