@@ -101,15 +101,6 @@ class Tokens(AccessTest):
                 self.assertEqual(self.by_both(None, service, method), "CREDENTIALS_MISSING")
                 self.assertIsNone(self.by_both(self.token, service, method))
 
-    def test_the_log_says_that_callers_are_refused(self):
-        other, _ = make_token("ci")
-        for _ in range(20):
-            self.by_both(other)
-        self.broker.wait_for_output("warn callers_refused peer=")
-        [line] = [line for line in self.broker.output.splitlines() if "callers_refused" in line]
-        self.assertRegex(line, r'callers_refused peer=ipv4:127\.0\.0\.1:\d+ method="" '
-                               r"reason=CREDENTIALS_INVALID$")
-
     def test_a_token_that_is_not_there_is_refused_and_repeated_nowhere(self):
         other, _ = make_token("ci")
         for token in (other, self.token[:-1], self.token.upper(), "x", "a.b.c", ""):

@@ -343,6 +343,15 @@ allow token:changer to operate on own-*
         self.files.write("rules", text)
         self.broker.wait_for_output(" reloaded ", times=seen + 1)
 
+    def test_the_log_says_that_strangers_are_refused(self):
+        self.tokens["stranger"] = "skt_unknown"
+        for _ in range(20):
+            self.both("stranger", "AdminService/WhoAmI")
+        self.broker.wait_for_output("warn callers_refused peer=")
+        [line] = [line for line in self.broker.output.splitlines() if "callers_refused" in line]
+        self.assertRegex(line, r'callers_refused peer=ipv4:127\.0\.0\.1:\d+ method="" '
+                               r"reason=CREDENTIALS_INVALID$")
+
     def test_the_log_names_who_is_denied(self):
         self.assert_denied(self.both("reader", "AdminService/GetQueue", name=OTHER))
         self.broker.wait_for_output("warn callers_refused principal=token:reader "
