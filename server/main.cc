@@ -32,6 +32,22 @@ absl::Status Migrate(const skiplane::config::Config& config) {
   return migrations.status();
 }
 
+// As for wrong flags: another try would find the same.
+constexpr int kWrongSettings = 2;
+
+// For people, or for the log of a broker.
+void TellFailure(const skiplane::config::Config& config, const absl::Status& status) {
+  const bool is_tool = config.command == skiplane::config::Command::kMakeToken ||
+                       config.command == skiplane::config::Command::kCheckConfig;
+  if (is_tool) {
+    std::cerr << "skiplaned: " << status.message() << "\n" << std::flush;
+  } else {
+    skiplane::base::Log(skiplane::base::LogLevel::kError, "cannot_run",
+                        {{"why", std::string(status.message())}});
+    skiplane::base::FlushLog();
+  }
+}
+
 absl::Status Run(const std::vector<std::string>& arguments,
                  const skiplane::config::Config& config, skiplane::app::Signals& signals) {
   switch (config.command) {
@@ -41,6 +57,13 @@ absl::Status Run(const std::vector<std::string>& arguments,
     case skiplane::config::Command::kServe: break;
   }
   return skiplane::app::Serve(arguments, config, signals);
+}
+
+// What is wrong in the files that a broker would read.
+absl::Status CheckBefore(const skiplane::config::Config& config) {
+  const bool reads = config.command == skiplane::config::Command::kServe ||
+                     config.command == skiplane::config::Command::kCheckConfig;
+  return reads ? skiplane::app::CheckFiles(config) : absl::OkStatus();
 }
 
 }  // namespace
@@ -61,11 +84,13 @@ int main(int argc, char** argv) {
   const auto& config = std::get<skiplane::config::Config>(parsed);
   skiplane::base::SetLogLevel(config.log_level);
   skiplane::base::SetLogFormat(config.log_format);
-  const absl::Status status = Run(arguments, config, signals);
-  if (!status.ok()) {
-    skiplane::base::Log(skiplane::base::LogLevel::kError, "cannot_run",
-                        {{"why", std::string(status.message())}});
+  if (const absl::Status status = CheckBefore(config); !status.ok()) {
+    TellFailure(config, status);
+    return kWrongSettings;
   }
+  const absl::Status status = Run(arguments, config, signals);
+  if (!status.ok()) TellFailure(config, status);
   skiplane::base::FlushLog();
-  return status.ok() ? 0 : 1;
+  if (status.ok()) return 0;
+  return config.command == skiplane::config::Command::kMakeToken ? kWrongSettings : 1;
 }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "client/src/channel.h"
+#include "client/src/connect/channel.h"
 
 namespace skiplane::internal {
 namespace {
@@ -27,12 +27,12 @@ bool IsOnThisMachine(const std::string& address) {
 }
 
 absl::Status CheckToken(const ClientOptions& options) {
-  const auto is_visible = [](char c) { return c > ' ' && c <= '~'; };
-  if (!std::all_of(options.token.begin(), options.token.end(), is_visible)) {
-    return absl::InvalidArgumentError("token must be visible ASCII without spaces");
+  if (!options.token.empty() && !options.token_file.empty()) {
+    return absl::InvalidArgumentError("token and token_file: only one of them");
   }
   const auto& addresses = options.addresses;
-  if (options.token.empty() || options.tls.enabled ||
+  const bool has_token = !options.token.empty() || !options.token_file.empty();
+  if (!has_token || options.tls.enabled ||
       std::all_of(addresses.begin(), addresses.end(), &IsOnThisMachine)) {
     return absl::OkStatus();
   }
@@ -71,7 +71,9 @@ absl::StatusOr<std::shared_ptr<Connection>> Connection::Open(ClientOptions optio
   if (const absl::Status status = Check(options); !status.ok()) return status;
   auto credentials = MakeCredentials(options.tls);
   if (!credentials.ok()) return credentials.status();
-  std::shared_ptr<Connection> connection(new Connection(std::move(options)));
+  auto token = Token::Open(options);
+  if (!token.ok()) return token.status();
+  std::shared_ptr<Connection> connection(new Connection(std::move(options), *std::move(token)));
   for (const std::string& address : connection->options_.addresses) {
     Backend backend;
     backend.channel = MakeChannel(address, *credentials, connection->options_.tls);

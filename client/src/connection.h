@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/src/connect/token.h"
 #include "skiplane/options.h"
 #include "skiplane/v1/admin.grpc.pb.h"
 #include "skiplane/v1/broker.grpc.pb.h"
@@ -34,11 +35,14 @@ class Connection {
   absl::Duration PauseAfter(int attempt, std::optional<absl::Duration> hint = std::nullopt) const;
 
   const ClientOptions& options() const { return options_; }
+  Token& token() { return *token_; }
 
  private:
-  explicit Connection(ClientOptions options) : options_(std::move(options)) {}
+  Connection(ClientOptions options, std::unique_ptr<Token> token)
+      : options_(std::move(options)), token_(std::move(token)) {}
 
   const ClientOptions options_;
+  const std::unique_ptr<Token> token_;
   std::vector<Backend> backends_;
   std::atomic<size_t> turn_{0};
 };

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/src/convert_task.h"
@@ -19,6 +20,7 @@ constexpr char kHeader[] = "skiplane-codec";
 // Before the mark and a newline. No text begins with NUL.
 constexpr absl::string_view kResultFrame("\0skiplane-codec ", 16);
 constexpr size_t kMarkBytesMax = 128;
+constexpr absl::string_view kNotEncodedPayload = "skiplane.dev/not-encoded";
 
 bool IsMark(absl::string_view mark) {
   const auto is_visible = [](char c) { return c > ' ' && c <= '~'; };
@@ -30,9 +32,12 @@ absl::StatusOr<EncodedContent> Encode(const Codec& codec, const ContentPlace& pl
                                       absl::string_view content) {
   auto encoded = codec.Encode(place, content);
   if (encoded.ok() && !IsMark(encoded->mark)) {
-    return absl::InternalError("the codec's mark must be 1 to 128 bytes of visible ASCII");
+    encoded = absl::InternalError("the codec's mark must be 1 to 128 bytes of visible ASCII");
   }
-  return encoded;
+  if (encoded.ok()) return encoded;
+  absl::Status status = encoded.status();
+  status.SetPayload(kNotEncodedPayload, absl::Cord());
+  return status;
 }
 
 absl::Status EncodePayload(const Codec& codec, absl::string_view queue, absl::string_view at,
@@ -153,6 +158,10 @@ void DecodeResult(const ClientOptions& options, Task& task) {
                        framed.substr(0, end), framed.substr(end + 1));
   task.content_status = result.status();
   task.result = result.ok() ? *std::move(result) : "";
+}
+
+bool IsNotEncoded(const absl::Status& status) {
+  return status.GetPayload(kNotEncodedPayload).has_value();
 }
 
 TaskError NotDecoded(const absl::Status& status) {

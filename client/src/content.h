@@ -19,6 +19,9 @@ absl::StatusOr<v1::AckRequest> EncodeToAck(const ClientOptions& options,
 absl::StatusOr<v1::SettleRequest> EncodeToSettle(const ClientOptions& options,
                                                  std::vector<SettleItem> items);
 
+// Whether the codec is to blame for a call that failed: nothing was sent.
+bool IsNotEncoded(const absl::Status& status);
+
 // Replaces each payload by what was encoded, or says in its task why that cannot be.
 void DecodeTasks(const ClientOptions& options, LeaseAnswer& answer);
 void DecodeTasks(const ClientOptions& options, SettleAndLeaseAnswer& answer);

@@ -1,6 +1,6 @@
 // One call of a Client, over all its attempts: starts it, repeats it on UNAVAILABLE where that is
-// safe and on RESOURCE_EXHAUSTED, no earlier than the broker says, ends it at its deadline or when
-// it is cancelled, and calls back exactly once.
+// safe and on RESOURCE_EXHAUSTED, no earlier than the broker says, and with a token that came after
+// the refused one; ends it at its deadline or when it is cancelled, and calls back exactly once.
 //
 // No thread waits for it: attempts end on gRPC's threads and pauses are gRPC alarms. It keeps
 // itself alive until it called back.
@@ -75,8 +75,8 @@ class UnaryCall : public PendingCall::Target,
     context_->set_deadline(absl::ToChronoTime(deadline_));
     const std::string& actor = connection_->options().actor;
     if (!actor.empty()) context_->AddMetadata("skiplane-actor", actor);
-    const std::string& token = connection_->options().token;
-    if (!token.empty()) context_->AddMetadata("authorization", "Bearer " + token);
+    token_ = connection_->token().Get();
+    if (!token_.empty()) context_->AddMetadata("authorization", "Bearer " + token_);
     grpc::ClientContext* const context = context_.get();
     lock.unlock();
     plan_.send(connection_->Next(), context, &plan_.request, &response_,
@@ -86,6 +86,7 @@ class UnaryCall : public PendingCall::Target,
   void Ended(const grpc::Status& status) {
     if (status.ok()) return Finish(std::move(response_));
     absl::Status refusal = FromGrpc(status);
+    if (MayShowNewToken(refusal)) return Try();
     const std::optional<absl::Duration> hint = RetryDelay(refusal);
     const absl::Duration pause = connection_->PauseAfter(attempt_, hint);
     // Without a hint it is gRPC's own: a message that is too large would be so again.
@@ -95,6 +96,12 @@ class UnaryCall : public PendingCall::Target,
     const bool again = may_repeat && attempt_ < connection_->options().max_attempts &&
                        absl::Now() + pause < deadline_;
     if (!again || !PauseThenTry(pause)) Finish(std::move(refusal));
+  }
+
+  // Nothing was done for a caller whose token was refused.
+  bool MayShowNewToken(const absl::Status& refusal) {
+    return absl::IsUnauthenticated(refusal) && attempt_ < connection_->options().max_attempts &&
+           connection_->token().IsOther(token_);
   }
 
   // False: cancelled meanwhile.
@@ -121,6 +128,7 @@ class UnaryCall : public PendingCall::Target,
   Plan plan_;
   const absl::Time deadline_;
   int attempt_ = 0;  // one attempt runs at a time
+  std::string token_;  // of this attempt
   Response response_;
 
   std::mutex mutex_;

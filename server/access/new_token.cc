@@ -6,6 +6,7 @@
 #include <array>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "server/access/digest.h"
@@ -15,9 +16,11 @@
 namespace skiplane::access {
 
 absl::StatusOr<NewToken> MakeToken(absl::string_view name, const std::vector<std::string>& groups) {
-  // A name that begins with # would be a comment.
-  if (!IsPrincipalName(absl::StrCat(kTokenPrefix, name)) || name.front() == '#') {
-    return base::InvalidField("name", "must be 1 to 249 bytes of visible ASCII, not # first");
+  // A name that begins with # would be a comment; commas stand between the members of a group.
+  if (!IsPrincipalName(absl::StrCat(kTokenPrefix, name)) || name.front() == '#' ||
+      absl::StrContains(name, ',')) {
+    return base::InvalidField("name",
+                              "must be 1 to 249 bytes of visible ASCII, not # first, no comma");
   }
   if (!std::all_of(groups.begin(), groups.end(), IsGroupName)) {
     return base::InvalidField("groups", "must be names of 1 to 128 of A-Z a-z 0-9 . _ - / @ :");

@@ -68,6 +68,13 @@ Grants Rules::Resolve(const Principal& principal) const {
   return grants;
 }
 
+std::vector<std::string> Rules::Named() const {
+  std::vector<std::string> named;
+  for (const auto& [who, queues] : by_who_) named.push_back(who);
+  std::sort(named.begin(), named.end());
+  return named;
+}
+
 bool Rules::Allows(const Principal& principal, Verb verb, absl::string_view queue) const {
   return Resolve(principal).Allows(verb, queue);
 }

@@ -62,6 +62,13 @@ class Rules {
 
   Grants Resolve(const Principal& principal) const;
 
+  // The WHO of the rules, sorted.
+  std::vector<std::string> Named() const;
+  // By the names of their members.
+  const absl::flat_hash_map<std::string, std::vector<std::string>>& groups() const {
+    return groups_of_;
+  }
+
   // Without keeping the grants: for tests, and for who asks once.
   bool Allows(const Principal& principal, Verb verb, absl::string_view queue) const;
 

@@ -60,9 +60,9 @@ class TokenFile {
       return absl::FailedPreconditionError(
           "the first word is a token: it must be the name of whose token it is");
     }
-    if (!IsPrincipalName(principal.name)) {
+    if (!IsPrincipalName(principal.name) || absl::StrContains(words[0], ',')) {
       return absl::FailedPreconditionError(
-          "the first word must be a name of 1 to 249 bytes of visible ASCII");
+          "the first word must be a name of 1 to 249 bytes of visible ASCII without commas");
     }
     ASSIGN_OR_RETURN(const Digest digest, ReadDigest(words[1]));
     if (words.size() == 3) {
@@ -105,6 +105,12 @@ absl::StatusOr<TokenTable> TokenTable::Parse(absl::string_view text, absl::strin
         absl::StrCat(file, ": no token; leave the file out if there is none"));
   }
   return table;
+}
+
+std::map<std::string, std::shared_ptr<const Principal>> TokenTable::Principals() const {
+  std::map<std::string, std::shared_ptr<const Principal>> principals;
+  for (const auto& [digest, principal] : principals_) principals[principal->name] = principal;
+  return principals;
 }
 
 std::shared_ptr<const Principal> TokenTable::Find(absl::string_view token) const {

@@ -8,7 +8,9 @@
 // so any thread may ask it.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
@@ -27,6 +29,9 @@ class TokenTable {
   // Whose token it is; null if nobody's. The time this takes tells nothing: what is compared are
   // digests, and who does not know a token cannot choose the digest of a guess.
   std::shared_ptr<const Principal> Find(absl::string_view token) const;
+
+  // All that have a token, once each, by name.
+  std::map<std::string, std::shared_ptr<const Principal>> Principals() const;
 
   size_t size() const { return principals_.size(); }
 

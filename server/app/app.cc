@@ -196,6 +196,8 @@ absl::Status App::ReloadFiles(const config::Config& config) {
   return absl::OkStatus();
 }
 
+void App::SetReloaded(bool succeeded) { parts_->metrics.SetReloaded(succeeded); }
+
 void App::Drain() {
   if (std::exchange(parts_->is_drained, true)) return;
   parts_->metrics.SetDraining(true);

@@ -30,6 +30,8 @@ class App {
   // Takes the files of TLS and of credentials as they are now, under these names. All of them, or
   // nothing changes. See rpc::Server for TLS.
   absl::Status ReloadFiles(const config::Config& config);
+  // For the metrics: how the last reload ended.
+  void SetReloaded(bool succeeded);
 
   // Not ready, no new leases, open work finished within the configured time, all ended.
   void Drain();

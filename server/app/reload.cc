@@ -1,13 +1,15 @@
 #include "server/app/reload.h"
 
+#include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
-#include "server/app/files/access_files.h"
 #include "server/app/version.h"
 #include "server/base/log.h"
 #include "server/base/status_macros.h"
+#include "server/config/changes.h"
 #include "server/config/source.h"
 
 namespace skiplane::app {
@@ -22,42 +24,46 @@ absl::StatusOr<config::Config> ReadAgain(const std::vector<std::string>& argumen
   return absl::FailedPreconditionError(first_line);
 }
 
-bool NeedsRestart(const config::Config& running, config::Config read) {
-  read.log_level = running.log_level;
-  read.tls = running.tls;
-  read.access = running.access;
-  return read != running;
-}
+}  // namespace
 
-absl::Status TryReload(const std::vector<std::string>& arguments, const config::Config& config,
-                       App& app, FileWatch& watch) {
-  ASSIGN_OR_RETURN(const config::Config read, ReadAgain(arguments));
-  watch.Follow(WatchedFiles(read));
-  RETURN_IF_ERROR(app.ReloadFiles(read));
+Reloader::Reloader(const std::vector<std::string>& arguments, const config::Config& config,
+                   FilePrints files, App& app, FileWatch& watch)
+    : arguments_(arguments),
+      config_(config),
+      files_(std::move(files)),
+      app_(app),
+      watch_(watch) {}
+
+absl::Status Reloader::Try() {
+  ASSIGN_OR_RETURN(const config::Config read, ReadAgain(arguments_));
+  watch_.Follow(WatchedFiles(read));
+  FilePrints files = PrintsOf(read);
+  RETURN_IF_ERROR(app_.ReloadFiles(read));
   // Said at the more talkative of the two levels.
   if (!base::IsLogged(read.log_level)) base::SetLogLevel(read.log_level);
   base::Log(base::LogLevel::kInfo, "reloaded",
             {{"log_level", std::string(base::LogLevelName(read.log_level))},
-             {"log_level_from", config::SourceOf(arguments, "log-level")},
-             {"tls", read.tls.enabled() ? "on" : "off"},
-             {"access", DescribeAccess(read)}});
+             {"log_level_from", config::SourceOf(arguments_, "log-level")},
+             {"tls", DescribeTls(read.tls)},
+             {"access", DescribeAccess(read)},
+             {"changed", absl::StrJoin(ChangedFiles(files_, files), ",")}});
   base::SetLogLevel(read.log_level);
-  if (NeedsRestart(config, read)) {
+  files_ = std::move(files);
+  const std::vector<std::string> others = config::OtherChanges(config_, read);
+  if (!others.empty()) {
     base::Log(base::LogLevel::kWarn, "restart_needed",
-              {{"why", "other settings than the log level and the files of TLS, credentials and "
-                       "rules have changed: they are taken at the next start"}});
+              {{"settings", absl::StrJoin(others, ",")},
+               {"why", "these settings have changed, and are taken at the next start"}});
   }
   return absl::OkStatus();
 }
 
-}  // namespace
-
-void Reload(const std::vector<std::string>& arguments, const config::Config& config, App& app,
-            FileWatch& watch) {
-  if (absl::Status status = TryReload(arguments, config, app, watch); !status.ok()) {
-    base::Log(base::LogLevel::kError, "reload_failed",
-              {{"why", absl::StrCat(status.message(), "; nothing was changed")}});
-  }
+void Reloader::Reload() {
+  const absl::Status status = Try();
+  app_.SetReloaded(status.ok());
+  if (status.ok()) return;
+  base::Log(base::LogLevel::kError, "reload_failed",
+            {{"why", absl::StrCat(status.message(), "; nothing was changed")}});
 }
 
 }  // namespace skiplane::app

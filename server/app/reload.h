@@ -8,13 +8,29 @@
 #include <vector>
 
 #include "server/app/app.h"
+#include "server/app/files/access_files.h"
 #include "server/app/files/file_watch.h"
 #include "server/config/config.h"
 
 namespace skiplane::app {
 
-// `arguments` as at the start; `config` is what they gave then. `watch` follows the names of files.
-void Reload(const std::vector<std::string>& arguments, const config::Config& config, App& app,
-            FileWatch& watch);
+class Reloader {
+ public:
+  // `arguments` as at the start; `config` is what they gave then, and `files` what its files held.
+  // `watch` follows the names of files. All outlive it.
+  Reloader(const std::vector<std::string>& arguments, const config::Config& config,
+           FilePrints files, App& app, FileWatch& watch);
+
+  void Reload();
+
+ private:
+  absl::Status Try();
+
+  const std::vector<std::string>& arguments_;
+  const config::Config& config_;
+  FilePrints files_;  // in force
+  App& app_;
+  FileWatch& watch_;
+};
 
 }  // namespace skiplane::app

@@ -2,10 +2,12 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "server/app/app.h"
 #include "server/app/files/access_files.h"
+#include "server/app/files/config_warnings.h"
 #include "server/app/files/file_watch.h"
 #include "server/app/ready_file.h"
 #include "server/app/reload.h"
@@ -19,11 +21,6 @@ namespace {
 using base::Log;
 using base::LogLevel;
 
-std::string TlsKind(const config::Tls& tls) {
-  if (!tls.enabled()) return "off";
-  return tls.client_ca_file.empty() || !tls.requires_client ? "on" : "mutual";
-}
-
 void LogServing(const config::Config& config, const App& app) {
   Log(LogLevel::kInfo, "serving",
       {{"version", kVersion},
@@ -34,18 +31,17 @@ void LogServing(const config::Config& config, const App& app) {
        {"http_port", absl::StrCat(app.http_port())},
        {"metrics_listen", config.metrics_listen},
        {"metrics_port", absl::StrCat(app.metrics_port())},
-       {"tls", TlsKind(config.tls)},
+       {"tls", DescribeTls(config.tls)},
        {"access", DescribeAccess(config)},
        {"database", app.database()},
        {"directory", config.embedded_dir}});
 }
 
-int AwaitEnd(const std::vector<std::string>& arguments, const config::Config& config, App& app,
-             Signals& signals, FileWatch& watch) {
+int AwaitEnd(Signals& signals, Reloader& reloader) {
   for (;;) {
     const Signals::Request request = signals.Next();
     if (request.end_signal != 0) return request.end_signal;
-    Reload(arguments, config, app, watch);
+    reloader.Reload();
   }
 }
 
@@ -55,10 +51,17 @@ absl::Status Serve(const std::vector<std::string>& arguments, const config::Conf
                    Signals& signals) {
   // Before the files are read: what changes during the start counts, too.
   FileWatch watch(WatchedFiles(config), [&signals] { signals.AskReload(); });
+  FilePrints files = PrintsOf(config);
   ASSIGN_OR_RETURN(std::unique_ptr<App> app, App::Start(config));
   RETURN_IF_ERROR(WriteReadyFile(config, *app));
   LogServing(config, *app);
-  const int signal = AwaitEnd(arguments, config, *app, signals, watch);
+  if (ShowsPassword(config)) {
+    Log(LogLevel::kWarn, "password_on_command_line",
+        {{"why", "every account of this machine may read the database's password: use "
+                 "--database-file, or set SKIPLANE_DATABASE"}});
+  }
+  Reloader reloader(arguments, config, std::move(files), *app, watch);
+  const int signal = AwaitEnd(signals, reloader);
   Log(LogLevel::kInfo, "draining", {{"signal", absl::StrCat(signal)}});
   app->Drain();
   app.reset();

@@ -8,11 +8,11 @@ void DeclareAccess(CLI::App* app, Access* access) {
   Add(app, "token-file", &access->token_file,
       "Let callers prove who they are by a bearer token, whose hash stands in this file; "
       "skiplaned make-token makes one.")
-      ->check(CLI::ExistingFile);
+      ->check(CheckFile, "FILE");
   CLI::Option* const keys =
       Add(app, "jwt-keys", &access->jwt_keys_file,
           "Or by a JSON Web Token that one of these public keys verifies (PEM or a JWKS document).")
-          ->check(CLI::ExistingFile);
+          ->check(CheckFile, "FILE");
   CLI::Option* const issuer =
       Add(app, "jwt-issuer", &access->jwt_issuer, "The issuer that such a token must name.")
           ->check(CheckNotEmpty, "TEXT")
@@ -35,7 +35,7 @@ void DeclareAccess(CLI::App* app, Access* access) {
   Add(app, "rules-file", &access->rules_file,
       "What callers may do, a rule a line: allow token:ci to enqueue, lease on builds-*. What none "
       "allows is forbidden. Without the file everything is allowed.")
-      ->check(CLI::ExistingFile);
+      ->check(CheckFile, "FILE");
   AddSwitch(app, "open-access", &access->is_open,
             "Take calls from other machines although nobody has to prove who calls.");
 }

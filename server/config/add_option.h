@@ -1,7 +1,9 @@
 // How a flag is declared: with its environment variable, and so that the last one given counts.
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -30,6 +32,15 @@ inline CLI::Option* AddList(CLI::App* app, const std::string& flag,
       ->delimiter(',')
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->expected(1);
+}
+
+// A file that the account of this program cannot reach is there perhaps.
+inline std::string CheckFile(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::is_regular_file(status) || std::filesystem::is_fifo(status)) return "";
+  if (status.type() == std::filesystem::file_type::not_found) return "File does not exist: " + path;
+  return error ? path + " cannot be reached: " + error.message() : path + " is no file";
 }
 
 inline std::string CheckNotEmpty(const std::string& text) { return text.empty() ? "is empty" : ""; }

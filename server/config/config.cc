@@ -14,6 +14,7 @@
 #include "server/config/address.h"
 #include "server/config/options.h"
 #include "server/config/settings_file.h"
+#include "server/config/source.h"
 
 namespace skiplane::config {
 namespace {
@@ -49,8 +50,21 @@ EarlyExit UsageError(const CLI::ParseError& error, const std::vector<std::string
                                      : absl::StrCat(variable, ", for ", message));
 }
 
+constexpr char kMakeTokenHelp[] =
+    "skiplaned make-token NAME [GROUP...]\n\n"
+    "Prints a new bearer token, for its caller alone, and below it its line for --token-file.\n"
+    "NAME says whose it is: visible ASCII without commas; the principal is token:NAME. Each GROUP\n"
+    "puts that one into a group of the rules. Takes no flags.\n";
+constexpr char kCheckConfigHelp[] =
+    "skiplaned check-config FLAGS...\n\n"
+    "Reads the settings, and the files that they name, as a broker with these flags (or\n"
+    "--config FILE) would, says whether they are right, and warns of what is seldom meant.\n"
+    "Asks no database and takes no port. skiplaned --help shows all flags.\n";
+
 // From an App that has parsed nothing: CLI11 would show a subcommand's flags, which are none.
-EarlyExit ShowHelp(absl::string_view version) {
+EarlyExit ShowHelp(absl::string_view version, const Options& asked) {
+  if (asked.make_token->parsed()) return {0, kMakeTokenHelp};
+  if (asked.check_config->parsed()) return {0, kCheckConfigHelp};
   CLI::App app("", "skiplaned");
   Options options;
   DeclareOptions(version, &app, &options);
@@ -79,6 +93,7 @@ absl::Status ResolveDatabase(const Options& options, Config* config) {
   }
   if (!options.database_file.empty()) {
     ASSIGN_OR_RETURN(config->database_uri, ReadUri(options.database_file));
+    config->database_file = options.database_file;
   }
   if (!config->embedded_dir.empty()) {
     std::error_code error;
@@ -166,7 +181,7 @@ std::variant<Config, EarlyExit> ParseConfig(const std::vector<std::string>& argu
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
-    return ShowHelp(version);
+    return ShowHelp(version, options);
   } catch (const CLI::CallForVersion& call) {
     return EarlyExit{0, absl::StrCat(call.what(), "\n")};
   } catch (const CLI::ConfigError& error) {
@@ -176,6 +191,8 @@ std::variant<Config, EarlyExit> ParseConfig(const std::vector<std::string>& argu
   }
   absl::StatusOr<Config> config = Resolve(options);
   if (!config.ok()) return UsageError(config.status().message());
+  config->is_database_on_command_line =
+      !config->database_uri.empty() && SourceOf(arguments, "database") == "flag";
   return *std::move(config);
 }
 

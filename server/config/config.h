@@ -64,6 +64,8 @@ struct Config {
 
   // Exactly one of the two is not empty.
   std::string database_uri;  // holds a password perhaps: never logged
+  std::string database_file;  // that the URI comes from; empty: from elsewhere
+  bool is_database_on_command_line = false;  // where others may read it
   std::string embedded_dir;  // absolute
   std::string pg_bindir;     // of embedded_dir; empty: found
   int database_connections = 4;

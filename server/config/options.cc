@@ -144,7 +144,7 @@ void DeclareDatabase(CLI::App* app, Options* options) {
       ->check(CheckUri, "URI");
   Add(app, "database-file", &options->database_file,
       "Read the database's URI from the first line of this file.")
-      ->check(CLI::ExistingFile);
+      ->check(CheckFile, "FILE");
   CLI::Option* const embedded =
       Add(app, "embedded", &config.embedded_dir,
           "Run a private PostgreSQL whose data is in this directory, made at the first use.")
@@ -169,16 +169,16 @@ void DeclareSecurity(CLI::App* app, Options* options) {
   CLI::Option* const cert =
       Add(app, "tls-cert", &tls.cert_file,
           "Serve gRPC and HTTP with TLS only, and show clients this certificate chain (PEM).")
-          ->check(CLI::ExistingFile);
+          ->check(CheckFile, "FILE");
   CLI::Option* const key =
       Add(app, "tls-key", &tls.key_file, "The private key (PEM) of --tls-cert.")
-          ->check(CLI::ExistingFile);
+          ->check(CheckFile, "FILE");
   cert->needs(key);
   key->needs(cert);
   CLI::Option* const client_ca = Add(
       app, "tls-client-ca", &tls.client_ca_file,
       "Ask clients for a certificate of these authorities (PEM): they are known by its name.")
-      ->check(CLI::ExistingFile)
+      ->check(CheckFile, "FILE")
       ->needs(cert);
   Add(app, "tls-client-certificate", &options->client_certificate,
       "Whether a client without such a certificate is turned away at once: required, which is the "
@@ -251,8 +251,8 @@ void DeclareOptions(absl::string_view version, CLI::App* app, Options* options) 
       "Exactly one of --database, --database-file and --embedded is needed. A flag beats its\n"
       "environment variable, which beats the file of --config.\n\n"
       "SIGTERM and SIGINT drain the broker and end it; the same again, a second later or more,\n"
-      "ends it at once. SIGHUP reads the log level, the TLS files and\n"
-      "those of credentials anew; so does a change of one of these files.");
+      "ends it at once. SIGHUP reads the log level and the files of TLS,\n"
+      "credentials and rules anew; so does a change of one of these files.");
   app->set_help_flag("--help,-h", "Show this text and end.");
   app->set_version_flag("--version", absl::StrCat("skiplaned ", version),
                         "Show the version and end.");
@@ -260,7 +260,7 @@ void DeclareOptions(absl::string_view version, CLI::App* app, Options* options) 
   app->config_formatter(std::make_shared<SettingsFile>(app));
   app->set_config("--config", "", "Read flags from this file, as lines of \"name = value\".")
       ->type_name("")
-      ->check(CLI::ExistingFile);
+      ->check(CheckFile, "FILE");
   app->allow_config_extras(false);
   app->fallthrough();
   DeclareAddresses(app, options);

@@ -33,6 +33,9 @@ BrokerMetrics::BrokerMetrics(Registry& registry, absl::string_view version,
                                  "Tasks for whose ends calls at other brokers wait.")
                             .Add({})),
       draining_(NewGauge(registry, "skiplane_draining", "1 while this broker ends.").Add({})),
+      reload_succeeded_(NewGauge(registry, "skiplane_last_reload_succeeded",
+                                 "0 if the last reload failed: what files say is not in force.")
+                            .Add({})),
       leader_(NewGauge(registry, "skiplane_leader", "1 while this broker does upkeep.").Add({})),
       ready_(NewGauge(registry, "skiplane_ready", "1 while this broker takes calls.").Add({})),
       batches_(NewHistogram(registry, "skiplane_batch_tasks", "Tasks that one statement served."),
@@ -50,6 +53,7 @@ BrokerMetrics::BrokerMetrics(Registry& registry, absl::string_view version,
   NewGauge(registry, "skiplane_build_info", "1, labelled with what runs.")
       .Add({{"version", std::string(version)}, {"commit", std::string(commit)}})
       .Set(1);
+  reload_succeeded_.Set(1);
 }
 
 void BrokerMetrics::LeaseLost(absl::string_view call, int64_t items) {
@@ -77,6 +81,8 @@ void BrokerMetrics::SetAwaitedByPeers(int64_t tasks) {
 }
 
 void BrokerMetrics::SetDraining(bool draining) { draining_.Set(draining ? 1 : 0); }
+
+void BrokerMetrics::SetReloaded(bool succeeded) { reload_succeeded_.Set(succeeded ? 1 : 0); }
 
 void BrokerMetrics::SetLeader(bool leader) { leader_.Set(leader ? 1 : 0); }
 

@@ -22,6 +22,7 @@ class BrokerMetrics {
   void SetAwaitingCalls(int64_t calls);
   void SetAwaitedByPeers(int64_t tasks);
   void SetDraining(bool draining);
+  void SetReloaded(bool succeeded);
   void SetLeader(bool leader);
   void SetReady(bool ready);
   void Batch(absl::string_view operation, int64_t rows);
@@ -35,6 +36,7 @@ class BrokerMetrics {
   Gauge& awaiting_calls_;
   Gauge& awaited_by_peers_;
   Gauge& draining_;
+  Gauge& reload_succeeded_;
   Gauge& leader_;
   Gauge& ready_;
   SharedSeries<Histogram> batches_;

@@ -81,6 +81,7 @@ void Metrics::SetAwaitingCalls(int64_t calls) { state_->broker.SetAwaitingCalls(
 void Metrics::SetAwaitedByPeers(int64_t tasks) { state_->broker.SetAwaitedByPeers(tasks); }
 
 void Metrics::SetDraining(bool draining) { state_->broker.SetDraining(draining); }
+void Metrics::SetReloaded(bool succeeded) { state_->broker.SetReloaded(succeeded); }
 
 void Metrics::SetLeader(bool leader) { state_->broker.SetLeader(leader); }
 

@@ -80,6 +80,7 @@ class Metrics {
   void SetAwaitingCalls(int64_t calls);
   void SetAwaitedByPeers(int64_t tasks);
   void SetDraining(bool draining);
+  void SetReloaded(bool succeeded);
   void SetLeader(bool leader);
   void SetReady(bool ready);
   void SetDatabaseUp(bool up);

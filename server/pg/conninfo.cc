@@ -75,6 +75,12 @@ absl::StatusOr<std::string> Conninfo(const ConnectOptions& options) {
   return out;
 }
 
+absl::StatusOr<bool> HasPassword(const std::string& uri) {
+  const absl::StatusOr<Keywords> keywords = Parse(uri);
+  if (!keywords.ok()) return keywords.status();
+  return keywords->count("password") > 0;
+}
+
 std::string StatementTimeoutSetting(absl::Duration limit) {
   return absl::StrCat("SET statement_timeout = ", Milliseconds(limit));
 }

@@ -1,6 +1,6 @@
 // How a connection of ours is made: libpq's connection string and the settings made on it.
 //
-// Only session.cc's neighbours need it. Thread-safe.
+// For session.cc and its neighbours, and for who checks settings. Thread-safe.
 #pragma once
 
 #include <string>
@@ -14,6 +14,9 @@ namespace skiplane::pg {
 // caller says himself stands, save the encoding. The result is as secret as the URI.
 // DATABASE_UNAVAILABLE if libpq cannot read the URI; the message does not repeat it.
 absl::StatusOr<std::string> Conninfo(const ConnectOptions& options);
+
+// Whether the URI says a password. Refused as Conninfo does.
+absl::StatusOr<bool> HasPassword(const std::string& uri);
 
 // The statements that every connection runs first. Not libpq's `options`: poolers refuse those.
 std::string SessionSettings(const ConnectOptions& options);

@@ -52,6 +52,21 @@ TEST(JwtClaimsTest, AnotherIssuerIsRefused) {
   }
 }
 
+TEST(JwtClaimsTest, TwoClaimsOfOneNameAreRefused) {
+  std::string text = With("deep", {{"sub", "a"}, {"iss", "b"}}).dump();
+  EXPECT_THAT(CheckClaims(text, SomeOptions(), kNow), IsOk());
+  text.insert(1, R"("sub":"SECRET",)");
+  const absl::StatusOr<VerifiedJwt> checked = CheckClaims(text, SomeOptions(), kNow);
+  EXPECT_THAT(checked, ReasonIs("CREDENTIALS_INVALID"));
+  EXPECT_THAT(std::string(checked.status().message()), HasSubstr("has two claims of one name"));
+}
+
+TEST(JwtClaimsTest, ANotBeforeThatIsNullIsNoTime) {
+  Json claims = SomeClaims();
+  claims["nbf"] = nullptr;
+  EXPECT_THAT(Check(claims), ReasonIs("CREDENTIALS_INVALID"));
+}
+
 TEST(JwtClaimsTest, TheAudienceIsATextOrAListThatHoldsIt) {
   EXPECT_THAT(Check(With("aud", {"other", "skiplane"})), IsOk());
   for (const Json& audience : {Json(), Json("SECRET"), Json(""), Json::array(),

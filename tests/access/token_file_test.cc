@@ -67,6 +67,11 @@ TEST(TokenFileTest, WhileATokenIsReplacedBothAreTheSamePrincipal) {
   EXPECT_EQ(table.Find("old"), table.Find("new"));
 }
 
+TEST(TokenFileTest, ANameWithACommaCouldStandInNoGroup) {
+  EXPECT_THAT(TokenTable::Parse(absl::StrCat("x,y ", Hash("abc")), "t"),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
 // It would lock everybody out, as a file that was emptied by accident.
 TEST(TokenFileTest, AFileWithoutATokenIsRefused) {
   for (const char* text : {"", "# none\n", "\n\n"}) {

@@ -37,6 +37,14 @@ class FileWatchTest : public ::testing::Test {
   std::atomic<int> told_ = 0;
 };
 
+TEST(FileStatesTest, APairThatIsReplacedOverTwoLooksIsToldOnce) {
+  FileStates states("old certificate, old key");
+  EXPECT_FALSE(states.Look("new certificate, old key")) << "no pair";
+  EXPECT_FALSE(states.Look("new certificate, new key")) << "it may go on";
+  EXPECT_TRUE(states.Look("new certificate, new key"));
+  EXPECT_FALSE(states.Look("new certificate, new key"));
+}
+
 TEST_F(FileWatchTest, TellsOfOtherContentAndOfAnotherFileUnderTheName) {
   const FileWatch watch({Path("secret")}, [this] { Tell(); });
   Write("secret", "two, longer");

@@ -25,8 +25,8 @@ TEST(UnreachableTest, TheAddressAndTheCauseAreToldWithoutGrpcsWords) {
 TEST(UnreachableTest, WhatTlsWantsIsNamedByItsOption) {
   EXPECT_EQ(TellLast("UNKNOWN: ipv4:127.0.0.1:7: Ssl handshake failed: SSL_ERROR_SSL: "
                      "error:0A000086:SSL routines::certificate verify failed"),
-            "no broker was reached at 127.0.0.1:7: its certificate is not trusted; --tls-ca names "
-            "the authority that signed it");
+            "no broker was reached at 127.0.0.1:7: its certificate is not trusted: it may have "
+            "expired, or --tls-ca does not name the authority that signed it");
   EXPECT_EQ(TellLast("UNKNOWN: ipv4:127.0.0.1:7: Peer name x is not in peer certificate"),
             "no broker was reached at 127.0.0.1:7: its certificate is for another name; "
             "--tls-server-name says which");
@@ -35,7 +35,8 @@ TEST(UnreachableTest, WhatTlsWantsIsNamedByItsOption) {
             "no broker was reached at 127.0.0.1:7: it speaks plain text; leave out --tls");
   EXPECT_EQ(TellLast("UNAVAILABLE: ipv4:127.0.0.1:7: Socket closed"),
             "no broker was reached at 127.0.0.1:7: it closed the connection; it may want --tls, or "
-            "a certificate of yours (--tls-cert)");
+            "a certificate of yours (--tls-cert), or it may have refused your certificate "
+            "(expired, of another authority, not for clients)");
   EXPECT_EQ(TellUnreachable("empty address list: "),
             "the PEM files of --tls-ca, --tls-cert and --tls-key cannot be used");
 }

@@ -1,6 +1,7 @@
 // What a codec is asked for, and what becomes of its errors, against a broker in this process.
 #include "skiplane/codec.h"
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -183,6 +184,39 @@ TEST_F(CodecTest, AWorkerNacksWhatItCannotDecodeAndGoesOn) {
   EXPECT_EQ(broker_.nacked.at("token-1").error().text(), "mark ''");
   EXPECT_EQ(broker_.nacked.at("token-1").disposition(), v1::NACK_DISPOSITION_RETRY);
   EXPECT_EQ(errors, 2);
+}
+
+TEST_F(CodecTest, AnOutputThatCannotBeEncodedHoldsUpNoOther) {
+  // Decodes what nobody encoded, as the tasks of the FakeBroker are.
+  class OneWay : public PlaceCodec {
+   public:
+    using PlaceCodec::PlaceCodec;
+    absl::StatusOr<std::string> Decode(const ContentPlace&, absl::string_view,
+                                       absl::string_view bytes) const override {
+      return std::string(bytes);
+    }
+  };
+  for (const auto& [mark, output, text] :
+       {std::array{"place", "refuse", "no key yet"},
+        {"a b", "output", "the codec's mark must be 1 to 128 bytes of visible ASCII"}}) {
+    const std::string bad = absl::StrCat("bad ", text);
+    const std::string good = absl::StrCat("good ", text);
+    auto worker = Worker::Start(Connected(std::make_shared<OneWay>(mark)),
+                                {.queues = {{.name = "q"}}},
+                                [&, output = output](const LeasedTask& task, Attempt&) {
+                                  return Result::Done(task.task_id == bad ? output : "");
+                                });
+    ASSERT_TRUE(worker.ok()) << worker.status();
+    broker_.AddTask(bad);
+    broker_.AddTask(good);
+    ASSERT_TRUE(IsAcked("token-" + good));
+    ASSERT_TRUE(IsNacked("token-" + bad));
+    (*worker)->Stop();
+    const v1::NackItem& nack = broker_.nacked.at("token-" + bad);
+    EXPECT_EQ(nack.error().type(), "CONTENT_NOT_ENCODED");
+    EXPECT_EQ(nack.error().text(), text);
+    EXPECT_EQ(nack.disposition(), v1::NACK_DISPOSITION_RETRY);
+  }
 }
 
 TEST_F(CodecTest, AWorkersOutputLeavesRoomForTheCodec) {

@@ -134,6 +134,7 @@ void FakeBroker::Fill(int max_tasks, v1::LeaseResponse* response) {
   while (!ready_.empty() && response->tasks_size() < max_tasks) {
     v1::LeasedTask* task = response->add_tasks();
     task->set_task_id(ready_.front());
+    task->set_queue("q");
     task->set_lease_token("token-" + ready_.front());
     task->set_payload("payload-" + ready_.front());
     task->set_attempt(1);

@@ -43,6 +43,8 @@ TEST_F(HelpTest, HelpIsASuccessAndNeedsNothingElse) {
 
 TEST_F(HelpTest, ASubcommandShowsTheSameHelp) {
   EXPECT_EQ(Ended({"migrate", "--help"}).text, Ended({"--help"}).text);
+  EXPECT_THAT(Ended({"make-token", "--help"}).text, StartsWith("skiplaned make-token NAME [GROUP"));
+  EXPECT_THAT(Ended({"check-config", "--help"}).text, StartsWith("skiplaned check-config FLAGS"));
 }
 
 TEST_F(HelpTest, EveryFlagIsShownWithItsVariable) {

@@ -83,6 +83,7 @@ void UseEveryVerb(Metrics& metrics) {
   metrics.SetAwaitingCalls(1);
   metrics.SetAwaitedByPeers(1);
   metrics.SetDraining(false);
+  metrics.SetReloaded(true);
   metrics.SetLeader(true);
   metrics.SetDatabaseOutage("DATABASE_READ_ONLY");
   metrics.ClockStep(absl::Seconds(1));

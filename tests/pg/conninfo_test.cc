@@ -48,6 +48,14 @@ TEST(ConninfoTest, AMalformedUriIsRefusedWithoutRepeatingIt) {
   }
 }
 
+TEST(ConninfoTest, APasswordIsFoundWhereverItStands) {
+  for (const char* const uri :
+       {"postgresql://bob:hunter2@h/x", "postgresql:///x?password=hunter2"}) {
+    EXPECT_THAT(HasPassword(uri), IsOkAndHolds(true)) << uri;
+  }
+  EXPECT_THAT(HasPassword("postgresql://bob@h/x"), IsOkAndHolds(false));
+}
+
 TEST(ConninfoTest, AShortTimeLimitIsNotTakenAsNone) {
   EXPECT_THAT(Conninfo({.uri = "", .connect_timeout = absl::Milliseconds(10)}),
               IsOkAndHolds(HasSubstr("connect_timeout='2'")));

@@ -92,6 +92,21 @@ class Mtls(SystemTest):
         with self.assertRaises(OSError):
             stranger.call("AdminService/WhoAmI", {})
 
+class Certificates(unittest.TestCase):
+    def test_an_address_is_named_as_one(self):
+        files = Folder()
+        self.addCleanup(files.remove)
+        made = os.path.join(stubs.ROOT, "deploy/example-mtls/make-certificates")
+        for broker, name in (("127.0.0.1", "IP Address:127.0.0.1"), ("::1", "IP Address:0:0:"),
+                             ("broker.internal", "DNS:broker.internal"), ("10.a", "DNS:10.a")):
+            folder = files.path(broker)
+            subprocess.run([made, folder, broker, "ann"], check=True, capture_output=True)
+            for certificate, says in (("broker", name), ("ann", "DNS:ann")):
+                said = subprocess.run(
+                    ["openssl", "x509", "-in", f"{folder}/{certificate}.crt", "-noout", "-ext",
+                     "subjectAltName"], check=True, capture_output=True, text=True).stdout
+                self.assertIn(says, said)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,7 @@
 """TLS of the HTTP port: the same files as for gRPC, with clients' certificates, and new ones."""
 
 import signal
+import socket
 import ssl
 import subprocess
 import unittest
@@ -37,6 +38,39 @@ class Tls(SystemTest):
         client = HttpClient(self.address, trusting(self.files.path(f"{server}.crt"), pair))
         self.addCleanup(client.close)
         return client
+
+    def takes(self, address, suite):
+        """Whether the port takes this suite of TLS 1.2."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+        context.set_ciphers(suite)
+        context.set_alpn_protocols(["h2", "http/1.1"])
+        host, port = address.rsplit(":", 1)
+        with socket.create_connection((host, int(port)), GENEROUS_S) as plain:
+            try:
+                with context.wrap_socket(plain) as wrapped:
+                    return wrapped.cipher()[0] == suite
+            except (ssl.SSLError, ConnectionError):
+                return False
+
+    def test_tls_1_2_has_the_suites_of_the_grpc_port(self):
+        """With forward secrecy and authenticated encryption, and no others."""
+        rsa = self.files.path("rsa")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+                        "-subj", "/CN=localhost", "-keyout", f"{rsa}.key", "-out", f"{rsa}.crt"],
+                       check=True, capture_output=True)
+        for pair, taken, refused in (
+                ("server", ("ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384"),
+                 ("ECDHE-ECDSA-AES128-SHA256", "ECDHE-ECDSA-AES128-SHA")),
+                ("rsa", ("ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384"),
+                 ("AES128-GCM-SHA256", "AES128-SHA", "ECDHE-RSA-AES128-SHA256"))):
+            broker = self.start_with_tls(f"--tls-cert={self.files.path(pair)}.crt",
+                                         f"--tls-key={self.files.path(pair)}.key")
+            for address in (broker.address, broker.http_address):
+                for suite in (*taken, *refused):
+                    with self.subTest(suite, address=address):
+                        self.assertEqual(self.takes(address, suite), suite in taken)
 
     def test_calls_are_answered_by_tls_only(self):
         self.start_with_tls()

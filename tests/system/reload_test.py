@@ -1,6 +1,7 @@
 """SIGHUP: the log level and the TLS files as they are now, without an end to anything."""
 
 import signal
+import time
 import unittest
 
 import grpc
@@ -9,7 +10,7 @@ from support import broker as brokers
 from support.case import SystemTest
 from support.client import DEADLINE_S, broker_pb2, broker_pb2_grpc
 from support.folder import Folder
-from support.process import Process
+from support.process import GENEROUS_S, Process
 
 QUEUE = "mail"
 MIGRATION_LOCK = "SELECT pg_advisory_xact_lock(8316857068445331045)"
@@ -34,7 +35,7 @@ class Reload(SystemTest):
         self.assertNotIn(" debug ", broker.output)
         self.configure("debug")
         self.reload(broker, 'reloaded log_level=debug log_level_from="file or default" tls=off'
-                            ' access=open\n')
+                            ' access=open changed=""\n')
         client.enqueue(QUEUE)
         client.ack(*client.lease(QUEUE))
         for event in ("leased", "settled", "chore", "sessions_renewed"):
@@ -64,7 +65,29 @@ class Reload(SystemTest):
     def test_settings_that_need_a_restart_are_told(self):
         broker = self.start_broker(f"--config={self.configure('info')}")
         self.files.write("settings", "log-level = info\nmax-connections = 77\n")
-        self.reload(broker, "warn restart_needed ")
+        self.reload(broker, "warn restart_needed settings=max-connections ")
+
+    def test_what_changed_is_named_and_what_failed_is_on_the_page(self):
+        rule = "allow everyone to all on *\n"
+        self.files.write("rules", rule)
+        self.files.write("tokens", f"ci sha256:{'0' * 64}\n")
+        broker = self.start_broker(f"--token-file={self.files.path('tokens')}",
+                                   f"--rules-file={self.files.path('rules')}")
+        self.assertEqual(broker.metrics()["skiplane_last_reload_succeeded"], 1)
+        self.files.write("rules", "allow nobody\n")
+        broker.wait_for_output(" reload_failed ")
+        self.wait_for_metric(broker, 0)
+        self.files.write("rules", f"# new\n{rule}")
+        broker.wait_for_output(" access=tokens,rules changed=rules-file\n")
+        self.wait_for_metric(broker, 1)
+        self.files.write("tokens", f"ci sha256:{'1' * 64}\n")
+        broker.wait_for_output(" access=tokens,rules changed=token-file\n")
+
+    def wait_for_metric(self, broker, value):
+        """The line in the log comes first."""
+        end = time.monotonic() + GENEROUS_S
+        while broker.metrics()["skiplane_last_reload_succeeded"] != value:
+            self.assertLess(time.monotonic(), end)
 
     def start_with_tls(self):
         self.files.make_pair("server")

@@ -323,6 +323,41 @@ allow token:changer to operate on own-*
                 {"verb": "VERB_ENQUEUE", "queues": ["own-*"]},
                 {"verb": "VERB_LEASE", "queues": ["own-*"]}]})
 
+    def test_a_withdrawn_worker_settles_what_it_holds_and_leases_no_more(self):
+        for _ in range(2):
+            self.put(OWN)
+        lease = {"queues": [{"name": OWN}], "maxTasks": 2, "workerId": "w"}
+        held = [{"leaseToken": task["leaseToken"]} for task in
+                self.by_grpc("worker", "BrokerService/Lease", lease)["tasks"]]
+        self.replace_rules("allow token:root to all on *\nallow token:worker to lease on none\n")
+        self.assert_denied(self.both("worker", "BrokerService/Lease", **lease))
+        renewed = self.both("worker", "BrokerService/Heartbeat", workerId="w", leases=held)
+        self.assertTrue(renewed["sessionAlive"])
+        [result] = self.by_grpc("worker", "BrokerService/Ack", {"items": held[:1]})["results"]
+        self.assertEqual(result["outcome"], "SETTLE_OUTCOME_SETTLED")
+        self.replace_rules("allow token:root to all on *\n")
+        self.assert_denied(self.both("worker", "BrokerService/Ack", items=held[1:]))
+
+    def replace_rules(self, text):
+        seen = self.broker.output.count(" reloaded ")
+        self.files.write("rules", text)
+        self.broker.wait_for_output(" reloaded ", times=seen + 1)
+
+    def test_the_log_says_that_strangers_are_refused(self):
+        self.tokens["stranger"] = "skt_unknown"
+        for _ in range(20):
+            self.both("stranger", "AdminService/WhoAmI")
+        self.broker.wait_for_output("warn callers_refused peer=")
+        [line] = [line for line in self.broker.output.splitlines() if "callers_refused" in line]
+        self.assertRegex(line, r'callers_refused peer=ipv4:127\.0\.0\.1:\d+ method="" '
+                               r"reason=CREDENTIALS_INVALID$")
+
+    def test_the_log_names_who_is_denied(self):
+        self.assert_denied(self.both("reader", "AdminService/GetQueue", name=OTHER))
+        self.broker.wait_for_output("warn callers_refused principal=token:reader "
+                                    "method=skiplane.v1.AdminService/GetQueue "
+                                    "reason=ACCESS_DENIED\n")
+
     def test_rules_count_at_once_when_their_file_changes(self):
         self.assert_denied(self.both("reader", "AdminService/GetQueue", name=OTHER))
         self.put(OTHER)

@@ -12,7 +12,7 @@ struct GlobalOptions {
   // One or several addresses, separated by commas.
   std::string broker = "127.0.0.1:7070";
   std::string actor{};
-  // With a bearer token in its first line; empty: none.
+  // With a bearer token in its first line, read again when it changes; empty: none.
   std::string token_file{};
   bool json = false;
   // Unset: show once.

@@ -1,12 +1,10 @@
 #include "client/cli/base/session.h"
 
-#include <fstream>
 #include <string>
 #include <utility>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "client/cli/base/exit_code.h"
+#include "client/cli/base/tls_files.h"
 #include "client/cli/text/address.h"
 #include "client/src/access.h"
 
@@ -16,6 +14,7 @@ namespace {
 ClientOptions ToClientOptions(const GlobalOptions& options) {
   ClientOptions client{.addresses = ParseAddresses(options.broker),
                        .actor = options.actor,
+                       .token_file = options.token_file,
                        .call_timeout = options.timeout,
                        .pass_encoded = true};  // to the programs of `skiplane work`
   client.tls.enabled = options.tls || !options.tls_ca.empty() || !options.tls_cert.empty();
@@ -37,21 +36,12 @@ absl::StatusOr<Session> Session::Open(const GlobalOptions& options) {
   if (options.tls_cert.empty() != options.tls_key.empty()) {
     return UsageError("--tls-cert and --tls-key belong together");
   }
-  ClientOptions client_options = ToClientOptions(options);
-  if (!options.token_file.empty()) {
-    std::ifstream file(options.token_file);
-    std::string line;
-    if (!file.is_open()) return LocalError(absl::StrCat("cannot read ", options.token_file));
-    std::getline(file, line);
-    client_options.token = std::string(absl::StripAsciiWhitespace(line));  // also of CRLF
-    if (client_options.token.empty()) {
-      return LocalError(absl::StrCat("no token in the first line of ", options.token_file));
-    }
-  }
-  auto client = Client::Connect(std::move(client_options));
-  // What is wrong here was said on the command line.
-  if (!client.ok()) return UsageError(client.status().message());
-  return Session(options, *std::move(client));
+  if (const absl::Status status = CheckTlsFiles(options); !status.ok()) return status;
+  auto client = Client::Connect(ToClientOptions(options));
+  if (client.ok()) return Session(options, *std::move(client));
+  // What else is wrong was said on the command line.
+  return absl::IsInvalidArgument(client.status()) ? UsageError(client.status().message())
+                                                  : LocalError(client.status().message());
 }
 
 }  // namespace skiplane::cli

@@ -100,6 +100,7 @@ absl::Status WhoAmI(Session& session, const ListOptions&) {
     const std::string verb = absl::AsciiStrToLower(v1::Verb_Name(grant.verb()).substr(5));
     std::cout << "may " << verb << " on " << absl::StrJoin(grant.queues(), ", ") << "\n";
   }
+  if (answer->grants().empty()) std::cout << "no rule allows you anything\n";
   return absl::OkStatus();
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <iostream>
 #include <mutex>
 #include <thread>
@@ -25,6 +26,7 @@ namespace skiplane::cli {
 namespace {
 
 constexpr int kSignalsTold = 2;
+constexpr std::chrono::minutes kSayAgainAfter(1);
 
 std::vector<std::string> OwnEnvironment() {
   std::vector<std::string> variables;
@@ -38,14 +40,18 @@ class Complaints {
   void Tell(const absl::Status& status) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const std::string text = Explain(status);
-    if (text == last_) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (text == last_ && now - told_ < kSayAgainAfter) return;
     last_ = text;
-    std::cerr << absl::StrCat("skiplane: ", text, "\n");
+    told_ = now;
+    std::cerr << absl::StrCat("skiplane: ", text,
+                              absl::IsUnauthenticated(status) ? "; trying again\n" : "\n");
   }
 
  private:
   std::mutex mutex_;
   std::string last_;
+  std::chrono::steady_clock::time_point told_;
 };
 
 // What keeps this machine from running any task: the tasks are not to blame.

@@ -55,7 +55,8 @@ void DeclareConnection(CLI::App* app, GlobalOptions* options) {
       .Default("user@host")
       .Variable("SKIPLANE_ACTOR");
   AddText(app, "--token-file", &options->token_file,
-          "File whose first line is the bearer token that proves to the broker who calls")
+          "File whose first line is the bearer token that proves to the broker who calls; it is "
+          "read again when it changes")
       .Type("FILE")
       .Variable("SKIPLANE_TOKEN_FILE");
   AddSetter(app, "--timeout",

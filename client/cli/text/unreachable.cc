@@ -21,16 +21,19 @@ struct Cause {
   const char* words;
 };
 
+constexpr char kClosed[] =
+    "it closed the connection; it may want --tls, or a certificate of yours (--tls-cert), or it "
+    "may have refused your certificate (expired, of another authority, not for clients)";
+
 constexpr std::array kCauses{
     Cause{"certificate verify failed",
-          "its certificate is not trusted; --tls-ca names the authority that signed it"},
+          "its certificate is not trusted: it may have expired, or --tls-ca does not name the "
+          "authority that signed it"},
     Cause{"is not in peer certificate",
           "its certificate is for another name; --tls-server-name says which"},
     Cause{"wrong version number", "it speaks plain text; leave out --tls"},
-    Cause{"Socket closed",
-          "it closed the connection; it may want --tls, or a certificate of yours (--tls-cert)"},
-    Cause{"Connection reset by peer",
-          "it closed the connection; it may want --tls, or a certificate of yours (--tls-cert)"},
+    Cause{"Socket closed", kClosed},
+    Cause{"Connection reset by peer", kClosed},
 };
 
 std::string CauseOf(absl::string_view text) {

@@ -19,7 +19,8 @@
 //
 // A repeat of an Enqueue by your own program, under a request id of your own, encodes anew. Where
 // the codec makes other bytes of the same content each time, as encryption does, it is refused as
-// REQUEST_ID_REUSED if the first one was committed. Keys have no such limit.
+// REQUEST_ID_REUSED if the first one was committed. Keys have no such limit, but with
+// KEY_POLICY_SCHEDULE each declaration is then a change (REPLACED), also at a service's next start.
 #pragma once
 
 #include <string>
@@ -50,7 +51,9 @@ class Codec {
  public:
   virtual ~Codec() = default;
 
-  // An error fails the call, before anything is sent.
+  // An error fails the call, before anything is sent. A Worker ends the attempt whose output cannot
+  // be encoded as failed, with the error type CONTENT_NOT_ENCODED, so that the task runs again; the
+  // acks of others are sent.
   virtual absl::StatusOr<EncodedContent> Encode(const ContentPlace& place,
                                                 absl::string_view content) const = 0;
 

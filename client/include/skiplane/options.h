@@ -11,7 +11,7 @@
 
 namespace skiplane {
 
-// Files are read once, by Client::Connect; an unreadable one is its error.
+// These files are read once, by Client::Connect; an unreadable one is its error.
 struct TlsOptions {
   // False: plain text, for a broker on the loopback interface or in a trusted network.
   bool enabled = false;
@@ -35,6 +35,11 @@ struct ClientOptions {
   // What proves to the broker who calls: a bearer token, sent with each call as `authorization`.
   // Needs TLS, unless all addresses are of this machine. Never logged. Empty: none.
   std::string token{};
+  // In its place a file whose first line is the token, for tokens that end. Connect reads it, and
+  // calls read it again: once a second, and when the broker refuses the token (UNAUTHENTICATED).
+  // With a new one the call is repeated at once. So whoever renews tokens writes a file beside it
+  // and renames that. While the file cannot be read, the token that was read last is sent.
+  std::string token_file{};
   // The deadline of a call without a timeout of its own, over all its attempts. Lease adds the time
   // that it may wait. Above 0.
   absl::Duration call_timeout = absl::Seconds(20);

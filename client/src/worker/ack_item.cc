@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "client/src/content.h"
 #include "skiplane/error.h"
 
 namespace skiplane::internal {
@@ -46,14 +47,15 @@ size_t BytesOf(const Result& result) {
 }
 
 bool IsRefusal(const absl::Status& status) {
-  if (absl::IsInvalidArgument(status)) return true;
+  if (absl::IsInvalidArgument(status) || IsNotEncoded(status)) return true;
   // gRPC's own is for a request that is far too large; the broker's is for too much to do.
   return absl::IsResourceExhausted(status) && ErrorReason(status).empty();
 }
 
 Result FromRefusal(const absl::Status& status) {
   const std::string reason = ErrorReason(status);
-  return Result::Retry({.type = reason.empty() ? "ACK_REFUSED" : reason,
+  const std::string unnamed = IsNotEncoded(status) ? "CONTENT_NOT_ENCODED" : "ACK_REFUSED";
+  return Result::Retry({.type = reason.empty() ? unnamed : reason,
                         .text = std::string(status.message())});
 }
 

@@ -58,6 +58,7 @@ class Fetcher {
   Tally& tally_;
   Line line_;
   int64_t leased_ = 0;
+  absl::Duration denial_pause_ = absl::ZeroDuration();  // after the latest of denials in a row
 
   std::mutex mutex_;
   std::condition_variable ended_;

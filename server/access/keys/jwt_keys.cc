@@ -13,13 +13,12 @@
 namespace skiplane::access {
 namespace {
 
-constexpr size_t kFileBytesMax = 1 << 20;
 // A token without `kid` is tried with each key: 32 signatures take about 3 ms.
 constexpr size_t kKeysMax = 32;
 
 absl::StatusOr<std::vector<JwtKey>> Read(absl::string_view text) {
-  if (text.size() > kFileBytesMax) {
-    return absl::FailedPreconditionError(absl::StrCat("above ", kFileBytesMax, " bytes"));
+  if (text.size() > kKeysFileBytesMax) {
+    return absl::FailedPreconditionError(absl::StrCat("above ", kKeysFileBytesMax, " bytes"));
   }
   const bool is_json = absl::StartsWith(absl::StripLeadingAsciiWhitespace(text), "{");
   absl::StatusOr<std::vector<JwtKey>> keys = is_json ? ReadJwks(text) : ReadPemKeys(text);

@@ -8,6 +8,7 @@
 // Does not change; used by any thread.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -18,6 +19,8 @@
 namespace skiplane::access {
 
 struct JwtKey;
+
+inline constexpr size_t kKeysFileBytesMax = 1 << 20;
 
 class JwtKeys {
  public:

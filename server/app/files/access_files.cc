@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "server/access/digest.h"
 #include "server/access/jwt.h"
 #include "server/access/keys/jwt_keys.h"
 #include "server/access/limits.h"
@@ -17,10 +18,12 @@
 namespace skiplane::app {
 namespace {
 
-constexpr size_t kKeysBytesMax = 1 << 20;
+// Of the largest of these files.
+constexpr size_t kPrintBytesMax = access::kTokenFileBytesMax;
 
 absl::StatusOr<access::JwtVerifier> ReadJwtKeys(const config::Access& files) {
-  ASSIGN_OR_RETURN(const std::string text, base::ReadFile(files.jwt_keys_file, kKeysBytesMax));
+  ASSIGN_OR_RETURN(const std::string text,
+                   base::ReadFile(files.jwt_keys_file, access::kKeysFileBytesMax));
   ASSIGN_OR_RETURN(access::JwtKeys keys, access::JwtKeys::Parse(text, files.jwt_keys_file));
   return access::JwtVerifier::Make({files.jwt_issuer, files.jwt_audience, files.jwt_algorithms,
                                     files.jwt_groups_claim},
@@ -34,12 +37,48 @@ std::optional<net::TlsFiles> TlsFilesOf(const config::Tls& tls) {
   return net::TlsFiles{tls.cert_file, tls.key_file, tls.client_ca_file, tls.requires_client};
 }
 
-std::vector<std::string> WatchedFiles(const config::Config& config) {
-  std::vector<std::string> files = {config.tls.cert_file,        config.tls.key_file,
-                                    config.tls.client_ca_file,   config.access.token_file,
-                                    config.access.jwt_keys_file, config.access.rules_file};
-  std::erase(files, "");
+std::map<std::string, std::string> NamedFiles(const config::Config& config) {
+  std::map<std::string, std::string> files = {{"tls-cert", config.tls.cert_file},
+                                              {"tls-key", config.tls.key_file},
+                                              {"tls-client-ca", config.tls.client_ca_file},
+                                              {"token-file", config.access.token_file},
+                                              {"jwt-keys", config.access.jwt_keys_file},
+                                              {"rules-file", config.access.rules_file}};
+  std::erase_if(files, [](const auto& file) { return file.second.empty(); });
   return files;
+}
+
+std::vector<std::string> WatchedFiles(const config::Config& config) {
+  std::vector<std::string> files;
+  for (const auto& [flag, path] : NamedFiles(config)) files.push_back(path);
+  return files;
+}
+
+FilePrints PrintsOf(const config::Config& config) {
+  FilePrints prints;
+  for (const auto& [flag, path] : NamedFiles(config)) {
+    const absl::StatusOr<std::string> text = base::ReadFile(path, kPrintBytesMax);
+    const access::Digest digest = access::Sha256(text.ok() ? *text : "");
+    prints[flag] = std::string(digest.begin(), digest.end());
+  }
+  return prints;
+}
+
+std::vector<std::string> ChangedFiles(const FilePrints& before, const FilePrints& now) {
+  std::vector<std::string> flags;
+  for (const auto& [flag, print] : now) {
+    const auto known = before.find(flag);
+    if (known == before.end() || known->second != print) flags.push_back(flag);
+  }
+  for (const auto& [flag, print] : before) {
+    if (!now.contains(flag)) flags.push_back(flag);
+  }
+  return flags;
+}
+
+std::string DescribeTls(const config::Tls& tls) {
+  if (!tls.enabled()) return "off";
+  return tls.client_ca_file.empty() || !tls.requires_client ? "on" : "mutual";
 }
 
 absl::StatusOr<access::Sources> ReadAccessFiles(const config::Config& config) {

@@ -7,18 +7,26 @@
 #include "server/app/files/access_files.h"
 #include "server/app/files/config_warnings.h"
 #include "server/base/status_macros.h"
+#include "server/pg/conninfo.h"
 
 namespace skiplane::app {
 
-absl::Status CheckConfig(const config::Config& config) {
+absl::Status CheckFiles(const config::Config& config) {
   const std::optional<net::TlsFiles> tls = TlsFilesOf(config.tls);
   if (tls.has_value()) RETURN_IF_ERROR(net::ReadTlsFiles(*tls).status());
   RETURN_IF_ERROR(ReadAccessFiles(config).status());
+  return config.database_uri.empty() ? absl::OkStatus()
+                                     : pg::HasPassword(config.database_uri).status();
+}
+
+absl::Status CheckConfig(const config::Config& config) {
+  RETURN_IF_ERROR(CheckFiles(config));
+  ASSIGN_OR_RETURN(const access::Sources sources, ReadAccessFiles(config));
   std::cout << "the settings are right, and so are the files that they name\n"
-            << "tls: " << (tls.has_value() ? "on" : "off") << "\n"
+            << "tls: " << DescribeTls(config.tls) << "\n"
             << "access: " << DescribeAccess(config) << "\n"
             << std::flush;
-  for (const std::string& warning : WarningsOf(config)) {
+  for (const std::string& warning : WarningsOf(config, sources)) {
     std::cout << "warning: " << warning << "\n" << std::flush;
   }
   return absl::OkStatus();

@@ -10,4 +10,8 @@ namespace skiplane::app {
 
 absl::Status CheckConfig(const config::Config& config);
 
+// The half of it that says nothing: whether a broker could start with these files. An error names
+// the file.
+absl::Status CheckFiles(const config::Config& config);
+
 }  // namespace skiplane::app

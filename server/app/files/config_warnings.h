@@ -4,13 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "server/access/authenticator.h"
 #include "server/config/config.h"
 
 namespace skiplane::app {
 
-// Of a configuration that was found to be right: certificates that have expired or are no
-// authority, files that every account may change or a key that it may read, tokens and groups that
-// no rule names, a pattern where rules take names literally. Sentences that name the file.
-std::vector<std::string> WarningsOf(const config::Config& config);
+// Whether the database's password stands on the command line.
+bool ShowsPassword(const config::Config& config);
+
+// Of a configuration that was found to be right, and of what its files say: certificates that have
+// expired or are no authority, files that every account may change, a key or a password that it may
+// read, and what rule_warnings.h says. Sentences that name the file.
+std::vector<std::string> WarningsOf(const config::Config& config, const access::Sources& sources);
 
 }  // namespace skiplane::app

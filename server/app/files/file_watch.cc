@@ -28,11 +28,15 @@ std::string StateOf(const std::vector<std::string>& files) {
 
 }  // namespace
 
+bool FileStates::Look(std::string state) {
+  const bool is_settled = state == std::exchange(seen_, state);
+  return is_settled && std::exchange(told_, state) != state;
+}
+
 FileWatch::FileWatch(std::vector<std::string> files, std::function<void()> changed)
     : changed_(std::move(changed)),
       files_(std::move(files)),
-      told_(StateOf(files_)),
-      seen_(told_) {
+      states_(StateOf(files_)) {
   timer_.After(kEvery, [this] { Look(); });
 }
 
@@ -42,7 +46,7 @@ void FileWatch::Follow(std::vector<std::string> files) {
   const base::MutexLock lock(mutex_);
   if (files == files_) return;
   files_ = std::move(files);
-  told_ = seen_ = StateOf(files_);
+  states_ = FileStates(StateOf(files_));
 }
 
 void FileWatch::Look() {
@@ -52,9 +56,7 @@ void FileWatch::Look() {
 
 bool FileWatch::HasChanged() {
   const base::MutexLock lock(mutex_);
-  std::string state = StateOf(files_);
-  const bool is_settled = state == std::exchange(seen_, state);
-  return is_settled && std::exchange(told_, state) != state;
+  return states_.Look(StateOf(files_));
 }
 
 }  // namespace skiplane::app

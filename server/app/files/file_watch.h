@@ -6,12 +6,26 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/base/mutex.h"
 #include "server/base/timer.h"
 
 namespace skiplane::app {
+
+// How some files were at one look after the other, as texts. Not thread-safe.
+class FileStates {
+ public:
+  explicit FileStates(std::string state) : told_(state), seen_(std::move(state)) {}
+
+  // Whether they have changed since that was told, and have stayed so since the last look.
+  bool Look(std::string state);
+
+ private:
+  std::string told_;  // when it was told last
+  std::string seen_;  // at the last look
+};
 
 class FileWatch {
  public:
@@ -31,8 +45,7 @@ class FileWatch {
   const std::function<void()> changed_;
   base::Mutex mutex_;
   std::vector<std::string> files_ ABSL_GUARDED_BY(mutex_);
-  std::string told_ ABSL_GUARDED_BY(mutex_);  // how they were when it was told last
-  std::string seen_ ABSL_GUARDED_BY(mutex_);  // how they were at the last look
+  FileStates states_ ABSL_GUARDED_BY(mutex_);
   base::Timer timer_;
 };
 

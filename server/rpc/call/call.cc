@@ -97,6 +97,9 @@ UnaryCall* UnaryCall::Refuse(const absl::Status& status) {
   if (absl::IsResourceExhausted(status)) {
     scope_.metrics.RpcExhausted(base::ReasonOf(status));
   }
+  if (absl::IsPermissionDenied(status) && admitted_.principal != nullptr) {
+    LogDenied("principal", principal().name, method_, status);
+  }
   LogRefused(method_, admitted_.principal == nullptr ? "" : admitted_.principal->name, status);
   for (const auto& [name, value] : TrailersOf(status)) {
     wire_.context->AddTrailingMetadata(name, value);
@@ -162,7 +165,8 @@ absl::Status UnaryCall::CheckVerb() const {
   if (verb.ok() && grants().AllowsSome(**verb)) return absl::OkStatus();
   return base::Refuse(
       absl::StatusCode::kPermissionDenied, "ACCESS_DENIED",
-      verb.ok() ? absl::StrCat("the rules allow you to `", access::VerbName(**verb),
+      verb.ok() ? absl::StrCat("the rules allow you (", principal().name, ") to `",
+                               access::VerbName(**verb),
                                "` on no queue: ask the operator for a rule")
                 : "no rule can allow this method");
 }

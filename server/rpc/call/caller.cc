@@ -3,6 +3,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
+#include "server/base/rare_event.h"
+#include "server/base/reason.h"
 
 namespace skiplane::rpc {
 
@@ -23,8 +25,10 @@ Caller CallerOf(const grpc::CallbackServerContext& context, bool is_passed_on) {
   return caller;
 }
 
-absl::StatusOr<access::Admitted> Admit(const access::Authenticator& authenticator,
-                                       const Caller& caller, const ShownCredentials& shown) {
+namespace {
+
+absl::StatusOr<access::Admitted> TryAdmit(const access::Authenticator& authenticator,
+                                          const Caller& caller, const ShownCredentials& shown) {
   if (shown.authorizations > 1) {
     return access::InvalidCredentials("`authorization` stands there more than once");
   }
@@ -34,6 +38,24 @@ absl::StatusOr<access::Admitted> Admit(const access::Authenticator& authenticato
   return authenticator.Admit({caller.name, std::string(shown.authorization),
                               shown.has_tls || IsOnThisMachine(caller)},
                              absl::Now());
+}
+
+}  // namespace
+
+absl::StatusOr<access::Admitted> Admit(const access::Authenticator& authenticator,
+                                       const Caller& caller, const ShownCredentials& shown) {
+  absl::StatusOr<access::Admitted> admitted = TryAdmit(authenticator, caller, shown);
+  if (!admitted.ok()) LogDenied("peer", caller.address, "", admitted.status());
+  return admitted;
+}
+
+void LogDenied(absl::string_view who, const std::string& name, absl::string_view method,
+               const absl::Status& status) {
+  static constinit base::RareEvent refused("callers_refused");
+  if (!refused.Wanted()) return;
+  refused.Write(base::LogLevel::kWarn, {{who, name},
+                                        {"method", std::string(method)},
+                                        {"reason", base::ReasonOf(status)}});
 }
 
 bool IsOnThisMachine(const Caller& caller) {

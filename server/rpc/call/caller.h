@@ -41,6 +41,11 @@ struct ShownCredentials {
 absl::StatusOr<access::Admitted> Admit(const access::Authenticator& authenticator,
                                        const Caller& caller, const ShownCredentials& shown);
 
+// For the operator, once in ten seconds at most: somebody may not do what it tries. `who` is a
+// principal, or a `peer` while nobody knows that.
+void LogDenied(absl::string_view who, const std::string& name, absl::string_view method,
+               const absl::Status& status);
+
 // Whether the address is one of this machine that no other can call from.
 bool IsOnThisMachine(const Caller& caller);
 

@@ -44,7 +44,7 @@ ROOMS = {
     "rpc/serve": {"rpc/admin", "rpc/broker", "rpc/call", "access", "net", *API},
     "http/connect": {"http", "rpc/call", "base"},
     "config": {"model", "base"},
-    "app/files": {"access", "access/keys", "net", "config", "base"},
+    "app/files": {"access", "access/keys", "net", "config", "pg", "base"},
     "app": ALL,
 }
 # What may be included only there, and in tests; LOCK not even in those.

@@ -1,4 +1,4 @@
-#include "client/src/channel.h"
+#include "client/src/connect/channel.h"
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/create_channel.h>
@@ -7,6 +7,8 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/channel_arguments.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <string>
 
@@ -51,7 +53,9 @@ absl::Status ReadFile(const std::string& path, std::string& content) {
   std::ifstream file(path, std::ios::binary);
   // Up to the first NUL, which no PEM has. An iterator over a file that is a directory would throw.
   std::getline(file, content, '\0');
-  if (!file.is_open() || file.bad()) return absl::NotFoundError(absl::StrCat("cannot read ", path));
+  if (!file.is_open() || file.bad()) {
+    return absl::NotFoundError(absl::StrCat("cannot read ", path, ": ", std::strerror(errno)));
+  }
   return absl::OkStatus();
 }
 
