@@ -119,9 +119,10 @@ void Enqueuer::Add(std::unique_ptr<PendingEnqueue> pending) {
 
 absl::StatusOr<std::unique_ptr<PendingEnqueue>> Enqueuer::Prepare(pg::Session& session,
                                                                   const model::NewTask& task,
+                                                                  const std::string& principal,
                                                                   const std::string& field) {
   auto pending = std::make_unique<PendingEnqueue>();
-  ASSIGN_OR_RETURN(pending->queue, queues_.Get(session, task.queue));
+  ASSIGN_OR_RETURN(pending->queue, queues_.Get(session, task.queue, principal));
   RETURN_IF_ERROR(CheckOpen(*pending->queue));
   RETURN_IF_ERROR(queues_.Check(session, &pending->queue, [&](const model::Queue& queue) {
     return base::PrefixField(field, CheckTask(queue, task));

@@ -167,6 +167,10 @@ absl::Status UnaryCall::CheckVerb() const {
                 : "no rule can allow this method");
 }
 
+std::string UnaryCall::ProvenName() const {
+  return principal().name == access::kAnonymous ? "" : principal().name;
+}
+
 access::TokenSeal UnaryCall::seal() const { return scope_.sealer.For(principal().name); }
 
 void UnaryCall::OwnWorker(std::string* worker_id) const {

@@ -14,7 +14,7 @@ class NewQueuesTest : public BrokerHarness {
     options.connect.uri = database_.broker_uri();
     options.create_missing_queues = true;
     options.id = model::NewSessionId();
-    options.new_queues = {.per_minute = 4, .principal_share = 50};
+    options.new_queues = {.per_minute = 5, .principal_share = 50};
     broker_.reset();
     broker_ = std::make_unique<broker::LocalBroker>(options, metrics_, [](bool) {});
   }
@@ -39,6 +39,21 @@ class NewQueuesTest : public BrokerHarness {
     return later.Get().status();
   }
 
+  static model::AckItem AckThen(const model::LeasedTask& task, const std::string& principal,
+                                const std::string& queue) {
+    auto further = std::make_shared<model::AckContinuation>();
+    further->principal = principal;
+    further->follow_ups.push_back(Payload("x"));
+    further->follow_ups.back().queue = queue;
+    return {task.token, further, {}};
+  }
+
+  absl::StatusOr<std::vector<model::SettleResult>> Settle(std::vector<model::SettleItem> items) {
+    Later<std::vector<model::SettleResult>> later;
+    broker().Settle(std::move(items), later.done());
+    return later.Get();
+  }
+
   absl::Status Ask(const std::string& principal, const std::string& queue) {
     broker::LeaseCall call = LeaseOf("w");
     call.principal = principal;
@@ -59,6 +74,23 @@ TEST_F(NewQueuesTest, ThoseOfOnePrincipalAreBoundedAndOthersMakeTheirs) {
   }
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.queue WHERE name = 'c'"), 0);
   EXPECT_TRUE(Ask("token:other", "c").ok());
+}
+
+TEST_F(NewQueuesTest, ThoseOfFollowUpsCountForWhoAcksAndAreRefusedByThemselves) {
+  Enqueue({Payload("x"), Payload("y")});
+  broker::LeaseCall call = LeaseOf("w", 2);
+  const std::vector<model::LeasedTask> leased = Lease(std::move(call)).tasks;
+  ASSERT_EQ(leased.size(), 2U);
+  EXPECT_TRUE(Create("token:greedy", "a").ok());
+  EXPECT_TRUE(Create("token:greedy", "b").ok());
+  const auto results = Settle({AckThen(leased[0], "token:greedy", "c"),
+                               AckThen(leased[1], "token:other", "d")});
+  ASSERT_THAT(results.status(), IsOk());
+  EXPECT_EQ(results->at(0).outcome, model::SettleOutcome::kRefused);
+  EXPECT_EQ(base::ReasonOf(results->at(0).refusal), "TOO_MANY_NEW_QUEUES");
+  EXPECT_EQ(base::FieldOf(results->at(0).refusal), "follow_ups[0].queue");
+  EXPECT_EQ(results->at(1).outcome, model::SettleOutcome::kSettled);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.queue WHERE name = 'c'"), 0);
 }
 
 TEST_F(NewQueuesTest, ThoseThatAreThereMayBeAskedForAgain) {
