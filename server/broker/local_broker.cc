@@ -1,5 +1,7 @@
 #include "server/broker/local_broker.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -41,6 +43,9 @@ absl::Status CheckStages(const LeaseCall& call, const QueueCache::Queues& queues
   return absl::OkStatus();
 }
 
+// How many of the connections may do it at a time, so that others are left while there are some.
+int PartOf(int connections, int divisor) { return std::max(1, connections / divisor); }
+
 }  // namespace
 
 LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
@@ -57,7 +62,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       notifier_(context_),
       waiters_(context_, options_.await_times,
                [this](const model::TaskId& task) { return notifier_.Awaited(task); },
-               [this] { return lists_.IsFull(); }),
+               [this](const std::string& party) { return lists_.IsFullFor(party); }),
       peer_awaits_(metrics),
       new_queues_(options_.new_queues),
       queues_(context_, options_.create_missing_queues, new_queues_,
@@ -65,18 +70,21 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       dispatcher_(
           context_, sessions_, tracker_,
           [this](std::vector<model::LeaseToken> tokens) { settler_.Release(std::move(tokens)); },
-          options_.waiting_calls_max),
+          {options_.waiting_calls_max, options_.new_queues.principal_share}),
       enqueuer_(context_, queues_,
                 [this](const store::Enqueued& written) {
                   OnTasksUnleased(written.unleased, written.now);
                 }),
       settler_(context_, queues_, tracker_, enqueuer_, dispatcher_, OnCommit()),
       renewer_(context_, sessions_),
-      lists_(model::kListsBytesMax, [this] { waiters_.OnRoom(); }),
-      list_turns_(pool_, options_.connections),
+      lists_({model::kListsBytesMax, options_.new_queues.principal_share},
+             [this] { waiters_.OnRoom(); }),
+      list_turns_(pool_, PartOf(options_.connections, 2)),
+      look_turns_(pool_, PartOf(options_.connections, 4)),
       ender_(context_, queues_, sessions_, OnCommit()),
       admin_(context_, queues_, new_queues_, notifier_, list_turns_, lists_),
-      operator_(context_, queues_, dispatcher_, list_turns_, lists_, waiters_, OnCommit()),
+      operator_(context_, queues_, dispatcher_, list_turns_, look_turns_, lists_, waiters_,
+                OnCommit()),
       sampler_(context_, queues_, dispatcher_),
       listener_(
           options_.connect, store::kNotificationChannel,

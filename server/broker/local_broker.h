@@ -106,6 +106,7 @@ class LocalBroker : public Broker {
   AnswerMemory lists_;
   ListTurns list_turns_;
   SessionEnder ender_;
+  ListTurns look_turns_;
   QueueAdmin admin_;
   LocalOperator operator_;
   Sampler sampler_;

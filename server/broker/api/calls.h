@@ -49,6 +49,7 @@ struct LeaseCall {
   std::vector<LeaseQueue> queues;
   bool strict_order = false;
   std::string principal;  // who calls; empty: nobody has to prove it
+  std::string party{};    // the principal or, where nobody has to prove it, the connection
   std::string worker_id;  // empty: a session of its own
   std::string worker_name;
   int max_tasks = 1;
@@ -124,6 +125,7 @@ struct ListQueuesCall {
   std::string after;  // only names greater than this
   int limit = 0;
   Permit permit{};  // queues that it refuses are left out
+  std::string party{};  // as in LeaseCall
 };
 
 struct StageReport {

@@ -1,4 +1,5 @@
-// Calls of the Operator and their answers. rpc has checked what needs no database.
+// Calls of the Operator and their answers. rpc has checked what needs no database. `party`: whose
+// answers and turns are counted together, see LeaseCall.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,7 @@ struct ListTasksCall {
   bool with_payload = false;
   int limit = 0;
   TaskCursor from;
+  std::string party{};
 };
 
 struct TaskPage {
@@ -56,6 +58,7 @@ struct Explanation {
 struct ExplainTaskCall {
   model::TaskId id;
   Permit permit{};
+  std::string party{};
 };
 
 struct ChangeTaskCall {
@@ -73,6 +76,7 @@ struct PreviewCall {
   std::optional<absl::Time> start;
   int count = 10;
   Permit permit{};  // for the task
+  std::string party{};
 };
 
 struct StartBulkCall {
@@ -101,6 +105,7 @@ struct ListBulksCall {
   model::SessionId before_id{};
   int limit = 0;
   Permit permit{};  // operations on queues that it refuses are left out
+  std::string party{};
 };
 
 struct ListErrorsCall {
@@ -110,6 +115,7 @@ struct ListErrorsCall {
   int16_t after_stage = -1;
   std::string after_fingerprint;
   int limit = 0;
+  std::string party{};
 };
 
 struct ErrorPage {
@@ -126,6 +132,7 @@ struct StatisticsCall {
   absl::Time after_hour = absl::InfinitePast();  // where it goes on: after these
   int16_t after_stage = 0;
   int16_t after_outcome = 0;
+  std::string party{};
 };
 
 struct Statistics {
@@ -137,12 +144,14 @@ struct ListWorkersCall {
   std::string after_name;
   std::string after_handle;
   int limit = 0;
+  std::string party{};
 };
 
 struct ListAuditCall {
   std::string queue;  // empty: any
   int64_t before = INT64_MAX;
   int limit = 0;
+  std::string party{};
 };
 
 }  // namespace skiplane::broker

@@ -171,6 +171,11 @@ std::string UnaryCall::ProvenName() const {
   return principal().name == access::kAnonymous ? "" : principal().name;
 }
 
+std::string UnaryCall::PartyName() const {
+  const Caller caller = CallerOf(*wire_.context, scope_.is_passed_on);
+  return std::string(PartyOf(principal(), caller).name);
+}
+
 access::TokenSeal UnaryCall::seal() const { return scope_.sealer.For(principal().name); }
 
 void UnaryCall::OwnWorker(std::string* worker_id) const {

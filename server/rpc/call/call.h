@@ -70,6 +70,8 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   const access::Grants& grants() const { return admitted_.grants; }
   // The principal's name; empty where nobody has to prove anything.
   std::string ProvenName() const;
+  // Whose share it takes, see PartyOf().
+  std::string PartyName() const;
   // Of its lease tokens.
   access::TokenSeal seal() const;
   // A worker is its principal's: from here on the id is what the broker knows it by.

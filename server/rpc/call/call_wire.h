@@ -30,6 +30,7 @@ std::string MessageToJson(const google::protobuf::Message& message);
 template <typename Call>
 void OwnWorkerOf(const UnaryCall& call, Call& wanted) {
   if constexpr (requires { wanted.principal; }) wanted.principal = call.ProvenName();
+  if constexpr (requires { wanted.party; }) wanted.party = call.PartyName();
   if constexpr (requires { wanted.worker_id; }) call.OwnWorker(&wanted.worker_id);
 }
 
