@@ -277,12 +277,13 @@ void LocalBroker::RefreshQueues() {
 void LocalBroker::RefreshTokenKeys() {
   if (options_.on_token_keys == nullptr) return;
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
-    if (!session.ok()) return;
+    if (!session.ok()) return options_.on_token_keys({});
     const auto keys = store::ListTokenKeys(**session);
     if (keys.ok()) {
       has_token_keys_ = true;
       return options_.on_token_keys(*keys);
     }
+    options_.on_token_keys({});
     if (!has_token_keys_.exchange(false)) return;
     base::Log(base::LogLevel::kWarn, "token_keys_unread",
               {{"error", std::string(keys.status().message())},
