@@ -69,6 +69,7 @@ class Principals(SystemTest):
         self.assertEqual((error.code().name, reason_of(error)),
                          ("RESOURCE_EXHAUSTED", "TOO_MANY_CALLS_OF_PRINCIPAL"), error)
         self.assertIn(f"`token:{GREEDY}`", error.details())
+        self.assertIn("--principal-share", error.details())
         self.assertGreater(retry_delay_of(error), 0)
         broker.wait_for_output(f" principal_limited principal=token:{GREEDY} limit={limit}")
 

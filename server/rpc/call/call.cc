@@ -149,7 +149,7 @@ absl::Status UnaryCall::HoldRoom(const Caller& caller, int64_t bytes) {
   const InFlight::Room room =
       scope_.in_flight.Hold(party, bytes, KeepsWork(method_), &holding_);
   if (room == InFlight::Room::kGranted) return absl::OkStatus();
-  if (room != InFlight::Room::kBrokerIsFull) return NoRoomForParty(party, room);
+  if (room != InFlight::Room::kBrokerIsFull) return NoRoomForParty(party, room, scope_.in_flight);
   return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS",
                       "too many calls or too large ones are under way in this broker; nothing "
                       "was changed: retry later");
