@@ -1,8 +1,13 @@
 // Queues are made up to a rate, however they are asked for.
+#include <chrono>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "server/base/reason.h"
 #include "tests/broker/broker_harness.h"
+#include "tests/support/require.h"
 
 namespace skiplane::testing {
 namespace {
@@ -74,6 +79,30 @@ TEST_F(NewQueuesTest, ThoseOfOnePrincipalAreBoundedAndOthersMakeTheirs) {
   }
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.queue WHERE name = 'c'"), 0);
   EXPECT_TRUE(Ask("token:other", "c").ok());
+}
+
+// Whoever comes second has made none.
+TEST_F(NewQueuesTest, OneThatAnotherMadeMeanwhileCountsForNobody) {
+  auto other = Required(pg::Session::Open({.uri = database_.uri()}, nullptr));
+  Required(other->RunText(
+      "BEGIN; INSERT INTO skiplane.queue (name, settings) VALUES ('b', '{}');"
+      "INSERT INTO skiplane.queue_lane (queue_id, ordinal) SELECT id, 0 FROM skiplane.queue"));
+  broker::EnqueueCall call;
+  call.principal = "token:greedy";
+  call.queue = "b";
+  call.tasks.push_back(Payload("x"));
+  Later<std::vector<broker::EnqueueResult>> later;
+  broker().Enqueue(std::move(call), later.done());
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (Number("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                " AND wait_event_type = 'Lock'") == 0) {
+    ASSERT_LT(std::chrono::steady_clock::now(), give_up);
+  }
+  Required(other->RunText("COMMIT"));
+  EXPECT_THAT(later.Get().status(), IsOk());
+  EXPECT_TRUE(Create("token:greedy", "c").ok());
+  EXPECT_TRUE(Create("token:greedy", "d").ok());
+  EXPECT_EQ(base::ReasonOf(Create("token:greedy", "e")), "TOO_MANY_NEW_QUEUES");
 }
 
 TEST_F(NewQueuesTest, ThoseOfFollowUpsCountForWhoAcksAndAreRefusedByThemselves) {
