@@ -30,7 +30,8 @@ class TokenSeal {
   // principal's.
   std::optional<absl::string_view> Open(absl::string_view sealed) const;
   // Whether one that Open() does not take may be of a key that is not known here: it names the one
-  // after the newest, and the keys could not be read of late. Who has read them knows all that sign.
+  // after the newest, and the keys could not be read of late. Who has read them knows all that
+  // sign.
   bool MayBeOfNewKey(absl::string_view sealed) const;
 
  private:

@@ -1,7 +1,5 @@
 #include "server/broker/local_broker.h"
 
-#include <algorithm>
-#include <string>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -43,9 +41,6 @@ absl::Status CheckStages(const LeaseCall& call, const QueueCache::Queues& queues
   return absl::OkStatus();
 }
 
-// How many of the connections may do it at a time, so that others are left while there are some.
-int PartOf(int connections, int divisor) { return std::max(1, connections / divisor); }
-
 }  // namespace
 
 LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
@@ -79,8 +74,8 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       renewer_(context_, sessions_),
       lists_({model::kListsBytesMax, options_.new_queues.principal_share},
              [this] { waiters_.OnRoom(); }),
-      list_turns_(pool_, PartOf(options_.connections, 2)),
-      look_turns_(pool_, PartOf(options_.connections, 4)),
+      list_turns_(pool_, options_.connections, 2),
+      look_turns_(pool_, options_.connections, 4),
       ender_(context_, queues_, sessions_, OnCommit()),
       admin_(context_, queues_, new_queues_, notifier_, list_turns_, lists_),
       operator_(context_, queues_, dispatcher_, list_turns_, look_turns_, lists_, waiters_,
@@ -277,14 +272,11 @@ void LocalBroker::RefreshQueues() {
 void LocalBroker::RefreshTokenKeys() {
   if (options_.on_token_keys == nullptr) return;
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
-    if (!session.ok()) return options_.on_token_keys({});
-    const auto keys = store::ListTokenKeys(**session);
-    if (keys.ok()) {
-      has_token_keys_ = true;
-      return options_.on_token_keys(*keys);
-    }
-    options_.on_token_keys({});
-    if (!has_token_keys_.exchange(false)) return;
+    using Keys = std::vector<model::TokenKey>;
+    const absl::StatusOr<Keys> keys =
+        session.ok() ? store::ListTokenKeys(**session) : absl::StatusOr<Keys>(session.status());
+    options_.on_token_keys(keys.value_or(Keys()));
+    if (!session.ok() || !has_token_keys_.exchange(keys.ok()) || keys.ok()) return;
     base::Log(base::LogLevel::kWarn, "token_keys_unread",
               {{"error", std::string(keys.status().message())},
                {"why", "other brokers may sign lease tokens that this one does not know; tried "

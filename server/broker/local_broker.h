@@ -38,8 +38,8 @@ struct BrokerOptions {
   pg::Uuid id{};     // random
   std::string name;  // for people
   AwaitTimes await_times{};
-  // Gets the keys for lease tokens as they are now, every few seconds; none: they could not be read.
-  // Must not block.
+  // Gets the keys for lease tokens as they are now, every few seconds; none if they could not be
+  // read. Must not block.
   std::function<void(const std::vector<model::TokenKey>&)> on_token_keys = nullptr;
 };
 

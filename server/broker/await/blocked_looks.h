@@ -1,6 +1,6 @@
 // Waiters that could not look at their tasks, as answers that their readers have not taken yet fill
-// the memory for such answers, or the part of their party. Once there is room they look again, a few
-// at a time, so that each finds room. Thread-safe.
+// the memory for such answers, or the part of their party. Once there is room they look again, a
+// few at a time, so that each finds room. Thread-safe.
 #pragma once
 
 #include <deque>

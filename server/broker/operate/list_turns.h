@@ -1,12 +1,13 @@
 // Whose turn it is to read for an operator. Reads may take long: only some connections of the pool
-// make them at a time, so that whoever asks for many of them holds up no other call. That also holds
-// for reads whose callers have left. Parties take turns, each with its oldest read: one that asks
-// for many of them waits for itself. A party is a principal or, where nobody proves who it is, a
+// make them at a time, so that whoever asks for many of them holds up no other call. So it is for
+// reads whose callers have left. Parties take turns, each with its oldest read: one that asks for
+// many of them waits for itself. A party is a principal or, where nobody proves who it is, a
 // connection.
 //
 // Thread-safe. Outlives the jobs of the pool.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <list>
 #include <string>
@@ -22,7 +23,9 @@ namespace skiplane::broker {
 
 class ListTurns {
  public:
-  ListTurns(pg::Pool& pool, int at_once) : pool_(pool), at_once_(at_once) {}
+  // As many at a time as are a `part`th of the pool's `connections`, and at least one.
+  ListTurns(pg::Pool& pool, int connections, int part)
+      : pool_(pool), at_once_(std::max(1, connections / part)) {}
 
   // As Pool::Submit, when its turn has come.
   void Submit(const std::string& party, pg::Pool::Job job);

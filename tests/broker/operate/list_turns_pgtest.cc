@@ -88,7 +88,7 @@ TEST_F(ListTurnsTest, OtherCallsGoOnWhileExplanationsAndListsOfWorkersWait) {
 // One read is made, and holds up the others: then each party has its turn.
 TEST_F(ListTurnsTest, WhoAsksForManyWaitsForItself) {
   pg::Pool pool({.uri = database_.broker_uri()}, 1, nullptr, [](bool) {});
-  broker::ListTurns turns(pool, 1);
+  broker::ListTurns turns(pool, 1, 1);
   std::promise<void> all_wait;
   turns.Submit("greedy", [go_on = all_wait.get_future()](absl::StatusOr<pg::Session*>) mutable {
     go_on.wait();
@@ -112,7 +112,7 @@ TEST_F(ListTurnsTest, WhoAsksForManyWaitsForItself) {
 
 TEST(ListTurnsWithoutDatabaseTest, ListsThatWaitAreRefusedWithTheOneThatCannotBeMade) {
   pg::Pool pool({.uri = "postgresql://127.0.0.1:1/nowhere"}, 2, nullptr, [](bool) {});
-  broker::ListTurns turns(pool, 2);
+  broker::ListTurns turns(pool, 2, 2);
   std::vector<Later<int>> lists(1000);
   for (Later<int>& list : lists) {
     turns.Submit("party", [done = list.done()](absl::StatusOr<pg::Session*> session) mutable {

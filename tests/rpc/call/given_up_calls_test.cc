@@ -22,15 +22,15 @@ FakeBroker::Behaviour AnswersLate() {
 v1::LeaseRequest LeaseAtOnce() { return WaitingLease(0); }
 
 // A connection of its own.
-class Caller {
+class OneConnection {
  public:
-  explicit Caller(const Front& front) {
+  explicit OneConnection(const Front& front) {
     grpc::ChannelArguments apart;
     apart.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     stub_ = v1::BrokerService::NewStub(grpc::CreateCustomChannel(
         front.address(), grpc::InsecureChannelCredentials(), apart));
   }
-  ~Caller() {
+  ~OneConnection() {
     Cancel();
     for (const auto& call : calls_) call->ended.get_future().wait();
   }
@@ -71,8 +71,8 @@ class Caller {
 TEST(GivenUpCallsTest, AConnectionWithTooManyOfThemBeginsNoMoreUntilTheyAreAnswered) {
   constexpr int kTooMany = CallTally::kAbandonedMax + 1;
   Front front(AnswersLate());
-  Caller greedy(front);
-  Caller other(front);
+  OneConnection greedy(front);
+  OneConnection other(front);
   greedy.BeginLeases(kTooMany);
   ASSERT_TRUE(front.broker.WaitForParked(kTooMany));
   EXPECT_TRUE(greedy.Enqueue().ok()) << "none of them is given up";
