@@ -16,6 +16,7 @@ namespace {
 FakeBroker::Behaviour AnswersLate() {
   FakeBroker::Behaviour behaviour;
   behaviour.answers_cancelled = false;
+  behaviour.answers_at_once = false;
   return behaviour;
 }
 
@@ -70,14 +71,18 @@ class OneConnection {
 
 TEST(GivenUpCallsTest, AConnectionWithTooManyOfThemBeginsNoMoreUntilTheyAreAnswered) {
   constexpr int kTooMany = CallTally::kAbandonedMax + 1;
+  constexpr int kAtOnce = kTooMany / 13;  // fewer than a connection may have streams
+  static_assert(kTooMany % kAtOnce == 0);
   Front front(AnswersLate());
   OneConnection greedy(front);
   OneConnection other(front);
-  greedy.BeginLeases(kTooMany);
-  ASSERT_TRUE(front.broker.WaitForParked(kTooMany));
-  EXPECT_TRUE(greedy.Enqueue().ok()) << "none of them is given up";
-  greedy.Cancel();
-  ASSERT_TRUE(front.broker.WaitForCancels(kTooMany));
+  for (int begun = kAtOnce; begun <= kTooMany; begun += kAtOnce) {
+    greedy.BeginLeases(kAtOnce);
+    ASSERT_TRUE(front.broker.WaitForParked(static_cast<size_t>(begun)));
+    EXPECT_TRUE(greedy.Enqueue().ok()) << "there are not too many yet";
+    greedy.Cancel();
+    ASSERT_TRUE(front.broker.WaitForCancels(begun));
+  }
   const grpc::Status refused = greedy.Enqueue();
   EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_EQ(Decode(refused).info.reason(), "TOO_MANY_CALLS");
