@@ -38,8 +38,10 @@ struct TokenSeal::Keys {
   uint16_t signs = 0;
 };
 
-TokenSeal::TokenSeal(std::shared_ptr<const Keys> keys, absl::string_view principal)
-    : keys_(std::move(keys)), principal_(absl::StrCat(principal.size(), ":", principal)) {}
+TokenSeal::TokenSeal(std::shared_ptr<const Keys> keys, bool is_stale, absl::string_view principal)
+    : keys_(std::move(keys)),
+      is_stale_(is_stale),
+      principal_(absl::StrCat(principal.size(), ":", principal)) {}
 
 void TokenSeal::Seal(std::string* token) const {
   token->push_back(static_cast<char>(keys_->signs >> 8));
@@ -60,8 +62,8 @@ std::optional<absl::string_view> TokenSeal::Open(absl::string_view sealed) const
   return is_ours ? std::optional(token) : std::nullopt;
 }
 
-bool TokenSeal::NamesNextKey(absl::string_view sealed) const {
-  return sealed.size() > kIdBytes + kCodeBytes &&
+bool TokenSeal::MayBeOfNewKey(absl::string_view sealed) const {
+  return is_stale_ && sealed.size() > kIdBytes + kCodeBytes &&
          KeyIdOf(sealed) == keys_->all.rbegin()->first + 1;
 }
 
@@ -77,16 +79,21 @@ void TokenSealer::Replace(absl::Span<const model::TokenKey> keys) {
     made->all.emplace(id, HmacKey(key.secret));
     if (key.signs) made->signs = std::max(made->signs, id);
   }
-  if (made->all.empty()) return;
+  if (made->all.empty()) {
+    const base::MutexLock lock(mutex_);
+    is_stale_ = true;
+    return;
+  }
   // Where the clock went back, the time of none may have come: the oldest is known to every broker.
   if (made->signs == 0) made->signs = made->all.begin()->first;
   const base::MutexLock lock(mutex_);
   keys_ = std::move(made);
+  is_stale_ = false;
 }
 
 TokenSeal TokenSealer::For(absl::string_view principal) const {
   const base::MutexLock lock(mutex_);
-  return TokenSeal(keys_, principal);
+  return TokenSeal(keys_, is_stale_, principal);
 }
 
 }  // namespace skiplane::access

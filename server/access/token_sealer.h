@@ -29,16 +29,18 @@ class TokenSeal {
   // The token that was sealed, of which the result is a part. Unset: none of ours, or another
   // principal's.
   std::optional<absl::string_view> Open(absl::string_view sealed) const;
-  // Whether one that Open() does not take names the key after the newest one known here. Another
-  // broker may have signed it, if this one has not been able to read the keys for long.
-  bool NamesNextKey(absl::string_view sealed) const;
+  // Whether one that Open() does not take may be of a key that is not known here: it names the one
+  // after the newest, and the keys could not be read of late. Who has read them knows all that
+  // sign.
+  bool MayBeOfNewKey(absl::string_view sealed) const;
 
  private:
   friend class TokenSealer;
   struct Keys;
-  TokenSeal(std::shared_ptr<const Keys> keys, absl::string_view principal);
+  TokenSeal(std::shared_ptr<const Keys> keys, bool is_stale, absl::string_view principal);
 
   std::shared_ptr<const Keys> keys_;
+  bool is_stale_;
   std::string principal_;  // behind its length, which says where it begins
 };
 
@@ -47,7 +49,8 @@ class TokenSealer {
   // With a random key, until Replace() brings those of the database.
   TokenSealer();
 
-  // No keys change nothing. Where none of them signs, the oldest does.
+  // Where none of them signs, the oldest does. No keys: they could not be read, and those of before
+  // stay.
   void Replace(absl::Span<const model::TokenKey> keys);
 
   TokenSeal For(absl::string_view principal) const;
@@ -55,6 +58,7 @@ class TokenSealer {
  private:
   mutable base::Mutex mutex_;
   std::shared_ptr<const TokenSeal::Keys> keys_ ABSL_GUARDED_BY(mutex_);
+  bool is_stale_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace skiplane::access

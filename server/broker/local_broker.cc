@@ -57,7 +57,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       notifier_(context_),
       waiters_(context_, options_.await_times,
                [this](const model::TaskId& task) { return notifier_.Awaited(task); },
-               [this] { return lists_.IsFull(); }),
+               [this](const std::string& party) { return lists_.IsFullFor(party); }),
       peer_awaits_(metrics),
       new_queues_(options_.new_queues),
       queues_(context_, options_.create_missing_queues, new_queues_,
@@ -65,18 +65,21 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       dispatcher_(
           context_, sessions_, tracker_,
           [this](std::vector<model::LeaseToken> tokens) { settler_.Release(std::move(tokens)); },
-          options_.waiting_calls_max),
+          {options_.waiting_calls_max, options_.new_queues.principal_share}),
       enqueuer_(context_, queues_,
                 [this](const store::Enqueued& written) {
                   OnTasksUnleased(written.unleased, written.now);
                 }),
       settler_(context_, queues_, tracker_, enqueuer_, dispatcher_, OnCommit()),
       renewer_(context_, sessions_),
-      lists_(model::kListsBytesMax, [this] { waiters_.OnRoom(); }),
-      list_turns_(pool_, options_.connections),
+      lists_({model::kListsBytesMax, options_.new_queues.principal_share},
+             [this] { waiters_.OnRoom(); }),
+      list_turns_(pool_, options_.connections, 2),
+      look_turns_(pool_, options_.connections, 4),
       ender_(context_, queues_, sessions_, OnCommit()),
       admin_(context_, queues_, new_queues_, notifier_, list_turns_, lists_),
-      operator_(context_, queues_, dispatcher_, list_turns_, lists_, waiters_, OnCommit()),
+      operator_(context_, queues_, dispatcher_, list_turns_, look_turns_, lists_, waiters_,
+                OnCommit()),
       sampler_(context_, queues_, dispatcher_),
       listener_(
           options_.connect, store::kNotificationChannel,
@@ -269,13 +272,11 @@ void LocalBroker::RefreshQueues() {
 void LocalBroker::RefreshTokenKeys() {
   if (options_.on_token_keys == nullptr) return;
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
-    if (!session.ok()) return;
-    const auto keys = store::ListTokenKeys(**session);
-    if (keys.ok()) {
-      has_token_keys_ = true;
-      return options_.on_token_keys(*keys);
-    }
-    if (!has_token_keys_.exchange(false)) return;
+    using Keys = std::vector<model::TokenKey>;
+    const absl::StatusOr<Keys> keys =
+        session.ok() ? store::ListTokenKeys(**session) : absl::StatusOr<Keys>(session.status());
+    options_.on_token_keys(keys.value_or(Keys()));
+    if (!session.ok() || !has_token_keys_.exchange(keys.ok()) || keys.ok()) return;
     base::Log(base::LogLevel::kWarn, "token_keys_unread",
               {{"error", std::string(keys.status().message())},
                {"why", "other brokers may sign lease tokens that this one does not know; tried "

@@ -38,7 +38,8 @@ struct BrokerOptions {
   pg::Uuid id{};     // random
   std::string name;  // for people
   AwaitTimes await_times{};
-  // Gets the keys for lease tokens as they are now, every few seconds. Must not block.
+  // Gets the keys for lease tokens as they are now, every few seconds; none if they could not be
+  // read. Must not block.
   std::function<void(const std::vector<model::TokenKey>&)> on_token_keys = nullptr;
 };
 
@@ -105,6 +106,7 @@ class LocalBroker : public Broker {
   SessionRenewer renewer_;
   AnswerMemory lists_;
   ListTurns list_turns_;
+  ListTurns look_turns_;
   SessionEnder ender_;
   QueueAdmin admin_;
   LocalOperator operator_;

@@ -85,11 +85,12 @@ struct AckContinuation {
   std::optional<Content> next_content;  // for the next stage; unset: as it was
   std::string result;
   std::vector<NewTask> follow_ups;  // each names its queue
+  std::string principal;            // who asks for them; empty: nobody has to prove it
 };
 
 struct AckItem {
   LeaseToken token;
-  std::shared_ptr<const AckContinuation> continuation;  // null: nothing, as nearly always
+  std::shared_ptr<AckContinuation> continuation;  // null: nothing, as nearly always
   absl::Status refusal = absl::OkStatus();  // else the item cannot be: it is answered, not settled
 };
 

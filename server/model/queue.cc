@@ -201,7 +201,7 @@ absl::Status CheckLimits(const QueueLimits& limits, absl::string_view prefix) {
   if (!rate || (*rate >= kEnqueueRateMin && *rate <= kEnqueueRateMax)) return absl::OkStatus();
   return base::InvalidField(absl::StrCat(prefix, "max_enqueue_rate"),
                             absl::StrCat("is ", *rate, "; must be ", kEnqueueRateMin, " to ",
-                                         kEnqueueRateMax));
+                                         static_cast<int64_t>(kEnqueueRateMax)));
 }
 
 }  // namespace

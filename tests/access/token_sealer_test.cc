@@ -90,12 +90,27 @@ TEST(TokenSealerTest, ATokenOfTheNextKeyIsToldFromOthers) {
   const std::string old = Sealed(sealer, "p");
   TokenSealer ahead;
   ahead.Replace({Key(1, true), Key(2, true)});
-  EXPECT_TRUE(sealer.For("p").NamesNextKey(Sealed(ahead, "p")));
-  EXPECT_FALSE(sealer.For("p").NamesNextKey(old));
-  EXPECT_FALSE(ahead.For("p").NamesNextKey(Sealed(ahead, "p")));
+  sealer.Replace({});
+  ahead.Replace({});
+  EXPECT_TRUE(sealer.For("p").MayBeOfNewKey(Sealed(ahead, "p")));
+  EXPECT_FALSE(sealer.For("p").MayBeOfNewKey(old));
+  EXPECT_FALSE(ahead.For("p").MayBeOfNewKey(Sealed(ahead, "p")));
   ahead.Replace({Key(3, true)});
-  EXPECT_FALSE(sealer.For("p").NamesNextKey(Sealed(ahead, "p")));
-  EXPECT_FALSE(sealer.For("p").NamesNextKey(old.substr(old.size() - 18)));
+  EXPECT_FALSE(sealer.For("p").MayBeOfNewKey(Sealed(ahead, "p")));
+  EXPECT_FALSE(sealer.For("p").MayBeOfNewKey(old.substr(old.size() - 18)));
+}
+
+// A key signs long after every broker has read it: what names another one is made up, or cut.
+TEST(TokenSealerTest, WhoHasReadTheKeysKnowsAllThatSign) {
+  TokenSealer sealer;
+  TokenSealer ahead;
+  sealer.Replace({Key(1, true)});
+  ahead.Replace({Key(2, true)});
+  EXPECT_FALSE(sealer.For("p").MayBeOfNewKey(Sealed(ahead, "p")));
+  sealer.Replace({});
+  EXPECT_TRUE(sealer.For("p").MayBeOfNewKey(Sealed(ahead, "p")));
+  sealer.Replace({Key(1, true)});
+  EXPECT_FALSE(sealer.For("p").MayBeOfNewKey(Sealed(ahead, "p")));
 }
 
 // An answer without keys must not leave the broker without any.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 
+#include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "server/base/reason.h"
 
@@ -173,6 +174,13 @@ TEST(QueueSettingsTest, ALimitOutOfRangeIsBlamed) {
     EXPECT_EQ(BlamedField([rate](auto& s) { s.limits.max_enqueue_rate = rate; }),
               "settings.max_enqueue_rate");
   }
+}
+
+// For people: not as 1e+06.
+TEST(QueueSettingsTest, ARangeIsToldInFull) {
+  QueueSettings settings;
+  settings.limits.max_enqueue_rate = 0;
+  EXPECT_TRUE(absl::EndsWith(CheckSettings(settings, "").message(), "must be 0.001 to 1000000"));
 }
 
 TEST(QueueTest, ThePauseModeSaysWhatIsPaused) {

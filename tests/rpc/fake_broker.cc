@@ -115,7 +115,7 @@ std::shared_ptr<broker::PendingLease> FakeBroker::Lease(
     return nullptr;
   }
   auto parked = std::make_shared<Parked>(*this, std::move(done));
-  if (call.wait == absl::ZeroDuration()) {
+  if (call.wait == absl::ZeroDuration() && behaviour.answers_at_once) {
     lease = std::move(call);
     parked->Answer({});
     return parked;

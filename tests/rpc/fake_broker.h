@@ -19,6 +19,7 @@ class FakeBroker final : public broker::Broker {
   struct Behaviour {
     absl::Status refusal;             // if not OK: every call but a parked Lease gets it at once
     bool answers_cancelled = true;    // as the real one; else a test answers by AnswerParked
+    bool answers_at_once = true;      // as the real one, a Lease that may not wait
     bool answers_at_drain = true;     // as the real one
     std::vector<model::SettleResult> settled;
     absl::Status lease_refusal;  // if not OK: items are settled, and then nothing is leased

@@ -20,7 +20,7 @@ std::vector<broker::Action> World::Do(int broker, SchedulerEvent event) {
   Broker& its = brokers_[static_cast<size_t>(broker)];
   Step step{now_};
   if (its.is_memory_full) Unhealthy(broker);
-  its.scheduler->SetMemoryFull(its.is_memory_full);
+  its.scheduler->SetFullMemory({its.is_memory_full});
   event(*its.scheduler, step);
   const Knowledge& knowledge = known_[static_cast<size_t>(broker)];
   judge_.Kept(step.actions);

@@ -23,6 +23,8 @@ WAITING = 4   # of which one principal may have a half
 CALLS = 300   # 1 % of 30,000
 # Of 32 MiB, 1 % are 335,545 bytes; of 40 MiB, which is with the reserve, 419,431.
 BYTES = 380000
+# Of what may be leased and not read, 16 MiB, one principal has 12.
+UNREAD, UNREAD_BYTES = 16, 1000000
 SERVICE = "/skiplane.v1.BrokerService/"
 
 
@@ -69,6 +71,7 @@ class Principals(SystemTest):
         self.assertEqual((error.code().name, reason_of(error)),
                          ("RESOURCE_EXHAUSTED", "TOO_MANY_CALLS_OF_PRINCIPAL"), error)
         self.assertIn(f"`token:{GREEDY}`", error.details())
+        self.assertIn("--principal-share", error.details())
         self.assertGreater(retry_delay_of(error), 0)
         broker.wait_for_output(f" principal_limited principal=token:{GREEDY} limit={limit}")
 
@@ -149,6 +152,29 @@ class Principals(SystemTest):
         self.assert_settles(self.greedy, mine)
         deaf.close()
         self.wait_until_served(self.greedy)
+
+
+    def test_one_that_reads_none_of_its_answers(self):
+        broker = self.serve()
+        for _ in range(UNREAD):
+            self.modest.enqueue(QUEUE, os.urandom(UNREAD_BYTES))
+        body = http2.message(
+            lease_request(QUEUE, wait=60, max_tasks=3, worker_id="deaf").SerializeToString())
+        deaf = self.deaf(broker, "Lease", [body] * UNREAD)
+        self.wait_until_refused(lambda: self.greedy.lease("other", wait=0))
+        error = self.refusal_of(lambda: self.greedy.lease("other", wait=0))
+        self.assertEqual(reason_of(error), "TOO_MANY_CALLS")
+
+        self.assert_settles(self.modest, self.lease_of(self.modest))
+        deaf.close()
+        self.wait_until(lambda: self.is_served(self.greedy))
+
+    def is_served(self, client):
+        try:
+            client.lease("other", wait=0)
+        except grpc.RpcError:
+            return False
+        return True
 
 
 class PrincipalsByHttp(ByHttp, Principals):

@@ -92,6 +92,14 @@ class QueueLimits(SystemTest):
         self.assertGreater(retry_delay_of(error), 50)
         self.assertLessEqual(retry_delay_of(error), 100)
 
+    def test_what_never_fits_is_refused_for_good(self):
+        self.client.create_queue(QUEUE, max_depth=DEPTH)
+        with self.assertRaises(grpc.RpcError) as caught:
+            self.client.enqueue_all(QUEUE, [self.client.new_task()] * (DEPTH + 1))
+        self.assertEqual((caught.exception.code().name, reason_of(caught.exception)),
+                         ("INVALID_ARGUMENT", "REQUEST_TOO_LARGE"))
+        self.assertIn("queue: ", caught.exception.details())
+
     def test_a_queue_is_full_of_bytes(self):
         self.client.create_queue(QUEUE, max_bytes=1000)
         self.client.enqueue(QUEUE, b"x" * 600)

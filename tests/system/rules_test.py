@@ -269,6 +269,26 @@ allow token:changer to operate on own-*
             self.assert_denied(self.both("changer", "AdminService/StartBulkOperation",
                                          filter=narrow, action={"runNow": {}}, dryRun=True))
 
+    def test_the_filters_of_others_show_nothing_that_the_caller_may_not_see(self):
+        self.put(OWN, key="k-1", headers={"h": "x"})
+        narrow = {"queue": OWN, "keyPrefix": "k-secret", "headers": {"h": "h-secret"}}
+        operation = {"operationId": self.root(
+            "AdminService/StartBulkOperation", filter=narrow,
+            action={"runNow": {}})["operation"]["operationId"]}
+
+        def shown(who, method, **body):
+            texts = [json.dumps(call(who, f"AdminService/{method}", body))
+                     for call in (self.by_grpc, self.by_http)]
+            for text in texts:
+                self.assertIn(OWN, text)
+            [found] = {("h-secret" in text, "k-secret" in text) for text in texts}
+            return found
+        for method, body in (("GetBulkOperation", operation), ("ListBulkOperations", {}),
+                             ("ListAuditRecords", {"queue": OWN})):
+            self.assertEqual(shown("auditor", method, **body), (True, True), method)
+            self.assertEqual(shown("reader", method, **body), (False, True), method)
+        self.assertEqual(shown("changer", "StopBulkOperation", **operation), (False, False))
+
     def test_an_operator_makes_no_queue(self):
         for method, body in (
                 ("StartBulkOperation", {"filter": {"queue": "own-new", "all": True},
@@ -295,7 +315,9 @@ allow token:changer to operate on own-*
                           both.get("nextPageToken")), (names, None))
         operations = self.both("reader", "AdminService/ListBulkOperations")["operations"]
         self.assertEqual([one["filter"]["queue"] for one in operations], ["own-more", OWN])
-        self.assert_denied(self.both("reader", "AdminService/ListAuditRecords"))
+        refused = self.both("reader", "AdminService/ListAuditRecords")
+        self.assert_denied(refused)
+        self.assertIn("name one; that needs `read` on all queues (*)", refused[2])
         self.assert_denied(self.both("reader", "AdminService/ListWorkers"))
 
     def test_a_forbidden_queue_is_not_made_by_who_may_not(self):

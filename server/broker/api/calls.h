@@ -33,7 +33,7 @@ struct EnqueueCall {
   std::string request_id;             // empty: none
   const char* queue_field = "queue";  // where `queue` was named
   bool has_several_queues = false;    // else no task names one
-  std::string principal{};            // who calls
+  std::string principal{};            // who calls; empty: nobody has to prove it
 };
 
 using model::EnqueueResult;
@@ -48,7 +48,8 @@ struct LeaseQueue {
 struct LeaseCall {
   std::vector<LeaseQueue> queues;
   bool strict_order = false;
-  std::string principal;  // who calls
+  std::string principal;  // who calls; empty: nobody has to prove it
+  std::string party{};    // the principal or, where nobody has to prove it, the connection
   std::string worker_id;  // empty: a session of its own
   std::string worker_name;
   int max_tasks = 1;
@@ -98,7 +99,7 @@ struct CreateQueueCall {
   std::optional<model::QueueSettings> settings;
   std::optional<int> lane_count;
   model::Origin origin;
-  std::string principal{};  // who calls
+  std::string principal{};  // who calls; empty: nobody has to prove it
 };
 
 struct UpdateQueueCall {
@@ -124,6 +125,7 @@ struct ListQueuesCall {
   std::string after;  // only names greater than this
   int limit = 0;
   Permit permit{};  // queues that it refuses are left out
+  std::string party{};  // as in LeaseCall
 };
 
 struct StageReport {

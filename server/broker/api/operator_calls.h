@@ -1,4 +1,5 @@
-// Calls of the Operator and their answers. rpc has checked what needs no database.
+// Calls of the Operator and their answers. rpc has checked what needs no database. `party`: whose
+// answers and turns are counted together, see LeaseCall.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "server/broker/api/calls.h"
+#include "server/broker/api/report_calls.h"
 #include "server/broker/api/task_details.h"
 #include "server/model/report.h"
 #include "server/model/task_filter.h"
@@ -25,6 +27,7 @@ struct ListTasksCall {
   bool with_payload = false;
   int limit = 0;
   TaskCursor from;
+  std::string party{};
 };
 
 struct TaskPage {
@@ -56,6 +59,7 @@ struct Explanation {
 struct ExplainTaskCall {
   model::TaskId id;
   Permit permit{};
+  std::string party{};
 };
 
 struct ChangeTaskCall {
@@ -73,6 +77,7 @@ struct PreviewCall {
   std::optional<absl::Time> start;
   int count = 10;
   Permit permit{};  // for the task
+  std::string party{};
 };
 
 struct StartBulkCall {
@@ -101,48 +106,7 @@ struct ListBulksCall {
   model::SessionId before_id{};
   int limit = 0;
   Permit permit{};  // operations on queues that it refuses are left out
-};
-
-struct ListErrorsCall {
-  std::string queue;
-  std::string stage;
-  int64_t seen_micros = INT64_MAX;  // where it goes on: after this group
-  int16_t after_stage = -1;
-  std::string after_fingerprint;
-  int limit = 0;
-};
-
-struct ErrorPage {
-  model::Page<model::ErrorGroup> groups;
-  std::vector<std::string> stages;  // of each group: its name
-};
-
-struct StatisticsCall {
-  std::string queue;
-  std::string stage;
-  std::optional<model::AttemptOutcome> outcome;
-  std::optional<absl::Time> start;  // unset: 24 hours ago
-  std::optional<absl::Time> end;    // unset: now
-  absl::Time after_hour = absl::InfinitePast();  // where it goes on: after these
-  int16_t after_stage = 0;
-  int16_t after_outcome = 0;
-};
-
-struct Statistics {
-  model::Page<model::HourStatistics> hours;
-  std::vector<std::string> stages;  // of each: its name
-};
-
-struct ListWorkersCall {
-  std::string after_name;
-  std::string after_handle;
-  int limit = 0;
-};
-
-struct ListAuditCall {
-  std::string queue;  // empty: any
-  int64_t before = INT64_MAX;
-  int limit = 0;
+  std::string party{};
 };
 
 }  // namespace skiplane::broker

@@ -22,6 +22,7 @@ struct GetTaskCall {
   absl::Time attempts_before = absl::InfiniteFuture();  // where the list of attempts goes on
   Permit permit{};
   Permit payload_permit{};  // attempts that it refuses come without payload and result
+  std::string party{};      // as in ListTasksCall
 };
 
 struct TaskDetails {

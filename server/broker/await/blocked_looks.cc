@@ -15,9 +15,9 @@ constexpr std::chrono::milliseconds kBetweenLooks(10);
 void BlockedLooks::Add(std::shared_ptr<TaskWaiter> waiter) {
   {
     base::MutexLock lock(mutex_);
-    if (queued_.insert(waiter.get()).second) waiters_.push_back(std::move(waiter));
+    if (queued_.insert(waiter.get()).second) waiters_.push_back(waiter);
   }
-  if (!is_full_()) OnRoom();  // made before the waiter came here
+  if (!is_full_(waiter->party())) OnRoom();  // made before the waiter came here
 }
 
 void BlockedLooks::OnRoom() {
@@ -32,14 +32,19 @@ void BlockedLooks::Look() {
   {
     base::MutexLock lock(mutex_);
     is_armed_ = false;
-    while (!waiters_.empty() && some.size() < kLooksAtOnce) {
-      queued_.erase(waiters_.front().get());
-      some.push_back(std::move(waiters_.front()));
-      waiters_.pop_front();
+    std::deque<std::shared_ptr<TaskWaiter>> others;
+    for (std::shared_ptr<TaskWaiter>& waiter : waiters_) {
+      if (some.size() == kLooksAtOnce || is_full_(waiter->party())) {
+        others.push_back(std::move(waiter));
+        continue;
+      }
+      queued_.erase(waiter.get());
+      some.push_back(std::move(waiter));
     }
+    waiters_ = std::move(others);
   }
   for (const std::shared_ptr<TaskWaiter>& waiter : some) waiter->Look(false);
-  if (!is_full_()) OnRoom();
+  if (!some.empty()) OnRoom();
 }
 
 }  // namespace skiplane::broker

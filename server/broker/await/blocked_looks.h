@@ -1,11 +1,12 @@
 // Waiters that could not look at their tasks, as answers that their readers have not taken yet fill
-// the memory for such answers. Once there is room they look again, a few at a time, so that each
-// finds room. Thread-safe.
+// the memory for such answers, or the part of their party. Once there is room they look again, a
+// few at a time, so that each finds room. Thread-safe.
 #pragma once
 
 #include <deque>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -17,7 +18,10 @@ namespace skiplane::broker {
 
 class BlockedLooks {
  public:
-  BlockedLooks(base::Timer& timer, std::function<bool()> is_full)
+  // Whether there is no room for answers to this party.
+  using IsFullFor = std::function<bool(const std::string& party)>;
+
+  BlockedLooks(base::Timer& timer, IsFullFor is_full)
       : timer_(timer), is_full_(std::move(is_full)) {}
 
   void Add(std::shared_ptr<TaskWaiter> waiter);
@@ -29,7 +33,7 @@ class BlockedLooks {
   void Look();
 
   base::Timer& timer_;
-  const std::function<bool()> is_full_;
+  const IsFullFor is_full_;
   base::Mutex mutex_;
   std::deque<std::shared_ptr<TaskWaiter>> waiters_ ABSL_GUARDED_BY(mutex_);  // each once
   absl::flat_hash_set<const TaskWaiter*> queued_ ABSL_GUARDED_BY(mutex_);

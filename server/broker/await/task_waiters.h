@@ -38,7 +38,8 @@ class TaskWaiters {
   using Announce = std::function<bool(const model::TaskId&)>;
 
   // `is_full`: whether no look may read a task, as too many answers wait for their readers.
-  TaskWaiters(Context& context, AwaitTimes times, Announce announce, std::function<bool()> is_full)
+  TaskWaiters(Context& context, AwaitTimes times, Announce announce,
+              BlockedLooks::IsFullFor is_full)
       : context_(context),
         every_(times.every),
         announce_(std::move(announce)),

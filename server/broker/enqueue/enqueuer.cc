@@ -84,8 +84,11 @@ void Enqueuer::EnqueueIntoOne(std::unique_ptr<PendingEnqueue> pending) {
   const EnqueueCall& asked = pending->call;
   std::vector<std::string> names{asked.queue};
   const auto field_of = [field = asked.queue_field](size_t) { return std::string(field); };
-  const auto check = [&asked](const QueueCache::Queues& queues) {
-    return CheckTasks(*queues.front(), asked);
+  const auto check = [&asked](const QueueCache::Queues& queues) -> absl::Status {
+    RETURN_IF_ERROR(CheckTasks(*queues.front(), asked));
+    if (!queues.front()->settings.limits.IsAny()) return absl::OkStatus();
+    return base::BlameField("REQUEST_TOO_LARGE", asked.queue_field,
+                            QueueRoom::Want::Of(queues.front(), asked.tasks).CheckFits());
   };
   queues_.Find(asked.principal, std::move(names), field_of, check,
                [this, pending = std::move(pending)](
@@ -100,10 +103,8 @@ void Enqueuer::EnqueueIntoOne(std::unique_ptr<PendingEnqueue> pending) {
                  if (!pending->queue->settings.limits.IsAny()) {
                    return CheckSchedules(std::move(pending));
                  }
-                 QueueRoom::Wants wants{{.queue = pending->queue}};
-                 for (const model::NewTask& task : pending->call.tasks) {
-                   wants[0].Add(task);
-                 }
+                 QueueRoom::Wants wants{
+                     QueueRoom::Want::Of(pending->queue, pending->call.tasks)};
                  std::vector<std::string> fields{pending->call.queue_field};
                  TakeRoom(std::move(pending), std::move(wants), std::move(fields));
                });
@@ -119,9 +120,10 @@ void Enqueuer::Add(std::unique_ptr<PendingEnqueue> pending) {
 
 absl::StatusOr<std::unique_ptr<PendingEnqueue>> Enqueuer::Prepare(pg::Session& session,
                                                                   const model::NewTask& task,
+                                                                  const std::string& principal,
                                                                   const std::string& field) {
   auto pending = std::make_unique<PendingEnqueue>();
-  ASSIGN_OR_RETURN(pending->queue, queues_.Get(session, task.queue));
+  ASSIGN_OR_RETURN(pending->queue, queues_.Get(session, task.queue, principal));
   RETURN_IF_ERROR(CheckOpen(*pending->queue));
   RETURN_IF_ERROR(queues_.Check(session, &pending->queue, [&](const model::Queue& queue) {
     return base::PrefixField(field, CheckTask(queue, task));

@@ -37,11 +37,12 @@ class Enqueuer {
 
   void Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done);
 
-  // For a task that is made in somebody else's transaction on `session`, and names its queue:
-  // checks it, with `field` before the name of a bad field; writes it; and, after the commit, tells
-  // of it.
+  // For a task that `principal` wants, which is made in somebody else's transaction on `session`,
+  // and names its queue: checks it, with `field` before the name of a bad field; writes it; and,
+  // after the commit, tells of it.
   absl::StatusOr<std::unique_ptr<PendingEnqueue>> Prepare(pg::Session& session,
                                                           const model::NewTask& task,
+                                                          const std::string& principal,
                                                           const std::string& field);
   struct Uncommitted {
     const PendingEnqueue* call;

@@ -18,7 +18,8 @@ void Enqueuer::TakeRoom(std::unique_ptr<PendingEnqueue> pending, QueueRoom::Want
     }
     pending->done = [this, taken, done = std::move(pending->done)](
                         absl::StatusOr<std::vector<EnqueueResult>> results) mutable {
-      room_.Ended(*taken);
+      // With an unknown outcome the tasks may be there.
+      room_.Ended(*taken, !results.ok() && !absl::IsUnknown(results.status()));
       done(std::move(results));
     };
     CheckSchedules(std::move(pending));

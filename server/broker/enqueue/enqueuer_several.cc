@@ -61,6 +61,17 @@ void AddWants(const EnqueueCall& call, const CallQueues& queues, const QueueCach
   }
 }
 
+absl::Status CheckAllFit(const EnqueueCall& call, const CallQueues& queues,
+                         const QueueCache::Queues& found) {
+  QueueRoom::Wants wants;
+  std::vector<std::string> fields;
+  AddWants(call, queues, found, &wants, &fields);
+  for (size_t i = 0; i < wants.size(); ++i) {
+    RETURN_IF_ERROR(base::BlameField("REQUEST_TOO_LARGE", fields[i], wants[i].CheckFits()));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void Enqueuer::EnqueueIntoSeveral(std::unique_ptr<PendingEnqueue> pending) {
@@ -68,8 +79,9 @@ void Enqueuer::EnqueueIntoSeveral(std::unique_ptr<PendingEnqueue> pending) {
   CallQueues queues(asked);
   std::vector<std::string> names = queues.names;
   auto field_of = [fields = queues.fields](size_t place) { return fields[place]; };
-  auto check = [&asked, places = queues.of_task](const QueueCache::Queues& found) {
-    return CheckTasksOf(asked, places, found);
+  auto check = [&asked, queues](const QueueCache::Queues& found) -> absl::Status {
+    RETURN_IF_ERROR(CheckTasksOf(asked, queues.of_task, found));
+    return CheckAllFit(asked, queues, found);
   };
   queues_.Find(asked.principal, std::move(names), std::move(field_of), std::move(check),
                [this, pending = std::move(pending), queues = std::move(queues)](

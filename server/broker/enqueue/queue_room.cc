@@ -16,6 +16,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
+constexpr absl::Duration kShownDelay = absl::Milliseconds(100);  // to which it is rounded
+
 // One of the limits of what a queue holds.
 struct Bound {
   absl::string_view setting;
@@ -32,20 +34,36 @@ void LogLimited(const model::Queue& queue, absl::string_view limit) {
 absl::Status Full(const model::Queue& queue, const Bound& bound, int64_t has, int64_t brings) {
   LogLimited(queue, bound.setting);
   return base::Refuse(absl::StatusCode::kResourceExhausted, "QUEUE_FULL",
-                      absl::StrCat("queue \"", queue.name, "\" has ", has, " ", bound.unit,
+                      absl::StrCat("\"", queue.name, "\" has ", has, " ", bound.unit,
                                    " that are not finished, and the call brings ", brings,
                                    "; at most ", *bound.max, " (", bound.setting,
-                                   "); nothing was changed: retry when some are done"));
+                                   "). This call brought nothing: retry when some are done"));
 }
 
 absl::Status TooFast(const model::Queue& queue, double per_second, absl::Duration delay) {
   LogLimited(queue, "max_enqueue_rate");
   return base::WithRetryDelay(
       base::Refuse(absl::StatusCode::kResourceExhausted, "ENQUEUE_RATE_EXCEEDED",
-                   absl::StrCat("queue \"", queue.name, "\" takes ", per_second,
-                                " tasks a second (max_enqueue_rate); nothing was changed: retry "
-                                "after the delay that is told")),
+                   absl::StrCat("\"", queue.name, "\" takes ", per_second,
+                                " tasks a second (max_enqueue_rate). This call brought nothing: "
+                                "retry in ",
+                                absl::FormatDuration(absl::Ceil(delay, kShownDelay)))),
       delay);
+}
+
+absl::Status TooLarge(const model::Queue& queue, const Bound& bound, int64_t brings) {
+  return base::Refuse(absl::StatusCode::kInvalidArgument, "REQUEST_TOO_LARGE",
+                      absl::StrCat("\"", queue.name, "\" takes ", *bound.max, " ", bound.unit,
+                                   " at most (", bound.setting, "), and the call brings ", brings,
+                                   ". This call brought nothing: send less in one call"));
+}
+
+Bound DepthOf(const model::Queue& queue) {
+  return {"max_depth", "tasks", queue.settings.limits.max_depth};
+}
+
+Bound BytesOf(const model::Queue& queue) {
+  return {"max_bytes", "bytes of tasks", queue.settings.limits.max_bytes};
 }
 
 // A second's tasks at once.
@@ -62,6 +80,20 @@ void QueueRoom::Want::Add(const model::NewTask& task) {
   for (const auto& [name, value] : task.headers) {
     bytes += static_cast<int64_t>(name.size() + value.size());
   }
+}
+
+QueueRoom::Want QueueRoom::Want::Of(QueuePtr queue, const std::vector<model::NewTask>& tasks) {
+  Want want{.queue = std::move(queue)};
+  for (const model::NewTask& task : tasks) want.Add(task);
+  return want;
+}
+
+absl::Status QueueRoom::Want::CheckFits() const {
+  const Bound depth = DepthOf(*queue);
+  if (depth.max && tasks > *depth.max) return TooLarge(*queue, depth, tasks);
+  const Bound of_bytes = BytesOf(*queue);
+  if (of_bytes.max && bytes > *of_bytes.max) return TooLarge(*queue, of_bytes, bytes);
+  return absl::OkStatus();
 }
 
 void QueueRoom::Take(Wants wants, Answer answer) {
@@ -94,20 +126,21 @@ QueueRoom::Outcome QueueRoom::TakeAll(const Wants& wants) {
   for (size_t i = 0; i < wants.size(); ++i) {
     Outcome outcome = TakeOne(wants[i], now);
     if (outcome.status.ok() && !outcome.needs_count) continue;
-    for (size_t taken = 0; taken < i; ++taken) {
-      State& state = states_[wants[taken].queue->id];
-      state.tasks.GiveBack(wants[taken].tasks);
-      state.bytes.GiveBack(wants[taken].bytes);
-      if (state.rate) state.rate->GiveBack(static_cast<double>(wants[taken].tasks));
-    }
+    for (size_t taken = 0; taken < i; ++taken) GiveBack(wants[taken]);
     outcome.which = i;
     return outcome;
   }
   return {};
 }
 
+void QueueRoom::GiveBack(const Want& want) {
+  State& state = states_[want.queue->id];
+  state.tasks.GiveBack(want.tasks);
+  state.bytes.GiveBack(want.bytes);
+  if (state.rate) state.rate->GiveBack(static_cast<double>(want.tasks));
+}
+
 QueueRoom::Outcome QueueRoom::TakeOne(const Want& want, base::SteadyTime now) {
-  const model::QueueLimits& limits = want.queue->settings.limits;
   State& state = states_[want.queue->id];
   const auto check = [&](const FillLevel& level, const Bound& bound, int64_t brings) -> Outcome {
     if (!bound.max) return {};
@@ -116,12 +149,13 @@ QueueRoom::Outcome QueueRoom::TakeOne(const Want& want, base::SteadyTime now) {
     if (level.MayCount(now)) return {.status = {}, .needs_count = true};
     return {.status = Full(*want.queue, bound, level.Now(), brings)};
   };
-  Outcome outcome = check(state.tasks, {"max_depth", "tasks", limits.max_depth}, want.tasks);
+  Outcome outcome = check(state.tasks, DepthOf(*want.queue), want.tasks);
   if (!outcome.status.ok() || outcome.needs_count) return outcome;
-  outcome = check(state.bytes, {"max_bytes", "bytes of tasks", limits.max_bytes}, want.bytes);
+  outcome = check(state.bytes, BytesOf(*want.queue), want.bytes);
   if (!outcome.status.ok() || outcome.needs_count) return outcome;
 
-  if (const std::optional<double> per_second = limits.max_enqueue_rate) {
+  const std::optional<double> per_second = want.queue->settings.limits.max_enqueue_rate;
+  if (per_second) {
     if (!state.rate) state.rate.emplace(RateOf(*per_second), now);
     if (!(state.rate->rate() == RateOf(*per_second))) state.rate->SetRate(RateOf(*per_second), now);
     const absl::Duration delay = state.rate->Take(static_cast<double>(want.tasks), now);
@@ -134,9 +168,13 @@ QueueRoom::Outcome QueueRoom::TakeOne(const Want& want, base::SteadyTime now) {
   return {};
 }
 
-void QueueRoom::Ended(const Wants& wants) {
+void QueueRoom::Ended(const Wants& wants, bool failed) {
   base::MutexLock lock(mutex_);
   for (const Want& want : wants) {
+    if (failed) {
+      GiveBack(want);
+      continue;
+    }
     State& state = states_[want.queue->id];
     state.tasks.Ended(want.tasks);
     state.bytes.Ended(want.bytes);

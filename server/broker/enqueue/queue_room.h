@@ -31,7 +31,10 @@ class QueueRoom {
     int64_t tasks = 0;
     int64_t bytes = 0;
 
+    static Want Of(QueuePtr queue, const std::vector<model::NewTask>& tasks);
     void Add(const model::NewTask& task);
+    // REQUEST_TOO_LARGE if the queue has no room for it even when it is empty.
+    absl::Status CheckFits() const;
   };
   using Wants = std::vector<Want>;
   // `which`: the want that is refused.
@@ -42,8 +45,8 @@ class QueueRoom {
   // Takes the room for all or none: QUEUE_FULL or ENQUEUE_RATE_EXCEEDED, with a hint when there may
   // be room. At once, or from a thread of the pool.
   void Take(Wants wants, Answer answer);
-  // To be told once what was taken has been answered.
-  void Ended(const Wants& wants);
+  // To be told once what was taken has been answered; what `failed` has not come and is given back.
+  void Ended(const Wants& wants, bool failed);
 
  private:
   struct State {
@@ -59,6 +62,7 @@ class QueueRoom {
     size_t which = 0;
   };
 
+  void GiveBack(const Want& want) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Outcome TakeAll(const Wants& wants) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Outcome TakeOne(const Want& want, base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Wait(Wants wants, Answer answer, size_t which) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -27,7 +27,8 @@ Dispatcher::Event::Event(Dispatcher& dispatcher) : dispatcher_(dispatcher) {
   dispatcher_.mutex_.Lock();
   step.now = std::chrono::steady_clock::now();
   step.has_spare = dispatcher_.context_.pool.HasSpare();
-  dispatcher_.scheduler_.SetMemoryFull(dispatcher_.memory_.IsFull());
+  AnswerMemory::Full full = dispatcher_.memory_.WhoIsFull();
+  dispatcher_.scheduler_.SetFullMemory({full.for_all, std::move(full.parties)});
 }
 
 Dispatcher::Event::~Event() {
@@ -37,12 +38,12 @@ Dispatcher::Event::~Event() {
 }
 
 Dispatcher::Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& tracker,
-                       OnOrphans on_orphans, int waiting_max)
+                       OnOrphans on_orphans, LeaseLimits limits)
     : context_(context),
       sessions_(sessions),
       tracker_(tracker),
       on_orphans_(std::move(on_orphans)),
-      memory_(model::kAnswerBytesMax,
+      memory_({model::kAnswerBytesMax, limits.party_share},
               [this] {
                 context_.timer.After(std::chrono::seconds(0), [this] {
                   Event event(*this);
@@ -52,7 +53,7 @@ Dispatcher::Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& t
       lost_(context, [this](LeaseRun& run, absl::StatusOr<store::Leased> leased) {
         FinishRun(run, std::move(leased));
       }),
-      scheduler_(waiting_max) {}
+      scheduler_(limits.waiting_max) {}
 
 TicketPtr Dispatcher::NewTicket(LeaseCall call, const std::vector<QueuePtr>& queues,
                                 Callback<LeaseAnswer> done) {

@@ -33,13 +33,18 @@ struct Reservation {
   store::Leased leased;
 };
 
+struct LeaseLimits {
+  int waiting_max = 0;    // calls that wait
+  int party_share = 100;  // percent of what may be leased and not read, of a party
+};
+
 class Dispatcher {
  public:
   // Gets leases whose caller had vanished, to be handed back uncharged.
   using OnOrphans = std::function<void(std::vector<model::LeaseToken>)>;
 
   Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& tracker, OnOrphans on_orphans,
-             int waiting_max);
+             LeaseLimits limits);
 
   // `queues` are those of the call, in its order.
   std::shared_ptr<PendingLease> Lease(LeaseCall call, const std::vector<QueuePtr>& queues,

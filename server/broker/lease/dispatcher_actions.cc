@@ -59,7 +59,7 @@ void Dispatcher::Perform(std::vector<Action> actions) {
 
 void Dispatcher::Perform(Answer& answer) {
   if (answer.answer.ok() && !answer.answer->tasks.empty()) {
-    answer.answer->memory = memory_.Hold(BytesOf(*answer.answer));
+    answer.answer->memory = memory_.Hold(answer.ticket->call.party, BytesOf(*answer.answer));
   }
   answer.ticket->done(std::move(answer.answer));
 }

@@ -1,9 +1,10 @@
-// Runs an operator's call whose answer holds a list: as any other, but only while the lists that
-// were made before have mostly reached their readers, and when its turn has come. Each of them
-// weighs as much as a page may.
+// Runs an operator's call that reads: as any other, but only when the turn of its party has come.
+// One whose answer holds a list is made only while the lists that were made before have mostly
+// reached their readers. Each of them weighs as much as a page may.
 #pragma once
 
 #include <functional>
+#include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -14,20 +15,26 @@
 
 namespace skiplane::broker {
 
+template <typename Answer, typename Work>
+void SubmitRead(ListTurns& turns, const std::string& party, Callback<Answer> done, Work work) {
+  ListTurns::OfParty of_party{turns, party};
+  SubmitJob(of_party, std::move(done), std::move(work));
+}
+
 // `page_of` says what of the answer is counted: a member, or std::identity() of an answer that is
 // nothing but a list.
 template <typename Answer, typename PageOf, typename Work>
-void SubmitList(ListTurns& turns, AnswerMemory& lists, Callback<Answer> done, PageOf page_of,
-                Work work) {
-  SubmitJob(turns, std::move(done),
-            [&lists, page_of, work = std::move(work)](
-                pg::Session& session) mutable -> absl::StatusOr<Answer> {
-              if (lists.IsFull()) return TooManyCalls();
-              ASSIGN_OR_RETURN(Answer answer, work(session));
-              auto& page = std::invoke(page_of, answer);
-              page.memory = lists.Hold(page.bytes);
-              return answer;
-            });
+void SubmitList(ListTurns& turns, AnswerMemory& lists, const std::string& party,
+                Callback<Answer> done, PageOf page_of, Work work) {
+  SubmitRead(turns, party, std::move(done),
+             [&lists, party, page_of, work = std::move(work)](
+                 pg::Session& session) mutable -> absl::StatusOr<Answer> {
+               if (lists.IsFullFor(party)) return TooManyCalls();
+               ASSIGN_OR_RETURN(Answer answer, work(session));
+               auto& page = std::invoke(page_of, answer);
+               page.memory = lists.Hold(party, page.bytes);
+               return answer;
+             });
 }
 
 }  // namespace skiplane::broker

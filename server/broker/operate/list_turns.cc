@@ -4,11 +4,13 @@
 
 namespace skiplane::broker {
 
-void ListTurns::Submit(pg::Pool::Job job) {
+void ListTurns::Submit(const std::string& party, pg::Pool::Job job) {
   {
     base::MutexLock lock(mutex_);
     if (running_ >= at_once_) {
-      waiting_.push_back(std::move(job));
+      const auto [place, is_new] = by_party_.try_emplace(party);
+      if (is_new) place->second = waiting_.insert(waiting_.end(), Waiting{party, {}});
+      place->second->jobs.push_back(std::move(job));
       return;
     }
     ++running_;
@@ -33,19 +35,34 @@ void ListTurns::Next() {
       --running_;
       return;
     }
-    job = std::move(waiting_.front());
-    waiting_.pop_front();
+    job = TakeFirst();
   }
   Start(std::move(job));
 }
 
+pg::Pool::Job ListTurns::TakeFirst() {
+  Waiting& first = waiting_.front();
+  pg::Pool::Job job = std::move(first.jobs.front());
+  first.jobs.pop_front();
+  if (first.jobs.empty()) {
+    by_party_.erase(first.party);
+    waiting_.pop_front();
+  } else {
+    waiting_.splice(waiting_.end(), waiting_, waiting_.begin());
+  }
+  return job;
+}
+
 void ListTurns::RefuseAll(const absl::Status& status) {
-  std::deque<pg::Pool::Job> refused;
+  Parties refused;
   {
     base::MutexLock lock(mutex_);
     refused.swap(waiting_);
+    by_party_.clear();
   }
-  for (pg::Pool::Job& job : refused) job(status);
+  for (Waiting& waiting : refused) {
+    for (pg::Pool::Job& job : waiting.jobs) job(status);
+  }
 }
 
 }  // namespace skiplane::broker

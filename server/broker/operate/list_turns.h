@@ -1,12 +1,20 @@
-// Whose turn it is to make a list. Lists take long: only some connections of the pool make them at
-// a time, so that whoever asks for many of them holds up other lists, and no other call. That also
-// holds for lists whose callers have left.
+// Whose turn it is to read for an operator. Reads may take long: only some connections of the pool
+// make them at a time, so that whoever asks for many of them holds up no other call. So it is for
+// reads whose callers have left. Parties take turns, each with its oldest read: one that asks for
+// many of them waits for itself. A party is a principal or, where nobody proves who it is, a
+// connection.
 //
 // Thread-safe. Outlives the jobs of the pool.
 #pragma once
 
+#include <algorithm>
 #include <deque>
+#include <list>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "server/base/mutex.h"
 #include "server/pg/connections/pool.h"
@@ -15,16 +23,30 @@ namespace skiplane::broker {
 
 class ListTurns {
  public:
-  // Half of the pool's `connections`, and at least one.
-  ListTurns(pg::Pool& pool, int connections)
-      : pool_(pool), at_once_(connections > 3 ? connections / 2 : 1) {}
+  // As many at a time as are a `part`th of the pool's `connections`, and at least one.
+  ListTurns(pg::Pool& pool, int connections, int part)
+      : pool_(pool), at_once_(std::max(1, connections / part)) {}
 
   // As Pool::Submit, when its turn has come.
-  void Submit(pg::Pool::Job job);
+  void Submit(const std::string& party, pg::Pool::Job job);
+
+  // A pool, as far as jobs of `party` are concerned. For as long as that lives.
+  struct OfParty {
+    ListTurns& turns;
+    const std::string& party;
+    void Submit(pg::Pool::Job job) { turns.Submit(party, std::move(job)); }
+  };
 
  private:
+  struct Waiting {
+    std::string party;
+    std::deque<pg::Pool::Job> jobs;  // never empty
+  };
+  using Parties = std::list<Waiting>;
+
   void Start(pg::Pool::Job job);
   void Next();
+  pg::Pool::Job TakeFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Nothing can be read now: all that wait are told so, as they would be by the pool.
   void RefuseAll(const absl::Status& status);
 
@@ -32,7 +54,8 @@ class ListTurns {
   const int at_once_;
   base::Mutex mutex_;
   int running_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::deque<pg::Pool::Job> waiting_ ABSL_GUARDED_BY(mutex_);
+  Parties waiting_ ABSL_GUARDED_BY(mutex_);  // in the order of their turns
+  absl::flat_hash_map<std::string, Parties::iterator> by_party_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace skiplane::broker

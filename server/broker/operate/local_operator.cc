@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <string>
 #include <utility>
 
 #include "server/base/status_macros.h"
@@ -14,10 +15,10 @@
 namespace skiplane::broker {
 
 std::shared_ptr<PendingTask> LocalOperator::GetTask(GetTaskCall call, Callback<TaskDetails> done) {
-  auto await = std::make_shared<TaskAwait>(context_, waiters_, call.wait, std::move(done));
+  auto await = std::make_shared<TaskAwait>(context_, waiters_, call, std::move(done));
   // Not the pointer itself: it holds this function.
   await->Begin([this, call = std::move(call), await = await.get()](Callback<TaskDetails> seen) {
-    SubmitList(turns_, lists_, std::move(seen), &TaskDetails::attempts,
+    SubmitList(looks_, lists_, call.party, std::move(seen), &TaskDetails::attempts,
                [this, &call, await](pg::Session& session) -> absl::StatusOr<TaskDetails> {
                  ASSIGN_OR_RETURN(const model::TaskId id, await->Find([&] {
                    return tasks_.Find(session, call);
@@ -29,13 +30,15 @@ std::shared_ptr<PendingTask> LocalOperator::GetTask(GetTaskCall call, Callback<T
 }
 
 void LocalOperator::ListTasks(ListTasksCall call, Callback<TaskPage> done) {
+  const std::string party = call.party;
   SubmitList(
-      turns_, lists_, std::move(done), &TaskPage::tasks,
+      turns_, lists_, party, std::move(done), &TaskPage::tasks,
       [this, call = std::move(call)](pg::Session& session) { return tasks_.List(session, call); });
 }
 
 void LocalOperator::ExplainTask(ExplainTaskCall call, Callback<Explanation> done) {
-  SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
+  const std::string party = call.party;
+  SubmitRead(looks_, party, std::move(done), [this, call = std::move(call)](pg::Session& session) {
     return tasks_.Explain(session, call);
   });
 }
@@ -49,7 +52,8 @@ void LocalOperator::ChangeTask(ChangeTaskCall call, Callback<model::TaskView> do
 }
 
 void LocalOperator::PreviewSchedule(PreviewCall call, Callback<std::vector<absl::Time>> done) {
-  SubmitJob(context_.pool, std::move(done), [this, call = std::move(call)](pg::Session& session) {
+  const std::string party = call.party;
+  SubmitRead(looks_, party, std::move(done), [this, call = std::move(call)](pg::Session& session) {
     return tasks_.Preview(session, call);
   });
 }
@@ -64,7 +68,8 @@ void LocalOperator::GetBulk(GetBulkCall call, Callback<model::BulkOperation> don
 
 void LocalOperator::ListBulks(ListBulksCall call,
                               Callback<model::Page<model::BulkOperation>> done) {
-  SubmitList(turns_, lists_, std::move(done), std::identity(),
+  const std::string party = call.party;
+  SubmitList(turns_, lists_, party, std::move(done), std::identity(),
              [call = std::move(call)](pg::Session& session) {
                return ReadVisible<model::BulkOperation>(
                    call.permit, call.limit,
@@ -84,8 +89,9 @@ void LocalOperator::StopBulk(StopBulkCall call, Callback<model::BulkOperation> d
 }
 
 void LocalOperator::ListErrorGroups(ListErrorsCall call, Callback<ErrorPage> done) {
+  const std::string party = call.party;
   SubmitList(
-      turns_, lists_, std::move(done), &ErrorPage::groups,
+      turns_, lists_, party, std::move(done), &ErrorPage::groups,
       [this, call = std::move(call)](pg::Session& session) { return ReadErrors(session, call); });
 }
 
@@ -106,8 +112,9 @@ absl::StatusOr<ErrorPage> LocalOperator::ReadErrors(pg::Session& session,
 }
 
 void LocalOperator::ReadStatistics(StatisticsCall call, Callback<Statistics> done) {
+  const std::string party = call.party;
   SubmitList(
-      turns_, lists_, std::move(done), &Statistics::hours,
+      turns_, lists_, party, std::move(done), &Statistics::hours,
       [this, call = std::move(call)](pg::Session& session) { return ReadHours(session, call); });
 }
 
@@ -134,13 +141,15 @@ absl::StatusOr<Statistics> LocalOperator::ReadHours(pg::Session& session,
 }
 
 void LocalOperator::ListWorkers(ListWorkersCall call, Callback<std::vector<model::Worker>> done) {
-  SubmitJob(context_.pool, std::move(done), [call = std::move(call)](pg::Session& session) {
+  const std::string party = call.party;
+  SubmitRead(turns_, party, std::move(done), [call = std::move(call)](pg::Session& session) {
     return store::ListWorkers(session, call.after_name, call.after_handle, call.limit);
   });
 }
 
 void LocalOperator::ListAudit(ListAuditCall call, Callback<model::Page<model::AuditRecord>> done) {
-  SubmitList(turns_, lists_, std::move(done), std::identity(),
+  const std::string party = call.party;
+  SubmitList(turns_, lists_, party, std::move(done), std::identity(),
              [call = std::move(call)](pg::Session& session) {
                return store::ListAudit(session, call.queue, call.before, call.limit,
                                        model::kListBytesMax);

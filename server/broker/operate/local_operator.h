@@ -17,11 +17,12 @@ namespace skiplane::broker {
 class LocalOperator : public Operator {
  public:
   LocalOperator(Context& context, QueueCache& queues, const Dispatcher& dispatcher,
-                ListTurns& turns, AnswerMemory& lists, TaskWaiters& waiters,
+                ListTurns& turns, ListTurns& looks, AnswerMemory& lists, TaskWaiters& waiters,
                 TaskOperator::OnCommit on_commit)
       : context_(context),
         queues_(queues),
         turns_(turns),
+        looks_(looks),
         lists_(lists),
         waiters_(waiters),
         tasks_(context, queues, dispatcher, on_commit),
@@ -56,7 +57,8 @@ class LocalOperator : public Operator {
 
   Context& context_;
   QueueCache& queues_;
-  ListTurns& turns_;
+  ListTurns& turns_;  // of lists
+  ListTurns& looks_;  // at one task, which are short: they wait behind no list
   AnswerMemory& lists_;
   TaskWaiters& waiters_;
   TaskOperator tasks_;

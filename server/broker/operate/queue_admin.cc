@@ -135,7 +135,8 @@ absl::StatusOr<QueueWithCounts> QueueAdmin::RunGet(pg::Session& session, const s
 }
 
 void QueueAdmin::List(ListQueuesCall call, Callback<model::Page<model::Queue>> done) {
-  SubmitList(turns_, lists_, std::move(done), std::identity(),
+  const std::string party = call.party;
+  SubmitList(turns_, lists_, party, std::move(done), std::identity(),
              [call = std::move(call)](pg::Session& session) {
                return ReadVisible<model::Queue>(
                    call.permit, call.limit,

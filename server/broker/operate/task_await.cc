@@ -13,13 +13,14 @@ absl::Status CallerGone() { return absl::CancelledError("the caller has gone"); 
 
 }  // namespace
 
-TaskAwait::TaskAwait(Context& context, TaskWaiters& waiters, absl::Duration wait,
+TaskAwait::TaskAwait(Context& context, TaskWaiters& waiters, const GetTaskCall& call,
                      Callback<TaskDetails> done)
     : context_(context),
       waiters_(waiters),
-      wait_(wait),
-      until_(std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait)),
-      is_over_(wait == absl::ZeroDuration()),
+      party_(call.party),
+      wait_(call.wait),
+      until_(std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait_)),
+      is_over_(wait_ == absl::ZeroDuration()),
       done_(std::move(done)) {}
 
 void TaskAwait::Begin(Read read) {

@@ -22,7 +22,7 @@ class TaskAwait final : public PendingTask,
   // Reads the task once, on a session of the pool; calls Find() first.
   using Read = std::function<void(Callback<TaskDetails>)>;
 
-  TaskAwait(Context& context, TaskWaiters& waiters, absl::Duration wait,
+  TaskAwait(Context& context, TaskWaiters& waiters, const GetTaskCall& call,
             Callback<TaskDetails> done);
 
   // Once.
@@ -34,6 +34,7 @@ class TaskAwait final : public PendingTask,
       absl::FunctionRef<absl::StatusOr<model::TaskId>()> find);
 
   void Look(bool is_over) override;
+  const std::string& party() const override { return party_; }
   void Cancel() override;
 
  private:
@@ -45,6 +46,7 @@ class TaskAwait final : public PendingTask,
 
   Context& context_;
   TaskWaiters& waiters_;
+  const std::string party_;
   const absl::Duration wait_;
   const base::SteadyTime until_;
   Read read_;

@@ -12,8 +12,8 @@ constexpr size_t kForgetAbove = 1000;
 absl::Status TooMany(absl::string_view who, absl::Duration delay) {
   return base::WithRetryDelay(
       base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_NEW_QUEUES",
-                   absl::StrCat(who, " in a minute as may be; the queue does not exist: retry "
-                                     "later, or use fewer queues, with lanes or priorities")),
+                   absl::StrCat(who, "; the queue does not exist: retry later, or use fewer "
+                                     "queues, with lanes or priorities")),
       delay);
 }
 
@@ -37,7 +37,10 @@ absl::Status NewQueues::Take(const std::string& principal, base::SteadyTime now)
     const absl::Duration delay = BucketOf(principal, now).Take(1, now);
     if (delay > absl::ZeroDuration()) {
       LogLimited(principal);
-      return TooMany(absl::StrCat("`", principal, "` has made as many queues at this broker"),
+      return TooMany(absl::StrCat("`", principal, "` has made as many queues in a minute at this ",
+                                  "broker as one principal may, ", limits_.principal_share,
+                                  " % of ", limits_.per_minute,
+                                  " (--principal-share, --max-new-queues-per-minute)"),
                      delay);
     }
   }
@@ -47,7 +50,9 @@ absl::Status NewQueues::Take(const std::string& principal, base::SteadyTime now)
     found->second.GiveBack(1);
   }
   LogLimited("");
-  return TooMany("as many queues were made at this broker", delay);
+  return TooMany(absl::StrCat("as many queues were made in a minute at this broker as may be, ",
+                              limits_.per_minute, " (--max-new-queues-per-minute)"),
+                 delay);
 }
 
 void NewQueues::GiveBack(const std::string& principal) {

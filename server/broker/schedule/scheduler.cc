@@ -47,7 +47,7 @@ void Scheduler::Recover(LaneStageState& state) {
 void Scheduler::Admit(const TicketPtr& ticket, Step& step) {
   const bool answers_at_once = !ticket->waits || !ticket->request_key.empty();
   const bool is_full = ticket->waits && waiting_ >= waiting_max_;
-  if (is_draining_ || is_full || (answers_at_once && is_memory_full_)) {
+  if (is_draining_ || is_full || (answers_at_once && full_.IsFor(ticket->call))) {
     ticket->state = Ticket::State::kDone;
     const absl::Status refusal =
         is_draining_ ? Draining() : is_full ? TooManyWaitingCalls() : TooManyCalls();

@@ -28,6 +28,7 @@
 #include "absl/types/span.h"
 #include "server/broker/schedule/action.h"
 #include "server/broker/schedule/alarms.h"
+#include "server/broker/schedule/full_memory.h"
 #include "server/broker/schedule/lane_stage_state.h"
 #include "server/broker/schedule/probe_budget.h"
 #include "server/broker/schedule/statement.h"
@@ -54,8 +55,7 @@ class Scheduler {
   void QueueChanged(const QueuePtr& queue, Step& step);
   // Whether notifications are heard. While they are not, lane stages are probed every second.
   void SetListening(bool is_listening, Step& step);
-  // Whether answers that callers have not read fill the memory: then nothing more is leased.
-  void SetMemoryFull(bool is_full) { is_memory_full_ = is_full; }
+  void SetFullMemory(FullMemory full) { full_ = std::move(full); }
   void MemoryFreed(Step& step);
 
   // Time has passed; to be called at NextWake() at the latest.
@@ -137,7 +137,7 @@ class Scheduler {
   const int waiting_max_;
   bool is_draining_ = false;
   bool is_listening_ = false;
-  bool is_memory_full_ = false;
+  FullMemory full_;
   int waiting_ = 0;  // tickets that wait
   Alarms alarms_;
   ProbeBudget probe_budget_;

@@ -8,7 +8,7 @@ namespace skiplane::broker {
 // way is about to tell.
 bool Scheduler::CanFill(const Ticket& ticket, const Ticket::Entry& entry) const {
   const LaneStageState& state = *entry.state;
-  if (is_memory_full_ || is_draining_ || state.queue->LeasesPaused()) return false;
+  if (full_.IsFor(ticket.call) || is_draining_ || state.queue->LeasesPaused()) return false;
   return !entry.has_served && (state.MayLease() || state.is_probing) &&
          ticket.RoomIn(state.lane_stage) > 0 && ticket.held_bytes < ticket.call.max_bytes;
 }

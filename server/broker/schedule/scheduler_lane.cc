@@ -70,7 +70,7 @@ void Scheduler::SetListening(bool is_listening, Step& step) {
 // A caller with several queues is served by a later one only when the earlier ones have nothing.
 bool Scheduler::MayServe(const Ticket& ticket, const LaneStageState& state,
                          base::SteadyTime now) const {
-  if (ticket.state != Ticket::State::kWaiting) return false;
+  if (ticket.state != Ticket::State::kWaiting || full_.IsFor(ticket.call)) return false;
   if (ticket.IsFilling()) return NextToFill(ticket) == &state;
   for (const Ticket::Entry& entry : ticket.entries) {
     if (entry.state == &state) return true;
@@ -98,9 +98,8 @@ void Scheduler::DoNext(LaneStageState& state, Step& step) {
     MarkEmpty(state, step);
     return;
   }
-  if (state.MayLease() && is_memory_full_) {
-    WaitForMemory(state, step);
-  } else if (state.MayLease()) {
+  if (state.MayLease() && full_.IsAny()) WaitForMemory(state, step);
+  if (state.MayLease()) {
     // The second one takes no connection that others would have to wait for.
     const bool may_double = state.belief.count() >= kSecondLeaseTasks && step.has_spare;
     const int may_run = may_double ? 2 : 1;
@@ -130,16 +129,20 @@ void Scheduler::AdvanceNeighbours(LaneStageState& state, Step& step) {
   for (const model::LaneStage lane_stage : neighbours) Advance(*states_.at(lane_stage), step);
 }
 
-// Callers that wait go on waiting until others have read their answers.
+// Callers that wait go on waiting until they, or others, have read their answers.
 void Scheduler::WaitForMemory(LaneStageState& state, Step& step) {
-  step.actions.push_back(
-      TellHeldBack{state.queue, state.lane_stage, "callers have not read what was leased before"});
-  wait_for_memory_.insert(state.lane_stage);
+  bool holds_back = false;
   std::vector<TicketPtr> refused;
-  state.waiting.ForEach([&refused](const TicketPtr& ticket) {
+  state.waiting.ForEach([&](const TicketPtr& ticket) {
+    if (!full_.IsFor(ticket->call)) return;
+    holds_back = true;
     const bool may_wait = ticket->waits || ticket->state != Ticket::State::kWaiting;
     if (!may_wait) refused.push_back(ticket);
   });
+  if (!holds_back) return;
+  step.actions.push_back(
+      TellHeldBack{state.queue, state.lane_stage, "callers have not read what was leased before"});
+  wait_for_memory_.insert(state.lane_stage);
   for (const TicketPtr& ticket : refused) Finish(ticket, TooManyCalls(), step);
 }
 

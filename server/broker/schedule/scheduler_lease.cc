@@ -103,7 +103,7 @@ LeaseRun Scheduler::BeginLease(model::LaneStage lane_stage, Step& step) {
   LaneStageState& state = *states_.at(lane_stage);
   LeaseRun run;
   run.lane_stage = lane_stage;
-  const bool may_run = !state.queue->LeasesPaused() && !is_memory_full_;
+  const bool may_run = !state.queue->LeasesPaused() && !full_.for_all;
   const int64_t count_max = std::min<int64_t>(state.belief.count(), model::kBatchRowsMax);
   Dealt dealt;
   if (state.MayLease() && may_run) dealt = Deal(state, count_max, step.now);
@@ -235,7 +235,7 @@ void Scheduler::Collided(const LeaseRun& run, Step& step) {
 std::optional<model::LaneStage> Scheduler::FindReservable(const Ticket& ticket, int64_t lane,
                                                           base::SteadyTime now) const {
   const bool is_repeat = !ticket.request_key.empty() && by_request_.contains(ticket.request_key);
-  if (is_draining_ || is_memory_full_ || is_repeat) return std::nullopt;
+  if (is_draining_ || full_.IsFor(ticket.call) || is_repeat) return std::nullopt;
   for (const Ticket::Wanted& wanted : ticket.wanted) {
     const auto found = states_.find(wanted.lane_stage);
     if (found == states_.end()) return std::nullopt;  // it is to be probed before any behind it

@@ -19,7 +19,7 @@ namespace {
 bool IsOfItem(const absl::Status& status) {
   const std::string reason = base::ReasonOf(status);
   return reason == "INVALID_FIELD" || reason == "QUEUE_NOT_FOUND" || reason == "QUEUE_PAUSED" ||
-         reason == "TOO_MANY_QUEUES";
+         reason == "TOO_MANY_QUEUES" || reason == "TOO_MANY_NEW_QUEUES";
 }
 
 // What is wrong with the queue of a follow-up blames no field by itself.
@@ -83,7 +83,8 @@ absl::Status Settler::CheckContinuation(pg::Session& session, SettleItem& item) 
   }));
   for (size_t i = 0; i < continuation.follow_ups.size(); ++i) {
     const std::string path = absl::StrCat("follow_ups[", i, "].");
-    auto pending = enqueuer_.Prepare(session, continuation.follow_ups[i], path);
+    auto pending = enqueuer_.Prepare(session, continuation.follow_ups[i], continuation.principal,
+                                     path);
     if (!pending.ok()) return BlameQueue(absl::StrCat(path, "queue"), pending.status());
     item.follow_ups.push_back(*std::move(pending));
   }

@@ -1,9 +1,9 @@
-#include <functional>
 #include <string>
 #include <utility>
 
 #include "server/rpc/admin/admin_service.h"
 #include "server/rpc/admin/convert_filter.h"
+#include "server/rpc/admin/hide_filter.h"
 #include "server/rpc/call/call_wire.h"
 #include "server/rpc/call/list_token.h"
 #include "server/rpc/call/reply.h"
@@ -27,6 +27,14 @@ void WriteBulks(model::Page<model::BulkOperation>* page,
   for (const model::BulkOperation& one : page->items) WriteBulk(one, response->add_operations());
 }
 
+template <typename Response>
+broker::Callback<model::BulkOperation> ReplyWithOperation(UnaryCall* call) {
+  return [call](absl::StatusOr<model::BulkOperation> operation) {
+    if (operation.ok()) HideFilter(call->grants(), &operation->filter);
+    Deliver<Response>(call, std::move(operation), &WriteOperation<Response>);
+  };
+}
+
 }  // namespace
 
 ServerUnaryReactor* AdminService::StartBulkOperation(CallbackServerContext* context,
@@ -35,8 +43,7 @@ ServerUnaryReactor* AdminService::StartBulkOperation(CallbackServerContext* cont
       new UnaryCall(scope_, "skiplane.v1.AdminService/StartBulkOperation", {context, reply});
   auto read = ReadChange(*call, *request, "StartBulkOperation", &ReadStartBulk);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.StartBulk(*std::move(read),
-                      ReplyWith(call, &WriteOperation<v1::StartBulkOperationResponse>));
+  operator_.StartBulk(*std::move(read), ReplyWithOperation<v1::StartBulkOperationResponse>(call));
   return call;
 }
 
@@ -46,8 +53,7 @@ ServerUnaryReactor* AdminService::RetryErrorGroup(CallbackServerContext* context
       new UnaryCall(scope_, "skiplane.v1.AdminService/RetryErrorGroup", {context, reply});
   auto read = ReadChange(*call, *request, "RetryErrorGroup", &ReadRetryGroup);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.StartBulk(*std::move(read),
-                      ReplyWith(call, &WriteOperation<v1::RetryErrorGroupResponse>));
+  operator_.StartBulk(*std::move(read), ReplyWithOperation<v1::RetryErrorGroupResponse>(call));
   return call;
 }
 
@@ -57,8 +63,7 @@ ServerUnaryReactor* AdminService::GetBulkOperation(CallbackServerContext* contex
       new UnaryCall(scope_, "skiplane.v1.AdminService/GetBulkOperation", {context, reply});
   auto read = ReadCall(*call, *request, &ReadGetBulk);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.GetBulk(*std::move(read),
-                    ReplyWith(call, &WriteOperation<v1::GetBulkOperationResponse>));
+  operator_.GetBulk(*std::move(read), ReplyWithOperation<v1::GetBulkOperationResponse>(call));
   return call;
 }
 
@@ -68,8 +73,7 @@ ServerUnaryReactor* AdminService::StopBulkOperation(CallbackServerContext* conte
       new UnaryCall(scope_, "skiplane.v1.AdminService/StopBulkOperation", {context, reply});
   auto read = ReadChange(*call, *request, "StopBulkOperation", &ReadStopBulk);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.StopBulk(*std::move(read),
-                     ReplyWith(call, &WriteOperation<v1::StopBulkOperationResponse>));
+  operator_.StopBulk(*std::move(read), ReplyWithOperation<v1::StopBulkOperationResponse>(call));
   return call;
 }
 
@@ -79,7 +83,14 @@ ServerUnaryReactor* AdminService::ListBulkOperations(CallbackServerContext* cont
       new UnaryCall(scope_, "skiplane.v1.AdminService/ListBulkOperations", {context, reply});
   auto read = ReadCall(*call, *request, &ReadListBulks);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.ListBulks(*std::move(read), ReplyWithList(call, std::identity(), &WriteBulks));
+  operator_.ListBulks(
+      *std::move(read), [call](absl::StatusOr<model::Page<model::BulkOperation>> page) {
+        if (page.ok()) {
+          call->Keep(page->memory);
+          for (model::BulkOperation& one : page->items) HideFilter(call->grants(), &one.filter);
+        }
+        Deliver<v1::ListBulkOperationsResponse>(call, std::move(page), &WriteBulks);
+      });
   return call;
 }
 

@@ -1,9 +1,9 @@
-#include <functional>
 #include <utility>
 #include <vector>
 
 #include "server/rpc/admin/admin_service.h"
 #include "server/rpc/admin/convert_report.h"
+#include "server/rpc/admin/hide_filter.h"
 #include "server/rpc/call/call_wire.h"
 #include "server/rpc/call/list_token.h"
 #include "server/rpc/call/reply.h"
@@ -62,9 +62,16 @@ ServerUnaryReactor* AdminService::ListAuditRecords(CallbackServerContext* contex
   auto read = ReadCall(*call, *request, &ReadListAudit);
   if (!read.ok()) return call->Refuse(read.status());
   operator_.ListAudit(
-      *std::move(read),
-      ReplyWithList(call, std::identity(), ScopeOf<v1::ListAuditRecordsRequest>(*request),
-                    &WriteAudit));
+      *std::move(read), [call, scope = ScopeOf<v1::ListAuditRecordsRequest>(*request)](
+                            absl::StatusOr<model::Page<model::AuditRecord>> page) {
+        if (page.ok()) {
+          call->Keep(page->memory);
+          for (model::AuditRecord& record : page->items) HideFilter(call->grants(), &record);
+        }
+        Deliver<v1::ListAuditRecordsResponse>(call, std::move(page), [&](auto* from, auto* to) {
+          WriteAudit(from, scope, to);
+        });
+      });
   return call;
 }
 

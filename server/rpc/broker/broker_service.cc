@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "server/rpc/broker/convert_enqueue.h"
@@ -18,6 +19,18 @@ namespace skiplane::rpc {
 using grpc::ByteBuffer;
 using grpc::CallbackServerContext;
 using grpc::ServerUnaryReactor;
+
+namespace {
+
+void OwnFollowUps(const UnaryCall& call, SettleCall& settle) {
+  for (model::SettleItem& item : settle.items) {
+    auto* const ack = std::get_if<model::AckItem>(&item);
+    if (ack == nullptr || ack->continuation == nullptr) continue;
+    ack->continuation->principal = call.ProvenName();
+  }
+}
+
+}  // namespace
 
 ServerUnaryReactor* BrokerService::Enqueue(CallbackServerContext* context,
                                            const ByteBuffer* request, ByteBuffer* reply) {
@@ -79,6 +92,7 @@ void BrokerService::SettleOnly(UnaryCall* call, absl::string_view name, SettleCa
 
 template <typename Response>
 void BrokerService::BeginSettlement(LeaseCall* call, absl::string_view name, SettleCall settle) {
+  OwnFollowUps(*call, settle);
   if (!settle.lease.has_value()) {
     SettleOnly<Response>(call, name, std::move(settle));
     return;

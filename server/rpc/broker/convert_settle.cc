@@ -108,7 +108,7 @@ absl::StatusOr<model::NewTask> ReadFollowUp(v1::NewTask* wire, int index) {
   return ReadNewTask(wire, {path});
 }
 
-absl::StatusOr<std::shared_ptr<const model::AckContinuation>> ReadContinuation(v1::AckItem* wire) {
+absl::StatusOr<std::shared_ptr<model::AckContinuation>> ReadContinuation(v1::AckItem* wire) {
   auto continuation = std::make_shared<model::AckContinuation>();
   RETURN_IF_ERROR(ReadThen(wire, continuation.get()));
   if (wire->has_next_payload()) {
@@ -132,7 +132,7 @@ absl::StatusOr<model::AckItem> ReadAckItem(v1::AckItem* wire, const Place& place
   model::AckItem item;
   ASSIGN_OR_RETURN(item.token, ReadToken(wire->lease_token(), place.Of("lease_token")));
   if (!HasContinuation(*wire)) return item;
-  absl::StatusOr<std::shared_ptr<const model::AckContinuation>> continuation =
+  absl::StatusOr<std::shared_ptr<model::AckContinuation>> continuation =
       ReadContinuation(wire);
   if (!continuation.ok()) {
     item.refusal = continuation.status();

@@ -14,7 +14,7 @@ namespace {
 
 absl::Status Open(const access::TokenSeal& seal, std::string* token, const Field& field) {
   const std::optional<absl::string_view> opened = seal.Open(*token);
-  if (!opened.has_value() && seal.NamesNextKey(*token)) {
+  if (!opened.has_value() && seal.MayBeOfNewKey(*token)) {
     return base::RefuseField(
         absl::StatusCode::kUnavailable, "DATABASE_UNAVAILABLE", field.Path(),
         "this broker has not read the keys of lease tokens for some time, and may lack the one of "

@@ -152,7 +152,7 @@ absl::Status UnaryCall::HoldRoom(const Caller& caller, int64_t bytes) {
   const InFlight::Room room =
       scope_.in_flight.Hold(party, bytes, KeepsWork(method_), &holding_);
   if (room == InFlight::Room::kGranted) return absl::OkStatus();
-  if (room != InFlight::Room::kBrokerIsFull) return NoRoomForParty(party, room);
+  if (room != InFlight::Room::kBrokerIsFull) return NoRoomForParty(party, room, scope_.in_flight);
   return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS",
                       "too many calls or too large ones are under way in this broker; nothing "
                       "was changed: retry later");
@@ -169,6 +169,15 @@ absl::Status UnaryCall::CheckVerb() const {
                                access::VerbName(**verb),
                                "` on no queue: ask the operator for a rule")
                 : "no rule can allow this method");
+}
+
+std::string UnaryCall::ProvenName() const {
+  return principal().name == access::kAnonymous ? "" : principal().name;
+}
+
+std::string UnaryCall::PartyName() const {
+  const Caller caller = CallerOf(*wire_.context, scope_.is_passed_on);
+  return std::string(PartyOf(principal(), caller).name);
 }
 
 access::TokenSeal UnaryCall::seal() const { return scope_.sealer.For(principal().name); }

@@ -68,6 +68,10 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   // What Admit() found that the caller is, and may do.
   const access::Principal& principal() const { return *admitted_.principal; }
   const access::Grants& grants() const { return admitted_.grants; }
+  // The principal's name; empty where nobody has to prove anything.
+  std::string ProvenName() const;
+  // Whose share it takes, see PartyOf().
+  std::string PartyName() const;
   // Of its lease tokens.
   access::TokenSeal seal() const;
   // A worker is its principal's: from here on the id is what the broker knows it by.

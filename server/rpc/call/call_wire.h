@@ -25,10 +25,12 @@ absl::Status ParseMessage(const grpc::ByteBuffer& bytes, google::protobuf::Messa
 // Field names as in the .proto; empty fields are left out.
 std::string MessageToJson(const google::protobuf::Message& message);
 
-// A worker is its principal's, whatever the request names it.
+// Who calls, as far as the broker wants to know. A worker is its principal's, whatever the request
+// names it.
 template <typename Call>
 void OwnWorkerOf(const UnaryCall& call, Call& wanted) {
-  if constexpr (requires { wanted.principal; }) wanted.principal = call.principal().name;
+  if constexpr (requires { wanted.principal; }) wanted.principal = call.ProvenName();
+  if constexpr (requires { wanted.party; }) wanted.party = call.PartyName();
   if constexpr (requires { wanted.worker_id; }) call.OwnWorker(&wanted.worker_id);
 }
 

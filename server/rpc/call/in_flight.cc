@@ -32,7 +32,8 @@ InFlight::Parking InFlight::Park(const std::string& connection, WaitFor what,
   base::MutexLock lock(mutex_);
   Share& share = *holding.share;
   if (holding.is_of_principal && PartiesAreLimited() &&
-      share.parked >= limits_.PartOf(limits_.parked)) {
+      (share.parked >= limits_.PartOf(limits_.parked) ||
+       (awaits && share.awaiting >= limits_.PartOf(PlacesOf(what))))) {
     return Parking::kPrincipalIsFull;
   }
   if (parked_ >= limits_.parked) return Parking::kBrokerIsFull;
@@ -42,7 +43,10 @@ InFlight::Parking InFlight::Park(const std::string& connection, WaitFor what,
   ++of_connection;
   ++parked_;
   ++share.parked;
-  if (awaits) ++awaiting_;
+  if (awaits) {
+    ++awaiting_;
+    ++share.awaiting;
+  }
   --calls_;
   --share.calls;
   return Parking::kGranted;
@@ -54,7 +58,10 @@ void InFlight::Unpark(const std::string& connection, WaitFor what, const Holding
   if (--found->second == 0) parked_by_connection_.erase(found);
   --parked_;
   --holding.share->parked;
-  if (what == WaitFor::kEndOfTask) --awaiting_;
+  if (what == WaitFor::kEndOfTask) {
+    --awaiting_;
+    --holding.share->awaiting;
+  }
   ++calls_;
   ++holding.share->calls;
 }

@@ -13,18 +13,26 @@ namespace {
 // A call that waits may do so for a minute.
 constexpr absl::Duration kUntilPlaceIsFree = absl::Seconds(1);
 
-// `has` reads on from the principal's name.
-absl::Status PrincipalIsAtLimit(absl::string_view principal, absl::string_view limit,
-                                absl::string_view has, absl::string_view instead) {
+// What a principal has as much of as it may. `has` reads on from its name.
+struct Reached {
+  absl::string_view limit;
+  absl::string_view has;
+  int64_t share;  // percent
+};
+
+absl::Status PrincipalIsAtLimit(absl::string_view principal, const Reached& reached,
+                                absl::string_view instead) {
   static constinit base::RareEvent limited("principal_limited");
   if (limited.Wanted()) {
     limited.Write(base::LogLevel::kWarn,
-                  {{"principal", std::string(principal)}, {"limit", std::string(limit)}});
+                  {{"principal", std::string(principal)},
+                   {"limit", std::string(reached.limit)},
+                   {"principal_share", absl::StrCat(reached.share)}});
   }
   return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS_OF_PRINCIPAL",
-                      absl::StrCat("`", principal, "` ", has,
-                                   " in this broker as one principal may have; nothing was "
-                                   "changed: ",
+                      absl::StrCat("`", principal, "` ", reached.has,
+                                   " in this broker as one principal may have, ", reached.share,
+                                   " % of the limit (--principal-share); nothing was changed: ",
                                    instead));
 }
 
@@ -35,15 +43,17 @@ Party PartyOf(const access::Principal& principal, const Caller& caller) {
   return {caller.address, false};
 }
 
-absl::Status NoRoomForParty(const Party& party, InFlight::Room room) {
+absl::Status NoRoomForParty(const Party& party, InFlight::Room room, const InFlight& in_flight) {
   const bool has_calls = room == InFlight::Room::kPartyHasTooManyCalls;
   const absl::string_view instead = has_calls
                                         ? "wait for answers before you call again"
                                         : "wait for answers, or send smaller requests";
   if (party.is_principal) {
-    return PrincipalIsAtLimit(party.name, has_calls ? "calls" : "bytes",
-                              has_calls ? "has as many calls under way"
-                                        : "has requests and answers of as many bytes under way",
+    return PrincipalIsAtLimit(party.name,
+                              {has_calls ? "calls" : "bytes",
+                               has_calls ? "has as many calls under way"
+                                         : "has requests and answers of as many bytes under way",
+                               in_flight.limits().principal_share},
                               instead);
   }
   return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS",
@@ -59,7 +69,9 @@ absl::Status NoPlaceToWait(const access::Principal& principal, InFlight::Parking
       awaits ? "fewer calls that wait at a time" : "fewer calls with a larger max_tasks";
   if (parking == InFlight::Parking::kPrincipalIsFull) {
     return base::WithRetryDelay(
-        PrincipalIsAtLimit(principal.name, "waiting_calls", "has as many calls waiting",
+        PrincipalIsAtLimit(principal.name,
+                           {"waiting_calls", "has as many calls waiting",
+                            in_flight.limits().principal_share},
                            absl::StrCat("use another broker, or ", fewer)),
         kUntilPlaceIsFree);
   }

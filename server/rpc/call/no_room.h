@@ -13,7 +13,7 @@ Party PartyOf(const access::Principal& principal, const Caller& caller);
 
 // TOO_MANY_CALLS_OF_PRINCIPAL, or TOO_MANY_CALLS of a connection. `room`: one that says what the
 // party has too much of.
-absl::Status NoRoomForParty(const Party& party, InFlight::Room room);
+absl::Status NoRoomForParty(const Party& party, InFlight::Room room, const InFlight& in_flight);
 
 // TOO_MANY_WAITING_CALLS, or TOO_MANY_CALLS_OF_PRINCIPAL.
 absl::Status NoPlaceToWait(const access::Principal& principal, InFlight::Parking parking,

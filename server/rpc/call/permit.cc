@@ -47,7 +47,7 @@ absl::Status CheckFilter(const Grants& grants, const model::TaskFilter& filter) 
 absl::Status CheckAll(const Grants& grants, Verb verb, absl::string_view what) {
   if (grants.AllowsAll(verb)) return absl::OkStatus();
   return base::Refuse(absl::StatusCode::kPermissionDenied, "ACCESS_DENIED",
-                      absl::StrCat(what, ": that needs `", access::VerbName(verb),
+                      absl::StrCat(what, "; that needs `", access::VerbName(verb),
                                    "` on all queues (*)"));
 }
 
@@ -178,7 +178,7 @@ absl::Status Permit(const Grants& grants, broker::ListWorkersCall*) {
 
 absl::Status Permit(const Grants& grants, broker::ListAuditCall* call) {
   if (!call->queue.empty()) return CheckQueue(grants, Verb::kRead, call->queue, "queue");
-  return CheckAll(grants, Verb::kRead, "the records of all queues; name a queue");
+  return CheckAll(grants, Verb::kRead, "records without a queue are those of all queues: name one");
 }
 
 }  // namespace skiplane::rpc

@@ -20,6 +20,7 @@ struct Party {
 struct Share {
   int64_t calls = 0;  // but those that are parked
   int64_t parked = 0;
+  int64_t awaiting = 0;  // of those that are parked: for the ends of tasks
   int64_t bytes = 0;
 
   bool is_idle() const { return calls + parked == 0; }

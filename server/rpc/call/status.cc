@@ -106,7 +106,8 @@ std::vector<std::pair<std::string, std::string>> TrailersOf(const absl::Status& 
 
 absl::Status InvalidLeaseToken(const Field& field) {
   return base::RefuseField(absl::StatusCode::kInvalidArgument, "INVALID_LEASE_TOKEN", field.Path(),
-                           "must be the bytes that Lease returned, unchanged");
+                           "must be the bytes that Lease returned to the same principal, "
+                           "unchanged");
 }
 
 std::string CodeName(grpc::StatusCode code) {

@@ -26,6 +26,20 @@ class QueueRoomTest : public BrokerHarness {
     ASSERT_THAT(later.Get().status(), IsOk());
   }
 
+  void SetLimits(const std::string& name, model::QueueLimits limits) {
+    broker::UpdateQueueCall call;
+    call.name = name;
+    call.change = [limits](const model::QueueSettings& known) {
+      model::QueueSettings changed = known;
+      changed.limits = limits;
+      return changed;
+    };
+    call.origin = Origin();
+    Later<model::Queue> later;
+    broker().UpdateQueue(std::move(call), later.done());
+    ASSERT_THAT(later.Get().status(), IsOk());
+  }
+
   static model::QueueLimits Depth(int64_t tasks) {
     model::QueueLimits limits;
     limits.max_depth = tasks;
@@ -128,14 +142,14 @@ TEST_F(QueueRoomTest, WhatAnotherBrokerLetInIsFoundSoon) {
 TEST_F(QueueRoomTest, SeveralQueuesTakeAllOrNone) {
   Create("q", Depth(10));
   Create("small", Depth(1));
-  std::vector<model::NewTask> tasks = Some(3);
-  tasks[1].queue = tasks[2].queue = "small";
+  EXPECT_THAT(Put("small", Some(1)).status(), IsOk());
+  std::vector<model::NewTask> tasks = Some(2);
+  tasks[1].queue = "small";
   const Results refused = Put("q", tasks);
   EXPECT_EQ(base::ReasonOf(refused.status()), "QUEUE_FULL");
   EXPECT_EQ(base::FieldOf(refused.status()), "tasks[1].queue");
-  EXPECT_EQ(Tasks(), 0);
+  EXPECT_EQ(Tasks(), 1);
   EXPECT_THAT(Put("q", Some(10)).status(), IsOk());  // nothing of it was taken
-  EXPECT_THAT(Put("small", Some(1)).status(), IsOk());
 }
 
 TEST_F(QueueRoomTest, BytesAreKept) {
@@ -160,7 +174,81 @@ TEST_F(QueueRoomTest, ARateIsKeptWithABurstOfASecond) {
   const absl::Duration delay = base::RetryDelayOf(refused).value_or(absl::ZeroDuration());
   EXPECT_GT(delay, absl::Seconds(1));
   EXPECT_LE(delay, absl::Seconds(100));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("queue: \"q\" takes 0.01 tasks a second"));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("retry in 1m"));
   EXPECT_EQ(Tasks(), 1);
+}
+
+TEST_F(QueueRoomTest, ACallThatFailsSpendsNoRate) {
+  Create("q", Rate(0.01));
+  std::vector<model::NewTask> wrong = Some(1);
+  wrong[0].cron = "not a schedule";
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(base::FieldOf(Put("q", wrong).status()), "tasks[0].cron");
+  }
+  EXPECT_THAT(Put("q", Some(1)).status(), IsOk());
+  EXPECT_EQ(base::ReasonOf(Put("q", Some(1)).status()), "ENQUEUE_RATE_EXCEEDED");
+}
+
+TEST_F(QueueRoomTest, ACallThatFailsTakesNoRoom) {
+  Create("q", Depth(2));
+  EXPECT_THAT(Put("q", Some(1)).status(), IsOk());  // counted just now
+  std::vector<model::NewTask> wrong = Some(1);
+  wrong[0].cron = "not a schedule";
+  EXPECT_EQ(base::FieldOf(Put("q", wrong).status()), "tasks[0].cron");
+  EXPECT_THAT(Put("q", Some(1)).status(), IsOk());
+}
+
+TEST_F(QueueRoomTest, ARateThatIsChangedHoldsAtOnce) {
+  Create("q", Rate(0.01));
+  EXPECT_THAT(Put("q", Some(1)).status(), IsOk());
+  EXPECT_EQ(base::ReasonOf(Put("q", Some(1)).status()), "ENQUEUE_RATE_EXCEEDED");
+  SetLimits("q", Rate(1000));
+  const absl::Status refused = Put("q", Some(1000)).status();
+  EXPECT_LT(base::RetryDelayOf(refused).value_or(absl::ZeroDuration()), absl::Seconds(2));
+}
+
+// Nobody needs to try again: it never fits.
+TEST_F(QueueRoomTest, WhatNeverFitsIsRefusedForGood) {
+  Create("q", Depth(10));
+  Create("small", Bytes(100));
+  const auto expect_too_large = [](const Results& results, const std::string& field,
+                                   const std::string& setting) {
+    EXPECT_EQ(results.status().code(), absl::StatusCode::kInvalidArgument) << results.status();
+    EXPECT_EQ(base::ReasonOf(results.status()), "REQUEST_TOO_LARGE");
+    EXPECT_EQ(base::FieldOf(results.status()), field);
+    EXPECT_EQ(base::RetryDelayOf(results.status()), std::nullopt);
+    EXPECT_THAT(std::string(results.status().message()), HasSubstr(setting));
+  };
+  expect_too_large(Put("q", Some(11)), "queue", "max_depth");
+  expect_too_large(Put("small", Some(1, 101)), "queue", "max_bytes");
+  std::vector<model::NewTask> tasks = Some(3, 51);
+  tasks[1].queue = tasks[2].queue = "small";
+  expect_too_large(Put("q", tasks), "tasks[1].queue", "max_bytes");
+  EXPECT_EQ(Tasks(), 0);
+}
+
+// Another broker has raised the limit, and this one has not heard of it.
+TEST_F(QueueRoomTest, WhatFitsByNowIsTaken) {
+  Create("q", Depth(10));
+  const auto other = NewBroker();
+  EXPECT_THAT(Put(*other, "q", Some(1)).status(), IsOk());
+  SetLimits("q", Depth(100));
+  EXPECT_THAT(Put(*other, "q", Some(11)).status(), IsOk());
+}
+
+TEST_F(QueueRoomTest, SeveralQueuesTakeNeitherBytesNorRateUnlessAllDo) {
+  Create("a", Bytes(100));
+  Create("b", Rate(0.01));
+  Create("full", Depth(1));
+  EXPECT_THAT(Put("full", Some(1)).status(), IsOk());
+  std::vector<model::NewTask> tasks = Some(3, 100);
+  tasks[1].queue = "b";
+  tasks[2].queue = "full";
+  const Results refused = Put("a", tasks);
+  EXPECT_EQ(base::FieldOf(refused.status()), "tasks[2].queue");
+  EXPECT_THAT(Put("a", Some(1, 100)).status(), IsOk());
+  EXPECT_THAT(Put("b", Some(1)).status(), IsOk());
 }
 
 TEST_F(QueueRoomTest, WhatAnAckBringsIsNeverRefused) {

@@ -13,13 +13,31 @@ using testing::ReasonIs;
 using testing::StatusIs;
 
 constexpr int kTasks = 20;
+constexpr size_t kPart = 12;  // MiB: 75 % of 16
 constexpr int64_t kMiB = 1 << 20;
+
+LeaseCall LeaseBy(const std::string& party, absl::Duration wait = absl::ZeroDuration()) {
+  LeaseCall call = LeaseOf("w", 1, wait);
+  call.party = party;
+  return call;
+}
 
 class FullTest : public testing::BrokerHarness {
  protected:
   FullTest() {
     for (int i = 0; i < kTasks; ++i) Enqueue({Payload(std::string(kMiB, 'x'))});
+    // The part of one, and what is left.
+    while (unread_.size() < kPart) unread_.push_back(Lease(LeaseBy("greedy")));
+  }
+
+  void FillTheRest() {
     while (unread_.size() * kMiB < model::kAnswerBytesMax) unread_.push_back(Lease(LeaseOf("w")));
+  }
+
+  absl::Status RefusalOf(LeaseCall call) {
+    Later<LeaseAnswer> refused;
+    broker().Lease(std::move(call), refused.done());
+    return refused.Get().status();
   }
 
   int64_t Leased() const { return Number("SELECT count(*) FROM skiplane.task WHERE state = 2"); }
@@ -28,6 +46,7 @@ class FullTest : public testing::BrokerHarness {
 };
 
 TEST_F(FullTest, WhoDoesNotWaitIsRefusedUntilOthersHaveRead) {
+  FillTheRest();
   Later<LeaseAnswer> refused;
   broker().Lease(LeaseOf("w"), refused.done());
   const absl::StatusOr<LeaseAnswer> refusal = refused.Get();
@@ -39,6 +58,7 @@ TEST_F(FullTest, WhoDoesNotWaitIsRefusedUntilOthersHaveRead) {
 }
 
 TEST_F(FullTest, WhoAsksForAnEarlierAnswerIsRefusedToo) {
+  FillTheRest();
   LeaseCall call = LeaseOf("w", 1, absl::Seconds(60));
   call.request_id = "r";
   Later<LeaseAnswer> refused;
@@ -47,6 +67,7 @@ TEST_F(FullTest, WhoAsksForAnEarlierAnswerIsRefusedToo) {
 }
 
 TEST_F(FullTest, WhoWaitsIsServedWhenOthersHaveRead) {
+  FillTheRest();
   Later<LeaseAnswer> parked;
   broker().Lease(LeaseOf("w", 1, absl::Seconds(60)), parked.done());
   EXPECT_FALSE(parked.is_there());
@@ -57,10 +78,22 @@ TEST_F(FullTest, WhoWaitsIsServedWhenOthersHaveRead) {
 }
 
 TEST_F(FullTest, WhoWaitsInVainIsAnsweredWithoutTasks) {
+  FillTheRest();
   Later<LeaseAnswer> parked;
   broker().Lease(LeaseOf("w", 1, absl::Milliseconds(50)), parked.done());
   EXPECT_EQ(testing::Required(parked.Get()).tasks.size(), 0u);
   EXPECT_EQ(Leased(), 16);
+}
+
+TEST_F(FullTest, OneThatDoesNotReadKeepsNobodyElseFromLeasing) {
+  Later<LeaseAnswer> parked;
+  broker().Lease(LeaseBy("greedy", absl::Seconds(60)), parked.done());
+  EXPECT_THAT(RefusalOf(LeaseBy("greedy")), ReasonIs("TOO_MANY_CALLS"));
+  EXPECT_EQ(Lease(LeaseBy("other")).tasks.size(), 1u);
+  EXPECT_EQ(Lease(LeaseBy("other", absl::Seconds(60))).tasks.size(), 1u);
+  EXPECT_FALSE(parked.is_there());
+  unread_.pop_back();
+  EXPECT_EQ(testing::Required(parked.Get()).tasks.size(), 1u);
 }
 
 }  // namespace

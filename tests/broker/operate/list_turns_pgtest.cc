@@ -1,4 +1,7 @@
 // Lists that take long hold up other lists, and no other call.
+#include <future>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -38,12 +41,81 @@ TEST_F(ListTurnsTest, OtherCallsGoOnWhileListsWait) {
   for (Later<Page>& list : lists) EXPECT_THAT(list.Get(), IsOk());
 }
 
+TEST_F(ListTurnsTest, ALookAtATaskWaitsForNoList) {
+  const std::vector<broker::EnqueueResult> made = Enqueue({Payload("x")});
+  auto lock = Required(pg::Session::Open({.uri = database_.uri()}, nullptr));
+  Required(lock->RunText("BEGIN; LOCK TABLE skiplane.audit"));
+  std::vector<Later<Page>> lists = AskForTen();
+  broker::GetTaskCall call;
+  call.id = made.at(0).id;
+  call.attempts_max = 1;
+  Later<broker::TaskDetails> look;
+  const auto pending = broker().AsOperator().GetTask(std::move(call), look.done());
+  EXPECT_THAT(look.Get(), IsOk());
+  broker::ExplainTaskCall why;
+  why.id = made.at(0).id;
+  Later<broker::Explanation> explained;
+  broker().AsOperator().ExplainTask(std::move(why), explained.done());
+  EXPECT_THAT(explained.Get(), IsOk());
+  for (Later<Page>& list : lists) EXPECT_FALSE(list.is_there());
+  Required(lock->RunText("COMMIT"));
+  for (Later<Page>& list : lists) EXPECT_THAT(list.Get(), IsOk());
+}
+
+// Of reads that are short, too: each holds a connection.
+TEST_F(ListTurnsTest, OtherCallsGoOnWhileExplanationsAndListsOfWorkersWait) {
+  const std::vector<broker::EnqueueResult> made = Enqueue({Payload("x")});
+  auto lock = Required(pg::Session::Open({.uri = database_.uri()}, nullptr));
+  Required(lock->RunText("BEGIN; LOCK TABLE skiplane.worker_session, skiplane.task_failed"));
+  std::vector<Later<std::vector<model::Worker>>> workers(10);
+  for (auto& later : workers) {
+    broker::ListWorkersCall call;
+    call.limit = 10;
+    broker().AsOperator().ListWorkers(std::move(call), later.done());
+  }
+  std::vector<Later<std::vector<absl::Time>>> previews(10);
+  for (auto& later : previews) {
+    broker::PreviewCall call;
+    call.task = model::TaskId{made.at(0).id.lane, INT64_MAX};  // looked for everywhere
+    broker().AsOperator().PreviewSchedule(std::move(call), later.done());
+  }
+  EXPECT_EQ(Enqueue({Payload("beside them")}).size(), 1u);
+  Required(lock->RunText("COMMIT"));
+  for (auto& later : workers) EXPECT_THAT(later.Get(), IsOk());
+  for (auto& later : previews) EXPECT_FALSE(later.Get().ok());
+}
+
+// One read is made, and holds up the others: then each party has its turn.
+TEST_F(ListTurnsTest, WhoAsksForManyWaitsForItself) {
+  pg::Pool pool({.uri = database_.broker_uri()}, 1, nullptr, [](bool) {});
+  broker::ListTurns turns(pool, 1, 1);
+  std::promise<void> all_wait;
+  turns.Submit("greedy", [go_on = all_wait.get_future()](absl::StatusOr<pg::Session*>) mutable {
+    go_on.wait();
+  });
+  std::string order;  // of one thread
+  std::vector<Later<int>> ends(5);
+  for (const auto& [end, party] : {std::pair(0, "greedy"), std::pair(1, "greedy"),
+                                   std::pair(2, "greedy"), std::pair(3, "other"),
+                                   std::pair(4, "third")}) {
+    turns.Submit(party, [&order, name = party[0],
+                         done = ends[static_cast<size_t>(end)].done()](auto) mutable {
+      order.push_back(name);
+      done(0);
+    });
+  }
+  all_wait.set_value();
+  for (auto& end : ends) EXPECT_THAT(end.Get(), IsOk());
+  EXPECT_EQ(order, "gotgg");
+  pool.Stop();
+}
+
 TEST(ListTurnsWithoutDatabaseTest, ListsThatWaitAreRefusedWithTheOneThatCannotBeMade) {
   pg::Pool pool({.uri = "postgresql://127.0.0.1:1/nowhere"}, 2, nullptr, [](bool) {});
-  broker::ListTurns turns(pool, 2);
+  broker::ListTurns turns(pool, 2, 2);
   std::vector<Later<int>> lists(1000);
   for (Later<int>& list : lists) {
-    turns.Submit([done = list.done()](absl::StatusOr<pg::Session*> session) mutable {
+    turns.Submit("party", [done = list.done()](absl::StatusOr<pg::Session*> session) mutable {
       done(session.ok() ? absl::StatusOr<int>(1) : session.status());
     });
   }

@@ -1,6 +1,7 @@
 // How many queues may be made in a minute, and by whom.
 #include "server/broker/queues/new_queues.h"
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/base/reason.h"
 
@@ -28,6 +29,7 @@ TEST_F(NewQueuesTest, OnePrincipalLeavesOthersTheirPart) {
   EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(base::ReasonOf(refused), "TOO_MANY_NEW_QUEUES");
   EXPECT_EQ(base::RetryDelayOf(refused), absl::Seconds(2));
+  EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("50 % of 60"));
   EXPECT_EQ(Made("token:other", 100), 30);
 }
 

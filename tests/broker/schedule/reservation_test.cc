@@ -93,9 +93,9 @@ TEST_F(ReservationTest, IsInTheLaneOfTheAckAndInItsTurn) {
 TEST_F(ReservationTest, IsNotMadeWhereNothingMayBeLeased) {
   MakeReady(3);
   const TicketPtr ann = Caller("ann", {1});
-  scheduler_.SetMemoryFull(true);
+  scheduler_.SetFullMemory({true});
   EXPECT_FALSE(Find(ann).has_value());
-  scheduler_.SetMemoryFull(false);
+  scheduler_.SetFullMemory({});
   Pause(1);
   EXPECT_FALSE(Find(ann).has_value());
   Pause(1, false);

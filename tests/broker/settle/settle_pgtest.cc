@@ -176,7 +176,7 @@ TEST_F(SettleTest, OneCallEndsEachAttemptInItsOwnWay) {
 }
 
 model::AckItem AckOf(const model::LeaseToken& token, model::AckContinuation continuation) {
-  return {token, std::make_shared<const model::AckContinuation>(std::move(continuation)), {}};
+  return {token, std::make_shared<model::AckContinuation>(std::move(continuation)), {}};
 }
 
 model::AckContinuation GoOnTo(const std::string& stage) {

@@ -1,4 +1,5 @@
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/model/limits.h"
 #include "tests/rpc/bad_call.h"
@@ -31,6 +32,15 @@ std::string ChangedToken() {
   std::string token = SealedToken();
   token[token.size() / 2] = static_cast<char>(token[token.size() / 2] ^ 1);
   return token;
+}
+
+TEST(BadToken, IsToldWhoseItMustBe) {
+  Front front;
+  v1::AckRequest request;
+  request.add_items()->set_lease_token(ChangedToken());
+  v1::AckResponse response;
+  EXPECT_TRUE(absl::StrContains(front.Call(request, &response).error_message(),
+                                "returned to the same principal"));
 }
 
 class BadAck : public ::testing::TestWithParam<BadAckCall> {};

@@ -7,7 +7,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/access/principal.h"
 #include "server/model/limits.h"
 #include "tests/rpc/background_lease.h"
 
@@ -47,31 +46,6 @@ TEST(LeaseCall, TellsTheBrokerAWaitThatEndsBeforeTheDeadline) {
   EXPECT_GT(front.broker.lease.wait, absl::ZeroDuration());
   front.broker.AnswerParked(SomeTasks(1));
   EXPECT_TRUE(lease.Wait().ok());
-}
-
-// Turns are told apart by it.
-TEST(LeaseCall, TellsTheBrokerWhoCalls) {
-  Front front;
-  BackgroundLease lease(front, WaitingLease());
-  ASSERT_TRUE(front.broker.WaitForParked(1));
-  EXPECT_EQ(front.broker.lease.principal, access::kAnonymous);
-  front.broker.AnswerParked(SomeTasks(1));
-  EXPECT_TRUE(lease.Wait().ok());
-}
-
-TEST(LeaseCall, TellsTheBrokerWhoLeasesWithAnAck) {
-  FakeBroker::Behaviour behaviour;
-  behaviour.settled.resize(1);
-  Front front(behaviour);
-  v1::AckRequest request;
-  request.add_items()->set_lease_token(SealedToken());
-  *request.mutable_lease_next() = WaitingLease();
-  v1::AckResponse response;
-  auto status = std::async(std::launch::async, [&] { return front.Call(request, &response); });
-  ASSERT_TRUE(front.broker.WaitForParked(1));
-  EXPECT_EQ(front.broker.lease.principal, access::kAnonymous);
-  front.broker.AnswerParked(SomeTasks(1));
-  EXPECT_TRUE(status.get().ok());
 }
 
 TEST(LeaseCall, WithoutADeadlineWaitsAsAsked) {

@@ -172,6 +172,17 @@ TEST_F(InFlightTest, APrincipalHasItsPartOfThePlacesOfThoseThatWait) {
   EXPECT_EQ(CallAndPark("c", WaitFor::kTasks, kGreedy), Parking::kGranted);
 }
 
+TEST_F(InFlightTest, APrincipalHasItsPartOfThePlacesOfThoseThatWaitForTheEndOfATask) {
+  Begin({.calls = 100, .parked = 8, .parked_per_connection = 8, .principal_share = 50});
+  EXPECT_EQ(CallAndPark("a", WaitFor::kEndOfTask, kGreedy), Parking::kGranted);
+  EXPECT_EQ(CallAndPark("b", WaitFor::kEndOfTask, kGreedy), Parking::kGranted);
+  EXPECT_EQ(CallAndPark("c", WaitFor::kEndOfTask, kGreedy), Parking::kPrincipalIsFull);
+  EXPECT_EQ(Park("c"), Parking::kGranted);
+  EXPECT_EQ(CallAndPark("d", WaitFor::kEndOfTask, kOther), Parking::kGranted);
+  in_flight_->Unpark("a", WaitFor::kEndOfTask, calls_.front());
+  EXPECT_EQ(CallAndPark("c", WaitFor::kEndOfTask, kGreedy), Parking::kGranted);
+}
+
 // It has a limit of calls that wait already, which may be raised for a proxy.
 TEST_F(InFlightTest, AConnectionMayHaveAllPlacesOfThoseThatWait) {
   Begin({.calls = 100, .parked = 2, .parked_per_connection = 2, .principal_share = 1});

@@ -1,0 +1,126 @@
+// What the broker is told of who calls: by it turns, new queues and answers that are not read are
+// counted.
+#include <future>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include <gtest/gtest.h>
+
+#include "server/access/new_token.h"
+#include "server/access/token_file.h"
+#include "tests/rpc/background_lease.h"
+#include "tests/support/require.h"
+
+namespace skiplane::rpc {
+namespace {
+
+using testing::Required;
+
+constexpr char kPrincipal[] = "token:worker";
+
+access::Sources Knows(const access::NewToken& token) {
+  access::Sources sources;
+  sources.tokens = std::make_shared<const access::TokenTable>(
+      Required(access::TokenTable::Parse(token.line, "tokens")));
+  return sources;
+}
+
+FakeBroker::Behaviour AnswersAnAck() {
+  FakeBroker::Behaviour behaviour;
+  behaviour.settled.resize(1);
+  return behaviour;
+}
+
+v1::AckRequest AckWithFollowUp(std::string token) {
+  v1::AckRequest request;
+  v1::AckItem& item = *request.add_items();
+  item.set_lease_token(std::move(token));
+  item.add_follow_ups()->set_queue("next");
+  return request;
+}
+
+std::string PrincipalOf(const model::SettleItem& item) {
+  return std::get<model::AckItem>(item).continuation->principal;
+}
+
+class WhoCallsTest : public ::testing::Test {
+ protected:
+  WhoCallsTest() { context_.AddMetadata("authorization", "Bearer " + token_.token); }
+
+  ServerOptions Options() const {
+    ServerOptions options;
+    options.sealer = &sealer_;
+    options.authenticator = &authenticator_;
+    return options;
+  }
+
+  std::string LeaseToken() const {
+    std::string token = GoodToken();
+    sealer_.For(kPrincipal).Seal(&token);
+    return token;
+  }
+
+  const access::NewToken token_ = Required(access::MakeToken("worker", {}));
+  const access::Authenticator authenticator_{Knows(token_)};
+  const access::TokenSealer sealer_;
+  Front front_{AnswersAnAck(), Options()};
+  grpc::ClientContext context_;
+};
+
+TEST_F(WhoCallsTest, OfAnEnqueue) {
+  v1::EnqueueRequest request;
+  request.set_queue("mail");
+  request.add_tasks();
+  v1::EnqueueResponse response;
+  ASSERT_TRUE(front_.stub->Enqueue(&context_, request, &response).ok());
+  EXPECT_EQ(front_.broker.enqueue.principal, kPrincipal);
+}
+
+TEST_F(WhoCallsTest, OfALease) {
+  v1::LeaseResponse response;
+  auto status = std::async(std::launch::async, [&] {
+    return front_.stub->Lease(&context_, WaitingLease(), &response);
+  });
+  ASSERT_TRUE(front_.broker.WaitForParked(1));
+  EXPECT_EQ(front_.broker.lease.principal, kPrincipal);
+  front_.broker.AnswerParked(SomeTasks(1));
+  EXPECT_TRUE(status.get().ok());
+}
+
+TEST_F(WhoCallsTest, OfALeaseWithAnAck) {
+  v1::AckRequest request;
+  request.add_items()->set_lease_token(LeaseToken());
+  *request.mutable_lease_next() = WaitingLease();
+  v1::AckResponse response;
+  auto status = std::async(std::launch::async, [&] {
+    return front_.stub->Ack(&context_, request, &response);
+  });
+  ASSERT_TRUE(front_.broker.WaitForParked(1));
+  EXPECT_EQ(front_.broker.lease.principal, kPrincipal);
+  front_.broker.AnswerParked(SomeTasks(1));
+  EXPECT_TRUE(status.get().ok());
+}
+
+TEST_F(WhoCallsTest, OfTheFollowUpsOfAnAck) {
+  v1::AckResponse response;
+  ASSERT_TRUE(front_.stub->Ack(&context_, AckWithFollowUp(LeaseToken()), &response).ok());
+  EXPECT_EQ(PrincipalOf(front_.broker.settle.at(0)), kPrincipal);
+}
+
+// Nobody: no principal has a part that all callers would share.
+TEST(WhoCalls, WhereNobodyHasToProveIt) {
+  Front front(AnswersAnAck());
+  v1::EnqueueRequest request;
+  request.set_queue("mail");
+  request.add_tasks();
+  v1::EnqueueResponse enqueued;
+  ASSERT_TRUE(front.Call(request, &enqueued).ok());
+  EXPECT_EQ(front.broker.enqueue.principal, "");
+  v1::AckResponse acked;
+  ASSERT_TRUE(front.Call(AckWithFollowUp(SealedToken()), &acked).ok());
+  EXPECT_EQ(PrincipalOf(front.broker.settle.at(0)), "");
+}
+
+}  // namespace
+}  // namespace skiplane::rpc
