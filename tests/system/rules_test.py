@@ -2,23 +2,12 @@
 not there, by gRPC and by HTTP."""
 
 import json
-import subprocess
-import threading
-import time
 import unittest
 
-import grpc
+from support.client import admin_pb2, broker_pb2, new_id
+from support.rules_case import OTHER, OWN, RulesTest
 
-from support.broker import program
-from support.case import SystemTest, leases_begun
-from support.client import DEADLINE_S, admin_pb2, broker_pb2, new_id, reason_of
-from support.folder import Folder
-from support.http import HttpClient
-from support.http_case import ANY_PORT
-from support.process import GENEROUS_S
-from google.protobuf import json_format, symbol_database  # isort: skip  (after the client's)
-
-OWN, OTHER, MISSING = "own-jobs", "other-jobs", "missing-jobs"
+MISSING = "missing-jobs"
 VERBS = ("enqueue", "lease", "read", "read_payload", "operate", "admin")
 # Each method's verb, and its request about a queue, or about a task or an operation of it
 # ("{task}", "{operation}"). None: about no queue, so that the verb on any queue is enough.
@@ -68,67 +57,6 @@ def filled(value, places):
     if isinstance(value, list):
         return [filled(item, places) for item in value]
     return value.format(**places) if isinstance(value, str) else value
-
-
-class RulesTest(SystemTest):
-    RULES = ""
-    TOKENS = ()
-
-    def setUp(self):
-        super().setUp()
-        self.files = Folder()
-        self.addCleanup(self.files.remove)
-        lines, self.tokens = [], {}
-        for name in ("root", *self.TOKENS):
-            made = subprocess.run([program(), "make-token", name], check=True, text=True,
-                                  capture_output=True).stdout.splitlines()
-            self.tokens[name] = made[0]
-            lines.append(made[1])
-        self.files.write("tokens", "\n".join(lines))
-        self.files.write("rules", f"allow token:root to all on *\n{self.RULES}")
-        self.broker = self.start_broker(
-            f"--token-file={self.files.path('tokens')}",
-            f"--rules-file={self.files.path('rules')}", "--auto-create-queues", http=ANY_PORT)
-        self.channel = grpc.insecure_channel(self.broker.address)
-        self.addCleanup(self.channel.close)
-        self.http = HttpClient(self.broker.http_address)
-        self.addCleanup(self.http.close)
-
-    def by_grpc(self, who, method, body):
-        """The answer as JSON's dictionary, or (code, reason, message)."""
-        service, name = method.split("/")
-        api = (broker_pb2 if service == "BrokerService" else admin_pb2).DESCRIPTOR
-        kinds = api.services_by_name[service].methods_by_name[name]
-        made = symbol_database.Default()
-        request = json_format.ParseDict(body, made.GetSymbol(kinds.input_type.full_name)())
-        answer = made.GetSymbol(kinds.output_type.full_name)
-        try:
-            return json_format.MessageToDict(self.channel.unary_unary(
-                f"/skiplane.v1.{method}", response_deserializer=answer.FromString)(
-                    request.SerializeToString(), timeout=DEADLINE_S,
-                    metadata=[("authorization", f"Bearer {self.tokens[who]}")]))
-        except grpc.RpcError as error:
-            return error.code().name.lower(), reason_of(error), error.details()
-
-    def by_http(self, who, method, body):
-        answer = self.http.call(method, body, Authorization=f"Bearer {self.tokens[who]}")
-        if answer.status == 200:
-            return answer.json()
-        return answer.code(), answer.reason(), answer.json()["message"]
-
-    def root(self, method, **body):
-        return self.by_http("root", method, body)
-
-    def put(self, queue, **task):
-        return self.root("BrokerService/Enqueue", queue=queue, tasks=[task])["results"][0]["taskId"]
-
-    def bulk(self, queue):
-        return self.root("AdminService/StartBulkOperation", action={"runNow": {}}, dryRun=True,
-                         filter={"queue": queue, "all": True})["operation"]["operationId"]
-
-    def assert_denied(self, said, told=None):
-        self.assertIsInstance(said, tuple, told)
-        self.assertEqual(said[:2], ("permission_denied", "ACCESS_DENIED"), told)
 
 
 class Matrix(RulesTest):
@@ -203,11 +131,6 @@ allow token:reader to read on own-*
 allow token:auditor to read, read_payload on own-*
 allow token:changer to operate on own-*
 """
-
-    def both(self, who, method, **body):
-        said = self.by_grpc(who, method, body)
-        self.assertEqual(self.by_http(who, method, body), said)
-        return said
 
     def test_one_forbidden_queue_refuses_the_whole_call(self):
         queues = [{"queue": OWN}, {"queue": OTHER}]
@@ -344,73 +267,6 @@ allow token:changer to operate on own-*
             "principal": "token:worker", "grants": [
                 {"verb": "VERB_ENQUEUE", "queues": ["own-*"]},
                 {"verb": "VERB_LEASE", "queues": ["own-*"]}]})
-
-    def test_a_withdrawn_worker_settles_what_it_holds_and_leases_no_more(self):
-        for _ in range(2):
-            self.put(OWN)
-        lease = {"queues": [{"name": OWN}], "maxTasks": 2, "workerId": "w"}
-        held = [{"leaseToken": task["leaseToken"]} for task in
-                self.by_grpc("worker", "BrokerService/Lease", lease)["tasks"]]
-        self.replace_rules("allow token:root to all on *\nallow token:worker to lease on none\n")
-        self.assert_denied(self.both("worker", "BrokerService/Lease", **lease))
-        renewed = self.both("worker", "BrokerService/Heartbeat", workerId="w", leases=held)
-        self.assertTrue(renewed["sessionAlive"])
-        [result] = self.by_grpc("worker", "BrokerService/Ack", {"items": held[:1]})["results"]
-        self.assertEqual(result["outcome"], "SETTLE_OUTCOME_SETTLED")
-        self.replace_rules("allow token:root to all on *\n")
-        self.assert_denied(self.both("worker", "BrokerService/Ack", items=held[1:]))
-
-    def replace_rules(self, text):
-        seen = self.broker.output.count(" reloaded ")
-        self.files.write("rules", text)
-        self.broker.wait_for_output(" reloaded ", times=seen + 1)
-
-    def test_the_log_says_that_strangers_are_refused(self):
-        self.tokens["stranger"] = "skt_unknown"
-        for _ in range(20):
-            self.both("stranger", "AdminService/WhoAmI")
-        self.broker.wait_for_output("warn callers_refused peer=")
-        [line] = [line for line in self.broker.output.splitlines() if "callers_refused" in line]
-        self.assertRegex(line, r'callers_refused peer=ipv4:127\.0\.0\.1:\d+ method="" '
-                               r"reason=CREDENTIALS_INVALID$")
-
-    def test_the_log_names_who_is_denied(self):
-        self.assert_denied(self.both("reader", "AdminService/GetQueue", name=OTHER))
-        self.broker.wait_for_output("warn callers_refused principal=token:reader "
-                                    "method=skiplane.v1.AdminService/GetQueue "
-                                    "reason=ACCESS_DENIED\n")
-
-    def test_rules_count_at_once_when_their_file_changes(self):
-        self.assert_denied(self.both("reader", "AdminService/GetQueue", name=OTHER))
-        self.put(OTHER)
-        self.files.write("rules", "allow token:reader to read on *\n")
-        self.broker.wait_for_output("reloaded ")
-        self.assertIn("queue", self.both("reader", "AdminService/GetQueue", name=OTHER))
-        self.files.write("rules", "allow token:reader to fly on *\n")
-        self.broker.wait_for_output("reload_failed")
-        self.assertIn("line 1", self.broker.output)
-        self.assertIn("queue", self.both("reader", "AdminService/GetQueue", name=OTHER))
-
-
-    def test_who_waits_for_tasks_has_them_no_more_once_its_right_is_taken_away(self):
-        self.put(OWN)
-        lease = {"queues": [{"name": OWN}], "maxTasks": 1}
-        self.assertIn("tasks", self.by_grpc("worker", "BrokerService/Lease", lease))
-        waiting = []
-        caller = threading.Thread(target=lambda: waiting.append(
-            self.by_grpc("worker", "BrokerService/Lease", {**lease, "wait": "50s"})))
-        caller.start()
-        self.addCleanup(caller.join)
-        end = time.monotonic() + GENEROUS_S
-        while leases_begun(self.broker) < 2:
-            self.assertLess(time.monotonic(), end)
-        self.files.write("rules", "allow token:root to all on *\n")
-        self.broker.wait_for_output("reloaded ")
-        task = self.put(OWN)
-        caller.join()
-        self.assertNotIn("tasks", waiting[0])
-        said = self.root("BrokerService/Lease", **lease)
-        self.assertEqual([leased["taskId"] for leased in said["tasks"]], [task])
 
 
 if __name__ == "__main__":
