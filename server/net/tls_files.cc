@@ -102,9 +102,7 @@ absl::Status Check(const TlsFiles& files, TlsIdentity& identity) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<TlsIdentity> ReadTlsFiles(const TlsFiles& files) {
+absl::StatusOr<TlsIdentity> ReadOnce(const TlsFiles& files) {
   TlsIdentity identity;
   ASSIGN_OR_RETURN(identity.key, base::ReadFile(files.key, kFileBytesMax));
   ASSIGN_OR_RETURN(identity.certificate, base::ReadFile(files.certificate, kFileBytesMax));
@@ -112,6 +110,28 @@ absl::StatusOr<TlsIdentity> ReadTlsFiles(const TlsFiles& files) {
     ASSIGN_OR_RETURN(identity.client_ca, base::ReadFile(files.client_ca, kFileBytesMax));
     identity.requires_client = files.requires_client;
   }
+  return identity;
+}
+
+// A pair that is put in place between the reads of its two files would not fit. So they are read
+// until they are twice the same.
+absl::StatusOr<TlsIdentity> ReadSettled(const TlsFiles& files) {
+  constexpr int kReadsMax = 5;
+  ASSIGN_OR_RETURN(TlsIdentity identity, ReadOnce(files));
+  for (int reads = 1; reads < kReadsMax; ++reads) {
+    ASSIGN_OR_RETURN(TlsIdentity again, ReadOnce(files));
+    const bool is_same = again.key == identity.key && again.certificate == identity.certificate &&
+                         again.client_ca == identity.client_ca;
+    identity = std::move(again);
+    if (is_same) break;
+  }
+  return identity;
+}
+
+}  // namespace
+
+absl::StatusOr<TlsIdentity> ReadTlsFiles(const TlsFiles& files) {
+  ASSIGN_OR_RETURN(TlsIdentity identity, ReadSettled(files));
   const absl::Status status = Check(files, identity);
   ERR_clear_error();  // gRPC on this thread must not find what was left
   RETURN_IF_ERROR(status);

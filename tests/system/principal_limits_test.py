@@ -154,7 +154,6 @@ class Principals(SystemTest):
         deaf.close()
         self.wait_until_served(self.greedy)
 
-
     def test_one_that_reads_none_of_its_answers(self):
         broker = self.serve()
         for _ in range(UNREAD):
