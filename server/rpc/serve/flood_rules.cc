@@ -36,7 +36,7 @@ const Patience kPatience[] = {
     {192 * kMiB, 2000, 64, absl::Seconds(10)},
     {256 * kMiB, 2000, 32, absl::Seconds(10)},
     {320 * kMiB, 1000, 16, absl::Seconds(2)},
-    {400 * kMiB, 128, 8, absl::Milliseconds(250)},
+    {400 * kMiB, 128, 8, absl::Seconds(1)},
     {kUnbounded, 32, 4, absl::ZeroDuration()},
 };
 
