@@ -22,7 +22,6 @@ WatchedConnection::WatchedConnection(net::Connection connection, std::string add
                                      const CallTally::Counts& calls, SteadyTime now)
     : connection_(connection),
       address_(std::move(address)),
-      calls_(calls),
       calm_(calls),
       moved_(now) {}
 

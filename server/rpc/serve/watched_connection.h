@@ -19,7 +19,8 @@ class WatchedConnection {
  public:
   using SteadyTime = std::chrono::steady_clock::time_point;
 
-  // `calls`: what was counted so far of its address, which another connection may have had.
+  // `calls`: what was counted so far of its address, most often by calls that came before it was
+  // looked at: their bytes are explained when it is measured first.
   WatchedConnection(net::Connection connection, std::string address, const CallTally::Counts& calls,
                     SteadyTime now);
 

@@ -98,11 +98,11 @@ TEST_F(WatchedConnectionTest, GrpcIsAskedAboutThoseThatSendOrHoldSomething) {
   EXPECT_FALSE(watched_.IsBusy());
 }
 
-TEST_F(WatchedConnectionTest, AnotherConnectionFromTheSamePortBeginsAnew) {
-  Call(kMega);
+TEST_F(WatchedConnectionTest, CallsThatCameBeforeItWasLookedAtExplainTheirBytes) {
+  Call(4 * kMega);
   WatchedConnection other(net::Connection(), "ipv4:1.2.3.4:5", calls_, kStart);
-  other.Measure(2 * kMega, calls_, true, kStart);
-  EXPECT_EQ(other.Judge(StreamCounts::Counts{.begun = 1}, calls_, 0, kStart).bytes, 2 * kMega);
+  other.Measure(6 * kMega, calls_, false, kStart);
+  EXPECT_LE(other.Judge(StreamCounts::Counts{.begun = 1}, calls_, 0, kStart).bytes, 2 * kMega);
 }
 
 }  // namespace
