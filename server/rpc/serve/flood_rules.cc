@@ -9,13 +9,11 @@ namespace skiplane::rpc {
 namespace {
 
 constexpr int64_t kMiB = 1 << 20;
-constexpr int64_t kStreamBytes = 20 << 10;  // of gRPC, for a stream
 
 // What all connections may hold together when one has to go, and what one may hold in any case.
 constexpr int64_t kStreamsTogether = 3000;
 constexpr int64_t kBytesTogether = 64 * kMiB;
 constexpr int64_t kGivenUpTogether = 1000;
-constexpr int64_t kRemainsTogether = 3000;
 constexpr int64_t kUnreadMax = 16 << 10;
 constexpr int64_t kBytesMax = 64 * kMiB;
 constexpr int64_t kBytesBesideRequests = kMiB;
@@ -138,7 +136,7 @@ std::vector<FloodCut> WhomToCut(const std::vector<Held>& held, const Pressure& p
   Cuts cuts(held, pressure.streams);
   CutExcess(held, &cuts);
   if (pressure.given_up > kGivenUpTogether) CutResets(held, patience, &cuts);
-  if (pressure.streams > kRemainsTogether) CutUnread(held, &cuts);
+  if (pressure.streams > kRemainsMax) CutUnread(held, &cuts);
   CutStreams(held, patience, &cuts);
   CutBytes(held, patience, &cuts);
   return cuts.Take();

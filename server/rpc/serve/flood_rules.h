@@ -14,12 +14,12 @@ namespace skiplane::rpc {
 
 // Of one connection.
 struct Held {
-  int64_t bytes = 0;    // that came, and that no call came with
-  int64_t streams = 0;  // that gRPC holds, and that no call waits behind
+  int64_t bytes = 0;     // that came, and that no call came with
+  int64_t streams = 0;   // that gRPC holds, and that no call waits behind
   int64_t answered = 0;  // calls of it, ever
   int64_t given_up = 0;  // by it, ever
-  int64_t unread = 0;    // bytes that are still with the kernel
-  int64_t resets = 0;   // calls that it gave up since memory is short, less those answered
+  int64_t unread = 0;    // bytes that are still with the kernel; counts above kRemainsMax only
+  int64_t resets = 0;    // calls that it gave up since memory is short, less those answered
   absl::Duration stalled;  // no call has come from it for so long, while it held bytes
 };
 
@@ -34,6 +34,9 @@ struct Pressure {
   int64_t streams = 0;   // that gRPC still holds of connections that were cut
   int64_t given_up = 0;  // calls whose caller has left, and that have not ended
 };
+
+// More `streams` than this of connections that were cut: enough to do for nobody.
+inline constexpr int64_t kRemainsMax = 3000;
 
 std::vector<FloodCut> WhomToCut(const std::vector<Held>& held, const Pressure& pressure);
 

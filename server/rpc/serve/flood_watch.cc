@@ -34,9 +34,8 @@ constexpr std::chrono::seconds kTrimEvery(2);
 constexpr std::chrono::seconds kSweepEvery(10);
 
 // While calls of connections that were cut are not ended, so many connections are accepted at each
-// look; with more than so many such calls as rarely as this.
+// look; above kRemainsMax as rarely as this.
 constexpr int64_t kRation = 2;
-constexpr int64_t kRemainsMax = 3000;
 constexpr std::chrono::milliseconds kAcceptEvery(500);
 
 // What is allowed to be there takes so much.
@@ -170,14 +169,14 @@ bool FloodWatch::LookForFloods(int64_t memory, SteadyTime now) {
   std::vector<WatchedConnection*> whose;
   Pressure pressure{.memory = memory, .given_up = tally_.given_up()};
   for (auto& [number, watched] : watched_) {
-    if (watched.is_cut()) {
-      // What it left goes as the calls that it began end.
-      if (const auto left = streams_.Of(watched.address())) pressure.streams += left->held();
-      continue;
+    if (!watched.is_cut()) {
+      whose.push_back(&watched);
+    } else if (const auto left = streams_.Of(watched.address())) {
+      pressure.streams += left->held();  // it goes as the calls that it began end
     }
-    held.push_back(Judge(&watched, now));
-    whose.push_back(&watched);
   }
+  const bool asks_unread = pressure.streams > kRemainsMax;
+  for (WatchedConnection* const watched : whose) held.push_back(Judge(watched, asks_unread, now));
   const std::vector<FloodCut> cuts = WhomToCut(held, pressure);
   for (const FloodCut& cut : cuts) {
     Cut(*whose[cut.index], held[cut.index], cut.reason);
@@ -186,8 +185,8 @@ bool FloodWatch::LookForFloods(int64_t memory, SteadyTime now) {
   return pressure.streams > 0 || !cuts.empty();
 }
 
-Held FloodWatch::Judge(WatchedConnection* watched, SteadyTime now) {
-  const int64_t unread = watched->connection().BytesUnread().value_or(0);
+Held FloodWatch::Judge(WatchedConnection* watched, bool asks_unread, SteadyTime now) {
+  const int64_t unread = asks_unread ? watched->connection().BytesUnread().value_or(0) : 0;
   std::optional<StreamCounts::Counts> streams;
   if (watched->IsBusy()) streams = streams_.Of(watched->address());
   return watched->Judge(streams, tally_.Of(watched->address()), unread, now);

@@ -2,8 +2,8 @@
 // thread, from construction to destruction.
 //
 // gRPC 1.51 bounds neither resets, nor header blocks that do not end, nor bodies that are never
-// complete. Nothing is asked of gRPC or of the calls while memory is as it should be; once a second
-// the kernel is asked how much each connection sent.
+// complete. Nothing is asked of gRPC while memory is as it should be; once a second the kernel is
+// asked how much each connection sent, and the calls how much of that they came with.
 #pragma once
 
 #include <atomic>
@@ -44,7 +44,7 @@ class FloodWatch {
   void SweepIfDue(SteadyTime now);
   // Returns whether there is one.
   bool LookForFloods(int64_t memory, SteadyTime now);
-  Held Judge(WatchedConnection* watched, SteadyTime now);
+  Held Judge(WatchedConnection* watched, bool asks_unread, SteadyTime now);
   void Cut(WatchedConnection& watched, const Held& held, absl::string_view reason);
   void Ration(int64_t remains, SteadyTime now);
   int64_t Allowed() const;

@@ -114,8 +114,7 @@ void Server::State::Listen() {
     connection.fd = fd;
     entrance->HandleNewConnection(&connection);
   });
-  flood_watch =
-      std::make_unique<FloodWatch>(*acceptor, tally, in_flight, metrics);
+  flood_watch = std::make_unique<FloodWatch>(*acceptor, tally, in_flight, metrics);
   PortCheck::Options options;
   options.listen_fd = acceptor->sockets().fds().front();
   options.tls = tls.has_value();
