@@ -62,7 +62,7 @@ struct Pool::State {
   base::Mutex mutex;
   base::CondVar job_came;  // for idle workers
   base::CondVar changed;   // any other change; for the supervisor and for pausing workers
-  JobQueue queue;  // guarded by `mutex`, but for HasSpare(); its threads have a session
+  JobQueue queue ABSL_GUARDED_BY(mutex);  // of threads with a session
   bool stopping ABSL_GUARDED_BY(mutex) = false;
   OpenSessions sessions ABSL_GUARDED_BY(mutex);
   int workers ABSL_GUARDED_BY(mutex) = 0;  // threads that have not ended
@@ -270,7 +270,7 @@ bool Pool::connected() const {
   return state_->IsConnected();
 }
 
-bool Pool::HasSpare() const { return state_->queue.HasSpare(); }
+bool Pool::HasSpare() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return state_->queue.HasSpare(); }
 
 int Pool::waiting() const {
   base::MutexLock lock(state_->mutex);
