@@ -35,11 +35,15 @@ absl::Status Migrate(const skiplane::config::Config& config) {
 // As for wrong flags: another try would find the same.
 constexpr int kWrongSettings = 2;
 
+// Asks no database: it fails only for what it was given.
+bool IsTool(const skiplane::config::Config& config) {
+  return config.command == skiplane::config::Command::kMakeToken ||
+         config.command == skiplane::config::Command::kCheckConfig;
+}
+
 // For people, or for the log of a broker.
 void TellFailure(const skiplane::config::Config& config, const absl::Status& status) {
-  const bool is_tool = config.command == skiplane::config::Command::kMakeToken ||
-                       config.command == skiplane::config::Command::kCheckConfig;
-  if (is_tool) {
+  if (IsTool(config)) {
     std::cerr << "skiplaned: " << status.message() << "\n" << std::flush;
   } else {
     skiplane::base::Log(skiplane::base::LogLevel::kError, "cannot_run",
@@ -61,9 +65,9 @@ absl::Status Run(const std::vector<std::string>& arguments,
 
 // What is wrong in the files that a broker would read.
 absl::Status CheckBefore(const skiplane::config::Config& config) {
-  const bool reads = config.command == skiplane::config::Command::kServe ||
-                     config.command == skiplane::config::Command::kCheckConfig;
-  return reads ? skiplane::app::CheckFiles(config) : absl::OkStatus();
+  return config.command == skiplane::config::Command::kServe
+             ? skiplane::app::CheckFiles(config).status()
+             : absl::OkStatus();
 }
 
 }  // namespace
@@ -92,5 +96,5 @@ int main(int argc, char** argv) {
   if (!status.ok()) TellFailure(config, status);
   skiplane::base::FlushLog();
   if (status.ok()) return 0;
-  return config.command == skiplane::config::Command::kMakeToken ? kWrongSettings : 1;
+  return IsTool(config) ? kWrongSettings : 1;
 }

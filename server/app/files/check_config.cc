@@ -11,17 +11,18 @@
 
 namespace skiplane::app {
 
-absl::Status CheckFiles(const config::Config& config) {
+absl::StatusOr<access::Sources> CheckFiles(const config::Config& config) {
   const std::optional<net::TlsFiles> tls = TlsFilesOf(config.tls);
   if (tls.has_value()) RETURN_IF_ERROR(net::ReadTlsFiles(*tls).status());
-  RETURN_IF_ERROR(ReadAccessFiles(config).status());
-  return config.database_uri.empty() ? absl::OkStatus()
-                                     : pg::HasPassword(config.database_uri).status();
+  ASSIGN_OR_RETURN(access::Sources sources, ReadAccessFiles(config));
+  if (!config.database_uri.empty()) {
+    RETURN_IF_ERROR(pg::HasPassword(config.database_uri).status());
+  }
+  return sources;
 }
 
 absl::Status CheckConfig(const config::Config& config) {
-  RETURN_IF_ERROR(CheckFiles(config));
-  ASSIGN_OR_RETURN(const access::Sources sources, ReadAccessFiles(config));
+  ASSIGN_OR_RETURN(const access::Sources sources, CheckFiles(config));
   std::cout << "the settings are right, and so are the files that they name\n"
             << "tls: " << DescribeTls(config.tls) << "\n"
             << "access: " << DescribeAccess(config) << "\n"

@@ -4,14 +4,16 @@
 #pragma once
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/access/authenticator.h"
 #include "server/config/config.h"
 
 namespace skiplane::app {
 
 absl::Status CheckConfig(const config::Config& config);
 
-// The half of it that says nothing: whether a broker could start with these files. An error names
-// the file.
-absl::Status CheckFiles(const config::Config& config);
+// The half of it that prints nothing: what the files say of access, if a broker could start with
+// all of them. An error names the file.
+absl::StatusOr<access::Sources> CheckFiles(const config::Config& config);
 
 }  // namespace skiplane::app

@@ -1,6 +1,7 @@
 #include "server/app/files/rule_warnings.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -12,6 +13,7 @@ namespace skiplane::app {
 namespace {
 
 using Texts = std::vector<std::string>;
+using Principals = std::map<std::string, std::shared_ptr<const access::Principal>>;
 
 constexpr absl::string_view kGroup = "group:";
 
@@ -24,10 +26,11 @@ bool AllowsNothing(const access::Rules& rules, const access::Principal& principa
 }
 
 // Why nobody has the name of this principal; empty if somebody may.
-std::string WhyNobody(const access::Sources& sources, const std::string& principal) {
+std::string WhyNobody(const access::Sources& sources, const Principals& with_token,
+                      const std::string& principal) {
   if (absl::StartsWith(principal, access::kTokenPrefix)) {
     if (sources.tokens == nullptr) return "there is no --token-file";
-    return sources.tokens->Principals().contains(principal) ? "" : "no token has this name";
+    return with_token.contains(principal) ? "" : "no token has this name";
   }
   if (absl::StartsWith(principal, access::kJwtPrefix)) {
     return sources.jwts == nullptr ? "there is no --jwt-keys" : "";
@@ -40,21 +43,21 @@ std::string WhyNobody(const access::Sources& sources, const std::string& princip
   return principal == access::kAnonymous && asks ? "the broker asks who calls" : "";
 }
 
-std::set<std::string> GroupsWithMembers(const access::Sources& sources) {
+std::set<std::string> GroupsWithMembers(const access::Rules& rules, const Principals& with_token) {
   std::set<std::string> groups;
-  for (const auto& [member, its] : sources.rules.groups()) groups.insert(its.begin(), its.end());
-  if (sources.tokens == nullptr) return groups;
-  for (const auto& [name, principal] : sources.tokens->Principals()) {
+  for (const auto& [member, its] : rules.groups()) groups.insert(its.begin(), its.end());
+  for (const auto& [name, principal] : with_token) {
     groups.insert(principal->groups.begin(), principal->groups.end());
   }
   return groups;
 }
 
-void WarnOfNobody(const access::Sources& sources, const std::string& file, Texts& warnings) {
+void WarnOfNobody(const access::Sources& sources, const Principals& with_token,
+                  const std::string& file, Texts& warnings) {
   const Texts named = sources.rules.Named();
   std::set<std::string> principals(named.begin(), named.end());
   for (const auto& [member, groups] : sources.rules.groups()) principals.insert(member);
-  const std::set<std::string> groups = GroupsWithMembers(sources);
+  const std::set<std::string> groups = GroupsWithMembers(sources.rules, with_token);
   for (const std::string& who : principals) {
     absl::string_view group = who;
     if (absl::StrContains(who, '*') || absl::StrContains(who, '?')) {
@@ -64,7 +67,7 @@ void WarnOfNobody(const access::Sources& sources, const std::string& file, Texts
       // A JSON Web Token may name any.
       if (sources.jwts != nullptr || groups.contains(std::string(group))) continue;
       warnings.push_back(absl::StrCat(file, ": nobody is in ", who));
-    } else if (const std::string why = WhyNobody(sources, who); !why.empty()) {
+    } else if (const std::string why = WhyNobody(sources, with_token, who); !why.empty()) {
       warnings.push_back(absl::StrCat(file, ": nobody is ", who, ": ", why));
     }
   }
@@ -87,10 +90,11 @@ void WarnOfGroupsWithoutRules(const access::Rules& rules, const std::string& fil
 Texts RuleWarnings(const config::Access& access, const access::Sources& sources) {
   Texts warnings;
   if (access.rules_file.empty()) return warnings;
-  WarnOfNobody(sources, access.rules_file, warnings);
+  Principals with_token;
+  if (sources.tokens != nullptr) with_token = sources.tokens->Principals();
+  WarnOfNobody(sources, with_token, access.rules_file, warnings);
   WarnOfGroupsWithoutRules(sources.rules, access.rules_file, warnings);
-  if (sources.tokens == nullptr) return warnings;
-  for (const auto& [name, principal] : sources.tokens->Principals()) {
+  for (const auto& [name, principal] : with_token) {
     if (!AllowsNothing(sources.rules, *principal)) continue;
     warnings.push_back(absl::StrCat(access.token_file, ": no rule allows anything to ", name));
   }
