@@ -1,3 +1,4 @@
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -29,10 +30,7 @@ void WriteBulks(model::Page<model::BulkOperation>* page,
 
 template <typename Response>
 broker::Callback<model::BulkOperation> ReplyWithOperation(UnaryCall* call) {
-  return [call](absl::StatusOr<model::BulkOperation> operation) {
-    if (operation.ok()) HideFilter(call->grants(), &operation->filter);
-    Deliver<Response>(call, std::move(operation), &WriteOperation<Response>);
-  };
+  return WithHiddenFilters(call, ReplyWith(call, &WriteOperation<Response>));
 }
 
 }  // namespace
@@ -83,14 +81,8 @@ ServerUnaryReactor* AdminService::ListBulkOperations(CallbackServerContext* cont
       new UnaryCall(scope_, "skiplane.v1.AdminService/ListBulkOperations", {context, reply});
   auto read = ReadCall(*call, *request, &ReadListBulks);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.ListBulks(
-      *std::move(read), [call](absl::StatusOr<model::Page<model::BulkOperation>> page) {
-        if (page.ok()) {
-          call->Keep(page->memory);
-          for (model::BulkOperation& one : page->items) HideFilter(call->grants(), &one.filter);
-        }
-        Deliver<v1::ListBulkOperationsResponse>(call, std::move(page), &WriteBulks);
-      });
+  auto answer = ReplyWithList(call, std::identity(), &WriteBulks);
+  operator_.ListBulks(*std::move(read), WithHiddenFilters(call, std::move(answer)));
   return call;
 }
 

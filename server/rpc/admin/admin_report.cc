@@ -1,3 +1,4 @@
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -61,17 +62,9 @@ ServerUnaryReactor* AdminService::ListAuditRecords(CallbackServerContext* contex
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ListAuditRecords", {context, reply});
   auto read = ReadCall(*call, *request, &ReadListAudit);
   if (!read.ok()) return call->Refuse(read.status());
-  operator_.ListAudit(
-      *std::move(read), [call, scope = ScopeOf<v1::ListAuditRecordsRequest>(*request)](
-                            absl::StatusOr<model::Page<model::AuditRecord>> page) {
-        if (page.ok()) {
-          call->Keep(page->memory);
-          for (model::AuditRecord& record : page->items) HideFilter(call->grants(), &record);
-        }
-        Deliver<v1::ListAuditRecordsResponse>(call, std::move(page), [&](auto* from, auto* to) {
-          WriteAudit(from, scope, to);
-        });
-      });
+  auto answer = ReplyWithList(call, std::identity(), ScopeOf<v1::ListAuditRecordsRequest>(*request),
+                              &WriteAudit);
+  operator_.ListAudit(*std::move(read), WithHiddenFilters(call, std::move(answer)));
   return call;
 }
 

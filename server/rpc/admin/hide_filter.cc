@@ -35,11 +35,12 @@ void Hide(const Hidden& hidden, Struct* filter) {
 
 }  // namespace
 
-void HideFilter(const access::Grants& grants, model::TaskFilter* filter) {
-  const Hidden hidden = HiddenOn(grants, filter->queue);
-  if (hidden.keys) filter->key_prefix.clear();
+void HideFilter(const access::Grants& grants, model::BulkOperation* operation) {
+  model::TaskFilter& filter = operation->filter;
+  const Hidden hidden = HiddenOn(grants, filter.queue);
+  if (hidden.keys) filter.key_prefix.clear();
   if (!hidden.headers) return;
-  for (auto& [name, value] : filter->headers) value.clear();
+  for (auto& [name, value] : filter.headers) value.clear();
 }
 
 void HideFilter(const access::Grants& grants, model::AuditRecord* record) {
