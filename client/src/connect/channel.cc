@@ -7,12 +7,10 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/channel_arguments.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <string>
+#include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "client/src/connect/read_file.h"
 
 namespace skiplane::internal {
 namespace {
@@ -48,14 +46,11 @@ void KeepGrpcUp() {
   (void)use;
 }
 
-absl::Status ReadFile(const std::string& path, std::string& content) {
+absl::Status ReadPem(const std::string& path, std::string& content) {
   if (path.empty()) return absl::OkStatus();
-  std::ifstream file(path, std::ios::binary);
-  // Up to the first NUL, which no PEM has. An iterator over a file that is a directory would throw.
-  std::getline(file, content, '\0');
-  if (!file.is_open() || file.bad()) {
-    return absl::NotFoundError(absl::StrCat("cannot read ", path, ": ", std::strerror(errno)));
-  }
+  absl::StatusOr<std::string> read = ReadFile(path);
+  if (!read.ok()) return read.status();
+  content = *std::move(read);
   return absl::OkStatus();
 }
 
@@ -67,9 +62,9 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(const 
     return absl::InvalidArgumentError("certificate_file and key_file belong together");
   }
   grpc::SslCredentialsOptions options;
-  absl::Status status = ReadFile(tls.ca_file, options.pem_root_certs);
-  if (status.ok()) status = ReadFile(tls.certificate_file, options.pem_cert_chain);
-  if (status.ok()) status = ReadFile(tls.key_file, options.pem_private_key);
+  absl::Status status = ReadPem(tls.ca_file, options.pem_root_certs);
+  if (status.ok()) status = ReadPem(tls.certificate_file, options.pem_cert_chain);
+  if (status.ok()) status = ReadPem(tls.key_file, options.pem_private_key);
   if (!status.ok()) return status;
   return grpc::SslCredentials(options);
 }

@@ -1,13 +1,12 @@
 #include "client/src/connect/token.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "client/src/connect/read_file.h"
 
 namespace skiplane::internal {
 namespace {
@@ -19,12 +18,9 @@ bool IsSendable(const std::string& token) {
 }
 
 absl::StatusOr<std::string> ReadToken(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  if (!file.is_open() || file.bad()) {
-    return absl::NotFoundError(absl::StrCat("cannot read ", path, ": ", std::strerror(errno)));
-  }
+  const absl::StatusOr<std::string> content = ReadFile(path);
+  if (!content.ok()) return content.status();
+  const absl::string_view line = absl::string_view(*content).substr(0, content->find('\n'));
   std::string token(absl::StripAsciiWhitespace(line));  // also of CRLF
   if (token.empty() || !IsSendable(token)) {
     return absl::FailedPreconditionError(
