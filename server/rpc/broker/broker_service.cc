@@ -97,7 +97,7 @@ void BrokerService::BeginSettlement(LeaseCall* call, absl::string_view name, Set
     SettleOnly<Response>(call, name, std::move(settle));
     return;
   }
-  OwnWorkerOf(*call, *settle.lease);
+  NameCaller(*call, *settle.lease);
   call->Begin({std::move(settle.items), *std::move(settle.lease)},
               [name, paths = std::move(settle.paths), seal = call->seal(),
                &metrics = scope_.metrics](broker::SettleAndLeaseAnswer* answer) {

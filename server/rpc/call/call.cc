@@ -114,6 +114,7 @@ absl::Status UnaryCall::Admit(size_t request_bytes) {
                         "this broker is shutting down; nothing was changed");
   }
   const Caller caller = CallerOf(*wire_.context, scope_.is_passed_on);
+  caller_address_ = caller.address;
   RETURN_IF_ERROR(Authenticate(caller, request_bytes));
   if (wire_.context->IsCancelled()) {
     CountGivenUp();
@@ -131,7 +132,7 @@ absl::Status UnaryCall::Admit(size_t request_bytes) {
                         "too many calls of this connection were given up by their caller and are "
                         "still under way; nothing was changed: retry later, with longer deadlines");
   }
-  return HoldRoom(caller, static_cast<int64_t>(request_bytes));
+  return HoldRoom(static_cast<int64_t>(request_bytes));
 }
 
 absl::Status UnaryCall::Authenticate(const Caller& caller, size_t request_bytes) {
@@ -147,8 +148,8 @@ absl::Status UnaryCall::Authenticate(const Caller& caller, size_t request_bytes)
   return absl::OkStatus();
 }
 
-absl::Status UnaryCall::HoldRoom(const Caller& caller, int64_t bytes) {
-  const Party party = PartyOf(principal(), caller);
+absl::Status UnaryCall::HoldRoom(int64_t bytes) {
+  const Party party = PartyOf(principal(), caller_address_);
   const InFlight::Room room =
       scope_.in_flight.Hold(party, bytes, KeepsWork(method_), &holding_);
   if (room == InFlight::Room::kGranted) return absl::OkStatus();
@@ -176,8 +177,7 @@ std::string UnaryCall::ProvenName() const {
 }
 
 std::string UnaryCall::PartyName() const {
-  const Caller caller = CallerOf(*wire_.context, scope_.is_passed_on);
-  return std::string(PartyOf(principal(), caller).name);
+  return std::string(PartyOf(principal(), caller_address_).name);
 }
 
 access::TokenSeal UnaryCall::seal() const { return scope_.sealer.For(principal().name); }

@@ -96,10 +96,8 @@ class UnaryCall : public grpc::ServerUnaryReactor {
 
   grpc::CallbackServerContext& context() { return *wire_.context; }
   metrics::Metrics& metrics() { return scope_.metrics; }
-  // The caller's address and port.
-  std::string CallerAddress() const {
-    return CallerOf(*wire_.context, scope_.is_passed_on).address;
-  }
+  // The caller's address and port, once it is admitted.
+  const std::string& caller_address() const { return caller_address_; }
   InFlight& in_flight() { return scope_.in_flight; }
   const InFlight::Holding& holding() const { return holding_; }
 
@@ -111,7 +109,7 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   enum class Counted { kNot, kCall, kAbandoned };
 
   absl::Status Authenticate(const Caller& caller, size_t request_bytes);
-  absl::Status HoldRoom(const Caller& caller, int64_t bytes);
+  absl::Status HoldRoom(int64_t bytes);
   absl::Status CheckVerb() const;
   void End(const grpc::Status& status);
   void CountAs(Counted state);
@@ -126,6 +124,7 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   InFlight::Holding holding_;
   std::shared_ptr<const void> memory_;
   access::Admitted admitted_;  // once it is admitted
+  std::string caller_address_;
   std::shared_ptr<CallTally::Connection> tally_;
   std::atomic<Counted> counted_ = Counted::kNot;
   std::atomic<bool> is_given_up_ = false;

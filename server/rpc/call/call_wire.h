@@ -28,7 +28,7 @@ std::string MessageToJson(const google::protobuf::Message& message);
 // Who calls, as far as the broker wants to know. A worker is its principal's, whatever the request
 // names it.
 template <typename Call>
-void OwnWorkerOf(const UnaryCall& call, Call& wanted) {
+void NameCaller(const UnaryCall& call, Call& wanted) {
   if constexpr (requires { wanted.principal; }) wanted.principal = call.ProvenName();
   if constexpr (requires { wanted.party; }) wanted.party = call.PartyName();
   if constexpr (requires { wanted.worker_id; }) call.OwnWorker(&wanted.worker_id);
@@ -43,7 +43,7 @@ absl::StatusOr<Call> ReadCall(UnaryCall& call, const grpc::ByteBuffer& bytes,
   RETURN_IF_ERROR(ParseMessage(bytes, &request));
   ASSIGN_OR_RETURN(Call wanted, read(&request));
   RETURN_IF_ERROR(Permit(call.grants(), &wanted));
-  OwnWorkerOf(call, wanted);
+  NameCaller(call, wanted);
   return wanted;
 }
 
@@ -58,7 +58,7 @@ absl::StatusOr<Call> ReadCall(UnaryCall& call, const grpc::ByteBuffer& bytes,
   RETURN_IF_ERROR(open(call.seal(), &request));
   ASSIGN_OR_RETURN(Call wanted, read(&request));
   RETURN_IF_ERROR(Permit(call.grants(), &wanted));
-  OwnWorkerOf(call, wanted);
+  NameCaller(call, wanted);
   return wanted;
 }
 
@@ -80,7 +80,7 @@ absl::StatusOr<Call> ReadChange(UnaryCall& call, const grpc::ByteBuffer& bytes, 
   ASSIGN_OR_RETURN(model::Origin origin, OriginOf(call, method, request, request_id));
   ASSIGN_OR_RETURN(Call change, read(&request));
   RETURN_IF_ERROR(Permit(call.grants(), &change));
-  OwnWorkerOf(call, change);
+  NameCaller(call, change);
   change.origin = std::move(origin);
   return change;
 }

@@ -38,9 +38,9 @@ absl::Status PrincipalIsAtLimit(absl::string_view principal, const Reached& reac
 
 }  // namespace
 
-Party PartyOf(const access::Principal& principal, const Caller& caller) {
+Party PartyOf(const access::Principal& principal, const std::string& address) {
   if (principal.name != access::kAnonymous) return {principal.name, true};
-  return {caller.address, false};
+  return {address, false};
 }
 
 absl::Status NoRoomForParty(const Party& party, InFlight::Room room, const InFlight& in_flight) {

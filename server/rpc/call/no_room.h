@@ -1,15 +1,17 @@
 // Whose share of a server a call takes, and what its caller is told when there is no room for it.
 #pragma once
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "server/access/principal.h"
-#include "server/rpc/call/caller.h"
 #include "server/rpc/call/in_flight.h"
 
 namespace skiplane::rpc {
 
-// The principal; the connection where nobody proves who it is. Refers to both.
-Party PartyOf(const access::Principal& principal, const Caller& caller);
+// The principal; the connection, by its caller's address and port, where nobody proves who it is.
+// Refers to both.
+Party PartyOf(const access::Principal& principal, const std::string& address);
 
 // TOO_MANY_CALLS_OF_PRINCIPAL, or TOO_MANY_CALLS of a connection. `room`: one that says what the
 // party has too much of.

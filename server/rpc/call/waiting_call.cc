@@ -1,7 +1,6 @@
 #include "server/rpc/call/waiting_call.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/time/clock.h"
 #include "server/model/limits.h"
@@ -32,19 +31,18 @@ absl::Duration WaitingCall::Cut(absl::Duration wanted) {
 }
 
 absl::Status WaitingCall::Park() {
-  std::string connection = CallerAddress();
-  const InFlight::Parking parking = in_flight().Park(connection, what_, holding());
+  const InFlight::Parking parking = in_flight().Park(caller_address(), what_, holding());
   if (parking != InFlight::Parking::kGranted) {
     return NoPlaceToWait(principal(), parking, in_flight(), what_);
   }
-  connection_ = std::move(connection);
+  is_parked_ = true;
   CountToItsEnd();
   GiveBack(model::kParkedRequestBytes);
   return absl::OkStatus();
 }
 
 void WaitingCall::Ended(bool) {
-  if (!connection_.empty()) in_flight().Unpark(connection_, what_, holding());
+  if (is_parked_) in_flight().Unpark(caller_address(), what_, holding());
 }
 
 }  // namespace skiplane::rpc

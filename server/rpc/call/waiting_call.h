@@ -2,8 +2,6 @@
 // answered before its deadline.
 #pragma once
 
-#include <string>
-
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "server/rpc/call/call.h"
@@ -33,7 +31,7 @@ class WaitingCall : public UnaryCall {
 
  private:
   const InFlight::WaitFor what_;
-  std::string connection_;  // not empty while it is parked
+  bool is_parked_ = false;
 };
 
 }  // namespace skiplane::rpc

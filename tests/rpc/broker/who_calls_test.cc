@@ -3,6 +3,7 @@
 #include <future>
 #include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include <gtest/gtest.h>
@@ -61,6 +62,16 @@ class WhoCallsTest : public ::testing::Test {
     return token;
   }
 
+  // `call` waits for a lease.
+  template <typename Call>
+  void ExpectWaitsAsPrincipal(Call call) {
+    auto status = std::async(std::launch::async, std::move(call));
+    ASSERT_TRUE(front_.broker.WaitForParked(1));
+    EXPECT_EQ(front_.broker.lease.principal, kPrincipal);
+    front_.broker.AnswerParked(SomeTasks(1));
+    EXPECT_TRUE(status.get().ok());
+  }
+
   const access::NewToken token_ = Required(access::MakeToken("worker", {}));
   const access::Authenticator authenticator_{Knows(token_)};
   const access::TokenSealer sealer_;
@@ -79,13 +90,9 @@ TEST_F(WhoCallsTest, OfAnEnqueue) {
 
 TEST_F(WhoCallsTest, OfALease) {
   v1::LeaseResponse response;
-  auto status = std::async(std::launch::async, [&] {
+  ExpectWaitsAsPrincipal([&] {
     return front_.stub->Lease(&context_, WaitingLease(), &response);
   });
-  ASSERT_TRUE(front_.broker.WaitForParked(1));
-  EXPECT_EQ(front_.broker.lease.principal, kPrincipal);
-  front_.broker.AnswerParked(SomeTasks(1));
-  EXPECT_TRUE(status.get().ok());
 }
 
 TEST_F(WhoCallsTest, OfALeaseWithAnAck) {
@@ -93,13 +100,7 @@ TEST_F(WhoCallsTest, OfALeaseWithAnAck) {
   request.add_items()->set_lease_token(LeaseToken());
   *request.mutable_lease_next() = WaitingLease();
   v1::AckResponse response;
-  auto status = std::async(std::launch::async, [&] {
-    return front_.stub->Ack(&context_, request, &response);
-  });
-  ASSERT_TRUE(front_.broker.WaitForParked(1));
-  EXPECT_EQ(front_.broker.lease.principal, kPrincipal);
-  front_.broker.AnswerParked(SomeTasks(1));
-  EXPECT_TRUE(status.get().ok());
+  ExpectWaitsAsPrincipal([&] { return front_.stub->Ack(&context_, request, &response); });
 }
 
 TEST_F(WhoCallsTest, OfTheFollowUpsOfAnAck) {
