@@ -154,8 +154,17 @@ absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBa
   return settled;
 }
 
-absl::Status LockTasks(pg::Session& session, int64_t lane, absl::Span<const int64_t> ids) {
-  return session.Run(sql::kTaskLock, pg::Params().Int8(lane).Int8Array(ids)).status();
+absl::Status LockTasks(pg::Session& session, int64_t lane, absl::Span<const int64_t> ids,
+                       const FollowUpKeys& follow_ups) {
+  pg::Params params;
+  params.Int8(lane).Int8Array(ids).Int8Array(follow_ups.lanes).TextArray(follow_ups.keys);
+  RETURN_IF_ERROR(session.Run(sql::kTaskLock, params).status());
+  if (follow_ups.keys.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const pg::Rows filled, session.Run(sql::kKeyLock, params));
+  if (filled.empty()) return absl::OkStatus();
+  pg::Params keys;
+  keys.Int8Array(follow_ups.lanes).TextArray(follow_ups.keys);
+  return session.Run(sql::kKeyUnfill, keys).status();
 }
 
 absl::StatusOr<std::vector<LeaseStatus>> Classify(pg::Session& session, int64_t lane,

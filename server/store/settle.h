@@ -75,9 +75,17 @@ absl::StatusOr<std::vector<size_t>> AckByLocation(pg::Session& session, const Se
 // Any action, by id. Rows that are missing from the answer were not settled: see Classify.
 absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBatch& batch);
 
+// Keys that follow-ups of a settlement have: one element of each for each key.
+struct FollowUpKeys {
+  std::vector<int64_t> lanes;
+  std::vector<absl::string_view> keys;
+};
+
 // In a transaction: these tasks stay as they are until it ends, so that none changes beside
-// Settle().
-absl::Status LockTasks(pg::Session& session, int64_t lane, absl::Span<const int64_t> ids);
+// Settle(). With `follow_ups`, so do the tasks of their keys, and the keys of all of these tasks:
+// locked in the one order of all locks, which an enqueue after Settle() would not be.
+absl::Status LockTasks(pg::Session& session, int64_t lane, absl::Span<const int64_t> ids,
+                       const FollowUpKeys& follow_ups = {});
 
 // What is known of a lease that could not be settled.
 struct LeaseStatus {

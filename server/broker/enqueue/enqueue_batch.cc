@@ -181,7 +181,8 @@ absl::StatusOr<store::Enqueued> WriteTasks(
       rows.push_back({call->ids[i], &task, max_attempts, request, stage});
     }
   }
-  if (!calls.front()->NeedsOnce()) return store::Enqueue(session, rows);
+  const auto needs_once = [](const auto& call) { return call->NeedsOnce(); };
+  if (std::ranges::none_of(calls, needs_once)) return store::Enqueue(session, rows);
   return store::EnqueueOnce(session, rows, Requests(calls));
 }
 

@@ -49,7 +49,7 @@ void PrepareEnqueue(PendingEnqueue& call);
 // Gives every task of `call` its lane and number.
 absl::Status NumberTasks(pg::Session& session, TaskNumbers& numbers, PendingEnqueue& call);
 
-// Writes the tasks of all calls in one commit; they are all of one kind (NeedsOnce() or not).
+// Writes the tasks of all calls in one statement: the slower one if any NeedsOnce().
 absl::StatusOr<store::Enqueued> WriteTasks(pg::Session& session,
                                            absl::Span<const std::unique_ptr<PendingEnqueue>> calls);
 

@@ -135,17 +135,22 @@ absl::StatusOr<std::unique_ptr<PendingEnqueue>> Enqueuer::Prepare(pg::Session& s
 }
 
 absl::StatusOr<std::vector<EnqueueResult>> Enqueuer::WriteInTransaction(
-    pg::Session& session, std::unique_ptr<PendingEnqueue>& call,
-    std::vector<Uncommitted>* written) {
-  RETURN_IF_ERROR(NumberTasks(session, numbers_, *call));
-  ASSIGN_OR_RETURN(store::Enqueued enqueued, WriteTasks(session, absl::MakeSpan(&call, 1)));
-  ASSIGN_OR_RETURN(std::vector<EnqueueResult> results, AnswerEnqueue(session, *call, enqueued));
-  written->push_back({call.get(), std::move(enqueued)});
-  return results;
+    pg::Session& session, const PendingEnqueues& calls, Uncommitted* written) {
+  for (const auto& call : calls) RETURN_IF_ERROR(NumberTasks(session, numbers_, *call));
+  ASSIGN_OR_RETURN(written->written, WriteTasks(session, calls));
+  written->calls.clear();
+  std::vector<EnqueueResult> answers;
+  for (const auto& call : calls) {
+    ASSIGN_OR_RETURN(std::vector<EnqueueResult> results,
+                     AnswerEnqueue(session, *call, written->written));
+    answers.push_back(results.front());
+    written->calls.push_back(call.get());
+  }
+  return answers;
 }
 
 void Enqueuer::Committed(const Uncommitted& enqueued) {
-  Count(*enqueued.call, enqueued.written);
+  for (const PendingEnqueue* call : enqueued.calls) Count(*call, enqueued.written);
   on_commit_(enqueued.written);
 }
 

@@ -37,20 +37,20 @@ class Enqueuer {
 
   void Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done);
 
-  // For a task that `principal` wants, which is made in somebody else's transaction on `session`,
-  // and names its queue: checks it, with `field` before the name of a bad field; writes it; and,
-  // after the commit, tells of it.
+  // For tasks that `principal` wants, which are made in somebody else's transaction on `session`,
+  // and name their queues: checks one, with `field` before the name of a bad field; writes many,
+  // of which each has an answer; and, after the commit, tells of them.
   absl::StatusOr<std::unique_ptr<PendingEnqueue>> Prepare(pg::Session& session,
                                                           const model::NewTask& task,
                                                           const std::string& principal,
                                                           const std::string& field);
   struct Uncommitted {
-    const PendingEnqueue* call;
+    std::vector<const PendingEnqueue*> calls;
     store::Enqueued written;
   };
-  absl::StatusOr<std::vector<EnqueueResult>> WriteInTransaction(
-      pg::Session& session, std::unique_ptr<PendingEnqueue>& call,
-      std::vector<Uncommitted>* written);
+  absl::StatusOr<std::vector<EnqueueResult>> WriteInTransaction(pg::Session& session,
+                                                                const PendingEnqueues& calls,
+                                                                Uncommitted* written);
   void Committed(const Uncommitted& enqueued);
   // What WriteInTransaction had answered, after a commit whose answer was lost and which has
   // happened. A task that held the key counts as EXISTING, as for any repeat.

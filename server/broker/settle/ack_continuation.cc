@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -91,21 +92,20 @@ absl::Status Settler::CheckContinuation(pg::Session& session, SettleItem& item) 
   return absl::OkStatus();
 }
 
-// The items, the tasks that follow from them and the next leases are one commit. What they lock
-// beside that of the items is not in one order with it, so that a deadlock is possible: repeated.
+// The items, the tasks that follow from them and the next leases are one commit. What the first try
+// locks beside that of the items is not in one order with it, so that a deadlock is possible: its
+// repeat locks all of it first.
 absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
                                        const std::vector<SettleItem*>& items,
                                        const std::vector<SettlePart>& parts,
                                        std::vector<Reservation>& reservations) {
-  std::vector<Enqueuer::Uncommitted> written;
+  Enqueuer::Uncommitted written;
   bool by_id = false;
   const auto write = [&]() -> absl::StatusOr<bool> {
     batch.RolledBack();  // what a try before this one did
-    written.clear();
+    written = {};
     RETURN_IF_ERROR(batch.RunInTransaction(session, items, std::exchange(by_id, true)));
-    for (SettleItem* item : batch.settled()) {
-      RETURN_IF_ERROR(WriteFollowUps(session, *item, &written));
-    }
+    RETURN_IF_ERROR(WriteFollowUps(session, batch.settled(), &written));
     for (SettleItem* item : batch.recalled()) RETURN_IF_ERROR(RecallFollowUps(session, *item));
     WithdrawRepeats(parts, reservations);
     for (Reservation& reservation : reservations) {
@@ -122,7 +122,7 @@ absl::Status Settler::RunInTransaction(pg::Session& session, SettleBatch& batch,
     return status;
   }
   batch.Committed();
-  for (const Enqueuer::Uncommitted& enqueued : written) enqueuer_.Committed(enqueued);
+  if (!written.calls.empty()) enqueuer_.Committed(written);
   return absl::OkStatus();
 }
 
@@ -151,15 +151,27 @@ void Settler::WithdrawRepeats(const std::vector<SettlePart>& parts,
   reservations = std::move(kept);
 }
 
-absl::Status Settler::WriteFollowUps(pg::Session& session, SettleItem& item,
-                                     std::vector<Enqueuer::Uncommitted>* written) {
-  item.result.follow_ups.clear();
-  for (std::unique_ptr<PendingEnqueue>& follow_up : item.follow_ups) {
-    ASSIGN_OR_RETURN(std::vector<EnqueueResult> results,
-                     enqueuer_.WriteInTransaction(session, follow_up, written));
-    item.result.follow_ups.push_back(results.front());
+// In one statement, which takes keys in order: a second one might wait for somebody who waits for
+// the first.
+absl::Status Settler::WriteFollowUps(pg::Session& session, const std::vector<SettleItem*>& items,
+                                     Enqueuer::Uncommitted* written) {
+  PendingEnqueues follow_ups;
+  for (SettleItem* item : items) {
+    std::ranges::move(item->follow_ups, std::back_inserter(follow_ups));
   }
-  return absl::OkStatus();
+  if (follow_ups.empty()) return absl::OkStatus();
+  absl::StatusOr<std::vector<EnqueueResult>> results =
+      enqueuer_.WriteInTransaction(session, follow_ups, written);
+  size_t next = 0;
+  for (SettleItem* item : items) {
+    item->result.follow_ups.clear();
+    for (std::unique_ptr<PendingEnqueue>& follow_up : item->follow_ups) {
+      follow_up = std::move(follow_ups[next]);  // a repeat writes it again
+      if (results.ok()) item->result.follow_ups.push_back((*results)[next]);
+      ++next;
+    }
+  }
+  return results.status();
 }
 
 absl::Status Settler::RecallFollowUps(pg::Session& session, SettleItem& item) {

@@ -1,4 +1,5 @@
-// Settlements that were overtaken by another change of their tasks: the tasks are locked first.
+// Settlements that were overtaken by another change of their tasks, or whose follow-ups deadlocked:
+// what they change is locked first.
 #include "server/base/status_macros.h"
 #include "server/broker/settle/settle_batch.h"
 #include "server/pg/transaction.h"
@@ -7,8 +8,17 @@ namespace skiplane::broker {
 
 absl::Status SettleBatch::LockTasks(pg::Session& session, const Items& items) const {
   std::vector<int64_t> ids;
-  for (const SettleItem* item : items) ids.push_back(item->token.task.id);
-  return store::LockTasks(session, lane_, ids);
+  store::FollowUpKeys follow_ups;
+  for (const SettleItem* item : items) {
+    ids.push_back(item->token.task.id);
+    for (const std::unique_ptr<PendingEnqueue>& follow_up : item->follow_ups) {
+      const std::string& key = follow_up->call.tasks.front().key;
+      if (key.empty()) continue;
+      follow_ups.lanes.push_back(LaneOfKey(*follow_up->queue, key));
+      follow_ups.keys.push_back(key);
+    }
+  }
+  return store::LockTasks(session, lane_, ids, follow_ups);
 }
 
 // A transaction of its own: nothing is decided before it is committed.

@@ -58,8 +58,8 @@ class Settler {
                                 std::vector<Reservation>& reservations);
   void WithdrawRepeats(const std::vector<SettlePart>& parts,
                        std::vector<Reservation>& reservations);
-  absl::Status WriteFollowUps(pg::Session& session, SettleItem& item,
-                              std::vector<Enqueuer::Uncommitted>* written);
+  absl::Status WriteFollowUps(pg::Session& session, const std::vector<SettleItem*>& items,
+                              Enqueuer::Uncommitted* written);
   absl::Status RecallFollowUps(pg::Session& session, SettleItem& item);
   LaneBatcher& BatcherOf(int64_t lane);
   void Run(int64_t lane, absl::StatusOr<pg::Session*> session, std::vector<SettlePart> parts);

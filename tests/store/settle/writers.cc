@@ -93,6 +93,10 @@ std::vector<Writers::Writer> Writers::All() {
       {"replace by SQL", [this](auto& s, Random& random) { return EnqueueBySql(s, random); }},
       {"ack", [this](auto& s, Random& random) { return Settle(s, random, true); }},
       {"settle", [this](auto& s, Random& random) { return Settle(s, random, false); }},
+      {"lock and settle",
+       [this](auto& s, Random& random) { return SettleLocked(s, random, false); }},
+      {"settle with follow-ups",
+       [this](auto& s, Random& random) { return SettleLocked(s, random, true); }},
       {"reclaim", [this](auto& s, Random&) { return Reclaim(s); }},
       {"cancel", change(Kind::kCancel)},
       {"remove", change(Kind::kDelete)},
@@ -119,8 +123,7 @@ std::vector<std::string> Writers::Shuffled(Random& random) const {
   return keys;
 }
 
-absl::Status Writers::Enqueue(pg::Session& session, Random& random, KeyPolicy policy,
-                              bool with_request) {
+std::vector<model::NewTask> Writers::KeyedTasks(Random& random, KeyPolicy policy) {
   std::vector<model::NewTask> tasks;
   for (const std::string& key : Shuffled(random)) {
     model::NewTask& task = tasks.emplace_back(KeyedTask(key));
@@ -132,14 +135,24 @@ absl::Status Writers::Enqueue(pg::Session& session, Random& random, KeyPolicy po
     }
     task.priority = static_cast<int16_t>(random() % 3);
   }
+  return tasks;
+}
+
+std::vector<store::TaskRow> Writers::RowsOf(const std::vector<model::NewTask>& tasks) {
   std::vector<store::TaskRow> rows;
+  for (const model::NewTask& task : tasks) rows.push_back({{lane_, next_id_++}, &task, 10});
+  return rows;
+}
+
+absl::Status Writers::Enqueue(pg::Session& session, Random& random, KeyPolicy policy,
+                              bool with_request) {
+  const std::vector<model::NewTask> tasks = KeyedTasks(random, policy);
+  std::vector<store::TaskRow> rows = RowsOf(tasks);
   std::vector<store::RequestRow> requests;
-  for (size_t i = 0; i < tasks.size(); ++i) {
-    store::TaskRow& row = rows.emplace_back(store::TaskRow{{lane_, next_id_++}, &tasks[i], 10});
-    if (!with_request) continue;
-    row.call = row.id.id;  // each a call of its own
+  for (size_t i = 0; with_request && i < rows.size(); ++i) {
+    rows[i].call = rows[i].id.id;  // each a call of its own
     const int64_t request = static_cast<int64_t>(i) * 1000 + static_cast<int64_t>(random() % 3);
-    requests.push_back({lane_, absl::StrCat("request-", request), "hash", row.call});
+    requests.push_back({lane_, absl::StrCat("request-", request), "hash", rows[i].call});
   }
   std::ranges::sort(requests, {}, &store::RequestRow::request_id);
   return store::EnqueueOnce(session, rows, requests).status();
@@ -176,12 +189,27 @@ absl::Status Writers::Settle(pg::Session& session, Random& random, bool by_locat
                                           store::Action::kFail, store::Action::kRelease};
     row.action = kActions[random() % 4];
   }
-  if (random() % 2 == 0) return store::Settle(session, batch).status();
+  return store::Settle(session, batch).status();
+}
+
+// As one that was overtaken, or whose follow-ups deadlocked.
+absl::Status Writers::SettleLocked(pg::Session& session, Random& random, bool has_follow_ups) {
+  const store::SettleBatch batch = SomeLeases(random);
   std::vector<int64_t> ids;
   for (const store::SettleRow& row : batch.rows) ids.push_back(row.token.task.id);
+  const std::vector<model::NewTask> tasks = KeyedTasks(random, KeyPolicy::kKeep);
+  store::FollowUpKeys keys;
+  for (const model::NewTask& task : tasks) {
+    if (!has_follow_ups) break;
+    keys.lanes.push_back(lane_);
+    keys.keys.push_back(task.key);
+  }
   RETURN_IF_ERROR(session.RunText("BEGIN").status());
-  absl::Status status = store::LockTasks(session, lane_, ids);
+  absl::Status status = store::LockTasks(session, lane_, ids, keys);
   if (status.ok()) status = store::Settle(session, batch).status();
+  if (status.ok() && has_follow_ups) {
+    status = store::EnqueueOnce(session, RowsOf(tasks), {}).status();
+  }
   Required(session.RunText(status.ok() ? "COMMIT" : "ROLLBACK"));
   return status;
 }

@@ -34,10 +34,13 @@ class Writers {
 
  private:
   std::vector<std::string> Shuffled(Random& random) const;
+  std::vector<model::NewTask> KeyedTasks(Random& random, model::KeyPolicy policy);
+  std::vector<store::TaskRow> RowsOf(const std::vector<model::NewTask>& tasks);
   absl::Status Enqueue(pg::Session& session, Random& random, model::KeyPolicy policy,
                        bool with_request);
   absl::Status EnqueueBySql(pg::Session& session, Random& random);
   absl::Status Settle(pg::Session& session, Random& random, bool by_location);
+  absl::Status SettleLocked(pg::Session& session, Random& random, bool has_follow_ups);
   absl::Status Change(pg::Session& session, Random& random, model::TaskChange::Kind kind);
   absl::Status ChangeOnce(pg::Session& session, Random& random);
   absl::Status ChangeFailed(pg::Session& session, Random& random, model::TaskChange::Kind kind);
