@@ -88,8 +88,8 @@ class Trial:
         return self._certificate or "-"
 
     def _process(self, script, *arguments):
-        # A proxy has limits for each address.
-        env = {"ATTACK_FROM": "127.0.0.2"} if self._front and script == "attacker.py" else {}
+        # There are limits for each address, of a proxy and of the broker.
+        env = {"ATTACK_FROM": "127.0.0.2"} if script == "attacker.py" else {}
         return Ending([*PYTHON, os.path.join(place.HERE, script), *arguments], env=env)
 
     def _prepare(self):
