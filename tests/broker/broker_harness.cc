@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "tests/support/require.h"
+
 namespace skiplane::testing {
 
 model::NewTask Payload(const std::string& payload) {
@@ -46,6 +48,13 @@ std::unique_ptr<broker::LocalBroker> BrokerHarness::NewBroker(bool create_missin
   options.name = "test";
   options.await_times = await_times;
   return std::make_unique<broker::LocalBroker>(options, metrics_, [](bool) {});
+}
+
+std::unique_ptr<pg::Session> BrokerHarness::Lock(const std::string& tables) const {
+  auto session = Required(pg::Session::Open({.uri = database_.uri()}, nullptr));
+  Required(session->RunText("SET idle_in_transaction_session_timeout = 0; BEGIN; LOCK TABLE " +
+                            tables));
+  return session;
 }
 
 int64_t BrokerHarness::RunsOf(const std::string& statement) const {

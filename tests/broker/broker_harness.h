@@ -63,6 +63,9 @@ class BrokerHarness : public ::testing::Test {
   std::string Sql(const std::string& text) const { return database_.Run(text); }
   int64_t Number(const std::string& text) const { return std::stoll(Sql(text)); }
 
+  // Holds a lock on tables, `tables` as LOCK TABLE names them, until it commits or is gone.
+  std::unique_ptr<pg::Session> Lock(const std::string& tables) const;
+
   // How often a statement was run by all brokers.
   int64_t RunsOf(const std::string& statement) const;
   // Returns when the brokers hear notifications.

@@ -1,99 +1,17 @@
-// Queues that take so many tasks, so many bytes, or so fast, and no more.
+// Queues that take so many tasks, or so many bytes, and no more.
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "gmock/gmock.h"
-#include "server/base/reason.h"
-#include "tests/broker/broker_harness.h"
+#include "tests/broker/enqueue/queue_room_harness.h"
 
 namespace skiplane::testing {
 namespace {
 
 using ::testing::HasSubstr;
-using Results = absl::StatusOr<std::vector<broker::EnqueueResult>>;
 
-class QueueRoomTest : public BrokerHarness {
- protected:
-  void Create(const std::string& name, model::QueueLimits limits) {
-    broker::CreateQueueCall call;
-    call.name = name;
-    call.settings.emplace().limits = limits;
-    call.origin = Origin();
-    Later<model::Queue> later;
-    broker().CreateQueue(std::move(call), later.done());
-    ASSERT_THAT(later.Get().status(), IsOk());
-  }
-
-  void SetLimits(const std::string& name, model::QueueLimits limits) {
-    broker::UpdateQueueCall call;
-    call.name = name;
-    call.change = [limits](const model::QueueSettings& known) {
-      model::QueueSettings changed = known;
-      changed.limits = limits;
-      return changed;
-    };
-    call.origin = Origin();
-    Later<model::Queue> later;
-    broker().UpdateQueue(std::move(call), later.done());
-    ASSERT_THAT(later.Get().status(), IsOk());
-  }
-
-  static model::QueueLimits Depth(int64_t tasks) {
-    model::QueueLimits limits;
-    limits.max_depth = tasks;
-    return limits;
-  }
-  static model::QueueLimits Bytes(int64_t bytes) {
-    model::QueueLimits limits;
-    limits.max_bytes = bytes;
-    return limits;
-  }
-  static model::QueueLimits Rate(double per_second) {
-    model::QueueLimits limits;
-    limits.max_enqueue_rate = per_second;
-    return limits;
-  }
-
-  static std::vector<model::NewTask> Some(int count, size_t bytes = 1) {
-    return {static_cast<size_t>(count), Payload(std::string(bytes, 'x'))};
-  }
-
-  static Results Put(broker::LocalBroker& at, const std::string& queue,
-                     std::vector<model::NewTask> tasks) {
-    broker::EnqueueCall call;
-    call.queue = queue;
-    call.tasks = std::move(tasks);
-    for (const model::NewTask& task : call.tasks) call.has_several_queues |= !task.queue.empty();
-    Later<std::vector<broker::EnqueueResult>> later;
-    at.Enqueue(std::move(call), later.done());
-    return later.Get();
-  }
-  Results Put(const std::string& queue, std::vector<model::NewTask> tasks) {
-    return Put(broker(), queue, std::move(tasks));
-  }
-
-  // Until it is taken: what others did is found a moment later.
-  void PutInTheEnd(const std::string& queue, const std::vector<model::NewTask>& tasks) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-    while (!Put(queue, tasks).ok()) ASSERT_LT(std::chrono::steady_clock::now(), end);
-  }
-
-  static void ExpectFull(const Results& results, const std::string& setting) {
-    ASSERT_EQ(results.status().code(), absl::StatusCode::kResourceExhausted) << results.status();
-    EXPECT_EQ(base::ReasonOf(results.status()), "QUEUE_FULL");
-    EXPECT_EQ(base::FieldOf(results.status()), "queue");
-    EXPECT_THAT(std::string(results.status().message()), HasSubstr(setting));
-  }
-
-  int64_t Tasks() const { return Number("SELECT count(*) FROM skiplane.task"); }
-
-  std::vector<model::LeasedTask> Take(int count) {
-    broker::LeaseCall call = LeaseOf("w", count);
-    return Lease(std::move(call)).tasks;
-  }
-};
+class QueueRoomTest : public QueueRoomHarness {};
 
 TEST_F(QueueRoomTest, ADepthIsKeptAndWhatIsDoneMakesRoom) {
   Create("q", Depth(10));
@@ -164,32 +82,6 @@ TEST_F(QueueRoomTest, BytesAreKept) {
   PutInTheEnd("q", Some(1, 100));
 }
 
-TEST_F(QueueRoomTest, ARateIsKeptWithABurstOfASecond) {
-  Create("q", Rate(0.01));
-  EXPECT_THAT(Put("q", Some(1)).status(), IsOk());
-  const absl::Status refused = Put("q", Some(1)).status();
-  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(base::ReasonOf(refused), "ENQUEUE_RATE_EXCEEDED");
-  EXPECT_EQ(base::FieldOf(refused), "queue");
-  const absl::Duration delay = base::RetryDelayOf(refused).value_or(absl::ZeroDuration());
-  EXPECT_GT(delay, absl::Seconds(1));
-  EXPECT_LE(delay, absl::Seconds(100));
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("queue: \"q\" takes 0.01 tasks a second"));
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("retry in 1m"));
-  EXPECT_EQ(Tasks(), 1);
-}
-
-TEST_F(QueueRoomTest, ACallThatFailsSpendsNoRate) {
-  Create("q", Rate(0.01));
-  std::vector<model::NewTask> wrong = Some(1);
-  wrong[0].cron = "not a schedule";
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(base::FieldOf(Put("q", wrong).status()), "tasks[0].cron");
-  }
-  EXPECT_THAT(Put("q", Some(1)).status(), IsOk());
-  EXPECT_EQ(base::ReasonOf(Put("q", Some(1)).status()), "ENQUEUE_RATE_EXCEEDED");
-}
-
 TEST_F(QueueRoomTest, ACallThatFailsTakesNoRoom) {
   Create("q", Depth(2));
   EXPECT_THAT(Put("q", Some(1)).status(), IsOk());  // counted just now
@@ -197,15 +89,6 @@ TEST_F(QueueRoomTest, ACallThatFailsTakesNoRoom) {
   wrong[0].cron = "not a schedule";
   EXPECT_EQ(base::FieldOf(Put("q", wrong).status()), "tasks[0].cron");
   EXPECT_THAT(Put("q", Some(1)).status(), IsOk());
-}
-
-TEST_F(QueueRoomTest, ARateThatIsChangedHoldsAtOnce) {
-  Create("q", Rate(0.01));
-  EXPECT_THAT(Put("q", Some(1)).status(), IsOk());
-  EXPECT_EQ(base::ReasonOf(Put("q", Some(1)).status()), "ENQUEUE_RATE_EXCEEDED");
-  SetLimits("q", Rate(1000));
-  const absl::Status refused = Put("q", Some(1000)).status();
-  EXPECT_LT(base::RetryDelayOf(refused).value_or(absl::ZeroDuration()), absl::Seconds(2));
 }
 
 // Nobody needs to try again: it never fits.

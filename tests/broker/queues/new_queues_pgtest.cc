@@ -34,11 +34,18 @@ class NewQueuesTest : public BrokerHarness {
     return later.Get().status();
   }
 
-  absl::Status Put(const std::string& principal, const std::string& queue) {
+  // `further`: a queue of one more task.
+  absl::Status Put(const std::string& principal, const std::string& queue,
+                   const std::string& further = "") {
     broker::EnqueueCall call;
     call.principal = principal;
     call.queue = queue;
     call.tasks.push_back(Payload("x"));
+    call.has_several_queues = !further.empty();
+    if (call.has_several_queues) {
+      call.tasks.push_back(Payload("y"));
+      call.tasks.back().queue = further;
+    }
     Later<std::vector<broker::EnqueueResult>> later;
     broker().Enqueue(std::move(call), later.done());
     return later.Get().status();
@@ -67,13 +74,28 @@ class NewQueuesTest : public BrokerHarness {
     broker().Lease(std::move(call), later.done());
     return later.Get().status();
   }
+
+  absl::Status AckAndAsk(const model::LeaseToken& token, const std::string& principal,
+                         const std::string& queue) {
+    broker::SettleAndLeaseCall call;
+    call.items.emplace_back(model::AckItem{token, nullptr, {}});
+    call.lease = LeaseOf("w");
+    call.lease.principal = principal;
+    call.lease.queues[0].name = queue;
+    Later<broker::SettleAndLeaseAnswer> later;
+    const auto pending = broker().SettleAndLease(std::move(call), later.done());
+    return later.Get().status();
+  }
 };
 
 TEST_F(NewQueuesTest, ThoseOfOnePrincipalAreBoundedAndOthersMakeTheirs) {
+  Enqueue({Payload("x")});
   EXPECT_TRUE(Create("token:greedy", "a").ok());
   EXPECT_TRUE(Put("token:greedy", "b").ok());
-  for (const absl::Status& refused : {Create("token:greedy", "c"), Put("token:greedy", "c"),
-                                      Ask("token:greedy", "c")}) {
+  const model::LeaseToken held = LeaseOne("w").token;
+  for (const absl::Status& refused :
+       {Create("token:greedy", "c"), Put("token:greedy", "c"), Put("token:greedy", "a", "c"),
+        Ask("token:greedy", "c"), AckAndAsk(held, "token:greedy", "c")}) {
     EXPECT_EQ(base::ReasonOf(refused), "TOO_MANY_NEW_QUEUES") << refused;
     EXPECT_GT(base::RetryDelayOf(refused).value_or(absl::ZeroDuration()), absl::ZeroDuration());
   }

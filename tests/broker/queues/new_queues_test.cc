@@ -49,9 +49,8 @@ TEST_F(NewQueuesTest, WhatWasNotMadeTakesNothing) {
 
 TEST_F(NewQueuesTest, WhatAllAreRefusedIsNotCountedForOne) {
   EXPECT_EQ(Made("", 100), 60);
-  EXPECT_EQ(Made("token:a", 1), 0);
-  EXPECT_EQ(Made("", 100, kStart + seconds(29)), 29);
-  EXPECT_EQ(Made("token:a", 100, kStart + seconds(59)), 30);
+  for (int i = 0; i < 30; ++i) EXPECT_EQ(Made("token:a", 1), 0);
+  EXPECT_EQ(Made("token:a", 100, kStart + seconds(10)), 10);
 }
 
 }  // namespace

@@ -104,6 +104,15 @@ TEST_F(ReservationTest, IsNotMadeWhereNothingMayBeLeased) {
   EXPECT_FALSE(Find(ann).has_value());
 }
 
+TEST_F(ReservationTest, IsNotMadeForWhoDoesNotReadItsAnswers) {
+  MakeReady(3);
+  const TicketPtr deaf = Caller("deaf", {1});
+  deaf->call.party = "deaf";
+  scheduler_.SetFullMemory({.parties = {"deaf"}});
+  EXPECT_EQ(Find(deaf), std::nullopt);
+  EXPECT_EQ(Find(Caller("ann", {1})), (model::LaneStage{1, 0}));
+}
+
 TEST_F(ReservationTest, IsNotMadeForARepeatOfACallThatIsOnItsWay) {
   MakeReady(3);
   const TicketPtr ann = Caller("ann", {1});

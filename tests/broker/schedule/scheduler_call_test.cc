@@ -32,11 +32,6 @@ class SchedulerCallTest : public SchedulerByHand {
     if (answer == nullptr || !answer->answer.ok()) return {"no answer"};
     return answer->answer->paused_queues;
   }
-  std::string SetMemoryFull(bool is_full) {
-    scheduler_.SetFullMemory({is_full});
-    if (is_full) return "";
-    return Do([](Scheduler& s, Step& step) { s.MemoryFreed(step); });
-  }
 };
 
 TEST_F(SchedulerCallTest, AWaitEndsEmptyAtItsDeadline) {
@@ -232,61 +227,14 @@ TEST_F(SchedulerCallTest, WhoWaitsIsAnsweredWhenRulesChangeAndWhoComesLaterWaits
   EXPECT_EQ(Admit(Caller("bob", {1})), "");
 }
 
-TEST_F(SchedulerCallTest, WhileAnswersFillTheMemoryNothingIsLeased) {
-  MakeEmpty(1);
-  Admit(Caller("ann", {1}));
-  SetMemoryFull(true);
-  EXPECT_EQ(Commit(1, 2), "held back 1");
-  EXPECT_EQ(Admit(Caller("bob", {1}, kAtOnce)), "answer bob: RESOURCE_EXHAUSTED");
-  EXPECT_EQ(SetMemoryFull(false), "lease 1");
-  SetMemoryFull(true);
-  EXPECT_EQ(Begin(1).tickets.size(), 0u) << "it filled up before there was a connection";
-  EXPECT_EQ(begun_, "held back 1");
-  EXPECT_EQ(SetMemoryFull(false), "lease 1");
-  EXPECT_EQ(Lease(1, 2), "answer ann: 2 tasks");
-}
-
-TEST_F(SchedulerCallTest, WhoDoesNotReadItsAnswersIsPassedByAndOthersAreServed) {
-  MakeEmpty(1);
-  const TicketPtr deaf = Caller("deaf", {1});
-  deaf->call.party = "deaf";
-  Admit(deaf);
-  Admit(Caller("ann", {1}));
-  scheduler_.SetFullMemory({.parties = {"deaf"}});
-  EXPECT_EQ(Commit(1, 10), "held back 1; lease 1");
-  EXPECT_EQ(Lease(1, 5), "answer ann: 5 tasks; held back 1") << "nothing more, though it waits";
-  const TicketPtr hasty = Caller("hasty", {1}, kAtOnce);
-  hasty->call.party = "deaf";
-  EXPECT_EQ(Admit(hasty), "answer hasty: RESOURCE_EXHAUSTED");
-  EXPECT_EQ(SetMemoryFull(false), "lease 1");
-  EXPECT_EQ(Lease(1, 5), "answer deaf: 5 tasks");
-}
-
-TEST_F(SchedulerCallTest, WhoMayNotWaitIsRefusedOnceItsPartyIsFull) {
+// What it may have then is asked for anew, by its next call.
+TEST_F(SchedulerCallTest, WhoseStatementRunsWhenRulesChangeWaitsNoLongerThanThat) {
   MakeEmpty(1);
   Admit(Caller("ann", {1}));
   EXPECT_EQ(Commit(1, 1), "lease 1");
   LeaseRun run = Begin(1);
-  const TicketPtr hasty = Caller("hasty", {1}, kAtOnce);
-  hasty->call.party = "deaf";
-  Admit(hasty);
-  scheduler_.SetFullMemory({.parties = {"deaf"}});
-  EXPECT_EQ(Commit(1, 1), "held back 1; answer hasty: RESOURCE_EXHAUSTED");
-  EXPECT_EQ(End(run, 1), "answer ann: 1 tasks");
-}
-
-TEST_F(SchedulerCallTest, WhoDoesNotReadReservesNothingAndTakesNothingMoreElsewhere) {
-  MakeEmpty(1);
-  MakeEmpty(2);
-  const TicketPtr deaf = Caller("deaf", {1, 2});
-  deaf->call.party = "deaf";
-  Admit(deaf);
-  Commit(1, 1);
-  LeaseRun run = Begin(1);
-  Commit(2, 1);
-  scheduler_.SetFullMemory({.parties = {"deaf"}});
-  EXPECT_EQ(scheduler_.FindReservable(*deaf, 2, now_), std::nullopt);
-  EXPECT_EQ(End(run, 1), "answer deaf: 1 tasks");
+  EXPECT_EQ(Do([](Scheduler& s, Step& step) { s.EndWaits(step); }), "");
+  EXPECT_EQ(End(run, 0), "answer ann: 0 tasks");
 }
 
 }  // namespace
