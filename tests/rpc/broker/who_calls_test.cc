@@ -10,6 +10,7 @@
 
 #include "server/access/new_token.h"
 #include "server/access/token_file.h"
+#include "server/access/worker_key.h"
 #include "tests/rpc/background_lease.h"
 #include "tests/support/require.h"
 
@@ -19,6 +20,7 @@ namespace {
 using testing::Required;
 
 constexpr char kPrincipal[] = "token:worker";
+constexpr char kWorker[] = "w";
 
 access::Sources Knows(const access::NewToken& token) {
   access::Sources sources;
@@ -38,6 +40,12 @@ v1::AckRequest AckWithFollowUp(std::string token) {
   v1::AckItem& item = *request.add_items();
   item.set_lease_token(std::move(token));
   item.add_follow_ups()->set_queue("next");
+  return request;
+}
+
+v1::LeaseRequest LeaseOfWorker() {
+  v1::LeaseRequest request = WaitingLease();
+  request.set_worker_id(kWorker);
   return request;
 }
 
@@ -68,6 +76,8 @@ class WhoCallsTest : public ::testing::Test {
     auto status = std::async(std::launch::async, std::move(call));
     ASSERT_TRUE(front_.broker.WaitForParked(1));
     EXPECT_EQ(front_.broker.lease.principal, kPrincipal);
+    EXPECT_EQ(front_.broker.lease.party, kPrincipal);
+    EXPECT_EQ(front_.broker.lease.worker_id, access::WorkerKey(kPrincipal, kWorker));
     front_.broker.AnswerParked(SomeTasks(1));
     EXPECT_TRUE(status.get().ok());
   }
@@ -91,16 +101,24 @@ TEST_F(WhoCallsTest, OfAnEnqueue) {
 TEST_F(WhoCallsTest, OfALease) {
   v1::LeaseResponse response;
   ExpectWaitsAsPrincipal([&] {
-    return front_.stub->Lease(&context_, WaitingLease(), &response);
+    return front_.stub->Lease(&context_, LeaseOfWorker(), &response);
   });
 }
 
 TEST_F(WhoCallsTest, OfALeaseWithAnAck) {
   v1::AckRequest request;
   request.add_items()->set_lease_token(LeaseToken());
-  *request.mutable_lease_next() = WaitingLease();
+  *request.mutable_lease_next() = LeaseOfWorker();
   v1::AckResponse response;
   ExpectWaitsAsPrincipal([&] { return front_.stub->Ack(&context_, request, &response); });
+}
+
+TEST_F(WhoCallsTest, OfAHeartbeat) {
+  v1::HeartbeatRequest request;
+  request.set_worker_id(kWorker);
+  v1::HeartbeatResponse response;
+  ASSERT_TRUE(front_.stub->Heartbeat(&context_, request, &response).ok());
+  EXPECT_EQ(front_.broker.heartbeat.worker_id, access::WorkerKey(kPrincipal, kWorker));
 }
 
 TEST_F(WhoCallsTest, OfTheFollowUpsOfAnAck) {
