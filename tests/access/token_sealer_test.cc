@@ -54,6 +54,17 @@ TEST(TokenSealerTest, NobodyElseCanUseIt) {
   EXPECT_EQ(TokenSealer().For("token:ci").Open(sealed), std::nullopt);  // of another installation
 }
 
+// The same bytes in all, of which a longer token would have taken some of the name.
+TEST(TokenSealerTest, TheEndOfATokenIsNotTheBeginningOfAName) {
+  TokenSealer sealer;
+  constexpr int16_t kId = 'a' << 8 | 'a';
+  sealer.Replace({model::TokenKey{kId, std::string(32, 'k'), true}});
+  std::string sealed = "t";
+  sealer.For("aab").Seal(&sealed);
+  ASSERT_TRUE(sealer.For("aab").Open(sealed).has_value());
+  EXPECT_EQ(sealer.For("ab").Open("ta" + sealed.substr(1)), std::nullopt);
+}
+
 TEST(TokenSealerTest, ASingleChangedBitIsRefused) {
   const TokenSealer sealer;
   const std::string sealed = Sealed(sealer, "anonymous");

@@ -112,9 +112,9 @@ TEST_F(ServerTest, BodiesHalfReceivedAreBoundedTogether) {
 }
 
 TEST_F(ServerTest, BodiesFromOneAddressLeaveRoomForThoseOfOthers) {
-  limits_.bytes = 6000;  // half of it for bodies
+  limits_.bytes = 60000;  // half of it for bodies
   limits_.free_body_bytes = 100;
-  limits_.address_share = 50;
+  limits_.address_share = 5;
   Start();
   const net::Socket first = Connect();
   ASSERT_TRUE(first.Send(absl::string_view(Post(std::string(4000, 'x'))).substr(0, 1000)));
