@@ -4,6 +4,7 @@ when it cannot."""
 import math
 import resource
 import socket
+import struct
 import time
 import unittest
 
@@ -20,6 +21,8 @@ QUEUE = "crowded"
 DESCRIPTORS = 256
 MANY = 400
 CONNECTIONS_MAX = 'skiplane_max_connections{port="grpc"}'
+STREAMS_MAX = 3         # of HTTP/2's settings
+BESIDE_WAITING = 1000   # calls of one connection
 REFUSED = "skiplane_connections_refused_total"
 
 
@@ -92,6 +95,17 @@ class Connections(SystemTest):
         self.assertGreater(len(inside), 0)
         self.assertLessEqual(len(inside), 3)
         self.assertEqual(broker.metrics()[CONNECTIONS_MAX], 3)
+
+    def test_a_connection_has_a_limit_of_calls_at_once(self):
+        broker = self.start_broker("--max-waiting-calls=4")
+        host, port = broker.address.rsplit(":", 1)
+        with socket.create_connection((host, int(port)), GENEROUS_S) as connection:
+            connection.sendall(http2.PREFACE + http2.frame(http2.SETTINGS, 0, 0))
+            with connection.makefile("rb") as frames:
+                [length] = struct.unpack(">I", b"\0" + frames.read(3))
+                self.assertEqual(frames.read(6)[0], http2.SETTINGS)
+                said = dict(struct.iter_unpack(">HI", frames.read(length)))
+        self.assertEqual(said.get(STREAMS_MAX), 4 + BESIDE_WAITING)
 
     def ask_by_http(self, broker):
         """The connection of a caller that was answered; None if it was turned away."""

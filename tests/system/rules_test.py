@@ -123,13 +123,15 @@ class Matrix(RulesTest):
 
 class Parts(RulesTest):
     """Calls of which a part is forbidden."""
-    TOKENS = ("worker", "reader", "auditor", "changer")
+    TOKENS = ("worker", "reader", "auditor", "changer", "stranger")
     RULES = """
 group workers = token:worker
 allow group:workers to enqueue, lease on own-*
 allow token:reader to read on own-*
 allow token:auditor to read, read_payload on own-*
 allow token:changer to operate on own-*
+allow token:stranger to read on other-*
+allow token:stranger to read_payload on own-*
 """
 
     def test_one_forbidden_queue_refuses_the_whole_call(self):
@@ -181,6 +183,20 @@ allow token:changer to operate on own-*
                                      view="TASK_VIEW_FULL"))
         self.assert_denied(self.both("auditor", "AdminService/GetTask", taskId=other,
                                      view="TASK_VIEW_FULL"))
+
+    def test_payloads_alone_show_no_task(self):
+        self.assert_denied(self.both("stranger", "AdminService/GetTask", taskId=self.put(OWN),
+                                     view="TASK_VIEW_FULL"))
+
+    def test_a_key_shows_no_task_that_its_number_would_not_show(self):
+        for queue in (OWN, OTHER):
+            self.put(queue, key="k")
+        shown = self.both("reader", "AdminService/GetTask", queue=OWN, key="k")
+        self.assertEqual(shown["task"]["key"], "k")
+        denied = [self.both("reader", "AdminService/GetTask", queue=queue, key="k")
+                  for queue in (OTHER, MISSING)]
+        self.assert_denied(denied[0])
+        self.assertEqual(denied[0], denied[1])
 
     def test_a_filter_does_not_answer_guesses_of_what_the_caller_may_not_see(self):
         self.put(OWN, key="k-1", headers={"h": "x"})
