@@ -7,8 +7,9 @@ import unittest
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, FOLDER)
 
-from rules import (alerts, documents, events, glossary, includes, limits, paths,  # noqa: E402
-                   pictures, reasons, registration, scripts, sizes, sql, units, words)
+from rules import (alerts, documents, events, glossary, includes, limits,  # noqa: E402
+                   migrations, paths, pictures, reasons, registration, scripts, sizes, sql, units,
+                   words)
 from rules.tree import read_tree  # noqa: E402
 
 
@@ -59,6 +60,9 @@ class Tidy(unittest.TestCase):
 
     def test_alerts_are_of_metrics_that_exist(self):
         self.assert_clean(alerts)
+
+    def test_released_migrations_are_as_they_were(self):
+        self.assert_clean(migrations)
 
     def test_a_reason_has_one_code(self):
         self.assert_clean(reasons)
