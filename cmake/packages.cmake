@@ -1,8 +1,18 @@
-# Debian 12's packages only. Protobuf comes before gRPC, which finds it again in module mode.
+# Debian 12's packages only, but for SKIPLANE_NEWER_GRPC. Protobuf comes before gRPC, which finds it
+# again: in module mode, or, where it is newer, by its own configuration.
 find_package(Threads REQUIRED)
 if(NOT SKIPLANE_CORE_ONLY)
-  find_package(Protobuf REQUIRED)
-  find_package(gRPC CONFIG REQUIRED)
+  if(SKIPLANE_NEWER_GRPC)
+    find_package(Protobuf CONFIG REQUIRED)
+    find_package(gRPC 1.66 CONFIG REQUIRED)
+  else()
+    find_package(Protobuf REQUIRED)
+    if(Protobuf_VERSION VERSION_GREATER_EQUAL 4)
+      message(FATAL_ERROR
+        "Protobuf ${Protobuf_VERSION} is newer than Debian 12's: say -DSKIPLANE_NEWER_GRPC=ON")
+    endif()
+    find_package(gRPC CONFIG REQUIRED)
+  endif()
 endif()
 find_package(absl CONFIG REQUIRED)
 if(SKIPLANE_BUILD_SERVER)

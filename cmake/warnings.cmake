@@ -11,3 +11,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
   target_compile_options(skiplane_warnings INTERFACE
     $<$<CONFIG:Release>:-Wno-error> $<$<CONFIG:Release>:-Wno-restrict>)
 endif()
+if(SKIPLANE_NEWER_GRPC)
+  # What newer libraries and compilers warn of, such as functions of theirs that have a successor,
+  # which Debian 12's do not have.
+  target_compile_options(skiplane_warnings INTERFACE -Wno-error)
+endif()

@@ -35,7 +35,7 @@ Type As(const Message& message) {
 
 bool IsTime(const FieldDescriptor& field) {
   if (field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) return false;
-  const std::string& name = field.message_type()->full_name();
+  const absl::string_view name = field.message_type()->full_name();
   return name == "google.protobuf.Duration" || name == "google.protobuf.Timestamp";
 }
 
@@ -137,6 +137,16 @@ void AddFacts(const Message& message, const std::string& prefix, Table& table) {
   }
 }
 
+// By its name in Debian 12's protobuf, or by that of newer ones.
+template <typename Options>
+void PrintZeros(Options* options) {
+  if constexpr (requires { options->always_print_primitive_fields; }) {
+    options->always_print_primitive_fields = true;
+  } else {
+    options->always_print_fields_with_no_presence = true;
+  }
+}
+
 }  // namespace
 
 std::string FieldText(const Message& message, absl::string_view path) {
@@ -159,7 +169,7 @@ Table Facts(const Message& message) {
 std::string ToJson(const Message& message) {
   google::protobuf::util::JsonPrintOptions options;
   options.preserve_proto_field_names = true;
-  options.always_print_primitive_fields = true;
+  PrintZeros(&options);
   std::string json;
   const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
   return status.ok() ? json : "{}";

@@ -3,6 +3,7 @@
 #include <google/protobuf/duration.pb.h>
 #include <google/protobuf/timestamp.pb.h>
 
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -21,6 +22,12 @@ namespace {
 
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+// Of the fields of a type; some have the same name as those of another.
+template <typename Type>
+using Method = void (Reflection::*)(Message*, const FieldDescriptor*,
+                                    std::type_identity_t<Type>) const;
 
 absl::Status Wrong(absl::string_view text, absl::string_view what) {
   return UsageError(absl::StrCat("'", text, "' is not ", what));
@@ -34,8 +41,9 @@ absl::StatusOr<bool> ParseBool(absl::string_view text) {
 }
 
 // Both the field's own value and, for a repeated one, a further entry.
-template <typename Type, typename Set, typename Add>
-absl::Status Put(Message& message, const FieldDescriptor& field, Type value, Set set, Add add) {
+template <typename Type>
+absl::Status Put(Message& message, const FieldDescriptor& field, Type value, Method<Type> set,
+                 Method<Type> add) {
   const auto* const reflection = message.GetReflection();
   if (field.is_repeated()) {
     (reflection->*add)(&message, &field, std::move(value));
@@ -45,10 +53,8 @@ absl::Status Put(Message& message, const FieldDescriptor& field, Type value, Set
   return absl::OkStatus();
 }
 
-using google::protobuf::Reflection;
-
 absl::Status SetMessage(Message& message, const FieldDescriptor& field, absl::string_view text) {
-  const std::string& type = field.message_type()->full_name();
+  const absl::string_view type = field.message_type()->full_name();
   const auto* const reflection = message.GetReflection();
   const auto place = [&] {
     return field.is_repeated() ? reflection->AddMessage(&message, &field)

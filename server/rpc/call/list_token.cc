@@ -33,7 +33,7 @@ std::string SortedBytes(const google::protobuf::Message& message) {
     coded.SetSerializationDeterministic(true);
     message.SerializeToCodedStream(&coded);
   }
-  return message.GetTypeName() + bytes;
+  return absl::StrCat(message.GetTypeName(), bytes);
 }
 
 absl::StatusOr<int> ReadPageSize(int wire) {

@@ -5,29 +5,10 @@
 
 #include <grpc/grpc.h>
 
+#include "server/rpc/serve/grpc_versions.h"
+
 namespace skiplane::rpc {
 namespace {
-
-// gRPC's C++ can replace certificates only by watching files itself, which would take broken and
-// half-written ones. Its C library asks before each handshake whether there is something new.
-class FetchedCredentials final : public grpc::ServerCredentials {
- public:
-  // Takes over `credentials`.
-  explicit FetchedCredentials(grpc_server_credentials* credentials) : credentials_(credentials) {}
-  ~FetchedCredentials() override { grpc_server_credentials_release(credentials_); }
-  FetchedCredentials(const FetchedCredentials&) = delete;
-  FetchedCredentials& operator=(const FetchedCredentials&) = delete;
-
-  void SetAuthMetadataProcessor(
-      const std::shared_ptr<grpc::AuthMetadataProcessor>& /*processor*/) override {}
-
- private:
-  int AddPortToServer(const std::string& address, grpc_server* server) override {
-    return grpc_server_add_http2_port(server, address.c_str(), credentials_);
-  }
-
-  grpc_server_credentials* const credentials_;
-};
 
 grpc_ssl_client_certificate_request_type RequestOf(const net::TlsIdentity& identity) {
   return identity.requires_client ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
@@ -57,11 +38,12 @@ std::shared_ptr<grpc::ServerCredentials> Credentials::ForPort() {
     if (!identity_) return grpc::InsecureServerCredentials();
     if (!identity_->client_ca.empty()) request = RequestOf(*identity_);
   }
+  // gRPC's C++ can replace certificates only by watching files itself, which would take broken and
+  // half-written ones. Its C library asks before each handshake whether there is something new.
   grpc_ssl_server_credentials_options* const options =
       grpc_ssl_server_credentials_create_options_using_config_fetcher(
           request, &Credentials::Fetch, this);
-  return std::make_shared<FetchedCredentials>(
-      grpc_ssl_server_credentials_create_with_options(options));
+  return Owned(grpc_ssl_server_credentials_create_with_options(options));
 }
 
 grpc_ssl_certificate_config_reload_status Credentials::Fetch(

@@ -1,23 +1,24 @@
 #include "server/rpc/serve/grpc_log.h"
 
-#include <grpc/support/log.h>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "server/base/sampled_event.h"
+#include "server/rpc/serve/grpc_versions.h"
 
 namespace skiplane::rpc {
 namespace {
 
-void Write(gpr_log_func_args* said) {
+void Write(const GrpcMessage& said) {
   static constinit base::SampledEvent event("grpc_message");
   if (!event.Wanted()) return;
-  event.Write({{"severity", gpr_log_severity_string(said->severity)},
-               {"where", absl::StrCat(said->file, ":", said->line)},
-               {"message", said->message}});
+  event.Write({{"severity", std::string(said.severity)},
+               {"where", absl::StrCat(said.file, ":", said.line)},
+               {"message", std::string(said.text)}});
 }
 
 }  // namespace
 
-void TakeGrpcLog() { gpr_set_log_function(&Write); }
+void TakeGrpcLog() { TakeGrpcMessages(&Write); }
 
 }  // namespace skiplane::rpc

@@ -8,7 +8,7 @@
 #include <grpcpp/impl/server_builder_option.h>
 
 #include "grpc/health/v1/health.pb.h"
-#include "server/rpc/serve/reflection_service.h"
+#include "server/rpc/serve/grpc_versions.h"
 #include "skiplane/v1/admin.grpc.pb.h"
 #include "skiplane/v1/broker.grpc.pb.h"
 
@@ -38,15 +38,14 @@ class ReflectionOption final : public grpc::ServerBuilderOption {
 std::unique_ptr<grpc::Service> SetReflection(bool on, grpc::ServerBuilder* builder) {
   builder->SetOption(std::make_unique<ReflectionOption>(on));
   if (!on) return nullptr;
-  std::vector<std::string> services = {
-      skiplane::v1::BrokerService::service_full_name(),
-      skiplane::v1::AdminService::service_full_name(),
-      // Also has the linker take its description in.
-      grpc::health::v1::HealthCheckRequest::descriptor()->file()->service(0)->full_name(),
-      grpc::reflection::v1::ServerReflection::service_full_name(),
-      "grpc.reflection.v1alpha.ServerReflection"};
-  auto service = std::make_unique<ReflectionService>(std::move(services));
-  builder->RegisterService(service.get());
+  // Also has the linker take its description in.
+  const auto* const health = grpc::health::v1::HealthCheckRequest::descriptor()->file()->service(0);
+  auto service = ReflectionV1({skiplane::v1::BrokerService::service_full_name(),
+                               skiplane::v1::AdminService::service_full_name(),
+                               std::string(health->full_name()),
+                               "grpc.reflection.v1.ServerReflection",
+                               "grpc.reflection.v1alpha.ServerReflection"});
+  if (service != nullptr) builder->RegisterService(service.get());
   return service;
 }
 

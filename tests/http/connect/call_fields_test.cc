@@ -1,13 +1,12 @@
 #include "server/http/connect/call_fields.h"
 
-#include <grpcpp/test/client_context_test_peer.h>
-
 #include <map>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/http/connect/context_peer.h"
 #include "tests/support/require.h"
 
 namespace skiplane::http::connect {
@@ -35,7 +34,7 @@ TEST(CallFields, ATimeoutIsANumberOfMilliseconds) {
 std::multimap<std::string, std::string> Written(const Fields& fields, const Caller& caller) {
   grpc::ClientContext context;
   WriteMetadata({"POST", "/x", fields}, caller, &context);
-  return grpc::testing::ClientContextTestPeer(&context).GetSendInitialMetadata();
+  return grpc::testing::ClientContextTestPeer::Sent(context);
 }
 
 TEST(CallFields, ServicesAreToldTheCallerAndWhatIsMeantForThem) {

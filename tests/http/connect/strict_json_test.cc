@@ -132,7 +132,7 @@ void AddOwnForms(const Descriptor& type, std::set<const Descriptor*>* seen,
                  std::set<std::string>* forms) {
   if (!seen->insert(&type).second) return;
   if (type.file()->package() == "google.protobuf") {
-    forms->insert(type.full_name());
+    forms->emplace(type.full_name());
     return;
   }
   for (int i = 0; i < type.field_count(); ++i) {
