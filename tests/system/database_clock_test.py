@@ -45,6 +45,11 @@ class ClockGoesBack(SystemTest):
         os.chmod(self._file + ".new", 0o644)
         os.rename(self._file + ".new", self._file)
 
+    def await_look(self):
+        """A step is told from a look before it, which a slow leader has not had yet."""
+        self.database.eventually("SELECT count(*) > 0 FROM skiplane.upkeep_lead"
+                                 " WHERE reclaim_time > '-infinity'")
+
     def explain(self, client, task_id):
         request = admin_pb2.ExplainTaskRequest(task_id=task_id)
         return client.admin.ExplainTask(request, timeout=DEADLINE_S).explanation
@@ -56,6 +61,7 @@ class ClockGoesBack(SystemTest):
         later = client.enqueue(QUEUE, delay=seconds(60))
         periodic = client.enqueue(QUEUE, period=seconds(30))
         [first] = client.lease(QUEUE, worker_id="silent", duration=2)
+        self.await_look()
         self.set_clock(-HOUR_S)
         broker.wait_for_output(" clock_went_back by=")
         broker.wait_for_output(" clock_mended ")
@@ -85,6 +91,7 @@ class ClockGoesBack(SystemTest):
         client = self.client_of(many[0])
         client.create_queue(QUEUE)
         task_id = client.enqueue(QUEUE)
+        self.await_look()
         self.set_clock(-HOUR_S)
         self.assertEqual([task.task_id for task in client.lease(QUEUE)], [task_id])
         self.database.eventually("SELECT count(*) = 1 FROM skiplane.clock_step")
@@ -96,8 +103,7 @@ class ClockGoesBack(SystemTest):
 
     def test_a_step_beside_the_end_of_the_leader_leaves_the_lead_to_others(self):
         leader = self.start_broker()
-        self.database.eventually("SELECT count(*) > 0 FROM skiplane.upkeep_lead"
-                                 " WHERE reclaim_time > '-infinity'")
+        self.await_look()
         leader.kill()
         self.set_clock(-HOUR_S)
         successor, client = self.start()
