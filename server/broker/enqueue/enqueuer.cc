@@ -138,7 +138,6 @@ absl::StatusOr<std::vector<EnqueueResult>> Enqueuer::WriteInTransaction(
     pg::Session& session, const PendingEnqueues& calls, Uncommitted* written) {
   for (const auto& call : calls) RETURN_IF_ERROR(NumberTasks(session, numbers_, *call));
   ASSIGN_OR_RETURN(written->written, WriteTasks(session, calls));
-  written->calls.clear();
   std::vector<EnqueueResult> answers;
   for (const auto& call : calls) {
     ASSIGN_OR_RETURN(std::vector<EnqueueResult> results,

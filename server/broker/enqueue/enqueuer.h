@@ -39,7 +39,7 @@ class Enqueuer {
 
   // For tasks that `principal` wants, which are made in somebody else's transaction on `session`,
   // and name their queues: checks one, with `field` before the name of a bad field; writes many,
-  // of which each has an answer; and, after the commit, tells of them.
+  // of which each has an answer, into an empty `written`; and, after the commit, tells of them.
   absl::StatusOr<std::unique_ptr<PendingEnqueue>> Prepare(pg::Session& session,
                                                           const model::NewTask& task,
                                                           const std::string& principal,

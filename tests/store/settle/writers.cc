@@ -197,10 +197,10 @@ absl::Status Writers::SettleLocked(pg::Session& session, Random& random, bool ha
   const store::SettleBatch batch = SomeLeases(random);
   std::vector<int64_t> ids;
   for (const store::SettleRow& row : batch.rows) ids.push_back(row.token.task.id);
-  const std::vector<model::NewTask> tasks = KeyedTasks(random, KeyPolicy::kKeep);
+  std::vector<model::NewTask> follow_ups;
+  if (has_follow_ups) follow_ups = KeyedTasks(random, KeyPolicy::kKeep);
   store::FollowUpKeys keys;
-  for (const model::NewTask& task : tasks) {
-    if (!has_follow_ups) break;
+  for (const model::NewTask& task : follow_ups) {
     keys.lanes.push_back(lane_);
     keys.keys.push_back(task.key);
   }
@@ -208,7 +208,7 @@ absl::Status Writers::SettleLocked(pg::Session& session, Random& random, bool ha
   absl::Status status = store::LockTasks(session, lane_, ids, keys);
   if (status.ok()) status = store::Settle(session, batch).status();
   if (status.ok() && has_follow_ups) {
-    status = store::EnqueueOnce(session, RowsOf(tasks), {}).status();
+    status = store::EnqueueOnce(session, RowsOf(follow_ups), {}).status();
   }
   Required(session.RunText(status.ok() ? "COMMIT" : "ROLLBACK"));
   return status;
