@@ -1,6 +1,7 @@
 #include "server/broker/await/blocked_looks.h"
 
 #include <chrono>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -27,21 +28,29 @@ void BlockedLooks::OnRoom() {
   timer_.After(kBetweenLooks, [this] { Look(); });
 }
 
+// Asks outside the lock, as whoever makes room calls OnRoom() under its own.
 void BlockedLooks::Look() {
-  std::vector<std::shared_ptr<TaskWaiter>> some;
+  std::deque<std::shared_ptr<TaskWaiter>> waiters;
   {
     base::MutexLock lock(mutex_);
     is_armed_ = false;
-    std::deque<std::shared_ptr<TaskWaiter>> others;
-    for (std::shared_ptr<TaskWaiter>& waiter : waiters_) {
-      if (some.size() == kLooksAtOnce || is_full_(waiter->party())) {
-        others.push_back(std::move(waiter));
-        continue;
-      }
-      queued_.erase(waiter.get());
+    waiters.swap(waiters_);
+  }
+  std::vector<std::shared_ptr<TaskWaiter>> some;
+  std::deque<std::shared_ptr<TaskWaiter>> others;
+  for (std::shared_ptr<TaskWaiter>& waiter : waiters) {
+    const bool must_wait = some.size() == kLooksAtOnce || is_full_(waiter->party());
+    if (must_wait) {
+      others.push_back(std::move(waiter));
+    } else {
       some.push_back(std::move(waiter));
     }
-    waiters_ = std::move(others);
+  }
+  {
+    base::MutexLock lock(mutex_);
+    for (const std::shared_ptr<TaskWaiter>& waiter : some) queued_.erase(waiter.get());
+    waiters_.insert(waiters_.begin(), std::make_move_iterator(others.begin()),
+                    std::make_move_iterator(others.end()));
   }
   for (const std::shared_ptr<TaskWaiter>& waiter : some) waiter->Look(false);
   if (!some.empty()) OnRoom();
