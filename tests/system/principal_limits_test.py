@@ -15,6 +15,7 @@ from support.client import broker_pb2, lease_request, reason_of, retry_delay_of
 from support.folder import Folder
 from support.http_case import ANY_PORT
 from support.process import GENEROUS_S
+from support.producer import arguments
 
 QUEUE = "shared"
 GREEDY, MODEST = "greedy", "modest"
@@ -141,8 +142,11 @@ class Principals(SystemTest):
     def test_one_with_as_many_bytes_under_way_as_it_may(self):
         broker = self.serve("--principal-share=1")
         mine = self.lease_of(self.greedy)
+        # Not by calls: one of these is refused if the one before still counts, and that would be
+        # the only line of the log within ten seconds.
         for _ in range(2):
-            self.wait_until_served(self.modest, os.urandom(BYTES // 2))
+            self.database.run(
+                f"SELECT skiplane.enqueue({arguments(QUEUE, os.urandom(BYTES // 2))})")
         body = http2.message(
             lease_request(QUEUE, wait=60, max_tasks=2, worker_id="deaf").SerializeToString())
         deaf = self.deaf(broker, "Lease", [body])
