@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "server/base/status_macros.h"
+#include "server/model/request_key.h"
 #include "server/sql/queries.h"
 #include "server/store/headers.h"
 #include "server/store/texts.h"
@@ -81,16 +82,25 @@ struct TaskColumns {
   }
 };
 
+void BindNoRequests(pg::Params& params) {
+  params.Int8Array({}).TextArray({}).ByteaArray({}).Int8Array({});
+}
+
 void BindRequests(absl::Span<const RequestRow> requests, pg::Params& params) {
-  std::vector<int64_t> lanes, first_ids;
-  std::vector<absl::string_view> ids, hashes;
+  std::vector<int64_t> heads, body_hashes, first_ids, lanes;
+  std::vector<pg::Uuid> hashes;
+  std::vector<absl::string_view> ids;
   for (const RequestRow& request : requests) {
+    const model::RequestKey key = model::RequestKeyOf(request.lane, request.request_id);
+    heads.push_back(key.head);
+    hashes.push_back(key.hash);
+    body_hashes.push_back(model::LeadingInt64(request.body_hash));
+    first_ids.push_back(request.first_id);
     lanes.push_back(request.lane);
     ids.push_back(request.request_id);
-    hashes.push_back(request.body_hash);
-    first_ids.push_back(request.first_id);
   }
-  params.Int8Array(lanes).TextArray(ids).ByteaArray(hashes).Int8Array(first_ids);
+  params.Int8Array(heads).UuidArray(hashes).Int8Array(body_hashes).Int8Array(first_ids);
+  params.Int8Array(lanes).TextArray(ids);
 }
 
 model::TaskState StateAfter(model::EnqueueOutcome change, bool is_ready) {
@@ -140,16 +150,44 @@ absl::StatusOr<Enqueued> Gather(const pg::Rows& rows) {
   return result;
 }
 
+// A row of task_enqueue.
+void AddUnleased(const pg::Rows& rows, int row, Enqueued& result) {
+  result.unleased.push_back({rows.Int(row, 0), 0, static_cast<int16_t>(rows.Int(row, 1)),
+                             rows.Bool(row, 2), rows.Int(row, 3), rows.Micros(row, 4)});
+  result.now = rows.Micros(row, 5);
+}
+
 }  // namespace
 
 absl::StatusOr<Enqueued> Enqueue(pg::Session& session, absl::Span<const TaskRow> tasks) {
   const TaskColumns columns(tasks);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskEnqueue, columns.Bind()));
   Enqueued result;
+  for (int row = 0; row < rows.size(); ++row) AddUnleased(rows, row, result);
+  return result;
+}
+
+absl::StatusOr<Enqueued> EnqueueAsked(pg::Session& session, absl::Span<const TaskRow> tasks,
+                                      absl::Span<const RequestRow> requests) {
+  TaskColumns columns(tasks);
+  pg::Params params = columns.Bind();
+  for (const TaskRow& row : tasks) columns.calls.push_back(row.call);
+  params.Int8Array(columns.calls);
+  BindRequests(requests, params);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskEnqueueAsked, params));
+  Enqueued result;
+  absl::flat_hash_set<int64_t> known;  // calls, by their first ids
   for (int row = 0; row < rows.size(); ++row) {
-    result.unleased.push_back({rows.Int(row, 0), 0, static_cast<int16_t>(rows.Int(row, 1)),
-                               rows.Bool(row, 2), rows.Int(row, 3), rows.Micros(row, 4)});
+    if (rows.IsNull(row, 3)) {
+      known.insert(rows.Int(row, 0));
+    } else {
+      AddUnleased(rows, row, result);
+    }
     result.now = rows.Micros(row, 5);
+    result.began = rows.Micros(row, 6);
+  }
+  for (const TaskRow& row : tasks) {
+    if (!known.contains(row.call)) result.made.insert(row.id.id);
   }
   return result;
 }
@@ -160,8 +198,10 @@ absl::StatusOr<Enqueued> EnqueueOnce(pg::Session& session, absl::Span<const Task
   columns.AddRest(tasks);
   pg::Params params = columns.Bind();
   columns.BindRest(params);
-  BindRequests(requests, params);
-  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskEnqueueOnce, params));
+  requests.empty() ? BindNoRequests(params) : BindRequests(requests, params);
+  const sql::Query& query =
+      requests.empty() ? sql::kTaskEnqueueOnce : sql::kTaskEnqueueOnceAsked;
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(query, params));
   return Gather(rows);
 }
 
@@ -185,13 +225,20 @@ absl::StatusOr<absl::flat_hash_map<std::string, KeyHolder>> HeldKeys(
 
 absl::StatusOr<absl::flat_hash_map<std::string, AnsweredRequest>> AnsweredRequests(
     pg::Session& session, int64_t lane, absl::Span<const absl::string_view> request_ids) {
-  ASSIGN_OR_RETURN(const pg::Rows rows,
-                   session.Run(sql::kEnqueueRequestGet,
-                               pg::Params().Int8(lane).TextArray(request_ids)));
+  std::vector<int64_t> heads;
+  std::vector<pg::Uuid> hashes;
+  for (const absl::string_view id : request_ids) {
+    const model::RequestKey key = model::RequestKeyOf(lane, id);
+    heads.push_back(key.head);
+    hashes.push_back(key.hash);
+  }
+  pg::Params params;
+  params.Int8(lane).TextArray(request_ids).Int8Array(heads).UuidArray(hashes);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kEnqueueRequestGet, params));
   absl::flat_hash_map<std::string, AnsweredRequest> answered;
   for (int row = 0; row < rows.size(); ++row) {
     answered.emplace(std::string(rows.Text(row, 0)),
-                     AnsweredRequest{rows.Bytea(row, 1), rows.Int(row, 2), rows.Micros(row, 3)});
+                     AnsweredRequest{rows.Int(row, 1), rows.Int(row, 2), rows.Micros(row, 3)});
   }
   return answered;
 }

@@ -48,8 +48,8 @@ struct UnleasedTasks {
 struct Enqueued {
   std::vector<UnleasedTasks> unleased;
   absl::Time now;                         // the database's
-  absl::Time began;                       // of EnqueueOnce: its transaction
-  // Of EnqueueOnce: the ids that are new tasks; and, by the ids that tasks were to get, the tasks
+  absl::Time began;                       // of EnqueueAsked and EnqueueOnce: its transaction
+  // Of these two: the ids that are new tasks; and, by the ids that tasks were to get, the tasks
   // that were changed instead, and those that have their keys and were left as they are.
   absl::flat_hash_set<int64_t> made;
   absl::flat_hash_map<int64_t, model::EnqueueResult> changed;
@@ -58,6 +58,10 @@ struct Enqueued {
 
 // Tasks without keys, of calls without request ids, not periodic, that begin at the first stage.
 absl::StatusOr<Enqueued> Enqueue(pg::Session& session, absl::Span<const TaskRow> tasks);
+
+// As Enqueue, of calls with request ids, too. What an id knows already is left out of `made`.
+absl::StatusOr<Enqueued> EnqueueAsked(pg::Session& session, absl::Span<const TaskRow> tasks,
+                                      absl::Span<const RequestRow> requests);
 
 // Tasks of any kind. What a key or a request id knows already is left out of `made`. ABORTED when
 // tasks or keys changed beside the statement: try again. ALREADY_EXISTS when a key is held whose
@@ -79,7 +83,7 @@ absl::StatusOr<absl::flat_hash_map<std::string, KeyHolder>> HeldKeys(
     pg::Session& session, int64_t lane, absl::Span<const absl::string_view> keys);
 
 struct AnsweredRequest {
-  std::string body_hash;
+  int64_t body_hash = 0;  // model::LeadingInt64 of the whole one
   int64_t first_id = 0;
   absl::Time began;  // the transaction of the call that was answered
 };

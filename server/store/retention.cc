@@ -33,6 +33,14 @@ absl::StatusOr<int64_t> ExpireRequests(pg::Session& session, int64_t lane, absl:
   return Expire(session, sql::kEnqueueRequestExpire, lane, age, rows);
 }
 
+absl::StatusOr<ExpiredRequests> ExpireAnsweredRequests(pg::Session& session, int64_t first_page,
+                                                       int64_t pages, absl::Duration age) {
+  pg::Params params;
+  params.Int8(first_page).Int8(pages).Int8(absl::ToInt64Microseconds(age));
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kAnsweredRequestExpire, params));
+  return ExpiredRequests{rows.Int(0, 0), rows.Int(0, 1)};
+}
+
 absl::StatusOr<int64_t> ExpireKeys(pg::Session& session, int64_t lane, int days, int rows) {
   pg::Params params;
   params.Int8(lane).Int4(days).Int4(rows);

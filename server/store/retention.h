@@ -16,6 +16,16 @@ absl::StatusOr<int64_t> ExpireSettled(pg::Session& session, int64_t lane, absl::
 absl::StatusOr<int64_t> ExpireRequests(pg::Session& session, int64_t lane, absl::Duration age,
                                        int rows);
 
+struct ExpiredRequests {
+  int64_t removed = 0;
+  int64_t pages = 0;  // of the whole table
+};
+
+// The request ids of Enqueue in these pages of their table. ExpireRequests: those that brokers
+// before 0.2 wrote.
+absl::StatusOr<ExpiredRequests> ExpireAnsweredRequests(pg::Session& session, int64_t first_page,
+                                                       int64_t pages, absl::Duration age);
+
 // Keys of tasks that finished more than `days` ago.
 absl::StatusOr<int64_t> ExpireKeys(pg::Session& session, int64_t lane, int days, int rows);
 

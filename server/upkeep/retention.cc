@@ -11,6 +11,10 @@ namespace {
 
 constexpr int kRowsAtOnce = 2000;
 constexpr int kStepsPerLane = 10;
+// Of answered request ids, which stand in the order of their time: some thousand rows at once, and
+// in an hour of passes all of them.
+constexpr int64_t kPagesAtOnce = 64;
+constexpr int64_t kPassesPerTable = 120;
 constexpr absl::Duration kLimit = absl::Milliseconds(300);
 
 void LogRemoved(const RetentionResult& result) {
@@ -36,7 +40,10 @@ absl::StatusOr<RetentionResult> Retention::RunOnce(pg::Session& session) {
     return store::ExpireAdminRequests(session, model::kRequestKept, kRowsAtOnce);
   });
   status.Update(admin_done.status());
-  result.is_complete = round_.is_complete() && admin_done.ok() && *admin_done;
+  const absl::StatusOr<bool> answered_done = ExpireAnswered(session, &result.requests);
+  status.Update(answered_done.status());
+  result.is_complete = round_.is_complete() && admin_done.ok() && *admin_done &&
+                       answered_done.ok() && *answered_done;
   if (result.settled + result.requests + result.admin_requests + result.keys > 0) {
     LogRemoved(result);
   }
@@ -70,6 +77,19 @@ absl::StatusOr<bool> Retention::Drain(int64_t* removed,
     if (round_.is_over()) break;
   }
   return false;
+}
+
+absl::StatusOr<bool> Retention::ExpireAnswered(pg::Session& session, int64_t* removed) {
+  for (int64_t visited = kPagesAtOnce;; visited += kPagesAtOnce) {
+    ASSIGN_OR_RETURN(const store::ExpiredRequests expired,
+                     store::ExpireAnsweredRequests(session, next_page_, kPagesAtOnce,
+                                                   model::kRequestKept));
+    *removed += expired.removed;
+    next_page_ += kPagesAtOnce;
+    if (next_page_ >= expired.pages) next_page_ = 0;
+    if (visited >= expired.pages / kPassesPerTable) return true;
+    if (round_.is_over()) return false;
+  }
 }
 
 }  // namespace skiplane::upkeep

@@ -34,8 +34,13 @@ class Retention {
   absl::StatusOr<bool> Drain(int64_t* removed,
                              absl::FunctionRef<absl::StatusOr<int64_t>()> step) const;
 
+  // Goes some way through the pages of answered request ids; returns whether that is enough for
+  // now.
+  absl::StatusOr<bool> ExpireAnswered(pg::Session& session, int64_t* removed);
+
   LaneOwners owners_;
   Round round_;
+  int64_t next_page_ = 0;  // of answered request ids
 };
 
 }  // namespace skiplane::upkeep

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <latch>
+#include <random>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -57,14 +58,14 @@ class Caller {
   void Take() { leased_.tasks().empty() ? Lease() : Ack(); }
 
   void Enqueue() {
-    if (stage_.options().request_ids) enqueue_.set_request_id(NextId());
+    if (stage_.options().enqueue_ids) enqueue_.set_request_id(NextId());
     stub_.async()->Enqueue(NewCall(), &enqueue_, &enqueued_, [this](grpc::Status status) {
       if (Ended("Enqueue", status, enqueues)) Take();
     });
   }
 
   void Lease() {
-    if (stage_.options().request_ids) lease_.set_request_id(NextId());
+    if (stage_.options().lease_ids) lease_.set_request_id(NextId());
     stub_.async()->Lease(NewCall(), &lease_, &leased_, [this](grpc::Status status) {
       if (!Ended("Lease", status, leases)) return;
       // A chain is one task ahead: what the first ack leases must be there.
@@ -114,7 +115,11 @@ class Caller {
     });
   }
 
-  std::string NextId() { return absl::StrCat(number_, "-", ++ids_); }
+  // As those of the client library.
+  std::string NextId() {
+    const auto word = [this] { return absl::Hex(random_(), absl::kZeroPad16); };
+    return absl::StrCat(word(), word());
+  }
 
   Stage& stage_;
   const size_t number_;
@@ -123,7 +128,7 @@ class Caller {
   const bool is_chained_;
   std::latch& ended_;
   size_t cycles_ = 0;
-  int64_t ids_ = 0;
+  std::mt19937_64 random_{std::random_device{}()};
   absl::Time cycle_begin_;
   absl::Time call_begin_;
   std::unique_ptr<grpc::ClientContext> context_;

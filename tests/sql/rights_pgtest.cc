@@ -20,6 +20,7 @@ namespace {
 // Tables, views and sequences, each partition of a day as NAME_DAY; nobody may do anything with
 // those that have nothing behind their name.
 constexpr char kRelations[] = R"(admin_request broker=SELECT,INSERT,UPDATE,DELETE
+answered_request broker=SELECT,INSERT,DELETE
 attempts reader=SELECT
 audit broker=SELECT,INSERT
 audit_id_seq
@@ -70,6 +71,7 @@ declared_starts broker
 drop_partition broker
 due_slot broker
 enqueue producer
+enqueue_asked broker
 enqueue_json producer
 enqueue_many producer
 enqueue_once broker
@@ -78,6 +80,7 @@ headers_problem
 is_rejected broker
 key_holders broker
 lane_of_key
+leading_bigint broker
 lowest_bit broker
 make_partitions broker
 make_task producer
@@ -87,6 +90,8 @@ notify_brokers
 notify_time_of broker
 open_queue
 refuse_key
+request_hash broker
+share_request_id
 sql_api_version producer reader
 stage_number
 task_problem

@@ -47,6 +47,25 @@ TEST_F(RetentionTest, OldRequestsGoInSteps) {
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.enqueue_request"), 3);
 }
 
+TEST_F(RetentionTest, OldAnsweredRequestsGoFromTheirPages) {
+  Sql("INSERT INTO skiplane.answered_request SELECT i, 1, 1, now() - (i % 2 * 2 + 23) * "
+      "interval '1 hour', gen_random_uuid() FROM generate_series(1, 1000) i");
+  const int64_t pages = Number("SELECT pg_relation_size('skiplane.answered_request') / 8192");
+  ASSERT_GT(pages, 4);
+  const auto in_pages = [this](const char* condition) {
+    return Number(absl::StrCat("SELECT count(*) FROM skiplane.answered_request WHERE ", condition));
+  };
+  const int64_t in_second = in_pages("(ctid::text::point)[0] = 1 AND head % 2 = 1");
+  const ExpiredRequests second =
+      Required(ExpireAnsweredRequests(*session_, 1, 1, absl::Hours(24)));
+  EXPECT_EQ(second.removed, in_second);
+  EXPECT_EQ(second.pages, pages);
+  EXPECT_EQ(Required(ExpireAnsweredRequests(*session_, pages, 64, absl::Hours(24))).removed, 0);
+  EXPECT_EQ(Required(ExpireAnsweredRequests(*session_, 0, pages, absl::Hours(24))).removed,
+            500 - in_second);
+  EXPECT_EQ(in_pages("head % 2 = 0"), 500);
+}
+
 TEST_F(RetentionTest, PartitionsAreMadeAheadOnce) {
   const auto days = [this] {
     return Number("SELECT count(*) FROM pg_inherits "

@@ -10,6 +10,7 @@
 #include "server/base/status_macros.h"
 #include "server/broker/api/request_hash.h"
 #include "server/broker/api/refusals.h"
+#include "server/model/request_key.h"
 
 namespace skiplane::broker {
 namespace {
@@ -65,7 +66,7 @@ absl::StatusOr<store::AnsweredRequest> FindAnswered(pg::Session& session,
                    store::AnsweredRequests(session, call.request_lane, absl::MakeSpan(&id, 1)));
   const auto found = answered.find(call.call.request_id);
   if (found == answered.end()) return ExpiredDuringTheCall();
-  if (found->second.body_hash != call.body_hash) return RequestIdReused();
+  if (found->second.body_hash != model::LeadingInt64(call.body_hash)) return RequestIdReused();
   return found->second;
 }
 
@@ -183,7 +184,10 @@ absl::StatusOr<store::Enqueued> WriteTasks(
   }
   const auto needs_once = [](const auto& call) { return call->NeedsOnce(); };
   if (std::ranges::none_of(calls, needs_once)) return store::Enqueue(session, rows);
-  return store::EnqueueOnce(session, rows, Requests(calls));
+  const auto has_specials = [](const auto& call) { return call->has_specials; };
+  return std::ranges::any_of(calls, has_specials)
+             ? store::EnqueueOnce(session, rows, Requests(calls))
+             : store::EnqueueAsked(session, rows, Requests(calls));
 }
 
 void Suspect(const PendingEnqueue& call, store::Enqueued& suspected) {

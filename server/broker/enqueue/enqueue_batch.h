@@ -49,7 +49,8 @@ void PrepareEnqueue(PendingEnqueue& call);
 // Gives every task of `call` its lane and number.
 absl::Status NumberTasks(pg::Session& session, TaskNumbers& numbers, PendingEnqueue& call);
 
-// Writes the tasks of all calls in one statement: the slower one if any NeedsOnce().
+// Writes the tasks of all calls in one statement: a slower one if any NeedsOnce(), the slowest if
+// any has specials.
 absl::StatusOr<store::Enqueued> WriteTasks(pg::Session& session,
                                            absl::Span<const std::unique_ptr<PendingEnqueue>> calls);
 

@@ -90,6 +90,7 @@ std::vector<Writers::Writer> Writers::All() {
       {"replace", enqueue(KeyPolicy::kReplaceWaiting)},
       {"declare", enqueue(KeyPolicy::kSchedule)},
       {"replace with request ids", enqueue(KeyPolicy::kReplaceWaiting, true)},
+      {"ask", [this](auto& s, Random& random) { return Ask(s, random); }},
       {"replace by SQL", [this](auto& s, Random& random) { return EnqueueBySql(s, random); }},
       {"ack", [this](auto& s, Random& random) { return Settle(s, random, true); }},
       {"settle", [this](auto& s, Random& random) { return Settle(s, random, false); }},
@@ -144,18 +145,33 @@ std::vector<store::TaskRow> Writers::RowsOf(const std::vector<model::NewTask>& t
   return rows;
 }
 
+// Makes each row a call of its own.
+std::vector<store::RequestRow> Writers::Requests(std::vector<store::TaskRow>& rows,
+                                                 Random& random) const {
+  std::vector<store::RequestRow> requests;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i].call = rows[i].id.id;
+    const int64_t request = static_cast<int64_t>(i) * 1000 + static_cast<int64_t>(random() % 3);
+    requests.push_back({lane_, absl::StrCat("request-", request), "hash", rows[i].call});
+  }
+  std::ranges::sort(requests, {}, &store::RequestRow::request_id);
+  return requests;
+}
+
 absl::Status Writers::Enqueue(pg::Session& session, Random& random, KeyPolicy policy,
                               bool with_request) {
   const std::vector<model::NewTask> tasks = KeyedTasks(random, policy);
   std::vector<store::TaskRow> rows = RowsOf(tasks);
   std::vector<store::RequestRow> requests;
-  for (size_t i = 0; with_request && i < rows.size(); ++i) {
-    rows[i].call = rows[i].id.id;  // each a call of its own
-    const int64_t request = static_cast<int64_t>(i) * 1000 + static_cast<int64_t>(random() % 3);
-    requests.push_back({lane_, absl::StrCat("request-", request), "hash", rows[i].call});
-  }
-  std::ranges::sort(requests, {}, &store::RequestRow::request_id);
+  if (with_request) requests = Requests(rows, random);
   return store::EnqueueOnce(session, rows, requests).status();
+}
+
+absl::Status Writers::Ask(pg::Session& session, Random& random) {
+  const std::vector<model::NewTask> tasks(kKeys * 3 / 4);
+  std::vector<store::TaskRow> rows = RowsOf(tasks);
+  const std::vector<store::RequestRow> requests = Requests(rows, random);
+  return store::EnqueueAsked(session, rows, requests).status();
 }
 
 absl::Status Writers::EnqueueBySql(pg::Session& session, Random& random) {

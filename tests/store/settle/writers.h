@@ -38,6 +38,8 @@ class Writers {
   std::vector<store::TaskRow> RowsOf(const std::vector<model::NewTask>& tasks);
   absl::Status Enqueue(pg::Session& session, Random& random, model::KeyPolicy policy,
                        bool with_request);
+  std::vector<store::RequestRow> Requests(std::vector<store::TaskRow>& rows, Random& random) const;
+  absl::Status Ask(pg::Session& session, Random& random);
   absl::Status EnqueueBySql(pg::Session& session, Random& random);
   absl::Status Settle(pg::Session& session, Random& random, bool by_location);
   absl::Status SettleLocked(pg::Session& session, Random& random, bool has_follow_ups);
