@@ -93,9 +93,15 @@ class LostAnswer(FaultTest):
         self.assert_tasks(1)
 
     def test_of_an_enqueue_with_a_request_id(self):
-        task_id = self.lose_answer_of("task_enqueue_once",
+        task_id = self.lose_answer_of("task_enqueue_asked",
                                       lambda: self.client.enqueue(QUEUE, request_id="r"))
         self.assertEqual(self.client.enqueue(QUEUE, request_id="r"), task_id)
+        self.assert_tasks(1)
+
+    def test_of_an_enqueue_with_a_key_and_a_request_id(self):
+        task_id = self.lose_answer_of("task_enqueue_once_asked",
+                                      lambda: self.client.enqueue(QUEUE, key="k", request_id="r"))
+        self.assertEqual(self.client.enqueue(QUEUE, key="k", request_id="r"), task_id)
         self.assert_tasks(1)
 
     def test_of_a_lease(self):
