@@ -32,7 +32,8 @@ set(alone
   "server/broker/schedule/|broker/settle/settle_log|server/upkeep/|rpc/call/page_token"
   "rpc/broker/convert_lease|serve/reflection_service|config/options"
   "server/http/(boost|gzip|pages|request_parser)|server/net/connection[.]"
-  "tests/bench/scenario/(admin|admin_rows|heartbeats|keyed|pickup)[.]"
+  "tests/bench/load/(apart|classic|hand_made|steady_work)[.]"
+  "tests/bench/scenario/(admin|admin_rows|apart|heartbeats|keyed|pickup|raw_sql)[.]"
   "broker/lease/repeat_pgtest|sql/statements_pgtest"
   "broker/schedule/(alarms|belief|belief_transitions|lane_stage_state|probe_budget)_test"
   "rpc/[a-z]+/(bad|convert|setting)_[a-z_]+_test")

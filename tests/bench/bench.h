@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/bench/broker_run.h"
-#include "tests/bench/cycle.h"
+#include "tests/bench/load/cycle.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/options.h"
 
@@ -66,7 +66,16 @@ void RunPickup(Bench& bench, const std::string& name);
 void RunParked(Bench& bench, const std::string& name);
 void RunHeartbeats(Bench& bench, const std::string& name);
 void RunDeadWorkers(Bench& bench, const std::string& name);
+void RunApartBatch(Bench& bench, const std::string& name);
+void RunApartUnary(Bench& bench, const std::string& name);
+void RunApartAutovacuum(Bench& bench, const std::string& name);
+void RunLight(Bench& bench, const std::string& name);
 void RunSnapshot(Bench& bench, const std::string& name);
+void RunHandMadeBatch(Bench& bench, const std::string& name);
+void RunHandMadeUnary(Bench& bench, const std::string& name);
+void RunHandMadeAutovacuum(Bench& bench, const std::string& name);
+void RunHandMadeLight(Bench& bench, const std::string& name);
+void RunHandMadeSnapshot(Bench& bench, const std::string& name);
 void RunWorkers(Bench& bench, const std::string& name);
 void RunBrokers(Bench& bench, const std::string& name);
 void RunNeighbours(Bench& bench, const std::string& name);

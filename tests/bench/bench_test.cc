@@ -5,11 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <optional>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "tests/bench/cpu.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/latencies.h"
+#include "tests/bench/load/flow.h"
+#include "tests/bench/load/payload.h"
+#include "tests/bench/load/request_id.h"
 #include "tests/bench/options.h"
 
 namespace skiplane::bench {
@@ -65,12 +70,85 @@ TEST(FiguresTest, CostsArePerTask) {
   EXPECT_THAT(json, HasSubstr(R"("wal_bytes": 700, "ack_p50_ms": 0.000)"));
 }
 
+TEST(FiguresTest, AMeanRateIsOfTheSecondsThatThereAre) {
+  EXPECT_DOUBLE_EQ(MeanRate({10, 20, 60}, 1, 3), 40);
+  EXPECT_DOUBLE_EQ(MeanRate({10, 20, 60}, 2, 9), 60);
+  EXPECT_DOUBLE_EQ(MeanRate({}, 0, 5), 0);
+}
+
+TEST(PayloadTest, AWorkerReadsWhatWasMade) {
+  const absl::Time begin = absl::FromUnixNanos(1'700'000'000'123'456'789);
+  const std::string text = NewPayload(begin);
+  EXPECT_EQ(text.size(), 200);
+  const std::optional<Payload> payload = ReadPayload(text);
+  ASSERT_TRUE(payload.has_value());
+  EXPECT_EQ(payload->begin, begin);
+  EXPECT_EQ(ReadPayload(NewPayload())->number, payload->number + 1);
+}
+
+TEST(PayloadTest, EachByteCounts) {
+  const std::string text = NewPayload();
+  for (size_t i = 0; i < text.size(); ++i) {
+    std::string other = text;
+    other[i] = static_cast<char>(other[i] ^ 1);
+    EXPECT_FALSE(ReadPayload(other).has_value()) << i;
+  }
+  EXPECT_FALSE(ReadPayload(text.substr(1)).has_value());
+  EXPECT_FALSE(ReadPayload("").has_value());
+}
+
+TEST(RequestIdTest, NoTwoAreAlike) {
+  EXPECT_EQ(NewRequestId().size(), 32);
+  EXPECT_NE(NewRequestId(), NewRequestId());
+}
+
+using Turns = std::vector<std::optional<absl::Time>>;
+
+Flow::Begin AddTo(Turns& turns) {
+  return [&turns](std::optional<absl::Time> begin) { turns.push_back(begin); };
+}
+
+TEST(FlowTest, ProducersPauseWhileEnoughTasksWait) {
+  Flow flow(/*waiting_most=*/150);
+  Turns turns;
+  for (int i = 0; i < 3; ++i) flow.Turn(100, AddTo(turns));
+  EXPECT_EQ(turns.size(), 2);  // 0 and 100 waited
+  flow.Took(50);
+  EXPECT_EQ(turns.size(), 2);
+  flow.Took(1);
+  EXPECT_EQ(turns.size(), 3);
+}
+
+TEST(FlowTest, WhoWaitsForATurnHearsThatItIsOver) {
+  Flow flow(/*waiting_most=*/1);
+  Turns turns;
+  flow.Turn(1, AddTo(turns));
+  flow.Turn(1, AddTo(turns));
+  EXPECT_EQ(turns.size(), 1);
+  flow.Stop();
+  ASSERT_EQ(turns.size(), 2);
+  EXPECT_FALSE(turns[1].has_value());
+  EXPECT_FALSE(flow.WaitForTurn(1).has_value());
+}
+
+TEST(FlowTest, PlannedTimesDoNotDependOnWhenProducersAreFree) {
+  const absl::Duration interval = absl::Microseconds(50);
+  Flow flow(interval);
+  const std::optional<absl::Time> first = flow.WaitForTurn(1);
+  ASSERT_TRUE(first.has_value());
+  for (int i = 1; i < 100; ++i) EXPECT_EQ(flow.WaitForTurn(1), *first + i * interval);
+}
+
 TEST(OptionsTest, FlagsAreTakenAndOthersRefused) {
   const auto options = ParseOptions({"--only", "a", "--only", "b", "--seconds", "7"});
   ASSERT_TRUE(options.has_value());
   EXPECT_EQ(options->only, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(options->seconds, absl::Seconds(7));
   EXPECT_TRUE(ParseOptions({"--quick"})->is_quick);
+  EXPECT_TRUE(ParseOptions({})->enqueue_ids && ParseOptions({})->lease_ids);
+  EXPECT_TRUE(ParseOptions({"--enqueue-ids"})->enqueue_ids);
+  EXPECT_FALSE(ParseOptions({"--enqueue-ids"})->lease_ids);
+  EXPECT_FALSE(ParseOptions({"--no-request-ids"})->enqueue_ids);
   EXPECT_FALSE(ParseOptions({"--seconds", "0"}).has_value());
   EXPECT_FALSE(ParseOptions({"--only"}).has_value());
   EXPECT_FALSE(ParseOptions({"--what"}).has_value());

@@ -93,6 +93,25 @@ void BrokerRun::Restart() {
   StartFirst();
 }
 
+void BrokerRun::UseOwnAutovacuum() {
+  for (const char* setting :
+       {"autovacuum_naptime", "autovacuum_vacuum_cost_delay", "autovacuum_vacuum_scale_factor",
+        "autovacuum_analyze_scale_factor"}) {
+    const std::string value = Sql(absl::StrCat(
+        "SELECT quote_literal(boot_val) FROM pg_settings WHERE name = '", setting, "'"));
+    Sql(absl::StrCat("ALTER SYSTEM SET ", setting, " = ", value));
+  }
+  Sql("SELECT pg_reload_conf()");
+}
+
+void BrokerRun::Pause() {
+  for (const auto& process : processes_) process->Signal(SIGSTOP);
+}
+
+void BrokerRun::Resume() {
+  for (const auto& process : processes_) process->Signal(SIGCONT);
+}
+
 std::string BrokerRun::Start(std::vector<std::string> flags) {
   const std::string ready = absl::StrCat(folder_, "/ready", processes_.size());
   app::ChildOptions child;

@@ -32,6 +32,14 @@ class BrokerRun {
   // Stops the only broker and PostgreSQL, and starts them again: for settings that need it.
   void Restart();
 
+  // PostgreSQL's own settings of autovacuum, instead of those that the broker gives it. What
+  // remains are the storage parameters of the broker's tables.
+  void UseOwnAutovacuum();
+
+  // Nothing of all brokers runs until Resume, while PostgreSQL goes on.
+  void Pause();
+  void Resume();
+
   std::shared_ptr<grpc::ChannelCredentials> credentials() const;
 
   // "127.0.0.1:PORT" of each broker.

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -24,6 +27,15 @@ Meters ReadMeters(const BrokerRun& broker, int64_t tasks) {
 double TasksPerSecond(const Figures& figures) {
   return static_cast<double>(figures.end.tasks - figures.begin.tasks) /
          absl::ToDoubleSeconds(figures.end.time - figures.begin.time);
+}
+
+double MeanRate(const std::vector<double>& per_second, size_t from, size_t to) {
+  to = std::min(to, per_second.size());
+  from = std::min(from, to);
+  if (from == to) return 0;
+  return std::accumulate(per_second.begin() + static_cast<ptrdiff_t>(from),
+                         per_second.begin() + static_cast<ptrdiff_t>(to), 0.0) /
+         static_cast<double>(to - from);
 }
 
 std::string ToJson(Figures figures) {

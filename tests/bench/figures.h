@@ -42,6 +42,9 @@ struct Figures {
 
 double TasksPerSecond(const Figures& figures);
 
+// Tasks per second from `from` to `to`, in seconds of the measurement.
+double MeanRate(const std::vector<double>& per_second, size_t from, size_t to);
+
 std::string ToJson(Figures figures);
 
 }  // namespace skiplane::bench

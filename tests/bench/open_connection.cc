@@ -2,6 +2,8 @@
 
 #include <libpq-fe.h>
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "tests/support/require.h"
 
@@ -15,22 +17,35 @@ std::string OpenConnection::Run(const std::string& text) {
   return PQntuples(result.get()) == 0 ? "" : PQgetvalue(result.get(), 0, 0);
 }
 
-std::vector<std::string> OpenConnection::Column(const std::string& text) {
-  const auto result = Execute(text);
-  std::vector<std::string> values;
-  for (int row = 0; row < PQntuples(result.get()); ++row) {
-    values.emplace_back(PQgetvalue(result.get(), row, 0));
+void OpenConnection::Prepare(const std::string& name, const std::string& text) {
+  Check(PQprepare(connection_.get(), name.c_str(), text.c_str(), 0, nullptr), text);
+}
+
+std::unique_ptr<pg_result, void (*)(pg_result*)> OpenConnection::RunPrepared(
+    const std::string& name, const pg::Params& params) {
+  std::vector<const char*> values;
+  std::vector<int> lengths;
+  for (const std::string& value : params.values()) {
+    values.push_back(value.data());
+    lengths.push_back(static_cast<int>(value.size()));
   }
-  return values;
+  const std::vector<int> formats(values.size(), 1);  // binary
+  return Check(PQexecPrepared(connection_.get(), name.c_str(), static_cast<int>(values.size()),
+                              values.data(), lengths.data(), formats.data(), 1),
+               name);
 }
 
 std::unique_ptr<pg_result, void (*)(pg_result*)> OpenConnection::Execute(const std::string& text) {
-  std::unique_ptr<pg_result, void (*)(pg_result*)> result(
-      PQexec(connection_.get(), text.c_str()), &PQclear);
-  const ExecStatusType status = PQresultStatus(result.get());
+  return Check(PQexec(connection_.get(), text.c_str()), text);
+}
+
+std::unique_ptr<pg_result, void (*)(pg_result*)> OpenConnection::Check(pg_result* result,
+                                                                       const std::string& what) {
+  std::unique_ptr<pg_result, void (*)(pg_result*)> checked(result, &PQclear);
+  const ExecStatusType status = PQresultStatus(result);
   testing::Require(status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK,
-                   absl::StrCat(text, ": ", PQerrorMessage(connection_.get())));
-  return result;
+                   absl::StrCat(what, ": ", PQerrorMessage(connection_.get())));
+  return checked;
 }
 
 }  // namespace skiplane::bench

@@ -32,8 +32,8 @@ bool SetSwitch(Options& options, const std::string& name) {
     return true;
   }
   if (name == "--no-history") return options.history = false, true;
-  if (name == "--enqueue-ids") return options.enqueue_ids = true, true;
-  if (name == "--request-ids") return options.enqueue_ids = options.lease_ids = true, true;
+  if (name == "--enqueue-ids") return options.lease_ids = false, true;
+  if (name == "--no-request-ids") return options.enqueue_ids = options.lease_ids = false, true;
   return false;
 }
 

@@ -17,8 +17,8 @@ struct Options {
   absl::Duration warmup = absl::Seconds(3);
   bool is_quick = false;     // short, and on a twentieth of the rows
   bool history = true;       // queues keep history rows
-  bool enqueue_ids = false;  // Enqueue carries a request id
-  bool lease_ids = false;    // Lease carries one
+  bool enqueue_ids = true;   // Enqueue carries a request id, as the client libraries' does
+  bool lease_ids = true;     // Lease carries one
 };
 
 // Prints what is wrong and returns nullopt.

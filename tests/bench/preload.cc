@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/substitute.h"
+#include "tests/bench/load/sql_tasks.h"
 #include "tests/support/require.h"
 
 namespace skiplane::bench {
@@ -15,15 +16,16 @@ constexpr int64_t kTasksPerCall = 1000;
 constexpr int64_t kRowsPerCommit = 250'000;
 constexpr int64_t kTaskIdBlock = 4096;
 
-// $0 lane, $1 first id, $2 rows, $3 how far the run time is from now.
+// $0 lane, $1 first id, $2 rows, $3 how far the run time is from now, $4 the
+// payload, $5 where it is from.
 constexpr char kTasks[] = R"(
 WITH made AS (
   INSERT INTO skiplane.task (lane, id, schedule_time, create_time, due, max_attempts, payload)
   SELECT $0, $1 + n, now() + interval '$3' + n * interval '1 microsecond', now(),
          CASE WHEN interval '$3' > interval '0'
               THEN ceil(date_part('epoch', now() + interval '$3') / 10)::int ELSE 0 END,
-         10, decode(repeat(md5(n::text), 12) || repeat('5', 16), 'hex')
-  FROM generate_series(0, $2 - 1) n
+         10, $4
+  FROM generate_series(0, $2 - 1) n $5
   RETURNING due
 )
 INSERT INTO skiplane.counter_delta (lane, stage, due, waiting)
@@ -34,15 +36,14 @@ INSERT INTO skiplane.history
   (lane, task_id, expire_time, end_time, lease_time, schedule_time, create_time, attempt,
    max_attempts, stage, priority, outcome, ends_task)
 SELECT $0, $1 + n, now() + interval '7 days', now(), now(), now(), now(), 1, 10, 0, 0, 1, true
-FROM generate_series(0, $2 - 1) n -- $3)";
+FROM generate_series(0, $2 - 1) n -- $3 $4 $5)";
 
 constexpr char kPeriodic[] = R"(
 WITH made AS (
   INSERT INTO skiplane.task
     (lane, id, schedule_time, create_time, max_attempts, payload, period, planned_time)
-  SELECT $0, $1 + n, x.at, now(), 10, decode(repeat(md5(n::text), 12) || repeat('5', 16), 'hex'),
-         10000000, x.at
-  FROM generate_series(0, $2 - 1) n
+  SELECT $0, $1 + n, x.at, now(), 10, $4, 10000000, x.at
+  FROM generate_series(0, $2 - 1) n $5
   CROSS JOIN LATERAL (SELECT now() + interval '$3' + n * interval '1 microsecond' AS at) x
   RETURNING due
 )
@@ -80,9 +81,11 @@ void EnqueueAll(Stage& stage, int64_t tasks) {
   v1::EnqueueRequest request;
   request.set_queue(stage.queue());
   for (int64_t i = 0; i < std::min(tasks, kTasksPerCall); ++i) {
-    request.add_tasks()->set_payload(RandomPayload());
+    request.add_tasks();
   }
   for (int64_t made = 0; made < tasks; made += kTasksPerCall) {
+    stage.SetId(request);
+    for (v1::NewTask& task : *request.mutable_tasks()) task.set_payload(NewPayload());
     v1::EnqueueResponse response;
     grpc::ClientContext context;
     const grpc::Status status = stage.stub().Enqueue(&context, request, &response);
@@ -93,11 +96,13 @@ void EnqueueAll(Stage& stage, int64_t tasks) {
 void PreloadRows(BrokerRun& broker, const std::string& queue, Preload what, int64_t rows) {
   const int64_t lane = LaneOf(broker, queue);
   const int64_t first = TakeIds(broker, rows);
+  MakePayloadBodies(broker);
   const char* const statement = StatementOf(what);
   const char* const ahead = what == Preload::kDelayed ? "10 days" : "-1 hour";
   for (int64_t made = 0; made < rows; made += kRowsPerCommit) {
     broker.Sql(absl::Substitute(statement, lane, first + made,
-                                std::min(kRowsPerCommit, rows - made), ahead));
+                                std::min(kRowsPerCommit, rows - made), ahead,
+                                SqlPayload(absl::StrCat(first + made, " + n")), kPayloadBodies));
     std::cerr << absl::StrFormat("%s: %d of %d rows are there\n", queue,
                                  std::min(rows, made + kRowsPerCommit), rows);
   }

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <iostream>
-#include <random>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -15,7 +14,6 @@
 namespace skiplane::bench {
 namespace {
 
-constexpr size_t kPayloadBytes = 200;
 constexpr absl::Duration kAtMost = absl::Minutes(5);  // of what ends by itself
 
 void MakeQueue(const std::shared_ptr<grpc::Channel>& channel, const std::string& name,
@@ -52,6 +50,12 @@ void Stage::Fail(const std::string& what, const grpc::Status& status) {
   }
   is_over_ = true;
   changed_.notify_all();
+}
+
+std::optional<Payload> Stage::Read(absl::string_view payload) {
+  const std::optional<Payload> read = ReadPayload(payload);
+  if (!read) Fail("Lease", {grpc::INTERNAL, "a payload is not as it was made"});
+  return read;
 }
 
 Figures Stage::Measure() {
@@ -109,13 +113,6 @@ void Stage::ShowProgress(const char* phase, absl::Duration duration) {
         is_terminal ? "" : "\n");
   }
   if (is_terminal) std::cerr << "\r\033[K";
-}
-
-std::string RandomPayload() {
-  static std::mt19937_64 random{std::random_device{}()};
-  std::string payload(kPayloadBytes, '\0');
-  for (char& byte : payload) byte = static_cast<char>(random());
-  return payload;
 }
 
 }  // namespace skiplane::bench

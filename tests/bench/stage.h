@@ -8,13 +8,18 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "skiplane/v1/admin.grpc.pb.h"
 #include "skiplane/v1/broker.grpc.pb.h"
 #include "tests/bench/broker_run.h"
 #include "tests/bench/figures.h"
+#include "tests/bench/load/payload.h"
+#include "tests/bench/load/request_id.h"
 #include "tests/bench/options.h"
 
 namespace skiplane::bench {
@@ -32,6 +37,14 @@ class Stage {
   // Callers are spread over the brokers by their number.
   v1::BrokerService::Stub& stub(size_t number = 0) const { return *stubs_[number % stubs_.size()]; }
 
+  // Gives an Enqueue or a Lease an id of its own, unless the options say otherwise.
+  template <typename Request>
+  void SetId(Request& request) const {
+    const bool is_lease = std::is_same_v<Request, v1::LeaseRequest>;
+    const bool has_id = is_lease ? options_.lease_ids : options_.enqueue_ids;
+    if (has_id) request.set_request_id(NewRequestId());
+  }
+
   // Callers stop after the cycle during which this turns true.
   bool is_over() const { return is_over_; }
   // Only what happens while this is true goes into the latencies.
@@ -40,6 +53,10 @@ class Stage {
   // Tasks that have come to their end.
   void Count(int64_t tasks);
   int64_t count() const { return tasks_; }
+
+  // What the payload of a leased task says of itself. If it is not as it was made, the scenario is
+  // over, and the program fails.
+  std::optional<Payload> Read(absl::string_view payload);
 
   // A call failed: the scenario is over, and the program fails.
   void Fail(const std::string& what, const grpc::Status& status);
@@ -72,8 +89,5 @@ class Stage {
   std::condition_variable changed_;
   std::string failure_;
 };
-
-// 200 random bytes.
-std::string RandomPayload();
 
 }  // namespace skiplane::bench

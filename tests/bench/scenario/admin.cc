@@ -13,7 +13,7 @@
 #include "tests/bench/channel.h"
 #include "tests/bench/scenario/admin_reads.h"
 #include "tests/bench/scenario/admin_rows.h"
-#include "tests/bench/steady_work.h"
+#include "tests/bench/load/steady_work.h"
 #include "tests/support/require.h"
 
 namespace skiplane::bench {

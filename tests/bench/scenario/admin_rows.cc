@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/substitute.h"
+#include "tests/bench/load/sql_tasks.h"
 #include "tests/bench/preload.h"
 
 namespace skiplane::bench {
@@ -14,7 +15,7 @@ namespace {
 constexpr int64_t kRowsPerCommit = 250'000;
 
 // Of all statements: $0 lane, $1 first id, $2 rows, $3 error groups, $4 tenants, $5 priority,
-// $6 stages.
+// $6 stages, $7 a payload, $8 where it is from.
 constexpr char kWaiting[] = R"(
 WITH made AS (
   INSERT INTO skiplane.task
@@ -25,8 +26,8 @@ WITH made AS (
          jsonb_build_object('tenant', 't' || n % $4), CASE WHEN n % 10 = 9 THEN 'Timeout' END,
          CASE WHEN n % 10 = 9 THEN 'print-' || n / 10 % $3 END,
          CASE WHEN n % 10 = 9 THEN 'no answer'::bytea END,
-         decode(repeat(md5(n::text), 12) || repeat('5', 16), 'hex')
-  FROM generate_series(0, $2 - 1) n
+         $7
+  FROM generate_series(0, $2 - 1) n $8
   CROSS JOIN LATERAL (
     SELECT now() + CASE WHEN n % 10 < 8 THEN interval '-1 hour' ELSE interval '10 days' END
            + n * interval '1 microsecond' AS at) x
@@ -92,7 +93,8 @@ int64_t Fill(const BrokerRun& broker, const char* what, const char* statement, i
   for (int64_t made = 0; made < rows; made += kRowsPerCommit) {
     const int64_t count = std::min(kRowsPerCommit, rows - made);
     broker.Sql(absl::Substitute(statement, lane, first + made, count, kAdminGroups, kAdminTenants,
-                                kAdminPriority, kAdminStages));
+                                kAdminPriority, kAdminStages,
+                                SqlPayload(absl::StrCat(first + made, " + n")), kPayloadBodies));
     std::cerr << absl::StrFormat("admin: %d of %d %s are there\n", made + count, rows, what);
   }
   return first;
@@ -114,6 +116,7 @@ std::string MakePartition(const BrokerRun& broker) {
 
 AdminRows FillForAdmin(const BrokerRun& broker, const std::string& queue, int64_t waiting,
                        int64_t failed, int64_t history) {
+  MakePayloadBodies(broker);
   AdminRows rows;
   rows.lane = LaneOf(broker, queue);
   rows.waiting = waiting;

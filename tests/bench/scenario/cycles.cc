@@ -1,10 +1,9 @@
 // The scenarios of workers that produce and consume in a closed loop.
 #include <algorithm>
-#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/open_connection.h"
+#include "tests/bench/load/apart.h"
 #include "tests/bench/preload.h"
 #include "tests/bench/stage.h"
 
@@ -12,25 +11,6 @@ namespace skiplane::bench {
 namespace {
 
 constexpr int64_t kDrained = 200'000;
-
-// Tasks per second from `from` to `to`, in seconds of the measurement.
-double MeanRate(const std::vector<double>& per_second, size_t from, size_t to) {
-  to = std::min(to, per_second.size());
-  from = std::min(from, to);
-  if (from == to) return 0;
-  return std::accumulate(per_second.begin() + static_cast<ptrdiff_t>(from),
-                         per_second.begin() + static_cast<ptrdiff_t>(to), 0.0) /
-         static_cast<double>(to - from);
-}
-
-double LastRate(const Figures& figures) {
-  const size_t seconds = figures.per_second.size();
-  return MeanRate(figures.per_second, seconds - std::min<size_t>(5, seconds), seconds);
-}
-
-// An open transaction that has read: nothing that dies after it can be cleaned away.
-const char kOldSnapshot[] =
-    "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM skiplane.queue";
 
 // Beside the same load without chains, so that both have the same machine.
 Figures Chained(Bench& bench, const std::string& name, CycleLoad load) {
@@ -148,41 +128,14 @@ void RunBrokers(Bench& bench, const std::string& name) {
   bench.Print(std::move(four));
 }
 
-void RunSnapshot(Bench& bench, const std::string& name) {
-  Options options = bench.options();
-  options.seconds = absl::Seconds(bench.Scaled(60));
-  const auto run = [&](const std::string& queue, bool has_snapshot) {
-    const std::unique_ptr<BrokerRun> broker = bench.Fresh();
-    OpenConnection snapshot(*broker);
-    if (has_snapshot) snapshot.Run(kOldSnapshot);
-    Stage stage(queue, *broker, options);
-    return RunCycle(stage, {});
-  };
-  const Figures without = run(absl::StrCat(name, "-without"), false);
-  Figures with = run(name, true);
-  with.extras = {{"last_5_s", LastRate(with)},
-                 {"last_5_s_without", LastRate(without)},
-                 {"share", LastRate(with) / LastRate(without)}};
-  bench.Print(std::move(with));
-}
-
 void RunFlat(Bench& bench, const std::string& name) {
   const size_t stretch = bench.options().is_quick ? 2 : 30;  // seconds
   const std::unique_ptr<BrokerRun> broker = bench.Fresh();
-  // PostgreSQL's own defaults; what remains are the storage parameters of our tables.
-  for (const char* setting :
-       {"autovacuum_naptime", "autovacuum_vacuum_cost_delay", "autovacuum_vacuum_scale_factor",
-        "autovacuum_analyze_scale_factor"}) {
-    broker->Sql(absl::StrCat("ALTER SYSTEM SET ", setting, " = ",
-                             broker->Sql(absl::StrCat("SELECT quote_literal(boot_val) FROM "
-                                                      "pg_settings WHERE name = '",
-                                                      setting, "'"))));
-  }
-  broker->Sql("SELECT pg_reload_conf()");
+  broker->UseOwnAutovacuum();
   Options options = bench.options();
   options.seconds = bench.options().is_quick ? absl::Seconds(10) : absl::Minutes(10);
   Stage stage(name, *broker, options);
-  Figures figures = RunCycle(stage, {});
+  Figures figures = RunApart(stage, {});
   std::vector<double> stretches;
   for (size_t second = 0; second + stretch <= figures.per_second.size(); second += stretch) {
     stretches.push_back(MeanRate(figures.per_second, second, second + stretch));

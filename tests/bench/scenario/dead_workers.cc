@@ -7,7 +7,7 @@
 
 #include "absl/time/clock.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/many_workers.h"
+#include "tests/bench/load/many_workers.h"
 #include "tests/bench/stage.h"
 #include "tests/support/require.h"
 
@@ -28,6 +28,7 @@ std::vector<absl::Time> LeaseAgain(Stage& stage, size_t tasks) {
   while (moments.size() < tasks) {
     grpc::ClientContext context;
     v1::LeaseResponse response;
+    stage.SetId(request);
     const grpc::Status status = stage.stub().Lease(&context, request, &response);
     testing::Require(status.ok() && response.tasks_size() > 0, "no task came back");
     moments.insert(moments.end(), static_cast<size_t>(response.tasks_size()), absl::Now());

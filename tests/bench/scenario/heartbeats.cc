@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/bench/bench.h"
-#include "tests/bench/many_workers.h"
+#include "tests/bench/load/many_workers.h"
 #include "tests/bench/stage.h"
 
 namespace skiplane::bench {

@@ -34,7 +34,6 @@ class KeyedCaller {
     request_.set_queue(stage.queue());
     for (size_t i = 0; i < kKeys; ++i) {
       v1::NewTask* const task = request_.add_tasks();
-      task->set_payload(RandomPayload());
       task->set_key(absl::StrCat(is_shared ? 0 : number, "-", i));
       task->set_key_policy(policy);
       order_.push_back(static_cast<int>(i));
@@ -63,10 +62,12 @@ class KeyedCaller {
     const int64_t newest = ++version;
     v1::EnqueueRequest request;
     request.set_queue(request_.queue());
+    stage_.SetId(request);
     std::ranges::shuffle(order_, random_);
     for (const int i : order_) {
       v1::NewTask* const task = request.add_tasks();
       *task = request_.tasks(i);
+      task->set_payload(NewPayload());
       task->set_version(newest);
     }
     return request;
@@ -90,11 +91,13 @@ void Work(Stage& stage, size_t number) {
   while (!stage.is_over()) {
     grpc::ClientContext leasing;
     v1::LeaseResponse leased;
+    stage.SetId(request);
     grpc::Status status = stage.stub(number).Lease(&leasing, request, &leased);
     if (!status.ok()) return stage.Fail("Lease", status);
     if (leased.tasks().empty()) continue;
     v1::AckRequest acks;
     for (const v1::LeasedTask& task : leased.tasks()) {
+      if (!stage.Read(task.payload())) return;
       acks.add_items()->set_lease_token(task.lease_token());
     }
     grpc::ClientContext acking;

@@ -8,7 +8,6 @@
 #include <mutex>
 #include <thread>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "tests/bench/bench.h"
@@ -73,13 +72,14 @@ class SmallWorker {
 
  private:
   void Lease() {
+    stage_.SetId(lease_);
     stub_.async()->Lease(NewCall(), &lease_, &leased_, [this](const grpc::Status& status) {
       if (stage_.is_over()) return calls_.End();
       if (!status.ok()) return Failed("Lease", status);
       if (leased_.tasks().empty()) return Lease();
-      int64_t begin = 0;
-      static_cast<void>(absl::SimpleAtoi(leased_.tasks(0).headers().at("begin"), &begin));
-      if (stage_.is_measured()) latencies.Add(absl::Now() - absl::FromUnixNanos(begin));
+      const auto payload = stage_.Read(leased_.tasks(0).payload());
+      if (!payload) return calls_.End();
+      if (stage_.is_measured()) latencies.Add(absl::Now() - payload->begin);
       Ack();
     });
   }
@@ -129,16 +129,14 @@ void ProduceSmall(Stage& stage, OpenCalls& calls) {
   std::mutex mutex;
   std::condition_variable never;
   std::unique_lock<std::mutex> lock(mutex);
-  const std::string payload = RandomPayload();
   auto next = std::chrono::steady_clock::now();
   for (size_t number = 0; !stage.is_over(); ++number) {
     next += kSmallEvery;
     never.wait_until(lock, next, [] { return false; });
     auto call = std::make_shared<SmallEnqueue>();
     call->request.set_queue(stage.queue(number));
-    v1::NewTask& task = *call->request.add_tasks();
-    task.set_payload(payload);
-    (*task.mutable_headers())["begin"] = absl::StrCat(absl::ToUnixNanos(absl::Now()));
+    call->request.add_tasks()->set_payload(NewPayload(absl::Now()));
+    stage.SetId(call->request);
     calls.Begin();
     stage.stub().async()->Enqueue(&call->context, &call->request, &call->response,
                                   [&stage, &calls, call](const grpc::Status& status) {

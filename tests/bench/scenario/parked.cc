@@ -32,6 +32,7 @@ class Waiting {
   }
 
   void Start() {
+    stage_.SetId(request_);
     context_ = std::make_unique<grpc::ClientContext>();
     stub_.async()->Lease(context_.get(), &request_, &response_, [this](const grpc::Status& status) {
       if (!stage_.is_over() && status.ok()) return Start();

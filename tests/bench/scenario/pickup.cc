@@ -3,11 +3,9 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <map>
 #include <mutex>
 #include <thread>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/stage.h"
@@ -18,47 +16,20 @@ namespace {
 constexpr std::chrono::milliseconds kInterval{20};
 constexpr int kWaitSeconds = 20;
 
-// Tasks that are on their way, by key, and how long those took that arrived. Thread-safe.
-class Journeys {
- public:
-  void Begin(const std::string& key) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    begins_[key] = absl::Now();
-  }
-
-  void End(const std::string& key, bool is_measured) {
-    const absl::Time now = absl::Now();
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto begin = begins_.extract(key);
-    if (!begin.empty() && is_measured) latencies_.Add(now - begin.mapped());
-  }
-
-  Latencies latencies() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return latencies_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::map<std::string, absl::Time> begins_;
-  Latencies latencies_;
-};
-
 // Enqueues one task per interval until the stage is over; a call that takes longer delays the next.
-void Produce(Stage& stage, Journeys& journeys) {
+void Produce(Stage& stage) {
   std::mutex mutex;
   std::condition_variable never;
   std::unique_lock<std::mutex> lock(mutex);
   v1::EnqueueRequest request;
   request.set_queue(stage.queue());
-  request.add_tasks()->set_payload(RandomPayload());
+  request.add_tasks();
   auto next = std::chrono::steady_clock::now();
-  for (int64_t number = 0; !stage.is_over(); ++number) {
+  while (!stage.is_over()) {
     next += kInterval;
     never.wait_until(lock, next, [] { return false; });
-    const std::string key = absl::StrCat(number);
-    (*request.mutable_tasks(0)->mutable_headers())["number"] = key;
-    journeys.Begin(key);
+    stage.SetId(request);
+    request.mutable_tasks(0)->set_payload(NewPayload(absl::Now()));
     grpc::ClientContext context;
     v1::EnqueueResponse response;
     const grpc::Status status = stage.stub().Enqueue(&context, request, &response);
@@ -69,7 +40,7 @@ void Produce(Stage& stage, Journeys& journeys) {
 // Leases one task after the other until the stage is over and the last call's wait is cut.
 class Waiter {
  public:
-  Waiter(Stage& stage, Journeys& journeys) : stage_(stage), journeys_(journeys) {
+  explicit Waiter(Stage& stage) : stage_(stage) {
     request_.add_queues()->set_name(stage.queue());
     request_.set_worker_id("bench-waiter");
     request_.set_max_tasks(1);
@@ -79,11 +50,14 @@ class Waiter {
   void Run() {
     while (!stage_.is_over()) {
       v1::LeaseResponse response;
+      stage_.SetId(request_);
       const grpc::Status status = stage_.stub().Lease(NewCall(), request_, &response);
       if (status.error_code() == grpc::CANCELLED && stage_.is_over()) return;
       if (!status.ok()) return stage_.Fail("Lease", status);
       if (response.tasks().empty()) continue;
-      journeys_.End(response.tasks(0).headers().at("number"), stage_.is_measured());
+      const auto payload = stage_.Read(response.tasks(0).payload());
+      if (!payload) return;
+      if (stage_.is_measured()) journeys.Add(absl::Now() - payload->begin);
       Ack(response.tasks(0).lease_token());
     }
   }
@@ -93,6 +67,8 @@ class Waiter {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (context_ != nullptr) context_->TryCancel();
   }
+
+  Latencies journeys;  // to be read after Run
 
  private:
   grpc::ClientContext* NewCall() {
@@ -113,7 +89,6 @@ class Waiter {
   }
 
   Stage& stage_;
-  Journeys& journeys_;
   v1::LeaseRequest request_;
   std::mutex mutex_;
   std::unique_ptr<grpc::ClientContext> context_;
@@ -123,15 +98,14 @@ class Waiter {
 
 void RunPickup(Bench& bench, const std::string& name) {
   Stage stage(name, bench.shared(), bench.options());
-  Journeys journeys;
-  Waiter waiter(stage, journeys);
+  Waiter waiter(stage);
   std::thread waiting([&waiter] { waiter.Run(); });
-  std::thread producing([&stage, &journeys] { Produce(stage, journeys); });
+  std::thread producing([&stage] { Produce(stage); });
   Figures figures = stage.Measure();
   waiter.Cut();
   waiting.join();
   producing.join();
-  figures.latencies = journeys.latencies();
+  figures.latencies = waiter.journeys;
   bench.Print(std::move(figures));
 }
 

@@ -21,6 +21,8 @@ namespace {
 
 constexpr int kConnections = 4;            // as the broker has by default
 constexpr int64_t kLeaseBytes = 16 << 20;  // of one statement
+constexpr size_t kTasksPerCall = 100;      // each with a request id, as those of cycle_batch
+constexpr size_t kHashBytes = 32;          // of a call's content
 constexpr double kRowsPerStatement = 200;  // when cycle_batch did not run before
 
 template <typename T>
@@ -38,7 +40,7 @@ class Loop {
     options.uri = stage.broker().uri();
     session_ = Must(pg::Session::Open(options, nullptr));
     worker_ = NewUuid();
-    task_.payload = RandomPayload();
+    tasks_.resize(rows);
   }
 
   void Run() {
@@ -55,14 +57,25 @@ class Loop {
  private:
   void Enqueue() {
     std::vector<store::TaskRow> rows;
+    std::vector<store::RequestRow> requests;
     for (size_t i = 0; i < rows_; ++i) {
       if (next_ == end_) {
         next_ = Must(store::NextTaskIds(*session_));
         end_ = next_ + store::kTaskIdBlock;
       }
-      rows.push_back({.id = {lane_, next_++}, .task = &task_, .max_attempts = 10});
+      tasks_[i].payload = NewPayload();
+      rows.push_back({.id = {lane_, next_++}, .task = &tasks_[i], .max_attempts = 10});
+      if (!stage_.options().enqueue_ids) continue;
+      if (i % kTasksPerCall == 0) {
+        requests.push_back({lane_, NewRequestId(), std::string(kHashBytes, 'h'), rows[i].id.id});
+      }
+      rows[i].call = requests.back().first_id;
     }
-    Must(store::Enqueue(*session_, rows));
+    if (requests.empty()) {
+      Must(store::Enqueue(*session_, rows));
+    } else {
+      Must(store::EnqueueOnce(*session_, rows, requests));
+    }
   }
 
   // From behind the last key, as the broker does; from the start when that gave too few.
@@ -75,6 +88,7 @@ class Loop {
     caller.session = worker_;
     caller.max_bytes = kLeaseBytes;
     caller.ledger = ledger_;
+    if (stage_.options().lease_ids) caller.request_id = NewRequestId();
     demand.slots.assign(rows_, 1);
     store::Leased leased = Must(store::Lease(*session_, demand));
     bound_ = {};
@@ -92,6 +106,7 @@ class Loop {
     batch.ledgers = {ledger_};
     for (const store::LeasedRow& row : leased.rows) {
       batch.rows.emplace_back().token = row.task.token;
+      if (!stage_.Read(row.task.payload)) return;
     }
     std::ranges::sort(batch.rows, {}, [](const auto& row) { return row.token.task.id; });
     const size_t acked = Must(store::AckByLocation(*session_, batch)).size();
@@ -113,7 +128,7 @@ class Loop {
   std::mt19937_64 random_;
   std::unique_ptr<pg::Session> session_;
   model::SessionId worker_{};
-  model::NewTask task_;
+  std::vector<model::NewTask> tasks_;
   int64_t next_ = 0;
   int64_t end_ = 0;
   store::Bound bound_;

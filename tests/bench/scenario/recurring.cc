@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/channel.h"
-#include "tests/bench/classic.h"
+#include "tests/bench/load/classic.h"
 #include "tests/bench/preload.h"
 #include "tests/bench/stage.h"
 #include "tests/support/require.h"

@@ -1,12 +1,11 @@
 // Callers in a closed loop: each enqueues, leases, acks and begins anew, all on gRPC's threads.
-#include "tests/bench/cycle.h"
+#include "tests/bench/load/cycle.h"
 
 #include <grpcpp/client_context.h>
 
 #include <algorithm>
 #include <chrono>
 #include <latch>
-#include <random>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -28,8 +27,7 @@ class Caller {
         is_draining_(load.is_draining),
         is_chained_(load.is_chained),
         ended_(ended) {
-    for (int i = 0; i < load.tasks_per_call; ++i)
-      enqueue_.add_tasks()->set_payload(RandomPayload());
+    for (int i = 0; i < load.tasks_per_call; ++i) enqueue_.add_tasks();
     lease_.add_queues();
     lease_.set_worker_id(absl::StrCat("bench-", number));
     lease_.set_max_tasks(load.tasks_per_call);
@@ -58,14 +56,15 @@ class Caller {
   void Take() { leased_.tasks().empty() ? Lease() : Ack(); }
 
   void Enqueue() {
-    if (stage_.options().enqueue_ids) enqueue_.set_request_id(NextId());
+    stage_.SetId(enqueue_);
+    for (v1::NewTask& task : *enqueue_.mutable_tasks()) task.set_payload(NewPayload());
     stub_.async()->Enqueue(NewCall(), &enqueue_, &enqueued_, [this](grpc::Status status) {
       if (Ended("Enqueue", status, enqueues)) Take();
     });
   }
 
   void Lease() {
-    if (stage_.options().lease_ids) lease_.set_request_id(NextId());
+    stage_.SetId(lease_);
     stub_.async()->Lease(NewCall(), &lease_, &leased_, [this](grpc::Status status) {
       if (!Ended("Lease", status, leases)) return;
       // A chain is one task ahead: what the first ack leases must be there.
@@ -78,9 +77,13 @@ class Caller {
     if (leased_.tasks().empty()) return Begin();
     ack_.clear_items();
     for (const v1::LeasedTask& task : leased_.tasks()) {
+      if (!stage_.Read(task.payload())) return ended_.count_down();
       ack_.add_items()->set_lease_token(task.lease_token());
     }
-    if (is_chained_) *ack_.mutable_lease_next() = lease_;
+    if (is_chained_) {
+      stage_.SetId(lease_);
+      *ack_.mutable_lease_next() = lease_;
+    }
     stub_.async()->Ack(NewCall(), &ack_, &acked_, [this](grpc::Status status) {
       if (!Ended("Ack", status, acks)) return;
       if (!AreAllAcked()) return Failed("Ack", {grpc::INTERNAL, "a task was not acked"});
@@ -115,12 +118,6 @@ class Caller {
     });
   }
 
-  // As those of the client library.
-  std::string NextId() {
-    const auto word = [this] { return absl::Hex(random_(), absl::kZeroPad16); };
-    return absl::StrCat(word(), word());
-  }
-
   Stage& stage_;
   const size_t number_;
   v1::BrokerService::Stub& stub_;
@@ -128,7 +125,6 @@ class Caller {
   const bool is_chained_;
   std::latch& ended_;
   size_t cycles_ = 0;
-  std::mt19937_64 random_{std::random_device{}()};
   absl::Time cycle_begin_;
   absl::Time call_begin_;
   std::unique_ptr<grpc::ClientContext> context_;

@@ -1,4 +1,4 @@
-#include "tests/bench/many_workers.h"
+#include "tests/bench/load/many_workers.h"
 
 #include <grpcpp/client_context.h>
 
@@ -37,6 +37,7 @@ std::vector<HeldTask> LeaseOneEach(Stage& stage, int64_t workers, absl::Duration
       request.add_queues()->set_name(stage.queue());
       request.set_worker_id(held[i].worker_id);
       request.set_max_tasks(1);
+      stage.SetId(request);
       request.mutable_wait()->set_seconds(5);
       request.mutable_lease_duration()->set_seconds(absl::ToInt64Seconds(lease_duration));
       stage.stub().async()->Lease(

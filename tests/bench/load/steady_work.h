@@ -50,7 +50,6 @@ class SteadyWork {
   const std::string queue_;
   const std::string stage_;
   const std::unique_ptr<v1::BrokerService::Stub> stub_;
-  const std::string payload_;
   std::atomic<bool> is_over_{false};
   std::atomic<int64_t> tasks_{0};
   std::vector<std::vector<Lease>> leases_;  // of each worker, which alone writes them

@@ -1,12 +1,13 @@
-#include "tests/bench/classic.h"
+#include "tests/bench/load/classic.h"
 
 #include <memory>
 #include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
 #include "absl/time/clock.h"
+#include "tests/bench/load/sql_tasks.h"
 #include "tests/bench/open_connection.h"
 #include "tests/bench/stage.h"
 
@@ -16,33 +17,33 @@ namespace {
 constexpr int kWorkers = 100;
 constexpr int kSpareConnections = 50;
 
-// As the rows of Preload::kPeriodic; how many is to be added.
+// As the rows of Preload::kPeriodic. $0 rows, $1 payload, $2 where it is from.
 constexpr char kTable[] = R"(
 CREATE TABLE classic (
   id bigint PRIMARY KEY, next_run timestamptz NOT NULL, period interval NOT NULL,
   payload bytea NOT NULL, owner text, locked_at timestamptz);
 INSERT INTO classic (id, next_run, period, payload)
-SELECT n, now() - interval '1 hour' + n * interval '1 microsecond', '10 s',
-       decode(repeat(md5(n::text), 12) || repeat('5', 16), 'hex')
-FROM generate_series(1, )";
+SELECT n, now() - interval '1 hour' + n * interval '1 microsecond', '10 s', $1
+FROM generate_series(1, $0) n $2)";
 
 constexpr char kIndex[] = "CREATE INDEX classic_due ON classic (next_run) WHERE owner IS NULL";
 
 // Prepared, which not every service does.
-constexpr char kStatements[] = R"(
-PREPARE take(text) AS
-UPDATE classic SET owner = $1, locked_at = now()
+constexpr char kTake[] = R"(
+UPDATE classic SET owner = $1::text, locked_at = now()
 WHERE id IN (SELECT id FROM classic WHERE next_run <= now() AND owner IS NULL
              ORDER BY next_run LIMIT 10 FOR UPDATE SKIP LOCKED)
-RETURNING id, payload;
-PREPARE ack(text, bigint[]) AS
+RETURNING id, payload)";
+
+constexpr char kAck[] = R"(
 UPDATE classic SET next_run = next_run + period, owner = NULL, locked_at = NULL
-WHERE id = ANY ($2) AND owner = $1)";
+WHERE id = ANY ($2::bigint[]) AND owner = $1::text)";
 
 void MakeTable(BrokerRun& broker, int64_t tasks) {
   broker.Sql(absl::StrCat("ALTER SYSTEM SET max_connections = ", kWorkers + kSpareConnections));
   broker.Restart();
-  broker.Sql(absl::StrCat(kTable, tasks, ") n"));
+  MakePayloadBodies(broker);
+  broker.Sql(absl::Substitute(kTable, tasks, SqlPayload("n"), kPayloadBodies));
   broker.Sql(kIndex);
   broker.Sql("VACUUM ANALYZE classic");
   broker.Sql("CHECKPOINT");
@@ -51,18 +52,18 @@ void MakeTable(BrokerRun& broker, int64_t tasks) {
 class Worker {
  public:
   Worker(Stage& stage, int number)
-      : stage_(stage), name_(absl::StrCat("'worker-", number, "'")), connection_(stage.broker()) {
-    connection_.Run(kStatements);
+      : stage_(stage), name_(absl::StrCat("worker-", number)), connection_(stage.broker()) {
+    connection_.Prepare("take", kTake);
+    connection_.Prepare("ack", kAck);
   }
 
   void Run() {
     while (!stage_.is_over()) {
       const absl::Time begin = absl::Now();
-      const std::vector<std::string> ids =
-          connection_.Column(absl::StrCat("EXECUTE take(", name_, ")"));
+      const std::vector<int64_t> ids =
+          ReadSqlTasks(stage_, connection_.RunPrepared("take", pg::Params().Text(name_)).get());
       if (ids.empty()) continue;
-      connection_.Run(
-          absl::StrCat("EXECUTE ack(", name_, ", '{", absl::StrJoin(ids, ","), "}')"));
+      connection_.RunPrepared("ack", pg::Params().Text(name_).Int8Array(ids));
       stage_.Count(static_cast<int64_t>(ids.size()));
       if (stage_.is_measured()) cycles.Add(absl::Now() - begin);
     }

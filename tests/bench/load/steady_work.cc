@@ -1,4 +1,4 @@
-#include "tests/bench/steady_work.h"
+#include "tests/bench/load/steady_work.h"
 
 #include <grpcpp/client_context.h>
 
@@ -31,7 +31,6 @@ SteadyWork::SteadyWork(const BrokerRun& broker, const std::string& queue, const 
     : queue_(queue),
       stage_(stage),
       stub_(v1::BrokerService::NewStub(KeptChannel(broker.addresses().front()))),
-      payload_(RandomPayload()),
       leases_(kWorkers) {
   for (int i = 0; i < kWorkers; ++i) threads_.emplace_back([this, i] { Run(i); });
 }
@@ -67,9 +66,10 @@ void SteadyWork::Run(int number) {
 void SteadyWork::Enqueue() {
   v1::EnqueueRequest request;
   request.set_queue(queue_);
+  request.set_request_id(NewRequestId());
   for (int i = 0; i < kTasksPerCall; ++i) {
     v1::NewTask* task = request.add_tasks();
-    task->set_payload(payload_);
+    task->set_payload(NewPayload());
     task->set_stage(stage_);
   }
   grpc::ClientContext context;
@@ -83,6 +83,7 @@ v1::LeaseResponse SteadyWork::LeaseSome(int number) {
   request.mutable_queues(0)->set_stage(stage_);
   request.set_worker_id(absl::StrCat("steady-", number));
   request.set_max_tasks(kTasksPerCall);
+  request.set_request_id(NewRequestId());
   request.mutable_wait()->set_seconds(1);
   grpc::ClientContext context;
   v1::LeaseResponse response;
@@ -95,6 +96,7 @@ void SteadyWork::Finish(const v1::LeaseResponse& leased) {
   v1::AckRequest request;
   for (const v1::LeasedTask& task : leased.tasks()) {
     v1::AckItem* item = request.add_items();
+    testing::Require(ReadPayload(task.payload()).has_value(), "a payload is not as it was made");
     item->set_lease_token(task.lease_token());
     item->mutable_finish();
   }
