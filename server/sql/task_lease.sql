@@ -3,7 +3,8 @@
 -- time, id) after which to look  $6 how many at most  $7 for each position in the result the caller
 -- who gets it (from 1; $6 elements); then for each caller: $8 session  $9 bytes at most (negative:
 -- not even its first task may exceed them)  $10 ledger row  $11 request id or null; and $12 bytes
--- at most for all of them together.
+-- at most for all of them together  $13 bytes that fit whoever gets them: as long as the tasks have
+-- no more, nothing is added up row by row.
 -- One row per leased task; no row: nothing was ready. Fewer than $6 says neither that the lane is
 -- empty nor that all before the last one is taken: a row that changed between this statement's
 -- snapshot and its lock is skipped.
@@ -26,26 +27,35 @@ WITH pick AS MATERIALIZED (
     FOR UPDATE SKIP LOCKED
   ) x
   LIMIT $6::int4
-), dealt AS (
-  SELECT d.row_location, d.bytes, d.n, d.so_far, ($7::int4[])[d.n] AS caller
-  FROM (
-    SELECT p.row_location, p.bytes, row_number() OVER w AS n, sum(p.bytes) OVER w AS so_far
-    FROM pick p WINDOW w AS (ROWS UNBOUNDED PRECEDING)
-  ) d
+), room AS MATERIALIZED (
+  SELECT sum(p.bytes) <= $13::int8 AS suffices FROM pick p
 ), fitting AS MATERIALIZED (
-  SELECT f.row_location, f.n, f.caller, ($8::uuid[])[f.caller] AS session
+  SELECT a.row_location, a.caller, ($8::uuid[])[a.caller] AS session
   FROM (
-    SELECT d.*, sum(d.bytes) OVER (PARTITION BY d.caller ORDER BY d.n) AS total FROM dealt d
+    SELECT u.row_location, ($7::int4[])[u.n] AS caller
+    FROM unnest(ARRAY(SELECT p.row_location FROM pick p)) WITH ORDINALITY AS u(row_location, n)
+  ) a
+  WHERE (SELECT r.suffices FROM room r)
+  UNION ALL
+  SELECT f.row_location, f.caller, ($8::uuid[])[f.caller]
+  FROM (
+    SELECT d.*, sum(d.bytes) OVER (PARTITION BY d.caller ORDER BY d.n) AS total
+    FROM (
+      SELECT p.row_location, p.bytes, row_number() OVER w AS n, sum(p.bytes) OVER w AS so_far,
+             ($7::int4[])[row_number() OVER w] AS caller
+      FROM pick p WINDOW w AS (ROWS UNBOUNDED PRECEDING)
+    ) d
   ) f
-  WHERE (f.n = 1 OR f.so_far <= $12::int8 AND f.total = f.bytes) AND ($9::int8[])[f.caller] > 0
-     OR (f.n = 1 OR f.so_far <= $12::int8) AND f.total <= abs(($9::int8[])[f.caller])
+  WHERE NOT (SELECT r.suffices FROM room r)
+    AND ((f.n = 1 OR f.so_far <= $12::int8 AND f.total = f.bytes) AND ($9::int8[])[f.caller] > 0
+      OR (f.n = 1 OR f.so_far <= $12::int8) AND f.total <= abs(($9::int8[])[f.caller]))
 ), leased AS (
   UPDATE skiplane.task t
   SET state = 2, attempt = t.attempt + 1, session = f.session, lease_time = now(),
       lease_number = greatest(t.lease_number + 1, (date_part('epoch', now()) * 1e6)::int8)
   FROM fitting f
   WHERE t.lane = $1::int8 AND t.ctid = f.row_location AND t.state = 1
-  RETURNING f.n, f.caller, t.ctid AS row_location, t.id, t.lease_number, t.session, t.due,
+  RETURNING f.caller, t.ctid AS row_location, t.id, t.lease_number, t.session, t.due,
             t.attempt, t.max_attempts, t.priority, t.schedule_time, t.create_time, t.key,
             t.content_type, t.headers, t.payload, t.version, t.planned_time, t.last_progress,
             -- The error that a periodic task still shows is that of a run before.

@@ -41,6 +41,12 @@ void BindCallers(const std::vector<LeaseCaller>& callers, pg::Params& params) {
   params.UuidArray(sessions).Int8Array(max_bytes).UuidArray(ledgers).OptionalTextArray(request_ids);
 }
 
+int64_t BytesThatAlwaysFit(const LeaseDemand& demand) {
+  int64_t bytes = demand.bytes_max;
+  for (const LeaseCaller& caller : demand.callers) bytes = std::min(bytes, caller.max_bytes);
+  return bytes;
+}
+
 // The columns that Lease and FindLeases share, from `first` on: row location, id, lease number,
 // attempt, max attempts, priority, schedule time, created, key, content type, headers, payload,
 // version, planned time; error type, fingerprint and text, progress: of an earlier attempt.
@@ -113,7 +119,7 @@ absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand) {
   BindBounds(demand.bounds, params);
   params.Int4(static_cast<int32_t>(demand.slots.size())).Int4Array(demand.slots);
   BindCallers(demand.callers, params);
-  params.Int8(demand.bytes_max);
+  params.Int8(demand.bytes_max).Int8(BytesThatAlwaysFit(demand));
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskLease, params));
   Leased leased;
   leased.rows.reserve(static_cast<size_t>(rows.size()));

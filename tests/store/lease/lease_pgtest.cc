@@ -113,6 +113,17 @@ TEST_F(LeaseTest, BytesAreLimitedForAllCallersTogether) {
   EXPECT_THAT(CallersOf(LeaseRows(demand)), ElementsAre(0)) << "at least one";
 }
 
+TEST_F(LeaseTest, WhatFitsExactlyIsLeased) {
+  for (const int64_t others : {400, 200}) {  // as much as all tasks have, and as its own
+    Put(4, TaskOf(std::string(100, 'x')));
+    LeaseDemand demand = Demand({1, 2, 2, 1});
+    demand.callers[0].max_bytes = others;
+    demand.callers[1].max_bytes = 400;
+    demand.bytes_max = 400;
+    EXPECT_THAT(CallersOf(LeaseRows(demand)), ElementsAre(0, 1, 1, 0)) << others;
+  }
+}
+
 TEST_F(LeaseTest, BoundsLeaveOutWhatIsBeforeThem) {
   const std::vector<int64_t> ids = Put(4);
   LeaseDemand demand = Demand({1, 1, 1, 1});
