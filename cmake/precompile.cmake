@@ -101,7 +101,7 @@ function(skiplane_precompile_product)
   if(SKIPLANE_CORE_ONLY)
     return()
   endif()
-  set(rpc_folders call broker admin serve)
+  set(rpc_folders call stream broker admin serve)
   list(TRANSFORM rpc_folders PREPEND ${PROJECT_SOURCE_DIR}/server/rpc/)
   list(APPEND rpc_folders ${PROJECT_SOURCE_DIR}/server/http/connect)
   skiplane_share_headers(skiplane_rpc_headers "${common_headers};${api_headers}" skiplane_proto

@@ -45,12 +45,18 @@ absl::Status InvalidField(absl::string_view field, absl::string_view message) {
 }
 
 absl::Status PrefixField(absl::string_view prefix, const absl::Status& status) {
+  return RenameField("", prefix, status);
+}
+
+absl::Status RenameField(absl::string_view prefix, absl::string_view new_prefix,
+                         const absl::Status& status) {
   const std::string field = FieldOf(status);
-  if (field.empty()) return status;
+  absl::string_view rest = field;
+  if (field.empty() || !absl::ConsumePrefix(&rest, prefix)) return status;
   absl::string_view message = status.message();
   absl::ConsumePrefix(&message, absl::StrCat(field, ": "));
   return WithDelayOf(status, RefuseField(status.code(), ReasonOf(status),
-                                         absl::StrCat(prefix, field), message));
+                                         absl::StrCat(new_prefix, rest), message));
 }
 
 absl::Status BlameField(absl::string_view reason, absl::string_view field,

@@ -27,6 +27,10 @@ absl::Status InvalidField(absl::string_view field, absl::string_view message);
 // The same refusal with `prefix` before the field that it blames, if it blames one.
 absl::Status PrefixField(absl::string_view prefix, const absl::Status& status);
 
+// The same refusal with `new_prefix` instead of `prefix` before that field, if it begins so.
+absl::Status RenameField(absl::string_view prefix, absl::string_view new_prefix,
+                         const absl::Status& status);
+
 // The same refusal, blaming `field`, if it has `reason` and blames no field yet.
 absl::Status BlameField(absl::string_view reason, absl::string_view field,
                         const absl::Status& status);

@@ -3,10 +3,7 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
-#include "absl/strings/str_cat.h"
 #include "server/base/log.h"
-#include "server/base/reason.h"
-#include "server/broker/lease/deferred_lease.h"
 #include "server/model/limits.h"
 #include "server/store/peers.h"
 
@@ -16,29 +13,10 @@ namespace {
 constexpr std::chrono::seconds kRenewEvery(2);
 constexpr absl::Duration kRowLives = absl::Seconds(7);
 constexpr std::chrono::seconds kQueuesEvery(5);
-constexpr std::chrono::milliseconds kRenewAfter(50);
 
 std::string OriginIdOf(const pg::Uuid& id) {
   return absl::BytesToHexString(
       absl::string_view(reinterpret_cast<const char*>(id.data()), id.size()));
-}
-
-std::vector<std::string> NamesOf(const LeaseCall& call) {
-  std::vector<std::string> names;
-  for (const LeaseQueue& queue : call.queues) names.push_back(queue.name);
-  return names;
-}
-
-std::string NameFieldOf(size_t queue) { return absl::StrCat("queues[", queue, "].name"); }
-
-absl::Status CheckStages(const LeaseCall& call, const QueueCache::Queues& queues) {
-  for (size_t i = 0; i < queues.size(); ++i) {
-    const std::string& stage = call.queues[i].stage;
-    if (stage.empty() || queues[i]->settings.FindStage(stage).has_value()) continue;
-    return base::InvalidField(absl::StrCat("queues[", i, "].stage"),
-                              absl::StrCat("is not a stage of queue \"", queues[i]->name, "\""));
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -77,6 +55,11 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       list_turns_(pool_, options_.connections, 2),
       look_turns_(pool_, options_.connections, 4),
       ender_(context_, queues_, sessions_, OnCommit()),
+      opener_(context_, sessions_,
+              [this](std::vector<model::LeaseToken> unknown) {
+                context_.metrics.OrphanLeasesReleased(static_cast<int64_t>(unknown.size()));
+                settler_.Release(std::move(unknown));
+              }),
       admin_(context_, queues_, new_queues_, notifier_, list_turns_, lists_),
       operator_(context_, queues_, dispatcher_, list_turns_, look_turns_, lists_, waiters_,
                 OnCommit()),
@@ -119,68 +102,6 @@ LocalBroker::~LocalBroker() { Stop(); }
 
 void LocalBroker::Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done) {
   enqueuer_.Enqueue(std::move(call), std::move(done));
-}
-
-std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Callback<LeaseAnswer> done) {
-  auto later = std::make_shared<DeferredLease>();
-  auto asked = std::make_shared<LeaseCall>(std::move(call));
-  queues_.Find(
-      asked->principal, NamesOf(*asked), &NameFieldOf,
-      [asked](const QueueCache::Queues& queues) { return CheckStages(*asked, queues); },
-      [this, later, asked, done = std::move(done)](
-          absl::StatusOr<QueueCache::Queues> queues) mutable {
-        if (!queues.ok()) return done(queues.status());
-        RenewSoon(*asked, *queues->front());
-        later->Become(dispatcher_.Lease(std::move(*asked), *queues, std::move(done)));
-      });
-  return later;
-}
-
-// A lease that hands tasks out renews the session itself. One that does not, or not soon, must move
-// the session ahead all the same.
-void LocalBroker::RenewSoon(const LeaseCall& call, const model::Queue& first) {
-  const std::string& worker_id = call.worker_id;
-  const absl::Duration duration = call.lease_duration.value_or(DefaultDuration(call, first));
-  if (worker_id.empty() || sessions_.FindLiving(worker_id, duration).has_value()) return;
-  timer_.After(kRenewAfter, [this, worker_id, duration] { renewer_.Renew(worker_id, duration); });
-}
-
-void LocalBroker::Settle(std::vector<model::SettleItem> items,
-                         Callback<std::vector<model::SettleResult>> done) {
-  settler_.Settle(std::move(items), nullptr, std::move(done));
-}
-
-std::shared_ptr<PendingLease> LocalBroker::SettleAndLease(SettleAndLeaseCall call,
-                                                          Callback<SettleAndLeaseAnswer> done) {
-  auto next = std::make_shared<SettleAndLeaseOperation>(
-      std::move(call.lease), std::move(done), [this](const LeaseAnswer& late) { HandBack(late); });
-  queues_.Find(
-      next->Call().principal, NamesOf(next->Call()), &NameFieldOf,
-      [next](const QueueCache::Queues& queues) { return CheckStages(next->Call(), queues); },
-      [this, next, items = std::move(call.items)](
-          absl::StatusOr<QueueCache::Queues> queues) mutable {
-        if (!queues.ok()) return next->Refuse(base::PrefixField("lease_next.", queues.status()));
-        RenewSoon(next->Call(), *queues->front());
-        next->SetQueues(*std::move(queues));
-        settler_.Settle(std::move(items), next,
-                        [this, next](absl::StatusOr<std::vector<model::SettleResult>> results) {
-                          if (next->Settled(std::move(results))) dispatcher_.LeaseAfter(next);
-                        });
-      });
-  return next;
-}
-
-void LocalBroker::Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) {
-  if (call.end_session) return ender_.End(std::move(call), std::move(done));
-  renewer_.Heartbeat(std::move(call), std::move(done));
-}
-
-void LocalBroker::HandBack(const LeaseAnswer& undelivered) {
-  std::vector<model::LeaseToken> tokens;
-  for (const model::LeasedTask& task : undelivered.tasks) tokens.push_back(task.token);
-  if (tokens.empty()) return;
-  context_.metrics.OrphanLeasesReleased(static_cast<int64_t>(tokens.size()));
-  settler_.Release(std::move(tokens));
 }
 
 void LocalBroker::CreateQueue(CreateQueueCall call, Callback<model::Queue> done) {

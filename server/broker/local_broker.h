@@ -21,6 +21,7 @@
 #include "server/broker/queues/peer_notifier.h"
 #include "server/broker/queues/queue_cache.h"
 #include "server/broker/sessions/session_ender.h"
+#include "server/broker/sessions/session_opener.h"
 #include "server/broker/sessions/session_renewer.h"
 #include "server/broker/settle/settler.h"
 #include "server/model/token_key.h"
@@ -58,6 +59,7 @@ class LocalBroker : public Broker {
   std::shared_ptr<PendingLease> SettleAndLease(SettleAndLeaseCall call,
                                                Callback<SettleAndLeaseAnswer> done) override;
   void Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) override;
+  void OpenSession(OpenSessionCall call, Callback<OpenSessionAnswer> done) override;
   void HandBack(const LeaseAnswer& undelivered) override;
   void CreateQueue(CreateQueueCall call, Callback<model::Queue> done) override;
   void GetQueue(GetQueueCall call, Callback<QueueWithCounts> done) override;
@@ -108,6 +110,7 @@ class LocalBroker : public Broker {
   ListTurns list_turns_;
   ListTurns look_turns_;
   SessionEnder ender_;
+  SessionOpener opener_;
   QueueAdmin admin_;
   LocalOperator operator_;
   Sampler sampler_;

@@ -114,6 +114,13 @@ inline constexpr int64_t kPendingBytesMax = 64 << 20;  // and what they weigh
 inline constexpr int kTrackedLeasesMax = 1000000;      // the memory that saves folding the ledger
 inline constexpr int kKnownSessionsMax = 100000;       // the memory that saves renewing sessions
 
+// A worker's stream: how many tasks it may take beyond those it has, and how many it may say that
+// it holds.
+inline constexpr int kCreditMax = 1000;
+inline constexpr int kHelloLeasesMax = 10000;
+// What a stream has under way at most: from there on nothing more is read from it.
+inline constexpr int64_t kStreamUnansweredMax = 10000;
+
 // One statement.
 inline constexpr int kBatchRowsMax = 1000;
 inline constexpr int64_t kBatchBytesMax = 4 << 20;  // each connection copies it three times

@@ -3,7 +3,7 @@
 -- $3 names (empty: the name stays)
 -- $4 durations in microseconds  $5 how much further ahead than the duration, in microseconds
 -- $6 how long ago the call came in that needs it, in microseconds: since then a new one exists
--- One row each: worker id, session id, what remains of it in microseconds.
+-- One row each: worker id, session id, what remains of it and the time now in microseconds.
 INSERT INTO skiplane.worker_session AS s
   (id, worker_id, name, lease_duration, expire_time, create_time)
 SELECT u.id, u.worker_id, u.name, u.duration * interval '1 microsecond',
@@ -14,4 +14,5 @@ FROM unnest($1::text[], $2::uuid[], $3::text[], $4::int8[], $5::int8[], $6::int8
 ON CONFLICT (worker_id) WHERE state = 1 DO UPDATE
 SET expire_time = greatest(s.expire_time, excluded.expire_time),
     lease_duration = excluded.lease_duration, name = coalesce(nullif(excluded.name, ''), s.name)
-RETURNING s.worker_id, s.id, (date_part('epoch', s.expire_time - now()) * 1e6)::int8
+RETURNING s.worker_id, s.id, (date_part('epoch', s.expire_time - now()) * 1e6)::int8,
+          (date_part('epoch', now()) * 1e6)::int8

@@ -1,10 +1,10 @@
 -- Leases tasks of one lane and stage for many callers at once.
 -- $1 lane  $2 stage  $3 priorities, most urgent first  $4, $5 for each priority the key (schedule
 -- time, id) after which to look  $6 how many at most  $7 for each position in the result the caller
--- who gets it (from 1; $6 elements); then for each caller: $8 session  $9 bytes at most (negative:
--- not even its first task may exceed them)  $10 ledger row  $11 request id or null; and $12 bytes
--- at most for all of them together  $13 bytes that fit whoever gets them: as long as the tasks have
--- no more, nothing is added up row by row.
+-- who gets it (from 1; 0: nobody; $6 elements); then for each caller: $8 session  $9 bytes at most
+-- (negative: not even its first task may exceed them)  $10 ledger row  $11 request id or null; and
+-- $12 bytes at most for all of them together  $13 bytes that fit whoever gets them: as long as the
+-- tasks have no more, nothing is added up row by row.
 -- One row per leased task; no row: nothing was ready. Fewer than $6 says neither that the lane is
 -- empty nor that all before the last one is taken: a row that changed between this statement's
 -- snapshot and its lock is skipped.
@@ -35,7 +35,7 @@ WITH pick AS MATERIALIZED (
     SELECT u.row_location, ($7::int4[])[u.n] AS caller
     FROM unnest(ARRAY(SELECT p.row_location FROM pick p)) WITH ORDINALITY AS u(row_location, n)
   ) a
-  WHERE (SELECT r.suffices FROM room r)
+  WHERE (SELECT r.suffices FROM room r) AND a.caller > 0
   UNION ALL
   SELECT f.row_location, f.caller, ($8::uuid[])[f.caller]
   FROM (

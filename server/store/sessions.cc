@@ -12,14 +12,20 @@
 namespace skiplane::store {
 namespace {
 
-std::vector<LivingSession> ReadSessions(const pg::Rows& rows, bool are_renewals) {
+constexpr int kLeasesMax = 10000;
+
+// What their fourth column is.
+enum class Fourth { kNone, kRecheckUntil, kNow };
+
+std::vector<LivingSession> ReadSessions(const pg::Rows& rows, Fourth fourth) {
   std::vector<LivingSession> living;
   for (int row = 0; row < rows.size(); ++row) {
     LivingSession& out = living.emplace_back();
     out.worker_id = std::string(rows.Text(row, 0));
     out.id = rows.UuidValue(row, 1);
     out.remaining = absl::Microseconds(rows.Int(row, 2));
-    if (are_renewals) out.recheck_until = rows.Int(row, 3);
+    if (fourth == Fourth::kRecheckUntil) out.recheck_until = rows.Int(row, 3);
+    if (fourth == Fourth::kNow) out.now = rows.Int(row, 3);
   }
   return living;
 }
@@ -62,7 +68,7 @@ absl::StatusOr<std::vector<LivingSession>> TouchSessions(pg::Session& session,
   params.OptionalTextArray(workers).UuidArray(ids).TextArray(names);
   params.Int8Array(durations).Int8Array(aheads).Int8Array(ages);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionTouch, params));
-  std::vector<LivingSession> living = ReadSessions(rows, /*are_renewals=*/false);
+  std::vector<LivingSession> living = ReadSessions(rows, Fourth::kNow);
   RETURN_IF_ERROR(EndLateOnes(session, touches, living));
   return living;
 }
@@ -80,7 +86,31 @@ absl::StatusOr<std::vector<LivingSession>> RenewSessions(
   pg::Params params;
   params.TextArray(workers).Int8Array(durations).OptionalTextArray(reports);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionRenew, params));
-  return ReadSessions(rows, /*are_renewals=*/true);
+  return ReadSessions(rows, Fourth::kRecheckUntil);
+}
+
+absl::StatusOr<std::vector<LivingSession>> FindSessions(pg::Session& session,
+                                                        absl::Span<const std::string> workers) {
+  const std::vector<absl::string_view> ids(workers.begin(), workers.end());
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kSessionAlive, pg::Params().TextArray(ids)));
+  return ReadSessions(rows, Fourth::kNone);
+}
+
+absl::StatusOr<std::vector<model::LeaseToken>> FindLeasesOf(pg::Session& session, int64_t lane,
+                                                            absl::Span<const pg::Uuid> sessions) {
+  pg::Params params;
+  params.Int8(lane).UuidArray(sessions).Int4(kLeasesMax);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionLeases, params));
+  std::vector<model::LeaseToken> leases;
+  for (int row = 0; row < rows.size(); ++row) {
+    model::LeaseToken& lease = leases.emplace_back();
+    lease.task = {lane, rows.Int(row, 0)};
+    lease.lease_number = rows.Int(row, 1);
+    lease.session = rows.UuidValue(row, 2);
+    lease.attempt = static_cast<int32_t>(rows.Int(row, 3));
+  }
+  return leases;
 }
 
 absl::StatusOr<std::vector<pg::Uuid>> EndSessions(pg::Session& session,

@@ -33,6 +33,7 @@ struct LivingSession {
   // Of TouchSessions: made for a call from before an end of its worker, and ended again at once, so
   // that what is leased for it is handed back.
   bool has_ended = false;
+  int64_t now = 0;  // of TouchSessions: the database's time, as lease numbers count it
 };
 
 // Makes each session live for at least its duration. Each worker occurs once, in order of its id.
@@ -51,6 +52,14 @@ struct SessionRenewal {
 // Renews living sessions; lost ones are missing from the answer. Each worker occurs once, in order.
 absl::StatusOr<std::vector<LivingSession>> RenewSessions(pg::Session& session,
                                                          absl::Span<const SessionRenewal> renewals);
+
+// The sessions of workers as they are; those that do not live are missing.
+absl::StatusOr<std::vector<LivingSession>> FindSessions(pg::Session& session,
+                                                        absl::Span<const std::string> workers);
+
+// What sessions hold in a lane, up to ten thousand leases.
+absl::StatusOr<std::vector<model::LeaseToken>> FindLeasesOf(pg::Session& session, int64_t lane,
+                                                            absl::Span<const pg::Uuid> sessions);
 
 struct SessionEnd {
   std::string worker_id;

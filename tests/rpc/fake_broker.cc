@@ -107,6 +107,20 @@ void FakeBroker::Enqueue(broker::EnqueueCall call,
   Answered(behaviour.refusal, std::move(results), done);
 }
 
+void FakeBroker::OpenSession(broker::OpenSessionCall call,
+                             broker::Callback<broker::OpenSessionAnswer> done) {
+  {
+    base::MutexLock lock(mutex_);
+    ++calls_;
+    open = std::move(call);
+  }
+  broker::OpenSessionAnswer answer;
+  answer.states.assign(open.leases.size(), model::LeaseState::kHeld);
+  answer.lease_duration = open.lease.lease_duration.value_or(absl::Seconds(30));
+  answer.lease_remaining = answer.lease_duration;
+  Answered(behaviour.refusal, std::move(answer), done);
+}
+
 std::shared_ptr<broker::PendingLease> FakeBroker::Lease(
     broker::LeaseCall call, broker::Callback<broker::LeaseAnswer> done) {
   Count();

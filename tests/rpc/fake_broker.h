@@ -37,6 +37,7 @@ class FakeBroker final : public broker::Broker {
   broker::LeaseCall lease;
   std::vector<model::SettleItem> settle;
   broker::HeartbeatCall heartbeat;
+  broker::OpenSessionCall open;
   broker::CreateQueueCall create;
   broker::UpdateQueueCall update;
   broker::PauseQueueCall pause;
@@ -54,6 +55,8 @@ class FakeBroker final : public broker::Broker {
 
   void Enqueue(broker::EnqueueCall call,
                broker::Callback<std::vector<broker::EnqueueResult>> done) override;
+  void OpenSession(broker::OpenSessionCall call,
+                   broker::Callback<broker::OpenSessionAnswer> done) override;
   std::shared_ptr<broker::PendingLease> Lease(broker::LeaseCall call,
                                               broker::Callback<broker::LeaseAnswer> done) override;
   void Settle(std::vector<model::SettleItem> items,

@@ -190,6 +190,44 @@ TEST_F(SessionsTest, ProgressOfTasksThatAreNotHeldAnyMoreIsDropped) {
   EXPECT_EQ(Sql("SELECT progress FROM skiplane.worker_session"), R"({"2": {"fraction": 0.9}})");
 }
 
+TEST_F(SessionsTest, SessionsAreFoundAsTheyAreAndOnlyWhileTheyLive) {
+  TouchOne("a", 7, kLong);
+  TouchOne("b", 8, kLong);
+  Sql("UPDATE skiplane.worker_session SET state = 2 WHERE worker_id = 'b'");
+  const std::string before = Sql("SELECT expire_time FROM skiplane.worker_session ORDER BY id");
+  const std::vector<LivingSession> found =
+      Required(FindSessions(*session_, std::vector<std::string>{"a", "b", "c"}));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].worker_id, "a");
+  EXPECT_EQ(found[0].id, UuidOf(7));
+  EXPECT_GT(found[0].remaining, kLong / 2);
+  EXPECT_EQ(Sql("SELECT expire_time FROM skiplane.worker_session ORDER BY id"), before);
+}
+
+TEST_F(SessionsTest, TheLeasesOfASessionAreThoseThatItStillHolds) {
+  Put(3);
+  const std::vector<model::LeaseToken> tokens = testing::TokensOf(Take(3));
+  Settle({tokens[1]}, Action::kAck);
+  const std::vector<model::LeaseToken> held =
+      Required(FindLeasesOf(*session_, lane_, {tokens[0].session}));
+  ASSERT_EQ(held.size(), 2u);
+  for (const model::LeaseToken& lease : held) {
+    const model::LeaseToken& token = lease.task == tokens[0].task ? tokens[0] : tokens[2];
+    EXPECT_EQ(lease.task, token.task);
+    EXPECT_EQ(lease.lease_number, token.lease_number);
+    EXPECT_EQ(lease.attempt, 1);
+  }
+  EXPECT_THAT(Required(FindLeasesOf(*session_, lane_, {UuidOf(99)})), IsEmpty());
+}
+
+TEST_F(SessionsTest, ATouchTellsTheTimeAsLeaseNumbersDo) {
+  TouchOne("w", 7, kShort);
+  Put(1);
+  const std::vector<model::LeaseToken> tokens = testing::TokensOf(Take(1));
+  const LivingSession later = TouchOne("w", 7, kShort);
+  EXPECT_GE(later.now, tokens[0].lease_number);
+}
+
 TEST_F(SessionsTest, TellsWhatRemainsOfALivingSessionOnly) {
   TouchOne("w", 7, kLong);
   const absl::Duration remaining = Required(SessionRemaining(*session_, UuidOf(7)));

@@ -15,7 +15,8 @@ import grpc
 from support import broker as brokers
 from support import canary, cli, cluster
 from support.case import SystemTest, slow
-from support.client import DEADLINE_S, admin_pb2, broker_pb2, seconds, task_pb2
+from support.client import (DEADLINE_S, admin_pb2, broker_pb2, is_stream, seconds,
+                            task_pb2)
 from support.database import Database
 from support.folder import Folder
 from support.http import HttpClient, RawHttp, post
@@ -117,9 +118,12 @@ class Calls(CanaryTest):
 
     def by_grpc(self, channel, service, method, data, shown):
         metadata = [("authorization", shown)] if shown else []
-        path = f"/skiplane.v1.{service}/{method}"
+        path = f"/skiplane.v1.{service}/{method.name}"
         try:
-            if method.startswith("Watch"):
+            if is_stream(method):
+                return b"".join(channel.stream_stream(path)(iter([data]), timeout=DEADLINE_S,
+                                                            metadata=metadata))
+            if method.name.startswith("Watch"):
                 return b"".join(channel.unary_stream(path)(data, timeout=DEADLINE_S,
                                                            metadata=metadata))
             return channel.unary_unary(path)(data, timeout=DEADLINE_S, metadata=metadata)
@@ -137,14 +141,14 @@ class Calls(CanaryTest):
             for service, method, request in self.each_request():
                 data = request.SerializeToString()
                 for shown in (right, None, *WRONG):
-                    said = self.by_grpc(channel, service, method.name, data, shown)
+                    said = self.by_grpc(channel, service, method, data, shown)
                     fields = {} if shown is None else {"Authorization": shown}
                     other = http.call(f"{service}/{method.name}", request, **fields)
                     if shown != right:  # else it is told what is wrong with its own words
                         self.assertIn(b"UNAUTHENTICATED", said)
-                        self.assertEqual(other.status, 401)
+                        self.assertEqual(other.status, 404 if is_stream(method) else 401)
                         answers += [said, other.body]
-                self.by_grpc(channel, service, method.name, b"\xff" + b"canary" * 3, right)
+                self.by_grpc(channel, service, method, b"\xff" + b"canary" * 3, right)
                 http.call(f"{service}/{method.name}", b'{"canary": "canary"', Authorization=right)
         self.assertNotIn(self.token, broker.output)
         self.assert_silent(*answers)

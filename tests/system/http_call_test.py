@@ -8,7 +8,8 @@ import unittest
 import grpc
 
 from support.by_http import HttpApi
-from support.client import DEADLINE_S, admin_pb2, broker_pb2, bulk_pb2, reason_of, task_pb2
+from support.client import (DEADLINE_S, admin_pb2, broker_pb2, bulk_pb2, is_stream, reason_of,
+                            task_pb2)
 from support.http import SERVICES
 from support.http_case import HttpTest
 from support.life import Life
@@ -18,11 +19,12 @@ QUEUE = "mail"
 
 
 def methods():
-    """Each method of both services: the name of its service, and its description."""
+    """Each method that is one call: the name of its service, and its description."""
     for file in (broker_pb2, admin_pb2):
         for service in file.DESCRIPTOR.services_by_name.values():
             for method in service.methods:
-                yield service.name, method
+                if not is_stream(method):
+                    yield service.name, method
 
 
 def class_of(description):
@@ -62,6 +64,12 @@ class EveryMethod(HttpTest):
                     self.assert_answers_alike(service, method, body)
                     count += 1
         self.assertGreater(count, 50)
+
+    def test_streams_are_not_to_be_had(self):
+        for method in ("Work", "Produce"):
+            answer = self.http.call(f"BrokerService/{method}", {})
+            self.assertEqual((answer.status, answer.reason()), (404, "NOT_SUPPORTED"))
+            self.assertIn("gRPC", answer.json()["message"])
 
     def test_it_is_counted_under_its_name(self):
         for service, method in methods():

@@ -4,8 +4,11 @@ not there, by gRPC and by HTTP."""
 import json
 import unittest
 
-from support.client import admin_pb2, broker_pb2, new_id
+import grpc
+
+from support.client import Client, admin_pb2, broker_pb2, new_id, reason_of
 from support.rules_case import OTHER, OWN, RulesTest
+from support.stream import Producer, Worker
 
 MISSING = "missing-jobs"
 VERBS = ("enqueue", "lease", "read", "read_payload", "operate", "admin")
@@ -49,6 +52,7 @@ METHODS = {
 # Those that need the verb on all queues, and the one that needs none.
 ALL_QUEUES = {"AdminService/ListWorkers": "read"}
 FREE = {"AdminService/WhoAmI"}
+STREAMS = {"BrokerService/Work": "lease", "BrokerService/Produce": "enqueue"}
 
 
 def filled(value, places):
@@ -72,7 +76,7 @@ class Matrix(RulesTest):
                    for service in (broker_pb2.DESCRIPTOR.services_by_name["BrokerService"],
                                    admin_pb2.DESCRIPTOR.services_by_name["AdminService"])
                    for method in service.methods}
-        self.assertEqual(methods, {*METHODS, *ALL_QUEUES, *FREE})
+        self.assertEqual(methods, {*METHODS, *ALL_QUEUES, *FREE, *STREAMS})
 
     def places(self, queue, body):
         """What the request is about: of a task or an operation, a new one."""
@@ -119,6 +123,32 @@ class Matrix(RulesTest):
 
     def test_every_role_with_every_method_by_http(self):
         self.check(self.by_http)
+
+    def work(self, who, queue):
+        worker = Worker(self.client, queue, token=self.tokens[who])
+        worker.send_no_more()
+        return worker.wait_for_welcome()
+
+    def produce(self, who, queue):
+        producer = Producer(self.client, token=self.tokens[who])
+        [number] = producer.enqueue(broker_pb2.EnqueueRequest(
+            queue=queue, tasks=[broker_pb2.NewTask()]))
+        producer.send_no_more()
+        return producer.answer(number).refusal.reason
+
+    def test_every_role_with_every_stream(self):
+        self.client = Client(self.broker.address)
+        self.addCleanup(self.client.close)
+        for method, verb in STREAMS.items():
+            call = self.work if method.endswith("Work") else self.produce
+            for who in self.TOKENS:
+                for queue in (OWN, OTHER, MISSING):
+                    with self.subTest(method=method, who=who, queue=queue):
+                        try:
+                            said = call(who, queue)
+                        except grpc.RpcError as error:
+                            said = reason_of(error)
+                        self.assertEqual(said != "ACCESS_DENIED", self.may(who, verb, queue), said)
 
 
 class Parts(RulesTest):

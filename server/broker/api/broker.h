@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "server/broker/api/calls.h"
+#include "server/broker/api/open_session.h"
 #include "server/broker/api/operator.h"
 
 namespace skiplane::broker {
@@ -37,6 +38,11 @@ class Broker {
                                                        Callback<SettleAndLeaseAnswer> done) = 0;
   // With end_session: ends the worker's session and hands back all that it holds, uncharged.
   virtual void Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) = 0;
+
+  // Makes the worker's session, or moves its end, and hands back what that holds and the call does
+  // not name: at once, and a second later what was on its way when the call came. Leases of the
+  // worker that are asked for after the answer are not touched.
+  virtual void OpenSession(OpenSessionCall call, Callback<OpenSessionAnswer> done) = 0;
 
   // The answer to a Lease could not be delivered: hands its tasks back at once and uncharged.
   // Not for calls with a request id: their caller may ask again.

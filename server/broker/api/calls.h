@@ -57,6 +57,9 @@ struct LeaseCall {
   absl::Duration wait;                           // already cut to end before the call's deadline
   std::optional<absl::Duration> lease_duration;  // unset: the first queue's
   std::string request_id;                        // empty: none
+  // Whether it moves the end of the worker's session; else it leases only while that lives, and is
+  // answered empty once it does not.
+  bool moves_session = true;
   // When it came in: a worker's session that was ended after that is not made anew for it.
   base::SteadyTime began = std::chrono::steady_clock::now();
 };

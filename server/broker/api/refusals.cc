@@ -22,6 +22,12 @@ absl::Status TooManyWaitingCalls(absl::string_view full, absl::string_view inste
                       absl::StrCat(full, "; nothing was changed: ", instead));
 }
 
+absl::Status SessionLost() {
+  return base::Refuse(absl::StatusCode::kAborted, "SESSION_LOST",
+                      "the worker's session has ended or was declared lost, and with it all its "
+                      "leases: begin a new stream");
+}
+
 absl::Status RequestIdReused() {
   return base::Refuse(absl::StatusCode::kAlreadyExists, "REQUEST_ID_REUSED",
                       "this request_id was used with another body in the last 24 hours: take a "

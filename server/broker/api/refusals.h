@@ -18,6 +18,9 @@ absl::Status TooManyWaitingCalls(
     absl::string_view full = "too many Lease calls wait in this broker",
     absl::string_view instead = "retry later, or use another broker");
 
+// SESSION_LOST: the worker of a stream holds nothing any more.
+absl::Status SessionLost();
+
 // REQUEST_ID_REUSED: the id was answered for something else.
 absl::Status RequestIdReused();
 

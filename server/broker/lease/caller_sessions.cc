@@ -13,19 +13,6 @@
 namespace skiplane::broker {
 namespace {
 
-// What must be touched: each worker once, with the longest duration that its calls ask for.
-struct Touches {
-  std::map<std::string, store::Touch> workers;
-  std::vector<store::Touch> anonymous;
-
-  std::vector<store::Touch> All() const {
-    std::vector<store::Touch> all;
-    for (const auto& [worker, touch] : workers) all.push_back(touch);
-    all.insert(all.end(), anonymous.begin(), anonymous.end());
-    return all;
-  }
-};
-
 store::Touch TouchFor(const Ticket& ticket) {
   store::Touch touch;
   touch.worker_id = ticket.call.worker_id;
@@ -36,6 +23,27 @@ store::Touch TouchFor(const Ticket& ticket) {
   touch.age = absl::FromChrono(std::chrono::steady_clock::now() - ticket.call.began);
   return touch;
 }
+
+// What must be touched: each worker once, with the longest duration that its calls ask for.
+struct Touches {
+  std::map<std::string, store::Touch> workers;
+  std::vector<store::Touch> anonymous;
+
+  void AddWorker(const Ticket& ticket) {
+    const store::Touch wanted = TouchFor(ticket);
+    const auto [touch, is_new] = workers.try_emplace(wanted.worker_id, wanted);
+    if (is_new) return;
+    touch->second.duration = std::max(touch->second.duration, wanted.duration);
+    touch->second.age = std::min(touch->second.age, wanted.age);
+  }
+
+  std::vector<store::Touch> All() const {
+    std::vector<store::Touch> all;
+    for (const auto& [worker, touch] : workers) all.push_back(touch);
+    all.insert(all.end(), anonymous.begin(), anonymous.end());
+    return all;
+  }
+};
 
 void LogRenewed(const Touches& touches) {
   static constinit base::SampledEvent event("sessions_renewed");
@@ -48,7 +56,7 @@ void LogRenewed(const Touches& touches) {
 // it, by the same statement, instead of each by one of its own.
 bool AnyIsStale(const SessionCache& cache, const LeaseRun& run) {
   return std::any_of(run.tickets.begin(), run.tickets.end(), [&cache](const TicketPtr& ticket) {
-    return !ticket->call.worker_id.empty() &&
+    return !ticket->call.worker_id.empty() && ticket->call.moves_session &&
            !cache.FindLiving(ticket->call.worker_id, ticket->lease_duration).has_value();
   });
 }
@@ -61,16 +69,55 @@ void GiveLedgers(LeaseRun& run) {
   }
 }
 
+// Of those whose sessions are not to be moved: only what lives is leased for. The others are dealt
+// nothing, and are in `run.gone`.
+absl::Status FindUnmoved(pg::Session& session, SessionCache& cache, LeaseRun& run) {
+  std::map<std::string, std::vector<size_t>> asked;
+  for (size_t i = 0; i < run.tickets.size(); ++i) {
+    const LeaseCall& call = run.tickets[i]->call;
+    if (call.moves_session) continue;
+    if (const auto known = cache.FindFresh(call.worker_id)) {
+      run.demand.callers[i].session = known->id;
+      run.lives_until[i] = known->lives_until;
+    } else {
+      asked[call.worker_id].push_back(i);
+    }
+  }
+  if (asked.empty()) return absl::OkStatus();
+  std::vector<std::string> workers;
+  for (const auto& [worker, callers] : asked) workers.push_back(worker);
+  const base::SteadyTime sent = std::chrono::steady_clock::now();
+  ASSIGN_OR_RETURN(const auto living, store::FindSessions(session, workers));
+  for (const store::LivingSession& alive : living) {
+    cache.Learn(alive.worker_id, alive.id, sent, alive.remaining);
+    for (const size_t i : asked[alive.worker_id]) {
+      run.demand.callers[i].session = alive.id;
+      run.lives_until[i] = sent + absl::ToChronoNanoseconds(alive.remaining);
+    }
+    asked.erase(alive.worker_id);
+  }
+  for (const auto& [worker, callers] : asked) {
+    cache.Forget(worker);
+    for (const size_t i : callers) {
+      run.gone.push_back(run.tickets[i]);
+      std::ranges::replace(run.demand.slots, static_cast<int32_t>(i) + 1, 0);
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status PrepareSessions(pg::Session& session, SessionCache& cache, LeaseRun& run) {
   GiveLedgers(run);
+  RETURN_IF_ERROR(FindUnmoved(session, cache, run));
   const bool renews = AnyIsStale(cache, run);
   Touches touches;
   std::map<std::string, std::vector<size_t>> callers;  // by worker, or by the new session's bytes
   for (size_t i = 0; i < run.tickets.size(); ++i) {
     const Ticket& ticket = *run.tickets[i];
     const std::string& worker = ticket.call.worker_id;
+    if (!ticket.call.moves_session) continue;
     if (worker.empty()) {
       touches.anonymous.push_back(TouchFor(ticket));
       run.demand.callers[i].session = touches.anonymous.back().new_id;
@@ -84,11 +131,7 @@ absl::Status PrepareSessions(pg::Session& session, SessionCache& cache, LeaseRun
       continue;
     }
     callers[worker].push_back(i);
-    const auto [touch, is_new] = touches.workers.try_emplace(worker, TouchFor(ticket));
-    if (is_new) continue;
-    const store::Touch other = TouchFor(ticket);
-    touch->second.duration = std::max(touch->second.duration, other.duration);
-    touch->second.age = std::min(touch->second.age, other.age);
+    touches.AddWorker(ticket);
   }
   const std::vector<store::Touch> all = touches.All();
   if (all.empty()) return absl::OkStatus();

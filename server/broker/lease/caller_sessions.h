@@ -9,7 +9,8 @@
 namespace skiplane::broker {
 
 // Fills in the callers' ids of ledger rows, and their sessions: known ones that live long enough,
-// else made or renewed by one statement.
+// else made or renewed by one statement. Calls that do not move theirs, and whose sessions do not
+// live, get nothing and are in `run.gone`.
 absl::Status PrepareSessions(pg::Session& session, SessionCache& cache, LeaseRun& run);
 
 }  // namespace skiplane::broker

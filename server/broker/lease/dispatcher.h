@@ -112,6 +112,7 @@ class Dispatcher {
   void Perform(std::vector<Action> actions);
   void Perform(Answer& answer);
   void RunLease(model::LaneStage lane_stage, absl::StatusOr<pg::Session*> session);
+  void EndOf(const std::vector<TicketPtr>& gone);
   void FinishRun(LeaseRun& run, absl::StatusOr<store::Leased> leased);
   void RunProbe(model::LaneStage lane_stage, absl::StatusOr<pg::Session*> session);
   void RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> session);

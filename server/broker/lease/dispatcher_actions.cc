@@ -61,6 +61,7 @@ void Dispatcher::Perform(Answer& answer) {
   if (answer.answer.ok() && !answer.answer->tasks.empty()) {
     answer.answer->memory = memory_.Hold(answer.ticket->call.party, BytesOf(*answer.answer));
   }
+  if (answer.ticket->is_gone) answer.answer = SessionLost();
   answer.ticket->done(std::move(answer.answer));
 }
 
@@ -77,9 +78,20 @@ void Dispatcher::RunLease(model::LaneStage lane_stage, absl::StatusOr<pg::Sessio
   } else if (absl::Status status = PrepareSessions(**session, sessions_, run); !status.ok()) {
     leased = IsOutcomeUnknown(status) ? RepeatLater() : status;
   } else if (!run.demand.bounds.empty()) {
+    EndOf(run.gone);
     leased = store::Lease(**session, run.demand);
   }
   FinishRun(run, std::move(leased));
+}
+
+// Their workers have to learn that their sessions have ended.
+void Dispatcher::EndOf(const std::vector<TicketPtr>& gone) {
+  if (gone.empty()) return;
+  Event event(*this);
+  for (const TicketPtr& ticket : gone) {
+    ticket->is_gone = true;
+    scheduler_.Cancel(ticket, event.step);
+  }
 }
 
 void Dispatcher::FinishRun(LeaseRun& run, absl::StatusOr<store::Leased> leased) {

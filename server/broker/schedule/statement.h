@@ -28,6 +28,7 @@ struct LeaseRun {
   // Of whoever runs it: until when the callers' sessions live; and, after its answer was lost,
   // until when it is looked for.
   std::vector<base::SteadyTime> lives_until;
+  std::vector<TicketPtr> gone;  // callers whose sessions have ended
   base::SteadyTime resolve_until{};
 };
 

@@ -55,6 +55,7 @@ struct Ticket {
   State state = State::kWaiting;
   bool is_cancelled = false;  // while serving: what comes is handed back
   bool is_expired = false;    // while serving: an empty outcome ends it
+  bool is_gone = false;       // its worker's session has ended: it was cancelled for that
   int conflicts = 0;          // how often its request id was found to be taken
   Alarms::Id alarm = 0;       // its deadline
 

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace skiplane::broker {
+namespace {
+
+constexpr std::chrono::seconds kFresh(1);
+
+}  // namespace
 
 absl::Duration SessionAhead(absl::Duration duration) {
   return std::min(absl::Seconds(1), duration / 4);
@@ -17,6 +22,16 @@ std::optional<SessionCache::Entry> SessionCache::FindLiving(const std::string& w
   const Entry& entry = found->second;
   if (entry.lives_until < now + absl::ToChronoNanoseconds(duration)) return std::nullopt;
   if (entry.sent + absl::ToChronoNanoseconds(SessionAhead(duration)) < now) return std::nullopt;
+  return entry;
+}
+
+std::optional<SessionCache::Entry> SessionCache::FindFresh(const std::string& worker_id) const {
+  base::MutexLock lock(mutex_);
+  const auto found = entries_.find(worker_id);
+  if (found == entries_.end()) return std::nullopt;
+  const base::SteadyTime now = std::chrono::steady_clock::now();
+  const Entry& entry = found->second;
+  if (entry.lives_until <= now || entry.sent + kFresh < now) return std::nullopt;
   return entry;
 }
 

@@ -35,6 +35,9 @@ class SessionCache {
   // slack: what remains is much too long when the database's clock went back.
   std::optional<Entry> FindLiving(const std::string& worker_id, absl::Duration duration) const;
 
+  // The session of a worker if it surely lives now, as was told within the last second.
+  std::optional<Entry> FindFresh(const std::string& worker_id) const;
+
   // As the database said in answer to a statement that was sent at `sent`.
   void Learn(const std::string& worker_id, const model::SessionId& id, base::SteadyTime sent,
              absl::Duration remaining);

@@ -48,8 +48,9 @@ absl::string_view NameOf(const Refusal& refusal) {
 
 std::optional<Refusal> CheckCall(const google::protobuf::MethodDescriptor* method,
                                  const Head& head) {
-  if (method == nullptr || method->client_streaming()) {
-    return Refusal{404, "there is no such method or page"};
+  if (method == nullptr) return Refusal{404, "there is no such method or page"};
+  if (method->client_streaming()) {
+    return Refusal{404, "this stream is to be had by gRPC only: by HTTP make calls instead"};
   }
   if (head.method != "POST") {
     return Refusal{405, "a method is called by POST", {{"Allow", "POST"}}};

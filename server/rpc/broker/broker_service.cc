@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "server/rpc/broker/convert_enqueue.h"
@@ -10,7 +9,9 @@
 #include "server/rpc/broker/convert_lease.h"
 #include "server/rpc/broker/lost_lease.h"
 #include "server/rpc/broker/permit_settle.h"
+#include "server/rpc/broker/produce_stream.h"
 #include "server/rpc/broker/seal_tokens.h"
+#include "server/rpc/broker/work_stream.h"
 #include "server/rpc/call/call_wire.h"
 #include "server/rpc/call/reply.h"
 
@@ -19,18 +20,6 @@ namespace skiplane::rpc {
 using grpc::ByteBuffer;
 using grpc::CallbackServerContext;
 using grpc::ServerUnaryReactor;
-
-namespace {
-
-void OwnFollowUps(const UnaryCall& call, SettleCall& settle) {
-  for (model::SettleItem& item : settle.items) {
-    auto* const ack = std::get_if<model::AckItem>(&item);
-    if (ack == nullptr || ack->continuation == nullptr) continue;
-    ack->continuation->principal = call.ProvenName();
-  }
-}
-
-}  // namespace
 
 ServerUnaryReactor* BrokerService::Enqueue(CallbackServerContext* context,
                                            const ByteBuffer* request, ByteBuffer* reply) {
@@ -92,7 +81,7 @@ void BrokerService::SettleOnly(UnaryCall* call, absl::string_view name, SettleCa
 
 template <typename Response>
 void BrokerService::BeginSettlement(LeaseCall* call, absl::string_view name, SettleCall settle) {
-  OwnFollowUps(*call, settle);
+  OwnFollowUps(call->ProvenName(), settle);
   if (!settle.lease.has_value()) {
     SettleOnly<Response>(call, name, std::move(settle));
     return;
@@ -122,6 +111,20 @@ ServerUnaryReactor* BrokerService::Heartbeat(CallbackServerContext* context,
     Deliver<v1::HeartbeatResponse>(call, std::move(answer), &WriteHeartbeat);
   });
   return call;
+}
+
+grpc::ServerBidiReactor<ByteBuffer, ByteBuffer>* BrokerService::Work(
+    CallbackServerContext* context) {
+  auto* stream = new WorkStream(scope_, streams_, context, broker_);
+  stream->Begin();
+  return stream;
+}
+
+grpc::ServerBidiReactor<ByteBuffer, ByteBuffer>* BrokerService::Produce(
+    CallbackServerContext* context) {
+  auto* stream = new ProduceStream(scope_, streams_, context, broker_);
+  stream->Begin();
+  return stream;
 }
 
 }  // namespace skiplane::rpc

@@ -11,6 +11,7 @@
 #include "server/rpc/broker/convert_settle.h"
 #include "server/rpc/broker/lease_call.h"
 #include "server/rpc/call/call.h"
+#include "server/rpc/stream/stream_set.h"
 #include "skiplane/v1/broker.grpc.pb.h"
 
 namespace skiplane::rpc {
@@ -20,7 +21,9 @@ using RawBrokerService = v1::BrokerService::WithRawCallbackMethod_Enqueue<
         v1::BrokerService::WithRawCallbackMethod_Nack<
             v1::BrokerService::WithRawCallbackMethod_Settle<
                 v1::BrokerService::WithRawCallbackMethod_Heartbeat<
-                    v1::BrokerService::Service>>>>>>;
+                    v1::BrokerService::WithRawCallbackMethod_Work<
+                        v1::BrokerService::WithRawCallbackMethod_Produce<
+                            v1::BrokerService::Service>>>>>>>>;
 
 class BrokerService final : public RawBrokerService {
  public:
@@ -44,6 +47,13 @@ class BrokerService final : public RawBrokerService {
   grpc::ServerUnaryReactor* Heartbeat(grpc::CallbackServerContext* context,
                                       const grpc::ByteBuffer* request,
                                       grpc::ByteBuffer* reply) override;
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Work(
+      grpc::CallbackServerContext* context) override;
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Produce(
+      grpc::CallbackServerContext* context) override;
+
+  // The server shuts down: streams end when all that came is answered.
+  void DrainStreams() { streams_.Drain(); }
 
  private:
   // `name`: the call's, for the metrics.
@@ -55,6 +65,7 @@ class BrokerService final : public RawBrokerService {
 
   broker::Broker& broker_;
   const CallScope scope_;
+  StreamSet streams_;
 };
 
 }  // namespace skiplane::rpc

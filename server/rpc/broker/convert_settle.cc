@@ -204,18 +204,6 @@ void WriteRefusal(const absl::Status& refusal, const RefusalBytes& most, v1::Ref
   wire->set_message(std::string(CutText(shown.message(), most.message)));
 }
 
-void WriteResult(model::SettleResult& result, v1::SettleResult* wire) {
-  wire->set_outcome(ToWire(result.outcome));
-  if (!result.refusal.ok()) WriteRefusal(result.refusal, kOfItem, wire->mutable_refusal());
-  if (result.outcome != model::SettleOutcome::kSettled) return;
-  wire->set_state(ToWire(result.state));
-  wire->set_stage(std::move(result.stage));
-  if (result.schedule_time) WriteTime(*result.schedule_time, wire->mutable_schedule_time());
-  for (const model::EnqueueResult& follow_up : result.follow_ups) {
-    WriteEnqueueResult(follow_up, wire->add_follow_ups());
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<model::LeaseToken> ReadToken(absl::string_view token, const Field& field) {
@@ -268,9 +256,21 @@ void NamePaths(const std::vector<absl::string_view>& paths,
   }
 }
 
+void WriteResult(model::SettleResult* result, v1::SettleResult* wire) {
+  wire->set_outcome(ToWire(result->outcome));
+  if (!result->refusal.ok()) WriteRefusal(result->refusal, kOfItem, wire->mutable_refusal());
+  if (result->outcome != model::SettleOutcome::kSettled) return;
+  wire->set_state(ToWire(result->state));
+  wire->set_stage(std::move(result->stage));
+  if (result->schedule_time) WriteTime(*result->schedule_time, wire->mutable_schedule_time());
+  for (const model::EnqueueResult& follow_up : result->follow_ups) {
+    WriteEnqueueResult(follow_up, wire->add_follow_ups());
+  }
+}
+
 void WriteResults(std::vector<model::SettleResult>* results, WireResults* wire) {
   wire->Reserve(static_cast<int>(results->size()));
-  for (model::SettleResult& result : *results) WriteResult(result, wire->Add());
+  for (model::SettleResult& result : *results) WriteResult(&result, wire->Add());
 }
 
 void WriteLeaseRefusal(const absl::Status& refusal, v1::Refusal* wire) {

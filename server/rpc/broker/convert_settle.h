@@ -36,6 +36,7 @@ void NamePaths(const std::vector<absl::string_view>& paths,
 using WireResults = google::protobuf::RepeatedPtrField<v1::SettleResult>;
 void WriteResults(std::vector<model::SettleResult>* results, WireResults* wire);
 void WriteLeaseRefusal(const absl::Status& refusal, v1::Refusal* wire);
+void WriteResult(model::SettleResult* result, v1::SettleResult* wire);
 
 // The response of an Ack, a Nack or a Settle that leases nothing.
 template <typename Response>

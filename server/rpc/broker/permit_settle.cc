@@ -35,4 +35,11 @@ absl::Status Permit(const access::Grants& grants, SettleCall* call) {
   return absl::OkStatus();
 }
 
+void OwnFollowUps(const std::string& principal, SettleCall& call) {
+  for (model::SettleItem& item : call.items) {
+    auto* const ack = std::get_if<model::AckItem>(&item);
+    if (ack != nullptr && ack->continuation != nullptr) ack->continuation->principal = principal;
+  }
+}
+
 }  // namespace skiplane::rpc

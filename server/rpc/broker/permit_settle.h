@@ -2,6 +2,8 @@
 // next lease and the follow-ups are asked for.
 #pragma once
 
+#include <string>
+
 #include "server/access/rules.h"
 #include "server/rpc/broker/convert_settle.h"
 
@@ -10,5 +12,8 @@ namespace skiplane::rpc {
 // ACCESS_DENIED for a next lease that the caller may not have. An ack with a follow-up that it may
 // not enqueue is refused by itself.
 absl::Status Permit(const access::Grants& grants, SettleCall* call);
+
+// Says whose follow-ups they are, where somebody proves it.
+void OwnFollowUps(const std::string& principal, SettleCall& call);
 
 }  // namespace skiplane::rpc

@@ -6,13 +6,11 @@
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
-#include "server/rpc/call/field.h"
 #include "server/rpc/call/status.h"
 
 namespace skiplane::rpc {
-namespace {
 
-absl::Status Open(const access::TokenSeal& seal, std::string* token, const Field& field) {
+absl::Status OpenToken(const access::TokenSeal& seal, std::string* token, const Field& field) {
   const std::optional<absl::string_view> opened = seal.Open(*token);
   if (!opened.has_value() && seal.MayBeOfNewKey(*token)) {
     return base::RefuseField(
@@ -25,12 +23,14 @@ absl::Status Open(const access::TokenSeal& seal, std::string* token, const Field
   return absl::OkStatus();
 }
 
+namespace {
+
 // `name` is the field of the items; their tokens are all called alike.
 template <typename Items>
 absl::Status OpenAll(const access::TokenSeal& seal, absl::string_view name, Items* items) {
   if (items->size() > model::kTasksPerCallMax) return absl::OkStatus();
   for (int i = 0; i < items->size(); ++i) {
-    RETURN_IF_ERROR(Open(seal, items->Mutable(i)->mutable_lease_token(),
+    RETURN_IF_ERROR(OpenToken(seal, items->Mutable(i)->mutable_lease_token(),
                          {"lease_token", name, static_cast<size_t>(i)}));
   }
   return absl::OkStatus();
@@ -58,11 +58,12 @@ absl::Status OpenTokens(const access::TokenSeal& seal, v1::SettleRequest* reques
       return Field{"lease_token", "items", static_cast<size_t>(i), nullptr, settlement};
     };
     if (item.has_ack()) {
-      RETURN_IF_ERROR(Open(seal, item.mutable_ack()->mutable_lease_token(), field("ack")));
+      RETURN_IF_ERROR(OpenToken(seal, item.mutable_ack()->mutable_lease_token(), field("ack")));
     } else if (item.has_nack()) {
-      RETURN_IF_ERROR(Open(seal, item.mutable_nack()->mutable_lease_token(), field("nack")));
+      RETURN_IF_ERROR(OpenToken(seal, item.mutable_nack()->mutable_lease_token(), field("nack")));
     } else if (item.has_release()) {
-      RETURN_IF_ERROR(Open(seal, item.mutable_release()->mutable_lease_token(), field("release")));
+      RETURN_IF_ERROR(
+          OpenToken(seal, item.mutable_release()->mutable_lease_token(), field("release")));
     }
   }
   return absl::OkStatus();

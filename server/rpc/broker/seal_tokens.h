@@ -2,8 +2,11 @@
 // sealed when it is written (access::TokenSeal). Inside, tokens are bare.
 #pragma once
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "server/access/token_sealer.h"
+#include "server/rpc/call/field.h"
 #include "skiplane/v1/broker.pb.h"
 
 namespace skiplane::rpc {
@@ -14,6 +17,9 @@ absl::Status OpenTokens(const access::TokenSeal& seal, v1::AckRequest* request);
 absl::Status OpenTokens(const access::TokenSeal& seal, v1::NackRequest* request);
 absl::Status OpenTokens(const access::TokenSeal& seal, v1::SettleRequest* request);
 absl::Status OpenTokens(const access::TokenSeal& seal, v1::HeartbeatRequest* request);
+
+// The same of one token, which is at `field`.
+absl::Status OpenToken(const access::TokenSeal& seal, std::string* token, const Field& field);
 
 void SealTokens(const access::TokenSeal& seal, v1::LeaseResponse* response);
 

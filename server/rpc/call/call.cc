@@ -12,6 +12,7 @@
 #include "server/base/sampled_event.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
+#include "server/rpc/call/check.h"
 #include "server/rpc/call/method_verb.h"
 #include "server/rpc/call/no_room.h"
 #include "server/rpc/call/status.h"
@@ -109,10 +110,7 @@ UnaryCall* UnaryCall::Refuse(const absl::Status& status) {
 }
 
 absl::Status UnaryCall::Admit(size_t request_bytes) {
-  if (!is_admitted_) {
-    return base::Refuse(absl::StatusCode::kUnavailable, "BROKER_DRAINING",
-                        "this broker is shutting down; nothing was changed");
-  }
+  if (!is_admitted_) return BrokerIsDraining();
   const Caller caller = CallerOf(*wire_.context, scope_.is_passed_on);
   caller_address_ = caller.address;
   RETURN_IF_ERROR(Authenticate(caller, request_bytes));
@@ -120,13 +118,8 @@ absl::Status UnaryCall::Admit(size_t request_bytes) {
     CountGivenUp();
     return absl::CancelledError("the caller has left");
   }
-  RETURN_IF_ERROR(CheckVerb());
-  if (request_bytes > static_cast<size_t>(model::kRequestBytesMax)) {
-    return base::Refuse(absl::StatusCode::kInvalidArgument, "REQUEST_TOO_LARGE",
-                        absl::StrCat("the request has ", request_bytes, " bytes; at most ",
-                                     model::kRequestBytesMax,
-                                     ". Nothing was changed: send less in one call"));
-  }
+  RETURN_IF_ERROR(CheckMethod(grants(), principal().name, method_));
+  RETURN_IF_ERROR(CheckRequestSize(request_bytes));
   if (tally_ != nullptr && scope_.tally.IsFull(*tally_)) {
     return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS",
                         "too many calls of this connection were given up by their caller and are "
@@ -153,23 +146,7 @@ absl::Status UnaryCall::HoldRoom(int64_t bytes) {
   const InFlight::Room room =
       scope_.in_flight.Hold(party, bytes, KeepsWork(method_), &holding_);
   if (room == InFlight::Room::kGranted) return absl::OkStatus();
-  if (room != InFlight::Room::kBrokerIsFull) return NoRoomForParty(party, room, scope_.in_flight);
-  return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS",
-                      "too many calls or too large ones are under way in this broker; nothing "
-                      "was changed: retry later");
-}
-
-// Before anything of the request is looked at: who may not call a method learns nothing by it.
-absl::Status UnaryCall::CheckVerb() const {
-  const auto verb = VerbOf(method_);
-  if (verb.ok() && !verb->has_value()) return absl::OkStatus();
-  if (verb.ok() && grants().AllowsSome(**verb)) return absl::OkStatus();
-  return base::Refuse(
-      absl::StatusCode::kPermissionDenied, "ACCESS_DENIED",
-      verb.ok() ? absl::StrCat("the rules allow you (", principal().name, ") to `",
-                               access::VerbName(**verb),
-                               "` on no queue: ask the operator for a rule")
-                : "no rule can allow this method");
+  return NoRoom(party, room, scope_.in_flight);
 }
 
 std::string UnaryCall::ProvenName() const {

@@ -35,6 +35,7 @@ struct CallScope {
   const access::TokenSealer& sealer;
   bool has_tls = false;       // no connection is without
   bool is_passed_on = false;  // calls come from our own HTTP port, see caller.h
+  absl::Duration stream_age = absl::InfiniteDuration();  // from where on streams end by themselves
 };
 
 // What gRPC hands to a handler.
@@ -110,7 +111,6 @@ class UnaryCall : public grpc::ServerUnaryReactor {
 
   absl::Status Authenticate(const Caller& caller, size_t request_bytes);
   absl::Status HoldRoom(int64_t bytes);
-  absl::Status CheckVerb() const;
   void End(const grpc::Status& status);
   void CountAs(Counted state);
   // Its caller has left. May be told more than once.

@@ -1,6 +1,8 @@
 #include "server/rpc/call/check.h"
 
 #include "absl/strings/str_cat.h"
+#include "server/base/reason.h"
+#include "server/model/limits.h"
 
 namespace skiplane::rpc {
 
@@ -34,6 +36,14 @@ absl::Status CheckCount(int count, Range range, const Field& field) {
   if (count >= range.least && count <= range.most) return absl::OkStatus();
   return InvalidField(field, absl::StrCat("has ", count, " entries; must have ", range.least,
                                           " to ", range.most));
+}
+
+absl::Status CheckRequestSize(size_t bytes) {
+  if (bytes <= static_cast<size_t>(model::kRequestBytesMax)) return absl::OkStatus();
+  return base::Refuse(absl::StatusCode::kInvalidArgument, "REQUEST_TOO_LARGE",
+                      absl::StrCat("the request has ", bytes, " bytes; at most ",
+                                   model::kRequestBytesMax,
+                                   ". Nothing was changed: send less in one call"));
 }
 
 }  // namespace skiplane::rpc

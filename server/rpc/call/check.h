@@ -31,4 +31,7 @@ absl::Status CheckNumber(int64_t value, Range range, const Field& field);
 // The number of elements of a repeated field.
 absl::Status CheckCount(int count, Range range, const Field& field);
 
+// REQUEST_TOO_LARGE: the bytes of a request, or of a message of a stream.
+absl::Status CheckRequestSize(size_t bytes);
+
 }  // namespace skiplane::rpc

@@ -1,7 +1,9 @@
 #include "server/rpc/call/method_verb.h"
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "server/base/reason.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -17,6 +19,8 @@ const Verbs& AllVerbs() {
       {"BrokerService/Nack", Verb::kLease},
       {"BrokerService/Settle", Verb::kLease},
       {"BrokerService/Heartbeat", Verb::kLease},
+      {"BrokerService/Work", Verb::kLease},
+      {"BrokerService/Produce", Verb::kEnqueue},
       {"AdminService/WhoAmI", std::nullopt},
       {"AdminService/CreateQueue", Verb::kAdmin},
       {"AdminService/UpdateQueue", Verb::kAdmin},
@@ -55,6 +59,19 @@ absl::StatusOr<std::optional<Verb>> VerbOf(absl::string_view method) {
   const auto found = AllVerbs().find(absl::StripPrefix(method, "skiplane.v1."));
   if (found == AllVerbs().end()) return absl::NotFoundError("no verb is listed");
   return found->second;
+}
+
+absl::Status CheckMethod(const access::Grants& grants, absl::string_view principal,
+                         absl::string_view method) {
+  const auto verb = VerbOf(method);
+  if (verb.ok() && !verb->has_value()) return absl::OkStatus();
+  if (verb.ok() && grants.AllowsSome(**verb)) return absl::OkStatus();
+  return base::Refuse(
+      absl::StatusCode::kPermissionDenied, "ACCESS_DENIED",
+      verb.ok() ? absl::StrCat("the rules allow you (", principal, ") to `",
+                               access::VerbName(**verb),
+                               "` on no queue: ask the operator for a rule")
+                : "no rule can allow this method");
 }
 
 }  // namespace skiplane::rpc

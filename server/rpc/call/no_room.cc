@@ -43,7 +43,17 @@ Party PartyOf(const access::Principal& principal, const std::string& address) {
   return {address, false};
 }
 
-absl::Status NoRoomForParty(const Party& party, InFlight::Room room, const InFlight& in_flight) {
+absl::Status BrokerIsDraining() {
+  return base::Refuse(absl::StatusCode::kUnavailable, "BROKER_DRAINING",
+                      "this broker is shutting down; nothing was changed");
+}
+
+absl::Status NoRoom(const Party& party, InFlight::Room room, const InFlight& in_flight) {
+  if (room == InFlight::Room::kBrokerIsFull) {
+    return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS",
+                        "too many calls or too large ones are under way in this broker; nothing "
+                        "was changed: retry later");
+  }
   const bool has_calls = room == InFlight::Room::kPartyHasTooManyCalls;
   const absl::string_view instead = has_calls
                                         ? "wait for answers before you call again"

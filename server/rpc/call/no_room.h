@@ -13,9 +13,12 @@ namespace skiplane::rpc {
 // Refers to both.
 Party PartyOf(const access::Principal& principal, const std::string& address);
 
-// TOO_MANY_CALLS_OF_PRINCIPAL, or TOO_MANY_CALLS of a connection. `room`: one that says what the
-// party has too much of.
-absl::Status NoRoomForParty(const Party& party, InFlight::Room room, const InFlight& in_flight);
+// TOO_MANY_CALLS_OF_PRINCIPAL, or TOO_MANY_CALLS of a connection or of the broker. `room`: anything
+// but kGranted.
+absl::Status NoRoom(const Party& party, InFlight::Room room, const InFlight& in_flight);
+
+// BROKER_DRAINING: it came too late.
+absl::Status BrokerIsDraining();
 
 // TOO_MANY_WAITING_CALLS, or TOO_MANY_CALLS_OF_PRINCIPAL.
 absl::Status NoPlaceToWait(const access::Principal& principal, InFlight::Parking parking,

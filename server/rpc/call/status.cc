@@ -62,16 +62,20 @@ google::rpc::Status Details(const absl::Status& status, absl::string_view messag
     violation->set_description(std::string(message));
     details.add_details()->PackFrom(request);
   }
-  if (MayRepeatSoon(status.code())) {
+  if (const auto delay = RetryHintOf(status)) {
     google::rpc::RetryInfo retry;
-    WriteDuration(base::RetryDelayOf(status).value_or(RetryDelay(reason)),
-                  retry.mutable_retry_delay());
+    WriteDuration(*delay, retry.mutable_retry_delay());
     details.add_details()->PackFrom(retry);
   }
   return details;
 }
 
 }  // namespace
+
+std::optional<absl::Duration> RetryHintOf(const absl::Status& status) {
+  if (!MayRepeatSoon(status.code())) return std::nullopt;
+  return base::RetryDelayOf(status).value_or(RetryDelay(base::ReasonOf(status)));
+}
 
 absl::Status Shown(const absl::Status& status) {
   if (absl::IsCancelled(status)) return status;  // its caller has gone: nobody reads it

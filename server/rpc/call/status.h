@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include <grpcpp/support/status.h>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "server/rpc/call/field.h"
 
 namespace skiplane::rpc {
@@ -28,6 +30,9 @@ inline constexpr size_t kStatusFieldBytesMax = 512;
 absl::Status Shown(const absl::Status& status);
 
 grpc::Status ToGrpc(const absl::Status& status);
+
+// When a repeat has a chance; nothing if its reason says that.
+std::optional<absl::Duration> RetryHintOf(const absl::Status& status);
 
 // What a refusal adds to the trailing metadata, for callers that do not read details: the reason as
 // "skiplane-reason", and the field that is to blame, if any, as "skiplane-field".

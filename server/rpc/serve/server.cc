@@ -76,7 +76,8 @@ struct Server::State {
         tls(options.tls),
         scope{metrics, in_flight, tally,
               options.authenticator == nullptr ? everybody : *options.authenticator,
-              options.sealer == nullptr ? own_sealer : *options.sealer, tls.has_value()} {}
+              options.sealer == nullptr ? own_sealer : *options.sealer, tls.has_value(),
+              /*is_passed_on=*/false, options.limits.connection_age / 2} {}
 
   void Listen();
   void Shutdown(absl::Duration patience);
@@ -135,6 +136,7 @@ void Server::State::Shutdown(absl::Duration patience) {
   const auto start = std::chrono::steady_clock::now();
   const auto deadline = start + absl::ToChronoNanoseconds(patience);
   in_flight.Close();
+  broker_service.DrainStreams();
   in_flight.WaitForNone(deadline);
   std::this_thread::sleep_until(std::min(start + kNotice, deadline));
   port_check.reset();

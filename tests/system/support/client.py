@@ -5,7 +5,7 @@ import uuid
 import grpc
 
 from support import stubs  # noqa: F401  (first: it makes the modules below)
-from google.protobuf import duration_pb2, field_mask_pb2
+from google.protobuf import descriptor_pb2, duration_pb2, field_mask_pb2
 from google.rpc import error_details_pb2, status_pb2
 from skiplane.v1 import (admin_pb2, admin_pb2_grpc, broker_pb2, broker_pb2_grpc, bulk_pb2,
                          queue_pb2, report_pb2, task_pb2)
@@ -17,6 +17,14 @@ OPTIONS = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
 def seconds(value):
     whole = int(value)
     return duration_pb2.Duration(seconds=whole, nanos=round((value - whole) * 1e9))
+
+
+def is_stream(method):
+    """Whether a method takes many messages, from its description: such ones are not to be had by
+    HTTP."""
+    proto = descriptor_pb2.MethodDescriptorProto()
+    method.CopyToProto(proto)
+    return proto.client_streaming
 
 
 def state_name(state):

@@ -1,0 +1,211 @@
+#include "server/rpc/broker/work_stream.h"
+
+#include <utility>
+
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+#include "server/broker/api/refusals.h"
+#include "server/model/limits.h"
+#include "server/rpc/broker/convert_heartbeat.h"
+#include "server/rpc/broker/convert_stream.h"
+#include "server/rpc/broker/lost_lease.h"
+#include "server/rpc/broker/permit_settle.h"
+#include "server/rpc/broker/seal_tokens.h"
+#include "server/rpc/call/call_wire.h"
+#include "server/rpc/call/check.h"
+#include "server/rpc/call/permit.h"
+
+namespace skiplane::rpc {
+namespace {
+
+constexpr absl::string_view kSettlements = "settlements";
+
+}  // namespace
+
+v1::WorkResponse* WorkStream::response() {
+  if (response_ == nullptr) response_ = std::make_unique<v1::WorkResponse>();
+  return response_.get();
+}
+
+absl::Status WorkStream::OnMessage(const grpc::ByteBuffer& bytes, absl::StatusOr<HoldPtr> hold) {
+  v1::WorkRequest request;
+  RETURN_IF_ERROR(ParseMessage(bytes, &request));
+  if (request.has_hello() == is_greeted_) {
+    return InvalidField({"hello"}, is_greeted_ ? "must be unset after the first message"
+                                               : "is required in the first message");
+  }
+  if (request.has_hello()) {
+    RETURN_IF_ERROR(Greet(request.mutable_hello(), hold));
+  } else {
+    RETURN_IF_ERROR(Permit(grants(), &lease_));  // the rules may have changed
+  }
+  RETURN_IF_ERROR(TakeCredit(request.credit()));
+  RETURN_IF_ERROR(Settle(&request, hold));
+  if (request.has_heartbeat()) RETURN_IF_ERROR(Renew(request.mutable_heartbeat(), hold));
+  Fetch();
+  return absl::OkStatus();
+}
+
+absl::Status WorkStream::Greet(v1::WorkHello* hello, const absl::StatusOr<HoldPtr>& hold) {
+  RETURN_IF_ERROR(hold.status());
+  worker_id_ = hello->worker_id();
+  absl::StatusOr<broker::OpenSessionCall> call = ReadHello(seal(), hello);
+  if (!call.ok()) return base::PrefixField("hello.", call.status());
+  const absl::Status permitted = Permit(grants(), &call->lease);
+  if (!permitted.ok()) return base::PrefixField("hello.", permitted);
+  call->lease.principal = ProvenName();
+  call->lease.party = PartyName();
+  call->lease.worker_id = OwnWorker(call->lease.worker_id);
+  is_greeted_ = true;
+  streams_.SetWorker(this, call->lease.worker_id);
+  Update([&] {
+    lease_ = call->lease;
+    AddUnanswered(1);
+  });
+  broker_.OpenSession(*std::move(call),
+                      [this, held = *hold](
+                          absl::StatusOr<broker::OpenSessionAnswer> answer) mutable {
+                        held.reset();  // before the stream may go
+                        Welcome(std::move(answer));
+                      });
+  return absl::OkStatus();
+}
+
+void WorkStream::Welcome(absl::StatusOr<broker::OpenSessionAnswer> answer) {
+  Update([&] {
+    if (!answer.ok()) {
+      EndWith(base::PrefixField("hello.", answer.status()));
+      return;
+    }
+    WriteWelcome(*answer, response()->mutable_welcome());
+    lease_duration_ = answer->lease_duration;
+    is_welcome_ = true;
+  });
+  Fetch();
+  Update([this] { AddUnanswered(-1); });
+}
+
+absl::Status WorkStream::TakeCredit(int32_t credit) {
+  absl::Status status;
+  Update([&] {
+    heard_ = std::chrono::steady_clock::now();
+    status = CheckNumber(credit, {0, model::kCreditMax - credit_}, {"credit"});
+    if (status.ok()) credit_ += credit;
+  });
+  return status;
+}
+
+// Of one settlement, as if it were a call of its own.
+absl::StatusOr<SettleCall> WorkStream::ReadOne(v1::SettleItem* item) {
+  v1::SettleRequest request;
+  request.add_items()->Swap(item);
+  absl::Status opened = OpenTokens(seal(), &request);
+  absl::StatusOr<SettleCall> read = opened.ok() ? ReadSettle(&request) : opened;
+  if (!read.ok()) return base::RenameField("items[0].", "item.", read.status());
+  SettleCall& call = *read;
+  RETURN_IF_ERROR(Permit(grants(), &call));
+  OwnFollowUps(ProvenName(), call);
+  return read;
+}
+
+absl::Status WorkStream::Settle(v1::WorkRequest* request, const absl::StatusOr<HoldPtr>& hold) {
+  const int count = request->settlements_size();
+  RETURN_IF_ERROR(CheckCount(count, {0, model::kTasksPerCallMax}, {kSettlements}));
+  for (int i = 0; i < count; ++i) {
+    RETURN_IF_ERROR(CheckNext(request->settlements(i).number(), kSettlements,
+                              static_cast<size_t>(i), &last_settlement_));
+  }
+  if (count == 0) return absl::OkStatus();
+  Update([&] { AddUnanswered(count); });
+  Settlements good;
+  for (v1::WorkSettlement& settlement : *request->mutable_settlements()) {
+    absl::StatusOr<SettleCall> one =
+        hold.ok() ? ReadOne(settlement.mutable_item()) : hold.status();
+    if (!one.ok()) {
+      AnswerSettled({settlement.number()}, one.status());
+      continue;
+    }
+    good.call.items.push_back(std::move(one->items[0]));
+    good.call.paths.push_back(one->paths[0]);
+    good.numbers.push_back(settlement.number());
+  }
+  if (good.numbers.empty()) return absl::OkStatus();
+  broker_.Settle(std::move(good.call.items),
+                 [this, held = *hold, paths = std::move(good.call.paths),
+                  numbers = std::move(good.numbers)](
+                     absl::StatusOr<std::vector<model::SettleResult>> results) mutable {
+                   held.reset();  // before the stream may go
+                   if (results.ok()) {
+                     CountLost("settle", *results, metrics());
+                     NamePaths(paths, &*results);
+                   }
+                   AnswerSettled(numbers, std::move(results));
+                 });
+  return absl::OkStatus();
+}
+
+void WorkStream::AnswerSettled(const std::vector<int64_t>& numbers,
+                               absl::StatusOr<std::vector<model::SettleResult>> results) {
+  Update([&] {
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      v1::WorkResult* const result = response()->add_results();
+      result->set_number(numbers[i]);
+      if (results.ok()) {
+        WriteResult(&(*results)[i], result->mutable_result());
+      } else {
+        WriteStreamRefusal(results.status(), result->mutable_refusal());
+      }
+    }
+    AddUnanswered(-static_cast<int64_t>(numbers.size()));
+  });
+}
+
+absl::Status WorkStream::Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusOr<HoldPtr>& hold) {
+  const int64_t number = heartbeat->number();
+  if (number <= last_heartbeat_) return InvalidField({"heartbeat.number"}, "must grow");
+  last_heartbeat_ = number;
+  v1::HeartbeatRequest request;
+  request.set_worker_id(worker_id_);
+  request.mutable_leases()->Swap(heartbeat->mutable_leases());
+  request.set_end_session(heartbeat->end_session());
+  Update([&] {
+    AddUnanswered(1);
+    is_stopped_ |= request.end_session();
+  });
+  if (request.end_session()) EndFetch();
+  absl::Status status = hold.status();
+  if (status.ok()) status = OpenTokens(seal(), &request);
+  absl::StatusOr<broker::HeartbeatCall> call = status.ok() ? ReadHeartbeat(&request) : status;
+  if (!call.ok()) {
+    AnswerRenewed(number, false, base::PrefixField("heartbeat.", call.status()));
+    return absl::OkStatus();
+  }
+  call->worker_id = lease_.worker_id;
+  call->lease_duration = lease_.lease_duration.value_or(absl::ZeroDuration());
+  const bool ends = call->end_session;
+  broker_.Heartbeat(*std::move(call),
+                    [this, number, ends, held = *hold](
+                        absl::StatusOr<broker::HeartbeatAnswer> answer) mutable {
+                      held.reset();  // before the stream may go
+                      if (answer.ok() && !ends) CountLost(*answer, metrics());
+                      AnswerRenewed(number, ends, std::move(answer));
+                    });
+  return absl::OkStatus();
+}
+
+void WorkStream::AnswerRenewed(int64_t number, bool ends,
+                               absl::StatusOr<broker::HeartbeatAnswer> answer) {
+  Update([&] {
+    v1::WorkHeartbeatResult* const result = response()->add_heartbeats();
+    result->set_number(number);
+    if (answer.ok()) {
+      WriteHeartbeat(&*answer, result->mutable_response());
+      if (!answer->session_alive && !ends) EndWith(broker::SessionLost());
+    } else {
+      WriteStreamRefusal(answer.status(), result->mutable_refusal());
+    }
+    AddUnanswered(-1);
+  });
+}
+
+}  // namespace skiplane::rpc

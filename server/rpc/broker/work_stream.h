@@ -1,0 +1,89 @@
+// A Work: tasks are pushed while the worker has credit and says now and then that it is there; it
+// settles and renews on the same stream.
+//
+// For the tasks it keeps one Lease waiting at the broker, which asks for as many as there is credit
+// for when it is sent; so tasks are dealt by the same rules as to calls. The next one is sent when
+// the answer is there, unless tasks wait to be sent already: a worker that does not read gets no
+// more. The Lease does not move the session: only what the worker sends does.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/broker/api/broker.h"
+#include "server/rpc/broker/convert_settle.h"
+#include "server/rpc/stream/message_stream.h"
+#include "skiplane/v1/broker.pb.h"
+
+namespace skiplane::rpc {
+
+class WorkStream final : public MessageStream {
+ public:
+  WorkStream(CallScope scope, StreamSet& streams, grpc::CallbackServerContext* context,
+             broker::Broker& broker)
+      : MessageStream(scope, "skiplane.v1.BrokerService/Work", streams, context),
+        broker_(broker),
+        streams_(streams) {}
+
+ private:
+  // The settlements of one message that may be settled, and their numbers.
+  struct Settlements {
+    SettleCall call;
+    std::vector<int64_t> numbers;
+  };
+
+  ~WorkStream() override = default;
+
+  absl::Status OnMessage(const grpc::ByteBuffer& bytes, absl::StatusOr<HoldPtr> hold) override;
+  Outgoing TakeOutgoing() override;
+  void OnEnding() override;
+  void SayDraining() override { response()->set_draining(true); }
+  bool KeepsWork() const override { return true; }
+
+  absl::Status Greet(v1::WorkHello* hello, const absl::StatusOr<HoldPtr>& hold);
+  void Welcome(absl::StatusOr<broker::OpenSessionAnswer> answer);
+  absl::Status TakeCredit(int32_t credit);
+  absl::Status Settle(v1::WorkRequest* request, const absl::StatusOr<HoldPtr>& hold);
+  absl::StatusOr<SettleCall> ReadOne(v1::SettleItem* item);
+  void AnswerSettled(const std::vector<int64_t>& numbers,
+                     absl::StatusOr<std::vector<model::SettleResult>> results);
+  absl::Status Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusOr<HoldPtr>& hold);
+  void AnswerRenewed(int64_t number, bool ends, absl::StatusOr<broker::HeartbeatAnswer> answer);
+
+  // work_stream_lease.cc: what is pushed.
+  void Fetch();
+  bool MayFetch() const;
+  broker::LeaseCall NextLease() const;
+  absl::Status PermitNow(broker::LeaseCall* call) const;
+  void Fetched(absl::StatusOr<broker::LeaseAnswer> answer);
+  void Push(broker::LeaseAnswer answer);
+  void EndFetch();
+
+  v1::WorkResponse* response();
+
+  broker::Broker& broker_;
+  StreamSet& streams_;
+
+  // For OnMessage():
+  bool is_greeted_ = false;
+  std::string worker_id_;  // as the worker says it
+  int64_t last_settlement_ = 0;
+  int64_t last_heartbeat_ = 0;
+
+  // Under the lock:
+  broker::LeaseCall lease_;  // what each one asks for
+  absl::Duration lease_duration_;
+  bool is_welcome_ = false;
+  bool is_stopped_ = false;  // nothing more is pushed
+  base::SteadyTime heard_{};  // when the worker last said something
+  int64_t credit_ = 0;
+  bool is_fetching_ = false;
+  int64_t last_fetch_ = 0;
+  std::shared_ptr<broker::PendingLease> fetch_;
+  std::unique_ptr<v1::WorkResponse> response_;
+  broker::LeaseAnswer pushed_;  // tasks in `response_`
+};
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,113 @@
+#include <algorithm>
+#include <utility>
+
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+#include "server/model/limits.h"
+#include "server/rpc/broker/convert_lease.h"
+#include "server/rpc/broker/seal_tokens.h"
+#include "server/rpc/broker/work_stream.h"
+#include "server/rpc/call/permit.h"
+
+namespace skiplane::rpc {
+
+using std::chrono::steady_clock;
+
+// A worker that is silent for half of its lease duration gets nothing more until it says something.
+bool WorkStream::MayFetch() const {
+  return is_welcome_ && !is_stopped_ && !is_ending() && !is_fetching_ && credit_ > 0 &&
+         pushed_.tasks.empty() &&
+         steady_clock::now() < heard_ + absl::ToChronoNanoseconds(lease_duration_ / 2);
+}
+
+broker::LeaseCall WorkStream::NextLease() const {
+  broker::LeaseCall call = lease_;
+  const base::SteadyTime now = steady_clock::now();
+  const auto until_silent = heard_ + absl::ToChronoNanoseconds(lease_duration_ / 2) - now;
+  call.lease_duration = lease_duration_;
+  call.max_tasks = static_cast<int>(std::min<int64_t>(credit_, model::kTasksPerCallMax));
+  call.wait = std::min(absl::FromChrono(until_silent), model::kWaitMax);
+  call.began = now;
+  return call;
+}
+
+// The rules may have changed since the worker last said something.
+absl::Status WorkStream::PermitNow(broker::LeaseCall* call) const {
+  ASSIGN_OR_RETURN(const access::Admitted admitted, AdmitNow());
+  return Permit(admitted.grants, call);
+}
+
+// The Lease counts as unanswered until its answer is taken in, and so does this function.
+void WorkStream::Fetch() {
+  int64_t number = 0;
+  broker::LeaseCall call;
+  Update([&] {
+    if (!MayFetch()) return;
+    is_fetching_ = true;
+    number = ++last_fetch_;
+    AddUnanswered(2);
+    call = NextLease();
+  });
+  if (number == 0) return;
+  const absl::Status permitted = PermitNow(&call);
+  if (!permitted.ok()) {
+    Fetched(permitted);
+    Update([this] { AddUnanswered(-1); });
+    return;
+  }
+  auto fetch = broker_.Lease(std::move(call), [this](absl::StatusOr<broker::LeaseAnswer> answer) {
+    Fetched(std::move(answer));
+  });
+  bool is_over = false;
+  Update([&] {
+    is_over = is_stopped_ || is_ending();
+    if (is_fetching_ && last_fetch_ == number) fetch_ = fetch;
+  });
+  if (is_over) fetch->Cancel();
+  Update([this] { AddUnanswered(-1); });
+}
+
+void WorkStream::Fetched(absl::StatusOr<broker::LeaseAnswer> answer) {
+  Update([&] {
+    is_fetching_ = false;
+    fetch_ = nullptr;
+    if (!answer.ok()) {
+      if (base::ReasonOf(answer.status()) == "BROKER_DRAINING") SayDraining();
+      EndWith(answer.status());
+    } else if (!answer->tasks.empty()) {
+      Push(*std::move(answer));
+    }
+  });
+  Fetch();
+  Update([this] { AddUnanswered(-1); });
+}
+
+void WorkStream::Push(broker::LeaseAnswer answer) {
+  credit_ -= std::min<int64_t>(credit_, static_cast<int64_t>(answer.tasks.size()));
+  v1::LeaseResponse tasks;
+  WriteLease(&answer, &tasks);
+  SealTokens(seal(), &tasks);
+  response()->mutable_tasks()->Swap(tasks.mutable_tasks());
+  response()->mutable_lease_remaining()->Swap(tasks.mutable_lease_remaining());
+  pushed_ = std::move(answer);
+}
+
+MessageStream::Outgoing WorkStream::TakeOutgoing() {
+  if (response_ == nullptr) return {};
+  return {std::move(response_), [this, pushed = std::exchange(pushed_, {})](bool is_sent) mutable {
+            if (!is_sent) broker_.HandBack(pushed);
+            if (pushed.tasks.empty()) return;
+            pushed = {};  // with the memory that it holds
+            Fetch();
+          }};
+}
+
+void WorkStream::EndFetch() {
+  std::shared_ptr<broker::PendingLease> fetch;
+  Update([&] { fetch = fetch_; });
+  if (fetch != nullptr) fetch->Cancel();
+}
+
+void WorkStream::OnEnding() { EndFetch(); }
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,241 @@
+#include "server/rpc/stream/message_stream.h"
+
+#include <utility>
+
+#include <grpcpp/impl/codegen/proto_utils.h>
+#include <grpcpp/support/proto_buffer_writer.h>
+
+#include "absl/time/clock.h"
+#include "server/access/worker_key.h"
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+#include "server/model/limits.h"
+#include "server/rpc/call/check.h"
+#include "server/rpc/call/method_verb.h"
+#include "server/rpc/call/no_room.h"
+#include "server/rpc/call/status.h"
+
+namespace skiplane::rpc {
+
+using std::chrono::steady_clock;
+
+MessageStream::MessageStream(CallScope scope, absl::string_view method, StreamSet& streams,
+                             grpc::CallbackServerContext* context)
+    : scope_(scope),
+      method_(method),
+      streams_(streams),
+      context_(context),
+      begin_(steady_clock::now()),
+      is_counted_(scope.in_flight.Begin()) {
+  scope_.metrics.RpcStarted(method_);
+}
+
+Party MessageStream::PartyOf() const {
+  if (name_ != access::kAnonymous) return {name_, true};
+  return {caller_.address, false};
+}
+
+std::string MessageStream::OwnWorker(const std::string& worker_id) const {
+  return access::WorkerKey(name_, worker_id);
+}
+
+absl::StatusOr<access::Admitted> MessageStream::AdmitNow() const {
+  const auto& metadata = context_->client_metadata();
+  ASSIGN_OR_RETURN(access::Admitted admitted,
+                   rpc::Admit(scope_.authenticator, caller_,
+                              {MetadataOf(*context_, kAuthorization),
+                               metadata.count(kAuthorization), scope_.has_tls}));
+  RETURN_IF_ERROR(CheckMethod(admitted.grants, admitted.principal->name, method_));
+  return admitted;
+}
+
+absl::Status MessageStream::Admit() {
+  if (!is_counted_) return BrokerIsDraining();
+  caller_ = CallerOf(*context_, scope_.is_passed_on);
+  if (!scope_.is_passed_on) {
+    tally_ = scope_.tally.Begin(caller_.address, static_cast<int64_t>(
+        MetadataOf(*context_, kAuthorization).size()));
+  }
+  ASSIGN_OR_RETURN(admitted_, AdmitNow());
+  name_ = admitted_.principal->name;
+  const Party party = PartyOf();
+  const InFlight::Room room = scope_.in_flight.Hold(party, 0, true, &holding_);
+  if (room != InFlight::Room::kGranted) return NoRoom(party, room, scope_.in_flight);
+  constexpr InFlight::WaitFor kWhat = InFlight::WaitFor::kTasks;
+  const InFlight::Parking parking = scope_.in_flight.Park(caller_.address, kWhat, holding_);
+  if (parking != InFlight::Parking::kGranted) {
+    return NoPlaceToWait(*admitted_.principal, parking, scope_.in_flight, kWhat);
+  }
+  is_parked_ = true;
+  is_listed_ = streams_.Add(this);
+  return is_listed_ ? absl::OkStatus() : BrokerIsDraining();
+}
+
+void MessageStream::Begin() {
+  const absl::Status status = Admit();
+  Update([&] {
+    if (!status.ok()) EndWith(status);
+  });
+}
+
+void MessageStream::EndWith(absl::Status status) {
+  if (is_ending_) return;
+  is_ending_ = true;
+  end_ = std::move(status);
+}
+
+void MessageStream::Drain() {
+  Update([this] {
+    if (is_ending_) return;
+    SayDraining();
+    EndWith(BrokerIsDraining());
+  });
+}
+
+// Before its connection is too old and is cut.
+void MessageStream::Retire() {
+  Update([this] {
+    if (is_ending_) return;
+    SayDraining();
+    EndWith(absl::OkStatus());
+  });
+}
+
+void MessageStream::Replaced() {
+  Update([this] {
+    EndWith(base::Refuse(absl::StatusCode::kAborted, "STREAM_REPLACED",
+                         "this worker has begun another stream at this broker: give each worker a "
+                         "worker_id of its own"));
+  });
+}
+
+void MessageStream::Update(absl::FunctionRef<void()> change) {
+  bool is_to_end = false;
+  Step step;
+  {
+    base::MutexLock lock(mutex_);
+    const bool was_ending = is_ending_;
+    change();
+    is_to_end = is_ending_ && !was_ending;
+    if (is_to_end) ++unanswered_;  // so that it is there for OnEnding()
+    step = NextStep();
+  }
+  Perform(std::move(step));
+  if (!is_to_end) return;
+  OnEnding();
+  Update([this] { --unanswered_; });
+}
+
+MessageStream::Step MessageStream::NextStep() {
+  Step step;
+  if (is_finished_) return step;
+  if (!is_writing_) {
+    step.outgoing = TakeOutgoing();
+    if (step.outgoing.message != nullptr) is_writing_ = true;
+  }
+  if (!is_writing_ && is_ending_ && unanswered_ == 0) {
+    is_finished_ = true;
+    step.finishes = true;
+    return step;
+  }
+  if (!is_reading_ && !has_all_ && !is_ending_ && unanswered_ < model::kStreamUnansweredMax) {
+    is_reading_ = true;
+    step.reads = true;
+  }
+  return step;
+}
+
+// A read or a write keeps the stream there until it is done, so each is safe without the lock.
+void MessageStream::Perform(Step step) {
+  if (step.finishes) {
+    FinishNow();
+    return;
+  }
+  if (step.reads) StartRead(&incoming_);
+  if (step.outgoing.message == nullptr) return;
+  bool own_buffer = false;
+  outgoing_.Clear();
+  on_sent_ = std::move(step.outgoing.done);
+  const grpc::Status written =
+      grpc::GenericSerialize<grpc::ProtoBufferWriter, google::protobuf::MessageLite>(
+          *step.outgoing.message, &outgoing_, &own_buffer);
+  static_cast<void>(written);  // a message of ours is always one
+  StartWrite(&outgoing_);
+}
+
+void MessageStream::OnReadDone(bool ok) {
+  if (!ok) {
+    Update([this] {
+      is_reading_ = false;
+      has_all_ = true;
+      EndWith(absl::OkStatus());
+    });
+    return;
+  }
+  const absl::Status status = Handle();
+  Update([&] {
+    is_reading_ = false;
+    if (!status.ok()) EndWith(status);
+  });
+}
+
+// The rules may have changed, or the credentials expired, since the message before.
+absl::Status MessageStream::Handle() {
+  const auto bytes = static_cast<int64_t>(incoming_.Length());
+  if (tally_ != nullptr) tally_->bytes.fetch_add(bytes, std::memory_order_relaxed);
+  ASSIGN_OR_RETURN(admitted_, AdmitNow());
+  if (admitted_.principal->name != name_) {
+    return access::InvalidCredentials("they prove another principal than when the stream began");
+  }
+  RETURN_IF_ERROR(CheckRequestSize(static_cast<size_t>(bytes)));
+  if (steady_clock::now() - begin_ > absl::ToChronoNanoseconds(scope_.stream_age)) Retire();
+  return OnMessage(incoming_, MessageHold::Take(scope_.in_flight, PartyOf(), bytes, KeepsWork()));
+}
+
+void MessageStream::OnWriteDone(bool ok) {
+  on_sent_(ok);
+  Update([&] {
+    is_writing_ = false;
+    if (ok) return;
+    is_broken_ = true;
+    EndWith(absl::CancelledError("the caller has left"));
+  });
+}
+
+void MessageStream::OnCancel() {
+  Update([this] {
+    is_broken_ = true;
+    EndWith(absl::CancelledError("the caller has left"));
+  });
+}
+
+// Nobody changes `end_` any more.
+void MessageStream::FinishNow() {
+  if (!end_.ok() && !absl::IsCancelled(end_)) {
+    if (absl::IsResourceExhausted(end_)) scope_.metrics.RpcExhausted(base::ReasonOf(end_));
+    if (absl::IsPermissionDenied(end_)) LogDenied("principal", name_, method_, end_);
+    for (const auto& [name, value] : TrailersOf(end_)) {
+      context_->AddTrailingMetadata(name, value);
+    }
+  }
+  Finish(ToGrpc(end_));
+}
+
+void MessageStream::OnDone() {
+  if (is_listed_) streams_.Remove(this);
+  if (tally_ != nullptr) {
+    tally_->calls.fetch_sub(1, std::memory_order_relaxed);
+    if (!is_broken_) tally_->answered.fetch_add(1, std::memory_order_relaxed);
+  }
+  const auto duration = absl::FromChrono(steady_clock::now() - begin_);
+  scope_.metrics.RpcEnded(method_, CodeName(static_cast<grpc::StatusCode>(end_.code())), duration);
+  if (is_parked_) {
+    scope_.in_flight.Unpark(caller_.address, InFlight::WaitFor::kTasks, holding_);
+  }
+  InFlight* const in_flight = is_counted_ ? &scope_.in_flight : nullptr;
+  const InFlight::Holding holding = holding_;
+  delete this;
+  if (in_flight != nullptr) in_flight->End(holding);
+}
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,141 @@
+// One bidirectional stream, from its first message to its last byte: what all of them share. Who
+// calls is checked when it begins and again with each message; messages are read one at a time, and
+// no further one while the stream has as much to do as it may; what there is to say is sent as one
+// message as soon as the one before is on its way, so that answers gather while the caller is slow.
+//
+// A handler creates it with new and calls Begin(); it deletes itself when gRPC is done with it,
+// which is after the broker has answered everything: an answer always finds its stream.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <google/protobuf/message_lite.h>
+#include <grpcpp/grpcpp.h>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "server/base/mutex.h"
+#include "server/rpc/call/call.h"
+#include "server/rpc/stream/message_hold.h"
+#include "server/rpc/stream/stream_set.h"
+
+namespace skiplane::rpc {
+
+class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  // `method` and `streams` outlive the stream.
+  MessageStream(CallScope scope, absl::string_view method, StreamSet& streams,
+                grpc::CallbackServerContext* context);
+
+  // From the handler, once.
+  void Begin();
+
+  // The server shuts down: it ends when all is answered.
+  void Drain();
+  // Its worker has begun another one.
+  void Replaced();
+
+ protected:
+  struct Outgoing {
+    std::unique_ptr<google::protobuf::MessageLite> message;  // null: there is nothing to say
+    // Told whether the transport took it.
+    absl::AnyInvocable<void(bool is_sent)> done;
+  };
+  using HoldPtr = std::shared_ptr<MessageHold>;
+
+  ~MessageStream() override = default;
+
+  // One message; `hold` is what it takes, to be kept until it is answered, or why there is no room
+  // for it. Not called again before it returns. A refusal ends the stream.
+  virtual absl::Status OnMessage(const grpc::ByteBuffer& bytes,
+                                 absl::StatusOr<HoldPtr> hold) = 0;
+  // All that there is to say. Under the lock.
+  virtual Outgoing TakeOutgoing() = 0;
+  // It is to end, for the first reason of several: what only waits, is to wait no more. Without the
+  // lock, once or more.
+  virtual void OnEnding() {}
+  // Says that it is to end soon. Under the lock.
+  virtual void SayDraining() = 0;
+  // Whether it may use the reserve of those who end work.
+  virtual bool KeepsWork() const { return false; }
+
+  // Changes what the stream has to say or to wait for, under the lock, and sends, reads or ends as
+  // follows from that. When it returns, the stream may be gone, unless something is under way.
+  void Update(absl::FunctionRef<void()> change);
+  // Under the lock.
+  void AddUnanswered(int64_t items) { unanswered_ += items; }
+  bool is_ending() const { return is_ending_; }
+
+  // Ends the stream with `status` once all is answered. Under the lock.
+  void EndWith(absl::Status status);
+
+  // Of the stream's caller: what it may do now. For OnMessage() only.
+  const access::Grants& grants() const { return admitted_.grants; }
+  // The same as it is now, for any thread. UNAUTHENTICATED, or ACCESS_DENIED if it may not call the
+  // method any more.
+  absl::StatusOr<access::Admitted> AdmitNow() const;
+  // Who that is, which does not change. The principal; empty where nobody has to prove anything.
+  std::string ProvenName() const { return name_ == access::kAnonymous ? "" : name_; }
+  // A worker is its principal's: what the broker knows this one by.
+  std::string OwnWorker(const std::string& worker_id) const;
+  std::string PartyName() const { return std::string(PartyOf().name); }
+  access::TokenSeal seal() const { return scope_.sealer.For(name_); }
+  metrics::Metrics& metrics() { return scope_.metrics; }
+
+  base::Mutex mutex_;
+
+ private:
+  // What follows from a change, to be done without the lock.
+  struct Step {
+    bool reads = false;
+    bool finishes = false;
+    Outgoing outgoing{};
+  };
+
+  void OnReadDone(bool ok) final;
+  void OnWriteDone(bool ok) final;
+  void OnCancel() final;
+  void OnDone() final;
+
+  Party PartyOf() const;
+  absl::Status Admit();
+  absl::Status Handle();
+  void Retire();
+  Step NextStep();
+  void Perform(Step step);
+  void FinishNow();
+
+  const CallScope scope_;
+  const absl::string_view method_;
+  StreamSet& streams_;
+  grpc::CallbackServerContext* const context_;
+  const std::chrono::steady_clock::time_point begin_;
+  const bool is_counted_;  // by in_flight
+  InFlight::Holding holding_;
+  bool is_parked_ = false;
+  bool is_listed_ = false;
+  Caller caller_;
+  std::string name_{access::kAnonymous};  // of the principal
+  access::Admitted admitted_;             // for the thread that reads
+  std::shared_ptr<CallTally::Connection> tally_;
+
+  grpc::ByteBuffer incoming_;
+  grpc::ByteBuffer outgoing_;
+  absl::AnyInvocable<void(bool)> on_sent_;
+
+  // Under the lock:
+  int64_t unanswered_ = 0;
+  bool is_reading_ = false;
+  bool is_writing_ = false;
+  bool has_all_ = false;    // the caller sends no more
+  bool is_ending_ = false;  // and takes no more messages
+  bool is_broken_ = false;  // nothing can be sent
+  bool is_finished_ = false;
+  absl::Status end_;
+};
+
+}  // namespace skiplane::rpc

@@ -1,0 +1,134 @@
+"""Streams that break, workers that fall silent, brokers that end."""
+
+import time
+import unittest
+
+import grpc
+
+from support.case import SystemTest
+from support.client import broker_pb2, lease_request, new_id, reason_of
+from support.process import GENEROUS_S
+from support.stream import Producer, Worker, lease_states
+
+LEASE_S = 1  # of workers that fall silent
+
+
+class Faults(SystemTest):
+
+    def setUp(self):
+        super().setUp()
+        self.broker, self.client = self.start("--auto-create-queues")
+
+    def work(self, client=None, **options):
+        worker = Worker(client or self.client, "q", **options)
+        self.addCleanup(worker.break_off)
+        return worker
+
+    def test_what_was_committed_when_the_broker_was_killed_comes_again_uncharged(self):
+        """Its commit comes after the hello of the next stream, which cannot name it."""
+        worker = self.work(credit=1)
+        worker.wait_for_welcome()
+        lock = self.database.hold("LOCK TABLE skiplane.lease_ledger IN EXCLUSIVE MODE")
+        self.client.enqueue("q", b"x")
+        self.database.wait_for_lock_wait()
+        self.broker.kill()
+        other, client = self.start("--auto-create-queues")
+        again = self.work(client, worker_id=worker.worker_id, credit=1)
+        again.wait_for_welcome()
+        lock.release()
+        [task] = again.take()
+        self.assertEqual((task.payload, task.attempt), (b"x", 1))
+        self.assertEqual(again.ack(task), ["SETTLED"])
+        other.wait_for_output(" serving ")
+
+    def test_a_worker_goes_on_at_another_broker(self):
+        for payload in (b"1", b"2"):
+            self.client.enqueue("q", payload)
+        worker = self.work(credit=2)
+        tasks = worker.take(2)
+        self.broker.kill()
+        _, client = self.start("--auto-create-queues")
+        again = self.work(client, worker_id=worker.worker_id, held=tasks, credit=2)
+        self.assertEqual(lease_states(again.wait_for_welcome().leases), ["HELD"] * 2)
+        self.assertEqual(again.ack(*tasks), ["SETTLED"] * 2)
+
+    def test_an_open_stream_alone_does_not_keep_a_session(self):
+        self.client.enqueue("q", b"x")
+        silent = self.work(duration=LEASE_S, credit=2)
+        [task] = silent.take()
+        [again] = self.client.lease("q")
+        self.assertEqual((again.task_id, again.attempt), (task.task_id, 2))
+        self.assertEqual(lease_states(silent.beat(task).response.results), ["LOST"])
+        self.assertEqual(reason_of(silent.refusal()), "SESSION_LOST")
+
+    def test_a_worker_that_falls_silent_gets_nothing_more(self):
+        silent = self.work(duration=LEASE_S, credit=2)
+        silent.wait_for_welcome()
+        self.database.eventually(
+            "SELECT count(*) FROM skiplane.worker_session WHERE state = 1", wanted="0")
+        self.client.enqueue("q", b"x")
+        [task] = self.client.lease("q")
+        self.assertEqual(task.attempt, 1)
+
+    def test_a_beat_brings_the_worker_back_before_its_session_ends(self):
+        worker = self.work(duration=LEASE_S, credit=1)
+        worker.wait_for_welcome()
+        for _ in range(5):
+            self.assertTrue(worker.beat().response.session_alive)
+        self.client.enqueue("q", b"x")
+        self.assertEqual(worker.take()[0].attempt, 1)
+
+    def test_tasks_that_were_not_sent_when_the_stream_broke_go_to_others(self):
+        worker = self.work(credit=1)
+        worker.wait_for_welcome()
+        worker.break_off()
+        self.client.enqueue("q", b"x")
+        [task] = self.client.lease("q")
+        self.assertEqual(task.attempt, 1)
+
+    def test_a_broker_that_ends_says_so_and_answers_all(self):
+        self.client.enqueue("q", b"x")
+        worker, producer = self.work(credit=1), Producer(self.client)
+        [task] = worker.take()
+        self.assertEqual(worker.ack(task), ["SETTLED"])
+        [number] = producer.enqueue(broker_pb2.EnqueueRequest(
+            queue="q", tasks=[broker_pb2.NewTask()]))
+        producer.answer(number)
+        self.broker.terminate()
+        for stream in (worker, producer):
+            self.assertEqual(reason_of(stream.refusal()), "BROKER_DRAINING")
+        self.assertEqual(self.broker.wait(), 0)
+
+    def test_streams_of_a_database_that_is_away_end_as_unavailable(self):
+        worker = self.work(credit=1)
+        worker.wait_for_welcome()
+        self.database.refuse_writes()
+        other = self.work()
+        self.assertEqual(other.refusal().code().name, "UNAVAILABLE")
+        self.database.take_writes()
+        end = time.monotonic() + GENEROUS_S
+        while not self.is_welcome():
+            self.assertLess(time.monotonic(), end)
+
+    def is_welcome(self):
+        try:
+            return self.work().wait_for_welcome() is not None
+        except grpc.RpcError:
+            return False
+
+    def test_a_stream_and_calls_of_one_worker_share_its_session(self):
+        worker_id = new_id()
+        worker = self.work(worker_id=worker_id, credit=1)
+        worker.wait_for_welcome()
+        self.client.enqueue("q", b"1")
+        [pushed] = worker.take()
+        self.client.enqueue("q", b"2")
+        answer = self.client.broker.Lease(lease_request("q", worker_id=worker_id, wait=60))
+        [called] = answer.tasks
+        beat = worker.beat(pushed, called)
+        self.assertEqual(lease_states(beat.response.results), ["HELD"] * 2)
+        self.assertEqual(worker.ack(called, pushed), ["SETTLED"] * 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
