@@ -60,6 +60,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
                 context_.metrics.OrphanLeasesReleased(static_cast<int64_t>(unknown.size()));
                 settler_.Release(std::move(unknown));
               }),
+      looker_(context_),
       admin_(context_, queues_, new_queues_, notifier_, list_turns_, lists_),
       operator_(context_, queues_, dispatcher_, list_turns_, look_turns_, lists_, waiters_,
                 OnCommit()),
@@ -73,6 +74,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
             RefreshQueues();
             RefreshTokenKeys();
             waiters_.LookForAll();
+            looker_.Taken();
             has_beaten_ = false;     // what others told meanwhile was missed: let them tell again
             has_new_peers_ = true;  // and one that started meanwhile does not know what we await
             RenewRow();
@@ -146,6 +148,9 @@ void LocalBroker::OnNotification(absl::string_view payload) {
       break;
     case model::NotificationKind::kAwaited:
       peer_awaits_.Add(notification->lane, notification->tasks, std::chrono::steady_clock::now());
+      break;
+    case model::NotificationKind::kWorkers:
+      looker_.Taken();
       break;
     case model::NotificationKind::kEnded:
       waiters_.Ended(notification->lane, notification->tasks);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/base/timer.h"
@@ -20,6 +21,7 @@
 #include "server/broker/queues/new_queues.h"
 #include "server/broker/queues/peer_notifier.h"
 #include "server/broker/queues/queue_cache.h"
+#include "server/broker/sessions/lease_looker.h"
 #include "server/broker/sessions/session_ender.h"
 #include "server/broker/sessions/session_opener.h"
 #include "server/broker/sessions/session_renewer.h"
@@ -60,6 +62,11 @@ class LocalBroker : public Broker {
                                                Callback<SettleAndLeaseAnswer> done) override;
   void Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) override;
   void OpenSession(OpenSessionCall call, Callback<OpenSessionAnswer> done) override;
+  void LookAtLeases(std::vector<model::LeaseToken> leases,
+                    Callback<std::vector<model::LeaseState>> done) override {
+    looker_.Look(std::move(leases), std::move(done));
+  }
+  void WhenLeasesAreTaken(LeasesTaken taken) override { looker_.WhenTaken(std::move(taken)); }
   void HandBack(const LeaseAnswer& undelivered) override;
   void CreateQueue(CreateQueueCall call, Callback<model::Queue> done) override;
   void GetQueue(GetQueueCall call, Callback<QueueWithCounts> done) override;
@@ -111,6 +118,7 @@ class LocalBroker : public Broker {
   ListTurns look_turns_;
   SessionEnder ender_;
   SessionOpener opener_;
+  LeaseLooker looker_;
   QueueAdmin admin_;
   LocalOperator operator_;
   Sampler sampler_;

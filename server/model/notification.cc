@@ -12,7 +12,7 @@ namespace skiplane::model {
 namespace {
 
 constexpr absl::string_view kKindNames[] = {"tasks", "queues", "broker", "awaited",
-                                            "ended"};
+                                            "ended", "workers"};
 constexpr absl::string_view kNobody = "-";
 
 constexpr size_t kNumberBytesMax = std::numeric_limits<int64_t>::digits10 + 2;  // with its sign
@@ -111,6 +111,8 @@ std::optional<Notification> ParseNotification(absl::string_view text) {
     notification.kind = NotificationKind::kQueues;
   } else if (words[0] == kKindNames[2]) {
     notification.kind = NotificationKind::kBroker;
+  } else if (words[0] == kKindNames[5]) {
+    notification.kind = NotificationKind::kWorkers;
   } else {
     return std::nullopt;
   }

@@ -19,6 +19,7 @@ enum class NotificationKind {
   kBroker,  // a broker started, listens again or ends: count them again, tell it what is awaited
   kAwaited,  // calls of the sender wait for the ends of tasks
   kEnded,    // tasks that calls wait for have ended
+  kWorkers,  // leases were taken from workers that live, or their work is to stop
 };
 
 // NOTIFY takes less than 8,000 bytes.

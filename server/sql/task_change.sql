@@ -97,6 +97,7 @@ WITH target AS MATERIALIZED (
   -- As session_recheck has it.
   UPDATE skiplane.worker_session s SET recheck_until = greatest(s.recheck_until, w.lease_number)
   FROM worker w WHERE s.id = w.id
+  RETURNING pg_notify('skiplane', 'workers -')
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, cancelled)
   SELECT $1::int8, c.stage, c.due, sum(c.waiting), sum(c.cancelled)

@@ -47,7 +47,8 @@ TEST(NotificationTest, ManyTasksAreSeveralThatPostgresTakesHoweverLargeTheirNumb
 }
 
 TEST(NotificationTest, OtherKindsComeBackAsTheyWere) {
-  for (const NotificationKind kind : {NotificationKind::kQueues, NotificationKind::kBroker}) {
+  for (const NotificationKind kind :
+       {NotificationKind::kQueues, NotificationKind::kBroker, NotificationKind::kWorkers}) {
     Notification notification;
     notification.kind = kind;
     EXPECT_EQ(ParseNotification(FormatNotification(notification)), notification);

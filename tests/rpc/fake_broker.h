@@ -57,6 +57,11 @@ class FakeBroker final : public broker::Broker {
                broker::Callback<std::vector<broker::EnqueueResult>> done) override;
   void OpenSession(broker::OpenSessionCall call,
                    broker::Callback<broker::OpenSessionAnswer> done) override;
+  void LookAtLeases(std::vector<model::LeaseToken> leases,
+                    broker::Callback<std::vector<model::LeaseState>> done) override {
+    done(std::vector<model::LeaseState>(leases.size(), model::LeaseState::kHeld));
+  }
+  void WhenLeasesAreTaken(broker::LeasesTaken) override {}
   std::shared_ptr<broker::PendingLease> Lease(broker::LeaseCall call,
                                               broker::Callback<broker::LeaseAnswer> done) override;
   void Settle(std::vector<model::SettleItem> items,

@@ -3,7 +3,7 @@
 import unittest
 
 from support.case import SystemTest
-from support.client import broker_pb2, new_id, reason_of, seconds
+from support.client import admin_pb2, broker_pb2, new_id, reason_of, seconds
 from support.stream import Worker, ack_of, lease_states, nack_of, outcome_of, release_of
 
 
@@ -130,6 +130,48 @@ class Work(Streams):
         self.assertEqual(reason_of(first.refusal()), "STREAM_REPLACED")
         self.client.enqueue("q", b"x")
         self.assertEqual(self.payloads(second, 1), [b"x"])
+
+
+class Notices(Streams):
+
+    def notices(self, worker, count):
+        worker.read_until(lambda: len(worker.notices) >= count)
+        return [(notice.task_id, *lease_states([notice])) for notice in worker.notices]
+
+    @staticmethod
+    def cancel(client, task):
+        client.admin.CancelTask(admin_pb2.CancelTaskRequest(task_id=task.task_id))
+
+    def test_a_cancelled_task_is_told_at_once_by_whichever_broker(self):
+        for _ in range(3):
+            self.client.enqueue("q", b"x")
+        worker = self.work(credit=3, duration=3600)
+        one, two, three = worker.take(3)
+        self.cancel(self.client, one)
+        self.assertEqual(self.notices(worker, 1), [(one.task_id, "CANCEL_REQUESTED")])
+        self.database.eventually("SELECT count(*) FROM skiplane.broker", wanted="1")
+        _, other = self.start()
+        self.cancel(other, two)
+        self.assertEqual(self.notices(worker, 2)[1:], [(two.task_id, "CANCEL_REQUESTED")])
+        self.assertEqual(worker.ack(one, two, three), ["SETTLED"] * 3)
+
+    def test_a_run_that_hangs_is_told_to_be_lost(self):
+        self.client.create_queue("short", max_run_duration=seconds(1))
+        self.client.enqueue("short", b"x")
+        worker = self.work("short", credit=1, duration=3600)
+        [task] = worker.take()
+        self.assertEqual(self.notices(worker, 1), [(task.task_id, "LOST")])
+        self.assertEqual(worker.ack(task), ["LEASE_LOST"])
+
+    def test_what_a_hello_names_is_told_too(self):
+        self.client.enqueue("q", b"x")
+        first = self.work(credit=1, duration=3600)
+        [task] = first.take()
+        first.break_off()
+        second = self.work(worker_id=first.worker_id, held=[task], duration=3600)
+        second.wait_for_welcome()
+        self.cancel(self.client, task)
+        self.assertEqual(self.notices(second, 1), [(task.task_id, "CANCEL_REQUESTED")])
 
 
 class Hello(Streams):

@@ -44,6 +44,15 @@ class Broker {
   // worker that are asked for after the answer are not touched.
   virtual void OpenSession(OpenSessionCall call, Callback<OpenSessionAnswer> done) = 0;
 
+  // What became of leases of sessions that live, one state per lease, in order. Renews nothing.
+  virtual void LookAtLeases(std::vector<model::LeaseToken> leases,
+                            Callback<std::vector<model::LeaseState>> done) = 0;
+
+  // From now on `taken` is called when somebody took leases from workers that live, or their work
+  // is to stop, whoever they are; null: nobody is. Returns when an earlier one is not called any
+  // more.
+  virtual void WhenLeasesAreTaken(LeasesTaken taken) = 0;
+
   // The answer to a Lease could not be delivered: hands its tasks back at once and uncharged.
   // Not for calls with a request id: their caller may ask again.
   virtual void HandBack(const LeaseAnswer& undelivered) = 0;

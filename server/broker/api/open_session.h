@@ -1,6 +1,7 @@
-// What rpc asks of the broker when a worker begins a stream.
+// What rpc asks of the broker for workers with a stream.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -20,5 +21,8 @@ struct OpenSessionAnswer {
   absl::Duration lease_duration;
   absl::Duration lease_remaining;
 };
+
+// Called on a thread of the broker: it must not block.
+using LeasesTaken = std::function<void()>;
 
 }  // namespace skiplane::broker

@@ -52,6 +52,9 @@ class BrokerService final : public RawBrokerService {
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Produce(
       grpc::CallbackServerContext* context) override;
 
+  // Somebody took leases from some workers: those with a stream are told.
+  void TellLeasesTaken() { streams_.TellLeasesTaken(); }
+
   // The server shuts down: streams end when all that came is answered.
   void DrainStreams() { streams_.Drain(); }
 

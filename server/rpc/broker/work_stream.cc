@@ -1,6 +1,7 @@
 #include "server/rpc/broker/work_stream.h"
 
 #include <utility>
+#include <variant>
 
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
@@ -19,6 +20,10 @@ namespace skiplane::rpc {
 namespace {
 
 constexpr absl::string_view kSettlements = "settlements";
+
+const model::LeaseToken& TokenOf(const model::SettleItem& item) {
+  return std::visit([](const auto& one) -> const model::LeaseToken& { return one.token; }, item);
+}
 
 }  // namespace
 
@@ -58,26 +63,29 @@ absl::Status WorkStream::Greet(v1::WorkHello* hello, const absl::StatusOr<HoldPt
   call->lease.worker_id = OwnWorker(call->lease.worker_id);
   is_greeted_ = true;
   streams_.SetWorker(this, call->lease.worker_id);
+  std::vector<model::LeaseToken> leases = call->leases;
   Update([&] {
     lease_ = call->lease;
     AddUnanswered(1);
   });
   broker_.OpenSession(*std::move(call),
-                      [this, held = *hold](
+                      [this, held = *hold, leases = std::move(leases)](
                           absl::StatusOr<broker::OpenSessionAnswer> answer) mutable {
                         held.reset();  // before the stream may go
-                        Welcome(std::move(answer));
+                        Welcome(leases, std::move(answer));
                       });
   return absl::OkStatus();
 }
 
-void WorkStream::Welcome(absl::StatusOr<broker::OpenSessionAnswer> answer) {
+void WorkStream::Welcome(const std::vector<model::LeaseToken>& leases,
+                         absl::StatusOr<broker::OpenSessionAnswer> answer) {
   Update([&] {
     if (!answer.ok()) {
       EndWith(base::PrefixField("hello.", answer.status()));
       return;
     }
     WriteWelcome(*answer, response()->mutable_welcome());
+    for (size_t i = 0; i < leases.size(); ++i) Held(leases[i], answer->states[i]);
     lease_duration_ = answer->lease_duration;
     is_welcome_ = true;
   });
@@ -122,41 +130,43 @@ absl::Status WorkStream::Settle(v1::WorkRequest* request, const absl::StatusOr<H
     absl::StatusOr<SettleCall> one =
         hold.ok() ? ReadOne(settlement.mutable_item()) : hold.status();
     if (!one.ok()) {
-      AnswerSettled({settlement.number()}, one.status());
+      AnswerSettled({{settlement.number(), {}}}, one.status());
       continue;
     }
-    good.call.items.push_back(std::move(one->items[0]));
+    model::SettleItem& item = one->items[0];
+    good.settled.push_back({settlement.number(), TokenOf(item)});
+    good.call.items.push_back(std::move(item));
     good.call.paths.push_back(one->paths[0]);
-    good.numbers.push_back(settlement.number());
   }
-  if (good.numbers.empty()) return absl::OkStatus();
+  if (good.settled.empty()) return absl::OkStatus();
   broker_.Settle(std::move(good.call.items),
                  [this, held = *hold, paths = std::move(good.call.paths),
-                  numbers = std::move(good.numbers)](
+                  settled = std::move(good.settled)](
                      absl::StatusOr<std::vector<model::SettleResult>> results) mutable {
                    held.reset();  // before the stream may go
                    if (results.ok()) {
                      CountLost("settle", *results, metrics());
                      NamePaths(paths, &*results);
                    }
-                   AnswerSettled(numbers, std::move(results));
+                   AnswerSettled(settled, std::move(results));
                  });
   return absl::OkStatus();
 }
 
-void WorkStream::AnswerSettled(const std::vector<int64_t>& numbers,
+void WorkStream::AnswerSettled(const std::vector<Settled>& settled,
                                absl::StatusOr<std::vector<model::SettleResult>> results) {
   Update([&] {
-    for (size_t i = 0; i < numbers.size(); ++i) {
+    for (size_t i = 0; i < settled.size(); ++i) {
       v1::WorkResult* const result = response()->add_results();
-      result->set_number(numbers[i]);
+      result->set_number(settled[i].number);
       if (results.ok()) {
+        if ((*results)[i].outcome != model::SettleOutcome::kRefused) Over(settled[i].lease);
         WriteResult(&(*results)[i], result->mutable_result());
       } else {
         WriteStreamRefusal(results.status(), result->mutable_refusal());
       }
     }
-    AddUnanswered(-static_cast<int64_t>(numbers.size()));
+    AddUnanswered(-static_cast<int64_t>(settled.size()));
   });
 }
 

@@ -10,8 +10,10 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "server/broker/api/broker.h"
 #include "server/rpc/broker/convert_settle.h"
 #include "server/rpc/stream/message_stream.h"
@@ -28,26 +30,38 @@ class WorkStream final : public MessageStream {
         streams_(streams) {}
 
  private:
-  // The settlements of one message that may be settled, and their numbers.
+  struct Settled {
+    int64_t number;
+    model::LeaseToken lease;
+  };
+  // The settlements of one message that may be settled.
   struct Settlements {
     SettleCall call;
-    std::vector<int64_t> numbers;
+    std::vector<Settled> settled;  // one per item of the call
+  };
+
+  // A lease, and what the worker was told of it.
+  struct Known {
+    model::LeaseToken lease;
+    model::LeaseState state = model::LeaseState::kHeld;
   };
 
   ~WorkStream() override = default;
 
   absl::Status OnMessage(const grpc::ByteBuffer& bytes, absl::StatusOr<HoldPtr> hold) override;
+  void OnLeasesTaken() override;
   Outgoing TakeOutgoing() override;
   void OnEnding() override;
   void SayDraining() override { response()->set_draining(true); }
   bool KeepsWork() const override { return true; }
 
   absl::Status Greet(v1::WorkHello* hello, const absl::StatusOr<HoldPtr>& hold);
-  void Welcome(absl::StatusOr<broker::OpenSessionAnswer> answer);
+  void Welcome(const std::vector<model::LeaseToken>& leases,
+               absl::StatusOr<broker::OpenSessionAnswer> answer);
   absl::Status TakeCredit(int32_t credit);
   absl::Status Settle(v1::WorkRequest* request, const absl::StatusOr<HoldPtr>& hold);
   absl::StatusOr<SettleCall> ReadOne(v1::SettleItem* item);
-  void AnswerSettled(const std::vector<int64_t>& numbers,
+  void AnswerSettled(const std::vector<Settled>& settled,
                      absl::StatusOr<std::vector<model::SettleResult>> results);
   absl::Status Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusOr<HoldPtr>& hold);
   void AnswerRenewed(int64_t number, bool ends, absl::StatusOr<broker::HeartbeatAnswer> answer);
@@ -60,6 +74,12 @@ class WorkStream final : public MessageStream {
   void Fetched(absl::StatusOr<broker::LeaseAnswer> answer);
   void Push(broker::LeaseAnswer answer);
   void EndFetch();
+
+  // work_stream_held.cc: what the worker holds, as far as this stream knows.
+  void Held(const model::LeaseToken& lease, model::LeaseState state);
+  void Over(const model::LeaseToken& lease);
+  void Notice(const std::vector<model::LeaseToken>& leases,
+              const std::vector<model::LeaseState>& states);
 
   v1::WorkResponse* response();
 
@@ -84,6 +104,8 @@ class WorkStream final : public MessageStream {
   std::shared_ptr<broker::PendingLease> fetch_;
   std::unique_ptr<v1::WorkResponse> response_;
   broker::LeaseAnswer pushed_;  // tasks in `response_`
+  // By task and lease number: what the worker was last told.
+  absl::flat_hash_map<std::pair<model::TaskId, int64_t>, Known> held_;
 };
 
 }  // namespace skiplane::rpc

@@ -16,7 +16,7 @@ using std::chrono::steady_clock;
 // A worker that is silent for half of its lease duration gets nothing more until it says something.
 bool WorkStream::MayFetch() const {
   return is_welcome_ && !is_stopped_ && !is_ending() && !is_fetching_ && credit_ > 0 &&
-         pushed_.tasks.empty() &&
+         pushed_.tasks.empty() && held_.size() < size_t{model::kHelloLeasesMax} &&
          steady_clock::now() < heard_ + absl::ToChronoNanoseconds(lease_duration_ / 2);
 }
 
@@ -89,6 +89,9 @@ void WorkStream::Push(broker::LeaseAnswer answer) {
   SealTokens(seal(), &tasks);
   response()->mutable_tasks()->Swap(tasks.mutable_tasks());
   response()->mutable_lease_remaining()->Swap(tasks.mutable_lease_remaining());
+  for (const model::LeasedTask& task : answer.tasks) {
+    Held(task.token, model::LeaseState::kHeld);
+  }
   pushed_ = std::move(answer);
 }
 

@@ -185,13 +185,18 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(Binding binding, broker::B
   // By gRPC last: who sees there that it is ready may call by HTTP at once.
   state->health = std::make_unique<Health>(std::vector<grpc::HealthCheckServiceInterface*>{
       &state->inner->health(), state->grpc->GetHealthCheckService()});
+  broker.WhenLeasesAreTaken(
+      [service = &state->broker_service] { service->TellLeasesTaken(); });
   state->Listen();
   return std::unique_ptr<Server>(new Server(std::move(state)));
 }
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-Server::~Server() { Drain(absl::ZeroDuration()); }
+Server::~Server() {
+  state_->broker.WhenLeasesAreTaken(nullptr);
+  Drain(absl::ZeroDuration());
+}
 
 std::shared_ptr<grpc::Channel> Server::InnerChannel() const { return state_->inner->channel(); }
 

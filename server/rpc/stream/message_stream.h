@@ -38,6 +38,8 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   void Drain();
   // Its worker has begun another one.
   void Replaced();
+  // Somebody took leases from some workers.
+  virtual void OnLeasesTaken() {}
 
  protected:
   struct Outgoing {

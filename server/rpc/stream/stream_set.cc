@@ -31,6 +31,11 @@ void StreamSet::SetWorker(MessageStream* stream, const std::string& worker_id) {
   of_worker = stream;
 }
 
+void StreamSet::TellLeasesTaken() {
+  base::MutexLock lock(mutex_);
+  for (const auto& [stream, worker] : workers_) stream->OnLeasesTaken();
+}
+
 void StreamSet::Drain() {
   base::MutexLock lock(mutex_);
   is_draining_ = true;

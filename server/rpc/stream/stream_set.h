@@ -21,6 +21,9 @@ class StreamSet {
   // The stream is that of this worker now; one that was before is told that it is replaced.
   void SetWorker(MessageStream* stream, const std::string& worker_id);
 
+  // Tells those of workers that somebody took leases from some.
+  void TellLeasesTaken();
+
   // Tells all that are open, once, that they are to end.
   void Drain();
 
