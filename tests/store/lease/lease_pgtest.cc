@@ -88,6 +88,20 @@ TEST_F(LeaseTest, CallersAreDealtBySlots) {
   EXPECT_EQ(Number("SELECT count(DISTINCT session) FROM skiplane.task WHERE state = 2"), 3);
 }
 
+// As of a caller whose session has ended.
+TEST_F(LeaseTest, WhatIsDealtToNobodyStaysReady) {
+  for (const int64_t bytes_max : {int64_t{16} << 20, int64_t{1}}) {
+    Put(3);
+    LeaseDemand demand = Demand({1, 0, 1});
+    demand.bytes_max = bytes_max;
+    const std::vector<LeasedRow> rows = LeaseRows(demand);
+    for (const LeasedRow& row : rows) EXPECT_EQ(row.caller, 0);
+    EXPECT_LE(rows.size(), 2u);
+    EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task WHERE state = 2 AND session IS NULL"), 0);
+    EXPECT_GE(Number("SELECT count(*) FROM skiplane.task WHERE state = 1"), 1);
+  }
+}
+
 TEST_F(LeaseTest, BytesAreLimitedPerCaller) {
   Put(8, TaskOf(std::string(100, 'x')));
   LeaseDemand demand = Demand({1, 2, 1, 2, 1, 2, 1, 2});
