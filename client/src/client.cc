@@ -8,6 +8,7 @@
 #include "client/src/connection.h"
 #include "client/src/content.h"
 #include "client/src/convert_task.h"
+#include "client/src/produce/producer.h"
 #include "client/src/random_id.h"
 #include "client/src/status.h"
 #include "client/src/unary_call.h"
@@ -112,12 +113,17 @@ PendingCall Client::EnqueueAsync(EnqueueCall call, Done<std::vector<EnqueueResul
     done(request.status());
     return PendingCall();
   }
+  auto converted = Converted<v1::EnqueueResponse>(WithSize(size, std::move(done)));
+  if (internal::Producer::IsFor(*request)) {
+    return connection_->producer().Send(connection_, *std::move(request), timeout,
+                                        std::move(converted));
+  }
   return UnaryCall<v1::EnqueueRequest, v1::EnqueueResponse>::Start(
       connection_, {.send = Via(&BrokerMethods::Enqueue),
                     .request = *std::move(request),
                     .timeout = timeout,
                     .repeatable = repeatable,
-                    .done = Converted<v1::EnqueueResponse>(WithSize(size, std::move(done)))});
+                    .done = std::move(converted)});
 }
 
 PendingCall Client::LeaseAsync(LeaseCall call, Done<LeaseAnswer> done) {

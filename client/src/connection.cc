@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "client/src/connect/channel.h"
+#include "client/src/produce/producer.h"
 
 namespace skiplane::internal {
 namespace {
@@ -66,6 +67,13 @@ double RandomShare() {
 }
 
 }  // namespace
+
+Connection::Connection(ClientOptions options, std::unique_ptr<Token> token)
+    : options_(std::move(options)),
+      token_(std::move(token)),
+      producer_(std::make_shared<Producer>()) {}
+
+Connection::~Connection() { producer_->Close(); }
 
 absl::StatusOr<std::shared_ptr<Connection>> Connection::Open(ClientOptions options) {
   if (const absl::Status status = Check(options); !status.ok()) return status;

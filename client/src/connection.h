@@ -24,8 +24,14 @@ struct Backend {
   std::unique_ptr<v1::AdminService::Stub> admin;
 };
 
+class Producer;
+
 class Connection {
  public:
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
   static absl::StatusOr<std::shared_ptr<Connection>> Open(ClientOptions options);
 
   // The next broker that is not known to be unreachable; if all are, simply the next.
@@ -36,15 +42,16 @@ class Connection {
 
   const ClientOptions& options() const { return options_; }
   Token& token() { return *token_; }
+  Producer& producer() { return *producer_; }
 
  private:
-  Connection(ClientOptions options, std::unique_ptr<Token> token)
-      : options_(std::move(options)), token_(std::move(token)) {}
+  Connection(ClientOptions options, std::unique_ptr<Token> token);
 
   const ClientOptions options_;
   const std::unique_ptr<Token> token_;
   std::vector<Backend> backends_;
   std::atomic<size_t> turn_{0};
+  const std::shared_ptr<Producer> producer_;
 };
 
 }  // namespace skiplane::internal

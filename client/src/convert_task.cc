@@ -92,6 +92,18 @@ v1::LeaseRequest ToProto(const LeaseCall& call) {
   return request;
 }
 
+v1::WorkHello ToHello(const LeaseCall& call) {
+  v1::LeaseRequest request = ToProto(call);
+  v1::WorkHello hello;
+  hello.set_worker_id(std::move(*request.mutable_worker_id()));
+  hello.set_worker_name(std::move(*request.mutable_worker_name()));
+  hello.mutable_queues()->Swap(request.mutable_queues());
+  hello.set_queue_order(request.queue_order());
+  if (request.has_lease_duration()) *hello.mutable_lease_duration() = request.lease_duration();
+  hello.set_max_bytes(request.max_bytes());
+  return hello;
+}
+
 LeaseAnswer FromProto(v1::LeaseResponse response) {
   LeaseAnswer answer;
   for (v1::LeasedTask& task : *response.mutable_tasks()) answer.tasks.push_back(MoveLeased(task));

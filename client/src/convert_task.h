@@ -20,6 +20,9 @@ std::vector<EnqueueResult> FromProto(const v1::EnqueueResponse& response);
 v1::LeaseRequest ToProto(const LeaseCall& call);
 LeaseAnswer FromProto(v1::LeaseResponse response);
 
+// The begin of a stream that works as the call would.
+v1::WorkHello ToHello(const LeaseCall& call);
+
 // INVALID_ARGUMENT for an item with both a next stage and finish, or with such a task.
 absl::StatusOr<v1::AckRequest> AckToProto(std::vector<AckItem> items);
 std::vector<SettleResult> FromProto(const v1::AckResponse& response);

@@ -89,9 +89,15 @@ std::optional<absl::Duration> RetryDelay(const absl::Status& status) {
 namespace internal {
 
 absl::Status FromProto(const v1::Refusal& refusal) {
-  absl::Status status(CodeOf(refusal.reason()), refusal.message());
+  // The two enumerations share gRPC's canonical numbers. Parts of calls are refused without one.
+  const auto code = refusal.code() == 0 ? CodeOf(refusal.reason())
+                                        : static_cast<absl::StatusCode>(refusal.code());
+  absl::Status status(code, refusal.message());
   status.SetPayload(kReasonPayload, absl::Cord(refusal.reason()));
   if (!refusal.field().empty()) status.SetPayload(kFieldPayload, absl::Cord(refusal.field()));
+  if (refusal.has_retry_delay()) {
+    status.SetPayload(kDelayPayload, absl::Cord(refusal.retry_delay().SerializeAsString()));
+  }
   return status;
 }
 

@@ -1,5 +1,6 @@
 // A BrokerService in this process that does as a test tells it: fails calls, hands out tasks, loses
-// leases, and keeps every request for the test to look at. Thread-safe.
+// leases, and keeps every request for the test to look at. It has no streams, as brokers of 0.1;
+// FakeStreams has. Thread-safe.
 #pragma once
 
 #include <grpcpp/server.h>

@@ -42,6 +42,14 @@ class Gate {
   bool is_open_ = false;
 };
 
+// Returns when `stop` was asked for.
+inline void WaitForStop(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  std::unique_lock<std::mutex> lock(mutex);
+  changed.wait(lock, stop, [] { return false; });
+}
+
 class WorkerTest : public testing::Test {
  protected:
   std::unique_ptr<Worker> Started(Handler handler, WorkerOptions options = {}) {
@@ -80,14 +88,6 @@ class WorkerTest : public testing::Test {
 
   bool IsNacked(const std::string& token) {
     return broker_.WaitUntil([&] { return broker_.nacked.count(token) > 0; });
-  }
-
-  // Returns when `stop` was asked for.
-  static void WaitForStop(const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any changed;
-    std::unique_lock<std::mutex> lock(mutex);
-    changed.wait(lock, stop, [] { return false; });
   }
 
   FakeBroker broker_;

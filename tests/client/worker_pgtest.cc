@@ -103,6 +103,26 @@ TEST_F(WorkerOnBroker, AHangedRunIsAskedToStopAndTheNextTaskHasItsTurn) {
   EXPECT_EQ(View(hanged).last_error->type, "HANGED");
 }
 
+TEST_F(WorkerOnBroker, WhatAHandlerReportsIsSeenWhileItRuns) {
+  const std::string id = Put("next", {}).task_id;
+  std::promise<void> seen;
+  auto worker = Worker::Start(
+      client(), {.queues = {{.name = "next"}}, .lease_duration = absl::Seconds(1)},
+      [&](const LeasedTask&, Attempt& attempt) {
+        attempt.Report({.fraction = 0.5, .message = "half"});
+        seen.get_future().wait();
+        return Result::Done();
+      });
+  ASSERT_TRUE(worker.ok()) << worker.status();
+  const absl::Time until = absl::Now() + absl::Minutes(1);
+  while (!View(id).progress && absl::Now() < until) {
+  }
+  EXPECT_EQ(View(id).progress.value_or(TaskProgress()).message, "half");
+  seen.set_value();
+  (*worker)->Stop();
+  EXPECT_EQ((*worker)->counts().lost, 0);
+}
+
 TEST_F(WorkerOnBroker, AWorkerThatStoppedHasNoSession) {
   Put("line", {});
   Run("a", 1, [](const LeasedTask&) { return Result::Done(); });

@@ -6,7 +6,11 @@
 //   auto made = client->Enqueue("mail", {.payload = "hello", .key = "order-17"});
 //
 // A program that runs tasks uses skiplane::Worker (worker.h), which sends heartbeats, settles in
-// batches and survives broker restarts. It is built on Lease, Settle and Heartbeat.
+// batches and survives broker restarts.
+//
+// Enqueues of all threads share one stream: what comes while a message is on its way goes in the
+// next one, each with an answer of its own. To a broker without streams, and where one has no room
+// in a message of several (3 MiB) or has no request id, they are calls like all others.
 //
 // Every call has a deadline. A call that fails as UNAVAILABLE is sent again, with growing random
 // pauses, up to ClientOptions::max_attempts times, where a repeat does no harm: Enqueue, Lease

@@ -6,10 +6,12 @@
 //                                   : skiplane::Result::Retry({.type = "SmtpError"});
 //       });
 //
-// It leases what its threads can run, renews all leases it holds with one heartbeat per third of
-// their duration, and settles finished attempts in batches: those that finished during the call
-// before. It survives an outage or a restart of the broker: it keeps results and sends them when
-// the broker is back, and repeats a lease call whose answer got lost with the same id.
+// It takes what its threads can run, renews all leases it holds with one heartbeat per third of
+// their duration, and settles finished attempts in batches: those that finished while the message
+// before was on its way. All of that is one stream. It survives an outage or a restart of the
+// broker: it keeps results and sends them when the broker is back, on a stream that names what is
+// still held. With a broker that has no streams, and in a burst, it makes calls: Lease, Settle and
+// Heartbeat. A lease call whose answer got lost is repeated with the same id.
 //
 // At least once: a handler can run a second time on a task whose worker died or was cut off for
 // longer than the lease, and the first run may still be going on. Fencing accepts exactly one

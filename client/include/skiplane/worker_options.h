@@ -36,8 +36,8 @@ struct WorkerOptions {
   // How long after this worker's last sign of life its tasks go to others. 1 s to 12 h. A short one
   // detects a dead worker soon; a long one survives a long outage of the network.
   absl::Duration lease_duration = absl::Seconds(30);
-  // How long a call waits for tasks before it asks again: no longer than half of lease_duration, so
-  // that the session of an idle worker stays alive. 0 to 60 s.
+  // How long a call waits for tasks before it asks again, if the broker has no streams: no longer
+  // than half of lease_duration, so that the session of an idle worker stays alive. 0 to 60 s.
   absl::Duration wait = absl::Seconds(20);
   // True: the worker ends when nothing is ready any more: when a lease call that was made while no
   // attempt was under way gets no task. Tasks that are scheduled for later, such as retries with a
@@ -51,7 +51,7 @@ struct WorkerOptions {
   absl::Duration stop_grace = absl::Seconds(10);
   // For people. Empty: "host:pid".
   std::string name{};
-  // Called for each call that failed, and for each task whose content could not be decoded
+  // Called for each call or stream that failed, and for each task whose content was not decoded
   // (codec.h); the worker goes on by itself. Must not block.
   std::function<void(const absl::Status&)> on_error{};
   // Called once for each attempt, when it is over for the broker; if it was lost, its handler may

@@ -7,8 +7,8 @@
 
 namespace skiplane::internal {
 
-Crew::Crew(int threads, Handler handler, Holdings& holdings, Settler& settler, const Tally& tally)
-    : handler_(std::move(handler)), holdings_(holdings), settler_(settler), tally_(tally) {
+Crew::Crew(int threads, Handler handler, Holdings& holdings, Link& link, const Tally& tally)
+    : handler_(std::move(handler)), holdings_(holdings), link_(link), tally_(tally) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Loop(); });
 }
 
@@ -24,8 +24,11 @@ void Crew::Loop() {
     // What it says of a run that was cut short is not the task's fault.
     const bool is_cut = hold->is_withdrawn() && result.kind() != Result::Kind::kDone;
     if (is_cut) result = Result::Release();
-    if (hold->End()) settler_.Add(hold, std::move(result));
-    holdings_.Ran(hold);
+    if (hold->End()) {
+      link_.AddRan(hold, std::move(result));
+    } else {
+      link_.Ran(hold);
+    }
   }
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "client/src/worker/holdings.h"
-#include "client/src/worker/settler.h"
+#include "client/src/worker/link.h"
 #include "client/src/worker/tally.h"
 #include "skiplane/worker.h"
 
@@ -13,7 +13,7 @@ namespace skiplane::internal {
 
 class Crew {
  public:
-  Crew(int threads, Handler handler, Holdings& holdings, Settler& settler, const Tally& tally);
+  Crew(int threads, Handler handler, Holdings& holdings, Link& link, const Tally& tally);
   ~Crew() { Join(); }
 
   // Holdings must be closed. Returns when every handler has returned. Idempotent.
@@ -25,7 +25,7 @@ class Crew {
 
   const Handler handler_;
   Holdings& holdings_;
-  Settler& settler_;
+  Link& link_;
   const Tally& tally_;
   std::vector<std::thread> threads_;
 };

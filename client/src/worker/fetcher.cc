@@ -23,7 +23,7 @@ Fetcher::Fetcher(Client client, LeaseCall call, FetchLimits limits, Holdings& ho
                  Tally& tally)
     : client_(std::move(client)),
       call_(std::move(call)),
-      limits_(limits),
+      limits_(std::move(limits)),
       holdings_(holdings),
       tally_(tally),
       thread_([this] { Loop(); }) {}
@@ -56,18 +56,26 @@ void Fetcher::Loop() {
       if (!count.ok()) AskForRest(room);
       break;
     }
+    if (count.ok() && Leaves()) return;
     if (count.ok() && *count > 0) continue;
     if (limits_.burst && was_empty) return End(count.status());
     if (!count.ok()) tally_.Error(count.status());
     Pause(count, begin, freed);
   }
-  End(holdings_.WaitUntilEmpty() ? absl::OkStatus()
-                                 : absl::CancelledError("the worker was stopped"));
+  End(holdings_.WaitUntilEmpty(limits_.max_tasks) ? absl::OkStatus()
+                                                  : absl::CancelledError("the worker was stopped"));
+}
+
+// Never while an answer may have got lost: only a repeat of that call finds its tasks.
+bool Fetcher::Leaves() {
+  if (!limits_.leave || std::chrono::steady_clock::now() < limits_.leave_at) return false;
+  limits_.leave();
+  return true;
 }
 
 int Fetcher::WaitForRoom() {
   if (limits_.max_tasks == 0) return holdings_.WaitForRoom();
-  const int64_t rest = limits_.max_tasks - leased_;
+  const int64_t rest = limits_.max_tasks - holdings_.taken();
   if (rest <= 0) return 0;
   return static_cast<int>(std::min<int64_t>(rest, holdings_.WaitForRoom()));
 }
@@ -79,7 +87,6 @@ absl::StatusOr<size_t> Fetcher::Ask(int max_tasks) {
   if (!answer.ok()) return answer.status();
   call_.request_id = RandomId();
   const size_t count = answer->tasks.size();
-  leased_ += static_cast<int64_t>(count);
   holdings_.Add(std::move(answer->tasks));
   return count;
 }

@@ -6,8 +6,10 @@
 // heartbeats.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -21,10 +23,14 @@
 
 namespace skiplane::internal {
 
-// As in WorkerOptions.
 struct FetchLimits {
+  // As in WorkerOptions.
   bool burst = false;
   int64_t max_tasks = 0;
+  // Called, if it is set, after a call that was answered, when the time has come; that ends the
+  // fetcher.
+  std::chrono::steady_clock::time_point leave_at{};
+  std::function<void()> leave{};
 };
 
 class Fetcher {
@@ -36,11 +42,12 @@ class Fetcher {
   // Holdings must be closed. Nothing is leased after it returns. Idempotent.
   void Stop();
 
-  // See Worker::WaitForEnd.
+  // Of a burst; see Worker::WaitForEnd.
   absl::Status WaitForEnd();
 
  private:
   void Loop();
+  bool Leaves();
   // How many tasks the next call may get; 0: there is none.
   int WaitForRoom();
   // Asks once: how many tasks came. Once it was answered the next call is a new one.
@@ -57,7 +64,6 @@ class Fetcher {
   Holdings& holdings_;
   Tally& tally_;
   Line line_;
-  int64_t leased_ = 0;
   absl::Duration denial_pause_ = absl::ZeroDuration();  // after the latest of denials in a row
 
   std::mutex mutex_;

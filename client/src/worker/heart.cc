@@ -6,10 +6,11 @@
 namespace skiplane::internal {
 
 Heart::Heart(Client client, std::string worker_id, absl::Duration lease_duration,
-             Holdings& holdings, Tally& tally)
+             const std::atomic<bool>& is_needed, Holdings& holdings, Tally& tally)
     : client_(std::move(client)),
       worker_id_(std::move(worker_id)),
       lease_duration_(lease_duration),
+      is_needed_(is_needed),
       holdings_(holdings),
       tally_(tally),
       thread_([this] { Loop(); }) {}
@@ -34,7 +35,7 @@ void Heart::Loop() {
 
 void Heart::Heartbeat() {
   const std::vector<HoldPtr> holds = holdings_.All();
-  if (holds.empty()) return;
+  if (holds.empty() || !is_needed_) return;
   HeartbeatCall call{
       .worker_id = worker_id_, .lease_duration = lease_duration_, .timeout = lease_duration_ / 3};
   for (const HoldPtr& hold : holds) call.leases.push_back(hold->Heartbeat());

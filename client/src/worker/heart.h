@@ -5,6 +5,7 @@
 // it gives each worker one full lease duration to beat again.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,8 +19,9 @@ namespace skiplane::internal {
 
 class Heart {
  public:
-  Heart(Client client, std::string worker_id, absl::Duration lease_duration, Holdings& holdings,
-        Tally& tally);
+  // It beats while `is_needed`.
+  Heart(Client client, std::string worker_id, absl::Duration lease_duration,
+        const std::atomic<bool>& is_needed, Holdings& holdings, Tally& tally);
   ~Heart() { Stop(); }
 
   // Idempotent.
@@ -33,6 +35,7 @@ class Heart {
   Client client_;
   const std::string worker_id_;
   const absl::Duration lease_duration_;
+  const std::atomic<bool>& is_needed_;
   Holdings& holdings_;
   Tally& tally_;
   Line line_;

@@ -4,6 +4,7 @@
 // a lost lease is never settled and a task that was handed back is not settled again. Thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -34,6 +35,15 @@ class Hold : public Attempt {
   // stop, and the task is handed back when it has returned.
   bool Withdraw();
   bool is_withdrawn() const;
+
+  // Where it is in its Holdings, and guarded by their mutex.
+  struct Place {
+    size_t index = 0;
+    bool is_held = false;
+    bool is_waiting = false;
+    bool is_running = false;
+  };
+  Place place;
 
   // The state for a heartbeat, with the progress that was not reported yet.
   HeldLease Heartbeat();

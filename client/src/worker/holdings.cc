@@ -1,8 +1,15 @@
 #include "client/src/worker/holdings.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace skiplane::internal {
+namespace {
+
+// Results that may wait for the broker's answer while further tasks come.
+constexpr int kSettlingMax = 1000;
+
+}  // namespace
 
 int Holdings::WaitForRoom() {
   std::unique_lock<std::mutex> lock(mutex_);
@@ -11,33 +18,46 @@ int Holdings::WaitForRoom() {
   return is_closed_ ? 0 : room();
 }
 
+int Holdings::Vacant() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (is_closed_) return 0;
+  const int unsettled = static_cast<int>(all_.size());
+  const int begun = static_cast<int>(waiting_.size()) + running_;
+  return std::min(capacity_ - begun, capacity_ + kSettlingMax - unsettled);
+}
+
 void Holdings::Add(std::vector<LeasedTask> tasks) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  taken_ += static_cast<int64_t>(tasks.size());
   for (LeasedTask& task : tasks) {
     auto hold = std::make_shared<Hold>(std::move(task));
-    all_.insert(hold);
+    hold->place = {.index = all_.size(), .is_held = true, .is_waiting = true};
+    all_.push_back(hold);
     waiting_.push_back(std::move(hold));
+    ready_.notify_one();
   }
-  changed_.notify_all();
 }
 
 HoldPtr Holdings::Take() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return is_closed_ || !waiting_.empty(); });
+    ready_.wait(lock, [this] { return is_closed_ || !waiting_.empty(); });
     if (is_closed_) return nullptr;
     HoldPtr hold = std::move(waiting_.front());
     waiting_.pop_front();
+    hold->place.is_waiting = false;
     if (!hold->Begin()) continue;  // lost while it waited
-    running_.insert(hold);
+    hold->place.is_running = true;
+    ++running_;
     return hold;
   }
 }
 
 void Holdings::Ran(const HoldPtr& hold) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  running_.erase(hold);
-  if (!all_.contains(hold)) {
+  hold->place.is_running = false;
+  --running_;
+  if (!hold->place.is_held) {
     --lingering_;
     ++freed_;
   }
@@ -46,39 +66,45 @@ void Holdings::Ran(const HoldPtr& hold) {
 
 void Holdings::Remove(const HoldPtr& hold) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (all_.erase(hold) > 0) {
-    if (running_.contains(hold)) {
-      ++lingering_;
-    } else {
-      ++freed_;
-    }
+  Hold::Place& place = hold->place;
+  if (!std::exchange(place.is_held, false)) return;
+  if (std::exchange(place.is_waiting, false)) std::erase(waiting_, hold);
+  if (place.is_running) {
+    ++lingering_;
+  } else {
+    ++freed_;
   }
+  all_.back()->place.index = place.index;
+  std::swap(all_[place.index], all_.back());
+  all_.pop_back();  // the caller has it, too
   changed_.notify_all();
 }
 
 std::vector<HoldPtr> Holdings::All() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return {all_.begin(), all_.end()};
+  return all_;
 }
 
 std::vector<HoldPtr> Holdings::TakeWaiting() {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<HoldPtr> waiting(waiting_.begin(), waiting_.end());
   waiting_.clear();
+  for (const HoldPtr& hold : waiting) hold->place.is_waiting = false;
   return waiting;
 }
 
 void Holdings::Close() {
   const std::lock_guard<std::mutex> lock(mutex_);
   is_closed_ = true;
+  ready_.notify_all();
   changed_.notify_all();
 }
 
 bool Holdings::WaitUntilNoneRuns(absl::Duration at_most) {
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait_for(lock, absl::ToChronoNanoseconds(at_most),
-                    [this] { return running_.empty() || is_grace_over_; });
-  return running_.empty();
+                    [this] { return running_ == 0 || is_grace_over_; });
+  return running_ == 0;
 }
 
 void Holdings::EndGrace() {
@@ -92,10 +118,16 @@ bool Holdings::IsEmpty() const {
   return HasNone();
 }
 
-bool Holdings::WaitUntilEmpty() {
+bool Holdings::WaitUntilEmpty(int64_t tasks) {
   std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait(lock, [this] { return is_closed_ || HasNone(); });
-  return !is_closed_;
+  const auto is_done = [&] { return taken_ >= tasks && HasNone(); };
+  changed_.wait(lock, [&] { return is_closed_ || is_done(); });
+  return is_done();
+}
+
+int64_t Holdings::taken() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return taken_;
 }
 
 uint64_t Holdings::freed() const {

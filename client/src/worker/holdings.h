@@ -7,7 +7,6 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <unordered_set>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -21,8 +20,12 @@ class Holdings {
  public:
   explicit Holdings(int capacity) : capacity_(capacity) {}
 
-  // Returns how many tasks fit, at least 1, or 0 once it is closed.
+  // Returns how many tasks fit, at least 1, or 0 once it is closed. What has ended takes its place
+  // until it is settled.
   int WaitForRoom();
+
+  // Returns how many tasks fit, if an attempt gives its place back when its handler returns.
+  int Vacant() const;
 
   void Add(std::vector<LeasedTask> tasks);
 
@@ -42,8 +45,11 @@ class Holdings {
   // Whether nothing is held and no handler runs.
   bool IsEmpty() const;
 
-  // Returns when that is so: true; false once it is closed.
-  bool WaitUntilEmpty();
+  // Returns when that is so, after at least `tasks` were taken: true; false once it is closed.
+  bool WaitUntilEmpty(int64_t tasks);
+
+  // How many tasks were ever added.
+  int64_t taken() const;
 
   // How many places were given back so far.
   uint64_t freed() const;
@@ -60,17 +66,19 @@ class Holdings {
 
  private:
   // With mutex_ held.
-  bool HasNone() const { return all_.empty() && running_.empty(); }
+  bool HasNone() const { return all_.empty() && running_ == 0; }
 
   const int capacity_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable ready_;    // what the handlers' threads wait for, one for each task
+  std::condition_variable changed_;  // what all others wait for
   bool is_closed_ = false;
   bool is_grace_over_ = false;
   uint64_t freed_ = 0;
-  std::unordered_set<HoldPtr> all_;
+  int64_t taken_ = 0;
+  std::vector<HoldPtr> all_;  // each knows its index
   std::deque<HoldPtr> waiting_;
-  std::unordered_set<HoldPtr> running_;
+  int running_ = 0;
   int lingering_ = 0;  // that run, but are not held any more
 };
 

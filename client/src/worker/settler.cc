@@ -7,6 +7,7 @@
 #include "client/src/access.h"
 #include "client/src/worker/ack_item.h"
 #include "client/src/worker/nack_item.h"
+#include "client/src/worker/settlement.h"
 
 namespace skiplane::internal {
 namespace {
@@ -15,18 +16,6 @@ constexpr size_t kItemsPerCall = 1000;
 constexpr size_t kBytesPerCall = size_t{7} << 19;  // 4 MiB but for what is not counted
 constexpr size_t kFollowUpsPerCall = 1000;
 constexpr absl::Duration kPauseAfterError = absl::Seconds(1);
-
-AttemptEnd EndOf(Result::Kind kind, const SettleResult& result) {
-  const bool is_over = result.outcome == SettleOutcome::kSettled ||
-                       result.outcome == SettleOutcome::kAlreadySettled;
-  if (!is_over) return AttemptEnd::kLost;
-  // The work was done, whatever becomes of the task.
-  if (kind == Result::Kind::kDone) return AttemptEnd::kDone;
-  if (result.state == TaskState::kCancelled) return AttemptEnd::kCancelled;
-  if (result.state == TaskState::kFailed) return AttemptEnd::kFailed;
-  if (kind == Result::Kind::kFail) return AttemptEnd::kFailed;
-  return kind == Result::Kind::kRelease ? AttemptEnd::kReleased : AttemptEnd::kRetried;
-}
 
 }  // namespace
 
@@ -57,7 +46,7 @@ void Settler::Stop(absl::Duration at_most) {
 
 void Settler::Loop() {
   while (true) {
-    std::vector<Settlement> batch = TakeBatch();
+    std::vector<Waiting> batch = TakeBatch();
     if (batch.empty()) return;
     const absl::StatusOr<std::vector<SettleResult>> results = Send(batch);
     if (results.ok()) {
@@ -75,14 +64,14 @@ void Settler::Loop() {
   }
 }
 
-std::vector<Settler::Settlement> Settler::TakeBatch() {
+std::vector<Settler::Waiting> Settler::TakeBatch() {
   std::unique_lock<std::mutex> lock(mutex_);
   is_idle_ = true;
   changed_.notify_all();
   changed_.wait(lock, [this] { return is_stopping_ || !queue_.empty(); });
   is_idle_ = false;
   const auto end = queue_.begin() + ThatFit();
-  std::vector<Settlement> batch(std::make_move_iterator(queue_.begin()),
+  std::vector<Waiting> batch(std::make_move_iterator(queue_.begin()),
                                 std::make_move_iterator(end));
   queue_.erase(queue_.begin(), end);
   if (batch.empty()) is_idle_ = true;
@@ -93,7 +82,7 @@ ptrdiff_t Settler::ThatFit() const {
   size_t count = 0;
   size_t bytes = 0;
   size_t follow_ups = 0;
-  for (const Settlement& settlement : queue_) {
+  for (const Waiting& settlement : queue_) {
     bytes += BytesOf(settlement.result);
     follow_ups += settlement.result.more().follow_ups.size();
     const bool fits = count < kItemsPerCall && bytes <= kBytesPerCall &&
@@ -105,7 +94,7 @@ ptrdiff_t Settler::ThatFit() const {
   return static_cast<ptrdiff_t>(count);
 }
 
-absl::StatusOr<std::vector<SettleResult>> Settler::Send(const std::vector<Settlement>& batch) {
+absl::StatusOr<std::vector<SettleResult>> Settler::Send(const std::vector<Waiting>& batch) {
   std::vector<SettleItem> items;
   for (const auto& [hold, result, is_alone] : batch) {
     if (result.kind() == Result::Kind::kDone) {
@@ -119,7 +108,7 @@ absl::StatusOr<std::vector<SettleResult>> Settler::Send(const std::vector<Settle
   });
 }
 
-void Settler::Account(std::vector<Settlement>& batch, const std::vector<SettleResult>& results) {
+void Settler::Account(std::vector<Waiting>& batch, const std::vector<SettleResult>& results) {
   for (size_t i = 0; i < batch.size(); ++i) {
     if (results[i].outcome == SettleOutcome::kRefused) {
       tally_.Error(results[i].refusal);
@@ -130,12 +119,12 @@ void Settler::Account(std::vector<Settlement>& batch, const std::vector<SettleRe
   }
 }
 
-void Settler::End(const Settlement& settlement, AttemptEnd end) {
+void Settler::End(const Waiting& settlement, AttemptEnd end) {
   tally_.Ended(settlement.hold->task(), end);
   holdings_.Remove(settlement.hold);
 }
 
-void Settler::Refused(Settlement settlement, const absl::Status& refusal) {
+void Settler::Refused(Waiting settlement, const absl::Status& refusal) {
   if (settlement.result.kind() == Result::Kind::kDone) {
     const std::lock_guard<std::mutex> lock(mutex_);
     queue_.push_back({std::move(settlement.hold), FromRefusal(refusal)});
@@ -144,18 +133,18 @@ void Settler::Refused(Settlement settlement, const absl::Status& refusal) {
   End(settlement, AttemptEnd::kLost);
 }
 
-void Settler::PutBack(std::vector<Settlement> batch) {
+void Settler::PutBack(std::vector<Waiting> batch) {
   const std::lock_guard<std::mutex> lock(mutex_);
   queue_.insert(queue_.begin(), std::make_move_iterator(batch.begin()),
                 std::make_move_iterator(batch.end()));
 }
 
-void Settler::TakeBack(std::vector<Settlement> batch, const absl::Status& refusal) {
+void Settler::TakeBack(std::vector<Waiting> batch, const absl::Status& refusal) {
   if (batch.size() == 1) {
     Refused(std::move(batch.front()), refusal);
     return;
   }
-  for (Settlement& settlement : batch) settlement.is_alone = true;
+  for (Waiting& settlement : batch) settlement.is_alone = true;
   PutBack(std::move(batch));
 }
 

@@ -30,7 +30,7 @@ class Settler {
   void Stop(absl::Duration at_most);
 
  private:
-  struct Settlement {
+  struct Waiting {
     HoldPtr hold;
     Result result;
     bool is_alone = false;  // in a call of its own, after one with others was refused
@@ -38,20 +38,20 @@ class Settler {
 
   void Loop();
   // Waits for settlements and takes some; empty: stopping and nothing is left.
-  std::vector<Settlement> TakeBatch();
+  std::vector<Waiting> TakeBatch();
   // How many of the first ones go into one call. With mutex_ held.
   ptrdiff_t ThatFit() const;
   // Returns the broker's results, one per settlement.
-  absl::StatusOr<std::vector<SettleResult>> Send(const std::vector<Settlement>& batch);
-  void Account(std::vector<Settlement>& batch, const std::vector<SettleResult>& results);
+  absl::StatusOr<std::vector<SettleResult>> Send(const std::vector<Waiting>& batch);
+  void Account(std::vector<Waiting>& batch, const std::vector<SettleResult>& results);
   // The settlement is over.
-  void End(const Settlement& settlement, AttemptEnd end);
-  void PutBack(std::vector<Settlement> batch);
+  void End(const Waiting& settlement, AttemptEnd end);
+  void PutBack(std::vector<Waiting> batch);
   // An ack that cannot be has failed. A nack that cannot be is given up: its task stays leased for
   // its max_run_duration or until the session ends. A repeat would be refused again.
-  void Refused(Settlement settlement, const absl::Status& refusal);
+  void Refused(Waiting settlement, const absl::Status& refusal);
   // Of a call that was refused: one item is to blame, so each goes alone.
-  void TakeBack(std::vector<Settlement> batch, const absl::Status& refusal);
+  void TakeBack(std::vector<Waiting> batch, const absl::Status& refusal);
 
   Client client_;
   const bool has_codec_;
@@ -63,7 +63,7 @@ class Settler {
   std::condition_variable changed_;
   bool is_stopping_ = false;
   bool is_idle_ = true;
-  std::deque<Settlement> queue_;
+  std::deque<Waiting> queue_;
   std::thread thread_;
 };
 

@@ -4,16 +4,20 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <mutex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "client/src/access.h"
+#include "client/src/convert_task.h"
 #include "client/src/random_id.h"
 #include "client/src/worker/crew.h"
-#include "client/src/worker/fetcher.h"
-#include "client/src/worker/heart.h"
+#include "client/src/worker/link.h"
 #include "client/src/worker/settler.h"
+#include "client/src/worker/unary_work.h"
 
 namespace skiplane {
 namespace {
@@ -71,68 +75,81 @@ class Worker::Parts {
  public:
   Parts(const Client& client, const WorkerOptions& options, Handler handler)
       : client_(client),
-        grace_(options.stop_grace),
-        worker_id_(internal::RandomId()),
+        options_(options),
+        call_(ToLeaseCall(options, internal::RandomId())),
         holdings_(options.concurrency + options.prefetch),
         tally_(options),
-        heart_(client, worker_id_, options.lease_duration, holdings_, tally_),
         settler_(client, holdings_, tally_),
-        crew_(options.concurrency, std::move(handler), holdings_, settler_, tally_),
-        fetcher_(client, ToLeaseCall(options, worker_id_),
-                 {.burst = options.burst, .max_tasks = options.max_tasks}, holdings_, tally_) {}
+        link_(std::make_shared<internal::Link>(internal::Access::ConnectionOf(client), Plan(),
+                                               holdings_, tally_, settler_)),
+        unary_(client, call_, {.burst = options.burst, .max_tasks = options.max_tasks}, *link_,
+               holdings_, tally_),
+        crew_(options.concurrency, std::move(handler), holdings_, *link_, tally_) {
+    // A stream does not say that nothing is ready.
+    options.burst ? unary_.Begin() : link_->Begin();
+  }
 
   void Stop() {
     const std::lock_guard<std::mutex> lock(stop_mutex_);
     if (std::exchange(is_stopped_, true)) return;
     holdings_.Close();
-    fetcher_.Stop();
-    // From here on nothing is added and nothing begins: what does not run yet is handed back.
-    ReleaseWaiting();
-    if (!holdings_.WaitUntilNoneRuns(grace_)) ReleaseAll();
+    unary_.StopFetching();
+    // From here on nothing begins: what does not run yet is handed back, and what still comes.
+    link_->StopTaking();
+    if (!holdings_.WaitUntilNoneRuns(options_.stop_grace)) ReleaseAll();
     crew_.Join();
     const absl::Time until = absl::Now() + kDeliverAtMost;
-    settler_.Stop(kDeliverAtMost);
-    heart_.Stop();
+    link_->WaitUntilSettled(kDeliverAtMost);
+    link_->Close();
+    settler_.Stop(until - absl::Now());
+    unary_.StopHeart();
     EndSession(until - absl::Now());
   }
 
   void EndGrace() { holdings_.EndGrace(); }
 
-  absl::Status WaitForEnd() { return fetcher_.WaitForEnd(); }
+  absl::Status WaitForEnd() {
+    if (options_.burst) return unary_.WaitForEnd();
+    const int64_t tasks =
+        options_.max_tasks > 0 ? options_.max_tasks : std::numeric_limits<int64_t>::max();
+    return holdings_.WaitUntilEmpty(tasks) ? absl::OkStatus()
+                                           : absl::CancelledError("the worker was stopped");
+  }
 
   WorkerCounts counts() const { return tally_.counts(); }
 
  private:
-  void ReleaseWaiting() {
-    for (const internal::HoldPtr& hold : holdings_.TakeWaiting()) Release(hold);
+  internal::LinkPlan Plan() {
+    return {.hello = internal::ToHello(call_),
+            .lease_duration = options_.lease_duration,
+            .max_tasks = options_.max_tasks,
+            .on_unary = [this] { unary_.Begin(); }};
   }
 
   void ReleaseAll() {
-    for (const internal::HoldPtr& hold : holdings_.All()) Release(hold);
-  }
-
-  void Release(const internal::HoldPtr& hold) {
-    if (hold->Withdraw()) settler_.Add(hold, Result::Release());
+    for (const internal::HoldPtr& hold : holdings_.All()) {
+      if (hold->Withdraw()) link_->Add(hold, Result::Release());
+    }
   }
 
   // By now everything is settled that this worker knows of; what it does not know of goes back.
   void EndSession(absl::Duration at_most) {
     if (at_most <= absl::ZeroDuration()) return;  // there is no broker
-    const auto answer = client_.Heartbeat({.worker_id = worker_id_,
+    const auto answer = client_.Heartbeat({.worker_id = call_.worker_id,
                                            .end_session = true,
                                            .timeout = std::min(at_most, kEndAtMost)});
     if (!answer.ok()) tally_.Error(answer.status());
   }
 
   Client client_;
-  const absl::Duration grace_;
-  const std::string worker_id_;
+  const WorkerOptions options_;
+  const LeaseCall call_;
   internal::Holdings holdings_;
   internal::Tally tally_;
-  internal::Heart heart_;
   internal::Settler settler_;
+  const std::shared_ptr<internal::Link> link_;
+  internal::UnaryWork unary_;
   internal::Crew crew_;
-  internal::Fetcher fetcher_;
 
   std::mutex stop_mutex_;
   bool is_stopped_ = false;
