@@ -172,9 +172,15 @@ void MessageStream::OnReadDone(bool ok) {
     });
     return;
   }
-  const absl::Status status = Handle();
+  bool is_taken = false;
+  Update([&] {
+    is_taken = !is_ending_;
+    if (is_taken) ++unanswered_;  // so that it is there for what the message sets going
+  });
+  const absl::Status status = is_taken ? Handle() : absl::OkStatus();
   Update([&] {
     is_reading_ = false;
+    if (is_taken) --unanswered_;
     if (!status.ok()) EndWith(status);
   });
 }
