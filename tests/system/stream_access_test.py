@@ -53,6 +53,11 @@ allow token:stranger to lease on nowhere
         self.assertEqual(producer.answer(other).refusal.reason, "ACCESS_DENIED")
         self.assertEqual(len(producer.answer(own).response.results), 1)
 
+    def test_the_log_names_who_may_not_begin_a_stream(self):
+        self.assert_ends(self.work("producer"), "PERMISSION_DENIED", "ACCESS_DENIED")
+        self.broker.wait_for_output("warn callers_refused principal=token:producer "
+                                    "method=skiplane.v1.BrokerService/Work reason=ACCESS_DENIED\n")
+
     def test_follow_ups_need_the_right_to_enqueue(self):
         self.put(OWN)
         worker = self.work("worker", credit=1)

@@ -54,9 +54,9 @@ absl::StatusOr<broker::OpenSessionCall> ReadHello(const access::TokenSeal& seal,
   return call;
 }
 
-absl::Status CheckNext(int64_t number, absl::string_view list, size_t index, int64_t* last) {
+absl::Status CheckNext(int64_t number, const Field& field, int64_t* last) {
   if (number <= *last) {
-    return InvalidField({"number", list, index},
+    return InvalidField(field,
                         absl::StrCat("is ", number, "; must be larger than ", *last,
                                      ", the one before: number them 1, 2, 3"));
   }

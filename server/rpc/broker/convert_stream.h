@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "server/access/token_sealer.h"
 #include "server/broker/api/open_session.h"
+#include "server/rpc/call/field.h"
 #include "skiplane/v1/broker.pb.h"
 
 namespace skiplane::rpc {
@@ -16,9 +17,8 @@ namespace skiplane::rpc {
 absl::StatusOr<broker::OpenSessionCall> ReadHello(const access::TokenSeal& seal,
                                                   v1::WorkHello* hello);
 
-// INVALID_FIELD unless `number` is larger than `*last`, which it then becomes. `index` is its place
-// in `list`.
-absl::Status CheckNext(int64_t number, absl::string_view list, size_t index, int64_t* last);
+// INVALID_FIELD on `field` unless `number` is larger than `*last`, which it then becomes.
+absl::Status CheckNext(int64_t number, const Field& field, int64_t* last);
 
 // As a call would have been refused, in less than a kilobyte.
 void WriteStreamRefusal(const absl::Status& refusal, v1::Refusal* wire);

@@ -29,7 +29,7 @@ MessageStream::Outgoing ProduceStream::TakeOutgoing() {
 absl::StatusOr<broker::EnqueueCall> ProduceStream::Read(v1::EnqueueRequest* request) {
   ASSIGN_OR_RETURN(broker::EnqueueCall call, ReadEnqueue(request));
   RETURN_IF_ERROR(Permit(grants(), &call));
-  call.principal = ProvenName();
+  NameCaller(*this, call);
   return call;
 }
 
@@ -39,8 +39,8 @@ absl::Status ProduceStream::OnMessage(const grpc::ByteBuffer& bytes,
   RETURN_IF_ERROR(ParseMessage(bytes, &request));
   RETURN_IF_ERROR(CheckCount(request.enqueues_size(), {0, model::kTasksPerCallMax}, {kEnqueues}));
   for (int i = 0; i < request.enqueues_size(); ++i) {
-    RETURN_IF_ERROR(CheckNext(request.enqueues(i).number(), kEnqueues, static_cast<size_t>(i),
-                              &last_number_));
+    RETURN_IF_ERROR(CheckNext(request.enqueues(i).number(),
+                              {"number", kEnqueues, static_cast<size_t>(i)}, &last_number_));
   }
   Update([&] { AddUnanswered(request.enqueues_size()); });
   for (v1::ProduceEnqueue& enqueue : *request.mutable_enqueues()) {

@@ -58,9 +58,7 @@ absl::Status WorkStream::Greet(v1::WorkHello* hello, const absl::StatusOr<HoldPt
   if (!call.ok()) return base::PrefixField("hello.", call.status());
   const absl::Status permitted = Permit(grants(), &call->lease);
   if (!permitted.ok()) return base::PrefixField("hello.", permitted);
-  call->lease.principal = ProvenName();
-  call->lease.party = PartyName();
-  call->lease.worker_id = OwnWorker(call->lease.worker_id);
+  NameCaller(*this, call->lease);
   is_greeted_ = true;
   streams_.SetWorker(this, call->lease.worker_id);
   std::vector<model::LeaseToken> leases = call->leases;
@@ -120,8 +118,9 @@ absl::Status WorkStream::Settle(v1::WorkRequest* request, const absl::StatusOr<H
   const int count = request->settlements_size();
   RETURN_IF_ERROR(CheckCount(count, {0, model::kTasksPerCallMax}, {kSettlements}));
   for (int i = 0; i < count; ++i) {
-    RETURN_IF_ERROR(CheckNext(request->settlements(i).number(), kSettlements,
-                              static_cast<size_t>(i), &last_settlement_));
+    RETURN_IF_ERROR(CheckNext(request->settlements(i).number(),
+                              {"number", kSettlements, static_cast<size_t>(i)},
+                              &last_settlement_));
   }
   if (count == 0) return absl::OkStatus();
   Update([&] { AddUnanswered(count); });
@@ -172,8 +171,7 @@ void WorkStream::AnswerSettled(const std::vector<Settled>& settled,
 
 absl::Status WorkStream::Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusOr<HoldPtr>& hold) {
   const int64_t number = heartbeat->number();
-  if (number <= last_heartbeat_) return InvalidField({"heartbeat.number"}, "must grow");
-  last_heartbeat_ = number;
+  RETURN_IF_ERROR(CheckNext(number, {"heartbeat.number"}, &last_heartbeat_));
   v1::HeartbeatRequest request;
   request.set_worker_id(worker_id_);
   request.mutable_leases()->Swap(heartbeat->mutable_leases());

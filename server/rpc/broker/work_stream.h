@@ -68,6 +68,7 @@ class WorkStream final : public MessageStream {
 
   // work_stream_lease.cc: what is pushed.
   void Fetch();
+  base::SteadyTime SilentFrom() const;
   bool MayFetch() const;
   broker::LeaseCall NextLease() const;
   absl::Status PermitNow(broker::LeaseCall* call) const;

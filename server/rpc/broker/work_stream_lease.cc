@@ -14,19 +14,22 @@ namespace skiplane::rpc {
 using std::chrono::steady_clock;
 
 // A worker that is silent for half of its lease duration gets nothing more until it says something.
+base::SteadyTime WorkStream::SilentFrom() const {
+  return heard_ + absl::ToChronoNanoseconds(lease_duration_ / 2);
+}
+
 bool WorkStream::MayFetch() const {
   return is_welcome_ && !is_stopped_ && !is_ending() && !is_fetching_ && credit_ > 0 &&
          pushed_.tasks.empty() && held_.size() < size_t{model::kHelloLeasesMax} &&
-         steady_clock::now() < heard_ + absl::ToChronoNanoseconds(lease_duration_ / 2);
+         steady_clock::now() < SilentFrom();
 }
 
 broker::LeaseCall WorkStream::NextLease() const {
   broker::LeaseCall call = lease_;
   const base::SteadyTime now = steady_clock::now();
-  const auto until_silent = heard_ + absl::ToChronoNanoseconds(lease_duration_ / 2) - now;
   call.lease_duration = lease_duration_;
   call.max_tasks = static_cast<int>(std::min<int64_t>(credit_, model::kTasksPerCallMax));
-  call.wait = std::min(absl::FromChrono(until_silent), model::kWaitMax);
+  call.wait = std::min(absl::FromChrono(SilentFrom() - now), model::kWaitMax);
   call.began = now;
   return call;
 }

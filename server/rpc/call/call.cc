@@ -150,7 +150,7 @@ absl::Status UnaryCall::HoldRoom(int64_t bytes) {
 }
 
 std::string UnaryCall::ProvenName() const {
-  return principal().name == access::kAnonymous ? "" : principal().name;
+  return ProvenNameOf(principal());
 }
 
 std::string UnaryCall::PartyName() const {

@@ -25,10 +25,10 @@ absl::Status ParseMessage(const grpc::ByteBuffer& bytes, google::protobuf::Messa
 // Field names as in the .proto; empty fields are left out.
 std::string MessageToJson(const google::protobuf::Message& message);
 
-// Who calls, as far as the broker wants to know. A worker is its principal's, whatever the request
-// names it.
-template <typename Call>
-void NameCaller(const UnaryCall& call, Call& wanted) {
+// Who makes a call, or has a stream, as far as the broker wants to know. A worker is its
+// principal's, whatever the request names it.
+template <typename Caller, typename Call>
+void NameCaller(const Caller& call, Call& wanted) {
   if constexpr (requires { wanted.principal; }) wanted.principal = call.ProvenName();
   if constexpr (requires { wanted.party; }) wanted.party = call.PartyName();
   if constexpr (requires { wanted.worker_id; }) call.OwnWorker(&wanted.worker_id);

@@ -43,6 +43,10 @@ Party PartyOf(const access::Principal& principal, const std::string& address) {
   return {address, false};
 }
 
+std::string ProvenNameOf(const access::Principal& principal) {
+  return principal.name == access::kAnonymous ? "" : principal.name;
+}
+
 absl::Status BrokerIsDraining() {
   return base::Refuse(absl::StatusCode::kUnavailable, "BROKER_DRAINING",
                       "this broker is shutting down; nothing was changed");

@@ -13,6 +13,9 @@ namespace skiplane::rpc {
 // Refers to both.
 Party PartyOf(const access::Principal& principal, const std::string& address);
 
+// The principal's name; empty where nobody has to prove anything.
+std::string ProvenNameOf(const access::Principal& principal);
+
 // TOO_MANY_CALLS_OF_PRINCIPAL, or TOO_MANY_CALLS of a connection or of the broker. `room`: anything
 // but kGranted.
 absl::Status NoRoom(const Party& party, InFlight::Room room, const InFlight& in_flight);

@@ -30,23 +30,15 @@ MessageStream::MessageStream(CallScope scope, absl::string_view method, StreamSe
   scope_.metrics.RpcStarted(method_);
 }
 
-Party MessageStream::PartyOf() const {
-  if (name_ != access::kAnonymous) return {name_, true};
-  return {caller_.address, false};
-}
-
-std::string MessageStream::OwnWorker(const std::string& worker_id) const {
-  return access::WorkerKey(name_, worker_id);
+void MessageStream::OwnWorker(std::string* worker_id) const {
+  *worker_id = access::WorkerKey(principal_->name, *worker_id);
 }
 
 absl::StatusOr<access::Admitted> MessageStream::AdmitNow() const {
   const auto& metadata = context_->client_metadata();
-  ASSIGN_OR_RETURN(access::Admitted admitted,
-                   rpc::Admit(scope_.authenticator, caller_,
-                              {MetadataOf(*context_, kAuthorization),
-                               metadata.count(kAuthorization), scope_.has_tls}));
-  RETURN_IF_ERROR(CheckMethod(admitted.grants, admitted.principal->name, method_));
-  return admitted;
+  return rpc::Admit(scope_.authenticator, caller_,
+                    {MetadataOf(*context_, kAuthorization), metadata.count(kAuthorization),
+                     scope_.has_tls});
 }
 
 absl::Status MessageStream::Admit() {
@@ -57,14 +49,15 @@ absl::Status MessageStream::Admit() {
         MetadataOf(*context_, kAuthorization).size()));
   }
   ASSIGN_OR_RETURN(admitted_, AdmitNow());
-  name_ = admitted_.principal->name;
-  const Party party = PartyOf();
+  principal_ = admitted_.principal;
+  RETURN_IF_ERROR(CheckMethod(grants(), principal_->name, method_));
+  const Party party = PartyOf(*principal_, caller_.address);
   const InFlight::Room room = scope_.in_flight.Hold(party, 0, true, &holding_);
   if (room != InFlight::Room::kGranted) return NoRoom(party, room, scope_.in_flight);
   constexpr InFlight::WaitFor kWhat = InFlight::WaitFor::kTasks;
   const InFlight::Parking parking = scope_.in_flight.Park(caller_.address, kWhat, holding_);
   if (parking != InFlight::Parking::kGranted) {
-    return NoPlaceToWait(*admitted_.principal, parking, scope_.in_flight, kWhat);
+    return NoPlaceToWait(*principal_, parking, scope_.in_flight, kWhat);
   }
   is_parked_ = true;
   is_listed_ = streams_.Add(this);
@@ -190,12 +183,15 @@ absl::Status MessageStream::Handle() {
   const auto bytes = static_cast<int64_t>(incoming_.Length());
   if (tally_ != nullptr) tally_->bytes.fetch_add(bytes, std::memory_order_relaxed);
   ASSIGN_OR_RETURN(admitted_, AdmitNow());
-  if (admitted_.principal->name != name_) {
+  if (admitted_.principal->name != principal_->name) {
     return access::InvalidCredentials("they prove another principal than when the stream began");
   }
+  RETURN_IF_ERROR(CheckMethod(grants(), principal_->name, method_));
   RETURN_IF_ERROR(CheckRequestSize(static_cast<size_t>(bytes)));
   if (steady_clock::now() - begin_ > absl::ToChronoNanoseconds(scope_.stream_age)) Retire();
-  return OnMessage(incoming_, MessageHold::Take(scope_.in_flight, PartyOf(), bytes, KeepsWork()));
+  return OnMessage(incoming_,
+                   MessageHold::Take(scope_.in_flight, PartyOf(*principal_, caller_.address),
+                                     bytes, KeepsWork()));
 }
 
 void MessageStream::OnWriteDone(bool ok) {
@@ -219,7 +215,9 @@ void MessageStream::OnCancel() {
 void MessageStream::FinishNow() {
   if (!end_.ok() && !absl::IsCancelled(end_)) {
     if (absl::IsResourceExhausted(end_)) scope_.metrics.RpcExhausted(base::ReasonOf(end_));
-    if (absl::IsPermissionDenied(end_)) LogDenied("principal", name_, method_, end_);
+    if (absl::IsPermissionDenied(end_) && principal_ != nullptr) {
+      LogDenied("principal", principal_->name, method_, end_);
+    }
     for (const auto& [name, value] : TrailersOf(end_)) {
       context_->AddTrailingMetadata(name, value);
     }

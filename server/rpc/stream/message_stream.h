@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "server/base/mutex.h"
 #include "server/rpc/call/call.h"
+#include "server/rpc/call/no_room.h"
 #include "server/rpc/stream/message_hold.h"
 #include "server/rpc/stream/stream_set.h"
 
@@ -40,6 +41,14 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   void Replaced();
   // Somebody took leases from some workers.
   virtual void OnLeasesTaken() {}
+
+  // As UnaryCall has them; of a stream that is admitted.
+  std::string ProvenName() const { return ProvenNameOf(*principal_); }
+  std::string PartyName() const {
+    return std::string(PartyOf(*principal_, caller_.address).name);
+  }
+  access::TokenSeal seal() const { return scope_.sealer.For(principal_->name); }
+  void OwnWorker(std::string* worker_id) const;
 
  protected:
   struct Outgoing {
@@ -77,15 +86,8 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
 
   // Of the stream's caller: what it may do now. For OnMessage() only.
   const access::Grants& grants() const { return admitted_.grants; }
-  // The same as it is now, for any thread. UNAUTHENTICATED, or ACCESS_DENIED if it may not call the
-  // method any more.
+  // Who calls and what it may do now, for any thread. UNAUTHENTICATED.
   absl::StatusOr<access::Admitted> AdmitNow() const;
-  // Who that is, which does not change. The principal; empty where nobody has to prove anything.
-  std::string ProvenName() const { return name_ == access::kAnonymous ? "" : name_; }
-  // A worker is its principal's: what the broker knows this one by.
-  std::string OwnWorker(const std::string& worker_id) const;
-  std::string PartyName() const { return std::string(PartyOf().name); }
-  access::TokenSeal seal() const { return scope_.sealer.For(name_); }
   metrics::Metrics& metrics() { return scope_.metrics; }
 
   base::Mutex mutex_;
@@ -103,7 +105,6 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   void OnCancel() final;
   void OnDone() final;
 
-  Party PartyOf() const;
   absl::Status Admit();
   absl::Status Handle();
   void Retire();
@@ -121,8 +122,8 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   bool is_parked_ = false;
   bool is_listed_ = false;
   Caller caller_;
-  std::string name_{access::kAnonymous};  // of the principal
-  access::Admitted admitted_;             // for the thread that reads
+  std::shared_ptr<const access::Principal> principal_;  // once it is admitted: does not change
+  access::Admitted admitted_;                           // for the thread that reads
   std::shared_ptr<CallTally::Connection> tally_;
 
   grpc::ByteBuffer incoming_;
