@@ -109,5 +109,10 @@ absl::Status FromGrpc(const grpc::Status& status) {
   return result;
 }
 
+bool MayPass(const absl::Status& status) {
+  if (absl::IsResourceExhausted(status)) return RetryDelay(status).has_value();
+  return absl::IsUnavailable(status);
+}
+
 }  // namespace internal
 }  // namespace skiplane

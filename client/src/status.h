@@ -13,4 +13,8 @@ absl::Status FromGrpc(const grpc::Status& status);
 // The refusal of a part of a call.
 absl::Status FromProto(const v1::Refusal& refusal);
 
+// Whether a repeat, of what does no harm twice, has a chance. RESOURCE_EXHAUSTED without a hint is
+// gRPC's own: a message that is too large would be so again.
+bool MayPass(const absl::Status& status);
+
 }  // namespace skiplane::internal

@@ -89,10 +89,9 @@ class UnaryCall : public PendingCall::Target,
     if (MayShowNewToken(refusal)) return Try();
     const std::optional<absl::Duration> hint = RetryDelay(refusal);
     const absl::Duration pause = connection_->PauseAfter(attempt_, hint);
-    // Without a hint it is gRPC's own: a message that is too large would be so again.
-    const bool may_repeat = absl::IsResourceExhausted(refusal)
-                                ? hint.has_value()
-                                : absl::IsUnavailable(refusal) && plan_.repeatable;
+    // RESOURCE_EXHAUSTED changes nothing, whatever the call is.
+    const bool may_repeat =
+        MayPass(refusal) && (plan_.repeatable || absl::IsResourceExhausted(refusal));
     const bool again = may_repeat && attempt_ < connection_->options().max_attempts &&
                        absl::Now() + pause < deadline_;
     if (!again || !PauseThenTry(pause)) Finish(std::move(refusal));

@@ -21,12 +21,6 @@ constexpr std::chrono::milliseconds kDeadlineGrain{10};
 // A stream takes a place at the broker: one that nobody uses gives it back.
 constexpr std::chrono::minutes kIdle{1};
 
-bool MayBeRepeated(const absl::Status& status) {
-  // Without a hint it is not the broker's; see UnaryCall.
-  if (absl::IsResourceExhausted(status)) return RetryDelay(status).has_value();
-  return absl::IsUnavailable(status);
-}
-
 }  // namespace
 
 void Enqueue::Cancel() {
@@ -71,7 +65,7 @@ void Producer::Take(v1::ProduceResult* result, Work& work) {
     return;
   }
   absl::Status refusal = FromProto(result->refusal());
-  if (MayBeRepeated(refusal)) return PauseOrEnd(enqueue, refusal, work);
+  if (MayPass(refusal)) return PauseOrEnd(enqueue, refusal, work);
   End(enqueue, std::move(refusal), work);
 }
 

@@ -10,8 +10,6 @@ namespace skiplane::internal {
 namespace {
 
 constexpr absl::Duration kPauseAfterError = absl::Seconds(1);
-// Who may not call asks less and less often: a new token or rule comes from people.
-constexpr absl::Duration kPauseAfterDenialMax = absl::Seconds(10);
 // An empty answer that comes sooner (queues paused, a broker that drains) has the next call wait.
 constexpr absl::Duration kEmptyAnswerPause = absl::Seconds(1);
 constexpr absl::Duration kBurstInterval = absl::Seconds(1);
@@ -92,13 +90,9 @@ absl::StatusOr<size_t> Fetcher::Ask(int max_tasks) {
 }
 
 void Fetcher::Pause(const absl::StatusOr<size_t>& count, absl::Time begin, uint64_t freed) {
-  const bool is_denied =
-      absl::IsUnauthenticated(count.status()) || absl::IsPermissionDenied(count.status());
-  denial_pause_ = is_denied ? std::min(std::max(denial_pause_ * 2, kPauseAfterError),
-                                       kPauseAfterDenialMax)
-                            : absl::ZeroDuration();
+  const absl::Duration denial_pause = denial_pause_.After(count.status());
   if (!count.ok()) {
-    line_.Pause(std::max(denial_pause_, kPauseAfterError));
+    line_.Pause(std::max(denial_pause, kPauseAfterError));
   } else if (limits_.burst) {
     // An attempt that ends may have made tasks, and some may come from elsewhere.
     holdings_.WaitForMore(freed, kBurstInterval);

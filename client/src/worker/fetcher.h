@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/src/worker/denial_pause.h"
 #include "client/src/worker/holdings.h"
 #include "client/src/worker/line.h"
 #include "client/src/worker/tally.h"
@@ -64,7 +65,7 @@ class Fetcher {
   Holdings& holdings_;
   Tally& tally_;
   Line line_;
-  absl::Duration denial_pause_ = absl::ZeroDuration();  // after the latest of denials in a row
+  DenialPause denial_pause_;
 
   std::mutex mutex_;
   std::condition_variable ended_;

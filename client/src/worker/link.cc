@@ -20,6 +20,10 @@ constexpr int kCreditMax = 1000;
 constexpr absl::Duration kPatience = absl::Seconds(5);
 constexpr absl::Duration kCloseAtMost = absl::Seconds(2);
 
+std::chrono::nanoseconds PatienceFor(absl::Duration interval) {
+  return absl::ToChronoNanoseconds(std::max(interval * 2, kPatience));
+}
+
 }  // namespace
 
 Link::Link(std::shared_ptr<Connection> connection, LinkPlan plan, Holdings& holdings, Tally& tally,
@@ -203,8 +207,7 @@ void Link::OnTimer() {
       to_beat_.assign(holds.begin(), holds.end());
       is_beat_due_ = true;
     }
-    const auto patience = absl::ToChronoNanoseconds(std::max(interval_ * 2, kPatience));
-    if (awaited_since_ && now - *awaited_since_ >= patience) {
+    if (awaited_since_ && now >= *awaited_since_ + PatienceFor(interval_)) {
       given_up = stream_;
       awaited_since_ = now;
     }
@@ -222,8 +225,7 @@ void Link::SetTimer() {
   if (later_at_) next = std::min(next, *later_at_);
   if (beat_at_) next = std::min(next, *beat_at_);
   if (stream_ != nullptr && awaited_since_) {
-    const auto patience = absl::ToChronoNanoseconds(std::max(interval_ * 2, kPatience));
-    next = std::min(next, *awaited_since_ + patience);
+    next = std::min(next, *awaited_since_ + PatienceFor(interval_));
   }
   if (next == Time::max() || !timer_.IsLaterThan(next)) return;
   timer_.Set(next, [self = shared_from_this()] { self->OnTimer(); });

@@ -22,6 +22,7 @@
 #include "absl/time/time.h"
 #include "client/src/stream/stream.h"
 #include "client/src/stream/timer.h"
+#include "client/src/worker/denial_pause.h"
 #include "client/src/worker/holdings.h"
 #include "client/src/worker/settlement.h"
 #include "client/src/worker/settler.h"
@@ -66,7 +67,6 @@ class Link : public Stream<v1::WorkRequest, v1::WorkResponse>::Owner,
 
  private:
   using Time = Timer::Time;
-
   // What follows from what was heard, for after the mutex.
   struct Heard {
     std::vector<std::pair<SettlementPtr, v1::WorkResult*>> results;
@@ -140,7 +140,7 @@ class Link : public Stream<v1::WorkRequest, v1::WorkResponse>::Owner,
   std::optional<Time> awaited_since_;              // an answer that the broker owes soon
   int64_t number_ = 0;
   int failures_ = 0;  // in a row
-  absl::Duration denial_pause_ = absl::ZeroDuration();
+  DenialPause denial_pause_;
   std::optional<Time> begin_at_;
   std::optional<Time> beat_at_;
   std::optional<Time> later_at_;

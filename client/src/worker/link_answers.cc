@@ -16,8 +16,6 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr absl::Duration kPauseAfterRefusal = absl::Seconds(1);
-// Who may not call asks less and less often: a new token or rule comes from people.
-constexpr absl::Duration kPauseAfterDenialMax = absl::Seconds(10);
 constexpr int kFailuresMax = 3;  // that make the pause longer: up to a second with the defaults
 
 LeaseAnswer TasksOf(const ClientOptions& options, v1::WorkResponse* response) {
@@ -70,7 +68,7 @@ void Link::Came(WorkStream*, v1::WorkResponse* response) {
 void Link::TakeWelcome(const v1::WorkWelcome& welcome, Heard& heard) {
   is_welcome_ = true;
   failures_ = 0;
-  denial_pause_ = absl::ZeroDuration();
+  denial_pause_ = {};
   awaited_since_.reset();
   beat_at_ = steady_clock::now() + absl::ToChronoNanoseconds(interval_);
   for (size_t i = 0; i < greeted_.size(); ++i) {
@@ -236,14 +234,11 @@ void Link::TakeEnd(const WorkStream& stream, const absl::Status& status, Heard& 
 }
 
 absl::Duration Link::PauseAfter(const absl::Status& status) {
-  const bool is_denied = absl::IsUnauthenticated(status) || absl::IsPermissionDenied(status);
-  denial_pause_ = is_denied ? std::min(std::max(denial_pause_ * 2, kPauseAfterRefusal),
-                                       kPauseAfterDenialMax)
-                            : absl::ZeroDuration();
   failures_ = std::min(failures_ + 1, kFailuresMax);
   // What is wrong with the call itself does not pass at once.
   const bool may_pass = absl::IsUnavailable(status) || absl::IsAborted(status);
-  return std::max({denial_pause_, may_pass ? absl::ZeroDuration() : kPauseAfterRefusal,
+  return std::max({denial_pause_.After(status),
+                   may_pass ? absl::ZeroDuration() : kPauseAfterRefusal,
                    connection_->PauseAfter(failures_, RetryDelay(status))});
 }
 

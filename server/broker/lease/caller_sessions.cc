@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/sampled_event.h"
 #include "server/base/status_macros.h"
+#include "server/broker/sessions/touch_of.h"
 #include "server/pg/conflicts.h"
 #include "server/store/sessions.h"
 
@@ -14,14 +15,7 @@ namespace skiplane::broker {
 namespace {
 
 store::Touch TouchFor(const Ticket& ticket) {
-  store::Touch touch;
-  touch.worker_id = ticket.call.worker_id;
-  touch.worker_name = ticket.call.worker_name;
-  touch.new_id = model::NewSessionId();
-  touch.duration = ticket.lease_duration;
-  touch.ahead = SessionAhead(ticket.lease_duration);
-  touch.age = absl::FromChrono(std::chrono::steady_clock::now() - ticket.call.began);
-  return touch;
+  return TouchOf(ticket.call, ticket.lease_duration, SessionAhead(ticket.lease_duration));
 }
 
 // What must be touched: each worker once, with the longest duration that its calls ask for.

@@ -9,6 +9,7 @@
 #include "server/base/sampled_event.h"
 #include "server/base/status_macros.h"
 #include "server/broker/api/refusals.h"
+#include "server/broker/sessions/touch_of.h"
 #include "server/pg/conflicts.h"
 #include "server/store/reclaim.h"
 #include "server/store/sessions.h"
@@ -30,18 +31,6 @@ void LogUnknown(size_t leases) {
   static constinit base::SampledEvent event("unknown_leases_released");
   if (!event.Wanted()) return;
   event.Write({{"leases", absl::StrCat(leases)}});
-}
-
-store::Touch TouchFor(const OpenSessionCall& call) {
-  const absl::Duration duration = call.lease.lease_duration.value_or(absl::ZeroDuration());
-  store::Touch touch;
-  touch.worker_id = call.lease.worker_id;
-  touch.worker_name = call.lease.worker_name;
-  touch.new_id = model::NewSessionId();
-  touch.duration = duration;
-  touch.ahead = absl::ZeroDuration();
-  touch.age = absl::FromChrono(std::chrono::steady_clock::now() - call.lease.began);
-  return touch;
 }
 
 // Of those leases that the worker names, which it holds.
@@ -107,7 +96,9 @@ absl::Status SessionOpener::OpenAll(pg::Session& session, const std::vector<Pend
                                     KnownBySession* known) {
   std::map<std::string, store::Touch> workers;
   for (const Pending& open : opens) {
-    workers.insert_or_assign(open.call.lease.worker_id, TouchFor(open.call));
+    const LeaseCall& lease = open.call.lease;
+    workers.insert_or_assign(lease.worker_id,
+                             TouchOf(lease, *lease.lease_duration, absl::ZeroDuration()));
   }
   std::vector<store::Touch> touches;
   for (const auto& [worker, touch] : workers) touches.push_back(touch);
@@ -125,7 +116,7 @@ absl::Status SessionOpener::OpenAll(pg::Session& session, const std::vector<Pend
     if (found == by_worker.end()) return absl::InternalError("a session was not made");
     const store::LivingSession& one = *found->second;
     OpenSessionAnswer& answer = (*answers)[i];
-    answer.lease_duration = call.lease.lease_duration.value_or(absl::ZeroDuration());
+    answer.lease_duration = *call.lease.lease_duration;
     answer.lease_remaining = one.remaining;
     RETURN_IF_ERROR(FindStates(session, call, one, &answer));
     Known& named = (*known)[one.id];
