@@ -192,9 +192,10 @@ absl::Status App::ReloadFiles(const config::Config& config) {
         return http == nullptr ? absl::OkStatus() : http->TakeTls(identity);
       }));
   parts_->authenticator.Replace(std::move(sources));
-  parts_->broker->EndLeaseWaits();
   return absl::OkStatus();
 }
+
+void App::EndLeaseWaits() { parts_->broker->EndLeaseWaits(); }
 
 void App::SetReloaded(bool succeeded) { parts_->metrics.SetReloaded(succeeded); }
 

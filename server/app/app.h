@@ -30,6 +30,8 @@ class App {
   // Takes the files of TLS and of credentials as they are now, under these names. All of them, or
   // nothing changes. See rpc::Server for TLS.
   absl::Status ReloadFiles(const config::Config& config);
+  // Answers leases that wait, so that their callers come again with the rights that they have now.
+  void EndLeaseWaits();
   // For the metrics: how the last reload ended.
   void SetReloaded(bool succeeded);
 

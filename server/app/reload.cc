@@ -31,6 +31,7 @@ Reloader::Reloader(const std::vector<std::string>& arguments, const config::Conf
     : arguments_(arguments),
       config_(config),
       files_(std::move(files)),
+      access_(config.access),
       app_(app),
       watch_(watch) {}
 
@@ -39,6 +40,9 @@ absl::Status Reloader::Try() {
   watch_.Follow(WatchedFiles(read));
   FilePrints files = PrintsOf(read);
   RETURN_IF_ERROR(app_.ReloadFiles(read));
+  const std::vector<std::string> changed = ChangedFiles(files_, files);
+  // Only then: a new certificate must not send a whole fleet back at the same instant.
+  if (DecideAccess(changed) || read.access != access_) app_.EndLeaseWaits();
   // Said at the more talkative of the two levels.
   if (!base::IsLogged(read.log_level)) base::SetLogLevel(read.log_level);
   base::Log(base::LogLevel::kInfo, "reloaded",
@@ -46,9 +50,10 @@ absl::Status Reloader::Try() {
              {"log_level_from", config::SourceOf(arguments_, "log-level")},
              {"tls", DescribeTls(read.tls)},
              {"access", DescribeAccess(read)},
-             {"changed", absl::StrJoin(ChangedFiles(files_, files), ",")}});
+             {"changed", absl::StrJoin(changed, ",")}});
   base::SetLogLevel(read.log_level);
   files_ = std::move(files);
+  access_ = read.access;
   const std::vector<std::string> others = config::OtherChanges(config_, read);
   if (!others.empty()) {
     base::Log(base::LogLevel::kWarn, "restart_needed",

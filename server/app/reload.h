@@ -28,7 +28,8 @@ class Reloader {
 
   const std::vector<std::string>& arguments_;
   const config::Config& config_;
-  FilePrints files_;  // in force
+  FilePrints files_;       // in force
+  config::Access access_;  // in force
   App& app_;
   FileWatch& watch_;
 };

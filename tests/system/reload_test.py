@@ -7,7 +7,7 @@ import unittest
 import grpc
 
 from support import broker as brokers
-from support.case import SystemTest
+from support.case import SystemTest, leases_begun
 from support.client import DEADLINE_S, broker_pb2, broker_pb2_grpc
 from support.folder import Folder
 from support.process import GENEROUS_S, Process
@@ -149,6 +149,18 @@ class Reload(SystemTest):
             broker.signal(signal.SIGHUP)
             client.enqueue(QUEUE)
         self.assertEqual(len(client.lease(QUEUE, max_tasks=100)), 100)
+
+    def test_who_waits_for_tasks_waits_on(self):
+        """Once a storm of them answered a lease that could have had 100 tasks with none."""
+        broker, client = self.start()
+        client.create_queue(QUEUE)
+        lease = client.lease_later(QUEUE)
+        end = time.monotonic() + GENEROUS_S
+        while leases_begun(broker) < 1:
+            self.assertLess(time.monotonic(), end)
+        self.reload(broker, "info reloaded ")
+        client.enqueue(QUEUE)
+        self.assertEqual(len(lease.result().tasks), 1)
         self.assertEqual(broker.terminate(), 0)
 
     def test_during_a_drain_it_is_of_no_account(self):

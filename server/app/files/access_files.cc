@@ -1,5 +1,6 @@
 #include "server/app/files/access_files.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -74,6 +75,12 @@ std::vector<std::string> ChangedFiles(const FilePrints& before, const FilePrints
     if (!now.contains(flag)) flags.push_back(flag);
   }
   return flags;
+}
+
+bool DecideAccess(const std::vector<std::string>& flags) {
+  return std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
+    return flag == "token-file" || flag == "jwt-keys" || flag == "rules-file";
+  });
 }
 
 std::string DescribeTls(const config::Tls& tls) {

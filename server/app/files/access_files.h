@@ -26,6 +26,8 @@ using FilePrints = std::map<std::string, std::string>;
 FilePrints PrintsOf(const config::Config& config);
 // The flags of those that are there in one of the two only, or hold something else.
 std::vector<std::string> ChangedFiles(const FilePrints& before, const FilePrints& now);
+// Whether one of these flags names a file that says who callers are or what they may do.
+bool DecideAccess(const std::vector<std::string>& flags);
 
 // FAILED_PRECONDITION, naming the file, and the line if it has one, but no value of it.
 absl::StatusOr<access::Sources> ReadAccessFiles(const config::Config& config);
