@@ -61,6 +61,7 @@ broker::BrokerOptions OptionsOf(const config::Config& config, const pg::ConnectO
   options.connect = connect;
   options.connections = config.database_connections;
   options.create_missing_queues = config.auto_create_queues;
+  options.hands_off = config.hands_off;
   options.waiting_calls_max = config.max_waiting_calls;
   options.new_queues = {config.max_new_queues_per_minute, config.principal_share};
   options.id = model::NewSessionId();

@@ -44,7 +44,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
           context_, sessions_, tracker_,
           [this](std::vector<model::LeaseToken> tokens) { settler_.Release(std::move(tokens)); },
           {options_.waiting_calls_max, options_.new_queues.principal_share}),
-      enqueuer_(context_, queues_,
+      enqueuer_(context_, queues_, options_.hands_off ? &dispatcher_ : nullptr,
                 [this](const store::Enqueued& written) {
                   OnTasksUnleased(written.unleased, written.now);
                 }),

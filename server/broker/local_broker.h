@@ -36,6 +36,7 @@ struct BrokerOptions {
   pg::ConnectOptions connect;
   int connections = 4;
   bool create_missing_queues = false;
+  bool hands_off = true;  // enqueues lease to workers that wait
   int waiting_calls_max = model::kWaitingCallsMax;
   NewQueueLimits new_queues{};
   pg::Uuid id{};     // random

@@ -51,6 +51,7 @@ std::vector<std::string> OtherChanges(const Config& running, Config read) {
   changes.Compare(&Config::pg_bindir, "pg-bindir");
   changes.Compare(&Config::database_connections, "database-connections");
   changes.Compare(&Config::auto_create_queues, "auto-create-queues");
+  changes.Compare(&Config::hands_off, "no-hand-off");
   changes.Compare(&Config::allow_unsafe_durability, "allow-unsafe-durability");
   changes.Compare(&Config::migrate_at_start, "no-migrate");
   changes.Compare(&Config::reflection, "reflection");

@@ -145,6 +145,7 @@ absl::StatusOr<Config> Resolve(const Options& options) {
   for (std::string& origin : config.http_origins) origin = OriginAsSent(origin);
   if (config.http_listen == "off") config.http_listen.clear();
   config.migrate_at_start = !options.no_migrate;
+  config.hands_off = !options.no_hand_off;
   config.tls.requires_client = options.client_certificate != "optional";
   if (config.access.jwt_algorithms.empty()) config.access.jwt_algorithms = {"RS256", "ES256"};
   if (config.command != Command::kMigrate) RETURN_IF_ERROR(CheckAccess(config));

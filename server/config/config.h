@@ -71,6 +71,7 @@ struct Config {
   int database_connections = 4;
 
   bool auto_create_queues = false;
+  bool hands_off = true;
   bool allow_unsafe_durability = false;
   bool migrate_at_start = true;
 

@@ -229,6 +229,8 @@ void DeclareBehaviour(CLI::App* app, Options* options) {
   Config& config = options->config;
   AddSwitch(app, "auto-create-queues", &config.auto_create_queues,
             "Create an unknown queue, with default settings, when it is first used.");
+  AddSwitch(app, "no-hand-off", &options->no_hand_off,
+            "Lease tasks by statements of their own, also if a worker waits while they are made.");
   Add(app, "drain-timeout", &options->drain_timeout,
       "How long open work may take after SIGTERM before the broker ends without it.")
       ->check(CheckDrainTimeout, "DURATION")

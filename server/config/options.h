@@ -14,6 +14,7 @@ struct Options {
   Config config;
   std::string database_file;
   bool no_migrate = false;
+  bool no_hand_off = false;
   std::string reflection = "auto";
   std::string client_certificate;  // empty: required
   std::string drain_timeout = "8s";

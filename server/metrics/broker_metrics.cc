@@ -21,6 +21,9 @@ BrokerMetrics::BrokerMetrics(Registry& registry, absl::string_view version,
       orphan_leases_(NewCounter(registry, "skiplane_orphan_leases_handed_back_total",
                                 "Leases handed back because their caller had vanished.")
                          .Add({})),
+      handed_off_(NewCounter(registry, "skiplane_handed_off_tasks_total",
+                             "Tasks leased to waiting workers by the statement that made them.")
+                      .Add({})),
       lost_sessions_(NewCounter(registry, "skiplane_sessions_lost_total",
                                 "Worker sessions that ended in silence while they held tasks.")
                          .Add({})),
@@ -58,6 +61,10 @@ BrokerMetrics::BrokerMetrics(Registry& registry, absl::string_view version,
 
 void BrokerMetrics::LeaseLost(absl::string_view call, int64_t items) {
   lost_leases_.At(call).Increment(static_cast<double>(items));
+}
+
+void BrokerMetrics::HandedOff(int64_t tasks) {
+  handed_off_.Increment(static_cast<double>(tasks));
 }
 
 void BrokerMetrics::OrphanLeasesReleased(int64_t tasks) {

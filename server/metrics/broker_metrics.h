@@ -17,6 +17,7 @@ class BrokerMetrics {
 
   void LeaseLost(absl::string_view call, int64_t items);
   void OrphanLeasesReleased(int64_t tasks);
+  void HandedOff(int64_t tasks);
   void SessionsLost(int64_t sessions);
   void SetWorkers(int64_t alive);
   void SetAwaitingCalls(int64_t calls);
@@ -31,6 +32,7 @@ class BrokerMetrics {
  private:
   SharedSeries<Counter> lost_leases_;
   Counter& orphan_leases_;
+  Counter& handed_off_;
   Counter& lost_sessions_;
   SharedSeries<Gauge> workers_;
   Gauge& awaiting_calls_;

@@ -54,6 +54,7 @@ void Metrics::LeaseLost(absl::string_view call, int64_t items) {
   state_->broker.LeaseLost(call, items);
 }
 
+void Metrics::HandedOff(int64_t tasks) { state_->broker.HandedOff(tasks); }
 void Metrics::OrphanLeasesReleased(int64_t tasks) { state_->broker.OrphanLeasesReleased(tasks); }
 
 void Metrics::SessionsLost(int64_t sessions) { state_->broker.SessionsLost(sessions); }

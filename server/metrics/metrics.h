@@ -63,6 +63,8 @@ class Metrics {
   void LeaseLost(absl::string_view call, int64_t items);
   // Leases whose caller had vanished and that were handed back.
   void OrphanLeasesReleased(int64_t tasks);
+  // Leased by the statements that made them.
+  void HandedOff(int64_t tasks);
   void SessionsLost(int64_t sessions);
 
   // Queues whose names match one of these patterns (* and ?) have names of their own before others.

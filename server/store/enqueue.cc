@@ -157,6 +157,40 @@ void AddUnleased(const pg::Rows& rows, int row, Enqueued& result) {
   result.now = rows.Micros(row, 5);
 }
 
+// A row of task_enqueue_leased: the task as task_lease would return it.
+void AddLeased(const pg::Rows& rows, int row, absl::Span<const TaskRow> tasks,
+               const absl::flat_hash_map<int64_t, size_t>& places, const HandOff& hand_off,
+               Enqueued& result) {
+  const size_t place = places.at(rows.Int(row, 3));
+  const TaskRow& made = tasks[place];
+  LeasedRow& leased = result.leased.emplace_back();
+  leased.caller = hand_off.callers[place] - 1;
+  model::LeasedTask& task = leased.task;
+  const pg::Tid location = rows.TidValue(row, 7);
+  task.token = {.task = made.id,
+                .lease_number = rows.Int(row, 4),
+                .session = hand_off.sessions[static_cast<size_t>(leased.caller)],
+                .attempt = 1,
+                .block = location.block,
+                .offset = location.offset};
+  task.payload = made.task->payload;
+  task.content_type = made.task->content_type;
+  task.headers = made.task->headers;
+  task.priority = made.task->priority;
+  task.max_attempts = made.max_attempts;
+  task.create_time = task.schedule_time = rows.Micros(row, 4);
+}
+
+absl::flat_hash_map<int64_t, size_t> PlacesOf(absl::Span<const TaskRow> tasks,
+                                              const HandOff* hand_off) {
+  absl::flat_hash_map<int64_t, size_t> places;
+  if (hand_off == nullptr) return places;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (hand_off->callers[i] > 0) places[tasks[i].id.id] = i;
+  }
+  return places;
+}
+
 }  // namespace
 
 absl::StatusOr<Enqueued> Enqueue(pg::Session& session, absl::Span<const TaskRow> tasks) {
@@ -168,18 +202,27 @@ absl::StatusOr<Enqueued> Enqueue(pg::Session& session, absl::Span<const TaskRow>
 }
 
 absl::StatusOr<Enqueued> EnqueueAsked(pg::Session& session, absl::Span<const TaskRow> tasks,
-                                      absl::Span<const RequestRow> requests) {
+                                      absl::Span<const RequestRow> requests,
+                                      const HandOff* hand_off) {
   TaskColumns columns(tasks);
   pg::Params params = columns.Bind();
   for (const TaskRow& row : tasks) columns.calls.push_back(row.call);
   params.Int8Array(columns.calls);
   BindRequests(requests, params);
-  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskEnqueueAsked, params));
+  if (hand_off != nullptr) {
+    params.Int4Array(hand_off->callers).UuidArray(hand_off->sessions).UuidValue(hand_off->ledger);
+  }
+  const sql::Query& query =
+      hand_off == nullptr ? sql::kTaskEnqueueAsked : sql::kTaskEnqueueLeased;
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(query, params));
+  const auto places = PlacesOf(tasks, hand_off);
   Enqueued result;
   absl::flat_hash_set<int64_t> known;  // calls, by their first ids
   for (int row = 0; row < rows.size(); ++row) {
     if (rows.IsNull(row, 3)) {
       known.insert(rows.Int(row, 0));
+    } else if (rows.IsNull(row, 1)) {
+      AddLeased(rows, row, tasks, places, *hand_off, result);
     } else {
       AddUnleased(rows, row, result);
     }

@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "server/model/task.h"
 #include "server/pg/session.h"
+#include "server/store/lease.h"
 
 namespace skiplane::store {
 
@@ -45,6 +46,13 @@ struct UnleasedTasks {
   absl::Time schedule_time;
 };
 
+// Leases to workers that wait, by the statement that makes the tasks.
+struct HandOff {
+  pg::Uuid ledger{};                       // of a row per lane
+  std::vector<model::SessionId> sessions;  // of those who lease
+  std::vector<int32_t> callers;            // one per task: index + 1 into sessions; 0: nobody
+};
+
 struct Enqueued {
   std::vector<UnleasedTasks> unleased;
   absl::Time now;                         // the database's
@@ -54,14 +62,17 @@ struct Enqueued {
   absl::flat_hash_set<int64_t> made;
   absl::flat_hash_map<int64_t, model::EnqueueResult> changed;
   absl::flat_hash_map<int64_t, model::EnqueueResult> existing;
+  std::vector<LeasedRow> leased;  // of a hand-off; callers are indexes into its sessions
 };
 
 // Tasks without keys, of calls without request ids, not periodic, that begin at the first stage.
 absl::StatusOr<Enqueued> Enqueue(pg::Session& session, absl::Span<const TaskRow> tasks);
 
-// As Enqueue, of calls with request ids, too. What an id knows already is left out of `made`.
+// As Enqueue, of calls with request ids, too. What an id knows already is left out of `made`. The
+// tasks of a hand-off, which are to be ready at once, are leased if their sessions live.
 absl::StatusOr<Enqueued> EnqueueAsked(pg::Session& session, absl::Span<const TaskRow> tasks,
-                                      absl::Span<const RequestRow> requests);
+                                      absl::Span<const RequestRow> requests,
+                                      const HandOff* hand_off = nullptr);
 
 // Tasks of any kind. What a key or a request id knows already is left out of `made`. ABORTED when
 // tasks or keys changed beside the statement: try again. ALREADY_EXISTS when a key is held whose

@@ -19,7 +19,7 @@ TEST_F(ChangesTest, EachSettingIsNamedByItsFlag) {
   for (const std::string flag :
        {"listen=127.0.0.1:1", "metrics-listen=off", "http-listen=127.0.0.1:2",
         "http-host=a.b", "http-origin=https://a.b", "metrics-queue=a",
-        "database-connections=9", "auto-create-queues=true",
+        "database-connections=9", "auto-create-queues=true", "no-hand-off=true",
         "allow-unsafe-durability=true", "no-migrate=true", "reflection=off",
         "max-connections=9", "max-waiting-calls=9", "max-waiting-calls-per-connection=9",
         "max-new-queues-per-minute=9", "principal-share=9", "address-share=9",

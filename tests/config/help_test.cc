@@ -25,7 +25,8 @@ constexpr const char* kFlags[] = {
     "max-waiting-calls-per-connection", "max-new-queues-per-minute", "principal-share",
     "address-share", "metrics-queue", "http-listen", "http-host",
     "http-origin",      "tls-client-certificate", "token-file", "jwt-keys", "jwt-issuer",
-    "jwt-audience",     "jwt-algorithm",  "jwt-groups-claim", "rules-file", "open-access"};
+    "jwt-audience",     "jwt-algorithm",  "jwt-groups-claim", "rules-file", "open-access",
+    "no-hand-off"};
 
 bool IsLineOfFlag(absl::string_view line, absl::string_view flag) {
   return absl::StartsWith(line, absl::StrCat("  --", flag, " "));

@@ -27,7 +27,8 @@ TEST_F(MetricsTest, WhatIsKnownBeforehandIsZeroFromTheBeginning) {
        {"skiplane_lost_lease_items_total{call=\"ack\"}",
         "skiplane_lost_lease_items_total{call=\"nack\"}",
         "skiplane_lost_lease_items_total{call=\"heartbeat\"}",
-        "skiplane_orphan_leases_handed_back_total", "skiplane_sessions_lost_total",
+        "skiplane_orphan_leases_handed_back_total", "skiplane_handed_off_tasks_total",
+        "skiplane_sessions_lost_total",
         "skiplane_workers{state=\"alive\"}", "skiplane_leader", "skiplane_draining",
         "skiplane_ready", "skiplane_db_up",
         "skiplane_batch_tasks_count{call=\"enqueue\"}",
@@ -47,6 +48,7 @@ TEST_F(MetricsTest, CountersAddUp) {
   metrics_.LeaseLost("nack", 2);
   metrics_.LeaseLost("nack", 3);
   metrics_.OrphanLeasesReleased(4);
+  metrics_.HandedOff(5);
   metrics_.SessionsLost(5);
   metrics_.DatabaseError("08");
   metrics_.DatabaseError("08");
@@ -54,6 +56,7 @@ TEST_F(MetricsTest, CountersAddUp) {
   EXPECT_EQ(Value("skiplane_lost_lease_items_total{call=\"nack\"}"), 5);
   EXPECT_EQ(Value("skiplane_lost_lease_items_total{call=\"ack\"}"), 0);
   EXPECT_EQ(Value("skiplane_orphan_leases_handed_back_total"), 4);
+  EXPECT_EQ(Value("skiplane_handed_off_tasks_total"), 5);
   EXPECT_EQ(Value("skiplane_sessions_lost_total"), 5);
   EXPECT_EQ(Value("skiplane_db_errors_total{sqlstate_class=\"08\"}"), 2);
   EXPECT_EQ(Value("skiplane_db_notifications_total{direction=\"received\"}"), 1);

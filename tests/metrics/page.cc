@@ -74,6 +74,7 @@ void UseEveryVerb(Metrics& metrics) {
   metrics.Finished("emails", "succeeded", 1);
   metrics.LeaseLost("ack", 1);
   metrics.OrphanLeasesReleased(1);
+  metrics.HandedOff(1);
   metrics.SessionsLost(1);
   metrics.PinQueues({"emails"});
   metrics.NameQueues({"emails", "kept"});

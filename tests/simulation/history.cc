@@ -37,6 +37,7 @@ class Maker {
     const int rare = Chance(600) ? Pick(0, moments_.empty() ? 5 : 20) : 0;
     for (int i = 0; i < rare; ++i) AddRare();
     std::ranges::stable_sort(history_.inputs, {}, &Input::at);
+    if (Chance(700)) history_.hand_off = Chance(500) ? 1000 : Pick(0, 1000);
     return history_;
   }
 

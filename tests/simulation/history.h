@@ -50,6 +50,7 @@ struct History {
   int lost = 0;        // notifications that are lost, or come twice or late
   int failing = 0;     // statements
   int lease_next = 0;  // acks that lease in their transaction
+  int hand_off = 0;    // enqueues that may lease what they make
   int returned = 100;  // tasks, by workers that do not do them
   int dying = 0;       // workers
   std::vector<Input> inputs;

@@ -22,6 +22,7 @@ constexpr std::array kHistoryFields = {
     std::pair{"lost", &History::lost},
     std::pair{"failing", &History::failing},
     std::pair{"lease_next", &History::lease_next},
+    std::pair{"hand_off", &History::hand_off},
     std::pair{"returned", &History::returned},
     std::pair{"dying", &History::dying}};
 constexpr std::array kInputFields = {

@@ -85,6 +85,28 @@ void Judge::Taken(const std::vector<int64_t>& ids, const broker::LeaseRun& run,
   }
 }
 
+void Judge::HandedOff(const broker::LeaseRun& run, const Knowledge& knowledge, absl::Time now,
+                      base::SteadyTime at) {
+  std::set<LaneStage> before{run.lane_stage};
+  for (const int32_t slot : run.demand.slots) {
+    for (const Ticket::Wanted& wanted : run.tickets[static_cast<size_t>(slot - 1)]->wanted) {
+      if (wanted.lane_stage == run.lane_stage) break;
+      before.insert(wanted.lane_stage);
+    }
+  }
+  for (const auto& [id, known_since] : knowledge.tasks) {
+    const Task* const task = tables_.Find(id);
+    if (task == nullptr || known_since >= at || !tables_.IsReady(*task, now)) continue;
+    if (!before.contains(task->lane_stage) || paused_.contains(task->lane_stage)) continue;
+    // One that cannot be asked now does not hold up those behind it, nor one whose tasks others are
+    // about to get.
+    const auto state = knowledge.states.find(task->lane_stage);
+    const bool is_expected = state != knowledge.states.end() && !state->second->HasNothing();
+    if (task->lane_stage != run.lane_stage && !is_expected) continue;
+    Break("a hand-off passes over a task that was known to be ready");
+  }
+}
+
 void Judge::Delivered(const broker::LeaseRun& run, const std::vector<int64_t>& leased,
                       const std::vector<broker::Action>& actions) {
   std::map<int64_t, int> times = TimesGiven(actions);

@@ -45,6 +45,7 @@ struct Knowledge {
   std::map<LaneStage, const broker::LaneStageState*> states;  // where somebody waited
   std::multiset<LaneStage> leasing;   // statements that are sent and have not run
   std::multiset<LaneStage> reserved;  // for acks whose transactions have not ended
+  std::multiset<LaneStage> handing;   // enqueues that hand off and have not ended
   base::SteadyTime healthy_since;     // nothing failed at the broker since
 };
 
@@ -71,6 +72,11 @@ class Judge {
   void Taken(const std::vector<int64_t>& ids, const broker::LeaseRun& run,
              const std::vector<int64_t>& known, const Knowledge& knowledge, absl::Time now,
              base::SteadyTime at);  // `known`: sorted
+
+  // A hand-off passes over no task that its scheduler knew of, there or where its callers want
+  // tasks from before.
+  void HandedOff(const broker::LeaseRun& run, const Knowledge& knowledge, absl::Time now,
+                 base::SteadyTime at);
 
   // Each leased task goes to one caller, or back; or the caller keeps it and takes more.
   void Delivered(const broker::LeaseRun& run, const std::vector<int64_t>& leased,

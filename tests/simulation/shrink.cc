@@ -51,8 +51,8 @@ void Calm(History& history, int History::*rate) {
 }  // namespace
 
 History Shrink(History history) {
-  for (const auto rate :
-       {&History::dying, &History::failing, &History::lost, &History::lease_next}) {
+  for (const auto rate : {&History::dying, &History::failing, &History::lost,
+                          &History::lease_next, &History::hand_off}) {
     Calm(history, rate);
   }
   size_t before = 0;

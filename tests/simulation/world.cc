@@ -109,14 +109,20 @@ void World::Take(const Input& input) {
 }
 
 void World::Enqueue(const Input& input) {
+  MayHandOff(input) ? EnqueueAndLease(input) : EnqueueAt(input);
+}
+
+int64_t World::Insert(const Input& input, absl::Time schedule_time) {
+  return tables_.Insert(LaneStageOf(input.what), static_cast<int16_t>(input.priority),
+                        schedule_time, now_);
+}
+
+void World::EnqueueAt(const Input& input) {
   // It is committed some time after it was given its schedule time.
   const Span committing = input.span.count() > 0 ? Span(0) : Latency();
   const absl::Time schedule_time = DatabaseNow() + absl::FromChrono(input.span - committing);
   std::vector<int64_t> ids;
-  for (int i = 0; i < input.count; ++i) {
-    const auto priority = static_cast<int16_t>(input.priority);
-    ids.push_back(tables_.Insert(LaneStageOf(input.what), priority, schedule_time, now_));
-  }
+  for (int i = 0; i < input.count; ++i) ids.push_back(Insert(input, schedule_time));
   Announce(input.broker, ids);
 }
 

@@ -46,6 +46,8 @@ class World {
   // world.cc: inputs, callers, and what brokers hear.
   void Take(const Input& input);
   void Enqueue(const Input& input);
+  void EnqueueAt(const Input& input);
+  int64_t Insert(const Input& input, absl::Time schedule_time);
   void Call(const Input& input);
   void Pause(int queue, Span span);
   void Outage(int broker, Span span);
@@ -77,6 +79,11 @@ class World {
   void RunProbe(int broker, LaneStage lane_stage);
   void RunFind(int broker, const broker::TicketPtr& ticket);
   void AckAndLease(int broker, int64_t task, int64_t lease_number, const broker::Ticket& previous);
+
+  // world_hand_off.cc
+  bool MayHandOff(const Input& input);
+  void EnqueueAndLease(const Input& input);
+  void CommitHandOff(const Input& input, const Run& run);
 
   std::multiset<LaneStage>& ReservedAt(int broker) {
     return known_[static_cast<size_t>(broker)].reserved;

@@ -111,7 +111,8 @@ void World::RunLease(int broker, LaneStage lane_stage) {
   if (run->tickets.empty()) return;
   judge_.Dealt(*run, broker, waiting_);
   const Knowledge& knowledge = known_[static_cast<size_t>(broker)];
-  const bool is_alone = knowledge.states.at(lane_stage)->leases_running == 1;
+  const bool is_alone = knowledge.states.at(lane_stage)->leases_running == 1 &&
+                        !knowledge.handing.contains(lane_stage);
   judge_.First(*run, broker, is_alone, waiting_, now_);
   Execute(broker, run, {});
 }
@@ -196,7 +197,11 @@ void World::EndLease(int broker, const Run& run, absl::StatusOr<store::Leased> l
     Unhealthy(broker);
     Trace(broker, "lease failed in lane ", run->lane_stage.lane, ", stage ", run->lane_stage.stage);
   }
-  if (run->is_reservation) EndReservation(broker, *run);
+  if (run->IsReservation()) EndReservation(broker, *run);
+  if (run->kind == broker::LeaseRun::Kind::kHandOff) {
+    std::multiset<LaneStage>& handing = known_[static_cast<size_t>(broker)].handing;
+    handing.erase(handing.find(run->lane_stage));
+  }
   std::vector<int64_t> ids;
   std::set<const Ticket*> got;
   if (leased.ok()) {
@@ -208,7 +213,7 @@ void World::EndLease(int broker, const Run& run, absl::StatusOr<store::Leased> l
   auto actions =
       Do(broker, [&](auto& s, Step& step) { s.EndLease(*run, std::move(leased), step); });
   judge_.Delivered(*run, ids, actions);
-  if (!run->is_reservation) judge_.Served(*run, got, broker, callers_, waiting_);
+  if (!run->IsReservation()) judge_.Served(*run, got, broker, callers_, waiting_);
   Perform(broker, std::move(actions));
 }
 

@@ -42,9 +42,7 @@ class DeafListener(FaultTest):
         proxy.wait_until_said(b"LISTEN")  # by a new connection
 
 
-class LostAnswer(FaultTest):
-    """The statement was committed and its answer lost. Which it was, the broker finds out."""
-
+class LostAnswers(FaultTest):
     def setUp(self):
         super().setUp()
         self.broker, self.proxy = self.start_behind_proxy(cluster.shared())
@@ -69,6 +67,10 @@ class LostAnswer(FaultTest):
 
     def assert_tasks(self, count):
         self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), count)
+
+
+class LostAnswer(LostAnswers):
+    """The statement was committed and its answer lost. Which it was, the broker finds out."""
 
     def leased(self, **fields):
         self.client.enqueue(QUEUE, b"a")

@@ -168,8 +168,7 @@ absl::Status NumberTasks(pg::Session& session, TaskNumbers& numbers, PendingEnqu
   return absl::OkStatus();
 }
 
-absl::StatusOr<store::Enqueued> WriteTasks(
-    pg::Session& session, absl::Span<const std::unique_ptr<PendingEnqueue>> calls) {
+std::vector<store::TaskRow> RowsOf(absl::Span<const std::unique_ptr<PendingEnqueue>> calls) {
   std::vector<store::TaskRow> rows;
   for (const auto& call : calls) {
     for (size_t i = 0; i < call->call.tasks.size(); ++i) {
@@ -182,12 +181,22 @@ absl::StatusOr<store::Enqueued> WriteTasks(
       rows.push_back({call->ids[i], &task, max_attempts, request, stage});
     }
   }
+  return rows;
+}
+
+bool MayHandOff(absl::Span<const std::unique_ptr<PendingEnqueue>> calls) {
+  return std::ranges::none_of(calls, [](const auto& call) { return call->has_specials; });
+}
+
+absl::StatusOr<store::Enqueued> WriteRows(pg::Session& session,
+                                          absl::Span<const std::unique_ptr<PendingEnqueue>> calls,
+                                          absl::Span<const store::TaskRow> rows,
+                                          const store::HandOff* hand_off) {
   const auto needs_once = [](const auto& call) { return call->NeedsOnce(); };
-  if (std::ranges::none_of(calls, needs_once)) return store::Enqueue(session, rows);
-  const auto has_specials = [](const auto& call) { return call->has_specials; };
-  return std::ranges::any_of(calls, has_specials)
-             ? store::EnqueueOnce(session, rows, Requests(calls))
-             : store::EnqueueAsked(session, rows, Requests(calls));
+  const bool is_plain = std::ranges::none_of(calls, needs_once);
+  if (is_plain && hand_off == nullptr) return store::Enqueue(session, rows);
+  return MayHandOff(calls) ? store::EnqueueAsked(session, rows, Requests(calls), hand_off)
+                           : store::EnqueueOnce(session, rows, Requests(calls));
 }
 
 void Suspect(const PendingEnqueue& call, store::Enqueued& suspected) {

@@ -49,10 +49,19 @@ void PrepareEnqueue(PendingEnqueue& call);
 // Gives every task of `call` its lane and number.
 absl::Status NumberTasks(pg::Session& session, TaskNumbers& numbers, PendingEnqueue& call);
 
+// One row per task.
+std::vector<store::TaskRow> RowsOf(absl::Span<const std::unique_ptr<PendingEnqueue>> calls);
+
+// Whether waiting workers may get some of them by the statement that makes them. Not what locks or
+// changes tasks that are there, or begins at a stage of its own.
+bool MayHandOff(absl::Span<const std::unique_ptr<PendingEnqueue>> calls);
+
 // Writes the tasks of all calls in one statement: a slower one if any NeedsOnce(), the slowest if
-// any has specials.
-absl::StatusOr<store::Enqueued> WriteTasks(pg::Session& session,
-                                           absl::Span<const std::unique_ptr<PendingEnqueue>> calls);
+// any has specials. `hand_off`: null, or what MayHandOff() allows.
+absl::StatusOr<store::Enqueued> WriteRows(pg::Session& session,
+                                          absl::Span<const std::unique_ptr<PendingEnqueue>> calls,
+                                          absl::Span<const store::TaskRow> rows,
+                                          const store::HandOff* hand_off);
 
 // Adds what may have become ready by a commit of this call whose answer was lost: all of it.
 void Suspect(const PendingEnqueue& call, store::Enqueued& suspected);

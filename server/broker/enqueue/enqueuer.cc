@@ -15,7 +15,6 @@ namespace skiplane::broker {
 namespace {
 
 constexpr int kRewritesMax = 3;
-constexpr int kResolutionsMax = 3;
 
 absl::Status CheckTasks(const model::Queue& queue, const EnqueueCall& call) {
   for (size_t i = 0; i < call.tasks.size(); ++i) {
@@ -23,15 +22,6 @@ absl::Status CheckTasks(const model::Queue& queue, const EnqueueCall& call) {
     if (!status.ok()) return base::PrefixField(absl::StrCat("tasks[", i, "]."), status);
   }
   return absl::OkStatus();
-}
-
-// Answers a call whose commit may or may not have happened and cannot be asked for.
-absl::Status GiveUp(const PendingEnqueue& call) {
-  if (call.is_repeatable) return RepeatLater();
-  return base::Refuse(
-      absl::StatusCode::kUnknown, "COMMIT_OUTCOME_UNKNOWN",
-      "the connection to the database broke during the commit: the tasks may or may "
-      "not exist. Give a request_id or keys to make a repeat safe");
 }
 
 const char* OutcomeLabel(model::EnqueueOutcome outcome) {
@@ -54,20 +44,6 @@ int64_t BytesOf(const EnqueueCall& call) {
   size_t bytes = 0;
   for (const model::NewTask& task : call.tasks) bytes += task.payload.size() + task.key.size() + 64;
   return static_cast<int64_t>(bytes);
-}
-
-// Whether any task of the batch lives: then its commit happened, and with it all of them.
-absl::StatusOr<bool> AnyLives(pg::Session& session, const PendingEnqueues& calls) {
-  std::map<int64_t, std::vector<int64_t>> by_lane;
-  for (const auto& call : calls) {
-    for (const model::TaskId& id : call->ids) by_lane[id.lane].push_back(id.id);
-  }
-  for (const auto& [lane, ids] : by_lane) {
-    absl::StatusOr<absl::flat_hash_set<int64_t>> living = store::LivingTasks(session, lane, ids);
-    if (!living.ok()) return living.status();
-    if (!living->empty()) return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -137,7 +113,7 @@ absl::StatusOr<std::unique_ptr<PendingEnqueue>> Enqueuer::Prepare(pg::Session& s
 absl::StatusOr<std::vector<EnqueueResult>> Enqueuer::WriteInTransaction(
     pg::Session& session, const PendingEnqueues& calls, Uncommitted* written) {
   for (const auto& call : calls) RETURN_IF_ERROR(NumberTasks(session, numbers_, *call));
-  ASSIGN_OR_RETURN(written->written, WriteTasks(session, calls));
+  ASSIGN_OR_RETURN(written->written, WriteRows(session, calls, RowsOf(calls), nullptr));
   std::vector<EnqueueResult> answers;
   for (const auto& call : calls) {
     ASSIGN_OR_RETURN(std::vector<EnqueueResult> results,
@@ -189,8 +165,7 @@ void Enqueuer::Write(pg::Session& session, PendingEnqueues calls) {
     for (auto& call : calls) call->done(IsOutcomeUnknown(status) ? RepeatLater() : status);
     return;
   }
-  absl::StatusOr<store::Enqueued> written =
-      pg::RepeatConflicts([&] { return WriteTasks(session, calls); });
+  absl::StatusOr<store::Enqueued> written = WriteOnce(session, calls);
   if (written.ok()) {
     size_t rows = 0;
     for (const auto& call : calls) rows += call->ids.size();
@@ -212,8 +187,29 @@ void Enqueuer::Write(pg::Session& session, PendingEnqueues calls) {
   }
 }
 
+// One statement. Those that wait for tasks hear of theirs after the scheduler has heard of the
+// others: else a later task could go before these.
+absl::StatusOr<store::Enqueued> Enqueuer::WriteOnce(pg::Session& session,
+                                                    const PendingEnqueues& calls) {
+  const std::vector<store::TaskRow> rows = RowsOf(calls);
+  HandOff hand_off;
+  if (dispatcher_ != nullptr && MayHandOff(calls)) hand_off = dispatcher_->BeginHandOff(rows);
+  const store::HandOff* const leases = hand_off.runs.empty() ? nullptr : &hand_off.leases;
+  absl::StatusOr<store::Enqueued> written =
+      pg::RepeatConflicts([&] { return WriteRows(session, calls, rows, leases); });
+  if (written.ok()) on_commit_(*written);
+  if (leases == nullptr) return written;
+  if (written.ok()) {
+    dispatcher_->EndHandOff(hand_off, std::move(written->leased));
+  } else if (IsOutcomeUnknown(written.status())) {
+    dispatcher_->EndHandOff(hand_off, written.status());
+  } else {
+    dispatcher_->EndHandOff(hand_off, std::vector<store::LeasedRow>());
+  }
+  return written;
+}
+
 void Enqueuer::Answer(pg::Session& session, const store::Enqueued& written, PendingEnqueues calls) {
-  on_commit_(written);
   PendingEnqueues again;
   for (auto& call : calls) {
     absl::StatusOr<std::vector<EnqueueResult>> results = AnswerEnqueue(session, *call, written);
@@ -245,47 +241,6 @@ void Enqueuer::Count(const PendingEnqueue& call, const store::Enqueued& written)
   for (const auto& [place, count] : results) {
     context_.metrics.Enqueued(place.first->name, place.second, count);
   }
-}
-
-// The connection broke during the commit. On another one: calls that are safe to repeat are written
-// again under the same ids; for the others their tasks are looked for.
-void Enqueuer::Resolve(PendingEnqueues calls) {
-  const auto first_other = std::stable_partition(
-      calls.begin(), calls.end(), [](const auto& call) { return call->is_repeatable; });
-  PendingEnqueues others(std::make_move_iterator(first_other),
-                         std::make_move_iterator(calls.end()));
-  calls.erase(first_other, calls.end());
-  if (!calls.empty()) {
-    SubmitResolve(std::move(calls), [this](pg::Session& session, PendingEnqueues open) {
-      Write(session, std::move(open));
-    });
-  }
-  if (!others.empty()) {
-    SubmitResolve(std::move(others), [this](pg::Session& session, PendingEnqueues open) {
-      const absl::StatusOr<bool> lives = AnyLives(session, open);
-      if (lives.ok() && *lives) {
-        Answer(session, store::Enqueued(), std::move(open));
-      } else {
-        for (auto& call : open) call->done(GiveUp(*call));
-      }
-    });
-  }
-}
-
-void Enqueuer::SubmitResolve(PendingEnqueues calls, ResolveStep step) {
-  auto shared = std::make_shared<PendingEnqueues>(std::move(calls));
-  context_.pool.Submit([this, shared, step](absl::StatusOr<pg::Session*> session) {
-    PendingEnqueues open = std::move(*shared);
-    if (!session.ok() || open.front()->resolutions++ >= kResolutionsMax) {
-      for (auto& call : open) call->done(GiveUp(*call));
-      return;
-    }
-    // What the lost commit made ready is not known: dispatchers probe from the start.
-    store::Enqueued suspected;
-    for (const auto& call : open) Suspect(*call, suspected);
-    on_commit_(suspected);
-    step(**session, std::move(open));
-  });
 }
 
 }  // namespace skiplane::broker

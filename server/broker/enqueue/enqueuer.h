@@ -1,6 +1,7 @@
 // Puts tasks into queues: gathers concurrent calls per queue into one statement, those of several
 // queues with those of their first one, answers each call, and reports the tasks that its commits
-// left unleased. Thread-safe.
+// left unleased. Tasks for which a worker waits, and before which none is known to go, that
+// statement leases to it: a hand-off. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -16,6 +17,7 @@
 #include "server/broker/enqueue/queue_room.h"
 #include "server/broker/enqueue/schedule_check.h"
 #include "server/broker/enqueue/task_numbers.h"
+#include "server/broker/lease/dispatcher.h"
 #include "server/broker/queues/queue_cache.h"
 
 namespace skiplane::broker {
@@ -25,9 +27,11 @@ class Enqueuer {
   // `on_commit` is told of every commit, on a thread of the pool, before the callers are.
   using OnCommit = std::function<void(const store::Enqueued&)>;
 
-  Enqueuer(Context& context, QueueCache& queues, OnCommit on_commit)
+  // `dispatcher` knows who waits; null: nothing is handed off.
+  Enqueuer(Context& context, QueueCache& queues, Dispatcher* dispatcher, OnCommit on_commit)
       : context_(context),
         queues_(queues),
+        dispatcher_(dispatcher),
         on_commit_(std::move(on_commit)),
         room_(context),
         schedules_(context) {}
@@ -70,6 +74,7 @@ class Enqueuer {
   QueueBatcher& BatcherOf(const model::Queue& queue);
   void Run(absl::StatusOr<pg::Session*> session, PendingEnqueues calls);
   void Write(pg::Session& session, PendingEnqueues calls);
+  absl::StatusOr<store::Enqueued> WriteOnce(pg::Session& session, const PendingEnqueues& calls);
   void Answer(pg::Session& session, const store::Enqueued& written, PendingEnqueues calls);
   void Count(const PendingEnqueue& call, const store::Enqueued& written);
   using ResolveStep = std::function<void(pg::Session&, PendingEnqueues)>;
@@ -78,6 +83,7 @@ class Enqueuer {
 
   Context& context_;
   QueueCache& queues_;
+  Dispatcher* const dispatcher_;
   const OnCommit on_commit_;
   QueueRoom room_;
   ScheduleCheck schedules_;

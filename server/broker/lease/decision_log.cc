@@ -20,7 +20,8 @@ void LogLeased(const model::Queue& queue, const LeaseRun& run, size_t tasks,
                {"tasks", absl::StrCat(tasks)},
                {"callers", absl::StrCat(run.tickets.size())},
                {"lanes_callers", absl::StrCat(lanes_callers)},
-               {"with_an_ack", run.is_reservation ? "yes" : "no"}});
+               {"with_an_ack", run.IsReservation() ? "yes" : "no"},
+               {"with_an_enqueue", run.kind == LeaseRun::Kind::kHandOff ? "yes" : "no"}});
 }
 
 void LogHeldBack(const model::Queue& queue, const model::LaneStage& lane_stage,

@@ -33,6 +33,12 @@ struct Reservation {
   store::Leased leased;
 };
 
+// Leases by the statement that makes the tasks.
+struct HandOff {
+  std::vector<LeaseRun> runs;  // of one lane each
+  store::HandOff leases;       // its callers are those of the runs, one after the other
+};
+
 struct LeaseLimits {
   int waiting_max = 0;    // calls that wait
   int party_share = 100;  // percent of what may be leased and not read, of a party
@@ -61,6 +67,11 @@ class Dispatcher {
   // The transaction ended so. Who got nothing leases after it.
   void EndReservation(Reservation& reservation, const absl::Status& status);
 
+  // Which of these tasks, about to be made, go to calls that wait; without runs none. It is ended
+  // after the others were told of (Committed), with what was leased or why nothing was.
+  HandOff BeginHandOff(absl::Span<const store::TaskRow> tasks);
+  void EndHandOff(HandOff& hand_off, absl::StatusOr<std::vector<store::LeasedRow>> leased);
+
   // A commit of this broker let tasks be ready, now or later. `now`: the database's time of it.
   void Committed(absl::Span<const store::UnleasedTasks> unleased, absl::Time now);
 
@@ -69,7 +80,7 @@ class Dispatcher {
 
   void QueueChanged(const QueuePtr& queue);
 
-  // Whether notifications of others are heard. While they are not, lanes are probed every second.
+  // Whether notifications of others are heard; else lanes are probed every second.
   void SetListening(bool is_listening);
 
   // Parked calls are answered empty, those that do not wait and later ones are refused.
@@ -83,7 +94,7 @@ class Dispatcher {
   // Waiting calls per queue, for the metrics.
   std::map<std::string, int64_t> WaitingCalls() const;
 
-  // Those that wait for tasks of one stage of a lane.
+  // Those that wait in one lane stage.
   int64_t WaitingCallsAt(model::LaneStage lane_stage) const;
 
  private:
@@ -117,7 +128,7 @@ class Dispatcher {
   void RunProbe(model::LaneStage lane_stage, absl::StatusOr<pg::Session*> session);
   void RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> session);
   absl::StatusOr<LeaseAnswer> FindRepeated(pg::Session& session, const TicketPtr& ticket);
-  void RecordMetrics(const std::string& queue, const store::Leased& leased);
+  void RecordMetrics(const LeaseRun& run, const store::Leased& leased);
   void Track(const LeaseRun& run, const store::Leased& leased);
 
   Context& context_;

@@ -103,7 +103,7 @@ void Dispatcher::FinishRun(LeaseRun& run, absl::StatusOr<store::Leased> leased) 
   const size_t count = is_leased ? leased->rows.size() : 0;
   if (is_leased) {
     Track(run, *leased);
-    RecordMetrics(run.queue->name, *leased);
+    RecordMetrics(run, *leased);
   }
   int64_t callers = 0;
   {
@@ -124,7 +124,8 @@ void Dispatcher::Track(const LeaseRun& run, const store::Leased& leased) {
   for (const auto& [ledger, tokens] : by_ledger) tracker_.Leased(lane, ledger, tokens);
 }
 
-void Dispatcher::RecordMetrics(const std::string& queue, const store::Leased& leased) {
+void Dispatcher::RecordMetrics(const LeaseRun& run, const store::Leased& leased) {
+  const std::string& queue = run.queue->name;
   int64_t first = 0;
   for (const store::LeasedRow& row : leased.rows) {
     if (row.task.token.attempt == 1) {
@@ -137,7 +138,11 @@ void Dispatcher::RecordMetrics(const std::string& queue, const store::Leased& le
   const int64_t all = static_cast<int64_t>(leased.rows.size());
   if (first > 0) context_.metrics.Leased(queue, "first", first);
   if (all > first) context_.metrics.Leased(queue, "retry", all - first);
-  context_.metrics.Batch("lease", all);
+  if (run.kind == LeaseRun::Kind::kHandOff) {
+    context_.metrics.HandedOff(all);
+  } else {
+    context_.metrics.Batch("lease", all);
+  }
 }
 
 void Dispatcher::RunProbe(model::LaneStage lane_stage, absl::StatusOr<pg::Session*> session) {

@@ -23,7 +23,9 @@ absl::StatusOr<store::Leased> FindLost(pg::Session& session, LeaseRun& run) {
   // Calls of one worker may share a session and a row.
   std::vector<int> given(callers.size());
   std::vector<int> dealt(callers.size());
-  for (const int32_t caller : run.demand.slots) ++dealt[static_cast<size_t>(caller - 1)];
+  for (const int32_t caller : run.demand.slots) {
+    if (caller > 0) ++dealt[static_cast<size_t>(caller) - 1];
+  }
   leased.now = absl::InfiniteFuture();
   for (store::LeasedRow& row : leased.rows) {
     // A lease number is the time of its lease, or one more than the task's last if that is greater.

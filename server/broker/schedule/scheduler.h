@@ -12,8 +12,8 @@
 //     seconds, whatever notifications are lost, if probes fit into their budget;
 //   - a statement leases no task while one that goes before it is known to be ready;
 //   - in a lane stage principals are served in turn, within each its workers, within each its calls
-//     in the order in which they came (turns.h); but for those whose request id was taken, and for
-//     reservations, which take what those who wait leave.
+//     as they came (turns.h); but for those whose request id was taken, and for reservations, which
+//     take what those who wait leave.
 // Not thread-safe.
 #pragma once
 
@@ -42,7 +42,6 @@ class Scheduler {
   explicit Scheduler(int waiting_max) : waiting_max_(waiting_max) {}
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
-
   // Callers come and go. Those that wait are answered empty; at a drain others are refused.
   void Admit(const TicketPtr& ticket, Step& step);
   void Cancel(const TicketPtr& ticket, Step& step);
@@ -58,8 +57,7 @@ class Scheduler {
   void SetFullMemory(FullMemory full) { full_ = std::move(full); }
   void MemoryFreed(Step& step);
 
-  // Time has passed; to be called at NextWake() at the latest.
-  void Tick(Step& step);
+  void Tick(Step& step);  // at NextWake() at the latest
   base::SteadyTime NextWake() const { return alarms_.Next(); }
 
   // A lease statement: without tickets there is nothing to lease any more, and it is over. Else it
@@ -71,17 +69,20 @@ class Scheduler {
   ProbeStart BeginProbe(model::LaneStage lane_stage, const Step& step);
   void EndProbe(model::LaneStage lane_stage, const ProbeStart& start,
                 const absl::StatusOr<ProbeResult>& seen, Step& step);
-
   void EndFind(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> found, Step& step);
 
   // For calls that lease in the transaction of their ack, in that lane. Such a ticket was not
-  // admitted: it is answered if it gets tasks, else declined.
-  // The first stage of the lane, in the caller's order, that may serve it at once.
+  // admitted: it is answered if it gets tasks, else declined. The first stage of the lane, in the
+  // caller's order, that may serve it at once:
   std::optional<model::LaneStage> FindReservable(const Ticket& ticket, int64_t lane,
                                                  base::SteadyTime now) const;
   // Ends by EndLease, or by Withdraw when the transaction was rolled back.
   LeaseRun Reserve(model::LaneStage lane_stage, std::vector<TicketPtr> tickets, Step& step);
   void Withdraw(const LeaseRun& run, Step& step);
+
+  // The callers who get the first of tasks that are about to be made, ready at once; nobody if
+  // something may go before them. Ends by EndLease, as BeginLease, maybe with nothing leased.
+  LeaseRun HandOff(model::LaneStage lane_stage, int64_t count, Step& step);
 
   // Waiting tickets: per queue, and of one stage of a lane.
   std::map<std::string, int64_t> WaitingCalls() const;
@@ -97,10 +98,9 @@ class Scheduler {
   void Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer, Step& step);
   void FinishEmpty(const TicketPtr& ticket, Step& step);
   void Expire(const TicketPtr& ticket, Step& step);
-  // The lane stage had nothing for this call. Returns whether it does not wait, and no lane stage
-  // that it wants has anything.
+  // The lane stage had nothing for this call. Whether it does not wait, and none has anything.
   static bool NoteEmpty(Ticket& ticket, const LaneStageState& state);
-  // The lane stage can be asked. Callers that took its failure for nothing to be had ask it again.
+  // It can be asked: those who took its failure for nothing to be had ask it again.
   static void Recover(LaneStageState& state);
   LaneStageState& StateOf(const Ticket::Wanted& wanted);
 
@@ -126,7 +126,7 @@ class Scheduler {
 
   // scheduler_lease.cc: lease statements.
   Dealt Deal(LaneStageState& state, int64_t count_max, base::SteadyTime now) const;
-  LeaseRun RunOf(LaneStageState& state, Dealt dealt);
+  static LeaseRun RunOf(LaneStageState& state, Dealt dealt);
   void AdvanceAllOf(const LeaseRun& run, Step& step);
   void Deliver(const LeaseRun& run, store::Leased leased, Step& step);
   void DeliverTo(const TicketPtr& ticket, const LaneStageState& state, LeaseAnswer answer,

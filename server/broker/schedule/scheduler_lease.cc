@@ -60,6 +60,14 @@ std::vector<int64_t> CountPerCaller(const LeaseRun& run,
   return counts;
 }
 
+// The statement takes tasks that are believed to be there.
+void Ask(LaneStageState& state, LeaseRun& run) {
+  run.demand.bounds = state.bounds.Current();
+  run.snapshot = state.bounds.Begin();
+  run.announced_before = state.belief.announced();
+  state.belief.Asked(static_cast<int64_t>(run.demand.slots.size()));
+}
+
 }  // namespace
 
 // Who has a turn now, with how many tasks. With a large backlog a call is served fully at once, but
@@ -81,7 +89,6 @@ LeaseRun Scheduler::RunOf(LaneStageState& state, Dealt dealt) {
   run.queue = state.queue;
   run.demand.lane = state.lane_stage.lane;
   run.demand.stage = state.lane_stage.stage;
-  run.demand.bounds = state.bounds.Current();
   for (const TicketPtr& ticket : dealt.callers) {
     ticket->state = Ticket::State::kServing;
     store::LeaseCaller& caller = run.demand.callers.emplace_back();
@@ -93,9 +100,6 @@ LeaseRun Scheduler::RunOf(LaneStageState& state, Dealt dealt) {
   run.tickets = std::move(dealt.callers);
   run.turns = std::move(dealt.turns);
   run.lives_until.resize(run.tickets.size());
-  run.snapshot = state.bounds.Begin();
-  run.announced_before = state.belief.announced();
-  state.belief.Asked(static_cast<int64_t>(run.demand.slots.size()));
   return run;
 }
 
@@ -109,6 +113,7 @@ LeaseRun Scheduler::BeginLease(model::LaneStage lane_stage, Step& step) {
   if (state.MayLease() && may_run) dealt = Deal(state, count_max, step.now);
   if (!dealt.callers.empty()) {
     run = RunOf(state, std::move(dealt));
+    Ask(state, run);
   } else {
     --state.leases_running;
     Advance(state, step);
@@ -120,9 +125,11 @@ LeaseRun Scheduler::BeginLease(model::LaneStage lane_stage, Step& step) {
 
 void Scheduler::EndLease(LeaseRun& run, absl::StatusOr<store::Leased> leased, Step& step) {
   LaneStageState& state = *states_.at(run.lane_stage);
-  if (!run.is_reservation) --state.leases_running;
+  if (run.kind == LeaseRun::Kind::kStatement) --state.leases_running;
   state.waiting.GiveBack(run.turns, CountPerCaller(run, leased));
-  if (leased.ok()) {
+  if (leased.ok() && run.kind == LeaseRun::Kind::kHandOff) {
+    Deliver(run, *std::move(leased), step);  // it says nothing of what was there before
+  } else if (leased.ok()) {
     Recover(state);
     const bool was_raised = state.bounds.IsRaised();
     state.bounds.End(run.snapshot, LastKeys(run, leased->rows));
@@ -138,7 +145,7 @@ void Scheduler::EndLease(LeaseRun& run, absl::StatusOr<store::Leased> leased, St
     state.bounds.End(run.snapshot, {});
     Collided(run, step);
   } else {
-    state.bounds.Fail(run.snapshot);
+    if (run.kind != LeaseRun::Kind::kHandOff) state.bounds.Fail(run.snapshot);
     Failed(run, leased.status(), step);
   }
   Advance(state, step);
@@ -168,7 +175,7 @@ void Scheduler::Deliver(const LeaseRun& run, store::Leased leased, Step& step) {
   }
   for (size_t i = 0; i < run.tickets.size(); ++i) {
     answers[i].lease_remaining = Remaining(run.lives_until[i], step.now);
-    if (!run.is_reservation) {
+    if (!run.IsReservation()) {
       DeliverTo(run.tickets[i], state, std::move(answers[i]), step);
     } else if (answers[i].tasks.empty()) {
       step.actions.push_back(Decline{run.tickets[i]});
@@ -195,7 +202,7 @@ void Scheduler::Failed(const LeaseRun& run, const absl::Status& status, Step& st
   state.Failed(status, step.now);
   state.belief.Forget();
   for (const TicketPtr& ticket : run.tickets) {
-    if (run.is_reservation) {
+    if (run.IsReservation()) {
       step.actions.push_back(Decline{ticket});
       continue;
     }
@@ -257,7 +264,8 @@ LeaseRun Scheduler::Reserve(model::LaneStage lane_stage, std::vector<TicketPtr> 
                             Step& step) {
   LaneStageState& state = *states_.at(lane_stage);
   LeaseRun run = RunOf(state, DealAmong(tickets, lane_stage, SpareIn(state)));
-  run.is_reservation = true;
+  Ask(state, run);
+  run.kind = LeaseRun::Kind::kReservation;
   run.turns.clear();
   AdvanceFilling(state, step);
   AdvanceNeighbours(state, step);

@@ -23,7 +23,14 @@ struct LeaseRun {
   Bounds::Snapshot snapshot = 0;
   int64_t announced_before = 0;  // when it was gathered
   std::vector<Turn> turns;       // that it took
-  bool is_reservation = false;   // for the transaction of an ack
+  enum class Kind {
+    kStatement,    // of its own
+    kReservation,  // in the transaction of an ack
+    kHandOff,      // by the statement that makes the tasks
+  };
+  Kind kind = Kind::kStatement;
+
+  bool IsReservation() const { return kind == Kind::kReservation; }
 
   // Of whoever runs it: until when the callers' sessions live; and, after its answer was lost,
   // until when it is looked for.

@@ -35,6 +35,14 @@ std::optional<SessionCache::Entry> SessionCache::FindFresh(const std::string& wo
   return entry;
 }
 
+std::optional<SessionCache::Entry> SessionCache::Find(const std::string& worker_id) const {
+  base::MutexLock lock(mutex_);
+  const auto found = entries_.find(worker_id);
+  if (found == entries_.end()) return std::nullopt;
+  if (found->second.lives_until <= std::chrono::steady_clock::now()) return std::nullopt;
+  return found->second;
+}
+
 void SessionCache::Learn(const std::string& worker_id, const model::SessionId& id,
                          base::SteadyTime sent, absl::Duration remaining) {
   base::MutexLock lock(mutex_);

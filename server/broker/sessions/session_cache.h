@@ -38,6 +38,9 @@ class SessionCache {
   // The session of a worker if it surely lives now, as was told within the last second.
   std::optional<Entry> FindFresh(const std::string& worker_id) const;
 
+  // The session of a worker if it may live: whoever uses it has the database look.
+  std::optional<Entry> Find(const std::string& worker_id) const;
+
   // As the database said in answer to a statement that was sent at `sent`.
   void Learn(const std::string& worker_id, const model::SessionId& id, base::SteadyTime sent,
              absl::Duration remaining);

@@ -13,7 +13,7 @@ ROOM = "server/broker/schedule"
 SOURCES = pathlib.Path(__file__).resolve().parents[3] / ROOM
 
 CALLS, LANE, LEASE = "scheduler.cc", "scheduler_lane.cc", "scheduler_lease.cc"
-FILL = "scheduler_fill.cc"
+FILL, HAND_OFF = "scheduler_fill.cc", "scheduler_hand_off.cc"
 BOUNDS, STATE, TURNS = "bounds.cc", "lane_stage_state.h", "turns.cc"
 
 MUTANTS = {
@@ -72,6 +72,14 @@ MUTANTS = {
         (CALLS, "answer = std::move(held);", "held = {};")],
     "call_is_answered_with_its_first_part": [
         (FILL, "ticket->MustEnd() || NextToFill(*ticket) == nullptr", "true")],
+
+    # Hand-offs.
+    "hand_off_beside_tasks_that_are_known": [
+        (HAND_OFF, "state.belief.KindAt(now) == Belief::Kind::kEmpty", "true"),
+        (HAND_OFF, "is_empty && state.leases_running == 0", "is_empty")],
+    "hand_off_without_tasks_keeps_its_callers": [
+        (LEASE, "    Deliver(run, *std::move(leased), step);  // it",
+                "    if (!leased->rows.empty()) Deliver(run, *std::move(leased), step);  // it")],
 
     # Lanes.
     "paused_queue_asks_nobody": [

@@ -20,6 +20,7 @@ HANDED_TO_NOBODY = "a leased task is handed to nobody"
 PASSED = "a caller is passed again and again"
 UNFAIR = (PASSED, "a principal is dealt more", "a worker is dealt more", "the first turn is of ")
 SKIPPED = "a statement skips a task that was known to be ready"
+PASSED_OVER = "a hand-off passes over a task that was known to be ready"
 WAIT_FOR_EACH_OTHER = "a task and a caller wait for each other"
 NOT_UNDER_WAY = "a task and a caller wait, and nothing is under way"
 
@@ -122,6 +123,13 @@ class Mutants(unittest.TestCase):
 
     def test_call_is_answered_with_its_first_part(self):
         self.assert_found("call_is_answered_with_its_first_part", GETS_LESS)
+
+    def test_hand_off_beside_tasks_that_are_known(self):
+        self.assert_found("hand_off_beside_tasks_that_are_known", PASSED_OVER)
+
+    def test_hand_off_without_tasks_keeps_its_callers(self):
+        self.assert_found("hand_off_without_tasks_keeps_its_callers", NOT_ANSWERED,
+                          WAIT_FOR_EACH_OTHER)
 
     def test_paused_queue_asks_nobody(self):
         self.assert_found("paused_queue_asks_nobody", NOT_UNDER_WAY)

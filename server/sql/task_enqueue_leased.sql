@@ -1,0 +1,78 @@
+-- As task_enqueue_asked, and leases some of the tasks to workers that wait as it makes them.
+-- $1-$16 as in task_enqueue_asked  $17 per task who leases it (from 1; 0: nobody)  $18 sessions of
+-- those who lease  $19 the id of the ledger rows, one per lane.
+-- A task whose session does not live is made as if nobody leased it. Leased ones are to be ready
+-- now: they have neither a schedule time nor a delay.
+-- Rows as of task_enqueue_asked, of tasks that are not leased; and one per leased task: its lane,
+-- nothing, nothing, its id, its schedule time, and in the last column where it is. Its lease number
+-- is the schedule time.
+-- lanes: any because each request id brings the lane in which a broker before 0.2 wrote it
+WITH living AS MATERIALIZED (
+  SELECT array_agg(s.id ORDER BY c.number) AS sessions
+  FROM unnest($18::uuid[]) WITH ORDINALITY AS c(session, number)
+  LEFT JOIN LATERAL (
+    SELECT x.id FROM skiplane.worker_session x
+    WHERE x.id = c.session AND x.state = 1 AND x.expire_time > now() OFFSET 0
+  ) s ON true
+), asked AS (
+  INSERT INTO skiplane.answered_request (head, first_id, body_hash, create_time, hash)
+  SELECT r.head, r.first_id, r.body_hash, now(), r.hash
+  FROM unnest($11::int8[], $12::uuid[], $13::int8[], $14::int8[], $15::int8[], $16::text[])
+    AS r(head, hash, body_hash, first_id, lane, request_id)
+  WHERE NOT EXISTS (SELECT FROM skiplane.enqueue_request o
+                    WHERE o.lane = r.lane AND o.request_id = r.request_id)
+  ON CONFLICT (head, hash) DO NOTHING
+  RETURNING first_id
+), made AS (
+  INSERT INTO skiplane.task
+    (lane, id, schedule_time, create_time, lease_number, lease_time, session, due, attempt,
+     max_attempts, priority, state, content_type, headers, payload)
+  SELECT n.lane, n.id, n.schedule_time, n.create_time,
+         CASE WHEN n.session IS NULL THEN 0
+              ELSE (date_part('epoch', n.schedule_time) * 1e6)::int8 END,
+         CASE WHEN n.session IS NOT NULL THEN n.schedule_time END, n.session,
+         CASE WHEN n.schedule_time > n.create_time
+              THEN ceil(date_part('epoch', n.schedule_time) / 10)::int
+              ELSE 0 END,
+         CASE WHEN n.session IS NULL THEN 0 ELSE 1 END, n.max_attempts, n.priority,
+         CASE WHEN n.session IS NULL THEN 1 ELSE 2 END, n.content_type, n.headers::jsonb, n.payload
+  FROM (
+    SELECT w.*, greatest(coalesce(w.start_at, w.create_time + w.delay * interval '1 microsecond'),
+                         w.create_time) AS schedule_time
+    FROM (
+      SELECT u.*, clock_timestamp() AS create_time,
+             (SELECT l.sessions FROM living l)[u.caller] AS session
+      FROM unnest($1::int8[], $2::int8[], $3::timestamptz[], $4::int8[], $5::int4[], $6::int2[],
+                  $7::text[], $8::text[], $9::bytea[], $10::int8[], $17::int4[])
+        AS u(lane, id, start_at, delay, max_attempts, priority, content_type, headers, payload,
+             call, caller)
+      WHERE u.call = 0 OR u.call IN (SELECT a.first_id FROM asked a)
+    ) w
+  ) n
+  RETURNING lane, id, priority, due, schedule_time, state, session, lease_number,
+            ctid AS row_location
+), ledger AS (
+  INSERT INTO skiplane.lease_ledger (lane, id, sessions, tasks, lease_numbers, check_time)
+  SELECT m.lane, $19::uuid, array_agg(m.session), array_agg(m.id), array_agg(m.lease_number),
+         now() + interval '30 seconds'
+  FROM made m WHERE m.state = 2 GROUP BY m.lane
+), counted AS (
+  INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, leased)
+  SELECT m.lane, 0, m.due, count(*) FILTER (WHERE m.state = 1),
+         count(*) FILTER (WHERE m.state = 2)
+  FROM made m GROUP BY m.lane, m.due
+)
+SELECT m.lane, m.priority, m.due = 0, count(*),
+       (date_part('epoch', min(m.schedule_time)) * 1e6)::int8,
+       (date_part('epoch', clock_timestamp()) * 1e6)::int8,
+       (date_part('epoch', now()) * 1e6)::int8, NULL::tid
+FROM made m WHERE m.state = 1 GROUP BY m.lane, m.priority, m.due = 0
+UNION ALL
+SELECT m.lane, NULL, NULL, m.id, m.lease_number,
+       (date_part('epoch', clock_timestamp()) * 1e6)::int8,
+       (date_part('epoch', now()) * 1e6)::int8, m.row_location
+FROM made m WHERE m.state = 2
+UNION ALL
+SELECT r.first_id, NULL, NULL, NULL, NULL, (date_part('epoch', clock_timestamp()) * 1e6)::int8,
+       (date_part('epoch', now()) * 1e6)::int8, NULL
+FROM unnest($14::int8[]) AS r(first_id) WHERE r.first_id NOT IN (SELECT a.first_id FROM asked a)

@@ -1,0 +1,109 @@
+// Leases by the statement that makes the tasks.
+#include "gtest/gtest.h"
+#include "tests/broker/schedule/scheduler_by_hand.h"
+
+namespace skiplane::broker {
+namespace {
+
+class HandOffTest : public SchedulerByHand {
+ protected:
+  LeaseRun HandOff(int64_t count, int64_t lane = 1) {
+    LeaseRun run;
+    begun_ = Do([&](Scheduler& s, Step& step) { run = s.HandOff({lane, 0}, count, step); });
+    return run;
+  }
+};
+
+TEST_F(HandOffTest, AWaitingCallerGetsWhatIsMade) {
+  MakeEmpty(1);
+  Admit(Caller("ann", {1}));
+  LeaseRun run = HandOff(3);
+  EXPECT_EQ(run.demand.slots.size(), 3u);
+  EXPECT_EQ(End(run, 3), "answer ann: 3 tasks");
+}
+
+TEST_F(HandOffTest, NobodyWaitsWhereNobodyEverWas) {
+  EXPECT_TRUE(HandOff(3).tickets.empty());
+  MakeEmpty(1);
+  EXPECT_TRUE(HandOff(3).tickets.empty());
+}
+
+TEST_F(HandOffTest, TheLaneStaysEmptyForTheNextOne) {
+  MakeEmpty(1);
+  Admit(Caller("ann", {1}));
+  Admit(Caller("bob", {1}));
+  LeaseRun first = HandOff(1);
+  LeaseRun second = HandOff(1);
+  EXPECT_EQ(End(second, 1), "answer bob: 1 tasks");
+  EXPECT_EQ(End(first, 1), "answer ann: 1 tasks");
+}
+
+TEST_F(HandOffTest, NotBeforeAProbeHasTold) {
+  EXPECT_EQ(Admit(Caller("ann", {1})), "probe 1");
+  EXPECT_TRUE(HandOff(1).tickets.empty());
+  Probe(1, 0);
+  EXPECT_FALSE(HandOff(1).tickets.empty());
+}
+
+TEST_F(HandOffTest, NotBeforeTasksThatAreKnown) {
+  MakeEmpty(1);
+  Admit(Caller("ann", {1}));
+  EXPECT_EQ(Commit(1, 1), "lease 1");
+  EXPECT_TRUE(HandOff(1).tickets.empty());
+  EXPECT_EQ(Lease(1, 1), "answer ann: 1 tasks");
+  Admit(Caller("bob", {1}));
+  EXPECT_TRUE(HandOff(1).tickets.empty()) << "the statement does not say that nothing was left";
+}
+
+TEST_F(HandOffTest, NotBeforeATaskThatHasJustComeDue) {
+  MakeEmpty(1);
+  Admit(Caller("ann", {1}));
+  Commit(1, 1, absl::Seconds(1));
+  now_ += std::chrono::seconds(1);
+  EXPECT_TRUE(HandOff(1).tickets.empty());
+}
+
+TEST_F(HandOffTest, NothingOfAPausedQueue) {
+  MakeEmpty(1);
+  Admit(Caller("ann", {1}));
+  Pause(1);
+  EXPECT_TRUE(HandOff(1).tickets.empty());
+}
+
+TEST_F(HandOffTest, NotToACallerForWhomAnEarlierLaneHasTasks) {
+  MakeEmpty(1);
+  MakeEmpty(2);
+  Admit(Caller("ann", {2, 1}));
+  EXPECT_EQ(Commit(2, 1), "lease 2");
+  EXPECT_TRUE(HandOff(1).tickets.empty());
+}
+
+TEST_F(HandOffTest, WhoGetsNothingWaitsOn) {
+  MakeEmpty(1);
+  Admit(Caller("ann", {1}));
+  LeaseRun run = HandOff(1);
+  EXPECT_EQ(End(run, 0), "");
+  LeaseRun again = HandOff(1);
+  EXPECT_EQ(End(again, 1), "answer ann: 1 tasks");
+}
+
+TEST_F(HandOffTest, WhatComesForACallerThatIsGoneGoesBack) {
+  MakeEmpty(1);
+  const TicketPtr ann = Caller("ann", {1});
+  Admit(ann);
+  LeaseRun run = HandOff(1);
+  EXPECT_EQ(Cancel(ann), "");
+  EXPECT_EQ(End(run, 1), "answer ann: 0 tasks; hand back 1");
+}
+
+TEST_F(HandOffTest, AfterALostAnswerTheLaneIsProbed) {
+  MakeEmpty(1);
+  Admit(Caller("ann", {1}));
+  LeaseRun run = HandOff(1);
+  EXPECT_EQ(FailLease(run), "");
+  EXPECT_TRUE(HandOff(1).tickets.empty());
+  EXPECT_EQ(After(std::chrono::seconds(1)), "probe 1");
+}
+
+}  // namespace
+}  // namespace skiplane::broker

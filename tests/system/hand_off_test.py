@@ -1,0 +1,194 @@
+"""Tasks that a waiting worker gets by the statement that makes them."""
+
+import time
+import unittest
+
+from fault_network_test import LostAnswers
+from support.client import DEADLINE_S, broker_pb2, new_id, seconds
+from support.load import QUEUE
+from support.process import GENEROUS_S
+from support.stream import Worker, outcome_of, release_of
+from work_stream_test import Streams
+
+HANDED_OFF = "skiplane_handed_off_tasks_total"
+
+
+def enqueue_request(queue):
+    return broker_pb2.EnqueueRequest(queue=queue, tasks=[broker_pb2.NewTask()],
+                                     request_id=new_id())
+
+
+class HandOff(Streams):
+
+    def handed_off(self, broker=None):
+        return (broker or self.broker).metrics()[HANDED_OFF]
+
+    def until_handed_off(self, put):
+        """The lane stage is known to be empty once a probe has told so."""
+        end = time.monotonic() + GENEROUS_S
+        before = self.handed_off()
+        while True:
+            got = put()
+            if self.handed_off() > before:
+                return got
+            self.assertLess(time.monotonic(), end)
+
+    def put(self, worker, payload=b"x", **fields):
+        task_id = self.client.enqueue("q", payload, **fields)
+        [task] = worker.take()
+        self.assertEqual(task.task_id, task_id)
+        self.assertEqual(worker.ack(task, credit=1), ["SETTLED"])
+        return task
+
+    def waiting(self, **options):
+        """A worker that waits at a lane stage that is known to be empty."""
+        worker = self.work(**{"credit": 1, **options})
+        self.until_handed_off(lambda: self.put(worker))
+        return worker
+
+    def test_a_waiting_worker_gets_it(self):
+        worker = self.waiting()
+        for number in range(3):
+            before = self.handed_off()
+            task = self.put(worker, b"%d" % number, request_id=new_id())
+            self.assertEqual(self.handed_off(), before + 1)
+            self.assertEqual((task.payload, task.attempt), (b"%d" % number, 1))
+
+    def test_it_is_the_task_that_a_lease_would_have_brought(self):
+        worker = self.waiting()
+        before = self.handed_off()
+        self.client.enqueue("q", b"p", content_type="text/plain", headers={"b": "2", "a": "\u00e9"},
+                            priority=3, max_attempts=7)
+        [handed] = worker.take()
+        self.assertEqual(self.handed_off(), before + 1)
+        self.assertEqual(self.client.queue("q").counts.leased_count, 1)
+        number = worker.settle(release_of(handed), credit=1)[0]
+        [leased] = worker.take()
+        self.assertEqual(outcome_of(worker.result(number)), "SETTLED")
+        self.assertEqual(self.handed_off(), before + 1)
+        self.assertNotEqual(handed.lease_token, leased.lease_token)
+        for task in (handed, leased):
+            task.ClearField("lease_token")
+        self.assertEqual(handed, leased)
+
+    def test_what_is_more_than_the_credit_waits_in_order(self):
+        worker = self.waiting()
+        before = self.handed_off()
+        results = self.client.enqueue_all("q", [self.client.new_task(b"%d" % priority,
+                                                                     priority=priority)
+                                                for priority in (5, -1, 0)])
+        order = [results[place].task_id for place in (1, 2, 0)]
+        [first] = worker.take()
+        self.assertEqual(self.handed_off(), before + 1)
+        self.assertEqual([self.client.state(task) for task in order],
+                         ["LEASED", "READY", "READY"])
+        worker.give_credit(2)
+        self.assertEqual([task.task_id for task in [first, *worker.take(2)]], order)
+
+    def test_of_several_lanes_in_one_statement(self):
+        self.client.create_queue("wide", lane_count=4)
+        worker = self.work("wide", credit=20)
+        worker.wait_for_welcome()
+
+        def put():
+            lock = self.database.hold_writes()
+            one = self.client.broker.Enqueue.future(enqueue_request("wide"), timeout=DEADLINE_S)
+            self.database.wait_for_lock_wait()
+            rest = [self.client.broker.Enqueue.future(enqueue_request("wide"), timeout=DEADLINE_S)
+                    for _ in range(19)]
+            lock.release()
+            made = {call.result().results[0].task_id for call in [one, *rest]}
+            tasks = worker.take(20)
+            self.assertEqual({task.task_id for task in tasks}, made)
+            self.assertEqual(set(worker.ack(*tasks, credit=20)), {"SETTLED"})
+        self.until_handed_off(put)
+        self.assertEqual(self.client.queue("wide").counts.leased_count, 0)
+
+    def test_a_repeat_leases_nothing(self):
+        worker = self.waiting()
+        before = self.handed_off()
+        ids = {self.client.enqueue("q", b"r", request_id="r") for _ in range(2)}
+        [task] = worker.take()
+        self.assertEqual(ids, {task.task_id})
+        worker.ack(task, credit=1)
+        ids.add(self.client.enqueue("q", b"r", request_id="r"))
+        self.assertEqual(ids, {task.task_id})
+        self.assertEqual(self.handed_off(), before + 1)
+        self.put(worker)  # it waits still
+
+    def test_not_what_is_for_later_or_has_a_key(self):
+        worker = self.waiting()
+        before = self.handed_off()
+        later = self.client.enqueue("q", delay=seconds(100))
+        self.assertEqual(self.client.state(later), "SCHEDULED")
+        self.put(worker, key="k")
+        self.assertEqual(self.handed_off(), before)
+
+    def test_nothing_of_a_paused_queue(self):
+        self.waiting()
+        self.client.pause("q")
+        task = self.client.enqueue("q")
+        self.assertEqual(self.client.state(task), "READY")
+
+    def test_nobody_gets_it_whose_session_has_ended(self):
+        """The broker believes that it lives: the statement looks."""
+        self.waiting()
+        before = self.handed_off()
+        self.database.run("UPDATE skiplane.worker_session SET expire_time = now()")
+        task = self.client.enqueue("q", b"again")
+        self.assertEqual(self.handed_off(), before)
+        [again] = self.work(credit=1).take()
+        self.assertEqual(again.task_id, task)
+
+    def test_what_a_dead_worker_got_is_taken_back(self):
+        worker = self.waiting()
+        task = self.client.enqueue("q")
+        worker.take()
+        self.assertEqual(self.client.state(task), "LEASED")
+        worker.break_off()
+        self.database.expire_sessions()
+        [again] = self.work(credit=1).take()
+        self.assertEqual((again.task_id, again.attempt), (task, 2))
+
+    def test_a_call_that_waits_gets_it_too(self):
+        """Its session lives long enough still, as it has just leased."""
+        self.client.create_queue("q")
+
+        def put():
+            lease = self.client.lease_later("q", worker_id="w")
+            self.client.enqueue("q")
+            self.client.ack(*lease.result().tasks)
+        self.until_handed_off(put)
+
+    def test_it_can_be_switched_off(self):
+        broker, client = self.start("--no-hand-off", "--auto-create-queues")
+        worker = self.work(client=client, credit=1)
+        for _ in range(5):
+            client.enqueue("q")
+            self.assertEqual(worker.ack(*worker.take(), credit=1), ["SETTLED"])
+        self.assertEqual(self.handed_off(broker), 0)
+
+
+class LostHandOff(LostAnswers):
+    """Committed, and the answer lost."""
+
+    def test_the_worker_gets_it_once(self):
+        worker = Worker(self.client, QUEUE, credit=1)
+        self.addCleanup(worker.break_off)
+        end = time.monotonic() + GENEROUS_S
+        before = 0
+        while self.broker.metrics()[HANDED_OFF] == before:
+            self.client.enqueue(QUEUE)
+            worker.ack(*worker.take(), credit=1)
+            self.assertLess(time.monotonic(), end)
+        task_id = self.lose_answer_of(
+            "task_enqueue_leased", lambda: self.client.enqueue(QUEUE, request_id="r"))
+        [task] = worker.take()
+        self.assertEqual((task.task_id, task.attempt), (task_id, 1))
+        self.assertEqual(worker.ack(task, credit=1), ["SETTLED"])
+        self.assertEqual(self.client.enqueue(QUEUE, request_id="r"), task_id)
+        self.assert_tasks(0)
+
+
+if __name__ == "__main__":
+    unittest.main()
