@@ -10,8 +10,9 @@ namespace {
 
 class LostLeasesPgTest : public BrokerHarness {
  protected:
-  // What is found of a statement for one caller of lane 1.
-  absl::StatusOr<store::Leased> Find(const store::LeaseCaller& caller) {
+  // What is found of a statement for one caller of lane 1, who was dealt these slots.
+  absl::StatusOr<store::Leased> Find(const store::LeaseCaller& caller,
+                                     const std::vector<int32_t>& slots = {1}) {
     base::Timer timer;
     pg::Pool pool({.uri = database_.uri()}, 1, nullptr, [](bool) {});
     broker::Context context{pool, timer, metrics_, "origin"};
@@ -23,6 +24,7 @@ class LostLeasesPgTest : public BrokerHarness {
     broker::LeaseRun run;
     run.lane_stage = {1, 0};
     run.demand.lane = 1;
+    run.demand.slots = slots;
     run.demand.callers.push_back(caller);
     run.tickets.push_back(std::make_shared<broker::Ticket>());
     run.lives_until.emplace_back();
@@ -52,6 +54,18 @@ TEST_F(LostLeasesPgTest, WithoutRowsTheCallerIsToldToRepeat) {
   EXPECT_EQ(Find(caller).status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.lease_ledger WHERE lane = 1"), 1)
       << "it can never be run from now on";
+}
+
+// Slots of a worker whose session had ended are nobody's. They were once counted before the first
+// caller, in memory of others.
+TEST_F(LostLeasesPgTest, WhatWasDealtToNobodyIsLeftOut) {
+  Enqueue({Payload("a")});
+  store::LeaseCaller caller;
+  caller.session = LeaseOne("w").token.session;
+  caller.ledger = Ledger();
+  const absl::StatusOr<store::Leased> found = Find(caller, {0, 1, 0});
+  ASSERT_THAT(found, IsOk());
+  EXPECT_EQ(found->rows.size(), 1u);
 }
 
 // The time of the metrics was once the greatest schedule time: no task seemed to have waited.
