@@ -1,8 +1,8 @@
-# Installs the client and the API as the CMake package "skiplane", and the .proto files for clients
-# in other languages.
+# Installs the client, its broker in memory and the API as the CMake package "skiplane", and the
+# .proto files for clients in other languages.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/skiplane)
-install(TARGETS skiplane_proto skiplane_client EXPORT skiplane
+install(TARGETS skiplane_proto skiplane_client skiplane_testing EXPORT skiplane
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/skiplane DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

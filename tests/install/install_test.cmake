@@ -14,6 +14,7 @@ run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -G ${GENERATOR}
   -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
+run(${WORK}/build/consumer_test)
 run(${WORK}/prefix/bin/skiplane-demo --help)
 run(${WORK}/prefix/bin/skiplane --help)
 file(REMOVE_RECURSE ${WORK})

@@ -36,8 +36,8 @@ class Readme(SystemTest):
         self.database.eventually("SELECT count(*) FROM skiplane.task", "0")
         self.assertEqual(client.state(task_id), "SUCCEEDED")
 
-    def test_the_producer_and_the_worker_in_cpp_are_those_that_are_built(self):
-        for number, name in enumerate(("producer.cc", "worker.cc")):
+    def test_what_it_shows_in_cpp_is_what_is_built(self):
+        for number, name in enumerate(("producer.cc", "worker.cc", "orders_test.cc")):
             with open(os.path.join(stubs.ROOT, "client", "examples", name),
                       encoding="utf-8") as file:
                 built = [line.strip() for line in file]

@@ -6,11 +6,11 @@
 //   auto made = client->Enqueue("mail", {.payload = "hello", .key = "order-17"});
 //
 // A program that runs tasks uses skiplane::Worker (worker.h), which sends heartbeats, settles in
-// batches and survives broker restarts.
+// batches and survives broker restarts. Code that is to be tested takes roles (roles.h) instead.
 //
 // Enqueues of all threads share one stream: what comes while a message is on its way goes in the
-// next one, each with an answer of its own. To a broker without streams, and where one has no room
-// in a message of several (3 MiB) or has no request id, they are calls like all others.
+// next one. So all go to one broker until the stream ends: after 15 minutes, when idle for one, or
+// with the broker. Without streams, above 3 MiB or without a request id they are calls like others.
 //
 // Every call has a deadline. A call that fails as UNAVAILABLE is sent again, with growing random
 // pauses, up to ClientOptions::max_attempts times, where a repeat does no harm: Enqueue, Lease
@@ -37,6 +37,7 @@
 #include "skiplane/lease.h"
 #include "skiplane/options.h"
 #include "skiplane/queue.h"
+#include "skiplane/roles.h"
 #include "skiplane/task.h"
 
 namespace skiplane {
@@ -46,20 +47,20 @@ struct Access;
 class Connection;
 }
 
-class Client {
+class Client : public Producer, public Leaser, public QueueAdmin, public WorkerStarter {
  public:
   // Checks the options and reads the TLS files. The first call connects, so a broker may start
   // later than its clients.
   static absl::StatusOr<Client> Connect(ClientOptions options = {});
 
   // Puts one task into `queue`. OK means that it is committed.
-  absl::StatusOr<EnqueueResult> Enqueue(absl::string_view queue, NewTask task);
+  absl::StatusOr<EnqueueResult> Enqueue(absl::string_view queue, NewTask task) override;
 
   // Puts all tasks of the call into its queue, or none. One result per task, in order.
-  absl::StatusOr<std::vector<EnqueueResult>> Enqueue(EnqueueCall call);
+  absl::StatusOr<std::vector<EnqueueResult>> Enqueue(EnqueueCall call) override;
 
   // Leases tasks that are ready, or waits for some. No ready task is OK and empty.
-  absl::StatusOr<LeaseAnswer> Lease(LeaseCall call);
+  absl::StatusOr<LeaseAnswer> Lease(LeaseCall call) override;
 
   // Waits for one task up to `wait` and returns it with the right to settle it, or nullopt. It has
   // to be settled within `duration`: this lease cannot be renewed. A task whose payload cannot be
@@ -73,25 +74,25 @@ class Client {
 
   // The same with the attempts' outputs and what follows them; together at most 4 MiB.
   // INVALID_ARGUMENT for an item with both a next_stage and finish.
-  absl::StatusOr<std::vector<SettleResult>> Ack(std::vector<AckItem> items);
+  absl::StatusOr<std::vector<SettleResult>> Ack(std::vector<AckItem> items) override;
 
   // Ends attempts that did not succeed. 1 to 1000 items, one result each, in order.
-  absl::StatusOr<std::vector<SettleResult>> Nack(std::vector<NackItem> items);
+  absl::StatusOr<std::vector<SettleResult>> Nack(std::vector<NackItem> items) override;
 
   // Ends attempts, each in its own way. 1 to 1000 items, one result each, in order.
-  absl::StatusOr<std::vector<SettleResult>> Settle(std::vector<SettleItem> items);
+  absl::StatusOr<std::vector<SettleResult>> Settle(std::vector<SettleItem> items) override;
 
   // The same, and leases the next tasks in one call: in one commit when some are ready at once.
   // A bad lease is refused before anything is settled.
   absl::StatusOr<SettleAndLeaseAnswer> SettleAndLease(std::vector<SettleItem> items,
-                                                      LeaseCall next);
+                                                      LeaseCall next) override;
 
   // Renews all leases of a worker and says whether it still holds those that the call names; or
   // ends its session and releases everything.
-  absl::StatusOr<HeartbeatAnswer> Heartbeat(HeartbeatCall call);
+  absl::StatusOr<HeartbeatAnswer> Heartbeat(HeartbeatCall call) override;
 
   // The same without blocking.
-  PendingCall EnqueueAsync(EnqueueCall call, Done<std::vector<EnqueueResult>> done);
+  PendingCall EnqueueAsync(EnqueueCall call, Done<std::vector<EnqueueResult>> done) override;
   PendingCall LeaseAsync(LeaseCall call, Done<LeaseAnswer> done);
   PendingCall AckAsync(std::vector<std::string> lease_tokens,
                        Done<std::vector<SettleResult>> done);
@@ -104,37 +105,38 @@ class Client {
 
   // Creates a queue with default settings, or returns the existing one, whatever its settings are.
   // For a service that calls it at each start.
-  absl::StatusOr<Queue> CreateQueue(absl::string_view name);
+  absl::StatusOr<Queue> CreateQueue(absl::string_view name) override;
 
-  // Creates a queue. ALREADY_EXISTS if it exists with other settings or another lane_count (1 to
-  // 64).
+  // Creates a queue. ALREADY_EXISTS if it exists with others, or another lane_count (1 to 64).
   absl::StatusOr<Queue> CreateQueue(absl::string_view name, const QueueSettings& settings,
-                                    int lane_count = 1);
+                                    int lane_count = 1) override;
 
-  // Returns a queue with its counts.
-  absl::StatusOr<Queue> GetQueue(absl::string_view name);
-
-  // Returns all queues ordered by name, without counts.
-  absl::StatusOr<std::vector<Queue>> ListQueues();
+  // Returns a queue with its counts; all queues ordered by name, without counts.
+  absl::StatusOr<Queue> GetQueue(absl::string_view name) override;
+  absl::StatusOr<std::vector<Queue>> ListQueues() override;
 
   // Replaces the settings of a queue. With an `etag` only if the queue still has it; otherwise
   // ABORTED (ETAG_MISMATCH).
   absl::StatusOr<Queue> UpdateQueue(absl::string_view name, const QueueSettings& settings,
-                                    absl::string_view etag = "");
+                                    absl::string_view etag = "") override;
 
   // Stops leases, enqueues or both; `reason` is for the next person. INVALID_ARGUMENT for kNone.
   absl::StatusOr<Queue> PauseQueue(absl::string_view name, PauseMode mode = PauseMode::kLease,
-                                   absl::string_view reason = "");
+                                   absl::string_view reason = "") override;
 
   // Ends a pause. A queue that is not paused is OK.
-  absl::StatusOr<Queue> ResumeQueue(absl::string_view name);
+  absl::StatusOr<Queue> ResumeQueue(absl::string_view name) override;
 
   // Returns a task. A finished one is found while its history is kept.
-  absl::StatusOr<Task> GetTask(absl::string_view task_id);
+  absl::StatusOr<Task> GetTask(absl::string_view task_id) override;
 
   // The same of a task that is named by its key; or waits first until the task has ended: then the
   // answer is the task as it ended, or as it is when `wait` is over.
-  absl::StatusOr<Task> GetTask(GetTaskCall call);
+  absl::StatusOr<Task> GetTask(GetTaskCall call) override;
+
+  // A Worker (worker.h) with a copy of this client.
+  absl::StatusOr<std::unique_ptr<RunningWorker>> StartWorker(WorkerOptions options,
+                                                             Handler handler) override;
 
  private:
   friend struct internal::Access;

@@ -27,38 +27,37 @@
 #include "absl/time/time.h"
 #include "skiplane/client.h"
 #include "skiplane/result.h"
+#include "skiplane/roles.h"
 #include "skiplane/task.h"
 #include "skiplane/worker_options.h"
 
 namespace skiplane {
 
-class Worker {
+class Worker : public RunningWorker {
  public:
   // Returns INVALID_ARGUMENT for options out of range. Does not wait for the broker.
   static absl::StatusOr<std::unique_ptr<Worker>> Start(Client client, WorkerOptions options,
                                                        Handler handler);
 
   // Stops.
-  ~Worker();
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
+  ~Worker() override;
 
   // Leases nothing more, releases tasks that no handler has begun, lets running handlers end within
   // the grace time, then asks them to stop. A task whose handler was asked is released when it
   // returns, unless its result is Done. Returns when all handlers have returned, results are
   // delivered and the session is ended, which releases what else was leased for it; or gives up
   // after 5 s without a broker. Idempotent. Not from a handler.
-  void Stop();
+  void Stop() override;
 
   // The grace time of Stop() is over, whether it has begun or is still to come.
-  void EndGrace();
+  void EndGrace() override;
 
   // Returns OK when the worker has reached the end that burst or max_tasks set, so that Stop() has
   // nothing left to wait for. Returns the failure of its last lease call when a burst cannot go on,
   // and CANCELLED when Stop() is called. Without burst and max_tasks it waits for that.
-  absl::Status WaitForEnd();
+  absl::Status WaitForEnd() override;
 
-  WorkerCounts counts() const;
+  WorkerCounts counts() const override;
 
  private:
   class Parts;

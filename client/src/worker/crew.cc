@@ -1,9 +1,9 @@
 #include "client/src/worker/crew.h"
 
-#include <exception>
 #include <utility>
 
 #include "client/src/content.h"
+#include "client/src/worker/run_handler.h"
 
 namespace skiplane::internal {
 
@@ -37,13 +37,7 @@ Result Crew::Run(Hold& hold) const {
     tally_.Error(status);
     return Result::Retry(NotDecoded(status));
   }
-  try {
-    return handler_(hold.task(), hold);
-  } catch (const std::exception& error) {
-    return Result::Retry({.type = "Exception", .text = error.what()});
-  } catch (...) {
-    return Result::Retry({.type = "Exception", .text = "not derived from std::exception"});
-  }
+  return RunHandler(handler_, hold.task(), hold);
 }
 
 }  // namespace skiplane::internal

@@ -14,6 +14,7 @@
 #include "client/src/access.h"
 #include "client/src/convert_task.h"
 #include "client/src/random_id.h"
+#include "client/src/worker/check.h"
 #include "client/src/worker/crew.h"
 #include "client/src/worker/link.h"
 #include "client/src/worker/settler.h"
@@ -22,31 +23,8 @@
 namespace skiplane {
 namespace {
 
-constexpr int kHeldMax = 1000;  // what one heartbeat can name
 constexpr absl::Duration kDeliverAtMost = absl::Seconds(5);
 constexpr absl::Duration kEndAtMost = absl::Seconds(2);
-
-absl::Status Check(const WorkerOptions& options, const Handler& handler) {
-  if (!handler) return absl::InvalidArgumentError("handler is empty");
-  if (options.queues.empty() || options.queues.size() > 64) {
-    return absl::InvalidArgumentError("queues must be 1 to 64");
-  }
-  if (options.concurrency < 1 || options.prefetch < 0 ||
-      options.concurrency > kHeldMax - options.prefetch) {
-    return absl::InvalidArgumentError("concurrency must be 1 to 1000, with prefetch at most 1000");
-  }
-  if (options.lease_duration < absl::Seconds(1) || options.lease_duration > absl::Hours(12)) {
-    return absl::InvalidArgumentError("lease_duration must be 1 s to 12 h");
-  }
-  if (options.wait < absl::ZeroDuration() || options.wait > absl::Seconds(60)) {
-    return absl::InvalidArgumentError("wait must be 0 s to 60 s");
-  }
-  if (options.stop_grace < absl::ZeroDuration()) {
-    return absl::InvalidArgumentError("stop_grace must not be negative");
-  }
-  if (options.max_tasks < 0) return absl::InvalidArgumentError("max_tasks must not be negative");
-  return absl::OkStatus();
-}
 
 std::string HostAndPid() {
   std::array<char, 256> host{};
@@ -157,9 +135,14 @@ class Worker::Parts {
 
 absl::StatusOr<std::unique_ptr<Worker>> Worker::Start(Client client, WorkerOptions options,
                                                       Handler handler) {
-  if (const absl::Status status = Check(options, handler); !status.ok()) return status;
+  if (const absl::Status status = internal::Check(options, handler); !status.ok()) return status;
   return std::unique_ptr<Worker>(
       new Worker(std::make_unique<Parts>(client, options, std::move(handler))));
+}
+
+absl::StatusOr<std::unique_ptr<RunningWorker>> Client::StartWorker(WorkerOptions options,
+                                                                   Handler handler) {
+  return Worker::Start(*this, std::move(options), std::move(handler));
 }
 
 Worker::Worker(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
