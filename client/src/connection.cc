@@ -71,6 +71,8 @@ double RandomShare() {
 Connection::Connection(ClientOptions options, std::unique_ptr<Token> token)
     : options_(std::move(options)),
       token_(std::move(token)),
+      // Else the streams of all clients would begin at the first address.
+      turn_(std::random_device{}()),
       producer_(std::make_shared<Producer>()) {}
 
 Connection::~Connection() { producer_->Close(); }

@@ -50,7 +50,7 @@ class Connection {
   const ClientOptions options_;
   const std::unique_ptr<Token> token_;
   std::vector<Backend> backends_;
-  std::atomic<size_t> turn_{0};
+  std::atomic<size_t> turn_;
   const std::shared_ptr<Producer> producer_;
 };
 

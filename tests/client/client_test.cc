@@ -257,6 +257,16 @@ TEST_F(ClientTest, AnotherBrokerTakesTheCallsOfOneThatIsGone) {
   EXPECT_EQ(broker_.enqueues.size(), 10u);
 }
 
+TEST_F(ClientTest, ClientsDoNotAllBeginAtTheFirstAddress) {
+  FakeBroker other;
+  for (int i = 0; i < 60; ++i) {  // all at one of them: once in 2^59 times
+    auto client = Client::Connect({.addresses = {broker_.address(), other.address()}});
+    ASSERT_TRUE(client->Enqueue({.queue = "q", .tasks = {{}}, .without_request_id = true}).ok());
+  }
+  EXPECT_FALSE(broker_.enqueues.empty());
+  EXPECT_FALSE(other.enqueues.empty());
+}
+
 // The call has the last hold on the connection, and lets it go on one of gRPC's own threads.
 TEST(ClientWithoutBrokerTest, ACallEndsThoughItsClientIsGone) {
   for (int i = 0; i < 100; ++i) {

@@ -26,7 +26,8 @@ struct TlsOptions {
 
 struct ClientOptions {
   // One or several "host:port" (or "unix:/path"). Calls rotate among the brokers that can be
-  // reached; a repeated attempt goes to the next one.
+  // reached, from a random one on; a repeated attempt goes to the next one. A stream, that of all
+  // enqueues and that of a Worker, stays with its broker until it ends.
   std::vector<std::string> addresses = {"127.0.0.1:7070"};
   TlsOptions tls{};
   // The caller's name in the broker's audit records: 0 to 255 bytes of printable ASCII.
