@@ -142,16 +142,18 @@ void FakeBroker::Fill(int max_tasks, v1::LeaseResponse* response) {
   }
 }
 
+std::string FakeBroker::AuthorizationOf(const grpc::CallbackServerContext& context) {
+  const auto shown = context.client_metadata().find("authorization");
+  if (shown == context.client_metadata().end()) return "";
+  return {shown->second.data(), shown->second.size()};
+}
+
 grpc::ServerUnaryReactor* FakeBroker::Enqueue(grpc::CallbackServerContext* context,
                                               const v1::EnqueueRequest* request,
                                               v1::EnqueueResponse* response) {
   const std::lock_guard<std::mutex> lock(mutex_);
   enqueues.push_back(*request);
-  const auto shown = context->client_metadata().find("authorization");
-  authorization.clear();
-  if (shown != context->client_metadata().end()) {
-    authorization.assign(shown->second.data(), shown->second.size());
-  }
+  authorization = AuthorizationOf(*context);
   for (int i = 0; i < request->tasks_size() && !answers_nothing_; ++i) {
     v1::EnqueueResult* result = response->add_results();
     result->set_task_id("task-" + std::to_string(i));

@@ -71,6 +71,10 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   std::map<std::string, v1::NackItem> nacked;  // by token
   int parked = 0;                              // Lease calls that wait
 
+ protected:
+  // What the caller showed; empty: nothing.
+  static std::string AuthorizationOf(const grpc::CallbackServerContext& context);
+
  private:
   class ParkedLease;
 

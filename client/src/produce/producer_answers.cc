@@ -120,7 +120,7 @@ void Producer::Ended(ProduceStream* stream, const absl::Status& status) {
       for (const EnqueuePtr& enqueue : unanswered) PauseOrEnd(enqueue, status, work);
     } else if (status.ok() || has_new_token) {
       Requeue(unanswered, work);
-    } else {
+    } else if (!unanswered.empty() || absl::IsUnimplemented(status)) {
       // The fault may be that of one of them: by calls of its own each is told its own.
       unary_until_ = steady_clock::now() + (absl::IsUnimplemented(status)
                                                 ? steady_clock::duration(kUnaryWithoutStreams)

@@ -209,6 +209,7 @@ void Link::OnTimer() {
     }
     if (awaited_since_ && now >= *awaited_since_ + PatienceFor(interval_)) {
       given_up = stream_;
+      is_given_up_ = given_up != nullptr;
       awaited_since_ = now;
     }
   }

@@ -1,7 +1,6 @@
-// A worker's stream to a broker, and after a break the next one: tasks come while there is room for
-// them, results go as they come to be, heartbeats say what is held. What a broken stream has not
-// answered is sent again on the next one, whose hello names everything that is held. One stream is
-// open at a time: what comes on an old one would be unknown to the hello of the new one.
+// A worker's stream to a broker, and then the next one: tasks come while there is room for them,
+// results go as they come to be, heartbeats say what is held. What a stream has not answered is
+// sent again on the next one, whose hello names what is held: so one is open at a time.
 //
 // No thread is its own: handlers' threads and those of gRPC do what there is to do. It is told when
 // the broker has no such streams, and then does nothing until Begin(). Thread-safe.
@@ -128,6 +127,7 @@ class Link : public Stream<v1::WorkRequest, v1::WorkResponse>::Owner,
 
   // The stream, if there is one:
   std::shared_ptr<WorkStream> stream_;
+  bool is_given_up_ = false;  // as it owed an answer for too long
   bool is_greeted_ = false;
   bool is_welcome_ = false;
   bool is_draining_ = false;

@@ -32,6 +32,11 @@ SettleResult ResultOf(v1::WorkResult* result) {
   return std::move(FromProto(response)[0]);
 }
 
+// In place of what gRPC says of a stream that was cancelled here.
+absl::Status TooLate() {
+  return absl::UnavailableError("the broker owed an answer for too long: another stream is begun");
+}
+
 // The broker ends a stream for a message that it cannot take, and gRPC for one that is too large.
 bool MayBlameAResult(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsInternal(status) ||
@@ -181,7 +186,8 @@ void Link::Ended(WorkStream* stream, const absl::Status& status) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++busy_;
-    TakeEnd(*stream, status, heard);
+    const bool was_given_up = std::exchange(is_given_up_, false);
+    TakeEnd(*stream, was_given_up ? TooLate() : status, heard);
     stream_ = nullptr;
   }
   Do(std::move(heard));

@@ -118,6 +118,11 @@ void FakeStreams::HoldAnswers(bool is_held) {
   holds_answers_ = is_held;
 }
 
+void FakeStreams::FallSilent(bool is_silent) {
+  const std::lock_guard<std::mutex> lock(streams_mutex_);
+  is_silent_ = is_silent;
+}
+
 void FakeStreams::RefuseNext(int times, v1::Refusal refusal) {
   const std::lock_guard<std::mutex> lock(streams_mutex_);
   refusals_.insert(refusals_.end(), static_cast<size_t>(times), std::move(refusal));
@@ -144,6 +149,7 @@ void FakeStreams::Came(int stream, const v1::WorkRequest& request, WorkReactor* 
   const std::lock_guard<std::mutex> lock(streams_mutex_);
   work.push_back({stream, request});
   streams_changed_.notify_all();
+  if (is_silent_) return;
   const auto state_of = [this](const v1::HeldLease& lease) {
     const auto found = stream_states_.find(lease.lease_token());
     return found == stream_states_.end() ? v1::LEASE_STATE_HELD : found->second;
@@ -199,14 +205,16 @@ void FakeStreams::Came(int stream, const v1::ProduceRequest& request, ProduceRea
 }
 
 grpc::ServerBidiReactor<v1::WorkRequest, v1::WorkResponse>* FakeStreams::Work(
-    grpc::CallbackServerContext*) {
+    grpc::CallbackServerContext* context) {
   const std::lock_guard<std::mutex> lock(streams_mutex_);
+  stream_authorization = AuthorizationOf(*context);
   return new WorkReactor(*this, ++work_streams, &last_work_);
 }
 
 grpc::ServerBidiReactor<v1::ProduceRequest, v1::ProduceResponse>* FakeStreams::Produce(
-    grpc::CallbackServerContext*) {
+    grpc::CallbackServerContext* context) {
   const std::lock_guard<std::mutex> lock(streams_mutex_);
+  stream_authorization = AuthorizationOf(*context);
   return new ProduceReactor(*this, ++produce_streams, &last_produce_);
 }
 

@@ -37,6 +37,8 @@ class FakeStreams : public FakeBroker {
   // From now on results, welcomes or answers to enqueues are not given by themselves.
   void HoldResults(bool is_held);
   void HoldAnswers(bool is_held);
+  // From now on workers hear nothing, whatever they say.
+  void FallSilent(bool is_silent);
   // The next results or answers are this refusal.
   void RefuseNext(int times, v1::Refusal refusal);
   // What the welcome and heartbeats say of a token.
@@ -56,6 +58,7 @@ class FakeStreams : public FakeBroker {
   int work_streams = 0;
   int produce_streams = 0;
   int ended_streams = 0;
+  std::string stream_authorization;  // of the stream that was begun last
 
   // Whether `condition` became true; it may read the members above.
   bool Wait(const std::function<bool()>& condition);
@@ -76,6 +79,7 @@ class FakeStreams : public FakeBroker {
   ProduceReactor* last_produce_ = nullptr;
   bool holds_results_ = false;
   bool holds_answers_ = false;
+  bool is_silent_ = false;
   std::deque<v1::Refusal> refusals_;
   v1::Refusal refusal_;
   std::map<std::string, v1::LeaseState> stream_states_;

@@ -1,7 +1,11 @@
 // Enqueues on a stream: what goes together, and what becomes of it when the stream breaks.
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <map>
 #include <set>
@@ -209,6 +213,42 @@ TEST_F(ProduceTest, AStreamThatIsRefusedLeavesItsEnqueuesToCalls) {
   EXPECT_TRUE(first.get().ok());
   EXPECT_TRUE(second.get().ok());
   EXPECT_EQ(broker_.Get<size_t>([this] { return broker_.enqueues.size(); }), 2u);
+}
+
+class ProduceTokenTest : public ProduceTest {
+ protected:
+  ProduceTokenTest() { Write("first"); }
+  ~ProduceTokenTest() override { std::filesystem::remove(path_); }
+
+  void Write(const std::string& token) const { std::ofstream(path_) << token << "\n"; }
+
+  const std::string path_ = absl::StrCat(testing::TempDir(), "produce_token_", getpid());
+};
+
+TEST_F(ProduceTokenTest, WhatAStreamWasRefusedForItsTokenGoesOnOneWithTheNewToken) {
+  broker_.HoldAnswers(true);
+  Client client = Connected({.token_file = path_});
+  auto answer = Begin(client, "a");
+  ASSERT_TRUE(broker_.Wait([this] { return CountOn(1) == 1; }));
+  EXPECT_EQ(broker_.stream_authorization, "Bearer first");
+  Write("second");
+  broker_.HoldAnswers(false);
+  broker_.EndProduce({grpc::UNAUTHENTICATED, "has expired"});
+  EXPECT_TRUE(answer.get().ok());
+  EXPECT_EQ(CountOn(2), 1u);
+  EXPECT_EQ(broker_.stream_authorization, "Bearer second");
+}
+
+TEST_F(ProduceTokenTest, AStreamThatEndsWhileNothingIsUnderWayIsFollowedByAnother) {
+  Client client = Connected({.token_file = path_});
+  EXPECT_TRUE(Begin(client, "a").get().ok());
+  Write("second");
+  broker_.EndProduce({grpc::UNAUTHENTICATED, "has expired"});
+  ASSERT_TRUE(broker_.Wait([this] { return broker_.ended_streams == 1; }));
+  // Its end may still be on its way when this one is sent.
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(Begin(client, "b").get().ok());
+  EXPECT_EQ(CountOn(2), 3u);
+  EXPECT_TRUE(broker_.enqueues.empty()) << "none goes by a call of its own";
 }
 
 TEST_F(ProduceTest, WhatIsTooLargeOrMayNotBeRepeatedGoesAlone) {

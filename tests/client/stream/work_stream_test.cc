@@ -3,69 +3,10 @@
 #include <map>
 #include <thread>
 
-#include "google/rpc/error_details.pb.h"
-#include "google/rpc/status.pb.h"
-#include "tests/client/stream/fake_streams.h"
-#include "tests/client/worker_fixture.h"
+#include "tests/client/stream/work_stream_fixture.h"
 
 namespace skiplane {
 namespace {
-
-class WorkStreamTest : public testing::Test {
- protected:
-  std::unique_ptr<Worker> Started(Handler handler, WorkerOptions options = {}) {
-    options.queues = {{.name = "q", .weight = 3}};
-    options.name = "me";
-    auto client = Client::Connect(
-        {.addresses = {broker_.address()}, .backoff = absl::Milliseconds(1)});
-    auto worker = Worker::Start(*client, options, std::move(handler));
-    EXPECT_TRUE(worker.ok()) << worker.status();
-    return *std::move(worker);
-  }
-
-  // Called with the broker's streams at rest, as by Wait():
-  bool HasSettled(const std::string& id, int stream = 0) const {
-    for (const auto& message : broker_.work) {
-      if (stream != 0 && message.stream != stream) continue;
-      for (const auto& settlement : message.request.settlements()) {
-        if (TokenOf(settlement.item()) == "token-" + id) return true;
-      }
-    }
-    return false;
-  }
-
-  static std::string TokenOf(const v1::SettleItem& item) {
-    return item.has_ack() ? item.ack().lease_token() : item.nack().lease_token();
-  }
-
-  bool Settles(const std::string& id, int stream = 0) {
-    return broker_.Wait([&] { return HasSettled(id, stream); });
-  }
-
-  const v1::WorkHello& HelloOf(int stream) const {
-    for (const auto& message : broker_.work) {
-      if (message.stream == stream && message.request.has_hello()) return message.request.hello();
-    }
-    return v1::WorkHello::default_instance();
-  }
-
-  int64_t CreditOn(int stream) const {
-    int64_t credit = 0;
-    for (const auto& message : broker_.work) {
-      if (message.stream == stream) credit += message.request.credit();
-    }
-    return credit;
-  }
-
-  // Returns when the worker of this many streams was greeted.
-  bool IsGreeted(int streams) {
-    return broker_.Wait([&] { return HelloOf(streams).queues_size() > 0; });
-  }
-
-  FakeStreams broker_;
-};
-
-Result AtOnce(const LeasedTask&, Attempt&) { return Result::Done(); }
 
 TEST_F(WorkStreamTest, ItSaysWhoItIsAndHowMuchItTakes) {
   const auto worker = Started(AtOnce, {.concurrency = 2, .prefetch = 3});
@@ -221,11 +162,7 @@ TEST_F(WorkStreamTest, ALostSessionLosesEverything) {
   broker_.Push("b");
   gate.WaitForArrivals(2);
   gate.Open();
-  google::rpc::ErrorInfo info;
-  info.set_reason("SESSION_LOST");
-  google::rpc::Status details;
-  details.add_details()->PackFrom(info);
-  broker_.EndWork({grpc::ABORTED, "lost", details.SerializeAsString()});
+  broker_.EndWork(EndedFor("SESSION_LOST"));
   ASSERT_TRUE(broker_.Wait([this] { return CreditOn(2) >= 1; }));
   broker_.Push("next");
   ASSERT_TRUE(Settles("next", 2));
