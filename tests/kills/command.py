@@ -1,0 +1,93 @@
+"""Kills brokers and workers; see `tests/kills/run --help`."""
+
+import argparse
+import collections
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+
+import place  # noqa: F401  (first)
+import judge
+from rounds import Round
+
+SHOWN = 20  # breaches of a round that are printed
+
+
+def options_of(arguments):
+    parser = argparse.ArgumentParser(
+        prog="tests/kills/run",
+        description="Kills brokers and workers (SIGKILL) at random moments of pushes, settlements "
+        "and enqueues, round by round. After each round all tasks are run to their end, and what "
+        "producers and workers were told is compared with the database. Prints a line for each "
+        "round and one for all. If a promise broke, it says where the evidence is, and the exit "
+        "code is 1.")
+    parser.add_argument("--brokers", type=int, default=100, help="to kill (100)")
+    parser.add_argument("--workers", type=int, default=100, help="to kill (100)")
+    parser.add_argument("--rounds", type=int, help="which share the kills (one for each 100)")
+    parser.add_argument("--seconds", type=float, default=3600, help="no kill comes later (3600)")
+    parser.add_argument("--seed", type=int, default=0, help="of the moments and victims (random)")
+    parser.add_argument("--running-workers", type=int, default=4, help="at any time (4)")
+    parser.add_argument("--lease-seconds", type=float, default=5, help="lease duration (5)")
+    parser.add_argument("--broker-flag", action="append", default=[], help="of each broker")
+    options = parser.parse_args(arguments)
+    options.seed = options.seed or random.randrange(1, 10**9)
+    options.rounds = options.rounds or max(1, -(-max(options.brokers, options.workers) // 100))
+    return options
+
+
+def share(total, rounds, number):
+    """Of the round with this number, from 0."""
+    return total * (number + 1) // rounds - total * number // rounds
+
+
+def play(options, number, end_time):
+    """A round: its breaches, its figures and its folder, which is left only if something broke."""
+    folder = tempfile.mkdtemp(prefix="skiplane-kills-")
+    a_round = Round(folder, f"{options.seed} {number}", options)
+    try:
+        a_round.run(share(options.brokers, options.rounds, number),
+                    share(options.workers, options.rounds, number), end_time)
+        evidence = judge.Evidence.of(a_round)
+    finally:
+        a_round.end()
+    broken = a_round.faults + list(judge.broken_in(evidence))
+    if broken:
+        with open(os.path.join(folder, "history"), "w", encoding="utf-8") as file:
+            file.writelines(f"{row}\n" for row in sorted(evidence.history))
+    else:
+        shutil.rmtree(folder)
+    figures = collections.Counter({"brokers killed": a_round.brokers_killed,
+                                   "workers killed": len(a_round.workers_killed)})
+    figures.update(judge.figures(evidence))
+    return broken, figures, folder
+
+
+def line_of(figures):
+    return ", ".join(f"{name} {count}" for name, count in figures.items())
+
+
+def main(arguments):
+    options = options_of(arguments)
+    begin = time.monotonic()
+    total, is_broken = collections.Counter(), False
+    print(f"seed {options.seed}", flush=True)
+    for number in range(options.rounds):
+        broken, figures, folder = play(options, number, begin + options.seconds)
+        total.update(figures)
+        print(f"round {number + 1}: {line_of(figures)}", flush=True)
+        if broken:
+            is_broken = True
+            print(f"BROKEN, {len(broken)} times, with seed {options.seed}; {folder} has what every "
+                  "process noted:", *broken[:SHOWN], sep="\n  ", flush=True)
+        if time.monotonic() > begin + options.seconds:
+            break
+    print(f"seed {options.seed}: {line_of(total)}, seconds {time.monotonic() - begin:.0f}: "
+          f"{'BROKEN' if is_broken else 'nothing broke'}", flush=True)
+    return 1 if is_broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

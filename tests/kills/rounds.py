@@ -1,0 +1,143 @@
+"""One round of kills: a database, a broker, workers and producers of its own. One thread kills the
+broker and one the workers, each at moments of its own; then all tasks are run to their end."""
+
+import json
+import os
+import random
+import sys
+import threading
+import time
+
+from journal import PRODUCER, WORKER, Where
+from support import cluster, template
+from support.broker import Broker
+from support.database import Database
+from support.process import Process
+
+QUEUE = "killed"
+PRODUCERS = 2
+MOMENTS_S = 0.1  # a kill comes at most so long after the work goes on
+DRAIN_S = 120
+LOOK_S = 0.05  # between two looks at a database that drains
+
+# Sessions are forgotten once they hold nothing: this keeps whose they were.
+KEEP_SESSIONS = """
+CREATE TABLE public.known_session (id uuid, name text);
+CREATE FUNCTION public.note_session() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+ $$ BEGIN INSERT INTO public.known_session VALUES (NEW.id, NEW.name); RETURN NULL; END $$;
+CREATE TRIGGER note_session AFTER INSERT ON skiplane.worker_session
+ FOR EACH ROW EXECUTE FUNCTION public.note_session()"""
+
+
+class Round:
+    """Whoever makes it calls end()."""
+
+    def __init__(self, folder, seed, options):
+        self.folder, self.seed, self._options = folder, seed, options
+        self.faults = []  # what went wrong while it ran
+        self.brokers_killed, self.workers_killed, self.names = 0, [], []
+        self._over, self._where = threading.Event(), Where(folder)
+        self._starts = 0
+        shared = cluster.shared()
+        self.database = Database(shared, template.made_in(shared))
+        self.database.broker_user = template.BROKER_USER
+        self.database.run(KEEP_SESSIONS)
+        self._broker = self._forker = None
+
+    def run(self, brokers, workers, end_time):
+        """Until so many are killed, or the time has come."""
+        self._start_broker()
+        settings = {"queue": QUEUE, "lease_s": self._options.lease_seconds, "seed": self.seed}
+        self._forker = Process([sys.executable, "-B",
+                                os.path.join(os.path.dirname(__file__), "forker.py"),
+                                self.folder, json.dumps(settings)])
+        self._forker.wait_for_output("ready\n")
+        producers = [self._start(PRODUCER) for _ in range(PRODUCERS)]
+        alive = [self._start(WORKER) for _ in range(self._options.running_workers)]
+        killer = threading.Thread(target=self._guarded,
+                                  args=(self._kill_workers, alive, workers, end_time))
+        killer.start()
+        self._guarded(self._kill_brokers, brokers, end_time)  # each dies with the thread it is of
+        killer.join()
+        self._where.end()
+        if not self.faults:
+            self._guarded(self._drain, producers)
+        self._guarded(self._end_workers, alive)
+
+    def _guarded(self, part, *arguments):
+        try:
+            part(*arguments)
+        except Exception as error:  # pylint: disable=broad-except
+            self.faults.append(f"{part.__name__}: {error}")
+            self._over.set()
+
+    def _start_broker(self):
+        self._broker = Broker(f"--database={self.database.broker_uri}", "--auto-create-queues",
+                              *self._options.broker_flag, is_awaited=False)
+        self._starts += 1
+        self._where.publish(self._starts, self._broker.address)
+
+    def _end_broker(self):
+        if not self._broker.runs():
+            self.faults.append("a broker ended by itself")
+        self._broker.kill()
+        with open(os.path.join(self.folder, "brokers.log"), "a", encoding="utf-8") as log:
+            log.write(self._broker.output)
+        self._broker.end()
+
+    def _kill_brokers(self, count, end_time):
+        moments = random.Random(f"{self.seed} brokers")
+        while self.brokers_killed < count and self._goes_on(end_time):
+            self._forker.wait_for_output(f"start {self._starts} told ")
+            self._over.wait(moments.random() * MOMENTS_S)  # the moment, not a wait for work
+            self._end_broker()
+            self.brokers_killed += 1
+            self._start_broker()
+
+    def _kill_workers(self, alive, count, end_time):
+        """Half of the victims are new ones, at whatever they are about."""
+        moments = random.Random(f"{self.seed} workers")
+        while len(self.workers_killed) < count and self._goes_on(end_time):
+            self._over.wait(moments.random() * MOMENTS_S)
+            victim = moments.randrange(len(alive))
+            self._kill(alive[victim])
+            self.workers_killed.append(alive[victim])
+            alive[victim] = self._start(WORKER)
+            if moments.random() < 0.5:
+                self._forker.wait_for_output(f" told {alive[victim]}\n")
+
+    def _goes_on(self, end_time):
+        return not self._over.is_set() and time.monotonic() < end_time
+
+    def _start(self, kind):
+        name = f"{kind}-{len(self.names) + 1}"
+        self.names.append(name)
+        self._forker.tell(f"start {name}")
+        return name
+
+    def _kill(self, name):
+        self._forker.tell(f"kill {name}")
+        self._forker.wait_for_output(f" {name} is gone\n")
+        if f"fell {name} is gone\n" in self._forker.output:
+            self.faults.append(f"{name} ended by itself")
+
+    def _drain(self, producers):
+        for name in producers:
+            self._forker.wait_for_output(f"produced {name}\n", DRAIN_S)
+        end = time.monotonic() + DRAIN_S
+        while left := self.database.run("SELECT concat(lane, '-', id), state, attempt, session"
+                                        " FROM skiplane.task LIMIT 5"):
+            if time.monotonic() > end:
+                raise AssertionError(f"after {DRAIN_S} s there are still tasks: {left}")
+            self._over.wait(LOOK_S)
+
+    def _end_workers(self, alive):
+        for name in alive:
+            self._kill(name)
+        self._end_broker()
+
+    def end(self):
+        for process in (self._forker, self._broker):
+            if process is not None:
+                process.end()
+        self.database.drop()

@@ -1,0 +1,175 @@
+"""A worker: tasks come on a Work stream, and each is acked, retried or released by itself, at once
+or a little later. When the stream breaks the next hello names what the worker holds, and what was
+not answered is settled again."""
+
+import os
+import random
+import threading
+import time
+
+import grpc
+
+from journal import Journal, Where
+from producer import AGAIN_S, GONE
+from support import stream
+from support.client import Client, broker_pb2, reason_of, seconds
+
+CREDIT = 4
+AT_ONCE = 0.6  # of the tasks are settled when they come
+TICK_S = 0.02  # each of the others with an even chance
+KINDS = ["ack"] * 8 + ["retry", "release"]
+
+
+class Held:
+    """A task that was pushed, until its settlement is answered. `kind`: none until it is sent."""
+
+    def __init__(self, task):
+        self.task_id, self.attempt, self.lease_token = task.task_id, task.attempt, task.lease_token
+        self.kind = None
+
+    @property
+    def name(self):
+        return self.task_id, self.attempt
+
+    def item(self):
+        if self.kind == "ack":
+            return stream.ack_of(self)
+        if self.kind == "release":
+            return stream.release_of(self)
+        return stream.nack_of(self, retry_delay=seconds(0))
+
+
+class Worker:
+    def __init__(self, folder, name, settings):
+        self._name, self._settings = name, settings
+        self._random = random.Random(f"{settings['seed']} {name}")
+        self._worker_id = f"{self._random.getrandbits(128):032x}"
+        self._journal, self._where = Journal(folder, name), Where(folder)
+        self._lock = threading.Lock()
+        self._held = {}  # by token
+        self._stream = None
+        self._pause = threading.Event()  # which never comes
+        self._alive_at = time.monotonic()
+
+    def run(self):
+        while True:
+            start, address = self._where.read()
+            client = Client(address)
+            broken = threading.Event()
+            ticks = threading.Thread(target=self._tick, args=[broken])
+            try:
+                self._open(client)
+                ticks.start()
+                self._read(start)
+            except grpc.RpcError as error:
+                if error.code() not in GONE:
+                    self._journal.note("ended", reason_of(error), error.details())
+                self._pause.wait(AGAIN_S)
+            finally:
+                broken.set()
+                if ticks.ident is not None:
+                    ticks.join()
+                self._stream.send_no_more()
+                client.close()
+
+    def _open(self, client):
+        """Waits for the welcome, and settles again what is not known to be settled."""
+        held = list(self._held.values())
+        waiting = sum(each.kind is None for each in held)  # the others have brought their credit
+        worker = stream.Worker(
+            client, self._settings["queue"], worker_id=self._worker_id, worker_name=self._name,
+            duration=self._settings["lease_s"], credit=CREDIT - waiting, held=held)
+        self._stream, self._sent, self._beats = worker, {}, {}
+        self._beat_at = time.monotonic()
+        states = stream.lease_states(worker.wait_for_welcome().leases)
+        self._is_alive()
+        with self._lock:
+            self._look_at(held, states, "hello")
+            for each in held:
+                if each.kind is not None:
+                    self._journal.note("repeated", *each.name, each.kind)
+                    self._send(each, credit=0)
+
+    def _is_alive(self):
+        """The broker answered a sign of life. Once that took too long others may have our tasks."""
+        now = time.monotonic()
+        if now - self._alive_at > 0.8 * self._settings["lease_s"]:
+            self._journal.note("silent", now - self._alive_at)
+        self._alive_at = now
+
+    def _look_at(self, held, states, where):
+        for each, state in zip(held, states):
+            # One that is on its way out may be told as lost.
+            if state != "HELD" and each.kind is None and each.lease_token in self._held:
+                self._journal.note("lost", *each.name, where)
+                del self._held[each.lease_token]
+
+    def _read(self, start):
+        worker, is_told = self._stream, False
+        while True:
+            with self._lock:
+                self._take(worker)
+                is_told = self._learn(worker, start, is_told)
+            worker.read()
+
+    def _take(self, worker):
+        tasks, worker.tasks = worker.tasks, []
+        for task in tasks:
+            self._journal.note("got", task.task_id, task.attempt, task.payload.decode())
+            self._held[task.lease_token] = each = Held(task)
+            if self._random.random() < AT_ONCE:
+                self._settle(each)
+
+    def _learn(self, worker, start, is_told):
+        """What was answered."""
+        while worker.results:
+            number, result = worker.results.popitem()
+            each, outcome = self._sent.pop(number), stream.outcome_of(result)
+            if result.HasField("refusal"):
+                self._journal.note("refused", *each.name, outcome)
+                self._send(each, credit=0)
+                continue
+            self._journal.note("told", *each.name, each.kind, outcome)
+            self._held.pop(each.lease_token, None)
+            if not is_told:
+                os.write(1, f"start {start} told {self._name}\n".encode())
+                is_told = True
+        while worker.beats:
+            number, beat = worker.beats.popitem()
+            self._is_alive()
+            if not beat.response.session_alive:
+                self._journal.note("ended", "the session is not alive")
+            self._look_at(self._beats.pop(number),
+                          stream.lease_states(beat.response.results), "heartbeat")
+        notices, worker.notices = worker.notices, []
+        for notice in notices:
+            lost = [each for each in self._held.values() if each.task_id == notice.task_id]
+            self._look_at(lost, ["LOST"] * len(lost), "notice")
+        return is_told
+
+    def _settle(self, each):
+        each.kind = self._random.choice(KINDS)
+        self._journal.note("sent", *each.name, each.kind)
+        self._send(each, credit=1)
+
+    def _send(self, each, credit):
+        [number] = self._stream.settle(each.item(), credit=credit)
+        self._sent[number] = each
+
+    def _tick(self, broken):
+        while not broken.wait(TICK_S):
+            with self._lock:
+                for each in list(self._held.values()):
+                    if each.kind is None and self._random.random() < 0.5:
+                        self._settle(each)
+                if time.monotonic() - self._beat_at > self._settings["lease_s"] / 6:
+                    self._beat()
+
+    def _beat(self):
+        self._beat_at = time.monotonic()
+        held = [each for each in self._held.values() if each.kind is None]
+        number = self._stream.number()
+        self._beats[number] = held
+        self._stream.send(broker_pb2.WorkRequest(heartbeat=broker_pb2.WorkHeartbeat(
+            number=number, leases=[broker_pb2.HeldLease(lease_token=each.lease_token)
+                                   for each in held])))
