@@ -70,6 +70,14 @@ TEST(FiguresTest, CostsArePerTask) {
   EXPECT_THAT(json, HasSubstr(R"("wal_bytes": 700, "ack_p50_ms": 0.000)"));
 }
 
+TEST(FiguresTest, CpuIsInPercentOfOneCore) {
+  Figures figures;
+  figures.begin.broker = absl::Seconds(1);
+  figures.end.broker = absl::Seconds(4);
+  figures.end.time = figures.begin.time + absl::Seconds(2);
+  EXPECT_DOUBLE_EQ(CpuPercent(figures, &Meters::broker), 150);
+}
+
 TEST(FiguresTest, AMeanRateIsOfTheSecondsThatThereAre) {
   EXPECT_DOUBLE_EQ(MeanRate({10, 20, 60}, 1, 3), 40);
   EXPECT_DOUBLE_EQ(MeanRate({10, 20, 60}, 2, 9), 60);

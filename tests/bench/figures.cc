@@ -29,6 +29,11 @@ double TasksPerSecond(const Figures& figures) {
          absl::ToDoubleSeconds(figures.end.time - figures.begin.time);
 }
 
+double CpuPercent(const Figures& figures, absl::Duration Meters::*part) {
+  return 100 * absl::FDivDuration(figures.end.*part - figures.begin.*part,
+                                  figures.end.time - figures.begin.time);
+}
+
 double MeanRate(const std::vector<double>& per_second, size_t from, size_t to) {
   to = std::min(to, per_second.size());
   from = std::min(from, to);

@@ -42,6 +42,9 @@ struct Figures {
 
 double TasksPerSecond(const Figures& figures);
 
+// What a part used of one core.
+double CpuPercent(const Figures& figures, absl::Duration Meters::*part);
+
 // Tasks per second from `from` to `to`, in seconds of the measurement.
 double MeanRate(const std::vector<double>& per_second, size_t from, size_t to);
 

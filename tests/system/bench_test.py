@@ -14,13 +14,16 @@ FIELDS = {"scenario", "tasks_per_s", "p50_ms", "p99_ms", "client_us", "broker_us
           "wal_bytes"}
 EXTRAS = {"cycle_batch": {"tasks_per_ack_statement"}, "raw_sql": {"cycle_batch_share"},
           "chained_batch": {"ratio"}, "secured_batch": {"ratio_least"}, "drain": {"backlog"},
+          "stream_pickup": {"hand_made_p50_ms", "hand_made_p99_ms", "p50_ratio"},
           "heartbeats": {"broker_cpu_percent"},
+          "beating": {"sessions", "broker_cpu_percent", "postgres_cpu_percent"},
           "neighbours": {"alone_p99_ms", "p99_ratio", "large_share"},
           "stages": {"finished_tasks_per_s"}, "periodic": {"periodic_tasks", "classic_share"},
           "admin": {"list_ready_p99_ms", "bulk_lease_p99_share", "drop_slowest_lease_ms"}}
 # Where producers are apart from workers.
 APART = {"apart_batch": {"ack_p50_ms"}, "hand_made": {"ack_p50_ms"}, "light_load": {"ack_p50_ms"},
          "hand_made_light": {"ack_p50_ms"}, "hand_made_autovacuum": {"first_5_s", "last_5_s"},
+         "stream_single": {"enqueue_p50_ms"},
          "hand_made_snapshot": {"last_5_s", "last_5_s_without", "share"},
          "delayed_1m": {"rows", "share", "open_p99_ms", "empty_open_p99_ms"}}
 BOUND_S = 280

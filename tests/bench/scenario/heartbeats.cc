@@ -1,7 +1,6 @@
 // Ten thousand worker sessions, each with three heartbeats per lease duration of 30 s.
 #include <grpcpp/client_context.h>
 
-#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -10,6 +9,7 @@
 
 #include "tests/bench/bench.h"
 #include "tests/bench/load/many_workers.h"
+#include "tests/bench/load/metronome.h"
 #include "tests/bench/stage.h"
 
 namespace skiplane::bench {
@@ -17,25 +17,15 @@ namespace {
 
 constexpr int64_t kSessions = 10'000;
 constexpr absl::Duration kLease = absl::Seconds(30);
-constexpr int kBeatsPerLease = 3;
-constexpr std::chrono::milliseconds kTick{10};
 
-// Sends the heartbeats that are due at each tick, and counts the answers.
-class Metronome {
+// Sends the heartbeats, and counts the answers.
+class Beats {
  public:
-  Metronome(Stage& stage, const std::vector<HeldTask>& held) : stage_(stage), held_(held) {}
+  Beats(Stage& stage, const std::vector<HeldTask>& held) : stage_(stage), held_(held) {}
 
   void Run() {
-    const double per_second =
-        static_cast<double>(held_.size()) * kBeatsPerLease / absl::ToDoubleSeconds(kLease);
-    const auto begin = std::chrono::steady_clock::now();
+    BeatInTurn(stage_, held_.size(), kLease, [this](size_t number) { Heartbeat(held_[number]); });
     std::unique_lock<std::mutex> lock(mutex_);
-    size_t sent = 0;
-    for (auto tick = begin; !stage_.is_over(); tick += kTick) {
-      idle_.wait_until(lock, tick, [] { return false; });
-      const std::chrono::duration<double> passed = tick - begin;
-      for (; static_cast<double>(sent) < per_second * passed.count(); ++sent) Heartbeat(sent);
-    }
     idle_.wait(lock, [this] { return under_way_ == 0; });
   }
 
@@ -46,13 +36,15 @@ class Metronome {
     v1::HeartbeatResponse response;
   };
 
-  void Heartbeat(size_t number) {
-    const HeldTask& task = held_[number % held_.size()];
+  void Heartbeat(const HeldTask& task) {
     const auto call = std::make_shared<Call>();
     call->request.set_worker_id(task.worker_id);
     call->request.mutable_lease_duration()->set_seconds(absl::ToInt64Seconds(kLease));
     call->request.add_leases()->set_lease_token(task.lease_token);
-    ++under_way_;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ++under_way_;
+    }
     stage_.stub().async()->Heartbeat(
         &call->context, &call->request, &call->response, [this, call](const grpc::Status& status) {
           const bool is_held = status.ok() && call->response.results_size() == 1 &&
@@ -76,16 +68,13 @@ class Metronome {
 void RunHeartbeats(Bench& bench, const std::string& name) {
   Stage stage(name, bench.shared(), bench.options());
   const std::vector<HeldTask> held = LeaseOneEach(stage, bench.Scaled(kSessions), kLease);
-  Metronome metronome(stage, held);
-  std::thread beating([&metronome] { metronome.Run(); });
+  Beats beats(stage, held);
+  std::thread beating([&beats] { beats.Run(); });
   Figures figures = stage.Measure();
   beating.join();
-  const absl::Duration time = figures.end.time - figures.begin.time;
-  const auto percent = [time](absl::Duration used) { return 100 * absl::FDivDuration(used, time); };
-  figures.extras = {
-      {"sessions", static_cast<double>(held.size())},
-      {"broker_cpu_percent", percent(figures.end.broker - figures.begin.broker)},
-      {"postgres_cpu_percent", percent(figures.end.postgres - figures.begin.postgres)}};
+  figures.extras = {{"sessions", static_cast<double>(held.size())},
+                    {"broker_cpu_percent", CpuPercent(figures, &Meters::broker)},
+                    {"postgres_cpu_percent", CpuPercent(figures, &Meters::postgres)}};
   bench.Print(std::move(figures));
 }
 

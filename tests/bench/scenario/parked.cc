@@ -115,15 +115,12 @@ void RunParked(Bench& bench, const std::string& name) {
   const int64_t bytes = ResidentBytes(broker->pid()) - bytes_before;
   for (const auto& waiting : all) waiting->Cut();
   ended.wait();
-  const auto percent = [](const Figures& of, absl::Duration Meters::*part) {
-    return 100 * absl::FDivDuration(of.end.*part - of.begin.*part, TimeOf(of));
-  };
   figures.extras = {{"parked", static_cast<double>(count)},
                     {"bytes_each", static_cast<double>(bytes) / static_cast<double>(count)},
-                    {"broker_cpu_percent", percent(figures, &Meters::broker)},
-                    {"broker_cpu_percent_none", percent(idle, &Meters::broker)},
-                    {"postgres_cpu_percent", percent(figures, &Meters::postgres)},
-                    {"postgres_cpu_percent_none", percent(idle, &Meters::postgres)},
+                    {"broker_cpu_percent", CpuPercent(figures, &Meters::broker)},
+                    {"broker_cpu_percent_none", CpuPercent(idle, &Meters::broker)},
+                    {"postgres_cpu_percent", CpuPercent(figures, &Meters::postgres)},
+                    {"postgres_cpu_percent_none", CpuPercent(idle, &Meters::postgres)},
                     {"queries_per_s", parked_rate},
                     {"queries_per_s_none", idle_rate}};
   bench.Print(std::move(figures));
