@@ -29,6 +29,7 @@ def options_of(arguments):
     parser.add_argument("--rounds", type=int, help="which share the kills (one for each 100)")
     parser.add_argument("--seconds", type=float, default=3600, help="no kill comes later (3600)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments and victims (random)")
+    parser.add_argument("--running-brokers", type=int, default=1, help="at any time (1)")
     parser.add_argument("--running-workers", type=int, default=4, help="at any time (4)")
     parser.add_argument("--lease-seconds", type=float, default=5, help="lease duration (5)")
     parser.add_argument("--broker-flag", action="append", default=[], help="of each broker")

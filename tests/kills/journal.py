@@ -28,21 +28,22 @@ def read(folder, name):
 
 
 class Where:
-    """The broker of the moment, as its files say it: which start it is of, and its address."""
+    """The brokers of the moment, as a file says it: which start each is of, and its address."""
 
     def __init__(self, folder):
-        self._path = os.path.join(folder, "broker")
+        self._path = os.path.join(folder, "brokers")
         self._over = os.path.join(folder, "over")
 
-    def publish(self, start, address):
+    def publish(self, addresses):
+        """By their starts."""
         with open(self._path + ".new", "w", encoding="utf-8") as file:
-            file.write(f"{start} {address}")
+            json.dump(list(addresses.items()), file)
         os.rename(self._path + ".new", self._path)
 
-    def read(self):
+    def choose(self, chance):
+        """One of them: its start and its address."""
         with open(self._path, encoding="utf-8") as file:
-            start, address = file.read().split()
-        return int(start), address
+            return chance.choice(json.load(file))
 
     def end(self):
         """Tells producers to stop."""

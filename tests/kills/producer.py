@@ -30,7 +30,7 @@ class Producer:
     def run(self):
         open_requests = {}  # by payload
         while not self._where.is_over() or open_requests:
-            client = Client(self._where.read()[1])
+            client = Client(self._where.choose(self._random)[1])
             producer = stream.Producer(client)
             try:
                 self._produce(producer, open_requests)

@@ -1,5 +1,5 @@
-"""One round of kills: a database, a broker, workers and producers of its own. One thread kills the
-broker and one the workers, each at moments of its own; then all tasks are run to their end."""
+"""One round of kills: a database, brokers, workers and producers of its own. One thread kills
+brokers and one kills workers, each at moments of its own; then all tasks are run to their end."""
 
 import json
 import os
@@ -37,16 +37,17 @@ class Round:
         self.faults = []  # what went wrong while it ran
         self.brokers_killed, self.workers_killed, self.names = 0, [], []
         self._over, self._where = threading.Event(), Where(folder)
-        self._starts = 0
+        self._starts, self._brokers = 0, {}  # by their starts
         shared = cluster.shared()
         self.database = Database(shared, template.made_in(shared))
         self.database.broker_user = template.BROKER_USER
         self.database.run(KEEP_SESSIONS)
-        self._broker = self._forker = None
+        self._forker = None
 
     def run(self, brokers, workers, end_time):
         """Until so many are killed, or the time has come."""
-        self._start_broker()
+        for _ in range(self._options.running_brokers):
+            self._start_broker()
         settings = {"queue": QUEUE, "lease_s": self._options.lease_seconds, "seed": self.seed}
         self._forker = Process([sys.executable, "-B",
                                 os.path.join(os.path.dirname(__file__), "forker.py"),
@@ -72,25 +73,28 @@ class Round:
             self._over.set()
 
     def _start_broker(self):
-        self._broker = Broker(f"--database={self.database.broker_uri}", "--auto-create-queues",
-                              *self._options.broker_flag, is_awaited=False)
         self._starts += 1
-        self._where.publish(self._starts, self._broker.address)
+        self._brokers[self._starts] = Broker(
+            f"--database={self.database.broker_uri}", "--auto-create-queues",
+            *self._options.broker_flag, is_awaited=False)
+        self._where.publish({start: broker.address for start, broker in self._brokers.items()})
 
-    def _end_broker(self):
-        if not self._broker.runs():
-            self.faults.append("a broker ended by itself")
-        self._broker.kill()
+    def _end_broker(self, start):
+        broker = self._brokers.pop(start)
+        if not broker.runs():
+            self.faults.append(f"the broker of start {start} ended by itself")
+        broker.kill()
         with open(os.path.join(self.folder, "brokers.log"), "a", encoding="utf-8") as log:
-            log.write(self._broker.output)
-        self._broker.end()
+            log.write(f"start {start}\n{broker.output}")
+        broker.end()
 
     def _kill_brokers(self, count, end_time):
         moments = random.Random(f"{self.seed} brokers")
         while self.brokers_killed < count and self._goes_on(end_time):
-            self._forker.wait_for_output(f"start {self._starts} told ")
+            if len(self._brokers) == 1:  # else others go on meanwhile
+                self._forker.wait_for_output(f"start {self._starts} told ")
             self._over.wait(moments.random() * MOMENTS_S)  # the moment, not a wait for work
-            self._end_broker()
+            self._end_broker(moments.choice(list(self._brokers)))
             self.brokers_killed += 1
             self._start_broker()
 
@@ -134,10 +138,11 @@ class Round:
     def _end_workers(self, alive):
         for name in alive:
             self._kill(name)
-        self._end_broker()
+        for start in list(self._brokers):
+            self._end_broker(start)
 
     def end(self):
-        for process in (self._forker, self._broker):
+        for process in [self._forker, *self._brokers.values()]:
             if process is not None:
                 process.end()
         self.database.drop()

@@ -53,7 +53,7 @@ class Worker:
 
     def run(self):
         while True:
-            start, address = self._where.read()
+            start, address = self._where.choose(self._random)
             client = Client(address)
             broken = threading.Event()
             ticks = threading.Thread(target=self._tick, args=[broken])
