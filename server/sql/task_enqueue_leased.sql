@@ -5,7 +5,8 @@
 -- now: they have neither a schedule time nor a delay.
 -- Rows as of task_enqueue_asked, of tasks that are not leased; and one per leased task: its lane,
 -- nothing, nothing, its id, its schedule time, and in the last column where it is. Its lease number
--- is the schedule time.
+-- is when the transaction began, as of any lease: so what was leased for a worker before its hello
+-- is told from what was leased after it, however long the transaction waits (session_leases).
 -- lanes: any because each request id brings the lane in which a broker before 0.2 wrote it
 WITH living AS MATERIALIZED (
   SELECT array_agg(s.id ORDER BY c.number) AS sessions
@@ -29,7 +30,7 @@ WITH living AS MATERIALIZED (
      max_attempts, priority, state, content_type, headers, payload)
   SELECT n.lane, n.id, n.schedule_time, n.create_time,
          CASE WHEN n.session IS NULL THEN 0
-              ELSE (date_part('epoch', n.schedule_time) * 1e6)::int8 END,
+              ELSE (date_part('epoch', now()) * 1e6)::int8 END,
          CASE WHEN n.session IS NOT NULL THEN n.schedule_time END, n.session,
          CASE WHEN n.schedule_time > n.create_time
               THEN ceil(date_part('epoch', n.schedule_time) / 10)::int
@@ -68,7 +69,7 @@ SELECT m.lane, m.priority, m.due = 0, count(*),
        (date_part('epoch', now()) * 1e6)::int8, NULL::tid
 FROM made m WHERE m.state = 1 GROUP BY m.lane, m.priority, m.due = 0
 UNION ALL
-SELECT m.lane, NULL, NULL, m.id, m.lease_number,
+SELECT m.lane, NULL, NULL, m.id, (date_part('epoch', m.schedule_time) * 1e6)::int8,
        (date_part('epoch', clock_timestamp()) * 1e6)::int8,
        (date_part('epoch', now()) * 1e6)::int8, m.row_location
 FROM made m WHERE m.state = 2

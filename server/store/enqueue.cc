@@ -168,7 +168,7 @@ void AddLeased(const pg::Rows& rows, int row, absl::Span<const TaskRow> tasks,
   model::LeasedTask& task = leased.task;
   const pg::Tid location = rows.TidValue(row, 7);
   task.token = {.task = made.id,
-                .lease_number = rows.Int(row, 4),
+                .lease_number = rows.Int(row, 6),
                 .session = hand_off.sessions[static_cast<size_t>(leased.caller)],
                 .attempt = 1,
                 .block = location.block,
