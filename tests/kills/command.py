@@ -61,6 +61,7 @@ def play(options, number, end_time):
     else:
         shutil.rmtree(folder)
     figures = collections.Counter({"brokers killed": a_round.brokers_killed,
+                                   "of them with commits held back": a_round.held_back,
                                    "workers killed": len(a_round.workers_killed)})
     figures.update(judge.figures(evidence))
     return broken, figures, folder

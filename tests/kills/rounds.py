@@ -17,6 +17,12 @@ from support.process import Process
 QUEUE = "killed"
 PRODUCERS = 2
 MOMENTS_S = 0.1  # a kill comes at most so long after the work goes on
+# Before some kills commits that write one of these are held back for a while: what the broker had
+# under way is committed when it is gone, and its callers are at work with the next one. The last
+# kill of a round holds back leases: no later hello gives back what this one should.
+HELD_BACK = ("lease_ledger", "settled", "answered_request")
+HELD_BACK_SHARE = 0.25  # of the kills
+HELD_BACK_S = 0.4  # at most, from the start of the next broker
 DRAIN_S = 120
 LOOK_S = 0.05  # between two looks at a database that drains
 
@@ -35,13 +41,16 @@ class Round:
     def __init__(self, folder, seed, options):
         self.folder, self.seed, self._options = folder, seed, options
         self.faults = []  # what went wrong while it ran
-        self.brokers_killed, self.workers_killed, self.names = 0, [], []
+        self.brokers_killed, self.held_back = 0, 0
+        self.workers_killed, self.names = [], []
         self._over, self._where = threading.Event(), Where(folder)
         self._starts, self._brokers = 0, {}  # by their starts
         shared = cluster.shared()
         self.database = Database(shared, template.made_in(shared))
         self.database.broker_user = template.BROKER_USER
         self.database.run(KEEP_SESSIONS)
+        for table in HELD_BACK:
+            self.database.let_commits_wait(table)
         self._forker = None
 
     def run(self, brokers, workers, end_time):
@@ -93,10 +102,25 @@ class Round:
         while self.brokers_killed < count and self._goes_on(end_time):
             if len(self._brokers) == 1:  # else others go on meanwhile
                 self._forker.wait_for_output(f"start {self._starts} told ")
+            is_last = self.brokers_killed + 1 == count
+            lock = self._hold_back(HELD_BACK[0] if is_last else self._drawn(moments))
             self._over.wait(moments.random() * MOMENTS_S)  # the moment, not a wait for work
             self._end_broker(moments.choice(list(self._brokers)))
             self.brokers_killed += 1
             self._start_broker()
+            if lock is not None:
+                self._over.wait(moments.random() * HELD_BACK_S)
+                lock.release()
+
+    @staticmethod
+    def _drawn(moments):
+        return moments.choice(HELD_BACK) if moments.random() < HELD_BACK_SHARE else None
+
+    def _hold_back(self, table):
+        if table is None:
+            return None
+        self.held_back += 1
+        return self.database.hold_commits(table)
 
     def _kill_workers(self, alive, count, end_time):
         """Half of the victims are new ones, at whatever they are about."""

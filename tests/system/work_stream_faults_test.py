@@ -28,7 +28,8 @@ class Faults(SystemTest):
         """Its commit comes after the hello of the next stream, which cannot name it."""
         worker = self.work(credit=1)
         worker.wait_for_welcome()
-        lock = self.database.hold("LOCK TABLE skiplane.lease_ledger IN EXCLUSIVE MODE")
+        self.database.let_commits_wait("lease_ledger")
+        lock = self.database.hold_commits("lease_ledger")
         self.client.enqueue("q", b"x")
         self.database.wait_for_lock_wait()
         self.broker.kill()

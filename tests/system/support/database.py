@@ -96,6 +96,21 @@ class Database:
                  " FOR EACH STATEMENT EXECUTE FUNCTION public.wait()")
         return self.hold("SELECT pg_advisory_xact_lock(7)")
 
+    def let_commits_wait(self, table):
+        """From now on hold_commits() can hold back what inserts rows into this table."""
+        self.run("CREATE OR REPLACE FUNCTION public.wait_in_commit() RETURNS trigger"
+                 " LANGUAGE plpgsql AS $$ BEGIN"
+                 " PERFORM pg_advisory_xact_lock_shared(hashtext(TG_TABLE_NAME));"
+                 " RETURN NULL; END $$;"
+                 f"CREATE CONSTRAINT TRIGGER wait_in_commit AFTER INSERT ON skiplane.{table}"
+                 " DEFERRABLE INITIALLY DEFERRED"
+                 " FOR EACH ROW EXECUTE FUNCTION public.wait_in_commit()")
+
+    def hold_commits(self, table):
+        """Everything but the commit is done of what inserts rows into this table, until
+        release(). For less time than the broker waits for locks."""
+        return self.hold(f"SELECT pg_advisory_xact_lock(hashtext('{table}'))")
+
     def drop(self):
         self._run("postgres", f"DROP DATABASE {self.name} WITH (FORCE)")
 
