@@ -5,7 +5,7 @@ import unittest
 
 import grpc
 
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.client import broker_pb2, lease_request, new_id, reason_of
 from support.process import GENEROUS_S
 from support.stream import Producer, Worker, lease_states
@@ -26,6 +26,14 @@ class Faults(SystemTest):
 
     def test_what_was_committed_when_the_broker_was_killed_comes_again_uncharged(self):
         """Its commit comes after the hello of the next stream, which cannot name it."""
+        self.assert_comes_again()
+
+    @slow
+    def test_what_was_committed_late_comes_again_uncharged(self):
+        """The database is slow: the commit comes long after the hello."""
+        self.assert_comes_again(late_s=3)
+
+    def assert_comes_again(self, late_s=0):
         worker = self.work(credit=1)
         worker.wait_for_welcome()
         self.database.let_commits_wait("lease_ledger")
@@ -34,8 +42,9 @@ class Faults(SystemTest):
         self.database.wait_for_lock_wait()
         self.broker.kill()
         other, client = self.start("--auto-create-queues")
-        again = self.work(client, worker_id=worker.worker_id, credit=1)
+        again = self.work(client, worker_id=worker.worker_id, credit=1, duration=120)
         again.wait_for_welcome()
+        self.database.pass_time(late_s)
         lock.release()
         [task] = again.take()
         self.assertEqual((task.payload, task.attempt), (b"x", 1))

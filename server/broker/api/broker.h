@@ -40,8 +40,8 @@ class Broker {
   virtual void Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) = 0;
 
   // Makes the worker's session, or moves its end, and hands back what that holds and the call does
-  // not name: at once, and a second later what was on its way when the call came. Leases of the
-  // worker that are asked for after the answer are not touched.
+  // not name: at once, and a second and 20 seconds later what was on its way when the call came.
+  // Leases of the worker that are asked for after the answer are not touched.
   virtual void OpenSession(OpenSessionCall call, Callback<OpenSessionAnswer> done) = 0;
 
   // What became of leases of sessions that live, one state per lease, in order. Renews nothing.

@@ -1,6 +1,7 @@
 #include "server/broker/sessions/session_opener.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <map>
 #include <utility>
@@ -17,9 +18,11 @@
 namespace skiplane::broker {
 namespace {
 
-// Until then every lease statement that was under way when a worker came has ended, but for those
-// of a server that is stuck: theirs end with the session.
-constexpr std::chrono::seconds kSecondLook(1);
+// A lease statement that was under way when a worker came has nearly always ended before the first
+// of these, and one that waited for locks or the disk before the last: no statement takes longer
+// than 10 seconds (pg/session.h). The session of a worker that beats would keep the lease for ever.
+constexpr std::array<std::chrono::seconds, 2> kLaterLooks = {std::chrono::seconds(1),
+                                                             std::chrono::seconds(20)};
 
 void LogOpened(size_t workers) {
   static constinit base::SampledEvent event("sessions_opened");
@@ -83,11 +86,17 @@ void SessionOpener::Run(absl::StatusOr<pg::Session*> session, std::vector<Pendin
   }
   if (!status.ok()) return;
   LogOpened(opens.size());
-  context_.timer.After(kSecondLook, [this, known = std::move(known)]() mutable {
-    context_.pool.Submit([this, known = std::move(known)](absl::StatusOr<pg::Session*> later) {
-      if (later.ok()) static_cast<void>(HandBackUnknown(**later, known));
+  LookLater(std::make_shared<const KnownBySession>(std::move(known)));
+}
+
+void SessionOpener::LookLater(const std::shared_ptr<const KnownBySession>& known) {
+  for (const std::chrono::seconds delay : kLaterLooks) {
+    context_.timer.After(delay, [this, known] {
+      context_.pool.Submit([this, known](absl::StatusOr<pg::Session*> session) {
+        if (session.ok()) static_cast<void>(HandBackUnknown(**session, *known));
+      });
     });
-  });
+  }
 }
 
 // A worker that comes twice in a batch counts as it came last.

@@ -1,7 +1,7 @@
 // Workers that say what they hold, when they begin or go on after a break: gathers them, makes or
 // renews their sessions, and hands back what the sessions hold and the workers do not know of, as
-// its way to them broke. A second later it looks once more, for leases that were being committed
-// meanwhile. Thread-safe.
+// its way to them broke. It looks again later, for leases that were being committed meanwhile.
+// Thread-safe.
 #pragma once
 
 #include <functional>
@@ -43,6 +43,7 @@ class SessionOpener {
   void Run(absl::StatusOr<pg::Session*> session, std::vector<Pending> opens);
   absl::Status OpenAll(pg::Session& session, const std::vector<Pending>& opens,
                        std::vector<OpenSessionAnswer>* answers, KnownBySession* known);
+  void LookLater(const std::shared_ptr<const KnownBySession>& known);
   absl::Status HandBackUnknown(pg::Session& session, const KnownBySession& known);
 
   Context& context_;

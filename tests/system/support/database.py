@@ -52,6 +52,11 @@ class Database:
             if time.monotonic() > end:
                 raise AssertionError(f"{sql}: {found}, not {wanted}")
 
+    def pass_time(self, seconds):
+        """By the database's clock. Not to wait for something that could be waited for."""
+        end = self.value(f"SELECT clock_timestamp() + interval '{seconds} s'")
+        self.eventually(f"SELECT clock_timestamp() >= '{end}'")
+
     def wait_for_lock_wait(self):
         """Until somebody waits for a lock of this database: the cluster has others', too."""
         self.eventually("SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND database ="
@@ -99,7 +104,7 @@ class Database:
     def let_commits_wait(self, table):
         """From now on hold_commits() can hold back what inserts rows into this table."""
         self.run("CREATE OR REPLACE FUNCTION public.wait_in_commit() RETURNS trigger"
-                 " LANGUAGE plpgsql AS $$ BEGIN"
+                 " LANGUAGE plpgsql SET lock_timeout = '60 s' AS $$ BEGIN"
                  " PERFORM pg_advisory_xact_lock_shared(hashtext(TG_TABLE_NAME));"
                  " RETURN NULL; END $$;"
                  f"CREATE CONSTRAINT TRIGGER wait_in_commit AFTER INSERT ON skiplane.{table}"
@@ -108,7 +113,7 @@ class Database:
 
     def hold_commits(self, table):
         """Everything but the commit is done of what inserts rows into this table, until
-        release(). For less time than the broker waits for locks."""
+        release(), which is to come before the broker's statements end by themselves."""
         return self.hold(f"SELECT pg_advisory_xact_lock(hashtext('{table}'))")
 
     def drop(self):
