@@ -50,20 +50,22 @@ class LostAnswers(FaultTest):
         self.client.create_queue(QUEUE)
 
     def lose_answer_of(self, statement, call):
-        """What `call` returned, when it was repeated as its refusals allow."""
         self.proxy.swallow_next(statement)
+        answer = self.repeat(call)
+        self.proxy.wait_until_swallowed()
+        self.assertTrue(self.broker.runs())
+        return answer
+
+    def repeat(self, call):
+        """What `call` returned, when it was repeated as its refusals allow."""
         end = time.monotonic() + GENEROUS_S
         while True:
             try:
-                answer = call()
-                break
+                return call()
             except grpc.RpcError as error:
                 self.assertEqual((error.code().name, reason_of(error)),
                                  ("UNAVAILABLE", "DATABASE_UNAVAILABLE"), error)
                 self.assertLess(time.monotonic(), end, error)
-        self.proxy.wait_until_swallowed()
-        self.assertTrue(self.broker.runs())
-        return answer
 
     def assert_tasks(self, count):
         self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), count)

@@ -23,14 +23,15 @@ class HandOff(Streams):
     def handed_off(self, broker=None):
         return (broker or self.broker).metrics()[HANDED_OFF]
 
-    def until_handed_off(self, put):
-        """The lane stage is known to be empty once a probe has told so."""
+    def until_handed_off(self, put, undo=lambda got: None):
+        """The lane stage is known to be empty once a probe has told so, and not while one asks."""
         end = time.monotonic() + GENEROUS_S
         before = self.handed_off()
         while True:
             got = put()
             if self.handed_off() > before:
                 return got
+            undo(got)
             self.assertLess(time.monotonic(), end)
 
     def put(self, worker, payload=b"x", **fields):
@@ -47,39 +48,42 @@ class HandOff(Streams):
         return worker
 
     def test_a_waiting_worker_gets_it(self):
-        worker = self.waiting()
+        worker = self.work(credit=1)
         for number in range(3):
-            before = self.handed_off()
-            task = self.put(worker, b"%d" % number, request_id=new_id())
-            self.assertEqual(self.handed_off(), before + 1)
+            task = self.until_handed_off(
+                lambda: self.put(worker, b"%d" % number, request_id=new_id()))
             self.assertEqual((task.payload, task.attempt), (b"%d" % number, 1))
 
     def test_it_is_the_task_that_a_lease_would_have_brought(self):
-        worker = self.waiting()
-        before = self.handed_off()
-        self.client.enqueue("q", b"p", content_type="text/plain", headers={"b": "2", "a": "\u00e9"},
-                            priority=3, max_attempts=7)
-        [handed] = worker.take()
-        self.assertEqual(self.handed_off(), before + 1)
+        worker = self.work(credit=1)
+
+        def put():
+            self.client.enqueue("q", b"p", content_type="text/plain", priority=3, max_attempts=7,
+                                headers={"b": "2", "a": "\u00e9"})
+            return worker.take()[0]
+        handed = self.until_handed_off(put, lambda task: worker.ack(task, credit=1))
         self.assertEqual(self.client.queue("q").counts.leased_count, 1)
         number = worker.settle(release_of(handed), credit=1)[0]
         [leased] = worker.take()
         self.assertEqual(outcome_of(worker.result(number)), "SETTLED")
-        self.assertEqual(self.handed_off(), before + 1)
         self.assertNotEqual(handed.lease_token, leased.lease_token)
         for task in (handed, leased):
             task.ClearField("lease_token")
         self.assertEqual(handed, leased)
 
     def test_what_is_more_than_the_credit_waits_in_order(self):
-        worker = self.waiting()
-        before = self.handed_off()
-        results = self.client.enqueue_all("q", [self.client.new_task(b"%d" % priority,
-                                                                     priority=priority)
-                                                for priority in (5, -1, 0)])
-        order = [results[place].task_id for place in (1, 2, 0)]
-        [first] = worker.take()
-        self.assertEqual(self.handed_off(), before + 1)
+        worker = self.work(credit=1)
+
+        def put():
+            tasks = [self.client.new_task(b"%d" % priority, priority=priority)
+                     for priority in (5, -1, 0)]
+            results = self.client.enqueue_all("q", tasks)
+            return worker.take()[0], [results[place].task_id for place in (1, 2, 0)]
+
+        def take_all(got):
+            worker.give_credit(2)
+            worker.ack(got[0], *worker.take(2), credit=1)
+        first, order = self.until_handed_off(put, take_all)
         self.assertEqual([self.client.state(task) for task in order],
                          ["LEASED", "READY", "READY"])
         worker.give_credit(2)
@@ -105,15 +109,16 @@ class HandOff(Streams):
         self.assertEqual(self.client.queue("wide").counts.leased_count, 0)
 
     def test_a_repeat_leases_nothing(self):
-        worker = self.waiting()
-        before = self.handed_off()
-        ids = {self.client.enqueue("q", b"r", request_id="r") for _ in range(2)}
-        [task] = worker.take()
-        self.assertEqual(ids, {task.task_id})
-        worker.ack(task, credit=1)
-        ids.add(self.client.enqueue("q", b"r", request_id="r"))
-        self.assertEqual(ids, {task.task_id})
-        self.assertEqual(self.handed_off(), before + 1)
+        worker = self.work(credit=1)
+
+        def put():
+            name = new_id()
+            ids = {self.client.enqueue("q", b"r", request_id=name) for _ in range(2)}
+            [task] = worker.take()
+            self.assertEqual(worker.ack(task, credit=1), ["SETTLED"])
+            ids.add(self.client.enqueue("q", b"r", request_id=name))
+            self.assertEqual(ids, {task.task_id})
+        self.until_handed_off(put)
         self.put(worker)  # it waits still
 
     def test_not_what_is_for_later_or_has_a_key(self):
@@ -150,6 +155,23 @@ class HandOff(Streams):
         [again] = self.work(credit=1).take()
         self.assertEqual((again.task_id, again.attempt), (task, 2))
 
+    def test_what_a_killed_broker_could_not_push_comes_again_uncharged(self):
+        """The commit comes after the hello of the next stream, which cannot name it."""
+        worker = self.waiting()
+        self.database.let_commits_wait("lease_ledger")
+        lock = self.database.hold_commits("lease_ledger")
+        lost = self.client.broker.Enqueue.future(enqueue_request("q"), timeout=DEADLINE_S)
+        self.database.wait_for_lock_wait()
+        self.broker.kill()
+        lost.exception()
+        _, client = self.start("--auto-create-queues")
+        again = self.work(client=client, worker_id=worker.worker_id, credit=1, duration=120)
+        again.wait_for_welcome()
+        lock.release()
+        [task] = again.take()
+        self.assertEqual(task.attempt, 1)
+        self.assertEqual(again.ack(task), ["SETTLED"])
+
     def test_a_call_that_waits_gets_it_too(self):
         """Its session lives long enough still, as it has just leased."""
         self.client.create_queue("q")
@@ -175,18 +197,16 @@ class LostHandOff(LostAnswers):
     def test_the_worker_gets_it_once(self):
         worker = Worker(self.client, QUEUE, credit=1)
         self.addCleanup(worker.break_off)
+        self.proxy.swallow_next("task_enqueue_leased")
         end = time.monotonic() + GENEROUS_S
-        before = 0
-        while self.broker.metrics()[HANDED_OFF] == before:
-            self.client.enqueue(QUEUE)
-            worker.ack(*worker.take(), credit=1)
+        while not self.proxy.has_swallowed():
+            name = new_id()
+            task_id = self.repeat(lambda: self.client.enqueue(QUEUE, request_id=name))
+            [task] = worker.take()
+            self.assertEqual((task.task_id, task.attempt), (task_id, 1))
+            self.assertEqual(worker.ack(task, credit=1), ["SETTLED"])
+            self.assertEqual(self.client.enqueue(QUEUE, request_id=name), task_id)
             self.assertLess(time.monotonic(), end)
-        task_id = self.lose_answer_of(
-            "task_enqueue_leased", lambda: self.client.enqueue(QUEUE, request_id="r"))
-        [task] = worker.take()
-        self.assertEqual((task.task_id, task.attempt), (task_id, 1))
-        self.assertEqual(worker.ack(task, credit=1), ["SETTLED"])
-        self.assertEqual(self.client.enqueue(QUEUE, request_id="r"), task_id)
         self.assert_tasks(0)
 
 

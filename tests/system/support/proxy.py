@@ -106,6 +106,10 @@ class Proxy:
             self._victim = COMMIT
             self._before = runs_statement(statement)
 
+    def has_swallowed(self):
+        with self._changed:
+            return self._swallowed > 0
+
     def wait_until_swallowed(self, count=1):
         with self._changed:
             if not self._changed.wait_for(lambda: self._swallowed >= count, GENEROUS_S):
