@@ -31,7 +31,8 @@ struct WorkerOptions {
   // Handlers at once, each on a thread of its own. 1 to 1000.
   int concurrency = 1;
   // Tasks held ahead of the handlers, so that short ones do not wait for the network. 0 to
-  // 1000 - concurrency. They wait while a long task runs: leave it at 0 for tasks of seconds.
+  // 1000 - concurrency. They wait while a long task runs: leave it at 0 for tasks of seconds. For
+  // those of less than a millisecond take a hundred: a message then holds many.
   int prefetch = 0;
   // How long after this worker's last sign of life its tasks go to others. 1 s to 12 h. A short one
   // detects a dead worker soon; a long one survives a long outage of the network.
