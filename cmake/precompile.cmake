@@ -14,7 +14,7 @@ set(grpc_tests bench cli client http rpc)
 
 if(CCACHE)
   # Else it does not cache what uses such a header.
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  list(INSERT CMAKE_CXX_COMPILER_LAUNCHER 1 CCACHE_SLOPPINESS=pch_defines,time_macros)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # In KiB: compilers of one file each need not collect garbage before.
