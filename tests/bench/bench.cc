@@ -44,6 +44,7 @@ const std::vector<Scenario>& Scenarios() {
       {"drain", &RunDrain},
       {"pickup_latency", &RunPickup},
       {"stream_single", &RunStreamSingle},
+      {"stream_half_loaded", &RunStreamHalfLoaded},
       {"stream_pickup", &RunStreamPickup},
       {"parked", &RunParked},
       {"heartbeats", &RunHeartbeats},

@@ -64,6 +64,7 @@ void RunOne(Bench& bench, const std::string& name);
 void RunDrain(Bench& bench, const std::string& name);
 void RunPickup(Bench& bench, const std::string& name);
 void RunStreamSingle(Bench& bench, const std::string& name);
+void RunStreamHalfLoaded(Bench& bench, const std::string& name);
 void RunStreamPickup(Bench& bench, const std::string& name);
 void RunParked(Bench& bench, const std::string& name);
 void RunHeartbeats(Bench& bench, const std::string& name);

@@ -36,13 +36,16 @@ bool Competes(const Ticket& ticket, const LeaseRun& run) {
 // How many tasks, or with a large backlog how many turns, each kind of callers is dealt.
 struct Dealt {
   explicit Dealt(const LeaseRun& run) {
-    const bool has_plenty = run.demand.slots.size() == model::kBatchRowsMax;
+    // The slot for one task more than is believed to be there is nobody's turn.
+    std::vector<int32_t> slots = run.demand.slots;
+    if (run.asks_for_more) slots.pop_back();
+    const bool has_plenty = slots.size() == model::kBatchRowsMax;
     if (has_plenty) {
       for (const broker::TicketPtr& ticket : run.tickets) Add(*ticket);
     } else {
-      for (const int32_t slot : run.demand.slots) Add(*run.tickets[static_cast<size_t>(slot - 1)]);
+      for (const int32_t slot : slots) Add(*run.tickets[static_cast<size_t>(slot - 1)]);
     }
-    for (const int32_t slot : run.demand.slots) {
+    for (const int32_t slot : slots) {
       ++tasks[run.tickets[static_cast<size_t>(slot - 1)].get()];
     }
   }

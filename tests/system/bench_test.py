@@ -23,7 +23,7 @@ EXTRAS = {"cycle_batch": {"tasks_per_ack_statement"}, "raw_sql": {"cycle_batch_s
 # Where producers are apart from workers.
 APART = {"apart_batch": {"ack_p50_ms"}, "hand_made": {"ack_p50_ms"}, "light_load": {"ack_p50_ms"},
          "hand_made_light": {"ack_p50_ms"}, "hand_made_autovacuum": {"first_5_s", "last_5_s"},
-         "stream_single": {"enqueue_p50_ms"},
+         "stream_single": {"enqueue_p50_ms"}, "stream_half_loaded": {"enqueue_p50_ms"},
          "hand_made_snapshot": {"last_5_s", "last_5_s_without", "share"},
          "delayed_1m": {"rows", "share", "open_p99_ms", "empty_open_p99_ms"}}
 BOUND_S = 280

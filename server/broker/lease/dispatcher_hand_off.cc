@@ -8,6 +8,10 @@
 namespace skiplane::broker {
 namespace {
 
+// Of more tasks the commits cost little each, and calls that wait for a large enqueue would make
+// the lease statements beside it smaller.
+constexpr size_t kTasksMost = 32;
+
 bool IsImmediate(const model::NewTask& task) {
   return !task.schedule_time.has_value() &&
          task.delay.value_or(absl::ZeroDuration()) <= absl::ZeroDuration();
@@ -84,6 +88,7 @@ void TakeTasks(absl::Span<const store::TaskRow> tasks, const std::vector<size_t>
 
 HandOff Dispatcher::BeginHandOff(absl::Span<const store::TaskRow> tasks) {
   HandOff hand_off;
+  if (tasks.size() > kTasksMost) return hand_off;
   const std::map<int64_t, std::vector<size_t>> lanes = ReadyTasks(tasks);
   if (lanes.empty()) return hand_off;
   std::map<int64_t, LeaseRun> runs;

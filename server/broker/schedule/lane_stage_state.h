@@ -18,6 +18,8 @@ namespace skiplane::broker {
 struct LaneStageState {
   static constexpr std::chrono::seconds kRescanEvery{1};  // while its bounds are raised, at most
 
+  static constexpr std::chrono::seconds kIdle{1};
+
   explicit LaneStageState(model::LaneStage which) : lane_stage(which) {}
 
   const model::LaneStage lane_stage;
@@ -34,7 +36,10 @@ struct LaneStageState {
   bool is_probing = false;
   base::SteadyTime probe_allowed{};  // its own probes are kept to 2 % of a core
   base::SteadyTime rescan_due{};     // the next probe while its bounds are raised
+  base::SteadyTime idle_until{};     // a lease took all there was: believed for hand-offs only
+  int64_t hints = 0;  // that there are ready tasks: it did not if another one came beside it
   base::SteadyTime next_due = base::SteadyTime::max();  // the schedule time of the next task
+  bool knows_next_due = false;  // a probe told it since one has come
   Alarms::Id alarm = 0;  // the next thing to do of its own accord
   base::SteadyTime alarm_at = base::SteadyTime::max();
 
@@ -60,6 +65,7 @@ struct LaneStageState {
   // A commit here or a notification told of tasks, ready now or later.
   void Announced(const store::UnleasedTasks& unleased) {
     bounds.Lower(unleased.priority, unleased.schedule_time);
+    ++hints;
     belief.Announced(unleased.count, unleased.is_ready);
   }
 
@@ -76,12 +82,14 @@ struct LaneStageState {
     constexpr int64_t kGuess = 16;
     if (next_due > now) return;
     next_due = base::SteadyTime::max();
+    knows_next_due = false;
     belief.Due(kGuess);
   }
 
   // Something failed, or notifications were lost: nothing that is believed is certain.
   void Invalidate() {
     bounds.Reset();
+    knows_next_due = false;
     belief.Invalidate();
     probe_allowed = {};
   }

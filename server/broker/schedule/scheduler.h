@@ -125,7 +125,7 @@ class Scheduler {
   void AdvanceFilling(const LaneStageState& state, Step& step);
 
   // scheduler_lease.cc: lease statements.
-  Dealt Deal(LaneStageState& state, int64_t count_max, base::SteadyTime now) const;
+  Dealt Deal(LaneStageState& state, int64_t count_max, bool fills, base::SteadyTime now) const;
   static LeaseRun RunOf(LaneStageState& state, Dealt dealt);
   void AdvanceAllOf(const LeaseRun& run, Step& step);
   void Deliver(const LeaseRun& run, store::Leased leased, Step& step);

@@ -7,11 +7,19 @@
 namespace skiplane::broker {
 namespace {
 
-// Whether nothing that is ready is known or expected, and nobody is asking.
+using std::chrono::seconds;
+
+// What is left of the time for which a lane stage is taken for empty when it is probed again: a
+// task that comes without knowledge of that is not handed off, and where tasks come all the time
+// there is no moment after it in which a probe could see nothing.
+constexpr seconds kProbeAgain(1);
+
+// Whether nothing that is ready is known or expected.
 bool IsIdle(const LaneStageState& state, base::SteadyTime now) {
-  const bool is_empty =
-      state.bounds.IsRead() && state.belief.KindAt(now) == Belief::Kind::kEmpty;
-  return is_empty && state.leases_running == 0 && !state.is_probing;
+  const bool is_empty = state.belief.KindAt(now) == Belief::Kind::kEmpty ||
+                        (state.knows_next_due && state.idle_until > now &&
+                         state.belief.count() == 0);
+  return is_empty && state.bounds.IsRead() && state.leases_running == 0;
 }
 
 }  // namespace
@@ -24,7 +32,10 @@ LeaseRun Scheduler::HandOff(model::LaneStage lane_stage, int64_t count, Step& st
   LaneStageState& state = *found->second;
   state.Due(step.now);
   if (state.queue->LeasesPaused() || !IsIdle(state, step.now)) return run;
-  Dealt dealt = Deal(state, std::min<int64_t>(count, model::kBatchRowsMax), step.now);
+  const bool may_probe = is_listening_ && state.probe_allowed <= step.now;
+  if (may_probe && state.belief.empty_until() - step.now < kProbeAgain) Probe(state, step);
+  const int64_t most = std::min<int64_t>(count, model::kBatchRowsMax);
+  Dealt dealt = Deal(state, most, false, step.now);
   if (!dealt.callers.empty()) run = RunOf(state, std::move(dealt));
   run.kind = LeaseRun::Kind::kHandOff;
   return run;

@@ -220,6 +220,8 @@ void Scheduler::EndProbe(model::LaneStage lane_stage, const ProbeStart& start,
     state.probe_allowed =
         step.now + std::clamp<std::chrono::nanoseconds>(ProbeBudget::kShare * cost, kProbePause,
                                                         kProbePauseMost);
+    state.knows_next_due = true;
+    if (seen->ready > 0) ++state.hints;
     if (seen->next_due_in.has_value()) {
       const auto due = start.began + absl::ToChronoNanoseconds(*seen->next_due_in);
       state.next_due = std::min(state.next_due, due);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -65,20 +66,25 @@ void Ask(LaneStageState& state, LeaseRun& run) {
   run.demand.bounds = state.bounds.Current();
   run.snapshot = state.bounds.Begin();
   run.announced_before = state.belief.announced();
+  run.hints_before = state.hints;
+  state.idle_until = {};
   state.belief.Asked(static_cast<int64_t>(run.demand.slots.size()));
 }
 
 }  // namespace
 
-// Who has a turn now, with how many tasks. With a large backlog a call is served fully at once, but
-// in parts while other principals wait; few tasks are spread over all.
-Dealt Scheduler::Deal(LaneStageState& state, int64_t count_max, base::SteadyTime now) const {
+// Who has a turn now, with how many tasks; also calls that hold some already, if it `fills` them.
+// With a large backlog a call is served fully at once, but in parts while other principals wait;
+// few tasks are spread over all.
+Dealt Scheduler::Deal(LaneStageState& state, int64_t count_max, bool fills,
+                      base::SteadyTime now) const {
   int64_t turn_max = 1;
   if (count_max == model::kBatchRowsMax) {
     turn_max = state.waiting.HasSeveralPrincipals() ? kTurnTasksMax : model::kBatchRowsMax;
   }
   return state.waiting.Deal(count_max, turn_max, [&](const Ticket& ticket) {
-    return MayServe(ticket, state, now) ? ticket.RoomIn(state.lane_stage) : 0;
+    const bool may_serve = MayServe(ticket, state, now) && (fills || !ticket.IsFilling());
+    return may_serve ? ticket.RoomIn(state.lane_stage) : 0;
   });
 }
 
@@ -110,9 +116,10 @@ LeaseRun Scheduler::BeginLease(model::LaneStage lane_stage, Step& step) {
   const bool may_run = !state.queue->LeasesPaused() && !full_.for_all;
   const int64_t count_max = std::min<int64_t>(state.belief.count(), model::kBatchRowsMax);
   Dealt dealt;
-  if (state.MayLease() && may_run) dealt = Deal(state, count_max, step.now);
+  if (state.MayLease() && may_run) dealt = Deal(state, count_max, true, step.now);
   if (!dealt.callers.empty()) {
     run = RunOf(state, std::move(dealt));
+    if (std::ssize(run.demand.slots) == state.belief.count()) AskForOneMore(run);
     Ask(state, run);
   } else {
     --state.leases_running;
@@ -131,6 +138,8 @@ void Scheduler::EndLease(LeaseRun& run, absl::StatusOr<store::Leased> leased, St
     Deliver(run, *std::move(leased), step);  // it says nothing of what was there before
   } else if (leased.ok()) {
     Recover(state);
+    const bool took_all = TookAll(run, *leased, state.hints);
+    state.idle_until = took_all ? step.now + LaneStageState::kIdle : base::SteadyTime();
     const bool was_raised = state.bounds.IsRaised();
     state.bounds.End(run.snapshot, LastKeys(run, leased->rows));
     state.belief.Leased(static_cast<int64_t>(run.demand.slots.size()),

@@ -1,5 +1,6 @@
 #include "server/broker/schedule/statement.h"
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 
@@ -66,6 +67,24 @@ std::vector<store::Bound> LastKeys(const LeaseRun& run,
   std::vector<store::Bound> keys;
   for (const auto& [priority, key] : last) keys.push_back(key);
   return keys;
+}
+
+void AskForOneMore(LeaseRun& run) {
+  std::vector<int64_t> taken(run.tickets.size());
+  for (const int32_t slot : run.demand.slots) ++taken[static_cast<size_t>(slot) - 1];
+  for (size_t i = 0; i < run.tickets.size(); ++i) {
+    const Ticket& ticket = *run.tickets[i];
+    if (ticket.IsFilling() || taken[i] == ticket.RoomIn(run.lane_stage)) continue;
+    run.demand.slots.push_back(static_cast<int32_t>(i) + 1);
+    run.asks_for_more = true;
+    return;
+  }
+}
+
+bool TookAll(const LeaseRun& run, const store::Leased& leased, int64_t hints) {
+  const bool is_nobodys = std::ranges::find(run.demand.slots, 0) != run.demand.slots.end();
+  return leased.rows.size() < run.demand.slots.size() && !IsCutByBytes(run, leased) &&
+         !is_nobodys && hints == run.hints_before;
 }
 
 }  // namespace skiplane::broker

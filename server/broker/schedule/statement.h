@@ -22,6 +22,8 @@ struct LeaseRun {
   store::LeaseDemand demand;       // the callers' sessions and ledger ids are to be filled in
   Bounds::Snapshot snapshot = 0;
   int64_t announced_before = 0;  // when it was gathered
+  int64_t hints_before = 0;      // likewise
+  bool asks_for_more = false;    // by its last slot: than is believed to be there
   std::vector<Turn> turns;       // that it took
   enum class Kind {
     kStatement,    // of its own
@@ -63,6 +65,13 @@ std::vector<int32_t> SlotsOf(const Dealt& dealt);
 
 // Whether payload bytes, not a lack of tasks, may have ended the statement.
 bool IsCutByBytes(const LeaseRun& run, const store::Leased& leased);
+
+// For a statement that asks for all that is believed to be there: then its answer tells whether
+// that was all. Not if nobody has room.
+void AskForOneMore(LeaseRun& run);
+
+// Whether it left nothing, but for what others may have had locked. `hints`: of now.
+bool TookAll(const LeaseRun& run, const store::Leased& leased, int64_t hints);
 
 // The greatest key of each priority before which the statement left nothing: a row that does not
 // fit into its caller's bytes stays ready, and others after it are leased.

@@ -1,5 +1,6 @@
 #include "tests/bench/load/streamed.h"
 
+#include <condition_variable>
 #include <latch>
 #include <memory>
 #include <mutex>
@@ -66,7 +67,8 @@ class Enqueues {
 // A worker of the library, with a connection of its own as in a process of its own.
 class Works {
  public:
-  Works(Stage& stage, Flow& flow, const StreamLoad& load) : stage_(stage), flow_(flow) {
+  Works(Stage& stage, Flow& flow, const StreamLoad& load)
+      : stage_(stage), flow_(flow), work_(load.work) {
     skiplane::WorkerOptions options{.queues = {{.name = stage.queue()}},
                                     .concurrency = load.threads,
                                     .prefetch = load.credit - load.threads};
@@ -98,12 +100,17 @@ class Works {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (stage_.is_measured()) journeys.Add(now - payload->begin);
     }
+    std::unique_lock<std::mutex> lock(working_);
+    never_.wait_for(lock, absl::ToChronoNanoseconds(work_), [] { return false; });
     return skiplane::Result::Done();
   }
 
   Stage& stage_;
   Flow& flow_;
+  const absl::Duration work_;
   std::mutex mutex_;
+  std::mutex working_;
+  std::condition_variable never_;
   std::unique_ptr<skiplane::Worker> worker_;
 };
 

@@ -2,6 +2,7 @@
 // and workers to which tasks are pushed, each settled by itself.
 #pragma once
 
+#include "absl/time/time.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/load/apart.h"
 #include "tests/bench/stage.h"
@@ -13,6 +14,7 @@ struct StreamLoad {
   int workers = 4;        // each with a stream of its own
   int threads = 4;        // of each worker
   int credit = 64;        // of each worker: tasks that it has or waits for
+  absl::Duration work{};  // how long a handler takes, without using a processor
   // As in ApartLoad.
   double tasks_per_s = 0;
   int64_t waiting_most = 5000;

@@ -12,6 +12,13 @@ namespace {
 constexpr double kNowAndThen = 50;  // tasks per second, as in pickup_latency
 constexpr StreamLoad kPickup = {
     .outstanding = 4, .workers = 1, .threads = 1, .credit = 4, .tasks_per_s = kNowAndThen};
+// Half of what 100 slots can do in 50 ms each.
+const StreamLoad kHalf = {.outstanding = 64,
+                          .workers = 4,
+                          .threads = 25,
+                          .credit = 25,
+                          .work = absl::Milliseconds(50),
+                          .tasks_per_s = 1000};
 constexpr ApartLoad kPickupByHand = {.producers = 4,
                                      .workers = 1,
                                      .tasks_per_enqueue = 1,
@@ -24,6 +31,12 @@ void RunStreamSingle(Bench& bench, const std::string& name) {
   const std::unique_ptr<BrokerRun> broker = bench.Fresh();
   Stage stage(name, *broker, bench.options());
   bench.Print(RunStreamed(stage, {}));
+}
+
+void RunStreamHalfLoaded(Bench& bench, const std::string& name) {
+  const std::unique_ptr<BrokerRun> broker = bench.Fresh();
+  Stage stage(name, *broker, bench.options());
+  bench.Print(RunStreamed(stage, kHalf));
 }
 
 // Before the same load at a hand-made table, so that both have the same machine.

@@ -45,6 +45,24 @@ TEST_F(HandOffTest, NotBeforeAProbeHasTold) {
   EXPECT_FALSE(HandOff(1).tickets.empty());
 }
 
+// A probe that waits for its time to be over would find tasks that came meanwhile, and so on.
+TEST_F(HandOffTest, TheLaneIsProbedAgainWhileItIsTakenForEmpty) {
+  Do([](Scheduler& s, Step& step) { s.SetListening(true, step); });
+  EXPECT_EQ(Admit(Caller("ann", {1})), "probe 1");
+  Probe(1, 0);
+  Admit(Caller("bob", {1}));
+  now_ += std::chrono::milliseconds(3500);
+  LeaseRun run = HandOff(1);
+  EXPECT_EQ(begun_, "probe 1");
+  Admit(Caller("cid", {1}));
+  LeaseRun beside = HandOff(1);
+  EXPECT_EQ(End(run, 1), "answer ann: 1 tasks");
+  EXPECT_EQ(Probe(1, 0), "");
+  EXPECT_EQ(End(beside, 1), "answer bob: 1 tasks");
+  now_ += std::chrono::milliseconds(2500);
+  EXPECT_FALSE(HandOff(1).tickets.empty());
+}
+
 TEST_F(HandOffTest, NotBeforeTasksThatAreKnown) {
   MakeEmpty(1);
   Admit(Caller("ann", {1}));
@@ -52,7 +70,27 @@ TEST_F(HandOffTest, NotBeforeTasksThatAreKnown) {
   EXPECT_TRUE(HandOff(1).tickets.empty());
   EXPECT_EQ(Lease(1, 1), "answer ann: 1 tasks");
   Admit(Caller("bob", {1}));
-  EXPECT_TRUE(HandOff(1).tickets.empty()) << "the statement does not say that nothing was left";
+  EXPECT_FALSE(HandOff(1).tickets.empty()) << "it asked for one more, and there was none";
+}
+
+TEST_F(HandOffTest, NotAfterALeaseThatGotAllThatItAskedFor) {
+  MakeEmpty(1);
+  Admit(Caller("ann", {1}));
+  EXPECT_EQ(Commit(1, 5), "lease 1");
+  EXPECT_EQ(Lease(1, 5), "answer ann: 5 tasks");
+  Admit(Caller("bob", {1}));
+  EXPECT_TRUE(HandOff(1).tickets.empty());
+}
+
+TEST_F(HandOffTest, NotAfterALeaseBesideWhichTasksCame) {
+  MakeEmpty(1);
+  Admit(Caller("ann", {1}));
+  EXPECT_EQ(Commit(1, 1), "lease 1");
+  LeaseRun run = Begin(1);
+  Commit(1, 1);
+  EXPECT_EQ(End(run, 1), "answer ann: 1 tasks");
+  EXPECT_EQ(Admit(Caller("bob", {1})), "lease 1");
+  EXPECT_TRUE(HandOff(1).tickets.empty());
 }
 
 TEST_F(HandOffTest, NotBeforeATaskThatHasJustComeDue) {
