@@ -75,8 +75,8 @@ MUTANTS = {
 
     # Hand-offs.
     "hand_off_beside_tasks_that_are_known": [
-        (HAND_OFF, "state.belief.KindAt(now) == Belief::Kind::kEmpty", "true"),
-        (HAND_OFF, "is_empty && state.leases_running == 0", "is_empty")],
+        (HAND_OFF, "return is_empty && state.bounds.IsRead() && state.leases_running == 0;",
+                   "return is_empty || state.bounds.IsRead();")],
     "hand_off_without_tasks_keeps_its_callers": [
         (LEASE, "    Deliver(run, *std::move(leased), step);  // it",
                 "    if (!leased->rows.empty()) Deliver(run, *std::move(leased), step);  // it")],
