@@ -15,13 +15,18 @@ HISTORY = """SELECT concat(h.lane, '-', h.task_id), h.attempt, h.outcome, k.name
 RELEASED = """SELECT concat(s.lane, '-', t.id), count(*) FROM skiplane.settled s,
  unnest(s.tasks) AS t(id) WHERE s.outcome = 6 GROUP BY 1"""
 
+# The statement that makes a task and leases it gives both the same time. Of attempts that ended.
+HANDED_OFF = """SELECT count(*) FROM skiplane.history
+ WHERE attempt = 1 AND lease_time = schedule_time"""
+
 
 class Evidence:
     """`events`: of each process by its name. `mortal`: workers that were killed. `released`: how
     often each task was given back uncharged."""
 
-    def __init__(self, events, mortal, history, released):
+    def __init__(self, events, mortal, history, released, handed_off=0):
         self.events, self.history, self.released = events, history, released
+        self.handed_off = handed_off
         # Whoever was silent for the time of its lease may have lost its tasks like a killed one.
         self.silent = {name for name, _ in self.noted("silent")}
         self.mortal = set(mortal) | self.silent
@@ -34,7 +39,8 @@ class Evidence:
                    a_round.workers_killed,
                    [Row(task, int(attempt), int(outcome), worker)
                     for task, attempt, outcome, worker in rows],
-                   collections.Counter({task: int(count) for task, count in released}))
+                   collections.Counter({task: int(count) for task, count in released}),
+                   a_round.database.number(HANDED_OFF))
 
     def noted(self, kind):
         """(process, what it noted) of each event of this kind."""
@@ -149,6 +155,7 @@ def figures(evidence):
     return collections.Counter({
         "tasks": sum(row.outcome == SUCCEEDED for row in evidence.history),
         "attempts": len(evidence.history),
+        "handed off": evidence.handed_off,
         "enqueues sent again": len(again[journal.PRODUCER]),
         "settlements sent again": len(again[journal.WORKER]),
         "of them settled before": sum(outcome == "ALREADY_SETTLED"
