@@ -51,6 +51,7 @@ struct StoredTask {
 //     runs one handler of a worker at a time, whatever its concurrency is;
 //   - delays retries without jitter, and bounds neither rates nor bytes;
 //   - knows no clock of cron: such a task waits until Trigger() or its own schedule_time;
+//   - hands on progress at once: a broker, what a heartbeat that was answered had reported;
 //   - waits for nothing (see Lease and GetTask), and keeps what has ended for ever.
 // Codecs are parts of a Client: content is here as it was given.
 class InMemoryBroker : public Producer, public Leaser, public QueueAdmin, public WorkerStarter {
