@@ -201,10 +201,8 @@ absl::StatusOr<store::Enqueued> Enqueuer::WriteOnce(pg::Session& session,
   if (leases == nullptr) return written;
   if (written.ok()) {
     dispatcher_->EndHandOff(hand_off, std::move(written->leased));
-  } else if (IsOutcomeUnknown(written.status())) {
-    dispatcher_->EndHandOff(hand_off, written.status());
   } else {
-    dispatcher_->EndHandOff(hand_off, std::vector<store::LeasedRow>());
+    dispatcher_->EndHandOff(hand_off, written.status());
   }
   return written;
 }

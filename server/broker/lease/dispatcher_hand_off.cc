@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "server/broker/api/refusals.h"
 #include "server/broker/lease/dispatcher.h"
 
 namespace skiplane::broker {
@@ -40,9 +41,8 @@ std::map<int64_t, std::vector<size_t>> ReadyTasks(absl::Span<const store::TaskRo
   return lanes;
 }
 
-// Fills in the session of who is first, and of others that have one that is known. False: the first
-// one has none, and so nobody is to be served before it.
-bool FindSessions(const SessionCache& sessions, LeaseRun& run) {
+// Fills in the sessions that are known.
+void FindSessions(const SessionCache& sessions, LeaseRun& run) {
   for (size_t i = 0; i < run.tickets.size(); ++i) {
     const Ticket& ticket = *run.tickets[i];
     if (ticket.call.worker_id.empty() || !ticket.request_key.empty()) continue;
@@ -54,15 +54,13 @@ bool FindSessions(const SessionCache& sessions, LeaseRun& run) {
     run.demand.callers[i].session = known->id;
     run.lives_until[i] = known->lives_until;
   }
-  const auto first = static_cast<size_t>(run.demand.slots.front() - 1);
-  return run.demand.callers[first].session != model::SessionId();
 }
 
 // A call that has no known session, a request id, or no room for the next task is served by a
-// statement of its own, and so is everything behind it: the order is the same.
-void TakeTasks(absl::Span<const store::TaskRow> tasks, const std::vector<size_t>& places,
-               LeaseRun run, HandOff& hand_off) {
-  const auto base = static_cast<int32_t>(hand_off.leases.sessions.size());
+// statement of its own, and so is everything behind it: the order is the same. False: that is all.
+bool TakeTasks(absl::Span<const store::TaskRow> tasks, const std::vector<size_t>& places,
+               LeaseRun& run, store::HandOff& leases) {
+  const auto base = static_cast<int32_t>(leases.sessions.size());
   std::vector<int64_t> bytes(run.tickets.size());
   std::vector<int32_t>& slots = run.demand.slots;
   size_t taken = 0;
@@ -74,14 +72,15 @@ void TakeTasks(absl::Span<const store::TaskRow> tasks, const std::vector<size_t>
     if (caller.session == model::SessionId()) break;
     if (!is_first && bytes[number] + size > caller.max_bytes) break;
     bytes[number] += std::max<int64_t>(size, 1);
-    hand_off.leases.callers[places[taken]] = base + slots[taken];
+    leases.callers[places[taken]] = base + slots[taken];
   }
+  if (taken == 0) return false;
   slots.resize(taken);
   for (store::LeaseCaller& caller : run.demand.callers) {
-    caller.ledger = hand_off.leases.ledger;
-    hand_off.leases.sessions.push_back(caller.session);
+    caller.ledger = leases.ledger;
+    leases.sessions.push_back(caller.session);
   }
-  hand_off.runs.push_back(std::move(run));
+  return true;
 }
 
 }  // namespace
@@ -104,11 +103,9 @@ HandOff Dispatcher::BeginHandOff(absl::Span<const store::TaskRow> tasks) {
   hand_off.leases.ledger = model::NewSessionId();
   hand_off.leases.callers.resize(tasks.size());
   for (auto& [lane, run] : runs) {
-    if (FindSessions(sessions_, run)) {
-      TakeTasks(tasks, lanes.at(lane), std::move(run), hand_off);
-    } else {
-      refused.push_back(std::move(run));
-    }
+    FindSessions(sessions_, run);
+    const bool is_taken = TakeTasks(tasks, lanes.at(lane), run, hand_off.leases);
+    (is_taken ? hand_off.runs : refused).push_back(std::move(run));
   }
   if (!refused.empty()) {
     Event event(*this);
@@ -119,21 +116,22 @@ HandOff Dispatcher::BeginHandOff(absl::Span<const store::TaskRow> tasks) {
 
 void Dispatcher::EndHandOff(HandOff& hand_off,
                             absl::StatusOr<std::vector<store::LeasedRow>> leased) {
-  int first = 0;  // of the callers of a run
+  if (IsOutcomeUnknown(leased.status())) {
+    for (LeaseRun& run : hand_off.runs) FinishRun(run, leased.status());
+    return;
+  }
+  if (!leased.ok()) leased.emplace();  // nothing was made
+  int first = 0;                       // of the callers of a run
   for (LeaseRun& run : hand_off.runs) {
     const int end = first + static_cast<int>(run.tickets.size());
-    if (!leased.ok()) {
-      FinishRun(run, leased.status());
-    } else {
-      store::Leased its;
-      for (store::LeasedRow& row : *leased) {
-        if (row.caller < first || row.caller >= end) continue;
-        its.now = row.task.schedule_time;
-        its.rows.push_back(std::move(row));
-        its.rows.back().caller -= first;
-      }
-      FinishRun(run, std::move(its));
+    store::Leased its;
+    for (store::LeasedRow& row : *leased) {
+      if (row.caller < first || row.caller >= end) continue;
+      its.now = row.task.schedule_time;
+      its.rows.push_back(std::move(row));
+      its.rows.back().caller -= first;
     }
+    FinishRun(run, std::move(its));
     first = end;
   }
 }
