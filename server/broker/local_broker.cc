@@ -215,7 +215,7 @@ void LocalBroker::Stop() {
   listener_.Stop();
   BeginDrain();  // who waits is answered
   timer_.Stop();
-  dispatcher_.EndRetries();
+  dispatcher_.EndTimed();
   renewer_.EndMinInterval();
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
     if (session.ok()) static_cast<void>(store::ForgetBroker(**session, options_.id));

@@ -135,6 +135,16 @@ absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand) {
   return leased;
 }
 
+absl::StatusOr<std::vector<std::string>> KnownRequests(
+    pg::Session& session, int64_t lane, absl::Span<const absl::string_view> ids) {
+  ASSIGN_OR_RETURN(
+      const pg::Rows rows,
+      session.Run(sql::kLeaseKnown, pg::Params().Int8(lane).TextArray(ids)));
+  std::vector<std::string> known;
+  for (int row = 0; row < rows.size(); ++row) known.emplace_back(rows.Text(row, 0));
+  return known;
+}
+
 absl::StatusOr<std::vector<LeasedRow>> FindLeases(
     pg::Session& session, int64_t lane, absl::Span<const absl::string_view> request_ids,
     absl::Span<const pg::Uuid> ledgers) {

@@ -55,6 +55,10 @@ struct Leased {
 // FindRequest. Nothing was leased for any caller.
 absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand);
 
+// Those of the request ids under which something was leased in the lane, also if it is over by now.
+absl::StatusOr<std::vector<std::string>> KnownRequests(
+    pg::Session& session, int64_t lane, absl::Span<const absl::string_view> ids);
+
 // What an earlier Lease with these request ids got in the lane and its worker still holds. If that
 // is nothing, what the ledger still has of them goes, so that they may lease anew. An id under
 // which something is leased while this runs is found by Lease to be taken.

@@ -160,6 +160,17 @@ void Judge::AnsweredEmpty(const Caller& caller, const Knowledge& knowledge, absl
   }
 }
 
+void Judge::AnsweredNothing(const Caller& caller, base::SteadyTime since) {
+  if (caller.ticket->request_key.empty()) return;
+  for (const Ticket::Wanted& wanted : caller.ticket->wanted) {
+    const std::string id = caller.ticket->RequestIdIn(wanted.lane_stage);
+    for (const int64_t task : tables_.FindRequest(wanted.lane_stage.lane, id)) {
+      if (tables_.Find(task)->leased_since >= since) continue;
+      Break("a caller is told of nothing though something is leased under its request id");
+    }
+  }
+}
+
 void Judge::AnsweredShort(const Caller& caller, const std::vector<model::LeasedTask>& tasks,
                           const Knowledge& knowledge, absl::Time now, base::SteadyTime at) {
   const Ticket& ticket = *caller.ticket;

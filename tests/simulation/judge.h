@@ -28,6 +28,7 @@ struct Caller {
   int broker = 0;
   bool is_reserved = false;
   bool is_gone = false;
+  bool is_repeated = false;  // at the same broker
   base::SteadyTime began;
   base::SteadyTime enlisted{};  // since when it waits in its lanes
   int64_t number = 0;  // the same in each run
@@ -88,6 +89,9 @@ class Judge {
   // nothing is expected now.
   void AnsweredEmpty(const Caller& caller, const Knowledge& knowledge, absl::Time now,
                      base::SteadyTime at);
+
+  // Nor if something was leased under its request id before `since`, by whatever broker.
+  void AnsweredNothing(const Caller& caller, base::SteadyTime since);
 
   // A caller that gets less than it asked for left nothing behind that was known when it came and
   // is expected now, in lanes that gave it nothing.

@@ -58,13 +58,14 @@ std::vector<int64_t> Tables::Lock(const store::LeaseDemand& demand, absl::Time n
   return ids;
 }
 
-void Tables::Commit(const std::map<int64_t, std::string>& request_ids) {
+void Tables::Commit(const std::map<int64_t, std::string>& request_ids, base::SteadyTime at) {
   for (const auto& [id, request_id] : request_ids) {
     Task& task = tasks_.at(id);
     task.is_locked = false;
     task.is_leased = true;
     task.lease_number = ++last_lease_;
     task.request_id = request_id;
+    task.leased_since = at;
   }
 }
 

@@ -29,6 +29,7 @@ struct Task {
   int64_t lease_number = 0;
   std::string request_id;        // of its lease
   base::SteadyTime free_since;   // neither leased nor locked
+  base::SteadyTime leased_since;
 
   // The order of leases, within a lane stage.
   std::tuple<int16_t, absl::Time, int64_t> Key() const { return {priority, schedule_time, id}; }
@@ -46,7 +47,7 @@ class Tables {
   // A lease statement takes what it can: ids in the order of leases. They are locked until it ends.
   std::vector<int64_t> Lock(const store::LeaseDemand& demand, absl::Time now);
   // Locked ones are leased, under the request ids of their takers; or free again.
-  void Commit(const std::map<int64_t, std::string>& request_ids);
+  void Commit(const std::map<int64_t, std::string>& request_ids, base::SteadyTime at);
   void Rollback(const std::vector<int64_t>& ids, base::SteadyTime at);
 
   broker::ProbeResult Probe(LaneStage lane_stage, absl::Time now) const;

@@ -145,6 +145,11 @@ void World::Call(const Input& input) {
 
 TicketPtr World::Admit(int broker, TicketPtr ticket) {
   Trace(broker, "caller ", ++last_number_, " comes");
+  for (Caller* other : waiting_) {
+    const bool is_repeat = other->broker == broker && !ticket->request_key.empty() &&
+                           other->ticket->request_key == ticket->request_key;
+    other->is_repeated |= is_repeat;
+  }
   Caller& caller = callers_[ticket.get()];
   caller = {.ticket = ticket, .broker = broker, .began = now_, .enlisted = now_,
             .number = last_number_, .turn = ++last_turn_};

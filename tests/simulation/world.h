@@ -116,6 +116,7 @@ class World {
   LaneStage LaneStageOf(int number) const;
   broker::QueuePtr QueueOf(LaneStage lane_stage) const;
 
+  static constexpr int kGathersFinds = 100;  // ms that a look may wait for others
   static constexpr base::SteadyTime kBegin{std::chrono::hours(1)};
 
   const History history_;

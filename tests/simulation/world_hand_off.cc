@@ -48,7 +48,7 @@ void World::CommitHandOff(const Input& input, const Run& run) {
     (is_leased ? leased : others).push_back(id);
     if (is_leased) leases[id] = "";
   }
-  tables_.Commit(leases);
+  tables_.Commit(leases, now_);
   const store::Leased rows = Rows(*run, leased);
   const int broker = input.broker;
   if (Chance(history_.failing / 2)) {  // the answer is lost

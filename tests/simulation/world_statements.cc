@@ -54,7 +54,9 @@ void World::Perform(int broker, std::vector<broker::Action> actions) {
     } else if (const auto* probe = std::get_if<broker::SendProbe>(&action)) {
       After(Latency(), [this, broker, send = *probe] { RunProbe(broker, send.lane_stage); });
     } else if (const auto* find = std::get_if<broker::SendFind>(&action)) {
-      After(Latency(), [this, broker, ticket = find->ticket] { RunFind(broker, ticket); });
+      const Span gathers(find->is_urgent ? 0 : Pick(0, kGathersFinds));
+      After(Latency() + gathers,
+            [this, broker, ticket = find->ticket] { RunFind(broker, ticket); });
     } else if (auto* answer = std::get_if<broker::Answer>(&action)) {
       Answered(broker, *answer);
     } else if (const auto* decline = std::get_if<broker::Decline>(&action)) {
@@ -96,6 +98,9 @@ void World::Answered(int broker, broker::Answer& answer) {
       Work(broker, *answer.ticket, task, std::exchange(is_first, false));
     }
     return;
+  }
+  if (!caller.is_gone && !caller.is_repeated) {
+    judge_.AnsweredNothing(caller, now_ - Span(3 * history_.slowest + kGathersFinds));
   }
   // A repeat takes its first call's place: nobody waits for that one any more.
   const bool may_be_gone = caller.is_gone || !answer.ticket->request_key.empty();
@@ -161,7 +166,7 @@ void World::Finish(int broker, const Run& run, const std::vector<int64_t>& ids,
     const auto caller = static_cast<size_t>(run->demand.slots[i] - 1);
     keys[ids[i]] = run->demand.callers[caller].request_id;
   }
-  tables_.Commit(keys);
+  tables_.Commit(keys, now_);
   const store::Leased leased = Rows(*run, ids);
   if (ended) ended(true);
   const bool is_found = !is_lost || (Chance(900) && !ids.empty());
@@ -241,6 +246,7 @@ void World::RunProbe(int broker, LaneStage lane_stage) {
 }
 
 void World::RunFind(int broker, const TicketPtr& ticket) {
+  if (ticket->state == Ticket::State::kDone) return;
   After(Latency(), [=, this] {
     absl::StatusOr<broker::LeaseAnswer> found = broker::LeaseAnswer();
     if (!brokers_[static_cast<size_t>(broker)].is_connected || Chance(history_.failing)) {
@@ -259,11 +265,15 @@ void World::RunFind(int broker, const TicketPtr& ticket) {
       }
     }
     After(Latency(), [=, this] {
-      callers_.at(ticket.get()).turn = ++last_turn_;
-      callers_.at(ticket.get()).enlisted = now_;
-      callers_.at(ticket.get()).passed.clear();
+      Caller& caller = callers_.at(ticket.get());
+      const bool was_in_lanes = caller.IsInLanes();
       auto actions =
           Do(broker, [&](auto& s, Step& step) { s.EndFind(ticket, found, step); });
+      if (!was_in_lanes && caller.IsInLanes()) {
+        caller.turn = ++last_turn_;
+        caller.enlisted = now_;
+        caller.passed.clear();
+      }
       NoteStates(broker, *ticket);
       Perform(broker, std::move(actions));
     });

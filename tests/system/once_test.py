@@ -1,11 +1,13 @@
 """A call that is repeated, because its answer was lost, does its work once."""
 
 import concurrent.futures
+import time
 import unittest
 
 from support.by_http import ByHttp
 from support.case import SystemTest
 from support.client import DEADLINE_S, admin_pb2, attempts_of, broker_pb2
+from support.process import GENEROUS_S
 
 QUEUE = "once"
 
@@ -131,6 +133,28 @@ class LeaseOnce(SystemTest):
         self.assertEqual(self.lease(client, "r"), first)
         tasks = client.lease(QUEUE, max_tasks=2, worker_id="w", request_id="r")
         self.assertEqual(client.ack(*tasks), ["SETTLED", "SETTLED"])
+
+    def test_a_repeat_that_waits_gets_what_the_first_call_commits_later(self):
+        """It was told of nothing, and the task stayed with a worker that had never seen it."""
+        self.database.let_commits_wait("lease_ledger")
+        lock = self.database.hold_commits("lease_ledger")
+        request = {"max_tasks": 4, "worker_id": "w", "request_id": "r"}
+        first = self.client.lease_later(QUEUE, **request)
+        self.database.wait_for_lock_wait()
+        self.broker.kill()
+        self.assertIsNotNone(first.exception())
+        other = self.start_broker()
+        again = self.client_of(other).lease_later(QUEUE, **request)
+        self.wait_for_waiting(other)
+        lock.release()
+        self.database.eventually("SELECT count(*) FROM skiplane.task WHERE state = 2", "4")
+        other.terminate()  # which ends the wait
+        self.assertEqual(len(again.result().tasks), 4)
+
+    def wait_for_waiting(self, broker):
+        end = time.monotonic() + GENEROUS_S
+        while broker.metrics().get(f'skiplane_queue_waiting_leases{{queue="{QUEUE}"}}') != 1:
+            self.assertLess(time.monotonic(), end, "no call waits")
 
     def test_another_request_or_another_worker_gets_other_tasks(self):
         first = self.lease(self.client, "r")

@@ -53,7 +53,17 @@ Dispatcher::Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& t
       lost_(context, [this](LeaseRun& run, absl::StatusOr<store::Leased> leased) {
         FinishRun(run, std::move(leased));
       }),
+      finder_(context, sessions,
+              {[this](std::vector<TicketPtr> tickets) { return Unanswered(std::move(tickets)); },
+               [this](const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> found) {
+                 EndFind(ticket, std::move(found));
+               }}),
       scheduler_(limits.waiting_max) {}
+
+void Dispatcher::EndTimed() {
+  finder_.EndMinInterval();
+  lost_.EndRetries();
+}
 
 TicketPtr Dispatcher::NewTicket(LeaseCall call, const std::vector<QueuePtr>& queues,
                                 Callback<LeaseAnswer> done) {

@@ -20,6 +20,7 @@
 #include "server/broker/batch/context.h"
 #include "server/broker/lease/lease_tracker.h"
 #include "server/broker/lease/lost_leases.h"
+#include "server/broker/lease/request_finder.h"
 #include "server/broker/lease/settle_and_lease_operation.h"
 #include "server/broker/schedule/scheduler.h"
 #include "server/broker/sessions/session_cache.h"
@@ -89,7 +90,7 @@ class Dispatcher {
   void EndWaits();
 
   // The timer has stopped: what waits for it is ended.
-  void EndRetries() { lost_.EndRetries(); }
+  void EndTimed();
 
   // Waiting calls per queue, for the metrics.
   std::map<std::string, int64_t> WaitingCalls() const;
@@ -126,8 +127,8 @@ class Dispatcher {
   void EndOf(const std::vector<TicketPtr>& gone);
   void FinishRun(LeaseRun& run, absl::StatusOr<store::Leased> leased);
   void RunProbe(model::LaneStage lane_stage, absl::StatusOr<pg::Session*> session);
-  void RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> session);
-  absl::StatusOr<LeaseAnswer> FindRepeated(pg::Session& session, const TicketPtr& ticket);
+  std::vector<TicketPtr> Unanswered(std::vector<TicketPtr> tickets);
+  void EndFind(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> found);
   void RecordMetrics(const LeaseRun& run, const store::Leased& leased);
   void Track(const LeaseRun& run, const store::Leased& leased);
 
@@ -137,6 +138,7 @@ class Dispatcher {
   const OnOrphans on_orphans_;
   AnswerMemory memory_;
   LostLeases lost_;
+  RequestFinder finder_;
 
   mutable base::Mutex mutex_;
   Scheduler scheduler_ ABSL_GUARDED_BY(mutex_);

@@ -18,6 +18,19 @@ struct Overloaded : Functions... {
   using Functions::operator()...;
 };
 
+// What is leased under a request id already is found before the statement fails for it.
+absl::StatusOr<store::Leased> LeaseAsked(pg::Session& session, const LeaseRun& run) {
+  if (!run.unsought.empty()) {
+    const std::vector<absl::string_view> ids(run.unsought.begin(), run.unsought.end());
+    const absl::StatusOr<std::vector<std::string>> known =
+        store::KnownRequests(session, run.lane_stage.lane, ids);
+    if (IsOutcomeUnknown(known.status())) return RepeatLater();
+    RETURN_IF_ERROR(known.status());
+    if (!known->empty()) return absl::AlreadyExistsError("something is leased under a request id");
+  }
+  return store::Lease(session, run.demand);
+}
+
 int64_t BytesOf(const LeaseAnswer& answer) {
   int64_t bytes = 0;
   for (const model::LeasedTask& task : answer.tasks) {
@@ -41,11 +54,7 @@ void Dispatcher::Perform(std::vector<Action> actions) {
           RunProbe(send.lane_stage, std::move(session));
         });
       },
-      [this](const SendFind& send) {
-        context_.pool.Submit([this, ticket = send.ticket](absl::StatusOr<pg::Session*> session) {
-          RunFind(ticket, std::move(session));
-        });
-      },
+      [this](const SendFind& send) { finder_.Find(send.ticket, send.is_urgent); },
       [this](Answer& answer) { Perform(answer); },
       [](const Decline& decline) { decline.ticket->on_declined(); },
       [this](HandBack& orphans) {
@@ -79,7 +88,7 @@ void Dispatcher::RunLease(model::LaneStage lane_stage, absl::StatusOr<pg::Sessio
     leased = IsOutcomeUnknown(status) ? RepeatLater() : status;
   } else if (!run.demand.bounds.empty()) {
     EndOf(run.gone);
-    leased = store::Lease(**session, run.demand);
+    leased = LeaseAsked(**session, run);
   }
   FinishRun(run, std::move(leased));
 }
@@ -158,50 +167,17 @@ void Dispatcher::RunProbe(model::LaneStage lane_stage, absl::StatusOr<pg::Sessio
   scheduler_.EndProbe(lane_stage, start, seen, event.step);
 }
 
-void Dispatcher::RunFind(const TicketPtr& ticket, absl::StatusOr<pg::Session*> session) {
-  absl::StatusOr<LeaseAnswer> found =
-      session.ok() ? FindRepeated(**session, ticket) : session.status();
-  if (IsOutcomeUnknown(found.status())) found = RepeatLater();
-  Event event(*this);
-  scheduler_.EndFind(ticket, std::move(found), event.step);
+// Who was answered needs no look.
+std::vector<TicketPtr> Dispatcher::Unanswered(std::vector<TicketPtr> tickets) {
+  const base::MutexLock lock(mutex_);
+  std::erase_if(tickets,
+                [](const TicketPtr& ticket) { return ticket->state == Ticket::State::kDone; });
+  return tickets;
 }
 
-// What an earlier call with this request id got, and still holds.
-absl::StatusOr<LeaseAnswer> Dispatcher::FindRepeated(pg::Session& session,
-                                                     const TicketPtr& ticket) {
-  LeaseAnswer answer;
-  struct Asked {
-    QueuePtr queue;
-    std::vector<std::string> ids;
-  };
-  std::map<int64_t, Asked> lanes;
-  for (const Ticket::Wanted& wanted : ticket->wanted) {
-    Asked& asked = lanes[wanted.lane_stage.lane];
-    asked.queue = wanted.queue;
-    asked.ids.push_back(ticket->RequestIdIn(wanted.lane_stage));
-  }
-  for (const auto& [lane, asked] : lanes) {
-    const std::vector<absl::string_view> ids(asked.ids.begin(), asked.ids.end());
-    ASSIGN_OR_RETURN(std::vector<store::LeasedRow> found, store::FindRequest(session, lane, ids));
-    for (store::LeasedRow& row : found) {
-      NameQueue(*asked.queue, row.task);
-      answer.tasks.push_back(std::move(row.task));
-    }
-  }
-  if (answer.tasks.empty()) return answer;
-  if (ticket->call.worker_id.empty()) {
-    ASSIGN_OR_RETURN(answer.lease_remaining,
-                     store::SessionRemaining(session, answer.tasks.front().token.session));
-    return answer;
-  }
-  LeaseRun run;  // of one caller, for its session
-  run.tickets.push_back(ticket);
-  run.demand.callers.emplace_back();
-  run.lives_until.emplace_back();
-  RETURN_IF_ERROR(PrepareSessions(session, sessions_, run));
-  answer.lease_remaining =
-      absl::FromChrono(run.lives_until.front() - std::chrono::steady_clock::now());
-  return answer;
+void Dispatcher::EndFind(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> found) {
+  Event event(*this);
+  scheduler_.EndFind(ticket, std::move(found), event.step);
 }
 
 }  // namespace skiplane::broker

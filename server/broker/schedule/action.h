@@ -21,9 +21,11 @@ struct SendLease {
 struct SendProbe {
   model::LaneStage lane_stage;
 };
-// Look for what an earlier call with the ticket's request id got: then EndFind.
+// Look for what an earlier call with the ticket's request id got: then EndFind, unless the ticket
+// was answered meanwhile.
 struct SendFind {
   TicketPtr ticket;
+  bool is_urgent = true;  // else it may wait for others
 };
 // The only answer of this ticket.
 struct Answer {

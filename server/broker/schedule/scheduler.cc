@@ -28,6 +28,14 @@ bool AllEmpty(const Ticket& ticket) {
          std::all_of(ticket.entries.begin(), ticket.entries.end(), is_empty);
 }
 
+// Under its request id another broker may lease even after a look: for a call that the caller gave
+// up and repeated here, or whose broker died. So a caller that is still there is told of nothing
+// only if a last look, after its wait, finds nothing.
+bool MayHaveLeased(const Ticket& ticket) {
+  if (ticket.request_key.empty() || ticket.is_cancelled || ticket.IsSuperseded()) return false;
+  return !ticket.IsFilling() && !ticket.is_over && ticket.state != Ticket::State::kDone;
+}
+
 }  // namespace
 
 bool Scheduler::NoteEmpty(Ticket& ticket, const LaneStageState& state) {
@@ -61,39 +69,58 @@ void Scheduler::Admit(const TicketPtr& ticket, Step& step) {
   Start(ticket, step);
 }
 
-// A call with a request id first looks for what an earlier one with this id got. One that is on its
-// way in this broker is superseded: its caller is gone, or it would not ask again.
+// A call with a request id gets what an earlier one with this id got. One that is on its way in
+// this broker is superseded: its caller is gone, or it would not ask again.
 void Scheduler::Start(const TicketPtr& ticket, Step& step) {
   if (ticket->request_key.empty()) {
     Enlist(ticket, step);
     return;
   }
   const auto [slot, is_first] = by_request_.try_emplace(ticket->request_key, ticket);
-  if (!is_first && slot->second != ticket) {
+  if (!is_first) {
     const TicketPtr earlier = slot->second;
-    if (earlier->state == Ticket::State::kServing) {
-      if (earlier->successor != nullptr) FinishEmpty(earlier->successor, step);
-      earlier->successor = ticket;
-      return;
+    if (earlier->successor != nullptr) {
+      earlier->successor->is_over = true;
+      FinishEmpty(earlier->successor, step);
     }
-    FinishEmpty(earlier, step);
-    by_request_[ticket->request_key] = ticket;
+    earlier->successor = ticket;
+    if (earlier->state == Ticket::State::kWaiting) FinishEmpty(earlier, step);
+  } else if (ticket->wanted.size() > 1) {
+    // The lane stage that serves it first need not be the one that served the earlier call.
+    Find(ticket, /*is_urgent=*/true, step);
+  } else {
+    Enlist(ticket, step);  // whoever serves it looks, if nobody did by then
+    if (ticket->state == Ticket::State::kDone || !ticket->waits) return;
+    ++ticket->finds;
+    step.actions.push_back(SendFind{ticket, /*is_urgent=*/false});
   }
-  Find(ticket, step);
 }
 
-void Scheduler::Find(const TicketPtr& ticket, Step& step) {
-  ticket->state = Ticket::State::kServing;
-  step.actions.push_back(SendFind{ticket});
+void Scheduler::Find(const TicketPtr& ticket, bool is_urgent, Step& step) {
+  ticket->state = Ticket::State::kFinding;
+  ++ticket->finds;
+  step.actions.push_back(SendFind{ticket, is_urgent});
 }
 
 void Scheduler::EndFind(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> found, Step& step) {
-  if (!found.ok() || !found->tasks.empty()) {
-    Finish(ticket, std::move(found), step);
-  } else if (ticket->MustEnd() || ticket->IsFilling() || is_draining_) {
-    FinishEmpty(ticket, step);
-  } else {
-    Enlist(ticket, step);
+  --ticket->finds;
+  ticket->was_sought |= found.ok();
+  const bool has_found = found.ok() && !found->tasks.empty();
+  if (ticket->state == Ticket::State::kWaiting) {
+    if (has_found) Finish(ticket, std::move(found), step);
+  } else if (ticket->state == Ticket::State::kFinding) {
+    if (has_found || !found.ok()) {
+      Finish(ticket, std::move(found), step);
+    } else if (ticket->finds > 0) {
+      return;  // another began later
+    } else if (ticket->is_over) {
+      Finish(ticket, std::exchange(ticket->held, {}), step);
+    } else if (ticket->MustEnd() || ticket->IsFilling() || is_draining_) {
+      ticket->is_over = true;
+      FinishEmpty(ticket, step);
+    } else {
+      Enlist(ticket, step);
+    }
   }
 }
 
@@ -144,7 +171,11 @@ void Scheduler::FinishEmpty(const TicketPtr& ticket, Step& step) {
   }
   LeaseAnswer empty;
   empty.paused_queues = PausedOf(*ticket);
-  Finish(ticket, std::move(empty), step);
+  if (!MayHaveLeased(*ticket)) return Finish(ticket, std::move(empty), step);
+  Leave(*ticket);
+  ticket->is_over = true;
+  ticket->held = std::move(empty);
+  Find(ticket, /*is_urgent=*/!ticket->waits, step);
 }
 
 void Scheduler::Leave(Ticket& ticket) {
@@ -174,14 +205,21 @@ void Scheduler::Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answ
   if (ticket->request_key.empty()) return;
   const auto named = by_request_.find(ticket->request_key);
   if (named == by_request_.end() || named->second != ticket) return;
-  by_request_.erase(named);
   const TicketPtr successor = std::exchange(ticket->successor, nullptr);
-  if (successor != nullptr && successor->state != Ticket::State::kDone) Start(successor, step);
+  if (successor != nullptr && successor->state != Ticket::State::kDone) {
+    named->second = successor;
+    Find(successor, /*is_urgent=*/true, step);
+  } else {
+    by_request_.erase(named);
+  }
 }
 
 void Scheduler::Expire(const TicketPtr& ticket, Step& step) {
-  if (ticket->state == Ticket::State::kServing) ticket->is_expired = true;
-  if (ticket->state == Ticket::State::kWaiting) FinishEmpty(ticket, step);
+  if (ticket->state == Ticket::State::kWaiting) {
+    FinishEmpty(ticket, step);
+  } else if (ticket->state != Ticket::State::kDone) {
+    ticket->is_expired = true;
+  }
 }
 
 void Scheduler::Cancel(const TicketPtr& ticket, Step& step) {
@@ -202,7 +240,9 @@ void Scheduler::EndWaits(Step& step) {
       if (ticket->state == Ticket::State::kWaiting) waiting.push_back(ticket);
     });
   }
-  for (const TicketPtr& ticket : waiting) FinishEmpty(ticket, step);
+  for (const TicketPtr& ticket : waiting) {  // once for each lane stage that it wants
+    if (ticket->state == Ticket::State::kWaiting) FinishEmpty(ticket, step);
+  }
 }
 
 void Scheduler::Tick(Step& step) {

@@ -84,14 +84,14 @@ class Scheduler {
   // something may go before them. Ends by EndLease, as BeginLease, maybe with nothing leased.
   LeaseRun HandOff(model::LaneStage lane_stage, int64_t count, Step& step);
 
-  // Waiting tickets: per queue, and of one stage of a lane.
+  // Waiting tickets.
   std::map<std::string, int64_t> WaitingCalls() const;
   int64_t WaitingCallsAt(model::LaneStage lane_stage) const;
 
  private:
   // scheduler.cc: tickets.
   void Start(const TicketPtr& ticket, Step& step);
-  void Find(const TicketPtr& ticket, Step& step);
+  static void Find(const TicketPtr& ticket, bool is_urgent, Step& step);
   void Enlist(const TicketPtr& ticket, Step& step);
   void Enter(const TicketPtr& ticket, Step& step);
   static void Leave(Ticket& ticket);

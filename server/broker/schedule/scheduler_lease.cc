@@ -121,6 +121,10 @@ LeaseRun Scheduler::BeginLease(model::LaneStage lane_stage, Step& step) {
     run = RunOf(state, std::move(dealt));
     if (std::ssize(run.demand.slots) == state.belief.count()) AskForOneMore(run);
     Ask(state, run);
+    for (const TicketPtr& ticket : run.tickets) {
+      if (ticket->request_key.empty() || std::exchange(ticket->was_sought, true)) continue;
+      run.unsought.push_back(ticket->RequestIdIn(lane_stage));
+    }
   } else {
     --state.leases_running;
     Advance(state, step);
@@ -226,8 +230,8 @@ void Scheduler::Failed(const LeaseRun& run, const absl::Status& status, Step& st
   }
 }
 
-// Nothing was leased, because another broker leases under the request id of one of the callers. It
-// is not known of which one: all that have one look again for what was leased under it, also those
+// Nothing was leased, because something is leased under the request id of one of the callers. It is
+// not known of which one: all that have one look for what was leased under it, also those
 // whose wait is over; the others go on waiting.
 void Scheduler::Collided(const LeaseRun& run, Step& step) {
   states_.at(run.lane_stage)->belief.Unasked(static_cast<int64_t>(run.demand.slots.size()));
@@ -243,7 +247,7 @@ void Scheduler::Collided(const LeaseRun& run, Step& step) {
       Finish(ticket, RequestTaken(), step);
     } else {
       Leave(*ticket);
-      Find(ticket, step);
+      Find(ticket, /*is_urgent=*/true, step);
     }
   }
 }

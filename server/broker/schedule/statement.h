@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -25,6 +26,7 @@ struct LeaseRun {
   int64_t hints_before = 0;      // likewise
   bool asks_for_more = false;    // by its last slot: than is believed to be there
   std::vector<Turn> turns;       // that it took
+  std::vector<std::string> unsought;  // request ids under which nobody looked for leases yet
   enum class Kind {
     kStatement,    // of its own
     kReservation,  // in the transaction of an ack

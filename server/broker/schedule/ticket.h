@@ -48,8 +48,8 @@ struct Ticket {
 
   enum class State {
     kWaiting,  // in the lists of its lane stages, or a successor
-    kServing,  // in the same while a statement leases for it; in none while one looks for what it
-               // leased before
+    kServing,  // in the same while a statement leases for it; in none if it was reserved
+    kFinding,  // in none while one looks for what an earlier call with its request id leased
     kDone,     // answered, in no list
   };
   State state = State::kWaiting;
@@ -57,6 +57,9 @@ struct Ticket {
   bool is_expired = false;    // while serving: an empty outcome ends it
   bool is_gone = false;       // its worker's session has ended: it was cancelled for that
   int conflicts = 0;          // how often its request id was found to be taken
+  int finds = 0;              // looks for what was leased under its request id that are under way
+  bool was_sought = false;    // one was made, or the statement that serves it makes one
+  bool is_over = false;       // it is answered empty unless the look that is under way finds any
   Alarms::Id alarm = 0;       // its deadline
 
   // What it has got so far. A call that has got something waits for nothing more: it takes what its

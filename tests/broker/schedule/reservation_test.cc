@@ -117,7 +117,7 @@ TEST_F(ReservationTest, IsNotMadeForARepeatOfACallThatIsOnItsWay) {
   MakeReady(3);
   const TicketPtr ann = Caller("ann", {1});
   ann->request_key = "r";
-  EXPECT_EQ(Admit(ann), "find ann");
+  EXPECT_EQ(Admit(ann), "lease 1; find ann later");
   const TicketPtr again = Caller("again", {1});
   again->request_key = "r";
   EXPECT_FALSE(Find(again).has_value());

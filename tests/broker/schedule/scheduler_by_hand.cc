@@ -16,7 +16,7 @@ std::string Print(const Action& action) {
     return absl::StrCat("probe ", probe->lane_stage.lane);
   }
   if (const auto* find = std::get_if<SendFind>(&action)) {
-    return absl::StrCat("find ", NameOf(find->ticket));
+    return absl::StrCat("find ", NameOf(find->ticket), find->is_urgent ? "" : " later");
   }
   if (const auto* answer = std::get_if<Answer>(&action)) {
     const std::string what = answer->answer.ok()

@@ -149,7 +149,7 @@ TEST_F(SchedulerCallTest, ACancelledCallIsAnsweredAndItsTasksGoBack) {
 TEST_F(SchedulerCallTest, WithARequestIdTheyAreKeptForTheRepeat) {
   MakeEmpty(1);
   const TicketPtr ann = Repeatable("ann");
-  EXPECT_EQ(Admit(ann), "find ann");
+  EXPECT_EQ(Admit(ann), "find ann later");
   EXPECT_EQ(Found(ann, 0), "");
   Commit(1, 2);
   LeaseRun run = Begin(1);
@@ -158,9 +158,56 @@ TEST_F(SchedulerCallTest, WithARequestIdTheyAreKeptForTheRepeat) {
 }
 
 TEST_F(SchedulerCallTest, ARepeatGetsWhatItsFirstCallGot) {
+  MakeEmpty(1);
   const TicketPtr ann = Repeatable("ann");
-  EXPECT_EQ(Admit(ann), "find ann");
+  EXPECT_EQ(Admit(ann), "find ann later");
   EXPECT_EQ(Found(ann, 4), "answer ann: 4 tasks");
+}
+
+// Its first call need not have got its tasks where this one would get some first.
+TEST_F(SchedulerCallTest, ARepeatForSeveralQueuesLooksBeforeItLeases) {
+  MakeEmpty(1);
+  MakeEmpty(2);
+  const TicketPtr ann = Caller("ann", {1, 2});
+  ann->request_key = "r";
+  EXPECT_EQ(Admit(ann), "find ann");
+  EXPECT_EQ(Commit(1, 1), "");
+  EXPECT_EQ(Found(ann, 0), "lease 1");
+}
+
+// Another broker's statement, for the call that this one repeats, may be committed after the look.
+TEST_F(SchedulerCallTest, ARepeatIsToldOfNothingOnlyAfterALookAtTheEndOfItsWait) {
+  MakeEmpty(1);
+  const TicketPtr ann = Repeatable("ann", seconds(1));
+  Admit(ann);
+  EXPECT_EQ(Found(ann, 0), "");
+  EXPECT_EQ(After(seconds(1)), "find ann later");
+  EXPECT_EQ(Found(ann, 2), "answer ann: 2 tasks");
+  const TicketPtr bob = Repeatable("bob", seconds(1));
+  Admit(bob);
+  EXPECT_EQ(After(seconds(1)), "find bob later");
+  EXPECT_EQ(Found(bob, 0), "") << "the look of the beginning";
+  EXPECT_EQ(Found(bob, 0), "answer bob: 0 tasks");
+}
+
+TEST_F(SchedulerCallTest, ARepeatThatDoesNotWaitIsToldOfNothingAfterALook) {
+  MakeEmpty(1);
+  EXPECT_EQ(Admit(Repeatable("ann", kAtOnce)), "find ann");
+}
+
+TEST_F(SchedulerCallTest, AStatementLooksForThoseForWhomNobodyHas) {
+  MakeEmpty(1);
+  const TicketPtr ann = Repeatable("ann");
+  Admit(ann);
+  Commit(1, 1);
+  EXPECT_EQ(Begin(1).unsought, std::vector<std::string>{"r"});
+  MakeEmpty(2);
+  const TicketPtr bob = Caller("bob", {2});
+  bob->request_key = "s";
+  Admit(bob);
+  Found(bob, 0);
+  Commit(2, 1);
+  EXPECT_TRUE(Begin(2).unsought.empty());
 }
 
 TEST_F(SchedulerCallTest, ARepeatTakesThePlaceOfACallThatWaits) {
@@ -175,9 +222,11 @@ TEST_F(SchedulerCallTest, ARepeatWaitsForTheStatementOfItsFirstCallAndNoLonger) 
   MakeEmpty(1);
   const TicketPtr ann = Repeatable("ann");
   Admit(ann);
+  Commit(1, 1);
+  LeaseRun run = Begin(1);
   EXPECT_EQ(Admit(Repeatable("second")), "");
   EXPECT_EQ(Admit(Repeatable("third")), "answer second: 0 tasks");
-  EXPECT_EQ(Found(ann, 0), "answer ann: 0 tasks; find third");
+  EXPECT_EQ(End(run, 0), "answer ann: 0 tasks; find third");
 }
 
 TEST_F(SchedulerCallTest, ACallWhoseRequestIdIsTakenLooksAgainAndGivesUpInTheEnd) {

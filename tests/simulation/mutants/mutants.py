@@ -21,10 +21,13 @@ MUTANTS = {
     "deadline_without_alarm": [
         (CALLS, "    ticket->alarm = alarms_.Set(ticket->deadline, ticket);\n", "")],
     "expiry_while_serving_is_forgotten": [
-        (CALLS, "if (ticket->state == Ticket::State::kServing) ticket->is_expired = true;", "")],
+        (CALLS, "Ticket::State::kDone) {\n    ticket->is_expired = true;\n",
+                "Ticket::State::kDone) {\n")],
     "successor_is_not_started": [
-        (CALLS, "successor->state != Ticket::State::kDone) Start(successor, step);",
-                "successor->state != Ticket::State::kDone) return;")],
+        (CALLS, "    Find(successor, /*is_urgent=*/true, step);\n", "")],
+    "repeat_is_told_of_nothing_without_a_last_look": [
+        (CALLS, "  return !ticket.IsFilling() && !ticket.is_over &&",
+                "  return ticket.is_over && ticket.is_gone &&")],
     "calls_finish_twice": [
         (CALLS, "  if (ticket->state == Ticket::State::kDone) return;\n  ticket->state =",
                 "  ticket->state =")],

@@ -15,6 +15,7 @@ SEEDS = 4000
 
 NOT_ANSWERED = "a call is not answered"
 ANSWERED_EMPTY = "a caller that does not wait is answered empty, though a task is known"
+TOLD_OF_NOTHING = "a caller is told of nothing though something is leased under its request id"
 GETS_LESS = "a caller gets less than it asked for, though a task is known"
 HANDED_TO_NOBODY = "a leased task is handed to nobody"
 PASSED = "a caller is passed again and again"
@@ -73,6 +74,9 @@ class Mutants(unittest.TestCase):
 
     def test_successor_is_not_started(self):
         self.assert_found("successor_is_not_started", NOT_ANSWERED, WAIT_FOR_EACH_OTHER)
+
+    def test_repeat_is_told_of_nothing_without_a_last_look(self):
+        self.assert_found("repeat_is_told_of_nothing_without_a_last_look", TOLD_OF_NOTHING)
 
     def test_calls_finish_twice(self):
         self.assert_found("calls_finish_twice", "a call is answered twice")

@@ -132,6 +132,19 @@ TEST_F(FindLeasesTest, ARequestIdThatStillHoldsSomethingStays) {
   EXPECT_THAT(IdsOf(Find({"worker/7"}, {})), ElementsAre(ids[3]));
 }
 
+TEST_F(FindLeasesTest, AnIdIsKnownFromItsFirstLeaseUntilNothingIsLeftOfIt) {
+  Put(8);
+  EXPECT_THAT(Required(KnownRequests(*session_, lane_, {"worker/7", "worker/8"})), IsEmpty());
+  const auto tokens = TokensOf(Required(Lease(*session_, ThreeCallers())).rows);
+  const auto known = Required(KnownRequests(*session_, lane_, {"worker/8", "worker/7"}));
+  EXPECT_THAT(known, ElementsAre("worker/7"));
+  EXPECT_THAT(Required(KnownRequests(*session_, lane_ + 1, {"worker/7"})), IsEmpty());
+  Settle(tokens, Action::kAck);
+  EXPECT_EQ(Required(KnownRequests(*session_, lane_, {"worker/7"})).size(), 1u) << "until a look";
+  Required(FindRequest(*session_, lane_, {"worker/7"}));
+  EXPECT_THAT(Required(KnownRequests(*session_, lane_, {"worker/7"})), IsEmpty());
+}
+
 // Its look found nothing and waits for nobody; then another broker leased under the id.
 TEST_F(FindLeasesTest, ALookThatComesLateLeavesTheNewLease) {
   Put(8);
