@@ -21,7 +21,8 @@ BOUND_S = 500
 
 def commands():
     """What the README tells to do for each language, each with the comment that begins it."""
-    setup, *parts = re.split(r"(?m)^# ", document.commands("README.md", "Other languages"))
+    setup, *parts = re.split(r"(?m)^# ", document.commands("README.md", "Other languages") +
+                             document.commands("README.md", "Go"))
     return {part.split(":", 1)[0]: (setup, part.split("\n", 1)[0], part.split("\n", 1)[1])
             for part in parts}
 
@@ -35,6 +36,7 @@ class Generated:
         self.env = {**os.environ, **(env or {})}
         os.symlink(stubs.PROTO, self.path("proto"))
         os.makedirs(self.path(GO_MODULE))
+        os.symlink(os.path.join(ROOT, "client", "examples"), self.path("client", "examples"))
         for name in ("go.mod", "go.sum"):
             shutil.copy(os.path.join(ROOT, GO_MODULE, name), self.path(GO_MODULE))
         self._setup, self.promise, self._command = commands()[language]

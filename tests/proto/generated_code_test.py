@@ -4,52 +4,23 @@ Each program builds a request, serialises and parses it, compares, and writes th
 tool chain fetches is pinned and lies in the build folder; a language whose tool chain is absent is
 skipped."""
 
-import fcntl
 import os
-import shutil
 import unittest
 
-from generated import BUILD, GO_MODULE, Generated
+from generated import GO_MODULE
+from tool_chain import PLACE, ToolChain
 from support.case import slow
 from skiplane.v1 import broker_pb2
 
 REQUEST = broker_pb2.EnqueueRequest(
     queue="mail", tasks=[broker_pb2.NewTask(payload=b"hello", key="order-17")])
-PLACE = os.path.join(BUILD, "languages")
 JARS = ("org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies",
         "-DoutputDirectory=jars", f"-Dmaven.repo.local={PLACE}/maven")
 BRIEF_RUN = "-XX:TieredStopAtLevel=1"  # halves what Java's compiler takes for so few files
 
 
 @slow
-class Code(unittest.TestCase):
-    def need(self, *programs):
-        for program in programs:
-            if not shutil.which(program):
-                self.skipTest(f"{program} is not installed")
-
-    def need_success(self, code, what, *command, folder=""):
-        """What is not there, or cannot be fetched, is nobody's mistake."""
-        result = code.attempt(*command, folder=folder)
-        if result.returncode != 0:
-            said = (result.stdout + result.stderr).decode(errors="replace").strip()
-            self.skipTest(f"{what}: {said[-500:]}")
-
-    def lay_out(self, language, **env):
-        code = Generated(language, env)
-        self.addCleanup(code.remove)
-        # One run at a time fetches.
-        os.makedirs(PLACE, exist_ok=True)
-        lock = open(os.path.join(PLACE, language + ".lock"), "w", encoding="utf-8")
-        self.addCleanup(lock.close)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        return code
-
-    def generate(self, language, **env):
-        code = self.lay_out(language, **env)
-        code.make()
-        return code
-
+class Code(ToolChain, unittest.TestCase):
     def assert_speaks(self, written):
         self.assertEqual(broker_pb2.EnqueueRequest.FromString(written), REQUEST)
 
@@ -68,21 +39,13 @@ class Code(unittest.TestCase):
         self.assert_speaks(code.run("dotnet", code.path("out", "check.dll")))
 
     def test_go(self):
-        """With the clients of the services."""
-        self.need("go")
-        # Its compiler is quicker when it does not optimise, and the network needs no C.
-        code = self.lay_out("Go", GOPATH=f"{PLACE}/go", GOBIN="", GOCACHE=f"{PLACE}/go/cache",
-                            GOTOOLCHAIN="local", GOENV="off", GOWORK="", CGO_ENABLED="0",
-                            GOFLAGS="-modcacherw -buildvcs=false '-gcflags=all=-N -l'")
-        self.need_success(code, "go cannot fetch", "go", "mod", "download", folder=GO_MODULE)
-        code.make()
+        """With the clients of the services, in a module of the user's."""
+        code = self.generate_go()
         package = code.run("go", "list", "-f", "{{.ImportPath}};{{.Name}}", "./...",
                            folder=GO_MODULE).decode().strip()
         self.assertEqual(package, broker_pb2.DESCRIPTOR.GetOptions().go_package)
-        code.add("check.go", "check", "main.go")
-        code.run("go", "mod", "init", "example.com/check", folder="check")
-        code.run("go", "work", "init", ".", code.path(GO_MODULE), folder="check")
-        self.assert_speaks(code.run("go", "run", ".", folder="check"))
+        code.add("check.go", "user", "check", "main.go")
+        self.assert_speaks(code.run("go", "run", "./check", folder="user"))
 
     def test_java(self):
         self.need("javac", "java", "mvn")

@@ -1,0 +1,142 @@
+"""The examples of streams outlive their brokers: nothing is lost, and nothing is done twice."""
+
+import os
+import re
+import sys
+import unittest
+
+from support import document, stubs
+from support.broker import listen_where_nobody_is_put
+from support.case import SystemTest, slow
+from support.process import Process
+
+sys.path.append(os.path.join(stubs.ROOT, "tests", "proto"))
+from tool_chain import ToolChain  # noqa: E402  pylint: disable=wrong-import-position
+
+MANY = 1000
+BEFORE_THE_KILL = 100
+LONG = "sleep 6"  # it runs while the broker is away, and longer than a lost lease is kept
+
+
+class Streams(SystemTest):
+    """The ground of the tests below."""
+
+    def setUp(self):
+        super().setUp()
+        with listen_where_nobody_is_put() as taken:  # the port stays free
+            self.address = f"127.0.0.1:{taken.getsockname()[1]}"
+        self.broker = self.start_broker(listen=self.address)
+        self.client = self.client_of(self.broker)
+        self.client.create_queue("mail")
+
+    def run_program(self, argv, **options):
+        program = Process(argv, **options)
+        self.addCleanup(program.end)
+        return program
+
+    def fill(self):
+        payloads = [LONG.encode(), *(b"no. %d." % number for number in range(MANY))]
+        for part in (payloads[:1], payloads[1:]):
+            self.client.enqueue_all("mail", [self.client.new_task(payload) for payload in part])
+
+    def kill(self):
+        """It is there again at once."""
+        self.broker.kill()
+        self.broker = self.start_broker(listen=self.address)
+        self.client = self.client_of(self.broker)
+
+    def assert_each_once(self, output, pattern):
+        numbers = [int(number) for number in re.findall(pattern, output)]
+        self.assertEqual(sorted(numbers), list(range(MANY)))
+
+    def assert_outlives_the_broker(self, worker):
+        worker.wait_for_output("no. ", times=BEFORE_THE_KILL)
+        self.kill()
+        worker.wait_for_output("no. ", times=MANY)
+        self.assertEqual(worker.terminate(), 0, worker.output)
+        self.assertEqual(self.client.queue("mail").counts.succeeded_count, 1 + MANY)
+        self.assert_all_once(worker)
+
+    def assert_goes_elsewhere(self, worker):
+        """Its broker stays away."""
+        worker.wait_for_output("no. ", times=BEFORE_THE_KILL)
+        self.broker.kill()
+        worker.wait_for_output("no. ", times=MANY)
+        self.assertEqual(worker.terminate(), 0, worker.output)
+        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), 0)
+        self.assert_all_once(worker)
+
+    def assert_ends_what_runs(self, worker):
+        worker.wait_for_output("no. ", times=BEFORE_THE_KILL)
+        self.assertEqual(worker.terminate(), 0, worker.output)
+        self.assertEqual(self.client.queue("mail").counts.succeeded_count,
+                         1 + worker.output.count("no. "))
+        self.assert_nothing_leased()
+        self.assert_left()
+
+    def assert_all_once(self, worker):
+        self.assertIn("stream ended", worker.output)
+        self.assertEqual(worker.output.count(LONG), 1)
+        self.assert_each_once(worker.output, r"no\. (\d+)\.")
+        self.assert_left()
+
+    def assert_left(self):
+        self.assertEqual(
+            self.database.number("SELECT count(*) FROM skiplane.worker_session WHERE state = 1"), 0)
+
+
+class Python(Streams):
+    def work(self, *addresses):
+        self.fill()
+        program = os.path.join(stubs.ROOT, "client", "examples", "python", "stream_worker.py")
+        return self.run_program([sys.executable, "-B", program, *addresses],
+                                env={"PYTHONPATH": stubs.FOLDER})
+
+    def test_a_worker_outlives_its_broker(self):
+        self.assert_outlives_the_broker(self.work(self.address))
+
+    def test_a_worker_goes_on_at_another_broker(self):
+        self.assert_goes_elsewhere(self.work(self.address, self.start_broker().address))
+
+    def test_a_worker_that_stops_ends_what_runs(self):
+        self.assert_ends_what_runs(self.work(self.address))
+
+
+@slow
+class Go(ToolChain, Streams):
+    """It is built by the README's lines, and called as there."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = self.generate_go().path("user")
+
+    def go(self, line, *addresses):
+        line = document.commands("README.md", "Go", 2).splitlines()[line]
+        line = line.replace("seq 1000", f"seq -f 'no. %.0f.' 0 {MANY - 1}")
+        line = line.replace("127.0.0.1:7070", " ".join(addresses))
+        return self.run_program(["bash", "-c", line], directory=self.folder)
+
+    def work(self, *addresses):
+        self.fill()
+        return self.go(1, *addresses)
+
+    def test_a_producer_outlives_its_broker(self):
+        producer = self.go(0, self.address)
+        producer.wait_for_output("is committed", times=BEFORE_THE_KILL)
+        self.kill()
+        self.assertEqual(producer.wait(), 0, producer.output)
+        self.assert_each_once(producer.output, r"is committed: no\. (\d+)\.")
+        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), MANY)
+
+    def test_a_worker_outlives_its_broker(self):
+        self.assert_outlives_the_broker(self.work(self.address))
+
+    def test_a_worker_goes_on_at_another_broker(self):
+        self.assert_goes_elsewhere(self.work(self.address, self.start_broker().address))
+
+    def test_a_worker_that_stops_ends_what_runs(self):
+        self.assert_ends_what_runs(self.work(self.address))
+
+
+if __name__ == "__main__":
+    unittest.main()
