@@ -18,7 +18,14 @@ def enqueue_request(queue):
                                      request_id=new_id())
 
 
-class HandOff(Streams):
+class SwitchedOn:
+    """Also where the environment of all tests has it switched off."""
+
+    def start_broker(self, *flags, **options):
+        return super().start_broker("--no-hand-off=false", *flags, **options)
+
+
+class HandOff(SwitchedOn, Streams):
 
     def handed_off(self, broker=None):
         return (broker or self.broker).metrics()[HANDED_OFF]
@@ -191,7 +198,7 @@ class HandOff(Streams):
         self.assertEqual(self.handed_off(broker), 0)
 
 
-class LostHandOff(LostAnswers):
+class LostHandOff(SwitchedOn, LostAnswers):
     """Committed, and the answer lost."""
 
     def test_the_worker_gets_it_once(self):
