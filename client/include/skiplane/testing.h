@@ -51,6 +51,8 @@ struct StoredTask {
 //     runs one handler of a worker at a time, whatever its concurrency is;
 //   - delays retries without jitter, and bounds neither rates nor bytes;
 //   - knows no clock of cron: such a task waits until Trigger() or its own schedule_time;
+//   - lets handlers stop their workers: Stop() returns at once and the handler goes on; it is asked
+//     to stop when stop_grace is over by the broker's time, or by EndGrace();
 //   - hands on progress at once: a broker, what a heartbeat that was answered had reported;
 //   - waits for nothing (see Lease and GetTask), and keeps what has ended for ever.
 // Codecs are parts of a Client: content is here as it was given.

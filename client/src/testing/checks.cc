@@ -1,9 +1,11 @@
 #include "client/src/testing/checks.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "client/src/status.h"
 
@@ -12,6 +14,8 @@ namespace {
 
 constexpr absl::Duration kStartAheadMax = absl::Hours(24 * 3653);
 constexpr absl::Duration kDelayMax = absl::Hours(24);
+constexpr size_t kPayloadBytesMax = size_t{1} << 20;
+constexpr size_t kKeyBytesShown = 64;
 
 // The first refusal of several checks.
 class Checks {
@@ -21,9 +25,22 @@ class Checks {
   void Require(bool holds, absl::string_view field, absl::string_view what) {
     if (status_.ok() && !holds) status_ = InvalidField(absl::StrCat(at_, field), what);
   }
-  void Bytes(const std::string& text, size_t most, absl::string_view field) {
-    if (text.size() > most) {
-      Require(false, field, absl::StrCat("has ", text.size(), " bytes, at most ", most));
+  void Bytes(const std::string& bytes, size_t most, absl::string_view field) {
+    if (bytes.size() > most) {
+      Require(false, field, absl::StrCat("has ", bytes.size(), " bytes, at most ", most));
+    }
+  }
+  void Text(const std::string& text, size_t most, absl::string_view field) {
+    if (status_.ok()) status_ = CheckText(text, most, absl::StrCat(at_, field));
+  }
+  void Headers(const std::map<std::string, std::string>& headers) {
+    Require(headers.size() <= 64, "headers", "has more than 64 items");
+    for (const auto& [key, value] : headers) {
+      const std::string field =
+          absl::StrCat("headers[\"", absl::Utf8SafeCEscape(key.substr(0, kKeyBytesShown)), "\"]");
+      Require(!key.empty(), field, "has no key");
+      Text(key, 128, field);
+      Text(value, 4096, field);
     }
   }
   template <typename Value>
@@ -38,20 +55,16 @@ class Checks {
 };
 
 void CheckContent(const NewTask& task, Checks& checks) {
-  checks.Bytes(task.payload, size_t{1} << 20, "payload");
-  checks.Bytes(task.content_type, 255, "content_type");
-  checks.Require(task.headers.size() <= 64, "headers", "has more than 64 items");
-  for (const auto& [key, value] : task.headers) {
-    checks.Require(!key.empty() && key.size() <= 128 && value.size() <= 4096, "headers",
-                   "has a key of 0 or above 128 bytes, or a value above 4096");
-  }
+  checks.Bytes(task.payload, kPayloadBytesMax, "payload");
+  checks.Text(task.content_type, 255, "content_type");
+  checks.Headers(task.headers);
   checks.Range(task.priority, -32768, 32767, "priority");
   if (task.max_attempts) checks.Range(*task.max_attempts, 1, 1000, "max_attempts");
 }
 
 void CheckKey(const NewTask& task, Checks& checks) {
   const KeyPolicy policy = task.key_policy;
-  checks.Bytes(task.key, 255, "key");
+  checks.Text(task.key, 255, "key");
   checks.Require(!task.key.empty() || policy == KeyPolicy::kKeep, "key_policy",
                  "must be unset without a key");
   checks.Require(!task.version || *task.version >= 1, "version", "must be 1 or more");
@@ -71,9 +84,10 @@ void CheckTimes(const NewTask& task, absl::Time now, Checks& checks) {
   if (task.delay) checks.Range(*task.delay, absl::ZeroDuration(), kStartAheadMax, "delay");
   checks.Require(!task.period || task.cron.empty(), "cron", "must be unset with period");
   if (task.period) checks.Range(*task.period, absl::Seconds(1), kStartAheadMax, "period");
-  checks.Bytes(task.cron, 255, "cron");
+  checks.Text(task.cron, 255, "cron");
   checks.Require(task.time_zone.empty() || !task.cron.empty(), "time_zone",
                  "must be unset without cron");
+  checks.Text(task.time_zone, 64, "time_zone");
   checks.Require(task.catch_up == CatchUp::kSkipMissed || task.period || !task.cron.empty(),
                  "catch_up", "must be unset without period or cron");
 }
@@ -111,6 +125,18 @@ absl::Status InvalidField(absl::string_view field, absl::string_view what) {
                 absl::StrCat(field, " ", what), field);
 }
 
+absl::Status NotUtf8() {
+  return Refuse(absl::StatusCode::kInvalidArgument, "INVALID_FIELD", "a text is not UTF-8");
+}
+
+absl::Status CheckText(absl::string_view text, size_t bytes_max, absl::string_view field) {
+  if (text.size() > bytes_max) {
+    return InvalidField(field, absl::StrCat("has ", text.size(), " bytes, at most ", bytes_max));
+  }
+  if (text.find('\0') == absl::string_view::npos) return absl::OkStatus();
+  return InvalidField(field, "has a NUL byte");
+}
+
 absl::Status CheckName(absl::string_view name, size_t bytes_max, absl::string_view field) {
   const auto is_good = [](char c) {
     return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
@@ -127,6 +153,15 @@ absl::Status CheckTask(const NewTask& task, absl::Time now, const std::string& a
   CheckContent(task, checks);
   CheckKey(task, checks);
   CheckTimes(task, now, checks);
+  checks.Text(task.stage, 64, "stage");
+  return checks.status();
+}
+
+absl::Status CheckContent(const NextPayload& content, const std::string& at) {
+  Checks checks(at);
+  checks.Bytes(content.payload, kPayloadBytesMax, "payload");
+  checks.Text(content.content_type, 255, "content_type");
+  checks.Headers(content.headers);
   return checks.status();
 }
 

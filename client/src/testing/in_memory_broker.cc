@@ -22,10 +22,7 @@ absl::Time InMemoryBroker::Now() const {
   return state_->store.now();
 }
 
-void InMemoryBroker::Advance(absl::Duration duration) {
-  const Lock lock(state_->mutex);
-  state_->store.Advance(duration);
-}
+void InMemoryBroker::Advance(absl::Duration duration) { state_->Advance(duration); }
 
 int InMemoryBroker::RunUntilIdle() { return state_->RunUntilIdle(); }
 

@@ -117,6 +117,8 @@ MemoryCrewPtr MemoryState::Lease(const std::set<int64_t>& released, LeasedTask& 
     const std::string& name = crew->options.name;
     task = store.LeaseTo(*ready, crew->id, name.empty() ? crew->id : name, absl::InfiniteFuture());
     stop = ready->stop.get_token();
+    running_ = crew;
+    running_stop_ = ready->stop;
     return crew;
   }
   return nullptr;
@@ -136,6 +138,11 @@ SettleResult MemoryState::Settle(const LeasedTask& task, const Result& result) {
 // As a Worker does: what cannot be acked has failed.
 void MemoryState::End(MemoryCrew& crew, const LeasedTask& task, Result result,
                       std::set<int64_t>& released) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    running_ = nullptr;
+    if (crew.was_asked_to_stop && result.kind() != Result::Kind::kDone) result = Result::Release();
+  }
   SettleResult settled = Settle(task, result);
   if (settled.outcome == SettleOutcome::kRefused) {
     crew.tally.Error(settled.refusal);
@@ -158,9 +165,39 @@ MemoryCrewPtr MemoryState::AddCrew(WorkerOptions options, Handler handler) {
 }
 
 void MemoryState::Stop(const MemoryCrewPtr& crew) {
-  const std::lock_guard<std::mutex> lock(mutex);
-  crew->is_stopped = true;
-  std::erase(crews_, crew);
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (crew->is_stopped) return;
+    crew->is_stopped = true;
+    crew->grace_end = std::min(crew->grace_end, store.now() + crew->options.stop_grace);
+    std::erase(crews_, crew);
+  }
+  AskToStop();
+}
+
+void MemoryState::EndGrace(const MemoryCrewPtr& crew) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    crew->grace_end = absl::InfinitePast();
+  }
+  AskToStop();
+}
+
+void MemoryState::Advance(absl::Duration duration) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    store.Advance(duration);
+  }
+  AskToStop();
+}
+
+void MemoryState::AskToStop() {
+  std::unique_lock<std::mutex> lock(mutex);
+  if (running_ == nullptr || !running_->is_stopped || store.now() < running_->grace_end) return;
+  running_->was_asked_to_stop = true;
+  std::stop_source stop = running_stop_;
+  lock.unlock();
+  stop.request_stop();  // it calls what the handler registered
 }
 
 void MemoryState::StopAll() {

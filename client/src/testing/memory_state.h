@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -37,6 +38,8 @@ struct MemoryCrew {
   Tally tally;
   int64_t taken = 0;
   bool is_stopped = false;
+  absl::Time grace_end = absl::InfiniteFuture();
+  bool was_asked_to_stop = false;
 };
 
 using MemoryCrewPtr = std::shared_ptr<MemoryCrew>;
@@ -50,8 +53,11 @@ struct MemoryState {
   int RunFor(absl::Duration duration);
 
   MemoryCrewPtr AddCrew(WorkerOptions options, Handler handler);
+  // Called by a handler, it lets that go on: what it says is taken when it returns.
   void Stop(const MemoryCrewPtr& crew);
+  void EndGrace(const MemoryCrewPtr& crew);
   void StopAll();
+  void Advance(absl::Duration duration);
 
   std::mutex mutex;
   MemoryStore store;
@@ -65,6 +71,8 @@ struct MemoryState {
   int RunReady();
   // The next crew that has a task to run, with that; with the mutex held.
   MemoryCrewPtr Lease(const std::set<int64_t>& released, LeasedTask& task, std::stop_token& stop);
+  // Asks the handler that runs to stop, if its worker's time is over.
+  void AskToStop();
   SettleResult Settle(const LeasedTask& task, const Result& result);
   void End(MemoryCrew& crew, const LeasedTask& task, Result result, std::set<int64_t>& released);
 
@@ -76,6 +84,8 @@ struct MemoryState {
   std::vector<MemoryCrewPtr> crews_;
   size_t next_crew_ = 0;
   int crews_begun_ = 0;
+  MemoryCrewPtr running_;
+  std::stop_source running_stop_{std::nostopstate};
 };
 
 }  // namespace skiplane::internal

@@ -16,7 +16,7 @@ class MemoryWorker : public RunningWorker {
   ~MemoryWorker() override { state_->Stop(crew_); }
 
   void Stop() override { state_->Stop(crew_); }
-  void EndGrace() override {}
+  void EndGrace() override { state_->EndGrace(crew_); }
   absl::Status WaitForEnd() override;
   WorkerCounts counts() const override { return crew_->tally.counts(); }
 

@@ -5,6 +5,7 @@
 #include "client/src/testing/checks.h"
 #include "client/src/testing/memory_store.h"
 #include "client/src/testing/transitions.h"
+#include "client/src/testing/utf8.h"
 
 namespace skiplane::internal {
 namespace {
@@ -50,7 +51,9 @@ absl::Status MemoryStore::CheckCall(EnqueueCall& call) {
   if (call.tasks.empty() || call.tasks.size() > kTasksPerCall) {
     return InvalidField("tasks", "must have 1 to 1000 items");
   }
-  if (call.request_id.size() > 128) return InvalidField("request_id", "has above 128 bytes");
+  if (absl::Status status = CheckText(call.request_id, 128, "request_id"); !status.ok()) {
+    return status;
+  }
   std::set<std::string> names;
   for (size_t i = 0; i < call.tasks.size(); ++i) {
     NewTask& task = call.tasks[i];
@@ -101,7 +104,7 @@ absl::Status MemoryStore::CheckKeys(const EnqueueCall& call) {
 }
 
 absl::StatusOr<std::vector<EnqueueResult>> MemoryStore::Enqueue(EnqueueCall call) {
-  absl::Status status = CheckCall(call);
+  absl::Status status = IsUtf8(call) ? CheckCall(call) : NotUtf8();
   if (status.ok()) status = CheckRoom(call);
   if (!status.ok()) return status;
   const bool is_repeatable = !call.request_id.empty() && !call.without_request_id;

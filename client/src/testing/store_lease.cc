@@ -8,6 +8,7 @@
 #include "client/src/testing/checks.h"
 #include "client/src/testing/memory_store.h"
 #include "client/src/testing/transitions.h"
+#include "client/src/testing/utf8.h"
 
 namespace skiplane::internal {
 namespace {
@@ -66,6 +67,7 @@ LeasedTask MemoryStore::LeaseTo(MemoryTask& task, const std::string& worker_id,
 }
 
 absl::Status MemoryStore::CheckLease(const LeaseCall& call) {
+  if (!IsUtf8(call)) return NotUtf8();
   if (call.queues.empty() || call.queues.size() > 64) {
     return InvalidField("queues", "must have 1 to 64 items");
   }
@@ -76,8 +78,15 @@ absl::Status MemoryStore::CheckLease(const LeaseCall& call) {
     const std::string field = absl::StrCat("queues[", i, "].name");
     const auto queue = queues_.Find(call.queues[i].name, now_, field);
     if (!queue.ok()) return queue.status();
+    const std::string stage = absl::StrCat("queues[", i, "].stage");
+    if (absl::Status status = CheckText(call.queues[i].stage, 64, stage); !status.ok()) {
+      return status;
+    }
   }
-  return absl::OkStatus();
+  absl::Status status = CheckText(call.worker_id, 128, "worker_id");
+  if (status.ok()) status = CheckText(call.worker_name, 255, "worker_name");
+  if (status.ok()) status = CheckText(call.request_id, 128, "request_id");
+  return status;
 }
 
 LeaseAnswer MemoryStore::Lease(const LeaseCall& call) {
@@ -121,6 +130,10 @@ absl::StatusOr<std::vector<SettleResult>> MemoryStore::Settle(
     const std::vector<SettleItem>& items) {
   if (items.empty() || items.size() > kItemsPerCall) {
     return InvalidField("items", "must have 1 to 1000 items");
+  }
+  if (!std::all_of(items.begin(), items.end(),
+                   [](const SettleItem& item) { return IsUtf8(item); })) {
+    return NotUtf8();
   }
   std::vector<int64_t> numbers;
   for (size_t i = 0; i < items.size(); ++i) {
@@ -174,6 +187,10 @@ absl::Status MemoryStore::CheckAck(const MemoryTask& task, const AckItem& item) 
   }
   if (!more.next_stage.empty() && !has_stage) {
     return InvalidField("ack.next_stage", "is none of the queue");
+  }
+  if (more.next_payload) {
+    absl::Status status = CheckContent(*more.next_payload, "ack.next_payload.");
+    if (!status.ok()) return status;
   }
   if (item.result.size() > size_t{1} << 20) return InvalidField("ack.result", "is above 1 MiB");
   if (more.follow_ups.size() > kFollowUpsPerAck) {

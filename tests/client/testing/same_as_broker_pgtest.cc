@@ -32,6 +32,10 @@ class Caller {
   LeasedTask Take(const std::string& queue, const std::string& stage = "") {
     LeaseCall call{.worker_id = "w", .wait = absl::Seconds(60)};
     call.queues.push_back({.name = queue, .stage = stage});
+    return Take(std::move(call));
+  }
+
+  LeasedTask Take(LeaseCall call) {
     auto answer = leaser_.Lease(std::move(call));
     if (!answer.ok() || answer->tasks.empty()) {
       Note("nothing", answer.status());
@@ -43,6 +47,10 @@ class Caller {
         task.last_error ? task.last_error->type : "-", " ",
         task.last_progress ? task.last_progress->message : "-", " ", task.version.value_or(0)));
     return std::move(task);
+  }
+
+  void PutAll(EnqueueCall call) {
+    Note("put all", producer_.Enqueue(std::move(call)).status());
   }
 
   void Settle(SettleItem item) {
@@ -290,6 +298,61 @@ TEST_F(SameAsBroker, Refusals) {
                            {.stage = "none"}};
     for (const NewTask& task : bad) caller.Put("q", task);
     caller.Settle(AckItem{.lease_token = "made up"});
+  });
+}
+
+// Too long by a byte, with a NUL, no UTF-8; and at its limit.
+std::vector<std::string> Texts(size_t bytes_max) {
+  return {std::string(bytes_max + 1, 'x'), std::string("a\0b", 3), "\xff", "a\xc3", "\xed\xa0\x80",
+          "\xc0\x80", "\xf4\x90\x80\x80", "\xe2\x82\xac", std::string(bytes_max, 'x')};
+}
+
+TEST_F(SameAsBroker, TextsOfTasks) {
+  Compare([](Caller& caller) {
+    caller.MakeQueue("q");
+    for (const std::string& text : Texts(255)) {
+      caller.Put("q", {.content_type = text});
+      caller.Put("q", {.key = text});
+    }
+    for (const std::string& text : Texts(128)) {
+      caller.Put("q", {.headers = {{text, "value"}}});
+      caller.PutAll({.queue = "q", .tasks = {{}}, .request_id = text});
+    }
+    for (const std::string& text : Texts(4096)) caller.Put("q", {.headers = {{"key", text}}});
+    caller.Put("q", {.headers = {{"", "value"}}});
+    caller.Put("a\xff", {});
+    caller.Put("q", {.cron = "\xff"});
+    caller.Put("q", {.cron = "@daily", .time_zone = "\xff"});
+    for (const std::string& text : {std::string(65, 'x'), std::string(1, '\0'),
+                                    std::string("\xff")}) {
+      caller.Put("q", {.stage = text});
+    }
+    caller.Put("q", {.payload = "\xff"});
+  });
+}
+
+TEST_F(SameAsBroker, TextsOfWorkers) {
+  Compare([](Caller& caller) {
+    caller.MakeQueue("line", Stages({"a", "b"}));
+    for (int i = 0; i < 40; ++i) caller.Put("line", {});
+    const std::vector<LeaseQueue> queues = {{.name = "line"}};
+    for (const std::string& text : Texts(128)) caller.Take({.queues = queues, .worker_id = text});
+    for (const std::string& text : Texts(255)) {
+      caller.Take({.queues = queues, .worker_id = "w", .worker_name = text});
+    }
+    for (const std::string& text : Texts(64)) {
+      const LeasedTask task = caller.Take("line", "a");
+      caller.Ack(task, {.next_stage = text});
+      caller.Ack(task, {.next_payload = NextPayload{.content_type = text + std::string(191, 'x')}});
+      caller.Ack(caller.Take("line", "a"),
+                 {.next_payload = NextPayload{.headers = {{text, text}}}});
+    }
+    const LeasedTask task = caller.Take("line", "a");
+    caller.Ack(task, {.follow_ups = {{.key = "\xff", .queue = "line"}}});
+    caller.Ack(task, {.follow_ups = {{.key = std::string(1, '\0'), .queue = "line"}}});
+    caller.Settle(NackItem{.lease_token = task.lease_token, .error = {.type = "\xff"}});
+    caller.Settle(NackItem{.lease_token = task.lease_token, .error = {.fingerprint = "\xff"}});
+    caller.Settle(NackItem{.lease_token = task.lease_token, .error = {.text = "\xff"}});
   });
 }
 
