@@ -3,7 +3,7 @@
 import unittest
 
 from support.case import SystemTest
-from support.client import broker_pb2, new_id
+from support.client import broker_pb2, new_id, reason_of
 from support.stream import Producer
 
 
@@ -41,6 +41,16 @@ class Produce(SystemTest):
                          ("INVALID_FIELD", "queue", 3))
         self.assertEqual(producer.answer(empty).refusal.field, "tasks")
         self.assertEqual(len(producer.answer(good).response.results), 1)
+
+    def test_one_stream_too_many_is_told_what_to_do(self):
+        _, self.client = self.start("--max-waiting-calls-per-connection=1")
+        first = self.produce()
+        first.answer(*first.enqueue(request("a b", b"1")))  # it is there
+        error = self.produce().refusal()
+        self.assertEqual((error.code().name, reason_of(error)),
+                         ("RESOURCE_EXHAUSTED", "TOO_MANY_WAITING_CALLS"))
+        self.assertIn("1 calls and streams wait on this connection already", error.details())
+        self.assertIn("one per worker or producer is enough", error.details())
 
     def test_a_repeat_on_another_stream_creates_nothing(self):
         once = request("a", b"1", request_id=new_id())

@@ -80,11 +80,13 @@ absl::Status NoPlaceToWait(const access::Principal& principal, InFlight::Parking
                            const InFlight& in_flight, InFlight::WaitFor what) {
   const bool awaits = what == InFlight::WaitFor::kEndOfTask;
   const absl::string_view fewer =
-      awaits ? "fewer calls that wait at a time" : "fewer calls with a larger max_tasks";
+      awaits ? "fewer calls that wait at a time"
+             : "fewer calls with a larger max_tasks; of streams, one per worker or producer is "
+               "enough: it takes many tasks";
   if (parking == InFlight::Parking::kPrincipalIsFull) {
     return base::WithRetryDelay(
         PrincipalIsAtLimit(principal.name,
-                           {"waiting_calls", "has as many calls waiting",
+                           {"waiting_calls", "has as many calls and streams waiting",
                             in_flight.limits().principal_share},
                            absl::StrCat("use another broker, or ", fewer)),
         kUntilPlaceIsFree);
@@ -92,14 +94,15 @@ absl::Status NoPlaceToWait(const access::Principal& principal, InFlight::Parking
   if (parking == InFlight::Parking::kConnectionIsFull) {
     return broker::TooManyWaitingCalls(
         absl::StrCat(in_flight.limits().parked_per_connection,
-                     " calls wait on this connection already"),
+                     " calls and streams wait on this connection already"),
         absl::StrCat("use more connections, or ", fewer));
   }
   const bool is_full_of_awaits = parking == InFlight::Parking::kAwaitsAreFull;
   return broker::TooManyWaitingCalls(
       absl::StrCat(is_full_of_awaits ? in_flight.PlacesOf(what) : in_flight.limits().parked,
-                   " calls wait ", is_full_of_awaits ? "for the ends of tasks " : "",
-                   "in this broker already"),
+                   is_full_of_awaits ? " calls wait for the ends of tasks"
+                                     : " calls and streams wait",
+                   " in this broker already"),
       absl::StrCat("retry later, use another broker, or ", fewer));
 }
 

@@ -12,6 +12,7 @@
 namespace skiplane::rpc {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 ServerOptions AtMost(int parked, int parked_per_connection) {
@@ -81,7 +82,9 @@ TEST_F(WaitingLeases, BeyondThoseOfOneConnectionAreRefusedAndToldWhatToDo) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_EQ(Decode(status).info.reason(), "TOO_MANY_WAITING_CALLS");
   EXPECT_TRUE(Decode(status).retry.has_retry_delay());
-  EXPECT_THAT(status.error_message(), HasSubstr("use more connections"));
+  EXPECT_THAT(status.error_message(),
+              AllOf(HasSubstr("2 calls and streams wait on this connection"),
+                    HasSubstr("use more connections"), HasSubstr("one per worker or producer")));
 }
 
 TEST_F(WaitingLeases, DoNotKeepAcksOfTheirConnectionOut) {
