@@ -10,6 +10,8 @@ LARGE_QUEUE = "large"     # with tasks that make large answers
 ENQUEUE_PATH = "/skiplane.v1.BrokerService/Enqueue"
 LEASE_PATH = "/skiplane.v1.BrokerService/Lease"
 LIST_PATH = "/skiplane.v1.AdminService/ListTasks"
+WORK_PATH = "/skiplane.v1.BrokerService/Work"
+PRODUCE_PATH = "/skiplane.v1.BrokerService/Produce"
 
 
 def enqueue(payload=b"x"):
@@ -20,6 +22,28 @@ def enqueue(payload=b"x"):
 def lease(worker, wait_s=60):
     request = broker_pb2.LeaseRequest(queues=[broker_pb2.LeaseQueue(name="empty")],
                                       worker_id=worker, wait=duration_pb2.Duration(seconds=wait_s))
+    return frames.message(request.SerializeToString())
+
+
+def hello(worker, credit):
+    """The first message of a Work."""
+    request = broker_pb2.WorkRequest(credit=credit, hello=broker_pb2.WorkHello(
+        worker_id=worker, queues=[broker_pb2.LeaseQueue(name=QUEUE)]))
+    return frames.message(request.SerializeToString())
+
+
+def enqueues(numbers):
+    """A message of a Produce, with the next ten of them."""
+    task = broker_pb2.EnqueueRequest(queue=QUEUE, tasks=[broker_pb2.NewTask(payload=b"x")])
+    request = broker_pb2.ProduceRequest(enqueues=[
+        broker_pb2.ProduceEnqueue(number=next(numbers), request=task) for _ in range(10)])
+    return frames.message(request.SerializeToString())
+
+
+def refused_enqueues(numbers, count):
+    """As many without a request."""
+    request = broker_pb2.ProduceRequest(enqueues=[
+        broker_pb2.ProduceEnqueue(number=next(numbers)) for _ in range(count)])
     return frames.message(request.SerializeToString())
 
 

@@ -30,6 +30,11 @@ def head(method, **further):
     return b"".join(header(name.encode(), value.encode()) for name, value in fields.items())
 
 
+def more_window(size):
+    """The connection takes so many bytes more."""
+    return frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", size))
+
+
 def message(payload, is_compressed=False):
     return bytes([is_compressed]) + struct.pack(">I", len(payload)) + payload
 

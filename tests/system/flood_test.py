@@ -7,6 +7,7 @@ import threading
 import time
 import unittest
 
+from support.broker import BROKER
 from support.case import SystemTest, leases_begun, slow
 from support.process import GENEROUS_S
 
@@ -17,6 +18,7 @@ from target import Target  # noqa: E402  pylint: disable=wrong-import-position
 
 QUEUE = "bystander"
 MEMORY_MAX = 512 << 20
+MANY_STREAMS = 10000
 ATTACK_S = 60  # at most: it ends when the test has seen what it wants
 CUT = "skiplane_connections_cut_total"
 
@@ -59,6 +61,26 @@ class Flood(SystemTest):
         self.broker.wait_for_output(" connection_cut ")
         self.assert_memory_goes_back()
 
+    def assert_bounded(self, attack, method):
+        """Others are served until all its streams were begun, and for a while after that."""
+        target = Target(self.broker.address, None, 4 * ATTACK_S)
+        attacker = threading.Thread(target=PLAYS[attack], args=(target,))
+        attacker.start()
+        begun = f'grpc_server_call_started_total{{grpc_method="{BROKER}/{method}"}}'
+        looks_left = 100
+        try:
+            while looks_left > 0:
+                self.assertTrue(attacker.is_alive(), "not all streams were begun")
+                self.assert_served(self.client)
+                if self.broker.metrics().get(begun, 0) >= MANY_STREAMS:
+                    looks_left -= 1
+        finally:
+            target.stop()
+            attacker.join(GENEROUS_S)
+        self.assertLess(self.broker.peak_rss(), MEMORY_MAX)
+        self.assert_served(self.client_of(self.broker))
+        self.assert_memory_goes_back()
+
     def assert_memory_goes_back(self):
         end = time.monotonic() + GENEROUS_S
         while self.broker.rss() > 128 << 20:
@@ -86,6 +108,10 @@ class Flood(SystemTest):
     @slow
     def test_bodies_that_come_slowly(self):
         self.assert_cut("slow_bodies", "streams")
+
+    @slow
+    def test_pushed_tasks_that_nobody_reads(self):
+        self.assert_bounded("unread_work", "Work")
 
     @slow
     def test_answers_that_nobody_reads(self):
