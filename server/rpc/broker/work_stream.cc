@@ -40,55 +40,22 @@ absl::Status WorkStream::OnMessage(const grpc::ByteBuffer& bytes, absl::StatusOr
                                                : "is required in the first message");
   }
   if (request.has_hello()) {
-    RETURN_IF_ERROR(Greet(request.mutable_hello(), hold));
-  } else {
-    RETURN_IF_ERROR(Permit(grants(), &lease_));  // the rules may have changed
+    RETURN_IF_ERROR(hold.status());
+    First first{std::make_unique<v1::WorkRequest>(), *std::move(hold), {}};
+    first.request->Swap(&request);
+    return Greet(std::move(first));
   }
+  RETURN_IF_ERROR(Permit(grants(), &lease_));  // the rules may have changed
   RETURN_IF_ERROR(TakeCredit(request.credit()));
-  RETURN_IF_ERROR(Settle(&request, hold));
-  if (request.has_heartbeat()) RETURN_IF_ERROR(Renew(request.mutable_heartbeat(), hold));
+  RETURN_IF_ERROR(SettleAndRenew(&request, hold));
   Fetch();
   return absl::OkStatus();
 }
 
-absl::Status WorkStream::Greet(v1::WorkHello* hello, const absl::StatusOr<HoldPtr>& hold) {
-  RETURN_IF_ERROR(hold.status());
-  worker_id_ = hello->worker_id();
-  absl::StatusOr<broker::OpenSessionCall> call = ReadHello(seal(), hello);
-  if (!call.ok()) return base::PrefixField("hello.", call.status());
-  const absl::Status permitted = Permit(grants(), &call->lease);
-  if (!permitted.ok()) return base::PrefixField("hello.", permitted);
-  NameCaller(*this, call->lease);
-  is_greeted_ = true;
-  streams_.SetWorker(this, call->lease.worker_id);
-  std::vector<model::LeaseToken> leases = call->leases;
-  Update([&] {
-    lease_ = call->lease;
-    AddUnanswered(1);
-  });
-  broker_.OpenSession(*std::move(call),
-                      [this, held = *hold, leases = std::move(leases)](
-                          absl::StatusOr<broker::OpenSessionAnswer> answer) mutable {
-                        held.reset();  // before the stream may go
-                        Welcome(leases, std::move(answer));
-                      });
-  return absl::OkStatus();
-}
-
-void WorkStream::Welcome(const std::vector<model::LeaseToken>& leases,
-                         absl::StatusOr<broker::OpenSessionAnswer> answer) {
-  Update([&] {
-    if (!answer.ok()) {
-      EndWith(base::PrefixField("hello.", answer.status()));
-      return;
-    }
-    WriteWelcome(*answer, response()->mutable_welcome());
-    for (size_t i = 0; i < leases.size(); ++i) Held(leases[i], answer->states[i]);
-    lease_duration_ = answer->lease_duration;
-    is_welcome_ = true;
-  });
-  Fetch();
-  Update([this] { AddUnanswered(-1); });
+absl::Status WorkStream::SettleAndRenew(v1::WorkRequest* request,
+                                        const absl::StatusOr<HoldPtr>& hold) {
+  RETURN_IF_ERROR(Settle(request, hold));
+  return request->has_heartbeat() ? Renew(request->mutable_heartbeat(), hold) : absl::OkStatus();
 }
 
 absl::Status WorkStream::TakeCredit(int32_t credit) {

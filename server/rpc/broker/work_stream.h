@@ -40,6 +40,13 @@ class WorkStream final : public MessageStream {
     std::vector<Settled> settled;  // one per item of the call
   };
 
+  // The message with the hello.
+  struct First {
+    std::unique_ptr<v1::WorkRequest> request;
+    HoldPtr hold;
+    std::vector<model::LeaseToken> leases;  // that it names
+  };
+
   // A lease, and what the worker was told of it.
   struct Known {
     model::LeaseToken lease;
@@ -55,9 +62,13 @@ class WorkStream final : public MessageStream {
   void SayDraining() override { response()->set_draining(true); }
   bool KeepsWork() const override { return true; }
 
-  absl::Status Greet(v1::WorkHello* hello, const absl::StatusOr<HoldPtr>& hold);
+  // work_stream_hello.cc: how it begins.
+  absl::Status Greet(First first);
+  void Opened(First first, const absl::StatusOr<broker::OpenSessionAnswer>& answer);
   void Welcome(const std::vector<model::LeaseToken>& leases,
-               absl::StatusOr<broker::OpenSessionAnswer> answer);
+               const broker::OpenSessionAnswer& answer);
+
+  absl::Status SettleAndRenew(v1::WorkRequest* request, const absl::StatusOr<HoldPtr>& hold);
   absl::Status TakeCredit(int32_t credit);
   absl::Status Settle(v1::WorkRequest* request, const absl::StatusOr<HoldPtr>& hold);
   absl::StatusOr<SettleCall> ReadOne(v1::SettleItem* item);
@@ -96,6 +107,7 @@ class WorkStream final : public MessageStream {
   // Under the lock:
   broker::LeaseCall lease_;  // what each one asks for
   absl::Duration lease_duration_;
+  bool is_greeting_ = false;  // the hello is not answered
   bool is_welcome_ = false;
   bool is_stopped_ = false;  // nothing more is pushed
   base::SteadyTime heard_{};  // when the worker last said something

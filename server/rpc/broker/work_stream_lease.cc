@@ -99,7 +99,7 @@ void WorkStream::Push(broker::LeaseAnswer answer) {
 }
 
 MessageStream::Outgoing WorkStream::TakeOutgoing() {
-  if (response_ == nullptr) return {};
+  if (response_ == nullptr || is_greeting_) return {};
   return {std::move(response_), [this, pushed = std::exchange(pushed_, {})](bool is_sent) mutable {
             if (!is_sent) broker_.HandBack(pushed);
             if (pushed.tasks.empty()) return;

@@ -131,7 +131,8 @@ MessageStream::Step MessageStream::NextStep() {
     step.finishes = true;
     return step;
   }
-  if (!is_reading_ && !has_all_ && !is_ending_ && unanswered_ < model::kStreamUnansweredMax) {
+  const bool may_read = !is_paused_ && unanswered_ < model::kStreamUnansweredMax;
+  if (!is_reading_ && !has_all_ && !is_ending_ && may_read) {
     is_reading_ = true;
     step.reads = true;
   }

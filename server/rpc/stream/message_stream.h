@@ -79,6 +79,8 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   void Update(absl::FunctionRef<void()> change);
   // Under the lock.
   void AddUnanswered(int64_t items) { unanswered_ += items; }
+  // While it is paused nothing more is read: neither messages nor the end of them.
+  void SetPaused(bool is_paused) { is_paused_ = is_paused; }
   bool is_ending() const { return is_ending_; }
 
   // Ends the stream with `status` once all is answered. Under the lock.
@@ -133,6 +135,7 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   // Under the lock:
   int64_t unanswered_ = 0;
   bool is_reading_ = false;
+  bool is_paused_ = false;
   bool is_writing_ = false;
   bool has_all_ = false;    // the caller sends no more
   bool is_ending_ = false;  // and takes no more messages

@@ -30,17 +30,21 @@ class Stream:
     def send_no_more(self):
         self._out.put(None)
 
+    def read(self):
+        self.next()
+
     def break_off(self):
         self.call.cancel()
 
     def refusal(self):
         """Reads to the end, which is to be a refusal."""
         try:
-            for _ in self.call:
-                pass
+            while True:
+                self.read()
+        except StopIteration:
+            raise AssertionError("the stream ended with OK") from None
         except grpc.RpcError as error:
             return error
-        raise AssertionError("the stream ended with OK")
 
 
 class Producer(Stream):
@@ -65,17 +69,20 @@ class Producer(Stream):
 
 class Worker(Stream):
     def __init__(self, client, *queues, worker_id=None, duration=30, credit=0, held=(), token=None,
-                 **hello):
+                 beside=None, **hello):
+        """`beside`: a WorkRequest, what the first message says beside the hello and the credit."""
         super().__init__(client.broker.Work, token)
         self.worker_id = worker_id or new_id()
         self.tasks, self.results, self.beats, self.notices = [], {}, {}, []
         self.welcome, self.is_draining = None, False
-        self.send(broker_pb2.WorkRequest(credit=credit, hello=broker_pb2.WorkHello(
+        first = beside or broker_pb2.WorkRequest()
+        first.MergeFrom(broker_pb2.WorkRequest(credit=credit, hello=broker_pb2.WorkHello(
             worker_id=self.worker_id, lease_duration=seconds(duration),
             queues=[q if isinstance(q, broker_pb2.LeaseQueue) else broker_pb2.LeaseQueue(name=q)
                     for q in queues],
             leases=[broker_pb2.HeldLease(lease_token=task.lease_token) for task in held],
             **hello)))
+        self.send(first)
 
     def read(self):
         message = self.next()

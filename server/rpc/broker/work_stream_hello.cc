@@ -1,0 +1,70 @@
+#include <utility>
+
+#include "server/base/reason.h"
+#include "server/base/status_macros.h"
+#include "server/rpc/broker/convert_stream.h"
+#include "server/rpc/broker/work_stream.h"
+#include "server/rpc/call/call_wire.h"
+#include "server/rpc/call/permit.h"
+
+namespace skiplane::rpc {
+
+// Until the hello is answered nothing more is read, and what its message says beside it waits: a
+// heartbeat would not find the session, and no answer comes before the welcome.
+absl::Status WorkStream::Greet(First first) {
+  v1::WorkHello* const hello = first.request->mutable_hello();
+  worker_id_ = hello->worker_id();
+  absl::StatusOr<broker::OpenSessionCall> call = ReadHello(seal(), hello);
+  if (!call.ok()) return base::PrefixField("hello.", call.status());
+  const absl::Status permitted = Permit(grants(), &call->lease);
+  if (!permitted.ok()) return base::PrefixField("hello.", permitted);
+  NameCaller(*this, call->lease);
+  RETURN_IF_ERROR(TakeCredit(first.request->credit()));
+  is_greeted_ = true;
+  streams_.SetWorker(this, call->lease.worker_id);
+  first.leases = call->leases;
+  Update([&] {
+    lease_ = call->lease;
+    is_greeting_ = true;
+    SetPaused(true);
+    AddUnanswered(1);
+  });
+  broker_.OpenSession(*std::move(call),
+                      [this, first = std::move(first)](
+                          absl::StatusOr<broker::OpenSessionAnswer> answer) mutable {
+                        Opened(std::move(first), answer);
+                      });
+  return absl::OkStatus();
+}
+
+void WorkStream::Opened(First first, const absl::StatusOr<broker::OpenSessionAnswer>& answer) {
+  bool goes_on = false;
+  Update([&] {
+    is_greeting_ = false;
+    if (answer.ok()) {
+      Welcome(first.leases, *answer);
+    } else {
+      EndWith(base::PrefixField("hello.", answer.status()));
+    }
+    goes_on = !is_ending();
+  });
+  absl::Status status;
+  if (goes_on) status = SettleAndRenew(first.request.get(), first.hold);
+  Fetch();
+  first = {};  // before the stream may go
+  Update([&] {
+    SetPaused(false);
+    if (!status.ok()) EndWith(std::move(status));
+    AddUnanswered(-1);
+  });
+}
+
+void WorkStream::Welcome(const std::vector<model::LeaseToken>& leases,
+                         const broker::OpenSessionAnswer& answer) {
+  WriteWelcome(answer, response()->mutable_welcome());
+  for (size_t i = 0; i < leases.size(); ++i) Held(leases[i], answer.states[i]);
+  lease_duration_ = answer.lease_duration;
+  is_welcome_ = true;
+}
+
+}  // namespace skiplane::rpc
