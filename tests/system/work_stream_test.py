@@ -163,6 +163,27 @@ class Notices(Streams):
         self.assertEqual(self.notices(worker, 1), [(task.task_id, "LOST")])
         self.assertEqual(worker.ack(task), ["LEASE_LOST"])
 
+    def test_a_notice_names_the_attempt_and_not_the_next_one_of_its_task(self):
+        self.client.create_queue("short", max_run_duration=seconds(1))
+        self.client.enqueue("short", b"x")
+        worker = self.work("short", credit=2, duration=3600)
+        [hanged] = worker.take()
+        [again] = worker.take()
+        self.assertEqual((again.task_id, again.attempt), (hanged.task_id, 2))
+        self.notices(worker, 2)
+        self.assertEqual([notice.lease_token for notice in worker.notices],
+                         [hanged.lease_token, again.lease_token])
+
+    def test_a_notice_names_a_lease_of_a_hello_as_the_hello_does(self):
+        self.client.enqueue("q", b"x")
+        worker_id = new_id()
+        [task] = self.client.lease("q", worker_id=worker_id, duration=3600)
+        worker = self.work(worker_id=worker_id, held=[task], duration=3600)
+        worker.wait_for_welcome()
+        self.cancel(self.client, task)
+        self.notices(worker, 1)
+        self.assertEqual(worker.notices[0].lease_token, task.lease_token)
+
     def test_what_a_hello_names_is_told_too(self):
         self.client.enqueue("q", b"x")
         first = self.work(credit=1, duration=3600)

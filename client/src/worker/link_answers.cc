@@ -112,7 +112,7 @@ void Link::TakeHeartbeat(const v1::WorkHeartbeatResult& result, Heard& heard) {
 
 void Link::TakeNotice(const v1::LeaseNotice& notice, Heard& heard) {
   for (const HoldPtr& hold : holdings_.All()) {
-    if (hold->task().task_id == notice.task_id()) TakeState(notice.state(), hold, heard);
+    if (hold->task().lease_token == notice.lease_token()) TakeState(notice.state(), hold, heard);
   }
 }
 

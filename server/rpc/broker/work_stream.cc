@@ -41,7 +41,7 @@ absl::Status WorkStream::OnMessage(const grpc::ByteBuffer& bytes, absl::StatusOr
   }
   if (request.has_hello()) {
     RETURN_IF_ERROR(hold.status());
-    First first{std::make_unique<v1::WorkRequest>(), *std::move(hold), {}};
+    First first{std::make_unique<v1::WorkRequest>(), *std::move(hold), {}, {}};
     first.request->Swap(&request);
     return Greet(std::move(first));
   }

@@ -45,11 +45,13 @@ class WorkStream final : public MessageStream {
     std::unique_ptr<v1::WorkRequest> request;
     HoldPtr hold;
     std::vector<model::LeaseToken> leases;  // that it names
+    std::vector<std::string> tokens;        // as it names them
   };
 
   // A lease, and what the worker was told of it.
   struct Known {
     model::LeaseToken lease;
+    std::string token;  // as the worker has it
     model::LeaseState state = model::LeaseState::kHeld;
   };
 
@@ -65,8 +67,7 @@ class WorkStream final : public MessageStream {
   // work_stream_hello.cc: how it begins.
   absl::Status Greet(First first);
   void Opened(First first, const absl::StatusOr<broker::OpenSessionAnswer>& answer);
-  void Welcome(const std::vector<model::LeaseToken>& leases,
-               const broker::OpenSessionAnswer& answer);
+  void Welcome(First* first, const broker::OpenSessionAnswer& answer);
 
   absl::Status SettleAndRenew(v1::WorkRequest* request, const absl::StatusOr<HoldPtr>& hold);
   absl::Status TakeCredit(int32_t credit);
@@ -88,7 +89,7 @@ class WorkStream final : public MessageStream {
   void EndFetch();
 
   // work_stream_held.cc: what the worker holds, as far as this stream knows.
-  void Held(const model::LeaseToken& lease, model::LeaseState state);
+  void Held(const model::LeaseToken& lease, std::string token, model::LeaseState state);
   void Over(const model::LeaseToken& lease);
   void Notice(const std::vector<model::LeaseToken>& leases,
               const std::vector<model::LeaseState>& states);

@@ -5,9 +5,10 @@
 
 namespace skiplane::rpc {
 
-void WorkStream::Held(const model::LeaseToken& lease, model::LeaseState state) {
+void WorkStream::Held(const model::LeaseToken& lease, std::string token,
+                      model::LeaseState state) {
   if (state == model::LeaseState::kLost) return;
-  held_[{lease.task, lease.lease_number}] = {lease, state};
+  held_[{lease.task, lease.lease_number}] = {lease, std::move(token), state};
 }
 
 void WorkStream::Over(const model::LeaseToken& lease) {
@@ -44,6 +45,7 @@ void WorkStream::Notice(const std::vector<model::LeaseToken>& leases,
     v1::LeaseNotice* const notice = response()->add_notices();
     notice->set_task_id(model::FormatTaskId(leases[i].task));
     notice->set_state(ToWire(states[i]));
+    notice->set_lease_token(found->second.token);
     if (states[i] == model::LeaseState::kLost) held_.erase(found);
   }
 }

@@ -14,6 +14,8 @@ namespace skiplane::rpc {
 absl::Status WorkStream::Greet(First first) {
   v1::WorkHello* const hello = first.request->mutable_hello();
   worker_id_ = hello->worker_id();
+  first.tokens.reserve(static_cast<size_t>(hello->leases_size()));
+  for (const v1::HeldLease& lease : hello->leases()) first.tokens.push_back(lease.lease_token());
   absl::StatusOr<broker::OpenSessionCall> call = ReadHello(seal(), hello);
   if (!call.ok()) return base::PrefixField("hello.", call.status());
   const absl::Status permitted = Permit(grants(), &call->lease);
@@ -42,7 +44,7 @@ void WorkStream::Opened(First first, const absl::StatusOr<broker::OpenSessionAns
   Update([&] {
     is_greeting_ = false;
     if (answer.ok()) {
-      Welcome(first.leases, *answer);
+      Welcome(&first, *answer);
     } else {
       EndWith(base::PrefixField("hello.", answer.status()));
     }
@@ -59,10 +61,11 @@ void WorkStream::Opened(First first, const absl::StatusOr<broker::OpenSessionAns
   });
 }
 
-void WorkStream::Welcome(const std::vector<model::LeaseToken>& leases,
-                         const broker::OpenSessionAnswer& answer) {
+void WorkStream::Welcome(First* first, const broker::OpenSessionAnswer& answer) {
   WriteWelcome(answer, response()->mutable_welcome());
-  for (size_t i = 0; i < leases.size(); ++i) Held(leases[i], answer.states[i]);
+  for (size_t i = 0; i < first->leases.size(); ++i) {
+    Held(first->leases[i], std::move(first->tokens[i]), answer.states[i]);
+  }
   lease_duration_ = answer.lease_duration;
   is_welcome_ = true;
 }

@@ -90,11 +90,12 @@ void WorkStream::Push(broker::LeaseAnswer answer) {
   v1::LeaseResponse tasks;
   WriteLease(&answer, &tasks);
   SealTokens(seal(), &tasks);
+  for (size_t i = 0; i < answer.tasks.size(); ++i) {
+    Held(answer.tasks[i].token, tasks.tasks(static_cast<int>(i)).lease_token(),
+         model::LeaseState::kHeld);
+  }
   response()->mutable_tasks()->Swap(tasks.mutable_tasks());
   response()->mutable_lease_remaining()->Swap(tasks.mutable_lease_remaining());
-  for (const model::LeasedTask& task : answer.tasks) {
-    Held(task.token, model::LeaseState::kHeld);
-  }
   pushed_ = std::move(answer);
 }
 

@@ -67,6 +67,15 @@ class WorkStreamTest : public testing::Test {
     return broker_.Wait([&] { return HelloOf(streams).queues_size() > 0; });
   }
 
+  // A notice that the lease with this token is lost.
+  static void AddLost(const std::string& task, const std::string& token,
+                      v1::WorkResponse* response) {
+    v1::LeaseNotice* const notice = response->add_notices();
+    notice->set_task_id(task);
+    notice->set_state(v1::LEASE_STATE_LOST);
+    notice->set_lease_token(token);
+  }
+
   // How a broker ends a stream for this reason.
   static grpc::Status EndedFor(const std::string& reason) {
     google::rpc::ErrorInfo info;

@@ -137,13 +137,40 @@ TEST_F(WorkStreamTest, ANoticeOfALostLeaseStopsItsHandler) {
   gate.WaitForArrivals(1);
   gate.Open();
   v1::WorkResponse response;
-  v1::LeaseNotice* const notice = response.add_notices();
-  notice->set_task_id("lost");
-  notice->set_state(v1::LEASE_STATE_LOST);
+  AddLost("lost", "token-lost", &response);
   broker_.Say(std::move(response));
   ASSERT_TRUE(broker_.Wait([this] { return CreditOn(1) == 2; }));
   worker->Stop();
   EXPECT_EQ(worker->counts().lost, 1);
+}
+
+TEST_F(WorkStreamTest, ANoticeOfAHangedAttemptLeavesTheNextOneOfItsTaskAlone) {
+  Gate gate;
+  const auto worker = Started(
+      [&](const LeasedTask& task, Attempt& attempt) {
+        if (task.task_id == "lost") {
+          WaitForStop(attempt.stop_token());
+        } else {
+          gate.Pass();
+          EXPECT_FALSE(attempt.stop_token().stop_requested());
+        }
+        return Result::Done();
+      },
+      {.concurrency = 2});
+  ASSERT_TRUE(IsGreeted(1));
+  broker_.Push("again");
+  gate.WaitForArrivals(1);
+  broker_.Push("lost");
+  v1::WorkResponse response;
+  AddLost("again", "token-earlier", &response);
+  AddLost("lost", "token-lost", &response);
+  broker_.Say(std::move(response));
+  ASSERT_TRUE(broker_.Wait([this] { return CreditOn(1) == 3; }));
+  gate.Open();
+  ASSERT_TRUE(Settles("again"));
+  worker->Stop();
+  EXPECT_EQ(worker->counts().lost, 1);
+  EXPECT_EQ(worker->counts().done, 1);
 }
 
 TEST_F(WorkStreamTest, ALostSessionLosesEverything) {
