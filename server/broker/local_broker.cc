@@ -54,7 +54,11 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
              [this] { waiters_.OnRoom(); }),
       list_turns_(pool_, options_.connections, 2),
       look_turns_(pool_, options_.connections, 4),
-      ender_(context_, queues_, sessions_, OnCommit()),
+      ender_(context_, queues_, sessions_, OnCommit(),
+             [this](const std::vector<pg::Uuid>& ended) {
+               looker_.Gone(ended);
+               notifier_.SessionsGone(ended);
+             }),
       opener_(context_, sessions_,
               [this](std::vector<model::LeaseToken> unknown) {
                 context_.metrics.OrphanLeasesReleased(static_cast<int64_t>(unknown.size()));
@@ -151,6 +155,9 @@ void LocalBroker::OnNotification(absl::string_view payload) {
       break;
     case model::NotificationKind::kWorkers:
       looker_.Taken();
+      break;
+    case model::NotificationKind::kSessions:
+      looker_.Gone(notification->sessions);
       break;
     case model::NotificationKind::kEnded:
       waiters_.Ended(notification->lane, notification->tasks);

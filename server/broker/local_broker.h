@@ -68,6 +68,7 @@ class LocalBroker : public Broker {
     looker_.Look(std::move(leases), std::move(done));
   }
   void WhenLeasesAreTaken(LeasesTaken taken) override { looker_.WhenTaken(std::move(taken)); }
+  void WhenSessionsAreGone(SessionsGone gone) override { looker_.WhenGone(std::move(gone)); }
   void HandBack(const LeaseAnswer& undelivered) override;
   void CreateQueue(CreateQueueCall call, Callback<model::Queue> done) override;
   void GetQueue(GetQueueCall call, Callback<QueueWithCounts> done) override;

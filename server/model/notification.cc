@@ -1,8 +1,12 @@
 #include "server/model/notification.h"
 
+#include <algorithm>
 #include <limits>
+#include <tuple>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -12,7 +16,7 @@ namespace skiplane::model {
 namespace {
 
 constexpr absl::string_view kKindNames[] = {"tasks", "queues", "broker", "awaited",
-                                            "ended", "workers"};
+                                            "ended", "workers", "sessions"};
 constexpr absl::string_view kNobody = "-";
 
 constexpr size_t kNumberBytesMax = std::numeric_limits<int64_t>::digits10 + 2;  // with its sign
@@ -20,6 +24,11 @@ constexpr size_t kOriginBytesMax = 32;
 constexpr size_t kHeadBytesMax =
     absl::string_view("awaited").size() + 1 + kOriginBytesMax + 1 + kNumberBytesMax;
 static_assert(kHeadBytesMax + kTasksPerNotification * (1 + kNumberBytesMax) <=
+              kNotificationBytesMax);
+
+constexpr size_t kSessionDigits = 2 * std::tuple_size_v<SessionId>;
+static_assert(absl::string_view("sessions").size() + 1 + kOriginBytesMax +
+                  kSessionsPerNotification * (1 + kSessionDigits) <=
               kNotificationBytesMax);
 
 // Above what a database holds: however many are added up, the sum does not overflow.
@@ -59,6 +68,17 @@ bool ParseIds(const std::vector<absl::string_view>& words, Notification* notific
   return true;
 }
 
+bool ParseSessions(const std::vector<absl::string_view>& words, Notification* notification) {
+  if (words.size() < 3) return false;
+  for (size_t i = 2; i < words.size(); ++i) {
+    if (words[i].size() != kSessionDigits) return false;
+    if (!std::all_of(words[i].begin(), words[i].end(), absl::ascii_isxdigit)) return false;
+    const std::string bytes = absl::HexStringToBytes(words[i]);
+    std::copy(bytes.begin(), bytes.end(), notification->sessions.emplace_back().begin());
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string FormatNotification(const Notification& notification) {
@@ -72,6 +92,11 @@ std::string FormatNotification(const Notification& notification) {
   }
   if (!notification.tasks.empty()) {
     absl::StrAppend(&text, " ", notification.lane, " ", absl::StrJoin(notification.tasks, " "));
+  }
+  for (const SessionId& session : notification.sessions) {
+    absl::StrAppend(&text, " ", absl::BytesToHexString(absl::string_view(
+                                    reinterpret_cast<const char*>(session.data()),
+                                    session.size())));
   }
   return text;
 }
@@ -91,6 +116,20 @@ std::vector<std::string> FormatTaskNotifications(NotificationKind kind, const st
   return texts;
 }
 
+std::vector<std::string> FormatSessionNotifications(const std::string& origin,
+                                                    absl::Span<const SessionId> sessions) {
+  std::vector<std::string> texts;
+  for (size_t first = 0; first < sessions.size(); first += kSessionsPerNotification) {
+    const absl::Span<const SessionId> part = sessions.subspan(first, kSessionsPerNotification);
+    Notification notification;
+    notification.kind = NotificationKind::kSessions;
+    notification.origin = origin;
+    notification.sessions.assign(part.begin(), part.end());
+    texts.push_back(FormatNotification(notification));
+  }
+  return texts;
+}
+
 std::optional<Notification> ParseNotification(absl::string_view text) {
   const std::vector<absl::string_view> words = absl::StrSplit(text, ' ');
   if (words.size() < 2) return std::nullopt;
@@ -104,6 +143,11 @@ std::optional<Notification> ParseNotification(absl::string_view text) {
     notification.kind = words[0] == kKindNames[3] ? NotificationKind::kAwaited
                                                   : NotificationKind::kEnded;
     if (!ParseIds(words, &notification)) return std::nullopt;
+    return notification;
+  }
+  if (words[0] == kKindNames[6]) {
+    notification.kind = NotificationKind::kSessions;
+    if (!ParseSessions(words, &notification)) return std::nullopt;
     return notification;
   }
   if (words.size() != 2) return std::nullopt;

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "server/model/lease.h"
 
 namespace skiplane::model {
 
@@ -20,6 +21,7 @@ enum class NotificationKind {
   kAwaited,  // calls of the sender wait for the ends of tasks
   kEnded,    // tasks that calls wait for have ended
   kWorkers,  // leases were taken from workers that live, or their work is to stop
+  kSessions,  // sessions ended or were lost, and all their leases with them
 };
 
 // NOTIFY takes less than 8,000 bytes.
@@ -27,6 +29,9 @@ inline constexpr size_t kNotificationBytesMax = 7999;
 
 // As many ids of kAwaited and kEnded fit into one, however large their numbers are.
 inline constexpr size_t kTasksPerNotification = 370;
+
+// As many ids of kSessions fit into one.
+inline constexpr size_t kSessionsPerNotification = 240;
 
 struct Notification {
   NotificationKind kind = NotificationKind::kTasks;
@@ -41,6 +46,7 @@ struct Notification {
   absl::Time schedule_time;  // the least schedule time of them
   // Of kAwaited and kEnded: their numbers.
   std::vector<int64_t> tasks{};
+  std::vector<SessionId> sessions{};  // of kSessions
 
   friend bool operator==(const Notification&, const Notification&) = default;
 };
@@ -51,6 +57,10 @@ std::string FormatNotification(const Notification& notification);
 // The texts of kAwaited or kEnded for any number of tasks of a lane.
 std::vector<std::string> FormatTaskNotifications(NotificationKind kind, const std::string& origin,
                                                  int64_t lane, absl::Span<const int64_t> tasks);
+
+// The texts of kSessions for any number of them.
+std::vector<std::string> FormatSessionNotifications(const std::string& origin,
+                                                    absl::Span<const SessionId> sessions);
 
 // Nothing if `text` is not the result of FormatNotification: notifications of newer brokers are
 // ignored.

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/log.h"
 #include "server/base/status_macros.h"
+#include "server/model/notification.h"
 #include "server/store/reclaim.h"
 
 namespace skiplane::upkeep {
@@ -52,6 +53,7 @@ absl::StatusOr<ReclaimResult> Reclaimer::RunOnce(pg::Session& session, bool grac
   if (grace_due_) {
     ASSIGN_OR_RETURN(result.spared, store::GrantGrace(session));
     grace_due_ = false;
+    told_.clear();
     counted_.clear();
   }
   RETURN_IF_ERROR(Expire(session, &result));
@@ -82,6 +84,7 @@ absl::Status Reclaimer::TakeBack(pg::Session& session, ReclaimResult* result,
   for (int round = 0; round < kRounds; ++round) {
     ASSIGN_OR_RETURN(const store::GoneSessions gone, store::FindGoneSessions(session));
     if (gone.lost.empty() && gone.ended.empty()) return absl::OkStatus();
+    TellLost(session, gone.lost);
     ASSIGN_OR_RETURN(const Recovered lost, recovery_.Recover(session, gone.lost));
     ASSIGN_OR_RETURN(const Recovered ended, hand_back_.Recover(session, gone.ended));
     CountLost(lost.sessions, result);
@@ -99,6 +102,18 @@ absl::Status Reclaimer::TakeBack(pg::Session& session, ReclaimResult* result,
   }
   result->is_complete = false;
   return absl::OkStatus();
+}
+
+// A notification may be lost: workers learn it from their next heartbeat, too.
+void Reclaimer::TellLost(pg::Session& session, absl::Span<const pg::Uuid> lost) {
+  std::vector<pg::Uuid> news;
+  for (const pg::Uuid& id : lost) {
+    if (told_.insert(id).second) news.push_back(id);
+  }
+  if (news.empty()) return;
+  const std::vector<std::string> texts = model::FormatSessionNotifications("", news);
+  const std::vector<absl::string_view> payloads(texts.begin(), texts.end());
+  static_cast<void>(store::SendNotifications(session, payloads));
 }
 
 // Each once, also if it takes several passes to take back what it held.
@@ -122,7 +137,10 @@ absl::StatusOr<int64_t> Reclaimer::Forget(pg::Session& session, const store::Gon
                [&kept](const pg::Uuid& id) { return !kept.contains(id); });
   if (unnamed.empty()) return 0;
   ASSIGN_OR_RETURN(const int64_t forgotten, store::ForgetSessions(session, unnamed));
-  for (const pg::Uuid& id : unnamed) counted_.erase(id);
+  for (const pg::Uuid& id : unnamed) {
+    told_.erase(id);
+    counted_.erase(id);
+  }
   result->forgotten += forgotten;
   return static_cast<int64_t>(unnamed.size());
 }

@@ -52,6 +52,8 @@ class Reclaimer {
 
  private:
   absl::Status Expire(pg::Session& session, ReclaimResult* result);
+  // Tells the brokers, this process' own as well, each session once.
+  void TellLost(pg::Session& session, absl::Span<const pg::Uuid> lost);
   // Returns what keeps the pass from being a good one; errors of lanes go to `lanes`.
   absl::Status TakeBack(pg::Session& session, ReclaimResult* result, absl::Status* lanes);
   // Returns for how many there is nothing left to do now.
@@ -63,7 +65,8 @@ class Reclaimer {
   metrics::Metrics* metrics_;
   Recovery recovery_;
   Recovery hand_back_;
-  absl::flat_hash_set<pg::Uuid> counted_;  // as lost, and not yet forgotten
+  absl::flat_hash_set<pg::Uuid> told_;     // as lost, and not yet forgotten
+  absl::flat_hash_set<pg::Uuid> counted_;  // the same
   bool grace_due_ = false;
   std::optional<std::chrono::steady_clock::time_point> marked_at_;
 };

@@ -46,6 +46,28 @@ TEST(NotificationTest, ManyTasksAreSeveralThatPostgresTakesHoweverLargeTheirNumb
   EXPECT_EQ(count, tasks.size());
 }
 
+TEST(NotificationTest, ManySessionsAreSeveralThatPostgresTakesAndComeBackAsTheyWere) {
+  std::vector<SessionId> sessions(500);
+  for (SessionId& session : sessions) session = NewSessionId();
+  std::vector<SessionId> parsed;
+  for (const std::string& text : FormatSessionNotifications(std::string(32, 'a'), sessions)) {
+    EXPECT_LT(text.size(), 8000u);
+    const std::optional<Notification> notification = ParseNotification(text);
+    ASSERT_TRUE(notification.has_value());
+    EXPECT_EQ(notification->kind, NotificationKind::kSessions);
+    parsed.insert(parsed.end(), notification->sessions.begin(), notification->sessions.end());
+  }
+  EXPECT_EQ(parsed, sessions);
+}
+
+TEST(NotificationTest, WhatIsNoSessionIsIgnored) {
+  for (const char* text :
+       {"sessions a", "sessions a 12", "sessions a 0123456789abcdef0123456789abcdeg"}) {
+    EXPECT_FALSE(ParseNotification(text).has_value()) << text;
+  }
+  EXPECT_TRUE(ParseNotification("sessions a 0123456789abcdef0123456789abcdef").has_value());
+}
+
 TEST(NotificationTest, OtherKindsComeBackAsTheyWere) {
   for (const NotificationKind kind :
        {NotificationKind::kQueues, NotificationKind::kBroker, NotificationKind::kWorkers}) {

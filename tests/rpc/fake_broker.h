@@ -62,6 +62,7 @@ class FakeBroker final : public broker::Broker {
     done(std::vector<model::LeaseState>(leases.size(), model::LeaseState::kHeld));
   }
   void WhenLeasesAreTaken(broker::LeasesTaken) override {}
+  void WhenSessionsAreGone(broker::SessionsGone) override {}
   std::shared_ptr<broker::PendingLease> Lease(broker::LeaseCall call,
                                               broker::Callback<broker::LeaseAnswer> done) override;
   void Settle(std::vector<model::SettleItem> items,

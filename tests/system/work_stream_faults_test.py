@@ -70,8 +70,8 @@ class Faults(SystemTest):
         [task] = silent.take()
         [again] = self.client.lease("q")
         self.assertEqual((again.task_id, again.attempt), (task.task_id, 2))
-        self.assertEqual(lease_states(silent.beat(task).response.results), ["LOST"])
         self.assertEqual(reason_of(silent.refusal()), "SESSION_LOST")
+        self.assertEqual([notice.lease_token for notice in silent.notices], [task.lease_token])
 
     def test_a_worker_that_falls_silent_gets_nothing_more(self):
         silent = self.work(duration=LEASE_S, credit=2)

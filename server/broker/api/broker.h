@@ -53,6 +53,10 @@ class Broker {
   // more.
   virtual void WhenLeasesAreTaken(LeasesTaken taken) = 0;
 
+  // The same for sessions that ended or were lost, and all their leases with them: those of other
+  // workers, too. It may be called late, or not at all.
+  virtual void WhenSessionsAreGone(SessionsGone gone) = 0;
+
   // The answer to a Lease could not be delivered: hands its tasks back at once and uncharged.
   // Not for calls with a request id: their caller may ask again.
   virtual void HandBack(const LeaseAnswer& undelivered) = 0;

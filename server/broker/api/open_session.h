@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "server/broker/api/calls.h"
 #include "server/model/lease.h"
 
@@ -17,12 +18,14 @@ struct OpenSessionCall {
 };
 
 struct OpenSessionAnswer {
+  model::SessionId session{};
   std::vector<model::LeaseState> states;  // one per lease, in order
   absl::Duration lease_duration;
   absl::Duration lease_remaining;
 };
 
-// Called on a thread of the broker: it must not block.
+// Called on threads of the broker: they must not block.
 using LeasesTaken = std::function<void()>;
+using SessionsGone = std::function<void(absl::Span<const model::SessionId>)>;
 
 }  // namespace skiplane::broker

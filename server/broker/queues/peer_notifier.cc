@@ -60,6 +60,17 @@ void PeerNotifier::Ended(int64_t lane, absl::Span<const int64_t> tasks) {
   if (arm) Arm();
 }
 
+void PeerNotifier::SessionsGone(absl::Span<const model::SessionId> sessions) {
+  bool arm = false;
+  {
+    base::MutexLock lock(mutex_);
+    if (peers_ == 0) return;
+    sessions_.insert(sessions_.end(), sessions.begin(), sessions.end());
+    arm = Schedule();
+  }
+  if (arm) Arm();
+}
+
 // Queues change rarely, and a new broker must not miss that: no peer needs to be known.
 void PeerNotifier::QueuesChanged() {
   bool arm = false;
@@ -103,6 +114,9 @@ void PeerNotifier::Flush() {
       payloads.insert(payloads.end(), texts.begin(), texts.end());
     }
     single_.clear();
+    const auto gone = model::FormatSessionNotifications(context_.origin_id, sessions_);
+    payloads.insert(payloads.end(), gone.begin(), gone.end());
+    sessions_.clear();
     if (queues_changed_) {
       model::Notification notification;
       notification.kind = model::NotificationKind::kQueues;

@@ -28,6 +28,9 @@ class PeerNotifier {
   // Tasks that calls at other brokers wait for have ended.
   void Ended(int64_t lane, absl::Span<const int64_t> tasks);
 
+  // Sessions ended here.
+  void SessionsGone(absl::Span<const model::SessionId> sessions);
+
   // How many other brokers run.
   void SetPeers(int64_t peers);
 
@@ -48,6 +51,7 @@ class PeerNotifier {
   bool queues_changed_ ABSL_GUARDED_BY(mutex_) = false;
   std::map<Key, model::Notification> tasks_ ABSL_GUARDED_BY(mutex_);
   TasksOfKind single_ ABSL_GUARDED_BY(mutex_);  // awaited or ended ones of a lane
+  std::vector<model::SessionId> sessions_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace skiplane::broker

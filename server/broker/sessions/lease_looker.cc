@@ -63,4 +63,14 @@ void LeaseLooker::Tell() {
   if (taken_ != nullptr) taken_();
 }
 
+void LeaseLooker::WhenGone(SessionsGone gone) {
+  base::MutexLock lock(mutex_);
+  gone_ = std::move(gone);
+}
+
+void LeaseLooker::Gone(absl::Span<const model::SessionId> sessions) {
+  base::MutexLock lock(mutex_);
+  if (gone_ != nullptr) gone_(sessions);
+}
+
 }  // namespace skiplane::broker

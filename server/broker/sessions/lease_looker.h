@@ -1,5 +1,5 @@
 // Looks at leases for workers with a stream, when somebody took some from any worker: gathers those
-// of many streams into few statements. Thread-safe.
+// of many streams into few statements. And passes on which sessions are gone. Thread-safe.
 #pragma once
 
 #include <vector>
@@ -22,6 +22,10 @@ class LeaseLooker {
   // Leases were taken: it is told soon, once for all that come until then.
   void Taken();
 
+  // See Broker::WhenSessionsAreGone.
+  void WhenGone(SessionsGone gone);
+  void Gone(absl::Span<const model::SessionId> sessions);
+
  private:
   struct Pending {
     std::vector<model::LeaseToken> leases;
@@ -36,6 +40,7 @@ class LeaseLooker {
   base::Mutex mutex_;
   bool is_armed_ ABSL_GUARDED_BY(mutex_) = false;
   LeasesTaken taken_ ABSL_GUARDED_BY(mutex_);
+  SessionsGone gone_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace skiplane::broker

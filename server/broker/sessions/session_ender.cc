@@ -43,11 +43,12 @@ struct SessionEnder::Ending {
 };
 
 SessionEnder::SessionEnder(Context& context, QueueCache& queues, SessionCache& sessions,
-                           OnCommit on_commit)
+                           OnCommit on_commit, OnEnded on_ended)
     : context_(context),
       queues_(queues),
       sessions_(sessions),
       on_commit_(std::move(on_commit)),
+      on_ended_(std::move(on_ended)),
       batcher_(context.pool, BatchLimits(),
                [this](absl::StatusOr<pg::Session*> session, std::vector<Pending> ends) {
                  Run(std::move(session), std::move(ends));
@@ -84,6 +85,7 @@ absl::Status SessionEnder::Begin(pg::Session& session, Ending& ending) {
   }
   ASSIGN_OR_RETURN(ending.sessions, store::EndSessions(session, ends));
   for (const auto& [worker, began] : workers) sessions_.Forget(worker);
+  if (!ending.sessions.empty()) on_ended_(ending.sessions);
   ASSIGN_OR_RETURN(const auto held, store::LedgerLanes(session, ending.sessions));
   for (const auto& [lane, id] : held) ending.lanes.insert(lane);
   LogEnded(workers.size(), ending.sessions.size(), ending.lanes.size());

@@ -24,7 +24,11 @@ class SessionEnder {
   // Told of tasks that wait again, before the callers are.
   using OnCommit = std::function<void(const std::vector<store::UnleasedTasks>&, absl::Time now)>;
 
-  SessionEnder(Context& context, QueueCache& queues, SessionCache& sessions, OnCommit on_commit);
+  // Told of sessions as soon as they have ended, perhaps more than once.
+  using OnEnded = std::function<void(const std::vector<pg::Uuid>&)>;
+
+  SessionEnder(Context& context, QueueCache& queues, SessionCache& sessions, OnCommit on_commit,
+               OnEnded on_ended);
 
   // Answered when all is handed back that is known of, or after 10 s.
   void End(HeartbeatCall call, Callback<HeartbeatAnswer> done);
@@ -46,6 +50,7 @@ class SessionEnder {
   QueueCache& queues_;
   SessionCache& sessions_;
   const OnCommit on_commit_;
+  const OnEnded on_ended_;
   Batcher<Pending> batcher_;
 };
 

@@ -125,6 +125,7 @@ absl::Status SessionOpener::OpenAll(pg::Session& session, const std::vector<Pend
     if (found == by_worker.end()) return absl::InternalError("a session was not made");
     const store::LivingSession& one = *found->second;
     OpenSessionAnswer& answer = (*answers)[i];
+    answer.session = one.id;
     answer.lease_duration = *call.lease.lease_duration;
     answer.lease_remaining = one.remaining;
     RETURN_IF_ERROR(FindStates(session, call, one, &answer));

@@ -115,7 +115,7 @@ ServerUnaryReactor* BrokerService::Heartbeat(CallbackServerContext* context,
 
 grpc::ServerBidiReactor<ByteBuffer, ByteBuffer>* BrokerService::Work(
     CallbackServerContext* context) {
-  auto* stream = new WorkStream(scope_, streams_, context, broker_);
+  auto* stream = new WorkStream(scope_, {streams_, workers_}, context, broker_);
   stream->Begin();
   return stream;
 }

@@ -7,9 +7,11 @@
 #include <grpcpp/grpcpp.h>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "server/broker/api/broker.h"
 #include "server/rpc/broker/convert_settle.h"
 #include "server/rpc/broker/lease_call.h"
+#include "server/rpc/broker/worker_streams.h"
 #include "server/rpc/call/call.h"
 #include "server/rpc/stream/stream_set.h"
 #include "skiplane/v1/broker.grpc.pb.h"
@@ -53,7 +55,11 @@ class BrokerService final : public RawBrokerService {
       grpc::CallbackServerContext* context) override;
 
   // Somebody took leases from some workers: those with a stream are told.
-  void TellLeasesTaken() { streams_.TellLeasesTaken(); }
+  void TellLeasesTaken() { workers_.TellLeasesTaken(); }
+  // Sessions ended or were lost: those of their workers end.
+  void TellSessionsGone(absl::Span<const model::SessionId> sessions) {
+    workers_.TellSessionsGone(sessions);
+  }
 
   // The server shuts down: streams end when all that came is answered.
   void DrainStreams() { streams_.Drain(); }
@@ -69,6 +75,7 @@ class BrokerService final : public RawBrokerService {
   broker::Broker& broker_;
   const CallScope scope_;
   StreamSet streams_;
+  WorkerStreams workers_;
 };
 
 }  // namespace skiplane::rpc

@@ -5,7 +5,6 @@
 
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
-#include "server/broker/api/refusals.h"
 #include "server/model/limits.h"
 #include "server/rpc/broker/convert_heartbeat.h"
 #include "server/rpc/broker/convert_stream.h"
@@ -146,6 +145,7 @@ absl::Status WorkStream::Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusO
   Update([&] {
     AddUnanswered(1);
     is_stopped_ |= request.end_session();
+    ends_session_ |= request.end_session();
   });
   if (request.end_session()) EndFetch();
   absl::Status status = hold.status();
@@ -175,7 +175,7 @@ void WorkStream::AnswerRenewed(int64_t number, bool ends,
     result->set_number(number);
     if (answer.ok()) {
       WriteHeartbeat(&*answer, result->mutable_response());
-      if (!answer->session_alive && !ends) EndWith(broker::SessionLost());
+      if (!answer->session_alive && !ends) LoseAll();
     } else {
       WriteStreamRefusal(answer.status(), result->mutable_refusal());
     }

@@ -16,18 +16,29 @@
 #include "absl/container/flat_hash_map.h"
 #include "server/broker/api/broker.h"
 #include "server/rpc/broker/convert_settle.h"
+#include "server/rpc/broker/worker_streams.h"
 #include "server/rpc/stream/message_stream.h"
 #include "skiplane/v1/broker.pb.h"
 
 namespace skiplane::rpc {
 
-class WorkStream final : public MessageStream {
+class WorkStream final : public MessageStream, public WorkerStream {
  public:
-  WorkStream(CallScope scope, StreamSet& streams, grpc::CallbackServerContext* context,
+  struct Among {
+    StreamSet& all;
+    WorkerStreams& workers;
+  };
+
+  WorkStream(CallScope scope, Among among, grpc::CallbackServerContext* context,
              broker::Broker& broker)
-      : MessageStream(scope, "skiplane.v1.BrokerService/Work", streams, context),
+      : MessageStream(scope, "skiplane.v1.BrokerService/Work", among.all, context),
         broker_(broker),
-        streams_(streams) {}
+        workers_(among.workers) {}
+
+  void Yield() override;
+  void Replaced(const LeaseNumbers* named) override;
+  void OnLeasesTaken() override;
+  void OnSessionGone() override;
 
  private:
   struct Settled {
@@ -55,10 +66,9 @@ class WorkStream final : public MessageStream {
     model::LeaseState state = model::LeaseState::kHeld;
   };
 
-  ~WorkStream() override = default;
+  ~WorkStream() override { workers_.Remove(this); }
 
   absl::Status OnMessage(const grpc::ByteBuffer& bytes, absl::StatusOr<HoldPtr> hold) override;
-  void OnLeasesTaken() override;
   Outgoing TakeOutgoing() override;
   void OnEnding() override;
   void SayDraining() override { response()->set_draining(true); }
@@ -91,13 +101,15 @@ class WorkStream final : public MessageStream {
   // work_stream_held.cc: what the worker holds, as far as this stream knows.
   void Held(const model::LeaseToken& lease, std::string token, model::LeaseState state);
   void Over(const model::LeaseToken& lease);
+  void Tell(const Known& known, model::LeaseState state);
+  void LoseAll();
   void Notice(const std::vector<model::LeaseToken>& leases,
               const std::vector<model::LeaseState>& states);
 
   v1::WorkResponse* response();
 
   broker::Broker& broker_;
-  StreamSet& streams_;
+  WorkerStreams& workers_;
 
   // For OnMessage():
   bool is_greeted_ = false;
@@ -111,6 +123,7 @@ class WorkStream final : public MessageStream {
   bool is_greeting_ = false;  // the hello is not answered
   bool is_welcome_ = false;
   bool is_stopped_ = false;  // nothing more is pushed
+  bool ends_session_ = false;  // the worker says so
   base::SteadyTime heard_{};  // when the worker last said something
   int64_t credit_ = 0;
   bool is_fetching_ = false;

@@ -1,9 +1,20 @@
 #include <utility>
 
+#include "server/base/reason.h"
+#include "server/broker/api/refusals.h"
 #include "server/rpc/broker/work_stream.h"
 #include "server/rpc/call/wire_enum.h"
 
 namespace skiplane::rpc {
+namespace {
+
+absl::Status StreamReplaced() {
+  return base::Refuse(absl::StatusCode::kAborted, "STREAM_REPLACED",
+                      "this worker has begun another stream at this broker: give each worker a "
+                      "worker_id of its own");
+}
+
+}  // namespace
 
 void WorkStream::Held(const model::LeaseToken& lease, std::string token,
                       model::LeaseState state) {
@@ -42,12 +53,51 @@ void WorkStream::Notice(const std::vector<model::LeaseToken>& leases,
     if (found == held_.end() || found->second.state == states[i]) continue;
     if (states[i] == model::LeaseState::kHeld) continue;
     found->second.state = states[i];
-    v1::LeaseNotice* const notice = response()->add_notices();
-    notice->set_task_id(model::FormatTaskId(leases[i].task));
-    notice->set_state(ToWire(states[i]));
-    notice->set_lease_token(found->second.token);
+    Tell(found->second, states[i]);
     if (states[i] == model::LeaseState::kLost) held_.erase(found);
   }
+}
+
+void WorkStream::Tell(const Known& known, model::LeaseState state) {
+  v1::LeaseNotice* const notice = response()->add_notices();
+  notice->set_task_id(model::FormatTaskId(known.lease.task));
+  notice->set_state(ToWire(state));
+  notice->set_lease_token(known.token);
+}
+
+// The session is gone.
+void WorkStream::LoseAll() {
+  if (is_ending()) return;
+  for (const auto& [key, known] : held_) Tell(known, model::LeaseState::kLost);
+  held_.clear();
+  EndWith(broker::SessionLost());
+}
+
+// A worker that ended its session itself gets its settlements answered.
+void WorkStream::OnSessionGone() {
+  Update([this] {
+    if (!ends_session_) LoseAll();
+  });
+}
+
+void WorkStream::Yield() {
+  Update([this] { is_stopped_ = true; });
+  EndFetch();
+}
+
+void WorkStream::Replaced(const LeaseNumbers* named) {
+  Update([&] {
+    if (is_ending()) return;
+    for (auto i = held_.begin(); named != nullptr && i != held_.end();) {
+      if (named->contains(i->first)) {
+        ++i;
+        continue;
+      }
+      Tell(i->second, model::LeaseState::kLost);
+      held_.erase(i++);
+    }
+    EndWith(StreamReplaced());
+  });
 }
 
 }  // namespace skiplane::rpc

@@ -8,6 +8,15 @@
 #include "server/rpc/call/permit.h"
 
 namespace skiplane::rpc {
+namespace {
+
+LeaseNumbers NumbersOf(const std::vector<model::LeaseToken>& leases) {
+  LeaseNumbers numbers;
+  for (const model::LeaseToken& lease : leases) numbers.insert({lease.task, lease.lease_number});
+  return numbers;
+}
+
+}  // namespace
 
 // Until the hello is answered nothing more is read, and what its message says beside it waits: a
 // heartbeat would not find the session, and no answer comes before the welcome.
@@ -23,7 +32,7 @@ absl::Status WorkStream::Greet(First first) {
   NameCaller(*this, call->lease);
   RETURN_IF_ERROR(TakeCredit(first.request->credit()));
   is_greeted_ = true;
-  streams_.SetWorker(this, call->lease.worker_id);
+  workers_.Add(this, call->lease.worker_id);
   first.leases = call->leases;
   Update([&] {
     lease_ = call->lease;
@@ -40,6 +49,11 @@ absl::Status WorkStream::Greet(First first) {
 }
 
 void WorkStream::Opened(First first, const absl::StatusOr<broker::OpenSessionAnswer>& answer) {
+  if (answer.ok()) {
+    workers_.Opened(this, answer->session, NumbersOf(first.leases));
+  } else {
+    workers_.Refused(this);
+  }
   bool goes_on = false;
   Update([&] {
     is_greeting_ = false;

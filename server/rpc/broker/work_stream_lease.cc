@@ -74,7 +74,9 @@ void WorkStream::Fetched(absl::StatusOr<broker::LeaseAnswer> answer) {
   Update([&] {
     is_fetching_ = false;
     fetch_ = nullptr;
-    if (!answer.ok()) {
+    if (!answer.ok() && base::ReasonOf(answer.status()) == "SESSION_LOST") {
+      if (!ends_session_) LoseAll();
+    } else if (!answer.ok()) {
       if (base::ReasonOf(answer.status()) == "BROKER_DRAINING") SayDraining();
       EndWith(answer.status());
     } else if (!answer->tasks.empty()) {

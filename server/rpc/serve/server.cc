@@ -187,6 +187,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(Binding binding, broker::B
       &state->inner->health(), state->grpc->GetHealthCheckService()});
   broker.WhenLeasesAreTaken(
       [service = &state->broker_service] { service->TellLeasesTaken(); });
+  broker.WhenSessionsAreGone(
+      [service = &state->broker_service](absl::Span<const model::SessionId> sessions) {
+        service->TellSessionsGone(sessions);
+      });
   state->Listen();
   return std::unique_ptr<Server>(new Server(std::move(state)));
 }
@@ -195,6 +199,7 @@ Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Server::~Server() {
   state_->broker.WhenLeasesAreTaken(nullptr);
+  state_->broker.WhenSessionsAreGone(nullptr);
   Drain(absl::ZeroDuration());
 }
 

@@ -94,14 +94,6 @@ void MessageStream::Retire() {
   });
 }
 
-void MessageStream::Replaced() {
-  Update([this] {
-    EndWith(base::Refuse(absl::StatusCode::kAborted, "STREAM_REPLACED",
-                         "this worker has begun another stream at this broker: give each worker a "
-                         "worker_id of its own"));
-  });
-}
-
 void MessageStream::Update(absl::FunctionRef<void()> change) {
   bool is_to_end = false;
   Step step;

@@ -37,10 +37,6 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
 
   // The server shuts down: it ends when all is answered.
   void Drain();
-  // Its worker has begun another one.
-  void Replaced();
-  // Somebody took leases from some workers.
-  virtual void OnLeasesTaken() {}
 
   // As UnaryCall has them; of a stream that is admitted.
   std::string ProvenName() const { return ProvenNameOf(*principal_); }
