@@ -45,7 +45,7 @@ absl::Status WorkStream::OnMessage(const grpc::ByteBuffer& bytes, absl::StatusOr
     return Greet(std::move(first));
   }
   RETURN_IF_ERROR(Permit(grants(), &lease_));  // the rules may have changed
-  RETURN_IF_ERROR(TakeCredit(request.credit()));
+  RETURN_IF_ERROR(TakeCredit(request));
   RETURN_IF_ERROR(SettleAndRenew(&request, hold));
   Fetch();
   return absl::OkStatus();
@@ -55,16 +55,6 @@ absl::Status WorkStream::SettleAndRenew(v1::WorkRequest* request,
                                         const absl::StatusOr<HoldPtr>& hold) {
   RETURN_IF_ERROR(Settle(request, hold));
   return request->has_heartbeat() ? Renew(request->mutable_heartbeat(), hold) : absl::OkStatus();
-}
-
-absl::Status WorkStream::TakeCredit(int32_t credit) {
-  absl::Status status;
-  Update([&] {
-    heard_ = std::chrono::steady_clock::now();
-    status = CheckNumber(credit, {0, model::kCreditMax - credit_}, {"credit"});
-    if (status.ok()) credit_ += credit;
-  });
-  return status;
 }
 
 // Of one settlement, as if it were a call of its own.

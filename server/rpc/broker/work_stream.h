@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,13 +81,17 @@ class WorkStream final : public MessageStream, public WorkerStream {
   void Welcome(First* first, const broker::OpenSessionAnswer& answer);
 
   absl::Status SettleAndRenew(v1::WorkRequest* request, const absl::StatusOr<HoldPtr>& hold);
-  absl::Status TakeCredit(int32_t credit);
   absl::Status Settle(v1::WorkRequest* request, const absl::StatusOr<HoldPtr>& hold);
   absl::StatusOr<SettleCall> ReadOne(v1::SettleItem* item);
   void AnswerSettled(const std::vector<Settled>& settled,
                      absl::StatusOr<std::vector<model::SettleResult>> results);
   absl::Status Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusOr<HoldPtr>& hold);
   void AnswerRenewed(int64_t number, bool ends, absl::StatusOr<broker::HeartbeatAnswer> answer);
+
+  // work_stream_credit.cc: how much is pushed.
+  absl::Status TakeCredit(const v1::WorkRequest& request);
+  void AnswerWithdrawn();
+  void SpendCredit(int64_t tasks);
 
   // work_stream_lease.cc: what is pushed.
   void Fetch();
@@ -126,6 +131,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
   bool ends_session_ = false;  // the worker says so
   base::SteadyTime heard_{};  // when the worker last said something
   int64_t credit_ = 0;
+  std::optional<int64_t> withdrawn_;  // of it, that is to be taken back
   bool is_fetching_ = false;
   int64_t last_fetch_ = 0;
   std::shared_ptr<broker::PendingLease> fetch_;

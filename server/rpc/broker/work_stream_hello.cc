@@ -30,16 +30,16 @@ absl::Status WorkStream::Greet(First first) {
   const absl::Status permitted = Permit(grants(), &call->lease);
   if (!permitted.ok()) return base::PrefixField("hello.", permitted);
   NameCaller(*this, call->lease);
-  RETURN_IF_ERROR(TakeCredit(first.request->credit()));
-  is_greeted_ = true;
-  workers_.Add(this, call->lease.worker_id);
-  first.leases = call->leases;
   Update([&] {
     lease_ = call->lease;
     is_greeting_ = true;
     SetPaused(true);
-    AddUnanswered(1);
   });
+  RETURN_IF_ERROR(TakeCredit(*first.request));
+  is_greeted_ = true;
+  workers_.Add(this, call->lease.worker_id);
+  first.leases = call->leases;
+  Update([this] { AddUnanswered(1); });
   broker_.OpenSession(*std::move(call),
                       [this, first = std::move(first)](
                           absl::StatusOr<broker::OpenSessionAnswer> answer) mutable {

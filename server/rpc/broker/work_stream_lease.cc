@@ -63,7 +63,7 @@ void WorkStream::Fetch() {
   });
   bool is_over = false;
   Update([&] {
-    is_over = is_stopped_ || is_ending();
+    is_over = is_stopped_ || is_ending() || withdrawn_.has_value();
     if (is_fetching_ && last_fetch_ == number) fetch_ = fetch;
   });
   if (is_over) fetch->Cancel();
@@ -82,13 +82,14 @@ void WorkStream::Fetched(absl::StatusOr<broker::LeaseAnswer> answer) {
     } else if (!answer->tasks.empty()) {
       Push(*std::move(answer));
     }
+    AnswerWithdrawn();
   });
   Fetch();
   Update([this] { AddUnanswered(-1); });
 }
 
 void WorkStream::Push(broker::LeaseAnswer answer) {
-  credit_ -= std::min<int64_t>(credit_, static_cast<int64_t>(answer.tasks.size()));
+  SpendCredit(static_cast<int64_t>(answer.tasks.size()));
   v1::LeaseResponse tasks;
   WriteLease(&answer, &tasks);
   SealTokens(seal(), &tasks);

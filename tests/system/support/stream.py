@@ -74,7 +74,7 @@ class Worker(Stream):
         super().__init__(client.broker.Work, token)
         self.worker_id = worker_id or new_id()
         self.tasks, self.results, self.beats, self.notices = [], {}, {}, []
-        self.welcome, self.is_draining = None, False
+        self.welcome, self.is_draining, self.withdrawn = None, False, []
         first = beside or broker_pb2.WorkRequest()
         first.MergeFrom(broker_pb2.WorkRequest(credit=credit, hello=broker_pb2.WorkHello(
             worker_id=self.worker_id, lease_duration=seconds(duration),
@@ -93,6 +93,8 @@ class Worker(Stream):
         self.beats.update((beat.number, beat) for beat in message.heartbeats)
         self.notices += message.notices
         self.is_draining |= message.draining
+        if message.HasField("withdrawn_credit"):
+            self.withdrawn.append(message.withdrawn_credit)
 
     def read_until(self, is_so):
         while not is_so():
@@ -110,6 +112,13 @@ class Worker(Stream):
 
     def give_credit(self, count):
         self.send(broker_pb2.WorkRequest(credit=count))
+
+    def withdraw_credit(self, credit=0):
+        """How much was taken back, before this credit was given."""
+        self.send(broker_pb2.WorkRequest(withdraw_credit=True, credit=credit))
+        before = len(self.withdrawn)
+        self.read_until(lambda: len(self.withdrawn) > before)
+        return self.withdrawn[-1]
 
     def settle(self, *items, credit=0):
         """In one message; their numbers."""

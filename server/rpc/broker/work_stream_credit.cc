@@ -1,0 +1,39 @@
+#include <algorithm>
+#include <utility>
+
+#include "server/model/limits.h"
+#include "server/rpc/broker/work_stream.h"
+#include "server/rpc/call/check.h"
+
+namespace skiplane::rpc {
+
+absl::Status WorkStream::TakeCredit(const v1::WorkRequest& request) {
+  absl::Status status;
+  Update([&] {
+    heard_ = std::chrono::steady_clock::now();
+    if (request.withdraw_credit()) {
+      withdrawn_ = withdrawn_.value_or(0) + std::exchange(credit_, 0);
+    }
+    status = CheckNumber(request.credit(), {0, model::kCreditMax - credit_}, {"credit"});
+    if (status.ok()) credit_ += request.credit();
+    AnswerWithdrawn();
+  });
+  if (request.withdraw_credit()) EndFetch();
+  return status;
+}
+
+// A Lease that is under way may still bring tasks for what is taken back.
+void WorkStream::AnswerWithdrawn() {
+  if (!withdrawn_.has_value() || is_fetching_) return;
+  const int64_t not_sent = response()->withdrawn_credit();  // of one before
+  response()->set_withdrawn_credit(static_cast<int32_t>(not_sent + *withdrawn_));
+  withdrawn_.reset();
+}
+
+void WorkStream::SpendCredit(int64_t tasks) {
+  const int64_t of_withdrawn = std::min(withdrawn_.value_or(0), tasks);
+  if (withdrawn_.has_value()) *withdrawn_ -= of_withdrawn;
+  credit_ -= std::min(credit_, tasks - of_withdrawn);
+}
+
+}  // namespace skiplane::rpc
