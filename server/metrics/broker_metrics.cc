@@ -32,6 +32,11 @@ BrokerMetrics::BrokerMetrics(Registry& registry, absl::string_view version,
       awaiting_calls_(NewGauge(registry, "skiplane_awaiting_calls",
                                "GetTask calls that wait for the end of a task.")
                           .Add({})),
+      streams_(NewGauge(registry, "skiplane_streams", "Open streams of workers and producers."),
+               {"kind", {}, {}}, {"work", "produce"}),
+      stream_credit_(NewGauge(registry, "skiplane_stream_credit",
+                              "How many more tasks the open Work streams take.")
+                         .Add({})),
       awaited_by_peers_(NewGauge(registry, "skiplane_awaited_by_peers",
                                  "Tasks for whose ends calls at other brokers wait.")
                             .Add({})),
@@ -81,6 +86,14 @@ void BrokerMetrics::SetWorkers(int64_t alive) {
 
 void BrokerMetrics::SetAwaitingCalls(int64_t calls) {
   awaiting_calls_.Set(static_cast<double>(calls));
+}
+
+void BrokerMetrics::AddStreams(absl::string_view kind, int64_t more) {
+  streams_.At(kind).Increment(static_cast<double>(more));
+}
+
+void BrokerMetrics::AddStreamCredit(int64_t more) {
+  stream_credit_.Increment(static_cast<double>(more));
 }
 
 void BrokerMetrics::SetAwaitedByPeers(int64_t tasks) {

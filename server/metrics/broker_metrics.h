@@ -21,6 +21,8 @@ class BrokerMetrics {
   void SessionsLost(int64_t sessions);
   void SetWorkers(int64_t alive);
   void SetAwaitingCalls(int64_t calls);
+  void AddStreams(absl::string_view kind, int64_t more);
+  void AddStreamCredit(int64_t more);
   void SetAwaitedByPeers(int64_t tasks);
   void SetDraining(bool draining);
   void SetReloaded(bool succeeded);
@@ -36,6 +38,8 @@ class BrokerMetrics {
   Counter& lost_sessions_;
   SharedSeries<Gauge> workers_;
   Gauge& awaiting_calls_;
+  SharedSeries<Gauge> streams_;
+  Gauge& stream_credit_;
   Gauge& awaited_by_peers_;
   Gauge& draining_;
   Gauge& reload_succeeded_;

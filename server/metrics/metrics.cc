@@ -79,6 +79,12 @@ void Metrics::SetWorkers(int64_t alive) { state_->broker.SetWorkers(alive); }
 
 void Metrics::SetAwaitingCalls(int64_t calls) { state_->broker.SetAwaitingCalls(calls); }
 
+void Metrics::AddStreams(absl::string_view kind, int64_t more) {
+  state_->broker.AddStreams(kind, more);
+}
+
+void Metrics::AddStreamCredit(int64_t more) { state_->broker.AddStreamCredit(more); }
+
 void Metrics::SetAwaitedByPeers(int64_t tasks) { state_->broker.SetAwaitedByPeers(tasks); }
 
 void Metrics::SetDraining(bool draining) { state_->broker.SetDraining(draining); }

@@ -80,6 +80,9 @@ class Metrics {
   void SetWaitingLeases(absl::string_view queue, int64_t calls);
   void SetWorkers(int64_t alive);
   void SetAwaitingCalls(int64_t calls);
+  // So many more streams of this kind are open, or so many more tasks they take; negative: fewer.
+  void AddStreams(absl::string_view kind, int64_t more);
+  void AddStreamCredit(int64_t more);
   void SetAwaitedByPeers(int64_t tasks);
   void SetDraining(bool draining);
   void SetReloaded(bool succeeded);

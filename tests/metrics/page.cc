@@ -82,6 +82,8 @@ void UseEveryVerb(Metrics& metrics) {
   metrics.SetWaitingLeases("emails", 1);
   metrics.SetWorkers(1);
   metrics.SetAwaitingCalls(1);
+  metrics.AddStreams("work", 1);
+  metrics.AddStreamCredit(1);
   metrics.SetAwaitedByPeers(1);
   metrics.SetDraining(false);
   metrics.SetReloaded(true);

@@ -6,7 +6,9 @@ import unittest
 
 from support import broker as brokers
 from support.case import SystemTest
+from support.client import broker_pb2
 from support.process import GENEROUS_S
+from support.stream import Producer, Worker
 
 PAUSED = 'skiplane_queue_paused{mode="lease",queue="%s"}'
 OTHER = "__other__"
@@ -40,6 +42,25 @@ class MetricsPage(SystemTest):
         page = self.wait_for_page(
             broker, lambda page: 'skiplane_db_table_bytes{part="rows",table="history"}' in page)
         self.assertGreater(page["skiplane_db_bytes"], 1 << 20)
+
+    def test_open_streams_and_the_credit_that_waits(self):
+        broker, client = self.start("--auto-create-queues")
+        worker = Worker(client, "mail", credit=5)
+        worker.wait_for_welcome()
+        producer = Producer(client)
+        [number] = producer.enqueue(broker_pb2.EnqueueRequest(
+            queue="mail", tasks=[broker_pb2.NewTask()]))
+        producer.answer(number)
+        worker.take()
+        page = broker.metrics()
+        self.assertEqual([page['skiplane_streams{kind="work"}'],
+                          page['skiplane_streams{kind="produce"}'],
+                          page["skiplane_stream_credit"]], [1, 1, 4])
+        worker.break_off()
+        producer.break_off()
+        self.wait_for_page(broker, lambda page: page["skiplane_stream_credit"] == 0
+                           and page['skiplane_streams{kind="work"}'] == 0
+                           and page['skiplane_streams{kind="produce"}'] == 0)
 
     def wait_for_page(self, broker, is_wanted):
         """The first page that is as wanted."""

@@ -15,7 +15,7 @@ class ProduceStream final : public MessageStream {
  public:
   ProduceStream(CallScope scope, StreamSet& streams, grpc::CallbackServerContext* context,
                 broker::Broker& broker)
-      : MessageStream(scope, "skiplane.v1.BrokerService/Produce", streams, context),
+      : MessageStream(scope, {"skiplane.v1.BrokerService/Produce", "produce"}, streams, context),
         broker_(broker) {}
 
  private:

@@ -32,7 +32,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
 
   WorkStream(CallScope scope, Among among, grpc::CallbackServerContext* context,
              broker::Broker& broker)
-      : MessageStream(scope, "skiplane.v1.BrokerService/Work", among.all, context),
+      : MessageStream(scope, {"skiplane.v1.BrokerService/Work", "work"}, among.all, context),
         broker_(broker),
         workers_(among.workers) {}
 
@@ -67,7 +67,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
     model::LeaseState state = model::LeaseState::kHeld;
   };
 
-  ~WorkStream() override { workers_.Remove(this); }
+  ~WorkStream() override;
 
   absl::Status OnMessage(const grpc::ByteBuffer& bytes, absl::StatusOr<HoldPtr> hold) override;
   Outgoing TakeOutgoing() override;
@@ -92,6 +92,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
   absl::Status TakeCredit(const v1::WorkRequest& request);
   void AnswerWithdrawn();
   void SpendCredit(int64_t tasks);
+  void CountCredit();
 
   // work_stream_lease.cc: what is pushed.
   void Fetch();
@@ -127,11 +128,12 @@ class WorkStream final : public MessageStream, public WorkerStream {
   absl::Duration lease_duration_;
   bool is_greeting_ = false;  // the hello is not answered
   bool is_welcome_ = false;
-  bool is_stopped_ = false;  // nothing more is pushed
+  bool is_stopped_ = false;    // nothing more is pushed
   bool ends_session_ = false;  // the worker says so
-  base::SteadyTime heard_{};  // when the worker last said something
+  base::SteadyTime heard_{};   // when the worker last said something
   int64_t credit_ = 0;
   std::optional<int64_t> withdrawn_;  // of it, that is to be taken back
+  int64_t counted_credit_ = 0;        // in the metrics
   bool is_fetching_ = false;
   int64_t last_fetch_ = 0;
   std::shared_ptr<broker::PendingLease> fetch_;

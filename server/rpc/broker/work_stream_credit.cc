@@ -17,6 +17,7 @@ absl::Status WorkStream::TakeCredit(const v1::WorkRequest& request) {
     status = CheckNumber(request.credit(), {0, model::kCreditMax - credit_}, {"credit"});
     if (status.ok()) credit_ += request.credit();
     AnswerWithdrawn();
+    CountCredit();
   });
   if (request.withdraw_credit()) EndFetch();
   return status;
@@ -28,12 +29,27 @@ void WorkStream::AnswerWithdrawn() {
   const int64_t not_sent = response()->withdrawn_credit();  // of one before
   response()->set_withdrawn_credit(static_cast<int32_t>(not_sent + *withdrawn_));
   withdrawn_.reset();
+  CountCredit();
 }
 
 void WorkStream::SpendCredit(int64_t tasks) {
   const int64_t of_withdrawn = std::min(withdrawn_.value_or(0), tasks);
   if (withdrawn_.has_value()) *withdrawn_ -= of_withdrawn;
   credit_ -= std::min(credit_, tasks - of_withdrawn);
+  CountCredit();
+}
+
+void WorkStream::CountCredit() {
+  const int64_t credit = credit_ + withdrawn_.value_or(0);
+  if (credit != counted_credit_) metrics().AddStreamCredit(credit - counted_credit_);
+  counted_credit_ = credit;
+}
+
+WorkStream::~WorkStream() {
+  workers_.Remove(this);
+  credit_ = 0;
+  withdrawn_.reset();
+  CountCredit();
 }
 
 }  // namespace skiplane::rpc

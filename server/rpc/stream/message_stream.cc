@@ -19,15 +19,15 @@ namespace skiplane::rpc {
 
 using std::chrono::steady_clock;
 
-MessageStream::MessageStream(CallScope scope, absl::string_view method, StreamSet& streams,
+MessageStream::MessageStream(CallScope scope, Kind kind, StreamSet& streams,
                              grpc::CallbackServerContext* context)
     : scope_(scope),
-      method_(method),
+      kind_(kind),
       streams_(streams),
       context_(context),
       begin_(steady_clock::now()),
       is_counted_(scope.in_flight.Begin()) {
-  scope_.metrics.RpcStarted(method_);
+  scope_.metrics.RpcStarted(kind_.method);
 }
 
 void MessageStream::OwnWorker(std::string* worker_id) const {
@@ -50,7 +50,7 @@ absl::Status MessageStream::Admit() {
   }
   ASSIGN_OR_RETURN(admitted_, AdmitNow());
   principal_ = admitted_.principal;
-  RETURN_IF_ERROR(CheckMethod(grants(), principal_->name, method_));
+  RETURN_IF_ERROR(CheckMethod(grants(), principal_->name, kind_.method));
   const Party party = PartyOf(*principal_, caller_.address);
   const InFlight::Room room = scope_.in_flight.Hold(party, 0, true, &holding_);
   if (room != InFlight::Room::kGranted) return NoRoom(party, room, scope_.in_flight);
@@ -61,7 +61,9 @@ absl::Status MessageStream::Admit() {
   }
   is_parked_ = true;
   is_listed_ = streams_.Add(this);
-  return is_listed_ ? absl::OkStatus() : BrokerIsDraining();
+  if (!is_listed_) return BrokerIsDraining();
+  scope_.metrics.AddStreams(kind_.name, 1);
+  return absl::OkStatus();
 }
 
 void MessageStream::Begin() {
@@ -179,7 +181,7 @@ absl::Status MessageStream::Handle() {
   if (admitted_.principal->name != principal_->name) {
     return access::InvalidCredentials("they prove another principal than when the stream began");
   }
-  RETURN_IF_ERROR(CheckMethod(grants(), principal_->name, method_));
+  RETURN_IF_ERROR(CheckMethod(grants(), principal_->name, kind_.method));
   RETURN_IF_ERROR(CheckRequestSize(static_cast<size_t>(bytes)));
   if (steady_clock::now() - begin_ > absl::ToChronoNanoseconds(scope_.stream_age)) Retire();
   return OnMessage(incoming_,
@@ -209,7 +211,7 @@ void MessageStream::FinishNow() {
   if (!end_.ok() && !absl::IsCancelled(end_)) {
     if (absl::IsResourceExhausted(end_)) scope_.metrics.RpcExhausted(base::ReasonOf(end_));
     if (absl::IsPermissionDenied(end_) && principal_ != nullptr) {
-      LogDenied("principal", principal_->name, method_, end_);
+      LogDenied("principal", principal_->name, kind_.method, end_);
     }
     for (const auto& [name, value] : TrailersOf(end_)) {
       context_->AddTrailingMetadata(name, value);
@@ -219,13 +221,17 @@ void MessageStream::FinishNow() {
 }
 
 void MessageStream::OnDone() {
-  if (is_listed_) streams_.Remove(this);
+  if (is_listed_) {
+    streams_.Remove(this);
+    scope_.metrics.AddStreams(kind_.name, -1);
+  }
   if (tally_ != nullptr) {
     tally_->calls.fetch_sub(1, std::memory_order_relaxed);
     if (!is_broken_) tally_->answered.fetch_add(1, std::memory_order_relaxed);
   }
   const auto duration = absl::FromChrono(steady_clock::now() - begin_);
-  scope_.metrics.RpcEnded(method_, CodeName(static_cast<grpc::StatusCode>(end_.code())), duration);
+  const std::string code = CodeName(static_cast<grpc::StatusCode>(end_.code()));
+  scope_.metrics.RpcEnded(kind_.method, code, duration);
   if (is_parked_) {
     scope_.in_flight.Unpark(caller_.address, InFlight::WaitFor::kTasks, holding_);
   }

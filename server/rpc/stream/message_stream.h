@@ -28,8 +28,14 @@ namespace skiplane::rpc {
 
 class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
-  // `method` and `streams` outlive the stream.
-  MessageStream(CallScope scope, absl::string_view method, StreamSet& streams,
+  // What it is called, in words that outlive it.
+  struct Kind {
+    absl::string_view method;
+    absl::string_view name;  // for the metrics
+  };
+
+  // `streams` outlives the stream.
+  MessageStream(CallScope scope, Kind kind, StreamSet& streams,
                 grpc::CallbackServerContext* context);
 
   // From the handler, once.
@@ -40,9 +46,7 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
 
   // As UnaryCall has them; of a stream that is admitted.
   std::string ProvenName() const { return ProvenNameOf(*principal_); }
-  std::string PartyName() const {
-    return std::string(PartyOf(*principal_, caller_.address).name);
-  }
+  std::string PartyName() const { return std::string(PartyOf(*principal_, caller_.address).name); }
   access::TokenSeal seal() const { return scope_.sealer.For(principal_->name); }
   void OwnWorker(std::string* worker_id) const;
 
@@ -111,7 +115,7 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   void FinishNow();
 
   const CallScope scope_;
-  const absl::string_view method_;
+  const Kind kind_;
   StreamSet& streams_;
   grpc::CallbackServerContext* const context_;
   const std::chrono::steady_clock::time_point begin_;
