@@ -29,7 +29,8 @@ using RawBrokerService = v1::BrokerService::WithRawCallbackMethod_Enqueue<
 
 class BrokerService final : public RawBrokerService {
  public:
-  BrokerService(broker::Broker& broker, CallScope scope) : broker_(broker), scope_(scope) {}
+  BrokerService(broker::Broker& broker, CallScope scope)
+      : broker_(broker), scope_(scope), streams_(scope.stream_age) {}
 
   grpc::ServerUnaryReactor* Enqueue(grpc::CallbackServerContext* context,
                                     const grpc::ByteBuffer* request,

@@ -87,7 +87,6 @@ void MessageStream::Drain() {
   });
 }
 
-// Before its connection is too old and is cut.
 void MessageStream::Retire() {
   Update([this] {
     if (is_ending_) return;
@@ -183,7 +182,6 @@ absl::Status MessageStream::Handle() {
   }
   RETURN_IF_ERROR(CheckMethod(grants(), principal_->name, kind_.method));
   RETURN_IF_ERROR(CheckRequestSize(static_cast<size_t>(bytes)));
-  if (steady_clock::now() - begin_ > absl::ToChronoNanoseconds(scope_.stream_age)) Retire();
   return OnMessage(incoming_,
                    MessageHold::Take(scope_.in_flight, PartyOf(*principal_, caller_.address),
                                      bytes, KeepsWork()));

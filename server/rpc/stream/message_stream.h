@@ -43,6 +43,9 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
 
   // The server shuts down: it ends when all is answered.
   void Drain();
+  // Its connection grows old, and is cut at some time: the same, with OK.
+  void Retire();
+  std::chrono::steady_clock::time_point begin() const { return begin_; }
 
   // As UnaryCall has them; of a stream that is admitted.
   std::string ProvenName() const { return ProvenNameOf(*principal_); }
@@ -109,7 +112,6 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
 
   absl::Status Admit();
   absl::Status Handle();
-  void Retire();
   Step NextStep();
   void Perform(Step step);
   void FinishNow();

@@ -1,8 +1,14 @@
-// The streams that are open, so that a drain reaches them. Thread-safe.
+// The streams that are open, so that a drain reaches them, and so that they end before a connection
+// that is too old: also those on which nobody says anything. Thread-safe.
 #pragma once
 
+#include <chrono>
+#include <optional>
+
 #include "absl/container/flat_hash_set.h"
+#include "absl/time/time.h"
 #include "server/base/mutex.h"
+#include "server/base/timer.h"
 
 namespace skiplane::rpc {
 
@@ -10,6 +16,9 @@ class MessageStream;
 
 class StreamSet {
  public:
+  // Older streams are told that they are to end, up to a tenth later.
+  explicit StreamSet(absl::Duration stream_age);
+
   // False after Drain(): the stream is not kept.
   bool Add(MessageStream* stream);
   // Of one that was added. After it the stream is told nothing.
@@ -19,9 +28,13 @@ class StreamSet {
   void Drain();
 
  private:
+  void RetireOld();
+
+  const std::chrono::nanoseconds stream_age_;
   base::Mutex mutex_;
   bool is_draining_ ABSL_GUARDED_BY(mutex_) = false;
   absl::flat_hash_set<MessageStream*> streams_ ABSL_GUARDED_BY(mutex_);
+  std::optional<base::Timer> timer_;  // last: it uses the other members; none: they grow old
 };
 
 }  // namespace skiplane::rpc
