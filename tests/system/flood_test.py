@@ -114,6 +114,14 @@ class Flood(SystemTest):
         self.assert_bounded("unread_work", "Work")
 
     @slow
+    def test_refusals_on_a_stream_that_nobody_reads(self):
+        target = Target(self.broker.address, None, 10)
+        PLAYS["unread_refusals"](target)
+        self.assertGreater(target.facts()["units"], 10)
+        self.assertLess(self.broker.peak_rss(), MEMORY_MAX)
+        self.assert_memory_goes_back()
+
+    @slow
     def test_answers_that_nobody_reads(self):
         self.assert_cut("slow_readers_small", "streams")
 

@@ -71,6 +71,9 @@ class WorkStream final : public MessageStream, public WorkerStream {
 
   absl::Status OnMessage(const grpc::ByteBuffer& bytes, absl::StatusOr<HoldPtr> hold) override;
   Outgoing TakeOutgoing() override;
+  int Unsent() const override {
+    return response_ == nullptr ? 0 : response_->results_size() + response_->heartbeats_size();
+  }
   void OnEnding() override;
   void SayDraining() override { response()->set_draining(true); }
   bool KeepsWork() const override { return true; }

@@ -16,6 +16,12 @@
 #include "server/rpc/call/status.h"
 
 namespace skiplane::rpc {
+namespace {
+
+// Answers that wait because the caller reads none: until it does, nothing more is read from it.
+constexpr int kUnsentMax = 250;
+
+}  // namespace
 
 using std::chrono::steady_clock;
 
@@ -124,7 +130,8 @@ MessageStream::Step MessageStream::NextStep() {
     step.finishes = true;
     return step;
   }
-  const bool may_read = !is_paused_ && unanswered_ < model::kStreamUnansweredMax;
+  const bool may_read = !is_paused_ && unanswered_ < model::kStreamUnansweredMax &&
+                        Unsent() < kUnsentMax;
   if (!is_reading_ && !has_all_ && !is_ending_ && may_read) {
     is_reading_ = true;
     step.reads = true;

@@ -69,6 +69,8 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
                                  absl::StatusOr<HoldPtr> hold) = 0;
   // All that there is to say. Under the lock.
   virtual Outgoing TakeOutgoing() = 0;
+  // How many answers the next message has so far. Under the lock.
+  virtual int Unsent() const = 0;
   // It is to end, for the first reason of several: what only waits, is to wait no more. Without the
   // lock, once or more.
   virtual void OnEnding() {}
