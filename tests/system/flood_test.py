@@ -17,6 +17,7 @@ from attacks import PLAYS  # noqa: E402  pylint: disable=wrong-import-position
 from target import Target  # noqa: E402  pylint: disable=wrong-import-position
 
 QUEUE = "bystander"
+IDLE_QUEUE = "idle"
 MEMORY_MAX = 512 << 20
 MANY_STREAMS = 10000
 ATTACK_S = 60  # at most: it ends when the test has seen what it wants
@@ -132,16 +133,17 @@ class Heavy(SystemTest):
     def setUp(self):
         super().setUp()
         self.broker, self.client = self.start("--max-waiting-calls-per-connection=20000")
-        self.client.create_queue(QUEUE)
+        for name in (QUEUE, IDLE_QUEUE):
+            self.client.create_queue(name)
 
     def test_a_worker_that_leaves_and_gives_up_all_its_leases_at_once(self):
-        # Of 5,000 on busy processors the watch cut one in forty: memory was short before the broker
-        # had worked off what it was told.
-        many = 2000
+        many = 5000
         parked = [self.client.lease_later(QUEUE, worker_id=f"w{i}") for i in range(many)]
         end = time.monotonic() + GENEROUS_S
         while leases_begun(self.broker) < many:
             self.assertLess(time.monotonic(), end, "not all leases wait")
+        # They have waited for as long, and the watch has seen them.
+        self.assertEqual(self.client.lease(IDLE_QUEUE, wait=3), [])
         for call in parked:
             call.cancel()
         self.client.enqueue(QUEUE, b"x")

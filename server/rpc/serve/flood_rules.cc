@@ -50,13 +50,17 @@ std::vector<size_t> BySize(const std::vector<Held>& held, auto size_of) {
   return order;
 }
 
+// A worker that shuts down gives up thousands of calls at once. It holds no more than it was let
+// have with them.
+int64_t FloodStreams(const Held& one) { return one.streams - one.leaving; }
+
 class Cuts {
  public:
   // `streams`: that are there however many are cut.
   Cuts(const std::vector<Held>& held, int64_t streams)
       : held_(held), is_cut_(held.size()), streams_(streams) {
     for (const Held& one : held) {
-      streams_ += one.streams;
+      streams_ += FloodStreams(one);
       bytes_ += one.bytes;
     }
   }
@@ -64,7 +68,7 @@ class Cuts {
   void Add(size_t index, absl::string_view reason) {
     if (is_cut_[index]) return;
     is_cut_[index] = true;
-    streams_ -= held_[index].streams;
+    streams_ -= FloodStreams(held_[index]);
     bytes_ -= held_[index].bytes;
     cuts_.push_back({index, reason});
   }
@@ -107,12 +111,13 @@ void CutUnread(const std::vector<Held>& held, Cuts* cuts) {
 }
 
 void CutStreams(const std::vector<Held>& held, const Patience& patience, Cuts* cuts) {
-  for (const size_t i : BySize(held, [](const Held& one) { return one.streams; })) {
+  for (const size_t i : BySize(held, FloodStreams)) {
     if (cuts->streams() <= kStreamsTogether) return;
-    const bool is_trusted = held[i].resets == 0 && held[i].answered >= held[i].streams;
+    const int64_t streams = FloodStreams(held[i]);
+    const bool is_trusted = held[i].resets == 0 && held[i].answered >= streams;
     const int64_t most =
         is_trusted ? patience.streams : std::min(kResetStreams, patience.streams);
-    if (held[i].streams > most) cuts->Add(i, "streams");
+    if (streams > most) cuts->Add(i, "streams");
   }
 }
 

@@ -16,6 +16,7 @@ namespace skiplane::rpc {
 struct Held {
   int64_t bytes = 0;     // that came, and that no call came with
   int64_t streams = 0;   // that gRPC holds, and that no call waits behind
+  int64_t leaving = 0;   // of these, that calls waited behind when memory was not short yet
   int64_t answered = 0;  // calls of it, ever
   int64_t given_up = 0;  // by it, ever
   int64_t unread = 0;    // bytes that are still with the kernel; counts above kRemainsMax only

@@ -31,7 +31,9 @@ void WatchedConnection::Measure(int64_t received, const CallTally::Counts& calls
   bytes_ = std::max<int64_t>(bytes_ + came - Explained(calls, calls_), 0);
   if (calls.begun > calls_.begun || bytes_ == 0) moved_ = now;
   calls_ = calls;
-  if (is_calm) calm_ = calls;
+  if (!is_calm) return;
+  calm_ = calls;
+  waited_behind_ = calls.under_way;
 }
 
 Held WatchedConnection::Judge(const std::optional<StreamCounts::Counts>& streams,
@@ -44,6 +46,7 @@ Held WatchedConnection::Judge(const std::optional<StreamCounts::Counts>& streams
   if (!streams) return held;
   streams_ = streams->held();
   held.streams = std::max<int64_t>(streams->held() - calls.under_way, 0);
+  held.leaving = std::clamp<int64_t>(waited_behind_ - calls.under_way, 0, held.streams);
   held.resets = std::max<int64_t>(
       calls.given_up - calm_.given_up - (calls.answered - calm_.answered), 0);
   // Neither headers nor bodies are under way: what came is gone, whatever it was.

@@ -52,7 +52,8 @@ class WatchedConnection {
   int64_t received_ = 0;
   int64_t bytes_ = 0;        // of that, what no call came with
   CallTally::Counts calls_;  // when it was measured last
-  CallTally::Counts calm_;   // when memory was not short
+  CallTally::Counts calm_;   // when memory was not short, or it was looked at first
+  int64_t waited_behind_ = 0;  // streams, by calls, when memory was not short
   int64_t judged_ = 0;       // of what was received, when it was judged last
   int64_t streams_ = 0;      // that gRPC held then
   SteadyTime moved_;         // when a call came last, or it held no bytes

@@ -56,6 +56,17 @@ TEST(FloodRules, ThousandsOfStreamsOfOneConnectionAreAFlood) {
   EXPECT_THAT(Cuts({Streams(2000), Streams(2000)}, kShort), IsEmpty());
 }
 
+TEST(FloodRules, AWorkerThatGivesUpAllItsCallsAtOnceHoldsWhatItWasLetHave) {
+  Held leaves;
+  leaves.streams = 5000;
+  leaves.leaving = 5000;
+  EXPECT_THAT(Cuts({leaves, leaves, leaves}, kVeryShort), IsEmpty());
+  leaves.streams += 3000;
+  EXPECT_THAT(Cuts({leaves}, kShort), IsEmpty());
+  ++leaves.streams;
+  EXPECT_THAT(Cuts({leaves}, kShort), ElementsAre("0 streams"));
+}
+
 TEST(FloodRules, WhoHasMostStreamsGoesFirstUntilFewAreLeft) {
   EXPECT_THAT(Cuts({Streams(2500), Streams(3500), Streams(2100)}, kShort),
               ElementsAre("0 streams", "1 streams"));

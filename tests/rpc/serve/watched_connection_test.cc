@@ -68,6 +68,36 @@ TEST_F(WatchedConnectionTest, CallsThatSomebodyWaitsForAreNotHeld) {
   EXPECT_EQ(Judge(200).streams, 0);
 }
 
+TEST_F(WatchedConnectionTest, CallsThatWaitedBeforeMemoryWasShortMayLeave) {
+  calls_.under_way = 5000;
+  watched_.Measure(1, calls_, true, kStart);
+  calls_.under_way = 1000;
+  watched_.Measure(2, calls_, false, kStart);
+  EXPECT_EQ(Judge(7000).streams, 6000);
+  EXPECT_EQ(Judge(7000).leaving, 4000);
+  EXPECT_EQ(Judge(3000).leaving, 2000) << "no more than there are";
+  calls_.under_way = 6000;
+  EXPECT_EQ(Judge(7000).leaving, 0);
+}
+
+TEST_F(WatchedConnectionTest, CallsThatBeganWhenMemoryWasShortMayNot) {
+  calls_.under_way = 5000;
+  WatchedConnection other(net::Connection(), "ipv4:1.2.3.4:5", calls_, kStart);
+  other.Measure(1, calls_, false, kStart);
+  const Held held = other.Judge(StreamCounts::Counts{.begun = 5000}, {}, 0, kStart);
+  EXPECT_EQ(held.streams, 5000);
+  EXPECT_EQ(held.leaving, 0);
+}
+
+TEST_F(WatchedConnectionTest, BytesAreHeldBesideCallsThatLeave) {
+  calls_.under_way = 5000;
+  watched_.Measure(1, calls_, true, kStart);
+  calls_.under_way = 0;
+  watched_.Measure(3 * kMega + 1, calls_, false, kStart);
+  EXPECT_EQ(Judge(100).leaving, 100);
+  EXPECT_EQ(Judge(100).bytes, 3 * kMega + 1);
+}
+
 TEST_F(WatchedConnectionTest, ItIsJudgedByTheCallsThatItGaveUpSinceMemoryIsShort) {
   calls_.given_up = 500;
   watched_.Measure(1, calls_, true, kStart);
