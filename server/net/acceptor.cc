@@ -70,6 +70,8 @@ void Acceptor::Stop() {
   is_stopped_ = true;
   eventfd_write(wake_fd_, 1);
   if (thread_.joinable()) thread_.join();
+  for (const Waiting& one : waiting_) close(one.fd);
+  waiting_.clear();
   sockets_.Close();
 }
 
@@ -80,9 +82,10 @@ void Acceptor::Run() {
   while (!is_stopped_) {
     // Without the sockets during a pause: who waits there would end it at once.
     const nfds_t count = can_accept ? all.size() : 1;
-    const int pause = ration_ == 0 ? kRationPauseMs : kPauseMs;
-    const int ready = poll(all.data(), count, can_accept ? kRemoveEveryMs : pause);
+    const int pause = can_accept ? kRemoveEveryMs : kPauseMs;
+    const int ready = poll(all.data(), count, waiting_.empty() ? pause : kRationPauseMs);
     RemoveIfDue();
+    HandOnWaiting();
     can_accept = true;
     for (size_t i = 1; i < count && ready > 0 && !is_stopped_; ++i) {
       if (all[i].revents != 0) can_accept = AcceptAll(all[i].fd) && can_accept;
@@ -102,18 +105,46 @@ void Acceptor::RemoveIfDue() {
 
 bool Acceptor::AcceptAll(int listen_fd) {
   for (int i = 0; i < kAtOnceMax; ++i) {
-    if (ration_ == 0) return false;
     const int fd = accept4(listen_fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) return AfterError(errno);
-    SpendRation();
     Admit(listen_fd, fd);
   }
   return true;
 }
 
-void Acceptor::SpendRation() {
+void Acceptor::Suspect(const std::string& party) {
+  suspects_.Add(party, std::chrono::steady_clock::now());
+}
+
+bool Acceptor::IsSuspect(const std::string& party) const {
+  return suspects_.Has(party, std::chrono::steady_clock::now());
+}
+
+bool Acceptor::MayPass(const std::string& party) {
+  if (ration_ == kUnbounded && waiting_.empty()) return true;
+  if (!IsSuspect(party)) return true;
+  return waiting_.empty() && SpendRation();
+}
+
+bool Acceptor::SpendRation() {
   int64_t left = ration_;
-  while (left != kUnbounded && left > 0 && !ration_.compare_exchange_weak(left, left - 1)) {
+  while (left != kUnbounded && left > 0) {
+    if (ration_.compare_exchange_weak(left, left - 1)) return true;
+  }
+  return left > 0;
+}
+
+void Acceptor::HandOnWaiting() {
+  while (!waiting_.empty()) {
+    const Waiting next = waiting_.front();
+    const bool was_cut = SocketAddress::PeerOf(next.fd).family() == AF_UNSPEC;
+    if (!was_cut && !SpendRation()) return;
+    waiting_.pop_front();
+    if (was_cut) {
+      close(next.fd);
+    } else {
+      take_(next.listen_fd, next.fd);
+    }
   }
 }
 
@@ -127,6 +158,10 @@ void Acceptor::Admit(int listen_fd, int fd) {
     open_.Add(fd, party);
     Publish();
     LogAccepted(fd, open_.count());
+    if (!MayPass(party)) {
+      waiting_.push_back({listen_fd, fd});
+      return;
+    }
   }
   take_(listen_fd, fd);
 }

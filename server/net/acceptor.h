@@ -3,13 +3,14 @@
 // Beyond that, a connection is accepted and closed at once: its caller sees UNAVAILABLE without a
 // wait, and tries another broker or reconnects. So accepting never runs out of descriptors by
 // itself. If something else in the process does, or the machine is short of memory, it pauses and
-// goes on. It can be told to accept few for a while; the rest waits in the kernel. One thread, from
-// Start() to Stop().
+// goes on. It can be told to hand on few of those of suspects for a while; the others wait, and
+// take nothing but a descriptor. One thread, from Start() to Stop().
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <string>
@@ -20,6 +21,7 @@
 #include "server/net/listen_sockets.h"
 #include "server/net/open_connections.h"
 #include "server/net/socket_address.h"
+#include "server/net/suspects.h"
 
 namespace skiplane::net {
 
@@ -47,10 +49,13 @@ class Acceptor {
   // From any thread.
   const OpenConnections& connections() const { return open_; }
 
-  // From now on so many connections are accepted until this is called again; others wait in the
-  // kernel. kUnbounded: all, as at first. From any thread.
+  // From now on so many connections of suspects are handed on until this is called again; others
+  // wait. kUnbounded: all, as at first. From any thread.
   void Ration(int64_t connections) { ration_ = connections; }
   static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
+  // A connection of this party was cut. From any thread.
+  void Suspect(const std::string& party);
+  bool IsSuspect(const std::string& party) const;
 
   // The port from which this process is about to connect to its own, to see whether it answers:
   // such a connection is let in and not counted. 0: none. From any thread.
@@ -63,7 +68,10 @@ class Acceptor {
   void RemoveIfDue();
   // Returns false if nothing can be accepted for a while.
   bool AcceptAll(int listen_fd);
-  void SpendRation();
+  // Of `party`: unless it has to wait.
+  bool MayPass(const std::string& party);
+  bool SpendRation();
+  void HandOnWaiting();
   void Admit(int listen_fd, int fd);
   bool IsPortCheck(int fd) const;
   void Refuse(int fd, const SocketAddress& peer, OpenConnections::Room room);
@@ -80,7 +88,13 @@ class Acceptor {
   const int wake_fd_;
   std::thread thread_;
   OpenConnections open_;
+  Suspects suspects_;
   // Of the thread.
+  struct Waiting {
+    int listen_fd;
+    int fd;
+  };
+  std::deque<Waiting> waiting_;  // the longest first
   SteadyTime removal_due_;
   int64_t refused_ = 0;  // since the last line of the log
   SteadyTime may_log_refusal_;

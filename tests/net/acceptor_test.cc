@@ -4,7 +4,9 @@
 #include <poll.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -47,6 +49,24 @@ class AcceptorTest : public ::testing::Test {
   }
 
   Socket Connect() const { return Socket::ConnectedTo(port_); }
+
+  // From another address than Connect().
+  Socket ConnectFromElsewhere() const {
+    Socket elsewhere;
+    const sockaddr_in other = {AF_INET, 0, {htonl(INADDR_LOOPBACK + 1)}, {}};
+    bind(elsewhere.fd(), reinterpret_cast<const sockaddr*>(&other), sizeof(other));
+    elsewhere.ConnectTo(port_);
+    return elsewhere;
+  }
+
+  // Of those that Connect() makes.
+  static std::string Party() { return SocketAddress::LoopbackIpv4(0).Party(); }
+
+  int64_t TakenFrom(const std::string& party) {
+    base::MutexLock lock(mutex_);
+    return std::ranges::count_if(
+        taken_, [&](int fd) { return SocketAddress::PeerOf(fd).Party() == party; });
+  }
 
   // False if that many are not taken within a generous time.
   bool WaitForTaken(size_t count) {
@@ -120,10 +140,7 @@ TEST_F(AcceptorTest, OneAddressLeavesRoomForOthers) {
   const Socket second = Connect();
   ASSERT_TRUE(WaitForTaken(2));
   EXPECT_TRUE(Connect().IsTurnedAway());
-  Socket elsewhere;
-  const sockaddr_in other = {AF_INET, 0, {htonl(INADDR_LOOPBACK + 1)}, {}};
-  ASSERT_EQ(bind(elsewhere.fd(), reinterpret_cast<const sockaddr*>(&other), sizeof(other)), 0);
-  elsewhere.ConnectTo(port_);
+  const Socket elsewhere = ConnectFromElsewhere();
   EXPECT_TRUE(WaitForTaken(3));
 }
 
@@ -140,24 +157,52 @@ TEST_F(AcceptorTest, TheProcessItselfIsLetInAboveTheLimit) {
   EXPECT_TRUE(WaitForTaken(2));
 }
 
-TEST_F(AcceptorTest, AsManyAreAcceptedAsItIsToldTo) {
+TEST_F(AcceptorTest, AsManySuspectsAreHandedOnAsItIsToldTo) {
   Begin(10);
+  acceptor_->Suspect(Party());
   acceptor_->Ration(0);
   const Socket callers[] = {Connect(), Connect(), Connect()};
   acceptor_->Ration(2);
   ASSERT_TRUE(WaitForTaken(2));
-  acceptor_->Stop();
-  EXPECT_THAT(metrics_.Text(), HasSubstr(Line("skiplane_connections", 2)));
-  EXPECT_THAT(metrics_.Text(), HasSubstr(Line("skiplane_connections_refused_total", 0)));
+  const Socket other = ConnectFromElsewhere();
+  ASSERT_TRUE(WaitForTaken(3)) << "the third caller would have come before it";
+  EXPECT_EQ(TakenFrom(Party()), 2);
 }
 
-TEST_F(AcceptorTest, WhoHadToWaitIsAcceptedLater) {
+TEST_F(AcceptorTest, WhoHadToWaitIsHandedOnLater) {
   Begin(10);
+  acceptor_->Suspect(Party());
   acceptor_->Ration(1);
   const Socket callers[] = {Connect(), Connect(), Connect()};
   ASSERT_TRUE(WaitForTaken(1));
   acceptor_->Ration(Acceptor::kUnbounded);
   EXPECT_TRUE(WaitForTaken(3));
+}
+
+TEST_F(AcceptorTest, WhoIsNoSuspectWaitsForNobody) {
+  Begin(10);
+  acceptor_->Ration(0);
+  const Socket caller = Connect();
+  EXPECT_TRUE(WaitForTaken(1));
+}
+
+TEST_F(AcceptorTest, AConnectionThatWasCutWhileItWaitedTakesNothingOfOthers) {
+  Begin(10);
+  acceptor_->Suspect(Party());
+  acceptor_->Ration(0);
+  const Socket callers[] = {Connect(), Connect()};
+  std::vector<Connection> waiting;
+  while ((waiting = acceptor_->connections().List()).size() < 2) {
+  }
+  const int first = std::min(waiting[0].fd, waiting[1].fd);
+  for (const Connection& one : waiting) {
+    if (one.fd == first) {
+      ASSERT_TRUE(one.Abort());
+    }
+  }
+  acceptor_->Ration(1);
+  ASSERT_TRUE(WaitForTaken(1));
+  EXPECT_EQ(TakenFrom(Party()), 1);
 }
 
 // gRPC's own listener never accepts again after this.

@@ -85,11 +85,15 @@ class Cuts {
   std::vector<FloodCut> cuts_;
 };
 
-// What no caller does that keeps to the limits of calls.
+bool IsKnown(const Held& one) { return one.answered > one.given_up; }
+
+// What no caller does that keeps to the limits of calls. Who was cut connects again to do the same.
 void CutExcess(const std::vector<Held>& held, Cuts* cuts) {
   for (size_t i = 0; i < held.size(); ++i) {
     const int64_t requests = held[i].streams * model::kRequestBytesMax + kBytesBesideRequests;
-    if (held[i].bytes > std::min(kBytesMax, requests)) cuts->Add(i, "bytes");
+    const bool begins_anew = held[i].is_suspect && !IsKnown(held[i]);
+    const int64_t most = begins_anew ? kStalledBytes : std::min(kBytesMax, requests);
+    if (held[i].bytes > most) cuts->Add(i, "bytes");
     if (held[i].stalled >= kStalledMax && held[i].bytes >= kStalledBytes) cuts->Add(i, "stalled");
   }
 }
@@ -105,8 +109,7 @@ void CutResets(const std::vector<Held>& held, const Patience& patience, Cuts* cu
 // While there is enough to do for nobody, of those that were cut, nobody's first calls are so many.
 void CutUnread(const std::vector<Held>& held, Cuts* cuts) {
   for (size_t i = 0; i < held.size(); ++i) {
-    const bool is_known = held[i].answered > held[i].given_up;
-    if (!is_known && held[i].unread > kUnreadMax) cuts->Add(i, "unread");
+    if (!IsKnown(held[i]) && held[i].unread > kUnreadMax) cuts->Add(i, "unread");
   }
 }
 

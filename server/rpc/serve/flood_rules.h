@@ -21,6 +21,7 @@ struct Held {
   int64_t given_up = 0;  // by it, ever
   int64_t unread = 0;    // bytes that are still with the kernel; counts above kRemainsMax only
   int64_t resets = 0;    // calls that it gave up since memory is short, less those answered
+  bool is_suspect = false;  // a connection of its party was cut a moment ago
   absl::Duration stalled;  // no call has come from it for so long, while it held bytes
 };
 

@@ -33,10 +33,11 @@ constexpr std::chrono::seconds kMeasureEvery(1);
 constexpr std::chrono::seconds kTrimEvery(2);
 constexpr std::chrono::seconds kSweepEvery(10);
 
-// While calls of connections that were cut are not ended, so many connections are accepted at each
-// look; above kRemainsMax as rarely as this.
+// After a cut so many connections of suspects are handed on as often as this; as long as more than
+// kRemainsMax calls of connections that were cut are not ended, more rarely.
 constexpr int64_t kRation = 2;
-constexpr std::chrono::milliseconds kAcceptEvery(500);
+constexpr std::chrono::milliseconds kAcceptEvery(50);
+constexpr std::chrono::milliseconds kAcceptRarelyEvery(500);
 
 // What is allowed to be there takes so much.
 constexpr int64_t kConnectionBytes = 25 << 10;
@@ -110,7 +111,7 @@ void FloodWatch::Run() {
     bool is_flood = false;
     if (!is_calm || begin >= measure_due_) MeasureAll(begin, is_calm);
     if (is_calm) {
-      acceptor_.Ration(net::Acceptor::kUnbounded);
+      Ration(0, begin);
     } else {
       is_flood = LookForFloods(memory, begin);
       Trim(begin);
@@ -141,8 +142,8 @@ void FloodWatch::Measure(const net::Connection& connection, SteadyTime now, bool
     if (!peer) return;
     std::string address = GrpcAddress(*peer);
     const CallTally::Counts calls = tally_.Of(address);
-    found = watched_.try_emplace(connection.socket, connection, std::move(address), calls, now)
-                .first;
+    found = watched_.try_emplace(connection.socket, connection, std::move(address), peer->Party(),
+                                 calls, now).first;
   }
   WatchedConnection& watched = found->second;
   const auto received = watched.connection().BytesReceived();
@@ -189,24 +190,26 @@ Held FloodWatch::Judge(WatchedConnection* watched, bool asks_unread, SteadyTime 
   const int64_t unread = asks_unread ? watched->connection().BytesUnread().value_or(0) : 0;
   std::optional<StreamCounts::Counts> streams;
   if (watched->IsBusy()) streams = streams_.Of(watched->address());
-  return watched->Judge(streams, tally_.Of(watched->address()), unread, now);
+  Held held = watched->Judge(streams, tally_.Of(watched->address()), unread, now);
+  held.is_suspect = acceptor_.IsSuspect(watched->party());
+  return held;
 }
 
 // Who was cut connects again, and what it left is not worked off yet: with more of the same from
-// all of them it would never be. Others wait among them.
+// all of them it would never be. Others of its party wait among them.
 void FloodWatch::Ration(int64_t remains, SteadyTime now) {
-  if (remains == 0) {
+  if (remains == 0 && now >= cut_ + net::Suspects::kFor) {
     acceptor_.Ration(net::Acceptor::kUnbounded);
-  } else if (remains <= kRemainsMax || now >= accept_due_) {
+  } else if (now >= accept_due_) {
     acceptor_.Ration(kRation);
-    accept_due_ = now + kAcceptEvery;
-  } else {
-    acceptor_.Ration(0);
+    accept_due_ = now + (remains > kRemainsMax ? kAcceptRarelyEvery : kAcceptEvery);
   }
 }
 
 void FloodWatch::Cut(WatchedConnection& watched, const Held& held, absl::string_view reason) {
   if (!watched.connection().Abort()) return;
+  acceptor_.Suspect(watched.party());
+  cut_ = steady_clock::now();
   watched.SetCut();
   metrics_.ConnectionCut(reason);
   if (!may_log_.Allows(steady_clock::now())) return;

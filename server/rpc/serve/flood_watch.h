@@ -62,6 +62,7 @@ class FloodWatch {
   SteadyTime sweep_due_;
   SteadyTime trim_due_;
   SteadyTime accept_due_;
+  SteadyTime cut_;  // when one was last
   const int end_fd_;
   std::thread thread_;
 };

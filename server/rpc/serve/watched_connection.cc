@@ -19,9 +19,11 @@ int64_t Explained(const CallTally::Counts& now, const CallTally::Counts& before)
 }  // namespace
 
 WatchedConnection::WatchedConnection(net::Connection connection, std::string address,
-                                     const CallTally::Counts& calls, SteadyTime now)
+                                     std::string party, const CallTally::Counts& calls,
+                                     SteadyTime now)
     : connection_(connection),
       address_(std::move(address)),
+      party_(std::move(party)),
       calm_(calls),
       moved_(now) {}
 

@@ -21,12 +21,14 @@ class WatchedConnection {
 
   // `calls`: what was counted so far of its address, most often by calls that came before it was
   // looked at: their bytes are explained when it is measured first.
-  WatchedConnection(net::Connection connection, std::string address, const CallTally::Counts& calls,
-                    SteadyTime now);
+  WatchedConnection(net::Connection connection, std::string address, std::string party,
+                    const CallTally::Counts& calls, SteadyTime now);
 
   const net::Connection& connection() const { return connection_; }
   // As gRPC spells it.
   const std::string& address() const { return address_; }
+  // See net::SocketAddress::Party().
+  const std::string& party() const { return party_; }
   int64_t received() const { return received_; }
 
   // `received`: bytes, ever. `is_calm`: memory is not short.
@@ -49,6 +51,7 @@ class WatchedConnection {
  private:
   net::Connection connection_;
   std::string address_;
+  std::string party_;
   int64_t received_ = 0;
   int64_t bytes_ = 0;        // of that, what no call came with
   CallTally::Counts calls_;  // when it was measured last

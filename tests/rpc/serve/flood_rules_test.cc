@@ -120,6 +120,18 @@ TEST(FloodRules, ABodyLargerThanARequestMayBeIsAFlood) {
               ElementsAre("1 bytes"));
 }
 
+TEST(FloodRules, WhoseAddressWasCutBeginsWithLittle) {
+  Held again = Bytes((256 << 10) + 1, absl::ZeroDuration(), 1);
+  again.is_suspect = true;
+  Held fresh = again;
+  fresh.answered = 0;
+  Held small = fresh;
+  small.bytes = 256 << 10;
+  Held other = fresh;
+  other.is_suspect = false;
+  EXPECT_THAT(Cuts({again, fresh, small, other}, kShort), ElementsAre("1 bytes"));
+}
+
 TEST(FloodRules, OneConnectionHoldsSixtyFourMebibytesAtMost) {
   EXPECT_THAT(Cuts({Bytes(64 * kMiB, absl::ZeroDuration()),
                     Bytes(64 * kMiB + 1, absl::ZeroDuration())}, kShort),

@@ -27,7 +27,7 @@ class WatchedConnectionTest : public ::testing::Test {
   }
 
   CallTally::Counts calls_;
-  WatchedConnection watched_{net::Connection(), "ipv4:1.2.3.4:5", calls_, kStart};
+  WatchedConnection watched_{net::Connection(), "ipv4:1.2.3.4:5", "party", calls_, kStart};
 };
 
 TEST_F(WatchedConnectionTest, WhatCameWithoutACallIsHeldWhileAStreamIs) {
@@ -82,7 +82,7 @@ TEST_F(WatchedConnectionTest, CallsThatWaitedBeforeMemoryWasShortMayLeave) {
 
 TEST_F(WatchedConnectionTest, CallsThatBeganWhenMemoryWasShortMayNot) {
   calls_.under_way = 5000;
-  WatchedConnection other(net::Connection(), "ipv4:1.2.3.4:5", calls_, kStart);
+  WatchedConnection other(net::Connection(), "ipv4:1.2.3.4:5", "party", calls_, kStart);
   other.Measure(1, calls_, false, kStart);
   const Held held = other.Judge(StreamCounts::Counts{.begun = 5000}, {}, 0, kStart);
   EXPECT_EQ(held.streams, 5000);
@@ -130,7 +130,7 @@ TEST_F(WatchedConnectionTest, GrpcIsAskedAboutThoseThatSendOrHoldSomething) {
 
 TEST_F(WatchedConnectionTest, CallsThatCameBeforeItWasLookedAtExplainTheirBytes) {
   Call(4 * kMega);
-  WatchedConnection other(net::Connection(), "ipv4:1.2.3.4:5", calls_, kStart);
+  WatchedConnection other(net::Connection(), "ipv4:1.2.3.4:5", "party", calls_, kStart);
   other.Measure(6 * kMega, calls_, false, kStart);
   EXPECT_LE(other.Judge(StreamCounts::Counts{.begun = 1}, calls_, 0, kStart).bytes, 2 * kMega);
 }
