@@ -2,6 +2,8 @@
 
 import unittest
 
+import grpc
+
 from support.client import Client, broker_pb2, reason_of
 from support.rules_case import OTHER, OWN, RulesTest
 from support.stream import Producer, Worker, ack_of, outcome_of
@@ -82,6 +84,15 @@ allow token:stranger to lease on nowhere
         self.put(OWN)
         self.assert_ends(worker, "PERMISSION_DENIED", "ACCESS_DENIED")
         self.assert_nothing_leased()
+
+    def test_a_right_that_is_taken_away_ends_a_stream_to_which_nothing_is_pushed(self):
+        worker = self.work("worker")
+        worker.wait_for_welcome()
+        self.replace("rules", "allow token:root to all on *\n"
+                              f"allow token:worker to lease on {OTHER}\n")
+        with self.assertRaises(grpc.RpcError) as refusal:
+            worker.beat()
+        self.assertEqual(reason_of(refusal.exception), "ACCESS_DENIED")
 
     def test_a_token_that_is_withdrawn_ends_the_stream(self):
         producer = self.produce("producer")

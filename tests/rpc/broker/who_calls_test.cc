@@ -127,6 +127,25 @@ TEST_F(WhoCallsTest, OfTheFollowUpsOfAnAck) {
   EXPECT_EQ(PrincipalOf(front_.broker.settle.at(0)), kPrincipal);
 }
 
+TEST_F(WhoCallsTest, OfAStreamAndOfItsFollowUps) {
+  const auto stream = front_.stub->Work(&context_);
+  v1::WorkRequest hello;
+  hello.mutable_hello()->set_worker_id(kWorker);
+  hello.mutable_hello()->add_queues()->set_name("mail");
+  v1::WorkRequest settlement;
+  settlement.add_settlements()->set_number(1);
+  *settlement.mutable_settlements(0)->mutable_item()->mutable_ack() =
+      AckWithFollowUp(LeaseToken()).items(0);
+  v1::WorkResponse response;
+  ASSERT_TRUE(stream->Write(hello) && stream->Write(settlement));
+  while (response.results().empty()) ASSERT_TRUE(stream->Read(&response));
+  EXPECT_EQ(front_.broker.open.lease.principal, kPrincipal);
+  EXPECT_EQ(front_.broker.open.lease.worker_id, access::WorkerKey(kPrincipal, kWorker));
+  EXPECT_EQ(PrincipalOf(front_.broker.settle.at(0)), kPrincipal);
+  stream->WritesDone();
+  EXPECT_TRUE(stream->Finish().ok());
+}
+
 // Nobody: no principal has a part that all callers would share.
 TEST(WhoCalls, WhereNobodyHasToProveIt) {
   Front front(AnswersAnAck());
