@@ -109,8 +109,9 @@ class Tokens(AccessTest):
                 self.assertEqual(self.by_both(token), "CREDENTIALS_INVALID")
         self.assertEqual(self.by_grpc(extra=[("authorization", f"Basic {self.token}")]),
                          "CREDENTIALS_INVALID")
-        self.assertEqual(self.by_grpc(self.token, extra=[("authorization", "Bearer x")]),
-                         "CREDENTIALS_INVALID")
+        for two in ((self.token, "x"), ("x", self.token), (self.token, self.token)):
+            self.assertEqual(self.by_grpc(extra=[("authorization", f"Bearer {token}")
+                                                 for token in two]), "CREDENTIALS_INVALID")
         for secret in (self.token, other):
             self.assertNotIn(secret, self.broker.output)
 
