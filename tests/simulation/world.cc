@@ -132,6 +132,7 @@ void World::Call(const Input& input) {
   ticket->call.max_bytes = 1 << 20;
   ticket->waits = input.span.count() > 0;
   ticket->deadline = now_ + input.span;
+  ticket->call.wait = absl::FromChrono(input.span);
   if (input.request > 0) ticket->request_key = absl::StrCat("r", input.request);
   ticket->call.principal = absl::StrCat("p", input.principal);
   if (input.worker > 0) ticket->call.worker_id = absl::StrCat("w", input.worker);
@@ -285,6 +286,7 @@ broker::LeaseCall World::CallOf(const Ticket& ticket) {
   call.worker_id = ticket.call.worker_id;
   call.max_tasks = ticket.call.max_tasks;
   call.max_bytes = ticket.call.max_bytes;
+  call.wait = ticket.call.wait;
   return call;
 }
 

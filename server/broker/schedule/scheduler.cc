@@ -28,6 +28,10 @@ bool AllEmpty(const Ticket& ticket) {
          std::all_of(ticket.entries.begin(), ticket.entries.end(), is_empty);
 }
 
+// What the last look for a call that waited may take at most, of the time that is left before the
+// caller's deadline.
+constexpr std::chrono::milliseconds kLastLookMax(300);
+
 // Under its request id another broker may lease even after a look: for a call that the caller gave
 // up and repeated here, or whose broker died. So a caller that is still there is told of nothing
 // only if a last look, after its wait, finds nothing.
@@ -175,7 +179,13 @@ void Scheduler::FinishEmpty(const TicketPtr& ticket, Step& step) {
   Leave(*ticket);
   ticket->is_over = true;
   ticket->held = std::move(empty);
-  Find(ticket, /*is_urgent=*/!ticket->waits, step);
+  const std::chrono::nanoseconds patience = std::min<std::chrono::nanoseconds>(
+      kLastLookMax, absl::ToChronoNanoseconds(ticket->call.wait) / 4);
+  if (ticket->waits) {
+    alarms_.Cancel(ticket->alarm);
+    ticket->alarm = alarms_.Set(step.now + patience, ticket);
+  }
+  Find(ticket, /*is_urgent=*/patience < kLastLookMax, step);
 }
 
 void Scheduler::Leave(Ticket& ticket) {
@@ -217,6 +227,8 @@ void Scheduler::Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answ
 void Scheduler::Expire(const TicketPtr& ticket, Step& step) {
   if (ticket->state == Ticket::State::kWaiting) {
     FinishEmpty(ticket, step);
+  } else if (ticket->is_over) {
+    Finish(ticket, RepeatLater(), step);
   } else if (ticket->state != Ticket::State::kDone) {
     ticket->is_expired = true;
   }

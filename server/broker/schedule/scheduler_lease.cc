@@ -215,6 +215,7 @@ void Scheduler::Failed(const LeaseRun& run, const absl::Status& status, Step& st
   state.Failed(status, step.now);
   state.belief.Forget();
   for (const TicketPtr& ticket : run.tickets) {
+    if (!run.unsought.empty()) ticket->was_sought = false;
     if (run.IsReservation()) {
       step.actions.push_back(Decline{ticket});
       continue;

@@ -53,12 +53,12 @@ struct Ticket {
     kDone,     // answered, in no list
   };
   State state = State::kWaiting;
-  bool is_cancelled = false;  // while serving: what comes is handed back
-  bool is_expired = false;    // while serving: an empty outcome ends it
+  bool is_cancelled = false;  // while serving or finding: what comes is handed back
+  bool is_expired = false;    // while serving or finding: an empty outcome ends it
   bool is_gone = false;       // its worker's session has ended: it was cancelled for that
   int conflicts = 0;          // how often its request id was found to be taken
   int finds = 0;              // looks for what was leased under its request id that are under way
-  bool was_sought = false;    // one was made, or the statement that serves it makes one
+  bool was_sought = false;    // one was made, or is made in front of the statement that serves it
   bool is_over = false;       // it is answered empty unless the look that is under way finds any
   Alarms::Id alarm = 0;       // its deadline
 

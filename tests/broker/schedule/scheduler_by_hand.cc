@@ -79,6 +79,7 @@ TicketPtr SchedulerByHand::Caller(const std::string& name, const std::vector<int
   ticket->call.max_bytes = 1 << 20;
   ticket->waits = wait.count() > 0;
   ticket->deadline = now_ + wait;
+  ticket->call.wait = absl::FromChrono(wait);
   for (const int64_t lane : lanes) ticket->wanted.push_back({{lane, 0}, queues_[lane]});
   return ticket;
 }

@@ -178,16 +178,25 @@ TEST_F(SchedulerCallTest, ARepeatForSeveralQueuesLooksBeforeItLeases) {
 // Another broker's statement, for the call that this one repeats, may be committed after the look.
 TEST_F(SchedulerCallTest, ARepeatIsToldOfNothingOnlyAfterALookAtTheEndOfItsWait) {
   MakeEmpty(1);
-  const TicketPtr ann = Repeatable("ann", seconds(1));
+  const TicketPtr ann = Repeatable("ann", seconds(2));
   Admit(ann);
   EXPECT_EQ(Found(ann, 0), "");
-  EXPECT_EQ(After(seconds(1)), "find ann later");
+  EXPECT_EQ(After(seconds(2)), "find ann later");
   EXPECT_EQ(Found(ann, 2), "answer ann: 2 tasks");
   const TicketPtr bob = Repeatable("bob", seconds(1));
   Admit(bob);
-  EXPECT_EQ(After(seconds(1)), "find bob later");
+  EXPECT_EQ(After(seconds(1)), "find bob") << "there is less time for a short wait";
   EXPECT_EQ(Found(bob, 0), "") << "the look of the beginning";
   EXPECT_EQ(Found(bob, 0), "answer bob: 0 tasks");
+}
+
+// The caller's deadline is near.
+TEST_F(SchedulerCallTest, ALastLookThatTakesLongEndsTheCall) {
+  MakeEmpty(1);
+  Admit(Repeatable("ann", seconds(2)));
+  EXPECT_EQ(After(seconds(2)), "find ann later");
+  EXPECT_EQ(After(milliseconds(299)), "");
+  EXPECT_EQ(After(milliseconds(1)), "answer ann: UNAVAILABLE");
 }
 
 TEST_F(SchedulerCallTest, ARepeatThatDoesNotWaitIsToldOfNothingAfterALook) {
