@@ -1,13 +1,18 @@
 """The examples of streams outlive their brokers: nothing is lost, and nothing is done twice."""
 
+import itertools
 import os
 import re
 import sys
 import unittest
+from concurrent import futures
+
+import grpc
 
 from support import document, stubs
 from support.broker import listen_where_nobody_is_put
 from support.case import SystemTest, slow
+from support.client import broker_pb2
 from support.process import Process
 
 sys.path.append(os.path.join(stubs.ROOT, "tests", "proto"))
@@ -15,7 +20,39 @@ from tool_chain import ToolChain  # noqa: E402  pylint: disable=wrong-import-pos
 
 MANY = 1000
 BEFORE_THE_KILL = 100
+OLD_AFTER = 50  # messages
 LONG = "sleep 6"  # it runs while the broker is away, and longer than a lost lease is kept
+
+
+class Front(grpc.GenericRpcHandler):
+    """Before a broker: its streams end as those of a broker do that are a quarter of an hour old.
+    `is_old`: whether that comes before this message of the caller."""
+
+    def __init__(self, broker, is_old):
+        self.is_old = is_old
+        self.broker = grpc.insecure_channel(broker.address)
+        self.server = grpc.server(futures.ThreadPoolExecutor(), handlers=[self])
+        self.address = f"127.0.0.1:{self.server.add_insecure_port('127.0.0.1:0')}"
+        self.server.start()
+
+    def end(self):
+        self.server.stop(None).wait()
+        self.broker.close()
+
+    def service(self, handler_call_details):
+        method = handler_call_details.method
+        response = getattr(broker_pb2, method.rpartition("/")[2] + "Response")
+
+        def play(requests, _context):
+            yield from self.broker.stream_stream(method)(self.passed_on(requests))
+            yield response(draining=True).SerializeToString()
+        return grpc.stream_stream_rpc_method_handler(play)
+
+    def passed_on(self, requests):
+        for request in requests:
+            if self.is_old(request):
+                return
+            yield request
 
 
 class Streams(SystemTest):
@@ -38,6 +75,25 @@ class Streams(SystemTest):
         payloads = [LONG.encode(), *(b"no. %d." % number for number in range(MANY))]
         for part in (payloads[:1], payloads[1:]):
             self.client.enqueue_all("mail", [self.client.new_task(payload) for payload in part])
+
+    def front(self, is_old):
+        front = Front(self.broker, is_old)
+        self.addCleanup(front.end)
+        return front.address
+
+    def old_and_old_again(self):
+        numbers = itertools.count(1)
+        return self.front(lambda _: next(numbers) % OLD_AFTER == 0)
+
+    def old_before_the_end(self):
+        ends = []
+
+        def is_old(request):
+            if broker_pb2.WorkRequest.FromString(request).heartbeat.end_session:
+                ends.append(request)
+                return len(ends) == 1
+            return False
+        return self.front(is_old)
 
     def kill(self):
         """It is there again at once."""
@@ -64,6 +120,13 @@ class Streams(SystemTest):
         worker.wait_for_output("no. ", times=MANY)
         self.assertEqual(worker.terminate(), 0, worker.output)
         self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), 0)
+        self.assert_all_once(worker)
+
+    def assert_outlives_old_streams(self, worker):
+        worker.wait_for_output("no. ", times=MANY)
+        self.assertEqual(worker.terminate(), 0, worker.output)
+        self.assertEqual(self.client.queue("mail").counts.succeeded_count, 1 + MANY)
+        self.assertGreater(worker.output.count("stream ended: it was old"), 1)
         self.assert_all_once(worker)
 
     def assert_ends_what_runs(self, worker):
@@ -94,6 +157,12 @@ class Python(Streams):
 
     def test_a_worker_outlives_its_broker(self):
         self.assert_outlives_the_broker(self.work(self.address))
+
+    def test_a_worker_outlives_old_streams(self):
+        self.assert_outlives_old_streams(self.work(self.old_and_old_again()))
+
+    def test_a_worker_that_stops_on_an_old_stream_ends_its_session(self):
+        self.assert_ends_what_runs(self.work(self.old_before_the_end()))
 
     def test_a_worker_goes_on_at_another_broker(self):
         self.assert_goes_elsewhere(self.work(self.address, self.start_broker().address))
@@ -128,8 +197,21 @@ class Go(ToolChain, Streams):
         self.assert_each_once(producer.output, r"is committed: no\. (\d+)\.")
         self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), MANY)
 
+    def test_a_producer_outlives_old_streams(self):
+        producer = self.go(0, self.old_and_old_again())
+        self.assertEqual(producer.wait(), 0, producer.output)
+        self.assertGreater(producer.output.count("stream ended: it was old"), 1)
+        self.assert_each_once(producer.output, r"is committed: no\. (\d+)\.")
+        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), MANY)
+
     def test_a_worker_outlives_its_broker(self):
         self.assert_outlives_the_broker(self.work(self.address))
+
+    def test_a_worker_outlives_old_streams(self):
+        self.assert_outlives_old_streams(self.work(self.old_and_old_again()))
+
+    def test_a_worker_that_stops_on_an_old_stream_ends_its_session(self):
+        self.assert_ends_what_runs(self.work(self.old_before_the_end()))
 
     def test_a_worker_goes_on_at_another_broker(self):
         self.assert_goes_elsewhere(self.work(self.address, self.start_broker().address))

@@ -8,6 +8,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"math/rand/v2"
@@ -54,6 +55,10 @@ func dial(addresses []string) (brokers []pb.BrokerServiceClient) {
 	return brokers
 }
 
+// errOld is the end of a stream that neither failed nor was done: a broker ends it after a quarter
+// of an hour.
+var errOld = errors.New("it was old")
+
 // player plays one stream, and says whether the broker answered.
 type player func(broker pb.BrokerServiceClient) (answered bool, err error)
 
@@ -68,6 +73,9 @@ func again(brokers []pb.BrokerServiceClient, play player) error {
 		log.Print("stream ended: ", err)
 		if answered {
 			pause = leastPause
+		}
+		if err == errOld {
+			continue
 		}
 		time.Sleep(pause/2 + rand.N(pause/2)) // not all clients at once
 		pause = min(2*pause, mostPause)

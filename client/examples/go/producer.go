@@ -71,11 +71,12 @@ func (p *producer) produce(broker pb.BrokerServiceClient) (answered bool, err er
 	sender.Go(func() { p.send(ctx, stream) })
 	for {
 		message, err := stream.Recv()
-		if err == io.EOF {
+		if err == io.EOF && p.isDone() {
 			return true, nil
-		}
-		if err != nil {
-			return answered, err // also after `draining`, when all that was taken is answered
+		} else if err == io.EOF {
+			return true, errOld
+		} else if err != nil {
+			return answered, err // also at a broker that drains
 		}
 		answered = true
 		for _, result := range message.Results {

@@ -17,8 +17,10 @@ type workStream struct {
 	settled map[int64]*attempt   // settlements that are not answered
 	asked   map[int64][]*attempt // heartbeats that are not answered
 	next    *pb.WorkRequest
-	isLast  bool
+	last    int64 // the heartbeat that ends the session: nothing is sent after it
 	ready   chan struct{}
+
+	hasEnded bool // the session
 }
 
 func newWorkStream() *workStream {
@@ -39,11 +41,12 @@ func (w *worker) work(broker pb.BrokerServiceClient) (welcomed bool, err error) 
 	go w.send(ctx, stream, s)
 	for {
 		message, err := stream.Recv()
-		if err == io.EOF {
+		if err == io.EOF && s.hasEnded {
 			return true, nil
-		}
-		if err != nil {
-			return welcomed, err // also after `draining`, when all that was taken is answered
+		} else if err == io.EOF {
+			return true, errOld
+		} else if err != nil {
+			return welcomed, err // also at a broker that drains
 		}
 		welcomed = true
 		w.take(s, message)
@@ -86,7 +89,7 @@ func (s *workStream) settle(a *attempt) {
 
 // renew moves the session's end, and asks for the state of what is held.
 func (s *workStream) renew(held map[*attempt]bool) {
-	if s.isLast || s.next.Heartbeat != nil {
+	if s.last != 0 || s.next.Heartbeat != nil {
 		return
 	}
 	s.number++
@@ -103,7 +106,7 @@ func (s *workStream) renew(held map[*attempt]bool) {
 func (s *workStream) end() {
 	s.number++
 	s.next.Heartbeat = &pb.WorkHeartbeat{Number: s.number, EndSession: true}
-	s.isLast = true
+	s.last = s.number
 	signalTo(s.ready)
 }
 
@@ -113,7 +116,7 @@ func (w *worker) send(ctx context.Context, stream pb.BrokerService_WorkClient, s
 	defer renewal.Stop()
 	for {
 		w.mu.Lock()
-		message, isLast := s.next, s.isLast
+		message, isLast := s.next, s.last != 0
 		s.next = &pb.WorkRequest{}
 		w.mu.Unlock()
 		if stream.Send(message) != nil {

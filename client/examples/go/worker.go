@@ -56,6 +56,9 @@ func (w *worker) take(s *workStream, message *pb.WorkResponse) {
 	for _, beat := range message.Heartbeats {
 		w.note(s.asked[beat.Number], beat.Response.GetResults()) // none if it was refused
 		delete(s.asked, beat.Number)
+		if beat.Number == s.last { // an old stream ends without this answer
+			s.hasEnded = beat.Response != nil
+		}
 	}
 	if len(message.Notices) > 0 { // they name tasks; what the heartbeat says is of this attempt
 		s.renew(w.held)
@@ -137,7 +140,7 @@ func (w *worker) answered(s *workStream, result *pb.WorkResult) {
 
 // endIfIdle ends the session after the last answer.
 func (w *worker) endIfIdle() {
-	if w.isStopping && len(w.held) == 0 && w.running == 0 && w.stream != nil && !w.stream.isLast {
+	if w.isStopping && len(w.held) == 0 && w.running == 0 && w.stream != nil && w.stream.last == 0 {
 		w.stream.end()
 	}
 }

@@ -50,6 +50,7 @@ class Worker:
         self.held, self.running, self.is_stopping = [], 0, False
         self.out = None  # of the stream at hand, and what is not answered on it, by numbers
         self.settled, self.asked = {}, {}
+        self.last, self.has_ended = None, False  # the heartbeat that ends the session
 
     def run(self, brokers):
         threading.Thread(target=self.renew_always, daemon=True).start()
@@ -59,11 +60,15 @@ class Worker:
                 for message in self.begin(broker):
                     pause = LEAST_PAUSE_S
                     self.take(message)
-                return  # the session has ended
-            except grpc.RpcError as error:  # also after `draining`, when all it took is answered
+            except grpc.RpcError as error:  # also at a broker that drains
                 if error.code() in FINAL:
                     raise
                 print("stream ended:", error.details(), file=sys.stderr)
+            else:
+                if self.has_ended:
+                    return
+                print("stream ended: it was old", file=sys.stderr)
+                continue
             finally:
                 self.leave()
             time.sleep(pause * random.uniform(0.5, 1))  # not all clients at once
@@ -72,6 +77,7 @@ class Worker:
     def begin(self, broker):
         with self.lock:
             self.out, self.settled, self.asked = queue.SimpleQueue(), {}, {}
+            self.last, self.has_ended = None, False
             self.asked[0] = list(self.held)
             self.out.put(pb.WorkRequest(
                 credit=0 if self.is_stopping else SLOTS - self.running,
@@ -96,6 +102,8 @@ class Worker:
                 self.answered(self.settled.pop(result.number), result)
             for beat in message.heartbeats:
                 self.note(beat.number, beat.response.results)  # none if it was refused
+                if beat.number == self.last:  # an old stream ends without this answer
+                    self.has_ended = beat.HasField("response")
             if message.notices:  # they name tasks; the heartbeat's answer is of these attempts
                 self.renew()
             self.end_if_idle()
@@ -161,15 +169,16 @@ class Worker:
         while True:
             time.sleep(LEASE_S / 4)
             with self.lock:
-                self.renew()
+                if self.out:
+                    self.renew()
 
     def renew(self, end_session=False):
-        if self.out:
-            number = next(self.numbers)
-            self.asked[number] = list(self.held)
-            self.out.put(pb.WorkRequest(heartbeat=pb.WorkHeartbeat(
-                number=number, end_session=end_session,
-                leases=[attempt.held() for attempt in self.held])))
+        number = next(self.numbers)
+        self.asked[number] = list(self.held)
+        self.out.put(pb.WorkRequest(heartbeat=pb.WorkHeartbeat(
+            number=number, end_session=end_session,
+            leases=[attempt.held() for attempt in self.held])))
+        return number
 
     def stop(self):
         """Lets what runs end, and then the session."""
@@ -178,10 +187,10 @@ class Worker:
             self.end_if_idle()
 
     def end_if_idle(self):
-        if self.is_stopping and not self.held and not self.running:
-            self.renew(end_session=True)
-            if self.out:
-                self.out.put(None)
+        is_idle = self.is_stopping and not self.held and not self.running
+        if is_idle and self.out and not self.last:
+            self.last = self.renew(end_session=True)
+            self.out.put(None)
 
 
 def nack(token, kind, text):
