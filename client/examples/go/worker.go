@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"log"
@@ -60,22 +61,29 @@ func (w *worker) take(s *workStream, message *pb.WorkResponse) {
 			s.hasEnded = beat.Response != nil
 		}
 	}
-	if len(message.Notices) > 0 { // they name tasks; what the heartbeat says is of this attempt
-		s.renew(w.held)
+	for _, notice := range message.Notices {
+		for a := range w.held {
+			if bytes.Equal(a.task.LeaseToken, notice.LeaseToken) {
+				w.told(a, notice.State)
+			}
+		}
 	}
 	w.endIfIdle()
 }
 
-// note stops the work of those that are lost, or that an operator cancels.
-func (w *worker) note(attempts []*attempt, states []*pb.HeartbeatResult) {
-	for i, state := range states {
-		if state.State == pb.LeaseState_LEASE_STATE_HELD {
-			continue
-		}
-		attempts[i].cancel()
-		if state.State == pb.LeaseState_LEASE_STATE_LOST && attempts[i].end == nil {
-			delete(w.held, attempts[i])
-		}
+func (w *worker) note(attempts []*attempt, results []*pb.HeartbeatResult) {
+	for i, result := range results {
+		w.told(attempts[i], result.State)
+	}
+}
+
+// told stops the work of an attempt that is lost, or that an operator cancels.
+func (w *worker) told(a *attempt, state pb.LeaseState) {
+	if state != pb.LeaseState_LEASE_STATE_HELD {
+		a.cancel()
+	}
+	if state == pb.LeaseState_LEASE_STATE_LOST && a.end == nil {
+		delete(w.held, a)
 	}
 }
 

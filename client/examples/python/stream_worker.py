@@ -104,16 +104,21 @@ class Worker:
                 self.note(beat.number, beat.response.results)  # none if it was refused
                 if beat.number == self.last:  # an old stream ends without this answer
                     self.has_ended = beat.HasField("response")
-            if message.notices:  # they name tasks; the heartbeat's answer is of these attempts
-                self.renew()
+            for notice in message.notices:
+                for attempt in list(self.held):
+                    if attempt.task.lease_token == notice.lease_token:
+                        self.told(attempt, notice.state)
             self.end_if_idle()
 
-    def note(self, number, states):
-        for attempt, result in zip(self.asked.pop(number, []), states):
-            if result.state != pb.LEASE_STATE_HELD:
-                attempt.stop.set()
-                if result.state == pb.LEASE_STATE_LOST and not attempt.end and attempt in self.held:
-                    self.held.remove(attempt)
+    def note(self, number, results):
+        for attempt, result in zip(self.asked.pop(number, []), results):
+            self.told(attempt, result.state)
+
+    def told(self, attempt, state):
+        if state != pb.LEASE_STATE_HELD:
+            attempt.stop.set()
+        if state == pb.LEASE_STATE_LOST and not attempt.end and attempt in self.held:
+            self.held.remove(attempt)
 
     def start(self, task):
         attempt = Attempt(task)
