@@ -120,6 +120,13 @@ inline constexpr int kCreditMax = 1000;
 inline constexpr int kHelloLeasesMax = 10000;
 // What a stream has under way at most: from there on nothing more is read from it.
 inline constexpr int64_t kStreamUnansweredMax = 10000;
+// And as long as its caller has this much to read.
+inline constexpr int kStreamUnsentMax = 250;
+inline constexpr int64_t kStreamUnsentBytesMax = 1 << 20;
+// Of one message; more is the next message. Beside tasks, which may be as large as a Lease's,
+// answers have a room of their own; all of it fits gRPC's usual message.
+inline constexpr int64_t kStreamMessageBytesMax = 3 << 20;
+inline constexpr int64_t kStreamBesideTasksBytes = 512 << 10;
 
 // One statement.
 inline constexpr int kBatchRowsMax = 1000;

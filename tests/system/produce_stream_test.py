@@ -1,9 +1,12 @@
 """A producer on one stream: each enqueue is answered by its number, by its own outcome."""
 
+import types
 import unittest
 
+import grpc
+
 from support.case import SystemTest
-from support.client import broker_pb2, new_id, reason_of
+from support.client import broker_pb2, broker_pb2_grpc, new_id, reason_of
 from support.stream import Producer
 
 
@@ -18,8 +21,14 @@ class Produce(SystemTest):
         super().setUp()
         self.broker, self.client = self.start("--auto-create-queues")
 
-    def produce(self):
-        producer = Producer(self.client)
+    def slow_client(self):
+        """Little is on its way to it, however much it receives."""
+        channel = grpc.insecure_channel(self.broker.address, (("grpc.http2.bdp_probe", 0),))
+        self.addCleanup(channel.close)
+        return types.SimpleNamespace(broker=broker_pb2_grpc.BrokerServiceStub(channel))
+
+    def produce(self, client=None):
+        producer = Producer(client or self.client)
         self.addCleanup(producer.break_off)
         return producer
 
@@ -62,6 +71,23 @@ class Produce(SystemTest):
         self.assertEqual(second.answer(again).response, answer)
         self.assertEqual(second.answer(other).refusal.reason, "REQUEST_ID_REUSED")
         self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), 1)
+
+    def test_large_answers_come_in_messages_that_a_usual_client_receives(self):
+        """Repeats are answered with as much as the first one, and cost the database little."""
+        firsts = [request(queue, *[b""] * 1000, request_id=new_id()) for queue in "acde"]
+        producer = self.produce(self.slow_client())
+        for number in producer.enqueue(*firsts):
+            producer.answer(number)
+        numbers = producer.enqueue(*firsts * 125, request("b", b"x", request_id=new_id()))
+        self.client.lease("b", wait=60)  # all that was sent before it is done, nothing is read
+        largest = 0
+        while len(producer.answers) < len(numbers):
+            message = producer.next()
+            largest = max(largest, message.ByteSize())
+            producer.answers.update((result.number, result) for result in message.results)
+        self.assertEqual([len(producer.answer(number).response.results) for number in numbers],
+                         [1000] * 500 + [1])
+        self.assertGreater(largest, 2 << 20)  # most of them waited together
 
     def test_when_it_sends_no_more_all_is_answered(self):
         producer = self.produce()

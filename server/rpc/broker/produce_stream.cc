@@ -23,7 +23,14 @@ v1::ProduceResponse* ProduceStream::response() {
 }
 
 MessageStream::Outgoing ProduceStream::TakeOutgoing() {
-  return {std::move(response_), [](bool) {}};
+  const bool fits = unsent_.FitsMessage(0);
+  std::unique_ptr<v1::ProduceResponse> message = std::move(response_);
+  unsent_ = {};
+  if (!fits) {
+    int64_t room = model::kStreamMessageBytesMax;
+    CutAnswers(&room, message->mutable_results(), response()->mutable_results(), &unsent_);
+  }
+  return {std::move(message), [](bool) {}};
 }
 
 absl::StatusOr<broker::EnqueueCall> ProduceStream::Read(v1::EnqueueRequest* request) {
@@ -71,6 +78,7 @@ void ProduceStream::Answer(int64_t number,
     } else {
       WriteStreamRefusal(results.status(), result->mutable_refusal());
     }
+    unsent_.Add(*result);
     AddUnanswered(-1);
   });
 }

@@ -23,7 +23,6 @@ class ProduceStream final : public MessageStream {
 
   absl::Status OnMessage(const grpc::ByteBuffer& bytes, absl::StatusOr<HoldPtr> hold) override;
   Outgoing TakeOutgoing() override;
-  int Unsent() const override { return response_ == nullptr ? 0 : response_->results_size(); }
   void SayDraining() override { response()->set_draining(true); }
 
   absl::StatusOr<broker::EnqueueCall> Read(v1::EnqueueRequest* request);

@@ -120,6 +120,7 @@ void WorkStream::AnswerSettled(const std::vector<Settled>& settled,
       } else {
         WriteStreamRefusal(results.status(), result->mutable_refusal());
       }
+      unsent_.Add(*result);
     }
     AddUnanswered(-static_cast<int64_t>(settled.size()));
   });
@@ -169,6 +170,7 @@ void WorkStream::AnswerRenewed(int64_t number, bool ends,
     } else {
       WriteStreamRefusal(answer.status(), result->mutable_refusal());
     }
+    unsent_.Add(*result);
     AddUnanswered(-1);
   });
 }

@@ -71,9 +71,6 @@ class WorkStream final : public MessageStream, public WorkerStream {
 
   absl::Status OnMessage(const grpc::ByteBuffer& bytes, absl::StatusOr<HoldPtr> hold) override;
   Outgoing TakeOutgoing() override;
-  int Unsent() const override {
-    return response_ == nullptr ? 0 : response_->results_size() + response_->heartbeats_size();
-  }
   void OnEnding() override;
   void SayDraining() override { response()->set_draining(true); }
   bool KeepsWork() const override { return true; }
@@ -105,6 +102,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
   absl::Status PermitNow(broker::LeaseCall* call) const;
   void Fetched(absl::StatusOr<broker::LeaseAnswer> answer);
   void Push(broker::LeaseAnswer answer);
+  std::unique_ptr<v1::WorkResponse> TakeMessage();
   void EndFetch();
 
   // work_stream_held.cc: what the worker holds, as far as this stream knows.

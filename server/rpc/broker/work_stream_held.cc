@@ -63,6 +63,7 @@ void WorkStream::Tell(const Known& known, model::LeaseState state) {
   notice->set_task_id(model::FormatTaskId(known.lease.task));
   notice->set_state(ToWire(state));
   notice->set_lease_token(known.token);
+  unsent_.Add(*notice);
 }
 
 // The session is gone.

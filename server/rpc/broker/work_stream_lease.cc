@@ -102,9 +102,30 @@ void WorkStream::Push(broker::LeaseAnswer answer) {
   pushed_ = std::move(answer);
 }
 
+// Of what does not fit, only answers and notices stay for the next message: tasks come before what
+// is said of them.
+std::unique_ptr<v1::WorkResponse> WorkStream::TakeMessage() {
+  std::unique_ptr<v1::WorkResponse> message = std::move(response_);
+  int64_t beside = 0;
+  for (const v1::LeasedTask& task : message->tasks()) {
+    beside += static_cast<int64_t>(task.ByteSizeLong());
+  }
+  if (message->has_welcome()) beside += static_cast<int64_t>(message->welcome().ByteSizeLong());
+  const bool fits = unsent_.FitsMessage(beside);
+  unsent_ = {};
+  if (fits) return message;
+  int64_t room = std::max(model::kStreamMessageBytesMax - beside, model::kStreamBesideTasksBytes);
+  v1::WorkResponse* const rest = response();
+  CutAnswers(&room, message->mutable_results(), rest->mutable_results(), &unsent_);
+  CutAnswers(&room, message->mutable_heartbeats(), rest->mutable_heartbeats(), &unsent_);
+  CutAnswers(&room, message->mutable_notices(), rest->mutable_notices(), &unsent_);
+  return message;
+}
+
 MessageStream::Outgoing WorkStream::TakeOutgoing() {
   if (response_ == nullptr || is_greeting_) return {};
-  return {std::move(response_), [this, pushed = std::exchange(pushed_, {})](bool is_sent) mutable {
+  std::unique_ptr<v1::WorkResponse> message = TakeMessage();
+  return {std::move(message), [this, pushed = std::exchange(pushed_, {})](bool is_sent) mutable {
             if (!is_sent) broker_.HandBack(pushed);
             if (pushed.tasks.empty()) return;
             pushed = {};  // with the memory that it holds

@@ -16,12 +16,6 @@
 #include "server/rpc/call/status.h"
 
 namespace skiplane::rpc {
-namespace {
-
-// Answers that wait because the caller reads none: until it does, nothing more is read from it.
-constexpr int kUnsentMax = 250;
-
-}  // namespace
 
 using std::chrono::steady_clock;
 
@@ -131,7 +125,7 @@ MessageStream::Step MessageStream::NextStep() {
     return step;
   }
   const bool may_read = !is_paused_ && unanswered_ < model::kStreamUnansweredMax &&
-                        Unsent() < kUnsentMax;
+                        !unsent_.IsFull();
   if (!is_reading_ && !has_all_ && !is_ending_ && may_read) {
     is_reading_ = true;
     step.reads = true;

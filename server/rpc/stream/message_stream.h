@@ -23,6 +23,7 @@
 #include "server/rpc/call/no_room.h"
 #include "server/rpc/stream/message_hold.h"
 #include "server/rpc/stream/stream_set.h"
+#include "server/rpc/stream/unsent.h"
 
 namespace skiplane::rpc {
 
@@ -67,12 +68,9 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   // for it. Not called again before it returns. A refusal ends the stream.
   virtual absl::Status OnMessage(const grpc::ByteBuffer& bytes,
                                  absl::StatusOr<HoldPtr> hold) = 0;
-  // All that there is to say. Under the lock.
+  // What there is to say, if it fits one message; `unsent_` becomes the rest. Under the lock.
   virtual Outgoing TakeOutgoing() = 0;
-  // How many answers the next message has so far. Under the lock.
-  virtual int Unsent() const = 0;
-  // It is to end, for the first reason of several: what only waits, is to wait no more. Without the
-  // lock, once or more.
+  // It is to end: what only waits, is to wait no more. Without the lock, once.
   virtual void OnEnding() {}
   // Says that it is to end soon. Under the lock.
   virtual void SayDraining() = 0;
@@ -91,13 +89,14 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   // Ends the stream with `status` once all is answered. Under the lock.
   void EndWith(absl::Status status);
 
-  // Of the stream's caller: what it may do now. For OnMessage() only.
+  // Of the stream's caller: what it may do now. In OnMessage(), or while paused.
   const access::Grants& grants() const { return admitted_.grants; }
   // Who calls and what it may do now, for any thread. UNAUTHENTICATED.
   absl::StatusOr<access::Admitted> AdmitNow() const;
   metrics::Metrics& metrics() { return scope_.metrics; }
 
   base::Mutex mutex_;
+  Unsent unsent_;  // under the lock
 
  private:
   // What follows from a change, to be done without the lock.
@@ -129,7 +128,7 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   bool is_listed_ = false;
   Caller caller_;
   std::shared_ptr<const access::Principal> principal_;  // once it is admitted: does not change
-  access::Admitted admitted_;                           // for the thread that reads
+  access::Admitted admitted_;                           // as grants()
   std::shared_ptr<CallTally::Connection> tally_;
 
   grpc::ByteBuffer incoming_;
