@@ -111,22 +111,25 @@ class Faults(SystemTest):
             self.assertEqual(reason_of(stream.refusal()), "BROKER_DRAINING")
         self.assertEqual(self.broker.wait(), 0)
 
-    def test_streams_of_a_database_that_is_away_end_as_unavailable(self):
+    def test_a_stream_outlives_a_database_that_is_away(self):
         worker = self.work(credit=1)
         worker.wait_for_welcome()
         self.database.refuse_writes()
         other = self.work()
         self.assertEqual(other.refusal().code().name, "UNAVAILABLE")
+        self.assertEqual(worker.withdraw_credit(credit=1), 1)  # its Lease ends, refused
+        self.assert_refused(worker)
         self.database.take_writes()
         end = time.monotonic() + GENEROUS_S
-        while not self.is_welcome():
+        while worker.beat().HasField("refusal"):
             self.assertLess(time.monotonic(), end)
+        self.client.enqueue("q", b"x")
+        [task] = worker.take()
+        self.assertEqual(worker.ack(task), ["SETTLED"])
 
-    def is_welcome(self):
-        try:
-            return self.work().wait_for_welcome() is not None
-        except grpc.RpcError:
-            return False
+    def assert_refused(self, worker):
+        """While nothing can be written each is refused alone."""
+        self.assertEqual(worker.beat().refusal.code, grpc.StatusCode.UNAVAILABLE.value[0])
 
     def test_a_stream_and_calls_of_one_worker_share_its_session(self):
         worker_id = new_id()

@@ -34,7 +34,8 @@ class WorkStream final : public MessageStream, public WorkerStream {
              broker::Broker& broker)
       : MessageStream(scope, {"skiplane.v1.BrokerService/Work", "work"}, among.all, context),
         broker_(broker),
-        workers_(among.workers) {}
+        workers_(among.workers),
+        timer_(among.all.timer()) {}
 
   void Yield() override;
   void Replaced(const LeaseNumbers* named) override;
@@ -46,22 +47,19 @@ class WorkStream final : public MessageStream, public WorkerStream {
     int64_t number;
     model::LeaseToken lease;
   };
-  // The settlements of one message that may be settled.
-  struct Settlements {
+  struct Settlements {  // of one message, that may be settled
     SettleCall call;
     std::vector<Settled> settled;  // one per item of the call
   };
 
-  // The message with the hello.
-  struct First {
+  struct First {  // the message with the hello
     std::unique_ptr<v1::WorkRequest> request;
     HoldPtr hold;
     std::vector<model::LeaseToken> leases;  // that it names
     std::vector<std::string> tokens;        // as it names them
   };
 
-  // A lease, and what the worker was told of it.
-  struct Known {
+  struct Known {  // a lease, and what the worker was told of it
     model::LeaseToken lease;
     std::string token;  // as the worker has it
     model::LeaseState state = model::LeaseState::kHeld;
@@ -103,6 +101,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
   void Fetched(absl::StatusOr<broker::LeaseAnswer> answer);
   void Push(broker::LeaseAnswer answer);
   std::unique_ptr<v1::WorkResponse> TakeMessage();
+  void FetchAfter(absl::Duration delay);
   void EndFetch();
 
   // work_stream_held.cc: what the worker holds, as far as this stream knows.
@@ -117,6 +116,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
 
   broker::Broker& broker_;
   WorkerStreams& workers_;
+  base::Timer& timer_;
 
   // For OnMessage():
   bool is_greeted_ = false;
@@ -138,6 +138,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
   bool is_fetching_ = false;
   int64_t last_fetch_ = 0;
   std::shared_ptr<broker::PendingLease> fetch_;
+  base::Timer::Id next_fetch_ = 0;  // that waits for its time, as unanswered
   std::unique_ptr<v1::WorkResponse> response_;
   broker::LeaseAnswer pushed_;  // tasks in `response_`
   // By task and lease number: what the worker was last told.

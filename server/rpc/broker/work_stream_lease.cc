@@ -10,6 +10,18 @@
 #include "server/rpc/call/permit.h"
 
 namespace skiplane::rpc {
+namespace {
+
+constexpr absl::Duration kRetryDelayDefault = absl::Seconds(1);
+
+// Whether the same Lease may be granted a little later, by this broker.
+bool PassesSoon(const absl::Status& refusal) {
+  if (base::ReasonOf(refusal) == "BROKER_DRAINING") return false;
+  return absl::IsUnavailable(refusal) ||
+         (absl::IsResourceExhausted(refusal) && base::RetryDelayOf(refusal).has_value());
+}
+
+}  // namespace
 
 using std::chrono::steady_clock;
 
@@ -19,8 +31,8 @@ base::SteadyTime WorkStream::SilentFrom() const {
 }
 
 bool WorkStream::MayFetch() const {
-  return is_welcome_ && !is_stopped_ && !is_ending() && !is_fetching_ && credit_ > 0 &&
-         pushed_.tasks.empty() && held_.size() < size_t{model::kHelloLeasesMax} &&
+  return is_welcome_ && !is_stopped_ && !is_ending() && !is_fetching_ && next_fetch_ == 0 &&
+         credit_ > 0 && pushed_.tasks.empty() && held_.size() < size_t{model::kHelloLeasesMax} &&
          steady_clock::now() < SilentFrom();
 }
 
@@ -76,6 +88,8 @@ void WorkStream::Fetched(absl::StatusOr<broker::LeaseAnswer> answer) {
     fetch_ = nullptr;
     if (!answer.ok() && base::ReasonOf(answer.status()) == "SESSION_LOST") {
       if (!ends_session_) LoseAll();
+    } else if (!answer.ok() && PassesSoon(answer.status())) {
+      FetchAfter(base::RetryDelayOf(answer.status()).value_or(kRetryDelayDefault));
     } else if (!answer.ok()) {
       if (base::ReasonOf(answer.status()) == "BROKER_DRAINING") SayDraining();
       EndWith(answer.status());
@@ -133,12 +147,27 @@ MessageStream::Outgoing WorkStream::TakeOutgoing() {
           }};
 }
 
+void WorkStream::FetchAfter(absl::Duration delay) {
+  if (is_ending() || is_stopped_) return;
+  AddUnanswered(1);
+  next_fetch_ = timer_.After(absl::ToChronoNanoseconds(delay), [this] {
+    Update([this] { next_fetch_ = 0; });
+    Fetch();
+    Update([this] { AddUnanswered(-1); });
+  });
+}
+
 void WorkStream::EndFetch() {
   std::shared_ptr<broker::PendingLease> fetch;
   Update([&] { fetch = fetch_; });
   if (fetch != nullptr) fetch->Cancel();
 }
 
-void WorkStream::OnEnding() { EndFetch(); }
+void WorkStream::OnEnding() {
+  EndFetch();
+  base::Timer::Id waits = 0;
+  Update([&] { waits = std::exchange(next_fetch_, 0); });
+  if (waits != 0 && timer_.Cancel(waits)) Update([this] { AddUnanswered(-1); });
+}
 
 }  // namespace skiplane::rpc

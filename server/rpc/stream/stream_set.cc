@@ -9,8 +9,7 @@ namespace skiplane::rpc {
 StreamSet::StreamSet(absl::Duration stream_age)
     : stream_age_(absl::ToChronoNanoseconds(stream_age)) {
   if (stream_age == absl::InfiniteDuration()) return;
-  timer_.emplace();
-  timer_->After(stream_age_ / 10, [this] { RetireOld(); });
+  timer_.After(stream_age_ / 10, [this] { RetireOld(); });
 }
 
 void StreamSet::RetireOld() {
@@ -21,7 +20,7 @@ void StreamSet::RetireOld() {
       if (stream->begin() < begun_before) stream->Retire();
     }
   }
-  timer_->After(stream_age_ / 10, [this] { RetireOld(); });
+  timer_.After(stream_age_ / 10, [this] { RetireOld(); });
 }
 
 bool StreamSet::Add(MessageStream* stream) {

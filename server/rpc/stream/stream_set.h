@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
@@ -27,6 +26,9 @@ class StreamSet {
   // Tells all that are open, once, that they are to end.
   void Drain();
 
+  // For the streams.
+  base::Timer& timer() { return timer_; }
+
  private:
   void RetireOld();
 
@@ -34,7 +36,7 @@ class StreamSet {
   base::Mutex mutex_;
   bool is_draining_ ABSL_GUARDED_BY(mutex_) = false;
   absl::flat_hash_set<MessageStream*> streams_ ABSL_GUARDED_BY(mutex_);
-  std::optional<base::Timer> timer_;  // last: it uses the other members; none: they grow old
+  base::Timer timer_;  // last: it uses the other members
 };
 
 }  // namespace skiplane::rpc
