@@ -104,6 +104,17 @@ class Work(Streams):
         with self.assertRaises(StopIteration):
             worker.read()
 
+    def test_what_is_settled_by_calls_does_not_end_the_pushing(self):
+        """As many as a stream keeps count of."""
+        worker = self.work(credit=1000)
+        for _ in range(10):
+            self.client.enqueue_all("q", [self.client.new_task()] * 1000)
+            self.client.ack(*worker.take(1000))
+            worker.give_credit(1000)
+        self.client.enqueue("q", b"more")
+        worker.beat()
+        self.assertEqual(worker.take()[0].payload, b"more")
+
     def test_ending_the_session_releases_what_is_held(self):
         self.client.enqueue("q", b"x")
         worker = self.work(credit=5)

@@ -48,6 +48,10 @@ absl::Status WorkStream::OnMessage(const grpc::ByteBuffer& bytes, absl::StatusOr
   RETURN_IF_ERROR(TakeCredit(request));
   RETURN_IF_ERROR(SettleAndRenew(&request, hold));
   Fetch();
+  if (!request.has_heartbeat()) return absl::OkStatus();
+  bool is_full = false;  // also of what the worker settled by calls, until it is looked at
+  Update([&] { is_full = held_.size() >= size_t{model::kHelloLeasesMax}; });
+  if (is_full) OnLeasesTaken();
   return absl::OkStatus();
 }
 
@@ -143,23 +147,26 @@ absl::Status WorkStream::Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusO
   if (status.ok()) status = OpenTokens(seal(), &request);
   absl::StatusOr<broker::HeartbeatCall> call = status.ok() ? ReadHeartbeat(&request) : status;
   if (!call.ok()) {
-    AnswerRenewed(number, false, base::PrefixField("heartbeat.", call.status()));
+    AnswerRenewed(number, false, {}, base::PrefixField("heartbeat.", call.status()));
     return absl::OkStatus();
   }
   call->worker_id = lease_.worker_id;
   call->lease_duration = lease_.lease_duration.value_or(absl::ZeroDuration());
   const bool ends = call->end_session;
+  std::vector<model::LeaseToken> leases;
+  for (const model::HeldLease& lease : call->leases) leases.push_back(lease.token);
   broker_.Heartbeat(*std::move(call),
-                    [this, number, ends, held = *hold](
+                    [this, number, ends, leases = std::move(leases), held = *hold](
                         absl::StatusOr<broker::HeartbeatAnswer> answer) mutable {
                       held.reset();  // before the stream may go
                       if (answer.ok() && !ends) CountLost(*answer, metrics());
-                      AnswerRenewed(number, ends, std::move(answer));
+                      AnswerRenewed(number, ends, leases, std::move(answer));
                     });
   return absl::OkStatus();
 }
 
 void WorkStream::AnswerRenewed(int64_t number, bool ends,
+                               const std::vector<model::LeaseToken>& leases,
                                absl::StatusOr<broker::HeartbeatAnswer> answer) {
   Update([&] {
     v1::WorkHeartbeatResult* const result = response()->add_heartbeats();
@@ -167,6 +174,9 @@ void WorkStream::AnswerRenewed(int64_t number, bool ends,
     if (answer.ok()) {
       WriteHeartbeat(&*answer, result->mutable_response());
       if (!answer->session_alive && !ends) LoseAll();
+      for (size_t i = 0; i < leases.size() && i < answer->states.size(); ++i) {
+        if (answer->states[i] == model::LeaseState::kLost) Over(leases[i]);
+      }
     } else {
       WriteStreamRefusal(answer.status(), result->mutable_refusal());
     }

@@ -84,7 +84,8 @@ class WorkStream final : public MessageStream, public WorkerStream {
   void AnswerSettled(const std::vector<Settled>& settled,
                      absl::StatusOr<std::vector<model::SettleResult>> results);
   absl::Status Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusOr<HoldPtr>& hold);
-  void AnswerRenewed(int64_t number, bool ends, absl::StatusOr<broker::HeartbeatAnswer> answer);
+  void AnswerRenewed(int64_t number, bool ends, const std::vector<model::LeaseToken>& leases,
+                     absl::StatusOr<broker::HeartbeatAnswer> answer);
 
   // work_stream_credit.cc: how much is pushed.
   absl::Status TakeCredit(const v1::WorkRequest& request);
@@ -117,7 +118,6 @@ class WorkStream final : public MessageStream, public WorkerStream {
   broker::Broker& broker_;
   WorkerStreams& workers_;
   base::Timer& timer_;
-
   // For OnMessage():
   bool is_greeted_ = false;
   std::string worker_id_;  // as the worker says it
@@ -141,6 +141,8 @@ class WorkStream final : public MessageStream, public WorkerStream {
   base::Timer::Id next_fetch_ = 0;  // that waits for its time, as unanswered
   std::unique_ptr<v1::WorkResponse> response_;
   broker::LeaseAnswer pushed_;  // tasks in `response_`
+  bool is_looking_ = false;
+  bool looks_again_ = false;  // when that is done, as leases were taken meanwhile
   // By task and lease number: what the worker was last told.
   absl::flat_hash_map<std::pair<model::TaskId, int64_t>, Known> held_;
 };

@@ -26,21 +26,33 @@ void WorkStream::Over(const model::LeaseToken& lease) {
   held_.erase({lease.task, lease.lease_number});
 }
 
-// Whose they are is not known: each worker's own are looked at.
+// Whose they are is not known: each worker's own are looked at, by one look at a time.
 void WorkStream::OnLeasesTaken() {
   std::vector<model::LeaseToken> leases;
   Update([&] {
     if (is_ending()) return;
+    if (is_looking_) {
+      looks_again_ = true;
+      return;
+    }
     for (const auto& [key, known] : held_) leases.push_back(known.lease);
-    if (!leases.empty()) AddUnanswered(1);
+    is_looking_ = !leases.empty();
+    if (is_looking_) AddUnanswered(1);
   });
   if (leases.empty()) return;
   broker_.LookAtLeases(leases, [this, leases](
                                    absl::StatusOr<std::vector<model::LeaseState>> states) {
+    bool looks_again = false;
     Update([&] {
       if (states.ok()) Notice(leases, *states);
-      AddUnanswered(-1);
+      is_looking_ = false;
+      looks_again = std::exchange(looks_again_, false);
     });
+    if (states.ok()) {  // else it may be refused at once, under the locks of who tells
+      if (looks_again) OnLeasesTaken();
+      Fetch();
+    }
+    Update([this] { AddUnanswered(-1); });
   });
 }
 
