@@ -66,7 +66,7 @@ class Reclaimer {
   Recovery recovery_;
   Recovery hand_back_;
   absl::flat_hash_set<pg::Uuid> told_;     // as lost, and not yet forgotten
-  absl::flat_hash_set<pg::Uuid> counted_;  // the same
+  absl::flat_hash_set<pg::Uuid> counted_;  // in the metrics, and not yet forgotten
   bool grace_due_ = false;
   std::optional<std::chrono::steady_clock::time_point> marked_at_;
 };
