@@ -16,7 +16,9 @@ void WorkerStreams::Opened(WorkerStream* stream, const model::SessionId& session
                            const LeaseNumbers& named) {
   base::MutexLock lock(mutex_);
   Replace(stream, &named);
-  streams_[stream].session = session;
+  Place& place = streams_[stream];
+  if (place.is_replaced) return;  // the session is told to the one that came later
+  place.session = session;
   by_session_[session] = stream;
 }
 
@@ -28,6 +30,7 @@ void WorkerStreams::Refused(WorkerStream* stream) {
 void WorkerStreams::Replace(WorkerStream* by, const LeaseNumbers* named) {
   for (WorkerStream* const earlier : by_worker_[streams_[by].worker_id]) {
     if (earlier == by) break;
+    streams_[earlier].is_replaced = true;
     earlier->Replaced(named);
   }
 }

@@ -50,6 +50,7 @@ class WorkerStreams {
   struct Place {
     std::string worker_id;
     model::SessionId session{};  // once it is opened
+    bool is_replaced = false;
   };
 
   void Replace(WorkerStream* by, const LeaseNumbers* named) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
