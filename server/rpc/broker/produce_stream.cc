@@ -25,7 +25,7 @@ v1::ProduceResponse* ProduceStream::response() {
 MessageStream::Outgoing ProduceStream::TakeOutgoing() {
   const bool fits = unsent_.FitsMessage(0);
   std::unique_ptr<v1::ProduceResponse> message = std::move(response_);
-  unsent_ = {};
+  unsent_.Clear();
   if (!fits) {
     int64_t room = model::kStreamMessageBytesMax;
     CutAnswers(&room, message->mutable_results(), response()->mutable_results(), &unsent_);

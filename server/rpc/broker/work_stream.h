@@ -51,14 +51,12 @@ class WorkStream final : public MessageStream, public WorkerStream {
     SettleCall call;
     std::vector<Settled> settled;  // one per item of the call
   };
-
   struct First {  // the message with the hello
     std::unique_ptr<v1::WorkRequest> request;
     HoldPtr hold;
     std::vector<model::LeaseToken> leases;  // that it names
     std::vector<std::string> tokens;        // as it names them
   };
-
   struct Known {  // a lease, and what the worker was told of it
     model::LeaseToken lease;
     std::string token;  // as the worker has it
@@ -103,6 +101,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
   void Push(broker::LeaseAnswer answer);
   std::unique_ptr<v1::WorkResponse> TakeMessage();
   void FetchAfter(absl::Duration delay);
+  bool IsPatient();
   void EndFetch();
 
   // work_stream_held.cc: what the worker holds, as far as this stream knows.
@@ -137,6 +136,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
   int64_t counted_credit_ = 0;        // in the metrics
   bool is_fetching_ = false;
   int64_t last_fetch_ = 0;
+  std::optional<base::SteadyTime> failing_since_;  // nothing can be leased
   std::shared_ptr<broker::PendingLease> fetch_;
   base::Timer::Id next_fetch_ = 0;  // that waits for its time, as unanswered
   std::unique_ptr<v1::WorkResponse> response_;

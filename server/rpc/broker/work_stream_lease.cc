@@ -13,6 +13,7 @@ namespace skiplane::rpc {
 namespace {
 
 constexpr absl::Duration kRetryDelayDefault = absl::Seconds(1);
+constexpr std::chrono::seconds kPatience(10);
 
 // Whether the same Lease may be granted a little later, by this broker.
 bool PassesSoon(const absl::Status& refusal) {
@@ -88,7 +89,7 @@ void WorkStream::Fetched(absl::StatusOr<broker::LeaseAnswer> answer) {
     fetch_ = nullptr;
     if (!answer.ok() && base::ReasonOf(answer.status()) == "SESSION_LOST") {
       if (!ends_session_) LoseAll();
-    } else if (!answer.ok() && PassesSoon(answer.status())) {
+    } else if (!answer.ok() && PassesSoon(answer.status()) && IsPatient()) {
       FetchAfter(base::RetryDelayOf(answer.status()).value_or(kRetryDelayDefault));
     } else if (!answer.ok()) {
       if (base::ReasonOf(answer.status()) == "BROKER_DRAINING") SayDraining();
@@ -96,10 +97,18 @@ void WorkStream::Fetched(absl::StatusOr<broker::LeaseAnswer> answer) {
     } else if (!answer->tasks.empty()) {
       Push(*std::move(answer));
     }
+    if (answer.ok()) failing_since_.reset();
     AnswerWithdrawn();
   });
   Fetch();
   Update([this] { AddUnanswered(-1); });
+}
+
+// While nothing can be leased for long, the worker had better look for another broker.
+bool WorkStream::IsPatient() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!failing_since_.has_value()) failing_since_ = now;
+  return now - *failing_since_ < kPatience;
 }
 
 void WorkStream::Push(broker::LeaseAnswer answer) {
@@ -126,7 +135,7 @@ std::unique_ptr<v1::WorkResponse> WorkStream::TakeMessage() {
   }
   if (message->has_welcome()) beside += static_cast<int64_t>(message->welcome().ByteSizeLong());
   const bool fits = unsent_.FitsMessage(beside);
-  unsent_ = {};
+  unsent_.Clear();
   if (fits) return message;
   int64_t room = std::max(model::kStreamMessageBytesMax - beside, model::kStreamBesideTasksBytes);
   v1::WorkResponse* const rest = response();

@@ -21,7 +21,8 @@ using std::chrono::steady_clock;
 
 MessageStream::MessageStream(CallScope scope, Kind kind, StreamSet& streams,
                              grpc::CallbackServerContext* context)
-    : scope_(scope),
+    : unsent_(streams.unsent()),
+      scope_(scope),
       kind_(kind),
       streams_(streams),
       context_(context),

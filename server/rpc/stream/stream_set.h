@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "server/base/mutex.h"
 #include "server/base/timer.h"
+#include "server/rpc/stream/unsent.h"
 
 namespace skiplane::rpc {
 
@@ -28,11 +29,13 @@ class StreamSet {
 
   // For the streams.
   base::Timer& timer() { return timer_; }
+  UnsentOfAll* unsent() { return &unsent_; }
 
  private:
   void RetireOld();
 
   const std::chrono::nanoseconds stream_age_;
+  UnsentOfAll unsent_ = 0;
   base::Mutex mutex_;
   bool is_draining_ ABSL_GUARDED_BY(mutex_) = false;
   absl::flat_hash_set<MessageStream*> streams_ ABSL_GUARDED_BY(mutex_);

@@ -2,8 +2,9 @@
 // much, and one message takes no more of it than its caller can receive.
 #pragma once
 
-#include <cstddef>
+#include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include <google/protobuf/message_lite.h>
 #include <google/protobuf/repeated_ptr_field.h>
@@ -12,20 +13,40 @@
 
 namespace skiplane::rpc {
 
+// The same of all streams together, in bytes. Thread-safe.
+using UnsentOfAll = std::atomic<int64_t>;
+
 class Unsent {
  public:
+  // `all` outlives it, and counts it.
+  explicit Unsent(UnsentOfAll* all) : all_(*all) {}
+  ~Unsent() { Clear(); }
+  Unsent(const Unsent&) = delete;
+  Unsent& operator=(const Unsent&) = delete;
+
   void Add(const google::protobuf::MessageLite& answer) {
+    const auto bytes = static_cast<int64_t>(answer.ByteSizeLong());
     ++answers_;
-    bytes_ += static_cast<int64_t>(answer.ByteSizeLong());
+    bytes_ += bytes;
+    all_ += bytes;
   }
+  void Clear() {
+    answers_ = 0;
+    all_ -= std::exchange(bytes_, 0);
+  }
+  // Where thousands of streams do not read, each may have little.
   bool IsFull() const {
-    return answers_ >= model::kStreamUnsentMax || bytes_ >= model::kStreamUnsentBytesMax;
+    const bool is_crowded = all_ > model::kUnsentBytesOfAllMax;
+    const int64_t bytes_max =
+        is_crowded ? model::kStreamUnsentBytesLeft : model::kStreamUnsentBytesMax;
+    return answers_ >= model::kStreamUnsentMax || bytes_ >= bytes_max;
   }
   bool FitsMessage(int64_t bytes_beside) const {
     return bytes_ + bytes_beside <= model::kStreamMessageBytesMax;
   }
 
  private:
+  UnsentOfAll& all_;
   int answers_ = 0;
   int64_t bytes_ = 0;
 };
