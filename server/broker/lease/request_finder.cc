@@ -1,5 +1,6 @@
 #include "server/broker/lease/request_finder.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -37,31 +38,29 @@ std::map<int64_t, Asked> AskedBy(const Ticket& ticket) {
 
 using Known = std::map<int64_t, absl::flat_hash_set<std::string>>;
 
-// Of all their ids, in each lane.
+// Of all their ids, in each lane that knows any.
 absl::StatusOr<Known> KnownOf(pg::Session& session, const std::vector<TicketPtr>& tickets) {
   std::map<int64_t, std::vector<std::string>> lanes;
   for (const TicketPtr& ticket : tickets) {
-    for (auto& [lane, asked] : AskedBy(*ticket)) {
-      std::move(asked.ids.begin(), asked.ids.end(), std::back_inserter(lanes[lane]));
+    for (const Ticket::Wanted& wanted : ticket->wanted) {
+      lanes[wanted.lane_stage.lane].push_back(ticket->RequestIdIn(wanted.lane_stage));
     }
   }
   Known known;
   for (const auto& [lane, ids] : lanes) {
     ASSIGN_OR_RETURN(const std::vector<std::string> found,
                      store::KnownRequests(session, lane, Ids(ids.begin(), ids.end())));
-    known[lane].insert(found.begin(), found.end());
+    if (!found.empty()) known[lane].insert(found.begin(), found.end());
   }
   return known;
 }
 
 bool IsKnown(const Known& known, const Ticket& ticket) {
-  for (const auto& [lane, asked] : AskedBy(ticket)) {
-    const absl::flat_hash_set<std::string>& ids = known.at(lane);
-    for (const std::string& id : asked.ids) {
-      if (ids.contains(id)) return true;
-    }
-  }
-  return false;
+  if (known.empty()) return false;
+  return std::ranges::any_of(ticket.wanted, [&](const Ticket::Wanted& wanted) {
+    const auto ids = known.find(wanted.lane_stage.lane);
+    return ids != known.end() && ids->second.contains(ticket.RequestIdIn(wanted.lane_stage));
+  });
 }
 
 }  // namespace
