@@ -106,7 +106,7 @@ void WorkStream::Fetched(absl::StatusOr<broker::LeaseAnswer> answer) {
 
 // While nothing can be leased for long, the worker had better look for another broker.
 bool WorkStream::IsPatient() {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = steady_clock::now();
   if (!failing_since_.has_value()) failing_since_ = now;
   return now - *failing_since_ < kPatience;
 }
@@ -129,6 +129,10 @@ void WorkStream::Push(broker::LeaseAnswer answer) {
 // is said of them.
 std::unique_ptr<v1::WorkResponse> WorkStream::TakeMessage() {
   std::unique_ptr<v1::WorkResponse> message = std::move(response_);
+  if (unsent_.bytes() <= model::kStreamBesideTasksBytes) {  // nearly always: tasks need no measure
+    unsent_.Clear();
+    return message;
+  }
   int64_t beside = 0;
   for (const v1::LeasedTask& task : message->tasks()) {
     beside += static_cast<int64_t>(task.ByteSizeLong());

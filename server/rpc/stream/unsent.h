@@ -41,6 +41,7 @@ class Unsent {
         is_crowded ? model::kStreamUnsentBytesLeft : model::kStreamUnsentBytesMax;
     return answers_ >= model::kStreamUnsentMax || bytes_ >= bytes_max;
   }
+  int64_t bytes() const { return bytes_; }
   bool FitsMessage(int64_t bytes_beside) const {
     return bytes_ + bytes_beside <= model::kStreamMessageBytesMax;
   }
