@@ -13,7 +13,8 @@ ConnectionMetrics::ConnectionMetrics(Registry& registry)
                {"port", {}, {}}),
       cut_(NewCounter(registry, "skiplane_connections_cut_total",
                       "Connections by gRPC that were cut because they flooded the broker."),
-           {"reason", {}, {}}, {"bytes", "memory", "resets", "stalled", "streams", "unread"}),
+           {"reason", {}, {}},
+           {"answers", "bytes", "memory", "resets", "stalled", "streams", "unread"}),
       accept_failures_(NewCounter(registry, "skiplane_accept_failures_total",
                                   "Times that no connection could be accepted, for example for "
                                   "want of descriptors."),

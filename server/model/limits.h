@@ -96,7 +96,7 @@ inline constexpr int kWaitingCallsMax = 20000;          // 16 kB each in gRPC: 3
 inline constexpr size_t kAwaitedByPeersMax = 200000;    // of other brokers' calls: 16 bytes each
 inline constexpr int64_t kParkedRequestBytes = 4 << 10;  // of those 16 kB; more counts as in flight
 inline constexpr int kCallsInFlightMax = 30000;         // of all methods
-inline constexpr int64_t kBytesInFlightMax = 32 << 20;  // requests and answers, before copies
+inline constexpr int64_t kBytesInFlightMax = 32 << 20;  // requests and small answers, before copies
 // How much of these one principal may take, in percent, so that others always find room: as many
 // waiting calls as 10,000 workers have, and half as many again while they connect anew. Where
 // nobody proves who it is, a connection of the calls and bytes.

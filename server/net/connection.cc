@@ -17,12 +17,13 @@ ino_t SocketNumber(int fd) {
 
 // Numbers are not used again while a socket lives: what is this socket after the question was this
 // socket before it.
-std::optional<uint64_t> Connection::BytesReceived() const {
+std::optional<Connection::Bytes> Connection::BytesSoFar() const {
   tcp_info info{};
   socklen_t size = sizeof(info);
   if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
   if (SocketNumber(fd) != socket) return std::nullopt;
-  return info.tcpi_bytes_received;
+  return Bytes{static_cast<int64_t>(info.tcpi_bytes_received),
+               static_cast<int64_t>(info.tcpi_bytes_acked)};
 }
 
 std::optional<int64_t> Connection::BytesUnread() const {

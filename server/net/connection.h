@@ -19,10 +19,15 @@ struct Connection {
   int fd = -1;
   ino_t socket = 0;
 
-  // Of its peer since the connection was made; nothing if it has ended.
-  std::optional<uint64_t> BytesReceived() const;
+  // Since the connection was made: of its peer; to its peer, which has received them.
+  struct Bytes {
+    int64_t received;
+    int64_t acknowledged;
+  };
+  // Nothing if it has ended.
+  std::optional<Bytes> BytesSoFar() const;
 
-  // Of these, what its owner has not read yet; nothing if it has ended.
+  // Of what was received, what its owner has not read yet; nothing if it has ended.
   std::optional<int64_t> BytesUnread() const;
 
   // Nothing if it has ended.

@@ -19,9 +19,10 @@ def enqueue(payload=b"x"):
     return frames.message(request.SerializeToString())
 
 
-def lease(worker, wait_s=60):
-    request = broker_pb2.LeaseRequest(queues=[broker_pb2.LeaseQueue(name="empty")],
-                                      worker_id=worker, wait=duration_pb2.Duration(seconds=wait_s))
+def lease(worker, wait_s=60, queue="empty", max_tasks=1):
+    request = broker_pb2.LeaseRequest(queues=[broker_pb2.LeaseQueue(name=queue)],
+                                      worker_id=worker, max_tasks=max_tasks,
+                                      wait=duration_pb2.Duration(seconds=wait_s))
     return frames.message(request.SerializeToString())
 
 

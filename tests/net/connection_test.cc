@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <thread>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -41,15 +42,24 @@ class ConnectionTest : public ::testing::Test {
 TEST_F(ConnectionTest, ItTellsItsPeerAndWhatCame) {
   ASSERT_TRUE(connection_.Peer().has_value());
   EXPECT_EQ(connection_.Peer()->port(), caller_.port());
-  EXPECT_EQ(connection_.BytesReceived(), 0u);
+  EXPECT_EQ(connection_.BytesSoFar()->received, 0);
   ASSERT_TRUE(caller_.Send("12345"));
   WaitUntilReadable();
-  EXPECT_EQ(connection_.BytesReceived(), 5u);
+  EXPECT_EQ(connection_.BytesSoFar()->received, 5);
   EXPECT_EQ(connection_.BytesUnread(), 5);
   char text[2];
   ASSERT_EQ(read(fd_, text, sizeof(text)), 2);
   EXPECT_EQ(connection_.BytesUnread(), 3);
-  EXPECT_EQ(connection_.BytesReceived(), 5u);
+  EXPECT_EQ(connection_.BytesSoFar()->received, 5);
+}
+
+TEST_F(ConnectionTest, ItTellsWhatItsPeerHasReceived) {
+  EXPECT_EQ(connection_.BytesSoFar()->acknowledged, 0);
+  ASSERT_EQ(write(fd_, "12345", 5), 5);
+  char bytes[5];
+  ASSERT_EQ(recv(caller_.fd(), bytes, sizeof(bytes), MSG_WAITALL), 5);
+  while (connection_.BytesSoFar()->acknowledged == 0) std::this_thread::yield();
+  EXPECT_EQ(connection_.BytesSoFar()->acknowledged, 5);
 }
 
 TEST_F(ConnectionTest, AnAbortedOneIsOverForBothSidesAndWhatCameIsThrownAway) {
@@ -66,7 +76,7 @@ TEST_F(ConnectionTest, AnEndedOneIsLeftAlone) {
   Socket another;
   const int fd = fd_;
   Close();
-  EXPECT_FALSE(connection_.BytesReceived().has_value());
+  EXPECT_FALSE(connection_.BytesSoFar().has_value());
   EXPECT_FALSE(connection_.Peer().has_value());
   EXPECT_FALSE(connection_.Abort());
 
@@ -74,7 +84,7 @@ TEST_F(ConnectionTest, AnEndedOneIsLeftAlone) {
   another.ConnectTo(listening_.port());
   fd_ = accept(listening_.fd(), nullptr, nullptr);
   ASSERT_EQ(fd_, fd);
-  EXPECT_FALSE(connection_.BytesReceived().has_value());
+  EXPECT_FALSE(connection_.BytesSoFar().has_value());
   EXPECT_FALSE(connection_.Peer().has_value());
   EXPECT_FALSE(connection_.Abort());
   ASSERT_TRUE(another.Send("1"));

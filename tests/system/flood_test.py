@@ -22,6 +22,7 @@ MEMORY_MAX = 512 << 20
 MANY_STREAMS = 10000
 ATTACK_S = 60  # at most: it ends when the test has seen what it wants
 CUT = "skiplane_connections_cut_total"
+CUT_DEAF = CUT + '{reason="answers"}'
 
 
 def cut(broker, *reasons):
@@ -63,7 +64,8 @@ class Flood(SystemTest):
         self.assert_memory_goes_back()
 
     def assert_bounded(self, attack, method):
-        """Others are served until all its streams were begun, and for a while after that."""
+        """Others are served until all its streams were begun and some that read nothing were cut,
+        and for a while after that."""
         target = Target(self.broker.address, None, 4 * ATTACK_S)
         attacker = threading.Thread(target=PLAYS[attack], args=(target,))
         attacker.start()
@@ -71,9 +73,10 @@ class Flood(SystemTest):
         looks_left = 100
         try:
             while looks_left > 0:
-                self.assertTrue(attacker.is_alive(), "not all streams were begun")
+                self.assertTrue(attacker.is_alive(), "not all streams were begun, or none was cut")
                 self.assert_served(self.client)
-                if self.broker.metrics().get(begun, 0) >= MANY_STREAMS:
+                metrics = self.broker.metrics()
+                if metrics.get(begun, 0) >= MANY_STREAMS and metrics[CUT_DEAF] >= 3:
                     looks_left -= 1
         finally:
             target.stop()
@@ -113,6 +116,10 @@ class Flood(SystemTest):
     @slow
     def test_pushed_tasks_that_nobody_reads(self):
         self.assert_bounded("unread_work", "Work")
+
+    @slow
+    def test_leased_tasks_that_nobody_reads(self):
+        self.assert_bounded("unread_leases", "Lease")
 
     @slow
     def test_refusals_on_a_stream_that_nobody_reads(self):

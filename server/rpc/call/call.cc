@@ -89,7 +89,12 @@ UnaryCall::UnaryCall(CallScope scope, absl::string_view method, CallWire wire)
 void UnaryCall::Reply(const google::protobuf::MessageLite& message) {
   bool own_buffer = false;
   const auto bytes = static_cast<int64_t>(message.ByteSizeLong());
-  if (is_admitted_) scope_.in_flight.Add(bytes, &holding_);
+  if (memory_ == nullptr) {
+    if (is_admitted_) scope_.in_flight.Add(bytes, &holding_);
+  } else if (tally_ != nullptr) {
+    kept_bytes_ = bytes;
+    CallTally::BeginAnswer(*tally_, kept_bytes_);
+  }
   End(grpc::GenericSerialize<grpc::ProtoBufferWriter, google::protobuf::MessageLite>(
       message, wire_.reply, &own_buffer));
 }
@@ -201,6 +206,7 @@ void UnaryCall::OnDone() {
   Ended(cancelled);
   CountAs(Counted::kNot);
   if (counted_ == Counted::kAbandoned) scope_.tally.EndAbandoned(*tally_);
+  if (kept_bytes_ > 0) CallTally::EndAnswer(*tally_, kept_bytes_, !cancelled);
   if (is_given_up_) {
     scope_.tally.EndGivenUp();
   } else if (tally_ != nullptr && !cancelled) {

@@ -50,7 +50,7 @@ CallTally::Counts CallTally::Of(absl::string_view address) const {
     connection = found->second.connection;
   }
   return {connection->calls, connection->begun, connection->bytes, connection->answered,
-          connection->given_up};
+          connection->given_up, connection->answer_bytes, connection->read};
 }
 
 void CallTally::Sweep(absl::FunctionRef<bool(absl::string_view address)> is_open) {

@@ -20,11 +20,13 @@ class CallTally {
   struct Connection {
     std::atomic<int64_t> calls = 0;  // that will be answered, and taken by their caller
     std::atomic<int64_t> abandoned = 0;  // that the broker has still to answer, for nobody
+    std::atomic<int64_t> answer_bytes = 0;  // of tasks and lists that its caller has still to read
     // So far:
     std::atomic<int64_t> begun = 0;
     std::atomic<int64_t> bytes = 0;  // that calls came with
     std::atomic<int64_t> answered = 0;
     std::atomic<int64_t> given_up = 0;  // by their caller; but those that waited for work
+    std::atomic<int64_t> read = 0;      // answers with such bytes, by their caller
   };
 
   // Of one moment; zeros of a connection that has made no call.
@@ -34,6 +36,8 @@ class CallTally {
     int64_t bytes = 0;
     int64_t answered = 0;
     int64_t given_up = 0;
+    int64_t answer_bytes = 0;
+    int64_t read = 0;
   };
 
   // Of one connection, and of all, from where on those that abandoned some get no more.
@@ -58,6 +62,15 @@ class CallTally {
   void EndGivenUp() { given_up_.fetch_sub(1, std::memory_order_relaxed); }
   // Of all connections, also those that have ended.
   int64_t given_up() const { return given_up_.load(std::memory_order_relaxed); }
+
+  // An answer with tasks or lists is on its way; it has been read, or never will be.
+  static void BeginAnswer(Connection& connection, int64_t bytes) {
+    connection.answer_bytes.fetch_add(bytes, std::memory_order_relaxed);
+  }
+  static void EndAnswer(Connection& connection, int64_t bytes, bool is_read) {
+    connection.answer_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+    if (is_read) connection.read.fetch_add(1, std::memory_order_relaxed);
+  }
 
   Counts Of(absl::string_view address) const;
 

@@ -20,6 +20,11 @@ constexpr int64_t kBytesBesideRequests = kMiB;
 constexpr absl::Duration kStalledMax = absl::Seconds(30);
 constexpr int64_t kStalledBytes = 256 << 10;
 
+// A quarter of what is there before nobody gets any more: it is made free before others wait for
+// it. Who reads at all has read something meanwhile.
+constexpr int64_t kAnswersTogether = model::kAnswerBytesMax / 4;
+constexpr absl::Duration kReadNothingMax = absl::Seconds(2);
+
 // How much a connection has to hold to be cut for it, by how short memory is.
 struct Patience {
   int64_t memory;  // up to here
@@ -43,7 +48,8 @@ const Patience& PatienceAt(int64_t memory) {
   return *std::ranges::find_if(kPatience, suits);
 }
 
-std::vector<size_t> BySize(const std::vector<Held>& held, auto size_of) {
+template <typename Of>
+std::vector<size_t> BySize(const std::vector<Of>& held, auto size_of) {
   std::vector<size_t> order(held.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::sort(order, [&](size_t a, size_t b) { return size_of(held[a]) > size_of(held[b]); });
@@ -137,6 +143,12 @@ void CutBytes(const std::vector<Held>& held, const Patience& patience, Cuts* cut
   }
 }
 
+int64_t Together(const std::vector<Unread>& unread) {
+  int64_t bytes = 0;
+  for (const Unread& one : unread) bytes += one.bytes;
+  return bytes;
+}
+
 }  // namespace
 
 std::vector<FloodCut> WhomToCut(const std::vector<Held>& held, const Pressure& pressure) {
@@ -148,6 +160,25 @@ std::vector<FloodCut> WhomToCut(const std::vector<Held>& held, const Pressure& p
   CutStreams(held, patience, &cuts);
   CutBytes(held, patience, &cuts);
   return cuts.Take();
+}
+
+bool IsCrowded(const std::vector<Unread>& unread) { return Together(unread) > kAnswersTogether; }
+
+std::vector<size_t> WhoReadsNothing(const std::vector<Unread>& unread) {
+  int64_t together = Together(unread);
+  // Who has a small one may have read it: a busy broker is told of that late.
+  const int64_t readers = std::ranges::count_if(unread, [](const Unread& one) {
+    return one.bytes > 0;
+  });
+  const int64_t small = together / std::max<int64_t>(2 * readers, 1);
+  std::vector<size_t> cut;
+  for (const size_t i : BySize(unread, [](const Unread& one) { return one.bytes; })) {
+    if (together <= kAnswersTogether) break;
+    if (unread[i].bytes <= small || unread[i].stalled < kReadNothingMax) continue;
+    together -= unread[i].bytes;
+    cut.push_back(i);
+  }
+  return cut;
 }
 
 }  // namespace skiplane::rpc

@@ -1,6 +1,7 @@
-// Which connections are cut when memory is short: those that hold most of what no call accounts
-// for. A pure function of what was seen, so that it is tested without floods. The sizes have their
-// reasons in docs/adr/2026-11-25-floods-cut-by-a-watch.md.
+// Which connections are cut: when memory is short those that hold most of what no call accounts
+// for; and those that read no answers, when others would wait for theirs because of it. Pure
+// functions of what was seen, so that they are tested without floods. The sizes have their reasons
+// in docs/adr/2026-11-25-floods-cut-by-a-watch.md.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +42,17 @@ struct Pressure {
 inline constexpr int64_t kRemainsMax = 3000;
 
 std::vector<FloodCut> WhomToCut(const std::vector<Held>& held, const Pressure& pressure);
+
+// Of one connection: answers with tasks or lists that are on their way.
+struct Unread {
+  int64_t bytes = 0;
+  absl::Duration stalled;  // it has read nothing for so long
+};
+
+// Whether their memory may be full soon.
+bool IsCrowded(const std::vector<Unread>& unread);
+// Who holds it then and reads nothing: most first, indexes of `unread`.
+std::vector<size_t> WhoReadsNothing(const std::vector<Unread>& unread);
 
 // Below this much nobody is looked at: a calm broker.
 inline constexpr int64_t kCalmBytes = 128 << 20;

@@ -30,6 +30,7 @@ constexpr int kEveryMs = 25;
 constexpr int kEveryMsOfFlood = 4;
 constexpr int kPauseFactor = 10;  // looking takes a tenth of the time at most
 constexpr std::chrono::seconds kMeasureEvery(1);
+constexpr std::chrono::milliseconds kMeasureCrowdedEvery(250);
 constexpr std::chrono::seconds kTrimEvery(2);
 constexpr std::chrono::seconds kSweepEvery(10);
 
@@ -132,6 +133,7 @@ void FloodWatch::MeasureAll(SteadyTime now, bool is_calm) {
   measure_due_ = now + kMeasureEvery;
   for (const net::Connection& connection : open_.List()) Measure(connection, now, is_calm);
   absl::erase_if(watched_, [](auto& entry) { return !entry.second.TakeSeen(); });
+  CutWhoReadsNothing(now);
   SweepIfDue(now);
 }
 
@@ -146,11 +148,13 @@ void FloodWatch::Measure(const net::Connection& connection, SteadyTime now, bool
                                  calls, now).first;
   }
   WatchedConnection& watched = found->second;
-  const auto received = watched.connection().BytesReceived();
-  if (!received) return;
+  const auto bytes = watched.connection().BytesSoFar();
+  if (!bytes) return;
   watched.SetSeen();
   if (watched.is_cut()) return;
-  watched.Measure(static_cast<int64_t>(*received), tally_.Of(watched.address()), is_calm, now);
+  const CallTally::Counts calls = tally_.Of(watched.address());
+  watched.Measure(bytes->received, calls, is_calm, now);
+  watched.MeasureAnswers(bytes->acknowledged, calls, now);
 }
 
 // Of many connections there is nothing here, but calls: they came and went between two looks.
@@ -162,6 +166,22 @@ void FloodWatch::SweepIfDue(SteadyTime now) {
   const auto is_open = [&](absl::string_view address) { return open.contains(address); };
   tally_.Sweep(is_open);
   streams_.Sweep(is_open);
+}
+
+void FloodWatch::CutWhoReadsNothing(SteadyTime now) {
+  std::vector<Unread> unread;
+  std::vector<WatchedConnection*> whose;
+  for (auto& [number, watched] : watched_) {
+    if (watched.is_cut()) continue;
+    unread.push_back(watched.JudgeAnswers(now));
+    whose.push_back(&watched);
+  }
+  if (IsCrowded(unread)) measure_due_ = now + kMeasureCrowdedEvery;
+  for (const size_t i : WhoReadsNothing(unread)) {
+    Held held;
+    held.bytes = unread[i].bytes;
+    Cut(*whose[i], held, "answers");
+  }
 }
 
 bool FloodWatch::LookForFloods(int64_t memory, SteadyTime now) {
@@ -221,7 +241,8 @@ void FloodWatch::Cut(WatchedConnection& watched, const Held& held, absl::string_
              {"received", absl::StrCat(watched.received())},
              {"left_out", absl::StrCat(may_log_.TakeLeftOut())},
              {"why", "memory is short, and this caller holds what no call accounts for: resets, "
-                     "headers or bodies that do not end, or answers that it does not read"}});
+                     "headers or bodies that do not end, or answers that it does not read; with "
+                     "the reason `answers`, what it does not read takes the room of others'"}});
 }
 
 // What a flood has left is free but still the allocator's.

@@ -1,5 +1,6 @@
-// Watches the memory of the process, and cuts the connections that flood it when it is short. One
-// thread, from construction to destruction.
+// Watches the memory of the process, and cuts the connections that flood it when it is short, and
+// those that read no answers when these take the room of others'. One thread, from construction to
+// destruction.
 //
 // gRPC 1.51 bounds neither resets, nor header blocks that do not end, nor bodies that are never
 // complete. Nothing is asked of gRPC while memory is as it should be; once a second the kernel is
@@ -42,6 +43,7 @@ class FloodWatch {
   void MeasureAll(SteadyTime now, bool is_calm);
   void Measure(const net::Connection& connection, SteadyTime now, bool is_calm);
   void SweepIfDue(SteadyTime now);
+  void CutWhoReadsNothing(SteadyTime now);
   // Returns whether there is one.
   bool LookForFloods(int64_t memory, SteadyTime now);
   Held Judge(WatchedConnection* watched, bool asks_unread, SteadyTime now);

@@ -10,6 +10,8 @@ namespace {
 // and of each 16 KiB of a body the heads of its frame and of its record of TLS.
 constexpr int64_t kWireBytesOfCall = 512;
 constexpr int64_t kWirePart = 256;
+// Who takes less between two looks takes pings and heads, not answers.
+constexpr int64_t kReadBytes = 4 << 10;
 
 int64_t Explained(const CallTally::Counts& now, const CallTally::Counts& before) {
   const int64_t bytes = now.bytes - before.bytes;
@@ -25,7 +27,8 @@ WatchedConnection::WatchedConnection(net::Connection connection, std::string add
       address_(std::move(address)),
       party_(std::move(party)),
       calm_(calls),
-      moved_(now) {}
+      moved_(now),
+      read_time_(now) {}
 
 void WatchedConnection::Measure(int64_t received, const CallTally::Counts& calls, bool is_calm,
                                 SteadyTime now) {
@@ -56,6 +59,19 @@ Held WatchedConnection::Judge(const std::optional<StreamCounts::Counts>& streams
   held.bytes = bytes_;
   held.stalled = absl::FromChrono(now - moved_);
   return held;
+}
+
+void WatchedConnection::MeasureAnswers(int64_t acknowledged, const CallTally::Counts& calls,
+                                       SteadyTime now) {
+  answer_bytes_ = calls.answer_bytes;
+  if (answer_bytes_ > 0 && calls.read == read_ && acknowledged - acknowledged_ < kReadBytes) return;
+  read_ = calls.read;
+  acknowledged_ = acknowledged;
+  read_time_ = now;
+}
+
+Unread WatchedConnection::JudgeAnswers(SteadyTime now) const {
+  return {answer_bytes_, absl::FromChrono(now - read_time_)};
 }
 
 bool WatchedConnection::TakeSeen() { return std::exchange(is_seen_, false); }

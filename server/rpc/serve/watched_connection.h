@@ -34,6 +34,10 @@ class WatchedConnection {
   // `received`: bytes, ever. `is_calm`: memory is not short.
   void Measure(int64_t received, const CallTally::Counts& calls, bool is_calm, SteadyTime now);
 
+  // `acknowledged`: bytes, ever, that the peer has received.
+  void MeasureAnswers(int64_t acknowledged, const CallTally::Counts& calls, SteadyTime now);
+  Unread JudgeAnswers(SteadyTime now) const;
+
   // Whether gRPC is to be asked for the streams of a connection that is judged: it costs.
   bool IsBusy() const { return received_ != judged_ || streams_ > 0; }
   // `streams`: of gRPC; nothing if it was not asked, or does not know the connection.
@@ -60,6 +64,10 @@ class WatchedConnection {
   int64_t judged_ = 0;       // of what was received, when it was judged last
   int64_t streams_ = 0;      // that gRPC held then
   SteadyTime moved_;         // when a call came last, or it held no bytes
+  int64_t answer_bytes_ = 0;   // that it has to read
+  int64_t read_ = 0;           // answers, when it read last
+  int64_t acknowledged_ = 0;   // then
+  SteadyTime read_time_;       // that, or when it had nothing to read
   bool is_cut_ = false;
   bool is_seen_ = true;
 };

@@ -149,6 +149,7 @@ void MessageStream::Perform(Step step) {
       grpc::GenericSerialize<grpc::ProtoBufferWriter, google::protobuf::MessageLite>(
           *step.outgoing.message, &outgoing_, &own_buffer);
   static_cast<void>(written);  // a message of ours is always one
+  if (tally_ != nullptr) CallTally::BeginAnswer(*tally_, BytesUnderWay());
   StartWrite(&outgoing_);
 }
 
@@ -190,6 +191,7 @@ absl::Status MessageStream::Handle() {
 }
 
 void MessageStream::OnWriteDone(bool ok) {
+  if (tally_ != nullptr) CallTally::EndAnswer(*tally_, BytesUnderWay(), ok);
   on_sent_(ok);
   Update([&] {
     is_writing_ = false;

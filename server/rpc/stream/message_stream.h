@@ -116,6 +116,7 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   Step NextStep();
   void Perform(Step step);
   void FinishNow();
+  int64_t BytesUnderWay() const { return static_cast<int64_t>(outgoing_.Length()); }
 
   const CallScope scope_;
   const Kind kind_;
@@ -130,7 +131,6 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   std::shared_ptr<const access::Principal> principal_;  // once it is admitted: does not change
   access::Admitted admitted_;                           // as grants()
   std::shared_ptr<CallTally::Connection> tally_;
-
   grpc::ByteBuffer incoming_;
   grpc::ByteBuffer outgoing_;
   absl::AnyInvocable<void(bool)> on_sent_;

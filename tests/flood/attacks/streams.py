@@ -1,5 +1,6 @@
-"""Streams of producers and workers that read no message. Their connections live: they are read, as
-a library does it, but take no more than the first window of answers."""
+"""Streams of producers and workers that read no message, and leases whose answers nobody reads.
+Their connections live: they are read, as a library does it, but take no more than the first window
+of answers."""
 
 import itertools
 
@@ -42,17 +43,36 @@ def _feed(peer):
         peer.wait(FEED_EVERY_S)
 
 
-def unread_work(target):
-    """10,000 workers on 100 connections with credit for 1,000 tasks each, which others enqueue."""
+def _fed(target, play):
+    """Some connections feed the others, who `play` with a number of their own."""
     turns = itertools.count()
 
-    def play(peer):
+    def play_or_feed(peer):
         if (turn := next(turns)) % (CONNECTIONS + FEEDERS) >= CONNECTIONS:
             _feed(peer)
         else:
-            _open(peer, calls.WORK_PATH, lambda number: calls.hello(f"w{turn}-{number}", 1000))
+            play(peer, turn)
             peer.wait()
-    target.spread(CONNECTIONS + FEEDERS, play)
+    target.spread(CONNECTIONS + FEEDERS, play_or_feed)
+
+
+def unread_work(target):
+    """10,000 workers on 100 connections with credit for 1,000 tasks each, which others enqueue."""
+    _fed(target, lambda peer, turn: _open(
+        peer, calls.WORK_PATH, lambda number: calls.hello(f"w{turn}-{number}", 1000)))
+
+
+def unread_leases(target):
+    """10,000 leases of 100 tasks on 100 connections."""
+    def play(peer, turn):
+        peer.begin()
+        for number in range(STREAMS):
+            body = calls.lease(f"w{turn}-{number}", queue=calls.QUEUE, max_tasks=100)
+            peer.wait_for_window(len(body))
+            peer.window -= len(body)
+            peer.send(calls.whole(calls.LEASE_PATH, body, 2 * number + 1))
+            peer.units += 1
+    _fed(target, play)
 
 
 def unread_produce(target):
@@ -94,4 +114,4 @@ def unread_refusals(target):
     target.spread(1, play)
 
 
-PLAYS = (unread_work, unread_produce, unread_refusals)
+PLAYS = (unread_work, unread_leases, unread_produce, unread_refusals)

@@ -164,5 +164,21 @@ TEST(FloodRules, TheShorterMemoryIsTheLessOneMayHold) {
   EXPECT_EQ(Cuts(held, kVeryShort).size(), 70u);
 }
 
+Unread Answers(int64_t mib, int stalled_seconds) {
+  return {mib * kMiB, absl::Seconds(stalled_seconds)};
+}
+
+TEST(FloodRules, WhoReadsNothingGoesMostFirstUntilThereIsRoom) {
+  EXPECT_THAT(WhoReadsNothing({Answers(3, 9), Answers(1, 9)}), IsEmpty()) << "there is room";
+  EXPECT_THAT(WhoReadsNothing({Answers(1, 9), Answers(3, 9), Answers(2, 9)}), ElementsAre(1));
+  EXPECT_THAT(WhoReadsNothing({Answers(3, 9), Answers(9, 1), Answers(4, 2)}), ElementsAre(2, 0))
+      << "who read a moment ago stays";
+  EXPECT_THAT(WhoReadsNothing({Answers(9, 1), Answers(0, 9)}), IsEmpty());
+  EXPECT_THAT(WhoReadsNothing({Answers(20, 1), Answers(2, 9), Answers(8, 9)}), ElementsAre(2))
+      << "a small one stays";
+  EXPECT_TRUE(IsCrowded({Answers(3, 0), Answers(2, 0)}));
+  EXPECT_FALSE(IsCrowded({Answers(3, 9), Answers(1, 9)}));
+}
+
 }  // namespace
 }  // namespace skiplane::rpc

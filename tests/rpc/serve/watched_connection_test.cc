@@ -111,6 +111,25 @@ TEST_F(WatchedConnectionTest, ItIsJudgedByTheCallsThatItGaveUpSinceMemoryIsShort
   EXPECT_EQ(Judge(1).answered, 130);
 }
 
+TEST_F(WatchedConnectionTest, WhoReadsNothingOfAnAnswerIsStalledSinceItReadLast) {
+  const auto stalled = [&](int second) {
+    return watched_.JudgeAnswers(kStart + seconds(second)).stalled;
+  };
+  watched_.MeasureAnswers(0, calls_, kStart + seconds(1));
+  calls_.answer_bytes = kMega;
+  watched_.MeasureAnswers(100, calls_, kStart + seconds(3));
+  EXPECT_EQ(watched_.JudgeAnswers(kStart).bytes, kMega);
+  EXPECT_EQ(stalled(4), absl::Seconds(3)) << "what it takes are pings";
+  watched_.MeasureAnswers(64 << 10, calls_, kStart + seconds(5));
+  EXPECT_EQ(stalled(6), absl::Seconds(1)) << "a slow one takes a part of it";
+  ++calls_.read;
+  watched_.MeasureAnswers(64 << 10, calls_, kStart + seconds(6));
+  EXPECT_EQ(stalled(6), absl::ZeroDuration()) << "it took a small one";
+  calls_.answer_bytes = 0;
+  watched_.MeasureAnswers(64 << 10, calls_, kStart + seconds(9));
+  EXPECT_EQ(stalled(9), absl::ZeroDuration()) << "there is nothing to read";
+}
+
 TEST_F(WatchedConnectionTest, NothingIsSaidOfOneThatGrpcDoesNotKnow) {
   watched_.Measure(50 * kMega, calls_, true, kStart + seconds(1));
   const Held held = watched_.Judge(std::nullopt, calls_, 0, kStart + seconds(40));
