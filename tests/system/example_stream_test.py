@@ -148,8 +148,12 @@ class Streams(SystemTest):
             self.database.number("SELECT count(*) FROM skiplane.worker_session WHERE state = 1"), 0)
 
 
-class Workers:
-    """What a worker in any language has to outlive."""
+class Python(Streams):
+    def work(self, *addresses):
+        self.fill()
+        program = os.path.join(stubs.ROOT, "client", "examples", "python", "stream_worker.py")
+        return self.run_program([sys.executable, "-B", program, *addresses],
+                                env={"PYTHONPATH": stubs.FOLDER})
 
     def test_a_worker_outlives_its_broker(self):
         self.assert_outlives_the_broker(self.work(self.address))
@@ -167,16 +171,8 @@ class Workers:
         self.assert_ends_what_runs(self.work(self.address))
 
 
-class Python(Workers, Streams):
-    def work(self, *addresses):
-        self.fill()
-        program = os.path.join(stubs.ROOT, "client", "examples", "python", "stream_worker.py")
-        return self.run_program([sys.executable, "-B", program, *addresses],
-                                env={"PYTHONPATH": stubs.FOLDER})
-
-
 @slow
-class Go(Workers, ToolChain, Streams):
+class Go(ToolChain, Streams):
     """It is built by the README's lines, and called as there."""
 
     def setUp(self):
@@ -192,6 +188,21 @@ class Go(Workers, ToolChain, Streams):
     def work(self, *addresses):
         self.fill()
         return self.go(1, *addresses)
+
+    def test_a_worker_outlives_its_broker(self):
+        self.assert_outlives_the_broker(self.work(self.address))
+
+    def test_a_worker_outlives_old_streams(self):
+        self.assert_outlives_old_streams(self.work(self.old_and_old_again()))
+
+    def test_a_worker_that_stops_on_an_old_stream_ends_its_session(self):
+        self.assert_ends_what_runs(self.work(self.old_before_the_end()))
+
+    def test_a_worker_goes_on_at_another_broker(self):
+        self.assert_goes_elsewhere(self.work(self.address, self.start_broker().address))
+
+    def test_a_worker_that_stops_ends_what_runs(self):
+        self.assert_ends_what_runs(self.work(self.address))
 
     def test_a_producer_outlives_its_broker(self):
         producer = self.go(0, self.address)
