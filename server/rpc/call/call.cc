@@ -89,14 +89,20 @@ UnaryCall::UnaryCall(CallScope scope, absl::string_view method, CallWire wire)
 void UnaryCall::Reply(const google::protobuf::MessageLite& message) {
   bool own_buffer = false;
   const auto bytes = static_cast<int64_t>(message.ByteSizeLong());
-  if (memory_ == nullptr) {
-    if (is_admitted_) scope_.in_flight.Add(bytes, &holding_);
-  } else if (tally_ != nullptr) {
-    kept_bytes_ = bytes;
-    CallTally::BeginAnswer(*tally_, kept_bytes_);
+  if (memory_ != nullptr) {
+    KeepBytes(bytes);
+  } else if (is_admitted_) {
+    scope_.in_flight.Add(bytes, &holding_);
   }
   End(grpc::GenericSerialize<grpc::ProtoBufferWriter, google::protobuf::MessageLite>(
       message, wire_.reply, &own_buffer));
+}
+
+void UnaryCall::KeepBytes(int64_t bytes) {
+  scope_.in_flight.AddToParty(bytes, &holding_);
+  if (tally_ == nullptr) return;
+  kept_bytes_ = bytes;
+  CallTally::BeginAnswer(*tally_, kept_bytes_);
 }
 
 UnaryCall* UnaryCall::Refuse(const absl::Status& status) {

@@ -111,6 +111,8 @@ class UnaryCall : public grpc::ServerUnaryReactor {
 
   absl::Status Authenticate(const Caller& caller, size_t request_bytes);
   absl::Status HoldRoom(int64_t bytes);
+  // Of the answer whose memory is kept.
+  void KeepBytes(int64_t bytes);
   void End(const grpc::Status& status);
   void CountAs(Counted state);
   // Its caller has left. May be told more than once.

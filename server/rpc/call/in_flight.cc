@@ -73,11 +73,18 @@ void InFlight::Add(int64_t bytes, Holding* holding) {
   if (holding->share != nullptr) holding->share->bytes += bytes;
 }
 
+void InFlight::AddToParty(int64_t bytes, Holding* holding) {
+  if (holding->share == nullptr) return;
+  holding->party_bytes += bytes;
+  base::MutexLock lock(mutex_);
+  holding->share->bytes += bytes;
+}
+
 void InFlight::End(const Holding& holding) {
   base::MutexLock lock(mutex_);
   bytes_ -= holding.bytes;
   if (holding.share != nullptr) {
-    holding.share->bytes -= holding.bytes;
+    holding.share->bytes -= holding.bytes + holding.party_bytes;
     shares_.EndCall(*holding.share);
   }
   if (--calls_ + parked_ == 0) none_.NotifyAll();

@@ -40,6 +40,7 @@ class InFlight {
     Share* share = nullptr;  // of its party, once there was room for it
     bool is_of_principal = false;
     int64_t bytes = 0;
+    int64_t party_bytes = 0;  // beside them, of its party only
   };
 
   enum class Room { kGranted, kPartyHasTooManyCalls, kPartyHasTooManyBytes, kBrokerIsFull };
@@ -62,6 +63,8 @@ class InFlight {
   // Counts those of an answer, which is there already: the next requests feel it. Negative: they
   // are given back.
   void Add(int64_t bytes, Holding* holding);
+  // The same of its party only: in all they are bounded elsewhere (broker/batch/answer_memory.h).
+  void AddToParty(int64_t bytes, Holding* holding);
 
   // If granted, the call counts as one that waits, and no longer as one of `calls`, until Unpark().
   // `connection`: the caller's address and port.

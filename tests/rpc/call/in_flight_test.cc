@@ -151,6 +151,16 @@ TEST_F(InFlightTest, APartyHasItsPartOfTheBytesAnswersIncluded) {
   EXPECT_EQ(Call(60, kGreedy), Room::kGranted);
 }
 
+TEST_F(InFlightTest, TasksThatAPartyHasNotReadTakeNoRoomFromOthers) {
+  Begin({.calls = 100, .bytes = 1000, .principal_share = 50});
+  ASSERT_EQ(Call(1, kGreedy), Room::kGranted);
+  in_flight_->AddToParty(5000, &calls_.back());
+  EXPECT_EQ(Call(1, kGreedy), Room::kPartyHasTooManyBytes);
+  EXPECT_EQ(Call(400, kOther), Room::kGranted);
+  EndFirst();
+  EXPECT_EQ(Call(400, kGreedy), Room::kGranted);
+}
+
 TEST_F(InFlightTest, APartyHasItsPartOfTheReserveToo) {
   Begin({.calls = 2, .bytes = 100, .reserved_calls = 2, .reserved_bytes = 20,
          .principal_share = 50});
