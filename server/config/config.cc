@@ -39,12 +39,14 @@ std::string VariableToBlame(absl::string_view message, const std::vector<std::st
   return is_given ? "" : EnvironmentName(flag.substr(2));
 }
 
+// Instead of what would repeat it, with its password.
+constexpr char kMisplacedUri[] =
+    "a URI stands where none is expected: it needs --database before it";
+
 // What CLI11 says, unless that repeats a URI that stands in the wrong place.
 EarlyExit UsageError(const CLI::ParseError& error, const std::vector<std::string>& arguments) {
   const absl::string_view message = error.what();
-  if (absl::StrContains(message, "://")) {
-    return UsageError("a URI stands where none is expected: it needs --database before it");
-  }
+  if (absl::StrContains(message, "://")) return UsageError(kMisplacedUri);
   const std::string variable = VariableToBlame(message, arguments);
   return UsageError(variable.empty() ? std::string(message)
                                      : absl::StrCat(variable, ", for ", message));
@@ -173,6 +175,7 @@ const std::string* FindEmptyValue(const std::vector<std::string>& arguments) {
 std::variant<Config, EarlyExit> ParseConfig(const std::vector<std::string>& arguments,
                                             absl::string_view version) {
   if (const std::string* const empty = FindEmptyValue(arguments); empty != nullptr) {
+    if (absl::StrContains(*empty, "://")) return UsageError(kMisplacedUri);
     return UsageError(absl::StrCat(empty->substr(0, empty->size() - 1), ": the value is empty"));
   }
   CLI::App app("", "skiplaned");

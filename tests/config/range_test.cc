@@ -129,7 +129,8 @@ TEST_F(RangeEndsTest, AnErrorNeverRepeatsTheUriOfADatabase) {
   for (const char* argument :
        {"--database=oops://user:hunter2@db", "postgresql://user:hunter2@db",
         "--listen=postgresql://user:hunter2@db",
-        "--database-connections=postgresql://user:hunter2@db"}) {
+        "--database-connections=postgresql://user:hunter2@db",
+        "--postgresql://user:hunter2@db/skiplane?sslmode="}) {
     const EarlyExit end = Ended({argument});
     EXPECT_EQ(end.code, 2);
     EXPECT_THAT(end.text, Not(HasSubstr("hunter2")));
