@@ -158,9 +158,11 @@ class Python(Streams):
     def test_a_worker_outlives_its_broker(self):
         self.assert_outlives_the_broker(self.work(self.address))
 
+    @slow
     def test_a_worker_outlives_old_streams(self):
         self.assert_outlives_old_streams(self.work(self.old_and_old_again()))
 
+    @slow
     def test_a_worker_that_stops_on_an_old_stream_ends_its_session(self):
         self.assert_ends_what_runs(self.work(self.old_before_the_end()))
 
