@@ -100,9 +100,7 @@ void UnaryCall::Reply(const google::protobuf::MessageLite& message) {
 
 void UnaryCall::KeepBytes(int64_t bytes) {
   scope_.in_flight.AddToParty(bytes, &holding_);
-  if (tally_ == nullptr) return;
-  kept_bytes_ = bytes;
-  CallTally::BeginAnswer(*tally_, kept_bytes_);
+  if (tally_ != nullptr) CallTally::BeginAnswer(*tally_, holding_.party_bytes);
 }
 
 UnaryCall* UnaryCall::Refuse(const absl::Status& status) {
@@ -212,7 +210,9 @@ void UnaryCall::OnDone() {
   Ended(cancelled);
   CountAs(Counted::kNot);
   if (counted_ == Counted::kAbandoned) scope_.tally.EndAbandoned(*tally_);
-  if (kept_bytes_ > 0) CallTally::EndAnswer(*tally_, kept_bytes_, !cancelled);
+  if (tally_ != nullptr && holding_.party_bytes > 0) {
+    CallTally::EndAnswer(*tally_, holding_.party_bytes, !cancelled);
+  }
   if (is_given_up_) {
     scope_.tally.EndGivenUp();
   } else if (tally_ != nullptr && !cancelled) {

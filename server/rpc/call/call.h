@@ -125,7 +125,6 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   const bool is_admitted_;
   InFlight::Holding holding_;
   std::shared_ptr<const void> memory_;
-  int64_t kept_bytes_ = 0;  // of an answer whose memory is kept
   access::Admitted admitted_;  // once it is admitted
   std::string caller_address_;
   std::shared_ptr<CallTally::Connection> tally_;

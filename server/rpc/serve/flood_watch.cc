@@ -176,7 +176,8 @@ void FloodWatch::CutWhoReadsNothing(SteadyTime now) {
     unread.push_back(watched.JudgeAnswers(now));
     whose.push_back(&watched);
   }
-  if (IsCrowded(unread)) measure_due_ = now + kMeasureCrowdedEvery;
+  if (!IsCrowded(unread)) return;
+  measure_due_ = now + kMeasureCrowdedEvery;
   for (const size_t i : WhoReadsNothing(unread)) {
     Held held;
     held.bytes = unread[i].bytes;
