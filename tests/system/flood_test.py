@@ -25,7 +25,10 @@ CUT = "skiplane_connections_cut_total"
 
 
 def cut(broker, *reasons):
-    metrics = broker.metrics()
+    return cut_of(broker.metrics(), *reasons)
+
+
+def cut_of(metrics, *reasons):
     return sum(value for name, value in metrics.items() if name.startswith(CUT)
                and (not reasons or any(f'"{reason}"' in name for reason in reasons)))
 
@@ -72,10 +75,12 @@ class Flood(SystemTest):
         looks_left = 100
         try:
             while looks_left > 0:
-                self.assertTrue(attacker.is_alive(), "not all streams were begun, or none was cut")
+                metrics = self.broker.metrics()
+                was_begun, was_cut = metrics.get(begun, 0), cut_of(metrics, "answers")
+                self.assertTrue(attacker.is_alive(), f"{was_begun} streams were begun, {was_cut} "
+                                f"connections cut for their answers, {cut_of(metrics)} in all")
                 self.assert_served(self.client)
-                if (self.broker.metrics().get(begun, 0) >= MANY_STREAMS and
-                        cut(self.broker, "answers") >= 3):
+                if was_begun >= MANY_STREAMS and was_cut >= 3:
                     looks_left -= 1
         finally:
             target.stop()

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <list>
 
 #include "absl/status/status.h"
 #include "server/base/timer.h"
@@ -25,6 +26,7 @@ struct LaneStageState {
   const model::LaneStage lane_stage;
   QueuePtr queue;  // as last learnt
   Turns waiting;           // those that are served included
+  std::list<TicketPtr> at_once;  // of them, those that do not wait: few beside those that do
   int shared_waiters = 0;  // of them, those that wait elsewhere too
   int filling = 0;         // of them, those that hold tasks already
 
@@ -42,6 +44,15 @@ struct LaneStageState {
   bool knows_next_due = false;  // a probe told it since one has come
   Alarms::Id alarm = 0;  // the next thing to do of its own accord
   base::SteadyTime alarm_at = base::SteadyTime::max();
+
+  void Enter(const TicketPtr& ticket, Ticket::Entry* entry) {
+    waiting.Add(ticket, entry);
+    if (!ticket->waits) entry->at_once = at_once.insert(at_once.end(), ticket);
+  }
+  void Leave(const Ticket& ticket, const Ticket::Entry& entry) {
+    if (!ticket.waits) at_once.erase(entry.at_once);
+    waiting.Remove(entry);
+  }
 
   bool MayLease() const { return belief.count() > 0 && bounds.IsRead(); }
   bool NeedsProbe(base::SteadyTime now) const {

@@ -43,7 +43,6 @@ bool MayHaveLeased(const Ticket& ticket) {
 }  // namespace
 
 bool Scheduler::NoteEmpty(Ticket& ticket, const LaneStageState& state) {
-  if (ticket.waits) return false;
   for (Ticket::Entry& entry : ticket.entries) entry.is_empty |= entry.state == &state;
   return AllEmpty(ticket);
 }
@@ -51,9 +50,9 @@ bool Scheduler::NoteEmpty(Ticket& ticket, const LaneStageState& state) {
 void Scheduler::Recover(LaneStageState& state) {
   if (state.error.ok()) return;
   state.error = absl::OkStatus();
-  state.waiting.ForEach([&state](const TicketPtr& ticket) {
+  for (const TicketPtr& ticket : state.at_once) {
     for (Ticket::Entry& entry : ticket->entries) entry.is_empty &= entry.state != &state;
-  });
+  }
 }
 
 void Scheduler::Admit(const TicketPtr& ticket, Step& step) {
@@ -144,7 +143,7 @@ void Scheduler::Enter(const TicketPtr& ticket, Step& step) {
     if (state.waiting.empty()) state.Reopen(step.now);
     Ticket::Entry& entry = ticket->entries.emplace_back();
     entry.state = &state;
-    state.waiting.Add(ticket, &entry);
+    state.Enter(ticket, &entry);
     if (ticket->wanted.size() > 1) ++state.shared_waiters;
   }
 }
@@ -192,7 +191,7 @@ void Scheduler::Leave(Ticket& ticket) {
   for (const Ticket::Entry& entry : ticket.entries) {
     if (ticket.entries.size() > 1) --entry.state->shared_waiters;
     if (ticket.IsFilling()) --entry.state->filling;
-    entry.state->waiting.Remove(entry);
+    entry.state->Leave(ticket, entry);
   }
   ticket.entries.clear();
 }

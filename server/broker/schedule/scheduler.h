@@ -98,7 +98,7 @@ class Scheduler {
   void Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer, Step& step);
   void FinishEmpty(const TicketPtr& ticket, Step& step);
   void Expire(const TicketPtr& ticket, Step& step);
-  // The lane stage had nothing for this call. Whether it does not wait, and none has anything.
+  // The lane stage had nothing for this call, which does not wait. Whether none has anything.
   static bool NoteEmpty(Ticket& ticket, const LaneStageState& state);
   // It can be asked: those who took its failure for nothing to be had ask it again.
   static void Recover(LaneStageState& state);

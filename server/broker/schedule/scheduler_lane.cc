@@ -156,10 +156,10 @@ void Scheduler::MemoryFreed(Step& step) {
 // stages.
 void Scheduler::MarkEmpty(LaneStageState& state, Step& step) {
   std::vector<TicketPtr> finished;
-  state.waiting.ForEach([&](const TicketPtr& ticket) {
-    if (ticket->state != Ticket::State::kWaiting) return;
+  for (const TicketPtr& ticket : state.at_once) {
+    if (ticket->state != Ticket::State::kWaiting) continue;
     if (NoteEmpty(*ticket, state)) finished.push_back(ticket);
-  });
+  }
   for (const TicketPtr& ticket : finished) FinishEmpty(ticket, step);
 }
 

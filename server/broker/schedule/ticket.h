@@ -39,7 +39,8 @@ struct Ticket {
   LeaseCall call;
   absl::Duration lease_duration;
   std::string request_key;  // worker and request id; empty without a request id
-  bool waits = false;       // else it is answered as soon as nothing is known to be there
+  bool waits = false;       // else it is answered as soon as nothing is known to be there;
+                            // constant while it is in a list
   base::SteadyTime deadline{};  // of its wait
   std::vector<Wanted> wanted;   // in the order in which they are asked; each lane stage once
   std::vector<int64_t> most_of;  // per queue of the call: how many tasks to take; empty: no limit
@@ -72,6 +73,7 @@ struct Ticket {
     LaneStageState* state = nullptr;
     WorkerTurns* worker = nullptr;                            // in its list
     std::list<std::shared_ptr<Ticket>>::iterator position{};  // among the worker's calls
+    std::list<std::shared_ptr<Ticket>>::iterator at_once{};   // if the call does not wait
     bool is_empty = false;  // it had nothing for this call
     bool has_served = false;  // the lane stage gave it what it got there
   };

@@ -87,5 +87,23 @@ TEST(LaneStageStateTest, AfterAFailureTheNextProbeWaitsALittle) {
   EXPECT_FALSE(state.error.ok());
 }
 
+// When there is nothing, only these are looked at: each of 10,000 leases that came at once had all
+// those looked at that had come before it, and the broker read from nobody for seconds.
+TEST(LaneStageStateTest, KeepsThoseThatAreAnsweredAtOnceApartFromThoseThatWait) {
+  LaneStageState state({1, 0});
+  const auto waits = std::make_shared<Ticket>();
+  const auto does_not_wait = std::make_shared<Ticket>();
+  waits->waits = true;
+  state.Enter(waits, &waits->entries.emplace_back());
+  state.Enter(does_not_wait, &does_not_wait->entries.emplace_back());
+  EXPECT_EQ(state.waiting.size(), 2);
+  EXPECT_EQ(state.at_once, std::list{does_not_wait});
+  state.Leave(*does_not_wait, does_not_wait->entries.front());
+  EXPECT_EQ(state.waiting.size(), 1);
+  EXPECT_TRUE(state.at_once.empty());
+  state.Leave(*waits, waits->entries.front());
+  EXPECT_TRUE(state.waiting.empty());
+}
+
 }  // namespace
 }  // namespace skiplane::broker

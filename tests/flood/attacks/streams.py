@@ -3,6 +3,7 @@ Their connections live: they are read, as a library does it, but take no more th
 of answers."""
 
 import itertools
+import threading
 
 import calls
 import frames
@@ -44,11 +45,16 @@ def _feed(peer):
 
 
 def _fed(target, play):
-    """Some connections feed the others, who `play` with a number of their own."""
+    """Some connections feed the others, who `play` with a number of their own. Who feeds goes on
+    with that when its connection was cut."""
     turns = itertools.count()
+    mine = threading.local()
 
     def play_or_feed(peer):
-        if (turn := next(turns)) % (CONNECTIONS + FEEDERS) >= CONNECTIONS:
+        turn = next(turns)
+        if not hasattr(mine, "feeds"):
+            mine.feeds = turn % (CONNECTIONS + FEEDERS) >= CONNECTIONS
+        if mine.feeds:
             _feed(peer)
         else:
             play(peer, turn)
