@@ -124,8 +124,8 @@ inline constexpr int64_t kStreamUnansweredMax = 10000;
 inline constexpr int kStreamUnsentMax = 250;
 inline constexpr int64_t kStreamUnsentBytesMax = 1 << 20;
 // While all streams together have more, each is read from as long as it has less than this.
-inline constexpr int64_t kUnsentBytesOfAllMax = 32 << 20;
-inline constexpr int64_t kStreamUnsentBytesLeft = 4 << 10;
+inline constexpr int64_t kUnsentBytesOfAllMax = 8 << 20;
+inline constexpr int64_t kStreamUnsentBytesLeft = 512;
 // Of one message; more is the next message. Beside tasks, which may be as large as a Lease's,
 // answers have a room of their own; all of it fits gRPC's usual message.
 inline constexpr int64_t kStreamMessageBytesMax = 3 << 20;

@@ -17,20 +17,15 @@ constexpr absl::string_view kEnqueues = "enqueues";
 
 }  // namespace
 
-v1::ProduceResponse* ProduceStream::response() {
-  if (response_ == nullptr) response_ = std::make_unique<v1::ProduceResponse>();
-  return response_.get();
-}
-
-MessageStream::Outgoing ProduceStream::TakeOutgoing() {
-  const bool fits = unsent_.FitsMessage(0);
-  std::unique_ptr<v1::ProduceResponse> message = std::move(response_);
-  unsent_.Clear();
-  if (!fits) {
-    int64_t room = model::kStreamMessageBytesMax;
-    CutAnswers(&room, message->mutable_results(), response()->mutable_results(), &unsent_);
+Outgoing ProduceStream::TakeOutgoing() {
+  Outgoing outgoing;
+  outgoing.bytes = answers_.Take(model::kStreamMessageBytesMax);
+  if (std::exchange(says_draining_, false)) {
+    v1::ProduceResponse message;
+    message.set_draining(true);
+    message.AppendToString(&outgoing.bytes);
   }
-  return {std::move(message), [](bool) {}};
+  return outgoing;
 }
 
 absl::StatusOr<broker::EnqueueCall> ProduceStream::Read(v1::EnqueueRequest* request) {
@@ -70,15 +65,17 @@ absl::Status ProduceStream::OnMessage(const grpc::ByteBuffer& bytes,
 
 void ProduceStream::Answer(int64_t number,
                            absl::StatusOr<std::vector<broker::EnqueueResult>> results) {
+  thread_local v1::ProduceResponse message;  // keeps its memory for the next one
+  message.Clear();
+  v1::ProduceResult* const result = message.add_results();
+  result->set_number(number);
+  if (results.ok()) {
+    WriteEnqueue(&*results, result->mutable_response());
+  } else {
+    WriteStreamRefusal(results.status(), result->mutable_refusal());
+  }
   Update([&] {
-    v1::ProduceResult* const result = response()->add_results();
-    result->set_number(number);
-    if (results.ok()) {
-      WriteEnqueue(&*results, result->mutable_response());
-    } else {
-      WriteStreamRefusal(results.status(), result->mutable_refusal());
-    }
-    unsent_.Add(*result);
+    answers_.Add(message);
     AddUnanswered(-1);
   });
 }

@@ -149,7 +149,7 @@ std::unique_ptr<v1::WorkResponse> WorkStream::TakeMessage() {
   return message;
 }
 
-MessageStream::Outgoing WorkStream::TakeOutgoing() {
+Outgoing WorkStream::TakeOutgoing() {
   if (response_ == nullptr || is_greeting_) return {};
   std::unique_ptr<v1::WorkResponse> message = TakeMessage();
   return {std::move(message), [this, pushed = std::exchange(pushed_, {})](bool is_sent) mutable {

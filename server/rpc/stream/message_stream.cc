@@ -118,7 +118,7 @@ MessageStream::Step MessageStream::NextStep() {
   if (is_finished_) return step;
   if (!is_writing_) {
     step.outgoing = TakeOutgoing();
-    if (step.outgoing.message != nullptr) is_writing_ = true;
+    is_writing_ = !step.outgoing.IsEmpty();
   }
   if (!is_writing_ && is_ending_ && unanswered_ == 0) {
     is_finished_ = true;
@@ -141,14 +141,22 @@ void MessageStream::Perform(Step step) {
     return;
   }
   if (step.reads) StartRead(&incoming_);
-  if (step.outgoing.message == nullptr) return;
-  bool own_buffer = false;
-  outgoing_.Clear();
-  on_sent_ = std::move(step.outgoing.done);
-  const grpc::Status written =
-      grpc::GenericSerialize<grpc::ProtoBufferWriter, google::protobuf::MessageLite>(
-          *step.outgoing.message, &outgoing_, &own_buffer);
-  static_cast<void>(written);  // a message of ours is always one
+  if (!step.outgoing.IsEmpty()) Write(std::move(step.outgoing));
+}
+
+void MessageStream::Write(Outgoing outgoing) {
+  on_sent_ = std::move(outgoing.done);
+  if (outgoing.message != nullptr) {
+    bool own_buffer = false;
+    outgoing_.Clear();
+    const grpc::Status written =
+        grpc::GenericSerialize<grpc::ProtoBufferWriter, google::protobuf::MessageLite>(
+            *outgoing.message, &outgoing_, &own_buffer);
+    static_cast<void>(written);  // a message of ours is always one
+  } else {
+    const grpc::Slice slice(outgoing.bytes);
+    grpc::ByteBuffer(&slice, 1).Swap(&outgoing_);
+  }
   if (tally_ != nullptr) CallTally::BeginAnswer(*tally_, BytesUnderWay());
   StartWrite(&outgoing_);
 }
@@ -192,7 +200,7 @@ absl::Status MessageStream::Handle() {
 
 void MessageStream::OnWriteDone(bool ok) {
   if (tally_ != nullptr) CallTally::EndAnswer(*tally_, BytesUnderWay(), ok);
-  on_sent_(ok);
+  if (on_sent_ != nullptr) on_sent_(ok);
   Update([&] {
     is_writing_ = false;
     if (ok) return;

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include <google/protobuf/message_lite.h>
 #include <grpcpp/grpcpp.h>
 
 #include "absl/functional/any_invocable.h"
@@ -22,6 +21,7 @@
 #include "server/rpc/call/call.h"
 #include "server/rpc/call/no_room.h"
 #include "server/rpc/stream/message_hold.h"
+#include "server/rpc/stream/outgoing.h"
 #include "server/rpc/stream/stream_set.h"
 #include "server/rpc/stream/unsent.h"
 
@@ -55,11 +55,6 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   void OwnWorker(std::string* worker_id) const;
 
  protected:
-  struct Outgoing {
-    std::unique_ptr<google::protobuf::MessageLite> message;  // null: there is nothing to say
-    // Told whether the transport took it.
-    absl::AnyInvocable<void(bool is_sent)> done;
-  };
   using HoldPtr = std::shared_ptr<MessageHold>;
 
   ~MessageStream() override = default;
@@ -115,6 +110,7 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   absl::Status Handle();
   Step NextStep();
   void Perform(Step step);
+  void Write(Outgoing outgoing);
   void FinishNow();
   int64_t BytesUnderWay() const { return static_cast<int64_t>(outgoing_.Length()); }
 

@@ -25,7 +25,10 @@ class Unsent {
   Unsent& operator=(const Unsent&) = delete;
 
   void Add(const google::protobuf::MessageLite& answer) {
-    const auto bytes = static_cast<int64_t>(answer.ByteSizeLong());
+    Add(static_cast<int64_t>(answer.ByteSizeLong()));
+  }
+  // One answer.
+  void Add(int64_t bytes) {
     ++answers_;
     bytes_ += bytes;
     all_ += bytes;
