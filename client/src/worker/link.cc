@@ -164,7 +164,10 @@ bool Link::WriteHeartbeat(v1::WorkRequest* request) {
 }
 
 bool Link::WriteCredit(v1::WorkRequest* request) {
-  if (!is_taking_) return false;
+  if (!is_taking_) {  // nothing is to come, to be handed back
+    if (credit_ > 0) request->set_withdraw_credit(true);
+    return std::exchange(credit_, 0) > 0;
+  }
   int64_t room = holdings_.Vacant();
   if (plan_.max_tasks > 0) room = std::min(room, plan_.max_tasks - holdings_.taken());
   const auto more = static_cast<int>(std::min<int64_t>(room, kCreditMax)) - credit_;
@@ -237,6 +240,7 @@ void Link::StopTaking() {
     const std::lock_guard<std::mutex> lock(mutex_);
     is_taking_ = false;
   }
+  Go();
   ReleaseWaiting();
 }
 

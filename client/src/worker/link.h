@@ -58,7 +58,7 @@ class Link : public Stream<v1::WorkRequest, v1::WorkResponse>::Owner,
   }
   // A handler has returned whose End() was false.
   void Ran(const HoldPtr& hold);
-  // What comes from now on is handed back.
+  // Takes its credit back; what still comes is handed back.
   void StopTaking();
   void WaitUntilSettled(absl::Duration at_most);
   // Nothing of it runs after that. Idempotent.
@@ -101,7 +101,7 @@ class Link : public Stream<v1::WorkRequest, v1::WorkResponse>::Owner,
   // What comes.
   void TakeWelcome(const v1::WorkWelcome& welcome, Heard& heard);
   void TakeHeartbeat(const v1::WorkHeartbeatResult& result, Heard& heard);
-  void TakeNotice(const v1::LeaseNotice& notice, Heard& heard);
+  void TakeNotices(const v1::WorkResponse& response, Heard& heard);
   static void TakeState(v1::LeaseState state, const HoldPtr& hold, Heard& heard);
   void TakeEnd(const WorkStream& stream, const absl::Status& status, Heard& heard);
   absl::Duration PauseAfter(const absl::Status& status);

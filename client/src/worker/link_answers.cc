@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "absl/strings/string_view.h"
 #include "client/src/content.h"
 #include "client/src/convert_task.h"
 #include "client/src/status.h"
@@ -61,7 +62,7 @@ void Link::Came(WorkStream*, v1::WorkResponse* response) {
       sent_.erase(sent);
     }
     for (const auto& result : response->heartbeats()) TakeHeartbeat(result, heard);
-    for (const auto& notice : response->notices()) TakeNotice(notice, heard);
+    TakeNotices(*response, heard);
     if (response->draining() && !std::exchange(is_draining_, true)) Await();
     is_taking = is_taking_;
   }
@@ -110,9 +111,15 @@ void Link::TakeHeartbeat(const v1::WorkHeartbeatResult& result, Heard& heard) {
   }
 }
 
-void Link::TakeNotice(const v1::LeaseNotice& notice, Heard& heard) {
+void Link::TakeNotices(const v1::WorkResponse& response, Heard& heard) {
+  if (response.notices().empty()) return;
+  absl::flat_hash_map<absl::string_view, v1::LeaseState> states;
+  for (const v1::LeaseNotice& notice : response.notices()) {
+    states[notice.lease_token()] = notice.state();
+  }
   for (const HoldPtr& hold : holdings_.All()) {
-    if (hold->task().lease_token == notice.lease_token()) TakeState(notice.state(), hold, heard);
+    const auto told = states.find(hold->task().lease_token);
+    if (told != states.end()) TakeState(told->second, hold, heard);
   }
 }
 

@@ -18,6 +18,7 @@ class ToldEndsTest : public BrokerHarness {
   ToldEndsTest() {
     broker().Stop();
     broker_ = NewBroker(true, 4, {std::chrono::hours(1), std::chrono::hours(1)});
+    WaitForListeners(1);  // a broker that begins to hear looks for all that is awaited
     id_ = Enqueue({Payload("x")})[0].id;
   }
 
@@ -124,7 +125,6 @@ TEST_F(ToldEndsTest, TheEndOfASession) {
 
 // By another process: this broker hears of it.
 TEST_F(ToldEndsTest, ALostWorker) {
-  WaitForListeners(1);
   Sql("UPDATE skiplane.task SET max_attempts = 1");
   LeaseOne("w");
   Await();

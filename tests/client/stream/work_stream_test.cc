@@ -1,4 +1,5 @@
 // A worker on a stream: what it says, what it makes of what it hears, and how it bears breaks.
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <thread>
@@ -294,6 +295,30 @@ TEST_F(WorkStreamTest, StopHandsBackWhatHasNotBegunAndEndsTheSession) {
   EXPECT_EQ(worker->counts().done, 1);
   ASSERT_EQ(broker_.heartbeats.size(), 1u);
   EXPECT_TRUE(broker_.heartbeats[0].end_session());
+}
+
+// What it had credit for once came while it stopped, to be handed back.
+TEST_F(WorkStreamTest, StopTakesTheCreditBack) {
+  Gate gate;
+  const auto worker = Started(
+      [&gate](const LeasedTask&, Attempt&) {
+        gate.Pass();
+        return Result::Done();
+      },
+      {.prefetch = 3});
+  ASSERT_TRUE(IsGreeted(1));
+  broker_.Push("a");
+  gate.WaitForArrivals(1);
+  const auto withdrawals = [this] {
+    return std::count_if(broker_.work.begin(), broker_.work.end(), [](const auto& message) {
+      return message.request.withdraw_credit();
+    });
+  };
+  std::thread stopping([&worker] { worker->Stop(); });
+  EXPECT_TRUE(broker_.Wait([&] { return withdrawals() > 0; }));
+  gate.Open();
+  stopping.join();
+  EXPECT_EQ(withdrawals(), 1);
 }
 
 }  // namespace
