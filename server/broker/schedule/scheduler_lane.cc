@@ -80,8 +80,9 @@ bool Scheduler::MayServe(const Ticket& ticket, const LaneStageState& state,
 }
 
 bool Scheduler::HasWork(const LaneStageState& state, base::SteadyTime now) const {
-  return state.waiting.AnyOf(
-      [&](const TicketPtr& ticket) { return MayServe(*ticket, state, now); });
+  return !full_.for_all && state.waiting.AnyOf([&](const TicketPtr& ticket) {
+    return MayServe(*ticket, state, now);
+  });
 }
 
 // Whatever the lane stage needs next. Safe to call at any time.
@@ -131,15 +132,13 @@ void Scheduler::AdvanceNeighbours(LaneStageState& state, Step& step) {
 
 // Callers that wait go on waiting until they, or others, have read their answers.
 void Scheduler::WaitForMemory(LaneStageState& state, Step& step) {
-  bool holds_back = false;
+  const auto is_held_back = [this](const TicketPtr& ticket) { return full_.IsFor(ticket->call); };
+  if (!state.waiting.AnyOf(is_held_back)) return;
   std::vector<TicketPtr> refused;
-  state.waiting.ForEach([&](const TicketPtr& ticket) {
-    if (!full_.IsFor(ticket->call)) return;
-    holds_back = true;
-    const bool may_wait = ticket->waits || ticket->state != Ticket::State::kWaiting;
-    if (!may_wait) refused.push_back(ticket);
-  });
-  if (!holds_back) return;
+  for (const TicketPtr& ticket : state.at_once) {
+    const bool waits = ticket->state == Ticket::State::kWaiting;
+    if (waits && is_held_back(ticket)) refused.push_back(ticket);
+  }
   step.actions.push_back(
       TellHeldBack{state.queue, state.lane_stage, "callers have not read what was leased before"});
   wait_for_memory_.insert(state.lane_stage);

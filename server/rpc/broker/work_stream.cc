@@ -147,33 +147,33 @@ absl::Status WorkStream::Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusO
   if (status.ok()) status = OpenTokens(seal(), &request);
   absl::StatusOr<broker::HeartbeatCall> call = status.ok() ? ReadHeartbeat(&request) : status;
   if (!call.ok()) {
-    AnswerRenewed(number, false, {}, base::PrefixField("heartbeat.", call.status()));
+    AnswerRenewed(number, {}, base::PrefixField("heartbeat.", call.status()));
     return absl::OkStatus();
   }
   call->worker_id = lease_.worker_id;
   call->lease_duration = lease_.lease_duration.value_or(absl::ZeroDuration());
-  const bool ends = call->end_session;
   std::vector<model::LeaseToken> leases;
   for (const model::HeldLease& lease : call->leases) leases.push_back(lease.token);
   broker_.Heartbeat(*std::move(call),
-                    [this, number, ends, leases = std::move(leases), held = *hold](
+                    [this, number, leases = std::move(leases), held = *hold](
                         absl::StatusOr<broker::HeartbeatAnswer> answer) mutable {
                       held.reset();  // before the stream may go
-                      if (answer.ok() && !ends) CountLost(*answer, metrics());
-                      AnswerRenewed(number, ends, leases, std::move(answer));
+                      AnswerRenewed(number, leases, std::move(answer));
                     });
   return absl::OkStatus();
 }
 
-void WorkStream::AnswerRenewed(int64_t number, bool ends,
-                               const std::vector<model::LeaseToken>& leases,
+// A heartbeat may come after the end that the worker says behind it: then its leases are over
+// because the worker says so.
+void WorkStream::AnswerRenewed(int64_t number, const std::vector<model::LeaseToken>& leases,
                                absl::StatusOr<broker::HeartbeatAnswer> answer) {
   Update([&] {
     v1::WorkHeartbeatResult* const result = response()->add_heartbeats();
     result->set_number(number);
     if (answer.ok()) {
+      if (!ends_session_) CountLost(*answer, metrics());
       WriteHeartbeat(&*answer, result->mutable_response());
-      if (!answer->session_alive && !ends) LoseAll();
+      if (!answer->session_alive && !ends_session_) LoseAll();
       for (size_t i = 0; i < leases.size() && i < answer->states.size(); ++i) {
         if (answer->states[i] == model::LeaseState::kLost) Over(leases[i]);
       }
