@@ -69,6 +69,20 @@ class Gone(Streams):
         with self.assertRaises(StopIteration):
             worker.read()
 
+    # Heartbeats are gathered for a moment, and ends are not. The stream once said that leases were
+    # lost, and ended.
+    def test_a_heartbeat_that_its_own_end_of_the_session_overtakes(self):
+        worker, [task] = self.held(b"1")
+        beats = [worker.begin_beat(task) for _ in range(5)]
+        end = worker.begin_beat(task, end_session=True)
+        for number in [*beats, end]:
+            self.assertTrue(worker.beat_answer(number).HasField("response"))
+        self.assertEqual(worker.ack(task), ["LEASE_LOST"])
+        self.assertEqual(list(worker.notices), [])
+        worker.send_no_more()
+        with self.assertRaises(StopIteration):
+            worker.read()
+
 
 class Replaced(Streams):
 

@@ -137,14 +137,21 @@ class Worker(Stream):
         numbers = self.settle(*(ack_of(task) for task in tasks), credit=credit)
         return [outcome_of(self.result(number)) for number in numbers]
 
-    def beat(self, *tasks, end_session=False):
-        """The answer."""
+    def begin_beat(self, *tasks, end_session=False):
+        """Its number."""
         number = self.number()
         self.send(broker_pb2.WorkRequest(heartbeat=broker_pb2.WorkHeartbeat(
             number=number, end_session=end_session,
             leases=[broker_pb2.HeldLease(lease_token=task.lease_token) for task in tasks])))
+        return number
+
+    def beat_answer(self, number):
         self.read_until(lambda: number in self.beats)
         return self.beats.pop(number)
+
+    def beat(self, *tasks, end_session=False):
+        """The answer."""
+        return self.beat_answer(self.begin_beat(*tasks, end_session=end_session))
 
 
 def ack_of(task, **fields):
