@@ -42,6 +42,14 @@ class Gate {
   bool is_open_ = false;
 };
 
+// A handler that is done when it has passed the gate, which outlives it.
+inline Handler Through(Gate& gate) {
+  return [&gate](const LeasedTask&, Attempt&) {
+    gate.Pass();
+    return Result::Done();
+  };
+}
+
 // Returns when `stop` was asked for.
 inline void WaitForStop(const std::stop_token& stop) {
   std::mutex mutex;

@@ -7,12 +7,7 @@ namespace {
 TEST_F(WorkerTest, StopReleasesWhatNoHandlerHasBegun) {
   Gate gate;
   for (const std::string id : {"a", "b", "c"}) broker_.AddTask(id);
-  const auto worker = Started(
-      [&gate](const LeasedTask&, Attempt&) {
-        gate.Pass();
-        return Result::Done();
-      },
-      {.concurrency = 1, .prefetch = 2});
+  const auto worker = Started(Through(gate), {.concurrency = 1, .prefetch = 2});
   gate.WaitForArrivals(1);
   std::thread stopping([&worker] { worker->Stop(); });
   EXPECT_TRUE(IsNacked("token-b"));
@@ -104,10 +99,7 @@ TEST_F(WorkerTest, WhatACutOffLeaseHadLeasedIsHandedBack) {
 TEST_F(WorkerTest, StopComesBackThoughTheBrokerIsGone) {
   Gate gate;
   broker_.AddTask("a");
-  const auto worker = Started([&gate](const LeasedTask&, Attempt&) {
-    gate.Pass();
-    return Result::Done();
-  });
+  const auto worker = Started(Through(gate));
   gate.WaitForArrivals(1);
   broker_.Shutdown();
   gate.Open();
@@ -118,12 +110,7 @@ TEST_F(WorkerTest, StopComesBackThoughTheBrokerIsGone) {
 TEST_F(WorkerTest, StopEndsTheSessionWhenAllElseIsDone) {
   Gate gate;
   for (const std::string id : {"a", "b"}) broker_.AddTask(id);
-  const auto worker = Started(
-      [&gate](const LeasedTask&, Attempt&) {
-        gate.Pass();
-        return Result::Done();
-      },
-      {.concurrency = 1, .prefetch = 1});
+  const auto worker = Started(Through(gate), {.concurrency = 1, .prefetch = 1});
   gate.WaitForArrivals(1);
   std::thread stopping([&worker] { worker->Stop(); });
   EXPECT_TRUE(IsNacked("token-b")) << "it is stopping";

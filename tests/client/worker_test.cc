@@ -255,12 +255,7 @@ TEST_F(WorkerTest, AHeldLeaseIsRenewedWhileItsHandlerRuns) {
 TEST_F(WorkerTest, LeasesAreRenewedThoughTheMachinesClockIsSetBack) {
   broker_.OnHeartbeat([] { test::SetMachineClockBack(absl::Hours(1)); });
   Gate gate;
-  const auto worker = Started(
-      [&gate](const LeasedTask&, Attempt&) {
-        gate.Pass();
-        return Result::Done();
-      },
-      {.lease_duration = kShortLease});
+  const auto worker = Started(Through(gate), {.lease_duration = kShortLease});
   broker_.AddTask("a");
   EXPECT_TRUE(broker_.WaitUntil([this] { return broker_.heartbeats.size() >= 2; }));
   gate.Open();
@@ -362,12 +357,7 @@ TEST_F(WorkerTest, FailedCallsAreTold) {
 
 TEST_F(WorkerTest, ItLeasesWhatItsThreadsAndItsPrefetchCanHold) {
   Gate gate;
-  const auto worker = Started(
-      [&gate](const LeasedTask&, Attempt&) {
-        gate.Pass();
-        return Result::Done();
-      },
-      {.concurrency = 2, .prefetch = 3, .name = "me"});
+  const auto worker = Started(Through(gate), {.concurrency = 2, .prefetch = 3, .name = "me"});
   ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.parked == 1; }));
   broker_.AddTask("a");
   ASSERT_TRUE(broker_.WaitUntil([this] { return broker_.leases.size() == 2; }));

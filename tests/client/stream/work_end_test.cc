@@ -35,12 +35,7 @@ class WorkEndTest : public WorkStreamTest {
   // A worker of one task, "held", whose handler waits at the gate.
   std::unique_ptr<Worker> Holding(WorkerOptions options = {}, ClientOptions client = {}) {
     options.on_error = Noted();
-    auto worker = Started(
-        [this](const LeasedTask&, Attempt&) {
-          gate_.Pass();
-          return Result::Done();
-        },
-        options, client);
+    auto worker = Started(Through(gate_), options, client);
     EXPECT_TRUE(IsGreeted(1));
     broker_.Push("held");
     gate_.WaitForArrivals(1);

@@ -206,10 +206,7 @@ TEST_F(WorkStreamTest, HandlersGoOnWhileAStreamDrains) {
   Gate gate;
   std::atomic<int> errors = 0;
   const auto worker = Started(
-      [&gate](const LeasedTask&, Attempt&) {
-        gate.Pass();
-        return Result::Done();
-      },
+      Through(gate),
       {.on_error = [&](const absl::Status&) { ++errors; }});
   ASSERT_TRUE(IsGreeted(1));
   broker_.Push("a");
@@ -279,12 +276,7 @@ TEST_F(WorkStreamTest, AWorkerEndsAfterItsNumberOfTasks) {
 
 TEST_F(WorkStreamTest, StopHandsBackWhatHasNotBegunAndEndsTheSession) {
   Gate gate;
-  const auto worker = Started(
-      [&gate](const LeasedTask&, Attempt&) {
-        gate.Pass();
-        return Result::Done();
-      },
-      {.prefetch = 1});
+  const auto worker = Started(Through(gate), {.prefetch = 1});
   ASSERT_TRUE(IsGreeted(1));
   broker_.Push("a");
   broker_.Push("b");
@@ -303,12 +295,7 @@ TEST_F(WorkStreamTest, StopHandsBackWhatHasNotBegunAndEndsTheSession) {
 // What it had credit for once came while it stopped, to be handed back.
 TEST_F(WorkStreamTest, StopTakesTheCreditBack) {
   Gate gate;
-  const auto worker = Started(
-      [&gate](const LeasedTask&, Attempt&) {
-        gate.Pass();
-        return Result::Done();
-      },
-      {.prefetch = 3});
+  const auto worker = Started(Through(gate), {.prefetch = 3});
   ASSERT_TRUE(IsGreeted(1));
   broker_.Push("a");
   gate.WaitForArrivals(1);
