@@ -83,6 +83,13 @@ class Gone(Streams):
         with self.assertRaises(StopIteration):
             worker.read()
 
+    def test_a_session_whose_end_was_refused_is_lost_like_any_other(self):
+        worker, tasks = self.held(b"1")
+        unreadable = broker_pb2.LeasedTask(lease_token=b"no token")
+        self.assertTrue(worker.beat(unreadable, end_session=True).HasField("refusal"))
+        self.database.expire_sessions()
+        self.assert_lost(worker, tasks)
+
 
 class Replaced(Streams):
 

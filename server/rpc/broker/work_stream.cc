@@ -136,18 +136,19 @@ absl::Status WorkStream::Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusO
   v1::HeartbeatRequest request;
   request.set_worker_id(worker_id_);
   request.mutable_leases()->Swap(heartbeat->mutable_leases());
-  request.set_end_session(heartbeat->end_session());
+  const bool ends = heartbeat->end_session();
+  request.set_end_session(ends);
   Update([&] {
     AddUnanswered(1);
-    is_stopped_ |= request.end_session();
-    ends_session_ |= request.end_session();
+    is_stopped_ |= ends;
+    ends_session_ |= ends;
   });
-  if (request.end_session()) EndFetch();
+  if (ends) EndFetch();
   absl::Status status = hold.status();
   if (status.ok()) status = OpenTokens(seal(), &request);
   absl::StatusOr<broker::HeartbeatCall> call = status.ok() ? ReadHeartbeat(&request) : status;
   if (!call.ok()) {
-    AnswerRenewed(number, {}, base::PrefixField("heartbeat.", call.status()));
+    AnswerRenewed(number, ends, {}, base::PrefixField("heartbeat.", call.status()));
     return absl::OkStatus();
   }
   call->worker_id = lease_.worker_id;
@@ -155,29 +156,32 @@ absl::Status WorkStream::Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusO
   std::vector<model::LeaseToken> leases;
   for (const model::HeldLease& lease : call->leases) leases.push_back(lease.token);
   broker_.Heartbeat(*std::move(call),
-                    [this, number, leases = std::move(leases), held = *hold](
+                    [this, number, ends, leases = std::move(leases), held = *hold](
                         absl::StatusOr<broker::HeartbeatAnswer> answer) mutable {
                       held.reset();  // before the stream may go
-                      AnswerRenewed(number, leases, std::move(answer));
+                      AnswerRenewed(number, ends, leases, std::move(answer));
                     });
   return absl::OkStatus();
 }
 
 // A heartbeat may come after the end that the worker says behind it: then its leases are over
-// because the worker says so.
-void WorkStream::AnswerRenewed(int64_t number, const std::vector<model::LeaseToken>& leases,
+// because the worker says so. An end that is refused has ended nothing.
+void WorkStream::AnswerRenewed(int64_t number, bool ends,
+                               const std::vector<model::LeaseToken>& leases,
                                absl::StatusOr<broker::HeartbeatAnswer> answer) {
   Update([&] {
     v1::WorkHeartbeatResult* const result = response()->add_heartbeats();
     result->set_number(number);
     if (answer.ok()) {
-      if (!ends_session_) CountLost(*answer, metrics());
+      const bool is_own_end = ends || ends_session_;
+      if (!is_own_end) CountLost(*answer, metrics());
       WriteHeartbeat(&*answer, result->mutable_response());
-      if (!answer->session_alive && !ends_session_) LoseAll();
+      if (!answer->session_alive && !is_own_end) LoseAll();
       for (size_t i = 0; i < leases.size() && i < answer->states.size(); ++i) {
         if (answer->states[i] == model::LeaseState::kLost) Over(leases[i]);
       }
     } else {
+      if (ends) ends_session_ = false;
       WriteStreamRefusal(answer.status(), result->mutable_refusal());
     }
     unsent_.Add(*result);

@@ -82,7 +82,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
   void AnswerSettled(const std::vector<Settled>& settled,
                      absl::StatusOr<std::vector<model::SettleResult>> results);
   absl::Status Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusOr<HoldPtr>& hold);
-  void AnswerRenewed(int64_t number, const std::vector<model::LeaseToken>& leases,
+  void AnswerRenewed(int64_t number, bool ends, const std::vector<model::LeaseToken>& leases,
                      absl::StatusOr<broker::HeartbeatAnswer> answer);
 
   // work_stream_credit.cc: how much is pushed.
