@@ -79,6 +79,7 @@ bool Scheduler::MayServe(const Ticket& ticket, const LaneStageState& state,
   return false;
 }
 
+// While memory is full for all, thousands would be asked in vain.
 bool Scheduler::HasWork(const LaneStageState& state, base::SteadyTime now) const {
   return !full_.for_all && state.waiting.AnyOf([&](const TicketPtr& ticket) {
     return MayServe(*ticket, state, now);
@@ -136,8 +137,8 @@ void Scheduler::WaitForMemory(LaneStageState& state, Step& step) {
   if (!state.waiting.AnyOf(is_held_back)) return;
   std::vector<TicketPtr> refused;
   for (const TicketPtr& ticket : state.at_once) {
-    const bool waits = ticket->state == Ticket::State::kWaiting;
-    if (waits && is_held_back(ticket)) refused.push_back(ticket);
+    if (ticket->state != Ticket::State::kWaiting) continue;
+    if (is_held_back(ticket)) refused.push_back(ticket);
   }
   step.actions.push_back(
       TellHeldBack{state.queue, state.lane_stage, "callers have not read what was leased before"});

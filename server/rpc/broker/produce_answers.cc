@@ -28,6 +28,7 @@ void ProduceAnswers::Add(const v1::ProduceResponse& message) {
 }
 
 std::string ProduceAnswers::Take(int64_t bytes_max) {
+  if (bytes_.empty()) return {};  // spares what all streams share
   unsent_.Clear();
   std::string first = std::exchange(bytes_, {});
   if (static_cast<int64_t>(first.size()) <= bytes_max) return first;
