@@ -219,8 +219,9 @@ void DeclareLimits(CLI::App* app, Options* options) {
       ->check(InRange(1, kPercentMax))
       ->capture_default_str();
   Add(app, "address-share", &config.address_share,
-      "What callers at one address may have of --max-connections, and of the bytes of bodies by "
-      "HTTP, in percent: the rest is for others. 100, if all come through one proxy.")
+      "What callers at one address may have of --max-connections, of the bytes of bodies by HTTP "
+      "and, without principals, of --max-waiting-calls, in percent: the rest is for others. 100, "
+      "if all come through one proxy.")
       ->check(InRange(1, kPercentMax))
       ->capture_default_str();
 }

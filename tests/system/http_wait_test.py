@@ -178,6 +178,22 @@ class TooMany(Waiting):
                          (429, "resource_exhausted", "TOO_MANY_WAITING_CALLS"))
 
 
+class OneAddress(Waiting):
+    flags = ("--max-waiting-calls=10", "--address-share=80")
+
+    def test_connections_from_one_address_do_not_take_all_places_to_wait(self):
+        waiting = self.wait_by_http(8)
+        answer = self.http.call("BrokerService/Lease", lease_of())
+        self.assertEqual((answer.status, answer.reason()), (429, "TOO_MANY_WAITING_CALLS"))
+        self.assertIn("--address-share", answer.json()["message"])
+        elsewhere = self.raw("127.0.0.2")
+        elsewhere.send(post("BrokerService/Lease", lease_of(workerId="elsewhere")))
+        self.wait_until(lambda: self.broker.metrics().get(WAITING) == 9, "it waits")
+        self.client.enqueue_all(QUEUE, [self.client.new_task()] * 9)
+        self.assertEqual([len(raw.read_answer().json()["tasks"]) for raw in [*waiting, elsewhere]],
+                         [1] * 9)
+
+
 class Callers:
     """Many at once, each on a connection of its own, with one call on its way."""
 

@@ -1,5 +1,7 @@
 #include "server/rpc/call/in_flight.h"
 
+#include "server/rpc/call/address_party.h"
+
 namespace skiplane::rpc {
 
 bool InFlight::Begin() {
@@ -28,9 +30,23 @@ InFlight::Room InFlight::Hold(const Party& party, int64_t bytes, bool may_use_re
 
 InFlight::Parking InFlight::Park(const std::string& connection, WaitFor what,
                                  const Holding& holding) {
-  const bool awaits = what == WaitFor::kEndOfTask;
+  const std::string address = holding.is_of_principal ? "" : AddressParty(connection);
   base::MutexLock lock(mutex_);
-  Share& share = *holding.share;
+  const Parking parking = MayPark(connection, address, what, holding);
+  if (parking == Parking::kGranted) Count(connection, address, what, holding, 1);
+  return parking;
+}
+
+void InFlight::Unpark(const std::string& connection, WaitFor what, const Holding& holding) {
+  const std::string address = holding.is_of_principal ? "" : AddressParty(connection);
+  base::MutexLock lock(mutex_);
+  Count(connection, address, what, holding, -1);
+}
+
+InFlight::Parking InFlight::MayPark(const std::string& connection, const std::string& address,
+                                    WaitFor what, const Holding& holding) const {
+  const bool awaits = what == WaitFor::kEndOfTask;
+  const Share& share = *holding.share;
   if (holding.is_of_principal && PartiesAreLimited() &&
       (share.parked >= limits_.PartOf(limits_.parked) ||
        (awaits && share.awaiting >= limits_.PartOf(PlacesOf(what))))) {
@@ -38,32 +54,38 @@ InFlight::Parking InFlight::Park(const std::string& connection, WaitFor what,
   }
   if (parked_ >= limits_.parked) return Parking::kBrokerIsFull;
   if (awaits && awaiting_ >= PlacesOf(what)) return Parking::kAwaitsAreFull;
-  int64_t& of_connection = parked_by_connection_[connection];
-  if (of_connection >= limits_.parked_per_connection) return Parking::kConnectionIsFull;
-  ++of_connection;
-  ++parked_;
-  ++share.parked;
-  if (awaits) {
-    ++awaiting_;
-    ++share.awaiting;
+  const auto of_connection = parked_by_connection_.find(connection);
+  if (of_connection != parked_by_connection_.end() &&
+      of_connection->second >= limits_.parked_per_connection) {
+    return Parking::kConnectionIsFull;
   }
-  --calls_;
-  --share.calls;
-  return Parking::kGranted;
+  const auto of_address = parked_by_address_.find(address);
+  if (of_address == parked_by_address_.end() || limits_.address_share == 100) {
+    return Parking::kGranted;
+  }
+  const bool is_full =
+      of_address->second.all >= limits_.AddressPartOf(limits_.parked) ||
+      (awaits && of_address->second.awaiting >= limits_.AddressPartOf(PlacesOf(what)));
+  return is_full ? Parking::kAddressIsFull : Parking::kGranted;
 }
 
-void InFlight::Unpark(const std::string& connection, WaitFor what, const Holding& holding) {
-  base::MutexLock lock(mutex_);
-  const auto found = parked_by_connection_.find(connection);
-  if (--found->second == 0) parked_by_connection_.erase(found);
-  --parked_;
-  --holding.share->parked;
-  if (what == WaitFor::kEndOfTask) {
-    --awaiting_;
-    --holding.share->awaiting;
-  }
-  ++calls_;
-  ++holding.share->calls;
+void InFlight::Count(const std::string& connection, const std::string& address, WaitFor what,
+                     const Holding& holding, int64_t by) {
+  const int64_t awaiting = what == WaitFor::kEndOfTask ? by : 0;
+  parked_ += by;
+  awaiting_ += awaiting;
+  calls_ -= by;
+  holding.share->parked += by;
+  holding.share->awaiting += awaiting;
+  holding.share->calls -= by;
+  const auto of_connection = parked_by_connection_.try_emplace(connection).first;
+  of_connection->second += by;
+  if (of_connection->second == 0) parked_by_connection_.erase(of_connection);
+  if (holding.is_of_principal) return;
+  const auto of_address = parked_by_address_.try_emplace(address).first;
+  of_address->second.all += by;
+  of_address->second.awaiting += awaiting;
+  if (of_address->second.all == 0) parked_by_address_.erase(of_address);
 }
 
 void InFlight::Add(int64_t bytes, Holding* holding) {

@@ -5,7 +5,8 @@
 // ends of tasks take at most half of the places, so that workers find theirs.
 //
 // One party gets a part of each limit only, so that others find room however much it asks for: a
-// principal or, where nobody proves who it is, a connection. Thread-safe.
+// principal or, where nobody proves who it is, a connection. A few connections could take all places
+// of those that wait; so those at one address get a part of these too. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -29,10 +30,13 @@ class InFlight {
     int64_t reserved_bytes = model::kBytesReserved;
     int64_t parked = model::kWaitingCallsMax;
     int64_t parked_per_connection = model::kWaitingCallsPerConnectionMax;
-    int64_t principal_share = model::kPrincipalShare;  // percent, of a party; 100: no own limit
+    // In percent, of the limits above; 100: no own limit.
+    int64_t principal_share = model::kPrincipalShare;  // of a party
+    int64_t address_share = model::kAddressShare;      // of `parked`, for those who prove nothing
 
-    // Of a limit, what one party may have; rounded up, so that it is something.
+    // Of a limit, what one party or address may have; rounded up, so that it is something.
     int64_t PartOf(int64_t limit) const { return (limit * principal_share + 99) / 100; }
+    int64_t AddressPartOf(int64_t limit) const { return (limit * address_share + 99) / 100; }
   };
 
   // What one call has of a server.
@@ -45,7 +49,7 @@ class InFlight {
 
   enum class Room { kGranted, kPartyHasTooManyCalls, kPartyHasTooManyBytes, kBrokerIsFull };
   enum class Parking {
-    kGranted, kPrincipalIsFull, kConnectionIsFull, kAwaitsAreFull, kBrokerIsFull
+    kGranted, kPrincipalIsFull, kConnectionIsFull, kAddressIsFull, kAwaitsAreFull, kBrokerIsFull
   };
   enum class WaitFor { kTasks, kEndOfTask };
 
@@ -87,7 +91,18 @@ class InFlight {
   bool WaitForNone(std::chrono::steady_clock::time_point deadline);
 
  private:
+  // Of those that wait, at one address.
+  struct Parked {
+    int64_t all = 0;
+    int64_t awaiting = 0;
+  };
+
   bool PartiesAreLimited() const { return limits_.principal_share < 100; }
+  Parking MayPark(const std::string& connection, const std::string& address, WaitFor what,
+                  const Holding& holding) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // `by` is 1 or -1. What was moved to or from those that wait.
+  void Count(const std::string& connection, const std::string& address, WaitFor what,
+             const Holding& holding, int64_t by) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Limits limits_;
   base::Mutex mutex_;
@@ -98,6 +113,7 @@ class InFlight {
   int64_t awaiting_ ABSL_GUARDED_BY(mutex_) = 0;  // of those that are parked
   int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<std::string, int64_t> parked_by_connection_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, Parked> parked_by_address_ ABSL_GUARDED_BY(mutex_);
   Shares shares_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -97,6 +97,13 @@ absl::Status NoPlaceToWait(const access::Principal& principal, InFlight::Parking
                      " calls and streams wait on this connection already"),
         absl::StrCat("use more connections, or ", fewer));
   }
+  if (parking == InFlight::Parking::kAddressIsFull) {
+    return broker::TooManyWaitingCalls(
+        absl::StrCat("callers at this address who do not prove who they are have their part of "
+                     "the places to wait in this broker (",
+                     in_flight.limits().address_share, " %, --address-share)"),
+        absl::StrCat("use another broker, or ", fewer));
+  }
   const bool is_full_of_awaits = parking == InFlight::Parking::kAwaitsAreFull;
   return broker::TooManyWaitingCalls(
       absl::StrCat(is_full_of_awaits ? in_flight.PlacesOf(what) : in_flight.limits().parked,

@@ -54,6 +54,7 @@ InFlight::Limits ParkingOf(const ServerLimits& limits) {
   parking.parked = limits.waiting_calls;
   parking.parked_per_connection = limits.waiting_calls_per_connection;
   parking.principal_share = limits.principal_share;
+  parking.address_share = limits.address_share;
   return parking;
 }
 

@@ -20,7 +20,7 @@ struct ServerLimits {
   int waiting_calls = model::kWaitingCallsMax;
   int waiting_calls_per_connection = model::kWaitingCallsPerConnectionMax;
   int principal_share = model::kPrincipalShare;  // percent of the limits of calls and bytes
-  int address_share = model::kAddressShare;      // percent of the connections
+  int address_share = model::kAddressShare;      // percent of connections and waiting calls
   absl::Duration handshake_timeout = absl::Seconds(5);
   // Makes clients spread again after brokers were added. The grace is longer than any Lease waits.
   absl::Duration connection_age = absl::Minutes(30);

@@ -21,9 +21,10 @@ constexpr Party kGreedy = {"token:greedy", true};
 constexpr Party kOther = {"token:other", true};
 constexpr Party kConnection = {"ipv4:127.0.0.1:40000", false};
 
-// Without a limit of each party.
+// Without a limit of each party or address.
 InFlight::Limits Shared(InFlight::Limits limits) {
   limits.principal_share = 100;
+  limits.address_share = 100;
   return limits;
 }
 
@@ -115,6 +116,33 @@ TEST_F(InFlightTest, WhoWaitsForTheEndOfATaskLeavesHalfOfThePlacesToWorkers) {
   EXPECT_EQ(CallAndPark("c", WaitFor::kEndOfTask), Parking::kGranted);
   EXPECT_EQ(CallAndPark("d"), Parking::kGranted);
   EXPECT_EQ(CallAndPark("d"), Parking::kBrokerIsFull);
+}
+
+TEST_F(InFlightTest, ConnectionsFromOneAddressLeavePlacesToWaitToOthers) {
+  Begin({.parked = 4, .parked_per_connection = 2, .address_share = 50});
+  EXPECT_EQ(CallAndPark("ipv4:192.0.2.1:40000"), Parking::kGranted);
+  EXPECT_EQ(CallAndPark("ipv4:192.0.2.1:40001"), Parking::kGranted);
+  EXPECT_EQ(CallAndPark("ipv4:192.0.2.1:40002"), Parking::kAddressIsFull);
+  EXPECT_EQ(CallAndPark("ipv4:192.0.2.1:40003", WaitFor::kTasks, kOther), Parking::kGranted);
+  EXPECT_EQ(CallAndPark("ipv4:192.0.2.2:40000"), Parking::kGranted);
+  in_flight_->Unpark("ipv4:192.0.2.1:40000", WaitFor::kTasks, calls_.front());
+  EXPECT_EQ(CallAndPark("ipv4:192.0.2.1:40002"), Parking::kGranted);
+}
+
+TEST_F(InFlightTest, OneAddressMayNotTakeAllPlacesOfThoseWhoWaitForEnds) {
+  Begin({.parked = 8, .parked_per_connection = 8, .address_share = 50});
+  EXPECT_EQ(CallAndPark("ipv4:192.0.2.1:40000", WaitFor::kEndOfTask), Parking::kGranted);
+  EXPECT_EQ(CallAndPark("ipv4:192.0.2.1:40001", WaitFor::kEndOfTask), Parking::kGranted);
+  EXPECT_EQ(CallAndPark("ipv4:192.0.2.1:40002", WaitFor::kEndOfTask), Parking::kAddressIsFull);
+  EXPECT_EQ(CallAndPark("ipv4:192.0.2.1:40002"), Parking::kGranted);
+  EXPECT_EQ(CallAndPark("ipv4:192.0.2.2:40000", WaitFor::kEndOfTask), Parking::kGranted);
+}
+
+TEST_F(InFlightTest, AllAtOneAddressShareThePlacesIfThatIsSaid) {
+  Begin({.parked = 2, .parked_per_connection = 1, .address_share = 100});
+  EXPECT_EQ(CallAndPark("ipv4:192.0.2.1:40000"), Parking::kGranted);
+  EXPECT_EQ(CallAndPark("ipv4:192.0.2.1:40001"), Parking::kGranted);
+  EXPECT_EQ(CallAndPark("ipv4:192.0.2.1:40002"), Parking::kBrokerIsFull);
 }
 
 TEST_F(InFlightTest, AReserveIsKeptForThoseWhoMayUseIt) {

@@ -97,10 +97,12 @@ class RawHttp:
     """A socket that sends what no client would. If it is narrow, the kernel keeps little of what
     is sent to it."""
 
-    def __init__(self, address, is_narrow=False):
+    def __init__(self, address, is_narrow=False, source=""):
+        """`source`: the address to call from."""
         host, port = place(address)
         self.socket = socket.socket()
         self.socket.settimeout(GENEROUS_S)
+        self.socket.bind((source, 0))
         if is_narrow:
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

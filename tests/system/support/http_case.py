@@ -23,9 +23,9 @@ class HttpTest(SystemTest):
         self.addCleanup(client.close)
         return client
 
-    def raw(self):
+    def raw(self, source=""):
         """A connection that sends what it likes."""
-        raw = RawHttp(self.broker.http_address)
+        raw = RawHttp(self.broker.http_address, source=source)
         self.addCleanup(raw.close)
         return raw
 
