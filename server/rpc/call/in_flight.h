@@ -5,8 +5,8 @@
 // ends of tasks take at most half of the places, so that workers find theirs.
 //
 // One party gets a part of each limit only, so that others find room however much it asks for: a
-// principal or, where nobody proves who it is, a connection. A few connections could take all places
-// of those that wait; so those at one address get a part of these too. Thread-safe.
+// principal or, where nobody proves who it is, a connection. A few connections could take all
+// places to wait: those at one address get a part of these too. Thread-safe.
 #pragma once
 
 #include <atomic>

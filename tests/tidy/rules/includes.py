@@ -39,7 +39,7 @@ ROOMS = {
                "broker/sessions", "broker/queues", "broker/await", "broker/batch", "broker/api",
                "pg/connections", *BELOW},
     "upkeep": BELOW,
-    "rpc/call": {"access", *API},
+    "rpc/call": {"access", "net", *API},
     "rpc/stream": {"rpc/call", "access", "model", "metrics", "base"},
     "rpc/broker": {"rpc/stream", "rpc/call", "access", *API},
     "rpc/admin": {"rpc/broker", "rpc/call", "access", *API},
