@@ -52,8 +52,7 @@ class Scheduler {
   void Committed(absl::Span<const store::UnleasedTasks> unleased, absl::Time now, Step& step);
   void Notified(const model::Notification& notification, Step& step);
   void QueueChanged(const QueuePtr& queue, Step& step);
-  // Whether notifications are heard. While they are not, lane stages are probed every second.
-  void SetListening(bool is_listening, Step& step);
+  void SetListening(bool is_listening, Step& step);  // if not, all are probed every second
   void SetFullMemory(FullMemory full) { full_ = std::move(full); }
   void MemoryFreed(Step& step);
 
@@ -61,8 +60,8 @@ class Scheduler {
   base::SteadyTime NextWake() const { return alarms_.Next(); }
 
   // A lease statement: without tickets there is nothing to lease any more, and it is over. Else it
-  // ends with what was leased; or kAlreadyExists: nothing was, as something is leased under the
-  // request id of one of them; or any other error: nothing was.
+  // ends with what was leased, or an error: nothing was. kAlreadyExists: something is leased under
+  // the request id of one of them.
   LeaseRun BeginLease(model::LaneStage lane_stage, Step& step);
   void EndLease(LeaseRun& run, absl::StatusOr<store::Leased> leased, Step& step);
 
@@ -107,7 +106,7 @@ class Scheduler {
   // scheduler_lane.cc: what to do next in a lane stage.
   void Advance(LaneStageState& state, Step& step);
   void DoNext(LaneStageState& state, Step& step);
-  void AdvanceNeighbours(LaneStageState& state, Step& step);
+  void AdvanceNeighbours(const LaneStageState& state, Step& step);
   bool MayServe(const Ticket& ticket, const LaneStageState& state, base::SteadyTime now) const;
   bool HasWork(const LaneStageState& state, base::SteadyTime now) const;
   void MarkEmpty(LaneStageState& state, Step& step);
@@ -142,6 +141,7 @@ class Scheduler {
   Alarms alarms_;
   ProbeBudget probe_budget_;
   std::set<model::LaneStage> wait_for_memory_;
+  std::set<model::LaneStage> blocked_;  // with tasks that no caller may have for now
   std::map<model::LaneStage, std::unique_ptr<LaneStageState>> states_;
   absl::flat_hash_map<int64_t, QueuePtr> queues_;  // by lane; a call may know an older version
   absl::flat_hash_map<std::string, TicketPtr> by_request_;

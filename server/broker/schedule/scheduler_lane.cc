@@ -88,6 +88,7 @@ bool Scheduler::HasWork(const LaneStageState& state, base::SteadyTime now) const
 
 // Whatever the lane stage needs next. Safe to call at any time.
 void Scheduler::Advance(LaneStageState& state, Step& step) {
+  blocked_.erase(state.lane_stage);
   if (state.waiting.empty()) return;
   DoNext(state, step);
   AdvanceFilling(state, step);
@@ -108,6 +109,8 @@ void Scheduler::DoNext(LaneStageState& state, Step& step) {
     if (state.leases_running < may_run && HasWork(state, step.now)) {
       ++state.leases_running;
       step.actions.push_back(SendLease{state.lane_stage});
+    } else if (state.leases_running < may_run && state.shared_waiters > 0 && !full_.for_all) {
+      blocked_.insert(state.lane_stage);
     }
   } else if (state.NeedsProbe(step.now)) {
     if (state.leases_running == 0 && state.probe_allowed <= step.now) Probe(state, step);
@@ -118,17 +121,14 @@ void Scheduler::DoNext(LaneStageState& state, Step& step) {
 }
 
 // Other lane stages may serve the callers of one that blocks them no more: to be called after
-// whatever may have ended that.
-void Scheduler::AdvanceNeighbours(LaneStageState& state, Step& step) {
-  if (state.shared_waiters == 0 || state.BlocksLater(step.now)) return;
-  std::set<model::LaneStage> neighbours;
-  state.waiting.ForEach([&](const TicketPtr& ticket) {
-    for (const Ticket::Entry& entry : ticket->entries) {
-      const bool has_tasks = entry.state->belief.count() > 0;
-      if (entry.state != &state && has_tasks) neighbours.insert(entry.state->lane_stage);
-    }
-  });
-  for (const model::LaneStage lane_stage : neighbours) Advance(*states_.at(lane_stage), step);
+// whatever may have ended that. Those that could not serve theirs are known, and mostly none: the
+// callers may be thousands, and are not looked at.
+void Scheduler::AdvanceNeighbours(const LaneStageState& state, Step& step) {
+  if (blocked_.empty() || state.shared_waiters == 0 || state.BlocksLater(step.now)) return;
+  const std::vector<model::LaneStage> blocked(blocked_.begin(), blocked_.end());
+  for (const model::LaneStage lane_stage : blocked) {
+    if (lane_stage != state.lane_stage) Advance(*states_.at(lane_stage), step);
+  }
 }
 
 // Callers that wait go on waiting until they, or others, have read their answers.

@@ -87,10 +87,12 @@ MUTANTS = {
     # Lanes.
     "paused_queue_asks_nobody": [
         (LANE, "      AdvanceNeighbours(*found->second, step);\n", ""),
-        (LANE, "if (state.shared_waiters == 0 || state.BlocksLater(step.now)) return;",
-               "if (state.shared_waiters == 0 || state.belief.count() > 0) return;"),
+        (LANE, "state.shared_waiters == 0 || state.BlocksLater(step.now)) return;",
+               "state.shared_waiters == 0 || state.belief.count() > 0) return;"),
         (LEASE, "  AdvanceNeighbours(state, step);\n  return run;\n}\n\nvoid Scheduler::EndLease",
                 "  return run;\n}\n\nvoid Scheduler::EndLease")],
+    "blocked_lanes_are_forgotten": [
+        (LANE, "      blocked_.insert(state.lane_stage);\n", "")],
     "due_tasks_are_noticed_by_those_who_wait": [
         (LANE, "  state.Due(step.now);\n", ""),
         (LANE, "  state.alarm = 0;\n", "  state.alarm = 0;\n  state.Due(step.now);\n")],

@@ -138,6 +138,9 @@ class Mutants(unittest.TestCase):
     def test_paused_queue_asks_nobody(self):
         self.assert_found("paused_queue_asks_nobody", NOT_UNDER_WAY)
 
+    def test_blocked_lanes_are_forgotten(self):
+        self.assert_found("blocked_lanes_are_forgotten", NOT_UNDER_WAY, WAIT_FOR_EACH_OTHER)
+
     def test_due_tasks_are_noticed_by_those_who_wait(self):
         self.assert_found("due_tasks_are_noticed_by_those_who_wait", ANSWERED_EMPTY)
 
