@@ -21,6 +21,7 @@ from support.folder import Folder
 from support.http import HttpClient, trusting
 from support.http_case import ANY_PORT
 from support.process import GENEROUS_S
+from support.stream import Worker
 
 SERVICES = [broker_pb2.DESCRIPTOR.services_by_name["BrokerService"],
             admin_pb2.DESCRIPTOR.services_by_name["AdminService"]]
@@ -231,6 +232,19 @@ class WebTokens(AccessTest):
         new = broker_pb2.EnqueueRequest(queue="mail", tasks=[broker_pb2.NewTask()])
         self.begin(fresh, "BrokerService/Enqueue", new).result()
         self.assertEqual(list(broker_pb2.LeaseResponse.FromString(waiting.result()).tasks), [])
+
+    def test_a_token_that_expires_while_its_stream_waits_gets_no_tasks(self):
+        fresh = self.sign()
+        expiring = self.sign(exp=int(time.time()) + 3 - LEEWAY_S)
+        self.begin(fresh, "AdminService/CreateQueue",
+                   admin_pb2.CreateQueueRequest(name="mail")).result()
+        worker = Worker(self.client_of(self.broker), "mail", credit=1, token=expiring)
+        worker.wait_for_welcome()
+        self.wait_until_said("CREDENTIALS_INVALID", expiring)
+        new = broker_pb2.EnqueueRequest(queue="mail", tasks=[broker_pb2.NewTask()])
+        self.begin(fresh, "BrokerService/Enqueue", new).result()
+        self.assertEqual(reason_of(worker.refusal()), "CREDENTIALS_INVALID")
+        self.assertEqual(worker.tasks, [])
 
     def test_the_keys_are_replaced_while_it_runs(self):
         token = self.sign(key="other")

@@ -91,6 +91,16 @@ class Gone(Streams):
         self.assert_lost(worker, tasks)
 
 
+    def test_a_worker_whose_end_was_refused_gets_the_next_task(self):
+        worker = self.work(credit=1)
+        worker.wait_for_welcome()
+        unreadable = broker_pb2.LeasedTask(lease_token=b"no token")
+        self.assertTrue(worker.beat(unreadable, end_session=True).HasField("refusal"))
+        self.client.enqueue("q", b"x")
+        [task] = worker.take()
+        self.assertEqual(worker.ack(task), ["SETTLED"])
+
+
 class Replaced(Streams):
 
     def test_what_the_next_stream_does_not_name_is_told_to_be_lost(self):

@@ -140,8 +140,7 @@ absl::Status WorkStream::Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusO
   request.set_end_session(ends);
   Update([&] {
     AddUnanswered(1);
-    is_stopped_ |= ends;
-    ends_session_ |= ends;
+    if (ends) ++ends_;
   });
   if (ends) EndFetch();
   absl::Status status = hold.status();
@@ -165,15 +164,16 @@ absl::Status WorkStream::Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusO
 }
 
 // A heartbeat may come after the end that the worker says behind it: then its leases are over
-// because the worker says so. An end that is refused has ended nothing.
+// because the worker says so. An end that is refused has ended nothing, and tasks are pushed again.
 void WorkStream::AnswerRenewed(int64_t number, bool ends,
                                const std::vector<model::LeaseToken>& leases,
                                absl::StatusOr<broker::HeartbeatAnswer> answer) {
+  const bool goes_on = ends && !answer.ok();
   Update([&] {
     v1::WorkHeartbeatResult* const result = response()->add_heartbeats();
     result->set_number(number);
     if (answer.ok()) {
-      const bool is_own_end = ends || ends_session_;
+      const bool is_own_end = ends_ > 0;
       if (!is_own_end) CountLost(*answer, metrics());
       WriteHeartbeat(&*answer, result->mutable_response());
       if (!answer->session_alive && !is_own_end) LoseAll();
@@ -181,12 +181,13 @@ void WorkStream::AnswerRenewed(int64_t number, bool ends,
         if (answer->states[i] == model::LeaseState::kLost) Over(leases[i]);
       }
     } else {
-      if (ends) ends_session_ = false;
+      if (ends) --ends_;
       WriteStreamRefusal(answer.status(), result->mutable_refusal());
     }
     unsent_.Add(*result);
-    AddUnanswered(-1);
   });
+  if (goes_on) Fetch();
+  Update([this] { AddUnanswered(-1); });
 }
 
 }  // namespace skiplane::rpc

@@ -128,9 +128,9 @@ class WorkStream final : public MessageStream, public WorkerStream {
   absl::Duration lease_duration_;
   bool is_greeting_ = false;  // the hello is not answered
   bool is_welcome_ = false;
-  bool is_stopped_ = false;    // nothing more is pushed
-  bool ends_session_ = false;  // the worker says so
-  base::SteadyTime heard_{};   // when the worker last said something
+  bool is_stopped_ = false;   // nothing more is pushed, as the broker drains
+  int ends_ = 0;              // of its session, that the worker said and that are not refused
+  base::SteadyTime heard_{};  // when the worker last said something
   int64_t credit_ = 0;
   std::optional<int64_t> withdrawn_;  // of it, that is to be taken back
   int64_t counted_credit_ = 0;        // in the metrics

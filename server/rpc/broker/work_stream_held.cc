@@ -89,7 +89,7 @@ void WorkStream::LoseAll() {
 // A worker that ended its session itself gets its settlements answered.
 void WorkStream::OnSessionGone() {
   Update([this] {
-    if (!ends_session_) LoseAll();
+    if (ends_ == 0) LoseAll();
   });
 }
 

@@ -32,7 +32,7 @@ base::SteadyTime WorkStream::SilentFrom() const {
 }
 
 bool WorkStream::MayFetch() const {
-  return is_welcome_ && !is_stopped_ && !is_ending() && !is_fetching_ && next_fetch_ == 0 &&
+  return is_welcome_ && ends_ == 0 && !is_stopped_ && !is_ending() && !is_fetching_ && next_fetch_ == 0 &&
          credit_ > 0 && pushed_.tasks.empty() && held_.size() < size_t{model::kHelloLeasesMax} &&
          steady_clock::now() < SilentFrom();
 }
@@ -47,9 +47,12 @@ broker::LeaseCall WorkStream::NextLease() const {
   return call;
 }
 
-// The rules may have changed since the worker last said something.
+// The rules may have changed since the worker last said something, and its credentials may expire
+// before the next task comes.
 absl::Status WorkStream::PermitNow(broker::LeaseCall* call) const {
   ASSIGN_OR_RETURN(const access::Admitted admitted, AdmitNow());
+  const absl::Duration proven = admitted.principal->expires - absl::Now();
+  call->wait = std::max(std::min(call->wait, proven), absl::ZeroDuration());
   return Permit(admitted.grants, call);
 }
 
@@ -76,7 +79,7 @@ void WorkStream::Fetch() {
   });
   bool is_over = false;
   Update([&] {
-    is_over = is_stopped_ || is_ending() || withdrawn_.has_value();
+    is_over = ends_ > 0 || is_stopped_ || is_ending() || withdrawn_.has_value();
     if (is_fetching_ && last_fetch_ == number) fetch_ = fetch;
   });
   if (is_over) fetch->Cancel();
@@ -88,7 +91,7 @@ void WorkStream::Fetched(absl::StatusOr<broker::LeaseAnswer> answer) {
     is_fetching_ = false;
     fetch_ = nullptr;
     if (!answer.ok() && base::ReasonOf(answer.status()) == "SESSION_LOST") {
-      if (!ends_session_) LoseAll();
+      if (ends_ == 0) LoseAll();
     } else if (!answer.ok() && PassesSoon(answer.status()) && IsPatient()) {
       FetchAfter(base::RetryDelayOf(answer.status()).value_or(kRetryDelayDefault));
     } else if (!answer.ok()) {
@@ -161,7 +164,7 @@ Outgoing WorkStream::TakeOutgoing() {
 }
 
 void WorkStream::FetchAfter(absl::Duration delay) {
-  if (is_ending() || is_stopped_) return;
+  if (is_ending() || is_stopped_ || ends_ > 0) return;
   AddUnanswered(1);
   next_fetch_ = timer_.After(absl::ToChronoNanoseconds(delay), [this] {
     Update([this] { next_fetch_ = 0; });
