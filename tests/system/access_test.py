@@ -1,7 +1,5 @@
-"""Who calls: bearer tokens, JSON Web Tokens and certificates, by gRPC and by HTTP."""
+"""Who calls: bearer tokens and certificates, by gRPC and by HTTP."""
 
-import base64
-import json
 import os
 import signal
 import ssl
@@ -16,19 +14,17 @@ from support import cli
 from support.broker import SERVING, check, program
 from support.case import SystemTest, slow
 from support.client import (DEADLINE_S, admin_pb2, admin_pb2_grpc, broker_pb2, is_stream,
-                            lease_request, reason_of)
+                            reason_of)
 from support.folder import Folder
 from support.http import HttpClient, trusting
 from support.http_case import ANY_PORT
 from support.process import GENEROUS_S
-from support.stream import Worker
 
 SERVICES = [broker_pb2.DESCRIPTOR.services_by_name["BrokerService"],
             admin_pb2.DESCRIPTOR.services_by_name["AdminService"]]
 METHODS = [(service.name, method.name) for service in SERVICES for method in service.methods
            if not is_stream(method)]
 ROTATIONS = 100
-LEEWAY_S = 60  # that clocks may differ
 
 
 def make_token(name, *groups):
@@ -36,10 +32,6 @@ def make_token(name, *groups):
     said = subprocess.run([program(), "make-token", name, *groups], check=True,
                           capture_output=True, text=True).stdout
     return said.splitlines()
-
-
-def base64url(data):
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 class AccessTest(SystemTest):
@@ -180,79 +172,6 @@ class Tokens(AccessTest):
         self.broker.wait_for_output("reload_failed")
         self.assertIn(f"{self.path} line 2", self.broker.output)
         self.assertIsNone(self.by_both(token))
-
-
-class WebTokens(AccessTest):
-    def setUp(self):
-        super().setUp()
-        for name in ("idp", "other"):
-            self.run_openssl("genrsa", "-out", self.files.path(f"{name}.key"), "2048")
-            self.run_openssl("rsa", "-in", self.files.path(f"{name}.key"), "-pubout", "-out",
-                             self.files.path(f"{name}.pem"))
-        self.serve(f"--jwt-keys={self.files.path('idp.pem')}", "--jwt-issuer=https://idp.example",
-                   "--jwt-audience=skiplane")
-
-    @staticmethod
-    def run_openssl(*arguments, given=None):
-        return subprocess.run(["openssl", *arguments], check=True, capture_output=True,
-                              input=given).stdout
-
-    def sign(self, key="idp", algorithm="RS256", **claims):
-        claims = {"iss": "https://idp.example", "aud": "skiplane", "sub": "ann",
-                  "exp": int(time.time()) + 600, **claims}
-        text = ".".join(base64url(json.dumps(part).encode())
-                        for part in ({"alg": algorithm}, claims))
-        signature = self.run_openssl("dgst", "-sha256", "-sign", self.files.path(f"{key}.key"),
-                                     given=text.encode())
-        return f"{text}.{base64url(signature)}"
-
-    def begin(self, token, method, request):
-        return self.channel.unary_unary(f"/skiplane.v1.{method}").future(
-            request.SerializeToString(), timeout=DEADLINE_S,
-            metadata=[("authorization", f"Bearer {token}")])
-
-    def test_only_tokens_of_the_provider_for_this_broker_in_their_time_count(self):
-        self.assertIsNone(self.by_both(self.sign()))
-        self.assertIsNone(self.by_both(self.sign(aud=["other", "skiplane"])))
-        header, claims, _ = self.sign().split(".")
-        none = base64url(b'{"alg":"none"}')
-        for token in (self.sign(key="other"), self.sign(iss="https://evil.example"),
-                      self.sign(aud="other"), self.sign(exp=int(time.time()) - 120),
-                      self.sign(nbf=int(time.time()) + 600), self.sign(algorithm="RS512"),
-                      f"{none}.{claims}.", f"{header}.{claims}.AAAA"):
-            self.assertEqual(self.by_both(token), "CREDENTIALS_INVALID", token)
-
-    def test_a_token_that_expires_while_its_caller_waits_gets_no_tasks(self):
-        fresh = self.sign()
-        expiring = self.sign(exp=int(time.time()) + 3 - LEEWAY_S)
-        self.begin(fresh, "AdminService/CreateQueue",
-                   admin_pb2.CreateQueueRequest(name="mail")).result()
-        waiting = self.begin(expiring, "BrokerService/Lease", lease_request("mail", wait=50))
-        self.wait_until_said("CREDENTIALS_INVALID", expiring)
-        new = broker_pb2.EnqueueRequest(queue="mail", tasks=[broker_pb2.NewTask()])
-        self.begin(fresh, "BrokerService/Enqueue", new).result()
-        self.assertEqual(list(broker_pb2.LeaseResponse.FromString(waiting.result()).tasks), [])
-
-    def test_a_token_that_expires_while_its_stream_waits_gets_no_tasks(self):
-        fresh = self.sign()
-        expiring = self.sign(exp=int(time.time()) + 3 - LEEWAY_S)
-        self.begin(fresh, "AdminService/CreateQueue",
-                   admin_pb2.CreateQueueRequest(name="mail")).result()
-        worker = Worker(self.client_of(self.broker), "mail", credit=1, token=expiring)
-        worker.wait_for_welcome()
-        self.wait_until_said("CREDENTIALS_INVALID", expiring)
-        new = broker_pb2.EnqueueRequest(queue="mail", tasks=[broker_pb2.NewTask()])
-        self.begin(fresh, "BrokerService/Enqueue", new).result()
-        self.assertEqual(reason_of(worker.refusal()), "CREDENTIALS_INVALID")
-        self.assertEqual(worker.tasks, [])
-
-    def test_the_keys_are_replaced_while_it_runs(self):
-        token = self.sign(key="other")
-        self.assertEqual(self.by_both(token), "CREDENTIALS_INVALID")
-        subprocess.run(["mv", self.files.path("other.pem"), self.files.path("idp.pem")],
-                       check=True)
-        self.wait_until_said(None, token)
-        self.assertEqual(self.by_both(self.sign()), "CREDENTIALS_INVALID")
 
 
 class Certificates(AccessTest):

@@ -90,9 +90,38 @@ allow token:stranger to lease on nowhere
         worker.wait_for_welcome()
         self.replace("rules", "allow token:root to all on *\n"
                               f"allow token:worker to lease on {OTHER}\n")
-        with self.assertRaises(grpc.RpcError) as refusal:
-            worker.beat()
-        self.assertEqual(reason_of(refusal.exception), "ACCESS_DENIED")
+        self.assertTrue(worker.beat().response.session_alive)
+        self.assert_ends(worker, "PERMISSION_DENIED", "ACCESS_DENIED")
+
+    def test_a_withdrawn_worker_settles_what_it_holds_and_gets_no_more(self):
+        for _ in range(2):
+            self.put(OWN)
+        worker = self.work("worker", credit=3)
+        first, second = worker.take(2)
+        self.replace("rules", "allow token:root to all on *\n"
+                              "allow token:worker to lease on withdrawn\n")
+        self.put(OWN)
+        self.assertEqual(worker.ack(first), ["SETTLED"])
+        self.assertTrue(worker.beat().response.session_alive)
+        self.assertEqual(worker.ack(second), ["SETTLED"])
+        self.assert_ends(worker, "PERMISSION_DENIED", "ACCESS_DENIED")
+        self.assertEqual(worker.tasks, [])
+        lease = {"queues": [{"name": OWN}], "maxTasks": 3}
+        self.assertEqual([task["attempt"] for task in
+                          self.root("BrokerService/Lease", **lease)["tasks"]], [1])
+
+    def test_a_withdrawn_worker_that_may_work_again_gets_the_next_task(self):
+        self.put(OWN)
+        worker = self.work("worker", credit=2)
+        [first] = worker.take()
+        rules = self.files.read("rules").decode()
+        self.replace("rules", "allow token:root to all on *\n"
+                              "allow token:worker to lease on withdrawn\n")
+        self.assertTrue(worker.beat().response.session_alive)
+        self.replace("rules", rules)
+        self.put(OWN)
+        self.assertEqual(worker.ack(first), ["SETTLED"])
+        self.assertEqual(len(worker.take()), 1)
 
     def test_a_token_that_is_withdrawn_ends_the_stream(self):
         producer = self.produce("producer")

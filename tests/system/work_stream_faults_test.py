@@ -73,14 +73,18 @@ class Faults(SystemTest):
         self.assertEqual(reason_of(silent.refusal()), "SESSION_LOST")
         self.assertEqual([notice.lease_token for notice in silent.notices], [task.lease_token])
 
-    def test_a_worker_that_falls_silent_gets_nothing_more(self):
-        silent = self.work(duration=LEASE_S, credit=2)
-        silent.wait_for_welcome()
+    def test_a_worker_without_heartbeats_gets_nothing_more(self):
+        duration = 4 * LEASE_S
+        worker = self.work(duration=duration)
+        worker.wait_for_welcome()
         self.database.eventually(
-            "SELECT count(*) FROM skiplane.worker_session WHERE state = 1", wanted="0")
+            "SELECT count(*) FROM skiplane.worker_session "
+            f"WHERE expire_time < now() + interval '{duration} s' * 0.4", wanted="1")
         self.client.enqueue("q", b"x")
-        [task] = self.client.lease("q")
-        self.assertEqual(task.attempt, 1)
+        worker.give_credit(1)
+        self.assertEqual(reason_of(worker.refusal()), "SESSION_LOST")
+        self.assertEqual(worker.tasks, [])
+        self.assertEqual([task.attempt for task in self.client.lease("q")], [1])
 
     def test_a_beat_brings_the_worker_back_before_its_session_ends(self):
         worker = self.work(duration=LEASE_S, credit=1)

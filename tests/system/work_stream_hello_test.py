@@ -79,6 +79,32 @@ class Early(Streams):
         self.assertEqual(worker.ack(task), ["SETTLED"])
 
 
+class GivenBack(Streams):
+    """What a worker's next hello does not name goes to others: whoever goes on with it is told."""
+
+    def test_a_heartbeat_by_call_says_that_they_are_lost(self):
+        for _ in range(2):
+            self.client.enqueue("q", b"x")
+        worker_id = new_id()
+        before = self.client.lease("q", worker_id=worker_id, duration=30, max_tasks=2)
+        self.work("other", worker_id=worker_id).wait_for_welcome()
+        for _ in before:
+            self.assertEqual([task.attempt for task in self.client.lease("q")], [1])
+        states = lease_states(self.client.heartbeat(worker_id, 30, *before).results)
+        self.assertEqual(states, ["LOST"] * 2)
+
+    def test_a_heartbeat_of_the_stream_before_at_another_broker_says_so(self):
+        _, other = self.start("--auto-create-queues")
+        for _ in range(2):
+            self.client.enqueue("q", b"x")
+        first = self.work(credit=2)
+        kept, dropped = first.take(2)
+        self.work("other", client=other, worker_id=first.worker_id, held=[kept]).wait_for_welcome()
+        [again] = self.client.lease("q", worker_id=new_id())
+        self.assertEqual(again.task_id, dropped.task_id)
+        self.assertEqual(lease_states(first.beat(kept, dropped).response.results), ["HELD", "LOST"])
+
+
 class Refused(Streams):
 
     def test_a_hello_that_is_half_closed_at_once_is_refused_all_the_same(self):

@@ -156,6 +156,8 @@ absl::Status SessionOpener::HandBackUnknown(pg::Session& session, const KnownByS
   }
   if (unknown.empty()) return absl::OkStatus();
   LogUnknown(unknown.size());
+  // Before they are given back: no heartbeat says of one that others have that it is held.
+  RETURN_IF_ERROR(store::TellSessions(session, unknown));
   on_unknown_(std::move(unknown));
   return absl::OkStatus();
 }

@@ -44,9 +44,11 @@ absl::Status WorkStream::OnMessage(const grpc::ByteBuffer& bytes, absl::StatusOr
     first.request->Swap(&request);
     return Greet(std::move(first));
   }
-  RETURN_IF_ERROR(Permit(grants(), &lease_));  // the rules may have changed
   RETURN_IF_ERROR(TakeCredit(request));
+  absl::Status permitted = Permit(grants(), &lease_);  // the rules may have changed
+  Update([&] { denied_ = std::move(permitted); });
   RETURN_IF_ERROR(SettleAndRenew(&request, hold));
+  Update([this] { EndIfDenied(); });
   Fetch();
   if (!request.has_heartbeat()) return absl::OkStatus();
   bool is_full = false;  // also of what the worker settled by calls, until it is looked at
@@ -140,6 +142,7 @@ absl::Status WorkStream::Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusO
   request.set_end_session(ends);
   Update([&] {
     AddUnanswered(1);
+    heard_ = std::chrono::steady_clock::now();
     if (ends) ++ends_;
   });
   if (ends) EndFetch();

@@ -97,6 +97,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
   bool MayFetch() const;
   broker::LeaseCall NextLease() const;
   absl::Status PermitNow(broker::LeaseCall* call) const;
+  void EndIfDenied();
   void Fetched(absl::StatusOr<broker::LeaseAnswer> answer);
   void Push(broker::LeaseAnswer answer);
   std::unique_ptr<v1::WorkResponse> TakeMessage();
@@ -126,11 +127,11 @@ class WorkStream final : public MessageStream, public WorkerStream {
   // Under the lock:
   broker::LeaseCall lease_;  // what each one asks for
   absl::Duration lease_duration_;
-  bool is_greeting_ = false;  // the hello is not answered
-  bool is_welcome_ = false;
+  bool is_greeting_ = false, is_welcome_ = false;  // the hello is not answered; it was
+  absl::Status denied_;       // why nothing may be leased
   bool is_stopped_ = false;   // nothing more is pushed, as the broker drains
   int ends_ = 0;              // of its session, that the worker said and that are not refused
-  base::SteadyTime heard_{};  // when the worker last said something
+  base::SteadyTime heard_{};  // the last sign of life
   int64_t credit_ = 0;
   std::optional<int64_t> withdrawn_;  // of it, that is to be taken back
   int64_t counted_credit_ = 0;        // in the metrics
@@ -141,8 +142,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
   base::Timer::Id next_fetch_ = 0;  // that waits for its time, as unanswered
   std::unique_ptr<v1::WorkResponse> response_;
   broker::LeaseAnswer pushed_;  // tasks in `response_`
-  bool is_looking_ = false;
-  bool looks_again_ = false;  // when that is done, as leases were taken meanwhile
+  bool is_looking_ = false, looks_again_ = false;  // the other: leases were taken meanwhile
   // By task and lease number: what the worker was last told.
   absl::flat_hash_map<std::pair<model::TaskId, int64_t>, Known> held_;
 };

@@ -10,7 +10,6 @@ namespace skiplane::rpc {
 absl::Status WorkStream::TakeCredit(const v1::WorkRequest& request) {
   absl::Status status;
   Update([&] {
-    heard_ = std::chrono::steady_clock::now();
     if (request.withdraw_credit()) {
       withdrawn_ = withdrawn_.value_or(0) + std::exchange(credit_, 0);
     }

@@ -24,6 +24,7 @@ void WorkStream::Held(const model::LeaseToken& lease, std::string token,
 
 void WorkStream::Over(const model::LeaseToken& lease) {
   held_.erase({lease.task, lease.lease_number});
+  EndIfDenied();
 }
 
 // Whose they are is not known: each worker's own are looked at, by one look at a time.
@@ -68,6 +69,7 @@ void WorkStream::Notice(const std::vector<model::LeaseToken>& leases,
     Tell(found->second, states[i]);
     if (states[i] == model::LeaseState::kLost) held_.erase(found);
   }
+  EndIfDenied();
 }
 
 void WorkStream::Tell(const Known& known, model::LeaseState state) {

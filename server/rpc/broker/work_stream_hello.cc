@@ -32,6 +32,7 @@ absl::Status WorkStream::Greet(First first) {
   NameCaller(*this, call->lease);
   Update([&] {
     lease_ = call->lease;
+    heard_ = std::chrono::steady_clock::now();
     is_greeting_ = true;
     SetPaused(true);
   });

@@ -26,15 +26,16 @@ bool PassesSoon(const absl::Status& refusal) {
 
 using std::chrono::steady_clock;
 
-// A worker that is silent for half of its lease duration gets nothing more until it says something.
+// A worker without a heartbeat for half of its lease duration gets nothing more until it sends one:
+// its session may end before what is pushed is done.
 base::SteadyTime WorkStream::SilentFrom() const {
   return heard_ + absl::ToChronoNanoseconds(lease_duration_ / 2);
 }
 
 bool WorkStream::MayFetch() const {
-  return is_welcome_ && ends_ == 0 && !is_stopped_ && !is_ending() && !is_fetching_ && next_fetch_ == 0 &&
-         credit_ > 0 && pushed_.tasks.empty() && held_.size() < size_t{model::kHelloLeasesMax} &&
-         steady_clock::now() < SilentFrom();
+  return is_welcome_ && denied_.ok() && ends_ == 0 && !is_stopped_ && !is_ending() &&
+         !is_fetching_ && next_fetch_ == 0 && credit_ > 0 && pushed_.tasks.empty() &&
+         held_.size() < size_t{model::kHelloLeasesMax} && steady_clock::now() < SilentFrom();
 }
 
 broker::LeaseCall WorkStream::NextLease() const {
@@ -54,6 +55,11 @@ absl::Status WorkStream::PermitNow(broker::LeaseCall* call) const {
   const absl::Duration proven = admitted.principal->expires - absl::Now();
   call->wait = std::max(std::min(call->wait, proven), absl::ZeroDuration());
   return Permit(admitted.grants, call);
+}
+
+// Who may lease no more settles and renews what it holds, and is told when that is nothing.
+void WorkStream::EndIfDenied() {
+  if (!denied_.ok() && held_.empty()) EndWith(denied_);
 }
 
 // The Lease counts as unanswered until its answer is taken in, and so does this function.
@@ -94,6 +100,9 @@ void WorkStream::Fetched(absl::StatusOr<broker::LeaseAnswer> answer) {
       if (ends_ == 0) LoseAll();
     } else if (!answer.ok() && PassesSoon(answer.status()) && IsPatient()) {
       FetchAfter(base::RetryDelayOf(answer.status()).value_or(kRetryDelayDefault));
+    } else if (absl::IsPermissionDenied(answer.status())) {
+      denied_ = answer.status();
+      EndIfDenied();
     } else if (!answer.ok()) {
       if (base::ReasonOf(answer.status()) == "BROKER_DRAINING") SayDraining();
       EndWith(answer.status());
