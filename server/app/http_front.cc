@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/strip.h"
 #include "server/base/status_macros.h"
 #include "server/config/address.h"
 #include "server/http/metrics_page.h"
@@ -34,8 +35,9 @@ HttpFront::HttpFront(const config::Config& config, Parts parts)
                 .admit = [server = &parts.server](const http::Head& head,
                                                   const http::Caller& caller) {
                   return server->Admit({caller.address, caller.name},
-                                       head.Find(rpc::kAuthorization),
-                                       head.Count(rpc::kAuthorization));
+                                       {.authorization = head.Find(rpc::kAuthorization),
+                                        .authorizations = head.Count(rpc::kAuthorization),
+                                        .method = absl::StripPrefix(head.path, "/")});
                 },
                 .asking = {"skiplane.v1.BrokerService", "skiplane.v1.AdminService"},
                 .refused = [metrics = &parts.metrics](absl::string_view reason) {

@@ -42,7 +42,8 @@ allow token:reader to read on own-*
             self.both("stranger", "AdminService/WhoAmI")
         self.broker.wait_for_output("warn callers_refused peer=")
         [line] = [line for line in self.broker.output.splitlines() if "callers_refused" in line]
-        self.assertRegex(line, r'callers_refused peer=ipv4:127\.0\.0\.1:\d+ method="" '
+        self.assertRegex(line, r"callers_refused peer=ipv4:127\.0\.0\.1:\d+ "
+                               r"method=skiplane\.v1\.AdminService/WhoAmI "
                                r"reason=CREDENTIALS_INVALID$")
 
     def test_the_log_names_who_is_denied(self):

@@ -135,8 +135,8 @@ absl::Status KeyExists(pg::Session& session, const PendingEnqueue& call) {
       return RefuseKey(i, "an earlier task of the call has this key");
     }
   }
-  return base::Refuse(absl::StatusCode::kAlreadyExists, kKeyExists,
-                      "a key of the call was held until just now; nothing was made. Call again");
+  return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
+                      "a key of the call was held until just now; nothing was made: call again");
 }
 
 int64_t LaneOfKey(const model::Queue& queue, absl::string_view key) {

@@ -140,7 +140,7 @@ absl::Status UnaryCall::Admit(size_t request_bytes) {
 absl::Status UnaryCall::Authenticate(const Caller& caller, size_t request_bytes) {
   const auto& metadata = wire_.context->client_metadata();
   const ShownCredentials shown{MetadataOf(*wire_.context, kAuthorization),
-                               metadata.count(kAuthorization), scope_.has_tls};
+                               metadata.count(kAuthorization), scope_.has_tls, method_};
   if (!scope_.is_passed_on) {
     tally_ = scope_.tally.Begin(
         caller.address, static_cast<int64_t>(request_bytes + shown.authorization.size()));

@@ -45,7 +45,7 @@ absl::StatusOr<access::Admitted> TryAdmit(const access::Authenticator& authentic
 absl::StatusOr<access::Admitted> Admit(const access::Authenticator& authenticator,
                                        const Caller& caller, const ShownCredentials& shown) {
   absl::StatusOr<access::Admitted> admitted = TryAdmit(authenticator, caller, shown);
-  if (!admitted.ok()) LogDenied("peer", caller.address, "", admitted.status());
+  if (!admitted.ok()) LogDenied("peer", caller.address, shown.method, admitted.status());
   return admitted;
 }
 

@@ -34,6 +34,7 @@ struct ShownCredentials {
   absl::string_view authorization;  // the first header of this name
   size_t authorizations = 0;        // how many there are
   bool has_tls = false;             // the connection
+  absl::string_view method{};       // for the log
 };
 
 // Who calls, and what that one may do. UNAUTHENTICATED as access::Authenticator says, and for a

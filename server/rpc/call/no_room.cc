@@ -52,6 +52,12 @@ absl::Status BrokerIsDraining() {
                       "this broker is shutting down; nothing was changed");
 }
 
+absl::Status StreamEndsByDrain() {
+  return base::Refuse(absl::StatusCode::kUnavailable, "BROKER_DRAINING",
+                      "this broker is shutting down; what was not answered was not done: go on at "
+                      "another one");
+}
+
 absl::Status NoRoom(const Party& party, InFlight::Room room, const InFlight& in_flight) {
   if (room == InFlight::Room::kBrokerIsFull) {
     return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS",

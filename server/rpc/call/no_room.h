@@ -22,6 +22,7 @@ absl::Status NoRoom(const Party& party, InFlight::Room room, const InFlight& in_
 
 // BROKER_DRAINING: it came too late.
 absl::Status BrokerIsDraining();
+absl::Status StreamEndsByDrain();  // of one that has begun
 
 // TOO_MANY_WAITING_CALLS, or TOO_MANY_CALLS_OF_PRINCIPAL.
 absl::Status NoPlaceToWait(const access::Principal& principal, InFlight::Parking parking,

@@ -206,11 +206,9 @@ Server::~Server() {
 
 std::shared_ptr<grpc::Channel> Server::InnerChannel() const { return state_->inner->channel(); }
 
-absl::Status Server::Admit(const Caller& caller, absl::string_view authorization,
-                           size_t authorizations) const {
-  return rpc::Admit(state_->scope.authenticator, caller,
-                    {authorization, authorizations, state_->tls.has_value()})
-      .status();
+absl::Status Server::Admit(const Caller& caller, ShownCredentials shown) const {
+  shown.has_tls = state_->tls.has_value();
+  return rpc::Admit(state_->scope.authenticator, caller, shown).status();
 }
 
 std::optional<net::TlsIdentity> Server::identity() const { return state_->credentials->Get(); }

@@ -40,9 +40,9 @@ class Server {
 
   // Leads to the same services; for the HTTP port only, see call/caller.h.
   std::shared_ptr<grpc::Channel> InnerChannel() const;
-  // Whether a caller of another port may call at all, before its request is read. See Admit().
-  absl::Status Admit(const Caller& caller, absl::string_view authorization,
-                     size_t authorizations) const;
+  // Whether a caller of another port may call at all, before its request is read. See Admit(). That
+  // port has TLS if this one has it.
+  absl::Status Admit(const Caller& caller, ShownCredentials shown) const;
   // What new connections are shown.
   std::optional<net::TlsIdentity> identity() const;
 

@@ -39,7 +39,7 @@ absl::StatusOr<access::Admitted> MessageStream::AdmitNow() const {
   const auto& metadata = context_->client_metadata();
   return rpc::Admit(scope_.authenticator, caller_,
                     {MetadataOf(*context_, kAuthorization), metadata.count(kAuthorization),
-                     scope_.has_tls});
+                     scope_.has_tls, kind_.method});
 }
 
 absl::Status MessageStream::Admit() {
@@ -84,7 +84,7 @@ void MessageStream::Drain() {
   Update([this] {
     if (is_ending_) return;
     SayDraining();
-    EndWith(BrokerIsDraining());
+    EndWith(StreamEndsByDrain());
   });
 }
 
