@@ -101,13 +101,16 @@ void Connection::OnAllWritten() {
   NextRequest();
 }
 
-// To close with bytes unread would make the kernel throw our answer away.
+// To close with bytes unread would make the kernel throw our answer away. An answer to half a
+// request has a length: whoever still sends the rest knows its end without the connection's.
 void Connection::Linger() {
   phase_ = Phase::kLingering;
   unread_.clear();
-  transport_->EndSending([self = shared_from_this()] {
-    if (self->other_end_closed_) self->Close();
-  });
+  if (parser_->IsDone() || !transport_->EndsBoth() || other_end_closed_) {
+    transport_->EndSending([self = shared_from_this()] {
+      if (self->other_end_closed_) self->Close();
+    });
+  }
   Within(shared_.limits.linger);
   Read();
 }

@@ -102,6 +102,7 @@ class PlainTransport final : public StreamTransport<tcp::socket> {
     stream_.shutdown(tcp::socket::shutdown_send, ignored);
     asio::post(executor(), std::move(done));
   }
+  bool EndsBoth() const override { return false; }
 };
 
 class TlsTransport final : public StreamTransport<asio::ssl::stream<tcp::socket>> {
@@ -120,6 +121,8 @@ class TlsTransport final : public StreamTransport<asio::ssl::stream<tcp::socket>
   void EndSending(std::function<void()> done) override {
     stream_.async_shutdown([done = std::move(done)](const error_code& /*error*/) { done(); });
   }
+  // What the other end sends then breaks the shutdown.
+  bool EndsBoth() const override { return true; }
 
  private:
   const std::shared_ptr<asio::ssl::context> context_;

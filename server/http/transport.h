@@ -45,6 +45,8 @@ class Transport {
   // The other end sees the end of what we send. It may go on sending. `done` is called when that
   // is through; by TLS that may need an answer.
   virtual void EndSending(std::function<void()> done) = 0;
+  // Whether nothing can be read any more after that.
+  virtual bool EndsBoth() const = 0;
   // What is under way ends.
   virtual void Close() = 0;
 };

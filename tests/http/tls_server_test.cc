@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "tests/http/server_fixture.h"
 #include "tests/http/tls_client.h"
 #include "tests/net/certificate.h"
@@ -70,6 +71,19 @@ TEST_F(TlsServerTest, ItSaysWhenItSendsNoMore) {
   ASSERT_TRUE(client.Send("POST / HTTP/1.0\r\nContent-Length: 2\r\n\r\nin"));
   EXPECT_THAT(client.ReadUntil("\r\n\r\nin"), StartsWith("HTTP/1.1 200 "));
   EXPECT_TRUE(client.IsEnded());
+}
+
+TEST_F(TlsServerTest, WhoSendsTooMuchIsToldAndNotReset) {
+  StartWithTls();
+  for (int i = 0; i < 10; ++i) {
+    TlsClient client = ConnectByTls();
+    ASSERT_TRUE(client.ShakeHands());
+    const int64_t size = limits_.body_bytes + 1;
+    ASSERT_TRUE(client.Send(absl::StrCat("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ",
+                                         size, "\r\n\r\n")));
+    ASSERT_TRUE(client.Send(std::string(static_cast<size_t>(size), 'x')));
+    EXPECT_THAT(client.ReadUntil("\r\n\r\n"), StartsWith("HTTP/1.1 413 "));
+  }
 }
 
 // Without a length nothing else tells a whole answer from one that was cut off.

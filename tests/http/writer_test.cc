@@ -29,6 +29,7 @@ class SlowTransport final : public Transport {
     return left;
   }
   void EndSending(std::function<void()> /*done*/) override {}
+  bool EndsBoth() const override { return false; }
   void Close() override {}
 
   void Take(size_t bytes) { std::exchange(taken, nullptr)(bytes); }
