@@ -34,6 +34,13 @@ std::string Quoted(absl::string_view word) {
   return word.size() > kMost ? "a word of more than 40 bytes" : absl::StrCat("`", word, "`");
 }
 
+// A principal's name is what was meant. It would be repeated where rules are shown.
+bool HoldsToken(absl::string_view word) {
+  constexpr size_t kSecretBytes = 32;  // those of a token are more
+  const size_t start = word.find(kTokenStart);
+  return start != word.npos && word.size() - start - kTokenStart.size() >= kSecretBytes;
+}
+
 absl::Status Expected(absl::string_view word, absl::string_view expected) {
   return absl::FailedPreconditionError(
       word.empty() ? absl::StrCat("expected ", expected, " at its end")
@@ -92,6 +99,9 @@ class RulesFile {
     const Line line = Words(text);
     if (++count_ > kRulesMax) {
       return absl::FailedPreconditionError(absl::StrCat("more than ", kRulesMax, " rules"));
+    }
+    for (const absl::string_view word : line) {
+      if (HoldsToken(word)) return Expected(word, "the name that it proves, as in `token:NAME`");
     }
     if (line[0] == "allow") return AddRule(line);
     if (line[0] == "group") return AddGroup(line);

@@ -1,5 +1,6 @@
 #include "server/config/address.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
@@ -95,6 +96,15 @@ std::string OriginAsSent(absl::string_view origin) {
 std::string HostNameOf(absl::string_view address) {
   const Parts parts = Split(address);
   return IsHostName(parts) ? parts.host : "";
+}
+
+std::string CheckDatabaseUri(absl::string_view text) {
+  if (!absl::ConsumePrefix(&text, "postgresql://") && !absl::ConsumePrefix(&text, "postgres://")) {
+    return "must be a URI that begins with postgresql://";
+  }
+  const absl::string_view place = text.substr(0, text.find_first_of("/?"));
+  const bool is_clear = std::count(place.begin(), place.end(), '@') <= 1;
+  return is_clear ? "" : "must have one @, before the host: in a user or password write it as %40";
 }
 
 bool IsLoopback(absl::string_view address) {

@@ -1,4 +1,5 @@
-// Addresses to listen on, as text: "127.0.0.1:7070", "[::1]:7070", "broker.internal:0".
+// Addresses to listen on, as text: "127.0.0.1:7070", "[::1]:7070", "broker.internal:0". And the
+// database's.
 #pragma once
 
 #include <string>
@@ -24,6 +25,10 @@ std::string OriginAsSent(absl::string_view origin);
 
 // The host of an address, which has been checked, if it is a name; else empty.
 std::string HostNameOf(absl::string_view address);
+
+// What is wrong with `text` as PostgreSQL's URI; empty if nothing. It may hold a password, which is
+// not repeated: neither here, nor by PostgreSQL's library as part of the host.
+std::string CheckDatabaseUri(absl::string_view text);
 
 // Whether only this machine can reach the address, which has been checked.
 bool IsLoopback(absl::string_view address);

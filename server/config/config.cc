@@ -78,10 +78,10 @@ absl::StatusOr<std::string> ReadUri(const std::string& path) {
   std::string line;
   std::getline(file, line);
   const std::string uri(absl::StripAsciiWhitespace(line));
-  if (absl::StartsWith(uri, "postgresql://") || absl::StartsWith(uri, "postgres://")) return uri;
+  const std::string wrong = CheckDatabaseUri(uri);
+  if (wrong.empty()) return uri;
   return absl::InvalidArgumentError(
-      absl::StrCat("--database-file: the first line of ", path,
-                   " must be a URI that begins with postgresql://"));
+      absl::StrCat("--database-file: the first line of ", path, " ", wrong));
 }
 
 absl::Status ResolveDatabase(const Options& options, Config* config) {

@@ -53,13 +53,6 @@ std::string CheckOrigin(const std::string& text) {
   return IsOrigin(text) ? "" : "must be an origin: http or https, a host, a port if it has one";
 }
 
-// The text may hold a password: the message does not repeat it.
-std::string CheckUri(const std::string& text) {
-  const bool is_uri =
-      absl::StartsWith(text, "postgresql://") || absl::StartsWith(text, "postgres://");
-  return is_uri ? "" : "must be a URI that begins with postgresql://";
-}
-
 bool IsWholeNumber(absl::string_view text) {
   absl::ConsumePrefix(&text, "-");
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -141,7 +134,7 @@ void DeclareDatabase(CLI::App* app, Options* options) {
   Add(app, "database", &config.database_uri,
       "Use this PostgreSQL (15 or newer); set SKIPLANE_DATABASE instead when the URI holds a "
       "password, because others can read a command line.")
-      ->check(CheckUri, "URI");
+      ->check(CheckDatabaseUri, "URI");
   Add(app, "database-file", &options->database_file,
       "Read the database's URI from the first line of this file.")
       ->check(CheckFile, "FILE");

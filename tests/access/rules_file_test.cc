@@ -94,6 +94,19 @@ TEST(RulesFileTest, AFileThatIsTooLargeIsRefused) {
   EXPECT_EQ(Complaint(std::string(kRulesBytesMax + 1, '\n')), "path/rules: above 1048576 bytes");
 }
 
+TEST(RulesFileTest, ATokenThatStandsForItsNameIsNotRepeated) {
+  const std::string token = absl::StrCat("skt_", std::string(43, 'x'));
+  for (const std::string& line :
+       {absl::StrCat("allow token:", token, " to read on q"),
+        absl::StrCat("allow group:", token, " to read on q"),
+        absl::StrCat("group g = jwt:", token), absl::StrCat("allow everyone to read on ", token)}) {
+    const std::string message = Complaint(line);
+    EXPECT_THAT(message, ::testing::HasSubstr("a bearer token: expected the name that it proves"));
+    EXPECT_THAT(message, ::testing::Not(::testing::HasSubstr("xxxx"))) << line;
+  }
+  EXPECT_TRUE(Rules::Parse("allow token:skt_short to read on q", "rules").ok());
+}
+
 // The message goes to the log.
 TEST(RulesFileTest, ASecretInTheWrongFileIsNotRepeated) {
   const std::string token = "skt_" + std::string(43, 'x');

@@ -29,6 +29,16 @@ TEST(AddressTest, ANumericAddressHasNoName) {
   EXPECT_NE(CheckNumericAddress("localhost:9464"), "");
 }
 
+TEST(AddressTest, APasswordOfTheDatabaseIsNotTakenForItsHost) {
+  for (const char* text : {"postgresql://", "postgres://u:p@h:1/d?options=a@b", "postgresql:///d",
+                           "postgresql://u:a%40b@h1,h2/d"}) {
+    EXPECT_EQ(CheckDatabaseUri(text), "") << text;
+  }
+  EXPECT_NE(CheckDatabaseUri("http://h"), "");
+  EXPECT_EQ(CheckDatabaseUri("postgresql://u:my@secret@h/d"),
+            "must have one @, before the host: in a user or password write it as %40");
+}
+
 TEST(AddressTest, LoopbackIsWhatOnlyThisMachineReaches) {
   for (const char* text : {"127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "localhost:1", "LocalHost:1"}) {
     EXPECT_TRUE(IsLoopback(text)) << text;
