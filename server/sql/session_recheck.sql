@@ -1,6 +1,6 @@
 -- Reports to living workers that they lost leases: their heartbeats check leases up to these
--- numbers, and brokers are notified, which tell those with a stream at once. Per session, each
--- once: $1 ids  $2 lease numbers. One row each that says nothing.
+-- numbers. Per session, each once: $1 ids  $2 lease numbers. $3 whether brokers are notified, which
+-- tell all with a stream at once. One row each that says nothing.
 -- locks: any because a worker must learn of a lost lease; in the order of heartbeats
 WITH worker AS MATERIALIZED (
   SELECT o.id, w.lease_number
@@ -12,4 +12,4 @@ WITH worker AS MATERIALIZED (
 )
 UPDATE skiplane.worker_session s SET recheck_until = greatest(s.recheck_until, t.lease_number)
 FROM worker t WHERE s.id = t.id
-RETURNING pg_notify('skiplane', 'workers -')
+RETURNING CASE WHEN $3::bool THEN pg_notify('skiplane', 'workers -')::text END

@@ -82,7 +82,7 @@ absl::StatusOr<std::vector<Settled>> SettleAndTell(pg::Session& session,
     ASSIGN_OR_RETURN(std::vector<Settled> settled, Settle(session, batch));
     std::vector<model::LeaseToken> taken;
     for (const Settled& row : settled) taken.push_back(batch.rows[row.index].token);
-    RETURN_IF_ERROR(TellSessions(session, taken));
+    RETURN_IF_ERROR(TellSessionsAtOnce(session, taken));
     return settled;
   });
 }

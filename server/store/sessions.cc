@@ -48,6 +48,25 @@ absl::Status EndLateOnes(pg::Session& session, absl::Span<const Touch> touches,
   return absl::OkStatus();
 }
 
+absl::Status Tell(pg::Session& session, absl::Span<const model::LeaseToken> taken,
+                  bool at_once) {
+  std::map<pg::Uuid, int64_t> greatest;
+  for (const model::LeaseToken& token : taken) {
+    int64_t& lease_number = greatest[token.session];
+    lease_number = std::max(lease_number, token.lease_number);
+  }
+  if (greatest.empty()) return absl::OkStatus();
+  std::vector<pg::Uuid> ids;
+  std::vector<int64_t> lease_numbers;
+  for (const auto& [id, lease_number] : greatest) {
+    ids.push_back(id);
+    lease_numbers.push_back(lease_number);
+  }
+  pg::Params params;
+  params.UuidArray(ids).Int8Array(lease_numbers).Bool(at_once);
+  return session.Run(sql::kSessionRecheck, params).status();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<LivingSession>> TouchSessions(pg::Session& session,
@@ -160,20 +179,11 @@ absl::StatusOr<std::vector<model::LeaseState>> FindLeaseStates(
 }
 
 absl::Status TellSessions(pg::Session& session, absl::Span<const model::LeaseToken> taken) {
-  std::map<pg::Uuid, int64_t> greatest;
-  for (const model::LeaseToken& token : taken) {
-    int64_t& lease_number = greatest[token.session];
-    lease_number = std::max(lease_number, token.lease_number);
-  }
-  if (greatest.empty()) return absl::OkStatus();
-  std::vector<pg::Uuid> ids;
-  std::vector<int64_t> lease_numbers;
-  for (const auto& [id, lease_number] : greatest) {
-    ids.push_back(id);
-    lease_numbers.push_back(lease_number);
-  }
-  pg::Params params;
-  return session.Run(sql::kSessionRecheck, params.UuidArray(ids).Int8Array(lease_numbers)).status();
+  return Tell(session, taken, false);
+}
+
+absl::Status TellSessionsAtOnce(pg::Session& session, absl::Span<const model::LeaseToken> taken) {
+  return Tell(session, taken, true);
 }
 
 absl::StatusOr<absl::Duration> SessionRemaining(pg::Session& session, const model::SessionId& id) {

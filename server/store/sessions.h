@@ -76,9 +76,11 @@ absl::StatusOr<std::vector<pg::Uuid>> EndSessions(pg::Session& session,
 absl::StatusOr<std::vector<model::LeaseState>> FindLeaseStates(
     pg::Session& session, absl::Span<const model::LeaseToken> tokens);
 
-// Has the heartbeats of these leases' workers look at them, as they were taken back. In the
-// transaction that does so.
+// Has the heartbeats of these leases' workers look at them, as they are taken back: in the
+// transaction that does so, or before it.
 absl::Status TellSessions(pg::Session& session, absl::Span<const model::LeaseToken> taken);
+// The same, and all brokers look at once for those who have streams.
+absl::Status TellSessionsAtOnce(pg::Session& session, absl::Span<const model::LeaseToken> taken);
 
 // How long a session lives if nothing renews it; zero when it is lost.
 absl::StatusOr<absl::Duration> SessionRemaining(pg::Session& session, const model::SessionId& id);

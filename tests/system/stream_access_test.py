@@ -1,5 +1,6 @@
 """Who may say what on a stream: the rules count for each message, and for what is pushed."""
 
+import base64
 import unittest
 
 import grpc
@@ -109,6 +110,17 @@ allow token:stranger to lease on nowhere
         lease = {"queues": [{"name": OWN}], "maxTasks": 3}
         self.assertEqual([task["attempt"] for task in
                           self.root("BrokerService/Lease", **lease)["tasks"]], [1])
+
+    def test_a_withdrawn_worker_that_settles_by_a_call_is_told_by_its_next_heartbeat(self):
+        self.put(OWN)
+        worker = self.work("worker", credit=1)
+        [task] = worker.take()
+        self.replace("rules", "allow token:root to all on *\n"
+                              "allow token:worker to lease on withdrawn\n")
+        token = base64.b64encode(task.lease_token).decode()
+        self.by_grpc("worker", "BrokerService/Ack", {"items": [{"leaseToken": token}]})
+        worker.beat()
+        self.assert_ends(worker, "PERMISSION_DENIED", "ACCESS_DENIED")
 
     def test_a_withdrawn_worker_that_may_work_again_gets_the_next_task(self):
         self.put(OWN)

@@ -74,6 +74,14 @@ class Faults(SystemTest):
         self.assertEqual([notice.lease_token for notice in silent.notices], [task.lease_token])
 
     def test_a_worker_without_heartbeats_gets_nothing_more(self):
+        self.assert_gets_nothing_more(lambda worker: None)
+
+    def test_a_heartbeat_that_is_refused_is_none(self):
+        unreadable = broker_pb2.LeasedTask(lease_token=b"no token")
+        self.assert_gets_nothing_more(
+            lambda worker: self.assertTrue(worker.beat(unreadable).HasField("refusal")))
+
+    def assert_gets_nothing_more(self, send):
         duration = 4 * LEASE_S
         worker = self.work(duration=duration)
         worker.wait_for_welcome()
@@ -81,6 +89,7 @@ class Faults(SystemTest):
             "SELECT count(*) FROM skiplane.worker_session "
             f"WHERE expire_time < now() + interval '{duration} s' * 0.4", wanted="1")
         self.client.enqueue("q", b"x")
+        send(worker)
         worker.give_credit(1)
         self.assertEqual(reason_of(worker.refusal()), "SESSION_LOST")
         self.assertEqual(worker.tasks, [])
@@ -108,11 +117,14 @@ class Faults(SystemTest):
         [task] = worker.take()
         self.assertEqual(worker.ack(task), ["SETTLED"])
         [number] = producer.enqueue(broker_pb2.EnqueueRequest(
-            queue="q", tasks=[broker_pb2.NewTask()]))
+            queue="other", tasks=[broker_pb2.NewTask()]))
         producer.answer(number)
+        self.assertEqual(worker.withdraw_credit(credit=1), 0)  # so it has some
         self.broker.terminate()
         for stream in (worker, producer):
-            self.assertEqual(reason_of(stream.refusal()), "BROKER_DRAINING")
+            error = stream.refusal()
+            self.assertEqual(reason_of(error), "BROKER_DRAINING")
+            self.assertIn("what was not answered was not done", error.details())
         self.assertEqual(self.broker.wait(), 0)
 
     def test_a_stream_outlives_a_database_that_is_away(self):

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <list>
+#include <set>
 
 #include "absl/status/status.h"
 #include "server/base/timer.h"
@@ -15,6 +16,8 @@
 #include "server/store/enqueue.h"
 
 namespace skiplane::broker {
+
+using LaneStages = std::set<model::LaneStage>;
 
 struct LaneStageState {
   static constexpr std::chrono::seconds kRescanEvery{1};  // while its bounds are raised, at most

@@ -158,6 +158,9 @@ void Scheduler::Enlist(const TicketPtr& ticket, Step& step) {
     // The call may have told that the queue is paused: then the lane stage blocks others no more.
     if (state->queue->LeasesPaused()) AdvanceNeighbours(*state, step);
   }
+  if (!ticket->waits || ticket->call.began >= waits_ended_) return;
+  ticket->is_expired = true;  // what it may have is to be asked for anew
+  if (ticket->state == Ticket::State::kWaiting) FinishEmpty(ticket, step);
 }
 
 // Empty because there is nothing, or because a lane stage could not be asked, or was not asked yet
@@ -244,6 +247,7 @@ void Scheduler::BeginDrain(Step& step) {
 }
 
 void Scheduler::EndWaits(Step& step) {
+  waits_ended_ = step.now;
   std::vector<TicketPtr> waiting;
   for (const auto& [lane_stage, state] : states_) {
     state->waiting.ForEach([&waiting](const TicketPtr& ticket) {

@@ -38,8 +38,7 @@ namespace skiplane::broker {
 
 class Scheduler {
  public:
-  // At most so many tickets wait; further ones are refused.
-  explicit Scheduler(int waiting_max) : waiting_max_(waiting_max) {}
+  explicit Scheduler(int waiting_max) : waiting_max_(waiting_max) {}  // further ones are refused
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
   // Callers come and go. Those that wait are answered empty; at a drain others are refused.
@@ -107,8 +106,9 @@ class Scheduler {
   void Advance(LaneStageState& state, Step& step);
   void DoNext(LaneStageState& state, Step& step);
   void AdvanceNeighbours(const LaneStageState& state, Step& step);
-  bool MayServe(const Ticket& ticket, const LaneStageState& state, base::SteadyTime now) const;
-  bool HasWork(const LaneStageState& state, base::SteadyTime now) const;
+  bool MayServe(const Ticket& ticket, const LaneStageState& state, base::SteadyTime now,
+                LaneStages* blockers = nullptr) const;
+  bool HasWork(const LaneStageState& state, base::SteadyTime now, LaneStages* blockers) const;
   void MarkEmpty(LaneStageState& state, Step& step);
   void WaitForMemory(LaneStageState& state, Step& step);
   void Arm(LaneStageState& state);
@@ -134,14 +134,14 @@ class Scheduler {
   void Collided(const LeaseRun& run, Step& step);
 
   const int waiting_max_;
-  bool is_draining_ = false;
-  bool is_listening_ = false;
+  bool is_draining_ = false, is_listening_ = false;
   FullMemory full_;
   int waiting_ = 0;  // tickets that wait
+  base::SteadyTime waits_ended_{};  // of those who came before
   Alarms alarms_;
   ProbeBudget probe_budget_;
-  std::set<model::LaneStage> wait_for_memory_;
-  std::set<model::LaneStage> blocked_;  // with tasks that no caller may have for now
+  LaneStages wait_for_memory_;
+  std::map<model::LaneStage, LaneStages> blocked_;  // with tasks for nobody, because of these
   std::map<model::LaneStage, std::unique_ptr<LaneStageState>> states_;
   absl::flat_hash_map<int64_t, QueuePtr> queues_;  // by lane; a call may know an older version
   absl::flat_hash_map<std::string, TicketPtr> by_request_;

@@ -68,21 +68,24 @@ void Scheduler::SetListening(bool is_listening, Step& step) {
 }
 
 // A caller with several queues is served by a later one only when the earlier ones have nothing.
-bool Scheduler::MayServe(const Ticket& ticket, const LaneStageState& state,
-                         base::SteadyTime now) const {
+bool Scheduler::MayServe(const Ticket& ticket, const LaneStageState& state, base::SteadyTime now,
+                         LaneStages* blockers) const {
   if (ticket.state != Ticket::State::kWaiting || full_.IsFor(ticket.call)) return false;
   if (ticket.IsFilling()) return NextToFill(ticket) == &state;
   for (const Ticket::Entry& entry : ticket.entries) {
     if (entry.state == &state) return true;
-    if (entry.state->BlocksLater(now)) return false;
+    if (!entry.state->BlocksLater(now)) continue;
+    if (blockers != nullptr) blockers->insert(entry.state->lane_stage);
+    return false;
   }
   return false;
 }
 
 // While memory is full for all, thousands would be asked in vain.
-bool Scheduler::HasWork(const LaneStageState& state, base::SteadyTime now) const {
+bool Scheduler::HasWork(const LaneStageState& state, base::SteadyTime now,
+                        LaneStages* blockers) const {
   return !full_.for_all && state.waiting.AnyOf([&](const TicketPtr& ticket) {
-    return MayServe(*ticket, state, now);
+    return MayServe(*ticket, state, now, blockers);
   });
 }
 
@@ -106,11 +109,12 @@ void Scheduler::DoNext(LaneStageState& state, Step& step) {
     // The second one takes no connection that others would have to wait for.
     const bool may_double = state.belief.count() >= kSecondLeaseTasks && step.has_spare;
     const int may_run = may_double ? 2 : 1;
-    if (state.leases_running < may_run && HasWork(state, step.now)) {
+    LaneStages blockers;
+    if (state.leases_running < may_run && HasWork(state, step.now, &blockers)) {
       ++state.leases_running;
       step.actions.push_back(SendLease{state.lane_stage});
-    } else if (state.leases_running < may_run && state.shared_waiters > 0 && !full_.for_all) {
-      blocked_.insert(state.lane_stage);
+    } else if (!blockers.empty()) {
+      blocked_[state.lane_stage] = std::move(blockers);
     }
   } else if (state.NeedsProbe(step.now)) {
     if (state.leases_running == 0 && state.probe_allowed <= step.now) Probe(state, step);
@@ -125,10 +129,11 @@ void Scheduler::DoNext(LaneStageState& state, Step& step) {
 // callers may be thousands, and are not looked at.
 void Scheduler::AdvanceNeighbours(const LaneStageState& state, Step& step) {
   if (blocked_.empty() || state.shared_waiters == 0 || state.BlocksLater(step.now)) return;
-  const std::vector<model::LaneStage> blocked(blocked_.begin(), blocked_.end());
-  for (const model::LaneStage lane_stage : blocked) {
-    if (lane_stage != state.lane_stage) Advance(*states_.at(lane_stage), step);
+  std::vector<model::LaneStage> blocked;
+  for (const auto& [lane_stage, blockers] : blocked_) {
+    if (blockers.contains(state.lane_stage)) blocked.push_back(lane_stage);
   }
+  for (const model::LaneStage lane_stage : blocked) Advance(*states_.at(lane_stage), step);
 }
 
 // Callers that wait go on waiting until they, or others, have read their answers.

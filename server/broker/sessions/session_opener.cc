@@ -90,13 +90,18 @@ void SessionOpener::Run(absl::StatusOr<pg::Session*> session, std::vector<Pendin
 }
 
 void SessionOpener::LookLater(const std::shared_ptr<const KnownBySession>& known) {
-  for (const std::chrono::seconds delay : kLaterLooks) {
-    context_.timer.After(delay, [this, known] {
-      context_.pool.Submit([this, known](absl::StatusOr<pg::Session*> session) {
-        if (session.ok()) static_cast<void>(HandBackUnknown(**session, *known));
-      });
+  for (const std::chrono::seconds delay : kLaterLooks) LookAfter(delay, known);
+}
+
+// Until it can be looked: nobody else finds what a living session holds.
+void SessionOpener::LookAfter(std::chrono::seconds delay,
+                              const std::shared_ptr<const KnownBySession>& known) {
+  context_.timer.After(delay, [this, delay, known] {
+    context_.pool.Submit([this, delay, known](absl::StatusOr<pg::Session*> session) {
+      const bool is_done = session.ok() && HandBackUnknown(**session, *known).ok();
+      if (!is_done) LookAfter(delay, known);
     });
-  }
+  });
 }
 
 // A worker that comes twice in a batch counts as it came last.
@@ -132,7 +137,9 @@ absl::Status SessionOpener::OpenAll(pg::Session& session, const std::vector<Pend
     Known& named = (*known)[one.id];
     named.leases.clear();
     named.until = one.now;
-    for (const model::LeaseToken& lease : call.leases) {
+    for (size_t k = 0; k < call.leases.size(); ++k) {  // those that are over need not be known
+      const model::LeaseToken& lease = call.leases[k];
+      if (answer.states[k] == model::LeaseState::kLost) continue;
       named.leases.insert({lease.task, lease.lease_number});
     }
   }
@@ -157,7 +164,8 @@ absl::Status SessionOpener::HandBackUnknown(pg::Session& session, const KnownByS
   if (unknown.empty()) return absl::OkStatus();
   LogUnknown(unknown.size());
   // Before they are given back: no heartbeat says of one that others have that it is held.
-  RETURN_IF_ERROR(store::TellSessions(session, unknown));
+  RETURN_IF_ERROR(
+      pg::RepeatConflicts([&] { return store::TellSessions(session, unknown); }));
   on_unknown_(std::move(unknown));
   return absl::OkStatus();
 }

@@ -44,6 +44,7 @@ class SessionOpener {
   absl::Status OpenAll(pg::Session& session, const std::vector<Pending>& opens,
                        std::vector<OpenSessionAnswer>* answers, KnownBySession* known);
   void LookLater(const std::shared_ptr<const KnownBySession>& known);
+  void LookAfter(std::chrono::seconds delay, const std::shared_ptr<const KnownBySession>& known);
   absl::Status HandBackUnknown(pg::Session& session, const KnownBySession& known);
 
   Context& context_;

@@ -14,6 +14,7 @@ LeaseCall::LeaseCall(CallScope scope, absl::string_view method, CallWire wire,
 void LeaseCall::Prepare(broker::LeaseCall& request) {
   repeatable_ = !request.request_id.empty();
   request.wait = Cut(request.wait);
+  request.began = begin();  // before it was asked what it may have
 }
 
 void LeaseCall::Begin(broker::SettleAndLeaseCall request, Respond respond) {

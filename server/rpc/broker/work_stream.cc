@@ -51,9 +51,9 @@ absl::Status WorkStream::OnMessage(const grpc::ByteBuffer& bytes, absl::StatusOr
   Update([this] { EndIfDenied(); });
   Fetch();
   if (!request.has_heartbeat()) return absl::OkStatus();
-  bool is_full = false;  // also of what the worker settled by calls, until it is looked at
-  Update([&] { is_full = held_.size() >= size_t{model::kHelloLeasesMax}; });
-  if (is_full) OnLeasesTaken();
+  bool looks = false;  // for what the worker settled by calls
+  Update([&] { looks = held_.size() >= size_t{model::kHelloLeasesMax} || !denied_.ok(); });
+  if (looks) OnLeasesTaken();
   return absl::OkStatus();
 }
 
@@ -142,7 +142,6 @@ absl::Status WorkStream::Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusO
   request.set_end_session(ends);
   Update([&] {
     AddUnanswered(1);
-    heard_ = std::chrono::steady_clock::now();
     if (ends) ++ends_;
   });
   if (ends) EndFetch();
@@ -158,9 +157,11 @@ absl::Status WorkStream::Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusO
   std::vector<model::LeaseToken> leases;
   for (const model::HeldLease& lease : call->leases) leases.push_back(lease.token);
   broker_.Heartbeat(*std::move(call),
-                    [this, number, ends, leases = std::move(leases), held = *hold](
+                    [this, number, ends, leases = std::move(leases), held = *hold,
+                     heard = std::chrono::steady_clock::now()](
                         absl::StatusOr<broker::HeartbeatAnswer> answer) mutable {
                       held.reset();  // before the stream may go
+                      if (answer.ok() && answer->session_alive) Hear(heard);
                       AnswerRenewed(number, ends, leases, std::move(answer));
                     });
   return absl::OkStatus();
@@ -171,7 +172,6 @@ absl::Status WorkStream::Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusO
 void WorkStream::AnswerRenewed(int64_t number, bool ends,
                                const std::vector<model::LeaseToken>& leases,
                                absl::StatusOr<broker::HeartbeatAnswer> answer) {
-  const bool goes_on = ends && !answer.ok();
   Update([&] {
     v1::WorkHeartbeatResult* const result = response()->add_heartbeats();
     result->set_number(number);
@@ -189,7 +189,7 @@ void WorkStream::AnswerRenewed(int64_t number, bool ends,
     }
     unsent_.Add(*result);
   });
-  if (goes_on) Fetch();
+  Fetch();
   Update([this] { AddUnanswered(-1); });
 }
 

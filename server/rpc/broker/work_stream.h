@@ -1,10 +1,10 @@
-// A Work: tasks are pushed while the worker has credit and says now and then that it is there; it
-// settles and renews on the same stream.
+// A Work: tasks are pushed while the worker has credit and sends heartbeats; it settles and renews
+// on the same stream.
 //
 // For the tasks it keeps one Lease waiting at the broker, which asks for as many as there is credit
 // for when it is sent; so tasks are dealt by the same rules as to calls. The next one is sent when
 // the answer is there, unless tasks wait to be sent already: a worker that does not read gets no
-// more. The Lease does not move the session: only what the worker sends does.
+// more. The Lease does not move the session: only the hello and heartbeats do.
 #pragma once
 
 #include <chrono>
@@ -93,6 +93,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
 
   // work_stream_lease.cc: what is pushed.
   void Fetch();
+  void Hear(base::SteadyTime when);
   base::SteadyTime SilentFrom() const;
   bool MayFetch() const;
   broker::LeaseCall NextLease() const;
@@ -132,9 +133,8 @@ class WorkStream final : public MessageStream, public WorkerStream {
   bool is_stopped_ = false;   // nothing more is pushed, as the broker drains
   int ends_ = 0;              // of its session, that the worker said and that are not refused
   base::SteadyTime heard_{};  // the last sign of life
-  int64_t credit_ = 0;
-  std::optional<int64_t> withdrawn_;  // of it, that is to be taken back
-  int64_t counted_credit_ = 0;        // in the metrics
+  int64_t credit_ = 0, counted_credit_ = 0;  // the other: in the metrics
+  std::optional<int64_t> withdrawn_;         // of it, that is to be taken back
   bool is_fetching_ = false;
   int64_t last_fetch_ = 0;
   std::optional<base::SteadyTime> failing_since_;  // nothing can be leased

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "server/model/limits.h"
@@ -26,7 +27,9 @@ absl::Status WorkStream::TakeCredit(const v1::WorkRequest& request) {
 void WorkStream::AnswerWithdrawn() {
   if (!withdrawn_.has_value() || is_fetching_) return;
   const int64_t not_sent = response()->withdrawn_credit();  // of one before
-  response()->set_withdrawn_credit(static_cast<int32_t>(not_sent + *withdrawn_));
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  response()->set_withdrawn_credit(
+      static_cast<int32_t>(std::min(not_sent + *withdrawn_, kMost)));
   withdrawn_.reset();
   CountCredit();
 }

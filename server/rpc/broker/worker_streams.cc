@@ -1,5 +1,6 @@
 #include "server/rpc/broker/worker_streams.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace skiplane::rpc {
@@ -28,11 +29,14 @@ void WorkerStreams::Refused(WorkerStream* stream) {
 }
 
 void WorkerStreams::Replace(WorkerStream* by, const LeaseNumbers* named) {
-  for (WorkerStream* const earlier : by_worker_[streams_[by].worker_id]) {
-    if (earlier == by) break;
-    streams_[earlier].is_replaced = true;
-    earlier->Replaced(named);
+  if (streams_[by].is_replaced) return;
+  std::vector<WorkerStream*>& of_worker = by_worker_[streams_[by].worker_id];
+  const auto own = std::find(of_worker.begin(), of_worker.end(), by);
+  for (auto earlier = of_worker.begin(); earlier != own; ++earlier) {
+    streams_[*earlier].is_replaced = true;
+    (*earlier)->Replaced(named);
   }
+  of_worker.erase(of_worker.begin(), own);  // a client that does not read may keep them for long
 }
 
 void WorkerStreams::Remove(WorkerStream* stream) {
@@ -40,8 +44,10 @@ void WorkerStreams::Remove(WorkerStream* stream) {
   const auto found = streams_.find(stream);
   if (found == streams_.end()) return;
   const auto of_worker = by_worker_.find(found->second.worker_id);
-  std::erase(of_worker->second, stream);
-  if (of_worker->second.empty()) by_worker_.erase(of_worker);
+  if (of_worker != by_worker_.end()) {
+    std::erase(of_worker->second, stream);
+    if (of_worker->second.empty()) by_worker_.erase(of_worker);
+  }
   const auto of_session = by_session_.find(found->second.session);
   if (of_session != by_session_.end() && of_session->second == stream) {
     by_session_.erase(of_session);

@@ -99,6 +99,7 @@ class UnaryCall : public grpc::ServerUnaryReactor {
   metrics::Metrics& metrics() { return scope_.metrics; }
   // The caller's address and port, once it is admitted.
   const std::string& caller_address() const { return caller_address_; }
+  std::chrono::steady_clock::time_point begin() const { return begin_; }
   InFlight& in_flight() { return scope_.in_flight; }
   const InFlight::Holding& holding() const { return holding_; }
 

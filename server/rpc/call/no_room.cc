@@ -105,10 +105,10 @@ absl::Status NoPlaceToWait(const access::Principal& principal, InFlight::Parking
   }
   if (parking == InFlight::Parking::kAddressIsFull) {
     return broker::TooManyWaitingCalls(
-        absl::StrCat("callers at this address who do not prove who they are have their part of "
-                     "the places to wait in this broker (",
-                     in_flight.limits().address_share, " %, --address-share)"),
-        absl::StrCat("use another broker, or ", fewer));
+        absl::StrCat("callers at this address who do not prove who they are have their part of ",
+                     awaits ? "the places to wait for the ends of tasks" : "the places to wait",
+                     " in this broker (", in_flight.limits().address_share, " %, --address-share)"),
+        absl::StrCat("retry later, use another broker, or ", fewer));
   }
   const bool is_full_of_awaits = parking == InFlight::Parking::kAwaitsAreFull;
   return broker::TooManyWaitingCalls(

@@ -285,6 +285,16 @@ TEST_F(SchedulerCallTest, WhoWaitsIsAnsweredWhenRulesChangeAndWhoComesLaterWaits
   EXPECT_EQ(Admit(Caller("bob", {1})), "");
 }
 
+// Its acks were committed meanwhile, or what it got before was looked for.
+TEST_F(SchedulerCallTest, WhoCameBeforeRulesChangedAndIsHereLaterDoesNotWait) {
+  MakeEmpty(1);
+  const TicketPtr ann = Caller("ann", {1});
+  ann->call.began = now_;
+  now_ += std::chrono::milliseconds(1);
+  Do([](Scheduler& s, Step& step) { s.EndWaits(step); });
+  EXPECT_EQ(Admit(ann), "answer ann: 0 tasks");
+}
+
 // What it may have then is asked for anew, by its next call.
 TEST_F(SchedulerCallTest, WhoseStatementRunsWhenRulesChangeWaitsNoLongerThanThat) {
   MakeEmpty(1);

@@ -92,7 +92,7 @@ MUTANTS = {
         (LEASE, "  AdvanceNeighbours(state, step);\n  return run;\n}\n\nvoid Scheduler::EndLease",
                 "  return run;\n}\n\nvoid Scheduler::EndLease")],
     "blocked_lanes_are_forgotten": [
-        (LANE, "      blocked_.insert(state.lane_stage);\n", "")],
+        (LANE, "      blocked_[state.lane_stage] = std::move(blockers);\n", "")],
     "due_tasks_are_noticed_by_those_who_wait": [
         (LANE, "  state.Due(step.now);\n", ""),
         (LANE, "  state.alarm = 0;\n", "  state.alarm = 0;\n  state.Due(step.now);\n")],
