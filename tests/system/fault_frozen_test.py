@@ -1,7 +1,5 @@
 """Processes that are frozen and thawed: all of PostgreSQL, and a broker."""
 
-import os
-import signal
 import unittest
 
 import grpc
@@ -34,14 +32,14 @@ class FrozenBroker(FaultTest):
         frozen, client = self.start()
         other = self.client_of(self.start_broker())
         client.create_queue(QUEUE)
-        os.kill(frozen.pid, signal.SIGSTOP)
+        frozen.freeze()
         request = broker_pb2.EnqueueRequest(queue=QUEUE, request_id="r",
                                             tasks=[broker_pb2.NewTask(payload=b"a")])
         with self.assertRaises(grpc.RpcError) as late:
             client.broker.Enqueue(request, timeout=PATIENCE_S)
         self.assertEqual(late.exception.code(), grpc.StatusCode.DEADLINE_EXCEEDED)
         [made] = other.broker.Enqueue(request).results  # the other broker takes the repeat
-        os.kill(frozen.pid, signal.SIGCONT)
+        frozen.thaw()
         next(status for status in probes.watch(client.channel) if status == SERVING)
         [again] = client.broker.Enqueue(request).results
         self.assertEqual(again.task_id, made.task_id)

@@ -10,6 +10,7 @@ import select
 import signal
 import subprocess
 import threading
+import time
 
 GENEROUS_S = 60
 # PostgreSQL's programs, the newest. They are found before Debian's script of the name psql, which
@@ -19,6 +20,18 @@ os.environ["PATH"] = os.pathsep.join([POSTGRES, os.environ["PATH"]])
 
 # Whoever runs the tests may ignore some, as nohup does, and a shell for what it starts with &.
 HEARS_SIGNALS = ["env", "--default-signal=HUP,INT,QUIT,TERM"]
+
+
+def are_all_stopped(pid):
+    """The threads of the process."""
+    for stat in glob.glob(f"/proc/{pid}/task/*/stat"):
+        try:
+            with open(stat, encoding="utf-8") as line:
+                if line.read().rpartition(")")[2].split()[0] != "T":
+                    return False
+        except FileNotFoundError:  # it has just ended
+            return False
+    return True
 
 
 class Process:
@@ -68,7 +81,12 @@ class Process:
         return self.wait()
 
     def freeze(self):
+        """When it returns no thread runs: the signal alone stops them a little later."""
         self.signal(signal.SIGSTOP)
+        end = time.monotonic() + GENEROUS_S
+        while not are_all_stopped(self.pid):
+            if time.monotonic() > end:
+                raise AssertionError("it does not stop")
 
     def thaw(self):
         self.signal(signal.SIGCONT)
