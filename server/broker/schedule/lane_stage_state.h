@@ -29,7 +29,7 @@ struct LaneStageState {
   const model::LaneStage lane_stage;
   QueuePtr queue;  // as last learnt
   Turns waiting;           // those that are served included
-  std::list<TicketPtr> at_once;  // of them, those that do not wait: few beside those that do
+  std::list<Ticket::AtOnce> at_once;  // of them, those that do not wait: few beside those that do
   int shared_waiters = 0;  // of them, those that wait elsewhere too
   int filling = 0;         // of them, those that hold tasks already
 
@@ -50,7 +50,9 @@ struct LaneStageState {
 
   void Enter(const TicketPtr& ticket, Ticket::Entry* entry) {
     waiting.Add(ticket, entry);
-    if (!ticket->waits) entry->at_once = at_once.insert(at_once.end(), ticket);
+    if (ticket->waits) return;
+    const auto index = static_cast<size_t>(entry - ticket->entries.data());
+    entry->at_once = at_once.insert(at_once.end(), {ticket, index});
   }
   void Leave(const Ticket& ticket, const Ticket::Entry& entry) {
     if (!ticket.waits) at_once.erase(entry.at_once);

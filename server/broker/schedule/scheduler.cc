@@ -21,11 +21,9 @@ std::vector<std::string> PausedOf(const Ticket& ticket) {
 
 // Whether every lane stage had nothing for it, and has nothing still.
 bool AllEmpty(const Ticket& ticket) {
-  const auto is_empty = [](const Ticket::Entry& entry) {
-    return entry.is_empty && entry.state->HasNothing();
-  };
-  return !ticket.entries.empty() &&
-         std::all_of(ticket.entries.begin(), ticket.entries.end(), is_empty);
+  const auto has_nothing = [](const Ticket::Entry& entry) { return entry.state->HasNothing(); };
+  return !ticket.entries.empty() && ticket.empty_entries == ticket.entries.size() &&
+         std::all_of(ticket.entries.begin(), ticket.entries.end(), has_nothing);
 }
 
 // What the last look for a call that waited may take at most, of the time that is left before the
@@ -42,16 +40,18 @@ bool MayHaveLeased(const Ticket& ticket) {
 
 }  // namespace
 
-bool Scheduler::NoteEmpty(Ticket& ticket, const LaneStageState& state) {
-  for (Ticket::Entry& entry : ticket.entries) entry.is_empty |= entry.state == &state;
+bool Scheduler::NoteEmpty(const Ticket::AtOnce& place) {
+  Ticket& ticket = *place.ticket;
+  if (!std::exchange(ticket.entries[place.entry].is_empty, true)) ++ticket.empty_entries;
   return AllEmpty(ticket);
 }
 
 void Scheduler::Recover(LaneStageState& state) {
   if (state.error.ok()) return;
   state.error = absl::OkStatus();
-  for (const TicketPtr& ticket : state.at_once) {
-    for (Ticket::Entry& entry : ticket->entries) entry.is_empty &= entry.state != &state;
+  for (const Ticket::AtOnce& place : state.at_once) {
+    Ticket& ticket = *place.ticket;
+    if (std::exchange(ticket.entries[place.entry].is_empty, false)) --ticket.empty_entries;
   }
 }
 
@@ -197,6 +197,7 @@ void Scheduler::Leave(Ticket& ticket) {
     entry.state->Leave(ticket, entry);
   }
   ticket.entries.clear();
+  ticket.empty_entries = 0;
 }
 
 void Scheduler::Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer, Step& step) {

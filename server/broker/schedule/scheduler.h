@@ -97,7 +97,7 @@ class Scheduler {
   void FinishEmpty(const TicketPtr& ticket, Step& step);
   void Expire(const TicketPtr& ticket, Step& step);
   // The lane stage had nothing for this call, which does not wait. Whether none has anything.
-  static bool NoteEmpty(Ticket& ticket, const LaneStageState& state);
+  static bool NoteEmpty(const Ticket::AtOnce& place);
   // It can be asked: those who took its failure for nothing to be had ask it again.
   static void Recover(LaneStageState& state);
   LaneStageState& StateOf(const Ticket::Wanted& wanted);

@@ -141,7 +141,7 @@ void Scheduler::WaitForMemory(LaneStageState& state, Step& step) {
   const auto is_held_back = [this](const TicketPtr& ticket) { return full_.IsFor(ticket->call); };
   if (!state.waiting.AnyOf(is_held_back)) return;
   std::vector<TicketPtr> refused;
-  for (const TicketPtr& ticket : state.at_once) {
+  for (const auto& [ticket, entry] : state.at_once) {
     if (ticket->state != Ticket::State::kWaiting) continue;
     if (is_held_back(ticket)) refused.push_back(ticket);
   }
@@ -161,9 +161,9 @@ void Scheduler::MemoryFreed(Step& step) {
 // stages.
 void Scheduler::MarkEmpty(LaneStageState& state, Step& step) {
   std::vector<TicketPtr> finished;
-  for (const TicketPtr& ticket : state.at_once) {
-    if (ticket->state != Ticket::State::kWaiting) continue;
-    if (NoteEmpty(*ticket, state)) finished.push_back(ticket);
+  for (const Ticket::AtOnce& place : state.at_once) {
+    if (place.ticket->state != Ticket::State::kWaiting) continue;
+    if (NoteEmpty(place)) finished.push_back(place.ticket);
   }
   for (const TicketPtr& ticket : finished) FinishEmpty(ticket, step);
 }

@@ -69,15 +69,20 @@ struct Ticket {
   int64_t held_bytes = 0;  // payloads and headers
   bool IsFilling() const { return !held.tasks.empty(); }
 
+  struct AtOnce {
+    std::shared_ptr<Ticket> ticket;
+    size_t entry;  // of its entries
+  };
   struct Entry {
     LaneStageState* state = nullptr;
     WorkerTurns* worker = nullptr;                            // in its list
     std::list<std::shared_ptr<Ticket>>::iterator position{};  // among the worker's calls
-    std::list<std::shared_ptr<Ticket>>::iterator at_once{};   // if the call does not wait
+    std::list<AtOnce>::iterator at_once{};                    // if the call does not wait
     bool is_empty = false;  // it had nothing for this call
     bool has_served = false;  // the lane stage gave it what it got there
   };
   std::vector<Entry> entries;  // as `wanted`
+  size_t empty_entries = 0;    // of them, those that are empty
   TurnKeys keys;
 
   // How many tasks it takes there at most.

@@ -32,7 +32,7 @@ MUTANTS = {
         (CALLS, "  if (ticket->state == Ticket::State::kDone) return;\n  ticket->state =",
                 "  ticket->state =")],
     "empty_lanes_stay_empty": [
-        (CALLS, "return entry.is_empty && entry.state->HasNothing();", "return entry.is_empty;")],
+        (CALLS, "return entry.state->HasNothing();", "return &entry != nullptr;")],
     "first_caller_after_a_while_trusts_bounds": [
         (CALLS, "    if (state.waiting.empty()) state.Reopen(step.now);\n", "")],
 
