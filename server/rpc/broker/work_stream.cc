@@ -1,5 +1,6 @@
 #include "server/rpc/broker/work_stream.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -46,14 +47,15 @@ absl::Status WorkStream::OnMessage(const grpc::ByteBuffer& bytes, absl::StatusOr
   }
   RETURN_IF_ERROR(TakeCredit(request));
   absl::Status permitted = Permit(grants(), &lease_);  // the rules may have changed
-  Update([&] { denied_ = std::move(permitted); });
   RETURN_IF_ERROR(SettleAndRenew(&request, hold));
-  Update([this] { EndIfDenied(); });
-  Fetch();
-  if (!request.has_heartbeat()) return absl::OkStatus();
   bool looks = false;  // for what the worker settled by calls
-  Update([&] { looks = held_.size() >= size_t{model::kHelloLeasesMax} || !denied_.ok(); });
-  if (looks) OnLeasesTaken();
+  Update([&] {
+    denied_ = std::move(permitted);
+    EndIfDenied();
+    looks = held_.size() >= size_t{model::kHelloLeasesMax} || !denied_.ok();
+  });
+  Fetch();
+  if (request.has_heartbeat() && looks) OnLeasesTaken();
   return absl::OkStatus();
 }
 
@@ -149,7 +151,7 @@ absl::Status WorkStream::Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusO
   if (status.ok()) status = OpenTokens(seal(), &request);
   absl::StatusOr<broker::HeartbeatCall> call = status.ok() ? ReadHeartbeat(&request) : status;
   if (!call.ok()) {
-    AnswerRenewed(number, ends, {}, base::PrefixField("heartbeat.", call.status()));
+    AnswerRenewed(number, ends, {}, {}, base::PrefixField("heartbeat.", call.status()));
     return absl::OkStatus();
   }
   call->worker_id = lease_.worker_id;
@@ -161,16 +163,15 @@ absl::Status WorkStream::Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusO
                      heard = std::chrono::steady_clock::now()](
                         absl::StatusOr<broker::HeartbeatAnswer> answer) mutable {
                       held.reset();  // before the stream may go
-                      if (answer.ok() && answer->session_alive) Hear(heard);
-                      AnswerRenewed(number, ends, leases, std::move(answer));
+                      AnswerRenewed(number, ends, heard, leases, std::move(answer));
                     });
   return absl::OkStatus();
 }
 
 // A heartbeat may come after the end that the worker says behind it: then its leases are over
 // because the worker says so. An end that is refused has ended nothing, and tasks are pushed again.
-void WorkStream::AnswerRenewed(int64_t number, bool ends,
-                               const std::vector<model::LeaseToken>& leases,
+void WorkStream::AnswerRenewed(int64_t number, bool ends, base::SteadyTime heard,
+                               const Leases& leases,
                                absl::StatusOr<broker::HeartbeatAnswer> answer) {
   Update([&] {
     v1::WorkHeartbeatResult* const result = response()->add_heartbeats();
@@ -178,6 +179,7 @@ void WorkStream::AnswerRenewed(int64_t number, bool ends,
     if (answer.ok()) {
       const bool is_own_end = ends_ > 0;
       if (!is_own_end) CountLost(*answer, metrics());
+      if (answer->session_alive) heard_ = std::max(heard_, heard);
       WriteHeartbeat(&*answer, result->mutable_response());
       if (!answer->session_alive && !is_own_end) LoseAll();
       for (size_t i = 0; i < leases.size() && i < answer->states.size(); ++i) {

@@ -43,6 +43,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
   void OnSessionGone() override;
 
  private:
+  using Leases = std::vector<model::LeaseToken>;
   struct Settled {
     int64_t number;
     model::LeaseToken lease;
@@ -54,7 +55,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
   struct First {  // the message with the hello
     std::unique_ptr<v1::WorkRequest> request;
     HoldPtr hold;
-    std::vector<model::LeaseToken> leases;  // that it names
+    Leases leases;                          // that it names
     std::vector<std::string> tokens;        // as it names them
   };
   struct Known {  // a lease, and what the worker was told of it
@@ -82,7 +83,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
   void AnswerSettled(const std::vector<Settled>& settled,
                      absl::StatusOr<std::vector<model::SettleResult>> results);
   absl::Status Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusOr<HoldPtr>& hold);
-  void AnswerRenewed(int64_t number, bool ends, const std::vector<model::LeaseToken>& leases,
+  void AnswerRenewed(int64_t number, bool ends, base::SteadyTime heard, const Leases& leases,
                      absl::StatusOr<broker::HeartbeatAnswer> answer);
 
   // work_stream_credit.cc: how much is pushed.
@@ -93,7 +94,6 @@ class WorkStream final : public MessageStream, public WorkerStream {
 
   // work_stream_lease.cc: what is pushed.
   void Fetch();
-  void Hear(base::SteadyTime when);
   base::SteadyTime SilentFrom() const;
   bool MayFetch() const;
   broker::LeaseCall NextLease() const;
@@ -101,6 +101,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
   void EndIfDenied();
   void Fetched(absl::StatusOr<broker::LeaseAnswer> answer);
   void Push(broker::LeaseAnswer answer);
+  v1::WorkResponse* response();
   std::unique_ptr<v1::WorkResponse> TakeMessage();
   void FetchAfter(absl::Duration delay);
   bool IsPatient();
@@ -111,10 +112,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
   void Over(const model::LeaseToken& lease);
   void Tell(const Known& known, model::LeaseState state);
   void LoseAll();
-  void Notice(const std::vector<model::LeaseToken>& leases,
-              const std::vector<model::LeaseState>& states);
-
-  v1::WorkResponse* response();
+  void Notice(const Leases& leases, const std::vector<model::LeaseState>& states);
 
   broker::Broker& broker_;
   WorkerStreams& workers_;
@@ -128,7 +126,8 @@ class WorkStream final : public MessageStream, public WorkerStream {
   // Under the lock:
   broker::LeaseCall lease_;  // what each one asks for
   absl::Duration lease_duration_;
-  bool is_greeting_ = false, is_welcome_ = false;  // the hello is not answered; it was
+  bool is_greeting_ = false;  // the hello is not answered
+  bool is_welcome_ = false;
   absl::Status denied_;       // why nothing may be leased
   bool is_stopped_ = false;   // nothing more is pushed, as the broker drains
   int ends_ = 0;              // of its session, that the worker said and that are not refused
@@ -142,7 +141,8 @@ class WorkStream final : public MessageStream, public WorkerStream {
   base::Timer::Id next_fetch_ = 0;  // that waits for its time, as unanswered
   std::unique_ptr<v1::WorkResponse> response_;
   broker::LeaseAnswer pushed_;  // tasks in `response_`
-  bool is_looking_ = false, looks_again_ = false;  // the other: leases were taken meanwhile
+  bool is_looking_ = false;
+  bool looks_again_ = false;  // when that is done, as leases were taken meanwhile
   // By task and lease number: what the worker was last told.
   absl::flat_hash_map<std::pair<model::TaskId, int64_t>, Known> held_;
 };

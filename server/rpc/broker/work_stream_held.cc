@@ -59,8 +59,7 @@ void WorkStream::OnLeasesTaken() {
 
 // Of those that are held still, each state once. What could not be looked at is told by the next
 // heartbeat.
-void WorkStream::Notice(const std::vector<model::LeaseToken>& leases,
-                        const std::vector<model::LeaseState>& states) {
+void WorkStream::Notice(const Leases& leases, const std::vector<model::LeaseState>& states) {
   for (size_t i = 0; i < leases.size(); ++i) {
     const auto found = held_.find({leases[i].task, leases[i].lease_number});
     if (found == held_.end() || found->second.state == states[i]) continue;

@@ -7,7 +7,6 @@
 #include "server/rpc/broker/convert_lease.h"
 #include "server/rpc/broker/seal_tokens.h"
 #include "server/rpc/broker/work_stream.h"
-#include "server/rpc/call/no_room.h"
 #include "server/rpc/call/permit.h"
 
 namespace skiplane::rpc {
@@ -31,11 +30,6 @@ using std::chrono::steady_clock;
 // its session may end before what is pushed is done.
 base::SteadyTime WorkStream::SilentFrom() const {
   return heard_ + absl::ToChronoNanoseconds(lease_duration_ / 2);
-}
-
-// The session was renewed by what came in then.
-void WorkStream::Hear(base::SteadyTime when) {
-  Update([&] { heard_ = std::max(heard_, when); });
 }
 
 bool WorkStream::MayFetch() const {
@@ -109,10 +103,10 @@ void WorkStream::Fetched(absl::StatusOr<broker::LeaseAnswer> answer) {
     } else if (absl::IsPermissionDenied(answer.status())) {
       denied_ = answer.status();
       EndIfDenied();
+    } else if (base::ReasonOf(answer.status()) == "BROKER_DRAINING") {
+      EndByDrain();
     } else if (!answer.ok()) {
-      const bool drains = base::ReasonOf(answer.status()) == "BROKER_DRAINING";
-      if (drains) SayDraining();
-      EndWith(drains ? StreamEndsByDrain() : answer.status());
+      EndWith(answer.status());
     } else if (!answer->tasks.empty()) {
       Push(*std::move(answer));
     }

@@ -80,12 +80,14 @@ void MessageStream::EndWith(absl::Status status) {
   end_ = std::move(status);
 }
 
+void MessageStream::EndByDrain() {
+  if (is_ending_) return;
+  SayDraining();
+  EndWith(StreamEndsByDrain());
+}
+
 void MessageStream::Drain() {
-  Update([this] {
-    if (is_ending_) return;
-    SayDraining();
-    EndWith(StreamEndsByDrain());
-  });
+  Update([this] { EndByDrain(); });
 }
 
 void MessageStream::Retire() {

@@ -83,6 +83,8 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
 
   // Ends the stream with `status` once all is answered. Under the lock.
   void EndWith(absl::Status status);
+  // The same because this broker drains, and says so. Under the lock.
+  void EndByDrain();
 
   // Of the stream's caller: what it may do now. In OnMessage(), or while paused.
   const access::Grants& grants() const { return admitted_.grants; }
