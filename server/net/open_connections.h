@@ -17,6 +17,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/node_hash_map.h"
 #include "server/base/mutex.h"
+#include "server/base/part.h"
 #include "server/net/connection.h"
 
 namespace skiplane::net {
@@ -25,7 +26,7 @@ struct ConnectionLimits {
   int64_t connections;
   int address_share = 100;  // percent of them, for one party; rounded up
 
-  int64_t OfParty() const { return (connections * address_share + 99) / 100; }
+  int64_t OfParty() const { return base::PartOf(connections, address_share); }
 };
 
 class OpenConnections {

@@ -5,12 +5,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "server/base/mutex.h"
+#include "server/base/part.h"
 
 namespace skiplane::broker {
 
 struct AnswerMemory::State {
   explicit State(Limits limits)
-      : bytes_max(limits.bytes), part((limits.bytes * limits.party_share + 99) / 100) {}
+      : bytes_max(limits.bytes), part(base::PartOf(limits.bytes, limits.party_share)) {}
 
   void Add(const std::string& party, int64_t bytes) {
     base::MutexLock lock(mutex);

@@ -16,6 +16,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "server/base/mutex.h"
+#include "server/base/part.h"
 #include "server/model/limits.h"
 #include "server/rpc/call/shares.h"
 
@@ -34,9 +35,9 @@ class InFlight {
     int64_t principal_share = model::kPrincipalShare;  // of a party
     int64_t address_share = model::kAddressShare;      // of `parked`, for those who prove nothing
 
-    // Of a limit, what one party or address may have; rounded up, so that it is something.
-    int64_t PartOf(int64_t limit) const { return (limit * principal_share + 99) / 100; }
-    int64_t AddressPartOf(int64_t limit) const { return (limit * address_share + 99) / 100; }
+    // Of a limit, what one party or address may have.
+    int64_t PartOf(int64_t limit) const { return base::PartOf(limit, principal_share); }
+    int64_t AddressPartOf(int64_t limit) const { return base::PartOf(limit, address_share); }
   };
 
   // What one call has of a server.
