@@ -42,6 +42,11 @@ allow token:stranger to lease on nowhere
         self.files.write(name, text)
         self.broker.wait_for_output(" reloaded ", times=seen + 1)
 
+    def withdraw(self):
+        """The worker, as OPERATIONS says."""
+        self.replace("rules", "allow token:root to all on *\n"
+                              "allow token:worker to lease on withdrawn\n")
+
     def assert_ends(self, stream, code, reason):
         error = stream.refusal()
         self.assertEqual((error.code().name, reason_of(error)), (code, reason))
@@ -99,8 +104,7 @@ allow token:stranger to lease on nowhere
             self.put(OWN)
         worker = self.work("worker", credit=3)
         first, second = worker.take(2)
-        self.replace("rules", "allow token:root to all on *\n"
-                              "allow token:worker to lease on withdrawn\n")
+        self.withdraw()
         self.put(OWN)
         self.assertEqual(worker.ack(first), ["SETTLED"])
         self.assertTrue(worker.beat().response.session_alive)
@@ -115,8 +119,7 @@ allow token:stranger to lease on nowhere
         self.put(OWN)
         worker = self.work("worker", credit=1)
         [task] = worker.take()
-        self.replace("rules", "allow token:root to all on *\n"
-                              "allow token:worker to lease on withdrawn\n")
+        self.withdraw()
         token = base64.b64encode(task.lease_token).decode()
         self.by_grpc("worker", "BrokerService/Ack", {"items": [{"leaseToken": token}]})
         worker.beat()
@@ -127,8 +130,7 @@ allow token:stranger to lease on nowhere
         worker = self.work("worker", credit=2)
         [first] = worker.take()
         rules = self.files.read("rules").decode()
-        self.replace("rules", "allow token:root to all on *\n"
-                              "allow token:worker to lease on withdrawn\n")
+        self.withdraw()
         self.assertTrue(worker.beat().response.session_alive)
         self.replace("rules", rules)
         self.put(OWN)

@@ -46,6 +46,17 @@ class WebTokens(AccessTest):
             request.SerializeToString(), timeout=DEADLINE_S,
             metadata=[("authorization", f"Bearer {token}")])
 
+    def expiring(self):
+        """A token that is valid for some seconds, and a queue."""
+        self.begin(self.sign(), "AdminService/CreateQueue",
+                   admin_pb2.CreateQueueRequest(name="mail")).result()
+        return self.sign(exp=int(time.time()) + 3 - LEEWAY_S)
+
+    def enqueue_when_over(self, token):
+        self.wait_until_said("CREDENTIALS_INVALID", token)
+        new = broker_pb2.EnqueueRequest(queue="mail", tasks=[broker_pb2.NewTask()])
+        self.begin(self.sign(), "BrokerService/Enqueue", new).result()
+
     def test_only_tokens_of_the_provider_for_this_broker_in_their_time_count(self):
         self.assertIsNone(self.by_both(self.sign()))
         self.assertIsNone(self.by_both(self.sign(aud=["other", "skiplane"])))
@@ -58,26 +69,16 @@ class WebTokens(AccessTest):
             self.assertEqual(self.by_both(token), "CREDENTIALS_INVALID", token)
 
     def test_a_token_that_expires_while_its_caller_waits_gets_no_tasks(self):
-        fresh = self.sign()
-        expiring = self.sign(exp=int(time.time()) + 3 - LEEWAY_S)
-        self.begin(fresh, "AdminService/CreateQueue",
-                   admin_pb2.CreateQueueRequest(name="mail")).result()
+        expiring = self.expiring()
         waiting = self.begin(expiring, "BrokerService/Lease", lease_request("mail", wait=50))
-        self.wait_until_said("CREDENTIALS_INVALID", expiring)
-        new = broker_pb2.EnqueueRequest(queue="mail", tasks=[broker_pb2.NewTask()])
-        self.begin(fresh, "BrokerService/Enqueue", new).result()
+        self.enqueue_when_over(expiring)
         self.assertEqual(list(broker_pb2.LeaseResponse.FromString(waiting.result()).tasks), [])
 
     def test_a_token_that_expires_while_its_stream_waits_gets_no_tasks(self):
-        fresh = self.sign()
-        expiring = self.sign(exp=int(time.time()) + 3 - LEEWAY_S)
-        self.begin(fresh, "AdminService/CreateQueue",
-                   admin_pb2.CreateQueueRequest(name="mail")).result()
+        expiring = self.expiring()
         worker = Worker(self.client_of(self.broker), "mail", credit=1, token=expiring)
         worker.wait_for_welcome()
-        self.wait_until_said("CREDENTIALS_INVALID", expiring)
-        new = broker_pb2.EnqueueRequest(queue="mail", tasks=[broker_pb2.NewTask()])
-        self.begin(fresh, "BrokerService/Enqueue", new).result()
+        self.enqueue_when_over(expiring)
         self.assertEqual(reason_of(worker.refusal()), "CREDENTIALS_INVALID")
         self.assertEqual(worker.tasks, [])
 

@@ -90,7 +90,6 @@ class Gone(Streams):
         self.database.expire_sessions()
         self.assert_lost(worker, tasks)
 
-
     def test_a_worker_whose_end_was_refused_gets_the_next_task(self):
         worker = self.work(credit=1)
         worker.wait_for_welcome()

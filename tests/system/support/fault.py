@@ -18,7 +18,7 @@ from support.case import SystemTest
 from support.cluster import READY, Cluster
 from support.database import Database
 from support.load import QUEUE, Load
-from support.process import GENEROUS_S
+from support.process import GENEROUS_S, freeze
 from support.proxy import Proxy
 
 RECLAIMED_AT = 'skiplane_chore_last_success_timestamp_seconds{chore="reclaimer"}'
@@ -94,9 +94,9 @@ class MortalCluster(Cluster):
         self._postmaster.wait_for_output(READY)
 
     def freeze(self):
-        os.kill(self.pid, signal.SIGSTOP)  # first: its children are then those that there are
+        freeze(self.pid)  # first: its children are then those that there are
         for process in children(self.pid):
-            os.kill(process, signal.SIGSTOP)
+            freeze(process)
 
     def thaw(self):
         for process in [*children(self.pid), self.pid]:

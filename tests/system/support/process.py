@@ -23,15 +23,24 @@ HEARS_SIGNALS = ["env", "--default-signal=HUP,INT,QUIT,TERM"]
 
 
 def are_all_stopped(pid):
-    """The threads of the process."""
+    """The threads of the process, or ended."""
     for stat in glob.glob(f"/proc/{pid}/task/*/stat"):
         try:
             with open(stat, encoding="utf-8") as line:
-                if line.read().rpartition(")")[2].split()[0] != "T":
+                if line.read().rpartition(")")[2].split()[0] not in "TZX":
                     return False
         except FileNotFoundError:  # it has just ended
             return False
     return True
+
+
+def freeze(pid):
+    """When it returns no thread runs: the signal alone stops them a little later."""
+    os.kill(pid, signal.SIGSTOP)
+    end = time.monotonic() + GENEROUS_S
+    while not are_all_stopped(pid):
+        if time.monotonic() > end:
+            raise AssertionError(f"{pid} does not stop")
 
 
 class Process:
@@ -81,12 +90,7 @@ class Process:
         return self.wait()
 
     def freeze(self):
-        """When it returns no thread runs: the signal alone stops them a little later."""
-        self.signal(signal.SIGSTOP)
-        end = time.monotonic() + GENEROUS_S
-        while not are_all_stopped(self.pid):
-            if time.monotonic() > end:
-                raise AssertionError("it does not stop")
+        freeze(self.pid)
 
     def thaw(self):
         self.signal(signal.SIGCONT)
