@@ -99,51 +99,46 @@ void MessageStream::Retire() {
 }
 
 void MessageStream::Update(absl::FunctionRef<void()> change) {
-  bool is_to_end = false;
   Step step;
   {
     base::MutexLock lock(mutex_);
     const bool was_ending = is_ending_;
     change();
-    is_to_end = is_ending_ && !was_ending;
-    if (is_to_end) ++unanswered_;  // so that it is there for OnEnding()
-    step = NextStep();
+    step.ends = is_ending_ && !was_ending;
+    if (step.ends) ++unanswered_;  // so that it is there for OnEnding()
+    TakeStep(&step);
   }
-  Perform(std::move(step));
-  if (!is_to_end) return;
-  OnEnding();
-  Update([this] { --unanswered_; });
+  if (!step.IsEmpty()) Perform(std::move(step));  // else it may be gone
 }
 
-MessageStream::Step MessageStream::NextStep() {
-  Step step;
-  if (is_finished_) return step;
+void MessageStream::TakeStep(Step* step) {
+  if (is_finished_) return;
   if (!is_writing_) {
-    step.outgoing = TakeOutgoing();
-    is_writing_ = !step.outgoing.IsEmpty();
+    step->outgoing = TakeOutgoing();
+    is_writing_ = !step->outgoing.IsEmpty();
   }
   if (!is_writing_ && is_ending_ && unanswered_ == 0) {
     is_finished_ = true;
-    step.finishes = true;
-    return step;
+    step->finishes = true;
+    return;
   }
   const bool may_read = !is_paused_ && unanswered_ < model::kStreamUnansweredMax &&
                         !unsent_.IsFull();
   if (!is_reading_ && !has_all_ && !is_ending_ && may_read) {
     is_reading_ = true;
-    step.reads = true;
+    step->reads = true;
+    ++unanswered_;  // so that it is there for StartRead()
   }
-  return step;
 }
 
-// A read or a write keeps the stream there until it is done, so each is safe without the lock.
+// What is written keeps the stream there until it has been.
 void MessageStream::Perform(Step step) {
-  if (step.finishes) {
-    FinishNow();
-    return;
-  }
+  if (step.finishes) return FinishNow();
   if (step.reads) StartRead(&incoming_);
   if (!step.outgoing.IsEmpty()) Write(std::move(step.outgoing));
+  if (step.ends) OnEnding();
+  const int64_t kept = (step.reads ? 1 : 0) + (step.ends ? 1 : 0);
+  if (kept > 0) Update([&] { unanswered_ -= kept; });
 }
 
 void MessageStream::Write(Outgoing outgoing) {

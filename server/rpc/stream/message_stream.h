@@ -98,9 +98,10 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
  private:
   // What follows from a change, to be done without the lock.
   struct Step {
-    bool reads = false;
-    bool finishes = false;
+    bool reads = false, ends = false, finishes = false;
     Outgoing outgoing{};
+
+    bool IsEmpty() const { return !reads && !ends && !finishes && outgoing.IsEmpty(); }
   };
 
   void OnReadDone(bool ok) final;
@@ -110,7 +111,7 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
 
   absl::Status Admit();
   absl::Status Handle();
-  Step NextStep();
+  void TakeStep(Step* step);
   void Perform(Step step);
   void Write(Outgoing outgoing);
   void FinishNow();
