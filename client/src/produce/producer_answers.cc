@@ -16,8 +16,8 @@ using Place = Enqueue::Place;
 // How long calls go alone when the broker has no such streams, and when one ended oddly.
 constexpr std::chrono::minutes kUnaryWithoutStreams{5};
 constexpr std::chrono::seconds kUnaryAfterFailure{30};
-// Deadlines that lie closer together are one.
-constexpr std::chrono::milliseconds kDeadlineGrain{10};
+// Deadlines that lie closer together are one, and what waits is looked at once in it.
+constexpr std::chrono::milliseconds kGrain{10};
 // A stream takes a place at the broker: one that nobody uses gives it back.
 constexpr std::chrono::minutes kIdle{1};
 
@@ -170,6 +170,10 @@ void Producer::OnTimer() {
     while (!paused_.empty() && paused_.begin()->first <= now) {
       const EnqueuePtr enqueue = paused_.extract(paused_.begin()).mapped();
       if (enqueue->place != Place::kPause) continue;
+      if (enqueue->message == nullptr) {  // an old stream is not done with writing it
+        paused_.emplace(now + kGrain, enqueue);
+        continue;
+      }
       enqueue->place = Place::kQueue;
       queue_.push_back(enqueue);
     }
@@ -206,9 +210,9 @@ void Producer::EndOverdue(Time now, Work& work) {
 void Producer::SetTimer(Time now) {
   if (!paused_.empty()) SetTimerAt(paused_.begin()->first);
   if (earliest_deadline_ != Time::max()) {
-    SetTimerAt(std::max(earliest_deadline_, now + kDeadlineGrain));
+    SetTimerAt(std::max(earliest_deadline_, now + kGrain));
   }
-  if (stream_ != nullptr) SetTimerAt(std::max(used_ + kIdle, now + kDeadlineGrain));
+  if (stream_ != nullptr) SetTimerAt(std::max(used_ + kIdle, now + kGrain));
 }
 
 void Producer::SetTimerAt(Time time) {

@@ -46,7 +46,11 @@ class FakeStreams::Stream final : public grpc::ServerBidiReactor<Request, Respon
   void OnReadDone(bool ok) override {
     if (ok) broker_.Came(number_, request_, this);
     const std::lock_guard<std::mutex> lock(broker_.streams_mutex_);
-    if (ok && !end_) return this->StartRead(&request_);
+    if (ok && !end_) {
+      if (broker_.holds_reads_of_ != number_) return this->StartRead(&request_);
+      broker_.held_read_ = [this] { this->StartRead(&request_); };
+      return;
+    }
     if (!end_) end_ = grpc::Status::OK;
     Next();
   }
@@ -121,6 +125,13 @@ void FakeStreams::HoldAnswers(bool is_held) {
 void FakeStreams::FallSilent(bool is_silent) {
   const std::lock_guard<std::mutex> lock(streams_mutex_);
   is_silent_ = is_silent;
+}
+
+void FakeStreams::HoldReadsOf(int stream) {
+  const std::lock_guard<std::mutex> lock(streams_mutex_);
+  holds_reads_of_ = stream;
+  const std::function<void()> read = std::exchange(held_read_, nullptr);
+  if (read != nullptr) read();
 }
 
 void FakeStreams::RefuseNext(int times, v1::Refusal refusal) {

@@ -39,6 +39,9 @@ class FakeStreams : public FakeBroker {
   void HoldAnswers(bool is_held);
   // From now on workers hear nothing, whatever they say.
   void FallSilent(bool is_silent);
+  // From now on this stream reads no message but the one that it waits for, until another one is
+  // named; 0: none.
+  void HoldReadsOf(int stream);
   // The next results or answers are this refusal.
   void RefuseNext(int times, v1::Refusal refusal);
   // What the welcome and heartbeats say of a token.
@@ -80,6 +83,8 @@ class FakeStreams : public FakeBroker {
   bool holds_results_ = false;
   bool holds_answers_ = false;
   bool is_silent_ = false;
+  int holds_reads_of_ = 0;
+  std::function<void()> held_read_;
   std::deque<v1::Refusal> refusals_;
   v1::Refusal refusal_;
   std::map<std::string, v1::LeaseState> stream_states_;

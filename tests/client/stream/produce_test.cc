@@ -189,6 +189,27 @@ TEST_F(ProduceTest, AStreamThatDrainsIsAnsweredWhileTheNextOneIsUsed) {
   EXPECT_EQ(CountOn(2), 1u);
 }
 
+// A broker may refuse what it has not read to its end, as one whose memory is short does.
+TEST_F(ProduceTest, WhatIsRefusedWhileItIsWrittenGoesOnTheNextStreamOnceItIsWritten) {
+  broker_.HoldReadsOf(1);
+  Client client = Connected();
+  ASSERT_TRUE(Begin(client, "a").get().ok());
+  std::vector<std::future<Results>> large;  // together beyond what is sent unread
+  for (int i = 0; i < 2; ++i) large.push_back(Begin(client, std::string(size_t{5} << 19, 'x')));
+  v1::ProduceResponse refused;
+  refused.set_draining(true);
+  v1::ProduceResult* const result = refused.add_results();
+  result->set_number(broker_.produced[0].request.enqueues(0).number() + 2);
+  *result->mutable_refusal() = Refused(grpc::UNAVAILABLE, "DATABASE_UNAVAILABLE");
+  broker_.Say(std::move(refused));
+  ASSERT_TRUE(Begin(client, "b").get().ok());
+  broker_.RefuseNext(3, Refused(grpc::UNAVAILABLE, "DATABASE_UNAVAILABLE"));
+  EXPECT_TRUE(Begin(client, "c").get().ok()) << "its pauses are longer than that of the large one";
+  broker_.HoldReadsOf(0);
+  for (auto& answer : large) EXPECT_TRUE(answer.get().ok());
+  EXPECT_EQ(broker_.produce_streams, 2);
+}
+
 TEST_F(ProduceTest, AStreamThatEndsInOrderCostsNoPause) {
   broker_.HoldAnswers(true);
   auto client = *Client::Connect({.addresses = {broker_.address()},
