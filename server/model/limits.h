@@ -129,7 +129,13 @@ inline constexpr int64_t kStreamUnsentBytesLeft = 512;
 // Of one message; more is the next message. Beside tasks, which may be as large as a Lease's,
 // answers have a room of their own; all of it fits gRPC's usual message.
 inline constexpr int64_t kStreamMessageBytesMax = 3 << 20;
-inline constexpr int64_t kStreamBesideTasksBytes = 512 << 10;
+inline constexpr int64_t kStreamBesideTasksBytes = 128 << 10;
+// What kLeaseBytesMax does not count of a task: its key, its content type, the names of its queue
+// and its stage, its token, times and numbers.
+inline constexpr size_t kTaskBytesBesideMax =
+    kKeyBytesMax + kContentTypeBytesMax + kQueueNameBytesMax + kStageNameBytesMax + 210;
+static_assert(kLeaseBytesMax + kTasksPerCallMax * static_cast<int64_t>(kTaskBytesBesideMax) +
+                  kStreamBesideTasksBytes <= kRequestBytesMax);
 
 // One statement.
 inline constexpr int kBatchRowsMax = 1000;

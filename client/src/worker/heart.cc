@@ -4,6 +4,12 @@
 #include <utility>
 
 namespace skiplane::internal {
+namespace {
+
+// Of one call. A worker on a stream may hold more, and has still when the stream is gone.
+constexpr size_t kLeasesPerCall = 1000;
+
+}  // namespace
 
 Heart::Heart(Client client, std::string worker_id, absl::Duration lease_duration,
              const std::atomic<bool>& is_needed, Holdings& holdings, Tally& tally)
@@ -35,7 +41,13 @@ void Heart::Loop() {
 
 void Heart::Heartbeat() {
   const std::vector<HoldPtr> holds = holdings_.All();
-  if (holds.empty() || !is_needed_) return;
+  if (!is_needed_) return;
+  for (size_t i = 0; i < holds.size() && !line_.is_cut(); i += kLeasesPerCall) {
+    Renew(absl::MakeConstSpan(holds).subspan(i, kLeasesPerCall));
+  }
+}
+
+void Heart::Renew(absl::Span<const HoldPtr> holds) {
   HeartbeatCall call{
       .worker_id = worker_id_, .lease_duration = lease_duration_, .timeout = lease_duration_ / 3};
   for (const HoldPtr& hold : holds) call.leases.push_back(hold->Heartbeat());

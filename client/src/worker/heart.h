@@ -1,5 +1,5 @@
-// Renews the leases of a worker with one call per third of their duration, and tells handlers to
-// stop whose lease is lost or whose task an operator cancels.
+// Renews the leases of a worker by one call, or few, per third of their duration, and tells handlers
+// to stop whose lease is lost or whose task an operator cancels.
 //
 // Calls that fail change nothing: whether a lease is lost is for the broker to say. After an outage
 // it gives each worker one full lease duration to beat again.
@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "client/src/worker/holdings.h"
 #include "client/src/worker/line.h"
 #include "client/src/worker/tally.h"
@@ -30,6 +31,7 @@ class Heart {
  private:
   void Loop();
   void Heartbeat();
+  void Renew(absl::Span<const HoldPtr> holds);
   void Lose(const HoldPtr& hold);
 
   Client client_;

@@ -3,30 +3,43 @@
 #include "server/rpc/stream/message_stream.h"
 
 namespace skiplane::rpc {
+namespace {
+
+constexpr int kLooks = 100;  // at all streams, while one grows old
+
+}  // namespace
+
+using std::chrono::steady_clock;
 
 // Streams are told under the lock, so that none goes away meanwhile.
 
 StreamSet::StreamSet(absl::Duration stream_age)
-    : stream_age_(absl::ToChronoNanoseconds(stream_age)) {
-  if (stream_age == absl::InfiniteDuration()) return;
-  timer_.After(stream_age_ / 10, [this] { RetireOld(); });
+    : retires_(stream_age != absl::InfiniteDuration()),
+      stream_age_(absl::ToChronoNanoseconds(stream_age)) {
+  if (retires_) timer_.After(stream_age_ / kLooks, [this] { RetireOld(); });
 }
 
 void StreamSet::RetireOld() {
-  const auto begun_before = std::chrono::steady_clock::now() - stream_age_;
+  const steady_clock::time_point now = steady_clock::now();
   {
     base::MutexLock lock(mutex_);
-    for (MessageStream* const stream : streams_) {
-      if (stream->begin() < begun_before) stream->Retire();
+    for (const auto& [stream, old_from] : streams_) {
+      if (now >= old_from) stream->Retire();
     }
   }
-  timer_.After(stream_age_ / 10, [this] { RetireOld(); });
+  timer_.After(stream_age_ / kLooks, [this] { RetireOld(); });
 }
 
 bool StreamSet::Add(MessageStream* stream) {
   base::MutexLock lock(mutex_);
   if (is_draining_) return false;
-  streams_.insert(stream);
+  steady_clock::time_point old_from = steady_clock::time_point::max();
+  if (retires_) {
+    const std::chrono::nanoseconds earlier = stream_age_ / 10;
+    old_from = stream->begin() + stream_age_ -
+               earlier * absl::Uniform(random_, 0, kLooks) / kLooks;
+  }
+  streams_.emplace(stream, old_from);
   return true;
 }
 
@@ -38,7 +51,7 @@ void StreamSet::Remove(MessageStream* stream) {
 void StreamSet::Drain() {
   base::MutexLock lock(mutex_);
   is_draining_ = true;
-  for (MessageStream* const stream : streams_) stream->Drain();
+  for (const auto& [stream, old_from] : streams_) stream->Drain();
 }
 
 }  // namespace skiplane::rpc

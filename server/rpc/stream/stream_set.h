@@ -4,7 +4,8 @@
 
 #include <chrono>
 
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/random/random.h"
 #include "absl/time/time.h"
 #include "server/base/mutex.h"
 #include "server/base/timer.h"
@@ -16,7 +17,8 @@ class MessageStream;
 
 class StreamSet {
  public:
-  // Older streams are told that they are to end, up to a tenth later.
+  // Older streams are told that they are to end, some up to a tenth earlier: those that began
+  // together, as when a broker was started again, do not all come again together.
   explicit StreamSet(absl::Duration stream_age);
 
   // False after Drain(): the stream is not kept.
@@ -34,11 +36,15 @@ class StreamSet {
  private:
   void RetireOld();
 
+  const bool retires_;
   const std::chrono::nanoseconds stream_age_;
   UnsentOfAll unsent_ = 0;
   base::Mutex mutex_;
   bool is_draining_ ABSL_GUARDED_BY(mutex_) = false;
-  absl::flat_hash_set<MessageStream*> streams_ ABSL_GUARDED_BY(mutex_);
+  absl::BitGen random_ ABSL_GUARDED_BY(mutex_);
+  // And from when on each is too old.
+  absl::flat_hash_map<MessageStream*, std::chrono::steady_clock::time_point> streams_
+      ABSL_GUARDED_BY(mutex_);
   base::Timer timer_;  // last: it uses the other members
 };
 

@@ -102,6 +102,23 @@ TEST_F(WorkEndTest, AWorkerWithoutANewTokenSaysSoAndAsksAgain) {
   EXPECT_TRUE(absl::IsUnauthenticated(errors()[0]));
 }
 
+// Places are given back before settlements are answered, so a worker may hold more than it has.
+TEST_F(WorkEndTest, WhatIsHeldWhenThereAreNoStreamsAnyMoreIsRenewedByAsManyCallsAsThatTakes) {
+  constexpr int kHeld = 1500;
+  const auto worker = Holding({.lease_duration = absl::Seconds(1)});
+  for (int i = 1; i < kHeld; ++i) broker_.Push(std::to_string(i));
+  broker_.EndWork({grpc::UNIMPLEMENTED, "what is a stream?"});
+  std::set<std::string> renewed;
+  EXPECT_TRUE(broker_.WaitUntil([&] {
+    for (const v1::HeartbeatRequest& heartbeat : broker_.heartbeats) {
+      EXPECT_LE(heartbeat.leases_size(), 1000);
+      for (const v1::HeldLease& lease : heartbeat.leases()) renewed.insert(lease.lease_token());
+    }
+    return renewed.size() == kHeld;
+  }));
+  gate_.Open();
+}
+
 // Suites of their own: a worker is patient for five seconds.
 using WorkSilenceTest = WorkEndTest;
 using WorkWelcomeTest = WorkEndTest;
