@@ -73,7 +73,7 @@ class Work(Streams):
                          ["item.ack.lease_token", "item.settlement", ""])
         self.assertEqual(results[0].refusal.code, 3)
 
-    def test_stages_and_weights_are_as_with_lease(self):
+    def test_a_worker_may_serve_one_stage(self):
         self.client.create_queue("staged", stages=[{"name": "a"}, {"name": "b"}])
         self.client.enqueue("staged", b"x")
         only_b = self.work(broker_pb2.LeaseQueue(name="staged", stage="b"), credit=1)
@@ -84,7 +84,20 @@ class Work(Streams):
         [at_b] = only_b.take()
         self.assertEqual((at_b.task_id, at_b.stage), (at_a.task_id, "b"))
 
-    def test_beats_renew_and_say_what_is_lost(self):
+    def test_queues_are_drawn_by_weight(self):
+        for queue in ("light", "heavy"):
+            for _ in range(20):
+                self.client.enqueue(queue, b"x")
+        worker = self.work(broker_pb2.LeaseQueue(name="light", weight=1),
+                           broker_pb2.LeaseQueue(name="heavy", weight=1000), credit=1)
+        queues = []
+        for _ in range(20):
+            [task] = worker.take()
+            queues.append(task.queue)
+            worker.give_credit(1)
+        self.assertGreater(queues.count("heavy"), 15)
+
+    def test_a_beat_says_what_is_held_and_a_late_settlement_what_became_of_it(self):
         self.client.enqueue("q", b"x")
         worker = self.work(credit=1)
         [task] = worker.take()

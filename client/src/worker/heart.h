@@ -1,5 +1,5 @@
-// Renews the leases of a worker by one call, or few, per third of their duration, and tells handlers
-// to stop whose lease is lost or whose task an operator cancels.
+// Renews the leases of a worker by one call, or few, per third of their duration, and tells
+// handlers to stop whose lease is lost or whose task an operator cancels.
 //
 // Calls that fail change nothing: whether a lease is lost is for the broker to say. After an outage
 // it gives each worker one full lease duration to beat again.
