@@ -11,7 +11,6 @@ from support.process import GENEROUS_S
 from support.stream import Producer, Worker, lease_states
 
 LEASE_S = 1  # of workers that fall silent
-PATIENCE_S = 10  # of a stream for which nothing can be leased
 
 
 class Faults(SystemTest):
@@ -143,20 +142,6 @@ class Faults(SystemTest):
         self.client.enqueue("q", b"x")
         [task] = worker.take()
         self.assertEqual(worker.ack(task), ["SETTLED"])
-
-    @slow
-    def test_a_stream_for_which_nothing_can_be_leased_for_long_ends(self):
-        """So that its worker looks for another broker; soon would be at each restart."""
-        worker = self.work(credit=1)
-        worker.wait_for_welcome()
-        self.database.refuse_writes()
-        self.work().refusal()  # the broker knows
-        begin = time.monotonic()
-        self.assertEqual(worker.withdraw_credit(credit=1), 1)
-        error = worker.refusal()
-        self.assertEqual(error.code(), grpc.StatusCode.UNAVAILABLE, error.details())
-        self.assertEqual(reason_of(error), "DATABASE_READ_ONLY")
-        self.assertGreaterEqual(time.monotonic() - begin, PATIENCE_S)
 
     def assert_refused(self, worker):
         """While nothing can be written each is refused alone."""
