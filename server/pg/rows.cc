@@ -58,9 +58,12 @@ bool Parse(absl::string_view text, Number& value) {
 Rows::State::State(pqxx::result answer)
     : result(std::move(answer)), rows(result.size()), columns(result.columns()) {
   cells.reserve(rows * columns);
-  for (const pqxx::row& row : result) {
-    for (const pqxx::field& field : row) {
-      cells.push_back({{field.c_str(), field.size()}, field.is_null()});
+  const auto end = result.end();
+  for (auto row = result.begin(); row != end; ++row) {
+    const auto end_of_row = row->end();
+    // By the iterator and not by a field of its own, which would hold the answer once more.
+    for (auto field = row->begin(); field != end_of_row; ++field) {
+      cells.push_back({{field->c_str(), field->size()}, field->is_null()});
     }
   }
 }
