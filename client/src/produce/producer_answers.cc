@@ -16,7 +16,7 @@ using Place = Enqueue::Place;
 // How long calls go alone when the broker has no such streams, and when one ended oddly.
 constexpr std::chrono::minutes kUnaryWithoutStreams{5};
 constexpr std::chrono::seconds kUnaryAfterFailure{30};
-// Deadlines that lie closer together are one, and what waits is looked at once in it.
+// Deadlines that lie closer together are one; what cannot go on yet is looked at as often.
 constexpr std::chrono::milliseconds kGrain{10};
 // A stream takes a place at the broker: one that nobody uses gives it back.
 constexpr std::chrono::minutes kIdle{1};

@@ -1,11 +1,8 @@
 #include "client/src/worker/check.h"
 
+#include "client/src/worker/heart.h"
+
 namespace skiplane::internal {
-namespace {
-
-constexpr int kHeldMax = 1000;  // what one heartbeat can name
-
-}  // namespace
 
 absl::Status Check(const WorkerOptions& options, const Handler& handler) {
   if (!handler) return absl::InvalidArgumentError("handler is empty");
@@ -13,7 +10,7 @@ absl::Status Check(const WorkerOptions& options, const Handler& handler) {
     return absl::InvalidArgumentError("queues must be 1 to 64");
   }
   if (options.concurrency < 1 || options.prefetch < 0 ||
-      options.concurrency > kHeldMax - options.prefetch) {
+      options.concurrency > kHeartbeatLeasesMax - options.prefetch) {
     return absl::InvalidArgumentError("concurrency must be 1 to 1000, with prefetch at most 1000");
   }
   if (options.lease_duration < absl::Seconds(1) || options.lease_duration > absl::Hours(12)) {

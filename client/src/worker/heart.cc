@@ -4,12 +4,6 @@
 #include <utility>
 
 namespace skiplane::internal {
-namespace {
-
-// Of one call. A worker on a stream may hold more, and has still when the stream is gone.
-constexpr size_t kLeasesPerCall = 1000;
-
-}  // namespace
 
 Heart::Heart(Client client, std::string worker_id, absl::Duration lease_duration,
              const std::atomic<bool>& is_needed, Holdings& holdings, Tally& tally)
@@ -39,11 +33,12 @@ void Heart::Loop() {
   }
 }
 
+// A worker on a stream may hold more than one call names, and has it still when the stream is gone.
 void Heart::Heartbeat() {
   const std::vector<HoldPtr> holds = holdings_.All();
   if (!is_needed_) return;
-  for (size_t i = 0; i < holds.size() && !line_.is_cut(); i += kLeasesPerCall) {
-    Renew(absl::MakeConstSpan(holds).subspan(i, kLeasesPerCall));
+  for (size_t i = 0; i < holds.size() && !line_.is_cut(); i += kHeartbeatLeasesMax) {
+    Renew(absl::MakeConstSpan(holds).subspan(i, kHeartbeatLeasesMax));
   }
 }
 

@@ -18,6 +18,9 @@
 
 namespace skiplane::internal {
 
+// What one call can name.
+inline constexpr int kHeartbeatLeasesMax = 1000;
+
 class Heart {
  public:
   // It beats while `is_needed`.
