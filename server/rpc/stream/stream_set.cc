@@ -1,11 +1,14 @@
 #include "server/rpc/stream/stream_set.h"
 
+#include <algorithm>
+
 #include "server/rpc/stream/message_stream.h"
 
 namespace skiplane::rpc {
 namespace {
 
 constexpr int kLooks = 100;  // at all streams, while one grows old
+constexpr absl::Duration kNever = absl::Hours(100'000);  // far below what the clock can say
 
 }  // namespace
 
@@ -14,9 +17,8 @@ using std::chrono::steady_clock;
 // Streams are told under the lock, so that none goes away meanwhile.
 
 StreamSet::StreamSet(absl::Duration stream_age)
-    : retires_(stream_age != absl::InfiniteDuration()),
-      stream_age_(absl::ToChronoNanoseconds(stream_age)) {
-  if (retires_) timer_.After(stream_age_ / kLooks, [this] { RetireOld(); });
+    : stream_age_(absl::ToChronoNanoseconds(std::min(stream_age, kNever))) {
+  timer_.After(stream_age_ / kLooks, [this] { RetireOld(); });
 }
 
 void StreamSet::RetireOld() {
@@ -33,13 +35,9 @@ void StreamSet::RetireOld() {
 bool StreamSet::Add(MessageStream* stream) {
   base::MutexLock lock(mutex_);
   if (is_draining_) return false;
-  steady_clock::time_point old_from = steady_clock::time_point::max();
-  if (retires_) {
-    const std::chrono::nanoseconds earlier = stream_age_ / 10;
-    old_from = stream->begin() + stream_age_ -
-               earlier * absl::Uniform(random_, 0, kLooks) / kLooks;
-  }
-  streams_.emplace(stream, old_from);
+  const std::chrono::nanoseconds earlier =
+      stream_age_ / 10 / kLooks * absl::Uniform(random_, 0, kLooks);
+  streams_.emplace(stream, stream->begin() + stream_age_ - earlier);
   return true;
 }
 

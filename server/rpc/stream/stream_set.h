@@ -36,7 +36,6 @@ class StreamSet {
  private:
   void RetireOld();
 
-  const bool retires_;
   const std::chrono::nanoseconds stream_age_;
   UnsentOfAll unsent_ = 0;
   base::Mutex mutex_;
