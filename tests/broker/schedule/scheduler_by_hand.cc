@@ -74,6 +74,7 @@ std::string SchedulerByHand::Pause(int64_t lane, bool is_paused) {
 TicketPtr SchedulerByHand::Caller(const std::string& name, const std::vector<int64_t>& lanes,
                                   std::chrono::milliseconds wait) {
   auto ticket = std::make_shared<Ticket>();
+  ticket->call.began = now_;
   ticket->call.worker_name = name;
   ticket->call.max_tasks = 5;
   ticket->call.max_bytes = 1 << 20;

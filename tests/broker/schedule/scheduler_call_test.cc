@@ -289,7 +289,6 @@ TEST_F(SchedulerCallTest, WhoWaitsIsAnsweredWhenRulesChangeAndWhoComesLaterWaits
 TEST_F(SchedulerCallTest, WhoCameBeforeRulesChangedAndIsHereLaterDoesNotWait) {
   MakeEmpty(1);
   const TicketPtr ann = Caller("ann", {1});
-  ann->call.began = now_;
   now_ += std::chrono::milliseconds(1);
   Do([](Scheduler& s, Step& step) { s.EndWaits(step); });
   EXPECT_EQ(Admit(ann), "answer ann: 0 tasks");
