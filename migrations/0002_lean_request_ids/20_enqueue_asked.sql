@@ -50,7 +50,7 @@ BEGIN
     FROM unnest(heads, hashes, body_hashes, first_ids, request_lanes, request_ids)
       AS r(head, hash, body_hash, first_id, lane, request_id)
     WHERE NOT EXISTS (SELECT FROM skiplane.enqueue_request o
-                      WHERE o.lane = r.lane AND o.request_id = r.request_id)
+                      WHERE o.lane = r.lane AND o.request_id = r.request_id OFFSET 0)
     ON CONFLICT (head, hash) DO NOTHING
     RETURNING first_id
   )
@@ -79,8 +79,8 @@ BEGIN
     IF answer.outcome = 6 THEN
       DELETE FROM skiplane.answered_request r
       USING unnest(heads, hashes, first_ids) AS w(head, hash, first_id)
-      WHERE r.head = w.head AND r.hash = w.hash AND r.first_id = w.first_id
-        AND w.first_id = ANY (asked);
+      WHERE r.head = ANY (ARRAY[w.head]) AND r.hash = w.hash
+        AND r.first_id = w.first_id AND w.first_id = ANY (asked);
     END IF;
     id := answer.id; lane := answer.lane; priority := answer.priority;
     can_run := answer.can_run; run_us := answer.run_us; now_us := answer.now_us;

@@ -24,7 +24,7 @@ WITH mended AS (
     ORDER BY o.worker_id COLLATE "C", o.id LIMIT $4::int4
     FOR UPDATE
   ) w
-  WHERE s.id = w.id AND s.state IN (1, 3)
+  WHERE s.id = ANY (ARRAY[w.id]) AND s.state IN (1, 3)
   RETURNING 1
 )
 SELECT count(*) FROM mended

@@ -3,4 +3,8 @@
 -- lanes: any because what follows a task may be of another queue
 DELETE FROM skiplane.task_key k
 USING unnest($1::int8[], $2::text[]) AS u(lane, key)
-WHERE k.lane = u.lane AND k.key = u.key AND k.task_id = 0
+CROSS JOIN LATERAL (
+  SELECT o.ctid AS row_location FROM skiplane.task_key o
+  WHERE o.lane = u.lane AND o.key = u.key AND o.task_id = 0 OFFSET 0
+) x
+WHERE k.ctid = x.row_location

@@ -29,7 +29,7 @@ LEFT JOIN LATERAL (
   SELECT o.*, o.ctid AS row_location FROM skiplane.task o
   WHERE o.lane = $1::int8 AND o.id = g.task AND o.lease_number = g.lease_number AND o.state = 2
     AND NOT EXISTS (SELECT FROM skiplane.worker_session s
-                    WHERE s.id = o.session AND s.state <> 1)
+                    WHERE s.id = o.session AND s.state <> 1 OFFSET 0)
   OFFSET 0
 ) t ON true
 ORDER BY g.id, g.n

@@ -8,5 +8,10 @@ UPDATE skiplane.worker_session s
 SET state = 3, end_time = now() - u.age * interval '1 microsecond',
     check_time = now() + interval '1 second'
 FROM unnest($1::text[], $2::uuid[], $3::int8[]) AS u(worker_id, id, age)
-WHERE s.worker_id = u.worker_id AND s.state = 1
-  AND (s.id = u.id OR s.create_time <= now() - u.age * interval '1 microsecond')
+CROSS JOIN LATERAL (
+  SELECT o.ctid AS row_location FROM skiplane.worker_session o
+  WHERE o.worker_id = u.worker_id AND o.state = 1
+    AND (o.id = u.id OR o.create_time <= now() - u.age * interval '1 microsecond')
+  OFFSET 0
+) x
+WHERE s.ctid = x.row_location

@@ -11,8 +11,8 @@ WITH idle AS MATERIALIZED (
   FOR UPDATE SKIP LOCKED
 ), postponed AS (
   UPDATE skiplane.worker_session s SET check_time = i.needed_until
-  FROM idle i WHERE s.id = i.id AND i.state = 3 AND i.needed_until > now()
+  FROM idle i WHERE s.id = ANY (ARRAY[i.id]) AND i.state = 3 AND i.needed_until > now()
 )
 DELETE FROM skiplane.worker_session s
-USING idle i WHERE s.id = i.id AND (i.state = 2 OR i.needed_until <= now())
+USING idle i WHERE s.id = ANY (ARRAY[i.id]) AND (i.state = 2 OR i.needed_until <= now())
 RETURNING s.id

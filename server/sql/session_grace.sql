@@ -7,7 +7,7 @@ WITH spared AS (
     SELECT o.id FROM skiplane.worker_session o
     WHERE o.state = 1 ORDER BY o.worker_id COLLATE "C", o.id OFFSET 0  -- the order of heartbeats
   ) w
-  WHERE s.id = w.id AND s.state = 1
+  WHERE s.id = ANY (ARRAY[w.id]) AND s.state < 2
   RETURNING 1
 )
 SELECT count(*) FROM spared

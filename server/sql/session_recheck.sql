@@ -3,13 +3,19 @@
 -- tell all with a stream at once. One row each that says nothing.
 -- locks: any because a worker must learn of a lost lease; in the order of heartbeats
 WITH worker AS MATERIALIZED (
-  SELECT o.id, w.lease_number
-  FROM unnest($1::uuid[], $2::int8[]) AS w(id, lease_number)
-  JOIN skiplane.worker_session o ON o.id = w.id
-  WHERE o.state = 1
-  ORDER BY o.worker_id COLLATE "C", o.id
-  FOR UPDATE OF o
+  SELECT x.id, w.lease_number
+  FROM (
+    SELECT u.id, u.lease_number
+    FROM unnest($1::uuid[], $2::int8[]) AS u(id, lease_number)
+    CROSS JOIN LATERAL (
+      SELECT o.worker_id FROM skiplane.worker_session o WHERE o.id = u.id OFFSET 0
+    ) k
+    ORDER BY k.worker_id COLLATE "C", u.id
+  ) w
+  CROSS JOIN LATERAL (
+    SELECT o.id FROM skiplane.worker_session o WHERE o.id = w.id AND o.state < 2 FOR UPDATE
+  ) x
 )
 UPDATE skiplane.worker_session s SET recheck_until = greatest(s.recheck_until, t.lease_number)
-FROM worker t WHERE s.id = t.id
+FROM worker t WHERE s.id = ANY (ARRAY[t.id])
 RETURNING CASE WHEN $3::bool THEN pg_notify('skiplane', 'workers -')::text END

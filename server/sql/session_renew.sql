@@ -26,6 +26,10 @@ SET expire_time = greatest(s.expire_time, w.now + coalesce(w.duration, s.lease_d
                   OFFSET 0)),
                '{}'::jsonb) || (w.report -> 'progress') END
 FROM want w
-WHERE s.worker_id = w.worker_id AND s.state = 1
+CROSS JOIN LATERAL (
+  SELECT o.id FROM skiplane.worker_session o
+  WHERE o.worker_id = w.worker_id AND o.state = 1 OFFSET 0
+) x
+WHERE s.id = ANY (ARRAY[x.id]) AND s.state < 2
 RETURNING s.worker_id, s.id, (date_part('epoch', s.expire_time - now()) * 1e6)::int8,
           s.recheck_until

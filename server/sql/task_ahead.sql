@@ -19,6 +19,7 @@ SELECT count(*) FROM (
       -- One comparison, which the index knows: the count ends at the task, not behind all others.
       AND (t.schedule_time, t.id) < (CASE WHEN k.priority < $3::int2 THEN 'infinity'
                                    ELSE $4::timestamptz END, $5::int8)
+    ORDER BY t.schedule_time, t.id  -- so no other index will do
     LIMIT 10001
   ) x
   WHERE k.priority <= $3::int2

@@ -82,21 +82,27 @@ WITH target AS MATERIALIZED (
   WHERE $3::int2 = 6 AND k.lane = $1::int8 AND k.key = f.key AND k.task_id = f.id
   RETURNING 1
 ), worker AS MATERIALIZED (
-  SELECT o.id, n.lease_number
+  SELECT x.id, w.lease_number
   FROM (
-    SELECT u.session, max(u.lease_number) AS lease_number
-    FROM updated u WHERE u.effect = 3 GROUP BY u.session
-  ) n
-  JOIN skiplane.worker_session o ON o.id = n.session
-  WHERE o.state = 1
+    SELECT n.session AS id, n.lease_number
+    FROM (
+      SELECT u.session, max(u.lease_number) AS lease_number
+      FROM updated u WHERE u.effect = 3 GROUP BY u.session
+    ) n
+    CROSS JOIN LATERAL (
+      SELECT o.worker_id FROM skiplane.worker_session o WHERE o.id = n.session OFFSET 0
+    ) k
     -- After the keys.
-    AND (SELECT count(*) FROM released) + (SELECT count(*) FROM forgotten) >= 0
-  ORDER BY o.worker_id COLLATE "C", o.id
-  FOR UPDATE OF o
+    WHERE (SELECT count(*) FROM released) + (SELECT count(*) FROM forgotten) >= 0
+    ORDER BY k.worker_id COLLATE "C", n.session
+  ) w
+  CROSS JOIN LATERAL (
+    SELECT o.id FROM skiplane.worker_session o WHERE o.id = w.id AND o.state < 2 FOR UPDATE
+  ) x
 ), notified AS (
   -- As session_recheck has it.
   UPDATE skiplane.worker_session s SET recheck_until = greatest(s.recheck_until, w.lease_number)
-  FROM worker w WHERE s.id = w.id
+  FROM worker w WHERE s.id = ANY (ARRAY[w.id])
   RETURNING pg_notify('skiplane', 'workers -')
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, cancelled)

@@ -13,7 +13,7 @@ WITH asked AS (
   FROM unnest($11::int8[], $12::uuid[], $13::int8[], $14::int8[], $15::int8[], $16::text[])
     AS r(head, hash, body_hash, first_id, lane, request_id)
   WHERE NOT EXISTS (SELECT FROM skiplane.enqueue_request o
-                    WHERE o.lane = r.lane AND o.request_id = r.request_id)
+                    WHERE o.lane = r.lane AND o.request_id = r.request_id OFFSET 0)
   ON CONFLICT (head, hash) DO NOTHING
   RETURNING first_id
 ), made AS (

@@ -13,7 +13,7 @@ WITH living AS MATERIALIZED (
   FROM unnest($18::uuid[]) WITH ORDINALITY AS c(session, number)
   LEFT JOIN LATERAL (
     SELECT x.id FROM skiplane.worker_session x
-    WHERE x.id = c.session AND x.state = 1 AND x.expire_time > now() OFFSET 0
+    WHERE x.id = c.session AND x.state < 2 AND x.expire_time > now() OFFSET 0
   ) s ON true
 ), asked AS (
   INSERT INTO skiplane.answered_request (head, first_id, body_hash, create_time, hash)
@@ -21,7 +21,7 @@ WITH living AS MATERIALIZED (
   FROM unnest($11::int8[], $12::uuid[], $13::int8[], $14::int8[], $15::int8[], $16::text[])
     AS r(head, hash, body_hash, first_id, lane, request_id)
   WHERE NOT EXISTS (SELECT FROM skiplane.enqueue_request o
-                    WHERE o.lane = r.lane AND o.request_id = r.request_id)
+                    WHERE o.lane = r.lane AND o.request_id = r.request_id OFFSET 0)
   ON CONFLICT (head, hash) DO NOTHING
   RETURNING first_id
 ), made AS (

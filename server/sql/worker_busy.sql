@@ -16,6 +16,6 @@ SELECT count(*) FROM (
     OFFSET 0
   ) held
   CROSS JOIN LATERAL (
-    SELECT 1 FROM skiplane.worker_session s WHERE s.id = e.session AND s.state = 1 OFFSET 0
+    SELECT 1 FROM skiplane.worker_session s WHERE s.id = e.session AND s.state < 2 OFFSET 0
   ) living
 ) w
