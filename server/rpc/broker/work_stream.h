@@ -19,6 +19,7 @@
 #include "server/rpc/broker/convert_settle.h"
 #include "server/rpc/broker/worker_streams.h"
 #include "server/rpc/stream/message_stream.h"
+#include "server/rpc/stream/patience.h"
 #include "skiplane/v1/broker.pb.h"
 
 namespace skiplane::rpc {
@@ -104,7 +105,6 @@ class WorkStream final : public MessageStream, public WorkerStream {
   v1::WorkResponse* response();
   std::unique_ptr<v1::WorkResponse> TakeMessage();
   void FetchAfter(absl::Duration delay);
-  bool IsPatient();
   void EndFetch();
 
   // work_stream_held.cc: what the worker holds, as far as this stream knows.
@@ -136,7 +136,7 @@ class WorkStream final : public MessageStream, public WorkerStream {
   std::optional<int64_t> withdrawn_;         // of it, that is to be taken back
   bool is_fetching_ = false;
   int64_t last_fetch_ = 0;
-  std::optional<base::SteadyTime> failing_since_;  // nothing can be leased
+  Patience patience_;
   std::shared_ptr<broker::PendingLease> fetch_;
   base::Timer::Id next_fetch_ = 0;  // that waits for its time, as unanswered
   std::unique_ptr<v1::WorkResponse> response_;

@@ -13,7 +13,6 @@ namespace skiplane::rpc {
 namespace {
 
 constexpr absl::Duration kRetryDelayDefault = absl::Seconds(1);
-constexpr std::chrono::seconds kPatience(10);
 
 // Whether the same Lease may be granted a little later, by this broker.
 bool PassesSoon(const absl::Status& refusal) {
@@ -98,7 +97,8 @@ void WorkStream::Fetched(absl::StatusOr<broker::LeaseAnswer> answer) {
     fetch_ = nullptr;
     if (!answer.ok() && base::ReasonOf(answer.status()) == "SESSION_LOST") {
       if (ends_ == 0) LoseAll();
-    } else if (!answer.ok() && PassesSoon(answer.status()) && IsPatient()) {
+    } else if (!answer.ok() && PassesSoon(answer.status()) &&
+               patience_.Allows(steady_clock::now())) {
       FetchAfter(base::RetryDelayOf(answer.status()).value_or(kRetryDelayDefault));
     } else if (absl::IsPermissionDenied(answer.status())) {
       denied_ = answer.status();
@@ -110,18 +110,11 @@ void WorkStream::Fetched(absl::StatusOr<broker::LeaseAnswer> answer) {
     } else if (!answer->tasks.empty()) {
       Push(*std::move(answer));
     }
-    if (answer.ok()) failing_since_.reset();
+    if (answer.ok()) patience_.Reset();
     AnswerWithdrawn();
   });
   Fetch();
   Update([this] { AddUnanswered(-1); });
-}
-
-// While nothing can be leased for long, the worker had better look for another broker.
-bool WorkStream::IsPatient() {
-  const auto now = steady_clock::now();
-  if (!failing_since_.has_value()) failing_since_ = now;
-  return now - *failing_since_ < kPatience;
 }
 
 void WorkStream::Push(broker::LeaseAnswer answer) {

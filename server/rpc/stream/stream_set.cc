@@ -14,6 +14,11 @@ constexpr absl::Duration kNever = absl::Hours(100'000);  // far below what the c
 
 using std::chrono::steady_clock;
 
+steady_clock::time_point OldFrom(steady_clock::time_point begin, std::chrono::nanoseconds age,
+                                 absl::BitGenRef random) {
+  return begin + age - age / 10 / kLooks * absl::Uniform(random, 0, kLooks);
+}
+
 // Streams are told under the lock, so that none goes away meanwhile.
 
 StreamSet::StreamSet(absl::Duration stream_age)
@@ -35,9 +40,7 @@ void StreamSet::RetireOld() {
 bool StreamSet::Add(MessageStream* stream) {
   base::MutexLock lock(mutex_);
   if (is_draining_) return false;
-  const std::chrono::nanoseconds earlier =
-      stream_age_ / 10 / kLooks * absl::Uniform(random_, 0, kLooks);
-  streams_.emplace(stream, stream->begin() + stream_age_ - earlier);
+  streams_.emplace(stream, OldFrom(stream->begin(), stream_age_, random_));
   return true;
 }
 

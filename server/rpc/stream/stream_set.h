@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/random/bit_gen_ref.h"
 #include "absl/random/random.h"
 #include "absl/time/time.h"
 #include "server/base/mutex.h"
@@ -15,10 +16,15 @@ namespace skiplane::rpc {
 
 class MessageStream;
 
+// When a stream is too old that may be so old at most: up to a tenth earlier, as chance has it.
+std::chrono::steady_clock::time_point OldFrom(std::chrono::steady_clock::time_point begin,
+                                              std::chrono::nanoseconds age,
+                                              absl::BitGenRef random);
+
 class StreamSet {
  public:
-  // Older streams are told that they are to end, some up to a tenth earlier: those that began
-  // together, as when a broker was started again, do not all come again together.
+  // Older streams are told that they are to end, some a little earlier: those that began together,
+  // as when a broker was started again, do not all come again together.
   explicit StreamSet(absl::Duration stream_age);
 
   // False after Drain(): the stream is not kept.
