@@ -10,15 +10,17 @@ using broker::Ticket;
 
 namespace {
 
-// How often each task is given to a caller, or back.
-std::map<int64_t, int> TimesGiven(const std::vector<broker::Action>& actions) {
-  std::map<int64_t, int> times;
+Judge::LeaseId IdOf(const model::LeaseToken& token) { return {token.task.id, token.lease_number}; }
+
+// How often each lease is given to a caller, or back.
+std::map<Judge::LeaseId, int> TimesGiven(const std::vector<broker::Action>& actions) {
+  std::map<Judge::LeaseId, int> times;
   for (const broker::Action& action : actions) {
     if (const auto* answer = std::get_if<broker::Answer>(&action)) {
       if (!answer->answer.ok()) continue;
-      for (const model::LeasedTask& task : answer->answer->tasks) ++times[task.token.task.id];
+      for (const model::LeasedTask& task : answer->answer->tasks) ++times[IdOf(task.token)];
     } else if (const auto* orphans = std::get_if<broker::HandBack>(&action)) {
-      for (const model::LeaseToken& token : orphans->tokens) ++times[token.task.id];
+      for (const model::LeaseToken& token : orphans->tokens) ++times[IdOf(token)];
     }
   }
   return times;
@@ -107,24 +109,25 @@ void Judge::HandedOff(const broker::LeaseRun& run, const Knowledge& knowledge, a
   }
 }
 
-void Judge::Delivered(const broker::LeaseRun& run, const std::vector<int64_t>& leased,
+void Judge::Delivered(const broker::LeaseRun& run, const std::vector<model::LeaseToken>& leased,
                       const std::vector<broker::Action>& actions) {
-  std::map<int64_t, int> times = TimesGiven(actions);
+  std::map<LeaseId, int> times = TimesGiven(actions);
   for (const broker::TicketPtr& ticket : run.tickets) {
-    std::vector<int64_t> kept;
-    for (const model::LeasedTask& task : ticket->held.tasks) kept.push_back(task.token.task.id);
-    for (const int64_t id : kept) ++times[id];
+    std::vector<LeaseId> kept;
+    for (const model::LeasedTask& task : ticket->held.tasks) kept.push_back(IdOf(task.token));
+    for (const LeaseId& id : kept) ++times[id];
     if (!kept.empty()) kept_[ticket.get()] = std::move(kept);
   }
   const bool may_be_kept = std::ranges::any_of(run.tickets, IsLeftForTheRepeat);
-  for (const int64_t id : leased) {
-    if (times[id] > 1) Break("a task is handed to two callers");
-    if (times[id] == 0 && !may_be_kept) Break("a leased task is handed to nobody");
+  for (const model::LeaseToken& token : leased) {
+    const int given = times[IdOf(token)];
+    if (given > 1) Break("a task is handed to two callers");
+    if (given == 0 && !may_be_kept) Break("a leased task is handed to nobody");
   }
 }
 
 void Judge::Kept(const std::vector<broker::Action>& actions) {
-  std::map<int64_t, int> times = TimesGiven(actions);
+  std::map<LeaseId, int> times = TimesGiven(actions);
   for (const broker::Action& action : actions) {
     const auto* answer = std::get_if<broker::Answer>(&action);
     if (answer == nullptr) continue;
@@ -132,7 +135,7 @@ void Judge::Kept(const std::vector<broker::Action>& actions) {
     if (kept == kept_.end()) continue;
     // A repeat finds what is still leased.
     const bool is_repeatable = !answer->ticket->request_key.empty();
-    for (const int64_t id : kept->second) {
+    for (const LeaseId& id : kept->second) {
       if (times[id] != 1 && !is_repeatable) Break("a task that a caller held is given to nobody");
     }
     kept_.erase(kept);

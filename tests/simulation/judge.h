@@ -52,6 +52,8 @@ struct Knowledge {
 
 class Judge {
  public:
+  using LeaseId = std::pair<int64_t, int64_t>;  // the task's, and the lease number
+
   explicit Judge(const Tables& tables) : tables_(tables) {}
 
   const std::string& verdict() const { return verdict_; }
@@ -80,7 +82,7 @@ class Judge {
                  base::SteadyTime at);
 
   // Each leased task goes to one caller, or back; or the caller keeps it and takes more.
-  void Delivered(const broker::LeaseRun& run, const std::vector<int64_t>& leased,
+  void Delivered(const broker::LeaseRun& run, const std::vector<model::LeaseToken>& leased,
                  const std::vector<broker::Action>& actions);
   // What callers kept they get, or it goes back.
   void Kept(const std::vector<broker::Action>& actions);
@@ -129,7 +131,7 @@ class Judge {
   base::SteadyTime ReadySince(const Task& task, absl::Time now, base::SteadyTime at) const;
 
   const Tables& tables_;
-  std::map<const broker::Ticket*, std::vector<int64_t>> kept_;
+  std::map<const broker::Ticket*, std::vector<LeaseId>> kept_;
   struct LastServed {
     bool is_known = true;
     base::SteadyTime dealt;                      // the statement that is under way

@@ -78,9 +78,18 @@ void Tables::Rollback(const std::vector<int64_t>& ids, base::SteadyTime at) {
 }
 
 // It sees rows that are locked as they were before.
-broker::ProbeResult Tables::Probe(LaneStage lane_stage, absl::Time now) const {
+broker::ProbeResult Tables::Probe(LaneStage lane_stage, const std::vector<store::Bound>& from,
+                                  absl::Time now) const {
+  const auto is_looked_at = [&from](const Task& task) {
+    if (from.empty()) return true;
+    const auto bound = std::ranges::find(from, task.priority, &store::Bound::priority);
+    return bound != from.end() && std::pair(bound->schedule_time, bound->id) <
+                                      std::pair(task.schedule_time, task.id);
+  };
   std::map<int16_t, std::vector<const Task*>> by_priority;
-  for (const Task* task : TasksAt(lane_stage)) by_priority[task->priority].push_back(task);
+  for (const Task* task : TasksAt(lane_stage)) {
+    if (is_looked_at(*task)) by_priority[task->priority].push_back(task);
+  }
   broker::ProbeResult result;
   for (auto& [priority, tasks] : by_priority) {
     result.priorities.push_back(priority);
@@ -99,6 +108,9 @@ broker::ProbeResult Tables::Probe(LaneStage lane_stage, absl::Time now) const {
     result.ready = ready >= kSlice ? broker::Belief::kPlenty
                                    : std::min(broker::Belief::kPlenty, result.ready + ready);
   }
+  if (from.empty()) return result;
+  result.priorities.clear();
+  result.next_due_in.reset();
   return result;
 }
 

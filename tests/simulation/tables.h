@@ -50,7 +50,8 @@ class Tables {
   void Commit(const std::map<int64_t, std::string>& request_ids, base::SteadyTime at);
   void Rollback(const std::vector<int64_t>& ids, base::SteadyTime at);
 
-  broker::ProbeResult Probe(LaneStage lane_stage, absl::Time now) const;
+  broker::ProbeResult Probe(LaneStage lane_stage, const std::vector<store::Bound>& from,
+                            absl::Time now) const;
 
   // Leased in the lane under this id.
   std::vector<int64_t> FindRequest(int64_t lane, const std::string& request_id) const;

@@ -207,17 +207,17 @@ void World::EndLease(int broker, const Run& run, absl::StatusOr<store::Leased> l
     std::multiset<LaneStage>& handing = known_[static_cast<size_t>(broker)].handing;
     handing.erase(handing.find(run->lane_stage));
   }
-  std::vector<int64_t> ids;
+  std::vector<model::LeaseToken> tokens;
   std::set<const Ticket*> got;
   if (leased.ok()) {
     for (const store::LeasedRow& row : leased->rows) {
-      ids.push_back(row.task.token.task.id);
+      tokens.push_back(row.task.token);
       got.insert(run->tickets[static_cast<size_t>(row.caller)].get());
     }
   }
   auto actions =
       Do(broker, [&](auto& s, Step& step) { s.EndLease(*run, std::move(leased), step); });
-  judge_.Delivered(*run, ids, actions);
+  judge_.Delivered(*run, tokens, actions);
   if (!run->IsReservation()) judge_.Served(*run, got, broker, callers_, waiting_);
   Perform(broker, std::move(actions));
 }
@@ -230,7 +230,7 @@ void World::RunProbe(int broker, LaneStage lane_stage) {
                        Chance(history_.failing);
     absl::StatusOr<broker::ProbeResult> seen = Away();
     std::vector<int64_t> ready;
-    if (!fails) seen = tables_.Probe(lane_stage, DatabaseNow());
+    if (!fails) seen = tables_.Probe(lane_stage, start.from, DatabaseNow());
     if (!fails) {
       for (const store::Bound& bound : seen->first_ready) ready.push_back(bound.id);
     }

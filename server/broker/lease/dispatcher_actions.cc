@@ -161,7 +161,7 @@ void Dispatcher::RunProbe(model::LaneStage lane_stage, absl::StatusOr<pg::Sessio
     start = scheduler_.BeginProbe(lane_stage, event.step);
   }
   absl::StatusOr<ProbeResult> seen =
-      session.ok() ? ProbeLaneStage(**session, lane_stage) : session.status();
+      session.ok() ? ProbeLaneStage(**session, lane_stage, start.from) : session.status();
   if (IsOutcomeUnknown(seen.status())) seen = RepeatLater();  // a probe changes nothing
   Event event(*this);
   scheduler_.EndProbe(lane_stage, start, seen, event.step);

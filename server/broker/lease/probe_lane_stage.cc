@@ -12,9 +12,8 @@ namespace {
 constexpr int kSliceRows = 2000;
 constexpr int kSlicesMax = 500;  // a million leased tasks before the first ready one
 
-absl::Status ProbePriority(pg::Session& session, model::LaneStage lane_stage, int16_t priority,
+absl::Status ProbePriority(pg::Session& session, model::LaneStage lane_stage, store::Bound from,
                            ProbeResult& result) {
-  store::Bound from{priority, absl::InfinitePast(), 0};
   for (int slices = 0; slices < kSlicesMax; ++slices) {
     ASSIGN_OR_RETURN(
         const store::Slice slice,
@@ -34,17 +33,23 @@ absl::Status ProbePriority(pg::Session& session, model::LaneStage lane_stage, in
 
 }  // namespace
 
-absl::StatusOr<ProbeResult> ProbeLaneStage(pg::Session& session, model::LaneStage lane_stage) {
+absl::StatusOr<ProbeResult> ProbeLaneStage(pg::Session& session, model::LaneStage lane_stage,
+                                           const std::vector<store::Bound>& from) {
+  ProbeResult result;
+  for (const store::Bound& bound : from) {
+    RETURN_IF_ERROR(ProbePriority(session, lane_stage, bound, result));
+  }
+  if (!from.empty()) return result;
   ASSIGN_OR_RETURN(const std::vector<store::PriorityView> views,
                    store::Priorities(session, lane_stage.lane, lane_stage.stage));
-  ProbeResult result;
   for (const store::PriorityView& view : views) {
     result.priorities.push_back(view.priority);
     if (view.next_due_in.has_value()) {
       result.next_due_in = std::min(result.next_due_in.value_or(absl::InfiniteDuration()),
                                     *view.next_due_in);
     }
-    RETURN_IF_ERROR(ProbePriority(session, lane_stage, view.priority, result));
+    const store::Bound start{view.priority, absl::InfinitePast(), 0};
+    RETURN_IF_ERROR(ProbePriority(session, lane_stage, start, result));
   }
   return result;
 }

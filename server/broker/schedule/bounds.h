@@ -46,10 +46,13 @@ class Bounds {
 
   void Reset();
 
+  // The priorities are to be read again, and each from its start, before the next lease.
+  void Unread() { is_read_ = false; }
+
   // Most urgent first.
   std::vector<store::Bound> Current() const;
   bool empty() const { return bounds_.empty(); }
-  // Whether the priorities were read since the last Reset: else others than those known
+  // Whether the priorities were read since the last Reset or Unread: else others than those known
   // here may go first.
   bool IsRead() const { return is_read_; }
   // Whether some bound is not at the start.

@@ -39,6 +39,7 @@ struct LaneStageState {
 
   int leases_running = 0;  // statements that are sent and have not ended
   bool is_probing = false;
+  bool is_rescanning = false;
   base::SteadyTime probe_allowed{};  // its own probes are kept to 2 % of a core
   base::SteadyTime rescan_due{};     // the next probe while its bounds are raised
   base::SteadyTime idle_until{};     // a lease took all there was: believed for hand-offs only
@@ -85,11 +86,17 @@ struct LaneStageState {
     belief.Announced(unleased.count, unleased.is_ready);
   }
 
+  // Whether a probe from the bounds tells enough: what was missed before them is for a rescan.
+  bool MayLookAhead() const { return bounds.IsRead() && bounds.IsRaised() && knows_next_due; }
+  bool IsRescanDue(base::SteadyTime now) const {
+    return bounds.IsRaised() && !is_rescanning && RescanAt() <= now;
+  }
+
   // The first caller after a while: nobody was there for whom it was rescanned, and what was missed
   // meanwhile may go first.
   void Reopen(base::SteadyTime now) {
-    if (RescanAt() > now) return;
-    bounds.Reset();
+    if (RescanAt() + kRescanEvery > now) return;
+    bounds.Unread();
     rescan_due = now + kRescanEvery;
   }
 

@@ -64,7 +64,7 @@ class Scheduler {
   LeaseRun BeginLease(model::LaneStage lane_stage, Step& step);
   void EndLease(LeaseRun& run, absl::StatusOr<store::Leased> leased, Step& step);
 
-  ProbeStart BeginProbe(model::LaneStage lane_stage, const Step& step);
+  ProbeStart BeginProbe(model::LaneStage lane_stage, Step& step);
   void EndProbe(model::LaneStage lane_stage, const ProbeStart& start,
                 const absl::StatusOr<ProbeResult>& seen, Step& step);
   void EndFind(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> found, Step& step);

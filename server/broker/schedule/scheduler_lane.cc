@@ -12,6 +12,7 @@ using std::chrono::seconds;
 
 constexpr milliseconds kProbePause(25);     // between two probes while it stays unknown
 constexpr seconds kProbePauseMost(4);       // also if probes are slow: else nobody would be served
+constexpr seconds kRescanPauseMost(30);     // likewise, if it passes millions of dead rows
 constexpr seconds kEmptyListening(4);       // empty is believed while notifications are heard
 constexpr seconds kEmptyDeaf(1);            // and while they are not
 constexpr int64_t kSecondLeaseTasks = 128;  // that a second statement beside the first needs
@@ -39,7 +40,10 @@ void Scheduler::Notified(const model::Notification& notification, Step& step) {
   LaneStageState& state = *found->second;
   state.Announced({notification.lane, notification.stage, notification.priority,
                   notification.is_ready, notification.count, notification.schedule_time});
-  if (!notification.is_ready) state.belief.Invalidate();  // when they are due, a probe tells
+  if (!notification.is_ready) {
+    state.belief.Invalidate();
+    state.knows_next_due = false;  // when they are due, a probe tells
+  }
   Advance(state, step);
 }
 
@@ -104,6 +108,7 @@ void Scheduler::DoNext(LaneStageState& state, Step& step) {
     MarkEmpty(state, step);
     return;
   }
+  if (state.IsRescanDue(step.now)) Probe(state, step);
   if (state.MayLease() && full_.IsAny()) WaitForMemory(state, step);
   if (state.MayLease()) {
     // The second one takes no connection that others would have to wait for.
@@ -177,7 +182,9 @@ void Scheduler::Arm(LaneStageState& state) {
     if (may_probe && !state.MayLease() && state.leases_running == 0) {
       at = std::min(at, std::max(state.belief.empty_until(), state.probe_allowed));
     }
-    if (may_probe && state.bounds.IsRaised()) at = std::min(at, state.RescanAt());
+    if (may_probe && state.bounds.IsRaised() && !state.is_rescanning) {
+      at = std::min(at, state.RescanAt());
+    }
   }
   if (at == state.alarm_at) return;
   alarms_.Cancel(state.alarm);
@@ -188,9 +195,6 @@ void Scheduler::Arm(LaneStageState& state) {
 void Scheduler::Wake(LaneStageState& state, Step& step) {
   state.alarm = 0;
   state.alarm_at = base::SteadyTime::max();
-  const bool is_rescan_due =
-      !state.waiting.empty() && state.bounds.IsRaised() && state.RescanAt() <= step.now;
-  if (is_rescan_due) Probe(state, step);
   Advance(state, step);
 }
 
@@ -200,32 +204,55 @@ void Scheduler::Probe(LaneStageState& state, Step& step) {
   step.actions.push_back(SendProbe{state.lane_stage});
 }
 
-ProbeStart Scheduler::BeginProbe(model::LaneStage lane_stage, const Step& step) {
-  return {step.now, states_.at(lane_stage)->belief.announced()};
+// A rescan may take seconds, and what is to be known at once does not wait for it.
+ProbeStart Scheduler::BeginProbe(model::LaneStage lane_stage, Step& step) {
+  LaneStageState& state = *states_.at(lane_stage);
+  ProbeStart start{step.now, state.belief.announced(), state.hints, {}};
+  if (state.MayLookAhead() && state.IsRescanDue(step.now)) {
+    start.is_rescan = state.is_rescanning = true;
+    state.is_probing = false;
+    Advance(state, step);
+  } else if (state.MayLookAhead()) {
+    start.from = state.bounds.Current();
+  }
+  return start;
 }
 
 void Scheduler::EndProbe(model::LaneStage lane_stage, const ProbeStart& start,
                          const absl::StatusOr<ProbeResult>& seen, Step& step) {
   LaneStageState& state = *states_.at(lane_stage);
-  state.is_probing = false;
+  (start.is_rescan ? state.is_rescanning : state.is_probing) = false;
   const std::chrono::nanoseconds cost = step.now - start.began;
   const base::SteadyTime routine_at = probe_budget_.Take(step.now, cost);
-  state.rescan_due = std::max(step.now + LaneStageState::kRescanEvery, routine_at);
+  const bool is_from_start = start.from.empty();
+  if (is_from_start || !seen.ok()) {
+    const auto pause = std::clamp<std::chrono::nanoseconds>(
+        ProbeBudget::kShare * cost, LaneStageState::kRescanEvery, kRescanPauseMost);
+    state.rescan_due = std::max(step.now + pause, routine_at);
+  }
   if (!seen.ok()) {
     state.Failed(seen.status(), step.now);
     MarkEmpty(state, step);
   } else {
     Recover(state);
-    state.bounds.SetPriorities(seen->priorities,
-                               state.belief.announced() != start.announced_before);
+    if (is_from_start) {
+      state.bounds.SetPriorities(seen->priorities,
+                                 state.belief.announced() != start.announced_before);
+      state.knows_next_due = true;
+    }
     for (const store::Bound& ready : seen->first_ready) state.bounds.LowerTo(ready);
-    state.belief.Probed(
-        start.announced_before, seen->ready,
-        std::max(step.now + (is_listening_ ? kEmptyListening : kEmptyDeaf), routine_at));
-    state.probe_allowed =
-        step.now + std::clamp<std::chrono::nanoseconds>(ProbeBudget::kShare * cost, kProbePause,
-                                                        kProbePauseMost);
-    state.knows_next_due = true;
+    // A probe beside it may have seen what it did not, later or before the bounds.
+    const bool is_alone = !start.is_rescan && state.hints == start.hints_before;
+    if (is_alone || seen->ready > 0) {
+      state.belief.Probed(
+          start.announced_before, seen->ready,
+          std::max(step.now + (is_listening_ ? kEmptyListening : kEmptyDeaf), routine_at));
+    }
+    if (!start.is_rescan) {
+      state.probe_allowed =
+          step.now + std::clamp<std::chrono::nanoseconds>(ProbeBudget::kShare * cost, kProbePause,
+                                                          kProbePauseMost);
+    }
     if (seen->ready > 0) ++state.hints;
     if (seen->next_due_in.has_value()) {
       const auto due = start.began + absl::ToChronoNanoseconds(*seen->next_due_in);

@@ -264,7 +264,7 @@ std::optional<model::LaneStage> Scheduler::FindReservable(const Ticket& ticket, 
     if (wanted.lane_stage.lane == lane && known.MayLease() && !known.queue->LeasesPaused() &&
         SpareIn(known) > 0) {
       // Whoever is in the list has it rescanned; reservations alone would not.
-      if (known.bounds.IsRaised() && known.RescanAt() <= now) return std::nullopt;
+      if (known.IsRescanDue(now)) return std::nullopt;
       return wanted.lane_stage;
     }
     if (known.BlocksLater(now)) return std::nullopt;

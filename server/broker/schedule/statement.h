@@ -46,10 +46,15 @@ struct LeaseRun {
 struct ProbeStart {
   base::SteadyTime began;
   int64_t announced_before = 0;
+  int64_t hints_before = 0;
+  // The keys after which it looks, of the priorities that are known; none: it reads the priorities,
+  // and each from its start.
+  std::vector<store::Bound> from;
+  bool is_rescan = false;  // nothing waits for it: others may run beside it
 };
 
 struct ProbeResult {
-  std::vector<int16_t> priorities;        // that occur in the lane
+  std::vector<int16_t> priorities;        // that occur in the lane, if they were read
   std::vector<store::Bound> first_ready;  // the first ready task of each priority that has one
   int64_t ready = 0;  // tasks seen ready; Belief::kPlenty when a slice was full of them
   std::optional<absl::Duration> next_due_in;

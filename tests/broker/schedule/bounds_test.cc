@@ -54,6 +54,18 @@ TEST(BoundsTest, ACommitBelowLowersItJustBeforeTheTask) {
   EXPECT_EQ(Only(bounds).id, 0);  // every task of that run time comes after it
 }
 
+TEST(BoundsTest, AreKeptWhenThePrioritiesAreToBeReadAgain) {
+  Bounds bounds;
+  bounds.SetPriorities({0}, false);
+  bounds.End(bounds.Begin(), {Key(0, 150, 7)});
+  bounds.Unread();
+  EXPECT_FALSE(bounds.IsRead());
+  bounds.SetPriorities({0, 1}, false);
+  EXPECT_TRUE(bounds.IsRead());
+  EXPECT_EQ(bounds.Current().front().id, 7);
+  EXPECT_EQ(bounds.Current().back().id, 0);
+}
+
 TEST(BoundsTest, ACommitAboveLeavesIt) {
   Bounds bounds;
   bounds.Lower(0, At(100));

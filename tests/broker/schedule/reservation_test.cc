@@ -131,7 +131,7 @@ TEST_F(ReservationTest, OnceASecondACallIsAdmittedSoThatTheLaneIsRescanned) {
   EXPECT_TRUE(Find(Caller("bob", {1})).has_value());
   now_ += seconds(1);
   EXPECT_FALSE(Find(Caller("bob", {1})).has_value());
-  EXPECT_EQ(Admit(Caller("bob", {1})), "probe 1");
+  EXPECT_EQ(Admit(Caller("bob", {1})), "probe 1; lease 1");
 }
 
 }  // namespace

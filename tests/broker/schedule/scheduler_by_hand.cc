@@ -111,6 +111,12 @@ std::string SchedulerByHand::Notify(int64_t lane, int64_t count, bool is_ready) 
       [&](Scheduler& scheduler, Step& step) { scheduler.Notified(notification, step); });
 }
 
+ProbeStart SchedulerByHand::BeginProbe(int64_t lane) {
+  ProbeStart start;
+  Do([&](Scheduler& scheduler, Step& step) { start = scheduler.BeginProbe({lane, 0}, step); });
+  return start;
+}
+
 std::string SchedulerByHand::Probe(int64_t lane, int64_t ready) {
   ProbeResult seen;
   seen.priorities = {0};

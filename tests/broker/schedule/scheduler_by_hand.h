@@ -41,7 +41,9 @@ class SchedulerByHand : public ::testing::Test {
   // Another broker says that ready ones were.
   std::string Notify(int64_t lane, int64_t count, bool is_ready = true);
 
-  // A probe that was asked for begins and ends now, and saw so many ready.
+  // A probe that was asked for begins.
+  ProbeStart BeginProbe(int64_t lane);
+  // It begins and ends now, and saw so many ready.
   std::string Probe(int64_t lane, int64_t ready);
   std::string FailProbe(int64_t lane);
   // A lane that was found to be empty a moment ago, before anybody of the test came.

@@ -133,6 +133,108 @@ TEST_F(SchedulerTest, ALaneIsRescannedEverySecondWhileCallersWait) {
   EXPECT_EQ(After(seconds(1)), "probe 1");
 }
 
+// Under an old snapshot a look from the start passes all dead rows, and nothing was leased then.
+TEST_F(SchedulerTest, AfterAShortAnswerTheLaneIsProbedBehindWhatWasLeased) {
+  MakeEmpty(1);
+  for (const char* name : {"ann", "bob"}) Admit(Caller(name, {1}));
+  Commit(1, 1);
+  EXPECT_EQ(Lease(1, 1), "answer ann: 1 tasks; probe 1");
+  const ProbeStart start = BeginProbe(1);
+  ASSERT_EQ(start.from.size(), 1u);
+  EXPECT_EQ(start.from.front().id, 1);
+  EXPECT_EQ(Probe(1, 1), "lease 1");
+  EXPECT_EQ(Lease(1, 1), "answer bob: 1 tasks");
+}
+
+TEST_F(SchedulerTest, SuchAProbeDoesNotPutOffTheRescanFromTheStart) {
+  MakeEmpty(1);
+  for (const char* name : {"ann", "bob"}) Admit(Caller(name, {1}));
+  Commit(1, 1);
+  Lease(1, 1);
+  now_ += milliseconds(500);
+  ASSERT_FALSE(BeginProbe(1).from.empty());
+  Probe(1, 0);
+  EXPECT_EQ(After(milliseconds(500)), "probe 1");
+  EXPECT_TRUE(BeginProbe(1).is_rescan);
+}
+
+// Past millions of dead rows a rescan takes seconds, in which nothing was leased.
+TEST_F(SchedulerTest, BesideARescanTheLaneIsProbedBehindWhatWasLeased) {
+  MakeEmpty(1);
+  for (const char* name : {"ann", "bob"}) Admit(Caller(name, {1}));
+  Commit(1, 1);
+  EXPECT_EQ(Lease(1, 1), "answer ann: 1 tasks; probe 1");
+  EXPECT_EQ(Probe(1, 0), "");
+  EXPECT_EQ(After(seconds(1)), "probe 1");
+  EXPECT_TRUE(BeginProbe(1).is_rescan);
+  EXPECT_EQ(Commit(1, 1), "lease 1");
+  EXPECT_EQ(Lease(1, 0), "probe 1") << "others were faster";
+  EXPECT_FALSE(BeginProbe(1).from.empty());
+  EXPECT_EQ(Probe(1, 1), "lease 1");
+  EXPECT_EQ(Lease(1, 1), "answer bob: 1 tasks");
+}
+
+// It may be older than what a probe beside it saw.
+TEST_F(SchedulerTest, ARescanThatSawNothingDoesNotSayThatALaneIsEmpty) {
+  MakeEmpty(1);
+  for (const char* name : {"ann", "bob"}) Admit(Caller(name, {1}));
+  Commit(1, 1);
+  Lease(1, 1);
+  EXPECT_EQ(Probe(1, 0), "");
+  EXPECT_EQ(After(seconds(1)), "probe 1");
+  const ProbeStart rescan = BeginProbe(1);
+  ASSERT_TRUE(rescan.is_rescan);
+  EXPECT_EQ(Probe(1, 1), "lease 1") << "of a task that nobody announced";
+  Do([&](Scheduler& s, Step& step) { s.EndProbe({1, 0}, rescan, ProbeResult(), step); });
+  EXPECT_EQ(Lease(1, 1), "answer bob: 1 tasks");
+}
+
+// It began before the rescan lowered the bounds.
+TEST_F(SchedulerTest, AProbeThatSawNothingBehindTheBoundsDoesNotDenyWhatARescanFound) {
+  MakeEmpty(1);
+  for (const char* name : {"ann", "bob"}) Admit(Caller(name, {1}));
+  Commit(1, 1);
+  Lease(1, 1);
+  Probe(1, 0);
+  EXPECT_EQ(After(seconds(1)), "probe 1");
+  const ProbeStart rescan = BeginProbe(1);
+  Commit(1, 1);
+  EXPECT_EQ(Lease(1, 0), "probe 1");
+  const ProbeStart ahead = BeginProbe(1);
+  ProbeResult found;
+  found.priorities = {0};
+  found.ready = 1;
+  EXPECT_EQ(Do([&](Scheduler& s, Step& step) { s.EndProbe({1, 0}, rescan, found, step); }),
+            "lease 1");
+  Do([&](Scheduler& s, Step& step) { s.EndProbe({1, 0}, ahead, ProbeResult(), step); });
+  EXPECT_EQ(Lease(1, 1), "answer bob: 1 tasks");
+}
+
+// Only a probe from the start tells when the next task is due.
+TEST_F(SchedulerTest, AfterANotificationOfScheduledTasksTheLaneIsProbedFromTheStart) {
+  MakeEmpty(1);
+  for (const char* name : {"ann", "bob"}) Admit(Caller(name, {1}));
+  Commit(1, 1);
+  Lease(1, 1);
+  EXPECT_EQ(Probe(1, 0), "");
+  now_ += milliseconds(100);
+  EXPECT_EQ(Notify(1, 1, false), "probe 1");
+  EXPECT_TRUE(BeginProbe(1).from.empty());
+}
+
+// The lane is read again, but the lease after that does not pass what is known to be over.
+TEST_F(SchedulerTest, TheFirstCallerAfterAWhileKeepsTheBounds) {
+  MakeEmpty(1);
+  Admit(Caller("ann", {1}));
+  Commit(1, 9);
+  Lease(1, 5);
+  now_ += seconds(2);
+  EXPECT_EQ(Admit(Caller("bob", {1})), "probe 1");
+  EXPECT_TRUE(BeginProbe(1).from.empty());
+  EXPECT_EQ(Probe(1, 4), "lease 1");
+  EXPECT_EQ(Begin(1).demand.bounds.front().id, 5);
+}
+
 TEST_F(SchedulerTest, ALaterLaneServesACallerOnlyWhenTheEarlierOnesHaveNothing) {
   MakeEmpty(2);
   EXPECT_EQ(Admit(Caller("ann", {1, 2})), "probe 1");

@@ -101,8 +101,14 @@ MUTANTS = {
     "empty_is_believed_for_long": [
         (LANE, "kEmptyListening(4)", "kEmptyListening(8)")],
     "failed_probe_does_not_end": [
-        (LANE, "  state.is_probing = false;\n",
-               "  state.is_probing = state.is_probing && !seen.ok();\n")],
+        (LANE, "  (start.is_rescan ? state.is_rescanning : state.is_probing) = false;\n",
+               "  if (seen.ok()) state.is_probing = state.is_rescanning = false;\n")],
+    "raised_bounds_are_never_looked_behind": [
+        (STATE, "return bounds.IsRaised() && !is_rescanning && RescanAt() <= now;",
+                "return is_rescanning && RescanAt() <= now;")],
+    "look_behind_the_bounds_tells_what_is_due": [
+        (STATE, "return bounds.IsRead() && bounds.IsRaised() && knows_next_due; }",
+                "return bounds.IsRead() && bounds.IsRaised(); }")],
     "unknown_lane_sets_no_alarm": [
         (LANE, "at = std::min(at, std::max(state.belief.empty_until(), state.probe_allowed));",
                "at = std::min(at, state.next_due);")],
