@@ -103,9 +103,6 @@ MUTANTS = {
     "failed_probe_does_not_end": [
         (LANE, "  (start.is_rescan ? state.is_rescanning : state.is_probing) = false;\n",
                "  if (seen.ok()) state.is_probing = state.is_rescanning = false;\n")],
-    "raised_bounds_are_never_looked_behind": [
-        (STATE, "return bounds.IsRaised() && !is_rescanning && RescanAt() <= now;",
-                "return is_rescanning && RescanAt() <= now;")],
     "look_behind_the_bounds_tells_what_is_due": [
         (STATE, "return bounds.IsRead() && bounds.IsRaised() && knows_next_due; }",
                 "return bounds.IsRead() && bounds.IsRaised(); }")],
