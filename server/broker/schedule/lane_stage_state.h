@@ -46,6 +46,7 @@ struct LaneStageState {
   int64_t hints = 0;  // that there are ready tasks: it did not if another one came beside it
   base::SteadyTime next_due = base::SteadyTime::max();  // the schedule time of the next task
   bool knows_next_due = false;  // a probe told it since one has come
+  int64_t forgotten_dues = 0;   // how often it was not known any more
   Alarms::Id alarm = 0;  // the next thing to do of its own accord
   base::SteadyTime alarm_at = base::SteadyTime::max();
 
@@ -100,19 +101,24 @@ struct LaneStageState {
     rescan_due = now + kRescanEvery;
   }
 
+  void ForgetNextDue() {
+    knows_next_due = false;
+    ++forgotten_dues;
+  }
+
   // The schedule time of the next task may have come.
   void Due(base::SteadyTime now) {
     constexpr int64_t kGuess = 16;
     if (next_due > now) return;
     next_due = base::SteadyTime::max();
-    knows_next_due = false;
+    ForgetNextDue();
     belief.Due(kGuess);
   }
 
   // Something failed, or notifications were lost: nothing that is believed is certain.
   void Invalidate() {
     bounds.Reset();
-    knows_next_due = false;
+    ForgetNextDue();
     belief.Invalidate();
     probe_allowed = {};
   }

@@ -42,7 +42,7 @@ void Scheduler::Notified(const model::Notification& notification, Step& step) {
                   notification.is_ready, notification.count, notification.schedule_time});
   if (!notification.is_ready) {
     state.belief.Invalidate();
-    state.knows_next_due = false;  // when they are due, a probe tells
+    state.ForgetNextDue();  // when they are due, a probe tells
   }
   Advance(state, step);
 }
@@ -207,7 +207,8 @@ void Scheduler::Probe(LaneStageState& state, Step& step) {
 // A rescan may take seconds, and what is to be known at once does not wait for it.
 ProbeStart Scheduler::BeginProbe(model::LaneStage lane_stage, Step& step) {
   LaneStageState& state = *states_.at(lane_stage);
-  ProbeStart start{step.now, state.belief.announced(), state.hints, {}};
+  ProbeStart start{step.now, state.belief.announced(), state.hints,
+                   state.forgotten_dues, {}};
   if (state.MayLookAhead() && state.IsRescanDue(step.now)) {
     start.is_rescan = state.is_rescanning = true;
     state.is_probing = false;
@@ -238,7 +239,7 @@ void Scheduler::EndProbe(model::LaneStage lane_stage, const ProbeStart& start,
     if (is_from_start) {
       state.bounds.SetPriorities(seen->priorities,
                                  state.belief.announced() != start.announced_before);
-      state.knows_next_due = true;
+      state.knows_next_due = state.forgotten_dues == start.forgotten_dues_before;
     }
     for (const store::Bound& ready : seen->first_ready) state.bounds.LowerTo(ready);
     // A probe beside it may have seen what it did not, later or before the bounds.

@@ -222,6 +222,21 @@ TEST_F(SchedulerTest, AfterANotificationOfScheduledTasksTheLaneIsProbedFromTheSt
   EXPECT_TRUE(BeginProbe(1).from.empty());
 }
 
+// What the probe read first may be older.
+TEST_F(SchedulerTest, SoItIsWhenTheNotificationComesBesideAProbe) {
+  MakeEmpty(1);
+  for (const char* name : {"ann", "bob"}) Admit(Caller(name, {1}));
+  Commit(1, 1);
+  Lease(1, 1);
+  Probe(1, 0);
+  EXPECT_EQ(After(seconds(1)), "probe 1");
+  const ProbeStart rescan = BeginProbe(1);
+  EXPECT_EQ(Notify(1, 1, false), "probe 1");
+  EXPECT_TRUE(BeginProbe(1).from.empty());
+  Do([&](Scheduler& s, Step& step) { s.EndProbe({1, 0}, rescan, ProbeResult(), step); });
+  EXPECT_TRUE(BeginProbe(1).from.empty());
+}
+
 // The lane is read again, but the lease after that does not pass what is known to be over.
 TEST_F(SchedulerTest, TheFirstCallerAfterAWhileKeepsTheBounds) {
   MakeEmpty(1);
