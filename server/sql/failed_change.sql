@@ -4,12 +4,16 @@
 -- stage, whether ready, schedule time and time now in microseconds. A failed task whose id or key
 -- lives again has no row, and stays. A row with a null id says that one went beside the statement:
 -- to be rolled back, and tried again.
+-- lanes: any because a lane that is given once lets a plan read all of it for single tasks
 -- locks: any because a key that is about to live again must not be overtaken
 WITH seen AS MATERIALIZED (
-  SELECT f.id, f.key, f.version FROM skiplane.task_failed f
-  WHERE f.lane = $1::int8 AND f.id = ANY ($2::int8[])
-    AND ($3::int2 = 6 OR NOT EXISTS (
-      SELECT FROM skiplane.task t WHERE t.lane = $1::int8 AND t.id = f.id))
+  SELECT f.lane, f.id, f.key, f.version
+  FROM (SELECT DISTINCT u.id FROM unnest($2::int8[]) AS u(id)) w
+  CROSS JOIN LATERAL (
+    SELECT o.* FROM skiplane.task_failed o WHERE o.lane = $1::int8 AND o.id = w.id OFFSET 0
+  ) f
+  WHERE $3::int2 = 6 OR NOT EXISTS (
+    SELECT FROM skiplane.task t WHERE t.lane = $1::int8 AND t.id = f.id OFFSET 0)
 ), held AS (
   -- The keys come first, in their order: whoever starts a finished key again has them before the
   -- failed task.
@@ -29,11 +33,9 @@ WITH seen AS MATERIALIZED (
     FOR UPDATE
   ) x
 ), deleted AS (
-  DELETE FROM skiplane.task_failed f
-  WHERE f.lane = $1::int8 AND (SELECT count(*) FROM key_row) >= 0
-    AND f.id = ANY (ARRAY(
-      SELECT s.id FROM seen s
-      WHERE $3::int2 = 6 OR s.key IS NULL OR s.id IN (SELECT h.task_id FROM held h)))
+  DELETE FROM skiplane.task_failed f USING seen s
+  WHERE f.lane = ANY (ARRAY[s.lane]) AND f.id = s.id AND (SELECT count(*) FROM key_row) >= 0
+    AND ($3::int2 = 6 OR s.key IS NULL OR s.id IN (SELECT h.task_id FROM held h))
   RETURNING f.id, f.create_time, f.max_attempts, f.stage, f.priority, f.version, f.key,
             f.content_type, f.headers, f.error_type, f.error_fingerprint, f.error_text,
             f.last_progress, f.payload

@@ -7,12 +7,13 @@
 -- 3 its worker is asked to stop), priority, stage, whether ready, schedule time (null: it runs,
 -- ended, or does not run by itself) and time now in microseconds. A task whose state does not allow
 -- the change has no row.
+-- lanes: any because a lane that is given once lets a plan read all of it for single tasks
 -- locks: any because an operator's change must not miss the row that somebody leases just now
 WITH target AS MATERIALIZED (
   SELECT x.*
   FROM (SELECT DISTINCT u.id FROM unnest($2::int8[]) AS u(id) ORDER BY u.id) w
   CROSS JOIN LATERAL (
-    SELECT o.id, o.state, o.due, o.schedule_time, o.stage, o.attempt, o.max_attempts,
+    SELECT o.lane, o.id, o.state, o.due, o.schedule_time, o.stage, o.attempt, o.max_attempts,
            o.priority, o.lease_number, o.session, o.create_time, o.key, o.version,
            o.error_fingerprint,
            o.planned_time, o.period, o.cron, o.time_zone, o.paused, o.cancel_requested
@@ -55,12 +56,12 @@ WITH target AS MATERIALIZED (
                           ELSE t.planned_time END,
       cancel_requested = CASE WHEN j.effect = 3 THEN true ELSE t.cancel_requested END
   FROM decided j
-  WHERE t.lane = $1::int8 AND t.id = j.id AND j.effect IN (1, 3)
+  WHERE t.lane = ANY (ARRAY[j.lane]) AND t.id = j.id AND j.effect IN (1, 3)
   RETURNING t.id, j.effect, t.priority, t.stage, t.state, t.due, j.due AS old_due, t.schedule_time,
             t.lease_number, t.session
 ), deleted AS (
   DELETE FROM skiplane.task t USING decided j
-  WHERE t.lane = $1::int8 AND t.id = j.id AND j.effect = 2
+  WHERE t.lane = ANY (ARRAY[j.lane]) AND t.id = j.id AND j.effect = 2
   RETURNING j.*
 ), history_rows AS (
   INSERT INTO skiplane.history
@@ -70,16 +71,16 @@ WITH target AS MATERIALIZED (
          g.create_time, g.attempt, g.max_attempts, g.stage, g.priority, 5, true, g.version, g.key
   FROM deleted g WHERE $3::int2 = 5 AND $7::int2 < 3
 ), freed AS MATERIALIZED (
-  SELECT g.id, g.key FROM deleted g WHERE g.key IS NOT NULL ORDER BY g.key
+  SELECT g.lane, g.id, g.key FROM deleted g WHERE g.key IS NOT NULL ORDER BY g.key
 ), released AS (
   -- By key, for the same reason.
   UPDATE skiplane.task_key k SET end_time = now(), end_state = 6
   FROM freed f
-  WHERE $3::int2 = 5 AND k.lane = $1::int8 AND k.key = f.key AND k.task_id = f.id
+  WHERE $3::int2 = 5 AND k.lane = ANY (ARRAY[f.lane]) AND k.key = f.key AND k.task_id = f.id
   RETURNING 1
 ), forgotten AS (
   DELETE FROM skiplane.task_key k USING freed f
-  WHERE $3::int2 = 6 AND k.lane = $1::int8 AND k.key = f.key AND k.task_id = f.id
+  WHERE $3::int2 = 6 AND k.lane = ANY (ARRAY[f.lane]) AND k.key = f.key AND k.task_id = f.id
   RETURNING 1
 ), worker AS MATERIALIZED (
   SELECT x.id, w.lease_number

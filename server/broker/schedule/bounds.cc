@@ -60,13 +60,25 @@ void Bounds::Fail(Snapshot snapshot) {
 void Bounds::Reset() {
   for (auto& [priority, key] : bounds_) key = Start();
   open_.clear();
-  is_read_ = false;
+  Unread();
 }
 
-std::vector<store::Bound> Bounds::Current() const {
+std::vector<store::Bound> Bounds::CurrentOr(const std::vector<store::Bound>& passed) const {
+  std::map<int16_t, Key> least = bounds_;
+  for (const store::Bound& from : passed) {
+    const auto known = least.find(from.priority);
+    if (known == least.end()) continue;
+    known->second = std::min(known->second, {from.schedule_time, from.id});
+  }
+  return ToVector(least);
+}
+
+std::vector<store::Bound> Bounds::Current() const { return ToVector(bounds_); }
+
+std::vector<store::Bound> Bounds::ToVector(const std::map<int16_t, Key>& keys) {
   std::vector<store::Bound> current;
-  current.reserve(bounds_.size());
-  for (const auto& [priority, key] : bounds_) current.push_back({priority, key.first, key.second});
+  current.reserve(keys.size());
+  for (const auto& [priority, key] : keys) current.push_back({priority, key.first, key.second});
   return current;
 }
 

@@ -47,7 +47,16 @@ class Bounds {
   void Reset();
 
   // The priorities are to be read again, and each from its start, before the next lease.
-  void Unread() { is_read_ = false; }
+  void Unread() {
+    is_read_ = false;
+    ++unread_;
+  }
+  // How often. A look that began before the last time does not tell.
+  int64_t unread() const { return unread_; }
+
+  // Where a look begins that is to find what a lease from these keys has passed: the lesser of each
+  // of them and of Current().
+  std::vector<store::Bound> CurrentOr(const std::vector<store::Bound>& passed) const;
 
   // Most urgent first.
   std::vector<store::Bound> Current() const;
@@ -62,6 +71,7 @@ class Bounds {
   using Key = std::pair<absl::Time, int64_t>;  // schedule time, id: the order within a priority
   static Key Start() { return {absl::InfinitePast(), 0}; }
 
+  static std::vector<store::Bound> ToVector(const std::map<int16_t, Key>& keys);
   void LowerKey(int16_t priority, Key key);
 
   std::map<int16_t, Key> bounds_;
@@ -70,6 +80,7 @@ class Bounds {
   std::map<Snapshot, std::map<int16_t, Key>> open_;
   Snapshot last_snapshot_ = 0;
   bool is_read_ = false;
+  int64_t unread_ = 0;
 };
 
 }  // namespace skiplane::broker

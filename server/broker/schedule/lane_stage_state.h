@@ -34,18 +34,19 @@ struct LaneStageState {
   int filling = 0;         // of them, those that hold tasks already
 
   Bounds bounds;
+  std::vector<store::Bound> passed;  // from where leases have begun since the last probe began
   Belief belief;
   absl::Status error;  // of the last statement, if it failed
 
   int leases_running = 0;  // statements that are sent and have not ended
   bool is_probing = false;
   bool is_rescanning = false;
-  base::SteadyTime probe_allowed{};  // its own probes are kept to 2 % of a core
-  base::SteadyTime rescan_due{};     // the next probe while its bounds are raised
+  base::SteadyTime probe_allowed{};  // what somebody waits for is kept to 2 % of a core
+  base::SteadyTime rescan_due{};     // the next rescan while its bounds are raised: likewise
   base::SteadyTime idle_until{};     // a lease took all there was: believed for hand-offs only
   int64_t hints = 0;  // that there are ready tasks: it did not if another one came beside it
   base::SteadyTime next_due = base::SteadyTime::max();  // the schedule time of the next task
-  bool knows_next_due = false;  // a probe told it since one has come
+  bool knows_next_due = false;  // a probe told it, and nothing since made that uncertain
   int64_t forgotten_dues = 0;   // how often it was not known any more
   Alarms::Id alarm = 0;  // the next thing to do of its own accord
   base::SteadyTime alarm_at = base::SteadyTime::max();
@@ -87,7 +88,8 @@ struct LaneStageState {
     belief.Announced(unleased.count, unleased.is_ready);
   }
 
-  // Whether a probe from the bounds tells enough: what was missed before them is for a rescan.
+  // Whether a probe from the bounds tells enough, or from where leases have begun since the last
+  // probe, as these pass rows that others hold. What was missed before is for a rescan.
   bool MayLookAhead() const { return bounds.IsRead() && bounds.IsRaised() && knows_next_due; }
   bool IsRescanDue(base::SteadyTime now) const {
     return bounds.IsRaised() && !is_rescanning && RescanAt() <= now;
@@ -96,7 +98,7 @@ struct LaneStageState {
   // The first caller after a while: nobody was there for whom it was rescanned, and what was missed
   // meanwhile may go first.
   void Reopen(base::SteadyTime now) {
-    if (RescanAt() + kRescanEvery > now) return;
+    if (is_rescanning || RescanAt() + kRescanEvery > now) return;
     bounds.Unread();
     rescan_due = now + kRescanEvery;
   }

@@ -17,6 +17,25 @@ constexpr seconds kEmptyListening(4);       // empty is believed while notificat
 constexpr seconds kEmptyDeaf(1);            // and while they are not
 constexpr int64_t kSecondLeaseTasks = 128;  // that a second statement beside the first needs
 
+// What a probe saw. Others beside it may have seen, or heard, what it did not.
+void Learn(LaneStageState& state, const ProbeStart& start, const ProbeResult& seen,
+           base::SteadyTime empty_until) {
+  const bool is_newest = state.bounds.unread() == start.unread_before;
+  const bool is_alone = is_newest && state.hints == start.hints_before;
+  if (start.from.empty() && is_newest) {
+    state.bounds.SetPriorities(seen.priorities, !is_alone);
+    state.knows_next_due = state.forgotten_dues == start.forgotten_dues_before;
+  }
+  for (const store::Bound& ready : seen.first_ready) state.bounds.LowerTo(ready);
+  if (seen.ready > 0 || (is_alone && !start.is_rescan)) {
+    state.belief.Probed(start.announced_before, seen.ready, empty_until);
+  }
+  if (seen.ready > 0) ++state.hints;
+  if (!seen.next_due_in.has_value()) return;
+  const auto due = start.began + absl::ToChronoNanoseconds(*seen.next_due_in);
+  state.next_due = std::min(state.next_due, due);
+}
+
 }  // namespace
 
 void Scheduler::Committed(absl::Span<const store::UnleasedTasks> unleased, absl::Time now,
@@ -180,7 +199,9 @@ void Scheduler::Arm(LaneStageState& state) {
     at = state.next_due;
     const bool may_probe = !state.is_probing;
     if (may_probe && !state.MayLease() && state.leases_running == 0) {
-      at = std::min(at, std::max(state.belief.empty_until(), state.probe_allowed));
+      const bool is_read = state.bounds.IsRead();
+      const auto unknown_from = is_read ? state.belief.empty_until() : base::SteadyTime();
+      at = std::min(at, std::max(unknown_from, state.probe_allowed));
     }
     if (may_probe && state.bounds.IsRaised() && !state.is_rescanning) {
       at = std::min(at, state.RescanAt());
@@ -207,14 +228,17 @@ void Scheduler::Probe(LaneStageState& state, Step& step) {
 // A rescan may take seconds, and what is to be known at once does not wait for it.
 ProbeStart Scheduler::BeginProbe(model::LaneStage lane_stage, Step& step) {
   LaneStageState& state = *states_.at(lane_stage);
-  ProbeStart start{step.now, state.belief.announced(), state.hints,
-                   state.forgotten_dues, {}};
+  ProbeStart start{step.now, state.belief.announced(), state.hints, state.forgotten_dues,
+                   state.bounds.unread(), {}};
   if (state.MayLookAhead() && state.IsRescanDue(step.now)) {
     start.is_rescan = state.is_rescanning = true;
     state.is_probing = false;
     Advance(state, step);
+    AdvanceNeighbours(state, step);
   } else if (state.MayLookAhead()) {
-    start.from = state.bounds.Current();
+    start.from = state.bounds.CurrentOr(std::exchange(state.passed, {}));
+  } else {
+    state.passed.clear();
   }
   return start;
 }
@@ -224,41 +248,24 @@ void Scheduler::EndProbe(model::LaneStage lane_stage, const ProbeStart& start,
   LaneStageState& state = *states_.at(lane_stage);
   (start.is_rescan ? state.is_rescanning : state.is_probing) = false;
   const std::chrono::nanoseconds cost = step.now - start.began;
+  const std::chrono::nanoseconds pause = ProbeBudget::kShare * cost;
   const base::SteadyTime routine_at = probe_budget_.Take(step.now, cost);
-  const bool is_from_start = start.from.empty();
-  if (is_from_start || !seen.ok()) {
-    const auto pause = std::clamp<std::chrono::nanoseconds>(
-        ProbeBudget::kShare * cost, LaneStageState::kRescanEvery, kRescanPauseMost);
-    state.rescan_due = std::max(step.now + pause, routine_at);
+  if (start.from.empty()) {
+    const auto rescan_pause = std::clamp<std::chrono::nanoseconds>(
+        pause, LaneStageState::kRescanEvery, kRescanPauseMost);
+    state.rescan_due = std::max(step.now + rescan_pause, routine_at);
   }
-  if (!seen.ok()) {
+  if (seen.ok()) {
+    Recover(state);
+    const auto listening = is_listening_ ? kEmptyListening : kEmptyDeaf;
+    Learn(state, start, *seen, std::max(step.now + listening, routine_at));
+  } else if (!start.is_rescan) {  // if all others fail, too, they say so
     state.Failed(seen.status(), step.now);
     MarkEmpty(state, step);
-  } else {
-    Recover(state);
-    if (is_from_start) {
-      state.bounds.SetPriorities(seen->priorities,
-                                 state.belief.announced() != start.announced_before);
-      state.knows_next_due = state.forgotten_dues == start.forgotten_dues_before;
-    }
-    for (const store::Bound& ready : seen->first_ready) state.bounds.LowerTo(ready);
-    // A probe beside it may have seen what it did not, later or before the bounds.
-    const bool is_alone = !start.is_rescan && state.hints == start.hints_before;
-    if (is_alone || seen->ready > 0) {
-      state.belief.Probed(
-          start.announced_before, seen->ready,
-          std::max(step.now + (is_listening_ ? kEmptyListening : kEmptyDeaf), routine_at));
-    }
-    if (!start.is_rescan) {
-      state.probe_allowed =
-          step.now + std::clamp<std::chrono::nanoseconds>(ProbeBudget::kShare * cost, kProbePause,
-                                                          kProbePauseMost);
-    }
-    if (seen->ready > 0) ++state.hints;
-    if (seen->next_due_in.has_value()) {
-      const auto due = start.began + absl::ToChronoNanoseconds(*seen->next_due_in);
-      state.next_due = std::min(state.next_due, due);
-    }
+  }
+  if (seen.ok() && !start.is_rescan) {
+    state.probe_allowed = step.now + std::clamp<std::chrono::nanoseconds>(pause, kProbePause,
+                                                                          kProbePauseMost);
   }
   Advance(state, step);
   AdvanceNeighbours(state, step);

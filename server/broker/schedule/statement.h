@@ -48,6 +48,7 @@ struct ProbeStart {
   int64_t announced_before = 0;
   int64_t hints_before = 0;
   int64_t forgotten_dues_before = 0;
+  int64_t unread_before = 0;
   // The keys after which it looks, of the priorities that are known; none: it reads the priorities,
   // and each from its start.
   std::vector<store::Bound> from;

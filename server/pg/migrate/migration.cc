@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "server/base/log.h"
 #include "server/base/status_macros.h"
+#include "server/pg/errors.h"
 #include "server/pg/migrate/migrator.h"
 
 namespace skiplane::pg {
@@ -19,6 +21,17 @@ constexpr absl::string_view kSchema = "CREATE SCHEMA IF NOT EXISTS skiplane";
 constexpr absl::string_view kAsOwner =
     "SELECT set_config('role', pg_get_userbyid(n.nspowner), true) FROM pg_namespace n "
     "WHERE n.nspname = 'skiplane' AND pg_has_role(n.nspowner, 'USAGE')";
+
+// Callers queue behind a lock on a table that is waited for, and theirs are refused after 2 s.
+constexpr absl::string_view kBriefly = "SET LOCAL lock_timeout = '1s'";
+constexpr absl::Duration kPause = absl::Seconds(3);
+constexpr absl::Duration kPatience = absl::Minutes(10);  // also for another process that migrates
+
+constexpr absl::string_view kInTheWay =
+    "SELECT coalesce(string_agg(DISTINCT l.pid::text, ' '), '') FROM pg_locks l "
+    "JOIN pg_class c ON c.oid = l.relation AND c.relnamespace = 'skiplane'::regnamespace "
+    "JOIN pg_stat_activity a ON a.pid = l.pid AND a.xact_start < now() - interval '1 second' "
+    "WHERE l.granted AND l.pid <> pg_backend_pid()";
 
 constexpr absl::string_view kBookkeeping =
     "CREATE TABLE IF NOT EXISTS skiplane.schema_version ("
@@ -54,6 +67,7 @@ absl::StatusOr<bool> ApplyNext(Session& session, absl::Span<const Migration> mig
   }
   ASSIGN_OR_RETURN(const int version, SchemaVersion(session));
   RETURN_IF_ERROR(CheckNotNewer(version, Latest(migrations)));
+  RETURN_IF_ERROR(session.RunText(kBriefly).status());
   const auto next = std::find_if(migrations.begin(), migrations.end(),
                                  [version](const Migration& m) { return m.version > version; });
   if (next == migrations.end()) return false;
@@ -74,6 +88,16 @@ absl::StatusOr<bool> ApplyNextInTransaction(Session& session,
   return applied;
 }
 
+// Somebody has one of the tables for long.
+absl::Status WaitALittle(Session& session) {
+  ASSIGN_OR_RETURN(const Rows rows, session.RunText(kInTheWay));
+  base::Log(base::LogLevel::kWarn, "migration_waits",
+            {{"pids", std::string(rows.Text(0, 0))},
+             {"why", "transactions of these processes use the tables: end them, or wait"}});
+  absl::SleepFor(kPause);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<int> SchemaVersion(Session& session) {
@@ -90,15 +114,22 @@ absl::StatusOr<int> ApplyMigrations(const ConnectOptions& options,
                                     absl::Span<const Migration> migrations) {
   ConnectOptions patient = options;
   patient.statement_timeout = absl::Hours(1);  // an index over a large table
-  patient.lock_timeout = absl::Minutes(10);    // another process that migrates
+  patient.lock_timeout = kPatience;
   ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(patient, nullptr));
+  const absl::Time give_up = absl::Now() + kPatience;
   int count = 0;
   while (true) {
     ASSIGN_OR_RETURN(const int version, SchemaVersion(*session));
     RETURN_IF_ERROR(CheckNotNewer(version, Latest(migrations)));
     if (version == Latest(migrations)) return count;
-    ASSIGN_OR_RETURN(const bool applied, ApplyNextInTransaction(*session, migrations));
-    count += applied ? 1 : 0;
+    const absl::StatusOr<bool> applied = ApplyNextInTransaction(*session, migrations);
+    if (applied.ok()) {
+      count += *applied ? 1 : 0;
+    } else if (IsLockTimeout(applied.status()) && absl::Now() < give_up) {
+      RETURN_IF_ERROR(WaitALittle(*session));
+    } else {
+      return applied.status();
+    }
   }
 }
 

@@ -113,7 +113,8 @@ std::string SchedulerByHand::Notify(int64_t lane, int64_t count, bool is_ready) 
 
 ProbeStart SchedulerByHand::BeginProbe(int64_t lane) {
   ProbeStart start;
-  Do([&](Scheduler& scheduler, Step& step) { start = scheduler.BeginProbe({lane, 0}, step); });
+  begun_ = Do(
+      [&](Scheduler& scheduler, Step& step) { start = scheduler.BeginProbe({lane, 0}, step); });
   return start;
 }
 
@@ -124,6 +125,15 @@ std::string SchedulerByHand::Probe(int64_t lane, int64_t ready) {
   if (ready > 0) seen.first_ready = {{0, DatabaseNow(), last_id_ + 1}};
   return Do([&](Scheduler& scheduler, Step& step) {
     scheduler.EndProbe({lane, 0}, scheduler.BeginProbe({lane, 0}, step), seen, step);
+  });
+}
+
+std::string SchedulerByHand::EndProbe(int64_t lane, const ProbeStart& start, int64_t ready) {
+  ProbeResult seen;
+  seen.priorities = {0};
+  seen.ready = ready;
+  return Do([&](Scheduler& scheduler, Step& step) {
+    scheduler.EndProbe({lane, 0}, start, seen, step);
   });
 }
 

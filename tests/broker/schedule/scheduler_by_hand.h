@@ -41,8 +41,9 @@ class SchedulerByHand : public ::testing::Test {
   // Another broker says that ready ones were.
   std::string Notify(int64_t lane, int64_t count, bool is_ready = true);
 
-  // A probe that was asked for begins.
+  // A probe that was asked for begins; and it ends, and saw so many ready.
   ProbeStart BeginProbe(int64_t lane);
+  std::string EndProbe(int64_t lane, const ProbeStart& start, int64_t ready);
   // It begins and ends now, and saw so many ready.
   std::string Probe(int64_t lane, int64_t ready);
   std::string FailProbe(int64_t lane);
@@ -61,7 +62,7 @@ class SchedulerByHand : public ::testing::Test {
   base::SteadyTime now_{std::chrono::hours(1)};
   bool has_spare_ = true;
   Scheduler scheduler_;
-  std::string begun_;  // what followed from the last Begin()
+  std::string begun_;  // what followed from the last Begin() or BeginProbe()
 
  private:
   absl::Time DatabaseNow() const;

@@ -64,6 +64,27 @@ TEST_F(MigratorTest, SeveralMayMigrateAtOnce) {
   EXPECT_EQ(Versions(), "1:first 2:second");
 }
 
+// They queued behind its lock, and were refused for as long as a backup or a report read.
+TEST_F(MigratorTest, CallersAreServedWhileItWaitsForALongReader) {
+  ASSERT_THAT(Apply({kFirst}), IsOk());
+  const auto reader = Open();
+  ASSERT_THAT(reader->RunText("BEGIN"), IsOk());
+  ASSERT_THAT(reader->RunText("SELECT count(*) FROM skiplane.one"), IsOk());
+  absl::StatusOr<int> applied = absl::UnknownError("did not run");
+  std::thread migration([&] { applied = Apply({kFirst, kSecond}); });
+  const auto caller = Open();
+  for (bool waits = false; !waits;) {
+    waits = caller
+                ->RunText("SELECT count(*) > 0, pg_sleep(0.01) FROM pg_locks "
+                          "WHERE relation = 'skiplane.one'::regclass AND NOT granted")
+                ->Bool(0, 0);
+  }
+  EXPECT_THAT(caller->RunText("INSERT INTO skiplane.one VALUES (1)"), IsOk());
+  EXPECT_THAT(reader->RunText("COMMIT"), IsOk());
+  migration.join();
+  EXPECT_THAT(applied, IsOkAndHolds(1));
+}
+
 TEST_F(MigratorTest, ANewerSchemaIsRefusedAndLeftAlone) {
   ASSERT_THAT(Apply({kFirst, kSecond}), IsOk());
   EXPECT_THAT(Apply({kFirst}), StatusIs(absl::StatusCode::kFailedPrecondition));

@@ -110,7 +110,7 @@ MUTANTS = {
         (LANE, "at = std::min(at, std::max(state.belief.empty_until(), state.probe_allowed));",
                "at = std::min(at, state.next_due);")],
     "probe_lowers_no_bound": [
-        (LANE, "for (const store::Bound& ready : seen->first_ready) state.bounds.LowerTo(ready);",
+        (LANE, "for (const store::Bound& ready : seen.first_ready) state.bounds.LowerTo(ready);",
                "")],
     "announced_tasks_lower_no_bound": [
         (STATE, "    bounds.Lower(unleased.priority, unleased.schedule_time);\n", "")],

@@ -5,12 +5,8 @@
 -- whoever does not name that column cannot take it.
 -- docs/adr/2026-11-27-plans-of-empty-tables.md
 --
--- The tables come in the order in which statements lock them, as in version 3.
+-- A version for each table, in a transaction of its own: callers that hold a lock on one may wait
+-- for another.
 DROP INDEX skiplane.task_lease_order;
 CREATE INDEX task_lease_order ON skiplane.task (stage, lane, priority, schedule_time, id)
   WHERE stage IS NOT NULL;
-DROP INDEX skiplane.settled_time;
-CREATE INDEX settled_time ON skiplane.settled (settle_time, lane) WHERE settle_time IS NOT NULL;
-DROP INDEX skiplane.enqueue_request_time;
-CREATE INDEX enqueue_request_time ON skiplane.enqueue_request (create_time, lane)
-  WHERE create_time IS NOT NULL;
