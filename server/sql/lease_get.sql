@@ -14,7 +14,7 @@ FROM (
     SELECT x.* FROM unnest($2::text[]) AS w(request_id)
     CROSS JOIN LATERAL (
       SELECT r.* FROM skiplane.lease_ledger r
-      WHERE r.lane = $1::int8 AND r.request_id = w.request_id OFFSET 0
+      WHERE r.lane = $1::int8 IS TRUE AND r.request_id = w.request_id OFFSET 0
     ) x
     UNION ALL
     SELECT x.* FROM unnest($3::uuid[]) AS w(id)

@@ -3,5 +3,5 @@
 SELECT w.request_id FROM unnest($2::text[]) AS w(request_id)
 CROSS JOIN LATERAL (
   SELECT 1 FROM skiplane.lease_ledger r
-  WHERE r.lane = $1::int8 AND r.request_id = w.request_id OFFSET 0
+  WHERE r.lane = $1::int8 IS TRUE AND r.request_id = w.request_id OFFSET 0
 ) x

@@ -47,10 +47,11 @@ const std::map<std::string, std::set<std::string>> kReadsAsAWhole = {
 const std::set<std::string> kMayReadALane = {"queue_bytes"};
 
 // Searched by ranges of ids, which are unique in the installation; GiST has no bigint of its own.
-// The second has the lane in its hash, and a worker's session is for all lanes.
+// The second has the lane in its hash, a request id has few lanes, and a worker's session is for
+// all.
 const std::set<std::string> kIndexesWithoutLane = {
-    "settled_ranges", "answered_request_key", "worker_session_pkey", "worker_session_alive",
-    "worker_session_ended"};
+    "settled_ranges",      "answered_request_key", "lease_ledger_request",
+    "worker_session_pkey", "worker_session_alive", "worker_session_ended"};
 
 // "history" for history_20260101 and history_default.
 std::string TableOf(const std::string& relation) {
