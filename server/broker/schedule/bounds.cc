@@ -34,6 +34,7 @@ void Bounds::SetPriorities(const std::vector<int16_t>& priorities, bool keep_oth
 }
 
 Bounds::Snapshot Bounds::Begin() {
+  LowerAll(bounds_, passed_);
   open_[++last_snapshot_];
   return last_snapshot_;
 }
@@ -63,14 +64,16 @@ void Bounds::Reset() {
   Unread();
 }
 
-std::vector<store::Bound> Bounds::CurrentOr(const std::vector<store::Bound>& passed) const {
-  std::map<int16_t, Key> least = bounds_;
-  for (const store::Bound& from : passed) {
-    const auto known = least.find(from.priority);
-    if (known == least.end()) continue;
-    known->second = std::min(known->second, {from.schedule_time, from.id});
+std::vector<store::Bound> Bounds::LookFrom() {
+  LowerAll(bounds_, passed_);
+  return ToVector(std::exchange(passed_, {}));
+}
+
+void Bounds::LowerAll(const std::map<int16_t, Key>& to, std::map<int16_t, Key>& keys) {
+  for (const auto& [priority, key] : to) {
+    const auto known = keys.try_emplace(priority, key).first;
+    known->second = std::min(known->second, key);
   }
-  return ToVector(least);
 }
 
 std::vector<store::Bound> Bounds::Current() const { return ToVector(bounds_); }

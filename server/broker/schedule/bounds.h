@@ -54,9 +54,9 @@ class Bounds {
   // How often. A look that began before the last time does not tell.
   int64_t unread() const { return unread_; }
 
-  // Where a look begins that is to find what a lease from these keys has passed: the lesser of each
-  // of them and of Current().
-  std::vector<store::Bound> CurrentOr(const std::vector<store::Bound>& passed) const;
+  // Where a probe begins: at Current(), or before that where statements have begun since the last
+  // call, as a lease passes rows that others hold.
+  std::vector<store::Bound> LookFrom();
 
   // Most urgent first.
   std::vector<store::Bound> Current() const;
@@ -72,9 +72,11 @@ class Bounds {
   static Key Start() { return {absl::InfinitePast(), 0}; }
 
   static std::vector<store::Bound> ToVector(const std::map<int16_t, Key>& keys);
+  static void LowerAll(const std::map<int16_t, Key>& to, std::map<int16_t, Key>& keys);
   void LowerKey(int16_t priority, Key key);
 
   std::map<int16_t, Key> bounds_;
+  std::map<int16_t, Key> passed_;  // the least bounds from which statements have begun
   // Of each statement that has not ended, by its snapshot: the least key that Lower or LowerTo got
   // for each priority since it was sent. Its end raises no bound past that key.
   std::map<Snapshot, std::map<int16_t, Key>> open_;

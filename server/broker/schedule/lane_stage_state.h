@@ -34,7 +34,6 @@ struct LaneStageState {
   int filling = 0;         // of them, those that hold tasks already
 
   Bounds bounds;
-  std::vector<store::Bound> passed;  // from where leases have begun since the last probe began
   Belief belief;
   absl::Status error;  // of the last statement, if it failed
 
@@ -88,8 +87,7 @@ struct LaneStageState {
     belief.Announced(unleased.count, unleased.is_ready);
   }
 
-  // Whether a probe from the bounds tells enough, or from where leases have begun since the last
-  // probe, as these pass rows that others hold. What was missed before is for a rescan.
+  // Whether a probe from the bounds tells enough: what was missed before them is for a rescan.
   bool MayLookAhead() const { return bounds.IsRead() && bounds.IsRaised() && knows_next_due; }
   bool IsRescanDue(base::SteadyTime now) const {
     return bounds.IsRaised() && !is_rescanning && RescanAt() <= now;

@@ -235,11 +235,10 @@ ProbeStart Scheduler::BeginProbe(model::LaneStage lane_stage, Step& step) {
     state.is_probing = false;
     Advance(state, step);
     AdvanceNeighbours(state, step);
-  } else if (state.MayLookAhead()) {
-    start.from = state.bounds.CurrentOr(std::exchange(state.passed, {}));
-  } else {
-    state.passed.clear();
+    return start;
   }
+  std::vector<store::Bound> from = state.bounds.LookFrom();
+  if (state.MayLookAhead()) start.from = std::move(from);
   return start;
 }
 

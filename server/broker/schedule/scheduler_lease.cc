@@ -64,7 +64,6 @@ std::vector<int64_t> CountPerCaller(const LeaseRun& run,
 // The statement takes tasks that are believed to be there.
 void Ask(LaneStageState& state, LeaseRun& run) {
   run.demand.bounds = state.bounds.Current();
-  state.passed = state.bounds.CurrentOr(state.passed);
   run.snapshot = state.bounds.Begin();
   run.announced_before = state.belief.announced();
   run.hints_before = state.hints;

@@ -8,7 +8,25 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-class RescanTest : public SchedulerByHand {};
+class RescanTest : public SchedulerByHand {
+ protected:
+  // Ann got the only task of lane 1, bob waits, and the lane is to be probed.
+  void LeaseTheOnlyTask() {
+    MakeEmpty(1);
+    for (const char* name : {"ann", "bob"}) Admit(Caller(name, {1}));
+    Commit(1, 1);
+    EXPECT_EQ(Lease(1, 1), "answer ann: 1 tasks; probe 1");
+  }
+  // The probe saw nothing, and a second later a rescan begins.
+  ProbeStart BeginRescan() {
+    LeaseTheOnlyTask();
+    EXPECT_EQ(Probe(1, 0), "");
+    EXPECT_EQ(After(seconds(1)), "probe 1");
+    const ProbeStart rescan = BeginProbe(1);
+    EXPECT_TRUE(rescan.is_rescan);
+    return rescan;
+  }
+};
 
 // Under an old snapshot a look from the start passes all dead rows, and nothing was leased then.
 TEST_F(RescanTest, AfterAShortAnswerTheLaneIsProbedBehindWhatWasLeased) {
@@ -27,10 +45,7 @@ TEST_F(RescanTest, AfterAShortAnswerTheLaneIsProbedBehindWhatWasLeased) {
 }
 
 TEST_F(RescanTest, SuchAProbeDoesNotPutOffTheRescanFromTheStart) {
-  MakeEmpty(1);
-  for (const char* name : {"ann", "bob"}) Admit(Caller(name, {1}));
-  Commit(1, 1);
-  Lease(1, 1);
+  LeaseTheOnlyTask();
   now_ += milliseconds(500);
   ASSERT_FALSE(BeginProbe(1).from.empty());
   Probe(1, 0);
@@ -40,13 +55,7 @@ TEST_F(RescanTest, SuchAProbeDoesNotPutOffTheRescanFromTheStart) {
 
 // Past millions of dead rows a rescan takes seconds, in which nothing was leased.
 TEST_F(RescanTest, BesideARescanTheLaneIsProbedBehindWhatWasLeased) {
-  MakeEmpty(1);
-  for (const char* name : {"ann", "bob"}) Admit(Caller(name, {1}));
-  Commit(1, 1);
-  EXPECT_EQ(Lease(1, 1), "answer ann: 1 tasks; probe 1");
-  EXPECT_EQ(Probe(1, 0), "");
-  EXPECT_EQ(After(seconds(1)), "probe 1");
-  EXPECT_TRUE(BeginProbe(1).is_rescan);
+  BeginRescan();
   EXPECT_EQ(Commit(1, 1), "lease 1");
   EXPECT_EQ(Lease(1, 0), "probe 1") << "others were faster";
   EXPECT_FALSE(BeginProbe(1).from.empty());
@@ -56,14 +65,7 @@ TEST_F(RescanTest, BesideARescanTheLaneIsProbedBehindWhatWasLeased) {
 
 // It may be older than what a probe beside it saw.
 TEST_F(RescanTest, ARescanThatSawNothingDoesNotSayThatALaneIsEmpty) {
-  MakeEmpty(1);
-  for (const char* name : {"ann", "bob"}) Admit(Caller(name, {1}));
-  Commit(1, 1);
-  Lease(1, 1);
-  EXPECT_EQ(Probe(1, 0), "");
-  EXPECT_EQ(After(seconds(1)), "probe 1");
-  const ProbeStart rescan = BeginProbe(1);
-  ASSERT_TRUE(rescan.is_rescan);
+  const ProbeStart rescan = BeginRescan();
   EXPECT_EQ(Probe(1, 1), "lease 1") << "of a task that nobody announced";
   EndProbe(1, rescan, 0);
   EXPECT_EQ(Lease(1, 1), "answer bob: 1 tasks");
@@ -71,13 +73,7 @@ TEST_F(RescanTest, ARescanThatSawNothingDoesNotSayThatALaneIsEmpty) {
 
 // It began before the rescan lowered the bounds.
 TEST_F(RescanTest, AProbeThatSawNothingBehindTheBoundsDoesNotDenyWhatARescanFound) {
-  MakeEmpty(1);
-  for (const char* name : {"ann", "bob"}) Admit(Caller(name, {1}));
-  Commit(1, 1);
-  Lease(1, 1);
-  Probe(1, 0);
-  EXPECT_EQ(After(seconds(1)), "probe 1");
-  const ProbeStart rescan = BeginProbe(1);
+  const ProbeStart rescan = BeginRescan();
   Commit(1, 1);
   EXPECT_EQ(Lease(1, 0), "probe 1");
   const ProbeStart ahead = BeginProbe(1);
@@ -88,10 +84,7 @@ TEST_F(RescanTest, AProbeThatSawNothingBehindTheBoundsDoesNotDenyWhatARescanFoun
 
 // Only a probe from the start tells when the next task is due.
 TEST_F(RescanTest, AfterANotificationOfScheduledTasksTheLaneIsProbedFromTheStart) {
-  MakeEmpty(1);
-  for (const char* name : {"ann", "bob"}) Admit(Caller(name, {1}));
-  Commit(1, 1);
-  Lease(1, 1);
+  LeaseTheOnlyTask();
   EXPECT_EQ(Probe(1, 0), "");
   now_ += milliseconds(100);
   EXPECT_EQ(Notify(1, 1, false), "probe 1");
@@ -100,13 +93,7 @@ TEST_F(RescanTest, AfterANotificationOfScheduledTasksTheLaneIsProbedFromTheStart
 
 // What the probe read first may be older.
 TEST_F(RescanTest, SoItIsWhenTheNotificationComesBesideAProbe) {
-  MakeEmpty(1);
-  for (const char* name : {"ann", "bob"}) Admit(Caller(name, {1}));
-  Commit(1, 1);
-  Lease(1, 1);
-  Probe(1, 0);
-  EXPECT_EQ(After(seconds(1)), "probe 1");
-  const ProbeStart rescan = BeginProbe(1);
+  const ProbeStart rescan = BeginRescan();
   EXPECT_EQ(Notify(1, 1, false), "probe 1");
   EXPECT_TRUE(BeginProbe(1).from.empty());
   EndProbe(1, rescan, 0);
@@ -128,10 +115,7 @@ TEST_F(RescanTest, TheFirstCallerAfterAWhileKeepsTheBounds) {
 
 // The lane stayed unread for seconds, and callers that do not wait got no answer.
 TEST_F(RescanTest, AProbeBehindBoundsThatWereResetMeanwhileDoesNotTellThatALaneIsEmpty) {
-  MakeEmpty(1);
-  for (const char* name : {"ann", "bob"}) Admit(Caller(name, {1}));
-  Commit(1, 1);
-  Lease(1, 1);
+  LeaseTheOnlyTask();
   const ProbeStart ahead = BeginProbe(1);
   ASSERT_FALSE(ahead.from.empty());
   EXPECT_EQ(Do([](Scheduler& s, Step& step) { s.SetListening(true, step); }), "");
@@ -187,26 +171,14 @@ TEST_F(RescanTest, AProbeLooksAtWhatLeasesSinceTheLastProbePassed) {
 }
 
 TEST_F(RescanTest, OneFromBeforeAResetDoesNotSayWhichPrioritiesThereAre) {
-  MakeEmpty(1);
-  for (const char* name : {"ann", "bob"}) Admit(Caller(name, {1}));
-  Commit(1, 1);
-  Lease(1, 1);
-  Probe(1, 0);
-  EXPECT_EQ(After(seconds(1)), "probe 1");
-  const ProbeStart rescan = BeginProbe(1);
+  const ProbeStart rescan = BeginRescan();
   EXPECT_EQ(Do([](Scheduler& s, Step& step) { s.SetListening(true, step); }), "probe 1");
   EXPECT_EQ(EndProbe(1, rescan, 1), "") << "nothing is leased before the lane is read anew";
   EXPECT_EQ(Probe(1, 1), "lease 1");
 }
 
 TEST_F(RescanTest, OneThatFailedIsNobodysError) {
-  MakeEmpty(1);
-  for (const char* name : {"ann", "bob"}) Admit(Caller(name, {1}));
-  Commit(1, 1);
-  Lease(1, 1);
-  Probe(1, 0);
-  EXPECT_EQ(After(seconds(1)), "probe 1");
-  const ProbeStart rescan = BeginProbe(1);
+  const ProbeStart rescan = BeginRescan();
   Do([&](Scheduler& s, Step& step) {
     s.EndProbe({1, 0}, rescan, absl::UnavailableError("away"), step);
   });
