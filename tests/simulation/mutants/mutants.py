@@ -107,8 +107,7 @@ MUTANTS = {
         (STATE, "return bounds.IsRead() && bounds.IsRaised() && knows_next_due; }",
                 "return bounds.IsRead() && bounds.IsRaised(); }")],
     "unknown_lane_sets_no_alarm": [
-        (LANE, "at = std::min(at, std::max(state.belief.empty_until(), state.probe_allowed));",
-               "at = std::min(at, state.next_due);")],
+        (LANE, "at = std::min(at, std::max(unknown_from, state.probe_allowed));", "")],
     "probe_lowers_no_bound": [
         (LANE, "for (const store::Bound& ready : seen.first_ready) state.bounds.LowerTo(ready);",
                "")],

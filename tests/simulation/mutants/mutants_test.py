@@ -4,10 +4,7 @@ import os
 import pathlib
 import re
 import subprocess
-import tempfile
 import unittest
-
-import mutants
 
 BUILD = pathlib.Path(os.environ["SKIPLANE_BUILD_DIR"])
 # The rarest is found once in some 650 seeds.
@@ -46,16 +43,8 @@ class Mutants(unittest.TestCase):
         told = re.match(r"after \d+ seeds: (.*)", self.play(name)).group(1)
         self.assertTrue(told.startswith(invariants), told)
 
-    def test_all_are_played(self):
-        played = {name.removeprefix("test_") for name in dir(self) if name.startswith("test_")}
-        self.assertEqual(mutants.MUTANTS.keys() - played, set())
+    def test_all_are_built(self):
         self.assertEqual(self.built, "")
-
-    def test_a_text_that_is_gone_is_an_error(self):
-        with tempfile.TemporaryDirectory() as folder:
-            pathlib.Path(folder, "scheduler.cc").write_text("void Advance() {}\n", encoding="utf-8")
-            with self.assertRaisesRegex(SystemExit, "deadline_without_alarm: scheduler.cc has 0"):
-                mutants.plant("deadline_without_alarm", folder, folder)
 
     # What is printed is short enough to be read, and ends with what is broken.
     def test_the_shortest_history_is_told(self):
@@ -168,3 +157,6 @@ class Mutants(unittest.TestCase):
 
     def test_unknown_lane_sets_no_alarm(self):
         self.assert_found("unknown_lane_sets_no_alarm", NOT_UNDER_WAY)
+
+    def test_look_behind_the_bounds_tells_what_is_due(self):
+        self.assert_found("look_behind_the_bounds_tells_what_is_due", PASSED_OVER)

@@ -70,6 +70,15 @@ class Database:
         """As if no worker had beaten for its lease time."""
         self.run("UPDATE skiplane.worker_session SET expire_time = now() - interval '1 s'")
 
+    def let_sessions_end(self):
+        """As expire_sessions(); and no message that is still on its way prolongs one."""
+        self.run("CREATE FUNCTION public.stay_ended() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+                 " NEW.expire_time = OLD.expire_time; RETURN NEW; END $$;"
+                 "CREATE TRIGGER stay_ended BEFORE UPDATE ON skiplane.worker_session"
+                 " FOR EACH ROW WHEN (NEW.expire_time > OLD.expire_time)"
+                 " EXECUTE FUNCTION public.stay_ended()")
+        self.expire_sessions()
+
     def picture(self):
         """All that is known of tasks. Two pictures differ if anything was written between them."""
         tables = ("task", "task_key", "task_failed", "history", "settled", "enqueue_request")
