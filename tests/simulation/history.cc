@@ -38,6 +38,7 @@ class Maker {
     for (int i = 0; i < rare; ++i) AddRare();
     std::ranges::stable_sort(history_.inputs, {}, &Input::at);
     if (Chance(700)) history_.hand_off = Chance(500) ? 1000 : Pick(0, 1000);
+    if (Chance(300)) history_.rescan = Pick(500, 8000);
     return history_;
   }
 

@@ -46,6 +46,7 @@ struct History {
   int lanes_each = 1;
   int stages_each = 1;
   int slowest = 12;  // ms that a way to the database or back takes
+  int rescan = 0;    // ms that a rescan takes, at most: it passes dead rows
   // In 1,000.
   int lost = 0;        // notifications that are lost, or come twice or late
   int failing = 0;     // statements

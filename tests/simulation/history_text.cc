@@ -19,6 +19,7 @@ constexpr std::array kHistoryFields = {
     std::pair{"lanes_each", &History::lanes_each},
     std::pair{"stages_each", &History::stages_each},
     std::pair{"slowest", &History::slowest},
+    std::pair{"rescan", &History::rescan},
     std::pair{"lost", &History::lost},
     std::pair{"failing", &History::failing},
     std::pair{"lease_next", &History::lease_next},

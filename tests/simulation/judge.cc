@@ -81,7 +81,7 @@ void Judge::Taken(const std::vector<int64_t>& ids, const broker::LeaseRun& run,
     }
     const base::SteadyTime since =
         std::max(knowledge.healthy_since, ReadySince(*task, now, at));
-    if (!ids.empty() && at - since > kHandOutWithin) {
+    if (finds_missed_ && !ids.empty() && at - since > kHandOutWithin) {
       Break("tasks are handed out for long while one that goes before them is not");
     }
   }
@@ -199,17 +199,31 @@ void Judge::AnsweredShort(const Caller& caller, const std::vector<model::LeasedT
   }
 }
 
-void Judge::Waiting(const std::vector<Caller*>& waiting, const std::vector<Knowledge>& brokers,
-                    absl::Time now, base::SteadyTime at) {
-  std::map<LaneStage, base::SteadyTime> oldest;  // since when a ready task is there
+Judge::Times Judge::OldestFor(const Knowledge& knowledge, absl::Time now,
+                              base::SteadyTime at) const {
+  Times oldest;
   for (const auto& [id, task] : tables_.tasks()) {
     if (!tables_.IsReady(task, now) || paused_.contains(task.lane_stage)) continue;
-    const base::SteadyTime since = ReadySince(task, now, at);
+    base::SteadyTime since = ReadySince(task, now, at);
+    if (!finds_missed_) {
+      const auto known = knowledge.tasks.find(id);
+      if (known == knowledge.tasks.end()) continue;
+      since = std::max(since, known->second);
+    }
     const auto [entry, is_new] = oldest.try_emplace(task.lane_stage, since);
     entry->second = std::min(entry->second, since);
   }
+  return oldest;
+}
+
+void Judge::Waiting(const std::vector<Caller*>& waiting, const std::vector<Knowledge>& brokers,
+                    absl::Time now, base::SteadyTime at) {
+  std::vector<Times> oldest_of;
+  for (const Knowledge& broker : brokers) oldest_of.push_back(OldestFor(broker, now, at));
   for (const Caller* caller : waiting) {
-    const base::SteadyTime healthy = brokers[static_cast<size_t>(caller->broker)].healthy_since;
+    const auto broker = static_cast<size_t>(caller->broker);
+    const base::SteadyTime healthy = brokers[broker].healthy_since;
+    const Times& oldest = oldest_of[broker];
     for (const Ticket::Wanted& wanted : caller->ticket->wanted) {
       const auto found = oldest.find(wanted.lane_stage);
       if (found == oldest.end()) continue;

@@ -54,7 +54,8 @@ class Judge {
  public:
   using LeaseId = std::pair<int64_t, int64_t>;  // the task's, and the lease number
 
-  explicit Judge(const Tables& tables) : tables_(tables) {}
+  // `finds_missed`: also tasks that a broker does not know are found within kHandOutWithin.
+  Judge(const Tables& tables, bool finds_missed) : tables_(tables), finds_missed_(finds_missed) {}
 
   const std::string& verdict() const { return verdict_; }
   bool is_broken() const { return !verdict_.empty(); }
@@ -116,7 +117,7 @@ class Judge {
               const std::map<const broker::Ticket*, Caller>& callers,
               const std::vector<Caller*>& waiting);
 
-  // No ready task and no caller wait for each other for long.
+  // No ready task that can be found and no caller wait for each other for long.
   void Waiting(const std::vector<Caller*>& waiting, const std::vector<Knowledge>& brokers,
                absl::Time now, base::SteadyTime at);
 
@@ -129,8 +130,11 @@ class Judge {
  private:
   // Since when it can be leased by everybody who looks.
   base::SteadyTime ReadySince(const Task& task, absl::Time now, base::SteadyTime at) const;
+  using Times = std::map<LaneStage, base::SteadyTime>;
+  Times OldestFor(const Knowledge& knowledge, absl::Time now, base::SteadyTime at) const;
 
   const Tables& tables_;
+  const bool finds_missed_;
   std::map<const broker::Ticket*, std::vector<LeaseId>> kept_;
   struct LastServed {
     bool is_known = true;
@@ -139,7 +143,7 @@ class Judge {
   };
   std::map<std::pair<int, LaneStage>, LastServed> last_served_;  // by each broker
   std::set<LaneStage> paused_;
-  std::map<LaneStage, base::SteadyTime> resumed_;
+  Times resumed_;
   std::string verdict_;
 };
 

@@ -109,6 +109,7 @@ class World {
   Span Latency() { return Span(Pick(0, history_.slowest)); }
   // Mostly short, as slow ones put the next ones off: all probes share a budget.
   Span ProbeLatency() { return Span(Chance(50) ? Pick(0, 12) : 0); }
+  Span RescanLatency() { return Span(Pick(history_.rescan / 2, history_.rescan)); }
   absl::Time DatabaseNow() const;
   broker::Scheduler& SchedulerOf(int broker) {
     return *brokers_[static_cast<size_t>(broker)].scheduler;
@@ -129,7 +130,7 @@ class World {
   int64_t events_ = 0;
   int64_t handed_out_ = 0;
   Tables tables_;
-  Judge judge_{tables_};
+  Judge judge_;
   std::vector<Broker> brokers_;
   std::vector<Knowledge> known_;
   std::vector<std::shared_ptr<model::Queue>> queues_;

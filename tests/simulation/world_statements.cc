@@ -234,7 +234,8 @@ void World::RunProbe(int broker, LaneStage lane_stage) {
     if (!fails) {
       for (const store::Bound& bound : seen->first_ready) ready.push_back(bound.id);
     }
-    After(ProbeLatency(), [=, this, jumps = clock_jumps_] {
+    const Span reading = start.is_rescan ? RescanLatency() : Span(0);
+    After(ProbeLatency() + reading, [=, this, jumps = clock_jumps_] {
       if (fails) Unhealthy(broker);
       Trace(broker, "probe of lane ", lane_stage.lane, ", stage ", lane_stage.stage,
             fails ? " failed" : absl::StrCat(" saw ", seen->ready));

@@ -106,6 +106,16 @@ MUTANTS = {
     "look_behind_the_bounds_tells_what_is_due": [
         (STATE, "return bounds.IsRead() && bounds.IsRaised() && knows_next_due; }",
                 "return bounds.IsRead() && bounds.IsRaised(); }")],
+    "rescan_holds_up_probes": [
+        (LANE, "    state.is_probing = false;\n    Advance(state, step);\n",
+               "    Advance(state, step);\n"),
+        (LANE, "  (start.is_rescan ? state.is_rescanning : state.is_probing) = false;\n",
+               "  state.is_probing = false;\n"
+               "  if (start.is_rescan) state.is_rescanning = false;\n")],
+    "rescan_knows_what_came_beside_it": [
+        (LANE, "const bool is_newest = state.bounds.unread() == start.unread_before;",
+               "const bool is_newest = true;"),
+        (LANE, "is_newest && state.hints == start.hints_before;", "is_newest;")],
     "unknown_lane_sets_no_alarm": [
         (LANE, "at = std::min(at, std::max(unknown_from, state.probe_allowed));", "")],
     "probe_lowers_no_bound": [

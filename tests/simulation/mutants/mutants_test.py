@@ -155,6 +155,12 @@ class Mutants(unittest.TestCase):
     def test_failed_probe_does_not_end(self):
         self.assert_found("failed_probe_does_not_end", WAIT_FOR_EACH_OTHER)
 
+    def test_rescan_holds_up_probes(self):
+        self.assert_found("rescan_holds_up_probes", WAIT_FOR_EACH_OTHER)
+
+    def test_rescan_knows_what_came_beside_it(self):
+        self.assert_found("rescan_knows_what_came_beside_it", SKIPPED)
+
     def test_unknown_lane_sets_no_alarm(self):
         self.assert_found("unknown_lane_sets_no_alarm", NOT_UNDER_WAY)
 
