@@ -146,7 +146,7 @@ class HandOff(SwitchedOn, Streams):
         """The broker believes that it lives: the statement looks."""
         self.waiting()
         before = self.handed_off()
-        self.database.let_sessions_end()
+        self.database.expire_sessions()
         task = self.client.enqueue("q", b"again")
         self.assertEqual(self.handed_off(), before)
         [again] = self.work(credit=1).take()

@@ -67,17 +67,16 @@ class Database:
         self.run("UPDATE skiplane.task SET schedule_time = clock_timestamp() WHERE state = 1")
 
     def expire_sessions(self):
-        """As if no worker had beaten for its lease time."""
-        self.run("UPDATE skiplane.worker_session SET expire_time = now() - interval '1 s'")
-
-    def let_sessions_end(self):
-        """As expire_sessions(); and no message that is still on its way prolongs one."""
-        self.run("CREATE FUNCTION public.stay_ended() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        """As if no worker had beaten for its lease time; what a broker still writes of earlier
+        messages prolongs no session that has ended so."""
+        self.run("CREATE OR REPLACE FUNCTION public.stay_expired() RETURNS trigger"
+                 " LANGUAGE plpgsql AS $$ BEGIN"
                  " NEW.expire_time = OLD.expire_time; RETURN NEW; END $$;"
-                 "CREATE TRIGGER stay_ended BEFORE UPDATE ON skiplane.worker_session"
-                 " FOR EACH ROW WHEN (NEW.expire_time > OLD.expire_time)"
-                 " EXECUTE FUNCTION public.stay_ended()")
-        self.expire_sessions()
+                 "CREATE OR REPLACE TRIGGER stay_expired BEFORE UPDATE ON skiplane.worker_session"
+                 " FOR EACH ROW"
+                 " WHEN (OLD.expire_time < now() AND NEW.expire_time > OLD.expire_time) EXECUTE"
+                 " FUNCTION public.stay_expired()")
+        self.run("UPDATE skiplane.worker_session SET expire_time = now() - interval '1 s'")
 
     def picture(self):
         """All that is known of tasks. Two pictures differ if anything was written between them."""
