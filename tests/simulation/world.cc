@@ -220,21 +220,26 @@ void World::JumpClock(Span span) {
   }
 }
 
-// The broker that committed knows at once; the others hear of it, or not.
-void World::Announce(int origin, const std::vector<int64_t>& ids) {
-  if (ids.empty()) return;
+// As the commit says that makes or frees them.
+store::UnleasedTasks World::UnleasedOf(const std::vector<int64_t>& ids) const {
+  if (ids.empty()) return {};
   const Task& first = *tables_.Find(ids.front());
   const bool is_ready = first.schedule_time <= DatabaseNow();
-  const int64_t count = static_cast<int64_t>(ids.size());
-  const store::UnleasedTasks unleased{first.lane_stage.lane, first.lane_stage.stage, first.priority,
-                                       is_ready,          count,             first.schedule_time};
+  return {first.lane_stage.lane, first.lane_stage.stage,           first.priority,
+          is_ready,              static_cast<int64_t>(ids.size()), first.schedule_time};
+}
+
+// The broker that committed knows at once; the others hear of it, or not.
+void World::Tell(int origin, const store::UnleasedTasks& unleased,
+                 const std::vector<int64_t>& ids) {
+  if (ids.empty()) return;
   model::Notification notification;
-  notification.lane = first.lane_stage.lane;
-  notification.stage = first.lane_stage.stage;
-  notification.priority = first.priority;
-  notification.is_ready = is_ready;
-  notification.count = count;
-  notification.schedule_time = first.schedule_time;
+  notification.lane = unleased.lane;
+  notification.stage = unleased.stage;
+  notification.priority = unleased.priority;
+  notification.is_ready = unleased.is_ready;
+  notification.count = unleased.count;
+  notification.schedule_time = unleased.schedule_time;
   for (int b = 0; b < history_.brokers; ++b) {
     if (b == origin) continue;
     if (Chance(history_.lost)) {
@@ -244,7 +249,7 @@ void World::Announce(int origin, const std::vector<int64_t>& ids) {
     After(Latency(), [this, b, notification, ids] { Notify(b, notification, ids); });
   }
   if (origin < 0) return;
-  Trace(origin, "commits ", count, " tasks in lane ", notification.lane, ", stage ",
+  Trace(origin, "commits ", unleased.count, " tasks in lane ", notification.lane, ", stage ",
         notification.stage);
   Learn(origin, ids);
   Perform(origin, Do(origin, [&](auto& scheduler, Step& step) {

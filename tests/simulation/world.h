@@ -52,7 +52,9 @@ class World {
   void Pause(int queue, Span span);
   void Outage(int broker, Span span);
   void JumpClock(Span span);
-  void Announce(int origin, const std::vector<int64_t>& ids);
+  void Announce(int origin, const std::vector<int64_t>& ids) { Tell(origin, UnleasedOf(ids), ids); }
+  store::UnleasedTasks UnleasedOf(const std::vector<int64_t>& ids) const;
+  void Tell(int origin, const store::UnleasedTasks& unleased, const std::vector<int64_t>& ids);
   void Notify(int broker, const model::Notification& notification, std::vector<int64_t> ids);
   void Learn(int broker, const std::vector<int64_t>& ids);
   void Forget(int64_t id);

@@ -50,17 +50,19 @@ void World::CommitHandOff(const Input& input, const Run& run) {
   }
   tables_.Commit(leases, now_);
   const store::Leased rows = Rows(*run, leased);
+  const store::UnleasedTasks unleased = UnleasedOf(others);
   const int broker = input.broker;
   if (Chance(history_.failing / 2)) {  // the answer is lost
-    Announce(-1, others);
+    Tell(-1, unleased, others);
     return After(Span(Pick(50, 1500)), [=, this] {
       Unhealthy(broker);
       if (!rows.rows.empty()) return EndLease(broker, run, rows);
       EndLease(broker, run, broker::RepeatLater());
     });
   }
+  // Others may have leased some of them by then, and be done with them.
   After(Latency(), [=, this] {
-    Announce(broker, others);
+    Tell(broker, unleased, others);
     EndLease(broker, run, rows);
   });
 }
