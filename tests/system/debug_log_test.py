@@ -8,7 +8,7 @@ from support import broker as brokers
 from support.case import SystemTest
 from support.client import broker_pb2, task_pb2
 from support.cluster import Cluster
-from support.database import run_sql
+from support.database import Database
 from support.process import GENEROUS_S
 
 QUEUE = "busy"
@@ -54,8 +54,7 @@ class DebugLog(SystemTest):
         self.client.broker.Heartbeat(broker_pb2.HeartbeatRequest(
             worker_id=WORKER, end_session=True), timeout=GENEROUS_S)
         self.lease(duration=30)
-        run_sql(self.cluster.uri("postgres"),
-                "UPDATE skiplane.worker_session SET expire_time = now() - interval '1 s'")
+        Database.named(self.cluster, "postgres").expire_sessions()
         self.assert_refused("NOT_FOUND", "QUEUE_NOT_FOUND", self.client.lease, "canary_key")
         self.client.pause(QUEUE)
         self.client.lease(QUEUE, wait=0)

@@ -66,9 +66,9 @@ class Database:
         """As if the run time of all waiting tasks had come."""
         self.run("UPDATE skiplane.task SET schedule_time = clock_timestamp() WHERE state = 1")
 
-    def expire_sessions(self):
-        """As if no worker had beaten for its lease time; what a broker still writes of earlier
-        messages prolongs no session that has ended so."""
+    def expire_sessions(self, which="true"):
+        """As if no worker had beaten for its lease time. What a broker still writes of earlier
+        messages, or as grace after a gap, prolongs no session that has ended so."""
         self.run("CREATE OR REPLACE FUNCTION public.stay_expired() RETURNS trigger"
                  " LANGUAGE plpgsql AS $$ BEGIN"
                  " NEW.expire_time = OLD.expire_time; RETURN NEW; END $$;"
@@ -76,7 +76,8 @@ class Database:
                  " FOR EACH ROW"
                  " WHEN (OLD.expire_time < now() AND NEW.expire_time > OLD.expire_time) EXECUTE"
                  " FUNCTION public.stay_expired()")
-        self.run("UPDATE skiplane.worker_session SET expire_time = now() - interval '1 s'")
+        self.run("UPDATE skiplane.worker_session SET expire_time = now() - interval '1 s'"
+                 f" WHERE {which}")
 
     def picture(self):
         """All that is known of tasks. Two pictures differ if anything was written between them."""

@@ -208,8 +208,8 @@ def end_session(scene):
 
 def lose(scene, task_id):
     yield task_id
-    scene.run("UPDATE skiplane.worker_session SET expire_time = now() - interval '1 s'"
-              f" WHERE worker_id = '{scene.worker}'")
+    scene.database.expire_sessions(
+        f"id = (SELECT t.session FROM skiplane.task t WHERE {scene.row(task_id)})")
 
 
 @transition("LEASED", "READY", "worker lost")
