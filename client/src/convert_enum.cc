@@ -47,6 +47,11 @@ constexpr Pair<Disposition, v1::NackDisposition> kDispositions[] = {
     {Disposition::kFail, v1::NACK_DISPOSITION_FAIL},
 };
 
+constexpr Pair<Packing, v1::Packing> kPackings[] = {
+    {Packing::kOff, v1::PACKING_OFF},
+    {Packing::kAutomatic, v1::PACKING_AUTOMATIC},
+};
+
 constexpr Pair<PauseMode, v1::PauseMode> kPauseModes[] = {
     {PauseMode::kNone, v1::PAUSE_MODE_NONE},
     {PauseMode::kLease, v1::PAUSE_MODE_LEASE},
@@ -100,12 +105,14 @@ Ours Find(const Pair<Ours, Proto> (&table)[n], Proto proto) {
 v1::HistoryPolicy ToProto(HistoryPolicy policy) { return Find(kHistoryPolicies, policy); }
 v1::KeyPolicy ToProto(KeyPolicy policy) { return Find(kKeyPolicies, policy); }
 v1::NackDisposition ToProto(Disposition disposition) { return Find(kDispositions, disposition); }
+v1::Packing ToProto(Packing packing) { return Find(kPackings, packing); }
 v1::PauseMode ToProto(PauseMode mode) { return Find(kPauseModes, mode); }
 v1::RetryKind ToProto(RetryKind kind) { return Find(kRetryKinds, kind); }
 
 EnqueueOutcome FromProto(v1::EnqueueOutcome outcome) { return Find(kEnqueueOutcomes, outcome); }
 HistoryPolicy FromProto(v1::HistoryPolicy policy) { return Find(kHistoryPolicies, policy); }
 LeaseState FromProto(v1::LeaseState state) { return Find(kLeaseStates, state); }
+Packing FromProto(v1::Packing packing) { return Find(kPackings, packing); }
 PauseMode FromProto(v1::PauseMode mode) { return Find(kPauseModes, mode); }
 RetryKind FromProto(v1::RetryKind kind) { return Find(kRetryKinds, kind); }
 SettleOutcome FromProto(v1::SettleOutcome outcome) { return Find(kSettleOutcomes, outcome); }

@@ -56,7 +56,8 @@ QueueSettings SettingsFromProto(const v1::QueueSettings& proto) {
                          .history_days = proto.history_days(),
                          .failed_days = proto.failed_days(),
                          .keep_payloads = proto.keep_payloads(),
-                         .keep_results = proto.keep_results()};
+                         .keep_results = proto.keep_results(),
+                         .packing = FromProto(proto.packing())};
   if (proto.has_max_depth()) settings.max_depth = proto.max_depth();
   if (proto.has_max_bytes()) settings.max_bytes = proto.max_bytes();
   if (proto.has_max_enqueue_rate()) settings.max_enqueue_rate = proto.max_enqueue_rate();
@@ -78,6 +79,7 @@ void ToProto(const QueueSettings& settings, v1::QueueSettings* proto) {
   proto->set_failed_days(settings.failed_days);
   proto->set_keep_payloads(settings.keep_payloads);
   proto->set_keep_results(settings.keep_results);
+  proto->set_packing(ToProto(settings.packing));
   if (settings.max_depth) proto->set_max_depth(*settings.max_depth);
   if (settings.max_bytes) proto->set_max_bytes(*settings.max_bytes);
   if (settings.max_enqueue_rate) proto->set_max_enqueue_rate(*settings.max_enqueue_rate);

@@ -27,6 +27,9 @@ SessionId NewSessionId();
 // attempt must equal it. `block` and `offset` are where the row was when it was leased: used for
 // speed, wrong after the row moved, and never trusted.
 struct LeaseToken {
+  // No row has this block: `offset` is the task's position in its pack.
+  static constexpr uint32_t kPackBlock = 0xFFFFFFFF;
+
   TaskId task;
   int64_t lease_number = 0;
   SessionId session{};
@@ -36,11 +39,15 @@ struct LeaseToken {
   int16_t stage = 0;          // where the task was when it was leased
   bool is_recurring = false;  // its ack is expected to arm it again
 
+  // Whether it was in a pack when it was leased; it may have a row of its own by now.
+  bool IsPacked() const { return block == kPackBlock; }
+
   friend bool operator==(const LeaseToken&, const LeaseToken&) = default;
 };
 
 // A version byte, the fields big-endian, and a checksum that tells a damaged token from an old one.
-// Tokens of the first stage of ordinary tasks have the form that brokers before 0.2 read.
+// Tokens of the first stage of ordinary tasks have the form that brokers before 0.2 read. Those of
+// packed tasks have a version that only brokers read which know packs.
 std::string EncodeLeaseToken(const LeaseToken& token);
 
 // INVALID_LEASE_TOKEN (INVALID_ARGUMENT) if `text` is not the result of EncodeLeaseToken.

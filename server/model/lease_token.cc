@@ -6,12 +6,14 @@
 
 #include "server/base/reason.h"
 #include "server/model/lease.h"
+#include "server/model/limits.h"
 
 namespace skiplane::model {
 namespace {
 
 constexpr char kShortVersion = 1;  // without stage and recurrence
 constexpr char kVersion = 2;
+constexpr char kPackedVersion = 3;  // as the short one: packed tasks have neither
 constexpr size_t kChecksumBytes = sizeof(uint32_t);
 constexpr size_t kShortBytes = 1 + 3 * sizeof(int64_t) + sizeof(SessionId) + sizeof(int32_t) +
                                sizeof(uint32_t) + sizeof(uint16_t) + kChecksumBytes;
@@ -52,7 +54,7 @@ std::string EncodeLeaseToken(const LeaseToken& token) {
   std::string text;
   text.reserve(kTokenBytes);
   const bool is_short = token.stage == 0 && !token.is_recurring;
-  text.push_back(is_short ? kShortVersion : kVersion);
+  text.push_back(token.IsPacked() ? kPackedVersion : is_short ? kShortVersion : kVersion);
   AppendBigEndian(token.task.lane, &text);
   AppendBigEndian(token.task.id, &text);
   AppendBigEndian(token.lease_number, &text);
@@ -69,9 +71,10 @@ std::string EncodeLeaseToken(const LeaseToken& token) {
 }
 
 absl::StatusOr<LeaseToken> DecodeLeaseToken(absl::string_view text) {
+  const bool is_packed = text.size() == kShortBytes && text.front() == kPackedVersion;
   const bool is_short = text.size() == kShortBytes && text.front() == kShortVersion;
   const bool is_long = text.size() == kTokenBytes && text.front() == kVersion;
-  if (!is_short && !is_long) return Malformed();
+  if (!is_packed && !is_short && !is_long) return Malformed();
   absl::string_view rest = text.substr(text.size() - kChecksumBytes);
   if (TakeBigEndian<uint32_t>(&rest) != Checksum(text.substr(0, text.size() - kChecksumBytes))) {
     return Malformed();
@@ -93,6 +96,9 @@ absl::StatusOr<LeaseToken> DecodeLeaseToken(absl::string_view text) {
     // What would have been written in the short form, or otherwise, is none of ours.
     const bool is_ours = recurring <= 1 && token.stage >= 0 && (token.stage > 0 || recurring == 1);
     if (!is_ours) return Malformed();
+  }
+  if (token.IsPacked() != is_packed || (is_packed && token.offset >= kPackTasksMax)) {
+    return Malformed();
   }
   if (token.task.lane <= 0 || token.task.id <= 0 || token.lease_number <= 0 || token.attempt <= 0) {
     return Malformed();

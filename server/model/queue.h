@@ -16,6 +16,9 @@ namespace skiplane::model {
 
 enum class HistoryPolicy : int16_t { kAll = 1, kFailures = 2, kNone = 3 };
 
+// Whether many ordinary tasks may share one row.
+enum class Packing : int16_t { kOff = 1, kAutomatic = 2 };
+
 // What a pause stops; the bits of kLease and kEnqueue make kBoth.
 enum class PauseMode : int16_t { kNone = 0, kLease = 1, kEnqueue = 2, kBoth = 3 };
 
@@ -52,6 +55,7 @@ struct QueueSettings {
   bool keep_payloads = false;
   bool keep_results = false;
   QueueLimits limits;
+  Packing packing = Packing::kOff;
 
   // Stages by their number, from 0. A number that the pipeline lacks has the queue's own values.
   const RetryPolicy& RetryOf(int16_t stage) const;
@@ -59,6 +63,10 @@ struct QueueSettings {
   absl::Duration MaxRunDurationOf(int16_t stage) const;
   std::string StageName(int16_t stage) const;
   std::optional<int16_t> FindStage(absl::string_view name) const;
+  // Whether tasks may be packed: packs have no stages, and their history has no payloads.
+  bool Packs() const {
+    return packing == Packing::kAutomatic && stages.empty() && !keep_payloads && !keep_results;
+  }
   int16_t StageCount() const { return stages.empty() ? 1 : static_cast<int16_t>(stages.size()); }
 
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;

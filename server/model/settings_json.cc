@@ -15,6 +15,7 @@ using Json = nlohmann::json;  // members in the order of their names: the text i
 constexpr std::array<absl::string_view, 4> kRetryKinds = {"linear", "fixed", "exponential",
                                                           "table"};
 constexpr std::array<absl::string_view, 3> kHistoryPolicies = {"all", "failures", "none"};
+constexpr std::array<absl::string_view, 2> kPackings = {"off", "automatic"};
 
 template <typename Enum, size_t n>
 std::string EnumText(Enum value, const std::array<absl::string_view, n>& names) {
@@ -87,6 +88,10 @@ absl::Status Read(const Json& value, absl::string_view, RetryKind* out) {
 
 absl::Status Read(const Json& value, absl::string_view, HistoryPolicy* out) {
   return ReadEnum(value, kHistoryPolicies, out);
+}
+
+absl::Status Read(const Json& value, absl::string_view, Packing* out) {
+  return ReadEnum(value, kPackings, out);
 }
 
 absl::Status Read(const Json& value, absl::string_view member, bool* out) {
@@ -192,6 +197,7 @@ std::string SettingsToJson(const QueueSettings& settings) {
   if (limits.max_depth) json["max_depth"] = *limits.max_depth;
   if (limits.max_bytes) json["max_bytes"] = *limits.max_bytes;
   if (limits.max_enqueue_rate) json["max_enqueue_rate"] = *limits.max_enqueue_rate;
+  if (settings.packing != Packing::kOff) json["packing"] = EnumText(settings.packing, kPackings);
   return json.dump();
 }
 
@@ -213,6 +219,7 @@ absl::StatusOr<QueueSettings> SettingsFromJson(absl::string_view json) {
   RETURN_IF_ERROR(ReadIfAny(object, "max_depth", &settings.limits.max_depth));
   RETURN_IF_ERROR(ReadIfAny(object, "max_bytes", &settings.limits.max_bytes));
   RETURN_IF_ERROR(ReadIfAny(object, "max_enqueue_rate", &settings.limits.max_enqueue_rate));
+  RETURN_IF_ERROR(ReadMember(object, "packing", &settings.packing));
   return settings;
 }
 

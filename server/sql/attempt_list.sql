@@ -14,12 +14,20 @@ FROM (
              + coalesce(octet_length(f.error_text), 0) + coalesce(octet_length(f.payload), 0)
              + coalesce(octet_length(f.result), 0)) OVER (ORDER BY f.end_time DESC) AS bytes
   FROM (
-    SELECT h.attempt, h.outcome, h.stage, h.schedule_time, h.lease_time, h.end_time, h.error_type,
-           h.error_fingerprint, h.error_text, h.ends_task, h.payload, h.result,
-           (SELECT s.name FROM skiplane.worker_session s WHERE s.id = h.session) AS worker_name
-    FROM skiplane.history h
-    WHERE h.lane = $1::int8 AND h.task_id = $2::int8 AND h.end_time < $3::timestamptz
-    ORDER BY h.end_time DESC LIMIT $4::int4 + 1
+    SELECT a.*,
+           (SELECT s.name FROM skiplane.worker_session s WHERE s.id = a.session) AS worker_name
+    FROM (
+      (SELECT h.session, h.attempt, h.outcome, h.stage, h.schedule_time, h.lease_time, h.end_time,
+              h.error_type, h.error_fingerprint, h.error_text, h.ends_task, h.payload, h.result
+       FROM skiplane.history h
+       WHERE h.lane = $1::int8 AND h.task_id = $2::int8 AND h.end_time < $3::timestamptz
+       ORDER BY h.end_time DESC LIMIT $4::int4 + 1)
+      UNION ALL
+      SELECT h.session, h.attempt, h.outcome, h.stage, h.schedule_time, h.lease_time, h.end_time,
+             h.error_type, h.error_fingerprint, h.error_text, h.ends_task, h.payload, h.result
+      FROM skiplane.packed_attempts($1::int8, $2::int8) h WHERE h.end_time < $3::timestamptz
+    ) a
+    ORDER BY a.end_time DESC LIMIT $4::int4 + 1
   ) f
 ) g
 WHERE g.number <= $4::int4 AND (g.bytes <= $5::int8 OR g.number = 1)

@@ -13,6 +13,9 @@ CROSS JOIN LATERAL (
   -- Of what was settled, the ledger may know for a while.
   SELECT 1 FROM skiplane.task t
   WHERE t.lane = e.lane AND t.id = e.task AND t.lease_number = e.lease_number AND t.state = 2
+  UNION ALL
+  SELECT 1 FROM skiplane.packed(e.lane, e.task) p
+  WHERE p.lease_number = e.lease_number AND p.state = 2
   OFFSET 0
 ) held
 WHERE e.age_rank <= 100

@@ -1,8 +1,9 @@
 -- Says that a broker runs for the next $3 microseconds. $1 id  $2 name.
--- One row: how many other brokers run.
+-- One row: how many other brokers run, and whether all of them read packs.
 WITH renewed AS (
-  INSERT INTO skiplane.broker AS b (id, name, expire_time)
-  VALUES ($1::uuid, $2::text, now() + $3::int8 * interval '1 microsecond')
-  ON CONFLICT (id) DO UPDATE SET expire_time = excluded.expire_time
+  INSERT INTO skiplane.broker AS b (id, name, expire_time, reads_packs)
+  VALUES ($1::uuid, $2::text, now() + $3::int8 * interval '1 microsecond', true)
+  ON CONFLICT (id) DO UPDATE SET expire_time = excluded.expire_time, reads_packs = true
 )
-SELECT count(*) FROM skiplane.broker o WHERE o.id <> $1::uuid AND o.expire_time > now()
+SELECT count(*), coalesce(bool_and(o.reads_packs), true)
+FROM skiplane.broker o WHERE o.id <> $1::uuid AND o.expire_time > now()

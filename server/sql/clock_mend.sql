@@ -22,6 +22,21 @@ WITH late AS MATERIALIZED (
   FROM late l
   WHERE t.lane = $1::int8 AND t.ctid = l.row_location AND t.state = 1
   RETURNING l.due AS old_due
+), late_pack AS MATERIALIZED (
+  SELECT p.ctid AS row_location, p.task_count - p.position AS tasks
+  FROM skiplane.task_pack p
+  WHERE p.lane = $1::int8 AND p.priority = $3::int2 AND $2::int2 = 0
+    AND p.schedule_time > now() AND p.schedule_time <= $4::timestamptz + interval '1 minute'
+    AND p.position < p.task_count
+    AND age(p.xmin) > age((SELECT c.noted_by::xid FROM skiplane.clock_step c
+                           WHERE c.old_time = $4::timestamptz))
+  ORDER BY p.schedule_time, p.id LIMIT $6::int4
+  FOR UPDATE SKIP LOCKED
+), mended_pack AS (
+  UPDATE skiplane.task_pack p SET schedule_time = least(now(), $5::timestamptz)
+  FROM late_pack l
+  WHERE p.lane = $1::int8 AND p.ctid = l.row_location AND p.position < p.task_count
+  RETURNING l.tasks
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting)
   SELECT $1::int8, $2::int2, c.due, sum(c.waiting)
@@ -32,4 +47,5 @@ WITH late AS MATERIALIZED (
   ) c
   GROUP BY c.due
 )
-SELECT count(*), (date_part('epoch', least(now(), $5::timestamptz)) * 1e6)::int8 FROM mended
+SELECT (SELECT count(*) FROM mended) + (SELECT coalesce(sum(m.tasks), 0) FROM mended_pack m),
+       (date_part('epoch', least(now(), $5::timestamptz)) * 1e6)::int8

@@ -2,10 +2,25 @@
 -- and rows as in task_filter; $6 is the sum of 1 succeeded, 2 cancelled; headers and errors are
 -- not known of such tasks, and none is periodic any more.
 WITH slice AS MATERIALIZED (
-  SELECT h.task_id AS id, h.stage, h.outcome, h.ends_task, h.key, h.create_time, h.priority
-  FROM skiplane.history h
-  WHERE h.lane = $1::int8 AND h.task_id > $2::int8
-  ORDER BY h.task_id LIMIT $3::int4
+  SELECT a.*
+  FROM (
+    (SELECT h.task_id AS id, h.stage, h.outcome, h.ends_task, h.key, h.create_time, h.priority
+     FROM skiplane.history h
+     WHERE h.lane = $1::int8 AND h.task_id > $2::int8
+     ORDER BY h.task_id LIMIT $3::int4)
+    UNION ALL
+    -- Those of one pack, 64 at most, come in any order: all but these are complete.
+    (SELECT p.id + i, 0, 1, true, NULL, p.create_time, p.priority
+     FROM (
+       SELECT o.id, o.masks, o.create_time, o.priority FROM skiplane.pack_history o
+       WHERE o.lane = $1::int8 AND o.id > $2::int8 - 64 ORDER BY o.id
+     ) p
+     CROSS JOIN LATERAL unnest(p.masks) AS m(mask)
+     CROSS JOIN LATERAL skiplane.positions(m.mask) AS i
+     WHERE p.id + i > $2::int8
+     LIMIT $3::int4 + 64)
+  ) a
+  ORDER BY a.id LIMIT $3::int4
 ), edge AS MATERIALIZED (
   -- The attempts of a task may go on behind the slice: its last one is left to the next slice.
   SELECT max(s.id) AS id FROM slice s HAVING count(*) >= $3::int4 AND min(s.id) < max(s.id)

@@ -26,10 +26,23 @@ FROM (
   CROSS JOIN LATERAL unnest(l.tasks, l.lease_numbers) WITH ORDINALITY AS e(task, lease_number, n)
 ) g
 LEFT JOIN LATERAL (
-  SELECT o.*, o.ctid AS row_location FROM skiplane.task o
-  WHERE o.lane = $1::int8 AND o.id = g.task AND o.lease_number = g.lease_number AND o.state = 2
-    AND NOT EXISTS (SELECT FROM skiplane.worker_session s
-                    WHERE s.id = o.session AND s.state <> 1 OFFSET 0)
+  SELECT h.*
+  FROM (
+    SELECT o.session, o.ctid AS row_location, o.id, o.lease_number, o.attempt, o.max_attempts,
+           o.priority, o.schedule_time, o.create_time, o.key, o.content_type, o.headers, o.payload,
+           o.version, o.planned_time, o.error_type, o.error_fingerprint, o.error_text,
+           o.last_progress, o.stage
+    FROM skiplane.task o
+    WHERE o.lane = $1::int8 AND o.id = g.task AND o.lease_number = g.lease_number AND o.state = 2
+    UNION ALL
+    SELECT p.session, p.row_location, p.id, p.lease_number, p.attempt, p.max_attempts, p.priority,
+           p.schedule_time, p.create_time, p.key, p.content_type, p.headers, p.payload, p.version,
+           p.planned_time, p.error_type, p.error_fingerprint, p.error_text, p.last_progress, p.stage
+    FROM skiplane.packed($1::int8, g.task) p
+    WHERE p.lease_number = g.lease_number AND p.state = 2
+  ) h
+  WHERE NOT EXISTS (SELECT FROM skiplane.worker_session s
+                    WHERE s.id = h.session AND s.state <> 1 OFFSET 0)
   OFFSET 0
 ) t ON true
 ORDER BY g.id, g.n

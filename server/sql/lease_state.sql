@@ -11,5 +11,8 @@ CROSS JOIN LATERAL (
   WHERE o.lane = w.lane AND o.id = w.id AND o.lease_number = w.lease_number
     AND o.session = w.session
     AND o.state = 2
+  UNION ALL
+  SELECT NULL FROM skiplane.packed(w.lane, w.id) p
+  WHERE p.lease_number = w.lease_number AND p.session = w.session AND p.state = 2
   OFFSET 0
 ) t

@@ -13,6 +13,7 @@ SELECT coalesce(t.lease_number = w.lease_number AND t.session = w.session AND t.
        coalesce(
          (SELECT true FROM skiplane.history h
           WHERE h.lane = $1::int8 AND h.task_id = w.id LIMIT 1),
+         (SELECT true FROM skiplane.packed_attempts($1::int8, w.id) LIMIT 1),
          (SELECT true FROM skiplane.task_failed f
           WHERE f.lane = $1::int8 AND f.id = w.id LIMIT 1),
          (SELECT true FROM skiplane.settled s
@@ -22,6 +23,9 @@ SELECT coalesce(t.lease_number = w.lease_number AND t.session = w.session AND t.
 FROM unnest($2::int8[], $3::int8[], $4::uuid[]) WITH ORDINALITY AS w(id, lease_number, session, n)
 LEFT JOIN LATERAL (
   SELECT o.id, o.lease_number, o.session, o.state FROM skiplane.task o
-  WHERE o.lane = $1::int8 AND o.id = w.id OFFSET 0
+  WHERE o.lane = $1::int8 AND o.id = w.id
+  UNION ALL
+  SELECT p.id, p.lease_number, p.session, p.state FROM skiplane.packed($1::int8, w.id) p
+  OFFSET 0
 ) t ON true
 ORDER BY w.n

@@ -25,6 +25,9 @@ WITH taken AS (
   CROSS JOIN LATERAL (
     SELECT 1 FROM skiplane.task t
     WHERE t.lane = $1::int8 AND t.id = e.task AND t.lease_number = e.lease_number AND t.state = 2
+    UNION ALL
+    SELECT 1 FROM skiplane.packed($1::int8, e.task) p
+    WHERE p.lease_number = e.lease_number AND p.state = 2
     OFFSET 0
   ) x
   GROUP BY k.id, k.request_id, k.folds, k.check_time

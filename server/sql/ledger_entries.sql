@@ -2,7 +2,8 @@
 -- $1 lane  $2 sessions  $3 stages, $4 how long an attempt may run there in microseconds  $5 the
 -- least of these (0: nobody asks for it)  $6 ledger rows at most
 -- One row per ledger row that names one of the sessions: its id; and one per lease: ledger row,
--- task, lease number, session, attempt, stage, whether its session is one of them. Ordered by task.
+-- task, lease number, session, attempt, stage, whether its session is one of them, whether it is
+-- packed. Ordered by task.
 WITH named AS MATERIALIZED (
   SELECT l.id, l.sessions, l.tasks, l.lease_numbers, l.sessions && $2::uuid[] AS is_lost
   FROM skiplane.lease_ledger l
@@ -14,15 +15,20 @@ WITH named AS MATERIALIZED (
            WHERE n.no < (date_part('epoch', now()) * 1e6)::int8 - $5::int8)))
   ORDER BY l.id LIMIT $6::int4
 )
-SELECT n.id, NULL::int8 AS task, NULL::int8, NULL::uuid, NULL::int4, NULL::int2, NULL::bool
+SELECT n.id, NULL::int8 AS task, NULL::int8, NULL::uuid, NULL::int4, NULL::int2, NULL::bool,
+       NULL::bool
 FROM named n WHERE n.is_lost
 UNION ALL
-SELECT n.id, e.task, e.lease_number, e.session, x.attempt, x.stage, e.session = ANY ($2::uuid[])
+SELECT n.id, e.task, e.lease_number, e.session, x.attempt, x.stage, e.session = ANY ($2::uuid[]),
+       x.is_packed
 FROM named n
 CROSS JOIN LATERAL unnest(n.sessions, n.tasks, n.lease_numbers) AS e(session, task, lease_number)
 CROSS JOIN LATERAL (
-  SELECT o.attempt, o.stage, o.lease_time FROM skiplane.task o
+  SELECT o.attempt, o.stage, o.lease_time, false AS is_packed FROM skiplane.task o
   WHERE o.lane = $1::int8 AND o.id = e.task AND o.lease_number = e.lease_number AND o.state = 2
+  UNION ALL
+  SELECT p.attempt, p.stage, p.lease_time, true FROM skiplane.packed($1::int8, e.task) p
+  WHERE p.lease_number = e.lease_number AND p.state = 2
   OFFSET 0
 ) x
 WHERE e.session = ANY ($2::uuid[])

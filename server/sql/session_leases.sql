@@ -7,6 +7,9 @@ CROSS JOIN LATERAL unnest(l.sessions, l.tasks, l.lease_numbers)
 CROSS JOIN LATERAL (
   SELECT o.attempt FROM skiplane.task o
   WHERE o.lane = $1::int8 AND o.id = e.task AND o.lease_number = e.lease_number AND o.state = 2
+  UNION ALL
+  SELECT p.attempt FROM skiplane.packed($1::int8, e.task) p
+  WHERE p.lease_number = e.lease_number AND p.state = 2
   OFFSET 0
 ) x
 WHERE l.lane = $1::int8 AND l.sessions && $2::uuid[] AND e.session = ANY ($2::uuid[])

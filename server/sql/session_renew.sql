@@ -23,6 +23,9 @@ SET expire_time = greatest(s.expire_time, w.now + coalesce(w.duration, s.lease_d
                   SELECT FROM skiplane.task t
                   WHERE t.lane = (e.value ->> 'lane')::int8 AND t.id = e.key::int8
                     AND t.lease_number = (e.value ->> 'lease')::int8 AND t.state = 2
+                  UNION ALL
+                  SELECT FROM skiplane.packed((e.value ->> 'lane')::int8, e.key::int8) p
+                  WHERE p.lease_number = (e.value ->> 'lease')::int8 AND p.state = 2
                   OFFSET 0)),
                '{}'::jsonb) || (w.report -> 'progress') END
 FROM want w

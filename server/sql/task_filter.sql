@@ -6,11 +6,27 @@
 -- One row with how many were looked at, and the last one's id (null: the lane is at its end); then
 -- one per match: null, id.
 WITH slice AS MATERIALIZED (
-  SELECT t.id, t.stage, t.state, t.schedule_time, t.key, t.headers, t.error_fingerprint,
-         t.create_time, t.priority, t.planned_time
-  FROM skiplane.task t
-  WHERE t.lane = $1::int8 AND t.id > $2::int8
-  ORDER BY t.id LIMIT $3::int4
+  SELECT a.*
+  FROM (
+    (SELECT t.id, t.stage, t.state, t.schedule_time, t.key, t.headers, t.error_fingerprint,
+            t.create_time, t.priority, t.planned_time
+     FROM skiplane.task t
+     WHERE t.lane = $1::int8 AND t.id > $2::int8
+     ORDER BY t.id LIMIT $3::int4)
+    UNION ALL
+    (SELECT p.id + i, 0, CASE WHEN i < p.position THEN 2 ELSE 1 END, p.schedule_time, NULL,
+            p.headers[i + 1], NULL, p.create_time, p.priority, NULL
+     FROM (
+       SELECT o.id, o.position, o.task_count, o.gone, o.schedule_time, o.headers, o.create_time,
+              o.priority
+       FROM skiplane.task_pack o
+       WHERE o.lane = $1::int8 AND o.id > $2::int8 - 64 ORDER BY o.id
+     ) p
+     CROSS JOIN LATERAL generate_series(0, p.task_count - 1) AS i
+     WHERE (p.gone >> i) & 1 = 0 AND p.id + i > $2::int8
+     LIMIT $3::int4)
+  ) a
+  ORDER BY a.id LIMIT $3::int4
 ), match AS MATERIALIZED (
   SELECT s.id FROM slice s
   WHERE coalesce(s.stage = ($5::int2[])[1], true)

@@ -55,6 +55,15 @@ FROM (
                CASE WHEN $3::bool THEN t.headers END AS headers, NULL::bytea AS end_result
         FROM skiplane.task t WHERE t.lane = $1::int8 AND t.id = w.id
         UNION ALL
+        SELECT 1, p.id, p.state, p.key, p.priority, p.attempt, p.max_attempts, p.create_time,
+               p.schedule_time, p.lease_time, NULL, p.error_type, p.error_fingerprint, p.error_text,
+               p.session, p.stage, p.version, p.period, p.cron, p.time_zone, p.planned_time,
+               p.catch_up, p.paused, p.rerun_pending, p.cancel_requested, p.lease_number,
+               p.last_progress,
+               CASE WHEN $3::bool THEN p.payload END, CASE WHEN $3::bool THEN p.content_type END,
+               CASE WHEN $3::bool THEN p.headers END, NULL
+        FROM skiplane.packed($1::int8, w.id) p
+        UNION ALL
         (SELECT 2, d.id, 5, d.key, d.priority, d.attempt, d.max_attempts, d.create_time,
                 d.schedule_time, NULL, d.end_time, d.error_type, d.error_fingerprint, d.error_text,
                 d.session, d.stage, d.version, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
@@ -72,6 +81,12 @@ FROM (
                 CASE WHEN $3::bool AND h.outcome = 1 THEN h.result END
          FROM skiplane.history h WHERE h.lane = $1::int8 AND h.task_id = w.id AND h.ends_task
          ORDER BY h.end_time DESC LIMIT 1)
+        UNION ALL
+        SELECT 3, h.task_id, 4, h.key, h.priority, h.attempt, h.max_attempts, h.create_time,
+               h.schedule_time, NULL, h.end_time, h.error_type, h.error_fingerprint, h.error_text,
+               h.session, h.stage, h.version, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+               NULL, h.payload, NULL, NULL, h.result
+        FROM skiplane.packed_attempts($1::int8, w.id) h
       ) a
       ORDER BY a.source LIMIT 1
     ) l

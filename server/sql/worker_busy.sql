@@ -13,6 +13,9 @@ SELECT count(*) FROM (
     SELECT 1 FROM skiplane.task t
     WHERE t.lane = $1::int8 AND t.id = e.task AND t.lease_number = e.lease_number AND t.state = 2
       AND t.stage = $2::int2
+    UNION ALL
+    SELECT 1 FROM skiplane.packed($1::int8, e.task) p
+    WHERE p.lease_number = e.lease_number AND p.state = 2 AND p.stage = $2::int2
     OFFSET 0
   ) held
   CROSS JOIN LATERAL (

@@ -11,6 +11,9 @@ SELECT s.handle, s.name, (date_part('epoch', s.create_time) * 1e6)::int8,
           SELECT 1 FROM skiplane.task t
           WHERE t.lane = l.lane AND t.id = e.task AND t.lease_number = e.lease_number
             AND t.state = 2
+          UNION ALL
+          SELECT 1 FROM skiplane.packed(l.lane, e.task) p
+          WHERE p.lease_number = e.lease_number AND p.state = 2
           OFFSET 0
         ) held
         WHERE l.sessions && ARRAY[s.id] AND e.session = s.id)

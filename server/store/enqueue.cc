@@ -7,21 +7,20 @@
 #include "server/base/status_macros.h"
 #include "server/model/request_key.h"
 #include "server/sql/queries.h"
-#include "server/store/headers.h"
 #include "server/store/texts.h"
 
 namespace skiplane::store {
 namespace {
 
-// The arrays of task_enqueue, one element per task. Texts point into the tasks or into `headers`.
+// The arrays of task_enqueue, one element per task. Texts point into the tasks.
 struct TaskColumns {
   std::vector<int64_t> lanes, ids, delays;
   std::vector<std::optional<absl::Time>> starts;
   std::vector<int32_t> max_attempts;
   std::vector<int16_t> priorities;
-  std::vector<std::optional<absl::string_view>> content_types, headers, keys;
+  std::vector<std::optional<absl::string_view>> content_types, keys;
+  HeadersColumn headers;
   std::vector<absl::string_view> payloads;
-  std::vector<std::string> header_texts;
   // Of task_enqueue_once only.
   std::vector<int64_t> calls;
   std::vector<int16_t> policies, stages;
@@ -30,7 +29,6 @@ struct TaskColumns {
   std::vector<int16_t> catch_ups;
 
   explicit TaskColumns(absl::Span<const TaskRow> rows) {
-    header_texts.reserve(rows.size());  // views into its elements must stay
     for (const TaskRow& row : rows) Add(row);
   }
 
@@ -45,11 +43,7 @@ struct TaskColumns {
     content_types.push_back(IfAny(task.content_type));
     keys.push_back(IfAny(task.key));
     payloads.push_back(task.payload);
-    if (task.headers.empty()) {
-      headers.push_back(std::nullopt);
-    } else {
-      headers.push_back(header_texts.emplace_back(HeadersToJson(task.headers)));
-    }
+    headers.Add(task.headers);
   }
 
   void AddRest(absl::Span<const TaskRow> rows) {
@@ -71,7 +65,7 @@ struct TaskColumns {
     pg::Params params;
     params.Int8Array(lanes).Int8Array(ids).TimestampArray(starts).Int8Array(delays);
     params.Int4Array(max_attempts).Int2Array(priorities).OptionalTextArray(content_types);
-    params.OptionalTextArray(headers).ByteaArray(payloads);
+    params.OptionalTextArray(headers.views).ByteaArray(payloads);
     return params;
   }
 
@@ -84,23 +78,6 @@ struct TaskColumns {
 
 void BindNoRequests(pg::Params& params) {
   params.Int8Array({}).TextArray({}).ByteaArray({}).Int8Array({});
-}
-
-void BindRequests(absl::Span<const RequestRow> requests, pg::Params& params) {
-  std::vector<int64_t> heads, body_hashes, first_ids, lanes;
-  std::vector<pg::Uuid> hashes;
-  std::vector<absl::string_view> ids;
-  for (const RequestRow& request : requests) {
-    const model::RequestKey key = model::RequestKeyOf(request.lane, request.request_id);
-    heads.push_back(key.head);
-    hashes.push_back(key.hash);
-    body_hashes.push_back(model::LeadingInt64(request.body_hash));
-    first_ids.push_back(request.first_id);
-    lanes.push_back(request.lane);
-    ids.push_back(request.request_id);
-  }
-  params.Int8Array(heads).UuidArray(hashes).Int8Array(body_hashes).Int8Array(first_ids);
-  params.Int8Array(lanes).TextArray(ids);
 }
 
 model::TaskState StateAfter(model::EnqueueOutcome change, bool is_ready) {
@@ -193,6 +170,44 @@ absl::flat_hash_map<int64_t, size_t> PlacesOf(absl::Span<const TaskRow> tasks,
 
 }  // namespace
 
+void BindRequests(absl::Span<const RequestRow> requests, pg::Params& params) {
+  std::vector<int64_t> heads, body_hashes, first_ids, lanes;
+  std::vector<pg::Uuid> hashes;
+  std::vector<absl::string_view> ids;
+  for (const RequestRow& request : requests) {
+    const model::RequestKey key = model::RequestKeyOf(request.lane, request.request_id);
+    heads.push_back(key.head);
+    hashes.push_back(key.hash);
+    body_hashes.push_back(model::LeadingInt64(request.body_hash));
+    first_ids.push_back(request.first_id);
+    lanes.push_back(request.lane);
+    ids.push_back(request.request_id);
+  }
+  params.Int8Array(heads).UuidArray(hashes).Int8Array(body_hashes).Int8Array(first_ids);
+  params.Int8Array(lanes).TextArray(ids);
+}
+
+Enqueued ReadAsked(const pg::Rows& rows, absl::Span<const TaskRow> tasks,
+                   absl::FunctionRef<void(int, Enqueued&)> read_leased) {
+  Enqueued result;
+  absl::flat_hash_set<int64_t> known;  // calls, by their first ids
+  for (int row = 0; row < rows.size(); ++row) {
+    if (rows.IsNull(row, 3)) {
+      known.insert(rows.Int(row, 0));
+    } else if (rows.IsNull(row, 1)) {
+      read_leased(row, result);
+    } else {
+      AddUnleased(rows, row, result);
+    }
+    result.now = rows.Micros(row, 5);
+    result.began = rows.Micros(row, 6);
+  }
+  for (const TaskRow& row : tasks) {
+    if (!known.contains(row.call)) result.made.insert(row.id.id);
+  }
+  return result;
+}
+
 absl::StatusOr<Enqueued> Enqueue(pg::Session& session, absl::Span<const TaskRow> tasks) {
   const TaskColumns columns(tasks);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskEnqueue, columns.Bind()));
@@ -216,23 +231,9 @@ absl::StatusOr<Enqueued> EnqueueAsked(pg::Session& session, absl::Span<const Tas
       hand_off == nullptr ? sql::kTaskEnqueueAsked : sql::kTaskEnqueueLeased;
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(query, params));
   const auto places = PlacesOf(tasks, hand_off);
-  Enqueued result;
-  absl::flat_hash_set<int64_t> known;  // calls, by their first ids
-  for (int row = 0; row < rows.size(); ++row) {
-    if (rows.IsNull(row, 3)) {
-      known.insert(rows.Int(row, 0));
-    } else if (rows.IsNull(row, 1)) {
-      AddLeased(rows, row, tasks, places, *hand_off, result);
-    } else {
-      AddUnleased(rows, row, result);
-    }
-    result.now = rows.Micros(row, 5);
-    result.began = rows.Micros(row, 6);
-  }
-  for (const TaskRow& row : tasks) {
-    if (!known.contains(row.call)) result.made.insert(row.id.id);
-  }
-  return result;
+  return ReadAsked(rows, tasks, [&](int row, Enqueued& result) {
+    AddLeased(rows, row, tasks, places, *hand_off, result);
+  });
 }
 
 absl::StatusOr<Enqueued> EnqueueOnce(pg::Session& session, absl::Span<const TaskRow> tasks,

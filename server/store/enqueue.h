@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
@@ -44,6 +45,7 @@ struct UnleasedTasks {
   bool is_ready = false;  // else they will be at schedule_time, the least of theirs
   int64_t count = 0;
   absl::Time schedule_time;
+  bool may_be_packed = false;
 };
 
 // Leases to workers that wait, by the statement that makes the tasks.
@@ -79,6 +81,12 @@ absl::StatusOr<Enqueued> EnqueueAsked(pg::Session& session, absl::Span<const Tas
 // policy is to reject that. In both cases nothing was done.
 absl::StatusOr<Enqueued> EnqueueOnce(pg::Session& session, absl::Span<const TaskRow> tasks,
                                      absl::Span<const RequestRow> requests);
+
+// What statements that make tasks of calls with request ids share: their parameters, and their
+// rows, with a reader for those of tasks that were leased at once.
+void BindRequests(absl::Span<const RequestRow> requests, pg::Params& params);
+Enqueued ReadAsked(const pg::Rows& rows, absl::Span<const TaskRow> tasks,
+                   absl::FunctionRef<void(int, Enqueued&)> read_leased);
 
 // The first of kTaskIdBlock numbers that are the caller's alone.
 absl::StatusOr<int64_t> NextTaskIds(pg::Session& session);

@@ -5,14 +5,17 @@
 #include <tuple>
 
 #include "server/base/status_macros.h"
+#include "server/model/limits.h"
 #include "server/sql/queries.h"
-#include "server/store/headers.h"
+#include "server/store/texts.h"
 #include "server/store/task_view.h"
 
 namespace skiplane::store {
 namespace {
 
 constexpr int kTaskId = 4;  // of lease_get
+constexpr int kNow = 19;    // of task_lease and task_lease_packed
+constexpr int kPackCallers = 20;
 
 void BindBounds(const std::vector<Bound>& bounds, pg::Params& params) {
   std::vector<int16_t> priorities;
@@ -111,6 +114,52 @@ absl::StatusOr<Ledger> ReadLedger(pg::Session& session, int64_t lane,
   return found;
 }
 
+// Packs that have so many tasks if the first one is begun.
+int32_t PacksFor(size_t tasks) {
+  return static_cast<int32_t>(tasks + model::kPackTasksMax - 1) / model::kPackTasksMax + 1;
+}
+
+void ReadHeldBack(const pg::Rows& rows, int row, Leased& leased) {
+  leased.held_back.push_back(
+      {static_cast<int16_t>(rows.Int(row, 6)), rows.Micros(row, 7), rows.Int(row, 2)});
+}
+
+// The tasks of a pack, in their order.
+void AddPack(const pg::Rows& rows, int row, const LeaseDemand& demand, Leased& leased) {
+  const std::vector<int64_t> callers = NumbersOf(rows.Text(row, kPackCallers));
+  const std::vector<int64_t> masks = NumbersOf(rows.Text(row, kPackCallers + 1));
+  const std::vector<int64_t> lengths = NumbersOf(rows.Text(row, kPackCallers + 2));
+  const std::vector<std::string> types = TextsFromJson(rows.Text(row, 10));
+  const std::vector<model::Headers> headers = HeadersOfEach(rows.Text(row, 11));
+  const std::string payloads = rows.Bytea(row, 12);
+  leased.now = rows.Micros(row, kNow);
+  size_t number = 0, offset = 0;
+  for (uint16_t position = 0; position < model::kPackTasksMax; ++position) {
+    const auto has_it = [&](int64_t mask) { return (mask >> position & 1) != 0; };
+    const auto mask = std::find_if(masks.begin(), masks.end(), has_it);
+    if (mask == masks.end()) continue;
+    LeasedRow& out = leased.rows.emplace_back();
+    out.caller = static_cast<int>(callers[static_cast<size_t>(mask - masks.begin())]) - 1;
+    model::LeasedTask& task = out.task;
+    task.token = {.task = {demand.lane, rows.Int(row, 2) + position},
+                  .lease_number = rows.Int(row, 3),
+                  .session = demand.callers[static_cast<size_t>(out.caller)].session,
+                  .attempt = 1,
+                  .block = model::LeaseToken::kPackBlock,
+                  .offset = position,
+                  .stage = demand.stage};
+    task.max_attempts = static_cast<int32_t>(rows.Int(row, 5));
+    task.priority = static_cast<int16_t>(rows.Int(row, 6));
+    task.schedule_time = rows.Micros(row, 7);
+    task.create_time = rows.Micros(row, 8);
+    if (!types.empty()) task.content_type = types[number];
+    if (!headers.empty()) task.headers = headers[number];
+    const auto length = static_cast<size_t>(lengths[number++]);
+    task.payload = payloads.substr(offset, length);
+    offset += length;
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand) {
@@ -120,16 +169,24 @@ absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand) {
   params.Int4(static_cast<int32_t>(demand.slots.size())).Int4Array(demand.slots);
   BindCallers(demand.callers, params);
   params.Int8(demand.bytes_max).Int8(BytesThatAlwaysFit(demand));
-  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskLease, params));
+  if (demand.has_packs) params.Int4(PacksFor(demand.slots.size()));
+  const sql::Query& query = demand.has_packs ? sql::kTaskLeasePacked : sql::kTaskLease;
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(query, params));
   Leased leased;
-  leased.rows.reserve(static_cast<size_t>(rows.size()));
+  leased.rows.reserve(demand.slots.size());
   for (int row = 0; row < rows.size(); ++row) {
+    if (demand.has_packs && rows.IsNull(row, 0)) {
+      leased.saw_packs = true;
+      rows.IsNull(row, kPackCallers) ? ReadHeldBack(rows, row, leased)
+                                     : AddPack(rows, row, demand, leased);
+      continue;
+    }
     LeasedRow& out = leased.rows.emplace_back();
     out.caller = static_cast<int>(rows.Int(row, 0)) - 1;
     out.task = ReadTask(rows, row, 1, demand.lane);
     out.task.token.session = demand.callers[static_cast<size_t>(out.caller)].session;
     out.task.token.stage = demand.stage;
-    leased.now = rows.Micros(row, 19);
+    leased.now = rows.Micros(row, kNow);
   }
   std::sort(leased.rows.begin(), leased.rows.end(), IsMoreUrgent);
   return leased;

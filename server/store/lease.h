@@ -30,6 +30,7 @@ struct LeaseCaller {
 };
 
 struct LeaseDemand {
+  bool has_packs = false;  // or may have some
   int64_t lane = 0;
   int16_t stage = 0;
   std::vector<Bound> bounds;        // most urgent first
@@ -48,6 +49,10 @@ struct LeasedRow {
 struct Leased {
   std::vector<LeasedRow> rows;  // most urgent first
   absl::Time now;               // the database's; valid when there are rows
+  bool saw_packs = false;  // of LeaseDemand::has_packs
+  // The first pack of each priority that was not leased to its end: whoever begins behind it passes
+  // over tasks.
+  std::vector<Bound> held_back;
 };
 
 // One commit. No rows: nothing was ready. See task_lease.sql for what a short answer does not say.

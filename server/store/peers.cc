@@ -5,12 +5,12 @@
 
 namespace skiplane::store {
 
-absl::StatusOr<int64_t> RenewBroker(pg::Session& session, const pg::Uuid& id,
-                                    absl::string_view name, absl::Duration expires_in) {
+absl::StatusOr<Peers> RenewBroker(pg::Session& session, const pg::Uuid& id,
+                                  absl::string_view name, absl::Duration expires_in) {
   pg::Params params;
   params.UuidValue(id).Text(name).Int8(absl::ToInt64Microseconds(expires_in));
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBrokerRenew, params));
-  return rows.Int(0, 0);
+  return Peers{rows.Int(0, 0), rows.Bool(0, 1)};
 }
 
 absl::Status ForgetBroker(pg::Session& session, const pg::Uuid& id) {

@@ -14,8 +14,14 @@
 
 namespace skiplane::store {
 
-// Says that a broker runs for the next `expires_in`; returns how many others run.
-absl::StatusOr<int64_t> RenewBroker(pg::Session& session, const pg::Uuid& id,
+// The other brokers that run.
+struct Peers {
+  int64_t count = 0;
+  bool all_read_packs = true;  // else packed tasks would stay unseen by some
+};
+
+// Says that a broker runs for the next `expires_in`.
+absl::StatusOr<Peers> RenewBroker(pg::Session& session, const pg::Uuid& id,
                                     absl::string_view name, absl::Duration expires_in);
 
 absl::Status ForgetBroker(pg::Session& session, const pg::Uuid& id);

@@ -55,6 +55,7 @@ absl::StatusOr<Found> FindLeasesOf(pg::Session& session, int64_t lane,
     lease.token.lease_number = rows.Int(row, 2);
     lease.token.session = rows.UuidValue(row, 3);
     lease.token.attempt = static_cast<int32_t>(rows.Int(row, 4));
+    if (rows.Bool(row, 7)) lease.token.block = model::LeaseToken::kPackBlock;
     lease.action = action;
     if (action != Action::kRelease) lease.error = hanged ? &kHanged : &kLost;
   }

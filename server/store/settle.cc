@@ -1,5 +1,6 @@
 #include "server/store/settle.h"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -7,7 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
-#include "server/store/headers.h"
+#include "server/store/pack.h"
 #include "server/store/texts.h"
 
 namespace skiplane::store {
@@ -107,8 +108,9 @@ void BindSettings(const model::QueueSettings& settings, pg::Params& params) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<size_t>> AckByLocation(pg::Session& session, const SettleBatch& batch,
-                                                  absl::Time* now) {
+namespace {
+absl::StatusOr<std::vector<size_t>> AckRows(pg::Session& session, const SettleBatch& batch,
+                                            absl::Time* now) {
   const TokenColumns tokens = Tokens(batch.rows);
   pg::Params params;
   params.Int8(batch.lane).TidArray(tokens.locations).Int8Array(tokens.ids);
@@ -130,7 +132,41 @@ absl::StatusOr<std::vector<size_t>> AckByLocation(pg::Session& session, const Se
   return acked;
 }
 
+}  // namespace
+
+absl::StatusOr<std::vector<size_t>> AckByLocation(pg::Session& session, const SettleBatch& batch,
+                                                  absl::Time* now) {
+  const auto is_packed = [](const SettleRow& row) { return row.token.IsPacked(); };
+  if (std::none_of(batch.rows.begin(), batch.rows.end(), is_packed)) {
+    return AckRows(session, batch, now);
+  }
+  SettleBatch rows = batch, packed = batch;
+  rows.rows.clear();
+  packed.rows.clear();
+  std::vector<size_t> of_rows, of_packed, acked;
+  for (size_t i = 0; i < batch.rows.size(); ++i) {
+    (is_packed(batch.rows[i]) ? packed : rows).rows.push_back(batch.rows[i]);
+    (is_packed(batch.rows[i]) ? of_packed : of_rows).push_back(i);
+  }
+  absl::Time time;
+  if (now == nullptr) now = &time;
+  if (!batch.settings.keep_payloads) {  // the history of packs has none
+    RETURN_IF_ERROR(AckPacked(session, packed, &acked, now));
+    for (size_t& index : acked) index = of_packed[index];
+  }
+  if (rows.rows.empty()) return acked;
+  rows.ledgers.clear();
+  ASSIGN_OR_RETURN(const std::vector<size_t> more, AckRows(session, rows, now));
+  for (const size_t index : more) acked.push_back(of_rows[index]);
+  return acked;
+}
+
 absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBatch& batch) {
+  std::vector<int64_t> packed;
+  for (const SettleRow& row : batch.rows) {
+    if (row.token.IsPacked()) packed.push_back(row.token.task.id);
+  }
+  if (!packed.empty()) RETURN_IF_ERROR(Unpack(session, batch.lane, packed));
   const TokenColumns tokens = Tokens(batch.rows);
   pg::Params params;
   params.Int8(batch.lane).Int8Array(tokens.ids).Int8Array(tokens.lease_numbers);
@@ -156,6 +192,7 @@ absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBa
 
 absl::Status LockTasks(pg::Session& session, int64_t lane, absl::Span<const int64_t> ids,
                        const FollowUpKeys& follow_ups) {
+  RETURN_IF_ERROR(Unpack(session, lane, ids));
   pg::Params params;
   params.Int8(lane).Int8Array(ids).Int8Array(follow_ups.lanes).TextArray(follow_ups.keys);
   RETURN_IF_ERROR(session.Run(sql::kTaskLock, params).status());

@@ -27,6 +27,7 @@ absl::StatusOr<Slice> ReadSlice(pg::Session& session, int64_t lane, int16_t stag
   Slice slice;
   slice.seen = answer.Int(0, 0);
   slice.ready = answer.Int(0, 1);
+  slice.has_packs = answer.Bool(0, 7);
   if (!answer.IsNull(0, 2)) {
     slice.first_ready = Bound{from.priority, answer.Micros(0, 2), answer.Int(0, 3)};
     slice.oldest_age = absl::Microseconds(answer.Int(0, 6));

@@ -28,6 +28,7 @@ struct Slice {
   std::optional<Bound> first_ready;  // its own key
   std::optional<Bound> last_seen;
   absl::Duration oldest_age;         // of the first ready one
+  bool has_packs = false;            // with ready ones
 };
 
 // Looks at up to `rows` tasks of one priority that are due, after `from`, in the order of leases.

@@ -3,7 +3,7 @@
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
-#include "server/store/headers.h"
+#include "server/store/pack.h"
 #include "server/store/texts.h"
 
 namespace skiplane::store {
@@ -112,6 +112,7 @@ absl::StatusOr<Matches> FindTasks(pg::Session& session, const Step& step,
 absl::StatusOr<Changes> ChangeTasks(pg::Session& session, TaskTable table, int64_t lane,
                                     absl::Span<const int64_t> ids, const model::TaskChange& change,
                                     const model::QueueSettings& settings) {
+  if (table == TaskTable::kLiving) RETURN_IF_ERROR(Unpack(session, lane, ids));
   pg::Params params;
   params.Int8(lane).Int8Array(ids).Int2(static_cast<int16_t>(change.kind));
   if (table == TaskTable::kFailed) {

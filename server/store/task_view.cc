@@ -6,7 +6,7 @@
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
-#include "server/store/headers.h"
+#include "server/store/texts.h"
 
 namespace skiplane::store {
 namespace {

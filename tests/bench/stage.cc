@@ -17,11 +17,12 @@ namespace {
 constexpr absl::Duration kAtMost = absl::Minutes(5);  // of what ends by itself
 
 void MakeQueue(const std::shared_ptr<grpc::Channel>& channel, const std::string& name,
-               bool history) {
+               const Options& options) {
   v1::CreateQueueRequest request;
   request.set_name(name);
-  request.mutable_settings()->set_history(history ? v1::HISTORY_POLICY_ALL
-                                                  : v1::HISTORY_POLICY_NONE);
+  v1::QueueSettings& settings = *request.mutable_settings();
+  settings.set_history(options.history ? v1::HISTORY_POLICY_ALL : v1::HISTORY_POLICY_NONE);
+  settings.set_packing(options.packing ? v1::PACKING_AUTOMATIC : v1::PACKING_OFF);
   v1::CreateQueueResponse response;
   grpc::ClientContext context;
   const grpc::Status status =
@@ -38,7 +39,7 @@ Stage::Stage(const std::string& name, const BrokerRun& broker, const Options& op
     stubs_.push_back(v1::BrokerService::NewStub(channel));
     for (int i = 0; stubs_.size() == 1 && i < queues; ++i) {
       queues_.push_back(queues == 1 ? name : absl::StrCat(name, "-", i));
-      MakeQueue(channel, queues_.back(), options.history);
+      MakeQueue(channel, queues_.back(), options);
     }
   }
 }

@@ -197,6 +197,9 @@ TEST(ConvertTest, EachKindOfRetryAndHistoryReturnsAsItWent) {
        {HistoryPolicy::kAll, HistoryPolicy::kFailures, HistoryPolicy::kNone}) {
     EXPECT_EQ(FromProto(ToProto(policy)), policy);
   }
+  for (const Packing packing : {Packing::kOff, Packing::kAutomatic}) {
+    EXPECT_EQ(FromProto(ToProto(packing)), packing);
+  }
   EXPECT_EQ(ToProto(RetryKind::kLinear), v1::RETRY_KIND_LINEAR);
   EXPECT_EQ(ToProto(RetryKind::kFixed), v1::RETRY_KIND_FIXED);
   EXPECT_EQ(ToProto(HistoryPolicy::kAll), v1::HISTORY_POLICY_ALL);
@@ -218,6 +221,7 @@ TEST(ConvertTest, QueueSettingsReturnAsTheyWent) {
                                .history = HistoryPolicy::kFailures,
                                .lease_duration = absl::Seconds(5),
                                .max_payload_bytes = 1000,
+                               .packing = Packing::kAutomatic,
                                .max_depth = 7,
                                .max_enqueue_rate = 0.5};
   v1::Queue proto;
@@ -237,6 +241,7 @@ TEST(ConvertTest, QueueSettingsReturnAsTheyWent) {
   EXPECT_EQ(queue.settings.history, HistoryPolicy::kFailures);
   EXPECT_EQ(queue.settings.lease_duration, absl::Seconds(5));
   EXPECT_EQ(queue.settings.max_payload_bytes, 1000);
+  EXPECT_EQ(queue.settings.packing, Packing::kAutomatic);
   EXPECT_EQ(queue.settings.max_depth, 7);
   EXPECT_EQ(queue.settings.max_bytes, std::nullopt);
   EXPECT_EQ(queue.settings.max_enqueue_rate, 0.5);

@@ -98,6 +98,35 @@ TEST(LeaseTokenTest, AnotherSpellingOfARecurringTokenIsRefused) {
   ExpectMalformed(text);
 }
 
+LeaseToken PackedToken(uint16_t position) {
+  LeaseToken token = SomeToken();
+  token.block = LeaseToken::kPackBlock;
+  token.offset = position;
+  return token;
+}
+
+// A broker that knows no packs must not take it for the location of a row.
+TEST(LeaseTokenTest, ATokenOfAPackedTaskHasAVersionOfItsOwn) {
+  const std::string text = EncodeLeaseToken(PackedToken(63));
+  EXPECT_EQ(text.front(), 3);
+  EXPECT_EQ(*DecodeLeaseToken(text), PackedToken(63));
+  EXPECT_TRUE(PackedToken(0).IsPacked());
+  EXPECT_FALSE(SomeToken().IsPacked());
+}
+
+// With their checksums right, by an independent implementation of CRC-32.
+TEST(LeaseTokenTest, APositionThatNoPackHasIsRefused) {
+  ExpectMalformed(EncodeLeaseToken(PackedToken(64)));
+  std::string text = EncodeLeaseToken(SomeToken());
+  text[0] = 3;  // a row's location as that of a pack
+  text.replace(51, 4, absl::HexStringToBytes("356ac4d7"));
+  ExpectMalformed(text);
+  text = EncodeLeaseToken(PackedToken(1));
+  text[0] = 1;  // and back
+  text.replace(51, 4, absl::HexStringToBytes("8019a147"));
+  ExpectMalformed(text);
+}
+
 TEST(LeaseTokenTest, NumbersThatNoLeaseHasAreRefused) {
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
   for (const int64_t number : {int64_t{0}, int64_t{-1}, kMin}) {
@@ -113,7 +142,7 @@ TEST(LeaseTokenTest, TheLargestNumbersSurvive) {
   LeaseToken token = SomeToken();
   token.task.lane = token.task.id = token.lease_number = std::numeric_limits<int64_t>::max();
   token.attempt = std::numeric_limits<int32_t>::max();
-  token.block = std::numeric_limits<uint32_t>::max();
+  token.block = std::numeric_limits<uint32_t>::max() - 1;  // no page of a table is the last
   token.offset = std::numeric_limits<uint16_t>::max();
   EXPECT_EQ(*DecodeLeaseToken(EncodeLeaseToken(token)), token);
 }

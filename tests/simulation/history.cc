@@ -39,6 +39,7 @@ class Maker {
     std::ranges::stable_sort(history_.inputs, {}, &Input::at);
     if (Chance(700)) history_.hand_off = Chance(500) ? 1000 : Pick(0, 1000);
     if (Chance(300)) history_.rescan = Pick(500, 8000);
+    if (Chance(500)) history_.packing = Chance(500) ? 1000 : Pick(0, 1000);
     return history_;
   }
 

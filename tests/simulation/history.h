@@ -52,6 +52,7 @@ struct History {
   int failing = 0;     // statements
   int lease_next = 0;  // acks that lease in their transaction
   int hand_off = 0;    // enqueues that may lease what they make
+  int packing = 0;     // enqueues of many tasks that make packs
   int returned = 100;  // tasks, by workers that do not do them
   int dying = 0;       // workers
   std::vector<Input> inputs;

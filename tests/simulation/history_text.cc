@@ -24,6 +24,7 @@ constexpr std::array kHistoryFields = {
     std::pair{"failing", &History::failing},
     std::pair{"lease_next", &History::lease_next},
     std::pair{"hand_off", &History::hand_off},
+    std::pair{"packing", &History::packing},
     std::pair{"returned", &History::returned},
     std::pair{"dying", &History::dying}};
 constexpr std::array kInputFields = {

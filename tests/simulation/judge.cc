@@ -67,10 +67,12 @@ base::SteadyTime Judge::ReadySince(const Task& task, absl::Time now, base::Stead
   return found == resumed_.end() ? since : std::max(since, found->second + kHeardWithin);
 }
 
-void Judge::Taken(const std::vector<int64_t>& ids, const broker::LeaseRun& run,
+void Judge::Taken(const simulation::Taken& taken, const broker::LeaseRun& run,
                   const std::vector<int64_t>& known, const Knowledge& knowledge, absl::Time now,
                   base::SteadyTime at) {
-  const bool is_short = ids.size() < run.demand.slots.size();
+  const std::vector<int64_t>& ids = taken.ids;
+  // At the limit of packs it says that there may be more.
+  const bool is_short = ids.size() < run.demand.slots.size() && taken.held_back.empty();
   for (const Task* task : tables_.TasksAt(run.lane_stage)) {
     if (!tables_.IsReady(*task, now)) continue;  // taken ones are locked
     const bool goes_before =
@@ -185,7 +187,8 @@ void Judge::AnsweredShort(const Caller& caller, const std::vector<model::LeasedT
     const bool has_given = std::ranges::any_of(tasks, [&](const model::LeasedTask& task) {
       return LaneStage{task.token.task.lane, task.token.stage} == lane_stage;
     });
-    if (has_given || state == knowledge.states.end() || !state->second->MayLease()) continue;
+    if (has_given || caller.left_some.contains(lane_stage)) continue;
+    if (state == knowledge.states.end() || !state->second->MayLease()) continue;
     if (paused_.contains(lane_stage) || knowledge.leasing.contains(lane_stage)) continue;
     if (!ticket.most_of.empty() && ticket.most_of[wanted.source] <= 0) continue;
     for (const Task* task : tables_.TasksAt(lane_stage)) {

@@ -37,6 +37,7 @@ struct Caller {
   bool IsInLanes() const {
     return ticket->state == broker::Ticket::State::kWaiting && !ticket->entries.empty();
   }
+  std::set<LaneStage> left_some{};  // packs that others held
   std::map<std::string, int> passed{};  // by whom: since whom that concerns was served
 };
 
@@ -68,12 +69,11 @@ class Judge {
     resumed_[lane_stage] = at;
   }
 
-  // Each call is answered exactly once.
-  void Answered(Caller& caller);
+  void Answered(Caller& caller);  // each call exactly once
   void End(const std::map<const broker::Ticket*, Caller>& callers);
 
   // A statement skips no task that its scheduler knew of, nor one that was ready for long.
-  void Taken(const std::vector<int64_t>& ids, const broker::LeaseRun& run,
+  void Taken(const simulation::Taken& taken, const broker::LeaseRun& run,
              const std::vector<int64_t>& known, const Knowledge& knowledge, absl::Time now,
              base::SteadyTime at);  // `known`: sorted
 

@@ -8,6 +8,7 @@ namespace skiplane::simulation {
 namespace {
 
 constexpr int64_t kSlice = 20;  // a probe that sees so many ready ones says: plenty
+constexpr size_t kPackTasks = 8;
 
 }  // namespace
 
@@ -23,6 +24,10 @@ int64_t Tables::Insert(LaneStage lane_stage, int16_t priority, absl::Time schedu
   return last_id_;
 }
 
+void Tables::Pack(const std::vector<int64_t>& ids) {
+  for (size_t i = 0; i < ids.size(); ++i) tasks_.at(ids[i]).pack = ids[i / kPackTasks * kPackTasks];
+}
+
 void Tables::Delete(int64_t id) {
   const auto found = tasks_.find(id);
   if (found == tasks_.end()) return;
@@ -33,34 +38,60 @@ void Tables::Delete(int64_t id) {
 void Tables::Free(int64_t id, absl::Time schedule_time, base::SteadyTime at) {
   Task& task = tasks_.at(id);
   task.is_leased = false;
+  task.pack = 0;
   task.schedule_time = schedule_time;
   task.request_id.clear();
   task.free_since = at;
 }
 
-std::vector<int64_t> Tables::Lock(const store::LeaseDemand& demand, absl::Time now) {
-  std::vector<const Task*> found;
+bool Tables::MaySee(const Task& task, const store::LeaseDemand& demand, absl::Time now) const {
+  if (task.is_leased || task.schedule_time > now) return false;
+  if (task.pack != 0 && !demand.has_packs) return false;
+  const auto bound = std::ranges::find(demand.bounds, task.priority, &store::Bound::priority);
+  if (bound == demand.bounds.end()) return false;
+  return std::pair(task.schedule_time, task.row()) > std::pair(bound->schedule_time, bound->id);
+}
+
+// The first pack of each priority that is not taken to its end, as others may have it locked.
+void Tables::HoldBack(const std::vector<const Task*>& seen, Taken& taken) {
+  std::set<int16_t> told;
+  for (const Task* task : seen) {
+    if (task->pack == 0 || std::ranges::count(taken.ids, task->id) > 0) continue;
+    if (!told.insert(task->priority).second) continue;
+    taken.held_back.push_back({task->priority, task->schedule_time, task->pack});
+  }
+}
+
+// Behind the last pack that it may look at it takes no rows either.
+Taken Tables::Lock(const store::LeaseDemand& demand, absl::Time now) {
+  std::vector<const Task*> seen;
   for (const Task* task : TasksAt({demand.lane, demand.stage})) {
-    if (!IsReady(*task, now)) continue;
-    const auto bound = std::ranges::find(demand.bounds, task->priority, &store::Bound::priority);
-    if (bound == demand.bounds.end()) continue;
-    if (std::pair(task->schedule_time, task->id) > std::pair(bound->schedule_time, bound->id)) {
-      found.push_back(task);
+    if (MaySee(*task, demand, now)) seen.push_back(task);
+  }
+  std::ranges::sort(seen, {}, &Task::Key);
+  const size_t packs_most = (demand.slots.size() + kPackTasks - 1) / kPackTasks + 1;
+  Taken taken;
+  std::set<int64_t> packs;
+  for (const Task* task : seen) {
+    if (taken.ids.size() == demand.slots.size()) break;
+    if (task->is_locked || locked_packs_.contains(task->pack)) continue;
+    if (task->pack != 0 && !packs.contains(task->pack)) {
+      if (packs.size() == packs_most) break;
+      packs.insert(task->pack);
     }
-  }
-  std::ranges::sort(found, {}, &Task::Key);
-  if (found.size() > demand.slots.size()) found.resize(demand.slots.size());
-  std::vector<int64_t> ids;
-  for (const Task* task : found) {
     tasks_.at(task->id).is_locked = true;
-    ids.push_back(task->id);
+    taken.ids.push_back(task->id);
   }
-  return ids;
+  HoldBack(seen, taken);
+  locked_packs_.insert(packs.begin(), packs.end());
+  taken.saw_packs = !packs.empty() || !taken.held_back.empty();
+  return taken;
 }
 
 void Tables::Commit(const std::map<int64_t, std::string>& request_ids, base::SteadyTime at) {
   for (const auto& [id, request_id] : request_ids) {
     Task& task = tasks_.at(id);
+    locked_packs_.erase(task.pack);
     task.is_locked = false;
     task.is_leased = true;
     task.lease_number = ++last_lease_;
@@ -72,6 +103,7 @@ void Tables::Commit(const std::map<int64_t, std::string>& request_ids, base::Ste
 void Tables::Rollback(const std::vector<int64_t>& ids, base::SteadyTime at) {
   for (const int64_t id : ids) {
     Task& task = tasks_.at(id);
+    locked_packs_.erase(task.pack);
     task.is_locked = false;
     task.free_since = at;
   }
@@ -84,7 +116,7 @@ broker::ProbeResult Tables::Probe(LaneStage lane_stage, const std::vector<store:
     if (from.empty()) return true;
     const auto bound = std::ranges::find(from, task.priority, &store::Bound::priority);
     return bound != from.end() && std::pair(bound->schedule_time, bound->id) <
-                                      std::pair(task.schedule_time, task.id);
+                                      std::pair(task.schedule_time, task.row());
   };
   std::map<int16_t, std::vector<const Task*>> by_priority;
   for (const Task* task : TasksAt(lane_stage)) {
@@ -103,7 +135,8 @@ broker::ProbeResult Tables::Probe(LaneStage lane_stage, const std::vector<store:
                      task->schedule_time - now);
         continue;
       }
-      if (++ready == 1) result.first_ready.push_back({priority, task->schedule_time, task->id});
+      if (++ready == 1) result.first_ready.push_back({priority, task->schedule_time, task->row()});
+      result.has_packs = result.has_packs || task->pack != 0;
     }
     result.ready = ready >= kSlice ? broker::Belief::kPlenty
                                    : std::min(broker::Belief::kPlenty, result.ready + ready);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "server/model/limits.h"
 
 namespace skiplane::simulation {
 namespace {
@@ -126,6 +127,8 @@ void World::EnqueueAt(const Input& input) {
   const absl::Time schedule_time = DatabaseNow() + absl::FromChrono(input.span - committing);
   std::vector<int64_t> ids;
   for (int i = 0; i < input.count; ++i) ids.push_back(Insert(input, schedule_time));
+  const bool may_pack = input.count >= model::kPackTasksLeast && input.span.count() == 0;
+  if (may_pack && Chance(history_.packing)) tables_.Pack(ids);
   Announce(input.broker, ids);
 }
 
@@ -226,13 +229,14 @@ store::UnleasedTasks World::UnleasedOf(const std::vector<int64_t>& ids) const {
   const Task& first = *tables_.Find(ids.front());
   const bool is_ready = first.schedule_time <= DatabaseNow();
   return {first.lane_stage.lane, first.lane_stage.stage,           first.priority,
-          is_ready,              static_cast<int64_t>(ids.size()), first.schedule_time};
+          is_ready,              static_cast<int64_t>(ids.size()), first.schedule_time,
+          first.pack != 0};
 }
 
 // The broker that committed knows at once; the others hear of it, or not.
 void World::Tell(int origin, const store::UnleasedTasks& unleased,
                  const std::vector<int64_t>& ids) {
-  if (ids.empty()) return;
+  if (unleased.count == 0) return;
   model::Notification notification;
   notification.lane = unleased.lane;
   notification.stage = unleased.stage;
@@ -270,6 +274,14 @@ void World::Notify(int broker, const model::Notification& notification, std::vec
         notification.stage);
   Learn(broker, ids);
   Perform(broker, Do(broker, [&](auto& s, Step& step) { s.Notified(notification, step); }));
+}
+
+// What a probe saw, but for what became something else since.
+void World::LearnReady(int broker, const std::vector<store::Bound>& first_ready) {
+  for (const store::Bound& ready : first_ready) {
+    const Task* const task = tables_.Find(ready.id);
+    if (task != nullptr && task->schedule_time == ready.schedule_time) Learn(broker, {ready.id});
+  }
 }
 
 void World::Learn(int broker, const std::vector<int64_t>& ids) {

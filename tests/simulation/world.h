@@ -57,6 +57,7 @@ class World {
   void Tell(int origin, const store::UnleasedTasks& unleased, const std::vector<int64_t>& ids);
   void Notify(int broker, const model::Notification& notification, std::vector<int64_t> ids);
   void Learn(int broker, const std::vector<int64_t>& ids);
+  void LearnReady(int broker, const std::vector<store::Bound>& first_ready);
   void Forget(int64_t id);
   void Unhealthy(int broker) { known_[static_cast<size_t>(broker)].healthy_since = now_; }
   broker::TicketPtr Admit(int broker, broker::TicketPtr ticket);
@@ -74,7 +75,7 @@ class World {
   void Answered(int broker, broker::Answer& answer);
   void RunLease(int broker, LaneStage lane_stage);
   void Execute(int broker, const Run& run, const std::function<void(bool)>& ended);
-  void Finish(int broker, const Run& run, const std::vector<int64_t>& ids,
+  void Finish(int broker, const Run& run, const Taken& taken,
               const std::function<void(bool)>& ended);
   void EndLease(int broker, const Run& run, absl::StatusOr<store::Leased> leased);
   store::Leased Rows(const broker::LeaseRun& run, const std::vector<int64_t>& ids) const;

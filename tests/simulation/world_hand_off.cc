@@ -60,9 +60,10 @@ void World::CommitHandOff(const Input& input, const Run& run) {
       EndLease(broker, run, broker::RepeatLater());
     });
   }
-  // Others may have leased some of them by then, and be done with them.
-  After(Latency(), [=, this] {
-    Tell(broker, unleased, others);
+  // Others may have leased some of them by then, and be done with them. If the clock has jumped
+  // meanwhile, what is told of their times is wrong.
+  After(Latency(), [=, this, jumps = clock_jumps_] {
+    Tell(broker, unleased, jumps == clock_jumps_ ? others : std::vector<int64_t>());
     EndLease(broker, run, rows);
   });
 }

@@ -12,6 +12,14 @@ using broker::Step;
 using broker::Ticket;
 using broker::TicketPtr;
 
+// Who gets the first, second, … of so many tasks, from 1 on.
+std::vector<int32_t> TakersOf(const broker::LeaseRun& run, size_t count) {
+  std::vector<int32_t> takers(run.demand.slots.begin(),
+                              run.demand.slots.begin() + static_cast<int64_t>(count));
+  if (run.demand.has_packs) std::ranges::sort(takers);  // each gets neighbours
+  return takers;
+}
+
 absl::Status Away() { return absl::UnavailableError("no connection"); }
 
 }  // namespace
@@ -143,31 +151,43 @@ void World::Execute(int broker, const Run& run, const std::function<void(bool)>&
       if (ended) return ended(false);
       return EndLease(broker, run, is_taken ? absl::AlreadyExistsError("taken") : Away());
     }
-    const std::vector<int64_t> ids = tables_.Lock(run->demand, DatabaseNow());
+    const Taken taken = tables_.Lock(run->demand, DatabaseNow());
     Trace(broker, "leases in lane ", run->lane_stage.lane, ", stage ", run->lane_stage.stage, " ",
-          ids.size(), " of ", run->demand.slots.size());
+          taken.ids.size(), " of ", run->demand.slots.size());
     if (jumps != clock_jumps_) known.clear();
-    judge_.Taken(ids, *run, known, knowledge, DatabaseNow(), now_);
-    for (const int64_t id : ids) Forget(id);
-    After(Latency(), [=, this] { Finish(broker, run, ids, ended); });
+    judge_.Taken(taken, *run, known, knowledge, DatabaseNow(), now_);
+    for (const int64_t id : taken.ids) Forget(id);
+    After(Latency(), [=, this] { Finish(broker, run, taken, ended); });
   });
 }
 
 // The statement is committed, or its answer is lost and nobody knows.
-void World::Finish(int broker, const Run& run, const std::vector<int64_t>& ids,
+void World::Finish(int broker, const Run& run, const Taken& taken,
                    const std::function<void(bool)>& ended) {
+  const std::vector<int64_t>& ids = taken.ids;
   const bool is_lost = Chance(history_.failing / 2);
   if (is_lost && Chance(500)) {
     tables_.Rollback(ids, now_);
     return After(Span(Pick(50, 1500)), [=, this] { EndLease(broker, run, broker::RepeatLater()); });
   }
+  const std::vector<int32_t> takers = TakersOf(*run, ids.size());
   std::map<int64_t, std::string> keys;
   for (size_t i = 0; i < ids.size(); ++i) {
-    const auto caller = static_cast<size_t>(run->demand.slots[i] - 1);
+    const auto caller = static_cast<size_t>(takers[i] - 1);
     keys[ids[i]] = run->demand.callers[caller].request_id;
   }
   tables_.Commit(keys, now_);
-  const store::Leased leased = Rows(*run, ids);
+  store::Leased leased = Rows(*run, ids);
+  leased.saw_packs = taken.saw_packs;
+  leased.held_back = taken.held_back;
+  if (is_lost && run->demand.has_packs) {  // as LostLeases does it
+    leased.saw_packs = true;
+    leased.held_back = run->demand.bounds;
+    for (store::Bound& first : leased.held_back) ++first.id;
+  }
+  for (const broker::TicketPtr& ticket : run->tickets) {
+    if (!taken.held_back.empty()) callers_.at(ticket.get()).left_some.insert(run->lane_stage);
+  }
   if (ended) ended(true);
   const bool is_found = !is_lost || (Chance(900) && !ids.empty());
   After(is_lost ? Span(Pick(50, 1500)) : Latency(), [=, this] {
@@ -183,16 +203,20 @@ void World::Finish(int broker, const Run& run, const std::vector<int64_t>& ids,
 
 store::Leased World::Rows(const broker::LeaseRun& run, const std::vector<int64_t>& ids) const {
   store::Leased leased;
+  const std::vector<int32_t> takers = TakersOf(run, ids.size());
   leased.now = DatabaseNow();
   for (size_t i = 0; i < ids.size(); ++i) {
     const Task& task = *tables_.Find(ids[i]);
     store::LeasedRow& row = leased.rows.emplace_back();
-    row.caller = run.demand.slots[i] - 1;
+    row.caller = takers[i] - 1;
     row.task.priority = task.priority;
     row.task.schedule_time = task.schedule_time;
     row.task.token.task = {task.lane_stage.lane, task.id};
     row.task.token.stage = task.lane_stage.stage;
     row.task.token.lease_number = task.lease_number;
+    if (task.pack == 0) continue;
+    row.task.token.block = model::LeaseToken::kPackBlock;
+    row.task.token.offset = static_cast<uint16_t>(task.id - task.pack);
   }
   return leased;
 }
@@ -229,17 +253,13 @@ void World::RunProbe(int broker, LaneStage lane_stage) {
     const bool fails = !brokers_[static_cast<size_t>(broker)].is_connected ||
                        Chance(history_.failing);
     absl::StatusOr<broker::ProbeResult> seen = Away();
-    std::vector<int64_t> ready;
     if (!fails) seen = tables_.Probe(lane_stage, start.from, DatabaseNow());
-    if (!fails) {
-      for (const store::Bound& bound : seen->first_ready) ready.push_back(bound.id);
-    }
     const Span reading = start.is_rescan ? RescanLatency() : Span(0);
     After(ProbeLatency() + reading, [=, this, jumps = clock_jumps_] {
       if (fails) Unhealthy(broker);
       Trace(broker, "probe of lane ", lane_stage.lane, ", stage ", lane_stage.stage,
             fails ? " failed" : absl::StrCat(" saw ", seen->ready));
-      if (jumps == clock_jumps_) Learn(broker, ready);
+      if (!fails && jumps == clock_jumps_) LearnReady(broker, seen->first_ready);
       Perform(broker,
               Do(broker, [&](auto& s, Step& step) { s.EndProbe(lane_stage, start, seen, step); }));
     });

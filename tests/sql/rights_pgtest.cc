@@ -38,6 +38,11 @@ history_DAY
 history_default broker=SELECT,UPDATE,DELETE
 hour_statistics broker=SELECT,INSERT,UPDATE,DELETE
 lease_ledger broker=SELECT,INSERT,UPDATE,DELETE
+pack_history broker=SELECT,INSERT
+pack_history_DAY
+pack_history_default broker=SELECT,UPDATE,DELETE
+packed_attempt broker=SELECT
+packed_task broker=SELECT
 queue broker=SELECT,INSERT,UPDATE
 queue_id_seq
 queue_lane broker=SELECT,INSERT
@@ -52,6 +57,7 @@ task_failed_default broker=SELECT,UPDATE,DELETE
 task_id broker=USAGE
 task_id_sql
 task_key broker=SELECT,INSERT,UPDATE,DELETE
+task_pack broker=SELECT,INSERT,UPDATE,DELETE
 tasks reader=SELECT
 token_key broker=SELECT,INSERT,DELETE
 upkeep_lead broker=SELECT,INSERT,UPDATE
@@ -75,6 +81,7 @@ enqueue_asked broker
 enqueue_json producer
 enqueue_many producer
 enqueue_once broker
+first_positions broker
 grant_rights
 headers_problem
 is_rejected broker
@@ -89,6 +96,9 @@ next_planned_time broker
 notify_brokers
 notify_time_of broker
 open_queue
+packed broker
+packed_attempts broker
+positions broker
 refuse_key
 request_hash broker
 share_request_id
@@ -192,11 +202,12 @@ TEST(RightsTest, WhatRunsAsItsOwnerHasASearchPathOfItsOwn) {
             "5");
 }
 
-// Rights that no plan shows: the migrator reads versions, enqueue_once notes requests, and a plan
-// draws no number.
+// Rights that no plan shows: the migrator reads versions, enqueue_once notes requests, a plan draws
+// no number, and functions read the views of packs.
 bool IsNeededBeside(const std::string& right) {
   return right == "schema_version SELECT" || right == "enqueue_request INSERT" ||
-         right == "task_id USAGE";
+         right == "task_id USAGE" || right == "packed_attempt SELECT" ||
+         right == "packed_task SELECT";
 }
 
 // Whether a statement that names the relation is refused.

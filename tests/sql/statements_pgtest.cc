@@ -16,7 +16,7 @@ namespace {
 const std::set<std::string> kTaskFamily = {
     "task",    "task_key", "lease_ledger", "settled",      "request",
     "counter", "history",  "task_failed",  "counter_delta", "worker_session",
-    "answered_request", "enqueue_request"};
+    "answered_request", "enqueue_request", "task_pack", "pack_history"};
 
 // Which of them are read as a whole on purpose, by any statement.
 const std::map<std::string, const char*> kReadAsAWhole = {
@@ -27,7 +27,7 @@ const std::map<std::string, std::set<std::string>> kReadsAsAWhole = {
     {"attempt_oldest", {"lease_ledger"}},
     {"clock_sessions", {"worker_session"}},
     {"counter_read", {"counter"}},
-    {"default_expire", {"history", "task_failed"}},
+    {"default_expire", {"history", "pack_history", "task_failed"}},
     {"ledger_due", {"lease_ledger"}},
     {"ledger_entries", {"lease_ledger"}},
     {"ledger_fold", {"lease_ledger"}},
@@ -55,7 +55,7 @@ const std::set<std::string> kIndexesWithoutLane = {
 
 // "history" for history_20260101 and history_default.
 std::string TableOf(const std::string& relation) {
-  for (const char* const partitioned : {"history", "task_failed"}) {
+  for (const char* const partitioned : {"history", "task_failed", "pack_history"}) {
     if (absl::StartsWith(relation, absl::StrCat(partitioned, "_"))) return partitioned;
   }
   return relation;
@@ -76,6 +76,16 @@ INSERT INTO skiplane.task (lane, id, schedule_time, create_time, max_attempts, p
   SELECT i % 8 + 1, i, now() + (i % 100 - 50) * interval '1 minute', now(), 10, i % 5,
          CASE WHEN i % 10 = 0 THEN 2 ELSE 1 END, gen_random_uuid(), 'x'
   FROM generate_series(1, 40000) i;
+INSERT INTO skiplane.task_pack (lane, id, schedule_time, create_time, max_attempts, bytes,
+                                task_count, priority, payloads)
+  SELECT i % 8 + 1, 1000000 + i * 64, now() + (i % 100 - 50) * interval '1 minute', now(), 10, 1,
+         2, i % 5, '{a,b}'
+  FROM generate_series(1, 4000) i;
+INSERT INTO skiplane.pack_history (lane, id, expire_time, end_time, schedule_time, create_time,
+                                   max_attempts, priority, sessions, lease_numbers, masks)
+  SELECT i % 8 + 1, 1000000 + i * 64, now() + interval '7 days', now(), now(), now(), 10, 0,
+         array[gen_random_uuid()], '{1}', '{3}'
+  FROM generate_series(1, 4000) i;
 INSERT INTO skiplane.task_key (lane, key, task_id)
   SELECT i % 8 + 1, 'k' || i, i FROM generate_series(1, 20000) i;
 INSERT INTO skiplane.history (lane, task_id, expire_time, end_time, lease_time, schedule_time,
@@ -115,7 +125,7 @@ std::multimap<std::string, std::string> NeededColumns(pg::Session& session) {
       "SELECT c.relname, a.attname FROM pg_index i "
       "JOIN pg_class c ON c.oid = i.indexrelid AND c.relnamespace = 'skiplane'::regnamespace "
       "JOIN pg_attribute a ON a.attrelid = i.indrelid AND (a.attnum = i.indkey[0] OR "
-      "a.attnum = i.indkey[1] AND c.relname ~ '^task_(key_|failed_.*)?pkey$')"));
+      "a.attnum = i.indkey[1] AND c.relname ~ '^task_(key_|pack_|failed_.*)?pkey$')"));
   std::multimap<std::string, std::string> columns;
   for (int i = 0; i < rows.size(); ++i) {
     columns.emplace(rows.Text(i, 0), rows.Text(i, 1));

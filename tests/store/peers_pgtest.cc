@@ -20,12 +20,17 @@ constexpr absl::Duration kMinute = absl::Minutes(1);
 class PeersTest : public testing::StoreHarness {
  protected:
   absl::StatusOr<int64_t> Renew(uint8_t broker) {
-    return RenewBroker(*session_, UuidOf(broker), "broker", kMinute);
+    const auto peers = RenewBroker(*session_, UuidOf(broker), "broker", kMinute);
+    if (!peers.ok()) return peers.status();
+    all_read_packs_ = peers->all_read_packs;
+    return peers->count;
   }
 
   bool Leads(uint8_t broker) {
     return Required(TakeLead(*session_, UuidOf(broker), kMinute)).is_leader;
   }
+
+  bool all_read_packs_ = false;  // as the last renewal told
 };
 
 TEST_F(PeersTest, ARenewalTellsHowManyOthersRun) {
@@ -35,6 +40,19 @@ TEST_F(PeersTest, ARenewalTellsHowManyOthersRun) {
   EXPECT_THAT(Renew(1), IsOkAndHolds(2));
   ASSERT_THAT(ForgetBroker(*session_, UuidOf(2)), IsOk());
   EXPECT_THAT(Renew(1), IsOkAndHolds(1));
+}
+
+// A broker before 0.2 says nothing of packs, and finds none.
+TEST_F(PeersTest, WhileAnOlderBrokerRunsNotAllReadPacks) {
+  Required(Renew(1));
+  EXPECT_TRUE(all_read_packs_);
+  Sql("INSERT INTO skiplane.broker (id, name, expire_time) "
+      "VALUES (repeat('02', 16)::uuid, 'older', now() + interval '1 minute')");
+  Required(Renew(1));
+  EXPECT_FALSE(all_read_packs_);
+  Required(Renew(2));  // started again, as this version
+  Required(Renew(1));
+  EXPECT_TRUE(all_read_packs_);
 }
 
 TEST_F(PeersTest, ASilentBrokerDoesNotCount) {

@@ -136,7 +136,9 @@ void StoreHarness::ExpectExactCounts() {
     const auto number = [this, lane](absl::string_view what, absl::string_view condition) {
       return Number(absl::StrCat("SELECT ", what, " WHERE ", condition, " AND lane = ", lane));
     };
-    constexpr char kTasks[] = "count(*) FROM skiplane.task";
+    constexpr char kTasks[] =
+        "count(*) FROM (SELECT lane, state, due FROM skiplane.task UNION ALL"
+        " SELECT lane, state, due FROM skiplane.packed_task) t";
     EXPECT_EQ(count.scheduled,
               number(kTasks, "state = 1 AND due > date_part('epoch', now()) / 10"));
     EXPECT_EQ(count.ready, number(kTasks, "state = 1 AND due <= date_part('epoch', now()) / 10"));

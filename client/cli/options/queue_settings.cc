@@ -43,6 +43,8 @@ constexpr std::array kSettings{
     Setting{"--failed-days", "failed_days", "N", "How long failed tasks are kept"},
     Setting{"--keep-payloads", "keep_payloads", "yes|no", "Whether history rows hold payloads"},
     Setting{"--keep-results", "keep_results", "yes|no", "Whether history rows hold results"},
+    Setting{"--packing", "packing", "WORD",
+            "Whether many tasks may share one row of the database: off or automatic"},
     Setting{"--max-depth", "max_depth", "N|none",
             "How many tasks that are not finished it may have: more are refused"},
     Setting{"--max-bytes", "max_bytes", "N|none", "The same of the bytes of their payloads"},

@@ -38,6 +38,10 @@ struct RetryPolicy {
 // Which finished attempts leave a history row.
 enum class HistoryPolicy { kAll, kFailures, kNone };
 
+// Whether many ordinary tasks may share one row of the database: what they do is the same, and
+// enqueues and leases of many tasks cost less.
+enum class Packing { kOff, kAutomatic };
+
 // One step of a queue's pipeline. Unset fields take the queue's values.
 struct Stage {
   // By which workers lease and acks advance, unique in the queue. [A-Za-z0-9][A-Za-z0-9._-]{0,63}
@@ -70,6 +74,8 @@ struct QueueSettings {
   // Whether history rows hold the payload that the attempt ran with, and the result of its ack.
   bool keep_payloads = false;
   bool keep_results = false;
+  // A broker before 0.2 knows none, and sends none back.
+  Packing packing = Packing::kOff;
   // Above these Enqueue is refused as RESOURCE_EXHAUSTED, which Client repeats for a while: tasks
   // that are not finished, the bytes of their payloads and headers (QUEUE_FULL), tasks a second at
   // each broker (ENQUEUE_RATE_EXCEEDED). Unset: no limit.

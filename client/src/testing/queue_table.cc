@@ -30,7 +30,8 @@ bool IsSame(const QueueSettings& a, const QueueSettings& b) {
     return std::tie(settings.history, settings.periodic_history, settings.lease_duration,
                     settings.max_payload_bytes, settings.max_run_duration, settings.history_days,
                     settings.failed_days, settings.keep_payloads, settings.keep_results,
-                    settings.max_depth, settings.max_bytes, settings.max_enqueue_rate);
+                    settings.packing, settings.max_depth, settings.max_bytes,
+                    settings.max_enqueue_rate);
   };
   const auto is_same_stage = [](const Stage& x, const Stage& y) { return IsSame(x, y); };
   return PartsOf(a.retry) == PartsOf(b.retry) && parts(a) == parts(b) &&

@@ -11,6 +11,7 @@
 #include "server/broker/api/request_hash.h"
 #include "server/broker/api/refusals.h"
 #include "server/model/request_key.h"
+#include "server/store/pack.h"
 
 namespace skiplane::broker {
 namespace {
@@ -188,10 +189,21 @@ bool MayHandOff(absl::Span<const std::unique_ptr<PendingEnqueue>> calls) {
   return std::ranges::none_of(calls, [](const auto& call) { return call->has_specials; });
 }
 
+bool MayPack(absl::Span<const std::unique_ptr<PendingEnqueue>> calls) {
+  return std::ranges::none_of(calls, [](const auto& call) {
+    const auto packs = [](const QueuePtr& queue) { return queue->settings.Packs(); };
+    return call->has_specials || !packs(call->queue) || !std::ranges::all_of(call->queues, packs);
+  });
+}
+
 absl::StatusOr<store::Enqueued> WriteRows(pg::Session& session,
                                           absl::Span<const std::unique_ptr<PendingEnqueue>> calls,
                                           absl::Span<const store::TaskRow> rows,
-                                          const store::HandOff* hand_off) {
+                                          const store::HandOff* hand_off, bool packs) {
+  if (packs && hand_off == nullptr && MayPack(calls)) {
+    auto packed = store::EnqueuePacked(session, rows, Requests(calls));
+    if (packed.has_value()) return *std::move(packed);
+  }
   const auto needs_once = [](const auto& call) { return call->NeedsOnce(); };
   const bool is_plain = std::ranges::none_of(calls, needs_once);
   if (is_plain && hand_off == nullptr) return store::Enqueue(session, rows);
@@ -202,8 +214,9 @@ absl::StatusOr<store::Enqueued> WriteRows(pg::Session& session,
 void Suspect(const PendingEnqueue& call, store::Enqueued& suspected) {
   for (size_t i = 0; i < call.ids.size(); ++i) {
     const model::NewTask& task = call.call.tasks[i];
-    suspected.unleased.push_back({call.ids[i].lane, StageOf(task, call.QueueOf(i).settings),
-                                  task.priority, true, 1, absl::InfinitePast()});
+    const model::QueueSettings& settings = call.QueueOf(i).settings;
+    suspected.unleased.push_back({call.ids[i].lane, StageOf(task, settings), task.priority, true, 1,
+                                  absl::InfinitePast(), settings.Packs()});
   }
 }
 

@@ -56,12 +56,16 @@ std::vector<store::TaskRow> RowsOf(absl::Span<const std::unique_ptr<PendingEnque
 // changes tasks that are there, or begins at a stage of its own.
 bool MayHandOff(absl::Span<const std::unique_ptr<PendingEnqueue>> calls);
 
+// Whether the settings of their queues let their tasks be packed.
+bool MayPack(absl::Span<const std::unique_ptr<PendingEnqueue>> calls);
+
 // Writes the tasks of all calls in one statement: a slower one if any NeedsOnce(), the slowest if
-// any has specials. `hand_off`: null, or what MayHandOff() allows.
+// any has specials. `hand_off`: null, or what MayHandOff() allows. `packs`: if they fill packs, it
+// makes those.
 absl::StatusOr<store::Enqueued> WriteRows(pg::Session& session,
                                           absl::Span<const std::unique_ptr<PendingEnqueue>> calls,
                                           absl::Span<const store::TaskRow> rows,
-                                          const store::HandOff* hand_off);
+                                          const store::HandOff* hand_off, bool packs);
 
 // Adds what may have become ready by a commit of this call whose answer was lost: all of it.
 void Suspect(const PendingEnqueue& call, store::Enqueued& suspected);

@@ -113,7 +113,7 @@ absl::StatusOr<std::unique_ptr<PendingEnqueue>> Enqueuer::Prepare(pg::Session& s
 absl::StatusOr<std::vector<EnqueueResult>> Enqueuer::WriteInTransaction(
     pg::Session& session, const PendingEnqueues& calls, Uncommitted* written) {
   for (const auto& call : calls) RETURN_IF_ERROR(NumberTasks(session, numbers_, *call));
-  ASSIGN_OR_RETURN(written->written, WriteRows(session, calls, RowsOf(calls), nullptr));
+  ASSIGN_OR_RETURN(written->written, WriteRows(session, calls, RowsOf(calls), nullptr, false));
   std::vector<EnqueueResult> answers;
   for (const auto& call : calls) {
     ASSIGN_OR_RETURN(std::vector<EnqueueResult> results,
@@ -196,7 +196,7 @@ absl::StatusOr<store::Enqueued> Enqueuer::WriteOnce(pg::Session& session,
   if (dispatcher_ != nullptr && MayHandOff(calls)) hand_off = dispatcher_->BeginHandOff(rows);
   const store::HandOff* const leases = hand_off.runs.empty() ? nullptr : &hand_off.leases;
   absl::StatusOr<store::Enqueued> written =
-      pg::RepeatConflicts([&] { return WriteRows(session, calls, rows, leases); });
+      pg::RepeatConflicts([&] { return WriteRows(session, calls, rows, leases, may_pack_); });
   if (written.ok()) on_commit_(*written);
   if (leases == nullptr) return written;
   if (written.ok()) {

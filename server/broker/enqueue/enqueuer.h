@@ -4,6 +4,7 @@
 // statement leases to it: a hand-off. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -40,6 +41,9 @@ class Enqueuer {
   Enqueuer& operator=(const Enqueuer&) = delete;
 
   void Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done);
+
+  // Whether all brokers of the database read packs; not before it is known.
+  void MayPack(bool may) { may_pack_ = may; }
 
   // For tasks that `principal` wants, which are made in somebody else's transaction on `session`,
   // and name their queues: checks one, with `field` before the name of a bad field; writes many,
@@ -88,6 +92,7 @@ class Enqueuer {
   QueueRoom room_;
   ScheduleCheck schedules_;
   TaskNumbers numbers_;
+  std::atomic<bool> may_pack_ = false;
   base::Mutex mutex_;
   absl::flat_hash_map<int64_t, std::unique_ptr<QueueBatcher>> batchers_ ABSL_GUARDED_BY(mutex_);
 };

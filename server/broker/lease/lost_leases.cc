@@ -12,6 +12,14 @@
 namespace skiplane::broker {
 namespace {
 
+// Nobody knows what it said of packs: the next lease looks where this one did.
+void LeaveBounds(const store::LeaseDemand& demand, store::Leased& leased) {
+  if (!demand.has_packs) return;
+  leased.saw_packs = true;
+  leased.held_back = demand.bounds;
+  for (store::Bound& first : leased.held_back) ++first.id;
+}
+
 // What the statement leased, after making sure that it was committed or never can be.
 absl::StatusOr<store::Leased> FindLost(pg::Session& session, LeaseRun& run) {
   const std::vector<store::LeaseCaller>& callers = run.demand.callers;
@@ -20,6 +28,7 @@ absl::StatusOr<store::Leased> FindLost(pg::Session& session, LeaseRun& run) {
   RETURN_IF_ERROR(store::CloseLedger(session, run.lane_stage.lane, ledgers));
   store::Leased leased;
   ASSIGN_OR_RETURN(leased.rows, store::FindLeases(session, run.lane_stage.lane, {}, ledgers));
+  LeaveBounds(run.demand, leased);
   // Calls of one worker may share a session and a row.
   std::vector<int> given(callers.size());
   std::vector<int> dealt(callers.size());

@@ -18,6 +18,7 @@ absl::Status ProbePriority(pg::Session& session, model::LaneStage lane_stage, st
     ASSIGN_OR_RETURN(
         const store::Slice slice,
         store::ReadSlice(session, lane_stage.lane, lane_stage.stage, from, kSliceRows));
+    result.has_packs = result.has_packs || slice.has_packs;
     if (slice.first_ready.has_value()) {
       result.first_ready.push_back(*slice.first_ready);
       const bool may_be_more = slice.seen == kSliceRows;

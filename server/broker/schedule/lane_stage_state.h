@@ -43,6 +43,7 @@ struct LaneStageState {
   base::SteadyTime probe_allowed{};  // what somebody waits for is kept to 2 % of a core
   base::SteadyTime rescan_due{};     // the next rescan while its bounds are raised: likewise
   base::SteadyTime idle_until{};     // a lease took all there was: believed for hand-offs only
+  bool has_packs = false;  // or may have some: leases look for them
   int64_t hints = 0;  // that there are ready tasks: it did not if another one came beside it
   base::SteadyTime next_due = base::SteadyTime::max();  // the schedule time of the next task
   bool knows_next_due = false;  // a probe told it, and nothing since made that uncertain
@@ -84,7 +85,13 @@ struct LaneStageState {
   void Announced(const store::UnleasedTasks& unleased) {
     bounds.Lower(unleased.priority, unleased.schedule_time);
     ++hints;
+    has_packs = has_packs || unleased.may_be_packed;
     belief.Announced(unleased.count, unleased.is_ready);
+  }
+
+  // A lease did; `hints_before`: of when it began.
+  void LookedForPacks(bool saw_some, int64_t hints_before) {
+    if (!saw_some && hints == hints_before) has_packs = false;
   }
 
   // Whether a probe from the bounds tells enough: what was missed before them is for a rescan.

@@ -3,6 +3,7 @@
 
 #include "server/broker/api/refusals.h"
 #include "server/broker/schedule/scheduler.h"
+#include "server/model/limits.h"
 
 namespace skiplane::broker {
 namespace {
@@ -27,6 +28,7 @@ void Learn(LaneStageState& state, const ProbeStart& start, const ProbeResult& se
     state.knows_next_due = state.forgotten_dues == start.forgotten_dues_before;
   }
   for (const store::Bound& ready : seen.first_ready) state.bounds.LowerTo(ready);
+  if (seen.has_packs) state.has_packs = true;
   if (seen.ready > 0 || (is_alone && !start.is_rescan)) {
     state.belief.Probed(start.announced_before, seen.ready, empty_until);
   }
@@ -58,7 +60,8 @@ void Scheduler::Notified(const model::Notification& notification, Step& step) {
   if (found == states_.end()) return;
   LaneStageState& state = *found->second;
   state.Announced({notification.lane, notification.stage, notification.priority,
-                  notification.is_ready, notification.count, notification.schedule_time});
+                  notification.is_ready, notification.count, notification.schedule_time,
+                  notification.count >= model::kPackTasksLeast});
   if (!notification.is_ready) {
     state.belief.Invalidate();
     state.ForgetNextDue();  // when they are due, a probe tells

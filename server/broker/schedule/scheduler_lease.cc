@@ -63,6 +63,7 @@ std::vector<int64_t> CountPerCaller(const LeaseRun& run,
 
 // The statement takes tasks that are believed to be there.
 void Ask(LaneStageState& state, LeaseRun& run) {
+  run.demand.has_packs = state.has_packs;
   run.demand.bounds = state.bounds.Current();
   run.snapshot = state.bounds.Begin();
   run.announced_before = state.belief.announced();
@@ -146,9 +147,10 @@ void Scheduler::EndLease(LeaseRun& run, absl::StatusOr<store::Leased> leased, St
     state.idle_until = took_all ? step.now + LaneStageState::kIdle : base::SteadyTime();
     const bool was_raised = state.bounds.IsRaised();
     state.bounds.End(run.snapshot, LastKeys(run, leased->rows));
-    state.belief.Leased(static_cast<int64_t>(run.demand.slots.size()),
-                       static_cast<int64_t>(leased->rows.size()), IsCutByBytes(run, *leased),
-                       run.announced_before);
+    for (const store::Bound& pack : leased->held_back) state.bounds.LowerTo(pack);
+    if (run.demand.has_packs) state.LookedForPacks(leased->saw_packs, run.hints_before);
+    state.belief.Leased(std::ssize(run.demand.slots), std::ssize(leased->rows),
+                        MayHaveLeftSome(run, *leased), run.announced_before);
     if (!was_raised) {
       state.rescan_due = std::max<base::SteadyTime>(state.rescan_due,
                                                     step.now + LaneStageState::kRescanEvery);

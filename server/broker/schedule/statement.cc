@@ -40,7 +40,8 @@ std::vector<int32_t> SlotsOf(const Dealt& dealt) {
   return slots;
 }
 
-bool IsCutByBytes(const LeaseRun& run, const store::Leased& leased) {
+bool MayHaveLeftSome(const LeaseRun& run, const store::Leased& leased) {
+  if (!leased.held_back.empty()) return true;
   std::vector<int64_t> bytes(run.demand.callers.size());
   int64_t total = 0;
   for (const store::LeasedRow& row : leased.rows) {
@@ -60,9 +61,13 @@ std::vector<store::Bound> LastKeys(const LeaseRun& run,
                                    const std::vector<store::LeasedRow>& rows) {
   std::map<int16_t, store::Bound> last;
   for (size_t i = 0; i < rows.size(); ++i) {  // in the order of leases
-    if (rows[i].caller + 1 != run.demand.slots[i]) break;  // the one whose turn it was has no room
+    const bool is_in_turn = rows[i].caller + 1 == run.demand.slots[i];
+    if (!run.demand.has_packs && !is_in_turn) break;  // the one whose turn it was has no room
     const model::LeasedTask& task = rows[i].task;
-    last[task.priority] = {task.priority, task.schedule_time, task.token.task.id};
+    const model::LeaseToken& token = task.token;
+    // Others of a pack may wait: it is looked at again.
+    const int64_t id = token.IsPacked() ? token.task.id - token.offset - 1 : token.task.id;
+    last[task.priority] = {task.priority, task.schedule_time, id};
   }
   std::vector<store::Bound> keys;
   for (const auto& [priority, key] : last) keys.push_back(key);
@@ -83,7 +88,7 @@ void AskForOneMore(LeaseRun& run) {
 
 bool TookAll(const LeaseRun& run, const store::Leased& leased, int64_t hints) {
   const bool is_nobodys = std::ranges::find(run.demand.slots, 0) != run.demand.slots.end();
-  return leased.rows.size() < run.demand.slots.size() && !IsCutByBytes(run, leased) &&
+  return leased.rows.size() < run.demand.slots.size() && !MayHaveLeftSome(run, leased) &&
          !is_nobodys && hints == run.hints_before;
 }
 

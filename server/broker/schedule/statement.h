@@ -60,6 +60,7 @@ struct ProbeResult {
   std::vector<store::Bound> first_ready;  // the first ready task of each priority that has one
   int64_t ready = 0;  // tasks seen ready; Belief::kPlenty when a slice was full of them
   std::optional<absl::Duration> next_due_in;
+  bool has_packs = false;  // with ready tasks
 };
 
 // Of its payload and headers.
@@ -72,8 +73,9 @@ void NameQueue(const model::Queue& queue, model::LeasedTask& task);
 // turns brought several, one each in turn.
 std::vector<int32_t> SlotsOf(const Dealt& dealt);
 
-// Whether payload bytes, not a lack of tasks, may have ended the statement.
-bool IsCutByBytes(const LeaseRun& run, const store::Leased& leased);
+// Whether payload bytes, or packs that were not leased to their end, not a lack of tasks, may have
+// ended the statement.
+bool MayHaveLeftSome(const LeaseRun& run, const store::Leased& leased);
 
 // For a statement that asks for all that is believed to be there: then its answer tells whether
 // that was all. Not if nobody has room.

@@ -119,6 +119,12 @@ absl::Status TakeFailedDays(const Wire& wire, Settings* to) {
   return absl::OkStatus();
 }
 
+absl::Status TakePacking(const Wire& wire, Settings* to) {
+  ASSIGN_OR_RETURN(const auto packing, ReadEnum(wire.packing(), {"settings.packing"}));
+  to->packing = packing.value_or(Settings().packing);
+  return absl::OkStatus();
+}
+
 absl::Status TakeKeepPayloads(const Wire& wire, Settings* to) {
   to->keep_payloads = wire.has_keep_payloads() ? wire.keep_payloads() : Settings().keep_payloads;
   return absl::OkStatus();
@@ -186,7 +192,7 @@ struct Setting {
   absl::Status (*take)(const Wire&, Settings*);
 };
 
-constexpr std::array<Setting, 20> kSettings = {{
+constexpr std::array<Setting, 21> kSettings = {{
     {"retry.kind", &TakeKind},
     {"retry.base_delay", &TakeBaseDelay},
     {"retry.factor", &TakeFactor},
@@ -207,6 +213,7 @@ constexpr std::array<Setting, 20> kSettings = {{
     {"max_depth", &TakeDepthMax},
     {"max_bytes", &TakeBytesMax},
     {"max_enqueue_rate", &TakeEnqueueRateMax},
+    {"packing", &TakePacking},
 }};
 
 // "retry" names all of its fields.
@@ -270,6 +277,7 @@ void WriteSettings(const model::QueueSettings& settings, v1::QueueSettings* wire
   if (limits.max_depth) wire->set_max_depth(*limits.max_depth);
   if (limits.max_bytes) wire->set_max_bytes(*limits.max_bytes);
   if (limits.max_enqueue_rate) wire->set_max_enqueue_rate(*limits.max_enqueue_rate);
+  wire->set_packing(ToWire(settings.packing));
 }
 
 }  // namespace skiplane::rpc

@@ -63,6 +63,11 @@ constexpr Pair<model::NackDisposition, v1::NackDisposition> kNackDispositions[] 
     {model::NackDisposition::kFail, v1::NACK_DISPOSITION_FAIL},
 };
 
+constexpr Pair<model::Packing, v1::Packing> kPackings[] = {
+    {model::Packing::kOff, v1::PACKING_OFF},
+    {model::Packing::kAutomatic, v1::PACKING_AUTOMATIC},
+};
+
 constexpr Pair<model::PauseMode, v1::PauseMode> kPauseModes[] = {
     {model::PauseMode::kLease, v1::PAUSE_MODE_LEASE},
     {model::PauseMode::kEnqueue, v1::PAUSE_MODE_ENQUEUE},
@@ -152,6 +157,7 @@ v1::BulkOperationState ToWire(model::BulkOperationState state) { return Find(kBu
 v1::EnqueueOutcome ToWire(model::EnqueueOutcome outcome) { return Find(kEnqueueOutcomes, outcome); }
 v1::HistoryPolicy ToWire(model::HistoryPolicy policy) { return Find(kHistoryPolicies, policy); }
 v1::LeaseState ToWire(model::LeaseState state) { return Find(kLeaseStates, state); }
+v1::Packing ToWire(model::Packing packing) { return Find(kPackings, packing); }
 v1::PauseMode ToWire(model::PauseMode mode) { return Find(kPauseModes, mode); }
 v1::RetryKind ToWire(model::RetryKind kind) { return Find(kRetryKinds, kind); }
 v1::SettleOutcome ToWire(model::SettleOutcome outcome) { return Find(kSettleOutcomes, outcome); }
@@ -174,6 +180,10 @@ ReadValue<model::KeyPolicy> ReadEnum(v1::KeyPolicy wire, const Field& field) {
 
 ReadValue<model::NackDisposition> ReadEnum(v1::NackDisposition wire, const Field& field) {
   return Read(kNackDispositions, wire, field, "must be RETRY, RELEASE or FAIL");
+}
+
+ReadValue<model::Packing> ReadEnum(v1::Packing wire, const Field& field) {
+  return Read(kPackings, wire, field, "must be OFF or AUTOMATIC");
 }
 
 ReadValue<model::PauseMode> ReadEnum(v1::PauseMode wire, const Field& field) {

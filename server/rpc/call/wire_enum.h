@@ -22,6 +22,7 @@ v1::BulkOperationState ToWire(model::BulkOperationState state);
 v1::EnqueueOutcome ToWire(model::EnqueueOutcome outcome);
 v1::HistoryPolicy ToWire(model::HistoryPolicy policy);
 v1::LeaseState ToWire(model::LeaseState state);
+v1::Packing ToWire(model::Packing packing);
 v1::PauseMode ToWire(model::PauseMode mode);
 v1::RetryKind ToWire(model::RetryKind kind);
 v1::SettleOutcome ToWire(model::SettleOutcome outcome);
@@ -36,6 +37,7 @@ ReadValue<model::AttemptOutcome> ReadEnum(v1::AttemptOutcome wire, const Field& 
 ReadValue<model::HistoryPolicy> ReadEnum(v1::HistoryPolicy wire, const Field& field);
 ReadValue<model::KeyPolicy> ReadEnum(v1::KeyPolicy wire, const Field& field);
 ReadValue<model::NackDisposition> ReadEnum(v1::NackDisposition wire, const Field& field);
+ReadValue<model::Packing> ReadEnum(v1::Packing wire, const Field& field);
 // NONE is refused.
 ReadValue<model::PauseMode> ReadEnum(v1::PauseMode wire, const Field& field);
 ReadValue<model::RetryKind> ReadEnum(v1::RetryKind wire, const Field& field);

@@ -56,38 +56,38 @@ TEST(LastKeysTest, StopsBeforeARowThatDidNotFit) {
   EXPECT_EQ(keys[0].id, 2);
 }
 
-TEST(IsCutByBytesTest, HeadersCountAsPayloadsDo) {
+TEST(MayHaveLeftSomeTest, HeadersCountAsPayloadsDo) {
   LeaseRun run;
   run.demand.callers = {{{}, 1000, {}, ""}};
   store::Leased leased;
   leased.rows = {Row(0, 0, 1, 1, 100)};
   leased.rows[0].task.headers = {{"name", std::string(500, 'x')}};
-  EXPECT_TRUE(IsCutByBytes(run, leased));
+  EXPECT_TRUE(MayHaveLeftSome(run, leased));
 }
 
-TEST(IsCutByBytesTest, SmallTasksNeverCut) {
+TEST(MayHaveLeftSomeTest, SmallTasksNeverCut) {
   LeaseRun run;
   run.demand.callers = {{{}, 1000, {}, ""}};
   store::Leased leased;
   leased.rows = {Row(0, 0, 1, 1, 100)};
-  EXPECT_FALSE(IsCutByBytes(run, leased));
+  EXPECT_FALSE(MayHaveLeftSome(run, leased));
 }
 
-TEST(IsCutByBytesTest, ACallerWhoseBytesAreUsedUpMayBeCut) {
+TEST(MayHaveLeftSomeTest, ACallerWhoseBytesAreUsedUpMayBeCut) {
   LeaseRun run;
   run.demand.callers = {{{}, 1000, {}, ""}, {{}, 1000, {}, ""}};
   store::Leased leased;
   leased.rows = {Row(1, 0, 1, 1, 600)};
-  EXPECT_TRUE(IsCutByBytes(run, leased));
+  EXPECT_TRUE(MayHaveLeftSome(run, leased));
 }
 
-TEST(IsCutByBytesTest, TheWholeAnswerMayBeCut) {
+TEST(MayHaveLeftSomeTest, TheWholeAnswerMayBeCut) {
   LeaseRun run;
   run.demand.callers = {{{}, 1 << 20, {}, ""}};
   run.demand.bytes_max = 100;
   store::Leased leased;
   leased.rows = {Row(0, 0, 1, 1, 60)};
-  EXPECT_TRUE(IsCutByBytes(run, leased));
+  EXPECT_TRUE(MayHaveLeftSome(run, leased));
 }
 
 }  // namespace

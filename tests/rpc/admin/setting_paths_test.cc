@@ -42,7 +42,7 @@ TEST(ReadMask, NamesWhatIsTaken) {
 
 TEST(ReadMask, AStarNamesAllSettings) {
   EXPECT_EQ(Read({"*"}), AllSettings());
-  EXPECT_THAT(AllSettings(), SizeIs(20));
+  EXPECT_THAT(AllSettings(), SizeIs(21));
   EXPECT_THAT(AllSettings(), Contains("retry.max_attempts"));
   EXPECT_THAT(AllSettings(), Contains("keep_results"));
   EXPECT_THAT(AllSettings(), Not(Contains("retry")));

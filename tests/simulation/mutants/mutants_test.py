@@ -149,6 +149,18 @@ class Mutants(unittest.TestCase):
     def test_announced_tasks_lower_no_bound(self):
         self.assert_found("announced_tasks_lower_no_bound", SKIPPED)
 
+    def test_bound_passes_the_rest_of_a_pack(self):
+        self.assert_found("bound_passes_the_rest_of_a_pack", SKIPPED)
+
+    def test_bound_passes_packs_that_others_hold(self):
+        self.assert_found("bound_passes_packs_that_others_hold", SKIPPED)
+
+    def test_packs_that_were_not_asked_for_are_forgotten(self):
+        self.assert_found("packs_that_were_not_asked_for_are_forgotten", SKIPPED)
+
+    def test_packs_that_a_probe_sees_are_not_looked_for(self):
+        self.assert_found("packs_that_a_probe_sees_are_not_looked_for", SKIPPED)
+
     def test_probe_lowers_no_bound(self):
         self.assert_found("probe_lowers_no_bound", SKIPPED)
 

@@ -17,6 +17,7 @@ LISTED = re.compile(r"(?m)^//   k(\w+) +-> k(\w+) +(.*)$")
 PERFORMED = re.compile(r'\{Kind::k(\w+), "([^"]+)", Kind::k(\w+)[,}]')
 LEASE = "tests/system/lease_sequence_test.py"
 LEDGER = re.compile(r"\b(INSERT INTO|DELETE FROM|UPDATE)\s+skiplane\.lease_ledger\b")
+PACKS = re.compile(r"\b(INSERT INTO|DELETE FROM|UPDATE)\s+skiplane\.task_pack\b")
 
 
 def task_states(files):
@@ -61,6 +62,15 @@ def drawn_changes(code):
             for _, _, cause in arrows}
 
 
+def pack_writers(files):
+    return {path.rsplit("/", 1)[1].removesuffix(".sql") for path, text in files.items()
+            if path.startswith("server/sql/") and PACKS.search(text)}
+
+
+def drawn_causes(code):
+    return {cause for _, _, cause in mermaid.arrows(code)}
+
+
 def belief(files):
     """The transitions that the header lists. If the test performs others, these are told too."""
     listed = {(source, target, cause.strip())
@@ -93,6 +103,7 @@ PICTURES = {
     "states": (mermaid.arrows, task_states),
     "rooms": (mermaid.arrows, lambda files: room_arrows(includes.ROOMS)),
     "ledger": (drawn_changes, ledger_changes),
+    "packs": (drawn_causes, pack_writers),
     "lease": (drawn_sequence, lease_sequence),
     "belief": (mermaid.arrows, belief),
 }

@@ -13,7 +13,7 @@ from rules.tree import finding, line_of
 FOLDER = "server/sql/"
 # The task family: distributed by lane.
 TABLES = ("task", "task_key", "task_failed", "lease_ledger", "settled", "enqueue_request",
-          "history", "counter_delta", "counter")
+          "history", "counter_delta", "counter", "task_pack", "pack_history")
 MENTION = re.compile(
     r"(?:\b(?:FROM|JOIN|USING|(?<!FOR )UPDATE(?!\s+SET)|LATERAL)\s+|,\s*)(?:ONLY\s+)?"
     rf"skiplane\.(?P<table>{'|'.join(TABLES)})\b(?!\.)(?:\s+AS)?(?:\s+(?P<alias>\w+))?",

@@ -13,7 +13,9 @@ FILES = {
                           '{Kind::kB, "forget", Kind::kA},\n',
     "server/sql/open.sql": "INSERT INTO skiplane.lease_ledger",
     "server/sql/fold.sql": "DELETE FROM skiplane.lease_ledger; INSERT INTO skiplane.lease_ledger",
-    "server/sql/read.sql": "SELECT FROM skiplane.lease_ledger",
+    "server/sql/read.sql": "SELECT FROM skiplane.lease_ledger, skiplane.task_pack",
+    "server/sql/pack.sql": "INSERT INTO skiplane.task_pack",
+    "server/sql/take.sql": "UPDATE skiplane.task_pack SET x = 1",
 }
 
 
@@ -23,6 +25,7 @@ def drawn(name, *lines):
 
 STATE_LINES = ("[*] --> A: make", "A --> B: go")
 LEDGER_LINES = ("[*] --> held: open", "held --> held: fold", "held --> [*]: fold")
+PACK_LINES = ("[*] --> waits: pack", "waits --> leased: take")
 BELIEF_LINES = ("A --> B: see; hear", "B --> A: forget")
 LEASE_LINES = ("W->>B: Lease", "B->>P: look", "P-->>B: rows", "Note over B: parked: no thread",
                "B->>P: touch, if needed", "B->>P: lease", "Note over B: done", "B-->>W: tasks")
@@ -38,6 +41,7 @@ class Pictures(Planted):
     def test_right_pictures_are_fine(self):
         self.assert_clean("docs/a.md", drawn("states", *STATE_LINES))
         self.assert_clean("docs/a.md", drawn("ledger", *LEDGER_LINES))
+        self.assert_clean("docs/a.md", drawn("packs", *PACK_LINES))
         self.assert_clean("docs/a.md", drawn("lease", *LEASE_LINES))
         self.assert_clean("docs/a.md", drawn("belief", *BELIEF_LINES))
 
@@ -56,6 +60,9 @@ class Pictures(Planted):
 
     def test_a_statement_of_the_ledger_that_is_not_drawn_is_caught(self):
         self.assert_caught("docs/a.md", drawn("ledger", *LEDGER_LINES[1:]), "'open'")
+
+    def test_a_statement_that_writes_packs_and_is_not_drawn_is_caught(self):
+        self.assert_caught("docs/a.md", drawn("packs", *PACK_LINES[1:]), "pack is not drawn")
 
     def test_a_statement_that_removes_no_row_is_not_drawn_as_if(self):
         self.assert_caught("docs/a.md", drawn("ledger", *LEDGER_LINES, "held --> [*]: open"),

@@ -1,4 +1,4 @@
-#include "server/store/headers.h"
+#include "server/store/texts.h"
 
 #include "gmock/gmock.h"
 

@@ -1,0 +1,151 @@
+#include "server/store/pack.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "server/base/status_macros.h"
+#include "server/model/limits.h"
+#include "server/model/request_key.h"
+#include "server/sql/queries.h"
+#include "server/store/texts.h"
+
+namespace skiplane::store {
+namespace {
+
+// So that one that is left for the last of its tasks keeps little space.
+constexpr int kPackBytesMax = 64 << 10;
+
+// The arrays of task_enqueue_packed: one element per task, then one per pack.
+struct PackColumns {
+  std::vector<std::optional<absl::string_view>> types;
+  HeadersColumn headers;
+  std::vector<absl::string_view> payloads;
+  std::vector<int64_t> calls;
+  bool is_plain = true;
+
+  std::vector<int64_t> lanes, ids;
+  std::vector<int16_t> counts, priorities;
+  std::vector<int32_t> max_attempts, firsts, bytes;
+
+  bool Continues(const TaskRow& row, int32_t size) const {
+    return !ids.empty() && counts.back() < model::kPackTasksMax &&
+           bytes.back() + size <= kPackBytesMax && lanes.back() == row.id.lane &&
+           priorities.back() == row.task->priority && max_attempts.back() == row.max_attempts &&
+           ids.back() + counts.back() == row.id.id;
+  }
+
+  void Add(const TaskRow& row) {
+    const model::NewTask& task = *row.task;
+    types.push_back(IfAny(task.content_type));
+    headers.Add(task.headers);
+    payloads.push_back(task.payload);
+    calls.push_back(row.call);
+    is_plain = is_plain && task.content_type.empty() && task.headers.empty();
+    const size_t header_bytes = headers.views.back().value_or("").size();
+    const auto size = static_cast<int32_t>(task.payload.size() + header_bytes);
+    if (Continues(row, size)) {
+      ++counts.back();
+      bytes.back() += size;
+      return;
+    }
+    lanes.push_back(row.id.lane);
+    ids.push_back(row.id.id);
+    counts.push_back(1);
+    priorities.push_back(task.priority);
+    max_attempts.push_back(row.max_attempts);
+    firsts.push_back(static_cast<int32_t>(payloads.size()));
+    bytes.push_back(size);
+  }
+
+  // Whether packs cost less than rows, and the count of each notification says that there may be
+  // some: kPackTasksLeast of each lane and priority.
+  bool AreWorthIt() const {
+    if (payloads.size() < model::kPackTasksLeast * ids.size()) return false;
+    std::map<std::pair<int64_t, int16_t>, int> groups;
+    for (size_t i = 0; i < ids.size(); ++i) groups[{lanes[i], priorities[i]}] += counts[i];
+    return std::ranges::all_of(
+        groups, [](const auto& group) { return group.second >= model::kPackTasksLeast; });
+  }
+
+  pg::Params Bind() const {
+    pg::Params params;
+    params.OptionalTextArray(types).OptionalTextArray(headers.views).ByteaArray(payloads);
+    params.Int8Array(calls).Int8Array(lanes).Int8Array(ids).Int2Array(counts);
+    params.Int2Array(priorities).Int4Array(max_attempts).Int4Array(firsts).Int4Array(bytes);
+    params.Bool(!is_plain);
+    return params;
+  }
+};
+
+// A delay of none is as good as no delay.
+bool MayPack(const TaskRow& row) {
+  const model::NewTask& task = *row.task;
+  return row.stage == 0 && !task.schedule_time.has_value() && task.key.empty() &&
+         !task.IsPeriodic() && task.delay.value_or(absl::ZeroDuration()) <= absl::ZeroDuration();
+}
+
+}  // namespace
+
+absl::Status Unpack(pg::Session& session, int64_t lane, absl::Span<const int64_t> ids) {
+  return session.Run(sql::kTaskUnpack, pg::Params().Int8(lane).Int8Array(ids)).status();
+}
+
+std::optional<absl::StatusOr<Enqueued>> EnqueuePacked(pg::Session& session,
+                                                      absl::Span<const TaskRow> tasks,
+                                                      absl::Span<const RequestRow> requests) {
+  if (!std::ranges::all_of(tasks, MayPack)) return std::nullopt;
+  PackColumns columns;
+  for (const TaskRow& row : tasks) columns.Add(row);
+  if (!columns.AreWorthIt()) return std::nullopt;
+  pg::Params params = columns.Bind();
+  BindRequests(requests, params);
+  const absl::StatusOr<pg::Rows> answer = session.Run(sql::kTaskEnqueuePacked, params);
+  if (!answer.ok()) return answer.status();
+  Enqueued result = ReadAsked(*answer, tasks, [](int, Enqueued&) {});
+  for (UnleasedTasks& unleased : result.unleased) {
+    unleased.may_be_packed = true;
+    // Of those that a request id knew, none were made: peers are told of packs by the count.
+    unleased.count = std::max<int64_t>(unleased.count, model::kPackTasksLeast);
+  }
+  return result;
+}
+
+absl::Status AckPacked(pg::Session& session, const SettleBatch& batch, std::vector<size_t>* acked,
+                       absl::Time* now) {
+  std::vector<int64_t> packs, lease_numbers, masks;
+  std::vector<pg::Uuid> sessions;
+  for (const SettleRow& row : batch.rows) {
+    const model::LeaseToken& token = row.token;
+    const int64_t pack = token.task.id - token.offset;
+    const auto bit = static_cast<int64_t>(uint64_t{1} << token.offset);
+    if (!packs.empty() && packs.back() == pack && lease_numbers.back() == token.lease_number &&
+        sessions.back() == token.session) {
+      masks.back() |= bit;
+      continue;
+    }
+    packs.push_back(pack);
+    lease_numbers.push_back(token.lease_number);
+    sessions.push_back(token.session);
+    masks.push_back(bit);
+  }
+  pg::Params params;
+  params.Int8(batch.lane).Int8Array(packs).Int8Array(lease_numbers).UuidArray(sessions);
+  params.Int8Array(masks).Bool(batch.settings.history == model::HistoryPolicy::kAll);
+  params.Int4(batch.settings.history_days).UuidArray(batch.ledgers).Int8(batch.try_id);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskAckPacked, params));
+  absl::flat_hash_map<int64_t, uint64_t> hits;
+  for (int row = 0; row < rows.size(); ++row) {
+    hits[rows.Int(row, 0)] = static_cast<uint64_t>(rows.Int(row, 1));
+    *now = rows.Micros(row, 2);
+  }
+  for (size_t i = 0; i < batch.rows.size(); ++i) {
+    const model::LeaseToken& token = batch.rows[i].token;
+    const auto hit = hits.find(token.task.id - token.offset);
+    if (hit != hits.end() && (hit->second >> token.offset & 1) != 0) acked->push_back(i);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace skiplane::store

@@ -1,0 +1,358 @@
+// Tasks that come in packs are leased and acked as others are.
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "server/store/pack.h"
+#include "server/store/task_change.h"
+#include "server/store/task_view.h"
+#include "tests/store/store_harness.h"
+#include "tests/support/status_matchers.h"
+
+namespace skiplane::store {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using testing::IdsOf;
+using testing::kOtherWorker;
+using testing::kWorker;
+using testing::Required;
+using testing::TokensOf;
+
+class PackLeaseTest : public testing::StoreHarness {
+ protected:
+  // In packs; their ids.
+  std::vector<int64_t> Pack(int count, const model::NewTask& like = {}) {
+    const std::vector<model::NewTask> tasks(static_cast<size_t>(count), like);
+    const std::vector<TaskRow> rows = Rows(tasks);
+    const auto made = EnqueuePacked(*session_, rows, {});
+    testing::Require(made.has_value(), "they fill too few packs");
+    Required(*made);
+    std::vector<int64_t> ids;
+    for (const TaskRow& row : rows) ids.push_back(row.id.id);
+    return ids;
+  }
+
+  // The first caller gets so many, then the second, and so on.
+  Leased Lease(const std::vector<int>& counts) {
+    std::vector<int32_t> slots;
+    for (size_t i = 0; i < counts.size(); ++i) {
+      slots.insert(slots.end(), static_cast<size_t>(counts[i]), static_cast<int32_t>(i) + 1);
+    }
+    LeaseDemand demand = Demand(slots);
+    demand.has_packs = true;
+    return Required(store::Lease(*session_, demand));
+  }
+
+  size_t Ack(const std::vector<model::LeaseToken>& tokens) {
+    return Required(AckByLocation(*session_, Batch(tokens, Action::kAck))).size();
+  }
+  int64_t Packs() { return Number("SELECT count(*) FROM skiplane.task_pack"); }
+  int64_t InRows() { return Number("SELECT count(*) FROM skiplane.task"); }
+};
+
+std::vector<int64_t> Part(const std::vector<int64_t>& ids, size_t from, size_t upto) {
+  return {ids.begin() + static_cast<int64_t>(from), ids.begin() + static_cast<int64_t>(upto)};
+}
+
+TEST_F(PackLeaseTest, AllThatATaskHasComesWithIt) {
+  model::NewTask task;
+  task.payload = std::string("a\0b", 3);
+  task.content_type = "text/plain";
+  task.headers = {{"a", "\"1\\"}, {"b", ""}};
+  task.priority = -3;
+  const std::vector<int64_t> ids = Pack(20, task);
+  const Leased leased = Lease({20});
+  ASSERT_THAT(leased.rows, SizeIs(20));
+  EXPECT_EQ(IdsOf(leased.rows), ids);
+  const model::LeasedTask& got = leased.rows[7].task;
+  EXPECT_EQ(got.payload, task.payload);
+  EXPECT_EQ(got.content_type, task.content_type);
+  EXPECT_EQ(got.headers, task.headers);
+  EXPECT_EQ(got.priority, -3);
+  EXPECT_EQ(got.max_attempts, 10);
+  EXPECT_EQ(got.token.attempt, 1);
+  EXPECT_TRUE(got.token.IsPacked());
+  EXPECT_EQ(got.token.offset, 7);
+  EXPECT_THAT(leased.held_back, IsEmpty());
+}
+
+TEST_F(PackLeaseTest, CallersGetNeighbours) {
+  const std::vector<int64_t> ids = Pack(128);
+  const Leased leased = Lease({50, 30, 40});
+  ASSERT_THAT(leased.rows, SizeIs(120));
+  for (size_t i = 0; i < 120; ++i) {
+    EXPECT_EQ(leased.rows[i].caller, i < 50 ? 0 : i < 80 ? 1 : 2) << i;
+    EXPECT_EQ(leased.rows[i].task.token.task.id, ids[i]);
+  }
+  ASSERT_THAT(leased.held_back, SizeIs(1));
+  EXPECT_EQ(leased.held_back[0].id, ids[64]);
+}
+
+// As many as fit, and whoever holds nothing gets its first.
+TEST_F(PackLeaseTest, NobodyGetsMoreBytesThanItTakes) {
+  Put(2, testing::TaskOf(std::string(100, 'a')));
+  Pack(60, testing::TaskOf(std::string(100, 'b')));
+  LeaseDemand demand = Demand(std::vector<int32_t>(20, 1));
+  for (int32_t caller = 2; caller <= 5; ++caller) {
+    demand.callers.push_back(demand.callers.front());
+    demand.slots.insert(demand.slots.end(), 10, caller);
+  }
+  demand.has_packs = true;
+  demand.callers[0].max_bytes = 1050;
+  demand.callers[1].max_bytes = 99;
+  demand.callers[2].max_bytes = 99;
+  demand.callers[2].holds_tasks = true;
+  demand.callers[3].max_bytes = 300;
+  demand.callers[3].holds_tasks = true;
+  const Leased leased = Required(store::Lease(*session_, demand));
+  std::vector<int> counts(5);
+  for (const LeasedRow& row : leased.rows) ++counts[static_cast<size_t>(row.caller)];
+  EXPECT_THAT(counts, ElementsAre(10, 1, 0, 3, 10));
+  EXPECT_THAT(leased.held_back, SizeIs(1));
+  EXPECT_THAT(Lease({100}).rows, SizeIs(38));
+}
+
+// What is behind it in its pack waits, too, whosever turn that is.
+TEST_F(PackLeaseTest, ATaskThatDoesNotFitKeepsTheRestOfItsPack) {
+  std::vector<model::NewTask> tasks(16, testing::TaskOf("small"));
+  tasks[5] = testing::TaskOf(std::string(3000, 'x'));
+  const std::vector<TaskRow> first = Rows(tasks);
+  Required(*EnqueuePacked(*session_, first, {}));
+  const std::vector<int64_t> second = Pack(16, testing::TaskOf("small"));
+  LeaseDemand demand = Demand(std::vector<int32_t>(10, 1));
+  demand.callers.push_back(demand.callers.front());
+  demand.slots.insert(demand.slots.end(), 10, 2);
+  demand.has_packs = true;
+  demand.callers[0].max_bytes = 2500;
+  const Leased leased = Required(store::Lease(*session_, demand));
+  ASSERT_THAT(leased.rows, SizeIs(5 + 4));
+  EXPECT_EQ(leased.rows[4].task.token.task.id, first[4].id.id);
+  EXPECT_EQ(leased.rows[5].task.token.task.id, second[0]);
+  EXPECT_EQ(leased.rows[5].caller, 1);
+  ASSERT_THAT(leased.held_back, SizeIs(1));
+  EXPECT_EQ(leased.held_back[0].id, first[0].id.id);
+  EXPECT_THAT(Lease({40}).rows, SizeIs(11 + 12));
+}
+
+TEST_F(PackLeaseTest, ARowThatDoesNotFitKeepsTheBound) {
+  Pack(16, testing::TaskOf("small"));
+  const int64_t large = PutOne(testing::TaskOf(std::string(5000, 'x')));
+  Pack(16, testing::TaskOf("small"));
+  LeaseDemand demand = Demand(std::vector<int32_t>(40, 1));
+  demand.has_packs = true;
+  demand.callers[0].max_bytes = 4000;
+  const Leased leased = Required(store::Lease(*session_, demand));
+  EXPECT_THAT(leased.rows, SizeIs(16));
+  ASSERT_THAT(leased.held_back, SizeIs(1));
+  EXPECT_EQ(leased.held_back[0].id, large);
+  EXPECT_EQ(IdsOf(Lease({1}).rows), std::vector{large});
+}
+
+TEST_F(PackLeaseTest, RowsAndPacksComeInOneOrder) {
+  const std::vector<int64_t> first = Put(3);
+  const std::vector<int64_t> packed = Pack(20);
+  const std::vector<int64_t> between = Put(2);
+  const std::vector<int64_t> second = Pack(20);
+  const int64_t urgent = PutOne(testing::TaskWithPriority(-1));
+  std::vector<int64_t> all{urgent};
+  for (const auto& part : {first, packed, between, second}) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  EXPECT_EQ(IdsOf(Lease({10}).rows), Part(all, 0, 10));
+  EXPECT_EQ(IdsOf(Lease({20}).rows), Part(all, 10, 30));
+  EXPECT_EQ(IdsOf(Lease({100}).rows), Part(all, 30, all.size()));
+  EXPECT_THAT(Lease({1}).rows, IsEmpty());
+}
+
+TEST_F(PackLeaseTest, AReleasedTaskGoesBeforeTheRestOfItsPack) {
+  const std::vector<int64_t> ids = Pack(20);
+  const Leased leased = Lease({5});
+  EXPECT_EQ(Settle({leased.rows[2].task.token}, Action::kRelease), 1);
+  EXPECT_EQ(IdsOf(Lease({3}).rows), (std::vector<int64_t>{ids[2], ids[5], ids[6]}));
+}
+
+TEST_F(PackLeaseTest, WhatARequestIdKnowsIsNotMadeAgain) {
+  const std::vector<model::NewTask> tasks(40);
+  std::vector<TaskRow> rows = Rows(tasks);
+  for (size_t i = 0; i < rows.size(); ++i) rows[i].call = rows[i < 20 ? 0 : 20].id.id;
+  const std::vector<RequestRow> requests = {{lane_, "a", "hash", rows[0].call},
+                                            {lane_, "b", "hash", rows[20].call}};
+  const std::vector<model::NewTask> earlier(1);
+  std::vector<TaskRow> known = Rows(earlier);
+  known[0].call = known[0].id.id;
+  Required(EnqueueAsked(*session_, known, std::vector<RequestRow>{{lane_, "a", "hash",
+                                                                    known[0].call}}));
+  const auto made = EnqueuePacked(*session_, rows, requests);
+  ASSERT_TRUE(made.has_value());
+  EXPECT_THAT(Required(*made).made, SizeIs(20));
+  const Leased leased = Lease({100});
+  ASSERT_THAT(leased.rows, SizeIs(21));
+  EXPECT_EQ(leased.rows[1].task.token.task.id, rows[20].id.id);
+  EXPECT_EQ(Ack(TokensOf(leased.rows)), 21);
+  EXPECT_EQ(Packs() + InRows(), 0);
+}
+
+TEST_F(PackLeaseTest, AcksComeInAnyOrder) {
+  Pack(64);
+  const Leased leased = Lease({32, 32});
+  std::vector<model::LeaseToken> tokens = TokensOf(leased.rows);
+  std::vector<model::LeaseToken> even, odd;
+  for (size_t i = 0; i < tokens.size(); ++i) (i % 2 == 0 ? even : odd).push_back(tokens[i]);
+  EXPECT_EQ(Ack(even), 32);
+  EXPECT_EQ(Packs(), 1);
+  EXPECT_EQ(Ack(even), 0);
+  EXPECT_EQ(ClassifyOne(even[0]).settled_as, Action::kAck);
+  EXPECT_EQ(Ack(odd), 32);
+  EXPECT_EQ(Packs(), 0);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.packed_attempt"), 64);
+}
+
+TEST_F(PackLeaseTest, AnAckOfAnotherLeaseChangesNothing) {
+  Pack(16);
+  const Leased leased = Lease({8, 8});
+  model::LeaseToken forged = leased.rows[3].task.token;
+  forged.session = leased.rows[12].task.token.session;
+  EXPECT_EQ(Ack({forged}), 0);
+  forged = leased.rows[3].task.token;
+  ++forged.lease_number;
+  EXPECT_EQ(Ack({forged}), 0);
+  forged = leased.rows[3].task.token;
+  forged.offset = 12;  // of another pack that is not there
+  EXPECT_EQ(Ack({forged}), 0);
+  EXPECT_EQ(Ack({leased.rows[3].task.token}), 1);
+}
+
+TEST_F(PackLeaseTest, WhatOthersHoldKeepsTheBound) {
+  const std::vector<int64_t> ids = Pack(128);
+  const auto other = Open();
+  Required(other->RunText("BEGIN"));
+  LeaseDemand demand = Demand(std::vector<int32_t>(10, 1));
+  demand.has_packs = true;
+  Required(store::Lease(*other, demand));
+  const Leased leased = Lease({64});
+  EXPECT_EQ(IdsOf(leased.rows), Part(ids, 64, 128));
+  ASSERT_THAT(leased.held_back, SizeIs(1));
+  EXPECT_EQ(leased.held_back[0].id, ids[0]);
+  Required(other->RunText("COMMIT"));
+}
+
+// Behind the last pack that a statement may look at there may be more.
+TEST_F(PackLeaseTest, AShortAnswerAtItsLimitSaysSo) {
+  for (int i = 0; i < 4; ++i) Pack(16);
+  const Leased leased = Lease({60});
+  EXPECT_THAT(leased.rows, SizeIs(32));
+  EXPECT_THAT(leased.held_back, SizeIs(1));
+}
+
+TEST_F(PackLeaseTest, FewTasksOrSpecialOnesAreNotPacked) {
+  const auto packed = [this](const std::vector<model::NewTask>& tasks) {
+    return EnqueuePacked(*session_, Rows(tasks), {}).has_value();
+  };
+  EXPECT_FALSE(packed(std::vector<model::NewTask>(15)));
+  EXPECT_FALSE(packed(std::vector<model::NewTask>(64, testing::KeyedTask("k"))));
+  EXPECT_FALSE(packed(std::vector<model::NewTask>(64, testing::TaskIn(absl::Seconds(1)))));
+  EXPECT_FALSE(packed(std::vector<model::NewTask>(64, testing::TaskOf(std::string(5000, 'x')))));
+}
+
+// Everything that can happen to packed tasks, at random: nothing is lost, doubled or out of order.
+class PackRandomTest : public PackLeaseTest {
+ protected:
+  int Pick(int least, int most) {
+    return std::uniform_int_distribution<int>(least, most)(random_);
+  }
+
+  void Step() {
+    switch (Pick(0, 6)) {
+      case 0:
+        for (const int64_t id : Pack(Pick(16, 150))) alive_.insert(id);
+        return;
+      case 1:
+        for (const int64_t id : Put(Pick(1, 5))) alive_.insert(id);
+        return;
+      case 2:
+      case 3:
+        return LeaseSome();
+      case 4:
+      case 5:
+        return SettleSome();
+      default:
+        return ChangeOne();
+    }
+  }
+
+  void LeaseSome() {
+    const Leased leased = Lease({Pick(1, 90), Pick(1, 40), Pick(1, 90)});
+    EXPECT_TRUE(std::is_sorted(leased.rows.begin(), leased.rows.end(),
+                               [](const LeasedRow& a, const LeasedRow& b) {
+                                 return std::pair(a.task.schedule_time, a.task.token.task.id) <
+                                        std::pair(b.task.schedule_time, b.task.token.task.id);
+                               }));
+    for (const LeasedRow& row : leased.rows) {
+      const int64_t id = row.task.token.task.id;
+      EXPECT_TRUE(alive_.contains(id)) << id;
+      EXPECT_TRUE(held_.emplace(id, row.task.token).second) << id << " was leased";
+    }
+  }
+
+  void SettleSome() {
+    std::vector<model::LeaseToken> tokens;
+    const int parts = Pick(1, 4);
+    for (const auto& [id, token] : held_) {
+      if (Pick(1, parts) == 1) tokens.push_back(token);
+    }
+    if (tokens.empty()) return;
+    const bool acks = Pick(0, 3) > 0;
+    const size_t settled = acks ? Ack(tokens) : Settle(tokens, Action::kRelease);
+    if (acks && settled < tokens.size()) {  // those that have rows of their own by now
+      Settle(tokens, Action::kAck);
+    } else {
+      EXPECT_EQ(settled, tokens.size());
+    }
+    for (const model::LeaseToken& token : tokens) {
+      held_.erase(token.task.id);
+      if (acks) alive_.erase(token.task.id);
+    }
+  }
+
+  void ChangeOne() {
+    if (alive_.empty()) return;
+    auto id = alive_.begin();
+    std::advance(id, Pick(0, static_cast<int>(alive_.size()) - 1));
+    model::TaskChange change;
+    change.kind = Pick(0, 1) == 0 ? model::TaskChange::Kind::kRunNow
+                                  : model::TaskChange::Kind::kCancel;
+    const bool is_held = held_.contains(*id);
+    if (is_held && change.kind == model::TaskChange::Kind::kCancel) return;
+    Required(ChangeTasks(*session_, TaskTable::kLiving, lane_, {*id}, change,
+                         model::QueueSettings()));
+    if (change.kind == model::TaskChange::Kind::kCancel) alive_.erase(id);
+  }
+
+  std::mt19937_64 random_{20261127};
+  std::set<int64_t> alive_;
+  std::map<int64_t, model::LeaseToken> held_;
+};
+
+TEST_F(PackRandomTest, NothingIsLostOrDoubled) {
+  for (int i = 0; i < 300; ++i) Step();
+  while (true) {
+    const size_t before = held_.size();
+    LeaseSome();
+    if (held_.size() == before) break;
+  }
+  EXPECT_EQ(held_.size(), alive_.size());
+  std::vector<model::LeaseToken> all;
+  for (const auto& [id, token] : held_) all.push_back(token);
+  Ack(all);
+  Settle(all, Action::kAck);
+  EXPECT_EQ(Packs() + InRows(), 0);
+}
+
+}  // namespace
+}  // namespace skiplane::store
