@@ -26,10 +26,9 @@ WITH late AS MATERIALIZED (
   SELECT p.ctid AS row_location, p.task_count - p.position AS tasks
   FROM skiplane.task_pack p
   WHERE p.lane = $1::int8 AND p.priority = $3::int2 AND $2::int2 = 0
+    -- All of a pack was ready when it was made.
     AND p.schedule_time > now() AND p.schedule_time <= $4::timestamptz + interval '1 minute'
     AND p.position < p.task_count
-    AND age(p.xmin) > age((SELECT c.noted_by::xid FROM skiplane.clock_step c
-                           WHERE c.old_time = $4::timestamptz))
   ORDER BY p.schedule_time, p.id LIMIT $6::int4
   FOR UPDATE SKIP LOCKED
 ), mended_pack AS (

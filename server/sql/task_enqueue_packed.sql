@@ -4,7 +4,8 @@
 -- $10 where its tasks begin in the arrays (from 1)  $11 bytes. $12 whether any task has a content
 -- type or headers. $13-$18 the request ids, as $11-$16 of task_enqueue_asked.
 -- Rows as of task_enqueue_asked. All tasks are ready at once. Those of a request id that is known
--- are not made: their positions are gone from the beginning.
+-- are not made: their positions are gone from the beginning, and a pack ends before them, so that
+-- one whose last task is leased has none that waits.
 -- lanes: any because each request id brings the lane in which a broker before 0.2 wrote it
 WITH asked AS (
   INSERT INTO skiplane.answered_request (head, first_id, body_hash, create_time, hash)
@@ -22,10 +23,11 @@ WITH asked AS (
   INSERT INTO skiplane.task_pack
     (lane, id, schedule_time, create_time, gone, max_attempts, bytes, task_count, priority,
      content_types, headers, payloads)
-  SELECT p.lane, p.id, c.now, c.now, p.gone, p.max_attempts, p.bytes, p.tasks, p.priority,
-         CASE WHEN $12::bool THEN ($1::text[])[p.first : p.first + p.tasks - 1] END,
-         CASE WHEN $12::bool THEN (($2::text[])[p.first : p.first + p.tasks - 1])::jsonb[] END,
-         ($3::bytea[])[p.first : p.first + p.tasks - 1]
+  SELECT p.lane, p.id, c.now, c.now, p.gone & skiplane.first_positions(e.tasks), p.max_attempts,
+         p.bytes, e.tasks, p.priority,
+         CASE WHEN $12::bool THEN ($1::text[])[p.first : p.first + e.tasks - 1] END,
+         CASE WHEN $12::bool THEN (($2::text[])[p.first : p.first + e.tasks - 1])::jsonb[] END,
+         ($3::bytea[])[p.first : p.first + e.tasks - 1]
   FROM (
     SELECT u.*,
            CASE WHEN NOT EXISTS (SELECT FROM known k) THEN 0
@@ -38,6 +40,10 @@ WITH asked AS (
                 $11::int4[])
       AS u(lane, id, tasks, priority, max_attempts, first, bytes)
   ) p
+  CROSS JOIN LATERAL (
+    SELECT 65 - position('1' IN (skiplane.first_positions(p.tasks) & ~p.gone)::bit(64)::text)
+             AS tasks
+  ) e
   CROSS JOIN LATERAL (SELECT clock_timestamp() + 0 * p.tasks * interval '1 second' AS now
                       OFFSET 0) c
   WHERE p.gone <> skiplane.first_positions(p.tasks)

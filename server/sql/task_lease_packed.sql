@@ -20,10 +20,10 @@ WITH seen AS MATERIALIZED (
       AND t.position < t.task_count
     ORDER BY t.schedule_time, t.id LIMIT $14::int4
   ) x
-  LIMIT $14::int4
 ), need AS MATERIALIZED (
   -- No more packs are locked than are wanted: others may want them.
-  SELECT coalesce(min(c.number) FILTER (WHERE c.upto >= $6::int4), $14::int4) AS packs
+  SELECT coalesce(least(min(c.number) FILTER (WHERE c.upto >= $6::int4), $14::int4), $14::int4)
+           AS packs
   FROM (
     SELECT row_number() OVER w AS number, sum(s.tasks) OVER w AS upto
     FROM seen s WINDOW w AS (ORDER BY s.priority, s.schedule_time, s.id)
@@ -232,7 +232,8 @@ WITH seen AS MATERIALIZED (
            -- Behind the last pack that it may look at there may be more.
            CASE WHEN o.is_taken THEN o.id + 64 ELSE o.id END AS id
     FROM (
-      SELECT e.*, row_number() OVER (ORDER BY e.priority, e.schedule_time, e.id) AS number,
+      SELECT e.*, row_number() OVER (PARTITION BY e.priority
+                                     ORDER BY e.schedule_time, e.id) AS number,
              EXISTS (SELECT FROM taken t WHERE t.id = e.id AND NOT t.has_more) AS is_taken
       FROM seen e
     ) o

@@ -112,8 +112,8 @@ std::optional<absl::StatusOr<Enqueued>> EnqueuePacked(pg::Session& session,
   return result;
 }
 
-absl::Status AckPacked(pg::Session& session, const SettleBatch& batch, std::vector<size_t>* acked,
-                       absl::Time* now) {
+absl::StatusOr<std::vector<size_t>> AckPacked(pg::Session& session, const SettleBatch& batch,
+                                              absl::Time* now) {
   std::vector<int64_t> packs, lease_numbers, masks;
   std::vector<pg::Uuid> sessions;
   for (const SettleRow& row : batch.rows) {
@@ -138,14 +138,15 @@ absl::Status AckPacked(pg::Session& session, const SettleBatch& batch, std::vect
   absl::flat_hash_map<int64_t, uint64_t> hits;
   for (int row = 0; row < rows.size(); ++row) {
     hits[rows.Int(row, 0)] = static_cast<uint64_t>(rows.Int(row, 1));
-    *now = rows.Micros(row, 2);
+    if (now != nullptr) *now = rows.Micros(row, 2);
   }
+  std::vector<size_t> acked;
   for (size_t i = 0; i < batch.rows.size(); ++i) {
     const model::LeaseToken& token = batch.rows[i].token;
     const auto hit = hits.find(token.task.id - token.offset);
-    if (hit != hits.end() && (hit->second >> token.offset & 1) != 0) acked->push_back(i);
+    if (hit != hits.end() && (hit->second >> token.offset & 1) != 0) acked.push_back(i);
   }
-  return absl::OkStatus();
+  return acked;
 }
 
 }  // namespace skiplane::store

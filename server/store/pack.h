@@ -24,8 +24,8 @@ std::optional<absl::StatusOr<Enqueued>> EnqueuePacked(pg::Session& session,
                                                       absl::Span<const TaskRow> tasks,
                                                       absl::Span<const RequestRow> requests);
 
-// Of AckByLocation, those that are packed.
-absl::Status AckPacked(pg::Session& session, const SettleBatch& batch, std::vector<size_t>* acked,
-                       absl::Time* now);
+// As AckByLocation, of packed tasks.
+absl::StatusOr<std::vector<size_t>> AckPacked(pg::Session& session, const SettleBatch& batch,
+                                              absl::Time* now);
 
 }  // namespace skiplane::store

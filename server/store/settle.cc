@@ -1,6 +1,5 @@
 #include "server/store/settle.h"
 
-#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -136,29 +135,11 @@ absl::StatusOr<std::vector<size_t>> AckRows(pg::Session& session, const SettleBa
 
 absl::StatusOr<std::vector<size_t>> AckByLocation(pg::Session& session, const SettleBatch& batch,
                                                   absl::Time* now) {
-  const auto is_packed = [](const SettleRow& row) { return row.token.IsPacked(); };
-  if (std::none_of(batch.rows.begin(), batch.rows.end(), is_packed)) {
+  if (batch.rows.empty() || !batch.rows.front().token.IsPacked()) {
     return AckRows(session, batch, now);
   }
-  SettleBatch rows = batch, packed = batch;
-  rows.rows.clear();
-  packed.rows.clear();
-  std::vector<size_t> of_rows, of_packed, acked;
-  for (size_t i = 0; i < batch.rows.size(); ++i) {
-    (is_packed(batch.rows[i]) ? packed : rows).rows.push_back(batch.rows[i]);
-    (is_packed(batch.rows[i]) ? of_packed : of_rows).push_back(i);
-  }
-  absl::Time time;
-  if (now == nullptr) now = &time;
-  if (!batch.settings.keep_payloads) {  // the history of packs has none
-    RETURN_IF_ERROR(AckPacked(session, packed, &acked, now));
-    for (size_t& index : acked) index = of_packed[index];
-  }
-  if (rows.rows.empty()) return acked;
-  rows.ledgers.clear();
-  ASSIGN_OR_RETURN(const std::vector<size_t> more, AckRows(session, rows, now));
-  for (const size_t index : more) acked.push_back(of_rows[index]);
-  return acked;
+  if (batch.settings.keep_payloads) return std::vector<size_t>();  // the history of packs has none
+  return AckPacked(session, batch, now);
 }
 
 absl::StatusOr<std::vector<Settled>> Settle(pg::Session& session, const SettleBatch& batch) {

@@ -68,7 +68,7 @@ enum class Transition : int16_t {
 
 // Acks by the row locations of their leases: fast, and misses rows that have moved since.
 // Returns the indexes of the rows that were acked; if there are any, `now`, unless it is null, gets
-// the time at which they were.
+// the time at which they were. The rows are all packed, or none is.
 absl::StatusOr<std::vector<size_t>> AckByLocation(pg::Session& session, const SettleBatch& batch,
                                                   absl::Time* now = nullptr);
 

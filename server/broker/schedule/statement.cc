@@ -41,7 +41,8 @@ std::vector<int32_t> SlotsOf(const Dealt& dealt) {
 }
 
 bool MayHaveLeftSome(const LeaseRun& run, const store::Leased& leased) {
-  if (!leased.held_back.empty()) return true;
+  // If it leased nothing, others hold them: a probe tells when they do no more, and not at once.
+  if (!leased.held_back.empty() && !leased.rows.empty()) return true;
   std::vector<int64_t> bytes(run.demand.callers.size());
   int64_t total = 0;
   for (const store::LeasedRow& row : leased.rows) {
@@ -88,8 +89,8 @@ void AskForOneMore(LeaseRun& run) {
 
 bool TookAll(const LeaseRun& run, const store::Leased& leased, int64_t hints) {
   const bool is_nobodys = std::ranges::find(run.demand.slots, 0) != run.demand.slots.end();
-  return leased.rows.size() < run.demand.slots.size() && !MayHaveLeftSome(run, leased) &&
-         !is_nobodys && hints == run.hints_before;
+  return leased.rows.size() < run.demand.slots.size() && leased.held_back.empty() &&
+         !MayHaveLeftSome(run, leased) && !is_nobodys && hints == run.hints_before;
 }
 
 }  // namespace skiplane::broker

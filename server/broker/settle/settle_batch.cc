@@ -199,6 +199,16 @@ store::SettleBatch SettleBatch::BatchOf(const Items& items) {
 }
 
 absl::Status SettleBatch::AckByLocation(pg::Session& session, const Items& acks) {
+  Items packed = acks, rows;
+  rows.assign(std::ranges::stable_partition(packed, [](const SettleItem* item) {
+                return item->token.IsPacked();
+              }).begin(), packed.end());
+  packed.resize(packed.size() - rows.size());
+  if (!packed.empty()) RETURN_IF_ERROR(AckAlike(session, packed));
+  return rows.empty() ? absl::OkStatus() : AckAlike(session, rows);
+}
+
+absl::Status SettleBatch::AckAlike(pg::Session& session, const Items& acks) {
   absl::Time now;
   const absl::StatusOr<std::vector<size_t>> acked =
       store::AckByLocation(session, BatchOf(acks), &now);

@@ -64,6 +64,8 @@ class SettleBatch {
 
   store::SettleBatch BatchOf(const Items& items);
   absl::Status AckByLocation(pg::Session& session, const Items& acks);
+  // All packed, or none: one statement, and so one commit outside of a transaction.
+  absl::Status AckAlike(pg::Session& session, const Items& acks);
   absl::Status SettleById(pg::Session& session, const Items& items);
   absl::Status Recall(pg::Session& session, const Items& items);
   store::Settled Restore(const SettleItem& item, const store::Recalled& recalled) const;

@@ -65,6 +65,20 @@ TEST(MayHaveLeftSomeTest, HeadersCountAsPayloadsDo) {
   EXPECT_TRUE(MayHaveLeftSome(run, leased));
 }
 
+// Asked again at once, it would spin for as long as others hold their packs.
+TEST(MayHaveLeftSomeTest, PacksThatOthersHoldAreLeftToAProbe) {
+  LeaseRun run;
+  run.demand.has_packs = true;
+  run.demand.callers.emplace_back().max_bytes = 1000;
+  run.demand.slots = {1, 1};
+  store::Leased leased;
+  leased.held_back.emplace_back();
+  EXPECT_FALSE(MayHaveLeftSome(run, leased));
+  EXPECT_FALSE(TookAll(run, leased, 0));
+  leased.rows.emplace_back();
+  EXPECT_TRUE(MayHaveLeftSome(run, leased));
+}
+
 TEST(MayHaveLeftSomeTest, SmallTasksNeverCut) {
   LeaseRun run;
   run.demand.callers = {{{}, 1000, {}, ""}};

@@ -1,16 +1,9 @@
 // Tasks that come in packs are leased and acked as others are.
-#include <algorithm>
-#include <map>
-#include <random>
-#include <set>
-
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
-#include "server/store/pack.h"
 #include "server/store/task_change.h"
 #include "server/store/task_view.h"
-#include "tests/store/store_harness.h"
-#include "tests/support/status_matchers.h"
+#include "tests/store/pack/pack_harness.h"
 
 namespace skiplane::store {
 namespace {
@@ -24,37 +17,7 @@ using testing::kWorker;
 using testing::Required;
 using testing::TokensOf;
 
-class PackLeaseTest : public testing::StoreHarness {
- protected:
-  // In packs; their ids.
-  std::vector<int64_t> Pack(int count, const model::NewTask& like = {}) {
-    const std::vector<model::NewTask> tasks(static_cast<size_t>(count), like);
-    const std::vector<TaskRow> rows = Rows(tasks);
-    const auto made = EnqueuePacked(*session_, rows, {});
-    testing::Require(made.has_value(), "they fill too few packs");
-    Required(*made);
-    std::vector<int64_t> ids;
-    for (const TaskRow& row : rows) ids.push_back(row.id.id);
-    return ids;
-  }
-
-  // The first caller gets so many, then the second, and so on.
-  Leased Lease(const std::vector<int>& counts) {
-    std::vector<int32_t> slots;
-    for (size_t i = 0; i < counts.size(); ++i) {
-      slots.insert(slots.end(), static_cast<size_t>(counts[i]), static_cast<int32_t>(i) + 1);
-    }
-    LeaseDemand demand = Demand(slots);
-    demand.has_packs = true;
-    return Required(store::Lease(*session_, demand));
-  }
-
-  size_t Ack(const std::vector<model::LeaseToken>& tokens) {
-    return Required(AckByLocation(*session_, Batch(tokens, Action::kAck))).size();
-  }
-  int64_t Packs() { return Number("SELECT count(*) FROM skiplane.task_pack"); }
-  int64_t InRows() { return Number("SELECT count(*) FROM skiplane.task"); }
-};
+class PackLeaseTest : public testing::PackHarness {};
 
 std::vector<int64_t> Part(const std::vector<int64_t>& ids, size_t from, size_t upto) {
   return {ids.begin() + static_cast<int64_t>(from), ids.begin() + static_cast<int64_t>(upto)};
@@ -198,6 +161,49 @@ TEST_F(PackLeaseTest, WhatARequestIdKnowsIsNotMadeAgain) {
   EXPECT_EQ(Packs() + InRows(), 0);
 }
 
+// Such a pack, of which all that were made are leased, was looked at again and again, and what is
+// behind it was not.
+TEST_F(PackLeaseTest, APackEndsBeforeWhatARequestIdKnew) {
+  const std::vector<model::NewTask> tasks(40, testing::TaskOf("p"));
+  std::vector<TaskRow> rows = Rows(tasks);
+  for (size_t i = 0; i < rows.size(); ++i) rows[i].call = rows[i < 20 ? 0 : 20].id.id;
+  const std::vector<model::NewTask> earlier(1);
+  std::vector<TaskRow> known = Rows(earlier);
+  known[0].call = known[0].id.id;
+  const std::vector<RequestRow> asked{{lane_, "b", "hash", known[0].call}};
+  Required(EnqueueAsked(*session_, known, asked));
+  EXPECT_EQ(Lease({1}).rows.size(), 1);
+  const std::vector<RequestRow> requests{{lane_, "a", "hash", rows[0].call},
+                                         {lane_, "b", "hash", rows[20].call}};
+  Required(*EnqueuePacked(*session_, rows, requests));
+  const Leased leased = Lease({30});
+  EXPECT_THAT(leased.rows, SizeIs(20));
+  EXPECT_THAT(leased.held_back, IsEmpty());
+  const std::vector<int64_t> behind = Pack(16);
+  const Leased next = Lease({30});
+  EXPECT_EQ(IdsOf(next.rows), behind);
+  EXPECT_THAT(next.held_back, IsEmpty());
+  EXPECT_EQ(Ack(TokensOf(leased.rows)), 20);
+  EXPECT_EQ(Packs(), 1);
+}
+
+// It was passed over, as packs of another priority that others held filled what was looked at.
+TEST_F(PackLeaseTest, APackOfALowerPriorityThatOthersHoldKeepsTheBound) {
+  std::vector<int64_t> lower;
+  for (int i = 0; i < 2; ++i) Pack(16, testing::TaskWithPriority(1));
+  for (int i = 0; i < 2; ++i) lower.push_back(Pack(16, testing::TaskWithPriority(2))[0]);
+  const auto other = Open();
+  Required(other->RunText("BEGIN"));
+  Required(other->RunText(absl::StrCat("SELECT FROM skiplane.task_pack WHERE priority = 1 OR id = ",
+                                       lower[0], " FOR UPDATE")));
+  const Leased leased = Lease({10});
+  ASSERT_THAT(leased.rows, SizeIs(10));
+  EXPECT_EQ(leased.rows[0].task.token.task.id, lower[1]);
+  ASSERT_THAT(leased.held_back, SizeIs(2));
+  EXPECT_EQ(leased.held_back[1].id, lower[0]);
+  Required(other->RunText("COMMIT"));
+}
+
 TEST_F(PackLeaseTest, AcksComeInAnyOrder) {
   Pack(64);
   const Leased leased = Lease({32, 32});
@@ -258,100 +264,6 @@ TEST_F(PackLeaseTest, FewTasksOrSpecialOnesAreNotPacked) {
   EXPECT_FALSE(packed(std::vector<model::NewTask>(64, testing::KeyedTask("k"))));
   EXPECT_FALSE(packed(std::vector<model::NewTask>(64, testing::TaskIn(absl::Seconds(1)))));
   EXPECT_FALSE(packed(std::vector<model::NewTask>(64, testing::TaskOf(std::string(5000, 'x')))));
-}
-
-// Everything that can happen to packed tasks, at random: nothing is lost, doubled or out of order.
-class PackRandomTest : public PackLeaseTest {
- protected:
-  int Pick(int least, int most) {
-    return std::uniform_int_distribution<int>(least, most)(random_);
-  }
-
-  void Step() {
-    switch (Pick(0, 6)) {
-      case 0:
-        for (const int64_t id : Pack(Pick(16, 150))) alive_.insert(id);
-        return;
-      case 1:
-        for (const int64_t id : Put(Pick(1, 5))) alive_.insert(id);
-        return;
-      case 2:
-      case 3:
-        return LeaseSome();
-      case 4:
-      case 5:
-        return SettleSome();
-      default:
-        return ChangeOne();
-    }
-  }
-
-  void LeaseSome() {
-    const Leased leased = Lease({Pick(1, 90), Pick(1, 40), Pick(1, 90)});
-    EXPECT_TRUE(std::is_sorted(leased.rows.begin(), leased.rows.end(),
-                               [](const LeasedRow& a, const LeasedRow& b) {
-                                 return std::pair(a.task.schedule_time, a.task.token.task.id) <
-                                        std::pair(b.task.schedule_time, b.task.token.task.id);
-                               }));
-    for (const LeasedRow& row : leased.rows) {
-      const int64_t id = row.task.token.task.id;
-      EXPECT_TRUE(alive_.contains(id)) << id;
-      EXPECT_TRUE(held_.emplace(id, row.task.token).second) << id << " was leased";
-    }
-  }
-
-  void SettleSome() {
-    std::vector<model::LeaseToken> tokens;
-    const int parts = Pick(1, 4);
-    for (const auto& [id, token] : held_) {
-      if (Pick(1, parts) == 1) tokens.push_back(token);
-    }
-    if (tokens.empty()) return;
-    const bool acks = Pick(0, 3) > 0;
-    const size_t settled = acks ? Ack(tokens) : Settle(tokens, Action::kRelease);
-    if (acks && settled < tokens.size()) {  // those that have rows of their own by now
-      Settle(tokens, Action::kAck);
-    } else {
-      EXPECT_EQ(settled, tokens.size());
-    }
-    for (const model::LeaseToken& token : tokens) {
-      held_.erase(token.task.id);
-      if (acks) alive_.erase(token.task.id);
-    }
-  }
-
-  void ChangeOne() {
-    if (alive_.empty()) return;
-    auto id = alive_.begin();
-    std::advance(id, Pick(0, static_cast<int>(alive_.size()) - 1));
-    model::TaskChange change;
-    change.kind = Pick(0, 1) == 0 ? model::TaskChange::Kind::kRunNow
-                                  : model::TaskChange::Kind::kCancel;
-    const bool is_held = held_.contains(*id);
-    if (is_held && change.kind == model::TaskChange::Kind::kCancel) return;
-    Required(ChangeTasks(*session_, TaskTable::kLiving, lane_, {*id}, change,
-                         model::QueueSettings()));
-    if (change.kind == model::TaskChange::Kind::kCancel) alive_.erase(id);
-  }
-
-  std::mt19937_64 random_{20261127};
-  std::set<int64_t> alive_;
-  std::map<int64_t, model::LeaseToken> held_;
-};
-
-TEST_F(PackRandomTest, NothingIsLostOrDoubled) {
-  for (int i = 0; i < 300; ++i) Step();
-  while (true) {
-    const size_t before = held_.size();
-    LeaseSome();
-    if (held_.size() == before) break;
-  }
-  EXPECT_EQ(held_.size(), alive_.size());
-  std::vector<model::LeaseToken> all;
-  for (const auto& [id, token] : held_) all.push_back(token);
-  Ack(all);
-  Settle(all, Action::kAck);
-  EXPECT_EQ(Packs() + InRows(), 0);
 }
 
 }  // namespace
