@@ -173,7 +173,7 @@ void LocalBroker::RenewRow() {
     const auto peers = store::RenewBroker(**session, options_.id, options_.name, kRowLives);
     if (!peers.ok()) return;
     notifier_.SetPeers(peers->count);
-    enqueuer_.MayPack(peers->all_read_packs);
+    enqueuer_.SetPeersReadPacks(peers->all_read_packs);
     if (has_new_peers_.exchange(false)) waiters_.AnnounceAll();
     if (has_beaten_.exchange(true)) return;
     model::Notification notification;

@@ -27,6 +27,12 @@ struct TaskRow {
   int32_t max_attempts;
   int64_t call = 0;   // the first id of its call if that has a request id, else 0
   int16_t stage = 0;  // at which it begins
+
+  // Ready once it is made. A delay of none is as good as no delay.
+  bool IsImmediate() const {
+    return !task->schedule_time.has_value() &&
+           task->delay.value_or(absl::ZeroDuration()) <= absl::ZeroDuration();
+  }
 };
 
 struct RequestRow {

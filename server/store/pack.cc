@@ -79,11 +79,9 @@ struct PackColumns {
   }
 };
 
-// A delay of none is as good as no delay.
-bool MayPack(const TaskRow& row) {
+bool IsOrdinary(const TaskRow& row) {
   const model::NewTask& task = *row.task;
-  return row.stage == 0 && !task.schedule_time.has_value() && task.key.empty() &&
-         !task.IsPeriodic() && task.delay.value_or(absl::ZeroDuration()) <= absl::ZeroDuration();
+  return row.stage == 0 && task.key.empty() && !task.IsPeriodic() && row.IsImmediate();
 }
 
 }  // namespace
@@ -95,7 +93,7 @@ absl::Status Unpack(pg::Session& session, int64_t lane, absl::Span<const int64_t
 std::optional<absl::StatusOr<Enqueued>> EnqueuePacked(pg::Session& session,
                                                       absl::Span<const TaskRow> tasks,
                                                       absl::Span<const RequestRow> requests) {
-  if (!std::ranges::all_of(tasks, MayPack)) return std::nullopt;
+  if (!std::ranges::all_of(tasks, IsOrdinary)) return std::nullopt;
   PackColumns columns;
   for (const TaskRow& row : tasks) columns.Add(row);
   if (!columns.AreWorthIt()) return std::nullopt;

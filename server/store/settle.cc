@@ -105,9 +105,6 @@ void BindSettings(const model::QueueSettings& settings, pg::Params& params) {
   params.Bool(settings.keep_payloads).Bool(settings.keep_results);
 }
 
-}  // namespace
-
-namespace {
 absl::StatusOr<std::vector<size_t>> AckRows(pg::Session& session, const SettleBatch& batch,
                                             absl::Time* now) {
   const TokenColumns tokens = Tokens(batch.rows);

@@ -180,11 +180,7 @@ void World::Finish(int broker, const Run& run, const Taken& taken,
   store::Leased leased = Rows(*run, ids);
   leased.saw_packs = taken.saw_packs;
   leased.held_back = taken.held_back;
-  if (is_lost && run->demand.has_packs) {  // as LostLeases does it
-    leased.saw_packs = true;
-    leased.held_back = run->demand.bounds;
-    for (store::Bound& first : leased.held_back) ++first.id;
-  }
+  if (is_lost) broker::LeaveBounds(run->demand, leased);
   for (const broker::TicketPtr& ticket : run->tickets) {
     if (!taken.held_back.empty()) callers_.at(ticket.get()).left_some.insert(run->lane_stage);
   }

@@ -59,6 +59,11 @@ model::TaskState MadeState(const model::NewTask& task, absl::Time began) {
   return waits ? model::TaskState::kScheduled : model::TaskState::kReady;
 }
 
+bool QueuesPack(const std::unique_ptr<PendingEnqueue>& call) {
+  const auto packs = [](const QueuePtr& queue) { return queue->settings.Packs(); };
+  return packs(call->queue) && std::ranges::all_of(call->queues, packs);
+}
+
 // Learns how a call's request was answered: by itself, or by an earlier call.
 absl::StatusOr<store::AnsweredRequest> FindAnswered(pg::Session& session,
                                                     const PendingEnqueue& call) {
@@ -189,26 +194,20 @@ bool MayHandOff(absl::Span<const std::unique_ptr<PendingEnqueue>> calls) {
   return std::ranges::none_of(calls, [](const auto& call) { return call->has_specials; });
 }
 
-bool MayPack(absl::Span<const std::unique_ptr<PendingEnqueue>> calls) {
-  return std::ranges::none_of(calls, [](const auto& call) {
-    const auto packs = [](const QueuePtr& queue) { return queue->settings.Packs(); };
-    return call->has_specials || !packs(call->queue) || !std::ranges::all_of(call->queues, packs);
-  });
-}
-
 absl::StatusOr<store::Enqueued> WriteRows(pg::Session& session,
                                           absl::Span<const std::unique_ptr<PendingEnqueue>> calls,
                                           absl::Span<const store::TaskRow> rows,
                                           const store::HandOff* hand_off, bool packs) {
-  if (packs && hand_off == nullptr && MayPack(calls)) {
-    auto packed = store::EnqueuePacked(session, rows, Requests(calls));
+  const std::vector<store::RequestRow> requests = Requests(calls);
+  if (packs && hand_off == nullptr && std::ranges::all_of(calls, QueuesPack)) {
+    auto packed = store::EnqueuePacked(session, rows, requests);
     if (packed.has_value()) return *std::move(packed);
   }
   const auto needs_once = [](const auto& call) { return call->NeedsOnce(); };
   const bool is_plain = std::ranges::none_of(calls, needs_once);
   if (is_plain && hand_off == nullptr) return store::Enqueue(session, rows);
-  return MayHandOff(calls) ? store::EnqueueAsked(session, rows, Requests(calls), hand_off)
-                           : store::EnqueueOnce(session, rows, Requests(calls));
+  return MayHandOff(calls) ? store::EnqueueAsked(session, rows, requests, hand_off)
+                           : store::EnqueueOnce(session, rows, requests);
 }
 
 void Suspect(const PendingEnqueue& call, store::Enqueued& suspected) {

@@ -56,12 +56,9 @@ std::vector<store::TaskRow> RowsOf(absl::Span<const std::unique_ptr<PendingEnque
 // changes tasks that are there, or begins at a stage of its own.
 bool MayHandOff(absl::Span<const std::unique_ptr<PendingEnqueue>> calls);
 
-// Whether the settings of their queues let their tasks be packed.
-bool MayPack(absl::Span<const std::unique_ptr<PendingEnqueue>> calls);
-
 // Writes the tasks of all calls in one statement: a slower one if any NeedsOnce(), the slowest if
-// any has specials. `hand_off`: null, or what MayHandOff() allows. `packs`: if they fill packs, it
-// makes those.
+// any has specials. `hand_off`: null, or what MayHandOff() allows. `packs`: makes packs,
+// if all queues are set to that, and if ordinary tasks fill some.
 absl::StatusOr<store::Enqueued> WriteRows(pg::Session& session,
                                           absl::Span<const std::unique_ptr<PendingEnqueue>> calls,
                                           absl::Span<const store::TaskRow> rows,

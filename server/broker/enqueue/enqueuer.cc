@@ -196,7 +196,8 @@ absl::StatusOr<store::Enqueued> Enqueuer::WriteOnce(pg::Session& session,
   if (dispatcher_ != nullptr && MayHandOff(calls)) hand_off = dispatcher_->BeginHandOff(rows);
   const store::HandOff* const leases = hand_off.runs.empty() ? nullptr : &hand_off.leases;
   absl::StatusOr<store::Enqueued> written =
-      pg::RepeatConflicts([&] { return WriteRows(session, calls, rows, leases, may_pack_); });
+      pg::RepeatConflicts(
+          [&] { return WriteRows(session, calls, rows, leases, peers_read_packs_); });
   if (written.ok()) on_commit_(*written);
   if (leases == nullptr) return written;
   if (written.ok()) {

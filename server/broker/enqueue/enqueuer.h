@@ -42,8 +42,8 @@ class Enqueuer {
 
   void Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done);
 
-  // Whether all brokers of the database read packs; not before it is known.
-  void MayPack(bool may) { may_pack_ = may; }
+  // Whether all other brokers of the database read packs; until it is known, none are made.
+  void SetPeersReadPacks(bool peers_read_packs) { peers_read_packs_ = peers_read_packs; }
 
   // For tasks that `principal` wants, which are made in somebody else's transaction on `session`,
   // and name their queues: checks one, with `field` before the name of a bad field; writes many,
@@ -92,7 +92,7 @@ class Enqueuer {
   QueueRoom room_;
   ScheduleCheck schedules_;
   TaskNumbers numbers_;
-  std::atomic<bool> may_pack_ = false;
+  std::atomic<bool> peers_read_packs_ = false;
   base::Mutex mutex_;
   absl::flat_hash_map<int64_t, std::unique_ptr<QueueBatcher>> batchers_ ABSL_GUARDED_BY(mutex_);
 };

@@ -13,11 +13,6 @@ namespace {
 // the lease statements beside it smaller.
 constexpr size_t kTasksMost = 32;
 
-bool IsImmediate(const model::NewTask& task) {
-  return !task.schedule_time.has_value() &&
-         task.delay.value_or(absl::ZeroDuration()) <= absl::ZeroDuration();
-}
-
 int64_t ContentBytes(const model::NewTask& task) {
   size_t bytes = task.payload.size();
   for (const auto& [name, value] : task.headers) bytes += name.size() + value.size();
@@ -29,7 +24,7 @@ int64_t ContentBytes(const model::NewTask& task) {
 std::map<int64_t, std::vector<size_t>> ReadyTasks(absl::Span<const store::TaskRow> tasks) {
   std::map<int64_t, std::vector<size_t>> lanes;
   for (size_t i = 0; i < tasks.size(); ++i) {
-    if (IsImmediate(*tasks[i].task)) lanes[tasks[i].id.lane].push_back(i);
+    if (tasks[i].IsImmediate()) lanes[tasks[i].id.lane].push_back(i);
   }
   for (const store::TaskRow& row : tasks) {
     if (row.task->schedule_time.has_value()) lanes.erase(row.id.lane);

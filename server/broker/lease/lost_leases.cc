@@ -12,14 +12,6 @@
 namespace skiplane::broker {
 namespace {
 
-// Nobody knows what it said of packs: the next lease looks where this one did.
-void LeaveBounds(const store::LeaseDemand& demand, store::Leased& leased) {
-  if (!demand.has_packs) return;
-  leased.saw_packs = true;
-  leased.held_back = demand.bounds;
-  for (store::Bound& first : leased.held_back) ++first.id;
-}
-
 // What the statement leased, after making sure that it was committed or never can be.
 absl::StatusOr<store::Leased> FindLost(pg::Session& session, LeaseRun& run) {
   const std::vector<store::LeaseCaller>& callers = run.demand.callers;

@@ -58,6 +58,13 @@ bool MayHaveLeftSome(const LeaseRun& run, const store::Leased& leased) {
   return false;
 }
 
+void LeaveBounds(const store::LeaseDemand& demand, store::Leased& leased) {
+  if (!demand.has_packs) return;
+  leased.saw_packs = true;
+  leased.held_back = demand.bounds;
+  for (store::Bound& first : leased.held_back) ++first.id;
+}
+
 std::vector<store::Bound> LastKeys(const LeaseRun& run,
                                    const std::vector<store::LeasedRow>& rows) {
   std::map<int16_t, store::Bound> last;

@@ -84,6 +84,10 @@ void AskForOneMore(LeaseRun& run);
 // Whether it left nothing, but for what others may have had locked. `hints`: of now.
 bool TookAll(const LeaseRun& run, const store::Leased& leased, int64_t hints);
 
+// Of a statement whose answer was lost: nobody knows what it said of packs, and the next one looks
+// where it did.
+void LeaveBounds(const store::LeaseDemand& demand, store::Leased& leased);
+
 // The greatest key of each priority before which the statement left nothing: a row that does not
 // fit into its caller's bytes stays ready, and others after it are leased.
 std::vector<store::Bound> LastKeys(const LeaseRun& run, const std::vector<store::LeasedRow>& rows);
