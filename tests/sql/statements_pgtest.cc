@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -225,7 +226,9 @@ int64_t BuffersOnceGrown(const Database& database, const std::string& arguments)
   database.Run(
       "UPDATE skiplane.task_key SET end_time = now() WHERE key = 'k16'; "
       "DELETE FROM skiplane.task WHERE id = 16");
-  return BuffersOf(*session, sql::kTaskEnqueueOnce, arguments);
+  // Tests beside this one may make the session forget the catalogue: it read 2,700 pages of that.
+  return std::min(BuffersOf(*session, sql::kTaskEnqueueOnce, arguments),
+                  BuffersOf(*session, sql::kTaskEnqueueOnce, arguments));
 }
 
 TEST(StatementsTest, DeclaringSchedulesReadsFewRowsOfTablesThatHaveGrownSinceTheyWerePlanned) {
