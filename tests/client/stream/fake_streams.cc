@@ -122,9 +122,9 @@ void FakeStreams::HoldAnswers(bool is_held) {
   holds_answers_ = is_held;
 }
 
-void FakeStreams::FallSilent(bool is_silent) {
+void FakeStreams::FallSilentOn(int stream) {
   const std::lock_guard<std::mutex> lock(streams_mutex_);
-  is_silent_ = is_silent;
+  silent_stream_ = stream;
 }
 
 void FakeStreams::HoldReadsOf(int stream) {
@@ -160,7 +160,7 @@ void FakeStreams::Came(int stream, const v1::WorkRequest& request, WorkReactor* 
   const std::lock_guard<std::mutex> lock(streams_mutex_);
   work.push_back({stream, request});
   streams_changed_.notify_all();
-  if (is_silent_) return;
+  if (stream == silent_stream_) return;
   const auto state_of = [this](const v1::HeldLease& lease) {
     const auto found = stream_states_.find(lease.lease_token());
     return found == stream_states_.end() ? v1::LEASE_STATE_HELD : found->second;

@@ -37,8 +37,8 @@ class FakeStreams : public FakeBroker {
   // From now on results, welcomes or answers to enqueues are not given by themselves.
   void HoldResults(bool is_held);
   void HoldAnswers(bool is_held);
-  // From now on workers hear nothing, whatever they say.
-  void FallSilent(bool is_silent);
+  // From now on the worker hears nothing on its stream with this number, whatever it says.
+  void FallSilentOn(int stream);
   // From now on this stream reads no message but the one that it waits for, until another one is
   // named; 0: none.
   void HoldReadsOf(int stream);
@@ -82,7 +82,7 @@ class FakeStreams : public FakeBroker {
   ProduceReactor* last_produce_ = nullptr;
   bool holds_results_ = false;
   bool holds_answers_ = false;
-  bool is_silent_ = false;
+  int silent_stream_ = 0;
   int holds_reads_of_ = 0;
   std::function<void()> held_read_;
   std::deque<v1::Refusal> refusals_;

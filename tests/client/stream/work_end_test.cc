@@ -125,19 +125,15 @@ using WorkWelcomeTest = WorkEndTest;
 
 TEST_F(WorkSilenceTest, AStreamWithoutAnAnswerToAHeartbeatIsGivenUp) {
   const auto worker = Holding({.lease_duration = absl::Seconds(1)});
-  broker_.FallSilent(true);
-  ASSERT_TRUE(broker_.Wait([this] { return broker_.ended_streams == 1; }));
-  broker_.FallSilent(false);
+  broker_.FallSilentOn(1);
   ExpectGoesOn(*worker);
   ASSERT_EQ(errors().size(), 1u);
   EXPECT_TRUE(absl::IsUnavailable(errors()[0])) << errors()[0];
 }
 
 TEST_F(WorkWelcomeTest, AStreamWithoutAWelcomeIsGivenUp) {
-  broker_.FallSilent(true);
+  broker_.FallSilentOn(1);
   const auto worker = Started(AtOnce, {.lease_duration = absl::Seconds(1), .on_error = Noted()});
-  ASSERT_TRUE(broker_.Wait([this] { return broker_.ended_streams == 1; }));
-  broker_.FallSilent(false);
   ASSERT_TRUE(IsGreeted(2));
   broker_.Push("a");
   EXPECT_TRUE(Settles("a", 2));
