@@ -3,6 +3,14 @@
 #include "server/broker/schedule/scheduler.h"
 
 namespace skiplane::broker {
+namespace {
+
+// What has become due by now is there, too: no alarm may have told yet.
+void CountDue(const Ticket& ticket, base::SteadyTime now) {
+  for (const Ticket::Entry& entry : ticket.entries) entry.state->Due(now);
+}
+
+}  // namespace
 
 // Whether this lane stage is known to have something more for the call, or a probe that is under
 // way is about to tell.
@@ -28,6 +36,7 @@ void Scheduler::Fill(const TicketPtr& ticket, const LaneStageState& state, Lease
   if (is_first) {
     for (const Ticket::Entry& entry : ticket->entries) ++entry.state->filling;
   }
+  CountDue(*ticket, step.now);
   if (ticket->MustEnd() || NextToFill(*ticket) == nullptr) FinishEmpty(ticket, step);
 }
 
@@ -50,6 +59,7 @@ void Scheduler::AdvanceFilling(const LaneStageState& state, Step& step) {
   });
   for (const TicketPtr& ticket : filling) {
     if (ticket->state != Ticket::State::kWaiting) continue;
+    CountDue(*ticket, step.now);
     LaneStageState* const next = NextToFill(*ticket);
     if (next == nullptr) {
       FinishEmpty(ticket, step);

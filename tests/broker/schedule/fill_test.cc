@@ -33,6 +33,17 @@ TEST_F(FillTest, OneThatHoldsTasksWaitsForNoOthers) {
   EXPECT_EQ(Lease(1, 2), "answer ann: 2 tasks");
 }
 
+TEST_F(FillTest, WhatBecameDueInALaterLaneMeanwhileIsTaken) {
+  MakeReady({1}, 2);
+  MakeEmpty(2);
+  Commit(2, 1, absl::Seconds(1));
+  EXPECT_EQ(Admit(Caller("ann", {1, 2})), "lease 1");
+  LeaseRun run = Begin(1);
+  now_ += std::chrono::seconds(1);
+  EXPECT_EQ(End(run, 2), "probe 1; lease 2");
+  EXPECT_EQ(Lease(2, 1), "answer ann: 3 tasks");
+}
+
 TEST_F(FillTest, ALaneThatIsBeingProbedTellsFirst) {
   MakeReady({1, 2}, 2);
   EXPECT_EQ(Admit(Caller("ann", {1, 3, 2})), "lease 1; probe 3");
