@@ -83,7 +83,7 @@ void Judge::Taken(const simulation::Taken& taken, const broker::LeaseRun& run,
     }
     const base::SteadyTime since =
         std::max(knowledge.healthy_since, ReadySince(*task, now, at));
-    if (finds_missed_ && !ids.empty() && at - since > kHandOutWithin) {
+    if (finds_missed_ && !ids.empty() && at - since > hand_out_within_) {
       Break("tasks are handed out for long while one that goes before them is not");
     }
   }
@@ -230,7 +230,7 @@ void Judge::Waiting(const std::vector<Caller*>& waiting, const std::vector<Knowl
     for (const Ticket::Wanted& wanted : caller->ticket->wanted) {
       const auto found = oldest.find(wanted.lane_stage);
       if (found == oldest.end()) continue;
-      if (at - std::max({healthy, caller->began, found->second}) > kHandOutWithin) {
+      if (at - std::max({healthy, caller->began, found->second}) > hand_out_within_) {
         Break(absl::StrCat("a task and a caller wait for each other in lane ",
                            wanted.lane_stage.lane, ", stage ", wanted.lane_stage.stage));
       }

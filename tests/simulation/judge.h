@@ -10,53 +10,32 @@
 #include <vector>
 
 #include "server/broker/schedule/scheduler.h"
+#include "tests/simulation/caller.h"
 #include "tests/simulation/tables.h"
 
 namespace skiplane::simulation {
 
-// A ready task is handed out within this while a permitted caller waits and statements succeed.
+// A ready task is handed out within this, and the time of the statements meanwhile, while a
+// permitted caller waits and statements succeed: an empty lane is read again after 4 s, one whose
+// start is skipped 1 s after a lease.
 inline constexpr std::chrono::seconds kHandOutWithin(5);
+inline constexpr int kWaysMeanwhile = 6;  // to the database or back
 // A broker hears within this that a queue was resumed.
 inline constexpr std::chrono::milliseconds kHeardWithin(20);
 // So often in a row others of a kind may be served before those whose turn it is: statements end in
 // another order than they begin.
 inline constexpr int kPassedMax = 4;
 
-// One call, from its admission to its answer.
-struct Caller {
-  broker::TicketPtr ticket;
-  int broker = 0;
-  bool is_reserved = false;
-  bool is_gone = false;
-  bool is_repeated = false;  // at the same broker
-  base::SteadyTime began;
-  base::SteadyTime enlisted{};  // since when it waits in its lanes
-  int64_t number = 0;  // the same in each run
-  int64_t turn = 0;    // the order in which they came to wait in their lanes
-  int answers = 0;
-  bool IsInLanes() const {
-    return ticket->state == broker::Ticket::State::kWaiting && !ticket->entries.empty();
-  }
-  std::set<LaneStage> left_some{};  // packs that others held
-  std::map<std::string, int> passed{};  // by whom: since whom that concerns was served
-};
-
-// What a broker was told and can know.
-struct Knowledge {
-  std::map<int64_t, base::SteadyTime> tasks;  // ready ones, and since when they are
-  std::map<LaneStage, const broker::LaneStageState*> states;  // where somebody waited
-  std::multiset<LaneStage> leasing;   // statements that are sent and have not run
-  std::multiset<LaneStage> reserved;  // for acks whose transactions have not ended
-  std::multiset<LaneStage> handing;   // enqueues that hand off and have not ended
-  base::SteadyTime healthy_since;     // nothing failed at the broker since
-};
-
 class Judge {
  public:
   using LeaseId = std::pair<int64_t, int64_t>;  // the task's, and the lease number
 
-  // `finds_missed`: also tasks that a broker does not know are found within kHandOutWithin.
-  Judge(const Tables& tables, bool finds_missed) : tables_(tables), finds_missed_(finds_missed) {}
+  // `finds_missed`: also tasks that a broker does not know are found in time. `slowest`: ms that a
+  // way to the database or back takes.
+  Judge(const Tables& tables, bool finds_missed, int slowest)
+      : tables_(tables),
+        finds_missed_(finds_missed),
+        hand_out_within_(kHandOutWithin + kWaysMeanwhile * std::chrono::milliseconds(slowest)) {}
 
   const std::string& verdict() const { return verdict_; }
   bool is_broken() const { return !verdict_.empty(); }
@@ -135,6 +114,7 @@ class Judge {
 
   const Tables& tables_;
   const bool finds_missed_;
+  const std::chrono::milliseconds hand_out_within_;
   std::map<const broker::Ticket*, std::vector<LeaseId>> kept_;
   struct LastServed {
     bool is_known = true;

@@ -24,7 +24,7 @@ World::World(const History& history, std::ostream* trace)
     : history_(history),
       trace_(trace),
       random_(history.seed ^ 0x5eed ^ (history.luck << 32)),
-      judge_(tables_, /*finds_missed=*/history.rescan == 0) {
+      judge_(tables_, /*finds_missed=*/history.rescan == 0, history.slowest) {
   int64_t lane = 0;
   for (int q = 0; q < history_.queues; ++q) {
     auto queue = std::make_shared<model::Queue>();

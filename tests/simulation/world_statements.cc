@@ -237,6 +237,7 @@ void World::EndLease(int broker, const Run& run, absl::StatusOr<store::Leased> l
   }
   auto actions =
       Do(broker, [&](auto& s, Step& step) { s.EndLease(*run, std::move(leased), step); });
+  for (const TicketPtr& ticket : run->tickets) NoteStates(broker, *ticket);  // reserved ones come
   judge_.Delivered(*run, tokens, actions);
   if (!run->IsReservation()) judge_.Served(*run, got, broker, callers_, waiting_);
   Perform(broker, std::move(actions));
