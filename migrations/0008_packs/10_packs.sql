@@ -4,8 +4,9 @@
 -- task first. So a packed task never ran before, begins at the first stage, was ready when it was
 -- made, and has neither key, schedule, version nor error.
 
--- Task i of a pack has the id of the pack plus i, from 0 on. Tasks are leased in this order, so
--- those from `position` on wait. Its task_pack_order is in the order of leases as that of task.
+-- Task i of a pack has the id of the pack plus i, from 0 on. All of its tasks wait, or all are
+-- leased: what a lease leaves of a pack becomes one of its own, or rows. So whatever locks a leased
+-- task locks none that waits. Its task_pack_order is in the order of leases as that of task.
 CREATE TABLE skiplane.task_pack (
   lane          bigint NOT NULL,
   id            bigint NOT NULL,
@@ -15,18 +16,18 @@ CREATE TABLE skiplane.task_pack (
   max_attempts  int NOT NULL CHECK (max_attempts BETWEEN 1 AND 1000),
   bytes         int NOT NULL,                 -- of payloads and headers
   task_count    smallint NOT NULL CHECK (task_count BETWEEN 1 AND 64),
-  position      smallint NOT NULL DEFAULT 0,  -- of the first task that waits
+  state         smallint NOT NULL DEFAULT 1 CHECK (state IN (1, 2)),  -- as of task
   priority      smallint NOT NULL DEFAULT 0,
   -- One element each per lease: bit i of the mask says that task i is part of it.
   sessions      uuid[] NOT NULL DEFAULT '{}',
   lease_numbers bigint[] NOT NULL DEFAULT '{}',
   masks         bigint[] NOT NULL DEFAULT '{}',
-  -- One element per task; null: none of them has any.
+  -- One element per task, and others of tasks that left at a lease; null: none has any.
   content_types text[],
   headers       jsonb[],
   payloads      bytea[] NOT NULL,
   PRIMARY KEY (lane, id),
-  CHECK (position BETWEEN 0 AND task_count),
+  CHECK ((state = 1) = (sessions = '{}')),
   CHECK (cardinality(sessions) = cardinality(masks) AND
          cardinality(lease_numbers) = cardinality(masks))
 ) WITH (

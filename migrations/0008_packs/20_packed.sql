@@ -12,8 +12,8 @@ BEGIN ATOMIC
   SELECT i FROM generate_series(0, 63) AS i WHERE (mask >> i) & 1 = 1;
 END;
 
--- The tasks of a pack that wait are leased by nobody; of the others, masks tell. A lease number is
--- the time of the lease: no packed task was leased before. The row location is none that a row can
+-- By whom a task of a pack is leased, masks tell. A lease number is the time of the lease: no
+-- packed task was leased before. The row location is none that a row can
 -- have: block 4,294,967,295 stands for packs, and the offset is the position.
 CREATE VIEW skiplane.packed_task AS
 SELECT p.lane, p.id AS pack, ('(4294967295,' || i || ')')::tid AS row_location, p.id + i AS id,
@@ -21,9 +21,8 @@ SELECT p.lane, p.id AS pack, ('(4294967295,' || i || ')')::tid AS row_location, 
        coalesce(l.lease_number, 0) AS lease_number,
        timestamptz 'epoch' + l.lease_number * interval '1 microsecond' AS lease_time,
        NULL::timestamptz AS planned_time, NULL::bigint AS version, NULL::bigint AS period,
-       l.session, 0 AS due, CASE WHEN i < p.position THEN 1 ELSE 0 END AS attempt, p.max_attempts,
-       0::smallint AS stage, p.priority,
-       CASE WHEN i < p.position THEN 2 ELSE 1 END::smallint AS state,
+       l.session, 0 AS due, p.state - 1 AS attempt, p.max_attempts,
+       0::smallint AS stage, p.priority, p.state,
        NULL::smallint AS catch_up, NULL::boolean AS rerun_pending,
        NULL::boolean AS cancel_requested, NULL::boolean AS paused, NULL::text AS key,
        p.content_types[i + 1] AS content_type, p.headers[i + 1] AS headers, NULL::text AS cron,

@@ -23,18 +23,19 @@ WITH late AS MATERIALIZED (
   WHERE t.lane = $1::int8 AND t.ctid = l.row_location AND t.state = 1
   RETURNING l.due AS old_due
 ), late_pack AS MATERIALIZED (
-  SELECT p.ctid AS row_location, p.task_count - p.position AS tasks
+  SELECT p.ctid AS row_location,
+         bit_count((skiplane.first_positions(p.task_count) & ~p.gone)::bit(64)) AS tasks
   FROM skiplane.task_pack p
   WHERE p.lane = $1::int8 AND p.priority = $3::int2 AND $2::int2 = 0
     -- All of a pack was ready when it was made.
     AND p.schedule_time > now() AND p.schedule_time <= $4::timestamptz + interval '1 minute'
-    AND p.position < p.task_count
+    AND p.state = 1
   ORDER BY p.schedule_time, p.id LIMIT $6::int4
   FOR UPDATE SKIP LOCKED
 ), mended_pack AS (
   UPDATE skiplane.task_pack p SET schedule_time = least(now(), $5::timestamptz)
   FROM late_pack l
-  WHERE p.lane = $1::int8 AND p.ctid = l.row_location AND p.position < p.task_count
+  WHERE p.lane = $1::int8 AND p.ctid = l.row_location AND p.state = 1
   RETURNING l.tasks
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting)

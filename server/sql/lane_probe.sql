@@ -17,8 +17,9 @@ WITH slice AS MATERIALIZED (
      ORDER BY t.schedule_time, t.id LIMIT $6::int4)
     UNION ALL
     (SELECT p.schedule_time, p.id,
-            bit_count((skiplane.first_positions(p.task_count)
-                       & ~skiplane.first_positions(p.position) & ~p.gone)::bit(64)),
+            CASE WHEN p.state = 1
+                 THEN bit_count((skiplane.first_positions(p.task_count) & ~p.gone)::bit(64))
+                 ELSE 0 END,
             true
      FROM skiplane.task_pack p
      WHERE p.lane = $1::int8 AND p.priority = $3::int2 AND $2::int2 = 0

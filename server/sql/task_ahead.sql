@@ -37,14 +37,14 @@ SELECT count(*) FROM (
   CROSS JOIN LATERAL (
     SELECT 1
     FROM (
-      SELECT o.id, o.position, o.task_count, o.gone, o.schedule_time FROM skiplane.task_pack o
+      SELECT o.id, o.task_count, o.gone, o.schedule_time FROM skiplane.task_pack o
       WHERE o.lane = $1::int8 AND o.priority = k.priority AND $2::int2 = 0
-        AND o.schedule_time <= now() AND o.position < o.task_count
+        AND o.schedule_time <= now() AND o.state = 1
         AND (o.schedule_time, o.id) < (CASE WHEN k.priority < $3::int2 THEN 'infinity'
                                      ELSE $4::timestamptz END, $5::int8)
       ORDER BY o.schedule_time, o.id
     ) p
-    CROSS JOIN LATERAL generate_series(p.position, p.task_count - 1) AS i
+    CROSS JOIN LATERAL generate_series(0, p.task_count - 1) AS i
     WHERE (p.gone >> i) & 1 = 0
       AND (p.id + i < $5::int8 OR k.priority < $3::int2 OR p.schedule_time < $4::timestamptz)
     LIMIT 10001

@@ -14,10 +14,10 @@ WITH slice AS MATERIALIZED (
      WHERE t.lane = $1::int8 AND t.id > $2::int8
      ORDER BY t.id LIMIT $3::int4)
     UNION ALL
-    (SELECT p.id + i, 0, CASE WHEN i < p.position THEN 2 ELSE 1 END, p.schedule_time, NULL,
-            p.headers[i + 1], NULL, p.create_time, p.priority, NULL
+    (SELECT p.id + i, 0, p.state, p.schedule_time, NULL, p.headers[i + 1], NULL, p.create_time,
+            p.priority, NULL
      FROM (
-       SELECT o.id, o.position, o.task_count, o.gone, o.schedule_time, o.headers, o.create_time,
+       SELECT o.id, o.state, o.task_count, o.gone, o.schedule_time, o.headers, o.create_time,
               o.priority
        FROM skiplane.task_pack o
        WHERE o.lane = $1::int8 AND o.id > $2::int8 - 64 ORDER BY o.id

@@ -12,12 +12,11 @@ WITH seen AS MATERIALIZED (
   FROM unnest($3::int2[], $4::timestamptz[], $5::int8[]) AS p(priority, schedule_time, id)
   CROSS JOIN LATERAL (
     SELECT t.priority, t.schedule_time, t.id,
-           bit_count((skiplane.first_positions(t.task_count)
-                      & ~skiplane.first_positions(t.position) & ~t.gone)::bit(64)) AS tasks
+           bit_count((skiplane.first_positions(t.task_count) & ~t.gone)::bit(64)) AS tasks
     FROM skiplane.task_pack t
     WHERE t.lane = $1::int8 AND t.priority = p.priority AND $2::int2 = 0
       AND t.schedule_time <= now() AND (t.schedule_time, t.id) > (p.schedule_time, p.id)
-      AND t.position < t.task_count
+      AND t.state = 1
     ORDER BY t.schedule_time, t.id LIMIT $14::int4
   ) x
 ), need AS MATERIALIZED (
@@ -32,13 +31,12 @@ WITH seen AS MATERIALIZED (
   SELECT x.*
   FROM unnest($3::int2[], $4::timestamptz[], $5::int8[]) AS p(priority, schedule_time, id)
   CROSS JOIN LATERAL (
-    SELECT t.ctid AS row_location, t.priority, t.schedule_time, t.id, t.position, t.bytes,
-           skiplane.first_positions(t.task_count) & ~skiplane.first_positions(t.position) & ~t.gone
-             AS waiting
+    SELECT t.ctid AS row_location, t.priority, t.schedule_time, t.id, t.bytes,
+           skiplane.first_positions(t.task_count) & ~t.gone AS waiting
     FROM skiplane.task_pack t
     WHERE t.lane = $1::int8 AND t.priority = p.priority AND $2::int2 = 0
       AND t.schedule_time <= now() AND (t.schedule_time, t.id) > (p.schedule_time, p.id)
-      AND t.position < t.task_count
+      AND t.state = 1
     ORDER BY t.schedule_time, t.id LIMIT (SELECT n.packs FROM need n)
     FOR UPDATE SKIP LOCKED
   ) x
@@ -50,7 +48,7 @@ WITH seen AS MATERIALIZED (
   FROM picked p WINDOW w AS (ORDER BY p.priority, p.schedule_time, p.id)
 ), edge AS MATERIALIZED (
   -- Rows behind the last pack that is wanted are left alone.
-  SELECT p.priority, p.schedule_time, p.id + p.position AS id FROM pack p
+  SELECT p.priority, p.schedule_time, p.id FROM pack p
   WHERE p.upto >= $6::int4 OR p.number = (SELECT n.packs FROM need n) ORDER BY p.number LIMIT 1
 ), pick AS MATERIALIZED (
   SELECT x.*
@@ -80,12 +78,10 @@ WITH seen AS MATERIALIZED (
          (sum(m.tasks) OVER (ORDER BY m.priority, m.schedule_time, m.id
                              ROWS UNBOUNDED PRECEDING) - m.tasks)::int AS before
   FROM (
-    SELECT p.row_location, p.priority, p.schedule_time, p.id + p.position AS id, p.tasks, p.bytes,
-           p.id AS pack, p.position, p.waiting
+    SELECT p.row_location, p.priority, p.schedule_time, p.id, p.tasks, p.bytes, p.waiting
     FROM pack p WHERE p.number = 1 OR p.so_far <= $12::int8
     UNION ALL
-    SELECT p.row_location, p.priority, p.schedule_time, p.id, 1, p.bytes, NULL, NULL, NULL
-    FROM pick p
+    SELECT p.row_location, p.priority, p.schedule_time, p.id, 1, p.bytes, NULL FROM pick p
   ) m
 ), room AS MATERIALIZED (
   SELECT sum(m.bytes) <= $13::int8 AS suffices, least(sum(m.tasks), $6::int4)::int AS tasks,
@@ -107,18 +103,6 @@ WITH seen AS MATERIALIZED (
     WHERE s.caller > 0 GROUP BY s.caller
   ) c
   WINDOW w AS (ORDER BY c.caller)
-), share AS MATERIALIZED (
-  -- Who gets how many of a pack's tasks that wait, those from number r.lo on.
-  SELECT m.row_location, m.position, m.waiting, r.caller, r.lo, r.hi,
-         m.waiting = skiplane.first_positions(m.position + m.tasks)
-                     & ~skiplane.first_positions(m.position) AS has_no_gaps
-  FROM merged m
-  CROSS JOIN LATERAL (
-    SELECT d.caller, greatest(m.before, d.lo)::int - m.before AS lo,
-           least(m.before + m.tasks, d.hi)::int - m.before AS hi
-    FROM deal d
-  ) r
-  WHERE m.pack IS NOT NULL AND r.hi > r.lo AND (SELECT o.suffices FROM room o)
 ), single AS MATERIALIZED (
   -- Where bytes may not suffice, each task is looked at.
   SELECT f.*, (f.n = 0 OR f.so_far <= $12::int8 AND f.total = f.bytes) AND f.most > 0
@@ -127,8 +111,7 @@ WITH seen AS MATERIALIZED (
     SELECT e.*, ($9::int8[])[d.caller] AS most, d.caller,
            sum(e.bytes) OVER (PARTITION BY d.caller ORDER BY e.n) AS total
     FROM (
-      SELECT m.row_location, m.priority, m.schedule_time, m.pack, m.position AS since,
-             coalesce(m.pack + i.position, m.id) AS id, i.position,
+      SELECT m.row_location, m.priority, m.schedule_time, m.id, m.waiting, i.position,
              coalesce(i.bytes, m.bytes) AS bytes, m.before + coalesce(i.number, 1) - 1 AS n,
              sum(coalesce(i.bytes, m.bytes)) OVER (
                ORDER BY m.before + coalesce(i.number, 1)) AS so_far
@@ -138,47 +121,90 @@ WITH seen AS MATERIALIZED (
                + coalesce(octet_length(t.headers[w.position + 1]::text), 0) AS bytes
         FROM skiplane.task_pack t
         CROSS JOIN LATERAL skiplane.positions(m.waiting) WITH ORDINALITY AS w(position, number)
-        WHERE t.lane = $1::int8 AND t.ctid = m.row_location AND m.pack IS NOT NULL
+        WHERE t.lane = $1::int8 AND t.ctid = m.row_location AND m.waiting IS NOT NULL
       ) i ON true
-      WHERE NOT (SELECT o.suffices FROM room o) AND (m.pack IS NULL OR i.position IS NOT NULL)
+      WHERE NOT (SELECT o.suffices FROM room o) AND (m.waiting IS NULL OR i.position IS NOT NULL)
     ) e
     JOIN deal d ON e.n >= d.lo AND e.n < d.hi
   ) f
 ), shared AS MATERIALIZED (
-  SELECT s.row_location, s.position, array_agg(s.caller) AS callers,
+  SELECT s.row_location, s.waiting, array_agg(s.caller) AS callers,
          array_agg(($8::uuid[])[s.caller]) AS sessions, array_agg(s.mask) AS masks,
          array_agg((date_part('epoch', now()) * 1e6)::int8) AS lease_numbers,
          bit_or(s.mask) AS mask, sum(s.tasks) AS tasks
   FROM (
-    SELECT s.row_location, s.position, s.caller, s.hi - s.lo AS tasks,
+    SELECT m.row_location, m.waiting, r.caller, r.hi - r.lo AS tasks,
            CASE
-             WHEN s.has_no_gaps THEN skiplane.first_positions(s.position + s.hi)
-                                     & ~skiplane.first_positions(s.position + s.lo)
+             WHEN m.waiting = skiplane.first_positions(m.tasks)
+               THEN skiplane.first_positions(r.hi) & ~skiplane.first_positions(r.lo)
              ELSE (SELECT bit_or(1::int8 << p.position)
-                   FROM skiplane.positions(s.waiting) WITH ORDINALITY AS p(position, number)
-                   WHERE p.number > s.lo AND p.number <= s.hi)
+                   FROM skiplane.positions(m.waiting) WITH ORDINALITY AS p(position, number)
+                   WHERE p.number > r.lo AND p.number <= r.hi)
            END AS mask
-    FROM share s
+    FROM merged m
+    CROSS JOIN LATERAL (
+      -- How many of the pack's tasks go to others before.
+      SELECT d.caller, greatest(m.before, d.lo)::int - m.before AS lo,
+             least(m.before + m.tasks, d.hi)::int - m.before AS hi
+      FROM deal d
+    ) r
+    WHERE m.waiting IS NOT NULL AND r.hi > r.lo AND (SELECT o.suffices FROM room o)
     UNION ALL
-    SELECT s.row_location, s.since, s.caller, count(*), bit_or(1::int8 << s.position)
+    SELECT s.row_location, s.waiting, s.caller, count(*), bit_or(1::int8 << s.position)
     FROM (
-      -- What waits of a pack has no gaps: behind a task that does not fit, the others stay.
-      SELECT o.*, bool_and(o.fits) OVER (PARTITION BY o.pack ORDER BY o.n) AS is_taken
-      FROM single o WHERE o.pack IS NOT NULL
+      -- Taken are the first ones of a pack: behind a task that does not fit, the others stay.
+      SELECT o.*, bool_and(o.fits) OVER (PARTITION BY o.row_location ORDER BY o.n) AS is_taken
+      FROM single o WHERE o.waiting IS NOT NULL
     ) s
-    WHERE s.is_taken GROUP BY s.row_location, s.since, s.caller
+    WHERE s.is_taken GROUP BY s.row_location, s.waiting, s.caller
   ) s
-  GROUP BY s.row_location, s.position
+  GROUP BY s.row_location, s.waiting
 ), taken AS MATERIALIZED (
   UPDATE skiplane.task_pack t
-  SET position = 65 - position('1' IN s.mask::bit(64)::text),
-      sessions = t.sessions || s.sessions, masks = t.masks || s.masks,
-      lease_numbers = t.lease_numbers || s.lease_numbers
-  FROM shared s
-  WHERE t.lane = $1::int8 AND t.ctid = s.row_location AND t.position = s.position
-  RETURNING t.id, s.tasks, t.position < t.task_count AS has_more, s.callers, s.sessions, s.masks,
-            s.mask, t.max_attempts, t.priority, t.schedule_time, t.create_time, t.content_types,
-            t.headers, t.payloads
+  SET state = 2, task_count = s.task_count,
+      gone = t.gone & skiplane.first_positions(s.task_count),
+      bytes = t.bytes * s.tasks / bit_count(s.waiting::bit(64)),
+      sessions = s.sessions, masks = s.masks, lease_numbers = s.lease_numbers
+  FROM (
+    SELECT h.*, 65 - position('1' IN h.mask::bit(64)::text) AS task_count FROM shared h
+  ) s
+  WHERE t.lane = $1::int8 AND t.ctid = s.row_location AND t.state = 1
+  RETURNING t.id, t.task_count, s.waiting & ~skiplane.first_positions(s.task_count) AS rest,
+            s.tasks, s.callers, s.sessions, s.masks, s.mask, t.max_attempts, t.priority,
+            t.schedule_time, t.create_time, t.content_types, t.headers, t.payloads
+), rest AS MATERIALIZED (
+  -- What it leaves of a pack leaves the pack: then no ack locks a task that waits, and lets leases
+  -- pass over it. It becomes a pack if it and what was taken are many enough, else rows.
+  SELECT t.id + t.task_count AS id, t.task_count AS since, t.rest AS mask, r.tasks, t.max_attempts,
+         t.priority, t.schedule_time, t.create_time, t.content_types, t.headers, t.payloads,
+         least(r.tasks, t.tasks) >= 16
+           AND t.rest = skiplane.first_positions(t.task_count + r.tasks)
+                        & ~skiplane.first_positions(t.task_count) AS is_pack
+  FROM taken t CROSS JOIN LATERAL (SELECT bit_count(t.rest::bit(64))::int AS tasks) r
+  WHERE t.rest <> 0
+), rest_packs AS (
+  INSERT INTO skiplane.task_pack
+    (lane, id, schedule_time, create_time, max_attempts, bytes, task_count, priority, content_types,
+     headers, payloads)
+  SELECT $1::int8, r.id, r.schedule_time, r.create_time, r.max_attempts, b.bytes, r.tasks,
+         r.priority, r.content_types[r.since + 1 :], r.headers[r.since + 1 :],
+         r.payloads[r.since + 1 :]
+  FROM rest r
+  CROSS JOIN LATERAL (
+    SELECT (SELECT sum(octet_length(p)) FROM unnest(r.payloads[r.since + 1 :]) AS p)
+           + (SELECT coalesce(sum(octet_length(h::text)), 0)
+              FROM unnest(r.headers[r.since + 1 :]) AS h) AS bytes
+  ) b
+  WHERE r.is_pack
+), rest_rows AS (
+  INSERT INTO skiplane.task
+    (lane, id, schedule_time, create_time, lease_number, attempt, max_attempts, priority, state,
+     content_type, headers, payload)
+  SELECT $1::int8, r.id - r.since + p.number - 1, r.schedule_time, r.create_time, 0, 0,
+         r.max_attempts, r.priority, 1, r.content_types[p.number], r.headers[p.number], p.payload
+  FROM rest r
+  CROSS JOIN LATERAL unnest(r.payloads) WITH ORDINALITY AS p(payload, number)
+  WHERE NOT r.is_pack AND (r.mask >> (p.number - 1)::int) & 1 = 1
 ), leased AS (
   UPDATE skiplane.task t
   SET state = 2, attempt = t.attempt + 1, session = f.session, lease_time = now(),
@@ -188,9 +214,9 @@ WITH seen AS MATERIALIZED (
     FROM (
       SELECT m.row_location, d.caller
       FROM merged m JOIN deal d ON m.before >= d.lo AND m.before < d.hi
-      WHERE m.pack IS NULL AND (SELECT o.suffices FROM room o)
+      WHERE m.waiting IS NULL AND (SELECT o.suffices FROM room o)
       UNION ALL
-      SELECT s.row_location, s.caller FROM single s WHERE s.pack IS NULL AND s.fits
+      SELECT s.row_location, s.caller FROM single s WHERE s.waiting IS NULL AND s.fits
     ) r
   ) f
   WHERE t.lane = $1::int8 AND t.ctid = f.row_location AND t.state = 1
@@ -234,12 +260,14 @@ WITH seen AS MATERIALIZED (
     FROM (
       SELECT e.*, row_number() OVER (PARTITION BY e.priority
                                      ORDER BY e.schedule_time, e.id) AS number,
-             EXISTS (SELECT FROM taken t WHERE t.id = e.id AND NOT t.has_more) AS is_taken
+             EXISTS (SELECT FROM taken t WHERE t.id = e.id) AS is_taken
       FROM seen e
     ) o
     WHERE NOT o.is_taken OR o.number = $14::int4
     UNION ALL
-    SELECT o.priority, o.schedule_time, o.id FROM single o WHERE o.pack IS NULL AND NOT o.fits
+    SELECT r.priority, r.schedule_time, r.id FROM rest r
+    UNION ALL
+    SELECT o.priority, o.schedule_time, o.id FROM single o WHERE o.waiting IS NULL AND NOT o.fits
   ) s
   ORDER BY s.priority, s.schedule_time, s.id
 )

@@ -1,7 +1,8 @@
 -- Moves packed tasks into rows of task, where the next statement of the transaction finds them as
--- any others: those that are leased under the same leases; with one that waits, all of its pack
--- that wait. $1 lane  $2 ids, of which those that are not packed are left alone.
--- One row: how many were moved. Their counts stay.
+-- any others: those that are leased under the same leases; with one that waits, all of its pack.
+-- $1 lane  $2 ids, of which those that are not packed are left alone.
+-- One row: of how many packs a lease that this waited for left a named task elsewhere, so that
+-- another look is needed. Counts of tasks stay.
 -- lanes: any because a lane that is given once lets a plan read all of it for single packs
 -- locks: any because what follows must not miss the pack that somebody leases of just now
 WITH wanted AS MATERIALIZED (
@@ -14,17 +15,15 @@ WITH wanted AS MATERIALIZED (
   ) p
   GROUP BY p.id
 ), pack AS MATERIALIZED (
-  SELECT x.*, w.named & ~x.gone AS named,
-         skiplane.first_positions(x.task_count) AS all_positions,
-         skiplane.first_positions(x.task_count) & ~skiplane.first_positions(x.position) & ~x.gone
-           AS waiting
+  SELECT x.*, w.named AS sought,
+         w.named & ~x.gone & skiplane.first_positions(x.task_count) AS named,
+         skiplane.first_positions(x.task_count) AS all_positions
   FROM (SELECT n.* FROM wanted n ORDER BY n.id) w
   CROSS JOIN LATERAL (
     SELECT o.* FROM skiplane.task_pack o WHERE o.lane = $1::int8 AND o.id = w.id FOR UPDATE
   ) x
 ), moving AS MATERIALIZED (
-  SELECT p.*, p.named & p.waiting <> 0 AS opens,
-         p.named | CASE WHEN p.named & p.waiting <> 0 THEN p.waiting ELSE 0 END AS mask
+  SELECT p.*, CASE WHEN p.state = 1 THEN p.all_positions & ~p.gone ELSE p.named END AS mask
   FROM pack p WHERE p.named <> 0
 ), made AS (
   INSERT INTO skiplane.task
@@ -46,15 +45,14 @@ WITH wanted AS MATERIALIZED (
     WHERE (u.mask >> i.position) & 1 = 1 LIMIT 1
   ) l ON true
   WHERE (m.mask >> i.position) & 1 = 1
-  RETURNING 1
 ), kept AS (
   -- By id: the location of a row that was waited for is newer than what this statement sees.
   UPDATE skiplane.task_pack p
-  SET gone = p.gone | m.mask, position = CASE WHEN m.opens THEN p.task_count ELSE p.position END
+  SET gone = p.gone | m.mask
   FROM moving m
   WHERE p.lane = ANY (ARRAY[m.lane]) AND p.id = m.id AND (m.gone | m.mask) <> m.all_positions
 ), ended AS (
   DELETE FROM skiplane.task_pack p USING moving m
   WHERE p.lane = ANY (ARRAY[m.lane]) AND p.id = m.id AND (m.gone | m.mask) = m.all_positions
 )
-SELECT count(*) FROM made
+SELECT count(*) FROM pack p WHERE p.sought & ~p.all_positions <> 0

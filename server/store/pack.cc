@@ -87,7 +87,11 @@ bool IsOrdinary(const TaskRow& row) {
 }  // namespace
 
 absl::Status Unpack(pg::Session& session, int64_t lane, absl::Span<const int64_t> ids) {
-  return session.Run(sql::kTaskUnpack, pg::Params().Int8(lane).Int8Array(ids)).status();
+  while (true) {
+    ASSIGN_OR_RETURN(const pg::Rows rows,
+                     session.Run(sql::kTaskUnpack, pg::Params().Int8(lane).Int8Array(ids)));
+    if (rows.Int(0, 0) == 0) return absl::OkStatus();
+  }
 }
 
 std::optional<absl::StatusOr<Enqueued>> EnqueuePacked(pg::Session& session,

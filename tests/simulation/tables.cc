@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t kSlice = 20;  // a probe that sees so many ready ones says: plenty
 constexpr size_t kPackTasks = 8;
+constexpr size_t kPackTasksLeast = 3;
 
 }  // namespace
 
@@ -53,13 +54,32 @@ bool Tables::MaySee(const Task& task, const store::LeaseDemand& demand, absl::Ti
 }
 
 // The first pack of each priority that is not taken to its end, as others may have it locked.
-void Tables::HoldBack(const std::vector<const Task*>& seen, Taken& taken) {
+void Tables::HoldBack(const std::vector<const Task*>& seen, const std::set<int64_t>& packs,
+                      Taken& taken) {
   std::set<int16_t> told;
   for (const Task* task : seen) {
     if (task->pack == 0 || std::ranges::count(taken.ids, task->id) > 0) continue;
     if (!told.insert(task->priority).second) continue;
-    taken.held_back.push_back({task->priority, task->schedule_time, task->pack});
+    const int64_t id = packs.contains(task->pack) ? task->id : task->pack;
+    taken.held_back.push_back({task->priority, task->schedule_time, id});
   }
+}
+
+// What a lease leaves of a pack becomes one of its own, or rows.
+void Tables::Split(LaneStage lane_stage, int64_t pack) {
+  std::vector<Task*> rest;
+  size_t taken = 0;
+  for (const Task* task : TasksAt(lane_stage)) {
+    if (task->pack != pack) continue;
+    if (task->is_leased) {
+      ++taken;
+    } else {
+      rest.push_back(&tasks_.at(task->id));
+    }
+  }
+  std::ranges::sort(rest, {}, &Task::id);
+  const bool is_pack = std::min(rest.size(), taken) >= kPackTasksLeast;
+  for (Task* task : rest) task->pack = is_pack ? rest.front()->id : 0;
 }
 
 // Behind the last pack that it may look at it takes no rows either.
@@ -82,21 +102,26 @@ Taken Tables::Lock(const store::LeaseDemand& demand, absl::Time now) {
     tasks_.at(task->id).is_locked = true;
     taken.ids.push_back(task->id);
   }
-  HoldBack(seen, taken);
+  HoldBack(seen, packs, taken);
   locked_packs_.insert(packs.begin(), packs.end());
   taken.saw_packs = !packs.empty() || !taken.held_back.empty();
   return taken;
 }
 
 void Tables::Commit(const std::map<int64_t, std::string>& request_ids, base::SteadyTime at) {
+  std::map<int64_t, LaneStage> packs;
   for (const auto& [id, request_id] : request_ids) {
     Task& task = tasks_.at(id);
-    locked_packs_.erase(task.pack);
+    if (task.pack != 0) packs[task.pack] = task.lane_stage;
     task.is_locked = false;
     task.is_leased = true;
     task.lease_number = ++last_lease_;
     task.request_id = request_id;
     task.leased_since = at;
+  }
+  for (const auto& [pack, lane_stage] : packs) {
+    locked_packs_.erase(pack);
+    Split(lane_stage, pack);
   }
 }
 

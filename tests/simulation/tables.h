@@ -83,7 +83,9 @@ class Tables {
   std::map<int64_t, Task> tasks_;
   std::map<LaneStage, std::vector<const Task*>> by_lane_stage_;
   bool MaySee(const Task& task, const store::LeaseDemand& demand, absl::Time now) const;
-  static void HoldBack(const std::vector<const Task*>& seen, Taken& taken);
+  static void HoldBack(const std::vector<const Task*>& seen, const std::set<int64_t>& packs,
+                       Taken& taken);
+  void Split(LaneStage lane_stage, int64_t pack);
 
   std::set<int64_t> locked_packs_;
   int64_t last_id_ = 0;

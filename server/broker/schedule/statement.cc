@@ -73,9 +73,7 @@ std::vector<store::Bound> LastKeys(const LeaseRun& run,
     if (!run.demand.has_packs && !is_in_turn) break;  // the one whose turn it was has no room
     const model::LeasedTask& task = rows[i].task;
     const model::LeaseToken& token = task.token;
-    // Others of a pack may wait: it is looked at again.
-    const int64_t id = token.IsPacked() ? token.task.id - token.offset - 1 : token.task.id;
-    last[task.priority] = {task.priority, task.schedule_time, id};
+    last[task.priority] = {task.priority, task.schedule_time, token.task.id};
   }
   std::vector<store::Bound> keys;
   for (const auto& [priority, key] : last) keys.push_back(key);

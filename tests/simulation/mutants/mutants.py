@@ -15,9 +15,6 @@ SOURCES = pathlib.Path(__file__).resolve().parents[3] / ROOM
 CALLS, LANE, LEASE = "scheduler.cc", "scheduler_lane.cc", "scheduler_lease.cc"
 FILL, HAND_OFF = "scheduler_fill.cc", "scheduler_hand_off.cc"
 BOUNDS, STATE, TURNS = "bounds.cc", "lane_stage_state.h", "turns.cc"
-STATEMENT = "statement.cc"
-HELD_BACK = ("    for (const store::Bound& pack : leased->held_back) "
-             "state.bounds.LowerTo(pack);\n")
 
 MUTANTS = {
     # Calls.
@@ -88,12 +85,9 @@ MUTANTS = {
                 "    if (!leased->rows.empty()) Deliver(run, *std::move(leased), step);  // it")],
 
     # Packs.
-    "bound_passes_the_rest_of_a_pack": [
-        (STATEMENT, "token.IsPacked() ? token.task.id - token.offset - 1 : token.task.id;",
-                    "token.task.id;"),
-        (LEASE, HELD_BACK, "")],
     "bound_passes_packs_that_others_hold": [
-        (LEASE, HELD_BACK, "")],
+        (LEASE, "    for (const store::Bound& pack : leased->held_back) "
+                "state.bounds.LowerTo(pack);\n", "")],
     "packs_that_were_not_asked_for_are_forgotten": [
         (STATE, "    if (!saw_some && hints == hints_before) has_packs = false;\n",
                 "    if (!saw_some || hints == hints_before) has_packs = false;\n")],

@@ -149,9 +149,6 @@ class Mutants(unittest.TestCase):
     def test_announced_tasks_lower_no_bound(self):
         self.assert_found("announced_tasks_lower_no_bound", SKIPPED)
 
-    def test_bound_passes_the_rest_of_a_pack(self):
-        self.assert_found("bound_passes_the_rest_of_a_pack", SKIPPED)
-
     def test_bound_passes_packs_that_others_hold(self):
         self.assert_found("bound_passes_packs_that_others_hold", SKIPPED)
 

@@ -17,7 +17,32 @@ using testing::kWorker;
 using testing::Required;
 using testing::TokensOf;
 
-class PackLeaseTest : public testing::PackHarness {};
+class PackLeaseTest : public testing::PackHarness {
+ protected:
+  // No two have the same in any place.
+  static std::vector<model::NewTask> Unlike(int count) {
+    std::vector<model::NewTask> tasks;
+    for (int i = 0; i < count; ++i) {
+      model::NewTask& task = tasks.emplace_back(testing::TaskOf(std::string(100 + i % 7, 'x')));
+      task.content_type = absl::StrCat("type/", i);
+      task.headers = {{"number", absl::StrCat(i)}};
+    }
+    return tasks;
+  }
+
+  static void ExpectAre(const std::vector<LeasedRow>& rows, const std::vector<TaskRow>& made,
+                        size_t first) {
+    ASSERT_LE(first + rows.size(), made.size());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const model::LeasedTask& task = rows[i].task;
+      EXPECT_EQ(task.token.task.id, made[first + i].id.id);
+      EXPECT_EQ(task.payload, made[first + i].task->payload);
+      EXPECT_EQ(task.content_type, made[first + i].task->content_type);
+      EXPECT_EQ(task.headers, made[first + i].task->headers);
+      EXPECT_EQ(task.token.attempt, 1);
+    }
+  }
+};
 
 std::vector<int64_t> Part(const std::vector<int64_t>& ids, size_t from, size_t upto) {
   return {ids.begin() + static_cast<int64_t>(from), ids.begin() + static_cast<int64_t>(upto)};
@@ -54,7 +79,47 @@ TEST_F(PackLeaseTest, CallersGetNeighbours) {
     EXPECT_EQ(leased.rows[i].task.token.task.id, ids[i]);
   }
   ASSERT_THAT(leased.held_back, SizeIs(1));
-  EXPECT_EQ(leased.held_back[0].id, ids[64]);
+  EXPECT_EQ(leased.held_back[0].id, ids[120]);
+}
+
+TEST_F(PackLeaseTest, WhatALeaseLeavesOfAPackIsAnother) {
+  const std::vector<model::NewTask> tasks = Unlike(64);
+  const std::vector<TaskRow> rows = Rows(tasks);
+  Required(*EnqueuePacked(*session_, rows, {}));
+  const int64_t bytes = Number("SELECT bytes FROM skiplane.task_pack");
+  ExpectAre(Lease({20}).rows, rows, 0);
+  EXPECT_EQ(Packs(), 2);
+  EXPECT_EQ(InRows(), 0);
+  EXPECT_NEAR(static_cast<double>(Number("SELECT sum(bytes) FROM skiplane.task_pack")),
+              static_cast<double>(bytes), 64.0);  // what spaces of headers take
+  ExpectAre(Lease({30}).rows, rows, 20);
+  EXPECT_EQ(InRows(), 14) << "they would be few for a pack";
+  ExpectAre(Lease({30}).rows, rows, 50);
+}
+
+TEST_F(PackLeaseTest, WhatALeaseOfFewTasksLeavesIsRows) {
+  const std::vector<model::NewTask> tasks = Unlike(64);
+  const std::vector<TaskRow> rows = Rows(tasks);
+  Required(*EnqueuePacked(*session_, rows, {}));
+  const Leased leased = Lease({2});
+  ExpectAre(leased.rows, rows, 0);
+  EXPECT_EQ(leased.held_back[0].id, rows[2].id.id);
+  EXPECT_EQ(InRows(), 62);
+  ExpectAre(Lease({100}).rows, rows, 2);
+  EXPECT_EQ(Ack(TokensOf(leased.rows)), 2);
+  EXPECT_EQ(Packs(), 0);
+}
+
+// An ack locked its pack, and leases passed over tasks of it that waited.
+TEST_F(PackLeaseTest, BesideAnAckTheNextTasksAreLeased) {
+  const std::vector<int64_t> ids = Pack(128);
+  const Leased leased = Lease({20});
+  const auto other = Open();
+  Required(other->RunText("BEGIN"));
+  const SettleBatch batch = Batch(TokensOf(leased.rows), Action::kAck);
+  Required(AckPacked(*other, batch, nullptr));
+  EXPECT_EQ(IdsOf(Lease({30}).rows), Part(ids, 20, 50));
+  Required(other->RunText("COMMIT"));
 }
 
 // As many as fit, and whoever holds nothing gets its first.
@@ -99,7 +164,7 @@ TEST_F(PackLeaseTest, ATaskThatDoesNotFitKeepsTheRestOfItsPack) {
   EXPECT_EQ(leased.rows[5].task.token.task.id, second[0]);
   EXPECT_EQ(leased.rows[5].caller, 1);
   ASSERT_THAT(leased.held_back, SizeIs(1));
-  EXPECT_EQ(leased.held_back[0].id, first[0].id.id);
+  EXPECT_EQ(leased.held_back[0].id, first[5].id.id);
   EXPECT_THAT(Lease({40}).rows, SizeIs(11 + 12));
 }
 

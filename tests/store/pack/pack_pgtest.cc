@@ -175,5 +175,22 @@ TEST_F(PackTest, UnpackingWaitsForAnotherChangeOfThePack) {
   EXPECT_EQ(InRows(), 0);
 }
 
+// The change is lost, or a task comes twice, if it goes by what the pack was before the lease.
+TEST_F(PackTest, UnpackingFollowsWhatALeaseLeft) {
+  const auto other = Open();
+  Required(session_->RunText("BEGIN"));
+  store::LeaseDemand demand = Demand(std::vector<int32_t>(3, 1));
+  demand.has_packs = true;
+  EXPECT_EQ(testing::IdsOf(Required(Lease(*session_, demand)).rows),
+            (std::vector<int64_t>{ids_[4], ids_[5], ids_[6]}));
+  std::thread waiter([&] { EXPECT_THAT(Unpack(*other, lane_, {ids_[5], ids_[8]}), IsOk()); });
+  WaitUntilBlocked(*other);
+  Required(session_->RunText("COMMIT"));
+  waiter.join();
+  EXPECT_EQ(Packed(), 4 + 2);
+  EXPECT_EQ(InRows(), 1 + 3);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.tasks WHERE state = 'ready'"), 3);
+}
+
 }  // namespace
 }  // namespace skiplane::store

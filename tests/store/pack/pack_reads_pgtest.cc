@@ -144,7 +144,7 @@ TEST_F(PackReadsTest, LivingTasks) {
   const std::vector<Reader> readers = ReadersOfTasks(ids);
   EXPECT_EQ(Differences(readers, PackTasks()), "");
   EXPECT_EQ(Sql("SELECT count(*) FROM skiplane.task"), "1");
-  EXPECT_EQ(Sql("SELECT count(*) FROM skiplane.task_pack"), "3");
+  EXPECT_EQ(Sql("SELECT count(*) FROM skiplane.task_pack"), "4");
   std::string unpack = absl::StrReplaceAll(sql::kTaskUnpack.text, {{"$1", absl::StrCat(lane_)}});
   unpack = absl::StrReplaceAll(unpack, {{"$2", Quoted(ids)}});
   EXPECT_EQ(Differences(readers, unpack + ";"), "");
@@ -184,10 +184,11 @@ TEST_F(PackReadsTest, ReadyTasks) {
   Take(10);
   Sql(PackTasks());
   const Slice slice = Required(ReadSlice(*session_, lane_, 0, {}, 1000));
-  EXPECT_EQ(slice.seen, 2);
+  EXPECT_EQ(slice.seen, 3);
   EXPECT_EQ(slice.ready, 90);
   ASSERT_TRUE(slice.first_ready.has_value());
-  EXPECT_EQ(absl::StrCat(slice.first_ready->id), Sql("SELECT min(id) FROM skiplane.task_pack"));
+  EXPECT_EQ(absl::StrCat(slice.first_ready->id),
+            Sql("SELECT min(id) FROM skiplane.task_pack WHERE state = 1"));
   Put(1);
   EXPECT_EQ(Required(ReadSlice(*session_, lane_, 0, {}, 2)).seen, 2);
   EXPECT_EQ(Required(ReadSlice(*session_, lane_, 0, {}, 1000)).ready, 91);
