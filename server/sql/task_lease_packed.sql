@@ -174,10 +174,11 @@ WITH seen AS MATERIALIZED (
             t.schedule_time, t.create_time, t.content_types, t.headers, t.payloads
 ), rest AS MATERIALIZED (
   -- What it leaves of a pack leaves the pack: then no ack locks a task that waits, and lets leases
-  -- pass over it. It becomes a pack if it and what was taken are many enough, else rows.
+  -- pass over it. It becomes a pack unless it is small, or what was taken is: then its payloads
+  -- would be copied again and again.
   SELECT t.id + t.task_count AS id, t.task_count AS since, t.rest AS mask, r.tasks, t.max_attempts,
          t.priority, t.schedule_time, t.create_time, t.content_types, t.headers, t.payloads,
-         least(r.tasks, t.tasks) >= 16
+         r.tasks >= 4 AND t.tasks >= 16
            AND t.rest = skiplane.first_positions(t.task_count + r.tasks)
                         & ~skiplane.first_positions(t.task_count) AS is_pack
   FROM taken t CROSS JOIN LATERAL (SELECT bit_count(t.rest::bit(64))::int AS tasks) r

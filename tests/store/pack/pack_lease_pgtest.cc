@@ -92,9 +92,9 @@ TEST_F(PackLeaseTest, WhatALeaseLeavesOfAPackIsAnother) {
   EXPECT_EQ(InRows(), 0);
   EXPECT_NEAR(static_cast<double>(Number("SELECT sum(bytes) FROM skiplane.task_pack")),
               static_cast<double>(bytes), 64.0);  // what spaces of headers take
-  ExpectAre(Lease({30}).rows, rows, 20);
-  EXPECT_EQ(InRows(), 14) << "they would be few for a pack";
-  ExpectAre(Lease({30}).rows, rows, 50);
+  ExpectAre(Lease({41}).rows, rows, 20);
+  EXPECT_EQ(InRows(), 3) << "they would be few for a pack";
+  ExpectAre(Lease({30}).rows, rows, 61);
 }
 
 TEST_F(PackLeaseTest, WhatALeaseOfFewTasksLeavesIsRows) {
