@@ -9,11 +9,12 @@
 -- row is three quarters empty at least, and an index with fewer rows than pages is nearly so.
 -- INDEX_CLEANUP because without it PostgreSQL leaves the dead rows of the last few pages where they
 -- are, and the file with them.
--- The counters know the rows of the table of tasks. Of the others, and of large values, PostgreSQL
--- has an estimate: without those that were deleted while the vacuum ran that made it.
+-- The counters know the rows of the table of tasks, as long as no tasks are packed. Else, and of
+-- the others and of large values, PostgreSQL has an estimate: without those that were deleted while
+-- the vacuum ran that made it.
 WITH relation AS MATERIALIZED (
-  SELECT c.oid, c.relname, c.reltoastrelid AS toast, s.pages,
-         CASE WHEN c.relname = 'task' THEN (
+  SELECT c.oid, c.relname, c.reltoastrelid AS toast, s.pages, k.is_counted,
+         CASE WHEN k.is_counted THEN (
            SELECT coalesce(sum(a.waiting + a.leased), 0)::int8
            FROM (
              SELECT n.waiting, n.leased FROM skiplane.counter n
@@ -28,13 +29,16 @@ WITH relation AS MATERIALIZED (
                    THEN has_table_privilege(c.oid, 'MAINTAIN') ELSE false END AS may_rebuild
   FROM pg_database d, pg_class c
   CROSS JOIN LATERAL (
+    SELECT c.relname = 'task' AND NOT EXISTS (SELECT FROM skiplane.task_pack p) AS is_counted
+  ) k
+  CROSS JOIN LATERAL (
     SELECT b.page_bytes, pg_relation_size(c.oid) / b.page_bytes AS pages
     FROM (SELECT current_setting('block_size')::int8 AS page_bytes) b OFFSET 0
   ) s
   WHERE d.datname = current_database() AND c.relkind = 'r'
     AND c.relnamespace = 'skiplane'::regnamespace
 ), file AS (
-  SELECT r.oid AS relation, CASE WHEN r.relname <> 'task' THEN r.oid END AS estimated, r.rows,
+  SELECT r.oid AS relation, CASE WHEN NOT r.is_counted THEN r.oid END AS estimated, r.rows,
          r.pages
   FROM relation r
   UNION ALL

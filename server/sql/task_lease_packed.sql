@@ -174,8 +174,7 @@ WITH seen AS MATERIALIZED (
             t.schedule_time, t.create_time, t.content_types, t.headers, t.payloads
 ), rest AS MATERIALIZED (
   -- What it leaves of a pack leaves the pack: then no ack locks a task that waits, and lets leases
-  -- pass over it. It becomes a pack unless it is small, or what was taken is: then its payloads
-  -- would be copied again and again.
+  -- pass over it. It becomes a pack unless it or what was taken is small: payloads are copied.
   SELECT t.id + t.task_count AS id, t.task_count AS since, t.rest AS mask, r.tasks, t.max_attempts,
          t.priority, t.schedule_time, t.create_time, t.content_types, t.headers, t.payloads,
          r.tasks >= 4 AND t.tasks >= 16

@@ -103,6 +103,18 @@ TEST_F(SpaceTest, TheNumberOfTasksIsKnownAlsoWhereStatisticsWereLost) {
   Count(-5000);
 }
 
+TEST_F(SpaceTest, PackedTasksAreNoRowsOfTheTableOfTasks) {
+  Fill(5000);
+  Drain();
+  Sql("INSERT INTO skiplane.task_pack (lane, id, schedule_time, create_time, max_attempts, bytes, "
+      "task_count, payloads) VALUES (1, 6000, now(), now(), 10, 1, 2, '{a,b}')");
+  Count(5000);
+  EXPECT_THAT(Commands(), Contains("VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, TRUNCATE, PARALLEL 0) "
+                                   "skiplane.task"));
+  Sql("DELETE FROM skiplane.task_pack");
+  Count(-5000);
+}
+
 TEST_F(SpaceTest, ATableOfOthersIsVacuumedWhenItsEstimateIsOldAndRowsWereDeleted) {
   Sql("INSERT INTO skiplane.task_key (lane, key, task_id) SELECT 1, repeat('k', 200) || i, i "
       "FROM generate_series(1, 5000) i");
