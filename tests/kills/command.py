@@ -32,6 +32,8 @@ def options_of(arguments):
     parser.add_argument("--running-brokers", type=int, default=1, help="at any time (1)")
     parser.add_argument("--running-workers", type=int, default=4, help="at any time (4)")
     parser.add_argument("--lease-seconds", type=float, default=5, help="lease duration (5)")
+    parser.add_argument("--packing", action="store_true",
+                        help="in a queue that packs, most tasks in batches of 16 to 64")
     parser.add_argument("--broker-flag", action="append", default=[], help="of each broker")
     options = parser.parse_args(arguments)
     options.seed = options.seed or random.randrange(1, 10**9)
@@ -86,6 +88,9 @@ def main(arguments):
                   "process noted:", *broken[:SHOWN], sep="\n  ", flush=True)
         if time.monotonic() > begin + options.seconds:
             break
+    if options.packing and not total["packed"]:
+        is_broken = True
+        print("nothing was packed", flush=True)
     print(f"seed {options.seed}: {line_of(total)}, seconds {time.monotonic() - begin:.0f}: "
           f"{'BROKEN' if is_broken else 'nothing broke'}", flush=True)
     return 1 if is_broken else 0

@@ -11,7 +11,9 @@ SETTLED = ("SETTLED", "ALREADY_SETTLED")
 Row = collections.namedtuple("Row", "task_id attempt outcome worker")  # of the history
 
 HISTORY = """SELECT concat(h.lane, '-', h.task_id), h.attempt, h.outcome, k.name
- FROM skiplane.history h LEFT JOIN public.known_session k ON k.id = h.session"""
+ FROM (SELECT lane, task_id, attempt, outcome, session FROM skiplane.history
+       UNION ALL SELECT lane, task_id, attempt, outcome, session FROM skiplane.packed_attempt) h
+ LEFT JOIN public.known_session k ON k.id = h.session"""
 RELEASED = """SELECT concat(s.lane, '-', t.id), count(*) FROM skiplane.settled s,
  unnest(s.tasks) AS t(id) WHERE s.outcome = 6 GROUP BY 1"""
 
@@ -19,14 +21,18 @@ RELEASED = """SELECT concat(s.lane, '-', t.id), count(*) FROM skiplane.settled s
 HANDED_OFF = """SELECT count(*) FROM skiplane.history
  WHERE attempt = 1 AND lease_time = schedule_time"""
 
+PACKED = """SELECT (SELECT coalesce(sum(tasks), 0) FROM public.known_pack),
+ (SELECT count(*) FROM skiplane.packed_attempt)"""
+
 
 class Evidence:
     """`events`: of each process by its name. `mortal`: workers that were killed. `released`: how
-    often each task was given back uncharged."""
+    often each task was given back uncharged. `counts`: of tasks that are scheduled, ready, leased
+    and succeeded, as the queue has them. `packed`: how many tasks were, and were acked so."""
 
-    def __init__(self, events, mortal, history, released, handed_off=0):
+    def __init__(self, events, mortal, history, released, counts=None, handed_off=0, packed=(0, 0)):
         self.events, self.history, self.released = events, history, released
-        self.handed_off = handed_off
+        self.counts, self.handed_off, self.packed = counts, handed_off, packed
         # Whoever was silent for the time of its lease may have lost its tasks like a killed one.
         self.silent = {name for name, _ in self.noted("silent")}
         self.mortal = set(mortal) | self.silent
@@ -40,7 +46,8 @@ class Evidence:
                    [Row(task, int(attempt), int(outcome), worker)
                     for task, attempt, outcome, worker in rows],
                    collections.Counter({task: int(count) for task, count in released}),
-                   a_round.database.number(HANDED_OFF))
+                   a_round.counts, a_round.database.number(HANDED_OFF),
+                   [int(count) for count in a_round.database.run(PACKED)[0]])
 
     def noted(self, kind):
         """(process, what it noted) of each event of this kind."""
@@ -50,7 +57,8 @@ class Evidence:
 
 def broken_in(evidence):
     """A sentence for each breach of a promise."""
-    for check in (_enqueues, _successes, _numbers, _charges, _settlements, _pushes, _refusals):
+    for check in (_enqueues, _successes, _numbers, _charges, _settlements, _pushes, _refusals,
+                  _counts):
         yield from check(evidence)
 
 
@@ -143,6 +151,13 @@ def _refusals(evidence):
             yield f"{name} was told: {event}"
 
 
+def _counts(evidence):
+    """The queue counts each task that succeeded, once, and no other."""
+    done = sum(row.outcome == SUCCEEDED for row in evidence.history)
+    if evidence.counts not in (None, (0, 0, 0, done)):
+        yield f"the queue counts {evidence.counts}, and {done} tasks succeeded"
+
+
 def figures(evidence):
     """What happened, by name: it says which moments the kills met."""
     got = {(worker, task, attempt) for worker, (task, attempt, _) in evidence.noted("got")}
@@ -156,6 +171,7 @@ def figures(evidence):
         "tasks": sum(row.outcome == SUCCEEDED for row in evidence.history),
         "attempts": len(evidence.history),
         "handed off": evidence.handed_off,
+        "packed": evidence.packed[0], "of them acked in packs": evidence.packed[1],
         "enqueues sent again": len(again[journal.PRODUCER]),
         "settlements sent again": len(again[journal.WORKER]),
         "of them settled before": sum(outcome == "ALREADY_SETTLED"

@@ -1,5 +1,6 @@
-"""A producer: single enqueues on a Produce stream, each with a request id and a payload of its own.
-What was not answered when the stream broke is sent again under the same request id."""
+"""A producer: enqueues of single tasks on a Produce stream, and with packing also of batches; each
+has a request id, and each task a payload of its own. What was not answered when the stream broke is
+sent again under the same request id."""
 
 import os
 import random
@@ -13,6 +14,12 @@ from support.client import Client, broker_pb2, new_id, reason_of
 
 BURSTS = (1, 1, 1, 2, 4, 16)  # enqueues under way at the same time
 PAUSE_S = 0.02  # at most, after a burst: the workers run out of tasks and wait
+# With packing some of what is drawn are batches, most of all tasks. They come without single
+# enqueues beside them: in one commit with many of these they would be rows.
+BATCH_SHARE = 0.3
+BATCHES = (1, 1, 1, 2)
+BATCH_TASKS = (16, 64)
+BATCH_PAUSE_S = 0.3  # as PAUSE_S
 MAX_ATTEMPTS = 1000
 # How a stream ends whose broker was killed, or that was open for the whole of its deadline.
 GONE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNKNOWN, grpc.StatusCode.DEADLINE_EXCEEDED)
@@ -21,14 +28,14 @@ AGAIN_S = 0.01  # between two tries to reach a broker that is not up yet
 
 class Producer:
     def __init__(self, folder, name, settings):
-        self._name, self._queue = name, settings["queue"]
+        self._name, self._queue, self._packing = name, settings["queue"], settings["packing"]
         self._random = random.Random(f"{settings['seed']} {name}")
         self._journal, self._where = Journal(folder, name), Where(folder)
-        self._count = 0
+        self._count, self._pause_s = 0, PAUSE_S
         self._pause = threading.Event()  # which never comes
 
     def run(self):
-        open_requests = {}  # by payload
+        open_requests = {}  # by their first payload
         while not self._where.is_over() or open_requests:
             client = Client(self._where.choose(self._random)[1])
             producer = stream.Producer(client)
@@ -47,28 +54,42 @@ class Producer:
     def _produce(self, producer, open_requests):
         while open_requests or not self._where.is_over():
             if open_requests:
-                self._journal.note("repeated", *open_requests)
+                self._journal.note("repeated", *payloads_of(open_requests))
             else:
                 self._draw(open_requests)
             numbers = {}
-            for payload, request in open_requests.items():
+            for first, request in open_requests.items():
                 [number] = producer.enqueue(request)
-                numbers[number] = payload
-            for number, payload in numbers.items():
+                numbers[number] = first
+            for number, first in numbers.items():
                 answer = producer.answer(number)
                 if answer.HasField("refusal"):
-                    self._journal.note("refused", payload, answer.refusal.reason)
+                    self._journal.note("refused", first, answer.refusal.reason)
                     continue
-                [result] = answer.response.results
-                self._journal.note("answered", payload, result.task_id)
-                del open_requests[payload]
-            self._pause.wait(self._random.random() * PAUSE_S)
+                payloads = payloads_of({first: open_requests.pop(first)})
+                for payload, result in zip(payloads, answer.response.results, strict=True):
+                    self._journal.note("answered", payload, result.task_id)
+            self._pause.wait(self._random.random() * self._pause_s)
 
     def _draw(self, open_requests):
-        for _ in range(self._random.choice(BURSTS)):
-            self._count += 1
-            payload = f"{self._name} {self._count}"
-            task = broker_pb2.NewTask(payload=payload.encode(), max_attempts=MAX_ATTEMPTS)
-            open_requests[payload] = broker_pb2.EnqueueRequest(
-                queue=self._queue, tasks=[task], request_id=new_id())
-        self._journal.note("asked", *open_requests)
+        for size in self._sizes():
+            tasks = []
+            for _ in range(size):
+                self._count += 1
+                tasks.append(broker_pb2.NewTask(payload=f"{self._name} {self._count}".encode(),
+                                                max_attempts=MAX_ATTEMPTS))
+            open_requests[tasks[0].payload.decode()] = broker_pb2.EnqueueRequest(
+                queue=self._queue, tasks=tasks, request_id=new_id())
+        self._journal.note("asked", *payloads_of(open_requests))
+
+    def _sizes(self):
+        """How many tasks each of the next enqueues has."""
+        if self._packing and self._random.random() < BATCH_SHARE:
+            self._pause_s = BATCH_PAUSE_S
+            return [self._random.randint(*BATCH_TASKS) for _ in range(self._random.choice(BATCHES))]
+        self._pause_s = PAUSE_S
+        return [1] * self._random.choice(BURSTS)
+
+
+def payloads_of(requests):
+    return [task.payload.decode() for request in requests.values() for task in request.tasks]

@@ -1,6 +1,7 @@
 """One round of kills: a database, brokers, workers and producers of its own. One thread kills
 brokers and one kills workers, each at moments of its own; then all tasks are run to their end."""
 
+import contextlib
 import json
 import os
 import random
@@ -11,6 +12,7 @@ import time
 from journal import PRODUCER, WORKER, Where
 from support import cluster, template
 from support.broker import Broker
+from support.client import Client
 from support.database import Database
 from support.process import Process
 
@@ -26,13 +28,25 @@ HELD_BACK_S = 0.4  # at most, from the start of the next broker
 DRAIN_S = 120
 LOOK_S = 0.05  # between two looks at a database that drains
 
-# Sessions are forgotten once they hold nothing: this keeps whose they were.
-KEEP_SESSIONS = """
+# Sessions are forgotten once they hold nothing, and packs once they are empty: this keeps whose
+# sessions there were, and how many tasks were packed.
+KEEP = """
 CREATE TABLE public.known_session (id uuid, name text);
 CREATE FUNCTION public.note_session() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
  $$ BEGIN INSERT INTO public.known_session VALUES (NEW.id, NEW.name); RETURN NULL; END $$;
 CREATE TRIGGER note_session AFTER INSERT ON skiplane.worker_session
- FOR EACH ROW EXECUTE FUNCTION public.note_session()"""
+ FOR EACH ROW EXECUTE FUNCTION public.note_session();
+CREATE TABLE public.known_pack (tasks int);
+CREATE FUNCTION public.note_pack() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+ $$ BEGIN INSERT INTO public.known_pack VALUES (NEW.task_count - bit_count(NEW.gone::bit(64)));
+ RETURN NULL; END $$;
+CREATE TRIGGER note_pack AFTER INSERT ON skiplane.task_pack
+ FOR EACH ROW EXECUTE FUNCTION public.note_pack()"""
+
+# A pack is gone when its last task is: one that is left without tasks is told, too.
+LEFT = """SELECT concat(lane, '-', id), state, attempt, session::text FROM skiplane.task
+ UNION ALL SELECT concat('pack ', lane, '-', id), position, task_count, gone::bit(64)::text
+ FROM skiplane.task_pack LIMIT 5"""
 
 
 class Round:
@@ -48,16 +62,21 @@ class Round:
         shared = cluster.shared()
         self.database = Database(shared, template.made_in(shared))
         self.database.broker_user = template.BROKER_USER
-        self.database.run(KEEP_SESSIONS)
+        self.database.run(KEEP)
         for table in HELD_BACK:
             self.database.let_commits_wait(table)
         self._forker = None
+        self.counts = None  # of the queue, when all tasks have ended
 
     def run(self, brokers, workers, end_time):
         """Until so many are killed, or the time has come."""
         for _ in range(self._options.running_brokers):
-            self._start_broker()
-        settings = {"queue": QUEUE, "lease_s": self._options.lease_seconds, "seed": self.seed}
+            self._start_broker(is_awaited=self._options.packing)
+        if self._options.packing:
+            with self._client() as client:
+                client.create_queue(QUEUE, packing="PACKING_AUTOMATIC")
+        settings = {"queue": QUEUE, "lease_s": self._options.lease_seconds, "seed": self.seed,
+                    "packing": self._options.packing}
         self._forker = Process([sys.executable, "-B",
                                 os.path.join(os.path.dirname(__file__), "forker.py"),
                                 self.folder, json.dumps(settings)])
@@ -81,11 +100,14 @@ class Round:
             self.faults.append(f"{part.__name__}: {error}")
             self._over.set()
 
-    def _start_broker(self):
+    def _client(self):
+        return contextlib.closing(Client(next(iter(self._brokers.values())).address))
+
+    def _start_broker(self, is_awaited=False):
         self._starts += 1
         self._brokers[self._starts] = Broker(
             f"--database={self.database.broker_uri}", "--auto-create-queues",
-            *self._options.broker_flag, is_awaited=False)
+            *self._options.broker_flag, is_awaited=is_awaited)
         self._where.publish({start: broker.address for start, broker in self._brokers.items()})
 
     def _end_broker(self, start):
@@ -153,11 +175,14 @@ class Round:
         for name in producers:
             self._forker.wait_for_output(f"produced {name}\n", DRAIN_S)
         end = time.monotonic() + DRAIN_S
-        while left := self.database.run("SELECT concat(lane, '-', id), state, attempt, session"
-                                        " FROM skiplane.task LIMIT 5"):
+        while left := self.database.run(LEFT):
             if time.monotonic() > end:
                 raise AssertionError(f"after {DRAIN_S} s there are still tasks: {left}")
             self._over.wait(LOOK_S)
+        with self._client() as client:
+            counts = client.queue(QUEUE).counts
+            self.counts = (counts.scheduled_count, counts.ready_count, counts.leased_count,
+                           counts.succeeded_count)
 
     def _end_workers(self, alive):
         for name in alive:

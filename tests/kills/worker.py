@@ -1,6 +1,7 @@
 """A worker: tasks come on a Work stream, and each is acked, retried or released by itself, at once
-or a little later. When the stream breaks the next hello names what the worker holds, and what was
-not answered is settled again."""
+or a little later; with packing, half of the workers get many at a time, and settlements of several
+go out in one message as well as one by one. When the stream breaks the next hello names what the
+worker holds, and what was not answered is settled again."""
 
 import os
 import random
@@ -15,6 +16,7 @@ from support import stream
 from support.client import Client, broker_pb2, reason_of, seconds
 
 CREDIT = 4
+MUCH_CREDIT = 40
 AT_ONCE = 0.6  # of the tasks are settled when they come
 TICK_S = 0.02  # each of the others with an even chance
 KINDS = ["ack"] * 8 + ["retry", "release"]
@@ -44,6 +46,9 @@ class Worker:
         self._name, self._settings = name, settings
         self._random = random.Random(f"{settings['seed']} {name}")
         self._worker_id = f"{self._random.getrandbits(128):032x}"
+        self._packing, self._credit = settings["packing"], CREDIT
+        if self._packing:
+            self._credit = self._random.choice((CREDIT, MUCH_CREDIT))
         self._journal, self._where = Journal(folder, name), Where(folder)
         self._lock = threading.Lock()
         self._held = {}  # by token
@@ -78,7 +83,7 @@ class Worker:
         waiting = sum(each.kind is None for each in held)  # the others have brought their credit
         worker = stream.Worker(
             client, self._settings["queue"], worker_id=self._worker_id, worker_name=self._name,
-            duration=self._settings["lease_s"], credit=CREDIT - waiting, held=held)
+            duration=self._settings["lease_s"], credit=self._credit - waiting, held=held)
         self._stream, self._sent, self._beats = worker, {}, {}
         self._beat_at = time.monotonic()
         states = stream.lease_states(worker.wait_for_welcome().leases)
@@ -88,7 +93,7 @@ class Worker:
             for each in held:
                 if each.kind is not None:
                     self._journal.note("repeated", *each.name, each.kind)
-                    self._send(each, credit=0)
+                    self._send([each], credit=0)
 
     def _is_alive(self):
         """The broker answered a sign of life. Once that took too long others may have our tasks."""
@@ -114,11 +119,13 @@ class Worker:
 
     def _take(self, worker):
         tasks, worker.tasks = worker.tasks, []
+        at_once = []
         for task in tasks:
             self._journal.note("got", task.task_id, task.attempt, task.payload.decode())
             self._held[task.lease_token] = each = Held(task)
             if self._random.random() < AT_ONCE:
-                self._settle(each)
+                at_once.append(each)
+        self._settle(at_once)
 
     def _learn(self, worker, start, is_told):
         """What was answered."""
@@ -127,7 +134,7 @@ class Worker:
             each, outcome = self._sent.pop(number), stream.outcome_of(result)
             if result.HasField("refusal"):
                 self._journal.note("refused", *each.name, outcome)
-                self._send(each, credit=0)
+                self._send([each], credit=0)
                 continue
             self._journal.note("told", *each.name, each.kind, outcome)
             self._held.pop(each.lease_token, None)
@@ -147,21 +154,26 @@ class Worker:
             self._look_at(lost, ["LOST"] * len(lost), "notice")
         return is_told
 
-    def _settle(self, each):
-        each.kind = self._random.choice(KINDS)
-        self._journal.note("sent", *each.name, each.kind)
-        self._send(each, credit=1)
+    def _settle(self, those):
+        for each in those:
+            each.kind = self._random.choice(KINDS)
+            self._journal.note("sent", *each.name, each.kind)
+        if self._packing and those and self._random.random() < 0.5:
+            self._send(those, credit=len(those))
+            return
+        for each in those:
+            self._send([each], credit=1)
 
-    def _send(self, each, credit):
-        [number] = self._stream.settle(each.item(), credit=credit)
-        self._sent[number] = each
+    def _send(self, those, credit):
+        """In one message."""
+        numbers = self._stream.settle(*(each.item() for each in those), credit=credit)
+        self._sent.update(zip(numbers, those))
 
     def _tick(self, broken):
         while not broken.wait(TICK_S):
             with self._lock:
-                for each in list(self._held.values()):
-                    if each.kind is None and self._random.random() < 0.5:
-                        self._settle(each)
+                self._settle([each for each in self._held.values()
+                              if each.kind is None and self._random.random() < 0.5])
                 if time.monotonic() - self._beat_at > self._settings["lease_s"] / 6:
                     self._beat()
 

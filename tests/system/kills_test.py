@@ -1,9 +1,13 @@
 """What tests/kills/run finds: nothing in a few kills, and each breach in evidence that has one."""
 
 import collections
+import contextlib
+import io
 import os
 import sys
+import tempfile
 import unittest
+from unittest import mock
 
 from support.case import slow
 
@@ -11,6 +15,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__f
 import command  # noqa: E402  pylint: disable=wrong-import-position
 import judge  # noqa: E402  pylint: disable=wrong-import-position
 from judge import Row  # noqa: E402  pylint: disable=wrong-import-position
+from rounds import Round  # noqa: E402  pylint: disable=wrong-import-position
 
 W, X = "worker-1", "worker-2"  # one that lives, one that was killed
 P = "producer-1"
@@ -34,9 +39,10 @@ class Judge(unittest.TestCase):
         self.history = [Row("1-1", 1, judge.RETRIED, W), Row("1-1", 2, judge.SUCCEEDED, W),
                         Row("1-2", 1, judge.LOST, X), Row("1-2", 2, judge.SUCCEEDED, W)]
         self.released = collections.Counter({"1-1": 1})
+        self.counts = (0, 0, 0, 2)
 
     def evidence(self):
-        return judge.Evidence(self.events, self.mortal, self.history, self.released)
+        return judge.Evidence(self.events, self.mortal, self.history, self.released, self.counts)
 
     def assert_broken(self, text):
         broken = list(judge.broken_in(self.evidence()))
@@ -111,6 +117,14 @@ class Judge(unittest.TestCase):
         self.history.append(self.history[0])
         self.assert_broken("ended 2 times")
 
+    def test_a_queue_that_counts_a_task_twice(self):
+        self.counts = (0, 0, 0, 3)
+        self.assert_broken("the queue counts (0, 0, 0, 3), and 2 tasks succeeded")
+
+    def test_a_queue_that_still_counts_a_task(self):
+        self.counts = (0, 0, 1, 2)
+        self.assert_broken("the queue counts (0, 0, 1, 2), and 2 tasks succeeded")
+
     def test_a_worker_that_lost_what_it_held(self):
         self.events[W].append(["lost", "1-1", 2, "hello"])
         self.assert_broken("worker-1 was told: ['1-1', 2, 'hello']")
@@ -126,6 +140,39 @@ class Kills(unittest.TestCase):
     @slow
     def test_a_few_kills_break_nothing(self):
         self.assertEqual(command.main(["--brokers", "10", "--workers", "10"]), 0)
+
+    @slow
+    def test_a_few_kills_break_nothing_of_packs(self):
+        self.assertEqual(command.main(["--packing", "--brokers", "10", "--workers", "10"]), 0)
+
+    def run_with(self, sabotage):
+        """What the command prints, of a round in which this statement harmed a pack: it says so by
+        a row."""
+        class Sabotaged(Round):
+            def _kill_brokers(self, *arguments):
+                self.database.eventually(
+                    f"WITH harmed AS ({sabotage} RETURNING 1) SELECT count(*) > 0 FROM harmed")
+                super()._kill_brokers(*arguments)
+        with (tempfile.TemporaryDirectory() as folder,
+              mock.patch.object(tempfile, "tempdir", folder),
+              mock.patch.object(command, "Round", Sabotaged),
+              contextlib.redirect_stdout(io.StringIO()) as printed):
+            self.assertEqual(command.main(["--packing", "--brokers", "1", "--workers", "1"]), 1)
+        return printed.getvalue()
+
+    @slow
+    def test_a_pack_that_vanishes_is_told(self):
+        printed = self.run_with("DELETE FROM skiplane.task_pack WHERE id IN"
+                                " (SELECT id FROM skiplane.task_pack LIMIT 1)")
+        self.assertIn("was answered and did not succeed", printed)
+
+    @slow
+    def test_packed_tasks_that_run_again_are_told(self):
+        printed = self.run_with(
+            "UPDATE skiplane.task_pack SET gone = 0, position = 0, sessions = '{}', masks = '{}',"
+            " lease_numbers = '{}' WHERE id IN (SELECT p.id FROM skiplane.task_pack p"
+            " JOIN skiplane.pack_history h ON h.lane = p.lane AND h.id = p.id LIMIT 1)")
+        self.assertIn("succeeded 2 times in the history", printed)
 
 
 if __name__ == "__main__":
