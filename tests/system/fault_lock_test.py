@@ -1,4 +1,4 @@
-"""A statement that waits for a lock which is held for long."""
+"""Statements that wait for locks which are held for long."""
 
 import unittest
 
@@ -10,8 +10,8 @@ class LockFault(FaultTest):
         super().setUp()
         self.begin(tolerated=["ABORTED", "DEADLINE_EXCEEDED"])
 
-    def test_calls_that_wait_for_a_locked_table_are_refused_and_then_done(self):
-        lock = self.database.hold("LOCK TABLE skiplane.task")
+    def test_calls_that_wait_for_locked_tables_are_refused_and_then_done(self):
+        lock = self.database.hold("LOCK TABLE skiplane.task, skiplane.task_pack")
         self.load.wait_for_refusal("ABORTED", 5)
         lock.release()
         self.recover()

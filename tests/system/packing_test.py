@@ -5,6 +5,7 @@ import unittest
 
 from support.case import SystemTest
 from support.client import DEADLINE_S, admin_pb2, bulk_pb2, new_id, seconds
+from support.packs import PACKING, put_packed
 from support.process import GENEROUS_S
 
 QUEUE = "packed"
@@ -15,7 +16,7 @@ class Packing(SystemTest):
     def setUp(self):
         super().setUp()
         self.broker, self.client = self.start()
-        self.client.create_queue(QUEUE, packing="PACKING_AUTOMATIC")
+        self.client.create_queue(QUEUE, **PACKING)
 
     def packs(self):
         return self.database.number("SELECT count(*) FROM skiplane.task_pack")
@@ -29,17 +30,8 @@ class Packing(SystemTest):
         return [result.task_id for result in results]
 
     def put_packed(self, **fields):
-        """A broker packs once it knows that all brokers of the database read packs."""
-        end = time.monotonic() + GENEROUS_S
-        while True:
-            before = self.packs()
-            task_ids = self.put(**fields)
-            if self.packs() > before:
-                return task_ids
-            for task_id in task_ids:
-                self.client.admin.CancelTask(admin_pb2.CancelTaskRequest(task_id=task_id),
-                                             timeout=DEADLINE_S)
-            self.assertLess(time.monotonic(), end)
+        return put_packed(self.database, self.client, QUEUE, [b"%d" % i for i in range(MANY)],
+                          **fields)
 
     def counts(self):
         counts = self.client.queue(QUEUE).counts
@@ -104,7 +96,7 @@ class Packing(SystemTest):
         self.put(20)
         self.client.create_queue("other")
         self.put(queue="other")
-        self.client.create_queue("kept", packing="PACKING_AUTOMATIC", keep_payloads=True)
+        self.client.create_queue("kept", **PACKING, keep_payloads=True)
         self.put(queue="kept")
         self.assertEqual(self.packs() - packs, 1)  # of the call whose tasks are ordinary
 

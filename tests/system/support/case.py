@@ -13,6 +13,7 @@ from support import cluster, template
 from support.broker import Broker
 from support.client import Client, fields_of, reason_of
 from support.database import Database
+from support.packs import TASKS
 from support.process import GENEROUS_S, Process
 
 WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
@@ -96,5 +97,5 @@ class SystemTest(unittest.TestCase):
     def assert_nothing_leased(self):
         """No lease was left behind, and none was charged."""
         self.assertEqual(
-            self.database.run("SELECT state, attempt FROM skiplane.task "
-                              "WHERE state = 2 OR attempt > 0"), [])
+            self.database.run(f"SELECT state, attempt FROM {TASKS}"
+                              " WHERE state = 2 OR attempt > 0"), [])

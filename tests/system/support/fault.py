@@ -17,7 +17,7 @@ from support.broker import NOT_SERVING, SERVING
 from support.case import SystemTest
 from support.cluster import READY, Cluster
 from support.database import Database
-from support.load import QUEUE, Load
+from support.load import Load
 from support.process import GENEROUS_S, freeze
 from support.proxy import Proxy
 
@@ -189,11 +189,11 @@ class FaultTest(SystemTest):
         self.brokers = brokers or [self.start_broker()]
         self.broker = self.brokers[0]
         self.client = self.client_of(self.broker)
-        self.client.create_queue(QUEUE)
+        Load.create_queues(self.client)
         self.watch_readiness()
         self.load = Load([broker.address for broker in self.brokers], **options)
         self.addCleanup(self.load.end)
-        self.rate_before = self.load.steady_rate()
+        self.rates_before = self.load.steady_rates()
 
     def watch_readiness(self):
         self.readiness = Readiness(self.broker)
@@ -211,7 +211,7 @@ class FaultTest(SystemTest):
 
     def recover(self, retried=()):
         """To be called when the cause of the fault is gone."""
-        self.load.wait_for_rate(self.rate_before / 2)
+        self.load.wait_for_half(self.rates_before)
         self.readiness_is_back()
         self.upkeep_is_back()
         self.load.drain()

@@ -1,5 +1,6 @@
 """Producers and workers that go on through faults, a history of what they were answered, and the
-check of it: nothing answered is lost, nothing is done twice.
+check of it: nothing answered is lost, nothing is done twice. Half of them use a queue whose tasks
+are packed, and half one whose tasks are rows.
 
 Every call is repeated, unchanged, until it is answered: the next try goes to the next broker."""
 
@@ -10,27 +11,33 @@ import time
 import grpc
 
 from support.client import Client, broker_pb2, lease_request, new_id
+from support.packs import ATTEMPTS, PACKING, TASKS
 from support.process import GENEROUS_S
 
-QUEUE = "load"
+QUEUE, PACKED = "load", "packed"
+QUEUES = {QUEUE: {}, PACKED: PACKING}  # their settings
 # What a slow machine, or a broker under sanitizers, may take longer than a good one.
 MACHINE_FACTOR = 6
 BACK_WITHIN_S = 5 * MACHINE_FACTOR
 WINDOW_S = 1
-PAUSE_S = 0.05
-PRODUCERS = 2
-WORKERS = 4
-TASKS_PER_CALL = 5
+PAUSE_S = 0.05  # between two tries of a call
+PRODUCERS = 2  # of each queue
+WORKERS = 4    # of each queue
+# As many tasks in a second of both queues. Calls of more than 32 tasks are never handed to workers
+# who wait: these would have rows.
+TASKS_PER_CALL = {QUEUE: 5, PACKED: 40}
+EVERY_S = {QUEUE: 0.05, PACKED: 0.4}
 LEASE_S = 60
-OURS = (f"WHERE lane IN (SELECT l.lane FROM skiplane.queue_lane l JOIN skiplane.queue q"
-        f" ON q.id = l.queue_id WHERE q.name = '{QUEUE}')")
+OURS = ("WHERE lane IN (SELECT l.lane FROM skiplane.queue_lane l JOIN skiplane.queue q"
+        " ON q.id = l.queue_id WHERE q.name IN ({}))")
+ALL_OURS = OURS.format(", ".join(f"'{queue}'" for queue in QUEUES))
 WITHOUT_REASON = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNKNOWN,
                   grpc.StatusCode.CANCELLED)  # as a broken connection shows
 
 
 class Load:
     """`tolerated` are names of codes that a fault may answer besides UNAVAILABLE. Half of the
-    workers lease without a request id if `anonymous`."""
+    workers of each queue lease without a request id if `anonymous`."""
 
     def __init__(self, addresses, tolerated=(), deadline_s=90, anonymous=False):
         self._addresses = addresses
@@ -39,19 +46,28 @@ class Load:
         self._anonymous = anonymous
         self._changed = threading.Condition()
         self._producing, self._working = True, True
-        self._acked_at = collections.deque()
+        self._acked_at = {queue: collections.deque() for queue in QUEUES}
+        self._acks = dict.fromkeys(QUEUES, 0)
         self.enqueued = {}   # payload by id, of what an answer named
         self.acked = {}      # attempt by id, of what an answer called acked
         self.refusals = collections.Counter()  # codes
         self.tries_most = 1  # of one call
         self.wrong = []      # what must not happen
-        self._producers = [self._thread(self._produce, n) for n in range(PRODUCERS)]
-        self._workers = [self._thread(self._work, n) for n in range(WORKERS)]
+        self._producers = self._threads(self._produce, PRODUCERS)
+        self._workers = self._threads(self._work, WORKERS)
 
-    def _thread(self, run, number):
+    @staticmethod
+    def create_queues(client):
+        for queue, settings in QUEUES.items():
+            client.create_queue(queue, **settings)
+
+    def _threads(self, run, count):
+        return [self._thread(run, queue, number) for queue in QUEUES for number in range(count)]
+
+    def _thread(self, run, queue, number):
         def guarded():
             try:
-                run(number)
+                run(queue, number)
             except Exception as error:  # pylint: disable=broad-except
                 with self._changed:
                     if self._working:
@@ -74,29 +90,33 @@ class Load:
         before = self.refusals[code]
         self.wait_for(lambda: self.refusals[code] >= before + count, what=code)
 
-    def rate(self):
-        """Acks in the last second."""
+    def rates(self):
+        """Acks in the last second, of each queue."""
         since = time.monotonic() - WINDOW_S
-        while self._acked_at and self._acked_at[0] < since:
-            self._acked_at.popleft()
-        return len(self._acked_at)
+        for acked_at in self._acked_at.values():
+            while acked_at and acked_at[0] < since:
+                acked_at.popleft()
+        return {queue: len(acked_at) for queue, acked_at in self._acked_at.items()}
 
     def wait_for_acks(self, count):
-        """From now on."""
-        before = len(self.acked)
-        self.wait_for(lambda: len(self.acked) >= before + count, what=f"{count} acks")
+        """From now on, of each queue."""
+        before = dict(self._acks)
+        self.wait_for(lambda: all(self._acks[queue] >= before[queue] + count for queue in QUEUES),
+                      what=f"{count} acks")
 
-    def steady_rate(self):
+    def steady_rates(self):
         self.wait_for_acks(100)
         self.wait_for_acks(100)
         with self._changed:
-            return self.rate()
+            return self.rates()
 
-    def wait_for_rate(self, wanted):
+    def wait_for_half(self, rates):
         """From now on: what was acked before does not count."""
         with self._changed:
-            self._acked_at.clear()
-        self.wait_for(lambda: self.rate() >= wanted, BACK_WITHIN_S, f"{wanted} acks per second")
+            for acked_at in self._acked_at.values():
+                acked_at.clear()
+        self.wait_for(lambda: all(rate >= rates[queue] / 2 for queue, rate in self.rates().items()),
+                      BACK_WITHIN_S, f"half of {rates} acks per second")
 
     def drain(self):
         """Ends the producers, and the workers when all is acked."""
@@ -122,44 +142,56 @@ class Load:
         test.assertEqual(len(set(self.enqueued.values())), len(self.enqueued))
         test.assertEqual({task for task, attempt in self.acked.items() if attempt > 1},
                          set(retried))
-        test.assertEqual(test.database.run(f"SELECT id, state FROM skiplane.task {OURS}"), [])
+        test.assertEqual(test.database.run(f"SELECT id, state FROM {TASKS} {ALL_OURS}"), [])
+        test.assertEqual(test.database.run("SELECT id, gone FROM skiplane.task_pack"), [])
         count = str(len(self.enqueued))
         test.assertEqual(
-            test.database.run("SELECT count(*), count(DISTINCT task_id) FROM skiplane.history"
-                              f" {OURS} AND outcome = 1"), [(count, count)])
+            test.database.run(f"SELECT count(*), count(DISTINCT (lane, task_id)) FROM {ATTEMPTS}"
+                              f" {ALL_OURS} AND outcome = 1"), [(count, count)])
         test.assertEqual(
-            test.database.number("SELECT count(*) FROM skiplane.history"
-                                 f" {OURS} AND attempt > 1"), len(retried))
+            test.database.number(f"SELECT count(*) FROM {ATTEMPTS} {ALL_OURS} AND attempt > 1"),
+            len(retried))
+        self._check_packing(test)
 
-    def _produce(self, number):
+    def _check_packing(self, test):
+        """The queues are what they are to be: most tasks of the one were acked in packs, and none
+        of the other."""
+        in_packs = {queue: test.database.number(
+            "SELECT count(*) FROM skiplane.packed_attempt " + OURS.format(f"'{queue}'"))
+            for queue in QUEUES}
+        test.assertEqual(in_packs[QUEUE], 0)
+        test.assertGreater(2 * in_packs[PACKED], self._acks[PACKED])
+
+    def _produce(self, queue, number):
         caller = Caller(self, number)
         call = 0
         while self._producing:
-            payloads = [f"{number}.{call}.{task}".encode() for task in range(TASKS_PER_CALL)]
+            payloads = [f"{queue}.{number}.{call}.{task}".encode()
+                        for task in range(TASKS_PER_CALL[queue])]
             request = broker_pb2.EnqueueRequest(
-                queue=QUEUE, request_id=new_id(),
+                queue=queue, request_id=new_id(),
                 tasks=[broker_pb2.NewTask(payload=payload) for payload in payloads])
             answer, _ = caller.persist("Enqueue", request)
             call += 1
             with self._changed:
                 for payload, result in zip(payloads, answer.results):
                     self.enqueued[result.task_id] = payload
-                self._changed.wait_for(lambda: not self._producing, PAUSE_S)
+                self._changed.wait_for(lambda: not self._producing, EVERY_S[queue])
         caller.close()
 
-    def _work(self, number):
+    def _work(self, queue, number):
         caller = Caller(self, number)
         worker_id = new_id()
         repeats = not self._anonymous or number % 2 == 0
         while self._working:
-            request = lease_request(QUEUE, max_tasks=10, wait=1, duration=LEASE_S,
+            request = lease_request(queue, max_tasks=10, wait=1, duration=LEASE_S,
                                     worker_id=worker_id, request_id=new_id() if repeats else "")
             tasks, _ = caller.persist("Lease", request)
             if tasks.tasks:
-                self._settle(caller, tasks.tasks)
+                self._settle(caller, queue, tasks.tasks)
         caller.close()
 
-    def _settle(self, caller, tasks):
+    def _settle(self, caller, queue, tasks):
         with self._changed:
             self.wrong += [f"leased again: {task}" for task in tasks if task.task_id in self.acked]
         items = [broker_pb2.AckItem(lease_token=task.lease_token) for task in tasks]
@@ -171,7 +203,8 @@ class Load:
                 if result.outcome not in good or task.task_id in self.acked:
                     self.wrong.append(f"{task} got {result} in try {tries}")
                 self.acked[task.task_id] = task.attempt
-                self._acked_at.append(time.monotonic())
+                self._acks[queue] += 1
+                self._acked_at[queue].append(time.monotonic())
             self._changed.notify_all()
 
     def refused(self, error, tries):
