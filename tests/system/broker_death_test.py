@@ -1,5 +1,5 @@
 """A broker that is killed in mid-work loses nothing that it answered, and nothing that it acked
-runs again."""
+runs again: neither of a queue whose tasks are rows, nor of one whose tasks are packed."""
 
 import concurrent.futures
 import threading
@@ -9,13 +9,16 @@ import grpc
 
 from support.case import SystemTest
 from support.client import Client, broker_pb2, new_id
+from support.packs import ATTEMPTS, PACKING, TASKS, put_packed
 
-QUEUE = "survivors"
-PRODUCERS = 4
+QUEUE, PACKED = "survivors", "packed"
+PRODUCERS = {QUEUE: 4, PACKED: 2}
 CALLS = 60
-TASKS_PER_CALL = 5
-WORKERS = 8
-TASKS = PRODUCERS * CALLS * TASKS_PER_CALL
+TASKS_PER_CALL = {QUEUE: 5, PACKED: 16}
+WORKERS = {QUEUE: 8, PACKED: 4}
+TASKS_PER_LEASE = {QUEUE: 3, PACKED: 10}
+COUNTS = {queue: PRODUCERS[queue] * CALLS * TASKS_PER_CALL[queue] for queue in PRODUCERS}
+COUNT = sum(COUNTS.values())
 
 
 class BrokerDeath(SystemTest):
@@ -23,9 +26,11 @@ class BrokerDeath(SystemTest):
         super().setUp()
         self.broker = self.start_broker()
         self.client_of(self.broker).create_queue(QUEUE)
+        self.client_of(self.broker).create_queue(PACKED, **PACKING)
         self.changed = threading.Condition()
         self.enqueued = []  # ids that an answer named
         self.acked = set()  # ids whose ack was answered
+        self.acks = dict.fromkeys(COUNTS, 0)
         self.again = []     # ids that were leased after that
         self.over = False
 
@@ -45,37 +50,42 @@ class BrokerDeath(SystemTest):
                 client.close()
         return None
 
-    def produce(self, number):
+    def produce(self, queue, number):
         for call in range(CALLS):
-            tasks = [broker_pb2.NewTask(payload=f"{number}.{call}.{task}".encode())
-                     for task in range(TASKS_PER_CALL)]
+            tasks = [broker_pb2.NewTask(payload=f"{queue}.{number}.{call}.{task}".encode())
+                     for task in range(TASKS_PER_CALL[queue])]
             request_id = new_id()
             results = self.persistently(
-                lambda client: client.enqueue_all(QUEUE, tasks, request_id))
+                lambda client: client.enqueue_all(queue, tasks, request_id))
             with self.changed:
                 self.enqueued += [result.task_id for result in results]
                 self.changed.notify_all()
 
-    def work(self):
+    def work(self, queue):
         worker_id = new_id()
         while not self.over:
             request_id = new_id()
             tasks = self.persistently(lambda client: client.lease(
-                QUEUE, max_tasks=3, wait=1, worker_id=worker_id, request_id=request_id))
+                queue, max_tasks=TASKS_PER_LEASE[queue], wait=1, worker_id=worker_id,
+                request_id=request_id))
             with self.changed:
                 self.again += [task.task_id for task in tasks or [] if task.task_id in self.acked]
             outcomes = tasks and self.persistently(lambda client: client.ack(*tasks))
             if not outcomes:
                 continue
             with self.changed:
-                self.acked |= {task.task_id for task, outcome in zip(tasks, outcomes)
-                               if outcome in ("SETTLED", "ALREADY_SETTLED")}
+                done = {task.task_id for task, outcome in zip(tasks, outcomes)
+                        if outcome in ("SETTLED", "ALREADY_SETTLED")}
+                self.acked |= done
+                self.acks[queue] += len(done)
                 self.changed.notify_all()
 
-    def wait_for_acks(self, count):
+    def wait_for_acks(self, share):
+        """Of both queues."""
         with self.changed:
-            self.assertTrue(self.changed.wait_for(lambda: len(self.acked) >= count, 120),
-                            f"{len(self.acked)} of {count} acked")
+            self.assertTrue(self.changed.wait_for(
+                lambda: all(self.acks[queue] >= share * COUNTS[queue] for queue in COUNTS), 120),
+                            f"{self.acks} of {COUNTS} acked")
 
     def replace_broker(self):
         self.broker.kill()
@@ -90,41 +100,51 @@ class BrokerDeath(SystemTest):
             self.changed.notify_all()
 
     def test_sigkill_under_load_loses_nothing_and_repeats_nothing(self):
-        with concurrent.futures.ThreadPoolExecutor(PRODUCERS + WORKERS) as pool:
+        threads = sum(PRODUCERS.values()) + sum(WORKERS.values())
+        with concurrent.futures.ThreadPoolExecutor(threads) as pool:
             try:
-                producers = [pool.submit(self.produce, number) for number in range(PRODUCERS)]
-                workers = [pool.submit(self.work) for _ in range(WORKERS)]
-                for count in (TASKS // 10, TASKS // 3, TASKS // 2):
-                    self.wait_for_acks(count)
+                producers = [pool.submit(self.produce, queue, number)
+                             for queue in COUNTS for number in range(PRODUCERS[queue])]
+                workers = [pool.submit(self.work, queue)
+                           for queue in COUNTS for _ in range(WORKERS[queue])]
+                for share in (1 / 10, 1 / 3, 1 / 2):
+                    self.wait_for_acks(share)
                     self.replace_broker()
                 for producer in producers:
                     producer.result()
-                self.wait_for_acks(TASKS)
+                self.wait_for_acks(1)
             finally:
                 self.end()
             for worker in workers:
                 worker.result()
         self.assertEqual(self.again, [])
-        self.assertEqual(len(self.enqueued), TASKS)
+        self.assertEqual(len(self.enqueued), COUNT)
         self.assertEqual(self.acked, set(self.enqueued))
-        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), 0)
+        self.assertEqual(self.database.number(f"SELECT count(*) FROM {TASKS}"), 0)
+        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task_pack"), 0)
         self.assertEqual(
-            self.database.run("SELECT count(*), count(DISTINCT task_id) FROM skiplane.history "
-                              "WHERE outcome = 1"), [(str(TASKS), str(TASKS))])
+            self.database.run(f"SELECT count(*), count(DISTINCT (lane, task_id)) FROM {ATTEMPTS}"
+                              " WHERE outcome = 1"), [(str(COUNT), str(COUNT))])
+        self.assertGreater(
+            self.database.number("SELECT count(*) FROM skiplane.packed_attempt"), 0)
 
     def test_what_a_killed_broker_answered_is_there_after_its_restart(self):
         client = self.client_of(self.broker)
-        ids = [client.enqueue(QUEUE, b"%d" % number) for number in range(20)]
-        leased = client.lease(QUEUE, max_tasks=5, worker_id="w")
-        client.ack(*leased[:2])
+        payloads = [b"%d" % number for number in range(20)]
+        ids = {QUEUE: [client.enqueue(QUEUE, payload) for payload in payloads],
+               PACKED: put_packed(self.database, client, PACKED, payloads)}
+        leased = {queue: client.lease(queue, max_tasks=5, worker_id="w") for queue in ids}
+        for tasks in leased.values():
+            client.ack(*tasks[:2])
         self.replace_broker()
         client = self.client_of(self.broker)
-        self.assertEqual([client.state(task_id) for task_id in ids],
-                         ["SUCCEEDED"] * 2 + ["LEASED"] * 3 + ["READY"] * 15)
-        # The worker outlives its broker: its leases are as good as before.
-        self.assertTrue(client.heartbeat("w", 30, *leased[2:]).session_alive)
-        self.assertEqual(client.ack(*leased), ["ALREADY_SETTLED"] * 2 + ["SETTLED"] * 3)
-        self.assertEqual(len(client.lease(QUEUE, max_tasks=100)), 15)
+        for queue, tasks in leased.items():
+            self.assertEqual([client.state(task_id) for task_id in ids[queue]],
+                             ["SUCCEEDED"] * 2 + ["LEASED"] * 3 + ["READY"] * 15)
+            # The worker outlives its broker: its leases are as good as before.
+            self.assertTrue(client.heartbeat("w", 30, *tasks[2:]).session_alive)
+            self.assertEqual(client.ack(*tasks), ["ALREADY_SETTLED"] * 2 + ["SETTLED"] * 3)
+            self.assertEqual(len(client.lease(queue, max_tasks=100)), 15)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,14 @@ import grpc
 
 from support.case import slow
 from support.fault import FaultTest
+from support.packs import ATTEMPTS, PACKING, put_packed
 from support.process import GENEROUS_S
 
-QUEUE = "patient"
+QUEUE, PACKED = "patient", "packed"
 ABSENT_S = 60
 LEASE_S = 20
 HEARTBEAT_EVERY_S = 1
-WORKERS = 5
+WORKERS = 5  # of each queue
 
 
 @slow
@@ -29,6 +30,10 @@ class Absence(FaultTest):
         for number in range(WORKERS):
             client.enqueue(QUEUE)
             [held[f"w{number}"]] = client.lease(QUEUE, worker_id=f"w{number}", duration=LEASE_S)
+        client.create_queue(PACKED, **PACKING)
+        put_packed(self.database, client, PACKED, [b""] * 16)
+        for number in range(WORKERS, 2 * WORKERS):  # who share a pack
+            [held[f"w{number}"]] = client.lease(PACKED, worker_id=f"w{number}", duration=LEASE_S)
         self.cluster.stop_at_once()
         pace = threading.Event()
         end = time.monotonic() + ABSENT_S
@@ -41,8 +46,8 @@ class Absence(FaultTest):
         self.cluster.start()
         for worker, task in held.items():
             self.assertTrue(self.send_until_answered(client, worker, task).session_alive, worker)
-        self.assertEqual(client.ack(*held.values()), ["SETTLED"] * WORKERS)
-        outcomes = "SELECT DISTINCT attempt, outcome FROM skiplane.history"
+        self.assertEqual(client.ack(*held.values()), ["SETTLED"] * 2 * WORKERS)
+        outcomes = f"SELECT DISTINCT attempt, outcome FROM {ATTEMPTS}"
         self.assertEqual(self.database.run(outcomes), [("1", "1")])
         self.assertTrue(broker.runs())
 

@@ -9,8 +9,10 @@ from support.broker import SERVING
 from support.case import slow
 from support.client import broker_pb2
 from support.fault import FaultTest
+from support.packs import PACKING, packed_count, put_packed
 
-QUEUE = "cold"
+QUEUE, PACKED = "cold", "packed"
+MANY = 16
 PATIENCE_S = 2
 
 
@@ -32,19 +34,24 @@ class FrozenBroker(FaultTest):
         frozen, client = self.start()
         other = self.client_of(self.start_broker())
         client.create_queue(QUEUE)
+        client.create_queue(PACKED, **PACKING)
+        put_packed(self.database, other, PACKED, [b"before"] * MANY)
         frozen.freeze()
-        request = broker_pb2.EnqueueRequest(queue=QUEUE, request_id="r",
-                                            tasks=[broker_pb2.NewTask(payload=b"a")])
-        with self.assertRaises(grpc.RpcError) as late:
-            client.broker.Enqueue(request, timeout=PATIENCE_S)
-        self.assertEqual(late.exception.code(), grpc.StatusCode.DEADLINE_EXCEEDED)
-        [made] = other.broker.Enqueue(request).results  # the other broker takes the repeat
+        requests = [broker_pb2.EnqueueRequest(queue=queue, request_id="r",
+                                              tasks=[broker_pb2.NewTask(payload=b"a")] * count)
+                    for queue, count in ((QUEUE, 1), (PACKED, MANY))]
+        for late in [client.broker.Enqueue.future(each, timeout=PATIENCE_S) for each in requests]:
+            self.assertEqual(late.code(), grpc.StatusCode.DEADLINE_EXCEEDED)
+        made = [other.broker.Enqueue(each) for each in requests]  # who takes the repeats
+        self.assertEqual(packed_count(self.database), 2 * MANY)
         frozen.thaw()
         next(status for status in probes.watch(client.channel) if status == SERVING)
-        [again] = client.broker.Enqueue(request).results
-        self.assertEqual(again.task_id, made.task_id)
-        [task] = client.lease(QUEUE)
-        self.assertEqual((client.ack(task), client.lease(QUEUE, wait=0)), (["SETTLED"], []))
+        again = [client.broker.Enqueue(each) for each in requests]
+        self.assertEqual(again, made)
+        for queue, count in ((QUEUE, 1), (PACKED, 2 * MANY)):
+            tasks = client.lease(queue, max_tasks=count)
+            self.assertEqual((client.ack(*tasks), client.lease(queue, wait=0)),
+                             (["SETTLED"] * count, []))
 
 
 if __name__ == "__main__":

@@ -8,10 +8,13 @@ import grpc
 
 from support import cluster
 from support.case import slow
-from support.client import DEADLINE_S, broker_pb2, new_id, reason_of
+from support.client import DEADLINE_S, attempts_of, broker_pb2, new_id, reason_of
 from support.fault import FaultTest
-from support.load import QUEUE
+from support.packs import ATTEMPTS, PACKING, TASKS, packed_count, put_packed
 from support.process import GENEROUS_S
+
+QUEUE, PACKED = "lost", "packed"
+MANY = 20
 
 
 @slow
@@ -68,7 +71,7 @@ class LostAnswers(FaultTest):
                 self.assertLess(time.monotonic(), end, error)
 
     def assert_tasks(self, count):
-        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), count)
+        self.assertEqual(self.database.number(f"SELECT count(*) FROM {TASKS}"), count)
 
 
 class LostAnswer(LostAnswers):
@@ -147,6 +150,89 @@ class LostAnswer(LostAnswers):
         queue = self.lose_answer_of("queue_create", lambda: self.client.create_queue("new"))
         self.assertEqual(queue.name, "new")
         self.client.enqueue("new")
+
+
+class LostAnswerOfPacks(LostAnswers):
+    def setUp(self):
+        super().setUp()
+        self.client.create_queue(PACKED, **PACKING)
+        self.payloads = [b"%d" % number for number in range(MANY)]
+        self.task_ids = put_packed(self.database, self.client, PACKED, self.payloads)
+
+    def enqueue(self, request_id):
+        return self.client.enqueue_all(
+            PACKED, [self.client.new_task(payload) for payload in self.payloads], request_id)
+
+    def lease(self, **fields):
+        return self.client.lease(PACKED, **{"worker_id": "w", "max_tasks": 5, **fields})
+
+    def assert_first(self, tasks, count=5):
+        self.assertEqual([(task.task_id, task.payload, task.attempt) for task in tasks],
+                         [(self.task_ids[i], self.payloads[i], 1) for i in range(count)])
+
+    def assert_attempts(self, count):
+        self.assertEqual(self.database.run(f"SELECT count(*), max(attempt) FROM {ATTEMPTS}"),
+                         [(str(count), "1")])
+
+    def test_of_an_enqueue(self):
+        self.proxy.swallow_next("task_enqueue_packed")
+        try:
+            self.enqueue("")
+        except grpc.RpcError as error:
+            self.assertEqual((error.code().name, reason_of(error)),
+                             ("UNKNOWN", "COMMIT_OUTCOME_UNKNOWN"), error)
+        self.proxy.wait_until_swallowed()
+        self.assertEqual(packed_count(self.database), 2 * MANY)
+
+    def test_of_an_enqueue_with_a_request_id(self):
+        made = self.lose_answer_of("task_enqueue_packed", lambda: self.enqueue("r"))
+        self.assertEqual(self.enqueue("r"), made)
+        self.assertEqual(packed_count(self.database), 2 * MANY)
+        self.assert_tasks(2 * MANY)
+
+    def test_of_a_lease(self):
+        tasks = self.lose_answer_of("task_lease_packed", self.lease)
+        self.assert_first(tasks)
+        self.assertEqual(self.client.ack(*tasks), ["SETTLED"] * 5)
+        self.assert_attempts(5)
+
+    def test_of_a_lease_with_a_request_id(self):
+        fields = {"request_id": new_id()}
+        tasks = self.lose_answer_of("task_lease_packed", lambda: self.lease(**fields))
+        self.assert_first(tasks)
+        again = self.lease(**fields)
+        self.assertEqual(attempts_of(again), attempts_of(tasks))
+        self.assertEqual(self.client.ack(*again), ["SETTLED"] * 5)
+
+    def test_of_an_ack_of_a_part_and_of_all(self):
+        tasks = self.lease(max_tasks=MANY)
+        self.assert_first(tasks, MANY)
+        for part in (tasks[::2], tasks[1::2]):
+            answers = self.lose_answer_of("task_ack_packed", lambda acked=part:
+                                          self.client.ack(*acked))
+            self.assertEqual(answers, ["SETTLED"] * len(part))
+            self.assertEqual(self.client.ack(*part), ["ALREADY_SETTLED"] * len(part))
+        self.assert_tasks(0)
+        self.assert_attempts(MANY)
+
+    def test_of_a_nack(self):
+        """The task has a row before it is settled."""
+        for number, statement in enumerate(("task_unpack", "task_settle")):
+            tasks = self.lease()
+            result = self.lose_answer_of(statement, lambda nacked=tasks[0]:
+                                         self.client.nack(nacked))
+            self.assertEqual(result.outcome, broker_pb2.SETTLE_OUTCOME_SETTLED)
+            self.assertEqual(self.client.state(tasks[0].task_id), "SCHEDULED")
+            self.assertEqual(self.client.ack(*tasks[1:]), ["SETTLED"] * 4)
+            self.assert_tasks(MANY - 4 * (number + 1))
+            self.assert_attempts(5 * (number + 1))
+
+    def test_of_a_heartbeat(self):
+        tasks = self.lease()
+        answer = self.lose_answer_of("session_renew",
+                                     lambda: self.client.heartbeat("w", 30, *tasks))
+        self.assertTrue(answer.session_alive)
+        self.assertEqual(self.client.ack(*tasks), ["SETTLED"] * 5)
 
 
 if __name__ == "__main__":

@@ -7,16 +7,18 @@ from support import cluster
 from support.client import DEADLINE_S, broker_pb2, lease_request, new_id, queue_pb2, seconds
 from support.client import state_name
 from support.fault import FaultTest
+from support.packs import ATTEMPTS, PACKING, TASKS, packed_count, put_packed
 
 QUEUE = "settling"
 THEN = "then"
+MANY = 20
 
 
 def outcome_name(kind, result):
     return kind.Name(result.outcome).rsplit("OUTCOME_")[1]
 
 
-class LostSettlement(FaultTest):
+class LostSettlements(FaultTest):
     def setUp(self):
         super().setUp()
         self.broker, self.proxy = self.start_behind_proxy(cluster.shared())
@@ -54,6 +56,8 @@ class LostSettlement(FaultTest):
         self.assertEqual((outcome_name(broker_pb2.SettleOutcome, result), state_name(result.state),
                           result.stage), ("SETTLED", state, stage))
 
+
+class LostSettlement(LostSettlements):
     def run_time(self):
         return self.database.number(
             "SELECT (extract(epoch FROM schedule_time) * 1000000)::int8 FROM skiplane.task")
@@ -151,6 +155,75 @@ class LostSettlement(FaultTest):
         self.assertEqual(other.ack(task), ["SETTLED"])
         result = self.ack(task, "task_ack")
         self.assertEqual(outcome_name(broker_pb2.SettleOutcome, result), "ALREADY_SETTLED")
+
+
+class LostSettlementOfPacks(LostSettlements):
+    def setUp(self):
+        super().setUp()
+        self.client.create_queue(QUEUE, **PACKING)
+        self.client.create_queue(THEN)
+        put_packed(self.database, self.client, QUEUE, [b"a"] * MANY)
+        self.tasks = self.client.lease(QUEUE, worker_id="w", max_tasks=MANY)
+        self.assertEqual(len(self.tasks), MANY)
+
+    def leased(self):
+        return self.tasks.pop()
+
+    def assert_left(self, packed, rows=0):
+        self.assertEqual(packed_count(self.database), packed)
+        self.assertEqual(self.database.number(f"SELECT count(*) FROM {TASKS}"), packed + rows)
+
+    def test_of_an_ack_that_ends_some_of_a_pack_and_then_the_others(self):
+        for part in (self.tasks[::3], self.tasks[1::3], self.tasks[2::3]):
+            self.proxy.swallow_next("task_ack_packed")
+            self.assertEqual(self.client.ack(*part), ["SETTLED"] * len(part))
+            self.assertEqual(self.client.ack(*part), ["ALREADY_SETTLED"] * len(part))
+        self.proxy.wait_until_swallowed(3)
+        self.assert_left(0)
+        self.assertEqual(self.database.run(f"SELECT count(*), count(DISTINCT task_id)"
+                                           f" FROM {ATTEMPTS}"), [(str(MANY), str(MANY))])
+
+    def test_of_an_ack_with_follow_ups(self):
+        request = broker_pb2.AckRequest(items=[broker_pb2.AckItem(
+            lease_token=task.lease_token, follow_ups=[broker_pb2.NewTask(queue=THEN)])
+            for task in self.tasks])
+        results = self.ack_in_transaction(request, "task_ack_packed").results
+        for result in results:
+            self.assert_acked(result, "SUCCEEDED")
+        made = [each.task_id for result in results for each in result.follow_ups]
+        self.assert_left(0, rows=MANY)
+        self.assertCountEqual([task.task_id for task in self.client.lease(THEN, max_tasks=MANY)],
+                              made)
+
+    def test_of_an_ack_with_the_next_lease(self):
+        put_packed(self.database, self.client, QUEUE, [b"b"] * MANY)
+        items = [broker_pb2.AckItem(lease_token=task.lease_token) for task in self.tasks]
+        answer = self.ack_in_transaction(broker_pb2.AckRequest(
+            items=items, lease_next=lease_request(QUEUE, worker_id="w", wait=60, max_tasks=5,
+                                                  request_id=new_id())), "task_ack_packed")
+        for result in answer.results:
+            self.assert_acked(result, "SUCCEEDED")
+        self.assertEqual([(task.payload, task.attempt) for task in answer.lease.tasks],
+                         [(b"b", 1)] * 5)
+        self.assertEqual(self.client.ack(*answer.lease.tasks), ["SETTLED"] * 5)
+        self.assert_left(MANY - 5)
+
+    def test_of_a_retry_a_release_and_a_failure(self):
+        for disposition, state in (("RETRY", "SCHEDULED"), ("RELEASE", "READY"),
+                                   ("FAIL", "FAILED")):
+            self.assertEqual(state_name(self.nack(disposition).state), state)
+        self.assert_left(MANY - 3, rows=2)
+        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task_failed"), 1)
+        self.assertEqual(self.client.ack(*self.tasks), ["SETTLED"] * (MANY - 3))
+        self.assert_left(0, rows=2)
+
+    def test_what_another_call_settled_is_not_claimed(self):
+        other = self.client_of(self.start_broker())
+        task = self.leased()
+        self.assertEqual(other.ack(task), ["SETTLED"])
+        result = self.ack(task, "task_ack_packed")
+        self.assertEqual(outcome_name(broker_pb2.SettleOutcome, result), "ALREADY_SETTLED")
+        self.assert_left(MANY - 1)
 
 
 if __name__ == "__main__":

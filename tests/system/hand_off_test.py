@@ -3,9 +3,8 @@
 import time
 import unittest
 
-from fault_network_test import LostAnswers
+from fault_network_test import QUEUE, LostAnswers
 from support.client import DEADLINE_S, broker_pb2, new_id, seconds
-from support.load import QUEUE
 from support.process import GENEROUS_S
 from support.stream import Worker, outcome_of, release_of
 from work_stream_test import Streams

@@ -7,9 +7,12 @@ import unittest
 from support.by_http import ByHttp
 from support.case import SystemTest
 from support.client import DEADLINE_S, admin_pb2, attempts_of, broker_pb2
+from support.packs import PACKING, TASKS, packed_count, put_packed
 from support.process import GENEROUS_S
 
-QUEUE = "once"
+QUEUE, PACKED = "once", "packed"
+MANY = [b"%d" % number for number in range(40)]  # payloads of tasks that share packs
+LEASED = f"SELECT count(*) FROM {TASKS} WHERE state = 2"
 
 
 def batch(*payloads, **fields):
@@ -22,14 +25,15 @@ class EnqueueOnce(SystemTest):
         self.broker, self.client = self.start()
         self.other = self.client_of(self.start_broker())
         self.client.create_queue(QUEUE)
+        self.client.create_queue(PACKED, **PACKING)
 
     def tasks(self):
-        return self.database.number("SELECT count(*) FROM skiplane.task")
+        return self.database.number(f"SELECT count(*) FROM {TASKS}")
 
-    def at_once(self, tasks, request_id=""):
+    def at_once(self, tasks, request_id="", queue=QUEUE):
         """The answers to 20 identical calls that meet in two brokers."""
         with concurrent.futures.ThreadPoolExecutor(20) as pool:
-            calls = [pool.submit(client.enqueue_all, QUEUE, tasks, request_id)
+            calls = [pool.submit(client.enqueue_all, queue, tasks, request_id)
                      for client in [self.client, self.other] * 10]
             return [call.result() for call in calls]
 
@@ -77,6 +81,26 @@ class EnqueueOnce(SystemTest):
         self.assertEqual(self.client.enqueue(QUEUE, b"a", request_id="r"), first)
         self.assertEqual(self.tasks(), 0)
 
+    def let_both_pack(self):
+        """They know that they may. How many tasks there are then."""
+        return sum(len(put_packed(self.database, client, PACKED, MANY))
+                   for client in (self.client, self.other))
+
+    def test_a_repeat_by_request_id_makes_no_packed_task_again(self):
+        before = self.let_both_pack()
+        tasks = batch(*MANY)
+        first = self.client.enqueue_all(PACKED, tasks, "r")
+        self.assertEqual(packed_count(self.database), before + len(MANY))
+        self.assertEqual(self.client.enqueue_all(PACKED, tasks, "r"), first)
+        self.assertEqual(self.other.enqueue_all(PACKED, tasks, "r"), first)
+        self.assertEqual(len({result.task_id for result in first}), len(MANY))
+        self.assertEqual(self.tasks(), before + len(MANY))
+        while self.tasks():
+            leased = self.client.lease(PACKED, max_tasks=100)
+            self.assertEqual(set(self.client.ack(*leased)), {"SETTLED"})
+        self.assertEqual(self.other.enqueue_all(PACKED, tasks, "r"), first)
+        self.assertEqual(self.tasks(), 0)
+
     def test_a_request_id_with_another_body_is_refused(self):
         self.client.enqueue(QUEUE, b"a", request_id="r")
         before = self.database.picture()
@@ -96,6 +120,14 @@ class EnqueueOnce(SystemTest):
             self.assertEqual(answer, answers[0])
         self.assertEqual(self.tasks(), 3)
 
+    def test_twenty_identical_calls_of_packed_tasks_at_two_brokers_make_one_set(self):
+        before = self.let_both_pack()
+        answers = self.at_once(batch(*MANY), "r", PACKED)
+        for answer in answers:
+            self.assertEqual(answer, answers[0])
+        self.assertEqual(packed_count(self.database), before + len(MANY))
+        self.assertEqual(self.tasks(), before + len(MANY))
+
     def test_twenty_calls_with_the_same_keys_at_two_brokers_make_one_set(self):
         tasks = [broker_pb2.NewTask(key=f"k{number}") for number in range(50)]
         answers = self.at_once(tasks)
@@ -114,42 +146,71 @@ class LeaseOnce(SystemTest):
         self.client.create_queue(QUEUE)
         self.client.enqueue_all(QUEUE, batch(b"a", b"b", b"c", b"d"))
 
-    def lease(self, client, request_id, **fields):
+    def put_packed(self):
+        """In a queue of their own."""
+        self.client.create_queue(PACKED, **PACKING)
+        put_packed(self.database, self.client, PACKED, MANY)
+
+    def lease(self, client, request_id, queue=QUEUE, **fields):
         fields = {"max_tasks": 2, "worker_id": "w", "request_id": request_id, **fields}
-        return attempts_of(client.lease(QUEUE, **fields))
+        return attempts_of(client.lease(queue, **fields))
+
+    def assert_same_leases(self, queue):
+        first = self.lease(self.client, "r", queue)
+        self.assertEqual(len(first), 2)
+        self.assertEqual(self.lease(self.client, "r", queue), first)
+        self.assertEqual(self.lease(self.client_of(self.start_broker()), "r", queue), first)
+        self.assertEqual(self.database.number(f"SELECT sum(attempt) FROM {TASKS}"), 2)
 
     def test_a_repeated_lease_gets_the_same_leases(self):
-        first = self.lease(self.client, "r")
-        self.assertEqual(len(first), 2)
-        self.assertEqual(self.lease(self.client, "r"), first)
-        self.assertEqual(self.lease(self.client_of(self.start_broker()), "r"), first)
-        self.assertEqual(
-            self.database.number("SELECT sum(attempt) FROM skiplane.task"), 2)
+        self.assert_same_leases(QUEUE)
 
-    def test_a_repeated_lease_gets_the_same_leases_from_the_next_broker_after_sigkill(self):
-        first = self.lease(self.client, "r")
+    def test_a_repeated_lease_of_packed_tasks_gets_the_same_leases(self):
+        self.put_packed()
+        self.assert_same_leases(PACKED)
+
+    def assert_same_leases_after_sigkill(self, queue):
+        first = self.lease(self.client, "r", queue)
         self.broker.kill()
         client = self.client_of(self.start_broker())
-        self.assertEqual(self.lease(client, "r"), first)
-        tasks = client.lease(QUEUE, max_tasks=2, worker_id="w", request_id="r")
+        self.assertEqual(self.lease(client, "r", queue), first)
+        tasks = client.lease(queue, max_tasks=2, worker_id="w", request_id="r")
         self.assertEqual(client.ack(*tasks), ["SETTLED", "SETTLED"])
 
-    def test_a_repeat_that_waits_gets_what_the_first_call_commits_later(self):
-        """It was told of nothing, and the task stayed with a worker that had never seen it."""
+    def test_a_repeated_lease_gets_the_same_leases_from_the_next_broker_after_sigkill(self):
+        self.assert_same_leases_after_sigkill(QUEUE)
+
+    def test_a_repeated_lease_of_packed_tasks_gets_the_same_leases_after_sigkill(self):
+        self.put_packed()
+        self.assert_same_leases_after_sigkill(PACKED)
+
+    def assert_late_commit_is_found(self, queue):
         self.database.let_commits_wait("lease_ledger")
         lock = self.database.hold_commits("lease_ledger")
         request = {"max_tasks": 4, "worker_id": "w", "request_id": "r"}
-        first = self.client.lease_later(QUEUE, **request)
+        first = self.client.lease_later(queue, **request)
         self.database.wait_for_lock_wait()
         self.broker.kill()
         self.assertIsNotNone(first.exception())
         other = self.start_broker()
-        again = self.client_of(other).lease_later(QUEUE, **request)
+        again = self.client_of(other).lease_later(queue, **request)
         self.wait_for_look(other)
         lock.release()
-        self.database.eventually("SELECT count(*) FROM skiplane.task WHERE state = 2", "4")
+        self.database.eventually(LEASED, "4")
         other.terminate()  # which ends the wait
         self.assertEqual(len(again.result().tasks), 4)
+
+    def test_a_repeat_that_waits_gets_what_the_first_call_commits_later(self):
+        """It was told of nothing, and the task stayed with a worker that had never seen it."""
+        self.assert_late_commit_is_found(QUEUE)
+
+    def test_a_repeat_that_waits_gets_packed_tasks_that_the_first_call_commits_later(self):
+        self.client.create_queue(PACKED, **PACKING)
+        put_packed(self.database, self.client, PACKED, MANY[:16])
+        [*rest] = self.client.lease(PACKED, max_tasks=12)  # else the repeat gets others at once
+        self.assertEqual(len(rest), 12)
+        self.client.ack(*rest)
+        self.assert_late_commit_is_found(PACKED)
 
     def wait_for_look(self, broker):
         """The one at the beginning of the wait."""
@@ -164,17 +225,24 @@ class LeaseOnce(SystemTest):
                   + self.lease(self.client, "r", max_tasks=1, worker_id="w2"))
         self.assertEqual(len({task_id for task_id, _ in first + others}), 4)
 
-    def test_a_repeat_gets_what_is_still_held(self):
-        tasks = self.client.lease(QUEUE, max_tasks=2, worker_id="w", request_id="r")
+    def assert_repeat_gets_what_is_held(self, queue):
+        tasks = self.client.lease(queue, max_tasks=2, worker_id="w", request_id="r")
         self.client.ack(tasks[0])
-        self.assertEqual(self.lease(self.client, "r"), attempts_of(tasks[1:]))
+        self.assertEqual(self.lease(self.client, "r", queue), attempts_of(tasks[1:]))
 
-    def test_a_repeat_may_bring_other_tokens_and_the_old_ones_hold(self):
-        tasks = self.client.lease(QUEUE, max_tasks=2, worker_id="w", request_id="r")
+    def test_a_repeat_gets_what_is_still_held(self):
+        self.assert_repeat_gets_what_is_held(QUEUE)
+
+    def test_a_repeat_gets_what_is_still_held_of_packed_tasks(self):
+        self.put_packed()
+        self.assert_repeat_gets_what_is_held(PACKED)
+
+    def assert_old_tokens_hold(self, queue):
+        tasks = self.client.lease(queue, max_tasks=2, worker_id="w", request_id="r")
         for task in tasks:  # which changes the row, and so where it is
             self.client.admin.PrioritizeTask(admin_pb2.PrioritizeTaskRequest(
                 task_id=task.task_id, priority=7), timeout=DEADLINE_S)
-        again = self.client.lease(QUEUE, max_tasks=2, worker_id="w", request_id="r")
+        again = self.client.lease(queue, max_tasks=2, worker_id="w", request_id="r")
         self.assertEqual(attempts_of(again), attempts_of(tasks))
         again.sort(key=lambda task: task.task_id != tasks[0].task_id)
         self.assertNotEqual([task.lease_token for task in again],
@@ -182,13 +250,27 @@ class LeaseOnce(SystemTest):
         self.assertEqual(self.client.ack(tasks[0], again[1]), ["SETTLED"] * 2)
         self.assertEqual(self.client.ack(again[0], tasks[1]), ["ALREADY_SETTLED"] * 2)
 
-    def test_a_repeat_after_the_leases_were_lost_gets_new_ones(self):
-        first = self.lease(self.client, "r")
+    def test_a_repeat_may_bring_other_tokens_and_the_old_ones_hold(self):
+        self.assert_old_tokens_hold(QUEUE)
+
+    def test_a_repeat_may_bring_other_tokens_and_those_of_packed_tasks_hold(self):
+        self.put_packed()
+        self.assert_old_tokens_hold(PACKED)
+
+    def assert_lost_leases_are_not_repeated(self, queue):
+        first = self.lease(self.client, "r", queue)
         self.database.expire_sessions()
-        self.database.eventually("SELECT count(*) FROM skiplane.task WHERE state = 2", "0")
-        again = self.lease(self.client, "r")
+        self.database.eventually(LEASED, "0")
+        again = self.lease(self.client, "r", queue)
         self.assertEqual(len(again), 2)
         self.assertFalse(set(first) & set(again))
+
+    def test_a_repeat_after_the_leases_were_lost_gets_new_ones(self):
+        self.assert_lost_leases_are_not_repeated(QUEUE)
+
+    def test_a_repeat_after_the_leases_of_packed_tasks_were_lost_gets_new_ones(self):
+        self.put_packed()
+        self.assert_lost_leases_are_not_repeated(PACKED)
 
     def test_two_callers_without_a_worker_do_not_share_an_id(self):
         for _ in range(2):
