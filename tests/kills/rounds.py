@@ -45,7 +45,7 @@ CREATE TRIGGER note_pack AFTER INSERT ON skiplane.task_pack
 
 # A pack is gone when its last task is: one that is left without tasks is told, too.
 LEFT = """SELECT concat(lane, '-', id), state, attempt, session::text FROM skiplane.task
- UNION ALL SELECT concat('pack ', lane, '-', id), position, task_count, gone::bit(64)::text
+ UNION ALL SELECT concat('pack ', lane, '-', id), state, task_count, gone::bit(64)::text
  FROM skiplane.task_pack LIMIT 5"""
 
 
