@@ -172,6 +172,7 @@ def figures(evidence):
         "attempts": len(evidence.history),
         "handed off": evidence.handed_off,
         "packed": evidence.packed[0], "of them acked in packs": evidence.packed[1],
+        "given a priority": len(evidence.noted("moved")),
         "enqueues sent again": len(again[journal.PRODUCER]),
         "settlements sent again": len(again[journal.WORKER]),
         "of them settled before": sum(outcome == "ALREADY_SETTLED"
