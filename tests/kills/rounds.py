@@ -115,6 +115,8 @@ class Round:
         if not broker.runs():
             self.faults.append(f"the broker of start {start} ended by itself")
         broker.kill()
+        if " internal_error " in broker.output:
+            self.faults.append(f"the broker of start {start} had an internal error")
         with open(os.path.join(self.folder, "brokers.log"), "a", encoding="utf-8") as log:
             log.write(f"start {start}\n{broker.output}")
         broker.end()
