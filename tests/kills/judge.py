@@ -21,7 +21,9 @@ RELEASED = """SELECT concat(s.lane, '-', t.id), count(*) FROM skiplane.settled s
 HANDED_OFF = """SELECT count(*) FROM skiplane.history
  WHERE attempt = 1 AND lease_time = schedule_time"""
 
-PACKED = """SELECT (SELECT coalesce(sum(tasks), 0) FROM public.known_pack),
+# A task may have been in several packs.
+PACKED = """SELECT (SELECT count(DISTINCT (k.lane, k.id + i)) FROM public.known_pack k,
+                    skiplane.positions(k.mask) AS i),
  (SELECT count(*) FROM skiplane.packed_attempt)"""
 
 

@@ -29,23 +29,24 @@ DRAIN_S = 120
 LOOK_S = 0.05  # between two looks at a database that drains
 
 # Sessions are forgotten once they hold nothing, and packs once they are empty: this keeps whose
-# sessions there were, and how many tasks were packed.
+# sessions there were, and which tasks were packed.
 KEEP = """
 CREATE TABLE public.known_session (id uuid, name text);
 CREATE FUNCTION public.note_session() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
  $$ BEGIN INSERT INTO public.known_session VALUES (NEW.id, NEW.name); RETURN NULL; END $$;
 CREATE TRIGGER note_session AFTER INSERT ON skiplane.worker_session
  FOR EACH ROW EXECUTE FUNCTION public.note_session();
-CREATE TABLE public.known_pack (tasks int);
+CREATE TABLE public.known_pack (lane bigint, id bigint, mask bigint);
 CREATE FUNCTION public.note_pack() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
- $$ BEGIN INSERT INTO public.known_pack VALUES (NEW.task_count - bit_count(NEW.gone::bit(64)));
+ $$ BEGIN INSERT INTO public.known_pack
+ VALUES (NEW.lane, NEW.id, skiplane.first_positions(NEW.task_count) & ~NEW.gone);
  RETURN NULL; END $$;
 CREATE TRIGGER note_pack AFTER INSERT ON skiplane.task_pack
  FOR EACH ROW EXECUTE FUNCTION public.note_pack()"""
 
 # A pack is gone when its last task is: one that is left without tasks is told, too.
 LEFT = """SELECT concat(lane, '-', id), state, attempt, session::text FROM skiplane.task
- UNION ALL SELECT concat('pack ', lane, '-', id), state, task_count, gone::bit(64)::text
+ UNION ALL SELECT concat('pack ', lane, '-', id), priority, task_count, gone::bit(64)::text
  FROM skiplane.task_pack LIMIT 5"""
 
 
