@@ -41,8 +41,9 @@ class Readiness {
 
  private:
   void Tell() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (server_ != nullptr) server_->SetReady(is_connected_);
+    // First the gauge: whoever sees in the health service that the broker is ready may look at it.
     metrics_.SetReady(server_ != nullptr && is_connected_ && !is_draining_);
+    if (server_ != nullptr) server_->SetReady(is_connected_);
   }
 
   metrics::Metrics& metrics_;
