@@ -161,9 +161,8 @@ WITH seen AS MATERIALIZED (
   GROUP BY s.row_location, s.waiting
 ), taken AS MATERIALIZED (
   UPDATE skiplane.task_pack t
-  SET state = 2, task_count = s.task_count,
-      gone = t.gone & skiplane.first_positions(s.task_count),
-      bytes = t.bytes * s.tasks / bit_count(s.waiting::bit(64)),
+  SET state = 2, task_count = s.task_count, gone = t.gone & skiplane.first_positions(s.task_count),
+      bytes = t.bytes * s.task_count / t.task_count,
       sessions = s.sessions, masks = s.masks, lease_numbers = s.lease_numbers
   FROM (
     SELECT h.*, 65 - position('1' IN h.mask::bit(64)::text) AS task_count FROM shared h
@@ -267,7 +266,8 @@ WITH seen AS MATERIALIZED (
     UNION ALL
     SELECT r.priority, r.schedule_time, r.id FROM rest r
     UNION ALL
-    SELECT o.priority, o.schedule_time, o.id FROM single o WHERE o.waiting IS NULL AND NOT o.fits
+    SELECT p.priority, p.schedule_time, p.id FROM pick p
+    WHERE NOT EXISTS (SELECT FROM leased l WHERE l.id = p.id)
   ) s
   ORDER BY s.priority, s.schedule_time, s.id
 )

@@ -1,8 +1,10 @@
 -- Moves packed tasks into rows of task, where the next statement of the transaction finds them as
 -- any others: those that are leased under the same leases; with one that waits, all of its pack.
 -- $1 lane  $2 ids, of which those that are not packed are left alone.
--- One row: of how many packs a lease that this waited for left a named task elsewhere, so that
--- another look is needed. Counts of tasks stay.
+-- One row: how many packs are to be looked for again, as a lease that this waited for left a part
+-- of them elsewhere, or they are gone by now. Counts of tasks stay.
+-- Their schedule time is now at the latest: packed tasks have been ready before, and if the clock
+-- went back since, clock_mend leaves rows alone that were written after that.
 -- lanes: any because a lane that is given once lets a plan read all of it for single packs
 -- locks: any because what follows must not miss the pack that somebody leases of just now
 WITH wanted AS MATERIALIZED (
@@ -29,7 +31,8 @@ WITH wanted AS MATERIALIZED (
   INSERT INTO skiplane.task
     (lane, id, schedule_time, create_time, lease_number, lease_time, session, attempt, max_attempts,
      priority, state, content_type, headers, payload)
-  SELECT m.lane, m.id + i.position, m.schedule_time, m.create_time, coalesce(l.lease_number, 0),
+  SELECT m.lane, m.id + i.position, least(m.schedule_time, now()), m.create_time,
+         coalesce(l.lease_number, 0),
          timestamptz 'epoch' + l.lease_number * interval '1 microsecond', l.session,
          CASE WHEN l.session IS NULL THEN 0 ELSE 1 END, m.max_attempts, m.priority,
          CASE WHEN l.session IS NULL THEN 1 ELSE 2 END, m.content_types[i.position + 1],
@@ -55,4 +58,5 @@ WITH wanted AS MATERIALIZED (
   DELETE FROM skiplane.task_pack p USING moving m
   WHERE p.lane = ANY (ARRAY[m.lane]) AND p.id = m.id AND (m.gone | m.mask) = m.all_positions
 )
-SELECT count(*) FROM pack p WHERE p.sought & ~p.all_positions <> 0
+SELECT (SELECT count(*) FROM wanted w)
+       - (SELECT count(*) FROM pack p WHERE p.sought & ~p.all_positions = 0)

@@ -87,7 +87,7 @@ bool IsOrdinary(const TaskRow& row) {
 }  // namespace
 
 absl::Status Unpack(pg::Session& session, int64_t lane, absl::Span<const int64_t> ids) {
-  while (true) {
+  while (true) {  // until no lease has come between its look and its locks
     ASSIGN_OR_RETURN(const pg::Rows rows,
                      session.Run(sql::kTaskUnpack, pg::Params().Int8(lane).Int8Array(ids)));
     if (rows.Int(0, 0) == 0) return absl::OkStatus();

@@ -199,14 +199,14 @@ class LostSettlementOfPacks(LostSettlements):
         put_packed(self.database, self.client, QUEUE, [b"b"] * MANY)
         items = [broker_pb2.AckItem(lease_token=task.lease_token) for task in self.tasks]
         answer = self.ack_in_transaction(broker_pb2.AckRequest(
-            items=items, lease_next=lease_request(QUEUE, worker_id="w", wait=60, max_tasks=5,
+            items=items, lease_next=lease_request(QUEUE, worker_id="w", wait=60, max_tasks=16,
                                                   request_id=new_id())), "task_ack_packed")
         for result in answer.results:
             self.assert_acked(result, "SUCCEEDED")
         self.assertEqual([(task.payload, task.attempt) for task in answer.lease.tasks],
-                         [(b"b", 1)] * 5)
-        self.assertEqual(self.client.ack(*answer.lease.tasks), ["SETTLED"] * 5)
-        self.assert_left(MANY - 5)
+                         [(b"b", 1)] * 16)
+        self.assertEqual(self.client.ack(*answer.lease.tasks), ["SETTLED"] * 16)
+        self.assert_left(MANY - 16)
 
     def test_of_a_retry_a_release_and_a_failure(self):
         for disposition, state in (("RETRY", "SCHEDULED"), ("RELEASE", "READY"),

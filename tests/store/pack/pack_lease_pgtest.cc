@@ -182,6 +182,16 @@ TEST_F(PackLeaseTest, ARowThatDoesNotFitKeepsTheBound) {
   EXPECT_EQ(IdsOf(Lease({1}).rows), std::vector{large});
 }
 
+// They are locked, and leases beside it pass over them: nobody came back to them for a second.
+TEST_F(PackLeaseTest, RowsThatAreNotWantedAreTold) {
+  Pack(16);
+  const std::vector<int64_t> rows = Put(20, testing::TaskWithPriority(1));
+  const Leased leased = Lease({20});
+  EXPECT_THAT(leased.rows, SizeIs(20));
+  ASSERT_THAT(leased.held_back, SizeIs(1));
+  EXPECT_EQ(leased.held_back[0].id, rows[4]);
+}
+
 TEST_F(PackLeaseTest, RowsAndPacksComeInOneOrder) {
   const std::vector<int64_t> first = Put(3);
   const std::vector<int64_t> packed = Pack(20);

@@ -192,5 +192,38 @@ TEST_F(PackTest, UnpackingFollowsWhatALeaseLeft) {
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.tasks WHERE state = 'ready'"), 3);
 }
 
+// It was leased and acked to its end while this waited for another pack, and what was left of it
+// was not changed.
+TEST_F(PackTest, UnpackingFindsWhatIsLeftOfAPackThatIsGone) {
+  const std::vector<int64_t> more = Put(40);
+  Sql("UPDATE skiplane.task SET schedule_time = now() - interval '1 ms'");
+  Sql(testing::PackTasks());
+  const auto holder = Open();
+  Required(holder->RunText("BEGIN"));
+  Required(holder->RunText(
+      absl::StrCat("SELECT FROM skiplane.task_pack WHERE id = ", ids_[4], " FOR UPDATE")));
+  const auto other = Open();
+  std::thread waiter([&] { EXPECT_THAT(Unpack(*other, lane_, {ids_[5], more[30]}), IsOk()); });
+  WaitUntilBlocked(*other);
+  store::LeaseDemand demand = Demand(std::vector<int32_t>(20, 1));
+  demand.has_packs = true;
+  const Leased leased = Required(Lease(*session_, demand));
+  EXPECT_EQ(leased.rows.size(), 20);
+  SettleBatch acks = Batch(testing::TokensOf(leased.rows), Action::kAck);
+  EXPECT_EQ(Required(AckPacked(*session_, acks, nullptr)).size(), 20);
+  Required(holder->RunText("COMMIT"));
+  waiter.join();
+  EXPECT_EQ(InRows(), 6 + 20);
+  EXPECT_EQ(Packed(), 4);
+}
+
+TEST_F(PackTest, WhatIsUnpackedAfterTheClockWentBackIsReady) {
+  Sql("UPDATE skiplane.task_pack SET schedule_time = now() + interval '1 h', "
+      "create_time = now() + interval '1 h'");
+  EXPECT_THAT(Unpack(*session_, lane_, {ids_[6]}), IsOk());
+  EXPECT_THAT(testing::IdsOf(Take(9)),
+              ElementsAre(ids_[4], ids_[5], ids_[6], ids_[7], ids_[8], ids_[9]));
+}
+
 }  // namespace
 }  // namespace skiplane::store
