@@ -9,9 +9,9 @@
 -- row is three quarters empty at least, and an index with fewer rows than pages is nearly so.
 -- INDEX_CLEANUP because without it PostgreSQL leaves the dead rows of the last few pages where they
 -- are, and the file with them.
--- The counters know the rows of the table of tasks, as long as no tasks are packed. Else, and of
--- the others and of large values, PostgreSQL has an estimate: without those that were deleted while
--- the vacuum ran that made it.
+-- The counters know the rows of the table of tasks, as long as no tasks have been packed. Else, and
+-- of the others and of large values, PostgreSQL has an estimate: without those that were deleted
+-- while the vacuum ran that made it.
 WITH relation AS MATERIALIZED (
   SELECT c.oid, c.relname, c.reltoastrelid AS toast, s.pages, k.is_counted,
          CASE WHEN k.is_counted THEN (
@@ -29,7 +29,7 @@ WITH relation AS MATERIALIZED (
                    THEN has_table_privilege(c.oid, 'MAINTAIN') ELSE false END AS may_rebuild
   FROM pg_database d, pg_class c
   CROSS JOIN LATERAL (
-    SELECT c.relname = 'task' AND NOT EXISTS (SELECT FROM skiplane.task_pack p) AS is_counted
+    SELECT c.relname = 'task' AND pg_relation_size('skiplane.task_pack') = 0 AS is_counted
   ) k
   CROSS JOIN LATERAL (
     SELECT b.page_bytes, pg_relation_size(c.oid) / b.page_bytes AS pages
