@@ -27,6 +27,8 @@ WORKERS = 4    # of each queue
 # who wait: these would have rows.
 TASKS_PER_CALL = {QUEUE: 5, PACKED: 40}
 EVERY_S = {QUEUE: 0.05, PACKED: 0.4}
+# A lease of few tasks of a pack leaves the rest in rows.
+TASKS_PER_LEASE = {QUEUE: 10, PACKED: 40}
 LEASE_S = 60
 OURS = ("WHERE lane IN (SELECT l.lane FROM skiplane.queue_lane l JOIN skiplane.queue q"
         " ON q.id = l.queue_id WHERE q.name IN ({}))")
@@ -184,8 +186,9 @@ class Load:
         worker_id = new_id()
         repeats = not self._anonymous or number % 2 == 0
         while self._working:
-            request = lease_request(queue, max_tasks=10, wait=1, duration=LEASE_S,
-                                    worker_id=worker_id, request_id=new_id() if repeats else "")
+            request = lease_request(queue, max_tasks=TASKS_PER_LEASE[queue], wait=1,
+                                    duration=LEASE_S, worker_id=worker_id,
+                                    request_id=new_id() if repeats else "")
             tasks, _ = caller.persist("Lease", request)
             if tasks.tasks:
                 self._settle(caller, queue, tasks.tasks)
