@@ -1,10 +1,10 @@
 -- Adds up to $2 deltas of a lane to its counters and to its statistics. $1 lane  $2 rows.
--- One row: how many deltas were folded. Only `waiting` is kept by due time.
+-- One row: how many deltas were folded. Only `waiting` is kept by due time. What another one folds
+-- meanwhile is waited for, and is not folded again; locking the deltas first would only cost WAL.
 WITH taken AS (
   DELETE FROM skiplane.counter_delta d
   WHERE d.lane = $1::int8 AND d.ctid = ANY (ARRAY(
-    SELECT o.ctid FROM skiplane.counter_delta o WHERE o.lane = $1::int8 LIMIT $2::int4
-    FOR UPDATE SKIP LOCKED))
+    SELECT o.ctid FROM skiplane.counter_delta o WHERE o.lane = $1::int8 LIMIT $2::int4))
   RETURNING d.stage, d.due, d.waiting, d.leased, d.succeeded, d.failed, d.cancelled, d.moved,
     d.end_time,
             d.outcome, d.attempts, d.run_us, d.run_max_us, d.wait_us

@@ -1,6 +1,7 @@
 -- As task_enqueue_asked, and leases some of the tasks to workers that wait as it makes them.
--- $1-$16 as in task_enqueue_asked  $17 per task who leases it (from 1; 0: nobody)  $18 sessions of
--- those who lease  $19 the id of the ledger rows, one per lane.
+-- $1-$16 as in task_enqueue_asked  $17 per task who leases it (from 1; 0: nobody); then for each of
+-- those who lease: $18 session  $19 ledger row, one per lane  $20 request id or null.
+-- An error 23505: something is leased under one of these request ids.
 -- A task whose session does not live is made as if nobody leased it. Leased ones are to be ready
 -- now: they have neither a schedule time nor a delay.
 -- Rows as of task_enqueue_asked, of tasks that are not leased; and one per leased task: its lane,
@@ -53,10 +54,18 @@ WITH living AS MATERIALIZED (
   RETURNING lane, id, priority, due, schedule_time, state, session, lease_number,
             ctid AS row_location
 ), ledger AS (
-  INSERT INTO skiplane.lease_ledger (lane, id, sessions, tasks, lease_numbers, check_time)
-  SELECT m.lane, $19::uuid, array_agg(m.session), array_agg(m.id), array_agg(m.lease_number),
-         now() + interval '30 seconds'
-  FROM made m WHERE m.state = 2 GROUP BY m.lane
+  INSERT INTO skiplane.lease_ledger (lane, id, request_id, sessions, tasks, lease_numbers,
+                                     check_time)
+  SELECT e.lane, e.ledger, min(e.request_id), array_agg(e.session), array_agg(e.id),
+         array_agg(e.lease_number), now() + interval '30 seconds'
+  FROM (
+    SELECT m.lane, m.session, m.id, m.lease_number, ($19::uuid[])[t.caller] AS ledger,
+           ($20::text[])[t.caller] AS request_id
+    FROM unnest($2::int8[], $17::int4[]) AS t(id, caller)
+    JOIN made m ON m.id = t.id
+    WHERE t.caller > 0 AND m.state = 2
+  ) e
+  GROUP BY e.lane, e.ledger ORDER BY min(e.request_id)  -- one that is taken is waited for
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, leased)
   SELECT m.lane, 0, m.due, count(*) FILTER (WHERE m.state = 1),

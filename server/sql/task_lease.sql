@@ -1,10 +1,10 @@
 -- Leases tasks of one lane and stage for many callers at once.
 -- $1 lane  $2 stage  $3 priorities, most urgent first  $4, $5 for each priority the key (schedule
 -- time, id) after which to look  $6 how many at most  $7 for each position in the result the caller
--- who gets it (from 1; 0: nobody; $6 elements); then for each caller: $8 session  $9 bytes at most
--- (negative: not even its first task may exceed them)  $10 ledger row  $11 request id or null; and
--- $12 bytes at most for all of them together  $13 bytes that fit whoever gets them: as long as the
--- tasks have no more, nothing is added up row by row.
+-- who gets it (from 1; 0: nobody; $6 elements); then for each caller: $8 session  $9 ledger row
+-- $10 request id or null  $11 bytes at most (negative: not even its first task may exceed them);
+-- and $12 bytes at most for all of them together  $13 bytes that fit whoever gets them: as long as
+-- the tasks have no more, nothing is added up row by row.
 -- One row per leased task; no row: nothing was ready. Fewer than $6 says neither that the lane is
 -- empty nor that all before the last one is taken: a row that changed between this statement's
 -- snapshot and its lock is skipped.
@@ -47,8 +47,8 @@ WITH pick AS MATERIALIZED (
     ) d
   ) f
   WHERE NOT (SELECT r.suffices FROM room r)
-    AND ((f.n = 1 OR f.so_far <= $12::int8 AND f.total = f.bytes) AND ($9::int8[])[f.caller] > 0
-      OR (f.n = 1 OR f.so_far <= $12::int8) AND f.total <= abs(($9::int8[])[f.caller]))
+    AND ((f.n = 1 OR f.so_far <= $12::int8 AND f.total = f.bytes) AND ($11::int8[])[f.caller] > 0
+      OR (f.n = 1 OR f.so_far <= $12::int8) AND f.total <= abs(($11::int8[])[f.caller]))
 ), leased AS (
   UPDATE skiplane.task t
   SET state = 2, attempt = t.attempt + 1, session = f.session, lease_time = now(),
@@ -67,8 +67,8 @@ WITH pick AS MATERIALIZED (
   SELECT $1::int8, e.ledger, min(e.request_id), array_agg(e.session), array_agg(e.id),
          array_agg(e.lease_number), now() + interval '30 seconds'
   FROM (
-    SELECT l.session, l.id, l.lease_number, ($10::uuid[])[l.caller] AS ledger,
-           ($11::text[])[l.caller] AS request_id
+    SELECT l.session, l.id, l.lease_number, ($9::uuid[])[l.caller] AS ledger,
+           ($10::text[])[l.caller] AS request_id
     FROM leased l
   ) e
   GROUP BY e.ledger ORDER BY min(e.request_id)  -- one that is taken is waited for

@@ -96,8 +96,8 @@ WITH seen AS MATERIALIZED (
            CASE WHEN (SELECT r.suffices FROM room r)
                   OR s.caller = (SELECT max(o) FROM unnest($7::int4[]) AS o) THEN count(*)::int
                 ELSE least(count(*), greatest(
-                  floor((SELECT r.tasks_per_byte FROM room r) * abs(($9::int8[])[s.caller])),
-                  sign(($9::int8[])[s.caller])))::int
+                  floor((SELECT r.tasks_per_byte FROM room r) * abs(($11::int8[])[s.caller])),
+                  sign(($11::int8[])[s.caller])))::int
            END AS tasks
     FROM unnest(($7::int4[])[1 : (SELECT r.tasks FROM room r)]) AS s(caller)
     WHERE s.caller > 0 GROUP BY s.caller
@@ -108,7 +108,7 @@ WITH seen AS MATERIALIZED (
   SELECT f.*, (f.n = 0 OR f.so_far <= $12::int8 AND f.total = f.bytes) AND f.most > 0
               OR (f.n = 0 OR f.so_far <= $12::int8) AND f.total <= abs(f.most) AS fits
   FROM (
-    SELECT e.*, ($9::int8[])[d.caller] AS most, d.caller,
+    SELECT e.*, ($11::int8[])[d.caller] AS most, d.caller,
            sum(e.bytes) OVER (PARTITION BY d.caller ORDER BY e.n) AS total
     FROM (
       SELECT m.row_location, m.priority, m.schedule_time, m.id, m.waiting, i.position,
@@ -228,7 +228,7 @@ WITH seen AS MATERIALIZED (
 ), ledger AS (
   INSERT INTO skiplane.lease_ledger (lane, id, request_id, sessions, tasks, lease_numbers,
                                      check_time)
-  SELECT $1::int8, ($10::uuid[])[e.caller], min(($11::text[])[e.caller]),
+  SELECT $1::int8, ($9::uuid[])[e.caller], min(($10::text[])[e.caller]),
          array_agg(($8::uuid[])[e.caller]), array_agg(e.id), array_agg(e.lease_number),
          now() + interval '30 seconds'
   FROM (
@@ -239,7 +239,7 @@ WITH seen AS MATERIALIZED (
     CROSS JOIN LATERAL unnest(t.callers, t.masks) AS c(caller, mask)
     CROSS JOIN LATERAL skiplane.positions(c.mask) AS p
   ) e
-  GROUP BY ($10::uuid[])[e.caller] ORDER BY min(($11::text[])[e.caller])
+  GROUP BY ($9::uuid[])[e.caller] ORDER BY min(($10::text[])[e.caller])
 ), counted AS (
   INSERT INTO skiplane.counter_delta (lane, stage, due, waiting, leased)
   SELECT $1::int8, $2::int2, c.due, -sum(c.tasks), sum(c.tasks)

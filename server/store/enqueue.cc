@@ -141,12 +141,12 @@ void AddLeased(const pg::Rows& rows, int row, absl::Span<const TaskRow> tasks,
   const size_t place = places.at(rows.Int(row, 3));
   const TaskRow& made = tasks[place];
   LeasedRow& leased = result.leased.emplace_back();
-  leased.caller = hand_off.callers[place] - 1;
+  leased.caller = hand_off.takers[place] - 1;
   model::LeasedTask& task = leased.task;
   const pg::Tid location = rows.TidValue(row, 7);
   task.token = {.task = made.id,
                 .lease_number = rows.Int(row, 6),
-                .session = hand_off.sessions[static_cast<size_t>(leased.caller)],
+                .session = hand_off.callers[static_cast<size_t>(leased.caller)].session,
                 .attempt = 1,
                 .block = location.block,
                 .offset = location.offset};
@@ -163,7 +163,7 @@ absl::flat_hash_map<int64_t, size_t> PlacesOf(absl::Span<const TaskRow> tasks,
   absl::flat_hash_map<int64_t, size_t> places;
   if (hand_off == nullptr) return places;
   for (size_t i = 0; i < tasks.size(); ++i) {
-    if (hand_off->callers[i] > 0) places[tasks[i].id.id] = i;
+    if (hand_off->takers[i] > 0) places[tasks[i].id.id] = i;
   }
   return places;
 }
@@ -225,7 +225,8 @@ absl::StatusOr<Enqueued> EnqueueAsked(pg::Session& session, absl::Span<const Tas
   params.Int8Array(columns.calls);
   BindRequests(requests, params);
   if (hand_off != nullptr) {
-    params.Int4Array(hand_off->callers).UuidArray(hand_off->sessions).UuidValue(hand_off->ledger);
+    params.Int4Array(hand_off->takers);
+    BindLeasers(hand_off->callers, params);
   }
   const sql::Query& query =
       hand_off == nullptr ? sql::kTaskEnqueueAsked : sql::kTaskEnqueueLeased;

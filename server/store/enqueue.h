@@ -56,9 +56,8 @@ struct UnleasedTasks {
 
 // Leases to workers that wait, by the statement that makes the tasks.
 struct HandOff {
-  pg::Uuid ledger{};                       // of a row per lane
-  std::vector<model::SessionId> sessions;  // of those who lease
-  std::vector<int32_t> callers;            // one per task: index + 1 into sessions; 0: nobody
+  std::vector<LeaseCaller> callers;
+  std::vector<int32_t> takers;  // one per task: index + 1 into callers; 0: nobody
 };
 
 struct Enqueued {
@@ -70,7 +69,7 @@ struct Enqueued {
   absl::flat_hash_set<int64_t> made;
   absl::flat_hash_map<int64_t, model::EnqueueResult> changed;
   absl::flat_hash_map<int64_t, model::EnqueueResult> existing;
-  std::vector<LeasedRow> leased;  // of a hand-off; callers are indexes into its sessions
+  std::vector<LeasedRow> leased;  // of a hand-off; callers are indexes into its own
 };
 
 // Tasks without keys, of calls without request ids, not periodic, that begin at the first stage.
@@ -78,6 +77,7 @@ absl::StatusOr<Enqueued> Enqueue(pg::Session& session, absl::Span<const TaskRow>
 
 // As Enqueue, of calls with request ids, too. What an id knows already is left out of `made`. The
 // tasks of a hand-off, which are to be ready at once, are leased if their sessions live.
+// kAlreadyExists: as of Lease, and nothing was made.
 absl::StatusOr<Enqueued> EnqueueAsked(pg::Session& session, absl::Span<const TaskRow> tasks,
                                       absl::Span<const RequestRow> requests,
                                       const HandOff* hand_off = nullptr);

@@ -30,18 +30,12 @@ void BindBounds(const std::vector<Bound>& bounds, pg::Params& params) {
 }
 
 void BindCallers(const std::vector<LeaseCaller>& callers, pg::Params& params) {
-  std::vector<pg::Uuid> sessions, ledgers;
+  BindLeasers(callers, params);
   std::vector<int64_t> max_bytes;
-  std::vector<std::optional<absl::string_view>> request_ids;
   for (const LeaseCaller& caller : callers) {
-    sessions.push_back(caller.session);
     max_bytes.push_back(caller.holds_tasks ? -caller.max_bytes : caller.max_bytes);
-    ledgers.push_back(caller.ledger);
-    request_ids.push_back(caller.request_id.empty()
-                              ? std::nullopt
-                              : std::optional<absl::string_view>(caller.request_id));
   }
-  params.UuidArray(sessions).Int8Array(max_bytes).UuidArray(ledgers).OptionalTextArray(request_ids);
+  params.Int8Array(max_bytes);
 }
 
 int64_t BytesThatAlwaysFit(const LeaseDemand& demand) {
@@ -161,6 +155,17 @@ void AddPack(const pg::Rows& rows, int row, const LeaseDemand& demand, Leased& l
 }
 
 }  // namespace
+
+void BindLeasers(absl::Span<const LeaseCaller> callers, pg::Params& params) {
+  std::vector<pg::Uuid> sessions, ledgers;
+  std::vector<std::optional<absl::string_view>> request_ids;
+  for (const LeaseCaller& caller : callers) {
+    sessions.push_back(caller.session);
+    ledgers.push_back(caller.ledger);
+    request_ids.push_back(IfAny(caller.request_id));
+  }
+  params.UuidArray(sessions).UuidArray(ledgers).OptionalTextArray(request_ids);
+}
 
 absl::StatusOr<Leased> Lease(pg::Session& session, const LeaseDemand& demand) {
   pg::Params params;

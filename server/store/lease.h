@@ -55,6 +55,9 @@ struct Leased {
   std::vector<Bound> held_back;
 };
 
+// What every statement that leases has of its callers: sessions, ledger rows, request ids.
+void BindLeasers(absl::Span<const LeaseCaller> callers, pg::Params& params);
+
 // One commit. No rows: nothing was ready. See task_lease.sql for what a short answer does not say.
 // kAlreadyExists: something is leased under a caller's request id, or was until it was settled; ask
 // FindRequest. Nothing was leased for any caller.

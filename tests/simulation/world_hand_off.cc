@@ -38,15 +38,22 @@ void World::EnqueueAndLease(const Input& input) {
 }
 
 void World::CommitHandOff(const Input& input, const Run& run) {
+  if (IsTaken(*run)) {
+    EndLease(input.broker, run, absl::AlreadyExistsError("taken"));
+    return EnqueueAt(input);
+  }
+  const std::vector<int32_t>& slots = run->demand.slots;
   const bool lives = !Chance(100);  // else the statement finds that the sessions have ended
   std::vector<int64_t> leased;
   std::vector<int64_t> others;
   std::map<int64_t, std::string> leases;
   for (int i = 0; i < input.count; ++i) {
     const int64_t id = Insert(input, DatabaseNow());
-    const bool is_leased = lives && static_cast<size_t>(i) < run->demand.slots.size();
+    const bool is_leased = lives && static_cast<size_t>(i) < slots.size();
     (is_leased ? leased : others).push_back(id);
-    if (is_leased) leases[id] = "";
+    if (!is_leased) continue;
+    const auto caller = static_cast<size_t>(slots[static_cast<size_t>(i)] - 1);
+    leases[id] = run->demand.callers[caller].request_id;
   }
   tables_.Commit(leases, now_);
   const store::Leased rows = Rows(*run, leased);

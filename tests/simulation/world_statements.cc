@@ -130,6 +130,14 @@ void World::RunLease(int broker, LaneStage lane_stage) {
   Execute(broker, run, {});
 }
 
+// Whether something is leased under the request id of one of its callers.
+bool World::IsTaken(const broker::LeaseRun& run) const {
+  return std::ranges::any_of(run.demand.callers, [&](const store::LeaseCaller& caller) {
+    const std::string& id = caller.request_id;
+    return !id.empty() && !tables_.FindRequest(run.demand.lane, id).empty();
+  });
+}
+
 // Sends the statement. `ended`, if any, hears whether the transaction was committed that it is part
 // of: then it may be rolled back by others.
 void World::Execute(int broker, const Run& run, const std::function<void(bool)>& ended) {
@@ -142,11 +150,7 @@ void World::Execute(int broker, const Run& run, const std::function<void(bool)>&
   After(Latency(), [=, this, jumps = clock_jumps_, &knowledge]() mutable {
     knowledge.leasing.erase(knowledge.leasing.find(run->lane_stage));
     const bool is_away = !brokers_[static_cast<size_t>(broker)].is_connected;
-    const bool is_taken = std::ranges::any_of(
-        run->demand.callers, [&](const store::LeaseCaller& caller) {
-          const std::string& id = caller.request_id;
-          return !id.empty() && !tables_.FindRequest(run->demand.lane, id).empty();
-        });
+    const bool is_taken = IsTaken(*run);
     if (is_away || is_taken || Chance(history_.failing)) {
       if (ended) return ended(false);
       return EndLease(broker, run, is_taken ? absl::AlreadyExistsError("taken") : Away());

@@ -182,11 +182,45 @@ class HandOff(SwitchedOn, Streams):
         """Its session lives long enough still, as it has just leased."""
         self.client.create_queue("q")
 
+        self.until_handed_off(self.put_for_another)
+
+    def test_a_repeat_of_a_call_gets_the_same(self):
+        self.client.create_queue("q")
+        _, other = self.start()
+
         def put():
-            lease = self.client.lease_later("q", worker_id="w")
-            self.client.enqueue("q")
-            self.client.ack(*lease.result().tasks)
+            lease = {"worker_id": "w", "request_id": new_id()}
+            call = self.client.lease_later("q", **lease)
+            made = self.client.enqueue("q")
+            [task] = call.result().tasks
+            self.assertEqual(task.task_id, made)
+            for client in (self.client, other):
+                [again] = client.lease("q", **lease)
+                self.assertEqual(again, task)
+            self.client.ack(task)
         self.until_handed_off(put)
+
+    def test_a_repeat_at_another_broker_gets_nothing_new(self):
+        """What was to be handed off to it is ready, and others get it."""
+        self.client.create_queue("q")
+        _, other = self.start()
+        for _ in range(10):
+            lease = {"worker_id": "w", "request_id": new_id()}
+            first = other.enqueue("q")
+            [held] = other.lease("q", **lease)
+            self.until_handed_off(self.put_for_another)
+            repeat = self.client.lease_later("q", **lease)
+            second = self.client.enqueue("q")
+            [task] = repeat.result().tasks
+            self.assertEqual((held.task_id, task.lease_token), (first, held.lease_token))
+            [rest] = self.client.lease("q")
+            self.assertEqual(rest.task_id, second)
+            self.client.ack(task, rest)
+
+    def put_for_another(self):
+        call = self.client.lease_later("q", worker_id="other")
+        self.client.enqueue("q")
+        self.client.ack(*call.result().tasks)
 
     def test_it_can_be_switched_off(self):
         broker, client = self.start("--no-hand-off", "--auto-create-queues")

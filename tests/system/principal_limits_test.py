@@ -123,6 +123,7 @@ class Principals(SystemTest):
         begun = leases_begun(broker)
         deaf = self.deaf(broker, "Lease", [body] * CALLS)
         self.wait_until(lambda: leases_begun(broker) == begun + CALLS)
+        self.wait_until_refused(lambda: self.greedy.enqueue("other"))  # begun, and counted
         self.assert_greedy_is_refused(broker, lambda: self.greedy.enqueue("other"), "calls")
 
         self.assert_settles(self.modest, self.lease_of(self.modest))

@@ -187,24 +187,32 @@ void Enqueuer::Write(pg::Session& session, PendingEnqueues calls) {
   }
 }
 
-// One statement. Those that wait for tasks hear of theirs after the scheduler has heard of the
-// others: else a later task could go before these.
+// Those that wait for tasks hear of theirs after the scheduler has heard of the others: else a
+// later task could go before these.
 absl::StatusOr<store::Enqueued> Enqueuer::WriteOnce(pg::Session& session,
                                                     const PendingEnqueues& calls) {
   const std::vector<store::TaskRow> rows = RowsOf(calls);
   HandOff hand_off;
   if (dispatcher_ != nullptr && MayHandOff(calls)) hand_off = dispatcher_->BeginHandOff(rows);
-  const store::HandOff* const leases = hand_off.runs.empty() ? nullptr : &hand_off.leases;
-  absl::StatusOr<store::Enqueued> written =
-      pg::RepeatConflicts(
-          [&] { return WriteRows(session, calls, rows, leases, peers_read_packs_); });
-  if (written.ok()) on_commit_(*written);
-  if (leases == nullptr) return written;
+  if (hand_off.runs.empty()) return Commit(session, calls, rows, nullptr);
+  absl::StatusOr<store::Enqueued> written = Commit(session, calls, rows, &hand_off.leases);
   if (written.ok()) {
     dispatcher_->EndHandOff(hand_off, std::move(written->leased));
   } else {
     dispatcher_->EndHandOff(hand_off, written.status());
   }
+  // One of those that wait has got something under its request id, and looks for that now.
+  if (absl::IsAlreadyExists(written.status())) return Commit(session, calls, rows, nullptr);
+  return written;
+}
+
+absl::StatusOr<store::Enqueued> Enqueuer::Commit(pg::Session& session,
+                                                 const PendingEnqueues& calls,
+                                                 absl::Span<const store::TaskRow> rows,
+                                                 const store::HandOff* hand_off) {
+  absl::StatusOr<store::Enqueued> written = pg::RepeatConflicts(
+      [&] { return WriteRows(session, calls, rows, hand_off, peers_read_packs_); });
+  if (written.ok()) on_commit_(*written);
   return written;
 }
 

@@ -55,14 +55,6 @@ bool AnyIsStale(const SessionCache& cache, const LeaseRun& run) {
   });
 }
 
-// Callers without a request id share one row of the ledger.
-void GiveLedgers(LeaseRun& run) {
-  const pg::Uuid shared = model::NewSessionId();
-  for (store::LeaseCaller& caller : run.demand.callers) {
-    caller.ledger = caller.request_id.empty() ? shared : model::NewSessionId();
-  }
-}
-
 // Of those whose sessions are not to be moved: only what lives is leased for. The others are dealt
 // nothing, and are in `run.gone`.
 absl::Status FindUnmoved(pg::Session& session, SessionCache& cache, LeaseRun& run) {
@@ -101,6 +93,13 @@ absl::Status FindUnmoved(pg::Session& session, SessionCache& cache, LeaseRun& ru
 }
 
 }  // namespace
+
+void GiveLedgers(LeaseRun& run) {
+  const pg::Uuid shared = model::NewSessionId();
+  for (store::LeaseCaller& caller : run.demand.callers) {
+    caller.ledger = caller.request_id.empty() ? shared : model::NewSessionId();
+  }
+}
 
 absl::Status PrepareSessions(pg::Session& session, SessionCache& cache, LeaseRun& run) {
   GiveLedgers(run);

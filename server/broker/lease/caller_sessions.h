@@ -8,6 +8,9 @@
 
 namespace skiplane::broker {
 
+// Fills in the callers' ids of ledger rows: those without a request id share one.
+void GiveLedgers(LeaseRun& run);
+
 // Fills in the callers' ids of ledger rows, and their sessions: known ones that live long enough,
 // else made or renewed by one statement. Calls that do not move theirs, and whose sessions do not
 // live, get nothing and are in `run.gone`.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "server/broker/api/refusals.h"
+#include "server/broker/lease/caller_sessions.h"
 #include "server/broker/lease/dispatcher.h"
 
 namespace skiplane::broker {
@@ -40,7 +41,7 @@ std::map<int64_t, std::vector<size_t>> ReadyTasks(absl::Span<const store::TaskRo
 void FindSessions(const SessionCache& sessions, LeaseRun& run) {
   for (size_t i = 0; i < run.tickets.size(); ++i) {
     const Ticket& ticket = *run.tickets[i];
-    if (ticket.call.worker_id.empty() || !ticket.request_key.empty()) continue;
+    if (ticket.call.worker_id.empty()) continue;
     const std::optional<SessionCache::Entry> known =
         ticket.call.moves_session
             ? sessions.FindLiving(ticket.call.worker_id, ticket.lease_duration)
@@ -51,11 +52,11 @@ void FindSessions(const SessionCache& sessions, LeaseRun& run) {
   }
 }
 
-// A call that has no known session, a request id, or no room for the next task is served by a
-// statement of its own, and so is everything behind it: the order is the same. False: that is all.
+// A call that has no known session or no room for the next task is served by a statement of its
+// own, and so is everything behind it: the order is the same. False: that is all.
 bool TakeTasks(absl::Span<const store::TaskRow> tasks, const std::vector<size_t>& places,
                LeaseRun& run, store::HandOff& leases) {
-  const auto base = static_cast<int32_t>(leases.sessions.size());
+  const auto base = static_cast<int32_t>(leases.callers.size());
   std::vector<int64_t> bytes(run.tickets.size());
   std::vector<int32_t>& slots = run.demand.slots;
   size_t taken = 0;
@@ -67,14 +68,13 @@ bool TakeTasks(absl::Span<const store::TaskRow> tasks, const std::vector<size_t>
     if (caller.session == model::SessionId()) break;
     if (!is_first && bytes[number] + size > caller.max_bytes) break;
     bytes[number] += std::max<int64_t>(size, 1);
-    leases.callers[places[taken]] = base + slots[taken];
+    leases.takers[places[taken]] = base + slots[taken];
   }
   if (taken == 0) return false;
   slots.resize(taken);
-  for (store::LeaseCaller& caller : run.demand.callers) {
-    caller.ledger = leases.ledger;
-    leases.sessions.push_back(caller.session);
-  }
+  GiveLedgers(run);
+  leases.callers.insert(leases.callers.end(), run.demand.callers.begin(),
+                        run.demand.callers.end());
   return true;
 }
 
@@ -95,8 +95,7 @@ HandOff Dispatcher::BeginHandOff(absl::Span<const store::TaskRow> tasks) {
     }
   }
   std::vector<LeaseRun> refused;
-  hand_off.leases.ledger = model::NewSessionId();
-  hand_off.leases.callers.resize(tasks.size());
+  hand_off.leases.takers.resize(tasks.size());
   for (auto& [lane, run] : runs) {
     FindSessions(sessions_, run);
     const bool is_taken = TakeTasks(tasks, lanes.at(lane), run, hand_off.leases);
@@ -111,7 +110,7 @@ HandOff Dispatcher::BeginHandOff(absl::Span<const store::TaskRow> tasks) {
 
 void Dispatcher::EndHandOff(HandOff& hand_off,
                             absl::StatusOr<std::vector<store::LeasedRow>> leased) {
-  if (IsOutcomeUnknown(leased.status())) {
+  if (IsOutcomeUnknown(leased.status()) || absl::IsAlreadyExists(leased.status())) {
     for (LeaseRun& run : hand_off.runs) FinishRun(run, leased.status());
     return;
   }

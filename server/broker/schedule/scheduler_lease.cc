@@ -53,14 +53,6 @@ Dealt DealAmong(const std::vector<TicketPtr>& tickets, model::LaneStage lane_sta
   return dealt;
 }
 
-std::vector<int64_t> CountPerCaller(const LeaseRun& run,
-                                    const absl::StatusOr<store::Leased>& leased) {
-  std::vector<int64_t> counts(run.tickets.size());
-  if (!leased.ok()) return counts;
-  for (const store::LeasedRow& row : leased->rows) ++counts[static_cast<size_t>(row.caller)];
-  return counts;
-}
-
 // The statement takes tasks that are believed to be there.
 void Ask(LaneStageState& state, LeaseRun& run) {
   run.demand.has_packs = state.has_packs;
@@ -69,7 +61,14 @@ void Ask(LaneStageState& state, LeaseRun& run) {
   run.announced_before = state.belief.announced();
   run.hints_before = state.hints;
   state.idle_until = {};
-  state.belief.Asked(static_cast<int64_t>(run.demand.slots.size()));
+  state.belief.Asked(std::ssize(run.demand.slots));
+}
+
+// It took nothing, and says nothing of what is there. A hand-off has not asked for that.
+void Unask(LaneStageState& state, const LeaseRun& run) {
+  if (run.kind == LeaseRun::Kind::kHandOff) return;
+  state.bounds.End(run.snapshot, {});
+  state.belief.Unasked(std::ssize(run.demand.slots));
 }
 
 }  // namespace
@@ -157,7 +156,7 @@ void Scheduler::EndLease(LeaseRun& run, absl::StatusOr<store::Leased> leased, St
     }
     Deliver(run, *std::move(leased), step);
   } else if (absl::IsAlreadyExists(leased.status())) {
-    state.bounds.End(run.snapshot, {});
+    Unask(state, run);
     Collided(run, step);
   } else {
     if (run.kind != LeaseRun::Kind::kHandOff) state.bounds.Fail(run.snapshot);
@@ -233,11 +232,9 @@ void Scheduler::Failed(const LeaseRun& run, const absl::Status& status, Step& st
   }
 }
 
-// Nothing was leased, because something is leased under the request id of one of the callers. It is
-// not known of which one: all that have one look for what was leased under it, also those
-// whose wait is over; the others go on waiting.
+// Nothing was leased, because something is leased under a request id of the callers, nobody knows
+// which: all that have one look, also those whose wait is over; the others go on waiting.
 void Scheduler::Collided(const LeaseRun& run, Step& step) {
-  states_.at(run.lane_stage)->belief.Unasked(static_cast<int64_t>(run.demand.slots.size()));
   for (const TicketPtr& ticket : run.tickets) {
     ticket->state = Ticket::State::kWaiting;
     if (ticket->is_cancelled || (ticket->is_expired && ticket->request_key.empty())) {
@@ -291,8 +288,7 @@ LeaseRun Scheduler::Reserve(model::LaneStage lane_stage, std::vector<TicketPtr> 
 // Nothing was leased, and nobody is to hear of it.
 void Scheduler::Withdraw(const LeaseRun& run, Step& step) {
   LaneStageState& state = *states_.at(run.lane_stage);
-  state.bounds.End(run.snapshot, {});
-  state.belief.Unasked(static_cast<int64_t>(run.demand.slots.size()));
+  Unask(state, run);
   for (const TicketPtr& ticket : run.tickets) step.actions.push_back(Decline{ticket});
   Advance(state, step);
 }

@@ -65,6 +65,14 @@ void LeaveBounds(const store::LeaseDemand& demand, store::Leased& leased) {
   for (store::Bound& first : leased.held_back) ++first.id;
 }
 
+std::vector<int64_t> CountPerCaller(const LeaseRun& run,
+                                    const absl::StatusOr<store::Leased>& leased) {
+  std::vector<int64_t> counts(run.tickets.size());
+  if (!leased.ok()) return counts;
+  for (const store::LeasedRow& row : leased->rows) ++counts[static_cast<size_t>(row.caller)];
+  return counts;
+}
+
 std::vector<store::Bound> LastKeys(const LeaseRun& run,
                                    const std::vector<store::LeasedRow>& rows) {
   std::map<int16_t, store::Bound> last;

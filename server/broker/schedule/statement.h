@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/base/timer.h"
 #include "server/broker/schedule/bounds.h"
@@ -87,6 +88,10 @@ bool TookAll(const LeaseRun& run, const store::Leased& leased, int64_t hints);
 // Of a statement whose answer was lost: nobody knows what it said of packs, and the next one looks
 // where it did.
 void LeaveBounds(const store::LeaseDemand& demand, store::Leased& leased);
+
+// Of what was leased, how many tasks per caller.
+std::vector<int64_t> CountPerCaller(const LeaseRun& run,
+                                    const absl::StatusOr<store::Leased>& leased);
 
 // The greatest key of each priority before which the statement left nothing: a row that does not
 // fit into its caller's bytes stays ready, and others after it are leased.

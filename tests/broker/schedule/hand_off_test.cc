@@ -7,6 +7,21 @@ namespace {
 
 class HandOffTest : public SchedulerByHand {
  protected:
+  TicketPtr Repeatable(const std::string& name) {
+    TicketPtr ticket = Caller(name, {1});
+    ticket->request_key = name;
+    return ticket;
+  }
+  // A look for it finds nothing.
+  std::string Find(const TicketPtr& ticket) {
+    return Do([&](Scheduler& s, Step& step) { s.EndFind(ticket, LeaseAnswer(), step); });
+  }
+  // The statement finds that a request id is taken.
+  std::string EndTaken(LeaseRun& run) {
+    return Do([&](Scheduler& s, Step& step) {
+      s.EndLease(run, absl::AlreadyExistsError("taken"), step);
+    });
+  }
   LeaseRun HandOff(int64_t count, int64_t lane = 1) {
     LeaseRun run;
     begun_ = Do([&](Scheduler& s, Step& step) { run = s.HandOff({lane, 0}, count, step); });
@@ -132,6 +147,27 @@ TEST_F(HandOffTest, WhatComesForACallerThatIsGoneGoesBack) {
   LeaseRun run = HandOff(1);
   EXPECT_EQ(Cancel(ann), "");
   EXPECT_EQ(End(run, 1), "answer ann: 0 tasks; hand back 1");
+}
+
+// The index of the ledger tells whether its earlier call got something.
+TEST_F(HandOffTest, WhoMayRepeatACallNeedNotBeLookedForFirst) {
+  MakeEmpty(1);
+  const TicketPtr ann = Repeatable("ann");
+  EXPECT_EQ(Admit(ann), "find ann later");
+  LeaseRun run = HandOff(3);
+  EXPECT_EQ(Find(ann), "");
+  EXPECT_EQ(End(run, 3), "answer ann: 3 tasks");
+}
+
+TEST_F(HandOffTest, WhoseRequestIdIsTakenLooksForWhatItGot) {
+  MakeEmpty(1);
+  const TicketPtr ann = Repeatable("ann");
+  Admit(ann);
+  Admit(Caller("bob", {1}));
+  LeaseRun run = HandOff(2);
+  EXPECT_EQ(EndTaken(run), "find ann");
+  LeaseRun next = HandOff(2);
+  EXPECT_EQ(End(next, 2), "answer bob: 2 tasks") << "the lane is as empty as before";
 }
 
 TEST_F(HandOffTest, AfterALostAnswerTheLaneIsProbed) {

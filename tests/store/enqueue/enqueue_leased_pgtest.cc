@@ -17,6 +17,7 @@ using testing::IdsOf;
 using testing::IsOk;
 using testing::Required;
 using testing::TaskIn;
+using testing::StatusIs;
 using testing::TaskOf;
 using testing::TaskWithPriority;
 using testing::UuidOf;
@@ -36,12 +37,20 @@ class EnqueueLeasedTest : public testing::StoreHarness {
   // `callers`: per task, from 1.
   Enqueued HandOffTo(const std::vector<int32_t>& callers,
                      absl::Span<const RequestRow> requests = {}) {
-    const HandOff hand_off{UuidOf(9), {UuidOf(1), UuidOf(2)}, callers};
+    const HandOff hand_off{{Caller(1), Caller(2)}, callers};
     rows_ = Rows(tasks_);
     if (!requests.empty()) {
       for (TaskRow& row : rows_) row.call = requests.front().first_id;
     }
     return Required(EnqueueAsked(*session_, rows_, requests, &hand_off));
+  }
+
+  // Who leases for the session of this number, in the ledger row 9.
+  static LeaseCaller Caller(uint8_t session) {
+    LeaseCaller caller;
+    caller.session = UuidOf(session);
+    caller.ledger = UuidOf(9);
+    return caller;
   }
 
   std::vector<model::NewTask> tasks_;
@@ -108,12 +117,39 @@ TEST_F(EnqueueLeasedTest, LanesHaveLedgerRowsOfTheirOwn) {
   tasks_ = {TaskOf("1"), TaskOf("2")};
   rows_ = Rows(tasks_);
   rows_[1].id.lane = MakeLane("other");
-  const HandOff hand_off{UuidOf(9), {UuidOf(1)}, {1, 1}};
+  const HandOff hand_off{{Caller(1)}, {1, 1}};
   const Enqueued made = Required(EnqueueAsked(*session_, rows_, {}, &hand_off));
   EXPECT_THAT(made.leased, SizeIs(2));
   for (const int64_t lane : {first, rows_[1].id.lane}) {
     EXPECT_THAT(Required(FindLeases(*session_, lane, {}, {UuidOf(9)})), SizeIs(1));
   }
+}
+
+TEST_F(EnqueueLeasedTest, ACallersRequestIdFindsWhatItGot) {
+  tasks_ = {TaskOf("1"), TaskOf("2"), TaskOf("3")};
+  rows_ = Rows(tasks_);
+  HandOff hand_off{{Caller(1), Caller(2), Caller(2)}, {2, 1, 3}};
+  hand_off.callers[1].request_id = "bob's";
+  hand_off.callers[1].ledger = UuidOf(8);
+  ASSERT_THAT(Required(EnqueueAsked(*session_, rows_, {}, &hand_off)).leased, SizeIs(3));
+  EXPECT_THAT(IdsOf(Required(FindRequest(*session_, lane_, {"bob's"}))),
+              ElementsAre(rows_[0].id.id));
+  EXPECT_THAT(IdsOf(Required(FindLeases(*session_, lane_, {}, {UuidOf(9)}))),
+              ::testing::UnorderedElementsAre(rows_[1].id.id, rows_[2].id.id));
+}
+
+// At another broker, or here by an earlier call: it is to get that, and nothing else.
+TEST_F(EnqueueLeasedTest, NothingIsMadeForARequestIdThatHasALease) {
+  tasks_ = {TaskOf("1")};
+  rows_ = Rows(tasks_);
+  HandOff hand_off{{Caller(1)}, {1}};
+  hand_off.callers[0].request_id = "ann's";
+  Required(EnqueueAsked(*session_, rows_, {}, &hand_off));
+  const std::vector<TaskRow> again = Rows(tasks_);
+  hand_off.callers[0].ledger = UuidOf(8);
+  EXPECT_THAT(EnqueueAsked(*session_, again, {}, &hand_off).status(),
+              StatusIs(absl::StatusCode::kAlreadyExists));
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 1);
 }
 
 // After a lost answer: what CloseLedger has closed is never leased.
@@ -122,7 +158,7 @@ TEST_F(EnqueueLeasedTest, AClosedLedgerMakesNothing) {
   ASSERT_THAT(CloseLedger(*session_, lane_, {&ledger, 1}), IsOk());
   tasks_ = {TaskOf("1")};
   rows_ = Rows(tasks_);
-  const HandOff hand_off{ledger, {UuidOf(1)}, {1}};
+  const HandOff hand_off{{Caller(1)}, {1}};
   EXPECT_FALSE(EnqueueAsked(*session_, rows_, {}, &hand_off).ok());
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 0);
 }

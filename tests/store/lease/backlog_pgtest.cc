@@ -37,8 +37,8 @@ class BacklogTest : public testing::StoreHarness {
     return BuffersOf(
         *session_, sql::kTaskLease,
         absl::StrCat(lane_, ", 0, ", kPriorities, ", ", bounds, ", ", count, ", array_fill(1, '{",
-                     count, "}'), array[gen_random_uuid()], '{1000000000}', "
-                     "array[gen_random_uuid()], '{NULL}', 1000000000, 1000000000"));
+                     count, "}'), array[gen_random_uuid()], array[gen_random_uuid()], '{NULL}', "
+                     "'{1000000000}', 1000000000, 1000000000"));
   }
 
   int64_t PrioritiesBuffers() {
