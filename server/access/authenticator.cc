@@ -10,7 +10,7 @@
 #include "server/access/digest.h"
 #include "server/access/jwt_cache.h"
 #include "server/access/limits.h"
-#include "server/access/new_token.h"
+#include "server/base/bearer_token.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 
@@ -83,7 +83,7 @@ class Authenticator::Generation {
       return InvalidCredentials(
           absl::StrCat("the bearer token has more than ", kBearerBytesMax, " bytes"));
     }
-    if (absl::StartsWith(token, kTokenStart)) return ByTable(token);
+    if (absl::StartsWith(token, base::kBearerTokenStart)) return ByTable(token);
     if (std::count(token.begin(), token.end(), '.') == 2) return ByJwt(token, now);
     return InvalidCredentials("the bearer token is neither one of Skiplane nor a JSON Web Token");
   }

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "server/access/digest.h"
 #include "server/access/principal.h"
+#include "server/base/bearer_token.h"
 #include "server/base/reason.h"
 
 namespace skiplane::access {
@@ -30,7 +31,8 @@ absl::StatusOr<NewToken> MakeToken(absl::string_view name, const std::vector<std
     return absl::InternalError("the operating system gives no random bits");
   }
   NewToken made;
-  made.token = absl::StrCat(kTokenStart, absl::WebSafeBase64Escape({bits.data(), bits.size()}));
+  made.token = absl::StrCat(base::kBearerTokenStart,
+                            absl::WebSafeBase64Escape({bits.data(), bits.size()}));
   const Digest digest = Sha256(made.token);
   made.line = absl::StrCat(
       name, " sha256:",

@@ -12,9 +12,6 @@
 
 namespace skiplane::access {
 
-// What bearer tokens of the file begin with: scanners of source code find them by it.
-inline constexpr absl::string_view kTokenStart = "skt_";
-
 struct NewToken {
   std::string token;  // never logged
   std::string line;   // for the file, without the end of a line

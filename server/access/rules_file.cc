@@ -10,9 +10,9 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "server/access/limits.h"
-#include "server/access/new_token.h"
 #include "server/access/rules.h"
 #include "server/access/text_file.h"
+#include "server/base/bearer_token.h"
 #include "server/base/status_macros.h"
 
 namespace skiplane::access {
@@ -30,15 +30,8 @@ constexpr char kVerbNames[] = "enqueue, lease, read, read_payload, operate, admi
 // taken for one of rules.
 std::string Quoted(absl::string_view word) {
   constexpr size_t kMost = 40;  // less than a bearer token has
-  if (absl::StrContains(word, kTokenStart)) return "a bearer token";
+  if (absl::StrContains(word, base::kBearerTokenStart)) return "a bearer token";
   return word.size() > kMost ? "a word of more than 40 bytes" : absl::StrCat("`", word, "`");
-}
-
-// A principal's name is what was meant. It would be repeated where rules are shown.
-bool HoldsToken(absl::string_view word) {
-  constexpr size_t kSecretBytes = 32;  // those of a token are more
-  const size_t start = word.find(kTokenStart);
-  return start != word.npos && word.size() - start - kTokenStart.size() >= kSecretBytes;
 }
 
 absl::Status Expected(absl::string_view word, absl::string_view expected) {
@@ -101,7 +94,9 @@ class RulesFile {
       return absl::FailedPreconditionError(absl::StrCat("more than ", kRulesMax, " rules"));
     }
     for (const absl::string_view word : line) {
-      if (HoldsToken(word)) return Expected(word, "the name that it proves, as in `token:NAME`");
+      // A principal's name is what was meant. It would be repeated where rules are shown.
+      if (!base::HoldsBearerToken(word)) continue;
+      return Expected(word, "the name that it proves, as in `token:NAME`");
     }
     if (line[0] == "allow") return AddRule(line);
     if (line[0] == "group") return AddGroup(line);

@@ -11,8 +11,8 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "server/access/limits.h"
-#include "server/access/new_token.h"
 #include "server/access/text_file.h"
+#include "server/base/bearer_token.h"
 #include "server/base/status_macros.h"
 
 namespace skiplane::access {
@@ -56,7 +56,7 @@ class TokenFile {
     const std::vector<absl::string_view> words = Words(line);
     if (words.size() < 2 || words.size() > 3) return absl::FailedPreconditionError(kForm);
     Principal principal{.name = absl::StrCat(kTokenPrefix, words[0]), .groups = {}};
-    if (absl::StartsWith(words[0], kTokenStart)) {
+    if (absl::StartsWith(words[0], base::kBearerTokenStart)) {
       return absl::FailedPreconditionError(
           "the first word is a token: it must be the name of whose token it is");
     }

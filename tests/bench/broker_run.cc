@@ -96,7 +96,7 @@ void BrokerRun::Restart() {
 void BrokerRun::UseOwnAutovacuum() {
   for (const char* setting :
        {"autovacuum_naptime", "autovacuum_vacuum_cost_delay", "autovacuum_vacuum_scale_factor",
-        "autovacuum_analyze_scale_factor"}) {
+        "autovacuum_analyze_scale_factor", "autovacuum_analyze_threshold"}) {
     const std::string value = Sql(absl::StrCat(
         "SELECT quote_literal(boot_val) FROM pg_settings WHERE name = '", setting, "'"));
     Sql(absl::StrCat("ALTER SYSTEM SET ", setting, " = ", value));

@@ -71,6 +71,14 @@ TEST_F(TokenFileTest, ACallWhoseTokenIsTheNewestFailsAtOnce) {
   EXPECT_EQ(broker_.enqueues.size(), 1u);
 }
 
+TEST_F(TokenFileTest, ATokenInPlaceOfAPathIsNotRepeated) {
+  ClientOptions options = Options();
+  options.token_file = absl::StrCat("skt_", std::string(43, 'x'));
+  const absl::Status refused = Client::Connect(options).status();
+  EXPECT_THAT(refused.message(), testing::HasSubstr("token_file is a bearer token"));
+  EXPECT_THAT(refused.message(), testing::Not(testing::HasSubstr("xxx")));
+}
+
 TEST_F(TokenFileTest, AFileWithoutATokenIsRefused) {
   Write("");
   EXPECT_TRUE(absl::IsFailedPrecondition(Client::Connect(Options()).status()));

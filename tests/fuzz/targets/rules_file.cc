@@ -3,8 +3,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "server/access/new_token.h"
 #include "server/access/rules.h"
+#include "server/base/bearer_token.h"
 #include "tests/fuzz/target.h"
 
 namespace skiplane::fuzz {
@@ -27,7 +27,7 @@ void ReadRulesFile(absl::string_view bytes) {
     Demand(absl::IsFailedPrecondition(rules.status()) &&
                absl::StartsWith(rules.status().message(), "rules"),
            "a refusal names the file");
-    Demand(!absl::StrContains(rules.status().message(), access::kTokenStart),
+    Demand(!absl::StrContains(rules.status().message(), base::kBearerTokenStart),
            "a token in the wrong file is not repeated");
     return;
   }

@@ -8,8 +8,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/access/digest.h"
-#include "server/access/new_token.h"
 #include "server/access/principal.h"
+#include "server/base/bearer_token.h"
 #include "tests/fuzz/target.h"
 
 namespace skiplane::fuzz {
@@ -24,7 +24,7 @@ void ReadTokenFile(absl::string_view bytes) {
     Demand(absl::IsFailedPrecondition(table.status()) &&
                absl::StartsWith(table.status().message(), "tokens"),
            "a refusal names the file");
-    Demand(!absl::StrContains(table.status().message(), access::kTokenStart),
+    Demand(!absl::StrContains(table.status().message(), base::kBearerTokenStart),
            "a token instead of its hash is not repeated");
     return;
   }
