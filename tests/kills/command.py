@@ -1,4 +1,4 @@
-"""Kills brokers and workers; see `tests/kills/run --help`."""
+"""Kills brokers, workers and PostgreSQL; see `tests/kills/run --help`."""
 
 import argparse
 import collections
@@ -19,13 +19,15 @@ SHOWN = 20  # breaches of a round that are printed
 def options_of(arguments):
     parser = argparse.ArgumentParser(
         prog="tests/kills/run",
-        description="Kills brokers and workers (SIGKILL) at random moments of pushes, settlements "
-        "and enqueues, round by round. After each round all tasks are run to their end, and what "
-        "producers and workers were told is compared with the database. Prints a line for each "
-        "round and one for all. If a promise broke, it says where the evidence is, and the exit "
-        "code is 1.")
+        description="Kills brokers, workers and PostgreSQL (SIGKILL) at random moments of pushes, "
+        "settlements and enqueues, round by round. After each round all tasks are run to their "
+        "end, and what producers and workers were told is compared with the database. Prints a "
+        "line for each round and one for all. If a promise broke, it says where the evidence is, "
+        "and the exit code is 1.")
     parser.add_argument("--brokers", type=int, default=100, help="to kill (100)")
     parser.add_argument("--workers", type=int, default=100, help="to kill (100)")
+    parser.add_argument("--databases", type=int, default=0,
+                        help="how often to kill all of a PostgreSQL of the round's own (0)")
     parser.add_argument("--rounds", type=int, help="which share the kills (one for each 100)")
     parser.add_argument("--seconds", type=float, default=3600, help="no kill comes later (3600)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments and victims (random)")
@@ -37,7 +39,8 @@ def options_of(arguments):
     parser.add_argument("--broker-flag", action="append", default=[], help="of each broker")
     options = parser.parse_args(arguments)
     options.seed = options.seed or random.randrange(1, 10**9)
-    options.rounds = options.rounds or max(1, -(-max(options.brokers, options.workers) // 100))
+    options.rounds = options.rounds or max(1, -(-max(options.brokers, options.workers,
+                                                       options.databases) // 100))
     return options
 
 
@@ -51,8 +54,8 @@ def play(options, number, end_time):
     folder = tempfile.mkdtemp(prefix="skiplane-kills-")
     a_round = Round(folder, f"{options.seed} {number}", options)
     try:
-        a_round.run(share(options.brokers, options.rounds, number),
-                    share(options.workers, options.rounds, number), end_time)
+        a_round.run(*(share(count, options.rounds, number) for count in
+                      (options.brokers, options.workers, options.databases)), end_time)
         evidence = judge.Evidence.of(a_round)
     finally:
         a_round.end()
@@ -64,7 +67,8 @@ def play(options, number, end_time):
         shutil.rmtree(folder)
     figures = collections.Counter({"brokers killed": a_round.brokers_killed,
                                    "of them with commits held back": a_round.held_back,
-                                   "workers killed": len(a_round.workers_killed)})
+                                   "workers killed": len(a_round.workers_killed),
+                                   "PostgreSQL killed": a_round.databases_killed})
     figures.update(judge.figures(evidence))
     return broken, figures, folder
 

@@ -1,5 +1,6 @@
 """One round of kills: a database, brokers, workers and producers of its own. One thread kills
-brokers and one kills workers, each at moments of its own; then all tasks are run to their end."""
+brokers and PostgreSQL, one after the other, and one kills workers, each at moments of its own; then
+all tasks are run to their end."""
 
 import contextlib
 import json
@@ -14,6 +15,7 @@ from support import cluster, template
 from support.broker import Broker
 from support.client import Client
 from support.database import Database
+from support.fault import MortalCluster
 from support.process import Process
 
 QUEUE = "killed"
@@ -25,6 +27,7 @@ MOMENTS_S = 0.1  # a kill comes at most so long after the work goes on
 HELD_BACK = ("lease_ledger", "settled", "answered_request")
 HELD_BACK_SHARE = 0.25  # of the kills
 HELD_BACK_S = 0.4  # at most, from the start of the next broker
+DATABASE_MOMENTS_S = 2  # likewise, of PostgreSQL: sometimes before all have connected again
 DRAIN_S = 120
 LOOK_S = 0.05  # between two looks at a database that drains
 
@@ -56,12 +59,12 @@ class Round:
     def __init__(self, folder, seed, options):
         self.folder, self.seed, self._options = folder, seed, options
         self.faults = []  # what went wrong while it ran
-        self.brokers_killed, self.held_back = 0, 0
+        self.brokers_killed, self.held_back, self.databases_killed = 0, 0, 0
         self.workers_killed, self.names = [], []
         self._over, self._where = threading.Event(), Where(folder)
         self._starts, self._brokers = 0, {}  # by their starts
-        shared = cluster.shared()
-        self.database = Database(shared, template.made_in(shared))
+        self._cluster = MortalCluster() if options.databases else cluster.shared()
+        self.database = Database(self._cluster, template.made_in(self._cluster))
         self.database.broker_user = template.BROKER_USER
         self.database.run(KEEP)
         for table in HELD_BACK:
@@ -69,7 +72,7 @@ class Round:
         self._forker = None
         self.counts = None  # of the queue, when all tasks have ended
 
-    def run(self, brokers, workers, end_time):
+    def run(self, brokers, workers, databases, end_time):
         """Until so many are killed, or the time has come."""
         for _ in range(self._options.running_brokers):
             self._start_broker(is_awaited=self._options.packing)
@@ -87,7 +90,8 @@ class Round:
         killer = threading.Thread(target=self._guarded,
                                   args=(self._kill_workers, alive, workers, end_time))
         killer.start()
-        self._guarded(self._kill_brokers, brokers, end_time)  # each dies with the thread it is of
+        # What they start dies with the thread that it is of.
+        self._guarded(self._kill_brokers, brokers, databases, end_time)
         killer.join()
         self._where.end()
         if not self.faults:
@@ -122,20 +126,36 @@ class Round:
             log.write(f"start {start}\n{broker.output}")
         broker.end()
 
-    def _kill_brokers(self, count, end_time):
+    def _kill_brokers(self, brokers, databases, end_time):
+        """And PostgreSQL between them."""
         moments = random.Random(f"{self.seed} brokers")
-        while self.brokers_killed < count and self._goes_on(end_time):
+        while self._goes_on(end_time):
+            brokers_left = brokers - self.brokers_killed
+            databases_left = databases - self.databases_killed
+            if not brokers_left + databases_left:
+                return
             if len(self._brokers) == 1:  # else others go on meanwhile
                 self._forker.wait_for_output(f"start {self._starts} told ")
-            is_last = self.brokers_killed + 1 == count
-            lock = self._hold_back(HELD_BACK[0] if is_last else self._drawn(moments))
-            self._over.wait(moments.random() * MOMENTS_S)  # the moment, not a wait for work
-            self._end_broker(moments.choice(list(self._brokers)))
-            self.brokers_killed += 1
-            self._start_broker()
-            if lock is not None:
-                self._over.wait(moments.random() * HELD_BACK_S)
-                lock.release()
+            if moments.randrange(brokers_left + databases_left) < brokers_left:
+                self._kill_broker(moments, is_last=brokers_left == 1)
+            else:
+                self._kill_database(moments)
+
+    def _kill_broker(self, moments, is_last):
+        lock = self._hold_back(HELD_BACK[0] if is_last else self._drawn(moments))
+        self._over.wait(moments.random() * MOMENTS_S)  # the moment, not a wait for work
+        self._end_broker(moments.choice(list(self._brokers)))
+        self.brokers_killed += 1
+        self._start_broker(is_awaited=self._options.databases > 0)
+        if lock is not None:
+            self._over.wait(moments.random() * HELD_BACK_S)
+            lock.release()
+
+    def _kill_database(self, moments):
+        self._over.wait(moments.random() * DATABASE_MOMENTS_S)
+        self._cluster.kill()
+        self._cluster.start()
+        self.databases_killed += 1
 
     @staticmethod
     def _drawn(moments):
@@ -198,3 +218,5 @@ class Round:
             if process is not None:
                 process.end()
         self.database.drop()
+        if self._options.databases:
+            self._cluster.end()

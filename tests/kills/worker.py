@@ -52,6 +52,7 @@ class Worker:
         self._journal, self._where = Journal(folder, name), Where(folder)
         self._lock = threading.Lock()
         self._held = {}  # by token
+        self._refused = []  # settlements that are to be sent again, at the next tick
         self._stream = None
         self._pause = threading.Event()  # which never comes
         self._alive_at = time.monotonic()
@@ -84,7 +85,7 @@ class Worker:
         worker = stream.Worker(
             client, self._settings["queue"], worker_id=self._worker_id, worker_name=self._name,
             duration=self._settings["lease_s"], credit=self._credit - waiting, held=held)
-        self._stream, self._sent, self._beats = worker, {}, {}
+        self._stream, self._sent, self._beats, self._refused = worker, {}, {}, []
         self._beat_at = time.monotonic()
         states = stream.lease_states(worker.wait_for_welcome().leases)
         self._is_alive()
@@ -134,7 +135,7 @@ class Worker:
             each, outcome = self._sent.pop(number), stream.outcome_of(result)
             if result.HasField("refusal"):
                 self._journal.note("refused", *each.name, outcome)
-                self._send([each], credit=0)
+                self._refused.append(each)
                 continue
             self._journal.note("told", *each.name, each.kind, outcome)
             self._held.pop(each.lease_token, None)
@@ -143,6 +144,9 @@ class Worker:
                 is_told = True
         while worker.beats:
             number, beat = worker.beats.popitem()
+            if beat.HasField("refusal"):  # PostgreSQL is away
+                del self._beats[number]
+                continue
             self._is_alive()
             if not beat.response.session_alive:
                 self._journal.note("ended", "the session is not alive")
@@ -172,6 +176,9 @@ class Worker:
     def _tick(self, broken):
         while not broken.wait(TICK_S):
             with self._lock:
+                refused, self._refused = self._refused, []
+                for each in refused:
+                    self._send([each], credit=0)
                 self._settle([each for each in self._held.values()
                               if each.kind is None and self._random.random() < 0.5])
                 if time.monotonic() - self._beat_at > self._settings["lease_s"] / 6:

@@ -145,6 +145,11 @@ class Kills(unittest.TestCase):
     def test_a_few_kills_break_nothing_of_packs(self):
         self.assertEqual(command.main(["--packing", "--brokers", "10", "--workers", "10"]), 0)
 
+    @slow
+    def test_a_few_kills_of_postgresql_break_nothing(self):
+        self.assertEqual(command.main(["--packing", "--brokers", "2", "--workers", "5",
+                                       "--databases", "5"]), 0)
+
     def run_with(self, sabotage):
         """What the command prints, of a round in which this statement harmed a pack: it says so by
         a row."""
