@@ -11,6 +11,7 @@ import sys
 import traceback
 
 import place  # noqa: F401  (first)
+from call_worker import CallWorker
 from journal import PRODUCER
 from producer import Producer
 from worker import Worker
@@ -21,7 +22,8 @@ PR_SET_PDEATHSIG = 1
 def be(name, folder, settings):
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     try:
-        kind = Producer if name.startswith(PRODUCER) else Worker
+        of_workers = (Worker, CallWorker)[int(name.rsplit("-", 1)[1]) % 2]
+        kind = Producer if name.startswith(PRODUCER) else of_workers
         kind(folder, name, settings).run()
     except BaseException:  # pylint: disable=broad-except
         traceback.print_exc()

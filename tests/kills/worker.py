@@ -29,6 +29,9 @@ class Held:
         self.task_id, self.attempt, self.lease_token = task.task_id, task.attempt, task.lease_token
         self.kind = None
 
+    def draw(self, chance):
+        self.kind = chance.choice(KINDS)
+
     @property
     def name(self):
         return self.task_id, self.attempt
@@ -160,7 +163,7 @@ class Worker:
 
     def _settle(self, those):
         for each in those:
-            each.kind = self._random.choice(KINDS)
+            each.draw(self._random)
             self._journal.note("sent", *each.name, each.kind)
         if self._packing and those and self._random.random() < 0.5:
             self._send(those, credit=len(those))

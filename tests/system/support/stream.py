@@ -170,7 +170,11 @@ def outcome_of(result):
     """Of a WorkResult: the outcome's name, or the reason of its refusal."""
     if result.HasField("refusal"):
         return result.refusal.reason
-    return broker_pb2.SettleOutcome.Name(result.result.outcome).removeprefix("SETTLE_OUTCOME_")
+    return settle_outcome_of(result.result)
+
+
+def settle_outcome_of(result):
+    return broker_pb2.SettleOutcome.Name(result.outcome).removeprefix("SETTLE_OUTCOME_")
 
 
 def lease_states(results):
