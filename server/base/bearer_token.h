@@ -1,6 +1,8 @@
 // Finds bearer tokens where none should be, so that no message repeats one.
 #pragma once
 
+#include <string>
+
 #include "absl/strings/string_view.h"
 
 namespace skiplane::base {
@@ -8,7 +10,10 @@ namespace skiplane::base {
 // What bearer tokens of the file begin with: scanners of source code find them by it.
 inline constexpr absl::string_view kBearerTokenStart = "skt_";
 
-// Whether the text has one in it, and not only the beginning.
+// Whether the text has one in it, and not only the beginning; or a JSON Web Token.
 bool HoldsBearerToken(absl::string_view text);
+
+// A file's path as messages may have it, which go to the log.
+std::string ShownPath(const std::string& path);
 
 }  // namespace skiplane::base

@@ -9,32 +9,24 @@
 #include "server/base/bearer_token.h"
 
 namespace skiplane::base {
-namespace {
-
-// As messages may have it, which go to the log.
-std::string Shown(const std::string& path) {
-  return HoldsBearerToken(path) ? "a bearer token as a file; name the one that has its line" : path;
-}
-
-}  // namespace
 
 absl::StatusOr<std::string> ReadFile(const std::string& path, size_t bytes_max) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("cannot read ", Shown(path), ": ", error ? error.message() : "it is no file"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "cannot read ", ShownPath(path), ": ", error ? error.message() : "it is no file"));
   }
   std::ifstream file(path, std::ios::binary);
   // One byte more tells that there are more. Not by iterators of the buffer, which throw.
   std::string text(bytes_max + 1, '\0');
   if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!file.is_open() || file.bad() || (file.fail() && !file.eof())) {
-    return absl::FailedPreconditionError(absl::StrCat("cannot read ", Shown(path)));
+    return absl::FailedPreconditionError(absl::StrCat("cannot read ", ShownPath(path)));
   }
   text.resize(static_cast<size_t>(file.gcount()));
   if (text.size() > bytes_max) {
     return absl::FailedPreconditionError(
-        absl::StrCat(path, " is larger than ", bytes_max, " bytes"));
+        absl::StrCat(ShownPath(path), " is larger than ", bytes_max, " bytes"));
   }
   return text;
 }

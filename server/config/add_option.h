@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "server/base/bearer_token.h"
 #include "server/config/settings_file.h"
 
 namespace skiplane::config {
@@ -39,8 +40,11 @@ inline std::string CheckFile(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (std::filesystem::is_regular_file(status) || std::filesystem::is_fifo(status)) return "";
-  if (status.type() == std::filesystem::file_type::not_found) return "File does not exist: " + path;
-  return error ? path + " cannot be reached: " + error.message() : path + " is no file";
+  const std::string shown = base::ShownPath(path);
+  if (status.type() == std::filesystem::file_type::not_found) {
+    return "File does not exist: " + shown;
+  }
+  return error ? shown + " cannot be reached: " + error.message() : shown + " is no file";
 }
 
 inline std::string CheckNotEmpty(const std::string& text) { return text.empty() ? "is empty" : ""; }

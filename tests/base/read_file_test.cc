@@ -40,6 +40,7 @@ TEST(ReadFileTest, ATokenInPlaceOfAPathIsNotRepeated) {
 
 TEST(BearerTokenTest, ItsBeginningAloneIsNone) {
   EXPECT_TRUE(HoldsBearerToken(kToken));
+  EXPECT_TRUE(HoldsBearerToken("eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJl"));
   EXPECT_FALSE(HoldsBearerToken("/etc/skiplane/skt_tokens"));
   EXPECT_FALSE(HoldsBearerToken(""));
 }

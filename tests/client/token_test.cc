@@ -75,7 +75,7 @@ TEST_F(TokenFileTest, ATokenInPlaceOfAPathIsNotRepeated) {
   ClientOptions options = Options();
   options.token_file = absl::StrCat("skt_", std::string(43, 'x'));
   const absl::Status refused = Client::Connect(options).status();
-  EXPECT_THAT(refused.message(), testing::HasSubstr("token_file is a bearer token"));
+  EXPECT_THAT(refused.message(), testing::HasSubstr("cannot read a bearer token"));
   EXPECT_THAT(refused.message(), testing::Not(testing::HasSubstr("xxx")));
 }
 

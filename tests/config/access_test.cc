@@ -86,6 +86,16 @@ TEST_F(AccessFlagsTest, APortThatOthersReachNeedsCredentialsOrTheWordThatItIsOpe
   ParsedWithDatabase({"--metrics-listen=0.0.0.0:0"});
 }
 
+// It went to standard error, and so to the log.
+TEST_F(AccessFlagsTest, ATokenInPlaceOfAFileIsNotRepeated) {
+  const std::string token = "skt_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
+  for (const char* flag : {"--token-file", "--rules-file", "--jwt-keys", "--tls-cert"}) {
+    const std::string text = EndedWithDatabase({flag, token}).text;
+    EXPECT_THAT(text, AllOf(HasSubstr(flag), HasSubstr("a bearer token")));
+    EXPECT_THAT(text, ::testing::Not(HasSubstr(token)));
+  }
+}
+
 TEST_F(AccessFlagsTest, CommandsThatNeedNoBroker) {
   const Config made = Parsed({"make-token", "ci", "builders", "ops"});
   EXPECT_EQ(made.command, Command::kMakeToken);

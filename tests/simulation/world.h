@@ -74,7 +74,7 @@ class World {
   void Perform(int broker, std::vector<broker::Action> actions);
   void Answered(int broker, broker::Answer& answer);
   void RunLease(int broker, LaneStage lane_stage);
-  bool IsTaken(const broker::LeaseRun& run) const;
+  bool IsTaken(broker::LeaseRun& run);
   void Execute(int broker, const Run& run, const std::function<void(bool)>& ended);
   void Finish(int broker, const Run& run, const Taken& taken,
               const std::function<void(bool)>& ended);

@@ -130,12 +130,17 @@ void World::RunLease(int broker, LaneStage lane_stage) {
   Execute(broker, run, {});
 }
 
-// Whether something is leased under the request id of one of its callers.
-bool World::IsTaken(const broker::LeaseRun& run) const {
-  return std::ranges::any_of(run.demand.callers, [&](const store::LeaseCaller& caller) {
+// Whether something is leased under the request id of one of its callers; which one is not always
+// told.
+bool World::IsTaken(broker::LeaseRun& run) {
+  std::vector<std::string> taken;
+  for (const store::LeaseCaller& caller : run.demand.callers) {
     const std::string& id = caller.request_id;
-    return !id.empty() && !tables_.FindRequest(run.demand.lane, id).empty();
-  });
+    if (!id.empty() && !tables_.FindRequest(run.demand.lane, id).empty()) taken.push_back(id);
+  }
+  const bool is_taken = !taken.empty();
+  if (is_taken && !Chance(history_.failing)) run.taken = std::move(taken);
+  return is_taken;
 }
 
 // Sends the statement. `ended`, if any, hears whether the transaction was committed that it is part

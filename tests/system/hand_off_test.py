@@ -4,6 +4,7 @@ import time
 import unittest
 
 from fault_network_test import QUEUE, LostAnswers
+from support.case import leases_begun
 from support.client import DEADLINE_S, broker_pb2, new_id, seconds
 from support.process import GENEROUS_S
 from support.stream import Worker, outcome_of, release_of
@@ -29,13 +30,13 @@ class HandOff(SwitchedOn, Streams):
     def handed_off(self, broker=None):
         return (broker or self.broker).metrics()[HANDED_OFF]
 
-    def until_handed_off(self, put, undo=lambda got: None):
+    def until_handed_off(self, put, undo=lambda got: None, broker=None):
         """The lane stage is known to be empty once a probe has told so, and not while one asks."""
         end = time.monotonic() + GENEROUS_S
-        before = self.handed_off()
+        before = self.handed_off(broker)
         while True:
             got = put()
-            if self.handed_off() > before:
+            if self.handed_off(broker) > before:
                 return got
             undo(got)
             self.assertLess(time.monotonic(), end)
@@ -217,10 +218,33 @@ class HandOff(SwitchedOn, Streams):
             self.assertEqual(rest.task_id, second)
             self.client.ack(task, rest)
 
-    def put_for_another(self):
-        call = self.client.lease_later("q", worker_id="other")
-        self.client.enqueue("q")
-        self.client.ack(*call.result().tasks)
+    def put_for_another(self, client=None):
+        client = client or self.client
+        call = client.lease_later("q", worker_id="other")
+        client.enqueue("q")
+        client.ack(*call.result().tasks)
+
+    def test_a_lease_that_is_about_to_commit_elsewhere_fails_no_enqueue(self):
+        """It was refused, once the hand-off had waited two seconds for the request id."""
+        self.client.create_queue("q")
+        broker, other = self.start()
+        self.until_handed_off(self.put_for_another)
+        self.until_handed_off(lambda: self.put_for_another(other), broker=broker)
+        self.database.let_commits_wait("lease_ledger")
+        lock = self.database.hold_commits("lease_ledger")
+        lease = {"worker_id": "other", "request_id": new_id()}
+        first = self.client.lease_later("q", **lease)
+        begun = leases_begun(broker)
+        repeat = other.lease_later("q", **lease)
+        while leases_begun(broker) == begun:
+            pass
+        made = self.client.broker.Enqueue.future(enqueue_request("q"), timeout=DEADLINE_S)
+        self.database.wait_for_lock_wait()
+        other.enqueue("q")
+        lock.release()
+        [task] = first.result().tasks
+        self.assertEqual(task.task_id, made.result().results[0].task_id)
+        self.assertEqual(list(repeat.result().tasks), [task])
 
     def test_it_can_be_switched_off(self):
         broker, client = self.start("--no-hand-off", "--auto-create-queues")

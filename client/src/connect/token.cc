@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "client/src/connect/read_file.h"
@@ -13,7 +12,6 @@ namespace skiplane::internal {
 namespace {
 
 constexpr std::chrono::seconds kLookEvery(1);
-constexpr char kTokenStart[] = "skt_";  // those that `skiplaned make-token` makes
 
 bool IsSendable(const std::string& token) {
   return std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; });
@@ -21,10 +19,6 @@ bool IsSendable(const std::string& token) {
 
 absl::StatusOr<std::string> ReadToken(const std::string& path) {
   const absl::StatusOr<std::string> content = ReadFile(path);
-  if (!content.ok() && absl::StrContains(path, kTokenStart)) {  // which no message repeats
-    return absl::Status(content.status().code(),
-                        "token_file is a bearer token; name the file that has it");
-  }
   if (!content.ok()) return content.status();
   const absl::string_view line = absl::string_view(*content).substr(0, content->find('\n'));
   std::string token(absl::StripAsciiWhitespace(line));  // also of CRLF

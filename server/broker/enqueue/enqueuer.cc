@@ -197,13 +197,15 @@ absl::StatusOr<store::Enqueued> Enqueuer::WriteOnce(pg::Session& session,
   if (hand_off.runs.empty()) return Commit(session, calls, rows, nullptr);
   absl::StatusOr<store::Enqueued> written = Commit(session, calls, rows, &hand_off.leases);
   if (written.ok()) {
-    dispatcher_->EndHandOff(hand_off, std::move(written->leased));
+    dispatcher_->EndHandOff(session, hand_off, std::move(written->leased));
   } else {
-    dispatcher_->EndHandOff(hand_off, written.status());
+    dispatcher_->EndHandOff(session, hand_off, written.status());
   }
-  // One of those that wait has got something under its request id, and looks for that now.
-  if (absl::IsAlreadyExists(written.status())) return Commit(session, calls, rows, nullptr);
-  return written;
+  // One of those that wait has got something under its request id, or is about to at another
+  // broker. That is not to fail these calls.
+  const bool is_in_the_way =
+      absl::IsAlreadyExists(written.status()) || absl::IsAborted(written.status());
+  return is_in_the_way ? Commit(session, calls, rows, nullptr) : std::move(written);
 }
 
 absl::StatusOr<store::Enqueued> Enqueuer::Commit(pg::Session& session,

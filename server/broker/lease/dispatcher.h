@@ -71,7 +71,8 @@ class Dispatcher {
   // Which of these tasks, about to be made, go to calls that wait; without runs none. It is ended
   // after the others were told of (Committed), with what was leased or why nothing was.
   HandOff BeginHandOff(absl::Span<const store::TaskRow> tasks);
-  void EndHandOff(HandOff& hand_off, absl::StatusOr<std::vector<store::LeasedRow>> leased);
+  void EndHandOff(pg::Session& session, HandOff& hand_off,
+                  absl::StatusOr<std::vector<store::LeasedRow>> leased);
 
   // A commit of this broker let tasks be ready, now or later. `now`: the database's time of it.
   void Committed(absl::Span<const store::UnleasedTasks> unleased, absl::Time now);

@@ -19,16 +19,21 @@ struct Overloaded : Functions... {
 };
 
 // What is leased under a request id already is found before the statement fails for it.
-absl::StatusOr<store::Leased> LeaseAsked(pg::Session& session, const LeaseRun& run) {
+absl::StatusOr<store::Leased> LeaseAsked(pg::Session& session, LeaseRun& run) {
   if (!run.unsought.empty()) {
     const std::vector<absl::string_view> ids(run.unsought.begin(), run.unsought.end());
-    const absl::StatusOr<std::vector<std::string>> known =
+    absl::StatusOr<std::vector<std::string>> known =
         store::KnownRequests(session, run.lane_stage.lane, ids);
     if (IsOutcomeUnknown(known.status())) return RepeatLater();
     RETURN_IF_ERROR(known.status());
-    if (!known->empty()) return absl::AlreadyExistsError("something is leased under a request id");
+    if (!known->empty()) {
+      run.taken = *std::move(known);
+      return absl::AlreadyExistsError("something is leased under a request id");
+    }
   }
-  return store::Lease(session, run.demand);
+  absl::StatusOr<store::Leased> leased = store::Lease(session, run.demand);
+  if (absl::IsAlreadyExists(leased.status())) NoteTaken(session, run);
+  return leased;
 }
 
 int64_t BytesOf(const LeaseAnswer& answer) {

@@ -108,10 +108,14 @@ HandOff Dispatcher::BeginHandOff(absl::Span<const store::TaskRow> tasks) {
   return hand_off;
 }
 
-void Dispatcher::EndHandOff(HandOff& hand_off,
+void Dispatcher::EndHandOff(pg::Session& session, HandOff& hand_off,
                             absl::StatusOr<std::vector<store::LeasedRow>> leased) {
-  if (IsOutcomeUnknown(leased.status()) || absl::IsAlreadyExists(leased.status())) {
-    for (LeaseRun& run : hand_off.runs) FinishRun(run, leased.status());
+  const bool is_taken = absl::IsAlreadyExists(leased.status());
+  if (is_taken || IsOutcomeUnknown(leased.status())) {
+    for (LeaseRun& run : hand_off.runs) {
+      if (is_taken) NoteTaken(session, run);
+      FinishRun(run, leased.status());
+    }
     return;
   }
   if (!leased.ok()) leased.emplace();  // nothing was made

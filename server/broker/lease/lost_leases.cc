@@ -15,8 +15,10 @@ namespace {
 // What the statement leased, after making sure that it was committed or never can be.
 absl::StatusOr<store::Leased> FindLost(pg::Session& session, LeaseRun& run) {
   const std::vector<store::LeaseCaller>& callers = run.demand.callers;
-  std::vector<pg::Uuid> ledgers;
+  std::vector<pg::Uuid> ledgers;  // each once: callers may share a row, which is found once
   for (const store::LeaseCaller& caller : callers) ledgers.push_back(caller.ledger);
+  std::ranges::sort(ledgers);
+  ledgers.erase(std::ranges::unique(ledgers).begin(), ledgers.end());
   RETURN_IF_ERROR(store::CloseLedger(session, run.lane_stage.lane, ledgers));
   store::Leased leased;
   ASSIGN_OR_RETURN(leased.rows, store::FindLeases(session, run.lane_stage.lane, {}, ledgers));

@@ -9,7 +9,6 @@
 #include "server/base/status_macros.h"
 #include "server/broker/api/refusals.h"
 #include "server/broker/lease/caller_sessions.h"
-#include "server/broker/schedule/statement.h"
 #include "server/store/lease.h"
 #include "server/store/sessions.h"
 
@@ -64,6 +63,15 @@ bool IsKnown(const Known& known, const Ticket& ticket) {
 }
 
 }  // namespace
+
+void NoteTaken(pg::Session& session, LeaseRun& run) {
+  Ids ids;
+  for (const store::LeaseCaller& caller : run.demand.callers) {
+    if (!caller.request_id.empty()) ids.push_back(caller.request_id);
+  }
+  auto known = store::KnownRequests(session, run.lane_stage.lane, ids);
+  if (known.ok()) run.taken = *std::move(known);
+}
 
 RequestFinder::RequestFinder(Context& context, SessionCache& sessions, Calls calls)
     : sessions_(sessions),

@@ -9,10 +9,14 @@
 #include "server/broker/api/calls.h"
 #include "server/broker/batch/batcher.h"
 #include "server/broker/batch/context.h"
+#include "server/broker/schedule/statement.h"
 #include "server/broker/schedule/ticket.h"
 #include "server/broker/sessions/session_cache.h"
 
 namespace skiplane::broker {
+
+// After kAlreadyExists: which request ids are taken, if that can be read.
+void NoteTaken(pg::Session& session, LeaseRun& run);
 
 class RequestFinder {
  public:

@@ -232,17 +232,17 @@ void Scheduler::Failed(const LeaseRun& run, const absl::Status& status, Step& st
   }
 }
 
-// Nothing was leased, because something is leased under a request id of the callers, nobody knows
-// which: all that have one look, also those whose wait is over; the others go on waiting.
+// Nothing was leased, because something is leased under a request id of the callers. Whoever has
+// one that is taken looks, also if its wait is over; the others go on waiting.
 void Scheduler::Collided(const LeaseRun& run, Step& step) {
   for (const TicketPtr& ticket : run.tickets) {
     ticket->state = Ticket::State::kWaiting;
-    if (ticket->is_cancelled || (ticket->is_expired && ticket->request_key.empty())) {
-      FinishEmpty(ticket, step);
-    } else if (ticket->request_key.empty()) {
+    const bool may_be_taken = MayBeTaken(run, *ticket);
+    const bool is_over = ticket->is_expired && !may_be_taken;
+    if (ticket->is_cancelled || ticket->IsSuperseded() || is_over) {
+      FinishEmpty(ticket, step);  // a repeat looks for itself
+    } else if (!may_be_taken) {
       continue;
-    } else if (ticket->IsSuperseded()) {
-      FinishEmpty(ticket, step);  // the repeat looks for itself
     } else if (++ticket->conflicts == kConflictsMax) {
       Finish(ticket, RequestTaken(), step);
     } else {

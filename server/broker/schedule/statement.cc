@@ -73,6 +73,11 @@ std::vector<int64_t> CountPerCaller(const LeaseRun& run,
   return counts;
 }
 
+bool MayBeTaken(const LeaseRun& run, const Ticket& ticket) {
+  if (ticket.request_key.empty() || !run.taken.has_value()) return !ticket.request_key.empty();
+  return std::ranges::find(*run.taken, ticket.RequestIdIn(run.lane_stage)) != run.taken->end();
+}
+
 std::vector<store::Bound> LastKeys(const LeaseRun& run,
                                    const std::vector<store::LeasedRow>& rows) {
   std::map<int16_t, store::Bound> last;

@@ -28,6 +28,8 @@ struct LeaseRun {
   bool asks_for_more = false;    // by its last slot: than is believed to be there
   std::vector<Turn> turns;       // that it took
   std::vector<std::string> unsought;  // request ids under which nobody looked for leases yet
+  // After kAlreadyExists: the request ids under which something is leased, if that could be read.
+  std::optional<std::vector<std::string>> taken;
   enum class Kind {
     kStatement,    // of its own
     kReservation,  // in the transaction of an ack
@@ -92,6 +94,9 @@ void LeaveBounds(const store::LeaseDemand& demand, store::Leased& leased);
 // Of what was leased, how many tasks per caller.
 std::vector<int64_t> CountPerCaller(const LeaseRun& run,
                                     const absl::StatusOr<store::Leased>& leased);
+
+// After kAlreadyExists: whether something may be leased under the request id of this caller.
+bool MayBeTaken(const LeaseRun& run, const Ticket& ticket);
 
 // The greatest key of each priority before which the statement left nothing: a row that does not
 // fit into its caller's bytes stays ready, and others after it are leased.

@@ -10,8 +10,8 @@ namespace {
 
 class LostLeasesPgTest : public BrokerHarness {
  protected:
-  // What is found of a statement for one caller of lane 1, who was dealt these slots.
-  absl::StatusOr<store::Leased> Find(const store::LeaseCaller& caller,
+  // What is found of a statement for callers of lane 1, who were dealt these slots.
+  absl::StatusOr<store::Leased> Find(const std::vector<store::LeaseCaller>& callers,
                                      const std::vector<int32_t>& slots = {1}) {
     base::Timer timer;
     pg::Pool pool({.uri = database_.uri()}, 1, nullptr, [](bool) {});
@@ -25,9 +25,11 @@ class LostLeasesPgTest : public BrokerHarness {
     run.lane_stage = {1, 0};
     run.demand.lane = 1;
     run.demand.slots = slots;
-    run.demand.callers.push_back(caller);
-    run.tickets.push_back(std::make_shared<broker::Ticket>());
-    run.lives_until.emplace_back();
+    run.demand.callers = callers;
+    for (size_t i = 0; i < callers.size(); ++i) {
+      run.tickets.push_back(std::make_shared<broker::Ticket>());
+    }
+    run.lives_until.resize(callers.size());
     lost.Resolve(std::move(run));
     std::future<absl::StatusOr<store::Leased>> answer = found.get_future();
     const bool is_told = answer.wait_for(std::chrono::minutes(1)) == std::future_status::ready;
@@ -51,7 +53,7 @@ class LostLeasesPgTest : public BrokerHarness {
 TEST_F(LostLeasesPgTest, WithoutRowsTheCallerIsToldToRepeat) {
   store::LeaseCaller caller;
   caller.ledger[0] = 7;
-  EXPECT_EQ(Find(caller).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Find({caller}).status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.lease_ledger WHERE lane = 1"), 1)
       << "it can never be run from now on";
 }
@@ -63,9 +65,23 @@ TEST_F(LostLeasesPgTest, WhatWasDealtToNobodyIsLeftOut) {
   store::LeaseCaller caller;
   caller.session = LeaseOne("w").token.session;
   caller.ledger = Ledger();
-  const absl::StatusOr<store::Leased> found = Find(caller, {0, 1, 0});
+  const absl::StatusOr<store::Leased> found = Find({caller}, {0, 1, 0});
   ASSERT_THAT(found, IsOk());
   EXPECT_EQ(found->rows.size(), 1u);
+}
+
+// Each of the two tasks was once found for both callers, as they share a row of the ledger: one got
+// the same task twice, or two got the same.
+TEST_F(LostLeasesPgTest, WhatCallersShareIsFoundOnce) {
+  Enqueue({Payload("a"), Payload("b")});
+  store::LeaseCaller caller;
+  caller.session = Lease(LeaseOf("w", 2)).tasks.front().token.session;
+  caller.ledger = Ledger();
+  const absl::StatusOr<store::Leased> found = Find({caller, caller}, {1, 2});
+  ASSERT_THAT(found, IsOk());
+  ASSERT_EQ(found->rows.size(), 2u);
+  EXPECT_NE(found->rows[0].caller, found->rows[1].caller);
+  EXPECT_NE(found->rows[0].task.token.task, found->rows[1].task.token.task);
 }
 
 // The time of the metrics was once the greatest schedule time: no task seemed to have waited.
@@ -76,7 +92,7 @@ TEST_F(LostLeasesPgTest, TheTimeOfWhatIsFoundIsThatOfItsLease) {
   store::LeaseCaller caller;
   caller.session = LeaseOne("w").token.session;
   caller.ledger = Ledger();
-  const absl::StatusOr<store::Leased> found = Find(caller);
+  const absl::StatusOr<store::Leased> found = Find({caller});
   ASSERT_THAT(found, IsOk());
   EXPECT_EQ(found->rows.size(), 1u);
   EXPECT_EQ(absl::ToUnixMicros(found->now),

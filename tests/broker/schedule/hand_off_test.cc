@@ -170,6 +170,20 @@ TEST_F(HandOffTest, WhoseRequestIdIsTakenLooksForWhatItGot) {
   EXPECT_EQ(End(next, 2), "answer bob: 2 tasks") << "the lane is as empty as before";
 }
 
+// Ten times, and a caller whose id was never taken was told that others lease under it.
+TEST_F(HandOffTest, WhoseRequestIdIsNotTakenWaitsOn) {
+  MakeEmpty(1);
+  const TicketPtr ann = Repeatable("ann");
+  const TicketPtr bob = Repeatable("bob");
+  Admit(ann);
+  Admit(bob);
+  LeaseRun run = HandOff(2);
+  run.taken = {ann->RequestIdIn({1, 0})};
+  EXPECT_EQ(EndTaken(run), "find ann");
+  LeaseRun next = HandOff(1);
+  EXPECT_EQ(End(next, 1), "answer bob: 1 tasks");
+}
+
 TEST_F(HandOffTest, AfterALostAnswerTheLaneIsProbed) {
   MakeEmpty(1);
   Admit(Caller("ann", {1}));
