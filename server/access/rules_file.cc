@@ -30,7 +30,7 @@ constexpr char kVerbNames[] = "enqueue, lease, read, read_payload, operate, admi
 // taken for one of rules.
 std::string Quoted(absl::string_view word) {
   constexpr size_t kMost = 40;  // less than a bearer token has
-  if (absl::StrContains(word, base::kBearerTokenStart)) return "a bearer token";
+  if (base::HoldsBearerToken(word)) return "a bearer token";
   return word.size() > kMost ? "a word of more than 40 bytes" : absl::StrCat("`", word, "`");
 }
 

@@ -14,8 +14,9 @@ constexpr int64_t kMiB = int64_t{1} << 20;
 
 // A queue changes the same rows again and again: vacuum looks often and does not pause. Not every
 // second: behind an old snapshot, where it can remove nothing, that took a quarter of the CPU. And
-// checkpoints are far apart because each one makes every page's next change a full image. Plans
-// hang little on statistics, and under a light load those of small tables were a tenth of the WAL.
+// checkpoints are far apart because each one makes every page's next change a full image. No
+// plan hangs on statistics any more, and under a light load those of small tables were a tenth of
+// the WAL.
 constexpr char kSettings[] = R"(
 listen_addresses = ''
 unix_socket_permissions = 0700

@@ -7,10 +7,10 @@
 
 namespace skiplane::base {
 
-// What bearer tokens of the file begin with: scanners of source code find them by it.
+// What the tokens of the file of tokens begin with: scanners of source code find them by it.
 inline constexpr absl::string_view kBearerTokenStart = "skt_";
 
-// Whether the text has one in it, and not only the beginning; or a JSON Web Token.
+// Whether the text has one in it, of that file or a JSON Web Token, and not only the beginning.
 bool HoldsBearerToken(absl::string_view text);
 
 // A file's path as messages may have it, which go to the log.

@@ -1,7 +1,8 @@
 -- As task_enqueue_asked, and leases some of the tasks to workers that wait as it makes them.
 -- $1-$16 as in task_enqueue_asked  $17 per task who leases it (from 1; 0: nobody); then for each of
--- those who lease: $18 session  $19 ledger row, one per lane  $20 request id or null.
--- An error 23505: something is leased under one of these request ids.
+-- those who lease: $18 session  $19 ledger row, the same without a request id  $20 request id or
+-- null. An error 23505: something is leased under one of these request ids, or a ledger row was
+-- closed.
 -- A task whose session does not live is made as if nobody leased it. Leased ones are to be ready
 -- now: they have neither a schedule time nor a delay.
 -- Rows as of task_enqueue_asked, of tasks that are not leased; and one per leased task: its lane,

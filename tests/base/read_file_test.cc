@@ -18,6 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr char kToken[] = "skt_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
+constexpr char kJwt[] = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbm4iLCJhdWQiOiJiIn0.c2lnbmF0dXJl";
 
 TEST(ReadFileTest, TheWholeFileUpToItsMost) {
   const std::string path = absl::StrCat(testing::TempDir(), "read_file_", getpid());
@@ -30,18 +31,21 @@ TEST(ReadFileTest, TheWholeFileUpToItsMost) {
 
 // Where a file is expected somebody gave the token itself, and the log had it.
 TEST(ReadFileTest, ATokenInPlaceOfAPathIsNotRepeated) {
-  for (const std::string& path : {std::string(kToken), absl::StrCat("/etc/", kToken)}) {
+  for (const std::string path : {kToken, "/etc/skt_0123456789abcdefghijklmnopqrstuvwxyz", kJwt}) {
     const absl::StatusOr<std::string> read = ReadFile(path, 100);
     EXPECT_EQ(read.status().code(), absl::StatusCode::kFailedPrecondition);
     EXPECT_THAT(read.status().message(), HasSubstr("a bearer token"));
-    EXPECT_THAT(read.status().message(), Not(HasSubstr(kToken)));
+    EXPECT_THAT(read.status().message(), Not(HasSubstr(path.substr(10))));
   }
 }
 
 TEST(BearerTokenTest, ItsBeginningAloneIsNone) {
   EXPECT_TRUE(HoldsBearerToken(kToken));
-  EXPECT_TRUE(HoldsBearerToken("eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJl"));
+  EXPECT_TRUE(HoldsBearerToken(kJwt));
   EXPECT_FALSE(HoldsBearerToken("/etc/skiplane/skt_tokens"));
+  EXPECT_FALSE(HoldsBearerToken("/etc/skt_files/production/brokers/eu/central/one/tokens"));
+  EXPECT_FALSE(HoldsBearerToken("moneyJournal,orders,payments,customers,refunds,moneyJobs"));
+  EXPECT_FALSE(HoldsBearerToken("/var/backups/eyJournal.2026-11-28.tar.gz"));
   EXPECT_FALSE(HoldsBearerToken(""));
 }
 

@@ -1,37 +1,26 @@
 """A worker by calls: it leases with a request id and waits, and what was not answered is asked for
 again under the same id at whichever broker runs then; it settles several attempts in a call, and a
-thread sends heartbeats. What is drawn, noted and told is as of a worker on a stream."""
+thread sends heartbeats. Only these count as signs of life."""
 
 import os
-import random
 import threading
-import time
 
 import grpc
 
-from journal import Journal, Where
+from held import AT_ONCE, Holder
 from producer import AGAIN_S, GONE
 from support import stream
-from support.client import (DEADLINE_S, Client, broker_pb2, lease_request, new_id, reason_of,
-                            seconds)
-from worker import AT_ONCE, MUCH_CREDIT, CREDIT, Held
+from support.client import DEADLINE_S, Client, broker_pb2, lease_request, new_id, reason_of
 
 WAITS_S = (0, 0.05, 0.5, 2)
 # Another call has the same request id under way, or a conflict passes: to be repeated.
 AGAIN = (*GONE, grpc.StatusCode.ABORTED)
 
 
-class CallWorker:
+class CallWorker(Holder):
     def __init__(self, folder, name, settings):
-        self._name, self._settings = name, settings
-        self._random = random.Random(f"{settings['seed']} {name}")
-        self._worker_id = f"{self._random.getrandbits(128):032x}"
-        self._most = self._random.choice((CREDIT, MUCH_CREDIT)) if settings["packing"] else CREDIT
-        self._journal, self._where = Journal(folder, name), Where(folder)
-        self._lock = threading.Lock()  # of what is held, by token
-        self._held = {}
+        super().__init__(folder, name, settings)
         self._asked = None  # the Lease that was not answered
-        self._pause = threading.Event()  # which never comes
         self._told = set()  # starts of brokers
 
     def run(self):
@@ -55,14 +44,12 @@ class CallWorker:
         if self._asked is None:
             self._asked = lease_request(
                 self._settings["queue"], wait=self._random.choice(WAITS_S),
-                duration=self._settings["lease_s"], max_tasks=self._random.randint(1, self._most),
+                duration=self._settings["lease_s"], max_tasks=self._random.randint(1, self._credit),
                 worker_id=self._worker_id, worker_name=self._name, request_id=new_id())
         leased = client.broker.Lease(self._asked, timeout=DEADLINE_S)
         self._asked = None
         with self._lock:
-            for task in leased.tasks:
-                self._journal.note("got", task.task_id, task.attempt, task.payload.decode())
-                self._held[task.lease_token] = Held(task)
+            self._take(leased.tasks)
 
     def _settle(self, client, start):
         """Those whose settlement was not answered, and some of the others."""
@@ -89,7 +76,6 @@ class CallWorker:
             os.write(1, f"start {start} told {self._name}\n".encode())
 
     def _beat(self):
-        alive_at = time.monotonic()
         while not self._pause.wait(self._settings["lease_s"] / 6):
             with self._lock:
                 held = [each for each in self._held.values() if each.kind is None]
@@ -100,13 +86,6 @@ class CallWorker:
                 continue
             finally:
                 client.close()
-            now = time.monotonic()
-            if now - alive_at > 0.8 * self._settings["lease_s"]:
-                self._journal.note("silent", now - alive_at)
-            alive_at = now
+            self._is_alive()
             with self._lock:
-                for each, state in zip(held, stream.lease_states(answer.results)):
-                    # One that is on its way out may be told as lost.
-                    if state != "HELD" and each.kind is None and each.lease_token in self._held:
-                        self._journal.note("lost", *each.name, "heartbeat")
-                        del self._held[each.lease_token]
+                self._look_at(held, stream.lease_states(answer.results), "heartbeat")

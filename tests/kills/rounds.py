@@ -146,7 +146,7 @@ class Round:
         self._over.wait(moments.random() * MOMENTS_S)  # the moment, not a wait for work
         self._end_broker(moments.choice(list(self._brokers)))
         self.brokers_killed += 1
-        self._start_broker(is_awaited=self._options.databases > 0)
+        self._start_broker(is_awaited=self._options.databases > 0)  # it needs a database to begin
         if lock is not None:
             self._over.wait(moments.random() * HELD_BACK_S)
             lock.release()
@@ -217,6 +217,7 @@ class Round:
         for process in [self._forker, *self._brokers.values()]:
             if process is not None:
                 process.end()
-        self.database.drop()
         if self._options.databases:
             self._cluster.end()
+        else:
+            self.database.drop()

@@ -4,61 +4,24 @@ go out in one message as well as one by one. When the stream breaks the next hel
 worker holds, and what was not answered is settled again."""
 
 import os
-import random
 import threading
 import time
 
 import grpc
 
-from journal import Journal, Where
+from held import AT_ONCE, Holder
 from producer import AGAIN_S, GONE
 from support import stream
-from support.client import Client, broker_pb2, reason_of, seconds
+from support.client import Client, broker_pb2, reason_of
 
-CREDIT = 4
-MUCH_CREDIT = 40
-AT_ONCE = 0.6  # of the tasks are settled when they come
-TICK_S = 0.02  # each of the others with an even chance
-KINDS = ["ack"] * 8 + ["retry", "release"]
+TICK_S = 0.02  # each task that was not settled at once is with an even chance
 
 
-class Held:
-    """A task that was pushed, until its settlement is answered. `kind`: none until it is sent."""
-
-    def __init__(self, task):
-        self.task_id, self.attempt, self.lease_token = task.task_id, task.attempt, task.lease_token
-        self.kind = None
-
-    def draw(self, chance):
-        self.kind = chance.choice(KINDS)
-
-    @property
-    def name(self):
-        return self.task_id, self.attempt
-
-    def item(self):
-        if self.kind == "ack":
-            return stream.ack_of(self)
-        if self.kind == "release":
-            return stream.release_of(self)
-        return stream.nack_of(self, retry_delay=seconds(0))
-
-
-class Worker:
+class Worker(Holder):
     def __init__(self, folder, name, settings):
-        self._name, self._settings = name, settings
-        self._random = random.Random(f"{settings['seed']} {name}")
-        self._worker_id = f"{self._random.getrandbits(128):032x}"
-        self._packing, self._credit = settings["packing"], CREDIT
-        if self._packing:
-            self._credit = self._random.choice((CREDIT, MUCH_CREDIT))
-        self._journal, self._where = Journal(folder, name), Where(folder)
-        self._lock = threading.Lock()
-        self._held = {}  # by token
+        super().__init__(folder, name, settings)
         self._refused = []  # settlements that are to be sent again, at the next tick
         self._stream = None
-        self._pause = threading.Event()  # which never comes
-        self._alive_at = time.monotonic()
 
     def run(self):
         while True:
@@ -99,37 +62,17 @@ class Worker:
                     self._journal.note("repeated", *each.name, each.kind)
                     self._send([each], credit=0)
 
-    def _is_alive(self):
-        """The broker answered a sign of life. Once that took too long others may have our tasks."""
-        now = time.monotonic()
-        if now - self._alive_at > 0.8 * self._settings["lease_s"]:
-            self._journal.note("silent", now - self._alive_at)
-        self._alive_at = now
-
-    def _look_at(self, held, states, where):
-        for each, state in zip(held, states):
-            # One that is on its way out may be told as lost.
-            if state != "HELD" and each.kind is None and each.lease_token in self._held:
-                self._journal.note("lost", *each.name, where)
-                del self._held[each.lease_token]
-
     def _read(self, start):
         worker, is_told = self._stream, False
         while True:
             with self._lock:
-                self._take(worker)
+                self._receive(worker)
                 is_told = self._learn(worker, start, is_told)
             worker.read()
 
-    def _take(self, worker):
+    def _receive(self, worker):
         tasks, worker.tasks = worker.tasks, []
-        at_once = []
-        for task in tasks:
-            self._journal.note("got", task.task_id, task.attempt, task.payload.decode())
-            self._held[task.lease_token] = each = Held(task)
-            if self._random.random() < AT_ONCE:
-                at_once.append(each)
-        self._settle(at_once)
+        self._settle([each for each in self._take(tasks) if self._random.random() < AT_ONCE])
 
     def _learn(self, worker, start, is_told):
         """What was answered."""
@@ -165,7 +108,7 @@ class Worker:
         for each in those:
             each.draw(self._random)
             self._journal.note("sent", *each.name, each.kind)
-        if self._packing and those and self._random.random() < 0.5:
+        if self._settings["packing"] and those and self._random.random() < 0.5:
             self._send(those, credit=len(those))
             return
         for each in those:

@@ -139,7 +139,7 @@ bool World::IsTaken(broker::LeaseRun& run) {
     if (!id.empty() && !tables_.FindRequest(run.demand.lane, id).empty()) taken.push_back(id);
   }
   const bool is_taken = !taken.empty();
-  if (is_taken && !Chance(history_.failing)) run.taken = std::move(taken);
+  if (is_taken && !Chance(history_.failing)) run.taken_ids = std::move(taken);
   return is_taken;
 }
 

@@ -2,26 +2,50 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
-#include <initializer_list>
 #include <string>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 
 namespace skiplane::internal {
 namespace {
 
-// A bearer token in place of a path: those that `skiplaned make-token` makes, and JSON Web Tokens.
-bool HoldsToken(absl::string_view path) {
-  constexpr size_t kSecretBytes = 32;
-  return std::ranges::any_of(std::initializer_list<absl::string_view>{"skt_", "eyJ"},
-                             [path](absl::string_view start) {
-                               const size_t found = path.find(start);
-                               return found != path.npos &&
-                                      path.size() - found - start.size() >= kSecretBytes;
-                             });
+// As server/base/bearer_token.cc, which no client links: a bearer token in place of a path.
+// How many characters of a token the text begins with.
+size_t TokenBytes(absl::string_view text) {
+  const auto is_part = [](char c) { return absl::ascii_isalnum(c) || c == '-' || c == '_'; };
+  return static_cast<size_t>(std::ranges::find_if_not(text, is_part) - text.begin());
+}
+
+// Three parts with points between them, the first two of which are JSON in base64.
+bool BeginsWithJwt(absl::string_view text) {
+  constexpr size_t kPartBytesLeast = 16;
+  for (int part = 0; part < 2; ++part) {
+    const size_t bytes = TokenBytes(text);
+    if (bytes < kPartBytesLeast || !absl::StartsWith(text, "eyJ")) return false;
+    text.remove_prefix(bytes);
+    if (!absl::ConsumePrefix(&text, ".")) return false;
+  }
+  return TokenBytes(text) > 0;
+}
+
+bool BeginsWithToken(absl::string_view text) {
+  constexpr size_t kSecretBytesLeast = 32;  // those of a token are more
+  const bool is_ours = absl::ConsumePrefix(&text, "skt_");
+  return is_ours ? TokenBytes(text) >= kSecretBytesLeast : BeginsWithJwt(text);
+}
+
+bool HoldsBearerToken(absl::string_view text) {
+  for (; !text.empty(); text.remove_prefix(1)) {
+    if (BeginsWithToken(text)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -32,7 +56,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::getline(file, content, '\0');  // an iterator over a file that is a directory would throw
   if (!file.is_open() || file.bad()) {
     const std::string why = std::strerror(errno);
-    const std::string shown = HoldsToken(path) ? "a bearer token (a path belongs here)" : path;
+    const std::string shown =
+        HoldsBearerToken(path) ? "a bearer token (a file's path belongs here)" : path;
     return absl::NotFoundError(absl::StrCat("cannot read ", shown, ": ", why));
   }
   return content;

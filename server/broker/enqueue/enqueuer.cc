@@ -46,6 +46,14 @@ int64_t BytesOf(const EnqueueCall& call) {
   return static_cast<int64_t>(bytes);
 }
 
+// One of those that wait has got something under its request id, or may be about to at another
+// broker: that is not to fail the calls that make the tasks.
+bool FailsByLease(const store::HandOff& hand_off, const absl::Status& status) {
+  const auto has_id = [](const store::LeaseCaller& caller) { return !caller.request_id.empty(); };
+  return absl::IsAlreadyExists(status) ||
+         (absl::IsAborted(status) && std::ranges::any_of(hand_off.callers, has_id));
+}
+
 }  // namespace
 
 void Enqueuer::Enqueue(EnqueueCall call, Callback<std::vector<EnqueueResult>> done) {
@@ -165,7 +173,7 @@ void Enqueuer::Write(pg::Session& session, PendingEnqueues calls) {
     for (auto& call : calls) call->done(IsOutcomeUnknown(status) ? RepeatLater() : status);
     return;
   }
-  absl::StatusOr<store::Enqueued> written = WriteOnce(session, calls);
+  absl::StatusOr<store::Enqueued> written = WriteAndHandOff(session, calls);
   if (written.ok()) {
     size_t rows = 0;
     for (const auto& call : calls) rows += call->ids.size();
@@ -189,29 +197,26 @@ void Enqueuer::Write(pg::Session& session, PendingEnqueues calls) {
 
 // Those that wait for tasks hear of theirs after the scheduler has heard of the others: else a
 // later task could go before these.
-absl::StatusOr<store::Enqueued> Enqueuer::WriteOnce(pg::Session& session,
-                                                    const PendingEnqueues& calls) {
+absl::StatusOr<store::Enqueued> Enqueuer::WriteAndHandOff(pg::Session& session,
+                                                          const PendingEnqueues& calls) {
   const std::vector<store::TaskRow> rows = RowsOf(calls);
   HandOff hand_off;
   if (dispatcher_ != nullptr && MayHandOff(calls)) hand_off = dispatcher_->BeginHandOff(rows);
-  if (hand_off.runs.empty()) return Commit(session, calls, rows, nullptr);
-  absl::StatusOr<store::Enqueued> written = Commit(session, calls, rows, &hand_off.leases);
+  if (hand_off.runs.empty()) return WriteOnce(session, calls, rows, nullptr);
+  absl::StatusOr<store::Enqueued> written = WriteOnce(session, calls, rows, &hand_off.leases);
   if (written.ok()) {
     dispatcher_->EndHandOff(session, hand_off, std::move(written->leased));
   } else {
     dispatcher_->EndHandOff(session, hand_off, written.status());
   }
-  // One of those that wait has got something under its request id, or is about to at another
-  // broker. That is not to fail these calls.
-  const bool is_in_the_way =
-      absl::IsAlreadyExists(written.status()) || absl::IsAborted(written.status());
-  return is_in_the_way ? Commit(session, calls, rows, nullptr) : std::move(written);
+  const bool is_theirs = FailsByLease(hand_off.leases, written.status());
+  return is_theirs ? WriteOnce(session, calls, rows, nullptr) : std::move(written);
 }
 
-absl::StatusOr<store::Enqueued> Enqueuer::Commit(pg::Session& session,
-                                                 const PendingEnqueues& calls,
-                                                 absl::Span<const store::TaskRow> rows,
-                                                 const store::HandOff* hand_off) {
+absl::StatusOr<store::Enqueued> Enqueuer::WriteOnce(pg::Session& session,
+                                                    const PendingEnqueues& calls,
+                                                    absl::Span<const store::TaskRow> rows,
+                                                    const store::HandOff* hand_off) {
   absl::StatusOr<store::Enqueued> written = pg::RepeatConflicts(
       [&] { return WriteRows(session, calls, rows, hand_off, peers_read_packs_); });
   if (written.ok()) on_commit_(*written);

@@ -78,11 +78,12 @@ class Enqueuer {
   QueueBatcher& BatcherOf(const model::Queue& queue);
   void Run(absl::StatusOr<pg::Session*> session, PendingEnqueues calls);
   void Write(pg::Session& session, PendingEnqueues calls);
-  absl::StatusOr<store::Enqueued> WriteOnce(pg::Session& session, const PendingEnqueues& calls);
+  absl::StatusOr<store::Enqueued> WriteAndHandOff(pg::Session& session,
+                                                  const PendingEnqueues& calls);
   // One statement, and what it means for the scheduler. `hand_off`: may be null.
-  absl::StatusOr<store::Enqueued> Commit(pg::Session& session, const PendingEnqueues& calls,
-                                         absl::Span<const store::TaskRow> rows,
-                                         const store::HandOff* hand_off);
+  absl::StatusOr<store::Enqueued> WriteOnce(pg::Session& session, const PendingEnqueues& calls,
+                                            absl::Span<const store::TaskRow> rows,
+                                            const store::HandOff* hand_off);
   void Answer(pg::Session& session, const store::Enqueued& written, PendingEnqueues calls);
   void Count(const PendingEnqueue& call, const store::Enqueued& written);
   using ResolveStep = std::function<void(pg::Session&, PendingEnqueues)>;

@@ -27,12 +27,12 @@ absl::StatusOr<store::Leased> LeaseAsked(pg::Session& session, LeaseRun& run) {
     if (IsOutcomeUnknown(known.status())) return RepeatLater();
     RETURN_IF_ERROR(known.status());
     if (!known->empty()) {
-      run.taken = *std::move(known);
+      run.taken_ids = *std::move(known);
       return absl::AlreadyExistsError("something is leased under a request id");
     }
   }
   absl::StatusOr<store::Leased> leased = store::Lease(session, run.demand);
-  if (absl::IsAlreadyExists(leased.status())) NoteTaken(session, run);
+  if (absl::IsAlreadyExists(leased.status())) NoteTakenIds(session, run);
   return leased;
 }
 

@@ -98,8 +98,8 @@ HandOff Dispatcher::BeginHandOff(absl::Span<const store::TaskRow> tasks) {
   hand_off.leases.takers.resize(tasks.size());
   for (auto& [lane, run] : runs) {
     FindSessions(sessions_, run);
-    const bool is_taken = TakeTasks(tasks, lanes.at(lane), run, hand_off.leases);
-    (is_taken ? hand_off.runs : refused).push_back(std::move(run));
+    const bool has_tasks = TakeTasks(tasks, lanes.at(lane), run, hand_off.leases);
+    (has_tasks ? hand_off.runs : refused).push_back(std::move(run));
   }
   if (!refused.empty()) {
     Event event(*this);
@@ -110,10 +110,10 @@ HandOff Dispatcher::BeginHandOff(absl::Span<const store::TaskRow> tasks) {
 
 void Dispatcher::EndHandOff(pg::Session& session, HandOff& hand_off,
                             absl::StatusOr<std::vector<store::LeasedRow>> leased) {
-  const bool is_taken = absl::IsAlreadyExists(leased.status());
-  if (is_taken || IsOutcomeUnknown(leased.status())) {
+  const bool has_collided = absl::IsAlreadyExists(leased.status());
+  if (has_collided || IsOutcomeUnknown(leased.status())) {
     for (LeaseRun& run : hand_off.runs) {
-      if (is_taken) NoteTaken(session, run);
+      if (has_collided) NoteTakenIds(session, run);
       FinishRun(run, leased.status());
     }
     return;

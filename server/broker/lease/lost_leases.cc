@@ -15,7 +15,7 @@ namespace {
 // What the statement leased, after making sure that it was committed or never can be.
 absl::StatusOr<store::Leased> FindLost(pg::Session& session, LeaseRun& run) {
   const std::vector<store::LeaseCaller>& callers = run.demand.callers;
-  std::vector<pg::Uuid> ledgers;  // each once: callers may share a row, which is found once
+  std::vector<pg::Uuid> ledgers;  // each once: a row that callers share is found for each mention
   for (const store::LeaseCaller& caller : callers) ledgers.push_back(caller.ledger);
   std::ranges::sort(ledgers);
   ledgers.erase(std::ranges::unique(ledgers).begin(), ledgers.end());

@@ -64,13 +64,14 @@ bool IsKnown(const Known& known, const Ticket& ticket) {
 
 }  // namespace
 
-void NoteTaken(pg::Session& session, LeaseRun& run) {
+void NoteTakenIds(pg::Session& session, LeaseRun& run) {
   Ids ids;
   for (const store::LeaseCaller& caller : run.demand.callers) {
     if (!caller.request_id.empty()) ids.push_back(caller.request_id);
   }
+  if (ids.empty()) return;
   auto known = store::KnownRequests(session, run.lane_stage.lane, ids);
-  if (known.ok()) run.taken = *std::move(known);
+  if (known.ok()) run.taken_ids = *std::move(known);
 }
 
 RequestFinder::RequestFinder(Context& context, SessionCache& sessions, Calls calls)

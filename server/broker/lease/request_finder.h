@@ -16,7 +16,7 @@
 namespace skiplane::broker {
 
 // After kAlreadyExists: which request ids are taken, if that can be read.
-void NoteTaken(pg::Session& session, LeaseRun& run);
+void NoteTakenIds(pg::Session& session, LeaseRun& run);
 
 class RequestFinder {
  public:

@@ -92,7 +92,8 @@ void Scheduler::Start(const TicketPtr& ticket, Step& step) {
     // The lane stage that serves it first need not be the one that served the earlier call.
     Find(ticket, /*is_urgent=*/true, step);
   } else {
-    Enlist(ticket, step);  // whoever serves it looks, if nobody did by then
+    // A lease statement looks, if nobody did by then; and an index refuses a second lease.
+    Enlist(ticket, step);
     if (ticket->state == Ticket::State::kDone || !ticket->waits) return;
     ++ticket->finds;
     step.actions.push_back(SendFind{ticket, /*is_urgent=*/false});

@@ -239,8 +239,9 @@ void Scheduler::Collided(const LeaseRun& run, Step& step) {
     ticket->state = Ticket::State::kWaiting;
     const bool may_be_taken = MayBeTaken(run, *ticket);
     const bool is_over = ticket->is_expired && !may_be_taken;
+    // Of one that is superseded the repeat looks for itself.
     if (ticket->is_cancelled || ticket->IsSuperseded() || is_over) {
-      FinishEmpty(ticket, step);  // a repeat looks for itself
+      FinishEmpty(ticket, step);
     } else if (!may_be_taken) {
       continue;
     } else if (++ticket->conflicts == kConflictsMax) {

@@ -74,8 +74,10 @@ std::vector<int64_t> CountPerCaller(const LeaseRun& run,
 }
 
 bool MayBeTaken(const LeaseRun& run, const Ticket& ticket) {
-  if (ticket.request_key.empty() || !run.taken.has_value()) return !ticket.request_key.empty();
-  return std::ranges::find(*run.taken, ticket.RequestIdIn(run.lane_stage)) != run.taken->end();
+  if (ticket.request_key.empty()) return false;
+  if (!run.taken_ids.has_value()) return true;
+  const std::string id = ticket.RequestIdIn(run.lane_stage);
+  return std::ranges::find(*run.taken_ids, id) != run.taken_ids->end();
 }
 
 std::vector<store::Bound> LastKeys(const LeaseRun& run,

@@ -29,7 +29,7 @@ struct LeaseRun {
   std::vector<Turn> turns;       // that it took
   std::vector<std::string> unsought;  // request ids under which nobody looked for leases yet
   // After kAlreadyExists: the request ids under which something is leased, if that could be read.
-  std::optional<std::vector<std::string>> taken;
+  std::optional<std::vector<std::string>> taken_ids;
   enum class Kind {
     kStatement,    // of its own
     kReservation,  // in the transaction of an ack

@@ -178,7 +178,7 @@ TEST_F(HandOffTest, WhoseRequestIdIsNotTakenWaitsOn) {
   Admit(ann);
   Admit(bob);
   LeaseRun run = HandOff(2);
-  run.taken = {ann->RequestIdIn({1, 0})};
+  run.taken_ids = {ann->RequestIdIn({1, 0})};
   EXPECT_EQ(EndTaken(run), "find ann");
   LeaseRun next = HandOff(1);
   EXPECT_EQ(End(next, 1), "answer bob: 1 tasks");
