@@ -10,9 +10,11 @@ import grpc
 from held import AT_ONCE, Holder
 from producer import AGAIN_S, GONE
 from support import stream
-from support.client import DEADLINE_S, Client, broker_pb2, lease_request, new_id, reason_of
+from support.client import (DEADLINE_S, Client, broker_pb2, lease_request, new_id, reason_of,
+                            seconds)
 
 WAITS_S = (0, 0.05, 0.5, 2)
+REPEAT_WAIT_S = 5
 # Another call has the same request id under way, or a conflict passes: to be repeated.
 AGAIN = (*GONE, grpc.StatusCode.ABORTED)
 
@@ -36,6 +38,8 @@ class CallWorker(Holder):
                 if error.code() not in AGAIN:
                     self._journal.note("ended", reason_of(error), error.details())
                     return
+                if self._asked is not None:  # as docs/PROTOCOL.md says: a commit may come late
+                    self._asked.wait.CopyFrom(seconds(REPEAT_WAIT_S))
                 self._pause.wait(AGAIN_S)
             finally:
                 client.close()
