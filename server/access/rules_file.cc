@@ -30,7 +30,8 @@ constexpr char kVerbNames[] = "enqueue, lease, read, read_payload, operate, admi
 // taken for one of rules.
 std::string Quoted(absl::string_view word) {
   constexpr size_t kMost = 40;  // less than a bearer token has
-  if (base::HoldsBearerToken(word)) return "a bearer token";
+  const bool begins_one = absl::StrContains(word, base::kBearerTokenStart);  // maybe cut off
+  if (begins_one || base::HoldsBearerToken(word)) return "a bearer token";
   return word.size() > kMost ? "a word of more than 40 bytes" : absl::StrCat("`", word, "`");
 }
 
