@@ -28,27 +28,30 @@ add_compile_definitions(GTEST_HAS_PTHREAD=1)
 # file of its target uses, too, is listed in `alone`; and so is the scheduler, since the planted
 # faults of tests/simulation/mutants replace one of its files when they are linked.
 set(alone
-  "cli/command/(queues|reports|schedules|tasks)|cli/input/plan|pg/connections/listener"
+  "cli/command/(queues|reports|schedules|tasks)|cli/input/plan|pg/(watchdog|connections/listener)"
   "server/broker/schedule/|broker/settle/settle_log|server/upkeep/|rpc/call/page_token"
-  "rpc/broker/convert_lease|serve/reflection_service|config/options"
-  "server/http/(boost|gzip|pages|request_parser)|server/net/connection[.]"
+  "rpc/broker/convert_(lease|stream)|serve/reflection_service|config/options"
+  "server/broker/(operate/task_operator|sessions/session_renewer)"
+  "client/src/worker/(link|nack_item|settler)[.]"
+  "server/http/(boost|gzip|metrics_page|pages|request_parser)|server/net/connection[.]"
   "tests/bench/load/(apart|classic|hand_made|steady_work)[.]"
   "tests/bench/scenario/(admin|admin_rows|apart|heartbeats|keyed|pickup|raw_sql)[.]"
   "broker/lease/repeat_pgtest|sql/statements_pgtest"
   "broker/schedule/(alarms|belief|belief_transitions|lane_stage_state|probe_budget)_test"
   "rpc/[a-z]+/(bad|convert|setting)_[a-z_]+_test")
 function(skiplane_compile_together target)
-  list(JOIN alone "|" pattern)
   if(SKIPLANE_PRECOMPILE)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
     get_target_property(folder ${target} SOURCE_DIR)
     get_target_property(files ${target} SOURCES)
     foreach(file IN LISTS files)
       cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${folder})
-      if(file MATCHES "${pattern}")
-        set_source_files_properties(${file} TARGET_DIRECTORY ${target}
-          PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-      endif()
+      foreach(pattern IN LISTS alone)
+        if(file MATCHES "${pattern}")
+          set_source_files_properties(${file} TARGET_DIRECTORY ${target}
+            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+        endif()
+      endforeach()
     endforeach()
   endif()
 endfunction()

@@ -8,8 +8,8 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, FOLDER)
 
 from rules import (alerts, documents, events, glossary, includes, limits,  # noqa: E402
-                   migrations, paths, pictures, reasons, registration, scripts, sizes, sql, units,
-                   words)
+                   migrations, paths, pictures, reasons, registration, scripts, sizes, sql,
+                   together, units, words)
 from rules.tree import read_tree  # noqa: E402
 
 
@@ -69,6 +69,9 @@ class Tidy(unittest.TestCase):
 
     def test_no_test_is_lost(self):
         self.assert_clean(registration)
+
+    def test_what_is_compiled_together_has_names_of_its_own(self):
+        self.assert_clean(together)
 
     @unittest.skipUnless(scripts.available(), "shellcheck is not installed")
     def test_scripts_are_clean(self):
