@@ -192,16 +192,24 @@ TEST_F(ProduceTest, AStreamThatDrainsIsAnsweredWhileTheNextOneIsUsed) {
 // A broker may refuse what it has not read to its end, as one whose memory is short does.
 TEST_F(ProduceTest, WhatIsRefusedWhileItIsWrittenGoesOnTheNextStreamOnceItIsWritten) {
   broker_.HoldReadsOf(1);
+  broker_.HoldAnswers(true);
   Client client = Connected();
-  ASSERT_TRUE(Begin(client, "a").get().ok());
+  auto first = Begin(client, "a");
+  ASSERT_TRUE(broker_.Wait([this] { return CountOn(1) == 1; }));
   std::vector<std::future<Results>> large;  // together beyond what is sent unread
-  for (int i = 0; i < 2; ++i) large.push_back(Begin(client, std::string(size_t{5} << 19, 'x')));
-  v1::ProduceResponse refused;
-  refused.set_draining(true);
-  v1::ProduceResult* const result = refused.add_results();
-  result->set_number(broker_.produced[0].request.enqueues(0).number() + 2);
-  *result->mutable_refusal() = Refused(grpc::UNAVAILABLE, "DATABASE_UNAVAILABLE");
-  broker_.Say(std::move(refused));
+  for (int i = 0; i < 5; ++i) large.push_back(Begin(client, std::string(size_t{5} << 19, 'x')));
+  const int64_t number = broker_.produced[0].request.enqueues(0).number();
+  v1::ProduceResponse draining;
+  draining.set_draining(true);
+  for (int i = 0; i < 6; ++i) draining.add_results()->set_number(number + i);
+  draining.mutable_results(0)->mutable_response()->add_results()->set_task_id("task-a");
+  for (int i = 1; i < 6; ++i) {  // which of them is being written is the transport's business
+    *draining.mutable_results(i)->mutable_refusal() =
+        Refused(grpc::UNAVAILABLE, "DATABASE_UNAVAILABLE");
+  }
+  broker_.Say(std::move(draining));
+  ASSERT_TRUE(first.get().ok());  // so the client knows that the stream drains
+  broker_.HoldAnswers(false);
   ASSERT_TRUE(Begin(client, "b").get().ok());
   broker_.RefuseNext(3, Refused(grpc::UNAVAILABLE, "DATABASE_UNAVAILABLE"));
   EXPECT_TRUE(Begin(client, "c").get().ok()) << "its pauses are longer than that of the large one";
