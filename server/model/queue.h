@@ -55,7 +55,7 @@ struct QueueSettings {
   bool keep_payloads = false;
   bool keep_results = false;
   QueueLimits limits;
-  Packing packing = Packing::kOff;
+  Packing packing = Packing::kAutomatic;
 
   // Stages by their number, from 0. A number that the pipeline lacks has the queue's own values.
   const RetryPolicy& RetryOf(int16_t stage) const;

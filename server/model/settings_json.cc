@@ -197,7 +197,9 @@ std::string SettingsToJson(const QueueSettings& settings) {
   if (limits.max_depth) json["max_depth"] = *limits.max_depth;
   if (limits.max_bytes) json["max_bytes"] = *limits.max_bytes;
   if (limits.max_enqueue_rate) json["max_enqueue_rate"] = *limits.max_enqueue_rate;
-  if (settings.packing != Packing::kOff) json["packing"] = EnumText(settings.packing, kPackings);
+  if (settings.packing != QueueSettings().packing) {
+    json["packing"] = EnumText(settings.packing, kPackings);
+  }
   return json.dump();
 }
 

@@ -153,8 +153,8 @@ TEST(OptionsTest, FlagsAreTakenAndOthersRefused) {
   EXPECT_EQ(options->only, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(options->seconds, absl::Seconds(7));
   EXPECT_TRUE(ParseOptions({"--quick"})->is_quick);
-  EXPECT_TRUE(ParseOptions({"--packing"})->packing);
-  EXPECT_FALSE(ParseOptions({})->packing);
+  EXPECT_FALSE(ParseOptions({"--no-packing"})->packing);
+  EXPECT_TRUE(ParseOptions({})->packing);
   EXPECT_TRUE(ParseOptions({})->enqueue_ids && ParseOptions({})->lease_ids);
   EXPECT_TRUE(ParseOptions({"--enqueue-ids"})->enqueue_ids);
   EXPECT_FALSE(ParseOptions({"--enqueue-ids"})->lease_ids);

@@ -32,7 +32,7 @@ bool SetSwitch(Options& options, const std::string& name) {
     return true;
   }
   if (name == "--no-history") return options.history = false, true;
-  if (name == "--packing") return options.packing = true, true;
+  if (name == "--no-packing") return options.packing = false, true;
   if (name == "--enqueue-ids") return options.lease_ids = false, true;
   if (name == "--no-request-ids") return options.enqueue_ids = options.lease_ids = false, true;
   return false;

@@ -17,7 +17,7 @@ struct Options {
   absl::Duration warmup = absl::Seconds(3);
   bool is_quick = false;     // short, and on a twentieth of the rows
   bool history = true;       // queues keep history rows
-  bool packing = false;      // many tasks may share one row
+  bool packing = true;       // many tasks may share one row
   bool enqueue_ids = true;   // Enqueue carries a request id, as the client libraries' does
   bool lease_ids = true;     // Lease carries one
 };

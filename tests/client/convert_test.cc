@@ -221,7 +221,7 @@ TEST(ConvertTest, QueueSettingsReturnAsTheyWent) {
                                .history = HistoryPolicy::kFailures,
                                .lease_duration = absl::Seconds(5),
                                .max_payload_bytes = 1000,
-                               .packing = Packing::kAutomatic,
+                               .packing = Packing::kOff,
                                .max_depth = 7,
                                .max_enqueue_rate = 0.5};
   v1::Queue proto;
@@ -241,7 +241,7 @@ TEST(ConvertTest, QueueSettingsReturnAsTheyWent) {
   EXPECT_EQ(queue.settings.history, HistoryPolicy::kFailures);
   EXPECT_EQ(queue.settings.lease_duration, absl::Seconds(5));
   EXPECT_EQ(queue.settings.max_payload_bytes, 1000);
-  EXPECT_EQ(queue.settings.packing, Packing::kAutomatic);
+  EXPECT_EQ(queue.settings.packing, Packing::kOff);
   EXPECT_EQ(queue.settings.max_depth, 7);
   EXPECT_EQ(queue.settings.max_bytes, std::nullopt);
   EXPECT_EQ(queue.settings.max_enqueue_rate, 0.5);

@@ -16,6 +16,7 @@ from support.broker import Broker
 from support.client import Client
 from support.database import Database
 from support.fault import MortalCluster
+from support.packs import PACKING, ROWS
 from support.process import Process
 
 QUEUE = "killed"
@@ -75,10 +76,9 @@ class Round:
     def run(self, brokers, workers, databases, end_time):
         """Until so many are killed, or the time has come."""
         for _ in range(self._options.running_brokers):
-            self._start_broker(is_awaited=self._options.packing)
-        if self._options.packing:
-            with self._client() as client:
-                client.create_queue(QUEUE, packing="PACKING_AUTOMATIC")
+            self._start_broker(is_awaited=True)
+        with self._client() as client:
+            client.create_queue(QUEUE, **(PACKING if self._options.packing else ROWS))
         settings = {"queue": QUEUE, "lease_s": self._options.lease_seconds, "seed": self.seed,
                     "packing": self._options.packing}
         self._forker = Process([sys.executable, "-B",

@@ -30,7 +30,7 @@ QueueSettings UnusualSettings() {
   settings.failed_days = 400;
   settings.keep_payloads = true;
   settings.keep_results = true;
-  settings.packing = Packing::kAutomatic;
+  settings.packing = Packing::kOff;
   settings.limits = {
       .max_depth = 1000000000, .max_bytes = kQueueBytesMax, .max_enqueue_rate = 0.25};
   return settings;

@@ -55,6 +55,18 @@ TEST_F(PeersTest, WhileAnOlderBrokerRunsNotAllReadPacks) {
   EXPECT_TRUE(all_read_packs_);
 }
 
+// It may be frozen, and go on: then it would take the leases of packed tasks out of the ledger.
+TEST_F(PeersTest, AnOlderBrokerThatFellSilentCountsForAnHour) {
+  Sql("INSERT INTO skiplane.broker (id, name, expire_time) "
+      "VALUES (repeat('02', 16)::uuid, 'older', now() - interval '59 minutes')");
+  EXPECT_THAT(Renew(1), IsOkAndHolds(0));
+  EXPECT_FALSE(all_read_packs_);
+  Sql("UPDATE skiplane.broker SET expire_time = now() - interval '61 minutes' "
+      "WHERE name = 'older'");
+  Required(Renew(1));
+  EXPECT_TRUE(all_read_packs_);
+}
+
 TEST_F(PeersTest, ASilentBrokerDoesNotCount) {
   Renew(1).IgnoreError();
   Renew(2).IgnoreError();

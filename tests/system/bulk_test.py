@@ -45,7 +45,7 @@ class Bulk(SystemTest):
         self.put(7, priority=1)
         self.assert_done(self.start_bulk({"set_priority": 0}, dry_run=True, priority=5), 30, 0)
         self.assertEqual(self.database.number(
-            "SELECT count(*) FROM skiplane.task WHERE priority = 5"), 30)
+            "SELECT count(*) FROM skiplane.packed_task WHERE priority = 5"), 30)
 
     def test_thousands_get_another_priority(self):
         self.put(5000, priority=5)

@@ -6,6 +6,7 @@ import unittest
 
 from support.case import SystemTest
 from support.client import broker_pb2, new_id
+from support.packs import ATTEMPTS, TASKS as ALL_TASKS
 
 QUEUE = "shared"
 WORKERS = 64
@@ -51,10 +52,10 @@ class Exclusive(SystemTest):
         self.assertEqual(len(self.leased), TASKS)
         self.assertEqual(len(set(self.leased)), TASKS)
         self.assertEqual(set(self.outcomes), {"SETTLED"})
-        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), 0)
+        self.assertEqual(self.database.number(f"SELECT count(*) FROM {ALL_TASKS}"), 0)
         self.assertEqual(
             self.database.run("SELECT count(*), count(DISTINCT task_id), max(attempt) "
-                              "FROM skiplane.history WHERE outcome = 1"),
+                              f"FROM {ATTEMPTS} WHERE outcome = 1"),
             [(str(TASKS), str(TASKS), "1")])
         for broker in self.brokers:  # both took part, or this was no test of two
             name = f'skiplane_tasks_leased_total{{kind="first",queue="{QUEUE}"}}'

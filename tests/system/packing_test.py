@@ -5,7 +5,7 @@ import unittest
 
 from support.case import SystemTest
 from support.client import DEADLINE_S, admin_pb2, bulk_pb2, new_id, seconds
-from support.packs import PACKING, put_packed
+from support.packs import ROWS, put_packed
 from support.process import GENEROUS_S
 
 QUEUE = "packed"
@@ -16,7 +16,7 @@ class Packing(SystemTest):
     def setUp(self):
         super().setUp()
         self.broker, self.client = self.start()
-        self.client.create_queue(QUEUE, **PACKING)
+        self.client.create_queue(QUEUE)
 
     def packs(self):
         return self.database.number("SELECT count(*) FROM skiplane.task_pack")
@@ -94,9 +94,9 @@ class Packing(SystemTest):
         self.put(15)
         self.put(20, delay=seconds(60))
         self.put(20)
-        self.client.create_queue("other")
+        self.client.create_queue("other", **ROWS)
         self.put(queue="other")
-        self.client.create_queue("kept", **PACKING, keep_payloads=True)
+        self.client.create_queue("kept", keep_payloads=True)
         self.put(queue="kept")
         self.assertEqual(self.packs() - packs, 1)  # of the call whose tasks are ordinary
 

@@ -6,6 +6,7 @@ from support.by_http import ByHttp
 from support.case import SystemTest
 from support.client import (DEADLINE_S, admin_pb2, broker_pb2, queue_pb2, seconds, state_name,
                             task_pb2)
+from support.packs import ROWS
 
 QUEUE = "resumed"
 WORKER = "worker"
@@ -135,6 +136,7 @@ class Attempts(ResumeTest):
         self.assertEqual((again.last_error, again.last_progress), (ERROR, PROGRESS))
 
     def test_errors_and_progress_count_in_the_bytes_of_a_lease(self):
+        self.client.update_queue(QUEUE, "packing", **ROWS)  # no packed task ran before
         self.client.enqueue_all(QUEUE, [self.client.new_task()] * 1000)
         self.database.run(
             "UPDATE skiplane.task SET attempt = 1, error_type = 'E',"

@@ -117,7 +117,7 @@ TEST_F(TaskAwaitTest, OneStatementFindsTheEndsThatNobodyTold) {
   WaitForAwaiting(kTasks);
   WaitForReads(kTasks);
   const int64_t passes = RunsOf("task_known");
-  Sql("DELETE FROM skiplane.task");
+  Sql("DELETE FROM skiplane.task_pack");
   for (auto& answer : answers) EXPECT_THAT(answer.Get(), ReasonIs("TASK_NOT_FOUND"));
   EXPECT_EQ(RunsOf("task_get"), 2 * kTasks);
   EXPECT_LT(RunsOf("task_known"), passes + kTasks);

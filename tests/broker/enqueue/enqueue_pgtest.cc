@@ -87,7 +87,9 @@ TEST_F(EnqueueTest, ConcurrentCallsWithOneRequestIdOverTwoBrokersMakeOneSet) {
     first_ids.insert(results->front().id.id);
   }
   EXPECT_EQ(first_ids.size(), 1u);
-  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 3);
+  EXPECT_EQ(Number("SELECT (SELECT count(*) FROM skiplane.task) +"
+                   " (SELECT count(*) FROM skiplane.packed_task)"),
+            3);
 }
 
 TEST_F(EnqueueTest, ConcurrentCallsWithOneKeyMakeOneTask) {
@@ -135,7 +137,7 @@ TEST_F(EnqueueTest, LanesKeepKeysUniqueAndCallsTogether) {
   broker().CreateQueue(std::move(create), made.done());
   ASSERT_THAT(made.Get(), IsOk());
   Enqueue(std::vector<model::NewTask>(50, Payload("x")));
-  EXPECT_EQ(Number("SELECT count(DISTINCT lane) FROM skiplane.task"), 1);
+  EXPECT_EQ(Number("SELECT count(DISTINCT lane) FROM skiplane.task_pack"), 1);
   std::vector<model::NewTask> keyed;
   for (int i = 0; i < 50; ++i) keyed.push_back(Keyed(std::to_string(i)));
   const auto first = Enqueue(keyed);

@@ -87,7 +87,10 @@ class QueueRoomHarness : public BrokerHarness {
     EXPECT_THAT(std::string(results.status().message()), ::testing::HasSubstr(setting));
   }
 
-  int64_t Tasks() const { return Number("SELECT count(*) FROM skiplane.task"); }
+  int64_t Tasks() const {
+    return Number("SELECT (SELECT count(*) FROM skiplane.task) +"
+                  " (SELECT count(*) FROM skiplane.packed_task)");
+  }
 
   std::vector<model::LeasedTask> Take(int count) {
     broker::LeaseCall call = LeaseOf("w", count);

@@ -143,7 +143,10 @@ TEST_F(LeaseTest, TwoBrokersOnOneQueueNeverLeaseATaskTwice) {
   EXPECT_EQ(leased.size(), static_cast<size_t>(kTasks));
   for (const auto& [id, times] : leased) ASSERT_EQ(times, 1) << id;
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 0);
-  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.history WHERE outcome = 1"), kTasks);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_pack"), 0);
+  EXPECT_EQ(Number("SELECT (SELECT count(*) FROM skiplane.history WHERE outcome = 1) +"
+                   " (SELECT count(*) FROM skiplane.packed_attempt WHERE outcome = 1)"),
+            kTasks);
 }
 
 }  // namespace

@@ -132,8 +132,10 @@ TEST_F(HeartbeatTest, OfACancelledAndHangedOneItIsTheLoss) {
 TEST_F(HeartbeatTest, HoweverManyAreCancelledEachHeartbeatTellsTheTruth) {
   const auto tasks = LeaseNew(1000);
   const auto others = LeaseNew(1000);
-  Sql("UPDATE skiplane.task SET priority = 1 WHERE id <= " +
-      std::to_string(tasks.back().token.task.id));
+  for (const std::string table : {"task", "task_pack"}) {
+    Sql("UPDATE skiplane." + table + " SET priority = 1 WHERE id <= " +
+        std::to_string(tasks.back().token.task.id));
+  }
   broker::StartBulkCall call;
   call.filter.queue = "q";
   call.filter.states.leased = true;

@@ -28,7 +28,7 @@ model::QueueSettings Unusual() {
   settings.failed_days = 3;
   settings.keep_payloads = true;
   settings.keep_results = true;
-  settings.packing = model::Packing::kAutomatic;
+  settings.packing = model::Packing::kOff;
   settings.limits = {.max_depth = 5, .max_bytes = 6, .max_enqueue_rate = 0.5};
   return settings;
 }

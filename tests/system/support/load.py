@@ -11,11 +11,11 @@ import time
 import grpc
 
 from support.client import Client, broker_pb2, lease_request, new_id
-from support.packs import ATTEMPTS, PACKING, TASKS
+from support.packs import ATTEMPTS, PACKING, ROWS, TASKS
 from support.process import GENEROUS_S
 
 QUEUE, PACKED = "load", "packed"
-QUEUES = {QUEUE: {}, PACKED: PACKING}  # their settings
+QUEUES = {QUEUE: ROWS, PACKED: PACKING}  # their settings
 # What a slow machine, or a broker under sanitizers, may take longer than a good one.
 MACHINE_FACTOR = 6
 BACK_WITHIN_S = 5 * MACHINE_FACTOR
@@ -99,6 +99,11 @@ class Load:
             while acked_at and acked_at[0] < since:
                 acked_at.popleft()
         return {queue: len(acked_at) for queue, acked_at in self._acked_at.items()}
+
+    def acks(self, queue):
+        """So far."""
+        with self._changed:
+            return self._acks[queue]
 
     def wait_for_acks(self, count):
         """From now on, of each queue."""

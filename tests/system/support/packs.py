@@ -5,7 +5,9 @@ import time
 from support.client import DEADLINE_S, admin_pb2
 from support.process import GENEROUS_S
 
-PACKING = {"packing": "PACKING_AUTOMATIC"}  # settings of a queue
+# Settings of a queue.
+PACKING = {"packing": "PACKING_AUTOMATIC"}
+ROWS = {"packing": "PACKING_OFF"}
 
 # What a FROM names: each has an alias of its own.
 TASKS = ("(SELECT lane, id, state, attempt, lease_time, session FROM skiplane.task UNION ALL"
