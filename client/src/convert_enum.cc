@@ -48,8 +48,8 @@ constexpr Pair<Disposition, v1::NackDisposition> kDispositions[] = {
 };
 
 constexpr Pair<Packing, v1::Packing> kPackings[] = {
+    {Packing::kAutomatic, v1::PACKING_AUTOMATIC},  // also what is unset, as by an older broker
     {Packing::kOff, v1::PACKING_OFF},
-    {Packing::kAutomatic, v1::PACKING_AUTOMATIC},
 };
 
 constexpr Pair<PauseMode, v1::PauseMode> kPauseModes[] = {

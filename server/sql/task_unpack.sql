@@ -1,5 +1,5 @@
--- Moves packed tasks into rows of task, where the next statement of the transaction finds them as
--- any others: those that are leased under the same leases; with one that waits, all of its pack.
+-- Moves packed tasks into rows of task, where the statements that follow find them as any
+-- others: those that are leased under the same leases; with one that waits, all of its pack.
 -- $1 lane  $2 ids, of which those that are not packed are left alone.
 -- One row: how many packs are to be looked for again, as a lease that this waited for left a part
 -- of them elsewhere, or they are gone by now. Counts of tasks stay.

@@ -13,6 +13,7 @@ from support import document, stubs
 from support.broker import listen_where_nobody_is_put
 from support.case import SystemTest, slow
 from support.client import broker_pb2
+from support.packs import TASKS
 from support.process import Process
 
 sys.path.append(os.path.join(stubs.ROOT, "tests", "proto"))
@@ -119,7 +120,7 @@ class Streams(SystemTest):
         self.broker.kill()
         worker.wait_for_output("no. ", times=MANY)
         self.assertEqual(worker.terminate(), 0, worker.output)
-        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), 0)
+        self.assertEqual(self.database.number(f"SELECT count(*) FROM {TASKS}"), 0)
         self.assert_all_once(worker)
 
     def assert_outlives_old_streams(self, worker):
@@ -212,14 +213,14 @@ class Go(ToolChain, Streams):
         self.kill()
         self.assertEqual(producer.wait(), 0, producer.output)
         self.assert_each_once(producer.output, r"is committed: no\. (\d+)\.")
-        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), MANY)
+        self.assertEqual(self.database.number(f"SELECT count(*) FROM {TASKS}"), MANY)
 
     def test_a_producer_outlives_old_streams(self):
         producer = self.go(0, self.old_and_old_again())
         self.assertEqual(producer.wait(), 0, producer.output)
         self.assertGreater(producer.output.count("stream ended: it was old"), 1)
         self.assert_each_once(producer.output, r"is committed: no\. (\d+)\.")
-        self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), MANY)
+        self.assertEqual(self.database.number(f"SELECT count(*) FROM {TASKS}"), MANY)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import unittest
 from support.case import leases_begun, slow
 from support.http import RawHttp, post
 from support.http_case import HttpTest
+from support.packs import TASKS
 from support.process import GENEROUS_S
 
 QUEUE = "waiting"
@@ -291,7 +292,7 @@ class TenThousand(Waiting):
         self.assertEqual({task["attempt"] for task in tasks}, {1})
         self.assertEqual(callers.turned_away, CALLERS - CONNECTIONS_MAX)
         self.assertEqual(self.database.run(
-            "SELECT state, attempt, count(*) FROM skiplane.task GROUP BY 1, 2"),
+            f"SELECT state, attempt, count(*) FROM {TASKS} GROUP BY 1, 2"),
             [("2", "1", str(WAITING_MAX))])
 
 

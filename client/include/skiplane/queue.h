@@ -74,7 +74,7 @@ struct QueueSettings {
   // Whether history rows hold the payload that the attempt ran with, and the result of its ack.
   bool keep_payloads = false;
   bool keep_results = false;
-  // A broker before 0.2 knows none, and sends none back: what is read of it is kOff.
+  // A broker before 0.2 knows none, and packs nothing: what is read of it is kAutomatic.
   Packing packing = Packing::kAutomatic;
   // Above these Enqueue is refused as RESOURCE_EXHAUSTED, which Client repeats for a while: tasks
   // that are not finished, the bytes of their payloads and headers (QUEUE_FULL), tasks a second at
