@@ -2,8 +2,9 @@
 -- session, ordered by pack: $2 ids of packs  $3 lease numbers  $4 sessions  $5 masks of the acked
 -- positions; and $6 whether the queue keeps history of successes  $7 for how many days  $8 ledger
 -- rows whose last task this is  $9 id of this try
--- One row per pack of which something was acked: id, mask, time now in microseconds. The others are
--- a case for task_settle: they have a row of their own by now, or their lease is over.
+-- Rows for each element of which something was acked: its number, mask, time now in microseconds.
+-- Not for each pack: another element may name the same task under a lease that is not its own. The
+-- others are a case for task_settle: they have a row of their own by now, or their lease is over.
 -- lanes: any because a lane that is given once lets a plan read all of it for single packs
 -- locks: any because packs of several workers are acked beside each other, in the order of ids
 WITH pack AS MATERIALIZED (
@@ -15,9 +16,9 @@ WITH pack AS MATERIALIZED (
     FROM skiplane.task_pack o WHERE o.lane = $1::int8 AND o.id = w.id FOR UPDATE
   ) x
 ), hit AS MATERIALIZED (
-  SELECT p.id, u.session, u.lease_number, u.mask & l.mask & ~p.gone AS mask
-  FROM unnest($2::int8[], $3::int8[], $4::uuid[], $5::int8[])
-    AS u(id, lease_number, session, mask)
+  SELECT u.number, p.id, u.session, u.lease_number, u.mask & l.mask & ~p.gone AS mask
+  FROM unnest($2::int8[], $3::int8[], $4::uuid[], $5::int8[]) WITH ORDINALITY
+    AS u(id, lease_number, session, mask, number)
   JOIN pack p ON p.id = u.id
   CROSS JOIN LATERAL unnest(p.sessions, p.lease_numbers, p.masks)
     AS l(session, lease_number, mask)
@@ -77,4 +78,4 @@ WITH pack AS MATERIALIZED (
       WHERE o.lane = $1::int8 AND o.id = c.id OFFSET 0
     ) x))
 )
-SELECT a.id, a.mask, (date_part('epoch', now()) * 1e6)::int8 FROM acked a
+SELECT h.number, h.mask, (date_part('epoch', now()) * 1e6)::int8 FROM hit h

@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
 #include "server/model/request_key.h"
@@ -118,6 +117,7 @@ absl::StatusOr<std::vector<size_t>> AckPacked(pg::Session& session, const Settle
                                               absl::Time* now) {
   std::vector<int64_t> packs, lease_numbers, masks;
   std::vector<pg::Uuid> sessions;
+  std::vector<size_t> elements;  // in which each row is
   for (const SettleRow& row : batch.rows) {
     const model::LeaseToken& token = row.token;
     const int64_t pack = token.task.id - token.offset;
@@ -125,28 +125,27 @@ absl::StatusOr<std::vector<size_t>> AckPacked(pg::Session& session, const Settle
     if (!packs.empty() && packs.back() == pack && lease_numbers.back() == token.lease_number &&
         sessions.back() == token.session) {
       masks.back() |= bit;
-      continue;
+    } else {
+      packs.push_back(pack);
+      lease_numbers.push_back(token.lease_number);
+      sessions.push_back(token.session);
+      masks.push_back(bit);
     }
-    packs.push_back(pack);
-    lease_numbers.push_back(token.lease_number);
-    sessions.push_back(token.session);
-    masks.push_back(bit);
+    elements.push_back(packs.size() - 1);
   }
   pg::Params params;
   params.Int8(batch.lane).Int8Array(packs).Int8Array(lease_numbers).UuidArray(sessions);
   params.Int8Array(masks).Bool(batch.settings.history == model::HistoryPolicy::kAll);
   params.Int4(batch.settings.history_days).UuidArray(batch.ledgers).Int8(batch.try_id);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kTaskAckPacked, params));
-  absl::flat_hash_map<int64_t, uint64_t> hits;
+  std::vector<uint64_t> hits(packs.size());
   for (int row = 0; row < rows.size(); ++row) {
-    hits[rows.Int(row, 0)] = static_cast<uint64_t>(rows.Int(row, 1));
+    hits[static_cast<size_t>(rows.Int(row, 0)) - 1] |= static_cast<uint64_t>(rows.Int(row, 1));
     if (now != nullptr) *now = rows.Micros(row, 2);
   }
   std::vector<size_t> acked;
   for (size_t i = 0; i < batch.rows.size(); ++i) {
-    const model::LeaseToken& token = batch.rows[i].token;
-    const auto hit = hits.find(token.task.id - token.offset);
-    if (hit != hits.end() && (hit->second >> token.offset & 1) != 0) acked.push_back(i);
+    if ((hits[elements[i]] >> batch.rows[i].token.offset & 1) != 0) acked.push_back(i);
   }
   return acked;
 }

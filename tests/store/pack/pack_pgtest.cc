@@ -89,6 +89,13 @@ TEST_F(PackTest, ATokenOfAnotherLeaseChangesNothing) {
   EXPECT_EQ(Settle({tokens_[0]}, Action::kAck), 1);
 }
 
+TEST_F(PackTest, ATokenOfAnotherLeaseIsNotAnsweredForTheTrueOneBesideIt) {
+  model::LeaseToken forged = tokens_[1];
+  --forged.lease_number;
+  const auto acked = AckByLocation(*session_, Batch({tokens_[0], forged, tokens_[1]}));
+  EXPECT_THAT(acked, testing::IsOkAndHolds(ElementsAre(0, 2)));
+}
+
 TEST_F(PackTest, ASecondSettlementFindsTheFirst) {
   EXPECT_EQ(Settle({tokens_[0]}, Action::kAck), 1);
   EXPECT_EQ(Settle({tokens_[0]}, Action::kRetry), 0);
