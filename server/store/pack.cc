@@ -122,16 +122,21 @@ absl::StatusOr<std::vector<size_t>> AckPacked(pg::Session& session, const Settle
     const model::LeaseToken& token = row.token;
     const int64_t pack = token.task.id - token.offset;
     const auto bit = static_cast<int64_t>(uint64_t{1} << token.offset);
-    if (!packs.empty() && packs.back() == pack && lease_numbers.back() == token.lease_number &&
-        sessions.back() == token.session) {
-      masks.back() |= bit;
-    } else {
+    // A lease has one element, or a task that is named twice would count twice.
+    size_t element = packs.size();
+    for (size_t i = element; i > 0 && packs[i - 1] == pack && element == packs.size(); --i) {
+      const bool is_same =
+          lease_numbers[i - 1] == token.lease_number && sessions[i - 1] == token.session;
+      if (is_same) element = i - 1;
+    }
+    if (element == packs.size()) {
       packs.push_back(pack);
       lease_numbers.push_back(token.lease_number);
       sessions.push_back(token.session);
-      masks.push_back(bit);
+      masks.push_back(0);
     }
-    elements.push_back(packs.size() - 1);
+    masks[element] |= bit;
+    elements.push_back(element);
   }
   pg::Params params;
   params.Int8(batch.lane).Int8Array(packs).Int8Array(lease_numbers).UuidArray(sessions);

@@ -96,6 +96,15 @@ TEST_F(PackTest, ATokenOfAnotherLeaseIsNotAnsweredForTheTrueOneBesideIt) {
   EXPECT_THAT(acked, testing::IsOkAndHolds(ElementsAre(0, 2)));
 }
 
+TEST_F(PackTest, ATaskThatIsNamedTwiceWithAnotherLeaseBetweenCountsOnce) {
+  model::LeaseToken forged = tokens_[0];
+  --forged.lease_number;
+  const auto acked = AckByLocation(*session_, Batch({tokens_[0], forged, tokens_[0]}));
+  EXPECT_THAT(acked, testing::IsOkAndHolds(ElementsAre(0, 2)));
+  EXPECT_EQ(Number("SELECT sum(succeeded) FROM skiplane.counter_delta"), 1);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.packed_attempt"), 1);
+}
+
 TEST_F(PackTest, ASecondSettlementFindsTheFirst) {
   EXPECT_EQ(Settle({tokens_[0]}, Action::kAck), 1);
   EXPECT_EQ(Settle({tokens_[0]}, Action::kRetry), 0);
