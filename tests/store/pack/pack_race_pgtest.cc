@@ -63,6 +63,8 @@ class PackRaceTest : public StoreHarness {
   absl::Status EnqueueSome(pg::Session& session, Random& random);
   void Operate(uint64_t seed);
   absl::Status ChangeSome(pg::Session& session, Random& random);
+  absl::Status ExpectOthersEnded(pg::Session& session, std::vector<int64_t> ids,
+                                 const model::TaskChange& change, const store::Changes& changes);
   void Reap();
   absl::Status TakeBack(pg::Session& session, const Dead& dead);
   void RunAll(uint64_t seed);
@@ -123,25 +125,39 @@ void PackRaceTest::Enqueue(uint64_t seed) {
   --race_.enqueuers;
 }
 
+// What any state allows misses no task, also if a lease moves it meanwhile.
+absl::Status PackRaceTest::ExpectOthersEnded(pg::Session& session, std::vector<int64_t> ids,
+                                             const model::TaskChange& change,
+                                             const store::Changes& changes) {
+  if (change.kind != Kind::kPrioritize && change.kind != Kind::kCancel) return absl::OkStatus();
+  std::erase_if(ids, [&](int64_t id) {
+    return std::ranges::any_of(changes.tasks, [id](const auto& task) { return task.id == id; });
+  });
+  ASSIGN_OR_RETURN(const auto living, store::LivingTasks(session, lane_, ids));
+  EXPECT_THAT(living, ::testing::IsEmpty());
+  return absl::OkStatus();
+}
+
 // As operators' changes are: in a transaction of their own.
 absl::Status PackRaceTest::ChangeSome(pg::Session& session, Random& random) {
   std::vector<int64_t> ids = Pick(random, 0, 3) == 0 ? race_.log.Living() : race_.log.Waiting();
   // The first ones are what leases look for.
-  if (Pick(random, 0, 1) == 0) std::ranges::shuffle(ids, random);
+  if (Pick(random, 0, 3) == 0) std::ranges::shuffle(ids, random);
   constexpr Kind kKinds[] = {Kind::kPrioritize, Kind::kRunNow, Kind::kPostpone, Kind::kRunAt,
                              Kind::kCancel};
   model::TaskChange change;
   change.kind = kKinds[Pick(random, 0, 4)];
-  const size_t most = change.kind == Kind::kCancel ? 3 : 20;
-  ids.resize(std::min(ids.size(), 1 + random() % most));
+  ids.resize(std::min(ids.size(), 1 + random() % 5));
   change.priority = static_cast<int16_t>(Pick(random, 0, 2));
   change.postpone = Pick(random, 0, 3) == 0 ? absl::Hours(1) : absl::Milliseconds(1);
   change.schedule_time = absl::Now() + absl::Milliseconds(Pick(random, -5, 5));
-  const bool is_late = Pick(random, 0, 3) == 0;
+  const bool is_late = Pick(random, 0, 1) == 0;
   const auto changes = pg::RepeatConflicts([&] {
-    return pg::InTransaction(session, [&] {
-      auto changed = store::ChangeTasks(session, store::TaskTable::kLiving, lane_, ids, change,
-                                        model::QueueSettings());
+    return pg::InTransaction(session, [&]() -> absl::StatusOr<store::Changes> {
+      ASSIGN_OR_RETURN(const store::Changes changed,
+                       store::ChangeTasks(session, store::TaskTable::kLiving, lane_, ids, change,
+                                          model::QueueSettings()));
+      RETURN_IF_ERROR(ExpectOthersEnded(session, ids, change, changed));
       if (is_late) race_.pacer.AwaitLeases(2);
       return changed;
     });
@@ -161,7 +177,7 @@ void PackRaceTest::Operate(uint64_t seed) {
   while (is_on() && !HasFailure()) {
     EXPECT_THAT(ChangeSome(*session, random), IsOk());
     EXPECT_THAT(store::FoldCounts(*session, lane_, 20), IsOk());
-    race_.pacer.AwaitLeases(5);
+    race_.pacer.AwaitLeases(2);
   }
 }
 
@@ -212,7 +228,8 @@ void PackRaceTest::RunAll(uint64_t seed) {
   std::vector<std::unique_ptr<Claimer>> claimers;
   std::vector<std::thread> threads;
   for (int i = 0; i < kClaimers; ++i) {
-    claimers.push_back(std::make_unique<Claimer>(race_, OpenBounded(), i, random()));
+    claimers.push_back(
+        std::make_unique<Claimer>(race_, OpenBounded(), OpenBounded(), i, random()));
   }
   for (const auto& claimer : claimers) threads.emplace_back([&claimer] { claimer->Run(); });
   for (int i = 0; i < kEnqueuers; ++i) {

@@ -1,6 +1,7 @@
 #include "tests/store/pack/race_claimer.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
@@ -185,8 +186,13 @@ std::vector<store::LeasedRow> LeaseRaced(Race& race, pg::Session& session,
   return leased->rows;
 }
 
-Claimer::Claimer(Race& race, std::unique_ptr<pg::Session> session, int number, uint64_t seed)
-    : race_(race), session_(std::move(session)), number_(number), random_(seed) {}
+Claimer::Claimer(Race& race, std::unique_ptr<pg::Session> session,
+                 std::unique_ptr<pg::Session> beside, int number, uint64_t seed)
+    : race_(race),
+      session_(std::move(session)),
+      beside_(std::move(beside)),
+      number_(number),
+      random_(seed) {}
 
 bool Claimer::IsAtEnd() {
   if (::testing::Test::HasFailure()) return true;
@@ -233,12 +239,12 @@ void Claimer::BeBorn() {
 void Claimer::LeaseSome() {
   store::LeaseDemand demand;
   demand.lane = race_.lane;
-  demand.has_packs = Pick(0, 5) > 0;
+  demand.has_packs = Pick(0, 9) > 0;
   demand.bounds = {{0}, {1}, {2}};
   const int callers = Pick(1, 3);
   const bool has_little_room = Pick(0, 7) == 0;
   for (int i = 0; i < callers; ++i) {
-    demand.slots.insert(demand.slots.end(), static_cast<size_t>(Pick(1, 40)), i + 1);
+    demand.slots.insert(demand.slots.end(), static_cast<size_t>(Pick(1, 60)), i + 1);
     const int64_t bytes = has_little_room ? Pick(10, 300) : 1 << 20;
     const pg::Uuid& session = sessions_[static_cast<size_t>(Pick(0, 2))];
     demand.callers.push_back({session, bytes, model::NewSessionId(), "", Pick(0, 1) == 0});
@@ -249,20 +255,37 @@ void Claimer::LeaseSome() {
   empty_leases_ = rows.empty() ? empty_leases_ + 1 : 0;
 }
 
-void Claimer::SettleSome() {
+Action Claimer::PickAction() {
   constexpr Action kActions[] = {Action::kAck, Action::kAck, Action::kAck,
                                  Action::kAck, Action::kRetry, Action::kRelease};
-  const Action action = kActions[Pick(0, 5)];
+  return kActions[Pick(0, 5)];
+}
+
+// As its workers would, each for itself, and now and then one repeats what it does not know to be
+// done.
+void Claimer::SettleSome() {
   const int parts = Pick(1, 4);
   Tokens own;
   for (const auto& [id, token] : held_) {
     if (Pick(1, parts) == 1) own.push_back(token);
   }
-  Tokens sent = own;
+  Tokens sent, sent_beside;
+  for (const model::LeaseToken& token : own) {
+    const int where = parts == 1 ? 0 : Pick(0, 20);
+    if (where <= 10) sent.push_back(token);
+    if (where >= 10) sent_beside.push_back(token);
+  }
   if (Pick(0, 2) == 0) std::ranges::copy(ForgedFrom(own), std::back_inserter(sent));
-  const size_t added = sent.size() - own.size();
+  const size_t too_many = sent.size() + sent_beside.size() - own.size();
+  const Action action = PickAction();
+  const Action action_beside = PickAction();
+  Tokens over_beside;
+  std::thread worker([&] {
+    over_beside = SettleRaced(race_, *beside_, std::move(sent_beside), action_beside);
+  });
   const Tokens over = SettleRaced(race_, *session_, std::move(sent), action);
-  EXPECT_EQ(over.size(), added) << "who lives keeps its leases";
+  worker.join();
+  EXPECT_EQ(over.size() + over_beside.size(), too_many) << "who lives keeps its leases";
   for (const model::LeaseToken& token : own) {
     held_.erase(token.task.id);
     if (Pick(0, 9) == 0) settled_.push_back(token);
@@ -280,7 +303,7 @@ Tokens Claimer::ForgedFrom(const Tokens& tokens) {
     forged.push_back(token);
   };
   for (const auto& [id, token] : held_) {
-    if (Pick(0, 9) == 0) add(Forged(token));
+    if (Pick(0, 29) == 0) add(Forged(token));
   }
   for (const model::LeaseToken& token : settled_) {
     if (Pick(0, 3) == 0) add(token);
@@ -289,26 +312,28 @@ Tokens Claimer::ForgedFrom(const Tokens& tokens) {
 }
 
 model::LeaseToken Claimer::Forged(model::LeaseToken token) {
-  switch (Pick(0, 4)) {
-    case 0:  // another caller's, most likely
+  switch (Pick(0, 8)) {
+    case 0:
+    case 1:  // another caller's, most likely
       token.session = sessions_[static_cast<size_t>(Pick(0, 2))];
       return token;
-    case 1:
+    case 2:
       token.session = model::NewSessionId();
       return token;
-    case 2:
+    case 3:
+    case 4:
       token.lease_number += Pick(0, 1) == 0 ? 1 : -1;
       return token;
-    case 3: {  // of the same pack, if it was in one
-      const int by = Pick(0, 1) == 0 ? 1 : -1;
-      token.task.id += by;
-      if (token.IsPacked()) token.offset = static_cast<uint16_t>((token.offset + by) & 63);
-      return token;
-    }
-    default: {  // what is known of a task that waits
+    case 5: {  // what is known of a task that waits
       const std::vector<int64_t> waiting = race_.log.Waiting();
       if (!waiting.empty()) token.task.id = waiting[random_() % waiting.size()];
       if (Pick(0, 1) == 0) token.lease_number = 0;
+      return token;
+    }
+    default: {  // of the same pack, if it was in one
+      const int by = Pick(0, 1) == 0 ? 1 : -1;
+      token.task.id += by;
+      if (token.IsPacked()) token.offset = static_cast<uint16_t>((token.offset + by) & 63);
       return token;
     }
   }

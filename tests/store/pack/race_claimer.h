@@ -73,7 +73,9 @@ std::vector<store::LeasedRow> LeaseRaced(Race& race, pg::Session& session,
 
 class Claimer {
  public:
-  Claimer(Race& race, std::unique_ptr<pg::Session> session, int number, uint64_t seed);
+  // What it leased by one statement it may settle on both sessions at once.
+  Claimer(Race& race, std::unique_ptr<pg::Session> session, std::unique_ptr<pg::Session> beside,
+          int number, uint64_t seed);
 
   void Run();
 
@@ -82,6 +84,7 @@ class Claimer {
   bool IsAtEnd();
   void BeBorn();
   void LeaseSome();
+  store::Action PickAction();
   void SettleSome();
   void Die();
   void Haunt();
@@ -90,6 +93,7 @@ class Claimer {
 
   Race& race_;
   const std::unique_ptr<pg::Session> session_;
+  const std::unique_ptr<pg::Session> beside_;
   const int number_;
   std::mt19937_64 random_;
   int lives_ = 0;
