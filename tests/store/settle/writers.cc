@@ -21,9 +21,6 @@ using Kind = model::TaskChange::Kind;
 using model::KeyPolicy;
 
 constexpr int kKeys = 40;
-constexpr int kWorkers = 4;
-
-model::SessionId SessionOf(int worker) { return UuidOf(static_cast<uint8_t>(worker + 1)); }
 
 std::string WorkerOf(int worker) { return absl::StrCat("worker-", worker); }
 
@@ -58,17 +55,22 @@ void Writers::Refill(pg::Session& session, Random& random) {
     std::ranges::sort(batch.rows, {}, [](const auto& row) { return row.token.task.id; });
     Required(store::Settle(session, batch));
   }
-  Required(session.RunText("DELETE FROM skiplane.worker_session"));
-  Required(session.RunText("DELETE FROM skiplane.admin_request"));
+  RefillPacks(session, random);
+  Required(session.RunText(
+      "DELETE FROM skiplane.worker_session; DELETE FROM skiplane.admin_request"));
   std::vector<store::Touch> touches;
   for (int i = 0; i < kWorkers; ++i) touches.push_back(TouchOf(i, SessionOf(i)));
   Required(store::TouchSessions(session, touches));
   // As if the clock had gone back since.
-  Required(session.RunText("DELETE FROM skiplane.clock_step"));
   Required(session.RunText(
-      "UPDATE skiplane.worker_session SET expire_time = expire_time + interval '1 hour'"));
-  Required(session.RunText("INSERT INTO skiplane.clock_step (old_time, seen_time) "
-                           "VALUES (clock_timestamp() + interval '1 hour', now())"));
+      "DELETE FROM skiplane.clock_step;"
+      "UPDATE skiplane.worker_session SET expire_time = expire_time + interval '1 hour';"
+      "INSERT INTO skiplane.clock_step (old_time, seen_time) "
+      "VALUES (clock_timestamp() + interval '1 hour', now())"));
+}
+
+model::SessionId Writers::SessionOf(int worker) {
+  return UuidOf(static_cast<uint8_t>(worker + 1));
 }
 
 std::vector<Writers::Writer> Writers::All() {
@@ -92,8 +94,11 @@ std::vector<Writers::Writer> Writers::All() {
       {"replace with request ids", enqueue(KeyPolicy::kReplaceWaiting, true)},
       {"ask", [this](auto& s, Random& random) { return Ask(s, random); }},
       {"replace by SQL", [this](auto& s, Random& random) { return EnqueueBySql(s, random); }},
-      {"ack", [this](auto& s, Random& random) { return Settle(s, random, true); }},
-      {"settle", [this](auto& s, Random& random) { return Settle(s, random, false); }},
+      {"enqueue packed",
+       [this](auto& s, Random& random) { return EnqueuePacked(s, random, true); }},
+      {"lease packed", [this](auto& s, Random& random) { return LeasePacked(s, random, true); }},
+      {"ack", [this](auto& s, Random& random) { return Ack(s, random); }},
+      {"settle", [this](auto& s, Random& random) { return Settle(s, random); }},
       {"lock and settle",
        [this](auto& s, Random& random) { return SettleLocked(s, random, false); }},
       {"settle with follow-ups",
@@ -101,6 +106,7 @@ std::vector<Writers::Writer> Writers::All() {
       {"reclaim", [this](auto& s, Random&) { return Reclaim(s); }},
       {"cancel", change(Kind::kCancel)},
       {"remove", change(Kind::kDelete)},
+      {"prioritize", [this](auto& s, Random& random) { return Prioritize(s, random); }},
       {"change once", [this](auto& s, Random& random) { return ChangeOnce(s, random); }},
       {"retry failed", failed(Kind::kRetry)},
       {"remove failed", failed(Kind::kDelete)},
@@ -189,17 +195,27 @@ store::SettleBatch Writers::SomeLeases(Random& random) {
   store::SettleBatch batch;
   batch.lane = lane_;
   base::MutexLock lock(mutex_);
-  for (const model::LeaseToken& token : leases_) {
-    if (random() % 4 == 0) continue;
-    batch.rows.emplace_back().token = token;
+  for (const auto* const tokens : {&leases_, &packed_}) {
+    for (const model::LeaseToken& token : *tokens) {
+      if (random() % 4 == 0) continue;
+      batch.rows.emplace_back().token = token;
+    }
   }
   std::ranges::sort(batch.rows, {}, [](const auto& row) { return row.token.task.id; });
   return batch;
 }
 
-absl::Status Writers::Settle(pg::Session& session, Random& random, bool by_location) {
+absl::Status Writers::Ack(pg::Session& session, Random& random) {
+  store::SettleBatch packed = SomeLeases(random);
+  store::SettleBatch rows = packed;
+  std::erase_if(packed.rows, [](const auto& row) { return !row.token.IsPacked(); });
+  std::erase_if(rows.rows, [](const auto& row) { return row.token.IsPacked(); });
+  RETURN_IF_ERROR(store::AckByLocation(session, packed).status());
+  return store::AckByLocation(session, rows).status();
+}
+
+absl::Status Writers::Settle(pg::Session& session, Random& random) {
   store::SettleBatch batch = SomeLeases(random);
-  if (by_location) return store::AckByLocation(session, batch).status();
   for (store::SettleRow& row : batch.rows) {
     constexpr store::Action kActions[] = {store::Action::kAck, store::Action::kRetry,
                                           store::Action::kFail, store::Action::kRelease};
@@ -238,17 +254,23 @@ absl::Status Writers::Reclaim(pg::Session& session) {
 
 std::vector<int64_t> Writers::Ids(pg::Session& session, const std::string& from,
                                   Random& random) const {
-  const pg::Rows rows = Required(session.RunText(absl::StrCat("SELECT id FROM skiplane.", from)));
+  const pg::Rows rows = Required(session.RunText(absl::StrCat("SELECT id FROM ", from)));
   std::vector<int64_t> ids;
   for (int row = 0; row < rows.size(); ++row) ids.push_back(rows.Int(row, 0));
   std::ranges::shuffle(ids, random);
   return ids;
 }
 
+std::vector<int64_t> Writers::LivingIds(pg::Session& session, Random& random) const {
+  return Ids(session,
+             "(SELECT id FROM skiplane.task UNION ALL SELECT id FROM skiplane.packed_task) t",
+             random);
+}
+
 absl::Status Writers::Change(pg::Session& session, Random& random, Kind kind) {
   model::TaskChange change;
   change.kind = kind;
-  return store::ChangeTasks(session, store::TaskTable::kLiving, lane_, Ids(session, "task", random),
+  return store::ChangeTasks(session, store::TaskTable::kLiving, lane_, LivingIds(session, random),
                             change, model::QueueSettings())
       .status();
 }
@@ -269,7 +291,7 @@ absl::Status Writers::ChangeOnce(pg::Session& session, Random& random) {
 absl::Status Writers::ChangeFailed(pg::Session& session, Random& random, Kind kind) {
   model::TaskChange change;
   change.kind = kind;
-  const std::vector<int64_t> ids = Ids(session, "task_failed", random);
+  const std::vector<int64_t> ids = Ids(session, "skiplane.task_failed", random);
   RETURN_IF_ERROR(session.RunText("BEGIN").status());
   const absl::Status status = store::ChangeTasks(session, store::TaskTable::kFailed, lane_, ids,
                                                  change, model::QueueSettings())

@@ -27,12 +27,16 @@ class Writers {
 
   Writers(int64_t lane, int64_t first_id) : lane_(lane), next_id_(first_id) {}
 
-  // Every key has a task again: some wait, some are leased, some failed.
+  // Every key has a task again: some wait, some are leased, some failed. There are packs again:
+  // some wait, some are leased.
   void Refill(pg::Session& session, Random& random);
 
   std::vector<Writer> All();
 
  private:
+  static constexpr int kWorkers = 4;
+
+  static model::SessionId SessionOf(int worker);
   std::vector<std::string> Shuffled(Random& random) const;
   std::vector<model::NewTask> KeyedTasks(Random& random, model::KeyPolicy policy);
   std::vector<store::TaskRow> RowsOf(const std::vector<model::NewTask>& tasks);
@@ -41,9 +45,13 @@ class Writers {
   std::vector<store::RequestRow> Requests(std::vector<store::TaskRow>& rows, Random& random) const;
   absl::Status Ask(pg::Session& session, Random& random);
   absl::Status EnqueueBySql(pg::Session& session, Random& random);
-  absl::Status Settle(pg::Session& session, Random& random, bool by_location);
+  absl::Status EnqueuePacked(pg::Session& session, Random& random, bool with_request);
+  absl::Status LeasePacked(pg::Session& session, Random& random, bool with_request);
+  absl::Status Ack(pg::Session& session, Random& random);
+  absl::Status Settle(pg::Session& session, Random& random);
   absl::Status SettleLocked(pg::Session& session, Random& random, bool has_follow_ups);
   absl::Status Change(pg::Session& session, Random& random, model::TaskChange::Kind kind);
+  absl::Status Prioritize(pg::Session& session, Random& random);
   absl::Status ChangeOnce(pg::Session& session, Random& random);
   absl::Status ChangeFailed(pg::Session& session, Random& random, model::TaskChange::Kind kind);
   absl::Status Reclaim(pg::Session& session);
@@ -54,14 +62,18 @@ class Writers {
   absl::Status Expire(pg::Session& session);
   absl::Status MendClock(pg::Session& session);
   absl::Status Fold(pg::Session& session) const;
+  void RefillPacks(pg::Session& session, Random& random);
   store::SettleBatch SomeLeases(Random& random);
   std::vector<int64_t> Ids(pg::Session& session, const std::string& from, Random& random) const;
+  std::vector<int64_t> LivingIds(pg::Session& session, Random& random) const;
 
   const int64_t lane_;
   std::atomic<int64_t> next_id_;
   std::atomic<int64_t> next_version_ = 1;
+  std::atomic<int64_t> next_lease_ = 0;
   base::Mutex mutex_;
   std::vector<model::LeaseToken> leases_ ABSL_GUARDED_BY(mutex_);
+  std::vector<model::LeaseToken> packed_ ABSL_GUARDED_BY(mutex_);  // and some that were
 };
 
 }  // namespace skiplane::testing
