@@ -83,16 +83,17 @@ absl::Status PackRaceTest::EnqueueSome(pg::Session& session, Random& random) {
   const bool is_packed = Pick(random, 0, 3) > 0;
   const int count = is_packed ? Pick(random, 16, 150) : Pick(random, 1, 5);
   const bool is_typed = Pick(random, 0, 2) == 0;
-  const int calls = Pick(random, 0, 2) == 0 ? Pick(random, 1, std::min(count, 4)) : 0;
+  const int calls = Pick(random, 0, 1) == 0 ? Pick(random, 1, std::min(count, 8)) : 0;
   const auto priority = static_cast<int16_t>(Pick(random, 0, 3) == 0);
   const int64_t first = next_.fetch_add(count);
+  const auto known_from = static_cast<uint64_t>(first / 20);
   std::vector<model::NewTask> tasks;
   for (int i = 0; i < count; ++i) tasks.push_back(RaceTask(first + i, is_typed, priority));
   std::vector<store::TaskRow> rows;
   std::vector<store::RequestRow> requests;
   for (int i = 0; i < count; ++i) {
     if (calls > 0 && i % (count / calls) == 0) {
-      const std::string id = absl::StrCat("call-", random() % 300);
+      const std::string id = absl::StrCat("call-", known_from + random() % 60);
       const auto has_it = [&](const auto& request) { return request.request_id == id; };
       if (std::ranges::none_of(requests, has_it)) requests.push_back({lane_, id, "", first + i});
     }
@@ -141,8 +142,14 @@ absl::Status PackRaceTest::ExpectOthersEnded(pg::Session& session, std::vector<i
 // As operators' changes are: in a transaction of their own.
 absl::Status PackRaceTest::ChangeSome(pg::Session& session, Random& random) {
   std::vector<int64_t> ids = Pick(random, 0, 3) == 0 ? race_.log.Living() : race_.log.Waiting();
-  // The first ones are what leases look for.
-  if (Pick(random, 0, 3) == 0) std::ranges::shuffle(ids, random);
+  // Those behind the last lease are what leases take and split just then.
+  if (Pick(random, 0, 3) == 0) {
+    std::ranges::shuffle(ids, random);
+  } else if (!ids.empty()) {
+    const auto from = std::ranges::lower_bound(ids, race_.log.LastLeased());
+    const auto behind = static_cast<size_t>(from - ids.begin() + Pick(random, 0, 20));
+    std::ranges::rotate(ids, ids.begin() + static_cast<int>(behind % ids.size()));
+  }
   constexpr Kind kKinds[] = {Kind::kPrioritize, Kind::kRunNow, Kind::kPostpone, Kind::kRunAt,
                              Kind::kCancel};
   model::TaskChange change;

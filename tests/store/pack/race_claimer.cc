@@ -166,8 +166,15 @@ Tokens SettleRaced(Race& race, pg::Session& session, Tokens tokens, Action actio
 }
 
 std::vector<store::LeasedRow> LeaseRaced(Race& race, pg::Session& session,
-                                         const store::LeaseDemand& demand) {
-  const absl::StatusOr<store::Leased> leased = store::Lease(session, demand);
+                                         const store::LeaseDemand& demand, bool is_late) {
+  const absl::StatusOr<store::Leased> leased =
+      !is_late ? store::Lease(session, demand) : pg::InTransaction(session, [&] {
+        auto answer = store::Lease(session, demand);
+        race.pacer.SettlementBegins();  // as others may wait for it
+        if (answer.ok()) race.pacer.AwaitLeases(1);
+        race.pacer.SettlementEnded();
+        return answer;
+      });
   EXPECT_THAT(leased, IsOk()) << "a lease waits for nobody";
   race.pacer.LeaseEnded();
   if (!leased.ok()) return {};
@@ -250,7 +257,7 @@ void Claimer::LeaseSome() {
     demand.callers.push_back({session, bytes, model::NewSessionId(), "", Pick(0, 1) == 0});
   }
   if (Pick(0, 1) == 0) std::ranges::shuffle(demand.slots, random_);
-  const std::vector<store::LeasedRow> rows = LeaseRaced(race_, *session_, demand);
+  const std::vector<store::LeasedRow> rows = LeaseRaced(race_, *session_, demand, Pick(0, 3) == 0);
   for (const store::LeasedRow& row : rows) held_[row.task.token.task.id] = row.task.token;
   empty_leases_ = rows.empty() ? empty_leases_ + 1 : 0;
 }
@@ -303,7 +310,7 @@ Tokens Claimer::ForgedFrom(const Tokens& tokens) {
     forged.push_back(token);
   };
   for (const auto& [id, token] : held_) {
-    if (Pick(0, 29) == 0) add(Forged(token));
+    if (Pick(0, 14) == 0) add(Forged(token));
   }
   for (const model::LeaseToken& token : settled_) {
     if (Pick(0, 3) == 0) add(token);
@@ -312,7 +319,7 @@ Tokens Claimer::ForgedFrom(const Tokens& tokens) {
 }
 
 model::LeaseToken Claimer::Forged(model::LeaseToken token) {
-  switch (Pick(0, 8)) {
+  switch (Pick(0, 12)) {
     case 0:
     case 1:  // another caller's, most likely
       token.session = sessions_[static_cast<size_t>(Pick(0, 2))];
@@ -322,9 +329,11 @@ model::LeaseToken Claimer::Forged(model::LeaseToken token) {
       return token;
     case 3:
     case 4:
+    case 5:
+    case 6:
       token.lease_number += Pick(0, 1) == 0 ? 1 : -1;
       return token;
-    case 5: {  // what is known of a task that waits
+    case 7: {  // what is known of a task that waits
       const std::vector<int64_t> waiting = race_.log.Waiting();
       if (!waiting.empty()) token.task.id = waiting[random_() % waiting.size()];
       if (Pick(0, 1) == 0) token.lease_number = 0;

@@ -67,9 +67,10 @@ model::NewTask RaceTask(int64_t id, bool is_typed, int16_t priority);
 // under its lock. Returns the tokens whose leases are over.
 RaceLog::Tokens SettleRaced(Race& race, pg::Session& session, RaceLog::Tokens tokens,
                             store::Action action);
-// One statement. Notes all that it leased.
+// One statement. Notes all that it leased. A late one commits when others have leased beside it, as
+// those may that share a transaction with acks.
 std::vector<store::LeasedRow> LeaseRaced(Race& race, pg::Session& session,
-                                         const store::LeaseDemand& demand);
+                                         const store::LeaseDemand& demand, bool is_late = false);
 
 class Claimer {
  public:

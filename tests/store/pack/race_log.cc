@@ -43,6 +43,7 @@ void RaceLog::Leased(const model::LeaseToken& token) {
       leases, [&](const auto& one) { return one.lease_number == token.lease_number; });
   EXPECT_TRUE(is_new) << NameOf(token) << " was given out twice";
   leases.push_back(token);
+  last_leased_ = token.task.id;
 }
 
 void RaceLog::Settled(const model::LeaseToken& token, Action outcome, bool was_over) {
@@ -107,6 +108,11 @@ std::vector<int64_t> RaceLog::Waiting() {
     if (life.is_made && life.ends.empty() && !Holds(life)) ids.push_back(id);
   }
   return ids;
+}
+
+int64_t RaceLog::LastLeased() {
+  base::MutexLock lock(mutex_);
+  return last_leased_;
 }
 
 void RaceLog::ExpectOneEnd(int64_t id, const Life& life) const {

@@ -35,6 +35,7 @@ class RaceLog {
   // Tasks that are known to be made and not to have ended; those that nobody is known to hold.
   std::vector<int64_t> Living();
   std::vector<int64_t> Waiting();
+  int64_t LastLeased();
 
   // Nothing happens any more: each task ended once, under the last of its leases, and each of the
   // others was given or taken back.
@@ -66,6 +67,7 @@ class RaceLog {
   base::Mutex mutex_;
   std::map<int64_t, Life> lives_ ABSL_GUARDED_BY(mutex_);
   std::map<store::Action, int64_t> counts_ ABSL_GUARDED_BY(mutex_);
+  int64_t last_leased_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t taken_back_ ABSL_GUARDED_BY(mutex_) = 0;  // and made ready again
 };
 
