@@ -37,14 +37,18 @@ void Writers::RefillPacks(pg::Session& session, Random& random) {
 
 absl::Status Writers::EnqueuePacked(pg::Session& session, Random& random, bool with_request) {
   const std::vector<model::NewTask> tasks(kPacks * kPackTasks, TaskWithPriority(kPackPriority));
+  // The ids of a pack have no gap, and between two packs is one.
+  int64_t id = next_id_.fetch_add(kPacks * (kPackTasks + 1));
   std::vector<store::TaskRow> rows;
   for (const model::NewTask& task : tasks) {
-    if (rows.size() % kPackTasks == 0) ++next_id_;  // the ids of a pack have no gap
-    rows.push_back({{lane_, next_id_++}, &task, 10});
+    if (rows.size() % kPackTasks == 0) ++id;
+    rows.push_back({{lane_, id++}, &task, 10});
   }
   std::vector<store::RequestRow> requests;
   if (with_request) requests = Requests(rows, random);
-  return store::EnqueuePacked(session, rows, requests)->status();
+  const auto packed = store::EnqueuePacked(session, rows, requests);
+  Require(packed.has_value(), "they are packed");
+  return packed->status();
 }
 
 // All of a pack, and so much of the next one that the rest becomes another. Some callers have a
