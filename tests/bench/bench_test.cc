@@ -94,6 +94,18 @@ TEST(PayloadTest, AWorkerReadsWhatWasMade) {
   EXPECT_EQ(ReadPayload(NewPayload())->number, payload->number + 1);
 }
 
+TEST(PayloadTest, OtherSizesAndJsonAreReadAsWell) {
+  for (const PayloadShape& shape : {PayloadShape{32}, PayloadShape{2001}, PayloadShape{999, true}}) {
+    SetPayloadShape(shape);
+    const std::string text = NewPayload();
+    EXPECT_EQ(text.size(), shape.bytes);
+    EXPECT_TRUE(ReadPayload(text).has_value());
+    EXPECT_EQ(text.find("\"order_id\"") != std::string::npos, shape.json);
+  }
+  SetPayloadShape({});
+  EXPECT_EQ(NewPayload().size(), 200U);
+}
+
 TEST(PayloadTest, EachByteCounts) {
   const std::string text = NewPayload();
   for (size_t i = 0; i < text.size(); ++i) {
@@ -155,6 +167,9 @@ TEST(OptionsTest, FlagsAreTakenAndOthersRefused) {
   EXPECT_TRUE(ParseOptions({"--quick"})->is_quick);
   EXPECT_FALSE(ParseOptions({"--no-packing"})->packing);
   EXPECT_TRUE(ParseOptions({})->packing);
+  EXPECT_EQ(ParseOptions({"--payload-bytes", "2000"})->payload.bytes, 2000U);
+  EXPECT_FALSE(ParseOptions({"--payload-bytes", "31"}).has_value());
+  EXPECT_TRUE(ParseOptions({"--json-payloads"})->payload.json);
   EXPECT_TRUE(ParseOptions({})->enqueue_ids && ParseOptions({})->lease_ids);
   EXPECT_TRUE(ParseOptions({"--enqueue-ids"})->enqueue_ids);
   EXPECT_FALSE(ParseOptions({"--enqueue-ids"})->lease_ids);

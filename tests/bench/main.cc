@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/bench/bench.h"
+#include "tests/bench/load/payload.h"
 
 namespace skiplane::bench {
 namespace {
@@ -45,5 +46,6 @@ int main(int argc, char** argv) {
   const auto options = skiplane::bench::ParseOptions(arguments);
   if (!options) return 2;
   if (!skiplane::bench::AreKnown(options->only)) return 2;
+  skiplane::bench::SetPayloadShape(options->payload);
   return skiplane::bench::Run(*options);
 }

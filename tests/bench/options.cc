@@ -14,10 +14,16 @@ bool SetSeconds(Options& options, const std::string& value) {
   return true;
 }
 
+bool SetPayloadBytes(Options& options, const std::string& value) {
+  return absl::SimpleAtoi(value, &options.payload.bytes) &&
+         options.payload.bytes >= kPayloadBytesLeast && options.payload.bytes <= 1 << 20;
+}
+
 // Returns whether `name` with `value` is right.
 bool Set(Options& options, const std::string& name, const std::string& value) {
   if (value.empty()) return false;
   if (name == "--seconds") return SetSeconds(options, value);
+  if (name == "--payload-bytes") return SetPayloadBytes(options, value);
   if (name == "--only") return options.only.push_back(value), true;
   if (name == "--directory") return options.directory = value, true;
   if (name == "--broker") return options.broker = value, true;
@@ -33,6 +39,7 @@ bool SetSwitch(Options& options, const std::string& name) {
   }
   if (name == "--no-history") return options.history = false, true;
   if (name == "--no-packing") return options.packing = false, true;
+  if (name == "--json-payloads") return options.payload.json = true, true;
   if (name == "--enqueue-ids") return options.lease_ids = false, true;
   if (name == "--no-request-ids") return options.enqueue_ids = options.lease_ids = false, true;
   return false;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "tests/bench/load/payload.h"
 
 namespace skiplane::bench {
 
@@ -20,6 +21,7 @@ struct Options {
   bool packing = true;       // many tasks may share one row
   bool enqueue_ids = true;   // Enqueue carries a request id, as the client libraries' does
   bool lease_ids = true;     // Lease carries one
+  PayloadShape payload;
 };
 
 // Prints what is wrong and returns nullopt.

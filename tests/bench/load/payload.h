@@ -1,7 +1,8 @@
-// What the benchmark's tasks carry: 200 bytes, no two alike, which a worker reads to see whether
-// they arrived whole. Thread-safe.
+// What the benchmark's tasks carry: no two alike, which a worker reads to see whether they arrived
+// whole. Thread-safe, but for SetPayloadShape.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,7 +17,17 @@ struct Payload {
   absl::Time begin;  // when its Enqueue was to begin; UnixEpoch() where nobody asks
 };
 
-// The next number of this process, and random bytes.
+inline constexpr size_t kPayloadBytesLeast = 32;
+
+struct PayloadShape {
+  size_t bytes = 200;  // kPayloadBytesLeast and more
+  bool json = false;   // text that can be compressed, not random bytes
+};
+
+// From now on, for all. Before any load.
+void SetPayloadShape(const PayloadShape& wanted);
+
+// The next number of this process, and random bytes or JSON.
 std::string NewPayload(absl::Time begin = absl::UnixEpoch());
 
 // Reads every byte; nothing if one of them is not as it was made.
