@@ -139,6 +139,7 @@ void World::Call(const Input& input) {
   ticket->waits = input.span.count() > 0;
   ticket->deadline = now_ + input.span;
   ticket->call.wait = absl::FromChrono(input.span);
+  ticket->call.last_look = ticket->call.wait / 4;
   if (input.request > 0) ticket->request_key = absl::StrCat("r", input.request);
   ticket->call.principal = absl::StrCat("p", input.principal);
   if (input.worker > 0) ticket->call.worker_id = absl::StrCat("w", input.worker);

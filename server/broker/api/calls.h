@@ -38,6 +38,8 @@ struct EnqueueCall {
 
 using model::EnqueueResult;
 
+inline constexpr absl::Duration kLastLookMax = absl::Milliseconds(300);
+
 struct LeaseQueue {
   std::string name;
   int weight = 1;
@@ -55,6 +57,8 @@ struct LeaseCall {
   int max_tasks = 1;
   int64_t max_bytes = 0;
   absl::Duration wait;                           // already cut to end before the call's deadline
+  // What the last look of a call with a request id may take after its wait, within the deadline.
+  absl::Duration last_look = kLastLookMax;
   std::optional<absl::Duration> lease_duration;  // unset: the first queue's
   std::string request_id;                        // empty: none
   // Whether it moves the end of the worker's session; else it leases only while that lives, and is

@@ -26,9 +26,8 @@ bool AllEmpty(const Ticket& ticket) {
          std::all_of(ticket.entries.begin(), ticket.entries.end(), has_nothing);
 }
 
-// What the last look for a call that waited may take at most, of the time that is left before the
-// caller's deadline.
-constexpr std::chrono::milliseconds kLastLookMax(300);
+// Who waited for less than this is not kept waiting for others to look with.
+constexpr absl::Duration kShortWait = absl::Milliseconds(1200);
 
 // Under its request id another broker may lease even after a look: for a call that the caller gave
 // up and repeated here, or whose broker died. So a caller that is still there is told of nothing
@@ -182,13 +181,12 @@ void Scheduler::FinishEmpty(const TicketPtr& ticket, Step& step) {
   Leave(*ticket);
   ticket->is_over = true;
   ticket->held = std::move(empty);
-  const std::chrono::nanoseconds patience = std::min<std::chrono::nanoseconds>(
-      kLastLookMax, absl::ToChronoNanoseconds(ticket->call.wait) / 4);
+  const absl::Duration patience = std::min(kLastLookMax, ticket->call.last_look);
   if (ticket->waits) {
     alarms_.Cancel(ticket->alarm);
-    ticket->alarm = alarms_.Set(step.now + patience, ticket);
+    ticket->alarm = alarms_.Set(step.now + absl::ToChronoNanoseconds(patience), ticket);
   }
-  Find(ticket, /*is_urgent=*/patience < kLastLookMax, step);
+  Find(ticket, /*is_urgent=*/patience < kLastLookMax || ticket->call.wait < kShortWait, step);
 }
 
 void Scheduler::Leave(Ticket& ticket) {

@@ -1,5 +1,6 @@
 #include "server/rpc/broker/lease_call.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "server/rpc/broker/convert_lease.h"
@@ -14,6 +15,7 @@ LeaseCall::LeaseCall(CallScope scope, absl::string_view method, CallWire wire,
 void LeaseCall::Prepare(broker::LeaseCall& request) {
   repeatable_ = !request.request_id.empty();
   request.wait = Cut(request.wait);
+  request.last_look = std::min(broker::kLastLookMax, SpareAfter(request.wait));
   request.began = begin();  // before it was asked what it may have
 }
 

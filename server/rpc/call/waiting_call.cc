@@ -30,6 +30,10 @@ absl::Duration WaitingCall::Cut(absl::Duration wanted) {
   return std::max(std::min(CutWait(wanted, Remaining(context())), proven), absl::ZeroDuration());
 }
 
+absl::Duration WaitingCall::SpareAfter(absl::Duration wait) {
+  return std::max((Remaining(context()) - wait) * 0.6, absl::ZeroDuration());
+}
+
 absl::Status WaitingCall::Park() {
   const InFlight::Parking parking = in_flight().Park(caller_address(), what_, holding());
   if (parking != InFlight::Parking::kGranted) {

@@ -24,6 +24,8 @@ class WaitingCall : public UnaryCall {
 
   // CutWait() to the deadline of this call, and to the end of its caller's credentials.
   absl::Duration Cut(absl::Duration wanted);
+  // What of the time between such a wait and the deadline may still be used before the answer.
+  absl::Duration SpareAfter(absl::Duration wait);
   // TOO_MANY_WAITING_CALLS if as many wait on its connection, or in this server, as may. Once.
   absl::Status Park();
 

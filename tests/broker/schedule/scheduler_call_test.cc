@@ -190,6 +190,23 @@ TEST_F(SchedulerCallTest, ARepeatIsToldOfNothingOnlyAfterALookAtTheEndOfItsWait)
   EXPECT_EQ(Found(bob, 0), "answer bob: 0 tasks");
 }
 
+// The adversary's: a lease that waited for 5 ms was refused as if the database had gone.
+TEST_F(SchedulerCallTest, TheLastLookAfterAShortWaitHasTheTimeThatTheDeadlineLeaves) {
+  MakeEmpty(1);
+  const TicketPtr ann = Repeatable("ann", milliseconds(5));
+  Admit(ann);
+  Found(ann, 0);
+  EXPECT_EQ(After(milliseconds(5)), "find ann");
+  EXPECT_EQ(After(milliseconds(299)), "");
+  EXPECT_EQ(Found(ann, 0), "answer ann: 0 tasks");
+  const TicketPtr bob = Repeatable("bob", milliseconds(5));
+  bob->call.last_look = absl::Milliseconds(20);
+  Admit(bob);
+  Found(bob, 0);
+  EXPECT_EQ(After(milliseconds(5)), "find bob");
+  EXPECT_EQ(After(milliseconds(20)), "answer bob: UNAVAILABLE") << "the deadline is near";
+}
+
 // The caller's deadline is near.
 TEST_F(SchedulerCallTest, ALastLookThatTakesLongEndsTheCall) {
   MakeEmpty(1);
