@@ -64,6 +64,12 @@ bool QueuesPack(const std::unique_ptr<PendingEnqueue>& call) {
   return packs(call->queue) && std::ranges::all_of(call->queues, packs);
 }
 
+// Tasks that come one by one mostly leave one by one, too, and then packs cost more than rows: so
+// it is the size of the calls that counts, not that of the statement in which they meet.
+bool AreLarge(absl::Span<const std::unique_ptr<PendingEnqueue>> calls, size_t tasks) {
+  return tasks >= calls.size() * model::kPackTasksLeast;
+}
+
 // Learns how a call's request was answered: by itself, or by an earlier call.
 absl::StatusOr<store::AnsweredRequest> FindAnswered(pg::Session& session,
                                                     const PendingEnqueue& call) {
@@ -199,7 +205,8 @@ absl::StatusOr<store::Enqueued> WriteRows(pg::Session& session,
                                           absl::Span<const store::TaskRow> rows,
                                           const store::HandOff* hand_off, bool packs) {
   const std::vector<store::RequestRow> requests = Requests(calls);
-  if (packs && hand_off == nullptr && std::ranges::all_of(calls, QueuesPack)) {
+  if (packs && hand_off == nullptr && AreLarge(calls, rows.size()) &&
+      std::ranges::all_of(calls, QueuesPack)) {
     auto packed = store::EnqueuePacked(session, rows, requests);
     if (packed.has_value()) return *std::move(packed);
   }

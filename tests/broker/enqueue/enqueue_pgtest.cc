@@ -92,6 +92,18 @@ TEST_F(EnqueueTest, ConcurrentCallsWithOneRequestIdOverTwoBrokersMakeOneSet) {
             3);
 }
 
+// Acked one by one, packs cost a fifth more of PostgreSQL's work than rows.
+TEST_F(EnqueueTest, CallsOfOneTaskAreNotPackedWhereTheyMeet) {
+  Enqueue({Payload("makes the queue")});
+  const auto lock = Lock("skiplane.task");
+  std::vector<Later<std::vector<broker::EnqueueResult>>> answers(60);
+  for (auto& answer : answers) broker().Enqueue({"q", {Payload("x")}, ""}, answer.done());
+  Required(lock->RunText("COMMIT"));
+  for (auto& answer : answers) EXPECT_THAT(answer.Get(), IsOk());
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task"), 61);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_pack"), 0);
+}
+
 TEST_F(EnqueueTest, ConcurrentCallsWithOneKeyMakeOneTask) {
   const auto other = NewBroker();
   std::vector<Later<std::vector<broker::EnqueueResult>>> answers(40);
