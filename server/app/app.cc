@@ -66,6 +66,8 @@ broker::BrokerOptions OptionsOf(const config::Config& config, const pg::ConnectO
   options.new_queues = {config.max_new_queues_per_minute, config.principal_share};
   options.id = model::NewSessionId();
   options.name = HostAndPid();
+  options.version = kVersion;
+  options.commit = kCommit;
   return options;
 }
 

@@ -65,10 +65,14 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
                 settler_.Release(std::move(unknown));
               }),
       looker_(context_),
+      minutes_(context_),
       admin_(context_, queues_, new_queues_, notifier_, list_turns_, lists_),
-      operator_(context_, queues_, dispatcher_, list_turns_, look_turns_, lists_, waiters_,
+      operator_(context_, queues_, dispatcher_, queue_watch_,
+                {options_.id, options_.name, options_.version, options_.commit,
+                 options_.connections},
+                list_turns_, look_turns_, lists_, waiters_,
                 OnCommit()),
-      sampler_(context_, queues_, dispatcher_),
+      sampler_(context_, queues_, dispatcher_, queue_watch_),
       listener_(
           options_.connect, store::kNotificationChannel,
           [this](absl::string_view payload) { OnNotification(payload); },
@@ -87,6 +91,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
   KeepRenewing();
   KeepRefreshing();
   sampler_.Start();
+  minutes_.Start();
   operator_.Start();
 }
 
@@ -170,7 +175,8 @@ void LocalBroker::OnNotification(absl::string_view payload) {
 void LocalBroker::RenewRow() {
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
     if (!session.ok()) return;
-    const auto peers = store::RenewBroker(**session, options_.id, options_.name, kRowLives);
+    const auto peers = store::RenewBroker(
+        **session, {options_.id, options_.name, options_.version}, kRowLives);
     if (!peers.ok()) return;
     notifier_.SetPeers(peers->count);
     enqueuer_.SetPeersReadPacks(peers->all_read_packs);
@@ -225,6 +231,7 @@ void LocalBroker::Stop() {
   timer_.Stop();
   dispatcher_.EndTimed();
   renewer_.EndMinInterval();
+  minutes_.Flush();
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
     if (session.ok()) static_cast<void>(store::ForgetBroker(**session, options_.id));
   });

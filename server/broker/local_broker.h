@@ -17,7 +17,9 @@
 #include "server/broker/lease/dispatcher.h"
 #include "server/broker/operate/local_operator.h"
 #include "server/broker/operate/queue_admin.h"
-#include "server/broker/operate/sampler.h"
+#include "server/broker/observe/minute_writer.h"
+#include "server/broker/observe/queue_watch.h"
+#include "server/broker/observe/sampler.h"
 #include "server/broker/queues/new_queues.h"
 #include "server/broker/queues/peer_notifier.h"
 #include "server/broker/queues/queue_cache.h"
@@ -41,6 +43,8 @@ struct BrokerOptions {
   NewQueueLimits new_queues{};
   pg::Uuid id{};     // random
   std::string name;  // for people
+  std::string version{};  // of this program
+  std::string commit{};
   AwaitTimes await_times{};
   // Gets the keys for lease tokens as they are now, every few seconds; none if they could not be
   // read. Must not block.
@@ -121,6 +125,8 @@ class LocalBroker : public Broker {
   SessionEnder ender_;
   SessionOpener opener_;
   LeaseLooker looker_;
+  QueueWatch queue_watch_;
+  MinuteWriter minutes_;
   QueueAdmin admin_;
   LocalOperator operator_;
   Sampler sampler_;

@@ -13,6 +13,8 @@ namespace skiplane::model {
 inline constexpr int kRequestBytesMax = 4 << 20;
 inline constexpr int64_t kListBytesMax = 3 << 20;  // of an operator's answer, but always one item
 inline constexpr int kStatisticsHoursMax = 10000;  // of one answer: 200 bytes each
+inline constexpr int kMinuteStatisticsMax = 5000;   // of one answer: 200 bytes each
+inline constexpr int kBrokersListed = 1000;
 inline constexpr int kPayloadBytesMax = 1 << 20;
 inline constexpr int kPackTasksMax = 64;  // a bit each in a number
 inline constexpr int kPackTasksLeast = 16;  // on average: fewer cost more than rows

@@ -9,6 +9,7 @@
 
 #include "absl/time/time.h"
 #include "server/model/lease.h"
+#include "server/model/minute.h"
 #include "server/model/task.h"
 #include "server/model/task_filter.h"
 
@@ -57,6 +58,7 @@ struct ErrorGroup {
   absl::Time first_seen_time;
   absl::Time last_seen_time;
   std::vector<std::string> task_ids;
+  int64_t queue = 0;  // the first lane of its queue
 };
 
 struct HourStatistics {
@@ -67,6 +69,28 @@ struct HourStatistics {
   absl::Duration run_total;
   absl::Duration run_max;
   absl::Duration wait_total;
+};
+
+// Of a queue and stage, in one or several minutes.
+struct MinuteStatistics {
+  absl::Time start_time = absl::InfinitePast();  // so of a total
+  int16_t stage = 0;
+  MinuteTimes times{};
+};
+
+struct RunningBroker {
+  SessionId id{};
+  std::string name;
+  std::string version;                   // empty of a broker before 0.2
+  std::optional<absl::Time> start_time;  // unset: it ran before it could say so
+  absl::Time expire_time;
+  bool is_leader = false;
+};
+
+struct ServedDatabase {
+  absl::Time now;
+  std::string version;
+  int32_t schema_version = 0;
 };
 
 struct Worker {

@@ -1,18 +1,21 @@
 -- Error groups of some lanes that have tasks, the latest seen first. $1 lanes  $2 stage as an array
 -- (null in it: any)  $3, $4, $5 seen in microseconds, stage and fingerprint after which to go on
--- $6 at most  $7 bytes that they may have together, but always one.
+-- $6 at most  $7 bytes that they may have together, but always one  $8 of each lane: a number of
+-- its queue  $9 that of the group after which to go on.
+-- lanes: any because an operator asks for all lanes of a queue, or for all queues
 -- One row each: fingerprint, stage, type, text, retrying, failed, first seen and last seen in
--- microseconds, tasks as "lane-id" with commas between; bytes up to here, whether there are more.
+-- microseconds, tasks as "lane-id" with commas between; bytes up to here, whether there are more,
+-- number of the queue.
 SELECT k.fingerprint, k.stage, k.error_type, k.error_text, k.retrying, k.failed,
        (date_part('epoch', k.first_seen_time) * 1e6)::int8, k.seen, k.tasks, k.bytes,
-       k.number < k.found
+       k.number < k.found, k.queue
 FROM (
   SELECT p.*, row_number() OVER w AS number, count(*) OVER () AS found,
          sum(512 + octet_length(concat(p.fingerprint, p.error_type))
              + coalesce(octet_length(p.error_text), 0)) OVER w AS bytes
   FROM (
     SELECT g.* FROM (
-      SELECT a.fingerprint, a.stage, sum(a.retrying) AS retrying, sum(a.failed) AS failed,
+      SELECT a.queue, a.fingerprint, a.stage, sum(a.retrying) AS retrying, sum(a.failed) AS failed,
              min(a.first_seen_time) AS first_seen_time,
              (date_part('epoch', max(a.last_seen_time)) * 1e6)::int8 AS seen,
              (array_agg(a.error_type ORDER BY a.last_seen_time DESC))[1] AS error_type,
@@ -20,25 +23,28 @@ FROM (
              -- 5 and more.
              left(string_agg(a.tasks, ',' ORDER BY a.last_seen_time DESC), 200) AS tasks
       FROM (
-        SELECT e.fingerprint, e.stage, e.retrying, e.failed, e.first_seen_time, e.last_seen_time,
-               e.error_type, substr(e.error_text, 1, 4096) AS error_text,
+        SELECT l.queue, e.fingerprint, e.stage, e.retrying, e.failed, e.first_seen_time,
+               e.last_seen_time, e.error_type, substr(e.error_text, 1, 4096) AS error_text,
                (SELECT string_agg(e.lane || '-' || t, ',') FROM unnest(e.tasks) AS t) AS tasks
-        FROM skiplane.error_group e
-        WHERE e.lane = ANY ($1::int8[]) AND coalesce(e.stage = ($2::int2[])[1], true)
+        FROM unnest($1::int8[], $8::int8[]) AS l(lane, queue)
+        JOIN skiplane.error_group e ON e.lane = l.lane
+        WHERE coalesce(e.stage = ($2::int2[])[1], true)
         UNION ALL
-        SELECT d.fingerprint, d.stage, d.retrying, d.failed, coalesce(d.seen_time, 'infinity'),
-               coalesce(d.seen_time, '-infinity'), d.error_type, substr(d.error_text, 1, 4096),
+        SELECT l.queue, d.fingerprint, d.stage, d.retrying, d.failed,
+               coalesce(d.seen_time, 'infinity'), coalesce(d.seen_time, '-infinity'), d.error_type,
+               substr(d.error_text, 1, 4096),
                (SELECT string_agg(d.lane || '-' || t, ',') FROM unnest(d.tasks) AS t)
-        FROM skiplane.error_delta d
-        WHERE d.lane = ANY ($1::int8[]) AND coalesce(d.stage = ($2::int2[])[1], true)
+        FROM unnest($1::int8[], $8::int8[]) AS l(lane, queue)
+        JOIN skiplane.error_delta d ON d.lane = l.lane
+        WHERE coalesce(d.stage = ($2::int2[])[1], true)
       ) a
-      GROUP BY a.fingerprint, a.stage
+      GROUP BY a.queue, a.fingerprint, a.stage
     ) g
     WHERE g.retrying + g.failed > 0
-      AND (-g.seen, g.stage, g.fingerprint) > (-$3::int8, $4::int2, $5::text)
-    ORDER BY g.seen DESC, g.stage, g.fingerprint LIMIT $6::int4 + 1
+      AND (-g.seen, g.queue, g.stage, g.fingerprint) > (-$3::int8, $9::int8, $4::int2, $5::text)
+    ORDER BY g.seen DESC, g.queue, g.stage, g.fingerprint LIMIT $6::int4 + 1
   ) p
-  WINDOW w AS (ORDER BY p.seen DESC, p.stage, p.fingerprint)
+  WINDOW w AS (ORDER BY p.seen DESC, p.queue, p.stage, p.fingerprint)
 ) k
 WHERE k.number <= $6::int4 AND (k.bytes <= $7::int8 OR k.number = 1)
 ORDER BY k.number

@@ -7,8 +7,9 @@
 
 namespace skiplane::store {
 
-absl::StatusOr<Counts> ReadCounts(pg::Session& session) {
-  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kCounterRead, pg::Params()));
+namespace {
+
+Counts CountsOf(const pg::Rows& rows) {
   Counts counts;
   for (int row = 0; row < rows.size(); ++row) {
     model::QueueCounts& lane = counts[{rows.Int(row, 0), static_cast<int16_t>(rows.Int(row, 1))}];
@@ -21,6 +22,31 @@ absl::StatusOr<Counts> ReadCounts(pg::Session& session) {
     lane.moved = rows.Int(row, 8);
   }
   return counts;
+}
+
+}  // namespace
+
+absl::StatusOr<Counts> ReadCounts(pg::Session& session) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kCounterRead, pg::Params()));
+  return CountsOf(rows);
+}
+
+absl::StatusOr<Counts> ReadCounts(pg::Session& session, const std::vector<int64_t>& lanes) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kCounterList, pg::Params().Int8Array(lanes)));
+  return CountsOf(rows);
+}
+
+model::QueueCounts SumOf(const Counts& counts, const model::Queue& queue) {
+  model::QueueCounts sum;
+  for (const int64_t lane : queue.lanes) {
+    for (int16_t stage = 0; stage < queue.settings.StageCount(); ++stage) {
+      if (const auto found = counts.find({lane, stage}); found != counts.end()) {
+        sum += found->second;
+      }
+    }
+  }
+  return sum;
 }
 
 absl::StatusOr<int64_t> CountUnfinished(pg::Session& session, const std::vector<int64_t>& lanes) {

@@ -17,6 +17,11 @@ namespace skiplane::store {
 // By lane and stage; where nothing ever happened is missing.
 using Counts = absl::flat_hash_map<model::LaneStage, model::QueueCounts>;
 absl::StatusOr<Counts> ReadCounts(pg::Session& session);
+// Of these lanes only.
+absl::StatusOr<Counts> ReadCounts(pg::Session& session, const std::vector<int64_t>& lanes);
+
+// Of all lanes and stages of a queue.
+model::QueueCounts SumOf(const Counts& counts, const model::Queue& queue);
 
 // Of one queue, by its lanes: the tasks that are not finished, and the bytes of their payloads and
 // headers. The second reads all of them.

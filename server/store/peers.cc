@@ -5,12 +5,34 @@
 
 namespace skiplane::store {
 
-absl::StatusOr<Peers> RenewBroker(pg::Session& session, const pg::Uuid& id,
-                                  absl::string_view name, absl::Duration expires_in) {
+absl::StatusOr<Peers> RenewBroker(pg::Session& session, const BrokerRow& broker,
+                                  absl::Duration expires_in) {
   pg::Params params;
-  params.UuidValue(id).Text(name).Int8(absl::ToInt64Microseconds(expires_in));
+  params.UuidValue(broker.id).Text(broker.name).Int8(absl::ToInt64Microseconds(expires_in));
+  params.Text(broker.version);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBrokerRenew, params));
   return Peers{rows.Int(0, 0), rows.Bool(0, 1)};
+}
+
+absl::StatusOr<std::vector<model::RunningBroker>> ListBrokers(pg::Session& session, int limit) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBrokerList, pg::Params().Int4(limit)));
+  std::vector<model::RunningBroker> brokers;
+  for (int row = 0; row < rows.size(); ++row) {
+    model::RunningBroker& broker = brokers.emplace_back();
+    broker.id = rows.UuidValue(row, 0);
+    broker.name = std::string(rows.Text(row, 1));
+    broker.version = std::string(rows.Text(row, 2));
+    if (!rows.IsNull(row, 3)) broker.start_time = rows.Micros(row, 3);
+    broker.expire_time = rows.Micros(row, 4);
+    broker.is_leader = rows.Bool(row, 5);
+  }
+  return brokers;
+}
+
+absl::StatusOr<model::ServedDatabase> ReadServedDatabase(pg::Session& session) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kServerInfo, pg::Params()));
+  return model::ServedDatabase{rows.Micros(0, 0), std::string(rows.Text(0, 1)),
+                             static_cast<int32_t>(rows.Int(0, 2))};
 }
 
 absl::Status ForgetBroker(pg::Session& session, const pg::Uuid& id) {

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "server/model/report.h"
 #include "server/model/token_key.h"
 #include "server/pg/session.h"
 
@@ -20,9 +21,21 @@ struct Peers {
   bool all_read_packs = true;  // else packed tasks would stay unseen by some
 };
 
+// A broker as its peers see it.
+struct BrokerRow {
+  pg::Uuid id{};
+  std::string name;     // for people
+  std::string version;  // of its program
+};
+
 // Says that a broker runs for the next `expires_in`.
-absl::StatusOr<Peers> RenewBroker(pg::Session& session, const pg::Uuid& id,
-                                    absl::string_view name, absl::Duration expires_in);
+absl::StatusOr<Peers> RenewBroker(pg::Session& session, const BrokerRow& broker,
+                                  absl::Duration expires_in);
+
+// Those that run, by name, at most so many.
+absl::StatusOr<std::vector<model::RunningBroker>> ListBrokers(pg::Session& session, int limit);
+
+absl::StatusOr<model::ServedDatabase> ReadServedDatabase(pg::Session& session);
 
 absl::Status ForgetBroker(pg::Session& session, const pg::Uuid& id);
 

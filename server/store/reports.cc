@@ -1,7 +1,11 @@
 #include "server/store/reports.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
@@ -10,18 +14,55 @@ namespace skiplane::store {
 namespace {
 
 constexpr int64_t kHourBytes = 200;
+constexpr int64_t kMinuteBytes = 200;
+
+// "bucket:count" with commas between.
+model::TimeHistogram ReadHistogram(absl::string_view text) {
+  model::TimeHistogram histogram;
+  for (const absl::string_view entry : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(entry, ':');
+    int64_t bucket = 0, count = 0;
+    if (absl::SimpleAtoi(parts.first, &bucket) && absl::SimpleAtoi(parts.second, &count)) {
+      histogram.AddTo(bucket, count);
+    }
+  }
+  return histogram;
+}
+
+absl::StatusOr<std::vector<model::MinuteStatistics>> ReadMinuteRows(
+    pg::Session& session, absl::Span<const int64_t> lanes, const MinuteRange& range, int limit) {
+  pg::Params params;
+  params.Int8Array(lanes).OptionalInt2Array({range.stage});
+  params.Timestamp(range.start).Timestamp(range.end).Int8(absl::ToInt64Microseconds(range.step));
+  params.Timestamp(range.after_step).Int2(range.after_stage).Int4(limit);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kMinuteRead, params));
+  std::vector<model::MinuteStatistics> minutes;
+  for (int row = 0; row < rows.size(); ++row) {
+    model::MinuteStatistics& minute = minutes.emplace_back();
+    minute.start_time = rows.IsNull(row, 0) ? absl::InfinitePast() : rows.Micros(row, 0);
+    minute.stage = static_cast<int16_t>(rows.Int(row, 1));
+    minute.times.run = ReadHistogram(rows.Text(row, 2));
+    minute.times.wait = ReadHistogram(rows.Text(row, 3));
+  }
+  return minutes;
+}
+
+std::string CountsText(const model::TimeHistogram& histogram) {
+  return absl::StrCat("{", absl::StrJoin(histogram.counts(), ","), "}");
+}
 
 }  // namespace
 
 absl::StatusOr<model::Page<model::ErrorGroup>> ListErrorGroups(pg::Session& session,
-                                                               absl::Span<const int64_t> lanes,
+                                                               const QueueLanes& lanes,
                                                                std::optional<int16_t> stage,
                                                                const ErrorCursor& after, int limit,
                                                                int64_t bytes_max) {
   constexpr size_t kSamples = 5;
   pg::Params params;
-  params.Int8Array(lanes).OptionalInt2Array({stage}).Int8(after.seen_micros).Int2(after.stage);
-  params.Text(after.fingerprint).Int4(limit).Int8(bytes_max);
+  params.Int8Array(lanes.lanes).OptionalInt2Array({stage}).Int8(after.seen_micros);
+  params.Int2(after.stage).Text(after.fingerprint).Int4(limit).Int8(bytes_max);
+  params.Int8Array(lanes.queues).Int8(after.queue);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kErrorList, params));
   model::Page<model::ErrorGroup> page;
   for (int row = 0; row < rows.size(); ++row) {
@@ -39,6 +80,7 @@ absl::StatusOr<model::Page<model::ErrorGroup>> ListErrorGroups(pg::Session& sess
     }
     page.bytes = rows.Int(row, 9);
     page.has_more = rows.Bool(row, 10);
+    group.queue = rows.Int(row, 11);
   }
   return page;
 }
@@ -65,6 +107,50 @@ absl::StatusOr<model::Page<model::HourStatistics>> ReadStatistics(pg::Session& s
   }
   page.bytes = kHourBytes * static_cast<int64_t>(page.items.size());
   return page;
+}
+
+absl::StatusOr<model::Page<model::MinuteStatistics>> ReadMinutes(pg::Session& session,
+                                                                 absl::Span<const int64_t> lanes,
+                                                                 const MinuteRange& range,
+                                                                 int limit) {
+  model::Page<model::MinuteStatistics> page;
+  ASSIGN_OR_RETURN(page.items, ReadMinuteRows(session, lanes, range, limit + 1));
+  page.has_more = page.items.size() > static_cast<size_t>(limit);
+  if (page.has_more) page.items.resize(static_cast<size_t>(limit));
+  page.bytes = kMinuteBytes * static_cast<int64_t>(page.items.size());
+  return page;
+}
+
+absl::StatusOr<model::MinuteStatistics> ReadMinutesTotal(pg::Session& session,
+                                                         absl::Span<const int64_t> lanes,
+                                                         const MinuteRange& range) {
+  ASSIGN_OR_RETURN(std::vector<model::MinuteStatistics> rows,
+                   ReadMinuteRows(session, lanes, range, 0));
+  if (rows.empty()) return model::MinuteStatistics();
+  return std::move(rows.front());
+}
+
+absl::Status AddMinutes(pg::Session& session, absl::Span<const model::MinuteEntry> entries,
+                        int64_t part) {
+  std::vector<int64_t> lanes;
+  std::vector<int16_t> stages, run_firsts, wait_firsts;
+  std::vector<std::optional<absl::Time>> minutes;
+  std::vector<std::string> texts;
+  texts.reserve(2 * entries.size());  // views into its elements must stay
+  std::vector<absl::string_view> runs, waits;
+  for (const model::MinuteEntry& entry : entries) {
+    lanes.push_back(entry.lane_stage.lane);
+    stages.push_back(entry.lane_stage.stage);
+    minutes.emplace_back(entry.minute);
+    run_firsts.push_back(static_cast<int16_t>(entry.times.run.first()));
+    wait_firsts.push_back(static_cast<int16_t>(entry.times.wait.first()));
+    runs.push_back(texts.emplace_back(CountsText(entry.times.run)));
+    waits.push_back(texts.emplace_back(CountsText(entry.times.wait)));
+  }
+  pg::Params params;
+  params.Int8Array(lanes).Int2Array(stages).TimestampArray(minutes).Int2Array(run_firsts);
+  params.Int2Array(wait_firsts).TextArray(runs).TextArray(waits).Int8(part);
+  return session.Run(sql::kMinuteAdd, params).status();
 }
 
 absl::StatusOr<std::vector<model::Worker>> ListWorkers(pg::Session& session,

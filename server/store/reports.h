@@ -19,11 +19,23 @@ struct ErrorCursor {
   int64_t seen_micros = INT64_MAX;
   int16_t stage = -1;
   std::string fingerprint;
+  int64_t queue = 0;  // its first lane
+};
+
+// Lanes of one queue or of several, and of each the first lane of its queue.
+struct QueueLanes {
+  std::vector<int64_t> lanes;
+  std::vector<int64_t> queues;
+
+  void Add(const std::vector<int64_t>& of_queue) {
+    lanes.insert(lanes.end(), of_queue.begin(), of_queue.end());
+    queues.insert(queues.end(), of_queue.size(), of_queue.front());
+  }
 };
 
 // Groups that have tasks, the latest seen first.
 absl::StatusOr<model::Page<model::ErrorGroup>> ListErrorGroups(pg::Session& session,
-                                                               absl::Span<const int64_t> lanes,
+                                                               const QueueLanes& lanes,
                                                                std::optional<int16_t> stage,
                                                                const ErrorCursor& after, int limit,
                                                                int64_t bytes_max);
@@ -44,6 +56,30 @@ absl::StatusOr<model::Page<model::HourStatistics>> ReadStatistics(pg::Session& s
                                                                   absl::Span<const int64_t> lanes,
                                                                   const StatisticsRange& range,
                                                                   int limit);
+
+struct MinuteRange {
+  std::optional<int16_t> stage;
+  absl::Time start;
+  absl::Time end;
+  absl::Duration step;  // whole minutes
+  // Where the list goes on: after these.
+  absl::Time after_step = absl::InfinitePast();
+  int16_t after_stage = 0;
+};
+
+// By step and stage.
+absl::StatusOr<model::Page<model::MinuteStatistics>> ReadMinutes(pg::Session& session,
+                                                                 absl::Span<const int64_t> lanes,
+                                                                 const MinuteRange& range,
+                                                                 int limit);
+// All together.
+absl::StatusOr<model::MinuteStatistics> ReadMinutesTotal(pg::Session& session,
+                                                         absl::Span<const int64_t> lanes,
+                                                         const MinuteRange& range);
+
+// Writes what a broker saw; a repeat with the same `part` writes nothing twice.
+absl::Status AddMinutes(pg::Session& session, absl::Span<const model::MinuteEntry> entries,
+                        int64_t part);
 
 // Living ones by name, those after (name, handle).
 absl::StatusOr<std::vector<model::Worker>> ListWorkers(pg::Session& session,

@@ -52,6 +52,10 @@ absl::Status ExpireStatistics(pg::Session& session, int64_t lane) {
   return session.Run(sql::kStatisticsExpire, pg::Params().Int8(lane)).status();
 }
 
+absl::Status ExpireMinutes(pg::Session& session, int64_t lane) {
+  return session.Run(sql::kMinuteExpire, pg::Params().Int8(lane)).status();
+}
+
 absl::StatusOr<bool> DropPartition(pg::Session& session) {
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kPartitionDrop, pg::Params()));
   return !rows.IsNull(0, 0);

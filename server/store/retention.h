@@ -30,6 +30,7 @@ absl::StatusOr<ExpiredRequests> ExpireAnsweredRequests(pg::Session& session, int
 absl::StatusOr<int64_t> ExpireKeys(pg::Session& session, int64_t lane, int days, int rows);
 
 absl::Status ExpireStatistics(pg::Session& session, int64_t lane);
+absl::Status ExpireMinutes(pg::Session& session, int64_t lane);
 
 // Drops one day of history or of dead letters that is over; returns whether there was one. ABORTED
 // when callers were in the way for too long: try again later.

@@ -143,24 +143,29 @@ absl::Status AddAudit(pg::Session& session, const model::Origin& origin, const s
   return session.Run(sql::kAuditAdd, params).status();
 }
 
-absl::StatusOr<model::Page<model::AuditRecord>> ListAudit(pg::Session& session,
-                                                          const std::string& queue, int64_t before,
-                                                          int limit, int64_t bytes_max) {
+absl::StatusOr<AuditPage> ListAudit(pg::Session& session, const AuditFilter& filter, int64_t before,
+                                    int limit, int64_t bytes_max) {
+  constexpr int kLookedAt = 20000;
   pg::Params params;
-  params.Text(queue).Int8(before).Int4(limit).Int8(bytes_max);
+  params.Text(filter.queue).Int8(before).Int4(limit).Int8(bytes_max).Int4(kLookedAt);
+  params.Text(filter.task_id).Text(filter.actor).Timestamp(filter.start).Timestamp(filter.end);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kAuditList, params));
-  model::Page<model::AuditRecord> page;
+  AuditPage page;
   for (int row = 0; row < rows.size(); ++row) {
-    model::AuditRecord& record = page.items.emplace_back();
+    if (rows.IsNull(row, 1)) {
+      page.before = rows.Int(row, 0);
+      page.records.has_more = true;
+      break;
+    }
+    model::AuditRecord& record = page.records.items.emplace_back();
     record.id = rows.Int(row, 0);
     record.create_time = rows.Micros(row, 1);
     record.origin = {std::string(rows.Text(row, 2)), std::string(rows.Text(row, 3)),
-                     std::string(rows.Text(row, 5)), std::string(rows.Text(row, 10)),
-                     std::string(rows.Text(row, 9))};
+                     std::string(rows.Text(row, 5)), std::string(rows.Text(row, 9)),
+                     std::string(rows.Text(row, 8))};
     record.queue = std::string(rows.Text(row, 4));
     record.changed = rows.Int(row, 6);
-    page.bytes = rows.Int(row, 7);
-    page.has_more = rows.Bool(row, 8);
+    page.records.bytes = rows.Int(row, 7);
   }
   return page;
 }

@@ -64,9 +64,22 @@ absl::StatusOr<Changes> ChangeTasks(pg::Session& session, TaskTable table, int64
 absl::Status AddAudit(pg::Session& session, const model::Origin& origin, const std::string& queue,
                       int64_t changed);
 
-// The latest first; `before` is an id, `queue` may be empty for any.
-absl::StatusOr<model::Page<model::AuditRecord>> ListAudit(pg::Session& session,
-                                                          const std::string& queue, int64_t before,
-                                                          int limit, int64_t bytes_max);
+struct AuditFilter {
+  std::string queue{};    // empty: any
+  std::string task_id{};  // empty: any
+  std::string actor{};    // empty: any
+  absl::Time start = absl::InfinitePast();
+  absl::Time end = absl::InfiniteFuture();
+};
+
+struct AuditPage {
+  model::Page<model::AuditRecord> records;
+  std::optional<int64_t> before;  // unset: there is nothing older
+};
+
+// The latest first; `before` is an id. A part of the records is looked at, so that a page may have
+// none and not be the last.
+absl::StatusOr<AuditPage> ListAudit(pg::Session& session, const AuditFilter& filter, int64_t before,
+                                    int limit, int64_t bytes_max);
 
 }  // namespace skiplane::store

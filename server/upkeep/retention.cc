@@ -65,6 +65,7 @@ absl::StatusOr<bool> Retention::ExpireLane(pg::Session& session, int64_t lane,
                      return store::ExpireKeys(session, lane, days, kRowsAtOnce);
                    }));
   RETURN_IF_ERROR(store::ExpireStatistics(session, lane));
+  RETURN_IF_ERROR(store::ExpireMinutes(session, lane));
   return settled_done && requests_done && keys_done;
 }
 

@@ -95,7 +95,8 @@ TEST(PayloadTest, AWorkerReadsWhatWasMade) {
 }
 
 TEST(PayloadTest, OtherSizesAndJsonAreReadAsWell) {
-  for (const PayloadShape& shape : {PayloadShape{32}, PayloadShape{2001}, PayloadShape{999, true}}) {
+  for (const PayloadShape& shape :
+       {PayloadShape{32}, PayloadShape{2001}, PayloadShape{999, true}}) {
     SetPayloadShape(shape);
     const std::string text = NewPayload();
     EXPECT_EQ(text.size(), shape.bytes);

@@ -74,9 +74,21 @@ class FakeOperator final : public broker::Operator {
                    broker::Callback<std::vector<model::Worker>> done) override {
     Answer(std::vector<model::Worker>(), done);
   }
-  void ListAudit(broker::ListAuditCall,
-                 broker::Callback<model::Page<model::AuditRecord>> done) override {
-    Answer(model::Page<model::AuditRecord>(), done);
+  void ListAudit(broker::ListAuditCall, broker::Callback<broker::AuditPage> done) override {
+    Answer(broker::AuditPage(), done);
+  }
+  void ListSummaries(broker::ListQueuesCall,
+                     broker::Callback<model::Page<broker::QueueSummary>> done) override {
+    Answer(model::Page<broker::QueueSummary>(), done);
+  }
+  void ReadMinutes(broker::MinutesCall, broker::Callback<broker::MinutePage> done) override {
+    Answer(broker::MinutePage(), done);
+  }
+  void ListBrokers(broker::ListBrokersCall, broker::Callback<broker::BrokerPage> done) override {
+    Answer(broker::BrokerPage(), done);
+  }
+  void GetServerInfo(broker::ServerInfoCall, broker::Callback<broker::ServerReport> done) override {
+    Answer(broker::ServerReport(), done);
   }
 
  private:

@@ -38,6 +38,7 @@ history_DAY
 history_default broker=SELECT,UPDATE,DELETE
 hour_statistics broker=SELECT,INSERT,UPDATE,DELETE
 lease_ledger broker=SELECT,INSERT,UPDATE,DELETE
+minute_statistics broker=SELECT,INSERT,UPDATE,DELETE
 pack_history broker=SELECT,INSERT
 pack_history_DAY
 pack_history_default broker=SELECT,UPDATE,DELETE

@@ -35,6 +35,8 @@ class CountsTest : public testing::StoreHarness {
     EXPECT_EQ(counts.leased, 1);
     EXPECT_EQ(counts.succeeded, 1);
     EXPECT_EQ(counts.failed, 1);
+    EXPECT_EQ(Required(ReadCounts(*session_, {lane_})).at({lane_, 0}).ready, 2);
+    EXPECT_THAT(Required(ReadCounts(*session_, {lane_ + 1})), IsEmpty());
     ExpectExactCounts();
   }
 

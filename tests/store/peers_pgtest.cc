@@ -20,7 +20,7 @@ constexpr absl::Duration kMinute = absl::Minutes(1);
 class PeersTest : public testing::StoreHarness {
  protected:
   absl::StatusOr<int64_t> Renew(uint8_t broker) {
-    const auto peers = RenewBroker(*session_, UuidOf(broker), "broker", kMinute);
+    const auto peers = RenewBroker(*session_, {UuidOf(broker), "broker", "0.2.0"}, kMinute);
     if (!peers.ok()) return peers.status();
     all_read_packs_ = peers->all_read_packs;
     return peers->count;
@@ -32,6 +32,20 @@ class PeersTest : public testing::StoreHarness {
 
   bool all_read_packs_ = false;  // as the last renewal told
 };
+
+TEST_F(PeersTest, BrokersAreListedWithTheirVersionsAndWhoLeads) {
+  Required(Renew(2));
+  Required(Renew(1));
+  EXPECT_TRUE(Leads(2));
+  const std::vector<model::RunningBroker> brokers = Required(ListBrokers(*session_, 10));
+  ASSERT_EQ(brokers.size(), 2U);
+  EXPECT_EQ(brokers[0].id, UuidOf(1));
+  EXPECT_EQ(brokers[0].version, "0.2.0");
+  EXPECT_TRUE(brokers[0].start_time.has_value());
+  EXPECT_FALSE(brokers[0].is_leader);
+  EXPECT_TRUE(brokers[1].is_leader);
+  EXPECT_GE(Required(ReadServedDatabase(*session_)).schema_version, 9);
+}
 
 TEST_F(PeersTest, ARenewalTellsHowManyOthersRun) {
   EXPECT_THAT(Renew(1), IsOkAndHolds(0));

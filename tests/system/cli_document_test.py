@@ -110,7 +110,7 @@ class Operators(DocumentTest):
         periodic = self.client.enqueue("reports", key="daily", cron="0 6 * * *")
         [group] = self.lines("errors", "list", "mail")
         said = self.give("Errors, reports, schedules", FINGERPRINT=[group["fingerprint"]],
-                         TASK=[periodic])
+                         TASK=[failed, periodic])
         self.assertIn("Broken", said)
         self.assertEqual(self.states([failed, periodic]), ["READY"] * 2)
 

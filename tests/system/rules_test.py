@@ -27,6 +27,7 @@ METHODS = {
     "AdminService/ResumeQueue": ("admin", {"name": "{queue}"}),
     "AdminService/GetQueue": ("read", {"name": "{queue}"}),
     "AdminService/ListQueues": ("read", None),
+    "AdminService/ListQueueSummaries": ("read", None),
     "AdminService/GetTask": ("read", {"taskId": "{task}"}),
     "AdminService/ListTasks": ("read", {"filter": {"queue": "{queue}"}}),
     "AdminService/ExplainTask": ("read", {"taskId": "{task}"}),
@@ -35,6 +36,7 @@ METHODS = {
     "AdminService/ListBulkOperations": ("read", None),
     "AdminService/ListErrorGroups": ("read", {"queue": "{queue}"}),
     "AdminService/GetStatistics": ("read", {"queue": "{queue}"}),
+    "AdminService/GetMinuteStatistics": ("read", {"queue": "{queue}"}),
     "AdminService/ListAuditRecords": ("read", {"queue": "{queue}"}),
     "AdminService/PrioritizeTask": ("operate", {"taskId": "{task}", "priority": 1}),
     "AdminService/RescheduleTask": ("operate", {"taskId": "{task}", "postpone": "60s"}),
@@ -50,7 +52,8 @@ METHODS = {
     "AdminService/StopBulkOperation": ("operate", {"operationId": "{operation}"}),
 }
 # Those that need the verb on all queues, and the one that needs none.
-ALL_QUEUES = {"AdminService/ListWorkers": "read"}
+ALL_QUEUES = {"AdminService/ListWorkers": "read", "AdminService/ListBrokers": "read",
+              "AdminService/GetServerInfo": "read"}
 FREE = {"AdminService/WhoAmI"}
 STREAMS = {"BrokerService/Work": "lease", "BrokerService/Produce": "enqueue"}
 

@@ -11,6 +11,7 @@ void DeclareTaskChanges(CLI::App* tasks, Plan* plan);
 void DeclareOperations(CLI::App* app, Plan* plan);
 void DeclareErrors(CLI::App* app, Plan* plan);
 void DeclareReports(CLI::App* app, Plan* plan);
+void DeclareServer(CLI::App* app, Plan* plan);
 void DeclareSchedules(CLI::App* app, Plan* plan);
 void DeclareEnqueue(CLI::App* app, Plan* plan);
 void DeclareWork(CLI::App* app, Plan* plan);
@@ -24,6 +25,7 @@ inline void DeclareCommands(CLI::App* app, Plan* plan) {
   DeclareErrors(app, plan);
   DeclareSchedules(app, plan);
   DeclareReports(app, plan);
+  DeclareServer(app, plan);
   DeclareTail(app, plan);
   DeclareEnqueue(app, plan);
   DeclareWork(app, plan);

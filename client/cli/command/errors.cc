@@ -21,17 +21,18 @@ absl::Status List(Session& session, const ErrorOptions& options) {
   v1::ListErrorGroupsRequest request;
   request.set_queue(options.queue);
   request.set_stage(options.stage);
+  Columns columns{{"FINGERPRINT", "fingerprint"},
+                  {"STAGE", "stage"},
+                  {"RETRYING", "retrying_count"},
+                  {"FAILED", "failed_count"},
+                  {"FIRST SEEN", "first_seen_time"},
+                  {"LAST SEEN", "last_seen_time"},
+                  {"TYPE", "type"},
+                  {"TEXT", "text"}};
+  if (options.queue.empty()) columns.insert(columns.begin(), {"QUEUE", "queue"});
   return ShowPages<v1::ListErrorGroupsRequest, v1::ListErrorGroupsResponse>(
       session, std::move(request), &AdminMethods::ListErrorGroups,
-      [](const v1::ListErrorGroupsResponse& page) { return page.groups(); },
-      {{"FINGERPRINT", "fingerprint"},
-       {"STAGE", "stage"},
-       {"RETRYING", "retrying_count"},
-       {"FAILED", "failed_count"},
-       {"FIRST SEEN", "first_seen_time"},
-       {"LAST SEEN", "last_seen_time"},
-       {"TYPE", "type"},
-       {"TEXT", "text"}},
+      [](const v1::ListErrorGroupsResponse& page) { return page.groups(); }, columns,
       options.limit.value_or(100));
 }
 
@@ -48,8 +49,7 @@ absl::Status Retry(Session& session, const ErrorOptions& options) {
   return FollowAndTell(session, std::move(*answer->mutable_operation()));
 }
 
-void AddQueue(CLI::App* app, const std::shared_ptr<ErrorOptions>& options) {
-  AddText(app, "QUEUE", &options->queue, "The queue").Required();
+void AddStage(CLI::App* app, const std::shared_ptr<ErrorOptions>& options) {
   AddText(app, "--stage", &options->stage, "Of this stage only");
 }
 
@@ -61,15 +61,18 @@ void DeclareErrors(CLI::App* app, Plan* plan) {
   auto options = std::make_shared<ErrorOptions>();
   CLI::App* const list =
       AddView(errors, plan, "list",
-              "Lists the error groups of a queue that still have tasks, the latest seen first.",
+              "Lists the error groups of a queue, or of all queues, that still have tasks, the "
+              "latest seen first.",
               options, List);
-  AddQueue(list, options);
+  AddText(list, "QUEUE", &options->queue, "The queue").Default("all");
+  AddStage(list, options);
   AddNumber(list, "--limit", &options->limit, "At most so many; 0: all").Default("100");
 
   options = std::make_shared<ErrorOptions>();
   CLI::App* const retry = AddCommand(errors, plan, "retry",
                                      "Retries all tasks of an error group now.", options, Retry);
-  AddQueue(retry, options);
+  AddText(retry, "QUEUE", &options->queue, "The queue").Required();
+  AddStage(retry, options);
   AddText(retry, "FINGERPRINT", &options->fingerprint, "The group, as errors list shows it")
       .Required();
 }

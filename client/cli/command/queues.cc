@@ -1,10 +1,8 @@
 // skiplane queues: what there is, and how it is set.
+#include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/command/commands.h"
 #include "client/cli/command/show.h"
@@ -40,30 +38,54 @@ absl::StatusOr<v1::Queue> Get(Session& session, const std::string& name) {
   return std::move(*answer->mutable_queue());
 }
 
-absl::Status List(Session& session, const ListOptions& options) {
-  std::vector<v1::Queue> queues;
-  absl::Status status = ForEach<v1::ListQueuesRequest, v1::ListQueuesResponse>(
+absl::Status ListWithoutCounts(Session& session, const ListOptions& options) {
+  return ShowPages<v1::ListQueuesRequest, v1::ListQueuesResponse>(
       session, {}, &AdminMethods::ListQueues,
       [](const v1::ListQueuesResponse& page) { return page.queues(); },
-      [&](const v1::Queue& queue) { queues.push_back(queue); }, options.limit.value_or(100));
+      {{"QUEUE", "name"}, {"PAUSED", "pause_mode"}, {"LANES", "lane_count"}},
+      options.limit.value_or(100));
+}
+
+// Programs get the queues as they are elsewhere, with their counts.
+absl::Status ListForPrograms(Session& session, const ListOptions& options) {
+  std::map<std::string, v1::QueueCounts> counts;
+  const int limit = options.limit.value_or(100);
+  const absl::Status status =
+      ForEach<v1::ListQueueSummariesRequest, v1::ListQueueSummariesResponse>(
+          session, {}, &AdminMethods::ListQueueSummaries,
+          [](const v1::ListQueueSummariesResponse& page) { return page.summaries(); },
+          [&](const v1::QueueSummary& summary) { counts[summary.queue()] = summary.counts(); },
+          limit);
   if (!status.ok()) return status;
-  Columns columns{{"QUEUE", "name"}, {"PAUSED", "pause_mode"}, {"LANES", "lane_count"}};
-  if (!options.no_counts) {
-    for (const char* const name : {"scheduled", "ready", "leased", "succeeded", "failed"}) {
-      columns.emplace_back(absl::AsciiStrToUpper(name), absl::StrCat("counts.", name, "_count"));
-    }
-  }
-  Listing listing(session, columns);
-  for (v1::Queue& queue : queues) {
-    if (!options.no_counts) {
-      auto counted = Get(session, queue.name());
-      if (!counted.ok()) return counted.status();
-      queue = *std::move(counted);
-    }
-    listing.Add(queue);
-  }
-  listing.End();
-  return absl::OkStatus();
+  Listing listing(session, {});
+  return ForEach<v1::ListQueuesRequest, v1::ListQueuesResponse>(
+      session, {}, &AdminMethods::ListQueues,
+      [](const v1::ListQueuesResponse& page) { return page.queues(); },
+      [&](v1::Queue queue) {
+        *queue.mutable_counts() = counts[queue.name()];
+        listing.Add(queue);
+      },
+      limit);
+}
+
+absl::Status List(Session& session, const ListOptions& options) {
+  if (options.no_counts) return ListWithoutCounts(session, options);
+  if (session.json()) return ListForPrograms(session, options);
+  return ShowPages<v1::ListQueueSummariesRequest, v1::ListQueueSummariesResponse>(
+      session, {}, &AdminMethods::ListQueueSummaries,
+      [](const v1::ListQueueSummariesResponse& page) { return page.summaries(); },
+      {{"QUEUE", "queue"},
+       {"PAUSED", "pause_mode"},
+       {"SCHEDULED", "counts.scheduled_count"},
+       {"READY", "counts.ready_count"},
+       {"LEASED", "counts.leased_count"},
+       {"SUCCEEDED", "counts.succeeded_count"},
+       {"FAILED", "counts.failed_count"},
+       {"IN/S", "enqueue_rate"},
+       {"DONE/S", "success_rate"},
+       {"OLDEST READY", "oldest_ready_age"},
+       {"LONGEST RUN", "oldest_attempt_age"}},
+      options.limit.value_or(100));
 }
 
 void ShowStages(Session& session, const v1::QueueSettings& settings) {

@@ -22,14 +22,58 @@ struct StatsOptions {
   std::optional<absl::Duration> since{};
   std::optional<absl::Time> from{};
   std::optional<absl::Time> to{};
+  bool minutes = false;
+  std::optional<absl::Duration> step{};
 };
 
 struct ListOptions {
   std::string queue{};
+  std::string task{};
+  std::string actor{};
+  std::optional<absl::Duration> since{};
+  std::optional<absl::Time> from{};
+  std::optional<absl::Time> to{};
   std::optional<int> limit{};
 };
 
+// Puts what --since, --from and --to say into a request.
+template <typename Options, typename Request>
+void PutRange(const Options& options, Request& request) {
+  if (options.since) internal::ToProto(absl::Now() - *options.since, request.mutable_start_time());
+  if (options.from) internal::ToProto(*options.from, request.mutable_start_time());
+  if (options.to) internal::ToProto(*options.to, request.mutable_end_time());
+}
+
+absl::Status Minutes(Session& session, const StatsOptions& options) {
+  v1::GetMinuteStatisticsRequest request;
+  request.set_queue(options.queue);
+  request.set_stage(options.stage);
+  if (options.step) internal::ToProto(*options.step, request.mutable_step());
+  PutRange(options, request);
+  Listing listing(session, {{"TIME", "start_time"},
+                            {"STAGE", "stage"},
+                            {"RUNS", "run.count"},
+                            {"RUN P50", "run.p50"},
+                            {"P95", "run.p95"},
+                            {"P99", "run.p99"},
+                            {"LEASES", "wait.count"},
+                            {"WAIT P50", "wait.p50"},
+                            {"P95", "wait.p95"},
+                            {"P99", "wait.p99"}});
+  do {
+    const auto page =
+        session.Call<v1::GetMinuteStatisticsRequest, v1::GetMinuteStatisticsResponse>(
+            request, &AdminMethods::GetMinuteStatistics);
+    if (!page.ok()) return page.status();
+    for (const v1::MinuteStatistics& minute : page->minutes()) listing.Add(minute);
+    request.set_page_token(page->next_page_token());
+  } while (!request.page_token().empty());
+  listing.End();
+  return absl::OkStatus();
+}
+
 absl::Status Stats(Session& session, const StatsOptions& options) {
+  if (options.minutes) return Minutes(session, options);
   v1::GetStatisticsRequest request;
   request.set_queue(options.queue);
   request.set_stage(options.stage);
@@ -38,9 +82,7 @@ absl::Status Stats(Session& session, const StatsOptions& options) {
     if (!outcome.ok()) return outcome.status();
     request.set_outcome(static_cast<v1::AttemptOutcome>(*outcome));
   }
-  if (options.since) internal::ToProto(absl::Now() - *options.since, request.mutable_start_time());
-  if (options.from) internal::ToProto(*options.from, request.mutable_start_time());
-  if (options.to) internal::ToProto(*options.to, request.mutable_end_time());
+  PutRange(options, request);
   Listing listing(session, {{"HOUR", "start_time"},
                             {"STAGE", "stage"},
                             {"OUTCOME", "outcome"},
@@ -74,6 +116,9 @@ absl::Status Workers(Session& session, const ListOptions& options) {
 absl::Status Audit(Session& session, const ListOptions& options) {
   v1::ListAuditRecordsRequest request;
   request.set_queue(options.queue);
+  request.set_task_id(options.task);
+  request.set_actor(options.actor);
+  PutRange(options, request);
   return ShowPages<v1::ListAuditRecordsRequest, v1::ListAuditRecordsResponse>(
       session, std::move(request), &AdminMethods::ListAuditRecords,
       [](const v1::ListAuditRecordsResponse& page) { return page.records(); },
@@ -109,7 +154,8 @@ void DeclareStats(CLI::App* app, Plan* plan) {
   CLI::App* const stats = AddView(
       app, plan, "stats",
       "Shows how the attempts of a queue ended, hour by hour: how many, how long they ran and how "
-      "long they had waited. Hours without attempts are left out.",
+      "long they had waited. Hours without attempts are left out. With --minutes: how long "
+      "attempts ran and waited, minute by minute, of the last two days.",
       options, Stats);
   AddText(stats, "QUEUE", &options->queue, "The queue").Required();
   AddText(stats, "--stage", &options->stage, "Of this stage only");
@@ -119,7 +165,10 @@ void DeclareStats(CLI::App* app, Plan* plan) {
   AddDuration(stats, "--since", &options->since, "Of the last so long").Default("24h");
   AddInstant(stats, "--from", &options->from, "From this time on");
   AddInstant(stats, "--to", &options->to, "Up to this time");
-  AddExamples(stats, {"skiplane stats mail --since 7d --outcome failed"});
+  AddSwitch(stats, "--minutes", &options->minutes, "By minute; --since is 1h then");
+  AddDuration(stats, "--step", &options->step, "With --minutes: by so many minutes").Default("1m");
+  AddExamples(stats, {"skiplane stats mail --since 7d --outcome failed",
+                      "skiplane stats mail --minutes --since 6h --step 10m"});
 }
 
 }  // namespace
@@ -141,6 +190,11 @@ void DeclareReports(CLI::App* app, Plan* plan) {
       AddView(app, plan, "audit", "Lists the changes that operators made, the latest first.",
               options, Audit);
   AddText(audit, "--queue,-q", &options->queue, "Of this queue only");
+  AddText(audit, "--task", &options->task, "Of this task only").Type("ID");
+  AddText(audit, "--actor", &options->actor, "By this one only");
+  AddDuration(audit, "--since", &options->since, "Of the last so long");
+  AddInstant(audit, "--from", &options->from, "From this time on");
+  AddInstant(audit, "--to", &options->to, "Up to this time");
   AddNumber(audit, "--limit", &options->limit, "At most so many; 0: all").Default("100");
 }
 

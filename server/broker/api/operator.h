@@ -39,7 +39,12 @@ class Operator {
   virtual void ListErrorGroups(ListErrorsCall call, Callback<ErrorPage> done) = 0;
   virtual void ReadStatistics(StatisticsCall call, Callback<Statistics> done) = 0;
   virtual void ListWorkers(ListWorkersCall call, Callback<std::vector<model::Worker>> done) = 0;
-  virtual void ListAudit(ListAuditCall call, Callback<model::Page<model::AuditRecord>> done) = 0;
+  virtual void ListAudit(ListAuditCall call, Callback<AuditPage> done) = 0;
+
+  virtual void ListSummaries(ListQueuesCall call, Callback<model::Page<QueueSummary>> done) = 0;
+  virtual void ReadMinutes(MinutesCall call, Callback<MinutePage> done) = 0;
+  virtual void ListBrokers(ListBrokersCall call, Callback<BrokerPage> done) = 0;
+  virtual void GetServerInfo(ServerInfoCall call, Callback<ServerReport> done) = 0;
 };
 
 }  // namespace skiplane::broker

@@ -7,22 +7,28 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "server/broker/api/calls.h"
+#include "server/broker/api/permit.h"
+#include "server/model/queue.h"
 #include "server/model/report.h"
 
 namespace skiplane::broker {
 
 struct ListErrorsCall {
-  std::string queue;
+  std::string queue;  // empty: all that `permit` allows
   std::string stage;
   int64_t seen_micros = INT64_MAX;  // where it goes on: after this group
+  int64_t after_queue = 0;
   int16_t after_stage = -1;
   std::string after_fingerprint;
   int limit = 0;
+  Permit permit{};
   std::string party{};
 };
 
 struct ErrorPage {
   model::Page<model::ErrorGroup> groups;
+  std::vector<std::string> queues;  // of each group: its name
   std::vector<std::string> stages;  // of each group: its name
 };
 
@@ -43,6 +49,76 @@ struct Statistics {
   std::vector<std::string> stages;  // of each: its name
 };
 
+struct MinutesCall {
+  std::string queue;
+  std::string stage;
+  absl::Time start;
+  absl::Time end;
+  absl::Duration step = absl::Minutes(1);
+  std::optional<absl::Time> after;  // where it goes on: after this step and stage
+  int16_t after_stage = 0;
+  std::string party{};
+};
+
+struct MinutePage {
+  model::Page<model::MinuteStatistics> minutes;
+  std::vector<std::string> stages;               // of each: its name
+  std::optional<model::MinuteStatistics> total;  // on the first page only
+};
+
+// Per second, in the mean of the last minute. Not below zero.
+struct Rates {
+  double enqueued = 0;   // tasks that are there, or ended: what is deleted counts against it
+  double succeeded = 0;  // tasks
+  double failed = 0;     // tasks; what is started again counts against it
+};
+
+// What the sampler saw of a queue.
+struct QueueLook {
+  Rates rates{};
+  int64_t dead_letters = 0;
+  absl::Duration oldest_ready_age{};
+  absl::Duration oldest_attempt_age{};
+};
+
+// What operators see of a queue first.
+struct QueueSummary {
+  QueueWithCounts counted;  // without ages of stages
+  QueueLook look{};
+};
+
+struct ListBrokersCall {
+  std::string party{};
+};
+
+struct BrokerPage {
+  std::vector<model::RunningBroker> brokers;
+  model::SessionId own_id{};
+};
+
+struct ServerInfoCall {
+  std::string party{};
+};
+
+struct TableSpace {
+  std::string table;
+  int64_t row_bytes = 0;
+  int64_t toast_bytes = 0;
+  int64_t index_bytes = 0;
+  int64_t dead_rows = 0;
+};
+
+struct ServerReport {
+  std::string version;
+  std::string commit;
+  std::string broker_name;
+  absl::Time start_time;
+  model::ServedDatabase database;
+  int64_t database_bytes = 0;
+  std::vector<TableSpace> tables;
+  int connections = 0;
+};
+
 struct ListWorkersCall {
   std::string after_name;
   std::string after_handle;
@@ -51,10 +127,19 @@ struct ListWorkersCall {
 };
 
 struct ListAuditCall {
-  std::string queue;  // empty: any
+  std::string queue;    // empty: any
+  std::string task_id;  // empty: any
+  std::string actor;    // empty: any
+  absl::Time start = absl::InfinitePast();
+  absl::Time end = absl::InfiniteFuture();
   int64_t before = INT64_MAX;
   int limit = 0;
   std::string party{};
+};
+
+struct AuditPage {
+  model::Page<model::AuditRecord> records;
+  std::optional<int64_t> before;  // where the next page begins
 };
 
 }  // namespace skiplane::broker

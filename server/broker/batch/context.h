@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "absl/types/span.h"
 #include "server/base/timer.h"
+#include "server/broker/batch/minute_recorder.h"
 #include "server/metrics/metrics.h"
 #include "server/pg/connections/pool.h"
 
@@ -20,6 +22,7 @@ struct Context {
   // Told of tasks of a lane that a commit of this broker ended, before its callers are.
   std::function<void(int64_t lane, absl::Span<const int64_t> tasks)> on_ended =
       [](int64_t, absl::Span<const int64_t>) {};
+  std::shared_ptr<MinuteRecorder> minutes = std::make_shared<MinuteRecorder>();
 };
 
 }  // namespace skiplane::broker

@@ -141,14 +141,18 @@ void Dispatcher::Track(const LeaseRun& run, const store::Leased& leased) {
 void Dispatcher::RecordMetrics(const LeaseRun& run, const store::Leased& leased) {
   const std::string& queue = run.queue->name;
   int64_t first = 0;
+  std::vector<absl::Duration> waits;
+  waits.reserve(leased.rows.size());
   for (const store::LeasedRow& row : leased.rows) {
     if (row.task.token.attempt == 1) {
       ++first;
       const std::optional<absl::Time>& planned = row.task.planned_time;
       if (planned) context_.metrics.ScheduleLag(queue, leased.now - *planned);
     }
-    context_.metrics.QueueWait(queue, leased.now - row.task.schedule_time);
+    waits.push_back(leased.now - row.task.schedule_time);
+    context_.metrics.QueueWait(queue, waits.back());
   }
+  context_.minutes->Waited(run.lane_stage, waits, leased.now);
   const int64_t all = static_cast<int64_t>(leased.rows.size());
   if (first > 0) context_.metrics.Leased(queue, "first", first);
   if (all > first) context_.metrics.Leased(queue, "retry", all - first);

@@ -1,25 +1,42 @@
-// The Operator of this process: does what operators ask for. Thread-safe.
+// The Operator of this process: does what operators ask for. Its reports are in local_reports.cc.
+// Thread-safe.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "server/broker/api/operator.h"
 #include "server/broker/await/task_waiters.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
+#include "server/broker/observe/queue_watch.h"
 #include "server/broker/operate/bulk_runner.h"
 #include "server/broker/operate/list_turns.h"
 #include "server/broker/operate/task_operator.h"
 
 namespace skiplane::broker {
 
+// The broker of this process.
+struct OwnBroker {
+  model::SessionId id{};
+  std::string name;
+  std::string version;
+  std::string commit;
+  int connections = 0;
+};
+
 class LocalOperator : public Operator {
  public:
   LocalOperator(Context& context, QueueCache& queues, const Dispatcher& dispatcher,
-                ListTurns& turns, ListTurns& looks, AnswerMemory& lists, TaskWaiters& waiters,
-                TaskOperator::OnCommit on_commit)
+                const QueueWatch& watch, OwnBroker own, ListTurns& turns, ListTurns& looks,
+                AnswerMemory& lists, TaskWaiters& waiters, TaskOperator::OnCommit on_commit)
       : context_(context),
+        watch_(watch),
+        own_(std::move(own)),
         queues_(queues),
         turns_(turns),
         looks_(looks),
@@ -49,13 +66,27 @@ class LocalOperator : public Operator {
   void ListErrorGroups(ListErrorsCall call, Callback<ErrorPage> done) override;
   void ReadStatistics(StatisticsCall call, Callback<Statistics> done) override;
   void ListWorkers(ListWorkersCall call, Callback<std::vector<model::Worker>> done) override;
-  void ListAudit(ListAuditCall call, Callback<model::Page<model::AuditRecord>> done) override;
+  void ListAudit(ListAuditCall call, Callback<AuditPage> done) override;
+  void ListSummaries(ListQueuesCall call, Callback<model::Page<QueueSummary>> done) override;
+  void ReadMinutes(MinutesCall call, Callback<MinutePage> done) override;
+  void ListBrokers(ListBrokersCall call, Callback<BrokerPage> done) override;
+  void GetServerInfo(ServerInfoCall call, Callback<ServerReport> done) override;
 
  private:
+  using QueuesByLane = absl::flat_hash_map<int64_t, QueuePtr>;
+
+  absl::StatusOr<QueuesByLane> QueuesOf(pg::Session& session, const ListErrorsCall& call);
   absl::StatusOr<ErrorPage> ReadErrors(pg::Session& session, const ListErrorsCall& call);
   absl::StatusOr<Statistics> ReadHours(pg::Session& session, const StatisticsCall& call);
+  absl::StatusOr<MinutePage> ReadTimes(pg::Session& session, const MinutesCall& call);
+  absl::StatusOr<model::Page<QueueSummary>> Summarize(pg::Session& session,
+                                                      const ListQueuesCall& call);
+  absl::StatusOr<ServerReport> ReadInfo(pg::Session& session);
 
   Context& context_;
+  const QueueWatch& watch_;
+  const OwnBroker own_;
+  const base::SteadyTime began_ = std::chrono::steady_clock::now();
   QueueCache& queues_;
   ListTurns& turns_;  // of lists
   ListTurns& looks_;  // at one task, which are short: they wait behind no list

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
-#include "server/broker/operate/age_probe.h"
+#include "server/broker/observe/age_probe.h"
 #include "server/broker/operate/change_once.h"
 #include "server/broker/operate/list_job.h"
 #include "server/broker/operate/list_visible.h"
@@ -113,23 +113,34 @@ void QueueAdmin::Get(std::string name, Callback<QueueWithCounts> done) {
   });
 }
 
-absl::StatusOr<QueueWithCounts> QueueAdmin::RunGet(pg::Session& session, const std::string& name) {
+QueueWithCounts WithCounts(model::Queue queue, const store::Counts& counts) {
   QueueWithCounts answer;
-  ASSIGN_OR_RETURN(answer.queue, store::GetQueue(session, name));
-  ASSIGN_OR_RETURN(const store::Counts counts, store::ReadCounts(session));
-  const bool has_stages = !answer.queue.settings.stages.empty();
-  for (int16_t stage = 0; stage < answer.queue.settings.StageCount(); ++stage) {
+  const bool has_stages = !queue.settings.stages.empty();
+  for (int16_t stage = 0; stage < queue.settings.StageCount(); ++stage) {
     StageReport report;
-    for (const int64_t lane : answer.queue.lanes) {
+    for (const int64_t lane : queue.lanes) {
       const auto found = counts.find({lane, stage});
-      if (found == counts.end()) continue;
-      report.counts += found->second;
-      if (!has_stages || found->second.ready == 0) continue;
-      report.oldest_ready_age =
-          std::max(report.oldest_ready_age, OldestReadyAge(session, {lane, stage}));
+      if (found != counts.end()) report.counts += found->second;
     }
     answer.counts += report.counts;
     if (has_stages) answer.stages.push_back(report);
+  }
+  answer.queue = std::move(queue);
+  return answer;
+}
+
+absl::StatusOr<QueueWithCounts> QueueAdmin::RunGet(pg::Session& session, const std::string& name) {
+  ASSIGN_OR_RETURN(model::Queue queue, store::GetQueue(session, name));
+  ASSIGN_OR_RETURN(const store::Counts counts, store::ReadCounts(session, queue.lanes));
+  QueueWithCounts answer = WithCounts(std::move(queue), counts);
+  for (size_t stage = 0; stage < answer.stages.size(); ++stage) {
+    for (const int64_t lane : answer.queue.lanes) {
+      const model::LaneStage lane_stage{lane, static_cast<int16_t>(stage)};
+      const auto found = counts.find(lane_stage);
+      if (found == counts.end() || found->second.ready == 0) continue;
+      absl::Duration& age = answer.stages[stage].oldest_ready_age;
+      age = std::max(age, OldestReadyAge(session, lane_stage));
+    }
   }
   return answer;
 }

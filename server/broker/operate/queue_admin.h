@@ -11,8 +11,12 @@
 #include "server/broker/operate/list_turns.h"
 #include "server/broker/queues/peer_notifier.h"
 #include "server/broker/queues/queue_cache.h"
+#include "server/store/counts.h"
 
 namespace skiplane::broker {
+
+// Without the ages of its stages.
+QueueWithCounts WithCounts(model::Queue queue, const store::Counts& counts);
 
 class QueueAdmin {
  public:

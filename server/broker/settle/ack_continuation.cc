@@ -69,7 +69,7 @@ absl::Status Settler::RefuseUnlessOver(pg::Session& session, SettleItem& item,
                                        const absl::Status& why) {
   const int64_t lane = item.token.task.lane;
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, lane));
-  SettleBatch batch(lane, *queue, tracker_, context_.metrics);
+  SettleBatch batch(lane, *queue, tracker_, context_);
   RETURN_IF_ERROR(batch.Classify(session, {&item}));
   if (!item.is_decided) item.Refuse(why);
   return absl::OkStatus();

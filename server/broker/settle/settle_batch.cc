@@ -77,12 +77,13 @@ model::SettleOutcome OutcomeOf(const store::LeaseStatus& status, store::Action w
 }  // namespace
 
 SettleBatch::SettleBatch(int64_t lane, const model::Queue& queue, LeaseTracker& tracker,
-                         metrics::Metrics& metrics)
+                         Context& context)
     : try_id_(static_cast<int64_t>(Random()())),
       lane_(lane),
       queue_(queue),
       tracker_(tracker),
-      metrics_(metrics) {}
+      metrics_(context.metrics),
+      minutes_(*context.minutes) {}
 
 absl::Status SettleBatch::Run(pg::Session& session, const Items& items) {
   Items open = Undecided(items);

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "server/broker/batch/context.h"
 #include "server/broker/lease/lease_tracker.h"
 #include "server/broker/settle/settle_call.h"
 #include "server/metrics/metrics.h"
@@ -18,8 +20,7 @@ namespace skiplane::broker {
 
 class SettleBatch {
  public:
-  SettleBatch(int64_t lane, const model::Queue& queue, LeaseTracker& tracker,
-              metrics::Metrics& metrics);
+  SettleBatch(int64_t lane, const model::Queue& queue, LeaseTracker& tracker, Context& context);
 
   // Decides every item that is not decided yet, or fails; what was decided before stays so, and a
   // repeat decides the rest: what a lost commit of the same items did is found and answered.
@@ -85,6 +86,7 @@ class SettleBatch {
   const model::Queue& queue_;
   LeaseTracker& tracker_;
   metrics::Metrics& metrics_;
+  MinuteRecorder& minutes_;
   bool GoesByLocation(const SettleItem& item) const;
   std::optional<int16_t> NextStage(const SettleItem& item) const;
 
@@ -92,7 +94,8 @@ class SettleBatch {
   std::vector<SettleItem*> settled_;
   std::vector<SettleItem*> recalled_;
   std::map<store::Action, int64_t> counts_;
-  std::vector<absl::Duration> run_times_;
+  // By stage and time of their end, which those of one statement have in common.
+  std::map<std::pair<int16_t, absl::Time>, std::vector<absl::Duration>> run_times_;
   std::vector<store::UnleasedTasks> unleased_;
   std::vector<int64_t> ended_;
   absl::Time now_;

@@ -5,14 +5,18 @@ namespace skiplane::broker {
 
 void SettleBatch::CountAll() {
   for (const auto& [outcome, tasks] : counts_) Count(outcome, tasks);
-  if (!run_times_.empty()) metrics_.RunTimes(queue_.name, run_times_);
+  for (const auto& [stage_and_end, times] : run_times_) {
+    metrics_.RunTimes(queue_.name, times);
+    minutes_.Ran({lane_, stage_and_end.first}, times, stage_and_end.second);
+  }
   counts_.clear();
   run_times_.clear();
 }
 
 // A lease number is the time of its lease, or a little more.
 void SettleBatch::NoteRunTime(const SettleItem& item, absl::Time settle_time) {
-  run_times_.push_back(settle_time - absl::FromUnixMicros(item.token.lease_number));
+  run_times_[{item.token.stage, settle_time}].push_back(
+      settle_time - absl::FromUnixMicros(item.token.lease_number));
 }
 
 void SettleBatch::Count(store::Action outcome, int64_t tasks) {

@@ -154,7 +154,7 @@ void Settler::Run(int64_t lane, absl::StatusOr<pg::Session*> session,
   }
   absl::Status status = queue.status();
   if (status.ok()) {
-    SettleBatch batch(lane, **queue, tracker_, context_.metrics);
+    SettleBatch batch(lane, **queue, tracker_, context_);
     std::vector<SettleItem*> items;
     for (SettlePart& part : parts) {
       for (const size_t i : part.items) items.push_back(&part.call->items[i]);

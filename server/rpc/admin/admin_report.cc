@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "server/rpc/admin/admin_service.h"
+#include "server/rpc/admin/convert_minutes.h"
 #include "server/rpc/admin/convert_report.h"
 #include "server/rpc/admin/hide_filter.h"
 #include "server/rpc/call/call_wire.h"
@@ -42,6 +43,20 @@ ServerUnaryReactor* AdminService::GetStatistics(CallbackServerContext* context,
   return call;
 }
 
+ServerUnaryReactor* AdminService::GetMinuteStatistics(CallbackServerContext* context,
+                                                      const ByteBuffer* request,
+                                                      ByteBuffer* reply) {
+  auto* call =
+      new UnaryCall(scope_, "skiplane.v1.AdminService/GetMinuteStatistics", {context, reply});
+  auto read = ReadCall(*call, *request, &ReadMinutes);
+  if (!read.ok()) return call->Refuse(read.status());
+  operator_.ReadMinutes(
+      *std::move(read),
+      ReplyWithList(call, &broker::MinutePage::minutes,
+                    ScopeOf<v1::GetMinuteStatisticsRequest>(*request), &WriteMinutes));
+  return call;
+}
+
 ServerUnaryReactor* AdminService::ListWorkers(CallbackServerContext* context,
                                               const ByteBuffer* request, ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ListWorkers", {context, reply});
@@ -62,8 +77,8 @@ ServerUnaryReactor* AdminService::ListAuditRecords(CallbackServerContext* contex
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ListAuditRecords", {context, reply});
   auto read = ReadCall(*call, *request, &ReadListAudit);
   if (!read.ok()) return call->Refuse(read.status());
-  auto answer = ReplyWithList(call, std::identity(), ScopeOf<v1::ListAuditRecordsRequest>(*request),
-                              &WriteAudit);
+  auto answer = ReplyWithList(call, &broker::AuditPage::records,
+                              ScopeOf<v1::ListAuditRecordsRequest>(*request), &WriteAudit);
   operator_.ListAudit(*std::move(read), WithHiddenFilters(call, std::move(answer)));
   return call;
 }

@@ -21,6 +21,16 @@ void WriteQueues(model::Page<model::Queue>* page, v1::ListQueuesResponse* respon
   for (const model::Queue& queue : page->items) WriteQueue(queue, response->add_queues());
 }
 
+void WriteSummaries(model::Page<broker::QueueSummary>* page,
+                    v1::ListQueueSummariesResponse* response) {
+  if (page->has_more) {
+    response->set_next_page_token(EncodePageToken(page->items.back().counted.queue.name));
+  }
+  for (const broker::QueueSummary& summary : page->items) {
+    WriteSummary(summary, response->add_summaries());
+  }
+}
+
 }  // namespace
 
 ServerUnaryReactor* AdminService::CreateQueue(CallbackServerContext* context,
@@ -48,6 +58,17 @@ ServerUnaryReactor* AdminService::ListQueues(CallbackServerContext* context,
   auto read = ReadCall(*call, *request, &ReadListQueues);
   if (!read.ok()) return call->Refuse(read.status());
   broker_.ListQueues(*std::move(read), ReplyWithList(call, std::identity(), &WriteQueues));
+  return call;
+}
+
+ServerUnaryReactor* AdminService::ListQueueSummaries(CallbackServerContext* context,
+                                                     const ByteBuffer* request,
+                                                     ByteBuffer* reply) {
+  auto* call =
+      new UnaryCall(scope_, "skiplane.v1.AdminService/ListQueueSummaries", {context, reply});
+  auto read = ReadCall(*call, *request, &ReadListSummaries);
+  if (!read.ok()) return call->Refuse(read.status());
+  operator_.ListSummaries(*std::move(read), ReplyWithList(call, std::identity(), &WriteSummaries));
   return call;
 }
 

@@ -1,50 +1,16 @@
 // skiplane.v1.AdminService: what operators call. As in BrokerService, nothing blocks. Thread-safe.
 // Queues are served in admin_service.cc, tasks and schedules in admin_task.cc, bulk operations in
-// admin_bulk.cc, reports in admin_report.cc, who calls in admin_access.cc.
+// admin_bulk.cc, reports in admin_report.cc, brokers in admin_server.cc, who calls in
+// admin_access.cc.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
 
 #include "server/broker/api/broker.h"
+#include "server/rpc/admin/raw_admin_service.h"
 #include "server/rpc/call/call.h"
-#include "skiplane/v1/admin.grpc.pb.h"
 
 namespace skiplane::rpc {
-
-using RawReportService =
-    v1::AdminService::WithRawCallbackMethod_StartBulkOperation<
-    v1::AdminService::WithRawCallbackMethod_GetBulkOperation<
-    v1::AdminService::WithRawCallbackMethod_ListBulkOperations<
-    v1::AdminService::WithRawCallbackMethod_StopBulkOperation<
-    v1::AdminService::WithRawCallbackMethod_ListErrorGroups<
-    v1::AdminService::WithRawCallbackMethod_RetryErrorGroup<
-    v1::AdminService::WithRawCallbackMethod_GetStatistics<
-    v1::AdminService::WithRawCallbackMethod_ListWorkers<
-    v1::AdminService::WithRawCallbackMethod_ListAuditRecords<
-    v1::AdminService::WithRawCallbackMethod_WhoAmI<
-        v1::AdminService::Service>>>>>>>>>>;
-using RawTaskService =
-    v1::AdminService::WithRawCallbackMethod_PrioritizeTask<
-    v1::AdminService::WithRawCallbackMethod_RescheduleTask<
-    v1::AdminService::WithRawCallbackMethod_RetryTask<
-    v1::AdminService::WithRawCallbackMethod_CancelTask<
-    v1::AdminService::WithRawCallbackMethod_DeleteTask<
-    v1::AdminService::WithRawCallbackMethod_PauseTask<
-    v1::AdminService::WithRawCallbackMethod_ResumeTask<
-    v1::AdminService::WithRawCallbackMethod_TriggerTask<
-    v1::AdminService::WithRawCallbackMethod_PreviewSchedule<
-        RawReportService>>>>>>>>>;
-using RawAdminService =
-    v1::AdminService::WithRawCallbackMethod_CreateQueue<
-    v1::AdminService::WithRawCallbackMethod_GetQueue<
-    v1::AdminService::WithRawCallbackMethod_ListQueues<
-    v1::AdminService::WithRawCallbackMethod_UpdateQueue<
-    v1::AdminService::WithRawCallbackMethod_PauseQueue<
-    v1::AdminService::WithRawCallbackMethod_ResumeQueue<
-    v1::AdminService::WithRawCallbackMethod_GetTask<
-    v1::AdminService::WithRawCallbackMethod_ListTasks<
-    v1::AdminService::WithRawCallbackMethod_ExplainTask<
-        RawTaskService>>>>>>>>>;
 
 class AdminService final : public RawAdminService {
  public:
@@ -132,6 +98,18 @@ class AdminService final : public RawAdminService {
   grpc::ServerUnaryReactor* ListAuditRecords(grpc::CallbackServerContext* context,
                                              const grpc::ByteBuffer* request,
                                              grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* ListQueueSummaries(grpc::CallbackServerContext* context,
+                                               const grpc::ByteBuffer* request,
+                                               grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* GetMinuteStatistics(grpc::CallbackServerContext* context,
+                                                const grpc::ByteBuffer* request,
+                                                grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* ListBrokers(grpc::CallbackServerContext* context,
+                                        const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
+                                          const grpc::ByteBuffer* request,
+                                          grpc::ByteBuffer* reply) override;
   grpc::ServerUnaryReactor* WhoAmI(grpc::CallbackServerContext* context,
                                    const grpc::ByteBuffer* request,
                                    grpc::ByteBuffer* reply) override;

@@ -16,6 +16,8 @@ namespace skiplane::rpc {
 namespace {
 
 constexpr int kPageSizeDefault = 100;
+constexpr int kSummariesDefault = 1000;
+constexpr int kSummariesMax = 10000;
 constexpr int kPageSizeMax = 1000;
 
 // Settings to which each single setting may be changed: TABLE wants delays that may be there.
@@ -45,16 +47,29 @@ absl::StatusOr<broker::GetQueueCall> ReadGetQueue(v1::GetQueueRequest* request) 
   return broker::GetQueueCall{std::move(*request->mutable_name())};
 }
 
-absl::StatusOr<broker::ListQueuesCall> ReadListQueues(v1::ListQueuesRequest* request) {
+namespace {
+
+template <typename Request>
+absl::StatusOr<broker::ListQueuesCall> ReadPageOfQueues(const Request& request, int size_default,
+                                                        int size_most) {
   broker::ListQueuesCall page;
-  if (request->page_size() < 0) return InvalidField({"page_size"}, "must not be negative");
-  page.limit = request->page_size() == 0 ? kPageSizeDefault
-                                         : std::min(request->page_size(), kPageSizeMax);
-  if (!request->page_token().empty()) {
-    ASSIGN_OR_RETURN(page.after, DecodePageToken(request->page_token()));
+  if (request.page_size() < 0) return InvalidField({"page_size"}, "must not be negative");
+  page.limit = request.page_size() == 0 ? size_default : std::min(request.page_size(), size_most);
+  if (!request.page_token().empty()) {
+    ASSIGN_OR_RETURN(page.after, DecodePageToken(request.page_token()));
     RETURN_IF_ERROR(model::CheckQueueName(page.after, "page_token"));
   }
   return page;
+}
+
+}  // namespace
+
+absl::StatusOr<broker::ListQueuesCall> ReadListQueues(v1::ListQueuesRequest* request) {
+  return ReadPageOfQueues(*request, kPageSizeDefault, kPageSizeMax);
+}
+
+absl::StatusOr<broker::ListQueuesCall> ReadListSummaries(v1::ListQueueSummariesRequest* request) {
+  return ReadPageOfQueues(*request, kSummariesDefault, kSummariesMax);
 }
 
 absl::StatusOr<broker::UpdateQueueCall> ReadUpdateQueue(v1::UpdateQueueRequest* request) {

@@ -10,6 +10,7 @@ namespace skiplane::rpc {
 absl::StatusOr<broker::CreateQueueCall> ReadCreateQueue(v1::CreateQueueRequest* request);
 absl::StatusOr<broker::GetQueueCall> ReadGetQueue(v1::GetQueueRequest* request);
 absl::StatusOr<broker::ListQueuesCall> ReadListQueues(v1::ListQueuesRequest* request);
+absl::StatusOr<broker::ListQueuesCall> ReadListSummaries(v1::ListQueueSummariesRequest* request);
 absl::StatusOr<broker::UpdateQueueCall> ReadUpdateQueue(v1::UpdateQueueRequest* request);
 absl::StatusOr<broker::PauseQueueCall> ReadPauseQueue(v1::PauseQueueRequest* request);
 absl::StatusOr<broker::PauseQueueCall> ReadResumeQueue(v1::ResumeQueueRequest* request);

@@ -26,19 +26,19 @@ void WriteQueue(const model::Queue& queue, v1::Queue* wire) {
   wire->set_etag(WriteEtag(queue.version));
 }
 
-void WriteGetQueue(broker::QueueWithCounts* answer, v1::GetQueueResponse* response) {
-  WriteQueue(answer->queue, response->mutable_queue());
-  v1::QueueCounts* counts = response->mutable_queue()->mutable_counts();
-  counts->set_scheduled_count(answer->counts.scheduled);
-  counts->set_ready_count(answer->counts.ready);
-  counts->set_leased_count(answer->counts.leased);
-  counts->set_succeeded_count(answer->counts.succeeded);
-  counts->set_failed_count(answer->counts.failed);
-  counts->set_cancelled_count(answer->counts.cancelled);
-  for (size_t i = 0; i < answer->stages.size(); ++i) {
-    const broker::StageReport& stage = answer->stages[i];
-    v1::StageCounts* const out = counts->add_stages();
-    out->set_stage(answer->queue.settings.StageName(static_cast<int16_t>(i)));
+namespace {
+
+void WriteCounts(const broker::QueueWithCounts& queue, v1::QueueCounts* wire) {
+  wire->set_scheduled_count(queue.counts.scheduled);
+  wire->set_ready_count(queue.counts.ready);
+  wire->set_leased_count(queue.counts.leased);
+  wire->set_succeeded_count(queue.counts.succeeded);
+  wire->set_failed_count(queue.counts.failed);
+  wire->set_cancelled_count(queue.counts.cancelled);
+  for (size_t i = 0; i < queue.stages.size(); ++i) {
+    const broker::StageReport& stage = queue.stages[i];
+    v1::StageCounts* const out = wire->add_stages();
+    out->set_stage(queue.queue.settings.StageName(static_cast<int16_t>(i)));
     out->set_scheduled_count(stage.counts.scheduled);
     out->set_ready_count(stage.counts.ready);
     out->set_leased_count(stage.counts.leased);
@@ -46,6 +46,30 @@ void WriteGetQueue(broker::QueueWithCounts* answer, v1::GetQueueResponse* respon
     out->set_failed_count(stage.counts.failed);
     WriteDuration(stage.oldest_ready_age, out->mutable_oldest_ready_age());
   }
+}
+
+}  // namespace
+
+void WriteSummary(const broker::QueueSummary& summary, v1::QueueSummary* wire) {
+  const model::Queue& queue = summary.counted.queue;
+  wire->set_queue(queue.name);
+  wire->set_pause_mode(ToWire(queue.pause));
+  wire->set_pause_reason(queue.pause_reason);
+  WriteCounts(summary.counted, wire->mutable_counts());
+  for (v1::StageCounts& stage : *wire->mutable_counts()->mutable_stages()) {
+    stage.clear_oldest_ready_age();
+  }
+  wire->set_dead_letter_count(summary.look.dead_letters);
+  wire->set_enqueue_rate(summary.look.rates.enqueued);
+  wire->set_success_rate(summary.look.rates.succeeded);
+  wire->set_failure_rate(summary.look.rates.failed);
+  WriteDuration(summary.look.oldest_ready_age, wire->mutable_oldest_ready_age());
+  WriteDuration(summary.look.oldest_attempt_age, wire->mutable_oldest_attempt_age());
+}
+
+void WriteGetQueue(broker::QueueWithCounts* answer, v1::GetQueueResponse* response) {
+  WriteQueue(answer->queue, response->mutable_queue());
+  WriteCounts(*answer, response->mutable_queue()->mutable_counts());
 }
 
 }  // namespace skiplane::rpc

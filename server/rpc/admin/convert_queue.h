@@ -4,6 +4,7 @@
 #include <string>
 
 #include "server/broker/api/calls.h"
+#include "server/broker/api/report_calls.h"
 #include "server/model/queue.h"
 #include "skiplane/v1/admin.pb.h"
 
@@ -17,6 +18,8 @@ int64_t ReadEtag(const std::string& etag);
 
 // Without counts.
 void WriteQueue(const model::Queue& queue, v1::Queue* wire);
+
+void WriteSummary(const broker::QueueSummary& summary, v1::QueueSummary* wire);
 
 void WriteGetQueue(broker::QueueWithCounts* answer, v1::GetQueueResponse* response);
 

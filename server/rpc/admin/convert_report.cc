@@ -14,8 +14,12 @@ namespace skiplane::rpc {
 namespace {
 
 constexpr absl::Duration kRangeMost = absl::Hours(24 * 400);
+constexpr size_t kTaskIdBytesMax = 64;
+constexpr size_t kActorBytesMax = 255;
 
-void WriteErrorGroup(model::ErrorGroup* group, const std::string& stage, v1::ErrorGroup* wire) {
+void WriteErrorGroup(model::ErrorGroup* group, const std::string& queue, const std::string& stage,
+                     v1::ErrorGroup* wire) {
+  wire->set_queue(queue);
   wire->set_fingerprint(std::move(group->fingerprint));
   wire->set_stage(stage);
   wire->set_type(std::move(group->type));
@@ -50,14 +54,19 @@ void WriteAuditRecord(const model::AuditRecord& record, v1::AuditRecord* wire) {
 
 absl::StatusOr<broker::ListErrorsCall> ReadListErrors(v1::ListErrorGroupsRequest* request) {
   broker::ListErrorsCall call;
-  RETURN_IF_ERROR(model::CheckQueueName(request->queue(), "queue"));
+  if (!request->queue().empty()) {
+    RETURN_IF_ERROR(model::CheckQueueName(request->queue(), "queue"));
+  } else if (!request->stage().empty()) {
+    return InvalidField({"stage"}, "needs the queue whose stage it is");
+  }
   RETURN_IF_ERROR(CheckText(request->stage(), model::kStageNameBytesMax, {"stage"}));
   ASSIGN_OR_RETURN(call.limit, ReadPageSize(request->page_size()));
   if (!request->page_token().empty()) {
     ASSIGN_OR_RETURN(const std::vector<std::string> parts,
-                     ReadListToken(request->page_token(), TokenScope(*request), 3));
-    RETURN_IF_ERROR(ReadNumbers({parts[0], parts[1]}, &call.seen_micros, &call.after_stage));
-    call.after_fingerprint = parts[2];
+                     ReadListToken(request->page_token(), TokenScope(*request), 4));
+    RETURN_IF_ERROR(ReadNumbers({parts[0], parts[1], parts[2]}, &call.seen_micros,
+                                &call.after_queue, &call.after_stage));
+    call.after_fingerprint = parts[3];
   }
   call.queue = std::move(*request->mutable_queue());
   call.stage = std::move(*request->mutable_stage());
@@ -71,11 +80,12 @@ void WriteErrorGroups(broker::ErrorPage* page, const std::string& scope,
     const model::ErrorGroup& last = groups.back();
     response->set_next_page_token(
         WriteListToken({std::to_string(absl::ToUnixMicros(last.last_seen_time)),
-                        std::to_string(last.stage), last.fingerprint},
+                        std::to_string(last.queue), std::to_string(last.stage),
+                        last.fingerprint},
                        scope));
   }
   for (size_t i = 0; i < groups.size(); ++i) {
-    WriteErrorGroup(&groups[i], page->stages[i], response->add_groups());
+    WriteErrorGroup(&groups[i], page->queues[i], page->stages[i], response->add_groups());
   }
 }
 
@@ -166,16 +176,27 @@ absl::StatusOr<broker::ListAuditCall> ReadListAudit(v1::ListAuditRecordsRequest*
                      ReadListToken(request->page_token(), TokenScope(*request), 1));
     RETURN_IF_ERROR(ReadNumbers(parts, &call.before));
   }
+  RETURN_IF_ERROR(CheckText(request->task_id(), kTaskIdBytesMax, {"task_id"}));
+  RETURN_IF_ERROR(CheckText(request->actor(), kActorBytesMax, {"actor"}));
+  if (request->has_start_time()) {
+    ASSIGN_OR_RETURN(call.start, ReadTime(request->start_time(), {"start_time"}));
+  }
+  if (request->has_end_time()) {
+    ASSIGN_OR_RETURN(call.end, ReadTime(request->end_time(), {"end_time"}));
+  }
+  if (call.end < call.start) return InvalidField({"end_time"}, "is before start_time");
+  call.task_id = std::move(*request->mutable_task_id());
+  call.actor = std::move(*request->mutable_actor());
   call.queue = std::move(*request->mutable_queue());
   return call;
 }
 
-void WriteAudit(model::Page<model::AuditRecord>* page, const std::string& scope,
+void WriteAudit(broker::AuditPage* page, const std::string& scope,
                 v1::ListAuditRecordsResponse* response) {
-  if (page->has_more) {
-    response->set_next_page_token(WriteListToken({std::to_string(page->items.back().id)}, scope));
+  if (page->before.has_value()) {
+    response->set_next_page_token(WriteListToken({std::to_string(*page->before)}, scope));
   }
-  for (const model::AuditRecord& record : page->items) {
+  for (const model::AuditRecord& record : page->records.items) {
     WriteAuditRecord(record, response->add_records());
   }
 }

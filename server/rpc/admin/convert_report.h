@@ -26,7 +26,7 @@ void WriteWorkers(std::vector<model::Worker>* workers, size_t limit,
                   v1::ListWorkersResponse* response);
 
 absl::StatusOr<broker::ListAuditCall> ReadListAudit(v1::ListAuditRecordsRequest* request);
-void WriteAudit(model::Page<model::AuditRecord>* page, const std::string& scope,
+void WriteAudit(broker::AuditPage* page, const std::string& scope,
                 v1::ListAuditRecordsResponse* response);
 
 }  // namespace skiplane::rpc

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "server/access/rules.h"
 #include "server/broker/api/calls.h"
+#include "server/broker/api/report_calls.h"
 #include "server/model/report.h"
 #include "server/rpc/call/call.h"
 
@@ -21,6 +22,10 @@ void HideFilter(const access::Grants& grants, model::AuditRecord* record);
 template <typename Item>
 void HideFilter(const access::Grants& grants, model::Page<Item>* page) {
   for (Item& item : page->items) HideFilter(grants, &item);
+}
+
+inline void HideFilter(const access::Grants& grants, broker::AuditPage* page) {
+  HideFilter(grants, &page->records);
 }
 
 // Replies as `reply` does, with what the call's principal may see.

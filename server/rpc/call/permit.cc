@@ -165,11 +165,25 @@ absl::Status Permit(const Grants& grants, broker::ListBulksCall* call) {
 }
 
 absl::Status Permit(const Grants& grants, broker::ListErrorsCall* call) {
-  return CheckQueue(grants, Verb::kRead, call->queue, "queue");
+  if (!call->queue.empty()) return CheckQueue(grants, Verb::kRead, call->queue, "queue");
+  call->permit = PermitFor(grants, Verb::kRead, "");
+  return absl::OkStatus();
 }
 
 absl::Status Permit(const Grants& grants, broker::StatisticsCall* call) {
   return CheckQueue(grants, Verb::kRead, call->queue, "queue");
+}
+
+absl::Status Permit(const Grants& grants, broker::MinutesCall* call) {
+  return CheckQueue(grants, Verb::kRead, call->queue, "queue");
+}
+
+absl::Status Permit(const Grants& grants, broker::ListBrokersCall*) {
+  return CheckAll(grants, Verb::kRead, "brokers serve all queues");
+}
+
+absl::Status Permit(const Grants& grants, broker::ServerInfoCall*) {
+  return CheckAll(grants, Verb::kRead, "a broker and its database serve all queues");
 }
 
 absl::Status Permit(const Grants& grants, broker::ListWorkersCall*) {

@@ -48,7 +48,10 @@ absl::Status Permit(const access::Grants& grants, broker::ListBulksCall* call);
 
 absl::Status Permit(const access::Grants& grants, broker::ListErrorsCall* call);
 absl::Status Permit(const access::Grants& grants, broker::StatisticsCall* call);
+absl::Status Permit(const access::Grants& grants, broker::MinutesCall* call);
 absl::Status Permit(const access::Grants& grants, broker::ListWorkersCall* call);
+absl::Status Permit(const access::Grants& grants, broker::ListBrokersCall* call);
+absl::Status Permit(const access::Grants& grants, broker::ServerInfoCall* call);
 absl::Status Permit(const access::Grants& grants, broker::ListAuditCall* call);
 
 }  // namespace skiplane::rpc

@@ -13,7 +13,7 @@
 namespace skiplane::testing {
 namespace {
 
-using Page = model::Page<model::AuditRecord>;
+using Page = broker::AuditPage;
 
 // Of these, lists take three at a time, and looks at a task one. Another one may read what the
 // metrics tell.

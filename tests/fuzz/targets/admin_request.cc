@@ -6,6 +6,7 @@
 #include "server/model/task_filter.h"
 #include "server/rpc/admin/convert_admin.h"
 #include "server/rpc/admin/convert_filter.h"
+#include "server/rpc/admin/convert_minutes.h"
 #include "server/rpc/admin/convert_operator.h"
 #include "server/rpc/admin/convert_report.h"
 #include "server/rpc/call/list_token.h"
@@ -94,7 +95,8 @@ void ObeysPreview(broker::PreviewCall& call) {
 }
 
 void ObeysListErrors(broker::ListErrorsCall& call) {
-  DemandQueueName(call.queue);
+  if (!call.queue.empty()) DemandQueueName(call.queue);
+  Demand(!call.queue.empty() || call.stage.empty(), "a stage is one of a queue");
   DemandText(call.stage, model::kStageNameBytesMax);
   DemandNumber(call.limit, 1, rpc::kPageMost);
 }
@@ -104,6 +106,15 @@ void ObeysStatistics(broker::StatisticsCall& call) {
   DemandText(call.stage, model::kStageNameBytesMax);
   if (call.start && call.end) Demand(*call.start <= *call.end, "a time begins before it ends");
 }
+
+void ObeysMinutes(broker::MinutesCall& call) {
+  DemandQueueName(call.queue);
+  DemandText(call.stage, model::kStageNameBytesMax);
+  Demand(call.start <= call.end, "a time begins before it ends");
+  DemandDuration(call.step, absl::Minutes(1), absl::Hours(24));
+}
+
+void ObeysSummaries(broker::ListQueuesCall& call) { DemandNumber(call.limit, 1, 10000); }
 
 // Of those that have no more to be demanded of.
 template <typename Call>
@@ -132,7 +143,7 @@ void ReadTaskRequest(size_t method, absl::string_view bytes) {
 }
 
 void ReadAdminRequest(absl::string_view bytes) {
-  const size_t method = TakeChoice(&bytes, 27);
+  const size_t method = TakeChoice(&bytes, 29);
   switch (method) {
     case 12: return ReadRequest(bytes, &rpc::ReadCreateQueue, &ObeysCreateQueue);
     case 13: return ReadRequest(bytes, &rpc::ReadGetQueue, &ObeysAny<broker::GetQueueCall>);
@@ -149,6 +160,8 @@ void ReadAdminRequest(absl::string_view bytes) {
     case 24: return ReadRequest(bytes, &rpc::ReadStatistics, &ObeysStatistics);
     case 25: return ReadRequest(bytes, &rpc::ReadListWorkers, &ObeysLimit<broker::ListWorkersCall>);
     case 26: return ReadRequest(bytes, &rpc::ReadListAudit, &ObeysLimit<broker::ListAuditCall>);
+    case 27: return ReadRequest(bytes, &rpc::ReadListSummaries, &ObeysSummaries);
+    case 28: return ReadRequest(bytes, &rpc::ReadMinutes, &ObeysMinutes);
     default: return ReadTaskRequest(method, bytes);
   }
 }

@@ -106,12 +106,13 @@ TEST_F(ListBytesTest, ErrorGroupsEndWithTheLastThatFits) {
     Required(store::Settle(*session_, batch));
   }
   ErrorCursor after;
-  const auto page = Required(ListErrorGroups(*session_, {lane_}, std::nullopt, after, 100, 10'000));
+  const auto page = Required(
+      ListErrorGroups(*session_, {{lane_}, {lane_}}, std::nullopt, after, 100, 10'000));
   ASSERT_THAT(page.items, SizeIs(2));
   EXPECT_TRUE(page.has_more);
-  after = {absl::ToUnixMicros(page.items[1].last_seen_time), 0, page.items[1].fingerprint};
+  after = {absl::ToUnixMicros(page.items[1].last_seen_time), 0, page.items[1].fingerprint, lane_};
   const auto rest =
-      Required(ListErrorGroups(*session_, {lane_}, std::nullopt, after, 100, INT64_MAX));
+      Required(ListErrorGroups(*session_, {{lane_}, {lane_}}, std::nullopt, after, 100, INT64_MAX));
   EXPECT_THAT(rest.items, SizeIs(3));
   EXPECT_FALSE(rest.has_more);
 }
@@ -121,12 +122,12 @@ TEST_F(ListBytesTest, AuditRecordsEndWithTheLastThatFits) {
     const std::string json = absl::StrCat(R"({"x": ")", std::string(5000, 'x'), R"("})");
     ASSERT_THAT(AddAudit(*session_, {"ann", "Test", json}, "q", i), IsOk());
   }
-  const auto page = Required(ListAudit(*session_, "q", INT64_MAX, 100, 12'000));
-  ASSERT_THAT(page.items, SizeIs(2));
-  EXPECT_TRUE(page.has_more);
-  const auto rest = Required(ListAudit(*session_, "q", page.items[1].id, 100, 12'000));
-  EXPECT_THAT(rest.items, SizeIs(1));
-  EXPECT_FALSE(rest.has_more);
+  const auto page = Required(ListAudit(*session_, {"q"}, INT64_MAX, 100, 12'000));
+  ASSERT_THAT(page.records.items, SizeIs(2));
+  ASSERT_TRUE(page.before.has_value());
+  const auto rest = Required(ListAudit(*session_, {"q"}, *page.before, 100, 12'000));
+  EXPECT_THAT(rest.records.items, SizeIs(1));
+  EXPECT_FALSE(rest.before.has_value());
 }
 
 TEST_F(ListBytesTest, BulkOperationsEndWithTheLastThatFits) {

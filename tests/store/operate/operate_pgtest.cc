@@ -244,8 +244,9 @@ TEST_F(OperateTest, ErrorGroupsAreTheSameFoldedOrNot) {
     Required(store::Settle(*session_, batch));
   }
   for (int fold = 0; fold < 2; ++fold) {
-    const auto groups =
-        Required(ListErrorGroups(*session_, {lane_}, std::nullopt, {}, 10, INT64_MAX)).items;
+    const auto page = Required(
+        ListErrorGroups(*session_, {{lane_}, {lane_}}, std::nullopt, {}, 10, INT64_MAX));
+    const auto& groups = page.items;
     ASSERT_THAT(groups, SizeIs(1));
     EXPECT_EQ(groups[0].retrying, 3);
     EXPECT_EQ(groups[0].type, "Boom");
@@ -288,7 +289,8 @@ TEST_F(OperateTest, ReportsOfAQuietInstallationAreEmpty) {
                   .items,
               IsEmpty());
   EXPECT_THAT(AddAudit(*session_, {"ann", "Test", "{}"}, "q", 3), IsOk());
-  EXPECT_THAT(Required(ListAudit(*session_, "q", INT64_MAX, 10, INT64_MAX)).items, SizeIs(1));
+  EXPECT_THAT(Required(ListAudit(*session_, {"q"}, INT64_MAX, 10, INT64_MAX)).records.items,
+              SizeIs(1));
   EXPECT_THAT(Required(CheckSchedules(*session_, {{"* * * * *", "UTC"}, {"x", "UTC"}})),
               ElementsAre("", ::testing::StartsWith("cron: ")));
   EXPECT_THAT(Required(PreviewSchedule(*session_, {"* * * * *", "UTC"}, std::nullopt, 3)),

@@ -11,7 +11,7 @@ ROW = re.compile(r"(?m)^\| ([^|]*) \| ([^|]*) \| ([^|]*) \| ([^|]*) \| .*\|$")
 FLAG = re.compile(r"(?m)^\| `(--[a-z-]+) \w+` \| (\d+)s? \|")
 CONSTANT = re.compile(r"inline constexpr [\w:]+ (k\w+) = ([^;]+);")
 AMOUNT = re.compile(r"^(-?[\d,]+)(?: (KiB|MiB|GiB|s|min))?\b")
-TIMES = {"Seconds": 1, "Minutes": 60, "Hours": 3600}
+TIMES = {"Milliseconds": 0.001, "Seconds": 1, "Minutes": 60, "Hours": 3600}
 UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "s": 1, "min": 60}
 # From here on limits.h has the bounds of a broker; what stands before is of calls and fields.
 FIRST = "kQueuesMax"

@@ -1,4 +1,4 @@
-#include "server/broker/operate/age_probe.h"
+#include "server/broker/observe/age_probe.h"
 
 #include <algorithm>
 #include <utility>

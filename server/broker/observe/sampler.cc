@@ -1,11 +1,11 @@
-#include "server/broker/operate/sampler.h"
+#include "server/broker/observe/sampler.h"
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
 
-#include "server/broker/operate/queue_ranking.h"
+#include "server/broker/observe/queue_ranking.h"
 #include "server/store/sessions.h"
 #include "server/store/space.h"
 
@@ -49,12 +49,23 @@ void Sampler::Run(pg::Session& session) {
   });
   Take(sizes_turn_, kSizesEvery, [&] { ReadSizes(session); });
   NameQueues(session, *counts);
-  for (const QueuePtr& queue : queues_.All()) {
-    context_.metrics.SetQueue(queue->name, GaugesOf(*queue, *counts));
-  }
+  ShowQueues(*counts);
   for (const auto& [queue, calls] : dispatcher_.WaitingCalls()) {
     context_.metrics.SetWaitingLeases(queue, calls);
   }
+}
+
+void Sampler::ShowQueues(const store::Counts& counts) {
+  const base::SteadyTime now = std::chrono::steady_clock::now();
+  QueueWatch::Looks looks;
+  for (const QueuePtr& queue : queues_.All()) {
+    const metrics::QueueGauges gauges = GaugesOf(*queue, counts);
+    context_.metrics.SetQueue(queue->name, gauges);
+    looks[queue->id] = {rates_.Note(queue->id, store::SumOf(counts, *queue), now),
+                        gauges.dead_letters, gauges.oldest_ready_age, gauges.oldest_attempt_age};
+  }
+  rates_.ForgetBefore(now);
+  watch_.Set(std::move(looks));
 }
 
 void Sampler::ReadAges(pg::Session& session, const store::Counts& counts) {

@@ -1,13 +1,15 @@
-// Reads every few seconds what the gauges show, so that a scrape never touches the database: the
-// exact counts and the age of the oldest ready task every 5 s, the age of the oldest attempt every
-// 15 s, kept dead letters and sizes every minute. What takes long is read less often: within 2 % of
-// a core.
+// Reads every few seconds what the gauges and lists of queues show, so that a scrape never touches
+// the database: the exact counts and the age of the oldest ready task every 5 s, the age of the
+// oldest attempt every 15 s, kept dead letters and sizes every minute. What takes long is read less
+// often: within 2 % of a core.
 #pragma once
 
 #include "server/base/timer.h"
 #include "server/broker/batch/context.h"
 #include "server/broker/lease/dispatcher.h"
-#include "server/broker/operate/age_probe.h"
+#include "server/broker/observe/age_probe.h"
+#include "server/broker/observe/queue_watch.h"
+#include "server/broker/observe/rate_meter.h"
 #include "server/broker/queues/queue_cache.h"
 #include "server/store/counts.h"
 
@@ -15,8 +17,8 @@ namespace skiplane::broker {
 
 class Sampler {
  public:
-  Sampler(Context& context, QueueCache& queues, const Dispatcher& dispatcher)
-      : context_(context), queues_(queues), dispatcher_(dispatcher) {}
+  Sampler(Context& context, QueueCache& queues, const Dispatcher& dispatcher, QueueWatch& watch)
+      : context_(context), queues_(queues), dispatcher_(dispatcher), watch_(watch) {}
 
   // Samples now and then again and again until the timer stops.
   void Start();
@@ -35,11 +37,14 @@ class Sampler {
   void ReadSizes(pg::Session& session);
   // Only where not all queues have names.
   void NameQueues(pg::Session& session, const store::Counts& counts);
+  void ShowQueues(const store::Counts& counts);
   metrics::QueueGauges GaugesOf(const model::Queue& queue, const store::Counts& counts) const;
 
   Context& context_;
   QueueCache& queues_;
   const Dispatcher& dispatcher_;
+  QueueWatch& watch_;
+  RateMeter rates_;
   AgeProbe ready_ages_;
   Turn attempts_turn_;
   Turn failed_turn_;

@@ -1,5 +1,5 @@
 #include "absl/strings/str_cat.h"
-#include "server/broker/operate/age_probe.h"
+#include "server/broker/observe/age_probe.h"
 #include "tests/broker/broker_harness.h"
 #include "tests/support/require.h"
 

@@ -1,4 +1,4 @@
-#include "server/broker/operate/queue_ranking.h"
+#include "server/broker/observe/queue_ranking.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,0 +1,16 @@
+-- Who may do what with them. grant_rights is as version 8 has it, but for this line.
+DO $$
+DECLARE
+  definition text := pg_get_functiondef('skiplane.grant_rights'::regproc);
+  old CONSTANT text :=
+    'GRANT SELECT, INSERT, UPDATE, DELETE ON skiplane.task_pack TO skiplane_broker;';
+BEGIN
+  IF cardinality(string_to_array(definition, old)) <> 2 THEN
+    RAISE EXCEPTION 'grant_rights is not as version 8 has it';
+  END IF;
+  EXECUTE replace(definition, old,
+    E'GRANT SELECT, INSERT, UPDATE, DELETE ON skiplane.minute_statistics,\n'
+    '      skiplane.task_pack TO skiplane_broker;');
+END $$;
+
+SELECT skiplane.grant_rights();
