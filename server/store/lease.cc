@@ -108,9 +108,10 @@ absl::StatusOr<Ledger> ReadLedger(pg::Session& session, int64_t lane,
   return found;
 }
 
-// Packs that have so many tasks if the first one is begun.
+// Packs to look at: so many have these tasks though they are small and the first one is begun. No
+// more are locked than that takes.
 int32_t PacksFor(size_t tasks) {
-  return static_cast<int32_t>(tasks + model::kPackTasksMax - 1) / model::kPackTasksMax + 1;
+  return static_cast<int32_t>(tasks + model::kPackTasksLeast - 1) / model::kPackTasksLeast + 1;
 }
 
 void ReadHeldBack(const pg::Rows& rows, int row, Leased& leased) {

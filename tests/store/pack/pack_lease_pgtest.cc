@@ -324,11 +324,24 @@ TEST_F(PackLeaseTest, WhatOthersHoldKeepsTheBound) {
 }
 
 // Behind the last pack that a statement may look at there may be more.
+// A user's: of packs of 16 a lease of 64 brought 32.
+TEST_F(PackLeaseTest, SmallPacksFillALease) {
+  std::vector<int64_t> ids;
+  for (int i = 0; i < 6; ++i) {
+    for (const int64_t id : Pack(16)) ids.push_back(id);
+  }
+  EXPECT_EQ(IdsOf(Lease({64}).rows), Part(ids, 0, 64));
+  EXPECT_EQ(IdsOf(Lease({64}).rows), Part(ids, 64, 96));
+}
+
 TEST_F(PackLeaseTest, AShortAnswerAtItsLimitSaysSo) {
-  for (int i = 0; i < 4; ++i) Pack(16);
+  for (int i = 0; i < 8; ++i) Pack(16);
+  Required(session_->RunText("BEGIN"));
+  Required(session_->RunText("UPDATE skiplane.task_pack SET gone = (1 << 12) - 1"));
   const Leased leased = Lease({60});
-  EXPECT_THAT(leased.rows, SizeIs(32));
+  EXPECT_THAT(leased.rows, SizeIs(20)) << "of five packs, four each";
   EXPECT_THAT(leased.held_back, SizeIs(1));
+  Required(session_->RunText("ROLLBACK"));
 }
 
 TEST_F(PackLeaseTest, FewTasksOrSpecialOnesAreNotPacked) {
