@@ -26,17 +26,17 @@ FROM (
         SELECT l.queue, e.fingerprint, e.stage, e.retrying, e.failed, e.first_seen_time,
                e.last_seen_time, e.error_type, substr(e.error_text, 1, 4096) AS error_text,
                (SELECT string_agg(e.lane || '-' || t, ',') FROM unnest(e.tasks) AS t) AS tasks
-        FROM unnest($1::int8[], $8::int8[]) AS l(lane, queue)
-        JOIN skiplane.error_group e ON e.lane = l.lane
-        WHERE coalesce(e.stage = ($2::int2[])[1], true)
+        FROM skiplane.error_group e
+        JOIN unnest($1::int8[], $8::int8[]) AS l(lane, queue) ON l.lane = e.lane
+        WHERE e.lane = ANY ($1::int8[]) AND coalesce(e.stage = ($2::int2[])[1], true)
         UNION ALL
         SELECT l.queue, d.fingerprint, d.stage, d.retrying, d.failed,
                coalesce(d.seen_time, 'infinity'), coalesce(d.seen_time, '-infinity'), d.error_type,
                substr(d.error_text, 1, 4096),
                (SELECT string_agg(d.lane || '-' || t, ',') FROM unnest(d.tasks) AS t)
-        FROM unnest($1::int8[], $8::int8[]) AS l(lane, queue)
-        JOIN skiplane.error_delta d ON d.lane = l.lane
-        WHERE coalesce(d.stage = ($2::int2[])[1], true)
+        FROM skiplane.error_delta d
+        JOIN unnest($1::int8[], $8::int8[]) AS l(lane, queue) ON l.lane = d.lane
+        WHERE d.lane = ANY ($1::int8[]) AND coalesce(d.stage = ($2::int2[])[1], true)
       ) a
       GROUP BY a.queue, a.fingerprint, a.stage
     ) g

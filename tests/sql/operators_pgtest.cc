@@ -125,7 +125,9 @@ TEST_F(OperatorsTest, AttemptsOfATaskAreFoundByIt) {
 
 TEST_F(OperatorsTest, ErrorGroupsAreThoseOfTheQueue) {
   ExpectBuffers(sql::kErrorList,
-                "'{1}', array[NULL]::int2[], 9223372036854775807, -1, '', 101, 3145728", 250);
+                "'{1}', array[NULL]::int2[], 9223372036854775807, -1, '', 101, 3145728, "
+                "'{1}', 0",
+                250);
 }
 
 TEST_F(OperatorsTest, StatisticsOfADayAreThoseOfItsHours) {
