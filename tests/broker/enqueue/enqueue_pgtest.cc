@@ -2,6 +2,7 @@
 
 #include "gmock/gmock.h"
 #include "tests/broker/broker_harness.h"
+#include "tests/support/require.h"
 
 namespace skiplane::testing {
 namespace {
