@@ -170,6 +170,9 @@ TEST(OptionsTest, FlagsAreTakenAndOthersRefused) {
   EXPECT_TRUE(ParseOptions({})->packing);
   EXPECT_EQ(ParseOptions({"--payload-bytes", "2000"})->payload.bytes, 2000U);
   EXPECT_FALSE(ParseOptions({"--payload-bytes", "31"}).has_value());
+  EXPECT_EQ(ParseOptions({"--batch-tasks", "16"})->batch_tasks, 16);
+  EXPECT_FALSE(ParseOptions({"--batch-tasks", "0"}).has_value());
+  EXPECT_FALSE(ParseOptions({"--batch-tasks", "1001"}).has_value());
   EXPECT_TRUE(ParseOptions({"--json-payloads"})->payload.json);
   EXPECT_TRUE(ParseOptions({})->enqueue_ids && ParseOptions({})->lease_ids);
   EXPECT_TRUE(ParseOptions({"--enqueue-ids"})->enqueue_ids);

@@ -19,10 +19,16 @@ bool SetPayloadBytes(Options& options, const std::string& value) {
          options.payload.bytes >= kPayloadBytesLeast && options.payload.bytes <= 1 << 20;
 }
 
+bool SetBatchTasks(Options& options, const std::string& value) {
+  return absl::SimpleAtoi(value, &options.batch_tasks) && options.batch_tasks >= 1 &&
+         options.batch_tasks <= 1000;
+}
+
 // Returns whether `name` with `value` is right.
 bool Set(Options& options, const std::string& name, const std::string& value) {
   if (value.empty()) return false;
   if (name == "--seconds") return SetSeconds(options, value);
+  if (name == "--batch-tasks") return SetBatchTasks(options, value);
   if (name == "--payload-bytes") return SetPayloadBytes(options, value);
   if (name == "--only") return options.only.push_back(value), true;
   if (name == "--directory") return options.directory = value, true;

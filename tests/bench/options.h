@@ -21,6 +21,7 @@ struct Options {
   bool packing = true;       // many tasks may share one row
   bool enqueue_ids = true;   // Enqueue carries a request id, as the client libraries' does
   bool lease_ids = true;     // Lease carries one
+  int batch_tasks = 100;     // in a call: --batch-tasks of help.txt
   PayloadShape payload;
 };
 

@@ -48,6 +48,11 @@ Figures AtBroker(Stage& stage, BrokerRun&, const ApartLoad& load) { return RunAp
 
 using Load = Figures (*)(Stage&, BrokerRun&, const ApartLoad&);
 
+ApartLoad Batches(const Bench& bench, ApartLoad load = {}) {
+  load.tasks_per_enqueue = bench.options().batch_tasks;
+  return load;
+}
+
 // Each in a cluster of its own.
 void Healthy(Bench& bench, const std::string& name, Load run, const ApartLoad& load) {
   const std::unique_ptr<BrokerRun> broker = bench.Fresh();
@@ -90,7 +95,9 @@ void UnderSnapshot(Bench& bench, const std::string& name, Load run, const ApartL
 
 }  // namespace
 
-void RunApartBatch(Bench& bench, const std::string& name) { Healthy(bench, name, &AtBroker, {}); }
+void RunApartBatch(Bench& bench, const std::string& name) {
+  Healthy(bench, name, &AtBroker, Batches(bench));
+}
 
 void RunApartUnary(Bench& bench, const std::string& name) {
   Healthy(bench, name, &AtBroker, kUnary);
@@ -107,7 +114,7 @@ void RunSnapshot(Bench& bench, const std::string& name) {
 }
 
 void RunHandMadeBatch(Bench& bench, const std::string& name) {
-  Healthy(bench, name, &RunHandMade, kByHand);
+  Healthy(bench, name, &RunHandMade, Batches(bench, kByHand));
 }
 
 void RunHandMadeUnary(Bench& bench, const std::string& name) {

@@ -49,7 +49,7 @@ void RunBatch(Bench& bench, const std::string& name) {
   const std::string settled = "SELECT count(*) FROM skiplane.settled";
   const int64_t statements_before = broker.SqlNumber(settled);
   Stage stage(name, broker, bench.options());
-  Figures figures = RunCycle(stage, {});
+  Figures figures = RunCycle(stage, {.tasks_per_call = bench.options().batch_tasks});
   const int64_t statements = broker.SqlNumber(settled) - statements_before;
   bench.rows_per_statement =
       static_cast<double>(stage.count()) / static_cast<double>(std::max<int64_t>(1, statements));
