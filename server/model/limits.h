@@ -20,6 +20,7 @@ inline constexpr int kPackTasksMax = 64;  // a bit each in a number
 inline constexpr int kPackTasksLeast = 16;  // on average: fewer cost more than rows
 inline constexpr int kTasksPerCallMax = 1000;  // one statement of a few milliseconds
 inline constexpr int kQueuesPerLeaseMax = 64;
+inline constexpr int kQueuesPerListMax = 100;  // each costs statements of every page
 inline constexpr size_t kQueuesPerEnqueueMax = 64;
 inline constexpr int kLeaseBytesMax = 3 << 20;  // leaves room for headers and tokens below 4 MiB
 

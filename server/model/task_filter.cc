@@ -4,6 +4,7 @@
 
 #include "nlohmann/json.hpp"
 #include "server/base/reason.h"
+#include "server/base/status_macros.h"
 
 namespace skiplane::model {
 namespace {
@@ -42,7 +43,26 @@ Json FilterToJson(const TaskFilter& filter) {
   PutDuration("max_age_us", filter.max_age, &object);
   if (filter.priority.has_value()) object["priority"] = *filter.priority;
   if (filter.periodic.has_value()) object["periodic"] = *filter.periodic;
+  for (const TaskId& id : filter.ids) object["task_ids"].push_back(FormatTaskId(id));
+  if (!filter.error_type.empty()) object["error_type"] = filter.error_type;
+  if (filter.min_attempts > 0) object["min_attempts"] = filter.min_attempts;
+  if (filter.start.has_value()) object["start_us"] = absl::ToUnixMicros(*filter.start);
+  if (filter.end.has_value()) object["end_us"] = absl::ToUnixMicros(*filter.end);
+  if (!filter.payload_text.empty()) object["payload_text"] = filter.payload_text;
   return object;
+}
+
+std::optional<absl::Time> TakeTime(const Json& object, const char* name) {
+  if (!object.contains(name)) return std::nullopt;
+  return absl::FromUnixMicros(TakeInteger(object, name));
+}
+
+absl::StatusOr<std::vector<TaskId>> TakeIds(const Json& object) {
+  std::vector<TaskId> ids;
+  for (const std::string& text : object.value("task_ids", std::vector<std::string>())) {
+    ASSIGN_OR_RETURN(ids.emplace_back(), ParseTaskId(text));
+  }
+  return ids;
 }
 
 TaskFilter FilterFromJson(const Json& object) {
@@ -64,6 +84,11 @@ TaskFilter FilterFromJson(const Json& object) {
     filter.priority = static_cast<int16_t>(TakeInteger(object, "priority"));
   }
   if (object.contains("periodic")) filter.periodic = object.value("periodic", false);
+  filter.error_type = object.value("error_type", "");
+  filter.min_attempts = static_cast<int32_t>(TakeInteger(object, "min_attempts"));
+  filter.start = TakeTime(object, "start_us");
+  filter.end = TakeTime(object, "end_us");
+  filter.payload_text = object.value("payload_text", "");
   return filter;
 }
 
@@ -89,6 +114,11 @@ bool TaskFilter::IsNarrow() const {
   return *this != all;
 }
 
+bool TaskFilter::IsForNewerBrokers() const {
+  return !(ids.empty() && error_type.empty() && payload_text.empty()) || min_attempts > 0 ||
+         start.has_value() || end.has_value();
+}
+
 std::string BulkToJson(const TaskFilter& filter, const TaskChange& change) {
   return Json{{"filter", FilterToJson(filter)},
               {"change",
@@ -103,6 +133,9 @@ absl::Status BulkFromJson(absl::string_view json, TaskFilter* filter, TaskChange
   try {
     const Json object = Json::parse(json.begin(), json.end());
     *filter = FilterFromJson(object.at("filter"));
+    absl::StatusOr<std::vector<TaskId>> ids = TakeIds(object.at("filter"));
+    if (!ids.ok()) return Unreadable();
+    filter->ids = *std::move(ids);
     *change = ChangeFromJson(object.at("change"));
   } catch (const Json::exception&) {  // no JSON, or a member of another type
     return Unreadable();

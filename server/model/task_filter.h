@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -40,6 +41,15 @@ struct TaskFilter {
   std::optional<absl::Duration> max_age;
   std::optional<int16_t> priority;
   std::optional<bool> periodic;  // whether or not; unset: both
+  std::vector<TaskId> ids;       // empty: any
+  std::string error_type;
+  int32_t min_attempts = 0;
+  std::optional<absl::Time> start;  // created then or later
+  std::optional<absl::Time> end;    // created before
+  std::string payload_text;         // within its first 64 KiB
+
+  // Whether brokers before 0.2 would pass over a part of it.
+  bool IsForNewerBrokers() const;
 
   // Whether anything but the queue is asked for.
   bool IsNarrow() const;

@@ -3,5 +3,5 @@
 -- (null: any).
 SELECT b.request, b.dry_run, b.lanes, b.phase, b.after_id, b.stage
 FROM skiplane.bulk_operation b
-WHERE b.id = $1::uuid AND b.state = 1
+WHERE b.id = $1::uuid AND b.state IN (1, 4)
 FOR UPDATE SKIP LOCKED

@@ -3,7 +3,9 @@
 -- but always one.
 -- One row each: id, request, dry run, state, scanned, matched, changed, total, actor, created and
 -- updated in microseconds; bytes up to here, whether there are more.
-SELECT g.id, g.request, g.dry_run, g.state, g.scanned, g.matched, g.changed, g.total, g.actor,
+SELECT g.id, g.request, g.dry_run,
+       CASE g.state WHEN 4 THEN 1 ELSE g.state END, g.scanned, g.matched, g.changed, g.total,
+       g.actor,
        (date_part('epoch', g.create_time) * 1e6)::int8,
        (date_part('epoch', g.update_time) * 1e6)::int8, g.bytes, g.number < g.found
 FROM (

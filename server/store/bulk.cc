@@ -11,6 +11,10 @@
 namespace skiplane::store {
 namespace {
 
+// Brokers before 0.2 make no steps of the second, whose filter they would not understand.
+constexpr int16_t kRunning = 1;
+constexpr int16_t kRunningAtNewer = 4;
+
 absl::StatusOr<model::Page<model::BulkOperation>> Read(pg::Session& session,
                                                        const pg::Params& params) {
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBulkGet, params));
@@ -50,7 +54,9 @@ absl::Status CreateBulk(pg::Session& session, const NewBulk& bulk) {
   params.Int2(static_cast<int16_t>(tables.front())).Text(bulk.actor);
   params.Bool(absl::c_linear_search(tables, TaskTable::kLiving));
   params.Bool(absl::c_linear_search(tables, TaskTable::kFailed));
-  params.OptionalInt2Array({bulk.stage});
+  const auto state = bulk.filter.IsForNewerBrokers() ? kRunningAtNewer : kRunning;
+  params.OptionalInt2Array({bulk.stage}).Int2(state);
+  params.Int8(static_cast<int64_t>(bulk.filter.ids.size()));
   return session.Run(sql::kBulkCreate, params).status();
 }
 

@@ -1,5 +1,7 @@
 #include "server/store/task_change.h"
 
+#include <algorithm>
+
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
@@ -34,15 +36,34 @@ std::optional<int64_t> MicrosIfAny(const std::optional<absl::Duration>& duration
   return absl::ToInt64Microseconds(*duration);
 }
 
+std::optional<int64_t> MicrosIfAny(const std::optional<absl::Time>& time) {
+  if (!time.has_value()) return std::nullopt;
+  return absl::ToUnixMicros(*time);
+}
+
+std::vector<int64_t> IdsOf(const model::TaskFilter& filter, int64_t lane) {
+  std::vector<int64_t> ids;
+  for (const model::TaskId& id : filter.ids) {
+    if (id.lane == lane) ids.push_back(id.id);
+  }
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
 // A single value, or null, as an array of one: parameters by themselves are never null.
 void BindFilter(const model::TaskFilter& filter, std::optional<int16_t> stage, int32_t states,
                 pg::Params& params) {
   const std::string headers = filter.headers.empty() ? "" : HeadersToJson(filter.headers);
   const std::optional<absl::string_view> texts[] = {IfAny(filter.key_prefix), IfAny(headers),
-                                                    IfAny(filter.fingerprint)};
-  const std::optional<int64_t> ages[] = {MicrosIfAny(filter.min_age), MicrosIfAny(filter.max_age)};
+                                                    IfAny(filter.fingerprint),
+                                                    IfAny(filter.error_type),
+                                                    IfAny(filter.payload_text)};
+  const std::optional<int64_t> numbers[] = {MicrosIfAny(filter.min_age),
+                                            MicrosIfAny(filter.max_age), filter.min_attempts,
+                                            MicrosIfAny(filter.start), MicrosIfAny(filter.end)};
   params.OptionalInt2Array({stage}).Int4(states);
-  params.OptionalTextArray(texts).OptionalInt8Array(ages);
+  params.OptionalTextArray(texts).OptionalInt8Array(numbers);
   params.OptionalInt2Array({filter.priority, filter.periodic});
 }
 
@@ -96,6 +117,9 @@ absl::StatusOr<Matches> FindTasks(pg::Session& session, const Step& step,
   pg::Params params;
   params.Int8(step.lane).Int8(step.after).Int4(step.rows).Int4(step.matches);
   BindFilter(filter, stage, StateBits(step.table, filter.states), params);
+  const std::vector<int64_t> ids = IdsOf(filter, step.lane);
+  if (!filter.ids.empty() && ids.empty()) return Matches{};
+  params.Int8Array(ids).Bool(step.newest_first);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(StatementOf(step.table), params));
   Matches matches;
   for (int row = 0; row < rows.size(); ++row) {

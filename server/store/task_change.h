@@ -24,15 +24,16 @@ std::vector<TaskTable> TablesOf(const model::TaskStates& states);
 struct Step {
   TaskTable table = TaskTable::kLiving;
   int64_t lane = 0;
-  int64_t after = 0;  // id after which to look
+  int64_t after = 0;  // id behind which to look
   int rows = 0;       // to look at
   int matches = 0;    // to return
+  bool newest_first = false;  // ids that fall
 };
 
 struct Matches {
   int64_t scanned = 0;
   std::optional<int64_t> next_after;  // unset: there is no more
-  std::vector<int64_t> ids;           // ascending
+  std::vector<int64_t> ids;           // in the order of the step
 };
 
 // `stage` is the number of the filter's stage, if it names one.

@@ -16,6 +16,14 @@ TEST(BulkJsonTest, FilterAndChangeComeBackAsTheyWere) {
   filter.max_age = absl::Hours(1);
   filter.priority = -5;
   filter.periodic = false;
+  EXPECT_FALSE(filter.IsForNewerBrokers());
+  filter.ids = {{5, 17}, {6, 18}};
+  filter.error_type = "TimeoutError";
+  filter.min_attempts = 3;
+  filter.start = absl::FromUnixSeconds(60);
+  filter.end = absl::FromUnixSeconds(120);
+  filter.payload_text = "order-17";
+  EXPECT_TRUE(filter.IsForNewerBrokers());
   TaskChange change;
   change.kind = TaskChange::Kind::kPostpone;
   change.postpone = absl::Minutes(1);
@@ -36,6 +44,8 @@ TEST(BulkJsonTest, WhatNoBrokerWroteIsADefectAndNoException) {
            R"({"filter":{"headers":"a"},"change":{"kind":2}})",
            R"({"filter":{"min_age_us":"1"},"change":{"kind":2}})",
            R"({"filter":{"min_age_us":1e300},"change":{"kind":2}})",
+           R"({"filter":{"task_ids":["5"]},"change":{"kind":2}})",
+           R"({"filter":{"task_ids":"5-17"},"change":{"kind":2}})",
            R"({"filter":{},"change":{"kind":"cancel"}})",
            R"({"filter":{},"change":{"kind":0}})", R"({"filter":{},"change":{"kind":11}})"}) {
     TaskFilter filter;

@@ -90,7 +90,12 @@ class OperatorsTest : public ::testing::Test {
   void ExpectPages(const sql::Query& query, int64_t first, int64_t rows, const char* filter,
                    int64_t bound) {
     for (const int64_t after : {int64_t{0}, first + rows / 2, first + rows - 4000}) {
-      ExpectBuffers(query, absl::StrCat("1, ", after, ", 2000, 100, ", filter), bound);
+      const std::string slice = absl::StrCat("1, ", after, ", 2000, 100, ", filter);
+      ExpectBuffers(query, slice + ", '{}', false", bound);
+    }
+    for (const int64_t before : {first + 4000, first + rows / 2, int64_t{1} << 60}) {
+      const std::string slice = absl::StrCat("1, ", before, ", 2000, 100, ", filter);
+      ExpectBuffers(query, slice + ", '{}', true", bound);
     }
   }
 

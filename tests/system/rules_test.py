@@ -237,9 +237,24 @@ allow token:stranger to read_payload on own-*
         self.assert_denied(self.both("reader", "AdminService/ListTasks", filter=by_header))
         self.assertEqual(len(self.both("auditor", "AdminService/ListTasks",
                                        filter=by_header)["tasks"]), 1)
-        for narrow in (by_header, {"queue": OWN, "keyPrefix": "k"}):
+        by_payload = {"queue": OWN, "payloadText": "x"}
+        self.assert_denied(self.both("reader", "AdminService/ListTasks", filter=by_payload))
+        self.both("auditor", "AdminService/ListTasks", filter=by_payload)
+        for narrow in (by_header, by_payload, {"queue": OWN, "keyPrefix": "k"}):
             self.assert_denied(self.both("changer", "AdminService/StartBulkOperation",
                                          filter=narrow, action={"runNow": {}}, dryRun=True))
+
+    def test_of_several_queues_each_must_be_seen(self):
+        self.put(OWN)
+        self.put(OTHER)
+        shown = self.both("reader", "AdminService/ListTasks", queues=[OWN])
+        self.assertTrue(all(task["queue"] == OWN for task in shown["tasks"]))
+        denied = [self.both("reader", "AdminService/ListTasks", queues=[OWN, queue])
+                  for queue in (OTHER, MISSING)]
+        self.assert_denied(denied[0])
+        self.assertEqual(denied[0], denied[1])
+        self.assert_denied(self.both("reader", "AdminService/ListTasks", queues=[OWN],
+                                     view="TASK_VIEW_FULL"))
 
     def test_the_filters_of_others_show_nothing_that_the_caller_may_not_see(self):
         self.put(OWN, key="k-1", headers={"h": "x"})

@@ -20,7 +20,8 @@ using internal::AdminMethods;
 constexpr size_t kResultLengthMax = 60;
 
 struct ListOptions {
-  std::string queue{};
+  std::vector<std::string> queues{};
+  bool newest = false;
   FilterOptions filter{};
   std::optional<int> limit{};
   bool full = false;
@@ -37,10 +38,18 @@ struct TaskOptions {
 absl::Status List(Session& session, const ListOptions& options) {
   absl::StatusOr<v1::TaskFilter> filter = ToFilter(options.filter);
   if (!filter.ok()) return filter.status();
-  if (!options.queue.empty()) filter->set_queue(options.queue);
-  if (filter->queue().empty()) return UsageError("which queue? tasks list QUEUE");
   v1::ListTasksRequest request;
+  if (!filter->queue().empty()) request.add_queues(filter->queue());
+  for (const std::string& queue : options.queues) request.add_queues(queue);
+  if (request.queues().empty()) return UsageError("which queue? tasks list QUEUE");
+  if (request.queues_size() == 1) {  // as brokers before 0.2 know it
+    filter->set_queue(request.queues(0));
+    request.clear_queues();
+  } else {
+    filter->clear_queue();
+  }
   *request.mutable_filter() = *std::move(filter);
+  if (options.newest) request.set_order(v1::LIST_ORDER_NEWEST_FIRST);
   request.set_view(options.full ? v1::TASK_VIEW_FULL : v1::TASK_VIEW_BASIC);
   return ShowPages<v1::ListTasksRequest, v1::ListTasksResponse>(
       session, std::move(request), &AdminMethods::ListTasks,
@@ -153,14 +162,16 @@ void DeclareTasks(CLI::App* app, Plan* plan) {
   const auto list_options = std::make_shared<ListOptions>();
   CLI::App* const list =
       AddView(tasks, plan, "list",
-              "Lists the tasks of a queue that match, in the order of their ids. Finished tasks "
-              "are found with --state succeeded,failed,cancelled while they are kept.",
+              "Lists the tasks of one or more queues that match, in the order of their ids. "
+              "Finished ones are found with --state succeeded,failed,cancelled while kept.",
               list_options, List);
-  AddText(list, "QUEUE", &list_options->queue, "The queue; --queue does as well");
+  AddTexts(list, "QUEUE", &list_options->queues, "The queues, at most 100; --queue does as well");
+  AddSwitch(list, "--newest", &list_options->newest, "The newest first");
   AddFilter(list, &list_options->filter);
   AddNumber(list, "--limit", &list_options->limit, "At most so many; 0: all").Default("100");
   AddSwitch(list, "--full", &list_options->full, "With --json: payloads and headers, too");
   AddExamples(list, {"skiplane tasks list mail --state failed",
+                     "skiplane tasks list mail sms --newest --error-type TimeoutError",
                      "skiplane tasks list mail --state failed --limit 0 --full --json | "
                      "jq -r '.payload | @base64d'"});
 

@@ -40,6 +40,16 @@ void AddFilter(CLI::App* app, FilterOptions* options) {
                .Type("KEY=VALUE"));
   in_group(AddText(app, "--fingerprint", &options->fingerprint,
                    "Whose last failure has this fingerprint (errors list shows them)"));
+  in_group(AddText(app, "--error-type", &options->error_type,
+                   "Whose last failure has this error type"));
+  in_group(AddNumber(app, "--min-attempts", &options->min_attempts,
+                     "That have begun at least so many attempts"));
+  in_group(AddText(app, "--payload-text", &options->payload_text,
+                   "Whose payload has this among its first 64 KiB; slow"));
+  in_group(AddTexts(app, "--task", &options->tasks, "Only these; may be given 1000 times")
+               .Type("TASK"));
+  in_group(AddInstant(app, "--from", &options->from, "Enqueued at this time or later"));
+  in_group(AddInstant(app, "--to", &options->to, "Enqueued before this time"));
   in_group(AddDuration(app, "--min-age", &options->min_age, "Enqueued at least so long ago"));
   in_group(AddDuration(app, "--max-age", &options->max_age, "Enqueued at most so long ago"));
   in_group(AddSwitch(app, "--periodic", &options->periodic, "Periodic ones only"));
@@ -64,6 +74,12 @@ absl::StatusOr<v1::TaskFilter> ToFilter(const FilterOptions& options) {
     return UsageError("--periodic and --not-periodic: give one of them, or none for both kinds");
   }
   if (options.periodic || options.not_periodic) filter.set_periodic(options.periodic);
+  for (const std::string& task : options.tasks) filter.add_task_ids(task);
+  filter.set_error_type(options.error_type);
+  filter.set_min_attempts(options.min_attempts.value_or(0));
+  if (options.from) internal::ToProto(*options.from, filter.mutable_start_time());
+  if (options.to) internal::ToProto(*options.to, filter.mutable_end_time());
+  filter.set_payload_text(options.payload_text);
   filter.set_all(options.all);
   return filter;
 }

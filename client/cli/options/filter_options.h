@@ -26,6 +26,12 @@ struct FilterOptions {
   std::optional<absl::Duration> max_age{};
   bool periodic = false;
   bool not_periodic = false;
+  std::vector<std::string> tasks{};
+  std::string error_type{};
+  std::optional<int> min_attempts{};
+  std::optional<absl::Time> from{};
+  std::optional<absl::Time> to{};
+  std::string payload_text{};
   bool all = false;
 };
 

@@ -15,24 +15,19 @@
 
 namespace skiplane::broker {
 
-// Where a list of tasks goes on.
-struct TaskCursor {
-  int lane = 0;       // index into the queue's lanes
-  int16_t table = 0;  // of store::TaskTable; 0: the first
-  int64_t after = 0;  // task number
-};
-
 struct ListTasksCall {
-  model::TaskFilter filter;
+  model::TaskFilter filter;         // its queue, or:
+  std::vector<std::string> queues;
+  bool newest_first = false;
   bool with_payload = false;
   int limit = 0;
-  TaskCursor from;
+  std::optional<int64_t> after;  // task number behind which the list goes on; unset: at its start
   std::string party{};
 };
 
 struct TaskPage {
   model::Page<model::TaskView> tasks;
-  std::optional<TaskCursor> next;  // unset: that was all
+  std::optional<int64_t> next;  // `after` of the next page; unset: that was all
 };
 
 enum class WaitReason {

@@ -32,7 +32,9 @@ void LocalOperator::ListTasks(ListTasksCall call, Callback<TaskPage> done) {
   const std::string party = call.party;
   SubmitList(
       turns_, lists_, party, std::move(done), &TaskPage::tasks,
-      [this, call = std::move(call)](pg::Session& session) { return tasks_.List(session, call); });
+      [this, call = std::move(call)](pg::Session& session) {
+        return listing_.List(session, call);
+      });
 }
 
 void LocalOperator::ExplainTask(ExplainTaskCall call, Callback<Explanation> done) {

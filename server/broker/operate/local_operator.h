@@ -16,6 +16,7 @@
 #include "server/broker/observe/queue_watch.h"
 #include "server/broker/operate/bulk_runner.h"
 #include "server/broker/operate/list_turns.h"
+#include "server/broker/operate/task_listing.h"
 #include "server/broker/operate/task_operator.h"
 
 namespace skiplane::broker {
@@ -43,6 +44,7 @@ class LocalOperator : public Operator {
         lists_(lists),
         waiters_(waiters),
         tasks_(context, queues, dispatcher, on_commit),
+        listing_(queues),
         bulks_(context, queues, on_commit) {}
 
   // Begins to take over the bulk operations of brokers that ended.
@@ -93,6 +95,7 @@ class LocalOperator : public Operator {
   AnswerMemory& lists_;
   TaskWaiters& waiters_;
   TaskOperator tasks_;
+  TaskListing listing_;
   BulkRunner bulks_;
 };
 

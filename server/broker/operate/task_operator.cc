@@ -20,9 +20,6 @@
 namespace skiplane::broker {
 namespace {
 
-// A page looks at this many tasks at most, a few milliseconds' work in each step.
-constexpr int kRowsPerStep = 2000;
-constexpr int kStepsPerPage = 10;
 constexpr int kReadsMax = 3;  // of a task that changes beside its change
 
 int64_t BytesOf(const model::TaskView& task) {
@@ -120,55 +117,6 @@ absl::StatusOr<TaskDetails> TaskOperator::Get(pg::Session& session, const GetTas
     details.stages.push_back(queue == nullptr ? "" : queue->settings.StageName(attempt.stage));
   }
   return details;
-}
-
-absl::StatusOr<TaskPage> TaskOperator::List(pg::Session& session, const ListTasksCall& call) {
-  ASSIGN_OR_RETURN(const QueuePtr queue,
-                   queues_.GetExisting(session, call.filter.queue, "filter.queue"));
-  ASSIGN_OR_RETURN(const auto stage,
-                   queues_.StageOf(session, queue, call.filter.stage, "filter.stage"));
-  const std::vector<store::TaskTable> tables = store::TablesOf(call.filter.states);
-  TaskPage page;
-  TaskCursor at = call.from;
-  auto table = std::find(tables.begin(), tables.end(), static_cast<store::TaskTable>(at.table));
-  if (table == tables.end()) table = tables.begin();
-  for (int step = 0; step < kStepsPerPage; ++step) {
-    if (at.lane >= static_cast<int>(queue->lanes.size())) return page;
-    const int64_t lane = queue->lanes[static_cast<size_t>(at.lane)];
-    const int open = call.limit - static_cast<int>(page.tasks.items.size());
-    const store::Step read{*table, lane, at.after, kRowsPerStep, open};
-    ASSIGN_OR_RETURN(const store::Matches matches,
-                     store::FindTasks(session, read, call.filter, stage));
-    ASSIGN_OR_RETURN(const std::optional<int64_t> next,
-                     AddMatches(session, call, *queue, read, matches, &page.tasks));
-    at.after = next.value_or(0);
-    if (!next.has_value() && ++table == tables.end()) {
-      table = tables.begin();
-      ++at.lane;
-    }
-    at.table = static_cast<int16_t>(*table);
-    if (page.tasks.has_more || static_cast<int>(page.tasks.items.size()) >= call.limit) break;
-  }
-  if (at.lane < static_cast<int>(queue->lanes.size())) page.next = at;
-  return page;
-}
-
-// A page that is full before the matches are through goes on behind the last one that fitted.
-absl::StatusOr<std::optional<int64_t>> TaskOperator::AddMatches(
-    pg::Session& session, const ListTasksCall& call, const model::Queue& queue,
-    const store::Step& step, const store::Matches& matches, model::Page<model::TaskView>* page) {
-  if (matches.ids.empty()) return matches.next_after;
-  const store::Room room{model::kListBytesMax - page->bytes, page->items.empty()};
-  ASSIGN_OR_RETURN(model::Page<model::TaskView> found,
-                   store::GetTasks(session, step.lane, matches.ids, call.with_payload, room));
-  const int64_t last = found.items.empty() ? step.after : found.items.back().id.id;
-  for (model::TaskView& task : found.items) {
-    NameStage(queue, &task);
-    page->items.push_back(std::move(task));
-  }
-  page->bytes += found.bytes;
-  page->has_more = found.has_more;
-  return found.has_more ? std::optional<int64_t>(last) : matches.next_after;
 }
 
 absl::StatusOr<Explanation> TaskOperator::Explain(pg::Session& session,

@@ -31,7 +31,6 @@ class TaskOperator {
   absl::StatusOr<model::TaskId> Find(pg::Session& session, const GetTaskCall& call);
   absl::StatusOr<TaskDetails> Get(pg::Session& session, const GetTaskCall& call,
                                   const model::TaskId& id);
-  absl::StatusOr<TaskPage> List(pg::Session& session, const ListTasksCall& call);
   absl::StatusOr<Explanation> Explain(pg::Session& session, const ExplainTaskCall& call);
   absl::StatusOr<model::TaskView> Change(pg::Session& session, const ChangeTaskCall& call);
   absl::StatusOr<std::vector<absl::Time>> Preview(pg::Session& session, const PreviewCall& call);
@@ -51,14 +50,6 @@ class TaskOperator {
   // Also of a task of which only its key tells, as its queue keeps no history of it.
   absl::StatusOr<model::TaskView> ViewOfKey(pg::Session& session, const GetTaskCall& call,
                                             const model::TaskId& id);
-  // Returns where to go on; unset: the step found nothing behind what was added.
-  absl::StatusOr<std::optional<int64_t>> AddMatches(pg::Session& session,
-                                                    const ListTasksCall& call,
-                                                    const model::Queue& queue,
-                                                    const store::Step& step,
-                                                    const store::Matches& matches,
-                                                    model::Page<model::TaskView>* page);
-
   Context& context_;
   QueueCache& queues_;
   const Dispatcher& dispatcher_;

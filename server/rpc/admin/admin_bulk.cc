@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "server/rpc/admin/admin_service.h"
-#include "server/rpc/admin/convert_filter.h"
+#include "server/rpc/admin/convert_bulk.h"
 #include "server/rpc/admin/hide_filter.h"
 #include "server/rpc/call/call_wire.h"
 #include "server/rpc/call/list_token.h"

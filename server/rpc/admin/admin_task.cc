@@ -21,9 +21,7 @@ void WriteNothing(model::TaskView*, v1::DeleteTaskResponse*) {}
 void WritePage(broker::TaskPage* page, const std::string& scope, v1::ListTasksResponse* response) {
   for (model::TaskView& task : page->tasks.items) WriteTask(&task, response->add_tasks());
   if (!page->next.has_value()) return;
-  const broker::TaskCursor& next = *page->next;
-  response->set_next_page_token(WriteListToken(
-      {std::to_string(next.lane), std::to_string(next.table), std::to_string(next.after)}, scope));
+  response->set_next_page_token(WriteListToken({std::to_string(*page->next)}, scope));
 }
 
 }  // namespace

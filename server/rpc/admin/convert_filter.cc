@@ -3,25 +3,19 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
 #include "server/rpc/broker/convert_new_task.h"
 #include "server/rpc/call/check.h"
-#include "server/rpc/call/list_token.h"
 #include "server/rpc/call/wire_enum.h"
 #include "server/rpc/call/wire_time.h"
 
 namespace skiplane::rpc {
 namespace {
 
-using Kind = model::TaskChange::Kind;
-
 constexpr int kHeadersMost = 16;
 constexpr int kStatesMost = 100;  // a few, perhaps repeated: the audit keeps them
 constexpr DurationRange kAgeRange = {absl::ZeroDuration(), model::kStartAheadMax};
-constexpr DurationRange kWaitRange = {absl::ZeroDuration(), model::kWaitMax};
-constexpr absl::Duration kWaitDefault = absl::Seconds(5);
 
 constexpr std::pair<model::TaskState, bool model::TaskStates::*> kStates[] = {
     {model::TaskState::kScheduled, &model::TaskStates::scheduled},
@@ -40,107 +34,40 @@ absl::Status AddState(v1::TaskState wire, size_t index, model::TaskStates* state
   return absl::OkStatus();
 }
 
-void WriteFilter(const model::TaskFilter& filter, v1::TaskFilter* wire) {
-  wire->set_queue(filter.queue);
-  wire->set_stage(filter.stage);
-  for (const auto& [state, member] : kStates) {
-    if (filter.states.*member) wire->add_states(ToWire(state));
-  }
-  wire->set_key_prefix(filter.key_prefix);
-  for (const auto& [key, value] : filter.headers) (*wire->mutable_headers())[key] = value;
-  wire->set_fingerprint(filter.fingerprint);
-  if (filter.min_age) WriteDuration(*filter.min_age, wire->mutable_min_age());
-  if (filter.max_age) WriteDuration(*filter.max_age, wire->mutable_max_age());
-  if (filter.priority) wire->set_priority(*filter.priority);
-  if (filter.periodic) wire->set_periodic(*filter.periodic);
-}
-
-absl::StatusOr<model::TaskChange> ReadAction(const v1::BulkAction& wire) {
-  model::TaskChange change;
-  switch (wire.action_case()) {
-    case v1::BulkAction::kSetPriority:
-      RETURN_IF_ERROR(CheckNumber(wire.set_priority(),
-                                  {model::kPriorityMin, model::kPriorityMax},
-                                  {"action.set_priority"}));
-      change.kind = Kind::kPrioritize;
-      change.priority = static_cast<int16_t>(wire.set_priority());
-      return change;
-    case v1::BulkAction::kRunNow:
-      change.kind = Kind::kRunNow;
-      return change;
-    case v1::BulkAction::kScheduleTime: {
-      change.kind = Kind::kRunAt;
-      ASSIGN_OR_RETURN(change.schedule_time,
-                       ReadStartTime(wire.schedule_time(), {"action.schedule_time"}));
-      return change;
+absl::Status ReadIds(const v1::TaskFilter& wire, std::vector<model::TaskId>* ids) {
+  RETURN_IF_ERROR(
+      CheckCount(wire.task_ids_size(), {0, model::kTasksPerCallMax}, {"filter.task_ids"}));
+  for (const std::string& text : wire.task_ids()) {
+    absl::StatusOr<model::TaskId> id = model::ParseTaskId(text);
+    if (!id.ok()) {
+      return InvalidField({"", "filter.task_ids", ids->size()}, "must be the id of a task");
     }
-    case v1::BulkAction::kPostpone: {
-      change.kind = Kind::kPostpone;
-      ASSIGN_OR_RETURN(change.postpone, ReadPostpone(wire.postpone(), {"action.postpone"}));
-      return change;
-    }
-    case v1::BulkAction::kRetry:
-      change.kind = Kind::kRetry;
-      return change;
-    case v1::BulkAction::kCancel:
-      change.kind = Kind::kCancel;
-      return change;
-    case v1::BulkAction::kDelete:
-      change.kind = Kind::kDelete;
-      return change;
-    default:
-      return InvalidField({"action"}, "is required");
-  }
-}
-
-void WriteAction(const model::TaskChange& change, v1::BulkAction* wire) {
-  switch (change.kind) {
-    case Kind::kPrioritize:
-      wire->set_set_priority(change.priority);
-      break;
-    case Kind::kRunAt:
-      WriteTime(change.schedule_time, wire->mutable_schedule_time());
-      break;
-    case Kind::kPostpone:
-      WriteDuration(change.postpone, wire->mutable_postpone());
-      break;
-    case Kind::kRetry:
-      wire->mutable_retry();
-      break;
-    case Kind::kCancel:
-      wire->mutable_cancel();
-      break;
-    case Kind::kDelete:
-      wire->mutable_delete_();
-      break;
-    default:
-      wire->mutable_run_now();
-  }
-}
-
-absl::Status CheckStates(const model::TaskFilter& filter, const model::TaskChange& change) {
-  if (filter.states.succeeded || filter.states.cancelled) {
-    return InvalidField({"filter.states"}, "SUCCEEDED and CANCELLED tasks cannot be changed");
-  }
-  if (filter.states.failed && !change.IsForFailed()) {
-    return InvalidField({"filter.states"}, "FAILED tasks can be retried or deleted only");
+    ids->push_back(*id);
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<absl::Duration> ReadWait(bool is_set, const google::protobuf::Duration& wait,
-                                        absl::Duration unset) {
-  return is_set ? ReadDuration(wait, kWaitRange, {"wait"}) : unset;
-}
-
-absl::StatusOr<model::SessionId> ReadOperationId(const std::string& text) {
-  model::SessionId id{};
-  const std::string bytes = text.size() == 2 * id.size() ? absl::HexStringToBytes(text) : "";
-  if (bytes.size() != id.size() || absl::BytesToHexString(bytes) != text) {
-    return InvalidField({"operation_id"}, "must be an id that StartBulkOperation returned");
+// What came after 0.1.
+absl::Status ReadNewerFilter(v1::TaskFilter* wire, model::TaskFilter* filter) {
+  RETURN_IF_ERROR(ReadIds(*wire, &filter->ids));
+  RETURN_IF_ERROR(CheckText(wire->error_type(), model::kErrorTypeBytesMax, {"filter.error_type"}));
+  RETURN_IF_ERROR(CheckNumber(wire->min_attempts(), {0, model::kMaxAttemptsMax},
+                              {"filter.min_attempts"}));
+  if (wire->has_start_time()) {
+    ASSIGN_OR_RETURN(filter->start, ReadTime(wire->start_time(), {"filter.start_time"}));
   }
-  std::copy(bytes.begin(), bytes.end(), id.begin());
-  return id;
+  if (wire->has_end_time()) {
+    ASSIGN_OR_RETURN(filter->end, ReadTime(wire->end_time(), {"filter.end_time"}));
+  }
+  if (filter->start && filter->end && *filter->end <= *filter->start) {
+    return InvalidField({"filter.end_time"}, "must be after filter.start_time");
+  }
+  RETURN_IF_ERROR(
+      CheckText(wire->payload_text(), model::kErrorTypeBytesMax, {"filter.payload_text"}));
+  filter->min_attempts = wire->min_attempts();
+  filter->error_type = std::move(*wire->mutable_error_type());
+  filter->payload_text = std::move(*wire->mutable_payload_text());
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -151,9 +78,9 @@ model::TaskStates LivingStates() {
   return states;
 }
 
-absl::StatusOr<model::TaskFilter> ReadFilter(v1::TaskFilter* wire) {
+absl::StatusOr<model::TaskFilter> ReadFilter(v1::TaskFilter* wire, bool has_other_queues) {
   model::TaskFilter filter;
-  RETURN_IF_ERROR(model::CheckQueueName(wire->queue(), "filter.queue"));
+  if (!has_other_queues) RETURN_IF_ERROR(model::CheckQueueName(wire->queue(), "filter.queue"));
   RETURN_IF_ERROR(CheckText(wire->stage(), model::kStageNameBytesMax, {"filter.stage"}));
   RETURN_IF_ERROR(CheckCount(wire->states_size(), {0, kStatesMost}, {"filter.states"}));
   for (int i = 0; i < wire->states_size(); ++i) {
@@ -177,6 +104,7 @@ absl::StatusOr<model::TaskFilter> ReadFilter(v1::TaskFilter* wire) {
     filter.priority = static_cast<int16_t>(wire->priority());
   }
   if (wire->has_periodic()) filter.periodic = wire->periodic();
+  RETURN_IF_ERROR(ReadNewerFilter(wire, &filter));
   filter.queue = std::move(*wire->mutable_queue());
   filter.stage = std::move(*wire->mutable_stage());
   filter.key_prefix = std::move(*wire->mutable_key_prefix());
@@ -184,101 +112,25 @@ absl::StatusOr<model::TaskFilter> ReadFilter(v1::TaskFilter* wire) {
   return filter;
 }
 
-absl::StatusOr<absl::Time> ReadStartTime(const google::protobuf::Timestamp& wire,
-                                         const Field& field) {
-  ASSIGN_OR_RETURN(const absl::Time time, ReadTime(wire, field));
-  if (time > absl::Now() + model::kStartAheadMax) {
-    return InvalidField(field, "is more than 10 years ahead");
+void WriteFilter(const model::TaskFilter& filter, v1::TaskFilter* wire) {
+  wire->set_queue(filter.queue);
+  wire->set_stage(filter.stage);
+  for (const auto& [state, member] : kStates) {
+    if (filter.states.*member) wire->add_states(ToWire(state));
   }
-  return time;
-}
-
-absl::StatusOr<absl::Duration> ReadPostpone(const google::protobuf::Duration& wire,
-                                            const Field& field) {
-  return ReadDuration(wire, {absl::ZeroDuration(), model::kStartAheadMax}, field);
-}
-
-absl::StatusOr<broker::StartBulkCall> ReadStartBulk(v1::StartBulkOperationRequest* request) {
-  broker::StartBulkCall call;
-  const bool all = request->filter().all();
-  ASSIGN_OR_RETURN(call.filter, ReadFilter(request->mutable_filter()));
-  ASSIGN_OR_RETURN(call.change, ReadAction(request->action()));
-  if (all == call.filter.IsNarrow()) {
-    return InvalidField({"filter.all"}, all ? "must be unset when the filter says more"
-                                            : "must be true when nothing but the queue is set");
-  }
-  if (call.filter.states.IsEmpty()) {
-    call.filter.states = LivingStates();
-    call.filter.states.failed = call.change.IsForFailed();
-  }
-  RETURN_IF_ERROR(CheckStates(call.filter, call.change));
-  call.dry_run = request->dry_run();
-  ASSIGN_OR_RETURN(call.wait, ReadWait(request->has_wait(), request->wait(), kWaitDefault));
-  return call;
-}
-
-absl::StatusOr<broker::StartBulkCall> ReadRetryGroup(v1::RetryErrorGroupRequest* request) {
-  broker::StartBulkCall call;
-  RETURN_IF_ERROR(model::CheckQueueName(request->queue(), "queue"));
-  RETURN_IF_ERROR(CheckText(request->stage(), model::kStageNameBytesMax, {"stage"}));
-  RETURN_IF_ERROR(CheckRequiredText(request->fingerprint(), model::kErrorTypeBytesMax,
-                                    {"fingerprint"}));
-  ASSIGN_OR_RETURN(call.wait, ReadWait(request->has_wait(), request->wait(), kWaitDefault));
-  call.queue_field = "queue";
-  call.filter.queue = std::move(*request->mutable_queue());
-  call.filter.stage = std::move(*request->mutable_stage());
-  call.filter.fingerprint = std::move(*request->mutable_fingerprint());
-  call.filter.states.scheduled = call.filter.states.ready = call.filter.states.failed = true;
-  call.change.kind = Kind::kRetry;
-  return call;
-}
-
-absl::StatusOr<broker::GetBulkCall> ReadGetBulk(v1::GetBulkOperationRequest* request) {
-  broker::GetBulkCall call;
-  ASSIGN_OR_RETURN(call.id, ReadOperationId(request->operation_id()));
-  ASSIGN_OR_RETURN(call.wait,
-                   ReadWait(request->has_wait(), request->wait(), absl::ZeroDuration()));
-  return call;
-}
-
-absl::StatusOr<broker::StopBulkCall> ReadStopBulk(v1::StopBulkOperationRequest* request) {
-  broker::StopBulkCall call;
-  ASSIGN_OR_RETURN(call.id, ReadOperationId(request->operation_id()));
-  return call;
-}
-
-absl::StatusOr<broker::ListBulksCall> ReadListBulks(v1::ListBulkOperationsRequest* request) {
-  broker::ListBulksCall call;
-  ASSIGN_OR_RETURN(call.limit, ReadPageSize(request->page_size()));
-  if (request->page_token().empty()) return call;
-  ASSIGN_OR_RETURN(const std::vector<std::string> parts,
-                   ReadListToken(request->page_token(), TokenScope(*request), 2));
-  int64_t micros = 0;
-  RETURN_IF_ERROR(ReadNumbers({parts[0]}, &micros));
-  const absl::StatusOr<model::SessionId> id = ReadOperationId(parts[1]);
-  if (!id.ok()) return BadListToken();
-  call.before = absl::FromUnixMicros(micros);
-  call.before_id = *id;
-  return call;
-}
-
-std::string WriteOperationId(const model::SessionId& id) {
-  return absl::BytesToHexString(std::string(id.begin(), id.end()));
-}
-
-void WriteBulk(const model::BulkOperation& operation, v1::BulkOperation* wire) {
-  wire->set_operation_id(WriteOperationId(operation.id));
-  WriteAction(operation.change, wire->mutable_action());
-  WriteFilter(operation.filter, wire->mutable_filter());
-  wire->set_dry_run(operation.dry_run);
-  wire->set_state(ToWire(operation.state));
-  wire->set_scanned_count(operation.scanned);
-  wire->set_matched_count(operation.matched);
-  wire->set_changed_count(operation.changed);
-  wire->set_total_estimate(operation.total);
-  wire->set_actor(operation.actor);
-  WriteTime(operation.create_time, wire->mutable_create_time());
-  WriteTime(operation.update_time, wire->mutable_update_time());
+  wire->set_key_prefix(filter.key_prefix);
+  for (const auto& [key, value] : filter.headers) (*wire->mutable_headers())[key] = value;
+  wire->set_fingerprint(filter.fingerprint);
+  if (filter.min_age) WriteDuration(*filter.min_age, wire->mutable_min_age());
+  if (filter.max_age) WriteDuration(*filter.max_age, wire->mutable_max_age());
+  if (filter.priority) wire->set_priority(*filter.priority);
+  if (filter.periodic) wire->set_periodic(*filter.periodic);
+  for (const model::TaskId& id : filter.ids) wire->add_task_ids(model::FormatTaskId(id));
+  wire->set_error_type(filter.error_type);
+  wire->set_min_attempts(filter.min_attempts);
+  if (filter.start) WriteTime(*filter.start, wire->mutable_start_time());
+  if (filter.end) WriteTime(*filter.end, wire->mutable_end_time());
+  wire->set_payload_text(filter.payload_text);
 }
 
 }  // namespace skiplane::rpc

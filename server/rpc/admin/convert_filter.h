@@ -1,40 +1,19 @@
-// Filters and bulk operations between the wire and the broker. Pure functions.
+// Filters of tasks between the wire and the broker. Pure functions.
 #pragma once
 
-#include <vector>
-
 #include "absl/status/statusor.h"
-#include "server/broker/api/operator_calls.h"
-#include "server/rpc/call/field.h"
-#include "skiplane/v1/admin.pb.h"
+#include "server/model/task_filter.h"
+#include "skiplane/v1/bulk.pb.h"
 
 namespace skiplane::rpc {
 
 // SCHEDULED, READY and LEASED.
 model::TaskStates LivingStates();
 
-// Without a default for the states. Takes the texts.
-absl::StatusOr<model::TaskFilter> ReadFilter(v1::TaskFilter* wire);
+// Without a default for the states. Takes the texts. `has_other_queues`: its queue may be unset.
+absl::StatusOr<model::TaskFilter> ReadFilter(v1::TaskFilter* wire,
+                                             bool has_other_queues = false);
 
-// At most 10 years ahead; in the past it means now.
-absl::StatusOr<absl::Time> ReadStartTime(const google::protobuf::Timestamp& wire,
-                                         const Field& field);
-absl::StatusOr<absl::Duration> ReadPostpone(const google::protobuf::Duration& wire,
-                                            const Field& field);
-
-absl::StatusOr<broker::StartBulkCall> ReadStartBulk(v1::StartBulkOperationRequest* request);
-absl::StatusOr<broker::StartBulkCall> ReadRetryGroup(v1::RetryErrorGroupRequest* request);
-absl::StatusOr<broker::GetBulkCall> ReadGetBulk(v1::GetBulkOperationRequest* request);
-absl::StatusOr<broker::StopBulkCall> ReadStopBulk(v1::StopBulkOperationRequest* request);
-absl::StatusOr<broker::ListBulksCall> ReadListBulks(v1::ListBulkOperationsRequest* request);
-
-std::string WriteOperationId(const model::SessionId& id);
-void WriteBulk(const model::BulkOperation& operation, v1::BulkOperation* wire);
-
-// For every response that is just the operation as it is now.
-template <typename Response>
-void WriteOperation(model::BulkOperation* operation, Response* response) {
-  WriteBulk(*operation, response->mutable_operation());
-}
+void WriteFilter(const model::TaskFilter& filter, v1::TaskFilter* wire);
 
 }  // namespace skiplane::rpc

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
+#include "server/rpc/admin/convert_bulk.h"
 #include "server/rpc/admin/convert_filter.h"
 #include "server/rpc/broker/convert_task.h"
 #include "server/rpc/call/check.h"
@@ -47,6 +48,18 @@ absl::Status ReadWhich(v1::GetTaskRequest* request, broker::GetTaskCall* call) {
   RETURN_IF_ERROR(CheckRequiredText(request->key(), model::kKeyBytesMax, {"key"}));
   call->queue = std::move(*request->mutable_queue());
   call->key = std::move(*request->mutable_key());
+  return absl::OkStatus();
+}
+
+absl::Status ReadQueues(v1::ListTasksRequest* request, std::vector<std::string>* queues) {
+  RETURN_IF_ERROR(CheckCount(request->queues_size(), {0, model::kQueuesPerListMax}, {"queues"}));
+  if (request->queues_size() > 0 && !request->filter().queue().empty()) {
+    return InvalidField({"filter.queue"}, "must be unset with queues");
+  }
+  for (std::string& name : *request->mutable_queues()) {
+    RETURN_IF_ERROR(model::CheckQueueName(name, absl::StrCat("queues[", queues->size(), "]")));
+    queues->push_back(std::move(name));
+  }
   return absl::OkStatus();
 }
 
@@ -99,14 +112,16 @@ absl::StatusOr<broker::ListTasksCall> ReadListTasks(v1::ListTasksRequest* reques
     return InvalidField({"filter.all"}, "must be unset: it is for bulk operations");
   }
   const std::string scope = TokenScope(*request);
-  ASSIGN_OR_RETURN(call.filter, ReadFilter(request->mutable_filter()));
+  RETURN_IF_ERROR(ReadQueues(request, &call.queues));
+  ASSIGN_OR_RETURN(call.filter, ReadFilter(request->mutable_filter(), !call.queues.empty()));
+  ASSIGN_OR_RETURN(call.newest_first, ReadEnum(request->order(), {"order"}));
   if (call.filter.states.IsEmpty()) call.filter.states = LivingStates();
   ASSIGN_OR_RETURN(call.with_payload, ReadEnum(request->view(), {"view"}));
   ASSIGN_OR_RETURN(call.limit, ReadPageSize(request->page_size()));
   if (request->page_token().empty()) return call;
   ASSIGN_OR_RETURN(const std::vector<std::string> parts,
-                   ReadListToken(request->page_token(), scope, 3));
-  RETURN_IF_ERROR(ReadNumbers(parts, &call.from.lane, &call.from.table, &call.from.after));
+                   ReadListToken(request->page_token(), scope, 1));
+  RETURN_IF_ERROR(ReadNumbers(parts, &call.after.emplace()));
   return call;
 }
 

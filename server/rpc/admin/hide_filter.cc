@@ -31,6 +31,7 @@ void Hide(const Hidden& hidden, Struct* filter) {
     }
   }
   if (hidden.keys) fields.erase("key_prefix");
+  if (hidden.headers) fields.erase("payload_text");
 }
 
 }  // namespace
@@ -40,6 +41,7 @@ void HideFilter(const access::Grants& grants, model::BulkOperation* operation) {
   const Hidden hidden = HiddenOn(grants, filter.queue);
   if (hidden.keys) filter.key_prefix.clear();
   if (!hidden.headers) return;
+  filter.payload_text.clear();
   for (auto& [name, value] : filter.headers) value.clear();
 }
 

@@ -28,14 +28,21 @@ absl::Status CheckPayload(const Grants& grants, absl::string_view queue) {
 }
 
 // What a filter matches tells the same as what is shown: counts answer guesses.
-absl::Status CheckFilter(const Grants& grants, const model::TaskFilter& filter) {
-  if (!filter.headers.empty() && !grants.Allows(Verb::kReadPayload, filter.queue)) {
+absl::Status CheckFilter(const Grants& grants, const model::TaskFilter& filter,
+                         absl::string_view queue) {
+  if (!filter.payload_text.empty() && !grants.Allows(Verb::kReadPayload, queue)) {
+    return base::RefuseField(absl::StatusCode::kPermissionDenied, "ACCESS_DENIED",
+                             "filter.payload_text",
+                             "payloads need `read_payload` on the queue: ask the operator for a "
+                             "rule");
+  }
+  if (!filter.headers.empty() && !grants.Allows(Verb::kReadPayload, queue)) {
     return base::RefuseField(absl::StatusCode::kPermissionDenied, "ACCESS_DENIED",
                              "filter.headers",
                              "headers need `read_payload` on the queue: ask the operator for a "
                              "rule");
   }
-  if (!filter.key_prefix.empty() && !grants.Allows(Verb::kRead, filter.queue)) {
+  if (!filter.key_prefix.empty() && !grants.Allows(Verb::kRead, queue)) {
     return base::RefuseField(absl::StatusCode::kPermissionDenied, "ACCESS_DENIED",
                              "filter.key_prefix",
                              "keys need `read` on the queue: ask the operator for a rule");
@@ -123,10 +130,16 @@ absl::Status Permit(const Grants& grants, broker::GetTaskCall* call) {
 }
 
 absl::Status Permit(const Grants& grants, broker::ListTasksCall* call) {
-  RETURN_IF_ERROR(CheckQueue(grants, Verb::kRead, call->filter.queue, "filter.queue"));
-  RETURN_IF_ERROR(CheckFilter(grants, call->filter));
-  if (!call->with_payload) return absl::OkStatus();
-  return CheckPayload(grants, call->filter.queue);
+  const auto check = [&](const std::string& queue, absl::string_view field) -> absl::Status {
+    RETURN_IF_ERROR(CheckQueue(grants, Verb::kRead, queue, field));
+    RETURN_IF_ERROR(CheckFilter(grants, call->filter, queue));
+    return call->with_payload ? CheckPayload(grants, queue) : absl::OkStatus();
+  };
+  if (call->queues.empty()) return check(call->filter.queue, "filter.queue");
+  for (size_t i = 0; i < call->queues.size(); ++i) {
+    RETURN_IF_ERROR(check(call->queues[i], absl::StrCat("queues[", i, "]")));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Permit(const Grants& grants, broker::ExplainTaskCall* call) {
@@ -146,7 +159,7 @@ absl::Status Permit(const Grants& grants, broker::PreviewCall* call) {
 
 absl::Status Permit(const Grants& grants, broker::StartBulkCall* call) {
   RETURN_IF_ERROR(CheckQueue(grants, Verb::kOperate, call->filter.queue, call->queue_field));
-  return CheckFilter(grants, call->filter);
+  return CheckFilter(grants, call->filter, call->filter.queue);
 }
 
 absl::Status Permit(const Grants& grants, broker::GetBulkCall* call) {

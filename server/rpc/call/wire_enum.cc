@@ -115,6 +115,8 @@ constexpr Pair<broker::WaitReason, v1::WaitReason> kWaitReasons[] = {
 // The first of two is the default.
 constexpr Pair<bool, v1::CatchUp> kCatchUps[] = {{false, v1::CATCH_UP_SKIP_MISSED},
                                                  {true, v1::CATCH_UP_RUN_ALL}};
+constexpr Pair<bool, v1::ListOrder> kListOrders[] = {{false, v1::LIST_ORDER_OLDEST_FIRST},
+                                                     {true, v1::LIST_ORDER_NEWEST_FIRST}};
 constexpr Pair<bool, v1::QueueOrder> kQueueOrders[] = {{false, v1::QUEUE_ORDER_WEIGHTED},
                                                        {true, v1::QUEUE_ORDER_STRICT}};
 constexpr Pair<bool, v1::TaskView> kTaskViews[] = {{false, v1::TASK_VIEW_BASIC},
@@ -207,6 +209,10 @@ absl::StatusOr<model::TaskState> ReadEnum(v1::TaskState wire, const Field& field
 
 absl::StatusOr<bool> ReadEnum(v1::CatchUp wire, const Field& field) {
   return ReadOne(kCatchUps, wire, field, "must be SKIP_MISSED or RUN_ALL");
+}
+
+absl::StatusOr<bool> ReadEnum(v1::ListOrder wire, const Field& field) {
+  return ReadOne(kListOrders, wire, field, "must be OLDEST_FIRST or NEWEST_FIRST");
 }
 
 absl::StatusOr<bool> ReadEnum(v1::QueueOrder wire, const Field& field) {

@@ -45,8 +45,10 @@ ReadValue<model::RetryKind> ReadEnum(v1::RetryKind wire, const Field& field);
 // As an element of a list, which is never UNSPECIFIED.
 absl::StatusOr<model::TaskState> ReadEnum(v1::TaskState wire, const Field& field);
 
-// Enums of two values: whether it is RUN_ALL, STRICT or FULL, the one that is not the default.
+// Enums of two values: whether it is the one that is not the default: RUN_ALL, NEWEST_FIRST, STRICT
+// or FULL.
 absl::StatusOr<bool> ReadEnum(v1::CatchUp wire, const Field& field);
+absl::StatusOr<bool> ReadEnum(v1::ListOrder wire, const Field& field);
 absl::StatusOr<bool> ReadEnum(v1::QueueOrder wire, const Field& field);
 absl::StatusOr<bool> ReadEnum(v1::TaskView wire, const Field& field);
 

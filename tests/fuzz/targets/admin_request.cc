@@ -5,6 +5,7 @@
 #include "server/model/queue.h"
 #include "server/model/task_filter.h"
 #include "server/rpc/admin/convert_admin.h"
+#include "server/rpc/admin/convert_bulk.h"
 #include "server/rpc/admin/convert_filter.h"
 #include "server/rpc/admin/convert_minutes.h"
 #include "server/rpc/admin/convert_operator.h"
@@ -54,6 +55,10 @@ void DemandFilter(const model::TaskFilter& filter) {
   DemandText(filter.stage, model::kStageNameBytesMax);
   DemandText(filter.key_prefix, model::kKeyBytesMax);
   DemandText(filter.fingerprint, model::kErrorTypeBytesMax);
+  DemandText(filter.error_type, model::kErrorTypeBytesMax);
+  DemandText(filter.payload_text, model::kErrorTypeBytesMax);
+  DemandNumber(filter.min_attempts, 0, model::kMaxAttemptsMax);
+  DemandNumber(static_cast<int64_t>(filter.ids.size()), 0, model::kTasksPerCallMax);
   DemandHeaders(filter.headers);
   for (const auto& age : {filter.min_age, filter.max_age}) {
     if (age) DemandDuration(*age, absl::ZeroDuration(), model::kStartAheadMax);
@@ -64,7 +69,7 @@ void ObeysListTasks(broker::ListTasksCall& call) {
   DemandFilter(call.filter);
   DemandNumber(call.limit, 1, rpc::kPageMost);
   Demand(!call.filter.states.IsEmpty(), "a list is of some states");
-  Demand(call.from.lane >= 0 && call.from.table >= 0 && call.from.after >= 0,
+  Demand(call.after.value_or(0) >= 0,
          "a list goes on somewhere");
 }
 

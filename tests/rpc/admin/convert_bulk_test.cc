@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "server/base/reason.h"
+#include "server/rpc/admin/convert_bulk.h"
 #include "server/rpc/admin/convert_filter.h"
 #include "server/rpc/call/list_token.h"
 

@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
+#include "server/rpc/admin/convert_bulk.h"
+#include "server/rpc/admin/convert_operator.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -30,6 +32,13 @@ TEST(ReadFilter, TakesEveryField) {
   wire.mutable_max_age()->set_seconds(3600);
   wire.set_priority(0);
   wire.set_periodic(true);
+  wire.add_task_ids("5-17");
+  wire.add_task_ids("6-18");
+  wire.set_error_type("TimeoutError");
+  wire.set_min_attempts(3);
+  wire.mutable_start_time()->set_seconds(60);
+  wire.mutable_end_time()->set_seconds(120);
+  wire.set_payload_text("order-17");
   model::TaskFilter expected;
   expected.queue = "mail";
   expected.stage = "encode";
@@ -41,6 +50,12 @@ TEST(ReadFilter, TakesEveryField) {
   expected.max_age = absl::Hours(1);
   expected.priority = 0;
   expected.periodic = true;
+  expected.ids = {{5, 17}, {6, 18}};
+  expected.error_type = "TimeoutError";
+  expected.min_attempts = 3;
+  expected.start = absl::FromUnixSeconds(60);
+  expected.end = absl::FromUnixSeconds(120);
+  expected.payload_text = "order-17";
   const auto filter = ReadFilter(&wire);
   ASSERT_TRUE(filter.ok()) << filter.status();
   EXPECT_EQ(*filter, expected);
@@ -96,12 +111,46 @@ TEST(ReadFilter, TheBoundsOfARangeBelongToIt) {
   EXPECT_EQ(filter->min_age, absl::ZeroDuration());
 }
 
+TEST(ReadListTasks, OneQueueOrSeveral) {
+  v1::ListTasksRequest several;
+  several.add_queues("mail");
+  several.add_queues("sms");
+  several.set_order(v1::LIST_ORDER_NEWEST_FIRST);
+  v1::ListTasksRequest both = several;
+  both.mutable_filter()->set_queue("mail");
+  v1::ListTasksRequest bad_name = several;
+  bad_name.add_queues("a/b");
+  v1::ListTasksRequest many;
+  for (int i = 0; i < 101; ++i) many.add_queues("mail");
+  v1::ListTasksRequest none;
+  v1::ListTasksRequest bad_order = several;
+  bad_order.set_order(static_cast<v1::ListOrder>(3));
+  const auto call = ReadListTasks(&several);
+  ASSERT_TRUE(call.ok()) << call.status();
+  EXPECT_EQ(call->queues, (std::vector<std::string>{"mail", "sms"}));
+  EXPECT_TRUE(call->newest_first);
+  EXPECT_EQ(base::FieldOf(ReadListTasks(&both).status()), "filter.queue");
+  EXPECT_EQ(base::FieldOf(ReadListTasks(&bad_name).status()), "queues[2]");
+  EXPECT_EQ(base::FieldOf(ReadListTasks(&many).status()), "queues");
+  EXPECT_EQ(base::FieldOf(ReadListTasks(&none).status()), "filter.queue");
+  EXPECT_EQ(base::FieldOf(ReadListTasks(&bad_order).status()), "order");
+}
+
+struct Bad {
+  std::function<void(v1::TaskFilter&)> spoil;
+  std::string field;
+};
+
+void ExpectBad(const Bad& bad) {
+  v1::TaskFilter wire = OfQueue();
+  bad.spoil(wire);
+  const absl::Status status = ReadFilter(&wire).status();
+  EXPECT_EQ(base::ReasonOf(status), "INVALID_FIELD") << bad.field;
+  EXPECT_EQ(base::FieldOf(status), bad.field);
+}
+
 TEST(ReadFilter, NamesTheBadField) {
   const std::string nul("a\0b", 3);
-  struct Bad {
-    std::function<void(v1::TaskFilter&)> spoil;
-    std::string field;
-  };
   const Bad table[] = {
       {[](auto& x) { x.clear_queue(); }, "filter.queue"},
       {[](auto& x) { x.set_queue("a/b"); }, "filter.queue"},
@@ -131,13 +180,7 @@ TEST(ReadFilter, NamesTheBadField) {
       {[](auto& x) { x.set_priority(-32769); }, "filter.priority"},
       {[](auto& x) { x.set_priority(32768); }, "filter.priority"},
   };
-  for (const Bad& bad : table) {
-    v1::TaskFilter wire = OfQueue();
-    bad.spoil(wire);
-    const absl::Status status = ReadFilter(&wire).status();
-    EXPECT_EQ(base::ReasonOf(status), "INVALID_FIELD") << bad.field;
-    EXPECT_EQ(base::FieldOf(status), bad.field);
-  }
+  for (const Bad& bad : table) ExpectBad(bad);
 }
 
 TEST(ReadStartTime, MayLieInThePastAndTenYearsAheadAtMost) {
@@ -146,6 +189,30 @@ TEST(ReadStartTime, MayLieInThePastAndTenYearsAheadAtMost) {
   EXPECT_EQ(*ReadStartTime(wire, {"t"}), absl::FromUnixSeconds(1));
   wire.set_seconds(absl::ToUnixSeconds(absl::Now() + absl::Hours(24 * 3655)));
   EXPECT_EQ(base::FieldOf(ReadStartTime(wire, {"t"}).status()), "t");
+}
+
+TEST(ReadFilter, NamesTheBadFieldOfThoseSince02) {
+  const std::string nul("a\0b", 3);
+  const Bad table[] = {
+      {[](auto& x) { x.add_task_ids("5"); }, "filter.task_ids[0]"},
+      {[](auto& x) {
+         while (x.task_ids_size() < 1001) x.add_task_ids("5-17");
+       },
+       "filter.task_ids"},
+      {[](auto& x) { x.set_error_type(std::string(257, 'e')); }, "filter.error_type"},
+      {[](auto& x) { x.set_min_attempts(-1); }, "filter.min_attempts"},
+      {[](auto& x) { x.set_min_attempts(1001); }, "filter.min_attempts"},
+      {[](auto& x) { x.mutable_start_time()->set_nanos(-1); }, "filter.start_time"},
+      {[](auto& x) { x.mutable_end_time()->set_seconds(1LL << 40); }, "filter.end_time"},
+      {[](auto& x) {
+         x.mutable_start_time()->set_seconds(60);
+         x.mutable_end_time()->set_seconds(60);
+       },
+       "filter.end_time"},
+      {[&](auto& x) { x.set_payload_text(nul); }, "filter.payload_text"},
+      {[](auto& x) { x.set_payload_text(std::string(257, 'p')); }, "filter.payload_text"},
+  };
+  for (const Bad& bad : table) ExpectBad(bad);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // Who reads tasks and attempts cannot tell whether they are packed.
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <vector>
 
 #include "absl/strings/str_join.h"
@@ -78,6 +80,27 @@ class PackReadsTest : public testing::StoreHarness {
                         "'");
   }
 
+  // Of all, from the newest, by ids, by state, header and payload.
+  static std::vector<Reader> Lists(const std::string& lane, const std::string& all) {
+    const std::array<std::string, 2> any = {"'{null}'", "'{null,null}'"};
+    const std::string no_text = "'{null,null,null}'";
+    return {
+        Reads(sql::kTaskFilter, {lane, "0", "1000", "1000", any[0], "7", no_text, any[1], any[1],
+                                 "'{}'", "false"}),
+        Reads(sql::kTaskFilter, {lane, "80", "1000", "1000", any[0], "7", no_text, any[1], any[1],
+                                 "'{}'", "true"}),
+        Reads(sql::kTaskFilter, {lane, "0", "1000", "1000", any[0], "7", no_text, any[1], any[1],
+                                 all, "false"}),
+        Reads(sql::kTaskFilter, {lane, "0", "1000", "1000", any[0], "4", no_text, any[1], any[1],
+                                 "'{}'", "false"}),
+        Reads(sql::kTaskFilter, {lane, "0", "1000", "1000", any[0], "7",
+                                 "'{null,null,null,null,a}'", "'{null,null,1}'", any[1], "'{}'",
+                                 "false"}),
+        Reads(sql::kTaskFilter,
+              {lane, "0", "1000", "1000", "'{0}'", "1", "'{null,\"{\\\"a\\\": \\\"1\\\"}\",null}'",
+               any[1], "'{0,0}'", "'{}'", "false"})};
+  }
+
   std::vector<Reader> ReadersOfTasks(const std::vector<int64_t>& ids) {
     const std::string lane = absl::StrCat(lane_), all = Quoted(ids);
     const std::string leased = LeasedTokens("id"), numbers = LeasedTokens("lease_number"),
@@ -90,11 +113,6 @@ class PackReadsTest : public testing::StoreHarness {
         Reads(sql::kTaskGet, {lane, all, "true", "100000", "true"}),
         Reads(sql::kTaskGet, {lane, all, "false", "3000", "false"}),
         Reads(sql::kTaskKnown, {lane, all}),
-        Reads(sql::kTaskFilter, {lane, "0", "1000", "1000", any[0], "7", no_text, any[1], any[1]}),
-        Reads(sql::kTaskFilter, {lane, "0", "1000", "1000", any[0], "4", no_text, any[1], any[1]}),
-        Reads(sql::kTaskFilter,
-              {lane, "0", "1000", "1000", "'{0}'", "1", "'{null,\"{\\\"a\\\": \\\"1\\\"}\",null}'",
-               any[1], "'{0,0}'"}),
         Reads(sql::kLanePriorities, {lane, "0::int2"}),
         Reads(sql::kLeaseState, {lanes, leased, numbers, sessions}),
         Reads(sql::kLeaseStatus, {lane, leased, numbers, sessions}),
@@ -104,6 +122,7 @@ class PackReadsTest : public testing::StoreHarness {
         Reads(sql::kAttemptOldest, {}),
         Reads(sql::kQueueBytes, {absl::StrCat("'{", lane, "}'")}),
         {"SELECT * FROM skiplane.tasks", {}}};
+    std::ranges::move(Lists(lane, all), std::back_inserter(readers));
     Reader& found = readers.emplace_back(Reads(sql::kLeaseGet, {lane, "'{}'", ledgers}));
     found.but_for = {{"t.row_location", "1"}};
     Reader& lost = readers.emplace_back(
@@ -112,7 +131,7 @@ class PackReadsTest : public testing::StoreHarness {
     for (size_t i = 0; i < ids.size(); i += 9) {
       const int64_t id = ids[i];
       readers.push_back(Reads(sql::kTaskFilter, {lane, absl::StrCat(id), "7", "5", any[0], "7",
-                                                 no_text, any[1], any[1]}));
+                                                 no_text, any[1], any[1], "'{}'", "false"}));
       readers.push_back(Reads(
           sql::kTaskAhead,
           {lane, "0::int2", "0::int2",
@@ -171,7 +190,8 @@ TEST_F(PackReadsTest, Attempts) {
         Reads(sql::kAttemptList, {lane, absl::StrCat(id), "'infinity'", "10", "100000"}));
     readers.push_back(Reads(sql::kFinishedFilter,
                             {lane, absl::StrCat(id - 1), "7", "5", "'{null}'", "3",
-                             "'{null,null,null}'", "'{null,null}'", "'{null,null}'"}));
+                             "'{null,null,null}'", "'{null,null}'", "'{null,null}'", "'{}'",
+                             "false"}));
   }
   EXPECT_EQ(Differences(readers, PackAttempts()), "");
   EXPECT_EQ(Sql("SELECT count(*) FROM skiplane.history"), "0");
