@@ -56,13 +56,16 @@ class Overview(SystemTest):
                             page_token="made up")
 
     def test_rates_and_ages_are_told(self):
+        self.client.create_queue("old")
+        self.client.enqueue("old")
+        self.wait_for(lambda: self.summaries().summaries[0].oldest_ready_age.ToNanoseconds() > 0)
+        # The broker has looked at its queues, and has not seen this one when its tasks come.
         self.client.create_queue("a")
-        self.wait_for(lambda: self.summaries().summaries[0].queue == "a")
         self.client.enqueue_all("a", [{} for _ in range(50)])
         [task] = self.client.lease("a")
 
         def seen():
-            [summary] = self.summaries().summaries
+            summary = self.summaries().summaries[0]
             is_seen = summary.enqueue_rate > 0 and summary.oldest_ready_age.ToNanoseconds() > 0
             return is_seen and summary
         summary = self.wait_for(seen)

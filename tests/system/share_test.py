@@ -1,6 +1,7 @@
 """Whoever has many leases waiting gets a share, not all: who else waits gets theirs."""
 
 import subprocess
+import threading
 import time
 import unittest
 
@@ -69,6 +70,9 @@ class Shares(SystemTest):
         self.assertEqual([len(call.result().tasks) for call in calls], [TASKS // 2] * len(QUEUES))
 
     def test_of_tasks_that_come_one_by_one_every_other_one_is_theirs(self):
+        answered = threading.Semaphore(0)
+        for call in self.parked:
+            call.add_done_callback(lambda _: answered.release())
         for _ in range(ROUNDS):
             calls = self.park(lambda queue: self.lease("good", queue),
                               [(queue,) for queue in QUEUES])
@@ -76,6 +80,9 @@ class Shares(SystemTest):
                 for queue in QUEUES:
                     self.enqueue(queue, 1)
             self.assertEqual([len(call.result().tasks) for call in calls], [1] * len(QUEUES))
+            # The other task of each queue has gone to a parked lease before the next ones come.
+            for _ in QUEUES:
+                self.assertTrue(answered.acquire(timeout=GENEROUS_S), "the others got none")
 
 
 class SharesOfPrincipals(Shares):

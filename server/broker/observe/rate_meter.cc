@@ -12,6 +12,9 @@ Rates RateMeter::Note(int64_t queue, const model::QueueCounts& counts, base::Ste
   Series& series = series_[queue];
   std::deque<Sample>& samples = series.samples;
   series.noted = now;
+  if (samples.empty() && last_look_.has_value() && queue > newest_) {
+    samples.push_back({.time = *last_look_});
+  }
   // Of samples that are old enough the last one is where the minute begins: nothing changed until
   // the next one.
   while (samples.size() > 1 && samples[1].time <= now - kSpan) samples.pop_front();
@@ -30,8 +33,10 @@ Rates RateMeter::Note(int64_t queue, const model::QueueCounts& counts, base::Ste
           rate(first.failed, sample.failed)};
 }
 
-void RateMeter::ForgetBefore(base::SteadyTime time) {
-  absl::erase_if(series_, [time](const auto& entry) { return entry.second.noted < time; });
+void RateMeter::EndLook(base::SteadyTime now) {
+  for (const auto& [queue, series] : series_) newest_ = std::max(newest_, queue);
+  absl::erase_if(series_, [now](const auto& entry) { return entry.second.noted < now; });
+  last_look_ = now;
 }
 
 }  // namespace skiplane::broker

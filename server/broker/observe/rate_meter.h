@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <optional>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
@@ -18,12 +19,13 @@ class RateMeter {
  public:
   static constexpr std::chrono::seconds kSpan{60};
 
-  // Of a queue, by its id: its counts at this time, which grows from call to call. Returns the mean
+  // Of a queue, by its id: its counts at this time, which grows from look to look. Returns the mean
   // since about kSpan ago, or since the first sample; zero with less than a second between them.
+  // A queue that is newer than all of the looks before had nothing at the last one.
   Rates Note(int64_t queue, const model::QueueCounts& counts, base::SteadyTime now);
 
-  // Forgets queues that were not noted since.
-  void ForgetBefore(base::SteadyTime time);
+  // All queues were noted at this time: forgets the others.
+  void EndLook(base::SteadyTime now);
 
  private:
   struct Sample {
@@ -38,6 +40,8 @@ class RateMeter {
   };
 
   absl::flat_hash_map<int64_t, Series> series_;
+  std::optional<base::SteadyTime> last_look_;
+  int64_t newest_ = 0;  // of all looks
 };
 
 }  // namespace skiplane::broker

@@ -41,7 +41,7 @@ void Sampler::Run(pg::Session& session) {
   const auto workers = store::CountWorkers(session);
   if (!counts.ok() || !workers.ok()) return;
   context_.metrics.SetWorkers(*workers);
-  if (queues_.All().empty()) static_cast<void>(queues_.ReloadAll(session));
+  if (queues_.All().empty() && !queues_.ReloadAll(session).ok()) return;
   ReadAges(session, *counts);
   Take(failed_turn_, kFailedEvery, [&] {
     auto failed = store::CountFailed(session);
@@ -64,7 +64,7 @@ void Sampler::ShowQueues(const store::Counts& counts) {
     looks[queue->id] = {rates_.Note(queue->id, store::SumOf(counts, *queue), now),
                         gauges.dead_letters, gauges.oldest_ready_age, gauges.oldest_attempt_age};
   }
-  rates_.ForgetBefore(now);
+  rates_.EndLook(now);
   watch_.Set(std::move(looks));
 }
 

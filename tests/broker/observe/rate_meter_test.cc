@@ -51,8 +51,20 @@ TEST_F(RateMeterTest, WhatIsDeletedMakesNoRateBelowZero) {
 
 TEST_F(RateMeterTest, QueuesThatAreGoneAreForgotten) {
   At(0, 100, 0);
-  meter_.ForgetBefore(start_ + seconds(1));
+  meter_.EndLook(start_ + seconds(1));
   EXPECT_EQ(At(10, 200, 0).enqueued, 0) << "as if it were new";
+}
+
+TEST_F(RateMeterTest, TasksOfAQueueMadeBetweenTwoLooksCameBetweenThem) {
+  meter_.EndLook(start_);
+  EXPECT_EQ(At(5, 50, 0).enqueued, 10);
+}
+
+TEST_F(RateMeterTest, AQueueThatIsMissedByOneLookIsNotNew) {
+  At(0, 100, 0);
+  meter_.EndLook(start_);
+  meter_.EndLook(start_ + seconds(5));
+  EXPECT_EQ(At(10, 100, 0).enqueued, 0);
 }
 
 }  // namespace
