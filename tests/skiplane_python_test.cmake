@@ -8,7 +8,7 @@
 # test of its own, FILE.CLASS.METHOD, with the label `slow`. A class of (ByHttp, BASE) has the other
 # methods of BASE, which stands before it, once more (tests/system/support/by_http.py): `slow`, as
 # all of them together take a minute, and not in builds with sanitizers: those have HTTP's own
-# tests.
+# tests. A class of (BASE) alone has them once more, too.
 function(skiplane_python_test)
   cmake_parse_arguments(TEST "" "FILE;TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
   if(SKIPLANE_SANITIZE AND "once" IN_LIST TEST_LABELS)
@@ -24,12 +24,13 @@ function(skiplane_python_test)
   foreach(line IN LISTS lines)
     if(line MATCHES "^( *)@slow$")
       set(mark "${CMAKE_MATCH_1}slow")
-    elseif(line MATCHES "^class ([A-Za-z0-9_]+)(\\(ByHttp, ([A-Za-z0-9_]+)\\))?")
+    elseif(line MATCHES "^class ([A-Za-z0-9_]+)(\\((ByHttp, )?([A-Za-z0-9_]+)\\))?")
       set(class ${CMAKE_MATCH_1})
-      set(base ${CMAKE_MATCH_3})
+      set(is_by_http ${CMAKE_MATCH_3})
+      set(base ${CMAKE_MATCH_4})
       set(class_mark "${mark}")
       set(mark)
-      if(base)
+      if(is_by_http)
         if(NOT quick_of_${base})
           message(FATAL_ERROR "${path}: ${class} has no tests, for ${base} is not before it")
         endif()
@@ -37,6 +38,10 @@ function(skiplane_python_test)
           list(APPEND classes ${class})
           list(APPEND repeated ${class})
         endif()
+      elseif(quick_of_${base})
+        list(APPEND classes ${class})
+      endif()
+      if(quick_of_${base})
         string(REPLACE "${module}.${base}." "${module}.${class}." quick_of_${class}
           "${quick_of_${base}}")
       endif()

@@ -32,6 +32,11 @@ class Shares(SystemTest):
         leases = [(QUEUES[number % len(QUEUES)],
                    f"g{number // len(QUEUES) % self.GREEDY_WORKERS}")
                   for number in range(GREEDY_LEASES)]
+        # Whose session is not known yet is served by a later statement than the others.
+        workers = sorted({worker for _, worker in leases})
+        self.enqueue(QUEUES[0], len(workers))
+        for call in [self.lease("greedy", QUEUES[0], worker) for worker in workers]:
+            self.assertEqual(len(call.result().tasks), 1)
         self.parked = self.park(  # who drops a call cancels it
             lambda queue, worker: self.lease("greedy", queue, worker, max_tasks=TASKS), leases)
 
