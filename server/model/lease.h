@@ -80,16 +80,17 @@ enum class SettleOutcome {
   kRefused = 5,
 };
 
+struct TaskContent {
+  std::string payload;
+  std::string content_type;
+  Headers headers;
+};
+
 // What an ack may say of what follows a successful attempt, and its output.
 struct AckContinuation {
   std::string next_stage;  // empty: the one after it
   bool finish = false;     // the task ends, whatever stages are left
-  struct Content {
-    std::string payload;
-    std::string content_type;
-    Headers headers;
-  };
-  std::optional<Content> next_content;  // for the next stage; unset: as it was
+  std::optional<TaskContent> next_content;  // for the next stage; unset: as it was
   std::string result;
   std::vector<NewTask> follow_ups;  // each names its queue
   std::string principal;            // who asks for them; empty: nobody has to prove it

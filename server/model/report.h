@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "server/model/error_group.h"
 #include "server/model/lease.h"
 #include "server/model/minute.h"
 #include "server/model/task.h"
@@ -48,17 +49,10 @@ struct Attempt {
   std::string result;
 };
 
-struct ErrorGroup {
-  std::string fingerprint;
-  int16_t stage = 0;
-  std::string type;
-  std::string text;
-  int64_t retrying = 0;
-  int64_t failed = 0;
-  absl::Time first_seen_time;
-  absl::Time last_seen_time;
-  std::vector<std::string> task_ids;
-  int64_t queue = 0;  // the first lane of its queue
+// Where a periodic task stands among all of them.
+struct PlannedPlace {
+  absl::Time time = absl::InfinitePast();
+  TaskId id{};
 };
 
 struct HourStatistics {
@@ -99,6 +93,9 @@ struct Worker {
   absl::Time create_time;
   absl::Time expire_time;
   int64_t leased = 0;
+  absl::Duration lease_duration;
+  std::vector<TaskId> tasks{};        // some of them
+  std::vector<std::string> queues{};  // of these
 };
 
 // Of a change with a request id, which a repeat has again: hashes, so that the id itself is known

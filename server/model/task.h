@@ -140,7 +140,7 @@ struct TaskView {
   std::optional<Recurrence> recurrence;
   bool rerun_pending = false;
   bool cancel_requested = false;
-  // If they were asked for:
+  bool has_payload = false;  // it was asked for, as what follows, and is still kept
   std::string payload;
   std::string content_type;
   Headers headers;

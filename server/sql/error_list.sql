@@ -1,14 +1,16 @@
 -- Error groups of some lanes that have tasks, the latest seen first. $1 lanes  $2 stage as an array
 -- (null in it: any)  $3, $4, $5 seen in microseconds, stage and fingerprint after which to go on
 -- $6 at most  $7 bytes that they may have together, but always one  $8 of each lane: a number of
--- its queue  $9 that of the group after which to go on.
+-- its queue, its first one  $9 that of the group after which to go on  $10 without muted ones.
 -- lanes: any because an operator asks for all lanes of a queue, or for all queues
 -- One row each: fingerprint, stage, type, text, retrying, failed, first seen and last seen in
 -- microseconds, tasks as "lane-id" with commas between; bytes up to here, whether there are more,
--- number of the queue.
+-- number of the queue; what operators say of it (null: nothing): note, whether it is muted, who,
+-- and when in microseconds.
 SELECT k.fingerprint, k.stage, k.error_type, k.error_text, k.retrying, k.failed,
        (date_part('epoch', k.first_seen_time) * 1e6)::int8, k.seen, k.tasks, k.bytes,
-       k.number < k.found, k.queue
+       k.number < k.found, k.queue, n.note, n.muted, n.actor,
+       (date_part('epoch', n.update_time) * 1e6)::int8
 FROM (
   SELECT p.*, row_number() OVER w AS number, count(*) OVER () AS found,
          sum(512 + octet_length(concat(p.fingerprint, p.error_type))
@@ -41,10 +43,14 @@ FROM (
       GROUP BY a.queue, a.fingerprint, a.stage
     ) g
     WHERE g.retrying + g.failed > 0
+      AND NOT ($10::bool AND (g.queue, g.fingerprint) IN (
+        SELECT m.lane, m.fingerprint FROM skiplane.error_note m
+        WHERE m.lane = ANY ($8::int8[]) AND m.muted))
       AND (-g.seen, g.queue, g.stage, g.fingerprint) > (-$3::int8, $9::int8, $4::int2, $5::text)
     ORDER BY g.seen DESC, g.queue, g.stage, g.fingerprint LIMIT $6::int4 + 1
   ) p
   WINDOW w AS (ORDER BY p.seen DESC, p.queue, p.stage, p.fingerprint)
 ) k
+LEFT JOIN skiplane.error_note n ON n.lane = k.queue AND n.fingerprint = k.fingerprint
 WHERE k.number <= $6::int4 AND (k.bytes <= $7::int8 OR k.number = 1)
 ORDER BY k.number

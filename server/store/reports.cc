@@ -51,18 +51,24 @@ std::string CountsText(const model::TimeHistogram& histogram) {
   return absl::StrCat("{", absl::StrJoin(histogram.counts(), ","), "}");
 }
 
+model::ErrorNote ReadNote(const pg::Rows& rows, int row, int first) {
+  return {std::string(rows.Text(row, first)), rows.Bool(row, first + 1),
+          std::string(rows.Text(row, first + 2)), rows.Micros(row, first + 3)};
+}
+
 }  // namespace
 
 absl::StatusOr<model::Page<model::ErrorGroup>> ListErrorGroups(pg::Session& session,
                                                                const QueueLanes& lanes,
                                                                std::optional<int16_t> stage,
                                                                const ErrorCursor& after, int limit,
-                                                               int64_t bytes_max) {
+                                                               int64_t bytes_max,
+                                                               bool hide_muted) {
   constexpr size_t kSamples = 5;
   pg::Params params;
   params.Int8Array(lanes.lanes).OptionalInt2Array({stage}).Int8(after.seen_micros);
   params.Int2(after.stage).Text(after.fingerprint).Int4(limit).Int8(bytes_max);
-  params.Int8Array(lanes.queues).Int8(after.queue);
+  params.Int8Array(lanes.queues).Int8(after.queue).Bool(hide_muted);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kErrorList, params));
   model::Page<model::ErrorGroup> page;
   for (int row = 0; row < rows.size(); ++row) {
@@ -81,8 +87,29 @@ absl::StatusOr<model::Page<model::ErrorGroup>> ListErrorGroups(pg::Session& sess
     page.bytes = rows.Int(row, 9);
     page.has_more = rows.Bool(row, 10);
     group.queue = rows.Int(row, 11);
+    if (!rows.IsNull(row, 12)) group.note = ReadNote(rows, row, 12);
   }
   return page;
+}
+
+absl::StatusOr<model::ErrorNote> AnnotateError(pg::Session& session, const ErrorRemark& remark) {
+  std::optional<absl::string_view> text;
+  if (remark.text.has_value()) text = *remark.text;
+  std::optional<int16_t> is_muted;
+  if (remark.is_muted.has_value()) is_muted = *remark.is_muted ? 1 : 0;
+  pg::Params params;
+  params.Int8(remark.queue).Text(remark.fingerprint).OptionalTextArray({&text, 1});
+  params.OptionalInt2Array({is_muted}).Text(remark.actor);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kErrorAnnotate, params));
+  return ReadNote(rows, 0, 0);
+}
+
+absl::StatusOr<model::ErrorNote> GetErrorNote(pg::Session& session, int64_t queue,
+                                              const std::string& fingerprint) {
+  pg::Params params;
+  params.Int8(queue).Text(fingerprint);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kErrorNoteGet, params));
+  return rows.empty() ? model::ErrorNote() : ReadNote(rows, 0, 0);
 }
 
 absl::StatusOr<model::Page<model::HourStatistics>> ReadStatistics(pg::Session& session,
@@ -162,8 +189,12 @@ absl::StatusOr<std::vector<model::Worker>> ListWorkers(pg::Session& session,
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kWorkerList, params));
   std::vector<model::Worker> workers;
   for (int row = 0; row < rows.size(); ++row) {
-    workers.push_back({std::string(rows.Text(row, 0)), std::string(rows.Text(row, 1)),
-                       rows.Micros(row, 2), rows.Micros(row, 3), rows.Int(row, 4)});
+    model::Worker& worker = workers.emplace_back(model::Worker{
+        std::string(rows.Text(row, 0)), std::string(rows.Text(row, 1)), rows.Micros(row, 2),
+        rows.Micros(row, 3), rows.Int(row, 4), absl::Microseconds(rows.Int(row, 5))});
+    for (absl::string_view id : absl::StrSplit(rows.Text(row, 6), ',', absl::SkipEmpty())) {
+      ASSIGN_OR_RETURN(worker.tasks.emplace_back(), model::ParseTaskId(id));
+    }
   }
   return workers;
 }

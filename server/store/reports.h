@@ -38,7 +38,23 @@ absl::StatusOr<model::Page<model::ErrorGroup>> ListErrorGroups(pg::Session& sess
                                                                const QueueLanes& lanes,
                                                                std::optional<int16_t> stage,
                                                                const ErrorCursor& after, int limit,
-                                                               int64_t bytes_max);
+                                                               int64_t bytes_max,
+                                                               bool hide_muted = false);
+
+// What is to be said of an error group; what is unset stays as it is.
+struct ErrorRemark {
+  int64_t queue = 0;  // its first lane
+  std::string fingerprint;
+  std::optional<std::string> text;
+  std::optional<bool> is_muted;
+  std::string actor;
+};
+
+absl::StatusOr<model::ErrorNote> AnnotateError(pg::Session& session, const ErrorRemark& remark);
+
+// An empty note if nothing was said yet.
+absl::StatusOr<model::ErrorNote> GetErrorNote(pg::Session& session, int64_t queue,
+                                              const std::string& fingerprint);
 
 struct StatisticsRange {
   std::optional<int16_t> stage;

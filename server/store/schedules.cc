@@ -32,4 +32,25 @@ absl::StatusOr<std::vector<absl::Time>> PreviewSchedule(pg::Session& session,
   return planned;
 }
 
+absl::StatusOr<PlannedTasks> ListPlanned(pg::Session& session, const model::PlannedPlace& after,
+                                         absl::Span<const int64_t> lanes, int limit) {
+  constexpr int kLookedAt = 2000;
+  pg::Params params;
+  params.Timestamp(after.time).Int8(after.id.lane).Int8(after.id.id);
+  params.Int4(lanes.empty() ? limit : kLookedAt);
+  params.Int8Array(lanes).Int4(limit);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kScheduleList, params));
+  PlannedTasks found;
+  for (int row = 0; row < rows.size(); ++row) {
+    const model::PlannedPlace planned{rows.Micros(row, 1), {rows.Int(row, 2), rows.Int(row, 3)}};
+    if (rows.Bool(row, 0)) {
+      found.tasks.push_back(planned);
+    } else {
+      found.next = planned;
+    }
+  }
+  if (static_cast<int>(found.tasks.size()) == limit) found.next = found.tasks.back();
+  return found;
+}
+
 }  // namespace skiplane::store

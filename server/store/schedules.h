@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "server/model/report.h"
 #include "server/pg/session.h"
 
 namespace skiplane::store {
@@ -23,5 +25,15 @@ absl::StatusOr<std::vector<std::string>> CheckSchedules(pg::Session& session,
 absl::StatusOr<std::vector<absl::Time>> PreviewSchedule(pg::Session& session,
                                                         const Schedule& schedule,
                                                         std::optional<absl::Time> after, int count);
+
+struct PlannedTasks {
+  std::vector<model::PlannedPlace> tasks;
+  std::optional<model::PlannedPlace> next;  // behind which to go on; unset: that was all
+};
+
+// Living periodic tasks of these lanes, or of any if there are none, by planned time: at most
+// `limit`. A part of them is looked at, so that there may be none and yet a next one.
+absl::StatusOr<PlannedTasks> ListPlanned(pg::Session& session, const model::PlannedPlace& after,
+                                         absl::Span<const int64_t> lanes, int limit);
 
 }  // namespace skiplane::store

@@ -78,7 +78,7 @@ void BindNext(const SettleBatch& batch, pg::Params& params) {
   std::vector<std::string> header_texts;
   header_texts.reserve(batch.rows.size());  // views into its elements must stay
   for (const SettleRow& row : batch.rows) {
-    const model::AckContinuation::Content* const content = row.next_content;
+    const model::TaskContent* const content = row.next_content;
     stages.push_back(row.next_stage);
     max_attempts.emplace_back();
     if (row.next_stage) max_attempts.back() = batch.settings.RetryOf(*row.next_stage).max_attempts;

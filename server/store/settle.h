@@ -32,7 +32,7 @@ struct SettleRow {
   const model::TaskError* error = nullptr;  // of a failed attempt; may be null
   // Of kAck:
   std::optional<int16_t> next_stage;  // unset: the task has passed its last stage
-  const model::AckContinuation::Content* next_content = nullptr;  // null: as it was
+  const model::TaskContent* next_content = nullptr;  // null: as it was
   absl::string_view result;
 };
 

@@ -158,6 +158,15 @@ absl::StatusOr<Changes> ChangeTasks(pg::Session& session, TaskTable table, int64
   return ReadChanges(rows, lane, change.kind);
 }
 
+absl::Status ReplaceContent(pg::Session& session, const model::TaskId& id,
+                            const model::TaskContent& content) {
+  const std::string headers = content.headers.empty() ? "" : HeadersToJson(content.headers);
+  const std::optional<absl::string_view> texts[] = {IfAny(content.content_type), IfAny(headers)};
+  pg::Params params;
+  params.Int8(id.lane).Int8(id.id).Bytea(content.payload).OptionalTextArray(texts);
+  return session.Run(sql::kTaskEdit, params).status();
+}
+
 absl::Status AddAudit(pg::Session& session, const model::Origin& origin, const std::string& queue,
                       int64_t changed) {
   pg::Params params;

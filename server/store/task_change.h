@@ -62,6 +62,11 @@ absl::StatusOr<Changes> ChangeTasks(pg::Session& session, TaskTable table, int64
                                     absl::Span<const int64_t> ids, const model::TaskChange& change,
                                     const model::QueueSettings& settings);
 
+// Gives a waiting task other content, in the transaction of a change that has its row. Of a
+// periodic one at a later stage only for this run.
+absl::Status ReplaceContent(pg::Session& session, const model::TaskId& id,
+                            const model::TaskContent& content);
+
 absl::Status AddAudit(pg::Session& session, const model::Origin& origin, const std::string& queue,
                       int64_t changed);
 

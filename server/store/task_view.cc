@@ -62,6 +62,7 @@ model::TaskView ReadView(const pg::Rows& rows, int row, int64_t lane) {
   task.cancel_requested = !rows.IsNull(row, 27) && rows.Bool(row, 27);
   if (!rows.IsNull(row, 33)) task.result = rows.Bytea(row, 33);
   if (rows.IsNull(row, 28)) return task;
+  task.has_payload = true;
   task.payload = rows.Bytea(row, 28);
   task.content_type = std::string(rows.Text(row, 29));
   if (!rows.IsNull(row, 30)) task.headers = HeadersFromJson(rows.Text(row, 30));

@@ -102,11 +102,11 @@ TEST(ParseTest, CompletionKnowsCommandsOptionsAndWhereQueuesStand) {
   Plan plan;
   DeclareEverything(&app, &plan);
   const std::string bash = BashCompletion(app);
-  EXPECT_THAT(bash, HasSubstr("'queues') words='list show create update pause resume "));
+  EXPECT_THAT(bash, HasSubstr("'queues') words='list show create update pause resume export "));
   EXPECT_THAT(bash, HasSubstr("--key-prefix"));
   EXPECT_THAT(bash, testing::ContainsRegex("'queues show'. words='[^']*' queues=yes"));
   EXPECT_THAT(ZshCompletion(app), HasSubstr("bashcompinit"));
-  EXPECT_THAT(FishCompletion(app), HasSubstr("-a 'list show create update pause resume'"));
+  EXPECT_THAT(FishCompletion(app), HasSubstr("-a 'list show create update pause resume export "));
 }
 
 }  // namespace

@@ -29,6 +29,9 @@ TEST(TailLinesTest, ErrorGroupsAreToldWhenTheyHaveNewFailures) {
   group.mutable_last_seen_time()->set_seconds(5);
   EXPECT_EQ(lines.Next(group), "error TimeoutError (0 retrying, 0 failed): no answer");
   EXPECT_EQ(lines.Next(group), "");
+  group.clear_text();  // as of lost leases
+  group.mutable_last_seen_time()->set_seconds(6);
+  EXPECT_EQ(lines.Next(group), "error TimeoutError (0 retrying, 0 failed)");
 }
 
 TEST(TailLinesTest, ATaskIsOneLine) {

@@ -22,6 +22,7 @@ class FakeOperator final : public broker::Operator {
   broker::GetTaskCall get;
   broker::ListTasksCall list;
   broker::ChangeTaskCall change;
+  broker::CopyTaskCall copy;
   broker::StartBulkCall bulk;
   int calls = 0;
 
@@ -43,6 +44,14 @@ class FakeOperator final : public broker::Operator {
   void ChangeTask(broker::ChangeTaskCall call, broker::Callback<model::TaskView> done) override {
     change = std::move(call);
     Answer(task, done);
+  }
+  void CopyTask(broker::CopyTaskCall call, broker::Callback<model::TaskView> done) override {
+    copy = std::move(call);
+    Answer(task, done);
+  }
+  void ListSchedules(broker::ListSchedulesCall,
+                     broker::Callback<broker::SchedulePage> done) override {
+    Answer(broker::SchedulePage(), done);
   }
   void PreviewSchedule(broker::PreviewCall,
                        broker::Callback<std::vector<absl::Time>> done) override {
@@ -66,6 +75,9 @@ class FakeOperator final : public broker::Operator {
   }
   void ListErrorGroups(broker::ListErrorsCall, broker::Callback<broker::ErrorPage> done) override {
     Answer(broker::ErrorPage(), done);
+  }
+  void AnnotateError(broker::AnnotateErrorCall, broker::Callback<model::ErrorNote> done) override {
+    Answer(model::ErrorNote(), done);
   }
   void ReadStatistics(broker::StatisticsCall, broker::Callback<broker::Statistics> done) override {
     Answer(broker::Statistics(), done);

@@ -18,9 +18,11 @@ namespace {
 constexpr char kFill[] = R"sql(
 INSERT INTO skiplane.queue (name, settings) VALUES ('q1', '{}'), ('q2', '{}');
 INSERT INTO skiplane.queue_lane (queue_id, ordinal) SELECT id, 0 FROM skiplane.queue ORDER BY id;
-INSERT INTO skiplane.task (lane, id, schedule_time, create_time, max_attempts, priority, key,
-                           headers, error_fingerprint, payload)
-  SELECT i % 2 + 1, i, now() - interval '1 hour', now(), 10, 5, 'k' || i,
+INSERT INTO skiplane.task (lane, id, schedule_time, create_time, planned_time, period,
+                           max_attempts, priority, key, headers, error_fingerprint, payload)
+  SELECT i % 2 + 1, i, now() - interval '1 hour', now(),
+         CASE WHEN i % 10 < 2 THEN now() + i * interval '1 second' END,
+         CASE WHEN i % 10 < 2 THEN 3600000000 END, 10, 5, 'k' || i,
          jsonb_build_object('tenant', 't' || i % 1000), 'p' || i % 500,
          decode(repeat('55', 200), 'hex')
   FROM generate_series(1, 200000) i;
@@ -129,10 +131,17 @@ TEST_F(OperatorsTest, AttemptsOfATaskAreFoundByIt) {
 }
 
 TEST_F(OperatorsTest, ErrorGroupsAreThoseOfTheQueue) {
-  ExpectBuffers(sql::kErrorList,
-                "'{1}', array[NULL]::int2[], 9223372036854775807, -1, '', 101, 3145728, "
-                "'{1}', 0",
-                250);
+  for (const char* const hide_muted : {"false", "true"}) {
+    ExpectBuffers(sql::kErrorList,
+                  absl::StrCat("'{1}', array[NULL]::int2[], 9223372036854775807, -1, '', 101, "
+                               "3145728, '{1}', 0, ", hide_muted),
+                  350);
+  }
+}
+
+TEST_F(OperatorsTest, APageOfSchedulesTouchesOnlyWhatItLooksAt) {
+  ExpectBuffers(sql::kScheduleList, "'-infinity', 0, 0, 101, '{}', 101", 130);
+  ExpectBuffers(sql::kScheduleList, "now(), 1, 1, 2000, '{1}', 101", 2100);
 }
 
 TEST_F(OperatorsTest, StatisticsOfADayAreThoseOfItsHours) {

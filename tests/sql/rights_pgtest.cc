@@ -32,6 +32,7 @@ counter_delta broker=SELECT,INSERT,UPDATE,DELETE
 enqueue_request broker=SELECT,INSERT,UPDATE,DELETE
 error_delta broker=SELECT,INSERT,UPDATE,DELETE
 error_group broker=SELECT,INSERT,UPDATE,DELETE
+error_note broker=SELECT,INSERT,UPDATE
 failed_tasks reader=SELECT
 history broker=SELECT,INSERT
 history_DAY

@@ -88,6 +88,15 @@ class Operators(DocumentTest):
         self.assertEqual(self.states(failed), ["READY"] * 2)
         self.assertEqual(self.client.task(waiting).priority, -10)
 
+    def test_tasks_that_are_mended(self):
+        self.client.create_queue("letters")
+        failed, waiting = self.failed(headers={"h": "1"}), self.client.enqueue("mail", b"old")
+        self.give("Tasks", 2, TASK=[failed, failed, waiting])
+        tasks = sorted(((task.payload, dict(task.headers))
+                       for task in self.client.lease("mail", max_tasks=10)), key=str)
+        self.assertEqual(tasks, [(b'{"id": 7}', {"h": "1"}), (b'{"id": 7}', {"mended": "yes"})])
+        self.assertEqual(self.client.lease("letters")[0].payload, b"old")
+
     def test_a_running_task_that_is_to_be_cancelled(self):
         task_id = self.client.enqueue("mail")
         self.client.lease("mail")

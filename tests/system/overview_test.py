@@ -105,6 +105,51 @@ class Overview(SystemTest):
                             self.client.admin.ListErrorGroups,
                             admin_pb2.ListErrorGroupsRequest(stage="s"), timeout=60)
 
+    def annotate(self, queue, **fields):
+        request = admin_pb2.AnnotateErrorGroupRequest(queue=queue, **fields)
+        return self.client.admin.AnnotateErrorGroup(request, timeout=60).note
+
+    def test_operators_tell_each_other_what_they_know_of_an_error_group(self):
+        for name in ("a", "b"):
+            self.client.create_queue(name)
+            self.client.enqueue(name)
+            [task] = self.client.lease(name)
+            self.client.nack(task, error=task_pb2.TaskError(type="Same", text=b"x"))
+
+        def groups(**fields):
+            request = admin_pb2.ListErrorGroupsRequest(**fields)
+            return list(self.client.admin.ListErrorGroups(request, timeout=60).groups)
+        fingerprint = groups()[0].fingerprint
+        self.assertFalse(groups()[0].HasField("note"))
+        self.annotate("b", fingerprint=fingerprint, note="fixed in 4.2")
+        self.annotate("b", fingerprint=fingerprint, muted=True)
+        b, a = groups()
+        self.assertEqual((b.note.text, b.note.muted, a.HasField("note")),
+                         ("fixed in 4.2", True, False))
+        self.assertTrue(b.note.actor and b.note.update_time.seconds)
+        self.assertEqual([group.queue for group in groups(hide_muted=True)], ["a"])
+        self.annotate("b", fingerprint=fingerprint, note="", muted=False)
+        self.assertEqual(len(groups(hide_muted=True)), 2)
+        self.assert_refused("NOT_FOUND", "QUEUE_NOT_FOUND", self.annotate, "missing",
+                            fingerprint="x", muted=True)
+        for fields in ({"fingerprint": "x"}, {"muted": True},
+                       {"fingerprint": "x", "note": "x" * 4097}):
+            self.assert_refused("INVALID_ARGUMENT", "INVALID_FIELD", self.annotate, "a", **fields)
+
+    def test_workers_tell_what_they_hold(self):
+        for name in ("a", "b"):
+            self.client.create_queue(name)
+            self.client.enqueue_all(name, [{} for _ in range(30)])
+        leased = [task.task_id for name in ("a", "b") for task in
+                  self.client.lease(name, max_tasks=15, worker_id="w", worker_name="seven")]
+        self.client.enqueue("a")
+        request = admin_pb2.ListWorkersRequest()
+        [worker] = self.client.admin.ListWorkers(request, timeout=60).workers
+        self.assertEqual((worker.name, worker.leased_count, list(worker.queues),
+                          worker.lease_duration.seconds), ("seven", 30, ["a", "b"], 30))
+        self.assertEqual(len(worker.task_ids), 20)
+        self.assertLess(set(worker.task_ids), set(leased))
+
     def test_changes_are_found_by_task_actor_and_time(self):
         self.client.create_queue("a")
         first, second = (self.client.enqueue("a") for _ in range(2))

@@ -32,6 +32,7 @@ METHODS = {
     "AdminService/ListTasks": ("read", {"filter": {"queue": "{queue}"}}),
     "AdminService/ExplainTask": ("read", {"taskId": "{task}"}),
     "AdminService/PreviewSchedule": ("read", {"taskId": "{task}"}),
+    "AdminService/ListSchedules": ("read", {"queue": "{queue}"}),
     "AdminService/GetBulkOperation": ("read", {"operationId": "{operation}"}),
     "AdminService/ListBulkOperations": ("read", None),
     "AdminService/ListErrorGroups": ("read", {"queue": "{queue}"}),
@@ -41,6 +42,10 @@ METHODS = {
     "AdminService/PrioritizeTask": ("operate", {"taskId": "{task}", "priority": 1}),
     "AdminService/RescheduleTask": ("operate", {"taskId": "{task}", "postpone": "60s"}),
     "AdminService/RetryTask": ("operate", {"taskId": "{task}"}),
+    "AdminService/CopyTask": (
+        "operate and enqueue", {"taskId": "{task}", "queue": "{queue}", "newContent": {}}),
+    "AdminService/MoveTask": (
+        "operate and enqueue", {"taskId": "{task}", "queue": "{queue}", "newContent": {}}),
     "AdminService/PauseTask": ("operate", {"taskId": "{task}"}),
     "AdminService/ResumeTask": ("operate", {"taskId": "{task}"}),
     "AdminService/TriggerTask": ("operate", {"taskId": "{task}"}),
@@ -49,6 +54,8 @@ METHODS = {
     "AdminService/StartBulkOperation": (
         "operate", {"filter": {"queue": "{queue}", "all": True}, "action": {"runNow": {}}}),
     "AdminService/RetryErrorGroup": ("operate", {"queue": "{queue}", "fingerprint": "x"}),
+    "AdminService/AnnotateErrorGroup": (
+        "operate", {"queue": "{queue}", "fingerprint": "x", "muted": True}),
     "AdminService/StopBulkOperation": ("operate", {"operationId": "{operation}"}),
 }
 # Those that need the verb on all queues, and the one that needs none.
@@ -156,13 +163,14 @@ class Matrix(RulesTest):
 
 class Parts(RulesTest):
     """Calls of which a part is forbidden."""
-    TOKENS = ("worker", "reader", "auditor", "changer", "stranger")
+    TOKENS = ("worker", "reader", "auditor", "changer", "mender", "stranger")
     RULES = """
 group workers = token:worker
 allow group:workers to enqueue, lease on own-*
 allow token:reader to read on own-*
 allow token:auditor to read, read_payload on own-*
 allow token:changer to operate on own-*
+allow token:mender to operate, enqueue on own-*
 allow token:stranger to read on other-*
 allow token:stranger to read_payload on own-*
 """
@@ -216,6 +224,28 @@ allow token:stranger to read_payload on own-*
                                      view="TASK_VIEW_FULL"))
         self.assert_denied(self.both("auditor", "AdminService/GetTask", taskId=other,
                                      view="TASK_VIEW_FULL"))
+
+    def test_content_is_given_and_taken_only_by_who_may(self):
+        task = {"taskId": self.put(OWN)}
+        said = self.both("changer", "AdminService/RetryTask", **task, newContent={})
+        self.assert_denied(said)
+        self.assertIn("new_content", said[2])
+        said = self.both("mender", "AdminService/RetryTask", **task, newContent={})
+        self.assertEqual(said[1], "WRONG_STATE")
+        for method, target in (("CopyTask", OWN), ("CopyTask", ""), ("MoveTask", "own-more")):
+            self.put("own-more")
+            with self.subTest(method=method, target=target):
+                fields = {**task, "queue": target}
+                self.assert_denied(self.both("changer", f"AdminService/{method}", **fields,
+                                             newContent={}))
+                self.assert_denied(self.both("mender", f"AdminService/{method}", **fields))
+                self.assert_denied(self.both("mender", f"AdminService/{method}", newContent={},
+                                             **{**fields, "queue": OTHER}))
+                said = self.by_grpc("mender", f"AdminService/{method}",
+                                    {**fields, "newContent": {}})
+                self.assertEqual(said["task"]["queue"], target or OWN)
+        self.assert_denied(self.both("mender", "AdminService/MoveTask", newContent={},
+                                     taskId=self.put(OTHER), queue=OWN))
 
     def test_payloads_alone_show_no_task(self):
         self.assert_denied(self.both("stranger", "AdminService/GetTask", taskId=self.put(OWN),
@@ -289,6 +319,10 @@ allow token:stranger to read_payload on own-*
         for queue in (OTHER, OWN, "own-more", "z-other"):
             self.put(queue)
             self.bulk(queue)
+            self.put(queue, period="3600s")
+        planned = self.both("reader", "AdminService/ListSchedules", pageSize=2)
+        self.assertEqual([task["queue"] for task in planned["tasks"]], [OWN, "own-more"])
+        self.assertNotIn("nextPageToken", planned)
         names, page = [], {}
         while True:
             page = self.both("reader", "AdminService/ListQueues", pageSize=1,

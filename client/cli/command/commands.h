@@ -6,8 +6,10 @@
 namespace skiplane::cli {
 
 void DeclareQueues(CLI::App* app, Plan* plan);
+void DeclareQueueFiles(CLI::App* queues, Plan* plan);
 void DeclareTasks(CLI::App* app, Plan* plan);
 void DeclareTaskChanges(CLI::App* tasks, Plan* plan);
+void DeclareTaskCopies(CLI::App* tasks, Plan* plan);
 void DeclareOperations(CLI::App* app, Plan* plan);
 void DeclareErrors(CLI::App* app, Plan* plan);
 void DeclareReports(CLI::App* app, Plan* plan);

@@ -14,6 +14,8 @@ struct ErrorOptions {
   std::string queue{};
   std::string stage{};
   std::string fingerprint{};
+  std::string note{};
+  bool hide_muted = false;
   std::optional<int> limit{};
 };
 
@@ -21,12 +23,15 @@ absl::Status List(Session& session, const ErrorOptions& options) {
   v1::ListErrorGroupsRequest request;
   request.set_queue(options.queue);
   request.set_stage(options.stage);
+  request.set_hide_muted(options.hide_muted);
   Columns columns{{"FINGERPRINT", "fingerprint"},
                   {"STAGE", "stage"},
                   {"RETRYING", "retrying_count"},
                   {"FAILED", "failed_count"},
                   {"FIRST SEEN", "first_seen_time"},
                   {"LAST SEEN", "last_seen_time"},
+                  {"MUTED", "note.muted"},
+                  {"NOTE", "note.text"},
                   {"TYPE", "type"},
                   {"TEXT", "text"}};
   if (options.queue.empty()) columns.insert(columns.begin(), {"QUEUE", "queue"});
@@ -49,6 +54,47 @@ absl::Status Retry(Session& session, const ErrorOptions& options) {
   return FollowAndTell(session, std::move(*answer->mutable_operation()));
 }
 
+absl::Status Annotate(Session& session, v1::AnnotateErrorGroupRequest request,
+                      const ErrorOptions& options) {
+  request.set_queue(options.queue);
+  request.set_fingerprint(options.fingerprint);
+  const auto answer =
+      session.Call<v1::AnnotateErrorGroupRequest, v1::AnnotateErrorGroupResponse>(
+          std::move(request), &AdminMethods::AnnotateErrorGroup);
+  if (!answer.ok()) return answer.status();
+  ShowOne(session, answer->note());
+  return absl::OkStatus();
+}
+
+absl::Status Note(Session& session, const ErrorOptions& options) {
+  v1::AnnotateErrorGroupRequest request;
+  request.set_note(options.note);
+  return Annotate(session, std::move(request), options);
+}
+
+absl::Status Mute(Session& session, const ErrorOptions& options) {
+  v1::AnnotateErrorGroupRequest request;
+  request.set_muted(true);
+  return Annotate(session, std::move(request), options);
+}
+
+absl::Status Unmute(Session& session, const ErrorOptions& options) {
+  v1::AnnotateErrorGroupRequest request;
+  request.set_muted(false);
+  return Annotate(session, std::move(request), options);
+}
+
+std::shared_ptr<ErrorOptions> AddOfGroup(CLI::App* errors, Plan* plan, const std::string& name,
+                                         const std::string& description,
+                                         absl::Status (*run)(Session&, const ErrorOptions&)) {
+  const auto options = std::make_shared<ErrorOptions>();
+  CLI::App* const app = AddCommand(errors, plan, name, description, options, run);
+  AddText(app, "QUEUE", &options->queue, "The queue").Required();
+  AddText(app, "FINGERPRINT", &options->fingerprint, "The group, as errors list shows it")
+      .Required();
+  return options;
+}
+
 void AddStage(CLI::App* app, const std::shared_ptr<ErrorOptions>& options) {
   AddText(app, "--stage", &options->stage, "Of this stage only");
 }
@@ -66,15 +112,16 @@ void DeclareErrors(CLI::App* app, Plan* plan) {
               options, List);
   AddText(list, "QUEUE", &options->queue, "The queue").Default("all");
   AddStage(list, options);
+  AddSwitch(list, "--hide-muted", &options->hide_muted, "Without those that are muted");
   AddNumber(list, "--limit", &options->limit, "At most so many; 0: all").Default("100");
 
-  options = std::make_shared<ErrorOptions>();
-  CLI::App* const retry = AddCommand(errors, plan, "retry",
-                                     "Retries all tasks of an error group now.", options, Retry);
-  AddText(retry, "QUEUE", &options->queue, "The queue").Required();
-  AddStage(retry, options);
-  AddText(retry, "FINGERPRINT", &options->fingerprint, "The group, as errors list shows it")
-      .Required();
+  options = AddOfGroup(errors, plan, "retry", "Retries all tasks of an error group now.", Retry);
+  AddStage(CommandOf(errors, "retry"), options);
+  options = AddOfGroup(errors, plan, "note",
+                       "Sets the note of an error group, for other operators.", Note);
+  AddText(CommandOf(errors, "note"), "TEXT", &options->note, "The note; without it there is none");
+  AddOfGroup(errors, plan, "mute", "Marks an error group as known: nobody has to look.", Mute);
+  AddOfGroup(errors, plan, "unmute", "Takes that back.", Unmute);
 }
 
 }  // namespace skiplane::cli

@@ -9,6 +9,7 @@
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/command/show.h"
+#include "client/cli/options/content_options.h"
 
 namespace skiplane::cli {
 
@@ -32,6 +33,23 @@ absl::Status ChangeOne(Session& session, const std::string& id, Request request,
     session.out() << id << " is " << FieldText(answer->task(), "state")
                   << (time.empty() ? "" : ", runs " + time) << "\n";
   }
+  return absl::OkStatus();
+}
+
+// What the options leave out stays as the task has it, which takes a call more.
+template <typename Request>
+absl::Status SetContent(Session& session, const std::string& id, const ContentOptions& options,
+                        Request* request) {
+  if (!options.IsAny()) return absl::OkStatus();
+  v1::GetTaskRequest get;
+  get.set_task_id(id);
+  get.set_view(v1::TASK_VIEW_FULL);
+  const auto answer = session.Call<v1::GetTaskRequest, v1::GetTaskResponse>(
+      std::move(get), &internal::AdminMethods::GetTask);
+  if (!answer.ok()) return answer.status();
+  auto content = ToContent(options, answer->task());
+  if (!content.ok()) return content.status();
+  *request->mutable_new_content() = *std::move(content);
   return absl::OkStatus();
 }
 

@@ -246,7 +246,7 @@ void DeclareQueues(CLI::App* app, Plan* plan) {
   CLI::App* const list =
       AddView(queues, plan, "list", "Lists queues by name, with their counts.", list_options, List);
   AddSwitch(list, "--no-counts", &list_options->no_counts,
-            "Names and settings only: one call instead of one per queue");
+            "Names, pauses and lanes only");
   AddNumber(list, "--limit", &list_options->limit, "At most so many; 0: all").Default("100");
 
   const auto show_options = std::make_shared<QueueOptions>();
@@ -257,6 +257,7 @@ void DeclareQueues(CLI::App* app, Plan* plan) {
   AddExamples(show, {"skiplane queues show mail --watch", "skiplane queues show mail --json"});
   DeclareSettings(queues, plan);
   DeclarePauses(queues, plan);
+  DeclareQueueFiles(queues, plan);
 }
 
 }  // namespace skiplane::cli

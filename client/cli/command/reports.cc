@@ -108,6 +108,7 @@ absl::Status Workers(Session& session, const ListOptions& options) {
       {{"NAME", "name"},
        {"WORKER", "worker_handle"},
        {"HOLDS", "leased_count"},
+       {"QUEUES", "queues"},
        {"SINCE", "create_time"},
        {"LOST AT", "expire_time"}},
       options.limit.value_or(100));

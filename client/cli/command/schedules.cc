@@ -31,13 +31,13 @@ struct PreviewOptions {
 };
 
 absl::Status List(Session& session, const ListOptions& options) {
-  v1::ListTasksRequest request;
-  request.mutable_filter()->set_queue(options.queue);
-  request.mutable_filter()->set_periodic(true);
-  return ShowPages<v1::ListTasksRequest, v1::ListTasksResponse>(
-      session, std::move(request), &AdminMethods::ListTasks,
-      [](const v1::ListTasksResponse& page) { return page.tasks(); },
+  v1::ListSchedulesRequest request;
+  request.set_queue(options.queue);
+  return ShowPages<v1::ListSchedulesRequest, v1::ListSchedulesResponse>(
+      session, std::move(request), &AdminMethods::ListSchedules,
+      [](const v1::ListSchedulesResponse& page) { return page.tasks(); },
       {{"TASK", "task_id"},
+       {"QUEUE", "queue"},
        {"KEY", "key"},
        {"STATE", "state"},
        {"PAUSED", "recurrence.paused"},
@@ -120,9 +120,9 @@ void DeclarePreview(CLI::App* schedules, Plan* plan) {
 void DeclareSchedules(CLI::App* app, Plan* plan) {
   CLI::App* const schedules = AddGroup(app, "schedules", "Looks at periodic tasks and steers them");
   const auto options = std::make_shared<ListOptions>();
-  CLI::App* const list = AddView(schedules, plan, "list", "Lists the periodic tasks of a queue.",
+  CLI::App* const list = AddView(schedules, plan, "list", "Lists periodic tasks by planned time.",
                                  options, List);
-  AddText(list, "QUEUE", &options->queue, "The queue").Required();
+  AddText(list, "QUEUE", &options->queue, "Only of this queue");
   AddNumber(list, "--limit", &options->limit, "At most so many; 0: all").Default("100");
   AddChange(schedules, plan, "pause",
             "Pauses periodic tasks: they do not run until they are resumed or triggered.",

@@ -39,8 +39,9 @@ std::string ErrorLines::Next(const v1::ErrorGroup& group) {
   last = seen;
   if (!is_new) return "";
   const std::string stage = group.stage().empty() ? "" : absl::StrCat(" at ", group.stage());
+  const std::string text = group.text().empty() ? "" : absl::StrCat(": ", group.text());
   return OneLine(absl::StrCat("error ", group.type(), stage, " (", group.retrying_count(),
-                              " retrying, ", group.failed_count(), " failed): ", group.text()));
+                              " retrying, ", group.failed_count(), " failed)", text));
 }
 
 std::string TaskLine(const v1::Task& task) {

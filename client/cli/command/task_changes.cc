@@ -20,6 +20,7 @@ using internal::AdminMethods;
 struct ChangeOptions {
   std::vector<std::string> ids{};
   FilterOptions filter{};
+  ContentOptions content{};  // of retry
   bool yes = false;
   bool dry_run = false;
   // Of prioritize and reschedule.
@@ -86,9 +87,15 @@ absl::Status Reschedule(Session& session, const ChangeOptions& options) {
 absl::Status Retry(Session& session, const ChangeOptions& options) {
   v1::BulkAction action;
   action.mutable_retry();
-  return Change(session, options, "retry", action, [&](const std::string& id) {
-    return ChangeOne<v1::RetryTaskRequest, v1::RetryTaskResponse>(session, id, {},
-                                                                  &AdminMethods::RetryTask);
+  if (options.ids.empty() && options.content.IsAny()) {
+    return UsageError("other content is for tasks that are named by their ids");
+  }
+  return Change(session, options, "retry", action, [&](const std::string& id) -> absl::Status {
+    v1::RetryTaskRequest request;
+    const absl::Status content = SetContent(session, id, options.content, &request);
+    if (!content.ok()) return content;
+    return ChangeOne<v1::RetryTaskRequest, v1::RetryTaskResponse>(
+        session, id, std::move(request), &AdminMethods::RetryTask);
   });
 }
 
@@ -153,12 +160,14 @@ void DeclareTaskChanges(CLI::App* tasks, Plan* plan) {
   AddDuration(reschedule, "--postpone", &options->postpone, "Run this much later than planned");
   AddExamples(reschedule, {"skiplane tasks reschedule -q mail --state scheduled --postpone 1h"});
 
-  AddChange(tasks, plan, "retry",
-            "Failed tasks start again with all their attempts; those that wait for a retry run "
-            "now. Others are refused, or left as they are.",
-            Retry);
+  options = AddChange(tasks, plan, "retry",
+                      "Failed tasks start again with all their attempts; those that wait for a "
+                      "retry run now. Others are refused, or left as they are.",
+                      Retry);
+  AddContent(CommandOf(tasks, "retry"), &options->content);
   AddExamples(CommandOf(tasks, "retry"),
-              {"skiplane tasks retry -q mail --state failed --max-age 2h"});
+              {"skiplane tasks retry -q mail --state failed --max-age 2h",
+               "skiplane tasks retry TASK --new-payload-file fixed.json"});
   AddChange(tasks, plan, "cancel",
             "Ends waiting tasks as cancelled; the workers of running ones are asked to stop.",
             Cancel);

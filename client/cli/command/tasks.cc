@@ -193,6 +193,7 @@ void DeclareTasks(CLI::App* app, Plan* plan) {
       AddView(tasks, plan, "explain", "Says why a task does not run.", explain_options, ExplainOne);
   AddText(explain, "TASK", &explain_options->task_id, "The task's id").Required();
   DeclareTaskChanges(tasks, plan);
+  DeclareTaskCopies(tasks, plan);
 }
 
 }  // namespace skiplane::cli

@@ -29,6 +29,9 @@ class Operator {
   virtual void ExplainTask(ExplainTaskCall call, Callback<Explanation> done) = 0;
   // Answers with the task as it is afterwards. WRONG_STATE if its state does not allow the change.
   virtual void ChangeTask(ChangeTaskCall call, Callback<model::TaskView> done) = 0;
+  // Answers with the new task.
+  virtual void CopyTask(CopyTaskCall call, Callback<model::TaskView> done) = 0;
+  virtual void ListSchedules(ListSchedulesCall call, Callback<SchedulePage> done) = 0;
   virtual void PreviewSchedule(PreviewCall call, Callback<std::vector<absl::Time>> done) = 0;
 
   virtual void StartBulk(StartBulkCall call, Callback<model::BulkOperation> done) = 0;
@@ -37,6 +40,7 @@ class Operator {
   virtual void StopBulk(StopBulkCall call, Callback<model::BulkOperation> done) = 0;
 
   virtual void ListErrorGroups(ListErrorsCall call, Callback<ErrorPage> done) = 0;
+  virtual void AnnotateError(AnnotateErrorCall call, Callback<model::ErrorNote> done) = 0;
   virtual void ReadStatistics(StatisticsCall call, Callback<Statistics> done) = 0;
   virtual void ListWorkers(ListWorkersCall call, Callback<std::vector<model::Worker>> done) = 0;
   virtual void ListAudit(ListAuditCall call, Callback<AuditPage> done) = 0;

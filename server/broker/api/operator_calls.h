@@ -60,8 +60,36 @@ struct ExplainTaskCall {
 struct ChangeTaskCall {
   model::TaskId id;
   model::TaskChange change;
+  std::optional<model::TaskContent> content;  // of a retry: instead of what the task has
   model::Origin origin;
   Permit permit{};
+};
+
+// For a task like another one.
+struct CopyTaskCall {
+  model::TaskId id;   // of the other one
+  bool moves = false;  // that is removed
+  std::string queue;  // of the new one; empty: that of the other one
+  std::string stage;  // at which it begins; empty: the first
+  std::string key;    // of a copy; empty: none
+  std::optional<model::TaskContent> content;  // unset: as the other one has it
+  model::Origin origin;
+  std::string principal{};
+  Permit permit{};         // for the queue of the other one
+  Permit target_permit{};  // for that of the new one
+};
+
+struct ListSchedulesCall {
+  std::string queue;          // empty: all that `permit` allows
+  model::PlannedPlace after;  // behind which the list goes on
+  int limit = 0;
+  Permit permit{};
+  std::string party{};
+};
+
+struct SchedulePage {
+  model::Page<model::TaskView> tasks;
+  std::optional<model::PlannedPlace> next;  // `after` of the next page; unset: that was all
 };
 
 struct PreviewCall {

@@ -8,29 +8,12 @@
 
 #include "absl/time/time.h"
 #include "server/broker/api/calls.h"
+#include "server/broker/api/error_calls.h"
 #include "server/broker/api/permit.h"
 #include "server/model/queue.h"
 #include "server/model/report.h"
 
 namespace skiplane::broker {
-
-struct ListErrorsCall {
-  std::string queue;  // empty: all that `permit` allows
-  std::string stage;
-  int64_t seen_micros = INT64_MAX;  // where it goes on: after this group
-  int64_t after_queue = 0;
-  int16_t after_stage = -1;
-  std::string after_fingerprint;
-  int limit = 0;
-  Permit permit{};
-  std::string party{};
-};
-
-struct ErrorPage {
-  model::Page<model::ErrorGroup> groups;
-  std::vector<std::string> queues;  // of each group: its name
-  std::vector<std::string> stages;  // of each group: its name
-};
 
 struct StatisticsCall {
   std::string queue;

@@ -52,6 +52,22 @@ void LocalOperator::ChangeTask(ChangeTaskCall call, Callback<model::TaskView> do
       std::move(if_unknown));
 }
 
+void LocalOperator::CopyTask(CopyTaskCall call, Callback<model::TaskView> done) {
+  absl::Status if_unknown = RepeatOrRead(call.origin);
+  SubmitJob(
+      context_.pool, std::move(done),
+      [this, call = std::move(call)](pg::Session& session) { return copier_.Copy(session, call); },
+      std::move(if_unknown));
+}
+
+void LocalOperator::ListSchedules(ListSchedulesCall call, Callback<SchedulePage> done) {
+  const std::string party = call.party;
+  SubmitList(turns_, lists_, party, std::move(done), &SchedulePage::tasks,
+             [this, call = std::move(call)](pg::Session& session) {
+               return schedules_.List(session, call);
+             });
+}
+
 void LocalOperator::PreviewSchedule(PreviewCall call, Callback<std::vector<absl::Time>> done) {
   const std::string party = call.party;
   SubmitRead(looks_, party, std::move(done), [this, call = std::move(call)](pg::Session& session) {

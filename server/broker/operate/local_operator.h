@@ -16,6 +16,8 @@
 #include "server/broker/observe/queue_watch.h"
 #include "server/broker/operate/bulk_runner.h"
 #include "server/broker/operate/list_turns.h"
+#include "server/broker/operate/schedule_listing.h"
+#include "server/broker/operate/task_copier.h"
 #include "server/broker/operate/task_listing.h"
 #include "server/broker/operate/task_operator.h"
 
@@ -33,8 +35,9 @@ struct OwnBroker {
 class LocalOperator : public Operator {
  public:
   LocalOperator(Context& context, QueueCache& queues, const Dispatcher& dispatcher,
-                const QueueWatch& watch, OwnBroker own, ListTurns& turns, ListTurns& looks,
-                AnswerMemory& lists, TaskWaiters& waiters, TaskOperator::OnCommit on_commit)
+                Enqueuer& enqueuer, const QueueWatch& watch, OwnBroker own, ListTurns& turns,
+                ListTurns& looks, AnswerMemory& lists, TaskWaiters& waiters,
+                TaskOperator::OnCommit on_commit)
       : context_(context),
         watch_(watch),
         own_(std::move(own)),
@@ -44,7 +47,9 @@ class LocalOperator : public Operator {
         lists_(lists),
         waiters_(waiters),
         tasks_(context, queues, dispatcher, on_commit),
+        copier_(context, queues, enqueuer),
         listing_(queues),
+        schedules_(queues),
         bulks_(context, queues, on_commit) {}
 
   // Begins to take over the bulk operations of brokers that ended.
@@ -60,12 +65,15 @@ class LocalOperator : public Operator {
   void ListTasks(ListTasksCall call, Callback<TaskPage> done) override;
   void ExplainTask(ExplainTaskCall call, Callback<Explanation> done) override;
   void ChangeTask(ChangeTaskCall call, Callback<model::TaskView> done) override;
+  void CopyTask(CopyTaskCall call, Callback<model::TaskView> done) override;
+  void ListSchedules(ListSchedulesCall call, Callback<SchedulePage> done) override;
   void PreviewSchedule(PreviewCall call, Callback<std::vector<absl::Time>> done) override;
   void StartBulk(StartBulkCall call, Callback<model::BulkOperation> done) override;
   void GetBulk(GetBulkCall call, Callback<model::BulkOperation> done) override;
   void ListBulks(ListBulksCall call, Callback<model::Page<model::BulkOperation>> done) override;
   void StopBulk(StopBulkCall call, Callback<model::BulkOperation> done) override;
   void ListErrorGroups(ListErrorsCall call, Callback<ErrorPage> done) override;
+  void AnnotateError(AnnotateErrorCall call, Callback<model::ErrorNote> done) override;
   void ReadStatistics(StatisticsCall call, Callback<Statistics> done) override;
   void ListWorkers(ListWorkersCall call, Callback<std::vector<model::Worker>> done) override;
   void ListAudit(ListAuditCall call, Callback<AuditPage> done) override;
@@ -79,10 +87,13 @@ class LocalOperator : public Operator {
 
   absl::StatusOr<QueuesByLane> QueuesOf(pg::Session& session, const ListErrorsCall& call);
   absl::StatusOr<ErrorPage> ReadErrors(pg::Session& session, const ListErrorsCall& call);
+  absl::StatusOr<model::ErrorNote> Annotate(pg::Session& session, const AnnotateErrorCall& call);
   absl::StatusOr<Statistics> ReadHours(pg::Session& session, const StatisticsCall& call);
   absl::StatusOr<MinutePage> ReadTimes(pg::Session& session, const MinutesCall& call);
   absl::StatusOr<model::Page<QueueSummary>> Summarize(pg::Session& session,
                                                       const ListQueuesCall& call);
+  absl::StatusOr<std::vector<model::Worker>> ReadWorkers(pg::Session& session,
+                                                         const ListWorkersCall& call);
   absl::StatusOr<ServerReport> ReadInfo(pg::Session& session);
 
   Context& context_;
@@ -95,7 +106,9 @@ class LocalOperator : public Operator {
   AnswerMemory& lists_;
   TaskWaiters& waiters_;
   TaskOperator tasks_;
+  TaskCopier copier_;
   TaskListing listing_;
+  ScheduleListing schedules_;
   BulkRunner bulks_;
 };
 

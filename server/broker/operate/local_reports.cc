@@ -1,11 +1,13 @@
 // The reports of LocalOperator.
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "server/base/status_macros.h"
+#include "server/broker/operate/change_once.h"
 #include "server/broker/operate/list_job.h"
 #include "server/broker/operate/list_visible.h"
 #include "server/broker/operate/local_operator.h"
@@ -15,6 +17,7 @@
 #include "server/store/peers.h"
 #include "server/store/queues.h"
 #include "server/store/reports.h"
+#include "server/store/task_change.h"
 #include "server/store/space.h"
 
 namespace skiplane::broker {
@@ -58,13 +61,35 @@ absl::StatusOr<ErrorPage> LocalOperator::ReadErrors(pg::Session& session,
       store::ListErrorGroups(
           session, lanes, stage,
           {call.seen_micros, call.after_stage, call.after_fingerprint, call.after_queue},
-          call.limit, model::kListBytesMax));
+          call.limit, model::kListBytesMax, call.hide_muted));
   for (const model::ErrorGroup& group : page.groups.items) {
     const QueuePtr& queue = queues.at(group.queue);
     page.queues.push_back(queue->name);
     page.stages.push_back(queue->settings.StageName(group.stage));
   }
   return page;
+}
+
+void LocalOperator::AnnotateError(AnnotateErrorCall call, Callback<model::ErrorNote> done) {
+  SubmitJob(
+      context_.pool, std::move(done),
+      [this, call = std::move(call)](pg::Session& session) { return Annotate(session, call); });
+}
+
+absl::StatusOr<model::ErrorNote> LocalOperator::Annotate(pg::Session& session,
+                                                         const AnnotateErrorCall& call) {
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.GetExisting(session, call.queue, "queue"));
+  const int64_t first_lane = queue->lanes.front();
+  model::ErrorNote note;
+  const auto change = [&]() -> absl::StatusOr<std::string> {
+    ASSIGN_OR_RETURN(note, store::AnnotateError(session, {first_lane, call.fingerprint, call.text,
+                                                          call.is_muted, call.origin.actor}));
+    RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.queue, 0));
+    return "";
+  };
+  ASSIGN_OR_RETURN(const auto earlier, ChangeOnce(session, call.origin, change));
+  if (!earlier.has_value()) return note;
+  return store::GetErrorNote(session, first_lane, call.fingerprint);
 }
 
 void LocalOperator::ReadStatistics(StatisticsCall call, Callback<Statistics> done) {
@@ -162,9 +187,25 @@ absl::StatusOr<model::Page<QueueSummary>> LocalOperator::Summarize(pg::Session& 
 
 void LocalOperator::ListWorkers(ListWorkersCall call, Callback<std::vector<model::Worker>> done) {
   const std::string party = call.party;
-  SubmitRead(turns_, party, std::move(done), [call = std::move(call)](pg::Session& session) {
-    return store::ListWorkers(session, call.after_name, call.after_handle, call.limit);
+  SubmitRead(turns_, party, std::move(done), [this, call = std::move(call)](pg::Session& session) {
+    return ReadWorkers(session, call);
   });
+}
+
+absl::StatusOr<std::vector<model::Worker>> LocalOperator::ReadWorkers(
+    pg::Session& session, const ListWorkersCall& call) {
+  ASSIGN_OR_RETURN(
+      std::vector<model::Worker> workers,
+      store::ListWorkers(session, call.after_name, call.after_handle, call.limit));
+  for (model::Worker& worker : workers) {
+    std::set<std::string> names;
+    for (const model::TaskId& task : worker.tasks) {
+      ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, task.lane));
+      if (queue != nullptr) names.insert(queue->name);
+    }
+    worker.queues.assign(names.begin(), names.end());
+  }
+  return workers;
 }
 
 void LocalOperator::ListAudit(ListAuditCall call, Callback<AuditPage> done) {

@@ -10,8 +10,10 @@
 #include "server/base/status_macros.h"
 #include "server/broker/enqueue/enqueue_batch.h"
 #include "server/broker/enqueue/schedule_check.h"
+#include "server/broker/enqueue/task_check.h"
 #include "server/broker/operate/change_once.h"
 #include "server/broker/operate/explanation.h"
+#include "server/broker/operate/view_task.h"
 #include "server/broker/operate/wrong_state.h"
 #include "server/model/limits.h"
 #include "server/store/clock.h"
@@ -19,6 +21,12 @@
 
 namespace skiplane::broker {
 namespace {
+
+absl::Status CheckContent(const model::Queue& queue, const model::TaskContent& content) {
+  model::NewTask task;
+  task.payload = content.payload;
+  return base::PrefixField("new_content.", CheckTask(queue, task));
+}
 
 constexpr int kReadsMax = 3;  // of a task that changes beside its change
 
@@ -29,30 +37,11 @@ int64_t BytesOf(const model::TaskView& task) {
   return static_cast<int64_t>(bytes);
 }
 
-void NameStage(const model::Queue& queue, model::TaskView* task) {
-  task->queue = queue.name;
-  task->stage_name = queue.settings.StageName(task->stage);
-}
-
 }  // namespace
-
-absl::StatusOr<model::TaskView> TaskOperator::View(pg::Session& session, const model::TaskId& id,
-                                                   bool with_payload) {
-  ASSIGN_OR_RETURN(model::TaskView task, store::GetTask(session, id, with_payload));
-  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, id.lane));
-  if (queue != nullptr) NameStage(*queue, &task);
-  return task;
-}
-
-absl::Status TaskOperator::AskFor(pg::Session& session, const Permit& permit, int64_t lane) {
-  if (permit == nullptr) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, lane));
-  return permit(queue == nullptr ? "" : queue->name);
-}
 
 absl::StatusOr<model::TaskId> TaskOperator::Find(pg::Session& session, const GetTaskCall& call) {
   if (call.key.empty()) {
-    RETURN_IF_ERROR(AskFor(session, call.permit, call.id.lane));
+    RETURN_IF_ERROR(AskFor(session, queues_, call.permit, call.id.lane));
     return call.id;
   }
   RETURN_IF_ERROR(Ask(call.permit, call.queue));
@@ -71,7 +60,7 @@ absl::StatusOr<model::TaskId> TaskOperator::Find(pg::Session& session, const Get
 absl::StatusOr<model::TaskView> TaskOperator::ViewOfKey(pg::Session& session,
                                                         const GetTaskCall& call,
                                                         const model::TaskId& id) {
-  absl::StatusOr<model::TaskView> task = View(session, id, call.with_payload);
+  absl::StatusOr<model::TaskView> task = ViewTask(session, queues_, id, call.with_payload);
   if (call.key.empty() || !absl::IsNotFound(task.status())) return task;
   const absl::string_view key = call.key;
   ASSIGN_OR_RETURN(const auto holders,
@@ -122,9 +111,9 @@ absl::StatusOr<TaskDetails> TaskOperator::Get(pg::Session& session, const GetTas
 absl::StatusOr<Explanation> TaskOperator::Explain(pg::Session& session,
                                                   const ExplainTaskCall& call) {
   const model::TaskId& id = call.id;
-  RETURN_IF_ERROR(AskFor(session, call.permit, id.lane));
+  RETURN_IF_ERROR(AskFor(session, queues_, call.permit, id.lane));
   Explanation why;
-  ASSIGN_OR_RETURN(why.task, View(session, id, false));
+  ASSIGN_OR_RETURN(why.task, ViewTask(session, queues_, id, false));
   ASSIGN_OR_RETURN(QueuePtr queue, queues_.FindLane(session, id.lane));
   if (queue == nullptr) queue = std::make_shared<const model::Queue>();
   why.waiting_leases = dispatcher_.WaitingCallsAt({id.lane, why.task.stage});
@@ -145,7 +134,7 @@ absl::StatusOr<Explanation> TaskOperator::Explain(pg::Session& session,
 
 absl::StatusOr<model::TaskView> TaskOperator::Change(pg::Session& session,
                                                      const ChangeTaskCall& call) {
-  RETURN_IF_ERROR(AskFor(session, call.permit, call.id.lane));
+  RETURN_IF_ERROR(AskFor(session, queues_, call.permit, call.id.lane));
   model::TaskView task;
   store::Changes changes;
   const auto change = [&]() -> absl::StatusOr<std::string> {
@@ -165,9 +154,10 @@ absl::StatusOr<model::TaskView> TaskOperator::Change(pg::Session& session,
 absl::StatusOr<model::TaskView> TaskOperator::Apply(pg::Session& session,
                                                     const ChangeTaskCall& call,
                                                     store::Changes* changes) {
-  ASSIGN_OR_RETURN(model::TaskView before, View(session, call.id, false));
+  ASSIGN_OR_RETURN(model::TaskView before, ViewTask(session, queues_, call.id, false));
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, call.id.lane));
   if (queue == nullptr) return WrongState(before, call);
+  if (call.content.has_value()) RETURN_IF_ERROR(CheckContent(*queue, *call.content));
   for (int reads = 1; changes->tasks.empty(); ++reads) {
     const bool is_failed = before.state == model::TaskState::kFailed;
     const store::TaskTable table =
@@ -178,12 +168,15 @@ absl::StatusOr<model::TaskView> TaskOperator::Apply(pg::Session& session,
     if (!changes->tasks.empty()) break;
     // What it was when it was read does not say why it is refused, nor whether it still is.
     const model::TaskState was = before.state;
-    ASSIGN_OR_RETURN(before, View(session, call.id, false));
+    ASSIGN_OR_RETURN(before, ViewTask(session, queues_, call.id, false));
     if (before.state == was || reads == kReadsMax) return WrongState(before, call);
+  }
+  if (call.content.has_value()) {
+    RETURN_IF_ERROR(store::ReplaceContent(session, call.id, *call.content));
   }
   RETURN_IF_ERROR(store::AddAudit(session, call.origin, queue->name, 1));
   if (call.change.kind == model::TaskChange::Kind::kDelete) return before;
-  absl::StatusOr<model::TaskView> after = View(session, call.id, false);
+  absl::StatusOr<model::TaskView> after = ViewTask(session, queues_, call.id, false);
   if (!absl::IsNotFound(after.status())) return after;
   before.state = model::TaskState::kCancelled;  // and its queue keeps no history
   return before;
@@ -192,7 +185,7 @@ absl::StatusOr<model::TaskView> TaskOperator::Apply(pg::Session& session,
 absl::StatusOr<model::TaskView> TaskOperator::Recall(pg::Session& session,
                                                      const ChangeTaskCall& call,
                                                      const std::string& outcome) {
-  absl::StatusOr<model::TaskView> now = View(session, call.id, false);
+  absl::StatusOr<model::TaskView> now = ViewTask(session, queues_, call.id, false);
   if (!absl::IsNotFound(now.status())) return now;
   int state = 0;
   if (!absl::SimpleAtoi(outcome, &state)) return now;
@@ -212,8 +205,8 @@ absl::StatusOr<std::vector<absl::Time>> TaskOperator::Preview(pg::Session& sessi
   std::optional<absl::Duration> period = call.period;
   std::optional<absl::Time> start = call.start;
   if (call.task.has_value()) {
-    RETURN_IF_ERROR(AskFor(session, call.permit, call.task->lane));
-    ASSIGN_OR_RETURN(const model::TaskView task, View(session, *call.task, false));
+    RETURN_IF_ERROR(AskFor(session, queues_, call.permit, call.task->lane));
+    ASSIGN_OR_RETURN(const model::TaskView task, ViewTask(session, queues_, *call.task, false));
     if (!task.recurrence.has_value()) {
       return WrongState(task, "PreviewSchedule", "periodic tasks");
     }

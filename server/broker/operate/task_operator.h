@@ -36,8 +36,6 @@ class TaskOperator {
   absl::StatusOr<std::vector<absl::Time>> Preview(pg::Session& session, const PreviewCall& call);
 
  private:
-  // What `permit` says of the queue of a lane.
-  absl::Status AskFor(pg::Session& session, const Permit& permit, int64_t lane);
   // In a transaction: makes the change and returns the task as it then is.
   absl::StatusOr<model::TaskView> Apply(pg::Session& session, const ChangeTaskCall& call,
                                         store::Changes* changes);
@@ -45,8 +43,6 @@ class TaskOperator {
   // left it.
   absl::StatusOr<model::TaskView> Recall(pg::Session& session, const ChangeTaskCall& call,
                                          const std::string& outcome);
-  absl::StatusOr<model::TaskView> View(pg::Session& session, const model::TaskId& id,
-                                       bool with_payload);
   // Also of a task of which only its key tells, as its queue keeps no history of it.
   absl::StatusOr<model::TaskView> ViewOfKey(pg::Session& session, const GetTaskCall& call,
                                             const model::TaskId& id);

@@ -57,10 +57,14 @@ absl::Status WrongState(const model::TaskView& task, absl::string_view method,
 
 absl::Status WrongState(const model::TaskView& task, const ChangeTaskCall& call) {
   if (IsHeldBack(task, call.change.kind)) {
-    return Refuse(absl::StrCat("task ", model::FormatTaskId(task.id),
-                               " is paused: resume it (ResumeTask) or trigger it (TriggerTask)"));
+    return PausedTask(task.id);
   }
   return WrongState(task, call.origin.method, SuitedTasks(call.change.kind));
+}
+
+absl::Status PausedTask(const model::TaskId& id) {
+  return Refuse(absl::StrCat("task ", model::FormatTaskId(id),
+                             " is paused: resume it (ResumeTask) or trigger it (TriggerTask)"));
 }
 
 }  // namespace skiplane::broker

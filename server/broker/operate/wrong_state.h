@@ -14,4 +14,7 @@ absl::Status WrongState(const model::TaskView& task, absl::string_view method,
 
 absl::Status WrongState(const model::TaskView& task, const ChangeTaskCall& call);
 
+// WRONG_STATE of a task that does not run until its pause is over.
+absl::Status PausedTask(const model::TaskId& id);
+
 }  // namespace skiplane::broker

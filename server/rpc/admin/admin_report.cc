@@ -31,6 +31,17 @@ ServerUnaryReactor* AdminService::ListErrorGroups(CallbackServerContext* context
   return call;
 }
 
+ServerUnaryReactor* AdminService::AnnotateErrorGroup(CallbackServerContext* context,
+                                                     const ByteBuffer* request,
+                                                     ByteBuffer* reply) {
+  auto* call =
+      new UnaryCall(scope_, "skiplane.v1.AdminService/AnnotateErrorGroup", {context, reply});
+  auto read = ReadChange(*call, *request, "AnnotateErrorGroup", &ReadAnnotateError);
+  if (!read.ok()) return call->Refuse(read.status());
+  operator_.AnnotateError(*std::move(read), ReplyWith(call, &WriteAnnotateError));
+  return call;
+}
+
 ServerUnaryReactor* AdminService::GetStatistics(CallbackServerContext* context,
                                                 const ByteBuffer* request, ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/GetStatistics", {context, reply});

@@ -53,6 +53,15 @@ class AdminService final : public RawAdminService {
   grpc::ServerUnaryReactor* RetryTask(grpc::CallbackServerContext* context,
                                       const grpc::ByteBuffer* request,
                                       grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* CopyTask(grpc::CallbackServerContext* context,
+                                     const grpc::ByteBuffer* request,
+                                     grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* MoveTask(grpc::CallbackServerContext* context,
+                                     const grpc::ByteBuffer* request,
+                                     grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* ListSchedules(grpc::CallbackServerContext* context,
+                                          const grpc::ByteBuffer* request,
+                                          grpc::ByteBuffer* reply) override;
   grpc::ServerUnaryReactor* CancelTask(grpc::CallbackServerContext* context,
                                        const grpc::ByteBuffer* request,
                                        grpc::ByteBuffer* reply) override;
@@ -89,6 +98,9 @@ class AdminService final : public RawAdminService {
   grpc::ServerUnaryReactor* RetryErrorGroup(grpc::CallbackServerContext* context,
                                             const grpc::ByteBuffer* request,
                                             grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* AnnotateErrorGroup(grpc::CallbackServerContext* context,
+                                               const grpc::ByteBuffer* request,
+                                               grpc::ByteBuffer* reply) override;
   grpc::ServerUnaryReactor* GetStatistics(grpc::CallbackServerContext* context,
                                           const grpc::ByteBuffer* request,
                                           grpc::ByteBuffer* reply) override;

@@ -3,6 +3,7 @@
 
 #include "server/rpc/admin/admin_service.h"
 #include "server/rpc/admin/await_call.h"
+#include "server/rpc/admin/convert_copy.h"
 #include "server/rpc/admin/convert_operator.h"
 #include "server/rpc/broker/convert_task.h"
 #include "server/rpc/call/call_wire.h"
@@ -82,6 +83,36 @@ ServerUnaryReactor* AdminService::RetryTask(CallbackServerContext* context,
   auto read = ReadChange(*call, *request, "RetryTask", &ReadRetryTask);
   if (!read.ok()) return call->Refuse(read.status());
   operator_.ChangeTask(*std::move(read), ReplyWith(call, &WriteChangedTask<v1::RetryTaskResponse>));
+  return call;
+}
+
+ServerUnaryReactor* AdminService::CopyTask(CallbackServerContext* context,
+                                           const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/CopyTask", {context, reply});
+  auto read = ReadChange(*call, *request, "CopyTask", &ReadCopyTask);
+  if (!read.ok()) return call->Refuse(read.status());
+  operator_.CopyTask(*std::move(read), ReplyWith(call, &WriteChangedTask<v1::CopyTaskResponse>));
+  return call;
+}
+
+ServerUnaryReactor* AdminService::MoveTask(CallbackServerContext* context,
+                                           const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/MoveTask", {context, reply});
+  auto read = ReadChange(*call, *request, "MoveTask", &ReadMoveTask);
+  if (!read.ok()) return call->Refuse(read.status());
+  operator_.CopyTask(*std::move(read), ReplyWith(call, &WriteChangedTask<v1::MoveTaskResponse>));
+  return call;
+}
+
+ServerUnaryReactor* AdminService::ListSchedules(CallbackServerContext* context,
+                                                const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ListSchedules", {context, reply});
+  auto read = ReadCall(*call, *request, &ReadListSchedules);
+  if (!read.ok()) return call->Refuse(read.status());
+  operator_.ListSchedules(
+      *std::move(read), ReplyWithList(call, &broker::SchedulePage::tasks,
+                                      ScopeOf<v1::ListSchedulesRequest>(*request),
+                                      &WriteSchedules));
   return call;
 }
 

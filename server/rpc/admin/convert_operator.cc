@@ -175,10 +175,6 @@ absl::StatusOr<broker::ChangeTaskCall> ReadRescheduleTask(v1::RescheduleTaskRequ
   return call;
 }
 
-absl::StatusOr<broker::ChangeTaskCall> ReadRetryTask(v1::RetryTaskRequest* request) {
-  return ReadChange(*request, Kind::kRetry);
-}
-
 absl::StatusOr<broker::ChangeTaskCall> ReadCancelTask(v1::CancelTaskRequest* request) {
   return ReadChange(*request, Kind::kCancel);
 }

@@ -21,7 +21,6 @@ void WriteExplainTask(broker::Explanation* why, v1::ExplainTaskResponse* respons
 
 absl::StatusOr<broker::ChangeTaskCall> ReadPrioritizeTask(v1::PrioritizeTaskRequest* request);
 absl::StatusOr<broker::ChangeTaskCall> ReadRescheduleTask(v1::RescheduleTaskRequest* request);
-absl::StatusOr<broker::ChangeTaskCall> ReadRetryTask(v1::RetryTaskRequest* request);
 absl::StatusOr<broker::ChangeTaskCall> ReadCancelTask(v1::CancelTaskRequest* request);
 absl::StatusOr<broker::ChangeTaskCall> ReadDeleteTask(v1::DeleteTaskRequest* request);
 absl::StatusOr<broker::ChangeTaskCall> ReadPauseTask(v1::PauseTaskRequest* request);

@@ -15,7 +15,15 @@ namespace {
 
 constexpr absl::Duration kRangeMost = absl::Hours(24 * 400);
 constexpr size_t kTaskIdBytesMax = 64;
+constexpr size_t kNoteBytesMax = 4096;
 constexpr size_t kActorBytesMax = 255;
+
+void WriteNote(const model::ErrorNote& note, v1::ErrorNote* wire) {
+  wire->set_text(note.text);
+  wire->set_muted(note.is_muted);
+  wire->set_actor(note.actor);
+  WriteTime(note.update_time, wire->mutable_update_time());
+}
 
 void WriteErrorGroup(model::ErrorGroup* group, const std::string& queue, const std::string& stage,
                      v1::ErrorGroup* wire) {
@@ -29,6 +37,7 @@ void WriteErrorGroup(model::ErrorGroup* group, const std::string& queue, const s
   WriteTime(group->first_seen_time, wire->mutable_first_seen_time());
   WriteTime(group->last_seen_time, wire->mutable_last_seen_time());
   for (std::string& id : group->task_ids) wire->add_sample_task_ids(std::move(id));
+  if (group->note.has_value()) WriteNote(*group->note, wire->mutable_note());
 }
 
 void WriteWorker(const model::Worker& worker, v1::Worker* wire) {
@@ -37,6 +46,9 @@ void WriteWorker(const model::Worker& worker, v1::Worker* wire) {
   WriteTime(worker.create_time, wire->mutable_create_time());
   WriteTime(worker.expire_time, wire->mutable_expire_time());
   wire->set_leased_count(worker.leased);
+  WriteDuration(worker.lease_duration, wire->mutable_lease_duration());
+  for (const model::TaskId& task : worker.tasks) wire->add_task_ids(model::FormatTaskId(task));
+  for (const std::string& queue : worker.queues) wire->add_queues(queue);
 }
 
 void WriteAuditRecord(const model::AuditRecord& record, v1::AuditRecord* wire) {
@@ -52,6 +64,27 @@ void WriteAuditRecord(const model::AuditRecord& record, v1::AuditRecord* wire) {
 
 }  // namespace
 
+absl::StatusOr<broker::AnnotateErrorCall> ReadAnnotateError(
+    v1::AnnotateErrorGroupRequest* request) {
+  broker::AnnotateErrorCall call;
+  RETURN_IF_ERROR(model::CheckQueueName(request->queue(), "queue"));
+  RETURN_IF_ERROR(CheckRequiredText(request->fingerprint(), model::kErrorTypeBytesMax,
+                                    {"fingerprint"}));
+  RETURN_IF_ERROR(CheckText(request->note(), kNoteBytesMax, {"note"}));
+  if (!request->has_note() && !request->has_muted()) {
+    return InvalidField({"note"}, "one of note and muted is required");
+  }
+  call.queue = std::move(*request->mutable_queue());
+  call.fingerprint = std::move(*request->mutable_fingerprint());
+  if (request->has_note()) call.text = std::move(*request->mutable_note());
+  if (request->has_muted()) call.is_muted = request->muted();
+  return call;
+}
+
+void WriteAnnotateError(model::ErrorNote* note, v1::AnnotateErrorGroupResponse* response) {
+  WriteNote(*note, response->mutable_note());
+}
+
 absl::StatusOr<broker::ListErrorsCall> ReadListErrors(v1::ListErrorGroupsRequest* request) {
   broker::ListErrorsCall call;
   if (!request->queue().empty()) {
@@ -61,6 +94,7 @@ absl::StatusOr<broker::ListErrorsCall> ReadListErrors(v1::ListErrorGroupsRequest
   }
   RETURN_IF_ERROR(CheckText(request->stage(), model::kStageNameBytesMax, {"stage"}));
   ASSIGN_OR_RETURN(call.limit, ReadPageSize(request->page_size()));
+  call.hide_muted = request->hide_muted();
   if (!request->page_token().empty()) {
     ASSIGN_OR_RETURN(const std::vector<std::string> parts,
                      ReadListToken(request->page_token(), TokenScope(*request), 4));

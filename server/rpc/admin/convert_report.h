@@ -16,6 +16,10 @@ absl::StatusOr<broker::ListErrorsCall> ReadListErrors(v1::ListErrorGroupsRequest
 void WriteErrorGroups(broker::ErrorPage* page, const std::string& scope,
                       v1::ListErrorGroupsResponse* response);
 
+absl::StatusOr<broker::AnnotateErrorCall> ReadAnnotateError(
+    v1::AnnotateErrorGroupRequest* request);
+void WriteAnnotateError(model::ErrorNote* note, v1::AnnotateErrorGroupResponse* response);
+
 absl::StatusOr<broker::StatisticsCall> ReadStatistics(v1::GetStatisticsRequest* request);
 void WriteStatistics(broker::Statistics* statistics, const std::string& scope,
                      v1::GetStatisticsResponse* response);

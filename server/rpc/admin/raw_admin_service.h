@@ -8,11 +8,15 @@ namespace skiplane::rpc {
 
 using RawServerService =
     v1::AdminService::WithRawCallbackMethod_ListQueueSummaries<
+    v1::AdminService::WithRawCallbackMethod_AnnotateErrorGroup<
+    v1::AdminService::WithRawCallbackMethod_CopyTask<
+    v1::AdminService::WithRawCallbackMethod_MoveTask<
+    v1::AdminService::WithRawCallbackMethod_ListSchedules<
     v1::AdminService::WithRawCallbackMethod_GetMinuteStatistics<
     v1::AdminService::WithRawCallbackMethod_ListBrokers<
     v1::AdminService::WithRawCallbackMethod_GetServerInfo<
     v1::AdminService::WithRawCallbackMethod_WhoAmI<
-        v1::AdminService::Service>>>>>;
+        v1::AdminService::Service>>>>>>>>>;
 using RawReportService =
     v1::AdminService::WithRawCallbackMethod_StartBulkOperation<
     v1::AdminService::WithRawCallbackMethod_GetBulkOperation<

@@ -87,15 +87,9 @@ absl::Status ReadThen(v1::AckItem* wire, model::AckContinuation* continuation) {
 }
 
 absl::Status ReadNextPayload(v1::NextPayload* wire, model::AckContinuation* continuation) {
-  RETURN_IF_ERROR(
-      CheckBytes(wire->payload(), model::kPayloadBytesMax, {"next_payload.payload"}));
-  RETURN_IF_ERROR(CheckText(wire->content_type(), model::kContentTypeBytesMax,
-                            {"next_payload.content_type"}));
-  model::AckContinuation::Content& content = continuation->next_content.emplace();
-  ASSIGN_OR_RETURN(content.headers,
-                   ReadHeaders(wire->mutable_headers(), {"next_payload.headers"}));
-  content.payload = std::move(*wire->mutable_payload());
-  content.content_type = std::move(*wire->mutable_content_type());
+  absl::StatusOr<model::TaskContent> content = ReadContent(wire);
+  if (!content.ok()) return base::PrefixField("next_payload.", content.status());
+  continuation->next_content = *std::move(content);
   return absl::OkStatus();
 }
 

@@ -68,6 +68,15 @@ absl::StatusOr<model::Origin> OriginOf(const UnaryCall& call, const char* method
                                        const google::protobuf::Message& request,
                                        const std::string& request_id);
 
+// What of a request is kept for all who may read the queue: not the content of a task.
+template <typename Request>
+std::string JsonToKeep(const Request& request) {
+  Request kept = request;
+  kept.mutable_new_content()->clear_payload();
+  kept.mutable_new_content()->clear_headers();
+  return MessageToJson(kept);
+}
+
 // The same for a change, all of which have a request id: notes their origin in the call.
 template <typename Call, typename Request>
 absl::StatusOr<Call> ReadChange(UnaryCall& call, const grpc::ByteBuffer& bytes, const char* method,
@@ -78,6 +87,9 @@ absl::StatusOr<Call> ReadChange(UnaryCall& call, const grpc::ByteBuffer& bytes, 
   const std::string request_id = std::move(*request.mutable_request_id());
   request.clear_request_id();
   ASSIGN_OR_RETURN(model::Origin origin, OriginOf(call, method, request, request_id));
+  if constexpr (requires { request.new_content(); }) {
+    if (request.has_new_content()) origin.request_json = JsonToKeep(request);
+  }
   ASSIGN_OR_RETURN(Call change, read(&request));
   RETURN_IF_ERROR(Permit(call.grants(), &change));
   NameCaller(call, change);

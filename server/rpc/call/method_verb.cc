@@ -33,6 +33,7 @@ const Verbs& AllVerbs() {
       {"AdminService/ListTasks", Verb::kRead},
       {"AdminService/ExplainTask", Verb::kRead},
       {"AdminService/PreviewSchedule", Verb::kRead},
+      {"AdminService/ListSchedules", Verb::kRead},
       {"AdminService/GetBulkOperation", Verb::kRead},
       {"AdminService/ListBulkOperations", Verb::kRead},
       {"AdminService/ListErrorGroups", Verb::kRead},
@@ -45,6 +46,8 @@ const Verbs& AllVerbs() {
       {"AdminService/PrioritizeTask", Verb::kOperate},
       {"AdminService/RescheduleTask", Verb::kOperate},
       {"AdminService/RetryTask", Verb::kOperate},
+      {"AdminService/CopyTask", Verb::kOperate},
+      {"AdminService/MoveTask", Verb::kOperate},
       {"AdminService/CancelTask", Verb::kOperate},
       {"AdminService/DeleteTask", Verb::kOperate},
       {"AdminService/PauseTask", Verb::kOperate},
@@ -53,6 +56,7 @@ const Verbs& AllVerbs() {
       {"AdminService/StartBulkOperation", Verb::kOperate},
       {"AdminService/StopBulkOperation", Verb::kOperate},
       {"AdminService/RetryErrorGroup", Verb::kOperate},
+      {"AdminService/AnnotateErrorGroup", Verb::kOperate},
   };
   return *verbs;
 }

@@ -149,6 +149,30 @@ absl::Status Permit(const Grants& grants, broker::ExplainTaskCall* call) {
 
 absl::Status Permit(const Grants& grants, broker::ChangeTaskCall* call) {
   call->permit = PermitFor(grants, Verb::kOperate, "task_id");
+  if (!call->content.has_value() || grants.AllowsAll(Verb::kEnqueue)) return absl::OkStatus();
+  call->permit = [grants](absl::string_view queue) {
+    RETURN_IF_ERROR(CheckQueue(grants, Verb::kOperate, queue, "task_id"));
+    return CheckQueue(grants, Verb::kEnqueue, queue, "new_content");
+  };
+  return absl::OkStatus();
+}
+
+// Who may not read a payload must not have it where it may read.
+absl::Status Permit(const Grants& grants, broker::CopyTaskCall* call) {
+  const char* const field = call->queue.empty() ? "task_id" : "queue";
+  call->target_permit = PermitFor(grants, Verb::kEnqueue, field);
+  call->permit = PermitFor(grants, Verb::kOperate, "task_id");
+  if (call->content.has_value() || grants.AllowsAll(Verb::kReadPayload)) return absl::OkStatus();
+  call->permit = [grants](absl::string_view queue) {
+    RETURN_IF_ERROR(CheckQueue(grants, Verb::kOperate, queue, "task_id"));
+    return CheckQueue(grants, Verb::kReadPayload, queue, "task_id");
+  };
+  return absl::OkStatus();
+}
+
+absl::Status Permit(const Grants& grants, broker::ListSchedulesCall* call) {
+  if (!call->queue.empty()) return CheckQueue(grants, Verb::kRead, call->queue, "queue");
+  call->permit = PermitFor(grants, Verb::kRead, "");
   return absl::OkStatus();
 }
 
@@ -181,6 +205,10 @@ absl::Status Permit(const Grants& grants, broker::ListErrorsCall* call) {
   if (!call->queue.empty()) return CheckQueue(grants, Verb::kRead, call->queue, "queue");
   call->permit = PermitFor(grants, Verb::kRead, "");
   return absl::OkStatus();
+}
+
+absl::Status Permit(const Grants& grants, broker::AnnotateErrorCall* call) {
+  return CheckQueue(grants, Verb::kOperate, call->queue, "queue");
 }
 
 absl::Status Permit(const Grants& grants, broker::StatisticsCall* call) {

@@ -39,6 +39,8 @@ absl::Status Permit(const access::Grants& grants, broker::GetTaskCall* call);
 absl::Status Permit(const access::Grants& grants, broker::ListTasksCall* call);
 absl::Status Permit(const access::Grants& grants, broker::ExplainTaskCall* call);
 absl::Status Permit(const access::Grants& grants, broker::ChangeTaskCall* call);
+absl::Status Permit(const access::Grants& grants, broker::CopyTaskCall* call);
+absl::Status Permit(const access::Grants& grants, broker::ListSchedulesCall* call);
 absl::Status Permit(const access::Grants& grants, broker::PreviewCall* call);
 
 absl::Status Permit(const access::Grants& grants, broker::StartBulkCall* call);
@@ -47,6 +49,7 @@ absl::Status Permit(const access::Grants& grants, broker::StopBulkCall* call);
 absl::Status Permit(const access::Grants& grants, broker::ListBulksCall* call);
 
 absl::Status Permit(const access::Grants& grants, broker::ListErrorsCall* call);
+absl::Status Permit(const access::Grants& grants, broker::AnnotateErrorCall* call);
 absl::Status Permit(const access::Grants& grants, broker::StatisticsCall* call);
 absl::Status Permit(const access::Grants& grants, broker::MinutesCall* call);
 absl::Status Permit(const access::Grants& grants, broker::ListWorkersCall* call);

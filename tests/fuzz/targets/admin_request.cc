@@ -8,6 +8,7 @@
 #include "server/rpc/admin/convert_bulk.h"
 #include "server/rpc/admin/convert_filter.h"
 #include "server/rpc/admin/convert_minutes.h"
+#include "server/rpc/admin/convert_copy.h"
 #include "server/rpc/admin/convert_operator.h"
 #include "server/rpc/admin/convert_report.h"
 #include "server/rpc/call/list_token.h"
@@ -92,6 +93,21 @@ void ObeysStartBulk(broker::StartBulkCall& call) {
   Demand(model::BulkToJson(filter, change) == text, "an operation is kept");
 }
 
+void ObeysContent(const std::optional<model::TaskContent>& content) {
+  if (!content) return;
+  Demand(content->payload.size() <= model::kPayloadBytesMax, "a payload fits");
+  DemandText(content->content_type, model::kContentTypeBytesMax);
+  DemandHeaders(content->headers);
+}
+
+void ObeysCopyTask(broker::CopyTaskCall& call) {
+  if (call.moves || !call.queue.empty()) DemandQueueName(call.queue);
+  DemandText(call.stage, model::kStageNameBytesMax);
+  DemandText(call.key, model::kKeyBytesMax);
+  Demand(!call.moves || call.key.empty(), "a move keeps the key");
+  ObeysContent(call.content);
+}
+
 void ObeysPreview(broker::PreviewCall& call) {
   DemandNumber(call.count, 1, rpc::kPageMost);
   DemandText(call.cron, model::kCronBytesMax);
@@ -104,6 +120,14 @@ void ObeysListErrors(broker::ListErrorsCall& call) {
   Demand(!call.queue.empty() || call.stage.empty(), "a stage is one of a queue");
   DemandText(call.stage, model::kStageNameBytesMax);
   DemandNumber(call.limit, 1, rpc::kPageMost);
+}
+
+void ObeysAnnotateError(broker::AnnotateErrorCall& call) {
+  DemandQueueName(call.queue);
+  DemandText(call.fingerprint, model::kErrorTypeBytesMax);
+  Demand(!call.fingerprint.empty(), "a note is of some group");
+  DemandText(call.text.value_or(""), 4096);
+  Demand(call.text || call.is_muted, "something is said");
 }
 
 void ObeysStatistics(broker::StatisticsCall& call) {
@@ -148,7 +172,7 @@ void ReadTaskRequest(size_t method, absl::string_view bytes) {
 }
 
 void ReadAdminRequest(absl::string_view bytes) {
-  const size_t method = TakeChoice(&bytes, 29);
+  const size_t method = TakeChoice(&bytes, 33);
   switch (method) {
     case 12: return ReadRequest(bytes, &rpc::ReadCreateQueue, &ObeysCreateQueue);
     case 13: return ReadRequest(bytes, &rpc::ReadGetQueue, &ObeysAny<broker::GetQueueCall>);
@@ -167,6 +191,11 @@ void ReadAdminRequest(absl::string_view bytes) {
     case 26: return ReadRequest(bytes, &rpc::ReadListAudit, &ObeysLimit<broker::ListAuditCall>);
     case 27: return ReadRequest(bytes, &rpc::ReadListSummaries, &ObeysSummaries);
     case 28: return ReadRequest(bytes, &rpc::ReadMinutes, &ObeysMinutes);
+    case 29: return ReadRequest(bytes, &rpc::ReadCopyTask, &ObeysCopyTask);
+    case 30: return ReadRequest(bytes, &rpc::ReadMoveTask, &ObeysCopyTask);
+    case 31: return ReadRequest(bytes, &rpc::ReadListSchedules,
+                                &ObeysLimit<broker::ListSchedulesCall>);
+    case 32: return ReadRequest(bytes, &rpc::ReadAnnotateError, &ObeysAnnotateError);
     default: return ReadTaskRequest(method, bytes);
   }
 }

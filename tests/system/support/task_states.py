@@ -26,7 +26,16 @@ class Scene:
 
     def change(self, method, task_id, **fields):
         request = getattr(admin_pb2, f"{method}Request")(task_id=task_id, **fields)
-        getattr(self.client.admin, method)(request, timeout=DEADLINE_S)
+        return getattr(self.client.admin, method)(request, timeout=DEADLINE_S)
+
+    def made(self, method, task_id, **fields):
+        """The id of the new task."""
+        return self.change(method, task_id, **fields).task.task_id
+
+    def other_queue(self):
+        name = f"{self.queue}-other"
+        self.client.create_queue(name)
+        return name
 
     def put(self, **fields):
         return self.client.enqueue(self.queue, b"x", **fields)
@@ -68,6 +77,27 @@ def enqueue(scene):
 def enqueue_with_a_delay(scene):
     yield ""
     yield scene.put(delay=LATER)
+
+
+@transition("[*]", "READY", "CopyTask")
+def copy(scene):
+    task = scene.leased()
+    yield ""
+    yield scene.made("CopyTask", task.task_id)
+
+
+@transition("[*]", "READY", "MoveTask, at its new place")
+def move_to(scene):
+    task_id = scene.put()
+    yield ""
+    yield scene.made("MoveTask", task_id, queue=scene.other_queue())
+
+
+@transition("[*]", "SCHEDULED", "MoveTask of a scheduled task, at its new place")
+def move_a_scheduled_one_to(scene):
+    task_id = scene.put(delay=LATER)
+    yield ""
+    yield scene.made("MoveTask", task_id, queue=scene.other_queue())
 
 
 @transition("SCHEDULED", "READY", "its time comes")
@@ -322,3 +352,25 @@ def delete_a_failed_one(scene):
     task_id = scene.ended("fail")
     yield task_id
     scene.change("DeleteTask", task_id)
+
+
+@transition("READY", "[*]", "MoveTask")
+def move(scene):
+    task_id = scene.put()
+    yield task_id
+    scene.change("MoveTask", task_id, queue=scene.other_queue())
+
+
+@transition("SCHEDULED", "[*]", "MoveTask")
+def move_a_scheduled_one(scene):
+    task_id = scene.put(delay=LATER)
+    yield task_id
+    scene.change("MoveTask", task_id, queue=scene.other_queue())
+
+
+@transition("FAILED", "[*]", "MoveTask")
+def move_a_failed_one(scene):
+    scene.client.update_queue(scene.queue, "history", history="HISTORY_POLICY_NONE")
+    task_id = scene.ended("fail")
+    yield task_id
+    scene.change("MoveTask", task_id, queue=scene.other_queue())

@@ -12,7 +12,7 @@ HEADER_LINES_MAX = 150
 FILE_LINES_MAX = 300
 TEST_LINES_MAX = 400
 # A service stays in one file: docs/adr/2026-11-23-proto-files-by-service.md.
-SERVICE_LINES_MAX = 800
+SERVICE_LINES_MAX = 1000
 SERVICE = re.compile(r"^service \w+ \{", re.MULTILINE)
 CODE = (".cc", ".h", ".py", ".sql", ".cmake", ".sh", ".proto", "CMakeLists.txt")
 
