@@ -106,7 +106,8 @@ function(skiplane_precompile_product)
   endif()
   set(rpc_folders call stream broker admin serve)
   list(TRANSFORM rpc_folders PREPEND ${PROJECT_SOURCE_DIR}/server/rpc/)
-  list(APPEND rpc_folders ${PROJECT_SOURCE_DIR}/server/http/connect)
+  list(APPEND rpc_folders ${PROJECT_SOURCE_DIR}/server/http/connect
+    ${PROJECT_SOURCE_DIR}/server/http/dashboard)
   skiplane_share_headers(skiplane_rpc_headers "${common_headers};${api_headers}" skiplane_proto
     ${rpc_folders})
   # Compiled with flags of their own, so the headers are, too.

@@ -178,6 +178,9 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
 
 int App::port() const { return parts_->server->port(); }
 int App::http_port() const { return parts_->http == nullptr ? 0 : parts_->http->port(); }
+std::string App::dashboard_url() const {
+  return parts_->http == nullptr ? "" : parts_->http->dashboard_url();
+}
 int App::metrics_port() const {
   return parts_->metrics_page == nullptr ? 0 : parts_->metrics_page->port();
 }

@@ -22,6 +22,7 @@ class App {
   int port() const;
   int http_port() const;  // 0: there is none
   int metrics_port() const;
+  std::string dashboard_url() const;  // empty: there is none
   // See Prepared::description.
   const std::string& database() const;
   // See EmbeddedUri; empty without --embedded.

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "server/base/status_macros.h"
 #include "server/config/address.h"
@@ -20,6 +21,27 @@ http::Site SiteOf(const config::Config& config) {
   return {std::move(hosts), config.http_origins};
 }
 
+// As a browser of this machine finds it, at an address that stands for all of its own.
+std::string DashboardUrl(const config::Config& config, int port) {
+  std::string host = config.http_listen.substr(0, config.http_listen.rfind(':'));
+  if (host == "0.0.0.0" || host == "[::]") host = "localhost";
+  return absl::StrCat(config.tls.enabled() ? "https://" : "http://", host, ":", port,
+                      http::dashboard::kRoot);
+}
+
+auto AdmitBy(const rpc::Server& server) {
+  return [&server](const http::Head& head, const http::Caller& caller) {
+    return server.Admit({caller.address, caller.name},
+                        {.authorization = head.Find(rpc::kAuthorization),
+                         .authorizations = head.Count(rpc::kAuthorization),
+                         .method = absl::StripPrefix(head.path, "/")});
+  };
+}
+
+auto CountIn(metrics::Metrics& metrics) {
+  return [&metrics](absl::string_view reason) { metrics.HttpRefused(reason); };
+}
+
 }  // namespace
 
 HttpFront::HttpFront(const config::Config& config, Parts parts)
@@ -32,17 +54,16 @@ HttpFront::HttpFront(const config::Config& config, Parts parts)
                           [metrics = &parts.metrics](const http::Head& head) {
                             return http::Scrape(head, *metrics);
                           }},
-                .admit = [server = &parts.server](const http::Head& head,
-                                                  const http::Caller& caller) {
-                  return server->Admit({caller.address, caller.name},
-                                       {.authorization = head.Find(rpc::kAuthorization),
-                                        .authorizations = head.Count(rpc::kAuthorization),
-                                        .method = absl::StripPrefix(head.path, "/")});
-                },
+                .admit = AdmitBy(parts.server),
                 .asking = {"skiplane.v1.BrokerService", "skiplane.v1.AdminService"},
-                .refused = [metrics = &parts.metrics](absl::string_view reason) {
-                  metrics->HttpRefused(reason);
-                }}) {}
+                .refused = CountIn(parts.metrics)}) {
+  if (!config.dashboard) return;
+  dashboard_ = std::make_unique<http::dashboard::Dashboard>(
+      gateway_, http::dashboard::Dashboard::Options{.site = SiteOf(config),
+                                                    .has_tls = config.tls.enabled(),
+                                                    .admit = AdmitBy(parts.server),
+                                                    .refused = CountIn(parts.metrics)});
+}
 
 absl::StatusOr<std::unique_ptr<HttpFront>> HttpFront::Start(net::ListenSockets sockets,
                                                             const config::Config& config,
@@ -51,9 +72,11 @@ absl::StatusOr<std::unique_ptr<HttpFront>> HttpFront::Start(net::ListenSockets s
   http::Limits limits;
   limits.connections = connections_max;
   limits.address_share = config.address_share;
-  ASSIGN_OR_RETURN(front->server_,
-                   http::Server::Start(std::move(sockets), parts.server.identity(), limits,
-                                       front->gateway_, parts.metrics));
+  http::Handler* handler = &front->gateway_;
+  if (front->dashboard_ != nullptr) handler = front->dashboard_.get();
+  ASSIGN_OR_RETURN(front->server_, http::Server::Start(std::move(sockets), parts.server.identity(),
+                                                       limits, *handler, parts.metrics));
+  if (config.dashboard) front->dashboard_url_ = DashboardUrl(config, front->port());
   return front;
 }
 

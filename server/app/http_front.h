@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/app/readiness.h"
 #include "server/config/config.h"
 #include "server/http/connect/gateway.h"
+#include "server/http/dashboard/dashboard.h"
 #include "server/http/server.h"
 #include "server/metrics/metrics.h"
 #include "server/net/listen_sockets.h"
@@ -30,6 +32,9 @@ class HttpFront {
 
   int port() const { return server_->port(); }
 
+  // Where browsers find the dashboard; empty if it is not served.
+  const std::string& dashboard_url() const { return dashboard_url_; }
+
   // What new connections are shown; nothing changes if this fails.
   absl::Status TakeTls(const net::TlsIdentity& identity) const {
     return server_->ReplaceTls(identity);
@@ -44,7 +49,9 @@ class HttpFront {
 
   const Parts parts_;
   http::connect::Gateway gateway_;
+  std::unique_ptr<http::dashboard::Dashboard> dashboard_;  // null: it is not served
   std::unique_ptr<http::Server> server_;
+  std::string dashboard_url_;
 };
 
 }  // namespace skiplane::app

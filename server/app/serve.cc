@@ -29,6 +29,7 @@ void LogServing(const config::Config& config, const App& app) {
        {"port", absl::StrCat(app.port())},
        {"http_listen", app.http_port() == 0 ? "" : config.http_listen},
        {"http_port", absl::StrCat(app.http_port())},
+       {"dashboard", app.dashboard_url()},
        {"metrics_listen", config.metrics_listen},
        {"metrics_port", absl::StrCat(app.metrics_port())},
        {"tls", DescribeTls(config.tls)},

@@ -27,6 +27,12 @@ inline CLI::Option* AddSwitch(CLI::App* app, const std::string& flag, bool* valu
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
+// `opposite`: the same setting by another name, which turns the value round.
+inline CLI::Option* AddSwitch(CLI::App* app, const std::string& flag, const std::string& opposite,
+                              bool* value, const std::string& help) {
+  return AddSwitch(app, flag + ",!--" + opposite, value, help)->envname(EnvironmentName(flag));
+}
+
 inline CLI::Option* AddList(CLI::App* app, const std::string& flag,
                             std::vector<std::string>* values, const std::string& help) {
   return Add(app, flag, values, help)

@@ -44,6 +44,7 @@ std::vector<std::string> OtherChanges(const Config& running, Config read) {
   changes.Compare(&Config::http_listen, "http-listen");
   changes.Compare(&Config::http_hosts, "http-host");
   changes.Compare(&Config::http_origins, "http-origin");
+  changes.Compare(&Config::dashboard, "dashboard");
   changes.Compare(&Config::metrics_queues, "metrics-queue");
   changes.Compare(&Config::database_uri, "database");
   changes.Compare(&Config::database_file, "database-file");

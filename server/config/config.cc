@@ -131,6 +131,25 @@ absl::Status CheckAccess(const Config& config) {
       "--token-file, --jwt-keys or --tls-client-ca, or say --open-access"));
 }
 
+// The HTTP port, and the dashboard at it.
+absl::Status ResolveHttp(const Options& options, Config* config) {
+  const bool is_asked_for = options.dashboard->count() > 0;
+  const bool is_embedded = !config->embedded_dir.empty();
+  const bool by_default = config->http_listen.empty() && is_embedded;
+  if (by_default) config->http_listen = kHttpListen;
+  if (config->http_listen == "off") config->http_listen.clear();
+  config->dashboard = is_asked_for ? options.wants_dashboard
+                                   : is_embedded && !config->http_listen.empty();
+  // Who asks for the dashboard asks for its port.
+  config->is_http_by_default = by_default && !(is_asked_for && config->dashboard);
+  if (config->dashboard && config->http_listen.empty()) {
+    return absl::InvalidArgumentError(
+        "--dashboard: it is served at the HTTP port, and there is none: add --http-listen, as in "
+        "--http-listen 127.0.0.1:7080, or say --no-dashboard");
+  }
+  return absl::OkStatus();
+}
+
 // From the flags, each of which is right by itself, to the whole.
 absl::StatusOr<Config> Resolve(const Options& options) {
   Config config = options.config;
@@ -142,10 +161,8 @@ absl::StatusOr<Config> Resolve(const Options& options) {
   }
   RETURN_IF_ERROR(ResolveDatabase(options, &config));
   if (config.metrics_listen == "off") config.metrics_listen.clear();
-  config.is_http_by_default = config.http_listen.empty() && !config.embedded_dir.empty();
-  if (config.is_http_by_default) config.http_listen = kHttpListen;
   for (std::string& origin : config.http_origins) origin = OriginAsSent(origin);
-  if (config.http_listen == "off") config.http_listen.clear();
+  RETURN_IF_ERROR(ResolveHttp(options, &config));
   config.migrate_at_start = !options.no_migrate;
   config.hands_off = !options.no_hand_off;
   config.tls.requires_client = options.client_certificate != "optional";

@@ -59,6 +59,7 @@ struct Config {
   bool is_http_by_default = false;  // nobody asked for that address
   std::vector<std::string> http_hosts;    // names that the HTTP port goes by
   std::vector<std::string> http_origins;  // of pages that may call it
+  bool dashboard = false;                 // at that port
 
   std::vector<std::string> metrics_queues;  // patterns; these have metrics of their own first
 

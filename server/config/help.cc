@@ -11,6 +11,12 @@ constexpr size_t kTextWidth = 70;  // beside CLI11's 30 columns of flags
 
 }  // namespace
 
+// The text of a switch that has an opposite says its name.
+std::string Help::make_option_name(const CLI::Option* option, bool is_positional) const {
+  if (option->get_fnames().empty()) return Formatter::make_option_name(option, is_positional);
+  return absl::StrCat("--", option->get_lnames().front());
+}
+
 std::string Help::make_option_opts(const CLI::Option* option) const {
   std::string text;
   if (option->get_expected_min() > 0) {

@@ -124,6 +124,10 @@ void DeclareAddresses(CLI::App* app, Options* options) {
           "Pages of this origin may call the HTTP port from a browser, as in "
           "https://tools.example. May be given again, or several with commas between.")
       ->check(CheckOrigin, "ORIGIN");
+  options->dashboard = AddSwitch(
+      app, "dashboard", "no-dashboard", &options->wants_dashboard,
+      "Serve the dashboard for browsers at /dashboard/ of the HTTP port; --no-dashboard does not. "
+      "Default: on with --embedded, else off.");
   Add(app, "ready-file", &config.ready_file,
       "Write this file, with the addresses in use and the process id, once calls are accepted.")
       ->check(CheckNotEmpty, "FILE");

@@ -15,12 +15,14 @@ struct Options {
   std::string database_file;
   bool no_migrate = false;
   bool no_hand_off = false;
+  bool wants_dashboard = false;  // counts if dashboard->count() is not 0
   std::string reflection = "auto";
   std::string client_certificate;  // empty: required
   std::string drain_timeout = "8s";
   std::string log_level = "info";
   std::string log_format = "text";
 
+  CLI::Option* dashboard = nullptr;
   CLI::App* migrate = nullptr;  // the subcommands
   CLI::App* make_token = nullptr;
   CLI::App* check_config = nullptr;

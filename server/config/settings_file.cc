@@ -89,13 +89,14 @@ std::vector<CLI::ConfigItem> SettingsFile::from_config(std::istream& input) cons
     try {
       for (CLI::ConfigItem& item : ReadLine(line)) {
         CLI::Option* const option = Find(item.name);
-        const auto [before, is_new] = seen.emplace(item.name, number);
+        const std::string& name = option->get_lnames().front();  // it may have another
+        const auto [before, is_new] = seen.emplace(name, number);
         if (!is_new) {
           throw CLI::ConfigError(absl::StrCat(
               item.name, ": stands in line ", before->second, " already",
               TakesSeveral(option) ? "; put all values there, with commas between" : ""));
         }
-        if (IsInEnvironment(item.name) || !option->empty()) continue;  // they win
+        if (IsInEnvironment(name) || !option->empty()) continue;  // they win
         Check(option, item);
         settings.push_back(std::move(item));
       }

@@ -12,6 +12,9 @@ constexpr absl::string_view ReasonPhrase(int status) {
     case 100: return "Continue";
     case 200: return "OK";
     case 204: return "No Content";
+    case 303: return "See Other";
+    case 304: return "Not Modified";
+    case 308: return "Permanent Redirect";
     case 400: return "Bad Request";
     case 401: return "Unauthorized";
     case 403: return "Forbidden";
@@ -31,6 +34,9 @@ constexpr absl::string_view ReasonPhrase(int status) {
     default: return "Unknown";
   }
 }
+
+// By its status: a length would be that of another answer.
+bool IsWithoutBody(int status) { return status == 204 || status == 304; }
 
 }  // namespace
 
@@ -64,7 +70,7 @@ std::string HeadText(const Response& response, Framing framing, absl::Time now) 
   }
   if (framing.body == Framing::Body::kChunks) {
     absl::StrAppend(&text, "Transfer-Encoding: chunked\r\n");
-  } else if (framing.body == Framing::Body::kLength && response.status != 204) {
+  } else if (framing.body == Framing::Body::kLength && !IsWithoutBody(response.status)) {
     absl::StrAppend(&text, "Content-Length: ", response.body.size(), "\r\n");
   }
   if (framing.closes) absl::StrAppend(&text, "Connection: close\r\n");

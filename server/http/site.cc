@@ -82,6 +82,12 @@ absl::string_view HostWithoutPort(absl::string_view host) {
   return host.substr(0, host.rfind(':'));
 }
 
+bool IsFromOwnPage(const Head& head) {
+  const size_t origins = head.Count("origin");
+  return origins == 0 ||
+         (origins == 1 && IsSameSite(head.Find("origin"), head.Find("host")));
+}
+
 Site::Site(std::vector<std::string> hosts, std::vector<std::string> origins)
     : hosts_(std::move(hosts)), origins_(std::move(origins)) {}
 

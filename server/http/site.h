@@ -40,6 +40,9 @@ class Site {
   const std::vector<std::string> origins_;
 };
 
+// Whether no page sent it, or one of this very site: of the host and port that it is for.
+bool IsFromOwnPage(const Head& head);
+
 // "localhost" of "localhost:7080", "::1" of "[::1]:7080".
 absl::string_view HostWithoutPort(absl::string_view host);
 

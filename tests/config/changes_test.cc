@@ -29,6 +29,12 @@ TEST_F(ChangesTest, EachSettingIsNamedByItsFlag) {
   }
 }
 
+TEST_F(ChangesTest, TheDashboardIsOneOfThem) {
+  const std::string http = "--http-listen=127.0.0.1:2";
+  EXPECT_THAT(OtherChanges(ParsedWithDatabase({http}), ParsedWithDatabase({http, "--dashboard"})),
+              ElementsAre("dashboard"));
+}
+
 TEST_F(ChangesTest, AnotherDatabaseIsOneOfThem) {
   const Config running = Parsed({"--database=postgresql:///one"});
   EXPECT_THAT(OtherChanges(running, Parsed({"--database=postgresql:///two"})),

@@ -26,7 +26,7 @@ constexpr const char* kFlags[] = {
     "address-share", "metrics-queue", "http-listen", "http-host",
     "http-origin",      "tls-client-certificate", "token-file", "jwt-keys", "jwt-issuer",
     "jwt-audience",     "jwt-algorithm",  "jwt-groups-claim", "rules-file", "open-access",
-    "no-hand-off"};
+    "no-hand-off",      "dashboard"};
 
 bool IsLineOfFlag(absl::string_view line, absl::string_view flag) {
   return absl::StartsWith(line, absl::StrCat("  --", flag, " "));

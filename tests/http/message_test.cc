@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace skiplane::http {
 namespace {
 
@@ -46,9 +48,12 @@ TEST(Message, TheLastAnswerOfAConnectionSaysSo) {
 }
 
 TEST(Message, AnAnswerThatHasNoBodyByItsStatusHasNoLength) {
-  const std::string head = HeadText({204, "", ""}, {}, kNow);
-  EXPECT_THAT(head, StartsWith("HTTP/1.1 204 No Content\r\n"));
-  EXPECT_THAT(head, Not(HasSubstr("Content-Length")));
+  for (const auto& [status, line] : {std::pair(204, "HTTP/1.1 204 No Content\r\n"),
+                                     std::pair(304, "HTTP/1.1 304 Not Modified\r\n")}) {
+    const std::string head = HeadText({status, "", ""}, {}, kNow);
+    EXPECT_THAT(head, StartsWith(line));
+    EXPECT_THAT(head, Not(HasSubstr("Content-Length")));
+  }
 }
 
 TEST(Message, ChunksTellTheirLengthInHexadecimalDigits) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace skiplane::http {
 namespace {
 
@@ -44,6 +46,21 @@ TEST(Site, ThePortOfAHostIsANumber) {
                            "localhost:65536", "localhost:99999999999", "[::1]80", "[::1]:x"}) {
     EXPECT_EQ(status_of(host), 400) << host;
   }
+}
+
+TEST(Site, AListedPageIsNotItsOwn) {
+  const auto is_own = [](Fields fields) {
+    fields.emplace_back("host", "localhost:7080");
+    return IsFromOwnPage(HeadWith(std::move(fields)));
+  };
+  EXPECT_TRUE(is_own({}));
+  EXPECT_TRUE(is_own({{"origin", "http://localhost:7080"}}));
+  EXPECT_TRUE(is_own({{"origin", "https://LOCALHOST:7080"}}));
+  for (const char* origin : {"https://tools.example", "http://localhost", "localhost:7080", "null",
+                             ""}) {
+    EXPECT_FALSE(is_own({{"origin", origin}})) << origin;
+  }
+  EXPECT_FALSE(is_own({{"origin", "http://localhost:7080"}, {"origin", "http://localhost:7080"}}));
 }
 
 TEST(Site, OnlyItsOwnPagesAndListedOnesMayCall) {

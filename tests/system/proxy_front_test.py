@@ -13,6 +13,7 @@ from support.broker import SERVING, health_request, program
 from support.case import SystemTest, slow
 from support.client import (DEADLINE_S, OPTIONS, admin_pb2, admin_pb2_grpc, broker_pb2,
                             broker_pb2_grpc, lease_request, reason_of, seconds)
+from support.dashboard import SECURE_COOKIE, Browser
 from support.folder import Folder
 from support.http import HttpClient, trusting
 from support.http_case import ANY_PORT
@@ -49,7 +50,7 @@ class ProxyFront(SystemTest):
         self.files.write("proxy.pem", pair.decode())
         self.token, line = make_token("ci")
         self.broker = self.start_broker(f"--token-file={self.files.write('tokens', line)}",
-                                        "--auto-create-queues", http=ANY_PORT)
+                                        "--auto-create-queues", "--dashboard", http=ANY_PORT)
         self.front = front.start(proxy, self.broker, self.files)
         self.addCleanup(self.front.end)
         self.shown = [("authorization", f"Bearer {self.token}")]
@@ -145,6 +146,18 @@ class ProxyFront(SystemTest):
         self.assertNotEqual(next(stream), SERVING)
         stream.cancel()
         self.database.take_writes()
+
+    @with_each
+    def test_a_browser_logs_in_at_the_dashboard_by_tls_only(self):
+        browser = Browser(self.front.http_address, trusting(self.files.path("proxy.crt")))
+        self.addCleanup(browser.close)
+        self.assertEqual(browser.request("GET", "/dashboard/queues/mail").status, 200)
+        own = {"Origin": f"https://{self.front.http_address}", "Sec_Fetch_Site": "same-origin"}
+        self.assertEqual(browser.log_in(self.token, **own).status, 204)
+        self.assertEqual(list(browser.cookies), [SECURE_COOKIE])
+        self.assertIsNone(browser.reason_of(**own))
+        browser.log_out(**own)
+        self.assertEqual(browser.reason_of(**own), "CREDENTIALS_MISSING")
 
     @with_each
     def test_what_is_not_for_callers_is_not_there(self):

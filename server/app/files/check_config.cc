@@ -26,6 +26,7 @@ absl::Status CheckConfig(const config::Config& config) {
   std::cout << "the settings are right, and so are the files that they name\n"
             << "tls: " << DescribeTls(config.tls) << "\n"
             << "access: " << DescribeAccess(config) << "\n"
+            << "dashboard: " << (config.dashboard ? "on" : "off") << "\n"
             << std::flush;
   for (const std::string& warning : WarningsOf(config, sources)) {
     std::cout << "warning: " << warning << "\n" << std::flush;

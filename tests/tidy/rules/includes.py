@@ -48,6 +48,7 @@ ROOMS = {
     "rpc/admin": {"rpc/broker", "rpc/call", "access", *API},
     "rpc/serve": {"rpc/admin", "rpc/broker", "rpc/call", "access", "net", *API},
     "http/connect": {"http", "rpc/call", "base"},
+    "http/dashboard": {"http/connect", "http", "base"},
     "config": {"model", "base"},
     "app/files": {"access", "access/keys", "net", "config", "pg", "base"},
     "app": ALL,

@@ -14,7 +14,8 @@ TEST_LINES_MAX = 400
 # A service stays in one file: docs/adr/2026-11-23-proto-files-by-service.md.
 SERVICE_LINES_MAX = 1000
 SERVICE = re.compile(r"^service \w+ \{", re.MULTILINE)
-CODE = (".cc", ".h", ".py", ".sql", ".cmake", ".sh", ".proto", "CMakeLists.txt")
+CODE = (".cc", ".h", ".py", ".sql", ".cmake", ".sh", ".proto", ".ts", ".tsx", ".mjs", ".css",
+        "CMakeLists.txt")
 
 
 def is_code(path, text):

@@ -32,6 +32,11 @@ class Sizes(Planted):
         self.assert_clean("server/base/a.cc", "// " + "…" * 97)
         self.assert_caught("server/base/a.cc", "\n// " + "…" * 98, ":2: 101 columns")
 
+    def test_the_pages_of_the_dashboard_are_held_to_it_but_not_what_is_built_of_them(self):
+        for name in ("a.ts", "a.tsx", "a.css"):
+            self.assert_caught(f"client/dashboard/src/{name}", "x" * 101, "101 columns")
+        self.assert_clean("client/dashboard/dist/dashboard.css", "x" * 101)
+
     def test_a_script_is_known_by_its_first_line(self):
         self.assert_caught("deploy/go", "#!/bin/bash\n" + "x" * 101, "101 columns")
 

@@ -1,0 +1,134 @@
+// Keeps what a page shows up to date by asking again. A stream of changes can take its place: pages
+// know only useLive().
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { noteAnswer, noteAway } from "./connection";
+import { asRefusal, type Refusal } from "./refusal";
+import { makeStore, useStore } from "./store";
+
+export const PERIOD_MS = 2000;
+const LONGEST_MS = 30_000;
+// A call that takes long is made less often: the broker has others to serve.
+const REST_PER_CALL = 5;
+
+/** Whether pages refresh by themselves; who reads a moving list may stop that. */
+export const isLive = makeStore(true);
+/** Grows when somebody asks for fresh values at once. */
+export const refreshes = makeStore(0);
+
+export interface Live<T> {
+  value?: T;
+  refusal?: Refusal;
+  reload: () => void;
+}
+
+type Load<T> = (signal: AbortSignal) => Promise<T>;
+
+interface Options {
+  period?: number;
+  isOn?: boolean;
+}
+
+export function useLive<T>(load: Load<T>, inputs: unknown[], options: Options = {}): Live<T> {
+  const { period = PERIOD_MS, isOn = true } = options;
+  const [state, setState] = useState<{ value?: T; refusal?: Refusal }>({});
+  const loop = useRef<Loop<T> | null>(null);
+  const goesOn = useStore(isLive);
+  const inputsKey = JSON.stringify(inputs);
+
+  useEffect(() => setState({}), [inputsKey]);
+
+  useEffect(() => {
+    if (!isOn) return undefined;
+    const mine = new Loop(load, period, (next) =>
+      setState((before) => ({ value: before.value, ...next })));
+    loop.current = mine;
+    mine.now();
+    const unwatch = refreshes.watch(() => mine.now());
+    return () => {
+      unwatch();
+      mine.end();
+      loop.current = null;
+    };
+  }, [inputsKey, isOn, period]);
+
+  useEffect(() => loop.current?.catchUp(), [goesOn]);
+
+  return { ...state, reload: useCallback(() => loop.current?.now(), []) };
+}
+
+/** One call at a time, and none while the page is hidden. */
+class Loop<T> {
+  private timer = 0;
+  private isUnderWay = false;
+  private isAskedAgain = false;
+  private failures = 0;
+  private readonly abort = new AbortController();
+  private readonly onShow = () => this.catchUp();
+  private isOverdue = false;
+
+  constructor(
+    private readonly load: Load<T>,
+    private readonly period: number,
+    private readonly tell: (next: { value?: T; refusal?: Refusal }) => void,
+  ) {
+    document.addEventListener("visibilitychange", this.onShow);
+  }
+
+  now(): void {
+    clearTimeout(this.timer);
+    this.isOverdue = false;
+    if (this.isUnderWay) this.isAskedAgain = true;
+    else void this.run();
+  }
+
+  /** Asks at once if the time for it came while the page was hidden or stopped. */
+  catchUp(): void {
+    if (this.isOverdue && !this.rests()) this.now();
+  }
+
+  /** A broker that is away is asked for even on a page that is stopped: the banner is about it. */
+  private rests(): boolean {
+    return document.hidden || (!isLive.get() && this.failures === 0);
+  }
+
+  end(): void {
+    clearTimeout(this.timer);
+    document.removeEventListener("visibilitychange", this.onShow);
+    this.abort.abort();
+  }
+
+  private async run(): Promise<void> {
+    this.isUnderWay = true;
+    const start = performance.now();
+    try {
+      const value = await this.load(this.abort.signal);
+      if (this.abort.signal.aborted) return;
+      this.failures = 0;
+      noteAnswer();
+      this.tell({ value, refusal: undefined });
+    } catch (error) {
+      if (this.abort.signal.aborted) return;
+      const refusal = asRefusal(error);
+      this.failures += 1;
+      if (refusal.isAway) noteAway(refusal.message);
+      else noteAnswer();
+      this.tell({ refusal });
+    }
+    this.isUnderWay = false;
+    this.goOn(performance.now() - start);
+  }
+
+  private goOn(took: number): void {
+    if (this.isAskedAgain) {
+      this.isAskedAgain = false;
+      void this.run();
+      return;
+    }
+    const rest = Math.max(this.period, took * REST_PER_CALL);
+    const wait = Math.min(rest * 2 ** this.failures, Math.max(rest, LONGEST_MS));
+    this.timer = window.setTimeout(() => {
+      if (this.rests()) this.isOverdue = true;
+      else void this.run();
+    }, wait);
+  }
+}

@@ -1,0 +1,54 @@
+// Workers whose sessions are alive.
+import { admin } from "../api/call";
+import { useLive } from "../api/live";
+import type { Worker } from "../api/messages/report";
+import { usePlace } from "../app/router";
+import { Shown } from "../parts/failure";
+import { Foreign } from "../parts/foreign";
+import { Page } from "../parts/page";
+import { Pager } from "../parts/pager";
+import { Empty, Table } from "../parts/table";
+import { Time } from "../parts/time";
+import { count } from "../text/number";
+
+const COLUMNS = [
+  { name: "name", title: "Name" },
+  { name: "handle", title: "Handle" },
+  { name: "leased", title: "Holds", isNumber: true },
+  { name: "create", title: "Session began" },
+  { name: "expire", title: "Lost without heartbeat" },
+];
+
+interface Answer {
+  workers?: Worker[];
+  nextPageToken?: string;
+}
+
+export function Workers() {
+  const after = usePlace().query.get("after") ?? "";
+  const live = useLive(
+    (signal) => admin<Answer>("ListWorkers", { pageToken: after }, signal), [after]);
+  return (
+    <Page title="Workers">
+      <Shown live={live}>{({ workers }) => <List of={workers ?? []} />}</Shown>
+      <Pager after={after} next={live.value?.nextPageToken} what="workers" />
+    </Page>
+  );
+}
+
+function List({ of }: { of: Worker[] }) {
+  return (
+    <Table label="Workers" columns={COLUMNS}>
+      {of.map((worker) => (
+        <tr key={worker.workerHandle}>
+          <th scope="row"><Foreign text={worker.name || "(no name)"} /></th>
+          <td><code>{worker.workerHandle}</code></td>
+          <td class="number">{count(worker.leasedCount)}</td>
+          <td><Time at={worker.createTime} /></td>
+          <td><Time at={worker.expireTime} /></td>
+        </tr>
+      ))}
+      {of.length === 0 && <Empty columns={COLUMNS.length}>No worker has a session.</Empty>}
+    </Table>
+  );
+}
