@@ -118,7 +118,7 @@ class Operators(DocumentTest):
         failed = self.failed()
         periodic = self.client.enqueue("reports", key="daily", cron="0 6 * * *")
         [group] = self.lines("errors", "list", "mail")
-        said = self.give("Errors, reports, schedules", FINGERPRINT=[group["fingerprint"]],
+        said = self.give("Errors, reports, schedules", FINGERPRINT=[group["fingerprint"]] * 3,
                          TASK=[failed, periodic])
         self.assertIn("Broken", said)
         self.assertEqual(self.states([failed, periodic]), ["READY"] * 2)

@@ -23,7 +23,7 @@ class Sizes(Planted):
     def test_a_proto_file_that_declares_a_service_may_be_longer(self):
         service = "service Broker {\n}\n"
         self.assert_clean("proto/skiplane/v1/a.proto", service + "\n" * 798)
-        self.assert_caught("proto/skiplane/v1/a.proto", service + "\n" * 799, "at most 800")
+        self.assert_caught("proto/skiplane/v1/a.proto", service + "\n" * 999, "at most 1000")
         nouns = "// A service {\nmessage Task {}\n"
         self.assert_caught("proto/skiplane/v1/a.proto", nouns + "\n" * 299, "at most 300")
         self.assert_clean("proto/google/rpc/a.proto", "\n" * 900)
