@@ -51,8 +51,8 @@ void ObeysGetTask(broker::GetTaskCall& call) {
   DemandNumber(call.attempts_max, 0, rpc::kPageMost);
 }
 
-void DemandFilter(const model::TaskFilter& filter) {
-  DemandQueueName(filter.queue);
+// All but its queue, which a list of several queues has beside it.
+void DemandConditions(const model::TaskFilter& filter) {
   DemandText(filter.stage, model::kStageNameBytesMax);
   DemandText(filter.key_prefix, model::kKeyBytesMax);
   DemandText(filter.fingerprint, model::kErrorTypeBytesMax);
@@ -66,8 +66,15 @@ void DemandFilter(const model::TaskFilter& filter) {
   }
 }
 
+void DemandFilter(const model::TaskFilter& filter) {
+  DemandQueueName(filter.queue);
+  DemandConditions(filter);
+}
+
 void ObeysListTasks(broker::ListTasksCall& call) {
-  DemandFilter(call.filter);
+  DemandConditions(call.filter);
+  if (call.queues.empty()) DemandQueueName(call.filter.queue);
+  for (const std::string& queue : call.queues) DemandQueueName(queue);
   DemandNumber(call.limit, 1, rpc::kPageMost);
   Demand(!call.filter.states.IsEmpty(), "a list is of some states");
   Demand(call.after.value_or(0) >= 0,
