@@ -199,4 +199,16 @@ absl::StatusOr<std::vector<model::Worker>> ListWorkers(pg::Session& session,
   return workers;
 }
 
+absl::StatusOr<std::vector<model::TaskId>> TasksOfWorker(pg::Session& session,
+                                                         const std::string& handle, int limit) {
+  pg::Params params;
+  params.Text(handle).Int4(limit);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kWorkerTasks, params));
+  std::vector<model::TaskId> tasks;
+  for (int row = 0; row < rows.size(); ++row) {
+    tasks.push_back({rows.Int(row, 0), rows.Int(row, 1)});
+  }
+  return tasks;
+}
+
 }  // namespace skiplane::store

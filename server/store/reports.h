@@ -103,4 +103,8 @@ absl::StatusOr<std::vector<model::Worker>> ListWorkers(pg::Session& session,
                                                        const std::string& after_handle,
                                                        int limit);
 
+// What a living worker holds, by lane and id; nothing of one that is not known.
+absl::StatusOr<std::vector<model::TaskId>> TasksOfWorker(pg::Session& session,
+                                                         const std::string& handle, int limit);
+
 }  // namespace skiplane::store

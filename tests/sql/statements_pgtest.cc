@@ -42,7 +42,8 @@ const std::map<std::string, std::set<std::string>> kReadsAsAWhole = {
     {"space_find", {"counter"}},
     {"token_key_expire", {"lease_ledger"}},
     {"worker_busy", {"lease_ledger"}},
-    {"worker_list", {"lease_ledger", "worker_session"}}};
+    {"worker_list", {"lease_ledger", "worker_session"}},
+    {"worker_tasks", {"lease_ledger", "worker_session"}}};
 
 // A sum over all tasks.
 const std::set<std::string> kMayReadALane = {"queue_bytes"};

@@ -150,6 +150,25 @@ class Overview(SystemTest):
         self.assertEqual(len(worker.task_ids), 20)
         self.assertLess(set(worker.task_ids), set(leased))
 
+        def held(**fields):
+            request = admin_pb2.ListTasksRequest(queues=["a", "b"], page_size=12, **fields)
+            tasks = []
+            while True:
+                page = self.client.admin.ListTasks(request, timeout=60)
+                tasks += [task.task_id for task in page.tasks]
+                if not page.next_page_token:
+                    return tasks
+                request.page_token = page.next_page_token
+        handle = worker.worker_handle
+        self.assertCountEqual(held(worker_handle=handle), leased)
+        self.assertCountEqual(
+            held(worker_handle=handle, filter={"task_ids": leased[:3]}),
+            leased[:3])
+        self.assertEqual(held(worker_handle="0123456789abcdef"), [])
+        ready = {"states": ["TASK_STATE_READY"]}
+        self.assertEqual(held(worker_handle=handle, filter=ready), [])
+        self.assert_refused("INVALID_ARGUMENT", "INVALID_FIELD", held, worker_handle="seven")
+
     def test_changes_are_found_by_task_actor_and_time(self):
         self.client.create_queue("a")
         first, second = (self.client.enqueue("a") for _ in range(2))

@@ -22,6 +22,7 @@ struct ListTasksCall {
   bool with_payload = false;
   int limit = 0;
   std::optional<int64_t> after;  // task number behind which the list goes on; unset: at its start
+  std::string worker{};          // by its handle; empty: any or none
   std::string party{};
 };
 

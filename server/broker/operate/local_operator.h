@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "server/broker/api/operator.h"
 #include "server/broker/await/task_waiters.h"
 #include "server/broker/batch/answer_memory.h"
@@ -83,9 +82,6 @@ class LocalOperator : public Operator {
   void GetServerInfo(ServerInfoCall call, Callback<ServerReport> done) override;
 
  private:
-  using QueuesByLane = absl::flat_hash_map<int64_t, QueuePtr>;
-
-  absl::StatusOr<QueuesByLane> QueuesOf(pg::Session& session, const ListErrorsCall& call);
   absl::StatusOr<ErrorPage> ReadErrors(pg::Session& session, const ListErrorsCall& call);
   absl::StatusOr<model::ErrorNote> Annotate(pg::Session& session, const AnnotateErrorCall& call);
   absl::StatusOr<Statistics> ReadHours(pg::Session& session, const StatisticsCall& call);

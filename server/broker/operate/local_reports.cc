@@ -30,28 +30,15 @@ void LocalOperator::ListErrorGroups(ListErrorsCall call, Callback<ErrorPage> don
 }
 
 // The queues that the call asks for, by their first lanes.
-absl::StatusOr<LocalOperator::QueuesByLane> LocalOperator::QueuesOf(pg::Session& session,
-                                                                    const ListErrorsCall& call) {
-  QueuesByLane queues;
-  if (!call.queue.empty()) {
-    ASSIGN_OR_RETURN(const QueuePtr queue, queues_.GetExisting(session, call.queue, "queue"));
-    queues.emplace(queue->lanes.front(), queue);
-    return queues;
-  }
-  if (queues_.All().empty()) RETURN_IF_ERROR(queues_.ReloadAll(session));
-  for (const QueuePtr& queue : queues_.All()) {
-    if (Ask(call.permit, queue->name).ok()) queues.emplace(queue->lanes.front(), queue);
-  }
-  return queues;
-}
-
 absl::StatusOr<ErrorPage> LocalOperator::ReadErrors(pg::Session& session,
                                                     const ListErrorsCall& call) {
-  ASSIGN_OR_RETURN(const QueuesByLane queues, QueuesOf(session, call));
+  ASSIGN_OR_RETURN(const auto visible, queues_.Visible(session, call.queue, call.permit));
+  absl::flat_hash_map<int64_t, QueuePtr> queues;
+  for (const QueuePtr& queue : visible) queues.emplace(queue->lanes.front(), queue);
   std::optional<int16_t> stage;
   if (!call.queue.empty()) {
     ASSIGN_OR_RETURN(stage,
-                     queues_.StageOf(session, queues.begin()->second, call.stage, "stage"));
+                     queues_.StageOf(session, visible.front(), call.stage, "stage"));
   }
   store::QueueLanes lanes;
   for (const auto& [first_lane, queue] : queues) lanes.Add(queue->lanes);

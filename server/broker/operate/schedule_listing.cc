@@ -17,15 +17,10 @@ constexpr int64_t kNoLane = 0;
 
 absl::StatusOr<std::vector<int64_t>> ScheduleListing::LanesOf(pg::Session& session,
                                                               const ListSchedulesCall& call) {
-  if (!call.queue.empty()) {
-    ASSIGN_OR_RETURN(const QueuePtr queue, queues_.GetExisting(session, call.queue, "queue"));
-    return queue->lanes;
-  }
   std::vector<int64_t> lanes;
-  if (call.permit == nullptr) return lanes;
-  if (queues_.All().empty()) RETURN_IF_ERROR(queues_.ReloadAll(session));
-  for (const QueuePtr& queue : queues_.All()) {
-    if (!call.permit(queue->name).ok()) continue;
+  if (call.queue.empty() && call.permit == nullptr) return lanes;
+  ASSIGN_OR_RETURN(const auto queues, queues_.Visible(session, call.queue, call.permit));
+  for (const QueuePtr& queue : queues) {
     lanes.insert(lanes.end(), queue->lanes.begin(), queue->lanes.end());
   }
   if (lanes.empty()) lanes.push_back(kNoLane);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
+#include "server/store/reports.h"
 
 namespace skiplane::broker {
 namespace {
@@ -22,6 +23,12 @@ constexpr size_t kStatementsPerPage = 600;
 int RowsPerPlace(const ListTasksCall& call, size_t places) {
   const int rows = call.filter.payload_text.empty() ? kRowsPerSlice : kPayloadsPerSlice;
   return std::max(kRowsPerPlaceLeast, rows / static_cast<int>(places));
+}
+
+model::TaskStates OnlyLeased() {
+  model::TaskStates states;
+  states.leased = true;
+  return states;
 }
 
 // Whether `a` comes before `b`.
@@ -43,6 +50,26 @@ std::vector<int64_t> RunOf(absl::Span<const Found> found) {
 }  // namespace
 
 absl::StatusOr<TaskPage> TaskListing::List(pg::Session& session, const ListTasksCall& call) {
+  if (call.worker.empty()) return ListMatches(session, call);
+  ASSIGN_OR_RETURN(std::vector<model::TaskId> held,
+                   store::TasksOfWorker(session, call.worker, model::kTasksPerCallMax));
+  const auto& ids = call.filter.ids;
+  std::erase_if(held, [&ids](const model::TaskId& id) {
+    return !ids.empty() && std::find(ids.begin(), ids.end(), id) == ids.end();
+  });
+  ListTasksCall narrow = call;
+  narrow.filter.states = call.filter.states.leased ? OnlyLeased() : model::TaskStates();
+  narrow.filter.ids = std::move(held);
+  // The call is checked, whether or not there is something to look at.
+  if (narrow.filter.ids.empty() || narrow.filter.states.IsEmpty()) {
+    RETURN_IF_ERROR(PlacesOf(session, call).status());
+    return TaskPage();
+  }
+  return ListMatches(session, narrow);
+}
+
+absl::StatusOr<TaskPage> TaskListing::ListMatches(pg::Session& session,
+                                                  const ListTasksCall& call) {
   ASSIGN_OR_RETURN(const std::vector<Place> places, PlacesOf(session, call));
   TaskPage page;
   if (places.empty()) return page;

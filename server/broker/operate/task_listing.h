@@ -37,6 +37,7 @@ class TaskListing {
     std::optional<int64_t> end;  // unset: there is no more
   };
 
+  absl::StatusOr<TaskPage> ListMatches(pg::Session& session, const ListTasksCall& call);
   absl::StatusOr<std::vector<Place>> PlacesOf(pg::Session& session, const ListTasksCall& call);
   absl::Status AddPlaces(pg::Session& session, const ListTasksCall& call, absl::string_view name,
                          absl::string_view field, std::vector<Place>* places);

@@ -148,6 +148,21 @@ absl::Status QueueCache::ReloadAll(pg::Session& session) {
   }
 }
 
+absl::StatusOr<QueueCache::Queues> QueueCache::Visible(pg::Session& session,
+                                                       const std::string& name,
+                                                       const Permit& permit) {
+  if (!name.empty()) {
+    ASSIGN_OR_RETURN(QueuePtr queue, GetExisting(session, name, "queue"));
+    return Queues{std::move(queue)};
+  }
+  if (All().empty()) RETURN_IF_ERROR(ReloadAll(session));
+  Queues queues = All();
+  std::erase_if(queues, [&permit](const QueuePtr& queue) {
+    return !Ask(permit, queue->name).ok();
+  });
+  return queues;
+}
+
 QueuePtr QueueCache::Learn(model::Queue queue) {
   auto learnt = std::make_shared<const model::Queue>(std::move(queue));
   {

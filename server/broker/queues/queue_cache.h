@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "server/base/mutex.h"
 #include "server/broker/api/calls.h"
+#include "server/broker/api/permit.h"
 #include "server/broker/batch/context.h"
 #include "server/broker/queues/new_queues.h"
 #include "server/model/queue.h"
@@ -67,6 +68,11 @@ class QueueCache {
   absl::StatusOr<QueuePtr> FindLane(pg::Session& session, int64_t lane);
 
   std::vector<QueuePtr> All() const;
+
+  // What a list is of: the queue of this name, or, without one, all that `permit` lets through.
+  // QUEUE_NOT_FOUND blames `queue`.
+  absl::StatusOr<Queues> Visible(pg::Session& session, const std::string& name,
+                                 const Permit& permit);
 
   // Reads a queue again, on the caller's session, after the commit of what changed it.
   absl::StatusOr<QueuePtr> Reload(pg::Session& session, const std::string& name);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
@@ -18,6 +19,8 @@ namespace skiplane::rpc {
 namespace {
 
 using Kind = model::TaskChange::Kind;
+
+constexpr size_t kHandleDigits = 16;
 
 template <typename Request>
 absl::StatusOr<broker::ChangeTaskCall> ReadChange(const Request& request, Kind kind) {
@@ -61,6 +64,15 @@ absl::Status ReadQueues(v1::ListTasksRequest* request, std::vector<std::string>*
     queues->push_back(std::move(name));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckHandle(absl::string_view handle) {
+  const bool is_one = handle.size() == kHandleDigits &&
+                      std::all_of(handle.begin(), handle.end(), [](char c) {
+                        return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f');
+                      });
+  if (handle.empty() || is_one) return absl::OkStatus();
+  return InvalidField({"worker_handle"}, "must be that of a worker: 16 hexadecimal digits");
 }
 
 }  // namespace
@@ -118,6 +130,8 @@ absl::StatusOr<broker::ListTasksCall> ReadListTasks(v1::ListTasksRequest* reques
   if (call.filter.states.IsEmpty()) call.filter.states = LivingStates();
   ASSIGN_OR_RETURN(call.with_payload, ReadEnum(request->view(), {"view"}));
   ASSIGN_OR_RETURN(call.limit, ReadPageSize(request->page_size()));
+  RETURN_IF_ERROR(CheckHandle(request->worker_handle()));
+  call.worker = std::move(*request->mutable_worker_handle());
   if (request->page_token().empty()) return call;
   ASSIGN_OR_RETURN(const std::vector<std::string> parts,
                    ReadListToken(request->page_token(), scope, 1));

@@ -22,6 +22,7 @@ namespace {
 constexpr int64_t kWaiting = 1'000'000;
 constexpr int64_t kFailed = 100'000;
 constexpr int64_t kHistory = 10'000'000;
+constexpr int kQueues = 2000;
 constexpr int kNewPriority = 3;
 constexpr int kTries = 100;
 
@@ -39,10 +40,10 @@ struct Course {
   Span around_drop;  // and what follows it
 };
 
-void MakeQueue(v1::AdminService::Stub& stub, const std::string& name) {
+void MakeQueue(v1::AdminService::Stub& stub, const std::string& name, int stages) {
   v1::CreateQueueRequest request;
   request.set_name(name);
-  for (int i = 0; i < kAdminStages; ++i) {
+  for (int i = 0; i < stages; ++i) {
     request.mutable_settings()->add_stages()->set_name(absl::StrCat("stage", i));
   }
   grpc::ClientContext context;
@@ -137,9 +138,12 @@ std::vector<std::pair<std::string, double>> ChangesOf(const SteadyWork& work, in
 void RunAdmin(Bench& bench, const std::string& name) {
   const std::unique_ptr<BrokerRun> broker = bench.Fresh();
   const auto stub = v1::AdminService::NewStub(KeptChannel(broker->addresses().front()));
-  MakeQueue(*stub, name);
-  const AdminRows rows = FillForAdmin(*broker, name, bench.Scaled(kWaiting), bench.Scaled(kFailed),
+  MakeQueue(*stub, name, kAdminStages);
+  const int queues = bench.options().is_quick ? 20 : kQueues;
+  for (int i = 0; i < queues; ++i) MakeQueue(*stub, AdminQueueName(i), 0);
+  AdminRows rows = FillForAdmin(*broker, name, bench.Scaled(kWaiting), bench.Scaled(kFailed),
                                       bench.Scaled(kHistory));
+  rows.queues = queues;
   Figures figures;
   figures.scenario = name;
   figures.parts = ReadAsOperator(*stub, name, rows, bench.options().is_quick ? 20 : 200);

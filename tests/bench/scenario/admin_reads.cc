@@ -20,7 +20,9 @@ class Reader {
 
   std::vector<std::pair<std::string, Latencies>> Run() {
     ReadPages();
+    ReadNewerFilters();
     ReadReports();
+    ReadOverviews();
     ReadTasks();
     return std::move(parts_);
   }
@@ -93,6 +95,66 @@ class Reader {
     ReadPage("list_nothing", false, [](v1::TaskFilter& filter, int) {
       filter.add_states(v1::TASK_STATE_SUCCEEDED);
       filter.set_key_prefix("never");
+    });
+  }
+
+  void ReadNewerFilters() {
+    ReadPage("list_error_type", true, [](v1::TaskFilter& filter, int) {
+      filter.set_error_type("Timeout");
+    });
+    ReadPage("list_attempts", true, [](v1::TaskFilter& filter, int) {
+      filter.set_min_attempts(1);
+    });
+    ReadPage("list_no_text", false, [](v1::TaskFilter& filter, int) {
+      filter.set_payload_text("nobody wrote this");
+    });
+    ReadPage("list_ids", true, [this](v1::TaskFilter& filter, int) {
+      for (int i = 0; i < calls_; ++i) {
+        filter.add_task_ids(IdOf(rows_.first_waiting, rows_.waiting, i));
+      }
+    });
+    for (const v1::TaskState state : {v1::TASK_STATE_READY, v1::TASK_STATE_SUCCEEDED}) {
+      ReadSeveral(absl::StrCat("list_newest_of_20_", state == v1::TASK_STATE_READY
+                                                         ? "ready" : "succeeded"), state);
+    }
+  }
+
+  // The newest of this queue and of 19 that are empty.
+  void ReadSeveral(const std::string& name, v1::TaskState state) {
+    Measure(name, [&](int) {
+      v1::ListTasksRequest request;
+      request.add_queues(queue_);
+      for (int i = 0; i < 19; ++i) request.add_queues(AdminQueueName(i));
+      request.mutable_filter()->add_states(state);
+      request.set_order(v1::LIST_ORDER_NEWEST_FIRST);
+      const auto page = Call<v1::ListTasksResponse>(&v1::AdminService::Stub::ListTasks, request);
+      testing::Require(page.tasks_size() > 0, absl::StrCat(name, " found nothing"));
+    });
+  }
+
+  void ReadOverviews() {
+    Measure("overview", [this](int) {
+      v1::ListQueueSummariesRequest request;
+      request.set_page_size(10000);
+      const auto all = Call<v1::ListQueueSummariesResponse>(
+          &v1::AdminService::Stub::ListQueueSummaries, request);
+      testing::Require(all.summaries_size() > rows_.queues, "queues are missing");
+    });
+    Measure("error_groups_of_all", [this](int) {
+      Call<v1::ListErrorGroupsResponse>(&v1::AdminService::Stub::ListErrorGroups,
+                                        v1::ListErrorGroupsRequest());
+    });
+    Measure("schedules_of_all", [this](int) {
+      Call<v1::ListSchedulesResponse>(&v1::AdminService::Stub::ListSchedules,
+                                      v1::ListSchedulesRequest());
+    });
+    Measure("workers", [this](int) {
+      Call<v1::ListWorkersResponse>(&v1::AdminService::Stub::ListWorkers,
+                                    v1::ListWorkersRequest());
+    });
+    Measure("server_info", [this](int) {
+      Call<v1::GetServerInfoResponse>(&v1::AdminService::Stub::GetServerInfo,
+                                      v1::GetServerInfoRequest());
     });
   }
 

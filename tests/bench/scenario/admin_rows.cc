@@ -114,6 +114,8 @@ std::string MakePartition(const BrokerRun& broker) {
 
 }  // namespace
 
+std::string AdminQueueName(int number) { return absl::StrCat("beside-", number); }
+
 AdminRows FillForAdmin(const BrokerRun& broker, const std::string& queue, int64_t waiting,
                        int64_t failed, int64_t history) {
   MakePayloadBodies(broker);

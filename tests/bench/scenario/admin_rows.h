@@ -14,11 +14,14 @@ constexpr int kAdminPriority = 5;     // of all tasks that wait
 constexpr int kAdminGroups = 500;     // error groups print-0, print-1, …, at each stage
 constexpr int kAdminTenants = 1000;   // values of the header "tenant": t0, t1, …
 
+std::string AdminQueueName(int number);
+
 struct AdminRows {
   int64_t lane = 0;
   int64_t waiting = 0;  // eight of ten ready, one delayed, one retrying; every fourth has a key
   int64_t failed = 0;
   int64_t history = 0;
+  int queues = 0;  // empty ones beside it, by their numbers
   int64_t first_waiting = 0;  // ids, each kind without a gap
   int64_t first_failed = 0;
   int64_t first_history = 0;

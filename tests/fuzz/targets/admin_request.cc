@@ -77,8 +77,8 @@ void ObeysListTasks(broker::ListTasksCall& call) {
   for (const std::string& queue : call.queues) DemandQueueName(queue);
   DemandNumber(call.limit, 1, rpc::kPageMost);
   Demand(!call.filter.states.IsEmpty(), "a list is of some states");
-  Demand(call.after.value_or(0) >= 0,
-         "a list goes on somewhere");
+  Demand(call.after.value_or(0) >= 0, "a list goes on somewhere");
+  Demand(call.worker.empty() || call.worker.size() == 16, "a worker is named by its handle");
 }
 
 void DemandChange(const model::TaskChange& change) {

@@ -125,8 +125,13 @@ TEST(ReadListTasks, OneQueueOrSeveral) {
   v1::ListTasksRequest none;
   v1::ListTasksRequest bad_order = several;
   bad_order.set_order(static_cast<v1::ListOrder>(3));
+  v1::ListTasksRequest bad_worker = several;
+  bad_worker.set_worker_handle("0123456789ABCDEF");
+  several.set_worker_handle("0123456789abcdef");
   const auto call = ReadListTasks(&several);
   ASSERT_TRUE(call.ok()) << call.status();
+  EXPECT_EQ(call->worker, "0123456789abcdef");
+  EXPECT_EQ(base::FieldOf(ReadListTasks(&bad_worker).status()), "worker_handle");
   EXPECT_EQ(call->queues, (std::vector<std::string>{"mail", "sms"}));
   EXPECT_TRUE(call->newest_first);
   EXPECT_EQ(base::FieldOf(ReadListTasks(&both).status()), "filter.queue");

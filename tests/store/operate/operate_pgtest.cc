@@ -276,6 +276,11 @@ TEST_F(OperateTest, AWorkersTasksAreThoseThatItHolds) {
   const std::vector<model::Worker> workers = Required(ListWorkers(*session_, "", {}, 10));
   ASSERT_THAT(workers, SizeIs(1));
   EXPECT_EQ(workers[0].leased, 2);
+  const std::string& handle = workers[0].handle;
+  EXPECT_THAT(Required(TasksOfWorker(*session_, handle, 10)),
+              ElementsAre(held[0].task.token.task, held[2].task.token.task));
+  EXPECT_THAT(Required(TasksOfWorker(*session_, handle, 1)), SizeIs(1));
+  EXPECT_THAT(Required(TasksOfWorker(*session_, "0123456789abcdef", 10)), IsEmpty());
 }
 
 TEST_F(OperateTest, ReportsOfAQuietInstallationAreEmpty) {
