@@ -1,7 +1,5 @@
 // skiplane queues export and apply: the settings of all queues as one file.
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/cli/base/exit_code.h"
+#include "client/cli/base/read_file.h"
 #include "client/cli/base/terminal.h"
 #include "client/cli/command/commands.h"
 #include "client/cli/command/show.h"
@@ -59,14 +58,6 @@ absl::Status Export(Session& session, const ExportOptions& options) {
   }
   session.out() << WriteQueueFile(wanted, session.json() ? -1 : 2) << "\n";
   return absl::OkStatus();
-}
-
-absl::StatusOr<std::string> ReadAll(const std::string& path) {
-  std::ifstream file;
-  if (path != "-") file.open(path, std::ios::binary);
-  std::istream& in = path == "-" ? std::cin : file;
-  if (!in) return LocalError(absl::StrCat("cannot read ", path));
-  return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
 absl::Status Create(Session& session, const QueueEntry& entry) {
@@ -131,7 +122,7 @@ absl::Status Make(Session& session, const std::vector<QueueStep>& steps) {
 }
 
 absl::Status Apply(Session& session, const ApplyOptions& options) {
-  const absl::StatusOr<std::string> text = ReadAll(options.path);
+  const absl::StatusOr<std::string> text = ReadFile(options.path);
   if (!text.ok()) return text.status();
   const auto entries = ReadQueueFile(*text);
   if (!entries.ok()) return entries.status();

@@ -1,27 +1,13 @@
 #include "client/cli/options/content_options.h"
 
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "client/cli/base/exit_code.h"
+#include "client/cli/base/read_file.h"
 #include "client/cli/input/option.h"
 #include "client/cli/options/filter_options.h"
 
 namespace skiplane::cli {
-namespace {
-
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::ifstream file;
-  if (path != "-") file.open(path, std::ios::binary);
-  std::istream& in = path == "-" ? std::cin : file;
-  if (!in) return UsageError(absl::StrCat("--new-payload-file: cannot read ", path));
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-}  // namespace
 
 void AddContent(CLI::App* app, ContentOptions* options) {
   const std::string group = "Other content";
@@ -49,7 +35,7 @@ absl::StatusOr<v1::TaskContent> ToContent(const ContentOptions& options, const v
   }
   if (!options.payload.empty()) content.set_payload(options.payload.front());
   if (!options.payload_file.empty()) {
-    auto payload = ReadFile(options.payload_file);
+    auto payload = ReadPayload(options.payload_file);
     if (!payload.ok()) return payload.status();
     content.set_payload(*std::move(payload));
   }

@@ -26,8 +26,8 @@ struct ContentOptions {
 
 void AddContent(CLI::App* app, ContentOptions* options);
 
-// What the task has, but for what the options give. A usage error for two payloads, a file that
-// cannot be read, or a header without '='.
+// What the task has, but for what the options give. A usage error for two payloads or
+// a header without '='; ReadPayload's for a file.
 absl::StatusOr<v1::TaskContent> ToContent(const ContentOptions& options, const v1::Task& task);
 
 }  // namespace skiplane::cli

@@ -1,20 +1,16 @@
 // The sources that know payloads only: arguments, files, lines.
-#include <fstream>
-#include <iostream>
-#include <iterator>
+#include <istream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/base/exit_code.h"
+#include "client/cli/base/read_file.h"
 #include "client/cli/source/sources.h"
 #include "client/cli/text/table.h"
 #include "client/cli/text/utf8.h"
 
 namespace skiplane::cli {
 namespace {
-
-// What the broker takes at most, and a byte more to see that there is more.
-constexpr size_t kPayloadBytesMax = (size_t{1} << 20) + 1;
 
 class Payloads : public RecordSource {
  public:
@@ -40,21 +36,10 @@ class Files : public RecordSource {
   absl::StatusOr<std::optional<Record>> Next() override {
     if (next_ == paths_.size()) return std::nullopt;
     const std::string& path = paths_[next_++];
-    std::ifstream file;
-    if (path != "-") file.open(path, std::ios::binary);
-    std::istream& in = path == "-" ? std::cin : file;
-    if (!in) return LocalError(absl::StrCat("cannot read ", path));
-    std::string payload(kPayloadBytesMax, '\0');
-    in.read(payload.data(), static_cast<std::streamsize>(payload.size()));
-    if (in.bad() || (in.fail() && !in.eof())) {
-      return LocalError(absl::StrCat("cannot read ", path));
-    }
-    payload.resize(static_cast<size_t>(in.gcount()));
-    if (payload.size() == kPayloadBytesMax) {
-      return UsageError(absl::StrCat(path, " is larger than 1 MiB, the most for a task"));
-    }
+    absl::StatusOr<std::string> payload = ReadPayload(path);
+    if (!payload.ok()) return payload.status();
     Record record{.place = absl::StrCat("file ", path), .name = path == "-" ? "" : path};
-    record.fields.emplace_back("payload", std::move(payload));
+    record.fields.emplace_back("payload", *std::move(payload));
     if (path == "-") return record;
     if (as_header_ && !Utf8IsValid(path)) {
       return UsageError(absl::StrCat("file ", OneLine(path), ": its name is not UTF-8, as the ",
