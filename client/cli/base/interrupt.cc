@@ -25,6 +25,7 @@ constexpr char kWake = 'w';
 // A pipe that the handler writes into: its reader waits for the signal and for a time at once.
 std::array<int, 2> signal_pipe{-1, -1};
 std::atomic<int> rest = 0;
+std::atomic<void (*)()> at_end = nullptr;
 std::atomic<int64_t> told_at_ms = 0;  // 0: none yet
 
 int64_t NowMs() {
@@ -45,10 +46,17 @@ void Tell(int number) {
     if (rest.fetch_sub(1) > 0) {
       Put(kSignal);
     } else {
+      if (void (*const end)() = at_end.load(); end != nullptr) end();
       signal(number, SIG_DFL);
       raise(number);  // it comes when this handler has returned
     }
   }
+  errno = saved;
+}
+
+void WakeUp(int) {
+  const int saved = errno;
+  Put(kWake);
   errno = saved;
 }
 
@@ -67,27 +75,31 @@ void Handle(int number, void (*handler)(int)) {
 Interrupt::Interrupt(InterruptOptions options) {
   if (pipe2(signal_pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0) signal_pipe = {-1, -1};
   rest = options.told;
+  at_end = options.at_end;
   told_at_ms = 0;
   for (const int number : {SIGINT, SIGTERM}) Handle(number, Tell);
   if (options.with_hangup) Handle(SIGHUP, Tell);
+  if (options.with_resize) Handle(SIGWINCH, WakeUp);
 }
 
 Interrupt::~Interrupt() {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) Handle(number, SIG_DFL);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGWINCH}) Handle(number, SIG_DFL);
   close(signal_pipe[0]);
   close(signal_pipe[1]);
   signal_pipe = {-1, -1};
 }
 
-bool Interrupt::Wait(absl::Duration at_most) {
+bool Interrupt::Wait(absl::Duration at_most, int descriptor) {
   const absl::Duration end = SteadyNow() + at_most;
   while (true) {
     const absl::Duration left = std::clamp(end - SteadyNow(), absl::ZeroDuration(), kPollAtMost);
-    pollfd waited{.fd = signal_pipe[0], .events = POLLIN, .revents = 0};
-    char byte = 0;
-    if (poll(&waited, 1, static_cast<int>(absl::ToInt64Milliseconds(left)) + 1) > 0 &&
-        read(signal_pipe[0], &byte, 1) == 1) {
-      return byte == kSignal;
+    std::array<pollfd, 2> waited{pollfd{.fd = signal_pipe[0], .events = POLLIN, .revents = 0},
+                                 pollfd{.fd = descriptor, .events = POLLIN, .revents = 0}};
+    const int timeout_ms = static_cast<int>(absl::ToInt64Milliseconds(left)) + 1;
+    if (poll(waited.data(), waited.size(), timeout_ms) > 0) {
+      char byte = 0;
+      if (read(signal_pipe[0], &byte, 1) == 1) return byte == kSignal;
+      if (waited[1].revents != 0) return false;
     }
     if (SteadyNow() >= end) return false;
   }

@@ -15,6 +15,10 @@ struct InterruptOptions {
   int told = 1;
   // SIGHUP, too: the terminal is gone.
   bool with_hangup = false;
+  // A new size of the terminal wakes.
+  bool with_resize = false;
+  // Called before the process ends at once; it may do only what a signal handler may.
+  void (*at_end)() = nullptr;
 };
 
 class Interrupt {
@@ -26,8 +30,8 @@ class Interrupt {
   Interrupt& operator=(const Interrupt&) = delete;
 
   // Returns after `at_most`, as soon as there is a signal that was not told yet: true, or when it
-  // is woken.
-  bool Wait(absl::Duration at_most);
+  // is woken. With a descriptor also when that can be read.
+  bool Wait(absl::Duration at_most, int descriptor = -1);
 
   // Ends the Wait that is under way, or else the next one. From any thread.
   void Wake();

@@ -18,6 +18,7 @@ void DeclareSchedules(CLI::App* app, Plan* plan);
 void DeclareEnqueue(CLI::App* app, Plan* plan);
 void DeclareWork(CLI::App* app, Plan* plan);
 void DeclareTail(CLI::App* app, Plan* plan);
+void DeclareTop(CLI::App* app, Plan* plan);
 void DeclareCompletion(CLI::App* app, Plan* plan);
 
 inline void DeclareCommands(CLI::App* app, Plan* plan) {
@@ -29,6 +30,7 @@ inline void DeclareCommands(CLI::App* app, Plan* plan) {
   DeclareReports(app, plan);
   DeclareServer(app, plan);
   DeclareTail(app, plan);
+  DeclareTop(app, plan);
   DeclareEnqueue(app, plan);
   DeclareWork(app, plan);
   DeclareCompletion(app, plan);

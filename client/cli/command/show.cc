@@ -1,32 +1,23 @@
 #include "client/cli/command/show.h"
 
+#include <optional>
+
 namespace skiplane::cli {
-namespace {
-
-std::vector<std::string> Titles(const Columns& columns) {
-  std::vector<std::string> titles;
-  for (const auto& [title, path] : columns) titles.push_back(title);
-  return titles;
-}
-
-}  // namespace
 
 Listing::Listing(Session& session, Columns columns)
-    : session_(session), columns_(std::move(columns)), table_(Titles(columns_)) {}
+    : session_(session), table_(std::move(columns), std::nullopt) {}
 
 void Listing::Add(const google::protobuf::Message& message) {
   if (session_.json()) {
     session_.out() << ToJson(message) << "\n";
-    return;
+  } else {
+    table_.Add(message);
   }
-  std::vector<std::string> row;
-  for (const auto& [title, path] : columns_) row.push_back(FieldText(message, path));
-  table_.Add(std::move(row));
 }
 
 void Listing::End() {
   if (!session_.json()) {
-    session_.out() << table_.Render(static_cast<size_t>(TerminalWidth()));
+    session_.out() << table_.Sorted().Render(static_cast<size_t>(TerminalWidth()));
   }
 }
 

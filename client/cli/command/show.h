@@ -12,13 +12,11 @@
 
 #include "client/cli/base/session.h"
 #include "client/cli/base/terminal.h"
+#include "client/cli/text/columns.h"
 #include "client/cli/text/field.h"
 #include "client/cli/text/table.h"
 
 namespace skiplane::cli {
-
-// A title and the path of the field below it (field.h).
-using Columns = std::vector<std::pair<std::string, std::string>>;
 
 // Collects rows for people, or prints each message at once for programs.
 class Listing {
@@ -32,8 +30,7 @@ class Listing {
 
  private:
   Session& session_;
-  const Columns columns_;
-  Table table_;
+  FieldTable table_;
 };
 
 // One message: its fields, or itself as JSON.

@@ -8,6 +8,7 @@
 #include <google/protobuf/message.h>
 
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -17,6 +18,11 @@ namespace skiplane::cli {
 
 // Empty for a field that is unset. The path must be one of the message's.
 std::string FieldText(const google::protobuf::Message& message, absl::string_view path);
+
+// What rows are sorted by: numbers, times and durations by their size, all else by its text. Unset
+// is least.
+std::pair<double, std::string> FieldRank(const google::protobuf::Message& message,
+                                         absl::string_view path);
 
 // Sets the field to what `text` says; entries of a repeated one are separated by commas. A usage
 // error says what is wrong with the text, or that there is no such field.

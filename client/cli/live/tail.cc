@@ -9,7 +9,7 @@
 #include "client/cli/base/interrupt.h"
 #include "client/cli/command/commands.h"
 #include "client/cli/command/show.h"
-#include "client/cli/command/tail_lines.h"
+#include "client/cli/live/tail_lines.h"
 #include "client/cli/input/option.h"
 #include "client/cli/text/instant.h"
 #include "client/src/convert_time.h"

@@ -1,4 +1,4 @@
-#include "client/cli/command/tail_lines.h"
+#include "client/cli/live/tail_lines.h"
 
 #include <google/protobuf/util/message_differencer.h>
 
