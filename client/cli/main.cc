@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
   const absl::Status status = Execute(std::get<Plan>(parsed));
   std::cout.flush();
   if (!status.ok()) std::cerr << "skiplane: " << Explain(status) << "\n";
+  if (!NextStep(status).empty()) std::cerr << NextStep(status) << "\n";
   const int code = status.ok() && !std::cout ? kLocal : ExitCodeOf(status);
   // Not by return: gRPC's threads may still let go of the last call while its statics end.
   std::cerr.flush();

@@ -56,6 +56,24 @@ TEST(ParseTest, TheCommandOfAWorkerIsLeftAlone) {
   EXPECT_EQ(ExitOf({"queues", "list", "--", "x"}).code, kUsage);
 }
 
+TEST(ParseTest, TablesAreSortedAndDocumentsAreNot) {
+  const auto parsed = Parse({"queues", "list", "--sort", "ready:desc", "--columns", "queue"});
+  ASSERT_TRUE(std::holds_alternative<Plan>(parsed));
+  EXPECT_EQ(std::get<Plan>(parsed).options.sort, "ready:desc");
+  EXPECT_EQ(std::get<Plan>(parsed).options.columns, "queue");
+  const auto refused = Parse({"queues", "list", "--json", "--sort", "ready"});
+  ASSERT_TRUE(std::holds_alternative<EarlyExit>(refused));
+  EXPECT_EQ(std::get<EarlyExit>(refused).code, kUsage);
+}
+
+TEST(ParseTest, ColoursAreTakenOrRefused) {
+  for (const bool is_colored : {true, false}) {
+    const auto parsed = Parse({"info", "--color", is_colored ? "always" : "never"});
+    ASSERT_TRUE(std::holds_alternative<Plan>(parsed));
+    EXPECT_EQ(std::get<Plan>(parsed).options.is_colored, is_colored);
+  }
+}
+
 TEST(ParseTest, WrongUsageIsTold) {
   EXPECT_EQ(ExitOf({}).code, kUsage);
   EXPECT_EQ(ExitOf({"colour"}).code, kUsage);

@@ -123,6 +123,14 @@ class Operators(DocumentTest):
         self.assertIn("Broken", said)
         self.assertEqual(self.states([failed, periodic]), ["READY"] * 2)
 
+    def test_tables_and_one_screen(self):
+        self.client.enqueue("mail")
+        by_age, by_failures = self.give("Options of all commands").split("QUEUE", 2)[1:]
+        self.assertIn("mail", by_age)
+        self.assertEqual(by_failures.split(), ["READY", "FAILED", "mail", "1", "0"])
+        said = self.give("Errors, reports, schedules", 1)
+        self.assertEqual(said.count("1 queues: 1 ready"), 2, said)
+
     def test_for_programs(self):
         self.client.enqueue("mail", b"left")
         task_id = self.failed(payload=b"to Ann")

@@ -57,6 +57,24 @@ class Reports(CliTest):
         self.assertRegex(shown.output, r"state +succeeded")
         self.assertRegex(shown.output, r"result +sent")
 
+    def test_a_task_is_shown_by_queue_and_key_in_one_word(self):
+        task_id = self.client.enqueue("mail", key="order/17")
+        [shown] = self.lines("tasks", "show", "mail/order/17")
+        self.assertEqual(shown["task"]["task_id"], task_id)
+        self.run_cli("tasks", "show", "mail/order", code=4)
+
+    def test_all_queues_are_followed_when_none_is_named(self):
+        self.client.create_queue("sms")
+        tail = self.start_cli("tail", "--interval", "100ms")
+        end = time.monotonic() + GENEROUS_S
+        while "sms  succeeded +0" not in tail.output:  # it tells only of what comes after its start
+            self.assertLess(time.monotonic(), end, tail.output)
+            self.client.enqueue("sms")
+        self.fail_one("SmtpError", "no answer")
+        tail.wait_for_output("mail  error SmtpError")
+        self.run_cli("tail", "--new-tasks", code=2)
+        self.assertIn("tail QUEUE --new-tasks", self.errors)
+
     def test_which_task_is_shown_must_be_said_in_one_way(self):
         for wrong in ((), ("1-1", "-q", "mail", "--key", "k"), ("1-1", "--key", "k"),
                       ("-q", "mail"), ("--key", "k")):

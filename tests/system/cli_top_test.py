@@ -67,7 +67,7 @@ class Top(CliTest):
         self.client.lease("mail", worker_name="host:1")
         totals, _, head, first, second, _, _, worker = self.run_cli("top").splitlines()
         self.assertEqual(totals, "2 queues: 2 ready, 1 leased, 0 failed; 1 workers")
-        self.assertEqual(head.split()[:4], ["QUEUE", "PAUSED", "SCHEDULED", "READY"])
+        self.assertEqual(head.split()[:4], ["QUEUE", "SCHEDULED", "READY", "LEASED"])
         self.assertEqual((first.split()[0], second.split()[0]), ("mail", "sms"))
         self.assertEqual(worker.split()[0], "host:1")
         *_, last = self.run_cli("top", "--once", "--sort", "ready").rstrip().split("\n\n")[1] \
@@ -76,14 +76,14 @@ class Top(CliTest):
 
     def test_a_wrong_column_is_answered_by_the_right_ones(self):
         self.run_cli("top", "--sort", "size", code=2)
-        self.assertIn("There are: queue, paused, scheduled, ready", self.errors)
+        self.assertIn("There are: queue, scheduled, ready", self.errors)
 
     def test_keys_sort_and_end(self):
         terminal = self.start_top("--sort", "queue")
         terminal.wait_for(b"mail")
         terminal.wait_for(b"sms")
         terminal.press(b"n")
-        terminal.wait_for(b"OLDEST READY")
+        terminal.wait_for(b"OLDEST")
         terminal.wait_for(b"sms")
         terminal.wait_for(b"mail")
         terminal.press(b"q")

@@ -1,5 +1,8 @@
 #include "client/cli/base/exit_code.h"
 
+#include <array>
+#include <utility>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
@@ -12,6 +15,16 @@ namespace skiplane::cli {
 namespace {
 
 constexpr absl::string_view kExitCodePayload = "skiplane.dev/exit-code";
+
+constexpr std::array<std::pair<absl::string_view, absl::string_view>, 7> kNextSteps{{
+    {"QUEUE_NOT_FOUND", "skiplane queues list shows the queues, skiplane queues create makes one."},
+    {"QUEUE_EXISTS", "skiplane queues update changes the settings of a queue that is there."},
+    {"ETAG_MISMATCH", "Somebody changed the queue: look at it, and give the command again."},
+    {"TASK_NOT_FOUND", "skiplane tasks list QUEUE shows the tasks of a queue."},
+    {"WRONG_STATE", "skiplane tasks show TASK tells the state."},
+    {"OPERATION_NOT_FOUND", "skiplane operations list shows those of the last week."},
+    {"ACCESS_DENIED", "skiplane whoami shows what you may do."},
+}};
 
 absl::Status WithExitCode(absl::Status status, ExitCode code) {
   status.SetPayload(kExitCodePayload, absl::Cord(absl::StrCat(static_cast<int>(code))));
@@ -55,6 +68,14 @@ std::string Explain(const absl::Status& status) {
   if (!field.empty()) absl::StrAppend(&text, " [field ", field, "]");
   if (!reason.empty()) absl::StrAppend(&text, " (", reason, ")");
   return text;
+}
+
+absl::string_view NextStep(const absl::Status& status) {
+  const std::string reason = ErrorReason(status);
+  for (const auto& [name, step] : kNextSteps) {
+    if (name == reason) return step;
+  }
+  return "";
 }
 
 }  // namespace skiplane::cli

@@ -28,4 +28,7 @@ ExitCode ExitCodeOf(const absl::Status& status);
 // One line for people: the message, with the broker's reason and the field that it blames.
 std::string Explain(const absl::Status& status);
 
+// What to do about it, as a sentence; empty where the message says all that is known.
+absl::string_view NextStep(const absl::Status& status);
+
 }  // namespace skiplane::cli

@@ -15,6 +15,11 @@ struct GlobalOptions {
   // With a bearer token in its first line, read again when it changes; empty: none.
   std::string token_file{};
   bool json = false;
+  // Of a command that lists: how its table is sorted, and which columns it has; empty: as usual.
+  std::string sort{};
+  std::string columns{};
+  // States and failures are coloured.
+  bool is_colored = false;
   // Unset: show once.
   std::optional<absl::Duration> watch{};
   absl::Duration timeout = absl::Seconds(20);

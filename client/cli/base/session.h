@@ -31,6 +31,9 @@ class Session {
     return internal::AwaitTask(connection_, std::move(request), wait);
   }
 
+  // To the broker that the next call would go to.
+  std::shared_ptr<grpc::Channel> NextChannel() { return connection_->Next().channel; }
+
   const Client& client() const { return client_; }
   const GlobalOptions& options() const { return options_; }
   // For programs: one JSON document per line and nothing else on standard output.

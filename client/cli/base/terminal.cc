@@ -5,14 +5,24 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <iostream>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 
 namespace skiplane::cli {
 
 bool IsTerminal(int descriptor) { return isatty(descriptor) == 1; }
+
+bool WantsColor() {
+  const char* const no_color = getenv("NO_COLOR");
+  const char* const kind = getenv("TERM");
+  const bool is_refused = no_color != nullptr && no_color[0] != '\0';
+  return IsTerminal(STDOUT_FILENO) && !is_refused && kind != nullptr &&
+         absl::string_view(kind) != "dumb";
+}
 
 int TerminalWidth() {
   winsize size{};

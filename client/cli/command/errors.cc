@@ -3,6 +3,7 @@
 #include "client/cli/command/commands.h"
 #include "client/cli/command/show.h"
 #include "client/cli/input/option.h"
+#include "client/cli/input/table_options.h"
 #include "client/src/convert_time.h"
 
 namespace skiplane::cli {
@@ -114,6 +115,7 @@ void DeclareErrors(CLI::App* app, Plan* plan) {
   AddStage(list, options);
   AddSwitch(list, "--hide-muted", &options->hide_muted, "Without those that are muted");
   AddNumber(list, "--limit", &options->limit, "At most so many; 0: all").Default("100");
+  AddTableOptions(list, plan);
 
   options = AddOfGroup(errors, plan, "retry", "Retries all tasks of an error group now.", Retry);
   AddStage(CommandOf(errors, "retry"), options);

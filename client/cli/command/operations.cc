@@ -3,6 +3,7 @@
 #include "client/cli/command/commands.h"
 #include "client/cli/command/show.h"
 #include "client/cli/input/option.h"
+#include "client/cli/input/table_options.h"
 
 namespace skiplane::cli {
 namespace {
@@ -63,6 +64,7 @@ void DeclareOperations(CLI::App* app, Plan* plan) {
                                  "Lists operations of the last week, the latest first.",
                                  list_options, List);
   AddNumber(list, "--limit", &list_options->limit, "At most so many; 0: all").Default("100");
+  AddTableOptions(list, plan);
 
   const auto show_options = std::make_shared<OperationOptions>();
   CLI::App* const show = AddView(operations, plan, "show", "Shows how far an operation is.",

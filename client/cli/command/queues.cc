@@ -7,6 +7,7 @@
 #include "client/cli/command/commands.h"
 #include "client/cli/command/show.h"
 #include "client/cli/input/option.h"
+#include "client/cli/input/table_options.h"
 #include "client/cli/options/queue_settings.h"
 #include "client/cli/text/enum_word.h"
 
@@ -248,6 +249,7 @@ void DeclareQueues(CLI::App* app, Plan* plan) {
   AddSwitch(list, "--no-counts", &list_options->no_counts,
             "Names, pauses and lanes only");
   AddNumber(list, "--limit", &list_options->limit, "At most so many; 0: all").Default("100");
+  AddTableOptions(list, plan);
 
   const auto show_options = std::make_shared<QueueOptions>();
   CLI::App* const show = AddView(

@@ -7,6 +7,7 @@
 #include "client/cli/command/commands.h"
 #include "client/cli/command/show.h"
 #include "client/cli/input/option.h"
+#include "client/cli/input/table_options.h"
 #include "client/cli/text/enum_word.h"
 #include "client/src/convert_time.h"
 
@@ -50,25 +51,26 @@ absl::Status Minutes(Session& session, const StatsOptions& options) {
   request.set_stage(options.stage);
   if (options.step) internal::ToProto(*options.step, request.mutable_step());
   PutRange(options, request);
-  Listing listing(session, {{"TIME", "start_time"},
-                            {"STAGE", "stage"},
-                            {"RUNS", "run.count"},
-                            {"RUN P50", "run.p50"},
-                            {"P95", "run.p95"},
-                            {"P99", "run.p99"},
-                            {"LEASES", "wait.count"},
-                            {"WAIT P50", "wait.p50"},
-                            {"P95", "wait.p95"},
-                            {"P99", "wait.p99"}});
+  absl::StatusOr<Listing> listing = Listing::AsAsked(session, {{"TIME", "start_time"},
+                                                               {"STAGE", "stage"},
+                                                               {"RUNS", "run.count"},
+                                                               {"RUN P50", "run.p50"},
+                                                               {"RUN P95", "run.p95"},
+                                                               {"RUN P99", "run.p99"},
+                                                               {"LEASES", "wait.count"},
+                                                               {"WAIT P50", "wait.p50"},
+                                                               {"WAIT P95", "wait.p95"},
+                                                               {"WAIT P99", "wait.p99"}});
+  if (!listing.ok()) return listing.status();
   do {
     const auto page =
         session.Call<v1::GetMinuteStatisticsRequest, v1::GetMinuteStatisticsResponse>(
             request, &AdminMethods::GetMinuteStatistics);
     if (!page.ok()) return page.status();
-    for (const v1::MinuteStatistics& minute : page->minutes()) listing.Add(minute);
+    for (const v1::MinuteStatistics& minute : page->minutes()) listing->Add(minute);
     request.set_page_token(page->next_page_token());
   } while (!request.page_token().empty());
-  listing.End();
+  listing->End();
   return absl::OkStatus();
 }
 
@@ -83,21 +85,22 @@ absl::Status Stats(Session& session, const StatsOptions& options) {
     request.set_outcome(static_cast<v1::AttemptOutcome>(*outcome));
   }
   PutRange(options, request);
-  Listing listing(session, {{"HOUR", "start_time"},
-                            {"STAGE", "stage"},
-                            {"OUTCOME", "outcome"},
-                            {"ATTEMPTS", "attempt_count"},
-                            {"RUN MEAN", "run_mean"},
-                            {"RUN MAX", "run_max"},
-                            {"WAIT MEAN", "wait_mean"}});
+  absl::StatusOr<Listing> listing = Listing::AsAsked(session, {{"HOUR", "start_time"},
+                                                               {"STAGE", "stage"},
+                                                               {"OUTCOME", "outcome"},
+                                                               {"ATTEMPTS", "attempt_count"},
+                                                               {"RUN MEAN", "run_mean"},
+                                                               {"RUN MAX", "run_max"},
+                                                               {"WAIT MEAN", "wait_mean"}});
+  if (!listing.ok()) return listing.status();
   do {
     const auto page = session.Call<v1::GetStatisticsRequest, v1::GetStatisticsResponse>(
         request, &AdminMethods::GetStatistics);
     if (!page.ok()) return page.status();
-    for (const v1::HourStatistics& hour : page->hours()) listing.Add(hour);
+    for (const v1::HourStatistics& hour : page->hours()) listing->Add(hour);
     request.set_page_token(page->next_page_token());
   } while (!request.page_token().empty());
-  listing.End();
+  listing->End();
   return absl::OkStatus();
 }
 
@@ -168,6 +171,7 @@ void DeclareStats(CLI::App* app, Plan* plan) {
   AddInstant(stats, "--to", &options->to, "Up to this time");
   AddSwitch(stats, "--minutes", &options->minutes, "By minute; --since is 1h then");
   AddDuration(stats, "--step", &options->step, "With --minutes: by so many minutes").Default("1m");
+  AddTableOptions(stats, plan);
   AddExamples(stats, {"skiplane stats mail --since 7d --outcome failed",
                       "skiplane stats mail --minutes --since 6h --step 10m"});
 }
@@ -181,6 +185,7 @@ void DeclareReports(CLI::App* app, Plan* plan) {
       app, plan, "workers", "Lists living workers and how many tasks each holds.", options,
       Workers);
   AddNumber(workers, "--limit", &options->limit, "At most so many; 0: all").Default("100");
+  AddTableOptions(workers, plan);
 
   options = std::make_shared<ListOptions>();
   AddView(app, plan, "whoami", "Shows who the broker takes you for, and what you may do.", options,
@@ -197,6 +202,7 @@ void DeclareReports(CLI::App* app, Plan* plan) {
   AddInstant(audit, "--from", &options->from, "From this time on");
   AddInstant(audit, "--to", &options->to, "Up to this time");
   AddNumber(audit, "--limit", &options->limit, "At most so many; 0: all").Default("100");
+  AddTableOptions(audit, plan);
 }
 
 }  // namespace skiplane::cli

@@ -4,6 +4,7 @@
 #include "client/cli/command/one_task.h"
 #include "client/cli/command/show.h"
 #include "client/cli/input/option.h"
+#include "client/cli/input/table_options.h"
 #include "client/cli/text/instant.h"
 #include "client/src/convert_time.h"
 
@@ -124,6 +125,7 @@ void DeclareSchedules(CLI::App* app, Plan* plan) {
                                  options, List);
   AddText(list, "QUEUE", &options->queue, "Only of this queue");
   AddNumber(list, "--limit", &options->limit, "At most so many; 0: all").Default("100");
+  AddTableOptions(list, plan);
   AddChange(schedules, plan, "pause",
             "Pauses periodic tasks: they do not run until they are resumed or triggered.",
             Pause);

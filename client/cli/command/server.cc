@@ -1,4 +1,5 @@
-// skiplane info: brokers and their database.
+// skiplane info and health: brokers and their database.
+#include "client/cli/base/health.h"
 #include "client/cli/command/commands.h"
 #include "client/cli/command/show.h"
 #include "client/cli/input/option.h"
@@ -9,6 +10,10 @@ namespace {
 using internal::AdminMethods;
 
 struct InfoOptions {};
+
+struct HealthOptions {
+  std::string service{};
+};
 
 absl::Status Info(Session& session, const InfoOptions&) {
   auto answer = session.Call<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(
@@ -43,6 +48,13 @@ absl::Status Info(Session& session, const InfoOptions&) {
   return absl::OkStatus();
 }
 
+absl::Status Health(Session& session, const HealthOptions& options) {
+  const absl::Status status = CheckHealth(session, options.service);
+  if (status.ok() && session.json()) session.out() << "{\"status\":\"SERVING\"}\n";
+  if (status.ok() && !session.json()) session.out() << "serving\n";
+  return status;
+}
+
 }  // namespace
 
 void DeclareServer(CLI::App* app, Plan* plan) {
@@ -50,6 +62,16 @@ void DeclareServer(CLI::App* app, Plan* plan) {
           "Shows which broker answers, its database and the sizes of its tables, and which brokers "
           "run.",
           std::make_shared<InfoOptions>(), Info);
+  const auto options = std::make_shared<HealthOptions>();
+  CLI::App* const health = AddView(
+      app, plan, "health",
+      "Says whether the broker serves: exit code 0, or 1 with a line that says why not. It needs "
+      "no credentials.",
+      options, Health);
+  AddText(health, "--service", &options->service,
+          "liveness: only whether the process answers; or the full name of a service")
+      .Type("NAME")
+      .Default("the broker as a whole");
 }
 
 }  // namespace skiplane::cli

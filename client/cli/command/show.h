@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +22,11 @@ namespace skiplane::cli {
 // Collects rows for people, or prints each message at once for programs.
 class Listing {
  public:
-  Listing(Session& session, Columns columns);
+  Listing(Session& session, Columns columns, std::optional<Order> order = std::nullopt);
+
+  // With the columns and in the order of --columns and --sort, which the command must have
+  // (table_options.h).
+  static absl::StatusOr<Listing> AsAsked(Session& session, const Columns& columns);
 
   void Add(const google::protobuf::Message& message);
 
@@ -59,7 +64,8 @@ absl::Status ForEach(Session& session, Request request,
     request.set_page_token(page->next_page_token());
   } while (!request.page_token().empty() && (limit == 0 || count < limit));
   if (!request.page_token().empty() && !session.json()) {
-    std::cerr << "There is more: --limit 0 shows all.\n";
+    std::cerr << "There is more: --limit 0 shows all"
+              << (session.options().sort.empty() ? "" : ", and sorts all") << ".\n";
   }
   return absl::OkStatus();
 }
@@ -69,11 +75,12 @@ template <typename Request, typename Response, typename Items>
 absl::Status ShowPages(Session& session, Request request,
                        internal::AsyncMethod<internal::AdminMethods, Request, Response> method,
                        Items items, const Columns& columns, int64_t limit) {
-  Listing listing(session, columns);
+  absl::StatusOr<Listing> listing = Listing::AsAsked(session, columns);
+  if (!listing.ok()) return listing.status();
   const absl::Status status = ForEach(
       session, std::move(request), method, items,
-      [&](const google::protobuf::Message& item) { listing.Add(item); }, limit);
-  if (status.ok()) listing.End();
+      [&](const google::protobuf::Message& item) { listing->Add(item); }, limit);
+  if (status.ok()) listing->End();
   return status;
 }
 

@@ -7,6 +7,7 @@
 #include "client/cli/command/commands.h"
 #include "client/cli/command/show.h"
 #include "client/cli/input/option.h"
+#include "client/cli/input/table_options.h"
 #include "client/cli/options/filter_options.h"
 #include "client/cli/text/utf8.h"
 #include "skiplane/error.h"
@@ -21,6 +22,7 @@ constexpr size_t kResultLengthMax = 60;
 
 struct ListOptions {
   std::vector<std::string> queues{};
+  std::string worker{};
   bool newest = false;
   FilterOptions filter{};
   std::optional<int> limit{};
@@ -49,6 +51,7 @@ absl::Status List(Session& session, const ListOptions& options) {
     filter->clear_queue();
   }
   *request.mutable_filter() = *std::move(filter);
+  request.set_worker_handle(options.worker);
   if (options.newest) request.set_order(v1::LIST_ORDER_NEWEST_FIRST);
   request.set_view(options.full ? v1::TASK_VIEW_FULL : v1::TASK_VIEW_BASIC);
   return ShowPages<v1::ListTasksRequest, v1::ListTasksResponse>(
@@ -123,10 +126,21 @@ void ShowAttempts(Session& session, v1::GetTaskResponse& answer) {
   listing.End();
 }
 
-absl::Status Show(Session& session, const TaskOptions& options) {
+// A task id has no slash; a key may.
+void SplitKey(TaskOptions& options) {
+  const size_t slash = options.task_id.find('/');
+  if (slash == std::string::npos || !options.queue.empty() || !options.key.empty()) return;
+  options.queue = options.task_id.substr(0, slash);
+  options.key = options.task_id.substr(slash + 1);
+  options.task_id.clear();
+}
+
+absl::Status Show(Session& session, const TaskOptions& given) {
+  TaskOptions options = given;
+  SplitKey(options);
   const bool by_id = !options.task_id.empty();
   if (by_id != options.queue.empty() || by_id != options.key.empty()) {
-    return UsageError("which task? tasks show TASK, or tasks show --queue QUEUE --key KEY");
+    return UsageError("which task? tasks show TASK, or tasks show QUEUE/KEY");
   }
   absl::StatusOr<v1::GetTaskResponse> answer = GetWhole(session, options);
   if (!answer.ok()) return answer.status();
@@ -167,8 +181,12 @@ void DeclareTasks(CLI::App* app, Plan* plan) {
               list_options, List);
   AddTexts(list, "QUEUE", &list_options->queues, "The queues, at most 100; --queue does as well");
   AddSwitch(list, "--newest", &list_options->newest, "The newest first");
+  AddText(list, "--worker", &list_options->worker,
+          "Only what this worker holds: WORKER of skiplane workers")
+      .Type("HANDLE");
   AddFilter(list, &list_options->filter);
   AddNumber(list, "--limit", &list_options->limit, "At most so many; 0: all").Default("100");
+  AddTableOptions(list, plan);
   AddSwitch(list, "--full", &list_options->full, "With --json: payloads and headers, too");
   AddExamples(list, {"skiplane tasks list mail --state failed",
                      "skiplane tasks list mail sms --newest --error-type TimeoutError",
@@ -180,11 +198,13 @@ void DeclareTasks(CLI::App* app, Plan* plan) {
       tasks, plan, "show", "Shows a task with its payload and its finished attempts, latest first; "
       "with the beginning of their results, if the queue keeps results. With --json all of them.",
       show_options, Show);
-  AddText(show, "TASK", &show_options->task_id, "The task's id; or --queue and --key");
+  AddText(show, "TASK", &show_options->task_id,
+          "The task's id, or QUEUE/KEY, or --queue and --key");
   AddText(show, "--queue,-q", &show_options->queue, "The queue of --key");
   AddText(show, "--key", &show_options->key, "The task that holds this key");
   AddDuration(show, "--wait", &show_options->wait, "Wait for the task's end at most this long");
-  AddExamples(show, {"skiplane tasks show --queue mail --key order-17 --wait 30s"});
+  AddExamples(show, {"skiplane tasks show mail/order-17",
+                     "skiplane tasks show --queue mail --key order-17 --wait 30s"});
   AddNumber(show, "--attempts", &show_options->attempts, "At most so many attempts")
       .Default("100");
 

@@ -44,6 +44,13 @@ void SetWatch(const std::string& text, GlobalOptions* options) {
   options->watch = *interval;
 }
 
+void SetColor(const std::string& text, GlobalOptions* options) {
+  if (text != "auto" && text != "always" && text != "never") {
+    throw CLI::ValidationError("--color", "must be auto, always or never");
+  }
+  options->is_colored = text == "always" || (text == "auto" && WantsColor());
+}
+
 void DeclareConnection(CLI::App* app, GlobalOptions* options) {
   AddText(app, "--broker", &options->broker,
           "The broker; several addresses are separated by commas")
@@ -162,6 +169,11 @@ void DeclareEverything(CLI::App* app, Plan* plan) {
          "--watch{2}",
          [plan](int64_t) {}, "Show it again every 2 seconds, or as said with --watch=SECONDS")
       ->type_name("");
+  plan->options.is_colored = WantsColor();
+  AddSetter(app, "--color", [plan](const std::string& text) { SetColor(text, &plan->options); },
+            "Colour states and failures: auto is on a terminal, unless NO_COLOR is set")
+      .Type("auto|always|never")
+      .Default("auto");
   DeclareConnection(app, &plan->options);
   DeclareTls(app, &plan->options);
   app->option_defaults()->group("Options");
@@ -187,6 +199,9 @@ std::variant<Plan, EarlyExit> Parse(const std::vector<std::string>& everything) 
     if (const CLI::Option* const option = app.get_option("--watch"); option->count() > 0) {
       SetWatch(option->results().back(), &plan.options);
       if (!plan.is_view) return Wrong("--watch is for commands that list or show something");
+    }
+    if (plan.options.json && !(plan.options.sort.empty() && plan.options.columns.empty())) {
+      return Wrong("--sort and --columns are for tables; jq sorts and chooses what --json prints");
     }
     if (!plan.rest.empty() && !plan.takes_rest) return Wrong("-- is for enqueue and work");
   } catch (const CLI::CallForHelp&) {

@@ -44,20 +44,37 @@ absl::Status TailCounts(Session& session, const TailOptions& options, CountLines
   return absl::OkStatus();
 }
 
+// A queue that is new, or was there before, is not told until something happens in it.
+absl::Status TailAllCounts(Session& session, std::map<std::string, CountLines>& lines) {
+  return ForEach<v1::ListQueueSummariesRequest, v1::ListQueueSummariesResponse>(
+      session, {}, &AdminMethods::ListQueueSummaries,
+      [](const v1::ListQueueSummariesResponse& page) { return page.summaries(); },
+      [&](const v1::QueueSummary& queue) {
+        const bool is_known = lines.contains(queue.queue());
+        const std::string line = lines[queue.queue()].Next(queue.counts());
+        if (!is_known || line.empty()) return;
+        Print(session, absl::StrCat(queue.queue(), "  ", line), queue);
+      },
+      /*limit=*/0);
+}
+
 absl::Status TailErrors(Session& session, const TailOptions& options, ErrorLines& lines) {
   v1::ListErrorGroupsRequest request;
   request.set_queue(options.queue);
-  const auto answer = session.Call<v1::ListErrorGroupsRequest, v1::ListErrorGroupsResponse>(
-      std::move(request), &AdminMethods::ListErrorGroups);
+  const absl::Status status = ForEach<v1::ListErrorGroupsRequest, v1::ListErrorGroupsResponse>(
+      session, std::move(request), &AdminMethods::ListErrorGroups,
+      [](const v1::ListErrorGroupsResponse& page) { return page.groups(); },
+      [&](const v1::ErrorGroup& group) {
+        const std::string line = lines.Next(group);
+        const std::string queue =
+            options.queue.empty() ? absl::StrCat(group.queue(), "  ") : std::string();
+        if (!line.empty()) Print(session, absl::StrCat(queue, line), group);
+      },
+      /*limit=*/0);
   // A broker that does not know error groups yet still has counts.
-  if (absl::IsUnimplemented(answer.status())) return absl::OkStatus();
-  if (!answer.ok()) return answer.status();
-  for (const v1::ErrorGroup& group : answer->groups()) {
-    const std::string line = lines.Next(group);
-    if (!line.empty()) Print(session, line, group);
-  }
-  lines.EndRound();
-  return absl::OkStatus();
+  if (absl::IsUnimplemented(status)) return absl::OkStatus();
+  if (status.ok()) lines.EndRound();
+  return status;
 }
 
 absl::Status TailTasks(Session& session, const TailOptions& options, absl::Duration interval,
@@ -85,8 +102,12 @@ absl::Status TailTasks(Session& session, const TailOptions& options, absl::Durat
 absl::Status Tail(Session& session, const TailOptions& options) {
   const absl::Duration interval = options.interval.value_or(absl::Seconds(2));
   if (interval < absl::Milliseconds(100)) return UsageError("--interval is at least 100ms");
+  if (options.new_tasks && options.queue.empty()) {
+    return UsageError("of which queue? tail QUEUE --new-tasks");
+  }
   Interrupt interrupt;
   CountLines counts;
+  std::map<std::string, CountLines> all_counts;
   ErrorLines errors;
   std::set<std::string> seen;
   bool was_away = false;
@@ -95,7 +116,8 @@ absl::Status Tail(Session& session, const TailOptions& options) {
     if (options.new_tasks) {
       status = TailTasks(session, options, interval, seen);
     } else {
-      status = TailCounts(session, options, counts);
+      status = options.queue.empty() ? TailAllCounts(session, all_counts)
+                                     : TailCounts(session, options, counts);
       if (status.ok()) status = TailErrors(session, options, errors);
     }
     const bool is_away = ExitCodeOf(status) == kNotReachable;
@@ -112,14 +134,14 @@ void DeclareTail(CLI::App* app, Plan* plan) {
   const auto options = std::make_shared<TailOptions>();
   CLI::App* const tail = AddCommand(
       app, plan, "tail",
-      "Follows a queue until Ctrl-C, one line for each thing that is new.\n\n"
+      "Follows a queue, or all of them, until Ctrl-C, one line for each thing that is new.\n\n"
       "Without --new-tasks: how many attempts ended well and how many tasks failed since the line "
       "before, what waits and what runs, as soon as a number changed; and each error group that "
       "has new failures, with its text. With --new-tasks: each task that was enqueued, once, the "
       "first ones being those of the last seconds. It asks the broker every --interval; tasks that "
       "were enqueued and deleted between two questions are not seen.",
       options, Tail);
-  AddText(tail, "QUEUE", &options->queue, "The queue").Required();
+  AddText(tail, "QUEUE", &options->queue, "The queue").Default("all");
   AddSwitch(tail, "--new-tasks", &options->new_tasks, "Show tasks as they are enqueued");
   AddDuration(tail, "--interval", &options->interval, "How often to ask").Default("2s");
 }

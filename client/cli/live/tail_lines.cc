@@ -34,7 +34,8 @@ std::string CountLines::Next(v1::QueueCounts counts) {
 std::string ErrorLines::Next(const v1::ErrorGroup& group) {
   const std::string seen =
       absl::StrCat(group.last_seen_time().seconds(), ".", group.last_seen_time().nanos());
-  std::string& last = last_seen_[absl::StrCat(group.stage(), "/", group.fingerprint())];
+  std::string& last =
+      last_seen_[absl::StrCat(group.queue(), "/", group.stage(), "/", group.fingerprint())];
   const bool is_new = last != seen && !is_first_round_;
   last = seen;
   if (!is_new) return "";

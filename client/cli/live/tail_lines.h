@@ -29,7 +29,7 @@ class ErrorLines {
 
  private:
   bool is_first_round_ = true;
-  // When each group was last seen, by stage and fingerprint.
+  // When each group was last seen, by queue, stage and fingerprint.
   std::map<std::string, std::string> last_seen_;
 };
 

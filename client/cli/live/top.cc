@@ -70,15 +70,15 @@ void DeclareTop(CLI::App* app, Plan* plan) {
   CLI::App* const top = AddCommand(
       app, plan, "top",
       "Shows all queues and workers on one screen until q or Ctrl-C.\n\n"
-      "Arrows and page keys scroll; a letter sorts by the column that the last line names, and once "
-      "more the other way round. Without a terminal it prints all of it once and ends.",
+      "Arrows and page keys scroll; a letter sorts by the column that the last line names, and "
+      "once more the other way round. Without a terminal it prints all of it once and ends.",
       options, Top);
   AddDuration(top, "--every", &options->every, "How often to ask").Default("2s");
-  AddText(top, "--sort", &options->sort, "By this column, as oldest-ready or failed:desc")
+  AddText(top, "--sort", &options->sort, "By this column, as oldest or failed:desc")
       .Type("COLUMN[:desc]")
       .Default("ready:desc");
   AddSwitch(top, "--once", &options->once, "Print all of it once and end");
-  AddExamples(top, {"skiplane top --every 5s --sort oldest-ready:desc"});
+  AddExamples(top, {"skiplane top --every 5s --sort oldest:desc"});
 }
 
 }  // namespace skiplane::cli

@@ -16,11 +16,11 @@ namespace {
 
 constexpr char kDefaultPath[] = "counts.ready_count";
 constexpr char kKeys[] =
-    "q quit, arrows and page keys scroll; sort: n name, p paused, s scheduled, r ready, l leased, "
-    "f failed, i in/s, d done/s, e fail/s, o oldest";
+    "q quit; sort: n name, s scheduled, r ready, l leased, f failed, i in/s, d done/s, e fail/s, "
+    "o oldest, p paused; arrows and page keys scroll";
 
 // The letters, in the order of the columns.
-constexpr absl::string_view kLetters = "npsrlfideo";
+constexpr absl::string_view kLetters = "nsrlfideop";
 
 const Columns& WorkerColumns() {
   static const Columns columns{{"WORKER", "name"},
@@ -85,7 +85,6 @@ std::vector<std::string> Workers(const Sight& sight, ScreenSize size) {
 
 const Columns& TopColumns() {
   static const Columns columns{{"QUEUE", "queue"},
-                               {"PAUSED", "pause_mode"},
                                {"SCHEDULED", "counts.scheduled_count"},
                                {"READY", kDefaultPath},
                                {"LEASED", "counts.leased_count"},
@@ -93,7 +92,8 @@ const Columns& TopColumns() {
                                {"IN/S", "enqueue_rate"},
                                {"DONE/S", "success_rate"},
                                {"FAIL/S", "failure_rate"},
-                               {"OLDEST READY", "oldest_ready_age"}};
+                               {"OLDEST", "oldest_ready_age"},
+                               {"PAUSED", "pause_mode"}};
   return columns;
 }
 

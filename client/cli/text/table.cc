@@ -4,12 +4,14 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "client/cli/text/color.h"
 #include "client/cli/text/utf8.h"
 
 namespace skiplane::cli {
 namespace {
 
 constexpr absl::string_view kGap = "  ";
+constexpr absl::string_view kEllipsis = "…";  // what Utf8Cut puts behind a cut
 
 bool IsNumber(absl::string_view cell) {
   return cell.find_first_not_of("0123456789.,-%") == absl::string_view::npos;
@@ -37,26 +39,50 @@ std::vector<Column> Measure(const std::vector<std::string>& titles,
   return columns;
 }
 
+// Where a cell is in its line, in bytes.
+struct Span {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+// `spans` becomes those of the cells that are there as a whole.
 std::string Line(const std::vector<std::string>& cells, const std::vector<Column>& columns,
-                 size_t width) {
+                 size_t width, std::vector<Span>* spans = nullptr) {
   std::string line;
   for (size_t i = 0; i < cells.size(); ++i) {
     const std::string blanks(columns[i].width - std::min(columns[i].width, Utf8Length(cells[i])),
                              ' ');
     if (i > 0) absl::StrAppend(&line, kGap);
-    if (columns[i].is_right) {
-      absl::StrAppend(&line, blanks, cells[i]);
-    } else {
-      absl::StrAppend(&line, cells[i], blanks);
-    }
+    if (columns[i].is_right) line += blanks;
+    if (spans != nullptr) spans->push_back({line.size(), line.size() + cells[i].size()});
+    line += cells[i];
+    if (!columns[i].is_right) line += blanks;
   }
   absl::StripTrailingAsciiWhitespace(&line);
-  return width > 0 ? Utf8Cut(line, width) : line;
+  if (width == 0 || Utf8Length(line) <= width) return line;
+  line = Utf8Cut(line, width);
+  const size_t kept = line.size() - kEllipsis.size();
+  while (spans != nullptr && !spans->empty() && spans->back().end > kept) spans->pop_back();
+  return line;
+}
+
+// From the last cell to the first, so that the places of those before it stay.
+std::string Colored(std::string line, const std::vector<std::string>& titles,
+                    const std::vector<std::string>& cells, const std::vector<Span>& spans) {
+  for (size_t i = spans.size(); i-- > 0;) {
+    // Without titles the first cell of a row says what the others are.
+    const std::string& title = i < titles.size() ? titles[i] : cells.front();
+    const absl::string_view color = i == 0 && titles.empty() ? "" : ColorOf(title, cells[i]);
+    if (color.empty()) continue;
+    line.insert(spans[i].end, kPlain);
+    line.insert(spans[i].begin, color.data(), color.size());
+  }
+  return line;
 }
 
 }  // namespace
 
-std::string Table::Render(size_t width) const {
+std::string Table::Render(size_t width, bool is_colored) const {
   std::vector<std::vector<std::string>> rows;
   for (const std::vector<std::string>& row : rows_) {
     std::vector<std::string>& clean = rows.emplace_back();
@@ -66,7 +92,9 @@ std::string Table::Render(size_t width) const {
   std::string text;
   if (!titles_.empty()) absl::StrAppend(&text, Line(titles_, columns, width), "\n");
   for (const std::vector<std::string>& row : rows) {
-    absl::StrAppend(&text, Line(row, columns, width), "\n");
+    std::vector<Span> spans;
+    const std::string line = Line(row, columns, width, &spans);
+    absl::StrAppend(&text, is_colored ? Colored(line, titles_, row, spans) : line, "\n");
   }
   return text;
 }

@@ -19,8 +19,8 @@ class Table {
 
   bool empty() const { return rows_.empty(); }
 
-  // No line is longer than `width`; 0 cuts nothing.
-  std::string Render(size_t width) const;
+  // No line is longer than `width`; 0 cuts nothing. With colours those of color.h.
+  std::string Render(size_t width, bool is_colored = false) const;
 
  private:
   std::vector<std::string> titles_;

@@ -24,6 +24,15 @@ TEST(ExitCodeTest, TheReasonAndTheFieldAreTold) {
   status.SetPayload("skiplane.dev/reason", absl::Cord("INVALID_FIELD"));
   status.SetPayload("skiplane.dev/field", absl::Cord("tasks[3].priority"));
   EXPECT_EQ(Explain(status), "priority is out of range [field tasks[3].priority] (INVALID_FIELD)");
+  EXPECT_EQ(NextStep(status), "");
+}
+
+TEST(ExitCodeTest, WhatToDoNextIsTold) {
+  absl::Status status = absl::NotFoundError("no queue mail");
+  EXPECT_EQ(NextStep(status), "");
+  status.SetPayload("skiplane.dev/reason", absl::Cord("QUEUE_NOT_FOUND"));
+  EXPECT_EQ(NextStep(status),
+            "skiplane queues list shows the queues, skiplane queues create makes one.");
 }
 
 }  // namespace

@@ -25,6 +25,38 @@ TEST(TableTest, LinesAreCutToTheWidthBetweenCharacters) {
   EXPECT_EQ(table.Render(80), "a  äöüäöüäöü\n");
 }
 
+TEST(TableTest, StatesAndFailuresAreColouredWhenThatIsWanted) {
+  Table table({"TASK", "STATE", "FAILED"});
+  table.Add({"1", "failed", "0"});
+  table.Add({"2", "ready", "3"});
+  EXPECT_EQ(table.Render(0, /*is_colored=*/true),
+            "TASK  STATE   FAILED\n"
+            "   1  \x1b[31mfailed\x1b[0m       0\n"
+            "   2  ready        \x1b[31m3\x1b[0m\n");
+  EXPECT_EQ(table.Render(0).find('\x1b'), std::string::npos);
+}
+
+TEST(TableTest, FactsAreColouredByTheirNames) {
+  Table facts({});
+  facts.Add({"state", "lost"});
+  facts.Add({"name", "failed"});
+  facts.Add({"state", "succeeded"});
+  facts.Add({"counts.failed_count", "12"});
+  EXPECT_EQ(facts.Render(0, /*is_colored=*/true),
+            "state                \x1b[31mlost\x1b[0m\n"
+            "name                 failed\n"
+            "state                \x1b[32msucceeded\x1b[0m\n"
+            "counts.failed_count  \x1b[31m12\x1b[0m\n");
+}
+
+TEST(TableTest, ACellThatIsCutOffHasNoColour) {
+  Table table({"STATE", "OUTCOME"});
+  table.Add({"failed", "lost"});
+  EXPECT_EQ(table.Render(10, /*is_colored=*/true),
+            "STATE   O…\n\x1b[31mfailed\x1b[0m  l…\n");
+  EXPECT_EQ(table.Render(6, /*is_colored=*/true), "STATE…\nfaile…\n");
+}
+
 TEST(TableTest, WhatATerminalWouldObeyIsNotPrinted) {
   EXPECT_EQ(OneLine("a\x1b[31mb\nc\td\x7f"), "a?[31mb c d?");
   EXPECT_EQ(OneLine("\xC2\x9B" "31m"), "?31m");
