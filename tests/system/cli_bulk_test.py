@@ -52,7 +52,8 @@ class Changes(CliTest):
         self.run_cli("tasks", "retry", one, other, failed, code=1)
         told = self.errors.splitlines()
         self.assertEqual([line.split(": ")[1] for line in told[:2]], [one, other])
-        self.assertEqual(told[2:], ["skiplane: 2 of 3 failed (WRONG_STATE)"])
+        self.assertEqual(told[2:], ["skiplane: 2 of 3 failed (WRONG_STATE)",
+                                    "skiplane tasks show TASK tells the state."])
 
     def test_a_filter_without_a_terminal_needs_yes(self):
         for number in range(5):

@@ -3,7 +3,7 @@
 import unittest
 
 from support.cli import CliTest
-from cli_top_test import Terminal
+from support.terminal import Terminal
 
 LISTS = (("queues", "list"), ("queues", "list", "--no-counts"), ("tasks", "list", "mail"),
          ("operations", "list"), ("errors", "list"), ("schedules", "list"), ("stats", "mail"),

@@ -1,49 +1,14 @@
 """`skiplane top` on a terminal and without one."""
 
-import fcntl
-import os
-import pty
-import select
 import signal
-import struct
-import subprocess
 import termios
 import unittest
 
-from support.cli import CliTest, program
+from support.cli import CliTest
 from support.process import GENEROUS_S
+from support.terminal import Terminal
 
 LEFT = b"\x1b[?25h\x1b[?1049l"  # the cursor is back, and the page that was there before
-
-
-class Terminal:
-    """A program on a terminal of 80 columns and some rows."""
-
-    def __init__(self, arguments, environment, rows=24):
-        self.ours, self.theirs = pty.openpty()
-        fcntl.ioctl(self.theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 80, 0, 0))
-        self.before = termios.tcgetattr(self.theirs)
-        self.seen = b""
-        self.process = subprocess.Popen([program(), *arguments], stdin=self.theirs,
-                                        stdout=self.theirs, stderr=self.theirs, env=environment)
-
-    def wait_for(self, text):
-        """Takes what is shown, up to and with `text`."""
-        while text not in self.seen:
-            if not select.select([self.ours], [], [], GENEROUS_S)[0]:
-                raise AssertionError(f"no {text!r} in {self.seen!r}")
-            self.seen += os.read(self.ours, 65536)
-        self.seen = self.seen.split(text, 1)[1]
-
-    def press(self, keys):
-        os.write(self.ours, keys)
-
-    def end(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait(GENEROUS_S)
-        os.close(self.ours)
-        os.close(self.theirs)
 
 
 class Top(CliTest):
@@ -99,8 +64,7 @@ class Top(CliTest):
         terminal = self.start_top("--every", "1h", "--sort", "queue")
         terminal.wait_for(b"sms")
         terminal.wait_for(b"q quit")
-        fcntl.ioctl(terminal.theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 6, 80, 0, 0))
-        terminal.process.send_signal(signal.SIGWINCH)
+        terminal.resize(rows=6)
         terminal.wait_for(b"mail")
         terminal.wait_for(b"q quit")
         self.assertNotIn(b"sms", terminal.seen)
