@@ -103,6 +103,17 @@ class Reports(CliTest):
         self.assertEqual((worker["name"], worker["worker_handle"]), ("host:1", handle))
         self.assertNotIn("w1", self.run_cli("workers"))
 
+    def test_what_one_worker_holds_is_listed(self):
+        self.client.enqueue_all("mail", [{}] * 3)
+        [held] = self.client.lease("mail", worker_id="w1", worker_name="host:1")
+        self.client.lease("mail", worker_id="w2", worker_name="host:2")
+        [handle] = [worker["worker_handle"] for worker in self.lines("workers")
+                    if worker["name"] == "host:1"]
+        listed = self.lines("tasks", "list", "mail", "--worker", handle)
+        self.assertEqual([task["task_id"] for task in listed], [held.task_id])
+        self.run_cli("tasks", "list", "mail", "--worker", "host:1", code=1)
+        self.assertIn("16 hexadecimal digits", self.errors)
+
     def test_changes_are_recorded_with_their_actor(self):
         self.run_cli("queues", "pause", "mail")
         records = self.lines("audit", "--queue", "mail", "--limit", "1")

@@ -1,5 +1,6 @@
 #include "client/cli/live/poller.h"
 
+#include <cmath>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -12,12 +13,25 @@ namespace skiplane::cli {
 
 using internal::AdminMethods;
 
+namespace {
+
+// Means of a minute: more digits say nothing, and take the place of other columns.
+double Rounded(double rate) { return std::round(rate * 100) / 100; }
+
+void RoundRates(v1::QueueSummary& queue) {
+  queue.set_enqueue_rate(Rounded(queue.enqueue_rate()));
+  queue.set_success_rate(Rounded(queue.success_rate()));
+  queue.set_failure_rate(Rounded(queue.failure_rate()));
+}
+
+}  // namespace
+
 void Look(Session& session, Sight& sight) {
   std::vector<v1::QueueSummary> queues;
   sight.status = ForEach<v1::ListQueueSummariesRequest, v1::ListQueueSummariesResponse>(
       session, {}, &AdminMethods::ListQueueSummaries,
       [](const v1::ListQueueSummariesResponse& page) { return page.summaries(); },
-      [&](const v1::QueueSummary& queue) { queues.push_back(queue); }, /*limit=*/0);
+      [&](const v1::QueueSummary& queue) { RoundRates(queues.emplace_back(queue)); }, /*limit=*/0);
   if (!sight.status.ok()) return;
   std::vector<v1::Worker> workers;
   sight.workers_status = ForEach<v1::ListWorkersRequest, v1::ListWorkersResponse>(
