@@ -2,6 +2,9 @@
 
 import unittest
 
+import grpc
+
+from support.broker import NOT_SERVING, watch
 from support.cli import CliTest
 
 
@@ -14,6 +17,14 @@ class Health(CliTest):
     def test_a_service_that_is_not_there(self):
         self.assertEqual(self.run_cli("health", "--service", "nonsense", code=1), "")
         self.assertIn("no service 'nonsense'", self.errors)
+
+    def test_a_broker_that_is_not_ready_and_alive(self):
+        self.database.refuse_writes()
+        with grpc.insecure_channel(self.broker.address) as channel:
+            next(status for status in watch(channel) if status == NOT_SERVING)
+        self.assertEqual(self.run_cli("health", code=1), "")
+        self.assertIn("its database is away or takes no writes", self.errors)
+        self.assertEqual(self.run_cli("health", "--service", "liveness"), "serving\n")
 
     def test_a_broker_that_is_away(self):
         self.broker.terminate()

@@ -24,6 +24,11 @@ class Tables(CliTest):
             said = self.run_cli("queues", "list", "--sort", order).splitlines()[1:]
             self.assertEqual([line.split()[0] for line in said], queues)
 
+    def test_what_is_left_out_is_not_sorted_and_that_is_told(self):
+        said = self.run_cli("queues", "list", "--sort", "ready:desc", "--limit", "2")
+        self.assertEqual([line.split()[0] for line in said.splitlines()[1:]], ["big", "mail"])
+        self.assertIn("--limit 0 shows all, and sorts all", self.errors)
+
     def test_columns_are_chosen(self):
         said = self.run_cli("queues", "list", "--columns", "ready,queue", "--sort", "ready")
         self.assertEqual([line.split() for line in said.splitlines()],

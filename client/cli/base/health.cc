@@ -67,7 +67,8 @@ absl::Status CheckHealth(Session& session, const std::string& service) {
         absl::StrCat("not serving: ", Explain(absl::UnavailableError(status.error_message()))));
   }
   return absl::FailedPreconditionError(
-      "not serving: a drain has begun, or the broker has no connection to its database");
+      "not serving: the broker drains, or its database is away or takes no writes; its log says "
+      "which");
 }
 
 }  // namespace skiplane::cli
