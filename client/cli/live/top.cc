@@ -58,7 +58,7 @@ absl::Status Top(Session& session, const TopOptions& options) {
     if (!parsed.ok()) return parsed.status();
     order = *std::move(parsed);
   }
-  TopPage page(std::move(order));
+  TopPage page(std::move(order), session.options().is_colored);
   if (options.once || !Screen::IsPossible()) return ShowOnce(session, page);
   return Go(session, interval, page);
 }

@@ -54,8 +54,8 @@ std::string Totals(const Sight& sight) {
 }
 
 // The lines of a table, its head first.
-std::vector<std::string> LinesOf(const Table& table, size_t width) {
-  std::vector<std::string> lines = absl::StrSplit(table.Render(width), '\n');
+std::vector<std::string> LinesOf(const Table& table, size_t width, bool is_colored = false) {
+  std::vector<std::string> lines = absl::StrSplit(table.Render(width, is_colored), '\n');
   lines.pop_back();  // what is behind the last line break
   return lines;
 }
@@ -97,8 +97,9 @@ const Columns& TopColumns() {
   return columns;
 }
 
-TopPage::TopPage(std::optional<Order> order)
-    : order_(order.value_or(Order{.path = kDefaultPath, .is_descending = true})) {}
+TopPage::TopPage(std::optional<Order> order, bool is_colored)
+    : order_(order.value_or(Order{.path = kDefaultPath, .is_descending = true})),
+      is_colored_(is_colored) {}
 
 Table TopPage::QueueTable(const Sight& sight) const {
   FieldTable table(TopColumns(), order_);
@@ -137,7 +138,7 @@ bool TopPage::Press(const Stroke& stroke) {
 std::vector<std::string> TopPage::Render(const Sight& sight, const std::string& broker,
                                          ScreenSize size) {
   const std::vector<std::string> workers = Workers(sight, size);
-  std::vector<std::string> queues = LinesOf(QueueTable(sight), size.width);
+  std::vector<std::string> queues = LinesOf(QueueTable(sight), size.width, is_colored_);
   const auto count = static_cast<int64_t>(queues.size()) - 1;
   constexpr int64_t kOthers = 5;  // state, totals, blank, head of the queues, keys
   shown_ = std::max<int64_t>(static_cast<int64_t>(size.height - workers.size()) - kOthers, 1);
@@ -153,7 +154,8 @@ std::vector<std::string> TopPage::Render(const Sight& sight, const std::string& 
 }
 
 std::string TopPage::RenderAll(const Sight& sight, size_t width) const {
-  std::string text = absl::StrCat(Totals(sight), "\n\n", QueueTable(sight).Render(width));
+  std::string text =
+      absl::StrCat(Totals(sight), "\n\n", QueueTable(sight).Render(width, is_colored_));
   if (!sight.workers.empty()) absl::StrAppend(&text, "\n", WorkerTable(sight).Render(width));
   return text;
 }

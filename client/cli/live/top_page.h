@@ -18,7 +18,7 @@ const Columns& TopColumns();
 class TopPage {
  public:
   // The fullest queues come first, unless `order` says otherwise.
-  explicit TopPage(std::optional<Order> order);
+  explicit TopPage(std::optional<Order> order, bool is_colored = false);
 
   // False when the key asks to end. A letter sorts by its column, once more the other way round.
   bool Press(const Stroke& stroke);
@@ -34,6 +34,7 @@ class TopPage {
   void Sort(char letter);
 
   Order order_;
+  bool is_colored_;
   int64_t first_ = 0;  // queue that is shown
   int64_t shown_ = 1;  // queues, at the last Render
 };

@@ -80,6 +80,16 @@ TEST(TopPageTest, KeysScrollWithinTheQueues) {
   EXPECT_THAT(first(), StartsWith("q36"));
 }
 
+TEST(TopPageTest, FailuresAreColouredWhenThatIsWanted) {
+  Sight sight = Queues(1);
+  sight.queues[0].mutable_counts()->set_failed_count(7);
+  for (const bool is_colored : {true, false}) {
+    TopPage page(std::nullopt, is_colored);
+    const std::string line = page.Render(sight, "host:1", kScreen)[4];
+    EXPECT_EQ(absl::StrContains(line, "\x1b[31m7\x1b[0m"), is_colored) << line;
+  }
+}
+
 TEST(TopPageTest, QEnds) { EXPECT_FALSE(TopPage({}).Press({.key = Key::kLetter, .letter = 'q'})); }
 
 TEST(TopPageTest, WorkersTakeAThirdAndTheOthersAreCounted) {
