@@ -9,13 +9,14 @@ interface Props {
   /** What the button says that does it. */
   verb: string;
   isDangerous?: boolean;
+  isWide?: boolean;
   children?: ComponentChildren;
   /** What it throws is shown, and the dialog stays open with what was typed. */
   onDo: () => Promise<void> | void;
   onClose: () => void;
 }
 
-export function Confirm({ title, verb, isDangerous, children, onDo, onClose }: Props) {
+export function Confirm({ title, verb, isDangerous, isWide, children, onDo, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const [isBusy, setIsBusy] = useState(false);
@@ -40,7 +41,8 @@ export function Confirm({ title, verb, isDangerous, children, onDo, onClose }: P
   }
 
   return (
-    <dialog ref={dialog} aria-labelledby="confirm-title" onClose={onClose}
+    <dialog ref={dialog} class={isWide ? "wide" : undefined} aria-labelledby="confirm-title"
+      onClose={onClose}
       onCancel={(event) => isBusy && event.preventDefault()}>
       <form onSubmit={submit}>
         <h2 id="confirm-title">{title}</h2>

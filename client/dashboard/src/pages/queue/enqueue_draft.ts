@@ -1,11 +1,11 @@
 // A task as somebody typed it, and the request that makes it.
-import { toBase64 } from "../../text/bytes";
+import { readHeaders, readPayload, type Form } from "../../text/content";
 import { parseDuration } from "../../text/duration";
 import { parseTime } from "../../text/time";
 
 export interface EnqueueDraft {
   payload: string;
-  form: "text" | "json" | "base64";
+  form: Form;
   contentType: string;
   headers: string;
   key: string;
@@ -28,22 +28,6 @@ export const EMPTY: EnqueueDraft = {
 
 export type Problems = Partial<Record<keyof EnqueueDraft, string>>;
 
-function payloadOf({ payload, form }: EnqueueDraft): string {
-  if (form === "json") JSON.parse(payload);
-  if (form !== "base64") return toBase64(new TextEncoder().encode(payload));
-  const text = payload.replace(/\s+/g, "");
-  atob(text);
-  return text;
-}
-
-function headersOf(text: string): Record<string, string> {
-  return Object.fromEntries(text.split("\n").filter((line) => line.trim()).map((line) => {
-    const colon = line.indexOf(":");
-    if (colon < 1) throw new Error(`“${line}”: write a header as name: value.`);
-    return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
-  }));
-}
-
 function wholeOf(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value)) throw new Error(`“${text}” is not a whole number.`);
@@ -60,14 +44,13 @@ export function toTask(draft: EnqueueDraft) {
     try {
       task[field] = take(text.trim());
     } catch (error) {
-      problems[name] = name === "payload"
-        ? `This is no ${draft.form === "json" ? "JSON" : "base64"}.` : (error as Error).message;
+      problems[name] = (error as Error).message;
     }
   };
   const as = (text: string) => text;
-  read("payload", "payload", () => payloadOf(draft));
+  read("payload", "payload", () => readPayload(draft));
   read("contentType", "contentType", as);
-  read("headers", "headers", headersOf);
+  read("headers", "headers", readHeaders);
   read("key", "key", as);
   if (draft.key.trim()) read("keyPolicy", "keyPolicy", as);
   read("priority", "priority", wholeOf);

@@ -50,7 +50,8 @@ export function EnqueueForm({ of }: { of: Queue }) {
         onInput={put("payload")} problem={problems.payload} />
       <div class="fields">
         <Select id="enqueue-form" label="It is" value={draft.form} onInput={put("form")}
-          choices={[["text", "text"], ["json", "JSON, checked"], ["base64", "base64"]]} />
+          choices={[["text", "text"], ["json", "JSON, checked"], ["base64", "base64"],
+            ["hex", "hex"]]} />
         <Field id="enqueue-content-type" label="Content type" value={draft.contentType}
           onInput={put("contentType")} help="As application/json" />
         <Field id="enqueue-key" label="Key" value={draft.key} onInput={put("key")}

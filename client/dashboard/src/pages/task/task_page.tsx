@@ -16,6 +16,7 @@ import { Details } from "./details";
 import { Explained } from "./explained";
 import { makeLoader } from "./load";
 import { NextRuns } from "./next_runs";
+import { TaskFormButtons } from "./task_form_buttons";
 
 const ENDED = ["TASK_STATE_SUCCEEDED", "TASK_STATE_FAILED", "TASK_STATE_CANCELLED"];
 
@@ -36,7 +37,13 @@ export function TaskPage({ taskId }: { taskId: string }) {
   const { task } = value;
   return (
     <Page title={`Task ${taskId}`} heading={heading}
-      actions={!isGone && <TaskActions tasks={[task]} onDone={live.reload} />}>
+      actions={(
+        <>
+          {!isGone && <TaskActions tasks={[task]} onDone={live.reload} />}
+          <TaskFormButtons of={task} isGone={isGone} hasPayload={value.hasPayload}
+            onDone={live.reload} />
+        </>
+      )}>
       <p class="lead">
         <State of={task.state} />
         {task.recurrence?.paused && <span class="tag warn">paused</span>}

@@ -28,6 +28,10 @@ const isPeriodic = (task: Task) => !!task.recurrence;
 const waits = is("SCHEDULED", "READY");
 const isUnfinished = is("SCHEDULED", "READY", "LEASED");
 
+export const canRetry = (task: Task) => is("FAILED")(task)
+  || (is("SCHEDULED")(task) && !!task.lastError && !isPeriodic(task));
+export const canMove = (task: Task) => is("SCHEDULED", "READY", "FAILED")(task) && !isPaused(task);
+
 export function readPriority(text: string): number {
   const value = Number(text);
   if (text.trim() === "" || !Number.isInteger(value) || Math.abs(value) > 32768) {
@@ -39,9 +43,7 @@ export function readPriority(text: string): number {
 export const ACTIONS: TaskAction[] = [
   {
     name: "retry", title: "Retry", done: "Retried", method: "RetryTask",
-    fits: (task) => is("FAILED")(task)
-      || (is("SCHEDULED")(task) && !!task.lastError && !isPeriodic(task)),
-    bulk: () => ({ retry: {} }),
+    fits: canRetry, bulk: () => ({ retry: {} }),
   },
   {
     name: "run_now", title: "Run now", done: "Run now", method: "RescheduleTask",
