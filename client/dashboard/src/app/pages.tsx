@@ -9,6 +9,7 @@ import { Operation } from "../pages/operations/operation";
 import { Operations } from "../pages/operations/operations";
 import { Overview } from "../pages/overview/overview";
 import { QueuePage } from "../pages/queue/queue_page";
+import { Schedules } from "../pages/schedules/schedules";
 import { TaskPage } from "../pages/task/task_page";
 import { AllTasks } from "../pages/tasks/all_tasks";
 import { Workers } from "../pages/workers";
@@ -29,6 +30,7 @@ function pageOf(parts: string[]): VNode {
     return <Operation key={second} operationId={second} />;
   }
   if (first === "errors" && isOne) return <Errors />;
+  if (first === "schedules" && isOne) return <Schedules />;
   if (first === "workers" && isOne) return <Workers />;
   if (first === "brokers" && isOne) return <Brokers />;
   if (first === "audit" && isOne) return <Audit />;

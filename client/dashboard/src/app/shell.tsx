@@ -15,8 +15,8 @@ import { Shown } from "./pages";
 import { to, usePlace } from "./router";
 
 const PLACES: [string, string][] = [
-  ["queues", "Queues"], ["tasks", "Tasks"], ["errors", "Errors"], ["operations", "Operations"],
-  ["workers", "Workers"], ["brokers", "Brokers"], ["audit", "Audit"],
+  ["queues", "Queues"], ["tasks", "Tasks"], ["schedules", "Schedules"], ["errors", "Errors"],
+  ["operations", "Operations"], ["workers", "Workers"], ["brokers", "Brokers"], ["audit", "Audit"],
 ];
 const WHO_PERIOD_MS = 60_000; // rules change seldom
 

@@ -12,6 +12,7 @@ import { Foreign } from "../../parts/foreign";
 import { Page } from "../../parts/page";
 import { pauseName } from "../../text/names";
 import { ErrorGroups } from "../errors/errors";
+import { ScheduleList } from "../schedules/schedules";
 import { TaskList } from "../tasks/task_list";
 import { EnqueueForm } from "./enqueue_form";
 import { PauseDialog } from "./pause_dialog";
@@ -19,8 +20,8 @@ import { SettingsForm } from "./settings_form";
 import { Status } from "./status";
 
 const TABS: [string, string][] = [
-  ["status", "Status"], ["tasks", "Tasks"], ["errors", "Errors"], ["enqueue", "Enqueue"],
-  ["settings", "Settings"],
+  ["status", "Status"], ["tasks", "Tasks"], ["schedules", "Schedules"], ["errors", "Errors"],
+  ["enqueue", "Enqueue"], ["settings", "Settings"],
 ];
 
 export function QueuePage({ name, tab }: { name: string; tab: string }) {
@@ -51,6 +52,7 @@ function Tab({ tab, queue, onChange }: { tab: string; queue: Queue; onChange: ()
   switch (tab) {
     case "status": return <Status of={queue} />;
     case "tasks": return <TaskList queues={[queue.name]} hasQueues={false} />;
+    case "schedules": return <ScheduleList queue={queue.name} />;
     case "errors": return <ErrorGroups queue={queue.name} />;
     case "enqueue": return <EnqueueForm of={queue} />;
     case "settings": return <SettingsForm of={queue} onChange={onChange} />;

@@ -33,7 +33,9 @@ async function actOnAll(action: TaskAction, tasks: Task[], value: string): Promi
   return failed;
 }
 
-export function TaskActions({ tasks, onDone }: { tasks: Task[]; onDone: () => void }) {
+/** With `only`, the names of those that are offered. */
+export function TaskActions({ tasks, onDone, only }:
+  { tasks: Task[]; onDone: () => void; only?: string[] }) {
   const [asked, setAsked] = useState<{ action: TaskAction; tasks: Task[] } | null>(null);
   const [failed, setFailed] = useState<Failed[]>([]);
   const may = useMay();
@@ -51,7 +53,8 @@ export function TaskActions({ tasks, onDone }: { tasks: Task[]; onDone: () => vo
   if (mine.length === 0) {
     return tasks.length > 0 ? <span class="none">read-only</span> : null;
   }
-  const fitting = ACTIONS.map((action) => ({ action, tasks: mine.filter(action.fits) }));
+  const offered = ACTIONS.filter((action) => !only || only.includes(action.name));
+  const fitting = offered.map((action) => ({ action, tasks: mine.filter(action.fits) }));
   return (
     <>
       <div class="buttons" role="group" aria-label="Actions">
