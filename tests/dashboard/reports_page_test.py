@@ -1,49 +1,9 @@
-"""The pages of errors, workers, brokers and of the audit."""
+"""The pages of workers, brokers and of the audit."""
 
 import unittest
 
 from browser.case import HOSTILE, DashboardTest
-from support.client import new_id, task_pb2
-
-
-class ErrorsPage(DashboardTest):
-    def fail(self, queue, error_type, tasks=1):
-        for _ in range(tasks):
-            self.client.enqueue(queue)
-        for task in self.client.lease(queue, max_tasks=10):
-            self.client.nack(task, "FAIL", error=task_pb2.TaskError(
-                type=error_type, text=f"{error_type} of mailer 7".encode()))
-
-    def test_groups_of_all_queues_are_listed_and_lead_to_their_tasks(self):
-        self.fail("mail", HOSTILE, tasks=3)
-        self.fail("other", "ValueError")
-        self.page.open("errors")
-        self.page.until(lambda: len(self.page.rows("Error groups")) == 2, "both groups")
-        self.assertIn(HOSTILE, self.page.rows("Error groups")[1][0])
-        self.page.click("3", tag="a")
-        self.page.until(lambda: len(self.page.rows("Tasks")) == 3, "the tasks of the group")
-        self.page.open("errors")
-        self.page.fill("Queue", "other")
-        self.page.click("Filter")
-        self.page.until(lambda: len(self.page.rows("Error groups")) == 1, "that of one queue")
-        self.assertEqual(self.page.place(), "errors?queue=other")
-
-    def test_a_group_is_retried(self):
-        self.fail("mail", "TimeoutError", tasks=3)
-        self.page.open("errors")
-        self.page.click("Retry…")
-        self.page.wait_for("3 tasks of mail", "dialog[open]")
-        self.page.confirm("Retry")
-        self.page.wait_for("Changed\n3")
-        self.assertRegex(self.page.place(), "^operations/[0-9a-f]{32}$")
-        self.assertEqual(self.client.queue("mail").counts.ready_count, 3)
-
-    def test_a_queue_has_its_own(self):
-        self.fail("mail", "TimeoutError")
-        self.fail("other", "ValueError")
-        self.page.open("queues/other/errors")
-        self.page.until(lambda: len(self.page.rows("Error groups")) == 1, "its group")
-        self.page.wait_for("ValueError", "main")
+from support.client import new_id
 
 
 class WorkersPage(DashboardTest):

@@ -11,6 +11,14 @@ export interface ErrorGroup {
   lastSeenTime?: string;
   sampleTaskIds?: string[];
   queue: string;
+  note?: ErrorNote;
+}
+
+export interface ErrorNote {
+  text?: string;
+  muted?: boolean;
+  actor?: string;
+  updateTime?: string;
 }
 
 export interface HourStatistics {

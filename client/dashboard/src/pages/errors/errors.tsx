@@ -5,11 +5,12 @@ import { admin } from "../../api/call";
 import type { ErrorGroup } from "../../api/messages/report";
 import { setQuery, usePlace } from "../../app/router";
 import { Shown } from "../../parts/failure";
-import { Field } from "../../parts/field";
+import { Check, Field } from "../../parts/field";
 import { Page } from "../../parts/page";
 import { Pager } from "../../parts/pager";
 import { Empty, Table } from "../../parts/table";
 import { GroupRow } from "./group_row";
+import { NoteDialog } from "./note_dialog";
 
 const COLUMNS = [
   { name: "error", title: "Error" },
@@ -53,25 +54,49 @@ function QueueFilter({ queue }: { queue: string }) {
 }
 
 export function ErrorGroups({ queue }: { queue: string }) {
-  const after = usePlace().query.get("after") ?? "";
-  const live = useLive(
-    (signal) => admin<Answer>("ListErrorGroups", { queue, pageToken: after }, signal),
-    [queue, after]);
+  const { query } = usePlace();
+  const after = query.get("after") ?? "";
+  const hideMuted = query.get("muted") !== "show";
+  const [noted, setNoted] = useState<ErrorGroup | null>(null);
+  const live = useLive((signal) => admin<Answer>(
+    "ListErrorGroups", { queue, hideMuted, pageToken: after }, signal), [queue, hideMuted, after]);
   return (
     <>
-      <Shown live={live}>{({ groups }) => <List of={groups ?? []} />}</Shown>
+      <Check id="errors-muted" label="Show muted ones" isOn={!hideMuted}
+        onInput={(isOn) => setQuery({ muted: isOn ? "show" : undefined, after: undefined })} />
+      <Shown live={live}>
+        {({ groups }) => (
+          <List of={groups ?? []} hideMuted={hideMuted} onNote={setNoted} onDone={live.reload} />
+        )}
+      </Shown>
       <Pager after={after} next={live.value?.nextPageToken} what="errors" />
+      {noted && (
+        <NoteDialog of={noted} now={live.value?.groups?.find((one) => isSame(one, noted))}
+          onDone={live.reload} onClose={() => setNoted(null)} />
+      )}
     </>
   );
 }
 
-function List({ of }: { of: ErrorGroup[] }) {
+function isSame(one: ErrorGroup, other: ErrorGroup): boolean {
+  return one.queue === other.queue && one.fingerprint === other.fingerprint;
+}
+
+function List({ of, hideMuted, onNote, onDone }:
+  { of: ErrorGroup[]; hideMuted: boolean; onNote: (group: ErrorGroup) => void;
+    onDone: () => void }) {
   return (
     <Table label="Error groups" columns={COLUMNS}>
       {of.map((group) => (
-        <GroupRow key={`${group.queue}/${group.stage}/${group.fingerprint}`} of={group} />
+        <GroupRow key={`${group.queue}/${group.stage}/${group.fingerprint}`} of={group}
+          onNote={() => onNote(group)} onDone={onDone} />
       ))}
-      {of.length === 0 && <Empty columns={COLUMNS.length}>No task has failed.</Empty>}
+      {of.length === 0 && (
+        <Empty columns={COLUMNS.length}>
+          {hideMuted ? "No task has failed, or all errors are muted."
+            : "No task has failed."}
+        </Empty>
+      )}
     </Table>
   );
 }
