@@ -123,7 +123,7 @@ class Live(DashboardTest):
         self.client.enqueue("mail", key="k" * 200)
         self.page.chrome.set_size(NARROW)
         for place in ("", "queues/mail/status", "queues/mail/tasks", "queues/mail/settings",
-                      "queues/mail/enqueue", "errors", "audit", "brokers", "me"):
+                      "queues/mail/enqueue", "schedules", "errors", "audit", "brokers", "me"):
             with self.subTest(place):
                 self.page.open(place)
                 self.page.wait_until_gone("Loading", "main")

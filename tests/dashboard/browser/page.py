@@ -99,8 +99,8 @@ class Page:
     def press_enter_at(self, selector):
         self.find(selector)[0].send_keys(Keys.ENTER)
 
-    def choose(self, label, option):
-        field = self.field(label)
+    def choose(self, label, option, within=""):
+        field = self.field(label, within)
         self.until(lambda: self._choose(field, option), f"{option!r} of {label!r}")
 
     def _choose(self, field, option):

@@ -1,5 +1,5 @@
 // Asks for the note of an error group. If somebody else changes it meanwhile, both are seen.
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { change } from "../../api/call";
 import type { ErrorGroup } from "../../api/messages/report";
 import { Confirm } from "../../parts/confirm";
@@ -9,7 +9,7 @@ import { Foreign, ForeignBlock } from "../../parts/foreign";
 interface Props {
   /** As it was when the dialog was opened. */
   of: ErrorGroup;
-  /** As it is now, if it is still listed. */
+  /** As it is now, if it is still listed; else what was seen last holds. */
   now: ErrorGroup | undefined;
   onDone: () => void;
   onClose: () => void;
@@ -17,8 +17,10 @@ interface Props {
 
 export function NoteDialog({ of, now, onDone, onClose }: Props) {
   const [text, setText] = useState(of.note?.text ?? "");
-  const newer = now?.note?.text ?? "";
-  const isStale = now !== undefined && newer !== (of.note?.text ?? "");
+  const seen = useRef(of);
+  if (now) seen.current = now;
+  const newer = seen.current.note?.text ?? "";
+  const isStale = newer !== (of.note?.text ?? "");
 
   async function save() {
     await change("AnnotateErrorGroup", {

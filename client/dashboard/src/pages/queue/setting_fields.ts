@@ -1,5 +1,4 @@
 // The settings of a queue as fields of a form: their paths in the API, and how people write them.
-import type { QueueSettings } from "../../api/messages/queue";
 import type { Choice } from "../../parts/field";
 import { durationField, parseDuration } from "../../text/duration";
 
@@ -61,14 +60,20 @@ export const GROUPS: [string, SettingField[]][] = [
 
 export const FIELDS = GROUPS.flatMap(([, fields]) => fields);
 
+/** Those that a stage can have, too. */
+export const RETRY_FIELDS = FIELDS.filter(({ path }) => path.startsWith("retry."));
+export const STAGE_FIELDS = FIELDS.filter(({ path }) =>
+  path === "leaseDuration" || path === "maxRunDuration");
+
 type Values = Record<string, unknown>;
 
-function get(settings: QueueSettings, path: string): unknown {
+function get(settings: object, path: string): unknown {
   return path.split(".").reduce<unknown>((value, name) => (value as Values | undefined)?.[name],
     settings);
 }
 
-export function readField(settings: QueueSettings, field: SettingField): string {
+/** `settings` are those of a queue, or a stage. */
+export function readField(settings: object, field: SettingField): string {
   const value = get(settings, field.path);
   if (field.kind === "duration") return durationField(value as string | undefined);
   if (field.kind === "durations") {
@@ -91,7 +96,7 @@ function parse(field: SettingField, text: string): unknown {
 }
 
 /** Puts what was typed into `settings`; throws a text for people if it cannot be read. */
-export function writeField(settings: QueueSettings, field: SettingField, text: string): void {
+export function writeField(settings: object, field: SettingField, text: string): void {
   const names = field.path.split(".");
   const last = names.pop()!;
   let target = settings as Values;

@@ -4,14 +4,17 @@ import type { SettingField } from "./setting_fields";
 
 interface Props {
   of: SettingField;
+  /** Tells fields of the same setting apart. */
+  prefix?: string;
   value: string;
   onInput: (text: string) => void;
   isDisabled: boolean;
   problem: string | undefined;
 }
 
-export function SettingInput({ of, value, onInput, isDisabled, problem }: Props) {
-  const id = `setting-${of.path.replace(".", "-")}`;
+export function SettingInput(props: Props) {
+  const { of, prefix = "setting", value, onInput, isDisabled, problem } = props;
+  const id = `${prefix}-${of.path.replace(".", "-")}`;
   if (of.kind === "choice") {
     return <Select id={id} label={of.label} value={value} choices={of.choices!}
       isDisabled={isDisabled} onInput={onInput} />;

@@ -1,7 +1,7 @@
 // What somebody typed over the settings of a queue, and what of it is a change.
 import type { Queue, QueueSettings } from "../../api/messages/queue";
 import { FIELDS, readField, writeField } from "./setting_fields";
-import { readStages, writeStages, type StageDraft } from "./stage_fields";
+import { readStages, rebasedStages, writeStages, type StageDraft } from "./stage_draft";
 
 export interface SettingsDraft {
   texts: Record<string, string>;
@@ -30,7 +30,7 @@ export function rebased(from: SettingsDraft, draft: SettingsDraft, now: Settings
   return {
     texts: Object.fromEntries(FIELDS.map(({ path }) => [path,
       changed.has(path) ? draft.texts[path]! : now.texts[path]!])),
-    stages: changed.has("stages") ? draft.stages : now.stages,
+    stages: rebasedStages(from.stages, draft.stages, now.stages),
   };
 }
 
@@ -42,7 +42,7 @@ export function toRequest(queue: Queue, draft: SettingsDraft, paths: string[]) {
     try {
       const field = FIELDS.find((known) => known.path === path);
       if (field) writeField(settings, field, draft.texts[path]!);
-      else settings.stages = writeStages(draft.stages);
+      else settings.stages = writeStages(draft.stages, problems);
     } catch (error) {
       problems[path] = (error as Error).message;
     }

@@ -72,9 +72,8 @@ export function SettingsForm({ of, onChange }: { of: Queue; onChange: () => void
           </div>
         </fieldset>
       ))}
-      <StageFields of={draft.stages} isDisabled={isReadOnly}
+      <StageFields of={draft.stages} queue={draft.texts} problems={problems} isDisabled={isReadOnly}
         onInput={(stages) => setDraft({ ...draft, stages })} />
-      {problems.stages && <p class="problem" role="alert">{problems.stages}</p>}
       {isStale && paths.length > 0
         ? <Stale onLoad={(isKept) => load(of, isKept)} isRefused={!!refusal} />
         : <Failure of={refusal} />}

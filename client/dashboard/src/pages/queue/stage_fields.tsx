@@ -1,60 +1,66 @@
-// The stages of a queue: they may be renamed and added at the end. What else a stage has stays.
-import type { Stage } from "../../api/messages/queue";
-import { Field } from "../../parts/field";
-import { durationField, parseDuration } from "../../text/duration";
+// The stages of a queue as fields: names, times and retries of their own.
+import { Check, Field } from "../../parts/field";
+import { RETRY_FIELDS, STAGE_FIELDS, type SettingField } from "./setting_fields";
+import { SettingInput } from "./setting_input";
+import { newStage, OWN_RETRY, problemOf, withRetry, type StageDraft } from "./stage_draft";
 
-export interface StageDraft {
-  name: string;
-  lease: string;
-  run: string;
-  /** As it came: its retries are not changed here. */
-  stage: Stage | null;
+interface Props {
+  of: StageDraft[];
+  /** What was typed for the queue itself. */
+  queue: Record<string, string>;
+  problems: Record<string, string>;
+  onInput: (stages: StageDraft[]) => void;
+  isDisabled: boolean;
 }
 
-export function readStages(stages: Stage[] | undefined): StageDraft[] {
-  return (stages ?? []).map((stage) => ({
-    name: stage.name,
-    lease: durationField(stage.leaseDuration),
-    run: durationField(stage.maxRunDuration),
-    stage,
-  }));
-}
-
-/** Throws a text for people. New ones without a name are left out. */
-export function writeStages(drafts: StageDraft[]): Stage[] {
-  return drafts.filter(({ name, stage }) => stage || name.trim()).map((draft) => ({
-    ...draft.stage,
-    name: draft.name.trim(),
-    leaseDuration: draft.lease.trim() ? parseDuration(draft.lease) : undefined,
-    maxRunDuration: draft.run.trim() ? parseDuration(draft.run) : undefined,
-  }));
-}
-
-export function StageFields({ of, onInput, isDisabled }:
-  { of: StageDraft[]; onInput: (stages: StageDraft[]) => void; isDisabled: boolean }) {
-  const put = (index: number, changes: Partial<StageDraft>) =>
-    onInput(of.map((stage, at) => (at === index ? { ...stage, ...changes } : stage)));
+export function StageFields({ of, queue, problems, onInput, isDisabled }: Props) {
+  const put = (index: number) => (texts: Record<string, string>) =>
+    onInput(of.map((stage, at) => (at === index ? { ...stage, texts } : stage)));
   return (
     <fieldset>
       <legend>Stages</legend>
       {of.length === 0 && <p class="none">None: the queue is one step.</p>}
-      {of.map((stage, index) => (
-        <div key={index} class="fields" role="group" aria-label={`Stage ${index + 1}`}>
-          <Field id={`stage-${index}`} label={`Stage ${index + 1}`} value={stage.name}
-            isDisabled={isDisabled} onInput={(name) => put(index, { name })} />
-          <Field id={`stage-${index}-lease`} label="Lease duration" value={stage.lease}
-            isDisabled={isDisabled} onInput={(lease) => put(index, { lease })} />
-          <Field id={`stage-${index}-run`} label="Longest run" value={stage.run}
-            isDisabled={isDisabled} onInput={(run) => put(index, { run })} />
-        </div>
+      {of.map(({ texts }, index) => (
+        <OneStage key={index} index={index} texts={texts} queue={queue} problems={problems}
+          put={put(index)} isDisabled={isDisabled} />
       ))}
       {!isDisabled && (
-        <button type="button"
-          onClick={() => onInput([...of, { name: "", lease: "", run: "", stage: null }])}>
-          Add a stage
-        </button>
+        <button type="button" onClick={() => onInput([...of, newStage()])}>Add a stage</button>
       )}
-      <p class="help">Stages can be added at the end and renamed; none can be removed.</p>
+      <p class="help">
+        Stages can be added at the end and renamed; none can be removed. What is empty is as of the
+        queue.
+      </p>
     </fieldset>
+  );
+}
+
+interface OneProps {
+  index: number;
+  texts: Record<string, string>;
+  queue: Record<string, string>;
+  problems: Record<string, string>;
+  put: (texts: Record<string, string>) => void;
+  isDisabled: boolean;
+}
+
+function OneStage({ index, texts, queue, problems, put, isDisabled }: OneProps) {
+  const input = (field: SettingField) => (
+    <SettingInput key={field.path} of={field} prefix={`stage-${index}`} value={texts[field.path]!}
+      isDisabled={isDisabled} problem={problems[problemOf(index, field.path)]}
+      onInput={(text) => put({ ...texts, [field.path]: text })} />
+  );
+  const hasRetry = texts[OWN_RETRY] === "yes";
+  return (
+    <div class="stage" role="group" aria-label={`Stage ${index + 1}`}>
+      <div class="fields">
+        <Field id={`stage-${index}`} label={`Stage ${index + 1}`} value={texts.name!}
+          isDisabled={isDisabled} onInput={(name) => put({ ...texts, name })} />
+        {STAGE_FIELDS.map(input)}
+        <Check id={`stage-${index}-own-retry`} label="Retries of its own" isOn={hasRetry}
+          isDisabled={isDisabled} onInput={(isOn) => put(withRetry(texts, isOn, queue))} />
+      </div>
+      {hasRetry && <div class="fields">{RETRY_FIELDS.map(input)}</div>}
+    </div>
   );
 }
