@@ -45,7 +45,8 @@ class Axe:
 class Accessible(Axe, DashboardTest):
     def fill_queue(self):
         """A task of each kind; the one that failed, and an operation."""
-        self.client.create_queue("mail", stages=[{"name": "fetch"}, {"name": "send"}])
+        self.client.create_queue("mail", stages=[
+            {"name": "fetch"}, {"name": "send", "retry": {"max_attempts": 3}}])
         self.client.enqueue("mail", key="failing")
         self.client.nack(self.client.lease("mail")[0], "FAIL", error=task_pb2.TaskError(
             type=HOSTILE, text=b"no answer"))
@@ -64,7 +65,7 @@ class Accessible(Axe, DashboardTest):
     def test_no_page_has_a_grave_fault(self):
         failed, operation = self.fill_queue()
         for place in ("", "queues/mail/status", "queues/mail/tasks?state=FAILED&priority=0",
-                      "queues/mail/errors", "queues/mail/enqueue", "queues/mail/settings",
+                      "schedules", "queues/mail/errors", "queues/mail/enqueue", "queues/mail/settings",
                       f"tasks/{failed}", "tasks", "errors", "operations",
                       f"operations/{operation}", "workers", "brokers", "audit", "me", "nowhere"):
             self.page.open(place)
@@ -77,6 +78,15 @@ class Accessible(Axe, DashboardTest):
         self.page.click("Delete")
         self.page.wait_for("This cannot be taken back.", "dialog[open]")
         self.assert_no_grave_fault("a question")
+        self.page.click("Leave it", within="//dialog[@open]")
+        self.page.click("Copy…")
+        self.page.check("With other content")
+        self.page.wait_for("New payload", "dialog[open]")
+        self.assert_no_grave_fault("a form")
+        self.page.open("errors")
+        self.page.click("Note…")
+        self.page.wait_for("For other operators", "dialog[open]")
+        self.assert_no_grave_fault("a note")
 
     def test_a_fault_is_found(self):
         self.page.open()

@@ -3,6 +3,7 @@
 import { noteDate } from "./clock";
 import { Refusal, refusalOf, UNREACHABLE } from "./refusal";
 import { askForLogIn } from "./log_in";
+import { noteChange, shared, type Answer } from "./shared";
 
 const DEADLINE_MS = 20_000;
 // The broker itself ends a call at its deadline; only a lost one takes longer.
@@ -29,21 +30,35 @@ export async function post(path: string, body: object, signal?: AbortSignal): Pr
 }
 
 export async function call<T>(method: string, body: object, signal?: AbortSignal): Promise<T> {
+  const question = `${method} ${JSON.stringify(body)}`;
   for (;;) {
-    const response = await post(`/skiplane.v1.${method}`, body, signal);
-    noteDate(response.headers.get("Date"));
-    if (response.ok) return await readAnswer<T>(response, signal);
-    const refusal = await refusalOf(response);
-    if (response.status !== 401) throw refusal;
-    await askForLogIn(refusal, signal);
+    try {
+      return valueOf<T>(await shared(question, () => ask(method, body, signal), signal));
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.status !== 401) throw error;
+      await askForLogIn(error, signal);
+      noteChange();
+    }
   }
 }
 
-async function readAnswer<T>(response: Response, signal?: AbortSignal): Promise<T> {
+async function ask(method: string, body: object, signal?: AbortSignal): Promise<Answer> {
+  const response = await post(`/skiplane.v1.${method}`, body, signal);
+  const date = response.headers.get("Date");
+  noteDate(date);
+  if (!response.ok) throw await refusalOf(response);
   try {
-    return (await response.json()) as T;
+    return { text: await response.text(), date };
   } catch (error) {
     if (signal?.aborted) throw error;
+    throw new Refusal(UNREACHABLE, "The broker's answer did not come whole.");
+  }
+}
+
+function valueOf<T>(text: string): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
     throw new Refusal(UNREACHABLE, "The broker's answer did not come whole.");
   }
 }
@@ -68,5 +83,7 @@ export async function change<T>(
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== UNREACHABLE) throw error;
     return await call<T>(`${service}/${method}`, request);
+  } finally {
+    noteChange();
   }
 }

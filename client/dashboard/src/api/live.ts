@@ -3,12 +3,15 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { noteAnswer, noteAway } from "./connection";
 import { asRefusal, type Refusal } from "./refusal";
+import { beginSharing } from "./shared";
 import { makeStore, useStore } from "./store";
 
 export const PERIOD_MS = 2000;
 const LONGEST_MS = 30_000;
 // A call that takes long is made less often: the broker has others to serve.
 const REST_PER_CALL = 5;
+// Answers of other tabs count as new for this share of the period.
+const FRESH_SHARE = 0.9;
 
 /** Whether pages refresh by themselves; who reads a moving list may stop that. */
 export const isLive = makeStore(true);
@@ -42,7 +45,7 @@ export function useLive<T>(load: Load<T>, inputs: unknown[], options: Options = 
     const mine = new Loop(load, period, (next) =>
       setState((before) => ({ value: before.value, ...next })));
     loop.current = mine;
-    mine.now();
+    mine.start();
     const unwatch = refreshes.watch(() => mine.now());
     return () => {
       unwatch();
@@ -56,7 +59,8 @@ export function useLive<T>(load: Load<T>, inputs: unknown[], options: Options = 
   return { ...state, reload: useCallback(() => loop.current?.now(), []) };
 }
 
-/** One call at a time, and none while the page is hidden. */
+/** One call at a time, and none while the page is hidden. Tabs that took the same answer come to
+ * their next turn at the same time, so that one of them asks. */
 class Loop<T> {
   private timer = 0;
   private isUnderWay = false;
@@ -74,16 +78,23 @@ class Loop<T> {
     document.addEventListener("visibilitychange", this.onShow);
   }
 
+  start(): void {
+    clearTimeout(this.timer);
+    this.isOverdue = false;
+    void this.run(false);
+  }
+
+  /** Takes no answer that was asked for before. */
   now(): void {
     clearTimeout(this.timer);
     this.isOverdue = false;
     if (this.isUnderWay) this.isAskedAgain = true;
-    else void this.run();
+    else void this.run(true);
   }
 
   /** Asks at once if the time for it came while the page was hidden or stopped. */
   catchUp(): void {
-    if (this.isOverdue && !this.rests()) this.now();
+    if (this.isOverdue && !this.rests()) this.start();
   }
 
   /** A broker that is away is asked for even on a page that is stopped: the banner is about it. */
@@ -97,9 +108,11 @@ class Loop<T> {
     this.abort.abort();
   }
 
-  private async run(): Promise<void> {
+  private async run(isNew: boolean): Promise<void> {
     this.isUnderWay = true;
-    const start = performance.now();
+    const began = Date.now();
+    const sharing = beginSharing(this.abort.signal, isNew ? began : 0,
+      began - this.period * FRESH_SHARE);
     try {
       const value = await this.load(this.abort.signal);
       if (this.abort.signal.aborted) return;
@@ -115,20 +128,22 @@ class Loop<T> {
       this.tell({ refusal });
     }
     this.isUnderWay = false;
-    this.goOn(performance.now() - start);
+    const end = sharing.answeredAt || Date.now();
+    this.goOn(Math.max(sharing.took, end - began), Math.max(Date.now() - end, 0));
   }
 
-  private goOn(took: number): void {
+  private goOn(took: number, age: number): void {
     if (this.isAskedAgain) {
       this.isAskedAgain = false;
-      void this.run();
+      void this.run(true);
       return;
     }
-    const rest = Math.max(this.period, took * REST_PER_CALL);
+    // Not longer, though somebody set the computer's clock meanwhile.
+    const rest = Math.max(this.period, Math.min(took, LONGEST_MS) * REST_PER_CALL);
     const wait = Math.min(rest * 2 ** this.failures, Math.max(rest, LONGEST_MS));
     this.timer = window.setTimeout(() => {
       if (this.rests()) this.isOverdue = true;
-      else void this.run();
-    }, wait);
+      else void this.run(false);
+    }, Math.max(wait - age, 0));
   }
 }
