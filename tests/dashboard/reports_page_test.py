@@ -15,6 +15,18 @@ class WorkersPage(DashboardTest):
         self.page.until(lambda: [(row[0], row[2]) for row in self.page.rows("Workers")] ==
                         [(HOSTILE, "2")], "the worker")
 
+    def test_a_worker_leads_to_the_tasks_that_it_holds(self):
+        held, _ = self.client.enqueue("mail", key="held"), self.client.enqueue("mail", key="free")
+        self.client.lease("mail", worker_id=new_id(), worker_name="mailer")
+        self.page.open("workers")
+        self.page.click("1", tag="a", within="//table")
+        self.page.until(lambda: [row[1] for row in self.page.rows("Tasks")] == [held],
+                        "the task that it holds")
+        self.assertRegex(self.page.place(), "^tasks[?]worker=[0-9a-f]{16}$")
+        self.assertEqual(self.page.field("Held by worker").get_attribute("value"),
+                         self.page.place().removeprefix("tasks?worker="))
+        self.assertFalse(self.page.has("button", "Count them first"))  # it would count all
+
 
 class BrokersPage(DashboardTest):
     def test_brokers_and_their_database_are_told(self):

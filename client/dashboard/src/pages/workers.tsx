@@ -2,14 +2,14 @@
 import { admin } from "../api/call";
 import { useLive } from "../api/live";
 import type { Worker } from "../api/messages/report";
-import { usePlace } from "../app/router";
+import { to, usePlace } from "../app/router";
 import { Shown } from "../parts/failure";
 import { Foreign } from "../parts/foreign";
 import { Page } from "../parts/page";
 import { Pager } from "../parts/pager";
 import { Empty, Table } from "../parts/table";
 import { Time } from "../parts/time";
-import { count } from "../text/number";
+import { count, number } from "../text/number";
 
 const COLUMNS = [
   { name: "name", title: "Name" },
@@ -36,6 +36,12 @@ export function Workers() {
   );
 }
 
+function Held({ of }: { of: Worker }) {
+  return number(of.leasedCount) > 0
+    ? <a href={to(["tasks"], { worker: of.workerHandle })}>{count(of.leasedCount)}</a>
+    : <>0</>;
+}
+
 function List({ of }: { of: Worker[] }) {
   return (
     <Table label="Workers" columns={COLUMNS}>
@@ -43,7 +49,7 @@ function List({ of }: { of: Worker[] }) {
         <tr key={worker.workerHandle}>
           <th scope="row"><Foreign text={worker.name || "(no name)"} /></th>
           <td><code>{worker.workerHandle}</code></td>
-          <td class="number">{count(worker.leasedCount)}</td>
+          <td class="number"><Held of={worker} /></td>
           <td><Time at={worker.createTime} /></td>
           <td><Time at={worker.expireTime} /></td>
         </tr>

@@ -2,6 +2,7 @@
 import type { TaskFilter } from "../../api/messages/bulk";
 import type { TaskState } from "../../api/messages/task";
 import type { Query } from "../../app/router";
+import { readHeaders } from "../../text/content";
 import { parseDuration } from "../../text/duration";
 import { parseTime } from "../../text/time";
 
@@ -23,10 +24,11 @@ export interface Draft {
   to: string;
   payload: string;
   ids: string;
+  worker: string;
 }
 
 const TEXTS = ["key", "stage", "error_type", "fingerprint", "min_attempts", "priority",
-  "periodic", "min_age", "max_age", "from", "to", "payload"] as const;
+  "periodic", "min_age", "max_age", "from", "to", "payload", "worker"] as const;
 
 export function readDraft(query: URLSearchParams): Draft {
   const texts = Object.fromEntries(TEXTS.map((name) => [name, query.get(name) ?? ""]));
@@ -61,15 +63,7 @@ function whole(text: string, least: number): number {
   return value;
 }
 
-function headers(text: string): Record<string, string> {
-  return Object.fromEntries(text.split("\n").filter((line) => line.trim()).map((line) => {
-    const colon = line.indexOf(":");
-    if (colon < 1) throw new Error(`“${line}”: write a header as name: value.`);
-    return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
-  }));
-}
-
-/** The filter without its queue, and what is wrong with fields of the form. */
+/** The filter without its queue and worker, and what is wrong with fields of the form. */
 export function readFilter(draft: Draft): { filter: TaskFilter; problems: Problems } {
   const filter: TaskFilter = {};
   const problems: Problems = {};
@@ -87,7 +81,7 @@ export function readFilter(draft: Draft): { filter: TaskFilter; problems: Proble
   }
   read("key", (text) => (filter.keyPrefix = text));
   read("stage", (text) => (filter.stage = text));
-  read("headers", (text) => (filter.headers = headers(text)));
+  read("headers", (text) => (filter.headers = readHeaders(text)));
   read("error_type", (text) => (filter.errorType = text));
   read("fingerprint", (text) => (filter.fingerprint = text));
   read("min_attempts", (text) => (filter.minAttempts = whole(text, 0)));

@@ -17,6 +17,7 @@ const MORE: [TextName, string, string?, InputType?][] = [
   ["max_age", "Younger than"],
   ["from", "Enqueued from", undefined, "datetime-local"],
   ["to", "Enqueued before", undefined, "datetime-local"],
+  ["worker", "Held by worker", "Its handle"],
 ];
 
 export function FilterForm({ hasQueues, mayReadPayload }:

@@ -22,7 +22,9 @@ export function TaskList({ queues, hasQueues }: { queues: string[]; hasQueues: b
   const [selected, setSelected] = useState(new Set<string>());
   const after = query.get("after") ?? "";
   const { filter, problems } = readFilter(readDraft(query));
+  const workerHandle = query.get("worker") ?? "";
   const request = {
+    workerHandle,
     filter: queues.length === 1 ? { ...filter, queue: queues[0] } : filter,
     queues: queues.length === 1 ? [] : queues,
     order: query.get("order") === "oldest" ? "LIST_ORDER_OLDEST_FIRST" : "LIST_ORDER_NEWEST_FIRST",
@@ -58,7 +60,7 @@ export function TaskList({ queues, hasQueues }: { queues: string[]; hasQueues: b
         </Shown>
       )}
       <Pager after={after} next={live.value?.nextPageToken} what="tasks" />
-      {!isWrong && isOperator && <ChangeAll queues={queues} filter={filter} />}
+      {!isWrong && isOperator && !workerHandle && <ChangeAll queues={queues} filter={filter} />}
     </>
   );
 }
