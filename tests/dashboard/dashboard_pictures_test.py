@@ -37,12 +37,25 @@ class Pictures(DashboardTest):
         self.take("queue", "queues/mail/status", lambda: self.page.count(".plot canvas") == 4)
         self.take("tasks", "queues/mail/tasks?state=FAILED", self.select)
         self.take("task", f"tasks/{failed}", lambda: self.page.count("pre") > 1, scheme="dark")
-        self.take("errors", "errors", lambda: self.page.rows("Error groups"), height=500)
+        self.take("task_form", f"tasks/{failed}", self.open_form)
+        self.take("schedules", "schedules", self.show_times, height=500)
+        self.take("errors", "errors", lambda: self.page.find(".note"), height=560)
 
     def failed_task(self):
         self.page.open("queues/mail/tasks?state=FAILED")
         self.page.until(lambda: len(self.page.rows("Tasks")) > 1, "failed tasks")
         return self.page.rows("Tasks")[0][1]
+
+    def open_form(self):
+        if not self.page.find("dialog[open]"):
+            self.page.click("Retry with other content")
+        return self.page.find("dialog[open] textarea")
+
+    def show_times(self):
+        """The next planned times of one."""
+        if not self.page.find("details[open]"):
+            self.page.click("Show", tag="summary")
+        return self.page.find(".times time")
 
     def select(self):
         """Some of the tasks that are listed."""

@@ -3,7 +3,7 @@
 import json
 
 from browser import place  # noqa: F401  (first: it leads to the modules below)
-from support.client import new_id, task_pb2
+from support.client import DEADLINE_S, admin_pb2, new_id, task_pb2
 
 QUEUES = {"exports.eu": 40, "exports.us": 60, "invoices": 130, "mail": 240, "payments": 90,
           "search-index": 180, "thumbnails": 150, "webhooks": 200}
@@ -49,8 +49,30 @@ def fill(client):
                             content_type="application/json", headers={"tenant": "acme-shop"},
                             priority=5 * (number % 7 == 0)) for number in range(tasks)])
         work(client, queue, tasks // 2)
-    client.enqueue("mail", b"{}", key="weekly-digest", cron="0 6 * * 1", time_zone="Europe/Berlin")
+    plan(client)
     client.pause("exports.us", reason="the provider is down until 14:00")
+    annotate(client)
+
+
+def plan(client):
+    """Periodic tasks; the last run of one failed."""
+    client.enqueue("webhooks", key="remove-old-deliveries", period={"seconds": 3600},
+                   priority=-1)
+    leased = client.lease("webhooks")[0]
+    client.nack(leased, error=task_pb2.TaskError(type=ERRORS[0][0], text=ERRORS[0][1]))
+    for queue, key, cron in (("mail", "weekly-digest", "0 6 * * 1"),
+                             ("invoices", "monthly-statements", "0 4 1 * *"),
+                             ("exports.eu", "nightly-export", "30 2 * * *")):
+        client.enqueue(queue, b"{}", key=key, cron=cron, time_zone="Europe/Berlin")
+
+
+def annotate(client):
+    """A note of the group that was seen last."""
+    group = client.admin.ListErrorGroups(admin_pb2.ListErrorGroupsRequest(),
+                                         timeout=DEADLINE_S).groups[0]
+    client.admin.AnnotateErrorGroup(admin_pb2.AnnotateErrorGroupRequest(
+        queue=group.queue, fingerprint=group.fingerprint,
+        note="mailer-4 is being replaced; retry these after 16:00"), timeout=DEADLINE_S)
 
 
 def work(client, queue, tasks):

@@ -37,8 +37,8 @@ export function ScheduleRow({ of, onDone }: { of: Task; onDone: () => void }) {
           ? <Foreign text={of.lastError.type || "(no type)"} most={40} />
           : <span class="none">–</span>}
       </td>
-      <td><Next of={of} /></td>
       <td><TaskActions tasks={[of]} onDone={onDone} only={ACTIONS} /></td>
+      <td class="samples"><Next of={of} /></td>
     </tr>
   );
 }

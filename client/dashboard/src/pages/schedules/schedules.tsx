@@ -18,8 +18,8 @@ const COLUMNS = [
   { name: "planned", title: "Planned time" },
   { name: "state", title: "State" },
   { name: "failure", title: "Last failed run" },
-  { name: "next", title: "Next planned times" },
   { name: "action", title: "Action" },
+  { name: "next", title: "Next planned times" },
 ];
 
 export function Schedules() {
