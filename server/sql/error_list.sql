@@ -2,6 +2,7 @@
 -- (null in it: any)  $3, $4, $5 seen in microseconds, stage and fingerprint after which to go on
 -- $6 at most  $7 bytes that they may have together, but always one  $8 of each lane: a number of
 -- its queue, its first one  $9 that of the group after which to go on  $10 without muted ones.
+-- Lane by lane: a join would compare each group with each lane.
 -- lanes: any because an operator asks for all lanes of a queue, or for all queues
 -- One row each: fingerprint, stage, type, text, retrying, failed, first seen and last seen in
 -- microseconds, tasks as "lane-id" with commas between; bytes up to here, whether there are more,
@@ -28,17 +29,23 @@ FROM (
         SELECT l.queue, e.fingerprint, e.stage, e.retrying, e.failed, e.first_seen_time,
                e.last_seen_time, e.error_type, substr(e.error_text, 1, 4096) AS error_text,
                (SELECT string_agg(e.lane || '-' || t, ',') FROM unnest(e.tasks) AS t) AS tasks
-        FROM skiplane.error_group e
-        JOIN unnest($1::int8[], $8::int8[]) AS l(lane, queue) ON l.lane = e.lane
-        WHERE e.lane = ANY ($1::int8[]) AND coalesce(e.stage = ($2::int2[])[1], true)
+        FROM unnest($1::int8[], $8::int8[]) AS l(lane, queue)
+        CROSS JOIN LATERAL (
+          SELECT o.* FROM skiplane.error_group o
+          WHERE o.lane = l.lane AND coalesce(o.stage = ($2::int2[])[1], true)
+          OFFSET 0
+        ) e
         UNION ALL
         SELECT l.queue, d.fingerprint, d.stage, d.retrying, d.failed,
                coalesce(d.seen_time, 'infinity'), coalesce(d.seen_time, '-infinity'), d.error_type,
                substr(d.error_text, 1, 4096),
                (SELECT string_agg(d.lane || '-' || t, ',') FROM unnest(d.tasks) AS t)
-        FROM skiplane.error_delta d
-        JOIN unnest($1::int8[], $8::int8[]) AS l(lane, queue) ON l.lane = d.lane
-        WHERE d.lane = ANY ($1::int8[]) AND coalesce(d.stage = ($2::int2[])[1], true)
+        FROM unnest($1::int8[], $8::int8[]) AS l(lane, queue)
+        CROSS JOIN LATERAL (
+          SELECT o.* FROM skiplane.error_delta o
+          WHERE o.lane = l.lane AND coalesce(o.stage = ($2::int2[])[1], true)
+          OFFSET 0
+        ) d
       ) a
       GROUP BY a.queue, a.fingerprint, a.stage
     ) g
