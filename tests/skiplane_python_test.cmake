@@ -4,11 +4,12 @@
 # SKIPLANE_BUILD_DIR, the broker by SKIPLANED. The label `once` says that they run none of them:
 # builds with sanitizers go without.
 #
-# A method, or a class, behind a line `@slow` takes more than ten seconds: each such method is a
-# test of its own, FILE.CLASS.METHOD, with the label `slow`. A class of (ByHttp, BASE) has the other
-# methods of BASE, which stands before it, once more (tests/system/support/by_http.py): `slow`, as
-# all of them together take a minute, and not in builds with sanitizers: those have HTTP's own
-# tests. A class of (BASE) alone has them once more, too.
+# A method behind a line `@slow` takes more than ten seconds: it is a test of its own,
+# FILE.CLASS.METHOD, with the label `slow`. A class behind that line has the label as a whole: its
+# methods together take so long, or `tests/run` would without it. A class of (ByHttp, BASE) has
+# the other methods of BASE, which stands before it, once more (tests/system/support/by_http.py):
+# `slow`, as all of them together take a minute, and not in builds with sanitizers: those have
+# HTTP's own tests. A class of (BASE) alone has them once more, too.
 function(skiplane_python_test)
   cmake_parse_arguments(TEST "" "FILE;TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
   if(SKIPLANE_SANITIZE AND "once" IN_LIST TEST_LABELS)
@@ -19,7 +20,7 @@ function(skiplane_python_test)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
 
   set(classes)
-  set(repeated)
+  set(slow_classes)
   file(STRINGS ${path} lines REGEX "^ *@slow$|^class [A-Za-z0-9_]+|^    def test_[A-Za-z0-9_]+")
   foreach(line IN LISTS lines)
     if(line MATCHES "^( *)@slow$")
@@ -28,7 +29,9 @@ function(skiplane_python_test)
       set(class ${CMAKE_MATCH_1})
       set(is_by_http ${CMAKE_MATCH_3})
       set(base ${CMAKE_MATCH_4})
-      set(class_mark "${mark}")
+      if(mark)
+        list(APPEND slow_classes ${class})
+      endif()
       set(mark)
       if(is_by_http)
         if(NOT quick_of_${base})
@@ -36,7 +39,7 @@ function(skiplane_python_test)
         endif()
         if(NOT SKIPLANE_SANITIZE)
           list(APPEND classes ${class})
-          list(APPEND repeated ${class})
+          list(APPEND slow_classes ${class})
         endif()
       elseif(quick_of_${base})
         list(APPEND classes ${class})
@@ -47,7 +50,7 @@ function(skiplane_python_test)
       endif()
     elseif(line MATCHES "def (test_[A-Za-z0-9_]+)")
       set(method ${module}.${class}.${CMAKE_MATCH_1})
-      if(mark OR class_mark)
+      if(mark)
         skiplane_python_process(${method} slow ${method})
       else()
         list(APPEND classes ${class})
@@ -59,7 +62,7 @@ function(skiplane_python_test)
   list(REMOVE_DUPLICATES classes)
   foreach(class IN LISTS classes)
     set(class_label)
-    if(class IN_LIST repeated)
+    if(class IN_LIST slow_classes)
       set(class_label slow)
     endif()
     skiplane_python_process(${module}.${class} "${class_label}" ${quick_of_${class}})

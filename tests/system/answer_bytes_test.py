@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 
+from support.case import slow
 from support.cli import CliTest
 from support.client import admin_pb2, bulk_pb2, reason_of, task_pb2
 
@@ -18,6 +19,7 @@ FULL = task_pb2.TASK_VIEW_FULL
 BROKER_MAX = 100 * MIB  # beside what it has at the start: a few answers, each in several copies
 
 
+@slow
 class AnswerBytes(CliTest):
     def setUp(self):
         super().setUp()

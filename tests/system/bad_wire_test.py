@@ -9,7 +9,7 @@ from google.protobuf import wrappers_pb2
 from google.protobuf.internal import encoder
 
 from support import http2
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.client import DEADLINE_S, OPTIONS, broker_pb2, reason_of, retry_delay_of
 
 QUEUE = "wire"
@@ -28,6 +28,7 @@ def field(message, name, wire_type):
     return encoder.TagBytes(message.DESCRIPTOR.fields_by_name[name].number, wire_type)
 
 
+@slow
 class BadWire(SystemTest):
     def setUp(self):
         super().setUp()

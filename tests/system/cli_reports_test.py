@@ -3,11 +3,13 @@
 import time
 import unittest
 
+from support.case import slow
 from support.cli import CliTest
 from support.client import task_pb2
 from support.process import GENEROUS_S
 
 
+@slow
 class Reports(CliTest):
     def setUp(self):
         super().setUp()

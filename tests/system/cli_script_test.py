@@ -8,12 +8,14 @@ import subprocess
 import unittest
 
 from support import document
+from support.case import slow
 from support.cli import program
 from support.client import seconds, state_name, task_pb2
 from support.process import GENEROUS_S
 from support.work import WorkTest
 
 
+@slow
 class Scripts(WorkTest):
     def burst(self, script, *options, queue="mail", code=0):
         """Works until nothing is ready; the last line."""

@@ -4,6 +4,7 @@ import os
 import signal
 import unittest
 
+from support.case import slow
 from support.client import admin_pb2, state_name
 from support.cli import program
 from support.process import Process
@@ -12,6 +13,7 @@ from support.work import WorkTest
 HANDED_BACK = "skiplane: 0 done, 0 retried, 0 failed, 1 released, 0 cancelled, 0 lost\n"
 
 
+@slow
 class Signals(WorkTest):
     def signal_again(self, worker, number):
         """One that counts: more than a second after the one before, of which there is output."""

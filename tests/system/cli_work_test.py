@@ -2,10 +2,12 @@
 
 import unittest
 
+from support.case import slow
 from support.client import admin_pb2, seconds
 from support.work import WorkTest
 
 
+@slow
 class Work(WorkTest):
     def test_payload_and_environment_reach_the_program(self):
         self.client.enqueue("mail", b"hello", key="k", headers={"Trace-Id": "7"})

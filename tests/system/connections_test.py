@@ -12,7 +12,7 @@ import grpc
 
 from support import http2
 from support.broker import NOT_SERVING, SERVING, check, watch
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.http import RawHttp
 from support.http_case import ANY_PORT
 from support.process import GENEROUS_S
@@ -42,6 +42,7 @@ def connect(address):
     return None
 
 
+@slow
 class Connections(SystemTest):
     def fill(self, broker):
         """As many connections of one peer as the broker lets in."""

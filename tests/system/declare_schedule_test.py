@@ -4,11 +4,13 @@ import time
 import unittest
 
 from google.protobuf import timestamp_pb2
+from support.case import slow
 from support.client import DEADLINE_S, admin_pb2, queue_pb2, seconds, task_pb2
 from support.by_http import ByHttp
 from support.declare import HOUR, QUEUE, DeclareTest
 
 
+@slow
 class DeclareSchedule(DeclareTest):
     def test_the_first_declaration_makes_a_task_as_any_periodic_one(self):
         outcome, task_id = self.declare(priority=3, headers={"h": "v"})

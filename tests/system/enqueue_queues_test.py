@@ -6,7 +6,7 @@ import unittest
 import grpc
 
 from support.by_http import ByHttp
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.client import broker_pb2, fields_of, new_id, queue_pb2, seconds
 
 QUEUES = [f"q{number}" for number in range(64)]
@@ -16,6 +16,7 @@ def tasks_of(queues, **fields):
     return [broker_pb2.NewTask(queue=queue, payload=queue.encode(), **fields) for queue in queues]
 
 
+@slow
 class EnqueueQueues(SystemTest):
     def setUp(self):
         super().setUp()

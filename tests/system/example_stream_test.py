@@ -149,6 +149,7 @@ class Streams(SystemTest):
             self.database.number("SELECT count(*) FROM skiplane.worker_session WHERE state = 1"), 0)
 
 
+@slow
 class Python(Streams):
     def work(self, *addresses):
         self.fill()
@@ -174,7 +175,6 @@ class Python(Streams):
         self.assert_ends_what_runs(self.work(self.address))
 
 
-@slow
 class Go(ToolChain, Streams):
     """It is built by the README's lines, and called as there."""
 
@@ -192,21 +192,27 @@ class Go(ToolChain, Streams):
         self.fill()
         return self.go(1, *addresses)
 
+    @slow
     def test_a_worker_outlives_its_broker(self):
         self.assert_outlives_the_broker(self.work(self.address))
 
+    @slow
     def test_a_worker_outlives_old_streams(self):
         self.assert_outlives_old_streams(self.work(self.old_and_old_again()))
 
+    @slow
     def test_a_worker_that_stops_on_an_old_stream_ends_its_session(self):
         self.assert_ends_what_runs(self.work(self.old_before_the_end()))
 
+    @slow
     def test_a_worker_goes_on_at_another_broker(self):
         self.assert_goes_elsewhere(self.work(self.address, self.start_broker().address))
 
+    @slow
     def test_a_worker_that_stops_ends_what_runs(self):
         self.assert_ends_what_runs(self.work(self.address))
 
+    @slow
     def test_a_producer_outlives_its_broker(self):
         producer = self.go(0, self.address)
         producer.wait_for_output("is committed", times=BEFORE_THE_KILL)
@@ -215,6 +221,7 @@ class Go(ToolChain, Streams):
         self.assert_each_once(producer.output, r"is committed: no\. (\d+)\.")
         self.assertEqual(self.database.number(f"SELECT count(*) FROM {TASKS}"), MANY)
 
+    @slow
     def test_a_producer_outlives_old_streams(self):
         producer = self.go(0, self.old_and_old_again())
         self.assertEqual(producer.wait(), 0, producer.output)

@@ -2,9 +2,11 @@
 
 import unittest
 
+from support.case import slow
 from support.fault import FaultTest
 
 
+@slow
 class LockFault(FaultTest):
     def setUp(self):
         super().setUp()

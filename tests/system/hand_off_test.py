@@ -4,7 +4,7 @@ import time
 import unittest
 
 from fault_network_test import QUEUE, LostAnswers
-from support.case import leases_begun
+from support.case import leases_begun, slow
 from support.client import DEADLINE_S, broker_pb2, new_id, seconds
 from support.process import GENEROUS_S
 from support.stream import Worker, outcome_of, release_of
@@ -25,6 +25,7 @@ class SwitchedOn:
         return super().start_broker("--no-hand-off=false", *flags, **options)
 
 
+@slow
 class HandOff(SwitchedOn, Streams):
 
     def handed_off(self, broker=None):

@@ -4,6 +4,7 @@ import gzip
 import json
 import unittest
 
+from support.case import slow
 from support.client import broker_pb2
 from support.http import JSON, PROTO, SERVICES, post
 from support.http_case import HttpTest
@@ -16,6 +17,7 @@ BODIES_MAX = 128 << 20
 NO_ROOM = 'skiplane_http_refused_requests_total{reason="no_room"}'
 
 
+@slow
 class BadInput(HttpTest):
     flags = ("--address-share=100",)  # all bodies come from one
 

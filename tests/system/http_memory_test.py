@@ -3,6 +3,7 @@
 import select
 import unittest
 
+from support.case import slow
 from support.client import broker_pb2, seconds
 from support.http import PROTO, SERVICES, RawHttp, post
 from support.http_case import HttpTest
@@ -25,6 +26,7 @@ def varint(number):
     return bytes([number & 127 | 128]) + varint(more) if more else bytes([number])
 
 
+@slow
 class Memory(HttpTest):
     def setUp(self):
         super().setUp()

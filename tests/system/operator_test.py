@@ -3,13 +3,14 @@
 import unittest
 
 from support.by_http import ByHttp
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.client import (admin_pb2, bulk_pb2, fields_of, queue_pb2, seconds, state_name,
                             task_pb2)
 
 QUEUE = "ops"
 
 
+@slow
 class Operator(SystemTest):
     def setUp(self):
         super().setUp()

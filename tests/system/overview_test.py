@@ -4,11 +4,12 @@ import time
 import unittest
 
 from support.by_http import ByHttp
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.client import admin_pb2, task_pb2
 from support.process import GENEROUS_S
 
 
+@slow
 class Overview(SystemTest):
     def setUp(self):
         super().setUp()

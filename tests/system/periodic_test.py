@@ -5,12 +5,13 @@ import time
 import unittest
 
 from google.protobuf import timestamp_pb2
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.client import queue_pb2, seconds, state_name
 
 QUEUE = "periodic"
 
 
+@slow
 class Periodic(SystemTest):
     def setUp(self):
         super().setUp()

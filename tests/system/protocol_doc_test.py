@@ -6,7 +6,7 @@ import unittest
 
 from support import stubs
 from support.by_http import HttpApi
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.client import admin_pb2, broker_pb2, seconds
 
 DOCUMENT = "docs/EXAMPLES.md"
@@ -28,6 +28,7 @@ def examples(document):
         yield document.count("\n", 0, block.start(1)), block.group(1)
 
 
+@slow
 class ProtocolDocument(SystemTest):
     def run_examples(self, after_setup):
         # How often hung attempts are looked for follows from the limits at the look before.

@@ -7,7 +7,7 @@ import unittest
 import grpc
 
 from support import broker as brokers
-from support.case import SystemTest, leases_begun
+from support.case import SystemTest, leases_begun, slow
 from support.client import DEADLINE_S, broker_pb2, broker_pb2_grpc
 from support.folder import Folder
 from support.process import GENEROUS_S, Process
@@ -16,6 +16,7 @@ QUEUE = "mail"
 MIGRATION_LOCK = "SELECT pg_advisory_xact_lock(8316857068445331045)"
 
 
+@slow
 class Reload(SystemTest):
     def setUp(self):
         super().setUp()

@@ -2,12 +2,13 @@
 
 import unittest
 
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.client import broker_pb2, fields_of, queue_pb2, seconds
 
 QUEUE = "documents"
 
 
+@slow
 class Rerun(SystemTest):
     def setUp(self):
         super().setUp()

@@ -4,11 +4,12 @@ import threading
 import time
 import unittest
 
-from support.case import leases_begun
+from support.case import leases_begun, slow
 from support.process import GENEROUS_S
 from support.rules_case import OTHER, OWN, RulesTest
 
 
+@slow
 class Changes(RulesTest):
     TOKENS = ("worker", "reader")
     RULES = """

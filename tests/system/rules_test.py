@@ -6,6 +6,7 @@ import unittest
 
 import grpc
 
+from support.case import slow
 from support.client import Client, admin_pb2, broker_pb2, new_id, reason_of
 from support.rules_case import OTHER, OWN, RulesTest
 from support.stream import Producer, Worker
@@ -161,6 +162,7 @@ class Matrix(RulesTest):
                         self.assertEqual(said != "ACCESS_DENIED", self.may(who, verb, queue), said)
 
 
+@slow
 class Parts(RulesTest):
     """Calls of which a part is forbidden."""
     TOKENS = ("worker", "reader", "auditor", "changer", "mender", "stranger")

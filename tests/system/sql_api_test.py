@@ -6,7 +6,7 @@ import time
 import unittest
 
 from google.protobuf import timestamp_pb2
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.client import seconds
 from support.process import GENEROUS_S, Process
 from support.producer import Producer, arguments
@@ -16,6 +16,7 @@ QUEUE = "api"
 SOON_S = 3
 
 
+@slow
 class SqlApi(SystemTest):
     def setUp(self):
         super().setUp()

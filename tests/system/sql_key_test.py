@@ -4,7 +4,7 @@ import random
 import threading
 import unittest
 
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.client import DEADLINE_S, admin_pb2, broker_pb2, seconds
 from support.producer import Producer, Refused
 
@@ -32,6 +32,7 @@ class Way:
         return self.put(payload, policy="schedule", period=period)
 
 
+@slow
 class SqlKey(SystemTest):
     def setUp(self):
         super().setUp()

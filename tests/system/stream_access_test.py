@@ -5,6 +5,7 @@ import unittest
 
 import grpc
 
+from support.case import slow
 from support.client import Client, broker_pb2, reason_of
 from support.rules_case import OTHER, OWN, RulesTest
 from support.stream import Producer, Worker, ack_of, outcome_of
@@ -14,6 +15,7 @@ def request(queue):
     return broker_pb2.EnqueueRequest(queue=queue, tasks=[broker_pb2.NewTask(payload=b"x")])
 
 
+@slow
 class Access(RulesTest):
     TOKENS = ("worker", "producer", "stranger")
     RULES = f"""

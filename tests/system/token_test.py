@@ -10,7 +10,7 @@ import grpc
 
 from support.broker import program
 from support.by_http import ByHttp
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.client import (DEADLINE_S, admin_pb2, broker_pb2, lease_request, reason_of,
                             task_pb2)
 from support.folder import Folder
@@ -25,6 +25,7 @@ def as_caller(token):
     return [("authorization", f"Bearer {token}")]
 
 
+@slow
 class Forged(SystemTest):
     """Where nobody has to prove anything: the token is what proves."""
 

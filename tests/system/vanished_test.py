@@ -5,7 +5,7 @@ import unittest
 
 import grpc
 
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.client import broker_pb2, lease_request, new_id
 from support.process import GENEROUS_S
 
@@ -15,6 +15,7 @@ ENDED = "grpc_server_call_duration_seconds_count{"
 ROUNDS = 150
 
 
+@slow
 class Vanished(SystemTest):
     def setUp(self):
         super().setUp()

@@ -7,6 +7,7 @@ import time
 import unittest
 
 from access_test import AccessTest
+from support.case import slow
 from support.client import DEADLINE_S, admin_pb2, broker_pb2, lease_request, reason_of
 from support.stream import Worker
 
@@ -17,6 +18,7 @@ def base64url(data):
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
+@slow
 class WebTokens(AccessTest):
     def setUp(self):
         super().setUp()

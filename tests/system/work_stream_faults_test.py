@@ -13,6 +13,7 @@ from support.stream import Producer, Worker, lease_states
 LEASE_S = 1  # of workers that fall silent
 
 
+@slow
 class Faults(SystemTest):
 
     def setUp(self):

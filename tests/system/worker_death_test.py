@@ -4,7 +4,7 @@ import signal
 import time
 import unittest
 
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.client import state_name
 from support.packs import ATTEMPTS, PACKING, TASKS, packed_count, put_packed
 from support.process import GENEROUS_S
@@ -43,6 +43,7 @@ class WorkerDeath(SystemTest):
                               "ORDER BY attempt"),
             [("1", "4", "LEASE_LOST"), ("2", "1", "")])
 
+    @slow
     def test_the_tasks_of_many_killed_workers_are_all_done(self):
         for payload in MANY:
             self.client.enqueue(QUEUE, payload)
@@ -72,6 +73,7 @@ class WorkerDeath(SystemTest):
         worker.wait_for_output("lost\n")  # its next heartbeat tells it
         self.assertEqual(self.client.ack(task), ["SETTLED"])
 
+    @slow
     def test_a_beating_worker_keeps_its_task_beyond_the_lease_time(self):
         self.client.enqueue(QUEUE, b"slow")
         self.put_packed()
@@ -87,6 +89,7 @@ class WorkerDeath(SystemTest):
                                            " GROUP BY 1, 2"), [("2", "1", "41")])
         self.assertEqual(set(self.client.ack(*held)), {"SETTLED"})
 
+    @slow
     def test_a_lease_call_is_a_heartbeat_too(self):
         self.client.enqueue(QUEUE, b"slow")
         self.client.lease(QUEUE, worker_id="slow", duration=5)
@@ -136,6 +139,7 @@ class WorkerDeath(SystemTest):
         self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.task"), 0)
         self.assertEqual(self.lost_in_time(), [("t", "3")])
 
+    @slow
     def test_another_broker_reclaims_what_a_dead_worker_of_a_dead_broker_held(self):
         self.client.enqueue(QUEUE, b"work")
         [first, *rest] = self.put_packed()
