@@ -48,6 +48,8 @@ class FakeBroker::ParkedLease : public grpc::ServerUnaryReactor {
 
 FakeBroker::FakeBroker() {
   grpc::ServerBuilder builder;
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kBytesSentUnread);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // else it grows with what is read
   builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
   builder.RegisterService(this);
   server_ = builder.BuildAndStart();

@@ -23,6 +23,9 @@ namespace skiplane {
 
 class FakeBroker : public v1::BrokerService::CallbackService {
  public:
+  // As much is sent of what no one reads; the rest of a message waits.
+  static constexpr int kBytesSentUnread = 1 << 16;
+
   FakeBroker();
   ~FakeBroker() override;
 

@@ -11,10 +11,10 @@ class FakeStreams::Stream final : public grpc::ServerBidiReactor<Request, Respon
   Stream(FakeStreams& broker, int number, Stream** last)
       : broker_(broker), number_(number), last_(last) {
     *last_ = this;
-    this->StartRead(&request_);
+    Read();
   }
 
-  // With the mutex held, as End().
+  // With the mutex held, as all but what gRPC calls.
   void Say(Response response) {
     if (is_over_) return;
     outgoing_.push_back(std::move(response));
@@ -27,6 +27,11 @@ class FakeStreams::Stream final : public grpc::ServerBidiReactor<Request, Respon
   }
 
  private:
+  void Read() {
+    if (broker_.holds_reads_of_ != number_) return this->StartRead(&request_);
+    broker_.held_read_ = [this] { this->StartRead(&request_); };
+  }
+
   void Next() {
     if (is_writing_ || is_over_) return;
     if (!outgoing_.empty()) {
@@ -46,11 +51,7 @@ class FakeStreams::Stream final : public grpc::ServerBidiReactor<Request, Respon
   void OnReadDone(bool ok) override {
     if (ok) broker_.Came(number_, request_, this);
     const std::lock_guard<std::mutex> lock(broker_.streams_mutex_);
-    if (ok && !end_) {
-      if (broker_.holds_reads_of_ != number_) return this->StartRead(&request_);
-      broker_.held_read_ = [this] { this->StartRead(&request_); };
-      return;
-    }
+    if (ok && !end_) return Read();
     if (!end_) end_ = grpc::Status::OK;
     Next();
   }
@@ -219,6 +220,7 @@ grpc::ServerBidiReactor<v1::WorkRequest, v1::WorkResponse>* FakeStreams::Work(
     grpc::CallbackServerContext* context) {
   const std::lock_guard<std::mutex> lock(streams_mutex_);
   stream_authorization = AuthorizationOf(*context);
+  streams_changed_.notify_all();
   return new WorkReactor(*this, ++work_streams, &last_work_);
 }
 
@@ -226,6 +228,7 @@ grpc::ServerBidiReactor<v1::ProduceRequest, v1::ProduceResponse>* FakeStreams::P
     grpc::CallbackServerContext* context) {
   const std::lock_guard<std::mutex> lock(streams_mutex_);
   stream_authorization = AuthorizationOf(*context);
+  streams_changed_.notify_all();
   return new ProduceReactor(*this, ++produce_streams, &last_produce_);
 }
 

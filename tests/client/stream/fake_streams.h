@@ -39,8 +39,8 @@ class FakeStreams : public FakeBroker {
   void HoldAnswers(bool is_held);
   // From now on the worker hears nothing on its stream with this number, whatever it says.
   void FallSilentOn(int stream);
-  // From now on this stream reads no message but the one that it waits for, until another one is
-  // named; 0: none.
+  // From now on this stream reads no message but one that it waits for already, until another one
+  // is named; 0: none.
   void HoldReadsOf(int stream);
   // The next results or answers are this refusal.
   void RefuseNext(int times, v1::Refusal refusal);

@@ -192,29 +192,23 @@ TEST_F(ProduceTest, AStreamThatDrainsIsAnsweredWhileTheNextOneIsUsed) {
 // A broker may refuse what it has not read to its end, as one whose memory is short does.
 TEST_F(ProduceTest, WhatIsRefusedWhileItIsWrittenGoesOnTheNextStreamOnceItIsWritten) {
   broker_.HoldReadsOf(1);
-  broker_.HoldAnswers(true);
   Client client = Connected();
-  auto first = Begin(client, "a");
-  ASSERT_TRUE(broker_.Wait([this] { return CountOn(1) == 1; }));
-  std::vector<std::future<Results>> large;  // together beyond what is sent unread
-  for (int i = 0; i < 5; ++i) large.push_back(Begin(client, std::string(size_t{5} << 19, 'x')));
-  const int64_t number = broker_.produced[0].request.enqueues(0).number();
+  auto large = Begin(client, std::string(FakeBroker::kBytesSentUnread * 4, 'x'));
+  ASSERT_TRUE(broker_.Wait([this] { return broker_.produce_streams == 1; }));
   v1::ProduceResponse draining;
   draining.set_draining(true);
-  for (int i = 0; i < 6; ++i) draining.add_results()->set_number(number + i);
-  draining.mutable_results(0)->mutable_response()->add_results()->set_task_id("task-a");
-  for (int i = 1; i < 6; ++i) {  // which of them is being written is the transport's business
-    *draining.mutable_results(i)->mutable_refusal() =
-        Refused(grpc::UNAVAILABLE, "DATABASE_UNAVAILABLE");
-  }
+  draining.add_results()->set_number(1);
+  *draining.mutable_results(0)->mutable_refusal() =
+      Refused(grpc::UNAVAILABLE, "DATABASE_UNAVAILABLE");
   broker_.Say(std::move(draining));
-  ASSERT_TRUE(first.get().ok());  // so the client knows that the stream drains
-  broker_.HoldAnswers(false);
-  ASSERT_TRUE(Begin(client, "b").get().ok());
+  ASSERT_TRUE(Begin(client, "b").get().ok()) << "the client knows that the first stream drains";
   broker_.RefuseNext(3, Refused(grpc::UNAVAILABLE, "DATABASE_UNAVAILABLE"));
   EXPECT_TRUE(Begin(client, "c").get().ok()) << "its pauses are longer than that of the large one";
+  EXPECT_EQ(CountOn(2), 5u) << "the large one is not among them";
   broker_.HoldReadsOf(0);
-  for (auto& answer : large) EXPECT_TRUE(answer.get().ok());
+  EXPECT_TRUE(large.get().ok());
+  ASSERT_EQ(CountOn(1), 1u);
+  EXPECT_EQ(IdsOn(2).back(), IdsOn(1)[0]) << "it is sent again under its id";
   EXPECT_EQ(broker_.produce_streams, 2);
 }
 
