@@ -104,7 +104,7 @@ function(skiplane_precompile_product)
   if(SKIPLANE_CORE_ONLY)
     return()
   endif()
-  set(rpc_folders call stream broker admin serve)
+  set(rpc_folders call stream broker settings admin serve)
   list(TRANSFORM rpc_folders PREPEND ${PROJECT_SOURCE_DIR}/server/rpc/)
   list(APPEND rpc_folders ${PROJECT_SOURCE_DIR}/server/http/connect
     ${PROJECT_SOURCE_DIR}/server/http/dashboard)

@@ -35,6 +35,13 @@ constexpr Pair<KeyPolicy, v1::KeyPolicy> kKeyPolicies[] = {
     {KeyPolicy::kSchedule, v1::KEY_POLICY_SCHEDULE},
 };
 
+// The first is also that of a broker that says nothing.
+constexpr Pair<WorkerCommand, v1::WorkerCommand> kWorkerCommands[] = {
+    {WorkerCommand::kRun, v1::WORKER_COMMAND_RUN},
+    {WorkerCommand::kQuiet, v1::WORKER_COMMAND_QUIET},
+    {WorkerCommand::kStop, v1::WORKER_COMMAND_STOP},
+};
+
 constexpr Pair<LeaseState, v1::LeaseState> kLeaseStates[] = {
     {LeaseState::kHeld, v1::LEASE_STATE_HELD},
     {LeaseState::kLost, v1::LEASE_STATE_LOST},
@@ -112,6 +119,7 @@ v1::RetryKind ToProto(RetryKind kind) { return Find(kRetryKinds, kind); }
 EnqueueOutcome FromProto(v1::EnqueueOutcome outcome) { return Find(kEnqueueOutcomes, outcome); }
 HistoryPolicy FromProto(v1::HistoryPolicy policy) { return Find(kHistoryPolicies, policy); }
 LeaseState FromProto(v1::LeaseState state) { return Find(kLeaseStates, state); }
+WorkerCommand FromProto(v1::WorkerCommand command) { return Find(kWorkerCommands, command); }
 Packing FromProto(v1::Packing packing) { return Find(kPackings, packing); }
 PauseMode FromProto(v1::PauseMode mode) { return Find(kPauseModes, mode); }
 RetryKind FromProto(v1::RetryKind kind) { return Find(kRetryKinds, kind); }

@@ -1,6 +1,6 @@
 // Between the enums of the public headers and those of the API: one table per enum, in the source.
 // A value that this version does not know becomes kCreated, kAll, kHeld, kOff, kNone, kLinear,
-// kNotFound or kUnknown.
+// kNotFound, kUnknown or kRun.
 #pragma once
 
 #include "skiplane/calls.h"
@@ -24,6 +24,7 @@ v1::RetryKind ToProto(RetryKind kind);
 EnqueueOutcome FromProto(v1::EnqueueOutcome outcome);
 HistoryPolicy FromProto(v1::HistoryPolicy policy);
 LeaseState FromProto(v1::LeaseState state);
+WorkerCommand FromProto(v1::WorkerCommand command);
 Packing FromProto(v1::Packing packing);
 PauseMode FromProto(v1::PauseMode mode);
 RetryKind FromProto(v1::RetryKind kind);

@@ -84,6 +84,8 @@ v1::LeaseRequest ToProto(const LeaseCall& call) {
   request.set_queue_order(call.strict_order ? v1::QUEUE_ORDER_STRICT : v1::QUEUE_ORDER_WEIGHTED);
   request.set_worker_id(call.worker_id);
   request.set_worker_name(call.worker_name);
+  request.set_client_version(call.client_version);
+  request.set_concurrency(call.concurrency);
   request.set_max_tasks(call.max_tasks);
   request.set_max_bytes(call.max_bytes);
   ToProto(call.wait, request.mutable_wait());
@@ -97,6 +99,8 @@ v1::WorkHello ToHello(const LeaseCall& call) {
   v1::WorkHello hello;
   hello.set_worker_id(std::move(*request.mutable_worker_id()));
   hello.set_worker_name(std::move(*request.mutable_worker_name()));
+  hello.set_client_version(std::move(*request.mutable_client_version()));
+  hello.set_concurrency(request.concurrency());
   hello.mutable_queues()->Swap(request.mutable_queues());
   hello.set_queue_order(request.queue_order());
   if (request.has_lease_duration()) *hello.mutable_lease_duration() = request.lease_duration();
@@ -109,6 +113,7 @@ LeaseAnswer FromProto(v1::LeaseResponse response) {
   for (v1::LeasedTask& task : *response.mutable_tasks()) answer.tasks.push_back(MoveLeased(task));
   answer.lease_remaining = FromProto(response.lease_remaining());
   answer.paused_queues.assign(response.paused_queues().begin(), response.paused_queues().end());
+  answer.command = FromProto(response.command());
   return answer;
 }
 
@@ -131,6 +136,7 @@ HeartbeatAnswer FromProto(const v1::HeartbeatResponse& response) {
     answer.states.push_back(FromProto(result.state()));
   }
   answer.session_alive = response.session_alive();
+  answer.command = FromProto(response.command());
   answer.lease_remaining = FromProto(response.lease_remaining());
   return answer;
 }

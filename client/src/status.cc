@@ -27,6 +27,7 @@ std::string Payload(const absl::Status& status, absl::string_view url) {
 constexpr std::pair<absl::string_view, absl::StatusCode> kCodes[] = {
     {"QUEUE_NOT_FOUND", absl::StatusCode::kNotFound},
     {"QUEUE_PAUSED", absl::StatusCode::kFailedPrecondition},
+    {"QUEUE_DELETING", absl::StatusCode::kFailedPrecondition},
     {"ACCESS_DENIED", absl::StatusCode::kPermissionDenied},
     {"TOO_MANY_QUEUES", absl::StatusCode::kResourceExhausted},
     {"TOO_MANY_CALLS", absl::StatusCode::kResourceExhausted},

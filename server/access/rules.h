@@ -41,6 +41,9 @@ class Grants {
   // The names and patterns of queues on which it is allowed, sorted.
   std::vector<std::string> PatternsOf(Verb verb) const;
 
+  // Whether both are of the same rules, as they were loaded once, and alike.
+  friend bool operator==(const Grants&, const Grants&) = default;
+
  private:
   friend class Rules;
   friend class RulesFile;

@@ -69,7 +69,7 @@ void LogDatabaseStops(const Database& database) {
       // A backend may outlive its client by a moment: our own are not to be counted.
       "SELECT (SELECT count(*) FROM skiplane.broker WHERE expire_time > now()), count(*) "
       "FROM pg_stat_activity "
-      "WHERE backend_type = 'client backend' AND application_name <> 'skiplaned'");
+      "WHERE backend_type = 'client backend' AND application_name NOT LIKE 'skiplaned%'");
   if (!others.ok() || (others->Int(0, 0) == 0 && others->Int(0, 1) == 0)) return;
   base::Log(base::LogLevel::kWarn, "database_stops",
             {{"other_brokers", std::string(others->Text(0, 0))},

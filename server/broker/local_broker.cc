@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::chrono::seconds kRenewEvery(2);
 constexpr absl::Duration kRowLives = absl::Seconds(7);
+constexpr std::chrono::seconds kBelieved(5);  // less: who does not see the row asks us no more
 constexpr std::chrono::seconds kQueuesEvery(5);
 
 std::string OriginIdOf(const pg::Uuid& id) {
@@ -19,11 +20,17 @@ std::string OriginIdOf(const pg::Uuid& id) {
       absl::string_view(reinterpret_cast<const char*>(id.data()), id.size()));
 }
 
+// Whether a broker that fell silent still has connections tells whether it may go on.
+BrokerOptions WithOwnName(BrokerOptions options) {
+  options.connect.application_name = store::ApplicationName(options.id);
+  return options;
+}
+
 }  // namespace
 
 LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
                          absl::AnyInvocable<void(bool)> on_connected)
-    : options_(std::move(options)),
+    : options_(WithOwnName(std::move(options))),
       pool_(options_.connect, options_.connections, &metrics, std::move(on_connected)),
       context_{pool_, timer_, metrics, OriginIdOf(options_.id),
                [this](int64_t lane, absl::Span<const int64_t> tasks) {
@@ -39,7 +46,8 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       peer_awaits_(metrics),
       new_queues_(options_.new_queues),
       queues_(context_, options_.create_missing_queues, new_queues_,
-              [this](QueuePtr queue) { dispatcher_.QueueChanged(queue); }),
+              {.on_change = [this](QueuePtr queue) { dispatcher_.QueueChanged(queue); },
+               .on_gone = [this](QueuePtr queue) { OnQueueGone(queue); }}),
       dispatcher_(
           context_, sessions_, tracker_,
           [this](std::vector<model::LeaseToken> tokens) { settler_.Release(std::move(tokens)); },
@@ -71,7 +79,12 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
                 {options_.id, options_.name, options_.version, options_.commit,
                  options_.connections},
                 list_turns_, look_turns_, lists_, waiters_,
-                OnCommit()),
+                {.on_commit = OnCommit(),
+                 .on_queues_changed =
+                     [this] {
+                       notifier_.QueuesChanged();
+                       RenewRow();
+                     }}),
       sampler_(context_, queues_, dispatcher_, queue_watch_),
       listener_(
           options_.connect, store::kNotificationChannel,
@@ -175,9 +188,15 @@ void LocalBroker::OnNotification(absl::string_view payload) {
 void LocalBroker::RenewRow() {
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
     if (!session.ok()) return;
+    const base::SteadyTime begin = std::chrono::steady_clock::now();
     const auto peers = store::RenewBroker(
-        **session, {options_.id, options_.name, options_.version}, kRowLives);
+        **session, {options_.id, options_.name, options_.version}, kRowLives,
+        queues_.ConfirmedDeletions());
     if (!peers.ok()) return;
+    // What was deleted while others did not see this broker it does not know.
+    if (queues_.IsBelieved() || queues_.ReloadAll(**session).ok()) {
+      queues_.BelieveUntil(begin + kBelieved);
+    }
     notifier_.SetPeers(peers->count);
     enqueuer_.SetPeersReadPacks(peers->all_read_packs);
     if (has_new_peers_.exchange(false)) waiters_.AnnounceAll();
@@ -205,8 +224,16 @@ void LocalBroker::KeepRefreshing() {
 
 void LocalBroker::RefreshQueues() {
   pool_.Submit([this](absl::StatusOr<pg::Session*> session) {
-    if (session.ok()) static_cast<void>(queues_.ReloadAll(**session));
+    if (!session.ok()) return;
+    static_cast<void>(queues_.ReloadAll(**session));
+    if (!queues_.ConfirmedDeletions().empty()) RenewRow();  // somebody waits for it
   });
+}
+
+// Who waits for its tasks is told so.
+void LocalBroker::OnQueueGone(const QueuePtr& queue) {
+  dispatcher_.QueueGone(queue);
+  context_.metrics.RemoveQueue(queue->name);
 }
 
 void LocalBroker::RefreshTokenKeys() {
@@ -228,6 +255,7 @@ void LocalBroker::Stop() {
   if (is_stopped_.exchange(true)) return;
   listener_.Stop();
   BeginDrain();  // who waits is answered
+  operator_.EndWatches();
   timer_.Stop();
   dispatcher_.EndTimed();
   renewer_.EndMinInterval();

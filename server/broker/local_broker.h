@@ -97,6 +97,7 @@ class LocalBroker : public Broker {
   void RenewRow();
   void KeepRenewing();
   void RefreshQueues();
+  void OnQueueGone(const QueuePtr& queue);
   void RefreshTokenKeys();
   void KeepRefreshing();
 

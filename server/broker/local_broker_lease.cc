@@ -18,6 +18,11 @@ std::vector<std::string> NamesOf(const LeaseCall& call) {
 
 std::string NameFieldOf(size_t queue) { return absl::StrCat("queues[", queue, "].name"); }
 
+// A call that waits for tasks lets none in.
+void Detach(QueueCache::Queues& queues) {
+  for (QueuePtr& queue : queues) queue = QueueCache::Detached(queue);
+}
+
 absl::Status CheckStages(const LeaseCall& call, const QueueCache::Queues& queues) {
   for (size_t i = 0; i < queues.size(); ++i) {
     const std::string& stage = call.queues[i].stage;
@@ -40,6 +45,7 @@ std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Callback<LeaseA
           absl::StatusOr<QueueCache::Queues> queues) mutable {
         if (!queues.ok()) return done(queues.status());
         RenewSoon(*asked, *queues->front());
+        Detach(*queues);
         later->Become(dispatcher_.Lease(std::move(*asked), *queues, std::move(done)));
       });
   return later;
@@ -71,6 +77,7 @@ std::shared_ptr<PendingLease> LocalBroker::SettleAndLease(SettleAndLeaseCall cal
           absl::StatusOr<QueueCache::Queues> queues) mutable {
         if (!queues.ok()) return next->Refuse(base::PrefixField("lease_next.", queues.status()));
         RenewSoon(next->Call(), *queues->front());
+        Detach(*queues);
         next->SetQueues(*std::move(queues));
         settler_.Settle(std::move(items), next,
                         [this, next](absl::StatusOr<std::vector<model::SettleResult>> results) {

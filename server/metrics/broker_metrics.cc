@@ -32,8 +32,9 @@ BrokerMetrics::BrokerMetrics(Registry& registry, absl::string_view version,
       awaiting_calls_(NewGauge(registry, "skiplane_awaiting_calls",
                                "GetTask calls that wait for the end of a task.")
                           .Add({})),
-      streams_(NewGauge(registry, "skiplane_streams", "Open streams of workers and producers."),
-               {"kind", {}, {}}, {"work", "produce"}),
+      streams_(NewGauge(registry, "skiplane_streams",
+                        "Open streams of workers, of producers, and of those who watch queues."),
+               {"kind", {}, {}}, {"work", "produce", "watch"}),
       stream_credit_(NewGauge(registry, "skiplane_stream_credit",
                               "How many more tasks the open Work streams take.")
                          .Add({})),

@@ -129,6 +129,9 @@ struct HeldLease {
   std::optional<TaskProgress> progress;
 };
 
+// What an operator asked a worker to do; the numbers are those of the database.
+enum class WorkerCommand : int16_t { kRun = 1, kQuiet = 2, kStop = 3 };
+
 enum class LeaseState { kHeld = 1, kLost = 2, kCancelRequested = 3 };
 
 }  // namespace skiplane::model

@@ -54,6 +54,7 @@ inline constexpr int kLanesMax = 64;
 inline constexpr int kQueueWeightMax = 1000;
 inline constexpr absl::Duration kStartAheadMax = absl::Hours(24 * 3653);  // 10 years
 inline constexpr absl::Duration kWaitMax = absl::Seconds(60);
+inline constexpr absl::Duration kWatchMax = absl::Hours(1);
 inline constexpr absl::Duration kLeaseDurationMin = absl::Seconds(1);
 inline constexpr absl::Duration kLeaseDurationMax = absl::Hours(12);
 inline constexpr absl::Duration kLeaseDurationDefault = absl::Seconds(30);

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "server/model/lease.h"
 #include "server/model/retry.h"
 
 namespace skiplane::model {
@@ -82,8 +83,11 @@ struct Queue {
   int64_t version = 0;  // changes with every update
   absl::Time create_time;
   absl::Time update_time;
+  std::optional<SessionId> deletion{};  // the bulk operation that removes it
 
-  bool LeasesPaused() const { return (static_cast<int>(pause) & 1) != 0; }
+  bool IsDeleting() const { return deletion.has_value(); }
+  // Whether nothing is leased: it is paused or being deleted.
+  bool LeasesPaused() const { return IsDeleting() || (static_cast<int>(pause) & 1) != 0; }
   bool EnqueuesPaused() const { return (static_cast<int>(pause) & 2) != 0; }
 };
 
@@ -97,6 +101,7 @@ struct QueueCounts {
   int64_t moved = 0;  // acked, and the task lives on
 
   QueueCounts& operator+=(const QueueCounts& other);
+  friend bool operator==(const QueueCounts&, const QueueCounts&) = default;
 };
 
 // The settings as the JSON text that the queue table holds, and back. Unknown members are ignored

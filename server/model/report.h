@@ -96,6 +96,9 @@ struct Worker {
   absl::Duration lease_duration;
   std::vector<TaskId> tasks{};        // some of them
   std::vector<std::string> queues{};  // of these
+  std::string client_version{};       // empty: it says nothing
+  int32_t concurrency = 0;            // likewise 0
+  WorkerCommand command = WorkerCommand::kRun;
 };
 
 // Of a change with a request id, which a repeat has again: hashes, so that the id itself is known

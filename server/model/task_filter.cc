@@ -98,6 +98,7 @@ TaskChange ChangeFromJson(const Json& object) {
   change.priority = static_cast<int16_t>(TakeInteger(object, "priority"));
   change.schedule_time = absl::FromUnixMicros(TakeInteger(object, "schedule_time_us"));
   change.postpone = absl::Microseconds(TakeInteger(object, "postpone_us"));
+  change.with_tasks = object.value("with_tasks", false);
   return change;
 }
 
@@ -125,7 +126,8 @@ std::string BulkToJson(const TaskFilter& filter, const TaskChange& change) {
                {{"kind", static_cast<int>(change.kind)},
                 {"priority", change.priority},
                 {"schedule_time_us", absl::ToUnixMicros(change.schedule_time)},
-                {"postpone_us", absl::ToInt64Microseconds(change.postpone)}}}}
+                {"postpone_us", absl::ToInt64Microseconds(change.postpone)},
+                {"with_tasks", change.with_tasks}}}}
       .dump();
 }
 
@@ -141,7 +143,7 @@ absl::Status BulkFromJson(absl::string_view json, TaskFilter* filter, TaskChange
     return Unreadable();
   }
   const bool is_known = change->kind >= TaskChange::Kind::kPrioritize &&
-                        change->kind <= TaskChange::Kind::kTrigger;
+                        change->kind <= TaskChange::Kind::kDeleteQueue;
   return is_known ? absl::OkStatus() : Unreadable();
 }
 

@@ -70,11 +70,13 @@ struct TaskChange {
     kResume = 8,
     kRetry = 9,
     kTrigger = 10,  // as kRunNow, of a periodic task, also of a paused one
+    kDeleteQueue = 11,  // of no task: the queue and all that belongs to it
   };
   Kind kind = Kind::kRunNow;
   int16_t priority = 0;     // of kPrioritize
   absl::Time schedule_time;        // of kRunAt
   absl::Duration postpone;  // of kPostpone
+  bool with_tasks = false;  // of kDeleteQueue
 
   // Whether it is for failed tasks, too.
   bool IsForFailed() const { return kind == Kind::kRetry || kind == Kind::kDelete; }

@@ -44,6 +44,7 @@ absl::StatusOr<Keywords> Parse(const std::string& uri) {
 void Complete(const ConnectOptions& options, Keywords& keywords) {
   const int64_t connect_seconds = absl::ToInt64Seconds(options.connect_timeout);
   const int64_t user_millis = absl::ToInt64Milliseconds(options.tcp_user_timeout);
+  if (!options.application_name.empty()) keywords["application_name"] = options.application_name;
   keywords.emplace("application_name", "skiplaned");
   // libpq takes 1 s as 2 s and 0 as for ever.
   keywords.emplace("connect_timeout", absl::StrCat(AtLeast(2, connect_seconds)));

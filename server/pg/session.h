@@ -44,6 +44,7 @@ class AbandonedBackends;
 
 struct ConnectOptions {
   std::string uri;  // secret: never logged
+  std::string application_name{};  // for PostgreSQL; empty: the URI's, or skiplaned
   absl::Duration connect_timeout = absl::Seconds(3);
   absl::Duration tcp_user_timeout = absl::Seconds(5);
   absl::Duration statement_timeout = absl::Seconds(10);

@@ -5,8 +5,9 @@
 --  "progress": {task id: {lane, lease number, fraction, message}}}
 -- What was reported before of tasks that are not named stays while their leases are held: other
 -- threads of the worker may name theirs in calls of their own.
--- One row per session that lives: worker id, session id, what remains in microseconds, and the
--- number up to which leases must be looked at, as some were taken back or are to stop (0: none).
+-- One row per session that lives: worker id, session id, what remains in microseconds, the number
+-- up to which leases must be looked at, as some were taken back or are to stop (0: none), and the
+-- command for its worker.
 -- No row: the session does not live.
 -- lanes: any because a worker holds leases of all lanes, and few heartbeats with progress ask
 WITH want AS MATERIALIZED (
@@ -35,4 +36,4 @@ CROSS JOIN LATERAL (
 ) x
 WHERE s.id = ANY (ARRAY[x.id]) AND s.state < 2
 RETURNING s.worker_id, s.id, (date_part('epoch', s.expire_time - now()) * 1e6)::int8,
-          s.recheck_until
+          s.recheck_until, s.command

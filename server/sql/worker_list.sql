@@ -1,16 +1,21 @@
 -- Living worker sessions by name. $1, $2 name and handle after which to go on
--- $3 at most. One row each: handle, name, created and expires in microseconds, how many tasks it
--- holds, lease duration in microseconds, the first 20 of these tasks as "lane-id" with commas.
+-- $3 at most  $4 only this one, by its handle (empty: all)
+-- One row each: handle, name, created and expires in microseconds, how many tasks it holds, lease
+-- duration in microseconds, the first 20 of these tasks as "lane-id" with commas, client version,
+-- tasks at once, command.
 -- The ledger names some that are settled, until it is folded.
 -- lanes: any because operators ask for all workers, over small tables
 SELECT s.handle, s.name, (date_part('epoch', s.create_time) * 1e6)::int8,
        (date_part('epoch', s.expire_time) * 1e6)::int8, h.tasks,
-       (date_part('epoch', s.lease_duration) * 1e6)::int8, h.some
+       (date_part('epoch', s.lease_duration) * 1e6)::int8, h.some,
+       s.client_version, s.concurrency, s.command
 FROM (
-  SELECT w.id, x.handle, w.name, w.create_time, w.expire_time, w.lease_duration
+  SELECT w.id, x.handle, w.name, w.create_time, w.expire_time, w.lease_duration,
+         w.client_version, w.concurrency, w.command
   FROM skiplane.worker_session w
   CROSS JOIN LATERAL (SELECT skiplane.worker_handle(w.id) AS handle) x
   WHERE w.state = 1 AND (w.name, x.handle) > ($1::text, $2::text)
+    AND ($4::text = '' OR x.handle = $4::text)
   ORDER BY w.name, x.handle LIMIT $3::int4
 ) s
 CROSS JOIN LATERAL (

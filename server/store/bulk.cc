@@ -54,7 +54,9 @@ absl::Status CreateBulk(pg::Session& session, const NewBulk& bulk) {
   params.Int2(static_cast<int16_t>(tables.front())).Text(bulk.actor);
   params.Bool(absl::c_linear_search(tables, TaskTable::kLiving));
   params.Bool(absl::c_linear_search(tables, TaskTable::kFailed));
-  const auto state = bulk.filter.IsForNewerBrokers() ? kRunningAtNewer : kRunning;
+  const bool is_newer = bulk.filter.IsForNewerBrokers() ||
+                        bulk.change.kind == model::TaskChange::Kind::kDeleteQueue;
+  const auto state = is_newer ? kRunningAtNewer : kRunning;
   params.OptionalInt2Array({bulk.stage}).Int2(state);
   params.Int8(static_cast<int64_t>(bulk.filter.ids.size()));
   return session.Run(sql::kBulkCreate, params).status();

@@ -1,15 +1,23 @@
 #include "server/store/peers.h"
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
 
 namespace skiplane::store {
 
+std::string ApplicationName(const pg::Uuid& broker) {
+  const std::string id(broker.begin(), broker.end());
+  return absl::StrCat("skiplaned ", absl::BytesToHexString(id).substr(0, 16));
+}
+
 absl::StatusOr<Peers> RenewBroker(pg::Session& session, const BrokerRow& broker,
-                                  absl::Duration expires_in) {
+                                  absl::Duration expires_in,
+                                  absl::Span<const pg::Uuid> confirmed) {
   pg::Params params;
   params.UuidValue(broker.id).Text(broker.name).Int8(absl::ToInt64Microseconds(expires_in));
-  params.Text(broker.version);
+  params.Text(broker.version).UuidArray(confirmed);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBrokerRenew, params));
   return Peers{rows.Int(0, 0), rows.Bool(0, 1)};
 }

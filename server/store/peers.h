@@ -28,9 +28,13 @@ struct BrokerRow {
   std::string version;  // of its program
 };
 
-// Says that a broker runs for the next `expires_in`.
+// Says that a broker runs for the next `expires_in`, and which deletions of queues it confirms.
 absl::StatusOr<Peers> RenewBroker(pg::Session& session, const BrokerRow& broker,
-                                  absl::Duration expires_in);
+                                  absl::Duration expires_in,
+                                  absl::Span<const pg::Uuid> confirmed = {});
+
+// By which PostgreSQL tells the connections of a broker apart (deletion_awaited.sql).
+std::string ApplicationName(const pg::Uuid& broker);
 
 // Those that run, by name, at most so many.
 absl::StatusOr<std::vector<model::RunningBroker>> ListBrokers(pg::Session& session, int limit);

@@ -33,6 +33,7 @@ absl::StatusOr<model::Page<model::Queue>> Read(pg::Session& session, const std::
       int64_t number = 0;
       if (absl::SimpleAtoi(lane, &number)) queue.lanes.push_back(number);
     }
+    if (!rows.IsNull(row, 11)) queue.deletion = rows.UuidValue(row, 11);
   }
   return page;
 }
@@ -59,6 +60,13 @@ absl::Status QueueNotFound(const std::string& name) {
                       absl::StrCat("no queue is named \"", name,
                                    "\": CreateQueue (skiplane queues create) makes it, or a "
                                    "broker with --auto-create-queues"));
+}
+
+absl::Status QueueDeleting(const std::string& name) {
+  return base::Refuse(absl::StatusCode::kFailedPrecondition, "QUEUE_DELETING",
+                      absl::StrCat("an operator deletes the queue \"", name,
+                                   "\": nothing was changed; use another queue, or wait until it "
+                                   "is gone and create it anew"));
 }
 
 absl::StatusOr<model::Queue> GetQueue(pg::Session& session, const std::string& name) {
@@ -99,6 +107,53 @@ absl::StatusOr<bool> PauseQueue(pg::Session& session, const std::string& name,
   params.Text(name).Int2(static_cast<int16_t>(mode)).Text(reason);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kQueuePause, params));
   return !rows.empty();
+}
+
+absl::Status BeginDeletion(pg::Session& session, const model::Queue& queue,
+                           const model::SessionId& id) {
+  pg::Params params;
+  params.Int8(queue.id).Int8(queue.version).UuidValue(id);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kDeletionBegin, params));
+  if (!rows.empty()) return absl::OkStatus();
+  return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
+                      absl::StrCat("queue \"", queue.name, "\" is changed by others: call again"));
+}
+
+absl::StatusOr<bool> SealQueue(pg::Session& session, const model::SessionId& id) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kDeletionSeal, pg::Params().UuidValue(id)));
+  return !rows.empty();
+}
+
+absl::Status UndoDeletion(pg::Session& session, const model::SessionId& id) {
+  return session.Run(sql::kDeletionUndo, pg::Params().UuidValue(id)).status();
+}
+
+absl::StatusOr<std::optional<std::string>> BrokerToConfirm(pg::Session& session,
+                                                           const model::SessionId& id) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kDeletionAwaited, pg::Params().UuidValue(id)));
+  if (rows.empty()) return std::nullopt;
+  return std::string(rows.Text(0, 0));
+}
+
+absl::StatusOr<bool> HoldTasks(pg::Session& session, absl::Span<const int64_t> lanes) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kDeletionHolds, pg::Params().Int8Array(lanes)));
+  return rows.Bool(0, 0);
+}
+
+absl::StatusOr<Purged> PurgeLane(pg::Session& session, int64_t lane, int rows, int64_t after) {
+  pg::Params params;
+  params.Int8(lane).Int4(rows).Int8(after);
+  ASSIGN_OR_RETURN(const pg::Rows found, session.Run(sql::kDeletionPurge, params));
+  return Purged{found.Int(0, 0), found.Int(0, 1), found.Int(0, 2)};
+}
+
+absl::StatusOr<bool> FinishDeletion(pg::Session& session, const model::SessionId& id) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kDeletionFinish, pg::Params().UuidValue(id)));
+  return rows.Bool(0, 0);
 }
 
 }  // namespace skiplane::store

@@ -56,6 +56,24 @@ model::ErrorNote ReadNote(const pg::Rows& rows, int row, int first) {
           std::string(rows.Text(row, first + 2)), rows.Micros(row, first + 3)};
 }
 
+absl::StatusOr<std::vector<model::Worker>> FindWorkers(pg::Session& session,
+                                                       const pg::Params& params) {
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kWorkerList, params));
+  std::vector<model::Worker> workers;
+  for (int row = 0; row < rows.size(); ++row) {
+    model::Worker& worker = workers.emplace_back(model::Worker{
+        std::string(rows.Text(row, 0)), std::string(rows.Text(row, 1)), rows.Micros(row, 2),
+        rows.Micros(row, 3), rows.Int(row, 4), absl::Microseconds(rows.Int(row, 5))});
+    for (absl::string_view id : absl::StrSplit(rows.Text(row, 6), ',', absl::SkipEmpty())) {
+      ASSIGN_OR_RETURN(worker.tasks.emplace_back(), model::ParseTaskId(id));
+    }
+    worker.client_version = std::string(rows.Text(row, 7));
+    worker.concurrency = static_cast<int32_t>(rows.Int(row, 8));
+    worker.command = static_cast<model::WorkerCommand>(rows.Int(row, 9));
+  }
+  return workers;
+}
+
 }  // namespace
 
 absl::StatusOr<model::Page<model::ErrorGroup>> ListErrorGroups(pg::Session& session,
@@ -185,18 +203,18 @@ absl::StatusOr<std::vector<model::Worker>> ListWorkers(pg::Session& session,
                                                        const std::string& after_handle,
                                                        int limit) {
   pg::Params params;
-  params.Text(after_name).Text(after_handle).Int4(limit);
-  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kWorkerList, params));
-  std::vector<model::Worker> workers;
-  for (int row = 0; row < rows.size(); ++row) {
-    model::Worker& worker = workers.emplace_back(model::Worker{
-        std::string(rows.Text(row, 0)), std::string(rows.Text(row, 1)), rows.Micros(row, 2),
-        rows.Micros(row, 3), rows.Int(row, 4), absl::Microseconds(rows.Int(row, 5))});
-    for (absl::string_view id : absl::StrSplit(rows.Text(row, 6), ',', absl::SkipEmpty())) {
-      ASSIGN_OR_RETURN(worker.tasks.emplace_back(), model::ParseTaskId(id));
-    }
-  }
-  return workers;
+  params.Text(after_name).Text(after_handle).Int4(limit).Text("");
+  return FindWorkers(session, params);
+}
+
+absl::StatusOr<std::optional<model::Worker>> GetWorker(pg::Session& session,
+                                                       const std::string& handle) {
+  if (handle.empty()) return std::nullopt;
+  pg::Params params;
+  params.Text("").Text("").Int4(1).Text(handle);
+  ASSIGN_OR_RETURN(std::vector<model::Worker> workers, FindWorkers(session, params));
+  if (workers.empty()) return std::nullopt;
+  return std::move(workers.front());
 }
 
 absl::StatusOr<std::vector<model::TaskId>> TasksOfWorker(pg::Session& session,

@@ -103,6 +103,10 @@ absl::StatusOr<std::vector<model::Worker>> ListWorkers(pg::Session& session,
                                                        const std::string& after_handle,
                                                        int limit);
 
+// A living worker by its handle.
+absl::StatusOr<std::optional<model::Worker>> GetWorker(pg::Session& session,
+                                                       const std::string& handle);
+
 // What a living worker holds, by lane and id; nothing of one that is not known.
 absl::StatusOr<std::vector<model::TaskId>> TasksOfWorker(pg::Session& session,
                                                          const std::string& handle, int limit);

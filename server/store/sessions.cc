@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kLeasesMax = 10000;
 
-// What their fourth column is.
+// What their fourth column is; the command is in the last one.
 enum class Fourth { kNone, kRecheckUntil, kNow };
 
 std::vector<LivingSession> ReadSessions(const pg::Rows& rows, Fourth fourth) {
@@ -26,6 +26,8 @@ std::vector<LivingSession> ReadSessions(const pg::Rows& rows, Fourth fourth) {
     out.remaining = absl::Microseconds(rows.Int(row, 2));
     if (fourth == Fourth::kRecheckUntil) out.recheck_until = rows.Int(row, 3);
     if (fourth == Fourth::kNow) out.now = rows.Int(row, 3);
+    const int last = fourth == Fourth::kNone ? 3 : 4;
+    out.command = static_cast<model::WorkerCommand>(rows.Int(row, last));
   }
   return living;
 }
@@ -74,7 +76,9 @@ absl::StatusOr<std::vector<LivingSession>> TouchSessions(pg::Session& session,
   std::vector<std::optional<absl::string_view>> workers;
   std::vector<pg::Uuid> ids;
   std::vector<absl::string_view> names;
+  std::vector<absl::string_view> versions;
   std::vector<int64_t> durations, aheads, ages;
+  std::vector<int32_t> concurrencies;
   for (const Touch& touch : touches) {
     workers.push_back(IfAny(touch.worker_id));
     ids.push_back(touch.new_id);
@@ -82,10 +86,13 @@ absl::StatusOr<std::vector<LivingSession>> TouchSessions(pg::Session& session,
     durations.push_back(absl::ToInt64Microseconds(touch.duration));
     aheads.push_back(absl::ToInt64Microseconds(touch.ahead));
     ages.push_back(absl::ToInt64Microseconds(touch.age));
+    versions.push_back(touch.client_version);
+    concurrencies.push_back(touch.concurrency);
   }
   pg::Params params;
   params.OptionalTextArray(workers).UuidArray(ids).TextArray(names);
   params.Int8Array(durations).Int8Array(aheads).Int8Array(ages);
+  params.TextArray(versions).Int4Array(concurrencies);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionTouch, params));
   std::vector<LivingSession> living = ReadSessions(rows, Fourth::kNow);
   RETURN_IF_ERROR(EndLateOnes(session, touches, living));
@@ -190,6 +197,14 @@ absl::StatusOr<absl::Duration> SessionRemaining(pg::Session& session, const mode
   ASSIGN_OR_RETURN(const pg::Rows rows,
                    session.Run(sql::kSessionRemaining, pg::Params().UuidValue(id)));
   return rows.empty() ? absl::ZeroDuration() : absl::Microseconds(rows.Int(0, 0));
+}
+
+absl::StatusOr<bool> CommandWorker(pg::Session& session, const std::string& handle,
+                                   model::WorkerCommand command) {
+  pg::Params params;
+  params.Text(handle).Int2(static_cast<int16_t>(command));
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kWorkerCommand, params));
+  return !rows.empty();
 }
 
 absl::StatusOr<int64_t> CountWorkers(pg::Session& session) {

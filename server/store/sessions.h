@@ -21,6 +21,8 @@ struct Touch {
   absl::Duration duration;
   absl::Duration ahead;       // moved further than `duration` by this
   absl::Duration age{};       // of the call that needs it
+  std::string client_version{};  // empty, or 0: the session's own
+  int32_t concurrency = 0;
 };
 
 struct LivingSession {
@@ -34,6 +36,7 @@ struct LivingSession {
   // that what is leased for it is handed back.
   bool has_ended = false;
   int64_t now = 0;  // of TouchSessions: the database's time, as lease numbers count it
+  model::WorkerCommand command = model::WorkerCommand::kRun;
 };
 
 // Makes each session live for at least its duration. Each worker occurs once, in order of its id.
@@ -84,6 +87,11 @@ absl::Status TellSessionsAtOnce(pg::Session& session, absl::Span<const model::Le
 
 // How long a session lives if nothing renews it; zero when it is lost.
 absl::StatusOr<absl::Duration> SessionRemaining(pg::Session& session, const model::SessionId& id);
+
+// Asks a living worker for something; its next renewal tells it. False: none has this handle, or
+// only the session of one call.
+absl::StatusOr<bool> CommandWorker(pg::Session& session, const std::string& handle,
+                                   model::WorkerCommand command);
 
 // How many workers live.
 absl::StatusOr<int64_t> CountWorkers(pg::Session& session);

@@ -102,16 +102,18 @@ absl::StatusOr<model::Page<model::TaskView>> GetTasks(pg::Session& session, int6
   return page;
 }
 
+absl::Status TaskNotFound(const model::TaskId& id) {
+  return base::Refuse(absl::StatusCode::kNotFound, "TASK_NOT_FOUND",
+                      absl::StrCat("task ", model::FormatTaskId(id),
+                                   " is not known, or no longer: finished tasks are known while "
+                                   "their history is kept"));
+}
+
 absl::StatusOr<model::TaskView> GetTask(pg::Session& session, const model::TaskId& id,
                                         bool with_payload) {
   ASSIGN_OR_RETURN(model::Page<model::TaskView> tasks,
                    GetTasks(session, id.lane, {id.id}, with_payload, Room()));
-  if (tasks.items.empty()) {
-    return base::Refuse(absl::StatusCode::kNotFound, "TASK_NOT_FOUND",
-                        absl::StrCat("task ", model::FormatTaskId(id),
-                                     " is not known, or no longer: finished tasks are known while "
-                                     "their history is kept"));
-  }
+  if (tasks.items.empty()) return TaskNotFound(id);
   model::TaskView task = std::move(tasks.items.front());
   if (!task.last_error.has_value() && task.end_time.has_value()) {
     const pg::Params params =

@@ -19,6 +19,9 @@ namespace skiplane::store {
 std::optional<model::TaskError> ErrorIfAny(const pg::Rows& rows, int row, int first);
 std::optional<model::TaskProgress> ProgressIfAny(const pg::Rows& rows, int row, int column);
 
+// TASK_NOT_FOUND.
+absl::Status TaskNotFound(const model::TaskId& id);
+
 // Without the names of queue and stage. TASK_NOT_FOUND if nothing is known of it.
 absl::StatusOr<model::TaskView> GetTask(pg::Session& session, const model::TaskId& id,
                                         bool with_payload = false);

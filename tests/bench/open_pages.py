@@ -1,5 +1,7 @@
 #!/usr/bin/python3
-"""What open pages of the dashboard cost: each asks for all queues every 2 seconds.
+"""What open pages of the dashboard cost, each in a browser of its own: it watches all queues, or
+with --asking asks for them every 2 seconds, as where a broker has no Watch. --busy N: so many
+queues get a task each second.
 
     build/tests/support/with_postgres tests/bench/open_pages.py --pages 20 --queues 2000
 
@@ -10,9 +12,12 @@ core, of the broker and of PostgreSQL, without pages and with them."""
 import argparse
 import json
 import os
+import socket
+import struct
 import sys
 import threading
 import time
+from http.client import HTTPException
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 os.environ.setdefault("SKIPLANE_BUILD_DIR", os.path.join(ROOT, "build"))
@@ -22,8 +27,10 @@ from support import cluster, template  # noqa: E402
 from support.broker import Broker  # noqa: E402
 from support.client import Client  # noqa: E402
 from support.database import Database  # noqa: E402
-from support.http import HttpClient  # noqa: E402
+from support.http import SERVICES, HttpClient  # noqa: E402
+from support.http_stream import PLAIN, STREAM_JSON, envelope, read_envelope  # noqa: E402
 
+WATCH = f"{SERVICES}AdminService/Watch"
 PERIOD_S = 2
 SPARKS = 15  # queues in view, whose curves are asked for once a minute
 SPARKS_PERIOD_S = 60
@@ -58,7 +65,7 @@ def ticks_of_postgres(pid):
 
 
 class Page(threading.Thread):
-    """One open overview; `times` are those of its refreshes."""
+    """One open overview; `times` are those of its refreshes, `messages` what it was told."""
 
     def __init__(self, address, number, pages, end):
         super().__init__()
@@ -66,7 +73,15 @@ class Page(threading.Thread):
         self.begin = time.monotonic() + PERIOD_S * number / pages
         self.end = end
         self.times = []
+        self.messages = 0
         self.bytes = 0
+
+    def ask_for_sparks(self, already, passed):
+        due = SPARKS * passed / SPARKS_PERIOD_S
+        while already < due:
+            self.ask("GetMinuteStatistics", {"queue": f"queue-{already % SPARKS}"})
+            already += 1
+        return already
 
     def ask(self, method, body):
         answer = self.http.call(f"AdminService/{method}", body,
@@ -74,6 +89,8 @@ class Page(threading.Thread):
         assert answer.status == 200, answer.body
         return answer.body
 
+
+class Asking(Page):
     def run(self):
         next_refresh, refreshes, sparks = self.begin, 0, 0
         while next_refresh < self.end:
@@ -83,16 +100,62 @@ class Page(threading.Thread):
             self.times.append(time.monotonic() - begin)
             self.bytes = len(body)
             refreshes += 1
-            while sparks < SPARKS * refreshes * PERIOD_S / SPARKS_PERIOD_S:
-                self.ask("GetMinuteStatistics", {"queue": f"queue-{sparks % SPARKS}"})
-                sparks += 1
+            sparks = self.ask_for_sparks(sparks, refreshes * PERIOD_S)
             next_refresh += PERIOD_S
         self.http.close()
 
 
-def measure(broker, postgres, seconds, pages):
+class Watching(Page):
+    def __init__(self, address, number, pages, end):
+        super().__init__(address, number, pages, end)
+        self.stream = HttpClient(address)
+        self.reader = threading.Thread(target=self.read, daemon=True)
+
+    def read(self):
+        """Until the stream is cut."""
+        self.stream.connection.request("POST", WATCH, envelope(b"{}"),
+                                       {"Content-Type": STREAM_JSON})
+        answer = self.stream.connection.getresponse()
+        try:
+            while True:
+                flags, message = read_envelope(answer)
+                assert flags == PLAIN, message
+                self.messages += 1
+                self.bytes += len(message)
+        except (OSError, ValueError, AttributeError, struct.error, HTTPException):
+            pass
+
+    def run(self):
+        pass_time(self.begin)
+        self.reader.start()
+        sparks, passed = 0, 0
+        while time.monotonic() < self.end:
+            passed += PERIOD_S
+            sparks = self.ask_for_sparks(sparks, passed)
+            pass_time(min(self.begin + passed, self.end))
+        self.stream.connection.sock.shutdown(socket.SHUT_RDWR)
+        self.reader.join()
+        self.stream.close()
+        self.http.close()
+
+
+class Traffic(threading.Thread):
+    """A task for each of the first queues, once a second."""
+
+    def __init__(self, client, queues):
+        super().__init__()
+        self.client, self.queues = client, queues
+        self.is_over = threading.Event()
+
+    def run(self):
+        while not self.is_over.wait(1):
+            for number in range(self.queues):
+                self.client.enqueue(f"queue-{number}")
+
+
+def measure(broker, postgres, seconds, kind, pages):
     """Thousandths of a core, and the pages, which have ended."""
-    threads = [Page(broker.http_address, number, pages, time.monotonic() + seconds)
+    threads = [kind(broker.http_address, number, pages, time.monotonic() + seconds)
                for number in range(pages)]
     begin = time.monotonic()
     before = ticks_of(broker.pid, False), ticks_of_postgres(postgres)
@@ -112,15 +175,21 @@ def run(broker, database, client, arguments):
     with open(os.path.join(database.value("SHOW data_directory"), "postmaster.pid"),
               encoding="ascii") as file:
         postgres = int(file.readline())
-    idle, _ = measure(broker, postgres, arguments.seconds, 0)
-    busy, pages = measure(broker, postgres, arguments.seconds, arguments.pages)
+    traffic = Traffic(client, arguments.busy)
+    traffic.start()
+    kind = Asking if arguments.asking else Watching
+    idle, _ = measure(broker, postgres, arguments.seconds, kind, 0)
+    busy, pages = measure(broker, postgres, arguments.seconds, kind, arguments.pages)
+    traffic.is_over.set()
+    traffic.join()
+    found = {"pages": arguments.pages, "queues": arguments.queues, "busy": arguments.busy,
+             "broker_idle": idle[0], "postgres_idle": idle[1],
+             "broker": busy[0], "postgres": busy[1], "bytes": pages[0].bytes}
+    if not arguments.asking:
+        return {**found, "messages": pages[0].messages}
     times = sorted(1000 * one for page in pages for one in page.times)
-    return {"pages": arguments.pages, "queues": arguments.queues,
-            "broker_idle": idle[0], "postgres_idle": idle[1],
-            "broker": busy[0], "postgres": busy[1], "refreshes": len(times),
-            "p50_ms": round(times[len(times) // 2], 1),
-            "p99_ms": round(times[len(times) * 99 // 100], 1),
-            "bytes": pages[0].bytes}
+    return {**found, "refreshes": len(times), "p50_ms": round(times[len(times) // 2], 1),
+            "p99_ms": round(times[len(times) * 99 // 100], 1)}
 
 
 def parse():
@@ -129,7 +198,11 @@ def parse():
     for name, default, most in (("pages", 20, PAGES_MAX), ("queues", 2000, QUEUES_MAX),
                                 ("seconds", 30, SECONDS_MAX)):
         parser.add_argument(f"--{name}", type=int, default=default, help=f"at most {most}")
+    parser.add_argument("--busy", type=int, default=0, help="at most as many as --queues")
+    parser.add_argument("--asking", action="store_true")
     arguments = parser.parse_args()
+    if not 0 <= arguments.busy <= arguments.queues:
+        parser.error("--busy must be from 0 to --queues")
     for name, most in (("pages", PAGES_MAX), ("queues", QUEUES_MAX), ("seconds", SECONDS_MAX)):
         if not 0 < getattr(arguments, name) <= most:
             parser.error(f"--{name} must be from 1 to {most}")

@@ -87,8 +87,8 @@ TEST(ParseTest, WrongUsageIsTold) {
 TEST(ParseTest, AWordThatIsNoCommandIsNamedWithThoseThatThereAre) {
   EXPECT_THAT(ExitOf({"queue", "list"}).text,
               HasSubstr("'queue' is no command of skiplane. There"));
-  EXPECT_THAT(ExitOf({"queues", "delete", "x"}).text,
-              HasSubstr("'delete' is no command of skiplane queues. There are: list, show"));
+  EXPECT_THAT(ExitOf({"queues", "erase", "x"}).text,
+              HasSubstr("'erase' is no command of skiplane queues. There are: list, show"));
   EXPECT_THAT(ExitOf({"queues"}).text, HasSubstr("which command of skiplane queues?"));
   EXPECT_THAT(ExitOf({"queues", "pause"}).text, HasSubstr("QUEUE"));
 }
@@ -120,11 +120,11 @@ TEST(ParseTest, CompletionKnowsCommandsOptionsAndWhereQueuesStand) {
   Plan plan;
   DeclareEverything(&app, &plan);
   const std::string bash = BashCompletion(app);
-  EXPECT_THAT(bash, HasSubstr("'queues') words='list show create update pause resume export "));
+  EXPECT_THAT(bash, HasSubstr("'queues') words='list show create update pause resume delete "));
   EXPECT_THAT(bash, HasSubstr("--key-prefix"));
   EXPECT_THAT(bash, testing::ContainsRegex("'queues show'. words='[^']*' queues=yes"));
   EXPECT_THAT(ZshCompletion(app), HasSubstr("bashcompinit"));
-  EXPECT_THAT(FishCompletion(app), HasSubstr("-a 'list show create update pause resume export "));
+  EXPECT_THAT(FishCompletion(app), HasSubstr("-a 'list show create update pause resume delete "));
 }
 
 }  // namespace

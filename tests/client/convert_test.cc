@@ -188,6 +188,21 @@ TEST(ConvertTest, HeartbeatAnswersKeepTheirOrder) {
   EXPECT_EQ(answer.lease_remaining, absl::Seconds(9));
 }
 
+TEST(ConvertTest, CommandsAreTakenAndABrokerThatKnowsNoneHasItsWorkersRun) {
+  for (const auto& [wire, command] :
+       {std::pair{v1::WORKER_COMMAND_UNSPECIFIED, WorkerCommand::kRun},
+        std::pair{v1::WORKER_COMMAND_RUN, WorkerCommand::kRun},
+        std::pair{v1::WORKER_COMMAND_QUIET, WorkerCommand::kQuiet},
+        std::pair{v1::WORKER_COMMAND_STOP, WorkerCommand::kStop}}) {
+    v1::HeartbeatResponse heartbeat;
+    heartbeat.set_command(wire);
+    EXPECT_EQ(FromProto(heartbeat).command, command);
+    v1::LeaseResponse lease;
+    lease.set_command(wire);
+    EXPECT_EQ(FromProto(lease).command, command);
+  }
+}
+
 TEST(ConvertTest, EachKindOfRetryAndHistoryReturnsAsItWent) {
   for (const RetryKind kind :
        {RetryKind::kLinear, RetryKind::kFixed, RetryKind::kExponential, RetryKind::kTable}) {

@@ -91,6 +91,12 @@ void FakeBroker::SetState(const std::string& token, v1::LeaseState state) {
   states_[token] = state;
 }
 
+void FakeBroker::SetCommand(v1::WorkerCommand by_heartbeat, v1::WorkerCommand by_lease) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  command_ = by_heartbeat;
+  command_of_lease_ = by_lease;
+}
+
 void FakeBroker::LoseSession() {
   const std::lock_guard<std::mutex> lock(mutex_);
   is_session_alive_ = false;
@@ -169,6 +175,7 @@ grpc::ServerUnaryReactor* FakeBroker::Lease(grpc::CallbackServerContext* context
                                             v1::LeaseResponse* response) {
   const std::lock_guard<std::mutex> lock(mutex_);
   leases.push_back(*request);
+  response->set_command(command_of_lease_);
   is_session_alive_ = true;
   if (const grpc::Status status = NextStatus("Lease"); !status.ok()) {
     return Answer(context, status);
@@ -252,6 +259,7 @@ grpc::ServerUnaryReactor* FakeBroker::Heartbeat(grpc::CallbackServerContext* con
   if (on_heartbeat_) on_heartbeat_();
   calls.push_back("Heartbeat");
   response->set_session_alive(is_session_alive_);
+  response->set_command(command_);
   for (const v1::HeldLease& lease : request->leases()) {
     const auto state = states_.find(lease.lease_token());
     response->add_results()->set_state(state == states_.end() ? v1::LEASE_STATE_HELD

@@ -44,6 +44,8 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   // What Heartbeat says of a token from now on.
   void SetState(const std::string& token, v1::LeaseState state);
   void LoseSession();
+  // What Heartbeat says from now on, and Lease, which a broker answers by what it knew before.
+  void SetCommand(v1::WorkerCommand by_heartbeat, v1::WorkerCommand by_lease);
   // Called during each Heartbeat. Set it before there is a worker.
   void OnHeartbeat(std::function<void()> told) { on_heartbeat_ = std::move(told); }
   // What a nack says that the task is now.
@@ -119,6 +121,8 @@ class FakeBroker : public v1::BrokerService::CallbackService {
   std::map<std::string, std::string> refused_;  // the message by token
   std::set<ParkedLease*> parked_;
   bool is_session_alive_ = true;
+  v1::WorkerCommand command_ = v1::WORKER_COMMAND_UNSPECIFIED;
+  v1::WorkerCommand command_of_lease_ = v1::WORKER_COMMAND_UNSPECIFIED;
   bool is_holding_ = false;
   std::vector<grpc::ServerUnaryReactor*> held_;
   bool answers_nothing_ = false;

@@ -6,13 +6,14 @@ from browser.case import DashboardTest
 from browser.place import NARROW
 from support.broker import listen_where_nobody_is_put
 
-# Notes how many calls were under way at most, and how many there were. Holds them back while
-# calls.gate is a promise.
-WATCH = """
+WATCHING = 'skiplane_streams{kind="watch"}'
+# Notes how many calls of a method were under way at most, and how many there were. Holds them back
+# while calls.gate is a promise.
+COUNT = """
     window.calls = {now: 0, most: 0, all: 0, gate: null};
     const known = window.fetch;
     window.fetch = async (...request) => {
-      if (!String(request[0]).endsWith("ListQueueSummaries")) return known(...request);
+      if (!String(request[0]).endsWith("/METHOD")) return known(...request);
       calls.all += 1;
       calls.now += 1;
       calls.most = Math.max(calls.most, calls.now);
@@ -25,9 +26,16 @@ class Live(DashboardTest):
     def calls(self, name="all"):
         return self.page.run(f"return calls.{name}")
 
+    def count(self, method):
+        self.page.run(COUNT.replace("METHOD", method))
+
+    def watching(self):
+        """How many streams of changes the broker serves."""
+        return self.broker.metrics()[WATCHING]
+
     def test_a_page_asks_again_and_never_twice_at_once(self):
-        self.page.open()
-        self.page.run(WATCH)
+        self.page.open("workers")
+        self.count("ListWorkers")
         self.page.until(lambda: self.calls() >= 3, "three more calls")
         self.page.click("Live")
         self.page.until(lambda: self.calls("now") == 0, "none is under way")
@@ -45,27 +53,87 @@ class Live(DashboardTest):
         self.page.open()
         self.page.wait_for_row("Queues", "mail")
         self.page.click("Live")
-        self.page.run(WATCH)
+        self.page.until(lambda: self.watching() == 0, "nobody watches")
+        self.count("ListQueueSummaries")
         self.client.enqueue("mail")
         self.page.click("Refresh")
         self.page.until(lambda: self.page.row("Queues", "mail")[1] == "1", "the new task")
-        self.assertEqual(self.calls(), 1)
+        self.assertEqual((self.calls(), self.watching()), (1, 0))
+        self.page.click("Live")
+        self.client.enqueue("mail")
+        self.page.until(lambda: self.page.row("Queues", "mail")[1] == "2", "the next one")
+
+    def test_all_queues_are_told_and_nobody_asks(self):
+        self.page.open()
+        self.page.wait_for("There are no queues")
+        self.count("ListQueueSummaries")
+        self.client.create_queue("mail")
+        self.client.enqueue("mail")
+        self.page.until(lambda: (self.page.row("Queues", "mail") or ["", ""])[1] == "1", "a task")
+        self.client.pause("mail", reason="deploy")
+        self.page.wait_for("leases paused", "[aria-label=Queues]")
+        self.assertEqual((self.calls(), self.watching()), (0, 1))
+
+    def test_a_page_of_one_queue_asks_when_the_queue_changed(self):
+        self.client.create_queue("mail")
+        self.page.open("queues/mail/status")
+        self.page.wait_for("How long attempts waited", "main")
+        self.page.until(lambda: self.watching() == 1, "it watches")
+        self.count("GetQueue")
+        self.client.pause("mail", reason="deploy")
+        self.page.wait_for("deploy", ".paused")
+        asked = self.calls()
+        self.client.create_queue("other")
+        self.database.pass_time(5)
+        self.assertEqual(self.calls(), asked)
+
+    def test_a_broker_without_a_stream_of_changes_is_asked(self):
+        self.client.create_queue("mail")
+        self.page.open()
+        self.page.wait_for_row("Queues", "mail")
+        self.page.click("Live")
+        self.page.until(lambda: self.watching() == 0, "nobody watches")
+        self.page.run("""
+            const known = window.fetch;
+            window.fetch = async (...request) => String(request[0]).endsWith("/Watch")
+              ? new Response("{}", {status: 404}) : known(...request);""")
+        self.page.click("Live")
+        self.client.create_queue("new")
+        self.page.wait_for_row("Queues", "new")
+        self.client.create_queue("newer")
+        self.page.wait_for_row("Queues", "newer")
+        self.assertEqual(self.watching(), 0)
 
     def test_a_page_that_nobody_sees_asks_nothing(self):
-        self.page.open()
-        self.page.run(WATCH)
+        self.page.open("workers")
+        self.count("ListWorkers")
         self.page.until(lambda: self.calls() >= 1, "a call")
-        self.page.run("Object.defineProperty(document, 'hidden',"
-                      " {configurable: true, get: () => true});")
+        self.hide()
         before = self.calls()
-        # Another queue comes, and time enough for two calls goes by.
-        self.client.create_queue("unseen")
-        self.database.pass_time(5)
+        self.database.pass_time(5)  # enough for two calls
         self.assertLessEqual(self.calls(), before + 1)  # one may have been about to go
+        self.show()
+        self.page.until(lambda: self.calls() > before + 1, "a call")
+
+    def test_a_page_that_nobody_sees_watches_nothing(self):
+        self.client.create_queue("mail")
+        self.page.open()
+        self.page.wait_for_row("Queues", "mail")
+        self.hide()
+        self.page.until(lambda: self.watching() == 0, "nobody watches")
+        self.client.create_queue("unseen")
         self.assertIsNone(self.page.row("Queues", "unseen"))
+        self.show()
+        self.page.wait_for_row("Queues", "unseen")
+
+    def hide(self):
+        self.page.run("Object.defineProperty(document, 'hidden',"
+                      " {configurable: true, get: () => true});"
+                      "document.dispatchEvent(new Event('visibilitychange'))")
+
+    def show(self):
         self.page.run("delete document.hidden;"
                       "document.dispatchEvent(new Event('visibilitychange'))")
-        self.page.wait_for_row("Queues", "unseen")
 
     def test_a_broker_that_is_away_is_told_until_it_is_back(self):
         self.client.create_queue("mail")

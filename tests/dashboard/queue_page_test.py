@@ -73,6 +73,24 @@ class QueuePage(DashboardTest):
         self.page.until(lambda: not self.page.find(".paused"), "the pause is over")
         self.assertEqual(self.client.queue("mail").pause_reason, "")
 
+    def test_a_queue_is_deleted_by_its_name(self):
+        self.client.create_queue("mail")
+        self.client.enqueue("mail")
+        self.client.enqueue("mail")
+        self.open()
+        self.page.click("Queue: delete")
+        self.page.wait_for("with 2 tasks", "dialog")
+        self.page.fill("The name of the queue", "mall")
+        self.page.click("Delete it", within="//dialog[@open]")
+        self.page.wait_for("Type the name", "dialog")
+        self.assertEqual(self.client.queue("mail").counts.ready_count, 2)
+        self.page.fill("The name of the queue", "mail")
+        self.page.confirm("Delete it")
+        self.page.wait_for("done", ".progress")
+        self.assertIn("Delete the queue", self.page.text())
+        self.page.open("queues/mail/status")
+        self.page.wait_for("no queue is named")
+
     def test_only_what_was_changed_is_saved(self):
         self.client.create_queue("mail", keep_results=True, max_depth=7)
         self.open("settings")

@@ -3,7 +3,7 @@
 import unittest
 
 from browser.case import HOSTILE, DashboardTest
-from support.client import new_id
+from support.client import DEADLINE_S, admin_pb2, broker_pb2, new_id, task_pb2
 
 
 class WorkersPage(DashboardTest):
@@ -26,6 +26,53 @@ class WorkersPage(DashboardTest):
         self.assertEqual(self.page.field("Held by worker").get_attribute("value"),
                          self.page.place().removeprefix("tasks?worker="))
         self.assertFalse(self.page.has("button", "Count them first"))  # it would count all
+
+
+    def hold(self, name, **said):
+        self.client.enqueue("mail")
+        self.client.lease("mail", worker_id=name, worker_name=name, **said)
+
+    def command(self, name):
+        [worker] = [one for one in self.client.admin.ListWorkers(
+            admin_pb2.ListWorkersRequest(), timeout=DEADLINE_S).workers if one.name == name]
+        return task_pb2.WorkerCommand.Name(worker.command).removeprefix("WORKER_COMMAND_")
+
+    def wait_for_command(self, name, command):
+        self.page.until(lambda: command in (self.page.row("Workers", name) or [])[5:6],
+                        f"{name} is asked to {command}")
+        self.assertEqual(self.command(name), command.upper())
+
+    def test_workers_tell_what_they_run_and_how_much_at_once(self):
+        self.hold("mailer", client_version="mailer/7", concurrency=4)
+        self.page.open("workers")
+        self.page.wait_for_row("Workers", "mailer")
+        self.assertEqual(self.page.row("Workers", "mailer")[3:6], ["4", "mailer/7", "run"])
+
+    def test_a_worker_is_asked_to_wait_to_go_on_and_to_stop(self):
+        self.hold("mailer")
+        self.page.open("workers")
+        self.page.click("Quiet", within="//table")
+        self.wait_for_command("mailer", "quiet")
+        self.page.wait_for("mailer takes no more tasks")
+        self.page.click("Run", within="//table")
+        self.wait_for_command("mailer", "run")
+        self.page.click("Stop…", within="//table")
+        self.page.wait_for("finishes or gives back the 1 task that it holds")
+        self.assertEqual(self.command("mailer"), "RUN")
+        self.page.confirm("Leave it")
+        self.assertEqual(self.command("mailer"), "RUN")
+        self.page.click("Stop…", within="//table")
+        self.page.confirm("Stop")
+        self.wait_for_command("mailer", "stop")
+
+    def test_a_worker_that_is_gone_meanwhile_is_told(self):
+        self.hold("mailer")
+        self.page.open("workers")
+        self.page.click("Stop…", within="//table")
+        self.client.broker.Heartbeat(broker_pb2.HeartbeatRequest(
+            worker_id="mailer", end_session=True), timeout=DEADLINE_S)
+        self.page.click("Stop", within="//dialog[@open]")
+        self.page.wait_for("no worker of this handle has a session", "dialog")
 
 
 class BrokersPage(DashboardTest):

@@ -47,7 +47,7 @@ TEST(BulkJsonTest, WhatNoBrokerWroteIsADefectAndNoException) {
            R"({"filter":{"task_ids":["5"]},"change":{"kind":2}})",
            R"({"filter":{"task_ids":"5-17"},"change":{"kind":2}})",
            R"({"filter":{},"change":{"kind":"cancel"}})",
-           R"({"filter":{},"change":{"kind":0}})", R"({"filter":{},"change":{"kind":11}})"}) {
+           R"({"filter":{},"change":{"kind":0}})", R"({"filter":{},"change":{"kind":12}})"}) {
     TaskFilter filter;
     TaskChange change;
     EXPECT_EQ(base::ReasonOf(BulkFromJson(json, &filter, &change)), "INTERNAL_ERROR") << json;

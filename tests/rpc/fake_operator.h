@@ -24,6 +24,8 @@ class FakeOperator final : public broker::Operator {
   broker::ChangeTaskCall change;
   broker::CopyTaskCall copy;
   broker::StartBulkCall bulk;
+  broker::DeleteQueueCall deletion;
+  broker::WatchCall watch;
   int calls = 0;
 
   std::shared_ptr<broker::PendingTask> GetTask(
@@ -57,6 +59,11 @@ class FakeOperator final : public broker::Operator {
                        broker::Callback<std::vector<absl::Time>> done) override {
     Answer(std::vector<absl::Time>(), done);
   }
+  void DeleteQueue(broker::DeleteQueueCall call,
+                   broker::Callback<model::BulkOperation> done) override {
+    deletion = std::move(call);
+    Answer(operation, done);
+  }
   void StartBulk(broker::StartBulkCall call, broker::Callback<model::BulkOperation> done) override {
     bulk = std::move(call);
     Answer(operation, done);
@@ -86,12 +93,19 @@ class FakeOperator final : public broker::Operator {
                    broker::Callback<std::vector<model::Worker>> done) override {
     Answer(std::vector<model::Worker>(), done);
   }
+  void CommandWorker(broker::CommandWorkerCall, broker::Callback<model::Worker> done) override {
+    Answer(model::Worker(), done);
+  }
   void ListAudit(broker::ListAuditCall, broker::Callback<broker::AuditPage> done) override {
     Answer(broker::AuditPage(), done);
   }
   void ListSummaries(broker::ListQueuesCall,
                      broker::Callback<model::Page<broker::QueueSummary>> done) override {
     Answer(model::Page<broker::QueueSummary>(), done);
+  }
+  std::shared_ptr<broker::QueueWatcher> Watch(broker::WatchCall call) override {
+    watch = std::move(call);
+    return std::make_shared<FakeWatcher>(*this);
   }
   void ReadMinutes(broker::MinutesCall, broker::Callback<broker::MinutePage> done) override {
     Answer(broker::MinutePage(), done);
@@ -104,6 +118,24 @@ class FakeOperator final : public broker::Operator {
   }
 
  private:
+  // Tells of no queue once, and then waits.
+  class FakeWatcher final : public broker::QueueWatcher {
+   public:
+    explicit FakeWatcher(FakeOperator& owner) : owner_(owner) {}
+    void Next(broker::Callback<broker::QueueChanges> done) override {
+      if (!std::exchange(was_asked_, true)) return owner_.Answer(broker::QueueChanges(), done);
+      done_ = std::move(done);
+    }
+    void End() override {
+      if (done_ != nullptr) std::exchange(done_, nullptr)(absl::CancelledError("it has ended"));
+    }
+
+   private:
+    FakeOperator& owner_;
+    bool was_asked_ = false;
+    broker::Callback<broker::QueueChanges> done_;
+  };
+
   template <typename T>
   void Answer(T answer, broker::Callback<T>& done) {
     ++calls;

@@ -101,7 +101,9 @@ open_queue
 packed broker
 packed_attempts broker
 positions broker
+purge_lane broker
 refuse_key
+remove_queue broker
 request_hash broker
 share_request_id
 sql_api_version producer reader
@@ -198,10 +200,11 @@ TEST(RightsTest, WhatRunsAsItsOwnerHasASearchPathOfItsOwn) {
                 "SELECT string_agg(p.proname, ' ' ORDER BY p.proname) FROM pg_proc p "
                 "WHERE p.pronamespace = 'skiplane'::regnamespace AND p.prosecdef "
                 "AND 'search_path=pg_catalog, pg_temp' = ANY (p.proconfig)"),
-            "drop_partition enqueue enqueue_many make_partitions notify_brokers");
+            "drop_partition enqueue enqueue_many make_partitions notify_brokers purge_lane "
+            "remove_queue");
   EXPECT_EQ(Database::Migrated().Run("SELECT count(*) FROM pg_proc p WHERE p.prosecdef "
                                      "AND p.pronamespace = 'skiplane'::regnamespace"),
-            "5");
+            "7");
 }
 
 // Rights that no plan shows: the migrator reads versions, enqueue_once notes requests, a plan draws

@@ -42,11 +42,12 @@ const std::map<std::string, std::set<std::string>> kReadsAsAWhole = {
     {"space_find", {"counter"}},
     {"token_key_expire", {"lease_ledger"}},
     {"worker_busy", {"lease_ledger"}},
+    {"worker_command", {"worker_session"}},
     {"worker_list", {"lease_ledger", "worker_session"}},
     {"worker_tasks", {"lease_ledger", "worker_session"}}};
 
 // A sum over all tasks.
-const std::set<std::string> kMayReadALane = {"queue_bytes"};
+const std::set<std::string> kMayReadALane = {"queue_bytes", "deletion_holds"};
 
 // Searched by ranges of ids, which are unique in the installation; GiST has no bigint of its own.
 // The second has the lane in its hash, a request id has few lanes, and a worker's session is for

@@ -15,8 +15,8 @@ import grpc
 from support import broker as brokers
 from support import canary, cli, cluster
 from support.case import SystemTest, slow
-from support.client import (DEADLINE_S, admin_pb2, broker_pb2, is_stream, seconds,
-                            task_pb2)
+from support.client import (DEADLINE_S, admin_pb2, answers_stream, broker_pb2, seconds,
+                            takes_stream, task_pb2)
 from support.database import Database
 from support.folder import Folder
 from support.http import HttpClient, RawHttp, post
@@ -120,15 +120,21 @@ class Calls(CanaryTest):
         metadata = [("authorization", shown)] if shown else []
         path = f"/skiplane.v1.{service}/{method.name}"
         try:
-            if is_stream(method):
+            if takes_stream(method):
                 return b"".join(channel.stream_stream(path)(iter([data]), timeout=DEADLINE_S,
                                                             metadata=metadata))
-            if method.name.startswith("Watch"):
+            if answers_stream(method):
                 return b"".join(channel.unary_stream(path)(data, timeout=DEADLINE_S,
                                                            metadata=metadata))
             return channel.unary_unary(path)(data, timeout=DEADLINE_S, metadata=metadata)
         except grpc.RpcError as error:
             return repr(error).encode()
+
+    @staticmethod
+    def status_for_strangers(method):
+        if takes_stream(method):
+            return 404
+        return 415 if answers_stream(method) else 401
 
     def test_every_method_with_every_field_and_every_kind_of_credentials(self):
         broker = self.start_private()
@@ -146,7 +152,7 @@ class Calls(CanaryTest):
                     other = http.call(f"{service}/{method.name}", request, **fields)
                     if shown != right:  # else it is told what is wrong with its own words
                         self.assertIn(b"UNAUTHENTICATED", said)
-                        self.assertEqual(other.status, 404 if is_stream(method) else 401)
+                        self.assertEqual(other.status, self.status_for_strangers(method))
                         answers += [said, other.body]
                 self.by_grpc(channel, service, method, b"\xff" + b"canary" * 3, right)
                 http.call(f"{service}/{method.name}", b'{"canary": "canary"', Authorization=right)

@@ -9,13 +9,14 @@ import grpc
 
 from support import cluster
 from support.cli import program
-from support.client import admin_pb2, bulk_pb2, new_id, queue_pb2, seconds, state_name
+from support.client import (
+    admin_pb2, bulk_pb2, new_id, queue_pb2, seconds, state_name, task_pb2)
 from support.fault import FaultTest
 from support.process import GENEROUS_S
 
 QUEUE = "changed"
 HOUR = seconds(3600)
-READS = ("Get", "List", "Explain", "Preview", "WhoAmI")
+READS = ("Get", "List", "Explain", "Preview", "WhoAmI", "Watch")
 SERVICE = admin_pb2.DESCRIPTOR.services_by_name["AdminService"]
 CHANGES = {method.name: method for method in SERVICE.methods
            if not method.name.startswith(READS)}
@@ -62,6 +63,12 @@ class ChangeOnce(FaultTest):
         [group] = self.call("ListErrorGroups", queue=QUEUE).groups
         return group.fingerprint
 
+    def worker(self):
+        self.put()
+        self.client.lease(QUEUE, worker_id="w", worker_name="asked", duration=600)
+        return self.database.value("SELECT worker_handle FROM skiplane.workers"
+                                   " WHERE name = 'asked'")
+
     def other_queue(self):
         self.client.create_queue("other")
         return "other"
@@ -79,6 +86,7 @@ class ChangeOnce(FaultTest):
             "CreateQueue": lambda: {"name": "new"},
             "UpdateQueue": lambda: {"name": QUEUE, "etag": self.client.queue(QUEUE).etag,
                                     "settings": {"keep_results": True}},
+            "DeleteQueue": lambda: {"name": self.other_queue(), "wait": seconds(60)},
             "PauseQueue": lambda: {"name": QUEUE, "reason": "why"},
             "ResumeQueue": lambda: {"name": QUEUE},
             "PrioritizeTask": lambda: task(self.put(), priority=3),
@@ -96,6 +104,8 @@ class ChangeOnce(FaultTest):
                 "StartBulkOperation", **self.postpone_all()).operation.operation_id},
             "RetryErrorGroup": lambda: {"queue": QUEUE, "fingerprint": self.some_group(),
                                         "wait": seconds(60)},
+            "CommandWorker": lambda: {"worker_handle": self.worker(),
+                                      "command": task_pb2.WORKER_COMMAND_QUIET},
             "AnnotateErrorGroup": lambda: {"queue": QUEUE, "fingerprint": "x", "note": "known"},
         }[method]()
 

@@ -118,8 +118,12 @@ class Operators(DocumentTest):
         failed = self.failed()
         periodic = self.client.enqueue("reports", key="daily", cron="0 6 * * *")
         [group] = self.lines("errors", "list", "mail")
+        self.client.enqueue("mail")
+        self.client.lease("mail", worker_id="w", worker_name="mailer")
+        [handle] = [worker["worker_handle"] for worker in self.lines("workers")
+                    if worker.get("name") == "mailer"]
         said = self.give("Errors, reports, schedules", FINGERPRINT=[group["fingerprint"]] * 3,
-                         TASK=[failed, periodic])
+                         TASK=[failed, periodic], HANDLE=[handle] * 3)
         self.assertIn("Broken", said)
         self.assertEqual(self.states([failed, periodic]), ["READY"] * 2)
 

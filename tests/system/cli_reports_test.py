@@ -105,6 +105,26 @@ class Reports(CliTest):
         self.assertEqual((worker["name"], worker["worker_handle"]), ("host:1", handle))
         self.assertNotIn("w1", self.run_cli("workers"))
 
+    def test_a_worker_is_asked_and_the_list_tells_it(self):
+        self.client.enqueue("mail")
+        self.client.lease("mail", worker_id="w1", worker_name="host:1", concurrency=4,
+                          client_version="mailer/7")
+        [handle] = [worker["worker_handle"] for worker in self.lines("workers")]
+        for command in ("quiet", "stop", "run"):
+            [asked] = self.lines("workers", command, handle)
+            self.assertEqual((asked["worker_handle"], asked["command"]),
+                             (handle, "WORKER_COMMAND_" + command.upper()))
+            listed = self.run_cli("workers")
+            for word in (command, "mailer/7", "4"):
+                self.assertIn(word, listed.splitlines()[1].split())
+
+    def test_a_worker_that_is_gone_cannot_be_asked(self):
+        self.run_cli("workers", "stop", "0123456789abcdef", code=4)
+        self.assertIn("skiplane workers shows those that live.", self.errors)
+
+    def test_asking_a_worker_is_not_repeated_as_a_view_is(self):
+        self.run_cli("workers", "stop", "0123456789abcdef", "--watch=1", code=2)
+
     def test_what_one_worker_holds_is_listed(self):
         self.client.enqueue_all("mail", [{}] * 3)
         [held] = self.client.lease("mail", worker_id="w1", worker_name="host:1")

@@ -17,6 +17,27 @@ class Work(WorkTest):
         self.end(worker, "1 done, 0 retried, 0 failed, 0 released, 0 cancelled, 0 lost")
         self.assertEqual(self.client.queue("mail").counts.succeeded_count, 1)
 
+    def handle(self):
+        [worker] = self.client.admin.ListWorkers(admin_pb2.ListWorkersRequest(),
+                                                 timeout=60).workers
+        self.assertRegex(worker.client_version, "^skiplane-cpp/")
+        return worker.worker_handle
+
+    def test_an_operator_has_it_wait_go_on_and_stop(self):
+        worker = self.work("cat; echo", "--lease-duration", "3s")
+        self.client.enqueue("mail", b"first")
+        worker.wait_for_output("first")
+        self.run_cli("workers", "quiet", self.handle())
+        worker.wait_for_output("an operator asks this worker to take no more tasks: waiting")
+        self.client.enqueue("mail", b"second")
+        self.run_cli("workers", "run", self.handle())
+        worker.wait_for_output("working again, as an operator asks")
+        worker.wait_for_output("second")
+        self.run_cli("workers", "stop", self.handle())
+        self.assertEqual(worker.wait(), 0, worker.output)
+        self.assertIn("skiplane: stopping: an operator asks this worker to stop\n", worker.output)
+        self.assertIn("skiplane: 2 done, ", worker.output)
+
     def test_exit_codes_decide_what_becomes_of_a_task(self):
         again, failed, killed = (self.client.enqueue("mail", code)
                                  for code in (b"exit 75", b"exit 65", b"kill -9 $$"))

@@ -4,6 +4,7 @@ import itertools
 import os
 import re
 import sys
+import time
 import unittest
 from concurrent import futures
 
@@ -12,9 +13,9 @@ import grpc
 from support import document, stubs
 from support.broker import listen_where_nobody_is_put
 from support.case import SystemTest, slow
-from support.client import broker_pb2
+from support.client import DEADLINE_S, admin_pb2, broker_pb2
 from support.packs import TASKS
-from support.process import Process
+from support.process import GENEROUS_S, Process
 
 sys.path.append(os.path.join(stubs.ROOT, "tests", "proto"))
 from tool_chain import ToolChain  # noqa: E402  pylint: disable=wrong-import-position
@@ -138,6 +139,34 @@ class Streams(SystemTest):
         self.assert_nothing_leased()
         self.assert_left()
 
+    def assert_obeys_operators(self, worker):
+        worker.wait_for_output("no. ", times=MANY)
+        self.ask("QUIET")
+        self.wait_for_credit(lambda credit: credit == 0)
+        self.client.enqueue("mail", b"late")
+        self.assertNotIn("late", worker.output)
+        self.ask("RUN")
+        worker.wait_for_output("late")
+        self.wait_for_credit(lambda credit: credit > 0)
+        self.ask("STOP")
+        self.assertEqual(worker.wait(), 0, worker.output)
+        self.assertEqual(self.client.queue("mail").counts.succeeded_count, 2 + MANY)
+        self.assert_left()
+
+    def ask(self, command):
+        [worker] = self.client.admin.ListWorkers(admin_pb2.ListWorkersRequest(),
+                                                 timeout=DEADLINE_S).workers
+        self.assertRegex(worker.client_version, "^example-")
+        self.assertGreater(worker.concurrency, 0)
+        self.client.admin.CommandWorker(admin_pb2.CommandWorkerRequest(
+            worker_handle=worker.worker_handle, command="WORKER_COMMAND_" + command),
+            timeout=DEADLINE_S)
+
+    def wait_for_credit(self, is_so):
+        end = time.monotonic() + GENEROUS_S
+        while not is_so(credit := self.broker.metrics()["skiplane_stream_credit"]):
+            self.assertLess(time.monotonic(), end, f"the credit is {credit}")
+
     def assert_all_once(self, worker):
         self.assertIn("stream ended", worker.output)
         self.assertEqual(worker.output.count(LONG), 1)
@@ -173,6 +202,10 @@ class Python(Streams):
 
     def test_a_worker_that_stops_ends_what_runs(self):
         self.assert_ends_what_runs(self.work(self.address))
+
+    @slow
+    def test_a_worker_obeys_operators(self):
+        self.assert_obeys_operators(self.work(self.address))
 
 
 class Go(ToolChain, Streams):
@@ -211,6 +244,10 @@ class Go(ToolChain, Streams):
     @slow
     def test_a_worker_that_stops_ends_what_runs(self):
         self.assert_ends_what_runs(self.work(self.address))
+
+    @slow
+    def test_a_worker_obeys_operators(self):
+        self.assert_obeys_operators(self.work(self.address))
 
     @slow
     def test_a_producer_outlives_its_broker(self):

@@ -7,14 +7,10 @@ import unittest
 from support.broker import NOT_SERVING, SERVING, health_request
 from support.http import JSON
 from support.http_case import HttpTest
+from support.http_stream import (COMPRESSED, END, PLAIN, STREAM_JSON, STREAM_PROTO, envelope,
+                                 read_envelope)
 
 WATCH = "/grpc.health.v1.Health/Watch"
-STREAM_JSON, STREAM_PROTO = "application/connect+json", "application/connect+proto"
-PLAIN, COMPRESSED, END = 0, 1, 2
-
-
-def envelope(message, flags=PLAIN):
-    return struct.pack(">BI", flags, len(message)) + message
 
 
 class Stream(HttpTest):
@@ -23,15 +19,10 @@ class Stream(HttpTest):
         self.http.connection.request("POST", WATCH, body, {"Content-Type": kind})
         return self.http.connection.getresponse()
 
-    def read(self, response):
-        """The next message: its flags, and its bytes."""
-        flags, size = struct.unpack(">BI", response.read(5))
-        return flags, response.read(size)
-
     def error_of(self, response):
         """How a stream ends that has no message."""
         self.assertEqual(response.status, 200)
-        flags, message = self.read(response)
+        flags, message = read_envelope(response)
         self.assertEqual((flags, response.read()), (END, b""))
         return json.loads(message)["error"]
 
@@ -45,17 +36,17 @@ class Stream(HttpTest):
                 self.http = self.http_client()
                 response = self.watch(envelope(body), kind)
                 self.assertEqual((response.status, response.headers["Content-Type"]), (200, kind))
-                self.assertEqual(self.read(response), (PLAIN, first))
+                self.assertEqual(read_envelope(response), (PLAIN, first))
                 self.assertEqual(broker.terminate(), 0)
-                self.assertEqual(self.read(response), (PLAIN, later))
-                flags, end = self.read(response)
+                self.assertEqual(read_envelope(response), (PLAIN, later))
+                flags, end = read_envelope(response)
                 self.assertEqual((flags, json.loads(end)["error"]["code"]), (END, "unavailable"))
                 self.assertEqual(response.read(), b"")
 
     def test_who_leaves_ends_the_stream(self):
         """That the inner call ends with it is tested in tests/http/connect."""
         response = self.watch(envelope(b"{}"))
-        self.read(response)
+        read_envelope(response)
         self.assertEqual(self.connections(), 1)
         self.http.close()
         self.wait_until(lambda: self.connections() == 0, "the connection is gone")

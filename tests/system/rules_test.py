@@ -10,6 +10,7 @@ from support.case import slow
 from support.client import Client, admin_pb2, broker_pb2, new_id, reason_of
 from support.rules_case import OTHER, OWN, RulesTest
 from support.stream import Producer, Worker
+from support.watch import Watch
 
 MISSING = "missing-jobs"
 VERBS = ("enqueue", "lease", "read", "read_payload", "operate", "admin")
@@ -23,6 +24,7 @@ METHODS = {
     "BrokerService/Settle": ("lease", None),
     "BrokerService/Heartbeat": ("lease", None),
     "AdminService/CreateQueue": ("admin", {"name": "{queue}"}),
+    "AdminService/DeleteQueue": ("admin", {"name": "{queue}", "etag": "stale"}),
     "AdminService/UpdateQueue": ("admin", {"name": "{queue}", "settings": {"keepResults": True}}),
     "AdminService/PauseQueue": ("admin", {"name": "{queue}", "mode": "PAUSE_MODE_LEASE"}),
     "AdminService/ResumeQueue": ("admin", {"name": "{queue}"}),
@@ -60,10 +62,16 @@ METHODS = {
     "AdminService/StopBulkOperation": ("operate", {"operationId": "{operation}"}),
 }
 # Those that need the verb on all queues, and the one that needs none.
-ALL_QUEUES = {"AdminService/ListWorkers": "read", "AdminService/ListBrokers": "read",
-              "AdminService/GetServerInfo": "read"}
+ALL_QUEUES = {
+    "AdminService/ListWorkers": ("read", {}),
+    "AdminService/ListBrokers": ("read", {}),
+    "AdminService/GetServerInfo": ("read", {}),
+    "AdminService/CommandWorker": (
+        "admin", {"workerHandle": "0123456789abcdef", "command": "WORKER_COMMAND_RUN"}),
+}
 FREE = {"AdminService/WhoAmI"}
-STREAMS = {"BrokerService/Work": "lease", "BrokerService/Produce": "enqueue"}
+STREAMS = {"BrokerService/Work": "lease", "BrokerService/Produce": "enqueue",
+           "AdminService/Watch": "read"}
 
 
 def filled(value, places):
@@ -120,11 +128,14 @@ class Matrix(RulesTest):
                 with self.subTest(method=method, who=who):
                     if who != "everywhere" and body is not None:
                         self.assertEqual(said[MISSING], said[OTHER])  # so it tells of neither
-        for method, verb in ALL_QUEUES.items():
+        for method, (_, body) in ALL_QUEUES.items():
             for who in self.TOKENS:
-                said = call(who, method, {})
+                said = call(who, method, body)
                 with self.subTest(method=method, who=who):
-                    self.assertEqual(isinstance(said, dict), who == "everywhere", said)
+                    if who == "everywhere":
+                        self.assertNotIn("ACCESS_DENIED", said)
+                    else:
+                        self.assert_denied(said)
         # What was refused has made no queue.
         names = {queue["name"] for queue in self.root("AdminService/ListQueues")["queues"]}
         self.assertEqual(names, {OWN, OTHER, MISSING})  # the last one by who may
@@ -147,11 +158,18 @@ class Matrix(RulesTest):
         producer.send_no_more()
         return producer.answer(number).refusal.reason
 
+    def watch(self, who, queue):
+        watch = Watch(self.client, [queue], self.tokens[who])
+        self.addCleanup(watch.close)
+        watch.begin()
+        return ""
+
     def test_every_role_with_every_stream(self):
         self.client = Client(self.broker.address)
         self.addCleanup(self.client.close)
         for method, verb in STREAMS.items():
-            call = self.work if method.endswith("Work") else self.produce
+            call = {"Work": self.work, "Produce": self.produce,
+                    "Watch": self.watch}[method.split("/")[1]]
             for who in self.TOKENS:
                 for queue in (OWN, OTHER, MISSING):
                     with self.subTest(method=method, who=who, queue=queue):

@@ -56,8 +56,9 @@ class SqlView(SystemTest):
             [(failed, "1", "failed", "t", "ada", "Broken"),
              (done, "1", "succeeded", "t", "ada", ""),
              (retried, "1", "retried", "f", "ada", "Slow")])
-        self.assertEqual(self.producer.run("SELECT name, state FROM skiplane.workers"),
-                         [("ada", "alive")])
+        self.assertEqual(self.producer.run("SELECT name, state, client_version, concurrency,"
+                                           " command FROM skiplane.workers"),
+                         [("ada", "alive", "", "0", "run")])
         counts = self.client.queue(QUEUE).counts
         self.assertEqual(
             self.producer.run("SELECT queue, pause_mode, lane_count, scheduled_count, ready_count,"

@@ -13,7 +13,7 @@ enum ExitCode {
   kRefused = 1,       // the broker refused the call
   kUsage = 2,         // wrong options or a bad line of input: nothing was asked of the broker
   kNotReachable = 3,  // no broker, or its database is away: the same call may be made again
-  kNotFound = 4,      // no such queue, task or operation
+  kNotFound = 4,      // no such queue, task, worker or operation
   kLocal = 5,         // a file cannot be read, a program cannot be started
   kInterrupted = 130,
 };

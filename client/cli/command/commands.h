@@ -6,6 +6,7 @@
 namespace skiplane::cli {
 
 void DeclareQueues(CLI::App* app, Plan* plan);
+void DeclareQueueDeletion(CLI::App* queues, Plan* plan);
 void DeclareQueueFiles(CLI::App* queues, Plan* plan);
 void DeclareTasks(CLI::App* app, Plan* plan);
 void DeclareTaskChanges(CLI::App* tasks, Plan* plan);
@@ -13,6 +14,7 @@ void DeclareTaskCopies(CLI::App* tasks, Plan* plan);
 void DeclareOperations(CLI::App* app, Plan* plan);
 void DeclareErrors(CLI::App* app, Plan* plan);
 void DeclareReports(CLI::App* app, Plan* plan);
+void DeclareWorkers(CLI::App* app, Plan* plan);
 void DeclareServer(CLI::App* app, Plan* plan);
 void DeclareSchedules(CLI::App* app, Plan* plan);
 void DeclareEnqueue(CLI::App* app, Plan* plan);
@@ -28,6 +30,7 @@ inline void DeclareCommands(CLI::App* app, Plan* plan) {
   DeclareErrors(app, plan);
   DeclareSchedules(app, plan);
   DeclareReports(app, plan);
+  DeclareWorkers(app, plan);
   DeclareServer(app, plan);
   DeclareTail(app, plan);
   DeclareTop(app, plan);

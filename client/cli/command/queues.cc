@@ -242,7 +242,8 @@ void DeclarePauses(CLI::App* queues, Plan* plan) {
 }  // namespace
 
 void DeclareQueues(CLI::App* app, Plan* plan) {
-  CLI::App* const queues = AddGroup(app, "queues", "Lists, makes, changes and pauses queues");
+  CLI::App* const queues =
+      AddGroup(app, "queues", "Lists, makes, changes, pauses and deletes queues");
   const auto list_options = std::make_shared<ListOptions>();
   CLI::App* const list =
       AddView(queues, plan, "list", "Lists queues by name, with their counts.", list_options, List);
@@ -259,6 +260,7 @@ void DeclareQueues(CLI::App* app, Plan* plan) {
   AddExamples(show, {"skiplane queues show mail --watch", "skiplane queues show mail --json"});
   DeclareSettings(queues, plan);
   DeclarePauses(queues, plan);
+  DeclareQueueDeletion(queues, plan);
   DeclareQueueFiles(queues, plan);
 }
 

@@ -1,4 +1,4 @@
-// skiplane stats, workers, audit and whoami.
+// skiplane stats, audit and whoami.
 #include <iostream>
 
 #include "absl/strings/ascii.h"
@@ -104,19 +104,6 @@ absl::Status Stats(Session& session, const StatsOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status Workers(Session& session, const ListOptions& options) {
-  return ShowPages<v1::ListWorkersRequest, v1::ListWorkersResponse>(
-      session, {}, &AdminMethods::ListWorkers,
-      [](const v1::ListWorkersResponse& page) { return page.workers(); },
-      {{"NAME", "name"},
-       {"WORKER", "worker_handle"},
-       {"HOLDS", "leased_count"},
-       {"QUEUES", "queues"},
-       {"SINCE", "create_time"},
-       {"LOST AT", "expire_time"}},
-      options.limit.value_or(100));
-}
-
 absl::Status Audit(Session& session, const ListOptions& options) {
   v1::ListAuditRecordsRequest request;
   request.set_queue(options.queue);
@@ -181,13 +168,6 @@ void DeclareStats(CLI::App* app, Plan* plan) {
 void DeclareReports(CLI::App* app, Plan* plan) {
   DeclareStats(app, plan);
   auto options = std::make_shared<ListOptions>();
-  CLI::App* const workers = AddView(
-      app, plan, "workers", "Lists living workers and how many tasks each holds.", options,
-      Workers);
-  AddNumber(workers, "--limit", &options->limit, "At most so many; 0: all").Default("100");
-  AddTableOptions(workers, plan);
-
-  options = std::make_shared<ListOptions>();
   AddView(app, plan, "whoami", "Shows who the broker takes you for, and what you may do.", options,
           WhoAmI);
 

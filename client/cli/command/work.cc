@@ -114,7 +114,7 @@ Result Run(const RunContext& context, const LeasedTask& task, Attempt& attempt) 
 // Returns when the worker has come to its end, or is told to stop, or this machine fails, and it
 // has stopped.
 absl::Status RunToEnd(Worker& worker, Interrupt& interrupt, const MachineFault& fault,
-                      bool has_end) {
+                      const std::atomic<bool>& is_dismissed, bool has_end) {
   std::atomic<bool> has_ended = false;
   std::atomic<bool> has_stopped = false;
   absl::Status end;
@@ -143,8 +143,23 @@ absl::Status RunToEnd(Worker& worker, Interrupt& interrupt, const MachineFault& 
   ending.join();
   stopping.join();
   if (const absl::Status status = fault.status(); !status.ok()) return status;
+  if (is_dismissed) return absl::OkStatus();
   if (!is_told) return end;
   return has_end ? Interrupted("stopped before its end") : absl::OkStatus();
+}
+
+void Tell(WorkerCommand command) {
+  switch (command) {
+    case WorkerCommand::kRun:
+      std::cerr << "skiplane: working again, as an operator asks\n";
+      return;
+    case WorkerCommand::kQuiet:
+      std::cerr << "skiplane: an operator asks this worker to take no more tasks: waiting\n";
+      return;
+    case WorkerCommand::kStop:
+      std::cerr << "skiplane: stopping: an operator asks this worker to stop\n";
+      return;
+  }
 }
 
 void TellSum(const WorkerCounts& counts, size_t unknown) {
@@ -181,6 +196,11 @@ absl::Status Work(Session& session, const WorkOptions& options) {
   worker_options.on_attempt_end = [&](const LeasedTask& task, AttemptEnd end) {
     (*log)->Settled(task, end);
   };
+  std::atomic<bool> is_dismissed = false;
+  worker_options.on_command = [&](WorkerCommand command) {
+    if (command == WorkerCommand::kStop) is_dismissed = true;
+    Tell(command);
+  };
   const RunContext context{.options = options,
                            .rules = *rules,
                            .scratch = *scratch,
@@ -194,7 +214,7 @@ absl::Status Work(Session& session, const WorkOptions& options) {
       [&](const LeasedTask& task, Attempt& attempt) { return Run(context, task, attempt); });
   if (!worker.ok()) return UsageError(worker.status().message());
   std::cerr << "skiplane: working\n";
-  const absl::Status status = RunToEnd(**worker, interrupt, fault, options.has_end());
+  const absl::Status status = RunToEnd(**worker, interrupt, fault, is_dismissed, options.has_end());
   TellSum((*worker)->counts(), (*log)->unknown());
   return status;
 }
@@ -225,7 +245,8 @@ void DeclareWork(CLI::App* app, Plan* plan) {
       "SIGTERM, SIGHUP or Ctrl-C end the worker: it leases nothing more, lets programs end "
       "within --grace, then stops them and releases their tasks. A second one, a second later "
       "or more, stops them at once, the third ends the worker itself; its programs get SIGTERM, "
-      "later SIGKILL, however it ends.\n\n"
+      "later SIGKILL, however it ends. An operator's 'workers stop' does what a first signal "
+      "does, and the exit code is 0.\n\n"
       "--burst and --max-tasks end it with 0 whatever became of the tasks, or as a failed call "
       "says when a burst gets no tasks because the broker refuses or is away; with 130 if a "
       "signal came first. A worker that cannot make the files of a task releases it, uncharged, "

@@ -22,7 +22,10 @@ std::string Arguments(const CLI::App& app) {
     const std::string word = absl::StrCat(option->get_name(), is_many ? "..." : "");
     absl::StrAppend(&text, " ", option->get_required() ? word : absl::StrCat("[", word, "]"));
   }
-  if (!app.get_subcommands({}).empty()) absl::StrAppend(&text, " COMMAND");
+  if (!app.get_subcommands({}).empty()) {
+    const bool is_needed = app.get_require_subcommand_min() > 0 || app.get_parent() == nullptr;
+    absl::StrAppend(&text, is_needed ? " COMMAND" : " [COMMAND]");
+  }
   return text;
 }
 

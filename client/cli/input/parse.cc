@@ -26,7 +26,7 @@ constexpr char kExitCodes[] = R"(Exit codes:
   1  refused by the broker
   2  wrong usage, a bad line of input, or a question that nobody could answer
   3  broker or database not reachable: the same command may be given again
-  4  no such queue, task or operation
+  4  no such queue, task, worker or operation
   5  a file or program of this machine failed
   130  interrupted
 

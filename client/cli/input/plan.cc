@@ -11,7 +11,10 @@ namespace skiplane::cli {
 CLI::App* AddCommand(CLI::App* parent, Plan* plan, const std::string& name,
                      const std::string& description, Run run) {
   CLI::App* const app = parent->add_subcommand(name, description);
-  app->callback([plan, run = std::move(run)] { plan->run = run; });
+  app->preparse_callback([plan](size_t) { plan->is_view = false; });
+  app->callback([app, plan, run = std::move(run)] {
+    if (app->get_subcommands().empty()) plan->run = run;  // else it is called after theirs
+  });
   return app;
 }
 

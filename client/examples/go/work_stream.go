@@ -58,10 +58,11 @@ func (w *worker) begin() *workStream {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stream = newWorkStream()
-	hello := &pb.WorkHello{WorkerId: w.id, LeaseDuration: durationpb.New(leaseDuration),
-		Queues: []*pb.LeaseQueue{{Name: queue}}}
+	hello := &pb.WorkHello{WorkerId: w.id, ClientVersion: "example-go", Concurrency: slots,
+		LeaseDuration: durationpb.New(leaseDuration),
+		Queues:        []*pb.LeaseQueue{{Name: queue}}}
 	w.stream.next.Hello = hello
-	if !w.isStopping {
+	if !w.isStopping && !w.isQuiet {
 		w.stream.next.Credit = int32(slots - w.running)
 	}
 	for a := range w.held {

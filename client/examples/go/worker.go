@@ -27,6 +27,7 @@ type worker struct {
 	held       map[*attempt]bool
 	running    int
 	isStopping bool
+	isQuiet    bool        // an operator asked for no more tasks
 	stream     *workStream // nil between streams
 }
 
@@ -57,6 +58,9 @@ func (w *worker) take(s *workStream, message *pb.WorkResponse) {
 	for _, beat := range message.Heartbeats {
 		w.note(s.asked[beat.Number], beat.Response.GetResults()) // none if it was refused
 		delete(s.asked, beat.Number)
+		if beat.Response != nil && beat.Number != s.last {
+			w.obey(s, beat.Response.Command)
+		}
 		if beat.Number == s.last { // an old stream ends without this answer
 			s.hasEnded = beat.Response != nil
 		}
@@ -69,6 +73,24 @@ func (w *worker) take(s *workStream, message *pb.WorkResponse) {
 		}
 	}
 	w.endIfIdle()
+}
+
+// obey does what an operator asks: to take no more tasks, to take some again, or to stop.
+func (w *worker) obey(s *workStream, command pb.WorkerCommand) {
+	isQuiet := command == pb.WorkerCommand_WORKER_COMMAND_QUIET ||
+		command == pb.WorkerCommand_WORKER_COMMAND_STOP
+	if isQuiet != w.isQuiet && !w.isStopping {
+		w.isQuiet = isQuiet
+		s.next.WithdrawCredit = isQuiet
+		s.next.Credit = 0
+		if !isQuiet {
+			s.next.Credit = int32(slots - w.running)
+		}
+		signalTo(s.ready)
+	}
+	if command == pb.WorkerCommand_WORKER_COMMAND_STOP {
+		w.isStopping = true
+	}
 }
 
 func (w *worker) note(attempts []*attempt, results []*pb.HeartbeatResult) {
@@ -107,7 +129,7 @@ func (w *worker) ended(a *attempt, err error) {
 	defer w.mu.Unlock()
 	a.cancel()
 	w.running--
-	if w.stream != nil && !w.isStopping {
+	if w.stream != nil && !w.isStopping && !w.isQuiet {
 		w.stream.next.Credit++
 		signalTo(w.stream.ready)
 	}

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 from google.protobuf.duration_pb2 import Duration
-from skiplane.v1 import broker_pb2 as pb, broker_pb2_grpc
+from skiplane.v1 import broker_pb2 as pb, broker_pb2_grpc, task_pb2
 
 SLOTS = 20
 LEASE_S = 30
@@ -42,12 +42,14 @@ class Attempt:
 class Worker:
     def __init__(self, handle):
         self.handle = handle
-        self.hello = dict(worker_id=str(uuid.uuid4()), lease_duration=Duration(seconds=LEASE_S),
+        self.hello = dict(worker_id=str(uuid.uuid4()), client_version="example-python",
+                          concurrency=SLOTS, lease_duration=Duration(seconds=LEASE_S),
                           queues=[pb.LeaseQueue(name="mail")])
         self.pool = ThreadPoolExecutor(SLOTS)
         self.numbers = itertools.count(1)
         self.lock = threading.RLock()
         self.held, self.running, self.is_stopping = [], 0, False
+        self.is_quiet = False  # an operator asked for no more tasks
         self.out = None  # of the stream at hand, and what is not answered on it, by numbers
         self.settled, self.asked = {}, {}
         self.last, self.has_ended = None, False  # the heartbeat that ends the session
@@ -80,7 +82,7 @@ class Worker:
             self.last, self.has_ended = None, False
             self.asked[0] = list(self.held)
             self.out.put(pb.WorkRequest(
-                credit=0 if self.is_stopping else SLOTS - self.running,
+                credit=0 if self.is_stopping or self.is_quiet else SLOTS - self.running,
                 hello=pb.WorkHello(leases=[attempt.held() for attempt in self.held], **self.hello)))
             for attempt in self.held:
                 if attempt.end:
@@ -102,6 +104,8 @@ class Worker:
                 self.answered(self.settled.pop(result.number), result)
             for beat in message.heartbeats:
                 self.note(beat.number, beat.response.results)  # none if it was refused
+                if beat.HasField("response") and beat.number != self.last:
+                    self.obey(beat.response.command)
                 if beat.number == self.last:  # an old stream ends without this answer
                     self.has_ended = beat.HasField("response")
             for notice in message.notices:
@@ -109,6 +113,16 @@ class Worker:
                     if attempt.task.lease_token == notice.lease_token:
                         self.told(attempt, notice.state)
             self.end_if_idle()
+
+    def obey(self, command):
+        """What an operator asks: to take no more tasks, to take some again, or to stop."""
+        is_quiet = command in (task_pb2.WORKER_COMMAND_QUIET, task_pb2.WORKER_COMMAND_STOP)
+        if is_quiet != self.is_quiet and not self.is_stopping:
+            self.is_quiet = is_quiet
+            self.out.put(pb.WorkRequest(withdraw_credit=is_quiet,
+                                        credit=0 if is_quiet else SLOTS - self.running))
+        if command == task_pb2.WORKER_COMMAND_STOP:
+            self.is_stopping = True
 
     def note(self, number, results):
         for attempt, result in zip(self.asked.pop(number, []), results):
@@ -139,7 +153,7 @@ class Worker:
             end = nack(token, type(error).__name__, str(error))
         with self.lock:
             self.running -= 1
-            if self.out and not self.is_stopping:
+            if self.out and not self.is_stopping and not self.is_quiet:
                 self.out.put(pb.WorkRequest(credit=1))
             if attempt in self.held:  # else it was lost
                 attempt.end = end

@@ -50,6 +50,10 @@ struct LeaseCall {
   std::string worker_id{};
   // For people, for example "host:pid".
   std::string worker_name{};
+  // For people: what the worker runs, for example "mailer/7". 0 to 64 bytes; empty: as before.
+  std::string client_version{};
+  // For people: how many tasks it works on at once. 0 to 100000; 0: as before.
+  int concurrency = 0;
   // 1 to 1000.
   int max_tasks = 1;
   // Payloads, headers, last errors and last progress together, but always at least one task.
@@ -67,12 +71,21 @@ struct LeaseCall {
   absl::Duration timeout{};
 };
 
+// What an operator asks a worker to do.
+enum class WorkerCommand {
+  kRun,
+  kQuiet,  // lease no more, finish what is held, go on with heartbeats and wait
+  kStop,   // finish or give back what is held, end the session and exit
+};
+
 struct LeaseAnswer {
   // Most urgent first; empty when nothing was ready in time.
   std::vector<LeasedTask> tasks{};
   // How long the leases last, counted from the moment the call was sent; 0 without tasks.
   absl::Duration lease_remaining{};
   std::vector<std::string> paused_queues{};
+  // As of the last second.
+  WorkerCommand command = WorkerCommand::kRun;
 };
 
 struct SettleAndLeaseAnswer {
@@ -112,6 +125,7 @@ struct HeartbeatAnswer {
   bool session_alive = false;
   // How long the session lasts, counted from the moment the call was sent.
   absl::Duration lease_remaining{};
+  WorkerCommand command = WorkerCommand::kRun;
 };
 
 }  // namespace skiplane

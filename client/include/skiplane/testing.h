@@ -54,6 +54,7 @@ struct StoredTask {
 //   - lets handlers stop their workers: Stop() returns at once and the handler goes on; it is asked
 //     to stop when stop_grace is over by the broker's time, or by EndGrace();
 //   - hands on progress at once: a broker, what a heartbeat that was answered had reported;
+//   - knows no operators: nothing is asked of its workers;
 //   - waits for nothing (see Lease and GetTask), and keeps what has ended for ever.
 // Codecs are parts of a Client: content is here as it was given.
 class InMemoryBroker : public Producer, public Leaser, public QueueAdmin, public WorkerStarter {

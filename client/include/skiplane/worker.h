@@ -13,6 +13,9 @@
 // still held. With a broker that has no streams, and in a burst, it makes calls: Lease, Settle and
 // Heartbeat. A lease call whose answer got lost is repeated with the same id.
 //
+// It obeys operators. Asked to be quiet, it takes no more tasks, finishes what it holds, and waits
+// until it is asked to run again. Asked to stop, it does what Stop() does: WaitForEnd() returns.
+//
 // At least once: a handler can run a second time on a task whose worker died or was cut off for
 // longer than the lease, and the first run may still be going on. Fencing accepts exactly one
 // result. A handler that throws has failed: the attempt is retried with the exception's text.
@@ -54,7 +57,8 @@ class Worker : public RunningWorker {
 
   // Returns OK when the worker has reached the end that burst or max_tasks set, so that Stop() has
   // nothing left to wait for. Returns the failure of its last lease call when a burst cannot go on,
-  // and CANCELLED when Stop() is called. Without burst and max_tasks it waits for that.
+  // and CANCELLED when Stop() is called or an operator asks the worker to stop. Without burst and
+  // max_tasks it waits for that.
   absl::Status WaitForEnd() override;
 
   WorkerCounts counts() const override;

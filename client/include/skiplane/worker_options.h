@@ -52,9 +52,15 @@ struct WorkerOptions {
   absl::Duration stop_grace = absl::Seconds(10);
   // For people. Empty: "host:pid".
   std::string name{};
+  // For people: what the worker runs, for example "mailer/7". 0 to 64 bytes of UTF-8 without NUL.
+  // Empty: this library and its version.
+  std::string version{};
   // Called for each call or stream that failed, and for each task whose content was not decoded
   // (codec.h); the worker goes on by itself. Must not block.
   std::function<void(const absl::Status&)> on_error{};
+  // Called when an operator asks for something else than before; the worker obeys by itself
+  // (worker.h). Must not block, nor call the worker.
+  std::function<void(WorkerCommand)> on_command{};
   // Called once for each attempt, when it is over for the broker; if it was lost, its handler may
   // still run. Not called for results that could not be delivered before Stop() gave up. Must not
   // block, nor call the worker.

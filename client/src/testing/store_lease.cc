@@ -85,6 +85,7 @@ absl::Status MemoryStore::CheckLease(const LeaseCall& call) {
   }
   absl::Status status = CheckText(call.worker_id, 128, "worker_id");
   if (status.ok()) status = CheckText(call.worker_name, 255, "worker_name");
+  if (status.ok()) status = CheckText(call.client_version, 64, "client_version");
   if (status.ok()) status = CheckText(call.request_id, 128, "request_id");
   return status;
 }

@@ -72,7 +72,8 @@ bool IsUtf8(const EnqueueCall& call) {
 }
 
 bool IsUtf8(const LeaseCall& call) {
-  return IsUtf8(call.worker_id) && IsUtf8(call.worker_name) && IsUtf8(call.request_id) &&
+  return IsUtf8(call.worker_id) && IsUtf8(call.worker_name) &&
+         IsUtf8(call.client_version) && IsUtf8(call.request_id) &&
          std::all_of(call.queues.begin(), call.queues.end(), [](const LeaseQueue& queue) {
            return IsUtf8(queue.name) && IsUtf8(queue.stage);
          });

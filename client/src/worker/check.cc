@@ -22,6 +22,9 @@ absl::Status Check(const WorkerOptions& options, const Handler& handler) {
   if (options.stop_grace < absl::ZeroDuration()) {
     return absl::InvalidArgumentError("stop_grace must not be negative");
   }
+  if (options.version.size() > 64) {
+    return absl::InvalidArgumentError("version must be 0 to 64 bytes");
+  }
   if (options.max_tasks < 0) return absl::InvalidArgumentError("max_tasks must not be negative");
   return absl::OkStatus();
 }

@@ -17,11 +17,12 @@ constexpr absl::Duration kRestTimeout = absl::Seconds(2);
 
 }  // namespace
 
-Fetcher::Fetcher(Client client, LeaseCall call, FetchLimits limits, Holdings& holdings,
-                 Tally& tally)
+Fetcher::Fetcher(Client client, LeaseCall call, FetchLimits limits, Command& command,
+                 Holdings& holdings, Tally& tally)
     : client_(std::move(client)),
       call_(std::move(call)),
       limits_(std::move(limits)),
+      command_(command),
       holdings_(holdings),
       tally_(tally),
       thread_([this] { Loop(); }) {}
@@ -84,6 +85,7 @@ absl::StatusOr<size_t> Fetcher::Ask(int max_tasks) {
       [&](auto done) { return client_.LeaseAsync(call_, std::move(done)); });
   if (!answer.ok()) return answer.status();
   call_.request_id = RandomId();
+  command_.HeardByLease(answer->command);
   const size_t count = answer->tasks.size();
   holdings_.Add(std::move(answer->tasks));
   return count;

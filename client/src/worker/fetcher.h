@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/src/worker/command.h"
 #include "client/src/worker/denial_pause.h"
 #include "client/src/worker/holdings.h"
 #include "client/src/worker/line.h"
@@ -37,7 +38,8 @@ struct FetchLimits {
 class Fetcher {
  public:
   // `call` says everything but max_tasks and request_id.
-  Fetcher(Client client, LeaseCall call, FetchLimits limits, Holdings& holdings, Tally& tally);
+  Fetcher(Client client, LeaseCall call, FetchLimits limits, Command& command, Holdings& holdings,
+          Tally& tally);
   ~Fetcher() { Stop(); }
 
   // Holdings must be closed. Nothing is leased after it returns. Idempotent.
@@ -62,6 +64,7 @@ class Fetcher {
   Client client_;
   LeaseCall call_;
   const FetchLimits limits_;
+  Command& command_;
   Holdings& holdings_;
   Tally& tally_;
   Line line_;

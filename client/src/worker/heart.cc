@@ -6,11 +6,13 @@
 namespace skiplane::internal {
 
 Heart::Heart(Client client, std::string worker_id, absl::Duration lease_duration,
-             const std::atomic<bool>& is_needed, Holdings& holdings, Tally& tally)
+             const std::atomic<bool>& is_needed, Command& command, Holdings& holdings,
+             Tally& tally)
     : client_(std::move(client)),
       worker_id_(std::move(worker_id)),
       lease_duration_(lease_duration),
       is_needed_(is_needed),
+      command_(command),
       holdings_(holdings),
       tally_(tally),
       thread_([this] { Loop(); }) {}
@@ -34,9 +36,11 @@ void Heart::Loop() {
 }
 
 // A worker on a stream may hold more than one call names, and has it still when the stream is gone.
+// A quiet one leases nothing: only a heartbeat keeps its session, and tells it when to go on.
 void Heart::Heartbeat() {
   const std::vector<HoldPtr> holds = holdings_.All();
   if (!is_needed_) return;
+  if (holds.empty() && holdings_.IsQuiet()) Renew({});
   for (size_t i = 0; i < holds.size() && !line_.is_cut(); i += kHeartbeatLeasesMax) {
     Renew(absl::MakeConstSpan(holds).subspan(i, kHeartbeatLeasesMax));
   }
@@ -52,6 +56,7 @@ void Heart::Renew(absl::Span<const HoldPtr> holds) {
     if (!line_.is_cut()) tally_.Error(answer.status());
     return;
   }
+  command_.Heard(answer->command);
   for (size_t i = 0; i < holds.size(); ++i) {
     const bool is_answered = answer->session_alive && i < answer->states.size();
     const LeaseState state = is_answered ? answer->states[i] : LeaseState::kLost;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "client/src/worker/command.h"
 #include "client/src/worker/holdings.h"
 #include "client/src/worker/line.h"
 #include "client/src/worker/tally.h"
@@ -25,7 +26,7 @@ class Heart {
  public:
   // It beats while `is_needed`.
   Heart(Client client, std::string worker_id, absl::Duration lease_duration,
-        const std::atomic<bool>& is_needed, Holdings& holdings, Tally& tally);
+        const std::atomic<bool>& is_needed, Command& command, Holdings& holdings, Tally& tally);
   ~Heart() { Stop(); }
 
   // Idempotent.
@@ -41,6 +42,7 @@ class Heart {
   const std::string worker_id_;
   const absl::Duration lease_duration_;
   const std::atomic<bool>& is_needed_;
+  Command& command_;
   Holdings& holdings_;
   Tally& tally_;
   Line line_;

@@ -11,16 +11,29 @@ constexpr int kSettlingMax = 1000;
 
 }  // namespace
 
+void Holdings::SetQuiet(bool is_quiet) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  is_quiet_ = is_quiet;
+  changed_.notify_all();
+}
+
+bool Holdings::IsQuiet() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return is_quiet_;
+}
+
 int Holdings::WaitForRoom() {
   std::unique_lock<std::mutex> lock(mutex_);
-  const auto room = [this] { return capacity_ - static_cast<int>(all_.size()) - lingering_; };
+  const auto room = [this] {
+    return is_quiet_ ? 0 : capacity_ - static_cast<int>(all_.size()) - lingering_;
+  };
   changed_.wait(lock, [&] { return is_closed_ || room() > 0; });
   return is_closed_ ? 0 : room();
 }
 
 int Holdings::Vacant() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (is_closed_) return 0;
+  if (is_closed_ || is_quiet_) return 0;
   const int unsettled = static_cast<int>(all_.size());
   const int begun = static_cast<int>(waiting_.size()) + running_;
   return std::min(capacity_ - begun, capacity_ + kSettlingMax - unsettled);

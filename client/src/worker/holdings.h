@@ -20,6 +20,10 @@ class Holdings {
  public:
   explicit Holdings(int capacity) : capacity_(capacity) {}
 
+  // While it is quiet there is no room. What is held stays.
+  void SetQuiet(bool is_quiet);
+  bool IsQuiet() const;
+
   // Returns how many tasks fit, at least 1, or 0 once it is closed. What has ended takes its place
   // until it is settled.
   int WaitForRoom();
@@ -74,6 +78,7 @@ class Holdings {
   std::condition_variable changed_;  // what all others wait for
   bool is_closed_ = false;
   bool is_grace_over_ = false;
+  bool is_quiet_ = false;
   uint64_t freed_ = 0;
   int64_t taken_ = 0;
   std::vector<HoldPtr> all_;  // each knows its index

@@ -26,11 +26,12 @@ std::chrono::nanoseconds PatienceFor(absl::Duration interval) {
 
 }  // namespace
 
-Link::Link(std::shared_ptr<Connection> connection, LinkPlan plan, Holdings& holdings, Tally& tally,
-           Settler& settler)
+Link::Link(std::shared_ptr<Connection> connection, LinkPlan plan, Command& command,
+           Holdings& holdings, Tally& tally, Settler& settler)
     : connection_(std::move(connection)),
       plan_(std::move(plan)),
       interval_(plan_.lease_duration / 3),
+      command_(command),
       holdings_(holdings),
       tally_(tally),
       settler_(settler) {}
@@ -164,7 +165,7 @@ bool Link::WriteHeartbeat(v1::WorkRequest* request) {
 }
 
 bool Link::WriteCredit(v1::WorkRequest* request) {
-  if (!is_taking_) {  // nothing is to come, to be handed back
+  if (!is_taking_ || holdings_.IsQuiet()) {  // nothing is to come, to be handed back
     if (credit_ > 0) request->set_withdraw_credit(true);
     return std::exchange(credit_, 0) > 0;
   }

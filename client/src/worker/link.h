@@ -21,6 +21,7 @@
 #include "absl/time/time.h"
 #include "client/src/stream/stream.h"
 #include "client/src/stream/timer.h"
+#include "client/src/worker/command.h"
 #include "client/src/worker/denial_pause.h"
 #include "client/src/worker/holdings.h"
 #include "client/src/worker/settlement.h"
@@ -43,8 +44,8 @@ class Link : public Stream<v1::WorkRequest, v1::WorkResponse>::Owner,
   using WorkStream = Stream<v1::WorkRequest, v1::WorkResponse>;
 
   // It begins without streams.
-  Link(std::shared_ptr<Connection> connection, LinkPlan plan, Holdings& holdings, Tally& tally,
-       Settler& settler);
+  Link(std::shared_ptr<Connection> connection, LinkPlan plan, Command& command,
+       Holdings& holdings, Tally& tally, Settler& settler);
 
   void Begin();
   const std::atomic<bool>& is_unary() const { return is_unary_; }
@@ -73,6 +74,7 @@ class Link : public Stream<v1::WorkRequest, v1::WorkResponse>::Owner,
     std::vector<HoldPtr> asked_to_stop;
     std::vector<SettlementPtr> unary;
     absl::Status error;
+    std::optional<WorkerCommand> command;
     bool goes_unary = false;
   };
 
@@ -111,6 +113,7 @@ class Link : public Stream<v1::WorkRequest, v1::WorkResponse>::Owner,
   const std::shared_ptr<Connection> connection_;
   const LinkPlan plan_;
   const absl::Duration interval_;  // of heartbeats
+  Command& command_;
   Holdings& holdings_;
   Tally& tally_;
   Settler& settler_;
@@ -118,8 +121,7 @@ class Link : public Stream<v1::WorkRequest, v1::WorkResponse>::Owner,
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool is_taking_ = true;
-  bool is_closed_ = false;
+  bool is_taking_ = true, is_closed_ = false;
   int busy_ = 0;       // calls of the timer that run
   int unsettled_ = 0;  // results that are not answered, nor given to the settler
   std::deque<SettlementPtr> queue_;
@@ -128,9 +130,7 @@ class Link : public Stream<v1::WorkRequest, v1::WorkResponse>::Owner,
   // The stream, if there is one:
   std::shared_ptr<WorkStream> stream_;
   bool is_given_up_ = false;  // as it owed an answer for too long
-  bool is_greeted_ = false;
-  bool is_welcome_ = false;
-  bool is_draining_ = false;
+  bool is_greeted_ = false, is_welcome_ = false, is_draining_ = false;
   int credit_ = 0;
   std::vector<HoldPtr> greeted_;  // in the order of the hello
   absl::flat_hash_map<int64_t, SettlementPtr> sent_;

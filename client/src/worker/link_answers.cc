@@ -5,6 +5,7 @@
 
 #include "absl/strings/string_view.h"
 #include "client/src/content.h"
+#include "client/src/convert_enum.h"
 #include "client/src/convert_task.h"
 #include "client/src/status.h"
 #include "client/src/worker/ack_item.h"
@@ -103,6 +104,7 @@ void Link::TakeHeartbeat(const v1::WorkHeartbeatResult& result, Heard& heard) {
     return;
   }
   const v1::HeartbeatResponse& response = result.response();
+  heard.command = FromProto(response.command());
   for (size_t i = 0; i < holds.size(); ++i) {
     const bool is_answered =
         response.session_alive() && static_cast<int>(i) < response.results_size();
@@ -128,6 +130,7 @@ void Link::Do(Heard heard) {
   for (const auto& [settlement, result] : heard.results) Account(settlement, result, later);
   if (!later.error.ok()) tally_.Error(later.error);
   if (!heard.error.ok()) tally_.Error(heard.error);
+  if (heard.command) command_.Heard(*heard.command);
   for (const HoldPtr& hold : heard.lost) Lose(hold);
   for (const HoldPtr& hold : heard.asked_to_stop) hold->RequestStop();
   for (SettlementPtr& settlement : heard.unary) {

@@ -11,11 +11,12 @@ constexpr std::chrono::minutes kUntilNextTry{5};
 }  // namespace
 
 UnaryWork::UnaryWork(Client client, LeaseCall call, FetchLimits limits, Link& link,
-                     Holdings& holdings, Tally& tally)
+                     Command& command, Holdings& holdings, Tally& tally)
     : client_(std::move(client)),
       call_(std::move(call)),
       limits_(std::move(limits)),
       link_(link),
+      command_(command),
       holdings_(holdings),
       tally_(tally) {}
 
@@ -28,11 +29,12 @@ void UnaryWork::Begin() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (is_stopped_) return;
   if (!heart_) {
-    heart_.emplace(client_, call_.worker_id, *call_.lease_duration, link_.is_unary(), holdings_,
-                   tally_);
+    heart_.emplace(client_, call_.worker_id, *call_.lease_duration, link_.is_unary(), command_,
+                   holdings_, tally_);
   }
   // One before it has left, and so ends at once.
-  fetcher_ = std::make_unique<Fetcher>(client_, call_, std::move(limits), holdings_, tally_);
+  fetcher_ = std::make_unique<Fetcher>(client_, call_, std::move(limits), command_, holdings_,
+                                       tally_);
 }
 
 void UnaryWork::StopFetching() {

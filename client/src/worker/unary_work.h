@@ -16,8 +16,8 @@ namespace skiplane::internal {
 
 class UnaryWork {
  public:
-  UnaryWork(Client client, LeaseCall call, FetchLimits limits, Link& link, Holdings& holdings,
-            Tally& tally);
+  UnaryWork(Client client, LeaseCall call, FetchLimits limits, Link& link, Command& command,
+            Holdings& holdings, Tally& tally);
 
   // Leases and renews from now on, for some minutes unless it is a burst; then the link has another
   // try.
@@ -35,6 +35,7 @@ class UnaryWork {
   const LeaseCall call_;
   const FetchLimits limits_;
   Link& link_;
+  Command& command_;
   Holdings& holdings_;
   Tally& tally_;
 

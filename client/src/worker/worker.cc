@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,6 +16,7 @@
 #include "client/src/convert_task.h"
 #include "client/src/random_id.h"
 #include "client/src/worker/check.h"
+#include "client/src/worker/command.h"
 #include "client/src/worker/crew.h"
 #include "client/src/worker/link.h"
 #include "client/src/worker/settler.h"
@@ -25,6 +27,7 @@ namespace {
 
 constexpr absl::Duration kDeliverAtMost = absl::Seconds(5);
 constexpr absl::Duration kEndAtMost = absl::Seconds(2);
+constexpr char kOwnVersion[] = "skiplane-cpp/" SKIPLANE_VERSION;
 
 std::string HostAndPid() {
   std::array<char, 256> host{};
@@ -42,6 +45,8 @@ LeaseCall ToLeaseCall(const WorkerOptions& options, const std::string& worker_id
           .strict_order = options.strict_order,
           .worker_id = worker_id,
           .worker_name = options.name.empty() ? HostAndPid() : options.name,
+          .client_version = options.version.empty() ? kOwnVersion : options.version,
+          .concurrency = options.concurrency,
           .wait = options.burst ? absl::ZeroDuration() : WaitOf(options),
           .lease_duration = options.lease_duration};
 }
@@ -57,14 +62,23 @@ class Worker::Parts {
         call_(ToLeaseCall(options, internal::RandomId())),
         holdings_(options.concurrency + options.prefetch),
         tally_(options),
+        command_(holdings_, options.on_command),
         settler_(client, holdings_, tally_),
         link_(std::make_shared<internal::Link>(internal::Access::ConnectionOf(client), Plan(),
-                                               holdings_, tally_, settler_)),
+                                               command_, holdings_, tally_, settler_)),
         unary_(client, call_, {.burst = options.burst, .max_tasks = options.max_tasks}, *link_,
-               holdings_, tally_),
-        crew_(options.concurrency, std::move(handler), holdings_, *link_, tally_) {
+               command_, holdings_, tally_),
+        crew_(options.concurrency, std::move(handler), holdings_, *link_, tally_),
+        obeying_([this] {
+          if (command_.WaitForStop()) Stop();
+        }) {
     // A stream does not say that nothing is ready.
     options.burst ? unary_.Begin() : link_->Begin();
+  }
+
+  ~Parts() {
+    command_.Close();
+    obeying_.join();
   }
 
   void Stop() {
@@ -87,11 +101,10 @@ class Worker::Parts {
   void EndGrace() { holdings_.EndGrace(); }
 
   absl::Status WaitForEnd() {
-    if (options_.burst) return unary_.WaitForEnd();
-    const int64_t tasks =
-        options_.max_tasks > 0 ? options_.max_tasks : std::numeric_limits<int64_t>::max();
-    return holdings_.WaitUntilEmpty(tasks) ? absl::OkStatus()
-                                           : absl::CancelledError("the worker was stopped");
+    const absl::Status end = options_.burst ? unary_.WaitForEnd() : WaitForTasks();
+    const bool has_failed = !end.ok() && !absl::IsCancelled(end);
+    if (has_failed || !command_.IsStop()) return end;
+    return absl::CancelledError("an operator asked the worker to stop");
   }
 
   WorkerCounts counts() const { return tally_.counts(); }
@@ -102,6 +115,13 @@ class Worker::Parts {
             .lease_duration = options_.lease_duration,
             .max_tasks = options_.max_tasks,
             .on_unary = [this] { unary_.Begin(); }};
+  }
+
+  absl::Status WaitForTasks() {
+    const int64_t tasks =
+        options_.max_tasks > 0 ? options_.max_tasks : std::numeric_limits<int64_t>::max();
+    return holdings_.WaitUntilEmpty(tasks) ? absl::OkStatus()
+                                           : absl::CancelledError("the worker was stopped");
   }
 
   void ReleaseAll() {
@@ -124,6 +144,7 @@ class Worker::Parts {
   const LeaseCall call_;
   internal::Holdings holdings_;
   internal::Tally tally_;
+  internal::Command command_;
   internal::Settler settler_;
   const std::shared_ptr<internal::Link> link_;
   internal::UnaryWork unary_;
@@ -131,6 +152,7 @@ class Worker::Parts {
 
   std::mutex stop_mutex_;
   bool is_stopped_ = false;
+  std::thread obeying_;  // stops the worker when an operator asks for it
 };
 
 absl::StatusOr<std::unique_ptr<Worker>> Worker::Start(Client client, WorkerOptions options,

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/base/timer.h"
+#include "server/broker/api/heartbeat_call.h"
 #include "server/broker/api/permit.h"
 #include "server/model/lease.h"
 #include "server/model/queue.h"
@@ -54,6 +55,8 @@ struct LeaseCall {
   std::string party{};    // the principal or, where nobody has to prove it, the connection
   std::string worker_id;  // empty: a session of its own
   std::string worker_name;
+  std::string client_version{};  // empty, or 0: the session keeps what it has
+  int32_t concurrency = 0;
   int max_tasks = 1;
   int64_t max_bytes = 0;
   absl::Duration wait;                           // already cut to end before the call's deadline
@@ -72,6 +75,8 @@ struct LeaseAnswer {
   std::vector<model::LeasedTask> tasks;
   absl::Duration lease_remaining;
   std::vector<std::string> paused_queues;
+  // As of the last statement that read the worker's session, which is no older than a second.
+  model::WorkerCommand command = model::WorkerCommand::kRun;
   std::shared_ptr<const void> memory;  // to be kept until the caller has read the answer
 };
 
@@ -84,20 +89,6 @@ struct SettleAndLeaseAnswer {
   std::vector<model::SettleResult> results;
   std::optional<LeaseAnswer> lease;
   absl::Status lease_refusal;  // why there is none, though the items are settled
-};
-
-struct HeartbeatCall {
-  std::string worker_id;
-  absl::Duration lease_duration;  // zero: the session's own
-  std::vector<model::HeldLease> leases;
-  bool end_session = false;
-  base::SteadyTime began = std::chrono::steady_clock::now();
-};
-
-struct HeartbeatAnswer {
-  std::vector<model::LeaseState> states;  // one per lease, in order
-  bool session_alive = false;
-  absl::Duration lease_remaining;
 };
 
 struct CreateQueueCall {

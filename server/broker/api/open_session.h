@@ -22,6 +22,7 @@ struct OpenSessionAnswer {
   std::vector<model::LeaseState> states;  // one per lease, in order
   absl::Duration lease_duration;
   absl::Duration lease_remaining;
+  model::WorkerCommand command = model::WorkerCommand::kRun;
 };
 
 // Called on threads of the broker: they must not block.

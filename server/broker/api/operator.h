@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "server/broker/api/operator_calls.h"
+#include "server/broker/api/watch_calls.h"
 
 namespace skiplane::broker {
 
@@ -34,6 +35,7 @@ class Operator {
   virtual void ListSchedules(ListSchedulesCall call, Callback<SchedulePage> done) = 0;
   virtual void PreviewSchedule(PreviewCall call, Callback<std::vector<absl::Time>> done) = 0;
 
+  virtual void DeleteQueue(DeleteQueueCall call, Callback<model::BulkOperation> done) = 0;
   virtual void StartBulk(StartBulkCall call, Callback<model::BulkOperation> done) = 0;
   virtual void GetBulk(GetBulkCall call, Callback<model::BulkOperation> done) = 0;
   virtual void ListBulks(ListBulksCall call, Callback<model::Page<model::BulkOperation>> done) = 0;
@@ -43,9 +45,14 @@ class Operator {
   virtual void AnnotateError(AnnotateErrorCall call, Callback<model::ErrorNote> done) = 0;
   virtual void ReadStatistics(StatisticsCall call, Callback<Statistics> done) = 0;
   virtual void ListWorkers(ListWorkersCall call, Callback<std::vector<model::Worker>> done) = 0;
+  // WORKER_NOT_FOUND if none of this handle lives. Answers with the worker as it is afterwards;
+  // with its handle alone if its session has ended meanwhile.
+  virtual void CommandWorker(CommandWorkerCall call, Callback<model::Worker> done) = 0;
   virtual void ListAudit(ListAuditCall call, Callback<AuditPage> done) = 0;
 
   virtual void ListSummaries(ListQueuesCall call, Callback<model::Page<QueueSummary>> done) = 0;
+  // Answers by what it returns, which is to end before this object goes.
+  virtual std::shared_ptr<QueueWatcher> Watch(WatchCall call) = 0;
   virtual void ReadMinutes(MinutesCall call, Callback<MinutePage> done) = 0;
   virtual void ListBrokers(ListBrokersCall call, Callback<BrokerPage> done) = 0;
   virtual void GetServerInfo(ServerInfoCall call, Callback<ServerReport> done) = 0;

@@ -113,6 +113,14 @@ struct StartBulkCall {
   model::Origin origin;
 };
 
+struct DeleteQueueCall {
+  std::string name;
+  bool with_tasks = false;
+  std::optional<int64_t> version;  // the queue stays if it has another
+  absl::Duration wait;
+  model::Origin origin;
+};
+
 struct GetBulkCall {
   model::SessionId id{};
   absl::Duration wait;

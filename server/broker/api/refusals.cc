@@ -34,6 +34,12 @@ absl::Status RequestIdReused() {
                       "new one");
 }
 
+absl::Status EtagMismatch(const std::string& queue) {
+  return base::Refuse(
+      absl::StatusCode::kAborted, "ETAG_MISMATCH",
+      absl::StrCat("queue \"", queue, "\" changed since it was read: read it again"));
+}
+
 absl::Status ExpiredDuringTheCall() {
   return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
                       "a key or request id expired during the call: call again");

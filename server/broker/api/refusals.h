@@ -24,6 +24,9 @@ absl::Status SessionLost();
 // REQUEST_ID_REUSED: the id was answered for something else.
 absl::Status RequestIdReused();
 
+// ETAG_MISMATCH.
+absl::Status EtagMismatch(const std::string& queue);
+
 // TRANSACTION_CONFLICT: a key or request id was known when the call met it, and then was not.
 absl::Status ExpiredDuringTheCall();
 

@@ -109,6 +109,12 @@ struct ListWorkersCall {
   std::string party{};
 };
 
+struct CommandWorkerCall {
+  std::string handle;
+  model::WorkerCommand command = model::WorkerCommand::kRun;
+  model::Origin origin;
+};
+
 struct ListAuditCall {
   std::string queue;    // empty: any
   std::string task_id;  // empty: any

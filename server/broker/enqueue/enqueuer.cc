@@ -81,8 +81,7 @@ void Enqueuer::EnqueueIntoOne(std::unique_ptr<PendingEnqueue> pending) {
                  pending->queue = std::move(found->front());
                  absl::Status open = CheckOpen(*pending->queue);
                  if (!open.ok()) {
-                   return pending->done(
-                       base::BlameField("QUEUE_PAUSED", pending->call.queue_field, open));
+                   return pending->done(BlameClosed(pending->call.queue_field, open));
                  }
                  if (!pending->queue->settings.limits.IsAny()) {
                    return CheckSchedules(std::move(pending));
@@ -108,10 +107,10 @@ absl::StatusOr<std::unique_ptr<PendingEnqueue>> Enqueuer::Prepare(pg::Session& s
                                                                   const std::string& field) {
   auto pending = std::make_unique<PendingEnqueue>();
   ASSIGN_OR_RETURN(pending->queue, queues_.Get(session, task.queue, principal));
-  RETURN_IF_ERROR(CheckOpen(*pending->queue));
   RETURN_IF_ERROR(queues_.Check(session, &pending->queue, [&](const model::Queue& queue) {
     return base::PrefixField(field, CheckTask(queue, task));
   }));
+  RETURN_IF_ERROR(CheckOpen(*pending->queue));
   pending->call.tasks.push_back(task);
   RETURN_IF_ERROR(schedules_.Validate(session, pending->call, field));
   PrepareEnqueue(*pending);
@@ -150,12 +149,25 @@ Enqueuer::QueueBatcher& Enqueuer::BatcherOf(const model::Queue& queue) {
   return *batcher;
 }
 
+// Of calls that waited for the database while others did not see this broker.
+void Enqueuer::RefuseDeleted(pg::Session& session, PendingEnqueues& calls) {
+  std::erase_if(calls, [&](const std::unique_ptr<PendingEnqueue>& call) {
+    absl::Status status = queues_.CheckStays(session, *call->queue);
+    for (const QueuePtr& queue : call->queues) {
+      if (status.ok()) status = queues_.CheckStays(session, *queue);
+    }
+    if (!status.ok()) call->done(status);
+    return !status.ok();
+  });
+}
+
 // Plain calls and those with keys or request ids are different statements, each its own commit.
 void Enqueuer::Run(absl::StatusOr<pg::Session*> session, PendingEnqueues calls) {
   if (!session.ok()) {
     for (auto& call : calls) call->done(session.status());
     return;
   }
+  if (!queues_.IsBelieved()) RefuseDeleted(**session, calls);
   const auto first_once = std::stable_partition(
       calls.begin(), calls.end(), [](const auto& call) { return !call->NeedsOnce(); });
   PendingEnqueues once(std::make_move_iterator(first_once), std::make_move_iterator(calls.end()));

@@ -76,6 +76,7 @@ class Enqueuer {
                 std::vector<std::string> fields);
   void CheckSchedules(std::unique_ptr<PendingEnqueue> pending);
   QueueBatcher& BatcherOf(const model::Queue& queue);
+  void RefuseDeleted(pg::Session& session, PendingEnqueues& calls);
   void Run(absl::StatusOr<pg::Session*> session, PendingEnqueues calls);
   void Write(pg::Session& session, PendingEnqueues calls);
   absl::StatusOr<store::Enqueued> WriteAndHandOff(pg::Session& session,

@@ -43,7 +43,7 @@ absl::Status CheckTasksOf(const EnqueueCall& call, const std::vector<size_t>& pl
 absl::Status CheckAllOpen(const QueueCache::Queues& queues,
                           const std::vector<std::string>& fields) {
   for (size_t i = 0; i < queues.size(); ++i) {
-    RETURN_IF_ERROR(base::BlameField("QUEUE_PAUSED", fields[i], CheckOpen(*queues[i])));
+    RETURN_IF_ERROR(BlameClosed(fields[i], CheckOpen(*queues[i])));
   }
   return absl::OkStatus();
 }

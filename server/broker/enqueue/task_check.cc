@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
+#include "server/store/queues.h"
 
 namespace skiplane::broker {
 
@@ -19,10 +20,15 @@ absl::Status CheckTask(const model::Queue& queue, const model::NewTask& task) {
 }
 
 absl::Status CheckOpen(const model::Queue& queue) {
+  if (queue.IsDeleting()) return store::QueueDeleting(queue.name);
   if (!queue.EnqueuesPaused()) return absl::OkStatus();
   return base::Refuse(
       absl::StatusCode::kFailedPrecondition, "QUEUE_PAUSED",
       absl::StrCat("enqueues to \"", queue.name, "\" are paused: retry after it was resumed"));
+}
+
+absl::Status BlameClosed(absl::string_view field, const absl::Status& closed) {
+  return base::BlameField("QUEUE_PAUSED", field, base::BlameField("QUEUE_DELETING", field, closed));
 }
 
 }  // namespace skiplane::broker

@@ -10,7 +10,10 @@ namespace skiplane::broker {
 // INVALID_FIELD, naming a field of the task.
 absl::Status CheckTask(const model::Queue& queue, const model::NewTask& task);
 
-// QUEUE_PAUSED, naming no field.
+// QUEUE_PAUSED or QUEUE_DELETING, naming no field.
 absl::Status CheckOpen(const model::Queue& queue);
+
+// The same refusal, naming `field`.
+absl::Status BlameClosed(absl::string_view field, const absl::Status& closed);
 
 }  // namespace skiplane::broker

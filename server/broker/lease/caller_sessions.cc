@@ -75,7 +75,7 @@ absl::Status FindUnmoved(pg::Session& session, SessionCache& cache, LeaseRun& ru
   const base::SteadyTime sent = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(const auto living, store::FindSessions(session, workers));
   for (const store::LivingSession& alive : living) {
-    cache.Learn(alive.worker_id, alive.id, sent, alive.remaining);
+    cache.Learn(alive.worker_id, alive.id, sent, alive.remaining, alive.command);
     for (const size_t i : asked[alive.worker_id]) {
       run.demand.callers[i].session = alive.id;
       run.lives_until[i] = sent + absl::ToChronoNanoseconds(alive.remaining);
@@ -141,7 +141,7 @@ absl::Status PrepareSessions(pg::Session& session, SessionCache& cache, LeaseRun
       run.lives_until[i] = lives_until;
     }
     if (alive.worker_id.empty() || alive.has_ended) continue;
-    cache.Learn(alive.worker_id, alive.id, sent, alive.remaining);
+    cache.Learn(alive.worker_id, alive.id, sent, alive.remaining, alive.command);
   }
   for (size_t i = 0; i < run.tickets.size(); ++i) {
     const auto found = anonymous.find(run.demand.callers[i].session);

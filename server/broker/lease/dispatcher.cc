@@ -170,6 +170,11 @@ void Dispatcher::QueueChanged(const QueuePtr& queue) {
   scheduler_.QueueChanged(queue, event.step);
 }
 
+void Dispatcher::QueueGone(const QueuePtr& queue) {
+  Event event(*this);
+  scheduler_.QueueGone(queue, event.step);
+}
+
 void Dispatcher::SetListening(bool is_listening) {
   Event event(*this);
   scheduler_.SetListening(is_listening, event.step);

@@ -81,11 +81,12 @@ class Dispatcher {
   void Notified(const model::Notification& notification);
 
   void QueueChanged(const QueuePtr& queue);
+  void QueueGone(const QueuePtr& queue);  // who waits for its tasks is refused: QUEUE_NOT_FOUND
 
   // Whether notifications of others are heard; else lanes are probed every second.
   void SetListening(bool is_listening);
 
-  // Parked calls are answered empty, those that do not wait and later ones are refused.
+  // Parked calls are answered empty, others refused.
   void BeginDrain();
   // Calls that wait are answered empty.
   void EndWaits();
@@ -96,8 +97,7 @@ class Dispatcher {
   // Waiting calls per queue, for the metrics.
   std::map<std::string, int64_t> WaitingCalls() const;
 
-  // Those that wait in one lane stage.
-  int64_t WaitingCallsAt(model::LaneStage lane_stage) const;
+  int64_t WaitingCallsAt(model::LaneStage lane_stage) const;  // in one lane stage
 
  private:
   class Handle;

@@ -76,6 +76,10 @@ void Dispatcher::Perform(Answer& answer) {
     answer.answer->memory = memory_.Hold(answer.ticket->call.party, BytesOf(*answer.answer));
   }
   if (answer.ticket->is_gone) answer.answer = SessionLost();
+  const std::string& worker = answer.ticket->call.worker_id;
+  if (answer.answer.ok() && !worker.empty()) {
+    if (const auto known = sessions_.Find(worker)) answer.answer->command = known->command;
+  }
   answer.ticket->done(std::move(answer.answer));
 }
 

@@ -7,9 +7,11 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "server/base/log.h"
+#include "server/base/reason.h"
 #include "server/base/status_macros.h"
-#include "server/broker/operate/admin_job.h"
+#include "server/broker/job/admin_job.h"
 #include "server/broker/operate/change_once.h"
 #include "server/broker/operate/task_operator.h"
 #include "server/pg/conflicts.h"
@@ -25,6 +27,7 @@ constexpr int kChangesPerStep = 500;
 constexpr int kRest = 2;  // times the step
 constexpr std::chrono::seconds kWatchEvery(5);
 constexpr std::chrono::milliseconds kAfterFailure(500);
+constexpr std::chrono::milliseconds kWhileWaiting(100);  // for other brokers
 
 // The table after this one, if the filter means several.
 void GoOn(const model::TaskStates& states, store::BulkCursor* cursor) {
@@ -37,6 +40,16 @@ void GoOn(const model::TaskStates& states, store::BulkCursor* cursor) {
   }
   cursor->table = tables.front();
   cursor->lanes.erase(cursor->lanes.begin());
+}
+
+bool IsDeletion(const model::TaskChange& change) {
+  return change.kind == model::TaskChange::Kind::kDeleteQueue;
+}
+
+absl::Status HasBegun(const model::BulkOperation& deletion) {
+  return base::Refuse(absl::StatusCode::kFailedPrecondition, "WRONG_STATE",
+                      absl::StrCat("parts of queue \"", deletion.filter.queue,
+                                   "\" are gone already: its deletion goes on to the end"));
 }
 
 // How many tasks were changed is known at the end only.
@@ -56,16 +69,6 @@ absl::StatusOr<model::BulkOperation> Read(pg::Session& session, const model::Ses
   return found;
 }
 
-// For the read of an operation that was begun: its error is not that of the call.
-Callback<model::BulkOperation> ReadOr(const absl::Status& if_unread,
-                                      Callback<model::BulkOperation> done) {
-  return [if_unread,
-          done = std::move(done)](absl::StatusOr<model::BulkOperation> found) mutable {
-    if (!found.ok() && !absl::IsNotFound(found.status())) found = if_unread;
-    done(std::move(found));
-  };
-}
-
 }  // namespace
 
 void BulkRunner::Watch() {
@@ -78,53 +81,6 @@ void BulkRunner::Watch() {
     });
     Watch();
   });
-}
-
-void BulkRunner::Start(StartBulkCall call, Callback<model::BulkOperation> done) {
-  const absl::Duration wait = call.wait;
-  absl::Status if_unknown = call.dry_run ? RepeatLater() : RepeatOrRead(call.origin);
-  Callback<Begun> read = [this, wait, dry_run = call.dry_run, if_unknown,
-                          done = std::move(done)](absl::StatusOr<Begun> begun) mutable {
-    if (!begun.ok()) {
-      done(begun.status());
-      return;
-    }
-    // Who made steps goes on, and if it ended, who watches does.
-    if (!begun->has_steps) SubmitStep(begun->id);
-    Get({begun->id, wait}, dry_run ? std::move(done) : ReadOr(if_unknown, std::move(done)));
-  };
-  SubmitJob(
-      context_.pool, std::move(read),
-      [this, call = std::move(call)](pg::Session& session) { return Create(session, call); },
-      std::move(if_unknown));
-}
-
-absl::StatusOr<BulkRunner::Begun> BulkRunner::Create(pg::Session& session,
-                                                     const StartBulkCall& call) {
-  store::NewBulk bulk;
-  bulk.id = model::NewSessionId();
-  bulk.filter = call.filter;
-  bulk.change = call.change;
-  bulk.dry_run = call.dry_run;
-  bulk.actor = call.origin.actor;
-  ASSIGN_OR_RETURN(const QueuePtr queue,
-                   queues_.GetExisting(session, call.filter.queue, call.queue_field));
-  bulk.queue_id = queue->id;
-  bulk.lanes = queue->lanes;
-  const auto create = [&]() -> absl::StatusOr<std::string> {
-    ASSIGN_OR_RETURN(bulk.stage,
-                     queues_.StageOf(session, queue, call.filter.stage, "filter.stage"));
-    RETURN_IF_ERROR(store::CreateBulk(session, bulk));
-    if (!bulk.dry_run) RETURN_IF_ERROR(store::AddAudit(session, call.origin, queue->name, 0));
-    return absl::BytesToHexString(std::string(bulk.id.begin(), bulk.id.end()));
-  };
-  ASSIGN_OR_RETURN(const auto earlier, ChangeOnce(session, call.origin, create));
-  if (!earlier.has_value()) return Begun{bulk.id};
-  Begun begun;
-  absl::c_copy_n(absl::HexStringToBytes(*earlier), begun.id.size(), begun.id.begin());
-  ASSIGN_OR_RETURN(const model::BulkOperation operation, store::GetBulk(session, begun.id));
-  begun.has_steps = operation.update_time != operation.create_time;
-  return begun;
 }
 
 void BulkRunner::Get(const GetBulkCall& call, Callback<model::BulkOperation> done) {
@@ -155,6 +111,10 @@ void BulkRunner::Stop(StopBulkCall call, Callback<model::BulkOperation> done) {
         const auto stop = [&]() -> absl::StatusOr<std::string> {
           ASSIGN_OR_RETURN(const bool is_stopped, store::StopBulk(session, call.id));
           ASSIGN_OR_RETURN(const auto operation, store::GetBulk(session, call.id));
+          if (is_stopped && IsDeletion(operation.change)) {
+            if (operation.scanned > 0) return HasBegun(operation);
+            RETURN_IF_ERROR(store::UndoDeletion(session, call.id));
+          }
           // What an operation that ended has changed is in the record of its end.
           RETURN_IF_ERROR(store::AddAudit(session, call.origin, operation.filter.queue,
                                           is_stopped ? operation.changed : 0));
@@ -162,52 +122,79 @@ void BulkRunner::Stop(StopBulkCall call, Callback<model::BulkOperation> done) {
         };
         return ChangeOnce(session, call.origin, stop).status();
       },
-      [id](pg::Session& session) { return store::GetBulk(session, id); });
+      [this, id](pg::Session& session) -> absl::StatusOr<model::BulkOperation> {
+        ASSIGN_OR_RETURN(model::BulkOperation operation, store::GetBulk(session, id));
+        if (IsDeletion(operation.change)) QueueChanged(session, operation.filter.queue);
+        return operation;
+      });
 }
 
 void BulkRunner::SubmitStep(const model::SessionId& id) {
   context_.pool.Submit([this, id](absl::StatusOr<pg::Session*> session) {
     if (!session.ok()) return;  // Watch, here or elsewhere, goes on with it
     const auto began = std::chrono::steady_clock::now();
-    const absl::StatusOr<bool> has_more =
+    const absl::StatusOr<BulkNext> next =
         pg::RepeatConflicts([&] { return RunStep(**session, id); });
-    if (has_more.ok() && !*has_more) return;
+    if (next.ok() && *next == BulkNext::kOver) return;
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - began);
-    context_.timer.After(has_more.ok() ? kRest * took : kAfterFailure, [this, id] {
-      SubmitStep(id);
-    });
+    const auto rest = !next.ok()                  ? kAfterFailure
+                      : *next == BulkNext::kWait ? std::max(kWhileWaiting, kRest * took)
+                                                  : kRest * took;
+    context_.timer.After(rest, [this, id] { SubmitStep(id); });
   });
 }
 
-absl::StatusOr<bool> BulkRunner::RunStep(pg::Session& session, const model::SessionId& id) {
+absl::StatusOr<BulkNext> BulkRunner::RunStep(pg::Session& session, const model::SessionId& id) {
   store::Changes changes;
   std::string queue;
-  const auto step = [&]() -> absl::StatusOr<bool> {
+  bool deletes_queue = false;
+  const auto step = [&]() -> absl::StatusOr<BulkNext> {
     ASSIGN_OR_RETURN(std::optional<store::BulkCursor> cursor, store::ClaimBulk(session, id));
-    if (!cursor.has_value()) return false;
+    if (!cursor.has_value()) return BulkNext::kOver;
     queue = cursor->filter.queue;
-    ASSIGN_OR_RETURN(const store::BulkProgress progress, Work(session, *cursor, &changes));
-    RETURN_IF_ERROR(store::AdvanceBulk(session, id, *cursor, progress));
-    if (!cursor->lanes.empty()) return true;
-    if (!cursor->dry_run) RETURN_IF_ERROR(NoteEnd(session, id));
-    return false;
+    deletes_queue = IsDeletion(cursor->change);
+    ASSIGN_OR_RETURN(const BulkNext next, deletes_queue
+                                              ? remover_.Run(session, id, *cursor)
+                                              : ChangeTasks(session, id, *cursor, &changes));
+    if (next == BulkNext::kOver && !cursor->dry_run) RETURN_IF_ERROR(NoteEnd(session, id));
+    return next;
   };
-  absl::StatusOr<bool> has_more = pg::InTransaction(session, step);
-  if (!has_more.ok()) {
-    if (!pg::IsConflict(has_more.status())) {
+  absl::StatusOr<BulkNext> next = pg::InTransaction(session, step);
+  if (!next.ok()) {
+    if (!pg::IsConflict(next.status())) {
       base::Log(base::LogLevel::kWarn, "bulk_step_failed",
-                {{"message", std::string(has_more.status().message())}});
+                {{"message", std::string(next.status().message())}});
     }
-    return has_more;
+    return next;
   }
+  if (deletes_queue && *next == BulkNext::kOver) QueueChanged(session, queue);
   if (changes.cancelled > 0) {
     context_.metrics.Finished(queue, "cancelled", changes.cancelled);
   }
   context_.on_ended(changes.lane, changes.ended);
   const std::vector<store::UnleasedTasks> unleased = store::UnleasedOf(changes);
-  if (!unleased.empty()) on_commit_(unleased, changes.now);
-  return has_more;
+  if (!unleased.empty()) listeners_.on_commit(unleased, changes.now);
+  return next;
+}
+
+// It is gone, or stays after all. This broker acts on it at once, the others when they hear of it.
+void BulkRunner::QueueChanged(pg::Session& session, const std::string& queue) {
+  static_cast<void>(queues_.Reload(session, queue));  // else it is read again soon
+  listeners_.on_queues_changed();
+}
+
+absl::StatusOr<BulkNext> BulkRunner::ChangeTasks(pg::Session& session, const model::SessionId& id,
+                                                 store::BulkCursor& cursor,
+                                                 store::Changes* changes) {
+  ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, cursor.lanes.front()));
+  if (queue == nullptr) {  // deleted, while this began
+    RETURN_IF_ERROR(store::StopBulk(session, id).status());
+    return BulkNext::kOver;
+  }
+  ASSIGN_OR_RETURN(const store::BulkProgress progress, Work(session, cursor, changes));
+  RETURN_IF_ERROR(store::AdvanceBulk(session, id, cursor, progress));
+  return cursor.lanes.empty() ? BulkNext::kOver : BulkNext::kStep;
 }
 
 absl::StatusOr<store::BulkProgress> BulkRunner::Work(pg::Session& session,

@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "server/base/mutex.h"
 #include "server/broker/api/operator_calls.h"
 #include "server/broker/batch/context.h"
 #include "server/broker/operate/bulk_waiters.h"
+#include "server/broker/operate/queue_remover.h"
 #include "server/broker/queues/queue_cache.h"
 #include "server/store/bulk.h"
 
@@ -21,15 +23,23 @@ namespace skiplane::broker {
 
 class BulkRunner {
  public:
-  using OnCommit = std::function<void(const std::vector<store::UnleasedTasks>&, absl::Time now)>;
+  struct Listeners {
+    std::function<void(const std::vector<store::UnleasedTasks>&, absl::Time now)> on_commit;
+    std::function<void()> on_queues_changed;  // here: others are to be told
+  };
 
-  BulkRunner(Context& context, QueueCache& queues, OnCommit on_commit)
-      : context_(context), queues_(queues), on_commit_(std::move(on_commit)), waiters_(context) {}
+  BulkRunner(Context& context, QueueCache& queues, Listeners listeners)
+      : context_(context),
+        queues_(queues),
+        listeners_(std::move(listeners)),
+        remover_(queues),
+        waiters_(context) {}
 
   // Takes operations over, now and then, until the timer stops.
   void Watch();
 
   void Start(StartBulkCall call, Callback<model::BulkOperation> done);
+  void DeleteQueue(DeleteQueueCall call, Callback<model::BulkOperation> done);
   // Answers when the operation has ended, or when the wait is over.
   void Get(const GetBulkCall& call, Callback<model::BulkOperation> done);
   void Stop(StopBulkCall call, Callback<model::BulkOperation> done);
@@ -44,16 +54,28 @@ class BulkRunner {
     bool has_steps = false;
   };
 
-  absl::StatusOr<Begun> Create(pg::Session& session, const StartBulkCall& call);
+  using Create = std::function<absl::StatusOr<Begun>(pg::Session&)>;
+
+  void Begin(Create create, absl::Duration wait, absl::Status if_unread, bool is_change,
+             Callback<model::BulkOperation> done);
+  absl::StatusOr<Begun> CreateBulk(pg::Session& session, const StartBulkCall& call);
+  absl::StatusOr<Begun> CreateDeletion(pg::Session& session, const DeleteQueueCall& call);
+  // By what `create` does, which returns the operation's id, or by an earlier call.
+  static absl::StatusOr<Begun> BeginOnce(
+      pg::Session& session, const model::Origin& origin, const model::SessionId& id,
+      absl::FunctionRef<absl::StatusOr<std::string>()> create);
   void SubmitStep(const model::SessionId& id);
-  // Whether there is another step to be made.
-  absl::StatusOr<bool> RunStep(pg::Session& session, const model::SessionId& id);
+  absl::StatusOr<BulkNext> RunStep(pg::Session& session, const model::SessionId& id);
+  void QueueChanged(pg::Session& session, const std::string& queue);
+  absl::StatusOr<BulkNext> ChangeTasks(pg::Session& session, const model::SessionId& id,
+                                       store::BulkCursor& cursor, store::Changes* changes);
   absl::StatusOr<store::BulkProgress> Work(pg::Session& session, store::BulkCursor& cursor,
                                            store::Changes* changes);
 
   Context& context_;
   QueueCache& queues_;
-  const OnCommit on_commit_;
+  const Listeners listeners_;
+  const QueueRemover remover_;
   BulkWaiters waiters_;
 };
 

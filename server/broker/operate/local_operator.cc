@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "server/base/status_macros.h"
-#include "server/broker/operate/list_job.h"
-#include "server/broker/operate/list_visible.h"
+#include "server/broker/job/list_job.h"
+#include "server/broker/job/list_visible.h"
 #include "server/broker/operate/task_await.h"
 #include "server/model/limits.h"
 #include "server/store/bulk.h"
@@ -73,6 +73,10 @@ void LocalOperator::PreviewSchedule(PreviewCall call, Callback<std::vector<absl:
   SubmitRead(looks_, party, std::move(done), [this, call = std::move(call)](pg::Session& session) {
     return tasks_.Preview(session, call);
   });
+}
+
+void LocalOperator::DeleteQueue(DeleteQueueCall call, Callback<model::BulkOperation> done) {
+  bulks_.DeleteQueue(std::move(call), std::move(done));
 }
 
 void LocalOperator::StartBulk(StartBulkCall call, Callback<model::BulkOperation> done) {

@@ -12,9 +12,10 @@
 #include "server/broker/await/task_waiters.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
+#include "server/broker/job/list_turns.h"
 #include "server/broker/observe/queue_watch.h"
+#include "server/broker/observe/watchers.h"
 #include "server/broker/operate/bulk_runner.h"
-#include "server/broker/operate/list_turns.h"
 #include "server/broker/operate/schedule_listing.h"
 #include "server/broker/operate/task_copier.h"
 #include "server/broker/operate/task_listing.h"
@@ -36,7 +37,7 @@ class LocalOperator : public Operator {
   LocalOperator(Context& context, QueueCache& queues, const Dispatcher& dispatcher,
                 Enqueuer& enqueuer, const QueueWatch& watch, OwnBroker own, ListTurns& turns,
                 ListTurns& looks, AnswerMemory& lists, TaskWaiters& waiters,
-                TaskOperator::OnCommit on_commit)
+                BulkRunner::Listeners listeners)
       : context_(context),
         watch_(watch),
         own_(std::move(own)),
@@ -45,11 +46,12 @@ class LocalOperator : public Operator {
         looks_(looks),
         lists_(lists),
         waiters_(waiters),
-        tasks_(context, queues, dispatcher, on_commit),
+        tasks_(context, queues, dispatcher, listeners.on_commit),
         copier_(context, queues, enqueuer),
         listing_(queues),
         schedules_(queues),
-        bulks_(context, queues, on_commit) {}
+        bulks_(context, queues, std::move(listeners)),
+        watchers_(context, watch, lists) {}
 
   // Begins to take over the bulk operations of brokers that ended.
   void Start() { bulks_.Watch(); }
@@ -59,6 +61,8 @@ class LocalOperator : public Operator {
     bulks_.EndWaits();
     waiters_.End();
   }
+  // Who watches is told no more.
+  void EndWatches() { watchers_.Stop(); }
 
   std::shared_ptr<PendingTask> GetTask(GetTaskCall call, Callback<TaskDetails> done) override;
   void ListTasks(ListTasksCall call, Callback<TaskPage> done) override;
@@ -67,6 +71,7 @@ class LocalOperator : public Operator {
   void CopyTask(CopyTaskCall call, Callback<model::TaskView> done) override;
   void ListSchedules(ListSchedulesCall call, Callback<SchedulePage> done) override;
   void PreviewSchedule(PreviewCall call, Callback<std::vector<absl::Time>> done) override;
+  void DeleteQueue(DeleteQueueCall call, Callback<model::BulkOperation> done) override;
   void StartBulk(StartBulkCall call, Callback<model::BulkOperation> done) override;
   void GetBulk(GetBulkCall call, Callback<model::BulkOperation> done) override;
   void ListBulks(ListBulksCall call, Callback<model::Page<model::BulkOperation>> done) override;
@@ -75,8 +80,12 @@ class LocalOperator : public Operator {
   void AnnotateError(AnnotateErrorCall call, Callback<model::ErrorNote> done) override;
   void ReadStatistics(StatisticsCall call, Callback<Statistics> done) override;
   void ListWorkers(ListWorkersCall call, Callback<std::vector<model::Worker>> done) override;
+  void CommandWorker(CommandWorkerCall call, Callback<model::Worker> done) override;
   void ListAudit(ListAuditCall call, Callback<AuditPage> done) override;
   void ListSummaries(ListQueuesCall call, Callback<model::Page<QueueSummary>> done) override;
+  std::shared_ptr<QueueWatcher> Watch(WatchCall call) override {
+    return watchers_.Add(std::move(call));
+  }
   void ReadMinutes(MinutesCall call, Callback<MinutePage> done) override;
   void ListBrokers(ListBrokersCall call, Callback<BrokerPage> done) override;
   void GetServerInfo(ServerInfoCall call, Callback<ServerReport> done) override;
@@ -90,6 +99,7 @@ class LocalOperator : public Operator {
                                                       const ListQueuesCall& call);
   absl::StatusOr<std::vector<model::Worker>> ReadWorkers(pg::Session& session,
                                                          const ListWorkersCall& call);
+  absl::Status AddQueues(pg::Session& session, model::Worker* worker);
   absl::StatusOr<ServerReport> ReadInfo(pg::Session& session);
 
   Context& context_;
@@ -106,6 +116,7 @@ class LocalOperator : public Operator {
   TaskListing listing_;
   ScheduleListing schedules_;
   BulkRunner bulks_;
+  Watchers watchers_;
 };
 
 }  // namespace skiplane::broker

@@ -1,24 +1,22 @@
 // The reports of LocalOperator.
 #include <algorithm>
 #include <functional>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "server/base/status_macros.h"
+#include "server/broker/job/list_job.h"
+#include "server/broker/job/list_visible.h"
+#include "server/broker/observe/queue_summaries.h"
 #include "server/broker/operate/change_once.h"
-#include "server/broker/operate/list_job.h"
-#include "server/broker/operate/list_visible.h"
 #include "server/broker/operate/local_operator.h"
-#include "server/broker/operate/queue_admin.h"
 #include "server/model/limits.h"
-#include "server/store/counts.h"
 #include "server/store/peers.h"
 #include "server/store/queues.h"
 #include "server/store/reports.h"
-#include "server/store/task_change.h"
 #include "server/store/space.h"
+#include "server/store/task_change.h"
 
 namespace skiplane::broker {
 
@@ -154,45 +152,11 @@ absl::StatusOr<model::Page<QueueSummary>> LocalOperator::Summarize(pg::Session& 
                                                      limit, model::kListBytesMax);
                        },
                        [](const model::Queue& queue) -> const std::string& { return queue.name; }));
-  std::vector<int64_t> lanes;
-  for (const model::Queue& queue : queues.items) {
-    lanes.insert(lanes.end(), queue.lanes.begin(), queue.lanes.end());
-  }
-  ASSIGN_OR_RETURN(const store::Counts counts, store::ReadCounts(session, lanes));
-  const auto looks = watch_.Last();
   model::Page<QueueSummary> page;
   page.has_more = queues.has_more;
   page.bytes = queues.bytes;
-  for (model::Queue& queue : queues.items) {
-    QueueSummary& summary = page.items.emplace_back();
-    const auto look = looks->find(queue.id);
-    if (look != looks->end()) summary.look = look->second;
-    summary.counted = WithCounts(std::move(queue), counts);
-  }
+  ASSIGN_OR_RETURN(page.items, broker::Summarize(session, std::move(queues.items), watch_));
   return page;
-}
-
-void LocalOperator::ListWorkers(ListWorkersCall call, Callback<std::vector<model::Worker>> done) {
-  const std::string party = call.party;
-  SubmitRead(turns_, party, std::move(done), [this, call = std::move(call)](pg::Session& session) {
-    return ReadWorkers(session, call);
-  });
-}
-
-absl::StatusOr<std::vector<model::Worker>> LocalOperator::ReadWorkers(
-    pg::Session& session, const ListWorkersCall& call) {
-  ASSIGN_OR_RETURN(
-      std::vector<model::Worker> workers,
-      store::ListWorkers(session, call.after_name, call.after_handle, call.limit));
-  for (model::Worker& worker : workers) {
-    std::set<std::string> names;
-    for (const model::TaskId& task : worker.tasks) {
-      ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, task.lane));
-      if (queue != nullptr) names.insert(queue->name);
-    }
-    worker.queues.assign(names.begin(), names.end());
-  }
-  return workers;
 }
 
 void LocalOperator::ListAudit(ListAuditCall call, Callback<AuditPage> done) {

@@ -7,22 +7,17 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
+#include "server/broker/job/list_job.h"
+#include "server/broker/job/list_visible.h"
 #include "server/broker/observe/age_probe.h"
+#include "server/broker/observe/queue_summaries.h"
 #include "server/broker/operate/change_once.h"
-#include "server/broker/operate/list_job.h"
-#include "server/broker/operate/list_visible.h"
 #include "server/store/counts.h"
 #include "server/store/queues.h"
 #include "server/store/task_change.h"
 
 namespace skiplane::broker {
 namespace {
-
-absl::Status EtagMismatch(const std::string& name) {
-  return base::Refuse(
-      absl::StatusCode::kAborted, "ETAG_MISMATCH",
-      absl::StrCat("queue \"", name, "\" changed since it was read: read it again"));
-}
 
 // Another change came between reading the queue and writing it: to be done again.
 absl::Status Overtaken(const std::string& name) {
@@ -33,6 +28,7 @@ absl::Status Overtaken(const std::string& name) {
 // QUEUE_EXISTS unless the queue that exists is as asked for.
 absl::Status CheckIsSame(pg::Session& session, const CreateQueueCall& call) {
   ASSIGN_OR_RETURN(const model::Queue queue, store::GetQueue(session, call.name));
+  if (queue.IsDeleting()) return store::QueueDeleting(call.name);
   const bool is_same =
       (!call.settings || queue.settings == *call.settings) &&
       (!call.lane_count || queue.lanes.size() == static_cast<size_t>(*call.lane_count));
@@ -73,6 +69,7 @@ absl::Status RunUpdate(pg::Session& session, UpdateQueueCall& call) {
   const auto update = [&]() -> absl::StatusOr<std::string> {
     ASSIGN_OR_RETURN(const model::Queue queue, store::GetQueue(session, call.name));
     if (call.version.value_or(queue.version) != queue.version) return EtagMismatch(call.name);
+    if (queue.IsDeleting()) return store::QueueDeleting(call.name);
     ASSIGN_OR_RETURN(const model::QueueSettings settings, call.change(queue.settings));
     ASSIGN_OR_RETURN(const bool is_done,
                      store::UpdateQueue(session, call.name, queue.version, settings));
@@ -86,9 +83,12 @@ absl::Status RunUpdate(pg::Session& session, UpdateQueueCall& call) {
 absl::Status RunPause(pg::Session& session, const PauseQueueCall& call) {
   const std::string reason = call.mode == model::PauseMode::kNone ? "" : call.reason;
   const auto pause = [&]() -> absl::StatusOr<std::string> {
-    ASSIGN_OR_RETURN(const bool is_known,
+    ASSIGN_OR_RETURN(const bool is_done,
                      store::PauseQueue(session, call.name, call.mode, reason));
-    if (!is_known) return store::QueueNotFound(call.name);
+    if (!is_done) {
+      RETURN_IF_ERROR(store::GetQueue(session, call.name).status());
+      return store::QueueDeleting(call.name);
+    }
     RETURN_IF_ERROR(store::AddAudit(session, call.origin, call.name, 0));
     return "";
   };
@@ -111,22 +111,6 @@ void QueueAdmin::Get(std::string name, Callback<QueueWithCounts> done) {
   SubmitJob(context_.pool, std::move(done), [this, name = std::move(name)](pg::Session& session) {
     return RunGet(session, name);
   });
-}
-
-QueueWithCounts WithCounts(model::Queue queue, const store::Counts& counts) {
-  QueueWithCounts answer;
-  const bool has_stages = !queue.settings.stages.empty();
-  for (int16_t stage = 0; stage < queue.settings.StageCount(); ++stage) {
-    StageReport report;
-    for (const int64_t lane : queue.lanes) {
-      const auto found = counts.find({lane, stage});
-      if (found != counts.end()) report.counts += found->second;
-    }
-    answer.counts += report.counts;
-    if (has_stages) answer.stages.push_back(report);
-  }
-  answer.queue = std::move(queue);
-  return answer;
 }
 
 absl::StatusOr<QueueWithCounts> QueueAdmin::RunGet(pg::Session& session, const std::string& name) {

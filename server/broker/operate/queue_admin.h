@@ -8,15 +8,11 @@
 #include "server/broker/api/calls.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
-#include "server/broker/operate/list_turns.h"
+#include "server/broker/job/list_turns.h"
 #include "server/broker/queues/peer_notifier.h"
 #include "server/broker/queues/queue_cache.h"
-#include "server/store/counts.h"
 
 namespace skiplane::broker {
-
-// Without the ages of its stages.
-QueueWithCounts WithCounts(model::Queue queue, const store::Counts& counts);
 
 class QueueAdmin {
  public:

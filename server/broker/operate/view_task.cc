@@ -9,7 +9,7 @@ absl::StatusOr<model::TaskView> ViewTask(pg::Session& session, QueueCache& queue
                                          const model::TaskId& id, bool with_payload) {
   ASSIGN_OR_RETURN(model::TaskView task, store::GetTask(session, id, with_payload));
   ASSIGN_OR_RETURN(const QueuePtr queue, queues.FindLane(session, id.lane));
-  if (queue == nullptr) return task;
+  if (queue == nullptr) return store::TaskNotFound(id);  // its queue was deleted
   task.queue = queue->name;
   task.stage_name = queue->settings.StageName(task.stage);
   return task;

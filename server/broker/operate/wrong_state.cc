@@ -31,6 +31,8 @@ absl::string_view SuitedTasks(Kind kind) {
       return "FAILED tasks and tasks that wait for a retry";
     case Kind::kTrigger:
       return "waiting periodic tasks";
+    case Kind::kDeleteQueue:
+      return "queues";
   }
   return "";
 }

@@ -1,7 +1,9 @@
 #include "server/broker/queues/queue_cache.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
@@ -13,6 +15,17 @@ namespace {
 
 constexpr int kPageQueues = 1000;
 
+// What calls hold: released with the last of them, while others go on with the queue itself.
+struct Holder {
+  QueuePtr detached;
+  void operator()(const model::Queue*) const {}
+};
+
+bool IsNewer(const model::Queue& queue, const model::Queue& known) {
+  if (queue.id != known.id) return queue.id > known.id;  // that one was deleted
+  return queue.version > known.version;
+}
+
 }  // namespace
 
 absl::Duration DefaultDuration(const LeaseCall& call, const model::Queue& first) {
@@ -21,13 +34,28 @@ absl::Duration DefaultDuration(const LeaseCall& call, const model::Queue& first)
 }
 
 QueueCache::QueueCache(Context& context, bool create_missing, NewQueues& new_queues,
-                       std::function<void(QueuePtr)> on_change)
+                       Listeners listeners)
     : context_(context),
       create_missing_(create_missing),
       new_queues_(new_queues),
-      on_change_(std::move(on_change)) {}
+      listeners_(std::move(listeners)) {}
+
+bool QueueCache::IsBelieved() const {
+  return std::chrono::steady_clock::now().time_since_epoch().count() < believed_until_;
+}
+
+absl::Status QueueCache::CheckStays(pg::Session& session, const model::Queue& queue) {
+  if (IsBelieved()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const QueuePtr now, Reload(session, queue.name));
+  if (now->id != queue.id) return store::QueueNotFound(queue.name);
+  return now->IsDeleting() ? store::QueueDeleting(queue.name) : absl::OkStatus();
+}
 
 QueuePtr QueueCache::Known(const std::string& name) const {
+  return IsBelieved() ? Latest(name) : nullptr;
+}
+
+QueuePtr QueueCache::Latest(const std::string& name) const {
   base::MutexLock lock(mutex_);
   const auto found = by_name_.find(name);
   return found == by_name_.end() ? nullptr : found->second;
@@ -132,20 +160,33 @@ absl::StatusOr<QueuePtr> QueueCache::ReloadOrCreate(pg::Session& session, const 
 }
 
 absl::StatusOr<QueuePtr> QueueCache::Reload(pg::Session& session, const std::string& name) {
-  ASSIGN_OR_RETURN(model::Queue queue, store::GetQueue(session, name));
-  return Learn(std::move(queue));
+  const QueuePtr before = Latest(name);
+  absl::StatusOr<model::Queue> queue = store::GetQueue(session, name);
+  if (absl::IsNotFound(queue.status()) && before != nullptr) Forget(before);
+  RETURN_IF_ERROR(queue.status());
+  return Learn(*std::move(queue));
 }
 
 absl::Status QueueCache::ReloadAll(pg::Session& session) {
+  absl::flat_hash_set<std::string> unseen;
+  for (const QueuePtr& queue : All()) unseen.insert(queue->name);
   std::string after;
-  while (true) {
+  bool is_last = false;
+  while (!is_last) {
     ASSIGN_OR_RETURN(std::vector<model::Queue> page,
                      store::ListQueues(session, after, kPageQueues));
-    const bool is_last = page.size() < kPageQueues;
+    is_last = page.size() < kPageQueues;
     if (!page.empty()) after = page.back().name;
-    for (model::Queue& queue : page) Learn(std::move(queue));
-    if (is_last) return absl::OkStatus();
+    for (model::Queue& queue : page) {
+      unseen.erase(queue.name);
+      Learn(std::move(queue));
+    }
   }
+  for (const std::string& name : unseen) {
+    const absl::Status status = Reload(session, name).status();
+    if (!status.ok() && !absl::IsNotFound(status)) return status;
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<QueueCache::Queues> QueueCache::Visible(pg::Session& session,
@@ -164,16 +205,74 @@ absl::StatusOr<QueueCache::Queues> QueueCache::Visible(pg::Session& session,
 }
 
 QueuePtr QueueCache::Learn(model::Queue queue) {
-  auto learnt = std::make_shared<const model::Queue>(std::move(queue));
+  const auto detached = std::make_shared<const model::Queue>(std::move(queue));
+  const QueuePtr learnt(detached.get(), Holder{detached});
+  QueuePtr gone;
   {
     base::MutexLock lock(mutex_);
     QueuePtr& known = by_name_[learnt->name];
-    if (known != nullptr && known->version >= learnt->version) return known;
+    if (known != nullptr && !IsNewer(*learnt, *known)) return known;
+    if (gone_.contains(learnt->id)) {  // it was read before it was deleted
+      if (known == nullptr) by_name_.erase(learnt->name);
+      return learnt;
+    }
+    if (known != nullptr && known->id != learnt->id) {
+      gone = Detached(known);
+      gone_.insert(known->id);
+    }
+    Supersede(known);
     known = learnt;
     for (const int64_t lane : learnt->lanes) by_lane_[lane] = learnt;
   }
-  on_change_(learnt);
+  if (gone != nullptr) listeners_.on_gone(gone);
+  listeners_.on_change(detached);
   return learnt;
+}
+
+// Unless another version has come meanwhile.
+void QueueCache::Forget(const QueuePtr& known) {
+  {
+    base::MutexLock lock(mutex_);
+    const auto found = by_name_.find(known->name);
+    if (found == by_name_.end() || found->second != known) return;
+    for (const int64_t lane : known->lanes) by_lane_.erase(lane);
+    superseded_.erase(known->id);
+    gone_.insert(known->id);
+    by_name_.erase(found);
+  }
+  listeners_.on_gone(Detached(known));
+}
+
+// It is known no more, but calls may have it.
+void QueueCache::Supersede(QueuePtr& known) {
+  if (known == nullptr) return;
+  std::vector<std::weak_ptr<const model::Queue>>& held = superseded_[known->id];
+  std::erase_if(held, [](const auto& version) { return version.expired(); });
+  const std::weak_ptr<const model::Queue> version = known;
+  for (const int64_t lane : known->lanes) by_lane_.erase(lane);
+  const int64_t id = known->id;
+  known = nullptr;
+  if (!version.expired()) held.push_back(version);
+  if (held.empty()) superseded_.erase(id);
+}
+
+QueuePtr QueueCache::Detached(const QueuePtr& queue) {
+  const Holder* const holder = std::get_deleter<Holder>(queue);
+  return holder == nullptr ? queue : holder->detached;
+}
+
+std::vector<model::SessionId> QueueCache::ConfirmedDeletions() {
+  base::MutexLock lock(mutex_);
+  std::vector<model::SessionId> confirmed;
+  for (const auto& [name, queue] : by_name_) {
+    if (!queue->IsDeleting()) continue;
+    const auto held = superseded_.find(queue->id);
+    const auto is_held = [](const auto& version) { return !version.expired(); };
+    if (held == superseded_.end() || std::ranges::none_of(held->second, is_held)) {
+      confirmed.push_back(*queue->deletion);
+    }
+  }
+  return confirmed;
 }
 
 QueuePtr QueueCache::OfLane(int64_t lane) const {

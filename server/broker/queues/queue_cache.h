@@ -1,7 +1,12 @@
 // The queues as this broker knows them: read once, refreshed on notifications and every few
-// seconds, so that hot calls never ask the database for settings. Thread-safe.
+// seconds, so that hot calls never ask the database for settings.
+//
+// Calls keep what they get here until they are done: so the cache knows whether one is under way
+// that knows an older version of a queue, which counts when it is deleted (ConfirmedDeletions).
+// Who waits for long, and lets nothing in, keeps Detached() instead. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -9,6 +14,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
@@ -23,9 +29,13 @@ namespace skiplane::broker {
 
 class QueueCache {
  public:
-  // `on_change` is told of every queue that was learnt or changed, and must not block.
-  QueueCache(Context& context, bool create_missing, NewQueues& new_queues,
-             std::function<void(QueuePtr)> on_change);
+  // `on_change` is told of every queue that was learnt or changed, `on_gone` of those that do not
+  // exist any more. They get it detached, and must not block.
+  struct Listeners {
+    std::function<void(QueuePtr)> on_change;
+    std::function<void(QueuePtr)> on_gone = [](const QueuePtr&) {};
+  };
+  QueueCache(Context& context, bool create_missing, NewQueues& new_queues, Listeners listeners);
 
   using Queues = std::vector<QueuePtr>;
 
@@ -74,6 +84,21 @@ class QueueCache {
   absl::StatusOr<Queues> Visible(pg::Session& session, const std::string& name,
                                  const Permit& permit);
 
+  // The same queue, for those who do not count as calls that are under way.
+  static QueuePtr Detached(const QueuePtr& queue);
+
+  // What is known counts until then, and is read anew for each call after that. A broker that is
+  // not known to run is not asked before a queue is deleted.
+  void BelieveUntil(base::SteadyTime until) { believed_until_ = until.time_since_epoch().count(); }
+  bool IsBelieved() const;
+
+  // OK if the queue is still there and open, after a time in which nothing was believed.
+  absl::Status CheckStays(pg::Session& session, const model::Queue& queue);
+
+  // Deletions after which nothing comes any more from calls of this broker: no call is under way
+  // that got its queue as it was before.
+  std::vector<model::SessionId> ConfirmedDeletions();
+
   // Reads a queue again, on the caller's session, after the commit of what changed it.
   absl::StatusOr<QueuePtr> Reload(pg::Session& session, const std::string& name);
 
@@ -88,14 +113,22 @@ class QueueCache {
                                 absl::AnyInvocable<std::string(size_t)>& field_of);
   QueuePtr Known(const std::string& name) const;
   QueuePtr Learn(model::Queue queue);
+  QueuePtr Latest(const std::string& name) const;
+  void Forget(const QueuePtr& known);
+  void Supersede(QueuePtr& known) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Context& context_;
   const bool create_missing_;
   NewQueues& new_queues_;
-  const std::function<void(QueuePtr)> on_change_;
+  const Listeners listeners_;
+  std::atomic<base::SteadyTime::rep> believed_until_ = 0;
   mutable base::Mutex mutex_;
   absl::flat_hash_map<std::string, QueuePtr> by_name_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<int64_t, QueuePtr> by_lane_ ABSL_GUARDED_BY(mutex_);
+  // Older versions that calls may still have, by the queue's id.
+  absl::flat_hash_map<int64_t, std::vector<std::weak_ptr<const model::Queue>>> superseded_
+      ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_set<int64_t> gone_ ABSL_GUARDED_BY(mutex_);  // queues that were deleted
 };
 
 // What a Lease that names no duration gets: that of its first queue, or of the stage that it names

@@ -51,6 +51,7 @@ class Scheduler {
   void Committed(absl::Span<const store::UnleasedTasks> unleased, absl::Time now, Step& step);
   void Notified(const model::Notification& notification, Step& step);
   void QueueChanged(const QueuePtr& queue, Step& step);
+  void QueueGone(const QueuePtr& queue, Step& step);  // who waits for it is refused
   void SetListening(bool is_listening, Step& step);  // if not, all are probed every second
   void SetFullMemory(FullMemory full) { full_ = std::move(full); }
   void MemoryFreed(Step& step);
@@ -82,8 +83,7 @@ class Scheduler {
   // something may go before them. Ends by EndLease, as BeginLease, maybe with nothing leased.
   LeaseRun HandOff(model::LaneStage lane_stage, int64_t count, Step& step);
 
-  // Waiting tickets.
-  std::map<std::string, int64_t> WaitingCalls() const;
+  std::map<std::string, int64_t> WaitingCalls() const;  // that wait, by queue
   int64_t WaitingCallsAt(model::LaneStage lane_stage) const;
 
  private:

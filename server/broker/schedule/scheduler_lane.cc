@@ -4,6 +4,7 @@
 #include "server/broker/api/refusals.h"
 #include "server/broker/schedule/scheduler.h"
 #include "server/model/limits.h"
+#include "server/store/queues.h"
 
 namespace skiplane::broker {
 namespace {
@@ -82,6 +83,22 @@ void Scheduler::QueueChanged(const QueuePtr& queue, Step& step) {
       AdvanceNeighbours(*found->second, step);
     }
   }
+}
+
+// A statement that runs ends with nothing; its lane stage stays until then, and is small.
+void Scheduler::QueueGone(const QueuePtr& queue, Step& step) {
+  std::vector<TicketPtr> waiting;
+  for (const int64_t number : queue->lanes) {
+    queues_.erase(number);
+    for (int16_t stage = 0; stage < queue->settings.StageCount(); ++stage) {
+      const auto found = states_.find({number, stage});
+      if (found == states_.end()) continue;
+      found->second->waiting.ForEach([&waiting](const TicketPtr& ticket) {
+        if (ticket->state == Ticket::State::kWaiting) waiting.push_back(ticket);
+      });
+    }
+  }
+  for (const TicketPtr& ticket : waiting) Finish(ticket, store::QueueNotFound(queue->name), step);
 }
 
 // Notifications sent while disconnected were missed.

@@ -37,10 +37,11 @@ std::optional<SessionCache::Entry> SessionCache::FindFresh(const std::string& wo
 }
 
 void SessionCache::Learn(const std::string& worker_id, const model::SessionId& id,
-                         base::SteadyTime sent, absl::Duration remaining) {
+                         base::SteadyTime sent, absl::Duration remaining,
+                         model::WorkerCommand command) {
   base::MutexLock lock(mutex_);
   if (entries_.size() >= sessions_max_) entries_.clear();
-  entries_[worker_id] = {id, sent + absl::ToChronoNanoseconds(remaining), sent};
+  entries_[worker_id] = {id, sent + absl::ToChronoNanoseconds(remaining), sent, command};
 }
 
 void SessionCache::Forget(const std::string& worker_id) {

@@ -29,6 +29,7 @@ class SessionCache {
     model::SessionId id{};
     base::SteadyTime lives_until;
     base::SteadyTime sent;  // the statement that told it
+    model::WorkerCommand command = model::WorkerCommand::kRun;
   };
 
   // The session of a worker if it surely lives for `duration` from now. No longer believed than its
@@ -43,7 +44,8 @@ class SessionCache {
 
   // As the database said in answer to a statement that was sent at `sent`.
   void Learn(const std::string& worker_id, const model::SessionId& id, base::SteadyTime sent,
-             absl::Duration remaining);
+             absl::Duration remaining,
+             model::WorkerCommand command = model::WorkerCommand::kRun);
 
   void Forget(const std::string& worker_id);
 

@@ -122,7 +122,9 @@ absl::Status SessionOpener::OpenAll(pg::Session& session, const std::vector<Pend
   std::map<std::string, const store::LivingSession*> by_worker;
   for (const store::LivingSession& one : living) {
     by_worker[one.worker_id] = &one;
-    if (!one.has_ended) sessions_.Learn(one.worker_id, one.id, sent, one.remaining);
+    if (!one.has_ended) {
+      sessions_.Learn(one.worker_id, one.id, sent, one.remaining, one.command);
+    }
   }
   for (size_t i = 0; i < opens.size(); ++i) {
     const OpenSessionCall& call = opens[i].call;
@@ -133,6 +135,7 @@ absl::Status SessionOpener::OpenAll(pg::Session& session, const std::vector<Pend
     answer.session = one.id;
     answer.lease_duration = *call.lease.lease_duration;
     answer.lease_remaining = one.remaining;
+    answer.command = one.command;
     RETURN_IF_ERROR(FindStates(session, call, one, &answer));
     Known& named = (*known)[one.id];
     named.leases.clear();

@@ -84,6 +84,7 @@ class Recheck {
     HeartbeatAnswer answer;
     answer.session_alive = true;
     answer.lease_remaining = session.remaining;
+    answer.command = session.command;
     for (const model::HeldLease& lease : call.leases) {
       const bool is_own = lease.token.session == session.id;
       model::LeaseState state = is_own ? model::LeaseState::kHeld : model::LeaseState::kLost;
@@ -156,7 +157,7 @@ void SessionRenewer::Run(absl::StatusOr<pg::Session*> session, std::vector<Pendi
   absl::flat_hash_map<std::string, const store::LivingSession*> alive;
   for (const store::LivingSession& one : *living) {
     alive[one.worker_id] = &one;
-    sessions_.Learn(one.worker_id, one.id, sent, one.remaining);
+    sessions_.Learn(one.worker_id, one.id, sent, one.remaining, one.command);
   }
   Recheck recheck;
   for (const Pending& heartbeat : heartbeats) {

@@ -15,7 +15,9 @@ inline store::Touch TouchOf(const LeaseCall& call, absl::Duration duration, absl
           .new_id = model::NewSessionId(),
           .duration = duration,
           .ahead = ahead,
-          .age = absl::FromChrono(std::chrono::steady_clock::now() - call.began)};
+          .age = absl::FromChrono(std::chrono::steady_clock::now() - call.began),
+          .client_version = call.client_version,
+          .concurrency = call.concurrency};
 }
 
 }  // namespace skiplane::broker

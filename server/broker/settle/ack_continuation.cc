@@ -20,7 +20,8 @@ namespace {
 bool IsOfItem(const absl::Status& status) {
   const std::string reason = base::ReasonOf(status);
   return reason == "INVALID_FIELD" || reason == "QUEUE_NOT_FOUND" || reason == "QUEUE_PAUSED" ||
-         reason == "TOO_MANY_QUEUES" || reason == "TOO_MANY_NEW_QUEUES";
+         reason == "QUEUE_DELETING" || reason == "TOO_MANY_QUEUES" ||
+         reason == "TOO_MANY_NEW_QUEUES";
 }
 
 // What is wrong with the queue of a follow-up blames no field by itself.
@@ -69,6 +70,10 @@ absl::Status Settler::RefuseUnlessOver(pg::Session& session, SettleItem& item,
                                        const absl::Status& why) {
   const int64_t lane = item.token.task.lane;
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, lane));
+  if (queue == nullptr) {  // it was deleted meanwhile
+    item.Refuse(why);
+    return absl::OkStatus();
+  }
   SettleBatch batch(lane, *queue, tracker_, context_);
   RETURN_IF_ERROR(batch.Classify(session, {&item}));
   if (!item.is_decided) item.Refuse(why);

@@ -45,6 +45,15 @@ ServerUnaryReactor* AdminService::StartBulkOperation(CallbackServerContext* cont
   return call;
 }
 
+ServerUnaryReactor* AdminService::DeleteQueue(CallbackServerContext* context,
+                                              const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/DeleteQueue", {context, reply});
+  auto read = ReadChange(*call, *request, "DeleteQueue", &ReadDeleteQueue);
+  if (!read.ok()) return call->Refuse(read.status());
+  operator_.DeleteQueue(*std::move(read), ReplyWithOperation<v1::DeleteQueueResponse>(call));
+  return call;
+}
+
 ServerUnaryReactor* AdminService::RetryErrorGroup(CallbackServerContext* context,
                                                   const ByteBuffer* request, ByteBuffer* reply) {
   auto* call =

@@ -83,6 +83,15 @@ ServerUnaryReactor* AdminService::ListWorkers(CallbackServerContext* context,
   return call;
 }
 
+ServerUnaryReactor* AdminService::CommandWorker(CallbackServerContext* context,
+                                                const ByteBuffer* request, ByteBuffer* reply) {
+  auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/CommandWorker", {context, reply});
+  auto read = ReadChange(*call, *request, "CommandWorker", &ReadCommandWorker);
+  if (!read.ok()) return call->Refuse(read.status());
+  operator_.CommandWorker(*std::move(read), ReplyWith(call, &WriteCommandWorker));
+  return call;
+}
+
 ServerUnaryReactor* AdminService::ListAuditRecords(CallbackServerContext* context,
                                                    const ByteBuffer* request, ByteBuffer* reply) {
   auto* call = new UnaryCall(scope_, "skiplane.v1.AdminService/ListAuditRecords", {context, reply});

@@ -5,6 +5,7 @@
 
 #include "server/rpc/admin/convert_admin.h"
 #include "server/rpc/admin/convert_queue.h"
+#include "server/rpc/admin/watch_stream.h"
 #include "server/rpc/call/call_wire.h"
 #include "server/rpc/call/page_token.h"
 #include "server/rpc/call/reply.h"
@@ -70,6 +71,13 @@ ServerUnaryReactor* AdminService::ListQueueSummaries(CallbackServerContext* cont
   if (!read.ok()) return call->Refuse(read.status());
   operator_.ListSummaries(*std::move(read), ReplyWithList(call, std::identity(), &WriteSummaries));
   return call;
+}
+
+grpc::ServerWriteReactor<ByteBuffer>* AdminService::Watch(CallbackServerContext* context,
+                                                          const ByteBuffer* request) {
+  auto* stream = new WatchStream(scope_, streams_, context, operator_);
+  stream->Begin(*request);
+  return stream;
 }
 
 ServerUnaryReactor* AdminService::UpdateQueue(CallbackServerContext* context,

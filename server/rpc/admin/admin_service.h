@@ -1,135 +1,82 @@
 // skiplane.v1.AdminService: what operators call. As in BrokerService, nothing blocks. Thread-safe.
-// Queues are served in admin_service.cc, tasks and schedules in admin_task.cc, bulk operations in
-// admin_bulk.cc, reports in admin_report.cc, brokers in admin_server.cc, who calls in
+// Queues are served and watched in admin_service.cc, tasks and schedules in admin_task.cc, bulk
+// operations in admin_bulk.cc, reports in admin_report.cc, brokers in admin_server.cc, who calls in
 // admin_access.cc.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
+
 #include "server/broker/api/broker.h"
+#include "server/model/limits.h"
 #include "server/rpc/admin/raw_admin_service.h"
 #include "server/rpc/call/call.h"
+#include "server/rpc/stream/stream_set.h"
 
 namespace skiplane::rpc {
 
 class AdminService final : public RawAdminService {
  public:
-  AdminService(broker::Broker& broker, CallScope scope)
-      : broker_(broker), operator_(broker.AsOperator()), scope_(scope) {}
+  using Reactor = grpc::ServerUnaryReactor;
+  using Context = grpc::CallbackServerContext;
+  using Bytes = grpc::ByteBuffer;
 
-  grpc::ServerUnaryReactor* CreateQueue(grpc::CallbackServerContext* context,
-                                        const grpc::ByteBuffer* request,
-                                        grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* GetQueue(grpc::CallbackServerContext* context,
-                                     const grpc::ByteBuffer* request,
-                                     grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* ListQueues(grpc::CallbackServerContext* context,
-                                       const grpc::ByteBuffer* request,
-                                       grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* UpdateQueue(grpc::CallbackServerContext* context,
-                                        const grpc::ByteBuffer* request,
-                                        grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* PauseQueue(grpc::CallbackServerContext* context,
-                                       const grpc::ByteBuffer* request,
-                                       grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* ResumeQueue(grpc::CallbackServerContext* context,
-                                        const grpc::ByteBuffer* request,
-                                        grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* GetTask(grpc::CallbackServerContext* context,
-                                    const grpc::ByteBuffer* request,
-                                    grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* ListTasks(grpc::CallbackServerContext* context,
-                                      const grpc::ByteBuffer* request,
-                                      grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* ExplainTask(grpc::CallbackServerContext* context,
-                                        const grpc::ByteBuffer* request,
-                                        grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* PrioritizeTask(grpc::CallbackServerContext* context,
-                                           const grpc::ByteBuffer* request,
-                                           grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* RescheduleTask(grpc::CallbackServerContext* context,
-                                           const grpc::ByteBuffer* request,
-                                           grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* RetryTask(grpc::CallbackServerContext* context,
-                                      const grpc::ByteBuffer* request,
-                                      grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* CopyTask(grpc::CallbackServerContext* context,
-                                     const grpc::ByteBuffer* request,
-                                     grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* MoveTask(grpc::CallbackServerContext* context,
-                                     const grpc::ByteBuffer* request,
-                                     grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* ListSchedules(grpc::CallbackServerContext* context,
-                                          const grpc::ByteBuffer* request,
-                                          grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* CancelTask(grpc::CallbackServerContext* context,
-                                       const grpc::ByteBuffer* request,
-                                       grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* DeleteTask(grpc::CallbackServerContext* context,
-                                       const grpc::ByteBuffer* request,
-                                       grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* PauseTask(grpc::CallbackServerContext* context,
-                                      const grpc::ByteBuffer* request,
-                                      grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* ResumeTask(grpc::CallbackServerContext* context,
-                                       const grpc::ByteBuffer* request,
-                                       grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* TriggerTask(grpc::CallbackServerContext* context,
-                                        const grpc::ByteBuffer* request,
-                                        grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* PreviewSchedule(grpc::CallbackServerContext* context,
-                                            const grpc::ByteBuffer* request,
-                                            grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* StartBulkOperation(grpc::CallbackServerContext* context,
-                                               const grpc::ByteBuffer* request,
-                                               grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* GetBulkOperation(grpc::CallbackServerContext* context,
-                                             const grpc::ByteBuffer* request,
-                                             grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* ListBulkOperations(grpc::CallbackServerContext* context,
-                                               const grpc::ByteBuffer* request,
-                                               grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* StopBulkOperation(grpc::CallbackServerContext* context,
-                                              const grpc::ByteBuffer* request,
-                                              grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* ListErrorGroups(grpc::CallbackServerContext* context,
-                                            const grpc::ByteBuffer* request,
-                                            grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* RetryErrorGroup(grpc::CallbackServerContext* context,
-                                            const grpc::ByteBuffer* request,
-                                            grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* AnnotateErrorGroup(grpc::CallbackServerContext* context,
-                                               const grpc::ByteBuffer* request,
-                                               grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* GetStatistics(grpc::CallbackServerContext* context,
-                                          const grpc::ByteBuffer* request,
-                                          grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* ListWorkers(grpc::CallbackServerContext* context,
-                                        const grpc::ByteBuffer* request,
-                                        grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* ListAuditRecords(grpc::CallbackServerContext* context,
-                                             const grpc::ByteBuffer* request,
-                                             grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* ListQueueSummaries(grpc::CallbackServerContext* context,
-                                               const grpc::ByteBuffer* request,
-                                               grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* GetMinuteStatistics(grpc::CallbackServerContext* context,
-                                                const grpc::ByteBuffer* request,
-                                                grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* ListBrokers(grpc::CallbackServerContext* context,
-                                        const grpc::ByteBuffer* request,
-                                        grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
-                                          const grpc::ByteBuffer* request,
-                                          grpc::ByteBuffer* reply) override;
-  grpc::ServerUnaryReactor* WhoAmI(grpc::CallbackServerContext* context,
-                                   const grpc::ByteBuffer* request,
-                                   grpc::ByteBuffer* reply) override;
+  AdminService(broker::Broker& broker, CallScope scope)
+      : broker_(broker),
+        operator_(broker.AsOperator()),
+        scope_(scope),
+        streams_(std::min(scope.stream_age, model::kWatchMax)) {}
+
+  Reactor* CreateQueue(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* GetQueue(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* ListQueues(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* UpdateQueue(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* PauseQueue(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* ResumeQueue(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* DeleteQueue(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* GetTask(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* ListTasks(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* ExplainTask(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* PrioritizeTask(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* RescheduleTask(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* RetryTask(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* CopyTask(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* MoveTask(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* ListSchedules(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* CancelTask(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* DeleteTask(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* PauseTask(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* ResumeTask(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* TriggerTask(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* PreviewSchedule(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* StartBulkOperation(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* GetBulkOperation(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* ListBulkOperations(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* StopBulkOperation(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* ListErrorGroups(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* RetryErrorGroup(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* AnnotateErrorGroup(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* GetStatistics(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* ListWorkers(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* CommandWorker(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* ListAuditRecords(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* ListQueueSummaries(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* GetMinuteStatistics(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* ListBrokers(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* GetServerInfo(Context* context, const Bytes* request, Bytes* reply) override;
+  Reactor* WhoAmI(Context* context, const Bytes* request, Bytes* reply) override;
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* Watch(grpc::CallbackServerContext* context,
+                                                    const grpc::ByteBuffer* request) override;
+
+  // The server shuts down: streams end.
+  void DrainStreams() { streams_.Drain(); }
 
  private:
   broker::Broker& broker_;
   broker::Operator& operator_;
   const CallScope scope_;
+  StreamSet streams_;
 };
 
 }  // namespace skiplane::rpc

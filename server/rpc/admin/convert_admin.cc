@@ -1,16 +1,18 @@
 #include "server/rpc/admin/convert_admin.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
 #include "server/rpc/admin/convert_queue.h"
-#include "server/rpc/admin/convert_settings.h"
-#include "server/rpc/admin/setting_paths.h"
 #include "server/rpc/call/check.h"
 #include "server/rpc/call/page_token.h"
 #include "server/rpc/call/wire_enum.h"
+#include "server/rpc/settings/convert_settings.h"
+#include "server/rpc/settings/setting_paths.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -70,6 +72,17 @@ absl::StatusOr<broker::ListQueuesCall> ReadListQueues(v1::ListQueuesRequest* req
 
 absl::StatusOr<broker::ListQueuesCall> ReadListSummaries(v1::ListQueueSummariesRequest* request) {
   return ReadPageOfQueues(*request, kSummariesDefault, kSummariesMax);
+}
+
+absl::StatusOr<broker::WatchCall> ReadWatch(v1::WatchRequest* request) {
+  RETURN_IF_ERROR(CheckCount(request->queues_size(), {0, model::kQueuesPerListMax}, {"queues"}));
+  broker::WatchCall call;
+  for (std::string& queue : *request->mutable_queues()) {
+    RETURN_IF_ERROR(
+        model::CheckQueueName(queue, absl::StrCat("queues[", call.queues.size(), "]")));
+    call.queues.push_back(std::move(queue));
+  }
+  return call;
 }
 
 absl::StatusOr<broker::UpdateQueueCall> ReadUpdateQueue(v1::UpdateQueueRequest* request) {

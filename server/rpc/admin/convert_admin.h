@@ -3,6 +3,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/broker/api/calls.h"
+#include "server/broker/api/watch_calls.h"
 #include "skiplane/v1/admin.pb.h"
 
 namespace skiplane::rpc {
@@ -11,6 +12,7 @@ absl::StatusOr<broker::CreateQueueCall> ReadCreateQueue(v1::CreateQueueRequest* 
 absl::StatusOr<broker::GetQueueCall> ReadGetQueue(v1::GetQueueRequest* request);
 absl::StatusOr<broker::ListQueuesCall> ReadListQueues(v1::ListQueuesRequest* request);
 absl::StatusOr<broker::ListQueuesCall> ReadListSummaries(v1::ListQueueSummariesRequest* request);
+absl::StatusOr<broker::WatchCall> ReadWatch(v1::WatchRequest* request);
 absl::StatusOr<broker::UpdateQueueCall> ReadUpdateQueue(v1::UpdateQueueRequest* request);
 absl::StatusOr<broker::PauseQueueCall> ReadPauseQueue(v1::PauseQueueRequest* request);
 absl::StatusOr<broker::PauseQueueCall> ReadResumeQueue(v1::ResumeQueueRequest* request);

@@ -8,6 +8,7 @@
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
 #include "server/rpc/admin/convert_filter.h"
+#include "server/rpc/admin/convert_queue.h"
 #include "server/rpc/call/check.h"
 #include "server/rpc/call/list_token.h"
 #include "server/rpc/call/wire_enum.h"
@@ -54,6 +55,8 @@ absl::StatusOr<model::TaskChange> ReadAction(const v1::BulkAction& wire) {
     case v1::BulkAction::kDelete:
       change.kind = Kind::kDelete;
       return change;
+    case v1::BulkAction::kDeleteQueue:
+      return InvalidField({"action.delete_queue"}, "is what DeleteQueue does: call that");
     default:
       return InvalidField({"action"}, "is required");
   }
@@ -78,6 +81,9 @@ void WriteAction(const model::TaskChange& change, v1::BulkAction* wire) {
       break;
     case Kind::kDelete:
       wire->mutable_delete_();
+      break;
+    case Kind::kDeleteQueue:
+      wire->mutable_delete_queue()->set_with_tasks(change.with_tasks);
       break;
     default:
       wire->mutable_run_now();
@@ -157,6 +163,16 @@ absl::StatusOr<broker::StartBulkCall> ReadRetryGroup(v1::RetryErrorGroupRequest*
   call.filter.fingerprint = std::move(*request->mutable_fingerprint());
   call.filter.states.scheduled = call.filter.states.ready = call.filter.states.failed = true;
   call.change.kind = Kind::kRetry;
+  return call;
+}
+
+absl::StatusOr<broker::DeleteQueueCall> ReadDeleteQueue(v1::DeleteQueueRequest* request) {
+  broker::DeleteQueueCall call;
+  RETURN_IF_ERROR(model::CheckQueueName(request->name(), "name"));
+  ASSIGN_OR_RETURN(call.wait, ReadWait(request->has_wait(), request->wait(), kWaitDefault));
+  if (!request->etag().empty()) call.version = ReadEtag(request->etag());
+  call.name = std::move(*request->mutable_name());
+  call.with_tasks = request->with_tasks();
   return call;
 }
 

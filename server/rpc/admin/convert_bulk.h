@@ -18,6 +18,7 @@ absl::StatusOr<absl::Duration> ReadPostpone(const google::protobuf::Duration& wi
 
 absl::StatusOr<broker::StartBulkCall> ReadStartBulk(v1::StartBulkOperationRequest* request);
 absl::StatusOr<broker::StartBulkCall> ReadRetryGroup(v1::RetryErrorGroupRequest* request);
+absl::StatusOr<broker::DeleteQueueCall> ReadDeleteQueue(v1::DeleteQueueRequest* request);
 absl::StatusOr<broker::GetBulkCall> ReadGetBulk(v1::GetBulkOperationRequest* request);
 absl::StatusOr<broker::StopBulkCall> ReadStopBulk(v1::StopBulkOperationRequest* request);
 absl::StatusOr<broker::ListBulksCall> ReadListBulks(v1::ListBulkOperationsRequest* request);

@@ -2,9 +2,9 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "server/rpc/admin/convert_settings.h"
 #include "server/rpc/call/wire_enum.h"
 #include "server/rpc/call/wire_time.h"
+#include "server/rpc/settings/convert_settings.h"
 
 namespace skiplane::rpc {
 
@@ -24,6 +24,7 @@ void WriteQueue(const model::Queue& queue, v1::Queue* wire) {
   WriteTime(queue.create_time, wire->mutable_create_time());
   WriteTime(queue.update_time, wire->mutable_update_time());
   wire->set_etag(WriteEtag(queue.version));
+  wire->set_deleting(queue.IsDeleting());
 }
 
 namespace {
@@ -65,6 +66,7 @@ void WriteSummary(const broker::QueueSummary& summary, v1::QueueSummary* wire) {
   wire->set_failure_rate(summary.look.rates.failed);
   WriteDuration(summary.look.oldest_ready_age, wire->mutable_oldest_ready_age());
   WriteDuration(summary.look.oldest_attempt_age, wire->mutable_oldest_attempt_age());
+  wire->set_deleting(queue.IsDeleting());
 }
 
 void WriteGetQueue(broker::QueueWithCounts* answer, v1::GetQueueResponse* response) {

@@ -17,6 +17,7 @@ constexpr absl::Duration kRangeMost = absl::Hours(24 * 400);
 constexpr size_t kTaskIdBytesMax = 64;
 constexpr size_t kNoteBytesMax = 4096;
 constexpr size_t kActorBytesMax = 255;
+constexpr size_t kHandleBytesMax = 64;
 
 void WriteNote(const model::ErrorNote& note, v1::ErrorNote* wire) {
   wire->set_text(note.text);
@@ -49,6 +50,9 @@ void WriteWorker(const model::Worker& worker, v1::Worker* wire) {
   WriteDuration(worker.lease_duration, wire->mutable_lease_duration());
   for (const model::TaskId& task : worker.tasks) wire->add_task_ids(model::FormatTaskId(task));
   for (const std::string& queue : worker.queues) wire->add_queues(queue);
+  wire->set_client_version(worker.client_version);
+  wire->set_concurrency(worker.concurrency);
+  wire->set_command(ToWire(worker.command));
 }
 
 void WriteAuditRecord(const model::AuditRecord& record, v1::AuditRecord* wire) {
@@ -197,6 +201,27 @@ void WriteWorkers(std::vector<model::Worker>* workers, size_t limit,
         WriteListToken({last.name, last.handle}, TokenScope(v1::ListWorkersRequest())));
   }
   for (const model::Worker& worker : *workers) WriteWorker(worker, response->add_workers());
+}
+
+absl::StatusOr<broker::CommandWorkerCall> ReadCommandWorker(v1::CommandWorkerRequest* request) {
+  broker::CommandWorkerCall call;
+  RETURN_IF_ERROR(
+      CheckRequiredText(request->worker_handle(), kHandleBytesMax, {"worker_handle"}));
+  ASSIGN_OR_RETURN(const auto command, ReadEnum(request->command(), {"command"}));
+  if (!command.has_value()) {
+    return InvalidField({"command"}, "is required: WORKER_COMMAND_RUN, _QUIET or _STOP");
+  }
+  call.command = *command;
+  call.handle = std::move(*request->mutable_worker_handle());
+  return call;
+}
+
+void WriteCommandWorker(model::Worker* worker, v1::CommandWorkerResponse* response) {
+  if (worker->expire_time == absl::Time()) {  // it is gone
+    response->mutable_worker()->set_worker_handle(worker->handle);
+  } else {
+    WriteWorker(*worker, response->mutable_worker());
+  }
 }
 
 absl::StatusOr<broker::ListAuditCall> ReadListAudit(v1::ListAuditRecordsRequest* request) {

@@ -29,6 +29,9 @@ absl::StatusOr<broker::ListWorkersCall> ReadListWorkers(v1::ListWorkersRequest* 
 void WriteWorkers(std::vector<model::Worker>* workers, size_t limit,
                   v1::ListWorkersResponse* response);
 
+absl::StatusOr<broker::CommandWorkerCall> ReadCommandWorker(v1::CommandWorkerRequest* request);
+void WriteCommandWorker(model::Worker* worker, v1::CommandWorkerResponse* response);
+
 absl::StatusOr<broker::ListAuditCall> ReadListAudit(v1::ListAuditRecordsRequest* request);
 void WriteAudit(broker::AuditPage* page, const std::string& scope,
                 v1::ListAuditRecordsResponse* response);

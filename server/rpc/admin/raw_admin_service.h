@@ -16,7 +16,8 @@ using RawServerService =
     v1::AdminService::WithRawCallbackMethod_ListBrokers<
     v1::AdminService::WithRawCallbackMethod_GetServerInfo<
     v1::AdminService::WithRawCallbackMethod_WhoAmI<
-        v1::AdminService::Service>>>>>>>>>;
+    v1::AdminService::WithRawCallbackMethod_Watch<
+        v1::AdminService::Service>>>>>>>>>>;
 using RawReportService =
     v1::AdminService::WithRawCallbackMethod_StartBulkOperation<
     v1::AdminService::WithRawCallbackMethod_GetBulkOperation<
@@ -26,8 +27,9 @@ using RawReportService =
     v1::AdminService::WithRawCallbackMethod_RetryErrorGroup<
     v1::AdminService::WithRawCallbackMethod_GetStatistics<
     v1::AdminService::WithRawCallbackMethod_ListWorkers<
+    v1::AdminService::WithRawCallbackMethod_CommandWorker<
     v1::AdminService::WithRawCallbackMethod_ListAuditRecords<
-        RawServerService>>>>>>>>>;
+        RawServerService>>>>>>>>>>;
 using RawTaskService =
     v1::AdminService::WithRawCallbackMethod_PrioritizeTask<
     v1::AdminService::WithRawCallbackMethod_RescheduleTask<
@@ -46,9 +48,10 @@ using RawAdminService =
     v1::AdminService::WithRawCallbackMethod_UpdateQueue<
     v1::AdminService::WithRawCallbackMethod_PauseQueue<
     v1::AdminService::WithRawCallbackMethod_ResumeQueue<
+    v1::AdminService::WithRawCallbackMethod_DeleteQueue<
     v1::AdminService::WithRawCallbackMethod_GetTask<
     v1::AdminService::WithRawCallbackMethod_ListTasks<
     v1::AdminService::WithRawCallbackMethod_ExplainTask<
-        RawTaskService>>>>>>>>>;
+        RawTaskService>>>>>>>>>>;
 
 }  // namespace skiplane::rpc

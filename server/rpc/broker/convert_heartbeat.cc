@@ -61,6 +61,9 @@ void WriteHeartbeat(broker::HeartbeatAnswer* answer, v1::HeartbeatResponse* resp
   if (answer->session_alive) {
     WriteDuration(answer->lease_remaining, response->mutable_lease_remaining());
   }
+  if (answer->command != model::WorkerCommand::kRun) {
+    response->set_command(ToWire(answer->command));
+  }
 }
 
 }  // namespace skiplane::rpc

@@ -14,6 +14,8 @@
 namespace skiplane::rpc {
 namespace {
 
+constexpr size_t kClientVersionBytesMax = 64;
+constexpr int kConcurrencyMax = 100'000;
 constexpr DurationRange kWaitRange = {absl::ZeroDuration(), model::kWaitMax};
 constexpr DurationRange kLeaseRange = {model::kLeaseDurationMin, model::kLeaseDurationMax};
 
@@ -51,6 +53,10 @@ absl::Status CheckSizes(const v1::LeaseRequest& request) {
                         "needs a worker_id, or else two callers with the same id would get each "
                         "other's tasks: give both or neither");
   }
+  RETURN_IF_ERROR(
+      CheckText(request.client_version(), kClientVersionBytesMax, {"client_version"}));
+  RETURN_IF_ERROR(
+      CheckNumber(request.concurrency(), {0, kConcurrencyMax}, {"concurrency"}));
   return CheckText(request.request_id(), model::kRequestIdBytesMax, {"request_id"});
 }
 
@@ -93,6 +99,8 @@ absl::StatusOr<broker::LeaseCall> ReadLease(v1::LeaseRequest* request) {
   }
   call.worker_id = std::move(*request->mutable_worker_id());
   call.worker_name = std::move(*request->mutable_worker_name());
+  call.client_version = std::move(*request->mutable_client_version());
+  call.concurrency = request->concurrency();
   call.max_tasks = request->max_tasks();
   call.max_bytes = request->max_bytes() == 0 ? model::kLeaseBytesMax : request->max_bytes();
   call.request_id = std::move(*request->mutable_request_id());
@@ -106,6 +114,9 @@ void WriteLease(broker::LeaseAnswer* answer, v1::LeaseResponse* response) {
     WriteDuration(answer->lease_remaining, response->mutable_lease_remaining());
   }
   for (const std::string& queue : answer->paused_queues) response->add_paused_queues(queue);
+  if (answer->command != model::WorkerCommand::kRun) {
+    response->set_command(ToWire(answer->command));
+  }
 }
 
 }  // namespace skiplane::rpc

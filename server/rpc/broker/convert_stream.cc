@@ -27,6 +27,8 @@ absl::StatusOr<broker::LeaseCall> ReadWork(v1::WorkHello* hello) {
   request.set_queue_order(hello->queue_order());
   request.set_worker_id(std::move(*hello->mutable_worker_id()));
   request.set_worker_name(std::move(*hello->mutable_worker_name()));
+  request.set_client_version(std::move(*hello->mutable_client_version()));
+  request.set_concurrency(hello->concurrency());
   request.set_max_tasks(1);
   request.set_max_bytes(hello->max_bytes());
   if (hello->has_lease_duration()) {

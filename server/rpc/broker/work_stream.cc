@@ -173,10 +173,12 @@ absl::Status WorkStream::Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusO
 void WorkStream::AnswerRenewed(int64_t number, bool ends, base::SteadyTime heard,
                                const Leases& leases,
                                absl::StatusOr<broker::HeartbeatAnswer> answer) {
+  bool is_quiet = false;
   Update([&] {
     v1::WorkHeartbeatResult* const result = response()->add_heartbeats();
     result->set_number(number);
     if (answer.ok()) {
+      is_quiet = is_quiet_ = answer->command != model::WorkerCommand::kRun;
       const bool is_own_end = ends_ > 0;
       if (!is_own_end) CountLost(*answer, metrics());
       if (answer->session_alive) heard_ = std::max(heard_, heard);
@@ -191,6 +193,7 @@ void WorkStream::AnswerRenewed(int64_t number, bool ends, base::SteadyTime heard
     }
     unsent_.Add(*result);
   });
+  if (is_quiet) EndFetch();
   Fetch();
   Update([this] { AddUnanswered(-1); });
 }

@@ -126,10 +126,10 @@ class WorkStream final : public MessageStream, public WorkerStream {
   // Under the lock:
   broker::LeaseCall lease_;  // what each one asks for
   absl::Duration lease_duration_;
-  bool is_greeting_ = false;  // the hello is not answered
-  bool is_welcome_ = false;
+  bool is_greeting_ = false, is_welcome_ = false;  // the first: the hello is not answered
   absl::Status denied_;       // why nothing may be leased
-  bool is_stopped_ = false;   // nothing more is pushed, as the broker drains
+  // Nothing more is pushed: the broker drains, or an operator asked the worker to take no more.
+  bool is_stopped_ = false, is_quiet_ = false;
   int ends_ = 0;              // of its session, that the worker said and that are not refused
   base::SteadyTime heard_{};  // the last sign of life
   int64_t credit_ = 0, counted_credit_ = 0;  // the other: in the metrics

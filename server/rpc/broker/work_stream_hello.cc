@@ -82,6 +82,7 @@ void WorkStream::Welcome(First* first, const broker::OpenSessionAnswer& answer) 
     Held(first->leases[i], std::move(first->tokens[i]), answer.states[i]);
   }
   lease_duration_ = answer.lease_duration;
+  is_quiet_ = answer.command != model::WorkerCommand::kRun;
   is_welcome_ = true;
 }
 

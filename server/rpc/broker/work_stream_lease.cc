@@ -32,7 +32,7 @@ base::SteadyTime WorkStream::SilentFrom() const {
 }
 
 bool WorkStream::MayFetch() const {
-  return is_welcome_ && denied_.ok() && ends_ == 0 && !is_stopped_ && !is_ending() &&
+  return is_welcome_ && denied_.ok() && ends_ == 0 && !is_stopped_ && !is_quiet_ && !is_ending() &&
          !is_fetching_ && next_fetch_ == 0 && credit_ > 0 && pushed_.tasks.empty() &&
          held_.size() < size_t{model::kHelloLeasesMax} && steady_clock::now() < SilentFrom();
 }
@@ -84,7 +84,7 @@ void WorkStream::Fetch() {
   });
   bool is_over = false;
   Update([&] {
-    is_over = ends_ > 0 || is_stopped_ || is_ending() || withdrawn_.has_value();
+    is_over = ends_ > 0 || is_stopped_ || is_quiet_ || is_ending() || withdrawn_.has_value();
     if (is_fetching_ && last_fetch_ == number) fetch_ = fetch;
   });
   if (is_over) fetch->Cancel();

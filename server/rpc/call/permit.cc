@@ -100,6 +100,10 @@ absl::Status Permit(const Grants& grants, broker::CreateQueueCall* call) {
   return CheckQueue(grants, Verb::kAdmin, call->name, "name");
 }
 
+absl::Status Permit(const Grants& grants, broker::DeleteQueueCall* call) {
+  return CheckQueue(grants, Verb::kAdmin, call->name, "name");
+}
+
 absl::Status Permit(const Grants& grants, broker::UpdateQueueCall* call) {
   return CheckQueue(grants, Verb::kAdmin, call->name, "name");
 }
@@ -114,6 +118,14 @@ absl::Status Permit(const Grants& grants, broker::GetQueueCall* call) {
 
 absl::Status Permit(const Grants& grants, broker::ListQueuesCall* call) {
   call->permit = PermitFor(grants, Verb::kRead, "");
+  return absl::OkStatus();
+}
+
+absl::Status Permit(const Grants& grants, broker::WatchCall* call) {
+  for (size_t i = 0; i < call->queues.size(); ++i) {
+    RETURN_IF_ERROR(
+        CheckQueue(grants, Verb::kRead, call->queues[i], absl::StrCat("queues[", i, "]")));
+  }
   return absl::OkStatus();
 }
 
@@ -229,6 +241,11 @@ absl::Status Permit(const Grants& grants, broker::ServerInfoCall*) {
 
 absl::Status Permit(const Grants& grants, broker::ListWorkersCall*) {
   return CheckAll(grants, Verb::kRead, "the workers of all queues are listed together");
+}
+
+// Nobody knows which queues a worker will lease from next.
+absl::Status Permit(const Grants& grants, broker::CommandWorkerCall*) {
+  return CheckAll(grants, Verb::kAdmin, "a worker may lease from all queues");
 }
 
 absl::Status Permit(const Grants& grants, broker::ListAuditCall* call) {

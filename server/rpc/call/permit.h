@@ -14,6 +14,7 @@
 #include "server/access/rules.h"
 #include "server/broker/api/calls.h"
 #include "server/broker/api/operator_calls.h"
+#include "server/broker/api/watch_calls.h"
 
 namespace skiplane::rpc {
 
@@ -30,10 +31,13 @@ absl::Status Permit(const access::Grants& grants, broker::LeaseCall* call);
 absl::Status Permit(const access::Grants& grants, broker::HeartbeatCall* call);
 
 absl::Status Permit(const access::Grants& grants, broker::CreateQueueCall* call);
+absl::Status Permit(const access::Grants& grants, broker::DeleteQueueCall* call);
 absl::Status Permit(const access::Grants& grants, broker::UpdateQueueCall* call);
 absl::Status Permit(const access::Grants& grants, broker::PauseQueueCall* call);
 absl::Status Permit(const access::Grants& grants, broker::GetQueueCall* call);
 absl::Status Permit(const access::Grants& grants, broker::ListQueuesCall* call);
+// When it begins; what it may see later is asked again and again.
+absl::Status Permit(const access::Grants& grants, broker::WatchCall* call);
 
 absl::Status Permit(const access::Grants& grants, broker::GetTaskCall* call);
 absl::Status Permit(const access::Grants& grants, broker::ListTasksCall* call);
@@ -53,6 +57,7 @@ absl::Status Permit(const access::Grants& grants, broker::AnnotateErrorCall* cal
 absl::Status Permit(const access::Grants& grants, broker::StatisticsCall* call);
 absl::Status Permit(const access::Grants& grants, broker::MinutesCall* call);
 absl::Status Permit(const access::Grants& grants, broker::ListWorkersCall* call);
+absl::Status Permit(const access::Grants& grants, broker::CommandWorkerCall* call);
 absl::Status Permit(const access::Grants& grants, broker::ListBrokersCall* call);
 absl::Status Permit(const access::Grants& grants, broker::ServerInfoCall* call);
 absl::Status Permit(const access::Grants& grants, broker::ListAuditCall* call);

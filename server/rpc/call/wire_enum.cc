@@ -112,6 +112,12 @@ constexpr Pair<broker::WaitReason, v1::WaitReason> kWaitReasons[] = {
     {broker::WaitReason::kWorkersBusy, v1::WAIT_REASON_WORKERS_BUSY},
 };
 
+constexpr Pair<model::WorkerCommand, v1::WorkerCommand> kWorkerCommands[] = {
+    {model::WorkerCommand::kRun, v1::WORKER_COMMAND_RUN},
+    {model::WorkerCommand::kQuiet, v1::WORKER_COMMAND_QUIET},
+    {model::WorkerCommand::kStop, v1::WORKER_COMMAND_STOP},
+};
+
 // The first of two is the default.
 constexpr Pair<bool, v1::CatchUp> kCatchUps[] = {{false, v1::CATCH_UP_SKIP_MISSED},
                                                  {true, v1::CATCH_UP_RUN_ALL}};
@@ -165,6 +171,7 @@ v1::RetryKind ToWire(model::RetryKind kind) { return Find(kRetryKinds, kind); }
 v1::SettleOutcome ToWire(model::SettleOutcome outcome) { return Find(kSettleOutcomes, outcome); }
 v1::TaskState ToWire(model::TaskState state) { return Find(kTaskStates, state); }
 v1::WaitReason ToWire(broker::WaitReason reason) { return Find(kWaitReasons, reason); }
+v1::WorkerCommand ToWire(model::WorkerCommand command) { return Find(kWorkerCommands, command); }
 
 ReadValue<model::AttemptOutcome> ReadEnum(v1::AttemptOutcome wire, const Field& field) {
   return Read(kAttemptOutcomes, wire, field, "must be an outcome of attempts");
@@ -197,6 +204,10 @@ ReadValue<model::PauseMode> ReadEnum(v1::PauseMode wire, const Field& field) {
 
 ReadValue<model::RetryKind> ReadEnum(v1::RetryKind wire, const Field& field) {
   return Read(kRetryKinds, wire, field, "must be LINEAR, FIXED, EXPONENTIAL or TABLE");
+}
+
+ReadValue<model::WorkerCommand> ReadEnum(v1::WorkerCommand wire, const Field& field) {
+  return Read(kWorkerCommands, wire, field, "must be RUN, QUIET or STOP");
 }
 
 absl::StatusOr<model::TaskState> ReadEnum(v1::TaskState wire, const Field& field) {

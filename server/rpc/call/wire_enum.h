@@ -28,6 +28,7 @@ v1::RetryKind ToWire(model::RetryKind kind);
 v1::SettleOutcome ToWire(model::SettleOutcome outcome);
 v1::TaskState ToWire(model::TaskState state);
 v1::WaitReason ToWire(broker::WaitReason reason);
+v1::WorkerCommand ToWire(model::WorkerCommand command);
 
 // The value that the caller sent; nothing if it is UNSPECIFIED. INVALID_FIELD for a value that this
 // version does not know.
@@ -41,6 +42,7 @@ ReadValue<model::Packing> ReadEnum(v1::Packing wire, const Field& field);
 // NONE is refused.
 ReadValue<model::PauseMode> ReadEnum(v1::PauseMode wire, const Field& field);
 ReadValue<model::RetryKind> ReadEnum(v1::RetryKind wire, const Field& field);
+ReadValue<model::WorkerCommand> ReadEnum(v1::WorkerCommand wire, const Field& field);
 
 // As an element of a list, which is never UNSPECIFIED.
 absl::StatusOr<model::TaskState> ReadEnum(v1::TaskState wire, const Field& field);

@@ -11,7 +11,7 @@ namespace skiplane::rpc {
 absl::StatusOr<std::unique_ptr<InnerServer>> InnerServer::Start(broker::Broker& broker,
                                                                 CallScope scope) {
   scope.is_passed_on = true;
-  scope.stream_age = absl::InfiniteDuration();  // by HTTP there are none
+  scope.stream_age = absl::InfiniteDuration();  // no connection grows old
   std::unique_ptr<InnerServer> inner(new InnerServer(broker, scope));
   grpc::ServerBuilder builder;
   // The services bound requests by themselves, and what they answer must be sent.

@@ -23,6 +23,8 @@ class InnerServer {
   std::shared_ptr<grpc::Channel> channel() const { return channel_; }
   grpc::HealthCheckServiceInterface& health() const { return *server_->GetHealthCheckService(); }
 
+  // Streams end.
+  void DrainStreams() { admin_service_.DrainStreams(); }
   // Every call ends. Idempotent.
   void Shutdown();
 

@@ -138,6 +138,8 @@ void Server::State::Shutdown(absl::Duration patience) {
   const auto deadline = start + absl::ToChronoNanoseconds(patience);
   in_flight.Close();
   broker_service.DrainStreams();
+  admin_service.DrainStreams();
+  inner->DrainStreams();
   in_flight.WaitForNone(deadline);
   std::this_thread::sleep_until(std::min(start + kNotice, deadline));
   port_check.reset();

@@ -5,67 +5,17 @@
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/proto_buffer_writer.h>
 
-#include "absl/time/clock.h"
-#include "server/access/worker_key.h"
-#include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
 #include "server/rpc/call/check.h"
-#include "server/rpc/call/method_verb.h"
 #include "server/rpc/call/no_room.h"
 #include "server/rpc/call/status.h"
 
 namespace skiplane::rpc {
 
-using std::chrono::steady_clock;
-
 MessageStream::MessageStream(CallScope scope, Kind kind, StreamSet& streams,
                              grpc::CallbackServerContext* context)
-    : unsent_(streams.unsent()),
-      scope_(scope),
-      kind_(kind),
-      streams_(streams),
-      context_(context),
-      begin_(steady_clock::now()),
-      is_counted_(scope.in_flight.Begin()) {
-  scope_.metrics.RpcStarted(kind_.method);
-}
-
-void MessageStream::OwnWorker(std::string* worker_id) const {
-  *worker_id = access::WorkerKey(principal_->name, *worker_id);
-}
-
-absl::StatusOr<access::Admitted> MessageStream::AdmitNow() const {
-  const auto& metadata = context_->client_metadata();
-  return rpc::Admit(scope_.authenticator, caller_,
-                    {MetadataOf(*context_, kAuthorization), metadata.count(kAuthorization),
-                     scope_.has_tls, kind_.method});
-}
-
-absl::Status MessageStream::Admit() {
-  if (!is_counted_) return BrokerIsDraining();
-  caller_ = CallerOf(*context_, scope_.is_passed_on);
-  if (!scope_.is_passed_on) {
-    tally_ = scope_.tally.Begin(caller_.address, static_cast<int64_t>(
-        MetadataOf(*context_, kAuthorization).size()));
-  }
-  ASSIGN_OR_RETURN(admitted_, AdmitNow());
-  principal_ = admitted_.principal;
-  RETURN_IF_ERROR(CheckMethod(grants(), principal_->name, kind_.method));
-  const Party party = PartyOf(*principal_, caller_.address);
-  const InFlight::Room room = scope_.in_flight.Hold(party, 0, true, &holding_);
-  if (room != InFlight::Room::kGranted) return NoRoom(party, room, scope_.in_flight);
-  constexpr InFlight::WaitFor kWhat = InFlight::WaitFor::kTasks;
-  const InFlight::Parking parking = scope_.in_flight.Park(caller_.address, kWhat, holding_);
-  if (parking != InFlight::Parking::kGranted) {
-    return NoPlaceToWait(*principal_, parking, scope_.in_flight, kWhat);
-  }
-  is_parked_ = true;
-  is_listed_ = streams_.Add(this);
-  if (!is_listed_) return BrokerIsDraining();
-  scope_.metrics.AddStreams(kind_.name, 1);
-  return absl::OkStatus();
-}
+    : OpenStream(scope, kind, streams, context), unsent_(streams.unsent()) {}
 
 void MessageStream::Begin() {
   const absl::Status status = Admit();
@@ -154,7 +104,7 @@ void MessageStream::Write(Outgoing outgoing) {
     const grpc::Slice slice(outgoing.bytes);
     grpc::ByteBuffer(&slice, 1).Swap(&outgoing_);
   }
-  if (tally_ != nullptr) CallTally::BeginAnswer(*tally_, BytesUnderWay());
+  BeginWrite(BytesUnderWay());
   StartWrite(&outgoing_);
 }
 
@@ -183,20 +133,15 @@ void MessageStream::OnReadDone(bool ok) {
 // The rules may have changed, or the credentials expired, since the message before.
 absl::Status MessageStream::Handle() {
   const auto bytes = static_cast<int64_t>(incoming_.Length());
-  if (tally_ != nullptr) tally_->bytes.fetch_add(bytes, std::memory_order_relaxed);
-  ASSIGN_OR_RETURN(admitted_, AdmitNow());
-  if (admitted_.principal->name != principal_->name) {
-    return access::InvalidCredentials("they prove another principal than when the stream began");
-  }
-  RETURN_IF_ERROR(CheckMethod(grants(), principal_->name, kind_.method));
+  CountRead(bytes);
+  ASSIGN_OR_RETURN(admitted_, AdmitAgain());
   RETURN_IF_ERROR(CheckRequestSize(static_cast<size_t>(bytes)));
   return OnMessage(incoming_,
-                   MessageHold::Take(scope_.in_flight, PartyOf(*principal_, caller_.address),
-                                     bytes, KeepsWork()));
+                   MessageHold::Take(scope().in_flight, party(), bytes, KeepsWork()));
 }
 
 void MessageStream::OnWriteDone(bool ok) {
-  if (tally_ != nullptr) CallTally::EndAnswer(*tally_, BytesUnderWay(), ok);
+  EndWrite(BytesUnderWay(), ok);
   if (on_sent_ != nullptr) on_sent_(ok);
   Update([&] {
     is_writing_ = false;
@@ -215,37 +160,14 @@ void MessageStream::OnCancel() {
 
 // Nobody changes `end_` any more.
 void MessageStream::FinishNow() {
-  if (!end_.ok() && !absl::IsCancelled(end_)) {
-    if (absl::IsResourceExhausted(end_)) scope_.metrics.RpcExhausted(base::ReasonOf(end_));
-    if (absl::IsPermissionDenied(end_) && principal_ != nullptr) {
-      LogDenied("principal", principal_->name, kind_.method, end_);
-    }
-    for (const auto& [name, value] : TrailersOf(end_)) {
-      context_->AddTrailingMetadata(name, value);
-    }
-  }
+  TellEnd(end_);
   Finish(ToGrpc(end_));
 }
 
 void MessageStream::OnDone() {
-  if (is_listed_) {
-    streams_.Remove(this);
-    scope_.metrics.AddStreams(kind_.name, -1);
-  }
-  if (tally_ != nullptr) {
-    tally_->calls.fetch_sub(1, std::memory_order_relaxed);
-    if (!is_broken_) tally_->answered.fetch_add(1, std::memory_order_relaxed);
-  }
-  const auto duration = absl::FromChrono(steady_clock::now() - begin_);
-  const std::string code = CodeName(static_cast<grpc::StatusCode>(end_.code()));
-  scope_.metrics.RpcEnded(kind_.method, code, duration);
-  if (is_parked_) {
-    scope_.in_flight.Unpark(caller_.address, InFlight::WaitFor::kTasks, holding_);
-  }
-  InFlight* const in_flight = is_counted_ ? &scope_.in_flight : nullptr;
-  const InFlight::Holding holding = holding_;
+  const Left left = Leave(end_, is_broken_);
   delete this;
-  if (in_flight != nullptr) in_flight->End(holding);
+  left.End();
 }
 
 }  // namespace skiplane::rpc

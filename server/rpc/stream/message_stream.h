@@ -7,10 +7,7 @@
 // which is after the broker has answered everything: an answer always finds its stream.
 #pragma once
 
-#include <chrono>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include <grpcpp/grpcpp.h>
 
@@ -19,22 +16,17 @@
 #include "absl/status/status.h"
 #include "server/base/mutex.h"
 #include "server/rpc/call/call.h"
-#include "server/rpc/call/no_room.h"
 #include "server/rpc/stream/message_hold.h"
+#include "server/rpc/stream/open_stream.h"
 #include "server/rpc/stream/outgoing.h"
 #include "server/rpc/stream/stream_set.h"
 #include "server/rpc/stream/unsent.h"
 
 namespace skiplane::rpc {
 
-class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
+                      public OpenStream {
  public:
-  // What it is called, in words that outlive it.
-  struct Kind {
-    absl::string_view method;
-    absl::string_view name;  // for the metrics
-  };
-
   // `streams` outlives the stream.
   MessageStream(CallScope scope, Kind kind, StreamSet& streams,
                 grpc::CallbackServerContext* context);
@@ -42,17 +34,8 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   // From the handler, once.
   void Begin();
 
-  // The server shuts down: it ends when all is answered.
-  void Drain();
-  // Its connection grows old, and is cut at some time: the same, with OK.
-  void Retire();
-  std::chrono::steady_clock::time_point begin() const { return begin_; }
-
-  // As UnaryCall has them; of a stream that is admitted.
-  std::string ProvenName() const { return ProvenNameOf(*principal_); }
-  std::string PartyName() const { return std::string(PartyOf(*principal_, caller_.address).name); }
-  access::TokenSeal seal() const { return scope_.sealer.For(principal_->name); }
-  void OwnWorker(std::string* worker_id) const;
+  void Drain() override;
+  void Retire() override;
 
  protected:
   using HoldPtr = std::shared_ptr<MessageHold>;
@@ -88,9 +71,7 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
 
   // Of the stream's caller: what it may do now. In OnMessage(), or while paused.
   const access::Grants& grants() const { return admitted_.grants; }
-  // Who calls and what it may do now, for any thread. UNAUTHENTICATED.
-  absl::StatusOr<access::Admitted> AdmitNow() const;
-  metrics::Metrics& metrics() { return scope_.metrics; }
+  metrics::Metrics& metrics() { return scope().metrics; }
 
   base::Mutex mutex_;
   Unsent unsent_;  // under the lock
@@ -109,7 +90,6 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   void OnCancel() final;
   void OnDone() final;
 
-  absl::Status Admit();
   absl::Status Handle();
   void TakeStep(Step* step);
   void Perform(Step step);
@@ -117,19 +97,6 @@ class MessageStream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::Byt
   void FinishNow();
   int64_t BytesUnderWay() const { return static_cast<int64_t>(outgoing_.Length()); }
 
-  const CallScope scope_;
-  const Kind kind_;
-  StreamSet& streams_;
-  grpc::CallbackServerContext* const context_;
-  const std::chrono::steady_clock::time_point begin_;
-  const bool is_counted_;  // by in_flight
-  InFlight::Holding holding_;
-  bool is_parked_ = false;
-  bool is_listed_ = false;
-  Caller caller_;
-  std::shared_ptr<const access::Principal> principal_;  // once it is admitted: does not change
-  access::Admitted admitted_;                           // as grants()
-  std::shared_ptr<CallTally::Connection> tally_;
   grpc::ByteBuffer incoming_;
   grpc::ByteBuffer outgoing_;
   absl::AnyInvocable<void(bool)> on_sent_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/rpc/stream/message_stream.h"
+#include "server/rpc/stream/open_stream.h"
 
 namespace skiplane::rpc {
 namespace {
@@ -37,14 +37,14 @@ void StreamSet::RetireOld() {
   timer_.After(stream_age_ / kLooks, [this] { RetireOld(); });
 }
 
-bool StreamSet::Add(MessageStream* stream) {
+bool StreamSet::Add(OpenStream* stream) {
   base::MutexLock lock(mutex_);
   if (is_draining_) return false;
   streams_.emplace(stream, OldFrom(stream->begin(), stream_age_, random_));
   return true;
 }
 
-void StreamSet::Remove(MessageStream* stream) {
+void StreamSet::Remove(OpenStream* stream) {
   base::MutexLock lock(mutex_);
   streams_.erase(stream);
 }

@@ -14,7 +14,7 @@
 
 namespace skiplane::rpc {
 
-class MessageStream;
+class OpenStream;
 
 // When a stream is too old that may be so old at most: up to a tenth earlier, as chance has it.
 std::chrono::steady_clock::time_point OldFrom(std::chrono::steady_clock::time_point begin,
@@ -28,9 +28,9 @@ class StreamSet {
   explicit StreamSet(absl::Duration stream_age);
 
   // False after Drain(): the stream is not kept.
-  bool Add(MessageStream* stream);
+  bool Add(OpenStream* stream);
   // Of one that was added. After it the stream is told nothing.
-  void Remove(MessageStream* stream);
+  void Remove(OpenStream* stream);
 
   // Tells all that are open, once, that they are to end.
   void Drain();
@@ -48,7 +48,7 @@ class StreamSet {
   bool is_draining_ ABSL_GUARDED_BY(mutex_) = false;
   absl::BitGen random_ ABSL_GUARDED_BY(mutex_);
   // And from when on each is too old.
-  absl::flat_hash_map<MessageStream*, std::chrono::steady_clock::time_point> streams_
+  absl::flat_hash_map<OpenStream*, std::chrono::steady_clock::time_point> streams_
       ABSL_GUARDED_BY(mutex_);
   base::Timer timer_;  // last: it uses the other members
 };

@@ -28,6 +28,15 @@ TEST(SessionCacheTest, CountsFromTheMomentTheStatementWasSent) {
   EXPECT_FALSE(cache.FindLiving("w", absl::Seconds(30)).has_value());
 }
 
+TEST(SessionCacheTest, KnowsWhatItsWorkerWasAskedToDo) {
+  SessionCache cache(10);
+  const auto now = std::chrono::steady_clock::now();
+  cache.Learn("w", kId, now, absl::Hours(1), model::WorkerCommand::kQuiet);
+  EXPECT_EQ(cache.Find("w")->command, model::WorkerCommand::kQuiet);
+  cache.Learn("w", kId, now, absl::Hours(1), model::WorkerCommand::kRun);
+  EXPECT_EQ(cache.Find("w")->command, model::WorkerCommand::kRun);
+}
+
 TEST(SessionCacheTest, ForgetsOnDemandAndWhenFull) {
   SessionCache cache(1);
   const auto now = std::chrono::steady_clock::now();

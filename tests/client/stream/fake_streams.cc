@@ -140,6 +140,11 @@ void FakeStreams::RefuseNext(int times, v1::Refusal refusal) {
   refusals_.insert(refusals_.end(), static_cast<size_t>(times), std::move(refusal));
 }
 
+void FakeStreams::SetStreamCommand(v1::WorkerCommand command) {
+  const std::lock_guard<std::mutex> lock(streams_mutex_);
+  command_ = command;
+}
+
 void FakeStreams::SetStreamState(const std::string& token, v1::LeaseState state) {
   const std::lock_guard<std::mutex> lock(streams_mutex_);
   stream_states_[token] = state;
@@ -177,6 +182,7 @@ void FakeStreams::Came(int stream, const v1::WorkRequest& request, WorkReactor* 
     v1::WorkHeartbeatResult* const result = response.add_heartbeats();
     result->set_number(request.heartbeat().number());
     result->mutable_response()->set_session_alive(true);
+    result->mutable_response()->set_command(command_);
     for (const auto& lease : request.heartbeat().leases()) {
       result->mutable_response()->add_results()->set_state(state_of(lease));
     }

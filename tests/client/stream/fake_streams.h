@@ -44,6 +44,8 @@ class FakeStreams : public FakeBroker {
   void HoldReadsOf(int stream);
   // The next results or answers are this refusal.
   void RefuseNext(int times, v1::Refusal refusal);
+  // What heartbeats say from now on.
+  void SetStreamCommand(v1::WorkerCommand command);
   // What the welcome and heartbeats say of a token.
   void SetStreamState(const std::string& token, v1::LeaseState state);
 
@@ -88,6 +90,7 @@ class FakeStreams : public FakeBroker {
   std::deque<v1::Refusal> refusals_;
   v1::Refusal refusal_;
   std::map<std::string, v1::LeaseState> stream_states_;
+  v1::WorkerCommand command_ = v1::WORKER_COMMAND_UNSPECIFIED;
 };
 
 }  // namespace skiplane

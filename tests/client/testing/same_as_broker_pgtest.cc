@@ -334,11 +334,14 @@ TEST_F(SameAsBroker, TextsOfTasks) {
 TEST_F(SameAsBroker, TextsOfWorkers) {
   Compare([](Caller& caller) {
     caller.MakeQueue("line", Stages({"a", "b"}));
-    for (int i = 0; i < 40; ++i) caller.Put("line", {});
+    for (int i = 0; i < 50; ++i) caller.Put("line", {});
     const std::vector<LeaseQueue> queues = {{.name = "line"}};
     for (const std::string& text : Texts(128)) caller.Take({.queues = queues, .worker_id = text});
     for (const std::string& text : Texts(255)) {
       caller.Take({.queues = queues, .worker_id = "w", .worker_name = text});
+    }
+    for (const std::string& text : Texts(64)) {
+      caller.Take({.queues = queues, .worker_id = "w", .client_version = text});
     }
     for (const std::string& text : Texts(64)) {
       const LeasedTask task = caller.Take("line", "a");

@@ -100,6 +100,11 @@ void ObeysStartBulk(broker::StartBulkCall& call) {
   Demand(model::BulkToJson(filter, change) == text, "an operation is kept");
 }
 
+void ObeysDeleteQueue(broker::DeleteQueueCall& call) {
+  DemandQueueName(call.name);
+  DemandDuration(call.wait, absl::ZeroDuration(), model::kWaitMax);
+}
+
 void ObeysContent(const std::optional<model::TaskContent>& content) {
   if (!content) return;
   Demand(content->payload.size() <= model::kPayloadBytesMax, "a payload fits");
@@ -137,6 +142,12 @@ void ObeysAnnotateError(broker::AnnotateErrorCall& call) {
   Demand(call.text || call.is_muted, "something is said");
 }
 
+void ObeysCommandWorker(broker::CommandWorkerCall& call) {
+  DemandText(call.handle, 64);
+  Demand(!call.handle.empty(), "a command is for some worker");
+  DemandNumber(static_cast<int>(call.command), 1, 3);
+}
+
 void ObeysStatistics(broker::StatisticsCall& call) {
   DemandQueueName(call.queue);
   DemandText(call.stage, model::kStageNameBytesMax);
@@ -151,6 +162,11 @@ void ObeysMinutes(broker::MinutesCall& call) {
 }
 
 void ObeysSummaries(broker::ListQueuesCall& call) { DemandNumber(call.limit, 1, 10000); }
+
+void ObeysWatch(broker::WatchCall& call) {
+  DemandNumber(static_cast<int64_t>(call.queues.size()), 0, model::kQueuesPerListMax);
+  for (const std::string& queue : call.queues) DemandQueueName(queue);
+}
 
 // Of those that have no more to be demanded of.
 template <typename Call>
@@ -179,7 +195,7 @@ void ReadTaskRequest(size_t method, absl::string_view bytes) {
 }
 
 void ReadAdminRequest(absl::string_view bytes) {
-  const size_t method = TakeChoice(&bytes, 33);
+  const size_t method = TakeChoice(&bytes, 36);
   switch (method) {
     case 12: return ReadRequest(bytes, &rpc::ReadCreateQueue, &ObeysCreateQueue);
     case 13: return ReadRequest(bytes, &rpc::ReadGetQueue, &ObeysAny<broker::GetQueueCall>);
@@ -203,6 +219,9 @@ void ReadAdminRequest(absl::string_view bytes) {
     case 31: return ReadRequest(bytes, &rpc::ReadListSchedules,
                                 &ObeysLimit<broker::ListSchedulesCall>);
     case 32: return ReadRequest(bytes, &rpc::ReadAnnotateError, &ObeysAnnotateError);
+    case 33: return ReadRequest(bytes, &rpc::ReadDeleteQueue, &ObeysDeleteQueue);
+    case 34: return ReadRequest(bytes, &rpc::ReadCommandWorker, &ObeysCommandWorker);
+    case 35: return ReadRequest(bytes, &rpc::ReadWatch, &ObeysWatch);
     default: return ReadTaskRequest(method, bytes);
   }
 }

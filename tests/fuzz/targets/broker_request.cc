@@ -58,6 +58,8 @@ void ObeysLease(broker::LeaseCall& call) {
   }
   DemandText(call.worker_id, model::kWorkerIdBytesMax);
   DemandText(call.worker_name, model::kWorkerNameBytesMax);
+  DemandText(call.client_version, 64);
+  DemandNumber(call.concurrency, 0, 100'000);
   DemandText(call.request_id, model::kRequestIdBytesMax);
   DemandNumber(call.max_tasks, 1, model::kTasksPerCallMax);
   DemandNumber(call.max_bytes, 1, model::kLeaseBytesMax);

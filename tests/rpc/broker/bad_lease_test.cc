@@ -74,6 +74,13 @@ INSTANTIATE_TEST_SUITE_P(
             "worker_name"},
         Bad{"worker_name_with_nul", [](Request& r) { r.set_worker_name(WithNul()); },
             "worker_name"},
+        Bad{"client_version_too_long",
+            [](Request& r) { r.set_client_version(std::string(65, 'v')); }, "client_version"},
+        Bad{"client_version_with_nul", [](Request& r) { r.set_client_version(WithNul()); },
+            "client_version"},
+        Bad{"concurrency_negative", [](Request& r) { r.set_concurrency(-1); }, "concurrency"},
+        Bad{"concurrency_too_large", [](Request& r) { r.set_concurrency(100001); },
+            "concurrency"},
         Bad{"request_id_too_long", [](Request& r) { r.set_request_id(std::string(129, 'i')); },
             "request_id"},
         Bad{"request_id_of_nobody", [](Request& r) { r.clear_worker_id(); }, "request_id"},
@@ -108,6 +115,8 @@ TEST(LeaseLimits, TheExtremesAreAcceptedAsTheyAre) {
   request.set_queue_order(v1::QUEUE_ORDER_STRICT);
   request.set_worker_id(std::string(128, 'w'));
   request.set_worker_name(std::string(255, 'n'));
+  request.set_client_version(std::string(64, 'v'));
+  request.set_concurrency(100000);
   request.set_max_tasks(1000);
   request.set_max_bytes(3145728);
   SetLease(request, 43200, 0);
@@ -120,6 +129,8 @@ TEST(LeaseLimits, TheExtremesAreAcceptedAsTheyAre) {
   EXPECT_EQ(seen.queues.at(1).weight, 1000);
   EXPECT_TRUE(seen.strict_order);
   EXPECT_EQ(seen.worker_name, request.worker_name());
+  EXPECT_EQ(seen.client_version, request.client_version());
+  EXPECT_EQ(seen.concurrency, 100000);
   EXPECT_EQ(seen.max_tasks, 1000);
   EXPECT_EQ(seen.max_bytes, 3145728);
   EXPECT_EQ(seen.lease_duration, absl::Hours(12));

@@ -205,7 +205,8 @@ TEST(Reply, HeartbeatTellsTheSessionAndEachLease) {
   behaviour.heartbeat = {{model::LeaseState::kHeld, model::LeaseState::kLost,
                           model::LeaseState::kCancelRequested},
                     true,
-                    absl::Seconds(29)};
+                    absl::Seconds(29),
+                    model::WorkerCommand::kQuiet};
   Front front(behaviour);
   v1::HeartbeatRequest request;
   request.set_worker_id("w");
@@ -217,6 +218,7 @@ TEST(Reply, HeartbeatTellsTheSessionAndEachLease) {
   EXPECT_EQ(response.results(1).state(), v1::LEASE_STATE_LOST);
   EXPECT_EQ(response.results(2).state(), v1::LEASE_STATE_CANCEL_REQUESTED);
   EXPECT_TRUE(response.session_alive());
+  EXPECT_EQ(response.command(), v1::WORKER_COMMAND_QUIET);
   EXPECT_EQ(response.lease_remaining().seconds(), 29);
   EXPECT_EQ(front.broker.heartbeat.lease_duration, absl::ZeroDuration()) << "the session's own";
   EXPECT_FALSE(front.broker.heartbeat.leases[0].progress.has_value());

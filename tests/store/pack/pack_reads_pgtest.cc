@@ -118,7 +118,7 @@ class PackReadsTest : public testing::StoreHarness {
         Reads(sql::kLeaseStatus, {lane, leased, numbers, sessions}),
         Reads(sql::kSessionLeases, {lane, sessions, "1000"}),
         Reads(sql::kWorkerBusy, {lane, "0::int2"}),
-        Reads(sql::kWorkerList, {"''", "''", "100"}),
+        Reads(sql::kWorkerList, {"''", "''", "100", "''"}),
         Reads(sql::kAttemptOldest, {}),
         Reads(sql::kQueueBytes, {absl::StrCat("'{", lane, "}'")}),
         {"SELECT * FROM skiplane.tasks", {}}};

@@ -1,5 +1,6 @@
 """The API by HTTP and JSON, with the stubs of gRPC: what a test says by gRPC it says by HTTP."""
 
+import functools
 import http.client
 import json
 import socket
@@ -7,9 +8,11 @@ import threading
 
 import grpc
 
-from support.client import Client, admin_pb2, broker_pb2, status_pb2
+from support.client import Client, admin_pb2, answers_stream, broker_pb2, status_pb2
 from support.http import JSON, SERVICES, detail_bytes, place
 from support.http_case import ANY_PORT
+from support.http_stream import PLAIN, STREAM_JSON, envelope, read_envelope
+from support.process import GENEROUS_S
 from google.protobuf import json_format, symbol_database  # isort: skip  (after the client's)
 
 
@@ -112,10 +115,38 @@ class HttpMethod:
         return self.future(request, timeout, **options).result()
 
 
+class HttpStream:
+    """The messages of a method that answers with many of them."""
+
+    def __init__(self, address, method, request, shown):
+        self._kind = symbol_database.Default().GetSymbol(method.output_type.full_name)
+        self._connection = http.client.HTTPConnection(*place(address), timeout=GENEROUS_S)
+        self._connection.request(
+            "POST", f"{SERVICES}{method.containing_service.name}/{method.name}",
+            envelope(json_format.MessageToJson(request).encode()),
+            {"Content-Type": STREAM_JSON, **dict(shown)})
+        self._answer = self._connection.getresponse()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        flags, message = read_envelope(self._answer)
+        if flags != PLAIN:
+            raise StopIteration
+        return json_format.Parse(message, self._kind())
+
+    def cancel(self):
+        self._connection.close()
+
+
 class HttpStub:
     def __init__(self, address, service, shown):
         for method in service.methods:
-            setattr(self, method.name, HttpMethod(address, method, shown))
+            made = HttpMethod(address, method, shown)
+            if answers_stream(method):
+                made = functools.partial(HttpStream, address, method, shown=shown)
+            setattr(self, method.name, made)
 
 
 class HttpApi(Client):

@@ -19,12 +19,23 @@ def seconds(value):
     return duration_pb2.Duration(seconds=whole, nanos=round((value - whole) * 1e9))
 
 
-def is_stream(method):
+def takes_stream(method):
     """Whether a method takes many messages, from its description: such ones are not to be had by
     HTTP."""
     proto = descriptor_pb2.MethodDescriptorProto()
     method.CopyToProto(proto)
     return proto.client_streaming
+
+
+def answers_stream(method):
+    """Whether it takes one message and answers with many."""
+    proto = descriptor_pb2.MethodDescriptorProto()
+    method.CopyToProto(proto)
+    return proto.server_streaming and not proto.client_streaming
+
+
+def is_stream(method):
+    return takes_stream(method) or answers_stream(method)
 
 
 def state_name(state):

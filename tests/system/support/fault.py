@@ -22,7 +22,8 @@ from support.process import GENEROUS_S, freeze
 from support.proxy import Proxy
 
 RECLAIMED_AT = 'skiplane_chore_last_success_timestamp_seconds{chore="reclaimer"}'
-OURS = "SELECT pid FROM pg_stat_activity WHERE application_name = 'skiplaned' AND datname = '{}'"
+OURS = ("SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'skiplaned%'"
+        " AND datname = '{}'")
 
 
 class Readiness:

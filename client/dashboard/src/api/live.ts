@@ -1,5 +1,5 @@
-// Keeps what a page shows up to date by asking again. A stream of changes can take its place: pages
-// know only useLive().
+// Keeps what a page shows up to date by asking again; sooner when there is news of it, where a
+// stream tells that (watch/).
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { noteAnswer, noteAway } from "./connection";
 import { asRefusal, type Refusal } from "./refusal";
@@ -26,13 +26,22 @@ export interface Live<T> {
 
 type Load<T> = (signal: AbortSignal) => Promise<T>;
 
+/** What tells that there is something new; without it each period may bring some. */
+export interface News {
+  /** When the last came; infinite while nobody would tell. */
+  at(): number;
+  /** `listener` is called when some may have come. */
+  watch(listener: () => void): () => void;
+}
+
 interface Options {
   period?: number;
   isOn?: boolean;
+  news?: News;
 }
 
 export function useLive<T>(load: Load<T>, inputs: unknown[], options: Options = {}): Live<T> {
-  const { period = PERIOD_MS, isOn = true } = options;
+  const { period = PERIOD_MS, isOn = true, news } = options;
   const [state, setState] = useState<{ value?: T; refusal?: Refusal }>({});
   const loop = useRef<Loop<T> | null>(null);
   const goesOn = useStore(isLive);
@@ -43,12 +52,14 @@ export function useLive<T>(load: Load<T>, inputs: unknown[], options: Options = 
   useEffect(() => {
     if (!isOn) return undefined;
     const mine = new Loop(load, period, (next) =>
-      setState((before) => ({ value: before.value, ...next })));
+      setState((before) => ({ value: before.value, ...next })), news);
     loop.current = mine;
     mine.start();
     const unwatch = refreshes.watch(() => mine.now());
+    const unwatchNews = news?.watch(() => mine.hearNews());
     return () => {
       unwatch();
+      unwatchNews?.();
       mine.end();
       loop.current = null;
     };
@@ -69,11 +80,14 @@ class Loop<T> {
   private readonly abort = new AbortController();
   private readonly onShow = () => this.catchUp();
   private isOverdue = false;
+  private waitsForNews = false;
+  private began = 0;
 
   constructor(
     private readonly load: Load<T>,
     private readonly period: number,
     private readonly tell: (next: { value?: T; refusal?: Refusal }) => void,
+    private readonly news?: News,
   ) {
     document.addEventListener("visibilitychange", this.onShow);
   }
@@ -97,6 +111,21 @@ class Loop<T> {
     if (this.isOverdue && !this.rests()) this.start();
   }
 
+  hearNews(): void {
+    if (this.waitsForNews && this.hasNews()) this.takeTurn();
+  }
+
+  private hasNews(): boolean {
+    return !this.news || this.failures > 0 || this.news.at() > this.began;
+  }
+
+  private takeTurn(): void {
+    clearTimeout(this.timer);
+    this.waitsForNews = false;
+    if (this.rests()) this.isOverdue = true;
+    else void this.run(false);
+  }
+
   /** A broker that is away is asked for even on a page that is stopped: the banner is about it. */
   private rests(): boolean {
     return document.hidden || (!isLive.get() && this.failures === 0);
@@ -110,9 +139,12 @@ class Loop<T> {
 
   private async run(isNew: boolean): Promise<void> {
     this.isUnderWay = true;
+    this.waitsForNews = false;
     const began = Date.now();
-    const sharing = beginSharing(this.abort.signal, isNew ? began : 0,
-      began - this.period * FRESH_SHARE);
+    this.began = began;
+    const newsAt = this.news?.at() ?? 0;
+    const since = isNew ? began : Number.isFinite(newsAt) ? newsAt : 0;
+    const sharing = beginSharing(this.abort.signal, since, began - this.period * FRESH_SHARE);
     try {
       const value = await this.load(this.abort.signal);
       if (this.abort.signal.aborted) return;
@@ -142,8 +174,9 @@ class Loop<T> {
     const rest = Math.max(this.period, Math.min(took, LONGEST_MS) * REST_PER_CALL);
     const wait = Math.min(rest * 2 ** this.failures, Math.max(rest, LONGEST_MS));
     this.timer = window.setTimeout(() => {
-      if (this.rests()) this.isOverdue = true;
-      else void this.run(false);
+      if (this.hasNews()) return this.takeTurn();
+      this.waitsForNews = true;
+      this.timer = window.setTimeout(() => this.takeTurn(), LONGEST_MS);
     }, Math.max(wait - age, 0));
   }
 }

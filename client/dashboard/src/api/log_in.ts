@@ -5,7 +5,7 @@ import { refusalOf, type Refusal } from "./refusal";
 
 /** Why somebody has to log in; null if nobody has to. */
 export const wanted = makeStore<string | null>(null);
-/** Grows with each log-in: who is logged in may be another one. */
+/** Grows with each log-in and log-out: who is logged in may be another one. */
 export const logIns = makeStore(0);
 let waiting: (() => void)[] = [];
 
@@ -32,4 +32,5 @@ export async function logIn(token: string): Promise<void> {
 export async function logOut(): Promise<void> {
   const response = await post("/dashboard/logout", {});
   if (!response.ok) throw await refusalOf(response);
+  logIns.set(logIns.get() + 1);
 }

@@ -41,20 +41,31 @@ function fieldOf(details: Detail[]): string {
   return "";
 }
 
+interface ErrorBody {
+  code?: string;
+  message?: string;
+  details?: Detail[];
+}
+
+/** Of the error that a stream ends with, or an answer of this status has. */
+export function refusalIn(body: ErrorBody, status = 0): Refusal {
+  const details = Array.isArray(body.details) ? body.details : [];
+  const reason = details.map((detail) => detail.debug?.reason).find(Boolean) ?? "";
+  const isGateway = status >= 502 && status <= 504;
+  const code = body.code ?? (isGateway ? "unavailable" : `http_${status}`);
+  const message = body.message ?? `The answer has the status ${status}.`;
+  return new Refusal(code, message, reason, fieldOf(details), status);
+}
+
 /** Of an answer that is not 2xx. A proxy may have made it, so nothing is expected of its body. */
 export async function refusalOf(response: Response): Promise<Refusal> {
-  let body: { code?: string; message?: string; details?: Detail[] } = {};
+  let body: ErrorBody = {};
   try {
     body = await response.json();
   } catch {
     // Not JSON: what is known is the status.
   }
-  const details = Array.isArray(body.details) ? body.details : [];
-  const reason = details.map((detail) => detail.debug?.reason).find(Boolean) ?? "";
-  const isGateway = response.status >= 502 && response.status <= 504;
-  const code = body.code ?? (isGateway ? "unavailable" : `http_${response.status}`);
-  const message = body.message ?? `The answer has the status ${response.status}.`;
-  return new Refusal(code, message, reason, fieldOf(details), response.status);
+  return refusalIn(body, response.status);
 }
 
 export function asRefusal(error: unknown): Refusal {

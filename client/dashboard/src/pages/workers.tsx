@@ -9,14 +9,20 @@ import { Page } from "../parts/page";
 import { Pager } from "../parts/pager";
 import { Empty, Table } from "../parts/table";
 import { Time } from "../parts/time";
+import { word } from "../text/names";
 import { count, number } from "../text/number";
+import { WorkerActions } from "./worker_actions";
 
 const COLUMNS = [
   { name: "name", title: "Name" },
   { name: "handle", title: "Handle" },
   { name: "leased", title: "Holds", isNumber: true },
+  { name: "concurrency", title: "At once", isNumber: true },
+  { name: "version", title: "Version" },
+  { name: "command", title: "Asked to" },
   { name: "create", title: "Session began" },
   { name: "expire", title: "Lost without heartbeat" },
+  { name: "actions", title: "Actions" },
 ];
 
 interface Answer {
@@ -30,7 +36,7 @@ export function Workers() {
     (signal) => admin<Answer>("ListWorkers", { pageToken: after }, signal), [after]);
   return (
     <Page title="Workers">
-      <Shown live={live}>{({ workers }) => <List of={workers ?? []} />}</Shown>
+      <Shown live={live}>{({ workers }) => <List of={workers ?? []} onDone={live.reload} />}</Shown>
       <Pager after={after} next={live.value?.nextPageToken} what="workers" />
     </Page>
   );
@@ -42,7 +48,7 @@ function Held({ of }: { of: Worker }) {
     : <>0</>;
 }
 
-function List({ of }: { of: Worker[] }) {
+function List({ of, onDone }: { of: Worker[]; onDone: () => void }) {
   return (
     <Table label="Workers" columns={COLUMNS}>
       {of.map((worker) => (
@@ -50,8 +56,12 @@ function List({ of }: { of: Worker[] }) {
           <th scope="row"><Foreign text={worker.name || "(no name)"} /></th>
           <td><code>{worker.workerHandle}</code></td>
           <td class="number"><Held of={worker} /></td>
+          <td class="number">{worker.concurrency || "–"}</td>
+          <td><Foreign text={worker.clientVersion || "–"} /></td>
+          <td>{word(worker.command, "WORKER_COMMAND_") || "run"}</td>
           <td><Time at={worker.createTime} /></td>
           <td><Time at={worker.expireTime} /></td>
+          <td><WorkerActions of={worker} onDone={onDone} /></td>
         </tr>
       ))}
       {of.length === 0 && <Empty columns={COLUMNS.length}>No worker has a session.</Empty>}

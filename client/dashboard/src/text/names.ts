@@ -37,5 +37,6 @@ export function actionName(action: BulkAction | undefined): string {
   if (action.retry) return "Retry";
   if (action.cancel) return "Cancel";
   if (action.delete) return "Delete";
+  if (action.deleteQueue) return "Delete the queue";
   return "Change";
 }

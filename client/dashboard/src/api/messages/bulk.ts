@@ -30,6 +30,7 @@ export interface BulkAction {
   retry?: object;
   cancel?: object;
   delete?: object;
+  deleteQueue?: { withTasks?: boolean };
 }
 
 export interface BulkOperation {

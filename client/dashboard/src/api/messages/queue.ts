@@ -65,6 +65,7 @@ export interface Queue {
   updateTime?: string;
   etag: string;
   counts?: QueueCounts;
+  deleting?: boolean;
 }
 
 export interface QueueSummary {
@@ -78,4 +79,5 @@ export interface QueueSummary {
   failureRate?: number;
   oldestReadyAge?: string;
   oldestAttemptAge?: string;
+  deleting?: boolean;
 }

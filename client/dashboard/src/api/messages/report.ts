@@ -51,6 +51,9 @@ export interface Worker {
   createTime?: string;
   expireTime?: string;
   leasedCount?: string;
+  clientVersion?: string;
+  concurrency?: number;
+  command?: string;
 }
 
 export interface BrokerInfo {

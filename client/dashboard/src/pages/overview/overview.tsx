@@ -1,8 +1,8 @@
 // All queues. Only a page of them is drawn, so that thousands stay quick.
 import { useState } from "preact/hooks";
 import { useMay } from "../../api/access";
-import { useLive } from "../../api/live";
 import type { QueueSummary } from "../../api/messages/queue";
+import { useAllQueues } from "../../api/watch/use_watch";
 import { setQuery, usePlace } from "../../app/router";
 import { Shown } from "../../parts/failure";
 import { Field } from "../../parts/field";
@@ -27,7 +27,7 @@ const COLUMNS: [string, string, string][] = [
 ];
 
 export function Overview() {
-  const live = useLive(loadSummaries, []);
+  const live = useAllQueues(loadSummaries);
   const [isMaking, setIsMaking] = useState(false);
   const may = useMay();
   const making = may("ADMIN") && (

@@ -5,8 +5,9 @@ import { admin, change } from "../../api/call";
 import { useLive } from "../../api/live";
 import type { Queue } from "../../api/messages/queue";
 import { asRefusal } from "../../api/refusal";
+import { useQueueNews } from "../../api/watch/use_watch";
 import { tell, tellError } from "../../app/notices";
-import { toQueue } from "../../app/router";
+import { to, toQueue } from "../../app/router";
 import { Shown } from "../../parts/failure";
 import { Foreign } from "../../parts/foreign";
 import { Page } from "../../parts/page";
@@ -14,6 +15,7 @@ import { pauseName } from "../../text/names";
 import { ErrorGroups } from "../errors/errors";
 import { ScheduleList } from "../schedules/schedules";
 import { TaskList } from "../tasks/task_list";
+import { DeleteDialog } from "./delete_dialog";
 import { EnqueueForm } from "./enqueue_form";
 import { PauseDialog } from "./pause_dialog";
 import { SettingsForm } from "./settings_form";
@@ -26,13 +28,15 @@ const TABS: [string, string][] = [
 
 export function QueuePage({ name, tab }: { name: string; tab: string }) {
   const live = useLive(
-    (signal) => admin<{ queue: Queue }>("GetQueue", { name }, signal), [name]);
+    (signal) => admin<{ queue: Queue }>("GetQueue", { name }, signal), [name],
+    { news: useQueueNews(name) });
   const may = useMay();
   const queue = live.value?.queue;
   const title = TABS.find(([part]) => part === tab)?.[1] ?? "Queue";
   return (
     <Page title={`${title} · ${name}`} heading={<Foreign text={name} most={128} />}
-      actions={queue && may("ADMIN", name) && <PauseButton of={queue} onDone={live.reload} />}>
+      actions={queue && !queue.deleting && may("ADMIN", name)
+        && <QueueButtons of={queue} onDone={live.reload} />}>
       {queue && <Paused of={queue} />}
       <nav class="tabs" aria-label="Pages of this queue">
         {TABS.filter(([part]) => part !== "enqueue" || may("ENQUEUE", name)).map(
@@ -61,12 +65,33 @@ function Tab({ tab, queue, onChange }: { tab: string; queue: Queue; onChange: ()
 }
 
 function Paused({ of }: { of: Queue }) {
+  if (of.deleting) {
+    return (
+      <p class="paused">
+        <span class="tag warn">being deleted</span> <a href={to(["operations"])}>Operations</a> tell
+        how far it is.
+      </p>
+    );
+  }
   const pause = pauseName(of.pauseMode);
   if (!pause) return null;
   return (
     <p class="paused">
       <span class="tag warn">{pause}</span> <Foreign text={of.pauseReason} most={1024} />
     </p>
+  );
+}
+
+function QueueButtons({ of, onDone }: { of: Queue; onDone: () => void }) {
+  const [isDeleting, setIsDeleting] = useState(false);
+  return (
+    <>
+      <PauseButton of={of} onDone={onDone} />
+      <button type="button" class="danger" onClick={() => setIsDeleting(true)}>
+        Queue: delete…
+      </button>
+      {isDeleting && <DeleteDialog of={of} onClose={() => setIsDeleting(false)} />}
+    </>
   );
 }
 

@@ -1,4 +1,4 @@
-#include "server/rpc/admin/setting_paths.h"
+#include "server/rpc/settings/setting_paths.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "server/broker/operate/list_turns.h"
+#include "server/broker/job/list_turns.h"
 
 #include <utility>
 

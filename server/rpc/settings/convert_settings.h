@@ -3,7 +3,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/model/queue.h"
-#include "server/rpc/admin/setting_paths.h"
+#include "server/rpc/settings/setting_paths.h"
 #include "skiplane/v1/queue.pb.h"
 
 namespace skiplane::rpc {

@@ -1,4 +1,4 @@
-#include "server/rpc/admin/convert_settings.h"
+#include "server/rpc/settings/convert_settings.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "server/rpc/admin/setting_paths.h"
+#include "server/rpc/settings/setting_paths.h"
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>

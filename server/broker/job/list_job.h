@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "server/base/status_macros.h"
 #include "server/broker/batch/answer_memory.h"
-#include "server/broker/operate/admin_job.h"
-#include "server/broker/operate/list_turns.h"
+#include "server/broker/job/admin_job.h"
+#include "server/broker/job/list_turns.h"
 
 namespace skiplane::broker {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gmock/gmock.h"
-#include "server/broker/operate/list_turns.h"
+#include "server/broker/job/list_turns.h"
 #include "tests/broker/broker_harness.h"
 #include "tests/support/require.h"
 

@@ -1,0 +1,103 @@
+// skiplane queues delete: removes a queue.
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/terminal.h"
+#include "client/cli/command/bulk.h"
+#include "client/cli/command/commands.h"
+#include "client/cli/command/show.h"
+#include "client/cli/input/option.h"
+#include "client/cli/text/table.h"
+#include "client/src/convert_time.h"
+
+namespace skiplane::cli {
+namespace {
+
+using internal::AdminMethods;
+
+struct DeleteOptions {
+  std::string name{};
+  std::string etag{};
+  bool with_tasks = false;
+  bool yes = false;
+};
+
+std::string TasksOf(const v1::QueueCounts& counts) {
+  const int64_t tasks = counts.scheduled_count() + counts.ready_count() + counts.leased_count() +
+                        counts.failed_count();
+  return absl::StrCat(FormatCount(tasks), tasks == 1 ? " task" : " tasks");
+}
+
+// What would be removed; its etag goes with the call, so that it is that queue.
+absl::StatusOr<v1::Queue> Get(Session& session, const std::string& name) {
+  v1::GetQueueRequest request;
+  request.set_name(name);
+  auto answer = session.Call<v1::GetQueueRequest, v1::GetQueueResponse>(std::move(request),
+                                                                        &AdminMethods::GetQueue);
+  if (!answer.ok()) return answer.status();
+  return std::move(*answer->mutable_queue());
+}
+
+absl::Status Confirm(Session& session, DeleteOptions& options) {
+  const absl::StatusOr<v1::Queue> queue = Get(session, options.name);
+  if (!queue.ok()) return queue.status();
+  if (options.etag.empty()) options.etag = queue->etag();
+  const std::string what =
+      absl::StrCat("delete queue ", OneLine(options.name),
+                   options.with_tasks ? absl::StrCat(" with ", TasksOf(queue->counts())) : "");
+  if (!IsTerminal(0)) {
+    return UsageError(absl::StrCat("would ", what, "; nothing was done: repeat it with --yes"));
+  }
+  return Ask(absl::StrCat("Really ", what, "?")) ? absl::OkStatus()
+                                                 : UsageError("nothing was done");
+}
+
+absl::Status Delete(Session& session, const DeleteOptions& asked) {
+  DeleteOptions options = asked;
+  if (!options.yes) {
+    if (const absl::Status status = Confirm(session, options); !status.ok()) return status;
+  }
+  v1::DeleteQueueRequest request;
+  request.set_name(options.name);
+  request.set_with_tasks(options.with_tasks);
+  request.set_etag(options.etag);
+  internal::ToProto(absl::Milliseconds(300), request.mutable_wait());  // the bar is drawn soon
+  auto answer = session.Call<v1::DeleteQueueRequest, v1::DeleteQueueResponse>(
+      std::move(request), &AdminMethods::DeleteQueue);
+  if (!answer.ok()) return answer.status();
+  v1::BulkOperation operation = std::move(*answer->mutable_operation());
+  if (const absl::Status status = Follow(session, operation); !status.ok()) return status;
+  if (operation.state() == v1::BULK_OPERATION_STATE_STOPPED) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("queue ", OneLine(options.name), " stays: a task came while it was deleted, "
+                     "or somebody stopped the operation"));
+  }
+  if (session.json()) return ShowOne(session, operation), absl::OkStatus();
+  session.out() << "queue " << OneLine(options.name) << " is deleted, with "
+                << FormatCount(operation.changed_count())
+                << (operation.changed_count() == 1 ? " task\n" : " tasks\n");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void DeclareQueueDeletion(CLI::App* queues, Plan* plan) {
+  const auto options = std::make_shared<DeleteOptions>();
+  CLI::App* const command = AddCommand(
+      queues, plan, "delete",
+      "Removes a queue, with what is kept of its finished tasks. Producers and workers are refused "
+      "from then on. Ctrl-C stops it as long as nothing is gone.",
+      options, Delete);
+  AddText(command, "QUEUE", &options->name, "The queue").Required();
+  AddSwitch(command, "--with-tasks", &options->with_tasks,
+            "Also with unfinished and failed tasks; else a queue that has some stays");
+  AddText(command, "--etag", &options->etag,
+          "Refuse unless the queue still has this etag (queues show prints it)");
+  AddSwitch(command, "--yes,-y", &options->yes, "Do not ask");
+  AddExamples(command,
+              {"skiplane queues delete old", "skiplane queues delete old --with-tasks -y"});
+}
+
+}  // namespace skiplane::cli
