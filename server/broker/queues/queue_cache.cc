@@ -22,8 +22,7 @@ struct Holder {
 };
 
 bool IsNewer(const model::Queue& queue, const model::Queue& known) {
-  if (queue.id != known.id) return queue.id > known.id;  // that one was deleted
-  return queue.version > known.version;
+  return std::pair(queue.id, queue.version) > std::pair(known.id, known.version);
 }
 
 }  // namespace
@@ -212,9 +211,11 @@ QueuePtr QueueCache::Learn(model::Queue queue) {
     base::MutexLock lock(mutex_);
     QueuePtr& known = by_name_[learnt->name];
     if (known != nullptr && !IsNewer(*learnt, *known)) return known;
-    if (gone_.contains(learnt->id)) {  // it was read before it was deleted
+    if (gone_.contains(learnt->id)) {  // it was read before it was deleted: who read it is refused
       if (known == nullptr) by_name_.erase(learnt->name);
-      return learnt;
+      const auto dead = std::make_shared<model::Queue>(*learnt);
+      dead->deletion.emplace();
+      return dead;
     }
     if (known != nullptr && known->id != learnt->id) {
       gone = Detached(known);
