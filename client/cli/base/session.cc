@@ -44,4 +44,13 @@ absl::StatusOr<Session> Session::Open(const GlobalOptions& options) {
                                                   : LocalError(client.status().message());
 }
 
+absl::StatusOr<v1::Queue> Session::GetQueue(const std::string& name) {
+  v1::GetQueueRequest request;
+  request.set_name(name);
+  auto answer = Call<v1::GetQueueRequest, v1::GetQueueResponse>(std::move(request),
+                                                                &internal::AdminMethods::GetQueue);
+  if (!answer.ok()) return answer.status();
+  return std::move(*answer->mutable_queue());
+}
+
 }  // namespace skiplane::cli

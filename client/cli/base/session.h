@@ -26,6 +26,9 @@ class Session {
     return internal::Call<Request, Response, Methods>(connection_, std::move(request), method);
   }
 
+  // A queue as it is now, with its counts.
+  absl::StatusOr<v1::Queue> GetQueue(const std::string& name);
+
   // See internal::AwaitTask.
   absl::StatusOr<v1::GetTaskResponse> AwaitTask(v1::GetTaskRequest request, absl::Duration wait) {
     return internal::AwaitTask(connection_, std::move(request), wait);

@@ -50,11 +50,11 @@ absl::Status Stop(Session& session, const v1::BulkOperation& operation) {
                                   " tasks were changed before that"));
 }
 
+}  // namespace
+
 std::string Tasks(int64_t count) {
   return absl::StrCat(FormatCount(count), count == 1 ? " task" : " tasks");
 }
-
-}  // namespace
 
 absl::Status Follow(Session& session, v1::BulkOperation& operation) {
   Interrupt interrupt;

@@ -1,6 +1,7 @@
 // A change of many tasks, from the question to the end.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
@@ -21,6 +22,9 @@ struct BulkPlan {
 // Counts what would be changed, asks, does it. Ctrl-C stops it; what was done stays done.
 // Without a terminal and without is_sure: a usage error that says what would be done.
 absl::Status RunBulk(Session& session, const BulkPlan& plan);
+
+// "1 task", "2,000 tasks".
+std::string Tasks(int64_t count);
 
 // Waits for the end with a progress bar on standard error; Ctrl-C stops the operation.
 absl::Status Follow(Session& session, v1::BulkOperation& operation);

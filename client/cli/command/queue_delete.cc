@@ -27,21 +27,12 @@ struct DeleteOptions {
 std::string TasksOf(const v1::QueueCounts& counts) {
   const int64_t tasks = counts.scheduled_count() + counts.ready_count() + counts.leased_count() +
                         counts.failed_count();
-  return absl::StrCat(FormatCount(tasks), tasks == 1 ? " task" : " tasks");
+  return Tasks(tasks);
 }
 
-// What would be removed; its etag goes with the call, so that it is that queue.
-absl::StatusOr<v1::Queue> Get(Session& session, const std::string& name) {
-  v1::GetQueueRequest request;
-  request.set_name(name);
-  auto answer = session.Call<v1::GetQueueRequest, v1::GetQueueResponse>(std::move(request),
-                                                                        &AdminMethods::GetQueue);
-  if (!answer.ok()) return answer.status();
-  return std::move(*answer->mutable_queue());
-}
-
+// The etag of what is told goes with the call, so that it is that queue.
 absl::Status Confirm(Session& session, DeleteOptions& options) {
-  const absl::StatusOr<v1::Queue> queue = Get(session, options.name);
+  const absl::StatusOr<v1::Queue> queue = session.GetQueue(options.name);
   if (!queue.ok()) return queue.status();
   if (options.etag.empty()) options.etag = queue->etag();
   const std::string what =
@@ -76,8 +67,7 @@ absl::Status Delete(Session& session, const DeleteOptions& asked) {
   }
   if (session.json()) return ShowOne(session, operation), absl::OkStatus();
   session.out() << "queue " << OneLine(options.name) << " is deleted, with "
-                << FormatCount(operation.changed_count())
-                << (operation.changed_count() == 1 ? " task\n" : " tasks\n");
+                << Tasks(operation.changed_count()) << "\n";
   return absl::OkStatus();
 }
 

@@ -30,15 +30,6 @@ struct QueueOptions {
   std::string reason{};
 };
 
-absl::StatusOr<v1::Queue> Get(Session& session, const std::string& name) {
-  v1::GetQueueRequest request;
-  request.set_name(name);
-  auto answer = session.Call<v1::GetQueueRequest, v1::GetQueueResponse>(std::move(request),
-                                                                        &AdminMethods::GetQueue);
-  if (!answer.ok()) return answer.status();
-  return std::move(*answer->mutable_queue());
-}
-
 absl::Status ListWithoutCounts(Session& session, const ListOptions& options) {
   return ShowPages<v1::ListQueuesRequest, v1::ListQueuesResponse>(
       session, {}, &AdminMethods::ListQueues,
@@ -126,7 +117,7 @@ absl::Status Tell(Session& session, const absl::StatusOr<Response>& answer) {
 }
 
 absl::Status Show(Session& session, const QueueOptions& options) {
-  const absl::StatusOr<v1::Queue> queue = Get(session, options.name);
+  const absl::StatusOr<v1::Queue> queue = session.GetQueue(options.name);
   if (!queue.ok()) return queue.status();
   ShowQueue(session, *queue);
   return absl::OkStatus();
@@ -151,7 +142,7 @@ absl::Status Update(Session& session, const QueueOptions& options) {
   v1::Queue known;
   if (options.settings.has_stages()) {
     // What stages keep is written back, so it must still be what was read.
-    absl::StatusOr<v1::Queue> queue = Get(session, options.name);
+    absl::StatusOr<v1::Queue> queue = session.GetQueue(options.name);
     if (!queue.ok()) return queue.status();
     known = *std::move(queue);
     if (options.etag.empty()) request.set_etag(known.etag());

@@ -34,13 +34,10 @@ void Print(Session& session, const std::string& line, const google::protobuf::Me
 }
 
 absl::Status TailCounts(Session& session, const TailOptions& options, CountLines& lines) {
-  v1::GetQueueRequest request;
-  request.set_name(options.queue);
-  const auto answer = session.Call<v1::GetQueueRequest, v1::GetQueueResponse>(
-      std::move(request), &AdminMethods::GetQueue);
-  if (!answer.ok()) return answer.status();
-  const std::string line = lines.Next(answer->queue().counts());
-  if (!line.empty()) Print(session, line, answer->queue());
+  const absl::StatusOr<v1::Queue> queue = session.GetQueue(options.queue);
+  if (!queue.ok()) return queue.status();
+  const std::string line = lines.Next(queue->counts());
+  if (!line.empty()) Print(session, line, *queue);
   return absl::OkStatus();
 }
 
