@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "server/broker/api/operator.h"
+#include "tests/rpc/fake_watcher.h"
 
 namespace skiplane::rpc {
 
@@ -105,7 +106,8 @@ class FakeOperator final : public broker::Operator {
   }
   std::shared_ptr<broker::QueueWatcher> Watch(broker::WatchCall call) override {
     watch = std::move(call);
-    return std::make_shared<FakeWatcher>(*this);
+    ++calls;
+    return std::make_shared<FakeWatcher>(refusal);
   }
   void ReadMinutes(broker::MinutesCall, broker::Callback<broker::MinutePage> done) override {
     Answer(broker::MinutePage(), done);
@@ -118,24 +120,6 @@ class FakeOperator final : public broker::Operator {
   }
 
  private:
-  // Tells of no queue once, and then waits.
-  class FakeWatcher final : public broker::QueueWatcher {
-   public:
-    explicit FakeWatcher(FakeOperator& owner) : owner_(owner) {}
-    void Next(broker::Callback<broker::QueueChanges> done) override {
-      if (!std::exchange(was_asked_, true)) return owner_.Answer(broker::QueueChanges(), done);
-      done_ = std::move(done);
-    }
-    void End() override {
-      if (done_ != nullptr) std::exchange(done_, nullptr)(absl::CancelledError("it has ended"));
-    }
-
-   private:
-    FakeOperator& owner_;
-    bool was_asked_ = false;
-    broker::Callback<broker::QueueChanges> done_;
-  };
-
   template <typename T>
   void Answer(T answer, broker::Callback<T>& done) {
     ++calls;
