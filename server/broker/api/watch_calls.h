@@ -43,8 +43,8 @@ class QueueWatcher {
   // a refusal. QUEUE_NOT_FOUND if a queue that was asked for was never there.
   virtual void Next(Callback<QueueChanges> done) = 0;
 
-  // From now on nothing is told; a Next() that is unanswered is answered with CANCELLED. Before the
-  // last reference goes. Idempotent.
+  // From now on nothing is told; a Next() that is unanswered, or that comes later, is answered with
+  // CANCELLED. Before the last reference goes. Idempotent.
   virtual void End() = 0;
 };
 

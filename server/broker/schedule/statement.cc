@@ -98,7 +98,10 @@ std::vector<store::Bound> LastKeys(const LeaseRun& run,
 void AskForOneMore(LeaseRun& run) {
   std::vector<int64_t> taken(run.tickets.size());
   for (const int32_t slot : run.demand.slots) ++taken[static_cast<size_t>(slot) - 1];
-  for (size_t i = 0; i < run.tickets.size(); ++i) {
+  const size_t callers = run.tickets.size();
+  const auto next = static_cast<size_t>(run.demand.slots.back());  // whose turn comes then
+  for (size_t passed = 0; passed < callers; ++passed) {
+    const size_t i = (next + passed) % callers;
     const Ticket& ticket = *run.tickets[i];
     if (ticket.IsFilling() || taken[i] == ticket.RoomIn(run.lane_stage)) continue;
     run.demand.slots.push_back(static_cast<int32_t>(i) + 1);

@@ -81,7 +81,7 @@ std::vector<int32_t> SlotsOf(const Dealt& dealt);
 bool MayHaveLeftSome(const LeaseRun& run, const store::Leased& leased);
 
 // For a statement that asks for all that is believed to be there: then its answer tells whether
-// that was all. Not if nobody has room.
+// that was all. Whoever comes next after those who have slots gets it. Not if nobody has room.
 void AskForOneMore(LeaseRun& run);
 
 // Whether it left nothing, but for what others may have had locked. `hints`: of now.

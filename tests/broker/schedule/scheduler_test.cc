@@ -50,6 +50,18 @@ TEST_F(SchedulerTest, OneStatementServesCallersInTheirOrder) {
   EXPECT_EQ(End(run, 3), "answer ann: 2 tasks; answer bob: 1 tasks");
 }
 
+// Of 9 tasks that were known of 10 the last one went to who had got more already.
+TEST_F(SchedulerTest, WhoComesNextIsAskedForOneMoreThanIsKnown) {
+  MakeEmpty(1);
+  Admit(Caller("ann", {1}));
+  Admit(Caller("bob", {1}));
+  EXPECT_EQ(Commit(1, 3), "lease 1");
+  LeaseRun run = Begin(1);
+  EXPECT_EQ(run.demand.slots, (std::vector<int32_t>{1, 2, 1, 2}));
+  EXPECT_TRUE(run.asks_for_more);
+  EXPECT_EQ(End(run, 4), "answer ann: 2 tasks; answer bob: 2 tasks");
+}
+
 TEST_F(SchedulerTest, FewTasksRunInOneStatementAndManyInTwo) {
   MakeEmpty(1);
   for (int i = 0; i < 3; ++i) Admit(Caller("ann", {1}));
