@@ -30,6 +30,7 @@ struct ErrorGroup {
   std::vector<std::string> task_ids;
   int64_t queue = 0;  // the first lane of its queue
   std::optional<ErrorNote> note;
+  std::vector<int64_t> hourly_failures;  // the oldest first; the last hour is that of now
 };
 
 }  // namespace skiplane::model

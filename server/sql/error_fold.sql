@@ -6,19 +6,29 @@ WITH taken AS (
     SELECT o.ctid FROM skiplane.error_delta o WHERE o.lane = $1::int8 LIMIT $2::int4
     FOR UPDATE SKIP LOCKED))
   RETURNING d.stage, d.fingerprint, d.retrying, d.failed, d.seen_time, d.error_type, d.error_text,
-    d.tasks
+    d.tasks, d.failures
+), hours AS (
+  SELECT h.stage, h.fingerprint, jsonb_object_agg(h.hour, h.failures) AS failures
+  FROM (
+    SELECT t.stage, t.fingerprint, floor(date_part('epoch', t.seen_time) / 3600)::int8 AS hour,
+           sum(t.failures)::int8 AS failures
+    FROM taken t WHERE t.failures > 0 GROUP BY 1, 2, 3
+  ) h
+  GROUP BY h.stage, h.fingerprint
 ), added AS (
   INSERT INTO skiplane.error_group AS g
     (lane, stage, fingerprint, retrying, failed, first_seen_time, last_seen_time, error_type,
-      error_text, tasks)
+      error_text, tasks, hourly_failures)
   SELECT $1::int8, t.stage, t.fingerprint, sum(t.retrying), sum(t.failed),
          coalesce(min(t.seen_time), now()), coalesce(max(t.seen_time), '-infinity'),
          (array_agg(t.error_type ORDER BY t.seen_time DESC NULLS LAST))[1],
          (array_agg(t.error_text ORDER BY t.seen_time DESC NULLS LAST))[1],
          coalesce((array_agg(t.tasks[1] ORDER BY t.seen_time DESC)
-                   FILTER (WHERE t.tasks IS NOT NULL))[1:5], '{}')
+                   FILTER (WHERE t.tasks IS NOT NULL))[1:5], '{}'),
+         coalesce(h.failures, '{}')
   FROM taken t
-  GROUP BY t.stage, t.fingerprint ORDER BY t.stage, t.fingerprint
+  LEFT JOIN hours h ON h.stage = t.stage AND h.fingerprint = t.fingerprint
+  GROUP BY t.stage, t.fingerprint, h.failures ORDER BY t.stage, t.fingerprint
   ON CONFLICT (lane, stage, fingerprint) DO UPDATE
   SET retrying = g.retrying + excluded.retrying, failed = g.failed + excluded.failed,
       last_seen_time = greatest(g.last_seen_time, excluded.last_seen_time),
@@ -26,7 +36,10 @@ WITH taken AS (
                         ELSE g.error_type END,
       error_text = CASE WHEN excluded.last_seen_time > g.last_seen_time THEN excluded.error_text
                         ELSE g.error_text END,
-      tasks = CASE WHEN excluded.tasks <> '{}' THEN excluded.tasks ELSE g.tasks END
+      tasks = CASE WHEN excluded.tasks <> '{}' THEN excluded.tasks ELSE g.tasks END,
+      hourly_failures = skiplane.add_hours(
+        g.hourly_failures, excluded.hourly_failures,
+        floor(date_part('epoch', now()) / 3600)::int8 - 47)
 ), emptied AS (
   DELETE FROM skiplane.error_group g
   WHERE g.lane = $1::int8 AND g.ctid = ANY (ARRAY(

@@ -7,11 +7,12 @@
 -- One row each: fingerprint, stage, type, text, retrying, failed, first seen and last seen in
 -- microseconds, tasks as "lane-id" with commas between; bytes up to here, whether there are more,
 -- number of the queue; what operators say of it (null: nothing): note, whether it is muted, who,
--- and when in microseconds.
+-- and when in microseconds; failures in each of the last 48 hours, the oldest first, with commas
+-- between.
 SELECT k.fingerprint, k.stage, k.error_type, k.error_text, k.retrying, k.failed,
        (date_part('epoch', k.first_seen_time) * 1e6)::int8, k.seen, k.tasks, k.bytes,
        k.number < k.found, k.queue, n.note, n.muted, n.actor,
-       (date_part('epoch', n.update_time) * 1e6)::int8
+       (date_part('epoch', n.update_time) * 1e6)::int8, t.hourly_failures
 FROM (
   SELECT p.*, row_number() OVER w AS number, count(*) OVER () AS found,
          sum(512 + octet_length(concat(p.fingerprint, p.error_type))
@@ -24,11 +25,13 @@ FROM (
              (array_agg(a.error_type ORDER BY a.last_seen_time DESC))[1] AS error_type,
              (array_agg(a.error_text ORDER BY a.last_seen_time DESC))[1] AS error_text,
              -- 5 and more.
-             left(string_agg(a.tasks, ',' ORDER BY a.last_seen_time DESC), 200) AS tasks
+             left(string_agg(a.tasks, ',' ORDER BY a.last_seen_time DESC), 200) AS tasks,
+             array_agg(DISTINCT a.lane) AS lanes, jsonb_agg(a.failures) AS new_failures
       FROM (
-        SELECT l.queue, e.fingerprint, e.stage, e.retrying, e.failed, e.first_seen_time,
+        SELECT l.lane, l.queue, e.fingerprint, e.stage, e.retrying, e.failed, e.first_seen_time,
                e.last_seen_time, e.error_type, substr(e.error_text, 1, 4096) AS error_text,
-               (SELECT string_agg(e.lane || '-' || t, ',') FROM unnest(e.tasks) AS t) AS tasks
+               (SELECT string_agg(e.lane || '-' || t, ',') FROM unnest(e.tasks) AS t) AS tasks,
+               '{}'::jsonb AS failures
         FROM unnest($1::int8[], $8::int8[]) AS l(lane, queue)
         CROSS JOIN LATERAL (
           SELECT o.* FROM skiplane.error_group o
@@ -36,10 +39,12 @@ FROM (
           OFFSET 0
         ) e
         UNION ALL
-        SELECT l.queue, d.fingerprint, d.stage, d.retrying, d.failed,
+        SELECT l.lane, l.queue, d.fingerprint, d.stage, d.retrying, d.failed,
                coalesce(d.seen_time, 'infinity'), coalesce(d.seen_time, '-infinity'), d.error_type,
                substr(d.error_text, 1, 4096),
-               (SELECT string_agg(d.lane || '-' || t, ',') FROM unnest(d.tasks) AS t)
+               (SELECT string_agg(d.lane || '-' || t, ',') FROM unnest(d.tasks) AS t),
+               CASE WHEN d.failures = 0 THEN '{}' ELSE jsonb_build_object(
+                 floor(date_part('epoch', d.seen_time) / 3600)::int8, d.failures) END
         FROM unnest($1::int8[], $8::int8[]) AS l(lane, queue)
         CROSS JOIN LATERAL (
           SELECT o.* FROM skiplane.error_delta o
@@ -59,5 +64,27 @@ FROM (
   WINDOW w AS (ORDER BY p.seen DESC, p.queue, p.stage, p.fingerprint)
 ) k
 LEFT JOIN skiplane.error_note n ON n.lane = k.queue AND n.fingerprint = k.fingerprint
+CROSS JOIN LATERAL (
+  SELECT string_agg(coalesce(f.failures, 0)::text, ',' ORDER BY h.hour) AS hourly_failures
+  FROM (
+    SELECT floor(date_part('epoch', now()) / 3600)::int8 - o AS hour
+    FROM generate_series(0, 47) AS o
+  ) h
+  LEFT JOIN (
+    SELECT e.key::int8 AS hour, sum(e.value::int8) AS failures
+    FROM (
+      SELECT s.part FROM jsonb_array_elements(k.new_failures) AS s(part)
+      UNION ALL
+      SELECT g.hourly_failures FROM unnest(k.lanes) AS l(lane)
+      CROSS JOIN LATERAL (
+        SELECT o.hourly_failures FROM skiplane.error_group o
+        WHERE o.lane = l.lane AND o.stage = k.stage AND o.fingerprint = k.fingerprint
+        OFFSET 0
+      ) g
+    ) p
+    CROSS JOIN LATERAL jsonb_each_text(p.part) e
+    GROUP BY 1
+  ) f ON f.hour = h.hour
+) t
 WHERE k.number <= $6::int4 AND (k.bytes <= $7::int8 OR k.number = 1)
 ORDER BY k.number

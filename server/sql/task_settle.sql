@@ -247,11 +247,12 @@ WITH want AS MATERIALIZED (
   FROM done d GROUP BY d.stage, d.outcome
 ), grouped AS (
   INSERT INTO skiplane.error_delta
-    (lane, stage, fingerprint, retrying, failed, seen_time, error_type, error_text, tasks)
+    (lane, stage, fingerprint, retrying, failed, seen_time, error_type, error_text, tasks,
+     failures)
   SELECT $1::int8, g.stage, g.fingerprint, sum(g.retrying), sum(g.failed), max(g.seen_time),
          (array_agg(g.error_type) FILTER (WHERE g.seen_time IS NOT NULL))[1],
          (array_agg(g.error_text) FILTER (WHERE g.seen_time IS NOT NULL))[1],
-         (array_agg(g.task) FILTER (WHERE g.seen_time IS NOT NULL))[1:5]
+         (array_agg(g.task) FILTER (WHERE g.seen_time IS NOT NULL))[1:5], count(g.seen_time)
   FROM (
     SELECT d.stage, d.old_fingerprint AS fingerprint, -1 AS retrying, 0 AS failed,
            NULL::timestamptz AS seen_time,

@@ -106,6 +106,10 @@ absl::StatusOr<model::Page<model::ErrorGroup>> ListErrorGroups(pg::Session& sess
     page.has_more = rows.Bool(row, 10);
     group.queue = rows.Int(row, 11);
     if (!rows.IsNull(row, 12)) group.note = ReadNote(rows, row, 12);
+    for (absl::string_view count : absl::StrSplit(rows.Text(row, 16), ',')) {
+      int64_t failures = 0;
+      if (absl::SimpleAtoi(count, &failures)) group.hourly_failures.push_back(failures);
+    }
   }
   return page;
 }

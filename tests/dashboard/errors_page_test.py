@@ -35,6 +35,9 @@ class ErrorsPage(DashboardTest):
         self.page.open("errors")
         self.wait_for_groups(2)
         self.assertIn(HOSTILE, self.page.rows("Error groups")[1][0])
+        self.assertEqual(list(self.group().hourly_failure_counts), [0] * 47 + [1])
+        curve = 'svg[aria-label="3 failures in the last two days"]'
+        self.page.until(lambda: self.page.count(curve) == 1, "the curve")
         self.page.click("3", tag="a")
         self.page.until(lambda: len(self.page.rows("Tasks")) == 3, "the tasks of the group")
         self.page.open("errors")

@@ -135,7 +135,7 @@ TEST_F(OperatorsTest, ErrorGroupsAreThoseOfTheQueue) {
     ExpectBuffers(sql::kErrorList,
                   absl::StrCat("'{1}', array[NULL]::int2[], 9223372036854775807, -1, '', 101, "
                                "3145728, '{1}', 0, ", hide_muted),
-                  350);
+                  800);
   }
 }
 
@@ -147,7 +147,7 @@ TEST_F(OperatorsTest, ErrorGroupsOfAllQueuesAreFoundLaneByLane) {
     EXPECT_THAT(node.condition, ::testing::HasSubstr("(lane = l"));
     ++scans;
   }
-  EXPECT_EQ(scans, 2);
+  EXPECT_EQ(scans, 3);  // the last one of the page only
 }
 
 TEST_F(OperatorsTest, APageOfSchedulesTouchesOnlyWhatItLooksAt) {

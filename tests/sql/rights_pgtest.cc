@@ -67,7 +67,8 @@ worker_session broker=SELECT,INSERT,UPDATE,DELETE
 workers reader=SELECT)";
 
 // The same of functions, and of types that are not a table's.
-constexpr char kFunctions[] = R"(attempts_of
+constexpr char kFunctions[] = R"(add_hours broker
+attempts_of
 check_room
 cron_mask broker
 cron_masks broker

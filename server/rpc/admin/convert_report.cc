@@ -39,6 +39,7 @@ void WriteErrorGroup(model::ErrorGroup* group, const std::string& queue, const s
   WriteTime(group->last_seen_time, wire->mutable_last_seen_time());
   for (std::string& id : group->task_ids) wire->add_sample_task_ids(std::move(id));
   if (group->note.has_value()) WriteNote(*group->note, wire->mutable_note());
+  for (const int64_t count : group->hourly_failures) wire->add_hourly_failure_counts(count);
 }
 
 void WriteWorker(const model::Worker& worker, v1::Worker* wire) {

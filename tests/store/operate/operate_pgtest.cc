@@ -251,11 +251,40 @@ TEST_F(OperateTest, ErrorGroupsAreTheSameFoldedOrNot) {
     EXPECT_EQ(groups[0].retrying, 3);
     EXPECT_EQ(groups[0].type, "Boom");
     EXPECT_FALSE(groups[0].task_ids.empty());
+    EXPECT_THAT(groups[0].hourly_failures, SizeIs(48));
+    EXPECT_EQ(groups[0].hourly_failures.back(), 3) << "folded: " << fold;
     for (const int64_t lane : Required(LanesWithErrorDeltas(*session_))) {
       Required(FoldErrors(*session_, lane, 100));
     }
   }
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.error_delta"), 0);
+}
+
+TEST_F(OperateTest, FailuresStayInTheirHourForTwoDays) {
+  const auto add = [this](int hours_ago, int failures) {
+    Sql(absl::StrCat("INSERT INTO skiplane.error_delta "
+                     "(lane, stage, fingerprint, failed, seen_time, failures) VALUES (",
+                     lane_, ", 0, 'print', 1, now() - interval '", hours_ago, " hours', ",
+                     failures, ")"));
+  };
+  const auto read = [this] {
+    const auto page = Required(
+        ListErrorGroups(*session_, {{lane_}, {lane_}}, std::nullopt, {}, 10, INT64_MAX));
+    EXPECT_THAT(page.items, SizeIs(1));
+    return page.items.front().hourly_failures;
+  };
+  for (const int hours_ago : {0, 1, 5, 47, 48, 1000}) add(hours_ago, hours_ago + 1);
+  Required(FoldErrors(*session_, lane_, 100));
+  add(5, 100);
+  std::vector<int64_t> hours(48);
+  hours[47] = 1;
+  hours[46] = 2;
+  hours[42] = 106;
+  hours[0] = 48;
+  EXPECT_EQ(read(), hours);
+  Required(FoldErrors(*session_, lane_, 100));
+  EXPECT_EQ(read(), hours);
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.error_group, jsonb_each(hourly_failures)"), 4);
 }
 
 TEST_F(OperateTest, OldKeysGoAndYoungOnesStay) {

@@ -12,6 +12,7 @@ export interface ErrorGroup {
   sampleTaskIds?: string[];
   queue: string;
   note?: ErrorNote;
+  hourlyFailureCounts?: string[];
 }
 
 export interface ErrorNote {

@@ -17,6 +17,7 @@ const COLUMNS = [
   { name: "queue", title: "Queue and stage" },
   { name: "failed", title: "Failed", isNumber: true },
   { name: "retrying", title: "Retrying", isNumber: true },
+  { name: "trend", title: "Last two days" },
   { name: "last", title: "Last seen" },
   { name: "first", title: "First seen" },
   { name: "samples", title: "Samples" },

@@ -1,6 +1,7 @@
 // An error group as a row, with what can be done about it.
 import type { ErrorGroup, ErrorNote } from "../../api/messages/report";
 import { toQueue, toTask } from "../../app/router";
+import { Curve } from "../../parts/curve";
 import { Foreign } from "../../parts/foreign";
 import { Time } from "../../parts/time";
 import { asText, fromBase64 } from "../../text/bytes";
@@ -33,6 +34,7 @@ export function GroupRow({ of, onNote, onDone }: Props) {
       </td>
       <td class="number"><Count value={of.failedCount} address={tasks(["FAILED"])} /></td>
       <td class="number"><Count value={of.retryingCount} address={tasks(UNFINISHED)} /></td>
+      <td class="spark"><Trend of={of} /></td>
       <td><Time at={of.lastSeenTime} /></td>
       <td><Time at={of.firstSeenTime} /></td>
       <td class="samples">
@@ -41,6 +43,13 @@ export function GroupRow({ of, onNote, onDone }: Props) {
       <td><GroupActions of={of} onNote={onNote} onDone={onDone} /></td>
     </tr>
   );
+}
+
+function Trend({ of }: { of: ErrorGroup }) {
+  const counts = (of.hourlyFailureCounts ?? []).map(number);
+  const all = counts.reduce((sum, one) => sum + one, 0);
+  if (all === 0) return <span class="none">none</span>;
+  return <Curve counts={counts} label={`${count(all)} failures in the last two days`} />;
 }
 
 function Note({ of }: { of: ErrorNote }) {

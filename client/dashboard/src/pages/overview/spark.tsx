@@ -5,13 +5,12 @@ import { admin } from "../../api/call";
 import { now } from "../../api/clock";
 import { useLive } from "../../api/live";
 import type { MinuteStatistics } from "../../api/messages/report";
+import { Curve } from "../../parts/curve";
 import { count, number } from "../../text/number";
 
 const MINUTES = 60;
 const MINUTE_MS = 60_000;
 const PERIOD_MS = 60_000;
-const WIDTH = 120;
-const HEIGHT = 20;
 const AT_ONCE = 4;
 
 let underWay = 0;
@@ -41,14 +40,6 @@ async function load(queue: string, signal: AbortSignal): Promise<number[]> {
   return counts;
 }
 
-function path(counts: number[]): string {
-  const most = Math.max(...counts, 1);
-  const point = (value: number, index: number) =>
-    `${((index * WIDTH) / (MINUTES - 1)).toFixed(1)} ` +
-    `${(HEIGHT - 1 - (value / most) * (HEIGHT - 2)).toFixed(1)}`;
-  return `M${counts.map(point).join("L")}`;
-}
-
 function useIsSeen() {
   const element = useRef<HTMLSpanElement>(null);
   const [isSeen, setIsSeen] = useState(false);
@@ -68,12 +59,7 @@ export function Spark({ queue }: { queue: string }) {
   const all = value?.reduce((sum, one) => sum + one, 0) ?? 0;
   return (
     <span ref={element} class="spark">
-      {value && (
-        <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width={WIDTH} height={HEIGHT} role="img"
-          aria-label={`${count(all)} attempts ended in the last hour`}>
-          <path d={path(value)} />
-        </svg>
-      )}
+      {value && <Curve counts={value} label={`${count(all)} attempts ended in the last hour`} />}
     </span>
   );
 }
