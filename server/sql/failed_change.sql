@@ -8,7 +8,7 @@
 -- locks: any because a key that is about to live again must not be overtaken
 WITH seen AS MATERIALIZED (
   SELECT f.lane, f.id, f.key, f.version
-  FROM (SELECT DISTINCT u.id FROM unnest($2::int8[]) AS u(id)) w
+  FROM (SELECT DISTINCT u.id FROM unnest($2::int8[]) AS u(id) ORDER BY u.id) w
   CROSS JOIN LATERAL (
     SELECT o.* FROM skiplane.task_failed o WHERE o.lane = $1::int8 AND o.id = w.id OFFSET 0
   ) f
