@@ -32,7 +32,14 @@ REPEAT = """
       h.run_us, h.run_max_us, h.wait_us
     FROM skiplane.hour_statistics h, generate_series(1, 23) n,
       LATERAL (SELECT 30 + 25 * sin(n / 4.0) + random() * 12 AS k) k
-    ON CONFLICT DO NOTHING"""
+    ON CONFLICT DO NOTHING;
+    INSERT INTO skiplane.error_delta
+      (lane, stage, fingerprint, seen_time, failures, error_type, error_text)
+    SELECT e.lane, e.stage, e.fingerprint, now() - n * interval '1 hour',
+      (9 * random() * random())::bigint, e.error_type, e.error_text
+    FROM (SELECT lane, stage, fingerprint, error_type, error_text FROM skiplane.error_group
+          UNION SELECT lane, stage, fingerprint, error_type, error_text FROM skiplane.error_delta
+          WHERE seen_time IS NOT NULL) e, generate_series(1, 40) n"""
 
 
 def payload(queue, number):
