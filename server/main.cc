@@ -10,6 +10,9 @@
 
 #include "absl/synchronization/mutex.h"
 #include "server/app/app.h"
+#include "server/app/backup/dump.h"
+#include "server/app/backup/restore.h"
+#include "server/app/doctor/doctor.h"
 #include "server/app/files/check_config.h"
 #include "server/app/files/make_token.h"
 #include "server/app/serve.h"
@@ -23,7 +26,17 @@ namespace {
 // Large requests come and go: what they took is given back at once instead of being kept in pieces.
 constexpr int kMmapFromBytes = 256 << 10;
 
+absl::Status TellMigrations(const skiplane::config::Config& config) {
+  const auto missing = skiplane::app::ListMigrations(config);
+  if (!missing.ok()) return missing.status();
+  for (const std::string& migration : *missing) std::cout << "would apply " << migration << "\n";
+  std::cout << missing->size() << (missing->size() == 1 ? " migration" : " migrations")
+            << " missing\n" << std::flush;
+  return absl::OkStatus();
+}
+
 absl::Status Migrate(const skiplane::config::Config& config) {
+  if (config.is_dry_run) return TellMigrations(config);
   const absl::StatusOr<int> migrations = skiplane::app::RunMigrations(config);
   if (migrations.ok()) {
     std::cout << *migrations << (*migrations == 1 ? " migration" : " migrations") << " applied\n"
@@ -41,9 +54,16 @@ bool IsTool(const skiplane::config::Config& config) {
          config.command == skiplane::config::Command::kCheckConfig;
 }
 
+// What one person waits for.
+bool IsForPeople(const skiplane::config::Config& config) {
+  return IsTool(config) || config.command == skiplane::config::Command::kDump ||
+         config.command == skiplane::config::Command::kRestore ||
+         config.command == skiplane::config::Command::kDoctor;
+}
+
 // For people, or for the log of a broker.
 void TellFailure(const skiplane::config::Config& config, const absl::Status& status) {
-  if (IsTool(config)) {
+  if (IsForPeople(config)) {
     std::cerr << "skiplaned: " << status.message() << "\n" << std::flush;
   } else {
     skiplane::base::Log(skiplane::base::LogLevel::kError, "cannot_run",
@@ -54,10 +74,14 @@ void TellFailure(const skiplane::config::Config& config, const absl::Status& sta
 
 absl::Status Run(const std::vector<std::string>& arguments,
                  const skiplane::config::Config& config, skiplane::app::Signals& signals) {
+  const auto is_ended = [&signals] { return signals.IsEndAsked(); };
   switch (config.command) {
     case skiplane::config::Command::kMigrate: return Migrate(config);
     case skiplane::config::Command::kMakeToken: return skiplane::app::PrintNewToken(config);
     case skiplane::config::Command::kCheckConfig: return skiplane::app::CheckConfig(config);
+    case skiplane::config::Command::kDump: return skiplane::app::Dump(config, is_ended);
+    case skiplane::config::Command::kRestore: return skiplane::app::Restore(config, is_ended);
+    case skiplane::config::Command::kDoctor: return skiplane::app::Examine(config);
     case skiplane::config::Command::kServe: break;
   }
   return skiplane::app::Serve(arguments, config, signals);

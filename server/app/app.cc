@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/access/authenticator.h"
 #include "server/access/token_sealer.h"
-#include "server/app/database.h"
+#include "server/app/database/database.h"
 #include "server/app/descriptors.h"
 #include "server/app/files/access_files.h"
 #include "server/app/http_front.h"
@@ -21,6 +21,7 @@
 #include "server/http/metrics_page.h"
 #include "server/metrics/metrics.h"
 #include "server/model/lease.h"
+#include "server/pg/migrate/migrator.h"
 #include "server/rpc/serve/server.h"
 #include "server/upkeep/upkeep.h"
 
@@ -223,6 +224,11 @@ void App::Drain() {
 App::~App() {
   parts_->config.drain_timeout = absl::ZeroDuration();
   Drain();
+}
+
+absl::StatusOr<std::vector<std::string>> ListMigrations(const config::Config& config) {
+  ASSIGN_OR_RETURN(const Database database, ReachDatabase(config));
+  return pg::MissingMigrations(database.connect);
 }
 
 absl::StatusOr<int> RunMigrations(const config::Config& config) {

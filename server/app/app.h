@@ -6,6 +6,8 @@
 
 #include <memory>
 #include <string>
+#include <vector>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "server/config/config.h"
@@ -44,6 +46,9 @@ class App {
   explicit App(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };
+
+// The migrations that are missing, as "15 error_trend"; what `skiplaned migrate --dry-run` tells.
+absl::StatusOr<std::vector<std::string>> ListMigrations(const config::Config& config);
 
 // Applies the migrations that are missing; what `skiplaned migrate` does. Returns how many ran.
 absl::StatusOr<int> RunMigrations(const config::Config& config);

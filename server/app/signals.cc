@@ -70,6 +70,11 @@ void Signals::AskReload() {
   came_.NotifyAll();
 }
 
+bool Signals::IsEndAsked() {
+  base::MutexLock lock(mutex_);
+  return end_signal_ != 0;
+}
+
 void Signals::TakeEnd(int signal) {
   const EndRequests::Kind kind = ends_.Add(std::chrono::steady_clock::now());
   if (kind == EndRequests::Kind::kRepeat) return;

@@ -30,6 +30,9 @@ class Signals {
   // Waits for the next request. Several reloads may be one; after a request to end comes none.
   Request Next();
 
+  // Whether a request to end has come. From any thread.
+  bool IsEndAsked();
+
  private:
   void Run();
   void Take(int signal);

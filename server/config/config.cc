@@ -63,10 +63,35 @@ constexpr char kCheckConfigHelp[] =
     "--config FILE) would, says whether they are right, and warns of what is seldom meant.\n"
     "Asks no database and takes no port. skiplaned --help shows all flags.\n";
 
+constexpr char kMigrateHelp[] =
+    "skiplaned migrate [--dry-run] (--embedded DIR | --database URI | --database-file FILE)\n\n"
+    "Brings the database's schema to that of this version, and ends; a broker does so, too, when\n"
+    "it starts. Brokers of before go on beside. With --dry-run it says which migrations would be\n"
+    "applied, and applies none.\n";
+constexpr char kDumpHelp[] =
+    "skiplaned dump FILE (--embedded DIR | --database URI | --database-file FILE)\n\n"
+    "Writes all that the database holds for Skiplane, as it is at one moment, to FILE, which must\n"
+    "not be there yet. Brokers go on meanwhile. Needs pg_dump (package postgresql-client), of the\n"
+    "database's version or newer; --pg-bindir names its folder.\n";
+constexpr char kRestoreHelp[] =
+    "skiplaned restore FILE (--embedded DIR | --database URI | --database-file FILE)\n\n"
+    "Fills a database that holds nothing of Skiplane from what `skiplaned dump` wrote, all or\n"
+    "nothing, and brings it to the schema of this version. No broker may run on it. Needs\n"
+    "pg_restore (package postgresql-client); --pg-bindir names its folder.\n";
+constexpr char kDoctorHelp[] =
+    "skiplaned doctor FLAGS...\n\n"
+    "Looks at the database of a broker with these flags (or --config FILE), and at what this\n"
+    "machine gives it, and says what would keep it from serving well, and what to do. Changes\n"
+    "nothing. Ends with 1 if something is wrong. skiplaned --help shows all flags.\n";
+
 // From an App that has parsed nothing: CLI11 would show a subcommand's flags, which are none.
 EarlyExit ShowHelp(absl::string_view version, const Options& asked) {
   if (asked.make_token->parsed()) return {0, kMakeTokenHelp};
   if (asked.check_config->parsed()) return {0, kCheckConfigHelp};
+  if (asked.migrate->parsed()) return {0, kMigrateHelp};
+  if (asked.dump->parsed()) return {0, kDumpHelp};
+  if (asked.restore->parsed()) return {0, kRestoreHelp};
+  if (asked.doctor->parsed()) return {0, kDoctorHelp};
   CLI::App app("", "skiplaned");
   Options options;
   DeclareOptions(version, &app, &options);
@@ -155,6 +180,9 @@ absl::StatusOr<Config> Resolve(const Options& options) {
   Config config = options.config;
   if (options.migrate->parsed()) config.command = Command::kMigrate;
   if (options.check_config->parsed()) config.command = Command::kCheckConfig;
+  if (options.dump->parsed()) config.command = Command::kDump;
+  if (options.restore->parsed()) config.command = Command::kRestore;
+  if (options.doctor->parsed()) config.command = Command::kDoctor;
   if (options.make_token->parsed()) {
     config.command = Command::kMakeToken;
     return config;
@@ -167,7 +195,9 @@ absl::StatusOr<Config> Resolve(const Options& options) {
   config.hands_off = !options.no_hand_off;
   config.tls.requires_client = options.client_certificate != "optional";
   if (config.access.jwt_algorithms.empty()) config.access.jwt_algorithms = {"RS256", "ES256"};
-  if (config.command != Command::kMigrate) RETURN_IF_ERROR(CheckAccess(config));
+  const bool takes_calls =
+      config.command == Command::kServe || config.command == Command::kCheckConfig;
+  if (takes_calls) RETURN_IF_ERROR(CheckAccess(config));
   config.reflection = options.reflection == "on" ||
                       (options.reflection == "auto" && IsLoopback(config.listen));
   absl::ParseDuration(options.drain_timeout, &config.drain_timeout);

@@ -21,6 +21,9 @@ enum class Command {
   kMigrate,    // apply the migrations and end
   kMakeToken,  // print a bearer token and end
   kCheckConfig,  // read the settings and the files that they name, and end
+  kDump,         // write what the database holds to a file and end
+  kRestore,      // the other way round
+  kDoctor,       // look at the database and the machine and end
 };
 
 struct Tls {
@@ -51,6 +54,8 @@ struct Config {
   Command command = Command::kServe;
   std::string token_name;  // of kMakeToken
   std::vector<std::string> token_groups;
+  std::string dump_file;  // of kDump and kRestore
+  bool is_dry_run = false;  // of kMigrate: only tell what it would do
 
   std::string listen = "127.0.0.1:7070";          // port 0 takes a free one
   std::string metrics_listen = "127.0.0.1:9464";  // the same; empty: no metrics page

@@ -26,6 +26,9 @@ struct Options {
   CLI::App* migrate = nullptr;  // the subcommands
   CLI::App* make_token = nullptr;
   CLI::App* check_config = nullptr;
+  CLI::App* dump = nullptr;
+  CLI::App* restore = nullptr;
+  CLI::App* doctor = nullptr;
 };
 
 // Makes `app` fill `options`, which must outlive it.

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
+#include "server/base/status_macros.h"
 
 namespace skiplane::pg {
 namespace {
@@ -74,6 +75,20 @@ absl::StatusOr<std::string> Conninfo(const ConnectOptions& options) {
     absl::StrAppend(&out, keyword, "=", Quoted(value), " ");
   }
   return out;
+}
+
+absl::StatusOr<std::vector<std::string>> LibpqEnvironment(const std::string& uri) {
+  ASSIGN_OR_RETURN(const Keywords keywords, Parse(uri));
+  std::vector<std::string> environment;
+  PQconninfoOption* const known = PQconndefaults();
+  for (const PQconninfoOption* option = known; option != nullptr && option->keyword != nullptr;
+       ++option) {
+    const auto found = keywords.find(option->keyword);
+    if (found == keywords.end() || option->envvar == nullptr) continue;
+    environment.push_back(absl::StrCat(option->envvar, "=", found->second));
+  }
+  PQconninfoFree(known);
+  return environment;
 }
 
 absl::StatusOr<bool> HasPassword(const std::string& uri) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "server/pg/session.h"
@@ -17,6 +18,10 @@ absl::StatusOr<std::string> Conninfo(const ConnectOptions& options);
 
 // Whether the URI says a password. Refused as Conninfo does.
 absl::StatusOr<bool> HasPassword(const std::string& uri);
+
+// The same for PostgreSQL's own programs: "NAME=value" for each that the URI says, as libpq reads
+// them from the environment. As secret as the URI. Refused as Conninfo does.
+absl::StatusOr<std::vector<std::string>> LibpqEnvironment(const std::string& uri);
 
 // The statements that every connection runs first. Not libpq's `options`: poolers refuse those.
 std::string SessionSettings(const ConnectOptions& options);

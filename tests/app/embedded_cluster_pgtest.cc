@@ -1,4 +1,4 @@
-#include "server/app/embedded_cluster.h"
+#include "server/app/cluster/embedded_cluster.h"
 
 #include <poll.h>
 #include <signal.h>

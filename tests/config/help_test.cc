@@ -43,7 +43,11 @@ TEST_F(HelpTest, HelpIsASuccessAndNeedsNothingElse) {
 }
 
 TEST_F(HelpTest, ASubcommandShowsTheSameHelp) {
-  EXPECT_EQ(Ended({"migrate", "--help"}).text, Ended({"--help"}).text);
+  EXPECT_EQ(Ended({"serve", "--help"}).text, Ended({"--help"}).text);
+  EXPECT_THAT(Ended({"migrate", "--help"}).text, StartsWith("skiplaned migrate [--dry-run]"));
+  EXPECT_THAT(Ended({"dump", "--help"}).text, StartsWith("skiplaned dump FILE"));
+  EXPECT_THAT(Ended({"restore", "--help"}).text, StartsWith("skiplaned restore FILE"));
+  EXPECT_THAT(Ended({"doctor", "--help"}).text, StartsWith("skiplaned doctor FLAGS"));
   EXPECT_THAT(Ended({"make-token", "--help"}).text, StartsWith("skiplaned make-token NAME [GROUP"));
   EXPECT_THAT(Ended({"check-config", "--help"}).text, StartsWith("skiplaned check-config FLAGS"));
 }

@@ -8,6 +8,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 using ::testing::Not;
 using testing::IsOkAndHolds;
 using testing::ReasonIs;
@@ -54,6 +55,14 @@ TEST(ConninfoTest, APasswordIsFoundWhereverItStands) {
     EXPECT_THAT(HasPassword(uri), IsOkAndHolds(true)) << uri;
   }
   EXPECT_THAT(HasPassword("postgresql://bob@h/x"), IsOkAndHolds(false));
+}
+
+TEST(ConninfoTest, ProgramsGetIt) {
+  EXPECT_THAT(LibpqEnvironment("postgresql://bob:hunter%202@h:7/x?sslmode=require&keepalives=0"),
+              IsOkAndHolds(UnorderedElementsAre("PGHOST=h", "PGPORT=7", "PGUSER=bob",
+                                                "PGPASSWORD=hunter 2", "PGDATABASE=x",
+                                                "PGSSLMODE=require")));
+  EXPECT_FALSE(LibpqEnvironment("postgresql://h/%").ok());
 }
 
 TEST(ConninfoTest, AShortTimeLimitIsNotTakenAsNone) {

@@ -9,7 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "server/app/postgres_binaries.h"
+#include "server/app/cluster/postgres_binaries.h"
 #include "tests/support/require.h"
 
 namespace skiplane::testing {

@@ -9,7 +9,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "server/app/child.h"
+#include "server/app/cluster/child.h"
 #include "server/base/mutex.h"
 
 namespace skiplane::testing {

@@ -39,6 +39,15 @@ class Schema(SystemTest):
         self.assertIn("0 migrations applied\n", output)
         self.start_broker("--no-migrate")
 
+    def test_a_dry_run_tells_what_is_missing_and_changes_nothing(self):
+        code, output = self.run_skiplaned("migrate", "--dry-run", self.database_flag())
+        self.assertEqual(code, 0, output)
+        self.assertIn("would apply 1 first\nwould apply 2 lean_request_ids\n", output)
+        self.assertEqual(self.database.value("SELECT to_regnamespace('skiplane') IS NULL"), "t")
+        self.run_skiplaned("migrate", self.database_flag())
+        code, output = self.run_skiplaned("migrate", "--dry-run", self.database_flag())
+        self.assertEqual((code, output), (0, "0 migrations missing\n"))
+
     def test_a_broker_that_must_not_migrate_refuses_an_empty_database(self):
         code, output = self.run_skiplaned(self.database_flag(), "--no-migrate", "--listen=[::1]:0")
         self.assertEqual(code, 1)

@@ -46,13 +46,6 @@ int Latest(absl::Span<const Migration> migrations) {
   return migrations.empty() ? 0 : migrations.back().version;
 }
 
-absl::Status CheckNotNewer(int version, int latest) {
-  if (version <= latest) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("the database's schema has version ", version, ", this binary knows ", latest,
-                   " at most: start a newer binary"));
-}
-
 absl::Status Apply(Session& session, const Migration& migration) {
   base::Log(base::LogLevel::kInfo, "migration_started",
             {{"version", absl::StrCat(migration.version)}, {"name", migration.name}});
@@ -108,6 +101,13 @@ absl::StatusOr<int> SchemaVersion(Session& session) {
                    session.RunText("SELECT coalesce(max(version), 0) FROM "
                                    "skiplane.schema_version"));
   return static_cast<int>(rows.Int(0, 0));
+}
+
+absl::Status CheckNotNewer(int version, int latest) {
+  if (version <= latest) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the database's schema has version ", version, ", this binary knows ", latest,
+                   " at most: start a newer binary"));
 }
 
 absl::StatusOr<int> ApplyMigrations(const ConnectOptions& options,

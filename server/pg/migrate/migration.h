@@ -20,4 +20,7 @@ struct Migration {
 absl::StatusOr<int> ApplyMigrations(const ConnectOptions& options,
                                     absl::Span<const Migration> migrations);
 
+// FAILED_PRECONDITION if `version`, of a database, is above `latest`, of this binary.
+absl::Status CheckNotNewer(int version, int latest);
+
 }  // namespace skiplane::pg

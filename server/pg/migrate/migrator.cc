@@ -37,6 +37,19 @@ absl::StatusOr<int> Migrate(const ConnectOptions& options) {
   return count;
 }
 
+absl::StatusOr<std::vector<std::string>> MissingMigrations(const ConnectOptions& options) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(options, nullptr));
+  RETURN_IF_ERROR(CheckServerVersion(*session));
+  ASSIGN_OR_RETURN(const int version, SchemaVersion(*session));
+  RETURN_IF_ERROR(CheckNotNewer(version, LatestSchemaVersion()));
+  std::vector<std::string> missing;
+  for (const Migration& migration : kMigrations) {
+    if (migration.version <= version) continue;
+    missing.push_back(absl::StrCat(migration.version, " ", migration.name));
+  }
+  return missing;
+}
+
 absl::Status CheckServerVersion(Session& session) {
   ASSIGN_OR_RETURN(const Rows rows, session.RunText("SHOW server_version_num"));
   if (rows.Int(0, 0) >= kOldestServer) return absl::OkStatus();

@@ -5,6 +5,9 @@
 // skiplane.schema_version, all under one lock so that several brokers may start at once.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "server/pg/session.h"
 
@@ -19,6 +22,9 @@ absl::StatusOr<int> SchemaVersion(Session& session);
 // Applies what is missing and returns how many migrations ran. FAILED_PRECONDITION when the
 // database's version is newer than this binary knows: nothing is changed then.
 absl::StatusOr<int> Migrate(const ConnectOptions& options);
+
+// What Migrate would apply, as "15 error_trend", in order. FAILED_PRECONDITION as Migrate.
+absl::StatusOr<std::vector<std::string>> MissingMigrations(const ConnectOptions& options);
 
 // FAILED_PRECONDITION when the server is older than PostgreSQL 15.
 absl::Status CheckServerVersion(Session& session);

@@ -37,7 +37,9 @@ std::string FileOf(absl::string_view bytes) {
 void DemandAccess(const config::Config& config) {
   const bool asks = !config.tls.client_ca_file.empty() || !config.access.token_file.empty() ||
                     !config.access.jwt_keys_file.empty() || config.access.is_open;
-  Demand(asks || config.command == config::Command::kMigrate ||
+  const bool takes_calls = config.command == config::Command::kServe ||
+                           config.command == config::Command::kCheckConfig;
+  Demand(asks || !takes_calls ||
              (config::IsLoopback(config.listen) &&
               (config.http_listen.empty() || config::IsLoopback(config.http_listen))),
          "who reaches a port proves who calls");

@@ -52,6 +52,10 @@ ROOMS = {
     "http/connect": {"http", "rpc/call", "base"},
     "http/dashboard": {"http/connect", "http", "base"},
     "config": {"model", "base"},
+    "app/cluster": {"base"},
+    "app/database": {"app/cluster", "config", "store", "pg", "pg/migrate", "model", "base"},
+    "app/backup": {"app/database", "app/cluster", "config", "pg", "pg/migrate", "base"},
+    "app/doctor": {"app/database", "config", "pg", "pg/migrate", "base"},
     "app/files": {"access", "access/keys", "net", "config", "pg", "base"},
     "app": ALL,
 }

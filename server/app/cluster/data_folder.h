@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "server/app/embedded_place.h"
+#include "server/app/cluster/embedded_place.h"
 
 namespace skiplane::app {
 

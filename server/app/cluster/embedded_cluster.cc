@@ -1,4 +1,4 @@
-#include "server/app/embedded_cluster.h"
+#include "server/app/cluster/embedded_cluster.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "server/app/data_folder.h"
+#include "server/app/cluster/data_folder.h"
 #include "server/base/status_macros.h"
 
 namespace skiplane::app {

@@ -1,4 +1,4 @@
-#include "server/app/system_user.h"
+#include "server/app/cluster/system_user.h"
 
 #include <grp.h>
 #include <pwd.h>

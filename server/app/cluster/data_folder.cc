@@ -1,4 +1,4 @@
-#include "server/app/data_folder.h"
+#include "server/app/cluster/data_folder.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "server/app/child.h"
-#include "server/app/embedded_settings.h"
-#include "server/app/postgres_binaries.h"
+#include "server/app/cluster/child.h"
+#include "server/app/cluster/embedded_settings.h"
+#include "server/app/cluster/postgres_binaries.h"
 #include "server/base/status_macros.h"
 
 namespace skiplane::app {

@@ -1,4 +1,4 @@
-#include "server/app/embedded_place.h"
+#include "server/app/cluster/embedded_place.h"
 
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -11,7 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "server/app/child.h"
+#include "server/app/cluster/child.h"
 #include "server/base/status_macros.h"
 
 namespace skiplane::app {

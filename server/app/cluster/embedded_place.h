@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "server/app/system_user.h"
+#include "server/app/cluster/system_user.h"
 
 namespace skiplane::app {
 

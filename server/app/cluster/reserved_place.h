@@ -4,8 +4,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "server/app/embedded_place.h"
-#include "server/app/folder_lock.h"
+#include "server/app/cluster/embedded_place.h"
+#include "server/app/cluster/folder_lock.h"
 
 namespace skiplane::app {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "server/app/embedded_cluster.h"
+#include "server/app/cluster/embedded_cluster.h"
 #include "server/config/config.h"
 #include "server/model/token_key.h"
 #include "server/pg/session.h"
@@ -25,6 +25,10 @@ absl::StatusOr<std::optional<ReservedPlace>> ReserveDatabase(const config::Confi
 // Starts the embedded cluster, if there is to be one, in its directory.
 absl::StatusOr<Database> OpenDatabase(const config::Config& config,
                                       std::optional<ReservedPlace> reserved);
+
+// For who only looks: if another process runs the embedded cluster, it is used as it runs, and else
+// started.
+absl::StatusOr<Database> ReachDatabase(const config::Config& config);
 
 // To be called before the end of the embedded cluster and after that of the broker on it: logs how
 // many other brokers and clients lose it.

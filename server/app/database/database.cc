@@ -1,4 +1,4 @@
-#include "server/app/database.h"
+#include "server/app/database/database.h"
 
 #include <utility>
 
@@ -58,6 +58,17 @@ absl::StatusOr<Database> OpenDatabase(const config::Config& config,
   base::Log(base::LogLevel::kInfo, "database_started",
             {{"uri", database.cluster->uri()}, {"directory", config.embedded_dir}});
   return database;
+}
+
+absl::StatusOr<Database> ReachDatabase(const config::Config& config) {
+  absl::StatusOr<std::optional<ReservedPlace>> reserved = ReserveDatabase(config);
+  if (reserved.ok()) return OpenDatabase(config, *std::move(reserved));
+  ASSIGN_OR_RETURN(const EmbeddedPlace place, PreparePlace(config.embedded_dir));
+  Database running;
+  running.connect.uri = EmbeddedUri(place);
+  running.connect.allow_unsafe_durability = config.allow_unsafe_durability;
+  if (!pg::Session::Open(running.connect, nullptr).ok()) return reserved.status();
+  return running;
 }
 
 void LogDatabaseStops(const Database& database) {

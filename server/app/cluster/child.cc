@@ -1,4 +1,4 @@
-#include "server/app/child.h"
+#include "server/app/cluster/child.h"
 
 #include <fcntl.h>
 #include <grp.h>

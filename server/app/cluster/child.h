@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "server/app/system_user.h"
+#include "server/app/cluster/system_user.h"
 
 namespace skiplane::app {
 

@@ -1,4 +1,4 @@
-#include "server/app/embedded_settings.h"
+#include "server/app/cluster/embedded_settings.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "server/app/folder_lock.h"
+#include "server/app/cluster/folder_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

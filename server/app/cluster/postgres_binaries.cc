@@ -1,4 +1,4 @@
-#include "server/app/postgres_binaries.h"
+#include "server/app/cluster/postgres_binaries.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "server/app/reserved_place.h"
+#include "server/app/cluster/reserved_place.h"
 
 #include <utility>
 

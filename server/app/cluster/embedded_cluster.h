@@ -15,8 +15,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "server/app/child.h"
-#include "server/app/reserved_place.h"
+#include "server/app/cluster/child.h"
+#include "server/app/cluster/reserved_place.h"
 
 namespace skiplane::app {
 

@@ -1,0 +1,58 @@
+#include "server/app/backup/dump.h"
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "server/app/backup/pg_program.h"
+#include "server/base/status_macros.h"
+#include "server/pg/migrate/migrator.h"
+#include "server/pg/session.h"
+
+namespace skiplane::app {
+namespace {
+
+absl::Status CheckThere(const pg::ConnectOptions& connect) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<pg::Session> session, pg::Session::Open(connect, nullptr));
+  ASSIGN_OR_RETURN(const int version, pg::SchemaVersion(*session));
+  if (version > 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "the database holds no schema skiplane: there is nothing to dump. Is it the right one?");
+}
+
+}  // namespace
+
+absl::Status Dump(const config::Config& config, absl::FunctionRef<bool()> is_ended) {
+  const std::string& path = config.dump_file;
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, " is there already: choose another name, or remove it"));
+  }
+  ASSIGN_OR_RETURN(const Database database, ReachDatabase(config));
+  RETURN_IF_ERROR(CheckThere(database.connect));
+  const std::string draft = absl::StrCat(path, ".partial");
+  const absl::Status made = RunPgProgram(
+      {"pg_dump",
+       {"--format=custom", "--compress=1", "--schema=skiplane", "--no-password",
+        "--lock-wait-timeout=60s",
+        absl::StrCat("--file=", std::filesystem::absolute(draft).string())},
+       database.connect.uri,
+       config.pg_bindir},
+      is_ended);
+  if (made.ok()) std::filesystem::rename(draft, path, error);
+  if (!made.ok() || error) {
+    std::error_code ignored;
+    std::filesystem::remove(draft, ignored);
+    RETURN_IF_ERROR(made);
+    return absl::FailedPreconditionError(absl::StrCat(path, ": ", error.message()));
+  }
+  std::cout << "dumped to " << path << ": " << std::filesystem::file_size(path, error)
+            << " bytes\n" << std::flush;
+  return absl::OkStatus();
+}
+
+}  // namespace skiplane::app

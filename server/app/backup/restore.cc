@@ -1,0 +1,109 @@
+#include "server/app/backup/restore.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "server/app/backup/pg_program.h"
+#include "server/app/backup/roles.h"
+#include "server/app/database/database.h"
+#include "server/base/status_macros.h"
+#include "server/pg/migrate/migrator.h"
+#include "server/pg/session.h"
+
+namespace skiplane::app {
+namespace {
+
+absl::Status CheckFile(const config::Config& config, const std::string& path) {
+  if (access(path.c_str(), R_OK) != 0) {
+    return absl::FailedPreconditionError(absl::StrCat(path, ": ", std::strerror(errno)));
+  }
+  const absl::StatusOr<std::string> contents =
+      ReadPgProgram({"pg_restore", {"--list", path}, "", config.pg_bindir});
+  if (!contents.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, " is no dump: ", contents.status().message()));
+  }
+  if (absl::StrContains(*contents, " SCHEMA - skiplane ") &&
+      absl::StrContains(*contents, " TABLE DATA skiplane schema_version ")) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat(path, " is a dump, but not of Skiplane: it has no schema skiplane"));
+}
+
+absl::Status CheckEmpty(pg::Session& session) {
+  RETURN_IF_ERROR(pg::CheckServerVersion(session));
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.RunText("SELECT to_regnamespace('skiplane') IS NOT NULL"));
+  if (!rows.Bool(0, 0)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "the database holds the schema skiplane already: restore into one without it. Nothing was "
+      "changed");
+}
+
+// Those that the dump grants something to. Who may not make them may find that they are there.
+absl::Status MakeRoles(pg::Session& session) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.RunText("SELECT rolsuper OR rolcreaterole FROM pg_roles "
+                                   "WHERE rolname = current_user"));
+  if (!rows.Bool(0, 0)) return absl::OkStatus();
+  return session.RunText(kRolesSql).status();
+}
+
+// A newer dump is not left half known: this binary could not use it.
+absl::Status Adopt(const config::Config& config, const pg::ConnectOptions& connect) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<pg::Session> session, pg::Session::Open(connect, nullptr));
+  ASSIGN_OR_RETURN(const int version, pg::SchemaVersion(*session));
+  if (version > pg::LatestSchemaVersion()) {
+    RETURN_IF_ERROR(session->RunText("DROP SCHEMA skiplane CASCADE").status());
+    return absl::FailedPreconditionError(
+        absl::StrCat("the dump has schema version ", version, ", and this skiplaned knows ",
+                     pg::LatestSchemaVersion(), ": use a newer one. Nothing was left"));
+  }
+  RETURN_IF_ERROR(PrepareDatabase(config, connect).status());
+  return session->RunText("SELECT skiplane.grant_rights()").status();
+}
+
+}  // namespace
+
+absl::Status Restore(const config::Config& config, absl::FunctionRef<bool()> is_ended) {
+  const std::string path = std::filesystem::absolute(config.dump_file).string();
+  RETURN_IF_ERROR(CheckFile(config, path));
+  ASSIGN_OR_RETURN(std::optional<ReservedPlace> reserved, ReserveDatabase(config));
+  ASSIGN_OR_RETURN(const Database database, OpenDatabase(config, std::move(reserved)));
+  {
+    ASSIGN_OR_RETURN(const std::unique_ptr<pg::Session> session,
+                     pg::Session::Open(database.connect, nullptr));
+    RETURN_IF_ERROR(CheckEmpty(*session));
+    RETURN_IF_ERROR(MakeRoles(*session));
+  }
+  const absl::Status restored = RunPgProgram(
+      {"pg_restore",
+       // The name of the database is in the environment, too.
+       {"--single-transaction", "--exit-on-error", "--no-owner", "--no-password", "--dbname=",
+        path},
+       database.connect.uri,
+       config.pg_bindir},
+      is_ended);
+  if (!restored.ok()) {
+    return absl::Status(
+        restored.code(),
+        absl::StrCat(restored.message(), ". Nothing was restored. If a role does not exist, run "
+                     "deploy/database-roles.sql as somebody who may make roles, and try again"));
+  }
+  RETURN_IF_ERROR(Adopt(config, database.connect));
+  std::cout << "restored " << config.dump_file << ": schema version " << pg::LatestSchemaVersion()
+            << "\n" << std::flush;
+  return absl::OkStatus();
+}
+
+}  // namespace skiplane::app
