@@ -1,0 +1,63 @@
+"""The ground of the tests that fire alerts: a Prometheus with the rules that are shipped, whose
+windows and bounds are as short as a test is. What is rewritten stands here, and nothing else is."""
+
+from prometheus import Prometheus
+from support.case import SystemTest
+
+WINDOW_S = 6
+RECORDING = {r"\[5m\]": f"[{WINDOW_S}s]"}
+ALERTING = {
+    r"for: \d+[mh]": "for: 1s",
+    r"\[\d+[mh]\]": f"[{WINDOW_S}s]",
+    # The bounds of single alerts.
+    r"> 3$": "> 0",                     # failures of a chore
+    r"> 600\b": "> 8",                  # the age of a chore's last run,
+    r'chore!~"partitions\|token_keys"': 'chore="error_folder"',  # which is every 2 seconds
+    r"> 5e6": "> 500",                  # dead rows
+    r"> 100e9": "> 30e6",               # bytes of the database
+    r"> 900\b": "> 3",                  # the age of a ready task
+    r"> 60$": "> 0.5",                  # how late periodic tasks are
+    r"> 3600\b": "> 3",                 # the age of an attempt
+}
+MULTILINE = "(?m)"
+ABOUT = ("queue", "chore", "table", "reason", "sqlstate_class", "grpc_method", "grpc_status")
+
+
+class AlertsTest(SystemTest):
+    """`EXPECTED`: what fires, as pairs of an alert and what it is about; of a broker, its name in
+    the test. `ALLOWED`: what may fire beside it, by the same causes."""
+
+    EXPECTED = frozenset()
+    ALLOWED = frozenset()
+
+    def watch(self, **brokers):
+        """With these brokers, by name. Until all is well, and nothing fires."""
+        self.names = {broker.metrics_address: name for name, broker in brokers.items()}
+        self.prometheus = Prometheus(brokers.values(), {
+            "recording.rules.yml": RECORDING,
+            "alerting.rules.yml": {MULTILINE + old: new for old, new in ALERTING.items()}})
+        self.addCleanup(self.prometheus.end)
+        self.prometheus.await_that(
+            lambda: self.prometheus.query(f"count_over_time(up[{WINDOW_S}s]) >= {WINDOW_S - 1}"),
+            lambda: "it does not scrape")
+        self.assertEqual(self.fired(), set())
+
+    def fired(self):
+        """All that has, since the start."""
+        series = self.prometheus.query(
+            'max_over_time(ALERTS{alertstate="firing"}[10m])')
+        return {(labels["alertname"], self.about(labels)) for labels, _ in series}
+
+    def about(self, labels):
+        if "instance" in labels and "reason" not in labels:
+            return self.names[labels["instance"]]
+        return next((labels[name] for name in ABOUT if name in labels), "")
+
+    def await_fired(self, *wanted, go_on=lambda: None):
+        """Until these have, and no other that nobody expects; `go_on` keeps their cause up."""
+        self.prometheus.await_that(lambda: set(wanted) <= self.fired(),
+                                   lambda: f"{set(wanted) - self.fired()} did not fire", go_on)
+        self.assert_no_other()
+
+    def assert_no_other(self):
+        self.assertLessEqual(self.fired(), self.EXPECTED | self.ALLOWED)
