@@ -12,7 +12,9 @@ import grpc
 import prometheus
 from alerts_case import AlertsTest
 from support import http2
+from support.broker import program
 from support.case import slow
+from support.client import broker_pb2
 from support.folder import Folder
 from support.process import GENEROUS_S
 
@@ -35,11 +37,13 @@ class Brokers(AlertsTest):
         super().setUp()
         files = Folder()
         self.addCleanup(files.remove)
-        self.rules = files.write("rules", "allow anyone to all on *\n")
-        tokens = files.write("tokens", "")
+        self.rules = files.write("rules", "allow token:ann to all on *\n")
+        made = subprocess.run([program(), "make-token", "ann"], check=True, capture_output=True,
+                              text=True)
+        tokens = files.write("tokens", made.stdout.splitlines()[1])
         self.brokers = {
-            "killed": self.start_broker(), "deaf": self.start_broker(),
-            "draining": self.start_broker("--drain-timeout=60s"),
+            "deaf": self.start_broker(),  # the first one leads, so that nobody takes the lead over
+            "killed": self.start_broker(), "draining": self.start_broker("--drain-timeout=60s"),
             "crowded": self.start_broker(f"--max-connections={CROWDED_MAX}"),
             "guarded": self.start_broker(f"--token-file={tokens}", f"--rules-file={self.rules}")}
         self.client = self.client_of(self.brokers["draining"])
@@ -49,7 +53,8 @@ class Brokers(AlertsTest):
 
     def test_each_fires_by_its_cause(self):
         writes = self.database.hold_writes()
-        waiting = self.client.broker.Enqueue.future(self.new_request(), timeout=GENEROUS_S)
+        request = broker_pb2.EnqueueRequest(queue="mail", tasks=[self.client.new_task()])
+        waiting = self.client.broker.Enqueue.future(request, timeout=GENEROUS_S)
         self.database.wait_for_lock_wait()
         self.brokers["draining"].signal(signal.SIGTERM)
         self.brokers["killed"].kill()
@@ -62,8 +67,29 @@ class Brokers(AlertsTest):
         waiting.exception(GENEROUS_S)
         self.await_fired(*self.EXPECTED, go_on=self.go_on)
 
-    def new_request(self):
-        return {"queue": "mail", "tasks": [self.client.new_task()]}
+    def go_on(self):
+        """What goes wrong again and again."""
+        with self.assertRaises(grpc.RpcError):
+            self.stranger.queue("mail")
+        self.connect(self.brokers["deaf"])
+        self.database.pass_time(0.2)
+
+    def let_no_one_in(self, broker):
+        """It gets no further descriptor."""
+        has = len(os.listdir(f"/proc/{broker.pid}/fd"))
+        subprocess.run(["prlimit", f"--pid={broker.pid}", f"--nofile={has}:"], check=True)
+
+    def fill(self, broker):
+        """One address may have 80 % of the connections, and another the rest."""
+        for _ in range(CROWDED_MAX):
+            self.connect(broker)
+            self.connect(broker, "127.0.0.2")
+
+    def connect(self, broker, address="127.0.0.1"):
+        host, port = broker.address.rsplit(":", 1)
+        connection = socket.create_connection((host, int(port)), GENEROUS_S, (address, 0))
+        self.addCleanup(connection.close)
+        connection.sendall(http2.PREFACE + http2.frame(http2.SETTINGS, 0, 0))
 
 
 if __name__ == "__main__":
