@@ -72,7 +72,6 @@ class Brokers(AlertsTest):
         with self.assertRaises(grpc.RpcError):
             self.stranger.queue("mail")
         self.connect(self.brokers["deaf"])
-        self.database.pass_time(0.2)
 
     def let_no_one_in(self, broker):
         """It gets no further descriptor."""

@@ -59,10 +59,9 @@ class Queues(AlertsTest):
         self.run_one(BROKEN, "FAIL")
         self.run_one(RETRYING, "RETRY")
         self.run_one(WELL)
-        self.client.ack(*self.client.lease(LATE, wait=0))
+        self.client.ack(*self.client.lease(LATE))
         with contextlib.suppress(grpc.RpcError):
             self.client.enqueue(FULL, delay=seconds(3600))
-        self.database.pass_time(0.2)
 
     def run_one(self, queue, disposition=None):
         self.client.enqueue(queue)

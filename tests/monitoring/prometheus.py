@@ -17,6 +17,7 @@ from support.process import GENEROUS_S, Process
 SHIPPED = os.path.join(ROOT, "deploy", "prometheus")
 RULES = ("recording.rules.yml", "alerting.rules.yml")
 IS_INSTALLED = shutil.which("prometheus") is not None
+POLL_S = 0.2  # it looks at nothing more often
 WHY_NOT = "Prometheus is not installed (Debian package prometheus)"
 
 
@@ -80,8 +81,10 @@ class Prometheus(Process):
         """Looks again and again until `holds()`, and returns that."""
         end = time.monotonic() + GENEROUS_S
         while not (found := holds()):
+            if not self.runs_for(POLL_S):
+                raise AssertionError(self.output)
             if time.monotonic() > end:
-                raise AssertionError(f"{why()}\n{self.output}")
+                raise AssertionError(why())
             go_on()
         return found
 
