@@ -55,8 +55,9 @@ class AlertsTest(SystemTest):
 
     def await_fired(self, *wanted, go_on=lambda: None):
         """Until these have, and no other that nobody expects; `go_on` keeps their cause up."""
-        self.prometheus.await_that(lambda: set(wanted) <= self.fired(),
-                                   lambda: f"{self.fired()} fired, not {set(wanted) - self.fired()}", go_on)
+        self.prometheus.await_that(
+            lambda: set(wanted) <= self.fired(),
+            lambda: f"{set(wanted) - self.fired()} did not fire, but {self.fired()}", go_on)
         self.assert_no_other()
 
     def assert_no_other(self):

@@ -24,6 +24,13 @@ class Alerts(Planted):
                 self.assertEqual(self.check(f"`{name} == 0`"), [
                     f"docs/OPERATIONS.md:5: `{name}` is no series of docs/METRICS.md"])
 
+    def test_a_rule_or_a_dashboard_of_a_metric_that_does_not_exist_is_caught(self):
+        for path in ("deploy/prometheus/alerting.rules.yml", "deploy/grafana/queue.json"):
+            with self.subTest(path):
+                text = "# x\n sum(skiplane_ready) > job:skiplane_redy:sum and skiplane_redy"
+                self.assertEqual(alerts.check({path: text, "docs/METRICS.md": METRICS}), [
+                    f"{path}:2: `skiplane_redy` is no series of docs/METRICS.md"])
+
 
 if __name__ == "__main__":
     unittest.main()
