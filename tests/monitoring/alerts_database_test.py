@@ -48,13 +48,13 @@ class OneDatabase(AlertsTest):
                                "FAKETIME_DONT_FAKE_MONOTONIC=1"])
         self.addCleanup(self.end, cluster)
         self.database = Database(cluster)
-        self.first, self.client = self.start("--database-connections=2")
-        self.second = self.start_broker()
+        first, self.client = self.start("--database-connections=2")
+        second = self.start_broker()
         for name in QUEUES:
             self.client.create_queue(name)
         self.client.enqueue(QUEUES[0])  # the histogram of such calls begins with its first value
         self.work()
-        self.watch(first=self.first, second=self.second)
+        self.watch(first=first, second=second)
 
     @staticmethod
     def end(cluster):
@@ -122,9 +122,7 @@ class OneDatabase(AlertsTest):
             "INSERT INTO skiplane.error_note"
             " SELECT n, '', '', false, '' FROM generate_series(1, 1000) n")
         self.database.run("DELETE FROM skiplane.error_note")
-        third = self.start_broker()
-        self.names[third.metrics_address] = "third"
-        self.prometheus.scrape([self.first, self.second, third])
+        self.join("third", self.start_broker())
 
 
 if __name__ == "__main__":
