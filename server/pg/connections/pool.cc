@@ -39,6 +39,7 @@ struct Pool::State {
   absl::StatusOr<std::unique_ptr<Session>> Open();
   bool ServeUntilBroken(Session& session);
   bool WaitForJob(Job& job);
+  bool Push(Job& job);
   void PutBack(Job job);
   bool Pause(std::chrono::milliseconds delay);
   void Report();
@@ -77,15 +78,11 @@ struct Pool::State {
 
 void Pool::State::Report() {
   if (metrics == nullptr) return;
-  int64_t now_open = 0;
-  int64_t now_idle = 0;
-  int64_t now_waiting = 0;
-  {
-    base::MutexLock lock(mutex);
-    now_open = static_cast<int64_t>(sessions.size());
-    now_idle = queue.idle();
-    now_waiting = static_cast<int64_t>(queue.size());
-  }
+  mutex.Lock();
+  const auto now_open = static_cast<int64_t>(sessions.size());
+  const int64_t now_idle = queue.idle();
+  const auto now_waiting = static_cast<int64_t>(queue.size());
+  mutex.Unlock();
   metrics->SetPool(now_open, now_idle, now_waiting);
 }
 
@@ -141,6 +138,16 @@ bool Pool::State::WaitForJob(Job& job) {
   queue.EndIdle();
   if (queue.empty() || !refusal.ok()) return false;
   job = queue.Take();
+  return true;
+}
+
+// Returns false, and leaves the job, when the pool stops.
+bool Pool::State::Push(Job& job) {
+  base::MutexLock lock(mutex);
+  if (stopping) return false;
+  queue.Push(std::move(job));
+  job_came.NotifyOne();
+  if (IsHopeless()) changed.NotifyAll();
   return true;
 }
 
@@ -253,16 +260,9 @@ Pool::Pool(ConnectOptions options, int connections, metrics::Metrics* metrics, O
 Pool::~Pool() { Stop(); }
 
 void Pool::Submit(Job job) {
-  {
-    base::MutexLock lock(state_->mutex);
-    if (!state_->stopping) {
-      state_->queue.Push(std::move(job));
-      state_->job_came.NotifyOne();
-      if (state_->IsHopeless()) state_->changed.NotifyAll();
-      return;
-    }
-  }
-  job(Draining());
+  if (!state_->Push(job)) return job(Draining());
+  // Whoever takes a job reports: nobody does while the database holds all of them up.
+  if (!HasSpare()) state_->Report();
 }
 
 bool Pool::connected() const {

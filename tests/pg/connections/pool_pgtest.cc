@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "gmock/gmock.h"
+#include "server/metrics/metrics.h"
 #include "tests/pg/connections/heard.h"
 #include "tests/pg/session_harness.h"
 #include "tests/support/status_matchers.h"
@@ -11,6 +12,7 @@ namespace skiplane::pg {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Heard;
 using testing::IsOk;
@@ -78,6 +80,23 @@ TEST_F(PoolTest, WaitingCountsTheJobsThatNoThreadHasTaken) {
   gate.Add(true);
   pool.Stop();
   EXPECT_EQ(pool.waiting(), 0);
+}
+
+TEST_F(PoolTest, TheGaugeCountsWhatCameWhileAllThreadsWereHeldUp) {
+  metrics::Metrics metrics("1.2.3", "abc");
+  Heard<bool> heard;
+  Heard<bool> gate;
+  Pool pool(Options(), 1, &metrics, Nobody());
+  pool.Submit([&](absl::StatusOr<Session*>) {
+    heard.Add(true);
+    gate.WaitForCount(1);
+  });
+  ASSERT_TRUE(heard.WaitForCount(1));
+  for (int i = 0; i < 3; ++i) pool.Submit([](absl::StatusOr<Session*>) {});
+  EXPECT_THAT(metrics.Text(), HasSubstr("skiplane_db_pool_waiting_statements 3\n"));
+  gate.Add(true);
+  pool.Stop();
+  EXPECT_THAT(metrics.Text(), HasSubstr("skiplane_db_pool_waiting_statements 0\n"));
 }
 
 TEST_F(PoolTest, WithoutAServerJobsFailAndThePoolSaysSo) {
