@@ -20,6 +20,7 @@ if(SKIPLANE_BUILD_SERVER)
   find_package(spdlog CONFIG REQUIRED)
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(PQXX REQUIRED IMPORTED_TARGET libpqxx)
+  pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
   # Not by its cjose.pc, which asks for the headers of jansson: nobody here includes them.
   find_path(CJOSE_INCLUDE_DIR cjose/cjose.h REQUIRED)
   find_library(CJOSE_LIBRARY cjose REQUIRED)

@@ -63,12 +63,13 @@ absl::Status Reloader::Try() {
   return absl::OkStatus();
 }
 
-void Reloader::Reload() {
+bool Reloader::Reload() {
   const absl::Status status = Try();
   app_.SetReloaded(status.ok());
-  if (status.ok()) return;
+  if (status.ok()) return true;
   base::Log(base::LogLevel::kError, "reload_failed",
             {{"why", absl::StrCat(status.message(), "; nothing was changed")}});
+  return false;
 }
 
 }  // namespace skiplane::app

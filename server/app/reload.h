@@ -21,7 +21,8 @@ class Reloader {
   Reloader(const std::vector<std::string>& arguments, const config::Config& config,
            FilePrints files, App& app, FileWatch& watch);
 
-  void Reload();
+  // Returns whether that succeeded.
+  bool Reload();
 
  private:
   absl::Status Try();

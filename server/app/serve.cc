@@ -9,6 +9,7 @@
 #include "server/app/files/access_files.h"
 #include "server/app/files/config_warnings.h"
 #include "server/app/files/file_watch.h"
+#include "server/app/notifier.h"
 #include "server/app/ready_file.h"
 #include "server/app/reload.h"
 #include "server/app/version.h"
@@ -38,11 +39,21 @@ void LogServing(const config::Config& config, const App& app) {
        {"directory", config.embedded_dir}});
 }
 
-int AwaitEnd(Signals& signals, Reloader& reloader) {
+// For `systemctl status`.
+std::string DescribeServing(const config::Config& config, const App& app) {
+  return absl::StrCat("serving gRPC at ", config.listen,
+                      app.http_port() == 0 ? "" : ", HTTP at " + config.http_listen);
+}
+
+int AwaitEnd(Signals& signals, Reloader& reloader, Notifier& notifier, const std::string& serving) {
+  notifier.Ready(serving);
   for (;;) {
     const Signals::Request request = signals.Next();
     if (request.end_signal != 0) return request.end_signal;
-    reloader.Reload();
+    notifier.Reloading();
+    const bool is_reloaded = reloader.Reload();
+    notifier.Ready(is_reloaded ? serving
+                               : serving + "; the last reload failed and changed nothing");
   }
 }
 
@@ -62,7 +73,9 @@ absl::Status Serve(const std::vector<std::string>& arguments, const config::Conf
                  "--database-file, or set SKIPLANE_DATABASE"}});
   }
   Reloader reloader(arguments, config, std::move(files), *app, watch);
-  const int signal = AwaitEnd(signals, reloader);
+  Notifier notifier;
+  const int signal = AwaitEnd(signals, reloader, notifier, DescribeServing(config, *app));
+  notifier.Stopping();
   Log(LogLevel::kInfo, "draining", {{"signal", absl::StrCat(signal)}});
   app->Drain();
   app.reset();

@@ -13,7 +13,9 @@
 #include <cerrno>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 
 namespace skiplane::app {
 namespace {
@@ -102,12 +104,20 @@ absl::StatusOr<pid_t> Fork(Plan& plan) {
   return status;
 }
 
+// It is not the child that systemd waits for: PostgreSQL would say that it is ready, and so would we
+// be.
+bool IsForSystemd(absl::string_view variable) {
+  return absl::StartsWith(variable, "NOTIFY_SOCKET=") || absl::StartsWith(variable, "WATCHDOG_");
+}
+
 }  // namespace
 
 absl::StatusOr<Child> Child::Start(const ChildOptions& options) {
   Plan plan{options, Pointers(options.argv), Pointers(options.env)};
   plan.argv.push_back(nullptr);
-  for (char** variable = environ; *variable != nullptr; ++variable) plan.env.push_back(*variable);
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!IsForSystemd(*variable)) plan.env.push_back(*variable);
+  }
   plan.env.push_back(nullptr);
   absl::StatusOr<pid_t> pid = Fork(plan);
   if (!pid.ok()) return pid.status();

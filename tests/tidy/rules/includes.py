@@ -68,6 +68,7 @@ FENCES = [
     (re.compile(r"boost/"), ("server/http/",)),
     (re.compile(r"cjose/"), ("server/access/",)),
     (re.compile(r"prometheus/"), ("server/metrics/",)),
+    (re.compile(r"systemd/"), ("server/app/",)),
     (LOCK, ("server/main.cc",)),  # which sets how those of gRPC behave
 ]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
