@@ -1,5 +1,5 @@
-// Tells systemd what the broker does, if that started it with Type=notify: that it serves, reads its
-// settings again, drains; and, with WatchdogSec, that it is not frozen. Without systemd nothing
+// Tells systemd what the broker does, if that started it with Type=notify: that it serves, reads
+// its settings again, drains; and, with WatchdogSec, that it is not frozen. Without systemd nothing
 // happens.
 //
 // A message that cannot be sent is logged. Thread-safe.

@@ -104,8 +104,7 @@ absl::StatusOr<pid_t> Fork(Plan& plan) {
   return status;
 }
 
-// It is not the child that systemd waits for: PostgreSQL would say that it is ready, and so would we
-// be.
+// It is not the child that systemd waits for: PostgreSQL would say that it is ready, in our place.
 bool IsForSystemd(absl::string_view variable) {
   return absl::StartsWith(variable, "NOTIFY_SOCKET=") || absl::StartsWith(variable, "WATCHDOG_");
 }
