@@ -25,14 +25,17 @@ foreach(component IN ITEMS skiplaned skiplane libskiplane-dev)
 endforeach()
 install(FILES deploy/database-roles.sql DESTINATION ${CMAKE_INSTALL_DATADIR}/skiplane
   COMPONENT skiplaned)
+set(documents ${CMAKE_INSTALL_DATADIR}/doc)
 install(DIRECTORY deploy/example-mtls deploy/proxy
-  DESTINATION ${CMAKE_INSTALL_DOCDIR}d/examples COMPONENT skiplaned USE_SOURCE_PERMISSIONS)
+  DESTINATION ${documents}/skiplaned/examples COMPONENT skiplaned)
+install(PROGRAMS deploy/example-mtls/make-certificates
+  DESTINATION ${documents}/skiplaned/examples/example-mtls COMPONENT skiplaned)
 install(FILES deploy/systemd/worker.example
-  DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT skiplane)
+  DESTINATION ${documents}/skiplane/examples COMPONENT skiplane)
 install(FILES client/examples/producer.cc client/examples/worker.cc client/examples/orders_test.cc
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libskiplane-dev/examples COMPONENT libskiplane-dev)
+  DESTINATION ${documents}/libskiplane-dev/examples COMPONENT libskiplane-dev)
 install(DIRECTORY client/examples/python
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libskiplane-dev/examples COMPONENT libskiplane-dev
+  DESTINATION ${documents}/libskiplane-dev/examples COMPONENT libskiplane-dev
   FILES_MATCHING PATTERN *.py)
 
 set(CPACK_GENERATOR DEB)

@@ -1,5 +1,6 @@
 """Debian's packages and the tarball: made, installed in a bare Debian, run, and purged."""
 
+import filecmp
 import glob
 import os
 import re
@@ -49,9 +50,9 @@ class Package(unittest.TestCase):
     def test_what_is_made_twice_has_the_same_bytes(self):
         with tempfile.TemporaryDirectory() as again:
             make(again)
-            for name in os.listdir(f"{FOLDER}/made"):
-                with open(f"{FOLDER}/made/{name}", "rb") as one, open(f"{again}/{name}", "rb") as two:
-                    self.assertTrue(one.read() == two.read(), f"{name} differs")
+            _, differ, failed = filecmp.cmpfiles(f"{FOLDER}/made", again,
+                                                 os.listdir(f"{FOLDER}/made"), shallow=False)
+            self.assertEqual(differ + failed, [])
         self.assertEqual(len(packages()), 3)
 
     def test_lintian_finds_no_error(self):
@@ -70,7 +71,8 @@ class Package(unittest.TestCase):
             sorted(["skiplane.1.gz", *(f"skiplane-{name}.1.gz" for name in commands)]))
         page = self.output_of("zcat", f"{FOLDER}/build/package/skiplane/man/man1/"
                                       "skiplane-work.1.gz").replace("\\", "")
-        for option in re.findall(r"(?m)^  .*(--[a-z-]+)", self.output_of(program, "work", "--help")):
+        manual = self.output_of(program, "work", "--help")
+        for option in re.findall(r"(?m)^  .*(--[a-z-]+)", manual):
             self.assertIn(option, page)
 
     def output_of(self, *command):
