@@ -81,9 +81,10 @@ class Package(unittest.TestCase):
 
 @slow
 class Installed(unittest.TestCase):
-    def setUp(self):
-        self.debian = bare.BareDebian(f"{FOLDER}/debootstrap")
-        self.addCleanup(self.debian.remove)
+    @classmethod
+    def setUpClass(cls):
+        cls.debian = bare.BareDebian(f"{FOLDER}/debootstrap")
+        cls.addClassCleanup(cls.debian.remove)
 
     def start(self, line, user, **variables):
         program = self.debian.start(line, user, **variables)
@@ -128,6 +129,9 @@ class Installed(unittest.TestCase):
                         "--strip-components=1"], check=True)
         for name in ("skiplaned", "skiplane"):
             self.assertRegex(self.debian.run(f"/opt/bin/{name} --version"), rf"^{name} \d")
+            loaded = re.findall(r"=> (\S+)/\S+ ", self.debian.run(f"ldd /opt/bin/{name}"))
+            self.assertGreater(loaded.count("/opt/bin/../lib/skiplane"), 20)
+            self.assertLessEqual(loaded.count("/lib/x86_64-linux-gnu"), 4)
 
     def test_they_run_a_task_and_are_purged_without_a_trace(self):
         self.install()
