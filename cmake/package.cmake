@@ -56,11 +56,11 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 
 set(CPACK_COMPONENT_SKIPLANED_DESCRIPTION "task queue broker in front of PostgreSQL
- Skiplane is a durable task queue. Producers enqueue tasks, and workers in any
- language lease them, by gRPC or by HTTP with JSON. PostgreSQL holds all state:
- a broker may be killed at any moment, and several may serve one database.
- .
- This package has the broker, skiplaned, and its service.")
+Skiplane is a durable task queue. Producers enqueue tasks, and workers in any
+language lease them, by gRPC or by HTTP with JSON. PostgreSQL holds all state:
+a broker may be killed at any moment, and several may serve one database.
+.
+This package has the broker, skiplaned, and its service.")
 set(CPACK_DEBIAN_SKIPLANED_PACKAGE_NAME skiplaned)
 set(CPACK_DEBIAN_SKIPLANED_PACKAGE_SECTION database)
 set(CPACK_DEBIAN_SKIPLANED_PACKAGE_SHLIBDEPS ON)
@@ -72,18 +72,18 @@ set(CPACK_DEBIAN_SKIPLANED_PACKAGE_CONTROL_EXTRA
   ${scripts}/conffiles ${scripts}/postinst ${scripts}/prerm ${scripts}/postrm)
 
 set(CPACK_COMPONENT_SKIPLANE_DESCRIPTION "command line of the task queue Skiplane
- Shows and changes queues and tasks of a Skiplane broker, enqueues tasks from
- files and streams, and makes a worker of any program.
- .
- skiplane-worker@.service runs such a worker under systemd.")
+Shows and changes queues and tasks of a Skiplane broker, enqueues tasks from
+files and streams, and makes a worker of any program.
+.
+skiplane-worker@.service runs such a worker under systemd.")
 set(CPACK_DEBIAN_SKIPLANE_PACKAGE_NAME skiplane)
 set(CPACK_DEBIAN_SKIPLANE_PACKAGE_SECTION database)
 set(CPACK_DEBIAN_SKIPLANE_PACKAGE_SHLIBDEPS ON)
 
 set(CPACK_COMPONENT_LIBSKIPLANE-DEV_DESCRIPTION "client of the task queue Skiplane for C++
- Producers and workers for a Skiplane broker, and a broker in memory for their
- tests, as the CMake package skiplane. The .proto files are for other
- languages.")
+Producers and workers for a Skiplane broker, and a broker in memory for their
+tests, as the CMake package skiplane. The .proto files are for other
+languages.")
 set(CPACK_DEBIAN_LIBSKIPLANE-DEV_PACKAGE_NAME libskiplane-dev)
 set(CPACK_DEBIAN_LIBSKIPLANE-DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_LIBSKIPLANE-DEV_PACKAGE_DEPENDS "libabsl-dev, libgrpc++-dev, libprotobuf-dev")
