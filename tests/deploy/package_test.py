@@ -128,7 +128,7 @@ class Installed(unittest.TestCase):
         subprocess.run(["tar", "-xf", tarball, "-C", self.debian.file("/opt"),
                         "--strip-components=1"], check=True)
         for name in ("skiplaned", "skiplane"):
-            self.assertRegex(self.debian.run(f"/opt/bin/{name} --version"), rf"^{name} \d")
+            self.assertRegex(self.debian.run(f"/opt/bin/{name} --version"), r"\d\n$")
             loaded = re.findall(r"=> (\S+)/\S+ ", self.debian.run(f"ldd /opt/bin/{name}"))
             self.assertGreater(loaded.count("/opt/bin/../lib/skiplane"), 20)
             self.assertLessEqual(loaded.count("/lib/x86_64-linux-gnu"), 4)
@@ -138,7 +138,7 @@ class Installed(unittest.TestCase):
         self.make_database()
         broker, systemd = self.start_service()
         self.debian.run("skiplane queues create mail")
-        self.debian.run("skiplane enqueue mail --payload hello --key first")
+        self.debian.run("skiplane enqueue mail hello --key first")
         self.debian.run("skiplane work mail --max-tasks 1 -- cat")
         self.assertRegex(self.debian.run("skiplane tasks show mail/first"), r"SUCCEEDED|succeeded")
         self.reload(broker, systemd)
