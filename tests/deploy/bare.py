@@ -25,7 +25,7 @@ def why_not():
     """Why it cannot be made here; empty if it can."""
     if os.geteuid() != 0:
         return "only root may make a Debian in a folder"
-    missing = [name for name in ("debootstrap", "lintian", "help2man", "patchelf")
+    missing = [name for name in ("debootstrap", "lintian", "help2man", "patchelf", "ip")
                if not shutil.which(name)]
     return f"missing: {missing}: deploy/install-packages package root" if missing else ""
 

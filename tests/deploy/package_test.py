@@ -4,6 +4,7 @@ import filecmp
 import glob
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -90,7 +91,7 @@ class Package(unittest.TestCase):
 
     def install(self):
         for package in packages():
-            os.link(package, self.debian.file("/" + os.path.basename(package)))
+            shutil.copy(package, self.debian.file(self.place_of(package)))
         self.debian.apt_get("update")
         self.debian.apt_get(f"install postgresql {' '.join(map(self.place_of, packages()))}")
 
