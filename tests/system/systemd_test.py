@@ -56,6 +56,7 @@ class Systemd(SystemTest):
     def test_its_embedded_postgresql_does_not_say_that_it_is_ready(self):
         with tempfile.TemporaryDirectory(prefix="skiplane-embedded-") as folder:
             os.chmod(folder, 0o755)
+            os.chmod(os.path.dirname(self.systemd.place), 0o755)  # PostgreSQL's account gets there
             broker = Broker(f"--embedded={folder}/data",
                             env={"NOTIFY_SOCKET": self.systemd.place})
             self.addCleanup(broker.end)
