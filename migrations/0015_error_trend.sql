@@ -1,5 +1,5 @@
 -- How many attempts failed like an error group, by hour. Brokers of before go on beside: what they
--- settle is not among it.
+-- settle or fold is not among it.
 ALTER TABLE skiplane.error_delta
   ADD failures bigint NOT NULL DEFAULT 0;  -- attempts that failed, at seen_time
 ALTER TABLE skiplane.error_group

@@ -10,7 +10,7 @@ from support.database import run_sql
 from support.folder import Folder
 from support.process import Process
 
-LOOKS = ["descriptors", "version", "rights", "autovacuum", "connections", "snapshots",
+LOOKS = ["descriptors", "version", "statistics", "rights", "autovacuum", "connections", "snapshots",
          "idle transactions", "prepared transactions", "replication slots", "standbys", "dead rows",
          "transaction numbers", "memory", "log of changes", "checksums", "clocks", "schema"]
 OF_BROKERS = ["brokers", "upkeep"]
@@ -52,15 +52,19 @@ class Doctor(SystemTest):
                           "(SELECT max(version) FROM skiplane.schema_version)")
         code, looks, output = self.examine()
         self.assertEqual(code, 0, output)
-        self.assertEqual(looks["brokers"][0], "see to it")
+        self.assertNotIn("brokers", looks)  # of another schema nothing more is asked
         self.assertEqual(looks["schema"][0], "see to it")
         self.assertIn("skiplaned migrate", looks["schema"][2])
+        self.database.run("INSERT INTO skiplane.schema_version (version, name) "
+                          "SELECT max(version) + 1, 'again' FROM skiplane.schema_version")
+        self.assertEqual(self.examine()[1]["brokers"][0], "see to it")
 
     def test_a_role_without_rights_is_wrong(self):
         self.start()
         self.database.run("REVOKE SELECT ON skiplane.task FROM skiplane_broker")
         code, looks, output = self.examine(self.database.broker_uri)
         self.assertEqual((code, looks["rights"][0]), (1, "wrong"), output)
+        self.assertEqual(looks["statistics"][0], "see to it")
         self.assertIn("may not read task", looks["rights"][1])
         self.assertIn("GRANT skiplane_broker", looks["rights"][2])
         self.database.run("REVOKE SELECT ON skiplane.broker FROM skiplane_broker")
@@ -87,6 +91,10 @@ class EmbeddedDoctor(unittest.TestCase):
         self.addCleanup(files.remove)
         os.chmod(files.path(""), 0o755)
         flag = f"--embedded={files.path('data')}"
+        code, _, output = examine(self, flag)
+        self.assertEqual(code, 1)
+        self.assertIn("is it the right folder?", output)
+        self.assertEqual(os.listdir(files.path("")), [])
         broker = Broker(flag)
         self.addCleanup(broker.end)
         _, looks, output = examine(self, flag)  # beside the broker

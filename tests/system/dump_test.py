@@ -68,6 +68,7 @@ class Dumps(SystemTest):
         leased = self.fill(client)
         self.succeed("dump", self.file, self.database_flag())  # while the broker runs
         self.assertTrue(broker.runs())
+        self.assertEqual(os.stat(self.file).st_mode & 0o777, 0o600)
         other = self.other_database()
         output = self.succeed("restore", self.file, self.database_flag(other))
         self.assertIn("restored", output)
@@ -99,6 +100,10 @@ class Dumps(SystemTest):
             self.assertEqual(file.read(), "mine")
         self.fail("is no dump", "restore", self.file, self.database_flag(self.other_database()))
         os.remove(self.file)
+        self.files.write("queue.dump.partial", "of another dump")
+        self.fail("is there already", "dump", self.file, self.database_flag())
+        self.assertEqual(self.files.read("queue.dump.partial"), b"of another dump")
+        os.remove(self.files.path("queue.dump.partial"))
         self.succeed("dump", self.file, self.database_flag())
         self.fail("holds the schema skiplane already", "restore", self.file, self.database_flag())
         self.fail("No such file", "restore", self.files.path("none"), self.database_flag())

@@ -9,9 +9,10 @@
 
 namespace skiplane::app {
 
-// Says on standard output what it made. The file appears at once and complete; one that is there is
-// left alone: FAILED_PRECONDITION. The embedded PostgreSQL is used as it runs, or is started for
-// it. `is_ended`: whether the process was asked to end; then nothing is left behind.
+// Says on standard output what it made. The file appears at once and complete, and only its owner
+// may read it; one that is there is left alone: FAILED_PRECONDITION. The embedded PostgreSQL is
+// used as it runs, or is started for it. `is_ended`: whether the process was asked to end; then
+// nothing is left behind.
 absl::Status Dump(const config::Config& config, absl::FunctionRef<bool()> is_ended);
 
 }  // namespace skiplane::app

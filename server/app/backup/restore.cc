@@ -59,18 +59,23 @@ absl::Status MakeRoles(pg::Session& session) {
   return session.RunText(kRolesSql).status();
 }
 
-// A newer dump is not left half known: this binary could not use it.
 absl::Status Adopt(const config::Config& config, const pg::ConnectOptions& connect) {
   ASSIGN_OR_RETURN(const std::unique_ptr<pg::Session> session, pg::Session::Open(connect, nullptr));
   ASSIGN_OR_RETURN(const int version, pg::SchemaVersion(*session));
   if (version > pg::LatestSchemaVersion()) {
-    RETURN_IF_ERROR(session->RunText("DROP SCHEMA skiplane CASCADE").status());
     return absl::FailedPreconditionError(
         absl::StrCat("the dump has schema version ", version, ", and this skiplaned knows ",
-                     pg::LatestSchemaVersion(), ": use a newer one. Nothing was left"));
+                     pg::LatestSchemaVersion(), ": use a newer one"));
   }
   RETURN_IF_ERROR(PrepareDatabase(config, connect).status());
   return session->RunText("SELECT skiplane.grant_rights()").status();
+}
+
+// So that another try finds the database as this one did.
+absl::Status TakeBack(const pg::ConnectOptions& connect, const absl::Status& why) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<pg::Session> session, pg::Session::Open(connect, nullptr));
+  RETURN_IF_ERROR(session->RunText("DROP SCHEMA IF EXISTS skiplane CASCADE").status());
+  return absl::Status(why.code(), absl::StrCat(why.message(), ". Nothing was left"));
 }
 
 }  // namespace
@@ -94,13 +99,15 @@ absl::Status Restore(const config::Config& config, absl::FunctionRef<bool()> is_
        database.connect.uri,
        config.pg_bindir},
       is_ended);
+  if (absl::IsCancelled(restored)) return restored;
   if (!restored.ok()) {
     return absl::Status(
         restored.code(),
         absl::StrCat(restored.message(), ". Nothing was restored. If a role does not exist, run "
                      "deploy/database-roles.sql as somebody who may make roles, and try again"));
   }
-  RETURN_IF_ERROR(Adopt(config, database.connect));
+  const absl::Status adopted = Adopt(config, database.connect);
+  if (!adopted.ok()) return TakeBack(database.connect, adopted);
   std::cout << "restored " << config.dump_file << ": schema version " << pg::LatestSchemaVersion()
             << "\n" << std::flush;
   return absl::OkStatus();

@@ -1,5 +1,7 @@
 #include "server/app/database/database.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -61,6 +63,12 @@ absl::StatusOr<Database> OpenDatabase(const config::Config& config,
 }
 
 absl::StatusOr<Database> ReachDatabase(const config::Config& config) {
+  std::error_code error;
+  const std::string& dir = config.embedded_dir;
+  if (!dir.empty() && !std::filesystem::exists(dir + "/pgdata/PG_VERSION", error)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("there is no embedded database in ", dir, ": is it the right folder?"));
+  }
   absl::StatusOr<std::optional<ReservedPlace>> reserved = ReserveDatabase(config);
   if (reserved.ok()) return OpenDatabase(config, *std::move(reserved));
   ASSIGN_OR_RETURN(const EmbeddedPlace place, PreparePlace(config.embedded_dir));

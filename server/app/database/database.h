@@ -27,7 +27,7 @@ absl::StatusOr<Database> OpenDatabase(const config::Config& config,
                                       std::optional<ReservedPlace> reserved);
 
 // For who only looks: if another process runs the embedded cluster, it is used as it runs, and else
-// started.
+// started. FAILED_PRECONDITION if there is none.
 absl::StatusOr<Database> ReachDatabase(const config::Config& config);
 
 // To be called before the end of the embedded cluster and after that of the broker on it: logs how

@@ -11,6 +11,8 @@ WITH setting AS (
            FILTER (WHERE a.state LIKE 'idle in transaction%') AS longest_idle,
          max(now() - a.xact_start) FILTER (WHERE a.backend_xmin IS NOT NULL) AS oldest_snapshot
   FROM pg_stat_activity a WHERE a.backend_type = 'client backend' AND a.pid <> pg_backend_pid()
+), reader AS (
+  SELECT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE') AS sees_all
 ), slot AS (
   SELECT count(*) FILTER (WHERE NOT r.active) AS idle,
          string_agg(r.slot_name, ', ') FILTER (WHERE NOT r.active) AS names
@@ -31,6 +33,13 @@ SELECT 'version', (current_setting('server_version_num')::int < 150000)::int * 2
        'PostgreSQL ' || current_setting('server_version'),
        CASE WHEN current_setting('server_version_num')::int < 150000
             THEN 'upgrade to PostgreSQL 15 or newer' END
+UNION ALL
+SELECT 'statistics', (NOT r.sees_all)::int,
+       format(CASE WHEN r.sees_all THEN '%I sees all sessions'
+                   ELSE '%I sees no sessions of others, and no standbys' END, current_user),
+       CASE WHEN NOT r.sees_all
+            THEN format('GRANT pg_read_all_stats TO %I, and look again', current_user) END
+FROM reader r
 UNION ALL
 SELECT 'rights', (u.tables IS NOT NULL)::int * 2,
        CASE WHEN u.tables IS NULL THEN format('%I may read all tables', current_user)
@@ -81,13 +90,14 @@ FROM slot s
 UNION ALL
 SELECT 'standbys', (w.waits)::int * 2,
        CASE WHEN w.waits THEN 'commits wait for a standby, and none is connected'
-            WHEN w.wanted THEN 'commits wait for one, which is connected'
+            WHEN w.wanted THEN 'commits wait for one'
             ELSE 'commits wait for none' END,
        CASE WHEN w.waits THEN 'start the standby, or change synchronous_standby_names' END
 FROM (
   SELECT current_setting('synchronous_standby_names') <> '' AS wanted,
          current_setting('synchronous_standby_names') <> '' AND NOT EXISTS (
-           SELECT FROM pg_stat_replication r WHERE r.sync_state IN ('sync', 'quorum')) AS waits
+           SELECT FROM pg_stat_replication r WHERE r.sync_state IN ('sync', 'quorum'))
+           AND (SELECT r.sees_all FROM reader r) AS waits
 ) w
 UNION ALL
 SELECT 'dead rows', (b.tables IS NOT NULL)::int, coalesce(b.tables, 'few'),

@@ -55,7 +55,8 @@ absl::Status LookAtSchema(pg::Session& session, Findings* findings) {
                                   latest, "; older brokers go on beside it");
   }
   findings->push_back(std::move(finding));
-  return version > 0 ? Ask(session, kBrokerLooks, findings) : absl::OkStatus();
+  // Of another version they may have other columns.
+  return version == latest ? Ask(session, kBrokerLooks, findings) : absl::OkStatus();
 }
 
 absl::Status LookAtDatabase(const pg::ConnectOptions& connect, Findings* findings) {
