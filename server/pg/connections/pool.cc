@@ -42,7 +42,7 @@ struct Pool::State {
   bool Push(Job& job);
   void PutBack(Job job);
   bool Pause(std::chrono::milliseconds delay);
-  void Report();
+  void Report() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
   bool IsFinished() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) { return stopping && queue.empty(); }
   // A first attempt, at the start or after a loss, is worth waiting for; the later ones are not.
@@ -78,12 +78,8 @@ struct Pool::State {
 
 void Pool::State::Report() {
   if (metrics == nullptr) return;
-  mutex.Lock();
-  const auto now_open = static_cast<int64_t>(sessions.size());
-  const int64_t now_idle = queue.idle();
-  const auto now_waiting = static_cast<int64_t>(queue.size());
-  mutex.Unlock();
-  metrics->SetPool(now_open, now_idle, now_waiting);
+  metrics->SetPool(static_cast<int64_t>(sessions.size()), queue.idle(),
+                   static_cast<int64_t>(queue.size()));
 }
 
 absl::StatusOr<std::unique_ptr<Session>> Pool::State::Open() {
@@ -92,7 +88,10 @@ absl::StatusOr<std::unique_ptr<Session>> Pool::State::Open() {
     return sessions.empty();
   });
   base::MutexLock lock(mutex);
-  if (session.ok()) sessions.Add(**session);
+  if (session.ok()) {
+    sessions.Add(**session);
+    Report();
+  }
   return session;
 }
 
@@ -136,9 +135,10 @@ bool Pool::State::WaitForJob(Job& job) {
     job_came.WaitUntil(mutex, deadline);
   }
   queue.EndIdle();
-  if (queue.empty() || !refusal.ok()) return false;
-  job = queue.Take();
-  return true;
+  const bool has_job = !queue.empty() && refusal.ok();
+  if (has_job) job = queue.Take();
+  Report();
+  return has_job;
 }
 
 // Returns false, and leaves the job, when the pool stops.
@@ -148,6 +148,8 @@ bool Pool::State::Push(Job& job) {
   queue.Push(std::move(job));
   job_came.NotifyOne();
   if (IsHopeless()) changed.NotifyAll();
+  // Whoever takes a job reports: nobody does while the database holds all of them up.
+  if (!queue.HasSpare()) Report();
   return true;
 }
 
@@ -169,7 +171,6 @@ bool Pool::State::ServeUntilBroken(Session& session) {
     }
     Job job;
     const bool has_job = WaitForJob(job);
-    Report();
     if (has_job && !session.alive()) {
       PutBack(std::move(job));
       break;
@@ -186,7 +187,6 @@ bool Pool::State::ServeUntilBroken(Session& session) {
 void Pool::State::Work() {
   Backoff backoff;
   while (std::unique_ptr<Session> session = Connect(backoff)) {
-    Report();
     const bool worked = ServeUntilBroken(*session);
     if (worked) backoff.Reset();
     {
@@ -195,8 +195,8 @@ void Pool::State::Work() {
       if (IsFinished()) break;
       if (worked) ++hopeful;
       changed.NotifyAll();
+      Report();
     }
-    Report();
     if (worked) continue;
     // A server that accepts and hangs up must not be asked in a tight loop.
     if (!Pause(backoff.Next())) break;
@@ -260,9 +260,7 @@ Pool::Pool(ConnectOptions options, int connections, metrics::Metrics* metrics, O
 Pool::~Pool() { Stop(); }
 
 void Pool::Submit(Job job) {
-  if (!state_->Push(job)) return job(Draining());
-  // Whoever takes a job reports: nobody does while the database holds all of them up.
-  if (!HasSpare()) state_->Report();
+  if (!state_->Push(job)) job(Draining());
 }
 
 bool Pool::connected() const {
