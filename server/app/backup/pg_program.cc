@@ -5,52 +5,25 @@
 
 #include <cerrno>
 #include <csignal>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "server/app/cluster/child.h"
+#include "server/app/cluster/postgres_binaries.h"
 #include "server/base/status_macros.h"
 #include "server/pg/conninfo.h"
 
 namespace skiplane::app {
 namespace {
 
-constexpr char kDebianPrograms[] = "/usr/lib/postgresql";
 constexpr absl::Duration kLook = absl::Milliseconds(100);
 constexpr absl::Duration kEndBound = absl::Seconds(10);
 
-// Debian's pg_wrapper, which PATH has, may choose an older one.
-std::string NewestOfDebian(const std::string& name) {
-  std::string best = name;
-  int best_version = 0;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(kDebianPrograms, error)) {
-    int version = 0;
-    const std::string path = absl::StrCat(entry.path().string(), "/bin/", name);
-    if (!absl::SimpleAtoi(entry.path().filename().string(), &version)) continue;
-    if (version <= best_version || access(path.c_str(), X_OK) != 0) continue;
-    best_version = version;
-    best = path;
-  }
-  return best;
-}
-
-std::string PathOf(const PgProgram& program) {
-  if (!program.bindir.empty()) {
-    const std::string path = absl::StrCat(program.bindir, "/", program.name);
-    if (access(path.c_str(), X_OK) == 0) return path;
-  }
-  return NewestOfDebian(program.name);
-}
-
 absl::StatusOr<Child> Start(const PgProgram& program, int output_fd) {
   ChildOptions options;
-  options.argv = {PathOf(program)};
+  options.argv = {FindPostgresProgram(program.name, program.bindir)};
   options.argv.insert(options.argv.end(), program.arguments.begin(), program.arguments.end());
   options.output_fd = output_fd;
   options.death_signal = SIGTERM;

@@ -13,4 +13,8 @@ namespace skiplane::app {
 // there is none.
 absl::StatusOr<std::string> FindPostgresBinaries(absl::string_view given);
 
+// The path of one of PostgreSQL's programs for clients: in the folder `given` if it is there, else
+// the newest of Debian's, whose wrapper in PATH may choose an older one, else its name, for PATH.
+std::string FindPostgresProgram(const std::string& name, const std::string& given);
+
 }  // namespace skiplane::app
