@@ -24,11 +24,12 @@ using Findings = std::vector<Finding>;
 absl::Status Ask(pg::Session& session, const char* query, Findings* findings) {
   ASSIGN_OR_RETURN(const pg::Rows rows, session.RunText(query));
   for (int row = 0; row < rows.size(); ++row) {
-    findings->push_back({std::string(rows.Text(row, 0)),
-                         rows.IsNull(row, 1) ? Severity::kFine
-                                             : static_cast<Severity>(rows.Int(row, 1)),
-                         std::string(rows.Text(row, 2)),
-                         rows.IsNull(row, 3) ? "" : std::string(rows.Text(row, 3))});
+    Finding& finding = findings->emplace_back();
+    finding.what = std::string(rows.Text(row, 0));
+    finding.found = std::string(rows.Text(row, 2));
+    if (rows.IsNull(row, 1) || rows.Int(row, 1) == 0) continue;
+    finding.severity = static_cast<Severity>(rows.Int(row, 1));
+    finding.advice = std::string(rows.Text(row, 3));
   }
   return absl::OkStatus();
 }
