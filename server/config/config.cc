@@ -15,6 +15,7 @@
 #include "server/config/options.h"
 #include "server/config/settings_file.h"
 #include "server/config/source.h"
+#include "server/config/subcommands.h"
 
 namespace skiplane::config {
 namespace {
@@ -52,46 +53,9 @@ EarlyExit UsageError(const CLI::ParseError& error, const std::vector<std::string
                                      : absl::StrCat(variable, ", for ", message));
 }
 
-constexpr char kMakeTokenHelp[] =
-    "skiplaned make-token NAME [GROUP...]\n\n"
-    "Prints a new bearer token, for its caller alone, and below it its line for --token-file.\n"
-    "NAME says whose it is: visible ASCII without commas; the principal is token:NAME. Each GROUP\n"
-    "puts that one into a group of the rules. Takes no flags.\n";
-constexpr char kCheckConfigHelp[] =
-    "skiplaned check-config FLAGS...\n\n"
-    "Reads the settings, and the files that they name, as a broker with these flags (or\n"
-    "--config FILE) would, says whether they are right, and warns of what is seldom meant.\n"
-    "Asks no database and takes no port. skiplaned --help shows all flags.\n";
-
-constexpr char kMigrateHelp[] =
-    "skiplaned migrate [--dry-run] (--embedded DIR | --database URI | --database-file FILE)\n\n"
-    "Brings the database's schema to that of this version, and ends; a broker does so, too, when\n"
-    "it starts. Brokers of before go on beside. With --dry-run it says which migrations would be\n"
-    "applied, and applies none.\n";
-constexpr char kDumpHelp[] =
-    "skiplaned dump FILE (--embedded DIR | --database URI | --database-file FILE)\n\n"
-    "Writes all that the database holds for Skiplane, as it is at one moment, to FILE, which must\n"
-    "not be there yet. Brokers go on meanwhile. Needs pg_dump (package postgresql-client), of the\n"
-    "database's version or newer; --pg-bindir names its folder.\n";
-constexpr char kRestoreHelp[] =
-    "skiplaned restore FILE (--embedded DIR | --database URI | --database-file FILE)\n\n"
-    "Fills a database that holds nothing of Skiplane from what `skiplaned dump` wrote, all or\n"
-    "nothing, and brings it to the schema of this version. No broker may run on it. Needs\n"
-    "pg_restore (package postgresql-client); --pg-bindir names its folder.\n";
-constexpr char kDoctorHelp[] =
-    "skiplaned doctor FLAGS...\n\n"
-    "Looks at the database of a broker with these flags (or --config FILE), and at what this\n"
-    "machine gives it, and says what would keep it from serving well, and what to do. Changes\n"
-    "nothing. Ends with 1 if something is wrong. skiplaned --help shows all flags.\n";
-
 // From an App that has parsed nothing: CLI11 would show a subcommand's flags, which are none.
-EarlyExit ShowHelp(absl::string_view version, const Options& asked) {
-  if (asked.make_token->parsed()) return {0, kMakeTokenHelp};
-  if (asked.check_config->parsed()) return {0, kCheckConfigHelp};
-  if (asked.migrate->parsed()) return {0, kMigrateHelp};
-  if (asked.dump->parsed()) return {0, kDumpHelp};
-  if (asked.restore->parsed()) return {0, kRestoreHelp};
-  if (asked.doctor->parsed()) return {0, kDoctorHelp};
+EarlyExit ShowHelp(absl::string_view version, const CLI::App& asked) {
+  if (const std::string help = SubcommandOf(asked).help; !help.empty()) return {0, help};
   CLI::App app("", "skiplaned");
   Options options;
   DeclareOptions(version, &app, &options);
@@ -176,17 +140,10 @@ absl::Status ResolveHttp(const Options& options, Config* config) {
 }
 
 // From the flags, each of which is right by itself, to the whole.
-absl::StatusOr<Config> Resolve(const Options& options) {
+absl::StatusOr<Config> Resolve(const CLI::App& app, const Options& options) {
   Config config = options.config;
-  if (options.migrate->parsed()) config.command = Command::kMigrate;
-  if (options.check_config->parsed()) config.command = Command::kCheckConfig;
-  if (options.dump->parsed()) config.command = Command::kDump;
-  if (options.restore->parsed()) config.command = Command::kRestore;
-  if (options.doctor->parsed()) config.command = Command::kDoctor;
-  if (options.make_token->parsed()) {
-    config.command = Command::kMakeToken;
-    return config;
-  }
+  config.command = SubcommandOf(app).command;
+  if (config.command == Command::kMakeToken) return config;
   RETURN_IF_ERROR(ResolveDatabase(options, &config));
   if (config.metrics_listen == "off") config.metrics_listen.clear();
   for (std::string& origin : config.http_origins) origin = OriginAsSent(origin);
@@ -232,7 +189,7 @@ std::variant<Config, EarlyExit> ParseConfig(const std::vector<std::string>& argu
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
-    return ShowHelp(version, options);
+    return ShowHelp(version, app);
   } catch (const CLI::CallForVersion& call) {
     return EarlyExit{0, absl::StrCat(call.what(), "\n")};
   } catch (const CLI::ConfigError& error) {
@@ -240,7 +197,7 @@ std::variant<Config, EarlyExit> ParseConfig(const std::vector<std::string>& argu
   } catch (const CLI::ParseError& error) {
     return UsageError(error, arguments);
   }
-  absl::StatusOr<Config> config = Resolve(options);
+  absl::StatusOr<Config> config = Resolve(app, options);
   if (!config.ok()) return UsageError(config.status().message());
   config->is_database_on_command_line =
       !config->database_uri.empty() && SourceOf(arguments, "database") == "flag";

@@ -14,6 +14,7 @@
 #include "server/config/address.h"
 #include "server/config/help.h"
 #include "server/config/settings_file.h"
+#include "server/config/subcommands.h"
 
 namespace skiplane::config {
 namespace {
@@ -269,26 +270,7 @@ void DeclareOptions(absl::string_view version, CLI::App* app, Options* options) 
   DeclareAccess(app, &options->config.access);
   DeclareLimits(app, options);
   DeclareBehaviour(app, options);
-  app->require_subcommand(0, 1);
-  app->add_subcommand("serve", "Run the broker: what happens without a subcommand.");
-  options->migrate = app->add_subcommand("migrate", "Apply the migrations and end.");
-  options->migrate->add_flag("--dry-run", options->config.is_dry_run,
-                             "Say which would be applied, and apply none.");
-  options->check_config = app->add_subcommand(
-      "check-config", "Check the settings and the files that they name, and end.");
-  options->dump = app->add_subcommand(
-      "dump", "Write all that the database holds to a file, and end.");
-  options->restore = app->add_subcommand(
-      "restore", "Fill an empty database from such a file, and end.");
-  options->doctor = app->add_subcommand(
-      "doctor", "Look at the database and this machine, say what to do, and end.");
-  for (CLI::App* const command : {options->dump, options->restore}) {
-    command->add_option("FILE", options->config.dump_file, "The file.")->required();
-  }
-  options->make_token = app->add_subcommand(
-      "make-token", "Print a new bearer token, and below it its line for --token-file.");
-  options->make_token->add_option("NAME", options->config.token_name, "Whose it is.")->required();
-  options->make_token->add_option("GROUP", options->config.token_groups, "The groups of that one.");
+  DeclareSubcommands(app, &options->config);
 }
 
 }  // namespace skiplane::config

@@ -23,12 +23,6 @@ struct Options {
   std::string log_format = "text";
 
   CLI::Option* dashboard = nullptr;
-  CLI::App* migrate = nullptr;  // the subcommands
-  CLI::App* make_token = nullptr;
-  CLI::App* check_config = nullptr;
-  CLI::App* dump = nullptr;
-  CLI::App* restore = nullptr;
-  CLI::App* doctor = nullptr;
 };
 
 // Makes `app` fill `options`, which must outlive it.
