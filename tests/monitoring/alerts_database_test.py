@@ -1,19 +1,16 @@
 """The alerts of the database and of the upkeep fire by their causes."""
 
-import glob
-import os
-import tempfile
 import unittest
 
 import place  # noqa: F401  (first: it finds the others)
 import prometheus
 from alerts_case import AlertsTest
+from support import faked_clock
 from support.case import slow
 from support.client import DEADLINE_S, broker_pb2
-from support.cluster import Cluster, give_away
 from support.database import Database
+from support.faked_clock import FakedClock
 
-LIBRARY = glob.glob("/usr/lib/*/faketime/libfaketime.so.1")
 QUEUES = [f"queue-{number}" for number in range(8)]
 ENQUEUE = "skiplane.v1.BrokerService/Enqueue"
 FOLDER_FAILS = {("SkiplaneChoreFails", "error_folder"), ("SkiplaneChoreStale", "error_folder"),
@@ -22,7 +19,7 @@ FOLDER_FAILS = {("SkiplaneChoreFails", "error_folder"), ("SkiplaneChoreStale", "
 
 @slow
 @unittest.skipUnless(prometheus.IS_INSTALLED, prometheus.WHY_NOT)
-@unittest.skipUnless(LIBRARY, "the Debian package faketime is not installed")
+@unittest.skipUnless(faked_clock.LIBRARY, faked_clock.WHY_NOT)
 class OneDatabase(AlertsTest):
     EXPECTED = frozenset({
         ("SkiplanePoolExhausted", "first"), ("SkiplaneCallsSlow", ENQUEUE), *FOLDER_FAILS,
@@ -37,17 +34,9 @@ class OneDatabase(AlertsTest):
                          ("SkiplaneDatabaseErrors", "25")})
 
     def setUp(self):  # pylint: disable=super-init-not-called
-        folder = tempfile.TemporaryDirectory(prefix="skiplane-clock-")
-        self.addCleanup(folder.cleanup)
-        give_away(folder.name)
-        os.chmod(folder.name, 0o755)
-        self.offset = os.path.join(folder.name, "offset")
-        self.set_clock(0)
-        cluster = Cluster(env=[f"LD_PRELOAD={LIBRARY[0]}", "FAKETIME_NO_CACHE=1",
-                               f"FAKETIME_TIMESTAMP_FILE={self.offset}",
-                               "FAKETIME_DONT_FAKE_MONOTONIC=1"])
-        self.addCleanup(self.end, cluster)
-        self.database = Database(cluster)
+        clock = FakedClock(self)
+        self.set_clock = clock.set
+        self.database = Database(clock.cluster)
         first, self.client = self.start("--database-connections=2")
         second = self.start_broker()
         for name in QUEUES:
@@ -55,19 +44,6 @@ class OneDatabase(AlertsTest):
         self.client.enqueue(QUEUES[0])  # the histogram of such calls begins with its first value
         self.work()
         self.watch(first=first, second=second)
-
-    @staticmethod
-    def end(cluster):
-        cluster.end()
-        for left in glob.glob(f"/dev/shm/*faketime_*_{cluster.pid}"):
-            os.unlink(left)
-
-    def set_clock(self, offset_s):
-        """Of the database; from now on."""
-        with open(self.offset + ".new", "w", encoding="ascii") as file:
-            file.write(f"{offset_s:+d}\n")
-        os.chmod(self.offset + ".new", 0o644)
-        os.rename(self.offset + ".new", self.offset)
 
     def test_each_fires_by_its_cause(self):
         self.hold_tasks_up()

@@ -1,49 +1,25 @@
 """The database's clock goes back by an hour: what was due is due again, nobody who is silent lives
 for an hour more, and it is told to operators."""
 
-import glob
-import os
-import tempfile
 import time
 import unittest
 
+from support import faked_clock
 from support.case import SystemTest
 from support.client import DEADLINE_S, admin_pb2, seconds
-from support.cluster import Cluster, give_away
 from support.database import Database
+from support.faked_clock import FakedClock
 
 QUEUE = "timely"
-LIBRARY = "/usr/lib/*/faketime/libfaketime.so.1"
 HOUR_S = 3600
 
 
-@unittest.skipUnless(glob.glob(LIBRARY), "the Debian package faketime is not installed")
+@unittest.skipUnless(faked_clock.LIBRARY, faked_clock.WHY_NOT)
 class ClockGoesBack(SystemTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="skiplane-clock-")
-        self.addCleanup(folder.cleanup)
-        give_away(folder.name)
-        os.chmod(folder.name, 0o755)
-        self._file = os.path.join(folder.name, "offset")
-        self.set_clock(0)
-        cluster = Cluster(env=[f"LD_PRELOAD={glob.glob(LIBRARY)[0]}", "FAKETIME_NO_CACHE=1",
-                               f"FAKETIME_TIMESTAMP_FILE={self._file}",
-                               "FAKETIME_DONT_FAKE_MONOTONIC=1"])
-        self.addCleanup(self.end, cluster)
-        self.database = Database(cluster)
-
-    @staticmethod
-    def end(cluster):
-        cluster.end()
-        for left in glob.glob(f"/dev/shm/*faketime_*_{cluster.pid}"):
-            os.unlink(left)
-
-    def set_clock(self, offset_s):
-        """Of the database; from now on."""
-        with open(self._file + ".new", "w", encoding="ascii") as file:
-            file.write(f"{offset_s:+d}\n")
-        os.chmod(self._file + ".new", 0o644)
-        os.rename(self._file + ".new", self._file)
+        clock = FakedClock(self)
+        self.set_clock = clock.set
+        self.database = Database(clock.cluster)
 
     def await_look(self):
         """A step is told from a look before it, which a slow leader has not had yet."""
