@@ -21,12 +21,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 os.environ.setdefault("SKIPLANE_BUILD_DIR", os.path.join(ROOT, "build"))
 sys.path.insert(0, os.path.join(ROOT, "tests", "system"))
 
-from support import cluster, template  # noqa: E402
-from support.broker import Broker  # noqa: E402
-from support.client import DEADLINE_S, Client, broker_pb2  # noqa: E402
-from support.database import Database  # noqa: E402
+from support.client import DEADLINE_S, broker_pb2  # noqa: E402
 from support.http import JSON, PROTO, HttpClient, RawHttp, post  # noqa: E402
 from support.case import leases_begun  # noqa: E402
+from support.stage import stage  # noqa: E402
 
 QUEUE = "calls"
 ENQUEUE = "BrokerService/Enqueue"
@@ -192,20 +190,11 @@ def main():
     if 2 * connections + SPARE_CONNECTIONS > most:  # the broker keeps as many for gRPC
         raise SystemExit(f"{most} file descriptors are too few: ulimit -n"
                          f" {2 * connections + SPARE_CONNECTIONS}")
-    shared = cluster.shared()
-    database = Database(shared, template.made_in(shared))
     flags = [f"--max-waiting-calls={COUNT_MAX + 1}", f"--max-connections={connections}",
              "--address-share=100"]
-    broker = Broker(f"--database={database.uri}", *flags, http="127.0.0.1:0")
-    client = Client(broker.address)
-    try:
+    with stage(*flags, http="127.0.0.1:0") as (broker, client, _):
         client.create_queue(QUEUE)
         print(json.dumps({"mode": arguments.mode, **arguments.run(broker, client, arguments)}))
-        broker.terminate()
-    finally:
-        client.close()
-        broker.end()
-        database.drop()
 
 
 if __name__ == "__main__":

@@ -23,10 +23,7 @@ from browser import place  # noqa: E402,F401  first: it leads to the modules bel
 from browser.chrome import Chrome  # noqa: E402
 from browser.page import Page  # noqa: E402
 from open_pages import Traffic, pass_time  # noqa: E402
-from support import cluster, template  # noqa: E402
-from support.broker import Broker  # noqa: E402
-from support.client import Client  # noqa: E402
-from support.database import Database  # noqa: E402
+from support.stage import stage  # noqa: E402
 
 SEEN_MS = 16  # the browser tells of no interaction that is shorter
 ROUNDS = 5
@@ -99,20 +96,13 @@ def parse():
 
 def main():
     arguments = parse()
-    shared = cluster.shared()
-    database = Database(shared, template.made_in(shared))
-    broker = Broker(f"--database={database.uri}", "--max-new-queues-per-minute=100000",
-                    "--address-share=100", "--dashboard", http="127.0.0.1:0")
-    client = Client(broker.address)
-    chrome = Chrome()
-    try:
-        print(json.dumps(run(broker, client, chrome, arguments)))
-        broker.terminate()
-    finally:
-        chrome.quit()
-        client.close()
-        broker.end()
-        database.drop()
+    with stage("--max-new-queues-per-minute=100000", "--address-share=100", "--dashboard",
+               http="127.0.0.1:0") as (broker, client, _):
+        chrome = Chrome()
+        try:
+            print(json.dumps(run(broker, client, chrome, arguments)))
+        finally:
+            chrome.quit()
 
 
 if __name__ == "__main__":

@@ -23,12 +23,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 os.environ.setdefault("SKIPLANE_BUILD_DIR", os.path.join(ROOT, "build"))
 sys.path.insert(0, os.path.join(ROOT, "tests", "system"))
 
-from support import cluster, template  # noqa: E402
-from support.broker import Broker  # noqa: E402
-from support.client import Client  # noqa: E402
-from support.database import Database  # noqa: E402
 from support.http import SERVICES, HttpClient  # noqa: E402
 from support.http_stream import PLAIN, STREAM_JSON, envelope, read_envelope  # noqa: E402
+from support.stage import stage  # noqa: E402
 
 WATCH = f"{SERVICES}AdminService/Watch"
 PERIOD_S = 2
@@ -211,18 +208,9 @@ def parse():
 
 def main():
     arguments = parse()
-    shared = cluster.shared()
-    database = Database(shared, template.made_in(shared))
-    broker = Broker(f"--database={database.uri}", "--max-new-queues-per-minute=100000",
-                    "--address-share=100", http="127.0.0.1:0")
-    client = Client(broker.address)
-    try:
+    with stage("--max-new-queues-per-minute=100000", "--address-share=100",
+               http="127.0.0.1:0") as (broker, client, database):
         print(json.dumps(run(broker, database, client, arguments)))
-        broker.terminate()
-    finally:
-        client.close()
-        broker.end()
-        database.drop()
 
 
 if __name__ == "__main__":

@@ -11,10 +11,7 @@ import urllib.request
 
 import place  # noqa: F401  (first: it finds the others)
 from prometheus import Prometheus
-from support import cluster, template
-from support.broker import Broker
-from support.client import Client
-from support.database import Database
+from support.stage import stage
 
 
 def parse():
@@ -64,11 +61,7 @@ def tell_prometheus(broker):
 
 def main():
     options = parse()
-    shared = cluster.shared()
-    database = Database(shared, template.made_in(shared))
-    broker = Broker(f"--database={database.uri}")
-    client = Client(broker.address)
-    try:
+    with stage() as (broker, client, _):
         with concurrent.futures.ThreadPoolExecutor(16) as threads:
             list(threads.map(lambda number: run_a_task(client, f"queue-{number:05}"),
                              range(options.queues)))
@@ -79,10 +72,6 @@ def main():
         print(f"processor: {(after - before) / options.scrapes / 2 * 1000:.0f} ms a scrape, "
               f"resident: {broker.rss() >> 20} MiB, {os.cpu_count()} processors")
         tell_prometheus(broker)
-    finally:
-        client.close()
-        broker.end()
-        database.drop()
 
 
 if __name__ == "__main__":
