@@ -8,7 +8,6 @@ from support.broker import Broker
 from support.case import SystemTest
 from support.database import run_sql
 from support.folder import Folder
-from support.process import Process
 
 LOOKS = ["descriptors", "version", "statistics", "rights", "autovacuum", "connections", "snapshots",
          "idle transactions", "prepared transactions", "replication slots", "standbys", "dead rows",
@@ -18,18 +17,16 @@ OF_BROKERS = ["brokers", "upkeep"]
 
 def examine(case, *flags):
     """Exit code, and by what was looked at: how bad it is, with what was found and the advice."""
-    program = Process([brokers.program(), "doctor", *flags])
-    case.addCleanup(program.end)
-    code = program.wait()
+    code, output = brokers.run_to_end(case, "doctor", *flags)
     looks, last = {}, None
-    for line in program.output.splitlines():
+    for line in output.splitlines():
         word, rest = line[:10].strip(), line[11:]
         if word in ("ok", "see to it", "wrong"):
             last = rest.split(":")[0]
             looks[last] = [word, rest]
         elif last and not word:
             looks[last].append(rest)
-    return code, looks, program.output
+    return code, looks, output
 
 
 class Doctor(SystemTest):
@@ -78,11 +75,9 @@ class Doctor(SystemTest):
         self.assertRegex(looks["idle transactions"][1], "the longest since 00:00:", output)
 
     def test_a_database_that_is_away_is_told(self):
-        program = Process([brokers.program(), "doctor",
-                           "--database=postgresql:///x?host=/nonexistent"])
-        self.addCleanup(program.end)
-        self.assertEqual(program.wait(), 1)
-        self.assertIn("skiplaned: the database cannot be reached", program.output)
+        code, _, output = self.examine("postgresql:///x?host=/nonexistent")
+        self.assertEqual(code, 1)
+        self.assertIn("skiplaned: the database cannot be reached", output)
 
 
 class EmbeddedDoctor(unittest.TestCase):

@@ -24,18 +24,13 @@ class Dumps(SystemTest):
     def database_flag(self, database=None):
         return f"--database={(database or self.database).uri}"
 
-    def run_skiplaned(self, *arguments):
-        program = Process([brokers.program(), *arguments])
-        self.addCleanup(program.end)
-        return program.wait(), program.output
-
     def succeed(self, *arguments):
-        code, output = self.run_skiplaned(*arguments)
+        code, output = brokers.run_to_end(self, *arguments)
         self.assertEqual(code, 0, output)
         return output
 
     def fail(self, word, *arguments):  # pylint: disable=arguments-differ
-        code, output = self.run_skiplaned(*arguments)
+        code, output = brokers.run_to_end(self, *arguments)
         self.assertEqual(code, 1, output)
         self.assertTrue(output.splitlines()[-1].startswith("skiplaned: "), output)
         self.assertIn(word, output)
@@ -138,10 +133,9 @@ class EmbeddedDumps(unittest.TestCase):
         self.addCleanup(self.files.remove)
         os.chmod(self.files.path(""), 0o755)
 
-    def run_skiplaned(self, *arguments):
-        program = Process([brokers.program(), *arguments])
-        self.addCleanup(program.end)
-        self.assertEqual(program.wait(), 0, program.output)
+    def succeed(self, *arguments):
+        code, output = brokers.run_to_end(self, *arguments)
+        self.assertEqual(code, 0, output)
 
     def test_from_one_that_runs_into_a_new_one(self):
         first = Broker(f"--embedded={self.files.path('first')}", "--auto-create-queues")
@@ -150,9 +144,9 @@ class EmbeddedDumps(unittest.TestCase):
         self.addCleanup(client.close)
         client.enqueue("mail", payload=b"letter")
         dump = self.files.path("queue.dump")
-        self.run_skiplaned("dump", dump, f"--embedded={self.files.path('first')}")
+        self.succeed("dump", dump, f"--embedded={self.files.path('first')}")
         self.assertTrue(first.runs())
-        self.run_skiplaned("restore", dump, f"--embedded={self.files.path('second')}")
+        self.succeed("restore", dump, f"--embedded={self.files.path('second')}")
         second = Broker(f"--embedded={self.files.path('second')}")
         self.addCleanup(second.end)
         there = Client(second.address)

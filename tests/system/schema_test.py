@@ -16,12 +16,6 @@ from support.process import Process
 class Schema(SystemTest):
     is_migrated = False
 
-    def run_skiplaned(self, *arguments):
-        """One that ends by itself: its exit code and its output."""
-        program = Process([brokers.program(), *arguments])
-        self.addCleanup(program.end)
-        return program.wait(), program.output
-
     def database_flag(self):
         return f"--database={self.database.uri}"
 
@@ -29,27 +23,28 @@ class Schema(SystemTest):
         return self.database.run("SELECT version FROM skiplane.schema_version ORDER BY version")
 
     def test_migrate_makes_the_schema_once(self):
-        code, output = self.run_skiplaned("migrate", self.database_flag())
+        code, output = brokers.run_to_end(self, "migrate", self.database_flag())
         self.assertEqual(code, 0, output)
         made = self.versions()
         noun = "migration" if len(made) == 1 else "migrations"
         self.assertIn(f"{len(made)} {noun} applied\n", output)
-        code, output = self.run_skiplaned("migrate", self.database_flag())
+        code, output = brokers.run_to_end(self, "migrate", self.database_flag())
         self.assertEqual((code, self.versions()), (0, made))
         self.assertIn("0 migrations applied\n", output)
         self.start_broker("--no-migrate")
 
     def test_a_dry_run_tells_what_is_missing_and_changes_nothing(self):
-        code, output = self.run_skiplaned("migrate", "--dry-run", self.database_flag())
+        code, output = brokers.run_to_end(self, "migrate", "--dry-run", self.database_flag())
         self.assertEqual(code, 0, output)
         self.assertIn("would apply 1 first\nwould apply 2 lean_request_ids\n", output)
         self.assertEqual(self.database.value("SELECT to_regnamespace('skiplane') IS NULL"), "t")
-        self.run_skiplaned("migrate", self.database_flag())
-        code, output = self.run_skiplaned("migrate", "--dry-run", self.database_flag())
+        brokers.run_to_end(self, "migrate", self.database_flag())
+        code, output = brokers.run_to_end(self, "migrate", "--dry-run", self.database_flag())
         self.assertEqual((code, output), (0, "0 migrations missing\n"))
 
     def test_a_broker_that_must_not_migrate_refuses_an_empty_database(self):
-        code, output = self.run_skiplaned(self.database_flag(), "--no-migrate", "--listen=[::1]:0")
+        code, output = brokers.run_to_end(self, self.database_flag(), "--no-migrate",
+                                          "--listen=[::1]:0")
         self.assertEqual(code, 1)
         self.assertIn("skiplaned migrate", output)
         self.assertEqual(self.database.value("SELECT to_regnamespace('skiplane') IS NULL"), "t")
@@ -68,14 +63,16 @@ class Schema(SystemTest):
                           "SELECT max(version) + 1, 'of_tomorrow' FROM skiplane.schema_version")
         before = self.versions()
         for arguments in (["migrate"], [], ["--no-migrate"]):
-            code, output = self.run_skiplaned(
-                *arguments, self.database_flag(), "--listen=127.0.0.1:0", "--metrics-listen=off")
+            code, output = brokers.run_to_end(
+                self, *arguments, self.database_flag(), "--listen=127.0.0.1:0",
+                "--metrics-listen=off")
             self.assertEqual(code, 1, output)
             self.assertIn("newer", output)
         self.assertEqual(self.versions(), before)
 
     def test_a_database_that_cannot_be_reached_is_refused(self):
-        code, output = self.run_skiplaned("--database=postgresql://skiplane@/nobody?host=/nowhere",
+        code, output = brokers.run_to_end(self,
+                                          "--database=postgresql://skiplane@/nobody?host=/nowhere",
                                           "--listen=127.0.0.1:0", "--metrics-listen=off")
         self.assertEqual(code, 1, output)
 
@@ -90,8 +87,9 @@ class Schema(SystemTest):
                 careless = cluster.Cluster([f"{setting} = off"])
                 self.addCleanup(careless.end)
                 database = Database(careless)
-                code, output = self.run_skiplaned(
-                    f"--database={database.uri}", "--listen=127.0.0.1:0", "--metrics-listen=off")
+                code, output = brokers.run_to_end(
+                    self, f"--database={database.uri}", "--listen=127.0.0.1:0",
+                    "--metrics-listen=off")
                 self.assertEqual(code, 1, output)
                 self.assertIn(setting, output)
                 self.assertEqual(database.value("SELECT to_regnamespace('skiplane') IS NULL"), "t")

@@ -22,19 +22,14 @@ class Start(SystemTest):
         self.addCleanup(self.taken.close)
         self.taken_address = f"127.0.0.1:{self.taken.getsockname()[1]}"
 
-    def run_skiplaned(self, *arguments):
-        program = Process([brokers.program(), *arguments])
-        self.addCleanup(program.end)
-        return program.wait(), program.output
-
     def assert_untouched(self, *flags, code=1):
         """The broker ends because of the flags, before the database or a cluster was changed."""
-        ended, output = self.run_skiplaned(f"--database={self.database.uri}", *flags)
+        ended, output = brokers.run_to_end(self, f"--database={self.database.uri}", *flags)
         self.assertEqual(ended, code, output)
         self.assertEqual(self.database.value("SELECT to_regnamespace('skiplane') IS NULL"), "t")
         with tempfile.TemporaryDirectory(prefix="skiplane-embedded-") as folder:
             os.chmod(folder, 0o755)
-            ended, other_output = self.run_skiplaned(f"--embedded={folder}/data", *flags)
+            ended, other_output = brokers.run_to_end(self, f"--embedded={folder}/data", *flags)
             self.assertEqual(ended, code, other_output)
             if os.path.exists(f"{folder}/data"):
                 self.assertEqual(os.listdir(f"{folder}/data"), ["lock"])

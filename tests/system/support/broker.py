@@ -19,6 +19,13 @@ def program():
         os.environ["SKIPLANE_BUILD_DIR"], "server", "skiplaned")
 
 
+def run_to_end(case, *arguments):
+    """A `skiplaned` that ends by itself: its exit code and its output."""
+    ended = Process([program(), *arguments])
+    case.addCleanup(ended.end)
+    return ended.wait(), ended.output
+
+
 def listen_where_nobody_is_put():
     """On a port that stays free once it is given back: the kernel gives none of these away."""
     with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
