@@ -86,6 +86,15 @@ class Dumps(SystemTest):
                   "'EXECUTE'), has_function_privilege('skiplane_broker', p.oid, 'EXECUTE') "
                   "FROM pg_proc p WHERE pronamespace = 'skiplane'::regnamespace ORDER BY 1")
         self.assertEqual(other.run(rights), self.database.run(rights))
+        # Else functions that run as their owner run as the superuser who restored them.
+        owners = ("SELECT p.oid::regprocedure::text, p.proowner::regrole FROM pg_proc p "
+                  "WHERE p.pronamespace = 'skiplane'::regnamespace UNION ALL "
+                  "SELECT c.oid::regclass::text, c.relowner::regrole FROM pg_class c "
+                  "WHERE c.relnamespace = 'skiplane'::regnamespace UNION ALL "
+                  "SELECT n.nspname, n.nspowner::regrole FROM pg_namespace n "
+                  "WHERE n.nspname = 'skiplane' ORDER BY 1")
+        self.assertEqual(other.run(owners), self.database.run(owners))
+        self.assertEqual({row[1] for row in other.run(owners)}, {"skiplane_owner"})
 
     def test_what_is_there_is_left_alone(self):
         self.start()

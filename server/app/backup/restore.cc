@@ -22,11 +22,12 @@
 namespace skiplane::app {
 namespace {
 
-absl::Status CheckFile(const config::Config& config, const std::string& path) {
+// What `pg_restore --list` says of it.
+absl::StatusOr<std::string> ContentsOf(const config::Config& config, const std::string& path) {
   if (access(path.c_str(), R_OK) != 0) {
     return absl::FailedPreconditionError(absl::StrCat(path, ": ", std::strerror(errno)));
   }
-  const absl::StatusOr<std::string> contents =
+  absl::StatusOr<std::string> contents =
       ReadPgProgram({"pg_restore", {"--list", path}, "", config.pg_bindir});
   if (!contents.ok()) {
     return absl::FailedPreconditionError(
@@ -34,7 +35,7 @@ absl::Status CheckFile(const config::Config& config, const std::string& path) {
   }
   if (absl::StrContains(*contents, " SCHEMA - skiplane ") &&
       absl::StrContains(*contents, " TABLE DATA skiplane schema_version ")) {
-    return absl::OkStatus();
+    return contents;
   }
   return absl::FailedPreconditionError(
       absl::StrCat(path, " is a dump, but not of Skiplane: it has no schema skiplane"));
@@ -57,6 +58,16 @@ absl::Status MakeRoles(pg::Session& session) {
                                    "WHERE rolname = current_user"));
   if (!rows.Bool(0, 0)) return absl::OkStatus();
   return session.RunText(kRolesSql).status();
+}
+
+// Whether all is to belong to skiplane_owner, as it did, and as it does after a migration:
+// functions that run as their owner must not run as a superuser who restores them.
+absl::StatusOr<bool> KeepsOwner(pg::Session& session, const std::string& contents) {
+  if (!absl::StrContains(contents, " SCHEMA - skiplane skiplane_owner\n")) return false;
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.RunText("SELECT coalesce(pg_has_role(to_regrole('skiplane_owner'), "
+                                   "'USAGE'), false)"));
+  return rows.Bool(0, 0);
 }
 
 absl::Status Adopt(const config::Config& config, const pg::ConnectOptions& connect) {
@@ -82,29 +93,30 @@ absl::Status TakeBack(const pg::ConnectOptions& connect, const absl::Status& why
 
 absl::Status Restore(const config::Config& config, absl::FunctionRef<bool()> is_ended) {
   const std::string path = std::filesystem::absolute(config.dump_file).string();
-  RETURN_IF_ERROR(CheckFile(config, path));
+  ASSIGN_OR_RETURN(const std::string contents, ContentsOf(config, path));
   ASSIGN_OR_RETURN(std::optional<ReservedPlace> reserved, ReserveDatabase(config));
   ASSIGN_OR_RETURN(const Database database, OpenDatabase(config, std::move(reserved)));
+  // The name of the database is in the environment, too.
+  PgProgram program{"pg_restore",
+                    {"--single-transaction", "--exit-on-error", "--no-password", "--dbname=", path},
+                    database.connect.uri,
+                    config.pg_bindir};
   {
     ASSIGN_OR_RETURN(const std::unique_ptr<pg::Session> session,
                      pg::Session::Open(database.connect, nullptr));
     RETURN_IF_ERROR(CheckEmpty(*session));
     RETURN_IF_ERROR(MakeRoles(*session));
+    ASSIGN_OR_RETURN(const bool keeps_owner, KeepsOwner(*session, contents));
+    if (!keeps_owner) program.arguments.insert(program.arguments.begin(), "--no-owner");
   }
-  const absl::Status restored = RunPgProgram(
-      {"pg_restore",
-       // The name of the database is in the environment, too.
-       {"--single-transaction", "--exit-on-error", "--no-owner", "--no-password", "--dbname=",
-        path},
-       database.connect.uri,
-       config.pg_bindir},
-      is_ended);
+  const absl::Status restored = RunPgProgram(program, is_ended);
   if (absl::IsCancelled(restored)) return restored;
   if (!restored.ok()) {
     return absl::Status(
         restored.code(),
-        absl::StrCat(restored.message(), ". Nothing was restored. If a role does not exist, run "
-                     "deploy/database-roles.sql as somebody who may make roles, and try again"));
+        absl::StrCat(restored.message(), ". Nothing was restored. If that is a role that does not "
+                     "exist, run deploy/database-roles.sql as somebody who may make roles, and try "
+                     "again"));
   }
   const absl::Status adopted = Adopt(config, database.connect);
   if (!adopted.ok()) return TakeBack(database.connect, adopted);
