@@ -10,7 +10,7 @@
 #include "server/access/authenticator.h"
 #include "server/access/token_sealer.h"
 #include "server/app/database/database.h"
-#include "server/app/descriptors.h"
+#include "server/app/limits/descriptors.h"
 #include "server/app/files/access_files.h"
 #include "server/app/http_front.h"
 #include "server/app/readiness.h"
@@ -28,8 +28,6 @@
 namespace skiplane::app {
 namespace {
 
-// One that listens, one for upkeep, one to migrate.
-constexpr int kFurtherDatabaseConnections = 3;
 
 // For the answers to calls that are cut off.
 constexpr absl::Duration kAnswerWithin = absl::Seconds(1);
@@ -80,14 +78,10 @@ struct Connections {
 
 absl::StatusOr<Connections> ConnectionsOf(const config::Config& config) {
   ASSIGN_OR_RETURN(const int64_t limit, RaiseDescriptorLimit());
+  const DescriptorPlan plan = PlanDescriptors(config, limit);
   Connections connections;
-  if (!config.metrics_listen.empty()) {
-    connections.page = PageConnectionsWithin(limit, http::kPageConnectionsMax);
-  }
-  const int ports = config.http_listen.empty() ? 1 : 2;
-  const int others = config.database_connections + kFurtherDatabaseConnections + connections.page;
-  ASSIGN_OR_RETURN(connections.callers,
-                   ConnectionsWithin(limit, config.max_connections, ports, others));
+  connections.page = plan.page;
+  ASSIGN_OR_RETURN(connections.callers, ConnectionsWithin(limit, config.max_connections, plan));
   return connections;
 }
 

@@ -1,5 +1,5 @@
 // What the limit of open files leaves for callers.
-#include "server/app/descriptors.h"
+#include "server/app/limits/descriptors.h"
 
 #include <sys/resource.h>
 
@@ -18,6 +18,7 @@ using ::testing::internal::CaptureStderr;
 using ::testing::internal::GetCapturedStderr;
 
 constexpr int kDatabase = 7;
+constexpr DescriptorPlan kPlan = {.ports = 1, .others = kDatabase};
 constexpr int64_t kReserved = kDescriptorsReserved + kDatabase;
 
 std::string Logged() {
@@ -40,13 +41,13 @@ TEST(Descriptors, TheSoftLimitIsRaisedToTheHardOne) {
 
 TEST(Descriptors, WithEnoughOfThemAllConnectionsAreAllowedAndNothingIsSaid) {
   CaptureStderr();
-  EXPECT_EQ(testing::Required(ConnectionsWithin(kReserved + 1000, 1000, 1, kDatabase)), 1000);
+  EXPECT_EQ(testing::Required(ConnectionsWithin(kReserved + 1000, 1000, kPlan)), 1000);
   EXPECT_THAT(Logged(), IsEmpty());
 }
 
 TEST(Descriptors, ALowLimitIsWarnedOf) {
   CaptureStderr();
-  EXPECT_EQ(testing::Required(ConnectionsWithin(1024, 10000, 1, kDatabase)), 1024 - kReserved);
+  EXPECT_EQ(testing::Required(ConnectionsWithin(1024, 10000, kPlan)), 1024 - kReserved);
   const std::string line = Logged();
   EXPECT_THAT(line, HasSubstr("few_descriptors limit=1024"));
   EXPECT_THAT(line, HasSubstr("connections_max=921"));
@@ -60,10 +61,10 @@ TEST(Descriptors, TheMetricsPageHasASmallPartOfThem) {
 }
 
 TEST(Descriptors, ALimitThatLeavesNothingForCallersIsAnError) {
-  const absl::Status status = ConnectionsWithin(kReserved, 10, 1, kDatabase).status();
+  const absl::Status status = ConnectionsWithin(kReserved, 10, kPlan).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), HasSubstr("ulimit -n, to 113"));
-  EXPECT_TRUE(ConnectionsWithin(kReserved + 1, 10, 1, kDatabase).ok());
+  EXPECT_TRUE(ConnectionsWithin(kReserved + 1, 10, kPlan).ok());
 }
 
 }  // namespace

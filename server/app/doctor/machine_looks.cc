@@ -1,6 +1,5 @@
 #include "server/app/doctor/machine_looks.h"
 
-#include <sys/resource.h>
 #include <sys/statvfs.h>
 
 #include <algorithm>
@@ -8,26 +7,27 @@
 #include <cstring>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "server/app/limits/descriptors.h"
 
 namespace skiplane::app {
 namespace {
 
-constexpr rlim_t kOwnFiles = 256;  // files, the database, the ports
 constexpr double kRoomLeast = 0.1;
 constexpr absl::Duration kClocksApart = absl::Seconds(2);
 
 }  // namespace
 
 Finding LookAtDescriptors(const config::Config& config) {
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  const rlim_t needed = static_cast<rlim_t>(config.max_connections) + kOwnFiles;
+  absl::StatusOr<int64_t> limit = RaiseDescriptorLimit();
+  const DescriptorPlan plan = PlanDescriptors(config, limit.value_or(0));
+  const int64_t needed = plan.Needed(config.max_connections);
   Finding finding{"descriptors", Severity::kFine,
-                  absl::StrCat("up to ", limit.rlim_max, ", for ", config.max_connections,
-                               " connections (--max-connections)"),
+                  absl::StrCat("up to ", limit.value_or(0), ", of which --max-connections ",
+                               config.max_connections, " needs ", needed),
                   ""};
-  if (limit.rlim_max >= needed) return finding;  // a broker raises its own limit up to that
+  if (limit.value_or(0) >= needed) return finding;
   finding.severity = Severity::kSeeToIt;
   finding.advice = absl::StrCat("let it have ", needed,
                                 " (LimitNOFILE= of systemd, or ulimit -n), or set "

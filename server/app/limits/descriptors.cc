@@ -1,4 +1,4 @@
-#include "server/app/descriptors.h"
+#include "server/app/limits/descriptors.h"
 
 #include <sys/resource.h>
 
@@ -9,10 +9,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/base/log.h"
+#include "server/http/metrics_page.h"
 
 namespace skiplane::app {
 namespace {
 
+// One that listens, one for upkeep, one to migrate.
+constexpr int kFurtherDatabaseConnections = 3;
 constexpr char kRemedy[] = "set LimitNOFILE= of the service, or ulimit -n, to ";
 
 int64_t NumberOf(rlim_t limit) {
@@ -36,12 +39,26 @@ int PageConnectionsWithin(int64_t limit, int wanted) {
   return static_cast<int>(std::clamp<int64_t>(limit / kPart, 1, wanted));
 }
 
-absl::StatusOr<int> ConnectionsWithin(int64_t limit, int wanted, int ports, int others) {
-  const int64_t reserved = kDescriptorsReserved + others;
-  const int64_t needed = reserved + int64_t{wanted} * ports;
+int64_t DescriptorPlan::Needed(int callers) const {
+  return kDescriptorsReserved + others + int64_t{callers} * ports;
+}
+
+DescriptorPlan PlanDescriptors(const config::Config& config, int64_t limit) {
+  DescriptorPlan plan;
+  if (!config.metrics_listen.empty()) {
+    plan.page = PageConnectionsWithin(limit, http::kPageConnectionsMax);
+  }
+  plan.ports = config.http_listen.empty() ? 1 : 2;
+  plan.others = config.database_connections + kFurtherDatabaseConnections + plan.page;
+  return plan;
+}
+
+absl::StatusOr<int> ConnectionsWithin(int64_t limit, int wanted, const DescriptorPlan& plan) {
+  const int64_t reserved = plan.Needed(0);
+  const int64_t needed = plan.Needed(wanted);
   if (limit >= needed) return wanted;
   const std::string remedy = absl::StrCat(kRemedy, needed);
-  const int64_t left = (limit - reserved) / ports;
+  const int64_t left = (limit - reserved) / plan.ports;
   if (limit <= reserved || left == 0) {
     return absl::FailedPreconditionError(
         absl::StrCat("the limit of open files, ", limit,

@@ -55,7 +55,8 @@ ROOMS = {
     "app/cluster": {"base"},
     "app/database": {"app/cluster", "config", "store", "pg", "pg/migrate", "model", "base"},
     "app/backup": {"app/database", "app/cluster", "config", "pg", "pg/migrate", "base"},
-    "app/doctor": {"app/database", "config", "pg", "pg/migrate", "base"},
+    "app/limits": {"http", "config", "base"},
+    "app/doctor": {"app/limits", "app/database", "config", "pg", "pg/migrate", "base"},
     "app/files": {"access", "access/keys", "net", "config", "pg", "base"},
     "app": ALL,
 }
