@@ -22,7 +22,7 @@ void ReadBulk(absl::string_view bytes) {
   Demand(filter_again == filter, "a filter is read as it was written");
   Demand(change_again == change, "a change is read as it was written");
   Demand(change.kind >= model::TaskChange::Kind::kPrioritize &&
-             change.kind <= model::TaskChange::Kind::kTrigger,
+             change.kind <= model::TaskChange::Kind::kDeleteQueue,
          "a change is one that we know");
 }
 
