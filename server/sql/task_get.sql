@@ -73,14 +73,19 @@ FROM (
          FROM skiplane.task_failed d WHERE d.lane = $1::int8 AND d.id = w.id
          ORDER BY d.end_time DESC LIMIT 1)
         UNION ALL
-        (SELECT 3, h.task_id, CASE h.outcome WHEN 1 THEN 4 WHEN 5 THEN 6 ELSE 5 END, h.key,
+        (SELECT 3, h.task_id, CASE h.outcome WHEN 1 THEN 4 ELSE 6 END, h.key,
                 h.priority, h.attempt, h.max_attempts, h.create_time, h.schedule_time, NULL,
                 h.end_time, h.error_type, h.error_fingerprint, h.error_text, h.session, h.stage,
                 h.version, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                 CASE WHEN $3::bool THEN h.payload END, NULL, NULL,
                 CASE WHEN $3::bool AND h.outcome = 1 THEN h.result END
-         FROM skiplane.history h WHERE h.lane = $1::int8 AND h.task_id = w.id AND h.ends_task
-         ORDER BY h.end_time DESC LIMIT 1)
+         FROM (
+           SELECT o.* FROM skiplane.history o
+           WHERE o.lane = $1::int8 AND o.task_id = w.id AND o.ends_task
+           ORDER BY o.end_time DESC LIMIT 1
+         ) h
+         -- A failed task without its row was deleted, moved or expired.
+         WHERE h.outcome IN (1, 5))
         UNION ALL
         SELECT 3, h.task_id, 4, h.key, h.priority, h.attempt, h.max_attempts, h.create_time,
                h.schedule_time, NULL, h.end_time, h.error_type, h.error_fingerprint, h.error_text,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -100,7 +101,8 @@ absl::StatusOr<model::Page<model::ErrorGroup>> ListErrorGroups(pg::Session& sess
     group.first_seen_time = rows.Micros(row, 6);
     group.last_seen_time = rows.Micros(row, 7);
     for (absl::string_view id : absl::StrSplit(rows.Text(row, 8), ',', absl::SkipEmpty())) {
-      if (group.task_ids.size() < kSamples) group.task_ids.emplace_back(id);
+      const bool is_known = absl::c_linear_search(group.task_ids, id);
+      if (group.task_ids.size() < kSamples && !is_known) group.task_ids.emplace_back(id);
     }
     page.bytes = rows.Int(row, 9);
     page.has_more = rows.Bool(row, 10);

@@ -18,6 +18,7 @@ namespace {
 
 using model::TaskChange;
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using testing::IsOk;
@@ -250,7 +251,7 @@ TEST_F(OperateTest, ErrorGroupsAreTheSameFoldedOrNot) {
     ASSERT_THAT(groups, SizeIs(1));
     EXPECT_EQ(groups[0].retrying, 3);
     EXPECT_EQ(groups[0].type, "Boom");
-    EXPECT_FALSE(groups[0].task_ids.empty());
+    EXPECT_THAT(groups[0].task_ids, SizeIs(3)) << "folded: " << fold;
     EXPECT_THAT(groups[0].hourly_failures, SizeIs(48));
     EXPECT_EQ(groups[0].hourly_failures.back(), 3) << "folded: " << fold;
     for (const int64_t lane : Required(LanesWithErrorDeltas(*session_))) {
@@ -258,6 +259,33 @@ TEST_F(OperateTest, ErrorGroupsAreTheSameFoldedOrNot) {
     }
   }
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.error_delta"), 0);
+}
+
+TEST_F(OperateTest, AnErrorGroupNamesFiveTasksOnceEachTheLatestFirst) {
+  const auto add = [this](const char* seen_time, const char* tasks) {
+    Sql(absl::StrCat("INSERT INTO skiplane.error_delta "
+                     "(lane, stage, fingerprint, retrying, failed, seen_time, error_type, tasks) "
+                     "VALUES (",
+                     lane_, ", 0, 'f', 1, 0, '", seen_time, "', 'E', '", tasks, "')"));
+  };
+  const auto expect = [this](std::vector<int> ids) {
+    std::vector<std::string> named;
+    for (const int id : ids) named.push_back(absl::StrCat(lane_, "-", id));
+    for (int fold = 0; fold < 2; ++fold) {
+      const auto page = Required(
+          ListErrorGroups(*session_, {{lane_}, {lane_}}, std::nullopt, {}, 10, INT64_MAX));
+      ASSERT_THAT(page.items, SizeIs(1));
+      EXPECT_THAT(page.items[0].task_ids, ElementsAreArray(named)) << "folded: " << fold;
+      Required(FoldErrors(*session_, lane_, 100));
+    }
+  };
+  add("2026-11-29 12:00Z", "{1,2}");
+  add("2026-11-29 12:01Z", "{2,3}");
+  expect({2, 3, 1});
+  add("2026-11-29 12:02Z", "{4}");
+  expect({4, 2, 3, 1});
+  add("2026-11-29 12:03Z", "{1,5,6}");
+  expect({1, 5, 6, 4, 2});
 }
 
 TEST_F(OperateTest, FailuresStayInTheirHourForTwoDays) {

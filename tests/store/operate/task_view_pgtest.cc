@@ -2,6 +2,7 @@
 
 #include "gmock/gmock.h"
 #include "server/store/sessions.h"
+#include "server/store/task_change.h"
 #include "tests/store/store_harness.h"
 #include "tests/support/status_matchers.h"
 
@@ -170,6 +171,16 @@ TEST_F(GetTaskTest, AFailedTaskIsKnownWithoutHistory) {
   End(TakeOne(), Action::kFail, &first_, model::HistoryPolicy::kNone);
   EXPECT_EQ(View(id).state, TaskState::kFailed);
   ExpectError(View(id), first_);
+}
+
+TEST_F(GetTaskTest, ADeletedFailedTaskIsNotShownFromItsHistory) {
+  const int64_t id = PutOne();
+  End(TakeOne(), Action::kFail, &first_);
+  model::TaskChange change;
+  change.kind = model::TaskChange::Kind::kDelete;
+  Required(ChangeTasks(*session_, TaskTable::kFailed, lane_, {id}, change, {}));
+  EXPECT_THAT(GetTask(*session_, {lane_, id}), ReasonIs("TASK_NOT_FOUND"));
+  EXPECT_EQ(Number("SELECT count(*) FROM skiplane.history"), 1);
 }
 
 TEST_F(GetTaskTest, ASucceededTaskIsForgottenWithoutHistory) {
