@@ -6,6 +6,7 @@
 #include "absl/time/clock.h"
 #include "server/base/log.h"
 #include "server/base/status_macros.h"
+#include "server/pg/conflicts.h"
 #include "server/pg/errors.h"
 #include "server/pg/migrate/migrator.h"
 
@@ -81,7 +82,9 @@ absl::StatusOr<bool> ApplyNextInTransaction(Session& session,
   return applied;
 }
 
-// Somebody has one of the tables for long.
+// Somebody had the tables for long, or waited for this transaction as it did for theirs.
+bool IsInTheWay(const absl::Status& status) { return IsLockTimeout(status) || IsConflict(status); }
+
 absl::Status WaitALittle(Session& session) {
   ASSIGN_OR_RETURN(const Rows rows, session.RunText(kInTheWay));
   base::Log(base::LogLevel::kWarn, "migration_waits",
@@ -125,7 +128,7 @@ absl::StatusOr<int> ApplyMigrations(const ConnectOptions& options,
     const absl::StatusOr<bool> applied = ApplyNextInTransaction(*session, migrations);
     if (applied.ok()) {
       count += *applied ? 1 : 0;
-    } else if (IsLockTimeout(applied.status()) && absl::Now() < give_up) {
+    } else if (IsInTheWay(applied.status()) && absl::Now() < give_up) {
       RETURN_IF_ERROR(WaitALittle(*session));
     } else {
       return applied.status();

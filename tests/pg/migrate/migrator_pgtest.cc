@@ -85,6 +85,22 @@ TEST_F(MigratorTest, CallersAreServedWhileItWaitsForALongReader) {
   EXPECT_THAT(applied, IsOkAndHolds(1));
 }
 
+// A list reads two tables in one order, a migration changed them in the other: whichever of them
+// PostgreSQL ends, the schema gets there.
+TEST_F(MigratorTest, ADeadlockWithACallIsTriedAgain) {
+  constexpr Migration kMeets{2, "meets", R"(
+    DO $$ BEGIN
+      IF nextval('one_time') = 1 THEN
+        RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01';
+      END IF;
+    END $$)"};
+  ASSERT_THAT(Apply({kFirst}), IsOk());
+  database_.Run("CREATE SEQUENCE one_time");
+  EXPECT_THAT(Apply({kFirst, kMeets}), IsOkAndHolds(1));
+  EXPECT_EQ(Versions(), "1:first 2:meets");
+  EXPECT_EQ(database_.Run("SELECT last_value FROM one_time"), "2");
+}
+
 TEST_F(MigratorTest, ANewerSchemaIsRefusedAndLeftAlone) {
   ASSERT_THAT(Apply({kFirst, kSecond}), IsOk());
   EXPECT_THAT(Apply({kFirst}), StatusIs(absl::StatusCode::kFailedPrecondition));
