@@ -30,6 +30,7 @@ install(DIRECTORY deploy/example-mtls deploy/proxy
   DESTINATION ${documents}/skiplaned/examples COMPONENT skiplaned)
 install(PROGRAMS deploy/example-mtls/make-certificates
   DESTINATION ${documents}/skiplaned/examples/example-mtls COMPONENT skiplaned)
+install(DIRECTORY DESTINATION /etc/skiplane-worker COMPONENT skiplane)
 install(FILES deploy/systemd/worker.example
   DESTINATION ${documents}/skiplane/examples COMPONENT skiplane)
 install(FILES client/examples/producer.cc client/examples/worker.cc client/examples/orders_test.cc
@@ -67,9 +68,10 @@ set(CPACK_DEBIAN_SKIPLANED_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_SKIPLANED_PACKAGE_DEPENDS "passwd, procps, init-system-helpers (>= 1.54~)")
 set(CPACK_DEBIAN_SKIPLANED_PACKAGE_RECOMMENDS skiplane)
 set(CPACK_DEBIAN_SKIPLANED_PACKAGE_SUGGESTS "postgresql (>= 15)")
-set(scripts ${PROJECT_SOURCE_DIR}/deploy/debian/skiplaned)
+set(scripts ${PROJECT_SOURCE_DIR}/deploy/debian)
 set(CPACK_DEBIAN_SKIPLANED_PACKAGE_CONTROL_EXTRA
-  ${scripts}/conffiles ${scripts}/postinst ${scripts}/prerm ${scripts}/postrm)
+  ${scripts}/skiplaned/conffiles ${scripts}/skiplaned/postinst ${scripts}/skiplaned/prerm
+  ${scripts}/skiplaned/postrm)
 
 set(CPACK_COMPONENT_SKIPLANE_DESCRIPTION "command line of the task queue Skiplane
 Shows and changes queues and tasks of a Skiplane broker, enqueues tasks from
@@ -79,6 +81,9 @@ skiplane-worker@.service runs such a worker under systemd.")
 set(CPACK_DEBIAN_SKIPLANE_PACKAGE_NAME skiplane)
 set(CPACK_DEBIAN_SKIPLANE_PACKAGE_SECTION database)
 set(CPACK_DEBIAN_SKIPLANE_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_SKIPLANE_PACKAGE_DEPENDS "init-system-helpers (>= 1.54~)")
+set(CPACK_DEBIAN_SKIPLANE_PACKAGE_CONTROL_EXTRA
+  ${scripts}/skiplane/postinst ${scripts}/skiplane/prerm ${scripts}/skiplane/postrm)
 
 set(CPACK_COMPONENT_LIBSKIPLANE-DEV_DESCRIPTION "client of the task queue Skiplane for C++
 Producers and workers for a Skiplane broker, and a broker in memory for their

@@ -16,6 +16,7 @@ from support.notify import NotifySocket
 BUILD = os.environ["SKIPLANE_BUILD_DIR"]
 FOLDER = os.path.join(BUILD, "package")  # kept: the second time little is compiled
 UNIT = "/usr/lib/systemd/system/skiplaned.service"
+WORKER_UNIT = "/usr/lib/systemd/system/skiplane-worker@.service"
 SETTINGS = "/etc/skiplane/skiplaned.conf"
 POSTGRES = "/usr/lib/postgresql/15/bin/postgres -c listen_addresses= -D /var/lib/postgresql/15/main"
 
@@ -140,11 +141,29 @@ class Package(unittest.TestCase):
         self.debian.run("skiplane enqueue mail hello --key first")
         self.debian.run("skiplane work mail --max-tasks 1 -- cat")
         self.assertRegex(self.debian.run("skiplane tasks show mail/first"), r"SUCCEEDED|succeeded")
+        self.work_as_the_unit_says()
         self.reload(broker, systemd)
         self.debian.run(f"kill -TERM {self.pid_inside(systemd.sender)}")
         systemd.wait_for("STOPPING=1")
         self.assertEqual(broker.wait(), 0, broker.output)
         self.purge()
+
+    def work_as_the_unit_says(self):
+        """What systemd runs as skiplane-worker@mail, with the example's settings."""
+        example = "/usr/share/doc/skiplane/examples/worker.example"
+        with open(self.debian.file(example), encoding="utf-8") as file:
+            settings = re.sub("(?m)^PROGRAM=.*$", "PROGRAM=/bin/cat", file.read())
+        with open(self.debian.file("/etc/skiplane-worker/mail"), "w", encoding="utf-8") as file:
+            # The shell wants quotes where systemd takes the rest of the line.
+            file.write(re.sub("(?m)^([A-Z_]+)=(.*)$", r"\1='\2'", settings))
+        with open(self.debian.file(WORKER_UNIT), encoding="utf-8") as file:
+            [command] = bare.lines_of_unit(file.read(), "ExecStart")
+        worker = self.start(
+            f"sh -c 'set -a; . /etc/skiplane-worker/mail; exec {command}'", "nobody")
+        self.debian.run("skiplane enqueue mail hello --key second")
+        shown = self.debian.run("skiplane tasks show mail/second --wait 1m")
+        self.assertRegex(shown, r"(?i)succeeded")
+        worker.end()
 
     def reload(self, broker, systemd):
         """What `systemctl reload` runs: it is refused by settings that are wrong."""
