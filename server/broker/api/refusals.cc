@@ -45,6 +45,11 @@ absl::Status ExpiredDuringTheCall() {
                       "a key or request id expired during the call: call again");
 }
 
+absl::Status TaskChangedBeside() {
+  return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
+                      "the task changed during the call: call again");
+}
+
 bool IsOutcomeUnknown(const absl::Status& status) {
   return pg::OutcomeOf(status) == pg::CommitOutcome::kUnknown;
 }

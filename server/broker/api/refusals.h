@@ -30,6 +30,9 @@ absl::Status EtagMismatch(const std::string& queue);
 // TRANSACTION_CONFLICT: a key or request id was known when the call met it, and then was not.
 absl::Status ExpiredDuringTheCall();
 
+// TRANSACTION_CONFLICT: the task went to another state while it was to be changed.
+absl::Status TaskChangedBeside();
+
 // Whether `status` leaves open if the statement was committed: pg::CommitOutcome::kUnknown.
 bool IsOutcomeUnknown(const absl::Status& status);
 

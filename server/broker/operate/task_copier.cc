@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
+#include "server/broker/api/refusals.h"
 #include "server/broker/operate/change_once.h"
 #include "server/broker/operate/view_task.h"
 #include "server/broker/operate/wrong_state.h"
@@ -135,8 +136,7 @@ absl::Status TaskCopier::Remove(pg::Session& session, const model::TaskView& tas
                    store::ChangeTasks(session, table, task.id.lane, {task.id.id}, change,
                                       queue->settings));
   if (!changes.tasks.empty()) return absl::OkStatus();
-  return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
-                      "the task changed during the call: call again");
+  return TaskChangedBeside();
 }
 
 absl::StatusOr<model::TaskView> TaskCopier::View(pg::Session& session, const model::TaskId& id) {

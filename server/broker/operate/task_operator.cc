@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
+#include "server/broker/api/refusals.h"
 #include "server/broker/enqueue/enqueue_batch.h"
 #include "server/broker/enqueue/schedule_check.h"
 #include "server/broker/enqueue/task_check.h"
@@ -27,8 +28,6 @@ absl::Status CheckContent(const model::Queue& queue, const model::TaskContent& c
   task.payload = content.payload;
   return base::PrefixField("new_content.", CheckTask(queue, task));
 }
-
-constexpr int kReadsMax = 3;  // of a task that changes beside its change
 
 int64_t BytesOf(const model::TaskView& task) {
   size_t bytes = 512 + task.payload.size() + task.result.size();
@@ -158,18 +157,18 @@ absl::StatusOr<model::TaskView> TaskOperator::Apply(pg::Session& session,
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, call.id.lane));
   if (queue == nullptr) return WrongState(before, call);
   if (call.content.has_value()) RETURN_IF_ERROR(CheckContent(*queue, *call.content));
-  for (int reads = 1; changes->tasks.empty(); ++reads) {
-    const bool is_failed = before.state == model::TaskState::kFailed;
-    const store::TaskTable table =
-        is_failed ? store::TaskTable::kFailed : store::TaskTable::kLiving;
-    if (is_failed && !call.change.IsForFailed()) return WrongState(before, call);
-    ASSIGN_OR_RETURN(*changes, store::ChangeTasks(session, table, call.id.lane, {call.id.id},
-                                                  call.change, queue->settings));
-    if (!changes->tasks.empty()) break;
-    // What it was when it was read does not say why it is refused, nor whether it still is.
-    const model::TaskState was = before.state;
-    ASSIGN_OR_RETURN(before, ViewTask(session, queues_, call.id, false));
-    if (before.state == was || reads == kReadsMax) return WrongState(before, call);
+  const bool is_failed = before.state == model::TaskState::kFailed;
+  const store::TaskTable table =
+      is_failed ? store::TaskTable::kFailed : store::TaskTable::kLiving;
+  if (is_failed && !call.change.IsForFailed()) return WrongState(before, call);
+  ASSIGN_OR_RETURN(*changes, store::ChangeTasks(session, table, call.id.lane, {call.id.id},
+                                                call.change, queue->settings));
+  if (changes->tasks.empty()) {
+    // What it was when it was read does not say why it is refused, nor whether it still is. To be
+    // tried again in another transaction: this one may hold the key of a task that now lives.
+    ASSIGN_OR_RETURN(const model::TaskView now, ViewTask(session, queues_, call.id, false));
+    if (now.state == before.state) return WrongState(now, call);
+    return TaskChangedBeside();
   }
   if (call.content.has_value()) {
     RETURN_IF_ERROR(store::ReplaceContent(session, call.id, *call.content));
