@@ -119,7 +119,7 @@ struct App::Parts {
   bool is_drained = false;
 };
 
-App::App(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+App::App(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) { TellCertificate(); }
 
 absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
   auto parts = std::make_unique<Parts>();
@@ -193,7 +193,13 @@ absl::Status App::ReloadFiles(const config::Config& config) {
         return http == nullptr ? absl::OkStatus() : http->TakeTls(identity);
       }));
   parts_->authenticator.Replace(std::move(sources));
+  TellCertificate();
   return absl::OkStatus();
+}
+
+void App::TellCertificate() {
+  const std::optional<net::TlsIdentity> identity = parts_->server->identity();
+  if (identity.has_value()) parts_->metrics.SetCertificateExpiry(identity->expires);
 }
 
 void App::EndLeaseWaits() { parts_->broker->EndLeaseWaits(); }

@@ -44,6 +44,8 @@ class App {
  private:
   struct Parts;
   explicit App(std::unique_ptr<Parts> parts);
+  void TellCertificate();
+
   std::unique_ptr<Parts> parts_;
 };
 

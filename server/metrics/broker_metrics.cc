@@ -45,6 +45,8 @@ BrokerMetrics::BrokerMetrics(Registry& registry, absl::string_view version,
       reload_succeeded_(NewGauge(registry, "skiplane_last_reload_succeeded",
                                  "0 if the last reload failed: what files say is not in force.")
                             .Add({})),
+      certificate_expiry_(NewGauge(registry, "skiplane_tls_certificate_expiry_timestamp_seconds",
+                                   "Unix time until which the broker's certificate is valid.")),
       leader_(NewGauge(registry, "skiplane_leader", "1 while this broker does upkeep.").Add({})),
       ready_(NewGauge(registry, "skiplane_ready", "1 while this broker takes calls.").Add({})),
       batches_(NewHistogram(registry, "skiplane_batch_tasks", "Tasks that one statement served."),
@@ -104,6 +106,10 @@ void BrokerMetrics::SetAwaitedByPeers(int64_t tasks) {
 void BrokerMetrics::SetDraining(bool draining) { draining_.Set(draining ? 1 : 0); }
 
 void BrokerMetrics::SetReloaded(bool succeeded) { reload_succeeded_.Set(succeeded ? 1 : 0); }
+
+void BrokerMetrics::SetCertificateExpiry(absl::Time time) {
+  certificate_expiry_.Add({}).Set(static_cast<double>(absl::ToUnixSeconds(time)));
+}
 
 void BrokerMetrics::SetLeader(bool leader) { leader_.Set(leader ? 1 : 0); }
 

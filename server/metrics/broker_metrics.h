@@ -26,6 +26,7 @@ class BrokerMetrics {
   void SetAwaitedByPeers(int64_t tasks);
   void SetDraining(bool draining);
   void SetReloaded(bool succeeded);
+  void SetCertificateExpiry(absl::Time time);
   void SetLeader(bool leader);
   void SetReady(bool ready);
   void Batch(absl::string_view operation, int64_t rows);
@@ -43,6 +44,7 @@ class BrokerMetrics {
   Gauge& awaited_by_peers_;
   Gauge& draining_;
   Gauge& reload_succeeded_;
+  Family<Gauge>& certificate_expiry_;  // empty without TLS
   Gauge& leader_;
   Gauge& ready_;
   SharedSeries<Histogram> batches_;

@@ -89,6 +89,7 @@ void Metrics::SetAwaitedByPeers(int64_t tasks) { state_->broker.SetAwaitedByPeer
 
 void Metrics::SetDraining(bool draining) { state_->broker.SetDraining(draining); }
 void Metrics::SetReloaded(bool succeeded) { state_->broker.SetReloaded(succeeded); }
+void Metrics::SetCertificateExpiry(absl::Time time) { state_->broker.SetCertificateExpiry(time); }
 
 void Metrics::SetLeader(bool leader) { state_->broker.SetLeader(leader); }
 

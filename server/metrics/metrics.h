@@ -86,6 +86,8 @@ class Metrics {
   void SetAwaitedByPeers(int64_t tasks);
   void SetDraining(bool draining);
   void SetReloaded(bool succeeded);
+  // When the certificate that callers are shown ends.
+  void SetCertificateExpiry(absl::Time time);
   void SetLeader(bool leader);
   void SetReady(bool ready);
   void SetDatabaseUp(bool up);

@@ -87,6 +87,7 @@ void UseEveryVerb(Metrics& metrics) {
   metrics.SetAwaitedByPeers(1);
   metrics.SetDraining(false);
   metrics.SetReloaded(true);
+  metrics.SetCertificateExpiry(absl::UnixEpoch());
   metrics.SetLeader(true);
   metrics.SetDatabaseOutage("DATABASE_READ_ONLY");
   metrics.ClockStep(absl::Seconds(1));

@@ -28,14 +28,14 @@ class Brokers(AlertsTest):
         ("SkiplaneBrokerDown", "killed"), ("SkiplaneBrokerNotReady", "draining"),
         ("SkiplaneReloadFailed", "guarded"), ("SkiplaneCallersDenied", "UNAUTHENTICATED"),
         ("SkiplaneConnectionsNearlyAll", "crowded"), ("SkiplaneConnectionsRefused", "crowded"),
-        ("SkiplanePortSilent", "deaf")})
+        ("SkiplanePortSilent", "deaf"), ("SkiplaneCertificateExpires", "expiring")})
     # The one that drains ends before the test does; an enqueue waited for it.
     ALLOWED = frozenset({("SkiplaneBrokerDown", "draining"),
                          ("SkiplaneCallsSlow", "skiplane.v1.BrokerService/Enqueue")})
 
     def setUp(self):
         super().setUp()
-        files = Folder()
+        self.files = files = Folder()
         self.addCleanup(files.remove)
         self.rules = files.write("rules", "allow token:ann to all on *\n")
         made = subprocess.run([program(), "make-token", "ann"], check=True, capture_output=True,
@@ -52,6 +52,8 @@ class Brokers(AlertsTest):
         self.watch(**self.brokers)
 
     def test_each_fires_by_its_cause(self):
+        # First, as Prometheus then connects to all of them anew.
+        self.join("expiring", self.start_with_certificate())
         writes = self.database.hold_writes()
         request = broker_pb2.EnqueueRequest(queue="mail", tasks=[self.client.new_task()])
         waiting = self.client.broker.Enqueue.future(request, timeout=GENEROUS_S)
@@ -66,6 +68,12 @@ class Brokers(AlertsTest):
         writes.release()
         waiting.exception(GENEROUS_S)
         self.await_fired(*self.EXPECTED, go_on=self.go_on)
+
+    def start_with_certificate(self):
+        """One that is valid for two days."""
+        self.files.make_pair("server")
+        return self.start_broker(f"--tls-cert={self.files.path('server.crt')}",
+                                 f"--tls-key={self.files.path('server.key')}", is_awaited=False)
 
     def go_on(self):
         """What goes wrong again and again."""
