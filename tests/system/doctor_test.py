@@ -74,6 +74,13 @@ class Doctor(SystemTest):
         _, looks, output = self.examine()
         self.assertRegex(looks["idle transactions"][1], "the longest since 00:00:", output)
 
+    def test_what_a_held_lock_hides_is_not_said_to_be_fine(self):
+        held = self.database.hold("LOCK TABLE skiplane.upkeep_lead")
+        self.addCleanup(held.release)
+        code, looks, output = self.examine()
+        self.assertEqual((code, list(looks)), (1, LOOKS), output)
+        self.assertIn("0 wrong; the rest could not be looked at", output)
+
     def test_a_database_that_is_away_is_told(self):
         code, _, output = self.examine("postgresql:///x?host=/nonexistent")
         self.assertEqual(code, 1)

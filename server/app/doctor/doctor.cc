@@ -88,8 +88,8 @@ absl::Status Examine(const config::Config& config) {
     wrong += finding.severity == Severity::kWrong ? 1 : 0;
     to_see_to += finding.severity == Severity::kSeeToIt ? 1 : 0;
   }
-  std::cout << findings.size() << " looked at, " << to_see_to << " to see to, " << wrong
-            << " wrong\n" << std::flush;
+  std::cout << findings.size() << " looked at, " << to_see_to << " to see to, " << wrong << " wrong"
+            << (looked.ok() ? "" : "; the rest could not be looked at") << "\n" << std::flush;
   RETURN_IF_ERROR(looked);  // what was found until then is often why
   if (wrong == 0) return absl::OkStatus();
   return absl::FailedPreconditionError("a broker cannot serve well like this: see above");
