@@ -1,7 +1,7 @@
-# What makes a build with tests short: headers are compiled once for many files, for tests always,
-# for what is shipped if SKIPLANE_PRECOMPILE says so; a few files are then also compiled at once.
-# A release is built without, and so is `tests/run --all`, which shows that each file includes what
-# it needs. To be included before the targets are made.
+# What makes a build with tests short: headers are compiled once for many files, and a few files at
+# once; those of tests always, those of what is shipped if SKIPLANE_PRECOMPILE says so. What is
+# shipped is built without, and so it is by `tests/run --all`, which shows that each of its files
+# includes what it needs. To be included before the targets are made.
 set(common_headers
   <algorithm> <atomic> <chrono> <functional> <map> <memory> <optional> <string> <thread> <utility>
   <vector> <absl/container/flat_hash_map.h> <absl/container/flat_hash_set.h>
@@ -40,20 +40,18 @@ set(alone
   "broker/schedule/(alarms|belief|belief_transitions|lane_stage_state|probe_budget)_test"
   "rpc/[a-z]+/(bad|convert|setting)_[a-z_]+_test")
 function(skiplane_compile_together target)
-  if(SKIPLANE_PRECOMPILE)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
-    get_target_property(folder ${target} SOURCE_DIR)
-    get_target_property(files ${target} SOURCES)
-    foreach(file IN LISTS files)
-      cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${folder})
-      foreach(pattern IN LISTS alone)
-        if(file MATCHES "${pattern}")
-          set_source_files_properties(${file} TARGET_DIRECTORY ${target}
-            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-        endif()
-      endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+  get_target_property(folder ${target} SOURCE_DIR)
+  get_target_property(files ${target} SOURCES)
+  foreach(file IN LISTS files)
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${folder})
+    foreach(pattern IN LISTS alone)
+      if(file MATCHES "${pattern}")
+        set_source_files_properties(${file} TARGET_DIRECTORY ${target}
+          PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+      endif()
     endforeach()
-  endif()
+  endforeach()
 endfunction()
 
 # skiplane_share_headers(name headers libraries folders…): the targets of these folders begin with
