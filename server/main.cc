@@ -64,6 +64,7 @@ bool IsForPeople(const skiplane::config::Config& config) {
 // For people, or for the log of a broker.
 void TellFailure(const skiplane::config::Config& config, const absl::Status& status) {
   if (IsForPeople(config)) {
+    skiplane::base::FlushLog();  // which is written to the same place, by another thread
     std::cerr << "skiplaned: " << status.message() << "\n" << std::flush;
   } else {
     skiplane::base::Log(skiplane::base::LogLevel::kError, "cannot_run",

@@ -39,6 +39,13 @@ constexpr absl::string_view kBookkeeping =
     "version int PRIMARY KEY, name text NOT NULL, "
     "apply_time timestamptz NOT NULL DEFAULT clock_timestamp())";
 
+// Whether our bookkeeping is there; and else whether anything is, for then it is somebody else's.
+constexpr absl::string_view kWhoseSchema =
+    "SELECT to_regclass('skiplane.schema_version') IS NOT NULL AND EXISTS ("
+    "SELECT FROM pg_attribute WHERE attrelid = to_regclass('skiplane.schema_version') "
+    "AND attname = 'version' AND atttypid = 'int4'::regtype), "
+    "EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('skiplane'))";
+
 constexpr sql::Query kRecord{
     "schema_version_record",
     "INSERT INTO skiplane.schema_version (version, name) VALUES ($1::int4, $2::text)"};
@@ -97,9 +104,13 @@ absl::Status WaitALittle(Session& session) {
 }  // namespace
 
 absl::StatusOr<int> SchemaVersion(Session& session) {
-  ASSIGN_OR_RETURN(const Rows table,
-                   session.RunText("SELECT to_regclass('skiplane.schema_version') IS NULL"));
-  if (table.Bool(0, 0)) return 0;
+  ASSIGN_OR_RETURN(const Rows schema, session.RunText(kWhoseSchema));
+  if (!schema.Bool(0, 0)) {
+    if (!schema.Bool(0, 1)) return 0;
+    return absl::FailedPreconditionError(
+        "the database has a schema skiplane that is not of this program: use another database, or "
+        "rename that schema. Nothing was changed");
+  }
   ASSIGN_OR_RETURN(const Rows rows,
                    session.RunText("SELECT coalesce(max(version), 0) FROM "
                                    "skiplane.schema_version"));
