@@ -12,11 +12,12 @@ import place  # noqa: F401  (first: it finds the others)
 from procedure import Procedure
 from support.case import slow
 from support.client import reason_of
+from support.database import Database
 from support.load import Load
 
 DISK_MIB = 320
 PAYLOAD = os.urandom(500 << 10)
-SMALL_WAL = ("max_wal_size = 64MB", "min_wal_size = 32MB", "shared_buffers = 32MB")
+SMALL_WAL = ("max_wal_size = 48MB", "min_wal_size = 32MB", "shared_buffers = 32MB")
 
 
 @slow
@@ -30,10 +31,10 @@ class FullDisk(Procedure):
         mount = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_MIB}m,mode=755", "tmpfs",
                                 disk], capture_output=True, text=True, check=False)
         if mount.returncode != 0:
-            type(self).given = {}
+            type(self).given = {}  # of nothing more is asked
             self.skipTest(f"no small disk can be mounted: {mount.stderr.strip()}")
         self.addCleanup(subprocess.run, ["umount", disk], check=True)
-        self.postgres = self.make_postgres(*SMALL_WAL, folder=disk)
+        self.postgres = self.make_postgres(*SMALL_WAL, folder=disk, options=["--wal-segsize=4"])
         self.database = self.postgres.make_database()
         self.migrate(self.database)
         self.database.broker_user = "postgres"
@@ -43,7 +44,7 @@ class FullDisk(Procedure):
         machine = self.make_broker_machine(self.database)
         machine.services["skiplaned"].start()
         client = self.client_of(machine)
-        client.create_queue("mail", history_policy="HISTORY_POLICY_ALL")
+        client.create_queue("mail")
         self.environment.update(DATABASE=self.database.uri, PGDATA=self.postgres.data)
         self.give(0)
         made = []
@@ -62,6 +63,16 @@ class FullDisk(Procedure):
             self.assertEqual(client.ack(*tasks), ["SETTLED"] * len(tasks))
             left -= {task.task_id for task in tasks}
         self.assertTrue(machine.services["skiplaned"].process.runs())
+
+
+class StandbyAt:
+    """Where a Database finds it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def uri(self, database, user="postgres"):
+        return f"postgresql://{user}@/{database}?host={self.folder}"
 
 
 @slow
@@ -99,6 +110,7 @@ class PrimaryLost(Procedure):
         self.assertIn("0 wrong", self.give(3))
         load.wait_for_acks(50)
         load.drain()
+        self.database = Database.named(StandbyAt(folder), "skiplane")
         load.check(self)
 
     def give_standby(self, folder, standby):

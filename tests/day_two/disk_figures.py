@@ -57,7 +57,7 @@ def tell(what, tasks, grown, tables):
 def settle_all(client, queue, tasks, settle):
     left = tasks
     while left > 0:
-        leased = client.lease(queue, max_tasks=1000, worker_id="w", duration=600)
+        leased = client.lease(queue, max_tasks=min(left, 1000), worker_id="w", duration=600)
         settle(leased)
         left -= len(leased)
 

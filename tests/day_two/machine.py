@@ -56,13 +56,13 @@ class BrokerService:
 class WorkerService:
     """`skiplane work QUEUE -- PROGRAM…`, as it is told by its environment."""
 
-    def __init__(self, queue, environment, program=("cat",)):
-        self._queue, self._environment, self._program = queue, environment, program
+    def __init__(self, queue, environment, program=("cat",), options=()):
+        self._environment = environment
+        self._command = ["work", *options, queue, "--", *program]
         self.process = None
 
     def start(self):
-        self.process = Process([cli.program(), "work", self._queue, "--", *self._program],
-                               env=self._environment)
+        self.process = Process([cli.program(), *self._command], env=self._environment)
 
     def stop(self):
         if self.process is not None and self.process.runs():

@@ -10,8 +10,9 @@ from support.process import GENEROUS_S, POSTGRES
 
 AS_POSTGRES = ("setpriv", "--reuid", "postgres", "--regid", "postgres", "--init-groups")
 # Waits for the end of its input, which is the test's.
-GUARD = ('cat; for file in "$0"/*/postmaster.pid; do'
-         ' if [ -e "$file" ]; then kill -QUIT "$(head -n 1 "$file")"; fi; done')
+GUARD = ('cat; for file in "$0"/*/postmaster.pid; do if [ -e "$file" ]; then'
+         ' pid=$(head -n 1 "$file"); kill -QUIT "$pid";'
+         ' while kill -0 "$pid"; do sleep 0.05; done; fi; done 2>/dev/null')
 
 
 def as_postgres(argv):
@@ -19,15 +20,15 @@ def as_postgres(argv):
 
 
 class Postgres:
-    """Data folders are below `folder`, and sockets in it."""
+    """Data folders are below `folder`, and sockets in it. initdb gets the further `options`."""
 
-    def __init__(self, folder, settings=(), data="data"):
+    def __init__(self, folder, settings=(), options=(), data="data"):
         self.folder = folder
         self.data = os.path.join(folder, data)
         os.makedirs(folder, exist_ok=True)
         give_away(folder)
         self._run("initdb", f"--pgdata={self.data}", "--username=postgres", "--auth=trust",
-                  "--encoding=UTF8", "--locale=C", "--no-sync")
+                  "--encoding=UTF8", "--locale=C", "--no-sync", *options)
         self.configure(self.data, settings)
         self._guard = subprocess.Popen(["sh", "-c", GUARD, folder], stdin=subprocess.PIPE,
                                        stdout=subprocess.DEVNULL)

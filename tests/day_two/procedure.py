@@ -77,9 +77,9 @@ class Procedure(unittest.TestCase):
         self.addCleanup(shutil.rmtree, folder)
         return folder
 
-    def make_postgres(self, *settings, folder=None):
+    def make_postgres(self, *settings, folder=None, options=()):
         """It is started."""
-        postgres = Postgres(folder or self.make_folder(), settings)
+        postgres = Postgres(folder or self.make_folder(), settings, options)
         self.addCleanup(postgres.end)
         postgres.start()
         return postgres

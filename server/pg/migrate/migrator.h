@@ -16,7 +16,8 @@ namespace skiplane::pg {
 // The highest version that this binary knows.
 int LatestSchemaVersion();
 
-// The version in the database; 0 when there is no schema.
+// The version in the database; 0 when there is no schema, or nothing in it. FAILED_PRECONDITION
+// when there is one that is not ours.
 absl::StatusOr<int> SchemaVersion(Session& session);
 
 // Applies what is missing and returns how many migrations ran. FAILED_PRECONDITION when the
