@@ -1,7 +1,6 @@
 """Callers that go on while an operator changes something, and none of whose calls may fail."""
 
 import threading
-import time
 
 import grpc
 
@@ -18,7 +17,7 @@ class Caller:
 
     def __init__(self, address, queue, show=lambda: (None, ()), keeps=False):
         self._address, self._queue, self._show, self._keeps = address, queue, show, keeps
-        self._over = False
+        self._over = threading.Event()
         self._changed = threading.Condition()
         self.calls = 0
         self.failures = []
@@ -34,15 +33,15 @@ class Caller:
             case.assertGreaterEqual(self.calls, wanted)
 
     def end(self):
-        self._over = True
+        self._over.set()
         self._thread.join(GENEROUS_S)
 
     def _run(self):
-        while not self._over:
+        while not self._over.is_set():
             credentials, metadata = self._show()
             with self._connect(credentials) as channel:
                 self._call(channel, metadata)
-                while self._keeps and not self._over:
+                while self._keeps and not self._over.is_set():
                     self._call(channel, self._show()[1])
 
     def _connect(self, credentials):
@@ -63,4 +62,4 @@ class Caller:
             if failure is not None:
                 self.failures.append(failure)
             self._changed.notify_all()
-        time.sleep(PAUSE_S)
+        self._over.wait(PAUSE_S)

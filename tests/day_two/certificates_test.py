@@ -72,7 +72,8 @@ class Certificates(Procedure):
             pathlib.Path(folder, file).write_bytes(self.files.read(f"authority/{name}"))
         self.worker = WorkerService(QUEUE, {
             **self.environment, "SKIPLANE_TLS_CA": f"{folder}/ca.crt",
-            "SKIPLANE_TLS_CERT": f"{folder}/orders.crt", "SKIPLANE_TLS_KEY": f"{folder}/orders.key"})
+            "SKIPLANE_TLS_CERT": f"{folder}/orders.crt",
+            "SKIPLANE_TLS_KEY": f"{folder}/orders.key"})
         self.machine.services["skiplane-worker@orders"] = self.worker
         self.worker.start()
 

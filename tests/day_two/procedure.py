@@ -118,5 +118,5 @@ class Procedure(unittest.TestCase):
 def headings():
     """Of the sections that have commands."""
     with open(os.path.join(place.ROOT, place.DOCUMENT), encoding="utf-8") as file:
-        found = re.findall(r"(?m)^#+ (.+)$", file.read())[1:]
+        found = re.findall(r"(?m)^## (.+)$", file.read())
     return [heading for heading in found if document.section(place.DOCUMENT, heading)]

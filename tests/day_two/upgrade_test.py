@@ -45,7 +45,8 @@ class Fleet(Procedure):
         self.load.check(self)
 
     def running(self):
-        return self.database.number("SELECT count(*) FROM skiplane.broker WHERE expire_time > now()")
+        return self.database.number("SELECT count(*) FROM skiplane.broker"
+                                    " WHERE expire_time > now()")
 
     def at(self, machine, block, **more):
         """A block at a machine, whose broker is found at its own address there."""

@@ -29,7 +29,8 @@ class WrongDump(SystemTest):
         self.file = self.files.path("queue.dump")
 
     def dump(self):
-        code, output = brokers.run_to_end(self, "dump", self.file, f"--database={self.database.uri}")
+        code, output = brokers.run_to_end(self, "dump", self.file,
+                                          f"--database={self.database.uri}")
         self.assertEqual(code, 0, output)
 
     def pg_dump(self, name, database, *options):

@@ -16,14 +16,16 @@ def text_below(document, heading):
 
 
 def blocks_in(text):
-    return re.findall(r"(?ms)^```\w*\n(.*?)^```", text)
+    """Language and text of each."""
+    return re.findall(r"(?ms)^```(\w*)\n(.*?)^```", text)
 
 
 def commands(document, heading, block=0):
     """The first block of commands below this heading, or a later one."""
-    return blocks_in(text_below(document, heading))[block]
+    return blocks_in(text_below(document, heading))[block][1]
 
 
 def section(document, heading):
     """All blocks of commands between this heading and the next."""
-    return blocks_in(re.split(r"(?m)^#+ .*$", text_below(document, heading))[0])
+    blocks = blocks_in(re.split(r"(?m)^## .*$", text_below(document, heading))[0])
+    return [commands for language, commands in blocks if not language]
