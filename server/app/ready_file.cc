@@ -2,9 +2,13 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 
@@ -16,11 +20,29 @@ std::string WithPort(const std::string& address, int port) {
   return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
 }
 
+std::string Unfinished(const config::Config& config) { return config.ready_file + ".new"; }
+
 }  // namespace
+
+absl::Status CheckReadyFile(const config::Config& config) {
+  if (config.ready_file.empty()) return absl::OkStatus();
+  std::error_code error;
+  if (std::filesystem::is_directory(config.ready_file, error)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("--ready-file: ", config.ready_file, " is a folder"));
+  }
+  const std::string unfinished = Unfinished(config);
+  if (!std::ofstream(unfinished, std::ios::trunc)) {
+    return absl::FailedPreconditionError(absl::StrCat("--ready-file: cannot write ", unfinished,
+                                                      ": ", std::strerror(errno)));
+  }
+  unlink(unfinished.c_str());
+  return absl::OkStatus();
+}
 
 absl::Status WriteReadyFile(const config::Config& config, const App& app) {
   if (config.ready_file.empty()) return absl::OkStatus();
-  const std::string unfinished = config.ready_file + ".new";
+  const std::string unfinished = Unfinished(config);
   {
     std::ofstream file(unfinished, std::ios::trunc);
     file << "listen=" << WithPort(config.listen, app.port()) << "\n";

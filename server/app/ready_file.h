@@ -9,6 +9,9 @@
 
 namespace skiplane::app {
 
+// Before anything is begun: whether the file can be written.
+absl::Status CheckReadyFile(const config::Config& config);
+
 // Does nothing if the configuration names no file.
 absl::Status WriteReadyFile(const config::Config& config, const App& app);
 

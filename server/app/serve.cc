@@ -64,6 +64,7 @@ absl::Status Serve(const std::vector<std::string>& arguments, const config::Conf
   // Before the files are read: what changes during the start counts, too.
   FileWatch watch(WatchedFiles(config), [&signals] { signals.AskReload(); });
   FilePrints files = PrintsOf(config);
+  RETURN_IF_ERROR(CheckReadyFile(config));
   ASSIGN_OR_RETURN(std::unique_ptr<App> app, App::Start(config));
   RETURN_IF_ERROR(WriteReadyFile(config, *app));
   LogServing(config, *app);

@@ -1,6 +1,10 @@
 // How a flag is declared: with its environment variable, and so that the last one given counts.
 #pragma once
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -45,8 +49,11 @@ inline CLI::Option* AddList(CLI::App* app, const std::string& flag,
 inline std::string CheckFile(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (std::filesystem::is_regular_file(status) || std::filesystem::is_fifo(status)) return "";
   const std::string shown = base::ShownPath(path);
+  if (std::filesystem::is_regular_file(status) || std::filesystem::is_fifo(status)) {
+    if (access(path.c_str(), R_OK) == 0) return "";
+    return shown + " cannot be read: " + std::strerror(errno);
+  }
   if (status.type() == std::filesystem::file_type::not_found) {
     return "File does not exist: " + shown;
   }

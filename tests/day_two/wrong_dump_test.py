@@ -69,6 +69,11 @@ class WrongDump(SystemTest):
         self.pg_dump("plain", self.database, "--schema=skiplane")
         self.assert_not_restored("foreign", "is a dump, but not of Skiplane")
         self.assert_not_restored("plain", "is no dump: ")
+        self.database.run("CREATE TABLE public.orders (id int)")
+        self.pg_dump("whole", self.database, "--format=custom")
+        self.empty.run("DROP TABLE public.orders")
+        self.assert_not_restored("whole", "whole holds tables of others, too")
+        self.assertEqual(self.empty.value("SELECT to_regclass('public.orders') IS NULL"), "t")
 
     def test_a_role_without_rights_restores_nothing(self):
         self.dump()

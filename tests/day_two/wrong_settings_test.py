@@ -8,6 +8,7 @@ from support import broker as brokers
 from support.broker import Broker, listen_where_nobody_is_put
 from support.case import SystemTest
 from support.folder import Folder
+from support.process import Process
 
 SUBCOMMANDS = ((), ("check-config",), ("migrate",), ("doctor",), ("dump", "FILE"),
                ("restore", "FILE"))
@@ -69,6 +70,27 @@ class WrongSettings(SystemTest):
                 ((database, f"--tls-cert={empty}", f"--tls-key={empty}"), f"PEM form: {empty}")):
             with self.subTest(arguments):
                 self.assertIn(said, self.refused(*arguments))
+
+    def test_a_file_of_another_account_is_told_as_that(self):
+        """And not as one that is missing, or has the wrong content."""
+        file = self.files.write("secret", "postgresql:///x\n")
+        os.chmod(file, 0)
+        for flags in (("--config",), ("--database-file",), ("--database=postgresql:///x",
+                                                            "--token-file")):
+            with self.subTest(flags):
+                program = Process([brokers.program(), "check-config", *flags[:-1],
+                                   f"{flags[-1]}={file}"], user="postgres")
+                self.addCleanup(program.end)
+                self.assertEqual(program.wait(), 2, program.output)
+                self.assertIn(f"{flags[-1]}: {file} cannot be read: Permission denied",
+                              program.output)
+
+    def test_a_ready_file_that_cannot_be_written_is_found_before_the_database_is_touched(self):
+        for file in ("/nonexistent/ready", self.files.path("")):
+            output = self.refused(f"--database={self.database.uri}", "--listen=127.0.0.1:0",
+                                  "--metrics-listen=off", f"--ready-file={file}", code=1)
+            self.assertIn("--ready-file: ", output)
+        self.assertEqual(os.listdir(self.files.path("")), [])
 
     def test_a_port_of_http_that_is_taken_is_found_before_the_database_is_touched(self):
         with listen_where_nobody_is_put() as taken:

@@ -12,6 +12,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "server/app/backup/pg_program.h"
 #include "server/app/backup/roles.h"
 #include "server/app/database/database.h"
@@ -21,6 +23,17 @@
 
 namespace skiplane::app {
 namespace {
+
+// As a dump of a whole database does. They would not go again if the restore had to be taken back.
+bool HoldsMore(const std::string& contents) {
+  constexpr absl::string_view kRows = " TABLE DATA ";
+  for (const absl::string_view line : absl::StrSplit(contents, '\n')) {
+    const size_t at = line.find(kRows);
+    if (at == absl::string_view::npos) continue;
+    if (!absl::StartsWith(line.substr(at + kRows.size()), "skiplane ")) return true;
+  }
+  return false;
+}
 
 // What `pg_restore --list` says of it.
 absl::StatusOr<std::string> ContentsOf(const config::Config& config, const std::string& path) {
@@ -33,12 +46,16 @@ absl::StatusOr<std::string> ContentsOf(const config::Config& config, const std::
     return absl::FailedPreconditionError(
         absl::StrCat(path, " is no dump: ", contents.status().message()));
   }
-  if (absl::StrContains(*contents, " SCHEMA - skiplane ") &&
-      absl::StrContains(*contents, " TABLE DATA skiplane schema_version ")) {
-    return contents;
+  if (!absl::StrContains(*contents, " SCHEMA - skiplane ") ||
+      !absl::StrContains(*contents, " TABLE DATA skiplane schema_version ")) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, " is a dump, but not of Skiplane: it has no schema skiplane"));
   }
-  return absl::FailedPreconditionError(
-      absl::StrCat(path, " is a dump, but not of Skiplane: it has no schema skiplane"));
+  if (HoldsMore(*contents)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, " holds tables of others, too: restore it with pg_restore"));
+  }
+  return contents;
 }
 
 absl::Status CheckEmpty(pg::Session& session) {
