@@ -16,7 +16,7 @@ from support.process import GENEROUS_S
 
 
 @slow
-class Sizes(Procedure):
+class Disk(Procedure):
     HEADINGS = ("Size the disk",)
 
     def test_what_is_used_is_shown_by_table(self):
