@@ -40,6 +40,7 @@ class FullDisk(Procedure):
         self.database.broker_user = "postgres"
 
     def test_room_is_made_and_nothing_answered_is_lost(self):
+        self.standing_for["1GiB"] = "64MiB"
         self.standing_for["/var/lib/postgresql/ballast"] = self.files.path("pg/ballast")
         machine = self.make_broker_machine(self.database)
         machine.services["skiplaned"].start()

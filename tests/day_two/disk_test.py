@@ -59,9 +59,13 @@ class Coverage(unittest.TestCase):
                         named |= set(re.findall(r'"(.+?)"', headings_))
         self.assertEqual(set(headings()), named | {"Before you begin"})
 
-    def test_the_variables_can_be_set_as_they_stand(self):
+    def test_each_variable_is_explained(self):
         [commands] = document.section(place.DOCUMENT, "Before you begin")
         subprocess.run(["bash", "-euo", "pipefail", "-c", commands], check=True)
+        used = {name for heading in headings()
+                for block in document.section(place.DOCUMENT, heading)
+                for name in re.findall(r"\$([A-Z_]+)", block)}
+        self.assertEqual(used - set(re.findall(r"([A-Z_]+)=", commands)), set())
 
 
 if __name__ == "__main__":
