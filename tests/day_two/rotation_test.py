@@ -149,13 +149,30 @@ class LeaseTokens(Rotation):
             while time.monotonic() < end:
                 client.ack(done)
         self.assert_refused("INVALID_LEASE_TOKEN", client, held)
+        worker.process.wait_for_output("INVALID_LEASE_TOKEN")  # while the program runs
+        self.assert_runs_again(worker, letter)
+        self.assertIn("(1 row)", self.give(1))
+
+    def test_a_worker_that_meets_other_keys_at_another_broker_goes_on(self):
+        """Its result, which the old key proves, waited for that broker."""
+        self.begin()
+        for caller in self.callers:
+            caller.end()
+        worker, letter = self.start_worker(self.client_of(self.machine))
+        service = self.machine.services["skiplaned"]
+        service.stop()
+        self.database.run("DELETE FROM skiplane.token_key")
         self.files.write("go-on", "")
-        worker.process.wait_for_output("INVALID_LEASE_TOKEN")
-        self.give(1, self.machine)
+        worker.process.wait_for_output("no broker was reached")
+        service.start()
+        self.assert_runs_again(worker, letter)
+
+    def assert_runs_again(self, worker, letter):
+        self.files.write("go-on", "")
         self.database.eventually("SELECT count(*) FROM skiplane.attempts WHERE queue = 'letters'"
                                  " AND outcome = 'succeeded'", "1")
-        self.assertEqual(client.state(letter), "SUCCEEDED")
-        self.assertIn("(1 row)", self.give(2))
+        self.assertEqual(self.client_of(self.machine).state(letter), "SUCCEEDED")
+        worker.stop()
 
     def assert_refused(self, reason, client, task):
         with self.assertRaises(grpc.RpcError) as refused:
@@ -167,8 +184,9 @@ class LeaseTokens(Rotation):
         client.create_queue("letters")
         go_on = self.files.path("go-on")
         worker = WorkerService("letters", self.environment,
-                               ["sh", "-c", f"until [ -e {go_on} ]; do sleep 0.1; done"])
-        self.machine.services["skiplane-worker@letters"] = worker
+                               ["sh", "-c", f"until [ -e {go_on} ]; do sleep 0.1; done"],
+                               ["--lease-duration", "6s"])
+        self.addCleanup(worker.end)
         letter = client.enqueue("letters")
         worker.start()
         self.database.eventually("SELECT leased_count FROM skiplane.queues WHERE queue = 'letters'",

@@ -73,9 +73,10 @@ class Link : public Stream<v1::WorkRequest, v1::WorkResponse>::Owner,
     std::vector<HoldPtr> lost;
     std::vector<HoldPtr> asked_to_stop;
     std::vector<SettlementPtr> unary;
+    std::vector<SettlementPtr> ended;  // results that nobody can send any more
     absl::Status error;
     std::optional<WorkerCommand> command;
-    bool goes_unary = false;
+    bool goes_unary = false, begins_anew = false;
   };
 
   bool Fill(WorkStream* stream, v1::WorkRequest* request) override;
@@ -94,6 +95,7 @@ class Link : public Stream<v1::WorkRequest, v1::WorkResponse>::Owner,
   void Queue(SettlementPtr settlement, bool has_run);
   void ReleaseWaiting();
   void Lose(const HoldPtr& hold);
+  void BeginAnew();
 
   // With the mutex held: what goes.
   void WriteHello(v1::WorkRequest* request);
@@ -141,9 +143,7 @@ class Link : public Stream<v1::WorkRequest, v1::WorkResponse>::Owner,
   int64_t number_ = 0;
   int failures_ = 0;  // in a row
   DenialPause denial_pause_;
-  std::optional<Time> begin_at_;
-  std::optional<Time> beat_at_;
-  std::optional<Time> later_at_;
+  std::optional<Time> begin_at_, beat_at_, later_at_;
   Timer timer_;
 };
 

@@ -39,6 +39,9 @@ absl::Status TooLate() {
   return absl::UnavailableError("the broker owed an answer for too long: another stream is begun");
 }
 
+// The key that signed it is gone, or the broker takes the worker for somebody else.
+bool IsOfToken(const absl::Status& status) { return ErrorReason(status) == "INVALID_LEASE_TOKEN"; }
+
 // The broker ends a stream for a message that it cannot take, and gRPC for one that is too large.
 bool MayBlameAResult(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsInternal(status) ||
@@ -99,6 +102,7 @@ void Link::TakeHeartbeat(const v1::WorkHeartbeatResult& result, Heard& heard) {
   if (beats_.empty() && !is_draining_) awaited_since_.reset();
   if (result.has_refusal()) {
     heard.error = FromProto(result.refusal());
+    heard.begins_anew = IsOfToken(heard.error);
     const auto soon = absl::ToChronoNanoseconds(std::min(interval_, kPauseAfterRefusal));
     beat_at_ = std::min(*beat_at_, steady_clock::now() + soon);
     return;
@@ -132,6 +136,7 @@ void Link::Do(Heard heard) {
   if (!heard.error.ok()) tally_.Error(heard.error);
   if (heard.command) command_.Heard(*heard.command);
   for (const HoldPtr& hold : heard.lost) Lose(hold);
+  for (const SettlementPtr& settlement : heard.ended) End(settlement, AttemptEnd::kLost);
   for (const HoldPtr& hold : heard.asked_to_stop) hold->RequestStop();
   for (SettlementPtr& settlement : heard.unary) {
     settler_.Add(settlement->hold, std::move(settlement->result));
@@ -142,6 +147,17 @@ void Link::Do(Heard heard) {
     changed_.notify_all();
   }
   if (heard.goes_unary) plan_.on_unary();
+  if (heard.begins_anew) BeginAnew();
+}
+
+// The broker takes back what the next hello does not name: nobody could settle it.
+void Link::BeginAnew() {
+  std::shared_ptr<WorkStream> stream;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stream = stream_;
+  }
+  if (stream != nullptr) stream->Cancel();
 }
 
 void Link::Account(const SettlementPtr& settlement, v1::WorkResult* result, Heard& later) {
@@ -167,8 +183,11 @@ void Link::Account(const SettlementPtr& settlement, v1::WorkResult* result, Hear
 
 // As the settler does.
 void Link::Refused(const SettlementPtr& settlement, const absl::Status& refusal) {
-  if (settlement->result.kind() != Result::Kind::kDone) {
-    return End(settlement, AttemptEnd::kLost);
+  const bool is_of_token = IsOfToken(refusal);
+  if (is_of_token || settlement->result.kind() != Result::Kind::kDone) {
+    End(settlement, AttemptEnd::kLost);
+    if (is_of_token) BeginAnew();
+    return;
   }
   Result failure = FromRefusal(refusal);
   const size_t bytes = BytesOf(failure);
@@ -230,7 +249,15 @@ void Link::TakeEnd(const WorkStream& stream, const absl::Status& status, Heard& 
   awaited_since_.reset();
   beat_at_.reset();
   if (is_closed_) return;
-  if (ErrorReason(status) == "SESSION_LOST") heard.lost = holdings_.All();
+  const bool is_hello_refused = !was_welcome && IsOfToken(status);
+  if (is_hello_refused) {
+    heard.ended.assign(queue_.begin(), queue_.end());
+    heard.ended.insert(heard.ended.end(), later_.begin(), later_.end());
+    queue_.clear();
+    later_.clear();
+    later_at_.reset();
+  }
+  if (is_hello_refused || ErrorReason(status) == "SESSION_LOST") heard.lost = holdings_.All();
   if (absl::IsUnimplemented(status)) {
     is_unary_ = true;
     heard.goes_unary = true;
