@@ -183,5 +183,20 @@ TEST_F(WorkEndTest, AHeartbeatOfMoreThanAThousandLeasesIsSeveral) {
   EXPECT_EQ(worker->counts().lost, 0);
 }
 
+// As after the keys of lease tokens were replaced. The broker takes back what no hello names.
+TEST_F(WorkEndTest, WhatATokenDoesNotProveAnyMoreIsGivenUp) {
+  const auto worker = Holding();
+  v1::Refusal refusal;
+  refusal.set_code(grpc::INVALID_ARGUMENT);
+  refusal.set_reason("INVALID_LEASE_TOKEN");
+  broker_.RefuseNext(1, refusal);
+  gate_.Open();
+  ASSERT_TRUE(IsGreeted(2));
+  EXPECT_EQ(HelloOf(2).leases_size(), 0);
+  worker->Stop();
+  EXPECT_EQ(worker->counts().lost, 1);
+  EXPECT_FALSE(errors().empty());
+}
+
 }  // namespace
 }  // namespace skiplane
