@@ -87,12 +87,10 @@ class PointInTime(Procedure):
         self.postgres = self.make_postgres()
         self.database = self.postgres.make_database()
         self.migrate(self.database)
-        srv = self.postgres.folder + "/srv"
-        os.mkdir(srv)
-        os.mkdir(srv + "/wal")
-        for folder in (srv, srv + "/wal"):
-            os.chmod(folder, 0o777)
-        self.standing_for["/srv/"] = srv + "/"
+        wal = self.postgres.folder + "/wal"
+        os.mkdir(wal)
+        os.chmod(wal, 0o777)
+        self.standing_for["/srv/"] = self.postgres.folder + "/"
         self.environment.update(DATABASE=self.database.uri, PGDATA=self.postgres.data)
         self.database.broker_user = "postgres"
         self.machine = self.make_broker_machine(self.database)
@@ -115,7 +113,7 @@ class PointInTime(Procedure):
         self.give(2, self.machine)
         said = self.give(3, by_postgres=True, TIME=wanted)
         self.assertNotIn("FATAL", said.replace("FATAL:  the database system is starting up", ""))
-        with open(self.postgres.folder + "/srv/restored/recovery.log", encoding="utf-8") as log:
+        with open(self.postgres.folder + "/restored/recovery.log", encoding="utf-8") as log:
             self.assertIn("recovery stopping before commit", log.read())
         service.start()
         after = self.client_of(self.machine)

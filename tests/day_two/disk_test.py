@@ -32,6 +32,7 @@ class Disk(Procedure):
         self.assertRegex(said, r"wal *\n-+\n +\d+ [kMG]B")
 
 
+@slow
 class Figures(unittest.TestCase):
     def test_they_are_measured_for_each_kind_of_task(self):
         said = subprocess.run(

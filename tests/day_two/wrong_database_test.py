@@ -11,7 +11,7 @@ import unittest
 import place  # noqa: F401  (first: it finds the others)
 from support import broker as brokers
 from support.broker import Broker
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.folder import Folder
 
 LISTEN = ("--listen=127.0.0.1:0", "--metrics-listen=off")
@@ -50,6 +50,7 @@ class OlderServer:
         self._server.server_close()
 
 
+@slow
 class WrongDatabase(SystemTest):
     is_migrated = False
 

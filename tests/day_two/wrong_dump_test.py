@@ -10,7 +10,7 @@ import place  # noqa: F401  (first: it finds the others)
 from support import broker as brokers
 from support import cluster
 from support.broker import Broker
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.database import Database
 from support.folder import Folder
 from support.process import Process
@@ -18,6 +18,7 @@ from support.process import Process
 IS_EMPTY = "SELECT to_regnamespace('skiplane') IS NULL"
 
 
+@slow
 class WrongDump(SystemTest):
     def setUp(self):
         super().setUp()

@@ -6,7 +6,7 @@ import unittest
 import place  # noqa: F401  (first: it finds the others)
 from support import broker as brokers
 from support.broker import Broker, listen_where_nobody_is_put
-from support.case import SystemTest
+from support.case import SystemTest, slow
 from support.folder import Folder
 from support.process import Process
 
@@ -30,6 +30,7 @@ WRONG_LINES = {
 }
 
 
+@slow
 class WrongSettings(SystemTest):
     is_migrated = False
 
