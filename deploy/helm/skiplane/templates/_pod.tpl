@@ -1,5 +1,6 @@
 {{/* What every pod has: an account without rights, a file system that it cannot write, and no token
-of the cluster, which nothing here calls. */}}
+of the cluster, which nothing here calls. Links of Services would be variables that begin with
+SKIPLANE_, as those of our programs do. */}}
 {{- define "skiplane.pod" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
