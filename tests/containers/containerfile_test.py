@@ -11,7 +11,7 @@ import unittest
 import place
 from support.case import slow
 
-STAGE = re.compile(r"^\$\{DEBIAN\}(?: AS (\w+))?$")
+STAGE = re.compile(r"^\$\{(?:SLIM_)?DEBIAN\}(?: AS (\w+))?$")
 
 
 def stages():
