@@ -70,11 +70,15 @@ class WrongDump(SystemTest):
         self.pg_dump("plain", self.database, "--schema=skiplane")
         self.assert_not_restored("foreign", "is a dump, but not of Skiplane")
         self.assert_not_restored("plain", "is no dump: ")
-        self.database.run("CREATE TABLE public.orders (id int)")
-        self.pg_dump("whole", self.database, "--format=custom")
         self.empty.run("DROP TABLE public.orders")
-        self.assert_not_restored("whole", "whole holds tables of others, too")
-        self.assertEqual(self.empty.value("SELECT to_regclass('public.orders') IS NULL"), "t")
+        for make, drop in (("TABLE public.orders (id int)", "TABLE public.orders"),
+                           ("FUNCTION public.one() RETURNS int LANGUAGE sql RETURN 1",
+                            "FUNCTION public.one"), ("SCHEMA other", "SCHEMA other")):
+            self.database.run(f"CREATE {make}")
+            self.pg_dump("whole", self.database, "--format=custom")
+            self.database.run(f"DROP {drop}")
+            self.assert_not_restored("whole", "whole holds what is of others, too")
+            self.empty.run(f"CREATE {make}")  # which is not there
 
     def test_a_role_without_rights_restores_nothing(self):
         self.dump()

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -9,7 +10,9 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -24,15 +27,26 @@
 namespace skiplane::app {
 namespace {
 
-// As a dump of a whole database does. They would not go again if the restore had to be taken back.
+// Whether an entry of the list, such as "9; 1255 16385 FUNCTION public wait() ann", is of another
+// schema than ours. What has no schema has "-" there, then its name, and its owner.
+bool IsOfOthers(absl::string_view line) {
+  if (absl::StartsWith(line, ";")) return false;
+  const std::vector<absl::string_view> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
+  const auto is_type = [](absl::string_view word) {
+    return std::all_of(word.begin(), word.end(), absl::ascii_isupper);
+  };
+  constexpr size_t kNumbers = 3;
+  if (words.size() <= kNumbers) return false;
+  const auto schema = std::find_if_not(words.begin() + kNumbers, words.end(), is_type);
+  if (schema == words.end() || *schema == "skiplane") return false;
+  const auto owner = words.end() - 1;
+  return *schema != "-" || std::find(schema, owner, "skiplane") == owner;
+}
+
+// As a dump of a whole database does. That would not go again if the restore had to be taken back.
 bool HoldsMore(const std::string& contents) {
-  constexpr absl::string_view kRows = " TABLE DATA ";
-  for (const absl::string_view line : absl::StrSplit(contents, '\n')) {
-    const size_t at = line.find(kRows);
-    if (at == absl::string_view::npos) continue;
-    if (!absl::StartsWith(line.substr(at + kRows.size()), "skiplane ")) return true;
-  }
-  return false;
+  const std::vector<absl::string_view> lines = absl::StrSplit(contents, '\n');
+  return std::any_of(lines.begin(), lines.end(), IsOfOthers);
 }
 
 // What `pg_restore --list` says of it.
@@ -53,7 +67,7 @@ absl::StatusOr<std::string> ContentsOf(const config::Config& config, const std::
   }
   if (HoldsMore(*contents)) {
     return absl::FailedPreconditionError(
-        absl::StrCat(path, " holds tables of others, too: restore it with pg_restore"));
+        absl::StrCat(path, " holds what is of others, too: restore it with pg_restore"));
   }
   return contents;
 }
