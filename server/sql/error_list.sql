@@ -24,8 +24,8 @@ FROM (
              (date_part('epoch', max(a.last_seen_time)) * 1e6)::int8 AS seen,
              (array_agg(a.error_type ORDER BY a.last_seen_time DESC))[1] AS error_type,
              (array_agg(a.error_text ORDER BY a.last_seen_time DESC))[1] AS error_text,
-             -- 5 and more, and some of them twice.
-             left(string_agg(a.tasks, ',' ORDER BY a.last_seen_time DESC), 400) AS tasks,
+             -- 5 and more, some of them twice. What is cut off may be a part of an id.
+             left(string_agg(a.tasks, ',' ORDER BY a.last_seen_time DESC), 2000) AS tasks,
              array_agg(DISTINCT a.lane) AS lanes, jsonb_agg(a.failures) AS new_failures
       FROM (
         SELECT l.lane, l.queue, e.fingerprint, e.stage, e.retrying, e.failed, e.first_seen_time,

@@ -17,6 +17,19 @@ namespace {
 constexpr int64_t kHourBytes = 200;
 constexpr int64_t kMinuteBytes = 200;
 
+// The first five of them, of ids with commas between.
+std::vector<std::string> ReadSamples(absl::string_view text) {
+  constexpr size_t kSamples = 5;
+  constexpr size_t kBytesMax = 2000;  // as the statement cuts it
+  if (text.size() >= kBytesMax) text = text.substr(0, text.rfind(','));
+  std::vector<std::string> samples;
+  for (const absl::string_view id : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+    const bool is_known = absl::c_linear_search(samples, id);
+    if (samples.size() < kSamples && !is_known) samples.emplace_back(id);
+  }
+  return samples;
+}
+
 // "bucket:count" with commas between.
 model::TimeHistogram ReadHistogram(absl::string_view text) {
   model::TimeHistogram histogram;
@@ -83,7 +96,6 @@ absl::StatusOr<model::Page<model::ErrorGroup>> ListErrorGroups(pg::Session& sess
                                                                const ErrorCursor& after, int limit,
                                                                int64_t bytes_max,
                                                                bool hide_muted) {
-  constexpr size_t kSamples = 5;
   pg::Params params;
   params.Int8Array(lanes.lanes).OptionalInt2Array({stage}).Int8(after.seen_micros);
   params.Int2(after.stage).Text(after.fingerprint).Int4(limit).Int8(bytes_max);
@@ -100,10 +112,7 @@ absl::StatusOr<model::Page<model::ErrorGroup>> ListErrorGroups(pg::Session& sess
     group.failed = rows.Int(row, 5);
     group.first_seen_time = rows.Micros(row, 6);
     group.last_seen_time = rows.Micros(row, 7);
-    for (absl::string_view id : absl::StrSplit(rows.Text(row, 8), ',', absl::SkipEmpty())) {
-      const bool is_known = absl::c_linear_search(group.task_ids, id);
-      if (group.task_ids.size() < kSamples && !is_known) group.task_ids.emplace_back(id);
-    }
+    group.task_ids = ReadSamples(rows.Text(row, 8));
     page.bytes = rows.Int(row, 9);
     page.has_more = rows.Bool(row, 10);
     group.queue = rows.Int(row, 11);

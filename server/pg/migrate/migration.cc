@@ -26,6 +26,7 @@ constexpr absl::string_view kAsOwner =
 // Callers queue behind a lock on a table that is waited for, and theirs are refused after 2 s.
 constexpr absl::string_view kBriefly = "SET LOCAL lock_timeout = '1s'";
 constexpr absl::Duration kPause = absl::Seconds(3);
+constexpr absl::Duration kPauseAfterConflict = absl::Milliseconds(100);
 constexpr absl::Duration kPatience = absl::Minutes(10);  // also for another process that migrates
 
 constexpr absl::string_view kInTheWay =
@@ -89,9 +90,7 @@ absl::StatusOr<bool> ApplyNextInTransaction(Session& session,
   return applied;
 }
 
-// Somebody had the tables for long, or waited for this transaction as it did for theirs.
-bool IsInTheWay(const absl::Status& status) { return IsLockTimeout(status) || IsConflict(status); }
-
+// Somebody has one of the tables for long.
 absl::Status WaitALittle(Session& session) {
   ASSIGN_OR_RETURN(const Rows rows, session.RunText(kInTheWay));
   base::Log(base::LogLevel::kWarn, "migration_waits",
@@ -139,8 +138,10 @@ absl::StatusOr<int> ApplyMigrations(const ConnectOptions& options,
     const absl::StatusOr<bool> applied = ApplyNextInTransaction(*session, migrations);
     if (applied.ok()) {
       count += *applied ? 1 : 0;
-    } else if (IsInTheWay(applied.status()) && absl::Now() < give_up) {
+    } else if (IsLockTimeout(applied.status()) && absl::Now() < give_up) {
       RETURN_IF_ERROR(WaitALittle(*session));
+    } else if (IsConflict(applied.status()) && absl::Now() < give_up) {
+      absl::SleepFor(kPauseAfterConflict);
     } else {
       return applied.status();
     }

@@ -85,8 +85,8 @@ TEST_F(MigratorTest, CallersAreServedWhileItWaitsForALongReader) {
   EXPECT_THAT(applied, IsOkAndHolds(1));
 }
 
-// A list reads two tables in one order, a migration changed them in the other: whichever of them
-// PostgreSQL ends, the schema gets there.
+// A list reads two tables in one order, a migration changes them in the other: PostgreSQL may end
+// the migration, as this one does itself.
 TEST_F(MigratorTest, ADeadlockWithACallIsTriedAgain) {
   constexpr Migration kMeets{2, "meets", R"(
     DO $$ BEGIN

@@ -276,7 +276,7 @@ TEST_F(OperateTest, AnErrorGroupNamesFiveTasksOnceEachTheLatestFirst) {
           ListErrorGroups(*session_, {{lane_}, {lane_}}, std::nullopt, {}, 10, INT64_MAX));
       ASSERT_THAT(page.items, SizeIs(1));
       EXPECT_THAT(page.items[0].task_ids, ElementsAreArray(named)) << "folded: " << fold;
-      Required(FoldErrors(*session_, lane_, 100));
+      Required(FoldErrors(*session_, lane_, 1000));
     }
   };
   add("2026-11-29 12:00Z", "{1,2}");
@@ -286,6 +286,9 @@ TEST_F(OperateTest, AnErrorGroupNamesFiveTasksOnceEachTheLatestFirst) {
   expect({4, 2, 3, 1});
   add("2026-11-29 12:03Z", "{1,5,6}");
   expect({1, 5, 6, 4, 2});
+  Sql("DELETE FROM skiplane.error_group");
+  for (int delta = 0; delta < 700; ++delta) add("2026-11-29 12:04Z", "{123456}");
+  expect({123456});
 }
 
 TEST_F(OperateTest, FailuresStayInTheirHourForTwoDays) {
