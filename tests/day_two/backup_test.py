@@ -8,8 +8,10 @@ from procedure import Procedure
 from support.broker import Broker
 from support.case import slow
 from support.client import Client
+from support.database import run_sql
 
 WAITING = 5
+IS_MEMBER = "SELECT pg_has_role('skiplane', 'skiplane_broker', 'MEMBER')"
 
 
 @slow
@@ -39,17 +41,24 @@ class Backup(Procedure):
         self.give(1)
         self.assertIn("CREATE ROLE skiplane_broker", self.files.read("roles.sql").decode())
         lost = before.enqueue("mail")
+        self.assert_roles_are_for_another_cluster()
         self.give(0, machine, section=1)
         self.assertFalse(service.process.runs())
-        self.give(1, section=1)
-        said = self.give(2, section=1)
+        self.give(2, section=1)
+        said = self.give(3, section=1)
         self.assertIn("0 wrong", said)
         self.assertRegex(said, rf"mail +\| +{WAITING} \|")
-        self.assertIn("serving", self.give(3, machine, section=1))
+        self.assertIn("serving", self.give(4, machine, section=1))
         self.assertIn("skiplane_restored at ", service.process.output)
         tasks = self.client_of(machine).lease("mail", max_tasks=WAITING + 1)
         self.assertEqual(len(tasks), WAITING)
         self.assertNotIn(lost, [task.task_id for task in tasks])
+
+    def assert_roles_are_for_another_cluster(self):
+        other = self.make_postgres()
+        said = self.give(1, section=1, DATABASE=other.uri("postgres"))
+        self.assertIn("already exists", said)  # its superuser
+        self.assertEqual(run_sql(other.uri("postgres"), IS_MEMBER), [("t",)])
 
 
 @slow

@@ -104,21 +104,23 @@ class UpgradeBrokers(Fleet):
             machine.services["skiplaned"].program = own
         self.begin()
         self.assertIn("0 migrations missing", self.at(self.machines[0], 0))
-        self.give(1)
+        for machine in self.machines:
+            self.at(machine, 1)
+        self.give(2)
         for machine in self.machines:
             old = machine.services["skiplaned"].process
-            self.assertIn("serving", self.at(machine, 2))
+            self.assertIn("serving", self.at(machine, 3))
             self.assertIsNot(machine.services["skiplaned"].process, old)
             self.load.wait_for_acks(20)
-        self.assertIn("packed", self.give(3))
+        self.assertIn("packed", self.give(4))
         self.assertEqual(self.running(), 2)
-        self.assertIn("0 migrations missing", self.give(4))
+        self.assertIn("0 migrations missing", self.give(5))
         self.finish()
         self.assertLessEqual(set(self.load.refusals), {"UNAVAILABLE", "CANCELLED"})
         self.database.run("INSERT INTO skiplane.schema_version (version, name) "
                           "SELECT max(version) + 1, 'of_tomorrow' FROM skiplane.schema_version")
         with self.assertRaisesRegex(AssertionError, "start a newer binary"):
-            self.give(4)
+            self.give(5)
 
 
 @slow
