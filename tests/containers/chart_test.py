@@ -115,6 +115,15 @@ class Objects(unittest.TestCase):
         [cls.container] = cls.pod["spec"]["containers"]
         cls.ports = {port["name"]: port["containerPort"] for port in cls.container["ports"]}
 
+    def test_a_caller_by_http_may_use_each_name_of_each_service(self):
+        [settings] = [one["data"]["skiplaned.conf"] for one in self.chart.all("ConfigMap")
+                      if "skiplaned.conf" in one["data"]]
+        hosts = re.search("(?m)^http-host = (.*)$", settings).group(1).split(",")
+        for service in (one for one in self.chart.objects if one["kind"] == "Service"):
+            if "http" in [port["name"] for port in service["spec"]["ports"]]:
+                name = f"{service['metadata']['name']}.work.svc"
+                self.assertLessEqual({name, f"{name}.cluster.local"}, set(hosts))
+
     def test_pods_have_few_rights(self):
         for pod in self.chart.pods():
             spec = pod["spec"]

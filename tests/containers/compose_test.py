@@ -29,11 +29,13 @@ def make_secrets(case):
         shutil.copytree(os.path.join(place.ROOT, "deploy", name), os.path.join(folder.name, name),
                         ignore=shutil.ignore_patterns("secrets"))
     made = os.path.join(folder.name, "container", "secrets")
+    os.mkdir(made, 0o755)  # all files in it can be read by all
     for _ in range(2):  # the second time it keeps what is there
         before = {path: os.stat(path).st_mtime_ns for path in glob.glob(f"{made}/*")}
         subprocess.run([os.path.join(folder.name, "container", "make-secrets")], check=True,
                        capture_output=True)
     assert before == {path: os.stat(path).st_mtime_ns for path in before}
+    assert os.stat(made).st_mode & 0o777 == 0o700
     return made
 
 

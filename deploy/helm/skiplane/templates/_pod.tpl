@@ -50,7 +50,7 @@ the Secret, the key, and the name of the file. */}}
       - {key: {{ index . 2 | quote }}, path: {{ index . 3 }}}
 {{- end -}}
 
-{{/* The same of a key of the ConfigMap, whose name that of the file is. */}}
+{{/* The same of a key of the ConfigMap; the file has the name of the key. */}}
 {{- define "skiplane.configVolume" -}}
 - name: {{ index . 1 }}
   configMap:

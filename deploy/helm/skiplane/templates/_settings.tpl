@@ -6,7 +6,8 @@
 listen: 0.0.0.0:7070
 http-listen: 0.0.0.0:7080
 metrics-listen: 0.0.0.0:9464
-http-host: {{ concat (list $name (printf "%s.%s" $name .Release.Namespace) $host (printf "%s.cluster.local" $host)) $v.httpHosts | join "," }}
+{{- $all := printf "%s-brokers.%s.svc" $name .Release.Namespace }}
+http-host: {{ concat (list $name (printf "%s.%s" $name .Release.Namespace) $host (printf "%s.%s" $host $v.clusterDomain) $all (printf "%s.%s" $all $v.clusterDomain)) $v.httpHosts | join "," }}
 database-file: /etc/skiplane/database/uri
 drain-timeout: {{ $v.drain.timeoutSeconds }}s
 log-level: {{ $v.logLevel }}
@@ -41,7 +42,7 @@ open-access: true
 {{- end }}
 {{- end -}}
 
-{{/* All flags, as skiplaned reads them. YAML's numbers are floating: 1e+06 is none of its. */}}
+{{/* All flags, as skiplaned reads them. YAML's numbers are floating, and 1e+06 is no number for it. */}}
 {{- define "skiplane.conf" -}}
 {{- range $name, $value := merge (include "skiplane.ourSettings" . | fromYaml) .Values.settings }}
 {{ $name }} = {{ if kindIs "float64" $value }}{{ int64 $value }}{{ else }}{{ $value }}{{ end }}
