@@ -1,7 +1,6 @@
 // Reads what is shipped for containers with the libraries of those who read it in earnest, strictly,
 // and prints it as JSON: manifests compose FILE, manifests chart FOLDER [VALUES]..., or, for any
-// other file, manifests yaml FILE. An error
-// ends with 1, and says where.
+// other file, manifests yaml FILE. An error ends with 1, and says where.
 package main
 
 import (
