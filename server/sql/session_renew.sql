@@ -1,6 +1,6 @@
 -- Heartbeats: moves the end of living sessions ahead. Per worker, each once, ordered by worker:
--- $1 worker ids  $2 durations in microseconds (0: the session's own)  $3 reports as JSON (null:
--- progress is unchanged):
+-- $1 worker ids  $2 durations in microseconds (0: the session's own)  $3 reports (null: progress is
+-- unchanged)  $4 how much further ahead than the duration, in microseconds. Reports are JSON:
 -- {"held": [task ids that the heartbeats name],
 --  "progress": {task id: {lane, lease number, fraction, message}}}
 -- What was reported before of tasks that are not named stays while their leases are held: other
@@ -12,11 +12,12 @@
 -- lanes: any because a worker holds leases of all lanes, and few heartbeats with progress ask
 WITH want AS MATERIALIZED (
   SELECT u.worker_id, nullif(u.duration, 0) * interval '1 microsecond' AS duration,
-         now() AS now, u.report::jsonb AS report
-  FROM unnest($1::text[], $2::int8[], $3::text[]) AS u(worker_id, duration, report)
+         now() + u.ahead * interval '1 microsecond' AS since, u.report::jsonb AS report
+  FROM unnest($1::text[], $2::int8[], $3::text[], $4::int8[])
+    AS u(worker_id, duration, report, ahead)
 )
 UPDATE skiplane.worker_session s
-SET expire_time = greatest(s.expire_time, w.now + coalesce(w.duration, s.lease_duration)),
+SET expire_time = greatest(s.expire_time, w.since + coalesce(w.duration, s.lease_duration)),
     lease_duration = coalesce(w.duration, s.lease_duration),
     progress = CASE WHEN w.report IS NULL THEN s.progress ELSE
       coalesce((SELECT jsonb_object_agg(e.key, e.value) FROM jsonb_each(s.progress) e

@@ -103,14 +103,16 @@ absl::StatusOr<std::vector<LivingSession>> RenewSessions(
     pg::Session& session, absl::Span<const SessionRenewal> renewals) {
   std::vector<absl::string_view> workers;
   std::vector<int64_t> durations;
+  std::vector<int64_t> aheads;
   std::vector<std::optional<absl::string_view>> reports;
   for (const SessionRenewal& renewal : renewals) {
     workers.push_back(renewal.worker_id);
     durations.push_back(absl::ToInt64Microseconds(renewal.duration));
+    aheads.push_back(absl::ToInt64Microseconds(renewal.ahead));
     reports.push_back(IfAny(renewal.report_json));
   }
   pg::Params params;
-  params.TextArray(workers).Int8Array(durations).OptionalTextArray(reports);
+  params.TextArray(workers).Int8Array(durations).OptionalTextArray(reports).Int8Array(aheads);
   ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionRenew, params));
   return ReadSessions(rows, Fourth::kRecheckUntil);
 }

@@ -50,6 +50,7 @@ struct SessionRenewal {
   //  "progress": {"<task>": {"lane": …, "lease": …, "fraction": …, "message": …}}}. What was
   // reported of leases that are over is dropped. Empty: progress is unchanged.
   std::string report_json;
+  absl::Duration ahead{};  // how much longer than the duration it is to live
 };
 
 // Renews living sessions; lost ones are missing from the answer. Each worker occurs once, in order.

@@ -118,6 +118,16 @@ TEST_F(SessionsTest, AHeartbeatExtendsAndNeverShortens) {
   EXPECT_EQ(RenewOne("w", kShort).front().id, UuidOf(7));
 }
 
+// Operators saw that a worker leased for 31 s.
+TEST_F(SessionsTest, WhatARenewalIsAheadIsNoneOfTheDuration) {
+  TouchOne("w", 7, absl::Seconds(3));
+  const auto living = Required(
+      RenewSessions(*session_, {{"w", absl::Seconds(3), "", absl::Seconds(1)}}));
+  ASSERT_EQ(living.size(), 1u);
+  EXPECT_EQ(living[0].remaining, absl::Seconds(4));
+  EXPECT_EQ(Sql("SELECT lease_duration FROM skiplane.worker_session"), "00:00:03");
+}
+
 TEST_F(SessionsTest, AHeartbeatOfAnUnknownWorkerIsMissing) {
   TouchOne("a", 7, kShort);
   const std::vector<SessionRenewal> renewals = {{"a", kShort, ""}, {"b", kShort, ""}};

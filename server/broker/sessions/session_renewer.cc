@@ -29,6 +29,7 @@ struct Report {
   void Add(const HeartbeatCall& call) {
     renewal.worker_id = call.worker_id;
     renewal.duration = std::max(renewal.duration, call.lease_duration);
+    renewal.ahead = std::max(renewal.ahead, call.ahead);
     for (const model::HeldLease& lease : call.leases) {
       const std::string task = absl::StrCat(lease.token.task.id);
       held.push_back(task);
@@ -128,7 +129,8 @@ void SessionRenewer::Renew(const std::string& worker_id, absl::Duration duration
   if (worker_id.empty() || sessions_.FindLiving(worker_id, duration).has_value()) return;
   HeartbeatCall call;
   call.worker_id = worker_id;
-  call.lease_duration = duration + SessionAhead(duration);
+  call.lease_duration = duration;
+  call.ahead = SessionAhead(duration);
   Heartbeat(std::move(call), [](const absl::StatusOr<HeartbeatAnswer>&) {});
 }
 
