@@ -16,7 +16,11 @@ namespace {
 // The lock's number is "skiplane" in ASCII; it must never change.
 constexpr absl::string_view kLock = "SELECT pg_advisory_xact_lock(8316857068445331045)";
 
-constexpr absl::string_view kSchema = "CREATE SCHEMA IF NOT EXISTS skiplane";
+// Who may not make schemas may migrate one that is there, as after a restore; a restore may make it
+// meanwhile.
+constexpr absl::string_view kSchema =
+    "DO $$ BEGIN IF to_regnamespace('skiplane') IS NULL THEN CREATE SCHEMA skiplane; END IF; "
+    "EXCEPTION WHEN unique_violation OR duplicate_schema THEN NULL; END $$";
 
 // What a version makes belongs to who owns the schema, whichever of its members migrates.
 constexpr absl::string_view kAsOwner =

@@ -122,6 +122,17 @@ TEST_F(MigratorTest, AnUpToDateDatabaseNeedsNoRightToChangeIt) {
   EXPECT_THAT(Apply({kFirst}), IsOkAndHolds(0));
 }
 
+// After a restore the schema is the owner's, and the database may be somebody else's.
+TEST_F(MigratorTest, ASchemaThatIsThereNeedsNoRightToMakeOne) {
+  const std::string role = absl::StrCat("owner_", database_.name());
+  database_.Run(absl::StrCat("CREATE ROLE ", role));
+  database_.Run(absl::StrCat("CREATE SCHEMA skiplane AUTHORIZATION ", role));
+  ASSERT_THAT(Apply({kFirst}), IsOk());
+  database_.Run(absl::StrCat("ALTER DATABASE ", database_.name(), " SET role = ", role));
+  EXPECT_THAT(Apply({kFirst, kSecond}), IsOkAndHolds(1));
+  database_.Run(absl::StrCat("SET ROLE NONE; DROP OWNED BY ", role, "; DROP ROLE ", role));
+}
+
 TEST_F(MigratorTest, TheBrokersOwnMigrationsApplyToAnEmptyDatabase) {
   EXPECT_THAT(Migrate(Options()), IsOkAndHolds(LatestSchemaVersion()));
   EXPECT_THAT(Migrate(Options()), IsOkAndHolds(0));
