@@ -11,6 +11,9 @@ from support.client import Client
 from support.database import run_sql
 
 WAITING = 5
+MAY_CONNECT = """SELECT concat_ws(' ', has_database_privilege('pg_monitor', d.oid, 'CONNECT'),
+  has_database_privilege('skiplane', d.oid, 'CONNECT'), pg_get_userbyid(datdba) = 'skiplane_owner')
+  FROM pg_database d WHERE datname = 'skiplane_restored'"""
 IS_MEMBER = "SELECT pg_has_role('skiplane', 'skiplane_broker', 'MEMBER')"
 
 
@@ -32,7 +35,7 @@ class Backup(Procedure):
         self.environment.update(
             DATABASE=database.uri, RESTORED=postgres.uri("skiplane_restored"),
             DUMP=self.files.path("queue.dump"), ROLES=self.files.path("roles.sql"),
-            SKIPLANE_BROKER=service.address)
+            SKIPLANE_BROKER=service.address, OWNER="skiplane_owner", BROKERS="skiplane")
         self.standing_for["127.0.0.1:7070"] = service.address
         before = self.client_of(machine)
         before.create_queue("mail")
@@ -48,6 +51,7 @@ class Backup(Procedure):
         said = self.give(3, section=1)
         self.assertIn("0 wrong", said)
         self.assertRegex(said, rf"mail +\| +{WAITING} \|")
+        self.assertEqual(database.value(MAY_CONNECT), "f t t")
         self.assertIn("serving", self.give(4, machine, section=1))
         self.assertIn("skiplane_restored at ", service.process.output)
         tasks = self.client_of(machine).lease("mail", max_tasks=WAITING + 1)
