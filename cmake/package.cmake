@@ -26,7 +26,7 @@ endforeach()
 install(FILES deploy/database-roles.sql DESTINATION ${CMAKE_INSTALL_DATADIR}/skiplane
   COMPONENT skiplaned)
 set(documents ${CMAKE_INSTALL_DATADIR}/doc)
-install(DIRECTORY deploy/example-mtls deploy/proxy
+install(DIRECTORY deploy/example-mtls deploy/grafana deploy/prometheus deploy/proxy
   DESTINATION ${documents}/skiplaned/examples COMPONENT skiplaned)
 install(PROGRAMS deploy/example-mtls/make-certificates
   DESTINATION ${documents}/skiplaned/examples/example-mtls COMPONENT skiplaned)
