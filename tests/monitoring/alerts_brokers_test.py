@@ -10,7 +10,7 @@ import unittest
 import place  # noqa: F401  (first: it finds the others)
 import grpc
 import prometheus
-from alerts_case import AlertsTest
+from alerts_case import AlertsTest, start_with_certificate
 from support import http2
 from support.broker import program
 from support.case import slow
@@ -35,7 +35,7 @@ class Brokers(AlertsTest):
 
     def setUp(self):
         super().setUp()
-        self.files = files = Folder()
+        files = Folder()
         self.addCleanup(files.remove)
         self.rules = files.write("rules", "allow token:ann to all on *\n")
         made = subprocess.run([program(), "make-token", "ann"], check=True, capture_output=True,
@@ -53,7 +53,7 @@ class Brokers(AlertsTest):
 
     def test_each_fires_by_its_cause(self):
         # First, as Prometheus then connects to all of them anew.
-        self.join("expiring", self.start_with_certificate())
+        self.join("expiring", start_with_certificate(self))
         writes = self.database.hold_writes()
         request = broker_pb2.EnqueueRequest(queue="mail", tasks=[self.client.new_task()])
         waiting = self.client.broker.Enqueue.future(request, timeout=GENEROUS_S)
@@ -68,12 +68,6 @@ class Brokers(AlertsTest):
         writes.release()
         waiting.exception(GENEROUS_S)
         self.await_fired(*self.EXPECTED, go_on=self.go_on)
-
-    def start_with_certificate(self):
-        """One that is valid for two days."""
-        self.files.make_pair("server")
-        return self.start_broker(f"--tls-cert={self.files.path('server.crt')}",
-                                 f"--tls-key={self.files.path('server.key')}", is_awaited=False)
 
     def go_on(self):
         """What goes wrong again and again."""

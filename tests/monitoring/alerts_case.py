@@ -3,6 +3,7 @@ windows and bounds are as short as a test is. What is rewritten stands here, and
 
 from prometheus import Prometheus
 from support.case import SystemTest
+from support.folder import Folder
 
 WINDOW_S = 6
 RECORDING = {r"\[5m\]": f"[{WINDOW_S}s]"}
@@ -21,6 +22,15 @@ ALERTING = {
 }
 MULTILINE = "(?m)"
 ABOUT = ("queue", "chore", "table", "reason", "sqlstate_class", "grpc_method", "grpc_status")
+
+
+def start_with_certificate(case):
+    """A broker of the case, whose certificate is valid for two days."""
+    files = Folder()
+    case.addCleanup(files.remove)
+    files.make_pair("server")
+    return case.start_broker(f"--tls-cert={files.path('server.crt')}",
+                             f"--tls-key={files.path('server.key')}", is_awaited=False)
 
 
 class AlertsTest(SystemTest):
@@ -43,9 +53,12 @@ class AlertsTest(SystemTest):
         self.assertEqual(self.fired(), set())
 
     def join(self, name, broker):
-        """It is watched from now on, too."""
+        """It is watched from now on, too. Prometheus then has connected to all of them anew."""
         self.watched[name] = broker
         self.prometheus.scrape(self.watched.values())
+        scraped = f'count_over_time(up{{instance="{broker.metrics_address}"}}[{WINDOW_S}s]) >= 3'
+        self.prometheus.await_that(lambda: self.prometheus.query(scraped),
+                                   lambda: f"it does not scrape {name}")
 
     def fired(self):
         """All that has, since the start."""

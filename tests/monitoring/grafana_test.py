@@ -12,7 +12,7 @@ import unittest
 import place
 import grpc
 import prometheus
-from alerts_case import RECORDING, WINDOW_S
+from alerts_case import RECORDING, WINDOW_S, start_with_certificate
 from prometheus import Prometheus
 from support.case import SystemTest, slow
 from support.client import seconds
@@ -82,6 +82,7 @@ class Queries(SystemTest):
         self.refuse_changes_by_operators()
         for number in range(200):
             self.clients[0].enqueue(QUEUE, key=str(number), period=seconds(3600))
+        brokers.append(start_with_certificate(self))  # which has a metric more
         self.prometheus = Prometheus(brokers, {"recording.rules.yml": RECORDING})
         self.addCleanup(self.prometheus.end)
 
