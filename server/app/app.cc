@@ -6,7 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "server/access/authenticator.h"
 #include "server/access/token_sealer.h"
 #include "server/app/database/database.h"
@@ -85,6 +87,16 @@ absl::StatusOr<Connections> ConnectionsOf(const config::Config& config) {
   return connections;
 }
 
+// Where an address cannot be had, says which flag gives another.
+absl::Status Naming(absl::string_view flag, const absl::Status& status) {
+  const absl::string_view message = status.message();
+  if (!absl::StartsWith(message, "cannot listen on ") &&
+      !absl::StartsWith(message, "cannot serve metrics on ")) {
+    return status;
+  }
+  return absl::Status(status.code(), absl::StrCat(message, "; ", flag, " chooses another address"));
+}
+
 absl::StatusOr<std::optional<net::ListenSockets>> BindHttp(const config::Config& config) {
   if (config.http_listen.empty()) return std::nullopt;
   absl::StatusOr<net::ListenSockets> sockets = net::ListenSockets::Bind(config.http_listen);
@@ -96,7 +108,7 @@ absl::StatusOr<std::optional<net::ListenSockets>> BindHttp(const config::Config&
                {"remedy", "choose another address, or off, with --http-listen"}});
     return std::nullopt;
   }
-  RETURN_IF_ERROR(sockets.status());
+  if (!sockets.ok()) return Naming("--http-listen", sockets.status());
   return std::optional<net::ListenSockets>(*std::move(sockets));
 }
 
@@ -131,14 +143,15 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
   ASSIGN_OR_RETURN(std::optional<ReservedPlace> reserved, ReserveDatabase(config));
   parts->metrics.PinQueues(config.metrics_queues);
   if (!config.metrics_listen.empty()) {
-    ASSIGN_OR_RETURN(parts->metrics_page,
-                     http::MetricsPage::Start(config.metrics_listen, parts->metrics,
-                                              connections.page));
+    auto page = http::MetricsPage::Start(config.metrics_listen, parts->metrics, connections.page);
+    if (!page.ok()) return Naming("--metrics-listen", page.status());
+    parts->metrics_page = *std::move(page);
   }
   rpc::ServerOptions front = FrontOptions(config, connections.callers);
   front.authenticator = &parts->authenticator;
   front.sealer = &parts->sealer;
-  ASSIGN_OR_RETURN(rpc::Binding binding, rpc::Bind(front));
+  absl::StatusOr<rpc::Binding> binding = rpc::Bind(front);
+  if (!binding.ok()) return Naming("--listen", binding.status());
   ASSIGN_OR_RETURN(std::optional<net::ListenSockets> http_sockets, BindHttp(config));
   ASSIGN_OR_RETURN(parts->database, OpenDatabase(config, std::move(reserved)));
   const pg::ConnectOptions& connect = parts->database.connect;
@@ -154,7 +167,7 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
       options, parts->metrics,
       [readiness = &parts->readiness](bool connected) { readiness->SetConnected(connected); });
   ASSIGN_OR_RETURN(parts->server,
-                   rpc::Server::Start(std::move(binding), *parts->broker, parts->metrics));
+                   rpc::Server::Start(*std::move(binding), *parts->broker, parts->metrics));
   if (http_sockets) {
     ASSIGN_OR_RETURN(parts->http,
                      HttpFront::Start(*std::move(http_sockets), config, connections.callers,

@@ -37,12 +37,14 @@ class Start(SystemTest):
 
     def test_a_port_that_is_taken_is_found_before_the_database_is_touched(self):
         output = self.assert_untouched(f"--listen={self.taken_address}", "--metrics-listen=off")
-        self.assertIn(f"cannot listen on {self.taken_address}: Address already in use", output)
+        self.assertIn(f"cannot listen on {self.taken_address}: Address already in use;"
+                      " --listen chooses another address", output)
 
     def test_so_is_one_of_the_metrics_page(self):
         output = self.assert_untouched("--listen=127.0.0.1:0",
                                        f"--metrics-listen={self.taken_address}")
         self.assertIn(f"cannot serve metrics on {self.taken_address}", output)
+        self.assertIn("; --metrics-listen chooses another address", output)
 
     def test_so_is_one_that_both_are_to_have(self):
         self.taken.close()

@@ -174,7 +174,8 @@ absl::Status Work(Session& session, const WorkOptions& options) {
     return UsageError("work QUEUE... -- COMMAND ARG...: the command stands after --");
   }
   if (!IsRunnable(options.command[0])) {
-    return LocalError(absl::StrCat("cannot run ", OneLine(options.command[0])));
+    return LocalError(absl::StrCat("cannot run ", OneLine(options.command[0]),
+                                   ": it is missing, or not executable"));
   }
   const absl::StatusOr<WorkRules> rules = ToRules(options);
   if (!rules.ok()) return rules.status();

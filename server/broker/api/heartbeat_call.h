@@ -14,10 +14,10 @@ namespace skiplane::broker {
 struct HeartbeatCall {
   std::string worker_id;
   absl::Duration lease_duration;  // zero: the session's own
-  absl::Duration ahead{};  // how much longer the session is to live: of calls of the broker itself
   std::vector<model::HeldLease> leases;
   bool end_session = false;
   base::SteadyTime began = std::chrono::steady_clock::now();
+  absl::Duration ahead{};  // how much longer the session is to live: of calls of the broker itself
 };
 
 struct HeartbeatAnswer {
