@@ -159,7 +159,7 @@ class Package(unittest.TestCase):
         with open(self.debian.file(WORKER_UNIT), encoding="utf-8") as file:
             [command] = bare.lines_of_unit(file.read(), "ExecStart")
         worker = self.start(
-            f"sh -c 'set -a; . /etc/skiplane-worker/mail; exec {command}'", "nobody")
+            f"sh -c 'set -a; . /etc/skiplane-worker/mail; exec {command}'", "skiplane")
         self.debian.run("skiplane enqueue mail hello --key second")
         shown = self.debian.run("skiplane tasks show mail/second --wait 1m")
         self.assertRegex(shown, r"(?i)succeeded")
