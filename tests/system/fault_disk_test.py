@@ -60,6 +60,8 @@ class FullDisk(FaultTest):
     def enqueue_until_refused(self, client, made):
         """Adds the ids of those that were answered."""
         while True:
+            # Else the log of changes may be what no longer fits, and PostgreSQL ends.
+            self.database.run("CHECKPOINT")
             try:
                 made[QUEUE].append(client.enqueue(QUEUE, PAYLOAD))
                 tasks = [client.new_task(payload) for payload in PAYLOADS]
