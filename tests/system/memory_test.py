@@ -79,10 +79,7 @@ class Memory(SystemTest):
                              .SerializeToString())
         deaf = [http2.open_call(self.broker.address, LEASE, body) for _ in range(CLIENTS)]
         elsewhere = self.client_of(self.start_broker())
-        batch = [broker_pb2.NewTask(payload=PAYLOAD)] * TASKS_UNREAD
-        for _ in deaf:
-            elsewhere.enqueue_all(QUEUE, batch)
-        refusal = self.lease_until_refused()
+        refusal = self.enqueue_until_refused(elsewhere)
         self.assertEqual(reason_of(refusal), "TOO_MANY_CALLS")
         self.assertGreater(retry_delay_of(refusal), 0)
         self.assertLess(self.database.number("SELECT count(*) FROM skiplane.task WHERE state = 2")
@@ -95,17 +92,30 @@ class Memory(SystemTest):
             connection.close()
         self.assertEqual(len(waiting.result().tasks), 1)
 
-    def lease_until_refused(self):
-        """What is leased here is handed back: a deaf caller is to have it."""
+    def enqueue_until_refused(self, elsewhere):
+        """The first refusal of a lease here, while more and more comes for the deaf callers."""
+        batch = [broker_pb2.NewTask(payload=PAYLOAD)] * TASKS_UNREAD
+        for _ in range(CLIENTS):
+            elsewhere.enqueue_all(QUEUE, batch)
+            refusal = self.refusal_of_a_lease()
+            if refusal:
+                return refusal
         end = time.monotonic() + GENEROUS_S
         while time.monotonic() < end:
-            try:
-                tasks = self.client.lease(QUEUE, wait=0)
-            except grpc.RpcError as error:
-                return error
-            for task in tasks:
-                self.client.nack(task, "RELEASE")
+            refusal = self.refusal_of_a_lease()
+            if refusal:
+                return refusal
         raise AssertionError("the broker goes on leasing")
+
+    def refusal_of_a_lease(self):
+        """What is leased here is handed back: a deaf caller is to have it."""
+        try:
+            tasks = self.client.lease(QUEUE, wait=0)
+        except grpc.RpcError as error:
+            return error
+        for task in tasks:
+            self.client.nack(task, "RELEASE")
+        return None
 
 
 if __name__ == "__main__":
