@@ -1,5 +1,6 @@
 #include "server/store/enqueue.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -119,9 +120,8 @@ absl::StatusOr<Enqueued> Gather(const pg::Rows& rows) {
     if (outcome == model::EnqueueOutcome::kRerun || rows.IsNull(row, 4)) continue;
     const absl::Time schedule_time = rows.Micros(row, 4);
     UnleasedTasks& group = groups[{lane, stage, priority, is_ready}];
-    if (group.count == 0) group = {lane, stage, priority, is_ready, 0, schedule_time};
+    if (group.count++ == 0) group = {lane, stage, priority, is_ready, 1, schedule_time};
     group.schedule_time = std::min(group.schedule_time, schedule_time);
-    ++group.count;
   }
   for (const auto& [key, group] : groups) result.unleased.push_back(group);
   return result;

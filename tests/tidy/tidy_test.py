@@ -9,7 +9,7 @@ sys.path.insert(0, FOLDER)
 
 from rules import (alerts, documents, events, glossary, includes, limits,  # noqa: E402
                    migrations, paths, pictures, reasons, registration, scripts, sizes, sql,
-                   together, units, words)
+                   together, units, visible, words)
 from rules.tree import read_tree  # noqa: E402
 
 
@@ -72,6 +72,9 @@ class Tidy(unittest.TestCase):
 
     def test_what_is_compiled_together_has_names_of_its_own(self):
         self.assert_clean(together)
+
+    def test_what_is_shipped_includes_what_it_names(self):
+        self.assert_clean(visible)
 
     @unittest.skipUnless(scripts.available(), "shellcheck is not installed")
     def test_scripts_are_clean(self):

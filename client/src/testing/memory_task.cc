@@ -1,5 +1,6 @@
 #include "client/src/testing/memory_task.h"
 
+#include <algorithm>
 #include <tuple>
 
 #include "absl/strings/str_cat.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/time/clock.h"
 #include "server/base/status_macros.h"
 #include "server/broker/job/list_job.h"
 #include "server/broker/job/list_visible.h"

@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/broker/api/refusals.h"

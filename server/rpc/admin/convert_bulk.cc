@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
+#include "absl/time/clock.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
 #include "server/rpc/admin/convert_filter.h"

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
 #include "server/rpc/call/check.h"

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
 #include "server/rpc/call/check.h"

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/model/limits.h"
