@@ -20,6 +20,8 @@ os.environ["PATH"] = os.pathsep.join([POSTGRES, os.environ["PATH"]])
 
 # Whoever runs the tests may ignore some, as nohup does, and a shell for what it starts with &.
 HEARS_SIGNALS = ["env", "--default-signal=HUP,INT,QUIT,TERM"]
+# By which a program ends that has a defect.
+CRASHES = {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV}
 
 
 def are_all_stopped(pid):
@@ -51,6 +53,7 @@ class Process:
         self._changed = threading.Condition()
         self._output = b""
         self._output_ended = False
+        self._crashes = set(CRASHES)
         self._child = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", *switch, *HEARS_SIGNALS, *argv], cwd=directory,
             env={**os.environ, **(env or {})}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -79,6 +82,7 @@ class Process:
         return self._child.poll() is None
 
     def signal(self, number):
+        self._crashes.discard(number)
         self._child.send_signal(number)
 
     def kill(self):
@@ -100,7 +104,7 @@ class Process:
         self._child.stdin.flush()
 
     def wait(self, bound_s=GENEROUS_S):
-        """The exit code; minus the signal's number if one ended it."""
+        """The exit code; minus the signal's number if one ended it. Fails if it crashed."""
         if self._child.poll() is None:
             end = os.pidfd_open(self.pid)
             try:
@@ -110,6 +114,8 @@ class Process:
                 os.close(end)
         code = self._child.wait()
         self._collector.join(GENEROUS_S)
+        if -code in self._crashes:
+            raise AssertionError(f"ended by {signal.Signals(-code).name}:\n{self.output}")
         return code
 
     def wait_for_output(self, text, bound_s=GENEROUS_S, times=1):
@@ -124,12 +130,15 @@ class Process:
                                      f"{self._output.decode()}")
 
     def end(self):
-        """SIGKILL if it still runs."""
-        if self.runs():
-            self.thaw()
-            self.kill()
-        self._child.stdin.close()
-        self._child.stdout.close()
+        """SIGKILL if it still runs. Fails if it has crashed."""
+        try:
+            if self.runs():
+                self.thaw()
+                self.signal(signal.SIGKILL)
+            self.wait()
+        finally:
+            self._child.stdin.close()
+            self._child.stdout.close()
 
     def _collect(self):
         while block := os.read(self._child.stdout.fileno(), 65536):
