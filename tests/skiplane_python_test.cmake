@@ -10,6 +10,9 @@
 # the other methods of BASE, which stands before it, once more (tests/system/support/by_http.py):
 # `slow`, as all of them together take a minute, and not in builds with sanitizers: those have
 # HTTP's own tests. A class of (BASE) alone has them once more, too.
+#
+# Slow tests mostly wait, and take two to four times as long with sanitizers: those have the ones of
+# SKIPLANE_SLOW_WITH_SANITIZERS, a pattern for modules.
 function(skiplane_python_test)
   cmake_parse_arguments(TEST "" "FILE;TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
   if(SKIPLANE_SANITIZE AND "once" IN_LIST TEST_LABELS)
@@ -17,6 +20,10 @@ function(skiplane_python_test)
   endif()
   get_filename_component(path ${TEST_FILE} ABSOLUTE)
   get_filename_component(module ${path} NAME_WE)
+  set(has_slow TRUE)
+  if(SKIPLANE_SANITIZE AND NOT module MATCHES "^(${SKIPLANE_SLOW_WITH_SANITIZERS})_test$")
+    set(has_slow FALSE)
+  endif()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
 
   set(classes)
@@ -50,9 +57,9 @@ function(skiplane_python_test)
       endif()
     elseif(line MATCHES "def (test_[A-Za-z0-9_]+)")
       set(method ${module}.${class}.${CMAKE_MATCH_1})
-      if(mark)
+      if(mark AND has_slow)
         skiplane_python_process(${method} slow ${method})
-      else()
+      elseif(NOT mark)
         list(APPEND classes ${class})
         list(APPEND quick_of_${class} ${method})
       endif()
@@ -63,6 +70,9 @@ function(skiplane_python_test)
   foreach(class IN LISTS classes)
     set(class_label)
     if(class IN_LIST slow_classes)
+      if(NOT has_slow)
+        continue()
+      endif()
       set(class_label slow)
     endif()
     skiplane_python_process(${module}.${class} "${class_label}" ${quick_of_${class}})
