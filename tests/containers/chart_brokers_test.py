@@ -47,12 +47,6 @@ class ChartBrokers(SystemTest):
             made.add(*file)
         return made, container
 
-    def run_program(self, pod, words):
-        done = subprocess.run(pod.command(words), check=False, capture_output=True, text=True,
-                              timeout=GENEROUS_S)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout + done.stderr
-
     def serve(self, given_values):
         """A broker of the chart, whose probes then are answered."""
         chart = manifests.Chart(given_values)
@@ -65,10 +59,11 @@ class ChartBrokers(SystemTest):
             "the-tokens": {"tokens": "shop sha256:" + "0" * 64 + "\n"},
         }
         job, migration = self.mounted(chart.one("Job")["spec"]["template"])
-        self.run_program(job, ["/usr/bin/skiplaned", *migration["args"]])
+        pods.run_program(self, job.command(["/usr/bin/skiplaned", *migration["args"]]))
         pod, container = self.mounted(chart.one("Deployment")["spec"]["template"])
         self.assertEqual(container["args"], ["--config", SETTINGS])
-        said = self.run_program(pod, ["/usr/bin/skiplaned", "check-config", *container["args"]])
+        said = pods.run_program(self, pod.command(["/usr/bin/skiplaned", "check-config",
+                                                   *container["args"]]))
         self.assertNotIn("warning", said)
         broker = pod.start(SETTINGS)
         self.addCleanup(broker.end)

@@ -3,7 +3,6 @@ health check says so, and each caller does its own work."""
 
 import json
 import os
-import subprocess
 import unittest
 
 import place
@@ -12,7 +11,6 @@ import manifests
 import pod as pods
 from support import cli, document
 from support.case import SystemTest, slow
-from support.process import GENEROUS_S
 
 SETTINGS = "/etc/skiplane/skiplaned.conf"
 
@@ -54,8 +52,8 @@ class ComposeBrokers(SystemTest):
     def start_container(self, name):
         made, service = self.container(name), self.services[name]
         self.assertEqual(service["command"], ["--config", SETTINGS])
-        checked = self.run_program(made.command(["/usr/bin/skiplaned", "check-config",
-                                                 *service["command"]]))
+        checked = pods.run_program(self, made.command(["/usr/bin/skiplaned", "check-config",
+                                                      *service["command"]]))
         self.assertIn("the settings are right", checked)
         broker = made.start(SETTINGS)
         self.addCleanup(broker.end)
@@ -63,14 +61,8 @@ class ComposeBrokers(SystemTest):
         here = {key: made.here(value).replace("7070", port)
                 for key, value in service["environment"].items()}
         self.assertNotEqual(here["SKIPLANE_TLS_CA"], service["environment"]["SKIPLANE_TLS_CA"])
-        broker.check_health = lambda: self.run_program(made.command(health_check()), **here)
+        broker.check_health = lambda: pods.run_program(self, made.command(health_check()), **here)
         return broker
-
-    def run_program(self, command, **environment):
-        done = subprocess.run(command, check=False, capture_output=True, text=True,
-                              env={**os.environ, **environment}, timeout=GENEROUS_S)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout + done.stderr
 
     def test_callers_do_their_work_as_the_document_says(self):
         running = [self.start_container(name) for name in compose_test.BROKERS]
@@ -80,8 +72,8 @@ class ComposeBrokers(SystemTest):
             code = code.replace(f"localhost:{port}", "localhost:" + broker.address.split(":")[1])
         code += "! as worker enqueue orders-new 18\n"
         path = os.pathsep.join([os.path.dirname(cli.program()), os.environ["PATH"]])
-        said = self.run_program(
-            ["bash", "-euc", code.replace("secrets/", self.secrets + "/")], PATH=path)
+        said = pods.run_program(
+            self, ["bash", "-euc", code.replace("secrets/", self.secrets + "/")], PATH=path)
         self.assertIn("ACCESS_DENIED", said)
         self.assertEqual(self.database.number("SELECT count(*) FROM skiplane.history"), 1)
         for broker in running:
@@ -90,7 +82,7 @@ class ComposeBrokers(SystemTest):
     def test_the_dashboard_has_a_token(self):
         broker = self.start_container("broker-1")
         port = broker.address.rsplit(":", 1)[1]
-        said = self.run_program([
+        said = pods.run_program(self, [
             cli.program(), f"--broker=localhost:{port}", f"--tls-ca={self.secrets}/ca.crt",
             f"--token-file={self.secrets}/dashboard.token", "whoami"])
         self.assertIn("token:dashboard", said)

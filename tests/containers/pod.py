@@ -8,6 +8,7 @@ import place
 from support import broker as brokers
 from support import cli
 from support.folder import Folder
+from support.process import GENEROUS_S
 
 PROGRAMS = {"/usr/bin/skiplaned": brokers.program, "/usr/bin/skiplane": cli.program}
 
@@ -40,6 +41,15 @@ class Pod:
         """The broker of these settings, on ports of the kernel's choice."""
         return brokers.Broker("--config", self.path(settings), "--log-format=text", *flags,
                               http="127.0.0.1:0", is_awaited=False)
+
+
+def run_program(case, command, **environment):
+    """What it says; it is to end with 0."""
+    done = subprocess.run(command, check=False, capture_output=True, text=True,
+                          env={**os.environ, **environment}, timeout=GENEROUS_S)
+    said = done.stdout + done.stderr
+    case.assertEqual(done.returncode, 0, said)
+    return said
 
 
 def mount(pod, container, given):

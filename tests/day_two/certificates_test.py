@@ -12,9 +12,8 @@ import place
 from callers import Caller
 from machine import WorkerService
 from procedure import Procedure
-from support import cli, cluster, template
+from support import cli
 from support.case import slow
-from support.database import Database
 
 NAME, HERE = "broker.internal", "localhost"
 QUEUE = "orders"
@@ -28,10 +27,7 @@ class Certificates(Procedure):
 
     def setUp(self):
         super().setUp()
-        shared = cluster.shared()
-        self.database = Database(shared, template.made_in(shared))
-        self.addCleanup(self.database.drop)
-        self.database.broker_user = template.BROKER_USER
+        self.database = self.make_database()
         os.symlink(os.path.join(place.ROOT, "deploy"), self.files.path("deploy"))
         subprocess.run([self.files.path(MAKE), self.files.path("authority"), HERE, "producer",
                         "worker", "operator"], check=True)

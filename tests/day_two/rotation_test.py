@@ -16,10 +16,8 @@ from callers import Caller
 from machine import WorkerService
 from procedure import Procedure
 from support import broker as brokers
-from support import cluster, template
 from support.case import slow
 from support.client import reason_of
-from support.database import Database
 from support.load import Load
 from support.process import GENEROUS_S
 
@@ -31,10 +29,7 @@ class Rotation(Procedure):
 
     def setUp(self):
         super().setUp()
-        shared = cluster.shared()
-        self.database = Database(shared, template.made_in(shared))
-        self.addCleanup(self.database.drop)
-        self.database.broker_user = template.BROKER_USER
+        self.database = self.make_database()
 
     def begin(self, settings="", show=lambda: (None, ())):
         self.machine = self.make_broker_machine(

@@ -22,9 +22,8 @@ IS_EMPTY = "SELECT to_regnamespace('skiplane') IS NULL"
 class WrongDump(SystemTest):
     def setUp(self):
         super().setUp()
-        self.files = Folder()
+        self.files = Folder(for_all=True)
         self.addCleanup(self.files.remove)
-        os.chmod(self.files.path(""), 0o755)
         self.empty = Database(cluster.shared())
         self.addCleanup(self.empty.drop)
         self.file = self.files.path("queue.dump")

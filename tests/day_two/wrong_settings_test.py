@@ -36,9 +36,8 @@ class WrongSettings(SystemTest):
 
     def setUp(self):
         super().setUp()
-        self.files = Folder()
+        self.files = Folder(for_all=True)
         self.addCleanup(self.files.remove)
-        os.chmod(self.files.path(""), 0o755)
 
     def refused(self, *arguments, code=2):
         """The one line of it, and that nothing was made."""

@@ -48,9 +48,8 @@ class CanaryTest(SystemTest):
 
     def setUp(self):
         super().setUp()
-        self.files = Folder()
+        self.files = Folder(for_all=True)
         self.addCleanup(self.files.remove)
-        os.chmod(self.files.path(""), 0o755)
         self.server = Server(self.files.path("hba"))
         self.addCleanup(self.server.end)
         self.database = Database(self.server)

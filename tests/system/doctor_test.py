@@ -89,9 +89,8 @@ class Doctor(SystemTest):
 
 class EmbeddedDoctor(unittest.TestCase):
     def test_settings_of_the_server_are_looked_at(self):
-        files = Folder()
+        files = Folder(for_all=True)
         self.addCleanup(files.remove)
-        os.chmod(files.path(""), 0o755)
         flag = f"--embedded={files.path('data')}"
         code, _, output = examine(self, flag)
         self.assertEqual(code, 1)

@@ -138,9 +138,8 @@ class Dumps(SystemTest):
 
 class EmbeddedDumps(unittest.TestCase):
     def setUp(self):
-        self.files = Folder()
+        self.files = Folder(for_all=True)
         self.addCleanup(self.files.remove)
-        os.chmod(self.files.path(""), 0o755)
 
     def succeed(self, *arguments):
         code, output = brokers.run_to_end(self, *arguments)

@@ -7,10 +7,12 @@ import tempfile
 
 
 class Folder:
-    """Of files that a broker reads."""
+    """Of files that a broker reads; `for_all`: another account, such as PostgreSQL's, gets there."""
 
-    def __init__(self):
+    def __init__(self, for_all=False):
         self._folder = tempfile.TemporaryDirectory(prefix="skiplane-reload-")
+        if for_all:
+            os.chmod(self._folder.name, 0o755)
         self.remove = self._folder.cleanup
 
     def path(self, name):
