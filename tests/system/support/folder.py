@@ -7,7 +7,7 @@ import tempfile
 
 
 class Folder:
-    """Of files that a broker reads; `for_all`: another account, such as PostgreSQL's, gets there."""
+    """Of files that a broker reads; `for_all`: other accounts, such as PostgreSQL's, get there."""
 
     def __init__(self, for_all=False):
         self._folder = tempfile.TemporaryDirectory(prefix="skiplane-reload-")
