@@ -4,6 +4,7 @@
 #include "server/base/reason.h"
 #include "server/broker/lease/deferred_lease.h"
 #include "server/broker/local_broker.h"
+#include "server/model/limits.h"
 
 namespace skiplane::broker {
 namespace {
@@ -23,14 +24,24 @@ void Detach(QueueCache::Queues& queues) {
   for (QueuePtr& queue : queues) queue = QueueCache::Detached(queue);
 }
 
-absl::Status CheckStages(const LeaseCall& call, const QueueCache::Queues& queues) {
+// The stages that it names are there, and its places in lists are not too many.
+absl::Status CheckLaneStages(const LeaseCall& call, const QueueCache::Queues& queues) {
+  int64_t lane_stages = 0;
   for (size_t i = 0; i < queues.size(); ++i) {
+    const model::Queue& queue = *queues[i];
     const std::string& stage = call.queues[i].stage;
-    if (stage.empty() || queues[i]->settings.FindStage(stage).has_value()) continue;
-    return base::InvalidField(absl::StrCat("queues[", i, "].stage"),
-                              absl::StrCat("is not a stage of queue \"", queues[i]->name, "\""));
+    if (!stage.empty() && !queue.settings.FindStage(stage).has_value()) {
+      return base::InvalidField(absl::StrCat("queues[", i, "].stage"),
+                                absl::StrCat("is not a stage of queue \"", queue.name, "\""));
+    }
+    const int stages = stage.empty() ? queue.settings.StageCount() : 1;
+    lane_stages += static_cast<int64_t>(queue.lanes.size()) * stages;
   }
-  return absl::OkStatus();
+  if (lane_stages <= model::kLaneStagesPerLeaseMax) return absl::OkStatus();
+  return base::InvalidField(
+      "queues", absl::StrCat("have ", lane_stages, " stages in all their lanes together, and may "
+                             "have ", model::kLaneStagesPerLeaseMax,
+                             ": name fewer queues, or single stages of them"));
 }
 
 }  // namespace
@@ -40,7 +51,7 @@ std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Callback<LeaseA
   auto asked = std::make_shared<LeaseCall>(std::move(call));
   queues_.Find(
       asked->principal, NamesOf(*asked), &NameFieldOf,
-      [asked](const QueueCache::Queues& queues) { return CheckStages(*asked, queues); },
+      [asked](const QueueCache::Queues& queues) { return CheckLaneStages(*asked, queues); },
       [this, later, asked, done = std::move(done)](
           absl::StatusOr<QueueCache::Queues> queues) mutable {
         if (!queues.ok()) return done(queues.status());
@@ -72,7 +83,7 @@ std::shared_ptr<PendingLease> LocalBroker::SettleAndLease(SettleAndLeaseCall cal
       std::move(call.lease), std::move(done), [this](const LeaseAnswer& late) { HandBack(late); });
   queues_.Find(
       next->Call().principal, NamesOf(next->Call()), &NameFieldOf,
-      [next](const QueueCache::Queues& queues) { return CheckStages(next->Call(), queues); },
+      [next](const QueueCache::Queues& queues) { return CheckLaneStages(next->Call(), queues); },
       [this, next, items = std::move(call.items)](
           absl::StatusOr<QueueCache::Queues> queues) mutable {
         if (!queues.ok()) return next->Refuse(base::PrefixField("lease_next.", queues.status()));
@@ -96,7 +107,7 @@ void LocalBroker::OpenSession(OpenSessionCall call, Callback<OpenSessionAnswer> 
   auto asked = std::make_shared<OpenSessionCall>(std::move(call));
   queues_.Find(
       asked->lease.principal, NamesOf(asked->lease), &NameFieldOf,
-      [asked](const QueueCache::Queues& queues) { return CheckStages(asked->lease, queues); },
+      [asked](const QueueCache::Queues& queues) { return CheckLaneStages(asked->lease, queues); },
       [this, asked, done = std::move(done)](absl::StatusOr<QueueCache::Queues> queues) mutable {
         if (!queues.ok()) return done(queues.status());
         LeaseCall& lease = asked->lease;

@@ -20,6 +20,7 @@ inline constexpr int kPackTasksMax = 64;  // a bit each in a number
 inline constexpr int kPackTasksLeast = 16;  // on average: fewer cost more than rows
 inline constexpr int kTasksPerCallMax = 1000;  // one statement of a few milliseconds
 inline constexpr int kQueuesPerLeaseMax = 64;
+inline constexpr int64_t kLaneStagesPerLeaseMax = 20000;  // 250 bytes each: 5 MB
 inline constexpr int kQueuesPerListMax = 100;  // each costs statements of every page
 inline constexpr size_t kQueuesPerEnqueueMax = 64;
 inline constexpr int kLeaseBytesMax = 3 << 20;  // leaves room for headers and tokens below 4 MiB
@@ -84,8 +85,8 @@ inline constexpr absl::Duration kRequestKept = absl::Hours(24);
 
 // What an installation has at most: each broker keeps all queues and, once used, their lanes.
 inline constexpr int kQueuesMax = 100000;
-// Made through one broker. None can be deleted: what makes one by mistake for each task must not
-// take the room of all before somebody sees it.
+// Made through one broker: what makes one by mistake for each task must not take the room of all
+// before somebody sees it.
 inline constexpr int kNewQueuesPerMinuteMax = 3000;
 
 // What peers may have open. Both are defaults of flags.
@@ -99,6 +100,7 @@ inline constexpr int kStreamsBesideParked = 1000;
 // TOO_MANY_WAITING_CALLS. Leases that wait are counted apart from the calls in flight, so that
 // they cannot take the room of others.
 inline constexpr int kWaitingCallsMax = 20000;          // 16 kB each in gRPC: 320 MB
+inline constexpr int64_t kWaitingLaneStagesMax = 1000000;  // of all these calls, 250 bytes each
 inline constexpr size_t kAwaitedByPeersMax = 200000;    // of other brokers' calls: 16 bytes each
 inline constexpr int64_t kParkedRequestBytes = 4 << 10;  // of those 16 kB; more counts as in flight
 inline constexpr int kCallsInFlightMax = 30000;         // of all methods
@@ -107,8 +109,7 @@ inline constexpr int64_t kBytesInFlightMax = 32 << 20;  // requests and small an
 // waiting calls as 10,000 workers have, and half as many again while they connect anew. Where
 // nobody proves who it is, a connection of the calls and bytes.
 inline constexpr int kPrincipalShare = 75;
-// Of a port's connections, those from one address: the same fleet behind one.
-inline constexpr int kAddressShare = 80;
+inline constexpr int kAddressShare = 80;  // of a port's connections: the same fleet behind one
 // Beyond the two: room for Ack, Nack, Settle and Heartbeat, which keep work from being done twice.
 inline constexpr int kCallsReserved = 10000;
 inline constexpr int64_t kBytesReserved = 8 << 20;
@@ -143,8 +144,7 @@ inline constexpr size_t kTaskBytesBesideMax =
 static_assert(kLeaseBytesMax + kTasksPerCallMax * static_cast<int64_t>(kTaskBytesBesideMax) +
                   kStreamBesideTasksBytes <= kRequestBytesMax);
 
-// One statement.
-inline constexpr int kBatchRowsMax = 1000;
+inline constexpr int kBatchRowsMax = 1000;          // of one statement
 inline constexpr int64_t kBatchBytesMax = 4 << 20;  // each connection copies it three times
 
 }  // namespace skiplane::model

@@ -36,7 +36,8 @@ World::World(const History& history, std::ostream* trace)
   }
   known_.resize(static_cast<size_t>(history_.brokers));
   for (int b = 0; b < history_.brokers; ++b) {
-    brokers_.emplace_back().scheduler = std::make_unique<broker::Scheduler>(kWaitingMax);
+    brokers_.emplace_back().scheduler =
+        std::make_unique<broker::Scheduler>(broker::WaitingLimits{kWaitingMax});
     Do(b, [](broker::Scheduler& scheduler, Step& step) { scheduler.SetListening(true, step); });
     Unhealthy(b);
   }

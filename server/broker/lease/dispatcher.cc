@@ -58,7 +58,7 @@ Dispatcher::Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& t
                [this](const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> found) {
                  EndFind(ticket, std::move(found));
                }}),
-      scheduler_(limits.waiting_max) {}
+      scheduler_({limits.waiting_max, model::kWaitingLaneStagesMax, limits.party_share}) {}
 
 void Dispatcher::EndTimed() {
   finder_.EndMinInterval();

@@ -42,7 +42,7 @@ struct HandOff {
 
 struct LeaseLimits {
   int waiting_max = 0;    // calls that wait
-  int party_share = 100;  // percent of what may be leased and not read, of a party
+  int party_share = 100;  // percent of a party: of what is leased and not read, and of lane stages
 };
 
 class Dispatcher {

@@ -56,18 +56,20 @@ void Scheduler::Recover(LaneStageState& state) {
 
 void Scheduler::Admit(const TicketPtr& ticket, Step& step) {
   const bool answers_at_once = !ticket->waits || !ticket->request_key.empty();
-  const bool is_full = ticket->waits && waiting_ >= waiting_max_;
-  if (is_draining_ || is_full || (answers_at_once && full_.IsFor(ticket->call))) {
+  absl::Status refusal;
+  if (is_draining_) {
+    refusal = Draining();
+  } else if (answers_at_once && full_.IsFor(ticket->call)) {
+    refusal = TooManyCalls();
+  } else if (ticket->waits) {
+    refusal = waiting_.Enter(*ticket);
+  }
+  if (!refusal.ok()) {
     ticket->state = Ticket::State::kDone;
-    const absl::Status refusal =
-        is_draining_ ? Draining() : is_full ? TooManyWaitingCalls() : TooManyCalls();
-    step.actions.push_back(Answer{ticket, refusal});
+    step.actions.push_back(Answer{ticket, std::move(refusal)});
     return;
   }
-  if (ticket->waits) {
-    ++waiting_;
-    ticket->alarm = alarms_.Set(ticket->deadline, ticket);
-  }
+  if (ticket->waits) ticket->alarm = alarms_.Set(ticket->deadline, ticket);
   Start(ticket, step);
 }
 
@@ -202,7 +204,7 @@ void Scheduler::Leave(Ticket& ticket) {
 void Scheduler::Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer, Step& step) {
   if (ticket->state == Ticket::State::kDone) return;
   ticket->state = Ticket::State::kDone;
-  if (ticket->waits) --waiting_;
+  if (ticket->waits) waiting_.Leave(*ticket);
   alarms_.Cancel(ticket->alarm);
   Leave(*ticket);
   LeaseAnswer held = std::exchange(ticket->held, {});

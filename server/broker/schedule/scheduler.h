@@ -32,13 +32,14 @@
 #include "server/broker/schedule/lane_stage_state.h"
 #include "server/broker/schedule/probe_budget.h"
 #include "server/broker/schedule/statement.h"
+#include "server/broker/schedule/waiting_room.h"
 #include "server/model/notification.h"
 
 namespace skiplane::broker {
 
 class Scheduler {
  public:
-  explicit Scheduler(int waiting_max) : waiting_max_(waiting_max) {}  // further ones are refused
+  explicit Scheduler(WaitingLimits limits) : waiting_(limits) {}
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
   // Callers come and go. Those that wait are answered empty; at a drain others are refused.
@@ -133,10 +134,9 @@ class Scheduler {
   void Failed(const LeaseRun& run, const absl::Status& status, Step& step);
   void Collided(const LeaseRun& run, Step& step);
 
-  const int waiting_max_;
   bool is_draining_ = false, is_listening_ = false;
   FullMemory full_;
-  int waiting_ = 0;  // tickets that wait
+  WaitingRoom waiting_;
   base::SteadyTime waits_ended_{};  // of those who came before
   Alarms alarms_;
   ProbeBudget probe_budget_;

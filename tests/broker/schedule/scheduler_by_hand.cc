@@ -41,7 +41,7 @@ std::string Print(const std::vector<Action>& actions) {
   });
 }
 
-SchedulerByHand::SchedulerByHand(int waiting_max) : scheduler_(waiting_max) {
+SchedulerByHand::SchedulerByHand(WaitingLimits limits) : scheduler_(limits) {
   for (int64_t lane = 1; lane <= 3; ++lane) {
     auto queue = std::make_shared<model::Queue>();
     queue->name = absl::StrCat("q", lane);

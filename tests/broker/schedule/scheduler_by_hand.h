@@ -20,7 +20,7 @@ class SchedulerByHand : public ::testing::Test {
   static constexpr std::chrono::seconds kWait{10};
   static constexpr std::chrono::milliseconds kSinceEmpty{100};
 
-  explicit SchedulerByHand(int waiting_max = 100);
+  explicit SchedulerByHand(WaitingLimits limits = {.calls = 100});
 
   // What follows from an event now.
   std::string Do(Event event);

@@ -12,7 +12,7 @@ constexpr milliseconds kAtOnce{0};
 
 class SchedulerCallTest : public SchedulerByHand {
  protected:
-  SchedulerCallTest() : SchedulerByHand(/*waiting_max=*/3) {}
+  SchedulerCallTest() : SchedulerByHand({.calls = 3, .lane_stages = 2}) {}
 
   TicketPtr Repeatable(const std::string& name, milliseconds wait = kWait) {
     TicketPtr ticket = Caller(name, {1}, wait);
@@ -279,6 +279,16 @@ TEST_F(SchedulerCallTest, TooManyWaitingCallsAreRefused) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(Admit(Caller("ann", {1})), "");
   EXPECT_EQ(Admit(Caller("bob", {1})), "answer bob: RESOURCE_EXHAUSTED");
   EXPECT_EQ(Admit(Caller("cid", {1}, kAtOnce)), "answer cid: 0 tasks");
+}
+
+TEST_F(SchedulerCallTest, WhoWaitsForTooManyLaneStagesIsRefusedUntilOthersLeave) {
+  for (int64_t lane = 1; lane <= 3; ++lane) MakeEmpty(lane);
+  const TicketPtr wide = Caller("ann", {1, 2, 3});
+  EXPECT_EQ(Admit(wide), "");
+  EXPECT_EQ(Admit(Caller("bob", {1, 2})), "answer bob: RESOURCE_EXHAUSTED");
+  EXPECT_EQ(Admit(Caller("bob", {1, 2}, kAtOnce)), "answer bob: 0 tasks");
+  EXPECT_EQ(Cancel(wide), "answer ann: 0 tasks");
+  EXPECT_EQ(Admit(Caller("bob", {1, 2})), "");
 }
 
 TEST_F(SchedulerCallTest, ADrainEndsWhatWaitsAndRefusesTheRest) {
