@@ -1,7 +1,7 @@
 # What makes a build with tests short: headers are compiled once for many files, and a few files at
 # once; those of tests always, those of what is shipped if SKIPLANE_PRECOMPILE says so. A release is
-# built without, which takes four times as long: that each file includes what it names is looked at
-# by tests/tidy, without a compiler. To be included before the targets are made.
+# built without, which takes much longer: whether each file includes what it names is looked at by
+# tests/tidy, without a compiler. To be included before the targets are made.
 set(common_headers
   <algorithm> <atomic> <chrono> <functional> <map> <memory> <optional> <string> <thread> <utility>
   <vector> <absl/container/flat_hash_map.h> <absl/container/flat_hash_set.h>

@@ -12,7 +12,7 @@
 # HTTP's own tests. A class of (BASE) alone has them once more, too.
 #
 # Slow tests mostly wait, and take two to four times as long with sanitizers: those have the ones of
-# SKIPLANE_SLOW_WITH_SANITIZERS, a pattern for modules.
+# the modules SKIPLANE_SLOW_WITH_SANITIZERS.
 function(skiplane_python_test)
   cmake_parse_arguments(TEST "" "FILE;TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
   if(SKIPLANE_SANITIZE AND "once" IN_LIST TEST_LABELS)
@@ -21,7 +21,7 @@ function(skiplane_python_test)
   get_filename_component(path ${TEST_FILE} ABSOLUTE)
   get_filename_component(module ${path} NAME_WE)
   set(has_slow TRUE)
-  if(SKIPLANE_SANITIZE AND NOT module MATCHES "^(${SKIPLANE_SLOW_WITH_SANITIZERS})_test$")
+  if(SKIPLANE_SANITIZE AND NOT module IN_LIST SKIPLANE_SLOW_WITH_SANITIZERS)
     set(has_slow FALSE)
   endif()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/broker/lease/deferred_lease.h"
+#include "server/broker/lease/wanted.h"
 #include "server/broker/local_broker.h"
 #include "server/model/limits.h"
 
@@ -26,17 +27,13 @@ void Detach(QueueCache::Queues& queues) {
 
 // The stages that it names are there, and its places in lists are not too many.
 absl::Status CheckLaneStages(const LeaseCall& call, const QueueCache::Queues& queues) {
-  int64_t lane_stages = 0;
   for (size_t i = 0; i < queues.size(); ++i) {
-    const model::Queue& queue = *queues[i];
     const std::string& stage = call.queues[i].stage;
-    if (!stage.empty() && !queue.settings.FindStage(stage).has_value()) {
-      return base::InvalidField(absl::StrCat("queues[", i, "].stage"),
-                                absl::StrCat("is not a stage of queue \"", queue.name, "\""));
-    }
-    const int stages = stage.empty() ? queue.settings.StageCount() : 1;
-    lane_stages += static_cast<int64_t>(queue.lanes.size()) * stages;
+    if (stage.empty() || queues[i]->settings.FindStage(stage).has_value()) continue;
+    return base::InvalidField(absl::StrCat("queues[", i, "].stage"),
+                              absl::StrCat("is not a stage of queue \"", queues[i]->name, "\""));
   }
+  const int64_t lane_stages = CountLaneStages(call, queues);
   if (lane_stages <= model::kLaneStagesPerLeaseMax) return absl::OkStatus();
   return base::InvalidField(
       "queues", absl::StrCat("have ", lane_stages, " stages in all their lanes together, and may "

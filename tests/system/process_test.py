@@ -3,7 +3,7 @@
 import signal
 import unittest
 
-from support.process import Process
+from support.process import GENEROUS_S, Process
 
 CRASHED = "ended by SIGSEGV:\nlast words"
 
@@ -11,7 +11,7 @@ CRASHED = "ended by SIGSEGV:\nlast words"
 class Crashes(unittest.TestCase):
     def crashed(self):
         process = Process(["sh", "-c", "echo last words; kill -SEGV $$"])
-        process.wait_for_output("last words")
+        self.assertFalse(process.runs_for(GENEROUS_S))
         return process
 
     def test_who_waits_for_it_is_told(self):

@@ -1,10 +1,16 @@
 #include "server/broker/api/refusals.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "server/base/reason.h"
 #include "server/pg/outcome.h"
 
 namespace skiplane::broker {
+namespace {
+
+constexpr absl::Duration kWaitingCallsAgain = absl::Seconds(1);
+
+}  // namespace
 
 absl::Status Draining() {
   return base::Refuse(absl::StatusCode::kUnavailable, "BROKER_DRAINING",
@@ -18,8 +24,10 @@ absl::Status TooManyCalls() {
 }
 
 absl::Status TooManyWaitingCalls(absl::string_view full, absl::string_view instead) {
-  return base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_WAITING_CALLS",
-                      absl::StrCat(full, "; nothing was changed: ", instead));
+  return base::WithRetryDelay(
+      base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_WAITING_CALLS",
+                   absl::StrCat(full, "; nothing was changed: ", instead)),
+      kWaitingCallsAgain);
 }
 
 absl::Status SessionLost() {

@@ -13,7 +13,8 @@ absl::Status Draining();
 // TOO_MANY_CALLS: nothing was changed.
 absl::Status TooManyCalls();
 
-// TOO_MANY_WAITING_CALLS: nothing was changed. `full` says what is, and `instead` what helps.
+// TOO_MANY_WAITING_CALLS, with a second to wait: nothing was changed. `full` says what is, and
+// `instead` what helps.
 absl::Status TooManyWaitingCalls(
     absl::string_view full = "too many Lease calls wait in this broker",
     absl::string_view instead = "retry later, or use another broker");

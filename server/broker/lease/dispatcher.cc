@@ -1,5 +1,6 @@
 #include "server/broker/lease/dispatcher.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "server/broker/api/request_hash.h"
@@ -8,6 +9,16 @@
 #include "server/broker/lease/wanted.h"
 
 namespace skiplane::broker {
+namespace {
+
+// More calls may be for more lane stages; fewer, as a few calls have all the same, for no fewer.
+WaitingLimits LimitsOf(const LeaseLimits& limits) {
+  constexpr int64_t kEach = model::kWaitingLaneStagesMax / model::kWaitingCallsMax;
+  return {limits.waiting_max, std::max(model::kWaitingLaneStagesMax, kEach * limits.waiting_max),
+          limits.party_share};
+}
+
+}  // namespace
 
 class Dispatcher::Handle : public PendingLease {
  public:
@@ -58,7 +69,7 @@ Dispatcher::Dispatcher(Context& context, SessionCache& sessions, LeaseTracker& t
                [this](const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> found) {
                  EndFind(ticket, std::move(found));
                }}),
-      scheduler_({limits.waiting_max, model::kWaitingLaneStagesMax, limits.party_share}) {}
+      scheduler_(LimitsOf(limits)) {}
 
 void Dispatcher::EndTimed() {
   finder_.EndMinInterval();

@@ -57,6 +57,24 @@ std::vector<Ticket::Wanted> WantedOf(const LeaseCall& call, const std::vector<Qu
   return wanted;
 }
 
+int64_t CountLaneStages(const LeaseCall& call, const std::vector<QueuePtr>& queues) {
+  absl::flat_hash_set<absl::string_view> whole;
+  for (const LeaseQueue& asked : call.queues) {
+    if (asked.stage.empty()) whole.insert(asked.name);
+  }
+  int64_t count = 0;
+  for (size_t i = 0; i < queues.size(); ++i) {
+    const LeaseQueue& asked = call.queues[i];
+    const auto lanes = static_cast<int64_t>(queues[i]->lanes.size());
+    if (asked.stage.empty()) {
+      count += lanes * queues[i]->settings.StageCount();
+    } else if (!whole.contains(asked.name)) {
+      count += lanes;
+    }
+  }
+  return count;
+}
+
 std::vector<int64_t> MostOf(const LeaseCall& call) {
   const bool has_limit = std::any_of(call.queues.begin(), call.queues.end(),
                                      [](const LeaseQueue& queue) { return queue.max_tasks > 0; });

@@ -2,6 +2,7 @@
 // caller leaves it open.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "server/broker/api/calls.h"
@@ -13,6 +14,9 @@ namespace skiplane::broker {
 // last to be asked; of a queue without a stage every stage, later ones first. Each lane stage once.
 // `queues` are those of the call, in its order.
 std::vector<Ticket::Wanted> WantedOf(const LeaseCall& call, const std::vector<QueuePtr>& queues);
+
+// How many lane stages those are, or would be; the stages that the call names are there.
+int64_t CountLaneStages(const LeaseCall& call, const std::vector<QueuePtr>& queues);
 
 // How many tasks to take from each queue of the call; empty: no queue has a limit of its own.
 std::vector<int64_t> MostOf(const LeaseCall& call);

@@ -61,7 +61,7 @@ void Scheduler::Admit(const TicketPtr& ticket, Step& step) {
     refusal = Draining();
   } else if (answers_at_once && full_.IsFor(ticket->call)) {
     refusal = TooManyCalls();
-  } else if (ticket->waits) {
+  } else {
     refusal = waiting_.Enter(*ticket);
   }
   if (!refusal.ok()) {
@@ -204,7 +204,7 @@ void Scheduler::Leave(Ticket& ticket) {
 void Scheduler::Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer, Step& step) {
   if (ticket->state == Ticket::State::kDone) return;
   ticket->state = Ticket::State::kDone;
-  if (ticket->waits) waiting_.Leave(*ticket);
+  waiting_.Leave(*ticket);
   alarms_.Cancel(ticket->alarm);
   Leave(*ticket);
   LeaseAnswer held = std::exchange(ticket->held, {});

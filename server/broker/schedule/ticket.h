@@ -84,6 +84,7 @@ struct Ticket {
   std::vector<Entry> entries;  // as `wanted`
   size_t empty_entries = 0;    // of them, those that are empty
   TurnKeys keys;
+  int64_t places = 0;  // that count in the waiting room
 
   // How many tasks it takes there at most.
   int64_t RoomIn(model::LaneStage lane_stage) const;

@@ -1,6 +1,6 @@
-// The calls that wait: how many there may be, and how many places in the lists of lane stages they
-// may have, of one party and of all. A call has one place for itself; each further one counts, as
-// it takes 250 bytes. Not thread-safe.
+// How many calls may wait, and for how many lane stages calls may be listed, of one party and of
+// all. A place in the list of a lane stage takes 250 bytes, whether the call waits or not. The
+// first place of a call is not counted: calls are, here or where they come in. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "server/base/part.h"
 #include "server/broker/api/refusals.h"
 #include "server/broker/schedule/ticket.h"
@@ -28,42 +29,43 @@ class WaitingRoom {
       : limits_(limits), part_(base::PartOf(limits.lane_stages, limits.party_share)) {}
 
   // TOO_MANY_WAITING_CALLS if there is no room; else it is in until it leaves.
-  absl::Status Enter(const Ticket& ticket) {
-    if (calls_ >= limits_.calls) return TooManyWaitingCalls();
-    if (const int64_t places = FurtherPlaces(ticket); places > 0) {
+  absl::Status Enter(Ticket& ticket) {
+    if (ticket.waits && calls_ >= limits_.calls) return TooManyWaitingCalls();
+    const auto places = std::max<int64_t>(static_cast<int64_t>(ticket.wanted.size()) - 1, 0);
+    if (places > 0) {
       const auto party = by_party_.find(ticket.call.party);
       if (places + (party == by_party_.end() ? 0 : party->second) > part_) {
-        return TooManyWaitingCalls("this caller's Lease calls wait for too many lane stages",
-                                   kFewer);
+        return TooManyLaneStages("of one principal", part_, "--principal-share");
       }
       if (lane_stages_ + places > limits_.lane_stages) {
-        return TooManyWaitingCalls("the Lease calls of this broker wait for too many lane stages",
-                                   kFewer);
+        return TooManyLaneStages("of all", limits_.lane_stages, "--max-waiting-calls");
       }
       lane_stages_ += places;
       by_party_[ticket.call.party] += places;
+      ticket.places = places;
     }
-    ++calls_;
+    if (ticket.waits) ++calls_;
     return absl::OkStatus();
   }
 
-  void Leave(const Ticket& ticket) {
-    --calls_;
-    const int64_t places = FurtherPlaces(ticket);
-    if (places == 0) return;
-    lane_stages_ -= places;
-    const auto of_party = by_party_.find(ticket.call.party);
-    of_party->second -= places;
-    if (of_party->second == 0) by_party_.erase(of_party);
+  void Leave(Ticket& ticket) {
+    if (ticket.waits) --calls_;
+    if (ticket.places == 0) return;
+    lane_stages_ -= ticket.places;
+    const auto party = by_party_.find(ticket.call.party);
+    party->second -= ticket.places;
+    if (party->second == 0) by_party_.erase(party);
+    ticket.places = 0;
   }
 
  private:
-  static int64_t FurtherPlaces(const Ticket& ticket) {
-    return std::max<int64_t>(static_cast<int64_t>(ticket.wanted.size()) - 1, 0);
+  static absl::Status TooManyLaneStages(absl::string_view whose, int64_t limit,
+                                        absl::string_view flag) {
+    return TooManyWaitingCalls(
+        absl::StrCat("the Lease calls ", whose, " may be for ", limit,
+                     " lane stages together in this broker (", flag, ")"),
+        "name fewer queues, or single stages of them, or retry later");
   }
-
-  static constexpr absl::string_view kFewer =
-      "name fewer queues, or single stages of them, or retry later";
 
   const WaitingLimits limits_;
   const int64_t part_;

@@ -286,7 +286,8 @@ TEST_F(SchedulerCallTest, WhoWaitsForTooManyLaneStagesIsRefusedUntilOthersLeave)
   const TicketPtr wide = Caller("ann", {1, 2, 3});
   EXPECT_EQ(Admit(wide), "");
   EXPECT_EQ(Admit(Caller("bob", {1, 2})), "answer bob: RESOURCE_EXHAUSTED");
-  EXPECT_EQ(Admit(Caller("bob", {1, 2}, kAtOnce)), "answer bob: 0 tasks");
+  EXPECT_EQ(Admit(Caller("bob", {1, 2}, kAtOnce)), "answer bob: RESOURCE_EXHAUSTED");
+  EXPECT_EQ(Admit(Caller("bob", {1}, kAtOnce)), "answer bob: 0 tasks");
   EXPECT_EQ(Cancel(wide), "answer ann: 0 tasks");
   EXPECT_EQ(Admit(Caller("bob", {1, 2})), "");
 }

@@ -102,8 +102,10 @@ class Broker(Process):
             return "libasan" in maps.read()
 
     def end(self):
-        super().end()
-        self._folder.cleanup()
+        try:
+            super().end()
+        finally:
+            self._folder.cleanup()
 
 
 def health_request(service):

@@ -21,7 +21,8 @@ os.environ["PATH"] = os.pathsep.join([POSTGRES, os.environ["PATH"]])
 # Whoever runs the tests may ignore some, as nohup does, and a shell for what it starts with &.
 HEARS_SIGNALS = ["env", "--default-signal=HUP,INT,QUIT,TERM"]
 # By which a program ends that has a defect.
-CRASHES = {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV}
+CRASHES = {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV,
+           signal.SIGSYS, signal.SIGTRAP}
 
 
 def are_all_stopped(pid):
@@ -105,6 +106,12 @@ class Process:
 
     def wait(self, bound_s=GENEROUS_S):
         """The exit code; minus the signal's number if one ended it. Fails if it crashed."""
+        code = self._wait_for_code(bound_s)
+        self._collector.join(GENEROUS_S)
+        self._look_for_crash(code)
+        return code
+
+    def _wait_for_code(self, bound_s):
         if self._child.poll() is None:
             end = os.pidfd_open(self.pid)
             try:
@@ -112,11 +119,11 @@ class Process:
                     raise AssertionError(f"still runs after {bound_s} s:\n{self.output}")
             finally:
                 os.close(end)
-        code = self._child.wait()
-        self._collector.join(GENEROUS_S)
+        return self._child.wait()
+
+    def _look_for_crash(self, code):
         if -code in self._crashes:
             raise AssertionError(f"ended by {signal.Signals(-code).name}:\n{self.output}")
-        return code
 
     def wait_for_output(self, text, bound_s=GENEROUS_S, times=1):
         """Fails if the output ends before `text` was there so often, or when the bound passes."""
@@ -134,8 +141,8 @@ class Process:
         try:
             if self.runs():
                 self.thaw()
-                self.signal(signal.SIGKILL)
-            self.wait()
+                self.kill()
+            self._look_for_crash(self._child.returncode)
         finally:
             self._child.stdin.close()
             self._child.stdout.close()

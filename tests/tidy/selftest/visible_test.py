@@ -20,9 +20,24 @@ class Visible(Planted):
         self.assertIn(f"needs an include of {header}", problems[0])
 
     def test_a_type_or_constant_of_ours_whose_header_is_missing_is_caught(self):
-        for use in ("QueueCache* cache;\n", "int x = kQueuesMax;\n", "a::QueueCache cache;\n"[3:]):
+        for use in ("QueueCache* cache;\n", "int x = kQueuesMax;\n"):
             with self.subTest(use):
                 self.assert_needs("server/model/cache.h", use, cache=CACHE)
+
+    def test_a_name_of_another_namespace_is_looked_for_there(self):
+        header = "namespace skiplane::model {\n" + CACHE
+        use = "namespace skiplane::pg {\n%s cache;\n"
+        self.assert_needs("server/model/cache.h", use % "model::QueueCache", cache=header)
+        for name in ("QueueCache", "other::QueueCache", "QueueCache::Part"):
+            self.assertEqual(self.problems(use % name, cache=header), [], name)
+
+    def test_a_class_with_a_constructor_is_looked_at(self):
+        header = CACHE.replace("{\n}", "{\n  explicit QueueCache(int size);\n}")
+        self.assert_needs("server/model/cache.h", "QueueCache* cache;\n", cache=header)
+
+    def test_what_an_included_header_announces_is_clean(self):
+        self.assertEqual(self.problems('#include "server/model/b.h"\nQueueCache* cache;\n',
+                                       cache=CACHE, b="class QueueCache;\n"), [])
 
     def test_a_header_that_another_one_includes_is_enough(self):
         through = '#include "server/model/cache.h"\n'
