@@ -19,7 +19,8 @@ BOUNDS, STATE, TURNS = "bounds.cc", "lane_stage_state.h", "turns.cc"
 MUTANTS = {
     # Calls.
     "deadline_without_alarm": [
-        (CALLS, "    ticket->alarm = alarms_.Set(ticket->deadline, ticket);\n", "")],
+        (CALLS, "  if (ticket->waits) ticket->alarm = alarms_.Set(ticket->deadline, ticket);\n",
+                "")],
     "expiry_while_serving_is_forgotten": [
         (CALLS, "Ticket::State::kDone) {\n    ticket->is_expired = true;\n",
                 "Ticket::State::kDone) {\n")],
