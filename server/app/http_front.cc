@@ -46,7 +46,7 @@ auto CountIn(metrics::Metrics& metrics) {
 
 HttpFront::HttpFront(const config::Config& config, Parts parts)
     : parts_(parts),
-      gateway_(parts.server.InnerChannel(),
+      gateway_(parts.server.inner_channel(),
                {.services = {"skiplane.v1.BrokerService", "skiplane.v1.AdminService",
                              "grpc.health.v1.Health"},
                 .site = SiteOf(config),

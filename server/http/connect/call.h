@@ -8,13 +8,13 @@
 #include <optional>
 #include <string>
 
-#include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "server/http/connect/codec.h"
 #include "server/http/handler.h"
+#include "server/rpc/call/inner_channel.h"
 
 namespace skiplane::http::connect {
 
@@ -40,10 +40,11 @@ struct Call {
 // own; OK of any other.
 absl::Status CutOffBy(const grpc::Status& status);
 
-// Calls, and answers when that has. Cancelled if the caller leaves.
-void CallUnary(const std::shared_ptr<grpc::Channel>& channel, Call call);
+// Calls, and answers when that has: BROKER_DRAINING at once if the channel is closed. Cancelled if
+// the caller leaves.
+void CallUnary(rpc::InnerChannel& channel, Call call);
 
 // The same for a method that answers with a stream of messages.
-void CallStream(const std::shared_ptr<grpc::Channel>& channel, Call call);
+void CallStream(rpc::InnerChannel& channel, Call call);
 
 }  // namespace skiplane::http::connect

@@ -21,7 +21,7 @@ int HttpStatusOfUnpacking(const absl::Status& status) {
 
 }  // namespace
 
-Gateway::Gateway(std::shared_ptr<grpc::Channel> channel, Options options)
+Gateway::Gateway(std::shared_ptr<rpc::InnerChannel> channel, Options options)
     : channel_(std::move(channel)), options_(std::move(options)) {}
 
 const google::protobuf::MethodDescriptor* Gateway::MethodOf(absl::string_view path) const {
@@ -99,9 +99,9 @@ void Gateway::Handle(Request request, std::shared_ptr<Exchange> exchange) {
   call.answer_fields = std::move(fields);
   call.body_refused = [this] { options_.refused(kBodyRefused); };
   if (is_stream) {
-    CallStream(channel_, std::move(call));
+    CallStream(*channel_, std::move(call));
   } else {
-    CallUnary(channel_, std::move(call));
+    CallUnary(*channel_, std::move(call));
   }
 }
 

@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include <grpcpp/channel.h>
-
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "server/http/connect/call.h"
@@ -39,7 +37,7 @@ class Gateway : public Handler {
   };
 
   // `channel` leads to the services, and believes what is said of callers.
-  Gateway(std::shared_ptr<grpc::Channel> channel, Options options);
+  Gateway(std::shared_ptr<rpc::InnerChannel> channel, Options options);
 
   std::optional<Response> Refuse(const Head& head, const Caller& caller) override;
   void Handle(Request request, std::shared_ptr<Exchange> exchange) override;
@@ -55,7 +53,7 @@ class Gateway : public Handler {
   // Null if there is none of that name.
   const google::protobuf::MethodDescriptor* MethodOf(absl::string_view path) const;
 
-  const std::shared_ptr<grpc::Channel> channel_;
+  const std::shared_ptr<rpc::InnerChannel> channel_;
   const Options options_;
 };
 

@@ -9,6 +9,7 @@
 #include "server/http/connect/content.h"
 #include "server/http/connect/envelope.h"
 #include "server/http/connect/failure.h"
+#include "server/rpc/call/no_room.h"
 
 namespace skiplane::http::connect {
 namespace {
@@ -20,15 +21,20 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
  public:
   explicit StreamCall(Call call) : call_(std::move(call)) {}
 
-  void Start(const std::shared_ptr<grpc::Channel>& channel, const std::string& bytes) {
-    self_ = shared_from_this();
+  void Start(rpc::InnerChannel& channel, const std::string& bytes) {
     request_ = BufferOf(bytes);
     call_.Prepare(&context_);
-    grpc::GenericStub(channel).PrepareBidiStreamingCall(&context_, call_.Path(), {}, this);
-    AddHold();
-    StartWriteLast(&request_, grpc::WriteOptions());
-    StartRead(&message_);
-    StartCall();
+    const bool begins = channel.Begin([this](const rpc::InnerChannel::ChannelPtr& open) {
+      self_ = shared_from_this();
+      grpc::GenericStub(open).PrepareBidiStreamingCall(&context_, call_.Path(), {}, this);
+      AddHold();
+      StartWriteLast(&request_, grpc::WriteOptions());
+      StartRead(&message_);
+      StartCall();
+    });
+    if (!begins) {
+      return call_.Answer(StreamRefusalResponse(rpc::BrokerIsDraining(), call_.form));
+    }
     call_.exchange->OnLeft([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->Leave();
     });
@@ -132,7 +138,7 @@ void Refuse(const Call& call, const absl::Status& status) {
 
 }  // namespace
 
-void CallStream(const std::shared_ptr<grpc::Channel>& channel, Call call) {
+void CallStream(rpc::InnerChannel& channel, Call call) {
   auto message = OpenOnlyEnvelope(call.request.body);
   if (!message.ok()) return Refuse(call, message.status());
   const auto bytes = ToBytes(*std::move(message), call.form, *call.method->input_type());

@@ -6,6 +6,7 @@
 #include "server/http/connect/call.h"
 #include "server/http/connect/call_fields.h"
 #include "server/http/connect/failure.h"
+#include "server/rpc/call/no_room.h"
 
 namespace skiplane::http::connect {
 namespace {
@@ -14,7 +15,7 @@ class UnaryCall : public std::enable_shared_from_this<UnaryCall> {
  public:
   explicit UnaryCall(Call call) : call_(std::move(call)) {}
 
-  void Start(const std::shared_ptr<grpc::Channel>& channel) {
+  void Start(rpc::InnerChannel& channel) {
     auto bytes = ToBytes(std::move(call_.request.body), call_.form, *call_.method->input_type());
     if (!bytes.ok()) return call_.RefuseBody(RefusalResponse(bytes.status()));
     request_ = BufferOf(*bytes);
@@ -22,9 +23,12 @@ class UnaryCall : public std::enable_shared_from_this<UnaryCall> {
     call_.exchange->OnLeft([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->context_.TryCancel();
     });
-    grpc::GenericStub(channel).UnaryCall(
-        &context_, call_.Path(), {}, &request_, &response_,
-        [self = shared_from_this()](const grpc::Status& status) { self->End(status); });
+    const bool begins = channel.Begin([this](const rpc::InnerChannel::ChannelPtr& open) {
+      grpc::GenericStub(open).UnaryCall(
+          &context_, call_.Path(), {}, &request_, &response_,
+          [self = shared_from_this()](const grpc::Status& status) { self->End(status); });
+    });
+    if (!begins) call_.Answer(RefusalResponse(rpc::BrokerIsDraining()));
   }
 
  private:
@@ -56,7 +60,7 @@ class UnaryCall : public std::enable_shared_from_this<UnaryCall> {
 
 }  // namespace
 
-void CallUnary(const std::shared_ptr<grpc::Channel>& channel, Call call) {
+void CallUnary(rpc::InnerChannel& channel, Call call) {
   std::make_shared<UnaryCall>(std::move(call))->Start(channel);
 }
 

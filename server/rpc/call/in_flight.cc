@@ -1,6 +1,6 @@
 #include "server/rpc/call/in_flight.h"
 
-#include "server/rpc/call/address_party.h"
+#include "server/net/address_party.h"
 
 namespace skiplane::rpc {
 
@@ -30,7 +30,7 @@ InFlight::Room InFlight::Hold(const Party& party, int64_t bytes, bool may_use_re
 
 InFlight::Parking InFlight::Park(const std::string& connection, WaitFor what,
                                  const Holding& holding) {
-  const std::string address = holding.is_of_principal ? "" : AddressParty(connection);
+  const std::string address = holding.is_of_principal ? "" : net::AddressParty(connection);
   base::MutexLock lock(mutex_);
   const Parking parking = MayPark(connection, address, what, holding);
   if (parking == Parking::kGranted) Count(connection, address, what, holding, 1);
@@ -38,7 +38,7 @@ InFlight::Parking InFlight::Park(const std::string& connection, WaitFor what,
 }
 
 void InFlight::Unpark(const std::string& connection, WaitFor what, const Holding& holding) {
-  const std::string address = holding.is_of_principal ? "" : AddressParty(connection);
+  const std::string address = holding.is_of_principal ? "" : net::AddressParty(connection);
   base::MutexLock lock(mutex_);
   Count(connection, address, what, holding, -1);
 }

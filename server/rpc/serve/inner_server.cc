@@ -27,11 +27,12 @@ absl::StatusOr<std::unique_ptr<InnerServer>> InnerServer::Start(broker::Broker& 
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetMaxSendMessageSize(-1);
-  inner->channel_ = inner->server_->InProcessChannel(arguments);
+  inner->channel_ = std::make_shared<InnerChannel>(inner->server_->InProcessChannel(arguments));
   return inner;
 }
 
 void InnerServer::Shutdown() {
+  channel_->Close();
   grpc_server_cancel_all_calls(server_->c_server());
   server_->Shutdown(absl::ToChronoTime(absl::Now()));
 }

@@ -11,6 +11,7 @@
 #include "server/rpc/admin/admin_service.h"
 #include "server/rpc/broker/broker_service.h"
 #include "server/rpc/call/call.h"
+#include "server/rpc/call/inner_channel.h"
 
 namespace skiplane::rpc {
 
@@ -20,12 +21,12 @@ class InnerServer {
   static absl::StatusOr<std::unique_ptr<InnerServer>> Start(broker::Broker& broker,
                                                             CallScope scope);
 
-  std::shared_ptr<grpc::Channel> channel() const { return channel_; }
+  std::shared_ptr<InnerChannel> channel() const { return channel_; }
   grpc::HealthCheckServiceInterface& health() const { return *server_->GetHealthCheckService(); }
 
   // Streams end.
   void DrainStreams() { admin_service_.DrainStreams(); }
-  // Every call ends. Idempotent.
+  // Every call ends, and none begins any more. Idempotent.
   void Shutdown();
 
  private:
@@ -35,7 +36,7 @@ class InnerServer {
   BrokerService broker_service_;
   AdminService admin_service_;
   std::unique_ptr<grpc::Server> server_;
-  std::shared_ptr<grpc::Channel> channel_;
+  std::shared_ptr<InnerChannel> channel_;
 };
 
 }  // namespace skiplane::rpc

@@ -206,7 +206,7 @@ Server::~Server() {
   Drain(absl::ZeroDuration());
 }
 
-std::shared_ptr<grpc::Channel> Server::InnerChannel() const { return state_->inner->channel(); }
+std::shared_ptr<InnerChannel> Server::inner_channel() const { return state_->inner->channel(); }
 
 absl::Status Server::Admit(const Caller& caller, ShownCredentials shown) const {
   shown.has_tls = state_->tls.has_value();

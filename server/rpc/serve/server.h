@@ -9,13 +9,12 @@
 #include <memory>
 #include <optional>
 
-#include <grpcpp/channel.h>
-
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/broker/api/broker.h"
 #include "server/metrics/metrics.h"
 #include "server/rpc/call/caller.h"
+#include "server/rpc/call/inner_channel.h"
 #include "server/rpc/serve/binding.h"
 #include "server/rpc/serve/server_options.h"
 #include "server/net/tls_files.h"
@@ -39,7 +38,7 @@ class Server {
   int port() const;
 
   // Leads to the same services; for the HTTP port only, see call/caller.h.
-  std::shared_ptr<grpc::Channel> InnerChannel() const;
+  std::shared_ptr<InnerChannel> inner_channel() const;
   // Whether a caller of another port may call at all, before its request is read. See Admit(). That
   // port has TLS if this one has it.
   absl::Status Admit(const Caller& caller, ShownCredentials shown) const;

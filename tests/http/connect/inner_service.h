@@ -26,7 +26,7 @@ class InnerService final : public grpc::CallbackGenericService {
     grpc::ServerBuilder builder;
     builder.RegisterCallbackGenericService(this);
     server_ = builder.BuildAndStart();
-    channel_ = server_->InProcessChannel({});
+    channel_ = std::make_shared<rpc::InnerChannel>(server_->InProcessChannel({}));
   }
   // Waits for the callers: a call that is over still has to let go of what it used.
   ~InnerService() override {
@@ -34,7 +34,7 @@ class InnerService final : public grpc::CallbackGenericService {
     server_->Shutdown(std::chrono::system_clock::now());
   }
 
-  const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
+  const std::shared_ptr<rpc::InnerChannel>& channel() const { return channel_; }
 
   // Whether the caller cancelled it.
   bool AwaitEnd() {
@@ -122,7 +122,7 @@ class InnerService final : public grpc::CallbackGenericService {
   int held_ = 0;
   bool is_cancelled_ = false;
   std::unique_ptr<grpc::Server> server_;
-  std::shared_ptr<grpc::Channel> channel_;
+  std::shared_ptr<rpc::InnerChannel> channel_;
 };
 
 }  // namespace skiplane::http::connect

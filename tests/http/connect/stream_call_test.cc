@@ -8,11 +8,12 @@ namespace skiplane::http::connect {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(StreamCall, WhoLeavesEndsTheInnerCall) {
   InnerService service("", true);
   const auto exchange = std::make_shared<RecordedExchange>();
-  CallStream(service.channel(), service.CallOf(exchange, Envelope(kPlain, "{}")));
+  CallStream(*service.channel(), service.CallOf(exchange, Envelope(kPlain, "{}")));
   // The message is on its way to a caller that takes nothing.
   exchange->Await("send");
   exchange->Leave();
@@ -26,11 +27,20 @@ TEST(StreamCall, AMessageCountsFromTheTimeThatItIsThere) {
   answer.mutable_queue()->set_name("q");
   InnerService service(answer.SerializeAsString(), true);
   const auto exchange = std::make_shared<RecordedExchange>();
-  CallStream(service.channel(), service.CallOf(exchange, Envelope(kPlain, "{}")));
+  CallStream(*service.channel(), service.CallOf(exchange, Envelope(kPlain, "{}")));
   EXPECT_THAT(exchange->Await("send"), ElementsAre("reserve", "begin", "send"));
   exchange->Leave();
   EXPECT_TRUE(service.AwaitEnd());
   exchange->Await("end");
+}
+
+TEST(StreamCall, NoCallBeginsOnAClosedChannel) {
+  InnerService service("", true);
+  service.channel()->Close();
+  const auto exchange = std::make_shared<RecordedExchange>();
+  CallStream(*service.channel(), service.CallOf(exchange, Envelope(kPlain, "{}")));
+  EXPECT_THAT(exchange->Await("answer"), ElementsAre("answer"));
+  EXPECT_THAT(exchange->answer().body, HasSubstr("BROKER_DRAINING"));
 }
 
 }  // namespace

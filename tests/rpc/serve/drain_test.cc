@@ -10,6 +10,17 @@ namespace {
 
 constexpr auto kGenerous = std::chrono::seconds(60);
 
+// By HTTP a call ended the process that began as the services had just ended.
+TEST(Drain, NoInnerCallBeginsWhenTheServicesHaveEnded) {
+  Front front;
+  const auto begins = [&front] {
+    return front.server->inner_channel()->Begin([](const InnerChannel::ChannelPtr&) {});
+  };
+  EXPECT_TRUE(begins());
+  front.server->Drain(absl::Minutes(1));
+  EXPECT_FALSE(begins());
+}
+
 TEST(Drain, AnswersParkedLeasesAndTurnsNewCallsAway) {
   Front front;
   BackgroundLease lease(front, WaitingLease());

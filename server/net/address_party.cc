@@ -1,4 +1,4 @@
-#include "server/rpc/call/address_party.h"
+#include "server/net/address_party.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -7,12 +7,12 @@
 #include "absl/strings/strip.h"
 #include "server/net/socket_address.h"
 
-namespace skiplane::rpc {
+namespace skiplane::net {
 namespace {
 
 template <typename Address>
 std::string PartyAt(const Address& address) {
-  return net::SocketAddress(reinterpret_cast<const sockaddr*>(&address), sizeof(address)).Party();
+  return SocketAddress(reinterpret_cast<const sockaddr*>(&address), sizeof(address)).Party();
 }
 
 // "[2001:db8::1]" without what URIs need; a link's address names its interface behind a "%".
@@ -38,4 +38,4 @@ std::string AddressParty(absl::string_view address) {
   return std::string(peer);
 }
 
-}  // namespace skiplane::rpc
+}  // namespace skiplane::net

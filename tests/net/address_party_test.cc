@@ -1,9 +1,9 @@
 // Which addresses, as gRPC writes them, are those of one party.
-#include "server/rpc/call/address_party.h"
+#include "server/net/address_party.h"
 
 #include "gtest/gtest.h"
 
-namespace skiplane::rpc {
+namespace skiplane::net {
 namespace {
 
 TEST(AddressPartyTest, IsTheSameForAllPortsOfAnAddressOfIpv4) {
@@ -29,4 +29,4 @@ TEST(AddressPartyTest, IsWhatStandsThereIfItIsNoAddress) {
 }
 
 }  // namespace
-}  // namespace skiplane::rpc
+}  // namespace skiplane::net
