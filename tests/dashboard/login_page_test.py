@@ -4,6 +4,8 @@ import unittest
 
 from browser.token_case import TokenTest
 
+WATCHING = 'skiplane_streams{kind="watch"}'
+
 
 class LogIn(TokenTest):
     def test_one_logs_in_and_out(self):
@@ -37,6 +39,7 @@ class LogIn(TokenTest):
         self.log_in("operator")
         self.page.fill("Payload", "typed before")
         self.page.click("Live")  # so that it is this call which is refused
+        self.page.until(lambda: self.broker.metrics()[WATCHING] == 0, "nobody watches")
         self.write_tokens("root", "reader")
         self.wait_until_refused("operator")
         self.page.click("Enqueue", within="//form")

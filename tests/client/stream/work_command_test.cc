@@ -82,6 +82,7 @@ TEST_F(WorkCommandTest, AQuietWorkerTakesItsCreditBackAndFinishesWhatItHolds) {
   EXPECT_EQ(Credit(1), before) << "its place is not given either";
   broker_.SetStreamCommand(v1::WORKER_COMMAND_RUN);
   EXPECT_TRUE(broker_.Wait([&] { return CreditOn(1) == before + 2; }));
+  EXPECT_TRUE(broker_.WaitUntil([this] { return told().size() == 2; }));
   EXPECT_EQ(told(), (std::vector{WorkerCommand::kQuiet, WorkerCommand::kRun}));
 }
 

@@ -64,9 +64,10 @@ class Page:
         return bool(self._named(tag, name, within))
 
     def click(self, name, tag="button", within=""):
-        self.until(lambda: self._click(tag, name, within), f"a {tag} {name!r} to click")
+        self.until(lambda: self.click_now(name, tag, within), f"a {tag} {name!r} to click")
 
-    def _click(self, tag, name, within):
+    def click_now(self, name, tag="button", within=""):
+        """Whether there is such a thing now; it has been clicked then."""
         found = self._named(tag, name, within)
         if not found or not found[0].is_enabled():
             return False
