@@ -1,6 +1,7 @@
 """What a person does at the dashboard, and sees there."""
 
-from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
+from selenium.common.exceptions import (ElementClickInterceptedException,
+                                        StaleElementReferenceException, WebDriverException)
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
@@ -29,7 +30,7 @@ class Page:
 
     def until(self, is_so, what):
         """What `is_so` answers as soon as that is true; elements may change meanwhile."""
-        ignored = [StaleElementReferenceException]
+        ignored = [ElementClickInterceptedException, StaleElementReferenceException]
         wait = WebDriverWait(self.chrome, GENEROUS_S, LOOK_S, ignored)
         try:
             return wait.until(lambda _: is_so())
