@@ -13,7 +13,7 @@ from callers import Caller
 from machine import WorkerService
 from procedure import Procedure
 from support import cli
-from support.case import slow
+from support.case import make_database, slow
 
 NAME, HERE = "broker.internal", "localhost"
 QUEUE = "orders"
@@ -27,7 +27,7 @@ class Certificates(Procedure):
 
     def setUp(self):
         super().setUp()
-        self.database = self.make_database()
+        self.database = make_database(self)
         os.symlink(os.path.join(place.ROOT, "deploy"), self.files.path("deploy"))
         subprocess.run([self.files.path(MAKE), self.files.path("authority"), HERE, "producer",
                         "worker", "operator"], check=True)

@@ -12,9 +12,8 @@ import place
 from machine import BrokerService, Machine
 from postgres import Postgres, as_postgres
 from support import broker as brokers
-from support import cli, cluster, document, template
+from support import cli, cluster, document
 from support.client import Client
-from support.database import Database
 from support.folder import Folder
 from support.process import GENEROUS_S
 
@@ -83,14 +82,6 @@ class Procedure(unittest.TestCase):
         self.addCleanup(postgres.end)
         postgres.start()
         return postgres
-
-    def make_database(self):
-        """One of the server of all tests, with the broker's schema."""
-        shared = cluster.shared()
-        database = Database(shared, template.made_in(shared))
-        self.addCleanup(database.drop)
-        database.broker_user = template.BROKER_USER
-        return database
 
     def migrate(self, database):
         code, output = brokers.run_to_end(self, "migrate", f"--database={database.uri}")

@@ -16,7 +16,7 @@ from callers import Caller
 from machine import WorkerService
 from procedure import Procedure
 from support import broker as brokers
-from support.case import slow
+from support.case import make_database, slow
 from support.client import reason_of
 from support.load import Load
 from support.process import GENEROUS_S
@@ -29,7 +29,7 @@ class Rotation(Procedure):
 
     def setUp(self):
         super().setUp()
-        self.database = self.make_database()
+        self.database = make_database(self)
 
     def begin(self, settings="", show=lambda: (None, ())):
         self.machine = self.make_broker_machine(

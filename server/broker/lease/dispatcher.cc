@@ -11,7 +11,8 @@
 namespace skiplane::broker {
 namespace {
 
-// More calls may be for more lane stages; fewer, as a few calls have all the same, for no fewer.
+// The lane stages grow with the calls that may wait, and are never fewer than by default: a few
+// calls may be for as many.
 WaitingLimits LimitsOf(const LeaseLimits& limits) {
   constexpr int64_t kEach = model::kWaitingLaneStagesMax / model::kWaitingCallsMax;
   return {limits.waiting_max, std::max(model::kWaitingLaneStagesMax, kEach * limits.waiting_max),

@@ -30,19 +30,25 @@ def slow(test):
     return test
 
 
+def make_database(case, is_migrated=True):
+    """One of the server of all tests, until the case ends, with the broker's schema unless
+    `is_migrated` is false. With it brokers have the rights of the role skiplane_broker, and no
+    other."""
+    shared = cluster.shared()
+    database = Database(shared, template.made_in(shared) if is_migrated else "template0")
+    if is_migrated:
+        database.broker_user = template.BROKER_USER
+    case.addCleanup(database.drop)
+    return database
+
+
 class SystemTest(unittest.TestCase):
-    """Its database has the broker's schema unless `is_migrated` is false. With it brokers have the
-    rights of the role skiplane_broker, and no other."""
+    """`is_migrated`: see make_database()."""
 
     is_migrated = True
 
     def setUp(self):
-        shared = cluster.shared()
-        made_from = template.made_in(shared) if self.is_migrated else "template0"
-        self.database = Database(shared, made_from)
-        if self.is_migrated:
-            self.database.broker_user = template.BROKER_USER
-        self.addCleanup(self.database.drop)
+        self.database = make_database(self, self.is_migrated)
 
     def start_broker(self, *flags, **options):
         broker = Broker(f"--database={self.database.broker_uri}", *flags, **options)

@@ -108,13 +108,13 @@ def space_of(text):
 
 
 def check_ours(path, text, ours, homes, elsewhere, announced):
-    part = path.split("/")[0]
+    part, own_space = path.split("/")[0], space_of(text)
     known = names_of(DECLARED, text).union(*(announced[one] for one in ours))
     for use in NAME.finditer(text):
         space, name = use.groups()
         if not space and (part, name) in elsewhere:
             continue
-        home = homes.get((part, space or space_of(text), name))
+        home = homes.get((part, space or own_space, name))
         if home and not home & ours and name not in known:
             yield finding(path, line_of(text, use.start()),
                           f"{name} needs an include of {sorted(home)[0]}")
