@@ -123,6 +123,7 @@ class Process:
 
     def _look_for_crash(self, code):
         if -code in self._crashes:
+            self._collector.join(GENEROUS_S)  # its last words are told
             raise AssertionError(f"ended by {signal.Signals(-code).name}:\n{self.output}")
 
     def wait_for_output(self, text, bound_s=GENEROUS_S, times=1):
