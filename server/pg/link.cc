@@ -48,6 +48,7 @@ absl::StatusOr<std::unique_ptr<Link>> Link::Open(const ConnectOptions& options) 
     std::unique_ptr<Link> link(new Link(*conninfo, options));
     link->watchdog().Arm(absl::ToChronoNanoseconds(options.connect_timeout));
     RETURN_IF_ERROR(link->CheckRequirements());
+    RETURN_IF_ERROR(link->CheckSchema());
     link->watchdog().Disarm();
     return link;
   } catch (const pqxx::insufficient_privilege& error) {

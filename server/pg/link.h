@@ -21,6 +21,9 @@ class Link {
 
   pqxx::connection& connection() { return connection_; }
 
+  // Whether it has the schema that the options name. Throws; arms nothing.
+  absl::Status CheckSchema() { return requirements_.CheckSchema(connection_); }
+
   // Whether the server still is what Open() required. Throws what libpqxx throws; arms nothing.
   absl::Status CheckRequirements() { return requirements_.Check(connection_); }
 

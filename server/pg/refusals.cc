@@ -25,6 +25,20 @@ absl::string_view Advice(absl::string_view message) {
 
 }  // namespace
 
+absl::Status SchemaMissing() {
+  return base::Refuse(
+      absl::StatusCode::kUnavailable, "DATABASE_UNAVAILABLE",
+      "the database lacks the schema skiplane, or a part of it; nothing was changed. An operator "
+      "has to restore it, or to run `skiplaned migrate` on a new database");
+}
+
+absl::Status SchemaOlder(int version, int needed) {
+  return base::Refuse(
+      absl::StatusCode::kUnavailable, "DATABASE_UNAVAILABLE",
+      absl::StrCat("the schema of the database has version ", version, " and this broker needs ",
+                   needed, "; nothing was changed. An operator has to run `skiplaned migrate`"));
+}
+
 absl::Status PermissionDenied(absl::string_view message) {
   return base::Refuse(absl::StatusCode::kFailedPrecondition, "DATABASE_PERMISSION_DENIED",
                       absl::StrCat("the broker's role in the database lacks a right: ", message,

@@ -9,6 +9,10 @@
 
 namespace skiplane::pg {
 
+// DATABASE_UNAVAILABLE: what is in the schema skiplane is missing, or is older than this.
+absl::Status SchemaMissing();
+absl::Status SchemaOlder(int version, int needed);
+
 // DATABASE_PERMISSION_DENIED. `message` is PostgreSQL's primary one, which names the object.
 absl::Status PermissionDenied(absl::string_view message);
 

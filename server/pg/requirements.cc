@@ -73,7 +73,9 @@ absl::Status CheckApart(Session& one, Session& other) {
 }  // namespace
 
 Requirements::Requirements(const ConnectOptions& options)
-    : allow_unsafe_durability_(options.allow_unsafe_durability), mark_(NewMark()) {}
+    : allow_unsafe_durability_(options.allow_unsafe_durability),
+      schema_version_(options.schema_version),
+      mark_(NewMark()) {}
 
 std::string Requirements::MarkStatement() const {
   return absl::StrCat("SET skiplane.connection = '", mark_, "'");
@@ -98,6 +100,18 @@ absl::Status Requirements::Check(pqxx::connection& connection) {
   if (durability.ok() || !allow_unsafe_durability_) return durability;
   LogOnce(durability);
   return absl::OkStatus();
+}
+
+absl::Status Requirements::CheckSchema(pqxx::connection& connection) const {
+  if (schema_version_ == 0) return absl::OkStatus();
+  pqxx::nontransaction work(connection);
+  const pqxx::result there = work.exec("SELECT to_regclass('skiplane.schema_version') IS NOT NULL");
+  if (!there.at(0).at(0).as<bool>()) return SchemaMissing();
+  const int version = work.exec("SELECT coalesce(max(version), 0) FROM skiplane.schema_version")
+                          .at(0)
+                          .at(0)
+                          .as<int>();
+  return version < schema_version_ ? SchemaOlder(version, schema_version_) : absl::OkStatus();
 }
 
 absl::Status CheckNotShared(const ConnectOptions& options, Session& session) {

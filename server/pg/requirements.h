@@ -25,11 +25,16 @@ class Requirements {
   // what libpqxx throws.
   absl::Status Check(pqxx::connection& connection);
 
+  // DATABASE_UNAVAILABLE if the schema is missing or too old. A connection that works may go on
+  // without: a statement that lacks something says so. Throws what libpqxx throws.
+  absl::Status CheckSchema(pqxx::connection& connection) const;
+
   // As the first Check() found it.
   const Backend& backend() const { return backend_; }
 
  private:
   const bool allow_unsafe_durability_;
+  const int schema_version_;
   const std::string mark_;
   Backend backend_;
 };

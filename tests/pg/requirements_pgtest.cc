@@ -64,6 +64,24 @@ TEST_F(RequirementsTest, ADurableServerPassesAndGoesOnPassing) {
   EXPECT_TRUE(session->alive());
 }
 
+TEST_F(RequirementsTest, ADatabaseHasTheSchemaThatIsAskedForOrANewerOne) {
+  ConnectOptions options = Options();
+  options.schema_version = 3;
+  EXPECT_THAT(Session::Open(options, nullptr).status(), ReasonIs("DATABASE_UNAVAILABLE"));
+  database_.Run("CREATE SCHEMA skiplane; CREATE TABLE skiplane.schema_version (version int)");
+  for (const int version : {2, 3, 4}) {
+    database_.Run(absl::StrCat("INSERT INTO skiplane.schema_version VALUES (", version, ")"));
+    EXPECT_EQ(Session::Open(options, nullptr).ok(), version >= 3) << version;
+  }
+}
+
+TEST_F(RequirementsTest, AConnectionThatMissesATableIsNotUsedAgain) {
+  const auto session = Open();
+  EXPECT_THAT(session->RunText("SELECT FROM skiplane.task").status(),
+              ReasonIs("DATABASE_UNAVAILABLE"));
+  EXPECT_FALSE(session->alive());
+}
+
 TEST_F(RequirementsTest, AServerWithoutFsyncOrFullPageWritesIsRefusedUnlessThatIsAllowed) {
   for (const char* const setting : {"fsync", "full_page_writes"}) {
     const testing::Cluster cluster({.settings = {absl::StrCat(setting, "=off")}});

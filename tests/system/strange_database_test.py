@@ -32,7 +32,7 @@ class StrangeTest(SystemTest):
         for word in words:
             self.assertIn(word, lines[0])
 
-    def assert_noticed(self, broker, client, reason, change, mend):
+    def assert_noticed(self, broker, client, reason, change, mend, code="FAILED_PRECONDITION"):
         """It becomes so by `change`: told once, to everybody, until it is mended."""
         with grpc.insecure_channel(broker.address) as channel:
             statuses = brokers.watch(channel)
@@ -44,7 +44,7 @@ class StrangeTest(SystemTest):
             self.assertEqual(broker.metrics()[outage], 1)
             request = broker_pb2.EnqueueRequest(queue=QUEUE, tasks=[broker_pb2.NewTask()])
             for _ in range(10):
-                self.assert_refused("FAILED_PRECONDITION", reason, client.broker.Enqueue, request,
+                self.assert_refused(code, reason, client.broker.Enqueue, request,
                                     timeout=DEADLINE_S)
             mend()
             next(status for status in statuses if status == brokers.SERVING)
@@ -83,6 +83,16 @@ class StrangeDatabase(StrangeTest):
             lambda: self.database.run(
                 "INSERT INTO pg_catalog.pg_dist_partition VALUES ('skiplane.task')"),
             lambda: self.database.run("DELETE FROM pg_catalog.pg_dist_partition"))
+
+
+    # The broker stayed ready, and each call was an internal error.
+    def test_a_schema_that_is_away_while_the_broker_runs(self):
+        broker, client = self.start()
+        client.create_queue(QUEUE)
+        self.assert_noticed(broker, client, "DATABASE_UNAVAILABLE",
+                            lambda: self.database.run("ALTER SCHEMA skiplane RENAME TO away"),
+                            lambda: self.database.run("ALTER SCHEMA away RENAME TO skiplane"),
+                            code="UNAVAILABLE")
 
 
 class CarelessServer(StrangeTest):
