@@ -10,11 +10,13 @@
 #include <utility>
 
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/system/system_error.hpp>
 
 #include "server/http/peer.h"
+#include "server/net/handshake_log.h"
 #include "server/net/socket_address.h"
 
 namespace skiplane::http {
@@ -111,9 +113,11 @@ class TlsTransport final : public StreamTransport<asio::ssl::stream<tcp::socket>
       : StreamTransport(std::move(socket), *context), context_(std::move(context)) {}
 
   void ShakeHands(std::function<void(bool)> done) override {
-    stream_.async_handshake(
-        asio::ssl::stream_base::server,
-        [done = std::move(done)](const error_code& error) { done(!error); });
+    stream_.async_handshake(asio::ssl::stream_base::server,
+                            [this, done = std::move(done)](const error_code& error) {
+                              if (error.category() == asio::error::get_ssl_category()) Log(error);
+                              done(!error);
+                            });
   }
   std::string PeerName() override { return NameOfPeer(stream_.native_handle()); }
 
@@ -125,6 +129,14 @@ class TlsTransport final : public StreamTransport<asio::ssl::stream<tcp::socket>
   bool EndsBoth() const override { return true; }
 
  private:
+  void Log(const error_code& error) {
+    const auto peer = net::SocketAddress::PeerOf(stream_.next_layer().native_handle());
+    const long found = SSL_get_verify_result(stream_.native_handle());
+    net::LogFailedHandshake(
+        AddressOfPeer(peer),
+        found == X509_V_OK ? error.message() : X509_verify_cert_error_string(found));
+  }
+
   const std::shared_ptr<asio::ssl::context> context_;
 };
 

@@ -84,8 +84,7 @@ class CliCertificate(CliTest):
                      "--tls-cert", files.path("stranger.crt"),
                      "--tls-key", files.path("stranger.key"), "--timeout", "5s", code=3)
         self.assertIn("it may have refused your certificate", self.errors)
-
-
+        asking.wait_for_output(' warn handshakes_failed peer="" why="certificate verify failed"')
 
 
 if __name__ == "__main__":

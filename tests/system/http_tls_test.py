@@ -84,9 +84,11 @@ class Tls(SystemTest):
 
     def test_clients_need_a_certificate_of_the_authority_and_are_named_by_it(self):
         broker = self.start_with_tls(f"--tls-client-ca={self.files.path('client.crt')}")
-        for own in (None, "stranger"):
+        for own in ("stranger", None):
             with self.assertRaises((ssl.SSLError, ConnectionError)):
                 self.client_with(own).request("GET", "/healthz")
+        broker.wait_for_output(" warn handshakes_failed peer=ipv4:127.0.0.1:")
+        self.assertIn('why="self-signed certificate"', broker.output)
         self.create_by_both(broker, "client")
         actors = self.database.run("SELECT actor FROM skiplane.audit ORDER BY id")
         self.assertEqual(actors, [("certificate:localhost",)] * 2)

@@ -1,0 +1,13 @@
+#include "server/net/handshake_log.h"
+
+#include "server/base/rare_event.h"
+
+namespace skiplane::net {
+
+void LogFailedHandshake(absl::string_view peer, absl::string_view why) {
+  static constinit base::RareEvent failed("handshakes_failed");
+  if (!failed.Wanted()) return;
+  failed.Write(base::LogLevel::kWarn, {{"peer", std::string(peer)}, {"why", std::string(why)}});
+}
+
+}  // namespace skiplane::net
