@@ -1,4 +1,5 @@
-// Says in the log that callers cannot begin TLS, and why: they themselves are told less.
+// Says in the log that a handshake of TLS failed by a certificate, the caller's or ours, and why:
+// the caller is told less. Who speaks no TLS at all, as a scanner of ports, writes nothing.
 #pragma once
 
 #include <string>
@@ -7,7 +8,8 @@
 
 namespace skiplane::net {
 
-// `peer` is an address, or empty where nobody can tell. One line in ten seconds is written.
+// `peer` is an address, or empty where nobody can tell; `why` are OpenSSL's words. One line in ten
+// seconds is written.
 // Thread-safe.
 void LogFailedHandshake(absl::string_view peer, absl::string_view why);
 
