@@ -1,7 +1,6 @@
 #include "server/broker/sessions/session_opener.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <map>
 #include <utility>
@@ -17,12 +16,6 @@
 
 namespace skiplane::broker {
 namespace {
-
-// A lease statement that was under way when a worker came has nearly always ended before the first
-// of these, and one that waited for locks or the disk before the last: no statement takes longer
-// than 10 seconds (pg/session.h). The session of a worker that beats would keep the lease for ever.
-constexpr std::array<std::chrono::seconds, 2> kLaterLooks = {std::chrono::seconds(1),
-                                                             std::chrono::seconds(20)};
 
 void LogOpened(size_t workers) {
   static constinit base::SampledEvent event("sessions_opened");
@@ -55,10 +48,19 @@ absl::Status FindStates(pg::Session& session, const OpenSessionCall& call,
 
 }  // namespace
 
-SessionOpener::SessionOpener(Context& context, SessionCache& sessions, OnUnknown on_unknown)
+// A lease statement that was under way when a worker came has nearly always ended before the first
+// of these, and one that waited for locks or the disk before the last: no statement takes longer
+// than 10 seconds (pg/session.h). The session of a worker that beats would keep the lease for ever.
+SessionOpener::Looks SessionOpener::LaterLooks() {
+  return {std::chrono::seconds(1), std::chrono::seconds(20)};
+}
+
+SessionOpener::SessionOpener(Context& context, SessionCache& sessions, OnUnknown on_unknown,
+                             Looks later_looks)
     : context_(context),
       sessions_(sessions),
       on_unknown_(std::move(on_unknown)),
+      later_looks_(std::move(later_looks)),
       batcher_(context.pool, BatchLimits(),
                [this](absl::StatusOr<pg::Session*> session, std::vector<Pending> opens) {
                  Run(std::move(session), std::move(opens));
@@ -75,7 +77,7 @@ void SessionOpener::Run(absl::StatusOr<pg::Session*> session, std::vector<Pendin
   KnownBySession known;
   absl::Status status = session.status();
   if (status.ok()) status = OpenAll(**session, opens, &answers, &known);
-  if (status.ok()) status = HandBackUnknown(**session, known);
+  if (status.ok()) status = HandBackUnknown(**session, known).status();
   if (IsOutcomeUnknown(status)) status = RepeatLater();  // it may be repeated at will
   for (size_t i = 0; i < opens.size(); ++i) {
     if (status.ok()) {
@@ -90,16 +92,18 @@ void SessionOpener::Run(absl::StatusOr<pg::Session*> session, std::vector<Pendin
 }
 
 void SessionOpener::LookLater(const std::shared_ptr<const KnownBySession>& known) {
-  for (const std::chrono::seconds delay : kLaterLooks) LookAfter(delay, known);
+  for (const std::chrono::milliseconds delay : later_looks_) LookAfter(delay, known);
 }
 
-// Until it can be looked: nobody else finds what a living session holds.
-void SessionOpener::LookAfter(std::chrono::seconds delay,
+// Until it can be looked, and what was found before is no longer held: nobody else finds what a
+// living session holds.
+void SessionOpener::LookAfter(std::chrono::milliseconds delay,
                               const std::shared_ptr<const KnownBySession>& known) {
   context_.timer.After(delay, [this, delay, known] {
     context_.pool.Submit([this, delay, known](absl::StatusOr<pg::Session*> session) {
-      const bool is_done = session.ok() && HandBackUnknown(**session, *known).ok();
-      if (!is_done) LookAfter(delay, known);
+      const absl::StatusOr<size_t> found =
+          session.ok() ? HandBackUnknown(**session, *known) : session.status();
+      if (!found.ok() || *found > 0) LookAfter(delay, known);
     });
   });
 }
@@ -149,7 +153,8 @@ absl::Status SessionOpener::OpenAll(pg::Session& session, const std::vector<Pend
   return absl::OkStatus();
 }
 
-absl::Status SessionOpener::HandBackUnknown(pg::Session& session, const KnownBySession& known) {
+absl::StatusOr<size_t> SessionOpener::HandBackUnknown(pg::Session& session,
+                                                      const KnownBySession& known) {
   std::vector<pg::Uuid> ids;
   for (const auto& [id, named] : known) ids.push_back(id);
   ASSIGN_OR_RETURN(const auto held, store::LedgerLanes(session, ids));
@@ -164,13 +169,14 @@ absl::Status SessionOpener::HandBackUnknown(pg::Session& session, const KnownByS
       if (!is_known && lease.lease_number <= named.until) unknown.push_back(lease);
     }
   }
-  if (unknown.empty()) return absl::OkStatus();
-  LogUnknown(unknown.size());
+  const size_t count = unknown.size();
+  if (count == 0) return count;
+  LogUnknown(count);
   // Before they are given back: no heartbeat says of one that others have that it is held.
   RETURN_IF_ERROR(
       pg::RepeatConflicts([&] { return store::TellSessions(session, unknown); }));
   on_unknown_(std::move(unknown));
-  return absl::OkStatus();
+  return count;
 }
 
 }  // namespace skiplane::broker

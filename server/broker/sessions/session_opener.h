@@ -1,9 +1,10 @@
 // Workers that say what they hold, when they begin or go on after a break: gathers them, makes or
 // renews their sessions, and hands back what the sessions hold and the workers do not know of, as
-// its way to them broke. It looks again later, for leases that were being committed meanwhile.
-// Thread-safe.
+// its way to them broke. It looks again later, for leases that were being committed meanwhile, and
+// until all that it found is handed back. Thread-safe.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -23,12 +24,18 @@ class SessionOpener {
   // Gets leases that are to be handed back, uncharged.
   using OnUnknown = std::function<void(std::vector<model::LeaseToken>)>;
 
-  SessionOpener(Context& context, SessionCache& sessions, OnUnknown on_unknown);
+  // How long after the first look the later ones come.
+  using Looks = std::vector<std::chrono::milliseconds>;
+
+  SessionOpener(Context& context, SessionCache& sessions, OnUnknown on_unknown,
+                Looks later_looks = LaterLooks());
 
   // `call.lease.lease_duration` is set.
   void Open(OpenSessionCall call, Callback<OpenSessionAnswer> done);
 
  private:
+  static Looks LaterLooks();
+
   struct Pending {
     OpenSessionCall call;
     Callback<OpenSessionAnswer> done;
@@ -44,12 +51,15 @@ class SessionOpener {
   absl::Status OpenAll(pg::Session& session, const std::vector<Pending>& opens,
                        std::vector<OpenSessionAnswer>* answers, KnownBySession* known);
   void LookLater(const std::shared_ptr<const KnownBySession>& known);
-  void LookAfter(std::chrono::seconds delay, const std::shared_ptr<const KnownBySession>& known);
-  absl::Status HandBackUnknown(pg::Session& session, const KnownBySession& known);
+  void LookAfter(std::chrono::milliseconds delay,
+                 const std::shared_ptr<const KnownBySession>& known);
+  // How many it found.
+  absl::StatusOr<size_t> HandBackUnknown(pg::Session& session, const KnownBySession& known);
 
   Context& context_;
   SessionCache& sessions_;
   const OnUnknown on_unknown_;
+  const Looks later_looks_;
   Batcher<Pending> batcher_;
 };
 
