@@ -60,7 +60,7 @@ rpc::ServerOptions FrontOptions(const config::Config& config, int connections_ma
 broker::BrokerOptions OptionsOf(const config::Config& config, const pg::ConnectOptions& connect) {
   broker::BrokerOptions options;
   options.connect = connect;
-  options.connect.schema_version = pg::LatestSchemaVersion();  // as it is now, and has to stay
+  options.connect.schema_version = pg::LatestSchemaVersion();  // a newer broker may raise it
   options.connections = config.database_connections;
   options.create_missing_queues = config.auto_create_queues;
   options.hands_off = config.hands_off;
@@ -73,7 +73,7 @@ broker::BrokerOptions OptionsOf(const config::Config& config, const pg::ConnectO
   return options;
 }
 
-upkeep::UpkeepOptions OptionsOf(const broker::BrokerOptions& broker) {
+upkeep::UpkeepOptions UpkeepOptionsOf(const broker::BrokerOptions& broker) {
   upkeep::UpkeepOptions options;
   options.connect = broker.connect;
   options.broker_id = broker.id;
@@ -184,7 +184,7 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const config::Config& config) {
   }
   parts->readiness.SetServer(parts->server.get());
 
-  parts->upkeep = std::make_unique<upkeep::Upkeep>(OptionsOf(options), &parts->metrics);
+  parts->upkeep = std::make_unique<upkeep::Upkeep>(UpkeepOptionsOf(options), &parts->metrics);
   parts->upkeep->Start();
   return std::unique_ptr<App>(new App(std::move(parts)));
 }

@@ -65,8 +65,7 @@ absl::Status PartUnavailable() {
                       "nothing was changed");
 }
 
-// A table, column, function or schema that is not there: it was dropped, or this is a database to
-// which nobody has restored it yet.
+// A table, column, function or schema that is not there.
 bool IsMissing(absl::string_view sqlstate) {
   return sqlstate == "42P01" || sqlstate == "42703" || sqlstate == "42883" || sqlstate == "3F000";
 }
@@ -88,8 +87,7 @@ bool IsStalePlan(absl::string_view sqlstate, const FailedStatement& failed) {
 // Of what is nobody's defect but does not pass by itself; the others come with the traffic.
 bool IsForOperators(absl::string_view sqlstate) {
   return sqlstate == "42501" || sqlstate == "25006" || sqlstate == "53300" ||
-         IsPoolers(sqlstate) || IsMissing(sqlstate) ||
-         absl::StartsWith(sqlstate, kConnectionClass);
+         IsPoolers(sqlstate) || absl::StartsWith(sqlstate, kConnectionClass);
 }
 
 void LogRefusal(absl::string_view sqlstate, const FailedStatement& failed,
@@ -107,7 +105,6 @@ absl::Status StatusOf(absl::string_view sqlstate, const FailedStatement& failed,
   if (IsHangUp(sqlstate)) return NotConnected();
   if (sqlstate == "42501") return PermissionDenied(message);
   if (sqlstate == "25006") return ReadOnly();
-  if (IsMissing(sqlstate)) return SchemaMissing();
   if (IsPoolers(sqlstate)) return PoolerNotSupported();
   if (sqlstate == "53300" || absl::StartsWith(sqlstate, kConnectionClass)) return PartUnavailable();
   if (sqlstate == "40001" || sqlstate == "40P01") return Conflict();
@@ -155,12 +152,11 @@ Failure ExplainSqlstate(absl::string_view sqlstate, const FailedStatement& faile
   if (sqlstate.empty()) return OutcomeUnknown();
   message = PrimaryMessage(message);
   if (IsForOperators(sqlstate)) LogRefusal(sqlstate, failed, message);
-  // Another connection may lead to another server, or have its own statements; and each is looked
-  // at when it is made.
+  // Another connection may lead to another server, or have its own statements.
   const bool is_broken = !failed.is_open || IsHangUp(sqlstate) || sqlstate == "25006" ||
-                         IsMissing(sqlstate) || IsPoolers(sqlstate);
+                         IsPoolers(sqlstate);
   return {StatusOf(sqlstate, failed, message), is_broken, std::string(sqlstate.substr(0, 2)),
-          IsStalePlan(sqlstate, failed)};
+          IsStalePlan(sqlstate, failed), IsMissing(sqlstate)};
 }
 
 // libpqxx leaves the SQLSTATE out of some exceptions, and throws all of class 08 as lost

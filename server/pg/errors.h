@@ -19,6 +19,8 @@ struct Failure {
   std::string sqlstate_class;
   // The statement has to be prepared anew.
   bool is_stale = false;
+  // Something is not there: the statement is wrong, or the schema is away.
+  bool is_missing = false;
 };
 
 // The statement that failed, and what its session knows.

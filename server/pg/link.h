@@ -21,7 +21,7 @@ class Link {
 
   pqxx::connection& connection() { return connection_; }
 
-  // Whether it has the schema that the options name. Throws; arms nothing.
+  // Whether its schema has the version that the options ask for. Throws; arms nothing.
   absl::Status CheckSchema() { return requirements_.CheckSchema(connection_); }
 
   // Whether the server still is what Open() required. Throws what libpqxx throws; arms nothing.

@@ -28,8 +28,8 @@ absl::string_view Advice(absl::string_view message) {
 absl::Status SchemaMissing() {
   return base::Refuse(
       absl::StatusCode::kUnavailable, "DATABASE_UNAVAILABLE",
-      "the database lacks the schema skiplane, or a part of it; nothing was changed. An operator "
-      "has to restore it, or to run `skiplaned migrate` on a new database");
+      "the database lacks the schema skiplane; nothing was changed. An operator has to restore it, "
+      "or to run `skiplaned migrate` on a new database");
 }
 
 absl::Status SchemaOlder(int version, int needed) {

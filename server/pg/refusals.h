@@ -9,7 +9,7 @@
 
 namespace skiplane::pg {
 
-// DATABASE_UNAVAILABLE: what is in the schema skiplane is missing, or is older than this.
+// DATABASE_UNAVAILABLE: the schema skiplane is not there, or is older than what is needed.
 absl::Status SchemaMissing();
 absl::Status SchemaOlder(int version, int needed);
 

@@ -107,10 +107,7 @@ absl::Status Requirements::CheckSchema(pqxx::connection& connection) const {
   pqxx::nontransaction work(connection);
   const pqxx::result there = work.exec("SELECT to_regclass('skiplane.schema_version') IS NOT NULL");
   if (!there.at(0).at(0).as<bool>()) return SchemaMissing();
-  const int version = work.exec("SELECT coalesce(max(version), 0) FROM skiplane.schema_version")
-                          .at(0)
-                          .at(0)
-                          .as<int>();
+  const int version = work.exec(kSchemaVersion).at(0).at(0).as<int>();
   return version < schema_version_ ? SchemaOlder(version, schema_version_) : absl::OkStatus();
 }
 

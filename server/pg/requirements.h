@@ -13,6 +13,10 @@
 
 namespace skiplane::pg {
 
+// One row: which version of the schema the database has; 0 if a migration is under way.
+inline constexpr char kSchemaVersion[] =
+    "SELECT coalesce(max(version), 0) FROM skiplane.schema_version";
+
 class Requirements {
  public:
   // For one connection.
@@ -25,8 +29,7 @@ class Requirements {
   // what libpqxx throws.
   absl::Status Check(pqxx::connection& connection);
 
-  // DATABASE_UNAVAILABLE if the schema is missing or too old. A connection that works may go on
-  // without: a statement that lacks something says so. Throws what libpqxx throws.
+  // DATABASE_UNAVAILABLE if the schema is missing or too old. Throws what libpqxx throws.
   absl::Status CheckSchema(pqxx::connection& connection) const;
 
   // As the first Check() found it.

@@ -65,6 +65,7 @@ struct Session::State {
   absl::Status Failed(const Failure& failure);
   absl::Status Recheck();
   absl::Status CheckAbandoned();
+  absl::Status CheckSchema();
   // For an answer to a statement of this limit.
   std::chrono::nanoseconds PatienceFor(absl::Duration limit) const {
     return absl::ToChronoNanoseconds(limit + answer_timeout);
@@ -110,6 +111,7 @@ absl::Status Session::State::Recheck() {
   absl::Status status;
   try {
     status = link->CheckRequirements();
+    if (status.ok()) status = link->CheckSchema();
     broken = broken || !status.ok();
     shared = shared || IsOfPooler(status);
   } catch (...) {
@@ -117,6 +119,20 @@ absl::Status Session::State::Recheck() {
     status = broken ? NotConnected() : absl::OkStatus();
   }
   link->watchdog().Disarm();
+  return status;
+}
+
+// For a statement that missed something, while the watchdog is armed. In a transaction PostgreSQL
+// does not answer: then the next recheck, which is due, finds out.
+absl::Status Session::State::CheckSchema() {
+  recheck_at = Clock::now();
+  absl::Status status;
+  try {
+    status = link->CheckSchema();
+  } catch (...) {
+    return absl::OkStatus();
+  }
+  broken = broken || !status.ok();
   return status;
 }
 
@@ -150,6 +166,10 @@ absl::StatusOr<pqxx::result> Session::State::Run(absl::string_view name, Prepare
         ExplainException({name, link->connection().is_open(), prepared.has_worked});
     if (failure.is_stale) prepared = {false, true};
     result = Failed(failure);
+    if (failure.is_missing) {
+      const absl::Status schema = CheckSchema();
+      if (!schema.ok()) result = schema;
+    }
   }
   link->watchdog().Disarm();
   if (metrics != nullptr) {

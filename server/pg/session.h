@@ -2,9 +2,9 @@
 //
 // Every statement is one of sql::kAll, prepared on first use, and is its own transaction: one round
 // trip, no lock survives it. Errors are absl::Status with a reason (base/reason.h), by SQLSTATE:
-//   DATABASE_UNAVAILABLE (UNAVAILABLE)    not connected, 57P01-57P03, 57P05, 25P03; 42P01, 42703,
-//                                         42883, 3F000: a part of the schema is missing; 08xxx and
-//                                         53300, after which the connection works on
+//   DATABASE_UNAVAILABLE (UNAVAILABLE)    not connected, 57P01-57P03, 57P05, 25P03; 08xxx and 53300
+//                                         as an answer, after which the connection works on; 42P01,
+//                                         42703, 42883 and 3F000 if the schema is away
 //   DATABASE_READ_ONLY (UNAVAILABLE)      25006; no server that takes writes is found
 //   DATABASE_PERMISSION_DENIED (FAILED_PRECONDITION)  42501
 //   POOLER_NOT_SUPPORTED (FAILED_PRECONDITION)        42P05, 26000; others use the connection, too
@@ -52,7 +52,7 @@ struct ConnectOptions {
   absl::Duration lock_timeout = absl::Seconds(2);
   // Connect also to a server that may lose what it has committed; logged once.
   bool allow_unsafe_durability = false;
-  // Of the schema skiplane, or a newer one; 0: whatever is there.
+  // The least version that the schema skiplane must have; 0: nobody looks.
   int schema_version = 0;
   // Shared by all connections of the process, so that they do not pile up; may be null.
   std::shared_ptr<AbandonedBackends> abandoned{};

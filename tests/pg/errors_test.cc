@@ -41,11 +41,7 @@ TEST(ErrorsTest, EverySqlstateHasTheStatusThatSessionPromises) {
       {"57014", absl::StatusCode::kDeadlineExceeded, "STATEMENT_TIMEOUT", false},
       {"53100", absl::StatusCode::kResourceExhausted, "DATABASE_FULL", false},
       {"23505", absl::StatusCode::kAlreadyExists, "", false},
-      {"42P01", absl::StatusCode::kUnavailable, "DATABASE_UNAVAILABLE", true},
-      {"42703", absl::StatusCode::kUnavailable, "DATABASE_UNAVAILABLE", true},
-      {"42883", absl::StatusCode::kUnavailable, "DATABASE_UNAVAILABLE", true},
-      {"3F000", absl::StatusCode::kUnavailable, "DATABASE_UNAVAILABLE", true},
-      {"42601", absl::StatusCode::kInternal, "INTERNAL_ERROR", false},
+      {"42P01", absl::StatusCode::kInternal, "INTERNAL_ERROR", false},
       {"0A000", absl::StatusCode::kInternal, "INTERNAL_ERROR", false},
       {"", absl::StatusCode::kUnknown, "COMMIT_OUTCOME_UNKNOWN", true},
   };

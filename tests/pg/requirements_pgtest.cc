@@ -20,6 +20,8 @@ using testing::IsOk;
 using testing::ReasonIs;
 using testing::Require;
 
+constexpr char kMissing[] = "SELECT FROM skiplane.missing";
+
 // Of this test alone: the cluster is shared with others.
 struct Role {
   Role(const testing::Database& at, absl::string_view kind, absl::string_view rights)
@@ -38,6 +40,11 @@ class RequirementsTest : public testing::SessionHarness {
  protected:
   ConnectOptions OptionsOf(const Role& role) const {
     return {.uri = absl::StrCat(database_.uri(), "&user=", role.name)};
+  }
+
+  void MakeSchema(int version) const {
+    database_.Run("CREATE SCHEMA skiplane; CREATE TABLE skiplane.schema_version (version int)");
+    database_.Run(absl::StrCat("INSERT INTO skiplane.schema_version VALUES (", version, ")"));
   }
 
   // The backend that waits for a lock in this database.
@@ -68,18 +75,41 @@ TEST_F(RequirementsTest, ADatabaseHasTheSchemaThatIsAskedForOrANewerOne) {
   ConnectOptions options = Options();
   options.schema_version = 3;
   EXPECT_THAT(Session::Open(options, nullptr).status(), ReasonIs("DATABASE_UNAVAILABLE"));
-  database_.Run("CREATE SCHEMA skiplane; CREATE TABLE skiplane.schema_version (version int)");
-  for (const int version : {2, 3, 4}) {
+  MakeSchema(2);
+  const absl::Status older = Session::Open(options, nullptr).status();
+  EXPECT_THAT(older, ReasonIs("DATABASE_UNAVAILABLE"));
+  EXPECT_THAT(std::string(older.message()), HasSubstr("has version 2 and this broker needs 3"));
+  for (const int version : {3, 4}) {
     database_.Run(absl::StrCat("INSERT INTO skiplane.schema_version VALUES (", version, ")"));
-    EXPECT_EQ(Session::Open(options, nullptr).ok(), version >= 3) << version;
+    EXPECT_THAT(Session::Open(options, nullptr), IsOk()) << version;
   }
 }
 
-TEST_F(RequirementsTest, AConnectionThatMissesATableIsNotUsedAgain) {
-  const auto session = Open();
-  EXPECT_THAT(session->RunText("SELECT FROM skiplane.task").status(),
-              ReasonIs("DATABASE_UNAVAILABLE"));
+// Upkeep takes a connection that is lost for an outage, and gives every session its grace.
+TEST_F(RequirementsTest, AStatementThatMissesATableOfASchemaThatIsThereIsADefect) {
+  MakeSchema(1);
+  ConnectOptions options = Options();
+  options.schema_version = 1;
+  const auto session = Open(options);
+  EXPECT_THAT(session->RunText(kMissing).status(), ReasonIs("INTERNAL_ERROR"));
+  EXPECT_THAT(session->Recheck(), IsOk());
+  EXPECT_TRUE(session->alive());
+}
+
+TEST_F(RequirementsTest, AConnectionWhoseSchemaIsGoneIsNotUsedAgain) {
+  MakeSchema(1);
+  ConnectOptions options = Options();
+  options.schema_version = 1;
+  const auto session = Open(options);
+  const auto in_transaction = Open(options);
+  EXPECT_THAT(in_transaction->RunText("BEGIN"), IsOk());
+  database_.Run("DROP SCHEMA skiplane CASCADE");
+  EXPECT_THAT(session->RunText(kMissing).status(), ReasonIs("DATABASE_UNAVAILABLE"));
   EXPECT_FALSE(session->alive());
+  EXPECT_THAT(in_transaction->RunText(kMissing).status(), ReasonIs("INTERNAL_ERROR"));
+  EXPECT_THAT(in_transaction->RunText("ROLLBACK"), IsOk());
+  EXPECT_THAT(in_transaction->Recheck(), ReasonIs("DATABASE_UNAVAILABLE"));
+  EXPECT_FALSE(in_transaction->alive());
 }
 
 TEST_F(RequirementsTest, AServerWithoutFsyncOrFullPageWritesIsRefusedUnlessThatIsAllowed) {

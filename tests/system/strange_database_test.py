@@ -84,7 +84,6 @@ class StrangeDatabase(StrangeTest):
                 "INSERT INTO pg_catalog.pg_dist_partition VALUES ('skiplane.task')"),
             lambda: self.database.run("DELETE FROM pg_catalog.pg_dist_partition"))
 
-
     # The broker stayed ready, and each call was an internal error.
     def test_a_schema_that_is_away_while_the_broker_runs(self):
         broker, client = self.start()

@@ -27,7 +27,7 @@ absl::StatusOr<std::string> Describe(pg::Session& session) {
   return absl::StrCat(std::string(rows.Text(0, 0)), ", schema ", pg::LatestSchemaVersion());
 }
 
-absl::Status CheckSchema(pg::Session& session) {
+absl::Status CheckMigrated(pg::Session& session) {
   ASSIGN_OR_RETURN(const int version, pg::SchemaVersion(session));
   if (version == pg::LatestSchemaVersion()) return absl::OkStatus();
   return base::Refuse(
@@ -108,7 +108,7 @@ absl::StatusOr<Prepared> PrepareDatabase(const config::Config& config,
   if (config.migrate_at_start || !serves) {
     ASSIGN_OR_RETURN(prepared.migrations, pg::Migrate(connect));
   } else {
-    RETURN_IF_ERROR(CheckSchema(*session));
+    RETURN_IF_ERROR(CheckMigrated(*session));
   }
   if (serves) {
     ASSIGN_OR_RETURN(prepared.token_keys, store::OpenTokenKeys(*session));

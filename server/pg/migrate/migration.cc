@@ -9,6 +9,7 @@
 #include "server/pg/conflicts.h"
 #include "server/pg/errors.h"
 #include "server/pg/migrate/migrator.h"
+#include "server/pg/requirements.h"
 
 namespace skiplane::pg {
 namespace {
@@ -114,9 +115,7 @@ absl::StatusOr<int> SchemaVersion(Session& session) {
         "the database has a schema skiplane that is not of this program: use another database, or "
         "rename that schema. Nothing was changed");
   }
-  ASSIGN_OR_RETURN(const Rows rows,
-                   session.RunText("SELECT coalesce(max(version), 0) FROM "
-                                   "skiplane.schema_version"));
+  ASSIGN_OR_RETURN(const Rows rows, session.RunText(kSchemaVersion));
   return static_cast<int>(rows.Int(0, 0));
 }
 
