@@ -39,9 +39,13 @@ class Authenticator::Generation {
 
   Found Authenticate(const Proof& proof, absl::Time now) {
     if (!TakesTokens() && !sources_.takes_certificates) return Anonymous();
+    // The connection, or the session of TLS that it goes on with, may be older.
+    if (proof.certificate_expires <= now) {
+      return InvalidCredentials("the client certificate has expired: connect with a newer one");
+    }
     if (!proof.authorization.empty()) return ByToken(proof, now);
     if (sources_.takes_certificates && !proof.certificate_name.empty()) {
-      return ByCertificate(proof.certificate_name);
+      return ByCertificate(proof.certificate_name, proof.certificate_expires);
     }
     return base::Refuse(absl::StatusCode::kUnauthenticated, "CREDENTIALS_MISSING",
                         absl::StrCat("this broker asks who calls: send ", Taken()));
@@ -64,9 +68,9 @@ class Authenticator::Generation {
     return *anonymous;
   }
 
-  static Found ByCertificate(absl::string_view name) {
+  static Found ByCertificate(absl::string_view name, absl::Time expires) {
     ASSIGN_OR_RETURN(std::string whole, PrincipalName(kCertificatePrefix, name));
-    return std::make_shared<const Principal>(Principal{std::move(whole), {}});
+    return std::make_shared<const Principal>(Principal{std::move(whole), {}, expires});
   }
 
   Found ByToken(const Proof& proof, absl::Time now) {

@@ -26,6 +26,7 @@ struct Proof {
   std::string certificate_name;  // in the client's certificate, which was verified; else empty
   std::string authorization;     // the header; empty if there is none
   bool is_private = false;       // TLS, or from this machine
+  absl::Time certificate_expires = absl::InfiniteFuture();
 };
 
 // What credentials are checked against; none of them is configured by default.

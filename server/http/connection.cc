@@ -34,6 +34,7 @@ void Connection::Start() {
     self->transport_->ShakeHands([self](bool good) {
       if (!good || self->phase_ == Phase::kClosed) return self->Close();
       self->caller_.name = self->transport_->PeerName();
+      self->caller_.certificate_expires = self->transport_->PeerExpiry();
       self->NextRequest();
     });
   });

@@ -32,6 +32,7 @@ struct Head {
 struct Caller {
   std::string address;  // as gRPC spells it: "ipv4:127.0.0.1:40000"
   std::string name;     // in its certificate; empty: it has shown none
+  absl::Time certificate_expires = absl::InfiniteFuture();
 };
 
 struct Request {

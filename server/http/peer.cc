@@ -9,9 +9,14 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "server/net/certificate_time.h"
 
 namespace skiplane::http {
 namespace {
+
+using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
+
+Certificate CertificateOf(const SSL* ssl) { return {SSL_get1_peer_certificate(ssl), &X509_free}; }
 
 std::string TextOf(const ASN1_STRING* text) {
   if (text == nullptr) return "";
@@ -65,11 +70,15 @@ std::string AddressOfPeer(const net::SocketAddress& peer) {
 }
 
 std::string NameOfPeer(const SSL* ssl) {
-  const std::unique_ptr<X509, decltype(&X509_free)> certificate(SSL_get1_peer_certificate(ssl),
-                                                                &X509_free);
+  const Certificate certificate = CertificateOf(ssl);
   if (certificate == nullptr) return "";
   std::string name = AlternativeName(certificate.get());
   return name.empty() ? CommonName(certificate.get()) : name;
+}
+
+absl::Time ExpiryOfPeer(const SSL* ssl) {
+  const Certificate certificate = CertificateOf(ssl);
+  return certificate == nullptr ? absl::InfiniteFuture() : net::ExpiryOf(*certificate);
 }
 
 }  // namespace skiplane::http

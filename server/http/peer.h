@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "absl/time/time.h"
 #include "server/net/socket_address.h"
 
 namespace skiplane::http {
@@ -15,5 +16,8 @@ std::string AddressOfPeer(const net::SocketAddress& peer);
 // The first alternative name of the certificate that the other end has shown, else the common name
 // of its subject. Empty if it has shown none.
 std::string NameOfPeer(const SSL* ssl);
+
+// When that certificate expires; never if the other end has shown none.
+absl::Time ExpiryOfPeer(const SSL* ssl);
 
 }  // namespace skiplane::http

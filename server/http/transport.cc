@@ -98,6 +98,7 @@ class PlainTransport final : public StreamTransport<tcp::socket> {
     asio::post(executor(), [done = std::move(done)] { done(true); });
   }
   std::string PeerName() override { return ""; }
+  absl::Time PeerExpiry() override { return absl::InfiniteFuture(); }
 
   void EndSending(std::function<void()> done) override {
     error_code ignored;
@@ -115,11 +116,12 @@ class TlsTransport final : public StreamTransport<asio::ssl::stream<tcp::socket>
   void ShakeHands(std::function<void(bool)> done) override {
     stream_.async_handshake(asio::ssl::stream_base::server,
                             [this, done = std::move(done)](const error_code& error) {
-                              if (error.category() == asio::error::get_ssl_category()) Log(error);
+                              LogIfRefused(error);
                               done(!error);
                             });
   }
   std::string PeerName() override { return NameOfPeer(stream_.native_handle()); }
+  absl::Time PeerExpiry() override { return ExpiryOfPeer(stream_.native_handle()); }
 
   // By TLS's own word, so that an answer without a length can be told from one that was cut off.
   void EndSending(std::function<void()> done) override {
@@ -129,10 +131,12 @@ class TlsTransport final : public StreamTransport<asio::ssl::stream<tcp::socket>
   bool EndsBoth() const override { return true; }
 
  private:
-  void Log(const error_code& error) {
-    const auto peer = net::SocketAddress::PeerOf(stream_.next_layer().native_handle());
+  void LogIfRefused(const error_code& error) {
+    if (error.category() != asio::error::get_ssl_category()) return;
     const long found = SSL_get_verify_result(stream_.native_handle());
-    net::LogFailedHandshake(
+    if (found == X509_V_OK && !net::IsAboutCertificate(error.message())) return;
+    const auto peer = net::SocketAddress::PeerOf(stream_.next_layer().native_handle());
+    net::LogRefusedCertificate(
         AddressOfPeer(peer),
         found == X509_V_OK ? error.message() : X509_verify_cert_error_string(found));
   }

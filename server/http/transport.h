@@ -14,6 +14,7 @@
 #include <boost/asio/ssl/context.hpp>
 
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 
 namespace skiplane::http {
 
@@ -34,6 +35,8 @@ class Transport {
   virtual void ShakeHands(std::function<void(bool good)> done) = 0;
   // The name in the other end's certificate; empty if it has shown none.
   virtual std::string PeerName() = 0;
+  // When that certificate expires; never if it has shown none.
+  virtual absl::Time PeerExpiry() = 0;
 
   virtual void Read(char* bytes, size_t size, Done done) = 0;
   // As many as are taken at once; at least one.

@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/base/read_file.h"
 #include "server/base/status_macros.h"
+#include "server/net/certificate_time.h"
 
 namespace skiplane::net {
 namespace {
@@ -64,12 +65,6 @@ std::string Sha256(const X509& certificate) {
   return absl::BytesToHexString({reinterpret_cast<const char*>(digest), size});
 }
 
-absl::Time Expiry(const X509& certificate) {
-  std::tm time{};
-  if (ASN1_TIME_to_tm(X509_get0_notAfter(&certificate), &time) != 1) return absl::InfinitePast();
-  return absl::FromTimeT(timegm(&time));
-}
-
 // Whether OpenSSL would serve with it: a weak certificate is one that it does not take.
 bool Takes(SSL_CTX* context, const std::vector<Certificate>& chain) {
   if (chain.empty() || SSL_CTX_use_certificate(context, chain.front().get()) != 1) return false;
@@ -98,7 +93,7 @@ absl::Status Check(const TlsFiles& files, TlsIdentity& identity) {
         absl::StrCat("no certificates of authorities in PEM form: ", files.client_ca));
   }
   identity.sha256 = Sha256(*chain.front());
-  identity.expires = Expiry(*chain.front());
+  identity.expires = ExpiryOf(*chain.front());
   return absl::OkStatus();
 }
 

@@ -131,6 +131,23 @@ TEST(AuthenticatorTest, ACertificateIsAPrincipal) {
               ReasonIs("CREDENTIALS_INVALID"));
 }
 
+// A connection or a session of TLS that began in time went on for ever.
+TEST(AuthenticatorTest, ACertificateThatHasExpiredProvesNothingAndNoTokenHelps) {
+  const Issued issued("invoicer");
+  const Authenticator authenticator({.takes_certificates = true, .tokens = issued.table});
+  Proof proof = Certificate("billing");
+  proof.certificate_expires = absl::FromUnixSeconds(1000);
+  const auto before = authenticator.Authenticate(proof, absl::FromUnixSeconds(999));
+  ASSERT_EQ(NameOf(before), "certificate:billing");
+  EXPECT_EQ((*before)->expires, proof.certificate_expires);
+  for (const std::string& header : {std::string(), "Bearer " + issued.made.token}) {
+    proof.authorization = header;
+    const auto after = authenticator.Authenticate(proof, absl::FromUnixSeconds(1000));
+    EXPECT_THAT(after.status(), ReasonIs("CREDENTIALS_INVALID"));
+    EXPECT_THAT(std::string(after.status().message()), HasSubstr("certificate has expired"));
+  }
+}
+
 TEST(AuthenticatorTest, ACertificateCountsOnlyWhereCertificatesAreTaken) {
   const Issued issued("invoicer");
   const Authenticator authenticator({.tokens = issued.table});

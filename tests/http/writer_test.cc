@@ -17,6 +17,7 @@ class SlowTransport final : public Transport {
   boost::asio::any_io_executor executor() override { return io_.get_executor(); }
   void ShakeHands(std::function<void(bool)> /*done*/) override {}
   std::string PeerName() override { return ""; }
+  absl::Time PeerExpiry() override { return absl::InfiniteFuture(); }
   void Read(char* /*bytes*/, size_t /*size*/, Done /*done*/) override {}
   void Write(absl::string_view bytes, Done done) override {
     offered = std::string(bytes);

@@ -4,6 +4,7 @@ import signal
 import socket
 import ssl
 import subprocess
+import time
 import unittest
 
 import grpc
@@ -38,6 +39,12 @@ class Tls(SystemTest):
         client = HttpClient(self.address, trusting(self.files.path(f"{server}.crt"), pair))
         self.addCleanup(client.close)
         return client
+
+    def channel_with(self, own, broker):
+        """To the gRPC port."""
+        credentials = grpc.ssl_channel_credentials(*(
+            self.files.read(name) for name in ("server.crt", f"{own}.key", f"{own}.crt")))
+        return grpc.secure_channel("localhost:" + broker.address.rsplit(":", 1)[1], credentials)
 
     def takes(self, address, suite):
         """Whether the port takes this suite of TLS 1.2."""
@@ -84,23 +91,58 @@ class Tls(SystemTest):
 
     def test_clients_need_a_certificate_of_the_authority_and_are_named_by_it(self):
         broker = self.start_with_tls(f"--tls-client-ca={self.files.path('client.crt')}")
-        for own in ("stranger", None):
+        for own in (None, "stranger"):
             with self.assertRaises((ssl.SSLError, ConnectionError)):
                 self.client_with(own).request("GET", "/healthz")
-        broker.wait_for_output(" warn handshakes_failed peer=ipv4:127.0.0.1:")
-        self.assertIn('why="self-signed certificate"', broker.output)
         self.create_by_both(broker, "client")
         actors = self.database.run("SELECT actor FROM skiplane.audit ORDER BY id")
         self.assertEqual(actors, [("certificate:localhost",)] * 2)
+
+    def test_the_log_says_whose_certificate_has_expired(self):
+        self.files.sign("late", "client", days=-1)
+        broker = self.start_with_tls(f"--tls-client-ca={self.files.path('client.crt')}")
+        with self.assertRaises((ssl.SSLError, ConnectionError)):
+            self.client_with("late").request("GET", "/healthz")
+        broker.wait_for_output(" warn handshakes_failed peer=ipv4:127.0.0.1:")
+        self.assertIn('why="certificate has expired"', broker.output)
+
+    def test_a_certificate_that_expires_proves_nothing_more_on_an_open_connection(self):
+        """Sessions of TLS could be taken up again, and open connections be kept, for ever."""
+        broker = self.start_with_tls(f"--tls-client-ca={self.files.path('client.crt')}")
+        self.files.sign_until("brief", "client", time.time() + 6)
+        client = self.client_with("brief")
+        with self.channel_with("brief", broker) as channel:
+            calls = {
+                "http": lambda: client.call("AdminService/WhoAmI", {}).body.decode(),
+                "grpc": lambda: self.said_by(admin_pb2_grpc.AdminServiceStub(channel))}
+            first = {port: call() for port, call in calls.items()}
+            last = dict(first)
+            while first["http"] == last["http"] or first["grpc"] == last["grpc"]:
+                last = {port: call() for port, call in calls.items()}
+        for port in calls:
+            self.assertIn("certificate:brief", first[port])
+            self.assertIn("the client certificate has expired", last[port])
+
+    @staticmethod
+    def said_by(admin):
+        try:
+            return str(admin.WhoAmI(admin_pb2.WhoAmIRequest(), timeout=DEADLINE_S))
+        except grpc.RpcError as error:
+            return error.details()
+
+    def test_a_stranger_who_speaks_no_tls_writes_nothing_into_the_log(self):
+        broker = self.start_with_tls()
+        plain = RawHttp(self.address)
+        self.addCleanup(plain.close)
+        plain.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        plain.read_to_end()
+        self.assertNotIn(" handshakes_failed ", broker.output)
 
     def create_by_both(self, broker, own):
         """A queue by each port, with the certificate of that name."""
         client = self.client_with(own)
         self.assertEqual(client.call("AdminService/CreateQueue", {"name": "http"}).status, 200)
-        credentials = grpc.ssl_channel_credentials(*(
-            self.files.read(name) for name in ("server.crt", f"{own}.key", f"{own}.crt")))
-        grpc_address = "localhost:" + broker.address.rsplit(":", 1)[1]
-        with grpc.secure_channel(grpc_address, credentials) as channel:
+        with self.channel_with(own, broker) as channel:
             admin_pb2_grpc.AdminServiceStub(channel).CreateQueue(
                 admin_pb2.CreateQueueRequest(name="grpc"), timeout=DEADLINE_S)
 

@@ -29,7 +29,9 @@ bool IsValue(absl::string_view value) {
 }
 
 bool IsForServices(absl::string_view name) {
-  if (name == rpc::kCallerAddress || name == rpc::kCallerName) return false;
+  if (name == rpc::kCallerAddress || name == rpc::kCallerName || name == rpc::kCallerExpires) {
+    return false;
+  }
   return name == "authorization" ||
          (absl::StartsWith(name, "skiplane-") && !absl::EndsWith(name, "-bin"));
 }
@@ -54,6 +56,10 @@ absl::StatusOr<std::optional<absl::Duration>> TimeoutOf(const Head& head) {
 void WriteMetadata(const Head& head, const Caller& caller, grpc::ClientContext* context) {
   context->AddMetadata(rpc::kCallerAddress, caller.address);
   if (!caller.name.empty()) context->AddMetadata(rpc::kCallerName, caller.name);
+  if (caller.certificate_expires < absl::InfiniteFuture()) {
+    context->AddMetadata(rpc::kCallerExpires,
+                         absl::StrCat(absl::ToUnixSeconds(caller.certificate_expires)));
+  }
   for (const auto& [name, value] : head.fields) {
     if (IsForServices(name) && IsName(name) && IsValue(value)) context->AddMetadata(name, value);
   }

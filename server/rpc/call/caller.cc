@@ -1,12 +1,25 @@
 #include "server/rpc/call/caller.h"
 
+#include <grpc/grpc_security_constants.h>
+
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "server/base/rare_event.h"
 #include "server/base/reason.h"
+#include "server/net/certificate_time.h"
 
 namespace skiplane::rpc {
+namespace {
+
+absl::Time ExpiryOf(absl::string_view unix_seconds) {
+  int64_t seconds = 0;
+  if (!absl::SimpleAtoi(unix_seconds, &seconds)) return absl::InfiniteFuture();
+  return absl::FromUnixSeconds(seconds);
+}
+
+}  // namespace
 
 absl::string_view MetadataOf(const grpc::CallbackServerContext& context, const char* name) {
   const auto found = context.client_metadata().find(name);
@@ -17,11 +30,17 @@ absl::string_view MetadataOf(const grpc::CallbackServerContext& context, const c
 Caller CallerOf(const grpc::CallbackServerContext& context, bool is_passed_on) {
   if (is_passed_on) {
     return {std::string(MetadataOf(context, kCallerAddress)),
-            std::string(MetadataOf(context, kCallerName))};
+            std::string(MetadataOf(context, kCallerName)),
+            ExpiryOf(MetadataOf(context, kCallerExpires))};
   }
   Caller caller{context.peer(), ""};
-  const auto names = context.auth_context()->GetPeerIdentity();
+  const auto proven = context.auth_context();
+  const auto names = proven->GetPeerIdentity();
   if (!names.empty()) caller.name = std::string(names[0].data(), names[0].size());
+  const auto texts = proven->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  if (!texts.empty()) {
+    caller.certificate_expires = net::ExpiryOfPem({texts[0].data(), texts[0].size()});
+  }
   return caller;
 }
 
@@ -36,7 +55,8 @@ absl::StatusOr<access::Admitted> TryAdmit(const access::Authenticator& authentic
     return access::InvalidCredentials("`authorization` is empty");
   }
   return authenticator.Admit({caller.name, std::string(shown.authorization),
-                              shown.has_tls || IsOnThisMachine(caller)},
+                              shown.has_tls || IsOnThisMachine(caller),
+                              caller.certificate_expires},
                              absl::Now());
 }
 

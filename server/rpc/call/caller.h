@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "server/access/authenticator.h"
 
 #include <string>
@@ -15,10 +16,12 @@ namespace skiplane::rpc {
 // Metadata of a call that is passed on.
 inline constexpr char kCallerAddress[] = "skiplane-caller-address";
 inline constexpr char kCallerName[] = "skiplane-caller-name-bin";
+inline constexpr char kCallerExpires[] = "skiplane-caller-expires";  // Unix seconds
 
 struct Caller {
   std::string address;  // and port, as gRPC spells them: "ipv4:127.0.0.1:40000"
   std::string name;     // in its certificate; empty: it has shown none
+  absl::Time certificate_expires = absl::InfiniteFuture();
 };
 
 // `is_passed_on`: the call comes from our own HTTP port.

@@ -18,7 +18,9 @@ constexpr absl::string_view kFailedHandshake = "Handshake failed with fatal erro
 void Write(const GrpcMessage& said) {
   if (absl::StartsWith(said.text, kFailedHandshake)) {
     const absl::string_view why = said.text.substr(said.text.rfind(':') + 1);
-    return net::LogFailedHandshake("", absl::StripSuffix(why, "."));
+    if (net::IsAboutCertificate(why)) {
+      return net::LogRefusedCertificate("", absl::StripSuffix(why, "."));
+    }
   }
   static constinit base::SampledEvent event("grpc_message");
   if (!event.Wanted()) return;
