@@ -95,15 +95,15 @@ void SessionOpener::LookLater(const std::shared_ptr<const KnownBySession>& known
   for (const std::chrono::milliseconds delay : later_looks_) LookAfter(delay, known);
 }
 
-// Until it can be looked, and what was found before is no longer held: nobody else finds what a
-// living session holds.
+// Nobody else finds what a living session holds.
 void SessionOpener::LookAfter(std::chrono::milliseconds delay,
                               const std::shared_ptr<const KnownBySession>& known) {
   context_.timer.After(delay, [this, delay, known] {
     context_.pool.Submit([this, delay, known](absl::StatusOr<pg::Session*> session) {
       const absl::StatusOr<size_t> found =
           session.ok() ? HandBackUnknown(**session, *known) : session.status();
-      if (!found.ok() || *found > 0) LookAfter(delay, known);
+      const bool is_last = delay == later_looks_.back();
+      if (!found.ok() || (is_last && *found > 0)) LookAfter(delay, known);
     });
   });
 }

@@ -1,7 +1,8 @@
 // Workers that say what they hold, when they begin or go on after a break: gathers them, makes or
 // renews their sessions, and hands back what the sessions hold and the workers do not know of, as
 // its way to them broke. It looks again later, for leases that were being committed meanwhile, and
-// until all that it found is handed back. Thread-safe.
+// until it finds nothing more: what it handed back is still held if the database refused that.
+// Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -24,7 +25,7 @@ class SessionOpener {
   // Gets leases that are to be handed back, uncharged.
   using OnUnknown = std::function<void(std::vector<model::LeaseToken>)>;
 
-  // How long after the first look the later ones come.
+  // How long after the first look the later ones come. The last is repeated.
   using Looks = std::vector<std::chrono::milliseconds>;
 
   SessionOpener(Context& context, SessionCache& sessions, OnUnknown on_unknown,

@@ -2,6 +2,8 @@
 #include "server/broker/sessions/session_opener.h"
 
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <memory>
 
 #include "gmock/gmock.h"
@@ -13,6 +15,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Field;
 
+constexpr std::chrono::milliseconds kDelay(1);
+
 class SessionOpenerTest : public BrokerHarness {
  protected:
   ~SessionOpenerTest() override {
@@ -21,12 +25,12 @@ class SessionOpenerTest : public BrokerHarness {
   }
 
   // A worker comes and names these leases. Leases that it does not know of are handed to
-  // `on_unknown`; it is looked again after a millisecond.
+  // `on_unknown`; it is looked again after kDelay.
   broker::OpenSessionAnswer Open(std::vector<model::LeaseToken> leases,
                                  broker::SessionOpener::OnUnknown on_unknown) {
     opener_ = std::make_unique<broker::SessionOpener>(
         context_, sessions_, std::move(on_unknown),
-        broker::SessionOpener::Looks{std::chrono::milliseconds(1)});
+        broker::SessionOpener::Looks{kDelay});
     broker::OpenSessionCall call{LeaseOf("w"), std::move(leases)};
     call.lease.lease_duration = absl::Minutes(1);
     Later<broker::OpenSessionAnswer> opened;
@@ -41,8 +45,17 @@ class SessionOpenerTest : public BrokerHarness {
     return Nack(std::move(release));
   }
 
+  // Takes as long as a look, after which another one would come.
+  void PassTheTimeOfALook() {
+    std::promise<void> passed;
+    timer_.After(kDelay, [&] {
+      pool_.Submit([&](const absl::StatusOr<pg::Session*>&) { passed.set_value(); });
+    });
+    passed.get_future().wait();
+  }
+
   base::Timer timer_;
-  pg::Pool pool_{{.uri = database_.broker_uri()}, 1, nullptr, [](bool) {}};
+  pg::Pool pool_{{.uri = database_.broker_uri()}, 1, &metrics_, [](bool) {}};
   broker::Context context_{pool_, timer_, metrics_, "origin"};
   broker::SessionCache sessions_{10};
   std::unique_ptr<broker::SessionOpener> opener_;
@@ -72,6 +85,11 @@ TEST_F(SessionOpenerTest, ALeaseThatTheWorkerDoesNotKnowIsHandedBackUntilItIsFre
   ASSERT_EQ(third_.get_future().wait_for(std::chrono::minutes(1)), std::future_status::ready);
   Release(unknown);
   EXPECT_EQ(LeaseOne("other").token.attempt, 1);
+  PassTheTimeOfALook();
+  PassTheTimeOfALook();
+  const int64_t looks = RunsOf("ledger_lanes");
+  for (int i = 0; i < 20; ++i) PassTheTimeOfALook();
+  EXPECT_EQ(RunsOf("ledger_lanes"), looks);
 }
 
 }  // namespace
