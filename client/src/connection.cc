@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "client/src/connect/channel.h"
 #include "client/src/produce/producer.h"
 
@@ -40,10 +42,30 @@ absl::Status CheckToken(const ClientOptions& options) {
   return absl::InvalidArgumentError("token needs TLS: others could read it on its way");
 }
 
+// gRPC takes a port modulo 65536, and would show the token to whoever is there.
+absl::Status CheckAddress(absl::string_view address) {
+  if (address.empty()) return absl::InvalidArgumentError("an address is empty");
+  if (absl::StartsWith(address, "http://") || absl::StartsWith(address, "https://")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("address ", address, ": HOST:PORT is wanted, of the port of gRPC"));
+  }
+  if (absl::StrContains(address, "/") || absl::StartsWith(address, "unix:")) {
+    return absl::OkStatus();  // gRPC's own forms
+  }
+  const size_t colon = address.rfind(':');
+  if (colon == absl::string_view::npos || absl::EndsWith(address, "]")) return absl::OkStatus();
+  int port = 0;
+  if (absl::SimpleAtoi(address.substr(colon + 1), &port) && port > 0 && port <= 65535) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("address ", address, ": the port must be a number of 1 to 65535"));
+}
+
 absl::Status Check(const ClientOptions& options) {
   if (options.addresses.empty()) return absl::InvalidArgumentError("addresses is empty");
   for (const std::string& address : options.addresses) {
-    if (address.empty()) return absl::InvalidArgumentError("an address is empty");
+    if (const absl::Status status = CheckAddress(address); !status.ok()) return status;
   }
   if (!IsActor(options.actor)) {
     return absl::InvalidArgumentError("actor must be 0 to 255 bytes of printable ASCII");

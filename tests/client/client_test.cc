@@ -318,6 +318,12 @@ TEST(ConnectTest, OptionsOutOfRangeAreRefused) {
   EXPECT_EQ(code({}), absl::StatusCode::kOk);
   EXPECT_EQ(code({.addresses = {}}), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code({.addresses = {""}}), absl::StatusCode::kInvalidArgument);
+  for (const char* const address : {"a:0", "a:65536", "a:x", "a:", "[::1]:70000", "https://a"}) {
+    EXPECT_EQ(code({.addresses = {address}}), absl::StatusCode::kInvalidArgument) << address;
+  }
+  for (const char* const address : {"a:1", "[::1]:65535", "dns:///a:1", "unix:/run/a", "a"}) {
+    EXPECT_EQ(code({.addresses = {address}}), absl::StatusCode::kOk) << address;
+  }
   EXPECT_EQ(code({.max_attempts = 0}), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code({.max_attempts = 6}), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code({.call_timeout = absl::ZeroDuration()}), absl::StatusCode::kInvalidArgument);

@@ -116,13 +116,18 @@ class Changes(CliTest):
         os.close(ours)
         return code
 
-    def test_an_operation_is_stopped_by_an_interrupt(self):
+    def test_an_interrupt_that_comes_while_an_operation_is_begun_stops_it(self):
+        """It ended the program, and the operation went on."""
         for _ in range(20):
             self.client.enqueue_all("mail", [{}] * 1000)
-        process = self.start_cli("tasks", "prioritize", "-q", "mail", "--all", "--yes",
-                                 "--priority", "1")
+        lock = self.database.hold("LOCK TABLE skiplane.bulk_operation IN EXCLUSIVE MODE")
+        process = self.start_cli("tasks", "prioritize", "-q", "mail", "--all", "--priority", "1",
+                                 "--yes")
+        self.database.wait_for_lock_wait()
         process.signal(signal.SIGINT)
-        self.assertIn(process.wait(), (0, 130, -signal.SIGINT))
+        lock.release()
+        self.assertEqual(process.wait(), 130, process.output)
+        self.assertIn("stopped; ", process.output)
 
 
 if __name__ == "__main__":

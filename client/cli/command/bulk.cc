@@ -56,8 +56,7 @@ std::string Tasks(int64_t count) {
   return absl::StrCat(FormatCount(count), count == 1 ? " task" : " tasks");
 }
 
-absl::Status Follow(Session& session, v1::BulkOperation& operation) {
-  Interrupt interrupt;
+absl::Status Follow(Session& session, v1::BulkOperation& operation, Interrupt& interrupt) {
   ProgressBar bar(std::cerr, IsTerminal(2));
   while (operation.state() == v1::BULK_OPERATION_STATE_RUNNING) {
     bar.Draw(operation.scanned_count(), operation.total_estimate(), "looked at");
@@ -69,8 +68,8 @@ absl::Status Follow(Session& session, v1::BulkOperation& operation) {
   return absl::OkStatus();
 }
 
-absl::Status FollowAndTell(Session& session, v1::BulkOperation operation) {
-  const absl::Status status = Follow(session, operation);
+absl::Status FollowAndTell(Session& session, v1::BulkOperation operation, Interrupt& interrupt) {
+  const absl::Status status = Follow(session, operation, interrupt);
   if (!status.ok()) return status;
   if (session.json()) {
     ShowOne(session, operation);
@@ -84,19 +83,34 @@ absl::Status FollowAndTell(Session& session, v1::BulkOperation operation) {
   return absl::OkStatus();
 }
 
+namespace {
+
+absl::Status StartAndFollow(Session& session, const BulkPlan& plan) {
+  Interrupt interrupt;
+  auto operation = Start(session, plan, /*dry_run=*/false);
+  if (!operation.ok()) return operation.status();
+  return FollowAndTell(session, *std::move(operation), interrupt);
+}
+
+absl::StatusOr<v1::BulkOperation> CountMatches(Session& session, const BulkPlan& plan) {
+  Interrupt interrupt;
+  auto count = Start(session, plan, /*dry_run=*/true);
+  if (!count.ok()) return count;
+  const absl::Status status = Follow(session, *count, interrupt);
+  return status.ok() ? count : status;
+}
+
+}  // namespace
+
 absl::Status RunBulk(Session& session, const BulkPlan& plan) {
   v1::TaskFilter choice = plan.filter;
   choice.clear_queue();
   if (choice.ByteSizeLong() == 0) {
     return UsageError("say which tasks of the queue, as by --state or --key-prefix, or --all");
   }
-  if (plan.is_sure && !plan.dry_run) {
-    auto operation = Start(session, plan, /*dry_run=*/false);
-    return operation.ok() ? FollowAndTell(session, *std::move(operation)) : operation.status();
-  }
-  auto count = Start(session, plan, /*dry_run=*/true);
+  if (plan.is_sure && !plan.dry_run) return StartAndFollow(session, plan);
+  const absl::StatusOr<v1::BulkOperation> count = CountMatches(session, plan);
   if (!count.ok()) return count.status();
-  if (const absl::Status status = Follow(session, *count); !status.ok()) return status;
   const std::string what = absl::StrCat(plan.verb, " ", Tasks(count->matched_count()), " of queue ",
                                         OneLine(plan.filter.queue()));
   if (plan.dry_run) {
@@ -112,8 +126,7 @@ absl::Status RunBulk(Session& session, const BulkPlan& plan) {
     return UsageError(absl::StrCat("would ", what, "; nothing was done: repeat it with --yes"));
   }
   if (!Ask(absl::StrCat("Really ", what, "?"))) return UsageError("nothing was done");
-  auto operation = Start(session, plan, /*dry_run=*/false);
-  return operation.ok() ? FollowAndTell(session, *std::move(operation)) : operation.status();
+  return StartAndFollow(session, plan);
 }
 
 }  // namespace skiplane::cli

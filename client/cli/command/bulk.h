@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "client/cli/base/interrupt.h"
 #include "client/cli/base/session.h"
 #include "skiplane/v1/bulk.pb.h"
 
@@ -26,10 +27,11 @@ absl::Status RunBulk(Session& session, const BulkPlan& plan);
 // "1 task", "2,000 tasks".
 std::string Tasks(int64_t count);
 
-// Waits for the end with a progress bar on standard error; Ctrl-C stops the operation.
-absl::Status Follow(Session& session, v1::BulkOperation& operation);
+// Waits for the end with a progress bar on standard error. An interrupt stops the operation:
+// `interrupt` is made before the call that starts it, so that none comes too early.
+absl::Status Follow(Session& session, v1::BulkOperation& operation, Interrupt& interrupt);
 
-// Waits for the end of an operation that was started, and shows what it did.
-absl::Status FollowAndTell(Session& session, v1::BulkOperation operation);
+// The same, and shows what it did.
+absl::Status FollowAndTell(Session& session, v1::BulkOperation operation, Interrupt& interrupt);
 
 }  // namespace skiplane::cli

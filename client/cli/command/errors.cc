@@ -49,10 +49,11 @@ absl::Status Retry(Session& session, const ErrorOptions& options) {
   request.set_fingerprint(options.fingerprint);
   // The progress bar waits, not the call.
   internal::ToProto(absl::Milliseconds(300), request.mutable_wait());
+  Interrupt interrupt;
   auto answer = session.Call<v1::RetryErrorGroupRequest, v1::RetryErrorGroupResponse>(
       std::move(request), &AdminMethods::RetryErrorGroup);
   if (!answer.ok()) return answer.status();
-  return FollowAndTell(session, std::move(*answer->mutable_operation()));
+  return FollowAndTell(session, std::move(*answer->mutable_operation()), interrupt);
 }
 
 absl::Status Annotate(Session& session, v1::AnnotateErrorGroupRequest request,

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/base/exit_code.h"
+#include "client/cli/base/interrupt.h"
 #include "client/cli/base/terminal.h"
 #include "client/cli/command/bulk.h"
 #include "client/cli/command/commands.h"
@@ -55,11 +56,13 @@ absl::Status Delete(Session& session, const DeleteOptions& asked) {
   request.set_with_tasks(options.with_tasks);
   request.set_etag(options.etag);
   internal::ToProto(absl::Milliseconds(300), request.mutable_wait());  // the bar is drawn soon
+  Interrupt interrupt;
   auto answer = session.Call<v1::DeleteQueueRequest, v1::DeleteQueueResponse>(
       std::move(request), &AdminMethods::DeleteQueue);
   if (!answer.ok()) return answer.status();
   v1::BulkOperation operation = std::move(*answer->mutable_operation());
-  if (const absl::Status status = Follow(session, operation); !status.ok()) return status;
+  const absl::Status status = Follow(session, operation, interrupt);
+  if (!status.ok()) return status;
   if (operation.state() == v1::BULK_OPERATION_STATE_STOPPED) {
     return absl::FailedPreconditionError(
         absl::StrCat("queue ", OneLine(options.name), " stays: a task came while it was deleted, "

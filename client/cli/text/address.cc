@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -29,7 +30,7 @@ std::string WithPort(absl::string_view address) {
 std::vector<std::string> ParseAddresses(absl::string_view text) {
   std::vector<std::string> addresses;
   for (const absl::string_view address : absl::StrSplit(text, ',', absl::SkipWhitespace())) {
-    addresses.push_back(WithPort(address));
+    addresses.push_back(WithPort(absl::StripAsciiWhitespace(address)));
   }
   return addresses;
 }

@@ -30,13 +30,21 @@ bool IsControl(absl::string_view text) {
   return text.size() > 1 && text[0] == '\xC2' && static_cast<unsigned char>(text[1]) < 0xA0;
 }
 
+// U+200E, U+200F, U+2028 to U+202E and U+2066 to U+2069: with them a text shows as another one.
+bool IsLayout(absl::string_view text) {
+  if (text.size() < 3 || text[0] != '\xE2') return false;
+  const auto last = static_cast<unsigned char>(text[2]);
+  if (text[1] == '\x81') return last >= 0xA6 && last <= 0xA9;
+  return text[1] == '\x80' && (last == 0x8E || last == 0x8F || (last >= 0xA8 && last <= 0xAE));
+}
+
 }  // namespace
 
 std::string Utf8Valid(absl::string_view text) {
   std::string valid;
   while (!text.empty()) {
     const size_t bytes = CharacterBytes(text);
-    if (bytes == 0 || IsControl(text)) {
+    if (bytes == 0 || IsControl(text) || IsLayout(text)) {
       valid.push_back('?');
     } else {
       valid.append(text.data(), bytes);

@@ -9,7 +9,7 @@
 namespace skiplane::cli {
 
 // Bytes that do not belong to a well-formed character become '?', and so do the control characters
-// U+0080 to U+009F.
+// U+0080 to U+009F, those that turn the direction of what follows, and line separators.
 std::string Utf8Valid(absl::string_view text);
 
 // Says where the first byte is that does not belong to a well-formed character, counted from 1, as

@@ -19,6 +19,9 @@ constexpr int kKeepaliveMs = 30'000;  // the broker permits one per 10 s
 constexpr int kKeepaliveTimeoutMs = 10'000;
 constexpr int kReconnectFirstMs = 100;
 constexpr int kReconnectMaxMs = 2'000;  // gRPC's own 120 s would outlast every lease
+// How long a connection may take, whatever the option is called. gRPC's own 20 s are the whole time
+// of a call, which then never goes to the broker beside one that is frozen.
+constexpr int kConnectMs = 4'000;
 constexpr int kMessageBytesMax = 8 << 20;
 
 // A call on a channel that leads nowhere; neither is ever destroyed.
@@ -78,6 +81,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectFirstMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMaxMs);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);
   // The attempts are counted in one place, unary_call.h.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetMaxReceiveMessageSize(kMessageBytesMax);

@@ -11,6 +11,7 @@ using ::testing::ElementsAre;
 TEST(AddressTest, OneWithoutAPortGetsTheUsualOne) {
   EXPECT_THAT(ParseAddresses("localhost"), ElementsAre("localhost:7070"));
   EXPECT_THAT(ParseAddresses("10.0.0.1,broker:1"), ElementsAre("10.0.0.1:7070", "broker:1"));
+  EXPECT_THAT(ParseAddresses(" a:1 , b "), ElementsAre("a:1", "b:7070"));
   EXPECT_THAT(ParseAddresses("[::1]"), ElementsAre("[::1]:7070"));
   EXPECT_THAT(ParseAddresses("::1"), ElementsAre("[::1]:7070"));
 }

@@ -60,6 +60,9 @@ TEST(TableTest, ACellThatIsCutOffHasNoColour) {
 TEST(TableTest, WhatATerminalWouldObeyIsNotPrinted) {
   EXPECT_EQ(OneLine("a\x1b[31mb\nc\td\x7f"), "a?[31mb c d?");
   EXPECT_EQ(OneLine("\xC2\x9B" "31m"), "?31m");
+  // U+202E turns what follows around, U+2028 is a line break to some.
+  EXPECT_EQ(OneLine("a\xE2\x80\xAE" "b\xE2\x80\xA8" "c\xE2\x81\xA9" "d"), "a?b?c?d");
+  EXPECT_EQ(OneLine("\xE2\x80\xA6\xE2\x80\x9C"), "\xE2\x80\xA6\xE2\x80\x9C");
   EXPECT_EQ(OneLine("\xff\xfe ok"), "?? ok");
 }
 
