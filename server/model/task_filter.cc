@@ -115,6 +115,18 @@ bool TaskFilter::IsNarrow() const {
   return *this != all;
 }
 
+bool TaskStates::Contain(TaskState state) const {
+  switch (state) {
+    case TaskState::kScheduled: return scheduled;
+    case TaskState::kReady: return ready;
+    case TaskState::kLeased: return leased;
+    case TaskState::kSucceeded: return succeeded;
+    case TaskState::kFailed: return failed;
+    case TaskState::kCancelled: return cancelled;
+  }
+  return false;
+}
+
 bool TaskFilter::IsForNewerBrokers() const {
   return !(ids.empty() && error_type.empty() && payload_text.empty()) || min_attempts > 0 ||
          start.has_value() || end.has_value();

@@ -26,6 +26,8 @@ struct TaskStates {
     return !(scheduled || ready || leased || succeeded || failed || cancelled);
   }
 
+  bool Contain(TaskState state) const;
+
   friend bool operator==(const TaskStates&, const TaskStates&) = default;
 };
 

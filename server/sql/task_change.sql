@@ -36,8 +36,10 @@ WITH target AS MATERIALIZED (
            WHEN t.state = 2 THEN t.schedule_time
            WHEN $3::int2 IN (2, 9, 10) THEN now()
            WHEN $3::int2 = 3 THEN greatest($5::timestamptz, now())
+           -- Ten years ahead at most, as by an enqueue.
            WHEN $3::int2 = 4
-             THEN greatest(t.schedule_time, now()) + $6::int8 * interval '1 microsecond'
+             THEN least(greatest(t.schedule_time, now()) + $6::int8 * interval '1 microsecond',
+                        greatest(t.schedule_time, now() + interval '3653 days'))
            WHEN $3::int2 = 7 THEN 'infinity'
            WHEN $3::int2 = 8 THEN skiplane.next_planned_time(t.planned_time, t.period, t.cron,
                                                          t.time_zone, NULL, now())

@@ -224,6 +224,10 @@ class Operator(SystemTest):
         times = preview(cron="0 12 * * mon", count=3)
         self.assertEqual([(time.weekday(), time.hour) for time in times], [(0, 12)] * 3)
         self.assertEqual(len(preview(cron="@daily", time_zone="Asia/Tokyo")), 10)
+        # A Timestamp can say no more than the year 9999.
+        decades = preview(period=seconds(3653 * 86400), count=1000)
+        self.assertGreater(decades[-1].year, 9980)
+        self.assertLess(len(decades), 1000)
         task_id = self.put(period=seconds(60))
         planned = self.client.task(task_id).recurrence.planned_time.ToDatetime()
         self.assertEqual(preview(task_id=task_id, count=2)[0], planned)
@@ -263,6 +267,14 @@ class Operator(SystemTest):
         self.assertEqual(self.ids(states=["TASK_STATE_SUCCEEDED"]), [done])
         self.assertEqual(self.ids(states=["TASK_STATE_FAILED"]), [failed])
         self.assertEqual(self.ids(states=["TASK_STATE_CANCELLED"]), [cancelled])
+
+    def test_a_finished_task_that_lives_again_is_listed_as_it_is_now(self):
+        put = {"key": "k", "key_policy": "KEY_POLICY_RERUN_IF_NEWER"}
+        task_id = self.put(version=1, **put)
+        self.client.ack(*self.client.lease(QUEUE))
+        self.assertEqual(self.put(version=2, **put), task_id)
+        self.assertEqual(self.ids(states=["TASK_STATE_SUCCEEDED"]), [])
+        self.assertEqual(self.ids(states=["TASK_STATE_READY"]), [task_id])
 
     def test_pages_hold_every_task_once(self):
         self.client.create_queue("many", lane_count=4)

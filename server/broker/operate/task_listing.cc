@@ -183,6 +183,11 @@ absl::StatusOr<int64_t> TaskListing::Add(pg::Session& session, const ListTasksCa
     ASSIGN_OR_RETURN(auto some, ReadRun(session, call, rest.front().lane, room, &ids));
     if (some.items.empty() && some.has_more) break;
     if (call.newest_first) std::reverse(some.items.begin(), some.items.end());
+    // An ended task whose key was enqueued again lives, and has its history still.
+    const auto is_other = [&states = call.filter.states](const model::TaskView& task) {
+      return !states.IsEmpty() && !states.Contain(task.state);
+    };
+    std::erase_if(some.items, is_other);
     for (model::TaskView& task : some.items) {
       task.queue = rest.front().queue->name;
       task.stage_name = rest.front().queue->settings.StageName(task.stage);

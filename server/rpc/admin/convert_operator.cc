@@ -243,7 +243,11 @@ absl::StatusOr<broker::PreviewCall> ReadPreviewSchedule(v1::PreviewScheduleReque
 }
 
 void WritePreviewSchedule(std::vector<absl::Time>* times, v1::PreviewScheduleResponse* response) {
-  for (const absl::Time time : *times) WriteTime(time, response->add_planned_times());
+  static const absl::Time end = absl::FromCivil(absl::CivilYear(10000), absl::UTCTimeZone());
+  for (const absl::Time time : *times) {
+    if (time >= end) return;  // beyond what a Timestamp may say
+    WriteTime(time, response->add_planned_times());
+  }
 }
 
 }  // namespace skiplane::rpc

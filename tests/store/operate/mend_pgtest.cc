@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
+#include "server/model/limits.h"
 #include "server/store/reports.h"
 #include "server/store/schedules.h"
 #include "server/store/task_change.h"
@@ -28,6 +29,19 @@ class MendTest : public testing::StoreHarness {
     return ids;
   }
 };
+
+// The schedule of one that was postponed again and again was once out of the range of its column:
+// a bulk operation that came to it failed for ever.
+TEST_F(MendTest, ATaskIsPostponedTenYearsAheadAtMost) {
+  const std::vector<int64_t> ids = Put(1);
+  model::TaskChange later;
+  later.kind = model::TaskChange::Kind::kPostpone;
+  later.postpone = model::kStartAheadMax;
+  for (int i = 0; i < 70; ++i) {
+    ASSERT_THAT(ChangeTasks(*session_, TaskTable::kLiving, lane_, ids, later, {}), IsOk());
+  }
+  EXPECT_EQ(Sql("SELECT schedule_time <= now() + interval '3653 days' FROM skiplane.task"), "t");
+}
 
 TEST_F(MendTest, AWaitingTaskGetsOtherContent) {
   model::NewTask task;

@@ -43,6 +43,7 @@ TEST_F(FollowUpKeysTest, WhoMakesSuchAKeyMeanwhileWaitsAndFindsItsTask) {
   Required(session_->RunText("COMMIT"));
   enqueuer.join();
   EXPECT_THAT(late.made, IsEmpty());
+  EXPECT_EQ(Number("SELECT task_id FROM skiplane.task_key"), following[0].id.id);
   EXPECT_EQ(Keys(), 1);
 }
 
