@@ -51,7 +51,8 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       dispatcher_(
           context_, sessions_, tracker_,
           [this](std::vector<model::LeaseToken> tokens) { settler_.Release(std::move(tokens)); },
-          {options_.waiting_calls_max, options_.new_queues.principal_share}),
+          {options_.waiting_calls_max, options_.new_queues.principal_share,
+           options_.connections}),
       enqueuer_(context_, queues_, options_.hands_off ? &dispatcher_ : nullptr,
                 [this](const store::Enqueued& written) {
                   OnTasksUnleased(written.unleased, written.now);

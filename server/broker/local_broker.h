@@ -121,8 +121,8 @@ class LocalBroker : public Broker {
   Settler settler_;
   SessionRenewer renewer_;
   AnswerMemory lists_;
-  ListTurns list_turns_;
-  ListTurns look_turns_;
+  PoolTurns list_turns_;
+  PoolTurns look_turns_;
   SessionEnder ender_;
   SessionOpener opener_;
   LeaseLooker looker_;

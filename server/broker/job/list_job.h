@@ -11,20 +11,20 @@
 #include "server/base/status_macros.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/job/admin_job.h"
-#include "server/broker/job/list_turns.h"
+#include "server/broker/job/pool_turns.h"
 
 namespace skiplane::broker {
 
 template <typename Answer, typename Work>
-void SubmitRead(ListTurns& turns, const std::string& party, Callback<Answer> done, Work work) {
-  ListTurns::OfParty of_party{turns, party};
+void SubmitRead(PoolTurns& turns, const std::string& party, Callback<Answer> done, Work work) {
+  PoolTurns::OfParty of_party{turns, party};
   SubmitJob(of_party, std::move(done), std::move(work));
 }
 
 // `page_of` says what of the answer is counted: a member, or std::identity() of an answer that is
 // nothing but a list.
 template <typename Answer, typename PageOf, typename Work>
-void SubmitList(ListTurns& turns, AnswerMemory& lists, const std::string& party,
+void SubmitList(PoolTurns& turns, AnswerMemory& lists, const std::string& party,
                 Callback<Answer> done, PageOf page_of, Work work) {
   SubmitRead(turns, party, std::move(done),
              [&lists, party, page_of, work = std::move(work)](

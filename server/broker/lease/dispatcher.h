@@ -18,6 +18,7 @@
 #include "server/broker/api/broker.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
+#include "server/broker/job/pool_turns.h"
 #include "server/broker/lease/lease_tracker.h"
 #include "server/broker/lease/lost_leases.h"
 #include "server/broker/lease/request_finder.h"
@@ -43,6 +44,7 @@ struct HandOff {
 struct LeaseLimits {
   int waiting_max = 0;    // calls that wait
   int party_share = 100;  // percent of a party: of what is leased and not read, and of lane stages
+  int connections = 2;    // of the pool: half of them probe at a time
 };
 
 class Dispatcher {
@@ -91,12 +93,9 @@ class Dispatcher {
   // Calls that wait are answered empty.
   void EndWaits();
 
-  // The timer has stopped: what waits for it is ended.
-  void EndTimed();
+  void EndTimed();  // the timer has stopped: what waits for it is ended
 
-  // Waiting calls per queue, for the metrics.
-  std::map<std::string, int64_t> WaitingCalls() const;
-
+  std::map<std::string, int64_t> WaitingCalls() const;             // by queue
   int64_t WaitingCallsAt(model::LaneStage lane_stage) const;  // in one lane stage
 
  private:
@@ -140,6 +139,7 @@ class Dispatcher {
   AnswerMemory memory_;
   LostLeases lost_;
   RequestFinder finder_;
+  PoolTurns probes_;  // a call may be for thousands of lane stages that nobody knows
 
   mutable base::Mutex mutex_;
   Scheduler scheduler_ ABSL_GUARDED_BY(mutex_);

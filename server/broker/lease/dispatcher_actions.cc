@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
 #include "server/base/status_macros.h"
 #include "server/broker/api/refusals.h"
 #include "server/broker/lease/caller_sessions.h"
@@ -55,7 +56,8 @@ void Dispatcher::Perform(std::vector<Action> actions) {
         });
       },
       [this](const SendProbe& send) {
-        context_.pool.Submit([this, send](absl::StatusOr<pg::Session*> session) {
+        const std::string party = absl::StrCat(send.lane_stage.lane);
+        probes_.Submit(party, [this, send](absl::StatusOr<pg::Session*> session) {
           RunProbe(send.lane_stage, std::move(session));
         });
       },

@@ -55,7 +55,7 @@ void BulkRunner::Begin(Create create, absl::Duration wait, absl::Status if_unrea
       return;
     }
     // Who made steps goes on, and if it ended, who watches does.
-    if (!begun->has_steps) SubmitStep(begun->id);
+    if (!begun->has_steps) Run(begun->id);
     Get({begun->id, wait}, is_change ? ReadOr(if_unread, std::move(done)) : std::move(done));
   };
   SubmitJob(context_.pool, std::move(read), std::move(create), std::move(if_unread));

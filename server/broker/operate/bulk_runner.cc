@@ -26,8 +26,8 @@ constexpr int kRowsPerStep = 2000;
 constexpr int kChangesPerStep = 500;
 constexpr int kRest = 2;  // times the step
 constexpr std::chrono::seconds kWatchEvery(5);
-constexpr std::chrono::milliseconds kAfterFailure(500);
 constexpr std::chrono::milliseconds kWhileWaiting(100);  // for other brokers
+constexpr char kParty[] = "bulk operations";             // whose turns their steps take
 
 // The table after this one, if the filter means several.
 void GoOn(const model::TaskStates& states, store::BulkCursor* cursor) {
@@ -77,7 +77,7 @@ void BulkRunner::Watch() {
       if (!session.ok()) return;
       const auto idle = store::IdleBulks(**session);
       if (!idle.ok()) return;
-      for (const model::SessionId& id : *idle) SubmitStep(id);
+      for (const model::SessionId& id : *idle) Run(id);
     });
     Watch();
   });
@@ -129,19 +129,33 @@ void BulkRunner::Stop(StopBulkCall call, Callback<model::BulkOperation> done) {
       });
 }
 
+void BulkRunner::Run(const model::SessionId& id) {
+  {
+    base::MutexLock lock(mutex_);
+    if (!running_.insert(id).second) return;
+  }
+  SubmitStep(id);
+}
+
+// What fails is left to Watch, here or elsewhere: it may fail for ever.
 void BulkRunner::SubmitStep(const model::SessionId& id) {
-  context_.pool.Submit([this, id](absl::StatusOr<pg::Session*> session) {
-    if (!session.ok()) return;  // Watch, here or elsewhere, goes on with it
+  turns_.Submit(kParty, [this, id](absl::StatusOr<pg::Session*> session) {
     const auto began = std::chrono::steady_clock::now();
-    const absl::StatusOr<BulkNext> next =
-        pg::RepeatConflicts([&] { return RunStep(**session, id); });
-    if (next.ok() && *next == BulkNext::kOver) return;
+    const auto step = [&]() -> absl::StatusOr<BulkNext> {
+      if (!session.ok()) return session.status();
+      return pg::RepeatConflicts([&] { return RunStep(**session, id); });
+    };
+    const absl::StatusOr<BulkNext> next = step();
+    if (!next.ok() || *next == BulkNext::kOver) {
+      base::MutexLock lock(mutex_);
+      running_.erase(id);
+      return;
+    }
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - began);
-    const auto rest = !next.ok()                  ? kAfterFailure
-                      : *next == BulkNext::kWait ? std::max(kWhileWaiting, kRest * took)
-                                                  : kRest * took;
-    context_.timer.After(rest, [this, id] { SubmitStep(id); });
+    const auto rest = kRest * took;
+    context_.timer.After(*next == BulkNext::kWait ? std::max(kWhileWaiting, rest) : rest,
+                         [this, id] { SubmitStep(id); });
   });
 }
 

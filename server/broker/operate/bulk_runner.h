@@ -1,19 +1,22 @@
 // Makes the steps of bulk operations: each looks at up to a few thousand tasks and changes those
 // that match, in a transaction of its own that also notes how far it came. Between two steps it
 // rests twice as long as the step took, so that it never takes more than a third of one connection.
+// Steps take turns with the lists of operators, however many operations run.
 //
-// An operation whose broker ended is taken over by another one. Thread-safe.
+// An operation whose broker ended is taken over by another one, and one whose step failed is gone
+// on with when others are. Thread-safe.
 #pragma once
 
 #include <functional>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "server/base/mutex.h"
 #include "server/broker/api/operator_calls.h"
 #include "server/broker/batch/context.h"
+#include "server/broker/job/pool_turns.h"
 #include "server/broker/operate/bulk_waiters.h"
 #include "server/broker/operate/queue_remover.h"
 #include "server/broker/queues/queue_cache.h"
@@ -28,9 +31,10 @@ class BulkRunner {
     std::function<void()> on_queues_changed;  // here: others are to be told
   };
 
-  BulkRunner(Context& context, QueueCache& queues, Listeners listeners)
+  BulkRunner(Context& context, QueueCache& queues, PoolTurns& turns, Listeners listeners)
       : context_(context),
         queues_(queues),
+        turns_(turns),
         listeners_(std::move(listeners)),
         remover_(queues),
         waiters_(context) {}
@@ -64,6 +68,8 @@ class BulkRunner {
   static absl::StatusOr<Begun> BeginOnce(
       pg::Session& session, const model::Origin& origin, const model::SessionId& id,
       absl::FunctionRef<absl::StatusOr<std::string>()> create);
+  // Makes this operation's steps, unless that is done here already.
+  void Run(const model::SessionId& id);
   void SubmitStep(const model::SessionId& id);
   absl::StatusOr<BulkNext> RunStep(pg::Session& session, const model::SessionId& id);
   void QueueChanged(pg::Session& session, const std::string& queue);
@@ -74,9 +80,12 @@ class BulkRunner {
 
   Context& context_;
   QueueCache& queues_;
+  PoolTurns& turns_;
   const Listeners listeners_;
   const QueueRemover remover_;
   BulkWaiters waiters_;
+  base::Mutex mutex_;
+  absl::flat_hash_set<model::SessionId> running_ ABSL_GUARDED_BY(mutex_);  // here
 };
 
 }  // namespace skiplane::broker

@@ -12,7 +12,7 @@
 #include "server/broker/await/task_waiters.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
-#include "server/broker/job/list_turns.h"
+#include "server/broker/job/pool_turns.h"
 #include "server/broker/observe/queue_watch.h"
 #include "server/broker/observe/watchers.h"
 #include "server/broker/operate/bulk_runner.h"
@@ -35,8 +35,8 @@ struct OwnBroker {
 class LocalOperator : public Operator {
  public:
   LocalOperator(Context& context, QueueCache& queues, const Dispatcher& dispatcher,
-                Enqueuer& enqueuer, const QueueWatch& watch, OwnBroker own, ListTurns& turns,
-                ListTurns& looks, AnswerMemory& lists, TaskWaiters& waiters,
+                Enqueuer& enqueuer, const QueueWatch& watch, OwnBroker own, PoolTurns& turns,
+                PoolTurns& looks, AnswerMemory& lists, TaskWaiters& waiters,
                 BulkRunner::Listeners listeners)
       : context_(context),
         watch_(watch),
@@ -50,7 +50,7 @@ class LocalOperator : public Operator {
         copier_(context, queues, enqueuer),
         listing_(queues),
         schedules_(queues),
-        bulks_(context, queues, std::move(listeners)),
+        bulks_(context, queues, turns, std::move(listeners)),
         watchers_(context, watch, lists) {}
 
   // Begins to take over the bulk operations of brokers that ended.
@@ -107,8 +107,8 @@ class LocalOperator : public Operator {
   const OwnBroker own_;
   const base::SteadyTime began_ = std::chrono::steady_clock::now();
   QueueCache& queues_;
-  ListTurns& turns_;  // of lists
-  ListTurns& looks_;  // at one task, which are short: they wait behind no list
+  PoolTurns& turns_;  // of lists
+  PoolTurns& looks_;  // at one task, which are short: they wait behind no list
   AnswerMemory& lists_;
   TaskWaiters& waiters_;
   TaskOperator tasks_;

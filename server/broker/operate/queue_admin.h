@@ -8,7 +8,7 @@
 #include "server/broker/api/calls.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
-#include "server/broker/job/list_turns.h"
+#include "server/broker/job/pool_turns.h"
 #include "server/broker/queues/peer_notifier.h"
 #include "server/broker/queues/queue_cache.h"
 
@@ -17,7 +17,7 @@ namespace skiplane::broker {
 class QueueAdmin {
  public:
   QueueAdmin(Context& context, QueueCache& queues, NewQueues& new_queues, PeerNotifier& notifier,
-             ListTurns& turns, AnswerMemory& lists)
+             PoolTurns& turns, AnswerMemory& lists)
       : context_(context),
         queues_(queues),
         new_queues_(new_queues),
@@ -39,7 +39,7 @@ class QueueAdmin {
   QueueCache& queues_;
   NewQueues& new_queues_;
   PeerNotifier& notifier_;
-  ListTurns& turns_;
+  PoolTurns& turns_;
   AnswerMemory& lists_;
 };
 

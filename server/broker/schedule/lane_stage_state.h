@@ -18,6 +18,7 @@
 namespace skiplane::broker {
 
 using LaneStages = std::set<model::LaneStage>;
+using Blockers = std::set<struct LaneStageState*>;
 
 struct LaneStageState {
   static constexpr std::chrono::seconds kRescanEvery{1};  // while its bounds are raised, at most
@@ -29,9 +30,10 @@ struct LaneStageState {
   const model::LaneStage lane_stage;
   QueuePtr queue;  // as last learnt
   Turns waiting;           // those that are served included
-  std::list<Ticket::AtOnce> at_once;  // of them, those that do not wait: few beside those that do
+  std::list<Ticket::Place> at_once;  // of them, those that do not wait: few beside those that do
   int shared_waiters = 0;  // of them, those that wait elsewhere too
   int filling = 0;         // of them, those that hold tasks already
+  LaneStages blocks;       // with tasks for nobody, because this one goes before them
 
   Bounds bounds;
   Belief belief;
@@ -52,9 +54,9 @@ struct LaneStageState {
   base::SteadyTime alarm_at = base::SteadyTime::max();
 
   void Enter(const TicketPtr& ticket, Ticket::Entry* entry) {
-    waiting.Add(ticket, entry);
-    if (ticket->waits) return;
     const auto index = static_cast<size_t>(entry - ticket->entries.data());
+    waiting.Add(ticket, index, entry);
+    if (ticket->waits) return;
     entry->at_once = at_once.insert(at_once.end(), {ticket, index});
   }
   void Leave(const Ticket& ticket, const Ticket::Entry& entry) {

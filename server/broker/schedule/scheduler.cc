@@ -13,8 +13,9 @@ std::vector<std::string> PausedOf(const Ticket& ticket) {
   std::vector<std::string> paused;
   for (const Ticket::Entry& entry : ticket.entries) {
     const model::Queue& queue = *entry.state->queue;
+    if (!queue.LeasesPaused()) continue;
     const bool is_named = std::find(paused.begin(), paused.end(), queue.name) != paused.end();
-    if (queue.LeasesPaused() && !is_named) paused.push_back(queue.name);
+    if (!is_named) paused.push_back(queue.name);
   }
   return paused;
 }
@@ -39,7 +40,7 @@ bool MayHaveLeased(const Ticket& ticket) {
 
 }  // namespace
 
-bool Scheduler::NoteEmpty(const Ticket::AtOnce& place) {
+bool Scheduler::NoteEmpty(const Ticket::Place& place) {
   Ticket& ticket = *place.ticket;
   if (!std::exchange(ticket.entries[place.entry].is_empty, true)) ++ticket.empty_entries;
   return AllEmpty(ticket);
@@ -48,7 +49,7 @@ bool Scheduler::NoteEmpty(const Ticket::AtOnce& place) {
 void Scheduler::Recover(LaneStageState& state) {
   if (state.error.ok()) return;
   state.error = absl::OkStatus();
-  for (const Ticket::AtOnce& place : state.at_once) {
+  for (const Ticket::Place& place : state.at_once) {
     Ticket& ticket = *place.ticket;
     if (std::exchange(ticket.entries[place.entry].is_empty, false)) --ticket.empty_entries;
   }
@@ -140,7 +141,11 @@ LaneStageState& Scheduler::StateOf(const Ticket::Wanted& wanted) {
 
 void Scheduler::Enter(const TicketPtr& ticket, Step& step) {
   ticket->keys = TurnKeysOf(ticket->call);
+  const model::Queue* counted = nullptr;
   for (const Ticket::Wanted& wanted : ticket->wanted) {
+    if (std::exchange(counted, wanted.queue.get()) != wanted.queue.get()) {
+      Count(*ticket, wanted.queue->name);
+    }
     LaneStageState& state = StateOf(wanted);
     if (state.waiting.empty()) state.Reopen(step.now);
     Ticket::Entry& entry = ticket->entries.emplace_back();
@@ -148,6 +153,15 @@ void Scheduler::Enter(const TicketPtr& ticket, Step& step) {
     state.Enter(ticket, &entry);
     if (ticket->wanted.size() > 1) ++state.shared_waiters;
   }
+}
+
+// Once for each queue, however many lane stages of it the call waits for.
+void Scheduler::Count(Ticket& ticket, const std::string& queue) {
+  int64_t* const calls = &calls_[queue];
+  const auto found = std::find(ticket.counted.begin(), ticket.counted.end(), calls);
+  if (found != ticket.counted.end()) return;
+  ++*calls;
+  ticket.counted.push_back(calls);
 }
 
 void Scheduler::Enlist(const TicketPtr& ticket, Step& step) {
@@ -199,6 +213,8 @@ void Scheduler::Leave(Ticket& ticket) {
   }
   ticket.entries.clear();
   ticket.empty_entries = 0;
+  for (int64_t* const calls : ticket.counted) --*calls;
+  ticket.counted.clear();
 }
 
 void Scheduler::Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer, Step& step) {
@@ -277,24 +293,6 @@ void Scheduler::Tick(Step& step) {
 int64_t Scheduler::WaitingCallsAt(model::LaneStage lane_stage) const {
   const auto found = states_.find(lane_stage);
   return found == states_.end() ? 0 : found->second->waiting.size();
-}
-
-// A call waits in each lane stage of a queue that may serve it: it counts in the first of them.
-std::map<std::string, int64_t> Scheduler::WaitingCalls() const {
-  std::map<std::string, int64_t> calls;
-  for (const auto& [lane_stage, state] : states_) {
-    const std::string& name = state->queue->name;
-    const auto is_of_queue = [&name](const Ticket::Entry& entry) {
-      return entry.state->queue->name == name;
-    };
-    int64_t& count = calls[name];
-    state->waiting.ForEach([&](const TicketPtr& ticket) {
-      const auto first =
-          std::find_if(ticket->entries.begin(), ticket->entries.end(), is_of_queue);
-      if (first->state == state.get()) ++count;
-    });
-  }
-  return calls;
 }
 
 }  // namespace skiplane::broker

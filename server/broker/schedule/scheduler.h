@@ -83,8 +83,7 @@ class Scheduler {
   // The callers who get the first of tasks that are about to be made, ready at once; nobody if
   // something may go before them. Ends by EndLease, as BeginLease, maybe with nothing leased.
   LeaseRun HandOff(model::LaneStage lane_stage, int64_t count, Step& step);
-
-  std::map<std::string, int64_t> WaitingCalls() const;  // that wait, by queue
+  const std::map<std::string, int64_t>& WaitingCalls() const { return calls_; }  // by queue
   int64_t WaitingCallsAt(model::LaneStage lane_stage) const;
 
  private:
@@ -94,11 +93,12 @@ class Scheduler {
   void Enlist(const TicketPtr& ticket, Step& step);
   void Enter(const TicketPtr& ticket, Step& step);
   static void Leave(Ticket& ticket);
+  void Count(Ticket& ticket, const std::string& queue);
   void Finish(const TicketPtr& ticket, absl::StatusOr<LeaseAnswer> answer, Step& step);
   void FinishEmpty(const TicketPtr& ticket, Step& step);
   void Expire(const TicketPtr& ticket, Step& step);
   // The lane stage had nothing for this call, which does not wait. Whether none has anything.
-  static bool NoteEmpty(const Ticket::AtOnce& place);
+  static bool NoteEmpty(const Ticket::Place& place);
   // It can be asked: those who took its failure for nothing to be had ask it again.
   static void Recover(LaneStageState& state);
   LaneStageState& StateOf(const Ticket::Wanted& wanted);
@@ -106,10 +106,10 @@ class Scheduler {
   // scheduler_lane.cc: what to do next in a lane stage.
   void Advance(LaneStageState& state, Step& step);
   void DoNext(LaneStageState& state, Step& step);
-  void AdvanceNeighbours(const LaneStageState& state, Step& step);
-  bool MayServe(const Ticket& ticket, const LaneStageState& state, base::SteadyTime now,
-                LaneStages* blockers = nullptr) const;
-  bool HasWork(const LaneStageState& state, base::SteadyTime now, LaneStages* blockers) const;
+  void AdvanceNeighbours(LaneStageState& state, Step& step);
+  bool MayServe(const Ticket::Place& place, const LaneStageState& state, base::SteadyTime now,
+                LaneStageState** blocker = nullptr) const;
+  bool HasWork(const LaneStageState& state, base::SteadyTime now, Blockers* blockers) const;
   void MarkEmpty(LaneStageState& state, Step& step);
   void WaitForMemory(LaneStageState& state, Step& step);
   void Arm(LaneStageState& state);
@@ -141,10 +141,10 @@ class Scheduler {
   Alarms alarms_;
   ProbeBudget probe_budget_;
   LaneStages wait_for_memory_;
-  std::map<model::LaneStage, LaneStages> blocked_;  // with tasks for nobody, because of these
   std::map<model::LaneStage, std::unique_ptr<LaneStageState>> states_;
   absl::flat_hash_map<int64_t, QueuePtr> queues_;  // by lane; a call may know an older version
   absl::flat_hash_map<std::string, TicketPtr> by_request_;
+  std::map<std::string, int64_t> calls_;  // in lists, by queue; tickets point to the numbers
 };
 
 }  // namespace skiplane::broker

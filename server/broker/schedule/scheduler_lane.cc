@@ -111,30 +111,35 @@ void Scheduler::SetListening(bool is_listening, Step& step) {
 }
 
 // A caller with several queues is served by a later one only when the earlier ones have nothing.
-bool Scheduler::MayServe(const Ticket& ticket, const LaneStageState& state, base::SteadyTime now,
-                         LaneStages* blockers) const {
+// The nearest that may have something is told: while thousands are asked for the first time, that
+// is the one before, and each end of a probe concerns few.
+bool Scheduler::MayServe(const Ticket::Place& place, const LaneStageState& state,
+                         base::SteadyTime now, LaneStageState** blocker) const {
+  const Ticket& ticket = *place.ticket;
   if (ticket.state != Ticket::State::kWaiting || full_.IsFor(ticket.call)) return false;
   if (ticket.IsFilling()) return NextToFill(ticket) == &state;
-  for (const Ticket::Entry& entry : ticket.entries) {
-    if (entry.state == &state) return true;
-    if (!entry.state->BlocksLater(now)) continue;
-    if (blockers != nullptr) blockers->insert(entry.state->lane_stage);
+  for (size_t i = place.entry; i-- > 0;) {
+    LaneStageState* const before = ticket.entries[i].state;
+    if (!before->BlocksLater(now)) continue;
+    if (blocker != nullptr) *blocker = before;
     return false;
   }
-  return false;
+  return true;
 }
 
 // While memory is full for all, thousands would be asked in vain.
 bool Scheduler::HasWork(const LaneStageState& state, base::SteadyTime now,
-                        LaneStages* blockers) const {
-  return !full_.for_all && state.waiting.AnyOf([&](const TicketPtr& ticket) {
-    return MayServe(*ticket, state, now, blockers);
+                        Blockers* blockers) const {
+  return !full_.for_all && state.waiting.AnyPlace([&](const Ticket::Place& place) {
+    LaneStageState* blocker = nullptr;
+    const bool may_serve = MayServe(place, state, now, &blocker);
+    if (blocker != nullptr) blockers->insert(blocker);
+    return may_serve;
   });
 }
 
 // Whatever the lane stage needs next. Safe to call at any time.
 void Scheduler::Advance(LaneStageState& state, Step& step) {
-  blocked_.erase(state.lane_stage);
   if (state.waiting.empty()) return;
   DoNext(state, step);
   AdvanceFilling(state, step);
@@ -153,12 +158,12 @@ void Scheduler::DoNext(LaneStageState& state, Step& step) {
     // The second one takes no connection that others would have to wait for.
     const bool may_double = state.belief.count() >= kSecondLeaseTasks && step.has_spare;
     const int may_run = may_double ? 2 : 1;
-    LaneStages blockers;
+    Blockers blockers;
     if (state.leases_running < may_run && HasWork(state, step.now, &blockers)) {
       ++state.leases_running;
       step.actions.push_back(SendLease{state.lane_stage});
-    } else if (!blockers.empty()) {
-      blocked_[state.lane_stage] = std::move(blockers);
+    } else {
+      for (LaneStageState* const each : blockers) each->blocks.insert(state.lane_stage);
     }
   } else if (state.NeedsProbe(step.now)) {
     if (state.leases_running == 0 && state.probe_allowed <= step.now) Probe(state, step);
@@ -171,13 +176,11 @@ void Scheduler::DoNext(LaneStageState& state, Step& step) {
 // Other lane stages may serve the callers of one that blocks them no more: to be called after
 // whatever may have ended that. Those that could not serve theirs are known, and mostly none: the
 // callers may be thousands, and are not looked at.
-void Scheduler::AdvanceNeighbours(const LaneStageState& state, Step& step) {
-  if (blocked_.empty() || state.shared_waiters == 0 || state.BlocksLater(step.now)) return;
-  std::vector<model::LaneStage> blocked;
-  for (const auto& [lane_stage, blockers] : blocked_) {
-    if (blockers.contains(state.lane_stage)) blocked.push_back(lane_stage);
+void Scheduler::AdvanceNeighbours(LaneStageState& state, Step& step) {
+  if (state.blocks.empty() || state.shared_waiters == 0 || state.BlocksLater(step.now)) return;
+  for (const model::LaneStage each : std::exchange(state.blocks, {})) {
+    Advance(*states_.at(each), step);
   }
-  for (const model::LaneStage lane_stage : blocked) Advance(*states_.at(lane_stage), step);
 }
 
 // Callers that wait go on waiting until they, or others, have read their answers.
@@ -205,7 +208,7 @@ void Scheduler::MemoryFreed(Step& step) {
 // stages.
 void Scheduler::MarkEmpty(LaneStageState& state, Step& step) {
   std::vector<TicketPtr> finished;
-  for (const Ticket::AtOnce& place : state.at_once) {
+  for (const Ticket::Place& place : state.at_once) {
     if (place.ticket->state != Ticket::State::kWaiting) continue;
     if (NoteEmpty(place)) finished.push_back(place.ticket);
   }

@@ -40,10 +40,10 @@ Dealt DealAmong(const std::vector<TicketPtr>& tickets, model::LaneStage lane_sta
   std::vector<Ticket::Entry> entries(tickets.size());
   for (size_t i = 0; i < tickets.size(); ++i) {
     tickets[i]->keys = TurnKeysOf(tickets[i]->call);
-    turns.Add(tickets[i], &entries[i]);
+    turns.Add(tickets[i], 0, &entries[i]);
   }
-  Dealt dealt =
-      turns.Deal(count, 1, [&](const Ticket& ticket) { return ticket.RoomIn(lane_stage); });
+  Dealt dealt = turns.Deal(
+      count, 1, [&](const Ticket::Place& place) { return place.ticket->RoomIn(lane_stage); });
   const absl::flat_hash_set<TicketPtr> taking(dealt.callers.begin(), dealt.callers.end());
   for (const TicketPtr& ticket : tickets) {
     if (taking.contains(ticket)) continue;
@@ -82,8 +82,9 @@ Dealt Scheduler::Deal(LaneStageState& state, int64_t count_max, bool fills,
   if (count_max == model::kBatchRowsMax) {
     turn_max = state.waiting.HasSeveralPrincipals() ? kTurnTasksMax : model::kBatchRowsMax;
   }
-  return state.waiting.Deal(count_max, turn_max, [&](const Ticket& ticket) {
-    const bool may_serve = MayServe(ticket, state, now) && (fills || !ticket.IsFilling());
+  return state.waiting.Deal(count_max, turn_max, [&](const Ticket::Place& place) {
+    const Ticket& ticket = *place.ticket;
+    const bool may_serve = MayServe(place, state, now) && (fills || !ticket.IsFilling());
     return may_serve ? ticket.RoomIn(state.lane_stage) : 0;
   });
 }
@@ -174,7 +175,8 @@ void Scheduler::AdvanceAllOf(const LeaseRun& run, Step& step) {
   for (const TicketPtr& ticket : run.tickets) {
     if (ticket->state != Ticket::State::kWaiting || ticket->entries.size() < 2) continue;
     for (const Ticket::Entry& entry : ticket->entries) {
-      lane_stages.insert(entry.state->lane_stage);
+      // Who does not wait is also to hear of those that have none.
+      if (!ticket->waits || entry.state->MayLease()) lane_stages.insert(entry.state->lane_stage);
     }
   }
   for (const model::LaneStage lane_stage : lane_stages) Advance(*states_.at(lane_stage), step);

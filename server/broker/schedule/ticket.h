@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/functional/any_invocable.h"
 #include "server/base/timer.h"
 #include "server/broker/api/calls.h"
@@ -69,15 +70,16 @@ struct Ticket {
   int64_t held_bytes = 0;  // payloads and headers
   bool IsFilling() const { return !held.tasks.empty(); }
 
-  struct AtOnce {
+  // Of a ticket in the list of a lane stage.
+  struct Place {
     std::shared_ptr<Ticket> ticket;
     size_t entry;  // of its entries
   };
   struct Entry {
     LaneStageState* state = nullptr;
     WorkerTurns* worker = nullptr;                            // in its list
-    std::list<std::shared_ptr<Ticket>>::iterator position{};  // among the worker's calls
-    std::list<AtOnce>::iterator at_once{};                    // if the call does not wait
+    std::list<Place>::iterator position{};  // among the worker's calls
+    std::list<Place>::iterator at_once{};   // if the call does not wait
     bool is_empty = false;  // it had nothing for this call
     bool has_served = false;  // the lane stage gave it what it got there
   };
@@ -85,6 +87,7 @@ struct Ticket {
   size_t empty_entries = 0;    // of them, those that are empty
   TurnKeys keys;
   int64_t places = 0;  // that count in the waiting room
+  absl::InlinedVector<int64_t*, 4> counted;  // of its queues: the scheduler's counts of calls
 
   // How many tasks it takes there at most.
   int64_t RoomIn(model::LaneStage lane_stage) const;

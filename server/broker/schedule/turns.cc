@@ -42,9 +42,9 @@ WorkerTurns& Turns::WorkerOf(const Ticket& ticket) {
   return *worker;
 }
 
-void Turns::Add(const TicketPtr& ticket, Ticket::Entry* entry) {
+void Turns::Add(const TicketPtr& ticket, size_t index, Ticket::Entry* entry) {
   WorkerTurns& worker = WorkerOf(*ticket);
-  worker.calls.push_back(ticket);
+  worker.calls.push_back({ticket, index});
   entry->worker = &worker;
   entry->position = std::prev(worker.calls.end());
   ++size_;
@@ -83,7 +83,7 @@ class Turns::Dealing {
 
  private:
   struct OfWorker {
-    std::list<TicketPtr>::iterator next;  // not looked at yet
+    std::list<Ticket::Place>::iterator next;  // not looked at yet
     std::vector<int32_t> again{};         // callers that take more
     size_t again_at = 0;
   };
@@ -115,10 +115,10 @@ class Turns::Dealing {
 
   int32_t NextCall(WorkerTurns& worker, OfWorker& its) {
     while (its.next != worker.calls.end()) {
-      const TicketPtr& ticket = *its.next++;
-      const int64_t room = room_of_(*ticket);
+      const Ticket::Place& place = *its.next++;
+      const int64_t room = room_of_(place);
       if (room <= 0) continue;
-      dealt_.callers.push_back(ticket);
+      dealt_.callers.push_back(place.ticket);
       dealt_.counts.push_back(0);
       rooms_.push_back(room);
       return static_cast<int32_t>(dealt_.callers.size()) - 1;

@@ -26,7 +26,7 @@ struct WorkerTurns {
   PrincipalTurns* principal = nullptr;
   uint64_t key = 0;
   TurnNumber last = 0;          // its last turn, or when it came
-  std::list<TicketPtr> calls;  // oldest first
+  std::list<Ticket::Place> calls;  // oldest first
 };
 
 struct PrincipalTurns {
@@ -54,10 +54,10 @@ struct Dealt {
 class Turns {
  public:
   // How many tasks a call may take now; none: it is passed by, and keeps its turn.
-  using RoomOf = absl::FunctionRef<int64_t(const Ticket&)>;
+  using RoomOf = absl::FunctionRef<int64_t(const Ticket::Place&)>;
 
-  // The entry's place here.
-  void Add(const TicketPtr& ticket, Ticket::Entry* entry);
+  // `entry` is the ticket's one of this index: it gets its place here.
+  void Add(const TicketPtr& ticket, size_t index, Ticket::Entry* entry);
   void Remove(const Ticket::Entry& entry);
 
   bool empty() const { return size_ == 0; }
@@ -73,15 +73,19 @@ class Turns {
 
   // In the order of turns.
   template <typename Predicate>
-  bool AnyOf(Predicate predicate) const {
+  bool AnyPlace(Predicate predicate) const {
     for (const auto& [principal_turn, principal] : principals_) {
       for (const auto& [worker_turn, worker] : principal.workers) {
-        for (const TicketPtr& ticket : worker.calls) {
-          if (predicate(ticket)) return true;
+        for (const Ticket::Place& place : worker.calls) {
+          if (predicate(place)) return true;
         }
       }
     }
     return false;
+  }
+  template <typename Predicate>
+  bool AnyOf(Predicate predicate) const {
+    return AnyPlace([&predicate](const Ticket::Place& place) { return predicate(place.ticket); });
   }
   template <typename Function>
   void ForEach(Function function) const {

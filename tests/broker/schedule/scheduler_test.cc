@@ -231,5 +231,34 @@ TEST_F(SchedulerTest, WaitingCallsAreCountedPerQueueAndPlace) {
   EXPECT_EQ(scheduler_.WaitingCalls(), (std::map<std::string, int64_t>{{"q1", 2}, {"q2", 1}}));
 }
 
+TEST_F(SchedulerTest, ACallCountsOnceInItsQueueAndNoLongerWhenItHasLeft) {
+  MakeEmpty(1);
+  const TicketPtr ann = Caller("ann", {1, 2});
+  ann->wanted.push_back({{1, 1}, QueueOf(1), 0});  // another stage, behind another queue
+  Admit(ann);
+  EXPECT_EQ(scheduler_.WaitingCalls(), (std::map<std::string, int64_t>{{"q1", 1}, {"q2", 1}}));
+  Cancel(ann);
+  EXPECT_EQ(scheduler_.WaitingCalls(), (std::map<std::string, int64_t>{{"q1", 0}, {"q2", 0}}));
+}
+
+// Each end of a probe once had all asked again that could not serve a call yet.
+TEST_F(SchedulerTest, ALaneWithTasksWaitsForAllBeforeItTheNearestTellsFirst) {
+  MakeEmpty(3);
+  EXPECT_EQ(Admit(Caller("ann", {1, 2, 3})), "probe 1; probe 2");
+  EXPECT_EQ(Commit(3, 1), "");
+  EXPECT_EQ(Probe(2, 0), "");
+  EXPECT_EQ(Probe(1, 0), "lease 3");
+  EXPECT_EQ(Lease(3, 1), "answer ann: 1 tasks");
+}
+
+TEST_F(SchedulerTest, ALaneWithTasksWaitsForAllBeforeItTheFarthestTellsFirst) {
+  MakeEmpty(3);
+  EXPECT_EQ(Admit(Caller("ann", {1, 2, 3})), "probe 1; probe 2");
+  EXPECT_EQ(Commit(3, 1), "");
+  EXPECT_EQ(Probe(1, 0), "");
+  EXPECT_EQ(Probe(2, 0), "lease 3");
+  EXPECT_EQ(Lease(3, 1), "answer ann: 1 tasks");
+}
+
 }  // namespace
 }  // namespace skiplane::broker

@@ -18,15 +18,16 @@ class TurnsTest : public ::testing::Test {
     ticket->call.worker_name = name;
     ticket->call.max_tasks = static_cast<int>(room);
     ticket->keys = TurnKeysOf(ticket->call);
-    turns_.Add(ticket, &ticket->entries.emplace_back());
+    turns_.Add(ticket, 0, &ticket->entries.emplace_back());
     tickets_[name] = ticket;
   }
   void Leave(const std::string& name) { turns_.Remove(tickets_.at(name)->entries.front()); }
 
   // Whose turns they are, and with how many tasks if not with one.
   std::string Deal(int64_t count, int64_t turn_max = 1) {
-    dealt_ = turns_.Deal(count, turn_max, [this](const Ticket& ticket) -> int64_t {
-      return ticket.call.worker_name == unable_ ? 0 : ticket.call.max_tasks;
+    dealt_ = turns_.Deal(count, turn_max, [this](const Ticket::Place& place) -> int64_t {
+      const LeaseCall& call = place.ticket->call;
+      return call.worker_name == unable_ ? 0 : call.max_tasks;
     });
     std::vector<std::string> names;
     for (const Turn& turn : dealt_.turns) {

@@ -55,7 +55,8 @@ MUTANTS = {
 
     # Turns.
     "last_come_first_served": [
-        (TURNS, "  worker.calls.push_back(ticket);", "  worker.calls.push_front(ticket);"),
+        (TURNS, "  worker.calls.push_back({ticket, index});",
+                "  worker.calls.push_front({ticket, index});"),
         (TURNS, "std::prev(worker.calls.end())", "worker.calls.begin()")],
     "turns_go_by_calls": [
         (TURNS, "  return {principal, std::hash<std::string>()(call.worker_id)",
@@ -103,7 +104,7 @@ MUTANTS = {
         (LEASE, "  AdvanceNeighbours(state, step);\n  return run;\n}\n\nvoid Scheduler::EndLease",
                 "  return run;\n}\n\nvoid Scheduler::EndLease")],
     "blocked_lanes_are_forgotten": [
-        (LANE, "      blocked_[state.lane_stage] = std::move(blockers);\n", "")],
+        (LANE, "each->blocks.insert(state.lane_stage);", "each->blocks.clear();")],
     "due_tasks_are_noticed_by_those_who_wait": [
         (LANE, "  state.Due(step.now);\n", ""),
         (LANE, "  state.alarm = 0;\n", "  state.alarm = 0;\n  state.Due(step.now);\n")],

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gmock/gmock.h"
-#include "server/broker/job/list_turns.h"
+#include "server/broker/job/pool_turns.h"
 #include "tests/broker/broker_harness.h"
 #include "tests/support/require.h"
 
@@ -19,10 +19,10 @@ using Page = broker::AuditPage;
 // metrics tell.
 constexpr int kConnections = 6;
 
-class ListTurnsTest : public BrokerHarness {
+class PoolTurnsTest : public BrokerHarness {
  protected:
   // Its statements wait for a lock as long as a test lasts: who goes before them has a connection.
-  ListTurnsTest() {
+  PoolTurnsTest() {
     broker::BrokerOptions options;
     options.connect.uri = database_.broker_uri();
     options.connect.statement_timeout = options.connect.lock_timeout = absl::Minutes(5);
@@ -47,7 +47,7 @@ class ListTurnsTest : public BrokerHarness {
   }
 };
 
-TEST_F(ListTurnsTest, OtherCallsGoOnWhileListsWait) {
+TEST_F(PoolTurnsTest, OtherCallsGoOnWhileListsWait) {
   Enqueue({Payload("makes the queue")});
   const auto lock = Lock("skiplane.audit");
   std::vector<Later<Page>> lists = AskForTen();
@@ -57,7 +57,7 @@ TEST_F(ListTurnsTest, OtherCallsGoOnWhileListsWait) {
   for (Later<Page>& list : lists) EXPECT_THAT(list.Get(), IsOk());
 }
 
-TEST_F(ListTurnsTest, ALookAtATaskWaitsForNoList) {
+TEST_F(PoolTurnsTest, ALookAtATaskWaitsForNoList) {
   const std::vector<broker::EnqueueResult> made = Enqueue({Payload("x")});
   const auto lock = Lock("skiplane.audit");
   std::vector<Later<Page>> lists = AskForTen();
@@ -78,7 +78,7 @@ TEST_F(ListTurnsTest, ALookAtATaskWaitsForNoList) {
 }
 
 // Of reads that are short, too: each holds a connection.
-TEST_F(ListTurnsTest, OtherCallsGoOnWhileListsOfWorkersWait) {
+TEST_F(PoolTurnsTest, OtherCallsGoOnWhileListsOfWorkersWait) {
   Enqueue({Payload("makes the queue")});
   const auto lock = Lock("skiplane.worker_session");
   std::vector<Later<std::vector<model::Worker>>> workers(10);
@@ -93,7 +93,7 @@ TEST_F(ListTurnsTest, OtherCallsGoOnWhileListsOfWorkersWait) {
   for (auto& later : workers) EXPECT_THAT(later.Get(), IsOk());
 }
 
-TEST_F(ListTurnsTest, OtherCallsGoOnWhileLooksAtTasksWait) {
+TEST_F(PoolTurnsTest, OtherCallsGoOnWhileLooksAtTasksWait) {
   const model::TaskId nowhere{Enqueue({Payload("x")}).at(0).id.lane, INT64_MAX};
   const auto lock = Lock("skiplane.task_failed");  // it is looked for there, too
   std::vector<Later<broker::Explanation>> explanations(10);
@@ -122,9 +122,9 @@ TEST_F(ListTurnsTest, OtherCallsGoOnWhileLooksAtTasksWait) {
 }
 
 // One read is made, and holds up the others: then each party has its turn.
-TEST_F(ListTurnsTest, WhoAsksForManyWaitsForItself) {
+TEST_F(PoolTurnsTest, WhoAsksForManyWaitsForItself) {
   pg::Pool pool({.uri = database_.broker_uri()}, 1, nullptr, [](bool) {});
-  broker::ListTurns turns(pool, 1, 1);
+  broker::PoolTurns turns(pool, 1, 1);
   std::promise<void> all_wait;
   turns.Submit("greedy", [go_on = all_wait.get_future()](absl::StatusOr<pg::Session*>) mutable {
     go_on.wait();
@@ -146,9 +146,9 @@ TEST_F(ListTurnsTest, WhoAsksForManyWaitsForItself) {
   pool.Stop();
 }
 
-TEST(ListTurnsWithoutDatabaseTest, ListsThatWaitAreRefusedWithTheOneThatCannotBeMade) {
+TEST(PoolTurnsWithoutDatabaseTest, ListsThatWaitAreRefusedWithTheOneThatCannotBeMade) {
   pg::Pool pool({.uri = "postgresql://127.0.0.1:1/nowhere"}, 2, nullptr, [](bool) {});
-  broker::ListTurns turns(pool, 2, 2);
+  broker::PoolTurns turns(pool, 2, 2);
   std::vector<Later<int>> lists(1000);
   for (Later<int>& list : lists) {
     turns.Submit("party", [done = list.done()](absl::StatusOr<pg::Session*> session) mutable {

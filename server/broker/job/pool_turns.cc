@@ -1,10 +1,10 @@
-#include "server/broker/job/list_turns.h"
+#include "server/broker/job/pool_turns.h"
 
 #include <utility>
 
 namespace skiplane::broker {
 
-void ListTurns::Submit(const std::string& party, pg::Pool::Job job) {
+void PoolTurns::Submit(const std::string& party, pg::Pool::Job job) {
   {
     base::MutexLock lock(mutex_);
     if (running_ >= at_once_) {
@@ -18,7 +18,7 @@ void ListTurns::Submit(const std::string& party, pg::Pool::Job job) {
   Start(std::move(job));
 }
 
-void ListTurns::Start(pg::Pool::Job job) {
+void PoolTurns::Start(pg::Pool::Job job) {
   pool_.Submit([this, job = std::move(job)](absl::StatusOr<pg::Session*> session) mutable {
     const absl::Status status = session.status();
     job(std::move(session));
@@ -27,7 +27,7 @@ void ListTurns::Start(pg::Pool::Job job) {
   });
 }
 
-void ListTurns::Next() {
+void PoolTurns::Next() {
   pg::Pool::Job job;
   {
     base::MutexLock lock(mutex_);
@@ -40,7 +40,7 @@ void ListTurns::Next() {
   Start(std::move(job));
 }
 
-pg::Pool::Job ListTurns::TakeFirst() {
+pg::Pool::Job PoolTurns::TakeFirst() {
   Waiting& first = waiting_.front();
   pg::Pool::Job job = std::move(first.jobs.front());
   first.jobs.pop_front();
@@ -53,7 +53,7 @@ pg::Pool::Job ListTurns::TakeFirst() {
   return job;
 }
 
-void ListTurns::RefuseAll(const absl::Status& status) {
+void PoolTurns::RefuseAll(const absl::Status& status) {
   Parties refused;
   {
     base::MutexLock lock(mutex_);

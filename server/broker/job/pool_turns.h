@@ -1,8 +1,8 @@
-// Whose turn it is to read for an operator. Reads may take long: only some connections of the pool
-// make them at a time, so that whoever asks for many of them holds up no other call. So it is for
-// reads whose callers have left. Parties take turns, each with its oldest read: one that asks for
-// many of them waits for itself. A party is a principal or, where nobody proves who it is, a
-// connection.
+// Whose turn it is at the pool, among jobs of which there may be many: operators' reads, steps of
+// bulk operations, probes. They may take long: only some connections make them at a time, so that
+// they hold up no other call, nor do those whose callers have left. Parties take turns, each with
+// its oldest job: one that has many of them waits for itself. Whose calls these are is a party: a
+// principal or, where nobody proves who it is, a connection; among probes each lane is one.
 //
 // Thread-safe. Outlives the jobs of the pool.
 #pragma once
@@ -21,10 +21,10 @@
 
 namespace skiplane::broker {
 
-class ListTurns {
+class PoolTurns {
  public:
   // As many at a time as are a `part`th of the pool's `connections`, and at least one.
-  ListTurns(pg::Pool& pool, int connections, int part)
+  PoolTurns(pg::Pool& pool, int connections, int part)
       : pool_(pool), at_once_(std::max(1, connections / part)) {}
 
   // As Pool::Submit, when its turn has come.
@@ -32,7 +32,7 @@ class ListTurns {
 
   // A pool, as far as jobs of `party` are concerned. For as long as that lives.
   struct OfParty {
-    ListTurns& turns;
+    PoolTurns& turns;
     const std::string& party;
     void Submit(pg::Pool::Job job) { turns.Submit(party, std::move(job)); }
   };
@@ -47,7 +47,7 @@ class ListTurns {
   void Start(pg::Pool::Job job);
   void Next();
   pg::Pool::Job TakeFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Nothing can be read now: all that wait are told so, as they would be by the pool.
+  // There is no connection: all that wait are told so, as they would be by the pool.
   void RefuseAll(const absl::Status& status);
 
   pg::Pool& pool_;
