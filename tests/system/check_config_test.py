@@ -52,6 +52,14 @@ class CheckConfig(unittest.TestCase):
         self.assertEqual(self.warnings(tls_client_ca="leaf.crt"),
                          ["certificate 1 of leaf.crt is no authority: no client has one of it"])
 
+    def test_the_certificate_of_a_caller_in_the_place_of_the_brokers(self):
+        """Both programs read SKIPLANE_TLS_CERT."""
+        self.files.sign("caller", "server", "extendedKeyUsage=clientAuth")
+        os.chmod(self.files.path("caller.key"), 0o600)
+        self.assertEqual(self.warnings(tls_cert="caller.crt", tls_key="caller.key"),
+                         ["certificate 1 of caller.crt is not one for servers: no client takes it;"
+                          " SKIPLANE_TLS_CERT is also what `skiplane` shows"])
+
     def test_rules_that_are_for_nobody(self):
         self.files.write("more", f"ci {HASH}1 builders\nother {HASH}2\n")
         self.files.write("few", "group people = certificate:ann\nallow token:* to all on *\n"

@@ -59,6 +59,11 @@ void CheckCertificates(const std::string& path, bool must_sign, Warnings& warnin
     if (must_sign && X509_check_ca(one.get()) == 0) {
       warnings.push_back(absl::StrCat(name, " is no authority: no client has one of it"));
     }
+    const bool serves = !must_sign && number == 1;
+    if (serves && X509_check_purpose(one.get(), X509_PURPOSE_SSL_SERVER, /*ca=*/0) == 0) {
+      warnings.push_back(absl::StrCat(name, " is not one for servers: no client takes it; "
+                                            "SKIPLANE_TLS_CERT is also what `skiplane` shows"));
+    }
   }
 }
 
