@@ -47,11 +47,11 @@ class SessionOpenerTest : public BrokerHarness {
 
   // Takes as long as a look, after which another one would come.
   void PassTheTimeOfALook() {
-    std::promise<void> passed;
-    timer_.After(kDelay, [&] {
-      pool_.Submit([&](const absl::StatusOr<pg::Session*>&) { passed.set_value(); });
+    const auto passed = std::make_shared<std::promise<void>>();
+    timer_.After(kDelay, [this, passed] {
+      pool_.Submit([passed](const absl::StatusOr<pg::Session*>&) { passed->set_value(); });
     });
-    passed.get_future().wait();
+    passed->get_future().wait();
   }
 
   base::Timer timer_;
