@@ -50,6 +50,21 @@ absl::Status Stop(Session& session, const v1::BulkOperation& operation) {
                                   " tasks were changed before that"));
 }
 
+absl::Status StartAndFollow(Session& session, const BulkPlan& plan) {
+  Interrupt interrupt;
+  auto operation = Start(session, plan, /*dry_run=*/false);
+  if (!operation.ok()) return operation.status();
+  return FollowAndTell(session, *std::move(operation), interrupt);
+}
+
+absl::StatusOr<v1::BulkOperation> CountMatches(Session& session, const BulkPlan& plan) {
+  Interrupt interrupt;
+  auto count = Start(session, plan, /*dry_run=*/true);
+  if (!count.ok()) return count;
+  const absl::Status status = Follow(session, *count, interrupt);
+  return status.ok() ? count : status;
+}
+
 }  // namespace
 
 std::string Tasks(int64_t count) {
@@ -82,25 +97,6 @@ absl::Status FollowAndTell(Session& session, v1::BulkOperation operation, Interr
   }
   return absl::OkStatus();
 }
-
-namespace {
-
-absl::Status StartAndFollow(Session& session, const BulkPlan& plan) {
-  Interrupt interrupt;
-  auto operation = Start(session, plan, /*dry_run=*/false);
-  if (!operation.ok()) return operation.status();
-  return FollowAndTell(session, *std::move(operation), interrupt);
-}
-
-absl::StatusOr<v1::BulkOperation> CountMatches(Session& session, const BulkPlan& plan) {
-  Interrupt interrupt;
-  auto count = Start(session, plan, /*dry_run=*/true);
-  if (!count.ok()) return count;
-  const absl::Status status = Follow(session, *count, interrupt);
-  return status.ok() ? count : status;
-}
-
-}  // namespace
 
 absl::Status RunBulk(Session& session, const BulkPlan& plan) {
   v1::TaskFilter choice = plan.filter;

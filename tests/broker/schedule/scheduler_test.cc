@@ -242,22 +242,25 @@ TEST_F(SchedulerTest, ACallCountsOnceInItsQueueAndNoLongerWhenItHasLeft) {
 }
 
 // Each end of a probe once had all asked again that could not serve a call yet.
-TEST_F(SchedulerTest, ALaneWithTasksWaitsForAllBeforeItTheNearestTellsFirst) {
-  MakeEmpty(3);
-  EXPECT_EQ(Admit(Caller("ann", {1, 2, 3})), "probe 1; probe 2");
-  EXPECT_EQ(Commit(3, 1), "");
-  EXPECT_EQ(Probe(2, 0), "");
-  EXPECT_EQ(Probe(1, 0), "lease 3");
-  EXPECT_EQ(Lease(3, 1), "answer ann: 1 tasks");
+class BlockedLaneTest : public SchedulerByHand {
+ protected:
+  // Lane 3 has a task for a caller that wants it last.
+  void ExpectLeaseAfterProbesOf(int64_t first, int64_t second) {
+    MakeEmpty(3);
+    EXPECT_EQ(Admit(Caller("ann", {1, 2, 3})), "probe 1; probe 2");
+    EXPECT_EQ(Commit(3, 1), "");
+    EXPECT_EQ(Probe(first, 0), "");
+    EXPECT_EQ(Probe(second, 0), "lease 3");
+    EXPECT_EQ(Lease(3, 1), "answer ann: 1 tasks");
+  }
+};
+
+TEST_F(BlockedLaneTest, WaitsForAllBeforeItIfTheNearestTellsFirst) {
+  ExpectLeaseAfterProbesOf(2, 1);
 }
 
-TEST_F(SchedulerTest, ALaneWithTasksWaitsForAllBeforeItTheFarthestTellsFirst) {
-  MakeEmpty(3);
-  EXPECT_EQ(Admit(Caller("ann", {1, 2, 3})), "probe 1; probe 2");
-  EXPECT_EQ(Commit(3, 1), "");
-  EXPECT_EQ(Probe(1, 0), "");
-  EXPECT_EQ(Probe(2, 0), "lease 3");
-  EXPECT_EQ(Lease(3, 1), "answer ann: 1 tasks");
+TEST_F(BlockedLaneTest, WaitsForAllBeforeItIfTheFarthestTellsFirst) {
+  ExpectLeaseAfterProbesOf(1, 2);
 }
 
 }  // namespace
