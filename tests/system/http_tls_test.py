@@ -4,7 +4,6 @@ import signal
 import socket
 import ssl
 import subprocess
-import time
 import unittest
 
 import grpc
@@ -99,7 +98,7 @@ class Tls(SystemTest):
         self.assertEqual(actors, [("certificate:localhost",)] * 2)
 
     def test_the_log_says_whose_certificate_has_expired(self):
-        self.files.sign("late", "client", days=-1)
+        self.files.sign("late", "client", lasts_s=-60)
         broker = self.start_with_tls(f"--tls-client-ca={self.files.path('client.crt')}")
         with self.assertRaises((ssl.SSLError, ConnectionError)):
             self.client_with("late").request("GET", "/healthz")
@@ -109,7 +108,7 @@ class Tls(SystemTest):
     def test_a_certificate_that_expires_proves_nothing_more_on_an_open_connection(self):
         """Sessions of TLS could be taken up again, and open connections be kept, for ever."""
         broker = self.start_with_tls(f"--tls-client-ca={self.files.path('client.crt')}")
-        self.files.sign_until("brief", "client", time.time() + 6)
+        self.files.sign("brief", "client", lasts_s=6)
         client = self.client_with("brief")
         with self.channel_with("brief", broker) as channel:
             calls = {
