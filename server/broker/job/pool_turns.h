@@ -1,8 +1,8 @@
-// Whose turn it is at the pool, among jobs of which there may be many: operators' reads, steps of
-// bulk operations, probes. They may take long: only some connections make them at a time, so that
-// they hold up no other call, nor do those whose callers have left. Parties take turns, each with
-// its oldest job: one that has many of them waits for itself. Whose calls these are is a party: a
-// principal or, where nobody proves who it is, a connection; among probes each lane is one.
+// Whose turn it is at the pool, of jobs that may be many or take long: operators' reads, steps of
+// bulk operations, probes. Only some connections make them at a time, so that they hold up no other
+// call, also when their callers have left. Parties take turns, each with its oldest job: one that
+// has many of them waits for itself. A party of reads is a principal or, where nobody proves who it
+// is, a connection; of probes it is a lane; all steps of bulk operations are one.
 //
 // Thread-safe. Outlives the jobs of the pool.
 #pragma once

@@ -95,7 +95,7 @@ class Dispatcher {
 
   void EndTimed();  // the timer has stopped: what waits for it is ended
 
-  std::map<std::string, int64_t> WaitingCalls() const;             // by queue
+  std::map<std::string, int64_t> WaitingCalls() const;        // by queue
   int64_t WaitingCallsAt(model::LaneStage lane_stage) const;  // in one lane stage
 
  private:

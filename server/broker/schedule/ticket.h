@@ -77,7 +77,7 @@ struct Ticket {
   };
   struct Entry {
     LaneStageState* state = nullptr;
-    WorkerTurns* worker = nullptr;                            // in its list
+    WorkerTurns* worker = nullptr;          // in its list
     std::list<Place>::iterator position{};  // among the worker's calls
     std::list<Place>::iterator at_once{};   // if the call does not wait
     bool is_empty = false;  // it had nothing for this call

@@ -84,7 +84,7 @@ class Turns::Dealing {
  private:
   struct OfWorker {
     std::list<Ticket::Place>::iterator next;  // not looked at yet
-    std::vector<int32_t> again{};         // callers that take more
+    std::vector<int32_t> again{};             // callers that take more
     size_t again_at = 0;
   };
 
