@@ -32,7 +32,7 @@ set(alone
   "server/broker/schedule/|broker/settle/settle_log|server/upkeep/|rpc/call/page_token"
   "rpc/broker/convert_(lease|stream)|serve/reflection_service|config/options"
   "server/broker/(operate/task_operator|sessions/session_renewer)"
-  "client/src/worker/(link|nack_item|settler)[.]"
+  "client/src/(worker/(link|nack_item|settler)|testing/store_enqueue)[.]"
   "server/http/(boost|gzip|metrics_page|pages|request_parser)|server/net/connection[.]"
   "tests/bench/load/(apart|classic|hand_made|steady_work)[.]"
   "tests/bench/scenario/(admin|admin_rows|apart|heartbeats|keyed|pickup|raw_sql)[.]"
@@ -109,12 +109,15 @@ function(skiplane_precompile_product)
   skiplane_share_headers(skiplane_rpc_headers "${common_headers};${api_headers}" skiplane_proto
     ${rpc_folders})
   # Compiled with flags of their own, so the headers are, too.
-  foreach(target IN ITEMS skiplane_app skiplane_app_cluster skiplane_client)
-    skiplane_compile_together(${target})
+  foreach(target IN ITEMS skiplane_app skiplane_app_cluster skiplane_client skiplane_testing
+          skiplane_cli skiplane_demo)
+    if(TARGET ${target})
+      skiplane_compile_together(${target})
+    endif()
   endforeach()
   target_precompile_headers(skiplane_client PRIVATE ${common_headers} ${api_headers})
+  target_precompile_headers(skiplane_testing REUSE_FROM skiplane_client)
   if(TARGET skiplane_cli)
-    skiplane_compile_together(skiplane_cli)
-    target_precompile_headers(skiplane_cli PRIVATE ${common_headers} ${api_headers})
+    target_precompile_headers(skiplane_cli REUSE_FROM skiplane_rpc_headers)
   endif()
 endfunction()
