@@ -122,9 +122,13 @@ TEST(ParseTest, CompletionKnowsCommandsOptionsAndWhereQueuesStand) {
   const std::string bash = BashCompletion(app);
   EXPECT_THAT(bash, HasSubstr("'queues') words='list show create update pause resume delete "));
   EXPECT_THAT(bash, HasSubstr("--key-prefix"));
-  EXPECT_THAT(bash, testing::ContainsRegex("'queues show'. words='[^']*' queues=yes"));
+  EXPECT_THAT(bash, testing::ContainsRegex(
+                        "'queues show'. words='[^']*' values='[^']*' queues=yes"));
   EXPECT_THAT(ZshCompletion(app), HasSubstr("bashcompinit"));
-  EXPECT_THAT(FishCompletion(app), HasSubstr("-a 'list show create update pause resume delete "));
+  const std::string fish = FishCompletion(app);
+  EXPECT_THAT(fish, HasSubstr("-a 'list show create update pause resume delete "));
+  EXPECT_THAT(fish, HasSubstr(" -l key-prefix -r -F\n"));
+  EXPECT_THAT(fish, HasSubstr(" -l json\n")) << "which has no value";
 }
 
 }  // namespace

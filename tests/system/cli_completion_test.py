@@ -33,6 +33,12 @@ class Completion(CliTest):
         self.assertEqual(self.completed("skiplane", "queues", "show", ""), ["mail", "video"])
         self.assertEqual(self.completed("skiplane", "enqueue", "v"), ["video"])
 
+    def test_no_queue_is_offered_where_an_option_has_its_value(self):
+        self.client.create_queue("mail")
+        self.assertEqual(self.completed("skiplane", "tasks", "list", "--limit", ""), [])
+        self.assertEqual(self.completed("skiplane", "tasks", "list", "--timeout", "m"), [])
+        self.assertEqual(self.completed("skiplane", "tasks", "list", "--json", "m"), ["mail"])
+
     def test_the_scripts_of_other_shells_are_printed(self):
         self.assertIn("bashcompinit", self.run_cli("completion", "zsh"))
         self.assertIn("complete -c skiplane", self.run_cli("completion", "fish"))

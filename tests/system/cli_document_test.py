@@ -122,8 +122,8 @@ class Operators(DocumentTest):
         self.client.lease("mail", worker_id="w", worker_name="mailer")
         [handle] = [worker["worker_handle"] for worker in self.lines("workers")
                     if worker.get("name") == "mailer"]
-        said = self.give("Errors, reports, schedules", FINGERPRINT=[group["fingerprint"]] * 3,
-                         TASK=[failed, periodic], HANDLE=[handle] * 3)
+        said = self.give("Errors, reports, schedules", FINGERPRINT=[group["fingerprint"]] * 4,
+                         TASK=[failed, periodic], HANDLE=[handle] * 4)
         self.assertIn("Broken", said)
         self.assertEqual(self.states([failed, periodic]), ["READY"] * 2)
 

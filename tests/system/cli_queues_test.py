@@ -86,6 +86,20 @@ class Queues(CliTest):
         self.assertEqual(self.client.queue("mail").pause_mode,
                          queue_pb2.PAUSE_MODE_NONE)
 
+    def test_a_queue_is_deleted_when_all_of_it_is_meant(self):
+        self.client.create_queue("mail")
+        self.client.enqueue("mail")
+        self.client.enqueue("mail")
+        self.run_cli("queues", "delete", "mail", code=1)
+        self.assertIn("queue mail has 2 tasks; nothing was done", self.errors)
+        self.run_cli("queues", "delete", "mail", "--yes", code=1)
+        self.assertIn("(QUEUE_NOT_EMPTY)", self.errors)
+        self.run_cli("queues", "delete", "mail", "--with-tasks", code=2)
+        self.assertIn("would delete queue mail with 2 tasks; nothing was done", self.errors)
+        said = self.run_cli("queues", "delete", "mail", "--with-tasks", "--yes")
+        self.assertEqual(said, "queue mail is deleted, with 2 tasks\n")
+        self.run_cli("queues", "show", "mail", code=4)
+
     def test_a_queue_named_like_a_command_is_a_queue(self):
         self.run_cli("queues", "create", "stats")
         self.run_cli("enqueue", "stats", "list")

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -19,6 +20,7 @@ struct Entry {
   std::string path;  // "queues list"; empty for skiplane itself
   std::vector<std::string> commands{};
   std::vector<std::string> options{};
+  std::vector<std::string> with_value{};  // of the options, and their short names
   bool takes_queue = false;
 };
 
@@ -27,6 +29,9 @@ void Collect(const CLI::App& app, const std::string& path, std::vector<Entry>& e
   for (const CLI::Option* const option : app.get_options()) {
     if (option->get_positional() && option->get_name() == "QUEUE") entry.takes_queue = true;
     for (const std::string& name : option->get_lnames()) entry.options.push_back("--" + name);
+    if (option->get_items_expected_min() == 0) continue;
+    for (const std::string& name : option->get_lnames()) entry.with_value.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) entry.with_value.push_back("-" + name);
   }
   const auto subcommands = app.get_subcommands({});
   for (const CLI::App* const command : subcommands) entry.commands.push_back(command->get_name());
@@ -49,8 +54,8 @@ _skiplane_queues() {
 }
 
 _skiplane() {
-  local word current=${COMP_WORDS[COMP_CWORD]} path='' words='' queues=''
-  local global='@global@'
+  local word current=${COMP_WORDS[COMP_CWORD]} path='' words='' queues='' values=''
+  local global='@global@' before=${COMP_WORDS[COMP_CWORD-1]}
   COMPREPLY=()
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "${path:+$path }$word" in
@@ -59,7 +64,9 @@ _skiplane() {
   done
   case "$path" in
 @entries@  esac
-  if [[ $current == -* ]]; then
+  if [[ " $values @values@ " == *" $before "* ]]; then
+    words=''
+  elif [[ $current == -* ]]; then
     words="$words $global"
   elif [[ -n $queues ]]; then
     words=$(_skiplane_queues)
@@ -80,10 +87,12 @@ std::string BashCompletion(const CLI::App& app) {
     if (!entry.path.empty()) paths.push_back(absl::StrCat("'", entry.path, "'"));
     absl::StrAppend(&lines, "    '", entry.path, "') words='",
                     absl::StrJoin(entry.commands, " "), " ", absl::StrJoin(entry.options, " "),
-                    "'", entry.takes_queue ? " queues=yes" : "", " ;;\n");
+                    "' values='", absl::StrJoin(entry.with_value, " "), "'",
+                    entry.takes_queue ? " queues=yes" : "", " ;;\n");
   }
   return absl::StrReplaceAll(kBash,
                              {{"@global@", absl::StrJoin(entries.front().options, " ")},
+                              {"@values@", absl::StrJoin(entries.front().with_value, " ")},
                               {"@paths@", absl::StrJoin(paths, " | \\\n      ")},
                               {"@entries@", lines}});
 }
@@ -117,7 +126,8 @@ std::string FishCompletion(const CLI::App& app) {
     }
     if (entry.takes_queue) absl::StrAppend(&text, at, " -a '(__skiplane_queues)'\n");
     for (const std::string& option : entry.options) {
-      absl::StrAppend(&text, in, " -l ", option.substr(2), "\n");
+      absl::StrAppend(&text, in, " -l ", option.substr(2),
+                      absl::c_linear_search(entry.with_value, option) ? " -r -F" : "", "\n");
     }
   }
   return text;

@@ -17,6 +17,7 @@ struct ErrorOptions {
   std::string fingerprint{};
   std::string note{};
   bool hide_muted = false;
+  bool dry_run = false;
   std::optional<int> limit{};
 };
 
@@ -42,7 +43,22 @@ absl::Status List(Session& session, const ErrorOptions& options) {
       options.limit.value_or(100));
 }
 
+// The tasks that RetryErrorGroup means.
+absl::Status CountToRetry(Session& session, const ErrorOptions& options) {
+  BulkPlan plan{.verb = "retry", .dry_run = true};
+  plan.filter.set_queue(options.queue);
+  plan.filter.set_stage(options.stage);
+  plan.filter.set_fingerprint(options.fingerprint);
+  for (const auto state :
+       {v1::TASK_STATE_SCHEDULED, v1::TASK_STATE_READY, v1::TASK_STATE_FAILED}) {
+    plan.filter.add_states(state);
+  }
+  plan.action.mutable_retry();
+  return RunBulk(session, plan);
+}
+
 absl::Status Retry(Session& session, const ErrorOptions& options) {
+  if (options.dry_run) return CountToRetry(session, options);
   v1::RetryErrorGroupRequest request;
   request.set_queue(options.queue);
   request.set_stage(options.stage);
@@ -120,6 +136,7 @@ void DeclareErrors(CLI::App* app, Plan* plan) {
 
   options = AddOfGroup(errors, plan, "retry", "Retries all tasks of an error group now.", Retry);
   AddStage(CommandOf(errors, "retry"), options);
+  AddSwitch(CommandOf(errors, "retry"), "--dry-run", &options->dry_run, "Only count");
   options = AddOfGroup(errors, plan, "note",
                        "Sets the note of an error group, for other operators.", Note);
   AddText(CommandOf(errors, "note"), "TEXT", &options->note, "The note; without it there is none");

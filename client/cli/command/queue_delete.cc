@@ -25,10 +25,9 @@ struct DeleteOptions {
   bool yes = false;
 };
 
-std::string TasksOf(const v1::QueueCounts& counts) {
-  const int64_t tasks = counts.scheduled_count() + counts.ready_count() + counts.leased_count() +
-                        counts.failed_count();
-  return Tasks(tasks);
+int64_t TasksOf(const v1::QueueCounts& counts) {
+  return counts.scheduled_count() + counts.ready_count() + counts.leased_count() +
+         counts.failed_count();
 }
 
 // The etag of what is told goes with the call, so that it is that queue.
@@ -36,9 +35,15 @@ absl::Status Confirm(Session& session, DeleteOptions& options) {
   const absl::StatusOr<v1::Queue> queue = session.GetQueue(options.name);
   if (!queue.ok()) return queue.status();
   if (options.etag.empty()) options.etag = queue->etag();
+  const int64_t tasks = TasksOf(queue->counts());
+  if (tasks > 0 && !options.with_tasks) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("queue ", OneLine(options.name), " has ", Tasks(tasks),
+                     "; nothing was done: repeat it with --with-tasks, or when they are gone"));
+  }
   const std::string what =
       absl::StrCat("delete queue ", OneLine(options.name),
-                   options.with_tasks ? absl::StrCat(" with ", TasksOf(queue->counts())) : "");
+                   options.with_tasks ? absl::StrCat(" with ", Tasks(tasks)) : "");
   if (!IsTerminal(0)) {
     return UsageError(absl::StrCat("would ", what, "; nothing was done: repeat it with --yes"));
   }
