@@ -3,6 +3,8 @@
 #include <limits>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/sql/queries.h"
@@ -14,6 +16,8 @@ namespace {
 // Brokers before 0.2 make no steps of the second, whose filter they would not understand.
 constexpr int16_t kRunning = 1;
 constexpr int16_t kRunningAtNewer = 4;
+
+constexpr absl::Duration kBulkAgain = absl::Seconds(1);
 
 absl::StatusOr<model::Page<model::BulkOperation>> Read(pg::Session& session,
                                                        const pg::Params& params) {
@@ -38,6 +42,15 @@ absl::StatusOr<model::Page<model::BulkOperation>> Read(pg::Session& session,
   return page;
 }
 
+absl::Status TooManyBulks(const std::string& queue) {
+  return base::WithRetryDelay(
+      base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_BULK_OPERATIONS",
+                   absl::StrCat(kRunningBulksMax, " bulk operations of the queue \"", queue,
+                                "\" run, the most that may at a time; nothing was changed: wait "
+                                "until one has ended, or stop one")),
+      kBulkAgain);
+}
+
 }  // namespace
 
 absl::Status BulkNotFound() {
@@ -46,6 +59,7 @@ absl::Status BulkNotFound() {
 }
 
 absl::Status CreateBulk(pg::Session& session, const NewBulk& bulk) {
+  const bool is_deletion = bulk.change.kind == model::TaskChange::Kind::kDeleteQueue;
   pg::Params params;
   params.UuidValue(bulk.id).Int8(bulk.queue_id);
   params.Text(model::BulkToJson(bulk.filter, bulk.change)).Bool(bulk.dry_run);
@@ -54,12 +68,13 @@ absl::Status CreateBulk(pg::Session& session, const NewBulk& bulk) {
   params.Int2(static_cast<int16_t>(tables.front())).Text(bulk.actor);
   params.Bool(absl::c_linear_search(tables, TaskTable::kLiving));
   params.Bool(absl::c_linear_search(tables, TaskTable::kFailed));
-  const bool is_newer = bulk.filter.IsForNewerBrokers() ||
-                        bulk.change.kind == model::TaskChange::Kind::kDeleteQueue;
+  const bool is_newer = bulk.filter.IsForNewerBrokers() || is_deletion;
   const auto state = is_newer ? kRunningAtNewer : kRunning;
   params.OptionalInt2Array({bulk.stage}).Int2(state);
   params.Int8(static_cast<int64_t>(bulk.filter.ids.size()));
-  return session.Run(sql::kBulkCreate, params).status();
+  params.Int4(is_deletion ? std::numeric_limits<int32_t>::max() : kRunningBulksMax);
+  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kBulkCreate, params));
+  return rows.empty() ? TooManyBulks(bulk.filter.queue) : absl::OkStatus();
 }
 
 absl::StatusOr<std::optional<BulkCursor>> ClaimBulk(pg::Session& session,

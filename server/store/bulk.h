@@ -25,6 +25,12 @@ struct NewBulk {
   std::string actor;
 };
 
+// Operations of one queue that run at a time. Who may operate one queue cannot keep the steps of
+// others waiting for long, nor fill the table.
+inline constexpr int kRunningBulksMax = 100;
+
+// TOO_MANY_BULK_OPERATIONS, with a second to wait, if as many of its queue run; the deletion of the
+// queue is begun all the same.
 absl::Status CreateBulk(pg::Session& session, const NewBulk& bulk);
 
 // Where an operation is.

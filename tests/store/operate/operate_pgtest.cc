@@ -1,7 +1,6 @@
 #include <thread>
 
 #include "gmock/gmock.h"
-#include "server/store/bulk.h"
 #include "server/store/counts.h"
 #include "server/store/reclaim.h"
 #include "server/store/reports.h"
@@ -156,43 +155,6 @@ TEST_F(OperateTest, AFailedTaskStartsAgainUnlessItsKeyIsTaken) {
   EXPECT_THAT(Change(TaskTable::kFailed, {id}, TaskChange::Kind::kRetry).tasks, SizeIs(1));
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_failed"), 0);
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_key WHERE end_time IS NULL"), 1);
-}
-
-TEST_F(OperateTest, ABulkOperationIsOneBrokersAtATime) {
-  NewBulk bulk;
-  bulk.id = testing::UuidOf(7);
-  bulk.filter = All();
-  bulk.filter.states = {true, true, true, false, true, false};
-  bulk.filter.headers = {{"a", "b"}};
-  bulk.filter.fingerprint = "print";
-  bulk.filter.min_age = absl::Seconds(3);
-  bulk.filter.priority = -3;
-  bulk.filter.periodic = false;
-  bulk.filter.stage = "as it was called then";
-  bulk.stage = 1;
-  bulk.lanes = {lane_};
-  bulk.actor = "ann";
-  EXPECT_THAT(CreateBulk(*session_, bulk), IsOk());
-  const auto other = Open();
-  ASSERT_THAT(other->RunText("BEGIN"), IsOk());
-  std::optional<BulkCursor> cursor = Required(ClaimBulk(*other, bulk.id));
-  ASSERT_TRUE(cursor.has_value());
-  EXPECT_EQ(cursor->filter, bulk.filter);
-  EXPECT_EQ(cursor->stage, 1);
-  EXPECT_FALSE(Required(ClaimBulk(*session_, bulk.id)).has_value());
-  cursor->lanes.clear();
-  EXPECT_THAT(AdvanceBulk(*other, bulk.id, *cursor, {5, 4, 3}), IsOk());
-  ASSERT_THAT(other->RunText("COMMIT"), IsOk());
-  const model::BulkOperation done = Required(GetBulk(*session_, bulk.id));
-  EXPECT_EQ(done.state, model::BulkOperationState::kDone);
-  EXPECT_EQ(done.changed, 3);
-  EXPECT_FALSE(Required(ClaimBulk(*session_, bulk.id)).has_value());
-  EXPECT_THAT(StopBulk(*session_, bulk.id), IsOk());
-  EXPECT_THAT(Required(ListBulks(*session_, absl::InfiniteFuture(), {}, 5, INT64_MAX)).items,
-              SizeIs(1));
-  EXPECT_THAT(Required(IdleBulks(*session_)), IsEmpty());
-  EXPECT_THAT(Required(GetBulks(*session_, {bulk.id, testing::UuidOf(8)})), SizeIs(1));
-  EXPECT_THAT(Required(GetBulks(*session_, {})), IsEmpty());
 }
 
 // The change waits for the lease, and then once found nothing at the location that it knew.
