@@ -32,6 +32,7 @@ std::string Quoted(absl::string_view word) {
   constexpr size_t kMost = 40;  // less than a bearer token has
   const bool begins_one = absl::StrContains(word, base::kBearerTokenStart);  // maybe cut off
   if (begins_one || base::HoldsBearerToken(word)) return "a bearer token";
+  if (absl::StrContains(word, "://")) return "an address";  // maybe of a database, with a password
   return word.size() > kMost ? "a word of more than 40 bytes" : absl::StrCat("`", word, "`");
 }
 

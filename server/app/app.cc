@@ -205,6 +205,7 @@ std::string App::embedded_uri() const {
 }
 
 absl::Status App::ReloadFiles(const config::Config& config) {
+  RETURN_IF_ERROR(config::CheckReload(parts_->config, config));
   ASSIGN_OR_RETURN(access::Sources sources, ReadAccessFiles(config));
   RETURN_IF_ERROR(parts_->server->ReloadTls(
       TlsFilesOf(config.tls), [http = parts_->http.get()](const net::TlsIdentity& identity) {

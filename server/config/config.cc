@@ -204,4 +204,11 @@ std::variant<Config, EarlyExit> ParseConfig(const std::vector<std::string>& argu
   return *std::move(config);
 }
 
+absl::Status CheckReload(const Config& running, Config read) {
+  read.listen = running.listen;
+  read.http_listen = running.http_listen;
+  read.tls = running.tls;
+  return CheckAccess(read);
+}
+
 }  // namespace skiplane::config

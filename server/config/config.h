@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "server/base/log.h"
@@ -111,5 +112,10 @@ struct EarlyExit {
 // repeats a database's URI.
 std::variant<Config, EarlyExit> ParseConfig(const std::vector<std::string>& arguments,
                                             absl::string_view version);
+
+// Whether callers have to prove who they are where others reach the addresses of `running`, which
+// are served until the next start, once the files of `read` are taken. INVALID_ARGUMENT names the
+// flag.
+absl::Status CheckReload(const Config& running, Config read);
 
 }  // namespace skiplane::config

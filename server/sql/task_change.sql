@@ -60,7 +60,7 @@ WITH target AS MATERIALIZED (
   FROM decided j
   WHERE t.lane = ANY (ARRAY[j.lane]) AND t.id = j.id AND j.effect IN (1, 3)
   RETURNING t.id, j.effect, t.priority, t.stage, t.state, t.due, j.due AS old_due, t.schedule_time,
-            t.lease_number, t.session
+            t.lease_number, t.session, j.cancel_requested AS was_requested
 ), deleted AS (
   DELETE FROM skiplane.task t USING decided j
   WHERE t.lane = ANY (ARRAY[j.lane]) AND t.id = j.id AND j.effect = 2
@@ -90,7 +90,7 @@ WITH target AS MATERIALIZED (
     SELECT n.session AS id, n.lease_number
     FROM (
       SELECT u.session, max(u.lease_number) AS lease_number
-      FROM updated u WHERE u.effect = 3 GROUP BY u.session
+      FROM updated u WHERE u.effect = 3 AND u.was_requested IS NOT TRUE GROUP BY u.session
     ) n
     CROSS JOIN LATERAL (
       SELECT o.worker_id FROM skiplane.worker_session o WHERE o.id = n.session OFFSET 0

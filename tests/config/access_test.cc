@@ -44,6 +44,17 @@ TEST_F(AccessFlagsTest, NothingIsAskedByDefault) {
   EXPECT_TRUE(config.tls.requires_client);
 }
 
+// A file that was made ready for another start opened the port that others reached.
+TEST_F(AccessFlagsTest, AReloadIsJudgedByTheAddressesThatAreServed) {
+  const Config running = ParsedWithDatabase({"--listen", "0.0.0.0:7070", "--token-file", file_,
+                                             "--tls-cert", file_, "--tls-key", file_});
+  const Config next = ParsedWithDatabase({"--listen", "127.0.0.1:7070"});
+  EXPECT_THAT(std::string(CheckReload(running, next).message()),
+              HasSubstr("nobody would have to prove who calls"));
+  EXPECT_TRUE(CheckReload(running, running).ok());
+  EXPECT_TRUE(CheckReload(next, next).ok());
+}
+
 TEST_F(AccessFlagsTest, WebTokensNeedKeysIssuerAndAudience) {
   EXPECT_THAT(EndedWithDatabase({"--jwt-keys", file_, "--jwt-audience", "a"}).text,
               HasSubstr("--jwt-issuer"));

@@ -28,12 +28,14 @@ std::vector<std::pair<store::Schedule, size_t>> ScheduleCheck::Unknown(
   std::vector<std::pair<store::Schedule, size_t>> unknown;
   const auto has_cron = [](const model::NewTask& task) { return !task.cron.empty(); };
   if (std::none_of(call.tasks.begin(), call.tasks.end(), has_cron)) return unknown;
+  absl::flat_hash_set<store::Schedule> seen;
   base::MutexLock lock(mutex_);
   for (size_t i = 0; i < call.tasks.size(); ++i) {
     const model::NewTask& task = call.tasks[i];
     if (task.cron.empty()) continue;
     store::Schedule schedule{task.cron, task.time_zone.empty() ? "UTC" : task.time_zone};
-    if (!fine_.contains(schedule)) unknown.emplace_back(std::move(schedule), i);
+    if (fine_.contains(schedule) || !seen.insert(schedule).second) continue;
+    unknown.emplace_back(std::move(schedule), i);
   }
   return unknown;
 }

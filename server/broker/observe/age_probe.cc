@@ -12,7 +12,8 @@ constexpr int kRows = 2000;
 
 }  // namespace
 
-absl::Duration OldestReadyAge(pg::Session& session, model::LaneStage lane_stage) {
+absl::Duration OldestReadyAge(pg::Session& session, model::LaneStage lane_stage,
+                              base::SteadyTime end) {
   absl::Duration oldest;
   const auto priorities = store::Priorities(session, lane_stage.lane, lane_stage.stage);
   if (!priorities.ok()) return oldest;
@@ -20,6 +21,7 @@ absl::Duration OldestReadyAge(pg::Session& session, model::LaneStage lane_stage)
     const store::Bound start{view.priority, absl::InfinitePast(), 0};
     const auto slice = store::ReadSlice(session, lane_stage.lane, lane_stage.stage, start, kRows);
     if (slice.ok()) oldest = std::max(oldest, slice->oldest_age);
+    if (std::chrono::steady_clock::now() > end) break;
   }
   return oldest;
 }
@@ -34,7 +36,7 @@ void AgeProbe::Run(pg::Session& session, const std::vector<model::LaneStage>& la
   std::rotate(turn.begin(), std::upper_bound(turn.begin(), turn.end(), last_), turn.end());
   base::SteadyTime ended = began;
   for (const model::LaneStage lane_stage : turn) {
-    ages_[lane_stage] = OldestReadyAge(session, lane_stage);
+    ages_[lane_stage] = OldestReadyAge(session, lane_stage, began + most_);
     last_ = lane_stage;
     ended = std::chrono::steady_clock::now();
     if (ended - began > most_) break;

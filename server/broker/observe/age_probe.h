@@ -18,8 +18,10 @@
 
 namespace skiplane::broker {
 
-// For one stage of a lane; zero if nothing is ready, or the database cannot be asked.
-absl::Duration OldestReadyAge(pg::Session& session, model::LaneStage lane_stage);
+// For one stage of a lane; zero if nothing is ready, or the database cannot be asked. After `end`
+// no more priorities are looked at, since a lane may have 65,536.
+absl::Duration OldestReadyAge(pg::Session& session, model::LaneStage lane_stage,
+                              base::SteadyTime end);
 
 class AgeProbe {
  public:

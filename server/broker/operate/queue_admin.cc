@@ -1,12 +1,14 @@
 #include "server/broker/operate/queue_admin.h"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
+#include "server/base/timer.h"
 #include "server/broker/job/list_job.h"
 #include "server/broker/job/list_visible.h"
 #include "server/broker/observe/age_probe.h"
@@ -18,6 +20,9 @@
 
 namespace skiplane::broker {
 namespace {
+
+// For the ages in one answer: they take a connection from others.
+constexpr std::chrono::milliseconds kAgesWithin(100);
 
 // Another change came between reading the queue and writing it: to be done again.
 absl::Status Overtaken(const std::string& name) {
@@ -117,13 +122,14 @@ absl::StatusOr<QueueWithCounts> QueueAdmin::RunGet(pg::Session& session, const s
   ASSIGN_OR_RETURN(model::Queue queue, store::GetQueue(session, name));
   ASSIGN_OR_RETURN(const store::Counts counts, store::ReadCounts(session, queue.lanes));
   QueueWithCounts answer = WithCounts(std::move(queue), counts);
+  const base::SteadyTime end = std::chrono::steady_clock::now() + kAgesWithin;
   for (size_t stage = 0; stage < answer.stages.size(); ++stage) {
     for (const int64_t lane : answer.queue.lanes) {
       const model::LaneStage lane_stage{lane, static_cast<int16_t>(stage)};
       const auto found = counts.find(lane_stage);
       if (found == counts.end() || found->second.ready == 0) continue;
       absl::Duration& age = answer.stages[stage].oldest_ready_age;
-      age = std::max(age, OldestReadyAge(session, lane_stage));
+      age = std::max(age, OldestReadyAge(session, lane_stage, end));
     }
   }
   return answer;

@@ -16,7 +16,8 @@ namespace skiplane::rpc {
 // Empties the values of headers without `read_payload` on the filter's queue, and the start of keys
 // without `read`.
 void HideFilter(const access::Grants& grants, model::BulkOperation* operation);
-// The same in what a record says that was asked for.
+// The same in what a record says that was asked for, and where a copy or a move went without `read`
+// on that queue.
 void HideFilter(const access::Grants& grants, model::AuditRecord* record);
 
 template <typename Item>

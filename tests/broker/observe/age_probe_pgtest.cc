@@ -61,6 +61,16 @@ TEST_F(AgeProbeTest, WhatCostMuchIsNotReadAgainSoon) {
   EXPECT_EQ(Hours(probe), (std::vector<int64_t>{1, 2, 3}));
 }
 
+// A lane of 65,536 priorities kept a connection from all others for minutes, by one GetQueue.
+TEST_F(AgeProbeTest, NoMorePrioritiesAreReadThanTimeAllows) {
+  Sql("INSERT INTO skiplane.task (lane, id, schedule_time, create_time, max_attempts, priority, "
+      "payload) SELECT 1, 10 + p, now() - interval '1 hour' * CASE p WHEN 0 THEN 9 ELSE 1 END, "
+      "now(), 1, p, '' FROM generate_series(-5, 5) p");
+  const auto now = std::chrono::steady_clock::now();
+  EXPECT_EQ(absl::ToInt64Hours(OldestReadyAge(*session_, {1, 0}, now + hours(1))), 9);
+  EXPECT_EQ(absl::ToInt64Hours(OldestReadyAge(*session_, {1, 0}, now)), 1);
+}
+
 TEST_F(AgeProbeTest, LanesThatAreNotAskedForAreForgotten) {
   AgeProbe probe(hours(1), 0);
   probe.Run(*session_, lanes_);

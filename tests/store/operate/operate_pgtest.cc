@@ -157,6 +157,19 @@ TEST_F(OperateTest, AFailedTaskStartsAgainUnlessItsKeyIsTaken) {
   EXPECT_EQ(Number("SELECT count(*) FROM skiplane.task_key WHERE end_time IS NULL"), 1);
 }
 
+// Each of them made all brokers look at all of their leases.
+TEST_F(OperateTest, ACancellationThatIsRepeatedTellsNobodyOnceMore) {
+  const int64_t id = PutOne();
+  Required(TouchSessions(*session_, {{"w", "", testing::UuidOf(1), absl::Hours(1), {}, {}}}));
+  TakeOne();
+  EXPECT_THAT(Change(TaskTable::kLiving, {id}, TaskChange::Kind::kCancel).tasks, SizeIs(1));
+  const std::string told = "SELECT count(*) FROM skiplane.worker_session WHERE recheck_until > 0";
+  EXPECT_EQ(Number(told), 1);
+  Sql("UPDATE skiplane.worker_session SET recheck_until = 0");
+  EXPECT_THAT(Change(TaskTable::kLiving, {id}, TaskChange::Kind::kCancel).tasks, SizeIs(1));
+  EXPECT_EQ(Number(told), 0);
+}
+
 // The change waits for the lease, and then once found nothing at the location that it knew.
 TEST_F(OperateTest, AChangeThatMeetsALeaseIsMadeAfterIt) {
   const int64_t id = PutOne();
