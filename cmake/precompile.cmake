@@ -108,13 +108,13 @@ function(skiplane_precompile_product)
     ${PROJECT_SOURCE_DIR}/server/http/dashboard)
   skiplane_share_headers(skiplane_rpc_headers "${common_headers};${api_headers}" skiplane_proto
     ${rpc_folders})
-  # Compiled with flags of their own, so the headers are, too.
   foreach(target IN ITEMS skiplane_app skiplane_app_cluster skiplane_client skiplane_testing
           skiplane_cli skiplane_demo)
     if(TARGET ${target})
       skiplane_compile_together(${target})
     endif()
   endforeach()
+  # Independent of where they are loaded, unlike all others, and so are their headers.
   target_precompile_headers(skiplane_client PRIVATE ${common_headers} ${api_headers})
   target_precompile_headers(skiplane_testing REUSE_FROM skiplane_client)
   if(TARGET skiplane_cli)

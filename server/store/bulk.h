@@ -25,8 +25,8 @@ struct NewBulk {
   std::string actor;
 };
 
-// Operations of one queue that run at a time. Who may operate one queue cannot keep the steps of
-// others waiting for long, nor fill the table.
+// Operations of one queue that run at a time, those that only count included: who may operate one
+// queue cannot keep the steps of others' waiting for long.
 inline constexpr int kRunningBulksMax = 100;
 
 // TOO_MANY_BULK_OPERATIONS, with a second to wait, if as many of its queue run; the deletion of the

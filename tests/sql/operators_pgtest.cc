@@ -44,6 +44,9 @@ INSERT INTO skiplane.error_group
 INSERT INTO skiplane.hour_statistics
   SELECT l, date_trunc('hour', now()) - h * interval '1 hour', 0, o, 1, 1, 1, 1
   FROM generate_series(1, 2) l, generate_series(0, 9000) h, generate_series(1, 3) o;
+INSERT INTO skiplane.bulk_operation (id, queue_id, request, dry_run, state, lanes, actor)
+  SELECT gen_random_uuid(), 1, '{}', true, 2, '{}', 'a' FROM generate_series(1, 20000);
+VACUUM ANALYZE skiplane.bulk_operation;
 VACUUM ANALYZE skiplane.task;
 VACUUM ANALYZE skiplane.history;
 VACUUM ANALYZE skiplane.task_failed;
@@ -160,6 +163,13 @@ TEST_F(OperatorsTest, StatisticsOfADayAreThoseOfItsHours) {
                 "'{1}', array[NULL]::int2[], array[NULL]::int2[], now() - interval '1 day', "
                 "now(), '-infinity', 0, 0, 10001",
                 30);
+}
+
+TEST_F(OperatorsTest, ABulkOperationBeginsAlikeHoweverManyHaveEnded) {
+  ExpectBuffers(sql::kBulkCreate,
+                "gen_random_uuid(), 1, '{}', true, '{1}', 1::int2, 'a', true, true, "
+                "array[NULL]::int2[], 1::int2, 0, 100",
+                100);
 }
 
 TEST_F(OperatorsTest, ExplainCountsNoMoreThanTenThousandTasks) {

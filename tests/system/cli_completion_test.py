@@ -37,7 +37,10 @@ class Completion(CliTest):
         self.client.create_queue("mail")
         self.assertEqual(self.completed("skiplane", "tasks", "list", "--limit", ""), [])
         self.assertEqual(self.completed("skiplane", "tasks", "list", "--timeout", "m"), [])
+        self.assertEqual(self.completed("skiplane", "tasks", "list", "--state", "=", "m"), [])
         self.assertEqual(self.completed("skiplane", "tasks", "list", "--json", "m"), ["mail"])
+        for words in (("-q",), ("--queue",), ("--queue", "=")):
+            self.assertEqual(self.completed("skiplane", "tasks", "retry", *words, "m"), ["mail"])
 
     def test_the_scripts_of_other_shells_are_printed(self):
         self.assertIn("bashcompinit", self.run_cli("completion", "zsh"))

@@ -91,7 +91,8 @@ class Queues(CliTest):
         self.client.enqueue("mail")
         self.client.enqueue("mail")
         self.run_cli("queues", "delete", "mail", code=1)
-        self.assertIn("queue mail has 2 tasks; nothing was done", self.errors)
+        self.assertIn("queue mail has unfinished tasks (2); nothing was changed", self.errors)
+        self.assertIn("(QUEUE_NOT_EMPTY)", self.errors)
         self.run_cli("queues", "delete", "mail", "--yes", code=1)
         self.assertIn("(QUEUE_NOT_EMPTY)", self.errors)
         self.run_cli("queues", "delete", "mail", "--with-tasks", code=2)
@@ -99,6 +100,17 @@ class Queues(CliTest):
         said = self.run_cli("queues", "delete", "mail", "--with-tasks", "--yes")
         self.assertEqual(said, "queue mail is deleted, with 2 tasks\n")
         self.run_cli("queues", "show", "mail", code=4)
+
+    def test_a_queue_goes_whose_failed_tasks_went_with_their_day(self):
+        self.client.create_queue("mail")
+        self.client.enqueue("mail")
+        self.client.ack(*self.client.lease("mail"))
+        self.database.run("UPDATE skiplane.counter SET failed = 3")
+        self.database.run("UPDATE skiplane.counter_delta SET failed = 3")
+        self.assertGreater(self.client.queue("mail").counts.failed_count, 0)
+        self.run_cli("queues", "delete", "mail", code=2)
+        self.assertIn("would delete queue mail; nothing was done", self.errors)
+        self.run_cli("queues", "delete", "mail", "--yes")
 
     def test_a_queue_named_like_a_command_is_a_queue(self):
         self.run_cli("queues", "create", "stats")

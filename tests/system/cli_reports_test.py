@@ -91,6 +91,7 @@ class Reports(CliTest):
         said = self.run_cli("errors", "retry", "mail", group["fingerprint"], "--dry-run")
         self.assertEqual(said, "would retry 3 tasks of queue mail\n")
         self.assertEqual(self.client.queue("mail").counts.failed_count, 3)
+        self.run_cli("errors", "retry", "mail", "", "--dry-run", code=2)
         said = self.run_cli("errors", "retry", "mail", group["fingerprint"])
         self.assertEqual(said, "3 tasks changed of 3 that matched\n")
         self.assertEqual(self.client.queue("mail").counts.ready_count, 3)

@@ -59,8 +59,8 @@ class VacuumTest : public testing::UpkeepHarness {
   int64_t IndexPages() const {
     return Number("SELECT pg_indexes_size('skiplane.task') / 8192");
   }
-  // Dead rows stay while somebody has an old snapshot, such as autovacuum's own: then the next run
-  // gives them back.
+  // Dead rows stay while somebody has an old snapshot, such as autovacuum's of another table: then
+  // the next run gives them back.
   VacuumResult RunUntil(int64_t pages_most, Vacuum& vacuum, pg::Session& session) const {
     const auto end = std::chrono::steady_clock::now() + kBound;
     VacuumResult sum;
@@ -245,7 +245,7 @@ TEST_F(VacuumTest, ACommandThatTakesLongIsStoppedWithTheBroker) {
   SlowDown();
   Upkeep upkeep(EagerUpkeep(), &metrics_);
   upkeep.Start();
-  AwaitInSql("EXISTS (SELECT FROM pg_stat_progress_vacuum)");
+  AwaitInSql(absl::StrCat("EXISTS (SELECT ", kVacuumLock, ")"));
   upkeep.Stop();
   EXPECT_EQ(Number("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
                    "state = 'active' AND query LIKE 'VACUUM%'"),

@@ -16,13 +16,14 @@ namespace {
 
 constexpr absl::string_view kExitCodePayload = "skiplane.dev/exit-code";
 
-constexpr std::array<std::pair<absl::string_view, absl::string_view>, 8> kNextSteps{{
+constexpr std::array<std::pair<absl::string_view, absl::string_view>, 9> kNextSteps{{
     {"QUEUE_NOT_FOUND", "skiplane queues list shows the queues, skiplane queues create makes one."},
     {"QUEUE_EXISTS", "skiplane queues update changes the settings of a queue that is there."},
     {"ETAG_MISMATCH", "Somebody changed the queue: look at it, and give the command again."},
     {"TASK_NOT_FOUND", "skiplane tasks list QUEUE shows the tasks of a queue."},
     {"WRONG_STATE", "skiplane tasks show TASK tells the state."},
     {"OPERATION_NOT_FOUND", "skiplane operations list shows those of the last week."},
+    {"TOO_MANY_BULK_OPERATIONS", "skiplane operations list shows them, operations stop ends one."},
     {"WORKER_NOT_FOUND", "skiplane workers shows those that live."},
     {"ACCESS_DENIED", "skiplane whoami shows what you may do."},
 }};

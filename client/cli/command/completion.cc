@@ -64,7 +64,10 @@ _skiplane() {
   done
   case "$path" in
 @entries@  esac
-  if [[ " $values @values@ " == *" $before "* ]]; then
+  [[ $before != '=' ]] || before=${COMP_WORDS[COMP_CWORD-2]}
+  if [[ $before == --queue || $before == -q ]]; then
+    words=$(_skiplane_queues)
+  elif [[ " $values @values@ " == *" $before "* ]]; then
     words=''
   elif [[ $current == -* ]]; then
     words="$words $global"
@@ -126,8 +129,12 @@ std::string FishCompletion(const CLI::App& app) {
     }
     if (entry.takes_queue) absl::StrAppend(&text, at, " -a '(__skiplane_queues)'\n");
     for (const std::string& option : entry.options) {
+      const bool has_value = absl::c_linear_search(entry.with_value, option);
       absl::StrAppend(&text, in, " -l ", option.substr(2),
-                      absl::c_linear_search(entry.with_value, option) ? " -r -F" : "", "\n");
+                      option == "--queue" ? " -r -a '(__skiplane_queues)'"
+                      : has_value         ? " -r -F"
+                                          : "",
+                      "\n");
     }
   }
   return text;

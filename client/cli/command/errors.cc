@@ -1,4 +1,5 @@
 // skiplane errors: failures that are the same fault, together.
+#include "client/cli/base/exit_code.h"
 #include "client/cli/command/bulk.h"
 #include "client/cli/command/commands.h"
 #include "client/cli/command/show.h"
@@ -45,6 +46,7 @@ absl::Status List(Session& session, const ErrorOptions& options) {
 
 // The tasks that RetryErrorGroup means.
 absl::Status CountToRetry(Session& session, const ErrorOptions& options) {
+  if (options.fingerprint.empty()) return UsageError("FINGERPRINT is empty");  // a filter for all
   BulkPlan plan{.verb = "retry", .dry_run = true};
   plan.filter.set_queue(options.queue);
   plan.filter.set_stage(options.stage);

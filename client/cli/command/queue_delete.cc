@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/interrupt.h"
@@ -25,9 +26,18 @@ struct DeleteOptions {
   bool yes = false;
 };
 
-int64_t TasksOf(const v1::QueueCounts& counts) {
-  return counts.scheduled_count() + counts.ready_count() + counts.leased_count() +
-         counts.failed_count();
+int64_t Unfinished(const v1::QueueCounts& counts) {
+  return counts.scheduled_count() + counts.ready_count() + counts.leased_count();
+}
+
+// As the broker refuses it, but without asking for what may have become possible. FAILED tasks do
+// not count: some that are counted are gone with their day.
+absl::Status NotEmpty(const v1::Queue& queue) {
+  absl::Status status = absl::FailedPreconditionError(absl::StrCat(
+      "queue ", OneLine(queue.name()), " has unfinished tasks (", Unfinished(queue.counts()),
+      "); nothing was changed: repeat it with --with-tasks, or when they are finished"));
+  status.SetPayload("skiplane.dev/reason", absl::Cord("QUEUE_NOT_EMPTY"));
+  return status;
 }
 
 // The etag of what is told goes with the call, so that it is that queue.
@@ -35,15 +45,11 @@ absl::Status Confirm(Session& session, DeleteOptions& options) {
   const absl::StatusOr<v1::Queue> queue = session.GetQueue(options.name);
   if (!queue.ok()) return queue.status();
   if (options.etag.empty()) options.etag = queue->etag();
-  const int64_t tasks = TasksOf(queue->counts());
-  if (tasks > 0 && !options.with_tasks) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("queue ", OneLine(options.name), " has ", Tasks(tasks),
-                     "; nothing was done: repeat it with --with-tasks, or when they are gone"));
-  }
-  const std::string what =
-      absl::StrCat("delete queue ", OneLine(options.name),
-                   options.with_tasks ? absl::StrCat(" with ", Tasks(tasks)) : "");
+  const int64_t unfinished = Unfinished(queue->counts());
+  if (unfinished > 0 && !options.with_tasks && !queue->deleting()) return NotEmpty(*queue);
+  const std::string tasks = Tasks(unfinished + queue->counts().failed_count());
+  const std::string what = absl::StrCat("delete queue ", OneLine(options.name),
+                                        options.with_tasks ? absl::StrCat(" with ", tasks) : "");
   if (!IsTerminal(0)) {
     return UsageError(absl::StrCat("would ", what, "; nothing was done: repeat it with --yes"));
   }

@@ -106,6 +106,27 @@ TEST_F(LostReadTest, ADryRunMayBeAskedForElsewhere) {
   EXPECT_THAT(StartAtAnEndingBroker(std::move(call)), ReasonIs("BROKER_DRAINING"));
 }
 
+TEST_F(LostReadTest, ACallThatIsRefusedForOthersThatRunIsBegunLaterAndThenKnown) {
+  Enqueue({Payload("x")});
+  const std::string others =
+      "INSERT INTO skiplane.bulk_operation "
+      "(id, queue_id, request, dry_run, lanes, actor, update_time) "
+      "SELECT gen_random_uuid(), q.id, '{\"filter\": {}, \"change\": {\"kind\": 1}}', false, "
+      "'{1}', 'ann', now() + interval '1 hour' FROM skiplane.queue q, generate_series(1, ";
+  Sql(others + "100)");
+  const auto refused = Start(broker(), Call("r"));
+  EXPECT_THAT(refused, ReasonIs("TOO_MANY_BULK_OPERATIONS"));
+  EXPECT_TRUE(absl::IsResourceExhausted(refused.status()));
+  EXPECT_EQ(base::RetryDelayOf(refused.status()), absl::Seconds(1));
+  Sql("UPDATE skiplane.bulk_operation SET state = 3");
+  const auto begun = Start(broker(), Call("r"));
+  ASSERT_THAT(begun, IsOk());
+  Sql(others + "100)");
+  const auto known = Start(broker(), Call("r"));
+  ASSERT_THAT(known, IsOk());
+  EXPECT_EQ(known->id, begun->id);
+}
+
 // It was once told that nothing was changed.
 TEST_F(LostReadTest, APauseThatCannotBeReadWasMade) {
   Enqueue({Payload("x")});
