@@ -105,6 +105,10 @@ TEST(RulesFileTest, ATokenThatStandsForItsNameIsNotRepeated) {
     EXPECT_THAT(message, ::testing::Not(::testing::HasSubstr("xxxx"))) << line;
   }
   EXPECT_TRUE(Rules::Parse("allow token:skt_short to read on q", "rules").ok());
+  // The file of the database, named as one of rules.
+  const std::string message = Complaint("postgresql://me:pw@db/x");
+  EXPECT_THAT(message, ::testing::HasSubstr("an address: expected"));
+  EXPECT_THAT(message, ::testing::Not(::testing::HasSubstr("pw")));
 }
 
 // The message goes to the log.

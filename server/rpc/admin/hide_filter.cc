@@ -69,6 +69,7 @@ void HideFilter(const access::Grants& grants, model::BulkOperation* operation) {
 }
 
 void HideFilter(const access::Grants& grants, model::AuditRecord* record) {
+  if (grants.AllowsAll(Verb::kRead) && grants.AllowsAll(Verb::kReadPayload)) return;
   std::string& json = record->origin.request_json;
   if (!HoldsAny(json, {"\"filter\"", "\"queue\"", "\"new_content\""})) return;
   const Hidden hidden = HiddenOn(grants, record->queue);
