@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -13,6 +15,9 @@
 
 namespace skiplane::http {
 namespace {
+
+// As gRPC tells it. No principal is called so: who shows such a certificate is refused.
+constexpr char kOtherKind[] = "other types of SAN";
 
 using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
 
@@ -32,22 +37,21 @@ std::string AddressOf(const ASN1_STRING* bytes) {
   return text;
 }
 
-std::string AlternativeName(const X509* certificate) {
+// The first one only: another one names somebody else at the gRPC port. Unset if there is none.
+std::optional<std::string> AlternativeName(const X509* certificate) {
   using Names = std::unique_ptr<GENERAL_NAMES, decltype(&GENERAL_NAMES_free)>;
   const Names names(static_cast<GENERAL_NAMES*>(
                         X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)),
                     &GENERAL_NAMES_free);
-  for (int i = 0; names != nullptr && i < sk_GENERAL_NAME_num(names.get()); ++i) {
-    const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names.get(), i);
-    switch (name->type) {
-      case GEN_DNS: return TextOf(name->d.dNSName);
-      case GEN_EMAIL: return TextOf(name->d.rfc822Name);
-      case GEN_URI: return TextOf(name->d.uniformResourceIdentifier);
-      case GEN_IPADD: return AddressOf(name->d.iPAddress);
-      default: break;
-    }
+  if (names == nullptr || sk_GENERAL_NAME_num(names.get()) == 0) return std::nullopt;
+  const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names.get(), 0);
+  switch (name->type) {
+    case GEN_DNS: return TextOf(name->d.dNSName);
+    case GEN_EMAIL: return TextOf(name->d.rfc822Name);
+    case GEN_URI: return TextOf(name->d.uniformResourceIdentifier);
+    case GEN_IPADD: return AddressOf(name->d.iPAddress);
+    default: return kOtherKind;
   }
-  return "";
 }
 
 std::string CommonName(const X509* certificate) {
@@ -72,8 +76,8 @@ std::string AddressOfPeer(const net::SocketAddress& peer) {
 std::string NameOfPeer(const SSL* ssl) {
   const Certificate certificate = CertificateOf(ssl);
   if (certificate == nullptr) return "";
-  std::string name = AlternativeName(certificate.get());
-  return name.empty() ? CommonName(certificate.get()) : name;
+  std::optional<std::string> name = AlternativeName(certificate.get());
+  return name.has_value() ? *std::move(name) : CommonName(certificate.get());
 }
 
 absl::Time ExpiryOfPeer(const SSL* ssl) {

@@ -13,8 +13,9 @@ namespace skiplane::http {
 // "ipv4:127.0.0.1:40000", "ipv6:%5B::1%5D:40000".
 std::string AddressOfPeer(const net::SocketAddress& peer);
 
-// The first alternative name of the certificate that the other end has shown, else the common name
-// of its subject. Empty if it has shown none.
+// The first alternative name of the certificate that the other end has shown or, if that has none,
+// the common name of its subject. Empty without a certificate. A name of a kind that gRPC does not
+// read is told as gRPC does, and is no principal's.
 std::string NameOfPeer(const SSL* ssl);
 
 // When that certificate expires; never if the other end has shown none.

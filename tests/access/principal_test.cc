@@ -27,7 +27,8 @@ TEST(PrincipalTest, WhatIsNotVisibleAsciiIsRefusedAndNotRepeated) {
   for (const absl::string_view name :
        {absl::string_view(""), absl::string_view("a b"), absl::string_view("a\nb"),
         absl::string_view("a\0b", 3), absl::string_view("a\x7f"), absl::string_view("J\xc3\xb6rg"),
-        absl::string_view("a\t"), absl::string_view(" ")}) {
+        absl::string_view("a\t"), absl::string_view(" "),
+        absl::string_view("other types of SAN")}) {
     const absl::StatusOr<std::string> made = PrincipalName(kJwtPrefix, name);
     EXPECT_THAT(made, StatusIs(absl::StatusCode::kUnauthenticated));
     EXPECT_THAT(made, ReasonIs("CREDENTIALS_INVALID"));
