@@ -26,6 +26,15 @@ constexpr std::chrono::seconds kQuietMax(30);
 
 absl::Status HasEnded() { return absl::CancelledError("nobody watches any more"); }
 
+absl::Status TooManyWatches() {
+  return base::WithRetryDelay(
+      base::Refuse(absl::StatusCode::kResourceExhausted, "TOO_MANY_CALLS",
+                   absl::StrCat(kWatchesOfPartyMax, " Watch calls of this caller are open, the "
+                                "most that one caller may have at a broker: end one, or share one "
+                                "among all who look")),
+      absl::Seconds(1));
+}
+
 }  // namespace
 
 class Watchers::Watcher final : public QueueWatcher {
@@ -50,6 +59,7 @@ class Watchers::Watcher final : public QueueWatcher {
   int64_t knows_from_ = 0;       // the first read that began after it
   bool has_names_ = false;       // all of them were there
   bool has_more_ = false;        // to be told
+  bool is_refused_ = false;      // its party has too many
   Callback<QueueChanges> done_;  // null: it has not got its last answer yet
   base::SteadyTime told_ = steady_clock::now();
 
@@ -62,6 +72,12 @@ std::shared_ptr<QueueWatcher> Watchers::Add(WatchCall call) {
   bool begins = false;
   {
     base::MutexLock lock(mutex_);
+    int& of_party = of_party_[watcher->call_.party];
+    if (of_party >= kWatchesOfPartyMax) {
+      watcher->is_refused_ = true;
+      return watcher;
+    }
+    ++of_party;
     watcher->knows_from_ = reads_ + 1;
     watchers_.insert(watcher.get());
     begins = !is_stopped_ && !std::exchange(is_reading_, true);
@@ -78,7 +94,8 @@ void Watchers::Next(Watcher& watcher, Callback<QueueChanges> done) {
     if (watchers_.contains(&watcher)) {
       Offer(watcher, &answers);
     } else {
-      answers.emplace_back(std::exchange(watcher.done_, nullptr), HasEnded());
+      answers.emplace_back(std::exchange(watcher.done_, nullptr),
+                           watcher.is_refused_ ? TooManyWatches() : HasEnded());
     }
   }
   for (auto& [told, answer] : answers) told(std::move(answer));
@@ -88,7 +105,10 @@ void Watchers::End(Watcher& watcher) {
   Callback<QueueChanges> done;
   {
     base::MutexLock lock(mutex_);
-    watchers_.erase(&watcher);
+    if (watchers_.erase(&watcher) > 0) {
+      const auto of_party = of_party_.find(watcher.call_.party);
+      if (--of_party->second == 0) of_party_.erase(of_party);
+    }
     done = std::exchange(watcher.done_, nullptr);
   }
   if (done != nullptr) done(HasEnded());
@@ -196,27 +216,43 @@ absl::Status Watchers::ReadAll(pg::Session& session) {
 }
 
 void Watchers::EndRead(const absl::Status& status, base::SteadyTime began) {
-  Answers answers;
-  const base::SteadyTime now = steady_clock::now();
+  bool gives_up = false;
   {
     base::MutexLock lock(mutex_);
     is_known_ = status.ok();
     if (status.ok()) failing_since_.reset();
     if (!status.ok() && !failing_since_.has_value()) failing_since_ = began;
-    const bool gives_up = failing_since_.has_value() && now - *failing_since_ >= kPatience;
-    for (Watcher* const watcher : watchers_) {
+    gives_up = failing_since_.has_value() && steady_clock::now() - *failing_since_ >= kPatience;
+  }
+  TellAll(status, gives_up);
+  const auto took = steady_clock::now() - began;
+  const auto pause =
+      std::max<std::chrono::nanoseconds>(kReadEvery - took, took * (kShare - 1));
+  context_.timer.After(pause, [this] { Read(); });
+}
+
+// One at a time: who begins or ends to watch does not wait for all of them.
+void Watchers::TellAll(const absl::Status& status, bool gives_up) {
+  std::vector<Watcher*> all;
+  {
+    base::MutexLock lock(mutex_);
+    all.assign(watchers_.begin(), watchers_.end());
+  }
+  for (Watcher* const watcher : all) {
+    Answers answers;
+    {
+      base::MutexLock lock(mutex_);
+      if (!watchers_.contains(watcher)) continue;
       if (gives_up && watcher->done_ != nullptr) {
         answers.emplace_back(std::exchange(watcher->done_, nullptr), status);
       } else {
         Offer(*watcher, &answers);
       }
     }
-    ForgetTold();
+    for (auto& [told, answer] : answers) told(std::move(answer));
   }
-  for (auto& [told, answer] : answers) told(std::move(answer));
-  const auto pause = std::max<std::chrono::nanoseconds>(
-      kReadEvery - (now - began), (now - began) * (kShare - 1));
-  context_.timer.After(pause, [this] { Read(); });
+  base::MutexLock lock(mutex_);
+  ForgetTold();
 }
 
 }  // namespace skiplane::broker

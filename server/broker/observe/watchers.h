@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "server/base/mutex.h"
 #include "server/base/timer.h"
@@ -24,12 +25,16 @@
 
 namespace skiplane::broker {
 
+// Streams of one party at one broker: each looks through what changed, once a second.
+inline constexpr int kWatchesOfPartyMax = 100;
+
 class Watchers {
  public:
   Watchers(Context& context, const QueueWatch& watch, AnswerMemory& lists)
       : context_(context), watch_(watch), lists_(lists) {}
 
-  // One more. It must end before this object does.
+  // One more. It must end before this object does. TOO_MANY_CALLS, from its first Next(), if its
+  // party has as many as one may.
   std::shared_ptr<QueueWatcher> Add(WatchCall call);
 
   // Who waits is answered with BROKER_DRAINING, from now on at once. Idempotent.
@@ -53,12 +58,14 @@ class Watchers {
   void Read();
   absl::Status ReadAll(pg::Session& session);
   void EndRead(const absl::Status& status, base::SteadyTime began);
+  void TellAll(const absl::Status& status, bool gives_up);
 
   Context& context_;
   const QueueWatch& watch_;
   AnswerMemory& lists_;
   base::Mutex mutex_;
   absl::flat_hash_set<Watcher*> watchers_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, int> of_party_ ABSL_GUARDED_BY(mutex_);
   SummaryLog log_ ABSL_GUARDED_BY(mutex_);
   int64_t reads_ ABSL_GUARDED_BY(mutex_) = 0;  // that have begun
   bool is_reading_ ABSL_GUARDED_BY(mutex_) = false;  // or the time of the next read has not come

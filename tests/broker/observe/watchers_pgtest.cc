@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "server/base/reason.h"
+#include "server/broker/observe/watchers.h"
 #include "tests/broker/broker_harness.h"
 
 namespace skiplane::testing {
@@ -17,8 +18,10 @@ using ::testing::ElementsAre;
 // What a test watches with: it may see all queues but those that are hidden.
 class Watching {
  public:
-  explicit Watching(broker::Broker& broker, std::vector<std::string> queues = {}) {
+  explicit Watching(broker::Broker& broker, std::vector<std::string> queues = {},
+                    std::string party = "") {
     broker::WatchCall call;
+    call.party = std::move(party);
     call.queues = std::move(queues);
     call.permit_now = [this]() -> absl::StatusOr<std::shared_ptr<const broker::Permit>> {
       if (!refusal.ok()) return refusal;
@@ -71,6 +74,20 @@ TEST_F(WatchersTest, FirstAllQueuesComeThenThoseThatChange) {
   EXPECT_THAT(watching.Names(), ElementsAre("a", "b"));
   Make("c");
   EXPECT_THAT(watching.Names(), ElementsAre("c"));
+}
+
+// One principal could have thousands, which all look through what changed.
+TEST_F(WatchersTest, APartyHasAsManyAsOneMay) {
+  Make("a");
+  std::vector<std::unique_ptr<Watching>> all;
+  for (int i = 0; i < broker::kWatchesOfPartyMax; ++i) {
+    all.push_back(std::make_unique<Watching>(broker()));
+  }
+  EXPECT_THAT(Watching(broker()).Next(), ReasonIs("TOO_MANY_CALLS"));
+  EXPECT_THAT(Watching(broker(), {}, "other").Names(), ElementsAre("a"));
+  all.pop_back();
+  EXPECT_THAT(Watching(broker()).Names(), ElementsAre("a"));
+  for (auto& one : all) EXPECT_THAT(one->Names(), ElementsAre("a"));
 }
 
 TEST_F(WatchersTest, ManyCostAsMuchAsOne) {
