@@ -32,7 +32,9 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
                          absl::AnyInvocable<void(bool)> on_connected)
     : options_(WithOwnName(std::move(options))),
       pool_(options_.connect, options_.connections, &metrics, std::move(on_connected)),
-      context_{pool_, timer_, metrics, OriginIdOf(options_.id),
+      call_turns_(pool_, options_.connections, 2),
+      list_turns_(pool_, options_.connections, 2, 2),
+      context_{pool_, call_turns_, list_turns_, timer_, metrics, OriginIdOf(options_.id),
                [this](int64_t lane, absl::Span<const int64_t> tasks) {
                  waiters_.Ended(lane, tasks);
                  notifier_.Ended(lane, peer_awaits_.Take(lane, tasks));
@@ -61,8 +63,6 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
       renewer_(context_, sessions_),
       lists_({model::kListsBytesMax, options_.new_queues.principal_share},
              [this] { waiters_.OnRoom(); }),
-      list_turns_(pool_, options_.connections, 2),
-      look_turns_(pool_, options_.connections, 4),
       ender_(context_, queues_, sessions_, OnCommit(),
              [this](const std::vector<pg::Uuid>& ended) {
                looker_.Gone(ended);
@@ -75,11 +75,11 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
               }),
       looker_(context_),
       minutes_(context_),
-      admin_(context_, queues_, new_queues_, notifier_, list_turns_, lists_),
+      admin_(context_, queues_, new_queues_, notifier_, lists_),
       operator_(context_, queues_, dispatcher_, enqueuer_, queue_watch_,
                 {options_.id, options_.name, options_.version, options_.commit,
                  options_.connections},
-                list_turns_, look_turns_, lists_, waiters_,
+                lists_, waiters_,
                 {.on_commit = OnCommit(),
                  .on_queues_changed =
                      [this] {
@@ -134,7 +134,7 @@ void LocalBroker::CreateQueue(CreateQueueCall call, Callback<model::Queue> done)
 }
 
 void LocalBroker::GetQueue(GetQueueCall call, Callback<QueueWithCounts> done) {
-  admin_.Get(std::move(call.name), std::move(done));
+  admin_.Get(std::move(call), std::move(done));
 }
 
 void LocalBroker::ListQueues(ListQueuesCall call, Callback<model::Page<model::Queue>> done) {

@@ -108,6 +108,8 @@ class LocalBroker : public Broker {
   std::atomic<bool> has_beaten_ = false;
   base::Timer timer_;
   pg::Pool pool_;
+  PoolTurns call_turns_;
+  PoolTurns list_turns_;
   Context context_;
   SessionCache sessions_;
   LeaseTracker tracker_;
@@ -121,8 +123,6 @@ class LocalBroker : public Broker {
   Settler settler_;
   SessionRenewer renewer_;
   AnswerMemory lists_;
-  PoolTurns list_turns_;
-  PoolTurns look_turns_;
   SessionEnder ender_;
   SessionOpener opener_;
   LeaseLooker looker_;

@@ -47,7 +47,7 @@ std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Callback<LeaseA
   auto later = std::make_shared<DeferredLease>();
   auto asked = std::make_shared<LeaseCall>(std::move(call));
   queues_.Find(
-      asked->principal, NamesOf(*asked), &NameFieldOf,
+      {asked->principal, asked->party}, NamesOf(*asked), &NameFieldOf,
       [asked](const QueueCache::Queues& queues) { return CheckLaneStages(*asked, queues); },
       [this, later, asked, done = std::move(done)](
           absl::StatusOr<QueueCache::Queues> queues) mutable {
@@ -79,7 +79,7 @@ std::shared_ptr<PendingLease> LocalBroker::SettleAndLease(SettleAndLeaseCall cal
   auto next = std::make_shared<SettleAndLeaseOperation>(
       std::move(call.lease), std::move(done), [this](const LeaseAnswer& late) { HandBack(late); });
   queues_.Find(
-      next->Call().principal, NamesOf(next->Call()), &NameFieldOf,
+      {next->Call().principal, next->Call().party}, NamesOf(next->Call()), &NameFieldOf,
       [next](const QueueCache::Queues& queues) { return CheckLaneStages(next->Call(), queues); },
       [this, next, items = std::move(call.items)](
           absl::StatusOr<QueueCache::Queues> queues) mutable {
@@ -103,7 +103,7 @@ void LocalBroker::Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) 
 void LocalBroker::OpenSession(OpenSessionCall call, Callback<OpenSessionAnswer> done) {
   auto asked = std::make_shared<OpenSessionCall>(std::move(call));
   queues_.Find(
-      asked->lease.principal, NamesOf(asked->lease), &NameFieldOf,
+      {asked->lease.principal, asked->lease.party}, NamesOf(asked->lease), &NameFieldOf,
       [asked](const QueueCache::Queues& queues) { return CheckLaneStages(asked->lease, queues); },
       [this, asked, done = std::move(done)](absl::StatusOr<QueueCache::Queues> queues) mutable {
         if (!queues.ok()) return done(queues.status());

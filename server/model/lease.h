@@ -94,6 +94,7 @@ struct AckContinuation {
   std::string result;
   std::vector<NewTask> follow_ups;  // each names its queue
   std::string principal;            // who asks for them; empty: nobody has to prove it
+  std::string party{};              // as in LeaseCall
 };
 
 struct AckItem {

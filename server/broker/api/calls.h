@@ -35,6 +35,7 @@ struct EnqueueCall {
   const char* queue_field = "queue";  // where `queue` was named
   bool has_several_queues = false;    // else no task names one
   std::string principal{};            // who calls; empty: nobody has to prove it
+  std::string party{};                // as in LeaseCall
 };
 
 using model::EnqueueResult;
@@ -98,6 +99,7 @@ struct CreateQueueCall {
   std::optional<int> lane_count;
   model::Origin origin;
   std::string principal{};  // who calls; empty: nobody has to prove it
+  std::string party{};      // as in LeaseCall
 };
 
 struct UpdateQueueCall {
@@ -106,6 +108,7 @@ struct UpdateQueueCall {
   absl::AnyInvocable<absl::StatusOr<model::QueueSettings>(const model::QueueSettings&)> change;
   std::optional<int64_t> version;  // if set: only when the queue still has it, else ETAG_MISMATCH
   model::Origin origin;
+  std::string party{};  // as in LeaseCall
 };
 
 struct PauseQueueCall {
@@ -113,10 +116,12 @@ struct PauseQueueCall {
   model::PauseMode mode = model::PauseMode::kLease;  // kNone resumes
   std::string reason;
   model::Origin origin;
+  std::string party{};  // as in LeaseCall
 };
 
 struct GetQueueCall {
   std::string name;
+  std::string party{};  // as in LeaseCall
 };
 
 struct ListQueuesCall {

@@ -30,6 +30,7 @@ struct AnnotateErrorCall {
   std::optional<std::string> text;  // unset, as the next: as it is
   std::optional<bool> is_muted;
   model::Origin origin;
+  std::string party{};
 };
 
 struct ErrorPage {

@@ -18,6 +18,7 @@ struct HeartbeatCall {
   bool end_session = false;
   base::SteadyTime began = std::chrono::steady_clock::now();
   absl::Duration ahead{};  // how much longer the session is to live: of calls of the broker itself
+  std::string party{};     // as in LeaseCall
 };
 
 struct HeartbeatAnswer {

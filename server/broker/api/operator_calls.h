@@ -64,6 +64,7 @@ struct ChangeTaskCall {
   std::optional<model::TaskContent> content;  // of a retry: instead of what the task has
   model::Origin origin;
   Permit permit{};
+  std::string party{};
 };
 
 // For a task like another one.
@@ -78,6 +79,7 @@ struct CopyTaskCall {
   std::string principal{};
   Permit permit{};         // for the queue of the other one
   Permit target_permit{};  // for that of the new one
+  std::string party{};
 };
 
 struct ListSchedulesCall {
@@ -111,6 +113,7 @@ struct StartBulkCall {
   bool dry_run = false;
   absl::Duration wait;
   model::Origin origin;
+  std::string party{};
 };
 
 struct DeleteQueueCall {
@@ -119,18 +122,21 @@ struct DeleteQueueCall {
   std::optional<int64_t> version;  // the queue stays if it has another
   absl::Duration wait;
   model::Origin origin;
+  std::string party{};
 };
 
 struct GetBulkCall {
   model::SessionId id{};
   absl::Duration wait;
   Permit permit{};
+  std::string party{};
 };
 
 struct StopBulkCall {
   model::SessionId id{};
   model::Origin origin;
   Permit permit{};
+  std::string party{};
 };
 
 struct ListBulksCall {

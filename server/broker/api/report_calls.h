@@ -113,6 +113,7 @@ struct CommandWorkerCall {
   std::string handle;
   model::WorkerCommand command = model::WorkerCommand::kRun;
   model::Origin origin;
+  std::string party{};
 };
 
 struct ListAuditCall {

@@ -1,68 +1,80 @@
-#include "server/broker/job/pool_turns.h"
+#include "server/broker/batch/pool_turns.h"
 
 #include <utility>
+#include <vector>
 
 namespace skiplane::broker {
 
 void PoolTurns::Submit(const std::string& party, pg::Pool::Job job) {
   {
     base::MutexLock lock(mutex_);
-    if (running_ >= at_once_) {
-      const auto [place, is_new] = by_party_.try_emplace(party);
-      if (is_new) place->second = waiting_.insert(waiting_.end(), Waiting{party, {}});
-      place->second->jobs.push_back(std::move(job));
+    Party& its = parties_[party];
+    if (running_ >= at_once_ || its.running >= of_party_at_once_) {
+      if (its.waiting.empty()) turns_.push_back(party);
+      its.waiting.push_back(std::move(job));
       return;
     }
     ++running_;
+    ++its.running;
   }
-  Start(std::move(job));
+  Start(party, std::move(job));
 }
 
-void PoolTurns::Start(pg::Pool::Job job) {
-  pool_.Submit([this, job = std::move(job)](absl::StatusOr<pg::Session*> session) mutable {
+void PoolTurns::Start(const std::string& party, pg::Pool::Job job) {
+  pool_.Submit([this, party, job = std::move(job)](absl::StatusOr<pg::Session*> session) mutable {
     const absl::Status status = session.status();
     job(std::move(session));
     if (!status.ok()) RefuseAll(status);
-    Next();
+    Ended(party);
   });
 }
 
-void PoolTurns::Next() {
+// At most one can begin for one that has ended.
+void PoolTurns::Ended(const std::string& party) {
+  std::string next;
   pg::Pool::Job job;
   {
     base::MutexLock lock(mutex_);
-    if (waiting_.empty()) {
-      --running_;
-      return;
-    }
-    job = TakeFirst();
+    --running_;
+    const auto its = parties_.find(party);
+    if (--its->second.running == 0 && its->second.waiting.empty()) parties_.erase(its);
+    job = Take(&next);
   }
-  Start(std::move(job));
+  if (job != nullptr) Start(next, std::move(job));
 }
 
-pg::Pool::Job PoolTurns::TakeFirst() {
-  Waiting& first = waiting_.front();
-  pg::Pool::Job job = std::move(first.jobs.front());
-  first.jobs.pop_front();
-  if (first.jobs.empty()) {
-    by_party_.erase(first.party);
-    waiting_.pop_front();
-  } else {
-    waiting_.splice(waiting_.end(), waiting_, waiting_.begin());
+pg::Pool::Job PoolTurns::Take(std::string* party) {
+  for (auto turn = turns_.begin(); turn != turns_.end(); ++turn) {
+    Party& its = parties_[*turn];
+    if (its.running >= of_party_at_once_) continue;
+    pg::Pool::Job job = std::move(its.waiting.front());
+    its.waiting.pop_front();
+    ++its.running;
+    ++running_;
+    *party = *turn;
+    if (its.waiting.empty()) {
+      turns_.erase(turn);
+    } else {
+      turns_.splice(turns_.end(), turns_, turn);
+    }
+    return job;
   }
-  return job;
+  return nullptr;
 }
 
 void PoolTurns::RefuseAll(const absl::Status& status) {
-  Parties refused;
+  std::vector<pg::Pool::Job> refused;
   {
     base::MutexLock lock(mutex_);
-    refused.swap(waiting_);
-    by_party_.clear();
+    for (const std::string& party : turns_) {
+      const auto its = parties_.find(party);
+      for (pg::Pool::Job& job : its->second.waiting) refused.push_back(std::move(job));
+      its->second.waiting.clear();
+      if (its->second.running == 0) parties_.erase(its);
+    }
+    turns_.clear();
   }
-  for (Waiting& waiting : refused) {
-    for (pg::Pool::Job& job : waiting.jobs) job(status);
-  }
+  for (pg::Pool::Job& job : refused) job(status);
 }
 
 }  // namespace skiplane::broker

@@ -74,7 +74,7 @@ void Enqueuer::EnqueueIntoOne(std::unique_ptr<PendingEnqueue> pending) {
     return base::BlameField("REQUEST_TOO_LARGE", asked.queue_field,
                             QueueRoom::Want::Of(queues.front(), asked.tasks).CheckFits());
   };
-  queues_.Find(asked.principal, std::move(names), field_of, check,
+  queues_.Find({asked.principal, asked.party}, std::move(names), field_of, check,
                [this, pending = std::move(pending)](
                    absl::StatusOr<QueueCache::Queues> found) mutable {
                  if (!found.ok()) return pending->done(found.status());

@@ -83,7 +83,8 @@ void Enqueuer::EnqueueIntoSeveral(std::unique_ptr<PendingEnqueue> pending) {
     RETURN_IF_ERROR(CheckTasksOf(asked, queues.of_task, found));
     return CheckAllFit(asked, queues, found);
   };
-  queues_.Find(asked.principal, std::move(names), std::move(field_of), std::move(check),
+  queues_.Find({asked.principal, asked.party}, std::move(names), std::move(field_of),
+               std::move(check),
                [this, pending = std::move(pending), queues = std::move(queues)](
                    absl::StatusOr<QueueCache::Queues> found) mutable {
                  absl::Status status = found.status();

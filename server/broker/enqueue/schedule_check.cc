@@ -13,6 +13,7 @@ namespace skiplane::broker {
 namespace {
 
 constexpr size_t kRememberedMax = 10000;
+constexpr size_t kPerTurn = 50;  // the longest texts take 1 to 2 ms each
 
 }  // namespace
 
@@ -23,9 +24,8 @@ absl::Status ScheduleCheck::RefusalOf(absl::string_view problem, absl::string_vi
   return base::InvalidField(absl::StrCat(prefix, field), message);
 }
 
-std::vector<std::pair<store::Schedule, size_t>> ScheduleCheck::Unknown(
-    const EnqueueCall& call) const {
-  std::vector<std::pair<store::Schedule, size_t>> unknown;
+ScheduleCheck::Unknown ScheduleCheck::UnknownOf(const EnqueueCall& call) const {
+  Unknown unknown;
   const auto has_cron = [](const model::NewTask& task) { return !task.cron.empty(); };
   if (std::none_of(call.tasks.begin(), call.tasks.end(), has_cron)) return unknown;
   absl::flat_hash_set<store::Schedule> seen;
@@ -41,26 +41,41 @@ std::vector<std::pair<store::Schedule, size_t>> ScheduleCheck::Unknown(
 }
 
 void ScheduleCheck::Check(EnqueueCall call, Callback<EnqueueCall> done) {
-  if (Unknown(call).empty()) {
+  Unknown unknown = UnknownOf(call);
+  if (unknown.empty()) {
     done(std::move(call));
     return;
   }
-  context_.pool.Submit([this, call = std::move(call),
-                        done = std::move(done)](absl::StatusOr<pg::Session*> session) mutable {
-    absl::Status status = session.status();
-    if (status.ok()) status = Validate(**session, call, "");
-    if (status.ok()) {
-      done(std::move(call));
-    } else {
-      done(IsOutcomeUnknown(status) ? RepeatLater() : status);
-    }
-  });
+  SubmitNext(std::make_shared<Open>(
+      Open{std::move(call), std::move(done), std::move(unknown)}));
+}
+
+void ScheduleCheck::SubmitNext(const std::shared_ptr<Open>& open) {
+  context_.call_turns.Submit(
+      open->call.party, [this, open](absl::StatusOr<pg::Session*> session) {
+        absl::Status status = session.status();
+        const auto turn = absl::MakeConstSpan(open->unknown).subspan(open->first, kPerTurn);
+        if (status.ok()) status = ValidateAll(**session, turn, "");
+        open->first += turn.size();
+        if (!status.ok()) {
+          open->done(IsOutcomeUnknown(status) ? RepeatLater() : status);
+        } else if (open->first < open->unknown.size()) {
+          SubmitNext(open);
+        } else {
+          open->done(std::move(open->call));
+        }
+      });
 }
 
 absl::Status ScheduleCheck::Validate(pg::Session& session, const EnqueueCall& call,
                                      const std::string& field) {
-  const auto unknown = Unknown(call);
-  if (unknown.empty()) return absl::OkStatus();
+  const Unknown unknown = UnknownOf(call);
+  return unknown.empty() ? absl::OkStatus() : ValidateAll(session, unknown, field);
+}
+
+absl::Status ScheduleCheck::ValidateAll(pg::Session& session,
+                                        absl::Span<const Unknown::value_type> unknown,
+                                        const std::string& field) {
   std::vector<store::Schedule> schedules;
   for (const auto& [schedule, task] : unknown) schedules.push_back(schedule);
   ASSIGN_OR_RETURN(const std::vector<std::string> problems,

@@ -1,23 +1,25 @@
-// Runs an operator's call on a session of the pool.
+// Runs an operator's call on a session of the pool, when the turn of its party has come.
 #pragma once
 
+#include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "server/broker/api/calls.h"
 #include "server/broker/api/refusals.h"
+#include "server/broker/batch/pool_turns.h"
 #include "server/pg/conflicts.h"
-#include "server/pg/connections/pool.h"
 
 namespace skiplane::broker {
 
 // A conflict is repeated here, all of `work` anew. `if_unknown` is the answer when its outcome
-// could not be learnt. `pool`: that, or what passes jobs on to it.
-template <typename Pool, typename Answer, typename Work>
-void SubmitJob(Pool& pool, Callback<Answer> done, Work work,
+// could not be learnt.
+template <typename Answer, typename Work>
+void SubmitJob(PoolTurns& turns, const std::string& party, Callback<Answer> done, Work work,
                absl::Status if_unknown = RepeatLater()) {
-  pool.Submit([done = std::move(done), work = std::move(work),
-               if_unknown = std::move(if_unknown)](absl::StatusOr<pg::Session*> session) mutable {
+  turns.Submit(party, [done = std::move(done), work = std::move(work),
+                       if_unknown = std::move(if_unknown)](
+                          absl::StatusOr<pg::Session*> session) mutable {
     if (!session.ok()) {
       done(session.status());
       return;
@@ -32,9 +34,10 @@ void SubmitJob(Pool& pool, Callback<Answer> done, Work work,
 // The same of a change that is safe to repeat: `change` returns how its commit went, and `read` the
 // answer. Where that cannot be read, the change was made all the same, and nothing else is told.
 template <typename Answer, typename Change, typename Read>
-void SubmitChange(pg::Pool& pool, Callback<Answer> done, Change change, Read read) {
-  pool.Submit([done = std::move(done), change = std::move(change),
-               read = std::move(read)](absl::StatusOr<pg::Session*> session) mutable {
+void SubmitChange(PoolTurns& turns, const std::string& party, Callback<Answer> done, Change change,
+                  Read read) {
+  turns.Submit(party, [done = std::move(done), change = std::move(change),
+                       read = std::move(read)](absl::StatusOr<pg::Session*> session) mutable {
     if (!session.ok()) {
       done(session.status());
       return;

@@ -1,6 +1,5 @@
-// Runs an operator's call that reads: as any other, but only when the turn of its party has come.
-// One whose answer holds a list is made only while the lists that were made before have mostly
-// reached their readers. Each of them weighs as much as a page may.
+// Runs an operator's call whose answer holds a list: as any other, but only while the lists that
+// were made before have mostly reached their readers. Each of them weighs as much as a page may.
 #pragma once
 
 #include <functional>
@@ -11,30 +10,23 @@
 #include "server/base/status_macros.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/job/admin_job.h"
-#include "server/broker/job/pool_turns.h"
 
 namespace skiplane::broker {
-
-template <typename Answer, typename Work>
-void SubmitRead(PoolTurns& turns, const std::string& party, Callback<Answer> done, Work work) {
-  PoolTurns::OfParty of_party{turns, party};
-  SubmitJob(of_party, std::move(done), std::move(work));
-}
 
 // `page_of` says what of the answer is counted: a member, or std::identity() of an answer that is
 // nothing but a list.
 template <typename Answer, typename PageOf, typename Work>
 void SubmitList(PoolTurns& turns, AnswerMemory& lists, const std::string& party,
                 Callback<Answer> done, PageOf page_of, Work work) {
-  SubmitRead(turns, party, std::move(done),
-             [&lists, party, page_of, work = std::move(work)](
-                 pg::Session& session) mutable -> absl::StatusOr<Answer> {
-               if (lists.IsFullFor(party)) return TooManyCalls();
-               ASSIGN_OR_RETURN(Answer answer, work(session));
-               auto& page = std::invoke(page_of, answer);
-               page.memory = lists.Hold(party, page.bytes);
-               return answer;
-             });
+  SubmitJob(turns, party, std::move(done),
+            [&lists, party, page_of, work = std::move(work)](
+                pg::Session& session) mutable -> absl::StatusOr<Answer> {
+              if (lists.IsFullFor(party)) return TooManyCalls();
+              ASSIGN_OR_RETURN(Answer answer, work(session));
+              auto& page = std::invoke(page_of, answer);
+              page.memory = lists.Hold(party, page.bytes);
+              return answer;
+            });
 }
 
 }  // namespace skiplane::broker

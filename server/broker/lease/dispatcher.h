@@ -18,7 +18,7 @@
 #include "server/broker/api/broker.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
-#include "server/broker/job/pool_turns.h"
+#include "server/broker/batch/pool_turns.h"
 #include "server/broker/lease/lease_tracker.h"
 #include "server/broker/lease/lost_leases.h"
 #include "server/broker/lease/request_finder.h"

@@ -46,35 +46,34 @@ Callback<model::BulkOperation> ReadOr(const absl::Status& if_unread,
 
 }  // namespace
 
-void BulkRunner::Begin(Create create, absl::Duration wait, absl::Status if_unread, bool is_change,
-                       Callback<model::BulkOperation> done) {
-  Callback<Begun> read = [this, wait, is_change, if_unread,
+void BulkRunner::Begin(Create create, Beginning beginning, Callback<model::BulkOperation> done) {
+  Callback<Begun> read = [this, beginning,
                           done = std::move(done)](absl::StatusOr<Begun> begun) mutable {
     if (!begun.ok()) {
       done(begun.status());
       return;
     }
     // Who made steps goes on, and if it ended, who watches does.
-    if (!begun->has_steps) Run(begun->id);
-    Get({begun->id, wait}, is_change ? ReadOr(if_unread, std::move(done)) : std::move(done));
+    if (!begun->has_steps) Run(begun->id, beginning.queue);
+    if (beginning.is_change) done = ReadOr(beginning.if_unread, std::move(done));
+    Get({begun->id, beginning.wait, {}, beginning.party}, std::move(done));
   };
-  SubmitJob(context_.pool, std::move(read), std::move(create), std::move(if_unread));
+  SubmitJob(context_.call_turns, beginning.party, std::move(read), std::move(create),
+            beginning.if_unread);
 }
 
 void BulkRunner::Start(StartBulkCall call, Callback<model::BulkOperation> done) {
-  const absl::Duration wait = call.wait;
-  const bool is_change = !call.dry_run;
-  absl::Status if_unknown = call.dry_run ? RepeatLater() : RepeatOrRead(call.origin);
+  Beginning beginning{call.filter.queue, call.party, call.wait,
+                      call.dry_run ? RepeatLater() : RepeatOrRead(call.origin), !call.dry_run};
   Begin([this, call = std::move(call)](pg::Session& session) { return CreateBulk(session, call); },
-        wait, std::move(if_unknown), is_change, std::move(done));
+        std::move(beginning), std::move(done));
 }
 
 void BulkRunner::DeleteQueue(DeleteQueueCall call, Callback<model::BulkOperation> done) {
-  const absl::Duration wait = call.wait;
-  absl::Status if_unknown = RepeatOrRead(call.origin);
+  Beginning beginning{call.name, call.party, call.wait, RepeatOrRead(call.origin)};
   Begin([this, call = std::move(call)](
             pg::Session& session) { return CreateDeletion(session, call); },
-        wait, std::move(if_unknown), /*is_change=*/true, std::move(done));
+        std::move(beginning), std::move(done));
 }
 
 absl::StatusOr<BulkRunner::Begun> BulkRunner::BeginOnce(

@@ -23,11 +23,11 @@ namespace {
 
 // A step takes some 10 to 30 ms, and holds its rows for that long.
 constexpr int kRowsPerStep = 2000;
+constexpr int kPayloadsPerStep = 200;  // when it looks into them
 constexpr int kChangesPerStep = 500;
 constexpr int kRest = 2;  // times the step
 constexpr std::chrono::seconds kWatchEvery(5);
 constexpr std::chrono::milliseconds kWhileWaiting(100);  // for other brokers
-constexpr char kParty[] = "bulk operations";             // whose turns their steps take
 
 // The table after this one, if the filter means several.
 void GoOn(const model::TaskStates& states, store::BulkCursor* cursor) {
@@ -77,7 +77,9 @@ void BulkRunner::Watch() {
       if (!session.ok()) return;
       const auto idle = store::IdleBulks(**session);
       if (!idle.ok()) return;
-      for (const model::SessionId& id : *idle) Run(id);
+      const auto operations = store::GetBulks(**session, *idle);
+      if (!operations.ok()) return;
+      for (const model::BulkOperation& each : *operations) Run(each.id, each.filter.queue);
     });
     Watch();
   });
@@ -85,7 +87,7 @@ void BulkRunner::Watch() {
 
 void BulkRunner::Get(const GetBulkCall& call, Callback<model::BulkOperation> done) {
   const auto until = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(call.wait);
-  SubmitJob(context_.pool,
+  SubmitJob(context_.call_turns, call.party,
             Callback<model::BulkOperation>([this, id = call.id, until, done = std::move(done)](
                                                absl::StatusOr<model::BulkOperation> found) mutable {
               const absl::Duration left =
@@ -104,8 +106,9 @@ void BulkRunner::Get(const GetBulkCall& call, Callback<model::BulkOperation> don
 
 void BulkRunner::Stop(StopBulkCall call, Callback<model::BulkOperation> done) {
   const model::SessionId id = call.id;
+  const std::string party = call.party;
   SubmitChange(
-      context_.pool, std::move(done),
+      context_.call_turns, party, std::move(done),
       [call = std::move(call)](pg::Session& session) -> absl::Status {
         RETURN_IF_ERROR(Read(session, call.id, call.permit).status());  // of a repeat, too
         const auto stop = [&]() -> absl::StatusOr<std::string> {
@@ -129,17 +132,17 @@ void BulkRunner::Stop(StopBulkCall call, Callback<model::BulkOperation> done) {
       });
 }
 
-void BulkRunner::Run(const model::SessionId& id) {
+void BulkRunner::Run(const model::SessionId& id, const std::string& queue) {
   {
     base::MutexLock lock(mutex_);
     if (!running_.insert(id).second) return;
   }
-  SubmitStep(id);
+  SubmitStep(id, queue);
 }
 
 // What fails is left to Watch, here or elsewhere: it may fail for ever.
-void BulkRunner::SubmitStep(const model::SessionId& id) {
-  turns_.Submit(kParty, [this, id](absl::StatusOr<pg::Session*> session) {
+void BulkRunner::SubmitStep(const model::SessionId& id, const std::string& queue) {
+  step_turns_.Submit(queue, [this, id, queue](absl::StatusOr<pg::Session*> session) {
     const auto began = std::chrono::steady_clock::now();
     const auto step = [&]() -> absl::StatusOr<BulkNext> {
       if (!session.ok()) return session.status();
@@ -155,7 +158,7 @@ void BulkRunner::SubmitStep(const model::SessionId& id) {
         std::chrono::steady_clock::now() - began);
     const auto rest = kRest * took;
     context_.timer.After(*next == BulkNext::kWait ? std::max(kWhileWaiting, rest) : rest,
-                         [this, id] { SubmitStep(id); });
+                         [this, id, queue] { SubmitStep(id, queue); });
   });
 }
 
@@ -217,7 +220,8 @@ absl::StatusOr<store::BulkProgress> BulkRunner::Work(pg::Session& session,
   const int64_t lane = cursor.lanes.front();
   ASSIGN_OR_RETURN(const QueuePtr queue, queues_.FindLane(session, lane));
   if (queue == nullptr) return store::QueueNotFound(cursor.filter.queue);
-  const store::Step step{cursor.table, lane, cursor.after, kRowsPerStep, kChangesPerStep};
+  const int rows = cursor.filter.payload_text.empty() ? kRowsPerStep : kPayloadsPerStep;
+  const store::Step step{cursor.table, lane, cursor.after, rows, kChangesPerStep};
   ASSIGN_OR_RETURN(const store::Matches matches,
                    store::FindTasks(session, step, cursor.filter, cursor.stage));
   if (!matches.ids.empty() && !cursor.dry_run) {

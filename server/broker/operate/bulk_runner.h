@@ -1,13 +1,14 @@
 // Makes the steps of bulk operations: each looks at up to a few thousand tasks and changes those
 // that match, in a transaction of its own that also notes how far it came. Between two steps it
 // rests twice as long as the step took, so that it never takes more than a third of one connection.
-// Steps take turns with the lists of operators, however many operations run.
+// Queues take turns, however many operations of each run, at a quarter of the connections.
 //
 // An operation whose broker ended is taken over by another one, and one whose step failed is gone
 // on with when others are. Thread-safe.
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -16,7 +17,7 @@
 #include "server/base/mutex.h"
 #include "server/broker/api/operator_calls.h"
 #include "server/broker/batch/context.h"
-#include "server/broker/job/pool_turns.h"
+#include "server/broker/batch/pool_turns.h"
 #include "server/broker/operate/bulk_waiters.h"
 #include "server/broker/operate/queue_remover.h"
 #include "server/broker/queues/queue_cache.h"
@@ -31,10 +32,10 @@ class BulkRunner {
     std::function<void()> on_queues_changed;  // here: others are to be told
   };
 
-  BulkRunner(Context& context, QueueCache& queues, PoolTurns& turns, Listeners listeners)
+  BulkRunner(Context& context, QueueCache& queues, int connections, Listeners listeners)
       : context_(context),
         queues_(queues),
-        turns_(turns),
+        step_turns_(context.pool, connections, 4),
         listeners_(std::move(listeners)),
         remover_(queues),
         waiters_(context) {}
@@ -57,20 +58,27 @@ class BulkRunner {
     model::SessionId id{};
     bool has_steps = false;
   };
+  // Who begins one, and waits for it.
+  struct Beginning {
+    std::string queue;
+    std::string party;
+    absl::Duration wait;
+    absl::Status if_unread;
+    bool is_change = true;
+  };
 
   using Create = std::function<absl::StatusOr<Begun>(pg::Session&)>;
 
-  void Begin(Create create, absl::Duration wait, absl::Status if_unread, bool is_change,
-             Callback<model::BulkOperation> done);
+  void Begin(Create create, Beginning beginning, Callback<model::BulkOperation> done);
   absl::StatusOr<Begun> CreateBulk(pg::Session& session, const StartBulkCall& call);
   absl::StatusOr<Begun> CreateDeletion(pg::Session& session, const DeleteQueueCall& call);
   // By what `create` does, which returns the operation's id, or by an earlier call.
   static absl::StatusOr<Begun> BeginOnce(
       pg::Session& session, const model::Origin& origin, const model::SessionId& id,
       absl::FunctionRef<absl::StatusOr<std::string>()> create);
-  // Makes this operation's steps, unless that is done here already.
-  void Run(const model::SessionId& id);
-  void SubmitStep(const model::SessionId& id);
+  // Makes the steps of an operation of `queue`, unless that is done here already.
+  void Run(const model::SessionId& id, const std::string& queue);
+  void SubmitStep(const model::SessionId& id, const std::string& queue);
   absl::StatusOr<BulkNext> RunStep(pg::Session& session, const model::SessionId& id);
   void QueueChanged(pg::Session& session, const std::string& queue);
   absl::StatusOr<BulkNext> ChangeTasks(pg::Session& session, const model::SessionId& id,
@@ -80,7 +88,7 @@ class BulkRunner {
 
   Context& context_;
   QueueCache& queues_;
-  PoolTurns& turns_;
+  PoolTurns step_turns_;
   const Listeners listeners_;
   const QueueRemover remover_;
   BulkWaiters waiters_;

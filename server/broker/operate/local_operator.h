@@ -12,7 +12,6 @@
 #include "server/broker/await/task_waiters.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
-#include "server/broker/job/pool_turns.h"
 #include "server/broker/observe/queue_watch.h"
 #include "server/broker/observe/watchers.h"
 #include "server/broker/operate/bulk_runner.h"
@@ -35,22 +34,19 @@ struct OwnBroker {
 class LocalOperator : public Operator {
  public:
   LocalOperator(Context& context, QueueCache& queues, const Dispatcher& dispatcher,
-                Enqueuer& enqueuer, const QueueWatch& watch, OwnBroker own, PoolTurns& turns,
-                PoolTurns& looks, AnswerMemory& lists, TaskWaiters& waiters,
-                BulkRunner::Listeners listeners)
+                Enqueuer& enqueuer, const QueueWatch& watch, OwnBroker own,
+                AnswerMemory& lists, TaskWaiters& waiters, BulkRunner::Listeners listeners)
       : context_(context),
         watch_(watch),
         own_(std::move(own)),
         queues_(queues),
-        turns_(turns),
-        looks_(looks),
         lists_(lists),
         waiters_(waiters),
         tasks_(context, queues, dispatcher, listeners.on_commit),
         copier_(context, queues, enqueuer),
         listing_(queues),
         schedules_(queues),
-        bulks_(context, queues, turns, std::move(listeners)),
+        bulks_(context, queues, own_.connections, std::move(listeners)),
         watchers_(context, watch, lists) {}
 
   // Begins to take over the bulk operations of brokers that ended.
@@ -91,6 +87,12 @@ class LocalOperator : public Operator {
   void GetServerInfo(ServerInfoCall call, Callback<ServerReport> done) override;
 
  private:
+  // Times of a schedule that have been found, and what is still asked for.
+  struct Preview {
+    PreviewCall rest;
+    std::vector<absl::Time> times;
+  };
+  void PreviewMore(Preview preview, Callback<std::vector<absl::Time>> done);
   absl::StatusOr<ErrorPage> ReadErrors(pg::Session& session, const ListErrorsCall& call);
   absl::StatusOr<model::ErrorNote> Annotate(pg::Session& session, const AnnotateErrorCall& call);
   absl::StatusOr<Statistics> ReadHours(pg::Session& session, const StatisticsCall& call);
@@ -107,8 +109,6 @@ class LocalOperator : public Operator {
   const OwnBroker own_;
   const base::SteadyTime began_ = std::chrono::steady_clock::now();
   QueueCache& queues_;
-  PoolTurns& turns_;  // of lists
-  PoolTurns& looks_;  // at one task, which are short: they wait behind no list
   AnswerMemory& lists_;
   TaskWaiters& waiters_;
   TaskOperator tasks_;

@@ -24,7 +24,7 @@ namespace skiplane::broker {
 void LocalOperator::ListErrorGroups(ListErrorsCall call, Callback<ErrorPage> done) {
   const std::string party = call.party;
   SubmitList(
-      turns_, lists_, party, std::move(done), &ErrorPage::groups,
+      context_.list_turns, lists_, party, std::move(done), &ErrorPage::groups,
       [this, call = std::move(call)](pg::Session& session) { return ReadErrors(session, call); });
 }
 
@@ -57,8 +57,9 @@ absl::StatusOr<ErrorPage> LocalOperator::ReadErrors(pg::Session& session,
 }
 
 void LocalOperator::AnnotateError(AnnotateErrorCall call, Callback<model::ErrorNote> done) {
+  const std::string party = call.party;
   SubmitJob(
-      context_.pool, std::move(done),
+      context_.call_turns, party, std::move(done),
       [this, call = std::move(call)](pg::Session& session) { return Annotate(session, call); });
 }
 
@@ -81,7 +82,7 @@ absl::StatusOr<model::ErrorNote> LocalOperator::Annotate(pg::Session& session,
 void LocalOperator::ReadStatistics(StatisticsCall call, Callback<Statistics> done) {
   const std::string party = call.party;
   SubmitList(
-      turns_, lists_, party, std::move(done), &Statistics::hours,
+      context_.list_turns, lists_, party, std::move(done), &Statistics::hours,
       [this, call = std::move(call)](pg::Session& session) { return ReadHours(session, call); });
 }
 
@@ -110,7 +111,7 @@ absl::StatusOr<Statistics> LocalOperator::ReadHours(pg::Session& session,
 void LocalOperator::ReadMinutes(MinutesCall call, Callback<MinutePage> done) {
   const std::string party = call.party;
   SubmitList(
-      turns_, lists_, party, std::move(done), &MinutePage::minutes,
+      context_.list_turns, lists_, party, std::move(done), &MinutePage::minutes,
       [this, call = std::move(call)](pg::Session& session) { return ReadTimes(session, call); });
 }
 
@@ -138,7 +139,7 @@ absl::StatusOr<MinutePage> LocalOperator::ReadTimes(pg::Session& session, const 
 void LocalOperator::ListSummaries(ListQueuesCall call, Callback<model::Page<QueueSummary>> done) {
   const std::string party = call.party;
   SubmitList(
-      turns_, lists_, party, std::move(done), std::identity(),
+      context_.list_turns, lists_, party, std::move(done), std::identity(),
       [this, call = std::move(call)](pg::Session& session) { return Summarize(session, call); });
 }
 
@@ -162,7 +163,7 @@ absl::StatusOr<model::Page<QueueSummary>> LocalOperator::Summarize(pg::Session& 
 
 void LocalOperator::ListAudit(ListAuditCall call, Callback<AuditPage> done) {
   const std::string party = call.party;
-  SubmitList(turns_, lists_, party, std::move(done), &AuditPage::records,
+  SubmitList(context_.list_turns, lists_, party, std::move(done), &AuditPage::records,
              [call = std::move(call)](pg::Session& session) -> absl::StatusOr<AuditPage> {
                ASSIGN_OR_RETURN(store::AuditPage page,
                                 store::ListAudit(session,
@@ -174,18 +175,18 @@ void LocalOperator::ListAudit(ListAuditCall call, Callback<AuditPage> done) {
 }
 
 void LocalOperator::ListBrokers(ListBrokersCall call, Callback<BrokerPage> done) {
-  SubmitRead(looks_, call.party, std::move(done),
-             [this](pg::Session& session) -> absl::StatusOr<BrokerPage> {
-               BrokerPage page;
-               ASSIGN_OR_RETURN(page.brokers, store::ListBrokers(session, model::kBrokersListed));
-               page.own_id = own_.id;
-               return page;
-             });
+  SubmitJob(context_.call_turns, call.party, std::move(done),
+            [this](pg::Session& session) -> absl::StatusOr<BrokerPage> {
+              BrokerPage page;
+              ASSIGN_OR_RETURN(page.brokers, store::ListBrokers(session, model::kBrokersListed));
+              page.own_id = own_.id;
+              return page;
+            });
 }
 
 void LocalOperator::GetServerInfo(ServerInfoCall call, Callback<ServerReport> done) {
-  SubmitRead(looks_, call.party, std::move(done),
-             [this](pg::Session& session) { return ReadInfo(session); });
+  SubmitJob(context_.call_turns, call.party, std::move(done),
+            [this](pg::Session& session) { return ReadInfo(session); });
 }
 
 absl::StatusOr<ServerReport> LocalOperator::ReadInfo(pg::Session& session) {

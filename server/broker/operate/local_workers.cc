@@ -8,7 +8,6 @@
 #include "server/base/reason.h"
 #include "server/base/status_macros.h"
 #include "server/broker/job/admin_job.h"
-#include "server/broker/job/list_job.h"
 #include "server/broker/operate/change_once.h"
 #include "server/broker/operate/local_operator.h"
 #include "server/store/reports.h"
@@ -39,9 +38,10 @@ absl::Status Command(pg::Session& session, const CommandWorkerCall& call) {
 
 void LocalOperator::ListWorkers(ListWorkersCall call, Callback<std::vector<model::Worker>> done) {
   const std::string party = call.party;
-  SubmitRead(turns_, party, std::move(done), [this, call = std::move(call)](pg::Session& session) {
-    return ReadWorkers(session, call);
-  });
+  SubmitJob(context_.list_turns, party, std::move(done),
+            [this, call = std::move(call)](pg::Session& session) {
+              return ReadWorkers(session, call);
+            });
 }
 
 absl::StatusOr<std::vector<model::Worker>> LocalOperator::ReadWorkers(
@@ -67,8 +67,9 @@ absl::Status LocalOperator::AddQueues(pg::Session& session, model::Worker* worke
 // of the call: it was asked all the same.
 void LocalOperator::CommandWorker(CommandWorkerCall call, Callback<model::Worker> done) {
   const std::string handle = call.handle;
+  const std::string party = call.party;
   SubmitChange(
-      context_.pool, std::move(done),
+      context_.call_turns, party, std::move(done),
       [call = std::move(call)](pg::Session& session) { return Command(session, call); },
       [this, handle](pg::Session& session) -> absl::StatusOr<model::Worker> {
         ASSIGN_OR_RETURN(std::optional<model::Worker> worker,

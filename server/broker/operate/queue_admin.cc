@@ -21,9 +21,6 @@
 namespace skiplane::broker {
 namespace {
 
-// For the ages in one answer: they take a connection from others.
-constexpr std::chrono::milliseconds kAgesWithin(100);
-
 // Another change came between reading the queue and writing it: to be done again.
 absl::Status Overtaken(const std::string& name) {
   return base::Refuse(absl::StatusCode::kAborted, "TRANSACTION_CONFLICT",
@@ -104,30 +101,33 @@ absl::Status RunPause(pg::Session& session, const PauseQueueCall& call) {
 
 void QueueAdmin::Create(CreateQueueCall call, Callback<model::Queue> done) {
   const std::string name = call.name;
+  const std::string party = call.party;
   SubmitChange(
-      context_.pool, std::move(done),
+      context_.call_turns, party, std::move(done),
       [this, call = std::move(call)](pg::Session& session) {
         return RunCreate(session, call, new_queues_);
       },
       [this, name](pg::Session& session) { return Changed(session, name); });
 }
 
-void QueueAdmin::Get(std::string name, Callback<QueueWithCounts> done) {
-  SubmitJob(context_.pool, std::move(done), [this, name = std::move(name)](pg::Session& session) {
-    return RunGet(session, name);
-  });
+void QueueAdmin::Get(GetQueueCall call, Callback<QueueWithCounts> done) {
+  SubmitJob(context_.call_turns, call.party, std::move(done),
+            [this, name = std::move(call.name)](pg::Session& session) {
+              return RunGet(session, name);
+            });
 }
 
 absl::StatusOr<QueueWithCounts> QueueAdmin::RunGet(pg::Session& session, const std::string& name) {
   ASSIGN_OR_RETURN(model::Queue queue, store::GetQueue(session, name));
   ASSIGN_OR_RETURN(const store::Counts counts, store::ReadCounts(session, queue.lanes));
   QueueWithCounts answer = WithCounts(std::move(queue), counts);
-  const base::SteadyTime end = std::chrono::steady_clock::now() + kAgesWithin;
+  const base::SteadyTime end = std::chrono::steady_clock::now() + kTurn;
   for (size_t stage = 0; stage < answer.stages.size(); ++stage) {
     for (const int64_t lane : answer.queue.lanes) {
       const model::LaneStage lane_stage{lane, static_cast<int16_t>(stage)};
       const auto found = counts.find(lane_stage);
       if (found == counts.end() || found->second.ready == 0) continue;
+      if (std::chrono::steady_clock::now() > end) return answer;
       absl::Duration& age = answer.stages[stage].oldest_ready_age;
       age = std::max(age, OldestReadyAge(session, lane_stage, end));
     }
@@ -137,7 +137,7 @@ absl::StatusOr<QueueWithCounts> QueueAdmin::RunGet(pg::Session& session, const s
 
 void QueueAdmin::List(ListQueuesCall call, Callback<model::Page<model::Queue>> done) {
   const std::string party = call.party;
-  SubmitList(turns_, lists_, party, std::move(done), std::identity(),
+  SubmitList(context_.list_turns, lists_, party, std::move(done), std::identity(),
              [call = std::move(call)](pg::Session& session) {
                return ReadVisible<model::Queue>(
                    call.permit, call.limit,
@@ -151,16 +151,18 @@ void QueueAdmin::List(ListQueuesCall call, Callback<model::Page<model::Queue>> d
 
 void QueueAdmin::Update(UpdateQueueCall call, Callback<model::Queue> done) {
   const std::string name = call.name;
+  const std::string party = call.party;
   SubmitChange(
-      context_.pool, std::move(done),
+      context_.call_turns, party, std::move(done),
       [call = std::move(call)](pg::Session& session) mutable { return RunUpdate(session, call); },
       [this, name](pg::Session& session) { return Changed(session, name); });
 }
 
 void QueueAdmin::Pause(PauseQueueCall call, Callback<model::Queue> done) {
   const std::string name = call.name;
+  const std::string party = call.party;
   SubmitChange(
-      context_.pool, std::move(done),
+      context_.call_turns, party, std::move(done),
       [call = std::move(call)](pg::Session& session) { return RunPause(session, call); },
       [this, name](pg::Session& session) { return Changed(session, name); });
 }

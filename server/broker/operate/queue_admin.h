@@ -1,4 +1,5 @@
-// Queues as operators make, change and see them. Each call is one job of the pool. Thread-safe.
+// Queues as operators make, change and see them. Each call is one job of the pool, in turn.
+// Thread-safe.
 #pragma once
 
 #include <functional>
@@ -8,7 +9,6 @@
 #include "server/broker/api/calls.h"
 #include "server/broker/batch/answer_memory.h"
 #include "server/broker/batch/context.h"
-#include "server/broker/job/pool_turns.h"
 #include "server/broker/queues/peer_notifier.h"
 #include "server/broker/queues/queue_cache.h"
 
@@ -17,16 +17,15 @@ namespace skiplane::broker {
 class QueueAdmin {
  public:
   QueueAdmin(Context& context, QueueCache& queues, NewQueues& new_queues, PeerNotifier& notifier,
-             PoolTurns& turns, AnswerMemory& lists)
+             AnswerMemory& lists)
       : context_(context),
         queues_(queues),
         new_queues_(new_queues),
         notifier_(notifier),
-        turns_(turns),
         lists_(lists) {}
 
   void Create(CreateQueueCall call, Callback<model::Queue> done);
-  void Get(std::string name, Callback<QueueWithCounts> done);
+  void Get(GetQueueCall call, Callback<QueueWithCounts> done);
   void List(ListQueuesCall call, Callback<model::Page<model::Queue>> done);
   void Update(UpdateQueueCall call, Callback<model::Queue> done);
   void Pause(PauseQueueCall call, Callback<model::Queue> done);
@@ -39,7 +38,6 @@ class QueueAdmin {
   QueueCache& queues_;
   NewQueues& new_queues_;
   PeerNotifier& notifier_;
-  PoolTurns& turns_;
   AnswerMemory& lists_;
 };
 

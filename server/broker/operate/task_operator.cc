@@ -24,6 +24,8 @@
 namespace skiplane::broker {
 namespace {
 
+constexpr int kPreviewedPerTurn = 50;  // the longest texts of cron take 1 to 2 ms each time
+
 absl::Status CheckContent(const model::Queue& queue, const model::TaskContent& content) {
   model::NewTask task;
   task.payload = content.payload;
@@ -199,32 +201,40 @@ absl::StatusOr<model::TaskView> TaskOperator::Recall(pg::Session& session,
   return gone;
 }
 
-absl::StatusOr<std::vector<absl::Time>> TaskOperator::Preview(pg::Session& session,
-                                                              const PreviewCall& call) {
-  store::Schedule schedule{call.cron, call.time_zone.empty() ? "UTC" : call.time_zone};
-  std::optional<absl::Duration> period = call.period;
-  std::optional<absl::Time> start = call.start;
+absl::Status TaskOperator::Preview(pg::Session& session, PreviewCall* rest,
+                                   std::vector<absl::Time>* times) {
+  PreviewCall& call = *rest;
   if (call.task.has_value()) {
     RETURN_IF_ERROR(AskFor(session, queues_, call.permit, call.task->lane));
     ASSIGN_OR_RETURN(const model::TaskView task, ViewTask(session, queues_, *call.task, false));
     if (!task.recurrence.has_value()) {
       return WrongState(task, "PreviewSchedule", "periodic tasks");
     }
-    period = task.recurrence->period;
-    schedule = {task.recurrence->cron,
-                task.recurrence->time_zone.empty() ? "UTC" : task.recurrence->time_zone};
-    if (period.has_value()) start = task.recurrence->planned_time - *period;
+    call.period = task.recurrence->period;
+    call.cron = task.recurrence->cron;
+    call.time_zone = task.recurrence->time_zone;
+    if (call.period.has_value()) call.start = task.recurrence->planned_time - *call.period;
+    call.task.reset();
   }
-  std::vector<absl::Time> times;
-  if (period.has_value()) {
-    const absl::Time first = start.value_or(absl::Now());
-    for (int n = 1; n <= call.count; ++n) times.push_back(first + n * *period);
-    return times;
+  if (call.period.has_value()) {
+    const absl::Time first = call.start.value_or(absl::Now());
+    for (int n = 1; n <= call.count; ++n) times->push_back(first + n * *call.period);
+    call.count = 0;
+    return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const std::vector<std::string> problems,
-                   store::CheckSchedules(session, {schedule}));
-  if (!problems.front().empty()) return ScheduleCheck::RefusalOf(problems.front(), "");
-  return store::PreviewSchedule(session, schedule, start, call.count);
+  const store::Schedule schedule{call.cron, call.time_zone.empty() ? "UTC" : call.time_zone};
+  if (times->empty()) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> problems,
+                     store::CheckSchedules(session, {schedule}));
+    if (!problems.front().empty()) return ScheduleCheck::RefusalOf(problems.front(), "");
+  }
+  const int count = std::min(call.count, kPreviewedPerTurn);
+  ASSIGN_OR_RETURN(const std::vector<absl::Time> next,
+                   store::PreviewSchedule(session, schedule, call.start, count));
+  times->insert(times->end(), next.begin(), next.end());
+  call.start = times->back();
+  call.count -= count;
+  return absl::OkStatus();
 }
 
 }  // namespace skiplane::broker

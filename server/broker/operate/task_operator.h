@@ -33,7 +33,9 @@ class TaskOperator {
                                   const model::TaskId& id);
   absl::StatusOr<Explanation> Explain(pg::Session& session, const ExplainTaskCall& call);
   absl::StatusOr<model::TaskView> Change(pg::Session& session, const ChangeTaskCall& call);
-  absl::StatusOr<std::vector<absl::Time>> Preview(pg::Session& session, const PreviewCall& call);
+  // Adds the next times to `times`, as many as take a turn, and leaves in `rest` what then is still
+  // asked for: nothing, when its count is 0.
+  absl::Status Preview(pg::Session& session, PreviewCall* rest, std::vector<absl::Time>* times);
 
  private:
   // In a transaction: makes the change and returns the task as it then is.

@@ -60,7 +60,7 @@ QueuePtr QueueCache::Latest(const std::string& name) const {
   return found == by_name_.end() ? nullptr : found->second;
 }
 
-void QueueCache::Find(const std::string& principal, std::vector<std::string> names,
+void QueueCache::Find(const Caller& caller, std::vector<std::string> names,
                       absl::AnyInvocable<std::string(size_t)> field_of,
                       absl::AnyInvocable<absl::Status(const Queues&)> check,
                       absl::AnyInvocable<void(absl::StatusOr<Queues>)> done) {
@@ -74,9 +74,9 @@ void QueueCache::Find(const std::string& principal, std::vector<std::string> nam
     done(std::move(known));
     return;
   }
-  context_.pool.Submit([this, principal, field_of = std::move(field_of), names = std::move(names),
-                        check = std::move(check), done = std::move(done)](
-                           absl::StatusOr<pg::Session*> session) mutable {
+  auto look = [this, principal = caller.principal, field_of = std::move(field_of),
+               names = std::move(names), check = std::move(check),
+               done = std::move(done)](absl::StatusOr<pg::Session*> session) mutable {
     if (!session.ok()) return done(session.status());
     absl::StatusOr<Queues> found = GetAll(**session, principal, names, field_of);
     if (!found.ok()) return done(found.status());
@@ -89,9 +89,9 @@ void QueueCache::Find(const std::string& principal, std::vector<std::string> nam
       }
       status = check(*found);
     }
-    if (!status.ok()) return done(std::move(status));
-    done(std::move(found));
-  });
+    done(status.ok() ? std::move(found) : absl::StatusOr<Queues>(std::move(status)));
+  };
+  context_.call_turns.Submit(caller.party, std::move(look));
 }
 
 absl::StatusOr<QueueCache::Queues> QueueCache::GetAll(

@@ -39,12 +39,17 @@ class QueueCache {
 
   using Queues = std::vector<QueuePtr>;
 
+  struct Caller {
+    const std::string& principal;  // makes those that are to be made; empty: nobody has to prove it
+    const std::string& party;      // whose turn it takes to look for what is not known
+  };
+
   // Calls `done` with the queues of these names, in order: at once when all are known, else from a
-  // thread of the pool. `principal`: who calls, and makes those that are to be made.
+  // thread of the pool.
   // QUEUE_NOT_FOUND names the first one that does not exist, and blames
   // `field_of` its place. What `check` refuses is read again first: another broker may just have
   // changed it.
-  void Find(const std::string& principal, std::vector<std::string> names,
+  void Find(const Caller& caller, std::vector<std::string> names,
             absl::AnyInvocable<std::string(size_t)> field_of,
             absl::AnyInvocable<absl::Status(const Queues&)> check,
             absl::AnyInvocable<void(absl::StatusOr<Queues>)> done);

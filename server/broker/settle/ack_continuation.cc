@@ -49,12 +49,21 @@ absl::Status CheckAgainst(const model::Queue& queue, const model::AckContinuatio
 }  // namespace
 
 // Looks everything up that may be refused, so that an item that is refused has changed nothing.
-void Settler::PrepareContinuations(std::shared_ptr<SettleCall> call) {
-  context_.pool.Submit([this, call](absl::StatusOr<pg::Session*> session) {
+// Those before `first` are done with.
+void Settler::PrepareContinuations(std::shared_ptr<SettleCall> call, size_t first) {
+  std::vector<SettleItem>& items = call->items;
+  while (first < items.size() && items[first].continuation == nullptr) ++first;
+  if (first == items.size()) return Submit(std::move(call));
+  const std::string party = items[first].continuation->party;
+  context_.call_turns.Submit(party, [this, call, first](absl::StatusOr<pg::Session*> session) {
+    const base::SteadyTime turn_ends = std::chrono::steady_clock::now() + kTurn;
     absl::Status status = session.status();
-    for (SettleItem& item : call->items) {
-      if (item.continuation == nullptr || !status.ok()) continue;
-      status = CheckContinuation(**session, item);
+    for (size_t i = first; i < call->items.size() && status.ok(); ++i) {
+      SettleItem& item = call->items[i];
+      if (item.continuation == nullptr) continue;
+      const absl::StatusOr<bool> done = CheckContinuation(**session, item, turn_ends);
+      if (done.ok() && !*done) return PrepareContinuations(call, i);
+      status = done.status();
       if (IsOfItem(status)) status = RefuseUnlessOver(**session, item, status);
     }
     if (status.ok()) {
@@ -80,21 +89,24 @@ absl::Status Settler::RefuseUnlessOver(pg::Session& session, SettleItem& item,
   return absl::OkStatus();
 }
 
-absl::Status Settler::CheckContinuation(pg::Session& session, SettleItem& item) {
+absl::StatusOr<bool> Settler::CheckContinuation(pg::Session& session, SettleItem& item,
+                                                base::SteadyTime turn_ends) {
   const model::AckContinuation& continuation = *item.continuation;
   ASSIGN_OR_RETURN(QueuePtr queue, queues_.FindLane(session, item.token.task.lane));
-  if (queue == nullptr) return absl::OkStatus();  // of another installation: NOT_FOUND
+  if (queue == nullptr) return true;  // of another installation: NOT_FOUND
   RETURN_IF_ERROR(queues_.Check(session, &queue, [&](const model::Queue& known) {
     return CheckAgainst(known, continuation);
   }));
-  for (size_t i = 0; i < continuation.follow_ups.size(); ++i) {
+  while (item.follow_ups.size() < continuation.follow_ups.size()) {
+    if (std::chrono::steady_clock::now() >= turn_ends) return false;
+    const size_t i = item.follow_ups.size();
     const std::string path = absl::StrCat("follow_ups[", i, "].");
     auto pending = enqueuer_.Prepare(session, continuation.follow_ups[i], continuation.principal,
                                      path);
     if (!pending.ok()) return BlameQueue(absl::StrCat(path, "queue"), pending.status());
     item.follow_ups.push_back(*std::move(pending));
   }
-  return absl::OkStatus();
+  return true;
 }
 
 // The items, the tasks that follow from them and the next leases are one commit. What the first try

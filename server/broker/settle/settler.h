@@ -48,8 +48,10 @@ class Settler {
 
   void Submit(std::shared_ptr<SettleCall> call);
   // ack_continuation.cc: acks that say what follows the attempt.
-  void PrepareContinuations(std::shared_ptr<SettleCall> call);
-  absl::Status CheckContinuation(pg::Session& session, SettleItem& item);
+  void PrepareContinuations(std::shared_ptr<SettleCall> call, size_t first = 0);
+  // Whether the item was looked at to its end before the turn was over.
+  absl::StatusOr<bool> CheckContinuation(pg::Session& session, SettleItem& item,
+                                         base::SteadyTime turn_ends);
   // Decides the item: its lease is over, or else it is refused.
   absl::Status RefuseUnlessOver(pg::Session& session, SettleItem& item, const absl::Status& why);
   absl::Status RunInTransaction(pg::Session& session, SettleBatch& batch,

@@ -81,7 +81,7 @@ void BrokerService::SettleOnly(UnaryCall* call, absl::string_view name, SettleCa
 
 template <typename Response>
 void BrokerService::BeginSettlement(LeaseCall* call, absl::string_view name, SettleCall settle) {
-  OwnFollowUps(call->ProvenName(), settle);
+  OwnFollowUps(call->ProvenName(), call->PartyName(), settle);
   if (!settle.lease.has_value()) {
     SettleOnly<Response>(call, name, std::move(settle));
     return;

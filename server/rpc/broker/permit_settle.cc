@@ -35,10 +35,12 @@ absl::Status Permit(const access::Grants& grants, SettleCall* call) {
   return absl::OkStatus();
 }
 
-void OwnFollowUps(const std::string& principal, SettleCall& call) {
+void OwnFollowUps(const std::string& principal, const std::string& party, SettleCall& call) {
   for (model::SettleItem& item : call.items) {
     auto* const ack = std::get_if<model::AckItem>(&item);
-    if (ack != nullptr && ack->continuation != nullptr) ack->continuation->principal = principal;
+    if (ack == nullptr || ack->continuation == nullptr) continue;
+    ack->continuation->principal = principal;
+    ack->continuation->party = party;
   }
 }
 

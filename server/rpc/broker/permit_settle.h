@@ -13,7 +13,8 @@ namespace skiplane::rpc {
 // not enqueue is refused by itself.
 absl::Status Permit(const access::Grants& grants, SettleCall* call);
 
-// Says whose follow-ups they are, where somebody proves it.
-void OwnFollowUps(const std::string& principal, SettleCall& call);
+// Says whose follow-ups they are: `principal`, where somebody proves it, and `party`, as in
+// LeaseCall.
+void OwnFollowUps(const std::string& principal, const std::string& party, SettleCall& call);
 
 }  // namespace skiplane::rpc

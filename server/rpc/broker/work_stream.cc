@@ -74,7 +74,7 @@ absl::StatusOr<SettleCall> WorkStream::ReadOne(v1::SettleItem* item) {
   if (!read.ok()) return base::RenameField("items[0].", "item.", read.status());
   SettleCall& call = *read;
   RETURN_IF_ERROR(Permit(grants(), &call));
-  OwnFollowUps(ProvenName(), call);
+  OwnFollowUps(ProvenName(), PartyName(), call);
   return read;
 }
 
@@ -156,6 +156,7 @@ absl::Status WorkStream::Renew(v1::WorkHeartbeat* heartbeat, const absl::StatusO
   }
   call->worker_id = lease_.worker_id;
   call->lease_duration = lease_.lease_duration.value_or(absl::ZeroDuration());
+  call->party = lease_.party;
   std::vector<model::LeaseToken> leases;
   for (const model::HeldLease& lease : call->leases) leases.push_back(lease.token);
   broker_.Heartbeat(*std::move(call),

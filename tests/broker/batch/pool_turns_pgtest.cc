@@ -1,4 +1,5 @@
-// Lists that take long hold up other lists, and no other call.
+// Lists that take long hold up other lists, and calls that need a connection for themselves hold up
+// each other: batches go on.
 #include <future>
 #include <memory>
 #include <string>
@@ -6,7 +7,7 @@
 #include <vector>
 
 #include "gmock/gmock.h"
-#include "server/broker/job/pool_turns.h"
+#include "server/broker/batch/pool_turns.h"
 #include "tests/broker/broker_harness.h"
 #include "tests/support/require.h"
 
@@ -15,8 +16,8 @@ namespace {
 
 using Page = broker::AuditPage;
 
-// Of these, lists take three at a time, and looks at a task one. Another one may read what the
-// metrics tell.
+// Of these, lists take three at a time, one of them for one party, and calls that are a job each
+// three. Another one may read what the metrics tell.
 constexpr int kConnections = 6;
 
 class PoolTurnsTest : public BrokerHarness {
@@ -119,6 +120,60 @@ TEST_F(PoolTurnsTest, OtherCallsGoOnWhileLooksAtTasksWait) {
   for (auto& later : explanations) EXPECT_FALSE(later.Get().ok());
   for (auto& later : previews) EXPECT_FALSE(later.Get().ok());
   for (auto& later : looks) EXPECT_FALSE(later.Get().ok());
+}
+
+// Each of them was a job of the pool, before all batches: a principal may have thousands under way.
+TEST_F(PoolTurnsTest, BatchesGoOnWhileCallsThatAreAJobEachWait) {
+  const model::TaskId task = Enqueue({Payload("x")}).at(0).id;
+  const auto lock = Lock("skiplane.audit");
+  std::vector<Later<model::TaskView>> changes(10);
+  for (auto& later : changes) {
+    broker::ChangeTaskCall call;
+    call.id = task;
+    call.change.kind = model::TaskChange::Kind::kPrioritize;
+    call.party = "greedy";
+    broker().AsOperator().ChangeTask(std::move(call), later.done());
+  }
+  Later<broker::QueueWithCounts> queue;
+  broker().GetQueue({"q", "other"}, queue.done());
+  Later<std::vector<broker::EnqueueResult>> with_cron;
+  model::NewTask periodic = Payload("cron");
+  periodic.cron = "0 4 * * *";
+  broker().Enqueue({"q", {periodic}, "", "queue", false, "", "other"}, with_cron.done());
+  Later<std::vector<broker::EnqueueResult>> into_new;
+  broker().Enqueue({"unknown", {Payload("y")}, "", "queue", false, "", "other"}, into_new.done());
+  Later<model::BulkOperation> operation;
+  broker().AsOperator().GetBulk({model::NewSessionId(), absl::ZeroDuration(), {}, "other"},
+                                operation.done());
+  for (int i = 0; i < 20; ++i) ASSERT_EQ(Enqueue({Payload("beside them")}).size(), 1u);
+  for (auto& later : changes) EXPECT_FALSE(later.is_there());
+  EXPECT_FALSE(queue.is_there() || with_cron.is_there() || into_new.is_there() ||
+               operation.is_there());
+  Required(lock->RunText("COMMIT"));
+  for (auto& later : changes) EXPECT_THAT(later.Get(), IsOk());
+  EXPECT_THAT(queue.Get(), IsOk());
+  EXPECT_THAT(with_cron.Get(), IsOk());
+  EXPECT_THAT(into_new.Get(), IsOk());
+  EXPECT_THAT(operation.Get(), ReasonIs("OPERATION_NOT_FOUND"));
+}
+
+TEST_F(PoolTurnsTest, OnePartysListsLeaveAConnectionToAnothers) {
+  pg::Pool pool({.uri = database_.broker_uri()}, 2, nullptr, [](bool) {});
+  broker::PoolTurns turns(pool, 2, 1, 2);
+  std::promise<void> other_is_done;
+  Later<int> greedy[2];
+  turns.Submit("greedy", [&, done = greedy[0].done()](absl::StatusOr<pg::Session*>) mutable {
+    other_is_done.get_future().wait();
+    done(0);
+  });
+  turns.Submit("greedy", [done = greedy[1].done()](auto) mutable { done(0); });
+  Later<int> other;
+  turns.Submit("other", [done = other.done()](auto) mutable { done(0); });
+  EXPECT_THAT(other.Get(), IsOk());
+  EXPECT_FALSE(greedy[1].is_there());
+  other_is_done.set_value();
+  for (Later<int>& end : greedy) EXPECT_THAT(end.Get(), IsOk());
+  pool.Stop();
 }
 
 // One read is made, and holds up the others: then each party has its turn.
