@@ -36,6 +36,7 @@ constexpr std::pair<absl::string_view, absl::StatusCode> kCodes[] = {
     {"TOO_MANY_NEW_QUEUES", absl::StatusCode::kResourceExhausted},
     {"TOO_MANY_CALLS_OF_PRINCIPAL", absl::StatusCode::kResourceExhausted},
     {"TOO_MANY_WAITING_CALLS", absl::StatusCode::kResourceExhausted},
+    {"TOO_MANY_WORKERS", absl::StatusCode::kResourceExhausted},
     {"DATABASE_FULL", absl::StatusCode::kResourceExhausted},
     {"BROKER_DRAINING", absl::StatusCode::kUnavailable},
     {"DATABASE_UNAVAILABLE", absl::StatusCode::kUnavailable},

@@ -40,6 +40,7 @@ LocalBroker::LocalBroker(BrokerOptions options, metrics::Metrics& metrics,
                  notifier_.Ended(lane, peer_awaits_.Take(lane, tasks));
                }},
       sessions_(model::kKnownSessionsMax),
+      worker_shares_(options_.workers_of_party_max),
       tracker_(model::kTrackedLeasesMax),
       notifier_(context_),
       waiters_(context_, options_.await_times,

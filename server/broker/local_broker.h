@@ -27,6 +27,7 @@
 #include "server/broker/sessions/session_ender.h"
 #include "server/broker/sessions/session_opener.h"
 #include "server/broker/sessions/session_renewer.h"
+#include "server/broker/sessions/worker_shares.h"
 #include "server/broker/settle/settler.h"
 #include "server/model/token_key.h"
 #include "server/pg/connections/listener.h"
@@ -41,6 +42,7 @@ struct BrokerOptions {
   bool hands_off = true;  // enqueues lease to workers that wait
   int waiting_calls_max = model::kWaitingCallsMax;
   NewQueueLimits new_queues{};
+  size_t workers_of_party_max = kWorkersOfPartyMax;
   pg::Uuid id{};     // random
   std::string name;  // for people
   std::string version{};  // of this program
@@ -92,6 +94,7 @@ class LocalBroker : public Broker {
  private:
   void OnTasksUnleased(const std::vector<store::UnleasedTasks>& unleased, absl::Time now);
   Settler::OnCommit OnCommit();
+  absl::Status TakeWorker(const LeaseCall& call, const model::Queue& first);
   void RenewSoon(const LeaseCall& call, const model::Queue& first);
   void OnNotification(absl::string_view payload);
   void RenewRow();
@@ -112,6 +115,7 @@ class LocalBroker : public Broker {
   PoolTurns list_turns_;
   Context context_;
   SessionCache sessions_;
+  WorkerShares worker_shares_;
   LeaseTracker tracker_;
   PeerNotifier notifier_;
   TaskWaiters waiters_;

@@ -52,11 +52,20 @@ std::shared_ptr<PendingLease> LocalBroker::Lease(LeaseCall call, Callback<LeaseA
       [this, later, asked, done = std::move(done)](
           absl::StatusOr<QueueCache::Queues> queues) mutable {
         if (!queues.ok()) return done(queues.status());
+        const absl::Status taken = TakeWorker(*asked, *queues->front());
+        if (!taken.ok()) return done(taken);
         RenewSoon(*asked, *queues->front());
         Detach(*queues);
         later->Become(dispatcher_.Lease(std::move(*asked), *queues, std::move(done)));
       });
   return later;
+}
+
+// Also where the call is dealt nothing: whether it makes a session is known later.
+absl::Status LocalBroker::TakeWorker(const LeaseCall& call, const model::Queue& first) {
+  if (call.worker_id.empty()) return absl::OkStatus();
+  const absl::Duration lives = call.lease_duration.value_or(DefaultDuration(call, first));
+  return worker_shares_.Take(call.party, call.worker_id, call.began, lives);
 }
 
 // A lease that hands tasks out renews the session itself. One that does not, or not soon, must move
@@ -83,7 +92,9 @@ std::shared_ptr<PendingLease> LocalBroker::SettleAndLease(SettleAndLeaseCall cal
       [next](const QueueCache::Queues& queues) { return CheckLaneStages(next->Call(), queues); },
       [this, next, items = std::move(call.items)](
           absl::StatusOr<QueueCache::Queues> queues) mutable {
-        if (!queues.ok()) return next->Refuse(base::PrefixField("lease_next.", queues.status()));
+        absl::Status status = queues.status();
+        if (status.ok()) status = TakeWorker(next->Call(), *queues->front());
+        if (!status.ok()) return next->Refuse(base::PrefixField("lease_next.", status));
         RenewSoon(next->Call(), *queues->front());
         Detach(*queues);
         next->SetQueues(*std::move(queues));
@@ -96,7 +107,11 @@ std::shared_ptr<PendingLease> LocalBroker::SettleAndLease(SettleAndLeaseCall cal
 }
 
 void LocalBroker::Heartbeat(HeartbeatCall call, Callback<HeartbeatAnswer> done) {
-  if (call.end_session) return ender_.End(std::move(call), std::move(done));
+  if (call.end_session) {
+    const absl::Status taken = worker_shares_.TakeEnd(call.party, call.worker_id, call.began);
+    if (!taken.ok()) return done(taken);
+    return ender_.End(std::move(call), std::move(done));
+  }
   renewer_.Heartbeat(std::move(call), std::move(done));
 }
 
@@ -110,6 +125,8 @@ void LocalBroker::OpenSession(OpenSessionCall call, Callback<OpenSessionAnswer> 
         LeaseCall& lease = asked->lease;
         lease.lease_duration =
             lease.lease_duration.value_or(DefaultDuration(lease, *queues->front()));
+        const absl::Status taken = TakeWorker(lease, *queues->front());
+        if (!taken.ok()) return done(taken);
         opener_.Open(std::move(*asked), std::move(done));
       });
 }
