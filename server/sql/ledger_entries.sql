@@ -4,23 +4,31 @@
 -- One row per ledger row that names one of the sessions: its id; and one per lease: ledger row,
 -- task, lease number, session, attempt, stage, whether its session is one of them, whether it is
 -- packed. Ordered by task.
+-- Many sessions are found by a hash (ledger_lanes).
 WITH named AS MATERIALIZED (
-  SELECT l.id, l.sessions, l.tasks, l.lease_numbers, l.sessions && $2::uuid[] AS is_lost
-  FROM skiplane.lease_ledger l
-  WHERE l.lane = $1::int8
-    -- A lease number is the time of its lease, or a little more.
-    AND (l.sessions && $2::uuid[]
-         OR ($5::int8 > 0 AND EXISTS (
-           SELECT 1 FROM unnest(l.lease_numbers) AS n(no)
-           WHERE n.no < (date_part('epoch', now()) * 1e6)::int8 - $5::int8)))
-  ORDER BY l.id LIMIT $6::int4
+  SELECT r.id, r.sessions, r.tasks, r.lease_numbers, r.is_lost
+  FROM (
+    SELECT l.id, l.sessions, l.tasks, l.lease_numbers,
+           CASE WHEN cardinality($2::uuid[]) <= 20 THEN l.sessions && $2::uuid[]
+                ELSE EXISTS (
+                  SELECT FROM unnest(l.sessions) AS s(id)
+                  WHERE (s.id IN (SELECT u.id FROM unnest($2::uuid[]) AS u(id))) IS TRUE)
+           END AS is_lost
+    FROM skiplane.lease_ledger l WHERE l.lane = $1::int8 OFFSET 0
+  ) r
+  WHERE r.is_lost
+     -- A lease number is the time of its lease, or a little more.
+     OR ($5::int8 > 0 AND EXISTS (
+       SELECT 1 FROM unnest(r.lease_numbers) AS n(no)
+       WHERE n.no < (date_part('epoch', now()) * 1e6)::int8 - $5::int8))
+  ORDER BY r.id LIMIT $6::int4
 )
 SELECT n.id, NULL::int8 AS task, NULL::int8, NULL::uuid, NULL::int4, NULL::int2, NULL::bool,
        NULL::bool
 FROM named n WHERE n.is_lost
 UNION ALL
-SELECT n.id, e.task, e.lease_number, e.session, x.attempt, x.stage, e.session = ANY ($2::uuid[]),
-       x.is_packed
+SELECT n.id, e.task, e.lease_number, e.session, x.attempt, x.stage,
+       (e.session IN (SELECT u.id FROM unnest($2::uuid[]) AS u(id))) IS TRUE, x.is_packed
 FROM named n
 CROSS JOIN LATERAL unnest(n.sessions, n.tasks, n.lease_numbers) AS e(session, task, lease_number)
 CROSS JOIN LATERAL (
@@ -31,7 +39,7 @@ CROSS JOIN LATERAL (
   WHERE p.lease_number = e.lease_number AND p.state = 2
   OFFSET 0
 ) x
-WHERE e.session = ANY ($2::uuid[])
+WHERE (e.session IN (SELECT u.id FROM unnest($2::uuid[]) AS u(id))) IS TRUE
    OR x.lease_time < now() - ($4::int8[])[array_position($3::int2[], x.stage)]
                             * interval '1 microsecond'
 ORDER BY 2

@@ -12,5 +12,7 @@ CROSS JOIN LATERAL (
   WHERE p.lease_number = e.lease_number AND p.state = 2
   OFFSET 0
 ) x
-WHERE l.lane = $1::int8 AND l.sessions && $2::uuid[] AND e.session = ANY ($2::uuid[])
+WHERE l.lane = $1::int8
+  AND CASE WHEN cardinality($2::uuid[]) <= 20 THEN l.sessions && $2::uuid[] ELSE true END
+  AND (e.session IN (SELECT u.id FROM unnest($2::uuid[]) AS u(id))) IS TRUE
 LIMIT $3::int4

@@ -16,6 +16,7 @@ GoneSessions ReadGone(const pg::Rows& rows) {
   GoneSessions gone;
   for (int row = 0; row < rows.size(); ++row) {
     (rows.Bool(row, 1) ? gone.ended : gone.lost).push_back(rows.UuidValue(row, 0));
+    gone.last = rows.UuidValue(row, 0);
   }
   return gone;
 }
@@ -132,8 +133,9 @@ absl::StatusOr<int64_t> GrantGrace(pg::Session& session) {
   return rows.Int(0, 0);
 }
 
-absl::StatusOr<GoneSessions> FindGoneSessions(pg::Session& session) {
-  ASSIGN_OR_RETURN(const pg::Rows rows, session.Run(sql::kSessionGone, pg::Params()));
+absl::StatusOr<GoneSessions> FindGoneSessions(pg::Session& session, const pg::Uuid& after) {
+  ASSIGN_OR_RETURN(const pg::Rows rows,
+                   session.Run(sql::kSessionGone, pg::Params().UuidValue(after)));
   return ReadGone(rows);
 }
 

@@ -27,10 +27,11 @@ absl::StatusOr<int64_t> GrantGrace(pg::Session& session);
 struct GoneSessions {
   std::vector<pg::Uuid> lost;   // or without a row
   std::vector<pg::Uuid> ended;  // by their worker
+  pg::Uuid last{};              // of both
 };
 
-// Those that are to be looked at and forgotten, up to a thousand.
-absl::StatusOr<GoneSessions> FindGoneSessions(pg::Session& session);
+// Those behind `after` that are to be looked at and forgotten, up to a thousand, by their ids.
+absl::StatusOr<GoneSessions> FindGoneSessions(pg::Session& session, const pg::Uuid& after = {});
 
 // Which of them still occur in the ledger, and in which lanes.
 absl::StatusOr<std::vector<std::pair<int64_t, pg::Uuid>>> LedgerLanes(

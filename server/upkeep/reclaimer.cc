@@ -82,7 +82,11 @@ absl::Status Reclaimer::Expire(pg::Session& session, ReclaimResult* result) {
 absl::Status Reclaimer::TakeBack(pg::Session& session, ReclaimResult* result,
                                  absl::Status* lanes) {
   for (int round = 0; round < kRounds; ++round) {
-    ASSIGN_OR_RETURN(const store::GoneSessions gone, store::FindGoneSessions(session));
+    ASSIGN_OR_RETURN(const store::GoneSessions gone,
+                     store::FindGoneSessions(session, gone_after_));
+    const size_t found = gone.lost.size() + gone.ended.size();
+    const bool are_all = static_cast<int64_t>(found) < kSessionsAtOnce;
+    gone_after_ = are_all ? pg::Uuid{} : gone.last;
     if (gone.lost.empty() && gone.ended.empty()) return absl::OkStatus();
     TellLost(session, gone.lost);
     ASSIGN_OR_RETURN(const Recovered lost, recovery_.Recover(session, gone.lost));
@@ -96,8 +100,6 @@ absl::Status Reclaimer::TakeBack(pg::Session& session, ReclaimResult* result,
     lanes->Update(lost.first_error);
     lanes->Update(ended.first_error);
     ASSIGN_OR_RETURN(const int64_t done, Forget(session, gone, result));
-    const size_t found = gone.lost.size() + gone.ended.size();
-    const bool are_all = static_cast<int64_t>(found) < kSessionsAtOnce;
     if (are_all || done == 0 || !is_complete) return absl::OkStatus();
   }
   result->is_complete = false;

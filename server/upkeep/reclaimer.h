@@ -67,6 +67,8 @@ class Reclaimer {
   Recovery hand_back_;
   absl::flat_hash_set<pg::Uuid> told_;     // as lost, and not yet forgotten
   absl::flat_hash_set<pg::Uuid> counted_;  // in the metrics, and not yet forgotten
+  // Behind which the next pass goes on: those that cannot be done with hold up no others.
+  pg::Uuid gone_after_{};
   bool grace_due_ = false;
   std::optional<std::chrono::steady_clock::time_point> marked_at_;
 };
