@@ -3,8 +3,8 @@
 -- unchanged)  $4 how much further ahead than the duration, in microseconds. Reports are JSON:
 -- {"held": [task ids that the heartbeats name],
 --  "progress": {task id: {lane, lease number, fraction, message}}}
--- What was reported before of tasks that are not named stays while their leases are held: other
--- threads of the worker may name theirs in calls of their own.
+-- What was reported before of tasks that are not named stays while their leases are held, of up to
+-- 256 of them: other threads of the worker may name theirs in calls of their own.
 -- One row per session that lives: worker id, session id, what remains in microseconds, the number
 -- up to which leases must be looked at, as some were taken back or are to stop (0: none), and the
 -- command for its worker.
@@ -20,7 +20,9 @@ UPDATE skiplane.worker_session s
 SET expire_time = greatest(s.expire_time, w.since + coalesce(w.duration, s.lease_duration)),
     lease_duration = coalesce(w.duration, s.lease_duration),
     progress = CASE WHEN w.report IS NULL THEN s.progress ELSE
-      coalesce((SELECT jsonb_object_agg(e.key, e.value) FROM jsonb_each(s.progress) e
+      coalesce((SELECT jsonb_object_agg(e.key, e.value)
+                FROM (SELECT a.key, a.value FROM jsonb_each(s.progress) a
+                      WHERE NOT w.report -> 'progress' ? a.key LIMIT 256) e
                 WHERE w.report -> 'held' ? e.key OR EXISTS (
                   SELECT FROM skiplane.task t
                   WHERE t.lane = (e.value ->> 'lane')::int8 AND t.id = e.key::int8

@@ -1,6 +1,7 @@
 #include "server/store/sessions.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "server/store/reclaim.h"
 #include "tests/store/store_harness.h"
@@ -76,6 +77,26 @@ TEST_F(SessionsTest, ManyWorkersInOneStatement) {
   }
   EXPECT_THAT(ids, UnorderedElementsAre(UuidOf(1), UuidOf(2), UuidOf(3), UuidOf(4)));
   EXPECT_THAT(CountWorkers(*session_), IsOkAndHolds(2)) << "calls without a worker are none";
+}
+
+// Every heartbeat with progress once wrote all that was ever reported of what is held, some 100 MB:
+// the heartbeats of all workers that came with it waited.
+TEST_F(SessionsTest, OfTasksThatAHeartbeatDoesNotNameProgressIsKeptUpToABound) {
+  const auto report = [](int first, int last) {
+    std::vector<std::string> held, progress;
+    for (int task = 1; task <= 600; ++task) held.push_back(absl::StrCat("\"", task, "\""));
+    for (int task = first; task <= last; ++task) {
+      progress.push_back(absl::StrCat("\"", task, "\": {\"fraction\": 0.5}"));
+    }
+    return absl::StrCat("{\"held\": [", absl::StrJoin(held, ","), "], \"progress\": {",
+                        absl::StrJoin(progress, ","), "}}");
+  };
+  TouchOne("w", 7, kShort);
+  RenewOne("w", kShort, report(1, 600));
+  const std::string kept = "SELECT count(*) FROM skiplane.worker_session s, jsonb_each(s.progress)";
+  EXPECT_EQ(Number(kept), 600);
+  RenewOne("w", kShort, report(600, 600));
+  EXPECT_EQ(Number(kept), 257);
 }
 
 TEST_F(SessionsTest, ALostSessionIsNotRevived) {
@@ -228,6 +249,11 @@ TEST_F(SessionsTest, TheLeasesOfASessionAreThoseThatItStillHolds) {
     EXPECT_EQ(lease.attempt, 1);
   }
   EXPECT_THAT(Required(FindLeasesOf(*session_, lane_, {UuidOf(99)})), IsEmpty());
+  std::vector<pg::Uuid> many;  // which are looked for in another way
+  for (uint8_t byte = 60; byte < 90; ++byte) many.push_back(UuidOf(byte));
+  EXPECT_THAT(Required(FindLeasesOf(*session_, lane_, many)), IsEmpty());
+  many.push_back(tokens[0].session);
+  EXPECT_EQ(Required(FindLeasesOf(*session_, lane_, many)).size(), held.size());
 }
 
 TEST_F(SessionsTest, ATouchTellsTheTimeAsLeaseNumbersDo) {
